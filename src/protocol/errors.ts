@@ -1,0 +1,106 @@
+/**
+ * The one table of errors. Every error a client can see is a `DbError` whose code stands here with its HTTP status,
+ * whether an unchanged retry can succeed, and a default message. Docs and OpenAPI are generated from this table.
+ * SQL errors also carry the SQLSTATE that PostgreSQL gives the same mistake (Appendix A of its manual).
+ */
+
+interface ErrorEntry {
+  readonly status: number;
+  /** True when the same request may succeed later without being changed. */
+  readonly retry: boolean;
+  readonly message: string;
+}
+
+export const ERRORS = {
+  // 400: the request itself
+  invalid_request: { status: 400, retry: false, message: "The request is not valid." },
+  invalid_json: { status: 400, retry: false, message: "The body is not valid JSON." },
+  query_error: { status: 400, retry: false, message: "The statement cannot be executed." },
+  syntax_error: { status: 400, retry: false, message: "The statement has a syntax error." },
+  query_too_long: { status: 400, retry: false, message: "The statement is longer than the limit." },
+  transaction_aborted: { status: 400, retry: false, message: "The transaction was ended." },
+  read_only_transaction: { status: 400, retry: false, message: "The transaction is read-only." },
+  // 401 and 403: who asks
+  unauthorized: { status: 401, retry: false, message: "The credential is not valid." },
+  missing_authorization: { status: 401, retry: false, message: "Send an Authorization: Bearer header." },
+  missing_claims: { status: 401, retry: false, message: "The credential carries no usable claims." },
+  invalid_credentials: { status: 401, retry: false, message: "Unknown user or wrong password." },
+  forbidden: { status: 403, retry: false, message: "You do not have permission to do this." },
+  // 404 to 426: what is asked for
+  not_found: { status: 404, retry: false, message: "There is no such resource." },
+  endpoint_not_found: { status: 404, retry: false, message: "There is no such route." },
+  tenant_not_found: { status: 404, retry: false, message: "There is no such tenant." },
+  transaction_not_found: { status: 404, retry: false, message: "There is no such open transaction." },
+  statement_not_found: { status: 404, retry: false, message: "There is no such prepared statement." },
+  method_not_allowed: { status: 405, retry: false, message: "The route does not serve this method." },
+  not_acceptable: { status: 406, retry: false, message: "The route cannot answer in the requested format." },
+  request_timeout: { status: 408, retry: true, message: "The request ran past its deadline and was cancelled." },
+  conflict: { status: 409, retry: false, message: "The resource already exists." },
+  constraint_violation: { status: 409, retry: false, message: "A constraint refuses the change." },
+  serialization_failure: { status: 409, retry: true, message: "A concurrent change conflicts; retry the transaction." },
+  idempotency_conflict: { status: 409, retry: false, message: "The Idempotency-Key was used with another request." },
+  idempotency_in_progress: { status: 409, retry: true, message: "A request with this Idempotency-Key is running." },
+  payload_too_large: { status: 413, retry: false, message: "The body is larger than the limit." },
+  unsupported_media_type: { status: 415, retry: false, message: "Send application/json or application/msgpack." },
+  upgrade_required: { status: 426, retry: false, message: "This route speaks WebSocket only." },
+  rate_limited: { status: 429, retry: true, message: "Too many requests; wait as long as Retry-After says." },
+  too_many_transactions: { status: 429, retry: true, message: "Too many transactions are open." },
+  cancelled: { status: 499, retry: true, message: "The client went away." },
+  // 5xx: ours
+  internal_error: {
+    status: 500,
+    retry: false,
+    message: "The server failed; the log has the details under this request id.",
+  },
+  not_supported: { status: 501, retry: false, message: "This is not supported." },
+  overloaded: { status: 503, retry: true, message: "The server is at its limit; retry shortly." },
+  partition_unavailable: { status: 503, retry: true, message: "The tenant's partition is restarting; retry shortly." },
+  shutting_down: { status: 503, retry: true, message: "The server is shutting down." },
+  disk_full: { status: 507, retry: true, message: "The disk is full; nothing was written." },
+} as const satisfies Record<string, ErrorEntry>;
+
+export type ErrorCode = keyof typeof ERRORS;
+
+export interface ErrorDetails {
+  /** SQLSTATE, five characters. */
+  readonly sqlstate?: string;
+  /** 1-based character position in the statement. */
+  readonly position?: number;
+  readonly hint?: string;
+  readonly [key: string]: unknown;
+}
+
+/** An expected error: thrown anywhere, caught once per request, answered with its code's status. */
+export class DbError extends Error {
+  readonly code: ErrorCode;
+  readonly details: ErrorDetails | undefined;
+
+  constructor(code: ErrorCode, message?: string, details?: ErrorDetails) {
+    super(message ?? ERRORS[code].message);
+    this.name = "DbError";
+    this.code = code;
+    this.details = details;
+  }
+
+  get status(): number {
+    return ERRORS[this.code].status;
+  }
+}
+
+/** A SQL error: `query_error` unless the SQLSTATE has a code of its own in the table (409s, syntax, unsupported). */
+export function sqlError(sqlstate: string, message: string, extra?: Omit<ErrorDetails, "sqlstate">): DbError {
+  return new DbError(codeOfSqlState(sqlstate), message, { sqlstate, ...extra });
+}
+
+function codeOfSqlState(sqlstate: string): ErrorCode {
+  if (sqlstate === "42601") return "syntax_error";
+  if (sqlstate === "40001") return "serialization_failure";
+  if (sqlstate === "25006") return "read_only_transaction";
+  if (sqlstate === "25P02") return "transaction_aborted";
+  if (sqlstate === "57014") return "request_timeout";
+  if (sqlstate === "42501") return "forbidden";
+  if (sqlstate.startsWith("23")) return "constraint_violation";
+  if (sqlstate.startsWith("0A")) return "not_supported";
+  if (sqlstate === "42P07" || sqlstate === "42710" || sqlstate === "42701") return "conflict";
+  return "query_error";
+}

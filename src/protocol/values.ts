@@ -1,0 +1,170 @@
+/**
+ * The type system shared by every language and model, and how a value of each type is held in memory.
+ *
+ * | types                         | JavaScript value                                                                |
+ * |-------------------------------|---------------------------------------------------------------------------------|
+ * | any NULL                      | null                                                                            |
+ * | bool                          | boolean                                                                         |
+ * | int2 int4 oid                 | number                                                                          |
+ * | int8                          | number when |x| ≤ 2^53−1, else bigint (always normalised that way)              |
+ * | float4 float8                 | number (float4 rounded with Math.fround)                                        |
+ * | numeric                       | Numeric (numeric.ts): unscaled bigint and scale, NaN, ±Infinity                 |
+ * | text varchar bpchar name      | string                                                                          |
+ * | uuid                          | string, lower case with dashes                                                  |
+ * | bytea                         | Uint8Array                                                                      |
+ * | date                          | number: days since 1970-01-01; ±Infinity                                        |
+ * | time                          | number: microseconds since midnight                                             |
+ * | timetz                        | TimeTz                                                                          |
+ * | timestamp timestamptz         | number: microseconds since 1970-01-01T00:00:00 (UTC for timestamptz); ±Infinity |
+ * | interval                      | Interval                                                                        |
+ * | json jsonb                    | Json (json keeps its text; jsonb a parsed value)                                |
+ * | vector                        | Float32Array                                                                    |
+ * | T[]                           | SqlArray                                                                        |
+ * | record                        | readonly Value[]                                                                |
+ *
+ * A column of a batch holds these values in a plain array; a typed array may stand in where a type and its column
+ * have no NULLs. Nothing outside this room may invent another representation.
+ */
+import type { Numeric } from "./numeric.js";
+
+export type TypeName =
+  | "unknown"
+  | "bool"
+  | "int2"
+  | "int4"
+  | "int8"
+  | "oid"
+  | "float4"
+  | "float8"
+  | "numeric"
+  | "text"
+  | "varchar"
+  | "bpchar"
+  | "name"
+  | "uuid"
+  | "bytea"
+  | "date"
+  | "time"
+  | "timetz"
+  | "timestamp"
+  | "timestamptz"
+  | "interval"
+  | "json"
+  | "jsonb"
+  | "vector"
+  | "array"
+  | "record"
+  | "void";
+
+/** Interned: two equal types are the same object, so `===` compares types. Make them with the functions below. */
+export interface SqlType {
+  readonly name: TypeName;
+  /** varchar/bpchar: length; time types: fractional digits; vector: dimensions; numeric: precision * 2048 + scale. */
+  readonly modifier: number | null;
+  /** Of an array: its element type. */
+  readonly element: SqlType | null;
+}
+
+export interface TimeTz {
+  readonly micros: number;
+  /** Seconds east of UTC. */
+  readonly offset: number;
+}
+
+export interface Interval {
+  readonly months: number;
+  readonly days: number;
+  readonly micros: number;
+}
+
+/** A JSON value wrapped so that JSON null and SQL NULL stay apart. */
+export class Json {
+  constructor(
+    readonly value: unknown,
+    /** The exact text of a `json` value; absent for `jsonb`. */ readonly text?: string,
+  ) {}
+  toJSON(): unknown {
+    return this.value;
+  }
+}
+
+/** A PostgreSQL array: elements in row-major order, a length and a lower bound per dimension (none when empty). */
+export interface SqlArray {
+  readonly elements: readonly Value[];
+  readonly dimensions: readonly number[];
+  readonly lowerBounds: readonly number[];
+}
+
+export type Value =
+  | null
+  | boolean
+  | number
+  | bigint
+  | string
+  | Uint8Array
+  | Float32Array
+  | Numeric
+  | Json
+  | Interval
+  | TimeTz
+  | SqlArray
+  | readonly Value[];
+
+const interned = new Map<string, SqlType>();
+
+function intern(name: TypeName, modifier: number | null, element: SqlType | null): SqlType {
+  const key = element === null ? `${name}/${modifier}` : `${name}/${modifier}/${keyOf(element)}`;
+  let type = interned.get(key);
+  if (type === undefined) {
+    type = Object.freeze({ name, modifier, element });
+    interned.set(key, type);
+  }
+  return type;
+}
+
+function keyOf(type: SqlType): string {
+  return type.element === null
+    ? `${type.name}/${type.modifier}`
+    : `${type.name}/${type.modifier}/${keyOf(type.element)}`;
+}
+
+/** The type of that name; `modifier` as on SqlType. */
+export function typeOf(name: TypeName, modifier: number | null = null): SqlType {
+  return intern(name, modifier, null);
+}
+
+export function arrayOf(element: SqlType): SqlType {
+  return intern("array", null, element);
+}
+
+/** numeric(precision, scale); 0 ≤ precision ≤ 1000. */
+export function numericType(precision: number, scale: number): SqlType {
+  return intern("numeric", precision * 2048 + scale, null);
+}
+
+export const UNKNOWN = typeOf("unknown");
+export const BOOL = typeOf("bool");
+export const INT2 = typeOf("int2");
+export const INT4 = typeOf("int4");
+export const INT8 = typeOf("int8");
+export const OID = typeOf("oid");
+export const FLOAT4 = typeOf("float4");
+export const FLOAT8 = typeOf("float8");
+export const NUMERIC = typeOf("numeric");
+export const TEXT = typeOf("text");
+export const VARCHAR = typeOf("varchar");
+export const BPCHAR = typeOf("bpchar");
+export const NAME = typeOf("name");
+export const UUID = typeOf("uuid");
+export const BYTEA = typeOf("bytea");
+export const DATE = typeOf("date");
+export const TIME = typeOf("time");
+export const TIMETZ = typeOf("timetz");
+export const TIMESTAMP = typeOf("timestamp");
+export const TIMESTAMPTZ = typeOf("timestamptz");
+export const INTERVAL = typeOf("interval");
+export const JSON_TYPE = typeOf("json");
+export const JSONB = typeOf("jsonb");
+export const VECTOR = typeOf("vector");
+export const RECORD = typeOf("record");
+export const VOID = typeOf("void");

@@ -1,0 +1,187 @@
+/**
+ * Bound expressions: what every binder (SQL, Cypher, document filters) produces, the optimizer rewrites and
+ * `compile.ts` turns into closures. Nodes are frozen, tagged by `kind`, and carry their type.
+ *
+ * A column is named by a ColumnId that is unique within one statement, never by a position: rules can move an
+ * expression between operators without renumbering, and the compiler maps ids to positions at the very end.
+ */
+import type { SqlType, Value } from "../../protocol/values.js";
+
+export type ColumnId = number;
+
+export type Expr =
+  | ConstExpr
+  | ParamExpr
+  | ColumnExpr
+  | CallExpr
+  | CastExpr
+  | LogicExpr
+  | NotExpr
+  | IsNullExpr
+  | CaseExpr
+  | InListExpr
+  | SubqueryExpr;
+
+export interface ConstExpr {
+  readonly kind: "const";
+  readonly type: SqlType;
+  readonly value: Value;
+}
+
+/** `$n`; index is 0-based. Its value arrives already converted to `type`. */
+export interface ParamExpr {
+  readonly kind: "param";
+  readonly type: SqlType;
+  readonly index: number;
+}
+
+export interface ColumnExpr {
+  readonly kind: "column";
+  readonly type: SqlType;
+  readonly id: ColumnId;
+  /** For EXPLAIN and messages. */
+  readonly name: string;
+}
+
+/** A function or operator, resolved to one overload; arguments already have the overload's types. */
+export interface CallExpr {
+  readonly kind: "call";
+  readonly type: SqlType;
+  readonly fn: ScalarFunction;
+  readonly args: readonly Expr[];
+}
+
+/** A conversion that may fail at run time (22P02 and friends). */
+export interface CastExpr {
+  readonly kind: "cast";
+  readonly type: SqlType;
+  readonly input: Expr;
+}
+
+/** Three-valued AND / OR over two or more booleans; evaluated left to right, stopping as soon as decided. */
+export interface LogicExpr {
+  readonly kind: "and" | "or";
+  readonly type: SqlType;
+  readonly args: readonly Expr[];
+}
+
+export interface NotExpr {
+  readonly kind: "not";
+  readonly type: SqlType;
+  readonly input: Expr;
+}
+
+export interface IsNullExpr {
+  readonly kind: "isnull";
+  readonly type: SqlType;
+  readonly input: Expr;
+  readonly negated: boolean;
+}
+
+/** Searched CASE (a simple CASE is bound to one). COALESCE and NULLIF bind to functions marked `lazy`. */
+export interface CaseExpr {
+  readonly kind: "case";
+  readonly type: SqlType;
+  readonly branches: readonly { readonly when: Expr; readonly then: Expr }[];
+  readonly otherwise: Expr | null;
+}
+
+/** `input [NOT] IN (items)` with SQL's NULL rules; `equals` is the overload that compares them. */
+export interface InListExpr {
+  readonly kind: "in";
+  readonly type: SqlType;
+  readonly input: Expr;
+  readonly items: readonly Expr[];
+  readonly equals: ScalarFunction;
+  readonly negated: boolean;
+}
+
+/**
+ * A subquery inside an expression. `plan` is a LogicalPlan (typed `unknown` here because this room may not import
+ * the plan room); the optimizer unnests it, or the executor runs it per distinct outer row.
+ */
+export interface SubqueryExpr {
+  readonly kind: "subquery";
+  readonly type: SqlType;
+  readonly form: "scalar" | "exists" | "in" | "any" | "all" | "array";
+  readonly plan: unknown;
+  /** Columns of enclosing queries that the plan reads. */
+  readonly outer: readonly ColumnId[];
+  /** For in/any/all: the left operand and the comparison. */
+  readonly input: Expr | null;
+  readonly compare: ScalarFunction | null;
+}
+
+/** What a scalar function may know of the statement that runs it. */
+export interface EvalContext {
+  readonly params: readonly Value[];
+  /** Start of the transaction, microseconds since the epoch: now(), CURRENT_DATE. */
+  readonly transactionMicros: number;
+  /** Start of the statement, microseconds since the epoch. */
+  readonly statementMicros: number;
+  readonly timeZone: string;
+  readonly user: string;
+  readonly tenant: string;
+  /** Rows of enclosing queries, by column id, for correlated subqueries. */
+  readonly outer: ReadonlyMap<ColumnId, Value> | null;
+  /** Throws when the statement was cancelled or ran past its deadline. Long loops inside a function call it. */
+  checkpoint(): void;
+  /** Services that live outside this room (sequences, subqueries, models), by name; see query/exec/context.ts. */
+  readonly services: EvalServices;
+}
+
+export interface EvalServices {
+  nextSequenceValue?(sequence: string): number | bigint;
+  currentSequenceValue?(sequence: string): number | bigint;
+  runSubquery?(expr: SubqueryExpr, context: EvalContext): Value;
+}
+
+/** One overload of a scalar function or operator. */
+export interface ScalarFunction {
+  readonly name: string;
+  readonly args: readonly SqlType[];
+  /** The type of any further argument; absent: fixed arity. */
+  readonly variadic?: SqlType;
+  readonly returns: SqlType;
+  /** `immutable` calls with constant arguments are folded; `stable` are fixed within a statement. */
+  readonly volatility: "immutable" | "stable" | "volatile";
+  /** True (the usual case): any NULL argument gives NULL without calling `apply`. */
+  readonly strict: boolean;
+  /** Evaluates its own arguments (COALESCE, NULLIF, GREATEST): receives thunks instead of values. */
+  readonly lazy?: true;
+  /** As an infix or prefix operator, how EXPLAIN prints it. */
+  readonly operator?: string;
+  // Arguments have the declared types, so each implementation names its own parameter types.
+  // biome-ignore lint/suspicious/noExplicitAny: overloads of one table have different parameter types
+  readonly apply: (...args: any[]) => Value;
+  /** True when `apply` wants the EvalContext as its first argument. */
+  readonly needsContext?: true;
+}
+
+/** One overload of an aggregate function. A state is made per group; `result` may be called once. */
+export interface AggregateFunction {
+  readonly name: string;
+  readonly args: readonly SqlType[];
+  readonly variadic?: SqlType;
+  readonly returns: SqlType;
+  /** True: rows with a NULL argument are passed over. */
+  readonly strict: boolean;
+  // biome-ignore lint/suspicious/noExplicitAny: each aggregate has its own state
+  init(): any;
+  // biome-ignore lint/suspicious/noExplicitAny: each aggregate has its own state
+  step(state: any, ...args: any[]): any;
+  // biome-ignore lint/suspicious/noExplicitAny: each aggregate has its own state
+  result(state: any): Value;
+}
+
+/**
+ * Rows in columns. `columns[c][r]` is the value of column c in row r; `length` ≤ BATCH_ROWS rows.
+ * A batch belongs to its consumer until it asks for the next one.
+ */
+export interface Batch {
+  readonly columns: readonly ArrayLike<Value>[];
+  readonly length: number;
+}
+
+/** A compiled expression: its value for one row of a batch. */
+export type Evaluate = (batch: Batch, row: number, context: EvalContext) => Value;

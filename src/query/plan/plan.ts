@@ -1,0 +1,246 @@
+/**
+ * The one algebra. Binders of every language produce these nodes, rules in `optimize/` rewrite them, `exec/` turns
+ * each into an operator. Nodes are frozen and tagged by `kind`; a node's `columns` are what it hands to its parent.
+ *
+ * Logical nodes say what; the access nodes at the end (`pointget`, `indexscan`, `hashjoin`, `topn`) say how and are
+ * only made by rules. A tree that no rule has touched is executable too, just slower: that is how rules are tested.
+ */
+import type { IndexDef, TableDef } from "../../catalog/table.js";
+import type { SqlType } from "../../protocol/values.js";
+import type { AggregateFunction, ColumnId, Expr } from "../expr/expr.js";
+
+export interface OutputColumn {
+  readonly id: ColumnId;
+  readonly name: string;
+  readonly type: SqlType;
+  readonly nullable: boolean;
+}
+
+export type Plan =
+  | ScanPlan
+  | ValuesPlan
+  | ProjectPlan
+  | FilterPlan
+  | JoinPlan
+  | AggregatePlan
+  | SortPlan
+  | LimitPlan
+  | DistinctPlan
+  | SetOpPlan
+  | InsertPlan
+  | UpdatePlan
+  | DeletePlan
+  | PointGetPlan
+  | IndexScanPlan
+  | HashJoinPlan
+  | TopNPlan;
+
+interface Node {
+  readonly columns: readonly OutputColumn[];
+}
+
+/** All rows of a table; `columns[i]` is table column `source[i]` (a ColumnDef id). `filter` is applied while scanning. */
+export interface ScanPlan extends Node {
+  readonly kind: "scan";
+  readonly table: TableDef;
+  readonly alias: string;
+  readonly source: readonly number[];
+  readonly filter: Expr | null;
+  readonly reverse: boolean;
+  /** Set when the rows feed UPDATE/DELETE: the id of an extra last column that holds the row's storage key. */
+  readonly rowKey: ColumnId | null;
+}
+
+export interface ValuesPlan extends Node {
+  readonly kind: "values";
+  readonly rows: readonly (readonly Expr[])[];
+}
+
+/** `columns[i]` = `exprs[i]` over the input. */
+export interface ProjectPlan extends Node {
+  readonly kind: "project";
+  readonly input: Plan;
+  readonly exprs: readonly Expr[];
+}
+
+export interface FilterPlan extends Node {
+  readonly kind: "filter";
+  readonly input: Plan;
+  readonly predicate: Expr;
+}
+
+export type JoinType = "inner" | "left" | "right" | "full" | "semi" | "anti";
+
+/** Columns: left's then right's (left's alone for semi and anti). A null condition is a cross join. */
+export interface JoinPlan extends Node {
+  readonly kind: "join";
+  readonly type: JoinType;
+  readonly left: Plan;
+  readonly right: Plan;
+  readonly condition: Expr | null;
+  /** The right side reads columns of the left (LATERAL, or an unnested correlated subquery). */
+  readonly lateral: boolean;
+}
+
+export interface AggregateCall {
+  readonly fn: AggregateFunction;
+  readonly args: readonly Expr[];
+  readonly distinct: boolean;
+  readonly filter: Expr | null;
+  readonly orderBy: readonly SortKey[];
+}
+
+/** Columns: one per group expression, then one per call. No groups: exactly one row. */
+export interface AggregatePlan extends Node {
+  readonly kind: "aggregate";
+  readonly input: Plan;
+  readonly groups: readonly Expr[];
+  readonly calls: readonly AggregateCall[];
+}
+
+export interface SortKey {
+  readonly expr: Expr;
+  readonly descending: boolean;
+  readonly nullsFirst: boolean;
+}
+
+export interface SortPlan extends Node {
+  readonly kind: "sort";
+  readonly input: Plan;
+  readonly keys: readonly SortKey[];
+}
+
+/** Expressions are constants or parameters of type int8; a NULL limit is no limit. */
+export interface LimitPlan extends Node {
+  readonly kind: "limit";
+  readonly input: Plan;
+  readonly limit: Expr | null;
+  readonly offset: Expr | null;
+}
+
+/** `on` null: all columns. Otherwise DISTINCT ON: the first row per value of those expressions. */
+export interface DistinctPlan extends Node {
+  readonly kind: "distinct";
+  readonly input: Plan;
+  readonly on: readonly Expr[] | null;
+}
+
+export interface SetOpPlan extends Node {
+  readonly kind: "setop";
+  readonly op: "union" | "intersect" | "except";
+  readonly all: boolean;
+  readonly left: Plan;
+  readonly right: Plan;
+}
+
+/** RETURNING of a data-modifying node: `exprs` over the table's columns, bound to `rowColumns`. */
+export interface Returning {
+  readonly rowColumns: readonly OutputColumn[];
+  readonly exprs: readonly Expr[];
+}
+
+/** A CHECK or NOT NULL bound over `rowColumns`. */
+export interface BoundCheck {
+  readonly name: string;
+  readonly predicate: Expr;
+}
+
+/** `input` gives one column per live table column, in table order, defaults already filled in. */
+export interface InsertPlan extends Node {
+  readonly kind: "insert";
+  readonly table: TableDef;
+  readonly input: Plan;
+  readonly rowColumns: readonly OutputColumn[];
+  readonly checks: readonly BoundCheck[];
+  readonly returning: Returning | null;
+  readonly onConflict: OnConflict | null;
+}
+
+export interface OnConflict {
+  /** The index that arbitrates; null: any. */
+  readonly index: IndexDef | "primary key" | null;
+  readonly action: "nothing" | "update";
+  /** Over `existing` (the stored row) and `excluded` (the proposed one). */
+  readonly existing: readonly OutputColumn[];
+  readonly excluded: readonly OutputColumn[];
+  readonly assignments: readonly { readonly columnId: number; readonly expr: Expr }[];
+  readonly where: Expr | null;
+}
+
+/** `input` gives the old row (all live columns, bound to `oldColumns`), other FROM columns, and the row key last. */
+export interface UpdatePlan extends Node {
+  readonly kind: "update";
+  readonly table: TableDef;
+  readonly input: Plan;
+  readonly oldColumns: readonly OutputColumn[];
+  readonly rowKey: ColumnId;
+  /** New values over the input's columns; an unassigned column keeps its old value. */
+  readonly assignments: readonly { readonly columnId: number; readonly expr: Expr }[];
+  /** The new row, for checks and RETURNING. */
+  readonly rowColumns: readonly OutputColumn[];
+  readonly checks: readonly BoundCheck[];
+  readonly returning: Returning | null;
+}
+
+export interface DeletePlan extends Node {
+  readonly kind: "delete";
+  readonly table: TableDef;
+  readonly input: Plan;
+  readonly rowKey: ColumnId;
+  readonly oldColumns: readonly OutputColumn[];
+  readonly returning: Returning | null;
+}
+
+// ---- access and physical nodes, made by rules only ----
+
+/** At most one row: the whole primary key, or all columns of a unique index, given by constants or parameters. */
+export interface PointGetPlan extends Node {
+  readonly kind: "pointget";
+  readonly table: TableDef;
+  readonly alias: string;
+  readonly source: readonly number[];
+  readonly index: IndexDef | "primary key";
+  /** One per key column, already of the column's type. */
+  readonly key: readonly Expr[];
+  readonly filter: Expr | null;
+  readonly rowKey: ColumnId | null;
+}
+
+/**
+ * A range of the primary key or of an index: equal to `prefix` on the first key columns, then bounded on the next.
+ * With `keySets` (an IN list), one sub-range per element of the first column.
+ */
+export interface IndexScanPlan extends Node {
+  readonly kind: "indexscan";
+  readonly table: TableDef;
+  readonly alias: string;
+  readonly source: readonly number[];
+  readonly index: IndexDef | "primary key";
+  readonly prefix: readonly Expr[];
+  readonly keySets: readonly Expr[] | null;
+  readonly lower: { readonly expr: Expr; readonly inclusive: boolean } | null;
+  readonly upper: { readonly expr: Expr; readonly inclusive: boolean } | null;
+  readonly filter: Expr | null;
+  readonly reverse: boolean;
+  readonly rowKey: ColumnId | null;
+}
+
+/** An equi-join: builds a table of the right side by `rightKeys`, probes with the left. `residual` after the match. */
+export interface HashJoinPlan extends Node {
+  readonly kind: "hashjoin";
+  readonly type: JoinType;
+  readonly left: Plan;
+  readonly right: Plan;
+  readonly leftKeys: readonly Expr[];
+  readonly rightKeys: readonly Expr[];
+  readonly residual: Expr | null;
+}
+
+/** Sort and limit in one, keeping only limit + offset rows. */
+export interface TopNPlan extends Node {
+  readonly kind: "topn";
+  readonly input: Plan;
+  readonly keys: readonly SortKey[];
+  readonly limit: Expr;
+  readonly offset: Expr | null;
+}

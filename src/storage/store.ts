@@ -1,0 +1,50 @@
+/**
+ * What the rest of the actor sees of storage: ordered bytes under transactions. `shard.ts` and `transaction.ts`
+ * implement it; every model's records go through it, so one transaction spans all of them.
+ */
+
+/** Keys from `gte` (inclusive) to `lt` (exclusive), in byte order; `reverse` walks from the end. */
+export interface KeyRange {
+  readonly gte: Uint8Array;
+  readonly lt: Uint8Array;
+  readonly reverse?: boolean;
+}
+
+/** Parallel arrays; `length` rows. Valid until the cursor's next call. */
+export interface Entries {
+  readonly keys: readonly Uint8Array[];
+  readonly values: readonly Uint8Array[];
+}
+
+export interface Cursor {
+  /** Up to `max` further entries, in order; an empty answer means the end. Synchronous. */
+  next(max: number): Entries;
+  close(): void;
+}
+
+/**
+ * One snapshot plus the transaction's own writes. Everything is synchronous: reads come from memory or RocksDB on
+ * the calling thread. Serializable: `commit` refuses (serialization_failure) when something this transaction read
+ * (keys and ranges) or wrote was changed by a commit after its snapshot.
+ */
+export interface Transaction {
+  readonly readOnly: boolean;
+  /** True when something is buffered that commit would write. */
+  readonly dirty: boolean;
+  /** Sequence of the newest commit that this transaction sees. */
+  readonly snapshot: number;
+  get(key: Uint8Array): Uint8Array | undefined;
+  getMany(keys: readonly Uint8Array[]): (Uint8Array | undefined)[];
+  /** Sees the transaction's own writes as of the call; writes made while it is open are not seen by it. */
+  scan(range: KeyRange): Cursor;
+  /** Throws read_only_transaction, or query_error (54000) past the transaction's size bound. Keeps both arguments. */
+  put(key: Uint8Array, value: Uint8Array): void;
+  delete(key: Uint8Array): void;
+  /** Savepoints nest; rolling back to one drops the later ones and keeps it. */
+  savepoint(): number;
+  rollbackTo(savepoint: number): void;
+  release(savepoint: number): void;
+  /** The commit's sequence, or `snapshot` when nothing was written. Visible at once, durable after Shard.flush. */
+  commit(): number;
+  rollback(): void;
+}
