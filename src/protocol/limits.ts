@@ -6,6 +6,8 @@ export const BATCH_ROWS = 1024;
 export const SQL_BYTES_MAX = 100 * 1024;
 /** Nesting of one statement's syntax tree. */
 export const SQL_DEPTH_MAX = 500;
+/** SELECTs in one statement once its WITH tables stand where they are used. */
+export const SQL_QUERIES_MAX = 2000;
 /** Statements in one batch request. */
 export const BATCH_STATEMENTS_MAX = 1000;
 /** Positional parameters of one statement (PostgreSQL's bound). */
@@ -24,3 +26,25 @@ export const TRANSACTION_BYTES_MAX = 256 * 1024 * 1024;
 export const PREPARED_STATEMENTS_MAX = 1000;
 /** Plans kept per actor. */
 export const PLAN_CACHE_ENTRIES_MAX = 2000;
+/** Characters of a new password, at least. */
+export const PASSWORD_CHARACTERS_MIN = 8;
+/** UTF-8 bytes of a password. */
+export const PASSWORD_BYTES_MAX = 1024;
+/** API keys that one user may have. */
+export const API_KEYS_PER_USER_MAX = 100;
+/** Items of one page of a list when the request does not say, and at most. */
+export const LIST_PAGE_DEFAULT = 100;
+export const LIST_PAGE_MAX = 1000;
+/** Characters of a username and of an email address. */
+export const USERNAME_CHARACTERS_MAX = 128;
+export const EMAIL_CHARACTERS_MAX = 320;
+/** Characters of an API key's name. */
+export const API_KEY_NAME_CHARACTERS_MAX = 256;
+/** Days that an API key may be made for. */
+export const API_KEY_DAYS_MAX = 36_500;
+/** Characters of a tenant's display name. */
+export const TENANT_NAME_CHARACTERS_MAX = 256;
+/** Bytes of one result that is answered as a single document. */
+export const RESULT_BYTES_MAX = 256 * 1024 * 1024;
+/** Answers kept in memory by Idempotency-Key, per actor. */
+export const VOLATILE_ANSWERS_MAX = 10_000;

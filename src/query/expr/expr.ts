@@ -56,6 +56,8 @@ export interface CastExpr {
   readonly kind: "cast";
   readonly type: SqlType;
   readonly input: Expr;
+  /** On storing into a column: text too long for the type is refused, where a written cast would cut it. */
+  readonly assignment?: boolean;
 }
 
 /** Three-valued AND / OR over two or more booleans; evaluated left to right, stopping as soon as decided. */
@@ -133,6 +135,12 @@ export interface EvalContext {
 export interface EvalServices {
   nextSequenceValue?(sequence: string): number | bigint;
   currentSequenceValue?(sequence: string): number | bigint;
+  /**
+   * Runs the subquery's plan; `context.outer` holds the values of `expr.outer`, put there by the compiled expression.
+   * scalar: the value, NULL for no row (21000 for several). exists: a boolean. array: a SqlArray. in, any, all: the
+   * rows as a list of values (of records when there are several columns), which the compiled expression compares
+   * with its input.
+   */
   runSubquery?(expr: SubqueryExpr, context: EvalContext): Value;
 }
 

@@ -1,0 +1,37 @@
+/** Import rules between rooms (ARCHITECTURE.md, "Rooms"). `import type` counts. */
+
+/** Each room may import itself and what is listed; a path names a folder under src/. */
+const allowed = {
+  protocol: [],
+  config: ["protocol", "storage", "directory"],
+  storage: ["protocol"],
+  catalog: ["protocol", "storage"],
+  directory: ["protocol", "storage"],
+  "query/expr": ["protocol"],
+  "query/plan": ["protocol", "catalog", "query/expr"],
+  "query/optimize": ["protocol", "catalog", "query/expr", "query/plan"],
+  "query/exec": ["protocol", "catalog", "storage", "query/expr", "query/plan", "query/optimize"],
+  "sql/parse": ["protocol"],
+  "sql/bind": ["protocol", "catalog", "query/expr", "query/plan", "sql/parse"],
+  actor: ["protocol", "storage", "catalog", "directory", "query", "sql"],
+  gateway: ["protocol"],
+};
+
+module.exports = {
+  forbidden: [
+    { name: "no-cycles", severity: "error", from: {}, to: { circular: true } },
+    { name: "no-unresolved", severity: "error", from: {}, to: { couldNotResolve: true } },
+    ...Object.entries(allowed).map(([room, rooms]) => ({
+      name: `${room.replace("/", "-")}-imports`,
+      severity: "error",
+      from: { path: `^src/${room}/` },
+      to: { path: "^(src|workers)/", pathNot: [room, ...rooms].map((name) => `^src/${name}/`) },
+    })),
+  ],
+  options: {
+    parser: "swc",
+    tsPreCompilationDeps: true,
+    enhancedResolveOptions: { exportsFields: ["exports"], conditionNames: ["import", "node", "default"] },
+    doNotFollow: { path: "node_modules" },
+  },
+};

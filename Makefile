@@ -1,0 +1,32 @@
+# Needs Node 20 or 22 and npm; everything else comes from the npm registry.
+.PHONY: start build install check test bench clean
+
+start: build
+	node --enable-source-maps dist/src/main.js serve
+
+build: install
+	npm run --silent build
+
+# Installs only when the lock file changed since the last time.
+install: node_modules/.installed
+
+node_modules/.installed: package-lock.json
+	npm ci
+	npx tap build
+	@touch node_modules/.installed
+
+check: install
+	npm run --silent check
+
+test: build
+	node scripts/run-tests.mjs
+
+bench: build bench/peers/node_modules/.installed
+	node dist/bench/run.js $(BENCH)
+
+bench/peers/node_modules/.installed: bench/peers/package-lock.json
+	npm ci --prefix bench/peers
+	@touch $@
+
+clean:
+	rm -rf dist

@@ -1,0 +1,344 @@
+/**
+ * One actor: the single writer of its partitions, on a thread of its own. The life of a request here:
+ *
+ *  1. A buffer of frames arrives; `accept` takes each request in turn.
+ *  2. Its body is decoded and checked (validate.ts); an Idempotency-Key is claimed (idempotency.ts).
+ *  3. The endpoint's handler runs (handlers/). SQL goes through session.ts. Most handlers end at once; a long
+ *     statement gives way after its slice and goes on in a later turn (scheduler.ts).
+ *  4. The answer passes the partition's gate (output-gate.ts): a reply that has seen a commit waits for its fsync.
+ *  5. At the end of the turn every shard that was written to is flushed: one log write, one engine batch, one fsync
+ *     for all commits of the turn; and all replies that may leave go back in one buffer.
+ *
+ * workers/actor.ts makes it, gives it the port and owns the thread.
+ */
+
+import { Directory } from "../directory/directory.js";
+import type { Endpoint } from "../protocol/endpoint.js";
+import { ENDPOINTS } from "../protocol/endpoints.js";
+import { DbError } from "../protocol/errors.js";
+import {
+  CANCEL_CODE,
+  REPLY_DISCARD,
+  REPLY_MSGPACK,
+  ReplyWriter,
+  type RequestFrame,
+  readRequests,
+} from "../protocol/frames.js";
+import type { Identity } from "../protocol/identity.js";
+import type { ActorMetrics, ActorSettings, FromActor, ToActor } from "../protocol/messages.js";
+import { directoryHandlers } from "./handlers/directory.js";
+import type { Handler } from "./handlers/handler.js";
+import { queryHandlers } from "./handlers/query.js";
+import { schemaHandlers } from "./handlers/schema.js";
+import { transactionHandlers } from "./handlers/transactions.js";
+import { Idempotency } from "./idempotency.js";
+import { openPartition } from "./open-partition.js";
+import type { Partition } from "./partition.js";
+import { type Answer, envelopeJson, envelopeMsgpack, errorHeaders, errorJson, errorMsgpack } from "./reply.js";
+import { Request } from "./request.js";
+import { Scheduler } from "./scheduler.js";
+import { compileValidator, hashRequest, type Validate } from "./validate.js";
+
+/** The tenant number under which the directory's own requests are scheduled and gated. */
+const DIRECTORY_TENANT = 0;
+const SWEEP_INTERVAL_MS = 500;
+
+interface Route {
+  readonly endpoint: Endpoint;
+  readonly validate: Validate;
+  readonly handle: Handler;
+}
+
+export interface ActorOutput {
+  frames(buffer: ArrayBuffer): void;
+  control(message: FromActor): void;
+  /** The actor cannot go on: its thread must end, and be started again from the log. */
+  failed(error: Error): void;
+  log(level: "error" | "warn" | "info", message: string, fields: object): void;
+}
+
+export class Actor {
+  private readonly partitions = new Map<number, Partition>();
+  private readonly routes: (Route | null)[] = [];
+  private readonly scheduler = new Scheduler();
+  private readonly replies = new ReplyWriter();
+  private readonly idempotency: Idempotency;
+  /** Requests that did not end at once, by id. */
+  private readonly running = new Map<number, Request>();
+  private readonly unflushed = new Set<Partition>();
+  private directory: Directory | null = null;
+  private turnEndArmed = false;
+  private closing: (() => void) | null = null;
+  private requests = 0;
+  private readonly sweeper: NodeJS.Timeout;
+
+  private constructor(
+    private readonly settings: ActorSettings,
+    private readonly output: ActorOutput,
+  ) {
+    this.idempotency = new Idempotency(settings.config.idempotency.windowHours * 3_600_000);
+    this.sweeper = setInterval(() => this.sweep(), SWEEP_INTERVAL_MS).unref();
+  }
+
+  /** Opens the partitions and, in partition 0's actor, the directory; announces `ready`. */
+  static async open(settings: ActorSettings, output: ActorOutput): Promise<Actor> {
+    const actor = new Actor(settings, output);
+    for (const number of settings.partitions) {
+      const partition = await openPartition(settings, number, {
+        wroteSomething: () => actor.wrote(actor.partitions.get(number)!),
+        durable: (sequence) => actor.durable(number, sequence),
+        undone: (first, error) => actor.partitions.get(number)!.undo(first, error),
+        failed: (error) => output.failed(error),
+      });
+      actor.partitions.set(number, partition);
+    }
+    const adminPassword = await actor.openDirectory();
+    actor.compileRoutes();
+    output.control({ kind: "ready", adminPassword });
+    return actor;
+  }
+
+  private async openDirectory(): Promise<string | null> {
+    const partition = this.partitions.get(0);
+    if (partition === undefined) return null;
+    const { config, secret, partitionCount, adminPassword } = this.settings;
+    this.directory = new Directory({
+      begin: (readOnly) => partition.shard.begin({ readOnly }),
+      now: Date.now,
+      secret,
+      config: config.auth,
+      partitions: partitionCount,
+      onIdentityChanged: (change) => this.output.control({ kind: "identity-changed", change }),
+    });
+    const made = await this.directory.bootstrap(adminPassword === null ? {} : { adminPassword });
+    // The password is not told before it is on disk.
+    partition.shard.flush();
+    await partition.durable();
+    return made?.password ?? null;
+  }
+
+  private compileRoutes(): void {
+    const handlers: Readonly<Record<string, Handler>> = {
+      ...queryHandlers,
+      ...transactionHandlers,
+      ...schemaHandlers,
+      ...(this.directory === null ? {} : directoryHandlers(this.directory)),
+    };
+    for (const endpoint of ENDPOINTS) {
+      const handle = handlers[endpoint.name];
+      this.routes[endpoint.code] =
+        handle === undefined ? null : { endpoint, handle, validate: compileValidator(endpoint) };
+    }
+  }
+
+  receive(message: ArrayBuffer | ToActor): void {
+    if (message instanceof ArrayBuffer) {
+      readRequests(message, (frame) => this.accept(frame));
+      this.armTurnEnd();
+      return;
+    }
+    switch (message.kind) {
+      case "find-identity":
+        this.output.control({
+          kind: "identity",
+          id: message.id,
+          identity: this.findIdentity(message.by, message.value),
+        });
+        break;
+      case "key-usage":
+        this.directory?.recordKeyUsage(message.usage);
+        this.wrote(this.partitions.get(0)!);
+        break;
+      case "metrics":
+        this.output.control({ kind: "metrics", id: message.id, metrics: this.metrics() });
+        break;
+      case "close":
+        void this.close();
+        break;
+    }
+  }
+
+  private findIdentity(by: "user" | "key", value: string): Identity | null {
+    return by === "user" ? this.directory!.identityOfUser(value) : this.directory!.identityOfKeyHash(value);
+  }
+
+  private accept(frame: RequestFrame): void {
+    if (frame.code === CANCEL_CODE) {
+      const request = this.running.get(frame.id);
+      if (request !== undefined) request.cancelled = true;
+      return;
+    }
+    this.requests++;
+    this.scheduler.startSlice();
+    const route = this.routes[frame.code]!;
+    const partition = this.partitions.get(frame.partition)!;
+    const tenant = partition.tenant(route.endpoint.home === "directory" ? DIRECTORY_TENANT : frame.tenant);
+    const request = new Request(frame, route.endpoint, partition, tenant, this.scheduler);
+    try {
+      const answer = this.handle(route, request, frame);
+      if (answer instanceof Promise) this.finishLater(request, answer);
+      else this.finish(request, answer);
+    } catch (error) {
+      this.fail(request, error);
+    }
+  }
+
+  private handle(route: Route, request: Request, frame: RequestFrame): Answer | Promise<Answer> {
+    if (this.closing !== null) throw new DbError("shutting_down");
+    const input = route.validate(frame);
+    return frame.isIdempotent ? this.handleOnce(route, request, frame) : route.handle(request, input);
+  }
+
+  /** Gives the kept answer of the request's Idempotency-Key, or works and keeps the answer. */
+  private handleOnce(route: Route, request: Request, frame: RequestFrame): Answer | Promise<Answer> {
+    const { endpoint } = route;
+    const { userId, idempotencyKey } = frame.head;
+    const claim = this.idempotency.claim(
+      request.tenant,
+      userId,
+      idempotencyKey,
+      hashRequest(frame),
+      endpoint.status ?? 200,
+    );
+    if (claim.replay !== null) return claim.replay;
+    if (endpoint.keeps !== "memory") request.keepAnswer = claim.keep;
+    const run = async (): Promise<Answer> => {
+      try {
+        const answer = await route.handle(request, route.validate(frame));
+        if (endpoint.keeps === "memory") claim.keepInMemory(answer);
+        else if (endpoint.home === "directory") this.keepBeside(request, claim.keep, answer);
+        return answer;
+      } finally {
+        claim.done();
+      }
+    };
+    return run();
+  }
+
+  /** The directory commits by itself; its answer follows in a transaction of the same turn, hence the same log write. */
+  private keepBeside(
+    request: Request,
+    keep: (tx: ReturnType<Partition["shard"]["begin"]>, answer: Answer) => void,
+    answer: Answer,
+  ): void {
+    const tx = request.tenant.partition.shard.begin({ readOnly: false });
+    keep(tx, answer);
+    tx.commit();
+  }
+
+  private finishLater(request: Request, pending: Promise<Answer>): void {
+    this.running.set(request.id, request);
+    pending
+      .then(
+        (answer) => this.finish(request, answer),
+        (error: unknown) => this.fail(request, error),
+      )
+      .finally(() => {
+        this.running.delete(request.id);
+        this.armTurnEnd();
+      });
+  }
+
+  private finish(request: Request, answer: Answer): void {
+    if (request.endpoint.home === "directory") request.tenant.sawEverything();
+    const { partition, tenant } = request;
+    partition.gate.pass(
+      tenant.lastCommit,
+      () => this.reply(request, answer),
+      (error) => this.replyError(request, error),
+    );
+  }
+
+  private fail(request: Request, thrown: unknown): void {
+    const error = this.expected(thrown, request);
+    const { partition, tenant } = request;
+    const send = (): void => this.replyError(request, error);
+    partition.gate.pass(tenant.lastCommit, send, send);
+  }
+
+  /** A DbError as it is; running out of stack is the client's nesting; anything else is a fault of ours, and logged. */
+  private expected(thrown: unknown, request: Request): DbError {
+    if (thrown instanceof DbError) return thrown;
+    if (thrown instanceof RangeError && thrown.message.includes("call stack")) {
+      return new DbError("query_error", "The request is nested too deeply.", { sqlstate: "54001" });
+    }
+    const { requestId, endpoint } = request;
+    const message = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown);
+    this.output.log("error", "request failed", { requestId, endpoint: endpoint.name, error: message });
+    return new DbError("internal_error");
+  }
+
+  private reply(request: Request, answer: Answer): void {
+    const { endpoint, id } = request;
+    const status = answer.status ?? endpoint.status ?? 200;
+    const headers = answer.headers ?? "";
+    if (status === 204) this.replies.text(id, status, 0, headers, "");
+    else if (request.wantsMsgpack) {
+      this.replies.bytes(id, status, REPLY_MSGPACK, headers, envelopeMsgpack(endpoint, answer, request.requestId));
+    } else this.replies.text(id, status, 0, headers, envelopeJson(endpoint, answer, request.requestId));
+  }
+
+  private replyError(request: Request, error: DbError): void {
+    const flags = request.cancelled ? REPLY_DISCARD : 0;
+    const { id, requestId } = request;
+    if (request.wantsMsgpack) {
+      this.replies.bytes(id, error.status, flags | REPLY_MSGPACK, errorHeaders(error), errorMsgpack(error, requestId));
+    } else this.replies.text(id, error.status, flags, errorHeaders(error), errorJson(error, requestId));
+  }
+
+  private wrote(partition: Partition): void {
+    this.unflushed.add(partition);
+    this.armTurnEnd();
+  }
+
+  private durable(number: number, sequence: number): void {
+    this.partitions.get(number)?.gate.open(sequence);
+    this.armTurnEnd();
+  }
+
+  private armTurnEnd(): void {
+    if (this.turnEndArmed) return;
+    this.turnEndArmed = true;
+    setImmediate(this.endTurn);
+  }
+
+  private readonly endTurn = (): void => {
+    this.turnEndArmed = false;
+    for (const partition of this.unflushed) partition.shard.flush();
+    this.unflushed.clear();
+    if (!this.replies.empty) this.output.frames(this.replies.take());
+    this.closing?.();
+  };
+
+  private sweep(): void {
+    const now = Date.now();
+    for (const partition of this.partitions.values()) partition.sweep(now);
+  }
+
+  private metrics(): ActorMetrics {
+    const partitions = [...this.partitions.values()];
+    return {
+      actor: this.settings.actor,
+      requests: this.requests,
+      running: this.running.size,
+      waiting: this.scheduler.waiting,
+      heapBytes: process.memoryUsage().heapUsed,
+      eventLoopUtilization: performance.eventLoopUtilization().utilization,
+      partitions: partitions.map((partition) => partition.metrics),
+    };
+  }
+
+  /** Lets what runs finish, sends what waits at the gates, then closes the shards. New requests are refused meanwhile. */
+  private async close(): Promise<void> {
+    clearInterval(this.sweeper);
+    await new Promise<void>((resolve) => {
+      this.closing = () => {
+        const waiting = [...this.partitions.values()].some((partition) => partition.gate.waiting > 0);
+        if (this.running.size === 0 && !waiting && this.unflushed.size === 0) resolve();
+      };
+      this.armTurnEnd();
+    });
+    for (const partition of this.partitions.values()) await partition.close();
+    this.output.control({ kind: "closed" });
+  }
+}

@@ -1,0 +1,150 @@
+/** POST /v1/query/…: one statement, a batch, prepared statements. */
+import type { EndpointName } from "../../protocol/endpoints.js";
+import { DbError } from "../../protocol/errors.js";
+import { after } from "../../query/exec/operator.js";
+import { type Answer, errorBody } from "../reply.js";
+import type { Request } from "../request.js";
+import { Session, type SessionOptions, type StatementRun } from "../session.js";
+import { type Outcome, resultAnswer } from "../sql-result.js";
+import type { Tenant } from "../tenant.js";
+import type { Input } from "../validate.js";
+import type { Handler } from "./handler.js";
+
+interface StatementBody {
+  readonly sql: string;
+  readonly parameters?: readonly unknown[];
+  readonly params?: readonly unknown[];
+  readonly max_rows?: number;
+  readonly timeout_secs?: number;
+}
+
+const NO_PARAMETERS: readonly unknown[] = [];
+
+export const queryHandlers = {
+  "query.execute": (request, { body }) => executeAlone(request, body),
+  "query.batch": (request, { body }) => executeBatch(request, body),
+  "query.prepare": prepare,
+  "query.exec": (request, { body }) => {
+    const { sql } = request.tenant.prepared.get(body.statement_id);
+    return executeAlone(request, { ...body, sql });
+  },
+  "query.close": (request, { body }) => ({ plain: { closed: request.tenant.prepared.remove(body.statement_id) } }),
+} satisfies Partial<Record<EndpointName, Handler>>;
+
+export function sessionOptions(request: Request, control: SessionOptions["control"]): SessionOptions {
+  const { username, tenantId } = request.head;
+  return { isolation: null, readOnly: request.readOnly, user: username, tenantName: tenantId, control };
+}
+
+/** The run that a statement's body asks for; shortens the request's deadline by its `timeout_secs`. */
+export function runOf(request: Request, body: StatementBody): StatementRun {
+  if (body.parameters !== undefined && body.params !== undefined) {
+    throw new DbError("invalid_request", 'Send "parameters" or "params", not both.', { field: "params" });
+  }
+  request.limitTime(body.timeout_secs);
+  return {
+    sql: body.sql,
+    params: body.parameters ?? body.params ?? NO_PARAMETERS,
+    maxRows: body.max_rows ?? request.tenant.partition.config.query.maxRows,
+    request,
+  };
+}
+
+function executeAlone(request: Request, body: StatementBody): Answer | Promise<Answer> {
+  const started = performance.now();
+  const session = new Session(request.tenant, sessionOptions(request, "routes"));
+  let answer: Answer | null = null;
+  const outcome = session.execute(runOf(request, body), (tx, done) => {
+    answer = resultAnswer(done, started);
+    request.commit(tx, answer);
+  });
+  return after(outcome, (done) => answer ?? resultAnswer(done, started));
+}
+
+interface BatchBody extends Omit<StatementBody, "sql" | "parameters" | "params"> {
+  readonly statements?: readonly (string | StatementBody)[];
+  readonly queries?: readonly (string | StatementBody)[];
+  readonly transactional?: boolean;
+}
+
+/**
+ * Statements run in order. Unless `transactional`, each has its own transaction (BEGIN … COMMIT among them make one
+ * of several) and a failed one is reported in its place while the others go on. A transaction that is still open at
+ * the end is rolled back and reported.
+ */
+async function executeBatch(request: Request, body: BatchBody): Promise<Answer> {
+  const items = body.statements ?? body.queries;
+  if (items === undefined || (body.statements !== undefined && body.queries !== undefined)) {
+    throw new DbError("invalid_request", 'Send either "statements" or "queries".', { field: "statements" });
+  }
+  const started = performance.now();
+  const transactional = body.transactional === true;
+  const session = new Session(request.tenant, sessionOptions(request, transactional ? "routes" : "statements"));
+  if (transactional) session.begin({ isolation: null, readOnly: null });
+  const results: object[] = [];
+  const answer = (): Answer => ({
+    plain: { results, total_execution_time_ms: Math.round((performance.now() - started) * 1000) / 1000 },
+  });
+  try {
+    for (let i = 0; i < items.length; i++) {
+      const item = items[i]!;
+      const run = runOf(request, { ...limitsOf(body), ...(typeof item === "string" ? { sql: item } : item) });
+      results.push(await runItem(request.tenant, session, run, i, transactional));
+    }
+    if (transactional) session.commit((tx) => request.commit(tx, answer()));
+    else if (session.inTransaction) {
+      throw new DbError(
+        "transaction_aborted",
+        "The batch ended inside a transaction, which was rolled back; end it with COMMIT.",
+        { sqlstate: "25P01" },
+      );
+    }
+    return answer();
+  } finally {
+    if (session.inTransaction) session.rollback();
+  }
+}
+
+function limitsOf(body: BatchBody): Pick<StatementBody, "max_rows" | "timeout_secs"> {
+  return {
+    ...(body.max_rows === undefined ? {} : { max_rows: body.max_rows }),
+    ...(body.timeout_secs === undefined ? {} : { timeout_secs: body.timeout_secs }),
+  };
+}
+
+/** In a transactional batch an error ends the whole; it says which statement it was. */
+async function runItem(
+  tenant: Tenant,
+  session: Session,
+  run: StatementRun,
+  index: number,
+  transactional: boolean,
+): Promise<object> {
+  const started = performance.now();
+  try {
+    const outcome = await session.execute(run, (tx) => tenant.commit(tx));
+    return { type: "success", data: payload(outcome, started) };
+  } catch (error) {
+    if (!(error instanceof DbError) || error.code === "cancelled" || error.code === "request_timeout") throw error;
+    if (transactional) throw new DbError(error.code, error.message, { ...error.details, statement: index });
+    return { type: "error", error: errorBody(error) };
+  }
+}
+
+function payload(outcome: Outcome, started: number): unknown {
+  const { plain, json } = resultAnswer(outcome, started);
+  return plain ?? JSON.parse(json!);
+}
+
+function prepare(request: Request, { body }: Input): Answer {
+  const { tenant } = request;
+  const tx = tenant.partition.shard.begin({ readOnly: true });
+  try {
+    const session = new Session(tenant, sessionOptions(request, "routes"));
+    const plan = session.planFor({ sql: body.sql, params: NO_PARAMETERS }, tenant.catalog.view(tx));
+    const statement = tenant.prepared.add(body.sql, plan.parameterTypes.length, body.name);
+    return { plain: { statement_id: statement.id, param_count: statement.parameterCount, sql: statement.sql } };
+  } finally {
+    tx.rollback();
+  }
+}

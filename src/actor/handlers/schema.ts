@@ -1,0 +1,141 @@
+/** GET /v1/schema/…: what the tenant's tables look like. */
+import type { IndexDef, TableDef } from "../../catalog/table.js";
+import type { EndpointName } from "../../protocol/endpoints.js";
+import { DbError } from "../../protocol/errors.js";
+import { measureTable } from "../../query/exec/measure-table.js";
+import { displayName } from "../../query/expr/types.js";
+import type { Answer } from "../reply.js";
+import type { Request } from "../request.js";
+import type { Input } from "../validate.js";
+import { type Handler, pageOf } from "./handler.js";
+
+const TABLES_PER_PAGE = 1000;
+
+export const schemaHandlers = {
+  "schema.tables": listTables,
+  "schema.table": (request, input) => {
+    const table = tableOf(request, input);
+    return {
+      plain: {
+        name: table.name,
+        columns: columnsOf(table),
+        indexes: indexesOf(table),
+        constraints: constraintsOf(table),
+      },
+    };
+  },
+  "schema.columns": (request, input) => ({ plain: columnsOf(tableOf(request, input)) }),
+  "schema.indexes": (request, input) => ({ plain: indexesOf(tableOf(request, input)) }),
+} satisfies Partial<Record<EndpointName, Handler>>;
+
+/** Row counts are exact: each listed table's keys are counted, in turns. */
+async function listTables(request: Request, { query }: Input): Promise<Answer> {
+  const { tenant } = request;
+  const { limit = TABLES_PER_PAGE, offset = 0 } = pageOf(query);
+  const tx = tenant.partition.shard.begin({ readOnly: true });
+  try {
+    const tables = tenant.catalog
+      .view(tx)
+      .tables()
+      .slice(offset, offset + limit);
+    const rows: object[] = [];
+    for (const table of tables) {
+      const size = await measureTable(tx, tenant.number, table, request);
+      rows.push({
+        name: table.name,
+        type: "table",
+        column_count: table.columns.length,
+        row_count: size.rows,
+        size_bytes: size.bytes,
+        created_at: new Date(table.createdAt / 1000).toISOString(),
+      });
+    }
+    return { plain: rows };
+  } finally {
+    tx.rollback();
+  }
+}
+
+function tableOf(request: Request, { params }: Input): TableDef {
+  const { tenant } = request;
+  const [schema, name] = params.table!.includes(".") ? params.table!.split(".", 2) : [null, params.table!];
+  const tx = tenant.partition.shard.begin({ readOnly: true });
+  try {
+    const table = tenant.catalog.view(tx).table(schema!, name!);
+    if (table === null)
+      throw new DbError("not_found", `The table "${params.table}" does not exist.`, { sqlstate: "42P01" });
+    return table;
+  } finally {
+    tx.rollback();
+  }
+}
+
+function columnsOf(table: TableDef): object[] {
+  return table.columns.map((column, index) => ({
+    name: column.name,
+    data_type: displayName(column.type),
+    nullable: !column.notNull,
+    default_value: column.defaultSql,
+    is_primary_key: table.primaryKey?.includes(column.id) ?? false,
+    is_unique: isUnique(table, column.id),
+    ordinal_position: index + 1,
+  }));
+}
+
+/** By itself, not only together with other columns. */
+function isUnique(table: TableDef, columnId: number): boolean {
+  const alone = (ids: readonly number[]): boolean => ids.length === 1 && ids[0] === columnId;
+  return (
+    (table.primaryKey !== null && alone(table.primaryKey)) ||
+    table.indexes.some((index) => index.unique && alone(index.columns.map((column) => column.columnId)))
+  );
+}
+
+function indexesOf(table: TableDef): object[] {
+  const primary =
+    table.primaryKey === null ? [] : [describeIndex(table, table.primaryKeyName!, table.primaryKey, true, true)];
+  return [
+    ...primary,
+    ...table.indexes.map((index) => describeIndex(table, index.name, idsOf(index), index.unique, false)),
+  ];
+}
+
+function describeIndex(
+  table: TableDef,
+  name: string,
+  ids: readonly number[],
+  unique: boolean,
+  primary: boolean,
+): object {
+  return { name, type: "btree", columns: namesOf(table, ids), is_unique: unique, is_primary: primary };
+}
+
+function idsOf(index: IndexDef): number[] {
+  return index.columns.map((column) => column.columnId);
+}
+
+function namesOf(table: TableDef, ids: readonly number[]): string[] {
+  return ids.map((id) => table.columns.find((column) => column.id === id)!.name);
+}
+
+function constraintsOf(table: TableDef): object[] {
+  const keys: object[] = [];
+  if (table.primaryKey !== null) {
+    keys.push({
+      name: table.primaryKeyName,
+      type: "PRIMARY KEY",
+      definition: `PRIMARY KEY (${namesOf(table, table.primaryKey).join(", ")})`,
+    });
+  }
+  for (const index of table.indexes) {
+    if (index.constraint === "unique") {
+      keys.push({
+        name: index.name,
+        type: "UNIQUE",
+        definition: `UNIQUE (${namesOf(table, idsOf(index)).join(", ")})`,
+      });
+    }
+  }
+  const checks = table.checks.map(({ name, sql }) => ({ name, type: "CHECK", definition: `CHECK (${sql})` }));
+  return [...keys, ...checks];
+}

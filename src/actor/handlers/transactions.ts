@@ -1,0 +1,108 @@
+/** /v1/transactions: transactions that a client drives by id over several requests. */
+import type { EndpointName } from "../../protocol/endpoints.js";
+import { DbError } from "../../protocol/errors.js";
+import { after } from "../../query/exec/operator.js";
+import type { IsolationLevel } from "../../sql/parse/ast.js";
+import type { InteractiveTransaction } from "../interactive-transactions.js";
+import type { Answer } from "../reply.js";
+import type { Request } from "../request.js";
+import { resultAnswer } from "../sql-result.js";
+import type { Input } from "../validate.js";
+import type { Handler } from "./handler.js";
+import { runOf, sessionOptions } from "./query.js";
+
+export const transactionHandlers = {
+  "transactions.begin": begin,
+  "transactions.get": (request, { params }) => ({ plain: describe(request.transactions.get(params.id!)) }),
+  "transactions.execute": (request, { params, body }) =>
+    inTransaction(request, params.id!, (transaction) => {
+      const started = performance.now();
+      const outcome = transaction.session.execute(runOf(request, body), (tx) => tx.rollback());
+      return after(outcome, (done) => resultAnswer(done, started));
+    }),
+  "transactions.commit": (request, { params }) =>
+    inTransaction(request, params.id!, (transaction) => commit(request, transaction)),
+  "transactions.rollback": (request, { params }) =>
+    inTransaction(request, params.id!, (transaction) => {
+      request.transactions.finish(transaction, "it was rolled back");
+      transaction.session.rollback();
+      return { plain: { id: transaction.id, status: "rolled_back" } };
+    }),
+  "transactions.savepoint": (request, { params, body }) =>
+    inTransaction(request, params.id!, (transaction) => {
+      transaction.session.savepoint(body.name);
+      return { plain: { id: transaction.id, savepoint: body.name } };
+    }),
+  "transactions.savepoint.rollback": (request, { params }) =>
+    inTransaction(request, params.id!, (transaction) => {
+      transaction.session.rollbackTo(params.name!);
+      return { plain: { id: transaction.id, savepoint: params.name } };
+    }),
+} satisfies Partial<Record<EndpointName, Handler>>;
+
+/** The underscore and the space form of each standard level, in any case. */
+const ISOLATION_LEVELS: readonly IsolationLevel[] = [
+  "serializable",
+  "repeatable read",
+  "read committed",
+  "read uncommitted",
+];
+
+function isolationOf(text: string | undefined): IsolationLevel | null {
+  if (text === undefined) return null;
+  const level = text
+    .trim()
+    .toLowerCase()
+    .replace(/[_\s-]+/g, " ");
+  if (level === "snapshot") return "repeatable read";
+  const known = ISOLATION_LEVELS.find((name) => name === level);
+  if (known === undefined) {
+    throw new DbError("invalid_request", `The field "isolation_level" must be one of ${ISOLATION_LEVELS.join(", ")}.`, {
+      field: "isolation_level",
+    });
+  }
+  return known;
+}
+
+function begin(request: Request, { body }: Input): Answer {
+  const options = {
+    ...sessionOptions(request, "routes"),
+    isolation: isolationOf(body.isolation_level),
+  };
+  const transaction = request.transactions.begin(options, body.read_only === true, body.timeout_secs);
+  return { plain: describe(transaction) };
+}
+
+function describe({ id, session, createdMs, expiresMs }: InteractiveTransaction): object {
+  return {
+    id,
+    status: session.status,
+    isolation_level: session.isolation,
+    read_only: session.readOnly,
+    created_at: new Date(createdMs).toISOString(),
+    expires_at: new Date(expiresMs).toISOString(),
+    savepoints: session.savepointNames,
+  };
+}
+
+function inTransaction(
+  request: Request,
+  id: string,
+  work: (transaction: InteractiveTransaction) => Answer | Promise<Answer>,
+): Answer | Promise<Answer> {
+  const { transactions } = request;
+  return transactions.inOrder(transactions.get(id), () => work(transactions.get(id)));
+}
+
+function commit(request: Request, transaction: InteractiveTransaction): Answer {
+  const { transactions } = request;
+  const answer: Answer = { plain: { id: transaction.id, status: "committed" } };
+  try {
+    transaction.session.commit((tx) => request.commit(tx, answer));
+    transactions.finish(transaction, "it was committed");
+    return answer;
+  } catch (error) {
+    transactions.finish(transaction, `it was rolled back when it should commit (${(error as Error).message})`);
+    throw error;
+  }
+}

@@ -1,0 +1,83 @@
+/**
+ * Answers that are kept by Idempotency-Key, so that a retry gets the first answer instead of a second effect. One per
+ * actor. An answer to a committed write lies beside the write, in the same transaction; one to something that lives in
+ * memory (an open transaction) or that holds a secret (a new API key) is kept in memory only.
+ */
+import { pack, unpack } from "msgpackr";
+import { DbError } from "../protocol/errors.js";
+import { VOLATILE_ANSWERS_MAX } from "../protocol/limits.js";
+import { idempotencyKey } from "../storage/keys.js";
+import type { Transaction } from "../storage/store.js";
+import type { Answer } from "./reply.js";
+import type { Tenant } from "./tenant.js";
+
+interface Kept {
+  /** Of the request that was answered. */
+  readonly hash: string;
+  readonly status: number;
+  /** JSON text of the payload. */
+  readonly json: string;
+  readonly at: number;
+}
+
+/** A request with a key that is being worked on, or the answer to give instead of working. */
+export type Claim =
+  | { readonly replay: Answer }
+  | {
+      readonly replay: null;
+      keep(tx: Transaction, answer: Answer): void;
+      keepInMemory(answer: Answer): void;
+      done(): void;
+    };
+
+export class Idempotency {
+  private readonly running = new Map<string, string>();
+  private readonly volatile = new Map<string, Kept>();
+
+  constructor(private readonly windowMs: number) {}
+
+  /**
+   * @param user the key counts per tenant and user
+   * @param hash of the request, see validate.ts
+   * @param status of a success, where the answer does not say another
+   * Throws idempotency_conflict for another request under the same key, idempotency_in_progress while one runs.
+   */
+  claim(tenant: Tenant, user: string, key: string, hash: string, status: number): Claim {
+    const scope = `${user}\u0000${key}`;
+    const name = `${tenant.number}\u0000${scope}`;
+    const runningHash = this.running.get(name);
+    if (runningHash !== undefined)
+      throw new DbError(runningHash === hash ? "idempotency_in_progress" : "idempotency_conflict");
+    const kept = this.volatile.get(name) ?? this.read(tenant, scope);
+    if (kept !== undefined && Date.now() - kept.at < this.windowMs) {
+      if (kept.hash !== hash) throw new DbError("idempotency_conflict");
+      return { replay: { json: kept.json, status: kept.status, headers: "Idempotency-Replayed: true" } };
+    }
+    this.running.set(name, hash);
+    const entry = (answer: Answer): Kept => ({
+      hash,
+      status: answer.status ?? status,
+      json: answer.json ?? JSON.stringify(answer.plain ?? null),
+      at: Date.now(),
+    });
+    return {
+      replay: null,
+      keep: (tx, answer) => tx.put(idempotencyKey(tenant.number, scope), pack(entry(answer))),
+      keepInMemory: (answer) => this.keepVolatile(name, entry(answer)),
+      done: () => this.running.delete(name),
+    };
+  }
+
+  private read(tenant: Tenant, scope: string): Kept | undefined {
+    const tx = tenant.partition.shard.begin({ readOnly: true });
+    const value = tx.get(idempotencyKey(tenant.number, scope));
+    tx.rollback();
+    return value === undefined ? undefined : (unpack(value) as Kept);
+  }
+
+  private keepVolatile(name: string, kept: Kept): void {
+    this.volatile.delete(name);
+    this.volatile.set(name, kept);
+    if (this.volatile.size > VOLATILE_ANSWERS_MAX) this.volatile.delete(this.volatile.keys().next().value!);
+  }
+}

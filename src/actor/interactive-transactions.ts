@@ -1,0 +1,110 @@
+/**
+ * The open transactions of one tenant that clients drive by id over several requests. Each has a deadline; what runs
+ * past it is rolled back and answered with a clear error from then on. Statements of one transaction run one at a time.
+ */
+import { randomBytes } from "node:crypto";
+import { DbError } from "../protocol/errors.js";
+import { Session, type SessionOptions } from "./session.js";
+import type { Tenant } from "./tenant.js";
+
+/** Ended transactions whose ids are remembered, so that a late request learns why. */
+const ENDED_REMEMBERED_MAX = 1000;
+
+export interface InteractiveTransaction {
+  readonly id: string;
+  readonly session: Session;
+  readonly createdMs: number;
+  readonly expiresMs: number;
+  /** The end of the last statement that was sent; the next one waits for it. */
+  tail: Promise<unknown> | null;
+}
+
+export class InteractiveTransactions {
+  private readonly open = new Map<string, InteractiveTransaction>();
+  private readonly ended = new Map<string, string>();
+
+  constructor(private readonly tenant: Tenant) {}
+
+  get size(): number {
+    return this.open.size;
+  }
+
+  /** `timeoutSeconds` undefined: the configured one. Throws too_many_transactions at the tenant's bound. */
+  begin(options: SessionOptions, readOnly: boolean, timeoutSeconds: number | undefined): InteractiveTransaction {
+    const limits = this.tenant.partition.config.transactions;
+    if (this.open.size >= limits.perTenantMax) {
+      throw new DbError(
+        "too_many_transactions",
+        `${limits.perTenantMax} transactions are open, the most a tenant may have; commit or roll back some.`,
+      );
+    }
+    if (timeoutSeconds !== undefined && timeoutSeconds > limits.maxSeconds) {
+      throw new DbError("invalid_request", `The field "timeout_secs" must be at most ${limits.maxSeconds}.`, {
+        field: "timeout_secs",
+      });
+    }
+    const session = new Session(this.tenant, options);
+    session.begin({ isolation: null, readOnly });
+    const createdMs = Date.now();
+    const transaction: InteractiveTransaction = {
+      id: `tx_${randomBytes(16).toString("hex")}`,
+      session,
+      createdMs,
+      expiresMs: createdMs + (timeoutSeconds ?? limits.timeoutSeconds) * 1000,
+      tail: null,
+    };
+    this.open.set(transaction.id, transaction);
+    return transaction;
+  }
+
+  get(id: string): InteractiveTransaction {
+    const transaction = this.open.get(id);
+    if (transaction !== undefined) {
+      if (Date.now() <= transaction.expiresMs) return transaction;
+      this.expire(transaction);
+    }
+    const reason = this.ended.get(id);
+    if (reason === undefined) throw new DbError("transaction_not_found", `The transaction "${id}" does not exist.`);
+    throw new DbError("transaction_not_found", `The transaction "${id}" does not exist any more: ${reason}.`, {
+      hint: "Begin a new one with POST /v1/transactions.",
+    });
+  }
+
+  /** Runs `work` after everything that was sent to the transaction before; at once when nothing is running. */
+  inOrder<T>(transaction: InteractiveTransaction, work: () => T | Promise<T>): T | Promise<T> {
+    const started = transaction.tail === null ? work() : transaction.tail.then(work, work);
+    if (!(started instanceof Promise)) return started;
+    const tail = started
+      .catch(() => undefined)
+      .then(() => {
+        if (transaction.tail === tail) transaction.tail = null;
+      });
+    transaction.tail = tail;
+    return started;
+  }
+
+  /** Forgets a transaction that was committed or rolled back. */
+  finish(transaction: InteractiveTransaction, reason: string): void {
+    this.open.delete(transaction.id);
+    this.ended.set(transaction.id, reason);
+    if (this.ended.size > ENDED_REMEMBERED_MAX) this.ended.delete(this.ended.keys().next().value!);
+  }
+
+  sweep(nowMs: number): void {
+    for (const transaction of this.open.values()) if (nowMs > transaction.expiresMs) this.expire(transaction);
+  }
+
+  endAll(reason: string): void {
+    for (const transaction of this.open.values()) {
+      transaction.session.abandon(reason);
+      this.finish(transaction, reason);
+    }
+  }
+
+  private expire(transaction: InteractiveTransaction): void {
+    const seconds = Math.round((transaction.expiresMs - transaction.createdMs) / 1000);
+    const reason = `it ran past its deadline of ${seconds} s and was rolled back`;
+    transaction.session.abandon(reason);
+    this.finish(transaction, reason);
+  }
+}

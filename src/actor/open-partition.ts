@@ -1,0 +1,36 @@
+/** Opens one partition as the configuration says. */
+import type { DbError } from "../protocol/errors.js";
+import type { ActorSettings } from "../protocol/messages.js";
+import { openShardOnDisk, partitionDirectory } from "../storage/shard-on-disk.js";
+import { Partition } from "./partition.js";
+
+export interface PartitionEvents {
+  /** The shard has commits of this turn. */
+  readonly wroteSomething: () => void;
+  readonly durable: (sequence: number) => void;
+  /** The disk refused the commits from `first` on; they are undone. */
+  readonly undone: (first: number, error: DbError) => void;
+  /** The shard cannot go on; the actor must end. */
+  readonly failed: (error: DbError) => void;
+}
+
+export async function openPartition(
+  settings: ActorSettings,
+  number: number,
+  events: PartitionEvents,
+): Promise<Partition> {
+  const { storage } = settings.config;
+  const directory = partitionDirectory(settings.dataDirectory, number);
+  const shard = await openShardOnDisk(directory, {
+    // The configured cache is the whole process's.
+    cacheBytes: Math.floor(storage.cacheBytes / settings.partitionCount),
+    segmentBytes: storage.logSegmentBytes,
+    retentionBytes: storage.logRetentionBytes,
+    durability: storage.durability === "fsync" ? "fsync" : { intervalMs: storage.syncIntervalMs },
+    versionBytesMax: storage.versionBytesMax,
+    onDurable: events.durable,
+    onFlushFailed: (first, _last, error) => events.undone(first, error),
+    onFailed: events.failed,
+  });
+  return new Partition(number, shard, settings.config, events.wroteSomething);
+}

@@ -1,0 +1,114 @@
+/**
+ * One partition: its shard, the gate in front of its replies, and its tenants. Owned by one actor, which is the only
+ * writer of the shard.
+ */
+
+import { createSequences, type Sequences } from "../catalog/sequences.js";
+import type { Config } from "../protocol/config.js";
+import type { DbError } from "../protocol/errors.js";
+import type { PartitionMetrics } from "../protocol/messages.js";
+import { createRowNumbers, type RowNumbers } from "../query/exec/row-numbers.js";
+import type { Shard } from "../storage/shard.js";
+import { InteractiveTransactions } from "./interactive-transactions.js";
+import { OutputGate } from "./output-gate.js";
+import { Tenant, type TenantHost } from "./tenant.js";
+
+export class Partition implements TenantHost {
+  readonly gate = new OutputGate();
+  rowNumbers: RowNumbers;
+  sequences: Sequences;
+  private readonly tenants = new Map<number, Tenant>();
+  /** Open transactions by tenant number. */
+  private readonly transactions = new Map<number, InteractiveTransactions>();
+
+  constructor(
+    readonly number: number,
+    readonly shard: Shard,
+    readonly config: Config,
+    /** Asks the mailbox to flush the shard at the end of this turn. */
+    readonly wroteSomething: () => void,
+  ) {
+    this.rowNumbers = this.freshRowNumbers();
+    this.sequences = this.freshSequences();
+    this.gate.open(shard.durableSequence);
+  }
+
+  tenant(number: number): Tenant {
+    let tenant = this.tenants.get(number);
+    if (tenant === undefined) {
+      tenant = new Tenant(this, number);
+      this.tenants.set(number, tenant);
+    }
+    return tenant;
+  }
+
+  transactionsOf(tenant: Tenant): InteractiveTransactions {
+    let transactions = this.transactions.get(tenant.number);
+    if (transactions === undefined) {
+      transactions = new InteractiveTransactions(tenant);
+      this.transactions.set(tenant.number, transactions);
+    }
+    return transactions;
+  }
+
+  /**
+   * Commits from `first` on were undone because the disk refused them. Whatever was derived from them goes: replies
+   * that have seen them fail, and the tenants' caches and open transactions are dropped.
+   */
+  undo(first: number, error: DbError): void {
+    for (const transactions of this.transactions.values()) transactions.endAll(error.message);
+    this.transactions.clear();
+    this.tenants.clear();
+    this.rowNumbers = this.freshRowNumbers();
+    this.sequences = this.freshSequences();
+    this.gate.refuse(first, error);
+  }
+
+  /** Ends transactions that ran past their deadline. */
+  sweep(nowMs: number): void {
+    for (const transactions of this.transactions.values()) transactions.sweep(nowMs);
+  }
+
+  async close(): Promise<void> {
+    for (const transactions of this.transactions.values()) transactions.endAll("the server is shutting down");
+    await this.shard.close();
+  }
+
+  /** Resolves when everything that was flushed is on disk. */
+  durable(): Promise<void> {
+    return new Promise((resolve, reject) => this.gate.pass(this.shard.committedSequence, resolve, reject));
+  }
+
+  get metrics(): PartitionMetrics {
+    const { commits, conflicts, syncs, syncMicros, logBytes, openTransactions } = this.shard.metrics;
+    let planCacheHits = 0;
+    let planCacheMisses = 0;
+    for (const { plans } of this.tenants.values()) {
+      planCacheHits += plans.hits;
+      planCacheMisses += plans.misses;
+    }
+    return {
+      partition: this.number,
+      commits,
+      conflicts,
+      syncs,
+      syncSeconds: syncMicros / 1e6,
+      logBytes,
+      openTransactions,
+      planCacheHits,
+      planCacheMisses,
+    };
+  }
+
+  private freshRowNumbers(): RowNumbers {
+    return createRowNumbers(() => this.shard.begin({ readOnly: true }));
+  }
+
+  private freshSequences(): Sequences {
+    return createSequences(() => {
+      // A reserved block is written even when the statement that asked for it writes nothing.
+      this.wroteSomething();
+      return this.shard.begin();
+    });
+  }
+}

@@ -1,0 +1,44 @@
+/**
+ * Plans of one tenant by statement text. A plan is reused while the catalog version it was bound under is current and
+ * the parameters whose types the statement leaves open have the types they had then. Bounded; the plan that was used
+ * longest ago goes first.
+ */
+
+import { typeOfParameter } from "../protocol/json-format.js";
+import { PLAN_CACHE_ENTRIES_MAX } from "../protocol/limits.js";
+import type { StatementPlan } from "./statement-plan.js";
+
+export class PlanCache {
+  /** In order of last use: a hit is moved to the end now and then (see `touch`). */
+  private readonly plans = new Map<string, StatementPlan>();
+  hits = 0;
+  misses = 0;
+
+  find(sql: string, catalogVersion: number | string, params: readonly unknown[]): StatementPlan | null {
+    const plan = this.plans.get(sql);
+    if (plan === undefined || plan.catalogVersion !== catalogVersion || !sameOpenTypes(plan, params)) {
+      this.misses++;
+      return null;
+    }
+    this.hits++;
+    // Moving on every hit would cost more than the plan saves; every 64th use keeps hot plans young enough.
+    if ((++plan.uses & 63) === 0) {
+      this.plans.delete(sql);
+      this.plans.set(sql, plan);
+    }
+    return plan;
+  }
+
+  add(sql: string, plan: StatementPlan): void {
+    this.plans.delete(sql);
+    this.plans.set(sql, plan);
+    if (this.plans.size > PLAN_CACHE_ENTRIES_MAX) this.plans.delete(this.plans.keys().next().value!);
+  }
+}
+
+function sameOpenTypes(plan: StatementPlan, params: readonly unknown[]): boolean {
+  for (const { index, type } of plan.openParameters) {
+    if (typeOfParameter(params[index]) !== type) return false;
+  }
+  return true;
+}

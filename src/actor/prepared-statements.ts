@@ -1,0 +1,52 @@
+/** The prepared statements of one tenant: texts by id. Their plans live in the plan cache like everybody's. */
+import { randomUUID } from "node:crypto";
+import { DbError } from "../protocol/errors.js";
+import { PREPARED_STATEMENTS_MAX } from "../protocol/limits.js";
+
+export interface PreparedStatement {
+  readonly id: string;
+  readonly sql: string;
+  readonly parameterCount: number;
+}
+
+export class PreparedStatements {
+  private readonly statements = new Map<string, PreparedStatement>();
+
+  /** `name`, when given, is the id; preparing the same text under the same name again is fine. */
+  add(sql: string, parameterCount: number, name: string | undefined): PreparedStatement {
+    const id = name ?? randomUUID();
+    const known = this.statements.get(id);
+    if (known !== undefined) {
+      if (known.sql === sql) return known;
+      throw new DbError("conflict", `prepared statement "${id}" already exists`, {
+        sqlstate: "42P05",
+        hint: "Close it first, or choose another name.",
+      });
+    }
+    if (this.statements.size >= PREPARED_STATEMENTS_MAX) {
+      throw new DbError(
+        "invalid_request",
+        `The tenant has ${PREPARED_STATEMENTS_MAX} prepared statements, the most there can be; close some with /v1/query/close.`,
+      );
+    }
+    const statement = { id, sql, parameterCount };
+    this.statements.set(id, statement);
+    return statement;
+  }
+
+  get(id: string): PreparedStatement {
+    const statement = this.statements.get(id);
+    if (statement === undefined) {
+      throw new DbError("statement_not_found", `prepared statement "${id}" does not exist`, {
+        sqlstate: "26000",
+        hint: "Prepared statements are forgotten when the server restarts; prepare it again.",
+      });
+    }
+    return statement;
+  }
+
+  /** False when there was none of that id. */
+  remove(id: string): boolean {
+    return this.statements.delete(id);
+  }
+}

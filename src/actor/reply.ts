@@ -1,0 +1,72 @@
+/** Makes a reply's bytes: the envelope around a payload or an error, as JSON text or MessagePack. */
+import { Packr } from "msgpackr";
+import type { Endpoint } from "../protocol/endpoint.js";
+import { type DbError, ERRORS } from "../protocol/errors.js";
+
+/** What a handler answers. `json` is the payload as finished JSON text, `plain` as a value; one of the two is there. */
+export interface Answer {
+  readonly json?: string;
+  readonly plain?: unknown;
+  /** Overrides the endpoint's own success status. */
+  readonly status?: number;
+  /** Further headers, "name: value" lines joined by "\n". */
+  readonly headers?: string;
+}
+
+const packr = new Packr({ useRecords: false, encodeUndefinedAsNil: true });
+
+let stampMs = 0;
+let stamp = "";
+
+/** RFC 3339 with milliseconds; many replies of one millisecond share the text. */
+function timestamp(): string {
+  const now = Date.now();
+  if (now !== stampMs) {
+    stampMs = now;
+    stamp = new Date(now).toISOString();
+  }
+  return stamp;
+}
+
+/** A request id needs no escaping: the gateway admits only letters, digits, dot, dash and underscore. */
+function metaJson(requestId: string): string {
+  return `"meta":{"request_id":"${requestId}","timestamp":"${timestamp()}"}`;
+}
+
+export function envelopeJson(endpoint: Endpoint, answer: Answer, requestId: string): string {
+  const data = answer.json ?? JSON.stringify(answer.plain ?? null);
+  const fields = endpoint.flat && data.startsWith("{") && data !== "{}" ? `,${data.slice(1, -1)}` : "";
+  return `{"data":${data},${metaJson(requestId)}${fields}}`;
+}
+
+export function envelopeMsgpack(endpoint: Endpoint, answer: Answer, requestId: string): Uint8Array {
+  const data = answer.plain ?? (answer.json === undefined ? null : JSON.parse(answer.json));
+  const meta = { request_id: requestId, timestamp: timestamp() };
+  return packr.pack(endpoint.flat ? { data, meta, ...data } : { data, meta });
+}
+
+export interface ErrorBody {
+  readonly code: string;
+  readonly message: string;
+  readonly details?: object;
+}
+
+export function errorBody(error: DbError): ErrorBody {
+  const { code, message, details } = error;
+  return details === undefined ? { code, message } : { code, message, details };
+}
+
+export function errorJson(error: DbError, requestId: string): string {
+  return `{"error":${JSON.stringify(errorBody(error))},${metaJson(requestId)}}`;
+}
+
+export function errorMsgpack(error: DbError, requestId: string): Uint8Array {
+  return packr.pack({ error: errorBody(error), meta: { request_id: requestId, timestamp: timestamp() } });
+}
+
+/** 429 and 503 say when to come back: the seconds that the error names, else one. */
+export function errorHeaders(error: DbError): string {
+  if (!ERRORS[error.code].retry || (error.status !== 429 && error.status !== 503)) return "";
+  const seconds = error.details?.retry_after_seconds;
+  return `Retry-After: ${typeof seconds === "number" ? Math.max(1, Math.ceil(seconds)) : 1}`;
+}

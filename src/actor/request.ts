@@ -1,0 +1,80 @@
+/**
+ * One request while the actor works on it: its frame, its tenant, its deadline and whether it was cancelled. Made by
+ * the mailbox, read by handlers; a statement's operators reach it through `checkpoint`, `shouldYield` and `yieldTurn`.
+ */
+import type { Endpoint } from "../protocol/endpoint.js";
+import { DbError } from "../protocol/errors.js";
+import { REQUEST_READ_ONLY, REQUEST_WANTS_MSGPACK, type RequestFrame, type RequestHead } from "../protocol/frames.js";
+import type { Transaction } from "../storage/store.js";
+import type { InteractiveTransactions } from "./interactive-transactions.js";
+import type { Partition } from "./partition.js";
+import type { Answer } from "./reply.js";
+import type { Scheduler } from "./scheduler.js";
+import type { Tenant } from "./tenant.js";
+
+export class Request {
+  readonly id: number;
+  readonly requestId: string;
+  readonly wantsMsgpack: boolean;
+  /** The credential may not write. */
+  readonly readOnly: boolean;
+  cancelled = false;
+  /** Milliseconds since the epoch; a request may shorten it by `timeout_secs`. */
+  deadlineMs: number;
+  /** Puts the answer beside the write that it answers; set while an Idempotency-Key waits for its first answer. */
+  keepAnswer: ((tx: Transaction, answer: Answer) => void) | null = null;
+
+  constructor(
+    private readonly frame: RequestFrame,
+    readonly endpoint: Endpoint,
+    readonly partition: Partition,
+    readonly tenant: Tenant,
+    private readonly scheduler: Scheduler,
+  ) {
+    this.id = frame.id;
+    this.requestId = frame.requestId;
+    this.wantsMsgpack = (frame.flags & REQUEST_WANTS_MSGPACK) !== 0;
+    this.readOnly = (frame.flags & REQUEST_READ_ONLY) !== 0;
+    this.deadlineMs = frame.deadlineMs;
+  }
+
+  /** The tenant's open transactions. */
+  get transactions(): InteractiveTransactions {
+    return this.partition.transactionsOf(this.tenant);
+  }
+
+  get head(): RequestHead {
+    return this.frame.head;
+  }
+
+  /** Shortens the deadline to that many seconds from now. */
+  limitTime(seconds: number | undefined): void {
+    if (seconds !== undefined) this.deadlineMs = Math.min(this.deadlineMs, Date.now() + seconds * 1000);
+  }
+
+  readonly checkpoint = (): void => {
+    if (this.cancelled) throw new DbError("cancelled");
+    if (Date.now() > this.deadlineMs) {
+      throw new DbError("request_timeout", "canceling statement due to statement timeout", { sqlstate: "57014" });
+    }
+  };
+
+  readonly shouldYield = (): boolean => this.scheduler.shouldYield();
+
+  readonly yieldTurn = async (): Promise<void> => {
+    await this.scheduler.yieldTurn(this.tenant.number);
+    this.checkpoint();
+  };
+
+  /**
+   * Commits, with the answer beside the writes when the request has an Idempotency-Key. The reply waits at the gate
+   * until the commit is on disk.
+   */
+  commit(tx: Transaction, answer: Answer): void {
+    if (this.keepAnswer !== null && tx.dirty) {
+      this.keepAnswer(tx, answer);
+      this.keepAnswer = null;
+    }
+    this.tenant.commit(tx);
+  }
+}

@@ -1,0 +1,430 @@
+/**
+ * Runs statements for one client: alone (each in its own transaction), in a batch, or in an interactive transaction.
+ * The life of a statement: plan-cache.ts or statement-plan.ts gives a compiled program; the session opens a
+ * transaction or uses the client's; the program's operators pull batches; the result is built; the caller commits.
+ */
+import type { CatalogView } from "../catalog/catalog-view.js";
+import { applyDdl } from "../catalog/ddl.js";
+import { DbError, sqlError } from "../protocol/errors.js";
+import { fromParameter } from "../protocol/json-format.js";
+import type { Value } from "../protocol/values.js";
+import { createContext } from "../query/exec/create-context.js";
+import { after, type Operator } from "../query/exec/operator.js";
+import { backfillIndex, dropIndexData, dropTableData } from "../query/exec/table-data.js";
+import type { Batch } from "../query/expr/expr.js";
+import { explainJson, explainText } from "../query/plan/explain.js";
+import type { BoundDdl, BoundExplain, BoundTransaction, TransactionOptions } from "../sql/bind/bound-statement.js";
+import type { IsolationLevel } from "../sql/parse/ast.js";
+import type { ShardTransaction } from "../storage/transaction.js";
+import { Settings } from "./settings.js";
+import { countOutcome, type Outcome, ResultBuilder, textOutcome } from "./sql-result.js";
+import { planStatement, type StatementPlan } from "./statement-plan.js";
+import type { Tenant } from "./tenant.js";
+
+export interface SessionOptions {
+  /** null: serializable. */
+  readonly isolation: IsolationLevel | null;
+  /** The credential or the transaction may not write. */
+  readonly readOnly: boolean;
+  readonly user: string;
+  readonly tenantName: string;
+  /** Who begins and commits: the session's own statements (a batch), or the routes under /v1/transactions. */
+  readonly control: "statements" | "routes";
+}
+
+export type Commit = (tx: ShardTransaction, outcome: Outcome) => void;
+
+/** On whose behalf a statement runs: a Request. */
+export interface Client {
+  readonly wantsMsgpack: boolean;
+  checkpoint(): void;
+  shouldYield(): boolean;
+  yieldTurn(): Promise<void>;
+}
+
+export interface StatementRun {
+  readonly sql: string;
+  readonly params: readonly unknown[];
+  readonly maxRows: number;
+  readonly request: Client;
+}
+
+/** How often an autocommit statement that lost against a concurrent change is run again before the client hears of it. */
+const RETRIES_MAX = 3;
+
+export class Session {
+  private transaction: ShardTransaction | null = null;
+  private transactionReadOnly = false;
+  private transactionMicros = 0;
+  /** The error that a statement of the open transaction ended in; only a rollback is accepted after it. */
+  private failure: string | null = null;
+  private savepoints: { readonly name: string; readonly handle: number }[] = [];
+  private isolationLevel: IsolationLevel;
+  readonly settings = new Settings();
+
+  constructor(
+    private readonly tenant: Tenant,
+    private readonly options: SessionOptions,
+  ) {
+    this.isolationLevel = options.isolation ?? "serializable";
+  }
+
+  get inTransaction(): boolean {
+    return this.transaction !== null;
+  }
+
+  get isolation(): IsolationLevel {
+    return this.isolationLevel;
+  }
+
+  get readOnly(): boolean {
+    return this.options.readOnly || this.transactionReadOnly;
+  }
+
+  get status(): "active" | "failed" {
+    return this.failure === null ? "active" : "failed";
+  }
+
+  get savepointNames(): readonly string[] {
+    return this.savepoints.map(({ name }) => name);
+  }
+
+  begin(options: TransactionOptions): void {
+    this.isolationLevel = options.isolation ?? this.options.isolation ?? "serializable";
+    this.transactionReadOnly = options.readOnly ?? false;
+    this.transactionMicros = nowMicros();
+    this.transaction = this.tenant.partition.shard.begin({ readOnly: this.readOnly, isolation: this.isolationLevel });
+    this.savepoints = [];
+    this.failure = null;
+  }
+
+  /** Commits through `commit`, which gets the transaction; a failed transaction is rolled back and refused. */
+  commit(commit: (tx: ShardTransaction) => void): void {
+    const tx = this.open();
+    const { failure } = this;
+    this.close();
+    if (failure !== null) {
+      this.tenant.rollback(tx);
+      throw new DbError(
+        "transaction_aborted",
+        `The transaction was rolled back: a statement in it had failed (${failure}).`,
+        { sqlstate: "25P02" },
+      );
+    }
+    commit(tx);
+  }
+
+  rollback(): void {
+    const tx = this.open();
+    this.close();
+    this.tenant.rollback(tx);
+  }
+
+  /** Ends the transaction from outside: deadline, shutdown. A statement that runs in it ends at its next checkpoint. */
+  abandon(reason: string): void {
+    this.transaction?.abort(new DbError("transaction_aborted", `The transaction was ended: ${reason}.`));
+    this.close();
+  }
+
+  savepoint(name: string): void {
+    this.requireHealthy();
+    this.savepoints.push({ name, handle: this.open().savepoint() });
+  }
+
+  /** Also makes a failed transaction usable again. */
+  rollbackTo(name: string): void {
+    const index = this.findSavepoint(name);
+    this.open().rollbackTo(this.savepoints[index]!.handle);
+    this.savepoints.length = index + 1;
+    this.failure = null;
+  }
+
+  release(name: string): void {
+    this.requireHealthy();
+    const index = this.findSavepoint(name);
+    this.open().release(this.savepoints[index]!.handle);
+    this.savepoints.length = index;
+  }
+
+  /**
+   * Runs one statement. Outside a transaction it gets one of its own, and `commit` is called with it and the outcome
+   * before this answers; inside one, `commit` is called only by COMMIT. A failed statement leaves no trace.
+   */
+  execute(run: StatementRun, commit: Commit): Outcome | Promise<Outcome> {
+    return this.transaction === null ? this.executeAlone(run, commit, 1) : this.executeInside(run, commit);
+  }
+
+  private executeAlone(run: StatementRun, commit: Commit, attempt: number): Outcome | Promise<Outcome> {
+    const tx = this.tenant.partition.shard.begin({ readOnly: this.readOnly, isolation: this.isolationLevel });
+    const failed = (error: unknown): Outcome | Promise<Outcome> => {
+      this.tenant.rollback(tx);
+      if (error instanceof DbError && error.code === "serialization_failure" && attempt < RETRIES_MAX) {
+        return this.executeAlone(run, commit, attempt + 1);
+      }
+      throw error;
+    };
+    try {
+      this.transactionMicros = nowMicros();
+      const plan = this.planFor(run, this.tenant.catalog.view(tx));
+      if (plan.bound.kind === "transaction") {
+        this.tenant.rollback(tx);
+        return this.control(plan.bound, run, commit);
+      }
+      const outcome = this.runStatement(plan, run, tx);
+      if (outcome instanceof Promise) {
+        const committed = outcome.then((done) => {
+          commit(tx, done);
+          return done;
+        });
+        return committed.catch(failed);
+      }
+      commit(tx, outcome);
+      return outcome;
+    } catch (error) {
+      return failed(error);
+    }
+  }
+
+  private executeInside(run: StatementRun, commit: Commit): Outcome | Promise<Outcome> {
+    const tx = this.open();
+    let before: number | null = null;
+    const failed = (error: unknown): never => {
+      if (this.transaction === tx) {
+        if (before !== null) tx.rollbackTo(before);
+        this.failure ??= (error as Error).message;
+      }
+      throw error;
+    };
+    const finished = (outcome: Outcome): Outcome => {
+      if (this.transaction === tx) tx.release(before!);
+      return outcome;
+    };
+    try {
+      // Below repeatable read each statement has a snapshot of its own.
+      if (this.isolationLevel.startsWith("read ")) tx.refresh();
+      const plan = this.planFor(run, this.tenant.catalog.view(tx));
+      if (plan.bound.kind === "transaction") return this.control(plan.bound, run, commit);
+      this.requireHealthy();
+      before = tx.savepoint();
+      const outcome = this.runStatement(plan, run, tx);
+      return outcome instanceof Promise ? outcome.then(finished).catch(failed) : finished(outcome);
+    } catch (error) {
+      return failed(error);
+    }
+  }
+
+  private runStatement(plan: StatementPlan, run: StatementRun, tx: ShardTransaction): Outcome | Promise<Outcome> {
+    const { bound } = plan;
+    const { wantsMsgpack } = run.request;
+    switch (bound.kind) {
+      case "query":
+        this.requireWritable(bound.readOnly, bound.command);
+        return this.runProgram(plan, run, tx);
+      case "explain":
+        return this.explain(plan, bound, run, tx);
+      case "ddl":
+        return this.runDdl(bound, run, tx);
+      case "set":
+        this.settings.set(bound);
+        return textOutcome("result", ["SET"], wantsMsgpack);
+      case "show":
+        return textOutcome(bound.name, [this.settings.show(bound.name)], wantsMsgpack);
+      default:
+        throw new Error(`${bound.kind} is not run here`);
+    }
+  }
+
+  /** Plans the statement, or takes the plan of an earlier run. Used by `prepare` too. */
+  planFor(run: Pick<StatementRun, "sql" | "params">, catalog: CatalogView): StatementPlan {
+    const cached = this.tenant.plans.find(run.sql, catalog.version, run.params);
+    if (cached !== null) return cached;
+    const plan = planStatement(run.sql, run.params, catalog);
+    // Definitions that are not committed may still change under the same text.
+    if (plan.program !== null && typeof catalog.version === "number") this.tenant.plans.add(run.sql, plan);
+    return plan;
+  }
+
+  private runProgram(plan: StatementPlan, run: StatementRun, tx: ShardTransaction): Outcome | Promise<Outcome> {
+    const { request } = run;
+    const context = createContext({
+      tx,
+      tenantNumber: this.tenant.number,
+      tenant: this.options.tenantName,
+      user: this.options.user,
+      params: convertParameters(plan, run.params),
+      rowNumbers: this.tenant.partition.rowNumbers,
+      transactionMicros: this.transactionMicros,
+      statementMicros: this.transaction === null ? this.transactionMicros : nowMicros(),
+      timeZone: this.settings.timeZone,
+      memoryBytesMax: this.tenant.partition.config.query.memoryBytesMax,
+      checkpoint: request.checkpoint,
+      shouldYield: request.shouldYield,
+      yieldTurn: request.yieldTurn,
+    });
+    const bound = plan.bound.kind === "query" ? plan.bound : null;
+    const builder = new ResultBuilder(plan.shape!, run.maxRows, request.wantsMsgpack);
+    const operator = plan.program!.open(context);
+    return after(collect(operator, builder), () => {
+      if (bound === null || bound.command === "select") return builder.outcome(null);
+      const { rowsAffected } = context.statement;
+      return bound.returnsRows ? builder.outcome(rowsAffected) : countOutcome(rowsAffected, request.wantsMsgpack);
+    });
+  }
+
+  private explain(
+    plan: StatementPlan,
+    bound: BoundExplain,
+    run: StatementRun,
+    tx: ShardTransaction,
+  ): Outcome | Promise<Outcome> {
+    const program = plan.program!;
+    const lines = (): string[] =>
+      bound.format === "json"
+        ? [JSON.stringify([{ Plan: explainJson(program.plan) }], null, 2)]
+        : explainText(program.plan);
+    if (!bound.analyze) return textOutcome("QUERY PLAN", lines(), run.request.wantsMsgpack);
+    this.requireWritable(bound.statement.readOnly, bound.statement.command);
+    const started = performance.now();
+    return after(this.runProgram(plan, run, tx), () => {
+      const elapsed = (performance.now() - started).toFixed(3);
+      return textOutcome("QUERY PLAN", [...lines(), `Execution Time: ${elapsed} ms`], run.request.wantsMsgpack);
+    });
+  }
+
+  private async runDdl(bound: BoundDdl, run: StatementRun, tx: ShardTransaction): Promise<Outcome> {
+    const { command } = bound;
+    this.requireWritable(false, command.kind);
+    const { request } = run;
+    const { checkpoint, shouldYield, yieldTurn } = request;
+    const work = { tx, tenantNumber: this.tenant.number, checkpoint, shouldYield, yieldTurn };
+    const done = applyDdl(this.tenant.catalog, tx, command, this.transactionMicros);
+    if (done.backfill !== null) await backfillIndex(work, done.backfill.table, done.backfill.index);
+    for (const table of done.cleared) await dropTableData(work, table);
+    for (const { table, index } of done.clearedIndexes) await dropIndexData(work, table, index);
+    return { ...textOutcome("result", [done.tag], request.wantsMsgpack), notices: done.notices };
+  }
+
+  /** BEGIN and friends as statements: all of them in a batch, savepoints in an interactive transaction. */
+  private control(bound: BoundTransaction, run: StatementRun, commit: Commit): Outcome {
+    const name = bound.savepoint ?? "";
+    const whole = bound.action === "begin" || bound.action === "commit" || bound.action === "rollback";
+    if (whole && this.options.control !== "statements") throw controlRefused(bound.action);
+    const done = textOutcome("result", [bound.action.toUpperCase()], run.request.wantsMsgpack);
+    switch (bound.action) {
+      case "begin":
+        if (this.transaction !== null) throw sqlError("25001", "there is already a transaction in progress");
+        this.begin(bound.options);
+        break;
+      case "commit":
+        this.commit((tx) => commit(tx, done));
+        break;
+      case "rollback":
+        this.rollback();
+        break;
+      case "savepoint":
+        this.savepoint(name);
+        break;
+      case "release":
+        this.release(name);
+        break;
+      case "rollback to":
+        this.rollbackTo(name);
+        break;
+      case "set":
+        throw sqlError(
+          "25001",
+          "SET TRANSACTION is not supported; give the isolation level to BEGIN or to POST /v1/transactions.",
+        );
+    }
+    return done;
+  }
+
+  private requireWritable(readOnly: boolean, command: string): void {
+    if (readOnly || !this.readOnly) return;
+    if (this.options.readOnly && !this.transactionReadOnly) {
+      throw new DbError("forbidden", `The credential has ReadOnly permission; ${command.toUpperCase()} is refused.`, {
+        sqlstate: "42501",
+      });
+    }
+    throw sqlError("25006", `cannot execute ${command.toUpperCase()} in a read-only transaction`);
+  }
+
+  private requireHealthy(): void {
+    if (this.failure === null) return;
+    throw sqlError("25P02", "current transaction is aborted, commands ignored until end of transaction block", {
+      hint: `A statement failed (${this.failure}). Roll back, or roll back to a savepoint.`,
+    });
+  }
+
+  private findSavepoint(name: string): number {
+    const index = this.savepoints.findLastIndex((savepoint) => savepoint.name === name);
+    if (index < 0) throw sqlError("3B001", `savepoint "${name}" does not exist`);
+    return index;
+  }
+
+  private open(): ShardTransaction {
+    if (this.transaction === null) throw sqlError("25P01", "there is no transaction in progress");
+    return this.transaction;
+  }
+
+  private close(): void {
+    this.transaction = null;
+    this.transactionReadOnly = false;
+    this.failure = null;
+    this.savepoints = [];
+  }
+}
+
+/** Pulls everything into the builder, or as much as it takes. The operator is closed in every case. */
+function collect(operator: Operator, builder: ResultBuilder): void | Promise<void> {
+  let pending = false;
+  try {
+    for (;;) {
+      const batch = operator.next();
+      if (batch instanceof Promise) {
+        pending = true;
+        return collectLater(batch, operator, builder);
+      }
+      if (batch === null || !builder.append(batch)) return;
+    }
+  } finally {
+    if (!pending) operator.close();
+  }
+}
+
+async function collectLater(first: Promise<Batch | null>, operator: Operator, builder: ResultBuilder): Promise<void> {
+  try {
+    for (let batch = await first; batch !== null && builder.append(batch); ) batch = await operator.next();
+  } finally {
+    operator.close();
+  }
+}
+
+const NO_PARAMETERS: readonly Value[] = [];
+
+function convertParameters(plan: StatementPlan, params: readonly unknown[]): readonly Value[] {
+  const types = plan.parameterTypes;
+  if (params.length !== types.length) {
+    throw sqlError("08P01", `the statement takes ${types.length} parameters, but ${params.length} were sent`, {
+      hint: "Send one value per placeholder, in the order $1, $2, …",
+    });
+  }
+  if (types.length === 0) return NO_PARAMETERS;
+  const values = new Array<Value>(types.length);
+  for (let i = 0; i < types.length; i++) values[i] = params[i] === null ? null : fromParameter(types[i]!, params[i]);
+  return values;
+}
+
+function nowMicros(): number {
+  return Date.now() * 1000;
+}
+
+function controlRefused(action: string): DbError {
+  return sqlError(
+    "25001",
+    `${action.toUpperCase()} cannot be sent as a statement of its own here, since every request may go over another connection.`,
+    {
+      hint: "Begin with POST /v1/transactions, then POST /v1/transactions/{id}/execute, /commit or /rollback; or send BEGIN … COMMIT in one POST /v1/query/execute/batch.",
+    },
+  );
+}

@@ -1,0 +1,69 @@
+/**
+ * What an actor keeps in memory for one tenant: its catalog, its plans and its prepared statements. All of it can be
+ * thrown away and made again. Made and owned by the tenant's partition.
+ */
+import { Catalog } from "../catalog/catalog.js";
+import type { Sequences } from "../catalog/sequences.js";
+import type { Config } from "../protocol/config.js";
+import type { RowNumbers } from "../query/exec/row-numbers.js";
+import type { Shard } from "../storage/shard.js";
+import type { Transaction } from "../storage/store.js";
+import { PlanCache } from "./plan-cache.js";
+import { PreparedStatements } from "./prepared-statements.js";
+
+/** What a tenant needs of its partition. */
+export interface TenantHost {
+  readonly shard: Shard;
+  readonly config: Config;
+  readonly rowNumbers: RowNumbers;
+  readonly sequences: Sequences;
+  /** Has the shard flushed at the end of this turn. */
+  wroteSomething(): void;
+}
+
+export class Tenant {
+  readonly catalog: Catalog;
+  readonly plans = new PlanCache();
+  readonly prepared = new PreparedStatements();
+  private newestCommit = 0;
+
+  constructor(
+    readonly partition: TenantHost,
+    readonly number: number,
+  ) {
+    this.catalog = new Catalog(number);
+  }
+
+  /** Sequence of the newest commit of this tenant: what a reply that has read its data may have seen. */
+  get lastCommit(): number {
+    return this.newestCommit;
+  }
+
+  /** For what commits by itself: its reply waits for everything that has been committed. */
+  sawEverything(): void {
+    const { committedSequence } = this.partition.shard;
+    if (committedSequence === this.newestCommit) return;
+    this.newestCommit = committedSequence;
+    this.partition.wroteSomething();
+  }
+
+  commit(tx: Transaction): void {
+    if (!tx.dirty) {
+      this.rollback(tx);
+      return;
+    }
+    try {
+      this.newestCommit = tx.commit();
+    } catch (error) {
+      this.catalog.settle(tx, null);
+      throw error;
+    }
+    this.catalog.settle(tx, this.newestCommit);
+    this.partition.wroteSomething();
+  }
+
+  rollback(tx: Transaction): void {
+    tx.rollback();
+    this.catalog.settle(tx, null);
+  }
+}

@@ -1,0 +1,156 @@
+/**
+ * From a frame to a handler's input: decodes path variables, query string and body, and checks each with the
+ * validator compiled from the endpoint's schema when the actor started. Errors name the field and what it must be.
+ */
+import { createHash } from "node:crypto";
+import { type ParseError, parse, printParseErrorCode } from "jsonc-parser";
+import { unpack } from "msgpackr";
+import type { TObject, TProperties } from "typebox";
+import { Compile, type Validator } from "typebox/compile";
+import type { Endpoint } from "../protocol/endpoint.js";
+import { DbError } from "../protocol/errors.js";
+import { REQUEST_BODY_MSGPACK, type RequestFrame } from "../protocol/frames.js";
+
+type Check = Validator<TProperties, TObject>;
+
+export interface Input {
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: Readonly<Record<string, string>>;
+  // Checked against the endpoint's schema, from which each handler takes its static type.
+  // biome-ignore lint/suspicious/noExplicitAny: see above
+  readonly body: any;
+}
+
+export type Validate = (frame: RequestFrame) => Input;
+
+const NOTHING: Readonly<Record<string, string>> = Object.freeze({});
+
+/** Everything that can be decided once per endpoint is decided here. */
+export function compileValidator(endpoint: Endpoint): Validate {
+  const names = [...endpoint.path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]!);
+  const checkParams = endpoint.params === undefined ? null : Compile(endpoint.params);
+  const checkQuery = endpoint.query === undefined ? null : Compile(endpoint.query);
+  const checkBody = endpoint.body === undefined ? null : Compile(endpoint.body);
+  return (frame) => ({
+    params: checkParams === null ? NOTHING : checked(checkParams, paramsOf(frame, names), "path variable"),
+    query: checkQuery === null ? NOTHING : checked(checkQuery, queryOf(frame), "query parameter"),
+    body: checkBody === null ? undefined : checked(checkBody, bodyOf(frame, endpoint), "field"),
+  });
+}
+
+function paramsOf(frame: RequestFrame, names: readonly string[]): Record<string, string> {
+  const out: Record<string, string> = {};
+  for (let i = 0; i < names.length; i++) out[names[i]!] = frame.head.params[i]!;
+  return out;
+}
+
+function queryOf(frame: RequestFrame): Readonly<Record<string, string>> {
+  const { query } = frame.head;
+  return query === "" ? NOTHING : Object.fromEntries(new URLSearchParams(query));
+}
+
+function bodyOf(frame: RequestFrame, endpoint: Endpoint): unknown {
+  if (!frame.hasBody) {
+    if (endpoint.bodyOptional) return {};
+    throw new DbError("invalid_request", "The body is missing; send a JSON object.");
+  }
+  if ((frame.flags & REQUEST_BODY_MSGPACK) !== 0) return unpackBody(frame);
+  const text = frame.bodyText;
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw jsonError(text);
+  }
+}
+
+function unpackBody(frame: RequestFrame): unknown {
+  try {
+    return unpack(frame.bodyBytes);
+  } catch (error) {
+    throw new DbError("invalid_request", `The body is not valid MessagePack: ${(error as Error).message}`);
+  }
+}
+
+/** JSON.parse does not always say where; a tolerant parser finds the first offence. */
+function jsonError(text: string): DbError {
+  const errors: ParseError[] = [];
+  parse(text, errors, { disallowComments: true, allowTrailingComma: false, allowEmptyContent: false });
+  const offset = errors[0]?.offset ?? 0;
+  const before = text.slice(0, offset).split("\n");
+  const line = before.length;
+  const column = before[line - 1]!.length + 1;
+  const what = errors[0] === undefined ? "InvalidSyntax" : printParseErrorCode(errors[0].error);
+  const words = what.replace(/([a-z])([A-Z])/g, "$1 $2").toLowerCase();
+  return new DbError(
+    "invalid_json",
+    `The body is not valid JSON: ${words} at position ${offset} (line ${line}, column ${column}).`,
+    {
+      position: offset,
+      line,
+      column,
+    },
+  );
+}
+
+function checked<T>(check: Check, value: T, what: string): T {
+  if (check.Check(value)) return value;
+  throw fieldError(check, value, what);
+}
+
+interface SchemaError {
+  readonly keyword: string;
+  readonly instancePath: string;
+  readonly params: Record<string, unknown>;
+  readonly message: string;
+}
+
+/** The first error, told with the field's path and, for an unknown field, the fields there are. */
+function fieldError(check: Check, value: unknown, what: string): DbError {
+  const errors = check.Errors(value) as SchemaError[];
+  const unknown = errors.find((error) => error.keyword === "additionalProperties");
+  if (unknown !== undefined) {
+    const path = fieldPath(unknown.instancePath);
+    const names = (unknown.params.additionalProperties as string[]).map(
+      (name) => `"${path === "" ? "" : `${path}.`}${name}"`,
+    );
+    const known = Object.keys(check.Type().properties ?? {});
+    return new DbError(
+      "invalid_request",
+      `Unknown ${what} ${names.join(", ")}. Known: ${known.join(", ") || "none"}.`,
+      {
+        field: names[0]!.slice(1, -1),
+        hint: "Remove the field or correct its name.",
+      },
+    );
+  }
+  const required = errors.find((error) => error.keyword === "required");
+  if (required !== undefined) {
+    const path = fieldPath(required.instancePath);
+    const missing = (required.params.requiredProperties as string[]).map((name) =>
+      path === "" ? name : `${path}.${name}`,
+    );
+    return new DbError("invalid_request", `Missing ${what} "${missing.join('", "')}".`, { field: missing[0]! });
+  }
+  const first = errors.find((error) => error.message !== "schema is false") ?? errors[0]!;
+  const field = fieldPath(first.instancePath);
+  const subject = field === "" ? "The body" : `The ${what} "${field}"`;
+  return new DbError("invalid_request", `${subject} ${first.message}.`, field === "" ? undefined : { field });
+}
+
+/** "/statements/3/sql" → "statements[3].sql" */
+function fieldPath(pointer: string): string {
+  let path = "";
+  for (const part of pointer.split("/").slice(1)) {
+    if (/^\d+$/.test(part)) path += `[${part}]`;
+    else path += path === "" ? part : `.${part}`;
+  }
+  return path;
+}
+
+/** Tells two requests with the same Idempotency-Key apart: everything but the credential, SHA-256. */
+export function hashRequest(frame: RequestFrame): string {
+  const hash = createHash("sha256");
+  hash.update(`${frame.code}\u0000${frame.head.query}\u0000${frame.head.params.join("\u0000")}\u0000`);
+  if (frame.hasBody) hash.update(frame.bodyBytes);
+  return hash.digest("base64url");
+}

@@ -1,0 +1,130 @@
+/**
+ * Definitions being changed by one statement: writes records through the transaction and keeps the picture up to
+ * date. `Catalog.change` makes it; ddl.ts and the models that own tables use it.
+ */
+import { TABLE_COLUMNS_MAX } from "../protocol/limits.js";
+import { sqlError } from "../protocol/errors.js";
+import { catalogKey, sequenceKey } from "../storage/keys.js";
+import type { Transaction } from "../storage/store.js";
+import { CatalogSnapshot } from "./catalog-snapshot.js";
+import { encodeSequence, encodeTable } from "./definition-codec.js";
+import type { SequenceDef } from "./sequence.js";
+import type { IndexDef, TableDef } from "./table.js";
+
+/** Names of records in the tenant's catalog space; an id follows the first two. */
+export const TABLE_RECORD = "table/";
+export const SEQUENCE_RECORD = "sequence/";
+export const VERSION_RECORD = "version";
+const NEXT_ID_RECORD = "next-id";
+
+const FIRST_ID = 1;
+const ID_BYTES = 4;
+
+export class CatalogEditor {
+  private readonly tables: Map<number, TableDef>;
+  private readonly sequences: Map<number, SequenceDef>;
+  private current: CatalogSnapshot;
+  /** Whether any definition was written or removed. */
+  changed = false;
+
+  constructor(
+    private readonly tx: Transaction,
+    private readonly tenantNumber: number,
+    before: CatalogSnapshot,
+  ) {
+    this.tables = new Map(before.tables().map((table) => [table.id, table]));
+    this.sequences = new Map(before.sequences().map((sequence) => [sequence.id, sequence]));
+    this.current = before;
+  }
+
+  /** The definitions as changed so far. */
+  get view(): CatalogSnapshot {
+    return this.current;
+  }
+
+  /** An id for a table, an index or a sequence; unique within the tenant. */
+  nextId(): number {
+    const key = catalogKey(this.tenantNumber, NEXT_ID_RECORD);
+    const record = this.tx.get(key);
+    const id = record === undefined ? FIRST_ID : Buffer.from(record).readUInt32BE(0);
+    const next = Buffer.allocUnsafe(ID_BYTES);
+    next.writeUInt32BE(id + 1);
+    this.tx.put(key, next);
+    return id;
+  }
+
+  /** Throws 42P07 when a relation of that name exists, 54011 for too many columns. */
+  createTable(table: TableDef): void {
+    this.checkName(table.schema, table.name);
+    if (table.columns.length > TABLE_COLUMNS_MAX) {
+      throw sqlError("54011", `tables can have at most ${TABLE_COLUMNS_MAX} columns`);
+    }
+    this.put(table);
+  }
+
+  /** A new definition of the table with the same id. */
+  replaceTable(table: TableDef): void {
+    this.put(table);
+  }
+
+  /** Removes the definitions of the table, its indexes and its own sequences; rows are the caller's. */
+  dropTable(table: TableDef): void {
+    this.tx.delete(catalogKey(this.tenantNumber, `${TABLE_RECORD}${table.id}`));
+    this.tables.delete(table.id);
+    for (const sequence of this.current.sequencesOf(table)) this.dropSequence(sequence);
+    this.refresh();
+  }
+
+  /** The table with the index added. Throws 42P07. */
+  createIndex(table: TableDef, index: IndexDef): TableDef {
+    this.checkName(table.schema, index.name);
+    const next = Object.freeze({ ...table, indexes: [...table.indexes, index] });
+    this.put(next);
+    return next;
+  }
+
+  /** The table without the index. */
+  dropIndex(table: TableDef, index: IndexDef): TableDef {
+    const next = Object.freeze({ ...table, indexes: table.indexes.filter((other) => other.id !== index.id) });
+    this.put(next);
+    return next;
+  }
+
+  createSequence(sequence: SequenceDef): void {
+    this.checkName(sequence.schema, sequence.name);
+    this.tx.put(catalogKey(this.tenantNumber, `${SEQUENCE_RECORD}${sequence.id}`), encodeSequence(sequence));
+    this.sequences.set(sequence.id, sequence);
+    this.refresh();
+  }
+
+  dropSequence(sequence: SequenceDef): void {
+    this.tx.delete(catalogKey(this.tenantNumber, `${SEQUENCE_RECORD}${sequence.id}`));
+    this.tx.delete(sequenceKey(this.tenantNumber, sequence.id));
+    this.sequences.delete(sequence.id);
+    this.refresh();
+  }
+
+  /** The definitions as they are now, under a version. */
+  snapshot(version: string): CatalogSnapshot {
+    return new CatalogSnapshot(version, this.tables.values(), this.sequences.values());
+  }
+
+  private put(table: TableDef): void {
+    this.tx.put(catalogKey(this.tenantNumber, `${TABLE_RECORD}${table.id}`), encodeTable(table));
+    this.tables.set(table.id, table);
+    this.refresh();
+  }
+
+  private refresh(): void {
+    this.changed = true;
+    this.current = this.snapshot("being changed");
+  }
+
+  private checkName(schema: string, name: string): void {
+    if (this.current.hasRelation(schema, name)) throw relationExists(name);
+  }
+}
+
+export function relationExists(name: string): Error {
+  return sqlError("42P07", `relation "${name}" already exists`);
+}

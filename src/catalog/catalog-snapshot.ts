@@ -1,0 +1,74 @@
+/**
+ * One version of a tenant's definitions in memory: immutable, with lookups by name. `Catalog` and `CatalogEditor`
+ * make them.
+ */
+import { type CatalogView, DEFAULT_SCHEMA } from "./catalog-view.js";
+import type { SequenceDef } from "./sequence.js";
+import type { IndexDef, TableDef } from "./table.js";
+
+interface FoundIndex {
+  readonly table: TableDef;
+  readonly index: IndexDef;
+}
+
+export class CatalogSnapshot implements CatalogView {
+  private readonly tablesByName = new Map<string, TableDef>();
+  private readonly indexesByName = new Map<string, FoundIndex>();
+  private readonly sequencesByName = new Map<string, SequenceDef>();
+  private sorted: readonly TableDef[] | null = null;
+
+  constructor(
+    readonly version: number | string,
+    tables: Iterable<TableDef>,
+    sequences: Iterable<SequenceDef>,
+  ) {
+    for (const table of tables) {
+      this.tablesByName.set(nameKey(table.schema, table.name), table);
+      for (const index of table.indexes) this.indexesByName.set(nameKey(table.schema, index.name), { table, index });
+    }
+    for (const sequence of sequences) this.sequencesByName.set(nameKey(sequence.schema, sequence.name), sequence);
+  }
+
+  table(schema: string | null, name: string): TableDef | null {
+    return this.tablesByName.get(nameKey(schema ?? DEFAULT_SCHEMA, name)) ?? null;
+  }
+
+  index(schema: string | null, name: string): FoundIndex | null {
+    return this.indexesByName.get(nameKey(schema ?? DEFAULT_SCHEMA, name)) ?? null;
+  }
+
+  sequence(schema: string | null, name: string): SequenceDef | null {
+    return this.sequencesByName.get(nameKey(schema ?? DEFAULT_SCHEMA, name)) ?? null;
+  }
+
+  sequencesOf(table: TableDef): readonly SequenceDef[] {
+    return this.sequences().filter((sequence) => sequence.ownedBy?.tableId === table.id);
+  }
+
+  sequences(): readonly SequenceDef[] {
+    return [...this.sequencesByName.values()];
+  }
+
+  tables(): readonly TableDef[] {
+    this.sorted ??= [...this.tablesByName.values()].sort((a, b) => compare(a.schema, b.schema) || compare(a.name, b.name));
+    return this.sorted;
+  }
+
+  /** Whether a table, an index, a primary key or a sequence has the name: they share one space of names. */
+  hasRelation(schema: string, name: string): boolean {
+    return (
+      this.table(schema, name) !== null ||
+      this.index(schema, name) !== null ||
+      this.sequence(schema, name) !== null ||
+      this.tables().some((table) => table.schema === schema && table.primaryKeyName === name)
+    );
+  }
+}
+
+function nameKey(schema: string, name: string): string {
+  return `${schema}\0${name}`;
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

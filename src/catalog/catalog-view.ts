@@ -1,0 +1,26 @@
+/**
+ * What a statement sees of a tenant's definitions: an immutable picture of one catalog version. `Catalog.view` hands
+ * it out; binders and the routes under /schema read it.
+ */
+import type { SequenceDef } from "./sequence.js";
+import type { IndexDef, TableDef } from "./table.js";
+
+/** The schema of every name that is written without one. */
+export const DEFAULT_SCHEMA = "public";
+
+export interface CatalogView {
+  /**
+   * Equal versions mean equal definitions, so this is part of a plan cache's key. A number is a committed version; a
+   * string belongs to one transaction with uncommitted DDL, and plans bound under it must not be cached.
+   */
+  readonly version: number | string;
+  /** `schema` null: the default schema. */
+  table(schema: string | null, name: string): TableDef | null;
+  /** An index (or the index behind a constraint) by its name, with its table. */
+  index(schema: string | null, name: string): { readonly table: TableDef; readonly index: IndexDef } | null;
+  sequence(schema: string | null, name: string): SequenceDef | null;
+  /** Sequences that number columns of the table. */
+  sequencesOf(table: TableDef): readonly SequenceDef[];
+  /** All tables, by schema and name. */
+  tables(): readonly TableDef[];
+}

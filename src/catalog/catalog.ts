@@ -1,0 +1,188 @@
+/**
+ * A tenant's definitions: records in the tenant's shard, and the newest version of them in memory. The actor has one
+ * Catalog per tenant and asks it for a view at the start of every statement.
+ *
+ * How a view is known to be right. Only transactions of this actor change the records, and all of them do it through
+ * `change` and are reported to `settle` when they end. So while none is open, a transaction that is not older than the
+ * last change sees the newest version: two comparisons. A transaction that may write reads the version record besides,
+ * one lookup, so that validation at commit refuses it when a definition changed after its snapshot.
+ */
+import { catalogKey, catalogPrefix, prefixRange } from "../storage/keys.js";
+import type { Transaction } from "../storage/store.js";
+import { CatalogEditor, SEQUENCE_RECORD, TABLE_RECORD, VERSION_RECORD } from "./catalog-editor.js";
+import { CatalogSnapshot } from "./catalog-snapshot.js";
+import type { CatalogView } from "./catalog-view.js";
+import { decodeSequence, decodeTable } from "./definition-codec.js";
+import type { SequenceDef } from "./sequence.js";
+import type { TableDef } from "./table.js";
+
+/** Committed versions kept for transactions with older snapshots. */
+const OLD_VERSIONS_MAX = 4;
+/** Records read at once. */
+const SCAN_RECORDS = 256;
+const VERSION_BYTES = 6;
+
+/** What a transaction with uncommitted definitions sees. */
+interface Uncommitted {
+  /** The version record before the transaction changed anything. */
+  readonly base: number;
+  /** The version record that `snapshot` belongs to; −1 while a change is under way. */
+  version: number;
+  snapshot: CatalogSnapshot;
+}
+
+/** A record and what it decodes to: a definition that did not change stays the same object. */
+interface Decoded {
+  readonly record: Uint8Array;
+  readonly definition: TableDef | SequenceDef;
+}
+
+export class Catalog {
+  private newest: CatalogSnapshot | null = null;
+  /** Sequence of the last commit that changed definitions. */
+  private lastChange = 0;
+  private readonly old = new Map<number, CatalogSnapshot>();
+  /** Open transactions that changed definitions. */
+  private readonly uncommitted = new Map<Transaction, Uncommitted>();
+  private uncommittedViews = 0;
+  private decoded = new Map<string, Decoded>();
+  private readonly versionKey: Uint8Array;
+
+  constructor(readonly tenantNumber: number) {
+    this.versionKey = catalogKey(tenantNumber, VERSION_RECORD);
+  }
+
+  /** The definitions that the transaction sees. */
+  view(tx: Transaction): CatalogView {
+    return this.snapshotOf(tx);
+  }
+
+  /** Version of the newest committed definitions, which a new transaction sees; null when a view must be asked for. */
+  newestVersion(): number | null {
+    return this.newest === null || this.uncommitted.size > 0 ? null : (this.newest.version as number);
+  }
+
+  /**
+   * Changes definitions within the transaction, which alone sees them until it commits. When `apply` throws half-way,
+   * the transaction must be rolled back, at least to a savepoint before the call.
+   */
+  change<T>(tx: Transaction, apply: (editor: CatalogEditor) => T): T {
+    const snapshot = this.snapshotOf(tx);
+    const version = this.versionOf(tx);
+    const before = this.uncommitted.get(tx);
+    const state: Uncommitted = { base: before?.base ?? version, version: -1, snapshot };
+    this.uncommitted.set(tx, state);
+    const editor = new CatalogEditor(tx, this.tenantNumber, snapshot);
+    const result = apply(editor);
+    if (!editor.changed) {
+      if (before === undefined) this.uncommitted.delete(tx);
+      else this.uncommitted.set(tx, before);
+      return result;
+    }
+    tx.put(this.versionKey, encodeVersion(version + 1));
+    state.version = version + 1;
+    state.snapshot = editor.snapshot(this.uncommittedVersion());
+    return result;
+  }
+
+  /**
+   * Call when a transaction has ended, in the same turn: with the sequence of its commit, or null after a rollback.
+   * Costs nothing for a transaction without definition changes. If it is left out views stay right, but cost a lookup.
+   */
+  settle(tx: Transaction, sequence: number | null): void {
+    if (!this.uncommitted.delete(tx) || sequence === null) return;
+    this.lastChange = sequence;
+    this.keepOld();
+  }
+
+  private keepOld(): void {
+    if (this.newest === null) return;
+    this.remember(this.newest);
+    this.newest = null;
+  }
+
+  private remember(snapshot: CatalogSnapshot): void {
+    this.old.set(snapshot.version as number, snapshot);
+    if (this.old.size > OLD_VERSIONS_MAX) this.old.delete(this.old.keys().next().value!);
+  }
+
+  private snapshotOf(tx: Transaction): CatalogSnapshot {
+    if (this.uncommitted.size > 0) {
+      const own = this.uncommitted.get(tx);
+      return own === undefined ? this.committed(tx, this.versionOf(tx)) : this.ownSnapshot(tx, own);
+    }
+    if (!tx.readOnly) return this.committed(tx, this.versionOf(tx));
+    if (this.newest !== null && tx.snapshot >= this.lastChange) return this.newest;
+    return this.committed(tx, this.versionOf(tx));
+  }
+
+  /** A rollback to a savepoint may have taken the transaction back to an earlier version than the last one here. */
+  private ownSnapshot(tx: Transaction, own: Uncommitted): CatalogSnapshot {
+    const version = this.versionOf(tx);
+    if (version === own.version) return own.snapshot;
+    if (version === own.base) return this.committed(tx, version);
+    own.snapshot = this.load(tx, this.uncommittedVersion());
+    own.version = version;
+    return own.snapshot;
+  }
+
+  private committed(tx: Transaction, version: number): CatalogSnapshot {
+    if (this.newest?.version === version) return this.newest;
+    const known = this.old.get(version);
+    if (known !== undefined) return known;
+    const snapshot = this.load(tx, version);
+    const isNewest = this.uncommitted.size === 0 && tx.snapshot >= this.lastChange;
+    if (isNewest) this.newest = snapshot;
+    else this.remember(snapshot);
+    return snapshot;
+  }
+
+  private uncommittedVersion(): string {
+    return `uncommitted ${++this.uncommittedViews}`;
+  }
+
+  private versionOf(tx: Transaction): number {
+    const record = tx.get(this.versionKey);
+    return record === undefined ? 0 : Buffer.from(record).readUIntBE(0, VERSION_BYTES);
+  }
+
+  private load(tx: Transaction, version: number | string): CatalogSnapshot {
+    const tables = this.read(tx, TABLE_RECORD, decodeTable);
+    const sequences = this.read(tx, SEQUENCE_RECORD, decodeSequence);
+    return new CatalogSnapshot(version, tables, sequences);
+  }
+
+  private read<T extends TableDef | SequenceDef>(
+    tx: Transaction,
+    kind: string,
+    decode: (record: Uint8Array) => T,
+  ): readonly T[] {
+    const definitions: T[] = [];
+    const prefix = Buffer.concat([catalogPrefix(this.tenantNumber), Buffer.from(kind)]);
+    const cursor = tx.scan(prefixRange(prefix));
+    for (;;) {
+      const { keys, values } = cursor.next(SCAN_RECORDS);
+      if (keys.length === 0) break;
+      for (let i = 0; i < keys.length; i++) {
+        const name = Buffer.from(keys[i]!).toString("latin1");
+        const known = this.decoded.get(name);
+        if (known !== undefined && Buffer.compare(known.record, values[i]!) === 0) {
+          definitions.push(known.definition as T);
+          continue;
+        }
+        const record = Buffer.from(values[i]!);
+        const definition = decode(record);
+        this.decoded.set(name, { record, definition });
+        definitions.push(definition);
+      }
+    }
+    cursor.close();
+    return definitions;
+  }
+}
+
+function encodeVersion(version: number): Buffer {
+  const record = Buffer.allocUnsafe(VERSION_BYTES);
+  record.writeUIntBE(version, 0, VERSION_BYTES);
+  return record;
+}

@@ -1,0 +1,57 @@
+/**
+ * What every part of the directory works with, and the two ways it touches records. Made once by the `Directory`,
+ * which owns it.
+ */
+
+import type { AuthConfig } from "../protocol/config.js";
+import type { IdentityChange } from "../protocol/identity.js";
+import type { Transaction } from "../storage/store.js";
+import type { LoginThrottle } from "./login-throttle.js";
+import type { PasswordHasher } from "./password.js";
+import type { SignInTokens } from "./sign-in-tokens.js";
+
+export interface DirectoryContext {
+  /** A transaction on partition 0's shard. */
+  readonly begin: (readOnly: boolean) => Transaction;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  readonly config: AuthConfig;
+  /** How many partitions new tenants are placed on. */
+  readonly partitions: number;
+  readonly onIdentityChanged: (change: IdentityChange) => void;
+  readonly hasher: PasswordHasher;
+  readonly throttle: LoginThrottle;
+  readonly tokens: SignInTokens;
+}
+
+type Unversioned<T> = T extends unknown ? Omit<T, "version"> : never;
+/** Notes a change that the gateway must hear of once it is committed. */
+export type Announce = (change: Unversioned<IdentityChange>) => void;
+
+export function read<T>(context: Pick<DirectoryContext, "begin">, work: (tx: Transaction) => T): T {
+  const tx = context.begin(true);
+  try {
+    return work(tx);
+  } finally {
+    tx.rollback();
+  }
+}
+
+/**
+ * Runs `work` in one transaction, commits it and announces what it noted. Nothing may be awaited inside, so no other
+ * transaction of this actor comes between and the commit cannot conflict.
+ */
+export function write<T>(context: DirectoryContext, work: (tx: Transaction, announce: Announce) => T): T {
+  const tx = context.begin(false);
+  const changes: Unversioned<IdentityChange>[] = [];
+  let result: T;
+  try {
+    result = work(tx, (change) => changes.push(change));
+  } catch (error) {
+    tx.rollback();
+    throw error;
+  }
+  const version = tx.commit();
+  for (const change of changes) context.onIdentityChanged({ ...change, version });
+  return result;
+}

@@ -1,0 +1,191 @@
+/**
+ * The directory of accounts: tenants, users, API keys, sign-in. It runs in the actor of partition 0 and keeps everything
+ * as records in that partition's shard; the only other state is the login throttle and the queue of password hashes.
+ * The actor calls it for the account routes and to tell the gateway who a token or key stands for. It checks what the
+ * data allows; whether the caller may ask at all (role, tenant in the path) was checked at admission.
+ */
+
+import type * as accounts from "../protocol/accounts.js";
+import type { AuthConfig } from "../protocol/config.js";
+import { DbError } from "../protocol/errors.js";
+import type { Identity, IdentityChange } from "../protocol/identity.js";
+import type { Transaction } from "../storage/store.js";
+import * as apiKeys from "./api-keys.js";
+import { type DirectoryContext, read } from "./directory-context.js";
+import { getUser } from "./directory-store.js";
+import { identityOfKeyHash, identityOfUser } from "./identities.js";
+import { LoginThrottle } from "./login-throttle.js";
+import * as mfa from "./mfa.js";
+import { DEFAULT_PASSWORD_COST, type PasswordCost, passwordHasher } from "./password.js";
+import * as signIn from "./sign-in.js";
+import { signInTokens } from "./sign-in-tokens.js";
+import * as tenants from "./tenants.js";
+import * as users from "./users.js";
+import { userView } from "./views.js";
+
+export interface DirectoryOptions {
+  /** A transaction on partition 0's shard. Every method commits or rolls back what it begins before it awaits. */
+  readonly begin: (readOnly: boolean) => Transaction;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  /** The installation's secret (config/data-lock.ts), which signs tokens. */
+  readonly secret: Uint8Array;
+  readonly config: AuthConfig;
+  /** How many partitions new tenants are placed on. */
+  readonly partitions: number;
+  /** Called after the commit and before the method returns. */
+  readonly onIdentityChanged: (change: IdentityChange) => void;
+  /** scrypt's parameters; the default is meant for production. */
+  readonly passwordCost?: PasswordCost;
+}
+
+export class Directory {
+  readonly #context: DirectoryContext;
+
+  constructor(options: DirectoryOptions) {
+    const { begin, now, config, partitions, onIdentityChanged } = options;
+    const { hashesInFlightMax, hashesWaitingMax, ...throttle } = config.login;
+    this.#context = {
+      begin,
+      now,
+      config,
+      partitions,
+      onIdentityChanged,
+      hasher: passwordHasher({
+        cost: options.passwordCost ?? DEFAULT_PASSWORD_COST,
+        inFlightMax: hashesInFlightMax,
+        waitingMax: hashesWaitingMax,
+      }),
+      throttle: new LoginThrottle({ ...throttle, now }),
+      tokens: signInTokens(options.secret),
+    };
+  }
+
+  /**
+   * At first boot: makes the tenant `system` (number 1, partition 0) and the user `admin` in it. Answers the password
+   * that was made up, to be printed once; null when one was given or the installation exists already. A password
+   * given here is the operator's own choice and may be shorter than others.
+   */
+  bootstrap(options: { readonly adminPassword?: string }): Promise<{ password: string } | null> {
+    return tenants.bootstrap(this.#context, options);
+  }
+
+  // Sign-in
+
+  login(request: accounts.LoginRequest): Promise<accounts.SignedIn | accounts.MfaRequired> {
+    return signIn.login(this.#context, request);
+  }
+
+  verifyMfa(request: accounts.VerifyMfaRequest): accounts.SignedIn {
+    return signIn.verifyMfa(this.#context, request);
+  }
+
+  register(request: accounts.RegisterRequest): Promise<accounts.UserView> {
+    return signIn.register(this.#context, request);
+  }
+
+  changePassword(userId: string, oldPassword: string, newPassword: string): Promise<void> {
+    return signIn.changePassword(this.#context, userId, oldPassword, newPassword);
+  }
+
+  // Second factor
+
+  enrolMfa(userId: string): accounts.MfaEnrolment {
+    return mfa.enrolMfa(this.#context, userId);
+  }
+
+  confirmMfa(userId: string, code: string): accounts.UserView {
+    return mfa.confirmMfa(this.#context, userId, code);
+  }
+
+  disableMfa(userId: string, proof: { readonly code: string; readonly password: string }): Promise<accounts.UserView> {
+    return mfa.disableMfa(this.#context, userId, proof);
+  }
+
+  // API keys
+
+  createApiKey(userId: string, request: accounts.CreateApiKeyRequest): accounts.ApiKeyCreated {
+    return apiKeys.createApiKey(this.#context, userId, request);
+  }
+
+  /** The tenant's keys for its administrators, the caller's own for others; newest first. */
+  listApiKeys(caller: apiKeys.KeyOwner, page: accounts.Page = {}): accounts.Listed<accounts.ApiKeyView> {
+    return apiKeys.listApiKeys(this.#context, caller, page);
+  }
+
+  deleteApiKey(caller: apiKeys.KeyOwner, keyId: string): void {
+    apiKeys.deleteApiKey(this.#context, caller, keyId);
+  }
+
+  recordKeyUsage(usage: readonly accounts.KeyUsage[]): void {
+    apiKeys.recordKeyUsage(this.#context, usage);
+  }
+
+  // Tenants
+
+  createTenant(request: accounts.CreateTenantRequest): accounts.TenantView {
+    return tenants.createTenant(this.#context, request);
+  }
+
+  listTenants(page: accounts.Page = {}): accounts.Listed<accounts.TenantView> {
+    return tenants.listAllTenants(this.#context, page);
+  }
+
+  getTenant(id: string): accounts.TenantView {
+    return tenants.tenantById(this.#context, id);
+  }
+
+  /** The tenant whose data has this number in its storage keys. */
+  tenantOfNumber(number: number): accounts.TenantView | null {
+    return tenants.tenantOfNumber(this.#context, number);
+  }
+
+  /** Renames, disables or enables a tenant, or sets its rate limit. */
+  updateTenant(id: string, update: accounts.UpdateTenantRequest): accounts.TenantView {
+    return tenants.updateTenant(this.#context, id, update);
+  }
+
+  // Users of a tenant; `user` is an id or a name
+
+  createUser(tenantId: string, request: accounts.CreateUserRequest): Promise<accounts.UserView> {
+    return users.createUser(this.#context, tenantId, request, true);
+  }
+
+  listUsers(tenantId: string, page: accounts.Page = {}): accounts.Listed<accounts.UserView> {
+    return users.listTenantUsers(this.#context, tenantId, page);
+  }
+
+  setUserActive(tenantId: string, user: string, isActive: boolean): accounts.UserView {
+    return users.setUserActive(this.#context, tenantId, user, isActive);
+  }
+
+  /** With a made-up password unless one is given; `clearMfa` is for people who lost their authenticator. */
+  resetUserPassword(
+    tenantId: string,
+    user: string,
+    options: { readonly password?: string; readonly clearMfa?: boolean } = {},
+  ): Promise<users.PasswordReset> {
+    return users.resetUserPassword(this.#context, tenantId, user, options);
+  }
+
+  deleteUser(tenantId: string, user: string): void {
+    users.deleteUser(this.#context, tenantId, user);
+  }
+
+  userById(id: string): accounts.UserView {
+    const user = read(this.#context, (tx) => getUser(tx, id));
+    if (user === undefined) throw new DbError("not_found", "The user does not exist.");
+    return userView(user);
+  }
+
+  // Who a credential stands for
+
+  identityOfUser(userId: string): Identity | null {
+    return identityOfUser(this.#context, userId);
+  }
+
+  /** `hash` is the SHA-256 of the whole key, hex. Null when there is no such key; an expired one has its expiry in it. */
+  identityOfKeyHash(hash: string): Identity | null {
+    return identityOfKeyHash(this.#context, hash);
+  }
+}

@@ -1,0 +1,83 @@
+/**
+ * The records of the directory and how they are stored: JSON, so that an unknown future field survives a reader's eyes.
+ * Written and read through directory-store.ts only.
+ */
+
+import type { Permission, RateLimit, Role } from "../protocol/identity.js";
+
+/** What the installation knows about itself; one record. */
+export interface InstallationRecord {
+  readonly createdAt: number;
+  /** The next tenant's number; numbers are never used again. */
+  readonly nextTenantNumber: number;
+  /** How many tenants each partition has, by partition. */
+  readonly tenantsPerPartition: readonly number[];
+}
+
+export interface TenantRecord {
+  /** Slug, 1 to 63 characters of a-z, 0-9, `-` and `_`. */
+  readonly id: string;
+  /** Storage prefix, u32: 0 is reserved, 1 is the system tenant. */
+  readonly number: number;
+  readonly partition: number;
+  readonly name: string;
+  readonly disabled: boolean;
+  readonly rateLimit?: RateLimit;
+  /** Milliseconds since 1970, as every time in these records. */
+  readonly createdAt: number;
+}
+
+/** A second factor: TOTP (RFC 6238) and recovery codes. */
+export interface MfaRecord {
+  /** Base32. */
+  readonly secret: string;
+  /** False between enrolment and the first right code. */
+  readonly enabled: boolean;
+  /** The newest time step whose code was used; that code and older ones are refused. */
+  readonly lastUsedStep: number;
+  /** SHA-256, hex; each is removed when used. */
+  readonly recoveryCodeHashes: readonly string[];
+}
+
+export interface UserRecord {
+  readonly id: string;
+  /** As it was typed; unique in the installation without regard to case. */
+  readonly username: string;
+  readonly email: string | null;
+  readonly tenantId: string;
+  readonly companyId: string;
+  readonly roles: readonly Role[];
+  readonly passwordHash: string;
+  readonly isActive: boolean;
+  readonly isVerified: boolean;
+  readonly mfa: MfaRecord | null;
+  readonly createdAt: number;
+  readonly lastLogin: number | null;
+  /** Raised to revoke every token that was given out before. */
+  readonly tokenEpoch: number;
+}
+
+export interface ApiKeyRecord {
+  readonly id: string;
+  readonly tenantId: string;
+  readonly userId: string;
+  readonly name: string;
+  /** SHA-256 of the whole key, hex. */
+  readonly hash: string;
+  /** The first and last characters, for telling keys apart. */
+  readonly preview: string;
+  readonly permission: Permission;
+  readonly isActive: boolean;
+  readonly expiresAt: number | null;
+  readonly createdAt: number;
+  readonly lastUsed: number | null;
+  readonly usageCount: number;
+}
+
+export function encodeRecord(record: object): Uint8Array {
+  return Buffer.from(JSON.stringify(record));
+}
+
+export function decodeRecord<T>(bytes: Uint8Array): T {
+  return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString()) as T;
+}

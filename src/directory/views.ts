@@ -1,0 +1,50 @@
+/** Records as clients see them: no hash and no secret ever leaves through these. Called by every part of the directory. */
+
+import type { ApiKeyView, TenantView, UserView } from "../protocol/accounts.js";
+import type { ApiKeyRecord, TenantRecord, UserRecord } from "./records.js";
+
+export function userView(user: UserRecord): UserView {
+  return {
+    id: user.id,
+    username: user.username,
+    email: user.email,
+    tenant_id: user.tenantId,
+    company_id: user.companyId,
+    roles: user.roles,
+    is_active: user.isActive,
+    is_verified: user.isVerified,
+    mfa_enabled: user.mfa?.enabled === true,
+    created_at: isoTime(user.createdAt),
+    last_login: user.lastLogin === null ? null : isoTime(user.lastLogin),
+  };
+}
+
+export function apiKeyView(key: ApiKeyRecord): ApiKeyView {
+  return {
+    id: key.id,
+    name: key.name,
+    key_preview: key.preview,
+    permission: key.permission,
+    is_active: key.isActive,
+    expires_at: key.expiresAt === null ? null : isoTime(key.expiresAt),
+    created_at: isoTime(key.createdAt),
+    last_used: key.lastUsed === null ? null : isoTime(key.lastUsed),
+    usage_count: key.usageCount,
+  };
+}
+
+export function tenantView(tenant: TenantRecord): TenantView {
+  const limit = tenant.rateLimit;
+  return {
+    id: tenant.id,
+    name: tenant.name,
+    partition: tenant.partition,
+    is_active: !tenant.disabled,
+    rate_limit: limit === undefined ? null : { per_second: limit.perSecond, burst: limit.burst },
+    created_at: isoTime(tenant.createdAt),
+  };
+}
+
+function isoTime(ms: number): string {
+  return new Date(ms).toISOString();
+}

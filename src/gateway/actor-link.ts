@@ -1,0 +1,184 @@
+/**
+ * The gateway's end of one actor's thread. It collects the request frames of a loop turn and posts them as one
+ * transferred buffer, hands reply frames to whoever waits for them, and carries the control messages. It outlives the
+ * thread: after a crash the supervisor (actor-pool.ts) gives it the next one. It owns the table of what is in flight.
+ */
+import { type ReplyFrame, RequestWriter, readReplies } from "../protocol/frames.js";
+import type { Identity } from "../protocol/identity.js";
+import type { ActorMetrics, FromActor, IdentityQuery, ToActor } from "../protocol/messages.js";
+
+/** What the gateway needs of a worker thread. */
+export interface ActorPort {
+  postMessage(value: unknown, transfer?: readonly ArrayBuffer[]): void;
+  on(event: "message", listener: (value: unknown) => void): unknown;
+  on(event: "error", listener: (error: Error) => void): unknown;
+  on(event: "exit", listener: (code: number) => void): unknown;
+  terminate(): Promise<unknown>;
+}
+
+/** `failed`: given up for good. */
+export type LinkState = "starting" | "ready" | "restarting" | "failed" | "closed";
+
+/** Somebody who waits for a reply frame: exactly one of the two is called, once, unless the request is cancelled. */
+export interface PendingReply {
+  replied(frame: ReplyFrame): void;
+  /** The actor's thread ended before it answered. */
+  lost(): void;
+}
+
+/** `undefined`: the directory's actor is not there to ask. */
+export type IdentityAnswer = (identity: Identity | null | undefined) => void;
+
+export class ActorLink {
+  state: LinkState = "starting";
+  #port: ActorPort | null = null;
+  #nextId = 0;
+  #flushing = false;
+  readonly #writer = new RequestWriter();
+  readonly #pending = new Map<number, PendingReply>();
+  readonly #identityQueries = new Map<number, IdentityAnswer>();
+  readonly #metricsQueries = new Map<number, (metrics: ActorMetrics | null) => void>();
+
+  /** `heard` gets the control messages that answer no question of this link's. */
+  constructor(
+    readonly actor: number,
+    private readonly heard: (message: FromActor) => void,
+  ) {}
+
+  /** True while a thread is there, whether it is ready or not. */
+  get alive(): boolean {
+    return this.#port !== null;
+  }
+
+  /** Takes a new thread's port; the old one's late messages are ignored. */
+  attach(port: ActorPort): void {
+    this.#port = port;
+    port.on("message", (message) => {
+      if (this.#port === port) this.#receive(message);
+    });
+  }
+
+  /** The thread is gone: everything that waited for it is told so. */
+  detach(state: LinkState): void {
+    this.state = state;
+    this.#port = null;
+    this.#writer.take();
+    const pending = [...this.#pending.values()];
+    const identityQueries = [...this.#identityQueries.values()];
+    const metricsQueries = [...this.#metricsQueries.values()];
+    this.#pending.clear();
+    this.#identityQueries.clear();
+    this.#metricsQueries.clear();
+    for (const request of pending) request.lost();
+    for (const answer of identityQueries) answer(undefined);
+    for (const answer of metricsQueries) answer(null);
+  }
+
+  /** Queues a request for the end of this turn and returns its id. `body` is copied at once. */
+  send(
+    pending: PendingReply,
+    code: number,
+    flags: number,
+    partition: number,
+    tenant: number,
+    deadlineMs: number,
+    requestId: string,
+    head: string,
+    body: Uint8Array | null,
+  ): number {
+    const id = this.#takeId();
+    this.#pending.set(id, pending);
+    this.#writer.request(id, code, flags, partition, tenant, deadlineMs, requestId, head, body);
+    this.#flushSoon();
+    return id;
+  }
+
+  /** Nobody waits for the reply any more; the actor is asked to stop. */
+  cancel(id: number): void {
+    if (!this.#pending.delete(id)) return;
+    this.#writer.cancel(id);
+    this.#flushSoon();
+  }
+
+  post(message: ToActor): void {
+    this.#port?.postMessage(message);
+  }
+
+  findIdentity(by: IdentityQuery["by"], value: string, answer: IdentityAnswer): void {
+    if (this.state !== "ready") {
+      answer(undefined);
+      return;
+    }
+    const id = this.#takeId();
+    this.#identityQueries.set(id, answer);
+    this.post({ kind: "find-identity", id, by, value });
+  }
+
+  /** Null when the actor is not there to ask. The caller forgets a slow answer with the returned function. */
+  askMetrics(answer: (metrics: ActorMetrics | null) => void): () => void {
+    if (this.state !== "ready") {
+      answer(null);
+      return () => {};
+    }
+    const id = this.#takeId();
+    this.#metricsQueries.set(id, answer);
+    this.post({ kind: "metrics", id });
+    return () => this.#metricsQueries.delete(id);
+  }
+
+  /** Sends what is queued and asks the thread to finish and end. */
+  close(): void {
+    this.#flush();
+    this.post({ kind: "close" });
+  }
+
+  async terminate(): Promise<void> {
+    await this.#port?.terminate();
+  }
+
+  /** Ids count up and wrap at 32 bits; none is still in use that many requests later. */
+  #takeId(): number {
+    this.#nextId = (this.#nextId + 1) >>> 0;
+    return this.#nextId;
+  }
+
+  #flushSoon(): void {
+    if (this.#flushing) return;
+    this.#flushing = true;
+    setImmediate(this.#flush);
+  }
+
+  readonly #flush = (): void => {
+    this.#flushing = false;
+    if (this.#port === null || this.#writer.empty) return;
+    const frames = this.#writer.take();
+    this.#port.postMessage(frames, [frames]);
+  };
+
+  #receive(message: unknown): void {
+    if (message instanceof ArrayBuffer) readReplies(message, this.#deliver);
+    else this.#hear(message as FromActor);
+  }
+
+  readonly #deliver = (frame: ReplyFrame): void => {
+    const pending = this.#pending.get(frame.id);
+    // A cancelled request's reply finds nobody.
+    if (pending === undefined) return;
+    this.#pending.delete(frame.id);
+    pending.replied(frame);
+  };
+
+  #hear(message: FromActor): void {
+    if (message.kind === "identity") {
+      const answer = this.#identityQueries.get(message.id);
+      this.#identityQueries.delete(message.id);
+      answer?.(message.identity);
+    } else if (message.kind === "metrics") {
+      const answer = this.#metricsQueries.get(message.id);
+      this.#metricsQueries.delete(message.id);
+      answer?.(message.metrics);
+    } else {
+      this.heard(message);
+    }
+  }
+}

@@ -1,0 +1,248 @@
+/**
+ * All actors' threads and their supervisor: starts them, restarts one that crashed after a growing pause, and gives up
+ * loudly on one that keeps crashing while the others go on serving. Also counts what is in flight per partition.
+ * Started and closed by gateway.ts; requests ask it which link serves a partition.
+ */
+import type { Logger } from "pino";
+import type { IdentityChange } from "../protocol/identity.js";
+import type { ActorMetrics, FromActor } from "../protocol/messages.js";
+import { ActorLink, type ActorPort, type LinkState } from "./actor-link.js";
+import type { Cancel, Clock } from "./clock.js";
+
+/** The partition of the directory, and the actor that owns it. */
+export const DIRECTORY_PARTITION = 0;
+const DIRECTORY_ACTOR = 0;
+
+const RESTART_PAUSE_MS = 100;
+const RESTART_PAUSE_MS_MAX = 5_000;
+/** So many crashes within the window, and the actor stays down. */
+const CRASHES_MAX = 5;
+const CRASH_WINDOW_MS = 60_000;
+
+export interface ActorPoolOptions {
+  readonly actors: number;
+  readonly partitions: number;
+  /** Starts the thread of that actor. */
+  readonly spawn: (actor: number) => ActorPort;
+  readonly logger: Logger;
+  readonly clock: Clock;
+  readonly identityChanged: (change: IdentityChange) => void;
+  /** The directory's actor is up again after a crash. */
+  readonly directoryRestarted: () => void;
+}
+
+interface Supervised {
+  readonly link: ActorLink;
+  /** Times of the crashes within the window, on the steady clock. */
+  crashes: number[];
+  /** What the actor said, or what it threw, before it ended. */
+  complaint: string | null;
+  fatal: boolean;
+  cancelRestart: Cancel | null;
+  retryAfterSeconds: number;
+  /** Settles the wait for the first start. */
+  started: ((failure: string | null) => void) | null;
+  exited: (() => void) | null;
+}
+
+export class ActorPool {
+  /** By partition. */
+  readonly requestsInFlight: Int32Array;
+  /** Bodies of those requests, by partition. */
+  readonly bytesInFlight: Float64Array;
+  /** The administrator's password that a first boot made up. */
+  adminPassword: string | null = null;
+  #closing = false;
+  readonly #supervised: Supervised[];
+
+  private constructor(private readonly options: ActorPoolOptions) {
+    this.requestsInFlight = new Int32Array(options.partitions);
+    this.bytesInFlight = new Float64Array(options.partitions);
+    this.#supervised = Array.from({ length: options.actors }, (_, actor) => this.#supervise(actor));
+  }
+
+  /**
+   * Starts all actors; resolves when each is ready or has failed once. Rejects, with everything closed again, when the
+   * directory's actor does not come up: without it nobody can sign in.
+   */
+  static async start(options: ActorPoolOptions): Promise<ActorPool> {
+    const pool = new ActorPool(options);
+    const waits = pool.#supervised.map(
+      (one) =>
+        new Promise<string | null>((resolve) => {
+          one.started = resolve;
+        }),
+    );
+    for (const one of pool.#supervised) pool.#startThread(one);
+    const failures = await Promise.all(waits);
+    const failure = failures[DIRECTORY_ACTOR];
+    if (failure != null) {
+      await pool.close(RESTART_PAUSE_MS_MAX);
+      throw new Error(`Partition ${DIRECTORY_PARTITION} cannot start: ${failure}`);
+    }
+    return pool;
+  }
+
+  get partitions(): number {
+    return this.options.partitions;
+  }
+
+  linkOf(partition: number): ActorLink {
+    return this.#supervised[partition % this.#supervised.length]!.link;
+  }
+
+  get directory(): ActorLink {
+    return this.#supervised[DIRECTORY_ACTOR]!.link;
+  }
+
+  stateOf(partition: number): LinkState {
+    return this.linkOf(partition).state;
+  }
+
+  /** Whole seconds after which a request to that partition may find it up again. */
+  retryAfterSeconds(partition: number): number {
+    return this.#supervised[partition % this.#supervised.length]!.retryAfterSeconds;
+  }
+
+  /** What every actor that answers in time says; the silent ones are left out. */
+  collectMetrics(timeoutMs: number): Promise<ActorMetrics[]> {
+    return new Promise((resolve) => {
+      const answers: ActorMetrics[] = [];
+      let open = this.#supervised.length;
+      const forget: Cancel[] = [];
+      const finish = (): void => {
+        cancelTimeout();
+        for (const cancel of forget) cancel();
+        resolve(answers);
+      };
+      const cancelTimeout = this.options.clock.after(timeoutMs, finish);
+      for (const { link } of this.#supervised) {
+        forget.push(
+          link.askMetrics((metrics) => {
+            if (metrics !== null) answers.push(metrics);
+            if (--open === 0) finish();
+          }),
+        );
+      }
+    });
+  }
+
+  /** Lets every thread finish what it does and end; one that takes longer than the time given is terminated. */
+  async close(timeoutMs: number): Promise<void> {
+    this.#closing = true;
+    await Promise.all(this.#supervised.map((one) => this.#closeThread(one, timeoutMs)));
+  }
+
+  #closeThread(one: Supervised, timeoutMs: number): Promise<void> {
+    one.cancelRestart?.();
+    const { link } = one;
+    if (!link.alive) {
+      link.state = "closed";
+      return Promise.resolve();
+    }
+    return new Promise((resolve) => {
+      const cancelTimeout = this.options.clock.after(timeoutMs, () => {
+        this.options.logger.error({ actor: link.actor }, "the actor did not end in time and is terminated");
+        void link.terminate();
+      });
+      one.exited = () => {
+        cancelTimeout();
+        resolve();
+      };
+      link.close();
+    });
+  }
+
+  #supervise(actor: number): Supervised {
+    const one: Supervised = {
+      link: new ActorLink(actor, (message) => this.#heard(one, message)),
+      crashes: [],
+      complaint: null,
+      fatal: false,
+      cancelRestart: null,
+      retryAfterSeconds: 1,
+      started: null,
+      exited: null,
+    };
+    return one;
+  }
+
+  #startThread(one: Supervised): void {
+    one.complaint = null;
+    one.fatal = false;
+    one.cancelRestart = null;
+    const port = this.options.spawn(one.link.actor);
+    one.link.attach(port);
+    port.on("error", (error) => {
+      one.complaint ??= error.message;
+      this.options.logger.error({ actor: one.link.actor, err: error }, "the actor threw");
+    });
+    port.on("exit", (code) => this.#threadEnded(one, code));
+  }
+
+  #heard(one: Supervised, message: FromActor): void {
+    switch (message.kind) {
+      case "ready":
+        one.link.state = "ready";
+        one.retryAfterSeconds = 1;
+        this.adminPassword ??= message.adminPassword;
+        if (one.crashes.length > 0) this.#recovered(one.link);
+        this.#settleStart(one, null);
+        break;
+      case "identity-changed":
+        this.options.identityChanged(message.change);
+        break;
+      case "failed":
+        one.complaint = message.message;
+        one.fatal = message.fatal;
+        break;
+    }
+  }
+
+  #recovered(link: ActorLink): void {
+    this.options.logger.info({ actor: link.actor }, "the actor is up again");
+    if (link === this.directory) this.options.directoryRestarted();
+  }
+
+  #threadEnded(one: Supervised, code: number): void {
+    const { link } = one;
+    if (this.#closing) {
+      link.detach("closed");
+      one.exited?.();
+      this.#settleStart(one, "the server is closing");
+      return;
+    }
+    const complaint = one.complaint ?? `its thread ended with code ${code}`;
+    const now = this.options.clock.now();
+    one.crashes = one.crashes.filter((at) => now - at < CRASH_WINDOW_MS);
+    one.crashes.push(now);
+    if (one.fatal || one.crashes.length >= CRASHES_MAX) this.#giveUp(one, complaint);
+    else this.#restartLater(one, complaint);
+    this.#settleStart(one, complaint);
+  }
+
+  #giveUp(one: Supervised, complaint: string): void {
+    one.retryAfterSeconds = CRASH_WINDOW_MS / 1000;
+    one.link.detach("failed");
+    const { actor } = one.link;
+    this.options.logger.fatal({ actor, partitions: this.#partitionsOf(actor), complaint }, "the actor is given up");
+  }
+
+  #restartLater(one: Supervised, complaint: string): void {
+    const pauseMs = Math.min(RESTART_PAUSE_MS * 2 ** (one.crashes.length - 1), RESTART_PAUSE_MS_MAX);
+    one.retryAfterSeconds = Math.max(1, Math.ceil(pauseMs / 1000));
+    one.link.detach("restarting");
+    this.options.logger.error({ actor: one.link.actor, complaint, pauseMs }, "the actor ended and is started again");
+    one.cancelRestart = this.options.clock.after(pauseMs, () => this.#startThread(one));
+  }
+
+  #settleStart(one: Supervised, failure: string | null): void {
+    one.started?.(failure);
+    one.started = null;
+  }
+
+  #partitionsOf(actor: number): number[] {
+    const all = Array.from({ length: this.options.partitions }, (_, partition) => partition);
+    return all.filter((partition) => partition % this.#supervised.length === actor);
+  }
+}

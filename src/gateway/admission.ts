@@ -1,0 +1,263 @@
+/**
+ * Who asks: turns an Authorization header into a Caller. The first request with a header is verified (signature or key
+ * hash) and checked against the stored identity, which the directory's actor is asked for; from then on the header is
+ * one Map lookup, until the token or key expires or the directory says that the user, key or tenant has changed.
+ * Called by requests. Owns the caches of verified headers and of identities, and the counts of API keys' uses.
+ */
+import { createHash } from "node:crypto";
+import { type AccessClaims, verifyAccessToken } from "../protocol/access-token.js";
+import { DbError, type ErrorCode } from "../protocol/errors.js";
+import { encodeCaller, encodeHead } from "../protocol/frames.js";
+import type { Identity, IdentityChange } from "../protocol/identity.js";
+import type { IdentityQuery, ToActor } from "../protocol/messages.js";
+import type { IdentityAnswer } from "./actor-link.js";
+import type { Clock } from "./clock.js";
+import { LruCache } from "./lru-cache.js";
+import type { Bucket, RateLimiter } from "./rate-limiter.js";
+
+const IDENTITIES_MAX = 20_000;
+const VERIFIED_MAX = 20_000;
+/** Identities being asked for at one time; above it, new ones are refused for the moment. */
+const QUERIES_MAX = 1_000;
+const KEY_PREFIXES = ["ak_", "tessera_"] as const;
+const KEY_CHARS_MAX = 256;
+
+/** An identity as requests use it. */
+export interface Caller {
+  readonly identity: Identity;
+  /** False once the directory has said that the identity changed. */
+  valid: boolean;
+  bucket: Bucket;
+  readonly readOnly: boolean;
+  readonly superAdmin: boolean;
+  /** The caller's part of a frame's head. */
+  readonly encoded: string;
+  /** The whole head of a request that has no path variables, no query string and no Idempotency-Key. */
+  readonly plainHead: string;
+  /** Uses of the API key since the last report. */
+  uses: number;
+  lastUsedMs: number;
+}
+
+/** Told, at once or later, how an unknown header was judged: exactly one of the two, once. */
+export interface Applicant {
+  admitted(caller: Caller): void;
+  refused(code: ErrorCode, message: string): void;
+}
+
+interface Verified {
+  readonly caller: Caller;
+  /** Milliseconds since 1970. */
+  readonly expiresAtMs: number;
+}
+
+export interface AdmissionOptions {
+  readonly secret: Uint8Array;
+  readonly clock: Clock;
+  readonly limiter: RateLimiter;
+  readonly findIdentity: (by: IdentityQuery["by"], value: string, answer: IdentityAnswer) => void;
+  readonly report: (message: ToActor) => void;
+}
+
+export const HEAD_OF_NOBODY = encodeCaller("", "", "", "", []);
+
+export class Admission {
+  readonly #verified = new LruCache<string, Verified>(VERIFIED_MAX);
+  readonly #identities = new LruCache<string, Caller>(IDENTITIES_MAX);
+  readonly #queries = new Map<string, ((caller: Caller | null | undefined) => void)[]>();
+  readonly #verify: (token: string) => AccessClaims;
+  #used: Caller[] = [];
+  /** Of the newest change heard of: an identity that is older is used once and not kept. */
+  #newestChange = 0;
+
+  constructor(private readonly options: AdmissionOptions) {
+    this.#verify = verifyAccessToken(options.secret, { now: () => options.clock.wall(), cacheEntriesMax: 1 });
+  }
+
+  /** The caller of a header that was verified before and still holds; null when it has to be judged. */
+  known(authorization: string, wallMs: number): Caller | null {
+    const verified = this.#verified.get(authorization);
+    if (verified === undefined) return null;
+    if (verified.caller.valid && verified.expiresAtMs > wallMs) return verified.caller;
+    this.#verified.delete(authorization);
+    return null;
+  }
+
+  /** Judges a header that is not known. */
+  judge(authorization: string, applicant: Applicant): void {
+    const space = authorization.indexOf(" ");
+    const scheme = authorization.slice(0, space).toLowerCase();
+    const token = authorization.slice(space + 1).trim();
+    if ((scheme !== "bearer" && scheme !== "apikey") || token === "") {
+      applicant.refused("missing_authorization", "Send Authorization: Bearer with a token or an API key.");
+    } else if (KEY_PREFIXES.some((prefix) => token.startsWith(prefix))) {
+      this.#judgeKey(authorization, token, applicant);
+    } else if (scheme === "apikey") {
+      applicant.refused("unauthorized", "The API key is not valid.");
+    } else {
+      this.#judgeToken(authorization, token, applicant);
+    }
+  }
+
+  /** The bucket of the caller's tenant. */
+  bucketOf(caller: Caller): Bucket {
+    if (caller.bucket.detached) caller.bucket = this.#findBucket(caller.identity);
+    return caller.bucket;
+  }
+
+  /** Counts one use of the caller's API key. */
+  countUse(caller: Caller, wallMs: number): void {
+    if (caller.uses++ === 0) this.#used.push(caller);
+    caller.lastUsedMs = wallMs;
+  }
+
+  /** Sends the directory what was counted since the last time. */
+  reportUses(): void {
+    if (this.#used.length === 0) return;
+    const usage = this.#used.map(({ identity, uses, lastUsedMs }) => ({
+      keyId: identity.keyId as string,
+      count: uses,
+      lastUsedMs,
+    }));
+    for (const caller of this.#used) caller.uses = 0;
+    this.#used = [];
+    this.options.report({ kind: "key-usage", usage });
+  }
+
+  /** Everything cached about that user, key or tenant stops counting at once. */
+  forget(change: IdentityChange): void {
+    this.#newestChange = change.version;
+    this.#forgetWhere((identity) => isAbout(change, identity));
+  }
+
+  /** After the directory's actor came back: changes may have been missed, so nothing cached counts any more. */
+  forgetAll(): void {
+    this.#newestChange = 0;
+    this.#forgetWhere(() => true);
+  }
+
+  /** The two caches drop their entries at different times, so both are searched. */
+  #forgetWhere(gone: (identity: Identity) => boolean): void {
+    for (const [key, caller] of this.#identities.entries()) {
+      if (!gone(caller.identity)) continue;
+      caller.valid = false;
+      this.#identities.delete(key);
+    }
+    for (const [key, { caller }] of this.#verified.entries()) {
+      if (!gone(caller.identity)) continue;
+      caller.valid = false;
+      this.#verified.delete(key);
+    }
+  }
+
+  #judgeToken(authorization: string, token: string, applicant: Applicant): void {
+    let claims: AccessClaims;
+    try {
+      claims = this.#verify(token);
+    } catch (error) {
+      if (!(error instanceof DbError)) throw error;
+      applicant.refused(error.code, error.message);
+      return;
+    }
+    this.#callerOf("user", claims.sub, (caller) => {
+      if (caller == null) refuseUnknown(caller, applicant, "The token's user does not exist.");
+      else if (!matches(claims, caller.identity))
+        applicant.refused("unauthorized", "The token does not hold any more; sign in again.");
+      else this.#admit(authorization, caller, claims.exp * 1000, applicant);
+    });
+  }
+
+  #judgeKey(authorization: string, key: string, applicant: Applicant): void {
+    if (key.length > KEY_CHARS_MAX) {
+      applicant.refused("unauthorized", "The API key is not valid.");
+      return;
+    }
+    const hash = createHash("sha256").update(key).digest("hex");
+    this.#callerOf("key", hash, (caller) => {
+      const expiresAtMs = caller?.identity.expiresAtMs ?? Number.POSITIVE_INFINITY;
+      if (caller == null) refuseUnknown(caller, applicant, "The API key is not valid.");
+      else if (!caller.identity.active) applicant.refused("unauthorized", "The API key is disabled.");
+      else if (expiresAtMs <= this.options.clock.wall()) applicant.refused("unauthorized", "The API key has expired.");
+      else this.#admit(authorization, caller, expiresAtMs, applicant);
+    });
+  }
+
+  #admit(authorization: string, caller: Caller, expiresAtMs: number, applicant: Applicant): void {
+    if (caller.valid) this.#verified.set(authorization, { caller, expiresAtMs });
+    applicant.admitted(caller);
+  }
+
+  /** Answers with the cached identity, or asks the directory; requests for the same one wait together. */
+  #callerOf(by: IdentityQuery["by"], value: string, answer: (caller: Caller | null | undefined) => void): void {
+    const key = `${by}:${value}`;
+    const cached = this.#identities.get(key);
+    if (cached !== undefined) {
+      answer(cached);
+      return;
+    }
+    const waiting = this.#queries.get(key);
+    if (waiting !== undefined) {
+      waiting.push(answer);
+      return;
+    }
+    if (this.#queries.size >= QUERIES_MAX) {
+      answer(undefined);
+      return;
+    }
+    const answers = [answer];
+    this.#queries.set(key, answers);
+    this.options.findIdentity(by, value, (identity) => {
+      this.#queries.delete(key);
+      const caller = identity == null ? identity : this.#makeCaller(identity);
+      if (caller?.valid) this.#identities.set(key, caller);
+      for (const each of answers) each(caller);
+    });
+  }
+
+  #makeCaller(identity: Identity): Caller {
+    const { userId, username, tenantId, keyId, roles } = identity;
+    const encoded = encodeCaller(userId, username, tenantId, keyId ?? "", roles);
+    return {
+      identity,
+      valid: identity.version >= this.#newestChange,
+      bucket: this.#findBucket(identity),
+      readOnly: identity.permission === "ReadOnly",
+      superAdmin: roles.includes("super_admin"),
+      encoded,
+      plainHead: encodeHead(encoded, "", "", "", []),
+      uses: 0,
+      lastUsedMs: 0,
+    };
+  }
+
+  #findBucket(identity: Identity): Bucket {
+    return this.options.limiter.ofTenant(identity.tenantId, identity.rateLimit, this.options.clock.now());
+  }
+}
+
+function refuseUnknown(caller: null | undefined, applicant: Applicant, message: string): void {
+  if (caller === null) applicant.refused("unauthorized", message);
+  else applicant.refused("partition_unavailable", "Credentials cannot be checked at the moment; retry shortly.");
+}
+
+/** The claims must be those of the stored user: a token cannot choose its tenant, and a revoked one does not return. */
+function matches(claims: AccessClaims, identity: Identity): boolean {
+  return (
+    identity.active &&
+    identity.userId === claims.sub &&
+    identity.tenantId === claims.tenant_id &&
+    identity.companyId === claims.company_id &&
+    identity.tokenEpoch === claims.epoch
+  );
+}
+
+function isAbout(change: IdentityChange, identity: Identity): boolean {
+  switch (change.kind) {
+    case "user":
+      return identity.userId === change.userId;
+    case "key":
+      return identity.keyId === change.keyId;
+    case "tenant":
+      return identity.tenantId === change.tenantId;
+  }
+}

@@ -1,0 +1,36 @@
+/**
+ * Cross-origin requests (the Fetch standard, section 3.2), off unless configured. Credentials here are headers and never
+ * cookies, so no Access-Control-Allow-Credentials is sent. Called by requests; holds no state.
+ */
+import type { Config } from "../protocol/config.js";
+
+const PREFLIGHT_SECONDS = 600;
+const EXPOSED = "X-Request-Id, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, Idempotency-Replayed";
+
+export interface CorsPolicy {
+  /** The value of Access-Control-Allow-Origin for a request from that origin; null when it is not allowed. */
+  allowOrigin(origin: string): string | null;
+  /** "name: value" lines for an allowed request's reply. */
+  replyHeaders(allowed: string): string;
+  /** Those that the answer to an allowed preflight carries besides. */
+  preflightHeaders(methods: string): string;
+}
+
+/** Null when cross-origin requests are off. An origin `*` allows all. */
+export function corsPolicy(config: Config["server"]["cors"]): CorsPolicy | null {
+  if (!config.enabled) return null;
+  const all = config.origins.includes("*");
+  const origins = new Set(config.origins.map((origin) => origin.toLowerCase()));
+  const requestHeaders = config.headers.join(", ");
+  return {
+    allowOrigin(origin) {
+      if (all) return "*";
+      return origins.has(origin.toLowerCase()) ? origin : null;
+    },
+    replyHeaders: (allowed) =>
+      `Access-Control-Allow-Origin: ${allowed}\nAccess-Control-Expose-Headers: ${EXPOSED}` +
+      (allowed === "*" ? "" : "\nVary: Origin"),
+    preflightHeaders: (methods) =>
+      `Access-Control-Allow-Methods: ${methods}\nAccess-Control-Allow-Headers: ${requestHeaders}\nAccess-Control-Max-Age: ${PREFLIGHT_SECONDS}`,
+  };
+}

@@ -1,0 +1,51 @@
+/**
+ * Deadlines of requests that all have the same timeout. What is added later expires later, so a linked list in order
+ * of arrival is enough: adding and removing cost a few assignments, and one coarse timer for all looks at the head only.
+ * Called by requests and by the server's ticking; owned by the gateway.
+ */
+
+export interface Deadlined {
+  previous: Deadlined | null;
+  next: Deadlined | null;
+  /** On the steady clock. */
+  expiresAt: number;
+  queue: DeadlineQueue | null;
+  /** The deadline has passed; the entry is out of its queue already. */
+  expired(): void;
+}
+
+export class DeadlineQueue {
+  #first: Deadlined | null = null;
+  #last: Deadlined | null = null;
+
+  constructor(readonly timeoutMs: number) {}
+
+  add(entry: Deadlined, now: number): void {
+    entry.queue = this;
+    entry.expiresAt = now + this.timeoutMs;
+    entry.previous = this.#last;
+    entry.next = null;
+    if (this.#last === null) this.#first = entry;
+    else this.#last.next = entry;
+    this.#last = entry;
+  }
+
+  remove(entry: Deadlined): void {
+    if (entry.queue !== this) return;
+    if (entry.previous === null) this.#first = entry.next;
+    else entry.previous.next = entry.next;
+    if (entry.next === null) this.#last = entry.previous;
+    else entry.next.previous = entry.previous;
+    entry.queue = null;
+    entry.previous = null;
+    entry.next = null;
+  }
+
+  /** Takes out and tells every entry whose time has come. */
+  expire(now: number): void {
+    for (let entry = this.#first; entry !== null && entry.expiresAt <= now; entry = this.#first) {
+      this.remove(entry);
+      entry.expired();
+    }
+  }
+}

@@ -1,0 +1,100 @@
+/**
+ * The browsable form of the OpenAPI document: Swagger UI's files from its npm package, read once and served from memory,
+ * so that a reader's browser asks nobody else. Called by gateway.ts at boot; the pages are stateless.
+ */
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import type { Serve } from "./route.js";
+
+/** No source but this server, nothing inline; `data:` images are Swagger UI's own icons. */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+const SECURITY_HEADERS = `Content-Security-Policy: ${POLICY}\nX-Content-Type-Options: nosniff\nReferrer-Policy: no-referrer`;
+const FILE_SECONDS = 3600;
+
+const INITIALIZER = `window.onload = function () {
+  window.ui = SwaggerUIBundle({
+    url: "/v1/openapi.json",
+    dom_id: "#swagger-ui",
+    deepLinking: true,
+    validatorUrl: null,
+    presets: [SwaggerUIBundle.presets.apis],
+    layout: "BaseLayout"
+  });
+};
+`;
+
+const PAGE = `<!DOCTYPE html>
+<html lang="en">
+  <head>
+    <meta charset="UTF-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <title>Tessera</title>
+    <link rel="stylesheet" type="text/css" href="./swagger-ui.css">
+    <link rel="icon" type="image/png" href="./favicon-32x32.png" sizes="32x32">
+  </head>
+  <body>
+    <div id="swagger-ui"></div>
+    <script src="./swagger-ui-bundle.js" charset="UTF-8"></script>
+    <script src="./swagger-initializer.js" charset="UTF-8"></script>
+  </body>
+</html>
+`;
+
+interface Page {
+  readonly type: string;
+  readonly body: Uint8Array;
+  readonly etag: string;
+}
+
+function page(type: string, body: Uint8Array): Page {
+  return { type, body, etag: `"${createHash("sha256").update(body).digest("base64url").slice(0, 22)}"` };
+}
+
+/** The documentation's pages by the part of their path after /v1/api-docs/. */
+function docsPages(): ReadonlyMap<string, Page> {
+  const directory = dirname(createRequire(import.meta.url).resolve("swagger-ui-dist/package.json"));
+  const file = (name: string, type: string): [string, Page] => [name, page(type, readFileSync(join(directory, name)))];
+  const html = page("text/html; charset=utf-8", Buffer.from(PAGE));
+  return new Map([
+    ["", html],
+    ["index.html", html],
+    ["swagger-initializer.js", page("text/javascript; charset=utf-8", Buffer.from(INITIALIZER))],
+    file("swagger-ui-bundle.js", "text/javascript; charset=utf-8"),
+    file("swagger-ui.css", "text/css; charset=utf-8"),
+    file("favicon-32x32.png", "image/png"),
+  ]);
+}
+
+/** Serves /v1/api-docs/ and what is below it. */
+export function docsFiles(): Serve {
+  const pages = docsPages();
+  return (exchange, req) => {
+    const path = req.getUrl();
+    const found = pages.get(path.slice(path.indexOf("/api-docs/") + "/api-docs/".length));
+    if (found === undefined) {
+      exchange.fail("not_found", "The documentation has no such file.");
+      return;
+    }
+    const headers = `ETag: ${found.etag}\nCache-Control: public, max-age=${FILE_SECONDS}\n${SECURITY_HEADERS}`;
+    if (req.getHeader("if-none-match") === found.etag) exchange.answer(304, found.type, headers, "");
+    else exchange.answer(200, found.type, headers, found.body);
+  };
+}
+
+/** Serves /v1/api-docs: relative links in the page need the slash at the end. */
+export const docsRedirect: Serve = (exchange, req) => {
+  exchange.answer(302, "text/plain", `Location: ${req.getUrl()}/`, "");
+};

@@ -1,0 +1,475 @@
+/**
+ * One request and its reply. The life of a request in the gateway:
+ *
+ *  1. `begin` reads the headers it needs, while uWebSockets.js still holds them.
+ *  2. Who asks is looked up or, the first time, judged (admission.ts); then what they may do, and whether their tenant
+ *     has budget left (rate-limiter.ts).
+ *  3. The body is received. A body that comes in one piece is copied from the socket's buffer into the frame at once.
+ *  4. `dispatch` queues the frame for the partition's actor (actor-link.ts); nothing is parsed here.
+ *  5. The actor's reply, finished to the byte, is written (reply.ts) and the exchange is counted and logged.
+ *
+ * It may end early instead: refused (`fail`), past its deadline (`expired`), the client gone (`aborted`), or its actor
+ * crashed (`lost`). Made by router.ts for every request; owns itself.
+ */
+import type { HttpRequest, HttpResponse } from "uWebSockets.js";
+import { ERRORS, type ErrorCode, type ErrorDetails } from "../protocol/errors.js";
+import {
+  encodeHead,
+  REPLY_MSGPACK,
+  REQUEST_BODY_MSGPACK,
+  REQUEST_IDEMPOTENT,
+  REQUEST_READ_ONLY,
+  REQUEST_WANTS_MSGPACK,
+  type ReplyFrame,
+} from "../protocol/frames.js";
+import type { ActorLink, PendingReply } from "./actor-link.js";
+import { DIRECTORY_PARTITION } from "./actor-pool.js";
+import { type Applicant, type Caller, HEAD_OF_NOBODY } from "./admission.js";
+import { BodyCollector } from "./body-collector.js";
+import type { Deadlined, DeadlineQueue } from "./deadline-queue.js";
+import { acceptedFormat, bodyFormat } from "./media-type.js";
+import type { Bucket } from "./rate-limiter.js";
+import { remoteAddress } from "./remote-address.js";
+import { errorBody, JSON_TYPE, MSGPACK_TYPE, type Outgoing, retryAfter, writeReply } from "./reply.js";
+import { type RequestHeaders, readHeaders, tooLarge } from "./request-headers.js";
+import { logRequest } from "./request-log.js";
+import type { LocalExchange, Route } from "./route.js";
+import type { Services } from "./services.js";
+
+/** A body declared larger than this many times the bound is not drained: the connection is closed instead. */
+const DRAINED_RATIO_MAX = 4;
+const CHALLENGE = 'WWW-Authenticate: Bearer realm="tessera"';
+
+export class Exchange implements PendingReply, Outgoing, Deadlined, Applicant, LocalExchange {
+  previous: Deadlined | null = null;
+  next: Deadlined | null = null;
+  expiresAt = 0;
+  queue: DeadlineQueue | null = null;
+
+  requestId = "";
+  rateRemaining = -1;
+  rateResetSeconds = 0;
+  corsHeaders = "";
+  noStore = false;
+  closeAfter = false;
+
+  #caller: Caller | null = null;
+  #flags = 0;
+  #headers: RequestHeaders | null = null;
+  #remoteAddress = "";
+  #authorization = "";
+  #collector: BodyCollector | null = null;
+  #bodyArrived = false;
+  /** The reply has begun, or the client is gone: nothing more may be written. */
+  #answered = false;
+  #abortable = false;
+  #status = 0;
+  #partition = -1;
+  /** Bytes counted against the partition. */
+  #reserved = 0;
+  #bucket: Bucket | null = null;
+  #link: ActorLink | null = null;
+  #frameId = 0;
+
+  constructor(
+    readonly services: Services,
+    readonly route: Route,
+    readonly res: HttpResponse,
+    readonly headOnly: boolean,
+    /** On the steady clock. */
+    readonly startedAt: number,
+  ) {
+    services.open++;
+  }
+
+  get answered(): boolean {
+    return this.#answered;
+  }
+
+  /** Runs while `req` is valid. */
+  begin(req: HttpRequest): void {
+    try {
+      this.#begin(req);
+    } catch (error) {
+      this.#broken(error);
+    }
+  }
+
+  /** Step 1 and, for those who are known, 2. */
+  #begin(req: HttpRequest): void {
+    const { services, route } = this;
+    this.requestId = services.requestIds.of(req.getHeader("x-request-id"));
+    const accept = req.getHeader("accept");
+    const format = acceptedFormat(accept);
+    if (format === "msgpack") this.#flags |= REQUEST_WANTS_MSGPACK;
+    if (services.cors !== null) this.#readOrigin(req);
+    if (services.closing) {
+      this.closeAfter = true;
+      this.fail("shutting_down");
+      return;
+    }
+    if (route.serve !== null) {
+      route.serve(this, req);
+      return;
+    }
+    const endpoint = route.endpoint!;
+    this.noStore = endpoint.home === "directory";
+    const { bodyBytesMax } = services.config.server;
+    const headers = readHeaders(req, route, format !== null, bodyBytesMax);
+    this.#headers = headers;
+    if (headers.idempotencyKey !== "") this.#flags |= REQUEST_IDEMPOTENT;
+    // After any answer the rest of the body is read and dropped, unless that would take too long.
+    this.closeAfter = headers.contentLength > bodyBytesMax * DRAINED_RATIO_MAX;
+    if (endpoint.access === "public") this.#beginPublic();
+    else this.#beginAuthenticated(req);
+  }
+
+  /** For what answers later without an actor: the client may leave meanwhile. */
+  waitForAnswer(): void {
+    if (this.#abortable) return;
+    this.#abortable = true;
+    this.res.onAborted(() => this.#aborted());
+  }
+
+  #readOrigin(req: HttpRequest): void {
+    const origin = req.getHeader("origin");
+    if (origin === "") return;
+    const allowed = this.services.cors!.allowOrigin(origin);
+    if (allowed !== null) this.corsHeaders = this.services.cors!.replyHeaders(allowed);
+  }
+
+  // Who asks
+
+  #beginPublic(): void {
+    this.#remoteAddress = remoteAddress(this.res);
+    const { services } = this;
+    const now = this.startedAt;
+    if (this.#spend(services.limiter.ofAddress(this.#remoteAddress, now), now)) this.#proceed();
+  }
+
+  #beginAuthenticated(req: HttpRequest): void {
+    const authorization = req.getHeader("authorization");
+    if (authorization === "") {
+      this.#refuseAnonymous(req.getHeader("x-api-key") !== "");
+      return;
+    }
+    const caller = this.services.admission.known(authorization, this.services.clock.wall());
+    if (caller !== null) this.admitted(caller);
+    else this.#judge(authorization);
+  }
+
+  #refuseAnonymous(hasApiKeyHeader: boolean): void {
+    const hint = "Send the key as Authorization: Bearer <key>; the X-API-Key header is not accepted any more.";
+    if (hasApiKeyHeader) this.fail("missing_authorization", hint, { hint }, CHALLENGE);
+    else this.fail("missing_authorization", undefined, undefined, CHALLENGE);
+  }
+
+  /** Failed attempts are counted by address, and an address that had too many must wait before it may try again. */
+  #judge(authorization: string): void {
+    this.#remoteAddress = remoteAddress(this.res);
+    const bucket = this.services.limiter.ofAddress(this.#remoteAddress, this.startedAt);
+    bucket.refill(this.startedAt);
+    if (bucket.limited && bucket.tokens < 1) {
+      this.fail(
+        "rate_limited",
+        "Too many failed attempts from this address.",
+        undefined,
+        `Retry-After: ${bucket.retryAfterSeconds}`,
+      );
+      return;
+    }
+    this.#authorization = authorization;
+    this.services.admission.judge(authorization, this);
+    // The directory is asked; the body is received meanwhile.
+    if (this.#caller === null && !this.#answered) this.#receive();
+  }
+
+  /** Called by Admission, or directly for a known caller. */
+  admitted(caller: Caller): void {
+    if (this.#answered) return;
+    const waited = this.#abortable;
+    this.#caller = caller;
+    const { access } = this.route.endpoint!;
+    const { services } = this;
+    if (!this.#spend(services.admission.bucketOf(caller), this.startedAt)) return;
+    if (caller.identity.keyId !== null) services.admission.countUse(caller, services.clock.wall());
+    if (caller.readOnly) {
+      this.#flags |= REQUEST_READ_ONLY;
+      if (access === "writer" || access === "admin") {
+        this.fail("forbidden", "The API key is ReadOnly; this needs a key with FullAccess permission.");
+        return;
+      }
+    }
+    if (access === "admin" && !caller.superAdmin) {
+      this.fail("forbidden", "This needs the super_admin role; you do not have permission.");
+      return;
+    }
+    if (waited) this.#resume();
+    else this.#proceed();
+  }
+
+  /** Called by Admission. */
+  refused(code: ErrorCode, message: string): void {
+    if (this.#answered) return;
+    if (ERRORS[code].status !== 401) {
+      this.fail(code, message);
+      return;
+    }
+    const now = this.services.clock.now();
+    this.services.limiter.ofAddress(this.#remoteAddress, now).take(now);
+    const sent = this.#authorization.toLowerCase();
+    const why = sent.startsWith("bearer ") || sent.startsWith("apikey ") ? `, error="invalid_token"` : "";
+    this.fail(code, message, undefined, CHALLENGE + why);
+  }
+
+  /** Takes a token, and a place among the tenant's running requests. */
+  #spend(bucket: Bucket, now: number): boolean {
+    const taken = bucket.take(now);
+    if (bucket.limited) {
+      this.rateRemaining = bucket.remaining;
+      this.rateResetSeconds = bucket.secondsToFull;
+    }
+    if (!taken) {
+      this.fail("rate_limited", undefined, undefined, `Retry-After: ${bucket.retryAfterSeconds}`);
+      return false;
+    }
+    if (bucket.inFlight >= this.services.config.limits.requestsPerTenantMax) {
+      this.fail("rate_limited", "Too many requests are running at the same time.", undefined, "Retry-After: 1");
+      return false;
+    }
+    bucket.inFlight++;
+    this.#bucket = bucket;
+    return true;
+  }
+
+  // The body
+
+  /** Who asks is settled before any of the body was looked at. */
+  #proceed(): void {
+    const { problem } = this.#headers!;
+    if (problem !== null) this.fail(problem.code, problem.message);
+    else if (this.route.hasBody) this.#receive();
+    else this.#dispatch(null);
+  }
+
+  /** Who asks is settled while or after the body came in. */
+  #resume(): void {
+    const { problem } = this.#headers!;
+    if (problem !== null) this.fail(problem.code, problem.message);
+    else if (this.#bodyArrived) this.#dispatch(this.#collector === null ? null : this.#collector.body);
+  }
+
+  #receive(): void {
+    this.waitForAnswer();
+    this.#startDeadline();
+    if (this.route.hasBody) this.res.onData(this.#onData);
+    else this.#bodyArrived = true;
+  }
+
+  readonly #onData = (chunk: ArrayBuffer, isLast: boolean): void => {
+    try {
+      this.#arrived(new Uint8Array(chunk), isLast);
+    } catch (error) {
+      this.#broken(error);
+    }
+  };
+
+  /** A fault of ours. It must not leave uWebSockets.js's callback, which would end the process without a word. */
+  #broken(error: unknown): void {
+    this.services.logger.error({ err: error, request_id: this.requestId }, "request failed");
+    if (!this.#answered) this.fail("internal_error");
+  }
+
+  #arrived(chunk: Uint8Array, isLast: boolean): void {
+    if (this.#answered) return;
+    const admitted = this.#caller !== null || this.route.endpoint!.access === "public";
+    if (isLast && admitted && this.#collector === null) {
+      if (chunk.length > this.services.config.server.bodyBytesMax) this.#tooLarge();
+      else this.#dispatch(chunk.length === 0 ? null : chunk);
+      return;
+    }
+    this.#bodyArrived = isLast;
+    if (this.#collect(chunk) && isLast && admitted) this.#dispatch(this.#collector!.body);
+  }
+
+  /** Keeps a piece of the body; false when the request has been refused because of it. */
+  #collect(chunk: Uint8Array): boolean {
+    // The body of a request that is going to be refused anyway is not kept.
+    const { problem, contentLength } = this.#headers!;
+    if (problem !== null || chunk.length === 0) return true;
+    const { services } = this;
+    this.#collector ??= new BodyCollector(contentLength, services.config.server.bodyBytesMax);
+    if (!this.#collector.add(chunk)) {
+      this.#tooLarge();
+      return false;
+    }
+    services.collectedBytes += chunk.length;
+    if (services.collectedBytes <= services.config.limits.requestBytesPerPartitionMax) return true;
+    this.closeAfter = true;
+    this.fail("overloaded", "Too many bodies are being received; retry shortly.");
+    return false;
+  }
+
+  #tooLarge(): void {
+    this.closeAfter = true;
+    const { code, message } = tooLarge(this.services.config.server.bodyBytesMax);
+    this.fail(code, message);
+  }
+
+  // To the actor and back
+
+  #dispatch(body: Uint8Array | null): void {
+    const { services, route } = this;
+    const caller = this.#caller;
+    if (body !== null) {
+      const format = bodyFormat(this.#headers!.contentType);
+      if (format === null) {
+        this.fail("unsupported_media_type");
+        return;
+      }
+      if (format === "msgpack") this.#flags |= REQUEST_BODY_MSGPACK;
+    }
+    const endpoint = route.endpoint!;
+    const home = endpoint.home === "directory" ? DIRECTORY_PARTITION : caller!.identity.partition;
+    const link = services.pool.linkOf(home);
+    if (link.state !== "ready") {
+      this.#unavailable(home);
+      return;
+    }
+    if (!this.#reserve(home, body === null ? 0 : body.length)) {
+      this.fail("overloaded", undefined, undefined, "Retry-After: 1");
+      return;
+    }
+    this.waitForAnswer();
+    this.#startDeadline();
+    this.#link = link;
+    const deadlineMs = services.clock.wall() + this.expiresAt - this.startedAt;
+    const tenant = caller === null ? 0 : caller.identity.tenantNumber;
+    this.#frameId = link.send(
+      this,
+      endpoint.code,
+      this.#flags,
+      home,
+      tenant,
+      deadlineMs,
+      this.requestId,
+      this.#head(),
+      body,
+    );
+  }
+
+  #head(): string {
+    const caller = this.#caller;
+    const { idempotencyKey, query, params } = this.#headers!;
+    const plain = idempotencyKey === "" && query === "" && params.length === 0;
+    if (plain && caller !== null) return caller.plainHead;
+    const encoded = caller === null ? HEAD_OF_NOBODY : caller.encoded;
+    return encodeHead(encoded, idempotencyKey, this.#remoteAddress, query, params);
+  }
+
+  #startDeadline(): void {
+    if (this.queue === null) this.route.deadlines!.add(this, this.startedAt);
+  }
+
+  /** Counts the request and its body against the partition's bounds; false when one of them is reached. */
+  #reserve(partition: number, bytes: number): boolean {
+    const { pool, config } = this.services;
+    const { requestsPerPartitionMax, requestBytesPerPartitionMax } = config.limits;
+    if (pool.requestsInFlight[partition]! >= requestsPerPartitionMax) return false;
+    if (pool.bytesInFlight[partition]! + bytes > requestBytesPerPartitionMax) return false;
+    pool.requestsInFlight[partition]!++;
+    pool.bytesInFlight[partition]! += bytes;
+    this.#partition = partition;
+    this.#reserved = bytes;
+    return true;
+  }
+
+  #unavailable(partition: number): void {
+    const seconds = this.services.pool.retryAfterSeconds(partition);
+    this.fail("partition_unavailable", undefined, undefined, `Retry-After: ${seconds}`);
+  }
+
+  /** The actor's reply, finished to the byte. */
+  replied(frame: ReplyFrame): void {
+    this.#link = null;
+    const type = (frame.flags & REPLY_MSGPACK) === 0 ? JSON_TYPE : MSGPACK_TYPE;
+    this.answer(frame.status, type, frame.headers, frame.body);
+  }
+
+  lost(): void {
+    this.#link = null;
+    this.#unavailable(this.#partition);
+  }
+
+  expired(): void {
+    // A body that is still coming in is not waited for.
+    this.closeAfter = this.#link === null;
+    this.fail("request_timeout");
+  }
+
+  #aborted(): void {
+    this.#status ||= ERRORS.cancelled.status;
+    if (!this.#answered) {
+      this.#answered = true;
+      this.#release();
+    }
+    this.#finished();
+  }
+
+  // The reply
+
+  /** Answers with an error of the table; `headers` are "name: value" lines. */
+  fail(code: ErrorCode, message?: string, details?: ErrorDetails, headers?: string): void {
+    const entry = ERRORS[code];
+    const msgpack = (this.#flags & REQUEST_WANTS_MSGPACK) !== 0;
+    const body = errorBody(
+      code,
+      message ?? entry.message,
+      details,
+      this.requestId,
+      this.services.clock.wall(),
+      msgpack,
+    );
+    this.answer(entry.status, msgpack ? MSGPACK_TYPE : JSON_TYPE, headers ?? retryAfter(code, 1), body);
+  }
+
+  /** Writes the one reply. */
+  answer(status: number, type: string, headers: string, body: Uint8Array | string): void {
+    this.#answered = true;
+    this.#status = status;
+    this.#release();
+    if (this.services.closing) this.closeAfter = true;
+    if (writeReply(this, status, type, headers, body)) this.#finished();
+    else this.waitForAnswer();
+  }
+
+  sent(): void {
+    this.#finished();
+  }
+
+  /** Gives back everything that was held while the request ran. */
+  #release(): void {
+    this.queue?.remove(this);
+    if (this.#bucket !== null) this.#bucket.inFlight--;
+    this.#bucket = null;
+    if (this.#collector !== null) this.services.collectedBytes -= this.#collector.length;
+    this.#collector = null;
+    if (this.#partition >= 0) {
+      const { pool } = this.services;
+      pool.requestsInFlight[this.#partition]!--;
+      pool.bytesInFlight[this.#partition]! -= this.#reserved;
+    }
+    this.#link?.cancel(this.#frameId);
+    this.#link = null;
+  }
+
+  /** The last byte is out, or nobody reads any more. */
+  #finished(): void {
+    const { services } = this;
+    const tookMs = services.clock.now() - this.startedAt;
+    services.metrics.count(this.route.index, this.#status, tookMs);
+    logRequest(services, this.route, this.requestId, this.#caller?.identity.tenantId, this.#status, tookMs);
+    services.open--;
+    if (services.open === 0) services.drained?.();
+  }
+}

@@ -1,0 +1,154 @@
+/**
+ * The gateway: everything between a client's socket and the actors' mailboxes, on the main thread. It never looks into a
+ * body: it finds out who asks, limits, routes and copies bytes (exchange.ts tells the life of a request). Started by
+ * the process's entry point, which gives it the function that starts an actor's thread.
+ */
+import type { Logger } from "pino";
+import type { Config } from "../protocol/config.js";
+import { ENDPOINTS } from "../protocol/endpoints.js";
+import type { ActorPort } from "./actor-link.js";
+import { ActorPool } from "./actor-pool.js";
+import { Admission } from "./admission.js";
+import { type Clock, systemClock } from "./clock.js";
+import { corsPolicy } from "./cors.js";
+import { DeadlineQueue } from "./deadline-queue.js";
+import { docsFiles, docsRedirect } from "./docs.js";
+import { health } from "./health.js";
+import { type MetricsPage, metricsPage, RequestMetrics } from "./metrics.js";
+import { openApiDocument } from "./openapi.js";
+import { RateLimiter } from "./rate-limiter.js";
+import { JSON_TYPE } from "./reply.js";
+import { RequestIds } from "./request-ids.js";
+import type { Route, Serve } from "./route.js";
+import { compileRoutes } from "./router.js";
+import { startServer } from "./server.js";
+import type { Services } from "./services.js";
+
+const DOCUMENT_SECONDS = 60;
+
+export interface GatewayOptions {
+  readonly config: Config;
+  /** The key that access tokens are signed with. */
+  readonly secret: Uint8Array;
+  /** Of the running program, for /health and the OpenAPI document. */
+  readonly version: string;
+  readonly logger: Logger;
+  /** Starts the thread of that actor (0 … actors − 1). Partition p belongs to actor p mod actors. */
+  readonly spawn: (actor: number) => ActorPort;
+  readonly actors: number;
+  readonly partitions: number;
+  /** The system's clock when absent. */
+  readonly clock?: Clock;
+}
+
+export interface Gateway {
+  readonly port: number;
+  /** The administrator's password that a first boot made up, to be shown once; null otherwise. */
+  readonly adminPassword: string | null;
+  /** Lets what runs finish within the configured time, then ends the actors. Safe to call once. */
+  close(): Promise<void>;
+}
+
+/** Resolves when requests are served. Throws when the directory's partition or the listening socket cannot be had. */
+export async function startGateway(options: GatewayOptions): Promise<Gateway> {
+  const { config, logger, clock = systemClock, actors, partitions, spawn } = options;
+  const limiter = new RateLimiter(config.rateLimit);
+  const admission: Admission = new Admission({
+    secret: options.secret,
+    clock,
+    limiter,
+    findIdentity: (by, value, answer) => pool.directory.findIdentity(by, value, answer),
+    report: (message) => pool.directory.post(message),
+  });
+  const pool = await ActorPool.start({
+    actors,
+    partitions,
+    spawn,
+    logger,
+    clock,
+    identityChanged: (change) => admission.forget(change),
+    directoryRestarted: () => admission.forgetAll(),
+  });
+  const shutdownMs = config.server.shutdownTimeout * 1000;
+  try {
+    const { services, routes } = assemble(options, clock, pool, admission, limiter);
+    const server = await startServer(services, routes);
+    return {
+      port: server.port,
+      adminPassword: pool.adminPassword,
+      async close() {
+        const startedAt = clock.now();
+        await server.close(shutdownMs);
+        await pool.close(Math.max(0, shutdownMs - (clock.now() - startedAt)));
+      },
+    };
+  } catch (error) {
+    await pool.close(shutdownMs);
+    throw error;
+  }
+}
+
+function assemble(
+  { config, logger, version }: GatewayOptions,
+  clock: Clock,
+  pool: ActorPool,
+  admission: Admission,
+  limiter: RateLimiter,
+): { services: Services; routes: readonly Route[] } {
+  const deadlines = {
+    normal: new DeadlineQueue(config.server.requestTimeout * 1000),
+    slow: new DeadlineQueue(config.server.longRequestTimeout * 1000),
+  };
+  const cors = corsPolicy(config.server.cors);
+  // The page of metrics needs the counters, which need the routes, which need the page.
+  let metrics: MetricsPage;
+  const { docs } = config.server;
+  const local = new Map<string, Serve>([
+    ["server.health", health(pool, clock, version)],
+    ["server.metrics", (exchange) => serveMetrics(exchange, metrics, logger)],
+    ["server.openapi", document(openApiDocument(docs ? ENDPOINTS : withoutDocs(), version, config))],
+  ]);
+  if (docs) local.set("server.docs", docsRedirect);
+  const pages = docs ? [{ path: "/v1/api-docs/*", serve: docsFiles() }] : [];
+  const routes = compileRoutes({ endpoints: ENDPOINTS, local, pages, deadlines, cors });
+  const services: Services = {
+    config,
+    clock,
+    logger,
+    pool,
+    admission,
+    limiter,
+    cors,
+    requestIds: new RequestIds(),
+    metrics: new RequestMetrics(routes),
+    deadlines,
+    open: 0,
+    collectedBytes: 0,
+    closing: false,
+    drained: null,
+  };
+  metrics = metricsPage(services.metrics, pool, () => services.open);
+  return { services, routes };
+}
+
+function withoutDocs(): typeof ENDPOINTS {
+  return ENDPOINTS.filter(({ name }) => name !== "server.docs");
+}
+
+function document(text: string): Serve {
+  const body = Buffer.from(text);
+  return (exchange) => exchange.answer(200, JSON_TYPE, `Cache-Control: public, max-age=${DOCUMENT_SECONDS}`, body);
+}
+
+function serveMetrics(exchange: Parameters<Serve>[0], page: MetricsPage, logger: Logger): void {
+  exchange.waitForAnswer();
+  page.render().then(
+    (text) => {
+      if (!exchange.answered) exchange.answer(200, page.contentType, "Cache-Control: no-store", text);
+    },
+    (error: unknown) => {
+      logger.error({ err: error }, "metrics cannot be rendered");
+      if (!exchange.answered) exchange.fail("internal_error");
+    },
+  );
+}

@@ -1,0 +1,38 @@
+/**
+ * A bounded cache in two generations: what is used moves to the young one; when that is full it becomes the old one and
+ * the old one is dropped. A hit among the young costs one Map lookup, which an exact order of use would double.
+ */
+export class LruCache<K, V> {
+  #young = new Map<K, V>();
+  #old = new Map<K, V>();
+
+  /** Holds between half of and all of `entriesMax`. */
+  constructor(private readonly entriesMax: number) {}
+
+  get(key: K): V | undefined {
+    const young = this.#young.get(key);
+    if (young !== undefined) return young;
+    const old = this.#old.get(key);
+    if (old !== undefined) this.set(key, old);
+    return old;
+  }
+
+  set(key: K, value: V): void {
+    if (this.#young.size >= this.entriesMax / 2) {
+      this.#old = this.#young;
+      this.#young = new Map();
+    }
+    this.#young.set(key, value);
+  }
+
+  delete(key: K): void {
+    this.#young.delete(key);
+    this.#old.delete(key);
+  }
+
+  /** Every entry, some perhaps twice. Deleting while iterating is fine. */
+  *entries(): Generator<[K, V]> {
+    yield* this.#young;
+    yield* this.#old;
+  }
+}

@@ -1,0 +1,254 @@
+/**
+ * The OpenAPI 3.1 document of everything that is served, generated once at boot from the table of endpoints and the
+ * table of errors; typebox schemas are JSON Schema already. Called by gateway.ts; pure.
+ */
+import type { TObject } from "typebox";
+import type { Config } from "../protocol/config.js";
+import type { Endpoint } from "../protocol/endpoint.js";
+import { ERRORS, type ErrorCode } from "../protocol/errors.js";
+
+type Json = { readonly [key: string]: unknown };
+
+const ref = (kind: string, name: string): Json => ({ $ref: `#/components/${kind}/${name}` });
+
+const BODY_TYPES = ["application/json", "application/msgpack"] as const;
+
+const TAGS: Readonly<Record<string, string>> = {
+  server: "Health, metrics and this description.",
+  auth: "Sign-in, the second factor, the caller's own record and API keys.",
+  query: "SQL statements, batches and prepared statements.",
+  transactions: "Interactive transactions.",
+  schema: "Tables, columns and indexes.",
+  admin: "Tenants and their users, for super administrators.",
+};
+
+const DESCRIPTION = [
+  "Every success body is `{data, meta}`; every error body is `{error, meta}` with a code of the schema Error.",
+  "Paths under /v1 are served under /v2 as well.",
+  "Bodies and answers are JSON, or MessagePack by Content-Type and Accept.",
+  "A POST or PUT with an Idempotency-Key may be repeated safely.",
+].join(" ");
+
+/** The document's text. */
+export function openApiDocument(endpoints: readonly Endpoint[], version: string, config: Config): string {
+  const paths: Record<string, Record<string, Json>> = {};
+  for (const endpoint of endpoints) {
+    paths[endpoint.path] ??= {};
+    paths[endpoint.path]![endpoint.method.toLowerCase()] = operation(endpoint, config);
+  }
+  const tags = [...new Set(endpoints.map(({ tag }) => tag))];
+  return JSON.stringify({
+    openapi: "3.1.0",
+    jsonSchemaDialect: "https://json-schema.org/draft/2020-12/schema",
+    info: {
+      title: "Tessera",
+      version,
+      summary: "A multi-model AI database gateway.",
+      description: DESCRIPTION,
+      license: { name: "Apache-2.0", identifier: "Apache-2.0" },
+    },
+    servers: [{ url: "/", description: "This server." }],
+    tags: tags.map((name) => ({ name, ...(TAGS[name] === undefined ? {} : { description: TAGS[name] }) })),
+    security: [{ bearer: [] }, { apiKey: [] }],
+    paths,
+    components: components(),
+  });
+}
+
+function operation(endpoint: Endpoint, config: Config): Json {
+  const { name, summary, tag, access, body } = endpoint;
+  const parameters = parametersOf(endpoint);
+  return {
+    operationId: name,
+    summary,
+    tags: [tag],
+    ...(access === "public" ? { security: [] } : {}),
+    ...(accessNote(access) === null ? {} : { description: accessNote(access) }),
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(body === undefined ? {} : { requestBody: requestBody(endpoint) }),
+    responses: { ...success(endpoint), ...failures(endpoint, config) },
+  };
+}
+
+function accessNote(access: Endpoint["access"]): string | null {
+  if (access === "writer") return "A ReadOnly API key gets 403.";
+  if (access === "admin") return "Needs the super_admin role.";
+  return null;
+}
+
+function parametersOf({ method, path, params, query }: Endpoint): Json[] {
+  const variables = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
+    name,
+    in: "path",
+    required: true,
+    schema: params?.properties[name!] ?? { type: "string" },
+  }));
+  const required = new Set(requiredOf(query));
+  const queries = Object.entries(query?.properties ?? {}).map(([name, schema]) => ({
+    name,
+    in: "query",
+    required: required.has(name),
+    schema,
+  }));
+  const key = method === "POST" || method === "PUT" ? [ref("parameters", "IdempotencyKey")] : [];
+  return [...variables, ...queries, ...key, ref("parameters", "RequestId")];
+}
+
+function requiredOf(schema: TObject | undefined): readonly string[] {
+  return (schema as { required?: readonly string[] } | undefined)?.required ?? [];
+}
+
+function requestBody({ body, bodyOptional }: Endpoint): Json {
+  return { required: bodyOptional !== true, content: contentOf(body as unknown as Json) };
+}
+
+function contentOf(schema: Json): Json {
+  return Object.fromEntries(BODY_TYPES.map((type) => [type, { schema }]));
+}
+
+const replyHeaders: Json = { "X-Request-Id": ref("headers", "RequestId") };
+const limitedHeaders: Json = {
+  ...replyHeaders,
+  "X-RateLimit-Remaining": ref("headers", "RateLimitRemaining"),
+  "X-RateLimit-Reset": ref("headers", "RateLimitReset"),
+};
+
+function success(endpoint: Endpoint): Json {
+  const { name, status = 200, home } = endpoint;
+  const headers = home === "gateway" ? replyHeaders : limitedHeaders;
+  if (status === 204) return { 204: { description: "Done.", headers } };
+  if (name === "server.docs") return { 302: { description: "Redirects to /v1/api-docs/.", headers } };
+  if (endpoint.response === undefined) {
+    const type = name === "server.metrics" ? "text/plain" : "application/json";
+    const schema = type === "text/plain" ? { type: "string" } : { type: "object" };
+    return { [status]: { description: "Success.", headers, content: { [type]: { schema } } } };
+  }
+  const content =
+    home === "gateway" ? { "application/json": { schema: envelope(endpoint) } } : contentOf(envelope(endpoint));
+  return { [status]: { description: "Success.", headers, content } };
+}
+
+/** `{data, meta}`; where the endpoint is flat, the payload's fields stand beside them too. */
+function envelope({ response, flat }: Endpoint): Json {
+  const wrapped = {
+    type: "object",
+    required: ["data", "meta"],
+    properties: { data: response, meta: ref("schemas", "Meta") },
+  };
+  return flat === true ? { allOf: [wrapped, response] } : wrapped;
+}
+
+/** The errors that the endpoint can answer with, by status. */
+function failures({ home, access, body, params, query }: Endpoint, config: Config): Json {
+  const statuses = new Set<number>([503]);
+  if (home !== "gateway") for (const status of [400, 406, 408, 500]) statuses.add(status);
+  if (access !== "public") for (const status of [401, 403]) statuses.add(status);
+  if (home !== "gateway" && config.rateLimit.perSecond > 0) statuses.add(429);
+  if (params !== undefined) statuses.add(404);
+  if (query !== undefined || params !== undefined) statuses.add(400);
+  if (body !== undefined) for (const status of [409, 413, 415]) statuses.add(status);
+  if (home === "tenant" && body !== undefined) for (const status of [404, 501, 507]) statuses.add(status);
+  return Object.fromEntries([...statuses].sort().map((status) => [status, ref("responses", responseName(status))]));
+}
+
+const responseName = (status: number): string => `Error${status}`;
+
+function components(): Json {
+  return {
+    securitySchemes: {
+      bearer: {
+        type: "http",
+        scheme: "bearer",
+        bearerFormat: "JWT or API key",
+        description: "An access token from /v1/auth/login, or an API key.",
+      },
+      apiKey: {
+        type: "apiKey",
+        in: "header",
+        name: "Authorization",
+        description: "An API key as `Authorization: ApiKey <key>`.",
+      },
+    },
+    schemas: { Meta: metaSchema, Error: errorSchema() },
+    responses: errorResponses(),
+    parameters: {
+      IdempotencyKey: {
+        name: "Idempotency-Key",
+        in: "header",
+        required: false,
+        description: "The first answer under this key is kept and given again to a repetition of the same request.",
+        schema: { type: "string", minLength: 1, maxLength: 255 },
+      },
+      RequestId: {
+        name: "X-Request-Id",
+        in: "header",
+        required: false,
+        description: "Names the request in the answer and in the log; one is made up when it is absent.",
+        schema: { type: "string", pattern: "^[A-Za-z0-9._-]{1,64}$" },
+      },
+    },
+    headers: {
+      RequestId: { description: "Names the request; quote it in questions.", schema: { type: "string" } },
+      RateLimitRemaining: {
+        description: "Requests left at this moment; absent where no limit applies.",
+        schema: { type: "integer" },
+      },
+      RateLimitReset: { description: "Seconds until the whole burst is available again.", schema: { type: "integer" } },
+      RetryAfter: { description: "Seconds to wait before repeating the request.", schema: { type: "integer" } },
+    },
+  };
+}
+
+const metaSchema: Json = {
+  type: "object",
+  required: ["request_id", "timestamp"],
+  properties: { request_id: { type: "string" }, timestamp: { type: "string", format: "date-time" } },
+};
+
+function errorSchema(): Json {
+  return {
+    type: "object",
+    required: ["error", "meta"],
+    properties: {
+      error: {
+        type: "object",
+        required: ["code", "message"],
+        properties: {
+          code: { type: "string", enum: Object.keys(ERRORS) },
+          message: { type: "string" },
+          details: {
+            type: "object",
+            properties: {
+              sqlstate: { type: "string", pattern: "^[0-9A-Z]{5}$" },
+              position: { type: "integer", minimum: 1, description: "Character in the statement." },
+              hint: { type: "string" },
+            },
+          },
+        },
+      },
+      meta: ref("schemas", "Meta"),
+    },
+  };
+}
+
+/** One response per status of the table of errors, which names its codes. */
+function errorResponses(): Json {
+  const byStatus = new Map<number, ErrorCode[]>();
+  for (const code of Object.keys(ERRORS) as ErrorCode[]) {
+    const { status } = ERRORS[code];
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+  }
+  return Object.fromEntries(
+    [...byStatus].map(([status, codes]) => [
+      responseName(status),
+      {
+        description: codes.map((code) => `\`${code}\`: ${ERRORS[code].message}`).join(" "),
+        headers:
+          status === 429 || status === 503
+            ? { ...replyHeaders, "Retry-After": ref("headers", "RetryAfter") }
+            : replyHeaders,
+        content: contentOf(ref("schemas", "Error")),
+      },
+    ]),
+  );
+}

@@ -1,0 +1,134 @@
+/**
+ * Token buckets: one per tenant for authenticated requests, one per remote address for everything that carries no
+ * proven credential, so that nobody can spend a tenant's budget without one. Refilled lazily when asked, on the steady
+ * clock. Called by admission and by requests; owns the buckets.
+ */
+import type { RateLimit } from "../protocol/identity.js";
+
+const BUCKETS_MAX = 100_000;
+/** Candidates for eviction per new bucket. */
+const LOOKED_AT_MAX = 32;
+
+export class Bucket {
+  tokens: number;
+  /** Requests that run now: bounded too, by the requests themselves. */
+  inFlight = 0;
+  /** Thrown out of the table; whoever holds it asks the limiter for the current one. */
+  detached = false;
+  #refilledAt: number;
+
+  constructor(
+    public perSecond: number,
+    public burst: number,
+    now: number,
+  ) {
+    this.tokens = burst;
+    this.#refilledAt = now;
+  }
+
+  get limited(): boolean {
+    return this.perSecond > 0;
+  }
+
+  /** Takes one token when there is one. Without a limit it always succeeds. */
+  take(now: number): boolean {
+    if (this.perSecond === 0) return true;
+    this.refill(now);
+    if (this.tokens < 1) return false;
+    this.tokens -= 1;
+    return true;
+  }
+
+  refill(now: number): void {
+    // A request that waited for its body or its identity is charged for when it began.
+    if (now <= this.#refilledAt) return;
+    const refilled = this.tokens + ((now - this.#refilledAt) / 1000) * this.perSecond;
+    this.tokens = Math.min(refilled, this.burst);
+    this.#refilledAt = now;
+  }
+
+  /** Changes the limit; what was spent stays spent. */
+  configure(limit: RateLimit, now: number): void {
+    if (limit.perSecond === this.perSecond && limit.burst === this.burst) return;
+    const spent = this.limited ? this.burst - this.tokens : 0;
+    this.perSecond = limit.perSecond;
+    this.burst = limit.burst;
+    this.tokens = Math.max(0, limit.burst - spent);
+    this.#refilledAt = now;
+  }
+
+  get remaining(): number {
+    return Math.floor(this.tokens);
+  }
+
+  /** Whole seconds until the bucket is full again. */
+  get secondsToFull(): number {
+    return Math.ceil((this.burst - this.tokens) / this.perSecond);
+  }
+
+  /** Whole seconds until a token is there; at least 1. */
+  get retryAfterSeconds(): number {
+    return Math.max(1, Math.ceil((1 - this.tokens) / this.perSecond));
+  }
+}
+
+export class RateLimiter {
+  readonly #tenants = new Map<string, Bucket>();
+  readonly #addresses = new Map<string, Bucket>();
+
+  constructor(
+    private readonly standard: RateLimit,
+    private readonly bucketsMax = BUCKETS_MAX,
+  ) {}
+
+  /** The tenant's bucket, with the tenant's own limit or, for null, the configured one. */
+  ofTenant(tenantId: string, own: RateLimit | null, now: number): Bucket {
+    const limit = own ?? this.standard;
+    const bucket = this.#bucketOf(this.#tenants, tenantId, limit, now);
+    bucket.configure(limit, now);
+    return bucket;
+  }
+
+  ofAddress(address: string, now: number): Bucket {
+    return this.#bucketOf(this.#addresses, networkOf(address), this.standard, now);
+  }
+
+  #bucketOf(buckets: Map<string, Bucket>, key: string, limit: RateLimit, now: number): Bucket {
+    let bucket = buckets.get(key);
+    if (bucket === undefined) {
+      if (buckets.size >= this.bucketsMax) this.#makeRoom(buckets, now);
+      bucket = new Bucket(limit.perSecond, limit.burst, now);
+      buckets.set(key, bucket);
+    }
+    return bucket;
+  }
+
+  /**
+   * Full buckets with nothing running say nothing worth keeping; when none of the oldest is such, the oldest goes. Only a
+   * few are looked at, so that a flood of new addresses costs no more than that each.
+   */
+  #makeRoom(buckets: Map<string, Bucket>, now: number): void {
+    let looked = 0;
+    for (const [key, bucket] of buckets) {
+      if (++looked > LOOKED_AT_MAX) break;
+      bucket.refill(now);
+      if (bucket.inFlight === 0 && bucket.tokens >= bucket.burst) evict(buckets, key, bucket);
+    }
+    if (buckets.size < this.bucketsMax) return;
+    for (const [key, bucket] of buckets) {
+      evict(buckets, key, bucket);
+      return;
+    }
+  }
+}
+
+function evict(buckets: Map<string, Bucket>, key: string, bucket: Bucket): void {
+  bucket.detached = true;
+  buckets.delete(key);
+}
+
+/** An IPv6 customer owns a whole /64, so that is what is counted; uWebSockets.js writes all eight groups. */
+function networkOf(address: string): string {
+  const groups = address.split(":");
+  return groups.length === 8 ? groups.slice(0, 4).join(":") : address;
+}

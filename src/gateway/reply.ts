@@ -1,0 +1,143 @@
+/**
+ * Writes replies: status line, headers and body, inside one cork, so that a small reply is one system call. A body that
+ * the socket does not take at once goes on as the client reads. Called by requests; holds only what is being written at
+ * this moment, which spares the hot path a closure.
+ */
+
+import type { HttpResponse } from "uWebSockets.js";
+import { STATUS_CODES } from "node:http";
+import { Packr } from "msgpackr";
+import { ERRORS, type ErrorCode, type ErrorDetails } from "../protocol/errors.js";
+
+/** Above this size a body is streamed instead of being handed over whole, which would copy what the socket refuses. */
+const WHOLE_BYTES_MAX = 16 * 1024;
+/** A body that waits for its reader is copied out of a received buffer so much larger than itself. */
+const PINNED_RATIO_MAX = 4;
+
+export const JSON_TYPE = "application/json";
+export const MSGPACK_TYPE = "application/msgpack";
+
+const packr = new Packr({ useRecords: false });
+
+/** What of a request shapes every reply to it. */
+export interface Outgoing {
+  readonly res: HttpResponse;
+  readonly requestId: string;
+  /** Whole tokens left, and whole seconds until the bucket is full; -1 when no limit applies. */
+  readonly rateRemaining: number;
+  readonly rateResetSeconds: number;
+  /** "name: value" lines, "" when the request is not cross-origin. */
+  readonly corsHeaders: string;
+  /** The answer to HEAD: everything but the body. */
+  readonly headOnly: boolean;
+  readonly noStore: boolean;
+  readonly closeAfter: boolean;
+  /** The last byte of a streamed body has been handed over. */
+  sent(): void;
+}
+
+const STATUS_LINES: readonly string[] = Array.from({ length: 600 }, (_, code) => `${code} ${reasonOf(code)}`);
+
+function reasonOf(code: number): string {
+  return code === 499 ? "Client Closed Request" : (STATUS_CODES[code] ?? "Unknown");
+}
+
+let writing: Outgoing;
+let writingStatus = 200;
+let writingType = "";
+let writingHeaders = "";
+let writingBody: Uint8Array | string = "";
+let complete = false;
+
+/**
+ * Writes a whole reply; `headers` are "name: value" lines joined by "\n". False when the body is too much for the
+ * socket: then `sent` is called when the client has taken it.
+ */
+export function writeReply(
+  out: Outgoing,
+  status: number,
+  type: string,
+  headers: string,
+  body: Uint8Array | string,
+): boolean {
+  writing = out;
+  writingStatus = status;
+  writingType = type;
+  writingHeaders = headers;
+  writingBody = body;
+  out.res.cork(writeCorked);
+  return complete;
+}
+
+function writeCorked(): void {
+  const { res } = writing;
+  complete = true;
+  if (writingStatus !== 200) res.writeStatus(STATUS_LINES[writingStatus]!);
+  if (writingStatus !== 204) res.writeHeader("Content-Type", writingType);
+  res.writeHeader("X-Request-Id", writing.requestId);
+  if (writing.rateRemaining >= 0) {
+    res.writeHeader("X-RateLimit-Remaining", String(writing.rateRemaining));
+    res.writeHeader("X-RateLimit-Reset", String(writing.rateResetSeconds));
+  }
+  if (writing.noStore) res.writeHeader("Cache-Control", "no-store");
+  if (writingHeaders !== "") writeLines(res, writingHeaders);
+  if (writing.corsHeaders !== "") writeLines(res, writing.corsHeaders);
+  writeBody(res);
+}
+
+function writeBody(res: HttpResponse): void {
+  const { headOnly, closeAfter } = writing;
+  if (writingStatus === 204 || writingStatus === 304) endWithoutBody(res, closeAfter);
+  else if (headOnly) {
+    const length = typeof writingBody === "string" ? Buffer.byteLength(writingBody) : writingBody.length;
+    res.writeHeader("Content-Length", String(length));
+    endWithoutBody(res, closeAfter);
+  } else if (typeof writingBody === "string" || writingBody.length <= WHOLE_BYTES_MAX) res.end(writingBody, closeAfter);
+  else stream(writing, writingBody);
+}
+
+/** Without arguments: with a length uWebSockets.js leaves the reply unfinished, with `undefined` it writes a wild one. */
+function endWithoutBody(res: HttpResponse, closeAfter: boolean): void {
+  if (closeAfter) res.writeHeader("Connection", "close");
+  res.endWithoutBody();
+}
+
+function stream(out: Outgoing, whole: Uint8Array): void {
+  const { res } = out;
+  const [taken, done] = res.tryEnd(whole, whole.length);
+  if (taken || done) return;
+  complete = false;
+  const body = whole.buffer.byteLength > whole.length * PINNED_RATIO_MAX ? new Uint8Array(whole) : whole;
+  res.onWritable((offset) => {
+    const [takenNow, doneNow] = res.tryEnd(body.subarray(offset), body.length);
+    if (doneNow) out.sent();
+    return takenNow;
+  });
+}
+
+function writeLines(res: HttpResponse, lines: string): void {
+  for (const line of lines.split("\n")) {
+    const colon = line.indexOf(":");
+    res.writeHeader(line.slice(0, colon), line.slice(colon + 1).trim());
+  }
+}
+
+/** The body of an error that the gateway itself reports. */
+export function errorBody(
+  code: ErrorCode,
+  message: string,
+  details: ErrorDetails | undefined,
+  requestId: string,
+  wallMs: number,
+  msgpack: boolean,
+): Uint8Array | string {
+  const error = details === undefined ? { code, message } : { code, message, details };
+  const body = { error, meta: { request_id: requestId, timestamp: new Date(wallMs).toISOString() } };
+  return msgpack ? packr.pack(body) : JSON.stringify(body);
+}
+
+/** Replies that are worth repeating say when, in whole seconds. */
+export function retryAfter(code: ErrorCode, seconds: number): string {
+  const { status, retry } = ERRORS[code];
+  return retry && (status === 429 || status === 503) ? `Retry-After: ${Math.max(1, Math.ceil(seconds))}` : "";
+}

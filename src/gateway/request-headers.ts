@@ -1,0 +1,75 @@
+/**
+ * What a request for an actor says besides its body, read while uWebSockets.js still holds it. Problems are noted and not
+ * answered here: who may not ask at all is not told them. Called by exchange.ts; pure.
+ */
+import type { HttpRequest } from "uWebSockets.js";
+import type { ErrorCode } from "../protocol/errors.js";
+import type { Route } from "./route.js";
+
+const IDEMPOTENCY_KEY = /^[\x20-\x7e]{1,255}$/;
+
+export interface RequestHeaders {
+  /** Raw, without `?`. */
+  readonly query: string;
+  /** Path variables, decoded, in the order of the path. */
+  readonly params: readonly string[];
+  /** "" when there is none. */
+  readonly idempotencyKey: string;
+  readonly contentType: string;
+  /** 0 when the body comes in chunks or not at all. */
+  readonly contentLength: number;
+  readonly problem: Problem | null;
+}
+
+export interface Problem {
+  readonly code: ErrorCode;
+  readonly message: string;
+}
+
+const NO_PARAMS: readonly string[] = [];
+const NOT_ACCEPTABLE: Problem = {
+  code: "not_acceptable",
+  message: "The route answers in application/json or application/msgpack.",
+};
+const BAD_PATH: Problem = {
+  code: "invalid_request",
+  message: "The path has a malformed percent-encoding or a NUL character.",
+};
+const BAD_IDEMPOTENCY_KEY: Problem = {
+  code: "invalid_request",
+  message: "Idempotency-Key must be 1 to 255 printable ASCII characters.",
+};
+
+export function readHeaders(req: HttpRequest, route: Route, acceptable: boolean, bodyBytesMax: number): RequestHeaders {
+  const params = route.paramCount === 0 ? NO_PARAMS : pathParams(req, route.paramCount);
+  const idempotencyKey = route.takesIdempotencyKey ? req.getHeader("idempotency-key") : "";
+  const contentLength = route.hasBody ? Number(req.getHeader("content-length")) : 0;
+  let problem: Problem | null = null;
+  if (!acceptable) problem = NOT_ACCEPTABLE;
+  else if (params === null) problem = BAD_PATH;
+  else if (idempotencyKey !== "" && !IDEMPOTENCY_KEY.test(idempotencyKey)) problem = BAD_IDEMPOTENCY_KEY;
+  else if (contentLength > bodyBytesMax) problem = tooLarge(bodyBytesMax);
+  return {
+    query: req.getQuery() ?? "",
+    params: params ?? NO_PARAMS,
+    idempotencyKey,
+    contentType: route.hasBody ? req.getHeader("content-type") : "",
+    contentLength,
+    problem,
+  };
+}
+
+export function tooLarge(bodyBytesMax: number): Problem {
+  return { code: "payload_too_large", message: `The body is larger than ${bodyBytesMax} bytes.` };
+}
+
+/** Null when an encoding is malformed or a NUL is among the characters. */
+function pathParams(req: HttpRequest, count: number): readonly string[] | null {
+  const params: string[] = [];
+  try {
+    for (let i = 0; i < count; i++) params.push(decodeURIComponent(req.getParameter(i)!));
+  } catch {
+    return null;
+  }
+  return params.some((param) => param.includes("\0")) ? null : params;
+}

@@ -1,0 +1,35 @@
+/** A served method and path, as requests use it: everything that can be worked out at boot is. Made by router.ts. */
+import type { HttpRequest } from "uWebSockets.js";
+import type { Endpoint } from "../protocol/endpoint.js";
+import type { ErrorCode, ErrorDetails } from "../protocol/errors.js";
+import type { DeadlineQueue } from "./deadline-queue.js";
+
+/** What a route that the gateway answers by itself does with a request. */
+export interface LocalExchange {
+  readonly requestId: string;
+  /** True when the client has gone meanwhile. */
+  readonly answered: boolean;
+  /** Must be called before returning without an answer. */
+  waitForAnswer(): void;
+  /** `headers`: "name: value" lines joined by "\n". */
+  answer(status: number, type: string, headers: string, body: Uint8Array | string): void;
+  fail(code: ErrorCode, message?: string, details?: ErrorDetails, headers?: string): void;
+}
+
+export type Serve = (exchange: LocalExchange, req: HttpRequest) => void;
+
+export interface Route {
+  /** Position among the routes: how metrics name it. */
+  readonly index: number;
+  /** Null for what matches no endpoint. */
+  readonly endpoint: Endpoint | null;
+  readonly method: string;
+  readonly path: string;
+  readonly paramCount: number;
+  readonly hasBody: boolean;
+  /** An Idempotency-Key counts here. */
+  readonly takesIdempotencyKey: boolean;
+  /** Null where the gateway answers by itself. */
+  readonly deadlines: DeadlineQueue | null;
+  readonly serve: Serve | null;
+}

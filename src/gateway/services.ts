@@ -1,0 +1,32 @@
+/** What every request of this gateway works with. Made once by gateway.ts. */
+import type { Logger } from "pino";
+import type { Config } from "../protocol/config.js";
+import type { ActorPool } from "./actor-pool.js";
+import type { Admission } from "./admission.js";
+import type { Clock } from "./clock.js";
+import type { CorsPolicy } from "./cors.js";
+import type { DeadlineQueue } from "./deadline-queue.js";
+import type { RequestMetrics } from "./metrics.js";
+import type { RateLimiter } from "./rate-limiter.js";
+import type { RequestIds } from "./request-ids.js";
+
+export interface Services {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly pool: ActorPool;
+  readonly admission: Admission;
+  readonly limiter: RateLimiter;
+  readonly cors: CorsPolicy | null;
+  readonly requestIds: RequestIds;
+  readonly metrics: RequestMetrics;
+  readonly deadlines: { readonly normal: DeadlineQueue; readonly slow: DeadlineQueue };
+  /** Requests that have begun and not ended. */
+  open: number;
+  /** Bytes of bodies that are being received in pieces. */
+  collectedBytes: number;
+  /** New requests are answered with 503 and their connections closed. */
+  closing: boolean;
+  /** Told when the last open request ends while closing. */
+  drained: (() => void) | null;
+}

@@ -1,0 +1,127 @@
+/**
+ * The schema of the configuration, and the frozen value that every thread receives. Property names are the TOML keys in
+ * camel case: `[query.ai_service] base_url` is `config.query.aiService.baseUrl`. What each key means stands in
+ * config/tessera.toml, which also holds every default. src/config reads, checks and freezes it.
+ */
+
+import Type from "typebox";
+
+const seconds = (minimum: number, maximum: number) => Type.Integer({ minimum, maximum });
+const count = (minimum: number, maximum: number) => Type.Integer({ minimum, maximum });
+const KIB = 1024;
+const MIB = 1024 * KIB;
+const GIB = 1024 * MIB;
+const TIB = 1024 * GIB;
+const section = <P extends Type.TProperties>(properties: P) => Type.Object(properties, { additionalProperties: false });
+
+export const ConfigSchema = section({
+  server: section({
+    host: Type.String({ minLength: 1, maxLength: 255 }),
+    /** 0 takes any free port. */
+    port: Type.Integer({ minimum: 0, maximum: 65_535 }),
+    /** Seconds. */
+    requestTimeout: seconds(1, 86_400),
+    /** Seconds; of routes under /import and /automl. */
+    longRequestTimeout: seconds(1, 86_400),
+    bodyBytesMax: Type.Integer({ minimum: KIB, maximum: GIB }),
+    /** Seconds that SIGTERM leaves for what is running. */
+    shutdownTimeout: seconds(0, 3600),
+    requestLog: Type.Enum(["off", "errors", "all"]),
+    logLevel: Type.Enum(["fatal", "error", "warn", "info", "debug", "trace", "silent"]),
+    /** Serve the browsable documentation. */
+    docs: Type.Boolean(),
+    cors: section({
+      enabled: Type.Boolean(),
+      origins: Type.Array(Type.String({ minLength: 1 }), { maxItems: 1000 }),
+      headers: Type.Array(Type.String({ minLength: 1 }), { maxItems: 100 }),
+    }),
+  }),
+  data: section({
+    dir: Type.String({ minLength: 1 }),
+  }),
+  actors: section({
+    /** Threads that own partitions; at least 1 here (0 in a file is replaced by the number of cores less one). */
+    count: count(0, 1024),
+  }),
+  storage: section({
+    durability: Type.Enum(["fsync", "interval"]),
+    syncIntervalMs: Type.Integer({ minimum: 1, maximum: 60_000 }),
+    cacheBytes: Type.Integer({ minimum: MIB, maximum: TIB }),
+    logSegmentBytes: Type.Integer({ minimum: 64 * KIB, maximum: 4 * GIB }),
+    logRetentionBytes: Type.Integer({ minimum: 0, maximum: TIB }),
+    versionBytesMax: Type.Integer({ minimum: MIB, maximum: TIB }),
+  }),
+  query: section({
+    maxRows: count(1, 10_000_000),
+    timeoutSeconds: seconds(1, 86_400),
+    memoryBytesMax: Type.Integer({ minimum: MIB, maximum: TIB }),
+    aiService: section({
+      provider: Type.Enum(["native", "openai", "anthropic", "ollama"]),
+      baseUrl: Type.String({
+        pattern: "^(https?://[^\\s]+)?$",
+        description: "an address that begins with http:// or https://, or empty",
+      }),
+      model: Type.String({ maxLength: 200 }),
+      apiKeyEnv: Type.String({
+        pattern: "^([A-Za-z_][A-Za-z0-9_]*)?$",
+        description: "the name of an environment variable, or empty",
+      }),
+      apiKeyFile: Type.String(),
+      timeoutSeconds: seconds(1, 3600),
+    }),
+  }),
+  transactions: section({
+    timeoutSeconds: seconds(1, 86_400),
+    maxSeconds: seconds(1, 86_400),
+    perTenantMax: count(1, 100_000),
+  }),
+  auth: section({
+    tokenLifetimeSeconds: seconds(60, 31_536_000),
+    mfaTokenLifetimeSeconds: seconds(30, 3600),
+    /** Used at first boot only; empty means that a random one is made and printed. */
+    adminPassword: Type.String({ maxLength: 1024 }),
+    registration: section({
+      enabled: Type.Boolean(),
+      tenant: Type.String({
+        pattern: "^([a-z0-9][a-z0-9_-]{0,62})?$",
+        description: "a tenant's id (1 to 63 characters of a-z, 0-9, - and _), or empty",
+      }),
+    }),
+    login: section({
+      failuresMax: count(1, 1000),
+      delaySeconds: seconds(1, 3600),
+      delaySecondsMax: seconds(1, 86_400),
+      trackedMax: count(100, 10_000_000),
+      hashesInFlightMax: count(1, 64),
+      hashesWaitingMax: count(0, 100_000),
+    }),
+  }),
+  rateLimit: section({
+    /** Requests per second and tenant; 0 is no limit. */
+    perSecond: count(0, 10_000_000),
+    /** At least 1 here unless `perSecond` is 0 (0 in a file is replaced by twice `perSecond`). */
+    burst: count(0, 100_000_000),
+  }),
+  limits: section({
+    connectionsMax: count(1, 1_000_000),
+    requestsPerPartitionMax: count(1, 1_000_000),
+    requestsPerTenantMax: count(1, 1_000_000),
+    requestBytesPerPartitionMax: Type.Integer({ minimum: MIB, maximum: TIB }),
+    replyBytesPerConnectionMax: Type.Integer({ minimum: 64 * KIB, maximum: 4 * GIB }),
+  }),
+  idempotency: section({
+    windowHours: Type.Integer({ minimum: 1, maximum: 24 * 365 }),
+  }),
+});
+
+type Frozen<T> = T extends readonly (infer E)[]
+  ? readonly Frozen<E>[]
+  : T extends object
+    ? { readonly [K in keyof T]: Frozen<T[K]> }
+    : T;
+
+export type Config = Frozen<Type.Static<typeof ConfigSchema>>;
+export type AuthConfig = Config["auth"];
+
+/** Keys whose values are never printed. */
+export const SECRET_KEYS: readonly string[] = ["auth.admin_password"];

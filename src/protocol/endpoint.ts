@@ -1,0 +1,52 @@
+/**
+ * The contract of one HTTP endpoint: its route, who may call it, and the schemas of what goes in and out. The gateway
+ * routes and documents by it, the actor validates and dispatches by it; neither knows a route that is not declared here.
+ */
+import type { TObject, TSchema } from "typebox";
+
+export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+
+/**
+ * - `public`: no credential.
+ * - `member`: any signed-in identity; a ReadOnly key may call it.
+ * - `writer`: a signed-in identity whose permission is not ReadOnly.
+ * - `admin`: a super_admin (routes under /admin/).
+ */
+export type Access = "public" | "member" | "writer" | "admin";
+
+export interface EndpointSpec {
+  /** Unique, dotted: "query.execute". Also the OpenAPI operationId. */
+  readonly name: string;
+  readonly method: Method;
+  /** With `{name}` for path variables; paths under /v1 are served under /v2 too. */
+  readonly path: string;
+  readonly summary: string;
+  readonly tag: string;
+  readonly access: Access;
+  /** Who answers: the caller's tenant's actor, the directory (partition 0's actor), or the gateway itself. */
+  readonly home: "tenant" | "directory" | "gateway";
+  /** Path variables and query parameters; all arrive as strings. */
+  readonly params?: TObject;
+  readonly query?: TObject;
+  readonly body?: TObject;
+  /** The body may be left out entirely (an empty object is then assumed). */
+  readonly bodyOptional?: true;
+  /** Of `data` in the envelope; absent for 204 and for replies that are not enveloped. */
+  readonly response?: TSchema;
+  /** Of success; 200 unless said. */
+  readonly status?: 200 | 201 | 202 | 204;
+  /** The payload's fields also stand at top level beside `data` and `meta`. */
+  readonly flat?: true;
+  /**
+   * Where an answer is kept by Idempotency-Key: beside the write (the usual case), or in memory only, for answers that
+   * hold a secret or name something that lives in memory.
+   */
+  readonly keeps?: "memory";
+  /** Gets the long request timeout (training, import). */
+  readonly slow?: true;
+}
+
+export interface Endpoint extends EndpointSpec {
+  /** Position in the table of endpoints: how frames name it. */
+  readonly code: number;
+}

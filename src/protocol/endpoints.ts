@@ -1,0 +1,14 @@
+/** The table of all endpoints. Its order gives each its code in frames, so both sides must run the same build. */
+import type { Endpoint, EndpointSpec } from "./endpoint.js";
+import { adminEndpoints } from "./endpoints/admin.js";
+import { authEndpoints } from "./endpoints/auth.js";
+import { queryEndpoints } from "./endpoints/query.js";
+import { serverEndpoints } from "./endpoints/server.js";
+
+const specs = [...serverEndpoints, ...authEndpoints, ...queryEndpoints, ...adminEndpoints] as const;
+
+export type EndpointName = (typeof specs)[number]["name"];
+
+export const ENDPOINTS: readonly Endpoint[] = (specs as readonly EndpointSpec[]).map((spec, code) =>
+  Object.freeze({ ...spec, code }),
+);

@@ -1,0 +1,151 @@
+/** Tenants and their users, for super administrators. Answered by the directory. */
+import Type from "typebox";
+import type { EndpointSpec } from "../endpoint.js";
+import { Password, User } from "./auth.js";
+import { Nullable, PageQuery, Strict, Timestamp } from "./schemas.js";
+
+const RateLimit = Strict({
+  per_second: Type.Number({ minimum: 0, description: "Requests per second; 0 lifts the limit." }),
+  burst: Type.Number({ minimum: 1 }),
+});
+
+const Tenant = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  is_active: Type.Boolean(),
+  partition: Type.Integer(),
+  rate_limit: Nullable(RateLimit),
+  created_at: Timestamp,
+});
+
+const tenantParam = Type.Object({ tenant: Type.String() });
+const userParam = Type.Object({ tenant: Type.String(), user: Type.String({ description: "A user's id or name." }) });
+
+export const adminEndpoints = [
+  {
+    name: "admin.tenants.list",
+    method: "GET",
+    path: "/admin/tenants",
+    summary: "All tenants.",
+    tag: "admin",
+    access: "admin",
+    home: "directory",
+    query: Strict(PageQuery),
+    response: Type.Object({ tenants: Type.Array(Tenant), total: Type.Integer() }),
+  },
+  {
+    name: "admin.tenants.create",
+    method: "POST",
+    path: "/admin/tenants",
+    summary: "Create a tenant; it is placed on the partition with the fewest tenants.",
+    tag: "admin",
+    access: "admin",
+    home: "directory",
+    body: Strict({
+      id: Type.String({ pattern: "^[a-z0-9][a-z0-9_-]{0,62}$" }),
+      name: Type.Optional(Type.String({ maxLength: 256 })),
+      rate_limit: Type.Optional(RateLimit),
+    }),
+    response: Tenant,
+    status: 201,
+  },
+  {
+    name: "admin.tenants.get",
+    method: "GET",
+    path: "/admin/tenants/{tenant}",
+    summary: "One tenant.",
+    tag: "admin",
+    access: "admin",
+    home: "directory",
+    params: tenantParam,
+    response: Tenant,
+  },
+  {
+    name: "admin.tenants.update",
+    method: "PATCH",
+    path: "/admin/tenants/{tenant}",
+    summary:
+      "Rename, disable or enable a tenant, or set its rate limit. A disabled tenant's credentials stop working at once.",
+    tag: "admin",
+    access: "admin",
+    home: "directory",
+    params: tenantParam,
+    body: Strict({
+      name: Type.Optional(Type.String({ maxLength: 256 })),
+      is_active: Type.Optional(Type.Boolean()),
+      rate_limit: Type.Optional(Nullable(RateLimit)),
+    }),
+    response: Tenant,
+  },
+  {
+    name: "admin.users.list",
+    method: "GET",
+    path: "/admin/tenants/{tenant}/users",
+    summary: "A tenant's users.",
+    tag: "admin",
+    access: "admin",
+    home: "directory",
+    params: tenantParam,
+    query: Strict(PageQuery),
+    response: Type.Object({ users: Type.Array(User), total: Type.Integer() }),
+  },
+  {
+    name: "admin.users.create",
+    method: "POST",
+    path: "/admin/tenants/{tenant}/users",
+    summary: "Create a user in the tenant.",
+    tag: "admin",
+    access: "admin",
+    home: "directory",
+    params: tenantParam,
+    body: Strict({
+      username: Type.String({ minLength: 1, maxLength: 256 }),
+      password: Password,
+      email: Type.Optional(Type.String({ minLength: 3, maxLength: 320 })),
+      roles: Type.Optional(
+        Type.Array(Type.Union([Type.Literal("user"), Type.Literal("admin"), Type.Literal("super_admin")]), {
+          maxItems: 3,
+        }),
+      ),
+    }),
+    response: User,
+    status: 201,
+  },
+  {
+    name: "admin.users.update",
+    method: "PATCH",
+    path: "/admin/tenants/{tenant}/users/{user}",
+    summary: "Disable or enable a user; a disabled user's tokens and keys stop working at once.",
+    tag: "admin",
+    access: "admin",
+    home: "directory",
+    params: userParam,
+    body: Strict({ is_active: Type.Boolean() }),
+    response: User,
+  },
+  {
+    name: "admin.users.reset",
+    method: "POST",
+    path: "/admin/tenants/{tenant}/users/{user}/reset-password",
+    summary: "Set a new password (a random one when none is given) and revoke the user's tokens.",
+    tag: "admin",
+    access: "admin",
+    home: "directory",
+    keeps: "memory",
+    params: userParam,
+    body: Strict({ password: Type.Optional(Password) }),
+    bodyOptional: true,
+    response: Type.Object({ user: User, password: Type.Optional(Type.String()) }),
+  },
+  {
+    name: "admin.users.delete",
+    method: "DELETE",
+    path: "/admin/tenants/{tenant}/users/{user}",
+    summary: "Delete a user with its API keys.",
+    tag: "admin",
+    access: "admin",
+    home: "directory",
+    params: userParam,
+    status: 204,
+  },
+] as const satisfies readonly EndpointSpec[];

@@ -1,0 +1,291 @@
+/** SQL: single statements, batches, prepared statements, interactive transactions, and the schema's description. */
+import Type from "typebox";
+import type { EndpointSpec } from "../endpoint.js";
+import { BATCH_STATEMENTS_MAX } from "../limits.js";
+import { Nullable, PageQuery, Parameters, QueryResult, Strict, Timestamp } from "./schemas.js";
+
+/** Both spellings of the parameters are in use; sending both is an error. */
+const bound = {
+  parameters: Type.Optional(Parameters),
+  params: Type.Optional(Parameters),
+};
+
+const limits = {
+  max_rows: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000_000, description: "Row cap of this request." })),
+  timeout_secs: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 86_400 })),
+};
+
+const sql = Type.String({ minLength: 1 });
+
+const BatchItem = Type.Union([sql, Strict({ sql, ...bound })]);
+
+const BatchResult = Type.Object({
+  results: Type.Array(
+    Type.Union([
+      Type.Object({ type: Type.Literal("success"), data: QueryResult }),
+      Type.Object({
+        type: Type.Literal("error"),
+        error: Type.Object({ code: Type.String(), message: Type.String() }),
+      }),
+    ]),
+  ),
+  total_execution_time_ms: Type.Number(),
+});
+
+const TransactionState = Type.Object({
+  id: Type.String(),
+  status: Type.String(),
+  isolation_level: Type.String(),
+  read_only: Type.Boolean(),
+  created_at: Timestamp,
+  expires_at: Timestamp,
+  savepoints: Type.Array(Type.String()),
+});
+
+const transactionId = Type.Object({ id: Type.String() });
+const SavepointName = Type.String({ minLength: 1, maxLength: 63 });
+
+const ColumnInfo = Type.Object({
+  name: Type.String(),
+  data_type: Type.String(),
+  nullable: Type.Boolean(),
+  default_value: Nullable(Type.String()),
+  is_primary_key: Type.Boolean(),
+  is_unique: Type.Boolean(),
+  ordinal_position: Type.Integer(),
+});
+
+const IndexInfo = Type.Object({
+  name: Type.String(),
+  type: Type.String(),
+  columns: Type.Array(Type.String()),
+  is_unique: Type.Boolean(),
+  is_primary: Type.Boolean(),
+});
+
+const tableName = Type.Object({ table: Type.String({ description: "A table, or schema.table." }) });
+
+export const queryEndpoints = [
+  {
+    name: "query.execute",
+    method: "POST",
+    path: "/v1/query/execute",
+    summary: "Run one statement with positional parameters.",
+    tag: "query",
+    access: "member",
+    home: "tenant",
+    body: Strict({ sql, ...bound, ...limits }),
+    response: QueryResult,
+  },
+  {
+    name: "query.batch",
+    method: "POST",
+    path: "/v1/query/execute/batch",
+    summary:
+      "Run statements in order; each in its own transaction unless `transactional`, which makes it all or nothing.",
+    tag: "query",
+    access: "member",
+    home: "tenant",
+    body: Strict({
+      statements: Type.Optional(Type.Array(BatchItem, { minItems: 1, maxItems: BATCH_STATEMENTS_MAX })),
+      queries: Type.Optional(Type.Array(BatchItem, { minItems: 1, maxItems: BATCH_STATEMENTS_MAX })),
+      transactional: Type.Optional(Type.Boolean()),
+      ...limits,
+    }),
+    response: BatchResult,
+  },
+  {
+    name: "query.prepare",
+    method: "POST",
+    path: "/v1/query/prepare",
+    summary: "Parse and plan a statement once; run it by id.",
+    tag: "query",
+    access: "member",
+    home: "tenant",
+    keeps: "memory",
+    body: Strict({ sql, name: Type.Optional(Type.String({ minLength: 1, maxLength: 63 })) }),
+    response: Type.Object({ statement_id: Type.String(), param_count: Type.Integer(), sql: Type.String() }),
+    status: 201,
+  },
+  {
+    name: "query.exec",
+    method: "POST",
+    path: "/v1/query/exec",
+    summary: "Run a prepared statement.",
+    tag: "query",
+    access: "member",
+    home: "tenant",
+    body: Strict({ statement_id: Type.String({ minLength: 1 }), ...bound, ...limits }),
+    response: QueryResult,
+  },
+  {
+    name: "query.close",
+    method: "POST",
+    path: "/v1/query/close",
+    summary: "Forget a prepared statement.",
+    tag: "query",
+    access: "member",
+    home: "tenant",
+    body: Strict({ statement_id: Type.String({ minLength: 1 }) }),
+    response: Type.Object({ closed: Type.Boolean() }),
+  },
+  {
+    name: "transactions.begin",
+    method: "POST",
+    path: "/v1/transactions",
+    summary: "Begin an interactive transaction; it ends by itself at its deadline.",
+    tag: "transactions",
+    access: "member",
+    home: "tenant",
+    keeps: "memory",
+    body: Strict({
+      isolation_level: Type.Optional(
+        Type.String({
+          description: "serializable (the default), repeatable_read, read_committed or read_uncommitted.",
+        }),
+      ),
+      read_only: Type.Optional(Type.Boolean()),
+      timeout_secs: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 86_400 })),
+    }),
+    bodyOptional: true,
+    response: TransactionState,
+    status: 201,
+  },
+  {
+    name: "transactions.get",
+    method: "GET",
+    path: "/v1/transactions/{id}",
+    summary: "The state of an open transaction.",
+    tag: "transactions",
+    access: "member",
+    home: "tenant",
+    params: transactionId,
+    response: TransactionState,
+  },
+  {
+    name: "transactions.execute",
+    method: "POST",
+    path: "/v1/transactions/{id}/execute",
+    summary: "Run one statement inside the transaction.",
+    tag: "transactions",
+    access: "member",
+    home: "tenant",
+    keeps: "memory",
+    params: transactionId,
+    body: Strict({ sql, ...bound, ...limits }),
+    response: QueryResult,
+  },
+  {
+    name: "transactions.commit",
+    method: "POST",
+    path: "/v1/transactions/{id}/commit",
+    summary: "Commit; 409 serialization_failure when a concurrent change conflicts.",
+    tag: "transactions",
+    access: "member",
+    home: "tenant",
+    params: transactionId,
+    body: Strict({}),
+    bodyOptional: true,
+    response: Type.Object({ id: Type.String(), status: Type.Literal("committed") }),
+  },
+  {
+    name: "transactions.rollback",
+    method: "POST",
+    path: "/v1/transactions/{id}/rollback",
+    summary: "Discard the transaction's changes.",
+    tag: "transactions",
+    access: "member",
+    home: "tenant",
+    keeps: "memory",
+    params: transactionId,
+    body: Strict({}),
+    bodyOptional: true,
+    response: Type.Object({ id: Type.String(), status: Type.Literal("rolled_back") }),
+  },
+  {
+    name: "transactions.savepoint",
+    method: "POST",
+    path: "/v1/transactions/{id}/savepoint",
+    summary: "Set a savepoint.",
+    tag: "transactions",
+    access: "member",
+    home: "tenant",
+    keeps: "memory",
+    params: transactionId,
+    body: Strict({ name: SavepointName }),
+    response: Type.Object({ id: Type.String(), savepoint: Type.String() }),
+    status: 201,
+  },
+  {
+    name: "transactions.savepoint.rollback",
+    method: "POST",
+    path: "/v1/transactions/{id}/savepoint/{name}/rollback",
+    summary: "Roll back to a savepoint, which stays.",
+    tag: "transactions",
+    access: "member",
+    home: "tenant",
+    keeps: "memory",
+    params: Type.Object({ id: Type.String(), name: SavepointName }),
+    body: Strict({}),
+    bodyOptional: true,
+    response: Type.Object({ id: Type.String(), savepoint: Type.String() }),
+  },
+  {
+    name: "schema.tables",
+    method: "GET",
+    path: "/v1/schema/tables",
+    summary: "The tenant's tables.",
+    tag: "schema",
+    access: "member",
+    home: "tenant",
+    query: Strict({ include_system: Type.Optional(Type.String()), ...PageQuery }),
+    response: Type.Array(
+      Type.Object({
+        name: Type.String(),
+        type: Type.String(),
+        column_count: Type.Integer(),
+        row_count: Type.Integer(),
+        size_bytes: Type.Integer(),
+        created_at: Timestamp,
+      }),
+    ),
+  },
+  {
+    name: "schema.table",
+    method: "GET",
+    path: "/v1/schema/tables/{table}",
+    summary: "One table: columns, indexes, constraints.",
+    tag: "schema",
+    access: "member",
+    home: "tenant",
+    params: tableName,
+    response: Type.Object({
+      name: Type.String(),
+      columns: Type.Array(ColumnInfo),
+      indexes: Type.Array(IndexInfo),
+      constraints: Type.Array(Type.Object({ name: Type.String(), type: Type.String(), definition: Type.String() })),
+    }),
+  },
+  {
+    name: "schema.columns",
+    method: "GET",
+    path: "/v1/schema/tables/{table}/columns",
+    summary: "One table's columns.",
+    tag: "schema",
+    access: "member",
+    home: "tenant",
+    params: tableName,
+    response: Type.Array(ColumnInfo),
+  },
+  {
+    name: "schema.indexes",
+    method: "GET",
+    path: "/v1/schema/tables/{table}/indexes",
+    summary: "One table's indexes.",
+    tag: "schema",
+    access: "member",
+    home: "tenant",
+    params: tableName,
+    response: Type.Array(IndexInfo),
+  },
+] as const satisfies readonly EndpointSpec[];

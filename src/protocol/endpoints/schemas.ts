@@ -1,0 +1,34 @@
+/** Schemas that several areas of endpoints share. */
+import Type from "typebox";
+
+export const Nullable = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+
+/** An object that refuses unknown fields, so that a misspelt one is reported instead of dropped. */
+export const Strict = <P extends Type.TProperties>(properties: P) =>
+  Type.Object(properties, { additionalProperties: false });
+
+export const Timestamp = Type.String({ description: "RFC 3339, UTC." });
+
+export const Parameters = Type.Array(Type.Unknown(), {
+  description: "Values of $1, $2, … in order; bound by the server, never spliced into the text.",
+});
+
+export const ColumnMeta = Type.Object({
+  name: Type.String(),
+  data_type: Type.String(),
+  nullable: Type.Boolean(),
+});
+
+export const QueryResult = Type.Object({
+  columns: Type.Array(ColumnMeta),
+  rows: Type.Array(Type.Array(Type.Unknown()), { description: "Positional, in the order of columns." }),
+  rows_affected: Type.Optional(Type.Integer()),
+  execution_time_ms: Type.Number(),
+  notices: Type.Optional(Type.Array(Type.String())),
+  truncated: Type.Optional(Type.Boolean({ description: "True when the row cap cut the result." })),
+});
+
+export const PageQuery = {
+  limit: Type.Optional(Type.String({ pattern: "^[0-9]{1,6}$" })),
+  offset: Type.Optional(Type.String({ pattern: "^[0-9]{1,9}$" })),
+};

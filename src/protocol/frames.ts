@@ -1,0 +1,284 @@
+/**
+ * The flat frames that cross between the gateway's thread and an actor's. All frames of one loop turn travel in one
+ * transferred ArrayBuffer, back to back, little endian. Written and read by both sides; nothing else is shared.
+ *
+ *   request   0 u32 size of the whole frame      reply   0 u32 size of the whole frame
+ *             4 u32 id (of the gateway)                  4 u32 id
+ *             8 u16 endpoint code (CANCEL_CODE)          8 u16 HTTP status
+ *            10 u8  flags                               10 u8  flags
+ *            11 u8  request id length                   11 u8  reserved
+ *            12 u32 partition                           12 u32 headers length
+ *            16 u32 tenant number                       16 headers ("name: value" lines, UTF-8), then the body
+ *            20 u32 head length
+ *            24 f64 deadline, ms since the epoch
+ *            32 request id (ASCII), head (UTF-8), body
+ *
+ * The head holds what only some endpoints read (see RequestHead); it is decoded on demand.
+ */
+
+export const CANCEL_CODE = 0xffff;
+
+export const REQUEST_HAS_BODY = 1;
+export const REQUEST_BODY_MSGPACK = 2;
+/** The client asked for MessagePack. */
+export const REQUEST_WANTS_MSGPACK = 4;
+/** The credential's permission is ReadOnly: nothing may be written, in any language. */
+export const REQUEST_READ_ONLY = 8;
+
+/** The head has an Idempotency-Key. */
+export const REQUEST_IDEMPOTENT = 16;
+
+export const REPLY_MSGPACK = 1;
+/** The request's deadline passed or its client left while it ran; the gateway has answered already. */
+export const REPLY_DISCARD = 2;
+
+const REQUEST_HEADER_BYTES = 32;
+const REPLY_HEADER_BYTES = 16;
+const SEPARATOR = "\u0000";
+/** Scratch above this size is given back after a turn that needed it. */
+const SCRATCH_KEEP_BYTES = 1 << 20;
+
+export interface RequestHead {
+  readonly idempotencyKey: string;
+  readonly remoteAddress: string;
+  /** Path variables, decoded, in the order of the route's path. */
+  readonly params: readonly string[];
+  /** The raw query string, without `?`. */
+  readonly query: string;
+  readonly userId: string;
+  readonly username: string;
+  readonly tenantId: string;
+  readonly keyId: string;
+  readonly roles: readonly string[];
+}
+
+/** The caller's part of a head, made once per cached identity. */
+export function encodeCaller(
+  userId: string,
+  username: string,
+  tenantId: string,
+  keyId: string,
+  roles: readonly string[],
+): string {
+  return [userId, username, tenantId, keyId, roles.join(",")].join(SEPARATOR);
+}
+
+/** `caller` comes from encodeCaller. No field may hold a NUL; the gateway refuses such input before. */
+export function encodeHead(
+  caller: string,
+  idempotencyKey: string,
+  remoteAddress: string,
+  query: string,
+  params: readonly string[],
+): string {
+  let head = caller + SEPARATOR + idempotencyKey + SEPARATOR + remoteAddress + SEPARATOR + query;
+  for (const param of params) head += SEPARATOR + param;
+  return head;
+}
+
+function decodeHead(text: string): RequestHead {
+  const fields = text.split(SEPARATOR);
+  return {
+    userId: fields[0]!,
+    username: fields[1]!,
+    tenantId: fields[2]!,
+    keyId: fields[3]!,
+    roles: fields[4] === "" ? [] : fields[4]!.split(","),
+    idempotencyKey: fields[5]!,
+    remoteAddress: fields[6]!,
+    query: fields[7]!,
+    params: fields.slice(8),
+  };
+}
+
+/** Collects the frames of one turn in scratch memory that is reused; `take` copies them out, sized exactly. */
+class FrameBuffer {
+  protected scratch: Buffer = Buffer.allocUnsafeSlow(64 * 1024);
+  protected length = 0;
+
+  get empty(): boolean {
+    return this.length === 0;
+  }
+
+  protected ensure(bytes: number): void {
+    if (this.length + bytes <= this.scratch.length) return;
+    const grown = Buffer.allocUnsafeSlow(Math.max(this.scratch.length * 2, this.length + bytes));
+    this.scratch.copy(grown, 0, 0, this.length);
+    this.scratch = grown;
+  }
+
+  /** The frames since the last call, in an ArrayBuffer of their own that may be transferred. */
+  take(): ArrayBuffer {
+    const { scratch, length } = this;
+    const out = scratch.buffer.slice(scratch.byteOffset, scratch.byteOffset + length) as ArrayBuffer;
+    this.length = 0;
+    if (scratch.length > SCRATCH_KEEP_BYTES) this.scratch = Buffer.allocUnsafeSlow(64 * 1024);
+    return out;
+  }
+}
+
+export class RequestWriter extends FrameBuffer {
+  /** `body` is copied, so the caller may reuse its memory at once. */
+  request(
+    id: number,
+    code: number,
+    flags: number,
+    partition: number,
+    tenant: number,
+    deadlineMs: number,
+    requestId: string,
+    head: string,
+    body: Uint8Array | null,
+  ): void {
+    const bodyBytes = body === null ? 0 : body.length;
+    this.ensure(REQUEST_HEADER_BYTES + requestId.length + head.length * 3 + bodyBytes);
+    const { scratch } = this;
+    const start = this.length;
+    let at = start + REQUEST_HEADER_BYTES;
+    at += scratch.write(requestId, at, "latin1");
+    const headBytes = scratch.write(head, at, "utf8");
+    at += headBytes;
+    if (body !== null) {
+      scratch.set(body, at);
+      at += bodyBytes;
+    }
+    scratch.writeUInt32LE(at - start, start);
+    scratch.writeUInt32LE(id, start + 4);
+    scratch.writeUInt16LE(code, start + 8);
+    scratch[start + 10] = body === null ? flags : flags | REQUEST_HAS_BODY;
+    scratch[start + 11] = requestId.length;
+    scratch.writeUInt32LE(partition, start + 12);
+    scratch.writeUInt32LE(tenant, start + 16);
+    scratch.writeUInt32LE(headBytes, start + 20);
+    scratch.writeDoubleLE(deadlineMs, start + 24);
+    this.length = at;
+  }
+
+  /** Asks the actor to stop the request of that id; its reply, if any, carries REPLY_DISCARD. */
+  cancel(id: number): void {
+    this.request(id, CANCEL_CODE, 0, 0, 0, 0, "", "", null);
+  }
+}
+
+/** One request inside a received buffer. Only valid while that buffer is alive, which the view sees to. */
+export class RequestFrame {
+  readonly id: number;
+  readonly code: number;
+  readonly flags: number;
+  readonly partition: number;
+  readonly tenant: number;
+  readonly deadlineMs: number;
+  readonly requestId: string;
+  private decoded: RequestHead | null = null;
+  private readonly headStart: number;
+  private readonly bodyStart: number;
+
+  constructor(
+    private readonly buffer: Buffer,
+    start: number,
+    private readonly end: number,
+  ) {
+    this.id = buffer.readUInt32LE(start + 4);
+    this.code = buffer.readUInt16LE(start + 8);
+    this.flags = buffer[start + 10]!;
+    this.partition = buffer.readUInt32LE(start + 12);
+    this.tenant = buffer.readUInt32LE(start + 16);
+    this.deadlineMs = buffer.readDoubleLE(start + 24);
+    this.headStart = start + REQUEST_HEADER_BYTES + buffer[start + 11]!;
+    this.requestId = buffer.toString("latin1", start + REQUEST_HEADER_BYTES, this.headStart);
+    this.bodyStart = this.headStart + buffer.readUInt32LE(start + 20);
+  }
+
+  get head(): RequestHead {
+    this.decoded ??= decodeHead(this.buffer.toString("utf8", this.headStart, this.bodyStart));
+    return this.decoded;
+  }
+
+  get isIdempotent(): boolean {
+    return (this.flags & REQUEST_IDEMPOTENT) !== 0;
+  }
+
+  get hasBody(): boolean {
+    return (this.flags & REQUEST_HAS_BODY) !== 0;
+  }
+
+  get bodyText(): string {
+    return this.buffer.toString("utf8", this.bodyStart, this.end);
+  }
+
+  get bodyBytes(): Buffer {
+    return this.buffer.subarray(this.bodyStart, this.end);
+  }
+}
+
+/** The requests of one received buffer, in order. */
+export function readRequests(data: ArrayBuffer, each: (frame: RequestFrame) => void): void {
+  const buffer = Buffer.from(data);
+  let at = 0;
+  while (at < buffer.length) {
+    const end = at + buffer.readUInt32LE(at);
+    each(new RequestFrame(buffer, at, end));
+    at = end;
+  }
+}
+
+export class ReplyWriter extends FrameBuffer {
+  /** A reply whose body is text; `headers` are "name: value" lines joined by "\n", "" for none. */
+  text(id: number, status: number, flags: number, headers: string, body: string): void {
+    this.ensure(REPLY_HEADER_BYTES + headers.length * 3 + body.length * 3);
+    const at = this.length + REPLY_HEADER_BYTES + this.headers(headers);
+    this.finish(id, status, flags, at + this.scratch.write(body, at, "utf8"));
+  }
+
+  bytes(id: number, status: number, flags: number, headers: string, body: Uint8Array): void {
+    this.ensure(REPLY_HEADER_BYTES + headers.length * 3 + body.length);
+    const at = this.length + REPLY_HEADER_BYTES + this.headers(headers);
+    this.scratch.set(body, at);
+    this.finish(id, status, flags, at + body.length);
+  }
+
+  private headers(headers: string): number {
+    const bytes =
+      headers === "" ? 0 : this.scratch.write(headers, this.length + REPLY_HEADER_BYTES, "utf8");
+    this.scratch.writeUInt32LE(bytes, this.length + 12);
+    return bytes;
+  }
+
+  private finish(id: number, status: number, flags: number, end: number): void {
+    const { scratch, length: start } = this;
+    scratch.writeUInt32LE(end - start, start);
+    scratch.writeUInt32LE(id, start + 4);
+    scratch.writeUInt16LE(status, start + 8);
+    scratch[start + 10] = flags;
+    scratch[start + 11] = 0;
+    this.length = end;
+  }
+}
+
+export interface ReplyFrame {
+  readonly id: number;
+  readonly status: number;
+  readonly flags: number;
+  /** "name: value" lines joined by "\n"; "" for none. */
+  readonly headers: string;
+  /** A view into the received buffer. */
+  readonly body: Buffer;
+}
+
+export function readReplies(data: ArrayBuffer, each: (frame: ReplyFrame) => void): void {
+  const buffer = Buffer.from(data);
+  let at = 0;
+  while (at < buffer.length) {
+    const end = at + buffer.readUInt32LE(at);
+    const headerBytes = buffer.readUInt32LE(at + 12);
+    const headerStart = at + REPLY_HEADER_BYTES;
+    each({
+      id: buffer.readUInt32LE(at + 4),
+      status: buffer.readUInt16LE(at + 8),
+      flags: buffer[at + 10]!,
+      headers: headerBytes === 0 ? "" : buffer.toString("utf8", headerStart, headerStart + headerBytes),
+      body: buffer.subarray(headerStart + headerBytes, end),
+    });
+    at = end;
+  }
+}

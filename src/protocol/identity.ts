@@ -1,0 +1,56 @@
+/**
+ * Who asks: what a verified token or API key stands for. The directory (partition 0's actor) makes identities from its
+ * records, the gateway caches them and hands them on with every request; it drops what an `IdentityChange` names.
+ */
+
+export const ROLES = ["super_admin", "admin", "user"] as const;
+export type Role = (typeof ROLES)[number];
+
+export const PERMISSIONS = ["ReadOnly", "FullAccess"] as const;
+/** What an API key may do; a person who signed in has FullAccess. */
+export type Permission = (typeof PERMISSIONS)[number];
+
+/** A token bucket: `perSecond` tokens flow in each second, `burst` is the most it holds. `perSecond` 0 means no limit. */
+export interface RateLimit {
+  readonly perSecond: number;
+  readonly burst: number;
+}
+
+/** The tenant that owns the installation; its number is reserved. */
+export const SYSTEM_TENANT = "system";
+export const SYSTEM_TENANT_NUMBER = 1;
+
+export interface Identity {
+  readonly userId: string;
+  /** The API key that was shown; null for a person who signed in. */
+  readonly keyId: string | null;
+  readonly username: string;
+  readonly tenantId: string;
+  /** Equals `tenantId` unless the user's record says otherwise. */
+  readonly companyId: string;
+  /** The tenant's prefix in storage. */
+  readonly tenantNumber: number;
+  /** The partition whose actor owns the tenant's data. */
+  readonly partition: number;
+  readonly roles: readonly Role[];
+  readonly permission: Permission;
+  /** A token whose `epoch` claim differs was revoked. */
+  readonly tokenEpoch: number;
+  /** False when the user, its tenant or the key is disabled. */
+  readonly active: boolean;
+  /** The tenant's own limit; null means the configured one. */
+  readonly rateLimit: RateLimit | null;
+  /** When the API key stops working, ms since 1970; null for never and for people. */
+  readonly expiresAtMs: number | null;
+  /**
+   * Sequence of the newest commit that this identity reflects. An identity that is older than the newest
+   * `IdentityChange` about it may serve the request that asked for it but must not be cached.
+   */
+  readonly version: number;
+}
+
+/** Said before the reply to the change leaves: cached identities of what it names are out of date. */
+export type IdentityChange =
+  | { readonly kind: "user"; readonly userId: string; readonly version: number }
+  | { readonly kind: "key"; readonly keyId: string; readonly keyHash: string; readonly version: number }
+  | { readonly kind: "tenant"; readonly tenantId: string; readonly version: number };

@@ -1,0 +1,364 @@
+/**
+ * Intervals: reading PostgreSQL's three input styles (verbose, SQL standard, ISO 8601), printing its own, and their
+ * arithmetic. Months, days and microseconds stay apart, because a month has no fixed number of days.
+ */
+import { HOUR_MICROS, MINUTE_MICROS, SECOND_MICROS, DAY_MICROS, fractionText, roundMicros } from "./datetime.js";
+import { sqlError } from "./errors.js";
+import type { Interval } from "./values.js";
+
+type Unit = "months" | "days" | "micros";
+
+/** Unit → part it counts in, how many of that part, and what a fraction of it spills into. */
+const UNITS: Readonly<Record<string, readonly [Unit, number]>> = {
+  microsecond: ["micros", 1],
+  millisecond: ["micros", 1000],
+  second: ["micros", SECOND_MICROS],
+  minute: ["micros", MINUTE_MICROS],
+  hour: ["micros", HOUR_MICROS],
+  day: ["days", 1],
+  week: ["days", 7],
+  month: ["months", 1],
+  quarter: ["months", 3],
+  year: ["months", 12],
+  decade: ["months", 120],
+  century: ["months", 1200],
+  millennium: ["months", 12_000],
+};
+
+const UNIT_NAMES: Readonly<Record<string, string>> = {
+  us: "microsecond",
+  usec: "microsecond",
+  usecs: "microsecond",
+  useconds: "microsecond",
+  usecond: "microsecond",
+  ms: "millisecond",
+  msec: "millisecond",
+  msecs: "millisecond",
+  mseconds: "millisecond",
+  msecond: "millisecond",
+  s: "second",
+  sec: "second",
+  secs: "second",
+  m: "minute",
+  min: "minute",
+  mins: "minute",
+  h: "hour",
+  hr: "hour",
+  hrs: "hour",
+  d: "day",
+  w: "week",
+  mon: "month",
+  mons: "month",
+  y: "year",
+  yr: "year",
+  yrs: "year",
+  dec: "decade",
+  decs: "decade",
+  c: "century",
+  cent: "century",
+  centuries: "century",
+  mil: "millennium",
+  mils: "millennium",
+  millennia: "millennium",
+};
+
+/** The unit that a word names ("hrs" → "hour"), or null. */
+export function intervalUnit(word: string): string | null {
+  const lower = word.toLowerCase();
+  if (Object.hasOwn(UNIT_NAMES, lower)) return UNIT_NAMES[lower] as string;
+  if (Object.hasOwn(UNITS, lower)) return lower;
+  const singular = lower.endsWith("s") ? lower.slice(0, -1) : "";
+  return Object.hasOwn(UNITS, singular) ? singular : null;
+}
+
+const INT32_MAX = 2_147_483_647;
+
+/** An interval whose parts PostgreSQL can hold. Throws 22008 "interval out of range". */
+export function makeInterval(months: number, days: number, micros: number): Interval {
+  if (!(Math.abs(months) <= INT32_MAX && Math.abs(days) <= INT32_MAX && Math.abs(micros) <= 9.223_372_036_854_775e18)) {
+    throw sqlError("22008", "interval out of range");
+  }
+  return { months: months + 0, days: days + 0, micros: micros + 0 };
+}
+
+/** Collects fields; fractions of a unit spill into the next smaller ones as PostgreSQL's DecodeInterval does. */
+class Accumulator {
+  months = 0;
+  days = 0;
+  micros = 0;
+
+  add(amount: number, unit: string): void {
+    const [part, factor] = UNITS[unit] as readonly [Unit, number];
+    if (part === "micros") {
+      this.micros += Math.round(amount * factor);
+      return;
+    }
+    const whole = Math.trunc(amount);
+    const fraction = amount - whole;
+    if (part === "days") {
+      this.days += whole * factor;
+      this.addFractionalDays(fraction * factor);
+    } else {
+      this.months += whole * factor;
+      // A fraction of a year or more counts whole months, a fraction of a month days.
+      if (factor === 1) this.addFractionalDays(fraction * 30);
+      else this.months += Math.round(fraction * factor);
+    }
+  }
+
+  addFractionalDays(days: number): void {
+    // Rounded first: 0.1 × 30 is not quite 3.
+    const exact = Math.round(days * 1e9) / 1e9;
+    const whole = Math.trunc(exact);
+    this.days += whole;
+    this.micros += Math.round((exact - whole) * DAY_MICROS);
+  }
+
+  negate(): void {
+    this.months = -this.months;
+    this.days = -this.days;
+    this.micros = -this.micros;
+  }
+}
+
+const invalid = (text: string) => sqlError("22007", `invalid input syntax for type interval: "${text}"`);
+const outOfRange = (text: string) => sqlError("22015", `interval field value out of range: "${text}"`);
+
+/** PostgreSQL's mask bits of the fields that an interval type may be limited to. */
+const YEAR = 1 << 2;
+const MONTH = 1 << 1;
+const DAY = 1 << 3;
+const HOUR = 1 << 10;
+const MINUTE = 1 << 11;
+
+/**
+ * Reads an interval; `modifier` as on SqlType (interval): limits the fields, and says what a bare number counts.
+ * Throws 22007 for bad syntax, 22015 for a field out of range.
+ */
+export function parseInterval(text: string, modifier: number | null = null): Interval {
+  const source = text.trim();
+  const fields = new Accumulator();
+  const mask = modifier === null ? 0x7fff : modifier >>> 16;
+  if (/^-?P/.test(source)) parseIso(source, fields, text);
+  else parseVerbose(source, fields, text, mask);
+  const { months, days, micros } = fields;
+  if (Math.abs(months) > INT32_MAX || Math.abs(days) > INT32_MAX || Math.abs(micros) > 9.3e18) throw outOfRange(text);
+  return limitInterval({ months: months + 0, days: days + 0, micros: micros + 0 }, modifier);
+}
+
+/** Drops the fields that an interval type does not have and rounds its seconds. */
+export function limitInterval(interval: Interval, modifier: number | null): Interval {
+  if (modifier === null) return interval;
+  const mask = modifier >>> 16;
+  const digits = modifier & 0xffff;
+  let { months, days, micros } = interval;
+  if (mask !== 0x7fff) {
+    if (mask === YEAR) {
+      months = Math.trunc(months / 12) * 12;
+      days = 0;
+      micros = 0;
+    } else if ((mask & ~(YEAR | MONTH)) === 0) {
+      days = 0;
+      micros = 0;
+    } else if (mask === DAY) micros = 0;
+    else if ((mask & (1 << 12)) === 0) {
+      const unit = (mask & MINUTE) !== 0 ? MINUTE_MICROS : HOUR_MICROS;
+      micros = Math.trunc(micros / unit) * unit;
+    }
+  }
+  return { months: months + 0, days: days + 0, micros: roundMicros(micros, digits === 0xffff ? null : digits) + 0 };
+}
+
+/** ISO 8601: P1Y2M3W4DT5H6M7.5S with signs anywhere, and the alternative P0001-02-03T04:05:06. */
+function parseIso(source: string, fields: Accumulator, text: string): void {
+  const negative = source.startsWith("-");
+  const body = source.slice(negative ? 2 : 1);
+  const alternative = /^([+-]?\d+)-(\d+)(?:-(\d+))?(?:T(\d+):(\d+)(?::(\d+(?:\.\d*)?))?)?$/.exec(body);
+  if (alternative !== null) {
+    const [, years, months, days, hours, minutes, seconds] = alternative.map((part) => Number(part ?? 0));
+    fields.add((years as number) * 12 + (months as number), "month");
+    fields.add(days as number, "day");
+    fields.micros += (hours as number) * HOUR_MICROS + (minutes as number) * MINUTE_MICROS;
+    fields.add(seconds as number, "second");
+  } else {
+    const match = /^((?:[+-]?\d*\.?\d+[YMWD])*)(?:T((?:[+-]?\d*\.?\d+[HMS])+))?$/.exec(body);
+    if (match === null || body === "") throw invalid(text);
+    const dateUnits: Record<string, string> = { Y: "year", M: "month", W: "week", D: "day" };
+    const timeUnits: Record<string, string> = { H: "hour", M: "minute", S: "second" };
+    for (const [part, units] of [
+      [match[1] ?? "", dateUnits],
+      [match[2] ?? "", timeUnits],
+    ] as const) {
+      for (const [, amount, unit] of part.matchAll(/([+-]?[\d.]+)([A-Z])/g)) {
+        fields.add(Number(amount), units[unit as string] as string);
+      }
+    }
+  }
+  if (negative) fields.negate();
+}
+
+const TOKEN =
+  /\s*(?:([+-]?)(\d+):(\d+)(?::(\d+(?:\.\d*)?)|(\.\d+))?|([+-]?)(\d+)-(\d+)(?![\d])|([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)|(@)|([a-z]+))/iy;
+
+/** "1 year 2 mons 3 days 04:05:06 ago", "1-2", "3 04:05:06" and mixtures; units may touch their numbers. */
+function parseVerbose(source: string, fields: Accumulator, text: string, mask: number): void {
+  let pending: number | null = null;
+  let any = false;
+  let ago = false;
+  // A sign at the front of SQL's standard form counts for all its fields.
+  TOKEN.lastIndex = 0;
+  while (TOKEN.lastIndex < source.length) {
+    const at = TOKEN.lastIndex;
+    const match = TOKEN.exec(source);
+    if (match === null || ago) {
+      TOKEN.lastIndex = 0;
+      throw invalid(text);
+    }
+    const [, sign, hours, minutes, seconds, fraction, ymSign, years, months, number, , word] = match;
+    if (hours !== undefined) {
+      if (pending !== null) fields.add(pending, "day");
+      pending = null;
+      fields.micros += timeField(sign === "-", hours, minutes as string, seconds ?? null, fraction ?? null, mask, text);
+    } else if (years !== undefined) {
+      if (pending !== null || Number(months) > 11) throw invalid(text);
+      const total = Number(years) * 12 + Number(months);
+      fields.months += ymSign === "-" ? -total : total;
+    } else if (number !== undefined) {
+      if (pending !== null) fields.add(pending, "day");
+      pending = Number(number);
+      if (pending === 0 && number.startsWith("-")) pending = -0;
+    } else if (word !== undefined) {
+      if (word.toLowerCase() === "ago") ago = any;
+      const unit = ago ? null : intervalUnit(word);
+      if ((unit === null && !ago) || (!ago && pending === null) || (ago && pending !== null)) throw invalid(text);
+      if (unit !== null) fields.add(pending as number, unit);
+      pending = null;
+    } else if (at !== 0) throw invalid(text);
+    any = any || match[10] === undefined;
+  }
+  if (pending !== null) fields.add(pending, bareUnit(mask));
+  if (!any) throw invalid(text);
+  if (ago) fields.negate();
+}
+
+/** What a number without a unit counts: the last field of the type, seconds by default. */
+function bareUnit(mask: number): string {
+  if (mask === YEAR) return "year";
+  if ((mask & ~(YEAR | MONTH)) === 0) return "month";
+  if (mask === DAY) return "day";
+  if ((mask & (1 << 12)) !== 0 || mask === 0x7fff) return "second";
+  return (mask & MINUTE) !== 0 ? "minute" : "hour";
+}
+
+function timeField(
+  negative: boolean,
+  first: string,
+  second: string,
+  third: string | null,
+  fraction: string | null,
+  mask: number,
+  text: string,
+): number {
+  // "1:02" is minutes and seconds when the type has no hours.
+  const noHours = mask !== 0x7fff && (mask & HOUR) === 0 && third === null;
+  const shifted = noHours || fraction !== null;
+  const hours = shifted ? 0 : Number(first);
+  const minutes = Number(shifted ? first : second);
+  const seconds = shifted ? Number(second + (fraction ?? "")) : Number(third ?? 0);
+  if ((minutes > 59 && !shifted) || seconds > 60) throw outOfRange(text);
+  const micros = hours * HOUR_MICROS + minutes * MINUTE_MICROS + Math.round(seconds * SECOND_MICROS);
+  return negative ? -micros : micros;
+}
+
+/** IntervalStyle postgres: "1 year 2 mons -3 days +04:05:06.7". */
+export function intervalToText(interval: Interval): string {
+  const { months, days, micros } = interval;
+  let text = "";
+  let before = false;
+  const part = (value: number, unit: string) => {
+    if (value === 0) return;
+    const plus = before && value > 0 ? "+" : "";
+    text += `${text === "" ? "" : " "}${plus}${value} ${unit}${value === 1 ? "" : "s"}`;
+    before = value < 0;
+  };
+  part(Math.trunc(months / 12), "year");
+  part(months % 12, "mon");
+  part(days, "day");
+  if (text !== "" && micros === 0) return text;
+  const sign = micros < 0 ? "-" : before ? "+" : "";
+  return `${text === "" ? "" : `${text} `}${sign}${clockText(Math.abs(micros))}`;
+}
+
+/** Hours beyond 24 are printed as they are. */
+function clockText(micros: number): string {
+  const seconds = Math.floor(micros / SECOND_MICROS);
+  const fraction = micros - seconds * SECOND_MICROS;
+  const parts = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60];
+  const text = parts.map((n) => String(n).padStart(2, "0")).join(":");
+  return fraction === 0 ? text : `${text}.${fractionText(fraction)}`;
+}
+
+export function addIntervals(a: Interval, b: Interval): Interval {
+  return makeInterval(a.months + b.months, a.days + b.days, a.micros + b.micros);
+}
+
+export function negateInterval(interval: Interval): Interval {
+  return makeInterval(-interval.months, -interval.days, -interval.micros);
+}
+
+/** Fractions of months become days (30 to a month), fractions of days time (timestamp.c, interval_mul). */
+export function multiplyInterval(interval: Interval, factor: number): Interval {
+  const monthsExact = interval.months * factor;
+  const daysExact = interval.days * factor;
+  const months = Math.trunc(monthsExact);
+  const days = Math.trunc(daysExact);
+  const monthDays = roundToMicro((monthsExact - months) * 30);
+  let seconds = roundToMicro((daysExact - days + monthDays - Math.trunc(monthDays)) * 86_400);
+  let extraDays = Math.trunc(monthDays);
+  if (Math.abs(seconds) >= 86_400) {
+    extraDays += Math.trunc(seconds / 86_400);
+    seconds -= Math.trunc(seconds / 86_400) * 86_400;
+  }
+  return makeInterval(
+    months,
+    days + extraDays,
+    roundHalfEven(interval.micros * factor + seconds * SECOND_MICROS),
+  );
+}
+
+const roundToMicro = (x: number) => Math.round(x * 1e6) / 1e6;
+
+function roundHalfEven(x: number): number {
+  const rounded = Math.round(x);
+  return rounded - x === 0.5 && rounded % 2 !== 0 ? rounded - 1 : rounded;
+}
+
+/** 24 hours become a day. */
+export function justifyHours(interval: Interval): Interval {
+  const whole = Math.trunc(interval.micros / DAY_MICROS);
+  let days = interval.days + whole;
+  let micros = interval.micros - whole * DAY_MICROS;
+  if (days > 0 && micros < 0) {
+    micros += DAY_MICROS;
+    days--;
+  } else if (days < 0 && micros > 0) {
+    micros -= DAY_MICROS;
+    days++;
+  }
+  return makeInterval(interval.months, days, micros);
+}
+
+/** 30 days become a month. */
+export function justifyDays(interval: Interval): Interval {
+  const whole = Math.trunc(interval.days / 30);
+  let months = interval.months + whole;
+  let days = interval.days - whole * 30;
+  if (months > 0 && days < 0) {
+    days += 30;
+    months--;
+  } else if (months < 0 && days > 0) {
+    days -= 30;
+    months++;
+  }
+  return makeInterval(months, days, interval.micros);
+}

@@ -1,0 +1,72 @@
+/**
+ * Control messages between the gateway's thread and an actor's: rare, structured-cloned objects. Requests and replies
+ * travel as frames (frames.ts) in bare ArrayBuffers on the same port, so order between the two kinds is kept: an
+ * identity change is always seen before the reply of the request that made it.
+ */
+import type { Config } from "./config.js";
+import type { Identity, IdentityChange } from "./identity.js";
+
+/** Given to an actor's thread as its workerData. */
+export interface ActorSettings {
+  readonly actor: number;
+  /** The partitions that this actor owns. */
+  readonly partitions: readonly number[];
+  /** How many partitions the installation has: new tenants are placed on the emptiest. */
+  readonly partitionCount: number;
+  readonly dataDirectory: string;
+  readonly config: Config;
+  /** The key that signs access tokens; only partition 0's actor uses it. */
+  readonly secret: Uint8Array;
+  /** Of the administrator, for a first boot; null: make one up. */
+  readonly adminPassword: string | null;
+}
+
+export interface IdentityQuery {
+  readonly kind: "find-identity";
+  readonly id: number;
+  /** `key`: the SHA-256 of an API key, hex. */
+  readonly by: "user" | "key";
+  readonly value: string;
+}
+
+export type ToActor =
+  | IdentityQuery
+  | { readonly kind: "key-usage"; readonly usage: readonly { keyId: string; count: number; lastUsedMs: number }[] }
+  | { readonly kind: "metrics"; readonly id: number }
+  /** Finish what runs, flush, close and let the thread end. */
+  | { readonly kind: "close" };
+
+export interface PartitionMetrics {
+  readonly partition: number;
+  readonly commits: number;
+  readonly conflicts: number;
+  readonly syncs: number;
+  readonly syncSeconds: number;
+  readonly logBytes: number;
+  readonly openTransactions: number;
+  readonly planCacheHits: number;
+  readonly planCacheMisses: number;
+}
+
+export interface ActorMetrics {
+  readonly actor: number;
+  readonly requests: number;
+  /** Requests that did not end at once. */
+  readonly running: number;
+  /** Statements that wait for their next slice. */
+  readonly waiting: number;
+  readonly heapBytes: number;
+  readonly eventLoopUtilization: number;
+  readonly partitions: readonly PartitionMetrics[];
+}
+
+export type FromActor =
+  /** `adminPassword`: made up at a first boot, to be printed once. */
+  | { readonly kind: "ready"; readonly adminPassword: string | null }
+  | { readonly kind: "identity"; readonly id: number; readonly identity: Identity | null }
+  | { readonly kind: "identity-changed"; readonly change: IdentityChange }
+  | { readonly kind: "metrics"; readonly id: number; readonly metrics: ActorMetrics }
+  /** Everything is on disk and closed; the thread ends. */
+  | { readonly kind: "closed" }
+  /** The actor cannot start or go on; it ends itself after this. `fatal`: a restart cannot help. */
+  | { readonly kind: "failed"; readonly message: string; readonly fatal: boolean };

@@ -1,0 +1,359 @@
+/**
+ * Values as text and text as values, exactly as PostgreSQL's type input and output functions do it. Casts, literals,
+ * string parameters, EXPLAIN and text columns of answers go through here.
+ */
+import { dateToText, timestampToText, timestampTzToText, timeToText, timeTzToText } from "./datetime.js";
+import { type Clock, parseDate, parseTime, parseTimestamp, parseTimestampTz, parseTimeTz } from "./datetime-parse.js";
+import { sqlError } from "./errors.js";
+import { intervalToText, parseInterval } from "./interval.js";
+import { checkJson, jsonbToText, parseJson } from "./json-text.js";
+import { Numeric } from "./numeric.js";
+import { arrayFromText, arrayToText, recordToText } from "./text-format-array.js";
+import { type Interval, Json, type SqlArray, type SqlType, type TimeTz, type Value } from "./values.js";
+
+/** Precision and scale out of the modifier of a numeric type; the scale may be negative. */
+export function numericModifier(modifier: number): { precision: number; scale: number } {
+  const low = modifier & 2047;
+  const scale = low >= 1024 ? low - 2048 : low;
+  return { precision: (modifier - scale) / 2048, scale };
+}
+
+/** The text of a non-null value. `timeZone` is that of the session, for timestamptz. */
+export function toText(type: SqlType, value: Value, timeZone = "UTC"): string {
+  switch (type.name) {
+    case "bool":
+      return value === true ? "t" : "f";
+    case "float4":
+      return float4ToText(value as number);
+    case "float8":
+      return float8ToText(value as number);
+    case "bytea":
+      return `\\x${Buffer.from(value as Uint8Array).toString("hex")}`;
+    case "date":
+      return dateToText(value as number);
+    case "time":
+      return timeToText(value as number);
+    case "timetz":
+      return timeTzToText(value as TimeTz);
+    case "timestamp":
+      return timestampToText(value as number);
+    case "timestamptz":
+      return timestampTzToText(value as number, timeZone);
+    case "interval":
+      return intervalToText(value as Interval);
+    case "json":
+      return (value as Json).text ?? JSON.stringify((value as Json).value);
+    case "jsonb":
+      return jsonbToText((value as Json).value);
+    case "vector":
+      return vectorToText(value as Float32Array);
+    case "array": {
+      const element = type.element as SqlType;
+      return arrayToText(value as SqlArray, (member) => toText(element, member, timeZone));
+    }
+    case "record":
+      return recordToText(value as readonly Value[], untypedToText);
+    case "void":
+      return "";
+    default:
+      // Integers, text, uuid and numeric print as themselves.
+      return String(value);
+  }
+}
+
+/** A value whose type only its representation tells: fields of records. */
+export function untypedToText(value: Value): string {
+  if (typeof value === "boolean") return value ? "t" : "f";
+  if (typeof value === "number") return float8ToText(value);
+  if (typeof value !== "object" || value === null) return String(value);
+  if (value instanceof Numeric) return value.toString();
+  if (value instanceof Json) return value.text ?? jsonbToText(value.value);
+  if (value instanceof Float32Array) return vectorToText(value);
+  if (value instanceof Uint8Array) return `\\x${Buffer.from(value).toString("hex")}`;
+  if (Array.isArray(value)) return recordToText(value, untypedToText);
+  if ("months" in value) return intervalToText(value);
+  if ("offset" in value) return timeTzToText(value);
+  return arrayToText(value as SqlArray, untypedToText);
+}
+
+/** Shortest digits that read back; an exponent from 10^15 on and below 10^−4. */
+export function float8ToText(x: number): string {
+  if (Number.isInteger(x) && Math.abs(x) < 1e15) return Object.is(x, -0) ? "-0" : String(x);
+  if (!Number.isFinite(x)) return String(x);
+  return decimalText(x.toExponential(), 15);
+}
+
+/** Shortest digits that read back as the same single-precision number. */
+export function float4ToText(x: number): string {
+  if (!Number.isFinite(x)) return String(x);
+  if (x === 0) return Object.is(x, -0) ? "-0" : "0";
+  let text = "";
+  for (let digits = 1; digits <= 9; digits++) {
+    text = x.toExponential(digits - 1);
+    if (Math.fround(Number(text)) === x) break;
+  }
+  return decimalText(text, 6);
+}
+
+/** "1.5e-7" as PostgreSQL spells it: positional between 10^−4 and 10^`fixedMax`, else with two exponent digits. */
+function decimalText(scientific: string, fixedMax: number): string {
+  const [mantissa, exponentText] = scientific.split("e") as [string, string];
+  const exponent = Number(exponentText);
+  const negative = mantissa.startsWith("-");
+  const digits = mantissa.replace(/[-.]/g, "").replace(/(?<=.)0+$/, "");
+  let text: string;
+  if (exponent < -4 || exponent >= fixedMax) {
+    const fraction = digits.length > 1 ? `.${digits.slice(1)}` : "";
+    const size = String(Math.abs(exponent)).padStart(2, "0");
+    text = `${digits[0]}${fraction}e${exponent < 0 ? "-" : "+"}${size}`;
+  } else if (exponent < 0) text = `0.${"0".repeat(-exponent - 1)}${digits}`;
+  else if (digits.length <= exponent + 1) text = digits.padEnd(exponent + 1, "0");
+  else text = `${digits.slice(0, exponent + 1)}.${digits.slice(exponent + 1)}`;
+  return negative ? `-${text}` : text;
+}
+
+function vectorToText(vector: Float32Array): string {
+  return `[${Array.from(vector, float4ToText).join()}]`;
+}
+
+const systemClock: Clock = {
+  timeZone: "UTC",
+  get nowMicros() {
+    return Date.now() * 1000;
+  },
+};
+
+const invalid = (typeName: string, text: string) =>
+  sqlError("22P02", `invalid input syntax for type ${typeName}: "${text}"`);
+
+/**
+ * The value that a text means for a type, modifiers applied as on storing (text too long is refused). Throws 22P02,
+ * 22003, 22001, 22007, 22008 and others with PostgreSQL's messages.
+ */
+export function fromText(type: SqlType, text: string, clock: Clock = systemClock): Value {
+  switch (type.name) {
+    case "unknown":
+    case "text":
+    case "void":
+      return text;
+    case "name":
+      return cutName(text);
+    case "varchar":
+    case "bpchar":
+      return fitText(type, text, false);
+    case "bool":
+      return boolFromText(text);
+    case "int2":
+    case "int4":
+    case "int8":
+    case "oid":
+      return integerFromText(type.name, text);
+    case "float4":
+    case "float8":
+      return floatFromText(type.name, text);
+    case "numeric":
+      return fitNumeric(type, Numeric.parse(text));
+    case "uuid":
+      return uuidFromText(text);
+    case "bytea":
+      return byteaFromText(text);
+    case "date":
+      return parseDate(text, clock);
+    case "time":
+      return parseTime(text, clock, type.modifier);
+    case "timetz":
+      return parseTimeTz(text, clock, type.modifier);
+    case "timestamp":
+      return parseTimestamp(text, clock, type.modifier);
+    case "timestamptz":
+      return parseTimestampTz(text, clock, type.modifier);
+    case "interval":
+      return parseInterval(text, type.modifier);
+    case "json":
+      return new Json(checkJson(text), text);
+    case "jsonb":
+      return new Json(parseJson(text));
+    case "vector":
+      return vectorFromText(type, text);
+    case "array": {
+      const element = type.element as SqlType;
+      return arrayFromText(text, (member) => fromText(element, member, clock));
+    }
+    case "record":
+      throw sqlError("0A000", "input of anonymous composite types is not implemented");
+  }
+}
+
+/** A numeric as a column of the type holds it. Throws 22003. */
+export function fitNumeric(type: SqlType, value: Numeric): Numeric {
+  if (type.modifier === null) return value;
+  const { precision, scale } = numericModifier(type.modifier);
+  return value.withPrecision(precision, scale);
+}
+
+/** Characters (code points), not UTF-16 units. */
+function lengthOf(text: string): number {
+  let length = text.length;
+  for (let i = 0; i < text.length; i++) if ((text.charCodeAt(i) & 0xfc00) === 0xd800) length--;
+  return length;
+}
+
+/**
+ * Text as varchar(n) or character(n) holds it. Beyond n characters only spaces are dropped (22001 otherwise) unless
+ * `cut`, as a written cast does.
+ */
+export function fitText(type: SqlType, text: string, cut: boolean): string {
+  const max = type.modifier;
+  if (max === null) return text;
+  if (text.length <= max && type.name === "varchar") return text;
+  const length = lengthOf(text);
+  if (length > max) {
+    const characters = Array.from(text);
+    const rest = characters.slice(max).join("");
+    if (!cut && /[^ ]/.test(rest)) {
+      const name = type.name === "varchar" ? "character varying" : "character";
+      throw sqlError("22001", `value too long for type ${name}(${max})`);
+    }
+    return characters.slice(0, max).join("");
+  }
+  return type.name === "bpchar" ? text + " ".repeat(max - length) : text;
+}
+
+/** Names are at most 63 bytes long; what is more is dropped. */
+function cutName(text: string): string {
+  if (Buffer.byteLength(text) <= 63) return text;
+  return Buffer.from(text).subarray(0, 63).toString().replace(/\ufffd+$/, "");
+}
+
+const TRUE_WORDS = ["true", "yes", "on", "1"];
+const FALSE_WORDS = ["false", "no", "off", "0"];
+
+function boolFromText(text: string): boolean {
+  const word = text.trim().toLowerCase();
+  // Unambiguous beginnings count; "o" is not.
+  const matches = (words: readonly string[]) =>
+    word !== "" && words.some((full) => full.startsWith(word) && (word !== "o" || full.length === 1));
+  if (matches(TRUE_WORDS)) return true;
+  if (matches(FALSE_WORDS)) return false;
+  throw invalid("boolean", text);
+}
+
+type IntegerName = "int2" | "int4" | "int8" | "oid";
+
+const INTEGERS: Readonly<Record<IntegerName, { display: string; min: bigint; max: bigint }>> = {
+  int2: { display: "smallint", min: -32_768n, max: 32_767n },
+  int4: { display: "integer", min: -2_147_483_648n, max: 2_147_483_647n },
+  int8: { display: "bigint", min: -(1n << 63n), max: (1n << 63n) - 1n },
+  oid: { display: "oid", min: -2_147_483_648n, max: 4_294_967_295n },
+};
+
+function integerFromText(name: IntegerName, text: string): number | bigint {
+  const { display, min, max } = INTEGERS[name];
+  if (!/^\s*[+-]?\d+\s*$/.test(text)) throw invalid(display, text);
+  const number = Number(text);
+  if (Number.isSafeInteger(number) && number >= min && number <= max) {
+    return name === "oid" ? number >>> 0 : number + 0;
+  }
+  const value = BigInt(text.trim().replace(/^\+/, ""));
+  if (value < min || value > max) {
+    throw sqlError("22003", `value "${text}" is out of range for type ${display}`);
+  }
+  return value;
+}
+
+function floatFromText(name: "float4" | "float8", text: string): number {
+  const display = name === "float4" ? "real" : "double precision";
+  const source = text.trim();
+  if (/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(source)) {
+    const number = Number(source);
+    const result = name === "float4" ? Math.fround(number) : number;
+    const lost = result === 0 && /[1-9]/.test(source.replace(/e.*/i, ""));
+    if (!Number.isFinite(result) || lost) throw sqlError("22003", `"${source}" is out of range for type ${display}`);
+    return result;
+  }
+  switch (source.toLowerCase()) {
+    case "nan":
+      return Number.NaN;
+    case "infinity":
+    case "+infinity":
+    case "inf":
+    case "+inf":
+      return Number.POSITIVE_INFINITY;
+    case "-infinity":
+    case "-inf":
+      return Number.NEGATIVE_INFINITY;
+    default:
+      throw invalid(display, text);
+  }
+}
+
+function uuidFromText(text: string): string {
+  const braced = /^\{(.*)\}$/.exec(text);
+  const source = (braced === null ? text : (braced[1] as string)).toLowerCase();
+  if (/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/.test(source)) return source;
+  if (!/^(?:[0-9a-f]{4}-?){7}[0-9a-f]{4}$/.test(source)) throw invalid("uuid", text);
+  const hex = source.replaceAll("-", "");
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-");
+}
+
+/** `\x` and hexadecimal digits, or the old form with `\\` and `\ooo`. */
+function byteaFromText(text: string): Uint8Array {
+  if (text.startsWith("\\x")) {
+    const hex = text.slice(2).replace(/\s/g, "");
+    const wrong = /[^0-9a-f]/i.exec(hex);
+    if (wrong !== null) throw sqlError("22023", `invalid hexadecimal digit: "${wrong[0]}"`);
+    if (hex.length % 2 !== 0) throw sqlError("22023", "invalid hexadecimal data: odd number of digits");
+    return new Uint8Array(Buffer.from(hex, "hex"));
+  }
+  if (!text.includes("\\")) return new Uint8Array(Buffer.from(text));
+  const parts: Buffer[] = [];
+  for (const [piece] of text.matchAll(/\\[0-3][0-7]{2}|\\\\|[^\\]+|\\/g)) {
+    if (piece === "\\") throw sqlError("22P02", "invalid input syntax for type bytea");
+    if (!piece.startsWith("\\")) parts.push(Buffer.from(piece));
+    else parts.push(Buffer.from([piece === "\\\\" ? 92 : Number.parseInt(piece.slice(1), 8)]));
+  }
+  return new Uint8Array(Buffer.concat(parts));
+}
+
+function vectorFromText(type: SqlType, text: string): Float32Array {
+  const match = /^\s*\[(.*)\]\s*$/s.exec(text);
+  if (match === null) throw invalid("vector", text);
+  const body = (match[1] as string).trim();
+  if (body === "") throw sqlError("22000", "vector must have at least 1 dimension");
+  const members = body.split(",");
+  const vector = new Float32Array(members.length);
+  for (const [i, member] of members.entries()) {
+    const source = member.trim();
+    if (!/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(source)) {
+      if (/^[+-]?(nan|inf(inity)?)$/i.test(source)) throw notFinite(source);
+      throw invalid("vector", text);
+    }
+    vector[i] = Number(source);
+    if (!Number.isFinite(vector[i])) throw sqlError("22003", `"${source}" is out of range for type vector`);
+  }
+  return fitVector(type, vector);
+}
+
+function notFinite(source: string) {
+  return sqlError("22000", `${/nan/i.test(source) ? "NaN" : "infinite value"} not allowed in vector`);
+}
+
+/** Refuses a vector of other dimensions than the type's. Throws 22000. */
+export function fitVector(type: SqlType, vector: Float32Array): Float32Array {
+  if (type.modifier !== null && vector.length !== type.modifier) {
+    throw sqlError("22000", `expected ${type.modifier} dimensions, not ${vector.length}`);
+  }
+  return vector;
+}
+
+/** A vector out of numbers; every one must be finite in single precision. Throws 22000, 22003. */
+export function vectorOf(type: SqlType, members: ArrayLike<number>): Float32Array {
+  const vector = Float32Array.from(members);
+  if (vector.length === 0) throw sqlError("22000", "vector must have at least 1 dimension");
+  for (let i = 0; i < vector.length; i++) {
+    if (Number.isFinite(vector[i])) continue;
+    if (!Number.isFinite(members[i])) throw notFinite(String(members[i]));
+    throw sqlError("22003", `"${members[i]}" is out of range for type vector`);
+  }
+  return fitVector(type, vector);
+}

@@ -1,0 +1,239 @@
+/**
+ * One aggregate call over all groups of one run: takes batches whose rows have been given group numbers, and answers
+ * with a value per group. Made by aggregate.ts, which owns it.
+ *
+ * Plain calls step their states row by row. Calls with DISTINCT or ORDER BY collect each group's rows first and step
+ * at the end.
+ */
+import type { Value } from "../../protocol/values.js";
+import type { Predicate, SlotOf } from "../expr/compile.js";
+import { compileExpr } from "../expr/compile.js";
+import type { HashKey } from "../expr/compare.js";
+import type { AggregateFunction, Batch, Evaluate } from "../expr/expr.js";
+import type { AggregateCall, SortKey } from "../plan/plan.js";
+import type { ExecContext } from "./context.js";
+import { SET_ENTRY_BYTES } from "./distinct.js";
+import { emptyColumns } from "./row-buffer.js";
+import { type RowKeyOf, rowKeyOf } from "./row-key.js";
+import { compileAll, compileCondition, type EvaluateAll } from "./slots.js";
+import { type RowOrderOf, rowOrderOf } from "./sort-rows.js";
+import { bytesOf, sumOfBytes } from "./value-bytes.js";
+
+export interface Accumulator {
+  /** Makes the state of group number `groups so far`. */
+  addGroup(): void;
+  /** `groupOf[r]` is the group of the batch's row r. Answers the estimated bytes that it keeps of the batch. */
+  add(batch: Batch, groupOf: ArrayLike<number>): number;
+  /** The value of a group; asked once. */
+  result(group: number): Value;
+}
+
+export type AccumulatorProgram = (context: ExecContext) => Accumulator;
+
+/** Aggregates whose state holds their whole input, so that its order and its memory count. */
+const KEEPS_INPUT = new Set([
+  "array_agg",
+  "string_agg",
+  "json_agg",
+  "jsonb_agg",
+  "json_object_agg",
+  "jsonb_object_agg",
+  "percentile_cont",
+  "percentile_disc",
+  "mode",
+]);
+
+export function compileAccumulator(call: AggregateCall, slotOf: SlotOf): AccumulatorProgram {
+  if (call.distinct || call.orderBy.length > 0) return compileCollected(call, slotOf);
+  const { fn } = call;
+  if (call.filter !== null || call.args.length > 1) {
+    const args = call.args.map((arg) => compileExpr(arg, slotOf));
+    const filter = compileCondition(call.filter, slotOf);
+    return (context) => new RowByRow(fn, args, filter, context);
+  }
+  if (call.args.length === 0) return () => new WithoutArgument(fn);
+  const arg = compileAll(call.args[0]!, slotOf);
+  return (context) => new OneArgument(fn, arg, context);
+}
+
+/** count(*). */
+class WithoutArgument implements Accumulator {
+  private readonly states: unknown[] = [];
+
+  constructor(private readonly fn: AggregateFunction) {}
+
+  addGroup(): void {
+    this.states.push(this.fn.init());
+  }
+
+  add(batch: Batch, groupOf: ArrayLike<number>): number {
+    const { states, fn } = this;
+    for (let row = 0; row < batch.length; row++) {
+      const group = groupOf[row]!;
+      states[group] = fn.step(states[group]);
+    }
+    return 0;
+  }
+
+  result(group: number): Value {
+    return this.fn.result(this.states[group]);
+  }
+}
+
+/** The usual case: the argument is evaluated column-wise. */
+class OneArgument implements Accumulator {
+  private readonly states: unknown[] = [];
+  private readonly scratch: Value[] = [];
+  private readonly keepsInput: boolean;
+
+  constructor(
+    private readonly fn: AggregateFunction,
+    private readonly arg: EvaluateAll,
+    private readonly context: ExecContext,
+  ) {
+    this.keepsInput = KEEPS_INPUT.has(fn.name);
+  }
+
+  addGroup(): void {
+    this.states.push(this.fn.init());
+  }
+
+  add(batch: Batch, groupOf: ArrayLike<number>): number {
+    const { states, fn } = this;
+    const values = this.arg(batch, this.context, this.scratch);
+    for (let row = 0; row < batch.length; row++) {
+      const value = values[row]!;
+      if (value === null && fn.strict) continue;
+      const group = groupOf[row]!;
+      states[group] = fn.step(states[group], value);
+    }
+    return this.keepsInput ? sumOfBytes(values, batch.length) : 0;
+  }
+
+  result(group: number): Value {
+    return this.fn.result(this.states[group]);
+  }
+}
+
+/** With FILTER (arguments are evaluated only where it holds) or several arguments. */
+class RowByRow implements Accumulator {
+  private readonly states: unknown[] = [];
+
+  constructor(
+    private readonly fn: AggregateFunction,
+    private readonly args: readonly Evaluate[],
+    private readonly filter: Predicate | null,
+    private readonly context: ExecContext,
+  ) {}
+
+  addGroup(): void {
+    this.states.push(this.fn.init());
+  }
+
+  add(batch: Batch, groupOf: ArrayLike<number>): number {
+    const { states, fn, args, filter, context } = this;
+    const keepsInput = KEEPS_INPUT.has(fn.name);
+    let bytes = 0;
+    for (let row = 0; row < batch.length; row++) {
+      if (filter !== null && !filter(batch, row, context)) continue;
+      const values = args.map((arg) => arg(batch, row, context));
+      if (fn.strict && values.includes(null)) continue;
+      const group = groupOf[row]!;
+      states[group] = fn.step(states[group], ...values);
+      if (keepsInput) bytes += sumOfBytes(values, values.length);
+    }
+    return bytes;
+  }
+
+  result(group: number): Value {
+    return this.fn.result(this.states[group]);
+  }
+}
+
+interface CollectedProgram {
+  readonly fn: AggregateFunction;
+  readonly args: readonly Evaluate[];
+  readonly filter: Predicate | null;
+  /** Null when duplicates count. */
+  readonly keyOf: RowKeyOf | null;
+  readonly sortKeys: readonly Evaluate[];
+  /** Null when the order does not matter. Sees argument columns and sort key columns side by side. */
+  readonly orderOf: RowOrderOf | null;
+}
+
+function compileCollected(call: AggregateCall, slotOf: SlotOf): AccumulatorProgram {
+  const { fn } = call;
+  // DISTINCT brings its values in ascending order, as PostgreSQL's sort does.
+  const byArguments: readonly SortKey[] = call.args.map((expr) => ({ expr, descending: false, nullsFirst: false }));
+  const orderBy = call.orderBy.length > 0 ? call.orderBy : KEEPS_INPUT.has(fn.name) ? byArguments : [];
+  const program: CollectedProgram = {
+    fn,
+    args: call.args.map((arg) => compileExpr(arg, slotOf)),
+    filter: compileCondition(call.filter, slotOf),
+    keyOf: call.distinct ? rowKeyOf(call.args.map((arg) => arg.type)) : null,
+    sortKeys: orderBy.map((key) => compileExpr(key.expr, slotOf)),
+    orderOf: orderBy.length > 0 ? rowOrderOf(orderBy) : null,
+  };
+  return (context) => new Collected(program, context);
+}
+
+interface CollectedGroup {
+  length: number;
+  readonly args: Value[][];
+  readonly sortKeys: Value[][];
+  readonly seen: Set<HashKey | null> | null;
+}
+
+class Collected implements Accumulator {
+  private readonly groups: CollectedGroup[] = [];
+
+  constructor(
+    private readonly program: CollectedProgram,
+    private readonly context: ExecContext,
+  ) {}
+
+  addGroup(): void {
+    const { args, sortKeys, keyOf } = this.program;
+    this.groups.push({
+      length: 0,
+      args: emptyColumns(args.length),
+      sortKeys: emptyColumns(sortKeys.length),
+      seen: keyOf === null ? null : new Set(),
+    });
+  }
+
+  add(batch: Batch, groupOf: ArrayLike<number>): number {
+    const { program, context } = this;
+    const { fn, filter, args, sortKeys } = program;
+    let bytes = 0;
+    for (let row = 0; row < batch.length; row++) {
+      if (filter !== null && !filter(batch, row, context)) continue;
+      const group = this.groups[groupOf[row]!]!;
+      const at = group.length;
+      for (let i = 0; i < args.length; i++) group.args[i]![at] = args[i]!(batch, row, context);
+      // A refused row's values are overwritten by the next one's, or lie beyond `length`.
+      if (fn.strict && group.args.some((values) => values[at] === null)) continue;
+      if (group.seen !== null) {
+        const key = program.keyOf!(group.args, at);
+        if (group.seen.has(key)) continue;
+        group.seen.add(key);
+        bytes += SET_ENTRY_BYTES;
+      }
+      for (let i = 0; i < sortKeys.length; i++) group.sortKeys[i]![at] = sortKeys[i]!(batch, row, context);
+      bytes += SET_ENTRY_BYTES;
+      for (const values of group.args) bytes += bytesOf(values[at]!);
+      group.length++;
+    }
+    return bytes;
+  }
+
+  result(number: number): Value {
+    const { fn, orderOf } = this.program;
+    const group = this.groups[number]!;
+    const rows = Array.from({ length: group.length }, (_, i) => i);
+    if (orderOf !== null) rows.sort(orderOf(group.sortKeys));
+    let state = fn.init();
+    for (const row of rows) state = fn.step(state, ...group.args.map((values) => values[row]!));
+    return fn.result(state);
+  }
+}

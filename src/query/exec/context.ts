@@ -1,0 +1,59 @@
+/**
+ * What one run of one statement may use: its transaction, its bounds, its scheduler, and the state that it alone owns.
+ * The session makes one per statement with `create-context.ts`; operators and expressions only read it.
+ *
+ * A context is a plain object, so that a subquery's context is a copy with other `outer` values; everything that
+ * changes during the run is in `statement`, which all copies share.
+ */
+import { DbError } from "../../protocol/errors.js";
+import type { Transaction } from "../../storage/store.js";
+import type { Value } from "../../protocol/values.js";
+import type { EvalContext, SubqueryExpr } from "../expr/expr.js";
+import type { RowNumbers } from "./row-numbers.js";
+
+export interface ExecContext extends EvalContext {
+  readonly tx: Transaction;
+  /** The tenant's number, part of every key. */
+  readonly tenantNumber: number;
+  /** Numbers for rows of tables without a primary key; one allocator per actor. */
+  readonly rowNumbers: RowNumbers;
+  /** Rows of a full batch: BATCH_ROWS, less in tests. */
+  readonly batchRows: number;
+  readonly statement: StatementState;
+  /** True when the statement has used up its turn of the actor's loop. Cheap; asked every few hundred rows. */
+  shouldYield(): boolean;
+  /** Resolves at the statement's next turn. Rejects when it was cancelled meanwhile. */
+  yieldTurn(): Promise<void>;
+}
+
+/** What an uncorrelated subquery's value is made of, or the error that it ended in, thrown when its value is needed. */
+export type SubqueryOutcome = { readonly values: readonly Value[] } | { readonly error: unknown };
+
+/** What changes while a statement runs: counters, reserved memory, results of uncorrelated subqueries. */
+export class StatementState {
+  /** Rows that INSERT, UPDATE or DELETE changed. */
+  rowsAffected = 0;
+  /** Estimated bytes that operators hold now. */
+  memoryBytes = 0;
+  /** The most that `memoryBytes` was. */
+  memoryBytesPeak = 0;
+  subqueryOutcomes: Map<SubqueryExpr, SubqueryOutcome> | null = null;
+
+  constructor(readonly memoryBytesMax: number) {}
+
+  /** Counts bytes that an operator is about to hold. Throws 53200 past the statement's bound. */
+  reserve(bytes: number): void {
+    this.memoryBytes += bytes;
+    if (this.memoryBytes > this.memoryBytesPeak) this.memoryBytesPeak = this.memoryBytes;
+    if (this.memoryBytes > this.memoryBytesMax) {
+      throw new DbError("query_error", "out of memory", {
+        sqlstate: "53200",
+        hint: `The statement needs more than its memory bound of ${this.memoryBytesMax} bytes (memoryBytesMax).`,
+      });
+    }
+  }
+
+  release(bytes: number): void {
+    this.memoryBytes -= bytes;
+  }
+}

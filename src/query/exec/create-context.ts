@@ -1,0 +1,54 @@
+/** Makes the context of one run of a statement. The session calls it; tests too. */
+import { BATCH_ROWS } from "../../protocol/limits.js";
+import type { Value } from "../../protocol/values.js";
+import type { Transaction } from "../../storage/store.js";
+import type { EvalServices } from "../expr/expr.js";
+import { type ExecContext, StatementState } from "./context.js";
+import type { RowNumbers } from "./row-numbers.js";
+import { runSubquery } from "./subquery.js";
+
+export interface ContextInit {
+  readonly tx: Transaction;
+  readonly tenantNumber: number;
+  readonly tenant: string;
+  readonly user: string;
+  readonly params: readonly Value[];
+  readonly rowNumbers: RowNumbers;
+  /** Microseconds since the epoch. */
+  readonly transactionMicros: number;
+  readonly statementMicros: number;
+  readonly timeZone: string;
+  /** Bytes that the statement's operators may hold. */
+  readonly memoryBytesMax: number;
+  readonly batchRows?: number;
+  /** Throws when the statement was cancelled or ran past its deadline. */
+  checkpoint(): void;
+  shouldYield(): boolean;
+  yieldTurn(): Promise<void>;
+  /** Services beside `runSubquery`, which is always this room's. */
+  readonly services?: EvalServices;
+}
+
+/** One object and one state per statement: it costs a point read almost nothing. */
+export function createContext(init: ContextInit): ExecContext {
+  return {
+    tx: init.tx,
+    tenantNumber: init.tenantNumber,
+    tenant: init.tenant,
+    user: init.user,
+    params: init.params,
+    rowNumbers: init.rowNumbers,
+    transactionMicros: init.transactionMicros,
+    statementMicros: init.statementMicros,
+    timeZone: init.timeZone,
+    outer: null,
+    batchRows: init.batchRows ?? BATCH_ROWS,
+    statement: new StatementState(init.memoryBytesMax),
+    checkpoint: init.checkpoint,
+    shouldYield: init.shouldYield,
+    yieldTurn: init.yieldTurn,
+    services: init.services === undefined ? SUBQUERIES_ONLY : { ...init.services, runSubquery },
+  };
+}
+
+const SUBQUERIES_ONLY: EvalServices = { runSubquery };

@@ -1,0 +1,88 @@
+/** DELETE. The input is read to its end before anything is removed; a row that it gives twice is removed once. */
+import type { OutputColumn, DeletePlan } from "../plan/plan.js";
+import type { SlotOf } from "../expr/compile.js";
+import type { ExecContext } from "./context.js";
+import { drain, inTurns, type Open, type Operator } from "./operator.js";
+import { type ChangedRows, compileReturning, ModifyOperator } from "./returning.js";
+import { RowBuffer } from "./row-buffer.js";
+import { slotsOf } from "./slots.js";
+import { emptyRow, type Row, TableWriter } from "./table-writer.js";
+
+interface DeleteProgram {
+  readonly plan: DeletePlan;
+  readonly columnIds: readonly number[];
+  /** Per live column, where the input has its value. */
+  readonly oldSlots: readonly number[];
+  readonly rowKeySlot: number;
+}
+
+export function compileDelete(plan: DeletePlan, input: Open): Open {
+  const slotOf = slotsOf(plan.input.columns);
+  const program: DeleteProgram = {
+    plan,
+    columnIds: plan.table.columns.map((column) => column.id),
+    oldSlots: plan.oldColumns.map((column) => slotOf(column.id)),
+    rowKeySlot: slotOf(plan.rowKey),
+  };
+  const returning = compileReturning(plan.returning, returningSlots(plan.returning?.rowColumns ?? [], program, slotOf));
+  return (context) => {
+    const operator = input(context);
+    const deleter = new Deleter(program, operator, context);
+    return new ModifyOperator(() => deleter.run(), returning, operator, () => deleter.release(), context);
+  };
+}
+
+/** RETURNING reads the input's columns; its row columns are the table's, in the same order as the old ones. */
+function returningSlots(rowColumns: readonly OutputColumn[], program: DeleteProgram, slotOf: SlotOf): SlotOf {
+  return (id) => {
+    const slot = slotOf(id);
+    return slot >= 0 ? slot : (program.oldSlots[rowColumns.findIndex((column) => column.id === id)] ?? -1);
+  };
+}
+
+class Deleter {
+  private readonly rows: RowBuffer;
+  private readonly writer: TableWriter;
+  private readonly row: Row;
+  private readonly changed: number[] = [];
+  private readonly seen = new Set<string>();
+
+  constructor(
+    private readonly program: DeleteProgram,
+    private readonly input: Operator,
+    private readonly context: ExecContext,
+  ) {
+    this.rows = new RowBuffer(program.plan.input.columns, context);
+    this.writer = new TableWriter(program.plan.table, context);
+    this.row = emptyRow(program.plan.table);
+  }
+
+  run(): ChangedRows | Promise<ChangedRows> {
+    const { rows, context } = this;
+    return drain(
+      this.input,
+      (batch) => rows.append(batch),
+      () => inTurns(context, rows.length, this.remove, () => ({ columns: rows.columns, rows: this.changed })),
+    );
+  }
+
+  release(): void {
+    this.rows.release();
+  }
+
+  private readonly remove = (number: number): void => {
+    const { rows, row, program } = this;
+    const { columnIds, oldSlots } = program;
+    const key = rows.columns[program.rowKeySlot]![number] as Uint8Array | null;
+    if (key === null) return;
+    const text = Buffer.from(key).toString("latin1");
+    if (this.seen.has(text)) return;
+    this.seen.add(text);
+    // Columns that neither an index nor RETURNING needs are not in the input.
+    for (let c = 0; c < columnIds.length; c++) {
+      if (oldSlots[c]! >= 0) row[columnIds[c]!] = rows.columns[oldSlots[c]!]![number]!;
+    }
+    this.writer.remove(key, row);
+    this.changed.push(number);
+  };
+}

@@ -1,0 +1,59 @@
+/** Keeps the rows whose predicate is true. A batch of which every row stays is passed on as it is. */
+import type { Value } from "../../protocol/values.js";
+import { compilePredicate, type Predicate } from "../expr/compile.js";
+import type { Batch } from "../expr/expr.js";
+import type { FilterPlan } from "../plan/plan.js";
+import type { ExecContext } from "./context.js";
+import { type Open, type Operator, type Pulled, pull } from "./operator.js";
+import { emptyColumns } from "./row-buffer.js";
+import { slotsOf } from "./slots.js";
+
+export function compileFilter(plan: FilterPlan, input: Open): Open {
+  const predicate = compilePredicate(plan.predicate, slotsOf(plan.input.columns));
+  const width = plan.input.columns.length;
+  return (context) => new FilterOperator(predicate, width, input(context), context);
+}
+
+class FilterOperator implements Operator {
+  private readonly columns: Value[][];
+
+  constructor(
+    private readonly predicate: Predicate,
+    width: number,
+    private readonly input: Operator,
+    private readonly context: ExecContext,
+  ) {
+    this.columns = emptyColumns(width);
+  }
+
+  next(): Pulled {
+    return pull(this.input, this.step);
+  }
+
+  private readonly step = (batch: Batch | null): Batch | null | undefined => {
+    if (batch === null) return null;
+    const { predicate, context } = this;
+    let row = 0;
+    while (row < batch.length && predicate(batch, row, context)) row++;
+    return row === batch.length ? batch : this.compact(batch, row);
+  };
+
+  /** The first `kept` rows passed, the next did not. */
+  private compact(batch: Batch, kept: number): Batch | undefined {
+    const { predicate, columns, context } = this;
+    const rows: number[] = [];
+    for (let row = 0; row < kept; row++) rows.push(row);
+    for (let row = kept + 1; row < batch.length; row++) if (predicate(batch, row, context)) rows.push(row);
+    if (rows.length === 0) return undefined;
+    for (let c = 0; c < columns.length; c++) {
+      const from = batch.columns[c]!;
+      const to = columns[c]!;
+      for (let i = 0; i < rows.length; i++) to[i] = from[rows[i]!]!;
+    }
+    return { columns, length: rows.length };
+  }
+
+  close(): void {
+    this.input.close();
+  }
+}

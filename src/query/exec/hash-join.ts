@@ -1,0 +1,110 @@
+/**
+ * An equi-join: the right side goes into a hash table by its keys, each left row looks its key up. Rows with the same
+ * key are chained in the order in which they came. NULL keys match nothing; those rows only matter to outer joins.
+ */
+import type { Value } from "../../protocol/values.js";
+import type { HashKey } from "../expr/compare.js";
+import type { Batch } from "../expr/expr.js";
+import type { HashJoinPlan } from "../plan/plan.js";
+import type { ExecContext } from "./context.js";
+import { SET_ENTRY_BYTES } from "./distinct.js";
+import { JoinOperator, type JoinProgram, type Matcher } from "./join-rows.js";
+import type { Open } from "./operator.js";
+import { emptyColumns, RowBuffer } from "./row-buffer.js";
+import { type RowKeyOf, rowKeyOf } from "./row-key.js";
+import { compileAll, compileCondition, type EvaluateAll, slotsOf } from "./slots.js";
+import { bytesOf } from "./value-bytes.js";
+
+interface HashProgram {
+  readonly leftKeys: readonly EvaluateAll[];
+  readonly rightKeys: readonly EvaluateAll[];
+  readonly leftKeyOf: RowKeyOf;
+  readonly rightKeyOf: RowKeyOf;
+}
+
+export function compileHashJoin(plan: HashJoinPlan, left: Open, right: Open): Open {
+  const program: JoinProgram = {
+    type: plan.type,
+    leftWidth: plan.left.columns.length,
+    rightWidth: plan.right.columns.length,
+    condition: compileCondition(plan.residual, slotsOf([...plan.left.columns, ...plan.right.columns])),
+  };
+  const leftSlot = slotsOf(plan.left.columns);
+  const rightSlot = slotsOf(plan.right.columns);
+  const hash: HashProgram = {
+    leftKeys: plan.leftKeys.map((key) => compileAll(key, leftSlot)),
+    rightKeys: plan.rightKeys.map((key) => compileAll(key, rightSlot)),
+    leftKeyOf: rowKeyOf(plan.leftKeys.map((key) => key.type)),
+    rightKeyOf: rowKeyOf(plan.rightKeys.map((key) => key.type)),
+  };
+  return (context) => {
+    const rows = new RowBuffer(plan.right.columns, context);
+    return new JoinOperator(program, left(context), right(context), rows, new HashMatcher(hash, context), context);
+  };
+}
+
+class HashMatcher implements Matcher {
+  /** First row of each key's chain. */
+  private readonly heads = new Map<HashKey | null, number>();
+  /** Per right row: the next one of its chain, or −1. */
+  private readonly nexts: number[] = [];
+  /** Per head: the last row of its chain. */
+  private readonly tails: number[] = [];
+  private readonly scratch: Value[][];
+  private probeKeys: readonly ArrayLike<Value>[] = [];
+  private bytes = 0;
+
+  constructor(
+    private readonly program: HashProgram,
+    private readonly context: ExecContext,
+  ) {
+    this.scratch = emptyColumns(program.leftKeys.length);
+  }
+
+  build(batch: Batch, first: number): void {
+    const { heads, nexts, tails, context } = this;
+    const keys = this.program.rightKeys.map((key, i) => key(batch, context, this.scratch[i]!));
+    const { rightKeyOf } = this.program;
+    let bytes = 0;
+    for (let i = 0; i < batch.length; i++) {
+      const row = first + i;
+      nexts.push(-1);
+      tails.push(row);
+      if (hasNull(keys, i)) continue;
+      const key = rightKeyOf(keys, i);
+      const head = heads.get(key);
+      if (head === undefined) {
+        heads.set(key, row);
+        bytes += SET_ENTRY_BYTES + bytesOf(key);
+      } else {
+        nexts[tails[head]!] = row;
+        tails[head] = row;
+      }
+    }
+    this.bytes += bytes;
+    context.statement.reserve(bytes);
+  }
+
+  probe(batch: Batch): void {
+    this.probeKeys = this.program.leftKeys.map((key, i) => key(batch, this.context, this.scratch[i]!));
+  }
+
+  first(row: number): number {
+    if (hasNull(this.probeKeys, row)) return -1;
+    return this.heads.get(this.program.leftKeyOf(this.probeKeys, row)) ?? -1;
+  }
+
+  following(candidate: number): number {
+    return this.nexts[candidate]!;
+  }
+
+  release(): void {
+    this.context.statement.release(this.bytes);
+    this.bytes = 0;
+  }
+}
+
+function hasNull(keys: readonly ArrayLike<Value>[], row: number): boolean {
+  for (let i = 0; i < keys.length; i++) if (keys[i]![row] === null) return true;
+  return false;
+}

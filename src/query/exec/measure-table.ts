@@ -1,0 +1,49 @@
+/** The size of a table as listings show it: exact, by reading all its keys. */
+import type { TableDef } from "../../catalog/table.js";
+import { prefixRange } from "../../storage/keys.js";
+import type { Cursor, Transaction } from "../../storage/store.js";
+import type { ExecContext } from "./context.js";
+import { layoutOf } from "./table-layout.js";
+
+export interface TableSize {
+  readonly rows: number;
+  /** Bytes of keys and records, indexes included. */
+  readonly bytes: number;
+}
+
+type Turns = Pick<ExecContext, "checkpoint" | "shouldYield" | "yieldTurn">;
+
+/** Entries between two looks at the clock. */
+const STEP_ENTRIES = 1024;
+
+export async function measureTable(
+  tx: Transaction,
+  tenantNumber: number,
+  table: TableDef,
+  turns: Turns,
+): Promise<TableSize> {
+  const layout = layoutOf(table);
+  const size = await measure(tx.scan(prefixRange(layout.rowPrefixOf(tenantNumber))), turns);
+  let { bytes } = size;
+  for (const index of layout.indexes) {
+    bytes += (await measure(tx.scan(prefixRange(index.prefixOf(tenantNumber))), turns)).bytes;
+  }
+  return { rows: size.rows, bytes };
+}
+
+async function measure(cursor: Cursor, turns: Turns): Promise<TableSize> {
+  let rows = 0;
+  let bytes = 0;
+  try {
+    for (;;) {
+      turns.checkpoint();
+      const { keys, values } = cursor.next(STEP_ENTRIES);
+      if (keys.length === 0) return { rows, bytes };
+      rows += keys.length;
+      for (let i = 0; i < keys.length; i++) bytes += keys[i]!.length + values[i]!.length;
+      if (turns.shouldYield()) await turns.yieldTurn();
+    }
+  } finally {
+    cursor.close();
+  }
+}

@@ -1,0 +1,96 @@
+/**
+ * The shape of every operator, and the one way in which operators read another's batches. A batch usually comes at
+ * once; it comes as a promise only when an operator below gave the actor's loop a turn or waited for a model. So
+ * `pull` and `drain` are synchronous loops with an asynchronous continuation, and no operator awaits by itself.
+ */
+import type { OutputColumn, Plan } from "../plan/plan.js";
+import type { Batch } from "../expr/expr.js";
+import type { ExecContext } from "./context.js";
+
+export type Pulled = Batch | null | Promise<Batch | null>;
+
+/** All state of one run of one plan node. Not re-entrant: `next` is not called while its last promise is pending. */
+export interface Operator {
+  /** The next batch (never empty), or null at the end. The batch is the consumer's until the next call. */
+  next(): Pulled;
+  /** Frees cursors; may be called at any time, also twice, but not while a promise of `next` is pending. */
+  close(): void;
+}
+
+/** Makes the operator of one run. Everything that does not depend on the run was done before. */
+export type Open = (context: ExecContext) => Operator;
+
+/** A compiled plan: immutable, cached and shared by any number of concurrent runs. */
+export interface Program {
+  readonly plan: Plan;
+  readonly columns: readonly OutputColumn[];
+  readonly open: Open;
+}
+
+/** What an operator makes of its input's next batch (null: the input ended); undefined asks for another one. */
+export type Step = (batch: Batch | null) => Batch | null | undefined;
+
+/** The first batch (or end) that `step` makes of the input. */
+export function pull(input: Operator, step: Step): Pulled {
+  for (;;) {
+    const batch = input.next();
+    if (batch instanceof Promise) return batch.then((arrived) => stepOrPull(arrived, input, step));
+    const made = step(batch);
+    if (made !== undefined) return made;
+  }
+}
+
+function stepOrPull(batch: Batch | null, input: Operator, step: Step): Pulled {
+  const made = step(batch);
+  return made === undefined ? pull(input, step) : made;
+}
+
+/** Gives every batch of the input to `consume`, then answers with `finish()`. */
+export function drain<T>(input: Operator, consume: (batch: Batch) => void, finish: () => T | Promise<T>): T | Promise<T> {
+  for (;;) {
+    const batch = input.next();
+    if (batch instanceof Promise) return drainLater(batch, input, consume, finish);
+    if (batch === null) return finish();
+    consume(batch);
+  }
+}
+
+async function drainLater<T>(
+  pending: Promise<Batch | null>,
+  input: Operator,
+  consume: (batch: Batch) => void,
+  finish: () => T | Promise<T>,
+): Promise<T> {
+  let batch = await pending;
+  while (batch !== null) {
+    consume(batch);
+    batch = await input.next();
+  }
+  return finish();
+}
+
+/** `then` of a value that may have come already. */
+export function after<T, U>(value: T | Promise<T>, next: (value: T) => U | Promise<U>): U | Promise<U> {
+  return value instanceof Promise ? value.then(next) : next(value);
+}
+
+/** Rows between two looks at the clock in loops over rows. */
+const ROWS_PER_TURN_CHECK = 256;
+
+/** Calls `work(i)` for 0 ≤ i < count, giving the actor's loop its turns in between, then answers with `finish()`. */
+export function inTurns<T>(
+  context: ExecContext,
+  count: number,
+  work: (index: number) => void,
+  finish: () => T | Promise<T>,
+  from = 0,
+): T | Promise<T> {
+  for (let i = from; i < count; i++) {
+    work(i);
+    if (i % ROWS_PER_TURN_CHECK === ROWS_PER_TURN_CHECK - 1) {
+      context.checkpoint();
+      if (context.shouldYield()) return context.yieldTurn().then(() => inTurns(context, count, work, finish, i + 1));
+    }
+  }
+  return finish();
+}

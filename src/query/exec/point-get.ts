@@ -1,0 +1,72 @@
+/** One row by its whole primary key or by all columns of a unique index. Never waits. */
+import type { Value } from "../../protocol/values.js";
+import { encodeKey } from "../../storage/key-codec.js";
+import { compileExpr } from "../expr/compile.js";
+import type { Evaluate } from "../expr/expr.js";
+import type { PointGetPlan } from "../plan/plan.js";
+import type { ExecContext } from "./context.js";
+import type { Open, Operator, Pulled } from "./operator.js";
+import { compileRowDecoder, RowDecoder, type RowDecoderProgram } from "./row-decoder.js";
+import { EMPTY_ROW, NO_SLOTS } from "./slots.js";
+import { joinKey, type KeyLayout, keyLayoutOf, layoutOf, type TableLayout } from "./table-layout.js";
+
+interface PointGetProgram {
+  readonly rows: RowDecoderProgram;
+  readonly layout: TableLayout;
+  readonly keyLayout: KeyLayout;
+  readonly byPrimaryKey: boolean;
+  readonly key: readonly Evaluate[];
+}
+
+export function compilePointGet(plan: PointGetPlan): Open {
+  const layout = layoutOf(plan.table);
+  const keyLayout = keyLayoutOf(plan.table, plan.index);
+  const program: PointGetProgram = {
+    rows: compileRowDecoder(plan),
+    layout,
+    keyLayout,
+    byPrimaryKey: keyLayout === layout.primaryKey,
+    key: plan.key.map((expr) => compileExpr(expr, NO_SLOTS)),
+  };
+  return (context) => new PointGetOperator(program, context);
+}
+
+class PointGetOperator implements Operator {
+  private done = false;
+
+  constructor(
+    private readonly program: PointGetProgram,
+    private readonly context: ExecContext,
+  ) {}
+
+  next(): Pulled {
+    if (this.done) return null;
+    this.done = true;
+    const { program, context } = this;
+    context.checkpoint();
+    const key = this.rowKey();
+    const record = key === undefined ? undefined : context.tx.get(key);
+    if (record === undefined) return null;
+    const rows = new RowDecoder(program.rows, context);
+    rows.add(key!, record);
+    return rows.length === 0 ? null : rows.take();
+  }
+
+  /** Undefined when a key value is NULL (nothing equals it) or the index has no such entry. */
+  private rowKey(): Uint8Array | undefined {
+    const { program, context } = this;
+    const { key, keyLayout } = program;
+    const values = new Array<Value>(key.length);
+    for (let i = 0; i < key.length; i++) {
+      const value = key[i]!(EMPTY_ROW, 0, context);
+      if (value === null) return undefined;
+      values[i] = value;
+    }
+    const encoded = encodeKey(keyLayout.prefixOf(context.tenantNumber), keyLayout.columns, values);
+    if (program.byPrimaryKey) return encoded;
+    const suffix = context.tx.get(encoded);
+    return suffix === undefined ? undefined : joinKey(program.layout.rowPrefixOf(context.tenantNumber), suffix);
+  }
+
+  close(): void {}
+}

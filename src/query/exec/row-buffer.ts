@@ -1,0 +1,65 @@
+/**
+ * Rows held in memory, column by column: what sorts, hash tables and changes yet to be written are made of. Owned by
+ * one operator of one run; the memory is counted against the statement.
+ */
+import type { Value } from "../../protocol/values.js";
+import type { Batch } from "../expr/expr.js";
+import type { OutputColumn } from "../plan/plan.js";
+import type { ExecContext } from "./context.js";
+import { type ColumnBytes, columnBytesOf } from "./value-bytes.js";
+
+export class RowBuffer implements Batch {
+  readonly columns: Value[][];
+  length = 0;
+  private bytes = 0;
+  private readonly measures: readonly ColumnBytes[];
+
+  constructor(
+    columns: readonly OutputColumn[],
+    private readonly context: ExecContext,
+  ) {
+    this.columns = columns.map(() => []);
+    this.measures = columns.map((column) => columnBytesOf(column.type));
+  }
+
+  /** Copies the batch's rows. Throws 53200 when they do not fit into the statement's memory. */
+  append(batch: Batch): void {
+    this.reserve(batch.columns, batch.length);
+    for (let c = 0; c < this.columns.length; c++) {
+      const to = this.columns[c]!;
+      const from = batch.columns[c]!;
+      for (let row = 0; row < batch.length; row++) to.push(from[row]!);
+    }
+    this.length += batch.length;
+  }
+
+  /** A batch of the rows with these numbers, written into `out` (one array per column). */
+  gather(rows: ArrayLike<number>, from: number, to: number, out: Value[][]): Batch {
+    for (let c = 0; c < this.columns.length; c++) {
+      const values = this.columns[c]!;
+      const target = out[c]!;
+      for (let i = from; i < to; i++) target[i - from] = values[rows[i]!]!;
+    }
+    return { columns: out, length: to - from };
+  }
+
+  /** Gives the memory back; the buffer must not be used any more. */
+  release(): void {
+    this.context.statement.release(this.bytes);
+    this.bytes = 0;
+  }
+
+  private reserve(columns: readonly ArrayLike<Value>[], length: number): void {
+    let bytes = 0;
+    for (let c = 0; c < this.measures.length; c++) bytes += this.measures[c]!(columns[c]!, length);
+    this.bytes += bytes;
+    this.context.statement.reserve(bytes);
+  }
+}
+
+/** Empty arrays to build batches of so many columns in. */
+export function emptyColumns(width: number): Value[][] {
+  const columns = new Array<Value[]>(width);
+  for (let c = 0; c < width; c++) columns[c] = [];
+  return columns;
+}

@@ -1,0 +1,58 @@
+/**
+ * Numbers of rows in tables without a primary key: a u64 that is the row's storage key. One allocator per actor,
+ * owned by it and shared by all its transactions, so two open transactions never take the same number; a number
+ * that a rolled-back transaction took is not used again until a restart.
+ */
+import type { KeyRange, Transaction } from "../../storage/store.js";
+import { prefixRange, rowPrefix } from "../../storage/keys.js";
+
+export interface RowNumbers {
+  /** The next unused number of a table of a tenant. */
+  next(tenantNumber: number, tableId: number): number;
+}
+
+/**
+ * @param begin a read-only transaction on the newest committed state. It is asked once per table: before that,
+ * nothing of the table can be uncommitted, because every insert takes its number here.
+ */
+export function createRowNumbers(begin: () => Transaction): RowNumbers {
+  const nextNumbers = new Map<string, number>();
+  return {
+    next(tenantNumber, tableId) {
+      const name = `${tenantNumber}/${tableId}`;
+      const number = nextNumbers.get(name) ?? firstUnused(begin, rowPrefix(tenantNumber, tableId));
+      nextNumbers.set(name, number + 1);
+      return number;
+    },
+  };
+}
+
+function firstUnused(begin: () => Transaction, prefix: Uint8Array): number {
+  const tx = begin();
+  try {
+    const range: KeyRange = { ...prefixRange(prefix), reverse: true };
+    const cursor = tx.scan(range);
+    const { keys } = cursor.next(1);
+    const highest = keys.length === 0 ? 0 : readRowNumber(keys[0]!, prefix.length);
+    cursor.close();
+    return highest + 1;
+  } finally {
+    tx.rollback();
+  }
+}
+
+const ROW_NUMBER_BYTES = 8;
+
+/** Big-endian, so that rows lie in the order of their numbers. Exact up to 2^53. */
+export function rowKeyOfNumber(prefix: Uint8Array, number: number): Buffer {
+  const key = Buffer.allocUnsafe(prefix.length + ROW_NUMBER_BYTES);
+  key.set(prefix);
+  key.writeUInt32BE(Math.floor(number / 2 ** 32), prefix.length);
+  key.writeUInt32BE(number % 2 ** 32, prefix.length + 4);
+  return key;
+}
+
+function readRowNumber(key: Uint8Array, offset: number): number {
+  const view = new DataView(key.buffer, key.byteOffset + offset, ROW_NUMBER_BYTES);
+  return view.getUint32(0) * 2 ** 32 + view.getUint32(4);
+}

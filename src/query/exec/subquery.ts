@@ -1,0 +1,175 @@
+/**
+ * Subqueries in expressions. `compile-plan.ts` compiles each one with the plan that it stands in and registers it
+ * here; compiled expressions reach `runSubquery` through the context's services.
+ *
+ * An uncorrelated subquery runs once per statement, before the plan's first row is asked for, so that it can give the
+ * actor's loop its turns like any other plan. Its error, if it ends in one, is thrown where its value is needed. A
+ * correlated one runs inside the evaluation of an expression, so it cannot wait: it runs to its end in one go.
+ */
+import { DbError, sqlError } from "../../protocol/errors.js";
+import type { SqlArray, Value } from "../../protocol/values.js";
+import type { Batch, EvalContext, SubqueryExpr } from "../expr/expr.js";
+import type { ExecContext, SubqueryOutcome } from "./context.js";
+import type { Open, Operator, Program, Pulled } from "./operator.js";
+import { sumOfBytes } from "./value-bytes.js";
+
+const programs = new WeakMap<SubqueryExpr, Program>();
+
+export function registerSubquery(expr: SubqueryExpr, program: Program): void {
+  programs.set(expr, program);
+}
+
+/**
+ * The subquery's value: for `scalar` the value or NULL, for `exists` a boolean, for `array` an array, for in, any and
+ * all the list of values that the caller compares. Throws 21000 when a scalar subquery has more than one row.
+ */
+export function runSubquery(expr: SubqueryExpr, context: EvalContext): Value {
+  const exec = context as ExecContext;
+  if (expr.outer.length > 0) return valueOf(expr, collectNow(expr, exec));
+  const outcome = exec.statement.subqueryOutcomes?.get(expr);
+  if (outcome === undefined) {
+    const values = collectNow(expr, exec);
+    keepOutcome(expr, exec, { values });
+    return valueOf(expr, values);
+  }
+  if ("error" in outcome) throw outcome.error;
+  return valueOf(expr, outcome.values);
+}
+
+/** Runs uncorrelated subqueries ahead of the operator whose expressions need them. */
+export function runningFirst(subqueries: readonly SubqueryExpr[], open: Open): Open {
+  return (context) => new SubqueriesFirstOperator(subqueries, open, context);
+}
+
+class SubqueriesFirstOperator implements Operator {
+  private position = 0;
+  /** Opened after the subqueries, because opening may evaluate expressions. */
+  private operator: Operator | null = null;
+
+  constructor(
+    private readonly subqueries: readonly SubqueryExpr[],
+    private readonly open: Open,
+    private readonly context: ExecContext,
+  ) {}
+
+  next(): Pulled {
+    if (this.operator !== null) return this.operator.next();
+    const { context } = this;
+    while (this.position < this.subqueries.length) {
+      const expr = this.subqueries[this.position++]!;
+      if (context.statement.subqueryOutcomes?.has(expr)) continue;
+      const outcome = collect(expr, context);
+      if (outcome instanceof Promise) {
+        return outcome.then((arrived) => {
+          keepOutcome(expr, context, arrived);
+          return this.next();
+        });
+      }
+      keepOutcome(expr, context, outcome);
+    }
+    this.operator = this.open(context);
+    return this.operator.next();
+  }
+
+  close(): void {
+    this.operator?.close();
+  }
+}
+
+function keepOutcome(expr: SubqueryExpr, context: ExecContext, outcome: SubqueryOutcome): void {
+  const { statement } = context;
+  statement.subqueryOutcomes ??= new Map();
+  statement.subqueryOutcomes.set(expr, outcome);
+  if ("values" in outcome) statement.reserve(sumOfBytes(outcome.values, outcome.values.length));
+}
+
+function collect(expr: SubqueryExpr, context: ExecContext): SubqueryOutcome | Promise<SubqueryOutcome> {
+  const rows = new SubqueryRows(expr.form);
+  const operator = programs.get(expr)!.open(context);
+  let pending = false;
+  try {
+    for (;;) {
+      const batch = operator.next();
+      if (batch instanceof Promise) {
+        pending = true;
+        return collectLater(batch, operator, rows);
+      }
+      if (batch === null || rows.add(batch)) return { values: rows.values };
+    }
+  } catch (error) {
+    return { error };
+  } finally {
+    if (!pending) operator.close();
+  }
+}
+
+async function collectLater(
+  first: Promise<Batch | null>,
+  operator: Operator,
+  rows: SubqueryRows,
+): Promise<SubqueryOutcome> {
+  try {
+    for (let batch = await first; batch !== null && !rows.add(batch); ) batch = await operator.next();
+    return { values: rows.values };
+  } catch (error) {
+    return { error };
+  } finally {
+    operator.close();
+  }
+}
+
+const never = () => false;
+
+function collectNow(expr: SubqueryExpr, context: ExecContext): readonly Value[] {
+  const rows = new SubqueryRows(expr.form);
+  const operator = programs.get(expr)!.open({ ...context, shouldYield: never });
+  try {
+    for (;;) {
+      const batch = operator.next();
+      if (batch instanceof Promise) throw new DbError("not_supported", "A correlated subquery cannot wait for a model.");
+      if (batch === null || rows.add(batch)) return rows.values;
+    }
+  } finally {
+    operator.close();
+  }
+}
+
+/** Takes what the form needs of the rows: a marker of existence, one value, or the first column. */
+class SubqueryRows {
+  readonly values: Value[] = [];
+
+  constructor(private readonly form: SubqueryExpr["form"]) {}
+
+  /** True when no further row can change the answer. Throws 21000. */
+  add(batch: Batch): boolean {
+    if (this.form === "exists") {
+      this.values.push(true);
+      return true;
+    }
+    const column = batch.columns[0]!;
+    for (let row = 0; row < batch.length; row++) this.values.push(column[row]!);
+    if (this.form === "scalar" && this.values.length > 1) {
+      throw sqlError("21000", "more than one row returned by a subquery used as an expression");
+    }
+    return false;
+  }
+}
+
+function valueOf(expr: SubqueryExpr, values: readonly Value[]): Value {
+  switch (expr.form) {
+    case "exists":
+      return values.length > 0;
+    case "scalar":
+      return values.length === 0 ? null : values[0]!;
+    case "array":
+      return arrayOfValues(values);
+    default:
+      return values;
+  }
+}
+
+function arrayOfValues(values: readonly Value[]): SqlArray {
+  return values.length === 0
+    ? { elements: [], dimensions: [], lowerBounds: [] }
+    : { elements: values, dimensions: [values.length], lowerBounds: [1] };
+}

@@ -1,0 +1,91 @@
+/**
+ * Whole-table work for definition statements: filling a new index, removing the data of a dropped table or index. The
+ * session calls it within the statement's transaction; all of it gives the actor's loop its turns.
+ */
+import type { IndexDef, TableDef } from "../../catalog/table.js";
+import { indexPrefix, prefixRange, rowPrefix } from "../../storage/keys.js";
+import type { Cursor } from "../../storage/store.js";
+import { sqlError } from "../../protocol/errors.js";
+import type { ExecContext } from "./context.js";
+import { emptyColumns } from "./row-buffer.js";
+import { decoderOf, entryKey, indexLayout, keyText, layoutOf, ownIndexes } from "./table-layout.js";
+import { emptyRow } from "./table-writer.js";
+
+/** The transaction to work in, the tenant, and the turns of the actor's loop. */
+export type TableWork = Pick<ExecContext, "tx" | "tenantNumber" | "checkpoint" | "shouldYield" | "yieldTurn">;
+
+/** Entries between two looks at the clock. */
+const STEP_ENTRIES = 256;
+
+/**
+ * Makes the entries of an index for all rows of the table; `index` need not be part of the definition yet. Throws 23505
+ * when it is unique and two rows have the same values.
+ */
+export function backfillIndex(work: TableWork, table: TableDef, index: IndexDef): void | Promise<void> {
+  const keyLayout = indexLayout(table, index);
+  const ids = [...new Set(keyLayout.columnIds)];
+  const decode = decoderOf(layoutOf(table), ids);
+  const columns = emptyColumns(ids.length);
+  const row = emptyRow(table);
+  const prefix = rowPrefix(work.tenantNumber, table.id);
+  return eachEntry(work, prefix, (key, record) => {
+    decode(record, columns, 0);
+    for (let i = 0; i < ids.length; i++) row[ids[i]!] = columns[i]![0]!;
+    const suffix = Buffer.from(key.subarray(prefix.length));
+    const entry = entryKey(keyLayout, work.tenantNumber, row, suffix);
+    if (index.unique && work.tx.get(entry) !== undefined) {
+      throw sqlError("23505", `could not create unique index "${index.name}"`, {
+        detail: `Key ${keyText(table, keyLayout, row, "UTC")} is duplicated.`,
+        table: table.name,
+        constraint: index.name,
+      });
+    }
+    work.tx.put(entry, suffix);
+  });
+}
+
+/** Removes all rows and index entries of a table. */
+export function dropTableData(work: TableWork, table: TableDef): void | Promise<void> {
+  const { tenantNumber } = work;
+  const prefixes = [
+    rowPrefix(tenantNumber, table.id),
+    ...ownIndexes(table).map((index) => indexPrefix(tenantNumber, table.id, index.id)),
+  ];
+  return dropAll(work, prefixes);
+}
+
+/** Removes all entries of an index. */
+export function dropIndexData(work: TableWork, table: TableDef, index: IndexDef): void | Promise<void> {
+  return dropAll(work, [indexPrefix(work.tenantNumber, table.id, index.id)]);
+}
+
+function dropAll(work: TableWork, prefixes: readonly Uint8Array[]): void | Promise<void> {
+  for (let i = 0; i < prefixes.length; i++) {
+    const pending = eachEntry(work, prefixes[i]!, (key) => work.tx.delete(Buffer.from(key)));
+    if (pending !== undefined) return pending.then(() => dropAll(work, prefixes.slice(i + 1)));
+  }
+}
+
+type VisitEntry = (key: Uint8Array, value: Uint8Array) => void;
+
+function eachEntry(work: TableWork, prefix: Uint8Array, visit: VisitEntry): void | Promise<void> {
+  return visitEntries(work, work.tx.scan(prefixRange(prefix)), visit);
+}
+
+function visitEntries(work: TableWork, cursor: Cursor, visit: VisitEntry): void | Promise<void> {
+  let paused = false;
+  try {
+    for (;;) {
+      work.checkpoint();
+      const { keys, values } = cursor.next(STEP_ENTRIES);
+      if (keys.length === 0) return;
+      for (let i = 0; i < keys.length; i++) visit(keys[i]!, values[i]!);
+      if (work.shouldYield()) {
+        paused = true;
+        return work.yieldTurn().then(() => visitEntries(work, cursor, visit));
+      }
+    }
+  } finally {
+    if (!paused) cursor.close();
+  }
+}

@@ -1,0 +1,141 @@
+/**
+ * UPDATE. The input is read to its end before anything is written, so the statement does not see its own changes;
+ * then stale keys of all rows go before new ones come, so unique keys may be swapped or shifted by one statement.
+ * A row that the input gives several times (UPDATE … FROM) is changed once, by the first.
+ */
+import type { Value } from "../../protocol/values.js";
+import { compileExpr } from "../expr/compile.js";
+import type { Evaluate } from "../expr/expr.js";
+import type { UpdatePlan } from "../plan/plan.js";
+import type { ExecContext } from "./context.js";
+import { drain, inTurns, type Open, type Operator } from "./operator.js";
+import { type ChangedRows, compileReturning, ModifyOperator } from "./returning.js";
+import { emptyColumns, RowBuffer } from "./row-buffer.js";
+import { compileChecks, failedCheck, type RowCheck } from "./row-checks.js";
+import { slotsOf } from "./slots.js";
+import { emptyRow, type Move, type Row, TableWriter } from "./table-writer.js";
+
+interface UpdateProgram {
+  readonly plan: UpdatePlan;
+  readonly columnIds: readonly number[];
+  /** Per live column, where the input has its old value. */
+  readonly oldSlots: readonly number[];
+  readonly rowKeySlot: number;
+  /** Per live column its new value, or null when it keeps the old one. */
+  readonly newValues: readonly (Evaluate | null)[];
+  readonly assigned: ReadonlySet<number>;
+  readonly checks: readonly RowCheck[];
+}
+
+export function compileUpdate(plan: UpdatePlan, input: Open): Open {
+  const slotOf = slotsOf(plan.input.columns);
+  const columnIds = plan.table.columns.map((column) => column.id);
+  const program: UpdateProgram = {
+    plan,
+    columnIds,
+    oldSlots: plan.oldColumns.map((column) => slotOf(column.id)),
+    rowKeySlot: slotOf(plan.rowKey),
+    newValues: columnIds.map((id) => {
+      const assignment = plan.assignments.find(({ columnId }) => columnId === id);
+      return assignment === undefined ? null : compileExpr(assignment.expr, slotOf);
+    }),
+    assigned: new Set(plan.assignments.map((assignment) => assignment.columnId)),
+    checks: compileChecks(plan.checks, slotsOf(plan.rowColumns)),
+  };
+  // RETURNING sees the new row first, then whatever else the input has (FROM).
+  const returning = compileReturning(
+    plan.returning,
+    slotsOf([...(plan.returning?.rowColumns ?? []), ...plan.input.columns]),
+  );
+  return (context) => {
+    const operator = input(context);
+    const updater = new Updater(program, operator, context);
+    return new ModifyOperator(() => updater.run(), returning, operator, () => updater.release(), context);
+  };
+}
+
+class Updater {
+  private readonly rows: RowBuffer;
+  private readonly writer: TableWriter;
+  /** New values by live column, parallel to the input's rows. */
+  private readonly newColumns: Value[][];
+  private readonly changed: number[] = [];
+  private readonly moves: Move[] = [];
+  private readonly seen = new Set<string>();
+  private readonly oldRow: Row;
+  private readonly newRow: Row;
+
+  constructor(
+    private readonly program: UpdateProgram,
+    private readonly input: Operator,
+    private readonly context: ExecContext,
+  ) {
+    const { plan } = program;
+    this.rows = new RowBuffer(plan.input.columns, context);
+    this.writer = new TableWriter(plan.table, context);
+    this.newColumns = emptyColumns(program.columnIds.length);
+    this.oldRow = emptyRow(plan.table);
+    this.newRow = emptyRow(plan.table);
+  }
+
+  run(): ChangedRows | Promise<ChangedRows> {
+    const { rows, context } = this;
+    const result: ChangedRows = { columns: [...this.newColumns, ...rows.columns], rows: this.changed };
+    return drain(
+      this.input,
+      (batch) => rows.append(batch),
+      () =>
+        inTurns(context, rows.length, this.evaluate, () =>
+          inTurns(context, this.changed.length, this.takeOut, () =>
+            inTurns(context, this.changed.length, this.putBack, () => result),
+          ),
+        ),
+    );
+  }
+
+  release(): void {
+    this.rows.release();
+  }
+
+  /** Computes the row's new values and checks them, before anything of the statement is written. */
+  private readonly evaluate = (number: number): void => {
+    const { program, rows, newColumns, newRow, writer, context } = this;
+    const { columnIds, newValues, oldSlots } = program;
+    for (let c = 0; c < columnIds.length; c++) {
+      const evaluate = newValues[c]!;
+      const value = evaluate === null ? rows.columns[oldSlots[c]!]![number]! : evaluate(rows, number, context);
+      newColumns[c]![number] = value;
+      newRow[columnIds[c]!] = value;
+    }
+    // An outer join may give rows of the target without a match of their own: they have no key.
+    const key = rows.columns[program.rowKeySlot]![number] as Uint8Array | null;
+    if (key === null) return;
+    const text = Buffer.from(key).toString("latin1");
+    if (this.seen.has(text)) return;
+    this.seen.add(text);
+    writer.checkNotNull(newRow);
+    const failed = failedCheck(program.checks, { columns: newColumns, length: number + 1 }, number, context);
+    if (failed !== null) throw writer.checkViolation(newRow, failed);
+    this.changed.push(number);
+  };
+
+  private readonly takeOut = (i: number): void => {
+    const number = this.changed[i]!;
+    const { program, rows, oldRow } = this;
+    const { columnIds, oldSlots } = program;
+    for (let c = 0; c < columnIds.length; c++) oldRow[columnIds[c]!] = rows.columns[oldSlots[c]!]![number]!;
+    const key = rows.columns[program.rowKeySlot]![number] as Uint8Array;
+    this.moves.push(this.writer.takeOut(key, oldRow, this.fillNewRow(number), program.assigned));
+  };
+
+  private readonly putBack = (i: number): void => {
+    this.writer.putBack(this.moves[i]!, this.fillNewRow(this.changed[i]!), this.program.assigned);
+  };
+
+  private fillNewRow(number: number): Row {
+    const { newRow, newColumns } = this;
+    const { columnIds } = this.program;
+    for (let c = 0; c < columnIds.length; c++) newRow[columnIds[c]!] = newColumns[c]![number]!;
+    return newRow;
+  }
+}

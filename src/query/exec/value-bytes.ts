@@ -1,0 +1,56 @@
+/** Estimates of the memory that values take, for the bound of a statement. */
+import type { SqlType, Value } from "../../protocol/values.js";
+
+/** A slot of an array plus, on average, a boxed number. */
+const SLOT_BYTES = 12;
+const STRING_BYTES = 16;
+const OBJECT_BYTES = 48;
+
+/** Estimated bytes of the first `length` values of a column of that type. */
+export type ColumnBytes = (values: ArrayLike<Value>, length: number) => number;
+
+export function columnBytesOf(type: SqlType): ColumnBytes {
+  switch (type.name) {
+    case "bool":
+    case "int2":
+    case "int4":
+    case "int8":
+    case "oid":
+    case "float4":
+    case "float8":
+    case "date":
+    case "time":
+    case "timestamp":
+    case "timestamptz":
+      return (_values, length) => length * SLOT_BYTES;
+    default:
+      return sumOfBytes;
+  }
+}
+
+export function sumOfBytes(values: ArrayLike<Value>, length: number): number {
+  let bytes = length * SLOT_BYTES;
+  for (let row = 0; row < length; row++) bytes += bytesOf(values[row]!);
+  return bytes;
+}
+
+/** What a value takes beside its slot. Long text counts a byte a character, as V8 holds Latin text. */
+export function bytesOf(value: Value): number {
+  if (typeof value === "string") return STRING_BYTES + value.length;
+  if (typeof value !== "object" || value === null) return 0;
+  if (value instanceof Uint8Array || value instanceof Float32Array) return OBJECT_BYTES + value.byteLength;
+  if (Array.isArray(value)) return value.reduce<number>((sum, item) => sum + SLOT_BYTES + bytesOf(item), OBJECT_BYTES);
+  if ("elements" in value) {
+    return value.elements.reduce<number>((sum, item) => sum + SLOT_BYTES + bytesOf(item), 2 * OBJECT_BYTES);
+  }
+  if ("toJSON" in value && "value" in value) return jsonBytes(value.value);
+  return OBJECT_BYTES;
+}
+
+function jsonBytes(json: unknown): number {
+  if (typeof json === "string") return STRING_BYTES + json.length;
+  if (typeof json !== "object" || json === null) return SLOT_BYTES;
+  let bytes = OBJECT_BYTES;
+  for (const member of Object.values(json)) bytes += SLOT_BYTES + jsonBytes(member);
+  return bytes;
+}

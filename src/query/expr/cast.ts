@@ -1,0 +1,367 @@
+/**
+ * How a value of one type becomes a value of another. `compile.ts` asks once per cast expression and keeps the
+ * closure; `types.ts` says which conversions exist and when they apply.
+ */
+import { roundMicros, splitTimestamp, DAY_MICROS, SECOND_MICROS, checkedTimestamp } from "../../protocol/datetime.js";
+import type { Clock } from "../../protocol/datetime-parse.js";
+import { sqlError } from "../../protocol/errors.js";
+import { limitInterval, makeInterval } from "../../protocol/interval.js";
+import { checkJson } from "../../protocol/json-text.js";
+import { Numeric } from "../../protocol/numeric.js";
+import { fitNumeric, fitText, fitVector, fromText, toText, vectorOf } from "../../protocol/text-format.js";
+import { sqlArray } from "../../protocol/text-format-array.js";
+import { offsetAt, offsetOfLocal } from "../../protocol/time-zone.js";
+import { type Interval, Json, type SqlArray, type SqlType, type TimeTz, type Value } from "../../protocol/values.js";
+import { trimBlanks } from "./compare.js";
+import type { EvalContext, ScalarFunction } from "./expr.js";
+import { baseType, canCoerce, categoryOf, displayName, isBinaryCoercible } from "./types.js";
+
+/** Converts a non-null value. The context gives the session's time zone and clock. */
+export type Convert = (value: Value, context: EvalContext) => Value;
+
+const keep: Convert = (value) => value;
+
+/**
+ * The conversion from one type to another, modifiers of `to` applied; null when there is none. `assignment`: on
+ * storing, text that is too long is refused (22001) where a written cast cuts it.
+ */
+export function conversionOf(from: SqlType, to: SqlType, assignment = false): Convert | null {
+  if (from === to || isBinaryCoercible(from, to)) return keep;
+  if (!canCoerce(from, to, "explicit")) return null;
+  const convert = baseConversion(from, to);
+  if (convert === null) return null;
+  const fit = to.modifier === null ? null : modifierOf(to, assignment);
+  if (fit === null) return convert;
+  return convert === keep ? fit : (value, context) => fit(convert(value, context), context);
+}
+
+/** The same as a function of one argument: for calls like `int8(x)` and for index expressions. */
+export function castFunction(from: SqlType, to: SqlType): ScalarFunction | null {
+  const convert = conversionOf(from, to);
+  if (convert === null) return null;
+  return Object.freeze({
+    name: displayName(to),
+    args: [from],
+    returns: to,
+    volatility: dependsOnSession(from, to) ? "stable" : "immutable",
+    strict: true,
+    needsContext: true,
+    apply: (context: EvalContext, value: Value) => convert(value, context),
+  });
+}
+
+const ZONED = new Set(["timestamptz", "timetz"]);
+const LOCAL = new Set(["date", "time", "timestamp"]);
+
+/** True when the result depends on the session's time zone or clock, so that the cast must not be folded. */
+export function dependsOnSession(from: SqlType, to: SqlType): boolean {
+  if (to.element !== null) return dependsOnSession(from.element ?? from, to.element);
+  if (ZONED.has(from.name) !== ZONED.has(to.name)) return true;
+  if (from.name === "timetz" || to.name === "timetz") return from.name !== to.name;
+  // Text may say "now" or "today".
+  return LOCAL.has(to.name) && categoryOf(from) !== "D";
+}
+
+/** To the bare type, without its modifier. */
+function baseConversion(from: SqlType, to: SqlType): Convert | null {
+  if (from.element !== null && to.element !== null) return arrayConversion(from.element, to.element);
+  if (to.name === "vector") return toVector(from);
+  if (from.name === "vector" && to.element !== null) {
+    const convert = numberConversion("float4", to.element.name);
+    return convert === null ? null : (value) => sqlArray(Array.from(value as Float32Array, convert));
+  }
+  if (from.name === to.name) return keep;
+  const source = categoryOf(from);
+  const target = categoryOf(to);
+  if (target === "S") return toString(from, to);
+  if (source === "S" || source === "X") {
+    // A bare number counts whatever the fields of an interval type say.
+    const base = to.name === "interval" ? to : baseType(to);
+    const blankPadded = from.name === "bpchar";
+    return (value, context) =>
+      fromText(base, blankPadded ? trimBlanks(value as string) : (value as string), clockOf(context));
+  }
+  if (source === "N" && target === "N") return numberConversion(from.name, to.name) as Convert | null;
+  if (from.name === "bool") return (value) => (value === true ? 1 : 0);
+  if (to.name === "bool" && source === "N") return (value) => value !== 0;
+  if (from.name === "json") return (value) => new Json(jsonbValue(value as Json));
+  if (from.name === "jsonb") return fromJsonb(to);
+  return timeConversion(from.name, to.name);
+}
+
+function jsonbValue(json: Json): unknown {
+  return json.text === undefined ? json.value : checkedJsonb(json.text);
+}
+
+function checkedJsonb(text: string): unknown {
+  return (fromText({ name: "jsonb", modifier: null, element: null }, text) as Json).value;
+}
+
+const clocks = new WeakMap<EvalContext, Clock>();
+
+/** What reading of text like "today" depends on; "now" is the start of the transaction. */
+export function clockOf(context: EvalContext): Clock {
+  let clock = clocks.get(context);
+  if (clock === undefined) {
+    clock = { timeZone: context.timeZone, nowMicros: context.transactionMicros };
+    clocks.set(context, clock);
+  }
+  return clock;
+}
+
+/** What a modifier does to a value that has the type already. */
+function modifierOf(to: SqlType, assignment: boolean): Convert | null {
+  const { modifier } = to;
+  switch (to.name) {
+    case "varchar":
+    case "bpchar":
+      return (value) => fitText(to, value as string, !assignment);
+    case "numeric":
+      return (value) => fitNumeric(to, value as Numeric);
+    case "time":
+    case "timestamp":
+    case "timestamptz":
+      return (value) => roundMicros(value as number, modifier);
+    case "timetz":
+      return (value) => ({ ...(value as TimeTz), micros: roundMicros((value as TimeTz).micros, modifier) });
+    case "interval":
+      return (value) => limitInterval(value as Interval, modifier);
+    case "vector":
+      return (value) => fitVector(to, value as Float32Array);
+    default:
+      return null;
+  }
+}
+
+function arrayConversion(from: SqlType, to: SqlType): Convert | null {
+  const convert = conversionOf(from, to);
+  if (convert === null || convert === keep) return convert;
+  return (value, context) => {
+    const array = value as SqlArray;
+    return {
+      ...array,
+      elements: array.elements.map((element) => (element === null ? null : convert(element, context))),
+    };
+  };
+}
+
+function toVector(from: SqlType): Convert | null {
+  const bare: SqlType = { name: "vector", modifier: null, element: null };
+  if (from.element === null) {
+    return from.name === "vector" ? keep : (value, context) => fromText(bare, value as string, clockOf(context));
+  }
+  const convert = numberConversion(from.element.name, "float8");
+  if (convert === null) return null;
+  return (value) => {
+    const { elements, dimensions } = value as SqlArray;
+    if (dimensions.length > 1) throw sqlError("22000", "array must be 1-D");
+    return vectorOf(
+      bare,
+      elements.map((element) => {
+        if (element === null) throw sqlError("22004", "array must not contain nulls");
+        return convert(element) as number;
+      }),
+    );
+  };
+}
+
+function toString(from: SqlType, to: SqlType): Convert {
+  const cut = to.name === "name" ? (text: string) => fromText(to, text) as string : null;
+  if (from.name === "bpchar" && to.name !== "bpchar") {
+    return cut === null ? (value) => trimBlanks(value as string) : (value) => cut(trimBlanks(value as string));
+  }
+  if (categoryOf(from) === "S" || from.name === "unknown") return cut === null ? keep : (value) => cut(value as string);
+  // As a cast, a boolean is written out; its output function prints one letter.
+  if (from.name === "bool") return (value) => (value === true ? "true" : "false");
+  return (value, context) => toText(from, value, context.timeZone);
+}
+
+type FromNumber = (value: Value) => Value;
+
+const outOfRange = (what: string) => sqlError("22003", `${what} out of range`);
+
+const INTEGER_BOUNDS: Readonly<Record<string, readonly [number, number, string]>> = {
+  int2: [-32_768, 32_767, "smallint"],
+  int4: [-2_147_483_648, 2_147_483_647, "integer"],
+  oid: [0, 4_294_967_295, "OID"],
+};
+
+const INT8_MIN = -(1n << 63n);
+const INT8_MAX = (1n << 63n) - 1n;
+
+/** A 64-bit integer in its normal form. Throws 22003. */
+export function normalInt8(value: bigint): number | bigint {
+  if (value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER) return Number(value);
+  if (value < INT8_MIN || value > INT8_MAX) throw outOfRange("bigint");
+  return value;
+}
+
+/** Between number types; integers round halves to even out of floats and away from zero out of numeric. */
+export function numberConversion(from: string, to: string): FromNumber | null {
+  const bounds = INTEGER_BOUNDS[to];
+  if (bounds !== undefined) {
+    const [min, max, name] = bounds;
+    const whole = wholeNumber(from, name);
+    return (value) => {
+      const integer = whole(value);
+      if (integer < min || integer > max) throw outOfRange(name);
+      return Number(integer);
+    };
+  }
+  switch (to) {
+    case "int8": {
+      const whole = wholeNumber(from, "bigint");
+      return (value) => {
+        const integer = whole(value);
+        return typeof integer === "number" && Number.isSafeInteger(integer) ? integer : normalInt8(BigInt(integer));
+      };
+    }
+    case "float8":
+      if (from === "numeric") return (value) => numericToFloat(value as Numeric, "double precision");
+      return (value) => Number(value);
+    case "float4":
+      if (from === "numeric") return (value) => toFloat4(numericToFloat(value as Numeric, "real"));
+      return (value) => toFloat4(Number(value));
+    case "numeric":
+      if (from === "float8") return (value) => Numeric.fromFloat(value as number, 15);
+      if (from === "float4") return (value) => Numeric.fromFloat(value as number, 6);
+      if (from === "numeric") return (value) => value;
+      return (value) => Numeric.fromInteger(value as number | bigint);
+    default:
+      return null;
+  }
+}
+
+function wholeNumber(from: string, target: string): (value: Value) => number | bigint {
+  if (from === "numeric") {
+    return (value) => {
+      const integer = (value as Numeric).toInteger();
+      if (integer === null) {
+        const what = (value as Numeric).isNaN() ? "NaN" : "infinity";
+        throw sqlError("0A000", `cannot convert ${what} to ${target}`);
+      }
+      return integer;
+    };
+  }
+  if (from === "float4" || from === "float8") {
+    return (value) => {
+      const integer = roundHalfEven(value as number);
+      if (!Number.isFinite(integer) || Math.abs(integer) > 2 ** 63) throw outOfRange(target);
+      return integer;
+    };
+  }
+  return (value) => value as number | bigint;
+}
+
+export function roundHalfEven(x: number): number {
+  const floor = Math.floor(x);
+  const difference = x - floor;
+  if (difference < 0.5) return floor;
+  if (difference > 0.5) return floor + 1;
+  return floor % 2 === 0 ? floor : floor + 1;
+}
+
+function toFloat4(x: number): number {
+  const single = Math.fround(x);
+  if (!Number.isFinite(single) && Number.isFinite(x)) throw sqlError("22003", "value out of range: overflow");
+  if (single === 0 && x !== 0) throw sqlError("22003", "value out of range: underflow");
+  return single;
+}
+
+function numericToFloat(value: Numeric, type: string): number {
+  const number = value.toNumber();
+  if (!Number.isFinite(number) && value.isFinite()) {
+    throw sqlError("22003", `"${value}" is out of range for type ${type}`);
+  }
+  return number;
+}
+
+function fromJsonb(to: SqlType): Convert | null {
+  if (to.name === "json") {
+    return (value) => {
+      const text = toText({ name: "jsonb", modifier: null, element: null }, value);
+      return new Json(checkJson(text), text);
+    };
+  }
+  const wanted = to.name === "bool" ? "boolean" : "number";
+  const convert = to.name === "bool" ? null : numberConversion("numeric", to.name);
+  return (value) => {
+    const scalar = (value as Json).value;
+    const number = typeof scalar === "number" ? Numeric.fromNumber(scalar) : scalar;
+    if (wanted === "boolean" && typeof scalar === "boolean") return scalar;
+    if (convert !== null && number instanceof Numeric) return convert(number);
+    throw sqlError("22023", `cannot cast jsonb ${jsonKind(scalar)} to type ${displayName(baseType(to))}`);
+  };
+}
+
+function jsonKind(value: unknown): string {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "array";
+  if (value instanceof Numeric || typeof value === "number") return "numeric";
+  return typeof value;
+}
+
+/** Wall clock of an instant. */
+export function localMicros(micros: number, timeZone: string): number {
+  return Number.isFinite(micros) ? micros + offsetAt(timeZone, micros) * SECOND_MICROS : micros;
+}
+
+/** Instant of a wall clock reading. */
+export function instantOf(local: number, timeZone: string): number {
+  return Number.isFinite(local) ? local - offsetOfLocal(timeZone, local) * SECOND_MICROS : local;
+}
+
+const dayOf = (micros: number) => (Number.isFinite(micros) ? splitTimestamp(micros).days : micros);
+const timeOf = (micros: number) => (Number.isFinite(micros) ? splitTimestamp(micros).micros : null);
+
+function dateToTimestamp(days: number): number {
+  if (!Number.isFinite(days)) return days;
+  try {
+    return checkedTimestamp(days * DAY_MICROS);
+  } catch {
+    throw sqlError("22008", "date out of range for timestamp");
+  }
+}
+
+function timeConversion(from: string, to: string): Convert | null {
+  switch (`${from}>${to}`) {
+    case "date>timestamp":
+      return (value) => dateToTimestamp(value as number);
+    case "date>timestamptz":
+      return (value, context) => instantOf(dateToTimestamp(value as number), context.timeZone);
+    case "timestamp>date":
+      return (value) => dayOf(value as number);
+    case "timestamp>time":
+      return (value) => timeOf(value as number);
+    case "timestamp>timestamptz":
+      return (value, context) => instantOf(value as number, context.timeZone);
+    case "timestamptz>date":
+      return (value, context) => dayOf(localMicros(value as number, context.timeZone));
+    case "timestamptz>time":
+      return (value, context) => timeOf(localMicros(value as number, context.timeZone));
+    case "timestamptz>timestamp":
+      return (value, context) => localMicros(value as number, context.timeZone);
+    case "timestamptz>timetz":
+      return (value, context) => {
+        const micros = timeOf(localMicros(value as number, context.timeZone));
+        return micros === null ? null : { micros, offset: offsetAt(context.timeZone, value as number) };
+      };
+    case "time>interval":
+      return (value) => makeInterval(0, 0, value as number);
+    case "time>timetz":
+      return (value, context) => {
+        const now = localMicros(context.transactionMicros, context.timeZone);
+        const local = now - splitTimestamp(now).micros + (value as number);
+        return { micros: value as number, offset: offsetOfLocal(context.timeZone, local) };
+      };
+    case "timetz>time":
+      return (value) => (value as TimeTz).micros;
+    case "interval>time":
+      return (value) => {
+        const { micros } = value as Interval;
+        return ((micros % DAY_MICROS) + DAY_MICROS) % DAY_MICROS;
+      };
+    default:
+      return null;
+  }
+}

@@ -1,0 +1,335 @@
+/**
+ * Order and equality of values by type: ORDER BY, DISTINCT, GROUP BY, hash joins, min/max, index bounds and the
+ * comparison operators all use these, so that they agree with each other.
+ */
+import type { Numeric } from "../../protocol/numeric.js";
+import type { Interval, Json, SqlArray, SqlType, TimeTz, Value } from "../../protocol/values.js";
+
+export type Comparator = (a: Value, b: Value) => number;
+export type HashKey = string | number | bigint | boolean;
+
+/**
+ * The total order of a type's non-null values; negative, 0 or positive. Text orders by code point (as its UTF-8 bytes
+ * do, PostgreSQL's C collation). Both values must be of `type`. Types without an order (json) compare by their text.
+ */
+export function comparatorOf(type: SqlType): Comparator {
+  switch (type.name) {
+    case "bool":
+    case "int2":
+    case "int4":
+    case "int8":
+    case "oid":
+    case "date":
+    case "time":
+    case "timestamp":
+    case "timestamptz":
+      return compareIntegers as Comparator;
+    case "float4":
+    case "float8":
+      return compareFloats as Comparator;
+    case "numeric":
+      return (a, b) => (a as Numeric).compare(b as Numeric);
+    case "bpchar":
+      return (a, b) => compareText(trimBlanks(a as string), trimBlanks(b as string));
+    case "text":
+    case "varchar":
+    case "name":
+    case "uuid":
+    case "unknown":
+      return compareText as Comparator;
+    case "bytea":
+      return (a, b) => compareBytes(a as Uint8Array, b as Uint8Array);
+    case "timetz":
+      return (a, b) => compareTimeTz(a as TimeTz, b as TimeTz);
+    case "interval":
+      return (a, b) => compareIntervals(a as Interval, b as Interval);
+    case "json":
+      return (a, b) => compareText(jsonText(a as Json), jsonText(b as Json));
+    case "jsonb":
+      return (a, b) => compareJson((a as Json).value, (b as Json).value);
+    case "vector":
+      return (a, b) => compareVectors(a as Float32Array, b as Float32Array);
+    case "array":
+      return arrayComparator(type);
+    case "record":
+      return (a, b) => compareRecords(a as readonly Value[], b as readonly Value[]);
+    case "void":
+      return () => 0;
+  }
+}
+
+/** Order for one sort key: NULLs where asked, the rest ascending or descending. */
+export function sortComparator(type: SqlType, descending: boolean, nullsFirst: boolean): Comparator {
+  const compare = comparatorOf(type);
+  const nullFirst = nullsFirst ? -1 : 1;
+  return (a, b) => {
+    if (a === null) return b === null ? 0 : nullFirst;
+    if (b === null) return -nullFirst;
+    return descending ? compare(b, a) : compare(a, b);
+  };
+}
+
+function compareIntegers(a: number | bigint, b: number | bigint): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** NaN is equal to itself and above everything else; −0 equals 0. */
+export function compareFloats(a: number, b: number): number {
+  if (a < b) return -1;
+  if (a > b) return 1;
+  if (a === b) return 0;
+  return Number.isNaN(a) ? (Number.isNaN(b) ? 0 : 1) : -1;
+}
+
+/** By code point. UTF-16 units agree with that except that surrogates (D800–DFFF) sort below E000–FFFF. */
+export function compareText(a: string, b: string): number {
+  if (a === b) return 0;
+  const length = Math.min(a.length, b.length);
+  for (let i = 0; i < length; i++) {
+    const x = a.charCodeAt(i);
+    const y = b.charCodeAt(i);
+    if (x !== y) {
+      const xSurrogate = x >= 0xd800 && x <= 0xdfff;
+      if (xSurrogate === (y >= 0xd800 && y <= 0xdfff)) return x - y;
+      return xSurrogate ? (y > 0xdfff ? 1 : x - y) : x > 0xdfff ? -1 : x - y;
+    }
+  }
+  return a.length - b.length;
+}
+
+/** Without the padding of character(n). */
+export function trimBlanks(text: string): string {
+  let end = text.length;
+  while (end > 0 && text.charCodeAt(end - 1) === 32) end--;
+  return end === text.length ? text : text.slice(0, end);
+}
+
+export function compareBytes(a: Uint8Array, b: Uint8Array): number {
+  const length = Math.min(a.length, b.length);
+  for (let i = 0; i < length; i++) {
+    const difference = (a[i] as number) - (b[i] as number);
+    if (difference !== 0) return difference;
+  }
+  return a.length - b.length;
+}
+
+/** By instant, then by zone, west after east, as PostgreSQL does. */
+function compareTimeTz(a: TimeTz, b: TimeTz): number {
+  const difference = a.micros - a.offset * 1e6 - (b.micros - b.offset * 1e6);
+  return difference !== 0 ? difference : b.offset - a.offset;
+}
+
+const DAY_MICROS = 86_400_000_000;
+
+/** A month counts 30 days and a day 24 hours, so the whole may be more than 2^53 microseconds. */
+function compareIntervals(a: Interval, b: Interval): number {
+  const days = a.months * 30 + a.days - (b.months * 30 + b.days);
+  const micros = a.micros - b.micros;
+  if (Math.abs(days) < 50_000) return days * DAY_MICROS + micros;
+  const span = BigInt(days) * BigInt(DAY_MICROS) + BigInt(micros);
+  return span < 0n ? -1 : span > 0n ? 1 : 0;
+}
+
+export function compareVectors(a: Float32Array, b: Float32Array): number {
+  const length = Math.min(a.length, b.length);
+  for (let i = 0; i < length; i++) {
+    const order = compareFloats(a[i] as number, b[i] as number);
+    if (order !== 0) return order;
+  }
+  return a.length - b.length;
+}
+
+function arrayComparator(type: SqlType): Comparator {
+  let element = type.element as SqlType;
+  while (element.element !== null) element = element.element;
+  const compare = sortComparator(element, false, false);
+  return (x, y) => {
+    const a = x as SqlArray;
+    const b = y as SqlArray;
+    const length = Math.min(a.elements.length, b.elements.length);
+    for (let i = 0; i < length; i++) {
+      const order = compare(a.elements[i] as Value, b.elements[i] as Value);
+      if (order !== 0) return order;
+    }
+    if (a.elements.length !== b.elements.length) return a.elements.length - b.elements.length;
+    return compareShapes(a, b);
+  };
+}
+
+function compareShapes(a: SqlArray, b: SqlArray): number {
+  if (a.dimensions.length !== b.dimensions.length) return a.dimensions.length - b.dimensions.length;
+  for (let i = 0; i < a.dimensions.length; i++) {
+    const difference =
+      (a.dimensions[i] as number) - (b.dimensions[i] as number) ||
+      (a.lowerBounds[i] as number) - (b.lowerBounds[i] as number);
+    if (difference !== 0) return difference;
+  }
+  return 0;
+}
+
+/** Field by field, NULL above values. A record does not know its fields' types, so their kinds must tell. */
+function compareRecords(a: readonly Value[], b: readonly Value[]): number {
+  const length = Math.min(a.length, b.length);
+  for (let i = 0; i < length; i++) {
+    const order = compareUntyped(a[i] as Value, b[i] as Value);
+    if (order !== 0) return order;
+  }
+  return a.length - b.length;
+}
+
+/** Order of two values whose type only their representation tells: fields of records. */
+export function compareUntyped(a: Value, b: Value): number {
+  if (a === null || b === null) return a === b ? 0 : a === null ? 1 : -1;
+  if (typeof a === "number" && typeof b === "number") return compareFloats(a, b);
+  if (typeof a === "string") return compareText(a, String(b));
+  if (typeof a !== "object") return compareIntegers(a as number, b as number);
+  if (Array.isArray(a)) return compareRecords(a, b as readonly Value[]);
+  if (a instanceof Uint8Array) return compareBytes(a, b as Uint8Array);
+  if (a instanceof Float32Array) return compareVectors(a, b as Float32Array);
+  if ("unscaled" in a) return a.compare(b as Numeric);
+  if ("months" in a) return compareIntervals(a, b as Interval);
+  if ("offset" in a) return compareTimeTz(a, b as TimeTz);
+  if ("toJSON" in a) return compareJson(a.value, (b as Json).value);
+  const left = a as SqlArray;
+  const right = b as SqlArray;
+  return compareRecords(left.elements, right.elements) || compareShapes(left, right);
+}
+
+const jsonText = (json: Json) => json.text ?? JSON.stringify(json.value);
+
+/** Kinds in ascending order: Object > Array > Boolean > Number > String > Null (chapter 8.14.4). */
+function jsonRank(value: unknown): number {
+  if (value === null) return 0;
+  if (typeof value === "string") return 1;
+  if (typeof value === "number" || typeof value === "bigint") return 2;
+  if (typeof value === "boolean") return 3;
+  if (Array.isArray(value)) return 4;
+  return "unscaled" in (value as object) ? 2 : 5;
+}
+
+/** jsonb's B-tree order; arrays and objects with fewer members come first, an empty array before everything. */
+export function compareJson(a: unknown, b: unknown): number {
+  const rank = jsonRank(a);
+  const other = jsonRank(b);
+  if (rank !== other) {
+    // PostgreSQL sorts an empty top-level array below null; kept because it is what its users see.
+    if (rank === 4 && (a as unknown[]).length === 0) return -1;
+    if (other === 4 && (b as unknown[]).length === 0) return 1;
+    return rank - other;
+  }
+  switch (rank) {
+    case 0:
+      return 0;
+    case 1:
+      return compareText(a as string, b as string);
+    case 2:
+      return compareJsonNumbers(a as JsonNumber, b as JsonNumber);
+    case 3:
+      return Number(a) - Number(b);
+    case 4: {
+      const left = a as unknown[];
+      const right = b as unknown[];
+      if (left.length !== right.length) return left.length - right.length;
+      return firstDifference(left, (value, i) => compareJson(value, right[i]));
+    }
+    default:
+      return compareJsonObjects(a as Record<string, unknown>, b as Record<string, unknown>);
+  }
+}
+
+type JsonNumber = number | bigint | Numeric;
+
+function compareJsonNumbers(a: JsonNumber, b: JsonNumber): number {
+  if (typeof a !== "object" && typeof b !== "object") return compareIntegers(a, b);
+  return typeof a === "object" && typeof b === "object" ? a.compare(b) : Number(a) - Number(b);
+}
+
+function compareJsonObjects(a: Record<string, unknown>, b: Record<string, unknown>): number {
+  const keys = jsonKeys(a);
+  const others = jsonKeys(b);
+  if (keys.length !== others.length) return keys.length - others.length;
+  return firstDifference(keys, (key, i) => {
+    const other = others[i] as string;
+    return key === other ? compareJson(a[key], b[other]) : key.length - other.length || compareText(key, other);
+  });
+}
+
+function firstDifference<T>(items: readonly T[], order: (item: T, index: number) => number): number {
+  for (const [i, item] of items.entries()) {
+    const difference = order(item, i);
+    if (difference !== 0) return difference;
+  }
+  return 0;
+}
+
+/** Keys in jsonb's own order: shorter first, then by code point. */
+export function jsonKeys(object: Readonly<Record<string, unknown>>): string[] {
+  return Object.keys(object).sort((a, b) => {
+    const x = Buffer.byteLength(a);
+    const y = Buffer.byteLength(b);
+    return x - y || compareText(a, b);
+  });
+}
+
+/**
+ * A Map key for a non-null value of a type: two values have the same key just when SQL's `=` holds between them.
+ * Keys of different types may collide; prefix them when several columns make one key.
+ */
+export function hashKeyOf(type: SqlType): (value: Value) => HashKey {
+  switch (type.name) {
+    case "bpchar":
+      return (value) => trimBlanks(value as string);
+    case "numeric":
+      return (value) => (value as Numeric).hashKey();
+    case "bytea":
+      return (value) => Buffer.from(value as Uint8Array).toString("latin1");
+    case "timetz":
+      return (value) => `${(value as TimeTz).micros}/${(value as TimeTz).offset}`;
+    case "interval":
+      return (value) => intervalKey(value as Interval);
+    case "json":
+      return (value) => jsonText(value as Json);
+    case "jsonb":
+      return (value) => jsonKey((value as Json).value);
+    case "vector":
+    case "array":
+    case "record":
+      return untypedKey;
+    case "void":
+      return () => 0;
+    default:
+      // Map already takes −0 for 0 and NaN for NaN.
+      return (value) => value as HashKey;
+  }
+}
+
+function intervalKey(interval: Interval): string {
+  return (
+    BigInt(interval.months * 30 + interval.days) * BigInt(DAY_MICROS) +
+    BigInt(interval.micros)
+  ).toString();
+}
+
+function jsonKey(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(jsonKey).join()}]`;
+  if (typeof value !== "object" || value === null) return typeof value === "bigint" ? String(value) : JSON.stringify(value);
+  if ("unscaled" in value) return (value as Numeric).hashKey();
+  const object = value as Record<string, unknown>;
+  return `{${jsonKeys(object).map((key) => `${JSON.stringify(key)}:${jsonKey(object[key])}`)}}`;
+}
+
+/** A key of a value by its representation: members of arrays, records and vectors. */
+export function untypedKey(value: Value): string {
+  if (value === null) return "~";
+  if (typeof value === "string") return JSON.stringify(value);
+  if (typeof value !== "object") return Object.is(value, -0) ? "0" : String(value);
+  if (value instanceof Float32Array) return `<${value.join()}>`;
+  if (value instanceof Uint8Array) return `x${Buffer.from(value).toString("hex")}`;
+  if (Array.isArray(value)) return `(${value.map(untypedKey).join()})`;
+  if ("unscaled" in value) return value.hashKey();
+  if ("months" in value) return intervalKey(value);
+  if ("offset" in value) return `${value.micros}/${value.offset}`;
+  if ("toJSON" in value) return jsonKey(value.value);
+  const array = value as SqlArray;
+  return `{${array.dimensions.join("x")}@${array.lowerBounds.join()}:${array.elements.map(untypedKey).join()}}`;
+}

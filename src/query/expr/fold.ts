@@ -1,0 +1,122 @@
+/**
+ * Constant folding: immutable calls and casts of constants are evaluated once, when a statement is planned. The
+ * optimizer's first rule calls it. An error leaves the expression as it is, to surface only if it is evaluated at all
+ * (`CASE WHEN x <> 0 THEN 1 / x …`).
+ */
+import { BOOL, type Value } from "../../protocol/values.js";
+import { dependsOnSession } from "./cast.js";
+import { compileExpr } from "./compile.js";
+import type { Batch, CaseExpr, ConstExpr, EvalContext, Expr, LogicExpr } from "./expr.js";
+import { mapExpr } from "./walk.js";
+
+const NO_ROWS: Batch = { columns: [], length: 1 };
+
+/** Nothing that folds looks at these: whatever depends on the session or on time is not immutable. */
+const NEUTRAL: EvalContext = {
+  params: [],
+  transactionMicros: 0,
+  statementMicros: 0,
+  timeZone: "UTC",
+  user: "",
+  tenant: "",
+  outer: null,
+  checkpoint() {},
+  services: {},
+};
+
+/** The expression with all that is constant evaluated, and with decided branches of AND, OR and CASE dropped. */
+export function foldExpr(expr: Expr): Expr {
+  return mapExpr(expr, foldNode);
+}
+
+function foldNode(expr: Expr): Expr {
+  switch (expr.kind) {
+    case "call":
+      if (expr.fn.volatility !== "immutable") return expr;
+      if (expr.fn.strict && expr.args.some(isNull)) return constant(expr, null);
+      return expr.args.every(isConst) ? evaluated(expr) : expr;
+    case "cast":
+      if (!isConst(expr.input)) return expr;
+      if (isNull(expr.input)) return constant(expr, null);
+      return dependsOnSession(expr.input.type, expr.type) ? foldedIsoText(expr) : evaluated(expr);
+    case "and":
+    case "or":
+      return foldLogic(expr);
+    case "not":
+    case "isnull":
+      return isConst(expr.input) ? evaluated(expr) : expr;
+    case "case":
+      return foldCase(expr);
+    case "in":
+      if (isNull(expr.input) && expr.items.length > 0) return constant(expr, null);
+      return isConst(expr.input) && expr.items.every(isConst) ? evaluated(expr) : expr;
+    default:
+      return expr;
+  }
+}
+
+const isConst = (expr: Expr): expr is ConstExpr => expr.kind === "const";
+const isNull = (expr: Expr) => expr.kind === "const" && expr.value === null;
+
+function constant(expr: Expr, value: Value): ConstExpr {
+  return Object.freeze({ kind: "const", type: expr.type, value });
+}
+
+function evaluated(expr: Expr): Expr {
+  try {
+    return constant(
+      expr,
+      compileExpr(expr, () => -1)(NO_ROWS, 0, NEUTRAL),
+    );
+  } catch {
+    return expr;
+  }
+}
+
+/** Literal dates that begin with a digit do not say "now" or "today"; those with a zone of their own are fixed too. */
+const FIXED_TEXT = /^\s*\d[\d\s:.T/-]*$/;
+const FIXED_ZONED_TEXT = /^\s*\d{4}-\d\d-\d\d[ T]\d\d:\d\d[\d:.]*(?:Z|[+-]\d\d(?::?\d\d)?)\s*$/;
+
+function foldedIsoText(expr: Expr & { kind: "cast" }): Expr {
+  const { value } = expr.input as ConstExpr;
+  if (typeof value !== "string") return expr;
+  if (expr.type.name === "timestamptz") return FIXED_ZONED_TEXT.test(value) ? evaluated(expr) : expr;
+  const local = expr.type.name === "date" || expr.type.name === "timestamp" || expr.type.name === "time";
+  return local && FIXED_TEXT.test(value) ? evaluated(expr) : expr;
+}
+
+/** Drops operands that do not decide and ends at the first that does. */
+function foldLogic(expr: LogicExpr): Expr {
+  const decisive = expr.kind === "or";
+  const kept: Expr[] = [];
+  for (const arg of expr.args) {
+    if (!isConst(arg) || arg.value === null) kept.push(arg);
+    else if (arg.value === decisive) {
+      kept.push(arg);
+      break;
+    }
+  }
+  const last = kept.at(-1);
+  if (last === undefined) return Object.freeze({ kind: "const", type: BOOL, value: !decisive });
+  if (kept.length === 1) return last;
+  if (kept.every(isConst)) return evaluated(Object.freeze({ ...expr, args: kept }));
+  // What is beside a decisive operand can only fail, and SQL leaves open whether it is evaluated.
+  if (isConst(last) && last.value === decisive) return last;
+  return kept.length === expr.args.length ? expr : Object.freeze({ ...expr, args: kept });
+}
+
+function foldCase(expr: CaseExpr): Expr {
+  const branches: CaseExpr["branches"][number][] = [];
+  let { otherwise } = expr;
+  for (const branch of expr.branches) {
+    if (isConst(branch.when)) {
+      if (branch.when.value !== true) continue;
+      otherwise = branch.then;
+      break;
+    }
+    branches.push(branch);
+  }
+  if (branches.length === 0) return otherwise ?? constant(expr, null);
+  if (branches.length === expr.branches.length) return expr;
+  return Object.freeze({ ...expr, branches, otherwise });
+}

@@ -1,0 +1,435 @@
+/**
+ * Aggregate functions (chapter 9.21) with PostgreSQL's result types: count, sum, avg, min, max, boolean and bit
+ * aggregates, string_agg, array_agg and the JSON collectors. Variance and regression are in statistics.ts.
+ */
+import { roundMicros } from "../../../protocol/datetime.js";
+import { sqlError } from "../../../protocol/errors.js";
+import { addIntervals, multiplyInterval } from "../../../protocol/interval.js";
+import { Numeric } from "../../../protocol/numeric.js";
+import {
+  arrayOf,
+  BOOL,
+  BYTEA,
+  FLOAT4,
+  FLOAT8,
+  INT2,
+  INT4,
+  INT8,
+  INTERVAL,
+  type Interval,
+  Json,
+  JSON_TYPE,
+  JSONB,
+  NUMERIC,
+  type SqlArray,
+  type SqlType,
+  TEXT,
+  type Value,
+  VECTOR,
+} from "../../../protocol/values.js";
+import { normalInt8 } from "../cast.js";
+import { comparatorOf } from "../compare.js";
+import type { AggregateFunction } from "../expr.js";
+import { type AggregateFamily, family, matchPatterns } from "./define.js";
+import { toJson } from "./to-json.js";
+
+interface Steps<S> {
+  init(): S;
+  // biome-ignore lint/suspicious/noExplicitAny: arguments have the declared types
+  step(state: S, ...args: any[]): S;
+  result(state: S): Value;
+}
+
+export function aggregate<S>(
+  name: string,
+  args: readonly SqlType[],
+  returns: SqlType,
+  steps: Steps<S>,
+  strict = true,
+): AggregateFunction {
+  return Object.freeze({ name, args, returns, strict, ...steps });
+}
+
+/** A sum that starts without a value, so that no rows give NULL. */
+function folding<V extends Value>(add: (a: V, b: V) => V): Steps<V | null> {
+  return {
+    init: () => null,
+    step: (state, value: V) => (state === null ? value : add(state, value)),
+    result: (state) => state,
+  };
+}
+
+/** Doubles while that is exact, then bigint. */
+interface IntegerSum {
+  small: number;
+  large: bigint;
+  count: number;
+}
+
+function addInteger(state: IntegerSum, value: number | bigint): IntegerSum {
+  state.count++;
+  if (typeof value === "bigint") {
+    state.large += value;
+    return state;
+  }
+  const sum = state.small + value;
+  if (Number.isSafeInteger(sum)) state.small = sum;
+  else state.large += BigInt(value);
+  return state;
+}
+
+const newIntegerSum = (): IntegerSum => ({ small: 0, large: 0n, count: 0 });
+const totalOf = (state: IntegerSum) => state.large + BigInt(state.small);
+
+function integerSum(result: (state: IntegerSum) => Value): Steps<IntegerSum> {
+  return { init: newIntegerSum, step: addInteger, result: (state) => (state.count === 0 ? null : result(state)) };
+}
+
+const sumAsInt8 = integerSum((state) => (state.large === 0n ? state.small : normalInt8(totalOf(state))));
+const sumAsNumeric = integerSum((state) => Numeric.of(totalOf(state), 0));
+const integerAverage = integerSum((state) => Numeric.of(totalOf(state), 0).div(Numeric.fromInteger(state.count)));
+
+interface NumericSum {
+  sum: Numeric;
+  count: number;
+}
+
+const numericSum: Steps<NumericSum> = {
+  init: () => ({ sum: Numeric.ZERO, count: 0 }),
+  step(state, value: Numeric) {
+    state.sum = state.sum.add(value);
+    state.count++;
+    return state;
+  },
+  result: (state) => (state.count === 0 ? null : state.sum),
+};
+
+const numericAverage: Steps<NumericSum> = {
+  ...numericSum,
+  result: (state) => (state.count === 0 ? null : state.sum.div(Numeric.fromInteger(state.count))),
+};
+
+interface FloatSum {
+  sum: number;
+  count: number;
+  infinite: boolean;
+}
+
+function floatSum(result: (state: FloatSum) => number): Steps<FloatSum> {
+  return {
+    init: () => ({ sum: 0, count: 0, infinite: false }),
+    step(state, value: number) {
+      state.sum += value;
+      state.count++;
+      if (!Number.isFinite(value)) state.infinite = true;
+      return state;
+    },
+    result(state) {
+      if (state.count === 0) return null;
+      if (!Number.isFinite(state.sum) && !state.infinite) throw sqlError("22003", "value out of range: overflow");
+      return result(state);
+    },
+  };
+}
+
+interface IntervalSum {
+  sum: Interval;
+  count: number;
+}
+
+function intervalSum(result: (state: IntervalSum) => Interval): Steps<IntervalSum> {
+  return {
+    init: () => ({ sum: { months: 0, days: 0, micros: 0 }, count: 0 }),
+    step(state, value: Interval) {
+      state.sum = addIntervals(state.sum, value);
+      state.count++;
+      return state;
+    },
+    result: (state) => (state.count === 0 ? null : result(state)),
+  };
+}
+
+interface VectorSum {
+  sum: Float64Array | null;
+  count: number;
+}
+
+function vectorSum(result: (state: VectorSum) => Float32Array): Steps<VectorSum> {
+  return {
+    init: () => ({ sum: null, count: 0 }),
+    step(state, value: Float32Array) {
+      state.sum ??= new Float64Array(value.length);
+      if (state.sum.length !== value.length) {
+        throw sqlError("22000", `expected ${state.sum.length} dimensions, not ${value.length}`);
+      }
+      for (let i = 0; i < value.length; i++) (state.sum[i] as number) += value[i] as number;
+      state.count++;
+      return state;
+    },
+    result: (state) => (state.sum === null ? null : result(state)),
+  };
+}
+
+const SUMS: readonly AggregateFunction[] = [
+  aggregate("sum", [INT2], INT8, sumAsInt8),
+  aggregate("sum", [INT4], INT8, sumAsInt8),
+  aggregate("sum", [INT8], NUMERIC, sumAsNumeric),
+  aggregate("sum", [NUMERIC], NUMERIC, numericSum),
+  aggregate(
+    "sum",
+    [FLOAT4],
+    FLOAT4,
+    floatSum((state) => Math.fround(state.sum)),
+  ),
+  aggregate(
+    "sum",
+    [FLOAT8],
+    FLOAT8,
+    floatSum((state) => state.sum),
+  ),
+  aggregate(
+    "sum",
+    [INTERVAL],
+    INTERVAL,
+    intervalSum((state) => state.sum),
+  ),
+  aggregate(
+    "sum",
+    [VECTOR],
+    VECTOR,
+    vectorSum((state) => Float32Array.from(state.sum as Float64Array)),
+  ),
+  ...[INT2, INT4, INT8].map((type) => aggregate("avg", [type], NUMERIC, integerAverage)),
+  aggregate("avg", [NUMERIC], NUMERIC, numericAverage),
+  ...[FLOAT4, FLOAT8].map((type) =>
+    aggregate(
+      "avg",
+      [type],
+      FLOAT8,
+      floatSum((state) => state.sum / state.count),
+    ),
+  ),
+  aggregate(
+    "avg",
+    [INTERVAL],
+    INTERVAL,
+    intervalSum((state) => {
+      const mean = multiplyInterval(state.sum, 1 / state.count);
+      return { ...mean, micros: roundMicros(mean.micros, 6) };
+    }),
+  ),
+  aggregate(
+    "avg",
+    [VECTOR],
+    VECTOR,
+    vectorSum((state) => Float32Array.from(state.sum as Float64Array, (sum) => sum / state.count)),
+  ),
+];
+
+const counting: Steps<number> = {
+  init: () => 0,
+  step: (count) => count + 1,
+  result: (count) => count,
+};
+
+/** Bit operations over the argument; PostgreSQL has them for all integer types. */
+function bitAggregates(name: string, small: (a: number, b: number) => number, large: (a: bigint, b: bigint) => bigint) {
+  return [
+    aggregate(name, [INT2], INT2, folding<number>(small)),
+    aggregate(name, [INT4], INT4, folding<number>(small)),
+    aggregate(
+      name,
+      [INT8],
+      INT8,
+      folding<number | bigint>((a, b) => normalInt8(large(BigInt(a), BigInt(b)))),
+    ),
+  ];
+}
+
+const BITS: readonly AggregateFunction[] = [
+  ...bitAggregates(
+    "bit_and",
+    (a, b) => a & b,
+    (a, b) => a & b,
+  ),
+  ...bitAggregates(
+    "bit_or",
+    (a, b) => a | b,
+    (a, b) => a | b,
+  ),
+  ...bitAggregates(
+    "bit_xor",
+    (a, b) => a ^ b,
+    (a, b) => a ^ b,
+  ),
+];
+
+interface TextParts {
+  parts: string[];
+  any: boolean;
+}
+
+/** Each value but the first is preceded by its own separator. */
+const joinText: Steps<TextParts> = {
+  init: () => ({ parts: [], any: false }),
+  step(state, value: string | null, separator: string | null = ",") {
+    if (value === null) return state;
+    if (state.any && separator !== null) state.parts.push(separator);
+    state.parts.push(value);
+    state.any = true;
+    return state;
+  },
+  result: (state) => (state.any ? state.parts.join("") : null),
+};
+
+const joinBytes: Steps<Uint8Array[]> = {
+  init: () => [],
+  step(parts, value: Uint8Array | null, separator: Uint8Array | null) {
+    if (value === null) return parts;
+    if (parts.length > 0 && separator !== null) parts.push(separator);
+    parts.push(value);
+    return parts;
+  },
+  result: (parts) => (parts.length === 0 ? null : new Uint8Array(Buffer.concat(parts))),
+};
+
+export const AGGREGATE_TABLE: readonly AggregateFunction[] = [
+  aggregate("count", [], INT8, counting),
+  ...SUMS,
+  ...BITS,
+  aggregate(
+    "bool_and",
+    [BOOL],
+    BOOL,
+    folding<boolean>((a, b) => a && b),
+  ),
+  aggregate(
+    "every",
+    [BOOL],
+    BOOL,
+    folding<boolean>((a, b) => a && b),
+  ),
+  aggregate(
+    "bool_or",
+    [BOOL],
+    BOOL,
+    folding<boolean>((a, b) => a || b),
+  ),
+  aggregate("string_agg", [TEXT, TEXT], TEXT, joinText, false),
+  aggregate("string_agg", [BYTEA, BYTEA], BYTEA, joinBytes, false),
+  aggregate("group_concat", [TEXT], TEXT, joinText, false),
+  aggregate("group_concat", [TEXT, TEXT], TEXT, joinText, false),
+];
+
+/** min and max of every type that has an order. */
+function extreme(name: string, sign: number): AggregateFamily {
+  return family(name, (types) => {
+    const [given] = types;
+    if (types.length !== 1 || given === undefined) return null;
+    const type = given.name === "unknown" || given.name === "varchar" ? TEXT : given;
+    if (type.name === "json" || type.name === "bool" || type.name === "uuid") return null;
+    const compare = comparatorOf(type);
+    return aggregate(
+      name,
+      [type],
+      type,
+      folding<Value>((best, value) => (compare(value, best) * sign > 0 ? value : best)),
+    );
+  });
+}
+
+/** An array of arrays is an array of one more dimension. */
+function collect(values: readonly Value[], element: SqlType): SqlArray {
+  if (element.element === null) return { elements: values, dimensions: [values.length], lowerBounds: [1] };
+  const arrays = values.map((value) => {
+    if (value === null) throw sqlError("22004", "cannot accumulate null arrays");
+    return value as SqlArray;
+  });
+  const first = arrays[0] as SqlArray;
+  if (first.dimensions.length === 0) throw sqlError("2202E", "cannot accumulate empty arrays");
+  if (arrays.some((array) => array.dimensions.join() !== first.dimensions.join())) {
+    throw sqlError("2202E", "cannot accumulate arrays of different dimensionality");
+  }
+  return {
+    elements: arrays.flatMap((array) => array.elements),
+    dimensions: [arrays.length, ...first.dimensions],
+    lowerBounds: [1, ...first.lowerBounds],
+  };
+}
+
+/** The values in a list, then turned into one. */
+function listing(result: (values: readonly Value[]) => Value): Steps<Value[]> {
+  return {
+    init: () => [],
+    step(values, value: Value) {
+      values.push(value);
+      return values;
+    },
+    result: (values) => (values.length === 0 ? null : result(values)),
+  };
+}
+
+function jsonArray(name: string, returns: SqlType): AggregateFamily {
+  return family(name, (types) => {
+    const match = matchPatterns(["any"], types);
+    if (match === null) return null;
+    const [type] = match.args as [SqlType];
+    const steps = listing((values) => new Json(values.map((value) => toJson(type, value))));
+    return aggregate(name, [type], returns, steps, false);
+  });
+}
+
+function jsonObject(name: string, returns: SqlType): AggregateFamily {
+  return family(name, (types) => {
+    const match = matchPatterns(["any", "any"], types);
+    if (match === null) return null;
+    const [keyType, valueType] = match.args as [SqlType, SqlType];
+    const steps: Steps<Map<string, unknown>> = {
+      init: () => new Map(),
+      step(members, key: Value, value: Value) {
+        if (key === null) throw sqlError("22023", "field name must not be null");
+        members.set(String(toJson(keyType, key)), toJson(valueType, value));
+        return members;
+      },
+      result: (members) => (members.size === 0 ? null : new Json(Object.fromEntries(members))),
+    };
+    return aggregate(name, [keyType, valueType], returns, steps, false);
+  });
+}
+
+export const AGGREGATE_FAMILY_TABLE: readonly AggregateFamily[] = [
+  family("count", (types) => {
+    const match = matchPatterns(["any"], types);
+    return match === null ? null : aggregate("count", match.args, INT8, counting);
+  }),
+  extreme("min", -1),
+  extreme("max", 1),
+  family("array_agg", (types) => {
+    const match = matchPatterns(["any"], types);
+    if (match === null) return null;
+    const [type] = match.args as [SqlType];
+    const returns = type.element === null ? arrayOf(type) : type;
+    return aggregate(
+      "array_agg",
+      [type],
+      returns,
+      listing((values) => collect(values, type)),
+      false,
+    );
+  }),
+  family("any_value", (types) => {
+    const match = matchPatterns(["any"], types);
+    if (match === null) return null;
+    const [type] = match.args as [SqlType];
+    return aggregate(
+      "any_value",
+      [type],
+      type,
+      folding<Value>((first) => first),
+    );
+  }),
+  jsonArray("json_agg", JSON_TYPE),
+  jsonArray("jsonb_agg", JSONB),
+  jsonObject("json_object_agg", JSON_TYPE),
+  jsonObject("jsonb_object_agg", JSONB),
+];

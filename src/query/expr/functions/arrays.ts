@@ -1,0 +1,300 @@
+/** Array functions and operators (chapter 9.19) that need no set-returning support. */
+import { sqlError } from "../../../protocol/errors.js";
+import { toText } from "../../../protocol/text-format.js";
+import { EMPTY_ARRAY, sqlArray } from "../../../protocol/text-format-array.js";
+import { arrayOf, BOOL, INT4, type SqlArray, type SqlType, TEXT, type Value } from "../../../protocol/values.js";
+import { comparatorOf, hashKeyOf } from "../compare.js";
+import type { ScalarFunction } from "../expr.js";
+import { commonType } from "../types.js";
+import { type FunctionFamily, family, fn, type Pattern, polymorphic } from "./define.js";
+
+function appendElement(array: SqlArray | null, element: Value): SqlArray {
+  if (array === null || array.dimensions.length === 0) return sqlArray([element]);
+  oneDimension(array);
+  return {
+    elements: [...array.elements, element],
+    dimensions: [array.elements.length + 1],
+    lowerBounds: array.lowerBounds,
+  };
+}
+
+function prependElement(element: Value, array: SqlArray | null): SqlArray {
+  if (array === null || array.dimensions.length === 0) return sqlArray([element]);
+  oneDimension(array);
+  return {
+    elements: [element, ...array.elements],
+    dimensions: [array.elements.length + 1],
+    lowerBounds: array.lowerBounds,
+  };
+}
+
+function oneDimension(array: SqlArray): void {
+  if (array.dimensions.length > 1) throw sqlError("22000", "argument must be empty or one-dimensional array");
+}
+
+/** Arrays of the same depth join along their first dimension; one of less depth is a member of the other. */
+function concatArrays(a: SqlArray | null, b: SqlArray | null): SqlArray | null {
+  if (a === null || b === null) return a ?? b;
+  if (a.dimensions.length === 0) return b;
+  if (b.dimensions.length === 0) return a;
+  const depth = a.dimensions.length - b.dimensions.length;
+  const inner = (array: SqlArray, from: number) => array.dimensions.slice(from).join();
+  const fits =
+    depth === 0 ? inner(a, 1) === inner(b, 1) : depth === 1 ? inner(a, 1) === inner(b, 0) : depth === -1 && inner(a, 0) === inner(b, 1);
+  if (!fits) throw sqlError("2202E", "cannot concatenate incompatible arrays");
+  const base = depth >= 0 ? a : b;
+  const count = depth === 0 ? (a.dimensions[0] as number) + (b.dimensions[0] as number) : (base.dimensions[0] as number) + 1;
+  return {
+    elements: [...a.elements, ...b.elements],
+    dimensions: [count, ...base.dimensions.slice(1)],
+    lowerBounds: base.lowerBounds,
+  };
+}
+
+function bound(array: SqlArray, dimension: number, upper: boolean): number | null {
+  const size = array.dimensions[dimension - 1];
+  const lower = array.lowerBounds[dimension - 1];
+  if (size === undefined || lower === undefined) return null;
+  return upper ? lower + size - 1 : lower;
+}
+
+function dimensionsText(array: SqlArray): string | null {
+  if (array.dimensions.length === 0) return null;
+  return array.dimensions.map((_, i) => `[${bound(array, i + 1, false)}:${bound(array, i + 1, true)}]`).join("");
+}
+
+type SameElement = (a: Value, b: Value) => boolean;
+
+/** NULL equals NULL here: array_position, array_remove and array_replace look for it. */
+function sameElement(element: SqlType): SameElement {
+  const compare = comparatorOf(element);
+  return (a, b) => (a === null || b === null ? a === b : compare(a, b) === 0);
+}
+
+function keysOf(element: SqlType, array: SqlArray): Set<unknown> {
+  const key = hashKeyOf(element);
+  return new Set(array.elements.filter((value) => value !== null).map((value) => key(value)));
+}
+
+const contains = (element: SqlType) => (a: SqlArray, b: SqlArray) => {
+  const keys = keysOf(element, a);
+  const key = hashKeyOf(element);
+  return b.elements.every((value) => value !== null && keys.has(key(value)));
+};
+
+const overlaps = (element: SqlType) => (a: SqlArray, b: SqlArray) => {
+  const keys = keysOf(element, a);
+  const key = hashKeyOf(element);
+  return b.elements.some((value) => value !== null && keys.has(key(value)));
+};
+
+function positions(element: SqlType) {
+  const same = sameElement(element);
+  return (array: SqlArray, value: Value, start?: number | null): number[] => {
+    if (array.dimensions.length > 1) {
+      throw sqlError("0A000", "searching for elements in multidimensional arrays is not supported");
+    }
+    const lower = array.lowerBounds[0] ?? 1;
+    return array.elements.flatMap((member, i) =>
+      i + lower >= (start ?? lower) && same(member, value) ? [i + lower] : [],
+    );
+  };
+}
+
+function removeElement(element: SqlType) {
+  const same = sameElement(element);
+  return (array: SqlArray | null, value: Value) => {
+    if (array === null) return null;
+    if (array.dimensions.length > 1) {
+      throw sqlError("0A000", "removing elements from multidimensional arrays is not supported");
+    }
+    return sqlArray(array.elements.filter((member) => !same(member, value)));
+  };
+}
+
+function replaceElement(element: SqlType) {
+  const same = sameElement(element);
+  return (array: SqlArray | null, from: Value, to: Value) =>
+    array === null ? null : { ...array, elements: array.elements.map((member) => (same(member, from) ? to : member)) };
+}
+
+function toJoinedText(element: SqlType) {
+  return (array: SqlArray | null, separator: string | null, nullText: string | null = null) => {
+    if (array === null || separator === null) return null;
+    return array.elements
+      .flatMap((member) => (member === null ? (nullText === null ? [] : [nullText]) : [toText(element, member)]))
+      .join(separator);
+  };
+}
+
+function fill(value: Value, sizes: SqlArray, lower?: SqlArray): SqlArray {
+  const dimensions = sizes.elements as readonly (number | null)[];
+  if (dimensions.includes(null)) throw sqlError("22004", "dimension values cannot be null");
+  const counts = dimensions as readonly number[];
+  const total = counts.reduce((product, size) => product * size, 1);
+  if (counts.length === 0 || total === 0) return EMPTY_ARRAY;
+  if (counts.length > 6) {
+    throw sqlError("54000", `number of array dimensions (${counts.length}) exceeds the maximum allowed (6)`);
+  }
+  if (total > 134_217_727 || total < 0) throw sqlError("54000", "array size exceeds the maximum allowed (134217727)");
+  if (lower !== undefined && lower.elements.length !== counts.length) {
+    throw sqlError("2202E", "wrong number of array subscripts");
+  }
+  return {
+    elements: new Array<Value>(total).fill(value),
+    dimensions: counts,
+    lowerBounds: (lower?.elements as readonly number[] | undefined) ?? counts.map(() => 1),
+  };
+}
+
+/** One element by its subscripts; NULL outside of the bounds or with too few subscripts. */
+export function arrayElement(array: SqlArray, ...subscripts: number[]): Value {
+  if (subscripts.length !== array.dimensions.length) return null;
+  let index = 0;
+  for (const [i, subscript] of subscripts.entries()) {
+    const offset = subscript - (array.lowerBounds[i] as number);
+    if (offset < 0 || offset >= (array.dimensions[i] as number)) return null;
+    index = index * (array.dimensions[i] as number) + offset;
+  }
+  return array.elements[index] as Value;
+}
+
+/** The part within [lower, upper] pairs, one per dimension; null bounds are open. The result's bounds start at 1. */
+export function arraySlice(array: SqlArray, ...limits: (number | null)[]): SqlArray {
+  const ranges = array.dimensions.map((size, i) => {
+    const lower = array.lowerBounds[i] as number;
+    const from = Math.max(limits[2 * i] ?? lower, lower);
+    const to = Math.min(limits[2 * i + 1] ?? lower + size - 1, lower + size - 1);
+    return { start: from - lower, count: to - from + 1 };
+  });
+  if (ranges.length === 0 || limits.length > 2 * ranges.length || ranges.some(({ count }) => count <= 0)) {
+    return EMPTY_ARRAY;
+  }
+  const elements: Value[] = [];
+  const visit = (depth: number, base: number) => {
+    const { start, count } = ranges[depth] as { start: number; count: number };
+    for (let i = start; i < start + count; i++) {
+      const index = base * (array.dimensions[depth] as number) + i;
+      if (depth + 1 === ranges.length) elements.push(array.elements[index] as Value);
+      else visit(depth + 1, index);
+    }
+  };
+  visit(0, 0);
+  return { elements, dimensions: ranges.map(({ count }) => count), lowerBounds: ranges.map(() => 1) };
+}
+
+/** ARRAY[…] of elements, or of arrays of equal dimensions, which become one with a dimension more. */
+export function buildArray(...values: Value[]): SqlArray {
+  const arrays = values.filter((value): value is SqlArray => isArray(value));
+  if (arrays.length === 0) return sqlArray(values);
+  const [first] = arrays as [SqlArray];
+  if (arrays.length !== values.length || arrays.some((array) => array.dimensions.join() !== first.dimensions.join())) {
+    throw sqlError("2202E", "multidimensional arrays must have array expressions with matching dimensions");
+  }
+  if (first.dimensions.length === 0) return EMPTY_ARRAY;
+  return {
+    elements: arrays.flatMap((array) => array.elements),
+    dimensions: [arrays.length, ...first.dimensions],
+    lowerBounds: [1, ...first.dimensions.map(() => 1)],
+  };
+}
+
+const isArray = (value: Value): value is SqlArray =>
+  typeof value === "object" && value !== null && "dimensions" in value;
+
+function trimArray(array: SqlArray, count: number): SqlArray {
+  const length = array.dimensions[0] ?? 0;
+  if (count < 0 || count > length) {
+    throw sqlError("2202E", `number of elements to trim must be between 0 and ${length}`);
+  }
+  if (length === 0) return array;
+  const lower = array.lowerBounds[0] as number;
+  return arraySlice(array, lower, lower + length - 1 - count);
+}
+
+/** Functions that see NULL arguments. */
+const open = { strict: false } as const;
+
+const ARRAY_PAIR: readonly Pattern[] = ["anyarray", "anyarray"];
+
+const operator = (symbol: string, make: (element: SqlType) => (a: SqlArray, b: SqlArray) => Value): FunctionFamily =>
+  polymorphic(symbol, ARRAY_PAIR, BOOL, make, { operator: symbol });
+
+export const ARRAY_OPERATOR_FAMILIES: readonly FunctionFamily[] = [
+  operator("@>", contains),
+  operator("<@", (element) => (a, b) => contains(element)(b, a)),
+  operator("&&", overlaps),
+  polymorphic("||", ARRAY_PAIR, "anyarray", () => concatArrays, { ...open, operator: "||" }),
+  polymorphic("||", ["anyarray", "anynonarray"], "anyarray", () => appendElement, { ...open, operator: "||" }),
+  polymorphic("||", ["anynonarray", "anyarray"], "anyarray", () => prependElement, { ...open, operator: "||" }),
+];
+
+/** Functions of an array of any type with a fixed result. */
+const measure = (name: string, more: readonly SqlType[], returns: SqlType, apply: ScalarFunction["apply"]) =>
+  polymorphic(name, ["anyarray", ...more], returns, () => apply);
+
+export const ARRAY_FAMILIES: readonly FunctionFamily[] = [
+  polymorphic("array_append", ["anyarray", "anyelement"], "anyarray", () => appendElement, open),
+  polymorphic("array_prepend", ["anyelement", "anyarray"], "anyarray", () => prependElement, open),
+  polymorphic("array_cat", ARRAY_PAIR, "anyarray", () => concatArrays, open),
+  polymorphic("array_remove", ["anyarray", "anyelement"], "anyarray", removeElement, open),
+  polymorphic("array_replace", ["anyarray", "anyelement", "anyelement"], "anyarray", replaceElement, open),
+  ...[[], [INT4]].map((more) =>
+    polymorphic(
+      "array_position",
+      ["anyarray", "anyelement", ...more],
+      INT4,
+      (element) => (array: SqlArray | null, value: Value, start?: number | null) =>
+        array === null ? null : (positions(element)(array, value, start)[0] ?? null),
+      open,
+    ),
+  ),
+  polymorphic(
+    "array_positions",
+    ["anyarray", "anyelement"],
+    arrayOf(INT4),
+    (element) => (array: SqlArray | null, value: Value) =>
+      array === null ? null : sqlArray(positions(element)(array, value)),
+    open,
+  ),
+  measure("array_length", [INT4], INT4, (array: SqlArray, dimension: number) => array.dimensions[dimension - 1] ?? null),
+  measure("array_ndims", [], INT4, (array: SqlArray) => array.dimensions.length || null),
+  measure("array_dims", [], TEXT, dimensionsText),
+  measure("array_lower", [INT4], INT4, (array: SqlArray, dimension: number) => bound(array, dimension, false)),
+  measure("array_upper", [INT4], INT4, (array: SqlArray, dimension: number) => bound(array, dimension, true)),
+  measure("cardinality", [], INT4, (array: SqlArray) => array.elements.length),
+  polymorphic("trim_array", ["anyarray", INT4], "anyarray", () => trimArray),
+  polymorphic("array_to_string", ["anyarray", TEXT], TEXT, toJoinedText, open),
+  polymorphic("array_to_string", ["anyarray", TEXT, TEXT], TEXT, toJoinedText, open),
+  polymorphic("array_fill", ["anyelement", arrayOf(INT4)], "anyarray", () => fill, open),
+  polymorphic("array_fill", ["anyelement", arrayOf(INT4), arrayOf(INT4)], "anyarray", () => fill, open),
+  family("array_subscript", (types) => subscripting(types)),
+  family("array_slice", (types) => slicing(types)),
+  family("array", (types) => {
+    if (types.length === 0) return null;
+    const element = commonType(types, "ARRAY");
+    const returns = element.element === null ? arrayOf(element) : element;
+    return fn("array", types.map(() => element), returns, buildArray, open);
+  }),
+];
+
+/** `a[i][j]`: bound as a call of array_subscript(a, i, j). */
+function subscripting(types: readonly SqlType[]): ScalarFunction | null {
+  const [array, ...subscripts] = types;
+  if (array === undefined || array.element === null || subscripts.length === 0) return null;
+  const args = [array, ...subscripts.map(() => INT4)];
+  return fn("array_subscript", args, array.element, arrayElement);
+}
+
+/** `a[i:j]`: bound as array_slice(a, i, j), NULL for an open bound. */
+function slicing(types: readonly SqlType[]): ScalarFunction | null {
+  const [array, ...limits] = types;
+  if (array === undefined || array.element === null || limits.length === 0 || limits.length % 2 !== 0) return null;
+  return fn(
+    "array_slice",
+    [array, ...limits.map(() => INT4)],
+    array,
+    (value: SqlArray | null, ...bounds: (number | null)[]) => (value === null ? null : arraySlice(value, ...bounds)),
+    open,
+  );
+}

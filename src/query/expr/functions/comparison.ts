@@ -1,0 +1,111 @@
+/**
+ * Comparison operators: one set per type from the type's order (compare.ts), mixed sets for integers and floats, and
+ * families for arrays and records. IS [NOT] DISTINCT FROM are operators here too.
+ */
+import {
+  BOOL,
+  BPCHAR,
+  BYTEA,
+  DATE,
+  FLOAT4,
+  FLOAT8,
+  INT2,
+  INT4,
+  INT8,
+  INTERVAL,
+  JSONB,
+  NAME,
+  NUMERIC,
+  OID,
+  type SqlType,
+  TEXT,
+  TIME,
+  TIMESTAMP,
+  TIMESTAMPTZ,
+  TIMETZ,
+  UUID,
+  type Value,
+  VECTOR,
+} from "../../../protocol/values.js";
+import { type Comparator, comparatorOf } from "../compare.js";
+import type { ScalarFunction } from "../expr.js";
+import { baseType, commonType } from "../types.js";
+import { type FunctionFamily, family, op } from "./define.js";
+
+type Test = (order: number) => boolean;
+
+const TESTS: readonly (readonly [string, Test])[] = [
+  ["=", (order) => order === 0],
+  ["<>", (order) => order !== 0],
+  ["<", (order) => order < 0],
+  ["<=", (order) => order <= 0],
+  [">", (order) => order > 0],
+  [">=", (order) => order >= 0],
+];
+
+function byOrder(a: SqlType, b: SqlType, compare: Comparator): ScalarFunction[] {
+  return TESTS.map(([symbol, test]) => op(symbol, [a, b], BOOL, (x: Value, y: Value) => test(compare(x, y))));
+}
+
+/** Values that `===` and `<` compare right: see compile.ts on int8. */
+function direct(a: SqlType, b: SqlType): ScalarFunction[] {
+  return [
+    op("=", [a, b], BOOL, (x: number, y: number) => x === y),
+    op("<>", [a, b], BOOL, (x: number, y: number) => x !== y),
+    op("<", [a, b], BOOL, (x: number, y: number) => x < y),
+    op("<=", [a, b], BOOL, (x: number, y: number) => x <= y),
+    op(">", [a, b], BOOL, (x: number, y: number) => x > y),
+    op(">=", [a, b], BOOL, (x: number, y: number) => x >= y),
+  ];
+}
+
+const INTEGERS = [INT2, INT4, INT8];
+const FLOATS = [FLOAT4, FLOAT8];
+const PLAIN = [OID, DATE, TIME, TIMESTAMP, TIMESTAMPTZ, BOOL];
+const ORDERED = [NUMERIC, TEXT, BPCHAR, NAME, UUID, BYTEA, TIMETZ, INTERVAL, JSONB, VECTOR];
+
+export const COMPARISONS: readonly ScalarFunction[] = [
+  ...INTEGERS.flatMap((a) => INTEGERS.flatMap((b) => direct(a, b))),
+  ...PLAIN.flatMap((type) => direct(type, type)),
+  ...FLOATS.flatMap((a) => FLOATS.flatMap((b) => byOrder(a, b, comparatorOf(FLOAT8)))),
+  ...ORDERED.flatMap((type) => byOrder(type, type, comparatorOf(type))),
+];
+
+/** Arrays compare with arrays of the same element type, records with records. */
+function comparisonFamily(symbol: string, test: Test): FunctionFamily {
+  return family(symbol, (types) => {
+    const known = types.filter((type) => type.name !== "unknown");
+    const first = known[0];
+    if (types.length !== 2 || first === undefined) return null;
+    if (!known.every((type) => type.name === first.name) || (first.name !== "array" && first.name !== "record")) return null;
+    const operand = operandType(known);
+    if (operand === null) return null;
+    const compare = comparatorOf(operand);
+    return op(symbol, [operand, operand], BOOL, (x: Value, y: Value) => test(compare(x, y)));
+  });
+}
+
+function operandType(types: readonly SqlType[]): SqlType | null {
+  try {
+    return baseType(commonType(types));
+  } catch {
+    return types.every((type) => type === types[0]) ? (types[0] as SqlType) : null;
+  }
+}
+
+/** NULL-safe equality of two operands of one (common) type. */
+function distinctFamily(symbol: string, negated: boolean): FunctionFamily {
+  return family(symbol, (types) => {
+    const operand = types.length === 2 ? operandType(types) : null;
+    if (operand === null) return null;
+    const compare = comparatorOf(operand);
+    const distinct = (x: Value, y: Value) => (x === null || y === null ? x !== y : compare(x, y) !== 0);
+    return op(symbol, [operand, operand], BOOL, (x: Value, y: Value) => distinct(x, y) !== negated, { strict: false });
+  });
+}
+
+export const COMPARISON_FAMILIES: readonly FunctionFamily[] = [
+  ...TESTS.map(([symbol, test]) => comparisonFamily(symbol, test)),
+  distinctFamily("IS DISTINCT FROM", false),
+  distinctFamily("IS NOT DISTINCT FROM", true),
+];

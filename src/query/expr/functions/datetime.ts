@@ -1,0 +1,349 @@
+/** Dates, times and intervals: operators, the clock, fields, truncation, construction (chapter 9.9). */
+import {
+  checkedDate,
+  checkedTimestamp,
+  civilFromDays,
+  DAY_MICROS,
+  daysFromCivil,
+  daysInMonth,
+  HOUR_MICROS,
+  MINUTE_MICROS,
+  roundMicros,
+  SECOND_MICROS,
+  splitTimestamp,
+} from "../../../protocol/datetime.js";
+import { parseDate, parseTimestamp } from "../../../protocol/datetime-parse.js";
+import { sqlError } from "../../../protocol/errors.js";
+import {
+  addIntervals,
+  intervalToText,
+  justifyDays,
+  justifyHours,
+  makeInterval,
+  multiplyInterval,
+  negateInterval,
+  parseInterval,
+} from "../../../protocol/interval.js";
+import { offsetAt } from "../../../protocol/time-zone.js";
+import {
+  BOOL,
+  DATE,
+  FLOAT8,
+  INT4,
+  INTERVAL,
+  type Interval,
+  type SqlType,
+  TEXT,
+  TIME,
+  TIMESTAMP,
+  TIMESTAMPTZ,
+  TIMETZ,
+  type TimeTz,
+  type Value,
+} from "../../../protocol/values.js";
+import { clockOf, instantOf, localMicros } from "../cast.js";
+import type { EvalContext, ScalarFunction } from "../expr.js";
+import { divisionByZero } from "./arithmetic.js";
+import { DATETIME_FIELDS } from "./datetime-fields.js";
+import { type Apply, contextFn, fn, op } from "./define.js";
+
+/** Months move within the calendar, the day being cut to the month's length; then days, then microseconds. */
+export function addToTimestamp(micros: number, interval: Interval): number {
+  if (!Number.isFinite(micros)) return micros;
+  let { days, micros: time } = splitTimestamp(micros);
+  if (interval.months !== 0) {
+    const date = civilFromDays(days);
+    const months = date.year * 12 + date.month - 1 + interval.months;
+    const year = Math.floor(months / 12);
+    const month = months - year * 12 + 1;
+    days = daysFromCivil(year, month, Math.min(date.day, daysInMonth(year, month)));
+  }
+  days += interval.days;
+  time += interval.micros;
+  return checkedTimestamp(days * DAY_MICROS + time);
+}
+
+/** Months and days by the clock of the session's zone, microseconds in real time. */
+function addToInstant(context: EvalContext, micros: number, interval: Interval): number {
+  if (!Number.isFinite(micros)) return micros;
+  let instant = micros;
+  if (interval.months !== 0 || interval.days !== 0) {
+    const local = addToTimestamp(localMicros(micros, context.timeZone), { ...interval, micros: 0 });
+    instant = instantOf(local, context.timeZone);
+  }
+  return checkedTimestamp(instant + interval.micros);
+}
+
+const dateMicros = (days: number) => days * DAY_MICROS;
+
+/** Whole days and the rest, without months. */
+function subtractTimestamps(a: number, b: number): Interval {
+  if (!Number.isFinite(a) || !Number.isFinite(b)) throw sqlError("22008", "cannot subtract infinite timestamps");
+  return justifyHours(makeInterval(0, 0, a - b));
+}
+
+function subtractDates(a: number, b: number): number {
+  if (!Number.isFinite(a) || !Number.isFinite(b)) throw sqlError("22008", "cannot subtract infinite dates");
+  return a - b;
+}
+
+const shiftDate = (date: number, days: number) => (Number.isFinite(date) ? checkedDate(date + days) : date);
+
+/** Times of day go round at midnight. */
+const wrapTime = (micros: number) => ((micros % DAY_MICROS) + DAY_MICROS) % DAY_MICROS;
+
+function divideInterval(interval: Interval, divisor: number): Interval {
+  if (divisor === 0) throw divisionByZero();
+  return multiplyInterval(interval, 1 / divisor);
+}
+
+/** Both orders of a commutative operator. */
+function commutative(a: SqlType, b: SqlType, returns: SqlType, apply: Apply): ScalarFunction[] {
+  return [
+    op("+", [a, b], returns, apply),
+    op("+", [b, a], returns, (y: Value, x: Value) => apply(x, y)),
+  ];
+}
+
+function withContext(
+  symbol: string,
+  args: readonly SqlType[],
+  returns: SqlType,
+  apply: (context: EvalContext, ...values: never[]) => Value,
+): ScalarFunction {
+  return Object.freeze({ ...contextFn(symbol, args, returns, apply), operator: symbol });
+}
+
+const timeTzShift = (value: TimeTz, micros: number): TimeTz => ({ ...value, micros: wrapTime(value.micros + micros) });
+
+export const DATETIME_OPERATORS: readonly ScalarFunction[] = [
+  ...commutative(DATE, INT4, DATE, shiftDate),
+  op("-", [DATE, INT4], DATE, (date: number, days: number) => shiftDate(date, -days)),
+  op("-", [DATE, DATE], INT4, subtractDates),
+  ...commutative(DATE, INTERVAL, TIMESTAMP, (date: number, interval: Interval) =>
+    addToTimestamp(dateMicros(date), interval),
+  ),
+  op("-", [DATE, INTERVAL], TIMESTAMP, (date: number, interval: Interval) =>
+    addToTimestamp(dateMicros(date), negateInterval(interval)),
+  ),
+  ...commutative(DATE, TIME, TIMESTAMP, (date: number, time: number) => dateMicros(date) + time),
+  ...commutative(
+    DATE,
+    TIMETZ,
+    TIMESTAMPTZ,
+    (date: number, time: TimeTz) => dateMicros(date) + time.micros - time.offset * SECOND_MICROS,
+  ),
+  ...commutative(TIMESTAMP, INTERVAL, TIMESTAMP, addToTimestamp),
+  op("-", [TIMESTAMP, INTERVAL], TIMESTAMP, (micros: number, interval: Interval) =>
+    addToTimestamp(micros, negateInterval(interval)),
+  ),
+  withContext("+", [TIMESTAMPTZ, INTERVAL], TIMESTAMPTZ, addToInstant),
+  withContext("+", [INTERVAL, TIMESTAMPTZ], TIMESTAMPTZ, (context, interval: Interval, micros: number) =>
+    addToInstant(context, micros, interval),
+  ),
+  withContext("-", [TIMESTAMPTZ, INTERVAL], TIMESTAMPTZ, (context, micros: number, interval: Interval) =>
+    addToInstant(context, micros, negateInterval(interval)),
+  ),
+  op("-", [TIMESTAMP, TIMESTAMP], INTERVAL, subtractTimestamps),
+  op("-", [TIMESTAMPTZ, TIMESTAMPTZ], INTERVAL, subtractTimestamps),
+  ...commutative(TIME, INTERVAL, TIME, (time: number, interval: Interval) => wrapTime(time + interval.micros)),
+  op("-", [TIME, INTERVAL], TIME, (time: number, interval: Interval) => wrapTime(time - interval.micros)),
+  op("-", [TIME, TIME], INTERVAL, (a: number, b: number) => makeInterval(0, 0, a - b)),
+  ...commutative(TIMETZ, INTERVAL, TIMETZ, (time: TimeTz, interval: Interval) => timeTzShift(time, interval.micros)),
+  op("-", [TIMETZ, INTERVAL], TIMETZ, (time: TimeTz, interval: Interval) => timeTzShift(time, -interval.micros)),
+  op("+", [INTERVAL, INTERVAL], INTERVAL, addIntervals),
+  op("-", [INTERVAL, INTERVAL], INTERVAL, (a: Interval, b: Interval) => addIntervals(a, negateInterval(b))),
+  op("-", [INTERVAL], INTERVAL, negateInterval),
+  op("*", [INTERVAL, FLOAT8], INTERVAL, multiplyInterval),
+  op("*", [FLOAT8, INTERVAL], INTERVAL, (factor: number, interval: Interval) => multiplyInterval(interval, factor)),
+  op("/", [INTERVAL, FLOAT8], INTERVAL, divideInterval),
+];
+
+const nowLocal = (context: EvalContext) => localMicros(context.transactionMicros, context.timeZone);
+const timeOfDay = (micros: number) => splitTimestamp(micros).micros;
+
+/** A clock function, without and with a number of fractional digits. */
+function clock(name: string, returns: SqlType, read: (context: EvalContext) => number | TimeTz): ScalarFunction[] {
+  const rounded = (value: number | TimeTz, digits: number) =>
+    typeof value === "number" ? roundMicros(value, digits) : { ...value, micros: roundMicros(value.micros, digits) };
+  return [
+    contextFn(name, [], returns, read),
+    contextFn(name, [INT4], returns, (context, digits: number) => rounded(read(context), digits)),
+  ];
+}
+
+const CLOCKS: readonly ScalarFunction[] = [
+  ...["now", "transaction_timestamp"].map((name) =>
+    contextFn(name, [], TIMESTAMPTZ, (context) => context.transactionMicros),
+  ),
+  contextFn("statement_timestamp", [], TIMESTAMPTZ, (context) => context.statementMicros),
+  fn("clock_timestamp", [], TIMESTAMPTZ, () => Date.now() * 1000, { volatility: "volatile" }),
+  ...["current_date", "curdate"].map((name) =>
+    contextFn(name, [], DATE, (context) => splitTimestamp(nowLocal(context)).days),
+  ),
+  ...clock("current_timestamp", TIMESTAMPTZ, (context) => context.transactionMicros),
+  ...clock("localtimestamp", TIMESTAMP, nowLocal),
+  ...clock("localtime", TIME, (context) => timeOfDay(nowLocal(context))),
+  ...clock("current_time", TIMETZ, (context) => ({
+    micros: timeOfDay(nowLocal(context)),
+    offset: offsetAt(context.timeZone, context.transactionMicros),
+  })),
+];
+
+/** Seconds east of UTC of an interval used as a zone. */
+function zoneOffset(interval: Interval): number {
+  if (interval.months !== 0 || interval.days !== 0) {
+    throw sqlError("22023", `interval time zone "${intervalToText(interval)}" must not include months or days`);
+  }
+  return interval.micros / SECOND_MICROS;
+}
+
+/** AT TIME ZONE, which the grammar gives as timezone(zone, value). */
+const ZONES: readonly ScalarFunction[] = [
+  fn("timezone", [TEXT, TIMESTAMPTZ], TIMESTAMP, (zone: string, micros: number) => localMicros(micros, zone)),
+  fn("timezone", [TEXT, TIMESTAMP], TIMESTAMPTZ, (zone: string, local: number) => instantOf(local, zone)),
+  fn("timezone", [INTERVAL, TIMESTAMPTZ], TIMESTAMP, (zone: Interval, micros: number) => micros + zoneOffset(zone) * SECOND_MICROS),
+  fn("timezone", [INTERVAL, TIMESTAMP], TIMESTAMPTZ, (zone: Interval, local: number) => local - zoneOffset(zone) * SECOND_MICROS),
+  contextFn("timezone", [TEXT, TIMETZ], TIMETZ, (context, zone: string, time: TimeTz) => {
+    const offset = offsetAt(zone, context.transactionMicros);
+    return { micros: wrapTime(time.micros + (offset - time.offset) * SECOND_MICROS), offset };
+  }),
+];
+
+function makeDate(year: number, month: number, day: number): number {
+  const astronomical = year < 0 ? year + 1 : year;
+  if (year === 0 || month < 1 || month > 12 || day < 1 || day > daysInMonth(astronomical, month)) {
+    const spelled = `${year}-${String(month).padStart(2, "0")}-${String(day).padStart(2, "0")}`;
+    throw sqlError("22008", `date field value out of range: ${spelled}`);
+  }
+  return checkedDate(daysFromCivil(astronomical, month, day));
+}
+
+function makeTime(hour: number, minute: number, seconds: number): number {
+  const past = hour === 24 && (minute > 0 || seconds > 0);
+  if (hour < 0 || hour > 24 || minute < 0 || minute > 59 || !(seconds >= 0 && seconds <= 60) || past) {
+    const spelled = `${hour}:${String(minute).padStart(2, "0")}:${String(seconds).padStart(2, "0")}`;
+    throw sqlError("22008", `time field value out of range: ${spelled}`);
+  }
+  return hour * HOUR_MICROS + minute * MINUTE_MICROS + Math.round(seconds * SECOND_MICROS);
+}
+
+type Parts = [year: number, month: number, day: number, hour: number, minute: number, seconds: number];
+const PARTS: readonly SqlType[] = [INT4, INT4, INT4, INT4, INT4, FLOAT8];
+
+function makeTimestamp(...[year, month, day, hour, minute, seconds]: Parts): number {
+  return checkedTimestamp(dateMicros(makeDate(year, month, day)) + makeTime(hour, minute, seconds));
+}
+
+/** make_interval(years, months, weeks, days, hours, mins, secs); later ones may be left out. */
+function intervalOf(years = 0, months = 0, weeks = 0, days = 0, hours = 0, minutes = 0, seconds = 0): Interval {
+  const micros = hours * HOUR_MICROS + minutes * MINUTE_MICROS + Math.round(seconds * SECOND_MICROS);
+  return makeInterval(years * 12 + months, weeks * 7 + days, micros);
+}
+
+const INTERVAL_PARTS: readonly SqlType[] = [INT4, INT4, INT4, INT4, INT4, INT4, FLOAT8];
+
+const MAKING: readonly ScalarFunction[] = [
+  fn("make_date", [INT4, INT4, INT4], DATE, makeDate),
+  fn("make_time", [INT4, INT4, FLOAT8], TIME, makeTime),
+  fn("make_timestamp", PARTS, TIMESTAMP, makeTimestamp),
+  contextFn("make_timestamptz", PARTS, TIMESTAMPTZ, (context, ...parts: Parts) =>
+    instantOf(makeTimestamp(...parts), context.timeZone),
+  ),
+  fn("make_timestamptz", [...PARTS, TEXT], TIMESTAMPTZ, (...values: [...Parts, string]) => {
+    const [year, month, day, hour, minute, seconds, zone] = values;
+    return instantOf(makeTimestamp(year, month, day, hour, minute, seconds), zone);
+  }),
+  ...INTERVAL_PARTS.map((_, i) => fn("make_interval", INTERVAL_PARTS.slice(0, i + 1), INTERVAL, intervalOf)),
+  fn("make_interval", [], INTERVAL, () => intervalOf()),
+  fn("to_timestamp", [FLOAT8], TIMESTAMPTZ, (seconds: number) => checkedTimestamp(Math.round(seconds * SECOND_MICROS))),
+  fn("justify_hours", [INTERVAL], INTERVAL, justifyHours),
+  fn("justify_days", [INTERVAL], INTERVAL, justifyDays),
+  fn("justify_interval", [INTERVAL], INTERVAL, (interval: Interval) => justifyDays(justifyHours(interval))),
+];
+
+/** The difference in years, months, days and time, counting from the earlier point (timestamp.c, timestamp_age). */
+function age(a: number, b: number): Interval {
+  if (!Number.isFinite(a) || !Number.isFinite(b)) throw sqlError("22008", "timestamp out of range");
+  if (a < b) return negateInterval(age(b, a));
+  const later = splitTimestamp(a);
+  const earlier = splitTimestamp(b);
+  const to = civilFromDays(later.days);
+  const from = civilFromDays(earlier.days);
+  let months = (to.year - from.year) * 12 + to.month - from.month;
+  let days = to.day - from.day;
+  let micros = later.micros - earlier.micros;
+  if (micros < 0) {
+    micros += DAY_MICROS;
+    days--;
+  }
+  if (days < 0) {
+    days += daysInMonth(from.year, from.month);
+    months--;
+  }
+  return makeInterval(months, days, micros);
+}
+
+function overlaps(a: number, b: number, c: number, d: number): boolean {
+  const [start, end] = a <= b ? [a, b] : [b, a];
+  const [otherStart, otherEnd] = c <= d ? [c, d] : [d, c];
+  return start === otherStart || (start < otherStart ? otherStart < end : start < otherEnd);
+}
+
+const AGES: readonly ScalarFunction[] = [
+  fn("age", [TIMESTAMP, TIMESTAMP], INTERVAL, age),
+  contextFn("age", [TIMESTAMPTZ, TIMESTAMPTZ], INTERVAL, (context, a: number, b: number) =>
+    age(localMicros(a, context.timeZone), localMicros(b, context.timeZone)),
+  ),
+  contextFn("age", [TIMESTAMP], INTERVAL, (context, micros: number) =>
+    age(dateMicros(splitTimestamp(nowLocal(context)).days), micros),
+  ),
+  contextFn("age", [TIMESTAMPTZ], INTERVAL, (context, micros: number) =>
+    age(dateMicros(splitTimestamp(nowLocal(context)).days), localMicros(micros, context.timeZone)),
+  ),
+  ...[DATE, TIMESTAMP, TIMESTAMPTZ].map((type) => fn("isfinite", [type], BOOL, Number.isFinite)),
+  fn("isfinite", [INTERVAL], BOOL, () => true),
+  ...[TIMESTAMP, TIMESTAMPTZ, TIME].map((type) => fn("overlaps", [type, type, type, type], BOOL, overlaps)),
+  fn("overlaps", [TIMESTAMP, INTERVAL, TIMESTAMP, INTERVAL], BOOL, (a: number, b: Interval, c: number, d: Interval) =>
+    overlaps(a, addToTimestamp(a, b), c, addToTimestamp(c, d)),
+  ),
+];
+
+/** SQLite's DATE('now', '-90 days') and DATETIME(…): a point in time and changes to it, in order. */
+function modifiedPoint(context: EvalContext, point: string, changes: readonly string[]): number {
+  return changes.reduce((micros, change) => {
+    const start = /^start of (day|month|year)$/i.exec(change.trim());
+    if (start === null) return addToTimestamp(micros, parseInterval(change));
+    const { days } = splitTimestamp(micros);
+    const { year, month } = civilFromDays(days);
+    const unit = (start[1] as string).toLowerCase();
+    return dateMicros(unit === "day" ? days : daysFromCivil(year, unit === "month" ? month : 1, 1));
+  }, parseTimestamp(point, clockOf(context)));
+}
+
+const SQLITE: readonly ScalarFunction[] = [
+  contextFn("date", [TEXT], DATE, (context, text: string) => parseDate(text, clockOf(context))),
+  contextFn(
+    "date",
+    [TEXT, TEXT],
+    DATE,
+    (context, point: string, ...changes: string[]) => splitTimestamp(modifiedPoint(context, point, changes)).days,
+    { variadic: TEXT },
+  ),
+  contextFn(
+    "datetime",
+    [TEXT],
+    TIMESTAMP,
+    (context, point: string, ...changes: string[]) => modifiedPoint(context, point, changes),
+    { variadic: TEXT },
+  ),
+];
+
+export const DATETIME_FUNCTIONS: readonly ScalarFunction[] = [
+  ...CLOCKS,
+  ...ZONES,
+  ...MAKING,
+  ...AGES,
+  ...SQLITE,
+  ...DATETIME_FIELDS,
+];

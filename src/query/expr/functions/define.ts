@@ -1,0 +1,168 @@
+/**
+ * How the tables of this folder write down an overload, and the families of overloads that PostgreSQL declares with
+ * pseudo-types (anyelement, anyarray, "any").
+ */
+import { arrayOf, type SqlType, TEXT, type Value } from "../../../protocol/values.js";
+import type { AggregateFunction, EvalContext, ScalarFunction } from "../expr.js";
+import { baseType, commonType } from "../types.js";
+
+// biome-ignore lint/suspicious/noExplicitAny: each overload names the parameter types that it declares
+export type Apply = (...args: any[]) => Value;
+
+interface Options {
+  readonly strict?: boolean;
+  readonly volatility?: ScalarFunction["volatility"];
+  readonly variadic?: SqlType;
+}
+
+/** A strict immutable function unless `options` say otherwise. */
+export function fn(
+  name: string,
+  args: readonly SqlType[],
+  returns: SqlType,
+  apply: Apply,
+  options: Options = {},
+): ScalarFunction {
+  return Object.freeze({ name, args, returns, apply, volatility: "immutable", strict: true, ...options });
+}
+
+/** A function that gets the EvalContext as its first argument; stable unless told otherwise. */
+export function contextFn(
+  name: string,
+  args: readonly SqlType[],
+  returns: SqlType,
+  apply: (context: EvalContext, ...args: never[]) => Value,
+  options: Options = {},
+): ScalarFunction {
+  return Object.freeze({
+    name,
+    args,
+    returns,
+    apply: apply as Apply,
+    volatility: "stable",
+    strict: true,
+    needsContext: true,
+    ...options,
+  });
+}
+
+/** An infix operator (two arguments) or a prefix operator (one). */
+export function op(
+  symbol: string,
+  args: readonly SqlType[],
+  returns: SqlType,
+  apply: Apply,
+  options: Options = {},
+): ScalarFunction {
+  return Object.freeze({
+    name: symbol,
+    operator: symbol,
+    args,
+    returns,
+    apply,
+    volatility: "immutable",
+    strict: true,
+    ...options,
+  });
+}
+
+/** The same function under several names. */
+export function aliases(names: readonly string[], overload: ScalarFunction): ScalarFunction[] {
+  return names.map((name) => Object.freeze({ ...overload, name }));
+}
+
+/** A family of overloads, one per combination of argument types. */
+export interface Family<F> {
+  readonly name: string;
+  /** The overload for arguments of these types (modifiers removed), or null when the family cannot take them. */
+  readonly instantiate: (types: readonly SqlType[]) => F | null;
+}
+
+export type FunctionFamily = Family<ScalarFunction>;
+export type AggregateFamily = Family<AggregateFunction>;
+
+/** Overloads made so far per family; beyond this many combinations of types they are made anew. */
+const INSTANCES_MAX = 2000;
+
+/** Keeps instances, so that equal calls have identical overloads. */
+export function family<F>(name: string, instantiate: (types: readonly SqlType[]) => F | null): Family<F> {
+  const instances = new Map<string, F | null>();
+  return {
+    name,
+    instantiate(types) {
+      const key = types.map(typeKey).join();
+      let instance = instances.get(key);
+      if (instance === undefined) {
+        instance = instantiate(types);
+        if (instances.size >= INSTANCES_MAX) instances.clear();
+        instances.set(key, instance);
+      }
+      return instance;
+    },
+  };
+}
+
+function typeKey(type: SqlType): string {
+  return type.element === null ? type.name : `${typeKey(type.element)}[]`;
+}
+
+/** An argument declared with a pseudo-type, or an ordinary type. */
+export type Pattern = SqlType | "anyelement" | "anyarray" | "anynonarray" | "any";
+
+/**
+ * Replaces pseudo-types: all anyelement and anyarray agree on one element type, the common type of what was given
+ * (PostgreSQL's anycompatible). Null when the types do not fit or when nothing but unknown was given.
+ */
+export function matchPatterns(
+  patterns: readonly Pattern[],
+  types: readonly SqlType[],
+): { args: SqlType[]; element: SqlType } | null {
+  if (patterns.length !== types.length) return null;
+  const elements: SqlType[] = [];
+  for (const [i, pattern] of patterns.entries()) {
+    const type = types[i] as SqlType;
+    if (type.name === "unknown" || typeof pattern !== "string" || pattern === "any") continue;
+    if (pattern === "anyarray") {
+      if (type.element === null) return null;
+      elements.push(type.element);
+    } else {
+      if (pattern === "anynonarray" && type.element !== null) return null;
+      elements.push(type);
+    }
+  }
+  const polymorphic = patterns.some((pattern) => typeof pattern === "string" && pattern !== "any");
+  if (polymorphic && elements.length === 0) return null;
+  let element = TEXT;
+  try {
+    if (polymorphic) element = baseType(commonType(elements));
+  } catch {
+    return null;
+  }
+  const args = patterns.map((pattern, i) => {
+    if (pattern === "anyelement" || pattern === "anynonarray") return element;
+    if (pattern === "anyarray") return arrayOf(element);
+    if (pattern !== "any") return pattern;
+    const type = types[i] as SqlType;
+    return type.name === "unknown" ? TEXT : type;
+  });
+  return { args, element };
+}
+
+/** A strict immutable function over pseudo-types; `make` gets the element type they agreed on. */
+export function polymorphic(
+  name: string,
+  patterns: readonly Pattern[],
+  returns: Pattern,
+  make: (element: SqlType, args: readonly SqlType[]) => Apply,
+  options: Options & { readonly operator?: string } = {},
+): FunctionFamily {
+  return family(name, (types) => {
+    const match = matchPatterns(patterns, types);
+    if (match === null) return null;
+    const { args, element } = match;
+    const result =
+      returns === "anyarray" ? arrayOf(element) : typeof returns === "string" ? element : returns;
+    const overload = fn(name, args, result, make(element, args), options);
+    return overload;
+  });
+}

@@ -1,0 +1,364 @@
+/** Functions and operators of json and jsonb (chapter 9.16) that need no set-returning support. */
+import { sqlError } from "../../../protocol/errors.js";
+import { jsonbToText } from "../../../protocol/json-text.js";
+import { Numeric } from "../../../protocol/numeric.js";
+import { arrayOf, BOOL, INT4, Json, JSON_TYPE, JSONB, type SqlArray, type SqlType, TEXT, type Value } from "../../../protocol/values.js";
+import { compareJson } from "../compare.js";
+import type { EvalContext, ScalarFunction } from "../expr.js";
+import { contextFn, type FunctionFamily, family, fn, op } from "./define.js";
+import { toJson } from "./to-json.js";
+
+type JsonObject = Record<string, unknown>;
+
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Numeric);
+}
+
+/** A member by key of an object or by index (negative: from the end) of an array; undefined when it is not there. */
+function member(value: unknown, key: string | number): unknown {
+  if (typeof key === "number") return Array.isArray(value) ? value.at(key) : undefined;
+  return isJsonObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
+}
+
+/** Path elements are keys in objects and numbers in arrays. */
+function atPath(value: unknown, path: SqlArray): unknown {
+  let current = value;
+  for (const step of path.elements as readonly (string | null)[]) {
+    if (step === null) return undefined;
+    if (!Array.isArray(current)) current = member(current, step);
+    else current = /^\s*[+-]?\d+\s*$/.test(step) ? current.at(Number(step)) : undefined;
+    if (current === undefined) return undefined;
+  }
+  return current;
+}
+
+/** The member as JSON; a `json` result keeps a text of its own. */
+function asJson(type: SqlType, value: unknown): Json | null {
+  if (value === undefined) return null;
+  return type === JSON_TYPE ? new Json(value, jsonText(value)) : new Json(value);
+}
+
+const jsonText = (value: unknown) => (value instanceof Numeric ? value.toString() : compact(value));
+
+/** Compact text, as json's own members have it once their spaces are gone. */
+function compact(value: unknown): string {
+  if (value instanceof Numeric) return value.toString();
+  if (Array.isArray(value)) return `[${value.map(compact).join()}]`;
+  if (!isJsonObject(value)) return JSON.stringify(value);
+  return `{${Object.entries(value)
+    .map(([key, inner]) => `${JSON.stringify(key)}:${compact(inner)}`)
+    .join()}}`;
+}
+
+/** Strings without quotes, JSON null as NULL. */
+function asText(type: SqlType, value: unknown): string | null {
+  if (value === undefined || value === null) return null;
+  if (typeof value === "string") return value;
+  return type === JSON_TYPE ? compact(value) : jsonbToText(value);
+}
+
+const PATH = arrayOf(TEXT);
+
+function access(type: SqlType): ScalarFunction[] {
+  return [
+    op("->", [type, TEXT], type, (json: Json, key: string) => asJson(type, member(json.value, key))),
+    op("->", [type, INT4], type, (json: Json, index: number) => asJson(type, member(json.value, index))),
+    op("->>", [type, TEXT], TEXT, (json: Json, key: string) => asText(type, member(json.value, key))),
+    op("->>", [type, INT4], TEXT, (json: Json, index: number) => asText(type, member(json.value, index))),
+    op("#>", [type, PATH], type, (json: Json, path: SqlArray) => asJson(type, atPath(json.value, path))),
+    op("#>>", [type, PATH], TEXT, (json: Json, path: SqlArray) => asText(type, atPath(json.value, path))),
+  ];
+}
+
+/** jsonb containment (chapter 8.14.3): an array also contains a bare scalar of its own, at top level only. */
+export function jsonContains(a: unknown, b: unknown, top = true): boolean {
+  if (Array.isArray(b)) {
+    return Array.isArray(a) && b.every((item) => a.some((candidate) => jsonContains(candidate, item, false)));
+  }
+  if (isJsonObject(b)) {
+    return isJsonObject(a) && Object.keys(b).every((key) => Object.hasOwn(a, key) && jsonContains(a[key], b[key], false));
+  }
+  if (Array.isArray(a)) return top && a.some((item) => !isContainer(item) && compareJson(item, b) === 0);
+  return !isJsonObject(a) && compareJson(a, b) === 0;
+}
+
+const isContainer = (value: unknown) => Array.isArray(value) || isJsonObject(value);
+
+/** `?`: a key of an object, or a string that is a member of an array or the value itself. */
+function hasKey(value: unknown, key: string): boolean {
+  if (Array.isArray(value)) return value.includes(key);
+  return isJsonObject(value) ? Object.hasOwn(value, key) : value === key;
+}
+
+/** Objects merge, everything else joins as arrays. */
+function concat(a: unknown, b: unknown): unknown {
+  if (isJsonObject(a) && isJsonObject(b)) return { ...a, ...b };
+  const list = (value: unknown) => (Array.isArray(value) ? value : [value]);
+  return [...list(a), ...list(b)];
+}
+
+function withoutKeys(value: unknown, keys: readonly (string | null)[]): unknown {
+  if (Array.isArray(value)) return value.filter((item) => typeof item !== "string" || !keys.includes(item));
+  if (!isJsonObject(value)) throw sqlError("22023", "cannot delete from scalar");
+  return Object.fromEntries(Object.entries(value).filter(([key]) => !keys.includes(key)));
+}
+
+function withoutIndex(value: unknown, index: number): unknown {
+  if (isJsonObject(value)) throw sqlError("22023", "cannot delete from object using integer index");
+  if (!Array.isArray(value)) throw sqlError("22023", "cannot delete from scalar");
+  const at = index < 0 ? index + value.length : index;
+  return value.filter((_, i) => i !== at);
+}
+
+type Change = (container: unknown, key: string, depth: number) => unknown;
+
+/** Rebuilds the containers along a path; `change` edits the last one. */
+function alongPath(value: unknown, path: readonly (string | null)[], change: Change, depth = 0): unknown {
+  const key = path[depth];
+  if (key === null) throw sqlError("22004", `path element at position ${depth + 1} is null`);
+  if (key === undefined) return value;
+  if (depth === path.length - 1) return change(value, key, depth);
+  if (Array.isArray(value)) {
+    const index = indexOf(value, key, depth);
+    if (index < 0 || index >= value.length) return value;
+    return value.with(index, alongPath(value[index], path, change, depth + 1));
+  }
+  if (!isJsonObject(value) || !Object.hasOwn(value, key)) return value;
+  return { ...value, [key]: alongPath(value[key], path, change, depth + 1) };
+}
+
+function indexOf(array: readonly unknown[], key: string, depth: number): number {
+  if (!/^\s*[+-]?\d+\s*$/.test(key)) {
+    throw sqlError("22P02", `path element at position ${depth + 1} is not an integer: "${key}"`);
+  }
+  const index = Number(key);
+  return index < 0 ? index + array.length : index;
+}
+
+const pathOf = (path: SqlArray) => path.elements as readonly (string | null)[];
+
+function setPath(json: Json, path: SqlArray, value: Json, create = true): Json {
+  if (!isContainer(json.value)) throw sqlError("22023", "cannot set path in scalar");
+  const change: Change = (container, key, depth) => {
+    if (Array.isArray(container)) {
+      const index = indexOf(container, key, depth);
+      if (index >= 0 && index < container.length) return container.with(index, value.value);
+      if (!create) return container;
+      return index < 0 ? [value.value, ...container] : [...container, value.value];
+    }
+    if (!isJsonObject(container) || (!create && !Object.hasOwn(container, key))) return container;
+    return { ...container, [key]: value.value };
+  };
+  return new Json(alongPath(json.value, pathOf(path), change));
+}
+
+function insertAtPath(json: Json, path: SqlArray, value: Json, after = false): Json {
+  if (!isContainer(json.value)) throw sqlError("22023", "cannot set path in scalar");
+  const change: Change = (container, key, depth) => {
+    if (Array.isArray(container)) {
+      const index = indexOf(container, key, depth) + (after ? 1 : 0);
+      return container.toSpliced(Math.max(index, 0), 0, value.value);
+    }
+    if (!isJsonObject(container)) return container;
+    if (Object.hasOwn(container, key)) throw sqlError("22023", "cannot replace existing key");
+    return { ...container, [key]: value.value };
+  };
+  return new Json(alongPath(json.value, pathOf(path), change));
+}
+
+function deletePath(json: Json, path: SqlArray): Json {
+  if (!isContainer(json.value)) throw sqlError("22023", "cannot delete path in scalar");
+  const change: Change = (container, key, depth) =>
+    Array.isArray(container)
+      ? withoutIndex(container, indexOf(container, key, depth) < 0 ? container.length : indexOf(container, key, depth))
+      : isJsonObject(container)
+        ? withoutKeys(container, [key])
+        : container;
+  return new Json(alongPath(json.value, pathOf(path), change));
+}
+
+export const JSON_OPERATORS: readonly ScalarFunction[] = [
+  ...access(JSON_TYPE),
+  ...access(JSONB),
+  op("@>", [JSONB, JSONB], BOOL, (a: Json, b: Json) => jsonContains(a.value, b.value)),
+  op("<@", [JSONB, JSONB], BOOL, (a: Json, b: Json) => jsonContains(b.value, a.value)),
+  op("?", [JSONB, TEXT], BOOL, (json: Json, key: string) => hasKey(json.value, key)),
+  op("?|", [JSONB, PATH], BOOL, (json: Json, keys: SqlArray) =>
+    pathOf(keys).some((key) => key !== null && hasKey(json.value, key)),
+  ),
+  op("?&", [JSONB, PATH], BOOL, (json: Json, keys: SqlArray) =>
+    pathOf(keys).every((key) => key === null || hasKey(json.value, key)),
+  ),
+  op("||", [JSONB, JSONB], JSONB, (a: Json, b: Json) => new Json(concat(a.value, b.value))),
+  op("-", [JSONB, TEXT], JSONB, (json: Json, key: string) => new Json(withoutKeys(json.value, [key]))),
+  op("-", [JSONB, PATH], JSONB, (json: Json, keys: SqlArray) => new Json(withoutKeys(json.value, pathOf(keys)))),
+  op("-", [JSONB, INT4], JSONB, (json: Json, index: number) => new Json(withoutIndex(json.value, index))),
+  op("#-", [JSONB, PATH], JSONB, deletePath),
+];
+
+function kindOf(value: unknown): string {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "array";
+  if (typeof value === "number" || value instanceof Numeric) return "number";
+  return typeof value;
+}
+
+function arrayLength({ value }: Json): number {
+  if (Array.isArray(value)) return value.length;
+  throw sqlError("22023", isJsonObject(value) ? "cannot get array length of a non-array" : "cannot get array length of a scalar");
+}
+
+function stripNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(stripNulls);
+  if (!isJsonObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([, inner]) => inner !== null)
+      .map(([key, inner]) => [key, stripNulls(inner)]),
+  );
+}
+
+/** Four spaces a level, as jsonb_pretty prints. */
+function pretty(value: unknown, indent = ""): string {
+  const inner = `${indent}    `;
+  if (Array.isArray(value)) {
+    if (value.length === 0) return `[\n${indent}]`;
+    return `[\n${value.map((item) => inner + pretty(item, inner)).join(",\n")}\n${indent}]`;
+  }
+  if (!isJsonObject(value)) return jsonbToText(value);
+  const members = Object.entries(value).map(([key, item]) => `${inner}${JSON.stringify(key)}: ${pretty(item, inner)}`);
+  return members.length === 0 ? `{\n${indent}}` : `{\n${members.join(",\n")}\n${indent}}`;
+}
+
+/** json_object(keys[, values]) out of arrays of text; one array alternates keys and values. */
+function objectOfTexts(keys: SqlArray, values?: SqlArray): Json {
+  const names = pathOf(keys);
+  if (values === undefined) {
+    if (names.length % 2 !== 0) throw sqlError("2202E", "array must have even number of elements");
+    const object: JsonObject = {};
+    for (let i = 0; i < names.length; i += 2) object[keyText(names[i] as string | null)] = names[i + 1];
+    return new Json(object);
+  }
+  const members = pathOf(values);
+  if (members.length !== names.length) throw sqlError("2202E", "mismatched array dimensions");
+  return new Json(Object.fromEntries(names.map((name, i) => [keyText(name), members[i]])));
+}
+
+function keyText(key: string | null): string {
+  if (key === null) throw sqlError("22004", "null value not allowed for object key");
+  return key;
+}
+
+/** Both spellings of a function: json_x for json, jsonb_x for jsonb. */
+function pair(suffix: string, make: (name: string, type: SqlType) => ScalarFunction): ScalarFunction[] {
+  return [make(`json_${suffix}`, JSON_TYPE), make(`jsonb_${suffix}`, JSONB)];
+}
+
+/** `json_extract_path(json, 'a', 'b')`: the path as separate arguments. */
+function extractPath(suffix: string, text: boolean): ScalarFunction[] {
+  return pair(suffix, (name, type) =>
+    fn(
+      name,
+      [type],
+      text ? TEXT : type,
+      (json: Json, ...steps: string[]) => {
+        const found = atPath(json.value, { elements: steps, dimensions: [steps.length], lowerBounds: [1] });
+        return text ? asText(type, found) : asJson(type, found);
+      },
+      { variadic: TEXT },
+    ),
+  );
+}
+
+export const JSON_FUNCTIONS: readonly ScalarFunction[] = [
+  ...pair("typeof", (name, type) => fn(name, [type], TEXT, (json: Json) => kindOf(json.value))),
+  ...pair("array_length", (name, type) => fn(name, [type], INT4, arrayLength)),
+  ...pair("strip_nulls", (name, type) =>
+    fn(name, [type], type, (json: Json) => asJson(type, stripNulls(json.value))),
+  ),
+  ...extractPath("extract_path", false),
+  ...extractPath("extract_path_text", true),
+  fn("jsonb_pretty", [JSONB], TEXT, (json: Json) => pretty(json.value)),
+  fn("jsonb_set", [JSONB, PATH, JSONB], JSONB, setPath),
+  fn("jsonb_set", [JSONB, PATH, JSONB, BOOL], JSONB, setPath),
+  fn("jsonb_insert", [JSONB, PATH, JSONB], JSONB, insertAtPath),
+  fn("jsonb_insert", [JSONB, PATH, JSONB, BOOL], JSONB, insertAtPath),
+  ...pair("object", (name, type) => fn(name, [PATH], type, (keys: SqlArray) => objectOfTexts(keys))),
+  ...pair("object", (name, type) => fn(name, [PATH, PATH], type, objectOfTexts)),
+];
+
+/** A function over values of any types that sees NULLs and knows the types. */
+function building(
+  name: string,
+  returns: SqlType,
+  fewest: number,
+  apply: (values: readonly unknown[], types: readonly SqlType[]) => unknown,
+): FunctionFamily {
+  return family(name, (types) => {
+    if (types.length < fewest) return null;
+    const args = types.map((type) => (type.name === "unknown" ? TEXT : type));
+    return contextFn(
+      name,
+      args,
+      returns,
+      (context: EvalContext, ...values: Value[]) => {
+        const plain = values.map((value, i) => toJson(args[i] as SqlType, value, context.timeZone));
+        const result = apply(plain, args);
+        return returns === JSON_TYPE ? new Json(result, spaced(result)) : new Json(result);
+      },
+      { strict: false },
+    );
+  });
+}
+
+/** json_build_object and json_build_array put spaces around colons and after commas at their own level. */
+function spaced(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(compact).join(", ")}]`;
+  if (!isJsonObject(value)) return compact(value);
+  return `{${Object.entries(value)
+    .map(([key, inner]) => `${JSON.stringify(key)} : ${compact(inner)}`)
+    .join(", ")}}`;
+}
+
+function buildObject(values: readonly unknown[]): unknown {
+  if (values.length % 2 !== 0) {
+    throw sqlError("22023", "argument list must have even number of elements", {
+      hint: "The arguments of json_build_object() must consist of alternating keys and values.",
+    });
+  }
+  const object: JsonObject = {};
+  for (let i = 0; i < values.length; i += 2) {
+    const key = values[i];
+    if (key === null) {
+      throw sqlError("22023", `argument ${i + 1} cannot be null`, { hint: "Object keys should be text." });
+    }
+    if (isContainer(key)) {
+      throw sqlError("22023", "key value must be scalar, not array, composite, or json");
+    }
+    object[String(key)] = values[i + 1];
+  }
+  return object;
+}
+
+/** to_json of one value; NULL stays NULL. */
+function converting(name: string, returns: SqlType): FunctionFamily {
+  return family(name, (types) => {
+    const [given] = types;
+    if (given === undefined || types.length > 1) return null;
+    const type = given.name === "unknown" ? TEXT : given;
+    return contextFn(name, [type], returns, (context: EvalContext, value: Value) =>
+      asJson(returns, toJson(type, value, context.timeZone)),
+    );
+  });
+}
+
+export const JSON_FAMILIES: readonly FunctionFamily[] = [
+  building("json_build_object", JSON_TYPE, 0, buildObject),
+  building("jsonb_build_object", JSONB, 0, buildObject),
+  building("json_build_array", JSON_TYPE, 0, (values) => values),
+  building("jsonb_build_array", JSONB, 0, (values) => values),
+  converting("to_json", JSON_TYPE),
+  converting("to_jsonb", JSONB),
+  converting("row_to_json", JSON_TYPE),
+  converting("array_to_json", JSON_TYPE),
+];

@@ -1,0 +1,67 @@
+/**
+ * All functions, operators and aggregates by name. resolve.ts looks overloads up here; nothing else does.
+ */
+import type { AggregateFunction, ScalarFunction } from "../expr.js";
+import { AGGREGATE_TABLE, AGGREGATE_FAMILY_TABLE } from "./aggregates.js";
+import { ARITHMETIC } from "./arithmetic.js";
+import { ARRAY_FAMILIES, ARRAY_OPERATOR_FAMILIES } from "./arrays.js";
+import { COMPARISON_FAMILIES, COMPARISONS } from "./comparison.js";
+import { CONDITIONAL_FAMILIES } from "./conditional.js";
+import { DATETIME_FUNCTIONS, DATETIME_OPERATORS } from "./datetime.js";
+import type { AggregateFamily, FunctionFamily } from "./define.js";
+import { FORMATTING } from "./formatting.js";
+import { JSON_FAMILIES, JSON_FUNCTIONS, JSON_OPERATORS } from "./json.js";
+import { MATH } from "./math.js";
+import { MISC_FAMILIES, MISC_FUNCTIONS } from "./misc.js";
+import { PATTERN_FUNCTIONS, PATTERN_OPERATORS } from "./pattern.js";
+import { STATISTICS } from "./statistics.js";
+import { TEXT_FAMILIES, TEXT_FUNCTIONS, TEXT_OPERATOR_FAMILIES, TEXT_OPERATORS } from "./text.js";
+import { VECTOR_FUNCTIONS, VECTOR_OPERATORS } from "./vector.js";
+
+function byName<T extends { readonly name: string }>(...tables: readonly (readonly T[])[]): ReadonlyMap<string, T[]> {
+  const map = new Map<string, T[]>();
+  for (const entry of tables.flat()) {
+    const entries = map.get(entry.name);
+    if (entries === undefined) map.set(entry.name, [entry]);
+    else entries.push(entry);
+  }
+  return map;
+}
+
+export const OPERATORS: ReadonlyMap<string, readonly ScalarFunction[]> = byName(
+  ARITHMETIC,
+  COMPARISONS,
+  TEXT_OPERATORS,
+  PATTERN_OPERATORS,
+  DATETIME_OPERATORS,
+  JSON_OPERATORS,
+  VECTOR_OPERATORS,
+);
+
+export const OPERATOR_FAMILIES: ReadonlyMap<string, readonly FunctionFamily[]> = byName(
+  COMPARISON_FAMILIES,
+  ARRAY_OPERATOR_FAMILIES,
+  TEXT_OPERATOR_FAMILIES,
+);
+
+export const FUNCTIONS: ReadonlyMap<string, readonly ScalarFunction[]> = byName(
+  MATH,
+  TEXT_FUNCTIONS,
+  PATTERN_FUNCTIONS,
+  DATETIME_FUNCTIONS,
+  FORMATTING,
+  JSON_FUNCTIONS,
+  VECTOR_FUNCTIONS,
+  MISC_FUNCTIONS,
+);
+
+export const FUNCTION_FAMILIES: ReadonlyMap<string, readonly FunctionFamily[]> = byName(
+  CONDITIONAL_FAMILIES,
+  TEXT_FAMILIES,
+  JSON_FAMILIES,
+  ARRAY_FAMILIES,
+  MISC_FAMILIES,
+);
+
+export const AGGREGATES: ReadonlyMap<string, readonly AggregateFunction[]> = byName(AGGREGATE_TABLE, STATISTICS);
+export const AGGREGATE_FAMILIES: ReadonlyMap<string, readonly AggregateFamily[]> = byName(AGGREGATE_FAMILY_TABLE);

@@ -1,0 +1,357 @@
+/** String and bytea functions and operators (chapters 9.4 and 9.5). Positions and lengths count code points. */
+import { createHash } from "node:crypto";
+import { sqlError } from "../../../protocol/errors.js";
+import { toText } from "../../../protocol/text-format.js";
+import { sqlArray } from "../../../protocol/text-format-array.js";
+import {
+  arrayOf,
+  BOOL,
+  BPCHAR,
+  BYTEA,
+  INT4,
+  INT8,
+  type SqlArray,
+  type SqlType,
+  TEXT,
+  type Value,
+} from "../../../protocol/values.js";
+import { trimBlanks } from "../compare.js";
+import type { EvalContext, ScalarFunction } from "../expr.js";
+import { quoteIdentifier, quoteLiteral } from "../print.js";
+import { aliases, contextFn, type FunctionFamily, family, fn, op } from "./define.js";
+import { formatText } from "./format-text.js";
+
+const SURROGATE = /[\ud800-\udfff]/;
+/** Characters of the largest text that a function makes. */
+const TEXT_LENGTH_MAX = 256 * 1024 * 1024;
+
+const tooLarge = () => sqlError("54000", "requested length too large");
+
+export function lengthOf(text: string): number {
+  if (!SURROGATE.test(text)) return text.length;
+  let length = 0;
+  for (const _ of text) length++;
+  return length;
+}
+
+/** Code points from `start` (0-based) up to `end`. */
+function slice(text: string, start: number, end?: number): string {
+  return SURROGATE.test(text) ? Array.from(text).slice(start, end).join("") : text.slice(start, end);
+}
+
+/** substring(text, start, count) with 1-based start, which may lie before the text. */
+function substring(text: string, start: number, count?: number): string {
+  if (count === undefined) return slice(text, Math.max(start - 1, 0));
+  if (count < 0) throw sqlError("22011", "negative substring length not allowed");
+  return slice(text, Math.max(start - 1, 0), Math.max(start - 1 + count, 0));
+}
+
+function substringBytes(bytes: Uint8Array, start: number, count?: number): Uint8Array {
+  if (count === undefined) return bytes.slice(Math.max(start - 1, 0));
+  if (count < 0) throw sqlError("22011", "negative substring length not allowed");
+  return bytes.slice(Math.max(start - 1, 0), Math.max(start - 1 + count, 0));
+}
+
+/** 1-based position of `part` in `text`, 0 when it is not there. */
+function position(text: string, part: string): number {
+  const index = text.indexOf(part);
+  return index < 0 ? 0 : lengthOf(text.slice(0, index)) + 1;
+}
+
+function overlay(text: string, by: string, start: number, count = lengthOf(by)): string {
+  if (start <= 0) throw sqlError("22011", "negative substring length not allowed");
+  return slice(text, 0, start - 1) + by + slice(text, Math.max(start - 1 + count, 0));
+}
+
+type Side = "both" | "left" | "right";
+
+function trim(text: string, characters: string, side: Side): string {
+  const set = new Set(characters);
+  const points = Array.from(text);
+  let start = 0;
+  let end = points.length;
+  if (side !== "right") while (start < end && set.has(points[start] as string)) start++;
+  if (side !== "left") while (end > start && set.has(points[end - 1] as string)) end--;
+  return points.slice(start, end).join("");
+}
+
+function trimBytes(bytes: Uint8Array, set: Uint8Array, side: Side): Uint8Array {
+  let start = 0;
+  let end = bytes.length;
+  if (side !== "right") while (start < end && set.includes(bytes[start] as number)) start++;
+  if (side !== "left") while (end > start && set.includes(bytes[end - 1] as number)) end--;
+  return bytes.slice(start, end);
+}
+
+function trims(name: string, side: Side): ScalarFunction[] {
+  return [
+    fn(name, [TEXT], TEXT, (text: string) => trim(text, " ", side)),
+    fn(name, [TEXT, TEXT], TEXT, (text: string, set: string) => trim(text, set, side)),
+    fn(name, [BYTEA, BYTEA], BYTEA, (bytes: Uint8Array, set: Uint8Array) => trimBytes(bytes, set, side)),
+  ];
+}
+
+function pad(text: string, length: number, fill: string, left: boolean): string {
+  if (length > TEXT_LENGTH_MAX) throw tooLarge();
+  const points = Array.from(text);
+  if (length <= points.length) return points.slice(0, Math.max(length, 0)).join("");
+  const filler = Array.from(fill);
+  if (filler.length === 0) return text;
+  let padding = "";
+  for (let i = 0; i < length - points.length; i++) padding += filler[i % filler.length];
+  return left ? padding + text : text + padding;
+}
+
+function repeat(text: string, count: number): string {
+  if (count <= 0) return "";
+  if (text.length * count > TEXT_LENGTH_MAX) throw tooLarge();
+  return text.repeat(count);
+}
+
+function splitPart(text: string, separator: string, field: number): string {
+  if (field === 0) throw sqlError("22023", "field position must not be zero");
+  const parts = separator === "" ? [text] : text.split(separator);
+  if (text === "") return "";
+  return parts.at(field > 0 ? field - 1 : field) ?? "";
+}
+
+/** Letters after anything that is not alphanumeric are upper case, others lower case. */
+function initcap(text: string): string {
+  return text.toLowerCase().replace(/[\p{L}\p{N}]+/gu, (word) => {
+    const [first] = word;
+    return (first as string).toUpperCase() + word.slice((first as string).length);
+  });
+}
+
+function chr(code: number): string {
+  if (code === 0) throw sqlError("54000", "null character not permitted");
+  if (code < 0) throw sqlError("54000", "character number must be positive");
+  if (code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff)) {
+    throw sqlError("54000", `requested character not valid for encoding: ${code}`);
+  }
+  return String.fromCodePoint(code);
+}
+
+function translate(text: string, from: string, to: string): string {
+  const target = Array.from(to);
+  const map = new Map<string, string>();
+  for (const [i, character] of Array.from(from).entries()) {
+    if (!map.has(character)) map.set(character, target[i] ?? "");
+  }
+  return Array.from(text, (character) => map.get(character) ?? character).join("");
+}
+
+function left(text: string, count: number): string {
+  return slice(text, 0, count < 0 ? Math.max(lengthOf(text) + count, 0) : count);
+}
+
+function right(text: string, count: number): string {
+  const length = lengthOf(text);
+  return slice(text, count < 0 ? Math.min(-count, length) : Math.max(length - count, 0));
+}
+
+function toHex(x: number | bigint, bits: number): string {
+  return BigInt.asUintN(bits, BigInt(x)).toString(16);
+}
+
+const digest = (algorithm: string) => (data: Uint8Array | string) =>
+  new Uint8Array(createHash(algorithm).update(data).digest());
+
+const md5 = (data: Uint8Array | string) => createHash("md5").update(data).digest("hex");
+
+const encodingError = (name: string) => sqlError("22023", `unrecognized encoding: "${name}"`);
+
+function encode(bytes: Uint8Array, format: string): string {
+  const buffer = Buffer.from(bytes);
+  switch (format.toLowerCase()) {
+    case "hex":
+      return buffer.toString("hex");
+    case "base64":
+      return buffer.toString("base64").replace(/.{76}(?=.)/g, "$&\n");
+    case "escape":
+      return Array.from(bytes, (byte) => {
+        if (byte === 92) return "\\\\";
+        return byte === 0 || byte > 127 ? `\\${byte.toString(8).padStart(3, "0")}` : String.fromCharCode(byte);
+      }).join("");
+    default:
+      throw encodingError(format);
+  }
+}
+
+function decode(text: string, format: string): Uint8Array {
+  switch (format.toLowerCase()) {
+    case "hex": {
+      const hex = text.replace(/\s/g, "");
+      const wrong = /[^0-9a-f]/i.exec(hex);
+      if (wrong !== null) throw sqlError("22023", `invalid hexadecimal digit: "${wrong[0]}"`);
+      if (hex.length % 2 !== 0) throw sqlError("22023", "invalid hexadecimal data: odd number of digits");
+      return new Uint8Array(Buffer.from(hex, "hex"));
+    }
+    case "base64": {
+      const wrong = /[^A-Za-z0-9+/=\s]/.exec(text);
+      if (wrong !== null) throw sqlError("22023", `invalid symbol "${wrong[0]}" found while decoding base64 sequence`);
+      return new Uint8Array(Buffer.from(text, "base64"));
+    }
+    case "escape":
+      return new Uint8Array(
+        Buffer.from(
+          text.replace(/\\(\\|[0-7]{3})/g, (_, code: string) =>
+            code === "\\" ? "\\" : String.fromCharCode(Number.parseInt(code, 8)),
+          ),
+          "latin1",
+        ),
+      );
+    default:
+      throw encodingError(format);
+  }
+}
+
+function concatBytes(a: Uint8Array, b: Uint8Array): Uint8Array {
+  return new Uint8Array(Buffer.concat([a, b]));
+}
+
+export const TEXT_OPERATORS: readonly ScalarFunction[] = [
+  op("||", [TEXT, TEXT], TEXT, (a: string, b: string) => a + b),
+  op("||", [BYTEA, BYTEA], BYTEA, concatBytes),
+  op("^@", [TEXT, TEXT], BOOL, (text: string, start: string) => text.startsWith(start)),
+];
+
+/** text || anything and anything || text, the other operand being written as its type prints it. */
+export const TEXT_OPERATOR_FAMILIES: readonly FunctionFamily[] = [
+  family("||", (types) => {
+    const [a, b] = types as [SqlType, SqlType];
+    if (types.length !== 2 || a.element !== null || b.element !== null || isText(a) === isText(b)) return null;
+    if (isText(a)) {
+      return op("||", [TEXT, b], TEXT, (x: string, y: Value) => x + castText(b, y), { volatility: "stable" });
+    }
+    return op("||", [a, TEXT], TEXT, (x: Value, y: string) => castText(a, x) + y, { volatility: "stable" });
+  }),
+];
+
+/** As a cast to text writes it: a boolean in full. */
+const castText = (type: SqlType, value: Value) => (typeof value === "boolean" ? String(value) : toText(type, value));
+
+const TEXT_LIKE = new Set(["unknown", "text", "varchar", "bpchar", "name"]);
+const isText = (type: SqlType) => TEXT_LIKE.has(type.name);
+
+/** A function of any number of values of any types, each printed as its type does. */
+function printing(
+  name: string,
+  fewest: number,
+  apply: (texts: (string | null)[]) => string | null,
+): FunctionFamily {
+  return family(name, (types) => {
+    if (types.length < fewest) return null;
+    const args = types.map((type) => (type.name === "unknown" ? TEXT : type));
+    return contextFn(
+      name,
+      args,
+      TEXT,
+      (context: EvalContext, ...values: Value[]) =>
+        apply(values.map((value, i) => (value === null ? null : toText(args[i] as SqlType, value, context.timeZone)))),
+      { strict: false },
+    );
+  });
+}
+
+function concatWithSeparator([separator, ...texts]: (string | null)[]): string | null {
+  if (separator === null || separator === undefined) return null;
+  return texts.filter((text) => text !== null).join(separator);
+}
+
+export const TEXT_FAMILIES: readonly FunctionFamily[] = [
+  printing("concat", 1, (texts) => texts.filter((text) => text !== null).join("")),
+  printing("concat_ws", 2, concatWithSeparator),
+  printing("format", 1, formatText),
+  printing("quote_nullable", 1, ([text]) => (text === null || text === undefined ? "NULL" : quoteLiteral(text))),
+];
+
+function stringToArray(text: string | null, separator: string | null, nullText: string | null = null): SqlArray | null {
+  if (text === null) return null;
+  const parts = text === "" ? [] : separator === null ? Array.from(text) : separator === "" ? [text] : text.split(separator);
+  return sqlArray(parts.map((part) => (part === nullText ? null : part)));
+}
+
+const CASE_AND_LENGTH: readonly ScalarFunction[] = [
+  ...["length", "char_length", "character_length", "len"].flatMap((name) => [
+    fn(name, [TEXT], INT4, lengthOf),
+    fn(name, [BPCHAR], INT4, (text: string) => lengthOf(trimBlanks(text))),
+  ]),
+  fn("length", [BYTEA], INT4, (bytes: Uint8Array) => bytes.length),
+  fn("length", [BYTEA, TEXT], INT4, (bytes: Uint8Array) => lengthOf(Buffer.from(bytes).toString())),
+  fn("octet_length", [TEXT], INT4, (text: string) => Buffer.byteLength(text)),
+  fn("octet_length", [BPCHAR], INT4, (text: string) => Buffer.byteLength(text)),
+  fn("octet_length", [BYTEA], INT4, (bytes: Uint8Array) => bytes.length),
+  fn("bit_length", [TEXT], INT4, (text: string) => Buffer.byteLength(text) * 8),
+  fn("bit_length", [BYTEA], INT4, (bytes: Uint8Array) => bytes.length * 8),
+  ...aliases(["lower", "lcase"], fn("lower", [TEXT], TEXT, (text: string) => text.toLowerCase())),
+  ...aliases(["upper", "ucase"], fn("upper", [TEXT], TEXT, (text: string) => text.toUpperCase())),
+  fn("initcap", [TEXT], TEXT, initcap),
+  fn("normalize", [TEXT], TEXT, (text: string) => text.normalize()),
+  fn("reverse", [TEXT], TEXT, (text: string) => Array.from(text).reverse().join("")),
+];
+
+const PARTS: readonly ScalarFunction[] = [
+  ...["substring", "substr"].flatMap((name) => [
+    fn(name, [TEXT, INT4], TEXT, substring),
+    fn(name, [TEXT, INT4, INT4], TEXT, substring),
+    fn(name, [BYTEA, INT4], BYTEA, substringBytes),
+    fn(name, [BYTEA, INT4, INT4], BYTEA, substringBytes),
+  ]),
+  ...aliases(["strpos", "instr", "position"], fn("strpos", [TEXT, TEXT], INT4, position)),
+  fn("position", [BYTEA, BYTEA], INT4, (bytes: Uint8Array, part: Uint8Array) => Buffer.from(bytes).indexOf(part) + 1),
+  fn("overlay", [TEXT, TEXT, INT4], TEXT, overlay),
+  fn("overlay", [TEXT, TEXT, INT4, INT4], TEXT, overlay),
+  fn("left", [TEXT, INT4], TEXT, left),
+  fn("right", [TEXT, INT4], TEXT, right),
+  fn("split_part", [TEXT, TEXT, INT4], TEXT, splitPart),
+  fn("starts_with", [TEXT, TEXT], BOOL, (text: string, start: string) => text.startsWith(start)),
+  fn("string_to_array", [TEXT, TEXT], arrayOf(TEXT), stringToArray, { strict: false }),
+  fn("string_to_array", [TEXT, TEXT, TEXT], arrayOf(TEXT), stringToArray, { strict: false }),
+];
+
+const MAKING: readonly ScalarFunction[] = [
+  ...trims("btrim", "both"),
+  ...trims("trim", "both"),
+  ...trims("ltrim", "left"),
+  ...trims("rtrim", "right"),
+  fn("lpad", [TEXT, INT4], TEXT, (text: string, length: number) => pad(text, length, " ", true)),
+  fn("lpad", [TEXT, INT4, TEXT], TEXT, (text: string, length: number, fill: string) => pad(text, length, fill, true)),
+  fn("rpad", [TEXT, INT4], TEXT, (text: string, length: number) => pad(text, length, " ", false)),
+  fn("rpad", [TEXT, INT4, TEXT], TEXT, (text: string, length: number, fill: string) => pad(text, length, fill, false)),
+  fn("repeat", [TEXT, INT4], TEXT, repeat),
+  fn("replace", [TEXT, TEXT, TEXT], TEXT, (text: string, from: string, to: string) =>
+    from === "" ? text : text.replaceAll(from, () => to),
+  ),
+  fn("translate", [TEXT, TEXT, TEXT], TEXT, translate),
+  fn("ascii", [TEXT], INT4, (text: string) => text.codePointAt(0) ?? 0),
+  fn("chr", [INT4], TEXT, chr),
+  fn("to_hex", [INT4], TEXT, (x: number) => toHex(x, 32)),
+  fn("to_hex", [INT8], TEXT, (x: number | bigint) => toHex(x, 64)),
+  fn("quote_ident", [TEXT], TEXT, quoteIdentifier),
+  fn("quote_literal", [TEXT], TEXT, quoteLiteral),
+];
+
+const BYTES: readonly ScalarFunction[] = [
+  fn("md5", [TEXT], TEXT, md5),
+  fn("md5", [BYTEA], TEXT, md5),
+  ...["sha224", "sha256", "sha384", "sha512"].map((name) => fn(name, [BYTEA], BYTEA, digest(name))),
+  fn("encode", [BYTEA, TEXT], TEXT, encode),
+  fn("decode", [TEXT, TEXT], BYTEA, decode),
+  fn("convert_from", [BYTEA, TEXT], TEXT, (bytes: Uint8Array) => Buffer.from(bytes).toString()),
+  fn("convert_to", [TEXT, TEXT], BYTEA, (text: string) => new Uint8Array(Buffer.from(text))),
+  fn("get_byte", [BYTEA, INT4], INT4, (bytes: Uint8Array, index: number) => {
+    if (index < 0 || index >= bytes.length) {
+      throw sqlError("2202E", `index ${index} out of valid range, 0..${bytes.length - 1}`);
+    }
+    return bytes[index] as number;
+  }),
+  fn("set_byte", [BYTEA, INT4, INT4], BYTEA, (bytes: Uint8Array, index: number, value: number) => {
+    if (index < 0 || index >= bytes.length) {
+      throw sqlError("2202E", `index ${index} out of valid range, 0..${bytes.length - 1}`);
+    }
+    return bytes.with(index, value & 255);
+  }),
+];
+
+export const TEXT_FUNCTIONS: readonly ScalarFunction[] = [...CASE_AND_LENGTH, ...PARTS, ...MAKING, ...BYTES];

@@ -1,0 +1,61 @@
+/** SQL values as parsed JSON values: to_json, json_agg, json_build_object. Numbers keep their digits. */
+import { timestampToText, timestampTzToText } from "../../../protocol/datetime.js";
+import { Numeric } from "../../../protocol/numeric.js";
+import { toText, untypedToText } from "../../../protocol/text-format.js";
+import { nestArray } from "../../../protocol/text-format-array.js";
+import { Json, type SqlArray, type SqlType, type Value } from "../../../protocol/values.js";
+
+/** The JSON value of a SQL value; `timeZone` is that of the session. */
+export function toJson(type: SqlType, value: Value, timeZone = "UTC"): unknown {
+  if (value === null) return null;
+  switch (type.name) {
+    case "bool":
+      return value;
+    case "int2":
+    case "int4":
+    case "oid":
+      return value;
+    case "int8":
+      return typeof value === "bigint" ? Numeric.fromInteger(value) : value;
+    case "float4":
+    case "float8":
+      return Number.isFinite(value) ? Number(toText(type, value)) : String(value);
+    case "numeric":
+      return (value as Numeric).isFinite() ? exactNumber(value as Numeric) : String(value);
+    case "json":
+    case "jsonb":
+      return (value as Json).value;
+    case "timestamp":
+      return timestampToText(value as number, "T");
+    case "timestamptz":
+      return timestampTzToText(value as number, timeZone, "T");
+    case "vector":
+      return Array.from(value as Float32Array, (member) => Number(toText({ ...type, name: "float4" }, member)));
+    case "array":
+      return nestArray(value as SqlArray, (element) => toJson(type.element as SqlType, element, timeZone));
+    case "record":
+      return recordJson(value as readonly Value[]);
+    default:
+      return toText(type, value, timeZone);
+  }
+}
+
+/** A plain number when it prints the same. */
+function exactNumber(value: Numeric): number | Numeric {
+  const number = value.toNumber();
+  return String(number) === value.toString() ? number : value;
+}
+
+/** Without names for its fields, a record is an object with keys f1, f2, … */
+function recordJson(fields: readonly Value[]): unknown {
+  return Object.fromEntries(fields.map((field, i) => [`f${i + 1}`, untypedJson(field)]));
+}
+
+function untypedJson(value: Value): unknown {
+  if (value === null || typeof value === "boolean" || typeof value === "number" || typeof value === "string") return value;
+  if (typeof value === "bigint") return Numeric.fromInteger(value);
+  if (value instanceof Numeric) return exactNumber(value);
+  if (value instanceof Json) return value.value;
+  if (Array.isArray(value)) return recordJson(value);
+  return untypedToText(value);
+}

@@ -1,0 +1,105 @@
+/**
+ * Expressions as SQL-like text for EXPLAIN and messages, in PostgreSQL's way: operators in parentheses, constants
+ * with their type where it is not evident.
+ */
+import { toText } from "../../protocol/text-format.js";
+import type { Value } from "../../protocol/values.js";
+import type { CallExpr, ConstExpr, Expr, SubqueryExpr } from "./expr.js";
+import { displayName } from "./types.js";
+
+/** The expression as text; `subqueryName` names a subquery's plan as EXPLAIN lists it ("SubPlan 1"). */
+export function printExpr(expr: Expr, subqueryName: (expr: SubqueryExpr) => string = () => "SubPlan"): string {
+  const print = (inner: Expr) => printExpr(inner, subqueryName);
+  switch (expr.kind) {
+    case "const":
+      return printConst(expr);
+    case "param":
+      return `$${expr.index + 1}`;
+    case "column":
+      return expr.name;
+    case "call":
+      return printCall(expr, print);
+    case "cast":
+      return `${parenthesized(expr.input, print)}::${displayName(expr.type)}`;
+    case "and":
+    case "or":
+      return `(${expr.args.map(print).join(expr.kind === "and" ? " AND " : " OR ")})`;
+    case "not":
+      return `(NOT ${print(expr.input)})`;
+    case "isnull":
+      return `(${print(expr.input)} IS ${expr.negated ? "NOT " : ""}NULL)`;
+    case "case": {
+      const branches = expr.branches.map(({ when, then }) => ` WHEN ${print(when)} THEN ${print(then)}`);
+      return `CASE${branches.join("")}${expr.otherwise === null ? "" : ` ELSE ${print(expr.otherwise)}`} END`;
+    }
+    case "in":
+      return `(${print(expr.input)} ${expr.negated ? "NOT IN" : "IN"} (${expr.items.map(print).join(", ")}))`;
+    case "subquery":
+      return printSubquery(expr, subqueryName(expr), print);
+  }
+}
+
+function parenthesized(expr: Expr, print: (expr: Expr) => string): string {
+  const text = print(expr);
+  const simple = expr.kind !== "case" || text.startsWith("(");
+  return simple ? text : `(${text})`;
+}
+
+/** A string in quotes, as SQL writes it. */
+export function quoteLiteral(text: string): string {
+  const body = text.replaceAll("'", "''");
+  return body.includes("\\") ? `E'${body.replaceAll("\\", "\\\\")}'` : `'${body}'`;
+}
+
+const RESERVED = new Set(
+  "all analyse analyze and any array as asc asymmetric both case cast check collate column constraint create current_date current_role current_time current_timestamp current_user default deferrable desc distinct do else end except false fetch for foreign from grant group having in initially intersect into lateral leading limit localtime localtimestamp not null offset on only or order placing primary references returning select session_user some symmetric table then to trailing true union unique user using variadic when where window with".split(
+    " ",
+  ),
+);
+
+/** A name as SQL writes it: quoted when it is not a plain lower-case name or is a reserved word. */
+export function quoteIdentifier(name: string): string {
+  if (/^[a-z_][a-z0-9_$]*$/.test(name) && !RESERVED.has(name)) return name;
+  return `"${name.replaceAll('"', '""')}"`;
+}
+
+function printConst({ type, value }: ConstExpr): string {
+  if (value === null) return type.name === "unknown" ? "NULL" : `NULL::${displayName(type)}`;
+  const text = toText(type, value);
+  switch (type.name) {
+    case "bool":
+      return value === true ? "true" : "false";
+    case "int4":
+      return text.startsWith("-") ? `'${text}'::integer` : text;
+    case "numeric":
+      return /^\d/.test(text) ? text : `'${text}'::numeric`;
+    case "unknown":
+      return quoteLiteral(text);
+    default:
+      return `${quoteLiteral(text)}::${displayName(type)}`;
+  }
+}
+
+function printCall(expr: CallExpr, print: (expr: Expr) => string): string {
+  const { fn } = expr;
+  const args = expr.args.map(print);
+  if (fn.operator !== undefined) {
+    if (args.length === 1) return `(${fn.operator} ${args[0]})`;
+    return `(${args[0]} ${fn.operator} ${args[1]})`;
+  }
+  const name = fn.lazy === true ? fn.name.toUpperCase() : fn.name;
+  return `${name}(${args.join(", ")})`;
+}
+
+function printSubquery(expr: SubqueryExpr, name: string, print: (expr: Expr) => string): string {
+  if (expr.form === "exists") return `EXISTS(${name})`;
+  if (expr.form === "array") return `ARRAY(${name})`;
+  if (expr.input === null) return `(${name})`;
+  const quantifier = expr.form === "all" ? "ALL" : "ANY";
+  return `(${print(expr.input)} ${expr.compare?.operator ?? "="} ${quantifier} (${name}))`;
+}
+
+/** A value alone, for messages: "Key (a)=(1)". */
+export function printValue(type: ConstExpr["type"], value: Value): string {
+  return value === null ? "null" : toText(type, value);
+}

@@ -1,0 +1,251 @@
+/**
+ * Which overload a call means: PostgreSQL's rules for operators (chapter 10.2) and functions (10.3). Binders call it
+ * with the types of the arguments as they stand and then convert each argument to the type that comes back.
+ */
+import { type DbError, sqlError } from "../../protocol/errors.js";
+import { type SqlType, TEXT } from "../../protocol/values.js";
+import { castFunction } from "./cast.js";
+import type { AggregateFunction, ScalarFunction } from "./expr.js";
+import type { Family } from "./functions/define.js";
+import { AGGREGATE_FAMILIES, AGGREGATES, FUNCTION_FAMILIES, FUNCTIONS, OPERATOR_FAMILIES, OPERATORS } from "./functions/registry.js";
+import { baseType, canCoerce, categoryOf, displayName, isPreferred, type TypeCategory, typeFromName } from "./types.js";
+
+export interface Resolved<F> {
+  readonly fn: F;
+  /** The type to convert each given argument to (without modifier; an argument that already has it stays). */
+  readonly argTypes: readonly SqlType[];
+}
+
+export type ResolvedFunction = Resolved<ScalarFunction>;
+export type ResolvedAggregate = Resolved<AggregateFunction>;
+
+interface Overload {
+  readonly args: readonly SqlType[];
+  readonly variadic?: SqlType;
+}
+
+interface Candidate<F> {
+  readonly fn: F;
+  readonly args: readonly SqlType[];
+  /** An overload declared for these very types rather than for a pseudo-type. */
+  readonly concrete: boolean;
+}
+
+const CAST_HINT = "You might need to add explicit type casts.";
+
+/** Whether any overload of that name exists; aggregates not included. */
+export function isFunctionName(name: string): boolean {
+  return FUNCTIONS.has(name) || FUNCTION_FAMILIES.has(name);
+}
+
+export function isAggregateName(name: string): boolean {
+  return AGGREGATES.has(name) || AGGREGATE_FAMILIES.has(name);
+}
+
+/**
+ * The function that `name(…)` calls; `name` in lower case. A type's name with one argument is a conversion to it.
+ * Throws 42883 (no such function) or 42725 (ambiguous). `position`: of the call in the statement, 1-based.
+ */
+export function resolveFunction(name: string, argTypes: readonly SqlType[], position?: number): ResolvedFunction {
+  const types = argTypes.map(baseType);
+  const candidates = candidatesOf(FUNCTIONS.get(name), FUNCTION_FAMILIES.get(name), types);
+  const exact = exactMatch(candidates, types);
+  if (exact !== null) return toResolved(exact);
+  const conversion = conversionCall(name, types);
+  if (conversion !== null) return conversion;
+  const found = select(candidates, types);
+  if (found === "ambiguous") throw notUnique("function", signature(name, types), position);
+  if (found === null) throw noFunction(name, types, position);
+  return toResolved(found);
+}
+
+/** The operator overload; `left` is null for a prefix operator. Throws 42883 or 42725. */
+export function resolveOperator(
+  symbol: string,
+  left: SqlType | null,
+  right: SqlType,
+  position?: number,
+): ResolvedFunction {
+  const name = symbol === "!=" ? "<>" : symbol;
+  const types = left === null ? [baseType(right)] : [baseType(left), baseType(right)];
+  const candidates = candidatesOf(OPERATORS.get(name), OPERATOR_FAMILIES.get(name), types);
+  const found = operatorMatch(candidates, types) ?? select(candidates, types);
+  const spelled =
+    left === null ? `${name} ${displayName(types[0] as SqlType)}` : types.map(displayName).join(` ${name} `);
+  if (found === "ambiguous") throw notUnique("operator", spelled, position);
+  if (found === null) {
+    const hint =
+      left === null
+        ? "No operator matches the given name and argument type. You might need to add an explicit type cast."
+        : `No operator matches the given name and argument types. ${CAST_HINT}`;
+    throw sqlError("42883", `operator does not exist: ${spelled}`, at(position, hint));
+  }
+  return toResolved(found);
+}
+
+/** The aggregate that `name(…)` calls; `count(*)` has no arguments. Throws 42883 or 42725. */
+export function resolveAggregate(name: string, argTypes: readonly SqlType[], position?: number): ResolvedAggregate {
+  const types = argTypes.map(baseType);
+  const candidates = candidatesOf(AGGREGATES.get(name), AGGREGATE_FAMILIES.get(name), types);
+  const found = exactMatch(candidates, types) ?? select(candidates, types);
+  if (found === "ambiguous") throw notUnique("function", signature(name, types), position);
+  if (found === null) throw noFunction(name, types, position);
+  return toResolved(found);
+}
+
+/** An operator whose arguments are already of the type, if there is one: `=` for IN lists, `<` for ordering. */
+export function operatorFor(symbol: string, type: SqlType): ScalarFunction | null {
+  const types = [baseType(type), baseType(type)];
+  const candidates = candidatesOf(OPERATORS.get(symbol), OPERATOR_FAMILIES.get(symbol), types);
+  const found = operatorMatch(candidates, types) ?? select(candidates, types);
+  return found === null || found === "ambiguous" ? null : found.fn;
+}
+
+const toResolved = <F>(candidate: Candidate<F>): Resolved<F> => ({ fn: candidate.fn, argTypes: candidate.args });
+
+const at = (position: number | undefined, hint: string) => (position === undefined ? { hint } : { position, hint });
+
+const signature = (name: string, types: readonly SqlType[]) => `${name}(${types.map(displayName).join(", ")})`;
+
+function noFunction(name: string, types: readonly SqlType[], position: number | undefined): DbError {
+  const hint = `No function matches the given name and argument types. ${CAST_HINT}`;
+  return sqlError("42883", `function ${signature(name, types)} does not exist`, at(position, hint));
+}
+
+function notUnique(what: "function" | "operator", spelled: string, position: number | undefined): DbError {
+  const message = what === "operator" ? `operator is not unique: ${spelled}` : `function ${spelled} is not unique`;
+  const hint = `Could not choose a best candidate ${what}. ${CAST_HINT}`;
+  return sqlError("42725", message, at(position, hint));
+}
+
+function candidatesOf<F extends Overload>(
+  overloads: readonly F[] | undefined,
+  families: readonly Family<F>[] | undefined,
+  types: readonly SqlType[],
+): Candidate<F>[] {
+  const candidates: Candidate<F>[] = [];
+  for (const fn of overloads ?? []) {
+    const args = argumentTypes(fn, types.length);
+    if (args !== null) candidates.push({ fn, args, concrete: true });
+  }
+  for (const family of families ?? []) {
+    const fn = family.instantiate(types);
+    const args = fn === null ? null : argumentTypes(fn, types.length);
+    if (fn !== null && args !== null && !candidates.some((other) => sameTypes(other.args, args))) {
+      candidates.push({ fn, args, concrete: false });
+    }
+  }
+  return candidates;
+}
+
+/** The declared types spread over so many arguments, or null when the overload does not take that many. */
+function argumentTypes(overload: Overload, count: number): readonly SqlType[] | null {
+  const { args, variadic } = overload;
+  if (args.length === count) return args;
+  if (variadic === undefined || count < args.length) return null;
+  return [...args, ...new Array<SqlType>(count - args.length).fill(variadic)];
+}
+
+function sameTypes(a: readonly SqlType[], b: readonly SqlType[]): boolean {
+  return a.length === b.length && a.every((type, i) => type === b[i]);
+}
+
+function exactMatch<F>(candidates: readonly Candidate<F>[], types: readonly SqlType[]): Candidate<F> | null {
+  return candidates.find((candidate) => sameTypes(candidate.args, types)) ?? null;
+}
+
+/** Exact, or exact once an unknown operand is taken to be of the other operand's type (10.2, step 2a). */
+function operatorMatch<F>(candidates: readonly Candidate<F>[], types: readonly SqlType[]): Candidate<F> | null {
+  const exact = exactMatch(candidates, types);
+  if (exact !== null || types.length !== 2) return exact;
+  const [left, right] = types as [SqlType, SqlType];
+  if ((left.name === "unknown") === (right.name === "unknown")) return null;
+  const known = left.name === "unknown" ? right : left;
+  return exactMatch(candidates, [known, known]);
+}
+
+/** `int8(x)`, `text(x)`: written as a function, meant as a cast (10.3, step 3). */
+function conversionCall(name: string, types: readonly SqlType[]): ResolvedFunction | null {
+  const from = types[0];
+  if (types.length !== 1 || from === undefined) return null;
+  let target: SqlType;
+  try {
+    target = baseType(typeFromName(name));
+  } catch {
+    return null;
+  }
+  const source = from.name === "unknown" ? TEXT : from;
+  if (!canCoerce(source, target, "explicit")) return null;
+  const fn = castFunction(source, target);
+  return fn === null ? null : { fn, argTypes: [source] };
+}
+
+/** Steps 4a to 4f of chapter 10.3 (10.2 has the same): null when none applies. */
+function select<F>(all: readonly Candidate<F>[], types: readonly SqlType[]): Candidate<F> | "ambiguous" | null {
+  let candidates = all.filter((candidate) =>
+    types.every((type, i) => canCoerce(type, candidate.args[i] as SqlType, "implicit")),
+  );
+  if (candidates.length <= 1) return candidates[0] ?? null;
+
+  candidates = best(candidates, (candidate) => {
+    if (!candidate.concrete) return 0;
+    return count(types, (type, i) => type.name !== "unknown" && type === candidate.args[i]);
+  });
+  if (candidates.length === 1) return candidates[0] as Candidate<F>;
+
+  candidates = best(candidates, (candidate) =>
+    count(types, (type, i) => {
+      const arg = candidate.args[i] as SqlType;
+      if (type.name === "unknown") return false;
+      return (type === arg && candidate.concrete) || (isPreferred(arg) && categoryOf(arg) === categoryOf(type));
+    }),
+  );
+  if (candidates.length === 1) return candidates[0] as Candidate<F>;
+
+  const unknowns = types.flatMap((type, i) => (type.name === "unknown" ? [i] : []));
+  if (unknowns.length === 0) return "ambiguous";
+  const byCategory = selectByCategory(candidates, unknowns);
+  if (byCategory?.length === 1) return byCategory[0] as Candidate<F>;
+  return selectLikeKnown(byCategory ?? candidates, types) ?? "ambiguous";
+}
+
+function count(types: readonly SqlType[], test: (type: SqlType, index: number) => boolean): number {
+  let matches = 0;
+  for (const [i, type] of types.entries()) if (test(type, i)) matches++;
+  return matches;
+}
+
+function best<T>(items: readonly T[], score: (item: T) => number): T[] {
+  const scores = items.map(score);
+  const highest = Math.max(...scores);
+  return items.filter((_, i) => scores[i] === highest);
+}
+
+/** Step 4e: the category (and preferred type) that each unknown argument should have; null when they disagree. */
+function selectByCategory<F>(candidates: readonly Candidate<F>[], unknowns: readonly number[]): Candidate<F>[] | null {
+  const wanted = new Map<number, { category: TypeCategory; preferred: boolean }>();
+  for (const i of unknowns) {
+    const args = candidates.map((candidate) => candidate.args[i] as SqlType);
+    const categories = new Set(args.map(categoryOf));
+    if (categories.size > 1 && !categories.has("S")) return null;
+    const category = categories.has("S") ? "S" : ([...categories][0] as TypeCategory);
+    wanted.set(i, { category, preferred: args.some((arg) => isPreferred(arg) && categoryOf(arg) === category) });
+  }
+  const kept = candidates.filter((candidate) =>
+    unknowns.every((i) => {
+      const arg = candidate.args[i] as SqlType;
+      const { category, preferred } = wanted.get(i) as { category: TypeCategory; preferred: boolean };
+      return categoryOf(arg) === category && (!preferred || isPreferred(arg));
+    }),
+  );
+  return kept.length > 0 ? kept : null;
+}
+
+/** Step 4f: when all known arguments have one type, unknown ones are taken to have it too. */
+function selectLikeKnown<F>(candidates: readonly Candidate<F>[], types: readonly SqlType[]): Candidate<F> | null {
+  const known = types.filter((type) => type.name !== "unknown");
+  const first = known[0];
+  if (first === undefined || known.some((type) => type !== first)) return null;
+  const fitting = candidates.filter((candidate) => candidate.args.every((arg) => canCoerce(first, arg, "implicit")));
+  return fitting.length === 1 ? (fitting[0] as Candidate<F>) : null;
+}

@@ -1,0 +1,394 @@
+/**
+ * Facts about types and the rules by which one becomes another, as PostgreSQL's catalogs pg_type and pg_cast have
+ * them and as chapter 10 of its manual uses them. Pure data and functions: binders, the resolver of overloads and the
+ * optimizer call it. How a value is converted is in cast.ts.
+ */
+import { sqlError } from "../../protocol/errors.js";
+import { numericModifier } from "../../protocol/text-format.js";
+import { arrayOf, numericType, type SqlType, TEXT, type TypeName, typeOf, UNKNOWN } from "../../protocol/values.js";
+
+/** pg_type.typcategory: boolean, numeric, string, date/time, time span, array, pseudo, user-defined, unknown. */
+export type TypeCategory = "B" | "N" | "S" | "D" | "T" | "A" | "P" | "U" | "X";
+
+/** When a conversion happens: by itself, on storing into a column, or only when written. */
+export type CastContext = "implicit" | "assignment" | "explicit";
+
+interface TypeFacts {
+  readonly category: TypeCategory;
+  readonly preferred: boolean;
+  /** As format_type() prints it. */
+  readonly display: string;
+  readonly oid: number;
+  readonly arrayOid: number;
+}
+
+const facts = (
+  category: TypeCategory,
+  display: string,
+  oid: number,
+  arrayOid: number,
+  preferred = false,
+): TypeFacts => ({ category, display, oid, arrayOid, preferred });
+
+const TYPES: Record<TypeName, TypeFacts> = {
+  unknown: facts("X", "unknown", 705, 0),
+  bool: facts("B", "boolean", 16, 1000, true),
+  int2: facts("N", "smallint", 21, 1005),
+  int4: facts("N", "integer", 23, 1007),
+  int8: facts("N", "bigint", 20, 1016),
+  oid: facts("N", "oid", 26, 1028, true),
+  float4: facts("N", "real", 700, 1021),
+  float8: facts("N", "double precision", 701, 1022, true),
+  numeric: facts("N", "numeric", 1700, 1231),
+  text: facts("S", "text", 25, 1009, true),
+  varchar: facts("S", "character varying", 1043, 1015),
+  bpchar: facts("S", "character", 1042, 1014),
+  name: facts("S", "name", 19, 1003),
+  uuid: facts("U", "uuid", 2950, 2951),
+  bytea: facts("U", "bytea", 17, 1001),
+  date: facts("D", "date", 1082, 1182),
+  time: facts("D", "time without time zone", 1083, 1183),
+  timetz: facts("D", "time with time zone", 1266, 1270),
+  timestamp: facts("D", "timestamp without time zone", 1114, 1115),
+  timestamptz: facts("D", "timestamp with time zone", 1184, 1185, true),
+  interval: facts("T", "interval", 1186, 1187, true),
+  json: facts("U", "json", 114, 199),
+  jsonb: facts("U", "jsonb", 3802, 3807),
+  // No OID is reserved for vectors: an extension's types get theirs above 16384.
+  vector: facts("U", "vector", 16_388, 16_389),
+  array: facts("A", "anyarray", 2277, 0),
+  record: facts("P", "record", 2249, 2287),
+  void: facts("P", "void", 2278, 0),
+};
+
+/** pg_cast, without the conversions through text: source → target → context. */
+const CASTS: Partial<Record<TypeName, Partial<Record<TypeName, CastContext>>>> = {
+  bool: { int4: "explicit", text: "assignment", varchar: "assignment", bpchar: "assignment" },
+  int2: {
+    int4: "implicit",
+    int8: "implicit",
+    float4: "implicit",
+    float8: "implicit",
+    numeric: "implicit",
+    oid: "implicit",
+  },
+  int4: {
+    int2: "assignment",
+    int8: "implicit",
+    float4: "implicit",
+    float8: "implicit",
+    numeric: "implicit",
+    oid: "implicit",
+    bool: "explicit",
+  },
+  int8: {
+    int2: "assignment",
+    int4: "assignment",
+    float4: "implicit",
+    float8: "implicit",
+    numeric: "implicit",
+    oid: "implicit",
+  },
+  oid: { int4: "assignment", int8: "assignment" },
+  float4: { int2: "assignment", int4: "assignment", int8: "assignment", float8: "implicit", numeric: "assignment" },
+  float8: { int2: "assignment", int4: "assignment", int8: "assignment", float4: "assignment", numeric: "assignment" },
+  numeric: { int2: "assignment", int4: "assignment", int8: "assignment", float4: "implicit", float8: "implicit" },
+  text: { varchar: "implicit", bpchar: "implicit", name: "implicit" },
+  varchar: { text: "implicit", bpchar: "implicit", name: "implicit" },
+  bpchar: { text: "implicit", varchar: "implicit", name: "implicit" },
+  name: { text: "implicit", varchar: "assignment", bpchar: "assignment" },
+  date: { timestamp: "implicit", timestamptz: "implicit" },
+  time: { interval: "implicit", timetz: "implicit" },
+  timetz: { time: "assignment" },
+  timestamp: { date: "assignment", time: "assignment", timestamptz: "implicit" },
+  timestamptz: { date: "assignment", time: "assignment", timetz: "assignment", timestamp: "assignment" },
+  interval: { time: "assignment" },
+  json: { jsonb: "assignment" },
+  jsonb: {
+    json: "assignment",
+    bool: "explicit",
+    int2: "explicit",
+    int4: "explicit",
+    int8: "explicit",
+    float4: "explicit",
+    float8: "explicit",
+    numeric: "explicit",
+  },
+};
+
+const CONTEXT_RANK: Record<CastContext, number> = { implicit: 0, assignment: 1, explicit: 2 };
+
+export function categoryOf(type: SqlType): TypeCategory {
+  return TYPES[type.name].category;
+}
+
+/** The preferred type of its category, towards which unknown operands lean. */
+export function isPreferred(type: SqlType): boolean {
+  return TYPES[type.name].preferred;
+}
+
+/** The type without its modifier: what overloads are declared with. */
+export function baseType(type: SqlType): SqlType {
+  if (type.element !== null) return arrayOf(baseType(type.element));
+  return type.modifier === null ? type : typeOf(type.name);
+}
+
+const isNumber = (type: SqlType) => TYPES[type.name].category === "N";
+
+/** Whether a value of `from` may become `to` in that context; modifiers do not matter. */
+export function canCoerce(from: SqlType, to: SqlType, context: CastContext): boolean {
+  if (from === to || from.name === "unknown") return to.name !== "void" || from === to;
+  const rank = CONTEXT_RANK[context];
+  if (from.element !== null && to.element !== null) return canCoerce(from.element, to.element, context);
+  if (from.element === null && to.element === null && from.name === to.name) return true;
+  // Lists of numbers serve as vectors wherever one is wanted (`embedding <=> ARRAY[0.1, 0.2]`).
+  if (from.element !== null && to.name === "vector") return isNumber(from.element);
+  if (from.name === "vector" && to.element !== null && isNumber(to.element)) {
+    return rank >= CONTEXT_RANK[to.element.name === "float4" ? "implicit" : "assignment"];
+  }
+  const known = CASTS[from.name]?.[to.name];
+  if (known !== undefined) return rank >= CONTEXT_RANK[known];
+  // Everything can be written as text when it is stored, and read from text when that is asked for.
+  if (from.name === "void" || to.name === "void" || to.name === "unknown") return false;
+  if (TYPES[to.name].category === "S") return rank >= CONTEXT_RANK.assignment;
+  return TYPES[from.name].category === "S" && rank >= CONTEXT_RANK.explicit;
+}
+
+/** True when the conversion keeps the value as it is, so that no cast has to run. */
+export function isBinaryCoercible(from: SqlType, to: SqlType): boolean {
+  if (from === to) return true;
+  if (from.element !== null && to.element !== null) return isBinaryCoercible(from.element, to.element);
+  if (from.element !== null || to.element !== null) return false;
+  if (to.modifier !== null) return false;
+  if (from.name === to.name) return true;
+  return to.name === "text" ? from.name === "varchar" : to.name === "varchar" && from.name === "text";
+}
+
+/**
+ * The one type for the branches of CASE, the columns of UNION, VALUES and the like (chapter 10.5). `construct` is
+ * named in the error 42804. All unknown gives text.
+ */
+export function commonType(types: readonly SqlType[], construct = "CASE"): SqlType {
+  const first = types[0];
+  if (first !== undefined && first.name !== "unknown" && types.every((type) => type === first)) return first;
+  let chosen: SqlType = UNKNOWN;
+  for (const type of types) {
+    const next = baseType(type);
+    if (next.name === "unknown" || next === chosen) continue;
+    if (chosen.name === "unknown") chosen = next;
+    else if (categoryOf(next) !== categoryOf(chosen)) throw mismatch(construct, chosen, next);
+    else if (!isPreferred(chosen) && canCoerce(chosen, next, "implicit") && !canCoerce(next, chosen, "implicit")) {
+      chosen = next;
+    }
+  }
+  if (chosen.name === "unknown") return TEXT;
+  for (const type of types) {
+    if (!canCoerce(baseType(type), chosen, "implicit")) throw mismatch(construct, chosen, baseType(type));
+  }
+  return chosen;
+}
+
+const mismatch = (construct: string, a: SqlType, b: SqlType) =>
+  sqlError("42804", `${construct} types ${displayName(a)} and ${displayName(b)} cannot be matched`);
+
+const displayNames = new Map<SqlType, string>();
+
+/** The type's name as PostgreSQL prints it: "integer", "character varying(10)", "numeric(10,2)[]". */
+export function displayName(type: SqlType): string {
+  let name = displayNames.get(type);
+  if (name === undefined) {
+    name = type.element === null ? scalarName(type) : `${displayName(type.element)}[]`;
+    displayNames.set(type, name);
+  }
+  return name;
+}
+
+function scalarName(type: SqlType): string {
+  const { display } = TYPES[type.name];
+  if (type.modifier === null) return display;
+  switch (type.name) {
+    case "numeric": {
+      const { precision, scale } = numericModifier(type.modifier);
+      return `numeric(${precision},${scale})`;
+    }
+    case "time":
+    case "timetz":
+    case "timestamp":
+    case "timestamptz":
+      return display.replace(" ", `(${type.modifier}) `);
+    case "interval":
+      return intervalName(type.modifier);
+    default:
+      return `${display}(${type.modifier})`;
+  }
+}
+
+/** Fields that an interval type may be limited to, by PostgreSQL's bit masks. */
+const INTERVAL_FIELDS = new Map<number, string>([
+  [1 << 2, "year"],
+  [1 << 1, "month"],
+  [1 << 3, "day"],
+  [1 << 10, "hour"],
+  [1 << 11, "minute"],
+  [1 << 12, "second"],
+  [(1 << 2) | (1 << 1), "year to month"],
+  [(1 << 3) | (1 << 10), "day to hour"],
+  [(1 << 3) | (1 << 10) | (1 << 11), "day to minute"],
+  [(1 << 3) | (1 << 10) | (1 << 11) | (1 << 12), "day to second"],
+  [(1 << 10) | (1 << 11), "hour to minute"],
+  [(1 << 10) | (1 << 11) | (1 << 12), "hour to second"],
+  [(1 << 11) | (1 << 12), "minute to second"],
+]);
+
+/** An interval's modifier is PostgreSQL's: field mask × 65536 + fractional digits (0xFFFF: not given). */
+function intervalName(modifier: number): string {
+  const fields = INTERVAL_FIELDS.get(modifier >>> 16);
+  const digits = modifier & 0xffff;
+  return `interval${fields === undefined ? "" : ` ${fields}`}${digits === 0xffff ? "" : `(${digits})`}`;
+}
+
+export function pgOidOf(type: SqlType): number {
+  if (type.element !== null) {
+    let element = type.element;
+    while (element.element !== null) element = element.element;
+    return TYPES[element.name].arrayOid;
+  }
+  return TYPES[type.name].oid;
+}
+
+/** Every spelling of a type: PostgreSQL's, then those that clients of other dialects send. */
+const SPELLINGS: Readonly<Record<string, TypeName>> = {
+  bool: "bool",
+  boolean: "bool",
+  int2: "int2",
+  smallint: "int2",
+  int: "int4",
+  int4: "int4",
+  integer: "int4",
+  int8: "int8",
+  bigint: "int8",
+  oid: "oid",
+  regclass: "oid",
+  float4: "float4",
+  real: "float4",
+  float8: "float8",
+  float: "float8",
+  "double precision": "float8",
+  numeric: "numeric",
+  decimal: "numeric",
+  dec: "numeric",
+  text: "text",
+  varchar: "varchar",
+  "character varying": "varchar",
+  bpchar: "bpchar",
+  char: "bpchar",
+  character: "bpchar",
+  name: "name",
+  uuid: "uuid",
+  bytea: "bytea",
+  date: "date",
+  time: "time",
+  "time without time zone": "time",
+  timetz: "timetz",
+  "time with time zone": "timetz",
+  timestamp: "timestamp",
+  "timestamp without time zone": "timestamp",
+  timestamptz: "timestamptz",
+  "timestamp with time zone": "timestamptz",
+  interval: "interval",
+  json: "json",
+  jsonb: "jsonb",
+  vector: "vector",
+  record: "record",
+  void: "void",
+  unknown: "unknown",
+  datetime: "timestamp",
+  double: "float8",
+  tinyint: "int2",
+  mediumint: "int4",
+  longblob: "bytea",
+  mediumblob: "bytea",
+  tinyblob: "bytea",
+  blob: "bytea",
+  binary: "bytea",
+  varbinary: "bytea",
+  longtext: "text",
+  mediumtext: "text",
+  tinytext: "text",
+  string: "text",
+  clob: "text",
+};
+
+/**
+ * The type of a name as written (any case, with or without `pg_catalog.`), its modifiers and array dimensions; a
+ * leading underscore names an array, as in pg_type. Throws 42704 for an unknown name, 22023 for bad modifiers.
+ */
+export function typeFromName(name: string, modifiers: readonly number[] = [], arrayDims = 0): SqlType {
+  const spelled = name.toLowerCase().replace(/^pg_catalog\./, "");
+  const known = Object.hasOwn(SPELLINGS, spelled) ? SPELLINGS[spelled] : undefined;
+  if (known === undefined) {
+    const element = spelled.startsWith("_") ? spelled.slice(1) : "";
+    if (!Object.hasOwn(SPELLINGS, element)) throw sqlError("42704", `type "${name}" does not exist`);
+    return typeFromName(element, modifiers, Math.max(1, arrayDims));
+  }
+  const type = withModifiers(known, modifiers, spelled);
+  // PostgreSQL's arrays are of any number of dimensions whatever was declared.
+  return arrayDims > 0 ? arrayOf(type) : type;
+}
+
+function withModifiers(name: TypeName, modifiers: readonly number[], spelled: string): SqlType {
+  const [first, second] = modifiers;
+  if (first === undefined) return spelled === "char" || spelled === "character" ? typeOf("bpchar", 1) : typeOf(name);
+  switch (name) {
+    case "numeric":
+      return numericWith(first, second ?? 0);
+    case "varchar":
+    case "bpchar":
+      return lengthWith(name, first);
+    case "vector":
+      if (first < 1) throw sqlError("22023", "dimensions for type vector must be at least 1");
+      if (first > 16_000) throw sqlError("22023", "dimensions for type vector cannot exceed 16000");
+      return typeOf(name, first);
+    case "time":
+    case "timetz":
+    case "timestamp":
+    case "timestamptz":
+      if (first < 0) throw sqlError("22023", `${displayName(typeOf(name)).toUpperCase()} precision must not be negative`);
+      return typeOf(name, Math.min(first, 6));
+    case "interval":
+      return typeOf(name, first * 65_536 + (second === undefined ? 0xffff : Math.min(second, 6)));
+    case "float8":
+      // MySQL's FLOAT(n); PostgreSQL's grammar has already turned its own into float4 or float8.
+      return typeOf(first <= 24 ? "float4" : "float8");
+    case "int2":
+    case "int4":
+    case "int8":
+    case "bytea":
+    case "text":
+      // Display widths and byte lengths of other dialects carry no meaning here.
+      if (!isPostgresName(spelled)) return typeOf(name);
+      throw noModifier(name);
+    default:
+      throw noModifier(name);
+  }
+}
+
+const noModifier = (name: TypeName) => sqlError("42601", `type modifier is not allowed for type "${name}"`);
+const isPostgresName = (spelled: string) => spelled in TYPES;
+
+function numericWith(precision: number, scale: number): SqlType {
+  if (precision < 1 || precision > 1000) {
+    throw sqlError("22023", `NUMERIC precision ${precision} must be between 1 and 1000`);
+  }
+  if (scale < -1000 || scale > 1000) {
+    throw sqlError("22023", `NUMERIC scale ${scale} must be between -1000 and 1000`);
+  }
+  return numericType(precision, scale);
+}
+
+function lengthWith(name: "varchar" | "bpchar", length: number): SqlType {
+  const spelled = name === "varchar" ? "varchar" : "char";
+  if (length < 1) throw sqlError("22023", `length for type ${spelled} must be at least 1`);
+  if (length > 10_485_760) throw sqlError("22023", `length for type ${spelled} cannot exceed 10485760`);
+  return typeOf(name, length);
+}

@@ -1,0 +1,111 @@
+/**
+ * How a scan gets at its rows: by the whole primary key or a unique index (one get), by a range of the primary key or
+ * of an index, or by reading everything. Takes the key that binds most columns; conditions that the key takes over
+ * leave the filter, the others stay in it.
+ *
+ *   Seq Scan on t                             Point Get using t_pkey on t
+ *     Filter: ((id = $1) AND (x > 2))   ⇒       Index Cond: (id = $1)
+ *                                               Filter: (x > 2)
+ *
+ * After Selinger et al., "Access Path Selection in a Relational Database Management System", SIGMOD 1979, with ranks
+ * in place of estimates: there are no statistics yet.
+ */
+import type { IndexDef } from "../../catalog/table.js";
+import type { Expr } from "../expr/expr.js";
+import { andOf, conjuncts } from "../expr/walk.js";
+import type { IndexScanPlan, Plan, ScanPlan } from "../plan/plan.js";
+import { mapPlan } from "../plan/walk.js";
+import { type KeyCondition, keyColumnIds, keyConditionsOf, keysOfTable } from "./key-conditions.js";
+import type { Rule } from "./rule.js";
+
+export const chooseAccess: Rule = {
+  name: "choose-access",
+  apply: (plan) => mapPlan(plan, (node) => (node.kind === "scan" ? accessFor(node) : node)),
+};
+
+/** What a key makes of the conditions. */
+interface Access {
+  readonly index: IndexDef | "primary key";
+  readonly equal: readonly KeyCondition[];
+  readonly among: KeyCondition | null;
+  readonly lower: KeyCondition | null;
+  readonly upper: KeyCondition | null;
+  readonly isPoint: boolean;
+  readonly rank: number;
+}
+
+/** The scan, or the node that reads the same rows by a key. */
+export function accessFor(scan: ScanPlan): Plan {
+  const conditions = keyConditionsOf(scan);
+  if (conditions.length === 0) return scan;
+  let best: Access | null = null;
+  for (const index of keysOfTable(scan.table)) {
+    const access = accessBy(index, scan, conditions);
+    if (access.rank > (best?.rank ?? 0)) best = access;
+  }
+  return best === null ? scan : planOf(scan, best);
+}
+
+/** More than any number of bound columns: one row at most. */
+const POINT_RANK = 10_000;
+/** A list over a whole unique key: one get per element. */
+const POINTS_RANK = 5000;
+const EQUAL_RANK = 10;
+const AMONG_RANK = 8;
+const RANGE_RANK = 3;
+/** Rows lie under the primary key, an index costs a second read. */
+const PRIMARY_KEY_RANK = 1;
+
+function accessBy(index: IndexDef | "primary key", scan: ScanPlan, conditions: readonly KeyCondition[]): Access {
+  const ids = keyColumnIds(scan.table, index);
+  const find = (columnId: number | undefined, ...ops: KeyCondition["op"][]) =>
+    conditions.find((condition) => condition.columnId === columnId && ops.includes(condition.op)) ?? null;
+  const equal: KeyCondition[] = [];
+  for (const id of ids) {
+    const condition = find(id, "=");
+    if (condition === null) break;
+    equal.push(condition);
+  }
+  const unique = index === "primary key" || index.unique;
+  const isPoint = unique && equal.length === ids.length;
+  const among = isPoint ? null : find(ids[equal.length], "in");
+  const fixed = equal.length + (among === null ? 0 : 1);
+  const lower = find(ids[fixed], ">", ">=");
+  const upper = find(ids[fixed], "<", "<=");
+  let rank = equal.length * EQUAL_RANK;
+  if (isPoint) rank += POINT_RANK;
+  if (among !== null) rank += unique && fixed === ids.length ? POINTS_RANK : AMONG_RANK;
+  if (lower !== null) rank += RANGE_RANK;
+  if (upper !== null) rank += RANGE_RANK;
+  if (rank > 0 && index === "primary key") rank += PRIMARY_KEY_RANK;
+  return { index, equal, among, lower, upper, isPoint, rank };
+}
+
+function planOf(scan: ScanPlan, access: Access): Plan {
+  const { index, equal, among, lower, upper } = access;
+  const used = new Set([...equal, among, lower, upper].map((condition) => condition?.condition));
+  const common = {
+    table: scan.table,
+    alias: scan.alias,
+    source: scan.source,
+    columns: scan.columns,
+    index,
+    filter: andOf(conjuncts(scan.filter).filter((condition) => !used.has(condition))),
+    rowKey: scan.rowKey,
+  };
+  const values: Expr[] = equal.map((condition) => condition.values[0]!);
+  if (access.isPoint) return Object.freeze({ kind: "pointget", ...common, key: values });
+  return Object.freeze({
+    kind: "indexscan",
+    ...common,
+    prefix: values,
+    keySets: among?.values ?? null,
+    lower: boundOf(lower),
+    upper: boundOf(upper),
+    reverse: scan.reverse,
+  });
+}
+
+function boundOf(condition: KeyCondition | null): IndexScanPlan["lower"] {
+  return condition && { expr: condition.values[0]!, inclusive: condition.op.length === 2 };
+}

@@ -1,0 +1,141 @@
+/**
+ * How a join finds its pairs. Conditions `left = right` become keys of a hash join, the rest its residual. When the
+ * left side has few rows and the right one an index on the join's columns, the right side is looked up per left row
+ * instead (index nested loop: a lateral join over a point get or an index scan).
+ *
+ *   Join (o.cid = c.id AND o.x > c.y)        Hash Join, Hash Cond: (o.cid = c.id)
+ *                                      ⇒       Join Filter: (o.x > c.y)
+ */
+import type { SqlType } from "../../protocol/values.js";
+import type { ColumnId, Expr } from "../expr/expr.js";
+import { andOf, columnsOf, conjuncts, isVolatile, someExpr } from "../expr/walk.js";
+import type { JoinPlan, OutputColumn, Plan, ScanPlan } from "../plan/plan.js";
+import { mapPlan, outerColumnsOf, withChildren } from "../plan/walk.js";
+import { accessFor } from "./choose-access.js";
+import type { Rule } from "./rule.js";
+
+export const chooseJoin: Rule = {
+  name: "choose-join",
+  apply: (plan) => mapPlan(plan, (node) => (node.kind === "join" ? chooseFor(node) : node)),
+};
+
+function chooseFor(plan: JoinPlan): Plan {
+  const leftIds = idsOf(plan.left.columns);
+  if (plan.lateral && readsAny(outerColumnsOf(plan.right), leftIds)) return plan;
+  const rightIds = idsOf(plan.right.columns);
+  const equal: Equality[] = [];
+  const rest: Expr[] = [];
+  for (const condition of conjuncts(plan.condition)) {
+    const equality = equalityOf(condition, leftIds, rightIds);
+    if (equality === null) rest.push(condition);
+    else equal.push(equality);
+  }
+  if (equal.length === 0) return plan.lateral ? Object.freeze({ ...plan, lateral: false }) : plan;
+  const looked = lookUpRight(plan, equal, rest);
+  if (looked !== null) return looked;
+  return Object.freeze({
+    kind: "hashjoin",
+    type: plan.type,
+    left: plan.left,
+    right: plan.right,
+    leftKeys: equal.map(({ left }) => left),
+    rightKeys: equal.map(({ right }) => right),
+    residual: andOf(rest),
+    columns: plan.columns,
+  });
+}
+
+/** `left = right`, each over its own side. */
+interface Equality {
+  readonly condition: Expr;
+  readonly left: Expr;
+  readonly right: Expr;
+}
+
+function equalityOf(condition: Expr, leftIds: ReadonlySet<ColumnId>, rightIds: ReadonlySet<ColumnId>): Equality | null {
+  if (condition.kind !== "call" || condition.fn.operator !== "=" || condition.args.length !== 2) return null;
+  if (isVolatile(condition) || someExpr(condition, (node) => node.kind === "subquery")) return null;
+  const [a, b] = condition.args as [Expr, Expr];
+  if (!hashAlike(a.type, b.type)) return null;
+  const overLeft = (expr: Expr) => readsAny(columnsOf(expr), leftIds) && !readsAny(columnsOf(expr), rightIds);
+  const overRight = (expr: Expr) => readsAny(columnsOf(expr), rightIds) && !readsAny(columnsOf(expr), leftIds);
+  if (overLeft(a) && overRight(b)) return { condition, left: a, right: b };
+  return overLeft(b) && overRight(a) ? { condition, left: b, right: a } : null;
+}
+
+const INTEGERS = new Set(["int2", "int4", "int8"]);
+const FLOATS = new Set(["float4", "float8"]);
+const TEXTS = new Set(["text", "varchar"]);
+
+/** Equal values of the two types have equal hash keys. */
+function hashAlike(a: SqlType, b: SqlType): boolean {
+  if (a.name === b.name) return a.element === b.element;
+  return [INTEGERS, FLOATS, TEXTS].some((family) => family.has(a.name) && family.has(b.name));
+}
+
+/** Left rows up to which looking each one up is taken to be cheaper than reading the right side. */
+const LOOKUPS_MAX = 100;
+
+function lookUpRight(plan: JoinPlan, equal: readonly Equality[], rest: readonly Expr[]): Plan | null {
+  if (plan.type === "right" || plan.type === "full" || rowsAtMost(plan.left) > LOOKUPS_MAX) return null;
+  const right = lookedUp(plan.right, equal);
+  if (right === null) return null;
+  return withChildren(Object.freeze({ ...plan, condition: andOf(rest), lateral: true }), [plan.left, right]);
+}
+
+/** The scan at the bottom of the right side as a look-up by the equalities, if a key serves them. */
+function lookedUp(right: Plan, equal: readonly Equality[]): Plan | null {
+  if (right.kind !== "scan") return null;
+  const scan: ScanPlan = filteredScan(right, equal);
+  const access = accessFor(scan);
+  const bound = access.kind === "pointget" ? access.key : access.kind === "indexscan" ? access.prefix : [];
+  // The right side's own conditions may be what the key serves; then nothing is looked up by the left row.
+  return bound.some((expr) => equal.some(({ left }) => left === expr)) ? access : null;
+}
+
+function filteredScan(scan: ScanPlan, equal: readonly Equality[]): ScanPlan {
+  const conditions = [...conjuncts(scan.filter), ...equal.map(({ condition }) => condition)];
+  return Object.freeze({ ...scan, filter: andOf(conditions) });
+}
+
+/** An upper estimate of a plan's rows; index scans on fixed columns are taken for small. */
+function rowsAtMost(plan: Plan): number {
+  switch (plan.kind) {
+    case "pointget":
+      return 1;
+    case "values":
+      return plan.rows.length;
+    case "indexscan":
+      if (plan.prefix.length === 0 && plan.keySets === null) return Number.POSITIVE_INFINITY;
+      return ROWS_PER_KEY * (plan.keySets?.length ?? 1);
+    case "limit":
+    case "topn": {
+      const limit = plan.limit?.kind === "const" ? Number(plan.limit.value ?? Number.POSITIVE_INFINITY) : ROWS_PER_PAGE;
+      return Math.min(limit, rowsAtMost(plan.input));
+    }
+    case "aggregate":
+      return plan.groups.length === 0 ? 1 : rowsAtMost(plan.input);
+    case "filter":
+    case "project":
+    case "sort":
+    case "distinct":
+      return rowsAtMost(plan.input);
+    case "join":
+      if (plan.type === "semi" || plan.type === "anti") return rowsAtMost(plan.left);
+      return rowsAtMost(plan.left) * (plan.lateral ? rowsAtMost(plan.right) : Number.POSITIVE_INFINITY);
+    default:
+      return Number.POSITIVE_INFINITY;
+  }
+}
+
+/** Guesses where there are no statistics: rows under one value of an index, and of a LIMIT given as a parameter. */
+const ROWS_PER_KEY = 10;
+const ROWS_PER_PAGE = 100;
+
+function idsOf(columns: readonly OutputColumn[]): Set<ColumnId> {
+  return new Set(columns.map((column) => column.id));
+}
+
+function readsAny(read: ReadonlySet<ColumnId>, columns: ReadonlySet<ColumnId>): boolean {
+  return [...read].some((id) => columns.has(id));
+}

@@ -1,0 +1,46 @@
+/**
+ * From what a statement asks to how it is done: runs the rules over a plan, then over the plans of the subqueries that
+ * are left in its expressions. The session calls it once per statement text; the result is cached.
+ */
+import type { Plan } from "../plan/plan.js";
+import { mapPlan, mapSubqueries } from "../plan/walk.js";
+import { chooseAccess } from "./choose-access.js";
+import { chooseJoin } from "./choose-join.js";
+import { eliminateSort } from "./eliminate-sort.js";
+import { foldConstants } from "./fold-constants.js";
+import { pruneColumns } from "./prune-columns.js";
+import { pushDownFilters } from "./push-down-filters.js";
+import type { Rule } from "./rule.js";
+import { topN } from "./top-n.js";
+import { unnestSubqueries } from "./unnest-subqueries.js";
+
+/**
+ * In this order: filters must be down at the scans before access is chosen, access before sorts can go and before a
+ * join can tell a small side from a large one; columns are pruned last, when nothing reads what an access took over.
+ */
+export const RULES: readonly Rule[] = [
+  foldConstants,
+  unnestSubqueries,
+  pushDownFilters,
+  chooseAccess,
+  chooseJoin,
+  eliminateSort,
+  topN,
+  pruneColumns,
+];
+
+export interface OptimizeOptions {
+  readonly rules?: readonly Rule[];
+  /** Called after each rule that changed the plan. */
+  readonly trace?: (rule: string, plan: Plan) => void;
+}
+
+export function optimize(plan: Plan, options: OptimizeOptions = {}): Plan {
+  let current = plan;
+  for (const rule of options.rules ?? RULES) {
+    const next = rule.apply(current);
+    if (next !== current) options.trace?.(rule.name, next);
+    current = next;
+  }
+  return mapPlan(current, (node) => mapSubqueries(node, (subquery) => optimize(subquery, options)));
+}

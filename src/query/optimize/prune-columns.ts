@@ -1,0 +1,153 @@
+/**
+ * Takes out what nobody reads: columns of scans (which then are not decoded), expressions of projections, aggregate
+ * calls. Runs top-down with the set of columns that the parent reads. Where columns are taken by position (the result,
+ * INSERT, set operations) a projection restores exactly those.
+ */
+import type { ColumnId, Expr } from "../expr/expr.js";
+import { columnsOf, isVolatile } from "../expr/walk.js";
+import type { OutputColumn, Plan, Returning, SetOpPlan } from "../plan/plan.js";
+import { childrenOf, exprsOfPlan, outerColumnsOf, withChildren } from "../plan/walk.js";
+import type { Rule } from "./rule.js";
+
+export const pruneColumns: Rule = {
+  name: "prune-columns",
+  apply: (plan) => exactly(prune(plan, idsOf(plan.columns)), plan.columns),
+};
+
+type Ids = ReadonlySet<ColumnId>;
+
+/** The plan without columns that are not in `needed`, as far as it can leave them out. */
+function prune(plan: Plan, needed: Ids): Plan {
+  switch (plan.kind) {
+    case "scan":
+    case "pointget":
+    case "indexscan":
+      return pruneTable(plan, needed);
+    case "values": {
+      const kept = indexesOf(plan.columns, needed);
+      if (kept.length === plan.columns.length) return plan;
+      return Object.freeze({ ...plan, columns: pick(plan.columns, kept), rows: plan.rows.map((row) => pick(row, kept)) });
+    }
+    case "project":
+      return pruneProject(plan, needed);
+    case "aggregate":
+      return pruneAggregate(plan, needed);
+    case "join":
+    case "hashjoin": {
+      const read = withExprs(plan, needed);
+      const lateral = plan.kind === "join" && plan.lateral;
+      const left = lateral ? new Set([...read, ...outerColumnsOf(plan.right)]) : read;
+      return withChildren(plan, [prune(plan.left, left), prune(plan.right, read)]);
+    }
+    case "distinct":
+      // DISTINCT compares whole rows: all columns are needed, and no other may join them.
+      if (plan.on === null) return withChildren(plan, [positional(plan.input)]);
+      return withChildren(plan, [prune(plan.input, withExprs(plan, needed))]);
+    case "setop":
+      return pruneSetOp(plan, needed);
+    case "insert":
+      return withChildren(plan, [positional(plan.input)]);
+    case "update": {
+      const read = new Set([...withExprs(plan, idsOf(plan.oldColumns)), plan.rowKey]);
+      return withChildren(plan, [prune(plan.input, read)]);
+    }
+    case "delete":
+      return withChildren(plan, [prune(plan.input, readByDelete(plan))]);
+    default:
+      return withChildren(plan, [prune(childrenOf(plan)[0]!, withExprs(plan, needed))]);
+  }
+}
+
+function idsOf(columns: readonly OutputColumn[]): Set<ColumnId> {
+  return new Set(columns.map((column) => column.id));
+}
+
+function withExprs(plan: Plan, needed: Ids): Set<ColumnId> {
+  const ids = new Set(needed);
+  for (const expr of exprsOfPlan(plan)) for (const id of columnsOf(expr)) ids.add(id);
+  return ids;
+}
+
+function indexesOf(columns: readonly OutputColumn[], needed: Ids): number[] {
+  return columns.flatMap((column, i) => (needed.has(column.id) ? [i] : []));
+}
+
+function pick<T>(items: readonly T[], indexes: readonly number[]): T[] {
+  return indexes.map((i) => items[i]!);
+}
+
+/** An input whose columns are taken by position: all of them, in order. */
+function positional(plan: Plan): Plan {
+  return exactly(prune(plan, idsOf(plan.columns)), plan.columns);
+}
+
+/** The plan with exactly these columns, which it has among others. */
+function exactly(plan: Plan, columns: readonly OutputColumn[]): Plan {
+  const same = plan.columns.length === columns.length && plan.columns.every(({ id }, i) => id === columns[i]!.id);
+  if (same) return plan;
+  const exprs = columns.map(({ id, type, name }): Expr => ({ kind: "column", id, type, name }));
+  return Object.freeze({ kind: "project", input: plan, exprs, columns });
+}
+
+function pruneTable(plan: Extract<Plan, { kind: "scan" | "pointget" | "indexscan" }>, needed: Ids): Plan {
+  const read = plan.filter === null ? needed : new Set([...needed, ...columnsOf(plan.filter)]);
+  const kept = indexesOf(plan.columns, read);
+  if (kept.length === plan.columns.length) return plan;
+  const hasRowKey = plan.rowKey !== null && read.has(plan.rowKey);
+  const columns = pick(plan.columns, kept);
+  const source = pick(plan.source, hasRowKey ? kept.slice(0, -1) : kept);
+  return Object.freeze({ ...plan, columns, source, rowKey: hasRowKey ? plan.rowKey : null });
+}
+
+function pruneProject(plan: Extract<Plan, { kind: "project" }>, needed: Ids): Plan {
+  const kept = plan.columns.flatMap((column, i) => (needed.has(column.id) || isVolatile(plan.exprs[i]!) ? [i] : []));
+  const whole = kept.length === plan.columns.length;
+  const trimmed = whole
+    ? plan
+    : Object.freeze({ ...plan, columns: pick(plan.columns, kept), exprs: pick(plan.exprs, kept) });
+  return withChildren(trimmed, [prune(plan.input, withExprs(trimmed, new Set()))]);
+}
+
+function pruneAggregate(plan: Extract<Plan, { kind: "aggregate" }>, needed: Ids): Plan {
+  const groups = plan.groups.length;
+  const kept = plan.calls.flatMap((_, i) => (needed.has(plan.columns[groups + i]!.id) ? [i] : []));
+  const trimmed =
+    kept.length === plan.calls.length
+      ? plan
+      : Object.freeze({
+          ...plan,
+          calls: pick(plan.calls, kept),
+          columns: [...plan.columns.slice(0, groups), ...pick(plan.columns.slice(groups), kept)],
+        });
+  return withChildren(trimmed, [prune(plan.input, withExprs(trimmed, new Set()))]);
+}
+
+/** UNION ALL may leave columns out on both sides; the others compare whole rows. */
+function pruneSetOp(plan: SetOpPlan, needed: Ids): Plan {
+  if (plan.op !== "union" || !plan.all) return withChildren(plan, [positional(plan.left), positional(plan.right)]);
+  const kept = indexesOf(plan.columns, needed);
+  const side = (input: Plan) => {
+    const columns = pick(input.columns, kept);
+    return exactly(prune(input, idsOf(columns)), columns);
+  };
+  const trimmed =
+    kept.length === plan.columns.length ? plan : Object.freeze({ ...plan, columns: pick(plan.columns, kept) });
+  return withChildren(trimmed, [side(plan.left), side(plan.right)]);
+}
+
+/** The row's key, what finds its index entries, and what RETURNING shows. */
+function readByDelete(plan: Extract<Plan, { kind: "delete" }>): Set<ColumnId> {
+  const { table, oldColumns, returning } = plan;
+  const read = withExprs(plan, new Set([plan.rowKey]));
+  const indexed = new Set(table.indexes.flatMap((index) => index.columns.map((column) => column.columnId)));
+  table.columns.forEach((column, i) => {
+    const shown = returning !== null && readsRowColumn(returning, i, read);
+    if (indexed.has(column.id) || shown) read.add(oldColumns[i]!.id);
+  });
+  return read;
+}
+
+function readsRowColumn(returning: Returning, i: number, read: Ids): boolean {
+  const column = returning.rowColumns[i];
+  return column !== undefined && read.has(column.id);
+}

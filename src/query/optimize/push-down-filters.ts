@@ -1,0 +1,188 @@
+/**
+ * Moves conditions as far down as they mean the same: through projections, groups and set operations, to the side of a
+ * join that they read, into the scans themselves. What reads both sides of an inner join becomes its condition. On the
+ * way, outer joins whose NULL rows a condition refuses become stricter (null-rejection.ts).
+ *
+ *   Filter (a.x = 1 AND a.id = b.id)          Join (a.id = b.id)
+ *     Join (cross)                     ⇒        Scan a, Filter (x = 1)
+ *       Scan a, Scan b                          Scan b
+ *
+ * Conditions with volatile functions stay where they are. Ullman, Principles of Database and Knowledge-Base Systems,
+ * §11.2, has the equivalences.
+ */
+import type { ColumnId, Expr } from "../expr/expr.js";
+import { andOf, columnsOf, conjuncts, isVolatile, mapExpr, someExpr } from "../expr/walk.js";
+import type { AggregatePlan, JoinPlan, OutputColumn, Plan, ProjectPlan, SetOpPlan } from "../plan/plan.js";
+import { childrenOf, withChildren } from "../plan/walk.js";
+import { simplifiedJoin } from "./null-rejection.js";
+import { filtered, type Rule } from "./rule.js";
+
+export const pushDownFilters: Rule = {
+  name: "push-down-filters",
+  apply: (plan) => push(plan, []),
+};
+
+/** The plan with the conditions applied to its rows, each as deep as possible. */
+function push(plan: Plan, conditions: readonly Expr[]): Plan {
+  switch (plan.kind) {
+    case "filter": {
+      const [stay, move] = partition(conjuncts(plan.predicate), isVolatile);
+      if (stay.length === 0) return push(plan.input, [...move, ...conditions]);
+      const input = push(plan.input, [...move, ...conditions]);
+      return input === plan.input && move.length === 0 && conditions.length === 0 ? plan : filtered(input, stay);
+    }
+    case "scan":
+      if (conditions.length === 0) return plan;
+      return Object.freeze({ ...plan, filter: andOf([...conjuncts(plan.filter), ...conditions]) });
+    case "project":
+      return pushThroughProject(plan, conditions);
+    case "aggregate":
+      return pushThroughAggregate(plan, conditions);
+    case "join":
+      return pushIntoJoin(plan, conditions);
+    case "setop":
+      return pushIntoSetOp(plan, conditions);
+    case "sort":
+      return withChildren(plan, [push(plan.input, conditions)]);
+    case "distinct": {
+      const keys = plan.on === null ? null : new Set(plan.on.flatMap((expr) => (expr.kind === "column" ? expr.id : [])));
+      const [move, stay] = partition(conditions, (condition) => keys === null || reads(condition, keys, "only"));
+      return filtered(withChildren(plan, [push(plan.input, move)]), stay);
+    }
+    default: {
+      const children = childrenOf(plan).map((child) => push(child, []));
+      return filtered(withChildren(plan, children), conditions);
+    }
+  }
+}
+
+function partition<T>(items: readonly T[], test: (item: T) => boolean): [T[], T[]] {
+  const yes: T[] = [];
+  const no: T[] = [];
+  for (const item of items) (test(item) ? yes : no).push(item);
+  return [yes, no];
+}
+
+function idsOf(columns: readonly OutputColumn[]): Set<ColumnId> {
+  return new Set(columns.map((column) => column.id));
+}
+
+/** Whether a condition reads some of these columns, or at most these. */
+function reads(condition: Expr, columns: ReadonlySet<ColumnId>, how: "some" | "only"): boolean {
+  const read = [...columnsOf(condition)];
+  return how === "some" ? read.some((id) => columns.has(id)) : read.every((id) => columns.has(id));
+}
+
+const hasSubquery = (expr: Expr) => someExpr(expr, (node) => node.kind === "subquery");
+
+/**
+ * The condition with columns replaced by what they stand for, or null when it cannot be moved so: what stands for a
+ * column must be safe to evaluate twice, and a subquery's own plan cannot be rewritten.
+ */
+function substituted(condition: Expr, meaning: ReadonlyMap<ColumnId, Expr>): Expr | null {
+  for (const id of columnsOf(condition)) {
+    const expr = meaning.get(id);
+    if (expr === undefined) continue;
+    const same = expr.kind === "column" && expr.id === id;
+    if (!same && (hasSubquery(condition) || hasSubquery(expr) || isVolatile(expr))) return null;
+  }
+  return mapExpr(condition, (node) => (node.kind === "column" ? (meaning.get(node.id) ?? node) : node));
+}
+
+function pushThroughProject(plan: ProjectPlan, conditions: readonly Expr[]): Plan {
+  const meaning = new Map(plan.columns.map((column, i) => [column.id, plan.exprs[i]!]));
+  const move: Expr[] = [];
+  const stay: Expr[] = [];
+  for (const condition of conditions) {
+    const moved = substituted(condition, meaning);
+    if (moved === null) stay.push(condition);
+    else move.push(moved);
+  }
+  return filtered(withChildren(plan, [push(plan.input, move)]), stay);
+}
+
+/** Only conditions on group columns; without groups there is a row even over no input. */
+function pushThroughAggregate(plan: AggregatePlan, conditions: readonly Expr[]): Plan {
+  const meaning = new Map(plan.groups.map((expr, i) => [plan.columns[i]!.id, expr]));
+  const computed = idsOf(plan.columns.slice(plan.groups.length));
+  const move: Expr[] = [];
+  const stay: Expr[] = [];
+  for (const condition of conditions) {
+    const movable = plan.groups.length > 0 && !reads(condition, computed, "some");
+    const moved = movable ? substituted(condition, meaning) : null;
+    if (moved === null) stay.push(condition);
+    else move.push(moved);
+  }
+  return filtered(withChildren(plan, [push(plan.input, move)]), stay);
+}
+
+/** Every set operation treats equal rows alike, so a condition on its rows may be applied to both sides. */
+function pushIntoSetOp(plan: SetOpPlan, conditions: readonly Expr[]): Plan {
+  const meaningIn = (side: Plan) =>
+    new Map<ColumnId, Expr>(
+      plan.columns.map((column, i) => {
+        const { id, type, name } = side.columns[i]!;
+        return [column.id, { kind: "column", id, type, name }];
+      }),
+    );
+  const left: Expr[] = [];
+  const right: Expr[] = [];
+  const stay: Expr[] = [];
+  for (const condition of conditions) {
+    const inLeft = substituted(condition, meaningIn(plan.left));
+    const inRight = substituted(condition, meaningIn(plan.right));
+    if (inLeft === null || inRight === null) stay.push(condition);
+    else {
+      left.push(inLeft);
+      right.push(inRight);
+    }
+  }
+  return filtered(withChildren(plan, [push(plan.left, left), push(plan.right, right)]), stay);
+}
+
+/** Where conditions may go that stand above a join or in it. */
+interface Placement {
+  readonly left: Expr[];
+  readonly right: Expr[];
+  readonly on: Expr[];
+  readonly above: Expr[];
+}
+
+function pushIntoJoin(plan: JoinPlan, conditions: readonly Expr[]): Plan {
+  const leftIds = idsOf(plan.left.columns);
+  const rightIds = idsOf(plan.right.columns);
+  const type = simplifiedJoin(plan.type, leftIds, rightIds, conditions);
+  const placement: Placement = { left: [], right: [], on: [], above: [] };
+  for (const condition of conditions) {
+    const side = sideOf(condition, leftIds, rightIds);
+    if (side === "left" && type !== "right" && type !== "full") placement.left.push(condition);
+    else if (side === "right" && (type === "inner" || type === "right")) placement.right.push(condition);
+    else if (type === "inner") placement.on.push(condition);
+    else placement.above.push(condition);
+  }
+  const kept = conjuncts(plan.condition);
+  for (const condition of kept) {
+    const side = isVolatile(condition) ? "both" : sideOf(condition, leftIds, rightIds);
+    if (side === "left" && (type === "inner" || type === "right" || type === "semi")) placement.left.push(condition);
+    else if (side === "right" && type !== "right" && type !== "full") placement.right.push(condition);
+    else placement.on.push(condition);
+  }
+  const joined = withChildren(plan, [push(plan.left, placement.left), push(plan.right, placement.right)]) as JoinPlan;
+  const unchanged = type === plan.type && sameItems(placement.on, kept);
+  const condition = andOf(placement.on);
+  return filtered(unchanged ? joined : Object.freeze({ ...joined, type, condition }), placement.above);
+}
+
+/** The side that a condition reads; constants count as left. */
+function sideOf(
+  condition: Expr,
+  left: ReadonlySet<ColumnId>,
+  right: ReadonlySet<ColumnId>,
+): "left" | "right" | "both" {
+  if (!reads(condition, right, "some")) return "left";
+  return reads(condition, left, "some") ? "both" : "right";
+}
+
+function sameItems(a: readonly Expr[], b: readonly Expr[]): boolean {
+  return a.length === b.length && a.every((item, i) => item === b[i]);
+}

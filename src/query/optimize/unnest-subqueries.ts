@@ -1,0 +1,151 @@
+/**
+ * Turns conditions on subqueries into joins: EXISTS and IN into semi joins, NOT EXISTS into anti joins. A correlated
+ * subquery qualifies when its references to the outer row stand in conditions that can be lifted out of it; they
+ * become the join's condition (Kim, "On Optimizing an SQL-like Nested Query", TODS 1982).
+ *
+ *   Filter EXISTS(Filter (o.cid = c.id) ▸ Scan o)      Semi Join (o.cid = c.id)
+ *     Scan c                                     ⇒       Scan c
+ *                                                        Scan o
+ *
+ * NOT IN stays a subquery: it is not true when a NULL is among the values, which an anti join does not tell. An
+ * uncorrelated EXISTS stays too: it runs once and needs one row.
+ */
+import { BOOL } from "../../protocol/values.js";
+import type { ColumnId, Expr, SubqueryExpr } from "../expr/expr.js";
+import { andOf, columnsOf, conjuncts, someExpr } from "../expr/walk.js";
+import type { FilterPlan, JoinPlan, OutputColumn, Plan, ProjectPlan } from "../plan/plan.js";
+import { joinColumns, mapPlan, outerColumnsOf, withChildren } from "../plan/walk.js";
+import { filtered, type Rule } from "./rule.js";
+
+export const unnestSubqueries: Rule = {
+  name: "unnest-subqueries",
+  apply: (plan) => mapPlan(plan, (node) => (node.kind === "filter" ? unnestFilter(node) : node)),
+};
+
+function unnestFilter(plan: FilterPlan): Plan {
+  let input = plan.input;
+  const rest: Expr[] = [];
+  for (const condition of conjuncts(plan.predicate)) {
+    const joined = joinFor(condition, input);
+    if (joined === null) rest.push(condition);
+    else input = joined;
+  }
+  return input === plan.input ? plan : filtered(input, rest);
+}
+
+function joinFor(condition: Expr, input: Plan): Plan | null {
+  const negated = condition.kind === "not";
+  const subquery = negated ? condition.input : condition;
+  if (subquery.kind !== "subquery") return null;
+  if (subquery.form === "exists") return existsJoin(subquery, input, negated ? "anti" : "semi");
+  return negated ? null : inJoin(subquery, input);
+}
+
+function existsJoin(subquery: SubqueryExpr, input: Plan, type: "semi" | "anti"): Plan | null {
+  const lifted = lift(withoutProjection(subquery.plan as Plan), idsOf(input.columns));
+  if (lifted === null || lifted.conditions.length === 0) return null;
+  return join(type, input, lifted.plan, lifted.conditions);
+}
+
+/** What an EXISTS selects does not matter. */
+function withoutProjection(plan: Plan): Plan {
+  return plan.kind === "project" || plan.kind === "sort" ? withoutProjection(plan.input) : plan;
+}
+
+function inJoin(subquery: SubqueryExpr, input: Plan): Plan | null {
+  const { form, compare } = subquery;
+  if ((form !== "in" && form !== "any") || compare?.operator !== "=" || subquery.input === null) return null;
+  if (someExpr(subquery.input, (node) => node.kind === "subquery")) return null;
+  const lifted = lift(subquery.plan as Plan, idsOf(input.columns));
+  if (lifted === null) return null;
+  const { id, type, name } = (subquery.plan as Plan).columns[0]!;
+  const equals: Expr = {
+    kind: "call",
+    type: BOOL,
+    fn: compare,
+    args: [subquery.input, { kind: "column", id, type, name }],
+  };
+  return join("semi", input, lifted.plan, [equals, ...lifted.conditions]);
+}
+
+function join(type: "semi" | "anti", left: Plan, right: Plan, conditions: readonly Expr[]): JoinPlan {
+  return Object.freeze({
+    kind: "join",
+    type,
+    left,
+    right,
+    condition: andOf(conditions),
+    lateral: false,
+    columns: joinColumns(type, left, right),
+  });
+}
+
+function idsOf(columns: readonly OutputColumn[]): Set<ColumnId> {
+  return new Set(columns.map((column) => column.id));
+}
+
+interface Lifted {
+  /** Reads nothing of the outer row any more. */
+  readonly plan: Plan;
+  /** Over the outer row and the plan's columns. */
+  readonly conditions: readonly Expr[];
+}
+
+/** Takes the conditions that read outer columns out of a plan; null when that cannot be done everywhere. */
+function lift(plan: Plan, outer: ReadonlySet<ColumnId>): Lifted | null {
+  if (![...outerColumnsOf(plan)].some((id) => outer.has(id))) return { plan, conditions: [] };
+  switch (plan.kind) {
+    case "filter": {
+      const inner = lift(plan.input, outer);
+      if (inner === null) return null;
+      const [correlated, local] = split(conjuncts(plan.predicate), outer);
+      if (correlated.some((condition) => someExpr(condition, (node) => node.kind === "subquery"))) return null;
+      return { plan: filtered(inner.plan, local), conditions: [...inner.conditions, ...correlated] };
+    }
+    case "project": {
+      const inner = lift(plan.input, outer);
+      if (inner === null || plan.exprs.some((expr) => readsAny(expr, outer))) return null;
+      return { plan: passing(plan, inner), conditions: inner.conditions };
+    }
+    case "join": {
+      if (plan.type !== "inner" || plan.lateral) return null;
+      const left = lift(plan.left, outer);
+      const right = lift(plan.right, outer);
+      if (left === null || right === null) return null;
+      const [correlated, local] = split(conjuncts(plan.condition), outer);
+      const joined = withChildren(plan, [left.plan, right.plan]) as JoinPlan;
+      return {
+        plan: Object.freeze({ ...joined, condition: andOf(local) }),
+        conditions: [...left.conditions, ...right.conditions, ...correlated],
+      };
+    }
+    case "sort":
+      return plan.keys.some((key) => readsAny(key.expr, outer)) ? null : lift(plan.input, outer);
+    default:
+      return null;
+  }
+}
+
+/** The projection with the columns that lifted conditions read passed on. */
+function passing(plan: ProjectPlan, inner: Lifted): Plan {
+  const made = idsOf(plan.columns);
+  const needed = new Set(inner.conditions.flatMap((condition) => [...columnsOf(condition)]));
+  const passed = inner.plan.columns.filter((column) => needed.has(column.id) && !made.has(column.id));
+  return Object.freeze({
+    ...plan,
+    input: inner.plan,
+    exprs: [...plan.exprs, ...passed.map(({ id, type, name }): Expr => ({ kind: "column", id, type, name }))],
+    columns: [...plan.columns, ...passed],
+  });
+}
+
+function split(conditions: readonly Expr[], outer: ReadonlySet<ColumnId>): [Expr[], Expr[]] {
+  const correlated: Expr[] = [];
+  const local: Expr[] = [];
+  for (const condition of conditions) (readsAny(condition, outer) ? correlated : local).push(condition);
+  return [correlated, local];
+}
+
+function readsAny(expr: Expr, columns: ReadonlySet<ColumnId>): boolean {
+  return [...columnsOf(expr)].some((id) => columns.has(id));
+}

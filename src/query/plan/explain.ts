@@ -1,0 +1,261 @@
+/**
+ * Plans as EXPLAIN shows them: lines of text drawn as PostgreSQL draws its trees, and a JSON form with the same names.
+ * Called by the session and by the tests of the optimizer's rules.
+ *
+ *   Limit
+ *     Limit: 10
+ *     ->  Index Scan using t_pkey on t
+ *           Index Cond: (id > 5)
+ *           Filter: (name = 'x')
+ */
+import type { IndexDef, TableDef } from "../../catalog/table.js";
+import type { Expr, SubqueryExpr } from "../expr/expr.js";
+import { printExpr } from "../expr/print.js";
+import type { AggregateCall, IndexScanPlan, JoinType, Plan, SortKey } from "./plan.js";
+import { childrenOf, subqueriesOf } from "./walk.js";
+
+/** `Node Type`, then the node's own properties, then `Plans` (inputs, subqueries last). */
+export interface ExplainJson {
+  readonly [property: string]: string | number | boolean | readonly string[] | readonly ExplainJson[];
+}
+
+interface Described {
+  readonly nodeType: string;
+  /** The node in a line. */
+  readonly title: string;
+  readonly properties: readonly (readonly [string, string])[];
+}
+
+type Print = (expr: Expr) => string;
+
+export function explainText(plan: Plan): string[] {
+  const lines: string[] = [];
+  const names = nameSubqueries(plan);
+  writeNode(plan, "", "", names, lines);
+  return lines;
+}
+
+function writeNode(plan: Plan, first: string, indent: string, names: SubqueryNames, lines: string[]): void {
+  const node = describe(plan, printer(names));
+  lines.push(`${first}${node.title}`);
+  for (const [name, value] of node.properties) lines.push(`${indent}  ${name}: ${value}`);
+  for (const child of childrenOf(plan)) writeNode(child, `${indent}  ->  `, `${indent}      `, names, lines);
+  for (const subquery of subqueriesOf(plan)) {
+    lines.push(`${indent}  ${names.get(subquery)}`);
+    writeNode(subquery.plan as Plan, `${indent}    ->  `, `${indent}        `, names, lines);
+  }
+}
+
+export function explainJson(plan: Plan): ExplainJson {
+  return jsonOf(plan, nameSubqueries(plan), {});
+}
+
+function jsonOf(plan: Plan, names: SubqueryNames, extra: ExplainJson): ExplainJson {
+  const node = describe(plan, printer(names));
+  const plans = [
+    ...childrenOf(plan).map((child) => jsonOf(child, names, {})),
+    ...subqueriesOf(plan).map((expr) => jsonOf(expr.plan as Plan, names, { "Subplan Name": names.get(expr)! })),
+  ];
+  return {
+    "Node Type": node.nodeType,
+    ...extra,
+    ...tableOf(plan),
+    ...Object.fromEntries(node.properties),
+    ...(plans.length > 0 ? { Plans: plans } : {}),
+  };
+}
+
+function tableOf(plan: Plan): ExplainJson {
+  if (!("table" in plan)) return {};
+  return {
+    "Relation Name": plan.table.name,
+    Schema: plan.table.schema,
+    ...("alias" in plan ? { Alias: plan.alias } : {}),
+    ...("index" in plan ? { "Index Name": indexName(plan.table, plan.index) } : {}),
+    ...("reverse" in plan ? { "Scan Direction": plan.reverse ? "Backward" : "Forward" } : {}),
+  };
+}
+
+type SubqueryNames = ReadonlyMap<SubqueryExpr, string>;
+
+/** Uncorrelated subqueries run once (InitPlan), the others per row (SubPlan); numbered in the order of the tree. */
+function nameSubqueries(plan: Plan): SubqueryNames {
+  const names = new Map<SubqueryExpr, string>();
+  const visit = (node: Plan): void => {
+    for (const expr of subqueriesOf(node)) {
+      names.set(expr, `${expr.outer.length === 0 ? "InitPlan" : "SubPlan"} ${names.size + 1}`);
+      visit(expr.plan as Plan);
+    }
+    for (const child of childrenOf(node)) visit(child);
+  };
+  visit(plan);
+  return names;
+}
+
+const printer =
+  (names: SubqueryNames): Print =>
+  (expr) =>
+    printExpr(expr, (subquery) => names.get(subquery)!);
+
+function describe(plan: Plan, print: Print): Described {
+  const list = (exprs: readonly Expr[]) => exprs.map(print).join(", ");
+  switch (plan.kind) {
+    case "scan":
+      return titled("Seq Scan", ` ${plan.reverse ? "Backward " : ""}on ${relation(plan)}`, filter(plan.filter, print));
+    case "pointget": {
+      const index = indexName(plan.table, plan.index);
+      const condition = keyConditions(plan.table, plan.index, plan.key, print);
+      const properties = [["Index Cond", allOf(condition)] as const, ...filter(plan.filter, print)];
+      return titled("Point Get", ` using ${index} on ${relation(plan)}`, properties);
+    }
+    case "indexscan":
+      return describeIndexScan(plan, print);
+    case "values":
+      return plan.rows.length === 1 && plan.columns.length === 0
+        ? titled("Result", "", [])
+        : titled("Values Scan", "", [["Rows", String(plan.rows.length)]]);
+    case "project":
+      return titled("Project", "", [["Output", list(plan.exprs)]]);
+    case "filter":
+      return titled("Filter", "", filter(plan.predicate, print));
+    case "join":
+      return titled(
+        joinTitle(plan.lateral ? "Lateral Nested Loop" : "Nested Loop", plan.type),
+        "",
+        plan.condition === null ? [] : [["Join Filter", print(plan.condition)]],
+      );
+    case "hashjoin": {
+      const pairs = plan.leftKeys.map((left, i) => `(${print(left)} = ${print(plan.rightKeys[i]!)})`);
+      const residual = plan.residual === null ? [] : [["Join Filter", print(plan.residual)] as const];
+      return titled(hashTitle(plan.type), "", [["Hash Cond", allOf(pairs)], ...residual]);
+    }
+    case "aggregate": {
+      const calls = plan.calls.map((call) => printCall(call, print)).join(", ");
+      const output = calls === "" ? [] : [["Calls", calls] as const];
+      if (plan.groups.length === 0) return titled("Aggregate", "", output);
+      return titled("HashAggregate", "", [["Group Key", list(plan.groups)], ...output]);
+    }
+    case "sort":
+      return titled("Sort", "", [["Sort Key", printKeys(plan.keys, print)]]);
+    case "topn":
+      return titled("Top-N Sort", "", [["Sort Key", printKeys(plan.keys, print)], ...limits(plan, print)]);
+    case "limit":
+      return titled("Limit", "", limits(plan, print));
+    case "distinct":
+      return titled("Distinct", "", plan.on === null ? [] : [["Key", list(plan.on)]]);
+    case "setop":
+      return plan.op === "union" && plan.all
+        ? titled("Append", "", [])
+        : titled(`${plan.op[0]!.toUpperCase()}${plan.op.slice(1)}${plan.all ? " All" : ""}`, "", []);
+    case "insert":
+      return titled("Insert", ` on ${plan.table.name}`, conflictProperties(plan, print));
+    case "update":
+      return titled("Update", ` on ${plan.table.name}`, []);
+    case "delete":
+      return titled("Delete", ` on ${plan.table.name}`, []);
+  }
+}
+
+function titled(nodeType: string, rest: string, properties: Described["properties"]): Described {
+  return { nodeType, title: nodeType + rest, properties };
+}
+
+function relation(plan: { readonly table: TableDef; readonly alias: string }): string {
+  return plan.alias === plan.table.name ? plan.alias : `${plan.table.name} ${plan.alias}`;
+}
+
+function indexName(table: TableDef, index: IndexDef | "primary key"): string {
+  return index === "primary key" ? (table.primaryKeyName ?? `${table.name}_pkey`) : index.name;
+}
+
+function indexColumnNames(table: TableDef, index: IndexDef | "primary key"): string[] {
+  const ids = index === "primary key" ? table.primaryKey! : index.columns.map((column) => column.columnId);
+  return ids.map((id) => table.columns.find((column) => column.id === id)!.name);
+}
+
+function keyConditions(
+  table: TableDef,
+  index: IndexDef | "primary key",
+  values: readonly Expr[],
+  print: Print,
+): string[] {
+  const names = indexColumnNames(table, index);
+  return values.map((value, i) => `(${names[i]} = ${print(value)})`);
+}
+
+function describeIndexScan(plan: IndexScanPlan, print: Print): Described {
+  const names = indexColumnNames(plan.table, plan.index);
+  const conditions = keyConditions(plan.table, plan.index, plan.prefix, print);
+  let next = plan.prefix.length;
+  if (plan.keySets !== null) conditions.push(`(${names[next++]} IN (${plan.keySets.map(print).join(", ")}))`);
+  const bounded = names[next];
+  if (plan.lower !== null) {
+    conditions.push(`(${bounded} ${plan.lower.inclusive ? ">=" : ">"} ${print(plan.lower.expr)})`);
+  }
+  if (plan.upper !== null) {
+    conditions.push(`(${bounded} ${plan.upper.inclusive ? "<=" : "<"} ${print(plan.upper.expr)})`);
+  }
+  const title = `Index Scan ${plan.reverse ? "Backward " : ""}using ${indexName(plan.table, plan.index)}`;
+  const condition = conditions.length === 0 ? [] : [["Index Cond", allOf(conditions)] as const];
+  return {
+    nodeType: "Index Scan",
+    title: `${title} on ${relation(plan)}`,
+    properties: [...condition, ...filter(plan.filter, print)],
+  };
+}
+
+function allOf(conditions: readonly string[]): string {
+  return conditions.length === 1 ? conditions[0]! : `(${conditions.join(" AND ")})`;
+}
+
+function filter(predicate: Expr | null, print: Print): Described["properties"] {
+  return predicate === null ? [] : [["Filter", print(predicate)]];
+}
+
+const JOIN_WORD: Record<JoinType, string> = {
+  inner: "",
+  left: "Left",
+  right: "Right",
+  full: "Full",
+  semi: "Semi",
+  anti: "Anti",
+};
+
+function joinTitle(method: string, type: JoinType): string {
+  return type === "inner" ? method : `${method} ${JOIN_WORD[type]} Join`;
+}
+
+function hashTitle(type: JoinType): string {
+  return type === "inner" ? "Hash Join" : `Hash ${JOIN_WORD[type]} Join`;
+}
+
+function printCall(call: AggregateCall, print: Print): string {
+  const args = call.args.length === 0 ? "*" : call.args.map(print).join(", ");
+  const order = call.orderBy.length === 0 ? "" : ` ORDER BY ${printKeys(call.orderBy, print)}`;
+  const where = call.filter === null ? "" : ` FILTER (WHERE ${print(call.filter)})`;
+  return `${call.fn.name}(${call.distinct ? "DISTINCT " : ""}${args}${order})${where}`;
+}
+
+/** NULLS FIRST and LAST are shown where they are not the default of the direction. */
+function printKeys(keys: readonly SortKey[], print: Print): string {
+  return keys
+    .map(({ expr, descending, nullsFirst }) => {
+      const nulls = nullsFirst === descending ? "" : nullsFirst ? " NULLS FIRST" : " NULLS LAST";
+      return `${print(expr)}${descending ? " DESC" : ""}${nulls}`;
+    })
+    .join(", ");
+}
+
+function limits(plan: Extract<Plan, { kind: "limit" | "topn" }>, print: Print): Described["properties"] {
+  const limit = plan.limit === null ? [] : [["Limit", print(plan.limit)] as const];
+  return plan.offset === null ? limit : [...limit, ["Offset", print(plan.offset)]];
+}
+
+function conflictProperties(plan: Extract<Plan, { kind: "insert" }>, print: Print): Described["properties"] {
+  const conflict = plan.onConflict;
+  if (conflict === null) return [];
+  const arbiter =
+    conflict.index === null ? [] : [["Conflict Arbiter Indexes", indexName(plan.table, conflict.index)] as const];
+  const where = conflict.where === null ? [] : [["Conflict Filter", print(conflict.where)] as const];
+  return [["Conflict Resolution", conflict.action.toUpperCase()], ...arbiter, ...where];
+}

@@ -1,0 +1,273 @@
+/**
+ * Walking and rewriting plans: the shape of every node stands here once. The optimizer's rules, EXPLAIN and the
+ * compiler call it. Like expression rewrites, plan rewrites share every subtree that does not change.
+ */
+import type { ColumnId, Expr } from "../expr/expr.js";
+import { columnsOf, mapExpr, walkExpr } from "../expr/walk.js";
+import type { JoinType, OutputColumn, Plan, Returning, SortKey } from "./plan.js";
+
+/** The inputs of a node, left before right; plans of subqueries in expressions are not among them. */
+export function childrenOf(plan: Plan): readonly Plan[] {
+  switch (plan.kind) {
+    case "scan":
+    case "values":
+    case "pointget":
+    case "indexscan":
+      return [];
+    case "join":
+    case "hashjoin":
+    case "setop":
+      return [plan.left, plan.right];
+    default:
+      return [plan.input];
+  }
+}
+
+/**
+ * The node with other inputs, as many as `childrenOf` gave; the node itself when all are the same. Columns that a node
+ * passes on are those of the new inputs.
+ */
+export function withChildren(plan: Plan, children: readonly Plan[]): Plan {
+  const before = childrenOf(plan);
+  if (children.every((child, i) => child === before[i])) return plan;
+  switch (plan.kind) {
+    case "scan":
+    case "values":
+    case "pointget":
+    case "indexscan":
+      return plan;
+    case "join":
+    case "hashjoin": {
+      const [left, right] = children as [Plan, Plan];
+      return Object.freeze({ ...plan, left, right, columns: named(plan, joinColumns(plan.type, left, right)) });
+    }
+    case "setop":
+      return Object.freeze({ ...plan, left: children[0]!, right: children[1]! });
+    case "filter":
+    case "sort":
+    case "limit":
+    case "topn":
+    case "distinct":
+      return Object.freeze({ ...plan, input: children[0]!, columns: named(plan, children[0]!.columns) });
+    default:
+      return Object.freeze({ ...plan, input: children[0]! });
+  }
+}
+
+/** What a join of the two hands on: an outer join's other side may be NULL. */
+export function joinColumns(type: JoinType, left: Plan, right: Plan): readonly OutputColumn[] {
+  if (type === "semi" || type === "anti") return left.columns;
+  const leftNull = type === "right" || type === "full";
+  const rightNull = type === "left" || type === "full";
+  return [...orNull(left.columns, leftNull), ...orNull(right.columns, rightNull)];
+}
+
+function orNull(columns: readonly OutputColumn[], nullable: boolean): readonly OutputColumn[] {
+  return nullable ? columns.map((column) => (column.nullable ? column : { ...column, nullable: true })) : columns;
+}
+
+/** The columns, under the names that the node gave them before. */
+function named(plan: Plan, columns: readonly OutputColumn[]): readonly OutputColumn[] {
+  const known = new Map(plan.columns.map((column) => [column.id, column]));
+  return columns.map((column) => known.get(column.id) ?? column);
+}
+
+/** Rewrites bottom-up: `change` sees each node after its inputs and returns it or another one. */
+export function mapPlan(plan: Plan, change: (plan: Plan) => Plan): Plan {
+  const children = childrenOf(plan);
+  if (children.length === 0) return change(plan);
+  return change(
+    withChildren(
+      plan,
+      children.map((child) => mapPlan(child, change)),
+    ),
+  );
+}
+
+/** Calls `visit` for the node and everything below it, top-down. */
+export function walkPlan(plan: Plan, visit: (plan: Plan) => void): void {
+  visit(plan);
+  for (const child of childrenOf(plan)) walkPlan(child, visit);
+}
+
+/** Rewrites every expression that stands directly in the node (not those of its inputs). */
+export function mapExprsOfPlan(plan: Plan, change: (expr: Expr) => Expr): Plan {
+  const rewriter = new ExprRewriter(change);
+  const next = rewriter.plan(plan);
+  return rewriter.changed ? Object.freeze(next) : plan;
+}
+
+/** One visit of a node's expressions that remembers whether any of them changed. */
+class ExprRewriter {
+  changed = false;
+
+  constructor(private readonly change: (expr: Expr) => Expr) {}
+
+  plan(plan: Plan): Plan {
+    switch (plan.kind) {
+      case "scan":
+        return { ...plan, filter: this.maybe(plan.filter) };
+      case "pointget":
+        return { ...plan, key: this.all(plan.key), filter: this.maybe(plan.filter) };
+      case "indexscan":
+        return {
+          ...plan,
+          prefix: this.all(plan.prefix),
+          keySets: plan.keySets && this.all(plan.keySets),
+          lower: plan.lower && { ...plan.lower, expr: this.one(plan.lower.expr) },
+          upper: plan.upper && { ...plan.upper, expr: this.one(plan.upper.expr) },
+          filter: this.maybe(plan.filter),
+        };
+      case "values":
+        return { ...plan, rows: plan.rows.map((row) => this.all(row)) };
+      case "project":
+        return { ...plan, exprs: this.all(plan.exprs) };
+      case "filter":
+        return { ...plan, predicate: this.one(plan.predicate) };
+      case "join":
+        return { ...plan, condition: this.maybe(plan.condition) };
+      case "hashjoin":
+        return {
+          ...plan,
+          leftKeys: this.all(plan.leftKeys),
+          rightKeys: this.all(plan.rightKeys),
+          residual: this.maybe(plan.residual),
+        };
+      case "aggregate":
+        return {
+          ...plan,
+          groups: this.all(plan.groups),
+          calls: plan.calls.map((call) => ({
+            ...call,
+            args: this.all(call.args),
+            filter: this.maybe(call.filter),
+            orderBy: this.keys(call.orderBy),
+          })),
+        };
+      case "sort":
+        return { ...plan, keys: this.keys(plan.keys) };
+      case "topn":
+        return { ...plan, keys: this.keys(plan.keys), limit: this.one(plan.limit), offset: this.maybe(plan.offset) };
+      case "limit":
+        return { ...plan, limit: this.maybe(plan.limit), offset: this.maybe(plan.offset) };
+      case "distinct":
+        return { ...plan, on: plan.on && this.all(plan.on) };
+      case "setop":
+        return plan;
+      default:
+        return this.modification(plan);
+    }
+  }
+
+  private modification(plan: Extract<Plan, { kind: "insert" | "update" | "delete" }>): Plan {
+    const returning = this.returning(plan.returning);
+    if (plan.kind === "delete") return { ...plan, returning };
+    const checks = plan.checks.map((check) => ({ ...check, predicate: this.one(check.predicate) }));
+    if (plan.kind === "update") return { ...plan, returning, checks, assignments: this.assignments(plan.assignments) };
+    const conflict = plan.onConflict;
+    const onConflict = conflict && {
+      ...conflict,
+      assignments: this.assignments(conflict.assignments),
+      where: this.maybe(conflict.where),
+    };
+    return { ...plan, returning, checks, onConflict };
+  }
+
+  private returning(returning: Returning | null): Returning | null {
+    return returning && { ...returning, exprs: this.all(returning.exprs) };
+  }
+
+  private assignments(assignments: readonly { readonly columnId: number; readonly expr: Expr }[]) {
+    return assignments.map(({ columnId, expr }) => ({ columnId, expr: this.one(expr) }));
+  }
+
+  private keys(keys: readonly SortKey[]): readonly SortKey[] {
+    return keys.map((key) => ({ ...key, expr: this.one(key.expr) }));
+  }
+
+  private all(exprs: readonly Expr[]): readonly Expr[] {
+    return exprs.map((expr) => this.one(expr));
+  }
+
+  private maybe(expr: Expr | null): Expr | null {
+    return expr === null ? null : this.one(expr);
+  }
+
+  private one(expr: Expr): Expr {
+    const next = this.change(expr);
+    if (next !== expr) this.changed = true;
+    return next;
+  }
+}
+
+/** Every expression that stands directly in the node. */
+export function exprsOfPlan(plan: Plan): readonly Expr[] {
+  const exprs: Expr[] = [];
+  mapExprsOfPlan(plan, (expr) => {
+    exprs.push(expr);
+    return expr;
+  });
+  return exprs;
+}
+
+/** Rewrites each plan of a subquery that stands in the node's expressions. */
+export function mapSubqueries(plan: Plan, change: (plan: Plan) => Plan): Plan {
+  return mapExprsOfPlan(plan, (expr) =>
+    mapExpr(expr, (node) => {
+      if (node.kind !== "subquery") return node;
+      const next = change(node.plan as Plan);
+      return next === node.plan ? node : Object.freeze({ ...node, plan: next });
+    }),
+  );
+}
+
+/** Plans of subqueries in the node's own expressions. */
+export function subqueriesOf(plan: Plan): readonly Extract<Expr, { kind: "subquery" }>[] {
+  const found: Extract<Expr, { kind: "subquery" }>[] = [];
+  for (const expr of exprsOfPlan(plan)) {
+    walkExpr(expr, (node) => {
+      if (node.kind === "subquery") found.push(node);
+    });
+  }
+  return found;
+}
+
+/**
+ * Columns that the plan reads but does not make: those of enclosing queries, or of a lateral join's left side.
+ * Ids are unique in a statement, so what some node below makes is never meant from outside.
+ */
+export function outerColumnsOf(plan: Plan): Set<ColumnId> {
+  const read = new Set<ColumnId>();
+  const made = new Set<ColumnId>();
+  walkPlan(plan, (node) => {
+    for (const expr of exprsOfPlan(node)) for (const id of columnsOf(expr)) read.add(id);
+    for (const column of madeBy(node)) made.add(column.id);
+  });
+  for (const id of made) read.delete(id);
+  return read;
+}
+
+function madeBy(plan: Plan): readonly OutputColumn[] {
+  switch (plan.kind) {
+    case "insert":
+      return plan.onConflict === null
+        ? [...plan.columns, ...plan.rowColumns]
+        : [...plan.columns, ...plan.rowColumns, ...plan.onConflict.existing, ...plan.onConflict.excluded];
+    case "update":
+      return [...plan.columns, ...plan.rowColumns];
+    case "delete":
+      return [...plan.columns, ...plan.oldColumns];
+    default:
+      return plan.columns;
+  }
+}
+
+/** True when the plan or a subquery in it changes data. */
+export function modifiesData(plan: Plan): boolean {
+  let modifies = false;
+  walkPlan(plan, (node) => {
+    if (node.kind === "insert" || node.kind === "update" || node.kind === "delete") modifies = true;
+    else if (subqueriesOf(node).some((subquery) => modifiesData(subquery.plan as Plan))) modifies = true;
+  });
+  return modifies;
+}

@@ -1,0 +1,234 @@
+/** Operators and the constructs that stand for them: IN, BETWEEN, IS DISTINCT FROM, NULLIF, ANY and ALL of an array. */
+import { DbError, sqlError } from "../../protocol/errors.js";
+import { arrayOf, BOOL, type SqlType } from "../../protocol/values.js";
+import type { Expr } from "../../query/expr/expr.js";
+import { isFunctionName, type ResolvedFunction, resolveFunction, resolveOperator } from "../../query/expr/resolve.js";
+import { commonType } from "../../query/expr/types.js";
+import type {
+  BetweenNode,
+  DistinctFromNode,
+  ExprNode,
+  InNode,
+  NullIfNode,
+  OperatorNode,
+  QuantifiedNode,
+  RowNode,
+} from "../parse/ast-query.js";
+import { quantifiedOperator } from "./array-functions.js";
+import type { ExprContext } from "./bind-context.js";
+import type { Binding } from "./binding.js";
+import { coerceCommon, coerceImplicit, constant, isUnknown, resolveUnknown, suggestedType } from "./coerce.js";
+
+type Bind = (node: ExprNode, context: ExprContext) => Expr;
+
+export function bindOperator(node: OperatorNode, context: ExprContext, bind: Bind): Expr {
+  if (node.left?.kind === "row" && node.right.kind === "row") {
+    return compareRows(node.name, node.left, node.right, context, bind, node.position);
+  }
+  const left = node.left === null ? null : bind(node.left, context);
+  const right = bind(node.right, context);
+  if (left === null && right.kind === "const" && typeof right.value === "number") {
+    // The sign belongs to the number, so that -2147483648 and index keys are constants.
+    if (node.name === "+") return right;
+    if (node.name === "-" && right.type.name.startsWith("int") && right.value !== 0) {
+      return constant(right.type, -right.value);
+    }
+  }
+  return applyOperator(node.name, left, right, context.binding, node);
+}
+
+interface Positions {
+  readonly position: number;
+  readonly left: ExprNode | null;
+  readonly right: ExprNode;
+}
+
+/** The operator between bound operands, converted as its overload asks. */
+export function applyOperator(
+  name: string,
+  left: Expr | null,
+  right: Expr,
+  binding: Binding,
+  at: Positions | number,
+): Expr {
+  const position = typeof at === "number" ? at : at.position;
+  const { fn, argTypes } = overload(name, left, right, binding, position);
+  const positionOf = (node: ExprNode | null) => (node !== null && node.position > 0 ? node.position : position);
+  const operand = (expr: Expr, type: SqlType, node: ExprNode | null) =>
+    coerceImplicit(expr, type, binding, positionOf(node));
+  const [leftNode, rightNode] = typeof at === "number" ? [null, null] : [at.left, at.right];
+  const args =
+    left === null
+      ? [operand(right, argTypes[0]!, rightNode)]
+      : [operand(left, argTypes[0]!, leftNode), operand(right, argTypes[1]!, rightNode)];
+  return Object.freeze({ kind: "call", type: fn.returns, fn, args });
+}
+
+/** When the statement leaves both operands open, the values of parameters decide. */
+function overload(name: string, left: Expr | null, right: Expr, binding: Binding, position: number): ResolvedFunction {
+  if (isUnknown(right) && (left === null || isUnknown(left))) {
+    const rightType = suggestedType(right, binding) ?? right.type;
+    const leftType = left === null ? null : (suggestedType(left, binding) ?? left.type);
+    return resolveOperator(name, leftType, rightType, position);
+  }
+  return resolveOperator(name, left?.type ?? null, right.type, position);
+}
+
+/** `(a, b) = (c, d)` and the like, by the columns one after the other. */
+function compareRows(
+  name: string,
+  left: RowNode,
+  right: RowNode,
+  context: ExprContext,
+  bind: Bind,
+  position: number,
+): Expr {
+  if (left.items.length !== right.items.length) {
+    throw sqlError("42601", "unequal number of entries in row expressions", { position });
+  }
+  if (left.items.length === 0) throw sqlError("0A000", "cannot compare rows of zero length", { position });
+  const pairs = left.items.map((item, i) => {
+    const other = right.items[i]!;
+    return { left: bind(item, context), right: bind(other, context), at: { position, left: item, right: other } };
+  });
+  const compare = (operator: string, pair: (typeof pairs)[number]) =>
+    applyOperator(operator, pair.left, pair.right, context.binding, pair.at);
+  if (name === "=") return logic("and", pairs.map((pair) => compare("=", pair)));
+  if (name === "<>") return logic("or", pairs.map((pair) => compare("<>", pair)));
+  if (!["<", "<=", ">", ">="].includes(name)) {
+    throw sqlError("0A000", `could not determine interpretation of row comparison operator ${name}`, { position });
+  }
+  // a < c OR (a = c AND (b < d OR …))
+  const strict = name[0]!;
+  return pairs.reduceRight<Expr | null>((rest, pair) => {
+    if (rest === null) return compare(name, pair);
+    return logic("or", [compare(strict, pair), logic("and", [compare("=", pair), rest])]);
+  }, null)!;
+}
+
+export function logic(kind: "and" | "or", args: readonly Expr[]): Expr {
+  return args.length === 1 ? args[0]! : Object.freeze({ kind, type: BOOL, args });
+}
+
+function not(input: Expr): Expr {
+  return Object.freeze({ kind: "not", type: BOOL, input });
+}
+
+export function bindBetween(node: BetweenNode, context: ExprContext, bind: Bind): Expr {
+  const { position, input } = node;
+  const value = bind(input, context);
+  const compare = (name: string, bound: ExprNode) =>
+    applyOperator(name, value, bind(bound, context), context.binding, { position, left: input, right: bound });
+  const within = (low: ExprNode, high: ExprNode) => logic("and", [compare(">=", low), compare("<=", high)]);
+  const inside = node.symmetric
+    ? logic("or", [within(node.low, node.high), within(node.high, node.low)])
+    : within(node.low, node.high);
+  return node.negated ? not(inside) : inside;
+}
+
+export function bindIn(node: InNode, context: ExprContext, bind: Bind): Expr {
+  const { binding } = context;
+  const { position, negated } = node;
+  if (node.input.kind === "row") return inRows(node, node.input, context, bind);
+  const input = bind(node.input, context);
+  const items = node.items.map((item) => bind(item, context));
+  const type = commonOrNull([input, ...items], binding);
+  if (type === null) {
+    // No one type for all: a chain of comparisons, each by its own rules.
+    const tests = items.map((item, i) =>
+      applyOperator("=", input, item, binding, { position, left: node.input, right: node.items[i]! }),
+    );
+    const any = logic("or", tests);
+    return negated ? not(any) : any;
+  }
+  const { fn, argTypes } = resolveOperator("=", isUnknown(input) ? type : input.type, type, position);
+  const itemsAs = items.map((item, i) => {
+    const at = node.items[i]!.position;
+    return coerceImplicit(coerceCommon(item, type, "IN", binding, at), argTypes[1]!, binding, at);
+  });
+  return Object.freeze({
+    kind: "in",
+    type: BOOL,
+    input: coerceImplicit(input, argTypes[0]!, binding, node.input.position),
+    items: itemsAs,
+    equals: fn,
+    negated,
+  });
+}
+
+function commonOrNull(exprs: readonly Expr[], binding: Binding): SqlType | null {
+  const open = exprs.every(isUnknown);
+  try {
+    return commonType(
+      exprs.map((expr) => (open ? (suggestedType(expr, binding) ?? expr.type) : expr.type)),
+      "IN",
+    );
+  } catch (error) {
+    if (error instanceof DbError) return null;
+    throw error;
+  }
+}
+
+function inRows(node: InNode, input: RowNode, context: ExprContext, bind: Bind): Expr {
+  const tests = node.items.map((item) => {
+    if (item.kind !== "row") {
+      throw sqlError("42601", "unequal number of entries in row expressions", { position: item.position });
+    }
+    return compareRows("=", input, item, context, bind, node.position);
+  });
+  const any = logic("or", tests);
+  return node.negated ? not(any) : any;
+}
+
+/** Never NULL: two NULLs are not distinct. */
+export function bindDistinctFrom(node: DistinctFromNode, context: ExprContext, bind: Bind): Expr {
+  const { binding } = context;
+  const { position } = node;
+  const differs = applyOperator("<>", bind(node.left, context), bind(node.right, context), binding, node);
+  const [left, right] = (differs as Extract<Expr, { kind: "call" }>).args as [Expr, Expr];
+  const isNull = (input: Expr, negated: boolean): Expr => Object.freeze({ kind: "isnull", type: BOOL, input, negated });
+  if (isFunctionName("is distinct from")) {
+    const { fn } = resolveFunction("is distinct from", [left.type, right.type], position);
+    const call: Expr = Object.freeze({ kind: "call", type: BOOL, fn, args: [left, right] });
+    return node.negated ? not(call) : call;
+  }
+  const branches = [
+    { when: isNull(left, false), then: isNull(right, true) },
+    { when: isNull(right, false), then: constant(BOOL, true) },
+  ];
+  const distinct: Expr = Object.freeze({ kind: "case", type: BOOL, branches, otherwise: differs });
+  return node.negated ? not(distinct) : distinct;
+}
+
+/** The result has the first argument's type, the comparison that of an `=` between the two. */
+export function bindNullIf(node: NullIfNode, context: ExprContext, bind: Bind): Expr {
+  const { binding } = context;
+  const equal = applyOperator("=", bind(node.left, context), bind(node.right, context), binding, node);
+  const [value] = (equal as Extract<Expr, { kind: "call" }>).args as [Expr, Expr];
+  const branches = [{ when: equal, then: constant(value.type, null) }];
+  return Object.freeze({ kind: "case", type: value.type, branches, otherwise: value });
+}
+
+/** `x = ANY (array)` */
+export function bindQuantified(node: QuantifiedNode, context: ExprContext, bind: Bind): Expr {
+  const { binding } = context;
+  const { position } = node;
+  if (node.array.kind === "array" && node.name === "=" && !node.all && node.array.elements.length > 0) {
+    return bindIn({ kind: "in", input: node.left, items: node.array.elements, negated: false, position }, context, bind);
+  }
+  const left = bind(node.left, context);
+  let array = bind(node.array, context);
+  if (isUnknown(array)) {
+    const element = isUnknown(left) ? resolveUnknown(left, binding).type : left.type;
+    array = coerceImplicit(array, arrayOf(element), binding, node.array.position);
+  }
+  const { element } = array.type;
+  if (element === null) throw sqlError("42809", "op ANY/ALL (array) requires array on right side", { position });
+  const { fn, argTypes } = resolveOperator(node.name, isUnknown(left) ? element : left.type, element, position);
+  if (fn.returns !== BOOL) throw sqlError("42809", "op ANY/ALL (array) requires operator to yield boolean", { position });
+  const args = [
+    coerceImplicit(left, argTypes[0]!, binding, node.left.position),
+    coerceImplicit(array, arrayOf(argTypes[1]!), binding, node.array.position),
+  ];
+  return Object.freeze({ kind: "call", type: BOOL, fn: quantifiedOperator(fn, node.all), args });
+}

@@ -1,0 +1,295 @@
+/**
+ * Expressions: names are resolved, overloads chosen, literals and parameters typed. What comes out may still be of
+ * unknown type (a bare literal or parameter); whoever places it decides what it becomes (coerce.ts).
+ *
+ * Called by the binders of every clause. Larger groups of nodes have files of their own: comparisons, calls, subqueries.
+ */
+import { sqlError } from "../../protocol/errors.js";
+import { fromText } from "../../protocol/text-format.js";
+import { arrayOf, BOOL, INT4, INT8, NUMERIC, type SqlType, TEXT, UNKNOWN } from "../../protocol/values.js";
+import type { Expr } from "../../query/expr/expr.js";
+import { isFunctionName, resolveFunction } from "../../query/expr/resolve.js";
+import type {
+  ArrayNode,
+  CallNode,
+  CaseNode,
+  CastNode,
+  ColumnNode,
+  ExprNode,
+  NumberNode,
+  SubscriptNode,
+  ValueFunctionNode,
+} from "../parse/ast-query.js";
+import { arrayConstructor, arrayElement } from "./array-functions.js";
+import { bindAggregateCall, bindFunctionCall, isAggregateCall } from "./bind-call.js";
+import { bindBetween, bindDistinctFrom, bindIn, bindNullIf, bindOperator, bindQuantified } from "./bind-comparison.js";
+import type { ExprContext } from "./bind-context.js";
+import { bindSubquery } from "./bind-subquery.js";
+import { bindType } from "./bind-type.js";
+import {
+  coerceBoolean,
+  coerceCommon,
+  coerceExplicit,
+  coerceTo,
+  commonTypeOf,
+  constant,
+  isUnknown,
+  resolveUnknown,
+} from "./coerce.js";
+
+export function bindExpr(node: ExprNode, context: ExprContext): Expr {
+  const { binding } = context;
+  const { position } = node;
+  switch (node.kind) {
+    case "null":
+      return constant(UNKNOWN, null);
+    case "boolean":
+      return constant(BOOL, node.value);
+    case "integer":
+      return constant(INT4, node.value);
+    case "number":
+      return bindNumber(node);
+    case "string":
+      return constant(UNKNOWN, node.value);
+    case "parameter":
+      return binding.parameter(node.index, position);
+    case "column":
+      return bindColumn(node, context);
+    case "and":
+    case "or": {
+      const args = node.args.map((arg) => bindBoolean(arg, node.kind.toUpperCase(), context));
+      return Object.freeze({ kind: node.kind, type: BOOL, args });
+    }
+    case "not":
+      return Object.freeze({ kind: "not", type: BOOL, input: bindBoolean(node.input, "NOT", context) });
+    case "is null": {
+      const input = resolveUnknown(bindExpr(node.input, context), binding);
+      return Object.freeze({ kind: "isnull", type: BOOL, input, negated: node.negated });
+    }
+    case "is boolean":
+      return bindBooleanTest(bindBoolean(node.input, "IS", context), node.value, node.negated);
+    case "case":
+      return bindCase(node, context);
+    case "cast":
+      return bindCast(node, context);
+    case "call":
+      if (isAggregateCall(node)) return bindAggregateCall(node, context, bindExpr);
+      return bindFunctionCall(node, context, bindExpr);
+    case "subquery":
+      return bindSubquery(node, context, bindExpr);
+    default:
+      return bindOther(node, context);
+  }
+}
+
+function bindOther(node: ExprNode, context: ExprContext): Expr {
+  const { position } = node;
+  switch (node.kind) {
+    case "operator":
+      return bindOperator(node, context, bindExpr);
+    case "quantified":
+      return bindQuantified(node, context, bindExpr);
+    case "distinct from":
+      return bindDistinctFrom(node, context, bindExpr);
+    case "between":
+      return bindBetween(node, context, bindExpr);
+    case "in":
+      return bindIn(node, context, bindExpr);
+    case "nullif":
+      return bindNullIf(node, context, bindExpr);
+    case "coalesce":
+    case "greatest":
+    case "least":
+      return bindCommonCall(node.kind, node.args, context, position);
+    case "array":
+      return bindArray(node, context, null);
+    case "subscript":
+      return bindSubscript(node, context);
+    case "value function":
+      return bindValueFunction(node, context);
+    case "collate":
+      return bindCollate(bindExpr(node.input, context), node.collation.at(-1) ?? "", position);
+    case "default":
+      throw sqlError("42601", "DEFAULT is not allowed in this context", { position });
+    default:
+      throw sqlError("0A000", `${UNSUPPORTED[node.kind] ?? node.kind} is not supported yet`, { position });
+  }
+}
+
+const UNSUPPORTED: Partial<Record<ExprNode["kind"], string>> = {
+  bits: "a bit string",
+  row: "a row value here",
+  field: "selecting a field of a composite value",
+  grouping: "GROUPING",
+};
+
+/** A condition; `what` names its place in the error 42804. */
+export function bindBoolean(node: ExprNode, what: string, context: ExprContext): Expr {
+  return coerceBoolean(bindExpr(node, context), what, context.binding, node.position);
+}
+
+function bindNumber(node: NumberNode): Expr {
+  if (/^\d+$/.test(node.text)) {
+    const value = BigInt(node.text);
+    if (value < 2n ** 63n) return constant(INT8, value <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value) : value);
+  }
+  return constant(NUMERIC, fromText(NUMERIC, node.text));
+}
+
+function bindColumn(node: ColumnNode, context: ExprContext): Expr {
+  const { scope, binding } = context;
+  const { position, path } = node;
+  if (node.star) throw sqlError("42601", "row expansion via \"*\" is not supported here", { position });
+  if (path.length > 3) {
+    throw sqlError("42601", `improper qualified name (too many dotted names): ${path.join(".")}`, { position });
+  }
+  let found: ReturnType<typeof scope.resolve>;
+  try {
+    found = scope.resolve(node);
+  } catch (error) {
+    if (path.length === 1 && scope.isRelation(path[0]!)) {
+      throw sqlError("0A000", "a whole-row reference is not supported yet", { position });
+    }
+    throw error;
+  }
+  const { expr, item } = found;
+  if (expr.kind !== "column") return expr;
+  // A fresh node per reference: messages about grouping need to know where this one stands.
+  const name = scope.items.length > 1 && item.name !== null ? `${item.name}.${found.name}` : found.name;
+  return binding.setPosition(Object.freeze({ ...expr, name }), position);
+}
+
+/** `x IS [NOT] TRUE`, FALSE or UNKNOWN, which are never NULL themselves. */
+function bindBooleanTest(input: Expr, value: boolean | null, negated: boolean): Expr {
+  if (value === null) return Object.freeze({ kind: "isnull", type: BOOL, input, negated });
+  const when: Expr = value ? input : Object.freeze({ kind: "not", type: BOOL, input });
+  const branches = [{ when, then: constant(BOOL, !negated) }];
+  return Object.freeze({ kind: "case", type: BOOL, branches, otherwise: constant(BOOL, negated) });
+}
+
+function bindCase(node: CaseNode, context: ExprContext): Expr {
+  const { binding } = context;
+  const { position } = node;
+  const whens = node.branches.map(({ when }) => {
+    if (node.input === null) return bindBoolean(when, "CASE/WHEN", context);
+    return bindOperator({ kind: "operator", name: "=", left: node.input, right: when, position }, context, bindExpr);
+  });
+  const values = node.branches.map(({ then }) => bindExpr(then, context));
+  const otherwise = node.otherwise === null ? null : bindExpr(node.otherwise, context);
+  // PostgreSQL looks at ELSE first.
+  const type = commonTypeOf(otherwise === null ? values : [otherwise, ...values], "CASE", binding, position);
+  const as = (expr: Expr) => coerceCommon(expr, type, "CASE", binding, position);
+  const branches = whens.map((when, i) => ({ when, then: as(values[i]!) }));
+  return Object.freeze({ kind: "case", type, branches, otherwise: otherwise === null ? null : as(otherwise) });
+}
+
+function bindCast(node: CastNode, context: ExprContext): Expr {
+  const type = bindType(node.type);
+  const { input, position } = node;
+  if (input.kind === "array" && type.element !== null) return bindArray(input, context, type);
+  const at = input.position > 0 ? input.position : position;
+  return coerceExplicit(bindExpr(input, context), type, context.binding, at);
+}
+
+/** COALESCE, GREATEST and LEAST: all arguments of one type. */
+function bindCommonCall(name: string, nodes: readonly ExprNode[], context: ExprContext, position: number): Expr {
+  const { binding } = context;
+  const construct = name.toUpperCase();
+  const given = nodes.map((node) => bindExpr(node, context));
+  const type = commonTypeOf(given, construct, binding, position);
+  const args = given.map((arg) => coerceCommon(arg, type, construct, binding, position));
+  const { fn } = resolveFunction(
+    name,
+    args.map((arg) => arg.type),
+    position,
+  );
+  return Object.freeze({ kind: "call", type: fn.returns, fn, args });
+}
+
+/** `ARRAY[…]`; `type` is what a cast around it asks for. */
+function bindArray(node: ArrayNode, context: ExprContext, type: SqlType | null): Expr {
+  const { binding } = context;
+  const { position } = node;
+  const nested = node.elements.length > 0 && node.elements.every((element) => element.kind === "array");
+  const given = node.elements.map((element) =>
+    nested ? bindArray(element as ArrayNode, context, type) : bindExpr(element, context),
+  );
+  if (given.length === 0) {
+    if (type === null) {
+      throw sqlError("42P18", "cannot determine type of empty array", {
+        position,
+        hint: "Explicitly cast to the desired type, for example ARRAY[]::integer[].",
+      });
+    }
+    return coerceExplicit(constant(type, { elements: [], dimensions: [], lowerBounds: [] }), type, binding, position);
+  }
+  const wanted = type === null ? commonTypeOf(given, "ARRAY", binding, position) : nested ? type : type.element!;
+  const elements = given.map((expr) =>
+    type === null
+      ? coerceCommon(expr, wanted, "ARRAY", binding, position)
+      : coerceExplicit(expr, wanted, binding, position),
+  );
+  const result = wanted.element === null ? arrayOf(wanted) : wanted;
+  return Object.freeze({ kind: "call", type: result, fn: arrayConstructor(wanted, elements.length), args: elements });
+}
+
+function bindSubscript(node: SubscriptNode, context: ExprContext): Expr {
+  const { position } = node;
+  if (node.slice) throw sqlError("0A000", "an array slice is not supported yet", { position });
+  const input = bindExpr(node.input, context);
+  if (input.type.element === null) {
+    const message = `cannot subscript type ${input.type.name} because it does not support subscripting`;
+    throw sqlError("42804", message, { position });
+  }
+  const index = coerceTo(bindExpr(node.upper!, context), INT4, "array subscript", context.binding, position);
+  const fn = arrayElement(input.type);
+  return Object.freeze({ kind: "call", type: fn.returns, fn, args: [input, index] });
+}
+
+/** Value functions of the date and time, as casts of the transaction's start. */
+const TIME_FUNCTIONS: Readonly<Record<string, SqlType["name"]>> = {
+  current_date: "date",
+  current_time: "timetz",
+  current_timestamp: "timestamptz",
+  localtime: "time",
+  localtimestamp: "timestamp",
+};
+
+function bindValueFunction(node: ValueFunctionNode, context: ExprContext): Expr {
+  const { position, precision } = node;
+  const time = TIME_FUNCTIONS[node.name];
+  if (time === undefined) {
+    const name = isFunctionName(node.name) ? node.name : "current_user";
+    return bindFunctionCall(plainCall(name, position), context, bindExpr);
+  }
+  const now = bindFunctionCall(plainCall("now", position), context, bindExpr);
+  const modifiers = precision === null ? [] : [{ kind: "integer", value: precision, position } as const];
+  const type = { name: time, schema: null, modifiers, arrayDimensions: 0, setOf: false, position };
+  return coerceExplicit(now, bindType(type), context.binding, position);
+}
+
+function plainCall(name: string, position: number): CallNode {
+  return {
+    kind: "call",
+    path: [name],
+    args: [],
+    star: false,
+    variadic: false,
+    distinct: false,
+    orderBy: [],
+    withinGroup: false,
+    filter: null,
+    over: null,
+    syntax: false,
+    position,
+  };
+}
+
+/** Text is compared by code point everywhere, which is the collation "C". */
+function bindCollate(input: Expr, collation: string, position: number): Expr {
+  if (!["C", "POSIX", "default", "ucs_basic"].includes(collation)) {
+    const message = `collation "${collation}" for encoding "UTF8" does not exist`;
+    throw sqlError("42704", message, { position });
+  }
+  return isUnknown(input) ? constant(TEXT, input.kind === "const" ? input.value : null) : input;
+}

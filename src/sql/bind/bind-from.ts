@@ -1,0 +1,268 @@
+/** FROM: tables, derived tables, WITH tables and joins, as a plan and as the items that names refer to. */
+import type { TableDef } from "../../catalog/table.js";
+import { sqlError } from "../../protocol/errors.js";
+import { BYTEA } from "../../protocol/values.js";
+import type { Expr } from "../../query/expr/expr.js";
+import { resolveFunction } from "../../query/expr/resolve.js";
+import type { JoinPlan, OutputColumn, Plan, ScanPlan } from "../../query/plan/plan.js";
+import { joinColumns, outerColumnsOf } from "../../query/plan/walk.js";
+import type { AliasNode, FromJoin, FromNode, FromSubquery, FromTable, NameNode } from "../parse/ast-query.js";
+import { contextOf } from "./bind-context.js";
+import { applyOperator, logic } from "./bind-comparison.js";
+import { bindBoolean } from "./bind-expr.js";
+import { bindCommonTable } from "./bind-with.js";
+import { type Binding, columnExpr, PLAIN_QUERY, type Source } from "./binding.js";
+import { coerceCommon, commonTypeOf } from "./coerce.js";
+import { checkAliases, relationOf, Scope, type ScopeColumn, type ScopeItem } from "./scope.js";
+
+interface FromSource {
+  readonly plan: Plan;
+  /** All relations in it, with those that only a qualifier reaches. */
+  readonly items: readonly ScopeItem[];
+}
+
+/** The items of a FROM list, cross-joined, or null for an empty list; `scope.items` is filled in. */
+export function bindFrom(nodes: readonly FromNode[], scope: Scope, binding: Binding): Plan | null {
+  let result: FromSource | null = null;
+  for (const node of nodes) {
+    const lateral = new Scope(scope);
+    lateral.items = result?.items ?? [];
+    const next = bindItem(node, scope, lateral, binding);
+    result = result === null ? next : joined("inner", result, next, null, binding);
+    checkAliases(result.items);
+  }
+  scope.items = result?.items ?? [];
+  return result?.plan ?? null;
+}
+
+/** `lateral`: the scope in which a LATERAL item sees what stands left of it. */
+function bindItem(node: FromNode, scope: Scope, lateral: Scope, binding: Binding): FromSource {
+  switch (node.kind) {
+    case "table":
+      return bindTable(node, scope, binding);
+    case "from subquery":
+      return bindDerived(node, node.lateral ? lateral : scope, binding);
+    case "join":
+      return bindJoin(node, scope, lateral, binding);
+    default:
+      throw sqlError("0A000", "a function in FROM is not supported yet", { position: node.position });
+  }
+}
+
+/** Throws 42P01. */
+export function lookUpTable(name: NameNode, binding: Binding): TableDef {
+  const relation = relationOf(name);
+  const { catalog, searchPath } = binding.env;
+  const schemas = relation.schema === null ? searchPath : [relation.schema];
+  for (const schema of schemas) {
+    const table = catalog.table(schema, relation.name);
+    if (table !== null) return table;
+  }
+  const spelled = name.path.join(".");
+  throw sqlError("42P01", `relation "${spelled}" does not exist`, name.position > 0 ? { position: name.position } : {});
+}
+
+function bindTable(node: FromTable, scope: Scope, binding: Binding): FromSource {
+  const { name, position } = node;
+  if (node.sample !== null) throw sqlError("0A000", "TABLESAMPLE is not supported yet", { position });
+  const common = name.path.length === 1 ? scope.commonTable(name.path[0]!) : null;
+  if (common !== null) {
+    return named(bindCommonTable(common, binding), node.alias ?? { name: name.path[0]!, columns: [] }, position);
+  }
+  const table = lookUpTable(name, binding);
+  return scanOf(table, node.alias, false, position, binding);
+}
+
+/** A scan of all columns. `rowKey`: for UPDATE and DELETE, with the row's storage key as the last column. */
+export function scanOf(
+  table: TableDef,
+  alias: AliasNode | null,
+  rowKey: boolean,
+  position: number,
+  binding: Binding,
+): FromSource & { readonly plan: ScanPlan; readonly columns: readonly OutputColumn[] } {
+  const columns = table.columns.map((column) => binding.newColumn(column.name, column.type, !isNotNull(table, column.id)));
+  const key = rowKey ? binding.newColumn("row key", BYTEA, false) : null;
+  const name = alias?.name ?? table.name;
+  const plan: ScanPlan = Object.freeze({
+    kind: "scan",
+    table,
+    alias: name,
+    source: table.columns.map((column) => column.id),
+    filter: null,
+    reverse: false,
+    rowKey: key?.id ?? null,
+    columns: key === null ? columns : [...columns, key],
+  });
+  const item: ScopeItem = {
+    name,
+    schema: alias === null ? table.schema : null,
+    columns: renamed(columns, alias, position),
+    table,
+    unqualified: true,
+    qualifiable: true,
+  };
+  return { plan, items: [item], columns };
+}
+
+function isNotNull(table: TableDef, columnId: number): boolean {
+  const column = table.columns.find(({ id }) => id === columnId)!;
+  return column.notNull || (table.primaryKey?.includes(columnId) ?? false);
+}
+
+/** Columns under the names that an alias list gives to the first of them. */
+function renamed(columns: readonly OutputColumn[], alias: AliasNode | null, position: number): ScopeColumn[] {
+  const names = alias?.columns ?? [];
+  if (names.length > columns.length) {
+    const message = `table "${alias!.name}" has ${columns.length} columns available but ${names.length} columns specified`;
+    throw sqlError("42P10", message, { position });
+  }
+  return columns.map((column, i) => ({ name: names[i] ?? column.name, expr: columnExpr(column) }));
+}
+
+function named(source: Source, alias: AliasNode | null, position: number): FromSource {
+  const item: ScopeItem = {
+    name: alias?.name ?? null,
+    schema: null,
+    columns: renamed(source.columns, alias, position),
+    table: null,
+    unqualified: true,
+    qualifiable: true,
+  };
+  return { plan: source.plan, items: [item] };
+}
+
+function bindDerived(node: FromSubquery, parent: Scope, binding: Binding): FromSource {
+  return named(binding.query(node.query, parent, PLAIN_QUERY), node.alias, node.position);
+}
+
+function bindJoin(node: FromJoin, scope: Scope, lateral: Scope, binding: Binding): FromSource {
+  const left = bindItem(node.left, scope, lateral, binding);
+  const inner = new Scope(scope);
+  inner.items = [...lateral.items, ...left.items];
+  const right = bindItem(node.right, scope, inner, binding);
+  checkAliases([...left.items, ...right.items]);
+  const type = node.type === "cross" ? "inner" : node.type;
+  const using = node.natural ? commonNames(left.items, right.items) : node.using;
+  const source = using === null ? joinOn(node, type, left, right, scope, binding) : null;
+  const result = source ?? joinUsing(using!, type, node, left, right, binding);
+  return node.alias === null ? result : aliased(result, node.alias, node.position);
+}
+
+function joinOn(
+  node: FromJoin,
+  type: JoinPlan["type"],
+  left: FromSource,
+  right: FromSource,
+  scope: Scope,
+  binding: Binding,
+): FromSource {
+  if (node.condition === null) return joined(type, left, right, null, binding);
+  // ON sees the two sides, and what the whole query may see from outside.
+  const inside = new Scope(scope);
+  inside.items = [...left.items, ...right.items];
+  const condition = bindBoolean(node.condition, "JOIN/ON", contextOf(binding, inside, "JOIN conditions"));
+  return joined(type, left, right, condition, binding);
+}
+
+function joined(
+  type: JoinPlan["type"],
+  left: FromSource,
+  right: FromSource,
+  condition: Expr | null,
+  binding: Binding,
+): FromSource {
+  const columns = joinColumns(type, left.plan, right.plan);
+  for (const column of columns) if (column.nullable) binding.markNullable(column.id);
+  const made = new Set(left.plan.columns.map((column) => column.id));
+  const lateral = [...outerColumnsOf(right.plan)].some((id) => made.has(id));
+  if (lateral && (type === "right" || type === "full")) {
+    throw sqlError("42P10", "invalid reference to FROM-clause entry: a LATERAL item cannot stand in this kind of join");
+  }
+  const plan: JoinPlan = Object.freeze({ kind: "join", type, left: left.plan, right: right.plan, condition, lateral, columns });
+  return { plan, items: [...left.items, ...right.items] };
+}
+
+/** Names of columns that both sides have, in the left side's order. */
+function commonNames(left: readonly ScopeItem[], right: readonly ScopeItem[]): string[] {
+  const names = new Set(visible(right).map((column) => column.name));
+  return [...new Set(visible(left).map((column) => column.name))].filter((name) => names.has(name));
+}
+
+function visible(items: readonly ScopeItem[]): ScopeColumn[] {
+  return items.flatMap((item) => (item.unqualified ? item.columns : []));
+}
+
+/** The merged columns come first and alone; each side stays reachable by its qualifier. */
+function joinUsing(
+  names: readonly string[],
+  type: JoinPlan["type"],
+  node: FromJoin,
+  left: FromSource,
+  right: FromSource,
+  binding: Binding,
+): FromSource {
+  const { position } = node;
+  const pairs = names.map((name) => ({
+    name,
+    left: usingColumn(name, left.items, "left", position),
+    right: usingColumn(name, right.items, "right", position),
+  }));
+  const tests = pairs.map((pair) => applyOperator("=", pair.left.expr, pair.right.expr, binding, position));
+  const { plan } = joined(type, left, right, tests.length === 0 ? null : logic("and", tests), binding);
+  const merged = pairs.map((pair) => ({ name: pair.name, expr: mergedColumn(pair.left.expr, pair.right.expr, type, binding) }));
+  const rest = (items: readonly ScopeItem[]) => visible(items).filter((column) => !names.includes(column.name));
+  const item: ScopeItem = {
+    name: null,
+    schema: null,
+    columns: [...merged, ...rest(left.items), ...rest(right.items)],
+    table: null,
+    unqualified: true,
+    qualifiable: false,
+  };
+  const hidden = [...left.items, ...right.items].map((other) => ({ ...other, unqualified: false }));
+  const usingAlias: ScopeItem[] =
+    node.usingAlias === null
+      ? []
+      : [{ ...item, name: node.usingAlias.name, columns: merged, unqualified: false, qualifiable: true }];
+  return { plan, items: [...hidden, ...usingAlias, item] };
+}
+
+function usingColumn(name: string, items: readonly ScopeItem[], side: string, position: number): ScopeColumn {
+  const found = visible(items).filter((column) => column.name === name);
+  if (found.length > 1) {
+    throw sqlError("42702", `common column name "${name}" appears more than once in ${side} table`, { position });
+  }
+  if (found[0] === undefined) {
+    throw sqlError("42703", `column "${name}" specified in USING clause does not exist in ${side} table`, { position });
+  }
+  return found[0];
+}
+
+/** The side that no row lacks; for a full join, whichever is there. */
+function mergedColumn(left: Expr, right: Expr, type: JoinPlan["type"], binding: Binding): Expr {
+  const common = commonTypeOf([left, right], "JOIN/USING", binding, 0);
+  const as = (expr: Expr) => coerceCommon(expr, common, "JOIN/USING", binding, 0);
+  if (type !== "full") return as(type === "right" ? right : left);
+  const { fn } = resolveFunction("coalesce", [common, common]);
+  return Object.freeze({ kind: "call", type: fn.returns, fn, args: [as(left), as(right)] });
+}
+
+/** `(a JOIN b …) AS j`: only j is visible. */
+function aliased(source: FromSource, alias: AliasNode, position: number): FromSource {
+  const columns = visible(source.items);
+  if (alias.columns.length > columns.length) {
+    const message = `join expression "${alias.name}" has ${columns.length} columns available but ${alias.columns.length} columns specified`;
+    throw sqlError("42P10", message, { position });
+  }
+  const item: ScopeItem = {
+    name: alias.name,
+    schema: null,
+    columns: columns.map((column, i) => ({ ...column, name: alias.columns[i] ?? column.name })),
+    table: null,
+    unqualified: true,
+    qualifiable: true,
+  };
+  const hidden = source.items.map((other) => ({ ...other, unqualified: false, qualifiable: false }));
+  return { plan: source.plan, items: [...hidden, item] };
+}

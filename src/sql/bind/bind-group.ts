@@ -1,0 +1,186 @@
+/**
+ * Grouping: GROUP BY, and what the expressions above it may still refer to. `Grouping.apply` replaces whatever equals
+ * a group expression by the group's column and refuses every other column of the query.
+ */
+import { sqlError } from "../../protocol/errors.js";
+import type { ColumnExpr, ColumnId, Expr, SubqueryExpr } from "../../query/expr/expr.js";
+import { exprEquals, inputsOf, mapExpr, withInputs } from "../../query/expr/walk.js";
+import type { AggregatePlan, OutputColumn, Plan } from "../../query/plan/plan.js";
+import { mapExprsOfPlan, mapPlan, outerColumnsOf } from "../../query/plan/walk.js";
+import type { ExprNode, GroupingElement, SelectBody } from "../parse/ast-query.js";
+import type { AggregateCollector } from "./aggregate-collector.js";
+import { contextOf } from "./bind-context.js";
+import { bindExpr } from "./bind-expr.js";
+import { type Binding, columnExpr, mayBeNull } from "./binding.js";
+import { resolveUnknown } from "./coerce.js";
+import type { Scope, ScopeItem } from "./scope.js";
+import { checkComparable, positionKey } from "./sort-key.js";
+
+interface NamedExpr {
+  readonly name: string;
+  readonly expr: Expr;
+}
+
+/** The group expressions; null without GROUP BY. A bare name means an input column before an output column. */
+export function bindGroups(
+  body: SelectBody,
+  targets: readonly NamedExpr[],
+  scope: Scope,
+  binding: Binding,
+): readonly Expr[] | null {
+  if (body.groupBy.length === 0) return null;
+  const groups: Expr[] = [];
+  for (const node of body.groupBy.flatMap(plainElements)) {
+    const expr = groupExpr(node, targets, scope, binding);
+    checkComparable(expr.type, node.position);
+    if (!groups.some((other) => exprEquals(other, expr))) groups.push(expr);
+  }
+  return groups;
+}
+
+/** `GROUP BY a, (b, c)` lists three expressions; `()` none. */
+function plainElements(element: GroupingElement): ExprNode[] {
+  if (element.kind === "empty") return [];
+  if (element.kind === "expr") return element.expr.kind === "row" ? [...element.expr.items] : [element.expr];
+  const name = element.kind === "sets" ? "GROUPING SETS" : element.kind.toUpperCase();
+  throw sqlError("0A000", `${name} is not supported yet`, { position: element.position });
+}
+
+function groupExpr(node: ExprNode, targets: readonly NamedExpr[], scope: Scope, binding: Binding): Expr {
+  const { position } = node;
+  const aggregates = scope.aggregates;
+  const before = aggregates?.calls.length ?? 0;
+  const output = positionKey(node, targets, "GROUP BY") ?? outputByName(node, targets, scope);
+  if (output !== null) {
+    if (aggregates?.columns.some((column) => mentionsColumn(output.expr, column.id))) {
+      throw sqlError("42803", "aggregate functions are not allowed in GROUP BY", { position });
+    }
+    return resolveUnknown(output.expr, binding);
+  }
+  const expr = resolveUnknown(bindExpr(node, contextOf(binding, scope, "GROUP BY")), binding);
+  if ((aggregates?.calls.length ?? 0) > before) {
+    throw sqlError("42803", "aggregate functions are not allowed in GROUP BY", { position });
+  }
+  return expr;
+}
+
+function mentionsColumn(expr: Expr, id: ColumnId): boolean {
+  return (expr.kind === "column" && expr.id === id) || inputsOf(expr).some((input) => mentionsColumn(input, id));
+}
+
+function outputByName(node: ExprNode, targets: readonly NamedExpr[], scope: Scope): NamedExpr | null {
+  if (node.kind !== "column" || node.path.length !== 1 || node.star) return null;
+  const name = node.path[0]!;
+  const isInput = scope.items.some((item) => item.unqualified && item.columns.some((column) => column.name === name));
+  if (isInput) return null;
+  const named = targets.filter((target) => target.name === name);
+  if (named.length > 1 && !named.every((target) => exprEquals(target.expr, named[0]!.expr))) {
+    throw sqlError("42702", `GROUP BY "${name}" is ambiguous`, { position: node.position });
+  }
+  return named[0] ?? null;
+}
+
+export class Grouping {
+  private readonly groups: { readonly expr: Expr; readonly column: OutputColumn }[];
+  /** Columns of the query that may stand above the grouping by themselves: those of its aggregates. */
+  private readonly allowed: ReadonlySet<ColumnId>;
+
+  constructor(
+    groups: readonly Expr[],
+    private readonly aggregates: AggregateCollector,
+    private readonly scope: Scope,
+    private readonly binding: Binding,
+  ) {
+    this.groups = groups.map((expr) => ({ expr, column: this.groupColumn(expr) }));
+    this.allowed = new Set(aggregates.columns.map((column) => column.id));
+  }
+
+  private groupColumn(expr: Expr): OutputColumn {
+    const name = expr.kind === "column" ? expr.name : "group";
+    return this.binding.newColumn(name, expr.type, mayBeNull(expr, this.binding));
+  }
+
+  /** The expression over groups and aggregates. Throws 42803 for any other column of this query. */
+  apply(expr: Expr): Expr {
+    const group = this.groups.find((other) => exprEquals(other.expr, expr));
+    if (group !== undefined) return columnExpr(group.column);
+    if (expr.kind === "column") return this.column(expr);
+    if (expr.kind === "subquery") return this.subquery(expr);
+    return withInputs(
+      expr,
+      inputsOf(expr).map((input) => this.apply(input)),
+    );
+  }
+
+  private column(expr: ColumnExpr): Expr {
+    if (this.allowed.has(expr.id)) return expr;
+    const owner = this.scope.ownerOf(expr.id);
+    // Not one of this query: it belongs to an enclosing one.
+    if (owner === null) return expr;
+    if (this.dependsOnKey(owner.item)) {
+      const column = this.groupColumn(expr);
+      this.groups.push({ expr, column });
+      return columnExpr(column);
+    }
+    const position = this.binding.positionOf(expr);
+    const name = owner.item.name === null ? owner.name : `${owner.item.name}.${owner.name}`;
+    const message = `column "${name}" must appear in the GROUP BY clause or be used in an aggregate function`;
+    throw sqlError("42803", message, position === undefined ? undefined : { position });
+  }
+
+  /** A row is the only one of its group when the group has the whole primary key of its table. */
+  private dependsOnKey({ table, columns }: ScopeItem): boolean {
+    if (table === null || table.primaryKey === null) return false;
+    return table.primaryKey.every((columnId) => {
+      const index = table.columns.findIndex((column) => column.id === columnId);
+      return this.groups.some(({ expr }) => exprEquals(expr, columns[index]!.expr));
+    });
+  }
+
+  /** A subquery's references to this query's columns become references to groups. */
+  private subquery(expr: SubqueryExpr): Expr {
+    const input = expr.input === null ? null : this.apply(expr.input);
+    const plan = expr.plan as Plan;
+    const replaced = new Map<ColumnId, Expr>();
+    for (const id of outerColumnsOf(plan)) {
+      const owner = this.scope.ownerOf(id);
+      const column = owner?.item.columns.find((other) => other.expr.kind === "column" && other.expr.id === id);
+      if (column !== undefined) replaced.set(id, this.outerColumn(column.expr));
+    }
+    if (replaced.size === 0) return input === expr.input ? expr : Object.freeze({ ...expr, input });
+    const next = replaceColumns(plan, replaced);
+    return Object.freeze({ ...expr, input, plan: next, outer: [...outerColumnsOf(next)] });
+  }
+
+  private outerColumn(expr: Expr): Expr {
+    try {
+      return this.apply(expr);
+    } catch (error) {
+      const owner = expr.kind === "column" ? this.scope.ownerOf(expr.id) : null;
+      if (owner === null) throw error;
+      const name = owner.item.name === null ? owner.name : `${owner.item.name}.${owner.name}`;
+      throw sqlError("42803", `subquery uses ungrouped column "${name}" from outer query`);
+    }
+  }
+
+  /** Call after every expression went through `apply`, which may add groups. */
+  plan(input: Plan): AggregatePlan {
+    const columns = [...this.groups.map((group) => group.column), ...this.aggregates.columns];
+    const groups = this.groups.map((group) => group.expr);
+    return Object.freeze({ kind: "aggregate", input, groups, calls: this.aggregates.calls, columns });
+  }
+}
+
+/** The plan, its subqueries included, with columns of enclosing queries replaced. */
+function replaceColumns(plan: Plan, replaced: ReadonlyMap<ColumnId, Expr>): Plan {
+  return mapPlan(plan, (node) =>
+    mapExprsOfPlan(node, (expr) =>
+      mapExpr(expr, (part) => {
+        if (part.kind === "column") return replaced.get(part.id) ?? part;
+        if (part.kind !== "subquery" || !part.outer.some((id) => replaced.has(id))) return part;
+        const inner = replaceColumns(part.plan as Plan, replaced);
+        return Object.freeze({ ...part, plan: inner, outer: [...outerColumnsOf(inner)] });
+      }),
+    ),
+  );
+}

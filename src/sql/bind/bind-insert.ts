@@ -1,0 +1,204 @@
+/** INSERT, with ON CONFLICT and RETURNING. */
+import type { ColumnDef, IndexDef, TableDef } from "../../catalog/table.js";
+import { sqlError } from "../../protocol/errors.js";
+import type { Expr } from "../../query/expr/expr.js";
+import type { InsertPlan, OnConflict, Plan } from "../../query/plan/plan.js";
+import type { ConflictTarget, InsertStatement, OnConflictNode } from "../parse/ast.js";
+import type { ExprNode, QueryNode } from "../parse/ast-query.js";
+import { bindAssignments } from "./bind-assignments.js";
+import { contextOf } from "./bind-context.js";
+import { bindBoolean, bindExpr } from "./bind-expr.js";
+import { lookUpTable } from "./bind-from.js";
+import { bindWith } from "./bind-with.js";
+import { type Binding, columnExpr, mayBeNull } from "./binding.js";
+import { coerceAssignment } from "./coerce.js";
+import { Scope } from "./scope.js";
+import { project } from "./source.js";
+import { bindChecks, bindReturning, defaultOf, itemOf, rowColumnsOf, targetColumn } from "./stored-row.js";
+
+export function bindInsert(node: InsertStatement, binding: Binding): InsertPlan {
+  const scope = new Scope(null);
+  const tables = bindWith(node.with, scope, binding);
+  const table = lookUpTable(node.table.name, binding);
+  const targets = targetColumns(node, table);
+  const input = bindRows(node, table, targets, scope, binding);
+  const rowColumns = rowColumnsOf(table, binding);
+  const name = node.table.alias?.name ?? table.name;
+  const onConflict = node.onConflict === null ? null : bindOnConflict(node.onConflict, table, name, scope, binding);
+  const stored = new Scope(scope);
+  stored.items = [itemOf(table, name, rowColumns)];
+  const { returning, columns } = bindReturning(node.returning, rowColumns, stored, binding);
+  const checks = bindChecks(table, rowColumns, binding);
+  tables.finish();
+  return Object.freeze({ kind: "insert", table, input, rowColumns, checks, returning, onConflict, columns });
+}
+
+function targetColumns(node: InsertStatement, table: TableDef): readonly ColumnDef[] {
+  if (node.columns === null) return table.columns;
+  const columns = node.columns.map((target) => targetColumn(table, target));
+  columns.forEach((column, i) => {
+    if (columns.indexOf(column) < i) {
+      const { position } = node.columns![i]!;
+      throw sqlError("42701", `column "${column.name}" specified more than once`, { position });
+    }
+  });
+  return columns;
+}
+
+/** A plan with one column per table column, in the table's order. */
+function bindRows(
+  node: InsertStatement,
+  table: TableDef,
+  targets: readonly ColumnDef[],
+  scope: Scope,
+  binding: Binding,
+): Plan {
+  const { source } = node;
+  if (source === null) return valuesPlan(table, [[]], [], node, scope, binding);
+  const isPlainValues =
+    source.body.kind === "values" &&
+    source.with === null &&
+    source.orderBy.length === 0 &&
+    source.limit === null &&
+    source.offset === null;
+  if (source.body.kind === "values" && isPlainValues) {
+    return valuesPlan(table, source.body.rows, targets, node, scope, binding);
+  }
+  return queryPlan(table, source, targets, node, scope, binding);
+}
+
+/** Without a column list, values for the first columns are enough. */
+function checkWidth(width: number, targets: readonly ColumnDef[], node: InsertStatement, position: number): void {
+  if (width > targets.length) {
+    throw sqlError("42601", "INSERT has more expressions than target columns", { position });
+  }
+  if (node.columns !== null && width < targets.length) {
+    const at = node.columns[width]!.position;
+    throw sqlError("42601", "INSERT has more target columns than expressions", { position: at });
+  }
+}
+
+function valuesPlan(
+  table: TableDef,
+  nodes: readonly (readonly ExprNode[])[],
+  targets: readonly ColumnDef[],
+  node: InsertStatement,
+  scope: Scope,
+  binding: Binding,
+): Plan {
+  const context = contextOf(binding, scope, "VALUES");
+  const slots = table.columns.map((column) => targets.indexOf(column));
+  const width = nodes[0]!.length;
+  const rows = nodes.map((row) => {
+    if (row.length !== width) {
+      throw sqlError("42601", "VALUES lists must all be the same length", { position: row[0]?.position ?? 0 });
+    }
+    if (node.source !== null) checkWidth(width, targets, node, row[targets.length]?.position ?? node.position);
+    return table.columns.map((column, i) => {
+      const value = row[slots[i]!];
+      if (value === undefined || value.kind === "default") return defaultOf(column, binding);
+      const { position } = value;
+      if (!takesValue(column, node, position)) return defaultOf(column, binding);
+      return coerceAssignment(bindExpr(value, context), column, binding, position);
+    });
+  });
+  const columns = table.columns.map((column, i) =>
+    binding.newColumn(column.name, column.type, rows.some((row) => mayBeNull(row[i]!, binding))),
+  );
+  return Object.freeze({ kind: "values", rows, columns });
+}
+
+/** Whether a given value is stored, or passed over by OVERRIDING USER VALUE. Throws 428C9. */
+function takesValue(column: ColumnDef, node: InsertStatement, position: number): boolean {
+  if (column.identity === null) return true;
+  if (node.overriding === "user") return false;
+  if (column.identity === "always" && node.overriding !== "system") {
+    throw sqlError("428C9", `cannot insert a non-DEFAULT value into column "${column.name}"`, {
+      position,
+      hint: "Use OVERRIDING SYSTEM VALUE to override.",
+    });
+  }
+  return true;
+}
+
+function queryPlan(
+  table: TableDef,
+  query: QueryNode,
+  targets: readonly ColumnDef[],
+  node: InsertStatement,
+  scope: Scope,
+  binding: Binding,
+): Plan {
+  const expected = targets.map((column) => column.type);
+  const source = binding.query(query, scope, { unknowns: "text", expected });
+  checkWidth(source.columns.length, targets, node, query.position);
+  const exprs = table.columns.map((column): Expr => {
+    const given = source.columns[targets.indexOf(column)];
+    if (given === undefined || !takesValue(column, node, query.position)) return defaultOf(column, binding);
+    return coerceAssignment(columnExpr(given), column, binding, query.position);
+  });
+  const names = table.columns.map((column) => column.name);
+  return project(source.plan, exprs, names, binding).plan;
+}
+
+// ---- ON CONFLICT ----
+
+function bindOnConflict(
+  node: OnConflictNode,
+  table: TableDef,
+  name: string,
+  scope: Scope,
+  binding: Binding,
+): OnConflict {
+  const { target, position } = node;
+  const index = target === null ? null : arbiter(target, table);
+  if (node.action === "update" && target === null && !node.anyKey) {
+    throw sqlError("42601", "ON CONFLICT DO UPDATE requires inference specification or constraint name", {
+      position,
+      hint: "For example, ON CONFLICT (column_name).",
+    });
+  }
+  const existing = rowColumnsOf(table, binding);
+  const excluded = rowColumnsOf(table, binding);
+  if (node.action === "nothing") return { index, action: "nothing", existing, excluded, assignments: [], where: null };
+  const inside = new Scope(scope);
+  inside.items = [itemOf(table, name, existing), { ...itemOf(table, "excluded", excluded), unqualified: false }];
+  const context = contextOf(binding, inside, "ON CONFLICT DO UPDATE");
+  const assignments =
+    node.action === "replace"
+      ? table.columns.map((column, i) => ({ columnId: column.id, expr: columnExpr(excluded[i]!) }))
+      : bindAssignments(node.assignments, table, context);
+  const where = node.where === null ? null : bindBoolean(node.where, "WHERE", context);
+  return { index, action: "update", existing, excluded, assignments, where };
+}
+
+/** The key that a conflict target names. Throws 42704 for an unknown constraint, 42P10 for columns without a key. */
+function arbiter(target: ConflictTarget, table: TableDef): IndexDef | "primary key" {
+  const { position } = target;
+  if (target.constraint !== null) {
+    if (target.constraint === table.primaryKeyName) return "primary key";
+    const named = table.indexes.find((index) => index.unique && index.name === target.constraint);
+    if (named !== undefined) return named;
+    const message = `constraint "${target.constraint}" for table "${table.name}" does not exist`;
+    throw sqlError("42704", message, { position });
+  }
+  const ids = target.elements.map((element) => {
+    if (element.kind !== "column") {
+      throw sqlError("0A000", "an expression in ON CONFLICT is not supported yet", { position: element.position });
+    }
+    const name = element.path[0]!;
+    const column = table.columns.find((other) => other.name === name);
+    if (column === undefined) throw sqlError("42703", `column "${name}" does not exist`, { position });
+    return column.id;
+  });
+  const wanted = new Set(ids);
+  const matches = (key: readonly number[]) => key.length === wanted.size && key.every((id) => wanted.has(id));
+  if (table.primaryKey !== null && matches(table.primaryKey)) return "primary key";
+  const index = table.indexes.find((other) => other.unique && matches(other.columns.map((column) => column.columnId)));
+  if (index !== undefined) return index;
+  throw sqlError(
+    "42P10",
+    "there is no unique or exclusion constraint matching the ON CONFLICT specification",
+    position > 0 ? { position } : undefined,
+  );
+}

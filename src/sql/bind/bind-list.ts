@@ -1,0 +1,108 @@
+/** SHOW TABLES, SHOW INDEXES, DESCRIBE and the like, as queries over rows that the catalog gives at once. */
+import type { TableDef } from "../../catalog/table.js";
+import { sqlError } from "../../protocol/errors.js";
+import { BOOL, type SqlType, TEXT, type Value } from "../../protocol/values.js";
+import { resolveOperator } from "../../query/expr/resolve.js";
+import { displayName } from "../../query/expr/types.js";
+import type { Plan } from "../../query/plan/plan.js";
+import type { ListStatement } from "../parse/ast.js";
+import { lookUpTable } from "./bind-from.js";
+import { type Binding, columnExpr, type Source } from "./binding.js";
+import { constant } from "./coerce.js";
+
+interface Listing {
+  readonly columns: readonly (readonly [name: string, type: SqlType])[];
+  readonly rows: readonly (readonly Value[])[];
+}
+
+export function bindList(node: ListStatement, binding: Binding): Source {
+  const { columns, rows } = listing(node, binding);
+  const outputs = columns.map(([name, type], i) =>
+    binding.newColumn(
+      name,
+      type,
+      rows.some((row) => row[i] === null),
+    ),
+  );
+  const values: Plan = Object.freeze({
+    kind: "values",
+    rows: rows.map((row) => row.map((value, i) => constant(columns[i]![1], value))),
+    columns: outputs,
+  });
+  if (node.like === null) return { plan: values, columns: outputs };
+  const { fn } = resolveOperator("~~", TEXT, TEXT);
+  const args = [columnExpr(outputs[0]!), constant(TEXT, node.like)];
+  const predicate = Object.freeze({ kind: "call", type: BOOL, fn, args } as const);
+  return { plan: Object.freeze({ kind: "filter", input: values, predicate, columns: outputs }), columns: outputs };
+}
+
+function listing(node: ListStatement, binding: Binding): Listing {
+  const { catalog } = binding.env;
+  switch (node.what) {
+    case "tables":
+      return {
+        columns: [
+          ["table_name", TEXT],
+          ["table_schema", TEXT],
+        ],
+        rows: catalog.tables().map((table) => [table.name, table.schema]),
+      };
+    case "columns":
+      return describe(lookUpTable(node.table!, binding));
+    case "indexes":
+      return indexes(node.table === null ? catalog.tables() : [lookUpTable(node.table, binding)]);
+    case "databases":
+      return { columns: [["database_name", TEXT]], rows: [["tessera"]] };
+    case "models":
+      throw sqlError("0A000", "SHOW MODELS is not supported yet", { position: node.position });
+  }
+}
+
+function describe(table: TableDef): Listing {
+  const columns = [
+    ["column_name", TEXT],
+    ["data_type", TEXT],
+    ["nullable", BOOL],
+    ["default_value", TEXT],
+    ["is_primary_key", BOOL],
+    ["is_unique", BOOL],
+  ] as const;
+  const alone = (id: number) =>
+    table.indexes.some((index) => index.unique && index.columns.length === 1 && index.columns[0]!.columnId === id);
+  const rows = table.columns.map((column) => {
+    const isKey = table.primaryKey?.includes(column.id) ?? false;
+    return [
+      column.name,
+      displayName(column.type),
+      !column.notNull && !isKey,
+      column.defaultSql,
+      isKey,
+      alone(column.id) || (isKey && table.primaryKey!.length === 1),
+    ];
+  });
+  return { columns, rows };
+}
+
+function indexes(tables: readonly TableDef[]): Listing {
+  const columns = [
+    ["index_name", TEXT],
+    ["table_name", TEXT],
+    ["column_names", TEXT],
+    ["is_unique", BOOL],
+    ["is_primary", BOOL],
+  ] as const;
+  const rows = tables.flatMap((table) => {
+    const names = (ids: readonly number[]) =>
+      ids.map((id) => table.columns.find((column) => column.id === id)!.name).join(", ");
+    const primary = table.primaryKey && [table.primaryKeyName, table.name, names(table.primaryKey), true, true];
+    const others = table.indexes.map((index) => [
+      index.name,
+      table.name,
+      names(index.columns.map((column) => column.columnId)),
+      index.unique,
+      false,
+    ]);
+    return primary === null ? others : [primary, ...others];
+  });
+  return { columns, rows };
+}

@@ -1,0 +1,216 @@
+/**
+ * One SELECT: its clauses in the order in which they take effect.
+ *
+ *   FROM → WHERE → GROUP BY and aggregates → HAVING → [targets → DISTINCT] → ORDER BY → LIMIT → targets
+ *
+ * Where nothing forbids it the target list comes last, so that it is only evaluated for rows that are returned.
+ */
+import { sqlError } from "../../protocol/errors.js";
+import type { Expr } from "../../query/expr/expr.js";
+import { exprEquals, isVolatile, someExpr } from "../../query/expr/walk.js";
+import type { Plan, SortKey } from "../../query/plan/plan.js";
+import type { ExprNode, QueryNode, SelectBody, TargetNode } from "../parse/ast-query.js";
+import { AggregateCollector } from "./aggregate-collector.js";
+import { type ExprContext, contextOf } from "./bind-context.js";
+import { bindBoolean, bindExpr } from "./bind-expr.js";
+import { bindFrom } from "./bind-from.js";
+import { bindGroups, Grouping } from "./bind-group.js";
+import { type Binding, columnExpr, type QueryOptions, type Source } from "./binding.js";
+import { coerceAssignment, isUnknown, resolveUnknown } from "./coerce.js";
+import { outputName } from "./output-name.js";
+import type { Scope } from "./scope.js";
+import { bindSortKey, checkComparable, outputSortKey } from "./sort-key.js";
+import { filtered, type Limits, limited, project, sorted } from "./source.js";
+
+/** A column of the result, before grouping is applied to its expression. */
+export interface Target {
+  readonly name: string;
+  readonly expr: Expr;
+  readonly position: number;
+}
+
+export function bindSelect(
+  query: QueryNode,
+  body: SelectBody,
+  scope: Scope,
+  binding: Binding,
+  options: QueryOptions,
+  limits: Limits | null,
+): Source {
+  if (body.windows.length > 0) {
+    throw sqlError("0A000", "WINDOW is not supported yet", { position: body.windows[0]!.position });
+  }
+  const from = bindFrom(body.from, scope, binding) ?? ONE_ROW;
+  let input = filtered(from, bindWhere(body.where, scope, binding));
+  const collector = new AggregateCollector();
+  scope.aggregates = collector;
+  const context: ExprContext = { ...contextOf(binding, scope, "SELECT"), aggregates: true };
+  let targets = bindTargets(body.targets, context);
+  targets = settleUnknowns(targets, body.distinct !== "all" || query.orderBy.length > 0, binding, options);
+  const groups = bindGroups(body, targets, scope, binding);
+  const having = body.having === null ? null : bindBoolean(body.having, "HAVING", { ...context, clause: "HAVING" });
+  let keys = query.orderBy.map((sort) => bindOrderKey(sort, targets, context));
+  let on = typeof body.distinct === "string" ? null : bindDistinctOn(body.distinct.on, targets, context);
+  if (groups !== null || having !== null || collector.calls.length > 0) {
+    const grouping = new Grouping(groups ?? [], collector, scope, binding);
+    targets = targets.map((target) => ({ ...target, expr: grouping.apply(target.expr) }));
+    keys = keys.map((key) => ({ ...key, expr: grouping.apply(key.expr) }));
+    on = on?.map((expr) => grouping.apply(expr)) ?? null;
+    const condition = having === null ? null : grouping.apply(having);
+    input = filtered(grouping.plan(input), condition);
+  }
+  if (body.distinct === "distinct") return distinctRows(input, targets, keys, limits, query, binding);
+  if (on !== null) return distinctOn(input, targets, keys, on, limits, query, binding);
+  return plainRows(input, targets, keys, limits, binding);
+}
+
+/** SELECT without FROM: one row without columns. */
+const ONE_ROW: Plan = Object.freeze({ kind: "values", rows: [[]], columns: [] });
+
+export function bindWhere(node: ExprNode | null, scope: Scope, binding: Binding): Expr | null {
+  return node === null ? null : bindBoolean(node, "WHERE", contextOf(binding, scope, "WHERE"));
+}
+
+/** The target list, with `*` expanded. Also RETURNING. */
+export function bindTargets(nodes: readonly TargetNode[], context: ExprContext): Target[] {
+  return nodes.flatMap((node): Target[] => {
+    const { expr, position } = node;
+    if (expr.kind === "column" && expr.star) return expandStar(expr.path, position, context);
+    return [{ name: node.name ?? outputName(expr), expr: bindExpr(expr, context), position: expr.position || position }];
+  });
+}
+
+function expandStar(path: readonly string[], position: number, context: ExprContext): Target[] {
+  const { scope, binding } = context;
+  const items = path.length === 0 ? scope.items.filter((item) => item.unqualified) : [scope.starItem(path, position)];
+  if (items.length === 0 && scope.items.length === 0) {
+    throw sqlError("42601", "SELECT * with no tables specified is not valid", { position });
+  }
+  return items.flatMap((item) =>
+    item.columns.map(({ name, expr }) => {
+      // A node of its own, as for a named reference, so that grouping can say where it stands.
+      const copy = expr.kind === "column" ? binding.setPosition(Object.freeze({ ...expr }), position) : expr;
+      return { name, expr: copy, position };
+    }),
+  );
+}
+
+/** Literals and parameters that are still open: into the type that the rows are stored as, else text. */
+function settleUnknowns(targets: Target[], settled: boolean, binding: Binding, options: QueryOptions): Target[] {
+  return targets.map((target, i) => {
+    if (!isUnknown(target.expr)) return target;
+    const expected = options.expected?.[i] ?? null;
+    if (expected !== null && expected.name !== "unknown") {
+      const column = { name: target.name, type: expected };
+      return { ...target, expr: coerceAssignment(target.expr, column, binding, target.position) };
+    }
+    if (options.unknowns === "keep" && !settled) return target;
+    return { ...target, expr: resolveUnknown(target.expr, binding) };
+  });
+}
+
+function bindOrderKey(sort: QueryNode["orderBy"][number], targets: readonly Target[], context: ExprContext): SortKey {
+  const output = outputSortKey(sort.expr, targets, "ORDER BY", (a, b) => exprEquals(a.expr, b.expr));
+  if (output !== null) return bindSortKey(sort, output.expr);
+  const expr = resolveUnknown(bindExpr(sort.expr, { ...context, clause: "ORDER BY" }), context.binding);
+  return bindSortKey(sort, expr);
+}
+
+function bindDistinctOn(
+  nodes: readonly ExprNode[],
+  targets: readonly Target[],
+  context: ExprContext,
+): Expr[] {
+  return nodes.map((node) => {
+    const output = outputSortKey(node, targets, "DISTINCT ON", (a, b) => exprEquals(a.expr, b.expr));
+    const expr = output?.expr ?? bindExpr(node, { ...context, clause: "DISTINCT ON" });
+    checkComparable(expr.type, node.position);
+    return expr;
+  });
+}
+
+// ---- the end of the plan ----
+
+const exprsOf = (targets: readonly Target[]) => targets.map((target) => target.expr);
+const namesOf = (targets: readonly Target[]) => targets.map((target) => target.name);
+
+function plainRows(
+  input: Plan,
+  targets: readonly Target[],
+  keys: readonly SortKey[],
+  limits: Limits | null,
+  binding: Binding,
+): Source {
+  if (!computesFirst(keys, limits)) {
+    return project(limited(sorted(input, keys), limits), exprsOf(targets), namesOf(targets), binding);
+  }
+  const { plan, keys: over, columns } = computed(input, targets, keys, binding);
+  const result = limited(sorted(plan, over), limits);
+  if (plan.columns.length === columns.length) return { plan: result, columns };
+  return project(result, columns.map(columnExpr), namesOf(targets), binding);
+}
+
+/** Keys that take work are computed once, beside the targets; volatile ones must be, to be what is shown. */
+function computesFirst(keys: readonly SortKey[], limits: Limits | null): boolean {
+  const plain = (expr: Expr) => expr.kind === "column" || expr.kind === "const" || expr.kind === "param";
+  const changing = (expr: Expr) => isVolatile(expr) || someExpr(expr, (node) => node.kind === "subquery");
+  return keys.some(({ expr }) => (limits === null ? !plain(expr) : changing(expr)));
+}
+
+/** The targets and after them those sort keys that are not among the targets; keys and columns refer to them. */
+function computed(input: Plan, targets: readonly Target[], keys: readonly SortKey[], binding: Binding) {
+  const exprs = exprsOf(targets);
+  const slots = keys.map(({ expr }) => {
+    const found = exprs.findIndex((other) => other === expr || exprEquals(other, expr));
+    return found >= 0 ? found : exprs.push(expr) - 1;
+  });
+  const names = exprs.map((_, i) => targets[i]?.name ?? "sort key");
+  const { plan, columns } = project(input, exprs, names, binding);
+  return {
+    plan,
+    keys: keys.map((key, i) => ({ ...key, expr: columnExpr(columns[slots[i]!]!) })),
+    columns: columns.slice(0, targets.length),
+  };
+}
+
+function distinctRows(
+  input: Plan,
+  targets: readonly Target[],
+  keys: readonly SortKey[],
+  limits: Limits | null,
+  query: QueryNode,
+  binding: Binding,
+): Source {
+  for (const target of targets) checkComparable(target.expr.type, target.position);
+  const { plan, keys: over, columns } = computed(input, targets, keys, binding);
+  if (plan.columns.length > columns.length) {
+    const outside = query.orderBy.find((_, i) => !columns.some((column) => column.id === columnId(over[i]!)));
+    const message = "for SELECT DISTINCT, ORDER BY expressions must appear in select list";
+    throw sqlError("42P10", message, { position: outside?.position ?? 0 });
+  }
+  const distinct: Plan = Object.freeze({ kind: "distinct", input: plan, on: null, columns: plan.columns });
+  return { plan: limited(sorted(distinct, over), limits), columns };
+}
+
+const columnId = (key: SortKey) => (key.expr.kind === "column" ? key.expr.id : -1);
+
+/** The first row per value: so the order comes before. */
+function distinctOn(
+  input: Plan,
+  targets: readonly Target[],
+  keys: readonly SortKey[],
+  on: readonly Expr[],
+  limits: Limits | null,
+  query: QueryNode,
+  binding: Binding,
+): Source {
+  const leading = keys.slice(0, on.length);
+  const stray = leading.findIndex((key) => !on.some((expr) => exprEquals(expr, key.expr)));
+  if (stray >= 0) {
+    const message = "SELECT DISTINCT ON expressions must match initial ORDER BY expressions";
+    throw sqlError("42P10", message, { position: query.orderBy[stray]!.position });
+  }
+  const rows = sorted(input, keys);
+  const distinct: Plan = Object.freeze({ kind: "distinct", input: rows, on, columns: rows.columns });
+  return project(limited(distinct, limits), exprsOf(targets), namesOf(targets), binding);
+}

@@ -1,0 +1,140 @@
+/**
+ * From a parsed statement to what the session runs. The life of a statement: parse (sql/parse) → bind (here) →
+ * optimize (query/optimize) → execute (query/exec). Binding resolves names against the catalog, chooses overloads,
+ * types parameters and builds the logical plan; it reads no data.
+ */
+import { sqlError } from "../../protocol/errors.js";
+import { UNKNOWN } from "../../protocol/values.js";
+import type { Expr } from "../../query/expr/expr.js";
+import { mapExpr, someExpr } from "../../query/expr/walk.js";
+import type { OutputColumn, Plan } from "../../query/plan/plan.js";
+import { exprsOfPlan, mapExprsOfPlan, mapPlan, modifiesData, subqueriesOf, walkPlan } from "../../query/plan/walk.js";
+import type { ExplainStatement, SetStatement, Statement, StatementNode } from "../parse/ast.js";
+import { bindCreateIndex, bindCreateTable, bindDrop, bindTruncate } from "./bind-ddl.js";
+import { bindDelete } from "./bind-delete.js";
+import { bindInsert } from "./bind-insert.js";
+import { bindList } from "./bind-list.js";
+import { bindQuery } from "./bind-query.js";
+import { bindUpdate } from "./bind-update.js";
+import { Binding, PLAIN_QUERY, type Source } from "./binding.js";
+import type { BindEnvironment, BoundQuery, BoundStatement } from "./bound-statement.js";
+import { writesData } from "./sequence-functions.js";
+
+/**
+ * Throws SQL errors as PostgreSQL has them (42P01, 42703, 42804, 42883, …) with the position of the offending token,
+ * 0A000 for what is not supported yet, 54001 for a statement that nests too deeply or is too large.
+ */
+export function bindStatement(statement: Statement, env: BindEnvironment): BoundStatement {
+  try {
+    return bindNode(statement.node, env);
+  } catch (error) {
+    if (error instanceof RangeError) throw sqlError("54001", "statement too complex");
+    throw error;
+  }
+}
+
+function bindNode(node: StatementNode, env: BindEnvironment): BoundStatement {
+  const binding = new Binding(env, bindQuery);
+  switch (node.kind) {
+    case "explain":
+      return bindExplain(node, env);
+    case "transaction": {
+      const { action, savepoint, isolation, readOnly } = node;
+      return { kind: "transaction", action, savepoint, options: { isolation, readOnly } };
+    }
+    case "set":
+      return bindSet(node);
+    case "show":
+      return { kind: "show", name: node.name };
+    case "create table":
+      return { kind: "ddl", command: bindCreateTable(node, binding) };
+    case "create index":
+      return { kind: "ddl", command: bindCreateIndex(node, binding) };
+    case "drop":
+      return { kind: "ddl", command: bindDrop(node, binding) };
+    case "truncate":
+      return { kind: "ddl", command: bindTruncate(node, binding) };
+    default:
+      return bindPlanned(node, binding);
+  }
+}
+
+/** Statements that become a plan. */
+function bindPlanned(node: StatementNode, binding: Binding): BoundQuery {
+  switch (node.kind) {
+    case "select":
+      return finish("select", binding.query(node.query, null, PLAIN_QUERY), binding);
+    case "list":
+      return finish("select", bindList(node, binding), binding);
+    case "insert":
+      return finish("insert", sourceOf(bindInsert(node, binding)), binding);
+    case "update":
+      return finish("update", sourceOf(bindUpdate(node, binding)), binding);
+    case "delete":
+      return finish("delete", sourceOf(bindDelete(node, binding)), binding);
+    default:
+      throw sqlError("0A000", `${node.kind.toUpperCase()} is not supported yet`, { position: node.position });
+  }
+}
+
+function sourceOf(plan: Plan): Source {
+  return { plan, columns: plan.columns };
+}
+
+function finish(command: BoundQuery["command"], source: Source, binding: Binding): BoundQuery {
+  const parameterTypes = binding.parameterTypes();
+  const plan = named(settleParameters(source.plan, parameterTypes), source.columns);
+  return {
+    kind: "query",
+    command,
+    plan,
+    columns: plan.columns,
+    parameterTypes,
+    openParameters: [...binding.open],
+    readOnly: !modifiesData(plan) && !callsWriter(plan),
+    returnsRows: command === "select" || plan.columns.length > 0,
+  };
+}
+
+/** A parameter that was met before its type was known has that type now, wherever it stands. */
+function settleParameters(plan: Plan, types: BoundQuery["parameterTypes"]): Plan {
+  if (types.length === 0) return plan;
+  const settle = (expr: Expr): Expr =>
+    mapExpr(expr, (node) => {
+      if (node.kind === "param" && node.type === UNKNOWN) return Object.freeze({ ...node, type: types[node.index]! });
+      if (node.kind !== "subquery") return node;
+      const inner = settleParameters(node.plan as Plan, types);
+      return inner === node.plan ? node : Object.freeze({ ...node, plan: inner });
+    });
+  return mapPlan(plan, (node) => mapExprsOfPlan(node, settle));
+}
+
+/** The plan's columns under the names of the result; WITH and column aliases rename without a node of their own. */
+function named(plan: Plan, columns: readonly OutputColumn[]): Plan {
+  const same = columns.every((column, i) => column.name === plan.columns[i]!.name);
+  if (same && columns.length === plan.columns.length) return plan;
+  return Object.freeze({ ...plan, columns });
+}
+
+function callsWriter(plan: Plan): boolean {
+  let writes = false;
+  walkPlan(plan, (node) => {
+    writes ||= exprsOfPlan(node).some((expr) => someExpr(expr, (part) => part.kind === "call" && writesData(part.fn)));
+    writes ||= subqueriesOf(node).some((subquery) => callsWriter(subquery.plan as Plan));
+  });
+  return writes;
+}
+
+function bindExplain(node: ExplainStatement, env: BindEnvironment): BoundStatement {
+  const { analyze, verbose, format } = node;
+  const costs = !node.options.some(({ name, value }) => name === "costs" && /^(?:false|off|0)$/i.test(String(value)));
+  const statement = bindPlanned(node.statement, new Binding(env, bindQuery));
+  return { kind: "explain", statement, analyze, verbose, costs, format };
+}
+
+function bindSet(node: SetStatement): BoundStatement {
+  const { transaction } = node;
+  if (transaction === null) return { kind: "set", name: node.name, values: node.values, local: node.local };
+  const { isolation, readOnly } = transaction;
+  return { kind: "transaction", action: "set", savepoint: null, options: { isolation, readOnly } };
+}

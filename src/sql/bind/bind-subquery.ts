@@ -1,0 +1,62 @@
+/** Queries inside expressions: scalar, EXISTS, IN, ANY, ALL and ARRAY. */
+import { sqlError } from "../../protocol/errors.js";
+import { arrayOf, BOOL } from "../../protocol/values.js";
+import type { Expr, SubqueryExpr } from "../../query/expr/expr.js";
+import { resolveOperator } from "../../query/expr/resolve.js";
+import { outerColumnsOf } from "../../query/plan/walk.js";
+import type { ExprNode, SubqueryNode } from "../parse/ast-query.js";
+import type { ExprContext } from "./bind-context.js";
+import { coerceImplicit, isUnknown, resolveUnknown } from "./coerce.js";
+import type { Source } from "./binding.js";
+import { castColumns, resolveColumns } from "./source.js";
+
+type Bind = (node: ExprNode, context: ExprContext) => Expr;
+
+export function bindSubquery(node: SubqueryNode, context: ExprContext, bind: Bind): Expr {
+  const { position, form } = node;
+  const { binding, scope } = context;
+  if (!context.subqueries) throw sqlError("0A000", `cannot use subquery in ${context.clause}`, { position });
+  if (form === "any" || form === "all") return bindComparison(node, context, bind);
+  const source = binding.query(node.query, scope, { unknowns: "text", expected: null });
+  if (form === "exists") return subquery("exists", BOOL, source, null, null);
+  const column = onlyColumn(source, position);
+  return subquery(form, form === "array" ? arrayOf(column.type) : column.type, source, null, null);
+}
+
+function onlyColumn(source: Source, position: number) {
+  if (source.columns.length !== 1) throw sqlError("42601", "subquery must return only one column", { position });
+  return source.columns[0]!;
+}
+
+function subquery(
+  form: SubqueryExpr["form"],
+  type: SubqueryExpr["type"],
+  source: Source,
+  input: Expr | null,
+  compare: SubqueryExpr["compare"],
+): SubqueryExpr {
+  const outer = [...outerColumnsOf(source.plan)];
+  return Object.freeze({ kind: "subquery", type, form, plan: source.plan, outer, input, compare });
+}
+
+/** `input op ANY|ALL (query)`; `= ANY` is IN. */
+function bindComparison(node: SubqueryNode, context: ExprContext, bind: Bind): Expr {
+  const { position } = node;
+  const { binding } = context;
+  const inputNode = node.input!;
+  if (inputNode.kind === "row" && inputNode.items.length > 1) {
+    throw sqlError("0A000", "a subquery compared with a row is not supported yet", { position });
+  }
+  const input = bind(inputNode.kind === "row" ? inputNode.items[0]! : inputNode, context);
+  let source = binding.query(node.query, context.scope, { unknowns: "keep", expected: [input.type] });
+  if (source.columns.length !== 1) throw sqlError("42601", "subquery has too many columns", { position });
+  const known = isUnknown(input) && source.columns[0]!.type.name === "unknown" ? resolveUnknown(input, binding) : input;
+  source = resolveColumns(source, binding);
+  const column = source.columns[0]!;
+  const { fn, argTypes } = resolveOperator(node.operator!, isUnknown(known) ? column.type : known.type, column.type, position);
+  if (fn.returns !== BOOL) throw sqlError("42804", `operator ${node.operator} must return type boolean`, { position });
+  source = castColumns(source, [argTypes[1]!], binding, (expr, type) => coerceImplicit(expr, type, binding, position));
+  const operand = coerceImplicit(known, argTypes[0]!, binding, inputNode.position);
+  const form = node.form === "all" ? "all" : fn.name === "=" ? "in" : "any";
+  return subquery(form, BOOL, source, operand, fn);
+}

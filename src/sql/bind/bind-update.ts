@@ -1,0 +1,78 @@
+/** UPDATE, with FROM and RETURNING. */
+import type { Plan, UpdatePlan } from "../../query/plan/plan.js";
+import { joinColumns } from "../../query/plan/walk.js";
+import type { UpdateStatement } from "../parse/ast.js";
+import type { FromNode } from "../parse/ast-query.js";
+import { bindAssignments } from "./bind-assignments.js";
+import { contextOf } from "./bind-context.js";
+import { bindFrom, lookUpTable, scanOf } from "./bind-from.js";
+import { bindWhere } from "./bind-select.js";
+import { bindWith } from "./bind-with.js";
+import { type Binding, columnExpr } from "./binding.js";
+import { checkAliases, Scope } from "./scope.js";
+import { filtered, project } from "./source.js";
+import { bindChecks, bindReturning, itemOf, rowColumnsOf } from "./stored-row.js";
+
+export function bindUpdate(node: UpdateStatement, binding: Binding): UpdatePlan {
+  const scope = new Scope(null);
+  const tables = bindWith(node.with, scope, binding);
+  const target = bindChangedRows(node, node.from, scope, binding);
+  const { table } = target.scan;
+  const assignments = bindAssignments(node.assignments, table, contextOf(binding, scope, "UPDATE"));
+  const where = bindWhere(node.where, scope, binding);
+  const rowColumns = rowColumnsOf(table, binding);
+  const stored = new Scope(scope);
+  const name = node.table.alias?.name ?? table.name;
+  stored.items = [itemOf(table, name, rowColumns), ...scope.items.slice(1)];
+  const { returning, columns } = bindReturning(node.returning, rowColumns, stored, binding);
+  tables.finish();
+  return Object.freeze({
+    kind: "update",
+    table,
+    input: target.input(where, binding),
+    oldColumns: target.oldColumns,
+    rowKey: target.scan.rowKey!,
+    assignments,
+    rowColumns,
+    checks: bindChecks(table, rowColumns, binding),
+    returning,
+    columns,
+  });
+}
+
+/**
+ * The rows that UPDATE or DELETE changes: a scan with row keys, joined with FROM or USING. `scope.items` become the
+ * table and what FROM brings. `input` puts the row key last.
+ */
+export function bindChangedRows(
+  node: Pick<UpdateStatement, "table">,
+  from: readonly FromNode[],
+  scope: Scope,
+  binding: Binding,
+) {
+  const table = lookUpTable(node.table.name, binding);
+  const { plan: scan, items, columns: oldColumns } = scanOf(table, node.table.alias, true, node.table.name.position, binding);
+  const others = bindFrom(from, scope, binding);
+  scope.items = [...items, ...scope.items];
+  checkAliases(scope.items);
+  return {
+    scan,
+    oldColumns,
+    input(where: ReturnType<typeof bindWhere>, within: Binding): Plan {
+      if (others === null) return filtered(scan, where);
+      const columns = joinColumns("inner", scan, others);
+      const join: Plan = Object.freeze({
+        kind: "join",
+        type: "inner",
+        left: scan,
+        right: others,
+        condition: null,
+        lateral: false,
+        columns,
+      });
+      const rows = filtered(join, where);
+      const keyLast = [...oldColumns, ...others.columns, ...scan.columns.slice(-1)];
+      return project(rows, keyLast.map(columnExpr), keyLast.map((column) => column.name), within).plan;
+    },
+  };
+}

@@ -1,0 +1,137 @@
+/**
+ * What binding one statement needs to remember: the next column id, the types of parameters as they become known, the
+ * columns that may be NULL, and how deep and how large the statement has become. Made by bind-statement.ts.
+ */
+import { sqlError } from "../../protocol/errors.js";
+import { PARAMETERS_MAX, SQL_DEPTH_MAX, SQL_QUERIES_MAX } from "../../protocol/limits.js";
+import { type SqlType, TEXT, UNKNOWN } from "../../protocol/values.js";
+import type { ColumnExpr, ColumnId, Expr, ParamExpr } from "../../query/expr/expr.js";
+import type { OutputColumn, Plan } from "../../query/plan/plan.js";
+import type { QueryNode } from "../parse/ast-query.js";
+import type { BindEnvironment } from "./bound-statement.js";
+import type { Scope } from "./scope.js";
+
+/** How a query is bound. */
+export interface QueryOptions {
+  /**
+   * What becomes of output columns that are still of unknown type (string literals and parameters): text, or left for
+   * the caller, who reconciles them with another query's columns.
+   */
+  readonly unknowns: "text" | "keep";
+  /** Types of the columns that the rows are stored into: unknown outputs become these. */
+  readonly expected: readonly (SqlType | null)[] | null;
+}
+
+export const PLAIN_QUERY: QueryOptions = { unknowns: "text", expected: null };
+
+/** A query as a source of rows; `plan.columns` under the names that the query gives them. */
+export interface Source {
+  readonly plan: Plan;
+  readonly columns: readonly OutputColumn[];
+}
+
+export type BindQuery = (node: QueryNode, parent: Scope | null, binding: Binding, options: QueryOptions) => Source;
+
+export class Binding {
+  private nextColumnId: ColumnId = 1;
+  private readonly parameters: (SqlType | null)[] = [];
+  private readonly nullable = new Set<ColumnId>();
+  /** Where column references stand in the statement, for errors that are found after binding. */
+  private readonly positions = new WeakMap<Expr, number>();
+  private depth = 0;
+  private queries = 0;
+
+  constructor(
+    readonly env: BindEnvironment,
+    /** Binds a query inside an expression or in FROM (bind-query.ts, handed in because it calls both). */
+    private readonly bindQueryNode: BindQuery,
+  ) {}
+
+  newColumn(name: string, type: SqlType, nullable: boolean): OutputColumn {
+    const id = this.nextColumnId++;
+    if (nullable) this.nullable.add(id);
+    return Object.freeze({ id, name, type, nullable });
+  }
+
+  /** On the far side of an outer join. */
+  markNullable(id: ColumnId): void {
+    this.nullable.add(id);
+  }
+
+  isNullable(id: ColumnId): boolean {
+    return this.nullable.has(id);
+  }
+
+  setPosition<E extends Expr>(expr: E, position: number): E {
+    this.positions.set(expr, position);
+    return expr;
+  }
+
+  positionOf(expr: Expr): number | undefined {
+    return this.positions.get(expr);
+  }
+
+  /** `$n` with the type that is known so far; UNKNOWN until the context gives one. */
+  parameter(index: number, position: number): ParamExpr {
+    if (index >= PARAMETERS_MAX) throw sqlError("42P02", `there is no parameter $${index + 1}`, { position });
+    while (this.parameters.length <= index) this.parameters.push(null);
+    return Object.freeze({ kind: "param", type: this.parameters[index] ?? UNKNOWN, index });
+  }
+
+  /** The type of `$n`, once known. */
+  parameterType(index: number): SqlType | null {
+    return this.parameters[index] ?? null;
+  }
+
+  /** Parameters for which the type of the client's value was asked for. */
+  readonly open = new Set<number>();
+
+  /** What the client's value suggests; null: nothing. */
+  suggestedType(index: number): SqlType | null {
+    this.open.add(index);
+    return this.env.parameterTypes[index] ?? null;
+  }
+
+  setParameterType(index: number, type: SqlType): ParamExpr {
+    this.parameters[index] = type;
+    return Object.freeze({ kind: "param", type, index });
+  }
+
+  parameterTypes(): SqlType[] {
+    return this.parameters.map((type, index) => type ?? this.suggestedType(index) ?? TEXT);
+  }
+
+  /** Counts every query, also the copies that WITH tables become, and bounds their nesting. */
+  query(node: QueryNode, parent: Scope | null, options: QueryOptions): Source {
+    if (++this.queries > SQL_QUERIES_MAX || ++this.depth > SQL_DEPTH_MAX) {
+      throw sqlError("54001", "statement too complex", { position: node.position });
+    }
+    const source = this.bindQueryNode(node, parent, this, options);
+    this.depth--;
+    return source;
+  }
+}
+
+export function columnExpr(column: OutputColumn): ColumnExpr {
+  return Object.freeze({ kind: "column", id: column.id, name: column.name, type: column.type });
+}
+
+/** Whether the value may be NULL, as far as that is plain to see. */
+export function mayBeNull(expr: Expr, binding: Binding): boolean {
+  switch (expr.kind) {
+    case "const":
+      return expr.value === null;
+    case "column":
+      return binding.isNullable(expr.id);
+    case "isnull":
+      return false;
+    case "cast":
+    case "not":
+      return mayBeNull(expr.input, binding);
+    case "and":
+    case "or":
+      return expr.args.some((arg) => mayBeNull(arg, binding));
+    default:
+      return true;
+  }
+}

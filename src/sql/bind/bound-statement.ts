@@ -1,0 +1,80 @@
+/**
+ * What binding a statement gives the session: a logical plan for what runs on the algebra, a command for what does
+ * not. Parameter types are final here, so the session can convert parameter values before it runs anything.
+ */
+import type { CatalogView } from "../../catalog/catalog-view.js";
+import type { DdlCommand } from "../../catalog/ddl-command.js";
+import type { SqlType } from "../../protocol/values.js";
+import type { OutputColumn, Plan } from "../../query/plan/plan.js";
+import type { IsolationLevel } from "../parse/ast.js";
+
+export interface BindEnvironment {
+  readonly catalog: CatalogView;
+  /**
+   * Per `$n`, the type that the value the client sent suggests, or null. Used only for a parameter whose type the
+   * statement leaves open; then text, as PostgreSQL, when there is no suggestion either.
+   */
+  readonly parameterTypes: readonly (SqlType | null)[];
+  /** Schemas in which unqualified names are looked up, first hit wins; new relations go into the first. */
+  readonly searchPath: readonly string[];
+}
+
+export type BoundStatement = BoundQuery | BoundExplain | BoundDdl | BoundTransaction | BoundSet | BoundShow;
+
+export interface BoundQuery {
+  readonly kind: "query";
+  readonly command: "select" | "insert" | "update" | "delete";
+  readonly plan: Plan;
+  /** The result's columns; empty when nothing is returned. */
+  readonly columns: readonly OutputColumn[];
+  /** One per parameter up to the highest that occurs; values must be converted to these. */
+  readonly parameterTypes: readonly SqlType[];
+  /** Parameters for which `BindEnvironment.parameterTypes` mattered: the plan fits only values of the same types. */
+  readonly openParameters: readonly number[];
+  /** Writes nothing: allowed for read-only keys and in read-only transactions. */
+  readonly readOnly: boolean;
+  /** False for INSERT, UPDATE and DELETE without RETURNING. */
+  readonly returnsRows: boolean;
+}
+
+export interface BoundExplain {
+  readonly kind: "explain";
+  readonly statement: BoundQuery;
+  /** Runs the statement; then `readOnly` of the statement counts. */
+  readonly analyze: boolean;
+  readonly verbose: boolean;
+  readonly costs: boolean;
+  readonly format: "text" | "json";
+}
+
+export interface BoundDdl {
+  readonly kind: "ddl";
+  readonly command: DdlCommand;
+}
+
+export interface TransactionOptions {
+  readonly isolation: IsolationLevel | null;
+  readonly readOnly: boolean | null;
+}
+
+export interface BoundTransaction {
+  readonly kind: "transaction";
+  /** `set` is SET TRANSACTION. */
+  readonly action: "begin" | "commit" | "rollback" | "savepoint" | "release" | "rollback to" | "set";
+  readonly savepoint: string | null;
+  readonly options: TransactionOptions;
+}
+
+/** A setting's new value; `values` null: back to its default. The session decides which settings exist. */
+export interface BoundSet {
+  readonly kind: "set";
+  readonly name: string;
+  readonly values: readonly (string | number | boolean)[] | null;
+  readonly local: boolean;
+}
+
+/** One row with the setting's value, in a column named after it. */
+export interface BoundShow {
+  readonly kind: "show";
+  readonly name: string;
+}

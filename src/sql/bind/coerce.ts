@@ -1,0 +1,161 @@
+/**
+ * Giving an expression the type that its place asks for: quoted literals and parameters take it, other values are
+ * converted where PostgreSQL would do so by itself (chapter 10 of its manual).
+ */
+import { DbError, sqlError } from "../../protocol/errors.js";
+import { fromText } from "../../protocol/text-format.js";
+import { BOOL, type SqlType, TEXT, type Value } from "../../protocol/values.js";
+import type { ConstExpr, Expr } from "../../query/expr/expr.js";
+import {
+  baseType,
+  canCoerce,
+  commonType,
+  displayName,
+  isBinaryCoercible,
+} from "../../query/expr/types.js";
+import type { Binding } from "./binding.js";
+
+export function constant(type: SqlType, value: Value): ConstExpr {
+  return Object.freeze({ kind: "const", type, value });
+}
+
+export const isUnknown = (expr: Expr) => expr.type.name === "unknown";
+
+/** Types whose text means something else at another time or in another time zone: read when the statement runs. */
+const LATE_TYPES = new Set(["timestamptz", "timetz"]);
+const DATE_TYPES = new Set(["date", "time", "timestamp"]);
+const RELATIVE_DATE = /^\s*(?:now|today|tomorrow|yesterday)\b/i;
+
+/**
+ * A quoted literal as a value of a type. `stored`: text too long for the type is refused, where a written cast cuts
+ * it. Throws what reading the text throws (22P02, 22007, …), with the position.
+ */
+function literal(text: string, type: SqlType, position: number, stored: boolean): Expr {
+  const base = baseType(type);
+  if (LATE_TYPES.has(base.name) || (DATE_TYPES.has(base.name) && RELATIVE_DATE.test(text))) {
+    return cast(constant(TEXT, text), type, stored);
+  }
+  const read = stored ? type : base;
+  return cast(
+    withPosition(position, () => constant(read, fromText(read, text))),
+    type,
+    false,
+  );
+}
+
+function cast(expr: Expr, type: SqlType, assignment: boolean): Expr {
+  if (expr.type === type) return expr;
+  if (expr.kind === "const" && expr.value === null) return constant(type, null);
+  return Object.freeze(assignment ? { kind: "cast", type, input: expr, assignment } : { kind: "cast", type, input: expr });
+}
+
+/** A literal, NULL or parameter of unknown type as `type`; other expressions of unknown type are read from text. */
+function unknownTo(expr: Expr, type: SqlType, binding: Binding, position: number, stored = false): Expr {
+  if (expr.kind === "const") {
+    return expr.value === null ? constant(type, null) : literal(expr.value as string, type, position, stored);
+  }
+  if (expr.kind === "param") {
+    const known = binding.parameterType(expr.index);
+    const param = binding.setParameterType(expr.index, known ?? baseType(type));
+    if (known !== null && !canCoerce(known, type, "assignment")) {
+      throw sqlError("42P08", `inconsistent types deduced for parameter $${expr.index + 1}`, { position });
+    }
+    return cast(param, type, stored);
+  }
+  return cast(Object.freeze({ ...expr, type: TEXT } as Expr), type, stored);
+}
+
+/** What is still of unknown type becomes text; a parameter becomes what the client's value suggests. */
+export function resolveUnknown(expr: Expr, binding: Binding): Expr {
+  if (!isUnknown(expr)) return expr;
+  return unknownTo(expr, suggestedType(expr, binding) ?? TEXT, binding, 0);
+}
+
+/** The type that a parameter of unknown type may be taken to have; null for anything else. */
+export function suggestedType(expr: Expr, binding: Binding): SqlType | null {
+  if (expr.kind !== "param" || !isUnknown(expr)) return null;
+  return binding.parameterType(expr.index) ?? binding.suggestedType(expr.index);
+}
+
+/** For overload arguments and the like, where `canCoerce` has already said yes. A binary-compatible value stays. */
+export function coerceImplicit(expr: Expr, type: SqlType, binding: Binding, position: number): Expr {
+  if (expr.type === type) return expr;
+  if (isUnknown(expr)) return unknownTo(expr, type, binding, position);
+  return isBinaryCoercible(expr.type, type) ? expr : cast(expr, type, false);
+}
+
+/** The expression as exactly this type, by a written cast. Throws 42846. */
+export function coerceExplicit(expr: Expr, type: SqlType, binding: Binding, position: number): Expr {
+  if (isUnknown(expr)) return unknownTo(expr, type, binding, position);
+  if (!canCoerce(expr.type, type, "explicit")) {
+    throw sqlError("42846", `cannot cast type ${displayName(expr.type)} to ${displayName(type)}`, { position });
+  }
+  return cast(expr, type, false);
+}
+
+/** The expression as it is stored into a column. Throws 42804. */
+export function coerceAssignment(
+  expr: Expr,
+  column: { readonly name: string; readonly type: SqlType },
+  binding: Binding,
+  position: number,
+): Expr {
+  const { type, name } = column;
+  if (isUnknown(expr)) return unknownTo(expr, type, binding, position, true);
+  if (!canCoerce(expr.type, type, "assignment")) {
+    const what = `column "${name}" is of type ${displayName(type)} but expression is of type ${displayName(expr.type)}`;
+    throw sqlError("42804", what, {
+      ...(position > 0 && { position }),
+      hint: "You will need to rewrite or cast the expression.",
+    });
+  }
+  return cast(expr, type, true);
+}
+
+/** `what` ("WHERE", "AND", "CASE/WHEN") names the place in the error 42804. */
+export function coerceBoolean(expr: Expr, what: string, binding: Binding, position: number): Expr {
+  return coerceTo(expr, BOOL, what, binding, position);
+}
+
+/** The expression as the one type that a clause takes. Throws 42804. */
+export function coerceTo(expr: Expr, type: SqlType, what: string, binding: Binding, position: number): Expr {
+  if (isUnknown(expr)) return unknownTo(expr, type, binding, position);
+  if (!canCoerce(expr.type, type, "implicit")) {
+    const message = `argument of ${what} must be type ${displayName(type)}, not type ${displayName(expr.type)}`;
+    throw sqlError("42804", message, { position });
+  }
+  return cast(expr, type, false);
+}
+
+/**
+ * The one type for several expressions (`construct` names them in the error 42804). When the statement leaves them
+ * all open, the values of parameters decide.
+ */
+export function commonTypeOf(exprs: readonly Expr[], construct: string, binding: Binding, position: number): SqlType {
+  const types = exprs.map((expr) => expr.type);
+  const open = types.every((type) => type.name === "unknown");
+  const considered = open ? exprs.map((expr) => suggestedType(expr, binding) ?? expr.type) : types;
+  return withPosition(position, () => commonType(considered, construct));
+}
+
+/** Expressions as their common type, which may need no conversion to become. */
+export function coerceCommon(expr: Expr, type: SqlType, construct: string, binding: Binding, position: number): Expr {
+  if (isUnknown(expr)) return unknownTo(expr, type, binding, position);
+  if (!canCoerce(expr.type, type, "implicit")) {
+    const message = `${construct} could not convert type ${displayName(expr.type)} to ${displayName(type)}`;
+    throw sqlError("42846", message, { position });
+  }
+  return cast(expr, type, false);
+}
+
+/** Errors that know no place in the statement get this one. */
+export function withPosition<T>(position: number, run: () => T): T {
+  try {
+    return run();
+  } catch (error) {
+    if (error instanceof DbError && error.details?.position === undefined && position > 0) {
+      throw new DbError(error.code, error.message, { ...error.details, position });
+    }
+    throw error;
+  }
+}

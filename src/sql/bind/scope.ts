@@ -1,0 +1,167 @@
+/**
+ * What names mean at one place of a statement: the relations of a query's FROM, and through `parent` those of the
+ * enclosing queries. Made by the binders of queries and of data-modifying statements; expressions look names up here.
+ */
+import type { TableDef } from "../../catalog/table.js";
+import { sqlError } from "../../protocol/errors.js";
+import type { ColumnId, Expr } from "../../query/expr/expr.js";
+import type { ColumnNode, CommonTableNode, NameNode } from "../parse/ast-query.js";
+import type { AggregateCollector } from "./aggregate-collector.js";
+
+/** A column under the name that it has here. Usually a plain column; USING may merge two into an expression. */
+export interface ScopeColumn {
+  readonly name: string;
+  readonly expr: Expr;
+}
+
+/** A relation in FROM, or what a join makes of two. */
+export interface ScopeItem {
+  /** The alias; null for a join without one, whose columns have no qualifier. */
+  readonly name: string | null;
+  readonly schema: string | null;
+  readonly columns: readonly ScopeColumn[];
+  /** Set for a table as it is stored: primary keys make other columns depend on them. */
+  readonly table: TableDef | null;
+  /** Whether its columns may be named without a qualifier, and come with `*`. */
+  readonly unqualified: boolean;
+  /** Whether it may be named as a qualifier. */
+  readonly qualifiable: boolean;
+}
+
+/** A WITH table that is visible here. */
+export interface CommonTable {
+  readonly node: CommonTableNode;
+  /** Where its own query looks names up. */
+  readonly scope: Scope;
+  used: boolean;
+}
+
+export class Scope {
+  items: readonly ScopeItem[] = [];
+  readonly commonTables = new Map<string, CommonTable>();
+  /** Collects this query's aggregates while its target list, HAVING and ORDER BY are bound. */
+  aggregates: AggregateCollector | null = null;
+
+  constructor(readonly parent: Scope | null) {}
+
+  commonTable(name: string): CommonTable | null {
+    for (let scope: Scope | null = this; scope !== null; scope = scope.parent) {
+      const found = scope.commonTables.get(name);
+      if (found !== undefined) return found;
+    }
+    return null;
+  }
+
+  /** The column that a reference means, innermost query first. Throws 42703, 42702 or 42P01. */
+  resolve(node: ColumnNode): ScopeColumn & { readonly item: ScopeItem } {
+    const name = node.path[node.path.length - 1]!;
+    const qualifier = node.path.slice(0, -1);
+    for (let scope: Scope | null = this; scope !== null; scope = scope.parent) {
+      const found =
+        qualifier.length === 0 ? scope.unqualified(name, node) : scope.qualified(qualifier, name, node.position);
+      if (found !== null) return found;
+    }
+    if (qualifier.length > 0) throw missingFrom(qualifier.join("."), node.position);
+    throw sqlError("42703", `column "${name}" does not exist`, { position: node.position, ...this.suggest(name) });
+  }
+
+  private unqualified(name: string, node: ColumnNode) {
+    let found: (ScopeColumn & { item: ScopeItem }) | null = null;
+    for (const item of this.items) {
+      if (!item.unqualified) continue;
+      for (const column of item.columns) {
+        if (column.name !== name) continue;
+        if (found !== null) {
+          throw sqlError("42702", `column reference "${name}" is ambiguous`, { position: node.position });
+        }
+        found = { ...column, item };
+      }
+    }
+    return found;
+  }
+
+  private qualified(qualifier: readonly string[], name: string, position: number) {
+    const item = this.item(qualifier, position);
+    if (item === null) return null;
+    const columns = item.columns.filter((column) => column.name === name);
+    if (columns.length > 1) throw sqlError("42702", `column reference "${name}" is ambiguous`, { position });
+    const column = columns[0];
+    if (column === undefined) throw sqlError("42703", `column ${item.name}.${name} does not exist`, { position });
+    return { ...column, item };
+  }
+
+  /** The relation that a qualifier names, in this query only. */
+  private item(qualifier: readonly string[], position: number): ScopeItem | null {
+    const name = qualifier[qualifier.length - 1]!;
+    const schema = qualifier.length > 1 ? qualifier[qualifier.length - 2]! : null;
+    const found = this.items.filter(
+      (item) => item.qualifiable && item.name === name && (schema === null || item.schema === schema),
+    );
+    if (found.length > 1) throw sqlError("42P09", `table reference "${name}" is ambiguous`, { position });
+    return found[0] ?? null;
+  }
+
+  /** The relation of `t.*`, in this or an enclosing query. Throws 42P01. */
+  starItem(qualifier: readonly string[], position: number): ScopeItem {
+    for (let scope: Scope | null = this; scope !== null; scope = scope.parent) {
+      const item = scope.item(qualifier, position);
+      if (item !== null) return item;
+    }
+    throw missingFrom(qualifier.join("."), position);
+  }
+
+  /** Whether a name is that of a relation rather than of a column. */
+  isRelation(name: string): boolean {
+    return this.items.some((item) => item.qualifiable && item.name === name) || (this.parent?.isRelation(name) ?? false);
+  }
+
+  /** The relation of this very query that has the column, for messages about grouping. */
+  ownerOf(id: ColumnId): { readonly item: ScopeItem; readonly name: string } | null {
+    // A join's merged columns come after the relations they stem from, which have the better names.
+    for (const item of this.items) {
+      for (const { name, expr } of item.columns) if (expr.kind === "column" && expr.id === id) return { item, name };
+    }
+    return null;
+  }
+
+  private suggest(name: string): { hint?: string } {
+    for (let scope: Scope | null = this; scope !== null; scope = scope.parent) {
+      for (const item of scope.items) {
+        const close = item.columns.find((column) => column.name.toLowerCase() === name.toLowerCase());
+        if (close !== undefined && item.name !== null) {
+          return { hint: `Perhaps you meant to reference the column "${item.name}.${close.name}".` };
+        }
+      }
+    }
+    return {};
+  }
+}
+
+function missingFrom(name: string, position: number): Error {
+  return sqlError("42P01", `missing FROM-clause entry for table "${name}" (it does not exist here)`, { position });
+}
+
+/** Throws 42712 when two relations of one FROM have the same name. */
+export function checkAliases(items: readonly ScopeItem[]): void {
+  const seen = new Map<string, ScopeItem>();
+  for (const item of items) {
+    if (item.name === null || !item.qualifiable) continue;
+    const other = seen.get(item.name);
+    // Two tables of one name in different schemas can still be told apart.
+    if (other !== undefined && !(item.schema !== null && other.schema !== null && item.schema !== other.schema)) {
+      throw sqlError("42712", `table name "${item.name}" specified more than once`);
+    }
+    seen.set(item.name, item);
+  }
+}
+
+/** Schema and name of a possibly qualified relation. Throws 0A000 for another database, 42601 for too many parts. */
+export function relationOf(name: NameNode): { readonly schema: string | null; readonly name: string } {
+  const { path, position } = name;
+  const at = position > 0 ? { position } : undefined;
+  if (path.length > 3) throw sqlError("42601", `improper qualified name (too many dotted names): ${path.join(".")}`, at);
+  if (path.length === 3) {
+    throw sqlError("0A000", `cross-database references are not implemented: "${path.join(".")}"`, at);
+  }
+  return { schema: path.length === 2 ? path[0]! : null, name: path[path.length - 1]! };
+}

@@ -1,0 +1,98 @@
+/** The row that INSERT and UPDATE store: defaults of its columns, its CHECK constraints, and RETURNING over it. */
+import type { CheckDef, ColumnDef, TableDef } from "../../catalog/table.js";
+import { sqlError } from "../../protocol/errors.js";
+import type { Expr } from "../../query/expr/expr.js";
+import type { BoundCheck, OutputColumn, Returning } from "../../query/plan/plan.js";
+import type { AssignmentTarget } from "../parse/ast.js";
+import type { ExprNode, TargetNode } from "../parse/ast-query.js";
+import { parseExpression } from "../parse/parse.js";
+import { contextOf } from "./bind-context.js";
+import { bindBoolean, bindExpr } from "./bind-expr.js";
+import { bindTargets } from "./bind-select.js";
+import { type Binding, columnExpr, mayBeNull } from "./binding.js";
+import { coerceAssignment, constant, resolveUnknown } from "./coerce.js";
+import { Scope, type ScopeItem } from "./scope.js";
+
+/** Definitions are immutable, so the trees of their expressions are kept with them. */
+const parsed = new WeakMap<ColumnDef | CheckDef, ExprNode>();
+
+function parsedOf(definition: ColumnDef | CheckDef, sql: string): ExprNode {
+  let node = parsed.get(definition);
+  if (node === undefined) {
+    node = parseExpression(sql);
+    parsed.set(definition, node);
+  }
+  return node;
+}
+
+/** What a column holds that a statement gives no value: its DEFAULT or NULL. */
+export function defaultOf(column: ColumnDef, binding: Binding): Expr {
+  if (column.defaultSql === null) return constant(column.type, null);
+  const context = contextOf(binding, new Scope(null), "DEFAULT expressions");
+  const expr = bindExpr(parsedOf(column, column.defaultSql), context);
+  return coerceAssignment(expr, column, binding, 0);
+}
+
+/** The columns of a row as it will be stored, under fresh ids. */
+export function rowColumnsOf(table: TableDef, binding: Binding): OutputColumn[] {
+  return table.columns.map((column) => {
+    const nullable = !column.notNull && !table.primaryKey?.includes(column.id);
+    return binding.newColumn(column.name, column.type, nullable);
+  });
+}
+
+export function itemOf(table: TableDef, name: string, columns: readonly OutputColumn[]): ScopeItem {
+  return {
+    name,
+    schema: name === table.name ? table.schema : null,
+    columns: columns.map((column) => ({ name: column.name, expr: columnExpr(column) })),
+    table,
+    unqualified: true,
+    qualifiable: true,
+  };
+}
+
+/** CHECK constraints over the row; NOT NULL is the executor's. */
+export function bindChecks(table: TableDef, rowColumns: readonly OutputColumn[], binding: Binding): BoundCheck[] {
+  return table.checks.map((check) => {
+    const scope = new Scope(null);
+    scope.items = [itemOf(table, table.name, rowColumns)];
+    const context = { ...contextOf(binding, scope, "check constraints"), subqueries: false };
+    return { name: check.name, predicate: bindBoolean(parsedOf(check, check.sql), "CHECK", context) };
+  });
+}
+
+export interface BoundReturning {
+  readonly returning: Returning | null;
+  readonly columns: readonly OutputColumn[];
+}
+
+/** `scope` has the stored row first and, for UPDATE and DELETE, what else FROM or USING brought. */
+export function bindReturning(
+  nodes: readonly TargetNode[] | null,
+  rowColumns: readonly OutputColumn[],
+  scope: Scope,
+  binding: Binding,
+): BoundReturning {
+  if (nodes === null) return { returning: null, columns: [] };
+  const targets = bindTargets(nodes, contextOf(binding, scope, "RETURNING")).map((target) => ({
+    ...target,
+    expr: resolveUnknown(target.expr, binding),
+  }));
+  const exprs = targets.map((target) => target.expr);
+  const columns = targets.map(({ name, expr }) => binding.newColumn(name, expr.type, mayBeNull(expr, binding)));
+  return { returning: { rowColumns, exprs }, columns };
+}
+
+/** The column that INSERT or UPDATE names. Throws 42703, and 0A000 for a part of a column. */
+export function targetColumn(table: TableDef, target: AssignmentTarget): ColumnDef {
+  const { name, position } = target;
+  const column = table.columns.find((other) => other.name === name);
+  if (column === undefined) {
+    throw sqlError("42703", `column "${name}" of relation "${table.name}" does not exist`, { position });
+  }
+  if (target.indirection.length > 0) {
+    throw sqlError("0A000", "assigning to a part of a column is not supported yet", { position });
+  }
+  return column;
+}

@@ -1,0 +1,450 @@
+/** Definition statements of the grammar's JSON, converted to ours. Called by from-pg.ts. */
+import type {
+  AlterTableCmd,
+  AlterTableStmt,
+  ColumnDef,
+  Constraint,
+  CreateStmt,
+  CreateTableAsStmt,
+  DefElem,
+  DropStmt,
+  IndexStmt,
+  Node,
+  ObjectType,
+  RenameStmt,
+} from "@pgsql/types";
+import type {
+  AlterTableCommand,
+  AlterTableStatement,
+  ColumnDefNode,
+  ConstraintNode,
+  CreateIndexStatement,
+  CreateTableAsStatement,
+  CreateTableStatement,
+  DropStatement,
+  ForeignKeyAction,
+  OptionNode,
+  Persistence,
+  RenameStatement,
+  StatementNode,
+} from "./ast.js";
+import type { NameNode } from "./ast-query.js";
+import { type Conversion, notSupported, only, strings, tagOf } from "./conversion.js";
+import { convertType } from "./from-pg-expr.js";
+import { relationName } from "./from-pg-query.js";
+
+/** null: not a definition that is known here. */
+export function convertDefinition(node: Node, c: Conversion, position: number): StatementNode | null {
+  const tag = tagOf(node);
+  switch (tag) {
+    case "CreateStmt":
+      return createTable(only(node, tag), c, position);
+    case "CreateTableAsStmt":
+      return createTableAs(only(node, tag), c, position);
+    case "IndexStmt":
+      return createIndex(only(node, tag), c, position);
+    case "AlterTableStmt":
+      return alterTable(only(node, tag), c, position);
+    case "RenameStmt":
+      return rename(only(node, tag), c, position);
+    case "DropStmt":
+      return drop(only(node, tag), position);
+    default:
+      return smallDefinition(node, c, position);
+  }
+}
+
+function smallDefinition(node: Node, c: Conversion, position: number): StatementNode | null {
+  const tag = tagOf(node);
+  switch (tag) {
+    case "ViewStmt": {
+      const view = only(node, tag);
+      const check = view.withCheckOption;
+      return {
+        kind: "create view",
+        name: relationName(view.view!, c),
+        persistence: persistence(view.view?.relpersistence),
+        replace: view.replace ?? false,
+        columns: strings(view.aliases),
+        query: c.subquery(view.query),
+        checkOption:
+          check === "LOCAL_CHECK_OPTION" ? "local" : check === "CASCADED_CHECK_OPTION" ? "cascaded" : null,
+        position,
+      };
+    }
+    case "CreateSchemaStmt": {
+      const schema = only(node, tag);
+      if (schema.schemaElts !== undefined) throw notSupported("CREATE SCHEMA with elements", position);
+      if (schema.schemaname === undefined) throw notSupported("CREATE SCHEMA AUTHORIZATION", position);
+      return { kind: "create schema", name: schema.schemaname, ifNotExists: schema.if_not_exists ?? false, position };
+    }
+    case "CreateSeqStmt": {
+      const sequence = only(node, tag);
+      return {
+        kind: "create sequence",
+        name: relationName(sequence.sequence!, c),
+        persistence: persistence(sequence.sequence?.relpersistence),
+        tolerant: sequence.if_not_exists ?? false,
+        options: convertOptions(sequence.options, c),
+        position,
+      };
+    }
+    case "AlterSeqStmt": {
+      const sequence = only(node, tag);
+      return {
+        kind: "alter sequence",
+        name: relationName(sequence.sequence!, c),
+        persistence: persistence(sequence.sequence?.relpersistence),
+        tolerant: sequence.missing_ok ?? false,
+        options: convertOptions(sequence.options, c),
+        position,
+      };
+    }
+    case "TruncateStmt": {
+      const truncate = only(node, tag);
+      return {
+        kind: "truncate",
+        tables: relations(truncate.relations, c),
+        restartIdentity: truncate.restart_seqs ?? false,
+        cascade: truncate.behavior === "DROP_CASCADE",
+        position,
+      };
+    }
+    case "CommentStmt": {
+      const comment = only(node, tag);
+      const object = (comment.objtype ?? "").replace(/^OBJECT_/, "").toLowerCase();
+      return {
+        kind: "comment",
+        object,
+        name: pathOf(comment.object),
+        comment: comment.comment === undefined || comment.comment === "" ? null : comment.comment,
+        position,
+      };
+    }
+    case "VacuumStmt": {
+      const vacuum = only(node, tag);
+      const tables = (vacuum.rels ?? []).map((item) => relationName(only(item, "VacuumRelation").relation!, c));
+      return { kind: vacuum.is_vacuumcmd ? "vacuum" : "analyze", tables, position };
+    }
+    case "RefreshMatViewStmt": {
+      const refresh = only(node, tag);
+      return { kind: "refresh", name: relationName(refresh.relation!, c), withData: !refresh.skipData, position };
+    }
+    case "ConstraintsSetStmt": {
+      const set = only(node, tag);
+      return {
+        kind: "set constraints",
+        names: relations(set.constraints, c),
+        deferred: set.deferred ?? false,
+        position,
+      };
+    }
+    default:
+      return null;
+  }
+}
+
+function persistence(code: string | undefined): Persistence {
+  return code === "t" ? "temporary" : code === "u" ? "unlogged" : "permanent";
+}
+
+function relations(nodes: readonly Node[] | undefined, c: Conversion): NameNode[] {
+  return (nodes ?? []).map((node) => relationName(only(node, "RangeVar"), c));
+}
+
+/** A name that the grammar gives as a list, a string, or a type's name. */
+function pathOf(node: Node | undefined): string[] {
+  if (node === undefined) return [];
+  const tag = tagOf(node);
+  if (tag === "List") return (only(node, "List").items ?? []).flatMap(pathOf);
+  if (tag === "TypeName") return strings(only(node, "TypeName").names).filter((part) => part !== "pg_catalog");
+  if (tag === "String") return [only(node, "String").sval ?? ""];
+  return [];
+}
+
+function createTable(node: CreateStmt, c: Conversion, position: number): CreateTableStatement {
+  if (node.inhRelations !== undefined) throw notSupported("table inheritance", position);
+  if (node.partspec !== undefined || node.partbound !== undefined) throw notSupported("partitioning", position);
+  if (node.ofTypename !== undefined) throw notSupported("CREATE TABLE OF", position);
+  const columns: ColumnDefNode[] = [];
+  const constraints: ConstraintNode[] = [];
+  const like: { table: NameNode; options: number }[] = [];
+  for (const element of node.tableElts ?? []) {
+    const tag = tagOf(element);
+    if (tag === "ColumnDef") columns.push(columnDef(only(element, tag), c));
+    else if (tag === "Constraint") constraints.push(constraint(only(element, tag), c));
+    else if (tag === "TableLikeClause") {
+      const clause = only(element, tag);
+      like.push({ table: relationName(clause.relation!, c), options: clause.options ?? 0 });
+    }
+  }
+  const commit = node.oncommit;
+  return {
+    kind: "create table",
+    name: relationName(node.relation!, c),
+    persistence: persistence(node.relation?.relpersistence),
+    ifNotExists: node.if_not_exists ?? false,
+    columns,
+    constraints,
+    like,
+    options: convertOptions(node.options, c),
+    onCommit: commit === "ONCOMMIT_DELETE_ROWS" ? "delete" : commit === "ONCOMMIT_DROP" ? "drop" : "preserve",
+    position,
+  };
+}
+
+function columnDef(node: ColumnDef, c: Conversion): ColumnDefNode {
+  const position = c.position(node.location);
+  if (node.typeName === undefined) throw notSupported("a column without a type", position);
+  return {
+    name: node.colname ?? "",
+    type: convertType(node.typeName, c),
+    constraints: columnConstraints(node.constraints, c),
+    collation: node.collClause === undefined ? null : strings(node.collClause.collname),
+    position,
+  };
+}
+
+/** DEFERRABLE and INITIALLY follow the constraint that they are about as items of their own. */
+function columnConstraints(nodes: readonly Node[] | undefined, c: Conversion): ConstraintNode[] {
+  const result: ConstraintNode[] = [];
+  for (const node of nodes ?? []) {
+    const item = only(node, "Constraint");
+    const last = result.at(-1);
+    if (item.contype?.startsWith("CONSTR_ATTR_")) {
+      const deferred = item.contype === "CONSTR_ATTR_DEFERRED";
+      const deferrable = deferred || item.contype === "CONSTR_ATTR_DEFERRABLE";
+      if (last !== undefined && deferrable) {
+        result[result.length - 1] = { ...last, deferrable, initiallyDeferred: last.initiallyDeferred || deferred };
+      }
+      continue;
+    }
+    result.push(constraint(item, c));
+  }
+  return result;
+}
+
+const FOREIGN_KEY_ACTIONS: Record<string, ForeignKeyAction> = {
+  a: "no action",
+  r: "restrict",
+  c: "cascade",
+  n: "set null",
+  d: "set default",
+};
+
+function constraint(node: Constraint, c: Conversion): ConstraintNode {
+  const position = c.position(node.location);
+  const shared = {
+    name: node.conname ?? null,
+    deferrable: node.deferrable ?? false,
+    initiallyDeferred: node.initdeferred ?? false,
+    notValid: node.skip_validation ?? false,
+    position,
+  };
+  switch (node.contype) {
+    case "CONSTR_NOTNULL":
+      return { ...shared, kind: "not null" };
+    case "CONSTR_DEFAULT":
+      return { ...shared, kind: "default", expr: c.expr(node.raw_expr!) };
+    case "CONSTR_IDENTITY":
+      return {
+        ...shared,
+        kind: "identity",
+        always: node.generated_when === "a",
+        options: convertOptions(node.options, c),
+      };
+    case "CONSTR_GENERATED":
+      return { ...shared, kind: "generated", expr: c.expr(node.raw_expr!), stored: node.generated_kind !== "v" };
+    case "CONSTR_CHECK":
+      return { ...shared, kind: "check", expr: c.expr(node.raw_expr!) };
+    case "CONSTR_PRIMARY":
+    case "CONSTR_UNIQUE":
+      return {
+        ...shared,
+        kind: node.contype === "CONSTR_PRIMARY" ? "primary key" : "unique",
+        columns: strings(node.keys),
+        including: strings(node.including),
+        nullsNotDistinct: node.nulls_not_distinct ?? false,
+        index: node.indexname ?? null,
+      };
+    case "CONSTR_FOREIGN": {
+      const match = node.fk_matchtype === "f" ? "full" : node.fk_matchtype === "p" ? "partial" : "simple";
+      return {
+        ...shared,
+        kind: "foreign key",
+        columns: strings(node.fk_attrs),
+        table: relationName(node.pktable!, c),
+        references: strings(node.pk_attrs),
+        match,
+        onUpdate: FOREIGN_KEY_ACTIONS[node.fk_upd_action ?? "a"] ?? "no action",
+        onDelete: FOREIGN_KEY_ACTIONS[node.fk_del_action ?? "a"] ?? "no action",
+        onDeleteColumns: strings(node.fk_del_set_cols),
+      };
+    }
+    case "CONSTR_EXCLUSION":
+      throw notSupported("EXCLUDE", position);
+    default:
+      return { ...shared, kind: "null" };
+  }
+}
+
+export function convertOptions(nodes: readonly Node[] | undefined, c: Conversion): OptionNode[] {
+  return (nodes ?? []).map((node) => convertOption(only(node, "DefElem"), c));
+}
+
+export function convertOption(element: DefElem, c: Conversion): OptionNode {
+  const name = element.defname ?? "";
+  return { name, value: optionValue(element.arg), position: c.position(element.location) };
+}
+
+function optionValue(node: Node | undefined): string | number | boolean {
+  if (node === undefined) return true;
+  if ("Integer" in node) return node.Integer.ival ?? 0;
+  if ("Float" in node) return node.Float.fval ?? "0";
+  if ("Boolean" in node) return node.Boolean.boolval ?? false;
+  return pathOf(node).join(".");
+}
+
+/** Also SELECT … INTO, whose parts the caller takes apart. */
+export function createTableAs(node: CreateTableAsStmt, c: Conversion, position: number): CreateTableAsStatement {
+  const into = node.into!;
+  if (node.query === undefined || tagOf(node.query) !== "SelectStmt") {
+    throw notSupported("CREATE TABLE AS EXECUTE", position);
+  }
+  return {
+    kind: "create table as",
+    name: relationName(into.rel!, c),
+    persistence: persistence(into.rel?.relpersistence),
+    materializedView: node.objtype === "OBJECT_MATVIEW",
+    ifNotExists: node.if_not_exists ?? false,
+    columns: strings(into.colNames),
+    query: c.subquery(node.query),
+    withData: !into.skipData,
+    position,
+  };
+}
+
+function createIndex(node: IndexStmt, c: Conversion, position: number): CreateIndexStatement {
+  const elements = (node.indexParams ?? []).map((param) => {
+    const element = only(param, "IndexElem");
+    const nulls = element.nulls_ordering ?? "SORTBY_NULLS_DEFAULT";
+    return {
+      column: element.name ?? null,
+      expr: c.optional(element.expr),
+      descending: element.ordering === "SORTBY_DESC",
+      nullsFirst: nulls === "SORTBY_NULLS_DEFAULT" ? null : nulls === "SORTBY_NULLS_FIRST",
+      operatorClass: strings(element.opclass).at(-1) ?? null,
+      collation: element.collation === undefined ? null : strings(element.collation),
+    };
+  });
+  return {
+    kind: "create index",
+    name: node.idxname ?? null,
+    table: relationName(node.relation!, c),
+    unique: node.unique ?? false,
+    ifNotExists: node.if_not_exists ?? false,
+    nullsNotDistinct: node.nulls_not_distinct ?? false,
+    method: (node.accessMethod ?? "btree").toLowerCase(),
+    elements,
+    including: (node.indexIncludingParams ?? []).map((param) => only(param, "IndexElem").name ?? ""),
+    where: c.optional(node.whereClause),
+    options: convertOptions(node.options, c),
+    position,
+  };
+}
+
+function alterTable(node: AlterTableStmt, c: Conversion, position: number): AlterTableStatement {
+  if (node.objtype !== "OBJECT_TABLE") throw notSupported(`ALTER ${objectName(node.objtype)}`, position);
+  return {
+    kind: "alter table",
+    name: relationName(node.relation!, c),
+    ifExists: node.missing_ok ?? false,
+    commands: (node.cmds ?? []).map((command) => alterCommand(only(command, "AlterTableCmd"), c, position)),
+    position,
+  };
+}
+
+function alterCommand(node: AlterTableCmd, c: Conversion, position: number): AlterTableCommand {
+  const name = node.name ?? "";
+  const ifExists = node.missing_ok ?? false;
+  const cascade = node.behavior === "DROP_CASCADE";
+  switch (node.subtype) {
+    case "AT_AddColumn":
+      return { kind: "add column", column: columnDef(only(node.def, "ColumnDef"), c), ifNotExists: ifExists };
+    case "AT_DropColumn":
+      return { kind: "drop column", name, ifExists, cascade };
+    case "AT_AlterColumnType": {
+      const def = only(node.def, "ColumnDef");
+      return { kind: "alter type", name, type: convertType(def.typeName!, c), using: c.optional(def.raw_default) };
+    }
+    case "AT_ColumnDefault":
+      if (node.def === undefined) return { kind: "drop default", name };
+      return { kind: "set default", name, expr: c.expr(node.def) };
+    case "AT_SetNotNull":
+      return { kind: "set not null", name };
+    case "AT_DropNotNull":
+      return { kind: "drop not null", name };
+    case "AT_AddConstraint":
+      return { kind: "add constraint", constraint: constraint(only(node.def, "Constraint"), c) };
+    case "AT_DropConstraint":
+      return { kind: "drop constraint", name, ifExists, cascade };
+    case "AT_ValidateConstraint":
+      return { kind: "validate constraint", name };
+    default:
+      throw notSupported(`ALTER TABLE ${(node.subtype ?? "").replace(/^AT_/, "")}`, position);
+  }
+}
+
+function objectName(type: ObjectType | undefined): string {
+  return (type ?? "").replace(/^OBJECT_/, "").replace(/_/g, " ");
+}
+
+const RENAMED: Partial<Record<ObjectType, RenameStatement["object"]>> = {
+  OBJECT_TABLE: "table",
+  OBJECT_VIEW: "view",
+  OBJECT_MATVIEW: "materialized view",
+  OBJECT_INDEX: "index",
+  OBJECT_SEQUENCE: "sequence",
+  OBJECT_COLUMN: "column",
+  OBJECT_TABCONSTRAINT: "constraint",
+  OBJECT_SCHEMA: "schema",
+};
+
+function rename(node: RenameStmt, c: Conversion, position: number): RenameStatement {
+  const object = RENAMED[node.renameType ?? "OBJECT_TABLE"];
+  if (object === undefined) throw notSupported(`ALTER ${objectName(node.renameType)} RENAME`, position);
+  const isSchema = object === "schema";
+  return {
+    kind: "rename",
+    object,
+    relation: isSchema ? { path: [node.subname ?? ""], position } : relationName(node.relation!, c),
+    part: isSchema ? null : (node.subname ?? null),
+    newName: node.newname ?? "",
+    ifExists: node.missing_ok ?? false,
+    position,
+  };
+}
+
+const DROPPED: Partial<Record<ObjectType, DropStatement["object"]>> = {
+  OBJECT_TABLE: "table",
+  OBJECT_INDEX: "index",
+  OBJECT_VIEW: "view",
+  OBJECT_MATVIEW: "materialized view",
+  OBJECT_SEQUENCE: "sequence",
+  OBJECT_SCHEMA: "schema",
+  OBJECT_TYPE: "type",
+};
+
+function drop(node: DropStmt, position: number): DropStatement {
+  const object = DROPPED[node.removeType ?? "OBJECT_TABLE"];
+  if (object === undefined) throw notSupported(`DROP ${objectName(node.removeType)}`, position);
+  return {
+    kind: "drop",
+    object,
+    // The grammar gives these names no positions.
+    names: (node.objects ?? []).map((name) => ({ path: pathOf(name), position: 0 })),
+    ifExists: node.missing_ok ?? false,
+    cascade: node.behavior === "DROP_CASCADE",
+    position,
+  };
+}

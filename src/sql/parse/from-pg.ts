@@ -1,0 +1,363 @@
+/** Statements of the grammar's JSON (all but definitions: `from-pg-ddl.ts`), converted to ours. Called by parse.ts. */
+import type {
+  DefElem,
+  DeleteStmt,
+  ExplainStmt,
+  InsertStmt,
+  MergeStmt,
+  MergeWhenClause,
+  Node,
+  OnConflictClause,
+  RangeVar,
+  ReturningClause,
+  SelectStmt,
+  TransactionStmt,
+  UpdateStmt,
+  VariableSetStmt,
+} from "@pgsql/types";
+import type {
+  AssignmentNode,
+  AssignmentTarget,
+  DataStatement,
+  DeleteStatement,
+  ExplainStatement,
+  InsertStatement,
+  IsolationLevel,
+  MergeClause,
+  MergeStatement,
+  OnConflictNode,
+  SetStatement,
+  StatementNode,
+  TargetTable,
+  TransactionStatement,
+  UpdateStatement,
+} from "./ast.js";
+import type { TargetNode } from "./ast-query.js";
+import { Conversion, type NodeOf, notSupported, only, type Tag, tagOf } from "./conversion.js";
+import { ALL_COLUMNS, ANY_KEY } from "./dialect.js";
+import { convertDefinition, convertOption, createTableAs } from "./from-pg-ddl.js";
+import { applyIndirection, convertExpr } from "./from-pg-expr.js";
+import {
+  convertAlias,
+  convertFrom,
+  convertFromItem,
+  convertQuery,
+  convertTargets,
+  convertWith,
+  relationName,
+} from "./from-pg-query.js";
+
+/** One statement; `position` is where it begins, `positionOfByte` maps the grammar's offsets. */
+export function convertStatement(
+  node: Node,
+  position: number,
+  positionOfByte: (offset: number) => number,
+): StatementNode {
+  return statement(node, new Conversion(positionOfByte, convertExpr, convertQuery, dataStatement), position);
+}
+
+function statement(node: Node, c: Conversion, position: number): StatementNode {
+  const tag = tagOf(node);
+  switch (tag) {
+    case "SelectStmt":
+      return select(only(node, tag), c, position);
+    case "InsertStmt":
+    case "UpdateStmt":
+    case "DeleteStmt":
+    case "MergeStmt":
+      return dataStatement(node, c);
+    case "ExplainStmt":
+      return c.nested(() => explain(only(node, "ExplainStmt"), c, position));
+    case "TransactionStmt":
+      return transaction(only(node, tag), position);
+    case "VariableSetStmt":
+      return setVariable(only(node, tag), position);
+    case "VariableShowStmt":
+      return { kind: "show", name: only(node, tag).name ?? "", position };
+    default: {
+      const definition = convertDefinition(node, c, position);
+      if (definition !== null) return definition;
+      throw notSupported(spelled(tag), position);
+    }
+  }
+}
+
+/** `CreateFunctionStmt` → `CREATE FUNCTION`. */
+function spelled(tag: Tag): string {
+  return tag
+    .replace(/Stmt$/, "")
+    .replace(/([a-z])([A-Z])/g, "$1 $2")
+    .toUpperCase();
+}
+
+function select(node: SelectStmt, c: Conversion, position: number): StatementNode {
+  if (node.intoClause !== undefined) {
+    const { intoClause, ...query } = node;
+    return createTableAs({ into: intoClause, query: { SelectStmt: query } }, c, position);
+  }
+  return { kind: "select", query: c.query(node), position };
+}
+
+function dataStatement(node: Node, c: Conversion): DataStatement {
+  if ("InsertStmt" in node) return insert(only(node, "InsertStmt"), c);
+  if ("UpdateStmt" in node) return update(only(node, "UpdateStmt"), c);
+  if ("DeleteStmt" in node) return deleteFrom(only(node, "DeleteStmt"), c);
+  return merge(only(node, "MergeStmt"), c);
+}
+
+function target(relation: RangeVar | undefined, c: Conversion): TargetTable {
+  return { name: relationName(relation!, c), alias: convertAlias(relation!.alias) };
+}
+
+function returning(clause: ReturningClause | undefined, c: Conversion): TargetNode[] | null {
+  if (clause === undefined) return null;
+  if (clause.options !== undefined) throw notSupported("RETURNING WITH", 0);
+  return convertTargets(clause.exprs, c);
+}
+
+const OVERRIDING = {
+  OVERRIDING_NOT_SET: null,
+  OVERRIDING_USER_VALUE: "user",
+  OVERRIDING_SYSTEM_VALUE: "system",
+} as const;
+
+function insert(node: InsertStmt, c: Conversion): InsertStatement {
+  const table = target(node.relation, c);
+  return {
+    kind: "insert",
+    with: convertWith(node.withClause, c),
+    table,
+    columns: node.cols === undefined ? null : node.cols.map((column) => assignmentTarget(only(column, "ResTarget"), c)),
+    source: node.selectStmt === undefined ? null : c.subquery(node.selectStmt),
+    overriding: OVERRIDING[node.override ?? "OVERRIDING_NOT_SET"],
+    onConflict: node.onConflictClause === undefined ? null : onConflict(node.onConflictClause, c),
+    returning: returning(node.returningClause, c),
+    position: table.name.position,
+  };
+}
+
+function onConflict(node: OnConflictClause, c: Conversion): OnConflictNode {
+  const infer = node.infer;
+  const elements = (infer?.indexElems ?? []).map((element) => {
+    const item = only(element, "IndexElem");
+    if (item.expr !== undefined) return c.expr(item.expr);
+    return {
+      kind: "column",
+      path: [item.name ?? ""],
+      star: false,
+      position: infer?.location === undefined ? 0 : c.position(infer.location),
+    } as const;
+  });
+  const anyKey = infer?.conname === ANY_KEY;
+  if (anyKey && node.targetList?.some((item) => only(item, "ResTarget").name === ALL_COLUMNS)) {
+    return { action: "replace", target: null, anyKey, assignments: [], where: null, position: c.position(node.location) };
+  }
+  return {
+    action: node.action === "ONCONFLICT_UPDATE" ? "update" : "nothing",
+    anyKey,
+    target:
+      infer === undefined || anyKey
+        ? null
+        : {
+            elements,
+            where: c.optional(infer.whereClause),
+            constraint: infer.conname ?? null,
+            position: c.position(infer.location),
+          },
+    assignments: assignments(node.targetList, c),
+    where: c.optional(node.whereClause),
+    position: c.position(node.location),
+  };
+}
+
+function assignmentTarget(node: NodeOf<"ResTarget">, c: Conversion): AssignmentTarget {
+  const position = c.position(node.location);
+  const name = node.name ?? "";
+  if (node.indirection === undefined) return { name, indirection: [], position };
+  const whole = applyIndirection({ kind: "column", path: [name], star: false, position }, node.indirection, c);
+  return { name, indirection: [whole], position };
+}
+
+/** `(a, b) = source` arrives as one target per column, each with the same source. */
+function assignments(nodes: readonly Node[] | undefined, c: Conversion): AssignmentNode[] {
+  const result: AssignmentNode[] = [];
+  const targets = (nodes ?? []).map((node) => only(node, "ResTarget"));
+  for (let i = 0; i < targets.length; ) {
+    const first = targets[i]!;
+    const value = first.val!;
+    if (!("MultiAssignRef" in value)) {
+      result.push({ targets: [assignmentTarget(first, c)], multiple: false, value: c.expr(value) });
+      i++;
+      continue;
+    }
+    const { source, ncolumns } = only(value, "MultiAssignRef");
+    const group = targets.slice(i, i + (ncolumns ?? 1));
+    result.push({
+      targets: group.map((item) => assignmentTarget(item, c)),
+      multiple: true,
+      value: c.expr(source!),
+    });
+    i += group.length;
+  }
+  return result;
+}
+
+function update(node: UpdateStmt, c: Conversion): UpdateStatement {
+  const table = target(node.relation, c);
+  return {
+    kind: "update",
+    with: convertWith(node.withClause, c),
+    table,
+    assignments: assignments(node.targetList, c),
+    from: convertFrom(node.fromClause, c),
+    where: c.optional(node.whereClause),
+    returning: returning(node.returningClause, c),
+    position: table.name.position,
+  };
+}
+
+function deleteFrom(node: DeleteStmt, c: Conversion): DeleteStatement {
+  const table = target(node.relation, c);
+  return {
+    kind: "delete",
+    with: convertWith(node.withClause, c),
+    table,
+    using: convertFrom(node.usingClause, c),
+    where: c.optional(node.whereClause),
+    returning: returning(node.returningClause, c),
+    position: table.name.position,
+  };
+}
+
+function merge(node: MergeStmt, c: Conversion): MergeStatement {
+  const table = target(node.relation, c);
+  return {
+    kind: "merge",
+    with: convertWith(node.withClause, c),
+    table,
+    source: convertFromItem(node.sourceRelation!, c),
+    condition: c.expr(node.joinCondition!),
+    clauses: (node.mergeWhenClauses ?? []).map((clause) => mergeClause(only(clause, "MergeWhenClause"), c)),
+    returning: returning(node.returningClause, c),
+    position: table.name.position,
+  };
+}
+
+function mergeClause(node: MergeWhenClause, c: Conversion): MergeClause {
+  const action =
+    node.commandType === "CMD_INSERT"
+      ? "insert"
+      : node.commandType === "CMD_UPDATE"
+        ? "update"
+        : node.commandType === "CMD_DELETE"
+          ? "delete"
+          : "nothing";
+  const match =
+    node.matchKind === "MERGE_WHEN_NOT_MATCHED_BY_TARGET"
+      ? "not matched by target"
+      : node.matchKind === "MERGE_WHEN_NOT_MATCHED_BY_SOURCE"
+        ? "not matched by source"
+        : "matched";
+  const targets = node.targetList;
+  return {
+    match,
+    condition: c.optional(node.condition),
+    action,
+    overriding: OVERRIDING[node.override ?? "OVERRIDING_NOT_SET"],
+    columns:
+      action === "insert" && targets !== undefined
+        ? targets.map((item) => assignmentTarget(only(item, "ResTarget"), c))
+        : null,
+    values: node.values === undefined ? null : c.exprs(node.values),
+    assignments: action === "update" ? assignments(targets, c) : [],
+  };
+}
+
+function explain(node: ExplainStmt, c: Conversion, position: number): ExplainStatement {
+  const options = (node.options ?? []).map((option) => convertOption(only(option, "DefElem"), c));
+  const flag = (name: string) => {
+    const value = options.findLast((option) => option.name === name)?.value;
+    return value !== undefined && !["false", "off", "0"].includes(String(value).toLowerCase());
+  };
+  const format = String(options.findLast((option) => option.name === "format")?.value ?? "text").toLowerCase();
+  if (format !== "text" && format !== "json") throw notSupported(`EXPLAIN (FORMAT ${format})`, position);
+  return {
+    kind: "explain",
+    statement: statement(node.query!, c, position),
+    analyze: flag("analyze"),
+    verbose: flag("verbose"),
+    format,
+    options,
+    position,
+  };
+}
+
+const TRANSACTION_ACTIONS: Record<string, TransactionStatement["action"]> = {
+  TRANS_STMT_BEGIN: "begin",
+  TRANS_STMT_START: "begin",
+  TRANS_STMT_COMMIT: "commit",
+  TRANS_STMT_ROLLBACK: "rollback",
+  TRANS_STMT_SAVEPOINT: "savepoint",
+  TRANS_STMT_RELEASE: "release",
+  TRANS_STMT_ROLLBACK_TO: "rollback to",
+};
+
+function transaction(node: TransactionStmt, position: number): TransactionStatement {
+  const action = TRANSACTION_ACTIONS[node.kind ?? ""];
+  if (action === undefined) throw notSupported("two-phase commit", position);
+  if (node.chain) throw notSupported("AND CHAIN", position);
+  const savepoint = node.savepoint_name ?? null;
+  return { kind: "transaction", action, savepoint, ...transactionModes(node.options), position };
+}
+
+interface TransactionModes {
+  readonly isolation: IsolationLevel | null;
+  readonly readOnly: boolean | null;
+  readonly deferrable: boolean | null;
+}
+
+function transactionModes(options: readonly Node[] | undefined): TransactionModes {
+  const modes = new Map<string, DefElem>();
+  for (const option of options ?? []) {
+    const element = only(option, "DefElem");
+    modes.set(element.defname ?? "", element);
+  }
+  const flag = (name: string) => {
+    const element = modes.get(name);
+    return element === undefined ? null : (only(element.arg, "A_Const").ival?.ival ?? 0) === 1;
+  };
+  const isolation = modes.get("transaction_isolation");
+  return {
+    isolation: isolation === undefined ? null : (only(isolation.arg, "A_Const").sval?.sval as IsolationLevel),
+    readOnly: flag("transaction_read_only"),
+    deferrable: flag("transaction_deferrable"),
+  };
+}
+
+function setVariable(node: VariableSetStmt, position: number): SetStatement {
+  const plain = { kind: "set", name: node.name ?? "", local: node.is_local ?? false, position } as const;
+  switch (node.kind) {
+    case "VAR_SET_VALUE":
+      return { ...plain, values: (node.args ?? []).map((arg) => settingValue(arg, position)), transaction: null };
+    case "VAR_SET_MULTI":
+      if (node.name !== "TRANSACTION" && node.name !== "SESSION CHARACTERISTICS") {
+        throw notSupported(`SET ${node.name}`, position);
+      }
+      return { ...plain, name: node.name.toLowerCase(), values: [], transaction: transactionModes(node.args) };
+    case "VAR_SET_CURRENT":
+      throw notSupported("SET … FROM CURRENT", position);
+    case "VAR_RESET_ALL":
+      return { ...plain, name: "all", values: null, transaction: null };
+    default:
+      return { ...plain, values: null, transaction: null };
+  }
+}
+
+function settingValue(node: Node, position: number): string | number | boolean {
+  if (tagOf(node) !== "A_Const") throw notSupported("SET with a typed value", position);
+  const value = only(node, "A_Const");
+  if (value.ival !== undefined) return value.ival.ival ?? 0;
+  if (value.fval !== undefined) return Number(value.fval.fval);
+  if (value.boolval !== undefined) return value.boolval.boolval ?? false;
+  return value.sval?.sval ?? "";
+}

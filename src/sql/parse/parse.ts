@@ -1,0 +1,109 @@
+/**
+ * From the text of a client to statements. The session calls `parseSql` on a miss of its plan cache; workers call
+ * `loadParser` once before they serve. The grammar is PostgreSQL's own (libpg-query, in WASM); what it returns never
+ * leaves this room.
+ */
+import { hasSqlDetails, loadModule, parseSync } from "libpg-query";
+import { DbError, sqlError } from "../../protocol/errors.js";
+import { SQL_BYTES_MAX } from "../../protocol/limits.js";
+import type { Statement } from "./ast.js";
+import type { ExprNode } from "./ast-query.js";
+import { tooComplex } from "./conversion.js";
+import { dialectStatement, rewriteDialect } from "./dialect.js";
+import { convertStatement } from "./from-pg.js";
+import { type SourceMap, sourceMap } from "./source-map.js";
+import { skipBlank } from "./tokens.js";
+
+/** Loads the grammar (about 30 ms, once per thread). */
+export async function loadParser(): Promise<void> {
+  await loadModule();
+}
+
+/**
+ * The statements of a text, none for a text of white space and comments.
+ * Errors: query_too_long; 42601 with the position, message and hint; 54001 when it nests too deeply; 0A000 for what
+ * is not supported.
+ */
+export function parseSql(text: string): Statement[] {
+  if (text.length > SQL_BYTES_MAX || Buffer.byteLength(text, "utf8") > SQL_BYTES_MAX) {
+    throw new DbError("query_too_long", `The statement is longer than ${SQL_BYTES_MAX} bytes.`);
+  }
+  const zero = text.indexOf("\0");
+  if (zero >= 0) throw sqlError("42601", "invalid character in statement: NUL", { position: zero + 1 });
+  if (text === "") return [];
+  try {
+    const dialect = rewriteDialect(text);
+    const map = sourceMap(text, dialect.edits);
+    return grammar(map).map((raw) => deepFreeze(statementOf(raw, text, map, dialect.lists)));
+  } catch (error) {
+    // The grammar recurses in WASM, the converter in JavaScript; both run out of stack on absurd nesting.
+    if (error instanceof RangeError) throw tooComplex();
+    throw error;
+  }
+}
+
+/** One expression, as definitions keep it: a DEFAULT or CHECK. Throws as `parseSql` does. */
+export function parseExpression(text: string): ExprNode {
+  const node = parseSql(`SELECT ${text}`)[0]!.node;
+  const body = node.kind === "select" ? node.query.body : null;
+  if (body?.kind !== "select" || body.targets.length !== 1) throw sqlError("42601", `not an expression: ${text}`);
+  return body.targets[0]!.expr;
+}
+
+type RawStatement = NonNullable<ReturnType<typeof parseSync>["stmts"]>[number];
+
+function grammar(map: SourceMap): readonly RawStatement[] {
+  try {
+    return parseSync(map.text).stmts ?? [];
+  } catch (error) {
+    if (hasSqlDetails(error)) throw syntaxError(error.message, error.sqlDetails?.cursorPosition ?? 0, map);
+    throw error;
+  }
+}
+
+function syntaxError(message: string, cursor: number, map: SourceMap): DbError {
+  const index = map.indexOfCharacter(cursor);
+  const position = map.position(index);
+  const before = map.original.slice(0, index);
+  const line = before.split("\n").length;
+  const where = map.original.includes("\n") ? ` (line ${line}, column ${position - lineStart(map, before)})` : "";
+  const hint = hintFor(message, map.original.slice(index));
+  const code = message.startsWith("memory exhausted") || message.includes("stack depth") ? "54001" : "42601";
+  return sqlError(code, message + where, { position, ...(hint !== null && { hint }) });
+}
+
+/** Characters before the line that `before` ends in. */
+function lineStart(map: SourceMap, before: string): number {
+  return map.position(before.lastIndexOf("\n") + 1) - 1;
+}
+
+function hintFor(message: string, rest: string): string | null {
+  if (message.includes("end of input")) return "The statement ends too early.";
+  if (rest.startsWith("?")) return "Parameters are written $1, $2, …";
+  if (message.includes("unterminated quoted string")) return "A quote inside a string is written twice: 'it''s'.";
+  return null;
+}
+
+function statementOf(
+  raw: RawStatement,
+  original: string,
+  map: SourceMap,
+  lists: ReturnType<typeof rewriteDialect>["lists"],
+): Statement {
+  const offset = raw.stmt_location ?? 0;
+  const length = raw.stmt_len ?? 0;
+  const end = length === 0 ? original.length : map.indexOfByte(offset + length);
+  const start = skipBlank(original, map.indexOfByte(offset));
+  const bytes = (byte: number) => map.position(map.indexOfByte(byte));
+  const position = map.position(start);
+  const node = dialectStatement(raw.stmt!, lists, position) ?? convertStatement(raw.stmt!, position, bytes);
+  return { node, start, end, text: original.slice(start, end).trimEnd() };
+}
+
+function deepFreeze<T>(value: T): T {
+  if (typeof value === "object" && value !== null && !Object.isFrozen(value)) {
+    Object.freeze(value);
+    for (const child of Object.values(value)) deepFreeze(child);
+  }
+  return value;
+}

@@ -1,0 +1,83 @@
+/**
+ * Splits SQL text into tokens for `dialect.ts`, as PostgreSQL's scanner does: strings, dollar quotes, quoted
+ * identifiers and nested comments are each passed over whole. It never fails: what is unterminated runs to the end,
+ * and the grammar then says what is wrong.
+ */
+
+export interface Token {
+  readonly kind: "word" | "quoted" | "backtick" | "string" | "number" | "parameter" | "symbol";
+  /** UTF-16 indexes, end exclusive. */
+  readonly start: number;
+  readonly end: number;
+  /** The source text, in lower case for a word. */
+  readonly text: string;
+  /** Parentheses and brackets open around it; an opening one is inside itself, so is its closing one. */
+  readonly depth: number;
+}
+
+const SPACE = /\s+|--[^\n]*/y;
+const TOKEN =
+  /(?<string>[eE]'(?:[^'\\]|\\[\s\S]|'')*(?:'|$)|(?:[bBxXnN]|[uU]&)?'(?:[^']|'')*(?:'|$))|(?<dollar>\$(?:[A-Za-z_\u0080-\uffff][\w\u0080-\uffff]*)?\$)|(?<parameter>\$\d+)|(?<quoted>(?:[uU]&)?"(?:[^"]|"")*(?:"|$))|(?<backtick>`(?:[^`]|``)*(?:`|$))|(?<number>(?:\d[\d_]*(?:\.[\d_]*)?|\.\d[\d_]*)(?:[eE][+-]?\d+)?)|(?<word>[A-Za-z_\u0080-\uffff][\w$\u0080-\uffff]*)|(?<symbol>::|:=|[\s\S])/uy;
+
+export function tokenize(text: string): Token[] {
+  const tokens: Token[] = [];
+  let depth = 0;
+  let at = 0;
+  while (at < text.length) {
+    const blank = skipBlank(text, at);
+    if (blank > at) {
+      at = blank;
+      continue;
+    }
+    TOKEN.lastIndex = at;
+    const match = TOKEN.exec(text)!;
+    const groups = match.groups!;
+    let end = TOKEN.lastIndex;
+    if (groups.dollar !== undefined) {
+      const close = text.indexOf(groups.dollar, end);
+      end = close < 0 ? text.length : close + groups.dollar.length;
+    }
+    const kind = kindOf(groups);
+    const source = text.slice(at, end);
+    if (source === "(" || source === "[") depth++;
+    tokens.push({ kind, start: at, end, text: kind === "word" ? source.toLowerCase() : source, depth });
+    if ((source === ")" || source === "]") && depth > 0) depth--;
+    at = end;
+  }
+  return tokens;
+}
+
+function kindOf(groups: Readonly<Record<string, string | undefined>>): Token["kind"] {
+  if (groups.dollar !== undefined) return "string";
+  for (const kind of ["word", "symbol", "number", "string", "parameter", "quoted"] as const) {
+    if (groups[kind] !== undefined) return kind;
+  }
+  return "backtick";
+}
+
+/** The index after white space and comments that begin at `from`. */
+export function skipBlank(text: string, from: number): number {
+  let at = from;
+  for (;;) {
+    SPACE.lastIndex = at;
+    if (SPACE.test(text)) at = SPACE.lastIndex;
+    else if (text.startsWith("/*", at)) at = endOfComment(text, at);
+    else return at;
+  }
+}
+
+/** Block comments nest in SQL. */
+function endOfComment(text: string, from: number): number {
+  let open = 0;
+  for (let at = from; at < text.length; at++) {
+    if (text.startsWith("/*", at)) {
+      open++;
+      at++;
+    } else if (text.startsWith("*/", at)) {
+      open--;
+      at++;
+      if (open === 0) return at + 1;
+    }
+  }
+  return text.length;
+}

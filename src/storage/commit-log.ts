@@ -1,0 +1,47 @@
+/**
+ * The seam between a shard and what makes its commits durable: an append-only log of commits that is also the change
+ * log which subscriptions, caches and replication read. Owned by the shard; file-commit-log.ts and
+ * memory-commit-log.ts implement it.
+ */
+import type { Operation } from "./engine.js";
+
+export interface Commit {
+  /** One more than the commit before. */
+  readonly sequence: number;
+  /** Wall-clock time, microseconds since the epoch. */
+  readonly micros: number;
+  readonly operations: readonly Operation[];
+}
+
+/**
+ * A commit, or a gap: the changes up to `sequence` since the entry before are not in the log, although the engine has
+ * them (a power cut took them from the log before they were acknowledged). Whoever derives state from the log must
+ * rebuild it after a gap.
+ */
+export interface LogEntry extends Commit {
+  readonly gap: boolean;
+}
+
+export interface CommitLog {
+  /** The first sequence that `replay` can start from; 1 + lastSequence when there is none. */
+  readonly firstSequence: number;
+  /** Sequence of the newest entry, 0 when there has never been one. */
+  readonly lastSequence: number;
+  /** Bytes appended since open. */
+  readonly bytesAppended: number;
+  /**
+   * Appends all of them or, throwing, none. Throws disk_full when there is no room (the log stays usable), else
+   * internal_error (the log is unusable). Not durable before `sync`.
+   */
+  append(commits: readonly Commit[]): void;
+  /** Appends a gap entry: everything up to `sequence` happened without the log. */
+  appendGap(sequence: number, micros: number): void;
+  /** Resolves when everything appended before the call is durable. A failure is final: the log is unusable then. */
+  sync(): Promise<void>;
+  /** Entries from `fromSequence` on, in order. Byte arrays are views of a larger buffer: copy what is kept. */
+  replay(fromSequence: number): Iterable<LogEntry>;
+  /** Recovery no longer needs entries up to `sequence`; drops old ones as far as the retention window allows. */
+  trim(sequence: number): void;
+  /** Syncs and closes. */
+  close(): Promise<void>;
+}

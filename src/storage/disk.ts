@@ -1,0 +1,97 @@
+/**
+ * The file operations of the commit log, as an interface so that a simulation can inject faults (torn writes, a full
+ * disk, failing fsync). `fileDisk` is the real one. Writes are synchronous (they land in the page cache); only
+ * `sync` waits for the device, in libuv's pool.
+ */
+import fs from "node:fs";
+import { dirname } from "node:path";
+
+export interface Disk {
+  /** Creates the directory and its parents. */
+  makeDirectory(path: string): void;
+  /** File names, in no special order. */
+  list(path: string): string[];
+  /** Opens for reading and writing; `create` makes a new empty file in place of any other. Returns a descriptor. */
+  open(path: string, create: boolean): number;
+  close(file: number): void;
+  size(file: number): number;
+  /** Bytes from `position` on, fewer than `length` at the end of the file. */
+  read(file: number, position: number, length: number): Buffer;
+  /** Writes from `offset` of `bytes` to its end at `position`; returns how many bytes were taken (at least 1). */
+  write(file: number, bytes: Uint8Array, offset: number, position: number): number;
+  truncate(file: number, length: number): void;
+  /** Resolves when the file's bytes and size are on the device. */
+  sync(file: number): Promise<void>;
+  /** Resolves when the directory's entries are on the device. */
+  syncDirectory(path: string): Promise<void>;
+  remove(path: string): void;
+}
+
+export const fileDisk: Disk = {
+  makeDirectory(path) {
+    fs.mkdirSync(path, { recursive: true });
+  },
+  list(path) {
+    return fs.readdirSync(path);
+  },
+  open(path, create) {
+    return fs.openSync(path, create ? "w+" : "r+");
+  },
+  close(file) {
+    fs.closeSync(file);
+  },
+  size(file) {
+    return fs.fstatSync(file).size;
+  },
+  read(file, position, length) {
+    const bytes = Buffer.allocUnsafe(length);
+    let filled = 0;
+    while (filled < length) {
+      const count = fs.readSync(file, bytes, filled, length - filled, position + filled);
+      if (count === 0) break;
+      filled += count;
+    }
+    return bytes.subarray(0, filled);
+  },
+  write(file, bytes, offset, position) {
+    return fs.writeSync(file, bytes, offset, bytes.length - offset, position);
+  },
+  truncate(file, length) {
+    fs.ftruncateSync(file, length);
+  },
+  sync(file) {
+    return new Promise((resolve, reject) => {
+      fs.fdatasync(file, (error) => (error === null ? resolve() : reject(error)));
+    });
+  },
+  async syncDirectory(path) {
+    const directory = await fs.promises.open(path, "r");
+    try {
+      await directory.sync();
+    } finally {
+      await directory.close();
+    }
+  },
+  remove(path) {
+    fs.unlinkSync(path);
+  },
+};
+
+/** Replaces a small file so that a crash leaves either the old or the new content. Waits for the device. */
+export function writeFileDurably(path: string, text: string): void {
+  const temporary = `${path}.new`;
+  const file = fs.openSync(temporary, "w");
+  try {
+    fs.writeSync(file, text);
+    fs.fsyncSync(file);
+  } finally {
+    fs.closeSync(file);
+  }
+  fs.renameSync(temporary, path);
+  const directory = fs.openSync(dirname(path), "r");
+  try {
+    fs.fsyncSync(directory);
+  } finally {
+    fs.closeSync(directory);
+  }
+}

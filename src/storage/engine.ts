@@ -1,0 +1,26 @@
+/**
+ * What the shard needs of an ordered key-value store. Implemented by rocksdb-engine.ts and memory-engine.ts; owned and
+ * called only by the shard. The engine need not be durable by itself: the commit log is replayed into it at open.
+ */
+import type { Cursor, KeyRange } from "./store.js";
+
+/** One change: a put, or a delete when `value` is null. */
+export interface Operation {
+  readonly key: Uint8Array;
+  readonly value: Uint8Array | null;
+}
+
+export interface Engine {
+  get(key: Uint8Array): Uint8Array | undefined;
+  getMany(keys: readonly Uint8Array[]): (Uint8Array | undefined)[];
+  /** Sees the state at this call, whatever is written afterwards. */
+  cursor(range: KeyRange): Cursor;
+  /** All or nothing, in this order; visible on return. */
+  write(operations: readonly Operation[]): void;
+  /**
+   * How many of the operations written last might be lost with the process's machine: everything written before them
+   * is persisted, so the commit log need not keep it for recovery.
+   */
+  entriesInMemory(): number;
+  close(): Promise<void>;
+}

@@ -1,0 +1,411 @@
+/**
+ * The commit log in files: `log/` of a shard directory holds segments named by the first sequence in them. Appending
+ * is one write into the page cache on the calling thread; `sync` waits for the device in libuv's pool. Owned by one
+ * shard.
+ *
+ * Opening finds the end of the log. Bytes that are no intact record end it, and are cut off, as long as nothing
+ * attests that they had been synced (see log-record.ts); otherwise acknowledged commits are damaged and open refuses.
+ */
+import { join } from "node:path";
+import { DbError } from "../protocol/errors.js";
+import type { Commit, CommitLog, LogEntry } from "./commit-log.js";
+import { type Disk, fileDisk } from "./disk.js";
+import {
+  attestedAfter,
+  isHeaderMissing,
+  type LogRecord,
+  RECORD_KIND,
+  readRecord,
+  recordBytes,
+  SEGMENT_HEADER_BYTES,
+  segmentHeader,
+  segmentSalt,
+  writeRecord,
+} from "./log-record.js";
+
+export interface FileCommitLogOptions {
+  readonly directory: string;
+  readonly disk?: Disk;
+  /** A segment that has grown past this is followed by a new one. */
+  readonly segmentBytes?: number;
+  /** `trim` keeps at least this much, and always the newest segment. */
+  readonly retentionBytes?: number;
+}
+
+interface Segment {
+  readonly first: number;
+  readonly path: string;
+  /** Seed of its records' checksums; null while the header has not been read. */
+  salt: number | null;
+  length: number;
+}
+
+const SEGMENT_BYTES = 16 * 1024 * 1024;
+const RETENTION_BYTES = 64 * 1024 * 1024;
+/** The append buffer is kept between turns up to this size. */
+const SCRATCH_BYTES = 1024 * 1024;
+
+const SUFFIX = ".log";
+
+export class FileCommitLog implements CommitLog {
+  readonly #directory: string;
+  readonly #disk: Disk;
+  readonly #segmentBytes: number;
+  readonly #retentionBytes: number;
+  /** Oldest first; the last one is appended to, through `#file`. */
+  readonly #segments: Segment[] = [];
+  #file: number | null = null;
+  /** Full segments with bytes that are not synced yet. */
+  #unsynced: number[] = [];
+  #directoryChanged = false;
+  /** Something was written since the last sync started. */
+  #dirty = false;
+  #last = 0;
+  #durable = 0;
+  /** The last record is a mark for `#last`. */
+  #marked = false;
+  #failure: DbError | null = null;
+  #running: Promise<void> | null = null;
+  #following: Promise<void> | null = null;
+  #scratch = Buffer.allocUnsafeSlow(64 * 1024);
+  bytesAppended = 0;
+
+  /** Throws internal_error, naming segment and offset, when commits that had been durable are damaged. */
+  static async open(options: FileCommitLogOptions): Promise<FileCommitLog> {
+    const log = new FileCommitLog(options);
+    log.#recover();
+    await log.sync();
+    return log;
+  }
+
+  private constructor(options: FileCommitLogOptions) {
+    this.#directory = options.directory;
+    this.#disk = options.disk ?? fileDisk;
+    this.#segmentBytes = options.segmentBytes ?? SEGMENT_BYTES;
+    this.#retentionBytes = options.retentionBytes ?? RETENTION_BYTES;
+  }
+
+  get firstSequence(): number {
+    return this.#segments[0]?.first ?? this.#last + 1;
+  }
+
+  get lastSequence(): number {
+    return this.#last;
+  }
+
+  append(commits: readonly Commit[]): void {
+    if (commits.length > 0) this.#write(RECORD_KIND.commit, commits);
+  }
+
+  appendGap(sequence: number, micros: number): void {
+    this.#write(RECORD_KIND.gap, [{ sequence, micros, operations: [] }]);
+  }
+
+  sync(): Promise<void> {
+    if (this.#failure !== null) return Promise.reject(this.#failure);
+    if (this.#running === null) return this.#start();
+    // What was appended since the running one began waits for the next, together with all other callers.
+    this.#following ??= this.#running.then(() => {
+      this.#following = null;
+      // Somebody may have started it already, right when the one before ended.
+      return this.#running ?? this.#start();
+    });
+    return this.#following;
+  }
+
+  *replay(fromSequence: number): Iterable<LogEntry> {
+    const start = this.#segments.findLastIndex((segment) => segment.first <= fromSequence);
+    const end = this.#last;
+    let previous = -1;
+    for (const segment of this.#segments.slice(Math.max(start, 0))) {
+      if (segment.first > end) return;
+      if (!this.#segments.includes(segment))
+        throw new DbError("internal_error", "The change log was trimmed meanwhile.");
+      const bytes = this.#load(segment);
+      if (segment.salt === null) throw damaged(segment, 0);
+      let offset = SEGMENT_HEADER_BYTES;
+      while (offset < bytes.length) {
+        const record = readRecord(bytes, offset, segment.salt);
+        if (record === null || !follows(record, previous === -1 ? segment.first - 1 : previous)) {
+          throw damaged(segment, offset);
+        }
+        previous = record.sequence;
+        if (previous > end) return;
+        offset = record.end;
+        if (previous >= fromSequence && record.kind !== RECORD_KIND.mark) yield record;
+      }
+    }
+  }
+
+  trim(sequence: number): void {
+    let kept = 0;
+    for (const segment of this.#segments) kept += segment.length;
+    while (this.#segments.length > 1 && this.#segments[1]!.first <= sequence + 1) {
+      const oldest = this.#segments[0]!;
+      kept -= oldest.length;
+      if (kept < this.#retentionBytes || this.#unsynced.length > 0) return;
+      this.#disk.remove(oldest.path);
+      this.#segments.shift();
+    }
+  }
+
+  async close(): Promise<void> {
+    try {
+      if (this.#failure === null) {
+        await this.sync();
+        this.#mark();
+        await this.sync();
+      }
+    } finally {
+      await this.#running?.catch(() => {});
+      this.#failure ??= new DbError("shutting_down", "The commit log is closed.");
+      for (const file of this.#unsynced) this.#disk.close(file);
+      if (this.#file !== null) this.#disk.close(this.#file);
+      this.#unsynced = [];
+      this.#file = null;
+    }
+  }
+
+  /** Attests that all of the log is durable, so that damage is told from a torn tail whatever happens to the file. */
+  #mark(): void {
+    if (this.#marked || this.#segments.length === 0) return;
+    try {
+      this.#write(RECORD_KIND.mark, [{ sequence: this.#last, micros: Date.now() * 1000, operations: [] }]);
+    } catch (error) {
+      if (!(error instanceof DbError && error.code === "disk_full")) throw error;
+    }
+  }
+
+  #write(kind: LogRecord["kind"], commits: readonly Commit[]): void {
+    if (this.#failure !== null) throw this.#failure;
+    let segment = this.#segments.at(-1);
+    if (segment === undefined || (segment.length >= this.#segmentBytes && kind !== RECORD_KIND.mark)) {
+      segment = this.#startSegment(commits[0]!.sequence);
+    }
+    let length = 0;
+    for (const commit of commits) length += recordBytes(commit.operations);
+    const bytes = this.#buffer(length);
+    const context = { salt: segment.salt!, kind, durable: this.#durable };
+    let end = 0;
+    for (const commit of commits) end = writeRecord(bytes, end, context, commit);
+    this.#writeBytes(segment, bytes.subarray(0, end));
+    this.#last = commits.at(-1)!.sequence;
+    this.#marked = kind === RECORD_KIND.mark;
+    this.#dirty = true;
+    this.bytesAppended += end;
+  }
+
+  #buffer(length: number): Buffer {
+    if (length <= this.#scratch.length) return this.#scratch;
+    if (length > SCRATCH_BYTES) return Buffer.allocUnsafeSlow(length);
+    this.#scratch = Buffer.allocUnsafeSlow(Math.max(length, this.#scratch.length * 2));
+    return this.#scratch;
+  }
+
+  /** Writes at the end of the segment; after a failure the file is as before. */
+  #writeBytes(segment: Segment, bytes: Buffer): void {
+    try {
+      let offset = 0;
+      while (offset < bytes.length) {
+        offset += this.#disk.write(this.#file!, bytes, offset, segment.length + offset);
+      }
+    } catch (error) {
+      throw this.#undo(error, () => this.#disk.truncate(this.#file!, segment.length));
+    }
+    segment.length += bytes.length;
+  }
+
+  #startSegment(first: number): Segment {
+    const path = join(this.#directory, `${String(first).padStart(20, "0")}${SUFFIX}`);
+    const header = segmentHeader();
+    const segment: Segment = { first, path, salt: segmentSalt(header), length: 0 };
+    const before = this.#file;
+    try {
+      this.#file = this.#disk.open(path, true);
+    } catch (error) {
+      throw this.#undo(error, () => {});
+    }
+    try {
+      this.#writeBytes(segment, header);
+    } catch (error) {
+      this.#disk.close(this.#file);
+      this.#file = before;
+      throw this.#undo(error, () => this.#disk.remove(path));
+    }
+    if (before !== null) this.#unsynced.push(before);
+    this.#directoryChanged = true;
+    this.#segments.push(segment);
+    return segment;
+  }
+
+  /** The error to throw for a failed write, after `restore` has put the file back; a failing restore is final. */
+  #undo(error: unknown, restore: () => void): DbError {
+    if (error instanceof DbError) {
+      if (error.code === "disk_full") restore();
+      return error;
+    }
+    try {
+      restore();
+    } catch (second) {
+      this.#failure = internal("The commit log cannot be repaired after a failed write", second);
+      return this.#failure;
+    }
+    if (isDiskFull(error)) return new DbError("disk_full");
+    this.#failure = internal("Writing the commit log failed", error);
+    return this.#failure;
+  }
+
+  #start(): Promise<void> {
+    if (!this.#dirty) return Promise.resolve();
+    this.#dirty = false;
+    this.#running = this.#syncFiles().then(
+      () => {
+        this.#running = null;
+      },
+      (error: unknown) => {
+        this.#running = null;
+        // After a failed fsync the kernel may have dropped the pages: nothing about them can be promised any more.
+        this.#failure ??= internal("Syncing the commit log failed", error);
+        throw this.#failure;
+      },
+    );
+    return this.#running;
+  }
+
+  async #syncFiles(): Promise<void> {
+    if (this.#failure !== null) throw this.#failure;
+    const upTo = this.#last;
+    const current = this.#file;
+    if (current === null) return;
+    for (const file of this.#unsynced.splice(0)) {
+      await this.#disk.sync(file);
+      this.#disk.close(file);
+    }
+    if (this.#directoryChanged) {
+      this.#directoryChanged = false;
+      await this.#disk.syncDirectory(this.#directory);
+    }
+    await this.#disk.sync(current);
+    this.#durable = upTo;
+  }
+
+  #recover(): void {
+    this.#disk.makeDirectory(this.#directory);
+    const names = this.#disk.list(this.#directory).filter((name) => /^\d{20}\.log$/.test(name));
+    for (const name of names.sort()) {
+      const path = join(this.#directory, name);
+      const first = Number(name.slice(0, -SUFFIX.length));
+      this.#segments.push({ first, path, salt: null, length: this.#sizeOf(path) });
+    }
+    const from = this.#firstUnsynced();
+    for (let index = from; index < this.#segments.length; index++) {
+      const expected = index === from ? this.#segments[index]!.first : this.#last + 1;
+      if (!this.#scan(index, expected)) break;
+    }
+    const current = this.#segments.at(-1);
+    if (current !== undefined) {
+      this.#file = this.#disk.open(current.path, false);
+      // The previous process may have died before its last sync.
+      this.#directoryChanged = true;
+      this.#dirty = true;
+    }
+  }
+
+  /** The first segment that may have bytes which were never synced: no segment after it attests that it was. */
+  #firstUnsynced(): number {
+    let index = this.#segments.length - 1;
+    while (index > 0) {
+      const segment = this.#segments[index]!;
+      const bytes = this.#load(segment);
+      const record = segment.salt === null ? null : readRecord(bytes, SEGMENT_HEADER_BYTES, segment.salt);
+      if (record !== null && record.durable >= segment.first - 1) break;
+      index--;
+    }
+    return Math.max(index, 0);
+  }
+
+  /** Reads a segment, whose first sequence must be at least `expected`; false when the log ends inside or before it. */
+  #scan(index: number, expected: number): boolean {
+    const segment = this.#segments[index]!;
+    const bytes = this.#load(segment);
+    let previous = expected - 1;
+    if (segment.salt === null && !isHeaderMissing(bytes)) throw damaged(segment, 0);
+    let offset = segment.salt === null ? 0 : SEGMENT_HEADER_BYTES;
+    while (segment.salt !== null && offset < bytes.length) {
+      const record = readRecord(bytes, offset, segment.salt);
+      if (record === null || !follows(record, previous)) break;
+      previous = record.sequence;
+      this.#last = record.sequence;
+      this.#durable = record.durable;
+      this.#marked = record.kind === RECORD_KIND.mark;
+      offset = record.end;
+    }
+    if (offset === bytes.length && offset > SEGMENT_HEADER_BYTES) return true;
+    this.#cut(index, offset, previous + 1);
+    return false;
+  }
+
+  /** Ends the log at `offset` of a segment, where the record `lost` should start. */
+  #cut(index: number, offset: number, lost: number): void {
+    const segment = this.#segments[index]!;
+    for (let later = index; later < this.#segments.length; later++) {
+      const bytes = this.#load(this.#segments[later]!);
+      const { salt } = this.#segments[later]!;
+      const start = later === index ? offset : SEGMENT_HEADER_BYTES;
+      if (salt !== null && attestedAfter(bytes, start, salt) >= lost) throw damaged(segment, offset);
+    }
+    for (const later of this.#segments.splice(index + 1)) this.#disk.remove(later.path);
+    if (offset <= SEGMENT_HEADER_BYTES) {
+      this.#disk.remove(segment.path);
+      this.#segments.pop();
+      this.#last = lost - 1;
+      return;
+    }
+    const file = this.#disk.open(segment.path, false);
+    this.#disk.truncate(file, offset);
+    this.#disk.close(file);
+    segment.length = offset;
+  }
+
+  #sizeOf(path: string): number {
+    const file = this.#disk.open(path, false);
+    try {
+      return this.#disk.size(file);
+    } finally {
+      this.#disk.close(file);
+    }
+  }
+
+  /** The bytes of the segment; sets its salt. */
+  #load(segment: Segment): Buffer {
+    const file = this.#disk.open(segment.path, false);
+    try {
+      const bytes = this.#disk.read(file, 0, segment.length);
+      segment.salt = segmentSalt(bytes);
+      return bytes;
+    } finally {
+      this.#disk.close(file);
+    }
+  }
+}
+
+/** Whether the record may come after `previous`. */
+function follows(record: LogRecord, previous: number): boolean {
+  if (record.kind === RECORD_KIND.gap) return record.sequence > previous;
+  return record.sequence === (record.kind === RECORD_KIND.mark ? previous : previous + 1);
+}
+
+function damaged(segment: Segment, offset: number): DbError {
+  const where = `The commit log is damaged: segment ${segment.path}, offset ${offset}.`;
+  return new DbError("internal_error", `${where} Committed data after it would be lost; restore a backup.`);
+}
+
+function internal(what: string, cause: unknown): DbError {
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  return new DbError("internal_error", `${what}: ${reason}. The shard must be reopened.`);
+}
+
+function isDiskFull(error: unknown): boolean {
+  const code = (error as NodeJS.ErrnoException).code;
+  return code === "ENOSPC" || code === "EDQUOT";
+}

@@ -1,0 +1,264 @@
+/**
+ * Values in keys: bytes whose order is the values' order, so that an index is a range of keys. Called by whoever
+ * reads and writes rows and index entries. The bytes are a stored format; format.ts holds its version.
+ *
+ * A column is a marker byte (0 NULL first, 1 a value, 2 NULL last) and the value, whose bytes are inverted when the
+ * column is descending. Values that compare equal have equal bytes, so decoding gives an equal value, not always an
+ * identical one: 1.00 comes back as 1, '1 month' as '30 days', char(n) without trailing blanks.
+ */
+import { type DbError, sqlError } from "../protocol/errors.js";
+import type { Numeric } from "../protocol/numeric.js";
+import type { Interval, SqlArray, SqlType, TimeTz, Value } from "../protocol/values.js";
+import { readNumeric, writeNumeric } from "./key-numeric.js";
+import { damagedKey, KeyReader } from "./key-reader.js";
+import * as writer from "./key-writer.js";
+
+export interface KeyColumn {
+  readonly type: SqlType;
+  readonly descending: boolean;
+  readonly nullsFirst: boolean;
+}
+
+const NULL_FIRST = 0;
+const PRESENT = 1;
+const NULL_LAST = 2;
+/** Ends an array; before any element, so that a shorter array comes first. */
+const ARRAY_END = 0;
+
+const MICROS_PER_DAY = 86_400_000_000;
+const MICROS_PER_SECOND = 1_000_000;
+const DAYS_PER_MONTH = 30;
+const INT32_MAX = 2 ** 31 - 1;
+const INT32_MIN = -(2 ** 31);
+
+/**
+ * `prefix` and the values' bytes; fewer values than columns give the prefix of all keys that begin with them. Throws
+ * 54000 past KEY_BYTES_MAX, 42704 for a type without an order.
+ */
+export function encodeKey(prefix: Uint8Array, columns: readonly KeyColumn[], values: readonly Value[]): Buffer {
+  writer.startKey(prefix);
+  for (let i = 0; i < values.length; i++) {
+    const { type, descending, nullsFirst } = columns[i]!;
+    const value = values[i]!;
+    if (value === null) {
+      writer.writeByte(nullsFirst ? NULL_FIRST : NULL_LAST);
+      continue;
+    }
+    writer.writeByte(PRESENT);
+    const start = writer.keyLength();
+    writeValue(type, value);
+    writer.checkKeyLength();
+    if (descending) writer.invertFrom(start);
+  }
+  return writer.finishKey();
+}
+
+/** The values of all columns, from `offset` of the key on. Throws internal_error when the key is damaged. */
+export function decodeKey(key: Uint8Array, offset: number, columns: readonly KeyColumn[]): Value[] {
+  const reader = new KeyReader(key, offset);
+  return columns.map(({ type, descending }) => {
+    const marker = reader.byte();
+    if (marker === NULL_FIRST || marker === NULL_LAST) return null;
+    if (marker !== PRESENT) throw damagedKey();
+    if (!descending) return readValue(type, reader);
+    const inverted = reader.inverted();
+    const value = readValue(type, inverted);
+    reader.position += inverted.position;
+    return value;
+  });
+}
+
+/** Whether the type has an order that keys can hold. */
+export function isKeyType(type: SqlType): boolean {
+  switch (type.name) {
+    case "array":
+      return isKeyType(type.element!);
+    case "unknown":
+    case "json":
+    case "jsonb":
+    case "vector":
+    case "record":
+    case "void":
+      return false;
+    default:
+      return true;
+  }
+}
+
+function writeValue(type: SqlType, value: Value): void {
+  switch (type.name) {
+    case "bool":
+      writer.writeByte(value === true ? 1 : 0);
+      return;
+    case "int2":
+      writer.writeInt16(value as number);
+      return;
+    case "int4":
+      writer.writeInt32(value as number);
+      return;
+    case "oid":
+      writer.writeUint32(value as number);
+      return;
+    case "int8":
+      if (typeof value === "number") writer.writeInt64(value);
+      else writer.writeBigInt64(value as bigint);
+      return;
+    case "float4":
+      writer.writeFloat32(value as number);
+      return;
+    case "float8":
+      writer.writeFloat64(value as number);
+      return;
+    case "numeric":
+      writeNumeric(value as Numeric);
+      return;
+    case "text":
+    case "varchar":
+    case "name":
+      writer.writeText(value as string);
+      return;
+    case "bpchar":
+      writer.writeText(trimBlanks(value as string));
+      return;
+    case "bytea":
+      writer.writeBytes(value as Uint8Array);
+      return;
+    case "uuid":
+      writer.writeUuid(value as string);
+      return;
+    case "date":
+      writer.writeInt32(Math.min(Math.max(value as number, INT32_MIN), INT32_MAX));
+      return;
+    case "time":
+    case "timestamp":
+    case "timestamptz":
+      writer.writeInt64(value as number);
+      return;
+    case "timetz":
+      writeTimeTz(value as TimeTz);
+      return;
+    case "interval":
+      writeInterval(value as Interval);
+      return;
+    case "array":
+      writeArray(type.element!, value as SqlArray);
+      return;
+    default:
+      throw noOrder(type);
+  }
+}
+
+function readValue(type: SqlType, reader: KeyReader): Value {
+  switch (type.name) {
+    case "bool":
+      return reader.byte() !== 0;
+    case "int2":
+      return reader.int16();
+    case "int4":
+      return reader.int32();
+    case "oid":
+      return reader.uint32();
+    case "int8":
+      return reader.int64();
+    case "float4":
+      return reader.float32();
+    case "float8":
+      return reader.float64();
+    case "numeric":
+      return readNumeric(reader);
+    case "text":
+    case "varchar":
+    case "name":
+    case "bpchar":
+      return reader.text();
+    case "bytea":
+      return new Uint8Array(reader.bytes());
+    case "uuid":
+      return uuidText(reader.raw(16));
+    case "date":
+      return readDate(reader);
+    case "time":
+    case "timestamp":
+    case "timestamptz":
+      return reader.time64();
+    case "timetz":
+      return readTimeTz(reader);
+    case "interval":
+      return readInterval(reader);
+    case "array":
+      return readArray(type.element!, reader);
+    default:
+      throw noOrder(type);
+  }
+}
+
+function readDate(reader: KeyReader): number {
+  const days = reader.int32();
+  if (days === INT32_MAX) return Number.POSITIVE_INFINITY;
+  return days === INT32_MIN ? Number.NEGATIVE_INFINITY : days;
+}
+
+/** Ordered by the moment in UTC, then the zone that is further west last, as PostgreSQL's timetz_cmp does. */
+function writeTimeTz({ micros, offset }: TimeTz): void {
+  writer.writeInt64(micros - offset * MICROS_PER_SECOND);
+  writer.writeInt32(-offset);
+}
+
+function readTimeTz(reader: KeyReader): TimeTz {
+  const utc = reader.time64();
+  // 0 − x, since −x would make a negative zero of 0.
+  const offset = 0 - reader.int32();
+  return { micros: utc + offset * MICROS_PER_SECOND, offset };
+}
+
+/** Ordered by total length with months of 30 days and days of 24 hours, as PostgreSQL's interval_cmp_value. */
+function writeInterval({ months, days, micros }: Interval): void {
+  const wholeDays = Math.floor(micros / MICROS_PER_DAY);
+  writer.writeInt64(months * DAYS_PER_MONTH + days + wholeDays);
+  writer.writeInt64(micros - wholeDays * MICROS_PER_DAY);
+}
+
+function readInterval(reader: KeyReader): Interval {
+  return { months: 0, days: reader.time64(), micros: reader.time64() };
+}
+
+/** Elements in order with NULL last, then the number of elements, dimensions and bounds, as PostgreSQL's array_cmp. */
+function writeArray(element: SqlType, { elements, dimensions, lowerBounds }: SqlArray): void {
+  for (const each of elements) {
+    writer.writeByte(each === null ? NULL_LAST : PRESENT);
+    if (each !== null) writeValue(element, each);
+    writer.checkKeyLength();
+  }
+  writer.writeByte(ARRAY_END);
+  writer.writeByte(dimensions.length);
+  for (const dimension of dimensions) writer.writeInt32(dimension);
+  for (const bound of lowerBounds) writer.writeInt32(bound);
+}
+
+function readArray(element: SqlType, reader: KeyReader): SqlArray {
+  const elements: Value[] = [];
+  for (let marker = reader.byte(); marker !== ARRAY_END; marker = reader.byte()) {
+    if (marker > NULL_LAST) throw damagedKey();
+    elements.push(marker === NULL_LAST ? null : readValue(element, reader));
+  }
+  const count = reader.byte();
+  const dimensions = Array.from({ length: count }, () => reader.int32());
+  const lowerBounds = Array.from({ length: count }, () => reader.int32());
+  return { elements, dimensions, lowerBounds };
+}
+
+function trimBlanks(text: string): string {
+  let end = text.length;
+  while (end > 0 && text.charCodeAt(end - 1) === 32) end--;
+  return end === text.length ? text : text.slice(0, end);
+}
+
+function uuidText(bytes: Buffer): string {
+  const hex = bytes.toString("hex");
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+}
+
+function noOrder(type: SqlType): DbError {
+  const message = `data type ${type.name} has no default operator class for access method "btree"`;
+  return sqlError("42704", message);
+}

@@ -1,0 +1,102 @@
+/**
+ * The layout of every key in a shard: [tenant u32 BE][space u8][…]. A tenant's data is one contiguous range, a table's
+ * rows one inside it. Tenant 0 is the shard itself. The bytes are a stored format: test/storage/keys.test.ts pins them.
+ */
+import type { KeyRange } from "./store.js";
+
+/** The second part of a key: which kind of thing it names. Later models get further numbers; none is ever reused. */
+export const SPACE = {
+  meta: 0,
+  catalog: 1,
+  rows: 2,
+  index: 3,
+  sequences: 4,
+  idempotency: 5,
+  directory: 6,
+} as const;
+
+/** The tenant number under which a shard keeps what belongs to no tenant. */
+const SHARD_TENANT = 0;
+
+/** Holds the sequence of the newest commit that the engine has applied (see shard.ts). */
+export const APPLIED_SEQUENCE_KEY: Uint8Array = textKey(SHARD_TENANT, SPACE.meta, "applied-sequence");
+
+/** All rows of a table; a row's key goes on with its encoded primary key. */
+export function rowPrefix(tenant: number, tableId: number): Buffer {
+  const key = header(tenant, SPACE.rows, 9);
+  key.writeUInt32BE(tableId, 5);
+  return key;
+}
+
+/** All entries of an index; an entry's key goes on with its encoded columns. */
+export function indexPrefix(tenant: number, tableId: number, indexId: number): Buffer {
+  const key = header(tenant, SPACE.index, 13);
+  key.writeUInt32BE(tableId, 5);
+  key.writeUInt32BE(indexId, 9);
+  return key;
+}
+
+export function catalogKey(tenant: number, name: string): Buffer {
+  return textKey(tenant, SPACE.catalog, name);
+}
+
+export function catalogPrefix(tenant: number): Buffer {
+  return header(tenant, SPACE.catalog, 5);
+}
+
+/** The state of a SQL sequence. */
+export function sequenceKey(tenant: number, id: number): Buffer {
+  const key = header(tenant, SPACE.sequences, 9);
+  key.writeUInt32BE(id, 5);
+  return key;
+}
+
+/** The stored answer to a request that carried this Idempotency-Key. */
+export function idempotencyKey(tenant: number, key: string): Buffer {
+  return textKey(tenant, SPACE.idempotency, key);
+}
+
+/** A record of the directory of accounts; `kind` (say "user") must not contain U+0000. */
+export function directoryKey(kind: string, id: string): Buffer {
+  return textKey(SHARD_TENANT, SPACE.directory, `${kind}\0${id}`);
+}
+
+/** All records of one kind in the directory. */
+export function directoryPrefix(kind: string): Buffer {
+  return directoryKey(kind, "");
+}
+
+/** Everything that a tenant has in the shard. */
+export function tenantPrefix(tenant: number): Buffer {
+  const key = Buffer.allocUnsafe(4);
+  key.writeUInt32BE(tenant, 0);
+  return key;
+}
+
+/** All keys that start with `prefix`. */
+export function prefixRange(prefix: Uint8Array, reverse = false): KeyRange {
+  return { gte: prefix, lt: prefixEnd(prefix), reverse };
+}
+
+/** The first key after all keys that start with `prefix`. Throws RangeError when there is none (only 0xFF bytes). */
+export function prefixEnd(prefix: Uint8Array): Buffer {
+  let length = prefix.length;
+  while (length > 0 && prefix[length - 1] === 0xff) length--;
+  if (length === 0) throw new RangeError("no key sorts after this prefix");
+  const end = Buffer.from(prefix.subarray(0, length));
+  end[length - 1]!++;
+  return end;
+}
+
+function header(tenant: number, space: number, length: number): Buffer {
+  const key = Buffer.allocUnsafe(length);
+  key.writeUInt32BE(tenant, 0);
+  key[4] = space;
+  return key;
+}
+
+function textKey(tenant: number, space: number, text: string): Buffer {
+  const key = header(tenant, space, 5 + Buffer.byteLength(text));
+  key.write(text, 5);
+  return key;
+}

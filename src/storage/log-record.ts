@@ -1,0 +1,166 @@
+/**
+ * The bytes of the commit log's segments. A segment is a header, then records back to back:
+ *
+ *   header  magic "TSRALOG\0" · u32 version · u32 salt · u32 CRC-32 of these
+ *   record  u32 CRC-32 (seeded with the salt) of all that follows · u32 payload length · payload
+ *   payload u8 kind · u48 sequence · u48 durable · f64 micros · u32 operations · operations
+ *   operation u8 1 put, 2 delete · u16 key length · u32 value length · key · value        (all little-endian)
+ *
+ * `durable` is the sequence that was known to be on the device when the record was written. It tells a torn tail from
+ * damage: a bad record may only be dropped when no later record attests that it had been synced. The salt is random per
+ * segment, so that no client can store a value that passes for a record.
+ */
+import { randomInt } from "node:crypto";
+import zlib from "node:zlib";
+import type { Commit, LogEntry } from "./commit-log.js";
+import type { Operation } from "./engine.js";
+
+export const SEGMENT_HEADER_BYTES = 20;
+const SEGMENT_VERSION = 1;
+const MAGIC = Buffer.from("TSRALOG\0", "latin1");
+
+/** A mark repeats the last sequence and attests that all of it is durable; written when the log is closed. */
+export const RECORD_KIND = { commit: 0, gap: 1, mark: 2 } as const;
+export type RecordKind = (typeof RECORD_KIND)[keyof typeof RECORD_KIND];
+
+const RECORD_HEADER_BYTES = 8;
+const PAYLOAD_FIXED_BYTES = 25;
+const OPERATION_FIXED_BYTES = 7;
+const PUT = 1;
+const DELETE = 2;
+
+export interface LogRecord extends LogEntry {
+  readonly kind: RecordKind;
+  readonly durable: number;
+  /** Offset after the record. */
+  readonly end: number;
+}
+
+/** The header of a new segment, with a fresh salt. */
+export function segmentHeader(): Buffer {
+  const header = Buffer.alloc(SEGMENT_HEADER_BYTES);
+  MAGIC.copy(header);
+  header.writeUInt32LE(SEGMENT_VERSION, 8);
+  header.writeUInt32LE(randomInt(1, 2 ** 32), 12);
+  header.writeUInt32LE(crc32(header.subarray(0, 16), 0), 16);
+  return header;
+}
+
+/** The salt of the segment that starts with these bytes; null when they are no header of this version. */
+export function segmentSalt(bytes: Buffer): number | null {
+  if (bytes.length < SEGMENT_HEADER_BYTES || !bytes.subarray(0, 8).equals(MAGIC)) return null;
+  if (bytes.readUInt32LE(16) !== crc32(bytes.subarray(0, 16), 0)) return null;
+  return bytes.readUInt32LE(8) === SEGMENT_VERSION ? bytes.readUInt32LE(12) : null;
+}
+
+/** Whether the header never reached the device: too short, or a hole. */
+export function isHeaderMissing(bytes: Buffer): boolean {
+  return bytes.length < SEGMENT_HEADER_BYTES || bytes.subarray(0, SEGMENT_HEADER_BYTES).every((byte) => byte === 0);
+}
+
+/** Bytes that `writeRecord` needs for the commit. */
+export function recordBytes(operations: readonly Operation[]): number {
+  let length = RECORD_HEADER_BYTES + PAYLOAD_FIXED_BYTES + operations.length * OPERATION_FIXED_BYTES;
+  for (const { key, value } of operations) length += key.length + (value === null ? 0 : value.length);
+  return length;
+}
+
+export interface RecordContext {
+  readonly salt: number;
+  readonly kind: RecordKind;
+  readonly durable: number;
+}
+
+/** Writes a record at `offset`, returns the offset after it. */
+export function writeRecord(bytes: Buffer, offset: number, context: RecordContext, commit: Commit): number {
+  let at = offset + RECORD_HEADER_BYTES;
+  bytes[at] = context.kind;
+  bytes.writeUIntLE(commit.sequence, at + 1, 6);
+  bytes.writeUIntLE(context.durable, at + 7, 6);
+  bytes.writeDoubleLE(commit.micros, at + 13);
+  bytes.writeUInt32LE(commit.operations.length, at + 21);
+  at += PAYLOAD_FIXED_BYTES;
+  for (const { key, value } of commit.operations) {
+    bytes[at] = value === null ? DELETE : PUT;
+    bytes.writeUInt16LE(key.length, at + 1);
+    bytes.writeUInt32LE(value === null ? 0 : value.length, at + 3);
+    at += OPERATION_FIXED_BYTES;
+    bytes.set(key, at);
+    at += key.length;
+    if (value === null) continue;
+    bytes.set(value, at);
+    at += value.length;
+  }
+  bytes.writeUInt32LE(at - offset - RECORD_HEADER_BYTES, offset + 4);
+  bytes.writeUInt32LE(crc32(bytes.subarray(offset + 4, at), context.salt), offset);
+  return at;
+}
+
+/** The record at `offset`, or null when the bytes there are not a whole, intact record. */
+export function readRecord(bytes: Buffer, offset: number, salt: number): LogRecord | null {
+  const payload = offset + RECORD_HEADER_BYTES;
+  if (payload + PAYLOAD_FIXED_BYTES > bytes.length) return null;
+  const end = payload + bytes.readUInt32LE(offset + 4);
+  if (end > bytes.length || end < payload + PAYLOAD_FIXED_BYTES || bytes[payload]! > RECORD_KIND.mark) return null;
+  if (bytes.readUInt32LE(offset) !== crc32(bytes.subarray(offset + 4, end), salt)) return null;
+  const kind = bytes[payload] as RecordKind;
+  return {
+    kind,
+    gap: kind === RECORD_KIND.gap,
+    sequence: bytes.readUIntLE(payload + 1, 6),
+    durable: bytes.readUIntLE(payload + 7, 6),
+    micros: bytes.readDoubleLE(payload + 13),
+    operations: readOperations(bytes, payload + PAYLOAD_FIXED_BYTES, bytes.readUInt32LE(payload + 21)),
+    end,
+  };
+}
+
+/** Only called on bytes whose checksum is right. */
+function readOperations(bytes: Buffer, offset: number, count: number): Operation[] {
+  const operations = new Array<Operation>(count);
+  let at = offset;
+  for (let i = 0; i < count; i++) {
+    const isPut = bytes[at] === PUT;
+    const key = at + OPERATION_FIXED_BYTES;
+    const value = key + bytes.readUInt16LE(at + 1);
+    at = value + bytes.readUInt32LE(at + 3);
+    operations[i] = { key: bytes.subarray(key, value), value: isPut ? bytes.subarray(value, at) : null };
+  }
+  return operations;
+}
+
+/**
+ * The newest sequence that any intact record from `offset` on attests to have been durable, 0 when there is none.
+ * Looks at every offset, since the damage before it may have taken the record boundaries with it.
+ */
+export function attestedAfter(bytes: Buffer, offset: number, salt: number): number {
+  let attested = 0;
+  let at = offset;
+  while (at + RECORD_HEADER_BYTES + PAYLOAD_FIXED_BYTES <= bytes.length) {
+    const record = readRecord(bytes, at, salt);
+    if (record === null) {
+      at++;
+      continue;
+    }
+    attested = Math.max(attested, record.durable);
+    at = record.end;
+  }
+  return attested;
+}
+
+// node:zlib has crc32 since Node 20.15 and 22.2; before that a table does.
+const crc32: (bytes: Uint8Array, seed: number) => number = (zlib as Partial<typeof zlib>).crc32 ?? tableCrc32();
+
+function tableCrc32(): (bytes: Uint8Array, seed: number) => number {
+  const table = new Uint32Array(256);
+  for (let i = 0; i < 256; i++) {
+    let remainder = i;
+    for (let bit = 0; bit < 8; bit++) remainder = remainder & 1 ? (remainder >>> 1) ^ 0xedb88320 : remainder >>> 1;
+    table[i] = remainder;
+  }
+  return (bytes, seed) => {
+    let crc = ~seed;
+    for (let i = 0; i < bytes.length; i++) crc = table[(crc ^ bytes[i]!) & 0xff]! ^ (crc >>> 8);
+    return ~crc >>> 0;
+  };
+}

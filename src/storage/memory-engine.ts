@@ -1,0 +1,86 @@
+/**
+ * An engine in memory, for tests and for shards that live from their commit log alone. Cursors read a copy-on-write
+ * clone of the tree, so that they are snapshots as RocksDB's iterators are.
+ */
+import type { Engine, Operation } from "./engine.js";
+import { createOrderedMap, keyText, type OrderedMap } from "./ordered-map.js";
+import type { Cursor, Entries, KeyRange } from "./store.js";
+
+interface Item {
+  readonly key: Uint8Array;
+  readonly value: Uint8Array;
+}
+
+export class MemoryEngine implements Engine {
+  #items: OrderedMap<Item> = createOrderedMap();
+  #written = 0;
+
+  get(key: Uint8Array): Uint8Array | undefined {
+    return this.#items.get(keyText(key))?.value;
+  }
+
+  getMany(keys: readonly Uint8Array[]): (Uint8Array | undefined)[] {
+    return keys.map((key) => this.get(key));
+  }
+
+  cursor(range: KeyRange): Cursor {
+    return new MemoryCursor(this.#items.clone(), range);
+  }
+
+  write(operations: readonly Operation[]): void {
+    for (const { key, value } of operations) {
+      const text = keyText(key);
+      if (value === null) this.#items.delete(text);
+      else this.#items.set(text, { key, value });
+    }
+    this.#written += operations.length;
+  }
+
+  /** Nothing is ever persisted. */
+  entriesInMemory(): number {
+    return this.#written;
+  }
+
+  async close(): Promise<void> {}
+
+  /** A second engine with the same content, independent from then on. */
+  clone(): MemoryEngine {
+    const copy = new MemoryEngine();
+    copy.#items = this.#items.clone();
+    copy.#written = this.#written;
+    return copy;
+  }
+}
+
+class MemoryCursor implements Cursor {
+  readonly #gte: string;
+  readonly #lt: string;
+  #steps: Iterator<[string, Item]> | null;
+  readonly #reverse: boolean;
+
+  constructor(items: OrderedMap<Item>, range: KeyRange) {
+    this.#gte = keyText(range.gte);
+    this.#lt = keyText(range.lt);
+    this.#reverse = range.reverse === true;
+    this.#steps = this.#reverse ? items.entriesReversed(this.#lt, undefined, true) : items.entries(this.#gte);
+  }
+
+  next(max: number): Entries {
+    const keys: Uint8Array[] = [];
+    const values: Uint8Array[] = [];
+    while (this.#steps !== null && keys.length < max) {
+      const step = this.#steps.next();
+      if (step.done === true || (this.#reverse ? step.value[0] < this.#gte : step.value[0] >= this.#lt)) {
+        this.#steps = null;
+        break;
+      }
+      keys.push(step.value[1].key);
+      values.push(step.value[1].value);
+    }
+    return { keys, values };
+  }
+
+  close(): void {
+    this.#steps = null;
+  }
+}

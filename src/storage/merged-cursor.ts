@@ -1,0 +1,180 @@
+/**
+ * A transaction's cursor: the engine's entries, corrected by recent versions of the snapshot, and then by the
+ * transaction's own writes as they were when the cursor was opened. Opened and closed by transaction.ts.
+ */
+import type { OrderedMap } from "./ordered-map.js";
+import { keyText } from "./ordered-map.js";
+import type { RangeRead } from "./read-set.js";
+import type { Cursor, Entries, KeyRange } from "./store.js";
+import { type VersionedKey, valueAt } from "./versions.js";
+
+/** A source of corrections, in the cursor's order; `value` null hides the engine's entry. */
+interface Overlay {
+  /** Key of the correction that comes next, null at the end. */
+  text: string | null;
+  key: Uint8Array;
+  value: Uint8Array | null;
+  advance(): void;
+}
+
+interface Keyed {
+  readonly key: Uint8Array;
+}
+
+const NO_ENTRIES: Entries = { keys: [], values: [] };
+const NO_BYTES = new Uint8Array(0);
+
+/** Entries of an ordered map within a range; `correct` gives the value, undefined to skip an entry. Reads a clone of the map. */
+class MapOverlay<V extends Keyed> implements Overlay {
+  text: string | null = null;
+  key: Uint8Array = NO_BYTES;
+  value: Uint8Array | null = null;
+  readonly #steps: Iterator<[string, V]>;
+  readonly #low: string;
+  readonly #high: string;
+  readonly #reverse: boolean;
+  readonly #correct: (item: V) => Uint8Array | null | undefined;
+
+  constructor(map: OrderedMap<V>, range: KeyRange, correct: (item: V) => Uint8Array | null | undefined) {
+    this.#low = keyText(range.gte);
+    this.#high = keyText(range.lt);
+    this.#reverse = range.reverse === true;
+    this.#correct = correct;
+    const clone = map.clone();
+    this.#steps = this.#reverse ? clone.entriesReversed(this.#high, undefined, true) : clone.entries(this.#low);
+    this.advance();
+  }
+
+  advance(): void {
+    for (;;) {
+      const step = this.#steps.next();
+      if (step.done === true || (this.#reverse ? step.value[0] < this.#low : step.value[0] >= this.#high)) {
+        this.text = null;
+        return;
+      }
+      const value = this.#correct(step.value[1]);
+      if (value === undefined) continue;
+      this.text = step.value[0];
+      this.key = step.value[1].key;
+      this.value = value;
+      return;
+    }
+  }
+}
+
+/** Recent versions as of a snapshot; null when there are none in the range. */
+export function versionOverlay(map: OrderedMap<VersionedKey>, range: KeyRange, snapshot: number): Overlay | null {
+  const overlay = new MapOverlay(map, range, (entry) => valueAt(entry, snapshot));
+  return overlay.text === null ? null : overlay;
+}
+
+/** A transaction's own writes; null when there are none in the range. */
+export function writeOverlay(
+  map: OrderedMap<Keyed & { readonly value: Uint8Array | null }>,
+  range: KeyRange,
+): Overlay | null {
+  const overlay = new MapOverlay(map, range, (write) => write.value);
+  return overlay.text === null ? null : overlay;
+}
+
+export class MergedCursor implements Cursor {
+  readonly #engine: Cursor;
+  /** Own writes before versions: the earlier one wins where both have a key. */
+  #overlays: Overlay[];
+  readonly #reverse: boolean;
+  readonly #read: RangeRead | null;
+  readonly #onClose: (cursor: MergedCursor) => void;
+  #buffer: Entries = NO_ENTRIES;
+  #position = 0;
+  #isOpen = true;
+
+  constructor(
+    engine: Cursor,
+    overlays: readonly (Overlay | null)[],
+    reverse: boolean,
+    read: RangeRead | null,
+    onClose: (cursor: MergedCursor) => void,
+  ) {
+    this.#engine = engine;
+    this.#overlays = overlays.filter((overlay) => overlay !== null);
+    this.#reverse = reverse;
+    this.#read = read;
+    this.#onClose = onClose;
+  }
+
+  next(max: number): Entries {
+    if (!this.#isOpen) return NO_ENTRIES;
+    const isPlain = this.#overlays.length === 0 && this.#position === this.#buffer.keys.length;
+    const entries = isPlain ? this.#engine.next(max) : this.#merge(max);
+    const count = entries.keys.length;
+    if (this.#read !== null) {
+      if (count > 0) this.#read.last = entries.keys[count - 1]!;
+      if (count < max) this.#read.finished = true;
+    }
+    if (count === 0) this.close();
+    return entries;
+  }
+
+  close(): void {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    this.#engine.close();
+    this.#overlays = [];
+    if (this.#read !== null) this.#read.closed = true;
+    this.#onClose(this);
+  }
+
+  #merge(max: number): Entries {
+    const keys: Uint8Array[] = [];
+    const values: Uint8Array[] = [];
+    while (keys.length < max) {
+      if (this.#position === this.#buffer.keys.length) {
+        this.#buffer = this.#engine.next(max);
+        this.#position = 0;
+      }
+      const engineKey = this.#buffer.keys[this.#position];
+      const overlay = this.#nextOverlay();
+      if (overlay === null) {
+        if (engineKey === undefined) break;
+        keys.push(engineKey);
+        values.push(this.#buffer.values[this.#position++]!);
+        continue;
+      }
+      const order = engineKey === undefined ? -1 : this.#compare(overlay.text!, keyText(engineKey));
+      if (order > 0) {
+        keys.push(engineKey!);
+        values.push(this.#buffer.values[this.#position++]!);
+        continue;
+      }
+      if (order === 0) this.#position++;
+      if (overlay.value !== null) {
+        keys.push(overlay.key);
+        values.push(overlay.value);
+      }
+      this.#skip(overlay.text!);
+    }
+    return { keys, values };
+  }
+
+  /** The overlay whose correction comes next, null when none is left. */
+  #nextOverlay(): Overlay | null {
+    let first: Overlay | null = null;
+    for (const overlay of this.#overlays) {
+      if (first === null || this.#compare(overlay.text!, first.text!) < 0) first = overlay;
+    }
+    return first;
+  }
+
+  /** Moves all overlays past a key. */
+  #skip(text: string): void {
+    for (const overlay of this.#overlays) if (overlay.text === text) overlay.advance();
+    if (this.#overlays.some((overlay) => overlay.text === null)) {
+      this.#overlays = this.#overlays.filter((overlay) => overlay.text !== null);
+    }
+  }
+
+  #compare(a: string, b: string): number {
+    if (a === b) return 0;
+    return a < b === this.#reverse ? 1 : -1;
+  }
+}

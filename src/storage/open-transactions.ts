@@ -1,0 +1,35 @@
+/** The open transactions of a shard, oldest snapshot first: a linked list through the transactions themselves. */
+import type { ShardTransaction } from "./transaction.js";
+
+export class OpenTransactions {
+  oldest: ShardTransaction | null = null;
+  #newest: ShardTransaction | null = null;
+  count = 0;
+
+  add(transaction: ShardTransaction): void {
+    transaction.older = this.#newest;
+    transaction.newer = null;
+    if (this.#newest === null) this.oldest = transaction;
+    else this.#newest.newer = transaction;
+    this.#newest = transaction;
+    this.count++;
+  }
+
+  remove(transaction: ShardTransaction): void {
+    const { older, newer } = transaction;
+    if (older === null) this.oldest = newer;
+    else older.newer = newer;
+    if (newer === null) this.#newest = older;
+    else newer.older = older;
+    transaction.older = null;
+    transaction.newer = null;
+    this.count--;
+  }
+
+  /** A copy, oldest first: the callers end transactions while they walk. */
+  list(): ShardTransaction[] {
+    const all: ShardTransaction[] = [];
+    for (let each = this.oldest; each !== null; each = each.newer) all.push(each);
+    return all;
+  }
+}

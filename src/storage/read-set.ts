@@ -1,0 +1,110 @@
+/**
+ * What a serializable transaction has read: keys, and ranges as far as its cursors went. Owned by the transaction,
+ * which asks at commit whether a later commit wrote into it. Past a bound, neighbouring reads are merged into ranges
+ * that also cover what lies between them: memory stays bounded at the price of a few needless conflicts.
+ */
+import { keyText, STOP_WALK } from "./ordered-map.js";
+import type { KeyRange } from "./store.js";
+import type { RecentVersions, VersionedKey } from "./versions.js";
+
+/** A range that a cursor is reading; the cursor moves `last` and sets `finished`. */
+export interface RangeRead {
+  readonly range: KeyRange;
+  /** The last key handed out. */
+  last: Uint8Array | null;
+  /** The reader knows that the range ends after `last`. */
+  finished: boolean;
+  /** The cursor will not move any more. */
+  closed: boolean;
+}
+
+interface Interval {
+  readonly low: string;
+  /** Exclusive. */
+  readonly high: string;
+}
+
+/** Reads kept exactly; beyond it they are merged down to half as many. */
+const READS_MAX = 16_384;
+
+export class ReadSet {
+  #keys: Uint8Array[] = [];
+  #ranges: RangeRead[] = [];
+  #merged: Interval[] = [];
+  /** Reads at which to merge next. */
+  #bound = READS_MAX;
+
+  addKey(key: Uint8Array): void {
+    this.#keys.push(key);
+    if (this.#keys.length >= this.#bound) this.#merge();
+  }
+
+  addRange(range: KeyRange): RangeRead {
+    if (this.#ranges.length >= this.#bound) this.#merge();
+    const read = { range, last: null, finished: false, closed: false };
+    this.#ranges.push(read);
+    return read;
+  }
+
+  /** Whether a commit after `snapshot` wrote a key that was read. */
+  isOverwritten(versions: RecentVersions, snapshot: number): boolean {
+    if (versions.size === 0) return false;
+    for (const key of this.#keys) {
+      const entry = versions.find(keyText(key));
+      if (entry !== undefined && entry.newest.sequence > snapshot) return true;
+    }
+    for (const read of this.#ranges) {
+      const interval = intervalOf(read);
+      if (interval !== null && isIntervalOverwritten(interval, versions, snapshot)) return true;
+    }
+    return this.#merged.some((interval) => isIntervalOverwritten(interval, versions, snapshot));
+  }
+
+  #merge(): void {
+    const intervals = this.#merged;
+    for (const key of this.#keys) {
+      const low = keyText(key);
+      intervals.push({ low, high: `${low}\0` });
+    }
+    for (const read of this.#ranges) {
+      const interval = read.closed ? intervalOf(read) : null;
+      if (interval !== null) intervals.push(interval);
+    }
+    this.#keys = [];
+    this.#ranges = this.#ranges.filter((read) => !read.closed);
+    this.#bound = Math.max(READS_MAX, this.#ranges.length * 2);
+    intervals.sort((a, b) => (a.low < b.low ? -1 : a.low > b.low ? 1 : 0));
+    this.#merged = unite(intervals, false);
+    while (this.#merged.length > READS_MAX / 2) this.#merged = unite(this.#merged, true);
+  }
+}
+
+/** Joins overlapping intervals, given in order of `low`; with `pairs` also every second one with its neighbour. */
+function unite(intervals: readonly Interval[], pairs: boolean): Interval[] {
+  const united: Interval[] = [];
+  for (let i = 0; i < intervals.length; i++) {
+    const next = intervals[i]!;
+    const last = united.at(-1);
+    if (last !== undefined && (next.low <= last.high || (pairs && i % 2 === 1))) {
+      if (next.high > last.high) united[united.length - 1] = { low: last.low, high: next.high };
+    } else {
+      united.push(next);
+    }
+  }
+  return united;
+}
+
+/** The part of its range that a cursor has seen; null when it has seen nothing. */
+function intervalOf({ range, last, finished }: RangeRead): Interval | null {
+  const low = keyText(range.gte);
+  const high = keyText(range.lt);
+  if (finished) return { low, high };
+  if (last === null) return null;
+  return range.reverse === true ? { low: keyText(last), high } : { low, high: `${keyText(last)}\0` };
+}
+
+function isIntervalOverwritten({ low, high }: Interval, versions: RecentVersions, snapshot: number): boolean {
+  const visit = (_text: string, entry: VersionedKey) => (entry.newest.sequence > snapshot ? STOP_WALK : undefined);
+  // A walk answers with a number when nothing stopped it.
+  return low < high && typeof versions.ordered().forRange(low, high, false, visit) !== "number";
+}

@@ -1,0 +1,293 @@
+/**
+ * The scratch buffer in which records are put together, and the encodings of single values. Used by record-codec.ts
+ * only; one record at a time is under construction.
+ *
+ * A value is a frame: its payload's length (one byte below 0xFC; else 0xFC and u16, or 0xFD and u32, little-endian),
+ * then the payload. A reader can pass over a frame without knowing its type.
+ */
+import { DbError, sqlError } from "../protocol/errors.js";
+import { RECORD_BYTES_MAX } from "../protocol/limits.js";
+import type { Numeric } from "../protocol/numeric.js";
+import type { Interval, Json, SqlArray, SqlType, TimeTz, Value } from "../protocol/values.js";
+
+export const FRAME_U16 = 0xfc;
+export const FRAME_U32 = 0xfd;
+
+/** First payload byte of a numeric: its scale, when the unscaled value is an int64 that follows; else one of these. */
+export const NUMERIC_FORM = { positive: 240, negative: 241, nan: 242, infinity: 243, negativeInfinity: 244 } as const;
+
+const SCRATCH_BYTES = 64 * 1024;
+/** A scratch buffer that grew beyond this is not kept. */
+const SCRATCH_BYTES_KEPT = 1024 * 1024;
+/** Characters whose UTF-8 form surely has a length of one byte. */
+const SHORT_TEXT = 83;
+const TWO_32 = 2 ** 32;
+
+let scratch = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
+let at = 0;
+
+const doubles = new Float64Array(1);
+const doubleBytes = new Uint8Array(doubles.buffer);
+const floats = new Float32Array(1);
+const floatBytes = new Uint8Array(floats.buffer);
+
+export function startRecord(): void {
+  at = 0;
+}
+
+/** The finished record in a buffer of its own. Throws 54000 past RECORD_BYTES_MAX. */
+export function finishRecord(): Buffer {
+  if (at > RECORD_BYTES_MAX) throw rowTooBig(at);
+  const record = Buffer.allocUnsafe(at);
+  scratch.copy(record, 0, 0, at);
+  if (scratch.length > SCRATCH_BYTES_KEPT) scratch = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
+  return record;
+}
+
+export function writeByte(byte: number): void {
+  ensure(1);
+  scratch[at++] = byte;
+}
+
+export function writeVarint(value: number): void {
+  ensure(5);
+  let rest = value;
+  while (rest > 0x7f) {
+    scratch[at++] = (rest & 0x7f) | 0x80;
+    rest >>>= 7;
+  }
+  scratch[at++] = rest;
+}
+
+/** Reserves the bits of `count` columns, all zero; returns their place for `markNull`. */
+export function writeBitmap(count: number): number {
+  const length = (count + 7) >>> 3;
+  ensure(length);
+  scratch.fill(0, at, at + length);
+  at += length;
+  return at - length;
+}
+
+export function markNull(bitmap: number, index: number): void {
+  scratch[bitmap + (index >>> 3)]! |= 1 << (index & 7);
+}
+
+/** One frame. `value` is not NULL. Throws not_supported for types that no record can hold. */
+export function writeValue(type: SqlType, value: Value): void {
+  switch (type.name) {
+    case "bool":
+      writeInt(value === true ? 1 : 0);
+      return;
+    case "int2":
+    case "int4":
+    case "oid":
+    case "int8":
+    case "date":
+    case "time":
+    case "timestamp":
+    case "timestamptz":
+      writeInt(value as number | bigint);
+      return;
+    case "float4":
+      floats[0] = value as number;
+      writeBytes(floatBytes);
+      return;
+    case "float8":
+      doubles[0] = value as number;
+      writeBytes(doubleBytes);
+      return;
+    case "numeric":
+      writeNumeric(value as Numeric);
+      return;
+    case "unknown":
+    case "text":
+    case "varchar":
+    case "bpchar":
+    case "name":
+      writeText(value as string);
+      return;
+    case "uuid":
+      writeBytes(Buffer.from((value as string).replaceAll("-", ""), "hex"));
+      return;
+    case "bytea":
+      writeBytes(value as Uint8Array);
+      return;
+    case "timetz":
+      writeInts((value as TimeTz).micros, (value as TimeTz).offset);
+      return;
+    case "interval":
+      writeInts((value as Interval).months, (value as Interval).days, (value as Interval).micros);
+      return;
+    case "json":
+    case "jsonb":
+      writeText((value as Json).text ?? jsonText(value as Json));
+      return;
+    case "vector": {
+      const vector = value as Float32Array;
+      writeBytes(new Uint8Array(vector.buffer, vector.byteOffset, vector.byteLength));
+      return;
+    }
+    case "array":
+      writeArray(type.element!, value as SqlArray);
+      return;
+    default:
+      throw new DbError("not_supported", `A column cannot hold the type ${type.name}.`);
+  }
+}
+
+/** Two's complement in as few bytes as hold it (0, 1, 2, 3, 4, 6, 7 or 8). ±Infinity is the extreme int64. */
+function writeInt(value: number | bigint): void {
+  ensure(9);
+  const head = at++;
+  writeIntBytes(value);
+  scratch[head] = at - head - 1;
+}
+
+function writeIntBytes(value: number | bigint): void {
+  if (typeof value === "bigint") {
+    scratch.writeBigInt64LE(value, at);
+    at += 8;
+    return;
+  }
+  if (value === (value | 0)) {
+    writeInt32Bytes(value);
+    return;
+  }
+  if (value === Number.POSITIVE_INFINITY || value === Number.NEGATIVE_INFINITY) {
+    scratch.writeBigInt64LE(value > 0 ? 0x7fffffffffffffffn : -0x8000000000000000n, at);
+    at += 8;
+    return;
+  }
+  const high = Math.floor(value / TWO_32);
+  scratch.writeUInt32LE(value - high * TWO_32, at);
+  at += 4;
+  let rest = high;
+  const count = high >= -0x8000 && high < 0x8000 ? 2 : high >= -0x800000 && high < 0x800000 ? 3 : 4;
+  for (let i = 0; i < count; i++) {
+    scratch[at++] = rest;
+    rest >>= 8;
+  }
+}
+
+function writeInt32Bytes(value: number): void {
+  if (value === 0) return;
+  scratch[at++] = value;
+  if (value >= -0x80 && value < 0x80) return;
+  scratch[at++] = value >> 8;
+  if (value >= -0x8000 && value < 0x8000) return;
+  scratch[at++] = value >> 16;
+  if (value >= -0x800000 && value < 0x800000) return;
+  scratch[at++] = value >> 24;
+}
+
+function writeInts(...values: number[]): void {
+  ensure(1);
+  const head = at++;
+  for (const value of values) writeInt(value);
+  scratch[head] = at - head - 1;
+}
+
+function writeNumeric(value: Numeric): void {
+  const { unscaled, scale, special } = value;
+  if (special !== null) {
+    const form = special === "NaN" ? "nan" : special === "Infinity" ? "infinity" : "negativeInfinity";
+    writeBytes([NUMERIC_FORM[form]]);
+    return;
+  }
+  if (scale < NUMERIC_FORM.positive && unscaled === BigInt.asIntN(64, unscaled)) {
+    ensure(10);
+    const head = at++;
+    scratch[at++] = scale;
+    const isExact = unscaled >= Number.MIN_SAFE_INTEGER && unscaled <= Number.MAX_SAFE_INTEGER;
+    writeIntBytes(isExact ? Number(unscaled) : unscaled);
+    scratch[head] = at - head - 1;
+    return;
+  }
+  const isNegative = unscaled < 0n;
+  const hex = (isNegative ? -unscaled : unscaled).toString(16);
+  const magnitude = Buffer.from(hex.length % 2 === 0 ? hex : `0${hex}`, "hex");
+  const head = Buffer.of(isNegative ? NUMERIC_FORM.negative : NUMERIC_FORM.positive, scale & 0xff, scale >>> 8);
+  writeBytes(Buffer.concat([head, magnitude]));
+}
+
+function writeText(text: string): void {
+  if (text.length > SHORT_TEXT) {
+    const length = Buffer.byteLength(text);
+    writeFrameHead(length);
+    at += scratch.write(text, at);
+    return;
+  }
+  ensure(3 * SHORT_TEXT + 1);
+  const head = at++;
+  let i = 0;
+  if (text.length <= 24) {
+    for (; i < text.length; i++) {
+      const unit = text.charCodeAt(i);
+      if (unit > 0x7f) break;
+      scratch[at++] = unit;
+    }
+  }
+  if (i < text.length) at += scratch.write(i === 0 ? text : text.slice(i), at);
+  scratch[head] = at - head - 1;
+}
+
+function writeBytes(bytes: ArrayLike<number>): void {
+  writeFrameHead(bytes.length);
+  scratch.set(bytes, at);
+  at += bytes.length;
+}
+
+/** The head of a frame; also makes room for the payload. */
+function writeFrameHead(length: number): void {
+  ensure(length + 5);
+  if (length < FRAME_U16) {
+    scratch[at++] = length;
+  } else if (length <= 0xffff) {
+    scratch[at] = FRAME_U16;
+    scratch.writeUInt16LE(length, at + 1);
+    at += 3;
+  } else {
+    scratch[at] = FRAME_U32;
+    scratch.writeUInt32LE(length, at + 1);
+    at += 5;
+  }
+}
+
+/** Dimensions and lower bounds, the number of elements, their null bits, and a frame for each that is not NULL. */
+function writeArray(element: SqlType, { elements, dimensions, lowerBounds }: SqlArray): void {
+  ensure(5);
+  const head = at;
+  at += 5;
+  writeVarint(dimensions.length);
+  for (const dimension of dimensions) writeVarint(dimension);
+  for (const bound of lowerBounds) {
+    writeInt(bound);
+  }
+  writeVarint(elements.length);
+  const bitmap = writeBitmap(elements.length);
+  for (let i = 0; i < elements.length; i++) {
+    const value = elements[i]!;
+    if (value === null) markNull(bitmap, i);
+    else writeValue(element, value);
+  }
+  scratch[head] = FRAME_U32;
+  scratch.writeUInt32LE(at - head - 5, head + 1);
+}
+
+function jsonText({ value }: Json): string {
+  const text = JSON.stringify(value);
+  if (text === undefined) throw new DbError("internal_error", `A jsonb value cannot be stored: ${typeof value}.`);
+  return text;
+}
+
+function ensure(count: number): void {
+  if (at + count <= scratch.length) return;
+  if (at + count > 2 * RECORD_BYTES_MAX) throw rowTooBig(at + count);
+  const larger = Buffer.allocUnsafeSlow(Math.max(at + count, scratch.length * 2));
+  scratch.copy(larger, 0, 0, at);
+  scratch = larger;
+}
+
+function rowTooBig(bytes: number): DbError {
+  return sqlError("54000", `row is too big: size ${bytes}, maximum size ${RECORD_BYTES_MAX}`);
+}

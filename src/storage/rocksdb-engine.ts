@@ -1,0 +1,212 @@
+/**
+ * The engine on RocksDB, through the native functions of @nxtedition/rocksdb. Its JavaScript classes are passed by:
+ * they build an object with callbacks per iterator and batch and look up absent options by name in every call, which
+ * costs a fifth of a point read. One column family; the package's version is pinned exactly for this.
+ *
+ * RocksDB's own log is written without fsync: the commit log makes commits durable and is replayed at open.
+ */
+import { mkdirSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { DbError } from "../protocol/errors.js";
+import type { Engine, Operation } from "./engine.js";
+import type { Cursor, Entries, KeyRange } from "./store.js";
+
+export interface RocksEngineOptions {
+  readonly directory: string;
+  /** Uncompressed blocks kept in memory. */
+  readonly cacheBytes?: number;
+  /** Memory for writes not yet in files, all memtables together. */
+  readonly memtableBytes?: number;
+  /** Background threads for flush and compaction. */
+  readonly threads?: number;
+}
+
+type Handle = { readonly opaque: unique symbol };
+
+/** The native functions that are used. None may be called with a closed database: it would end the process. */
+interface Binding {
+  db_init(location: string): Handle;
+  db_open(db: Handle, options: object, callback: (error: Error | null) => void): void;
+  db_close(db: Handle, callback: (error: Error | null) => void): void;
+  db_get_many_sync(db: Handle, keys: readonly Uint8Array[], options: undefined): (Buffer | null | undefined)[];
+  db_get_property(db: Handle, name: string): string;
+  iterator_init(db: Handle, options: object): Handle;
+  iterator_nextv_sync(iterator: Handle, max: number): { rows: Buffer[]; finished: boolean };
+  iterator_close(iterator: Handle): void;
+  batch_init(): Handle;
+  batch_put(batch: Handle, key: Uint8Array, value: Uint8Array, options: undefined): void;
+  batch_del(batch: Handle, key: Uint8Array, options: undefined): void;
+  batch_clear(batch: Handle): void;
+  batch_write(db: Handle, batch: Handle, options: undefined): void;
+}
+
+const MIB = 1024 * 1024;
+
+export class RocksEngine implements Engine {
+  readonly #binding: Binding;
+  readonly #db: Handle;
+  readonly #batch: Handle;
+  readonly #single: Uint8Array[] = [];
+  #isOpen = true;
+
+  /** Throws internal_error with what to do when the directory is in use, damaged, or the binary cannot run here. */
+  static async open(options: RocksEngineOptions): Promise<RocksEngine> {
+    const binding = loadBinding();
+    mkdirSync(options.directory, { recursive: true });
+    const db = binding.db_init(options.directory);
+    const settings = {
+      createIfMissing: true,
+      walCompression: false,
+      compaction: "level",
+      // Hash indexes in blocks and a bloom filter for memtables: point reads 20% faster, absent keys 40%, scans alike.
+      optimize: "point-lookup",
+      cacheSize: options.cacheBytes ?? 64 * MIB,
+      memtableMemoryBudget: options.memtableBytes ?? 128 * MIB,
+      parallelism: options.threads ?? 2,
+    };
+    await new Promise<void>((resolve, reject) => {
+      binding.db_open(db, settings, (error) => {
+        if (error === null) resolve();
+        else reject(openError(options.directory, error));
+      });
+    });
+    return new RocksEngine(binding, db);
+  }
+
+  private constructor(binding: Binding, db: Handle) {
+    this.#binding = binding;
+    this.#db = db;
+    this.#batch = binding.batch_init();
+  }
+
+  get(key: Uint8Array): Uint8Array | undefined {
+    this.#single[0] = key;
+    return this.getMany(this.#single)[0];
+  }
+
+  getMany(keys: readonly Uint8Array[]): (Uint8Array | undefined)[] {
+    this.#checkOpen();
+    const values = this.#binding.db_get_many_sync(this.#db, keys, undefined);
+    // Null stands for a read that RocksDB gave up because the values exceed 2 GiB together.
+    if (values.includes(null)) throw new DbError("query_error", "too much data in one read", { sqlstate: "54000" });
+    return values as (Uint8Array | undefined)[];
+  }
+
+  cursor(range: KeyRange): Cursor {
+    this.#checkOpen();
+    return new RocksCursor(this, this.#binding, this.#db, range);
+  }
+
+  write(operations: readonly Operation[]): void {
+    this.#checkOpen();
+    const binding = this.#binding;
+    const batch = this.#batch;
+    try {
+      for (const { key, value } of operations) {
+        if (value === null) binding.batch_del(batch, key, undefined);
+        else binding.batch_put(batch, key, value, undefined);
+      }
+      binding.batch_write(this.#db, batch, undefined);
+    } finally {
+      binding.batch_clear(batch);
+    }
+  }
+
+  entriesInMemory(): number {
+    this.#checkOpen();
+    const active = this.#binding.db_get_property(this.#db, "rocksdb.num-entries-active-mem-table");
+    const immutable = this.#binding.db_get_property(this.#db, "rocksdb.num-entries-imm-mem-tables");
+    return Number(active) + Number(immutable);
+  }
+
+  async close(): Promise<void> {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    await new Promise<void>((resolve, reject) => {
+      this.#binding.db_close(this.#db, (error) => (error === null ? resolve() : reject(error)));
+    });
+  }
+
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
+  #checkOpen(): void {
+    if (!this.#isOpen) throw new DbError("shutting_down");
+  }
+}
+
+class RocksCursor implements Cursor {
+  readonly #engine: RocksEngine;
+  readonly #binding: Binding;
+  #iterator: Handle | null;
+
+  constructor(engine: RocksEngine, binding: Binding, db: Handle, range: KeyRange) {
+    this.#engine = engine;
+    this.#binding = binding;
+    this.#iterator = binding.iterator_init(db, {
+      gte: range.gte,
+      lt: range.lt,
+      reverse: range.reverse === true,
+      keyEncoding: "buffer",
+      valueEncoding: "buffer",
+      fillCache: true,
+    });
+  }
+
+  next(max: number): Entries {
+    if (this.#iterator === null) return { keys: [], values: [] };
+    if (!this.#engine.isOpen) throw new DbError("shutting_down");
+    const { rows, finished } = this.#binding.iterator_nextv_sync(this.#iterator, max);
+    const count = rows.length >>> 1;
+    const keys = new Array<Uint8Array>(count);
+    const values = new Array<Uint8Array>(count);
+    for (let i = 0; i < count; i++) {
+      keys[i] = rows[2 * i]!;
+      values[i] = rows[2 * i + 1]!;
+    }
+    if (finished) this.close();
+    return { keys, values };
+  }
+
+  close(): void {
+    if (this.#iterator === null) return;
+    // Closing the database has closed its iterators.
+    if (this.#engine.isOpen) this.#binding.iterator_close(this.#iterator);
+    this.#iterator = null;
+  }
+}
+
+let loaded: Binding | null = null;
+
+function loadBinding(): Binding {
+  if (loaded !== null) return loaded;
+  if (
+    process.platform === "linux" &&
+    process.arch === "x64" &&
+    !/\bavx2\b/.test(readFileSync("/proc/cpuinfo", "utf8"))
+  ) {
+    const advice = "Run it on a processor with AVX2, or let a virtual machine pass the host's processor through.";
+    throw new DbError("internal_error", `The bundled RocksDB needs a processor with AVX2. ${advice}`);
+  }
+  try {
+    loaded = createRequire(import.meta.url)("@nxtedition/rocksdb/binding.js") as Binding;
+  } catch (error) {
+    const where = `${process.platform}-${process.arch}, Node ${process.versions.node}`;
+    throw new DbError("internal_error", `RocksDB has no binary for ${where}: ${(error as Error).message}`);
+  }
+  return loaded;
+}
+
+function openError(directory: string, error: Error): DbError {
+  const code = (error as NodeJS.ErrnoException).code;
+  if (code === "LEVEL_LOCKED") {
+    const advice = "Stop the other server, or give this one a data directory of its own.";
+    return new DbError("internal_error", `The shard ${directory} is in use by another server. ${advice}`);
+  }
+  if (code === "LEVEL_CORRUPTION") {
+    const advice = "Restore a backup of the shard's directory.";
+    return new DbError("internal_error", `RocksDB finds ${directory} damaged (${error.message}). ${advice}`);
+  }
+  return new DbError("internal_error", `RocksDB cannot open ${directory}: ${error.message}`);
+}

@@ -1,0 +1,22 @@
+/** Opens a partition's shard on disk: its commit log and, behind it, RocksDB. The only place that knows the layout. */
+import { join } from "node:path";
+import { FileCommitLog, type FileCommitLogOptions } from "./file-commit-log.js";
+import { prepareShardDirectory } from "./format.js";
+import { RocksEngine, type RocksEngineOptions } from "./rocksdb-engine.js";
+import { Shard, type ShardOptions } from "./shard.js";
+
+export type ShardOnDiskOptions = Omit<ShardOptions, "engine" | "log"> &
+  Omit<RocksEngineOptions, "directory"> &
+  Omit<FileCommitLogOptions, "directory">;
+
+export function partitionDirectory(dataDirectory: string, partition: number): string {
+  return join(dataDirectory, `partition-${partition}`);
+}
+
+/** Creates the directory at the first time. Throws internal_error with what to do when it cannot be used. */
+export async function openShardOnDisk(directory: string, options: ShardOnDiskOptions): Promise<Shard> {
+  prepareShardDirectory(directory);
+  const engine = await RocksEngine.open({ ...options, directory: join(directory, "rocksdb") });
+  const log = await FileCommitLog.open({ ...options, directory: join(directory, "log") });
+  return Shard.open({ ...options, engine, log });
+}

@@ -1,0 +1,377 @@
+/**
+ * A shard: the single writer's view of one partition's data. An actor owns it, begins transactions on it, and calls
+ * `flush` at the end of each turn of its loop.
+ *
+ *   begin ─▶ transaction ─▶ commit (memory, visible to later transactions)
+ *   flush ─▶ commit log: one write ─▶ engine: one batch ─▶ fsync in the background ─▶ onDurable(sequence)
+ *
+ * What a reply has seen (its transaction's snapshot or commit sequence) may leave the actor once onDurable has reached
+ * it. The commit log is ahead of the engine at all times, and is replayed into it at open. Should a power cut take
+ * commits from the log that the engine already had (nobody was told of them), a gap entry says so in the log.
+ */
+import { DbError } from "../protocol/errors.js";
+import type { Commit, CommitLog, LogEntry } from "./commit-log.js";
+import type { Engine, Operation } from "./engine.js";
+import { APPLIED_SEQUENCE_KEY } from "./keys.js";
+import { OpenTransactions } from "./open-transactions.js";
+import { type Isolation, ShardTransaction, type TransactionHost, type Write } from "./transaction.js";
+import { RecentVersions } from "./versions.js";
+
+export interface ShardOptions {
+  readonly engine: Engine;
+  readonly log: CommitLog;
+  /** When commits count as durable: after an fsync (the default), or at once with an fsync every so often. */
+  readonly durability?: "fsync" | { readonly intervalMs: number };
+  /** Memory for recent versions; past it the oldest transactions are ended. */
+  readonly versionBytesMax?: number;
+  /** Wall clock, microseconds since the epoch. */
+  readonly now?: () => number;
+  /** Everything up to `sequence` is durable. */
+  readonly onDurable?: (sequence: number) => void;
+  /**
+   * The disk is full: the commits from `first` to `last` are undone, and the shard goes on without them. Replies that
+   * have seen any of them must fail too. The next commits get the same sequences.
+   */
+  readonly onFlushFailed?: (first: number, last: number, error: DbError) => void;
+  /** The shard has failed; whether commits after `durableSequence` survive is unknown until it is opened again. */
+  readonly onFailed?: (error: DbError) => void;
+}
+
+export interface BeginOptions {
+  readonly readOnly?: boolean;
+  readonly isolation?: Isolation;
+}
+
+/** Counters since open. */
+export interface ShardMetrics {
+  commits: number;
+  conflicts: number;
+  flushes: number;
+  syncs: number;
+  syncMicros: number;
+  /** Transactions ended because their snapshots needed too much memory. */
+  abortedForMemory: number;
+  readonly logBytes: number;
+  readonly openTransactions: number;
+  readonly versionBytes: number;
+}
+
+const VERSION_BYTES_MAX = 256 * 1024 * 1024;
+/** Operations of one engine batch while the log is replayed. */
+const REPLAY_OPERATIONS = 10_000;
+const REPLAY_BYTES = 4 * 1024 * 1024;
+/** The log is looked through for segments to drop each time it has grown by this much. */
+const TRIM_EVERY_BYTES = 4 * 1024 * 1024;
+/** Operations between two points at which it is noted how far the engine was. */
+const CHECKPOINT_OPERATIONS = 1024;
+
+export class Shard implements TransactionHost {
+  readonly engine: Engine;
+  readonly versions = new RecentVersions();
+  readonly log: CommitLog;
+  readonly #options: ShardOptions;
+  readonly #open = new OpenTransactions();
+  readonly #counters = { commits: 0, conflicts: 0, flushes: 0, syncs: 0, syncMicros: 0, abortedForMemory: 0 };
+  committedSequence = 0;
+  appliedSequence = 0;
+  durableSequence = 0;
+  #synced = 0;
+  /** Commits of this turn. */
+  #turn: Commit[] = [];
+  #prunedTo = 0;
+  #failed: DbError | null = null;
+  #isClosed = false;
+  #syncing: Promise<void> | null = null;
+  #timer: NodeJS.Timeout | null = null;
+  /** Operations given to the engine since open, and where it stood after some of them, oldest first. */
+  #operations = 0;
+  #checkpoints: { readonly sequence: number; readonly operations: number }[] = [];
+  #trimAt = TRIM_EVERY_BYTES;
+
+  /** Replays what the engine lacks from the log. The shard owns both, and closes them if it cannot be opened. */
+  static async open(options: ShardOptions): Promise<Shard> {
+    const shard = new Shard(options);
+    try {
+      shard.#recover();
+      await options.log.sync();
+    } catch (error) {
+      await Promise.allSettled([options.log.close(), options.engine.close()]);
+      throw error;
+    }
+    const sequence = shard.appliedSequence;
+    shard.committedSequence = sequence;
+    shard.durableSequence = sequence;
+    shard.#synced = sequence;
+    shard.#prunedTo = sequence;
+    return shard;
+  }
+
+  private constructor(options: ShardOptions) {
+    this.#options = options;
+    this.engine = options.engine;
+    this.log = options.log;
+  }
+
+  /** Why the shard cannot be used any more; it must be opened again. */
+  get failed(): DbError | null {
+    return this.#failed;
+  }
+
+  get metrics(): ShardMetrics {
+    return {
+      ...this.#counters,
+      logBytes: this.log.bytesAppended,
+      openTransactions: this.#open.count,
+      versionBytes: this.versions.bytes,
+    };
+  }
+
+  /** Serializable unless said otherwise. Throws partition_unavailable when the shard has failed. */
+  begin(options?: BeginOptions): ShardTransaction {
+    this.#checkUsable();
+    const transaction = new ShardTransaction(this, options?.readOnly ?? false, options?.isolation ?? "serializable");
+    this.#open.add(transaction);
+    return transaction;
+  }
+
+  /** Ends the turn: hands its commits to the log and the engine and starts making them durable. Never throws. */
+  flush(): void {
+    if (this.#turn.length === 0 || this.#failed !== null) return;
+    const commits = this.#turn;
+    this.#turn = [];
+    try {
+      this.log.append(commits);
+    } catch (error) {
+      this.#appendFailed(commits, error);
+      return;
+    }
+    try {
+      this.#apply();
+    } catch (error) {
+      this.#fail(error);
+      return;
+    }
+    this.#counters.flushes++;
+    this.#startSync();
+    if (this.#options.durability !== undefined && this.#options.durability !== "fsync") {
+      this.#durable(this.appliedSequence);
+    }
+    this.#endOldestBeyondMemory();
+    if (this.log.bytesAppended >= this.#trimAt) this.#trim();
+  }
+
+  /** Flushes, waits until all is durable, and closes log and engine. Open transactions end with shutting_down. */
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.flush();
+    this.#isClosed = true;
+    for (const transaction of this.#open.list()) transaction.abort(new DbError("shutting_down"));
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    await this.#syncing;
+    try {
+      await this.log.close();
+      if (this.#failed === null && this.durableSequence < this.appliedSequence) this.#durable(this.appliedSequence);
+    } catch (error) {
+      this.#fail(error);
+    } finally {
+      await this.engine.close();
+    }
+  }
+
+  /** For transactions only: the sequence of the new commit. */
+  commit(writes: readonly Write[]): number {
+    this.#checkUsable();
+    const sequence = ++this.committedSequence;
+    this.versions.add(sequence, writes);
+    this.#turn.push({ sequence, micros: this.#now(), operations: writes });
+    this.#counters.commits++;
+    return sequence;
+  }
+
+  conflicted(): void {
+    this.#counters.conflicts++;
+  }
+
+  refreshed(transaction: ShardTransaction): void {
+    this.#open.remove(transaction);
+    this.#open.add(transaction);
+    this.#prune();
+  }
+
+  ended(transaction: ShardTransaction): void {
+    this.#open.remove(transaction);
+    this.#prune();
+  }
+
+  #checkUsable(): void {
+    if (this.#isClosed) throw new DbError("shutting_down");
+    if (this.#failed !== null) throw new DbError("partition_unavailable", this.#failed.message);
+  }
+
+  #now(): number {
+    return this.#options.now === undefined ? Date.now() * 1000 : this.#options.now();
+  }
+
+  /** The engine takes the turn's commits, and recent versions that no reader needs are dropped. */
+  #apply(): void {
+    const hasReaders = this.#open.oldest !== null;
+    if (hasReaders) this.versions.keepReplaced((keys) => this.engine.getMany(keys));
+    this.#writeEngine(this.versions.pendingOperations(), this.committedSequence);
+    this.versions.applied();
+    if (hasReaders) {
+      this.#prune();
+    } else {
+      this.versions.clear();
+      this.#prunedTo = this.appliedSequence;
+    }
+  }
+
+  #writeEngine(operations: Operation[], sequence: number): void {
+    operations.push({ key: APPLIED_SEQUENCE_KEY, value: encodeSequence(sequence) });
+    this.engine.write(operations);
+    this.appliedSequence = sequence;
+    this.#operations += operations.length;
+    if (this.#operations - (this.#checkpoints.at(-1)?.operations ?? 0) >= CHECKPOINT_OPERATIONS) {
+      this.#checkpoints.push({ sequence, operations: this.#operations });
+    }
+  }
+
+  #prune(): void {
+    if (this.versions.size === 0) return;
+    const floor = this.#open.oldest === null ? this.appliedSequence : this.#open.oldest.floor;
+    if (floor <= this.#prunedTo) return;
+    this.#prunedTo = floor;
+    this.versions.prune(floor);
+  }
+
+  #endOldestBeyondMemory(): void {
+    const max = this.#options.versionBytesMax ?? VERSION_BYTES_MAX;
+    while (this.versions.bytes > max && this.#open.oldest !== null) {
+      const why = "The transaction was ended: too much was changed while it was open to keep what it may read.";
+      this.#open.oldest.abort(new DbError("transaction_aborted", why, { sqlstate: "72000" }));
+      this.#counters.abortedForMemory++;
+    }
+  }
+
+  #appendFailed(commits: readonly Commit[], error: unknown): void {
+    if (!(error instanceof DbError && error.code === "disk_full")) {
+      this.#fail(error);
+      return;
+    }
+    const first = commits[0]!.sequence;
+    const last = this.committedSequence;
+    this.versions.undo(first);
+    this.committedSequence = first - 1;
+    for (const transaction of this.#open.list()) {
+      // It has read what never came to be.
+      if (transaction.snapshot >= first) transaction.abort(error);
+    }
+    this.#options.onFlushFailed?.(first, last, error);
+  }
+
+  #startSync(): void {
+    const { durability } = this.#options;
+    if (this.#syncing !== null || this.#timer !== null || this.#failed !== null) return;
+    if (durability === undefined || durability === "fsync" || this.#isClosed) {
+      this.#syncing = this.#sync();
+      return;
+    }
+    this.#timer = setTimeout(() => {
+      this.#timer = null;
+      this.#syncing = this.#sync();
+    }, durability.intervalMs).unref();
+  }
+
+  async #sync(): Promise<void> {
+    const upTo = this.appliedSequence;
+    const start = process.hrtime.bigint();
+    try {
+      await this.log.sync();
+    } catch (error) {
+      this.#syncing = null;
+      this.#fail(error);
+      return;
+    }
+    this.#syncing = null;
+    this.#counters.syncs++;
+    this.#counters.syncMicros += Number((process.hrtime.bigint() - start) / 1000n);
+    this.#synced = upTo;
+    if (this.appliedSequence > upTo) this.#startSync();
+    this.#durable(upTo);
+  }
+
+  #durable(sequence: number): void {
+    if (sequence <= this.durableSequence) return;
+    this.durableSequence = sequence;
+    this.#options.onDurable?.(sequence);
+  }
+
+  #fail(cause: unknown): void {
+    if (this.#failed !== null) return;
+    const error = cause instanceof DbError ? cause : new DbError("internal_error", `The shard failed: ${cause}`);
+    this.#failed = error;
+    this.#turn = [];
+    for (const transaction of this.#open.list()) {
+      transaction.abort(new DbError("partition_unavailable", error.message));
+    }
+    this.#options.onFailed?.(error);
+  }
+
+  /** Drops log segments whose commits the engine has written to its files. */
+  #trim(): void {
+    this.#trimAt = this.log.bytesAppended + TRIM_EVERY_BYTES;
+    const persisted = this.#operations - this.engine.entriesInMemory();
+    let sequence = 0;
+    while (this.#checkpoints.length > 0 && this.#checkpoints[0]!.operations <= persisted) {
+      sequence = this.#checkpoints.shift()!.sequence;
+    }
+    // What is not synced yet cannot be dropped, even if the engine was quicker.
+    if (sequence > 0) this.log.trim(Math.min(sequence, this.#synced));
+  }
+
+  #recover(): void {
+    const applied = decodeSequence(this.engine.get(APPLIED_SEQUENCE_KEY));
+    this.appliedSequence = applied;
+    if (this.log.lastSequence < applied) {
+      this.log.appendGap(applied, this.#now());
+      return;
+    }
+    if (this.log.firstSequence > applied + 1) {
+      throw behind(`has applied ${applied} commits, the commit log starts at ${this.log.firstSequence}`);
+    }
+    let operations: Operation[] = [];
+    let bytes = 0;
+    let last = applied;
+    for (const entry of this.log.replay(applied + 1)) {
+      checkReplayable(entry, applied);
+      for (const operation of entry.operations) {
+        operations.push(operation);
+        bytes += operation.key.length + (operation.value?.length ?? 0);
+      }
+      last = entry.sequence;
+      if (operations.length < REPLAY_OPERATIONS && bytes < REPLAY_BYTES) continue;
+      this.#writeEngine(operations, last);
+      operations = [];
+      bytes = 0;
+    }
+    if (last > this.appliedSequence) this.#writeEngine(operations, last);
+  }
+}
+
+function checkReplayable(entry: LogEntry, applied: number): void {
+  if (entry.gap) throw behind(`has applied ${applied} commits, the commit log has a gap up to ${entry.sequence}`);
+}
+
+function behind(what: string): DbError {
+  return new DbError("internal_error", `The shard cannot be recovered: its engine ${what}. Restore a backup.`);
+}
+
+function encodeSequence(sequence: number): Buffer {
+  const bytes = Buffer.allocUnsafe(6);
+  bytes.writeUIntBE(sequence, 0, 6);
+  return bytes;
+}
+
+function decodeSequence(value: Uint8Array | undefined): number {
+  return value === undefined ? 0 : Buffer.from(value).readUIntBE(0, 6);
+}

@@ -1,0 +1,293 @@
+/**
+ * Transactions on a shard: one snapshot, the writes of its own in memory, validation at commit (optimistic concurrency
+ * control with backward validation; Kung and Robinson 1981). Made by Shard.begin, owned by whoever began it, and
+ * listed by the shard as long as they are open.
+ */
+import { DbError, sqlError } from "../protocol/errors.js";
+import { TRANSACTION_BYTES_MAX } from "../protocol/limits.js";
+import type { Engine, Operation } from "./engine.js";
+import { MergedCursor, versionOverlay, writeOverlay } from "./merged-cursor.js";
+import { createOrderedMap, keyText, type OrderedMap } from "./ordered-map.js";
+import { ReadSet } from "./read-set.js";
+import type { Cursor, KeyRange, Transaction } from "./store.js";
+import { type RecentVersions, valueAt } from "./versions.js";
+
+/**
+ * serializable: nothing that was read or written may have changed. snapshot and repeatable read: nothing that was
+ * written. The other two: the same, but each statement reads a snapshot of its own (`refresh`).
+ */
+export type Isolation = "serializable" | "snapshot" | "repeatable read" | "read committed" | "read uncommitted";
+
+export interface Write extends Operation {
+  readonly text: string;
+  /** What the transaction saw when it first wrote the key. */
+  readonly snapshot: number;
+}
+
+/** The shard, as its transactions see it. */
+export interface TransactionHost {
+  readonly engine: Engine;
+  readonly versions: RecentVersions;
+  readonly committedSequence: number;
+  /** Newest sequence that the engine has applied. */
+  readonly appliedSequence: number;
+  commit(writes: readonly Write[]): number;
+  conflicted(): void;
+  /** The transaction moves to the end of the list of open ones. */
+  refreshed(transaction: ShardTransaction): void;
+  ended(transaction: ShardTransaction): void;
+}
+
+interface Undo {
+  readonly text: string;
+  readonly before: Write | undefined;
+}
+
+interface Savepoint {
+  readonly id: number;
+  readonly undoLength: number;
+}
+
+type Ending = Pick<DbError, "code" | "message" | "details">;
+
+const ENDED: Ending = { code: "transaction_aborted", message: "The transaction has ended.", details: undefined };
+
+export class ShardTransaction implements Transaction {
+  readonly readOnly: boolean;
+  readonly isolation: Isolation;
+  snapshot: number;
+  /** The engine's sequence at the snapshot; recent versions above it must stay in memory. */
+  floor: number;
+  /** Neighbours in the shard's list of open transactions. */
+  older: ShardTransaction | null = null;
+  newer: ShardTransaction | null = null;
+  readonly #host: TransactionHost;
+  readonly #reads: ReadSet | null;
+  /** No commit up to here can conflict. */
+  #validFrom: number;
+  /** Why it is not open any more. */
+  #end: Ending | null = null;
+  #writes: Map<string, Write> | null = null;
+  /** The writes in order; made by the first scan that may meet one. */
+  #ordered: OrderedMap<Write> | null = null;
+  #bytes = 0;
+  #undo: Undo[] = [];
+  #savepoints: Savepoint[] = [];
+  #nextSavepoint = 1;
+  #cursors: Set<MergedCursor> | null = null;
+
+  constructor(host: TransactionHost, readOnly: boolean, isolation: Isolation) {
+    this.#host = host;
+    this.readOnly = readOnly;
+    this.isolation = isolation;
+    this.snapshot = host.committedSequence;
+    this.floor = host.appliedSequence;
+    this.#validFrom = this.snapshot;
+    this.#reads = isolation === "serializable" && !readOnly ? new ReadSet() : null;
+  }
+
+  get dirty(): boolean {
+    return this.#writes !== null && this.#writes.size > 0;
+  }
+
+  get isOpen(): boolean {
+    return this.#end === null;
+  }
+
+  /** Read committed: from now on sees everything that is committed. Cursors that are open keep what they see. */
+  refresh(): void {
+    this.#checkOpen();
+    this.snapshot = this.#host.committedSequence;
+    if (this.dirty || (this.#cursors !== null && this.#cursors.size > 0)) return;
+    this.floor = this.#host.appliedSequence;
+    this.#validFrom = this.snapshot;
+    this.#host.refreshed(this);
+  }
+
+  get(key: Uint8Array): Uint8Array | undefined {
+    this.#checkOpen();
+    const found = this.#inMemory(key);
+    return found === undefined ? this.#host.engine.get(key) : (found ?? undefined);
+  }
+
+  getMany(keys: readonly Uint8Array[]): (Uint8Array | undefined)[] {
+    this.#checkOpen();
+    const values = new Array<Uint8Array | undefined>(keys.length);
+    const missing: number[] = [];
+    for (let i = 0; i < keys.length; i++) {
+      const found = this.#inMemory(keys[i]!);
+      if (found === undefined) missing.push(i);
+      else values[i] = found ?? undefined;
+    }
+    if (missing.length === keys.length) return this.#host.engine.getMany(keys);
+    if (missing.length === 0) return values;
+    const stored = this.#host.engine.getMany(missing.map((i) => keys[i]!));
+    for (let j = 0; j < missing.length; j++) values[missing[j]!] = stored[j];
+    return values;
+  }
+
+  scan(range: KeyRange): Cursor {
+    this.#checkOpen();
+    const { engine, versions } = this.#host;
+    const own = this.dirty ? writeOverlay(this.#orderedWrites(), range) : null;
+    const recent = versions.size > 0 ? versionOverlay(versions.ordered(), range, this.snapshot) : null;
+    const read = this.#reads === null ? null : this.#reads.addRange(range);
+    this.#cursors ??= new Set();
+    const cursors = this.#cursors;
+    const cursor = new MergedCursor(engine.cursor(range), [own, recent], range.reverse === true, read, (closed) => {
+      cursors.delete(closed);
+    });
+    cursors.add(cursor);
+    return cursor;
+  }
+
+  put(key: Uint8Array, value: Uint8Array): void {
+    this.#write(key, value);
+  }
+
+  delete(key: Uint8Array): void {
+    this.#write(key, null);
+  }
+
+  savepoint(): number {
+    this.#checkOpen();
+    const id = this.#nextSavepoint++;
+    this.#savepoints.push({ id, undoLength: this.#undo.length });
+    return id;
+  }
+
+  rollbackTo(savepoint: number): void {
+    const index = this.#savepointIndex(savepoint);
+    this.#savepoints.length = index + 1;
+    const { undoLength } = this.#savepoints[index]!;
+    while (this.#undo.length > undoLength) {
+      const { text, before } = this.#undo.pop()!;
+      const dropped = this.#writes!.get(text)!;
+      this.#bytes -= sizeOf(dropped);
+      if (before === undefined) {
+        this.#writes!.delete(text);
+        this.#ordered?.delete(text);
+      } else {
+        this.#writes!.set(text, before);
+        this.#ordered?.set(text, before);
+      }
+    }
+  }
+
+  release(savepoint: number): void {
+    this.#savepoints.length = this.#savepointIndex(savepoint);
+    if (this.#savepoints.length > 0) return;
+    for (const { before } of this.#undo) if (before !== undefined) this.#bytes -= sizeOf(before);
+    this.#undo = [];
+  }
+
+  /** Throws serialization_failure, after which the transaction has ended, when it must be run again. */
+  commit(): number {
+    this.#checkOpen();
+    if (!this.dirty) {
+      this.#finish(ENDED);
+      return this.snapshot;
+    }
+    const host = this.#host;
+    const conflict = host.committedSequence === this.#validFrom ? null : this.#conflict();
+    if (conflict !== null) {
+      host.conflicted();
+      this.#finish(ENDED);
+      throw conflict;
+    }
+    const sequence = host.commit([...this.#writes!.values()]);
+    this.#finish(ENDED);
+    return sequence;
+  }
+
+  rollback(): void {
+    if (this.#end === null) this.#finish(ENDED);
+  }
+
+  /** Ended by the shard: every later call throws `reason`. */
+  abort(reason: DbError): void {
+    if (this.#end === null) this.#finish(reason);
+  }
+
+  #checkOpen(): void {
+    if (this.#end !== null) throw new DbError(this.#end.code, this.#end.message, this.#end.details);
+  }
+
+  /** The value if memory knows it: null when the key is absent; undefined when the engine must be asked. */
+  #inMemory(key: Uint8Array): Uint8Array | null | undefined {
+    let text: string | null = null;
+    if (this.#writes !== null) {
+      text = keyText(key);
+      const write = this.#writes.get(text);
+      if (write !== undefined) return write.value;
+    }
+    this.#reads?.addKey(key);
+    const { versions } = this.#host;
+    if (versions.size === 0) return undefined;
+    const entry = versions.find(text ?? keyText(key));
+    return entry === undefined ? undefined : valueAt(entry, this.snapshot);
+  }
+
+  #write(key: Uint8Array, value: Uint8Array | null): void {
+    this.#checkOpen();
+    if (this.readOnly) {
+      throw sqlError("25006", "cannot write in a read-only transaction");
+    }
+    const text = keyText(key);
+    this.#writes ??= new Map();
+    const before = this.#writes.get(text);
+    const write = { text, key, value, snapshot: before === undefined ? this.snapshot : before.snapshot };
+    const isUndoable = this.#savepoints.length > 0;
+    const bytes = this.#bytes + sizeOf(write) - (before === undefined || isUndoable ? 0 : sizeOf(before));
+    if (bytes > TRANSACTION_BYTES_MAX) {
+      throw sqlError("54000", `the transaction's changes exceed ${TRANSACTION_BYTES_MAX} bytes`);
+    }
+    this.#bytes = bytes;
+    if (isUndoable) this.#undo.push({ text, before });
+    this.#writes.set(text, write);
+    this.#ordered?.set(text, write);
+  }
+
+  #orderedWrites(): OrderedMap<Write> {
+    if (this.#ordered === null) {
+      this.#ordered = createOrderedMap();
+      for (const write of this.#writes!.values()) this.#ordered.set(write.text, write);
+    }
+    return this.#ordered;
+  }
+
+  #savepointIndex(savepoint: number): number {
+    this.#checkOpen();
+    const index = this.#savepoints.findIndex(({ id }) => id === savepoint);
+    if (index === -1) throw sqlError("3B001", `savepoint "${savepoint}" does not exist`);
+    return index;
+  }
+
+  #conflict(): DbError | null {
+    const { versions } = this.#host;
+    for (const write of this.#writes!.values()) {
+      const entry = versions.find(write.text);
+      if (entry !== undefined && entry.newest.sequence > write.snapshot) {
+        return sqlError("40001", "could not serialize access due to concurrent update");
+      }
+    }
+    if (this.#reads?.isOverwritten(versions, this.snapshot)) {
+      return sqlError("40001", "could not serialize access due to read/write dependencies among transactions");
+    }
+    return null;
+  }
+
+  #finish(reason: Ending): void {
+    this.#end = reason;
+    if (this.#cursors !== null) for (const cursor of [...this.#cursors]) cursor.close();
+    this.#cursors = null;
+    this.#writes = null;
+    this.#ordered = null;
+    this.#undo = [];
+    this.#host.ended(this);
+  }
+}
+
+function sizeOf(write: Operation): number {
+  return write.key.length + (write.value === null ? 0 : write.value.length);
+}

@@ -1,0 +1,75 @@
+/** What a client hears about a body that is wrong: the place, the field, the remedy. */
+import t from "tap";
+import { compileValidator } from "../../src/actor/validate.js";
+import type { EndpointName } from "../../src/protocol/endpoints.js";
+import { ENDPOINTS } from "../../src/protocol/endpoints.js";
+import type { DbError } from "../../src/protocol/errors.js";
+import { encodeCaller, encodeHead, RequestFrame, RequestWriter } from "../../src/protocol/frames.js";
+
+function frameOf(body: string | null, query = "", params: string[] = []): RequestFrame {
+  const writer = new RequestWriter();
+  const head = encodeHead(encodeCaller("", "", "", "", []), "", "", query, params);
+  writer.request(1, 0, 0, 0, 0, 0, "r", head, body === null ? null : Buffer.from(body));
+  const buffer = Buffer.from(writer.take());
+  return new RequestFrame(buffer, 0, buffer.length);
+}
+
+function problem(
+  name: EndpointName,
+  body: string | null,
+  query = "",
+  params: string[] = [],
+): Pick<DbError, "code" | "message" | "details"> {
+  const validate = compileValidator(ENDPOINTS.find((endpoint) => endpoint.name === name)!);
+  try {
+    validate(frameOf(body, query, params));
+  } catch (error) {
+    const { code, message, details } = error as DbError;
+    return { code, message, details };
+  }
+  throw new Error("the request was accepted");
+}
+
+t.test("malformed JSON", async (t) => {
+  t.match(problem("query.execute", '{"sql":'), {
+    code: "invalid_json",
+    message: /position 7 \(line 1, column 8\)/,
+    details: { position: 7 },
+  });
+  t.match(problem("query.execute", '{\n "sql": "a",\n}'), { code: "invalid_json", message: /line 3, column 1/ });
+  t.match(problem("query.execute", "{'sql':1}"), { code: "invalid_json", details: { position: 1 } });
+});
+
+t.test("wrong fields", async (t) => {
+  t.match(problem("query.execute", "{}"), {
+    code: "invalid_request",
+    message: 'Missing field "sql".',
+    details: { field: "sql" },
+  });
+  t.match(problem("query.execute", '{"sql":"SELECT 1","parametres":[]}'), {
+    message: /Unknown field "parametres"\. Known: sql, parameters, params/,
+    details: { field: "parametres" },
+  });
+  t.match(problem("query.execute", '{"sql":7}'), {
+    message: 'The field "sql" must be string.',
+    details: { field: "sql" },
+  });
+  t.match(problem("query.execute", '{"sql":"x","max_rows":0}'), { message: /"max_rows" must be >= 1/ });
+  t.match(problem("query.execute", "[]"), { message: /The body must be object/ });
+  t.match(problem("query.execute", null), { message: /body is missing/ });
+  t.match(problem("admin.tenants.create", '{"id":"Upper Case"}'), { details: { field: "id" } });
+  t.match(problem("apikeys.create", '{"name":"k","permission":"Root"}'), { details: { field: "permission" } });
+});
+
+t.test("what is optional may be left out", async (t) => {
+  const validate = compileValidator(ENDPOINTS.find(({ name }) => name === "transactions.begin")!);
+  t.same(validate(frameOf(null)).body, {});
+  t.same(validate(frameOf("{}")).body, {});
+});
+
+t.test("query parameters and path variables", async (t) => {
+  t.match(problem("schema.tables", null, "limit=many"), { details: { field: "limit" } });
+  t.match(problem("schema.tables", null, "page=1"), { message: /Unknown query parameter "page"/ });
+  const validate = compileValidator(ENDPOINTS.find(({ name }) => name === "transactions.savepoint.rollback")!);
+  t.same(validate(frameOf(null, "", ["tx_1", "a b"])).params, { id: "tx_1", name: "a b" });
+});

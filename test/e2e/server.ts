@@ -1,0 +1,162 @@
+/** Starts the real server as a user would, on a free loopback port and in a temporary folder, and talks to it. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+
+const MAIN = new URL("../../src/main.js", import.meta.url).pathname;
+export const ADMIN_PASSWORD = "a password for tests";
+
+export interface Reply {
+  readonly status: number;
+  readonly headers: Headers;
+  // Tests read what they expect; a wrong shape fails the test.
+  // biome-ignore lint/suspicious/noExplicitAny: see above
+  readonly body: any;
+}
+
+export interface CallOptions {
+  /** null: no credential; undefined: the server's administrator. */
+  readonly token?: string | null;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal;
+}
+
+export class TestServer {
+  url = "";
+  /** The administrator's access token. */
+  token = "";
+  readonly lines: string[] = [];
+  private child: ChildProcess | null = null;
+
+  private constructor(
+    readonly directory: string,
+    private readonly environment: Readonly<Record<string, string>>,
+  ) {}
+
+  /** The rate limit is off unless the environment says otherwise. */
+  static async start(environment: Readonly<Record<string, string>> = {}): Promise<TestServer> {
+    const server = new TestServer(mkdtempSync(join(tmpdir(), "tessera-test-")), environment);
+    await server.boot();
+    return server;
+  }
+
+  get pid(): number {
+    return this.child!.pid!;
+  }
+
+  /** Starts the process on the same data; also after `kill`. */
+  async boot(): Promise<void> {
+    const child = spawn(process.execPath, ["--enable-source-maps", MAIN, "serve"], {
+      env: {
+        ...process.env,
+        TESSERA_PORT: "0",
+        TESSERA_DATA_DIR: this.directory,
+        TESSERA_ADMIN_PASSWORD: ADMIN_PASSWORD,
+        TESSERA_RATE_LIMIT_PER_SECOND: "0",
+        TESSERA_SERVER_LOG_LEVEL: "warn",
+        ...this.environment,
+      },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    this.child = child;
+    child.stderr!.on("data", (data: Buffer) => this.lines.push(data.toString()));
+    this.url = await new Promise<string>((resolve, reject) => {
+      createInterface({ input: child.stdout! }).on("line", (line) => {
+        this.lines.push(line);
+        const match = /^listening on (http:\S+)$/.exec(line);
+        if (match !== null) resolve(match[1]!);
+      });
+      child.once("exit", (code) => reject(new Error(`the server ended with code ${code}:\n${this.lines.join("\n")}`)));
+    });
+    this.token = (
+      await this.call("POST", "/v1/auth/login", { username: "admin", password: ADMIN_PASSWORD }, { token: null })
+    ).body.access_token;
+  }
+
+  /** One request; a string or Uint8Array body goes as it is, anything else as JSON. */
+  async call(method: string, path: string, body?: unknown, options: CallOptions = {}): Promise<Reply> {
+    const token = options.token === undefined ? this.token : options.token;
+    const raw = typeof body === "string" || body instanceof Uint8Array;
+    const response = await fetch(this.url + path, {
+      method,
+      headers: {
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
+        ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+        ...options.headers,
+      },
+      ...(body === undefined ? {} : { body: raw ? (body as string) : JSON.stringify(body) }),
+      ...(options.signal === undefined ? {} : { signal: options.signal }),
+    });
+    const text = await response.text();
+    const isJson = response.headers.get("content-type")?.startsWith("application/json");
+    return {
+      status: response.status,
+      headers: response.headers,
+      body: isJson && text !== "" ? JSON.parse(text) : text,
+    };
+  }
+
+  /** Runs a statement; the reply may be an error. */
+  sql(sql: string, parameters: readonly unknown[] = [], options: CallOptions = {}): Promise<Reply> {
+    return this.call("POST", "/v1/query/execute", { sql, parameters }, options);
+  }
+
+  /** The rows of a statement that must succeed. */
+  async rows(sql: string, parameters: readonly unknown[] = [], options: CallOptions = {}): Promise<unknown[][]> {
+    const reply = await this.sql(sql, parameters, options);
+    if (reply.status !== 200) throw new Error(`${sql} answered ${reply.status}: ${JSON.stringify(reply.body)}`);
+    return reply.body.data.rows;
+  }
+
+  /** Makes a tenant with one user and gives that user's token. */
+  async tenant(id: string, roles: readonly string[] = ["user"]): Promise<string> {
+    const password = `password of ${id}`;
+    await this.expect(201, "POST", "/admin/tenants", { id });
+    await this.expect(201, "POST", `/admin/tenants/${id}/users`, { username: `${id}-user`, password, roles });
+    return this.login(`${id}-user`, password);
+  }
+
+  async login(username: string, password: string): Promise<string> {
+    return (await this.expect(200, "POST", "/v1/auth/login", { username, password })).body.access_token;
+  }
+
+  async expect(
+    status: number,
+    method: string,
+    path: string,
+    body?: unknown,
+    options: CallOptions = {},
+  ): Promise<Reply> {
+    const reply = await this.call(method, path, body, options);
+    if (reply.status !== status) {
+      throw new Error(`${method} ${path} answered ${reply.status}, not ${status}: ${JSON.stringify(reply.body)}`);
+    }
+    return reply;
+  }
+
+  /** SIGKILL, as a power cut for the process. */
+  async kill(): Promise<void> {
+    const ended = this.ended();
+    this.child!.kill("SIGKILL");
+    await ended;
+  }
+
+  /** SIGTERM; gives the exit code. */
+  async terminate(): Promise<number | null> {
+    const ended = this.ended();
+    this.child!.kill("SIGTERM");
+    return ended;
+  }
+
+  /** Ends the process, if it runs, and removes its data. */
+  async stop(): Promise<void> {
+    if (this.child!.exitCode === null && this.child!.signalCode === null) await this.terminate();
+    rmSync(this.directory, { recursive: true, force: true });
+  }
+
+  private ended(): Promise<number | null> {
+    return new Promise((resolve) => this.child!.once("exit", (code) => resolve(code)));
+  }
+}

@@ -1,0 +1,40 @@
+/** The configuration that the gateway's tests start from; what a test is about, it changes. */
+import type { Config } from "../../src/protocol/config.js";
+
+type Section<K extends keyof Config> = Partial<Config[K]>;
+
+export interface ConfigChanges {
+  readonly server?: Section<"server">;
+  readonly rateLimit?: Section<"rateLimit">;
+  readonly limits?: Section<"limits">;
+}
+
+/** No rate limit, any free port, nothing logged, unless changed. */
+export function gatewayConfig(changes: ConfigChanges = {}): Config {
+  const config = {
+    server: {
+      host: "127.0.0.1",
+      port: 0,
+      requestTimeout: 300,
+      longRequestTimeout: 900,
+      bodyBytesMax: 1 << 20,
+      shutdownTimeout: 5,
+      requestLog: "off",
+      logLevel: "silent",
+      docs: true,
+      cors: { enabled: false, origins: [], headers: ["authorization", "content-type"] },
+      ...changes.server,
+    },
+    rateLimit: { perSecond: 0, burst: 0, ...changes.rateLimit },
+    limits: {
+      connectionsMax: 1000,
+      requestsPerPartitionMax: 1000,
+      requestsPerTenantMax: 1000,
+      requestBytesPerPartitionMax: 64 << 20,
+      replyBytesPerConnectionMax: 1 << 20,
+      ...changes.limits,
+    },
+  };
+  // The gateway reads no other section.
+  return config as unknown as Config;
+}

@@ -1,0 +1,127 @@
+/** The shard on real files: RocksDB, the commit log and the format version of a directory. */
+import { spawn } from "node:child_process";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import t, { type Test } from "tap";
+import { FileCommitLog } from "../../src/storage/file-commit-log.js";
+import { FORMAT_VERSION, prepareShardDirectory } from "../../src/storage/format.js";
+import { RocksEngine } from "../../src/storage/rocksdb-engine.js";
+import { commit, content, directory, get, key, openShard, rows } from "./shards.js";
+
+const all = { gte: Buffer.alloc(0), lt: Buffer.of(0xff) };
+
+async function onFiles(t: Test, path: string) {
+  const engine = await RocksEngine.open({ directory: join(path, "rocksdb") });
+  return openShard(t, {
+    engine,
+    log: await FileCommitLog.open({ directory: join(path, "log"), segmentBytes: 20_000 }),
+  });
+}
+
+t.test("a shard comes back after it was closed", async (t) => {
+  const path = directory(t);
+  const shard = await onFiles(t, path);
+  for (let i = 0; i < 50; i++) {
+    commit(shard, [`k${i % 9}`, String(i)], ["empty", ""], ["z", "x".repeat(3000)]);
+    shard.flush();
+  }
+  const before = content(shard);
+  await shard.close();
+  const reopened = await onFiles(t, path);
+  t.same(content(reopened), before);
+  t.equal(reopened.durableSequence, 50);
+  t.ok(readdirSync(join(path, "log")).length > 3);
+});
+
+t.test("a killed process loses no durable commit and splits none", async (t) => {
+  const path = directory(t);
+  let durable = 0;
+  for (let life = 0; life < 3; life++) {
+    const target = fileURLToPath(new URL("./kill-target.js", import.meta.url));
+    const child = spawn(process.execPath, [target, path], { stdio: ["ignore", "pipe", "inherit"] });
+    const goal = durable + 200;
+    for await (const chunk of child.stdout) {
+      const lines = String(chunk).split("\n");
+      durable = Math.max(durable, ...lines.slice(0, -1).map(Number));
+      if (durable >= goal) child.kill("SIGKILL");
+    }
+    const shard = await onFiles(t, path);
+    const sequence = shard.committedSequence;
+    t.ok(sequence >= goal && sequence >= durable);
+    const reader = shard.begin({ readOnly: true });
+    t.same([get(reader, "counter"), get(reader, "twin")], [String(sequence), String(sequence)]);
+    t.equal(content(shard).filter((row) => row.startsWith("row")).length, Math.min(sequence, 998));
+    reader.rollback();
+    await shard.close();
+  }
+});
+
+t.test("a directory that is in use is refused with advice", async (t) => {
+  const path = directory(t);
+  const engine = await RocksEngine.open({ directory: path });
+  await t.rejects(RocksEngine.open({ directory: path }), { message: /in use by another server.*Stop/ });
+  await engine.close();
+  const next = await RocksEngine.open({ directory: path });
+  await next.close();
+});
+
+t.test("a closed engine answers with an error, also through a cursor that was open", async (t) => {
+  const engine = await RocksEngine.open({ directory: directory(t) });
+  engine.write([{ key: key("a"), value: key("1") }]);
+  const cursor = engine.cursor(all);
+  const other = engine.cursor(all);
+  await engine.close();
+  for (const call of [
+    () => engine.get(key("a")),
+    () => engine.cursor(all),
+    () => engine.write([]),
+    () => engine.entriesInMemory(),
+    () => cursor.next(1),
+  ]) {
+    t.throws(call, { code: "shutting_down" });
+  }
+  cursor.close();
+  other.close();
+  await engine.close();
+});
+
+t.test("a cursor sees the moment it was opened, in both directions and within its bounds", async (t) => {
+  const engine = await RocksEngine.open({ directory: directory(t) });
+  t.teardown(() => engine.close());
+  engine.write(["a", "b", "c", "d"].map((name) => ({ key: key(name), value: key("1") })));
+  const forward = engine.cursor({ gte: key("a"), lt: key("d") });
+  const backward = engine.cursor({ gte: key("b"), lt: key("e"), reverse: true });
+  const nothing = engine.cursor({ gte: key("d"), lt: key("a") });
+  engine.write([
+    { key: key("bb"), value: key("2") },
+    { key: key("c"), value: null },
+  ]);
+  t.same([...rows(forward, 2), ...rows(forward, 2), ...rows(forward, 2)], ["a=1", "b=1", "c=1"]);
+  t.same(rows(backward, 9), ["d=1", "c=1", "b=1"]);
+  t.same(rows(nothing), []);
+  t.same(rows(engine.cursor(all)), ["a=1", "b=1", "bb=2", "d=1"]);
+  t.equal(engine.entriesInMemory(), 6);
+});
+
+t.test("the format version is written once and checked ever after", async (t) => {
+  const path = join(directory(t), "new", "shard");
+  prepareShardDirectory(path);
+  const file = join(path, "FORMAT");
+  t.same(JSON.parse(readFileSync(file, "utf8")), { product: "tessera", format: FORMAT_VERSION });
+  mkdirSync(join(path, "log"));
+  t.doesNotThrow(() => prepareShardDirectory(path));
+  const cases: [string, RegExp][] = [
+    ['{"product":"tessera","format":99}', /version 99; this server reads \d+\. Start the newer server/],
+    ['{"product":"tessera","format":0}', /Start the older server, export/],
+    ['{"product":"other","format":1}', /FORMAT is damaged: restore/],
+    ["{", /FORMAT is damaged: restore/],
+  ];
+  for (const [text, message] of cases) {
+    writeFileSync(file, text);
+    t.throws(() => prepareShardDirectory(path), { message });
+  }
+  const foreign = directory(t);
+  writeFileSync(join(foreign, "holiday.jpg"), "");
+  t.throws(() => prepareShardDirectory(foreign), { message: /no FORMAT file but holds other files \(holiday.jpg\)/ });
+});

@@ -1,0 +1,157 @@
+/**
+ * A disk in memory that knows what has been synced, and fails on demand: full, broken, slow to sync, or losing power
+ * with any part of what was not synced. For the tests of the commit log and the shard.
+ */
+import { basename, dirname } from "node:path";
+import type { Disk } from "../../src/storage/disk.js";
+
+export interface File {
+  bytes: Buffer;
+  /** Content at the last sync. */
+  synced: Buffer;
+}
+
+const PAGE_BYTES = 256;
+
+export class SimulatedDisk implements Disk {
+  readonly files = new Map<string, File>();
+  readonly #descriptors = new Map<number, File>();
+  /** Names that a directory sync has made durable. */
+  #names = new Set<string>();
+  #nextDescriptor = 3;
+  /** Bytes that files may still grow by. */
+  spaceBytes = Number.POSITIVE_INFINITY;
+  /** Error code of every write, after half of it was done. */
+  writeError: string | null = null;
+  syncError: string | null = null;
+  syncs = 0;
+  /** While set, syncs wait for `release` instead of finishing. */
+  isSlow = false;
+  #waiting: (() => void)[] = [];
+
+  makeDirectory(): void {}
+
+  list(path: string): string[] {
+    return [...this.files.keys()].filter((name) => dirname(name) === path).map((name) => basename(name));
+  }
+
+  open(path: string, create: boolean): number {
+    if (create) {
+      if (this.spaceBytes === 0) throw failure("ENOSPC");
+      this.files.set(path, { bytes: Buffer.alloc(0), synced: Buffer.alloc(0) });
+    }
+    const file = this.files.get(path);
+    if (file === undefined) throw failure("ENOENT");
+    this.#descriptors.set(this.#nextDescriptor, file);
+    return this.#nextDescriptor++;
+  }
+
+  close(descriptor: number): void {
+    if (!this.#descriptors.delete(descriptor)) throw failure("EBADF");
+  }
+
+  get openFiles(): number {
+    return this.#descriptors.size;
+  }
+
+  size(descriptor: number): number {
+    return this.#file(descriptor).bytes.length;
+  }
+
+  read(descriptor: number, position: number, length: number): Buffer {
+    return Buffer.from(this.#file(descriptor).bytes.subarray(position, position + length));
+  }
+
+  write(descriptor: number, bytes: Uint8Array, offset: number, position: number): number {
+    const file = this.#file(descriptor);
+    let chunk = bytes.subarray(offset);
+    if (this.writeError !== null) {
+      chunk = chunk.subarray(0, chunk.length >> 1);
+      this.#store(file, position, chunk);
+      throw failure(this.writeError);
+    }
+    const growth = Math.max(position + chunk.length - file.bytes.length, 0);
+    if (growth > this.spaceBytes) {
+      chunk = chunk.subarray(0, chunk.length - (growth - this.spaceBytes));
+      if (chunk.length === 0) throw failure("ENOSPC");
+    }
+    this.#store(file, position, chunk);
+    return chunk.length;
+  }
+
+  truncate(descriptor: number, length: number): void {
+    const file = this.#file(descriptor);
+    this.spaceBytes += file.bytes.length - length;
+    file.bytes = file.bytes.subarray(0, length);
+  }
+
+  async sync(descriptor: number): Promise<void> {
+    const file = this.#file(descriptor);
+    this.syncs++;
+    const content = Buffer.from(file.bytes);
+    if (this.isSlow) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    if (this.syncError !== null) throw failure(this.syncError);
+    file.synced = content;
+  }
+
+  async syncDirectory(): Promise<void> {
+    this.#names = new Set(this.files.keys());
+  }
+
+  remove(path: string): void {
+    this.files.delete(path);
+  }
+
+  get waitingSyncs(): number {
+    return this.#waiting.length;
+  }
+
+  /** Lets the waiting syncs finish; later ones wait again as long as the disk is slow. */
+  release(): void {
+    for (const resolve of this.#waiting.splice(0)) resolve();
+  }
+
+  /** The disk after a power cut: of what was not synced, the pages for which `survives` says so. */
+  afterPowerCut(survives: () => boolean): SimulatedDisk {
+    const disk = new SimulatedDisk();
+    for (const [path, { bytes, synced }] of this.files) {
+      if (!this.#names.has(path) && !survives()) continue;
+      const content = Buffer.alloc(Math.max(bytes.length, synced.length));
+      synced.copy(content);
+      let length = synced.length;
+      for (let page = 0; page < bytes.length; page += PAGE_BYTES) {
+        const end = Math.min(page + PAGE_BYTES, bytes.length);
+        if (!survives()) continue;
+        bytes.copy(content, page, page, end);
+        length = Math.max(length, end);
+      }
+      disk.put(path, content.subarray(0, length));
+    }
+    return disk;
+  }
+
+  /** A durable file with this content. */
+  put(path: string, content: Uint8Array): void {
+    this.files.set(path, { bytes: Buffer.from(content), synced: Buffer.from(content) });
+    this.#names.add(path);
+  }
+
+  #file(descriptor: number): File {
+    const file = this.#descriptors.get(descriptor);
+    if (file === undefined) throw failure("EBADF");
+    return file;
+  }
+
+  #store(file: File, position: number, chunk: Uint8Array): void {
+    const length = Math.max(file.bytes.length, position + chunk.length);
+    this.spaceBytes -= length - file.bytes.length;
+    const bytes = Buffer.alloc(length);
+    file.bytes.copy(bytes);
+    bytes.set(chunk, position);
+    file.bytes = bytes;
+  }
+}
+
+function failure(code: string): NodeJS.ErrnoException {
+  return Object.assign(new Error(`${code}: simulated`), { code });
+}

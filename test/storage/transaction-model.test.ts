@@ -1,0 +1,19 @@
+/** Random interleavings of transactions give the answers of a naive model, on every engine. */
+import fc from "fast-check";
+import t from "tap";
+import { ENGINES, openShard } from "./shards.js";
+import { ModelRun, steps } from "./transaction-model.js";
+
+for (const [name, open] of Object.entries(ENGINES)) {
+  t.test(`interleaved transactions behave as the model says (${name})`, async (t) => {
+    const shard = await openShard(t, { engine: await open(t) });
+    let run = 0;
+    const property = fc.property(steps, (all) => {
+      new ModelRun(shard, `${String(++run).padStart(6, "0")}/`).run(all);
+    });
+    t.doesNotThrow(() => fc.assert(property, { numRuns: name === "memory" ? 6000 : 1000 }));
+    const { openTransactions, versionBytes, conflicts } = shard.metrics;
+    t.same({ openTransactions, versionBytes }, { openTransactions: 0, versionBytes: 0 }, "nothing is left in memory");
+    t.ok(conflicts > 200, `the runs met ${conflicts} conflicts`);
+  });
+}

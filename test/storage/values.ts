@@ -1,0 +1,169 @@
+/** Arbitrary values of every SQL type, and PostgreSQL's order of them, for the tests of both codecs. */
+import fc from "fast-check";
+import { Numeric } from "../../src/protocol/numeric.js";
+import {
+  arrayOf,
+  BOOL,
+  BPCHAR,
+  BYTEA,
+  DATE,
+  FLOAT4,
+  FLOAT8,
+  INT2,
+  INT4,
+  INT8,
+  INTERVAL,
+  type Interval,
+  JSON_TYPE,
+  JSONB,
+  Json,
+  NAME,
+  NUMERIC,
+  OID,
+  type SqlArray,
+  type SqlType,
+  TEXT,
+  TIME,
+  TIMESTAMP,
+  TIMESTAMPTZ,
+  TIMETZ,
+  type TimeTz,
+  UUID,
+  VARCHAR,
+  type Value,
+  VECTOR,
+} from "../../src/protocol/values.js";
+
+export interface TypeCase {
+  readonly type: SqlType;
+  readonly values: fc.Arbitrary<Value>;
+  /** Negative, zero or positive; absent for types without an order. */
+  readonly compare?: (a: never, b: never) => number;
+}
+
+const byNumber = (a: number | bigint, b: number | bigint) => (a < b ? -1 : a > b ? 1 : 0);
+/** NaN is the greatest number. */
+const byFloat = (a: number, b: number) =>
+  Number.isNaN(a) || Number.isNaN(b) ? Number(Number.isNaN(a)) - Number(Number.isNaN(b)) : byNumber(a, b);
+const byBytes = (a: Uint8Array, b: Uint8Array) => Buffer.compare(a, b);
+const byText = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b));
+const byTrimmed = (a: string, b: string) => byText(a.replace(/ +$/, ""), b.replace(/ +$/, ""));
+
+const DAY = 86_400_000_000n;
+const lengthOf = ({ months, days, micros }: Interval) => (BigInt(months) * 30n + BigInt(days)) * DAY + BigInt(micros);
+
+const byNumeric = (a: Numeric, b: Numeric) => {
+  const rank = (x: Numeric) => (x.special === "NaN" ? 2 : x.special === "Infinity" ? 1 : x.special === null ? 0 : -1);
+  if (a.special !== null || b.special !== null) return rank(a) - rank(b);
+  const scale = Math.max(a.scale, b.scale);
+  return byNumber(a.unscaled * 10n ** BigInt(scale - a.scale), b.unscaled * 10n ** BigInt(scale - b.scale));
+};
+
+const int8 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }).map((value) => {
+  const number = Number(value);
+  return Number.isSafeInteger(number) ? number : value;
+});
+/** Values close to each other and to zero are where encodings of order break. */
+const small = fc.integer({ min: -300, max: 300 });
+const times = fc.oneof(
+  small,
+  fc.integer({ min: -(2 ** 53), max: 2 ** 53 }),
+  fc.constantFrom(Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY),
+);
+const text = fc.oneof(
+  fc.string({ unit: fc.constantFrom("a", "b", " ", "\0", "\u0001", "é", "\uffff", "😀"), maxLength: 6 }),
+  fc.string({ unit: "grapheme", maxLength: 300 }),
+);
+const numeric: fc.Arbitrary<Numeric> = fc.oneof(
+  fc.tuple(fc.bigInt({ min: -2000n, max: 2000n }), fc.integer({ min: 0, max: 4 })).map(([n, s]) => Numeric.of(n, s)),
+  fc.tuple(fc.bigInt({ min: -(10n ** 40n), max: 10n ** 40n }), fc.nat(300)).map(([n, s]) => Numeric.of(n, s)),
+  fc.constantFrom(Numeric.NAN, Numeric.INFINITY, Numeric.NEGATIVE_INFINITY),
+);
+const int32 = fc.oneof(small, fc.integer());
+
+export const ORDERED: readonly TypeCase[] = [
+  { type: BOOL, values: fc.boolean(), compare: (a: boolean, b: boolean) => Number(a) - Number(b) },
+  { type: INT2, values: fc.oneof(small, fc.integer({ min: -32768, max: 32767 })), compare: byNumber },
+  { type: INT4, values: int32, compare: byNumber },
+  { type: OID, values: fc.nat({ max: 2 ** 32 - 1 }), compare: byNumber },
+  { type: INT8, values: fc.oneof(small, int8), compare: byNumber },
+  { type: FLOAT4, values: fc.oneof(small, fc.float()), compare: byFloat },
+  { type: FLOAT8, values: fc.oneof(small, fc.double()), compare: byFloat },
+  { type: NUMERIC, values: numeric, compare: byNumeric },
+  { type: TEXT, values: text, compare: byText },
+  { type: VARCHAR, values: text, compare: byText },
+  { type: NAME, values: text, compare: byText },
+  { type: BPCHAR, values: text, compare: byTrimmed },
+  { type: BYTEA, values: fc.uint8Array({ maxLength: 300 }), compare: byBytes },
+  { type: UUID, values: fc.uuid(), compare: byText },
+  {
+    type: DATE,
+    values: fc.oneof(
+      int32.filter((x) => x > -(2 ** 31) && x < 2 ** 31 - 1),
+      fc.constantFrom(-Infinity, Infinity),
+    ),
+    compare: byNumber,
+  },
+  { type: TIME, values: fc.integer({ min: 0, max: 86_400_000_000 }), compare: byNumber },
+  { type: TIMESTAMP, values: times, compare: byNumber },
+  { type: TIMESTAMPTZ, values: times, compare: byNumber },
+  {
+    type: TIMETZ,
+    values: fc
+      .tuple(
+        fc.integer({ min: 0, max: 86_400_000_000 }),
+        fc.oneof(fc.constantFrom(0, 3600, -3600), fc.integer({ min: -57_600, max: 57_600 })),
+      )
+      .map(([micros, offset]) => ({ micros, offset })),
+    compare: (a: TimeTz, b: TimeTz) =>
+      byNumber(a.micros - a.offset * 1e6, b.micros - b.offset * 1e6) || byNumber(-a.offset, -b.offset),
+  },
+  {
+    type: INTERVAL,
+    values: fc
+      .tuple(small, small, fc.integer({ min: -(2 ** 50), max: 2 ** 50 }))
+      .map(([months, days, micros]) => ({ months, days, micros })),
+    compare: (a: Interval, b: Interval) => byNumber(lengthOf(a), lengthOf(b)),
+  },
+  { type: arrayOf(INT4), values: arrays(int32), compare: byArray(byNumber) },
+  { type: arrayOf(TEXT), values: arrays(text), compare: byArray(byText) },
+  { type: arrayOf(NUMERIC), values: arrays(numeric), compare: byArray(byNumeric) },
+];
+
+const json = fc.jsonValue({ maxDepth: 4 });
+
+export const ALL: readonly TypeCase[] = [
+  ...ORDERED,
+  { type: JSONB, values: json.map((value) => new Json(JSON.parse(JSON.stringify(value)))) },
+  {
+    type: JSON_TYPE,
+    values: json.map((value) => {
+      const spaced = JSON.stringify(value, null, 2);
+      return new Json(JSON.parse(spaced), spaced);
+    }),
+  },
+  { type: VECTOR, values: fc.float32Array({ maxLength: 40 }) },
+];
+
+function arrays(elements: fc.Arbitrary<Value>): fc.Arbitrary<SqlArray> {
+  const flat = fc.array(fc.option(elements, { freq: 4 }), { maxLength: 5 });
+  return fc.tuple(flat, fc.integer({ min: -2, max: 2 })).map(([items, bound]) => ({
+    elements: items,
+    dimensions: items.length === 0 ? [] : [items.length],
+    lowerBounds: items.length === 0 ? [] : [bound],
+  }));
+}
+
+function byArray<T>(compare: (a: T, b: T) => number): (a: SqlArray, b: SqlArray) => number {
+  return (a, b) => {
+    for (let i = 0; i < Math.min(a.elements.length, b.elements.length); i++) {
+      const [x, y] = [a.elements[i]!, b.elements[i]!];
+      const order =
+        x === null || y === null
+          ? Number(x === null) - Number(y === null)
+          : compare(x as unknown as T, y as unknown as T);
+      if (order !== 0) return order;
+    }
+    return a.elements.length - b.elements.length || byNumber(a.lowerBounds[0] ?? 0, b.lowerBounds[0] ?? 0);
+  };
+}

@@ -1,0 +1,44 @@
+/**
+ * Entry of an actor's thread: opens the actor named by the settings, connects it to the port, and ends when it has
+ * closed. Started and restarted by the gateway's supervisor. Whatever is thrown here ends the thread, on purpose: the
+ * actor's memory cannot be trusted after a broken invariant, its log can.
+ */
+import { parentPort, workerData } from "node:worker_threads";
+import { pino } from "pino";
+import { Actor } from "../src/actor/actor.js";
+import type { ActorSettings, FromActor, ToActor } from "../src/protocol/messages.js";
+import { loadParser } from "../src/sql/parse/parse.js";
+
+const port = parentPort!;
+const settings = workerData as ActorSettings;
+const logger = pino(
+  { level: settings.config.server.logLevel, base: { pid: process.pid, actor: settings.actor } },
+  pino.destination({ fd: 1, sync: true }),
+);
+
+function say(message: FromActor): void {
+  port.postMessage(message);
+  if (message.kind === "closed") port.close();
+}
+
+async function start(): Promise<void> {
+  await loadParser();
+  const actor = await Actor.open(settings, {
+    frames: (buffer) => port.postMessage(buffer, [buffer]),
+    control: say,
+    failed: (error) => {
+      say({ kind: "failed", message: error.message, fatal: false });
+      // Nothing of this thread's memory may be used again, so it ends at once; within a worker this ends only the thread.
+      process.exit(1);
+    },
+    log: (level, message, fields) => logger[level](fields, message),
+  });
+  port.on("message", (message: ArrayBuffer | ToActor) => actor.receive(message));
+}
+
+start().catch((error: Error & { fatal?: boolean }) => {
+  say({ kind: "failed", message: error.message, fatal: error.fatal === true });
+  logger.error({ err: error }, "the actor cannot start");
+  port.close();
+  process.exitCode = 1;
+});
