@@ -5,13 +5,14 @@
  */
 import type { CatalogView } from "../catalog/catalog-view.js";
 import { applyDdl } from "../catalog/ddl.js";
+import { parseRelationName } from "../catalog/relation-names.js";
 import { DbError, sqlError } from "../protocol/errors.js";
 import { fromParameter } from "../protocol/json-format.js";
 import type { Value } from "../protocol/values.js";
 import { createContext } from "../query/exec/create-context.js";
 import { after, type Operator } from "../query/exec/operator.js";
 import { backfillIndex, dropIndexData, dropTableData } from "../query/exec/table-data.js";
-import type { Batch } from "../query/expr/expr.js";
+import type { Batch, EvalServices } from "../query/expr/expr.js";
 import { explainJson, explainText } from "../query/plan/explain.js";
 import type { BoundDdl, BoundExplain, BoundTransaction, TransactionOptions } from "../sql/bind/bound-statement.js";
 import type { IsolationLevel } from "../sql/parse/ast.js";
@@ -60,6 +61,8 @@ export class Session {
   private failure: string | null = null;
   private savepoints: { readonly name: string; readonly handle: number }[] = [];
   private isolationLevel: IsolationLevel;
+  /** What nextval gave last, by sequence. */
+  private readonly sequenceValues = new Map<string, number>();
   readonly settings = new Settings();
 
   constructor(
@@ -155,7 +158,12 @@ export class Session {
   }
 
   private executeAlone(run: StatementRun, commit: Commit, attempt: number): Outcome | Promise<Outcome> {
-    const tx = this.tenant.partition.shard.begin({ readOnly: this.readOnly, isolation: this.isolationLevel });
+    const { catalog, plans, partition } = this.tenant;
+    // The usual case: the plan is known before there is a transaction, so a query's transaction need track no reads.
+    const version = catalog.newestVersion();
+    const cached = version === null ? null : plans.find(run.sql, version, run.params);
+    const readOnly = this.readOnly || (cached !== null && cached.bound.kind === "query" && cached.bound.readOnly);
+    const tx = partition.shard.begin({ readOnly, isolation: this.isolationLevel });
     const failed = (error: unknown): Outcome | Promise<Outcome> => {
       this.tenant.rollback(tx);
       if (error instanceof DbError && error.code === "serialization_failure" && attempt < RETRIES_MAX) {
@@ -165,7 +173,7 @@ export class Session {
     };
     try {
       this.transactionMicros = nowMicros();
-      const plan = this.planFor(run, this.tenant.catalog.view(tx));
+      const plan = cached ?? this.planFor(run, catalog.view(tx));
       if (plan.bound.kind === "transaction") {
         this.tenant.rollback(tx);
         return this.control(plan.bound, run, commit);
@@ -260,6 +268,10 @@ export class Session {
       checkpoint: request.checkpoint,
       shouldYield: request.shouldYield,
       yieldTurn: request.yieldTurn,
+      services:
+        this.transaction === null && plan.bound.kind === "query" && plan.bound.readOnly
+          ? NO_SEQUENCES
+          : this.sequences(tx),
     });
     const bound = plan.bound.kind === "query" ? plan.bound : null;
     const builder = new ResultBuilder(plan.shape!, run.maxRows, request.wantsMsgpack);
@@ -269,6 +281,28 @@ export class Session {
       const { rowsAffected } = context.statement;
       return bound.returnsRows ? builder.outcome(rowsAffected) : countOutcome(rowsAffected, request.wantsMsgpack);
     });
+  }
+
+  /** nextval and currval, as the transaction sees the sequences. */
+  private sequences(tx: ShardTransaction): EvalServices {
+    const { catalog, number, partition } = this.tenant;
+    return {
+      nextSequenceValue: (canonical) => {
+        const { schema, name } = parseRelationName(canonical);
+        const sequence = catalog.view(tx).sequence(schema, name);
+        if (sequence === null) throw sqlError("42P01", `relation "${name}" does not exist`);
+        const value = partition.sequences.next(number, sequence);
+        // The value is not told before the block that it comes from is on disk.
+        this.tenant.sawEverything();
+        this.sequenceValues.set(canonical, value);
+        return value;
+      },
+      currentSequenceValue: (canonical) => {
+        const value = this.sequenceValues.get(canonical);
+        if (value === undefined) throw currvalUndefined(canonical);
+        return value;
+      },
+    };
   }
 
   private explain(
@@ -398,6 +432,20 @@ async function collectLater(first: Promise<Batch | null>, operator: Operator, bu
   } finally {
     operator.close();
   }
+}
+
+/** For a query on its own, which has no session to remember values in. */
+const NO_SEQUENCES: EvalServices = {
+  currentSequenceValue: (canonical) => {
+    throw currvalUndefined(canonical);
+  },
+};
+
+function currvalUndefined(canonical: string): DbError {
+  return sqlError(
+    "55000",
+    `currval of sequence "${parseRelationName(canonical).name}" is not yet defined in this session`,
+  );
 }
 
 const NO_PARAMETERS: readonly Value[] = [];

@@ -2,8 +2,9 @@
  * Definitions being changed by one statement: writes records through the transaction and keeps the picture up to
  * date. `Catalog.change` makes it; ddl.ts and the models that own tables use it.
  */
-import { TABLE_COLUMNS_MAX } from "../protocol/limits.js";
+
 import { sqlError } from "../protocol/errors.js";
+import { TABLE_COLUMNS_MAX } from "../protocol/limits.js";
 import { catalogKey, sequenceKey } from "../storage/keys.js";
 import type { Transaction } from "../storage/store.js";
 import { CatalogSnapshot } from "./catalog-snapshot.js";

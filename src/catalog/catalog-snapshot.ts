@@ -50,7 +50,9 @@ export class CatalogSnapshot implements CatalogView {
   }
 
   tables(): readonly TableDef[] {
-    this.sorted ??= [...this.tablesByName.values()].sort((a, b) => compare(a.schema, b.schema) || compare(a.name, b.name));
+    this.sorted ??= [...this.tablesByName.values()].sort(
+      (a, b) => compare(a.schema, b.schema) || compare(a.name, b.name),
+    );
     return this.sorted;
   }
 

@@ -4,6 +4,8 @@
  */
 import {
   checkedTimestamp,
+  DATE_MAX,
+  DATE_MIN,
   DAY_MICROS,
   daysFromCivil,
   daysInMonth,
@@ -45,17 +47,16 @@ const zoneRange = (text: string) => sqlError("22009", `time zone displacement ou
 
 const DATESTYLE_HINT = 'Perhaps you need a different "datestyle" setting.';
 
-const ISO =
-  /^(\d{4})-(\d\d)-(\d\d)(?:[ T](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,6}))?)?(?:Z|([+-]\d\d)(?::?(\d\d))?)?)?$/;
+const ISO = /^(\d{4})-(\d\d)-(\d\d)(?:[ T](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,6}))?)?(?:Z|([+-]\d\d)(?::?(\d\d))?)?)?$/;
 
 /** Days since 1970-01-01, ±Infinity. Throws 22007, 22008. */
 export function parseDate(text: string, clock: Clock): number {
   const iso = ISO.exec(text);
   if (iso !== null) return civilDays(Number(iso[1]), Number(iso[2]), Number(iso[3]), text);
   const fields = parseFields(text, "date", clock);
-  if (fields.instant !== null) return splitTimestamp(localNow(fields.instant, clock)).days;
+  if (fields.instant !== null) return splitTimestamp(localReading(fields.instant, clock)).days;
   if (fields.days === null) throw syntax("date", text);
-  if (Number.isFinite(fields.days) && (fields.days < -2_440_588 || fields.days > 2_145_031_948)) {
+  if (Number.isFinite(fields.days) && (fields.days < DATE_MIN || fields.days > DATE_MAX)) {
     throw sqlError("22008", `date out of range: "${text}"`);
   }
   return fields.days;
@@ -90,7 +91,7 @@ export function parseTimestamp(text: string, clock: Clock, digits: number | null
   if (iso !== null) return roundMicros(isoMicros(iso, text), digits);
   const fields = parseFields(text, "timestamp", clock);
   if (fields.instant !== null) {
-    return roundMicros(fields.instant === 0 ? 0 : localNow(fields.instant, clock), digits);
+    return roundMicros(localReading(fields.instant, clock), digits);
   }
   return roundMicros(wallClock(fields, "timestamp", text), digits);
 }
@@ -115,6 +116,9 @@ export function parseTimestampTz(text: string, clock: Clock, digits: number | nu
 }
 
 const localNow = (instant: number, clock: Clock) => instant + offsetAt(clock.timeZone, instant) * SECOND_MICROS;
+
+/** "epoch" is 1970-01-01 00:00 on any wall clock. */
+const localReading = (instant: number, clock: Clock) => (instant === 0 ? 0 : localNow(instant, clock));
 
 function isoMicros(iso: RegExpExecArray, text: string): number {
   const days = civilDays(Number(iso[1]), Number(iso[2]), Number(iso[3]), text);
@@ -169,7 +173,9 @@ const MONTH_NAMES = [
   "december",
 ];
 const DAY_NAMES = new Set(
-  "sun sunday mon monday tue tues tuesday wed weds wednesday thu thur thurs thursday fri friday sat saturday".split(" "),
+  "sun sunday mon monday tue tues tuesday wed weds wednesday thu thur thurs thursday fri friday sat saturday".split(
+    " ",
+  ),
 );
 
 function monthOf(word: string): number | null {
@@ -178,7 +184,7 @@ function monthOf(word: string): number | null {
 }
 
 const TOKEN =
-  /(\d{1,2}):(\d{2})(?::(\d{2})(?:\.(\d*))?)?(?![:\d])|(\d+)([-/.])(\d+|[a-z]+)\6(\d+)|(\d{4,})[-.](\d{3})(?!\d)|(j\d+)(?![a-z])|([+-]\d{1,2}(?::?\d{2})?(?::?\d{2})?)|([a-z][a-z_]*(?:\/[a-z_+-]+\d*)*(?:[+-]\d{1,2}(?::\d{2})?)?)|(\d+)(?:\.(\d+))?|[\s,]+/iy;
+  /(\d{1,2}):(\d{2})(?::(\d{2})(?:\.(\d*))?)?(?![:\d])|(\d+)([-/.])(\d+|[a-z]+)\6(\d+)|([a-z]+)-(\d+)-(\d+)|(\d{4,})[-.](\d{3})(?!\d)|(j\d+)(?![a-z])|([+-]\d{1,2}(?::?\d{2})?(?::?\d{2})?)|([a-z][a-z_]*(?:\/[a-z_+-]+\d*)*(?:[+-]\d{1,2}(?::\d{2})?)?)|(\d+)(?:\.(\d+))?|[\s,]+/iy;
 
 /** State of one reading: the parts that were met so far. */
 class Reading {
@@ -271,7 +277,7 @@ class Reading {
     else if (!this.special(word)) {
       if (this.zone !== null) this.fail();
       if (isTimeZone(original)) this.zone = original;
-      else if (original.includes("/")) throw sqlError("22023", `time zone "${original}" not recognized`);
+      else if (original.includes("/")) throw sqlError("22023", `time zone "${word}" not recognized`);
       else this.fail();
     }
   }
@@ -358,7 +364,6 @@ function parseFields(text: string, kind: Kind, clock: Clock): Fields {
     const end = TOKEN.lastIndex;
     const match = TOKEN.exec(source);
     if (match === null) {
-      // "T" of ISO 8601 stuck to the time, which the pattern for words does not take.
       TOKEN.lastIndex = 0;
       reading.fail();
     }
@@ -370,9 +375,11 @@ function parseFields(text: string, kind: Kind, clock: Clock): Fields {
 }
 
 function readToken(reading: Reading, match: RegExpExecArray, start: number): void {
-  const [, hours, minutes, seconds, fraction, first, , middle, last, year, dayOfYear, julian, offset, word] = match;
+  const [, hours, minutes, seconds, fraction, first, , middle, last] = match;
+  const [month, day, lastYear, year, dayOfYear, julian, offset, word, digits, digitsFraction] = match.slice(9);
   if (hours !== undefined) reading.setTime(hours, minutes as string, seconds ?? "0", fraction ?? "");
   else if (first !== undefined) reading.separated(first, middle as string, last as string);
+  else if (month !== undefined) reading.separated(day as string, month, lastYear as string);
   else if (year !== undefined) {
     reading.setYear(year);
     reading.dayOfYear = Number(dayOfYear);
@@ -381,5 +388,5 @@ function readToken(reading: Reading, match: RegExpExecArray, start: number): voi
     if (start === 0 || (reading.micros === null && !reading.hasDate)) reading.fail();
     reading.offset(offset);
   } else if (word !== undefined) reading.word(word.toLowerCase(), word);
-  else if (match[14] !== undefined) reading.digits(match[14], match[15] ?? "");
+  else if (digits !== undefined) reading.digits(digits, digitsFraction ?? "");
 }

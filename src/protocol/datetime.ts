@@ -15,10 +15,10 @@ export const HOUR_MICROS = 60 * MINUTE_MICROS;
 export const DAY_MICROS = 24 * HOUR_MICROS;
 
 /** PostgreSQL's first and last day: 4714-11-24 BC and 5874897-12-31. */
-const DATE_MIN = -2_440_588;
-const DATE_MAX = 2_145_031_948;
+export const DATE_MIN = -2_440_588;
+export const DATE_MAX = 2_145_042_905;
 /** The last day of timestamps: 294276-12-31. */
-const TIMESTAMP_DAY_MAX = 106_751_990;
+const TIMESTAMP_DAY_MAX = 106_762_939;
 
 export interface CivilDate {
   /** Astronomical: 1 BC is 0. */

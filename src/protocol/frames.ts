@@ -76,7 +76,19 @@ export function encodeHead(
   return head;
 }
 
+let lastText = "";
+let lastHead: RequestHead | null = null;
+
+/** One caller's requests often come in a row with the same head; then it is decoded once. */
 function decodeHead(text: string): RequestHead {
+  if (lastHead === null || text !== lastText) {
+    lastHead = parseHead(text);
+    lastText = text;
+  }
+  return lastHead;
+}
+
+function parseHead(text: string): RequestHead {
   const fields = text.split(SEPARATOR);
   return {
     userId: fields[0]!,

@@ -2,7 +2,7 @@
  * Intervals: reading PostgreSQL's three input styles (verbose, SQL standard, ISO 8601), printing its own, and their
  * arithmetic. Months, days and microseconds stay apart, because a month has no fixed number of days.
  */
-import { HOUR_MICROS, MINUTE_MICROS, SECOND_MICROS, DAY_MICROS, fractionText, roundMicros } from "./datetime.js";
+import { DAY_MICROS, fractionText, HOUR_MICROS, MINUTE_MICROS, roundMicros, SECOND_MICROS } from "./datetime.js";
 import { sqlError } from "./errors.js";
 import type { Interval } from "./values.js";
 
@@ -319,11 +319,7 @@ export function multiplyInterval(interval: Interval, factor: number): Interval {
     extraDays += Math.trunc(seconds / 86_400);
     seconds -= Math.trunc(seconds / 86_400) * 86_400;
   }
-  return makeInterval(
-    months,
-    days + extraDays,
-    roundHalfEven(interval.micros * factor + seconds * SECOND_MICROS),
-  );
+  return makeInterval(months, days + extraDays, roundHalfEven(interval.micros * factor + seconds * SECOND_MICROS));
 }
 
 const roundToMicro = (x: number) => Math.round(x * 1e6) / 1e6;
@@ -361,4 +357,29 @@ export function justifyDays(interval: Interval): Interval {
     months++;
   }
   return makeInterval(months, days, interval.micros);
+}
+
+/** Both at once, all parts ending with the same sign (timestamp.c, interval_justify_interval). */
+export function justifyInterval(interval: Interval): Interval {
+  const wholeDays = Math.trunc(interval.micros / DAY_MICROS);
+  let days = interval.days + wholeDays;
+  let micros = interval.micros - wholeDays * DAY_MICROS;
+  const wholeMonths = Math.trunc(days / 30);
+  let months = interval.months + wholeMonths;
+  days -= wholeMonths * 30;
+  if (months > 0 && (days < 0 || (days === 0 && micros < 0))) {
+    days += 30;
+    months--;
+  } else if (months < 0 && (days > 0 || (days === 0 && micros > 0))) {
+    days -= 30;
+    months++;
+  }
+  if (days > 0 && micros < 0) {
+    micros += DAY_MICROS;
+    days--;
+  } else if (days < 0 && micros > 0) {
+    micros -= DAY_MICROS;
+    days++;
+  }
+  return makeInterval(months, days, micros);
 }

@@ -17,8 +17,8 @@ import {
   INT4,
   INT8,
   type Interval,
-  Json,
   JSONB,
+  Json,
   NUMERIC,
   type SqlArray,
   type SqlType,
@@ -31,7 +31,8 @@ import {
 /** JSON text of one cell, "null" for NULL. */
 export type JsonWriter = (value: Value) => string;
 
-const NEEDS_ESCAPE = /["\\\u0000-\u001f\ud800-\udfff]/;
+/** Quotes, backslashes, control characters and halves of surrogate pairs. */
+const NEEDS_ESCAPE = /["\\\p{Cc}\p{Cs}]/u;
 
 function quote(text: string): string {
   return NEEDS_ESCAPE.test(text) ? JSON.stringify(text) : `"${text}"`;
@@ -286,7 +287,10 @@ function fromObject(type: SqlType, json: object): Value {
     }
   }
   const what = Array.isArray(json) ? "a list" : ArrayBuffer.isView(json) ? "bytes" : "an object";
-  throw sqlError("22P02", `a parameter of type ${type.element === null ? type.name : `${type.element.name}[]`} cannot be ${what}`);
+  throw sqlError(
+    "22P02",
+    `a parameter of type ${type.element === null ? type.name : `${type.element.name}[]`} cannot be ${what}`,
+  );
 }
 
 function vectorParameter(type: SqlType, json: object): Float32Array {
@@ -320,8 +324,7 @@ function arrayParameter(element: SqlType, json: readonly unknown[]): SqlArray {
   return { elements, dimensions, lowerBounds: dimensions.map(() => 1) };
 }
 
-const ragged = () =>
-  sqlError("2202E", "multidimensional arrays must have array expressions with matching dimensions");
+const ragged = () => sqlError("2202E", "multidimensional arrays must have array expressions with matching dimensions");
 
 /**
  * The type of a parameter that the statement leaves open: UNKNOWN for null, text for strings, the smallest of int4,

@@ -57,14 +57,20 @@ function parseExactly(text: string): unknown {
     } else if (token === "}" || token === "]") stack.pop();
     else if (token === ":" || token === ",") continue;
     else if (top !== undefined && !Array.isArray(top.container) && top.key === null) top.key = JSON.parse(token);
-    else put(token === "true" || token === "false" || token === "null" || token.startsWith('"') ? JSON.parse(token) : exactNumber(token));
+    else
+      put(
+        token === "true" || token === "false" || token === "null" || token.startsWith('"')
+          ? JSON.parse(token)
+          : exactNumber(token),
+      );
   }
   return result;
 }
 
 /** `__proto__` is a key like any other. */
 export function setMember(object: Record<string, unknown>, key: string, value: unknown): void {
-  if (key === "__proto__") Object.defineProperty(object, key, { value, enumerable: true, writable: true, configurable: true });
+  if (key === "__proto__")
+    Object.defineProperty(object, key, { value, enumerable: true, writable: true, configurable: true });
   else object[key] = value;
 }
 

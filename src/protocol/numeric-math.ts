@@ -3,24 +3,16 @@
  * digits); the digits come from fixed-point series on bigints with spare digits, rounded at the end.
  */
 import { sqlError } from "./errors.js";
-import {
-  DISPLAY_SCALE_MAX,
-  divideRounded,
-  leadingDigit,
-  MIN_SIGNIFICANT_DIGITS,
-  Numeric,
-  pow10,
-} from "./numeric.js";
+import { DISPLAY_SCALE_MAX, divideRounded, leadingDigit, MIN_SIGNIFICANT_DIGITS, Numeric, pow10 } from "./numeric.js";
 
 /** Beyond this many digits a result overflows (numeric.c, NUMERIC_MAX_RESULT_SCALE). */
 const RESULT_SCALE_MAX = 2000;
-const LOG10_E = 0.434_294_481_903_252;
-const LN_10 = 2.302_585_092_994_046;
+const LOG10_E = Math.LOG10E;
+const LN_10 = Math.LN10;
 
 const overflow = () => sqlError("22003", "value overflows numeric format");
 
-const clampScale = (scale: number, ...scales: number[]) =>
-  Math.min(Math.max(scale, 0, ...scales), DISPLAY_SCALE_MAX);
+const clampScale = (scale: number, ...scales: number[]) => Math.min(Math.max(scale, 0, ...scales), DISPLAY_SCALE_MAX);
 
 /** The square root of a bigint, rounded down (Newton's method). */
 function integerSqrt(n: bigint): bigint {

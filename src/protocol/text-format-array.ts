@@ -52,8 +52,7 @@ export function nestArray<T>(array: SqlArray, convert: (value: Value) => T): unk
   return level(0);
 }
 
-const malformed = (text: string, detail: string) =>
-  sqlError("22P02", `malformed array literal: "${text}"`, { detail });
+const malformed = (text: string, detail: string) => sqlError("22P02", `malformed array literal: "${text}"`, { detail });
 
 /** Reads an array literal; `read` turns one element's text into a value. Throws 22P02, 2202E. */
 export function arrayFromText(text: string, read: (element: string) => Value): SqlArray {
@@ -73,7 +72,12 @@ export function arrayFromText(text: string, read: (element: string) => Value): S
     source = source.slice(1).trim();
   }
   if (!source.startsWith("{")) {
-    throw malformed(text, declared.length > 0 ? "Array contents must start with \"{\"." : 'Array value must start with "{" or dimension information.');
+    throw malformed(
+      text,
+      declared.length > 0
+        ? 'Array contents must start with "{".'
+        : 'Array value must start with "{" or dimension information.',
+    );
   }
   const array = new ArrayReader(source, text, read).read();
   if (declared.length === 0) return array;

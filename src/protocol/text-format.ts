@@ -222,7 +222,10 @@ export function fitText(type: SqlType, text: string, cut: boolean): string {
 /** Names are at most 63 bytes long; what is more is dropped. */
 function cutName(text: string): string {
   if (Buffer.byteLength(text) <= 63) return text;
-  return Buffer.from(text).subarray(0, 63).toString().replace(/\ufffd+$/, "");
+  return Buffer.from(text)
+    .subarray(0, 63)
+    .toString()
+    .replace(/\ufffd+$/, "");
 }
 
 const TRUE_WORDS = ["true", "yes", "on", "1"];

@@ -17,6 +17,11 @@ export function partitionDirectory(dataDirectory: string, partition: number): st
 export async function openShardOnDisk(directory: string, options: ShardOnDiskOptions): Promise<Shard> {
   prepareShardDirectory(directory);
   const engine = await RocksEngine.open({ ...options, directory: join(directory, "rocksdb") });
-  const log = await FileCommitLog.open({ ...options, directory: join(directory, "log") });
-  return Shard.open({ ...options, engine, log });
+  try {
+    const log = await FileCommitLog.open({ ...options, directory: join(directory, "log") });
+    return await Shard.open({ ...options, engine, log });
+  } catch (error) {
+    await engine.close();
+    throw error;
+  }
 }

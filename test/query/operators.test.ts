@@ -13,8 +13,8 @@ import {
   distinct,
   filter,
   hashJoin,
-  int,
   inList,
+  int,
   isNull,
   join,
   limit,
@@ -49,7 +49,11 @@ async function gives(
   t.strictSame(await database.yieldingRows(plan, { params, batchRows: 3 }), rows, "giving up its turns");
 }
 
-const numbers = (count: number) => values([["n", INT4]], Array.from({ length: count }, (_, i) => [i]));
+const numbers = (count: number) =>
+  values(
+    [["n", INT4]],
+    Array.from({ length: count }, (_, i) => [i]),
+  );
 
 t.test("values, projection and filter", async (t) => {
   const database = await Database.open(t);
@@ -84,7 +88,10 @@ t.test("rows on both sides of a batch's border", async (t) => {
   const database = await Database.open(t);
   for (const count of [1023, 1024, 1025, 2048]) {
     const def = table({ id: count, name: "t", columns: [["n", INT4]], primaryKey: ["n"] });
-    database.insert(def, Array.from({ length: count }, (_, i) => [i]));
+    database.insert(
+      def,
+      Array.from({ length: count }, (_, i) => [i]),
+    );
     const all = scan(def);
     const n = col(all, "n");
     t.equal(database.rows(all).length, count);
@@ -102,7 +109,10 @@ t.test("rows on both sides of a batch's border", async (t) => {
 t.test("a small limit reads little", async (t) => {
   const database = await Database.open(t);
   const def = table({ id: 1, name: "t", columns: [["n", INT4]], primaryKey: ["n"] });
-  database.insert(def, Array.from({ length: 5000 }, (_, i) => [i]));
+  database.insert(
+    def,
+    Array.from({ length: 5000 }, (_, i) => [i]),
+  );
   const all = scan(def);
   let reads = 0;
   const counting = filter(all, {
@@ -155,7 +165,11 @@ t.test("keys of several columns do not run together", async (t) => {
 
 t.test("set operations", async (t) => {
   const database = await Database.open(t);
-  const one = (...items: (number | null)[]) => values([["n", INT4]], items.map((item) => [item]));
+  const one = (...items: (number | null)[]) =>
+    values(
+      [["n", INT4]],
+      items.map((item) => [item]),
+    );
   const of = (...items: (number | null)[]) => items.map((item) => [item]);
   const left = one(1, 1, 2, null, null, 1);
   const right = one(1, null, 3, 1);
@@ -254,7 +268,13 @@ t.test("joins of every type, by loops and by hashing", async (t) => {
     join("left", left, right, and(op(a, "=", b), yOnly)),
     hashJoin("left", left, right, [a, b], yOnly),
   ]) {
-    await gives(t, database, plan, [[1, null, null], [2, 2, "y"], [2, 2, "y"], [null, null, null], [4, null, null]]);
+    await gives(t, database, plan, [
+      [1, null, null],
+      [2, 2, "y"],
+      [2, 2, "y"],
+      [null, null, null],
+      [4, null, null],
+    ]);
   }
   await gives(t, database, hashJoin("anti", left, right, [a, b], yOnly), [[1], [null], [4]]);
 });
@@ -362,13 +382,17 @@ t.test("the order inside an aggregate", async (t) => {
   await gives(
     t,
     database,
-    aggregate(input, {}, {
-      given: { fn, args },
-      ordered: { fn, args, orderBy: [desc(b)] },
-      byOther: { fn, args, orderBy: [desc(col(input, "a"))] },
-      distinct: { fn, args, distinct: true },
-      filtered: { fn, args, orderBy: [asc(b)], filter: op(col(input, "a"), "<", int(3)) },
-    }),
+    aggregate(
+      input,
+      {},
+      {
+        given: { fn, args },
+        ordered: { fn, args, orderBy: [desc(b)] },
+        byOther: { fn, args, orderBy: [desc(col(input, "a"))] },
+        distinct: { fn, args, distinct: true },
+        filtered: { fn, args, orderBy: [asc(b)], filter: op(col(input, "a"), "<", int(3)) },
+      },
+    ),
     [["b,a,c,a", "c,b,a,a", "a,c,a,b", "a,b,c", "a,b"]],
   );
 });
@@ -377,7 +401,11 @@ t.test("subqueries in expressions", async (t) => {
   const database = await Database.open(t);
   const outer = values([["a", INT4]], [[1], [2], [null]]);
   const a = col(outer, "a");
-  const list = (...items: (number | null)[]) => values([["n", INT4]], items.map((item) => [item]));
+  const list = (...items: (number | null)[]) =>
+    values(
+      [["n", INT4]],
+      items.map((item) => [item]),
+    );
   const shown = (expr: ReturnType<typeof subquery>) => project(outer, { x: expr });
   await gives(t, database, shown(subquery("scalar", list(7))), [[7], [7], [7]]);
   await gives(t, database, shown(subquery("scalar", list())), [[null], [null], [null]]);
@@ -408,7 +436,10 @@ t.test("the error of a subquery whose value is not needed is not thrown", async 
 t.test("an uncorrelated subquery runs once and gives up its turns", async (t) => {
   const database = await Database.open(t);
   const def = table({ id: 1, name: "t", columns: [["n", INT4]], primaryKey: ["n"] });
-  database.insert(def, Array.from({ length: 3000 }, (_, i) => [i]));
+  database.insert(
+    def,
+    Array.from({ length: 3000 }, (_, i) => [i]),
+  );
   let runs = 0;
   const counting: Plan = project(scan(def), {
     n: {

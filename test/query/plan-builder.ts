@@ -173,7 +173,13 @@ export function join(type: JoinType, left: Plan, right: Plan, condition: Expr | 
   return { kind: "join", type, left, right, condition, lateral, columns: joinColumns(type, left, right) };
 }
 
-export function hashJoin(type: JoinType, left: Plan, right: Plan, on: readonly [Expr, Expr], residual: Expr | null): Plan {
+export function hashJoin(
+  type: JoinType,
+  left: Plan,
+  right: Plan,
+  on: readonly [Expr, Expr],
+  residual: Expr | null,
+): Plan {
   const columns = joinColumns(type, left, right);
   return { kind: "hashjoin", type, left, right, leftKeys: [on[0]], rightKeys: [on[1]], residual, columns };
 }
@@ -212,7 +218,11 @@ export function aggregateFunction(name: string, ...types: SqlType[]): AggregateF
   return found;
 }
 
-export function aggregate(input: Plan, groups: Readonly<Record<string, Expr>>, calls: Readonly<Record<string, Call>>): Plan {
+export function aggregate(
+  input: Plan,
+  groups: Readonly<Record<string, Expr>>,
+  calls: Readonly<Record<string, Call>>,
+): Plan {
   const all = Object.values(calls).map(
     (call): AggregateCall => ({ args: [], distinct: false, filter: null, orderBy: [], ...call }),
   );

@@ -63,9 +63,23 @@ function remove(def: TableDef, where: ((old: (name: string) => Expr) => Expr) | 
   const rowKey = newColumn("key", BYTEA);
   const target = scan(def, def.name, rowKey);
   const oldColumns = target.columns.slice(0, -1);
-  const input = where === null ? target : filter(target, where((name) => col(target, name)));
+  const input =
+    where === null
+      ? target
+      : filter(
+          target,
+          where((name) => col(target, name)),
+        );
   const returning = { rowColumns: oldColumns, exprs: oldColumns.slice(0, 1).map(columnExpr) };
-  return { kind: "delete", table: def, input, rowKey: rowKey.id, oldColumns, returning, columns: oldColumns.slice(0, 1) };
+  return {
+    kind: "delete",
+    table: def,
+    input,
+    rowKey: rowKey.id,
+    oldColumns,
+    returning,
+    columns: oldColumns.slice(0, 1),
+  };
 }
 
 function all(database: Database, def: TableDef) {
@@ -166,7 +180,11 @@ t.test("update changes rows, their keys and their index entries", async (t) => {
     [3, 30, "z"],
   ]);
   const changed = database.result(
-    update(T, () => ({ id: int(9), b: text("a") }), (old) => op(old("id"), "=", int(2))),
+    update(
+      T,
+      () => ({ id: int(9), b: text("a") }),
+      (old) => op(old("id"), "=", int(2)),
+    ),
   );
   t.strictSame(changed.rows, [[9, 20, "a"]]);
   t.equal(changed.rowsAffected, 1);
@@ -198,7 +216,11 @@ t.test("unique keys are checked against the statement's result", async (t) => {
   t.strictSame(through(database, T, T.indexes[0]!), [2, 3, 4]);
   const same = update(T, () => ({ id: int(5) }));
   t.equal(database.errorOf(same).details?.detail, "Key (id)=(5) already exists.");
-  const taken = update(T, () => ({ a: int(0) }), (old) => op(old("id"), "=", int(3)));
+  const taken = update(
+    T,
+    () => ({ a: int(0) }),
+    (old) => op(old("id"), "=", int(3)),
+  );
   t.equal(database.errorOf(taken).details?.detail, "Key (a)=(0) already exists.");
 });
 
@@ -281,7 +303,17 @@ t.test("ON CONFLICT", async (t) => {
     const returning = { rowColumns: plan.rowColumns, exprs: plan.rowColumns.map(columnExpr) };
     return { ...plan, onConflict, returning, columns: plan.rowColumns };
   };
-  const ignored = database.result(insert([[1, 11, "n"], [3, 20, "n"], [4, 40, "new"], [4, 41, "again"]], nothing));
+  const ignored = database.result(
+    insert(
+      [
+        [1, 11, "n"],
+        [3, 20, "n"],
+        [4, 40, "new"],
+        [4, 41, "again"],
+      ],
+      nothing,
+    ),
+  );
   t.strictSame(ignored.rows, [[4, 40, "new"]]);
   t.equal(ignored.rowsAffected, 1);
   t.match(database.errorOf(insert([[9, 20, "n"]], { ...nothing, index: "primary key" })), {
@@ -297,7 +329,16 @@ t.test("ON CONFLICT", async (t) => {
     ],
     where: op(columnExpr(existing[0]!), "<", int(4)),
   };
-  const merged = database.result(insert([[1, 5, "m"], [4, 5, "m"], [5, 50, "m"]], upsert));
+  const merged = database.result(
+    insert(
+      [
+        [1, 5, "m"],
+        [4, 5, "m"],
+        [5, 50, "m"],
+      ],
+      upsert,
+    ),
+  );
   t.strictSame(merged.rows, [
     [1, 15, "m"],
     [5, 50, "m"],
@@ -309,7 +350,18 @@ t.test("ON CONFLICT", async (t) => {
     [5, 50, "m"],
   ]);
   t.strictSame(through(database, T, T.indexes[0]!), [1, 2, 4, 5]);
-  t.equal(database.errorOf(insert([[1, 1, "p"], [1, 2, "q"]], upsert)).details?.sqlstate, "21000");
+  t.equal(
+    database.errorOf(
+      insert(
+        [
+          [1, 1, "p"],
+          [1, 2, "q"],
+        ],
+        upsert,
+      ),
+    ).details?.sqlstate,
+    "21000",
+  );
 });
 
 t.test("rows without a primary key", async (t) => {

@@ -44,7 +44,10 @@ const ROWS = 5000;
 
 async function filled(t: Parameters<typeof Database.open>[0]): Promise<Database> {
   const database = await Database.open(t);
-  database.insert(T, Array.from({ length: ROWS }, (_, i) => [i, `row number ${i}`]));
+  database.insert(
+    T,
+    Array.from({ length: ROWS }, (_, i) => [i, `row number ${i}`]),
+  );
   database.commit();
   return database;
 }
@@ -110,7 +113,11 @@ t.test("cancellation ends every kind of long statement", async (t) => {
     };
     await t.rejects(async () => database.start(plan, { checkpoint }), { code: "request_timeout" }, name);
     const yieldTurn = () => Promise.reject(new DbError("cancelled"));
-    await t.rejects(async () => database.start(plan, { shouldYield: () => true, yieldTurn }), { code: "cancelled" }, name);
+    await t.rejects(
+      async () => database.start(plan, { shouldYield: () => true, yieldTurn }),
+      { code: "cancelled" },
+      name,
+    );
   }
 });
 

@@ -6,9 +6,9 @@
  * at the end.
  */
 import type { Value } from "../../protocol/values.js";
+import type { HashKey } from "../expr/compare.js";
 import type { Predicate, SlotOf } from "../expr/compile.js";
 import { compileExpr } from "../expr/compile.js";
-import type { HashKey } from "../expr/compare.js";
 import type { AggregateFunction, Batch, Evaluate } from "../expr/expr.js";
 import type { AggregateCall, SortKey } from "../plan/plan.js";
 import type { ExecContext } from "./context.js";

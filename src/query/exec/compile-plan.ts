@@ -2,9 +2,10 @@
  * From a plan to a program: everything that one plan needs once is done here (closures, decoders, key layouts), so
  * that opening a run allocates little more than its operators. The session calls it and caches programs with plans.
  */
-import { childrenOf, subqueriesOf, walkPlan } from "../plan/walk.js";
-import type { Plan } from "../plan/plan.js";
+
 import type { SubqueryExpr } from "../expr/expr.js";
+import type { Plan } from "../plan/plan.js";
+import { childrenOf, subqueriesOf, walkPlan } from "../plan/walk.js";
 import { compileAggregate } from "./aggregate.js";
 import { compileDelete } from "./delete.js";
 import { compileDistinct } from "./distinct.js";

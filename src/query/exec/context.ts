@@ -6,8 +6,8 @@
  * changes during the run is in `statement`, which all copies share.
  */
 import { DbError } from "../../protocol/errors.js";
-import type { Transaction } from "../../storage/store.js";
 import type { Value } from "../../protocol/values.js";
+import type { Transaction } from "../../storage/store.js";
 import type { EvalContext, SubqueryExpr } from "../expr/expr.js";
 import type { RowNumbers } from "./row-numbers.js";
 

@@ -1,6 +1,7 @@
 /** DELETE. The input is read to its end before anything is removed; a row that it gives twice is removed once. */
-import type { OutputColumn, DeletePlan } from "../plan/plan.js";
+
 import type { SlotOf } from "../expr/compile.js";
+import type { DeletePlan, OutputColumn } from "../plan/plan.js";
 import type { ExecContext } from "./context.js";
 import { drain, inTurns, type Open, type Operator } from "./operator.js";
 import { type ChangedRows, compileReturning, ModifyOperator } from "./returning.js";
@@ -28,7 +29,13 @@ export function compileDelete(plan: DeletePlan, input: Open): Open {
   return (context) => {
     const operator = input(context);
     const deleter = new Deleter(program, operator, context);
-    return new ModifyOperator(() => deleter.run(), returning, operator, () => deleter.release(), context);
+    return new ModifyOperator(
+      () => deleter.run(),
+      returning,
+      operator,
+      () => deleter.release(),
+      context,
+    );
   };
 }
 

@@ -2,7 +2,7 @@
  * Ranges of the primary key or of an index, in key order. Over the primary key the entries are the rows; over an index
  * each batch of entries is followed by one multi-get of their rows.
  */
-import { type Cursor, type Entries, type KeyRange } from "../../storage/store.js";
+import type { Cursor, Entries, KeyRange } from "../../storage/store.js";
 import type { IndexScanPlan } from "../plan/plan.js";
 import type { ExecContext } from "./context.js";
 import { compileKeyRanges, type KeyRangesProgram, keyRanges } from "./key-ranges.js";

@@ -2,8 +2,9 @@
  * INSERT, with ON CONFLICT and RETURNING. All input rows are read before the first is written, so INSERT … SELECT from
  * the same table does not meet its own rows.
  */
-import type { Value } from "../../protocol/values.js";
+
 import { sqlError } from "../../protocol/errors.js";
+import type { Value } from "../../protocol/values.js";
 import { compileExpr, type Predicate } from "../expr/compile.js";
 import type { Batch, Evaluate } from "../expr/expr.js";
 import type { InsertPlan, OnConflict } from "../plan/plan.js";
@@ -44,7 +45,13 @@ export function compileInsert(plan: InsertPlan, input: Open): Open {
   return (context) => {
     const operator = input(context);
     const inserter = new Inserter(program, operator, context);
-    return new ModifyOperator(() => inserter.run(), returning, operator, () => inserter.release(), context);
+    return new ModifyOperator(
+      () => inserter.run(),
+      returning,
+      operator,
+      () => inserter.release(),
+      context,
+    );
   };
 }
 

@@ -138,7 +138,10 @@ class LateralJoinOperator implements Operator {
       if (condition !== null && !condition(this.view, this.length, context)) continue;
       this.matched = true;
       if (type !== "anti") this.length++;
-      if (type === "semi" || type === "anti") return this.endLeftRow();
+      if (type === "semi" || type === "anti") {
+        this.endLeftRow();
+        return;
+      }
     }
     this.rightBatch = null;
   }

@@ -3,8 +3,9 @@
  * once; it comes as a promise only when an operator below gave the actor's loop a turn or waited for a model. So
  * `pull` and `drain` are synchronous loops with an asynchronous continuation, and no operator awaits by itself.
  */
-import type { OutputColumn, Plan } from "../plan/plan.js";
+
 import type { Batch } from "../expr/expr.js";
+import type { OutputColumn, Plan } from "../plan/plan.js";
 import type { ExecContext } from "./context.js";
 
 export type Pulled = Batch | null | Promise<Batch | null>;
@@ -46,7 +47,11 @@ function stepOrPull(batch: Batch | null, input: Operator, step: Step): Pulled {
 }
 
 /** Gives every batch of the input to `consume`, then answers with `finish()`. */
-export function drain<T>(input: Operator, consume: (batch: Batch) => void, finish: () => T | Promise<T>): T | Promise<T> {
+export function drain<T>(
+  input: Operator,
+  consume: (batch: Batch) => void,
+  finish: () => T | Promise<T>,
+): T | Promise<T> {
   for (;;) {
     const batch = input.next();
     if (batch instanceof Promise) return drainLater(batch, input, consume, finish);

@@ -3,8 +3,9 @@
  * owned by it and shared by all its transactions, so two open transactions never take the same number; a number
  * that a rolled-back transaction took is not used again until a restart.
  */
-import type { KeyRange, Transaction } from "../../storage/store.js";
+
 import { prefixRange, rowPrefix } from "../../storage/keys.js";
+import type { KeyRange, Transaction } from "../../storage/store.js";
 
 export interface RowNumbers {
   /** The next unused number of a table of a tenant. */

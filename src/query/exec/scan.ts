@@ -1,7 +1,8 @@
 /** A scan of a whole table in the order of its row keys, filtering while it reads. */
-import type { ScanPlan } from "../plan/plan.js";
+
 import { prefixRange } from "../../storage/keys.js";
 import type { Cursor } from "../../storage/store.js";
+import type { ScanPlan } from "../plan/plan.js";
 import type { ExecContext } from "./context.js";
 import type { Open, Operator, Pulled } from "./operator.js";
 import { compileRowDecoder, RowDecoder, type RowDecoderProgram } from "./row-decoder.js";

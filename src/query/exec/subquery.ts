@@ -25,15 +25,15 @@ export function registerSubquery(expr: SubqueryExpr, program: Program): void {
  */
 export function runSubquery(expr: SubqueryExpr, context: EvalContext): Value {
   const exec = context as ExecContext;
-  if (expr.outer.length > 0) return valueOf(expr, collectNow(expr, exec));
+  if (expr.outer.length > 0) return valueIn(expr, collectNow(expr, exec));
   const outcome = exec.statement.subqueryOutcomes?.get(expr);
   if (outcome === undefined) {
     const values = collectNow(expr, exec);
     keepOutcome(expr, exec, { values });
-    return valueOf(expr, values);
+    return valueIn(expr, values);
   }
   if ("error" in outcome) throw outcome.error;
-  return valueOf(expr, outcome.values);
+  return valueIn(expr, outcome.values);
 }
 
 /** Runs uncorrelated subqueries ahead of the operator whose expressions need them. */
@@ -126,7 +126,8 @@ function collectNow(expr: SubqueryExpr, context: ExecContext): readonly Value[] 
   try {
     for (;;) {
       const batch = operator.next();
-      if (batch instanceof Promise) throw new DbError("not_supported", "A correlated subquery cannot wait for a model.");
+      if (batch instanceof Promise)
+        throw new DbError("not_supported", "A correlated subquery cannot wait for a model.");
       if (batch === null || rows.add(batch)) return rows.values;
     }
   } finally {
@@ -155,7 +156,7 @@ class SubqueryRows {
   }
 }
 
-function valueOf(expr: SubqueryExpr, values: readonly Value[]): Value {
+function valueIn(expr: SubqueryExpr, values: readonly Value[]): Value {
   switch (expr.form) {
     case "exists":
       return values.length > 0;

@@ -3,9 +3,9 @@
  * session calls it within the statement's transaction; all of it gives the actor's loop its turns.
  */
 import type { IndexDef, TableDef } from "../../catalog/table.js";
+import { sqlError } from "../../protocol/errors.js";
 import { indexPrefix, prefixRange, rowPrefix } from "../../storage/keys.js";
 import type { Cursor } from "../../storage/store.js";
-import { sqlError } from "../../protocol/errors.js";
 import type { ExecContext } from "./context.js";
 import { emptyColumns } from "./row-buffer.js";
 import { decoderOf, entryKey, indexLayout, keyText, layoutOf, ownIndexes } from "./table-layout.js";

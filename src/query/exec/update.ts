@@ -50,7 +50,13 @@ export function compileUpdate(plan: UpdatePlan, input: Open): Open {
   return (context) => {
     const operator = input(context);
     const updater = new Updater(program, operator, context);
-    return new ModifyOperator(() => updater.run(), returning, operator, () => updater.release(), context);
+    return new ModifyOperator(
+      () => updater.run(),
+      returning,
+      operator,
+      () => updater.release(),
+      context,
+    );
   };
 }
 

@@ -2,7 +2,7 @@
  * How a value of one type becomes a value of another. `compile.ts` asks once per cast expression and keeps the
  * closure; `types.ts` says which conversions exist and when they apply.
  */
-import { roundMicros, splitTimestamp, DAY_MICROS, SECOND_MICROS, checkedTimestamp } from "../../protocol/datetime.js";
+import { checkedTimestamp, DAY_MICROS, roundMicros, SECOND_MICROS, splitTimestamp } from "../../protocol/datetime.js";
 import type { Clock } from "../../protocol/datetime-parse.js";
 import { sqlError } from "../../protocol/errors.js";
 import { limitInterval, makeInterval } from "../../protocol/interval.js";
@@ -73,7 +73,7 @@ function baseConversion(from: SqlType, to: SqlType): Convert | null {
   if (from.name === to.name) return keep;
   const source = categoryOf(from);
   const target = categoryOf(to);
-  if (target === "S") return toString(from, to);
+  if (target === "S") return toStringType(from, to);
   if (source === "S" || source === "X") {
     // A bare number counts whatever the fields of an interval type say.
     const base = to.name === "interval" ? to : baseType(to);
@@ -165,7 +165,7 @@ function toVector(from: SqlType): Convert | null {
   };
 }
 
-function toString(from: SqlType, to: SqlType): Convert {
+function toStringType(from: SqlType, to: SqlType): Convert {
   const cut = to.name === "name" ? (text: string) => fromText(to, text) as string : null;
   if (from.name === "bpchar" && to.name !== "bpchar") {
     return cut === null ? (value) => trimBlanks(value as string) : (value) => cut(trimBlanks(value as string));

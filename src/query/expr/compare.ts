@@ -304,15 +304,13 @@ export function hashKeyOf(type: SqlType): (value: Value) => HashKey {
 }
 
 function intervalKey(interval: Interval): string {
-  return (
-    BigInt(interval.months * 30 + interval.days) * BigInt(DAY_MICROS) +
-    BigInt(interval.micros)
-  ).toString();
+  return (BigInt(interval.months * 30 + interval.days) * BigInt(DAY_MICROS) + BigInt(interval.micros)).toString();
 }
 
 function jsonKey(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(jsonKey).join()}]`;
-  if (typeof value !== "object" || value === null) return typeof value === "bigint" ? String(value) : JSON.stringify(value);
+  if (typeof value !== "object" || value === null)
+    return typeof value === "bigint" ? String(value) : JSON.stringify(value);
   if ("unscaled" in value) return (value as Numeric).hashKey();
   const object = value as Record<string, unknown>;
   return `{${jsonKeys(object).map((key) => `${JSON.stringify(key)}:${jsonKey(object[key])}`)}}`;

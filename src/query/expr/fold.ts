@@ -64,10 +64,7 @@ function constant(expr: Expr, value: Value): ConstExpr {
 
 function evaluated(expr: Expr): Expr {
   try {
-    return constant(
-      expr,
-      compileExpr(expr, () => -1)(NO_ROWS, 0, NEUTRAL),
-    );
+    return constant(expr, compileExpr(expr, () => -1)(NO_ROWS, 0, NEUTRAL));
   } catch {
     return expr;
   }

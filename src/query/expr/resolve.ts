@@ -7,7 +7,14 @@ import { type SqlType, TEXT } from "../../protocol/values.js";
 import { castFunction } from "./cast.js";
 import type { AggregateFunction, ScalarFunction } from "./expr.js";
 import type { Family } from "./functions/define.js";
-import { AGGREGATE_FAMILIES, AGGREGATES, FUNCTION_FAMILIES, FUNCTIONS, OPERATOR_FAMILIES, OPERATORS } from "./functions/registry.js";
+import {
+  AGGREGATE_FAMILIES,
+  AGGREGATES,
+  FUNCTION_FAMILIES,
+  FUNCTIONS,
+  OPERATOR_FAMILIES,
+  OPERATORS,
+} from "./functions/registry.js";
 import { baseType, canCoerce, categoryOf, displayName, isPreferred, type TypeCategory, typeFromName } from "./types.js";
 
 export interface Resolved<F> {

@@ -353,7 +353,8 @@ function withModifiers(name: TypeName, modifiers: readonly number[], spelled: st
     case "timetz":
     case "timestamp":
     case "timestamptz":
-      if (first < 0) throw sqlError("22023", `${displayName(typeOf(name)).toUpperCase()} precision must not be negative`);
+      if (first < 0)
+        throw sqlError("22023", `${displayName(typeOf(name)).toUpperCase()} precision must not be negative`);
       return typeOf(name, Math.min(first, 6));
     case "interval":
       return typeOf(name, first * 65_536 + (second === undefined ? 0xffff : Math.min(second, 6)));

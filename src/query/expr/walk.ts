@@ -53,6 +53,7 @@ export function withInputs(expr: Expr, inputs: readonly Expr[]): Expr {
     case "case": {
       const branches = expr.branches.map((_, i) => ({
         when: inputs[2 * i] as Expr,
+        // biome-ignore lint/suspicious/noThenProperty: the node names its parts as SQL does
         then: inputs[2 * i + 1] as Expr,
       }));
       return Object.freeze({ ...expr, branches, otherwise: expr.otherwise === null ? null : (inputs.at(-1) as Expr) });
@@ -100,9 +101,7 @@ export function isConstant(expr: Expr): boolean {
   return !someExpr(
     expr,
     (node) =>
-      node.kind === "column" ||
-      node.kind === "subquery" ||
-      (node.kind === "call" && node.fn.volatility === "volatile"),
+      node.kind === "column" || node.kind === "subquery" || (node.kind === "call" && node.fn.volatility === "volatile"),
   );
 }
 

@@ -26,7 +26,11 @@ function prune(plan: Plan, needed: Ids): Plan {
     case "values": {
       const kept = indexesOf(plan.columns, needed);
       if (kept.length === plan.columns.length) return plan;
-      return Object.freeze({ ...plan, columns: pick(plan.columns, kept), rows: plan.rows.map((row) => pick(row, kept)) });
+      return Object.freeze({
+        ...plan,
+        columns: pick(plan.columns, kept),
+        rows: plan.rows.map((row) => pick(row, kept)),
+      });
     }
     case "project":
       return pruneProject(plan, needed);

@@ -45,7 +45,8 @@ function push(plan: Plan, conditions: readonly Expr[]): Plan {
     case "sort":
       return withChildren(plan, [push(plan.input, conditions)]);
     case "distinct": {
-      const keys = plan.on === null ? null : new Set(plan.on.flatMap((expr) => (expr.kind === "column" ? expr.id : [])));
+      const keys =
+        plan.on === null ? null : new Set(plan.on.flatMap((expr) => (expr.kind === "column" ? expr.id : [])));
       const [move, stay] = partition(conditions, (condition) => keys === null || reads(condition, keys, "only"));
       return filtered(withChildren(plan, [push(plan.input, move)]), stay);
     }
@@ -174,11 +175,7 @@ function pushIntoJoin(plan: JoinPlan, conditions: readonly Expr[]): Plan {
 }
 
 /** The side that a condition reads; constants count as left. */
-function sideOf(
-  condition: Expr,
-  left: ReadonlySet<ColumnId>,
-  right: ReadonlySet<ColumnId>,
-): "left" | "right" | "both" {
+function sideOf(condition: Expr, left: ReadonlySet<ColumnId>, right: ReadonlySet<ColumnId>): "left" | "right" | "both" {
   if (!reads(condition, right, "some")) return "left";
   return reads(condition, left, "some") ? "both" : "right";
 }

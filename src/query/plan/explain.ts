@@ -9,8 +9,9 @@
  *           Filter: (name = 'x')
  */
 import type { IndexDef, TableDef } from "../../catalog/table.js";
-import type { Expr, SubqueryExpr } from "../expr/expr.js";
+import type { ColumnExpr, ColumnId, Expr, SubqueryExpr } from "../expr/expr.js";
 import { printExpr } from "../expr/print.js";
+import { mapExpr } from "../expr/walk.js";
 import type { AggregateCall, IndexScanPlan, JoinType, Plan, SortKey } from "./plan.js";
 import { childrenOf, subqueriesOf } from "./walk.js";
 
@@ -30,31 +31,32 @@ type Print = (expr: Expr) => string;
 
 export function explainText(plan: Plan): string[] {
   const lines: string[] = [];
-  const names = nameSubqueries(plan);
-  writeNode(plan, "", "", names, lines);
+  writeNode(plan, "", "", namesIn(plan), lines);
   return lines;
 }
 
-function writeNode(plan: Plan, first: string, indent: string, names: SubqueryNames, lines: string[]): void {
+function writeNode(plan: Plan, first: string, indent: string, names: Names, lines: string[]): void {
   const node = describe(plan, printer(names));
   lines.push(`${first}${node.title}`);
   for (const [name, value] of node.properties) lines.push(`${indent}  ${name}: ${value}`);
   for (const child of childrenOf(plan)) writeNode(child, `${indent}  ->  `, `${indent}      `, names, lines);
   for (const subquery of subqueriesOf(plan)) {
-    lines.push(`${indent}  ${names.get(subquery)}`);
+    lines.push(`${indent}  ${names.subqueries.get(subquery)}`);
     writeNode(subquery.plan as Plan, `${indent}    ->  `, `${indent}        `, names, lines);
   }
 }
 
 export function explainJson(plan: Plan): ExplainJson {
-  return jsonOf(plan, nameSubqueries(plan), {});
+  return jsonOf(plan, namesIn(plan), {});
 }
 
-function jsonOf(plan: Plan, names: SubqueryNames, extra: ExplainJson): ExplainJson {
+function jsonOf(plan: Plan, names: Names, extra: ExplainJson): ExplainJson {
   const node = describe(plan, printer(names));
   const plans = [
     ...childrenOf(plan).map((child) => jsonOf(child, names, {})),
-    ...subqueriesOf(plan).map((expr) => jsonOf(expr.plan as Plan, names, { "Subplan Name": names.get(expr)! })),
+    ...subqueriesOf(plan).map((expr) =>
+      jsonOf(expr.plan as Plan, names, { "Subplan Name": names.subqueries.get(expr)! }),
+    ),
   ];
   return {
     "Node Type": node.nodeType,
@@ -76,26 +78,42 @@ function tableOf(plan: Plan): ExplainJson {
   };
 }
 
-type SubqueryNames = ReadonlyMap<SubqueryExpr, string>;
+interface Names {
+  /** Uncorrelated subqueries run once (InitPlan), the others per row (SubPlan); numbered in the order of the tree. */
+  readonly subqueries: ReadonlyMap<SubqueryExpr, string>;
+  /** `alias.column`, when the statement reads more than one table; otherwise empty. */
+  readonly columns: ReadonlyMap<ColumnId, string>;
+}
 
-/** Uncorrelated subqueries run once (InitPlan), the others per row (SubPlan); numbered in the order of the tree. */
-function nameSubqueries(plan: Plan): SubqueryNames {
-  const names = new Map<SubqueryExpr, string>();
+function namesIn(plan: Plan): Names {
+  const subqueries = new Map<SubqueryExpr, string>();
+  const columns = new Map<ColumnId, string>();
+  let tables = 0;
   const visit = (node: Plan): void => {
     for (const expr of subqueriesOf(node)) {
-      names.set(expr, `${expr.outer.length === 0 ? "InitPlan" : "SubPlan"} ${names.size + 1}`);
+      subqueries.set(expr, `${expr.outer.length === 0 ? "InitPlan" : "SubPlan"} ${subqueries.size + 1}`);
       visit(expr.plan as Plan);
+    }
+    if ("alias" in node) {
+      tables++;
+      for (const { id, name } of node.columns) columns.set(id, `${node.alias}.${name}`);
     }
     for (const child of childrenOf(node)) visit(child);
   };
   visit(plan);
-  return names;
+  if (tables <= 1) columns.clear();
+  return { subqueries, columns };
 }
 
-const printer =
-  (names: SubqueryNames): Print =>
-  (expr) =>
-    printExpr(expr, (subquery) => names.get(subquery)!);
+function printer(names: Names): Print {
+  const qualified = (node: Expr): Expr => {
+    const name = node.kind === "column" ? names.columns.get(node.id) : undefined;
+    return name === undefined ? node : { ...(node as ColumnExpr), name };
+  };
+  // A rewritten expression holds copies of its subqueries; they are known by their plans.
+  const byPlan = new Map([...names.subqueries].map(([expr, name]) => [expr.plan, name]));
+  return (expr) => printExpr(mapExpr(expr, qualified), (subquery) => byPlan.get(subquery.plan)!);
+}
 
 function describe(plan: Plan, print: Print): Described {
   const list = (exprs: readonly Expr[]) => exprs.map(print).join(", ");

@@ -33,9 +33,7 @@ function sameCall(a: AggregateCall, b: AggregateCall): boolean {
     a.orderBy.every((key, i) => {
       const other = b.orderBy[i]!;
       return (
-        exprEquals(key.expr, other.expr) &&
-        key.descending === other.descending &&
-        key.nullsFirst === other.nullsFirst
+        exprEquals(key.expr, other.expr) && key.descending === other.descending && key.nullsFirst === other.nullsFirst
       );
     })
   );

@@ -48,21 +48,36 @@ function stacked(arrays: readonly (SqlArray | null)[]): SqlArray {
   return { elements: given.flatMap((array) => array.elements), dimensions: sizes, lowerBounds: sizes.map(() => 1) };
 }
 
-/** `array[i]`: NULL outside its bounds, and for an array of several dimensions. */
-export const arrayElement = memoized(
-  (type: SqlType): ScalarFunction =>
-    Object.freeze({
-      name: "subscript",
-      args: [type, INT4],
-      returns: type.element!,
-      volatility: "immutable",
-      strict: true,
-      apply: (array: SqlArray, index: number) => {
-        if (array.dimensions.length !== 1) return null;
-        return array.elements[index - array.lowerBounds[0]!] ?? null;
-      },
-    }),
+const elements = memoized((type: SqlType) =>
+  memoized(
+    (count: number): ScalarFunction =>
+      Object.freeze({
+        name: "subscript",
+        args: [type, ...new Array<SqlType>(count).fill(INT4)],
+        returns: type.element!,
+        volatility: "immutable",
+        strict: true,
+        apply: elementAt,
+      }),
+  ),
 );
+
+/** `array[i][j]…` with so many subscripts. */
+export function arrayElement(type: SqlType, count: number): ScalarFunction {
+  return elements(type)(count);
+}
+
+/** NULL outside of the bounds, and when there are not as many subscripts as dimensions. */
+function elementAt(array: SqlArray, ...indexes: number[]): Value {
+  if (indexes.length !== array.dimensions.length) return null;
+  let slot = 0;
+  for (let d = 0; d < indexes.length; d++) {
+    const offset = indexes[d]! - array.lowerBounds[d]!;
+    if (offset < 0 || offset >= array.dimensions[d]!) return null;
+    slot = slot * array.dimensions[d]! + offset;
+  }
+  return array.elements[slot]!;
+}
 
 const quantifiers = { any: new Map<ScalarFunction, ScalarFunction>(), all: new Map<ScalarFunction, ScalarFunction>() };
 

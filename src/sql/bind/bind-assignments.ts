@@ -34,7 +34,14 @@ export function bindAssignments(nodes: readonly AssignmentNode[], table: TableDe
   );
 }
 
-type Assigned = ExprNode | { readonly kind: "column of subquery"; readonly node: SubqueryNode; readonly index: number; readonly count: number };
+type Assigned =
+  | ExprNode
+  | {
+      readonly kind: "column of subquery";
+      readonly node: SubqueryNode;
+      readonly index: number;
+      readonly count: number;
+    };
 
 /** One value per target. */
 function valuesOf(node: AssignmentNode): Assigned[] {

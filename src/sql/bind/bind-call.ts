@@ -4,8 +4,8 @@ import type { SqlType } from "../../protocol/values.js";
 import type { Expr } from "../../query/expr/expr.js";
 import { isAggregateName, resolveAggregate, resolveFunction } from "../../query/expr/resolve.js";
 import { walkExpr } from "../../query/expr/walk.js";
-import { outerColumnsOf } from "../../query/plan/walk.js";
 import type { Plan, SortKey } from "../../query/plan/plan.js";
+import { outerColumnsOf } from "../../query/plan/walk.js";
 import type { CallNode, ExprNode, SortNode } from "../parse/ast-query.js";
 import type { AggregateCollector } from "./aggregate-collector.js";
 import type { ExprContext } from "./bind-context.js";
@@ -42,7 +42,8 @@ export function bindFunctionCall(node: CallNode, context: ExprContext, bind: Bin
   const { position } = node;
   const notAggregate = (what: string) =>
     sqlError("42809", `${what} specified, but ${name} is not an aggregate function`, { position });
-  if (node.star) throw sqlError("42809", `${name}(*) specified, but ${name} is not an aggregate function`, { position });
+  if (node.star)
+    throw sqlError("42809", `${name}(*) specified, but ${name} is not an aggregate function`, { position });
   if (node.distinct) throw notAggregate("DISTINCT");
   if (node.filter !== null) throw notAggregate("FILTER");
   if (node.orderBy.length > 0) throw notAggregate("ORDER BY");
@@ -51,7 +52,9 @@ export function bindFunctionCall(node: CallNode, context: ExprContext, bind: Bin
     return bindSequenceCall(name, given, binding.env.catalog, binding.env.searchPath, position);
   }
   const { fn, argTypes } = byTypes(given, binding, (types) => resolveFunction(name, types, position));
-  const args = given.map((arg, i) => coerceImplicit(arg, argTypes[i]!, binding, node.args[i]!.value.position || position));
+  const args = given.map((arg, i) =>
+    coerceImplicit(arg, argTypes[i]!, binding, node.args[i]!.value.position || position),
+  );
   return Object.freeze({ kind: "call", type: fn.returns, fn, args });
 }
 
@@ -79,7 +82,9 @@ export function bindAggregateCall(node: CallNode, context: ExprContext, bind: Bi
   const given = node.args.map((arg) => bind(arg.value, inner));
   const filter = node.filter === null ? null : bindFilter(node.filter, { ...inner, clause: "FILTER" }, bind);
   const { fn, argTypes } = byTypes(given, binding, (types) => resolveAggregate(name, types, position));
-  const args = given.map((arg, i) => coerceImplicit(arg, argTypes[i]!, binding, node.args[i]!.value.position || position));
+  const args = given.map((arg, i) =>
+    coerceImplicit(arg, argTypes[i]!, binding, node.args[i]!.value.position || position),
+  );
   const orderBy = node.orderBy.map((sort) => aggregateSort(sort, inner, bind));
   if (node.distinct && orderBy.length > 0 && args.length > 0 && node.orderBy.length > args.length) {
     const message = "in an aggregate with DISTINCT, ORDER BY expressions must appear in argument list";

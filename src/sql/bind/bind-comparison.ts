@@ -93,8 +93,16 @@ function compareRows(
   });
   const compare = (operator: string, pair: (typeof pairs)[number]) =>
     applyOperator(operator, pair.left, pair.right, context.binding, pair.at);
-  if (name === "=") return logic("and", pairs.map((pair) => compare("=", pair)));
-  if (name === "<>") return logic("or", pairs.map((pair) => compare("<>", pair)));
+  if (name === "=")
+    return logic(
+      "and",
+      pairs.map((pair) => compare("=", pair)),
+    );
+  if (name === "<>")
+    return logic(
+      "or",
+      pairs.map((pair) => compare("<>", pair)),
+    );
   if (!["<", "<=", ">", ">="].includes(name)) {
     throw sqlError("0A000", `could not determine interpretation of row comparison operator ${name}`, { position });
   }
@@ -108,6 +116,17 @@ function compareRows(
 
 export function logic(kind: "and" | "or", args: readonly Expr[]): Expr {
   return args.length === 1 ? args[0]! : Object.freeze({ kind, type: BOOL, args });
+}
+
+/** A searched CASE of conditions and values. */
+export function caseOf(
+  type: SqlType,
+  branches: readonly (readonly [when: Expr, value: Expr])[],
+  otherwise: Expr | null,
+): Expr {
+  // biome-ignore lint/suspicious/noThenProperty: the bound node names its parts as SQL does
+  const parts = branches.map(([when, value]) => ({ when, then: value }));
+  return Object.freeze({ kind: "case", type, branches: parts, otherwise });
 }
 
 function not(input: Expr): Expr {
@@ -193,10 +212,10 @@ export function bindDistinctFrom(node: DistinctFromNode, context: ExprContext, b
     return node.negated ? not(call) : call;
   }
   const branches = [
-    { when: isNull(left, false), then: isNull(right, true) },
-    { when: isNull(right, false), then: constant(BOOL, true) },
-  ];
-  const distinct: Expr = Object.freeze({ kind: "case", type: BOOL, branches, otherwise: differs });
+    [isNull(left, false), isNull(right, true)],
+    [isNull(right, false), constant(BOOL, true)],
+  ] as const;
+  const distinct = caseOf(BOOL, branches, differs);
   return node.negated ? not(distinct) : distinct;
 }
 
@@ -205,8 +224,7 @@ export function bindNullIf(node: NullIfNode, context: ExprContext, bind: Bind): 
   const { binding } = context;
   const equal = applyOperator("=", bind(node.left, context), bind(node.right, context), binding, node);
   const [value] = (equal as Extract<Expr, { kind: "call" }>).args as [Expr, Expr];
-  const branches = [{ when: equal, then: constant(value.type, null) }];
-  return Object.freeze({ kind: "case", type: value.type, branches, otherwise: value });
+  return caseOf(value.type, [[equal, constant(value.type, null)]], value);
 }
 
 /** `x = ANY (array)` */
@@ -214,7 +232,11 @@ export function bindQuantified(node: QuantifiedNode, context: ExprContext, bind:
   const { binding } = context;
   const { position } = node;
   if (node.array.kind === "array" && node.name === "=" && !node.all && node.array.elements.length > 0) {
-    return bindIn({ kind: "in", input: node.left, items: node.array.elements, negated: false, position }, context, bind);
+    return bindIn(
+      { kind: "in", input: node.left, items: node.array.elements, negated: false, position },
+      context,
+      bind,
+    );
   }
   const left = bind(node.left, context);
   let array = bind(node.array, context);
@@ -225,7 +247,8 @@ export function bindQuantified(node: QuantifiedNode, context: ExprContext, bind:
   const { element } = array.type;
   if (element === null) throw sqlError("42809", "op ANY/ALL (array) requires array on right side", { position });
   const { fn, argTypes } = resolveOperator(node.name, isUnknown(left) ? element : left.type, element, position);
-  if (fn.returns !== BOOL) throw sqlError("42809", "op ANY/ALL (array) requires operator to yield boolean", { position });
+  if (fn.returns !== BOOL)
+    throw sqlError("42809", "op ANY/ALL (array) requires operator to yield boolean", { position });
   const args = [
     coerceImplicit(left, argTypes[0]!, binding, node.left.position),
     coerceImplicit(array, arrayOf(argTypes[1]!), binding, node.array.position),

@@ -31,6 +31,9 @@ export function bindCreateTable(node: CreateTableStatement, binding: Binding): D
   const { position } = node;
   const refuse = (what: string) => sqlError("0A000", `${what} is not supported yet`, { position });
   if (node.persistence === "temporary") throw refuse("a temporary table");
+  if (node.onCommit !== "preserve") {
+    throw sqlError("42P16", "ON COMMIT can only be used on temporary tables", { position });
+  }
   if (node.like.length > 0) throw refuse("CREATE TABLE LIKE");
   const { schema, name } = newRelation(node.name, binding);
   const seen = new Set<string>();
@@ -43,7 +46,8 @@ export function bindCreateTable(node: CreateTableStatement, binding: Binding): D
     }
     seen.add(column.name);
     for (const constraint of column.constraints) {
-      if (constraint.kind === "primary key" || constraint.kind === "unique") keys.push({ ...constraint, own: column.name });
+      if (constraint.kind === "primary key" || constraint.kind === "unique")
+        keys.push({ ...constraint, own: column.name });
       else if (constraint.kind === "check") checks.push({ node: constraint, column: column.name });
     }
     return newColumn(column, defaults);
@@ -186,7 +190,8 @@ function draft(schema: string, name: string, columns: readonly NewColumn[]): Tab
 function withDefault(column: NewColumn, node: ExprNode | undefined, binding: Binding): NewColumn {
   if (node === undefined) return column;
   const { position } = node;
-  if (node.kind === "column") throw sqlError("0A000", "cannot use column reference in DEFAULT expression", { position });
+  if (node.kind === "column")
+    throw sqlError("0A000", "cannot use column reference in DEFAULT expression", { position });
   const context = { ...contextOf(binding, new Scope(null), "DEFAULT expression"), subqueries: false };
   refuseParameters(node, "DEFAULT expressions");
   coerceAssignment(bindExpr(node, context), column, binding, position);
@@ -213,7 +218,10 @@ function refuseParameters(node: unknown, where: string): void {
   for (const child of Object.values(node)) refuseParameters(child, where);
 }
 
-function newKey(node: Of<"primary key" | "unique"> & { readonly own: string | null }, columns: readonly NewColumn[]): NewKey {
+function newKey(
+  node: Of<"primary key" | "unique"> & { readonly own: string | null },
+  columns: readonly NewColumn[],
+): NewKey {
   const { position } = node;
   if (node.nullsNotDistinct) throw sqlError("0A000", "NULLS NOT DISTINCT is not supported yet", { position });
   if (node.including.length > 0) throw sqlError("0A000", "INCLUDE is not supported yet", { position });
@@ -233,8 +241,8 @@ function newKey(node: Of<"primary key" | "unique"> & { readonly own: string | nu
 
 /** Types that keys cannot hold in order. Throws 42704. */
 function checkIndexable(type: SqlType, position: number): void {
-  if (type.element !== null) return checkIndexable(type.element, position);
-  if (["json", "vector"].includes(type.name)) {
+  if (type.element !== null) checkIndexable(type.element, position);
+  else if (["json", "vector"].includes(type.name)) {
     const message = `data type ${displayName(type)} has no default operator class for access method "btree"`;
     throw sqlError("42704", message, {
       position,
@@ -273,7 +281,11 @@ export function bindDrop(node: DropStatement, binding: Binding): DdlCommand {
   const { ifExists, cascade } = node;
   const names = node.names.map((name): RelationName => {
     const relation = relationOf(name);
-    return { schema: relation.schema ?? schemaOf(relation.name, node.object, binding), name: relation.name, position: 0 };
+    return {
+      schema: relation.schema ?? schemaOf(relation.name, node.object, binding),
+      name: relation.name,
+      position: 0,
+    };
   });
   if (node.object === "table") return { kind: "drop table", tables: names, ifExists, cascade };
   if (node.object === "index") return { kind: "drop index", indexes: names, ifExists, cascade };

@@ -9,6 +9,7 @@ import { fromText } from "../../protocol/text-format.js";
 import { arrayOf, BOOL, INT4, INT8, NUMERIC, type SqlType, TEXT, UNKNOWN } from "../../protocol/values.js";
 import type { Expr } from "../../query/expr/expr.js";
 import { isFunctionName, resolveFunction } from "../../query/expr/resolve.js";
+import { displayName } from "../../query/expr/types.js";
 import type {
   ArrayNode,
   CallNode,
@@ -22,7 +23,15 @@ import type {
 } from "../parse/ast-query.js";
 import { arrayConstructor, arrayElement } from "./array-functions.js";
 import { bindAggregateCall, bindFunctionCall, isAggregateCall } from "./bind-call.js";
-import { bindBetween, bindDistinctFrom, bindIn, bindNullIf, bindOperator, bindQuantified } from "./bind-comparison.js";
+import {
+  bindBetween,
+  bindDistinctFrom,
+  bindIn,
+  bindNullIf,
+  bindOperator,
+  bindQuantified,
+  caseOf,
+} from "./bind-comparison.js";
 import type { ExprContext } from "./bind-context.js";
 import { bindSubquery } from "./bind-subquery.js";
 import { bindType } from "./bind-type.js";
@@ -139,7 +148,7 @@ function bindNumber(node: NumberNode): Expr {
 function bindColumn(node: ColumnNode, context: ExprContext): Expr {
   const { scope, binding } = context;
   const { position, path } = node;
-  if (node.star) throw sqlError("42601", "row expansion via \"*\" is not supported here", { position });
+  if (node.star) throw sqlError("42601", 'row expansion via "*" is not supported here', { position });
   if (path.length > 3) {
     throw sqlError("42601", `improper qualified name (too many dotted names): ${path.join(".")}`, { position });
   }
@@ -163,8 +172,7 @@ function bindColumn(node: ColumnNode, context: ExprContext): Expr {
 function bindBooleanTest(input: Expr, value: boolean | null, negated: boolean): Expr {
   if (value === null) return Object.freeze({ kind: "isnull", type: BOOL, input, negated });
   const when: Expr = value ? input : Object.freeze({ kind: "not", type: BOOL, input });
-  const branches = [{ when, then: constant(BOOL, !negated) }];
-  return Object.freeze({ kind: "case", type: BOOL, branches, otherwise: constant(BOOL, negated) });
+  return caseOf(BOOL, [[when, constant(BOOL, !negated)]], constant(BOOL, negated));
 }
 
 function bindCase(node: CaseNode, context: ExprContext): Expr {
@@ -174,13 +182,13 @@ function bindCase(node: CaseNode, context: ExprContext): Expr {
     if (node.input === null) return bindBoolean(when, "CASE/WHEN", context);
     return bindOperator({ kind: "operator", name: "=", left: node.input, right: when, position }, context, bindExpr);
   });
-  const values = node.branches.map(({ then }) => bindExpr(then, context));
+  const values = node.branches.map(({ result }) => bindExpr(result, context));
   const otherwise = node.otherwise === null ? null : bindExpr(node.otherwise, context);
   // PostgreSQL looks at ELSE first.
   const type = commonTypeOf(otherwise === null ? values : [otherwise, ...values], "CASE", binding, position);
   const as = (expr: Expr) => coerceCommon(expr, type, "CASE", binding, position);
-  const branches = whens.map((when, i) => ({ when, then: as(values[i]!) }));
-  return Object.freeze({ kind: "case", type, branches, otherwise: otherwise === null ? null : as(otherwise) });
+  const branches = whens.map((when, i) => [when, as(values[i]!)] as const);
+  return caseOf(type, branches, otherwise === null ? null : as(otherwise));
 }
 
 function bindCast(node: CastNode, context: ExprContext): Expr {
@@ -233,17 +241,32 @@ function bindArray(node: ArrayNode, context: ExprContext, type: SqlType | null):
   return Object.freeze({ kind: "call", type: result, fn: arrayConstructor(wanted, elements.length), args: elements });
 }
 
+/** PostgreSQL's arrays have at most so many dimensions. */
+const DIMENSIONS_MAX = 6;
+
 function bindSubscript(node: SubscriptNode, context: ExprContext): Expr {
   const { position } = node;
-  if (node.slice) throw sqlError("0A000", "an array slice is not supported yet", { position });
-  const input = bindExpr(node.input, context);
+  const subscripts: ExprNode[] = [];
+  let array: ExprNode = node;
+  while (array.kind === "subscript") {
+    if (array.slice) throw sqlError("0A000", "an array slice is not supported yet", { position });
+    subscripts.unshift(array.upper!);
+    array = array.input;
+  }
+  const input = bindExpr(array, context);
   if (input.type.element === null) {
-    const message = `cannot subscript type ${input.type.name} because it does not support subscripting`;
+    const message = `cannot subscript type ${displayName(input.type)} because it does not support subscripting`;
     throw sqlError("42804", message, { position });
   }
-  const index = coerceTo(bindExpr(node.upper!, context), INT4, "array subscript", context.binding, position);
-  const fn = arrayElement(input.type);
-  return Object.freeze({ kind: "call", type: fn.returns, fn, args: [input, index] });
+  if (subscripts.length > DIMENSIONS_MAX) {
+    const message = `number of array dimensions (${subscripts.length}) exceeds the maximum allowed (${DIMENSIONS_MAX})`;
+    throw sqlError("54000", message, { position });
+  }
+  const indexes = subscripts.map((index) =>
+    coerceTo(bindExpr(index, context), INT4, "array subscript", context.binding, position),
+  );
+  const fn = arrayElement(input.type, indexes.length);
+  return Object.freeze({ kind: "call", type: fn.returns, fn, args: [input, ...indexes] });
 }
 
 /** Value functions of the date and time, as casts of the transaction's start. */

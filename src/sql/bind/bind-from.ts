@@ -7,8 +7,8 @@ import { resolveFunction } from "../../query/expr/resolve.js";
 import type { JoinPlan, OutputColumn, Plan, ScanPlan } from "../../query/plan/plan.js";
 import { joinColumns, outerColumnsOf } from "../../query/plan/walk.js";
 import type { AliasNode, FromJoin, FromNode, FromSubquery, FromTable, NameNode } from "../parse/ast-query.js";
-import { contextOf } from "./bind-context.js";
 import { applyOperator, logic } from "./bind-comparison.js";
+import { contextOf } from "./bind-context.js";
 import { bindBoolean } from "./bind-expr.js";
 import { bindCommonTable } from "./bind-with.js";
 import { type Binding, columnExpr, PLAIN_QUERY, type Source } from "./binding.js";
@@ -81,7 +81,9 @@ export function scanOf(
   position: number,
   binding: Binding,
 ): FromSource & { readonly plan: ScanPlan; readonly columns: readonly OutputColumn[] } {
-  const columns = table.columns.map((column) => binding.newColumn(column.name, column.type, !isNotNull(table, column.id)));
+  const columns = table.columns.map((column) =>
+    binding.newColumn(column.name, column.type, !isNotNull(table, column.id)),
+  );
   const key = rowKey ? binding.newColumn("row key", BYTEA, false) : null;
   const name = alias?.name ?? table.name;
   const plan: ScanPlan = Object.freeze({
@@ -179,7 +181,15 @@ function joined(
   if (lateral && (type === "right" || type === "full")) {
     throw sqlError("42P10", "invalid reference to FROM-clause entry: a LATERAL item cannot stand in this kind of join");
   }
-  const plan: JoinPlan = Object.freeze({ kind: "join", type, left: left.plan, right: right.plan, condition, lateral, columns });
+  const plan: JoinPlan = Object.freeze({
+    kind: "join",
+    type,
+    left: left.plan,
+    right: right.plan,
+    condition,
+    lateral,
+    columns,
+  });
   return { plan, items: [...left.items, ...right.items] };
 }
 
@@ -210,7 +220,10 @@ function joinUsing(
   }));
   const tests = pairs.map((pair) => applyOperator("=", pair.left.expr, pair.right.expr, binding, position));
   const { plan } = joined(type, left, right, tests.length === 0 ? null : logic("and", tests), binding);
-  const merged = pairs.map((pair) => ({ name: pair.name, expr: mergedColumn(pair.left.expr, pair.right.expr, type, binding) }));
+  const merged = pairs.map((pair) => ({
+    name: pair.name,
+    expr: mergedColumn(pair.left.expr, pair.right.expr, type, binding),
+  }));
   const rest = (items: readonly ScopeItem[]) => visible(items).filter((column) => !names.includes(column.name));
   const item: ScopeItem = {
     name: null,

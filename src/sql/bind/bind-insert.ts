@@ -103,7 +103,11 @@ function valuesPlan(
     });
   });
   const columns = table.columns.map((column, i) =>
-    binding.newColumn(column.name, column.type, rows.some((row) => mayBeNull(row[i]!, binding))),
+    binding.newColumn(
+      column.name,
+      column.type,
+      rows.some((row) => mayBeNull(row[i]!, binding)),
+    ),
   );
   return Object.freeze({ kind: "values", rows, columns });
 }

@@ -36,7 +36,8 @@ function bindBody(
   const { body } = node;
   if (body.kind === "select") return bindSelect(node, body, scope, binding, options, limits);
   const keep = options.unknowns === "keep" && node.orderBy.length === 0 && limits === null;
-  let source = body.kind === "values" ? bindValues(body, scope, binding, options) : bindSetOperation(body, scope, binding);
+  let source =
+    body.kind === "values" ? bindValues(body, scope, binding, options) : bindSetOperation(body, scope, binding);
   if (!keep) source = resolveColumns(source, binding);
   const keys = node.orderBy.map((sort) => outputKey(sort, source, body.kind, scope, binding));
   return { plan: limited(sorted(source.plan, keys), limits), columns: source.columns };
@@ -70,7 +71,9 @@ function bindLimits(node: QueryNode, scope: Scope, binding: Binding): Limits | n
   const limit = node.limit === null ? null : bindCount(node.limit, "LIMIT", scope, binding);
   const offset = node.offset === null ? null : bindCount(node.offset, "OFFSET", scope, binding);
   const none = (expr: Expr | null) => expr === null || (expr.kind === "const" && expr.value === null);
-  return none(limit) && none(offset) ? null : { limit: none(limit) ? null : limit, offset: none(offset) ? null : offset };
+  return none(limit) && none(offset)
+    ? null
+    : { limit: none(limit) ? null : limit, offset: none(offset) ? null : offset };
 }
 
 function bindCount(node: ExprNode, clause: "LIMIT" | "OFFSET", scope: Scope, binding: Binding): Expr {
@@ -107,12 +110,23 @@ function bindValues(body: ValuesBody, scope: Scope, binding: Binding, options: Q
   const rows = given.map((row, r) =>
     row.map((expr, i) => {
       const position = body.rows[r]![i]!.position;
-      const type = types[i] ?? commonTypeOf(given.map((other) => other[i]!), "VALUES", binding, position);
+      const type =
+        types[i] ??
+        commonTypeOf(
+          given.map((other) => other[i]!),
+          "VALUES",
+          binding,
+          position,
+        );
       return coerceCommon(expr, type, "VALUES", binding, position);
     }),
   );
   const columns = rows[0]!.map((expr, i) =>
-    binding.newColumn(`column${i + 1}`, expr.type, rows.some((row) => mayBeNull(row[i]!, binding))),
+    binding.newColumn(
+      `column${i + 1}`,
+      expr.type,
+      rows.some((row) => mayBeNull(row[i]!, binding)),
+    ),
   );
   return { plan: Object.freeze({ kind: "values", rows, columns }), columns };
 }

@@ -11,7 +11,7 @@ import { exprEquals, isVolatile, someExpr } from "../../query/expr/walk.js";
 import type { Plan, SortKey } from "../../query/plan/plan.js";
 import type { ExprNode, QueryNode, SelectBody, TargetNode } from "../parse/ast-query.js";
 import { AggregateCollector } from "./aggregate-collector.js";
-import { type ExprContext, contextOf } from "./bind-context.js";
+import { contextOf, type ExprContext } from "./bind-context.js";
 import { bindBoolean, bindExpr } from "./bind-expr.js";
 import { bindFrom } from "./bind-from.js";
 import { bindGroups, Grouping } from "./bind-group.js";
@@ -76,7 +76,9 @@ export function bindTargets(nodes: readonly TargetNode[], context: ExprContext):
   return nodes.flatMap((node): Target[] => {
     const { expr, position } = node;
     if (expr.kind === "column" && expr.star) return expandStar(expr.path, position, context);
-    return [{ name: node.name ?? outputName(expr), expr: bindExpr(expr, context), position: expr.position || position }];
+    return [
+      { name: node.name ?? outputName(expr), expr: bindExpr(expr, context), position: expr.position || position },
+    ];
   });
 }
 
@@ -116,11 +118,7 @@ function bindOrderKey(sort: QueryNode["orderBy"][number], targets: readonly Targ
   return bindSortKey(sort, expr);
 }
 
-function bindDistinctOn(
-  nodes: readonly ExprNode[],
-  targets: readonly Target[],
-  context: ExprContext,
-): Expr[] {
+function bindDistinctOn(nodes: readonly ExprNode[], targets: readonly Target[], context: ExprContext): Expr[] {
   return nodes.map((node) => {
     const output = outputSortKey(node, targets, "DISTINCT ON", (a, b) => exprEquals(a.expr, b.expr));
     const expr = output?.expr ?? bindExpr(node, { ...context, clause: "DISTINCT ON" });

@@ -6,8 +6,8 @@ import { resolveOperator } from "../../query/expr/resolve.js";
 import { outerColumnsOf } from "../../query/plan/walk.js";
 import type { ExprNode, SubqueryNode } from "../parse/ast-query.js";
 import type { ExprContext } from "./bind-context.js";
-import { coerceImplicit, isUnknown, resolveUnknown } from "./coerce.js";
 import type { Source } from "./binding.js";
+import { coerceImplicit, isUnknown, resolveUnknown } from "./coerce.js";
 import { castColumns, resolveColumns } from "./source.js";
 
 type Bind = (node: ExprNode, context: ExprContext) => Expr;
@@ -53,7 +53,12 @@ function bindComparison(node: SubqueryNode, context: ExprContext, bind: Bind): E
   const known = isUnknown(input) && source.columns[0]!.type.name === "unknown" ? resolveUnknown(input, binding) : input;
   source = resolveColumns(source, binding);
   const column = source.columns[0]!;
-  const { fn, argTypes } = resolveOperator(node.operator!, isUnknown(known) ? column.type : known.type, column.type, position);
+  const { fn, argTypes } = resolveOperator(
+    node.operator!,
+    isUnknown(known) ? column.type : known.type,
+    column.type,
+    position,
+  );
   if (fn.returns !== BOOL) throw sqlError("42804", `operator ${node.operator} must return type boolean`, { position });
   source = castColumns(source, [argTypes[1]!], binding, (expr, type) => coerceImplicit(expr, type, binding, position));
   const operand = coerceImplicit(known, argTypes[0]!, binding, inputNode.position);

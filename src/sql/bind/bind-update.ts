@@ -51,7 +51,11 @@ export function bindChangedRows(
   binding: Binding,
 ) {
   const table = lookUpTable(node.table.name, binding);
-  const { plan: scan, items, columns: oldColumns } = scanOf(table, node.table.alias, true, node.table.name.position, binding);
+  const {
+    plan: scan,
+    items,
+    columns: oldColumns,
+  } = scanOf(table, node.table.alias, true, node.table.name.position, binding);
   const others = bindFrom(from, scope, binding);
   scope.items = [...items, ...scope.items];
   checkAliases(scope.items);
@@ -72,7 +76,12 @@ export function bindChangedRows(
       });
       const rows = filtered(join, where);
       const keyLast = [...oldColumns, ...others.columns, ...scan.columns.slice(-1)];
-      return project(rows, keyLast.map(columnExpr), keyLast.map((column) => column.name), within).plan;
+      return project(
+        rows,
+        keyLast.map(columnExpr),
+        keyLast.map((column) => column.name),
+        within,
+      ).plan;
     },
   };
 }

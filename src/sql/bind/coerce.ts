@@ -6,13 +6,7 @@ import { DbError, sqlError } from "../../protocol/errors.js";
 import { fromText } from "../../protocol/text-format.js";
 import { BOOL, type SqlType, TEXT, type Value } from "../../protocol/values.js";
 import type { ConstExpr, Expr } from "../../query/expr/expr.js";
-import {
-  baseType,
-  canCoerce,
-  commonType,
-  displayName,
-  isBinaryCoercible,
-} from "../../query/expr/types.js";
+import { baseType, canCoerce, commonType, displayName, isBinaryCoercible } from "../../query/expr/types.js";
 import type { Binding } from "./binding.js";
 
 export function constant(type: SqlType, value: Value): ConstExpr {
@@ -46,7 +40,9 @@ function literal(text: string, type: SqlType, position: number, stored: boolean)
 function cast(expr: Expr, type: SqlType, assignment: boolean): Expr {
   if (expr.type === type) return expr;
   if (expr.kind === "const" && expr.value === null) return constant(type, null);
-  return Object.freeze(assignment ? { kind: "cast", type, input: expr, assignment } : { kind: "cast", type, input: expr });
+  return Object.freeze(
+    assignment ? { kind: "cast", type, input: expr, assignment } : { kind: "cast", type, input: expr },
+  );
 }
 
 /** A literal, NULL or parameter of unknown type as `type`; other expressions of unknown type are read from text. */
@@ -117,10 +113,10 @@ export function coerceBoolean(expr: Expr, what: string, binding: Binding, positi
   return coerceTo(expr, BOOL, what, binding, position);
 }
 
-/** The expression as the one type that a clause takes. Throws 42804. */
+/** The expression as the one type that a clause takes, by a conversion as on storing. Throws 42804. */
 export function coerceTo(expr: Expr, type: SqlType, what: string, binding: Binding, position: number): Expr {
   if (isUnknown(expr)) return unknownTo(expr, type, binding, position);
-  if (!canCoerce(expr.type, type, "implicit")) {
+  if (!canCoerce(expr.type, type, "assignment")) {
     const message = `argument of ${what} must be type ${displayName(type)}, not type ${displayName(expr.type)}`;
     throw sqlError("42804", message, { position });
   }

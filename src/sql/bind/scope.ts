@@ -112,7 +112,9 @@ export class Scope {
 
   /** Whether a name is that of a relation rather than of a column. */
   isRelation(name: string): boolean {
-    return this.items.some((item) => item.qualifiable && item.name === name) || (this.parent?.isRelation(name) ?? false);
+    return (
+      this.items.some((item) => item.qualifiable && item.name === name) || (this.parent?.isRelation(name) ?? false)
+    );
   }
 
   /** The relation of this very query that has the column, for messages about grouping. */
@@ -159,7 +161,8 @@ export function checkAliases(items: readonly ScopeItem[]): void {
 export function relationOf(name: NameNode): { readonly schema: string | null; readonly name: string } {
   const { path, position } = name;
   const at = position > 0 ? { position } : undefined;
-  if (path.length > 3) throw sqlError("42601", `improper qualified name (too many dotted names): ${path.join(".")}`, at);
+  if (path.length > 3)
+    throw sqlError("42601", `improper qualified name (too many dotted names): ${path.join(".")}`, at);
   if (path.length === 3) {
     throw sqlError("0A000", `cross-database references are not implemented: "${path.join(".")}"`, at);
   }

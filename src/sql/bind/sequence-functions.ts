@@ -6,7 +6,10 @@ import { INT8, TEXT } from "../../protocol/values.js";
 import type { EvalContext, Expr, ScalarFunction } from "../../query/expr/expr.js";
 import { constant } from "./coerce.js";
 
-function sequenceFunction(name: string, apply: (context: EvalContext, sequence: string) => number | bigint): ScalarFunction {
+function sequenceFunction(
+  name: string,
+  apply: (context: EvalContext, sequence: string) => number | bigint,
+): ScalarFunction {
   return Object.freeze({
     name,
     args: [TEXT],

@@ -213,7 +213,7 @@ export interface ExtremeNode extends At {
 export interface CaseNode extends At {
   readonly kind: "case";
   readonly input: ExprNode | null;
-  readonly branches: readonly { readonly when: ExprNode; readonly then: ExprNode }[];
+  readonly branches: readonly { readonly when: ExprNode; readonly result: ExprNode }[];
   readonly otherwise: ExprNode | null;
 }
 
@@ -364,7 +364,11 @@ export interface TargetNode extends At {
 export type GroupingElement =
   | { readonly kind: "expr"; readonly expr: ExprNode }
   | { readonly kind: "empty" }
-  | { readonly kind: "rollup" | "cube" | "sets"; readonly items: readonly GroupingElement[]; readonly position: number };
+  | {
+      readonly kind: "rollup" | "cube" | "sets";
+      readonly items: readonly GroupingElement[];
+      readonly position: number;
+    };
 
 export interface LockingNode {
   readonly strength: "update" | "no key update" | "share" | "key share";

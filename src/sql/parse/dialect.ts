@@ -241,17 +241,21 @@ const BEFORE_VALUE = new Set(
 /** `[0.1, -2]` where a value is expected → `'[0.1, -2]'::vector` */
 function vectorLiterals(statement: Statement): void {
   const { tokens } = statement;
+  // Brackets inside of brackets belong to ARRAY[…] or to a subscript.
+  let open = 0;
   for (let i = 0; i < tokens.length; i++) {
-    if (!isSymbol(tokens[i], "[")) continue;
+    if (isSymbol(tokens[i], "]")) open--;
+    if (!isSymbol(tokens[i], "[") || open++ > 0) continue;
     const before = tokens[i - 1];
     const isValue =
       before === undefined ||
       (before.kind === "word" ? BEFORE_VALUE.has(before.text) : before.kind === "symbol" && !/[\])]/.test(before.text));
-    if (!isValue || isSymbol(before, "[") || !closesVector(tokens, i)) continue;
+    if (!isValue || !closesVector(tokens, i)) continue;
     const close = tokens.findIndex((token, j) => j > i && isSymbol(token, "]"));
     replace(statement, tokens[i]!, tokens[i]!, "'[");
     replace(statement, tokens[close]!, tokens[close]!, "]'::vector");
     i = close;
+    open--;
   }
 }
 

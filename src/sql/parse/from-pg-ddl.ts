@@ -67,8 +67,7 @@ function smallDefinition(node: Node, c: Conversion, position: number): Statement
         replace: view.replace ?? false,
         columns: strings(view.aliases),
         query: c.subquery(view.query),
-        checkOption:
-          check === "LOCAL_CHECK_OPTION" ? "local" : check === "CASCADED_CHECK_OPTION" ? "cascaded" : null,
+        checkOption: check === "LOCAL_CHECK_OPTION" ? "local" : check === "CASCADED_CHECK_OPTION" ? "cascaded" : null,
         position,
       };
     }

@@ -7,8 +7,8 @@ import type {
   A_Const,
   A_Expr,
   A_Indirection,
-  BooleanTest,
   BoolExpr,
+  BooleanTest,
   CaseExpr,
   ColumnRef,
   FuncCall,
@@ -183,7 +183,7 @@ function booleanTest(node: BooleanTest, c: Conversion): ExprNode {
 function caseExpr(node: CaseExpr, c: Conversion): ExprNode {
   const branches = (node.args ?? []).map((branch) => {
     const when = only(branch, "CaseWhen");
-    return { when: c.expr(when.expr!), then: c.expr(when.result!) };
+    return { when: c.expr(when.expr!), result: c.expr(when.result!) };
   });
   const position = c.position(node.location);
   return { kind: "case", input: c.optional(node.arg), branches, otherwise: c.optional(node.defresult), position };

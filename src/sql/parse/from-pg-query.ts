@@ -1,5 +1,14 @@
 /** Queries and FROM items of the grammar's JSON, converted to ours. Called through `Conversion.query`. */
-import type { Alias, JoinExpr, LockingClause, Node, RangeFunction, RangeVar, SelectStmt, WithClause } from "@pgsql/types";
+import type {
+  Alias,
+  JoinExpr,
+  LockingClause,
+  Node,
+  RangeFunction,
+  RangeVar,
+  SelectStmt,
+  WithClause,
+} from "@pgsql/types";
 import type {
   AliasNode,
   ColumnSpec,

@@ -150,7 +150,14 @@ function onConflict(node: OnConflictClause, c: Conversion): OnConflictNode {
   });
   const anyKey = infer?.conname === ANY_KEY;
   if (anyKey && node.targetList?.some((item) => only(item, "ResTarget").name === ALL_COLUMNS)) {
-    return { action: "replace", target: null, anyKey, assignments: [], where: null, position: c.position(node.location) };
+    return {
+      action: "replace",
+      target: null,
+      anyKey,
+      assignments: [],
+      where: null,
+      position: c.position(node.location),
+    };
   }
   return {
     action: node.action === "ONCONFLICT_UPDATE" ? "update" : "nothing",

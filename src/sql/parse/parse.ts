@@ -61,15 +61,16 @@ function grammar(map: SourceMap): readonly RawStatement[] {
   }
 }
 
-function syntaxError(message: string, cursor: number, map: SourceMap): DbError {
+function syntaxError(message: string, cursor: number, map: SourceMap): Error {
+  // The grammar's own bounds on nesting.
+  if (message.startsWith("memory exhausted") || message.includes("stack depth")) return tooComplex();
   const index = map.indexOfCharacter(cursor);
   const position = map.position(index);
   const before = map.original.slice(0, index);
   const line = before.split("\n").length;
   const where = map.original.includes("\n") ? ` (line ${line}, column ${position - lineStart(map, before)})` : "";
-  const hint = hintFor(message, map.original.slice(index));
-  const code = message.startsWith("memory exhausted") || message.includes("stack depth") ? "54001" : "42601";
-  return sqlError(code, message + where, { position, ...(hint !== null && { hint }) });
+  const hint = hintFor(message, before, map.original.slice(index));
+  return sqlError("42601", message + where, { position, ...(hint !== null && { hint }) });
 }
 
 /** Characters before the line that `before` ends in. */
@@ -77,9 +78,10 @@ function lineStart(map: SourceMap, before: string): number {
   return map.position(before.lastIndexOf("\n") + 1) - 1;
 }
 
-function hintFor(message: string, rest: string): string | null {
+function hintFor(message: string, before: string, rest: string): string | null {
+  // A question mark is an operator to the grammar, which then misses its operand.
+  if (/\?\s*$/.test(before) || rest.startsWith("?")) return "Parameters are written $1, $2, …";
   if (message.includes("end of input")) return "The statement ends too early.";
-  if (rest.startsWith("?")) return "Parameters are written $1, $2, …";
   if (message.includes("unterminated quoted string")) return "A quote inside a string is written twice: 'it''s'.";
   return null;
 }

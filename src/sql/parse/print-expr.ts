@@ -107,7 +107,9 @@ function printSymbol(name: string): string {
 
 function printCase(node: Extract<ExprNode, { kind: "case" }>): string {
   const input = node.input === null ? "" : ` ${printExpr(node.input)}`;
-  const branches = node.branches.map(({ when, then }) => ` WHEN ${printExpr(when)} THEN ${printExpr(then)}`).join("");
+  const branches = node.branches
+    .map(({ when, result }) => ` WHEN ${printExpr(when)} THEN ${printExpr(result)}`)
+    .join("");
   const otherwise = node.otherwise === null ? "" : ` ELSE ${printExpr(node.otherwise)}`;
   return `CASE${input}${branches}${otherwise} END`;
 }

@@ -5,7 +5,6 @@ import { EMPTY_ARRAY, sqlArray } from "../../../protocol/text-format-array.js";
 import { arrayOf, BOOL, INT4, type SqlArray, type SqlType, TEXT, type Value } from "../../../protocol/values.js";
 import { comparatorOf, hashKeyOf } from "../compare.js";
 import type { ScalarFunction } from "../expr.js";
-import { commonType } from "../types.js";
 import { type FunctionFamily, family, fn, type Pattern, polymorphic } from "./define.js";
 
 function appendElement(array: SqlArray | null, element: Value): SqlArray {
@@ -40,10 +39,15 @@ function concatArrays(a: SqlArray | null, b: SqlArray | null): SqlArray | null {
   const depth = a.dimensions.length - b.dimensions.length;
   const inner = (array: SqlArray, from: number) => array.dimensions.slice(from).join();
   const fits =
-    depth === 0 ? inner(a, 1) === inner(b, 1) : depth === 1 ? inner(a, 1) === inner(b, 0) : depth === -1 && inner(a, 0) === inner(b, 1);
+    depth === 0
+      ? inner(a, 1) === inner(b, 1)
+      : depth === 1
+        ? inner(a, 1) === inner(b, 0)
+        : depth === -1 && inner(a, 0) === inner(b, 1);
   if (!fits) throw sqlError("2202E", "cannot concatenate incompatible arrays");
   const base = depth >= 0 ? a : b;
-  const count = depth === 0 ? (a.dimensions[0] as number) + (b.dimensions[0] as number) : (base.dimensions[0] as number) + 1;
+  const count =
+    depth === 0 ? (a.dimensions[0] as number) + (b.dimensions[0] as number) : (base.dimensions[0] as number) + 1;
   return {
     elements: [...a.elements, ...b.elements],
     dimensions: [count, ...base.dimensions.slice(1)],
@@ -147,20 +151,8 @@ function fill(value: Value, sizes: SqlArray, lower?: SqlArray): SqlArray {
   };
 }
 
-/** One element by its subscripts; NULL outside of the bounds or with too few subscripts. */
-export function arrayElement(array: SqlArray, ...subscripts: number[]): Value {
-  if (subscripts.length !== array.dimensions.length) return null;
-  let index = 0;
-  for (const [i, subscript] of subscripts.entries()) {
-    const offset = subscript - (array.lowerBounds[i] as number);
-    if (offset < 0 || offset >= (array.dimensions[i] as number)) return null;
-    index = index * (array.dimensions[i] as number) + offset;
-  }
-  return array.elements[index] as Value;
-}
-
 /** The part within [lower, upper] pairs, one per dimension; null bounds are open. The result's bounds start at 1. */
-export function arraySlice(array: SqlArray, ...limits: (number | null)[]): SqlArray {
+function arraySlice(array: SqlArray, ...limits: (number | null)[]): SqlArray {
   const ranges = array.dimensions.map((size, i) => {
     const lower = array.lowerBounds[i] as number;
     const from = Math.max(limits[2 * i] ?? lower, lower);
@@ -182,25 +174,6 @@ export function arraySlice(array: SqlArray, ...limits: (number | null)[]): SqlAr
   visit(0, 0);
   return { elements, dimensions: ranges.map(({ count }) => count), lowerBounds: ranges.map(() => 1) };
 }
-
-/** ARRAY[…] of elements, or of arrays of equal dimensions, which become one with a dimension more. */
-export function buildArray(...values: Value[]): SqlArray {
-  const arrays = values.filter((value): value is SqlArray => isArray(value));
-  if (arrays.length === 0) return sqlArray(values);
-  const [first] = arrays as [SqlArray];
-  if (arrays.length !== values.length || arrays.some((array) => array.dimensions.join() !== first.dimensions.join())) {
-    throw sqlError("2202E", "multidimensional arrays must have array expressions with matching dimensions");
-  }
-  if (first.dimensions.length === 0) return EMPTY_ARRAY;
-  return {
-    elements: arrays.flatMap((array) => array.elements),
-    dimensions: [arrays.length, ...first.dimensions],
-    lowerBounds: [1, ...first.dimensions.map(() => 1)],
-  };
-}
-
-const isArray = (value: Value): value is SqlArray =>
-  typeof value === "object" && value !== null && "dimensions" in value;
 
 function trimArray(array: SqlArray, count: number): SqlArray {
   const length = array.dimensions[0] ?? 0;
@@ -257,7 +230,12 @@ export const ARRAY_FAMILIES: readonly FunctionFamily[] = [
       array === null ? null : sqlArray(positions(element)(array, value)),
     open,
   ),
-  measure("array_length", [INT4], INT4, (array: SqlArray, dimension: number) => array.dimensions[dimension - 1] ?? null),
+  measure(
+    "array_length",
+    [INT4],
+    INT4,
+    (array: SqlArray, dimension: number) => array.dimensions[dimension - 1] ?? null,
+  ),
   measure("array_ndims", [], INT4, (array: SqlArray) => array.dimensions.length || null),
   measure("array_dims", [], TEXT, dimensionsText),
   measure("array_lower", [INT4], INT4, (array: SqlArray, dimension: number) => bound(array, dimension, false)),
@@ -268,23 +246,8 @@ export const ARRAY_FAMILIES: readonly FunctionFamily[] = [
   polymorphic("array_to_string", ["anyarray", TEXT, TEXT], TEXT, toJoinedText, open),
   polymorphic("array_fill", ["anyelement", arrayOf(INT4)], "anyarray", () => fill, open),
   polymorphic("array_fill", ["anyelement", arrayOf(INT4), arrayOf(INT4)], "anyarray", () => fill, open),
-  family("array_subscript", (types) => subscripting(types)),
   family("array_slice", (types) => slicing(types)),
-  family("array", (types) => {
-    if (types.length === 0) return null;
-    const element = commonType(types, "ARRAY");
-    const returns = element.element === null ? arrayOf(element) : element;
-    return fn("array", types.map(() => element), returns, buildArray, open);
-  }),
 ];
-
-/** `a[i][j]`: bound as a call of array_subscript(a, i, j). */
-function subscripting(types: readonly SqlType[]): ScalarFunction | null {
-  const [array, ...subscripts] = types;
-  if (array === undefined || array.element === null || subscripts.length === 0) return null;
-  const args = [array, ...subscripts.map(() => INT4)];
-  return fn("array_subscript", args, array.element, arrayElement);
-}
 
 /** `a[i:j]`: bound as array_slice(a, i, j), NULL for an open bound. */
 function slicing(types: readonly SqlType[]): ScalarFunction | null {

@@ -1,6 +1,6 @@
 /**
  * Comparison operators: one set per type from the type's order (compare.ts), mixed sets for integers and floats, and
- * families for arrays and records. IS [NOT] DISTINCT FROM are operators here too.
+ * families for arrays and records. IS DISTINCT FROM is a function that prints as an operator.
  */
 import {
   BOOL,
@@ -77,7 +77,8 @@ function comparisonFamily(symbol: string, test: Test): FunctionFamily {
     const known = types.filter((type) => type.name !== "unknown");
     const first = known[0];
     if (types.length !== 2 || first === undefined) return null;
-    if (!known.every((type) => type.name === first.name) || (first.name !== "array" && first.name !== "record")) return null;
+    if (!known.every((type) => type.name === first.name) || (first.name !== "array" && first.name !== "record"))
+      return null;
     const operand = operandType(known);
     if (operand === null) return null;
     const compare = comparatorOf(operand);
@@ -93,19 +94,18 @@ function operandType(types: readonly SqlType[]): SqlType | null {
   }
 }
 
-/** NULL-safe equality of two operands of one (common) type. */
-function distinctFamily(symbol: string, negated: boolean): FunctionFamily {
-  return family(symbol, (types) => {
+export const COMPARISON_FAMILIES: readonly FunctionFamily[] = TESTS.map(([symbol, test]) =>
+  comparisonFamily(symbol, test),
+);
+
+/** IS DISTINCT FROM: a difference of two operands of one (common) type that is never NULL. */
+export const DISTINCT_FAMILIES: readonly FunctionFamily[] = [
+  family("is distinct from", (types) => {
     const operand = types.length === 2 ? operandType(types) : null;
     if (operand === null) return null;
     const compare = comparatorOf(operand);
-    const distinct = (x: Value, y: Value) => (x === null || y === null ? x !== y : compare(x, y) !== 0);
-    return op(symbol, [operand, operand], BOOL, (x: Value, y: Value) => distinct(x, y) !== negated, { strict: false });
-  });
-}
-
-export const COMPARISON_FAMILIES: readonly FunctionFamily[] = [
-  ...TESTS.map(([symbol, test]) => comparisonFamily(symbol, test)),
-  distinctFamily("IS DISTINCT FROM", false),
-  distinctFamily("IS NOT DISTINCT FROM", true),
+    const differ = (x: Value, y: Value) => (x === null || y === null ? x !== y : compare(x, y) !== 0);
+    const overload = op("IS DISTINCT FROM", [operand, operand], BOOL, differ, { strict: false });
+    return Object.freeze({ ...overload, name: "is distinct from" });
+  }),
 ];

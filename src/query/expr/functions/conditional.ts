@@ -49,13 +49,21 @@ function extreme(type: SqlType, sign: number): (...values: Value[]) => Value {
 
 export const CONDITIONAL_FAMILIES: readonly FunctionFamily[] = [
   common("coalesce", some, () => ({ lazy: true, apply: coalesce })),
-  common("ifnull", (count) => count === 2, () => ({ lazy: true, apply: coalesce })),
-  common("nullif", (count) => count === 2, (type) => {
-    const compare = comparatorOf(type);
-    return {
-      apply: (a: Value, b: Value) => (a !== null && b !== null && compare(a, b) === 0 ? null : a),
-    };
-  }),
+  common(
+    "ifnull",
+    (count) => count === 2,
+    () => ({ lazy: true, apply: coalesce }),
+  ),
+  common(
+    "nullif",
+    (count) => count === 2,
+    (type) => {
+      const compare = comparatorOf(type);
+      return {
+        apply: (a: Value, b: Value) => (a !== null && b !== null && compare(a, b) === 0 ? null : a),
+      };
+    },
+  ),
   common("greatest", some, (type) => ({ apply: extreme(type, 1) })),
   common("least", some, (type) => ({ apply: extreme(type, -1) })),
 ];

@@ -19,6 +19,7 @@ import {
   intervalToText,
   justifyDays,
   justifyHours,
+  justifyInterval,
   makeInterval,
   multiplyInterval,
   negateInterval,
@@ -99,10 +100,7 @@ function divideInterval(interval: Interval, divisor: number): Interval {
 
 /** Both orders of a commutative operator. */
 function commutative(a: SqlType, b: SqlType, returns: SqlType, apply: Apply): ScalarFunction[] {
-  return [
-    op("+", [a, b], returns, apply),
-    op("+", [b, a], returns, (y: Value, x: Value) => apply(x, y)),
-  ];
+  return [op("+", [a, b], returns, apply), op("+", [b, a], returns, (y: Value, x: Value) => apply(x, y))];
 }
 
 function withContext(
@@ -202,8 +200,18 @@ function zoneOffset(interval: Interval): number {
 const ZONES: readonly ScalarFunction[] = [
   fn("timezone", [TEXT, TIMESTAMPTZ], TIMESTAMP, (zone: string, micros: number) => localMicros(micros, zone)),
   fn("timezone", [TEXT, TIMESTAMP], TIMESTAMPTZ, (zone: string, local: number) => instantOf(local, zone)),
-  fn("timezone", [INTERVAL, TIMESTAMPTZ], TIMESTAMP, (zone: Interval, micros: number) => micros + zoneOffset(zone) * SECOND_MICROS),
-  fn("timezone", [INTERVAL, TIMESTAMP], TIMESTAMPTZ, (zone: Interval, local: number) => local - zoneOffset(zone) * SECOND_MICROS),
+  fn(
+    "timezone",
+    [INTERVAL, TIMESTAMPTZ],
+    TIMESTAMP,
+    (zone: Interval, micros: number) => micros + zoneOffset(zone) * SECOND_MICROS,
+  ),
+  fn(
+    "timezone",
+    [INTERVAL, TIMESTAMP],
+    TIMESTAMPTZ,
+    (zone: Interval, local: number) => local - zoneOffset(zone) * SECOND_MICROS,
+  ),
   contextFn("timezone", [TEXT, TIMETZ], TIMETZ, (context, zone: string, time: TimeTz) => {
     const offset = offsetAt(zone, context.transactionMicros);
     return { micros: wrapTime(time.micros + (offset - time.offset) * SECOND_MICROS), offset };
@@ -259,7 +267,7 @@ const MAKING: readonly ScalarFunction[] = [
   fn("to_timestamp", [FLOAT8], TIMESTAMPTZ, (seconds: number) => checkedTimestamp(Math.round(seconds * SECOND_MICROS))),
   fn("justify_hours", [INTERVAL], INTERVAL, justifyHours),
   fn("justify_days", [INTERVAL], INTERVAL, justifyDays),
-  fn("justify_interval", [INTERVAL], INTERVAL, (interval: Interval) => justifyDays(justifyHours(interval))),
+  fn("justify_interval", [INTERVAL], INTERVAL, justifyInterval),
 ];
 
 /** The difference in years, months, days and time, counting from the earlier point (timestamp.c, timestamp_age). */
@@ -311,14 +319,17 @@ const AGES: readonly ScalarFunction[] = [
 
 /** SQLite's DATE('now', '-90 days') and DATETIME(…): a point in time and changes to it, in order. */
 function modifiedPoint(context: EvalContext, point: string, changes: readonly string[]): number {
-  return changes.reduce((micros, change) => {
-    const start = /^start of (day|month|year)$/i.exec(change.trim());
-    if (start === null) return addToTimestamp(micros, parseInterval(change));
-    const { days } = splitTimestamp(micros);
-    const { year, month } = civilFromDays(days);
-    const unit = (start[1] as string).toLowerCase();
-    return dateMicros(unit === "day" ? days : daysFromCivil(year, unit === "month" ? month : 1, 1));
-  }, parseTimestamp(point, clockOf(context)));
+  return changes.reduce(
+    (micros, change) => {
+      const start = /^start of (day|month|year)$/i.exec(change.trim());
+      if (start === null) return addToTimestamp(micros, parseInterval(change));
+      const { days } = splitTimestamp(micros);
+      const { year, month } = civilFromDays(days);
+      const unit = (start[1] as string).toLowerCase();
+      return dateMicros(unit === "day" ? days : daysFromCivil(year, unit === "month" ? month : 1, 1));
+    },
+    parseTimestamp(point, clockOf(context)),
+  );
 }
 
 const SQLITE: readonly ScalarFunction[] = [

@@ -160,8 +160,7 @@ export function polymorphic(
     const match = matchPatterns(patterns, types);
     if (match === null) return null;
     const { args, element } = match;
-    const result =
-      returns === "anyarray" ? arrayOf(element) : typeof returns === "string" ? element : returns;
+    const result = returns === "anyarray" ? arrayOf(element) : typeof returns === "string" ? element : returns;
     const overload = fn(name, args, result, make(element, args), options);
     return overload;
   });

@@ -1,1 +1,57 @@
-export const FORMATTING = [];
+/** to_char, to_number, to_date and to_timestamp (chapter 9.8); the templates are in the two *-format.ts files. */
+import { checkedTimestamp, SECOND_MICROS, splitTimestamp } from "../../../protocol/datetime.js";
+import type { Numeric } from "../../../protocol/numeric.js";
+import { offsetAt } from "../../../protocol/time-zone.js";
+import {
+  DATE,
+  FLOAT4,
+  FLOAT8,
+  INT4,
+  INT8,
+  INTERVAL,
+  NUMERIC,
+  type SqlType,
+  TEXT,
+  TIMESTAMP,
+  TIMESTAMPTZ,
+  type Value,
+} from "../../../protocol/values.js";
+import { instantOf, localMicros, numberConversion } from "../cast.js";
+import type { EvalContext, ScalarFunction } from "../expr.js";
+import { formatInterval, formatTimestamp, parseTimestampTemplate } from "./datetime-format.js";
+import { contextFn, fn } from "./define.js";
+import { formatNumber, parseNumber } from "./number-format.js";
+
+function numberToChar(type: SqlType): ScalarFunction {
+  const toNumeric = numberConversion(type.name, "numeric") as (value: Value) => Value;
+  return fn("to_char", [type, TEXT], TEXT, (value: Value, format: string) =>
+    formatNumber(toNumeric(value) as Numeric, format),
+  );
+}
+
+function toTimestamp(context: EvalContext, text: string, format: string): number {
+  const { micros, offset } = parseTimestampTemplate(text, format);
+  return offset === null ? instantOf(micros, context.timeZone) : checkedTimestamp(micros - offset * SECOND_MICROS);
+}
+
+export const FORMATTING: readonly ScalarFunction[] = [
+  ...[INT4, INT8, FLOAT4, FLOAT8, NUMERIC].map(numberToChar),
+  fn("to_char", [TIMESTAMP, TEXT], TEXT, (micros: number, format: string) => formatTimestamp(micros, format)),
+  fn("to_char", [INTERVAL, TEXT], TEXT, formatInterval),
+  contextFn("to_char", [TIMESTAMPTZ, TEXT], TEXT, (context, micros: number, format: string) =>
+    Number.isFinite(micros)
+      ? formatTimestamp(localMicros(micros, context.timeZone), format, {
+          name: context.timeZone,
+          offset: offsetAt(context.timeZone, micros),
+        })
+      : null,
+  ),
+  fn("to_number", [TEXT, TEXT], NUMERIC, parseNumber),
+  fn(
+    "to_date",
+    [TEXT, TEXT],
+    DATE,
+    (text: string, format: string) => splitTimestamp(parseTimestampTemplate(text, format).micros).days,
+  ),
+  contextFn("to_timestamp", [TEXT, TEXT], TIMESTAMPTZ, toTimestamp),
+];

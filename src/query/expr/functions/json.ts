@@ -2,7 +2,18 @@
 import { sqlError } from "../../../protocol/errors.js";
 import { jsonbToText } from "../../../protocol/json-text.js";
 import { Numeric } from "../../../protocol/numeric.js";
-import { arrayOf, BOOL, INT4, Json, JSON_TYPE, JSONB, type SqlArray, type SqlType, TEXT, type Value } from "../../../protocol/values.js";
+import {
+  arrayOf,
+  BOOL,
+  INT4,
+  JSON_TYPE,
+  JSONB,
+  Json,
+  type SqlArray,
+  type SqlType,
+  TEXT,
+  type Value,
+} from "../../../protocol/values.js";
 import { compareJson } from "../compare.js";
 import type { EvalContext, ScalarFunction } from "../expr.js";
 import { contextFn, type FunctionFamily, family, fn, op } from "./define.js";
@@ -76,7 +87,9 @@ export function jsonContains(a: unknown, b: unknown, top = true): boolean {
     return Array.isArray(a) && b.every((item) => a.some((candidate) => jsonContains(candidate, item, false)));
   }
   if (isJsonObject(b)) {
-    return isJsonObject(a) && Object.keys(b).every((key) => Object.hasOwn(a, key) && jsonContains(a[key], b[key], false));
+    return (
+      isJsonObject(a) && Object.keys(b).every((key) => Object.hasOwn(a, key) && jsonContains(a[key], b[key], false))
+    );
   }
   if (Array.isArray(a)) return top && a.some((item) => !isContainer(item) && compareJson(item, b) === 0);
   return !isJsonObject(a) && compareJson(a, b) === 0;
@@ -205,7 +218,10 @@ function kindOf(value: unknown): string {
 
 function arrayLength({ value }: Json): number {
   if (Array.isArray(value)) return value.length;
-  throw sqlError("22023", isJsonObject(value) ? "cannot get array length of a non-array" : "cannot get array length of a scalar");
+  throw sqlError(
+    "22023",
+    isJsonObject(value) ? "cannot get array length of a non-array" : "cannot get array length of a scalar",
+  );
 }
 
 function stripNulls(value: unknown): unknown {
@@ -273,9 +289,7 @@ function extractPath(suffix: string, text: boolean): ScalarFunction[] {
 export const JSON_FUNCTIONS: readonly ScalarFunction[] = [
   ...pair("typeof", (name, type) => fn(name, [type], TEXT, (json: Json) => kindOf(json.value))),
   ...pair("array_length", (name, type) => fn(name, [type], INT4, arrayLength)),
-  ...pair("strip_nulls", (name, type) =>
-    fn(name, [type], type, (json: Json) => asJson(type, stripNulls(json.value))),
-  ),
+  ...pair("strip_nulls", (name, type) => fn(name, [type], type, (json: Json) => asJson(type, stripNulls(json.value)))),
   ...extractPath("extract_path", false),
   ...extractPath("extract_path_text", true),
   fn("jsonb_pretty", [JSONB], TEXT, (json: Json) => pretty(json.value)),

@@ -108,9 +108,9 @@ function matches(text: string, codes: readonly number[]): boolean {
   return p === codes.length;
 }
 
-/** The pattern with `escape` as its escape character rewritten to use a backslash. Throws 22019, 22025. */
-export function likeEscape(pattern: string, escape: string): string {
-  const points = Array.from(escape);
+/** The pattern with `escapeText` as its escape character rewritten to use a backslash. Throws 22019, 22025. */
+export function likeEscape(pattern: string, escapeText: string): string {
+  const points = Array.from(escapeText);
   if (points.length > 1) {
     throw sqlError("22019", "invalid escape string", { hint: "Escape string must be empty or one character." });
   }

@@ -2,7 +2,18 @@
 import { sqlError } from "../../../protocol/errors.js";
 import { Numeric } from "../../../protocol/numeric.js";
 import { numericExp, numericLn, numericLog, numericPower, numericSqrt } from "../../../protocol/numeric-math.js";
-import { FLOAT4, FLOAT8, INT2, INT4, INT8, NUMERIC, type SqlArray, type SqlType, type Value, arrayOf } from "../../../protocol/values.js";
+import {
+  arrayOf,
+  FLOAT4,
+  FLOAT8,
+  INT2,
+  INT4,
+  INT8,
+  NUMERIC,
+  type SqlArray,
+  type SqlType,
+  type Value,
+} from "../../../protocol/values.js";
 import { normalInt8, roundHalfEven } from "../cast.js";
 import { comparatorOf } from "../compare.js";
 import type { ScalarFunction } from "../expr.js";
@@ -80,15 +91,24 @@ const TRIGONOMETRY: readonly ScalarFunction[] = [
   float("sin", within(Number.isFinite, Math.sin)),
   float("cos", within(Number.isFinite, Math.cos)),
   float("tan", within(Number.isFinite, Math.tan)),
-  float("cot", within(Number.isFinite, (x) => 1 / Math.tan(x))),
+  float(
+    "cot",
+    within(Number.isFinite, (x) => 1 / Math.tan(x)),
+  ),
   float("asin", within(unit, Math.asin)),
   float("acos", within(unit, Math.acos)),
   float("atan", Math.atan),
   fn("atan2", [FLOAT8, FLOAT8], FLOAT8, Math.atan2),
   float("sind", within(Number.isFinite, sinDegrees)),
-  float("cosd", within(Number.isFinite, (x) => sinDegrees(x + 90))),
+  float(
+    "cosd",
+    within(Number.isFinite, (x) => sinDegrees(x + 90)),
+  ),
   float("tand", within(Number.isFinite, tanDegrees)),
-  float("cotd", within(Number.isFinite, (x) => 1 / tanDegrees(x))),
+  float(
+    "cotd",
+    within(Number.isFinite, (x) => 1 / tanDegrees(x)),
+  ),
   float("asind", within(unit, degreesOf(Math.asin))),
   float("acosd", within(unit, degreesOf(Math.acos))),
   float("atand", degreesOf(Math.atan)),
@@ -97,7 +117,10 @@ const TRIGONOMETRY: readonly ScalarFunction[] = [
   float("cosh", Math.cosh),
   float("tanh", Math.tanh),
   float("asinh", Math.asinh),
-  float("acosh", within((x) => x >= 1, Math.acosh)),
+  float(
+    "acosh",
+    within((x) => x >= 1, Math.acosh),
+  ),
   float("atanh", within(unit, Math.atanh)),
   float("degrees", (x) => x / RADIANS),
   float("radians", (x) => x * RADIANS),
@@ -196,7 +219,10 @@ const ROUNDING: readonly ScalarFunction[] = [
   numeric("trunc", (x) => x.trunc()),
   float("trunc", Math.trunc),
   integerRounding("trunc"),
-  ...aliases(["ceil", "ceiling"], numeric("ceil", (x) => x.ceil())),
+  ...aliases(
+    ["ceil", "ceiling"],
+    numeric("ceil", (x) => x.ceil()),
+  ),
   ...aliases(["ceil", "ceiling"], float("ceil", Math.ceil)),
   numeric("floor", (x) => x.floor()),
   float("floor", Math.floor),
@@ -215,7 +241,10 @@ const POWERS: readonly ScalarFunction[] = [
   float("exp", exp),
   numeric("ln", numericLn),
   float("ln", logarithm(Math.log)),
-  ...aliases(["log", "log10"], numeric("log", (x) => numericLog(Numeric.fromInteger(10), x))),
+  ...aliases(
+    ["log", "log10"],
+    numeric("log", (x) => numericLog(Numeric.fromInteger(10), x)),
+  ),
   ...aliases(["log", "log10"], float("log", logarithm(Math.log10))),
   fn("log", [NUMERIC, NUMERIC], NUMERIC, numericLog),
   ...aliases(["power", "pow"], fn("power", [NUMERIC, NUMERIC], NUMERIC, numericPower)),

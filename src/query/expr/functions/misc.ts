@@ -1,7 +1,7 @@
-/** Everything else: identities of the session, UUIDs, sequences, type inspection, rows. */
+/** Everything else: identities of the session, UUIDs, type inspection, rows. */
 import { randomUUID } from "node:crypto";
 import { sqlError } from "../../../protocol/errors.js";
-import { BOOL, INT4, INT8, NAME, RECORD, type SqlType, TEXT, UUID, type Value } from "../../../protocol/values.js";
+import { BOOL, INT4, NAME, RECORD, type SqlType, TEXT, UUID, type Value } from "../../../protocol/values.js";
 import type { EvalContext, ScalarFunction } from "../expr.js";
 import { displayName } from "../types.js";
 import { aliases, contextFn, type FunctionFamily, family, fn, matchPatterns } from "./define.js";
@@ -36,18 +36,6 @@ function currentSetting(context: EvalContext, name: string, missingOk = false): 
   return value;
 }
 
-function nextval(context: EvalContext, sequence: string): number | bigint {
-  const next = context.services.nextSequenceValue;
-  if (next === undefined) throw sqlError("0A000", "sequences cannot be used here");
-  return next(sequence);
-}
-
-function currval(context: EvalContext, sequence: string): number | bigint {
-  const current = context.services.currentSequenceValue;
-  if (current === undefined) throw sqlError("0A000", "sequences cannot be used here");
-  return current(sequence);
-}
-
 const named = (name: string, returns: SqlType, read: (context: EvalContext) => Value) =>
   contextFn(name, [], returns, read);
 
@@ -62,13 +50,17 @@ export const MISC_FUNCTIONS: readonly ScalarFunction[] = [
   named("current_schema", NAME, () => "public"),
   contextFn("current_setting", [TEXT], TEXT, currentSetting),
   contextFn("current_setting", [TEXT, BOOL], TEXT, currentSetting),
-  contextFn("nextval", [TEXT], INT8, nextval, VOLATILE),
-  contextFn("currval", [TEXT], INT8, currval, VOLATILE),
 ];
 
 function counting(name: string, counts: (value: Value) => boolean): FunctionFamily {
   return family(name, (types) => {
-    const match = types.length === 0 ? null : matchPatterns(types.map(() => "any" as const), types);
+    const match =
+      types.length === 0
+        ? null
+        : matchPatterns(
+            types.map(() => "any" as const),
+            types,
+          );
     if (match === null) return null;
     return fn(name, match.args, INT4, (...values: Value[]) => values.filter(counts).length, { strict: false });
   });
@@ -89,7 +81,10 @@ export const MISC_FAMILIES: readonly FunctionFamily[] = [
   counting("num_nonnulls", (value) => value !== null),
   ofType("pg_typeof", TEXT, displayName),
   family("row", (types) => {
-    const match = matchPatterns(types.map(() => "any" as const), types);
+    const match = matchPatterns(
+      types.map(() => "any" as const),
+      types,
+    );
     return match === null ? null : fn("row", match.args, RECORD, (...fields: Value[]) => fields, { strict: false });
   }),
 ];

@@ -134,15 +134,7 @@ function regexpSubstr(text: string, pattern: string, start = 1, which = 1, flags
   return matchesFrom(text, pattern, start, flags)[which - 1]?.[group] ?? null;
 }
 
-function regexpInstr(
-  text: string,
-  pattern: string,
-  start = 1,
-  which = 1,
-  end = 0,
-  flags = "",
-  group = 0,
-): number {
+function regexpInstr(text: string, pattern: string, start = 1, which = 1, end = 0, flags = "", group = 0): number {
   if (which < 1) throw badParameter("n", which);
   if (end !== 0 && end !== 1) throw badParameter("endoption", end);
   if (group < 0) throw badParameter("subexpr", group);
@@ -182,8 +174,8 @@ export const PATTERN_FUNCTIONS: readonly ScalarFunction[] = [
     fn(name, [TEXT, TEXT], TEXT, similarToRegex),
   ]),
   ...aliases(["substring", "substr"], fn("substring", [TEXT, TEXT], TEXT, substringRegex)),
-  fn("substring", [TEXT, TEXT, TEXT], TEXT, (text: string, pattern: string, escape: string) =>
-    substringRegex(text, similarToRegex(pattern, escape)),
+  fn("substring", [TEXT, TEXT, TEXT], TEXT, (text: string, pattern: string, escapeText: string) =>
+    substringRegex(text, similarToRegex(pattern, escapeText)),
   ),
   fn("regexp_match", [TEXT, TEXT], arrayOf(TEXT), regexpMatch),
   fn("regexp_match", [TEXT, TEXT, TEXT], arrayOf(TEXT), regexpMatch),

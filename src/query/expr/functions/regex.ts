@@ -82,7 +82,9 @@ function compileRegex(pattern: string, given: string): RegExp {
         throw sqlError("22023", `invalid regular expression option: "${option}"`);
     }
   }
-  const body = literal ? source.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&") : new Translator(source, expanded, !dotAll).run();
+  const body = literal
+    ? source.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&")
+    : new Translator(source, expanded, !dotAll).run();
   const jsFlags = `gu${ignoreCase ? "i" : ""}${dotAll ? "s" : ""}${multiline ? "m" : ""}`;
   try {
     return new RegExp(body, jsFlags);
@@ -269,8 +271,8 @@ class Translator {
 }
 
 /** A SIMILAR TO pattern as a regular expression (regexp.c, similar_escape_internal). Throws 22019, 22025. */
-export function similarToRegex(pattern: string, escape = "\\"): string {
-  if (Array.from(escape).length > 1) {
+export function similarToRegex(pattern: string, escapeText = "\\"): string {
+  if (Array.from(escapeText).length > 1) {
     throw sqlError("22019", "invalid escape string", { hint: "Escape string must be empty or one character." });
   }
   let out = "^(?:";
@@ -279,7 +281,7 @@ export function similarToRegex(pattern: string, escape = "\\"): string {
   let quotes = 0;
   for (let i = 0; i < points.length; i++) {
     const character = points[i] as string;
-    if (character === escape) {
+    if (character === escapeText) {
       const next = points[++i];
       if (next === undefined) break;
       // <escape>" separates the three parts of SUBSTRING(… SIMILAR …).

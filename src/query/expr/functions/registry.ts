@@ -2,10 +2,10 @@
  * All functions, operators and aggregates by name. resolve.ts looks overloads up here; nothing else does.
  */
 import type { AggregateFunction, ScalarFunction } from "../expr.js";
-import { AGGREGATE_TABLE, AGGREGATE_FAMILY_TABLE } from "./aggregates.js";
+import { AGGREGATE_FAMILY_TABLE, AGGREGATE_TABLE } from "./aggregates.js";
 import { ARITHMETIC } from "./arithmetic.js";
 import { ARRAY_FAMILIES, ARRAY_OPERATOR_FAMILIES } from "./arrays.js";
-import { COMPARISON_FAMILIES, COMPARISONS } from "./comparison.js";
+import { COMPARISON_FAMILIES, COMPARISONS, DISTINCT_FAMILIES } from "./comparison.js";
 import { CONDITIONAL_FAMILIES } from "./conditional.js";
 import { DATETIME_FUNCTIONS, DATETIME_OPERATORS } from "./datetime.js";
 import type { AggregateFamily, FunctionFamily } from "./define.js";
@@ -57,6 +57,7 @@ export const FUNCTIONS: ReadonlyMap<string, readonly ScalarFunction[]> = byName(
 
 export const FUNCTION_FAMILIES: ReadonlyMap<string, readonly FunctionFamily[]> = byName(
   CONDITIONAL_FAMILIES,
+  DISTINCT_FAMILIES,
   TEXT_FAMILIES,
   JSON_FAMILIES,
   ARRAY_FAMILIES,

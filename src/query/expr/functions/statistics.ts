@@ -82,7 +82,10 @@ function float(name: string, sample: boolean, root: boolean): AggregateFunction[
   return [FLOAT4, FLOAT8].map((type) => aggregate(name, [type], FLOAT8, steps));
 }
 
-const both = (name: string, sample: boolean, root: boolean) => [...exact(name, sample, root), ...float(name, sample, root)];
+const both = (name: string, sample: boolean, root: boolean) => [
+  ...exact(name, sample, root),
+  ...float(name, sample, root),
+];
 
 /** Running sums over pairs (Y, X). */
 interface PairState {
@@ -136,18 +139,39 @@ export const STATISTICS: readonly AggregateFunction[] = [
   ...["stddev", "stddev_samp"].flatMap((name) => both(name, true, true)),
   ...both("stddev_pop", false, true),
   regression("regr_count", (state) => state.count),
-  regression("regr_sxx", some((state) => state.xx)),
-  regression("regr_syy", some((state) => state.yy)),
-  regression("regr_sxy", some((state) => state.xy)),
-  regression("regr_avgx", some((state) => state.sumX / state.count)),
-  regression("regr_avgy", some((state) => state.sumY / state.count)),
+  regression(
+    "regr_sxx",
+    some((state) => state.xx),
+  ),
+  regression(
+    "regr_syy",
+    some((state) => state.yy),
+  ),
+  regression(
+    "regr_sxy",
+    some((state) => state.xy),
+  ),
+  regression(
+    "regr_avgx",
+    some((state) => state.sumX / state.count),
+  ),
+  regression(
+    "regr_avgy",
+    some((state) => state.sumY / state.count),
+  ),
   regression("regr_r2", some(determination)),
-  regression("regr_slope", some((state) => (state.xx === 0 ? null : state.xy / state.xx))),
+  regression(
+    "regr_slope",
+    some((state) => (state.xx === 0 ? null : state.xy / state.xx)),
+  ),
   regression(
     "regr_intercept",
     some((state) => (state.xx === 0 ? null : (state.sumY - (state.sumX * state.xy) / state.xx) / state.count)),
   ),
-  regression("covar_pop", some((state) => state.xy / state.count)),
+  regression(
+    "covar_pop",
+    some((state) => state.xy / state.count),
+  ),
   regression("covar_samp", (state) => (state.count < 2 ? null : state.xy / (state.count - 1))),
   regression(
     "corr",

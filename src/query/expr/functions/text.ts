@@ -235,11 +235,7 @@ const TEXT_LIKE = new Set(["unknown", "text", "varchar", "bpchar", "name"]);
 const isText = (type: SqlType) => TEXT_LIKE.has(type.name);
 
 /** A function of any number of values of any types, each printed as its type does. */
-function printing(
-  name: string,
-  fewest: number,
-  apply: (texts: (string | null)[]) => string | null,
-): FunctionFamily {
+function printing(name: string, fewest: number, apply: (texts: (string | null)[]) => string | null): FunctionFamily {
   return family(name, (types) => {
     if (types.length < fewest) return null;
     const args = types.map((type) => (type.name === "unknown" ? TEXT : type));
@@ -268,7 +264,8 @@ export const TEXT_FAMILIES: readonly FunctionFamily[] = [
 
 function stringToArray(text: string | null, separator: string | null, nullText: string | null = null): SqlArray | null {
   if (text === null) return null;
-  const parts = text === "" ? [] : separator === null ? Array.from(text) : separator === "" ? [text] : text.split(separator);
+  const parts =
+    text === "" ? [] : separator === null ? Array.from(text) : separator === "" ? [text] : text.split(separator);
   return sqlArray(parts.map((part) => (part === nullText ? null : part)));
 }
 
@@ -284,8 +281,14 @@ const CASE_AND_LENGTH: readonly ScalarFunction[] = [
   fn("octet_length", [BYTEA], INT4, (bytes: Uint8Array) => bytes.length),
   fn("bit_length", [TEXT], INT4, (text: string) => Buffer.byteLength(text) * 8),
   fn("bit_length", [BYTEA], INT4, (bytes: Uint8Array) => bytes.length * 8),
-  ...aliases(["lower", "lcase"], fn("lower", [TEXT], TEXT, (text: string) => text.toLowerCase())),
-  ...aliases(["upper", "ucase"], fn("upper", [TEXT], TEXT, (text: string) => text.toUpperCase())),
+  ...aliases(
+    ["lower", "lcase"],
+    fn("lower", [TEXT], TEXT, (text: string) => text.toLowerCase()),
+  ),
+  ...aliases(
+    ["upper", "ucase"],
+    fn("upper", [TEXT], TEXT, (text: string) => text.toUpperCase()),
+  ),
   fn("initcap", [TEXT], TEXT, initcap),
   fn("normalize", [TEXT], TEXT, (text: string) => text.normalize()),
   fn("reverse", [TEXT], TEXT, (text: string) => Array.from(text).reverse().join("")),

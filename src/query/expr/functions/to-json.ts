@@ -52,7 +52,8 @@ function recordJson(fields: readonly Value[]): unknown {
 }
 
 function untypedJson(value: Value): unknown {
-  if (value === null || typeof value === "boolean" || typeof value === "number" || typeof value === "string") return value;
+  if (value === null || typeof value === "boolean" || typeof value === "number" || typeof value === "string")
+    return value;
   if (typeof value === "bigint") return Numeric.fromInteger(value);
   if (value instanceof Numeric) return exactNumber(value);
   if (value instanceof Json) return value.value;

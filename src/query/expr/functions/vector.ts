@@ -48,7 +48,7 @@ export function cosineSimilarity(a: Float32Array, b: Float32Array): number {
     squareB += y * y;
   }
   const similarity = product / Math.sqrt(squareA * squareB);
-  return similarity > 1 ? 1 : similarity < -1 ? -1 : similarity;
+  return Math.min(Math.max(similarity, -1), 1);
 }
 
 const cosineDistance = (a: Float32Array, b: Float32Array) => 1 - cosineSimilarity(a, b);

@@ -1,0 +1,488 @@
+/** Date and time templates of to_char(), to_date() and to_timestamp() (chapter 9.8, table 9.27). */
+import {
+  checkedTimestamp,
+  civilFromDays,
+  DAY_MICROS,
+  dayOfWeek,
+  daysFromCivil,
+  daysInMonth,
+  HOUR_MICROS,
+  isLeapYear,
+  isoWeek,
+  MINUTE_MICROS,
+  offsetToText,
+  SECOND_MICROS,
+  splitTimestamp,
+} from "../../../protocol/datetime.js";
+import { sqlError } from "../../../protocol/errors.js";
+import type { Interval } from "../../../protocol/values.js";
+import { ordinalSuffix } from "./number-format.js";
+
+const MONTHS = "January February March April May June July August September October November December".split(" ");
+const DAYS = "Sunday Monday Tuesday Wednesday Thursday Friday Saturday".split(" ");
+const ROMAN = "I II III IV V VI VII VIII IX X XI XII".split(" ");
+
+/** Longest first, as in formatting.c. */
+const KEYWORDS =
+  "A.D. A.M. B.C. P.M. a.d. a.m. b.c. p.m. HH12 HH24 IDDD IYYY MONTH Month SSSSS SSSS Y,YYY YYYY month DDD DAY Day FF1 FF2 FF3 FF4 FF5 FF6 IYY MON Mon TZH TZM YYY day mon AD AM BC CC DD DY Dy FM FX HH ID IW IY MI MM MS OF PM Q RM SS TH TM TZ US WW YY ad am bc dy pm rm th tz D I J W Y".split(
+    " ",
+  );
+/** Those that are the same in any case; names, eras and halves of the day keep theirs. */
+const ANY_CASE = new Set(
+  "HH12 HH24 IDDD IYYY SSSSS SSSS Y,YYY YYYY DDD FF1 FF2 FF3 FF4 FF5 FF6 IYY TZH TZM YYY CC DD FM FX HH ID IW IY MI MM MS OF Q SS TM US WW YY D I J W Y".split(
+    " ",
+  ),
+);
+
+interface Item {
+  /** A keyword, or null for literal text. */
+  readonly key: string | null;
+  readonly text: string;
+  readonly fill: boolean;
+  /** "TH" or "th" after the keyword. */
+  readonly suffix: string;
+}
+
+const CACHE_MAX = 200;
+const cache = new Map<string, readonly Item[]>();
+
+function itemsOf(format: string): readonly Item[] {
+  let items = cache.get(format);
+  if (items === undefined) {
+    items = parseTemplate(format);
+    if (cache.size >= CACHE_MAX) cache.clear();
+    cache.set(format, items);
+  }
+  return items;
+}
+
+function keywordAt(format: string, at: number): string | null {
+  for (const keyword of KEYWORDS) {
+    const spelled = format.slice(at, at + keyword.length);
+    if (spelled === keyword || (ANY_CASE.has(keyword) && spelled.toUpperCase() === keyword)) return keyword;
+  }
+  return null;
+}
+
+function parseTemplate(format: string): Item[] {
+  const items: Item[] = [];
+  let fill = true;
+  for (let at = 0; at < format.length; ) {
+    if (format[at] === '"') {
+      const end = format.indexOf('"', at + 1);
+      const stop = end < 0 ? format.length : end;
+      items.push({ key: null, text: format.slice(at + 1, stop), fill: true, suffix: "" });
+      at = stop + 1;
+      continue;
+    }
+    const keyword = keywordAt(format, at);
+    if (keyword === null) {
+      if (format[at] === "\\" && format[at + 1] === '"') at++;
+      items.push({ key: null, text: format[at] as string, fill: true, suffix: "" });
+      at++;
+      continue;
+    }
+    at += keyword.length;
+    if (keyword === "FM") fill = false;
+    else if (keyword === "TH" || keyword === "th") items.push({ key: null, text: keyword, fill: true, suffix: "" });
+    else if (keyword !== "FX" && keyword !== "TM") {
+      const suffix = /^th/i.test(format.slice(at)) ? format.slice(at, at + 2) : "";
+      at += suffix.length;
+      items.push({ key: keyword, text: "", fill, suffix });
+      fill = true;
+    }
+  }
+  return items;
+}
+
+/** What a template may ask for. */
+interface Fields {
+  readonly year: number;
+  readonly month: number;
+  readonly day: number;
+  /** Days since the epoch; null for an interval. */
+  readonly days: number | null;
+  readonly dayOfYear: number;
+  readonly hour: number;
+  readonly minute: number;
+  readonly second: number;
+  readonly micros: number;
+  /** Zone name and seconds east of UTC; null without a zone. */
+  readonly zone: { readonly name: string; readonly offset: number } | null;
+}
+
+/** A wall clock reading, with its zone where it has one. */
+export function formatTimestamp(micros: number, format: string, zone: Fields["zone"] = null): string | null {
+  if (!Number.isFinite(micros)) return null;
+  const { days, micros: time } = splitTimestamp(micros);
+  const { year, month, day } = civilFromDays(days);
+  return print(itemsOf(format), {
+    year,
+    month,
+    day,
+    days,
+    dayOfYear: days - daysFromCivil(year, 1, 1) + 1,
+    hour: Math.floor(time / HOUR_MICROS),
+    minute: Math.floor(time / MINUTE_MICROS) % 60,
+    second: Math.floor(time / SECOND_MICROS) % 60,
+    micros: time % SECOND_MICROS,
+    zone,
+  });
+}
+
+export function formatInterval({ months, days, micros }: Interval, format: string): string {
+  return print(itemsOf(format), {
+    year: Math.trunc(months / 12),
+    month: months % 12,
+    day: days,
+    days: null,
+    dayOfYear: months * 30 + days,
+    hour: Math.trunc(micros / HOUR_MICROS),
+    minute: Math.trunc(micros / MINUTE_MICROS) % 60,
+    second: Math.trunc(micros / SECOND_MICROS) % 60,
+    micros: micros % SECOND_MICROS,
+    zone: null,
+  });
+}
+
+function print(items: readonly Item[], fields: Fields): string {
+  let out = "";
+  for (const item of items) {
+    if (item.key === null) {
+      out += item.text;
+      continue;
+    }
+    const text = printItem(item.key, item.fill, fields);
+    out += text;
+    if (item.suffix !== "") out += item.suffix === "TH" ? ordinalSuffix(text).toUpperCase() : ordinalSuffix(text);
+  }
+  return out;
+}
+
+function pad(value: number, width: number, fill: boolean): string {
+  if (!fill) return String(value);
+  return value < 0 ? `-${String(-value).padStart(width, "0")}` : String(value).padStart(width, "0");
+}
+
+/** The name in the case of its keyword: DAY, Day, day. */
+function cased(name: string, key: string): string {
+  if (key === key.toUpperCase()) return name.toUpperCase();
+  return key === key.toLowerCase() ? name.toLowerCase() : name;
+}
+
+function printItem(key: string, fill: boolean, fields: Fields): string {
+  const name = (text: string, width: number) => (fill ? cased(text, key).padEnd(width) : cased(text, key));
+  switch (key) {
+    case "MONTH":
+    case "Month":
+    case "month":
+      return fields.month === 0 ? "" : name(MONTHS[fields.month - 1] as string, 9);
+    case "MON":
+    case "Mon":
+    case "mon":
+      return fields.month === 0 ? "" : cased((MONTHS[fields.month - 1] as string).slice(0, 3), key);
+    case "DAY":
+    case "Day":
+    case "day":
+      return name(DAYS[weekday(fields)] as string, 9);
+    case "DY":
+    case "Dy":
+    case "dy":
+      return cased((DAYS[weekday(fields)] as string).slice(0, 3), key);
+    case "RM":
+    case "rm": {
+      const numeral = fields.month === 0 ? "" : (ROMAN[fields.month - 1] as string);
+      return fill ? cased(numeral, key).padEnd(4) : cased(numeral, key);
+    }
+    case "TZ":
+    case "tz":
+      return fields.zone === null ? "" : cased(fields.zone.name, key);
+    default:
+      return /^[ABP]\.?[DMC]/i.test(key) ? eraOrHalf(key, fields) : numberItem(key, fill, fields);
+  }
+}
+
+function weekday({ days }: Fields): number {
+  if (days === null) throw noSuchField();
+  return dayOfWeek(days);
+}
+
+const noSuchField = () =>
+  sqlError("22007", "invalid format specification for an interval value", {
+    hint: "Intervals are not tied to specific calendar dates.",
+  });
+
+function eraOrHalf(key: string, { year, hour }: Fields): string {
+  const half = /M/i.test(key);
+  const letters = half ? (((hour % 24) + 24) % 24 >= 12 ? "pm" : "am") : year > 0 ? "ad" : "bc";
+  const dotted = key.includes(".") ? `${letters[0]}.${letters[1]}.` : letters;
+  return key === key.toUpperCase() ? dotted.toUpperCase() : dotted;
+}
+
+function numberItem(key: string, fill: boolean, fields: Fields): string {
+  const { hour, minute, second, micros } = fields;
+  switch (key) {
+    case "HH":
+    case "HH12":
+      return pad(hour % 12 === 0 ? 12 : hour % 12, 2, fill);
+    case "HH24":
+      return pad(hour, 2, fill);
+    case "MI":
+      return pad(minute, 2, fill);
+    case "SS":
+      return pad(second, 2, fill);
+    case "MS":
+      return pad(Math.trunc(micros / 1000), 3, true);
+    case "US":
+      return pad(micros, 6, true);
+    case "SSSS":
+    case "SSSSS":
+      return String(hour * 3600 + minute * 60 + second);
+    case "OF":
+      return fields.zone === null ? "+00" : offsetToText(fields.zone.offset);
+    case "TZH":
+      return fields.zone === null ? "+00" : offsetToText(fields.zone.offset).slice(0, 3);
+    case "TZM":
+      return pad(Math.floor(Math.abs(fields.zone?.offset ?? 0) / 60) % 60, 2, true);
+    default:
+      if (key.startsWith("FF")) return pad(micros, 6, true).slice(0, Number(key[2]));
+      return dateItem(key, fill, fields);
+  }
+}
+
+function dateItem(key: string, fill: boolean, fields: Fields): string {
+  const { month, day, days, dayOfYear } = fields;
+  const year = days === null || fields.year > 0 ? fields.year : 1 - fields.year;
+  switch (key) {
+    case "YYYY":
+      return pad(year, 4, fill);
+    case "Y,YYY":
+      return `${Math.trunc(year / 1000)},${pad(year % 1000, 3, true)}`;
+    case "YYY":
+      return pad(year % 1000, 3, fill);
+    case "YY":
+      return pad(year % 100, 2, fill);
+    case "Y":
+      return String(year % 10);
+    case "MM":
+      return pad(month, 2, fill);
+    case "DD":
+      return pad(day, 2, fill);
+    case "DDD":
+      return pad(dayOfYear, 3, fill);
+    case "Q":
+      return month === 0 ? "" : String(Math.ceil(month / 3));
+    case "CC":
+      return pad(fields.year > 0 ? Math.ceil(fields.year / 100) : Math.floor((fields.year - 1) / 100), 2, fill);
+    case "WW":
+      return pad(Math.floor((dayOfYear - 1) / 7) + 1, 2, fill);
+    case "W":
+      return String(Math.floor((day - 1) / 7) + 1);
+    default:
+      if (days === null) throw noSuchField();
+      return isoItem(key, fill, days);
+  }
+}
+
+function isoItem(key: string, fill: boolean, days: number): string {
+  const { year, week } = isoWeek(days);
+  switch (key) {
+    case "IYYY":
+      return pad(year, 4, fill);
+    case "IYY":
+      return pad(year % 1000, 3, fill);
+    case "IY":
+      return pad(year % 100, 2, fill);
+    case "I":
+      return String(year % 10);
+    case "IW":
+      return pad(week, 2, fill);
+    case "IDDD":
+      return pad((week - 1) * 7 + ((dayOfWeek(days) + 6) % 7) + 1, 3, fill);
+    case "ID":
+      return String(((dayOfWeek(days) + 6) % 7) + 1);
+    case "D":
+      return String(dayOfWeek(days) + 1);
+    default:
+      return String(days + 2_440_588);
+  }
+}
+
+/** Widths of numeric fields when digits follow each other without a separator. */
+const WIDTHS: Readonly<Record<string, number>> = {
+  YYYY: 4,
+  IYYY: 4,
+  YYY: 3,
+  IYY: 3,
+  YY: 2,
+  IY: 2,
+  Y: 1,
+  I: 1,
+  MM: 2,
+  DD: 2,
+  DDD: 3,
+  IDDD: 3,
+  HH: 2,
+  HH12: 2,
+  HH24: 2,
+  MI: 2,
+  SS: 2,
+  MS: 3,
+  US: 6,
+  SSSS: 5,
+  SSSSS: 5,
+  Q: 1,
+  CC: 2,
+  WW: 2,
+  IW: 2,
+  W: 1,
+  D: 1,
+  ID: 1,
+  J: 7,
+};
+
+/**
+ * to_timestamp(text, format): a wall clock reading in microseconds and, where the text gives one, an offset in
+ * seconds. Throws 22007 for text that does not fit, 22008 for fields out of range.
+ */
+export function parseTimestampTemplate(text: string, format: string): { micros: number; offset: number | null } {
+  const items = itemsOf(format);
+  const found: Record<string, number> = {};
+  let at = 0;
+  for (const [i, item] of items.entries()) {
+    if (item.key === null) {
+      at = skipLiteral(text, at, item.text);
+      continue;
+    }
+    while (text[at] === " ") at++;
+    if (at >= text.length) break;
+    const digitsNext = (items[i + 1]?.key ?? null) !== null && Object.hasOwn(WIDTHS, items[i + 1]?.key as string);
+    at = readField(text, at, item, digitsNext, found);
+    if (item.suffix !== "") at += 2;
+  }
+  return assemble(found, text);
+}
+
+/** A separator matches any separator; spaces match none or more. */
+function skipLiteral(text: string, start: number, literal: string): number {
+  let at = start;
+  for (const character of literal) {
+    if (/\s/.test(character)) while (text[at] === " ") at++;
+    else if (/[a-z0-9]/i.test(character)) at++;
+    else if (text[at] !== undefined && !/[a-z0-9+-]/i.test(text[at] as string)) at++;
+    else if (text[at] === character) at++;
+  }
+  return at;
+}
+
+const badValue = (value: string, key: string) =>
+  sqlError("22007", `invalid value "${value}" for "${key}"`, { detail: "Value must be an integer." });
+
+function readField(text: string, at: number, item: Item, fixed: boolean, found: Record<string, number>): number {
+  const key = item.key as string;
+  const rest = text.slice(at);
+  const names = /^(?:MON|MONTH)$/i.test(key) ? MONTHS : /^(?:DAY|DY)$/i.test(key) ? DAYS : null;
+  if (names !== null) {
+    const index = names.findIndex((name) => rest.slice(0, 3).toLowerCase() === name.slice(0, 3).toLowerCase());
+    if (index < 0) {
+      throw sqlError("22007", `invalid value "${rest.slice(0, key.length)}" for "${key}"`, {
+        detail: "The given value did not match any of the allowed values for this field.",
+      });
+    }
+    if (names === MONTHS) found.MM = index + 1;
+    const full = names[index] as string;
+    const isFull = /^(?:MONTH|DAY)$/i.test(key) && rest.toLowerCase().startsWith(full.toLowerCase());
+    return at + (isFull ? full.length : 3);
+  }
+  const word = /^[ABP]\.?[DMC]\.?/i.test(key) ? /^[abp]\.?[dmc]\.?/i.exec(rest) : null;
+  if (word !== null) {
+    found[/m/i.test(word[0]) ? "half" : "era"] = /^[pb]/i.test(word[0]) ? 1 : 0;
+    return at + word[0].length;
+  }
+  if (key === "TZH" || key === "OF" || key === "TZM") return readOffset(rest, at, key, found);
+  if (key.startsWith("FF")) return readFraction(rest, at, "US", 6, found);
+  if (key === "MS" || key === "US") return readFraction(rest, at, "US", key === "MS" ? 3 : 6, found);
+  const width = WIDTHS[key];
+  if (width === undefined) throw sqlError("0A000", `formatting field "${key}" is only supported in to_char`);
+  const limit = fixed || key.length < 4 ? width : 9;
+  const digits = new RegExp(`^[+-]?\\d{1,${limit}}`).exec(rest);
+  if (digits === null) throw badValue(rest.slice(0, width), key);
+  found[key] = yearOf(key, Number(digits[0]), digits[0].length);
+  return at + digits[0].length;
+}
+
+/** Years given with fewer digits lie nearest to 2020. */
+function yearOf(key: string, value: number, length: number): number {
+  if (!/^I?Y{1,3}$/.test(key) || length > key.length) return value;
+  if (value < 70) return value + 2000;
+  if (value < 100) return value + 1900;
+  return value < 520 ? value + 2000 : value < 1000 ? value + 1000 : value;
+}
+
+function readOffset(rest: string, at: number, key: string, found: Record<string, number>): number {
+  const match = (key === "TZM" ? /^(\d{2})/ : /^([+-]?\d{1,2})(?::(\d{2}))?/).exec(rest);
+  if (match === null) throw badValue(rest.slice(0, 2), key);
+  if (key === "TZM") found.TZM = Number(match[1]);
+  else {
+    found.TZH = Number(match[1]);
+    found.west = (match[1] as string).startsWith("-") ? 1 : 0;
+    if (match[2] !== undefined) found.TZM = Number(match[2]);
+  }
+  return at + match[0].length;
+}
+
+function readFraction(rest: string, at: number, key: string, width: number, found: Record<string, number>): number {
+  const digits = new RegExp(`^\\d{1,${width}}`).exec(rest);
+  if (digits === null) throw badValue(rest.slice(0, width), key);
+  found.US = Number(digits[0].padEnd(width === 3 ? 3 : 6, "0")) * (width === 3 ? 1000 : 1);
+  return at + digits[0].length;
+}
+
+const outOfRange = (text: string) => sqlError("22008", `date/time field value out of range: "${text}"`);
+
+function assemble(found: Record<string, number>, text: string): { micros: number; offset: number | null } {
+  const days = assembleDate(found, text);
+  let hour = found.HH24 ?? found.HH12 ?? found.HH ?? 0;
+  if (found.HH24 === undefined && (found.HH12 ?? found.HH) !== undefined) {
+    if (hour < 1 || hour > 12) {
+      throw sqlError("22007", `hour "${hour}" is invalid for the 12-hour clock`, {
+        hint: "Use the 24-hour clock, or give an hour between 1 and 12.",
+      });
+    }
+    hour = found.half === undefined ? hour : (hour % 12) + 12 * found.half;
+  }
+  const ofDay = found.SSSSS ?? found.SSSS;
+  const minute = found.MI ?? 0;
+  const second = found.SS ?? 0;
+  if (hour > 24 || minute > 59 || second > 59) throw outOfRange(text);
+  const seconds = ofDay ?? hour * 3600 + minute * 60 + second;
+  const micros = checkedTimestamp(days * DAY_MICROS + seconds * SECOND_MICROS + (found.US ?? 0));
+  if (found.TZH === undefined) return { micros, offset: null };
+  const minutes = (found.TZM ?? 0) * 60;
+  return { micros, offset: found.TZH * 3600 + (found.west === 1 ? -minutes : minutes) };
+}
+
+function assembleDate(found: Record<string, number>, text: string): number {
+  if (found.J !== undefined) return found.J - 2_440_588;
+  const isoYear = found.IYYY ?? found.IYY ?? found.IY ?? found.I;
+  if (isoYear !== undefined) {
+    const start = daysFromCivil(isoYear, 1, 4);
+    const monday = start - ((dayOfWeek(start) + 6) % 7);
+    return found.IDDD === undefined
+      ? monday + ((found.IW ?? 1) - 1) * 7 + (found.ID ?? 1) - 1
+      : monday + found.IDDD - 1;
+  }
+  let year = found.YYYY ?? found.YYY ?? found.YY ?? found.Y ?? null;
+  if (year === null) year = found.CC === undefined ? 0 : (found.CC - 1) * 100 + 1;
+  // Year 0 of a template stands for 1 BC.
+  if (found.era === 1) year = 1 - year;
+  if (found.DDD !== undefined) {
+    if (found.DDD < 1 || found.DDD > (isLeapYear(year) ? 366 : 365)) throw outOfRange(text);
+    return daysFromCivil(year, 1, 1) + found.DDD - 1;
+  }
+  if (found.WW !== undefined) return daysFromCivil(year, 1, 1) + (found.WW - 1) * 7 + (found.D ?? 1) - 1;
+  const month = found.MM ?? (found.Q === undefined ? 1 : found.Q * 3 - 2);
+  const day = found.DD ?? (found.W === undefined ? 1 : (found.W - 1) * 7 + 1);
+  if (month < 1 || month > 12 || day < 1 || day > daysInMonth(year, month)) throw outOfRange(text);
+  return daysFromCivil(year, month, day);
+}
