@@ -5,20 +5,18 @@
  */
 import type { CatalogView } from "../catalog/catalog-view.js";
 import { applyDdl } from "../catalog/ddl.js";
-import { parseRelationName } from "../catalog/relation-names.js";
 import { DbError, sqlError } from "../protocol/errors.js";
-import { fromParameter } from "../protocol/json-format.js";
-import type { Value } from "../protocol/values.js";
 import { createContext } from "../query/exec/create-context.js";
-import { after, type Operator } from "../query/exec/operator.js";
+import { after } from "../query/exec/operator.js";
 import { backfillIndex, dropIndexData, dropTableData } from "../query/exec/table-data.js";
-import type { Batch, EvalServices } from "../query/expr/expr.js";
 import { explainJson, explainText } from "../query/plan/explain.js";
 import type { BoundDdl, BoundExplain, BoundTransaction, TransactionOptions } from "../sql/bind/bound-statement.js";
 import type { IsolationLevel } from "../sql/parse/ast.js";
 import type { ShardTransaction } from "../storage/transaction.js";
+import { collect, convertParameters } from "./run-program.js";
+import { NO_SEQUENCES, SequenceValues } from "./sequence-values.js";
 import { Settings } from "./settings.js";
-import { countOutcome, type Outcome, ResultBuilder, textOutcome } from "./sql-result.js";
+import { countOutcome, type Outcome, type RowCollector, rowsOutcome, textOutcome } from "./sql-result.js";
 import { planStatement, type StatementPlan } from "./statement-plan.js";
 import type { Tenant } from "./tenant.js";
 
@@ -37,7 +35,6 @@ export type Commit = (tx: ShardTransaction, outcome: Outcome) => void;
 
 /** On whose behalf a statement runs: a Request. */
 export interface Client {
-  readonly wantsMsgpack: boolean;
   checkpoint(): void;
   shouldYield(): boolean;
   yieldTurn(): Promise<void>;
@@ -47,6 +44,8 @@ export interface StatementRun {
   readonly sql: string;
   readonly params: readonly unknown[];
   readonly maxRows: number;
+  /** The form in which rows are wanted. */
+  readonly collector: RowCollector;
   readonly request: Client;
 }
 
@@ -61,8 +60,7 @@ export class Session {
   private failure: string | null = null;
   private savepoints: { readonly name: string; readonly handle: number }[] = [];
   private isolationLevel: IsolationLevel;
-  /** What nextval gave last, by sequence. */
-  private readonly sequenceValues = new Map<string, number>();
+  private readonly sequences: SequenceValues;
   readonly settings = new Settings();
 
   constructor(
@@ -70,6 +68,7 @@ export class Session {
     private readonly options: SessionOptions,
   ) {
     this.isolationLevel = options.isolation ?? "serializable";
+    this.sequences = new SequenceValues(tenant);
   }
 
   get inTransaction(): boolean {
@@ -223,7 +222,6 @@ export class Session {
 
   private runStatement(plan: StatementPlan, run: StatementRun, tx: ShardTransaction): Outcome | Promise<Outcome> {
     const { bound } = plan;
-    const { wantsMsgpack } = run.request;
     switch (bound.kind) {
       case "query":
         this.requireWritable(bound.readOnly, bound.command);
@@ -234,9 +232,9 @@ export class Session {
         return this.runDdl(bound, run, tx);
       case "set":
         this.settings.set(bound);
-        return textOutcome("result", ["SET"], wantsMsgpack);
+        return textOutcome("result", ["SET"], run.collector);
       case "show":
-        return textOutcome(bound.name, [this.settings.show(bound.name)], wantsMsgpack);
+        return textOutcome(bound.name, [this.settings.show(bound.name)], run.collector);
       default:
         throw new Error(`${bound.kind} is not run here`);
     }
@@ -271,38 +269,19 @@ export class Session {
       services:
         this.transaction === null && plan.bound.kind === "query" && plan.bound.readOnly
           ? NO_SEQUENCES
-          : this.sequences(tx),
+          : this.sequences.services(tx),
     });
     const bound = plan.bound.kind === "query" ? plan.bound : null;
-    const builder = new ResultBuilder(plan.shape!, run.maxRows, request.wantsMsgpack);
+    const shape = plan.shape!;
+    const rows = run.collector(shape);
     const operator = plan.program!.open(context);
-    return after(collect(operator, builder), () => {
-      if (bound === null || bound.command === "select") return builder.outcome(null);
+    return after(collect(operator, rows, run.maxRows), (truncated) => {
+      if (bound === null || bound.command === "select") return rowsOutcome(shape, rows, truncated, null);
       const { rowsAffected } = context.statement;
-      return bound.returnsRows ? builder.outcome(rowsAffected) : countOutcome(rowsAffected, request.wantsMsgpack);
+      return bound.returnsRows
+        ? rowsOutcome(shape, rows, truncated, rowsAffected)
+        : countOutcome(rowsAffected, run.collector);
     });
-  }
-
-  /** nextval and currval, as the transaction sees the sequences. */
-  private sequences(tx: ShardTransaction): EvalServices {
-    const { catalog, number, partition } = this.tenant;
-    return {
-      nextSequenceValue: (canonical) => {
-        const { schema, name } = parseRelationName(canonical);
-        const sequence = catalog.view(tx).sequence(schema, name);
-        if (sequence === null) throw sqlError("42P01", `relation "${name}" does not exist`);
-        const value = partition.sequences.next(number, sequence);
-        // The value is not told before the block that it comes from is on disk.
-        this.tenant.sawEverything();
-        this.sequenceValues.set(canonical, value);
-        return value;
-      },
-      currentSequenceValue: (canonical) => {
-        const value = this.sequenceValues.get(canonical);
-        if (value === undefined) throw currvalUndefined(canonical);
-        return value;
-      },
-    };
   }
 
   private explain(
@@ -316,12 +295,12 @@ export class Session {
       bound.format === "json"
         ? [JSON.stringify([{ Plan: explainJson(program.plan) }], null, 2)]
         : explainText(program.plan);
-    if (!bound.analyze) return textOutcome("QUERY PLAN", lines(), run.request.wantsMsgpack);
+    if (!bound.analyze) return textOutcome("QUERY PLAN", lines(), run.collector);
     this.requireWritable(bound.statement.readOnly, bound.statement.command);
     const started = performance.now();
     return after(this.runProgram(plan, run, tx), () => {
       const elapsed = (performance.now() - started).toFixed(3);
-      return textOutcome("QUERY PLAN", [...lines(), `Execution Time: ${elapsed} ms`], run.request.wantsMsgpack);
+      return textOutcome("QUERY PLAN", [...lines(), `Execution Time: ${elapsed} ms`], run.collector);
     });
   }
 
@@ -335,7 +314,7 @@ export class Session {
     if (done.backfill !== null) await backfillIndex(work, done.backfill.table, done.backfill.index);
     for (const table of done.cleared) await dropTableData(work, table);
     for (const { table, index } of done.clearedIndexes) await dropIndexData(work, table, index);
-    return { ...textOutcome("result", [done.tag], request.wantsMsgpack), notices: done.notices };
+    return textOutcome("result", [done.tag], run.collector, done.notices);
   }
 
   /** BEGIN and friends as statements: all of them in a batch, savepoints in an interactive transaction. */
@@ -343,7 +322,7 @@ export class Session {
     const name = bound.savepoint ?? "";
     const whole = bound.action === "begin" || bound.action === "commit" || bound.action === "rollback";
     if (whole && this.options.control !== "statements") throw controlRefused(bound.action);
-    const done = textOutcome("result", [bound.action.toUpperCase()], run.request.wantsMsgpack);
+    const done = textOutcome("result", [bound.action.toUpperCase()], run.collector);
     switch (bound.action) {
       case "begin":
         if (this.transaction !== null) throw sqlError("25001", "there is already a transaction in progress");
@@ -407,60 +386,6 @@ export class Session {
     this.failure = null;
     this.savepoints = [];
   }
-}
-
-/** Pulls everything into the builder, or as much as it takes. The operator is closed in every case. */
-function collect(operator: Operator, builder: ResultBuilder): void | Promise<void> {
-  let pending = false;
-  try {
-    for (;;) {
-      const batch = operator.next();
-      if (batch instanceof Promise) {
-        pending = true;
-        return collectLater(batch, operator, builder);
-      }
-      if (batch === null || !builder.append(batch)) return;
-    }
-  } finally {
-    if (!pending) operator.close();
-  }
-}
-
-async function collectLater(first: Promise<Batch | null>, operator: Operator, builder: ResultBuilder): Promise<void> {
-  try {
-    for (let batch = await first; batch !== null && builder.append(batch); ) batch = await operator.next();
-  } finally {
-    operator.close();
-  }
-}
-
-/** For a query on its own, which has no session to remember values in. */
-const NO_SEQUENCES: EvalServices = {
-  currentSequenceValue: (canonical) => {
-    throw currvalUndefined(canonical);
-  },
-};
-
-function currvalUndefined(canonical: string): DbError {
-  return sqlError(
-    "55000",
-    `currval of sequence "${parseRelationName(canonical).name}" is not yet defined in this session`,
-  );
-}
-
-const NO_PARAMETERS: readonly Value[] = [];
-
-function convertParameters(plan: StatementPlan, params: readonly unknown[]): readonly Value[] {
-  const types = plan.parameterTypes;
-  if (params.length !== types.length) {
-    throw sqlError("08P01", `the statement takes ${types.length} parameters, but ${params.length} were sent`, {
-      hint: "Send one value per placeholder, in the order $1, $2, …",
-    });
-  }
-  if (types.length === 0) return NO_PARAMETERS;
-  const values = new Array<Value>(types.length);
-  for (let i = 0; i < types.length; i++) values[i] = params[i] === null ? null : fromParameter(types[i]!, params[i]);
-  return values;
 }
 
 function nowMicros(): number {

@@ -1,4 +1,7 @@
-/** Collects a statement's rows in the form in which they leave: JSON text, or plain values for MessagePack. */
+/**
+ * Collects a statement's rows in the form in which they leave: JSON text, or plain values for MessagePack. Whoever
+ * runs a statement chooses the form by giving a RowCollector.
+ */
 import { DbError } from "../protocol/errors.js";
 import { jsonWriter, plainWriter } from "../protocol/json-format.js";
 import { RESULT_BYTES_MAX } from "../protocol/limits.js";
@@ -10,52 +13,38 @@ import type { Answer } from "./reply.js";
 
 /** What is known of a result before it runs; made once per plan. */
 export interface ResultShape {
+  readonly outputs: readonly OutputColumn[];
   readonly columns: readonly { readonly name: string; readonly data_type: string; readonly nullable: boolean }[];
   readonly columnsJson: string;
   readonly json: readonly ((value: Value) => string)[];
-  readonly plain: readonly ((value: Value) => unknown)[];
 }
 
 export function shapeOf(outputs: readonly OutputColumn[]): ResultShape {
   const columns = outputs.map(({ name, type, nullable }) => ({ name, data_type: displayName(type), nullable }));
-  return {
-    columns,
-    columnsJson: JSON.stringify(columns),
-    json: outputs.map(({ type }) => jsonWriter(type)),
-    plain: outputs.map(({ type }) => plainWriter(type)),
-  };
+  const json = outputs.map(({ type }) => jsonWriter(type));
+  return { outputs, columns, columnsJson: JSON.stringify(columns), json };
 }
 
-const NO_COLUMNS = shapeOf([]);
-
 /** Rows of one run. */
-export class ResultBuilder {
-  private json = "";
-  private readonly plain: unknown[][] = [];
-  private rows = 0;
-  truncated = false;
+export interface Rows {
+  /** Takes the batch's first `count` rows. */
+  append(batch: Batch, count: number): void;
+  /** The rows as finished JSON text without the outer brackets, or as values; one of the two is there. */
+  readonly json?: string;
+  readonly plain?: readonly (readonly unknown[])[];
+}
 
-  constructor(
-    private readonly shape: ResultShape,
-    private readonly maxRows: number,
-    private readonly asPlain: boolean,
-  ) {}
+export type RowCollector = (shape: ResultShape) => Rows;
 
-  /** False when the row cap is reached and rows were left out. */
-  append(batch: Batch): boolean {
-    const taken = Math.min(batch.length, this.maxRows - this.rows);
-    if (this.asPlain) this.appendPlain(batch, taken);
-    else this.appendJson(batch, taken);
-    this.rows += taken;
-    this.truncated = taken < batch.length;
-    return !this.truncated;
-  }
+class JsonRows implements Rows {
+  json = "";
 
-  private appendJson(batch: Batch, taken: number): void {
-    const { columns } = batch;
-    const writers = this.shape.json;
+  constructor(private readonly writers: ResultShape["json"]) {}
+
+  append({ columns }: Batch, count: number): void {
+    const { writers } = this;
     let { json } = this;
-    for (let r = 0; r < taken; r++) {
+    for (let r = 0; r < count; r++) {
       json += json === "" ? "[" : ",[";
       for (let c = 0; c < writers.length; c++) {
         const value = columns[c]![r]!;
@@ -72,75 +61,85 @@ export class ResultBuilder {
       });
     }
   }
+}
 
-  private appendPlain(batch: Batch, taken: number): void {
-    const { columns } = batch;
-    const writers = this.shape.plain;
-    for (let r = 0; r < taken; r++) {
-      const row = new Array<unknown>(writers.length);
-      for (let c = 0; c < writers.length; c++) {
-        const value = columns[c]![r]!;
-        row[c] = value === null ? null : writers[c]!(value);
-      }
-      this.plain.push(row);
+class PlainRows implements Rows {
+  readonly plain: unknown[][] = [];
+  private readonly writers: readonly ((value: Value) => unknown)[];
+
+  constructor(shape: ResultShape) {
+    this.writers = shape.outputs.map(({ type }) => plainWriter(type));
+  }
+
+  append({ columns }: Batch, count: number): void {
+    for (let r = 0; r < count; r++) {
+      this.plain.push(
+        this.writers.map((write, c) => {
+          const value = columns[c]![r]!;
+          return value === null ? null : write(value);
+        }),
+      );
     }
   }
-
-  outcome(rowsAffected: number | null): Outcome {
-    return {
-      shape: this.shape,
-      rowsJson: this.json,
-      rowsPlain: this.asPlain ? this.plain : null,
-      rowsAffected,
-      truncated: this.truncated,
-    };
-  }
 }
+
+export const jsonRows: RowCollector = (shape) => new JsonRows(shape.json);
+export const plainRows: RowCollector = (shape) => new PlainRows(shape);
 
 /** A statement that ran. */
 export interface Outcome {
   readonly shape: ResultShape;
-  /** Rows joined by commas, without the outer brackets. */
-  readonly rowsJson: string;
-  /** Instead of `rowsJson` when the client reads MessagePack. */
-  readonly rowsPlain: readonly (readonly unknown[])[] | null;
+  readonly rows: Rows;
   /** null: not a statement that changes rows. */
   readonly rowsAffected: number | null;
+  /** The row cap cut some off. */
   readonly truncated: boolean;
   /** What the client should know although nothing failed: "relation … already exists, skipping". */
-  readonly notices?: readonly string[];
+  readonly notices: readonly string[];
+}
+
+const NO_COLUMNS = shapeOf([]);
+const NO_NOTICES: readonly string[] = [];
+
+export function rowsOutcome(shape: ResultShape, rows: Rows, truncated: boolean, rowsAffected: number | null): Outcome {
+  return { shape, rows, rowsAffected, truncated, notices: NO_NOTICES };
 }
 
 /** Nothing to return but a count. */
-export function countOutcome(rowsAffected: number, asPlain: boolean): Outcome {
-  return { shape: NO_COLUMNS, rowsJson: "", rowsPlain: asPlain ? [] : null, rowsAffected, truncated: false };
+export function countOutcome(rowsAffected: number, collector: RowCollector): Outcome {
+  return rowsOutcome(NO_COLUMNS, collector(NO_COLUMNS), false, rowsAffected);
 }
 
 /** One text column; how DDL (`result`), EXPLAIN and SHOW answer. */
-export function textOutcome(column: string, lines: readonly string[], asPlain: boolean): Outcome {
+export function textOutcome(
+  column: string,
+  lines: readonly string[],
+  collector: RowCollector,
+  notices = NO_NOTICES,
+): Outcome {
   const shape = shapeOf([{ id: 0, name: column, type: TEXT, nullable: false }]);
-  const builder = new ResultBuilder(shape, lines.length, asPlain);
-  builder.append({ columns: [lines], length: lines.length });
-  return builder.outcome(null);
+  const rows = collector(shape);
+  rows.append({ columns: [lines], length: lines.length }, lines.length);
+  return { shape, rows, rowsAffected: null, truncated: false, notices };
 }
 
 /** `data` of a statement's answer, as clients read it (docs: QueryResult). */
 export function resultAnswer(outcome: Outcome, startedMs: number): Answer {
   const elapsed = Math.round((performance.now() - startedMs) * 1000) / 1000;
-  const { shape, rowsAffected, truncated, notices = [] } = outcome;
-  if (outcome.rowsPlain !== null) {
+  const { shape, rows, rowsAffected, truncated, notices } = outcome;
+  if (rows.json === undefined) {
     return {
       plain: {
         columns: shape.columns,
-        rows: outcome.rowsPlain,
+        rows: rows.plain,
         ...(rowsAffected === null ? {} : { rows_affected: rowsAffected }),
         execution_time_ms: elapsed,
-        ...(truncated ? { truncated: true } : {}),
+        ...(truncated ? { truncated } : {}),
         ...(notices.length > 0 ? { notices } : {}),
       },
     };
   }
-  let json = `{"columns":${shape.columnsJson},"rows":[${outcome.rowsJson}]`;
+  let json = `{"columns":${shape.columnsJson},"rows":[${rows.json}]`;
   if (rowsAffected !== null) json += `,"rows_affected":${rowsAffected}`;
   json += `,"execution_time_ms":${elapsed}`;
   if (truncated) json += ',"truncated":true';

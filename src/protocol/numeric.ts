@@ -273,6 +273,11 @@ export class Numeric {
     return Number(this.toString());
   }
 
+  /** What JSON.stringify writes: the nearest double. json-text.ts writes all digits. */
+  toJSON(): number | string {
+    return this.special ?? this.toNumber();
+  }
+
   toString(): string {
     if (this.special !== null) return this.special;
     if (this.scale === 0) return this.unscaled.toString();

@@ -43,6 +43,8 @@ export interface TestGateway {
   execute(body?: string, headers?: Record<string, string>): Promise<Response>;
   /** Sends bytes as they are and gives everything that comes back until `enough` or the end. */
   raw(text: string, enough: RegExp): Promise<string>;
+  /** The same, saying at once that nothing more will be sent. */
+  rawToEnd(text: string, enough: RegExp): Promise<string>;
 }
 
 export interface TestOptions {
@@ -100,7 +102,8 @@ export async function testGateway(t: Test, options: TestOptions = {}): Promise<T
     call,
     execute: (body = '{"sql":"SELECT 1"}', headers = {}) =>
       call("/v1/query/execute", { method: "POST", body, headers: { "content-type": "application/json", ...headers } }),
-    raw: (text, enough) => rawExchange(gateway.port, text, enough),
+    raw: (text, enough) => rawExchange(gateway.port, text, enough, false),
+    rawToEnd: (text, enough) => rawExchange(gateway.port, text, enough, true),
   };
 }
 
@@ -132,7 +135,7 @@ export async function errorOf(response: Response): Promise<ErrorReply["error"]> 
   return ((await response.json()) as ErrorReply).error;
 }
 
-function rawExchange(port: number, text: string, enough: RegExp): Promise<string> {
+function rawExchange(port: number, text: string, enough: RegExp, end: boolean): Promise<string> {
   return new Promise((resolve) => {
     const socket = connect(port, "127.0.0.1");
     let received = "";
@@ -144,5 +147,6 @@ function rawExchange(port: number, text: string, enough: RegExp): Promise<string
     socket.on("error", () => {});
     socket.on("close", () => resolve(received));
     socket.write(Buffer.from(text, "latin1"));
+    if (end) socket.end();
   });
 }

@@ -107,6 +107,14 @@ const pushDown: Cases = {
     const { u, o, plan } = pair("inner");
     return filter(plan, and(sameUser(u, o), op(col(u, "age"), ">", int(1)), op(col(o, "total"), "<", int(5))));
   },
+  "a known value on one side of an equality": () => {
+    const { u, plan } = pair("left", sameUser);
+    return filter(plan, op(col(u, "id"), "=", param(0, INT8)));
+  },
+  "a known value of the right side, through an inner join": () => {
+    const { o, plan } = pair("inner", sameUser);
+    return filter(plan, op(big(5), "=", col(o, "user_id")));
+  },
   "above a left join: only the left side's": () => {
     const { u, o, plan } = pair("left", sameUser);
     return filter(plan, and(op(col(u, "age"), ">", int(1)), isNull(col(o, "total"))));
@@ -126,14 +134,14 @@ const pushDown: Cases = {
     const grouped = aggregate(u, { city: col(u, "city") }, { n: count });
     return filter(grouped, and(op(col(grouped, "city"), "=", text("Bonn")), op(col(grouped, "n"), ">", big(1))));
   },
-  "not below an aggregate without groups": () =>
+  "not below an aggregate without groups: unchanged": () =>
     on(aggregate(scan(users), {}, { n: count }), () => isNull(param(0, INT4))),
   "to both sides of a set operation": () => {
     const [u, o] = [scan(users), scan(orders)];
     const both = setOp("union", true, project(u, { v: col(u, "age") }), project(o, { v: col(o, "total") }));
     return on(both, (v) => op(col(v, "v"), "=", int(3)));
   },
-  "not below a limit": () => on(limit(scan(users), big(3)), (u) => op(col(u, "age"), "=", int(1))),
+  "not below a limit: unchanged": () => on(limit(scan(users), big(3)), (u) => op(col(u, "age"), "=", int(1))),
   "below DISTINCT ON only on its keys": () => {
     const u = scan(users);
     const one = distinct(u, [col(u, "city")]);
@@ -250,6 +258,14 @@ const joins: Cases = {
     });
     return join("left", one, o, and(sameUser(u, o), op(col(u, "age"), "<", col(o, "total"))));
   },
+  "few right rows: the sides of an inner join change places": () => {
+    const { u, o } = pair("inner");
+    return join("inner", u, limit(o, big(5)), sameUser(u, o));
+  },
+  "the hash table is built of the smaller side": () => {
+    const { u, o } = pair("inner");
+    return join("inner", limit(u, big(5)), o, op(col(u, "age"), "=", col(o, "total")));
+  },
 };
 
 const exists = (o: Plan, predicate: Expr) => subquery("exists", project(filter(o, predicate), { one: int(1) }));
@@ -311,6 +327,12 @@ const prune: Cases = {
     const u = scan(users);
     const p = project(u, { next: op(col(u, "age"), "+", int(1)), id: col(u, "id") });
     return project(p, { id: col(p, "id") });
+  },
+  "a projection that only hands on": () => {
+    const u = scan(users);
+    const { columns } = u;
+    const same: Plan = { kind: "project", input: u, exprs: columns.map((c) => col(u, c.name)), columns };
+    return sort(same, asc(col(u, "age")));
   },
   "aggregate calls that nobody reads": () => {
     const u = scan(users);

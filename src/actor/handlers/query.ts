@@ -5,7 +5,7 @@ import { after } from "../../query/exec/operator.js";
 import { type Answer, errorBody } from "../reply.js";
 import type { Request } from "../request.js";
 import { Session, type SessionOptions, type StatementRun } from "../session.js";
-import { type Outcome, resultAnswer } from "../sql-result.js";
+import { jsonRows, type Outcome, plainRows, resultAnswer } from "../sql-result.js";
 import type { Tenant } from "../tenant.js";
 import type { Input } from "../validate.js";
 import type { Handler } from "./handler.js";
@@ -46,6 +46,7 @@ export function runOf(request: Request, body: StatementBody): StatementRun {
     sql: body.sql,
     params: body.parameters ?? body.params ?? NO_PARAMETERS,
     maxRows: body.max_rows ?? request.tenant.partition.config.query.maxRows,
+    collector: request.wantsMsgpack ? plainRows : jsonRows,
     request,
   };
 }

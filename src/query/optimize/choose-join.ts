@@ -1,7 +1,8 @@
 /**
  * How a join finds its pairs. Conditions `left = right` become keys of a hash join, the rest its residual. When the
  * left side has few rows and the right one an index on the join's columns, the right side is looked up per left row
- * instead (index nested loop: a lateral join over a point get or an index scan).
+ * instead (index nested loop: a lateral join over a point get or an index scan). An inner join's sides are exchanged
+ * where that serves: to look up the left side, or to build the hash table of the smaller one.
  *
  *   Join (o.cid = c.id AND o.x > c.y)        Hash Join, Hash Cond: (o.cid = c.id)
  *                                      ⇒       Join Filter: (o.x > c.y)
@@ -12,7 +13,7 @@ import { andOf, columnsOf, conjuncts, isVolatile, someExpr } from "../expr/walk.
 import type { JoinPlan, OutputColumn, Plan, ScanPlan } from "../plan/plan.js";
 import { mapPlan, outerColumnsOf, withChildren } from "../plan/walk.js";
 import { accessFor } from "./choose-access.js";
-import type { Rule } from "./rule.js";
+import { type Rule, withColumns } from "./rule.js";
 
 export const chooseJoin: Rule = {
   name: "choose-join",
@@ -33,6 +34,16 @@ function chooseFor(plan: JoinPlan): Plan {
   if (equal.length === 0) return plan.lateral ? Object.freeze({ ...plan, lateral: false }) : plan;
   const looked = lookUpRight(plan, equal, rest);
   if (looked !== null) return looked;
+  if (plan.type !== "inner") return hashed(plan, equal, rest);
+  const [turned, turnedEqual] = turn(plan, equal);
+  const lookedLeft = lookUpRight(turned, turnedEqual, rest);
+  if (lookedLeft !== null) return withColumns(lookedLeft, plan.columns);
+  // The table is built of the right side.
+  if (rowsAtMost(plan.left) >= rowsAtMost(plan.right)) return hashed(plan, equal, rest);
+  return withColumns(hashed(turned, turnedEqual, rest), plan.columns);
+}
+
+function hashed(plan: JoinPlan, equal: readonly Equality[], rest: readonly Expr[]): Plan {
   return Object.freeze({
     kind: "hashjoin",
     type: plan.type,
@@ -43,6 +54,13 @@ function chooseFor(plan: JoinPlan): Plan {
     residual: andOf(rest),
     columns: plan.columns,
   });
+}
+
+/** An inner join with its sides exchanged. */
+function turn(plan: JoinPlan, equal: readonly Equality[]): [JoinPlan, Equality[]] {
+  const columns = [...plan.right.columns, ...plan.left.columns];
+  const turned = Object.freeze({ ...plan, left: plan.right, right: plan.left, columns });
+  return [turned, equal.map(({ condition, left, right }) => ({ condition, left: right, right: left }))];
 }
 
 /** `left = right`, each over its own side. */

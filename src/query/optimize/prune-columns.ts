@@ -1,17 +1,17 @@
 /**
  * Takes out what nobody reads: columns of scans (which then are not decoded), expressions of projections, aggregate
- * calls. Runs top-down with the set of columns that the parent reads. Where columns are taken by position (the result,
+ * calls, projections that only hand on. Runs top-down with the set of columns that the parent reads. Where columns are taken by position (the result,
  * INSERT, set operations) a projection restores exactly those.
  */
-import type { ColumnId, Expr } from "../expr/expr.js";
+import type { ColumnId } from "../expr/expr.js";
 import { columnsOf, isVolatile } from "../expr/walk.js";
-import type { OutputColumn, Plan, Returning, SetOpPlan } from "../plan/plan.js";
+import type { OutputColumn, Plan, ProjectPlan, Returning, SetOpPlan } from "../plan/plan.js";
 import { childrenOf, exprsOfPlan, outerColumnsOf, withChildren } from "../plan/walk.js";
-import type { Rule } from "./rule.js";
+import { type Rule, withColumns } from "./rule.js";
 
 export const pruneColumns: Rule = {
   name: "prune-columns",
-  apply: (plan) => exactly(prune(plan, idsOf(plan.columns)), plan.columns),
+  apply: (plan) => withColumns(prune(plan, idsOf(plan.columns)), plan.columns),
 };
 
 type Ids = ReadonlySet<ColumnId>;
@@ -82,15 +82,7 @@ function pick<T>(items: readonly T[], indexes: readonly number[]): T[] {
 
 /** An input whose columns are taken by position: all of them, in order. */
 function positional(plan: Plan): Plan {
-  return exactly(prune(plan, idsOf(plan.columns)), plan.columns);
-}
-
-/** The plan with exactly these columns, which it has among others. */
-function exactly(plan: Plan, columns: readonly OutputColumn[]): Plan {
-  const same = plan.columns.length === columns.length && plan.columns.every(({ id }, i) => id === columns[i]!.id);
-  if (same) return plan;
-  const exprs = columns.map(({ id, type, name }): Expr => ({ kind: "column", id, type, name }));
-  return Object.freeze({ kind: "project", input: plan, exprs, columns });
+  return withColumns(prune(plan, idsOf(plan.columns)), plan.columns);
 }
 
 function pruneTable(plan: Extract<Plan, { kind: "scan" | "pointget" | "indexscan" }>, needed: Ids): Plan {
@@ -103,13 +95,23 @@ function pruneTable(plan: Extract<Plan, { kind: "scan" | "pointget" | "indexscan
   return Object.freeze({ ...plan, columns, source, rowKey: hasRowKey ? plan.rowKey : null });
 }
 
-function pruneProject(plan: Extract<Plan, { kind: "project" }>, needed: Ids): Plan {
+function pruneProject(plan: ProjectPlan, needed: Ids): Plan {
   const kept = plan.columns.flatMap((column, i) => (needed.has(column.id) || isVolatile(plan.exprs[i]!) ? [i] : []));
   const whole = kept.length === plan.columns.length;
   const trimmed = whole
     ? plan
     : Object.freeze({ ...plan, columns: pick(plan.columns, kept), exprs: pick(plan.exprs, kept) });
-  return withChildren(trimmed, [prune(plan.input, withExprs(trimmed, new Set()))]);
+  const input = prune(plan.input, withExprs(trimmed, new Set()));
+  return passesOn(trimmed, input) ? input : withChildren(trimmed, [input]);
+}
+
+/** True when the projection hands on just what it gets. */
+function passesOn(plan: ProjectPlan, input: Plan): boolean {
+  if (plan.exprs.length !== input.columns.length) return false;
+  return plan.exprs.every((expr, i) => {
+    const { id } = input.columns[i]!;
+    return expr.kind === "column" && expr.id === id && plan.columns[i]!.id === id;
+  });
 }
 
 function pruneAggregate(plan: Extract<Plan, { kind: "aggregate" }>, needed: Ids): Plan {
@@ -132,7 +134,7 @@ function pruneSetOp(plan: SetOpPlan, needed: Ids): Plan {
   const kept = indexesOf(plan.columns, needed);
   const side = (input: Plan) => {
     const columns = pick(input.columns, kept);
-    return exactly(prune(input, idsOf(columns)), columns);
+    return withColumns(prune(input, idsOf(columns)), columns);
   };
   const trimmed =
     kept.length === plan.columns.length ? plan : Object.freeze({ ...plan, columns: pick(plan.columns, kept) });

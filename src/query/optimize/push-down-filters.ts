@@ -1,7 +1,8 @@
 /**
  * Moves conditions as far down as they mean the same: through projections, groups and set operations, to the side of a
  * join that they read, into the scans themselves. What reads both sides of an inner join becomes its condition. On the
- * way, outer joins whose NULL rows a condition refuses become stricter (null-rejection.ts).
+ * way, outer joins whose NULL rows a condition refuses become stricter (null-rejection.ts), and what a condition says of
+ * one side of an equality is said of the other as well (derived-conditions.ts).
  *
  *   Filter (a.x = 1 AND a.id = b.id)          Join (a.id = b.id)
  *     Join (cross)                     ⇒        Scan a, Filter (x = 1)
@@ -14,6 +15,7 @@ import type { ColumnId, Expr } from "../expr/expr.js";
 import { andOf, columnsOf, conjuncts, isVolatile, mapExpr, someExpr } from "../expr/walk.js";
 import type { AggregatePlan, JoinPlan, OutputColumn, Plan, ProjectPlan, SetOpPlan } from "../plan/plan.js";
 import { childrenOf, withChildren } from "../plan/walk.js";
+import { derivedConditions } from "./derived-conditions.js";
 import { simplifiedJoin } from "./null-rejection.js";
 import { filtered, type Rule } from "./rule.js";
 
@@ -167,6 +169,12 @@ function pushIntoJoin(plan: JoinPlan, conditions: readonly Expr[]): Plan {
     if (side === "left" && (type === "inner" || type === "right" || type === "semi")) placement.left.push(condition);
     else if (side === "right" && type !== "right" && type !== "full") placement.right.push(condition);
     else placement.on.push(condition);
+  }
+  if (type !== "right" && type !== "full") {
+    placement.right.push(...derivedConditions(placement.on, placement.left, rightIds, placement.right));
+  }
+  if (type === "inner") {
+    placement.left.push(...derivedConditions(placement.on, placement.right, leftIds, placement.left));
   }
   const joined = withChildren(plan, [push(plan.left, placement.left), push(plan.right, placement.right)]) as JoinPlan;
   const unchanged = type === plan.type && sameItems(placement.on, kept);

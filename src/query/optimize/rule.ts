@@ -1,7 +1,7 @@
 /** What a rule is. Each rule stands in a file of its own; optimize.ts lists them in the order in which they run. */
 import type { Expr } from "../expr/expr.js";
 import { andOf } from "../expr/walk.js";
-import type { Plan } from "../plan/plan.js";
+import type { OutputColumn, Plan } from "../plan/plan.js";
 
 export interface Rule {
   readonly name: string;
@@ -13,4 +13,14 @@ export interface Rule {
 export function filtered(input: Plan, conditions: readonly Expr[]): Plan {
   const predicate = andOf(conditions);
   return predicate === null ? input : Object.freeze({ kind: "filter", input, predicate, columns: input.columns });
+}
+
+/** The plan with exactly these columns under their names; it has them, perhaps among others or in another order. */
+export function withColumns(plan: Plan, columns: readonly OutputColumn[]): Plan {
+  const same = plan.columns.length === columns.length && plan.columns.every(({ id }, i) => id === columns[i]!.id);
+  if (!same) {
+    const exprs = columns.map(({ id, type, name }): Expr => ({ kind: "column", id, type, name }));
+    return Object.freeze({ kind: "project", input: plan, exprs, columns });
+  }
+  return plan.columns.every(({ name }, i) => name === columns[i]!.name) ? plan : Object.freeze({ ...plan, columns });
 }

@@ -265,8 +265,9 @@ function printKeys(keys: readonly SortKey[], print: Print): string {
 }
 
 function limits(plan: Extract<Plan, { kind: "limit" | "topn" }>, print: Print): Described["properties"] {
-  const limit = plan.limit === null ? [] : [["Limit", print(plan.limit)] as const];
-  return plan.offset === null ? limit : [...limit, ["Offset", print(plan.offset)]];
+  const number = (expr: Expr) => (expr.kind === "const" ? String(expr.value) : print(expr));
+  const limit = plan.limit === null ? [] : [["Limit", number(plan.limit)] as const];
+  return plan.offset === null ? limit : [...limit, ["Offset", number(plan.offset)]];
 }
 
 function conflictProperties(plan: Extract<Plan, { kind: "insert" }>, print: Print): Described["properties"] {

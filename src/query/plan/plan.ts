@@ -208,7 +208,8 @@ export interface PointGetPlan extends Node {
 
 /**
  * A range of the primary key or of an index: equal to `prefix` on the first key columns, then bounded on the next.
- * With `keySets` (an IN list), one sub-range per element of the first column.
+ * With `keySets` (an IN list), one sub-range per element of the column after the prefix; the bounds are on the one
+ * after that.
  */
 export interface IndexScanPlan extends Node {
   readonly kind: "indexscan";

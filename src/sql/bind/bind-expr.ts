@@ -161,10 +161,10 @@ function bindColumn(node: ColumnNode, context: ExprContext): Expr {
     }
     throw error;
   }
-  const { expr, item } = found;
+  const { expr, item, outer } = found;
   if (expr.kind !== "column") return expr;
   // A fresh node per reference: messages about grouping need to know where this one stands.
-  const name = scope.items.length > 1 && item.name !== null ? `${item.name}.${found.name}` : found.name;
+  const name = (outer || scope.items.length > 1) && item.name !== null ? `${item.name}.${found.name}` : found.name;
   return binding.setPosition(Object.freeze({ ...expr, name }), position);
 }
 
@@ -303,7 +303,6 @@ function plainCall(name: string, position: number): CallNode {
     withinGroup: false,
     filter: null,
     over: null,
-    syntax: false,
     position,
   };
 }

@@ -28,6 +28,12 @@ export interface ScopeItem {
   readonly qualifiable: boolean;
 }
 
+export interface FoundColumn extends ScopeColumn {
+  readonly item: ScopeItem;
+  /** Belongs to an enclosing query. */
+  readonly outer: boolean;
+}
+
 /** A WITH table that is visible here. */
 export interface CommonTable {
   readonly node: CommonTableNode;
@@ -53,13 +59,13 @@ export class Scope {
   }
 
   /** The column that a reference means, innermost query first. Throws 42703, 42702 or 42P01. */
-  resolve(node: ColumnNode): ScopeColumn & { readonly item: ScopeItem } {
+  resolve(node: ColumnNode): FoundColumn {
     const name = node.path[node.path.length - 1]!;
     const qualifier = node.path.slice(0, -1);
     for (let scope: Scope | null = this; scope !== null; scope = scope.parent) {
       const found =
         qualifier.length === 0 ? scope.unqualified(name, node) : scope.qualified(qualifier, name, node.position);
-      if (found !== null) return found;
+      if (found !== null) return { ...found, outer: scope !== this };
     }
     if (qualifier.length > 0) throw missingFrom(qualifier.join("."), node.position);
     throw sqlError("42703", `column "${name}" does not exist`, { position: node.position, ...this.suggest(name) });

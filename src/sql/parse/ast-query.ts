@@ -112,7 +112,10 @@ export interface ArgumentNode {
   readonly value: ExprNode;
 }
 
-/** A function, aggregate or window call. `count(*)` has `star` and no arguments. */
+/**
+ * A function, aggregate or window call, also where it is written as syntax (`EXTRACT(year FROM x)`, `x AT TIME ZONE y`).
+ * `count(*)` has `star` and no arguments.
+ */
 export interface CallNode extends At {
   readonly kind: "call";
   readonly path: readonly string[];
@@ -124,8 +127,6 @@ export interface CallNode extends At {
   readonly withinGroup: boolean;
   readonly filter: ExprNode | null;
   readonly over: WindowNode | null;
-  /** True when written as syntax instead of a call (`EXTRACT(… FROM …)`, `x AT TIME ZONE y`). */
-  readonly syntax: boolean;
 }
 
 /** `left name right`, or prefix when `left` is null. LIKE is `~~`, ILIKE `~~*`, `!~~` and `!~~*` negated. */

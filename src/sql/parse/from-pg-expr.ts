@@ -254,7 +254,6 @@ function functionCall(node: FuncCall, c: Conversion): ExprNode {
     withinGroup: node.agg_within_group ?? false,
     filter: c.optional(node.agg_filter),
     over: node.over === undefined ? null : convertWindow(node.over, c, true),
-    syntax: node.funcformat === "COERCE_SQL_SYNTAX",
     position: c.position(node.location),
   };
 }

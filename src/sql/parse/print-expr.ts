@@ -117,15 +117,13 @@ function printCase(node: Extract<ExprNode, { kind: "case" }>): string {
 function printCall(node: CallNode): string {
   if (node.over !== null || node.withinGroup) throw notSupported("a window call in a stored expression", node.position);
   const name = node.path.map(printName).join(".");
-  // Syntax such as EXTRACT(… FROM …) is a plain call of the function in pg_catalog.
-  const qualified = node.syntax && node.path.length === 1 ? `pg_catalog.${name}` : name;
-  if (node.star) return `${qualified}(*)`;
+  if (node.star) return `${name}(*)`;
   const args = node.args.map(printArgument);
   if (node.variadic) args.push(`VARIADIC ${args.pop()}`);
   const distinct = node.distinct ? "DISTINCT " : "";
   const orderBy = node.orderBy.length === 0 ? "" : ` ORDER BY ${node.orderBy.map(printSort).join(", ")}`;
   const filter = node.filter === null ? "" : ` FILTER (WHERE ${printExpr(node.filter)})`;
-  return `${qualified}(${distinct}${args.join(", ")}${orderBy})${filter}`;
+  return `${name}(${distinct}${args.join(", ")}${orderBy})${filter}`;
 }
 
 function printArgument(arg: ArgumentNode): string {
