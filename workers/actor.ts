@@ -8,6 +8,7 @@ import { pino } from "pino";
 import { Actor } from "../src/actor/actor.js";
 import type { ActorSettings, FromActor, ToActor } from "../src/protocol/messages.js";
 import { loadParser } from "../src/sql/parse/parse.js";
+import { taskPool } from "./task-pool.js";
 
 const port = parentPort!;
 const settings = workerData as ActorSettings;
@@ -16,9 +17,12 @@ const logger = pino(
   pino.destination({ fd: 1, sync: true }),
 );
 
+const { threads, waitingMax } = settings.config.tasks;
+const tasks = taskPool({ threads, waitingMax });
+
 function say(message: FromActor): void {
   port.postMessage(message);
-  if (message.kind === "closed") port.close();
+  if (message.kind === "closed") void tasks.close().then(() => port.close());
 }
 
 async function start(): Promise<void> {
@@ -26,6 +30,7 @@ async function start(): Promise<void> {
   const actor = await Actor.open(settings, {
     frames: (buffer) => port.postMessage(buffer, [buffer]),
     control: say,
+    deriveKey: (job) => tasks.run("deriveKey", job),
     failed: (error) => {
       say({ kind: "failed", message: error.message, fatal: false });
       // Nothing of this thread's memory may be used again, so it ends at once; within a worker this ends only the thread.

@@ -12,6 +12,7 @@
  * workers/actor.ts makes it, gives it the port and owns the thread.
  */
 
+import type { DeriveKey } from "../directory/derive-key.js";
 import { Directory } from "../directory/directory.js";
 import type { Endpoint } from "../protocol/endpoint.js";
 import { ENDPOINTS } from "../protocol/endpoints.js";
@@ -42,6 +43,7 @@ import { compileValidator, hashRequest, type Validate } from "./validate.js";
 /** The tenant number under which the directory's own requests are scheduled and gated. */
 const DIRECTORY_TENANT = 0;
 const SWEEP_INTERVAL_MS = 500;
+const ANSWERS_SWEEP_INTERVAL_MS = 60_000;
 
 interface Route {
   readonly endpoint: Endpoint;
@@ -49,9 +51,12 @@ interface Route {
   readonly handle: Handler;
 }
 
-export interface ActorOutput {
+/** What the thread gives its actor. */
+export interface ActorSurroundings {
   frames(buffer: ArrayBuffer): void;
   control(message: FromActor): void;
+  /** Runs scrypt on a task thread. */
+  readonly deriveKey: DeriveKey;
   /** The actor cannot go on: its thread must end, and be started again from the log. */
   failed(error: Error): void;
   log(level: "error" | "warn" | "info", message: string, fields: object): void;
@@ -70,24 +75,25 @@ export class Actor {
   private turnEndArmed = false;
   private closing: (() => void) | null = null;
   private requests = 0;
+  private answersSweptMs = Date.now();
   private readonly sweeper: NodeJS.Timeout;
 
   private constructor(
     private readonly settings: ActorSettings,
-    private readonly output: ActorOutput,
+    private readonly output: ActorSurroundings,
   ) {
     this.idempotency = new Idempotency(settings.config.idempotency.windowHours * 3_600_000);
     this.sweeper = setInterval(() => this.sweep(), SWEEP_INTERVAL_MS).unref();
   }
 
   /** Opens the partitions and, in partition 0's actor, the directory; announces `ready`. */
-  static async open(settings: ActorSettings, output: ActorOutput): Promise<Actor> {
+  static async open(settings: ActorSettings, output: ActorSurroundings): Promise<Actor> {
     const actor = new Actor(settings, output);
     for (const number of settings.partitions) {
       const partition = await openPartition(settings, number, {
         wroteSomething: () => actor.wrote(actor.partitions.get(number)!),
         durable: (sequence) => actor.durable(number, sequence),
-        undone: (first, error) => actor.partitions.get(number)!.undo(first, error),
+        undone: (first, error) => actor.undone(actor.partitions.get(number)!, first, error),
         failed: (error) => output.failed(error),
       });
       actor.partitions.set(number, partition);
@@ -105,6 +111,7 @@ export class Actor {
     this.directory = new Directory({
       begin: (readOnly) => partition.shard.begin({ readOnly }),
       now: Date.now,
+      deriveKey: this.output.deriveKey,
       secret,
       config: config.auth,
       partitions: partitionCount,
@@ -310,9 +317,24 @@ export class Actor {
     this.closing?.();
   };
 
+  private undone(partition: Partition, first: number, error: DbError): void {
+    partition.undo(first, error);
+    // Changes of accounts may have been announced that never came to be.
+    if (partition.number === 0)
+      this.output.control({ kind: "identity-changed", change: { kind: "all", version: first } });
+    this.armTurnEnd();
+  }
+
+  /** Ends transactions past their deadline and, less often, deletes kept answers past their window. */
   private sweep(): void {
     const now = Date.now();
-    for (const partition of this.partitions.values()) partition.sweep(now);
+    const answersToo = now - this.answersSweptMs > ANSWERS_SWEEP_INTERVAL_MS;
+    if (answersToo) this.answersSweptMs = now;
+    for (const partition of this.partitions.values()) {
+      partition.sweep(now);
+      if (!answersToo || partition.shard.failed !== null) continue;
+      for (const tenant of partition.activeTenants()) this.idempotency.sweep(tenant);
+    }
   }
 
   private metrics(): ActorMetrics {

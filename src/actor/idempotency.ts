@@ -6,7 +6,7 @@
 import { pack, unpack } from "msgpackr";
 import { DbError } from "../protocol/errors.js";
 import { VOLATILE_ANSWERS_MAX } from "../protocol/limits.js";
-import { idempotencyKey } from "../storage/keys.js";
+import { idempotencyKey, idempotencyPrefix, prefixRange } from "../storage/keys.js";
 import type { Transaction } from "../storage/store.js";
 import type { Answer } from "./reply.js";
 import type { Tenant } from "./tenant.js";
@@ -30,9 +30,14 @@ export type Claim =
       done(): void;
     };
 
+const SWEPT_AT_ONCE = 1000;
+
 export class Idempotency {
   private readonly running = new Map<string, string>();
   private readonly volatile = new Map<string, Kept>();
+
+  /** Where the next sweep of a tenant goes on, by tenant number. */
+  private readonly sweptTo = new Map<number, Uint8Array>();
 
   constructor(private readonly windowMs: number) {}
 
@@ -66,6 +71,22 @@ export class Idempotency {
       keepInMemory: (answer) => this.keepVolatile(name, entry(answer)),
       done: () => this.running.delete(name),
     };
+  }
+
+  /** Deletes kept answers of the tenant that are older than the window; each call looks at the next thousand. */
+  sweep(tenant: Tenant): void {
+    const tx = tenant.partition.shard.begin({ isolation: "snapshot" });
+    const range = prefixRange(idempotencyPrefix(tenant.number));
+    const cursor = tx.scan({ ...range, gte: this.sweptTo.get(tenant.number) ?? range.gte });
+    const { keys, values } = cursor.next(SWEPT_AT_ONCE);
+    cursor.close();
+    const oldest = Date.now() - this.windowMs;
+    for (let i = 0; i < keys.length; i++) {
+      if ((unpack(values[i]!) as Kept).at < oldest) tx.delete(keys[i]!);
+    }
+    if (keys.length < SWEPT_AT_ONCE) this.sweptTo.delete(tenant.number);
+    else this.sweptTo.set(tenant.number, keys.at(-1)!);
+    tenant.commit(tx);
   }
 
   private read(tenant: Tenant, scope: string): Kept | undefined {

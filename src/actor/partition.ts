@@ -42,6 +42,11 @@ export class Partition implements TenantHost {
     return tenant;
   }
 
+  /** Those that asked for something since the partition was opened. */
+  activeTenants(): IterableIterator<Tenant> {
+    return this.tenants.values();
+  }
+
   transactionsOf(tenant: Tenant): InteractiveTransactions {
     let transactions = this.transactions.get(tenant.number);
     if (transactions === undefined) {

@@ -4,6 +4,7 @@
  */
 
 import { existsSync } from "node:fs";
+import { deriveKey } from "../directory/derive-key.js";
 import { Directory } from "../directory/directory.js";
 import { read } from "../directory/directory-context.js";
 import { getUserByName } from "../directory/directory-store.js";
@@ -54,6 +55,8 @@ async function resetIn(shard: Shard, options: ResetPasswordOptions, username: st
   if (user === undefined) throw new DbError("not_found", `User "${username}" does not exist.`);
   const accounts = new Directory({
     begin,
+    // Nothing else runs, so the hash may be computed here.
+    deriveKey: async (job) => deriveKey(job),
     now: Date.now,
     secret: loadSecret(config.data.dir),
     config: config.auth,

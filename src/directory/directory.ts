@@ -1,6 +1,6 @@
 /**
  * The directory of accounts: tenants, users, API keys, sign-in. It runs in the actor of partition 0 and keeps everything
- * as records in that partition's shard; the only other state is the login throttle and the queue of password hashes.
+ * as records in that partition's shard; the only other state is the login throttle.
  * The actor calls it for the account routes and to tell the gateway who a token or key stands for. It checks what the
  * data allows; whether the caller may ask at all (role, tenant in the path) was checked at admission.
  */
@@ -11,12 +11,13 @@ import { DbError } from "../protocol/errors.js";
 import type { Identity, IdentityChange } from "../protocol/identity.js";
 import type { Transaction } from "../storage/store.js";
 import * as apiKeys from "./api-keys.js";
+import type { DeriveKey, PasswordCost } from "./derive-key.js";
 import { type DirectoryContext, read } from "./directory-context.js";
 import { getUser } from "./directory-store.js";
 import { identityOfKeyHash, identityOfUser } from "./identities.js";
 import { LoginThrottle } from "./login-throttle.js";
 import * as mfa from "./mfa.js";
-import { DEFAULT_PASSWORD_COST, type PasswordCost, passwordHasher } from "./password.js";
+import { DEFAULT_PASSWORD_COST, passwordHasher } from "./password.js";
 import * as signIn from "./sign-in.js";
 import { signInTokens } from "./sign-in-tokens.js";
 import * as tenants from "./tenants.js";
@@ -35,6 +36,8 @@ export interface DirectoryOptions {
   readonly partitions: number;
   /** Called after the commit and before the method returns. */
   readonly onIdentityChanged: (change: IdentityChange) => void;
+  /** Runs scrypt on another thread. */
+  readonly deriveKey: DeriveKey;
   /** scrypt's parameters; the default is meant for production. */
   readonly passwordCost?: PasswordCost;
 }
@@ -44,19 +47,14 @@ export class Directory {
 
   constructor(options: DirectoryOptions) {
     const { begin, now, config, partitions, onIdentityChanged } = options;
-    const { hashesInFlightMax, hashesWaitingMax, ...throttle } = config.login;
     this.#context = {
       begin,
       now,
       config,
       partitions,
       onIdentityChanged,
-      hasher: passwordHasher({
-        cost: options.passwordCost ?? DEFAULT_PASSWORD_COST,
-        inFlightMax: hashesInFlightMax,
-        waitingMax: hashesWaitingMax,
-      }),
-      throttle: new LoginThrottle({ ...throttle, now }),
+      hasher: passwordHasher({ cost: options.passwordCost ?? DEFAULT_PASSWORD_COST, deriveKey: options.deriveKey }),
+      throttle: new LoginThrottle({ ...config.login, now }),
       tokens: signInTokens(options.secret),
     };
   }

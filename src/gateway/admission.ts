@@ -259,5 +259,7 @@ function isAbout(change: IdentityChange, identity: Identity): boolean {
       return identity.keyId === change.keyId;
     case "tenant":
       return identity.tenantId === change.tenantId;
+    case "all":
+      return true;
   }
 }

@@ -43,6 +43,10 @@ export const ConfigSchema = section({
     /** Threads that own partitions; at least 1 here (0 in a file is replaced by the number of cores less one). */
     count: count(0, 1024),
   }),
+  tasks: section({
+    threads: count(1, 64),
+    waitingMax: count(1, 100_000),
+  }),
   storage: section({
     durability: Type.Enum(["fsync", "interval"]),
     syncIntervalMs: Type.Integer({ minimum: 1, maximum: 60_000 }),
@@ -92,8 +96,6 @@ export const ConfigSchema = section({
       delaySeconds: seconds(1, 3600),
       delaySecondsMax: seconds(1, 86_400),
       trackedMax: count(100, 10_000_000),
-      hashesInFlightMax: count(1, 64),
-      hashesWaitingMax: count(0, 100_000),
     }),
   }),
   rateLimit: section({

@@ -250,8 +250,7 @@ export class ReplyWriter extends FrameBuffer {
   }
 
   private headers(headers: string): number {
-    const bytes =
-      headers === "" ? 0 : this.scratch.write(headers, this.length + REPLY_HEADER_BYTES, "utf8");
+    const bytes = headers === "" ? 0 : this.scratch.write(headers, this.length + REPLY_HEADER_BYTES, "utf8");
     this.scratch.writeUInt32LE(bytes, this.length + 12);
     return bytes;
   }

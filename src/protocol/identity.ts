@@ -53,4 +53,6 @@ export interface Identity {
 export type IdentityChange =
   | { readonly kind: "user"; readonly userId: string; readonly version: number }
   | { readonly kind: "key"; readonly keyId: string; readonly keyHash: string; readonly version: number }
-  | { readonly kind: "tenant"; readonly tenantId: string; readonly version: number };
+  | { readonly kind: "tenant"; readonly tenantId: string; readonly version: number }
+  /** Anything may have changed. */
+  | { readonly kind: "all"; readonly version: number };

@@ -51,6 +51,11 @@ export function sequenceKey(tenant: number, id: number): Buffer {
   return key;
 }
 
+/** Of all kept answers of a tenant. */
+export function idempotencyPrefix(tenant: number): Buffer {
+  return header(tenant, SPACE.idempotency, 5);
+}
+
 /** The stored answer to a request that carried this Idempotency-Key. */
 export function idempotencyKey(tenant: number, key: string): Buffer {
   return textKey(tenant, SPACE.idempotency, key);

@@ -6,6 +6,7 @@ import { openPartition } from "../../src/actor/open-partition.js";
 import { lockDataDirectory } from "../../src/config/data-lock.js";
 import { loadConfig } from "../../src/config/load-config.js";
 import { resetPassword } from "../../src/config/reset-password.js";
+import { deriveKey } from "../../src/directory/derive-key.js";
 import { Directory } from "../../src/directory/directory.js";
 
 const root = mkdtempSync(join(tmpdir(), "tessera-reset-"));
@@ -33,6 +34,7 @@ async function whileServing<T>(dir: string, work: (directory: Directory) => Prom
   });
   const directory = new Directory({
     begin: (readOnly) => partition.shard.begin({ readOnly }),
+    deriveKey: async (job) => deriveKey(job),
     now: Date.now,
     secret,
     config: config.auth,

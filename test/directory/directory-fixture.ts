@@ -1,6 +1,7 @@
 /** A directory on a shard in memory, with a clock that tests set and cheap password hashes. */
 
 import { loadConfig } from "../../src/config/load-config.js";
+import { deriveKey } from "../../src/directory/derive-key.js";
 import { Directory, type DirectoryOptions } from "../../src/directory/directory.js";
 import type { SignedIn } from "../../src/protocol/accounts.js";
 import type { IdentityChange } from "../../src/protocol/identity.js";
@@ -41,6 +42,7 @@ export async function openDirectory(
   const reopen = (more: Partial<DirectoryOptions> = {}) =>
     new Directory({
       begin: (readOnly) => shard.begin({ readOnly }),
+      deriveKey: async (job) => deriveKey(job),
       now: () => clock.now,
       secret: SECRET,
       config: loadConfig({ env }).auth,

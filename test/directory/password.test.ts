@@ -1,13 +1,14 @@
 import { scryptSync } from "node:crypto";
 import t from "tap";
+import { type DeriveKey, deriveKey } from "../../src/directory/derive-key.js";
 import { getUserByName } from "../../src/directory/directory-store.js";
 import { DEFAULT_PASSWORD_COST, generatePassword, passwordHasher } from "../../src/directory/password.js";
 import { ADMIN_PASSWORD, CHEAP, openDirectory } from "./directory-fixture.js";
 
-const bounds = { inFlightMax: 2, waitingMax: 10 };
+const here: DeriveKey = async (job) => deriveKey(job);
 
 t.test("a hash is scrypt with its parameters written beside it", async (t) => {
-  const hasher = passwordHasher({ ...bounds, cost: DEFAULT_PASSWORD_COST });
+  const hasher = passwordHasher({ cost: DEFAULT_PASSWORD_COST, deriveKey: here });
   const stored = await hasher.hash("correct horse");
   const [, name, parameters, salt, hash] = stored.split("$") as [string, string, string, string, string];
   t.equal(name, "scrypt");
@@ -24,7 +25,7 @@ t.test("a hash is scrypt with its parameters written beside it", async (t) => {
 });
 
 t.test("equal passwords have different hashes, and no stored hash never matches", async (t) => {
-  const hasher = passwordHasher({ ...bounds, cost: CHEAP });
+  const hasher = passwordHasher({ cost: CHEAP, deriveKey: here });
   t.not(await hasher.hash("same password"), await hasher.hash("same password"));
   t.equal((await hasher.verify("", undefined)).matches, false);
   t.not(generatePassword(), generatePassword());

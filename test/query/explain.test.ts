@@ -38,8 +38,8 @@ const T = table({
 });
 
 function query(): Plan {
-  const [outer, inner] = [scan(T, "x"), scan(T, "y")];
-  const largest = aggregate(scan(T, "z"), {}, { n: { fn: aggregateFunction("sum", INT4), args: [col(inner, "a")] } });
+  const [outer, inner, other] = [scan(T, "x"), scan(T, "y"), scan(T, "z")];
+  const largest = aggregate(other, {}, { n: { fn: aggregateFunction("sum", INT4), args: [col(other, "a")] } });
   const counted = aggregate(
     filter(inner, op(col(inner, "a"), "=", col(outer, "a"))),
     {},
@@ -73,7 +73,7 @@ Limit
                                   ->  Seq Scan on t y
                     InitPlan 2
                       ->  Aggregate
-                            Calls: sum(y.a)
+                            Calls: sum(z.a)
                             ->  Seq Scan on t z`.trim(),
   );
 });

@@ -45,7 +45,10 @@ t.test("parameters take their types from the statement", async (t) => {
   const cases: [sql: string, types: string, suggested?: (SqlType | null)[]][] = [
     ["select * from users where id = $1 and name like $2", "integer, text"],
     ["select * from users where $1 < score and age in ($2, $3)", "numeric, smallint, smallint"],
-    ["insert into users (id, name, score) values ($1, $2, $3), ($4, 'x', 1)", "integer, character varying, numeric, integer"],
+    [
+      "insert into users (id, name, score) values ($1, $2, $3), ($4, 'x', 1)",
+      "integer, character varying, numeric, integer",
+    ],
     ["insert into notes (vec, doc) values ($1, $2)", "vector, jsonb"],
     ["update orders set total = total + $1, tags = $2 where id = $3", "numeric, text[], bigint"],
     ["select 1 limit $1 offset $2", "bigint, bigint"],

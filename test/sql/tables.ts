@@ -18,8 +18,14 @@ export const SCHEMA = `
   create table "Mixed Case" ("Id" int primary key, "order" text);
 `;
 
-export function bindAll(sql: string, catalog: CatalogView, parameterTypes: readonly (SqlType | null)[] = []): BoundStatement[] {
-  return parseSql(sql).map((statement) => bindStatement(statement, { catalog, parameterTypes, searchPath: ["public"] }));
+export function bindAll(
+  sql: string,
+  catalog: CatalogView,
+  parameterTypes: readonly (SqlType | null)[] = [],
+): BoundStatement[] {
+  return parseSql(sql).map((statement) =>
+    bindStatement(statement, { catalog, parameterTypes, searchPath: ["public"] }),
+  );
 }
 
 /** Runs definition statements. */

@@ -15,12 +15,13 @@ import { topN } from "./top-n.js";
 import { unnestSubqueries } from "./unnest-subqueries.js";
 
 /**
- * In this order: filters must be down at the scans before access is chosen, access before sorts can go and before a
- * join can tell a small side from a large one; columns are pruned last, when nothing reads what an access took over.
+ * In this order: what comes out of subqueries goes through all other rules; filters must be down at the scans before
+ * access is chosen, access before sorts can go and before a join can tell a small side from a large one; columns are
+ * pruned last, when nothing reads what an access took over.
  */
 export const RULES: readonly Rule[] = [
-  foldConstants,
   unnestSubqueries,
+  foldConstants,
   pushDownFilters,
   chooseAccess,
   chooseJoin,

@@ -1,11 +1,10 @@
 /** Calls of functions and aggregates by name. */
 import { DbError, sqlError } from "../../protocol/errors.js";
 import type { SqlType } from "../../protocol/values.js";
-import type { Expr } from "../../query/expr/expr.js";
+import type { ColumnId, Expr } from "../../query/expr/expr.js";
 import { isAggregateName, resolveAggregate, resolveFunction } from "../../query/expr/resolve.js";
-import { walkExpr } from "../../query/expr/walk.js";
-import type { Plan, SortKey } from "../../query/plan/plan.js";
-import { outerColumnsOf } from "../../query/plan/walk.js";
+import { columnsOf } from "../../query/expr/walk.js";
+import type { SortKey } from "../../query/plan/plan.js";
 import type { CallNode, ExprNode, SortNode } from "../parse/ast-query.js";
 import type { AggregateCollector } from "./aggregate-collector.js";
 import type { ExprContext } from "./bind-context.js";
@@ -90,10 +89,12 @@ export function bindAggregateCall(node: CallNode, context: ExprContext, bind: Bi
     const message = "in an aggregate with DISTINCT, ORDER BY expressions must appear in argument list";
     throw sqlError("42P10", message, { position });
   }
-  const target = collectorOf(scope, args, filter);
+  const read = columnsRead([...args, ...(filter === null ? [] : [filter]), ...orderBy.map((key) => key.expr)]);
+  const target = collectorOf(scope, read);
+  if (target?.columns.some((column) => read.has(column.id))) throw nestedAggregate(position);
   if (target === null || (target === scope.aggregates && !context.aggregates)) {
     throw context.clause === INSIDE_AGGREGATE
-      ? sqlError("42803", "aggregate function calls cannot be nested", { position })
+      ? nestedAggregate(position)
       : sqlError("42803", `aggregate functions are not allowed in ${context.clause}`, { position });
   }
   const call = { fn, args, distinct: node.distinct, filter, orderBy };
@@ -114,22 +115,25 @@ function aggregateSort(node: SortNode, context: ExprContext, bind: Bind): SortKe
   return { expr, descending: node.descending, nullsFirst: node.nullsFirst ?? node.descending };
 }
 
+function nestedAggregate(position: number): Error {
+  return sqlError("42803", "aggregate function calls cannot be nested", { position });
+}
+
+/** Columns that the expressions and their subqueries take from around them. */
+function columnsRead(exprs: readonly Expr[]): ReadonlySet<ColumnId> {
+  const read = new Set<ColumnId>();
+  for (const expr of exprs) for (const id of columnsOf(expr)) read.add(id);
+  return read;
+}
+
 /**
  * The query that an aggregate belongs to: the innermost one whose columns it reads, or the one it stands in when it
  * reads none. Null when that query is not collecting aggregates.
  */
-function collectorOf(scope: Scope, args: readonly Expr[], filter: Expr | null): AggregateCollector | null {
-  const read = new Set<number>();
-  for (const expr of filter === null ? args : [...args, filter]) {
-    walkExpr(expr, (node) => {
-      if (node.kind === "column") read.add(node.id);
-      else if (node.kind === "subquery") for (const id of outerColumnsOf(node.plan as Plan)) read.add(id);
-    });
-  }
-  if (read.size === 0) return scope.aggregates;
+function collectorOf(scope: Scope, read: ReadonlySet<ColumnId>): AggregateCollector | null {
   for (let at: Scope | null = scope; at !== null; at = at.parent) {
     const owner = at;
-    if ([...read].some((id) => owner.ownerOf(id) !== null)) return owner.aggregates;
+    if ([...read].some((id) => owner.owns(id))) return owner.aggregates;
   }
   return scope.aggregates;
 }

@@ -9,7 +9,6 @@ import { fromText } from "../../protocol/text-format.js";
 import { arrayOf, BOOL, INT4, INT8, NUMERIC, type SqlType, TEXT, UNKNOWN } from "../../protocol/values.js";
 import type { Expr } from "../../query/expr/expr.js";
 import { isFunctionName, resolveFunction } from "../../query/expr/resolve.js";
-import { displayName } from "../../query/expr/types.js";
 import type {
   ArrayNode,
   CallNode,
@@ -44,6 +43,7 @@ import {
   constant,
   isUnknown,
   resolveUnknown,
+  typeName,
 } from "./coerce.js";
 
 export function bindExpr(node: ExprNode, context: ExprContext): Expr {
@@ -138,9 +138,12 @@ export function bindBoolean(node: ExprNode, what: string, context: ExprContext):
 }
 
 function bindNumber(node: NumberNode): Expr {
-  if (/^\d+$/.test(node.text)) {
+  if (/^-?\d+$/.test(node.text)) {
     const value = BigInt(node.text);
-    if (value < 2n ** 63n) return constant(INT8, value <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value) : value);
+    if (value === BigInt.asIntN(64, value)) {
+      const exact = Number.isSafeInteger(Number(value));
+      return constant(INT8, exact ? Number(value) : value);
+    }
   }
   return constant(NUMERIC, fromText(NUMERIC, node.text));
 }
@@ -255,7 +258,7 @@ function bindSubscript(node: SubscriptNode, context: ExprContext): Expr {
   }
   const input = bindExpr(array, context);
   if (input.type.element === null) {
-    const message = `cannot subscript type ${displayName(input.type)} because it does not support subscripting`;
+    const message = `cannot subscript type ${typeName(input.type)} because it does not support subscripting`;
     throw sqlError("42804", message, { position });
   }
   if (subscripts.length > DIMENSIONS_MAX) {

@@ -13,6 +13,9 @@ export function constant(type: SqlType, value: Value): ConstExpr {
   return Object.freeze({ kind: "const", type, value });
 }
 
+/** As messages name a type: without its modifier. */
+export const typeName = (type: SqlType) => displayName(baseType(type));
+
 export const isUnknown = (expr: Expr) => expr.type.name === "unknown";
 
 /** Types whose text means something else at another time or in another time zone: read when the statement runs. */
@@ -29,7 +32,8 @@ function literal(text: string, type: SqlType, position: number, stored: boolean)
   if (LATE_TYPES.has(base.name) || (DATE_TYPES.has(base.name) && RELATIVE_DATE.test(text))) {
     return cast(constant(TEXT, text), type, stored);
   }
-  const read = stored ? type : base;
+  // The fields of an interval type say what a bare number in the text counts.
+  const read = stored || base.name === "interval" ? type : base;
   return cast(
     withPosition(position, () => constant(read, fromText(read, text))),
     type,
@@ -84,7 +88,7 @@ export function coerceImplicit(expr: Expr, type: SqlType, binding: Binding, posi
 export function coerceExplicit(expr: Expr, type: SqlType, binding: Binding, position: number): Expr {
   if (isUnknown(expr)) return unknownTo(expr, type, binding, position);
   if (!canCoerce(expr.type, type, "explicit")) {
-    throw sqlError("42846", `cannot cast type ${displayName(expr.type)} to ${displayName(type)}`, { position });
+    throw sqlError("42846", `cannot cast type ${typeName(expr.type)} to ${typeName(type)}`, { position });
   }
   return cast(expr, type, false);
 }
@@ -99,7 +103,7 @@ export function coerceAssignment(
   const { type, name } = column;
   if (isUnknown(expr)) return unknownTo(expr, type, binding, position, true);
   if (!canCoerce(expr.type, type, "assignment")) {
-    const what = `column "${name}" is of type ${displayName(type)} but expression is of type ${displayName(expr.type)}`;
+    const what = `column "${name}" is of type ${typeName(type)} but expression is of type ${typeName(expr.type)}`;
     throw sqlError("42804", what, {
       ...(position > 0 && { position }),
       hint: "You will need to rewrite or cast the expression.",
@@ -117,7 +121,7 @@ export function coerceBoolean(expr: Expr, what: string, binding: Binding, positi
 export function coerceTo(expr: Expr, type: SqlType, what: string, binding: Binding, position: number): Expr {
   if (isUnknown(expr)) return unknownTo(expr, type, binding, position);
   if (!canCoerce(expr.type, type, "assignment")) {
-    const message = `argument of ${what} must be type ${displayName(type)}, not type ${displayName(expr.type)}`;
+    const message = `argument of ${what} must be type ${typeName(type)}, not type ${typeName(expr.type)}`;
     throw sqlError("42804", message, { position });
   }
   return cast(expr, type, false);
@@ -138,7 +142,7 @@ export function commonTypeOf(exprs: readonly Expr[], construct: string, binding:
 export function coerceCommon(expr: Expr, type: SqlType, construct: string, binding: Binding, position: number): Expr {
   if (isUnknown(expr)) return unknownTo(expr, type, binding, position);
   if (!canCoerce(expr.type, type, "implicit")) {
-    const message = `${construct} could not convert type ${displayName(expr.type)} to ${displayName(type)}`;
+    const message = `${construct} could not convert type ${typeName(expr.type)} to ${typeName(type)}`;
     throw sqlError("42846", message, { position });
   }
   return cast(expr, type, false);

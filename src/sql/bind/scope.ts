@@ -132,6 +132,11 @@ export class Scope {
     return null;
   }
 
+  /** Whether the column is one of this very query's relations, or one of its aggregates. */
+  owns(id: ColumnId): boolean {
+    return this.ownerOf(id) !== null || (this.aggregates?.columns.some((column) => column.id === id) ?? false);
+  }
+
   private suggest(name: string): { hint?: string } {
     for (let scope: Scope | null = this; scope !== null; scope = scope.parent) {
       for (const item of scope.items) {
@@ -146,7 +151,7 @@ export class Scope {
 }
 
 function missingFrom(name: string, position: number): Error {
-  return sqlError("42P01", `missing FROM-clause entry for table "${name}" (it does not exist here)`, { position });
+  return sqlError("42P01", `missing FROM-clause entry for table "${name}"`, { position });
 }
 
 /** Throws 42712 when two relations of one FROM have the same name. */

@@ -29,7 +29,10 @@ export function parseSql(text: string): Statement[] {
     throw new DbError("query_too_long", `The statement is longer than ${SQL_BYTES_MAX} bytes.`);
   }
   const zero = text.indexOf("\0");
-  if (zero >= 0) throw sqlError("42601", "invalid character in statement: NUL", { position: zero + 1 });
+  if (zero >= 0) {
+    const position = sourceMap(text, []).position(zero);
+    throw sqlError("42601", "invalid character in statement: NUL", { position });
+  }
   if (text === "") return [];
   try {
     const dialect = rewriteDialect(text);

@@ -96,7 +96,7 @@ export function formatNumber(value: Numeric, format: string): string {
     template.shift > 0 && value.isFinite() ? value.mul(Numeric.of(10n ** BigInt(template.shift), 0)) : value;
   const rounded = shifted.round(template.fractionDigits);
   const [whole, fraction = ""] = rounded.abs().toString().split(".") as [string, string?];
-  if (value.isNaN()) return "NaN".padStart(template.fill ? format.length : 0);
+  if (value.isNaN()) return "NaN".padStart(template.fill ? template.integerDigits + 1 : 0);
   const overflow = !value.isFinite() || (whole === "0" ? 0 : whole.length) > template.integerDigits;
   const digits = {
     whole: overflow ? "#".repeat(template.integerDigits) : whole === "0" ? "" : whole,

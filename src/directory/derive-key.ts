@@ -1,0 +1,31 @@
+/**
+ * scrypt (RFC 7914) as a task for a thread of its own: a tenth of a second of computing and 32 MiB that neither the
+ * actor's loop nor the pool that storage's fsyncs run in should give. workers/task.ts runs it.
+ */
+import { scryptSync } from "node:crypto";
+
+/** scrypt's parameters; N is 2 to the power of `logN`. */
+export interface PasswordCost {
+  readonly logN: number;
+  readonly r: number;
+  readonly p: number;
+}
+
+export interface DeriveKeyJob {
+  readonly password: string;
+  readonly salt: Uint8Array;
+  readonly cost: PasswordCost;
+  /** Bytes of the key. */
+  readonly length: number;
+}
+
+/** Runs the job elsewhere. Rejects with `overloaded` when too many jobs wait. */
+export type DeriveKey = (job: DeriveKeyJob) => Promise<Uint8Array>;
+
+/** Characters are composed first (NFC, RFC 8265's OpaqueString), so that one password typed on two systems is one. */
+export function deriveKey({ password, salt, cost, length }: DeriveKeyJob): Uint8Array {
+  const N = 2 ** cost.logN;
+  // scrypt needs 128·N·r bytes and a little more; Node's default bound is exactly too small for N = 2^15, r = 8.
+  const maxmem = 128 * cost.r * (N + cost.p + 2) * 2;
+  return scryptSync(password.normalize("NFC"), salt, length, { N, r: cost.r, p: cost.p, maxmem });
+}

@@ -1,0 +1,101 @@
+/**
+ * Lets a sqllogictest runner drive the engine in process: `open()` gives an empty database on memory storage and one
+ * session; `exec` runs the statements of a text and answers with the last one's rows as PostgreSQL prints them.
+ */
+import { Partition } from "../../src/actor/partition.js";
+import { Session } from "../../src/actor/session.js";
+import type { ResultShape, Rows } from "../../src/actor/sql-result.js";
+import { loadConfig } from "../../src/config/load-config.js";
+import { DbError } from "../../src/protocol/errors.js";
+import { toText } from "../../src/protocol/text-format.js";
+import type { Batch } from "../../src/query/expr/expr.js";
+import { pgOidOf } from "../../src/query/expr/types.js";
+import { loadParser, parseSql } from "../../src/sql/parse/parse.js";
+import { MemoryCommitLog } from "../../src/storage/memory-commit-log.js";
+import { MemoryEngine } from "../../src/storage/memory-engine.js";
+import { Shard } from "../../src/storage/shard.js";
+
+const STATEMENT_MS_MAX = 20_000;
+
+interface Result {
+  readonly columns: readonly string[];
+  readonly oids: readonly number[];
+  readonly rows: readonly (readonly (string | null)[])[];
+}
+
+class TextRows implements Rows {
+  readonly plain: (string | null)[][] = [];
+
+  constructor(private readonly shape: ResultShape) {}
+
+  append({ columns }: Batch, count: number): void {
+    for (let r = 0; r < count; r++) {
+      this.plain.push(
+        this.shape.outputs.map(({ type }, c) => {
+          const value = columns[c]![r]!;
+          if (value === null) return null;
+          return type.name === "bool" ? String(value) : toText(type, value);
+        }),
+      );
+    }
+  }
+}
+
+/** Ends a statement that runs too long; everything is in memory, so giving way needs only the next tick. */
+function client() {
+  const deadline = Date.now() + STATEMENT_MS_MAX;
+  return {
+    checkpoint: () => {
+      if (Date.now() > deadline) throw new DbError("request_timeout");
+    },
+    shouldYield: () => false,
+    yieldTurn: () => Promise.resolve(),
+  };
+}
+
+export async function open() {
+  await loadParser();
+  const config = loadConfig({ env: {} });
+  const shard = await Shard.open({ engine: new MemoryEngine(), log: new MemoryCommitLog() });
+  const partition = new Partition(0, shard, config, () => undefined);
+  const tenant = partition.tenant(7);
+  const session = new Session(tenant, {
+    isolation: "read committed",
+    readOnly: false,
+    user: "tester",
+    tenantName: "tester",
+    control: "statements",
+  });
+
+  async function run(sql: string, params: readonly unknown[]): Promise<Result> {
+    const outcome = await session.execute(
+      { sql, params, maxRows: 1_000_000, collector: (shape) => new TextRows(shape), request: client() },
+      (tx) => tenant.commit(tx),
+    );
+    shard.flush();
+    const { outputs } = outcome.shape;
+    return {
+      columns: outputs.map(({ name }) => name),
+      oids: outputs.map(({ type }) => pgOidOf(type)),
+      rows: outcome.rows.plain as (string | null)[][],
+    };
+  }
+
+  return {
+    name: "tessera",
+    engine: "postgresql",
+    async exec(sql: string, params: readonly unknown[] = []): Promise<Result> {
+      try {
+        const statements = params.length > 0 ? [] : parseSql(sql);
+        if (statements.length <= 1) return await run(sql, params);
+        let last: Result | null = null;
+        for (const { text } of statements) last = await run(text, []);
+        return last!;
+      } catch (error) {
+        if (!(error instanceof DbError)) throw Object.assign(error as Error, { code: "XX000" });
+        throw Object.assign(new Error(error.message), { code: error.details?.sqlstate ?? error.code });
+      }
+    },
+    close: () => shard.close(),
+  };
+}

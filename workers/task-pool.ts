@@ -1,0 +1,40 @@
+/**
+ * Threads for long computations, so that no actor's loop waits for them. A pool starts threads as work comes, lets them
+ * go when idle, and bounds both threads and queue. Made by whoever owns the work; closed with it.
+ */
+import { Piscina } from "piscina";
+import { DbError } from "../src/protocol/errors.js";
+import type * as tasks from "./task.js";
+
+type Tasks = typeof tasks;
+
+export interface TaskPool {
+  /** Rejects with `overloaded` when the queue is full. */
+  run<N extends keyof Tasks>(name: N, job: Parameters<Tasks[N]>[0]): Promise<ReturnType<Tasks[N]>>;
+  /** Waits for what runs. */
+  close(): Promise<void>;
+}
+
+const IDLE_MS = 30_000;
+
+export function taskPool(options: { readonly threads: number; readonly waitingMax: number }): TaskPool {
+  const pool = new Piscina({
+    filename: new URL("./task.js", import.meta.url).href,
+    minThreads: 0,
+    maxThreads: options.threads,
+    maxQueue: options.waitingMax,
+    idleTimeout: IDLE_MS,
+  });
+  return {
+    async run(name, job) {
+      // At its bound piscina rejects too, but without a type to tell that from a task's own error.
+      if (pool.queueSize >= options.waitingMax && pool.queueSize > 0) {
+        throw new DbError("overloaded", "Too many long computations are waiting; retry shortly.", {
+          retry_after_seconds: 1,
+        });
+      }
+      return pool.run(job, { name });
+    },
+    close: () => pool.close(),
+  };
+}
