@@ -321,7 +321,7 @@ export class Actor {
     partition.undo(first, error);
     // Changes of accounts may have been announced that never came to be.
     if (partition.number === 0)
-      this.output.control({ kind: "identity-changed", change: { kind: "all", version: first } });
+      this.output.control({ kind: "identity-changed", change: { kind: "all", version: first - 1 } });
     this.armTurnEnd();
   }
 
