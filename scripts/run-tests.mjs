@@ -3,13 +3,17 @@
  * are test files (default: all).
  */
 import { spawn } from "node:child_process";
+import { readdirSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 
 const tap = join(dirname(createRequire(import.meta.url).resolve("tap/package.json")), "dist", "esm", "run.mjs");
-const files = process.argv.slice(2);
-const child = spawn(process.execPath, [tap, "run", "--reporter=tap", ...(files.length > 0 ? files : ["dist/test"])], {
+const tests = readdirSync("dist/test", { recursive: true, encoding: "utf8" }).filter((file) =>
+  file.endsWith(".test.js"),
+);
+const files = process.argv.length > 2 ? process.argv.slice(2) : tests.sort().map((file) => join("dist/test", file));
+const child = spawn(process.execPath, [tap, "run", "--reporter=tap", ...files], {
   stdio: ["ignore", "pipe", "inherit"],
 });
 

@@ -273,7 +273,10 @@ function integerText(x: number): string {
 }
 
 function fromObject(type: SqlType, json: object): Value {
-  if (json instanceof Date) return fromText(type, json.toISOString());
+  if (json instanceof Date) {
+    if (Number.isNaN(json.getTime())) throw sqlError("22007", "the parameter is not a valid date");
+    return fromText(type, json.toISOString());
+  }
   if (isJson(type)) return jsonOf(type, json);
   if (type.name === "vector" && (Array.isArray(json) || ArrayBuffer.isView(json))) return vectorParameter(type, json);
   if (json instanceof Uint8Array) {

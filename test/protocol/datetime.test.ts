@@ -12,7 +12,13 @@ import {
   timestampTzToText,
   timeToText,
 } from "../../src/protocol/datetime.js";
-import { parseDate, parseTime, parseTimestamp, parseTimestampTz, parseTimeTz } from "../../src/protocol/datetime-parse.js";
+import {
+  parseDate,
+  parseTime,
+  parseTimestamp,
+  parseTimestampTz,
+  parseTimeTz,
+} from "../../src/protocol/datetime-parse.js";
 import type { DbError } from "../../src/protocol/errors.js";
 import { intervalToText, multiplyInterval, parseInterval } from "../../src/protocol/interval.js";
 import { offsetOfLocal } from "../../src/protocol/time-zone.js";

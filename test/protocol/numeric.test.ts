@@ -85,7 +85,7 @@ t.test("roots, logarithms and powers print as PostgreSQL's", async (t) => {
     [numericExp(n("1.0")), "2.7182818284590452"],
     [numericExp(n("-10.5")), "0.00002753644934974716"],
     [numericLn(n("2.0")), "0.6931471805599453"],
-    [numericLn(n("0.95")), "-0.05129329438755058"],
+    [numericLn(n("0.95")), "-0.051293294387550533"],
     [numericLog(n("2.0"), n("64.0")), "6.0000000000000000"],
     [numericLog(n("10"), n("3.0")), "0.4771212547196624"],
     [numericPower(n("2.0"), n("0.5")), "1.4142135623730950"],
@@ -189,7 +189,13 @@ t.test("exp and ln undo each other", async (t) => {
     fc.property(fc.integer({ min: 1, max: 10 ** 9 }), fc.nat({ max: 6 }), (unscaled, scale) => {
       const x = Numeric.of(BigInt(unscaled), scale);
       const again = numericExp(numericLn(x));
-      t.ok(again.sub(x).abs().compare(x.mul(n("1e-13"))) <= 0, `${x} → ${again}`);
+      t.ok(
+        again
+          .sub(x)
+          .abs()
+          .compare(x.mul(n("1e-13"))) <= 0,
+        `${x} → ${again}`,
+      );
     }),
     { numRuns: 100 },
   );

@@ -130,7 +130,7 @@ function compareIntervals(a: Interval, b: Interval): number {
   return span < 0n ? -1 : span > 0n ? 1 : 0;
 }
 
-export function compareVectors(a: Float32Array, b: Float32Array): number {
+function compareVectors(a: Float32Array, b: Float32Array): number {
   const length = Math.min(a.length, b.length);
   for (let i = 0; i < length; i++) {
     const order = compareFloats(a[i] as number, b[i] as number);
@@ -178,7 +178,7 @@ function compareRecords(a: readonly Value[], b: readonly Value[]): number {
 }
 
 /** Order of two values whose type only their representation tells: fields of records. */
-export function compareUntyped(a: Value, b: Value): number {
+function compareUntyped(a: Value, b: Value): number {
   if (a === null || b === null) return a === b ? 0 : a === null ? 1 : -1;
   if (typeof a === "number" && typeof b === "number") return compareFloats(a, b);
   if (typeof a === "string") return compareText(a, String(b));
@@ -317,7 +317,7 @@ function jsonKey(value: unknown): string {
 }
 
 /** A key of a value by its representation: members of arrays, records and vectors. */
-export function untypedKey(value: Value): string {
+function untypedKey(value: Value): string {
   if (value === null) return "~";
   if (typeof value === "string") return JSON.stringify(value);
   if (typeof value !== "object") return Object.is(value, -0) ? "0" : String(value);

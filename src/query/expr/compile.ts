@@ -432,7 +432,7 @@ function compileSubquery(expr: SubqueryExpr, slotOf: SlotOf): Evaluate {
 }
 
 /** `value op ANY (items)` when `decisive` is true, `op ALL` when it is false; NULL when a NULL leaves it open. */
-export function compareWithAll(
+function compareWithAll(
   value: Value,
   items: readonly Value[],
   strict: boolean,

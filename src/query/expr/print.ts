@@ -3,7 +3,6 @@
  * with their type where it is not evident.
  */
 import { toText } from "../../protocol/text-format.js";
-import type { Value } from "../../protocol/values.js";
 import type { CallExpr, ConstExpr, Expr, SubqueryExpr } from "./expr.js";
 import { displayName } from "./types.js";
 
@@ -97,9 +96,4 @@ function printSubquery(expr: SubqueryExpr, name: string, print: (expr: Expr) => 
   if (expr.input === null) return `(${name})`;
   const quantifier = expr.form === "all" ? "ALL" : "ANY";
   return `(${print(expr.input)} ${expr.compare?.operator ?? "="} ${quantifier} (${name}))`;
-}
-
-/** A value alone, for messages: "Key (a)=(1)". */
-export function printValue(type: ConstExpr["type"], value: Value): string {
-  return value === null ? "null" : toText(type, value);
 }

@@ -3,7 +3,7 @@
  * optimize (query/optimize) → execute (query/exec). Binding resolves names against the catalog, chooses overloads,
  * types parameters and builds the logical plan; it reads no data.
  */
-import { sqlError } from "../../protocol/errors.js";
+import { DbError, sqlError } from "../../protocol/errors.js";
 import { UNKNOWN } from "../../protocol/values.js";
 import type { Expr } from "../../query/expr/expr.js";
 import { mapExpr, someExpr } from "../../query/expr/walk.js";
@@ -29,8 +29,15 @@ export function bindStatement(statement: Statement, env: BindEnvironment): Bound
     return bindNode(statement.node, env);
   } catch (error) {
     if (error instanceof RangeError) throw sqlError("54001", "statement too complex");
-    throw error;
+    throw withoutZeroPosition(error);
   }
+}
+
+/** Nodes whose place the grammar does not tell have position 0, which is none. */
+function withoutZeroPosition(error: unknown): unknown {
+  if (!(error instanceof DbError) || error.details?.position !== 0) return error;
+  const { position: _, ...details } = error.details;
+  return new DbError(error.code, error.message, details);
 }
 
 function bindNode(node: StatementNode, env: BindEnvironment): BoundStatement {

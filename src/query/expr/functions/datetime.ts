@@ -49,7 +49,7 @@ import { DATETIME_FIELDS } from "./datetime-fields.js";
 import { type Apply, contextFn, fn, op } from "./define.js";
 
 /** Months move within the calendar, the day being cut to the month's length; then days, then microseconds. */
-export function addToTimestamp(micros: number, interval: Interval): number {
+function addToTimestamp(micros: number, interval: Interval): number {
   if (!Number.isFinite(micros)) return micros;
   let { days, micros: time } = splitTimestamp(micros);
   if (interval.months !== 0) {

@@ -21,7 +21,7 @@ import { toJson } from "./to-json.js";
 
 type JsonObject = Record<string, unknown>;
 
-export function isJsonObject(value: unknown): value is JsonObject {
+function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Numeric);
 }
 
@@ -82,7 +82,7 @@ function access(type: SqlType): ScalarFunction[] {
 }
 
 /** jsonb containment (chapter 8.14.3): an array also contains a bare scalar of its own, at top level only. */
-export function jsonContains(a: unknown, b: unknown, top = true): boolean {
+function jsonContains(a: unknown, b: unknown, top = true): boolean {
   if (Array.isArray(b)) {
     return Array.isArray(a) && b.every((item) => a.some((candidate) => jsonContains(candidate, item, false)));
   }

@@ -52,14 +52,6 @@ function regexpMatch(text: string, pattern: string, flags = ""): SqlArray | null
   return match === null ? null : groupsOf(match);
 }
 
-/** All matches for regexp_matches(): every one with the flag g, else the first. */
-export function regexpMatches(text: string, pattern: string, flags = ""): SqlArray[] {
-  const regex = regexOf(pattern, flags);
-  if (flags.includes("g")) return Array.from(text.matchAll(regex), groupsOf);
-  const match = regex.exec(text);
-  return match === null ? [] : [groupsOf(match)];
-}
-
 /** The part that matches; of a pattern with groups, the first group. */
 function substringRegex(text: string, pattern: string): string | null {
   const match = regexOf(pattern).exec(text);
@@ -146,7 +138,7 @@ function regexpInstr(text: string, pattern: string, start = 1, which = 1, end = 
 }
 
 /** The pieces between matches; an empty match splits between characters. */
-export function regexpSplit(text: string, pattern: string, flags = ""): string[] {
+function regexpSplit(text: string, pattern: string, flags = ""): string[] {
   if (flags.includes("g")) {
     throw sqlError("22023", 'regexp_split_to_array() does not support the "global" option');
   }

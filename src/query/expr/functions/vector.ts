@@ -10,14 +10,14 @@ function check(a: Float32Array, b: Float32Array): void {
   }
 }
 
-export function innerProduct(a: Float32Array, b: Float32Array): number {
+function innerProduct(a: Float32Array, b: Float32Array): number {
   check(a, b);
   let sum = 0;
   for (let i = 0; i < a.length; i++) sum += (a[i] as number) * (b[i] as number);
   return sum;
 }
 
-export function l2Distance(a: Float32Array, b: Float32Array): number {
+function l2Distance(a: Float32Array, b: Float32Array): number {
   check(a, b);
   let sum = 0;
   for (let i = 0; i < a.length; i++) {
@@ -35,7 +35,7 @@ function l1Distance(a: Float32Array, b: Float32Array): number {
 }
 
 /** NaN when one of the vectors has no length, as pgvector gives. */
-export function cosineSimilarity(a: Float32Array, b: Float32Array): number {
+function cosineSimilarity(a: Float32Array, b: Float32Array): number {
   check(a, b);
   let product = 0;
   let squareA = 0;
