@@ -5,6 +5,7 @@
  * One difference stays: of several alternatives JavaScript takes the first that matches, not the longest.
  */
 import { sqlError } from "../../../protocol/errors.js";
+import { guardedRegExp } from "./guarded-regexp.js";
 
 const CACHE_MAX = 500;
 const cache = new Map<string, RegExp>();
@@ -87,7 +88,7 @@ function compileRegex(pattern: string, given: string): RegExp {
     : new Translator(source, expanded, !dotAll).run();
   const jsFlags = `gu${ignoreCase ? "i" : ""}${dotAll ? "s" : ""}${multiline ? "m" : ""}`;
   try {
-    return new RegExp(body, jsFlags);
+    return guardedRegExp(body, jsFlags);
   } catch (error) {
     throw invalid(reasonOf((error as Error).message));
   }
