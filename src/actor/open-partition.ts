@@ -22,8 +22,9 @@ export async function openPartition(
   const { storage } = settings.config;
   const directory = partitionDirectory(settings.dataDirectory, number);
   const shard = await openShardOnDisk(directory, {
-    // The configured cache is the whole process's.
+    // The configured caches are the whole process's.
     cacheBytes: Math.floor(storage.cacheBytes / settings.partitionCount),
+    recordCacheBytes: Math.floor(storage.recordCacheBytes / settings.partitionCount),
     segmentBytes: storage.logSegmentBytes,
     retentionBytes: storage.logRetentionBytes,
     durability: storage.durability === "fsync" ? "fsync" : { intervalMs: storage.syncIntervalMs },

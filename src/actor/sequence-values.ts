@@ -4,12 +4,14 @@
  */
 import { parseRelationName } from "../catalog/relation-names.js";
 import { type DbError, sqlError } from "../protocol/errors.js";
+import { runSubquery } from "../query/exec/subquery.js";
 import type { EvalServices } from "../query/expr/expr.js";
 import type { Transaction } from "../storage/store.js";
 import type { Tenant } from "./tenant.js";
 
 /** For a query on its own, which has no session to remember values in. */
 export const NO_SEQUENCES: EvalServices = {
+  runSubquery,
   currentSequenceValue: (canonical) => {
     throw currvalUndefined(canonical);
   },
@@ -30,6 +32,7 @@ export class SequenceValues {
   services(tx: Transaction): EvalServices {
     const { catalog, number, partition } = this.tenant;
     return {
+      runSubquery,
       nextSequenceValue: (canonical) => {
         const { schema, name } = parseRelationName(canonical);
         const sequence = catalog.view(tx).sequence(schema, name);

@@ -9,6 +9,7 @@ import { DbError, sqlError } from "../protocol/errors.js";
 import { createContext } from "../query/exec/create-context.js";
 import { after } from "../query/exec/operator.js";
 import { backfillIndex, dropIndexData, dropTableData } from "../query/exec/table-data.js";
+import type { EvalServices } from "../query/expr/expr.js";
 import { explainJson, explainText } from "../query/plan/explain.js";
 import type { BoundDdl, BoundExplain, BoundTransaction, TransactionOptions } from "../sql/bind/bound-statement.js";
 import type { IsolationLevel } from "../sql/parse/ast.js";
@@ -60,7 +61,7 @@ export class Session {
   private failure: string | null = null;
   private savepoints: { readonly name: string; readonly handle: number }[] = [];
   private isolationLevel: IsolationLevel;
-  private readonly sequences: SequenceValues;
+  private sequences: SequenceValues | null = null;
   readonly settings = new Settings();
 
   constructor(
@@ -68,7 +69,6 @@ export class Session {
     private readonly options: SessionOptions,
   ) {
     this.isolationLevel = options.isolation ?? "serializable";
-    this.sequences = new SequenceValues(tenant);
   }
 
   get inTransaction(): boolean {
@@ -266,10 +266,7 @@ export class Session {
       checkpoint: request.checkpoint,
       shouldYield: request.shouldYield,
       yieldTurn: request.yieldTurn,
-      services:
-        this.transaction === null && plan.bound.kind === "query" && plan.bound.readOnly
-          ? NO_SEQUENCES
-          : this.sequences.services(tx),
+      services: this.services(plan, tx),
     });
     const bound = plan.bound.kind === "query" ? plan.bound : null;
     const shape = plan.shape!;
@@ -282,6 +279,13 @@ export class Session {
         ? rowsOutcome(shape, rows, truncated, rowsAffected)
         : countOutcome(rowsAffected, run.collector);
     });
+  }
+
+  /** A query on its own has no session to remember values in, and most statements need none. */
+  private services(plan: StatementPlan, tx: ShardTransaction): EvalServices {
+    if (this.transaction === null && plan.bound.kind === "query" && plan.bound.readOnly) return NO_SEQUENCES;
+    this.sequences ??= new SequenceValues(this.tenant);
+    return this.sequences.services(tx);
   }
 
   private explain(

@@ -25,22 +25,24 @@ const SETTINGS: Readonly<Record<string, Setting>> = {
 };
 
 export class Settings {
-  private readonly values = new Map<string, string>();
+  /** What was set; most sessions set nothing. */
+  private values: Map<string, string> | null = null;
 
   get timeZone(): string {
-    return this.values.get("timezone") ?? "UTC";
+    return this.values?.get("timezone") ?? "UTC";
   }
 
   set(bound: BoundSet): void {
     const name = bound.name.toLowerCase();
     const setting = find(name);
+    this.values ??= new Map();
     if (bound.values === null) this.values.delete(name);
     else this.values.set(name, setting.parse(bound.values.join(", "), name));
   }
 
   show(name: string): string {
     const key = name.toLowerCase();
-    return this.values.get(key) ?? find(key).initial;
+    return this.values?.get(key) ?? find(key).initial;
   }
 }
 

@@ -51,6 +51,7 @@ export const ConfigSchema = section({
     durability: Type.Enum(["fsync", "interval"]),
     syncIntervalMs: Type.Integer({ minimum: 1, maximum: 60_000 }),
     cacheBytes: Type.Integer({ minimum: MIB, maximum: TIB }),
+    recordCacheBytes: Type.Integer({ minimum: 0, maximum: TIB }),
     logSegmentBytes: Type.Integer({ minimum: 64 * KIB, maximum: 4 * GIB }),
     logRetentionBytes: Type.Integer({ minimum: 0, maximum: TIB }),
     versionBytesMax: Type.Integer({ minimum: MIB, maximum: TIB }),

@@ -1,5 +1,6 @@
 /** Opens a partition's shard on disk: its commit log and, behind it, RocksDB. The only place that knows the layout. */
 import { join } from "node:path";
+import { CachedEngine } from "./cached-engine.js";
 import { FileCommitLog, type FileCommitLogOptions } from "./file-commit-log.js";
 import { prepareShardDirectory } from "./format.js";
 import { RocksEngine, type RocksEngineOptions } from "./rocksdb-engine.js";
@@ -7,7 +8,10 @@ import { Shard, type ShardOptions } from "./shard.js";
 
 export type ShardOnDiskOptions = Omit<ShardOptions, "engine" | "log"> &
   Omit<RocksEngineOptions, "directory"> &
-  Omit<FileCommitLogOptions, "directory">;
+  Omit<FileCommitLogOptions, "directory"> & {
+    /** For records read by key; absent or 0: none. */
+    readonly recordCacheBytes?: number;
+  };
 
 export function partitionDirectory(dataDirectory: string, partition: number): string {
   return join(dataDirectory, `partition-${partition}`);
@@ -16,7 +20,9 @@ export function partitionDirectory(dataDirectory: string, partition: number): st
 /** Creates the directory at the first time. Throws internal_error with what to do when it cannot be used. */
 export async function openShardOnDisk(directory: string, options: ShardOnDiskOptions): Promise<Shard> {
   prepareShardDirectory(directory);
-  const engine = await RocksEngine.open({ ...options, directory: join(directory, "rocksdb") });
+  const rocks = await RocksEngine.open({ ...options, directory: join(directory, "rocksdb") });
+  const { recordCacheBytes = 0 } = options;
+  const engine = recordCacheBytes > 0 ? new CachedEngine(rocks, recordCacheBytes) : rocks;
   try {
     const log = await FileCommitLog.open({ ...options, directory: join(directory, "log") });
     return await Shard.open({ ...options, engine, log });

@@ -25,7 +25,7 @@ export interface ContextInit {
   checkpoint(): void;
   shouldYield(): boolean;
   yieldTurn(): Promise<void>;
-  /** Services beside `runSubquery`, which is always this room's. */
+  /** With `runSubquery` of this room; absent: that alone. */
   readonly services?: EvalServices;
 }
 
@@ -47,7 +47,7 @@ export function createContext(init: ContextInit): ExecContext {
     checkpoint: init.checkpoint,
     shouldYield: init.shouldYield,
     yieldTurn: init.yieldTurn,
-    services: init.services === undefined ? SUBQUERIES_ONLY : { ...init.services, runSubquery },
+    services: init.services ?? SUBQUERIES_ONLY,
   };
 }
 
