@@ -12,13 +12,17 @@ install: node_modules/.installed
 
 node_modules/.installed: package-lock.json
 	npm ci
-	npx tap build
 	@touch node_modules/.installed
+
+# tap assembles itself from the plugins that .taprc names.
+node_modules/.tap-built: node_modules/.installed .taprc
+	npx tap build
+	@touch node_modules/.tap-built
 
 check: install
 	npm run --silent check
 
-test: build
+test: build node_modules/.tap-built
 	node scripts/run-tests.mjs
 
 bench: build bench/peers/node_modules/.installed
