@@ -1,5 +1,5 @@
 # Needs Node 20 or 22 and npm; everything else comes from the npm registry.
-.PHONY: start build install check test bench clean
+.PHONY: start build install check test bench conformance-sql clean
 
 start: build
 	node --enable-source-maps dist/src/main.js serve
@@ -27,6 +27,10 @@ test: build node_modules/.tap-built
 
 bench: build bench/peers/node_modules/.installed
 	node dist/bench/run.js $(BENCH)
+
+# All SQL suites that lie beside the checkout; FOLDERS="duckdb …" for some, UPDATE=1 to rewrite the lists of failures.
+conformance-sql: build
+	node dist/test/conformance/run-sql-suites.js $(FOLDERS)
 
 bench/peers/node_modules/.installed: bench/peers/package-lock.json
 	npm ci --prefix bench/peers
