@@ -32,7 +32,7 @@ import type { Handler } from "./handlers/handler.js";
 import { queryHandlers } from "./handlers/query.js";
 import { schemaHandlers } from "./handlers/schema.js";
 import { transactionHandlers } from "./handlers/transactions.js";
-import { Idempotency } from "./idempotency.js";
+import { type FirstClaim, Idempotency } from "./idempotency.js";
 import { openPartition } from "./open-partition.js";
 import type { Partition } from "./partition.js";
 import { type Answer, envelopeJson, envelopeMsgpack, errorHeaders, errorJson, errorMsgpack } from "./reply.js";
@@ -44,6 +44,7 @@ import { compileValidator, hashRequest, type Validate } from "./validate.js";
 const DIRECTORY_TENANT = 0;
 const SWEEP_INTERVAL_MS = 500;
 const ANSWERS_SWEEP_INTERVAL_MS = 60_000;
+const SMALL_ANSWER_CHARS = 1024;
 
 interface Route {
   readonly endpoint: Endpoint;
@@ -213,7 +214,7 @@ export class Actor {
       try {
         const answer = await route.handle(request, route.validate(frame));
         if (endpoint.keeps === "memory") claim.keepInMemory(answer);
-        else if (endpoint.home === "directory") this.keepBeside(request, claim.keep, answer);
+        else if (request.keepAnswer !== null) this.keepLate(request, claim, answer);
         return answer;
       } finally {
         claim.done();
@@ -222,24 +223,24 @@ export class Actor {
     return run();
   }
 
-  /** The directory commits by itself; its answer follows in a transaction of the same turn, hence the same log write. */
-  private keepBeside(
-    request: Request,
-    keep: (tx: ReturnType<Partition["shard"]["begin"]>, answer: Answer) => void,
-    answer: Answer,
-  ): void {
-    const tx = request.tenant.partition.shard.begin({ readOnly: false });
-    keep(tx, answer);
-    tx.commit();
+  /**
+   * For an answer that no transaction of the request took along: the directory commits by itself, and so does each
+   * statement of a batch. It follows in a transaction of its own, in the same turn and hence the same log write as the
+   * last of them. What wrote nothing may be done again; only its small answers are kept, in memory.
+   */
+  private keepLate(request: Request, claim: FirstClaim, answer: Answer): void {
+    if (request.endpoint.home === "directory" || request.wrote) {
+      const tx = request.partition.shard.begin();
+      claim.keep(tx, answer);
+      request.tenant.commit(tx);
+    } else if ((answer.json?.length ?? 0) <= SMALL_ANSWER_CHARS) claim.keepInMemory(answer);
   }
 
   private finishLater(request: Request, pending: Promise<Answer>): void {
     this.running.set(request.id, request);
     pending
-      .then(
-        (answer) => this.finish(request, answer),
-        (error: unknown) => this.fail(request, error),
-      )
+      .then((answer) => this.finish(request, answer))
+      .catch((error: unknown) => this.fail(request, error))
       .finally(() => {
         this.running.delete(request.id);
         this.armTurnEnd();

@@ -20,15 +20,16 @@ interface Kept {
   readonly at: number;
 }
 
-/** A request with a key that is being worked on, or the answer to give instead of working. */
-export type Claim =
-  | { readonly replay: Answer }
-  | {
-      readonly replay: null;
-      keep(tx: Transaction, answer: Answer): void;
-      keepInMemory(answer: Answer): void;
-      done(): void;
-    };
+/** A request with a key that is worked on for the first time; `done` ends the claim whatever came of it. */
+export interface FirstClaim {
+  readonly replay: null;
+  keep(tx: Transaction, answer: Answer): void;
+  keepInMemory(answer: Answer): void;
+  done(): void;
+}
+
+/** The first claim, or the answer to give instead of working. */
+export type Claim = FirstClaim | { readonly replay: Answer };
 
 const SWEPT_AT_ONCE = 1000;
 
@@ -69,7 +70,7 @@ export class Idempotency {
       replay: null,
       keep: (tx, answer) => tx.put(idempotencyKey(tenant.number, scope), pack(entry(answer))),
       keepInMemory: (answer) => this.keepVolatile(name, entry(answer)),
-      done: () => this.running.delete(name),
+      done: () => void this.running.delete(name),
     };
   }
 

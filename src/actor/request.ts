@@ -19,6 +19,8 @@ export class Request {
   /** The credential may not write. */
   readonly readOnly: boolean;
   cancelled = false;
+  /** Something was committed without the request's answer. */
+  wrote = false;
   /** Milliseconds since the epoch; a request may shorten it by `timeout_secs`. */
   deadlineMs: number;
   /** Puts the answer beside the write that it answers; set while an Idempotency-Key waits for its first answer. */
@@ -71,10 +73,16 @@ export class Request {
    * until the commit is on disk.
    */
   commit(tx: Transaction, answer: Answer): void {
-    if (this.keepAnswer !== null && tx.dirty) {
-      this.keepAnswer(tx, answer);
-      this.keepAnswer = null;
-    }
+    const keeps = this.keepAnswer !== null && tx.dirty;
+    if (keeps) this.keepAnswer!(tx, answer);
     this.tenant.commit(tx);
+    if (keeps) this.keepAnswer = null;
+  }
+
+  /** Commits one of several transactions of the request. */
+  commitPart(tx: Transaction): void {
+    const { dirty } = tx;
+    this.tenant.commit(tx);
+    this.wrote ||= dirty;
   }
 }

@@ -37,6 +37,7 @@ const REPLY_HEADER_BYTES = 16;
 const SEPARATOR = "\u0000";
 /** Scratch above this size is given back after a turn that needed it. */
 const SCRATCH_KEEP_BYTES = 1 << 20;
+const LARGE_TEXT_CHARS = 16 * 1024;
 
 export interface RequestHead {
   readonly idempotencyKey: string;
@@ -237,7 +238,9 @@ export function readRequests(data: ArrayBuffer, each: (frame: RequestFrame) => v
 export class ReplyWriter extends FrameBuffer {
   /** A reply whose body is text; `headers` are "name: value" lines joined by "\n", "" for none. */
   text(id: number, status: number, flags: number, headers: string, body: string): void {
-    this.ensure(REPLY_HEADER_BYTES + headers.length * 3 + body.length * 3);
+    // Three bytes a character is the most; counting them first pays only for what is large.
+    const bodyBytes = body.length > LARGE_TEXT_CHARS ? Buffer.byteLength(body) : body.length * 3;
+    this.ensure(REPLY_HEADER_BYTES + headers.length * 3 + bodyBytes);
     const at = this.length + REPLY_HEADER_BYTES + this.headers(headers);
     this.finish(id, status, flags, at + this.scratch.write(body, at, "utf8"));
   }

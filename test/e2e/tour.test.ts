@@ -186,6 +186,17 @@ t.test("an Idempotency-Key gives the first answer again", async (t) => {
   t.match([other.status, other.body.error.code], [409, "idempotency_conflict"]);
 });
 
+t.test("kept answers of batches and of commits", async (t) => {
+  const headers = { "idempotency-key": "batch-1" };
+  const body = { statements: ["INSERT INTO loan VALUES (7, 'Di')", "INSERT INTO loan VALUES (8, 'Di')"] };
+  for (let i = 0; i < 2; i++) await server.expect(200, "POST", "/v1/query/execute/batch", body, { headers });
+  t.same(await server.rows("SELECT count(*) FROM loan WHERE who = 'Di'"), [[2]]);
+  const { id } = (await server.expect(201, "POST", "/v1/transactions")).body.data;
+  const commit = () =>
+    server.call("POST", `/v1/transactions/${id}/commit`, {}, { headers: { "idempotency-key": "commit-1" } });
+  t.same((await commit()).body.data, (await commit()).body.data);
+});
+
 t.test("everything is there after SIGKILL and after SIGTERM", async (t) => {
   await server.kill();
   await server.boot();

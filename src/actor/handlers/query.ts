@@ -6,7 +6,6 @@ import { type Answer, errorBody } from "../reply.js";
 import type { Request } from "../request.js";
 import { Session, type SessionOptions, type StatementRun } from "../session.js";
 import { jsonRows, type Outcome, plainRows, resultAnswer } from "../sql-result.js";
-import type { Tenant } from "../tenant.js";
 import type { Input } from "../validate.js";
 import type { Handler } from "./handler.js";
 
@@ -90,7 +89,9 @@ async function executeBatch(request: Request, body: BatchBody): Promise<Answer> 
     for (let i = 0; i < items.length; i++) {
       const item = items[i]!;
       const run = runOf(request, { ...limitsOf(body), ...(typeof item === "string" ? { sql: item } : item) });
-      results.push(await runItem(request.tenant, session, run, i, transactional));
+      results.push(await runItem(request, session, run, i, transactional));
+      // Statements that end at once never give way by themselves.
+      if (request.shouldYield()) await request.yieldTurn();
     }
     if (transactional) session.commit((tx) => request.commit(tx, answer()));
     else if (session.inTransaction) {
@@ -115,7 +116,7 @@ function limitsOf(body: BatchBody): Pick<StatementBody, "max_rows" | "timeout_se
 
 /** In a transactional batch an error ends the whole; it says which statement it was. */
 async function runItem(
-  tenant: Tenant,
+  request: Request,
   session: Session,
   run: StatementRun,
   index: number,
@@ -123,7 +124,7 @@ async function runItem(
 ): Promise<object> {
   const started = performance.now();
   try {
-    const outcome = await session.execute(run, (tx) => tenant.commit(tx));
+    const outcome = await session.execute(run, (tx) => request.commitPart(tx));
     return { type: "success", data: payload(outcome, started) };
   } catch (error) {
     if (!(error instanceof DbError) || error.code === "cancelled" || error.code === "request_timeout") throw error;
