@@ -331,8 +331,9 @@ export class Actor {
     const now = Date.now();
     const answersToo = now - this.answersSweptMs > ANSWERS_SWEEP_INTERVAL_MS;
     if (answersToo) this.answersSweptMs = now;
+    const busy = new Set([...this.running.values()].map(({ tenant }) => tenant));
     for (const partition of this.partitions.values()) {
-      partition.sweep(now);
+      partition.sweep(now, busy);
       if (!answersToo || partition.shard.failed !== null) continue;
       for (const tenant of partition.activeTenants()) this.idempotency.sweep(tenant);
     }

@@ -6,6 +6,7 @@
 import { createSequences, type Sequences } from "../catalog/sequences.js";
 import type { Config } from "../protocol/config.js";
 import type { DbError } from "../protocol/errors.js";
+import { TENANTS_IN_MEMORY_MAX } from "../protocol/limits.js";
 import type { PartitionMetrics } from "../protocol/messages.js";
 import { createRowNumbers, type RowNumbers } from "../query/exec/row-numbers.js";
 import type { Shard } from "../storage/shard.js";
@@ -18,6 +19,7 @@ export class Partition implements TenantHost {
   rowNumbers: RowNumbers;
   sequences: Sequences;
   private readonly tenants = new Map<number, Tenant>();
+  private uses = 0;
   /** Open transactions by tenant number. */
   private readonly transactions = new Map<number, InteractiveTransactions>();
 
@@ -39,7 +41,28 @@ export class Partition implements TenantHost {
       tenant = new Tenant(this, number);
       this.tenants.set(number, tenant);
     }
+    tenant.lastUse = ++this.uses;
     return tenant;
+  }
+
+  /**
+   * Forgets what is in memory of the tenants used longest ago, past TENANTS_IN_MEMORY_MAX; `busy` ones, those with open
+   * transactions and those whose commits are on their way to disk stay.
+   */
+  private forgetIdle(busy: ReadonlySet<Tenant>): void {
+    const surplus = this.tenants.size - TENANTS_IN_MEMORY_MAX;
+    if (surplus <= 0) return;
+    const idle = [...this.tenants.values()].filter(
+      (tenant) =>
+        !busy.has(tenant) &&
+        tenant.lastCommit <= this.shard.durableSequence &&
+        (this.transactions.get(tenant.number)?.size ?? 0) === 0,
+    );
+    idle.sort((a, b) => a.lastUse - b.lastUse);
+    for (const { number } of idle.slice(0, surplus)) {
+      this.tenants.delete(number);
+      this.transactions.delete(number);
+    }
   }
 
   /** Those that asked for something since the partition was opened. */
@@ -69,9 +92,10 @@ export class Partition implements TenantHost {
     this.gate.refuse(first, error);
   }
 
-  /** Ends transactions that ran past their deadline. */
-  sweep(nowMs: number): void {
+  /** Ends transactions that ran past their deadline; `busy` are the tenants with running requests. */
+  sweep(nowMs: number, busy: ReadonlySet<Tenant>): void {
     for (const transactions of this.transactions.values()) transactions.sweep(nowMs);
+    this.forgetIdle(busy);
   }
 
   async close(): Promise<void> {

@@ -25,6 +25,8 @@ export class Tenant {
   readonly catalog: Catalog;
   readonly plans = new PlanCache();
   readonly prepared = new PreparedStatements();
+  /** Grows with each use; orders tenants by when they were used last. */
+  lastUse = 0;
   private newestCommit = 0;
 
   constructor(

@@ -48,3 +48,5 @@ export const TENANT_NAME_CHARACTERS_MAX = 256;
 export const RESULT_BYTES_MAX = 256 * 1024 * 1024;
 /** Answers kept in memory by Idempotency-Key, per actor. */
 export const VOLATILE_ANSWERS_MAX = 10_000;
+/** Tenants of one partition whose catalog and plans are kept in memory. */
+export const TENANTS_IN_MEMORY_MAX = 10_000;

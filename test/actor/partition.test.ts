@@ -1,0 +1,26 @@
+/** What a partition keeps in memory for its tenants is bounded, and forgetting it loses nothing. */
+import t from "tap";
+import { Partition } from "../../src/actor/partition.js";
+import { loadConfig } from "../../src/config/load-config.js";
+import { TENANTS_IN_MEMORY_MAX } from "../../src/protocol/limits.js";
+import { MemoryCommitLog } from "../../src/storage/memory-commit-log.js";
+import { MemoryEngine } from "../../src/storage/memory-engine.js";
+import { Shard } from "../../src/storage/shard.js";
+
+t.test("idle tenants are forgotten, busy ones stay", async (t) => {
+  const shard = await Shard.open({ engine: new MemoryEngine(), log: new MemoryCommitLog() });
+  t.teardown(() => shard.close());
+  const partition = new Partition(0, shard, loadConfig({ env: {} }), () => undefined);
+  const first = partition.tenant(1);
+  const busy = partition.tenant(2);
+  const inTransaction = partition.tenant(3);
+  const options = { isolation: null, readOnly: false, user: "u", tenantName: "t", control: "routes" } as const;
+  partition.transactionsOf(inTransaction).begin(options, false, undefined);
+  const last = TENANTS_IN_MEMORY_MAX + 10;
+  for (let number = 4; number <= last; number++) partition.tenant(number);
+  partition.sweep(Date.now(), new Set([busy]));
+  t.equal([...partition.activeTenants()].length, TENANTS_IN_MEMORY_MAX);
+  t.not(partition.tenant(1), first, "the one used longest ago was made anew");
+  t.equal(partition.tenant(2), busy);
+  t.equal(partition.tenant(3), inTransaction);
+});
