@@ -1,10 +1,12 @@
-/** `make bench` (all workloads) or `make bench BENCH="point-read"`. ROUNDS and SECONDS in the environment. */
+/** `make bench` (all workloads) or `make bench BENCH=tpch`. ROUNDS and SECONDS in the environment. */
 import { insert } from "./insert.js";
 import { pointRead } from "./point-read.js";
+import { tpch } from "./tpch.js";
 
 const workloads: Readonly<Record<string, (rounds: number, seconds: number) => Promise<void>>> = {
   "point-read": pointRead,
   insert,
+  tpch,
 };
 
 const rounds = Number(process.env.ROUNDS ?? 3);

@@ -43,45 +43,45 @@ const count = (base: number, scale: number): number => Math.max(1, Math.round(ba
 
 /** Gives every row of the table to `emit`. Orders and their lines are drawn together; see `orders`. */
 export function generate(table: TableName, scale: number, emit: (row: Row) => void): void {
-  switch (table) {
-    case "region":
-      return regions(emit);
-    case "nation":
-      return nations(emit);
-    case "supplier":
-      return suppliers(scale, emit);
-    case "part":
-      return parts(scale, emit);
-    case "partsupp":
-      return partSuppliers(scale, emit);
-    case "customer":
-      return customers(scale, emit);
-    case "orders":
-      return orders(scale, emit, () => undefined);
-    case "lineitem":
-      return orders(scale, () => undefined, emit);
-  }
+  GENERATORS[table](scale, emit);
 }
+
+type Generator = (scale: number, emit: (row: Row) => void) => void;
+
+const GENERATORS: Readonly<Record<TableName, Generator>> = {
+  region: (_scale, emit) => regions(emit),
+  nation: (_scale, emit) => nations(emit),
+  supplier: suppliers,
+  part: parts,
+  partsupp: partSuppliers,
+  customer: customers,
+  orders: (scale, emit) => orders(scale, emit, () => undefined),
+  lineitem: (scale, emit) => orders(scale, () => undefined, emit),
+};
 
 function regions(emit: (row: Row) => void): void {
   const random = new Random("region");
-  REGIONS.forEach((name, key) => emit([key, name, comment(random, 31, 115)]));
+  for (const [key, name] of REGIONS.entries()) emit([key, name, comment(random, 31, 115)]);
 }
 
 function nations(emit: (row: Row) => void): void {
   const random = new Random("nation");
-  NATIONS.forEach(([name, region], key) => emit([key, name, region, comment(random, 31, 114)]));
+  for (const [key, [name, region]] of NATIONS.entries()) emit([key, name, region, comment(random, 31, 114)]);
 }
 
 /** Of 10,000 suppliers five have complaints in their comments and five have recommendations. */
 const SUPPLIERS_PER_REMARK = 2000;
+const REMARKS = new Map([
+  [50, " Customer Complaints"],
+  [51, " Customer Recommends"],
+]);
 
 function suppliers(scale: number, emit: (row: Row) => void): void {
   const random = new Random("supplier");
   const total = count(SUPPLIERS, scale);
   for (let key = 1; key <= total; key++) {
     const nation = random.between(0, NATIONS.length - 1);
-    const remark = [" Customer Complaints", " Customer Recommends"][(key + 500) % SUPPLIERS_PER_REMARK];
+    const remark = REMARKS.get(key % SUPPLIERS_PER_REMARK) ?? "";
     emit([
       key,
       numbered("Supplier#", key),
@@ -89,7 +89,7 @@ function suppliers(scale: number, emit: (row: Row) => void): void {
       nation,
       phone(random, nation),
       decimal(random.between(-99_999, 999_999)),
-      comment(random, 25, 80) + (remark ?? ""),
+      comment(random, 25, 80) + remark,
     ]);
   }
 }
@@ -180,7 +180,9 @@ function orders(scale: number, emitOrder: (row: Row) => void, emitLine: (row: Ro
     let customer = random.between(1, customerCount);
     if (customer % 3 === 0) customer = customer === 3 ? 1 : customer - 1;
     const day = random.between(FIRST_ORDER_DAY, LAST_ORDER_DAY);
-    const lines = Array.from({ length: random.between(1, 7) }, (_, number) => line(random, key, number + 1, day, scales));
+    const lines = Array.from({ length: random.between(1, 7) }, (_, number) =>
+      line(random, key, number + 1, day, scales),
+    );
     const open = lines.filter(({ shipped }) => !shipped).length;
     emitOrder([
       key,

@@ -1,0 +1,103 @@
+/** Tessera in this process: a shard on disk and one session, without the gateway, as the peers run without theirs. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Partition } from "../../src/actor/partition.js";
+import { Session } from "../../src/actor/session.js";
+import type { ResultShape, Rows } from "../../src/actor/sql-result.js";
+import { loadConfig } from "../../src/config/load-config.js";
+import { toText } from "../../src/protocol/text-format.js";
+import type { Batch } from "../../src/query/expr/expr.js";
+import { loadParser, parseSql } from "../../src/sql/parse/parse.js";
+import { openShardOnDisk } from "../../src/storage/shard-on-disk.js";
+import { generate, type Row, TABLES } from "./generate.js";
+import type { Cell, Side } from "./side.js";
+
+const TENANT = 1;
+/** Rows of one INSERT, and rows of one commit. */
+const ROWS_PER_STATEMENT = 20;
+const ROWS_PER_COMMIT = 10_000;
+
+class TextRows implements Rows {
+  readonly plain: Cell[][] = [];
+
+  constructor(private readonly shape: ResultShape) {}
+
+  append({ columns }: Batch, count: number): void {
+    for (let r = 0; r < count; r++) {
+      this.plain.push(
+        this.shape.outputs.map(({ type }, c) => {
+          const value = columns[c]![r]!;
+          return value === null ? null : toText(type, value);
+        }),
+      );
+    }
+  }
+}
+
+const alone = { checkpoint: () => undefined, shouldYield: () => false, yieldTurn: () => Promise.resolve() };
+
+export async function tesseraSide(schema: string): Promise<Side> {
+  await loadParser();
+  const directory = mkdtempSync(join(tmpdir(), "tessera-tpch-"));
+  const shard = await openShardOnDisk(join(directory, "partition-0"), {});
+  const config = loadConfig({ env: { TESSERA_QUERY_MEMORY_BYTES_MAX: String(2 ** 31) } });
+  const tenant = new Partition(0, shard, config, () => undefined).tenant(TENANT);
+  const session = new Session(tenant, {
+    isolation: "read committed",
+    readOnly: false,
+    user: "bench",
+    tenantName: "bench",
+    control: "statements",
+  });
+
+  async function run(sql: string, params: readonly unknown[] = []): Promise<readonly (readonly Cell[])[]> {
+    const outcome = await session.execute(
+      { sql, params, maxRows: 1_000_000, collector: (shape) => new TextRows(shape), request: alone },
+      (tx) => tenant.commit(tx),
+    );
+    shard.flush();
+    return outcome.rows.plain as Cell[][];
+  }
+
+  async function insertAll(table: (typeof TABLES)[number], scale: number): Promise<void> {
+    let pending: Row[] = [];
+    const rows: Row[][] = [];
+    generate(table, scale, (row) => {
+      pending.push(row);
+      if (pending.length < ROWS_PER_STATEMENT) return;
+      rows.push(pending);
+      pending = [];
+    });
+    if (pending.length > 0) rows.push(pending);
+    const perCommit = ROWS_PER_COMMIT / ROWS_PER_STATEMENT;
+    for (let from = 0; from < rows.length; from += perCommit) {
+      await run("BEGIN");
+      for (const some of rows.slice(from, from + perCommit)) await run(insertOf(table, some), some.flat());
+      await run("COMMIT");
+    }
+  }
+
+  return {
+    name: "tessera",
+    load: async (scale) => {
+      for (const { text } of parseSql(schema)) await run(text);
+      for (const table of TABLES) await insertAll(table, scale);
+    },
+    query: async (sql) => {
+      const started = performance.now();
+      const rows = await run(sql.trim().replace(/;$/, ""));
+      return { rows, milliseconds: performance.now() - started };
+    },
+    stop: async () => {
+      await shard.close();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+function insertOf(table: string, rows: readonly Row[]): string {
+  let parameter = 0;
+  const tuples = rows.map((row) => `(${row.map(() => `$${++parameter}`).join(",")})`);
+  return `INSERT INTO ${table} VALUES ${tuples.join(",")}`;
+}
