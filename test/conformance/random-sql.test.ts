@@ -11,6 +11,7 @@ const QUERIES = Number(process.env.RANDOM_SQL_QUERIES ?? 400);
 const seed = Number(process.env.RANDOM_SQL_SEED ?? Date.now() % 1_000_000);
 const SHOWN_MAX = 5;
 const SUCCESS = "00000";
+const DIVISION_BY_ZERO = "22012";
 
 interface Answer {
   readonly sqlstate: string;
@@ -34,6 +35,7 @@ t.test(`${QUERIES} random queries (RANDOM_SQL_SEED=${seed})`, { skip }, async (t
   for (const sql of SETUP) await database.exec(sql);
   const differences: object[] = [];
   let failed = 0;
+  let skipped = 0;
   for (const [i, sql] of queries.entries()) {
     const want = expected.get(i)!;
     let got: Answer;
@@ -45,10 +47,14 @@ t.test(`${QUERIES} random queries (RANDOM_SQL_SEED=${seed})`, { skip }, async (t
     }
     if (want.sqlstate !== SUCCESS) failed++;
     const same = want.sqlstate === got.sqlstate && (want.sqlstate !== SUCCESS || sameRows(want.rows, got.rows));
-    if (!same) differences.push({ sql, want: shown(want), got: shown(got) });
+    // SQL leaves open in which order conditions are evaluated, so one side may meet a division that the other skips.
+    const undecided = want.sqlstate !== got.sqlstate && [want.sqlstate, got.sqlstate].includes(DIVISION_BY_ZERO);
+    if (undecided) skipped++;
+    else if (!same) differences.push({ sql, want: shown(want), got: shown(got) });
   }
   const title = `${differences.length} of ${QUERIES} differ from PostgreSQL ${oracle!.version}`;
   t.same(differences.slice(0, SHOWN_MAX), [], title);
+  t.ok(skipped < QUERIES / 50, `${skipped} differ in whether they divide by zero`);
   t.ok(failed < QUERIES / 2, `${QUERIES - failed} of them give rows`);
 });
 
