@@ -1,4 +1,5 @@
 /** `make bench` (all workloads) or `make bench BENCH=tpch`. ROUNDS and SECONDS in the environment. */
+import { fairness } from "./fairness.js";
 import { insert } from "./insert.js";
 import { pointRead } from "./point-read.js";
 import { tpch } from "./tpch.js";
@@ -7,6 +8,7 @@ const workloads: Readonly<Record<string, (rounds: number, seconds: number) => Pr
   "point-read": pointRead,
   insert,
   tpch,
+  fairness,
 };
 
 const rounds = Number(process.env.ROUNDS ?? 3);

@@ -25,7 +25,7 @@ const PEER_INDEXES = `
 const TOLERANCE = { postgresql: 1e-12, sqlite: 1e-6 };
 
 /** The suite's folder: named in the environment, or `shared` beside the repository or its parent. */
-function suiteFolder(): string | null {
+export function suiteFolder(): string | null {
   const named = process.env.TPCH_SUITE;
   const candidates = named === undefined ? ["shared", "../shared", "../../shared"].map(inRoot) : [resolve(named)];
   return candidates.find((folder) => existsSync(`${folder}/schema.sql`)) ?? null;
