@@ -5,6 +5,7 @@
 import { dateToText, timestampToText, timestampTzToText, timeToText, timeTzToText } from "./datetime.js";
 import { sqlError } from "./errors.js";
 import { intervalToText } from "./interval.js";
+import { JsonPath } from "./json-path.js";
 import { jsonToCompactText, jsonToPlain } from "./json-text.js";
 import { Numeric } from "./numeric.js";
 import { fitNumeric, fitText, fitVector, fromText, untypedToText, vectorOf } from "./text-format.js";
@@ -85,6 +86,8 @@ export function jsonWriter(type: SqlType, timeZone = "UTC"): JsonWriter {
       return quoted((value: number) => timestampTzToText(value, timeZone, "T"));
     case "interval":
       return quoted(intervalToText);
+    case "jsonpath":
+      return (value) => (value === null ? "null" : quote(String(value)));
     case "json":
       return (value) => (value === null ? "null" : ((value as Json).text ?? JSON.stringify((value as Json).value)));
     case "jsonb":
@@ -142,6 +145,7 @@ function untypedJson(value: Value): string {
   if (typeof value === "string") return quote(value);
   if (value instanceof Numeric) return numericText(value);
   if (value instanceof Json) return value.text ?? jsonToCompactText(value.value);
+  if (value instanceof JsonPath) return quote(value.toString());
   if (value instanceof Float32Array) return vectorJson(value);
   if (Array.isArray(value)) return `[${value.map(untypedJson).join()}]`;
   if ("dimensions" in value) return arrayWriter(untypedJson)(value);
@@ -184,6 +188,8 @@ export function plainWriter(type: SqlType, timeZone = "UTC"): PlainWriter {
       return printed((value: number) => timestampToText(value, "T"));
     case "timestamptz":
       return printed((value: number) => timestampTzToText(value, timeZone, "T"));
+    case "jsonpath":
+      return printed(String);
     case "interval":
       return printed((value: Interval) => intervalToText(value));
     case "void":

@@ -6,7 +6,7 @@ import { sqlError } from "./errors.js";
 import { Numeric } from "./numeric.js";
 
 /** Spellings of numbers that may not survive a double: many digits, trailing zeros, exponents, −0. */
-const INEXACT = /\d[\d.]{15,}|\.\d*0(?!\d)|\d[eE]|-0/;
+const INEXACT = /(?:^|[[:,\s])-?(?:\d[\d.]{15,}|\d+\.\d*0(?!\d)|\d+(?:\.\d+)?[eE]|(?<=-)0(?![.\d]))/;
 const TOKENS = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|[[\]{}:,]|true|false|null/g;
 
 /**
@@ -29,7 +29,8 @@ export function parseJson(text: string): unknown {
 /** Checks a `json` value, which keeps its text. */
 export function checkJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    const value: unknown = JSON.parse(text);
+    return INEXACT.test(text) ? parseExactly(text) : value;
   } catch (error) {
     throw sqlError("22P02", "invalid input syntax for type json", { detail: (error as Error).message });
   }
@@ -61,7 +62,7 @@ function parseExactly(text: string): unknown {
       put(
         token === "true" || token === "false" || token === "null" || token.startsWith('"')
           ? JSON.parse(token)
-          : exactNumber(token),
+          : numberOf(token),
       );
   }
   return result;
@@ -74,9 +75,15 @@ export function setMember(object: Record<string, unknown>, key: string, value: u
   else object[key] = value;
 }
 
-function exactNumber(token: string): number | Numeric {
+function numberOf(token: string): number | Numeric {
   const number = Number(token);
   return String(number) === token ? number : Numeric.parse(token);
+}
+
+/** A number as a parsed jsonb value holds it: plain when that prints the same. */
+export function exactJsonNumber(value: Numeric): number | Numeric {
+  const number = value.toNumber();
+  return String(number) === value.toString() ? number : value;
 }
 
 /** jsonb's text: a space after colons and commas, keys by length and then by bytes. */
@@ -98,7 +105,7 @@ function numberToText(value: number | bigint): string {
 }
 
 /** Keys in jsonb's order: shorter ones first. */
-function sortedKeys(object: Readonly<Record<string, unknown>>): string[] {
+export function sortedKeys(object: Readonly<Record<string, unknown>>): string[] {
   const keys = Object.keys(object);
   if (keys.length < 2) return keys;
   return keys

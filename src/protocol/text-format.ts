@@ -6,6 +6,8 @@ import { dateToText, timestampToText, timestampTzToText, timeToText, timeTzToTex
 import { type Clock, parseDate, parseTime, parseTimestamp, parseTimestampTz, parseTimeTz } from "./datetime-parse.js";
 import { sqlError } from "./errors.js";
 import { intervalToText, parseInterval } from "./interval.js";
+import { JsonPath } from "./json-path.js";
+import { parseJsonPath } from "./json-path-parse.js";
 import { checkJson, jsonbToText, parseJson } from "./json-text.js";
 import { Numeric } from "./numeric.js";
 import { arrayFromText, arrayToText, recordToText } from "./text-format-array.js";
@@ -67,6 +69,7 @@ export function untypedToText(value: Value): string {
   if (typeof value === "number") return float8ToText(value);
   if (typeof value !== "object" || value === null) return String(value);
   if (value instanceof Numeric) return value.toString();
+  if (value instanceof JsonPath) return value.toString();
   if (value instanceof Json) return value.text ?? jsonbToText(value.value);
   if (value instanceof Float32Array) return vectorToText(value);
   if (value instanceof Uint8Array) return `\\x${Buffer.from(value).toString("hex")}`;
@@ -173,6 +176,8 @@ export function fromText(type: SqlType, text: string, clock: Clock = systemClock
       return new Json(checkJson(text), text);
     case "jsonb":
       return new Json(parseJson(text));
+    case "jsonpath":
+      return parseJsonPath(text);
     case "vector":
       return vectorFromText(type, text);
     case "array": {

@@ -18,6 +18,7 @@
  * | timestamp timestamptz         | number: microseconds since 1970-01-01T00:00:00 (UTC for timestamptz); ±Infinity |
  * | interval                      | Interval                                                                        |
  * | json jsonb                    | Json (json keeps its text; jsonb a parsed value)                                |
+ * | jsonpath                      | JsonPath (json-path.ts)                                                         |
  * | vector                        | Float32Array                                                                    |
  * | T[]                           | SqlArray                                                                        |
  * | record                        | readonly Value[]                                                                |
@@ -25,6 +26,7 @@
  * A column of a batch holds these values in a plain array; a typed array may stand in where a type and its column
  * have no NULLs. Nothing outside this room may invent another representation.
  */
+import type { JsonPath } from "./json-path.js";
 import type { Numeric } from "./numeric.js";
 
 export type TypeName =
@@ -51,6 +53,7 @@ export type TypeName =
   | "interval"
   | "json"
   | "jsonb"
+  | "jsonpath"
   | "vector"
   | "array"
   | "record"
@@ -105,6 +108,7 @@ export type Value =
   | Float32Array
   | Numeric
   | Json
+  | JsonPath
   | Interval
   | TimeTz
   | SqlArray
@@ -165,6 +169,7 @@ export const TIMESTAMPTZ = typeOf("timestamptz");
 export const INTERVAL = typeOf("interval");
 export const JSON_TYPE = typeOf("json");
 export const JSONB = typeOf("jsonb");
+export const JSONPATH = typeOf("jsonpath");
 export const VECTOR = typeOf("vector");
 export const RECORD = typeOf("record");
 export const VOID = typeOf("void");

@@ -76,6 +76,7 @@ export function isKeyType(type: SqlType): boolean {
     case "unknown":
     case "json":
     case "jsonb":
+    case "jsonpath":
     case "vector":
     case "record":
     case "void":

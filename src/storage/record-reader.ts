@@ -3,6 +3,8 @@
  * safe to read: what is no valid payload throws internal_error.
  */
 import { DbError } from "../protocol/errors.js";
+import { parseJsonPath } from "../protocol/json-path-parse.js";
+import { checkJson, parseJson } from "../protocol/json-text.js";
 import { Numeric } from "../protocol/numeric.js";
 import { type Interval, Json, type SqlArray, type SqlType, type TimeTz, type Value } from "../protocol/values.js";
 import { FRAME_U16, FRAME_U32, NUMERIC_FORM } from "./record-writer.js";
@@ -86,6 +88,8 @@ export function payloadReader(type: SqlType): PayloadReader {
       return (bytes, start, end) => readJson(bytes, start, end, true);
     case "jsonb":
       return (bytes, start, end) => readJson(bytes, start, end, false);
+    case "jsonpath":
+      return (bytes, start, end) => parseJsonPath(utf8Slice.call(bytes, start, end));
     case "vector":
       return readVector;
     case "array":
@@ -220,7 +224,7 @@ function readTimes(bytes: Uint8Array, start: number, end: number, count: number)
 function readJson(bytes: Uint8Array, start: number, end: number, keepText: boolean): Json {
   const text = utf8Slice.call(bytes, start, end);
   try {
-    return keepText ? new Json(JSON.parse(text), text) : new Json(JSON.parse(text));
+    return keepText ? new Json(checkJson(text), text) : new Json(parseJson(text));
   } catch {
     throw damagedRecord();
   }

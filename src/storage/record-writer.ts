@@ -6,6 +6,7 @@
  * then the payload. A reader can pass over a frame without knowing its type.
  */
 import { DbError, sqlError } from "../protocol/errors.js";
+import { jsonToCompactText } from "../protocol/json-text.js";
 import { RECORD_BYTES_MAX } from "../protocol/limits.js";
 import type { Numeric } from "../protocol/numeric.js";
 import type { Interval, Json, SqlArray, SqlType, TimeTz, Value } from "../protocol/values.js";
@@ -121,6 +122,9 @@ export function writeValue(type: SqlType, value: Value): void {
     case "json":
     case "jsonb":
       writeText((value as Json).text ?? jsonText(value as Json));
+      return;
+    case "jsonpath":
+      writeText(String(value));
       return;
     case "vector": {
       const vector = value as Float32Array;
@@ -275,7 +279,7 @@ function writeArray(element: SqlType, { elements, dimensions, lowerBounds }: Sql
 }
 
 function jsonText({ value }: Json): string {
-  const text = JSON.stringify(value);
+  const text: string | undefined = jsonToCompactText(value);
   if (text === undefined) throw new DbError("internal_error", `A jsonb value cannot be stored: ${typeof value}.`);
   return text;
 }

@@ -2,7 +2,7 @@
  * Order and equality of values by type: ORDER BY, DISTINCT, GROUP BY, hash joins, min/max, index bounds and the
  * comparison operators all use these, so that they agree with each other.
  */
-import type { Numeric } from "../../protocol/numeric.js";
+import { Numeric } from "../../protocol/numeric.js";
 import type { Interval, Json, SqlArray, SqlType, TimeTz, Value } from "../../protocol/values.js";
 
 export type Comparator = (a: Value, b: Value) => number;
@@ -47,6 +47,8 @@ export function comparatorOf(type: SqlType): Comparator {
       return (a, b) => compareText(jsonText(a as Json), jsonText(b as Json));
     case "jsonb":
       return (a, b) => compareJson((a as Json).value, (b as Json).value);
+    case "jsonpath":
+      return (a, b) => compareText(String(a), String(b));
     case "vector":
       return (a, b) => compareVectors(a as Float32Array, b as Float32Array);
     case "array":
@@ -189,6 +191,7 @@ function compareUntyped(a: Value, b: Value): number {
   if ("unscaled" in a) return a.compare(b as Numeric);
   if ("months" in a) return compareIntervals(a, b as Interval);
   if ("offset" in a) return compareTimeTz(a, b as TimeTz);
+  if ("lax" in a) return compareText(a.toString(), String(b));
   if ("toJSON" in a) return compareJson(a.value, (b as Json).value);
   const left = a as SqlArray;
   const right = b as SqlArray;
@@ -241,7 +244,12 @@ type JsonNumber = number | bigint | Numeric;
 
 function compareJsonNumbers(a: JsonNumber, b: JsonNumber): number {
   if (typeof a !== "object" && typeof b !== "object") return compareIntegers(a, b);
-  return typeof a === "object" && typeof b === "object" ? a.compare(b) : Number(a) - Number(b);
+  return asNumeric(a).compare(asNumeric(b));
+}
+
+function asNumeric(value: JsonNumber): Numeric {
+  if (typeof value === "object") return value;
+  return typeof value === "bigint" ? Numeric.fromInteger(value) : Numeric.fromNumber(value);
 }
 
 function compareJsonObjects(a: Record<string, unknown>, b: Record<string, unknown>): number {
@@ -291,6 +299,8 @@ export function hashKeyOf(type: SqlType): (value: Value) => HashKey {
       return (value) => jsonText(value as Json);
     case "jsonb":
       return (value) => jsonKey((value as Json).value);
+    case "jsonpath":
+      return String;
     case "vector":
     case "array":
     case "record":
@@ -309,6 +319,7 @@ function intervalKey(interval: Interval): string {
 
 function jsonKey(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(jsonKey).join()}]`;
+  if (typeof value === "number" && !Number.isInteger(value)) return Numeric.fromNumber(value).hashKey();
   if (typeof value !== "object" || value === null)
     return typeof value === "bigint" ? String(value) : JSON.stringify(value);
   if ("unscaled" in value) return (value as Numeric).hashKey();

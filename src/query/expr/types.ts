@@ -54,6 +54,7 @@ const TYPES: Record<TypeName, TypeFacts> = {
   interval: facts("T", "interval", 1186, 1187, true),
   json: facts("U", "json", 114, 199),
   jsonb: facts("U", "jsonb", 3802, 3807),
+  jsonpath: facts("U", "jsonpath", 4072, 4073),
   // No OID is reserved for vectors: an extension's types get theirs above 16384.
   vector: facts("U", "vector", 16_388, 16_389),
   array: facts("A", "anyarray", 2277, 0),
@@ -298,6 +299,7 @@ const SPELLINGS: Readonly<Record<string, TypeName>> = {
   interval: "interval",
   json: "json",
   jsonb: "jsonb",
+  jsonpath: "jsonpath",
   vector: "vector",
   record: "record",
   void: "void",

@@ -11,6 +11,7 @@ import { DATETIME_FUNCTIONS, DATETIME_OPERATORS } from "./datetime.js";
 import type { AggregateFamily, FunctionFamily } from "./define.js";
 import { FORMATTING } from "./formatting.js";
 import { JSON_FAMILIES, JSON_FUNCTIONS, JSON_OPERATORS } from "./json.js";
+import { JSON_PATH_FUNCTIONS, JSON_PATH_OPERATORS } from "./json-path-functions.js";
 import { MATH } from "./math.js";
 import { MISC_FAMILIES, MISC_FUNCTIONS } from "./misc.js";
 import { PATTERN_FUNCTIONS, PATTERN_OPERATORS } from "./pattern.js";
@@ -35,6 +36,7 @@ export const OPERATORS: ReadonlyMap<string, readonly ScalarFunction[]> = byName(
   PATTERN_OPERATORS,
   DATETIME_OPERATORS,
   JSON_OPERATORS,
+  JSON_PATH_OPERATORS,
   VECTOR_OPERATORS,
 );
 
@@ -51,6 +53,7 @@ export const FUNCTIONS: ReadonlyMap<string, readonly ScalarFunction[]> = byName(
   DATETIME_FUNCTIONS,
   FORMATTING,
   JSON_FUNCTIONS,
+  JSON_PATH_FUNCTIONS,
   VECTOR_FUNCTIONS,
   MISC_FUNCTIONS,
 );
