@@ -21,7 +21,7 @@
  * | jsonpath                      | JsonPath (json-path.ts)                                                         |
  * | vector                        | Float32Array                                                                    |
  * | T[]                           | SqlArray                                                                        |
- * | record                        | readonly Value[]                                                                |
+ * | record                        | readonly Value[], one per field; the type knows the fields' names and types     |
  *
  * A column of a batch holds these values in a plain array; a typed array may stand in where a type and its column
  * have no NULLs. Nothing outside this room may invent another representation.
@@ -66,6 +66,15 @@ export interface SqlType {
   readonly modifier: number | null;
   /** Of an array: its element type. */
   readonly element: SqlType | null;
+  /** Of a record whose fields are known: rows of a table, composite types, ROW(…). */
+  readonly fields?: readonly RecordField[];
+  /** Of a composite type: its name. Absent for a row that no type names. */
+  readonly typeName?: string;
+}
+
+export interface RecordField {
+  readonly name: string;
+  readonly type: SqlType;
 }
 
 export interface TimeTz {
@@ -127,9 +136,14 @@ function intern(name: TypeName, modifier: number | null, element: SqlType | null
 }
 
 function keyOf(type: SqlType): string {
-  return type.element === null
-    ? `${type.name}/${type.modifier}`
-    : `${type.name}/${type.modifier}/${keyOf(type.element)}`;
+  if (type.element !== null) return `${type.name}/${type.modifier}/${keyOf(type.element)}`;
+  if (type.fields !== undefined) return recordKey(type.fields, type.typeName);
+  return `${type.name}/${type.modifier}`;
+}
+
+function recordKey(fields: readonly RecordField[], typeName: string | undefined): string {
+  const members = fields.map(({ name, type }) => `${JSON.stringify(name)} ${keyOf(type)}`);
+  return `record/${typeName === undefined ? "" : JSON.stringify(typeName)}(${members.join()})`;
 }
 
 /** The type of that name; `modifier` as on SqlType. */
@@ -139,6 +153,24 @@ export function typeOf(name: TypeName, modifier: number | null = null): SqlType 
 
 export function arrayOf(element: SqlType): SqlType {
   return intern("array", null, element);
+}
+
+/** A record of these fields; `typeName` is that of the composite type or table whose rows it holds. */
+export function recordOf(fields: readonly RecordField[], typeName?: string): SqlType {
+  const key = recordKey(fields, typeName);
+  let type = interned.get(key);
+  if (type === undefined) {
+    const named = typeName === undefined ? {} : { typeName };
+    type = Object.freeze({
+      name: "record",
+      modifier: null,
+      element: null,
+      fields: Object.freeze([...fields]),
+      ...named,
+    });
+    interned.set(key, type);
+  }
+  return type;
 }
 
 /** numeric(precision, scale); 0 ≤ precision ≤ 1000. */

@@ -19,10 +19,12 @@ import { compileNestedLoopJoin } from "./nested-loop-join.js";
 import type { Open, Program } from "./operator.js";
 import { compilePointGet } from "./point-get.js";
 import { compileProject } from "./project.js";
+import { compileProjectSet } from "./project-set.js";
 import { compileScan } from "./scan.js";
 import { compileSetOp } from "./set-op.js";
 import { compileSort } from "./sort.js";
 import { registerSubquery, runningFirst } from "./subquery.js";
+import { compileTableFunction } from "./table-function.js";
 import { compileTopN } from "./top-n.js";
 import { compileUpdate } from "./update.js";
 import { compileValues } from "./values.js";
@@ -61,6 +63,10 @@ function compileNode(plan: Plan): Open {
       return compileIndexScan(plan);
     case "values":
       return compileValues(plan);
+    case "tablefunction":
+      return compileTableFunction(plan);
+    case "projectset":
+      return compileProjectSet(plan, first);
     case "project":
       return compileProject(plan, first);
     case "filter":

@@ -15,6 +15,8 @@ import {
   OPERATOR_FAMILIES,
   OPERATORS,
 } from "./functions/registry.js";
+import { TABLE_FUNCTION_FAMILIES, TABLE_FUNCTIONS } from "./functions/table-registry.js";
+import type { TableFunction } from "./table-function.js";
 import { baseType, canCoerce, categoryOf, displayName, isPreferred, type TypeCategory, typeFromName } from "./types.js";
 
 export interface Resolved<F> {
@@ -94,6 +96,25 @@ export function resolveOperator(
 export function resolveAggregate(name: string, argTypes: readonly SqlType[], position?: number): ResolvedAggregate {
   const types = argTypes.map(baseType);
   const candidates = candidatesOf(AGGREGATES.get(name), AGGREGATE_FAMILIES.get(name), types);
+  const found = exactMatch(candidates, types) ?? select(candidates, types);
+  if (found === "ambiguous") throw notUnique("function", signature(name, types), position);
+  if (found === null) throw noFunction(name, types, position);
+  return toResolved(found);
+}
+
+/** Whether the name is that of functions that return rows. */
+export function isTableFunctionName(name: string): boolean {
+  return TABLE_FUNCTIONS.has(name) || TABLE_FUNCTION_FAMILIES.has(name);
+}
+
+/** The set-returning function that `name(…)` calls. Throws 42883 or 42725. */
+export function resolveTableFunction(
+  name: string,
+  argTypes: readonly SqlType[],
+  position?: number,
+): Resolved<TableFunction> {
+  const types = argTypes.map(baseType);
+  const candidates = candidatesOf(TABLE_FUNCTIONS.get(name), TABLE_FUNCTION_FAMILIES.get(name), types);
   const found = exactMatch(candidates, types) ?? select(candidates, types);
   if (found === "ambiguous") throw notUnique("function", signature(name, types), position);
   if (found === null) throw noFunction(name, types, position);

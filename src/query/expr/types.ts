@@ -205,6 +205,7 @@ export function displayName(type: SqlType): string {
 }
 
 function scalarName(type: SqlType): string {
+  if (type.typeName !== undefined) return type.typeName;
   const { display } = TYPES[type.name];
   if (type.modifier === null) return display;
   switch (type.name) {

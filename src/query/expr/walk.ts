@@ -2,6 +2,7 @@
  * Walking and rewriting bound expressions. The optimizer's rules, the folder and the binders call it. Rewrites share
  * every subtree that does not change, so a rule can tell by `===` whether it did anything.
  */
+import { isDeepStrictEqual } from "node:util";
 import type { Value } from "../../protocol/values.js";
 import { BOOL } from "../../protocol/values.js";
 import type { ColumnId, ConstExpr, Expr } from "./expr.js";
@@ -140,11 +141,11 @@ export function exprEquals(a: Expr, b: Expr): boolean {
   return left.length === right.length && left.every((input, i) => exprEquals(input, right[i] as Expr));
 }
 
-/** Equality of constants; composite values that are not the same object count as different. */
+/** Equality of constants: the same representation all the way down. */
 function sameValue(a: Value, b: Value): boolean {
   if (Object.is(a, b)) return true;
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
-  return "unscaled" in a && "unscaled" in b && a.toString() === b.toString();
+  return isDeepStrictEqual(a, b);
 }
 
 /** The operands of nested ANDs, left to right; a lone condition is its own only conjunct, null has none. */

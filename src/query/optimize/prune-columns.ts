@@ -32,6 +32,14 @@ function prune(plan: Plan, needed: Ids): Plan {
         rows: plan.rows.map((row) => pick(row, kept)),
       });
     }
+    case "tablefunction":
+      return plan;
+    case "projectset": {
+      // Every call stays: together they decide how many rows there are.
+      const own = new Set(plan.columns.slice(-plan.calls.length).map(({ id }) => id));
+      const read = withExprs(plan, new Set([...needed].filter((id) => !own.has(id))));
+      return withChildren(plan, [prune(plan.input, read)]);
+    }
     case "project":
       return pruneProject(plan, needed);
     case "aggregate":

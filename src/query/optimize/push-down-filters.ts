@@ -38,6 +38,11 @@ function push(plan: Plan, conditions: readonly Expr[]): Plan {
       return Object.freeze({ ...plan, filter: andOf([...conjuncts(plan.filter), ...conditions]) });
     case "project":
       return pushThroughProject(plan, conditions);
+    case "projectset": {
+      const made = idsOf(plan.columns.slice(-plan.calls.length));
+      const [stay, move] = partition(conditions, (condition) => reads(condition, made, "some"));
+      return filtered(withChildren(plan, [push(plan.input, move)]), stay);
+    }
     case "aggregate":
       return pushThroughAggregate(plan, conditions);
     case "join":

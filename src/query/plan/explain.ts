@@ -12,7 +12,7 @@ import type { IndexDef, TableDef } from "../../catalog/table.js";
 import type { ColumnExpr, ColumnId, Expr, SubqueryExpr } from "../expr/expr.js";
 import { printExpr } from "../expr/print.js";
 import { mapExpr } from "../expr/walk.js";
-import type { AggregateCall, IndexScanPlan, JoinType, Plan, SortKey } from "./plan.js";
+import type { AggregateCall, IndexScanPlan, JoinType, Plan, SetCall, SortKey } from "./plan.js";
 import { childrenOf, subqueriesOf } from "./walk.js";
 
 /** `Node Type`, then the node's own properties, then `Plans` (inputs, subqueries last). */
@@ -132,6 +132,15 @@ function describe(plan: Plan, print: Print): Described {
       return plan.rows.length === 1 && plan.columns.length === 0
         ? titled("Result", "", [])
         : titled("Values Scan", "", [["Rows", String(plan.rows.length)]]);
+    case "tablefunction": {
+      const calls = plan.calls.map((call) => printSetCall(call, print)).join(", ");
+      const name = plan.calls.map((call) => call.fn.name).join(", ");
+      return titled("Function Scan", ` on ${name}${plan.alias === name ? "" : ` ${plan.alias}`}`, [
+        ["Function Call", calls],
+      ]);
+    }
+    case "projectset":
+      return titled("ProjectSet", "", [["Calls", plan.calls.map((call) => printSetCall(call, print)).join(", ")]]);
     case "project":
       return titled("Project", "", [["Output", list(plan.exprs)]]);
     case "filter":
@@ -172,6 +181,10 @@ function describe(plan: Plan, print: Print): Described {
     case "delete":
       return titled("Delete", ` on ${plan.table.name}`, []);
   }
+}
+
+function printSetCall(call: SetCall, print: Print): string {
+  return `${call.fn.name}(${call.args.map(print).join(", ")})`;
 }
 
 function titled(nodeType: string, rest: string, properties: Described["properties"]): Described {

@@ -8,6 +8,7 @@
 import type { IndexDef, TableDef } from "../../catalog/table.js";
 import type { SqlType } from "../../protocol/values.js";
 import type { AggregateFunction, ColumnId, Expr } from "../expr/expr.js";
+import type { TableFunction } from "../expr/table-function.js";
 
 export interface OutputColumn {
   readonly id: ColumnId;
@@ -19,7 +20,9 @@ export interface OutputColumn {
 export type Plan =
   | ScanPlan
   | ValuesPlan
+  | TableFunctionPlan
   | ProjectPlan
+  | ProjectSetPlan
   | FilterPlan
   | JoinPlan
   | AggregatePlan
@@ -56,11 +59,39 @@ export interface ValuesPlan extends Node {
   readonly rows: readonly (readonly Expr[])[];
 }
 
+/** One call of a set-returning function; `shape` is the type of a row: a record's fields, or one value. */
+export interface SetCall {
+  readonly fn: TableFunction;
+  readonly args: readonly Expr[];
+  readonly shape: SqlType;
+}
+
+/**
+ * Functions in FROM, side by side: as many rows as the longest gives, NULLs where a shorter one has ended. Columns: the
+ * fields of each call's rows, then the row's number (int8) when `ordinality`.
+ */
+export interface TableFunctionPlan extends Node {
+  readonly kind: "tablefunction";
+  readonly alias: string;
+  readonly calls: readonly SetCall[];
+  readonly ordinality: boolean;
+}
+
 /** `columns[i]` = `exprs[i]` over the input. */
 export interface ProjectPlan extends Node {
   readonly kind: "project";
   readonly input: Plan;
   readonly exprs: readonly Expr[];
+}
+
+/**
+ * Set-returning functions of a select list: each row of the input once per row of the longest call, NULLs where a
+ * shorter one has ended; a row for which no call gives any is dropped. Columns: the input's, then one per call.
+ */
+export interface ProjectSetPlan extends Node {
+  readonly kind: "projectset";
+  readonly input: Plan;
+  readonly calls: readonly SetCall[];
 }
 
 export interface FilterPlan extends Node {

@@ -11,6 +11,7 @@ export function childrenOf(plan: Plan): readonly Plan[] {
   switch (plan.kind) {
     case "scan":
     case "values":
+    case "tablefunction":
     case "pointget":
     case "indexscan":
       return [];
@@ -33,9 +34,14 @@ export function withChildren(plan: Plan, children: readonly Plan[]): Plan {
   switch (plan.kind) {
     case "scan":
     case "values":
+    case "tablefunction":
     case "pointget":
     case "indexscan":
       return plan;
+    case "projectset": {
+      const columns = [...children[0]!.columns, ...plan.columns.slice(-plan.calls.length)];
+      return Object.freeze({ ...plan, input: children[0]!, columns });
+    }
     case "join":
     case "hashjoin": {
       const [left, right] = children as [Plan, Plan];
@@ -120,6 +126,9 @@ class ExprRewriter {
         };
       case "values":
         return { ...plan, rows: plan.rows.map((row) => this.all(row)) };
+      case "tablefunction":
+      case "projectset":
+        return { ...plan, calls: plan.calls.map((call) => ({ ...call, args: this.all(call.args) })) };
       case "project":
         return { ...plan, exprs: this.all(plan.exprs) };
       case "filter":

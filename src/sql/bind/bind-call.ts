@@ -2,12 +2,13 @@
 import { DbError, sqlError } from "../../protocol/errors.js";
 import type { SqlType } from "../../protocol/values.js";
 import type { ColumnId, Expr } from "../../query/expr/expr.js";
-import { isAggregateName, resolveAggregate, resolveFunction } from "../../query/expr/resolve.js";
+import { isAggregateName, isTableFunctionName, resolveAggregate, resolveFunction } from "../../query/expr/resolve.js";
 import { columnsOf } from "../../query/expr/walk.js";
 import type { SortKey } from "../../query/plan/plan.js";
 import type { CallNode, ExprNode, SortNode } from "../parse/ast-query.js";
 import type { AggregateCollector } from "./aggregate-collector.js";
 import type { ExprContext } from "./bind-context.js";
+import { bindSetCall } from "./bind-set-call.js";
 import type { Binding } from "./binding.js";
 import { coerceBoolean, coerceImplicit, isUnknown, resolveUnknown, suggestedType } from "./coerce.js";
 import type { Scope } from "./scope.js";
@@ -16,7 +17,7 @@ import { bindSequenceCall, isSequenceFunction } from "./sequence-functions.js";
 type Bind = (node: ExprNode, context: ExprContext) => Expr;
 
 /** Throws 0A000 for forms of calls that need more than a function. */
-function functionName(node: CallNode): string {
+export function functionName(node: CallNode): string {
   const { position, path } = node;
   if (node.over !== null) throw sqlError("0A000", "a window function (OVER) is not supported yet", { position });
   if (node.withinGroup) throw sqlError("0A000", "WITHIN GROUP is not supported yet", { position });
@@ -39,14 +40,9 @@ export function bindFunctionCall(node: CallNode, context: ExprContext, bind: Bin
   const name = functionName(node);
   const { binding } = context;
   const { position } = node;
-  const notAggregate = (what: string) =>
-    sqlError("42809", `${what} specified, but ${name} is not an aggregate function`, { position });
-  if (node.star)
-    throw sqlError("42809", `${name}(*) specified, but ${name} is not an aggregate function`, { position });
-  if (node.distinct) throw notAggregate("DISTINCT");
-  if (node.filter !== null) throw notAggregate("FILTER");
-  if (node.orderBy.length > 0) throw notAggregate("ORDER BY");
-  const given = node.args.map((arg) => bind(arg.value, context));
+  if (isTableFunctionName(name)) return bindSetCall(node, context, bind);
+  refuseAggregateForms(node, name);
+  const given = argumentsOf(node, name, context, bind);
   if (isSequenceFunction(name)) {
     return bindSequenceCall(name, given, binding.env.catalog, binding.env.searchPath, position);
   }
@@ -57,8 +53,24 @@ export function bindFunctionCall(node: CallNode, context: ExprContext, bind: Bin
   return Object.freeze({ kind: "call", type: fn.returns, fn, args });
 }
 
+/** Throws 42809 for what only aggregates take. */
+export function refuseAggregateForms(node: CallNode, name: string): void {
+  const { position } = node;
+  const what = node.star ? null : node.distinct ? "DISTINCT" : node.filter !== null ? "FILTER" : "ORDER BY";
+  if (what === null) {
+    throw sqlError("42809", `${name}(*) specified, but ${name} is not an aggregate function`, { position });
+  }
+  if (!node.distinct && node.filter === null && node.orderBy.length === 0) return;
+  throw sqlError("42809", `${what} specified, but ${name} is not an aggregate function`, { position });
+}
+
+/** The arguments of a call, in the order in which the function takes them. */
+export function argumentsOf(node: CallNode, _name: string, context: ExprContext, bind: Bind): Expr[] {
+  return node.args.map((arg) => bind(arg.value, context));
+}
+
 /** Resolves with unknown arguments as they are; when that is ambiguous, the values of parameters decide. */
-function byTypes<T>(given: readonly Expr[], binding: Binding, resolve: (types: readonly SqlType[]) => T): T {
+export function byTypes<T>(given: readonly Expr[], binding: Binding, resolve: (types: readonly SqlType[]) => T): T {
   try {
     return resolve(given.map((arg) => arg.type));
   } catch (error) {
@@ -77,7 +89,9 @@ export function bindAggregateCall(node: CallNode, context: ExprContext, bind: Bi
     throw sqlError("42809", "count(*) must be used to call a parameterless aggregate function", { position });
   }
   if (node.distinct && node.star) throw sqlError("42601", "DISTINCT cannot be used with *", { position });
-  const inner: ExprContext = { ...context, aggregates: false, clause: INSIDE_AGGREGATE };
+  const { sets: _, ...place } = context;
+  const setsRefused = "aggregate function calls cannot contain set-returning function calls";
+  const inner: ExprContext = { ...place, aggregates: false, clause: INSIDE_AGGREGATE, setsRefused };
   const given = node.args.map((arg) => bind(arg.value, inner));
   const filter = node.filter === null ? null : bindFilter(node.filter, { ...inner, clause: "FILTER" }, bind);
   const { fn, argTypes } = byTypes(given, binding, (types) => resolveAggregate(name, types, position));

@@ -1,6 +1,7 @@
 /** The place at which an expression stands: what its names mean and what is allowed there. */
 import type { Binding } from "./binding.js";
 import type { Scope } from "./scope.js";
+import type { SetCollector } from "./set-collector.js";
 
 export interface ExprContext {
   readonly binding: Binding;
@@ -10,8 +11,18 @@ export interface ExprContext {
   /** Whether aggregates of this query may stand here. */
   readonly aggregates: boolean;
   readonly subqueries: boolean;
+  /** Where set-returning calls of this query are collected; absent where none may stand. */
+  readonly sets?: SetCollector;
+  /** Why none may stand here, when it is not the clause that forbids it. */
+  readonly setsRefused?: string;
 }
 
 export function contextOf(binding: Binding, scope: Scope, clause: string): ExprContext {
   return { binding, scope, clause, aggregates: false, subqueries: true };
+}
+
+/** The same place inside a construct that must have one value: CASE, COALESCE. */
+export function withoutSets(context: ExprContext, construct: string): ExprContext {
+  const { sets: _, ...rest } = context;
+  return { ...rest, setsRefused: `set-returning functions are not allowed in ${construct}` };
 }

@@ -31,7 +31,7 @@ import {
   bindQuantified,
   caseOf,
 } from "./bind-comparison.js";
-import type { ExprContext } from "./bind-context.js";
+import { type ExprContext, withoutSets } from "./bind-context.js";
 import { bindSubquery } from "./bind-subquery.js";
 import { bindType } from "./bind-type.js";
 import {
@@ -109,7 +109,12 @@ function bindOther(node: ExprNode, context: ExprContext): Expr {
     case "coalesce":
     case "greatest":
     case "least":
-      return bindCommonCall(node.kind, node.args, context, position);
+      return bindCommonCall(
+        node.kind,
+        node.args,
+        node.kind === "coalesce" ? withoutSets(context, "COALESCE") : context,
+        position,
+      );
     case "array":
       return bindArray(node, context, null);
     case "subscript":
@@ -178,7 +183,8 @@ function bindBooleanTest(input: Expr, value: boolean | null, negated: boolean): 
   return caseOf(BOOL, [[when, constant(BOOL, !negated)]], constant(BOOL, negated));
 }
 
-function bindCase(node: CaseNode, context: ExprContext): Expr {
+function bindCase(node: CaseNode, outside: ExprContext): Expr {
+  const context = withoutSets(outside, "CASE");
   const { binding } = context;
   const { position } = node;
   const whens = node.branches.map(({ when }) => {

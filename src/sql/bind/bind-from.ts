@@ -6,10 +6,19 @@ import type { Expr } from "../../query/expr/expr.js";
 import { resolveFunction } from "../../query/expr/resolve.js";
 import type { JoinPlan, OutputColumn, Plan, ScanPlan } from "../../query/plan/plan.js";
 import { joinColumns, outerColumnsOf } from "../../query/plan/walk.js";
-import type { AliasNode, FromJoin, FromNode, FromSubquery, FromTable, NameNode } from "../parse/ast-query.js";
+import type {
+  AliasNode,
+  FromFunction,
+  FromJoin,
+  FromNode,
+  FromSubquery,
+  FromTable,
+  NameNode,
+} from "../parse/ast-query.js";
 import { applyOperator, logic } from "./bind-comparison.js";
 import { contextOf } from "./bind-context.js";
 import { bindBoolean } from "./bind-expr.js";
+import { bindFunctions } from "./bind-from-function.js";
 import { bindCommonTable } from "./bind-with.js";
 import { type Binding, columnExpr, PLAIN_QUERY, type Source } from "./binding.js";
 import { coerceCommon, commonTypeOf } from "./coerce.js";
@@ -44,8 +53,8 @@ function bindItem(node: FromNode, scope: Scope, lateral: Scope, binding: Binding
       return bindDerived(node, node.lateral ? lateral : scope, binding);
     case "join":
       return bindJoin(node, scope, lateral, binding);
-    default:
-      throw sqlError("0A000", "a function in FROM is not supported yet", { position: node.position });
+    case "from function":
+      return bindFunction(node, lateral, binding);
   }
 }
 
@@ -136,6 +145,14 @@ function named(source: Source, alias: AliasNode | null, position: number): FromS
 
 function bindDerived(node: FromSubquery, parent: Scope, binding: Binding): FromSource {
   return named(binding.query(node.query, parent, PLAIN_QUERY), node.alias, node.position);
+}
+
+/** A function sees what stands left of it, with LATERAL or without. */
+function bindFunction(node: FromFunction, lateral: Scope, binding: Binding): FromSource {
+  const { plan, columns, name, scalar } = bindFunctions(node, lateral, binding);
+  const alias = node.alias ?? { name, columns: [] };
+  const { items } = named({ plan, columns }, alias, node.position);
+  return { plan, items: scalar ? items.map((item) => ({ ...item, scalar })) : items };
 }
 
 function bindJoin(node: FromJoin, scope: Scope, lateral: Scope, binding: Binding): FromSource {

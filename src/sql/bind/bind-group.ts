@@ -9,7 +9,7 @@ import type { AggregatePlan, OutputColumn, Plan } from "../../query/plan/plan.js
 import { mapExprsOfPlan, mapPlan, outerColumnsOf } from "../../query/plan/walk.js";
 import type { ExprNode, GroupingElement, SelectBody } from "../parse/ast-query.js";
 import type { AggregateCollector } from "./aggregate-collector.js";
-import { contextOf } from "./bind-context.js";
+import type { ExprContext } from "./bind-context.js";
 import { bindExpr } from "./bind-expr.js";
 import { type Binding, columnExpr, mayBeNull } from "./binding.js";
 import { resolveUnknown } from "./coerce.js";
@@ -25,13 +25,12 @@ interface NamedExpr {
 export function bindGroups(
   body: SelectBody,
   targets: readonly NamedExpr[],
-  scope: Scope,
-  binding: Binding,
+  context: ExprContext,
 ): readonly Expr[] | null {
   if (body.groupBy.length === 0) return null;
   const groups: Expr[] = [];
   for (const node of body.groupBy.flatMap(plainElements)) {
-    const expr = groupExpr(node, targets, scope, binding);
+    const expr = groupExpr(node, targets, context);
     checkComparable(expr.type, node.position);
     if (!groups.some((other) => exprEquals(other, expr))) groups.push(expr);
   }
@@ -46,7 +45,8 @@ function plainElements(element: GroupingElement): ExprNode[] {
   throw sqlError("0A000", `${name} is not supported yet`, { position: element.position });
 }
 
-function groupExpr(node: ExprNode, targets: readonly NamedExpr[], scope: Scope, binding: Binding): Expr {
+function groupExpr(node: ExprNode, targets: readonly NamedExpr[], context: ExprContext): Expr {
+  const { scope, binding } = context;
   const { position } = node;
   const aggregates = scope.aggregates;
   const before = aggregates?.calls.length ?? 0;
@@ -57,7 +57,7 @@ function groupExpr(node: ExprNode, targets: readonly NamedExpr[], scope: Scope, 
     }
     return resolveUnknown(output.expr, binding);
   }
-  const expr = resolveUnknown(bindExpr(node, contextOf(binding, scope, "GROUP BY")), binding);
+  const expr = resolveUnknown(bindExpr(node, context), binding);
   if ((aggregates?.calls.length ?? 0) > before) {
     throw sqlError("42803", "aggregate functions are not allowed in GROUP BY", { position });
   }

@@ -13,7 +13,8 @@ import { bindWith } from "./bind-with.js";
 import { type Binding, columnExpr, mayBeNull } from "./binding.js";
 import { coerceAssignment } from "./coerce.js";
 import { Scope } from "./scope.js";
-import { project } from "./source.js";
+import { SetCollector } from "./set-collector.js";
+import { ONE_ROW, project } from "./source.js";
 import { bindChecks, bindReturning, defaultOf, itemOf, rowColumnsOf, targetColumn } from "./stored-row.js";
 
 export function bindInsert(node: InsertStatement, binding: Binding): InsertPlan {
@@ -86,7 +87,9 @@ function valuesPlan(
   scope: Scope,
   binding: Binding,
 ): Plan {
-  const context = contextOf(binding, scope, "VALUES");
+  // One row is a SELECT list in all but name: set-returning functions make several of it.
+  const sets = nodes.length === 1 ? new SetCollector() : null;
+  const context = { ...contextOf(binding, scope, "VALUES"), ...(sets !== null && { sets }) };
   const slots = table.columns.map((column) => targets.indexOf(column));
   const width = nodes[0]!.length;
   const rows = nodes.map((row) => {
@@ -109,6 +112,9 @@ function valuesPlan(
       rows.some((row) => mayBeNull(row[i]!, binding)),
     ),
   );
+  if (sets !== null && !sets.isEmpty) {
+    return Object.freeze({ kind: "project", input: sets.plan(ONE_ROW), exprs: rows[0]!, columns });
+  }
   return Object.freeze({ kind: "values", rows, columns });
 }
 

@@ -1,5 +1,5 @@
 /** Whole queries: WITH, the body (SELECT, VALUES, set operations), ORDER BY and LIMIT. */
-import { sqlError } from "../../protocol/errors.js";
+import { DbError, sqlError } from "../../protocol/errors.js";
 import { INT8 } from "../../protocol/values.js";
 import type { Expr } from "../../query/expr/expr.js";
 import { commonType } from "../../query/expr/types.js";
@@ -78,17 +78,24 @@ function bindLimits(node: QueryNode, scope: Scope, binding: Binding): Limits | n
 
 function bindCount(node: ExprNode, clause: "LIMIT" | "OFFSET", scope: Scope, binding: Binding): Expr {
   const { position } = node;
-  // The scope's relations are not there yet, so a column can only be one of an enclosing query.
-  if (node.kind === "column") {
-    throw sqlError("42P10", `argument of ${clause} must not contain variables`, { position });
-  }
-  const expr = bindExpr(node, contextOf(binding, scope, clause));
+  const expr = bindCountExpr(node, clause, scope, binding);
   if (expr.kind !== "const" || isUnknown(expr)) return coerceTo(expr, INT8, clause, binding, position);
   if (typeof expr.value !== "number") return coerceTo(expr, INT8, clause, binding, position);
   if (expr.value < 0) {
     throw sqlError(clause === "LIMIT" ? "2201W" : "2201X", `${clause} must not be negative`, { position });
   }
   return constant(INT8, expr.value);
+}
+
+/** The scope's relations are not there yet, so a column can only be one of an enclosing query. */
+function bindCountExpr(node: ExprNode, clause: "LIMIT" | "OFFSET", scope: Scope, binding: Binding): Expr {
+  try {
+    return bindExpr(node, contextOf(binding, scope, clause));
+  } catch (error) {
+    const state = error instanceof DbError ? error.details?.sqlstate : null;
+    if (node.kind !== "column" || (state !== "42703" && state !== "42P01")) throw error;
+    throw sqlError("42P10", `argument of ${clause} must not contain variables`, { position: node.position });
+  }
 }
 
 // ---- VALUES ----

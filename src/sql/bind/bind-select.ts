@@ -19,8 +19,9 @@ import { type Binding, columnExpr, type QueryOptions, type Source } from "./bind
 import { coerceAssignment, isUnknown, resolveUnknown } from "./coerce.js";
 import { outputName } from "./output-name.js";
 import type { Scope } from "./scope.js";
+import { SetCollector } from "./set-collector.js";
 import { bindSortKey, checkComparable, outputSortKey } from "./sort-key.js";
-import { filtered, type Limits, limited, project, sorted } from "./source.js";
+import { filtered, type Limits, limited, ONE_ROW, project, sorted } from "./source.js";
 
 /** A column of the result, before grouping is applied to its expression. */
 export interface Target {
@@ -44,28 +45,54 @@ export function bindSelect(
   let input = filtered(from, bindWhere(body.where, scope, binding));
   const collector = new AggregateCollector();
   scope.aggregates = collector;
-  const context: ExprContext = { ...contextOf(binding, scope, "SELECT"), aggregates: true };
+  const sets = new SetCollector();
+  const context: ExprContext = { ...contextOf(binding, scope, "SELECT"), aggregates: true, sets };
   let targets = bindTargets(body.targets, context);
   targets = settleUnknowns(targets, body.distinct !== "all" || query.orderBy.length > 0, binding, options);
-  const groups = bindGroups(body, targets, scope, binding);
-  const having = body.having === null ? null : bindBoolean(body.having, "HAVING", { ...context, clause: "HAVING" });
+  const groups = bindGroups(body, targets, { ...contextOf(binding, scope, "GROUP BY"), sets });
+  const inHaving: ExprContext = { ...contextOf(binding, scope, "HAVING"), aggregates: true };
+  const having = body.having === null ? null : bindBoolean(body.having, "HAVING", inHaving);
   let keys = query.orderBy.map((sort) => bindOrderKey(sort, targets, context));
   let on = typeof body.distinct === "string" ? null : bindDistinctOn(body.distinct.on, targets, context);
   if (groups !== null || having !== null || collector.calls.length > 0) {
     const grouping = new Grouping(groups ?? [], collector, scope, binding);
+    const split = sets.splitByGroups(groups ?? []);
     targets = targets.map((target) => ({ ...target, expr: grouping.apply(target.expr) }));
     keys = keys.map((key) => ({ ...key, expr: grouping.apply(key.expr) }));
     on = on?.map((expr) => grouping.apply(expr)) ?? null;
     const condition = having === null ? null : grouping.apply(having);
-    input = filtered(grouping.plan(input), condition);
+    split.above((expr) => grouping.apply(expr));
+    input = filtered(grouping.plan(split.below(input)), condition);
   }
+  if (!sets.isEmpty) return withSets(sets, { input, targets, keys, on, limits }, body, query, binding);
   if (body.distinct === "distinct") return distinctRows(input, targets, keys, limits, query, binding);
   if (on !== null) return distinctOn(input, targets, keys, on, limits, query, binding);
   return plainRows(input, targets, keys, limits, binding);
 }
 
-/** SELECT without FROM: one row without columns. */
-const ONE_ROW: Plan = Object.freeze({ kind: "values", rows: [[]], columns: [] });
+interface Rows {
+  readonly input: Plan;
+  readonly targets: readonly Target[];
+  readonly keys: readonly SortKey[];
+  readonly on: readonly Expr[] | null;
+  readonly limits: Limits | null;
+}
+
+/**
+ * Set-returning calls are expanded after the rows are sorted (and made distinct by ON), unless the order or ON needs what
+ * they give; LIMIT counts the expanded rows.
+ */
+function withSets(sets: SetCollector, rows: Rows, body: SelectBody, query: QueryNode, binding: Binding): Source {
+  const { input, targets, keys, on, limits } = rows;
+  if (body.distinct === "distinct") return distinctRows(sets.plan(input), targets, keys, limits, query, binding);
+  const early = sets.isReadBy([...keys.map((key) => key.expr), ...(on ?? [])]);
+  if (on !== null && (early || keys.length === 0)) {
+    return distinctOn(sets.plan(input), targets, keys, on, limits, query, binding);
+  }
+  if (early) return plainRows(sets.plan(input), targets, keys, limits, binding);
+  const ordered = on === null ? sorted(input, keys) : distinctByOn(input, keys, on, query);
+  return project(limited(sets.plan(ordered), limits), exprsOf(targets), namesOf(targets), binding);
+}
 
 export function bindWhere(node: ExprNode | null, scope: Scope, binding: Binding): Expr | null {
   return node === null ? null : bindBoolean(node, "WHERE", contextOf(binding, scope, "WHERE"));
@@ -202,6 +229,11 @@ function distinctOn(
   query: QueryNode,
   binding: Binding,
 ): Source {
+  const distinct = distinctByOn(input, keys, on, query);
+  return project(limited(distinct, limits), exprsOf(targets), namesOf(targets), binding);
+}
+
+function distinctByOn(input: Plan, keys: readonly SortKey[], on: readonly Expr[], query: QueryNode): Plan {
   const leading = keys.slice(0, on.length);
   const stray = leading.findIndex((key) => !on.some((expr) => exprEquals(expr, key.expr)));
   if (stray >= 0) {
@@ -209,6 +241,5 @@ function distinctOn(
     throw sqlError("42P10", message, { position: query.orderBy[stray]!.position });
   }
   const rows = sorted(input, keys);
-  const distinct: Plan = Object.freeze({ kind: "distinct", input: rows, on, columns: rows.columns });
-  return project(limited(distinct, limits), exprsOf(targets), namesOf(targets), binding);
+  return Object.freeze({ kind: "distinct", input: rows, on, columns: rows.columns });
 }

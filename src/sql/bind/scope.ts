@@ -26,6 +26,8 @@ export interface ScopeItem {
   readonly unqualified: boolean;
   /** Whether it may be named as a qualifier. */
   readonly qualifiable: boolean;
+  /** A function that returns one value: the whole of its row is that value. */
+  readonly scalar?: boolean;
 }
 
 export interface FoundColumn extends ScopeColumn {

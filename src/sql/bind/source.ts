@@ -11,6 +11,9 @@ export interface Limits {
   readonly offset: Expr | null;
 }
 
+/** One row without columns: SELECT without FROM. */
+export const ONE_ROW: Plan = Object.freeze({ kind: "values", rows: [[]], columns: [] });
+
 export function limited(input: Plan, limits: Limits | null): Plan {
   return limits === null ? input : Object.freeze({ kind: "limit", input, ...limits, columns: input.columns });
 }

@@ -49,7 +49,7 @@ import { DATETIME_FIELDS } from "./datetime-fields.js";
 import { type Apply, contextFn, fn, op } from "./define.js";
 
 /** Months move within the calendar, the day being cut to the month's length; then days, then microseconds. */
-function addToTimestamp(micros: number, interval: Interval): number {
+export function addToTimestamp(micros: number, interval: Interval): number {
   if (!Number.isFinite(micros)) return micros;
   let { days, micros: time } = splitTimestamp(micros);
   if (interval.months !== 0) {
@@ -65,7 +65,7 @@ function addToTimestamp(micros: number, interval: Interval): number {
 }
 
 /** Months and days by the clock of the session's zone, microseconds in real time. */
-function addToInstant(context: EvalContext, micros: number, interval: Interval): number {
+export function addToInstant(context: EvalContext, micros: number, interval: Interval): number {
   if (!Number.isFinite(micros)) return micros;
   let instant = micros;
   if (interval.months !== 0 || interval.days !== 0) {

@@ -103,7 +103,10 @@ export function family<F>(name: string, instantiate: (types: readonly SqlType[])
 }
 
 function typeKey(type: SqlType): string {
-  return type.element === null ? type.name : `${typeKey(type.element)}[]`;
+  if (type.element !== null) return `${typeKey(type.element)}[]`;
+  if (type.fields === undefined) return type.name;
+  const fields = type.fields.map((field) => `${JSON.stringify(field.name)} ${typeKey(field.type)}`);
+  return `${type.typeName ?? "record"}(${fields.join()})`;
 }
 
 /** An argument declared with a pseudo-type, or an ordinary type. */

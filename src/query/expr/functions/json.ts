@@ -21,7 +21,7 @@ import { toJson } from "./to-json.js";
 
 type JsonObject = Record<string, unknown>;
 
-function isJsonObject(value: unknown): value is JsonObject {
+export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Numeric);
 }
 
@@ -44,7 +44,7 @@ function atPath(value: unknown, path: SqlArray): unknown {
 }
 
 /** The member as JSON; a `json` result keeps a text of its own. */
-function asJson(type: SqlType, value: unknown): Json | null {
+export function asJson(type: SqlType, value: unknown): Json | null {
   if (value === undefined) return null;
   return type === JSON_TYPE ? new Json(value, jsonText(value)) : new Json(value);
 }
@@ -62,7 +62,7 @@ function compact(value: unknown): string {
 }
 
 /** Strings without quotes, JSON null as NULL. */
-function asText(type: SqlType, value: unknown): string | null {
+export function asText(type: SqlType, value: unknown): string | null {
   if (value === undefined || value === null) return null;
   if (typeof value === "string") return value;
   return type === JSON_TYPE ? compact(value) : jsonbToText(value);

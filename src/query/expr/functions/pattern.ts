@@ -41,7 +41,7 @@ function noGlobal(flags: string, name: string): void {
 }
 
 /** The captured groups, or the whole match when there are none; null when nothing matches. */
-function groupsOf(match: RegExpExecArray): SqlArray {
+export function groupsOf(match: RegExpExecArray): SqlArray {
   const groups = match.length > 1 ? match.slice(1) : [match[0]];
   return sqlArray(groups.map((group) => group ?? null));
 }
@@ -138,9 +138,9 @@ function regexpInstr(text: string, pattern: string, start = 1, which = 1, end = 
 }
 
 /** The pieces between matches; an empty match splits between characters. */
-function regexpSplit(text: string, pattern: string, flags = ""): string[] {
+export function regexpSplit(text: string, pattern: string, flags = "", name = "regexp_split_to_array"): string[] {
   if (flags.includes("g")) {
-    throw sqlError("22023", 'regexp_split_to_array() does not support the "global" option');
+    throw sqlError("22023", `${name}() does not support the "global" option`);
   }
   const pieces: string[] = [];
   let copied = 0;

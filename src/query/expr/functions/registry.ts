@@ -12,6 +12,7 @@ import type { AggregateFamily, FunctionFamily } from "./define.js";
 import { FORMATTING } from "./formatting.js";
 import { JSON_FAMILIES, JSON_FUNCTIONS, JSON_OPERATORS } from "./json.js";
 import { JSON_PATH_FUNCTIONS, JSON_PATH_OPERATORS } from "./json-path-functions.js";
+import { JSON_RECORD_FAMILIES } from "./json-record.js";
 import { MATH } from "./math.js";
 import { MISC_FAMILIES, MISC_FUNCTIONS } from "./misc.js";
 import { PATTERN_FUNCTIONS, PATTERN_OPERATORS } from "./pattern.js";
@@ -63,6 +64,7 @@ export const FUNCTION_FAMILIES: ReadonlyMap<string, readonly FunctionFamily[]> =
   DISTINCT_FAMILIES,
   TEXT_FAMILIES,
   JSON_FAMILIES,
+  JSON_RECORD_FAMILIES,
   ARRAY_FAMILIES,
   MISC_FAMILIES,
 );

@@ -262,7 +262,11 @@ export const TEXT_FAMILIES: readonly FunctionFamily[] = [
   printing("quote_nullable", 1, ([text]) => (text === null || text === undefined ? "NULL" : quoteLiteral(text))),
 ];
 
-function stringToArray(text: string | null, separator: string | null, nullText: string | null = null): SqlArray | null {
+export function stringToArray(
+  text: string | null,
+  separator: string | null,
+  nullText: string | null = null,
+): SqlArray | null {
   if (text === null) return null;
   const parts =
     text === "" ? [] : separator === null ? Array.from(text) : separator === "" ? [text] : text.split(separator);

@@ -1,0 +1,166 @@
+/** Functions that return rows out of a value: arrays, text, regular expressions and JSON (chapters 9.4, 9.7, 9.16, 9.19). */
+import { sqlError } from "../../../protocol/errors.js";
+import {
+  arrayOf,
+  JSON_TYPE,
+  JSONB,
+  type Json,
+  RECORD,
+  recordOf,
+  type SqlArray,
+  type SqlType,
+  TEXT,
+  type Value,
+} from "../../../protocol/values.js";
+import { jsonKeys } from "../compare.js";
+import type { EvalContext } from "../expr.js";
+import { recordRows, type TableFunction, tableFn, valueRows } from "../table-function.js";
+import type { Family } from "./define.js";
+import { asJson, asText, isJsonObject } from "./json.js";
+import { recordFields } from "./json-record.js";
+import { groupsOf, regexpSplit } from "./pattern.js";
+import { regexOf } from "./regex.js";
+import { stringToArray } from "./text.js";
+
+/** `unnest(array)`: its elements in row-major order; of an array of records, their fields. */
+const UNNEST: Family<TableFunction> = {
+  name: "unnest",
+  instantiate([array, ...rest]) {
+    if (array === undefined || array.element === null || rest.length > 0) return null;
+    const { element } = array;
+    const open =
+      element.name === "record"
+        ? ({ elements }: SqlArray) => recordRows(elements.map((row) => (row ?? []) as readonly Value[]))
+        : ({ elements }: SqlArray) => valueRows(elements);
+    return tableFn("unnest", [array], element, open);
+  },
+};
+
+function regexpMatches(text: string, pattern: string, flags = "") {
+  const regex = regexOf(pattern, flags);
+  if (!flags.includes("g")) {
+    const match = regex.exec(text);
+    return valueRows(match === null ? [] : [groupsOf(match)]);
+  }
+  return valueRows(matchesIn(text, regex));
+}
+
+function* matchesIn(text: string, regex: RegExp): Generator<Value> {
+  for (const match of text.matchAll(regex)) yield groupsOf(match);
+}
+
+const TEXTS: readonly TableFunction[] = [
+  ...[[], [TEXT]].flatMap((more) => [
+    tableFn("regexp_matches", [TEXT, TEXT, ...more], arrayOf(TEXT), regexpMatches),
+    tableFn("regexp_split_to_table", [TEXT, TEXT, ...more], TEXT, (text: string, pattern: string, flags = "") =>
+      valueRows(regexpSplit(text, pattern, flags, "regexp_split_to_table")),
+    ),
+    tableFn(
+      "string_to_table",
+      [TEXT, TEXT, ...more],
+      TEXT,
+      (text: string | null, separator: string | null, nullText: string | null = null) =>
+        valueRows(stringToArray(text, separator, nullText)?.elements ?? []),
+      { strict: false },
+    ),
+  ]),
+];
+
+/** Members of an object; jsonb gives them in its own order of keys. */
+function membersOf(name: string, type: SqlType, { value }: Json): (readonly [string, unknown])[] {
+  if (isJsonObject(value)) {
+    return type === JSONB ? jsonKeys(value).map((key) => [key, value[key]]) : Object.entries(value);
+  }
+  const what = Array.isArray(value) ? "an array" : "a scalar";
+  if (name.endsWith("keys")) throw sqlError("22023", `cannot call ${name} on ${what}`);
+  if (type === JSONB) throw sqlError("22023", `cannot call ${name} on a non-object`);
+  throw sqlError("22023", `cannot deconstruct ${Array.isArray(value) ? "an array as an object" : "a scalar"}`);
+}
+
+function elementsOf(name: string, type: SqlType, { value }: Json): readonly unknown[] {
+  if (Array.isArray(value)) return value;
+  if (name.endsWith("recordset")) {
+    const what = type === JSONB ? "a non-array" : isJsonObject(value) ? "an object" : "a scalar";
+    throw sqlError("22023", `cannot call ${name} on ${what}`);
+  }
+  if (type === JSONB)
+    throw sqlError("22023", `cannot extract elements from ${isJsonObject(value) ? "an object" : "a scalar"}`);
+  throw sqlError("22023", `cannot call ${name} on ${isJsonObject(value) ? "a non-array" : "a scalar"}`);
+}
+
+function jsonFunctions(prefix: string, type: SqlType): TableFunction[] {
+  const each = (suffix: string, shown: SqlType, convert: (value: unknown) => Value) => {
+    const name = `${prefix}_${suffix}`;
+    const row = recordOf([
+      { name: "key", type: TEXT },
+      { name: "value", type: shown },
+    ]);
+    return tableFn(name, [type], row, (json: Json) =>
+      recordRows(membersOf(name, type, json).map(([key, value]) => [key, convert(value)])),
+    );
+  };
+  const elements = (suffix: string, shown: SqlType, convert: (value: unknown) => Value) => {
+    const name = `${prefix}_${suffix}`;
+    const open = (json: Json) => valueRows(elementsOf(name, type, json).map(convert));
+    return tableFn(name, [type], shown, open, { column: "value" });
+  };
+  const keys = `${prefix}_object_keys`;
+  return [
+    each("each", type, (value) => asJson(type, value)),
+    each("each_text", TEXT, (value) => asText(type, value)),
+    elements("array_elements", type, (value) => asJson(type, value)),
+    elements("array_elements_text", TEXT, (value) => asText(type, value)),
+    tableFn(keys, [type], TEXT, (json: Json) => valueRows(membersOf(keys, type, json).map(([key]) => key))),
+    toRecord(`${prefix}_to_record`, type, false),
+    toRecord(`${prefix}_to_recordset`, type, true),
+  ];
+}
+
+/** The columns come from the call: `jsonb_to_record(x) AS t(a int, b text)`. */
+function toRecord(name: string, type: SqlType, set: boolean): TableFunction {
+  return Object.freeze({
+    name,
+    args: [type],
+    returns: RECORD,
+    strict: true,
+    open(context: EvalContext, [json]: readonly Value[], shape: SqlType) {
+      const { value } = json as Json;
+      const objects = set ? elementsOf(name, type, json as Json) : [value];
+      return recordRows(objects.map((object) => recordFields(name, object, shape, null, context)));
+    },
+  });
+}
+
+/** `jsonb_populate_recordset(base, array)`: one record of the base's type per member of the array. */
+function populateSet(name: string, json: SqlType): Family<TableFunction> {
+  return {
+    name,
+    instantiate([base, given, ...rest]) {
+      if (base === undefined || given === undefined || rest.length > 0 || base.name !== "record") return null;
+      return Object.freeze({
+        name,
+        args: [base, json],
+        returns: base,
+        strict: false,
+        open(context: EvalContext, [record, array]: readonly Value[], shape: SqlType) {
+          const objects = array === null ? [] : elementsOf(name, json, array as Json);
+          return recordRows(
+            objects.map((object) => recordFields(name, object, shape, record as readonly Value[] | null, context)),
+          );
+        },
+      });
+    },
+  };
+}
+
+export const SETS: readonly TableFunction[] = [
+  ...TEXTS,
+  ...jsonFunctions("json", JSON_TYPE),
+  ...jsonFunctions("jsonb", JSONB),
+];
+
+export const SET_FAMILIES: readonly Family<TableFunction>[] = [
+  UNNEST,
+  populateSet("json_populate_recordset", JSON_TYPE),
+  populateSet("jsonb_populate_recordset", JSONB),
+];

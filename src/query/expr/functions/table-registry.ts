@@ -1,0 +1,28 @@
+/**
+ * All functions that return rows, by name. resolve.ts looks overloads up here. The only registry that grows: rooms above
+ * this one (graph, vector search, memory) add theirs once, before the first statement is bound.
+ */
+import type { TableFunction } from "../table-function.js";
+import type { Family } from "./define.js";
+import { SERIES, SUBSCRIPTS } from "./series.js";
+import { SET_FAMILIES, SETS } from "./sets.js";
+
+const functions = new Map<string, TableFunction[]>();
+const families = new Map<string, Family<TableFunction>[]>();
+
+function add<T extends { readonly name: string }>(map: Map<string, T[]>, entry: T): void {
+  const entries = map.get(entry.name);
+  if (entries === undefined) map.set(entry.name, [entry]);
+  else entries.push(entry);
+}
+
+for (const fn of [...SERIES, ...SETS]) add(functions, fn);
+for (const family of [SUBSCRIPTS, ...SET_FAMILIES]) add(families, family);
+
+export const TABLE_FUNCTIONS: ReadonlyMap<string, readonly TableFunction[]> = functions;
+export const TABLE_FUNCTION_FAMILIES: ReadonlyMap<string, readonly Family<TableFunction>[]> = families;
+
+/** Adds an overload for good. Call it while the process starts. */
+export function registerTableFunction(fn: TableFunction): void {
+  add(functions, fn);
+}

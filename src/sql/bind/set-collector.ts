@@ -1,0 +1,91 @@
+/**
+ * The set-returning calls of one query's select list, GROUP BY, ORDER BY and DISTINCT ON. Each stands in its expression
+ * as a column; bind-select.ts asks for the plan nodes that make these columns once it knows where they belong. A call
+ * in another's arguments is a level below it: what stands on one level is expanded side by side.
+ */
+import type { ColumnExpr, Expr } from "../../query/expr/expr.js";
+import { columnsOf, exprEquals } from "../../query/expr/walk.js";
+import type { OutputColumn, Plan, SetCall } from "../../query/plan/plan.js";
+import { type Binding, columnExpr } from "./binding.js";
+
+interface Collected {
+  readonly call: SetCall;
+  readonly column: OutputColumn;
+  readonly level: number;
+}
+
+/** Calls below and above a grouping. */
+export interface SplitCalls {
+  below(input: Plan): Plan;
+  above(apply: (expr: Expr) => Expr): void;
+}
+
+export class SetCollector {
+  private collected: Collected[] = [];
+
+  get isEmpty(): boolean {
+    return this.collected.length === 0;
+  }
+
+  /** The column that stands for the call; equal calls share one. */
+  add(call: SetCall, binding: Binding): ColumnExpr {
+    const same = this.collected.find(({ call: other }) => sameCall(other, call));
+    if (same !== undefined) return columnExpr(same.column);
+    const column = binding.newColumn(call.fn.name, call.shape, true);
+    this.collected.push({ call, column, level: this.levelOf(call) });
+    return columnExpr(column);
+  }
+
+  private levelOf(call: SetCall): number {
+    const read = new Set(call.args.flatMap((arg) => [...columnsOf(arg)]));
+    return 1 + Math.max(0, ...this.collected.filter(({ column }) => read.has(column.id)).map(({ level }) => level));
+  }
+
+  /** Whether any of the expressions needs a call. */
+  isReadBy(exprs: readonly Expr[]): boolean {
+    return exprs.some((expr) =>
+      [...columnsOf(expr)].some((id) => this.collected.some(({ column }) => column.id === id)),
+    );
+  }
+
+  /** The input with every call expanded. */
+  plan(input: Plan): Plan {
+    return expanded(input, this.collected);
+  }
+
+  /**
+   * For a query that groups: calls that its groups are made of are expanded below the grouping. `above` is what is left
+   * to expand over its result; `apply` turns the arguments into expressions over that.
+   */
+  splitByGroups(groups: readonly Expr[]): SplitCalls {
+    const needed = new Set(groups.flatMap((expr) => [...columnsOf(expr)]));
+    for (const { call, column } of [...this.collected].sort((a, b) => b.level - a.level)) {
+      if (needed.has(column.id)) for (const arg of call.args) for (const id of columnsOf(arg)) needed.add(id);
+    }
+    const below = this.collected.filter(({ column }) => needed.has(column.id));
+    return {
+      below: (input) => expanded(input, below),
+      above: (apply) => {
+        this.collected = this.collected
+          .filter(({ column }) => !needed.has(column.id))
+          .map(({ call, ...rest }) => ({ ...rest, call: { ...call, args: call.args.map(apply) } }));
+      },
+    };
+  }
+}
+
+function sameCall(a: SetCall, b: SetCall): boolean {
+  return a.fn === b.fn && a.shape === b.shape && a.args.every((arg, i) => exprEquals(arg, b.args[i]!));
+}
+
+function expanded(input: Plan, collected: readonly Collected[]): Plan {
+  let plan = input;
+  const levels = [...new Set(collected.map(({ level }) => level))].sort((a, b) => a - b);
+  for (const level of levels) {
+    const here = collected.filter((other) => other.level === level);
+    const calls = here.map(({ call }) => call);
+    const columns = [...plan.columns, ...here.map(({ column }) => column)];
+    plan = Object.freeze({ kind: "projectset", input: plan, calls, columns });
+  }
+  return plan;
+}
