@@ -1,6 +1,5 @@
 /** Calls of functions and aggregates by name. */
-import { DbError, sqlError } from "../../protocol/errors.js";
-import type { SqlType } from "../../protocol/values.js";
+import { sqlError } from "../../protocol/errors.js";
 import type { ColumnId, Expr } from "../../query/expr/expr.js";
 import { isAggregateName, isTableFunctionName, resolveAggregate, resolveFunction } from "../../query/expr/resolve.js";
 import { columnsOf } from "../../query/expr/walk.js";
@@ -9,28 +8,12 @@ import type { CallNode, ExprNode, SortNode } from "../parse/ast-query.js";
 import type { AggregateCollector } from "./aggregate-collector.js";
 import type { ExprContext } from "./bind-context.js";
 import { bindSetCall } from "./bind-set-call.js";
-import type { Binding } from "./binding.js";
-import { coerceBoolean, coerceImplicit, isUnknown, resolveUnknown, suggestedType } from "./coerce.js";
+import { argumentsOf, byTypes, functionName, refuseAggregateForms } from "./call-arguments.js";
+import { coerceBoolean, coerceImplicit, resolveUnknown } from "./coerce.js";
 import type { Scope } from "./scope.js";
 import { bindSequenceCall, isSequenceFunction } from "./sequence-functions.js";
 
 type Bind = (node: ExprNode, context: ExprContext) => Expr;
-
-/** Throws 0A000 for forms of calls that need more than a function. */
-export function functionName(node: CallNode): string {
-  const { position, path } = node;
-  if (node.over !== null) throw sqlError("0A000", "a window function (OVER) is not supported yet", { position });
-  if (node.withinGroup) throw sqlError("0A000", "WITHIN GROUP is not supported yet", { position });
-  if (node.variadic) throw sqlError("0A000", "VARIADIC is not supported yet", { position });
-  if (node.args.some((arg) => arg.name !== null)) {
-    throw sqlError("0A000", "a named argument is not supported yet", { position });
-  }
-  const schema = path.length > 1 ? path[path.length - 2] : "pg_catalog";
-  if (schema !== "pg_catalog" && schema !== "public") {
-    throw sqlError("3F000", `schema "${schema}" does not exist`, { position });
-  }
-  return path[path.length - 1]!.toLowerCase();
-}
 
 export function isAggregateCall(node: CallNode): boolean {
   return isAggregateName(node.path[node.path.length - 1]!.toLowerCase());
@@ -51,34 +34,6 @@ export function bindFunctionCall(node: CallNode, context: ExprContext, bind: Bin
     coerceImplicit(arg, argTypes[i]!, binding, node.args[i]!.value.position || position),
   );
   return Object.freeze({ kind: "call", type: fn.returns, fn, args });
-}
-
-/** Throws 42809 for what only aggregates take. */
-export function refuseAggregateForms(node: CallNode, name: string): void {
-  const { position } = node;
-  const what = node.star ? null : node.distinct ? "DISTINCT" : node.filter !== null ? "FILTER" : "ORDER BY";
-  if (what === null) {
-    throw sqlError("42809", `${name}(*) specified, but ${name} is not an aggregate function`, { position });
-  }
-  if (!node.distinct && node.filter === null && node.orderBy.length === 0) return;
-  throw sqlError("42809", `${what} specified, but ${name} is not an aggregate function`, { position });
-}
-
-/** The arguments of a call, in the order in which the function takes them. */
-export function argumentsOf(node: CallNode, _name: string, context: ExprContext, bind: Bind): Expr[] {
-  return node.args.map((arg) => bind(arg.value, context));
-}
-
-/** Resolves with unknown arguments as they are; when that is ambiguous, the values of parameters decide. */
-export function byTypes<T>(given: readonly Expr[], binding: Binding, resolve: (types: readonly SqlType[]) => T): T {
-  try {
-    return resolve(given.map((arg) => arg.type));
-  } catch (error) {
-    if (!(error instanceof DbError) || !given.some(isUnknown)) throw error;
-    const suggested = given.map((arg) => suggestedType(arg, binding) ?? arg.type);
-    if (suggested.every((type, i) => type === given[i]!.type)) throw error;
-    return resolve(suggested);
-  }
 }
 
 export function bindAggregateCall(node: CallNode, context: ExprContext, bind: Bind): Expr {

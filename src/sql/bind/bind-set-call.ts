@@ -6,8 +6,8 @@ import { resolveTableFunction } from "../../query/expr/resolve.js";
 import { needsDefinition } from "../../query/expr/table-function.js";
 import type { SetCall } from "../../query/plan/plan.js";
 import type { CallNode, ExprNode } from "../parse/ast-query.js";
-import { argumentsOf, byTypes, functionName, refuseAggregateForms } from "./bind-call.js";
 import type { ExprContext } from "./bind-context.js";
+import { argumentsOf, byTypes, functionName, refuseAggregateForms } from "./call-arguments.js";
 import { coerceImplicit } from "./coerce.js";
 
 type Bind = (node: ExprNode, context: ExprContext) => Expr;

@@ -1,0 +1,54 @@
+/** What every call by name has: the function's name and its arguments. Called by the binders of calls. */
+import { DbError, sqlError } from "../../protocol/errors.js";
+import type { SqlType } from "../../protocol/values.js";
+import type { Expr } from "../../query/expr/expr.js";
+import type { CallNode, ExprNode } from "../parse/ast-query.js";
+import type { ExprContext } from "./bind-context.js";
+import type { Binding } from "./binding.js";
+import { isUnknown, suggestedType } from "./coerce.js";
+
+export type Bind = (node: ExprNode, context: ExprContext) => Expr;
+
+/** Throws 0A000 for forms of calls that need more than a function. */
+export function functionName(node: CallNode): string {
+  const { position, path } = node;
+  if (node.over !== null) throw sqlError("0A000", "a window function (OVER) is not supported yet", { position });
+  if (node.withinGroup) throw sqlError("0A000", "WITHIN GROUP is not supported yet", { position });
+  if (node.variadic) throw sqlError("0A000", "VARIADIC is not supported yet", { position });
+  if (node.args.some((arg) => arg.name !== null)) {
+    throw sqlError("0A000", "a named argument is not supported yet", { position });
+  }
+  const schema = path.length > 1 ? path[path.length - 2] : "pg_catalog";
+  if (schema !== "pg_catalog" && schema !== "public") {
+    throw sqlError("3F000", `schema "${schema}" does not exist`, { position });
+  }
+  return path[path.length - 1]!.toLowerCase();
+}
+
+/** Throws 42809 for what only aggregates take. */
+export function refuseAggregateForms(node: CallNode, name: string): void {
+  const { position } = node;
+  const what = node.star ? null : node.distinct ? "DISTINCT" : node.filter !== null ? "FILTER" : "ORDER BY";
+  if (what === null) {
+    throw sqlError("42809", `${name}(*) specified, but ${name} is not an aggregate function`, { position });
+  }
+  if (!node.distinct && node.filter === null && node.orderBy.length === 0) return;
+  throw sqlError("42809", `${what} specified, but ${name} is not an aggregate function`, { position });
+}
+
+/** The arguments of a call, in the order in which the function takes them. */
+export function argumentsOf(node: CallNode, _name: string, context: ExprContext, bind: Bind): Expr[] {
+  return node.args.map((arg) => bind(arg.value, context));
+}
+
+/** Resolves with unknown arguments as they are; when that is ambiguous, the values of parameters decide. */
+export function byTypes<T>(given: readonly Expr[], binding: Binding, resolve: (types: readonly SqlType[]) => T): T {
+  try {
+    return resolve(given.map((arg) => arg.type));
+  } catch (error) {
+    if (!(error instanceof DbError) || !given.some(isUnknown)) throw error;
+    const suggested = given.map((arg) => suggestedType(arg, binding) ?? arg.type);
+    if (suggested.every((type, i) => type === given[i]!.type)) throw error;
+    return resolve(suggested);
+  }
+}
