@@ -3,6 +3,7 @@
  * and what this session was given last.
  */
 import { parseRelationName } from "../catalog/relation-names.js";
+import type { SequenceNumber } from "../catalog/sequence.js";
 import { type DbError, sqlError } from "../protocol/errors.js";
 import { runSubquery } from "../query/exec/subquery.js";
 import type { EvalServices } from "../query/expr/expr.js";
@@ -25,7 +26,7 @@ function currvalUndefined(canonical: string): DbError {
 }
 
 export class SequenceValues {
-  private readonly last = new Map<string, number>();
+  private readonly last = new Map<string, SequenceNumber>();
 
   constructor(private readonly tenant: Tenant) {}
 

@@ -5,16 +5,20 @@
 
 import { sqlError } from "../protocol/errors.js";
 import { TABLE_COLUMNS_MAX } from "../protocol/limits.js";
-import { catalogKey, sequenceKey } from "../storage/keys.js";
+import { catalogKey } from "../storage/keys.js";
 import type { Transaction } from "../storage/store.js";
 import { CatalogSnapshot } from "./catalog-snapshot.js";
-import { encodeSequence, encodeTable } from "./definition-codec.js";
+import { encodeSchema, encodeSequence, encodeTable, encodeType, internType, linkTypes } from "./definition-codec.js";
+import type { SchemaDef } from "./schema.js";
 import type { SequenceDef } from "./sequence.js";
 import type { IndexDef, TableDef } from "./table.js";
+import { sqlTypeOf, type TypeDef, usesType } from "./type.js";
 
 /** Names of records in the tenant's catalog space; an id follows the first two. */
 export const TABLE_RECORD = "table/";
 export const SEQUENCE_RECORD = "sequence/";
+export const SCHEMA_RECORD = "schema/";
+export const TYPE_RECORD = "type/";
 export const VERSION_RECORD = "version";
 const NEXT_ID_RECORD = "next-id";
 
@@ -24,6 +28,8 @@ const ID_BYTES = 4;
 export class CatalogEditor {
   private readonly tables: Map<number, TableDef>;
   private readonly sequences: Map<number, SequenceDef>;
+  private readonly schemas: Map<number, SchemaDef>;
+  private types: Map<number, TypeDef>;
   private current: CatalogSnapshot;
   /** Whether any definition was written or removed. */
   changed = false;
@@ -35,6 +41,8 @@ export class CatalogEditor {
   ) {
     this.tables = new Map(before.tables().map((table) => [table.id, table]));
     this.sequences = new Map(before.sequences().map((sequence) => [sequence.id, sequence]));
+    this.schemas = new Map(before.schemas().map((schema) => [schema.id, schema]));
+    this.types = new Map(before.types().map((type) => [type.id, type]));
     this.current = before;
   }
 
@@ -93,6 +101,11 @@ export class CatalogEditor {
 
   createSequence(sequence: SequenceDef): void {
     this.checkName(sequence.schema, sequence.name);
+    this.replaceSequence(sequence);
+  }
+
+  /** A new definition of the sequence with the same id. */
+  replaceSequence(sequence: SequenceDef): void {
     this.tx.put(catalogKey(this.tenantNumber, `${SEQUENCE_RECORD}${sequence.id}`), encodeSequence(sequence));
     this.sequences.set(sequence.id, sequence);
     this.refresh();
@@ -100,14 +113,58 @@ export class CatalogEditor {
 
   dropSequence(sequence: SequenceDef): void {
     this.tx.delete(catalogKey(this.tenantNumber, `${SEQUENCE_RECORD}${sequence.id}`));
-    this.tx.delete(sequenceKey(this.tenantNumber, sequence.id));
     this.sequences.delete(sequence.id);
     this.refresh();
   }
 
+  createSchema(schema: SchemaDef): void {
+    this.tx.put(catalogKey(this.tenantNumber, `${SCHEMA_RECORD}${schema.id}`), encodeSchema(schema));
+    this.schemas.set(schema.id, schema);
+    this.refresh();
+  }
+
+  /** Removes the definition of the schema alone. */
+  dropSchema(schema: SchemaDef): void {
+    this.tx.delete(catalogKey(this.tenantNumber, `${SCHEMA_RECORD}${schema.id}`));
+    this.schemas.delete(schema.id);
+    this.refresh();
+  }
+
+  /** A new or changed type; definitions that use it are those of the new one from now on. Throws 42710. */
+  putType(type: TypeDef): void {
+    const taken = this.current.type(type.schema, type.name);
+    if (taken !== null && taken.id !== type.id) throw sqlError("42710", `type "${type.name}" already exists`);
+    this.tx.put(catalogKey(this.tenantNumber, `${TYPE_RECORD}${type.id}`), encodeType(type));
+    this.types.set(type.id, type);
+    this.relink(type.id);
+    this.refresh();
+  }
+
+  dropType(type: TypeDef): void {
+    this.tx.delete(catalogKey(this.tenantNumber, `${TYPE_RECORD}${type.id}`));
+    this.types.delete(type.id);
+    this.refresh();
+  }
+
+  /** Types and columns that are made of a changed type. */
+  private relink(id: number): void {
+    this.types = new Map(linkTypes([...this.types.values()]).map((type) => [type.id, type]));
+    const lookUp = (typeId: number) => sqlTypeOf(this.types.get(typeId)!);
+    for (const table of this.tables.values()) {
+      if (!table.columns.some((column) => usesType(column.type, id))) continue;
+      const columns = table.columns.map((column) => ({ ...column, type: internType(column.type, lookUp) }));
+      this.tables.set(table.id, Object.freeze({ ...table, columns }));
+    }
+  }
+
   /** The definitions as they are now, under a version. */
   snapshot(version: string): CatalogSnapshot {
-    return new CatalogSnapshot(version, this.tables.values(), this.sequences.values());
+    return new CatalogSnapshot(version, {
+      tables: this.tables.values(),
+      sequences: this.sequences.values(),
+      schemas: this.schemas.values(),
+      types: this.types.values(),
+    });
   }
 
   private put(table: TableDef): void {

@@ -3,30 +3,47 @@
  * make them.
  */
 import { type CatalogView, DEFAULT_SCHEMA } from "./catalog-view.js";
+import { BUILT_IN_SCHEMAS, type SchemaDef } from "./schema.js";
 import type { SequenceDef } from "./sequence.js";
 import type { IndexDef, TableDef } from "./table.js";
+import type { TypeDef } from "./type.js";
 
 interface FoundIndex {
   readonly table: TableDef;
   readonly index: IndexDef;
 }
 
+/** Everything that a version of the catalog defines. */
+export interface Definitions {
+  readonly tables: Iterable<TableDef>;
+  readonly sequences: Iterable<SequenceDef>;
+  readonly schemas: Iterable<SchemaDef>;
+  readonly types: Iterable<TypeDef>;
+}
+
 export class CatalogSnapshot implements CatalogView {
   private readonly tablesByName = new Map<string, TableDef>();
   private readonly indexesByName = new Map<string, FoundIndex>();
   private readonly sequencesByName = new Map<string, SequenceDef>();
+  private readonly schemasByName = new Map<string, SchemaDef>();
+  private readonly typesByName = new Map<string, TypeDef>();
+  private readonly typesById = new Map<number, TypeDef>();
   private sorted: readonly TableDef[] | null = null;
 
   constructor(
     readonly version: number | string,
-    tables: Iterable<TableDef>,
-    sequences: Iterable<SequenceDef>,
+    { tables, sequences, schemas, types }: Definitions,
   ) {
     for (const table of tables) {
       this.tablesByName.set(nameKey(table.schema, table.name), table);
       for (const index of table.indexes) this.indexesByName.set(nameKey(table.schema, index.name), { table, index });
     }
     for (const sequence of sequences) this.sequencesByName.set(nameKey(sequence.schema, sequence.name), sequence);
+    for (const schema of schemas) this.schemasByName.set(schema.name, schema);
+    for (const type of types) {
+      this.typesByName.set(nameKey(type.schema, type.name), type);
+      this.typesById.set(type.id, type);
+    }
   }
 
   table(schema: string | null, name: string): TableDef | null {
@@ -47,6 +64,30 @@ export class CatalogSnapshot implements CatalogView {
 
   sequences(): readonly SequenceDef[] {
     return [...this.sequencesByName.values()];
+  }
+
+  schemas(): readonly SchemaDef[] {
+    return [...this.schemasByName.values()];
+  }
+
+  hasSchema(name: string): boolean {
+    return this.schemasByName.has(name) || BUILT_IN_SCHEMAS.includes(name);
+  }
+
+  schema(name: string): SchemaDef | null {
+    return this.schemasByName.get(name) ?? null;
+  }
+
+  type(schema: string, name: string): TypeDef | null {
+    return this.typesByName.get(nameKey(schema, name)) ?? null;
+  }
+
+  typeById(id: number): TypeDef | null {
+    return this.typesById.get(id) ?? null;
+  }
+
+  types(): readonly TypeDef[] {
+    return [...this.typesById.values()];
   }
 
   tables(): readonly TableDef[] {

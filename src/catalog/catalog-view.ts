@@ -2,8 +2,10 @@
  * What a statement sees of a tenant's definitions: an immutable picture of one catalog version. `Catalog.view` hands
  * it out; binders and the routes under /schema read it.
  */
+import type { SchemaDef } from "./schema.js";
 import type { SequenceDef } from "./sequence.js";
 import type { IndexDef, TableDef } from "./table.js";
+import type { TypeDef } from "./type.js";
 
 /** The schema of every name that is written without one. */
 export const DEFAULT_SCHEMA = "public";
@@ -23,4 +25,14 @@ export interface CatalogView {
   sequencesOf(table: TableDef): readonly SequenceDef[];
   /** All tables, by schema and name. */
   tables(): readonly TableDef[];
+  sequences(): readonly SequenceDef[];
+  /** Schemas that statements made. */
+  schemas(): readonly SchemaDef[];
+  /** Whether a schema has that name: one of those, or one that every tenant has. */
+  hasSchema(name: string): boolean;
+  /** A type that a statement made. */
+  type(schema: string, name: string): TypeDef | null;
+  /** The type's definition by its id (`SqlType.user`). */
+  typeById(id: number): TypeDef | null;
+  types(): readonly TypeDef[];
 }

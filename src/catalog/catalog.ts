@@ -9,12 +9,23 @@
  */
 import { catalogKey, catalogPrefix, prefixRange } from "../storage/keys.js";
 import type { Transaction } from "../storage/store.js";
-import { CatalogEditor, SEQUENCE_RECORD, TABLE_RECORD, VERSION_RECORD } from "./catalog-editor.js";
+import {
+  CatalogEditor,
+  SCHEMA_RECORD,
+  SEQUENCE_RECORD,
+  TABLE_RECORD,
+  TYPE_RECORD,
+  VERSION_RECORD,
+} from "./catalog-editor.js";
 import { CatalogSnapshot } from "./catalog-snapshot.js";
 import type { CatalogView } from "./catalog-view.js";
-import { decodeSequence, decodeTable } from "./definition-codec.js";
+import { decodeSchema, decodeSequence, decodeTable, decodeTypes } from "./definition-codec.js";
+import type { SchemaDef } from "./schema.js";
 import type { SequenceDef } from "./sequence.js";
 import type { TableDef } from "./table.js";
+import { sqlTypeOf } from "./type.js";
+
+type Definition = TableDef | SequenceDef | SchemaDef;
 
 /** Committed versions kept for transactions with older snapshots. */
 const OLD_VERSIONS_MAX = 4;
@@ -34,7 +45,7 @@ interface Uncommitted {
 /** A record and what it decodes to: a definition that did not change stays the same object. */
 interface Decoded {
   readonly record: Uint8Array;
-  readonly definition: TableDef | SequenceDef;
+  readonly definition: Definition;
 }
 
 export class Catalog {
@@ -46,6 +57,8 @@ export class Catalog {
   private readonly uncommitted = new Map<Transaction, Uncommitted>();
   private uncommittedViews = 0;
   private decoded = new Map<string, Decoded>();
+  /** The records of types that `decoded` was made with: a table depends on them. */
+  private decodedTypes = "";
   private readonly versionKey: Uint8Array;
 
   constructor(readonly tenantNumber: number) {
@@ -147,37 +160,47 @@ export class Catalog {
   }
 
   private load(tx: Transaction, version: number | string): CatalogSnapshot {
-    const tables = this.read(tx, TABLE_RECORD, decodeTable);
-    const sequences = this.read(tx, SEQUENCE_RECORD, decodeSequence);
-    return new CatalogSnapshot(version, tables, sequences);
+    const typeRecords: Uint8Array[] = [];
+    this.eachRecord(tx, TYPE_RECORD, (_, record) => typeRecords.push(Buffer.from(record)));
+    const types = decodeTypes(typeRecords);
+    const typesText = Buffer.concat(typeRecords).toString("latin1");
+    if (typesText !== this.decodedTypes) this.decoded.clear();
+    this.decodedTypes = typesText;
+    const sqlTypes = new Map(types.map((type) => [type.id, sqlTypeOf(type)]));
+    return new CatalogSnapshot(version, {
+      tables: this.read(tx, TABLE_RECORD, (record) => decodeTable(record, (id) => sqlTypes.get(id)!)),
+      sequences: this.read(tx, SEQUENCE_RECORD, decodeSequence),
+      schemas: this.read(tx, SCHEMA_RECORD, decodeSchema),
+      types,
+    });
   }
 
-  private read<T extends TableDef | SequenceDef>(
-    tx: Transaction,
-    kind: string,
-    decode: (record: Uint8Array) => T,
-  ): readonly T[] {
+  private read<T extends Definition>(tx: Transaction, kind: string, decode: (record: Uint8Array) => T): readonly T[] {
     const definitions: T[] = [];
+    this.eachRecord(tx, kind, (key, stored) => {
+      const name = Buffer.from(key).toString("latin1");
+      const known = this.decoded.get(name);
+      if (known !== undefined && Buffer.compare(known.record, stored) === 0) {
+        definitions.push(known.definition as T);
+        return;
+      }
+      const record = Buffer.from(stored);
+      const definition = decode(record);
+      this.decoded.set(name, { record, definition });
+      definitions.push(definition);
+    });
+    return definitions;
+  }
+
+  private eachRecord(tx: Transaction, kind: string, visit: (key: Uint8Array, record: Uint8Array) => void): void {
     const prefix = Buffer.concat([catalogPrefix(this.tenantNumber), Buffer.from(kind)]);
     const cursor = tx.scan(prefixRange(prefix));
     for (;;) {
       const { keys, values } = cursor.next(SCAN_RECORDS);
       if (keys.length === 0) break;
-      for (let i = 0; i < keys.length; i++) {
-        const name = Buffer.from(keys[i]!).toString("latin1");
-        const known = this.decoded.get(name);
-        if (known !== undefined && Buffer.compare(known.record, values[i]!) === 0) {
-          definitions.push(known.definition as T);
-          continue;
-        }
-        const record = Buffer.from(values[i]!);
-        const definition = decode(record);
-        this.decoded.set(name, { record, definition });
-        definitions.push(definition);
-      }
+      for (let i = 0; i < keys.length; i++) visit(keys[i]!, values[i]!);
     }
     cursor.close();
-    return definitions;
   }
 }
 

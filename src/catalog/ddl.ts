@@ -12,11 +12,10 @@ import type {
   DdlCommand,
   DropIndexCommand,
   DropTableCommand,
-  NewColumn,
   RelationName,
 } from "./ddl-command.js";
 import { madeUpName, quotedIdentifier } from "./relation-names.js";
-import type { SequenceDef, SequenceOptions } from "./sequence.js";
+import { type SequenceDef, sequenceShape } from "./sequence.js";
 import type { CheckDef, ColumnDef, IndexDef, TableDef } from "./table.js";
 
 /** What a definition statement did, and the work on data that it leaves. */
@@ -90,7 +89,17 @@ function createTable(editor: CatalogEditor, command: CreateTableCommand, nowMicr
     if (column.sequence !== null) {
       const sequenceName = chosen(null, [column.name], "seq");
       const owner = { tableId: id, columnId };
-      sequences.push(sequenceDef(editor.nextId(), schema, sequenceName, column, column.sequence, owner, nowMicros));
+      sequences.push(
+        Object.freeze({
+          id: editor.nextId(),
+          schema,
+          name: sequenceName,
+          ...sequenceShape(column.sequence, null, column.type),
+          ownedBy: owner,
+          from: null,
+          createdAt: nowMicros,
+        }),
+      );
       const quoted = `${quotedIdentifier(schema)}.${quotedIdentifier(sequenceName)}`;
       defaultSql = `nextval('${quoted.replaceAll("'", "''")}')`;
     }
@@ -140,30 +149,6 @@ function checkDefs(command: CreateTableCommand): CheckDef[] {
     given.add(name);
     return { name, sql: check.sql };
   });
-}
-
-/** The largest value of each type; sequences keep to integers that a double holds exactly. */
-const SEQUENCE_MAX: Readonly<Record<string, number>> = { int2: 2 ** 15 - 1, int4: 2 ** 31 - 1 };
-
-function sequenceDef(
-  id: number,
-  schema: string,
-  name: string,
-  column: NewColumn,
-  options: SequenceOptions,
-  ownedBy: SequenceDef["ownedBy"],
-  nowMicros: number,
-): SequenceDef {
-  const { increment, cycle } = options;
-  const largest = SEQUENCE_MAX[column.type.name] ?? Number.MAX_SAFE_INTEGER;
-  const min = options.min ?? (increment > 0 ? 1 : -largest);
-  const max = options.max ?? (increment > 0 ? largest : -1);
-  const start = options.start ?? (increment > 0 ? min : max);
-  if (increment === 0) throw sqlError("22023", "INCREMENT must not be zero");
-  if (min >= max) throw sqlError("22023", `MINVALUE (${min}) must be less than MAXVALUE (${max})`);
-  if (start < min) throw sqlError("22023", `START value (${start}) cannot be less than MINVALUE (${min})`);
-  if (start > max) throw sqlError("22023", `START value (${start}) cannot be greater than MAXVALUE (${max})`);
-  return Object.freeze({ id, schema, name, start, increment, min, max, cycle, ownedBy, createdAt: nowMicros });
 }
 
 function dropTables(editor: CatalogEditor, command: DropTableCommand): DdlOutcome {

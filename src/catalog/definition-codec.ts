@@ -1,26 +1,122 @@
 /** Definitions as JSON records. Types are written by name and modifier and interned again when read. */
-import { arrayOf, type SqlType, type TypeName, typeOf } from "../protocol/values.js";
-import type { SequenceDef } from "./sequence.js";
+import { arrayOf, INT8, type SqlType, type TypeName, typeOf } from "../protocol/values.js";
+import type { SchemaDef } from "./schema.js";
+import { type SequenceDef, type SequenceNumber, sequenceNumber } from "./sequence.js";
 import type { TableDef } from "./table.js";
+import { sqlTypeOf, type TypeDef } from "./type.js";
 
-export function encodeTable(table: TableDef): Uint8Array {
-  return Buffer.from(JSON.stringify(table));
+/** A type as records have it: one that statements made is named by its id. */
+interface StoredType {
+  readonly name: string;
+  readonly modifier: number | null;
+  readonly element: StoredType | null;
+  readonly user?: number;
 }
 
-export function decodeTable(record: Uint8Array): TableDef {
-  const table = JSON.parse(Buffer.from(record).toString("utf8")) as TableDef;
-  const columns = table.columns.map((column) => Object.freeze({ ...column, type: internType(column.type) }));
+/** Types that statements made, by id, while definitions that use them are read. */
+export type TypeLookup = (id: number) => SqlType;
+
+/** Types by id instead of in full, integers beyond a double's as text. */
+function storedForm(key: string, value: unknown): unknown {
+  if (key === "user" && typeof value === "object") return (value as NonNullable<SqlType["user"]>).id;
+  return typeof value === "bigint" ? String(value) : value;
+}
+
+function encode(definition: object): Uint8Array {
+  return Buffer.from(JSON.stringify(definition, storedForm));
+}
+
+function parse<T>(record: Uint8Array): T {
+  return JSON.parse(Buffer.from(record).toString("utf8")) as T;
+}
+
+export function encodeTable(table: TableDef): Uint8Array {
+  return encode(table);
+}
+
+export function decodeTable(record: Uint8Array, types: TypeLookup = noTypes): TableDef {
+  const table = parse<TableDef>(record);
+  const columns = table.columns.map((column) => Object.freeze({ ...column, type: internType(column.type, types) }));
   return Object.freeze({ ...table, columns });
 }
 
-function internType(type: SqlType): SqlType {
-  return type.element === null ? typeOf(type.name as TypeName, type.modifier) : arrayOf(internType(type.element));
+function noTypes(id: number): SqlType {
+  throw new Error(`the type ${id} is not known`);
+}
+
+/** Interned again; `types` gives those that statements made as they are defined now. */
+export function internType(type: SqlType | StoredType, types: TypeLookup): SqlType {
+  const user = type.user === undefined ? null : types(typeof type.user === "number" ? type.user : type.user.id);
+  if (user !== null) return user;
+  return type.element === null
+    ? typeOf(type.name as TypeName, type.modifier)
+    : arrayOf(internType(type.element, types));
 }
 
 export function encodeSequence(sequence: SequenceDef): Uint8Array {
-  return Buffer.from(JSON.stringify(sequence));
+  return encode(sequence);
 }
 
 export function decodeSequence(record: Uint8Array): SequenceDef {
-  return Object.freeze(JSON.parse(Buffer.from(record).toString("utf8")) as SequenceDef);
+  const stored = parse<SequenceDef>(record);
+  const number = (value: SequenceNumber | string) => sequenceNumber(BigInt(value));
+  return Object.freeze({
+    ...stored,
+    // Sequences of earlier versions have neither.
+    type: stored.type === undefined ? INT8 : internType(stored.type, noTypes),
+    cache: number(stored.cache ?? 1),
+    from: stored.from ? { last: number(stored.from.last), called: stored.from.called } : null,
+    start: number(stored.start),
+    increment: number(stored.increment),
+    min: number(stored.min),
+    max: number(stored.max),
+  });
+}
+
+export function encodeSchema(schema: SchemaDef): Uint8Array {
+  return encode(schema);
+}
+
+export function decodeSchema(record: Uint8Array): SchemaDef {
+  return Object.freeze(parse<SchemaDef>(record));
+}
+
+export function encodeType(definition: TypeDef): Uint8Array {
+  return encode(definition);
+}
+
+/** The definitions, each with the types that it is made of, whatever their order. */
+export function decodeTypes(records: readonly Uint8Array[]): TypeDef[] {
+  return linkTypes(records.map((record) => parse<TypeDef>(record)));
+}
+
+/** Definitions with the types that they are made of as those are defined now. */
+export function linkTypes(definitions: readonly TypeDef[]): TypeDef[] {
+  const stored = new Map(definitions.map((definition) => [definition.id, definition]));
+  const linked = new Map<number, TypeDef>();
+  const link = (id: number): TypeDef => {
+    const known = linked.get(id);
+    if (known !== undefined) return known;
+    const definition = linkedType(stored.get(id) ?? missingType(id), (other) => sqlTypeOf(link(other)));
+    linked.set(id, definition);
+    return definition;
+  };
+  return [...stored.keys()].map(link);
+}
+
+function missingType(id: number): never {
+  return noTypes(id) as never;
+}
+
+function linkedType(definition: TypeDef, types: TypeLookup): TypeDef {
+  switch (definition.kind) {
+    case "enum":
+      return Object.freeze(definition);
+    case "domain":
+      return Object.freeze({ ...definition, base: internType(definition.base, types) });
+    case "composite": {
+      const fields = definition.fields.map(({ name, type }) => ({ name, type: internType(type, types) }));
+      return Object.freeze({ ...definition, fields });
+    }
+  }
 }

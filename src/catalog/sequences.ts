@@ -7,24 +7,36 @@
 import { sqlError } from "../protocol/errors.js";
 import { sequenceKey } from "../storage/keys.js";
 import type { Transaction } from "../storage/store.js";
-import type { SequenceDef } from "./sequence.js";
+import { type SequenceDef, type SequenceNumber, type SequencePosition, sequenceNumber } from "./sequence.js";
 
 export interface Sequences {
   /** Throws 2200H past the sequence's end. */
-  next(tenantNumber: number, sequence: SequenceDef): number;
+  next(tenantNumber: number, sequence: SequenceDef): SequenceNumber;
+  /** setval. Throws 22003 outside of the sequence's bounds. */
+  set(tenantNumber: number, sequence: SequenceDef, position: SequencePosition): void;
+  /** The last value and whether it was handed out. */
+  position(tenantNumber: number, sequence: SequenceDef): SequencePosition;
 }
 
 /** Values reserved at once. */
 const BLOCK_VALUES = 32;
 
 interface Block {
-  next: number;
+  last: bigint;
+  called: boolean;
   /** Values left in the block. */
   left: number;
 }
 
-/** `next`: the first value that is not reserved; null: the end was passed. */
+/** `last`: the last value that is reserved, or with `called` false the next one. Numbers as decimal text. */
 interface State {
+  readonly createdAt: number;
+  readonly last: string;
+  readonly called: boolean;
+}
+
+/** States of the form that has the next value (null: the end was passed) instead of the last. */
+interface OldState {
   readonly createdAt: number;
   readonly next: number | null;
 }
@@ -32,46 +44,98 @@ interface State {
 /** @param begin a read-write transaction on the newest committed state. */
 export function createSequences(begin: () => Transaction): Sequences {
   const blocks = new Map<string, Block>();
+  const nameOf = (tenantNumber: number, sequence: SequenceDef) =>
+    `${tenantNumber}/${sequence.id}/${sequence.createdAt}`;
   return {
     next(tenantNumber, sequence) {
-      const name = `${tenantNumber}/${sequence.id}/${sequence.createdAt}`;
+      const name = nameOf(tenantNumber, sequence);
       let block = blocks.get(name);
       if (block === undefined || block.left === 0) {
-        block = reserve(begin, tenantNumber, sequence);
+        block = reserve(begin, tenantNumber, sequence, block);
         blocks.set(name, block);
       }
-      const value = block.next;
-      block.next += sequence.increment;
+      block.last = block.called ? block.last + BigInt(sequence.increment) : block.last;
+      block.called = true;
       block.left--;
-      return value;
+      return sequenceNumber(block.last);
+    },
+    set(tenantNumber, sequence, { last, called }) {
+      const value = BigInt(last);
+      if (value < BigInt(sequence.min) || value > BigInt(sequence.max)) {
+        const { name, min, max } = sequence;
+        throw sqlError("22003", `setval: value ${value} is out of bounds for sequence "${name}" (${min}..${max})`);
+      }
+      alone(begin, (tx) => store(tx, tenantNumber, sequence, value, called));
+      blocks.set(nameOf(tenantNumber, sequence), { last: value, called, left: 0 });
+    },
+    position(tenantNumber, sequence) {
+      const block = blocks.get(nameOf(tenantNumber, sequence));
+      const { last, called } =
+        block ?? alone(begin, (tx) => stateOf(tx.get(sequenceKey(tenantNumber, sequence.id)), sequence));
+      return { last: sequenceNumber(last), called };
     },
   };
 }
 
-function reserve(begin: () => Transaction, tenantNumber: number, sequence: SequenceDef): Block {
+/** Runs `work` in a transaction of its own. */
+function alone<T>(begin: () => Transaction, work: (tx: Transaction) => T): T {
   const tx = begin();
   try {
-    const key = sequenceKey(tenantNumber, sequence.id);
-    const next = unreserved(tx.get(key), sequence);
-    const { increment, min, max } = sequence;
-    const room = Math.floor((increment > 0 ? max - next : min - next) / increment) + 1;
-    const left = Math.min(BLOCK_VALUES, room);
-    const state: State = { createdAt: sequence.createdAt, next: left < room ? next + left * increment : null };
-    tx.put(key, Buffer.from(JSON.stringify(state)));
-    tx.commit();
-    return { next, left };
+    const result = work(tx);
+    if (tx.dirty) tx.commit();
+    else tx.rollback();
+    return result;
   } catch (error) {
     tx.rollback();
     throw error;
   }
 }
 
-function unreserved(stored: Uint8Array | undefined, sequence: SequenceDef): number {
-  const state = stored === undefined ? null : (JSON.parse(Buffer.from(stored).toString()) as State);
-  if (state === null || state.createdAt !== sequence.createdAt) return sequence.start;
-  if (state.next !== null) return state.next;
-  if (sequence.cycle) return sequence.increment > 0 ? sequence.min : sequence.max;
-  const end = sequence.increment > 0 ? "maximum" : "minimum";
-  const bound = sequence.increment > 0 ? sequence.max : sequence.min;
-  throw sqlError("2200H", `nextval: reached ${end} value of sequence "${sequence.name}" (${bound})`);
+function store(tx: Transaction, tenantNumber: number, sequence: SequenceDef, last: bigint, called: boolean): void {
+  const state: State = { createdAt: sequence.createdAt, last: String(last), called };
+  tx.put(sequenceKey(tenantNumber, sequence.id), Buffer.from(JSON.stringify(state)));
+}
+
+/** `before`: the used-up block, which knows exactly where the values stand. */
+function reserve(
+  begin: () => Transaction,
+  tenantNumber: number,
+  sequence: SequenceDef,
+  before: Block | undefined,
+): Block {
+  return alone(begin, (tx) => {
+    const stored = tx.get(sequenceKey(tenantNumber, sequence.id));
+    const { last, called } = before ?? stateOf(stored, sequence);
+    const increment = BigInt(sequence.increment);
+    const first = called ? following(last, sequence) : last;
+    const end = BigInt(increment > 0n ? sequence.max : sequence.min);
+    const room = (end - first) / increment + 1n;
+    const left = room < BigInt(BLOCK_VALUES) ? Number(room) : BLOCK_VALUES;
+    store(tx, tenantNumber, sequence, first + BigInt(left - 1) * increment, true);
+    return { last: first, called: false, left };
+  });
+}
+
+/** Throws 2200H. */
+function following(last: bigint, sequence: SequenceDef): bigint {
+  const rising = sequence.increment > 0;
+  const next = last + BigInt(sequence.increment);
+  if (rising ? next <= BigInt(sequence.max) : next >= BigInt(sequence.min)) return next;
+  if (sequence.cycle) return BigInt(rising ? sequence.min : sequence.max);
+  const bound = rising ? `maximum value of sequence "${sequence.name}" (${sequence.max})` : null;
+  throw sqlError(
+    "2200H",
+    `nextval: reached ${bound ?? `minimum value of sequence "${sequence.name}" (${sequence.min})`}`,
+  );
+}
+
+function stateOf(stored: Uint8Array | undefined, sequence: SequenceDef): { last: bigint; called: boolean } {
+  const state = stored === undefined ? null : (JSON.parse(Buffer.from(stored).toString()) as State | OldState);
+  if (state === null || state.createdAt !== sequence.createdAt) {
+    const { last, called } = sequence.from ?? { last: sequence.start, called: false };
+    return { last: BigInt(last), called };
+  }
+  if ("last" in state) return { last: BigInt(state.last), called: state.called };
+  if (state.next !== null) return { last: BigInt(state.next), called: false };
+  return { last: BigInt(sequence.increment > 0 ? sequence.max : sequence.min), called: true };
 }

@@ -69,8 +69,11 @@ export function jsonWriter(type: SqlType, timeZone = "UTC"): JsonWriter {
     case "varchar":
     case "bpchar":
     case "name":
+    case "enum":
       return (value) => (value === null ? "null" : quote(value as string));
     case "uuid":
+    case "bit":
+    case "varbit":
       return quoted((value: string) => value);
     case "bytea":
       return quoted((value: Uint8Array) => `\\\\x${Buffer.from(value).toString("hex")}`);

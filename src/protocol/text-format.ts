@@ -2,8 +2,11 @@
  * Values as text and text as values, exactly as PostgreSQL's type input and output functions do it. Casts, literals,
  * string parameters, EXPLAIN and text columns of answers go through here.
  */
+
+import { bitsFromText, fitBits } from "./bit-string.js";
 import { dateToText, timestampToText, timestampTzToText, timeToText, timeTzToText } from "./datetime.js";
 import { type Clock, parseDate, parseTime, parseTimestamp, parseTimestampTz, parseTimeTz } from "./datetime-parse.js";
+import { enumFromText } from "./enum-labels.js";
 import { sqlError } from "./errors.js";
 import { intervalToText, parseInterval } from "./interval.js";
 import { JsonPath } from "./json-path.js";
@@ -172,6 +175,11 @@ export function fromText(type: SqlType, text: string, clock: Clock = systemClock
       return parseTimestampTz(text, clock, type.modifier);
     case "interval":
       return parseInterval(text, type.modifier);
+    case "enum":
+      return enumFromText(type, text);
+    case "bit":
+    case "varbit":
+      return fitBits(type, bitsFromText(text), false);
     case "json":
       return new Json(checkJson(text), text);
     case "jsonb":

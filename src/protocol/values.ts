@@ -19,6 +19,8 @@
  * | interval                      | Interval                                                                        |
  * | json jsonb                    | Json (json keeps its text; jsonb a parsed value)                                |
  * | jsonpath                      | JsonPath (json-path.ts)                                                         |
+ * | bit varbit                    | string of zeros and ones                                                        |
+ * | enum                          | string: the label                                                               |
  * | vector                        | Float32Array                                                                    |
  * | T[]                           | SqlArray                                                                        |
  * | record                        | readonly Value[], one per field; the type knows the fields' names and types     |
@@ -55,6 +57,9 @@ export type TypeName =
   | "jsonb"
   | "jsonpath"
   | "vector"
+  | "enum"
+  | "bit"
+  | "varbit"
   | "array"
   | "record"
   | "void";
@@ -62,7 +67,7 @@ export type TypeName =
 /** Interned: two equal types are the same object, so `===` compares types. Make them with the functions below. */
 export interface SqlType {
   readonly name: TypeName;
-  /** varchar/bpchar: length; time types: fractional digits; vector: dimensions; numeric: precision * 2048 + scale. */
+  /** varchar/bpchar/bit/varbit: length; time types: fractional digits; vector: dimensions; numeric: precision * 2048 + scale. */
   readonly modifier: number | null;
   /** Of an array: its element type. */
   readonly element: SqlType | null;
@@ -70,11 +75,34 @@ export interface SqlType {
   readonly fields?: readonly RecordField[];
   /** Of a composite type: its name. Absent for a row that no type names. */
   readonly typeName?: string;
+  /** Of a type that a statement made (CREATE TYPE, CREATE DOMAIN). A domain otherwise looks like the type below it. */
+  readonly user?: UserType;
+}
+
+export interface EnumLabel {
+  readonly label: string;
+  /** What orders the labels, and what is stored; it stays when labels are added or renamed. */
+  readonly order: number;
 }
 
 export interface RecordField {
   readonly name: string;
   readonly type: SqlType;
+}
+
+/** What a type that a statement made is, as of one version of the definitions. */
+export interface UserType {
+  readonly kind: "enum" | "domain" | "composite";
+  /** The definition's id, unique within the tenant. */
+  readonly id: number;
+  readonly schema: string;
+  readonly name: string;
+  /** Of an enum, in order. */
+  readonly labels: readonly EnumLabel[];
+  /** Of a composite type. */
+  readonly fields: readonly RecordField[];
+  /** Of a domain. */
+  readonly base: SqlType | null;
 }
 
 export interface TimeTz {
@@ -126,6 +154,7 @@ export type Value =
 const interned = new Map<string, SqlType>();
 
 function intern(name: TypeName, modifier: number | null, element: SqlType | null): SqlType {
+  if (element !== null && hasUserType(element)) return arrayOfUserType(element);
   const key = element === null ? `${name}/${modifier}` : `${name}/${modifier}/${keyOf(element)}`;
   let type = interned.get(key);
   if (type === undefined) {
@@ -136,6 +165,7 @@ function intern(name: TypeName, modifier: number | null, element: SqlType | null
 }
 
 function keyOf(type: SqlType): string {
+  if (type.user !== undefined) return userKey(type.user);
   if (type.element !== null) return `${type.name}/${type.modifier}/${keyOf(type.element)}`;
   if (type.fields !== undefined) return recordKey(type.fields, type.typeName);
   return `${type.name}/${type.modifier}`;
@@ -178,6 +208,49 @@ export function numericType(precision: number, scale: number): SqlType {
   return intern("numeric", precision * 2048 + scale, null);
 }
 
+/** Types that statements made come and go with tenants' definitions, so they are held weakly. */
+const userTypes = new Map<string, WeakRef<SqlType>>();
+const forgotten = new FinalizationRegistry<string>((key) => {
+  if (userTypes.get(key)?.deref() === undefined) userTypes.delete(key);
+});
+const userArrays = new WeakMap<SqlType, SqlType>();
+
+const hasUserType = (type: SqlType): boolean =>
+  type.user !== undefined || (type.element !== null && hasUserType(type.element));
+
+function arrayOfUserType(element: SqlType): SqlType {
+  let type = userArrays.get(element);
+  if (type === undefined) {
+    type = Object.freeze({ name: "array", modifier: null, element });
+    userArrays.set(element, type);
+  }
+  return type;
+}
+
+/** A type that a statement made; two of equal definitions are the same object. */
+export function userType(user: UserType): SqlType {
+  const key = userKey(user);
+  const known = userTypes.get(key)?.deref();
+  if (known !== undefined) return known;
+  const type: SqlType = Object.freeze({ ...baseOf(user), user: Object.freeze(user) });
+  userTypes.set(key, new WeakRef(type));
+  forgotten.register(type, key);
+  return type;
+}
+
+/** What the type is for everything that does not care who made it. */
+function baseOf({ kind, base, fields }: UserType): SqlType {
+  if (kind === "domain") return base!;
+  const name = kind === "enum" ? "enum" : "record";
+  return { name, modifier: null, element: null, ...(kind === "composite" && { fields }) };
+}
+
+function userKey(user: UserType): string {
+  const { kind, id, schema, name, labels, fields, base } = user;
+  const parts = fields.map((field) => [field.name, keyOf(field.type)]);
+  return JSON.stringify([kind, id, schema, name, labels, parts, base === null ? null : keyOf(base)]);
+}
+
 export const UNKNOWN = typeOf("unknown");
 export const BOOL = typeOf("bool");
 export const INT2 = typeOf("int2");
@@ -203,5 +276,7 @@ export const JSON_TYPE = typeOf("json");
 export const JSONB = typeOf("jsonb");
 export const JSONPATH = typeOf("jsonpath");
 export const VECTOR = typeOf("vector");
+export const BIT = typeOf("bit");
+export const VARBIT = typeOf("varbit");
 export const RECORD = typeOf("record");
 export const VOID = typeOf("void");

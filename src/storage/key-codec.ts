@@ -6,6 +6,7 @@
  * column is descending. Values that compare equal have equal bytes, so decoding gives an equal value, not always an
  * identical one: 1.00 comes back as 1, '1 month' as '30 days', char(n) without trailing blanks.
  */
+import { labelOfOrder, orderOfLabel } from "../protocol/enum-labels.js";
 import { type DbError, sqlError } from "../protocol/errors.js";
 import type { Numeric } from "../protocol/numeric.js";
 import type { Interval, SqlArray, SqlType, TimeTz, Value } from "../protocol/values.js";
@@ -107,6 +108,9 @@ function writeValue(type: SqlType, value: Value): void {
     case "float4":
       writer.writeFloat32(value as number);
       return;
+    case "enum":
+      writer.writeFloat64(orderOfLabel(type, value as string));
+      return;
     case "float8":
       writer.writeFloat64(value as number);
       return;
@@ -115,6 +119,8 @@ function writeValue(type: SqlType, value: Value): void {
       return;
     case "text":
     case "varchar":
+    case "bit":
+    case "varbit":
     case "name":
       writer.writeText(value as string);
       return;
@@ -163,12 +169,16 @@ function readValue(type: SqlType, reader: KeyReader): Value {
       return reader.int64();
     case "float4":
       return reader.float32();
+    case "enum":
+      return labelOfOrder(type, reader.float64());
     case "float8":
       return reader.float64();
     case "numeric":
       return readNumeric(reader);
     case "text":
     case "varchar":
+    case "bit":
+    case "varbit":
     case "name":
     case "bpchar":
       return reader.text();

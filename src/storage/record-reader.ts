@@ -2,6 +2,7 @@
  * Decodes the payloads that record-writer.ts writes. Used by record-codec.ts, which finds their bounds. Any bytes are
  * safe to read: what is no valid payload throws internal_error.
  */
+import { labelOfOrder } from "../protocol/enum-labels.js";
 import { DbError } from "../protocol/errors.js";
 import { parseJsonPath } from "../protocol/json-path-parse.js";
 import { checkJson, parseJson } from "../protocol/json-text.js";
@@ -66,6 +67,8 @@ export function payloadReader(type: SqlType): PayloadReader {
       return readTime;
     case "float4":
       return readFloat32;
+    case "enum":
+      return (bytes, start, end) => labelOfOrder(type, readFloat64(bytes, start, end));
     case "float8":
       return readFloat64;
     case "numeric":
@@ -74,6 +77,8 @@ export function payloadReader(type: SqlType): PayloadReader {
     case "text":
     case "varchar":
     case "bpchar":
+    case "bit":
+    case "varbit":
     case "name":
       return readText;
     case "uuid":

@@ -5,6 +5,7 @@
  * A value is a frame: its payload's length (one byte below 0xFC; else 0xFC and u16, or 0xFD and u32, little-endian),
  * then the payload. A reader can pass over a frame without knowing its type.
  */
+import { orderOfLabel } from "../protocol/enum-labels.js";
 import { DbError, sqlError } from "../protocol/errors.js";
 import { jsonToCompactText } from "../protocol/json-text.js";
 import { RECORD_BYTES_MAX } from "../protocol/limits.js";
@@ -93,6 +94,10 @@ export function writeValue(type: SqlType, value: Value): void {
       floats[0] = value as number;
       writeBytes(floatBytes);
       return;
+    case "enum":
+      doubles[0] = orderOfLabel(type, value as string);
+      writeBytes(doubleBytes);
+      return;
     case "float8":
       doubles[0] = value as number;
       writeBytes(doubleBytes);
@@ -104,6 +109,8 @@ export function writeValue(type: SqlType, value: Value): void {
     case "text":
     case "varchar":
     case "bpchar":
+    case "bit":
+    case "varbit":
     case "name":
       writeText(value as string);
       return;

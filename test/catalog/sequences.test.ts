@@ -1,6 +1,7 @@
 import t from "tap";
-import { PLAIN_SEQUENCE, type SequenceDef } from "../../src/catalog/sequence.js";
+import type { SequenceDef } from "../../src/catalog/sequence.js";
 import { createSequences } from "../../src/catalog/sequences.js";
+import { INT8 } from "../../src/protocol/values.js";
 import { openShard } from "../storage/shards.js";
 
 const sequence = (options: Partial<SequenceDef> = {}): SequenceDef => ({
@@ -8,7 +9,10 @@ const sequence = (options: Partial<SequenceDef> = {}): SequenceDef => ({
   schema: "public",
   name: "s",
   start: 1,
-  increment: PLAIN_SEQUENCE.increment,
+  type: INT8,
+  cache: 1,
+  from: null,
+  increment: 1,
   min: 1,
   max: 2 ** 31 - 1,
   cycle: false,

@@ -55,6 +55,12 @@ const CATALOG: CatalogView = {
   sequence: () => null,
   sequencesOf: () => [],
   tables: () => TABLES,
+  sequences: () => [],
+  schemas: () => [],
+  hasSchema: (name) => name === "public",
+  type: () => null,
+  typeById: () => null,
+  types: () => [],
 };
 
 function planOf(sql: string): Plan {

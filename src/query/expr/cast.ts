@@ -2,6 +2,8 @@
  * How a value of one type becomes a value of another. `compile.ts` asks once per cast expression and keeps the
  * closure; `types.ts` says which conversions exist and when they apply.
  */
+
+import { fitBits } from "../../protocol/bit-string.js";
 import { checkedTimestamp, DAY_MICROS, roundMicros, SECOND_MICROS, splitTimestamp } from "../../protocol/datetime.js";
 import type { Clock } from "../../protocol/datetime-parse.js";
 import { sqlError } from "../../protocol/errors.js";
@@ -82,11 +84,30 @@ function baseConversion(from: SqlType, to: SqlType): Convert | null {
       fromText(base, blankPadded ? trimBlanks(value as string) : (value as string), clockOf(context));
   }
   if (source === "N" && target === "N") return numberConversion(from.name, to.name) as Convert | null;
+  if (target === "V" || source === "V") return bitConversion(from, to);
   if (from.name === "bool") return (value) => (value === true ? 1 : 0);
   if (to.name === "bool" && source === "N") return (value) => value !== 0;
   if (from.name === "json") return (value) => new Json(jsonbValue(value as Json));
   if (from.name === "jsonb") return fromJsonb(to);
   return timeConversion(from.name, to.name);
+}
+
+/** Of bit strings among each other, and with integers, which keep their lowest bits. */
+function bitConversion(from: SqlType, to: SqlType): Convert | null {
+  if (categoryOf(from) === categoryOf(to)) return keep;
+  if (to.name === "bit") {
+    const length = to.modifier ?? 1;
+    return (value) =>
+      BigInt.asUintN(length, BigInt(value as number | bigint))
+        .toString(2)
+        .padStart(length, "0");
+  }
+  const width = to.name === "int4" ? 32 : 64;
+  return (value) => {
+    const bits = value as string;
+    if (bits.length > width) throw outOfRange(width === 32 ? "integer" : "bigint");
+    return normalInt8(BigInt.asIntN(width, BigInt(`0b0${bits}`)));
+  };
 }
 
 function jsonbValue(json: Json): unknown {
@@ -116,6 +137,9 @@ function modifierOf(to: SqlType, assignment: boolean): Convert | null {
     case "varchar":
     case "bpchar":
       return (value) => fitText(to, value as string, !assignment);
+    case "bit":
+    case "varbit":
+      return (value) => fitBits(to, value as string, !assignment);
     case "numeric":
       return (value) => fitNumeric(to, value as Numeric);
     case "time":

@@ -3,6 +3,7 @@
  * comparison operators all use these, so that they agree with each other.
  */
 import { Numeric } from "../../protocol/numeric.js";
+import { orderOfLabel } from "../../protocol/enum-labels.js";
 import type { Interval, Json, SqlArray, SqlType, TimeTz, Value } from "../../protocol/values.js";
 
 export type Comparator = (a: Value, b: Value) => number;
@@ -35,8 +36,12 @@ export function comparatorOf(type: SqlType): Comparator {
     case "varchar":
     case "name":
     case "uuid":
+    case "bit":
+    case "varbit":
     case "unknown":
       return compareText as Comparator;
+    case "enum":
+      return (a, b) => orderOfLabel(type, a as string) - orderOfLabel(type, b as string);
     case "bytea":
       return (a, b) => compareBytes(a as Uint8Array, b as Uint8Array);
     case "timetz":

@@ -5,10 +5,19 @@
  */
 import { sqlError } from "../../protocol/errors.js";
 import { numericModifier } from "../../protocol/text-format.js";
-import { arrayOf, numericType, type SqlType, TEXT, type TypeName, typeOf, UNKNOWN } from "../../protocol/values.js";
+import {
+  arrayOf,
+  numericType,
+  type SqlType,
+  TEXT,
+  type TypeName,
+  typeOf,
+  UNKNOWN,
+  type UserType,
+} from "../../protocol/values.js";
 
-/** pg_type.typcategory: boolean, numeric, string, date/time, time span, array, pseudo, user-defined, unknown. */
-export type TypeCategory = "B" | "N" | "S" | "D" | "T" | "A" | "P" | "U" | "X";
+/** pg_type.typcategory: boolean, numeric, string, date/time, time span, array, pseudo, user-defined, unknown, enum, bit string. */
+export type TypeCategory = "B" | "N" | "S" | "D" | "T" | "A" | "P" | "U" | "X" | "E" | "V";
 
 /** When a conversion happens: by itself, on storing into a column, or only when written. */
 export type CastContext = "implicit" | "assignment" | "explicit";
@@ -57,6 +66,9 @@ const TYPES: Record<TypeName, TypeFacts> = {
   jsonpath: facts("U", "jsonpath", 4072, 4073),
   // No OID is reserved for vectors: an extension's types get theirs above 16384.
   vector: facts("U", "vector", 16_388, 16_389),
+  enum: facts("E", "anyenum", 3500, 0),
+  bit: facts("V", "bit", 1560, 1561),
+  varbit: facts("V", "bit varying", 1562, 1563, true),
   array: facts("A", "anyarray", 2277, 0),
   record: facts("P", "record", 2249, 2287),
   void: facts("P", "void", 2278, 0),
@@ -81,8 +93,10 @@ const CASTS: Partial<Record<TypeName, Partial<Record<TypeName, CastContext>>>> =
     numeric: "implicit",
     oid: "implicit",
     bool: "explicit",
+    bit: "explicit",
   },
   int8: {
+    bit: "explicit",
     int2: "assignment",
     int4: "assignment",
     float4: "implicit",
@@ -104,6 +118,8 @@ const CASTS: Partial<Record<TypeName, Partial<Record<TypeName, CastContext>>>> =
   timestamp: { date: "assignment", time: "assignment", timestamptz: "implicit" },
   timestamptz: { date: "assignment", time: "assignment", timetz: "assignment", timestamp: "assignment" },
   interval: { time: "assignment" },
+  bit: { varbit: "implicit", int4: "explicit", int8: "explicit" },
+  varbit: { bit: "implicit" },
   json: { jsonb: "assignment" },
   jsonb: {
     json: "assignment",
@@ -128,8 +144,9 @@ export function isPreferred(type: SqlType): boolean {
   return TYPES[type.name].preferred;
 }
 
-/** The type without its modifier: what overloads are declared with. */
+/** The type without its modifier, and what a domain is made of: what overloads are declared with. */
 export function baseType(type: SqlType): SqlType {
+  if (type.user !== undefined) return type.user.base === null ? type : baseType(type.user.base);
   if (type.element !== null) return arrayOf(baseType(type.element));
   return type.modifier === null ? type : typeOf(type.name);
 }
@@ -141,7 +158,9 @@ export function canCoerce(from: SqlType, to: SqlType, context: CastContext): boo
   if (from === to || from.name === "unknown") return to.name !== "void" || from === to;
   const rank = CONTEXT_RANK[context];
   if (from.element !== null && to.element !== null) return canCoerce(from.element, to.element, context);
-  if (from.element === null && to.element === null && from.name === to.name) return true;
+  if (from.element === null && to.element === null && from.name === to.name) {
+    return from.name !== "enum" || baseType(from) === baseType(to);
+  }
   // Lists of numbers serve as vectors wherever one is wanted (`embedding <=> ARRAY[0.1, 0.2]`).
   if (from.element !== null && to.name === "vector") return isNumber(from.element);
   if (from.name === "vector" && to.element !== null && isNumber(to.element)) {
@@ -158,10 +177,12 @@ export function canCoerce(from: SqlType, to: SqlType, context: CastContext): boo
 /** True when the conversion keeps the value as it is, so that no cast has to run. */
 export function isBinaryCoercible(from: SqlType, to: SqlType): boolean {
   if (from === to) return true;
+  // A domain's conditions have to be looked at.
+  if (to.user?.kind === "domain") return false;
   if (from.element !== null && to.element !== null) return isBinaryCoercible(from.element, to.element);
   if (from.element !== null || to.element !== null) return false;
   if (to.modifier !== null) return false;
-  if (from.name === to.name) return true;
+  if (from.name === to.name) return from.name !== "enum" || baseType(from) === to;
   return to.name === "text" ? from.name === "varchar" : to.name === "varchar" && from.name === "text";
 }
 
@@ -192,19 +213,20 @@ export function commonType(types: readonly SqlType[], construct = "CASE"): SqlTy
 const mismatch = (construct: string, a: SqlType, b: SqlType) =>
   sqlError("42804", `${construct} types ${displayName(a)} and ${displayName(b)} cannot be matched`);
 
-const displayNames = new Map<SqlType, string>();
+const displayNames = new WeakMap<SqlType, string>();
 
 /** The type's name as PostgreSQL prints it: "integer", "character varying(10)", "numeric(10,2)[]". */
 export function displayName(type: SqlType): string {
   let name = displayNames.get(type);
   if (name === undefined) {
-    name = type.element === null ? scalarName(type) : `${displayName(type.element)}[]`;
+    name = type.element === null || type.user !== undefined ? scalarName(type) : `${displayName(type.element)}[]`;
     displayNames.set(type, name);
   }
   return name;
 }
 
 function scalarName(type: SqlType): string {
+  if (type.user !== undefined) return userTypeName(type.user);
   if (type.typeName !== undefined) return type.typeName;
   const { display } = TYPES[type.name];
   if (type.modifier === null) return display;
@@ -223,6 +245,12 @@ function scalarName(type: SqlType): string {
     default:
       return `${display}(${type.modifier})`;
   }
+}
+
+/** Qualified unless it is in the schema that everybody sees. */
+function userTypeName({ schema, name }: UserType): string {
+  const quoted = (part: string) => (/^[a-z_][a-z0-9_$]*$/.test(part) ? part : `"${part.replaceAll('"', '""')}"`);
+  return schema === "public" ? quoted(name) : `${quoted(schema)}.${quoted(name)}`;
 }
 
 /** Fields that an interval type may be limited to, by PostgreSQL's bit masks. */
@@ -249,7 +277,23 @@ function intervalName(modifier: number): string {
   return `interval${fields === undefined ? "" : ` ${fields}`}${digits === 0xffff ? "" : `(${digits})`}`;
 }
 
+/** OIDs of what a tenant defines begin here, four for each id: the object itself first. */
+const FIRST_OWN_OID = 16_400;
+
+/** The OID of a table, sequence, schema or type by its id; `part` 1: a table's primary key; 2: the array of a type. */
+export function oidOfId(id: number, part: 0 | 1 | 2 | 3 = 0): number {
+  return FIRST_OWN_OID + id * 4 + part;
+}
+
+/** Id and part of an OID of the tenant's own; null for a built-in one. */
+export function idOfOid(oid: number): { readonly id: number; readonly part: number } | null {
+  const offset = oid - FIRST_OWN_OID;
+  return offset < 0 ? null : { id: Math.floor(offset / 4), part: offset % 4 };
+}
+
 export function pgOidOf(type: SqlType): number {
+  if (type.user !== undefined) return oidOfId(type.user.id);
+  if (type.element?.user !== undefined) return oidOfId(type.element.user.id, 2);
   if (type.element !== null) {
     let element = type.element;
     while (element.element !== null) element = element.element;
@@ -302,6 +346,9 @@ const SPELLINGS: Readonly<Record<string, TypeName>> = {
   jsonb: "jsonb",
   jsonpath: "jsonpath",
   vector: "vector",
+  bit: "bit",
+  varbit: "varbit",
+  "bit varying": "varbit",
   record: "record",
   void: "void",
   unknown: "unknown",
@@ -347,6 +394,8 @@ function withModifiers(name: TypeName, modifiers: readonly number[], spelled: st
       return numericWith(first, second ?? 0);
     case "varchar":
     case "bpchar":
+    case "bit":
+    case "varbit":
       return lengthWith(name, first);
     case "vector":
       if (first < 1) throw sqlError("22023", "dimensions for type vector must be at least 1");
@@ -390,8 +439,8 @@ function numericWith(precision: number, scale: number): SqlType {
   return numericType(precision, scale);
 }
 
-function lengthWith(name: "varchar" | "bpchar", length: number): SqlType {
-  const spelled = name === "varchar" ? "varchar" : "char";
+function lengthWith(name: "varchar" | "bpchar" | "bit" | "varbit", length: number): SqlType {
+  const spelled = name === "bpchar" ? "char" : name;
   if (length < 1) throw sqlError("22023", `length for type ${spelled} must be at least 1`);
   if (length > 10_485_760) throw sqlError("22023", `length for type ${spelled} cannot exceed 10485760`);
   return typeOf(name, length);

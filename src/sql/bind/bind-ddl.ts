@@ -11,7 +11,6 @@ import type {
   CreateIndexStatement,
   CreateTableStatement,
   DropStatement,
-  OptionNode,
   TruncateStatement,
 } from "../parse/ast.js";
 import type { ExprNode, NameNode } from "../parse/ast-query.js";
@@ -19,6 +18,7 @@ import { printExpr } from "../parse/print-expr.js";
 import { contextOf } from "./bind-context.js";
 import { bindBoolean, bindExpr } from "./bind-expr.js";
 import { lookUpTable } from "./bind-from.js";
+import { bindSequenceOptions } from "./bind-sequence.js";
 import { bindType } from "./bind-type.js";
 import type { Binding } from "./binding.js";
 import { coerceAssignment } from "./coerce.js";
@@ -135,7 +135,7 @@ function newColumn(node: ColumnDefNode, defaults: Map<string, ExprNode>): NewCol
         }
         if (defaults.has(name) || sequence !== null) throw twiceDefault(name, constraint.position);
         identity = constraint.always ? "always" : "by default";
-        sequence = sequenceOptions(constraint.options);
+        sequence = bindSequenceOptions(constraint.options);
         notNull = true;
         break;
       case "generated":
@@ -152,23 +152,6 @@ function newColumn(node: ColumnDefNode, defaults: Map<string, ExprNode>): NewCol
 
 function twiceDefault(name: string, position: number): Error {
   return sqlError("42601", `multiple default values specified for column "${name}"`, { position });
-}
-
-function sequenceOptions(options: readonly OptionNode[]): SequenceOptions {
-  const number = (name: string) => {
-    const option = options.find((other) => other.name === name);
-    if (option === undefined || option.value === true) return null;
-    const value = Number(option.value);
-    if (Number.isSafeInteger(value)) return value;
-    throw sqlError("22023", `${name.toUpperCase()} (${option.value}) is out of range`, { position: option.position });
-  };
-  return {
-    start: number("start"),
-    increment: number("increment") ?? 1,
-    min: number("minvalue"),
-    max: number("maxvalue"),
-    cycle: options.some((option) => option.name === "cycle" && option.value === true),
-  };
 }
 
 /** A definition to bind checks over, before the table has one. */

@@ -36,6 +36,13 @@ export type StatementNode =
   | CreateViewStatement
   | CreateSchemaStatement
   | CreateSequenceStatement
+  | CreateTypeStatement
+  | AlterEnumStatement
+  | CreateDomainStatement
+  | AlterDomainStatement
+  | SetSchemaStatement
+  | LockStatement
+  | DiscardStatement
   | AlterTableStatement
   | RenameStatement
   | DropStatement
@@ -325,8 +332,75 @@ export interface CreateViewStatement {
 
 export interface CreateSchemaStatement {
   readonly kind: "create schema";
-  readonly name: string;
+  /** null: that of the role in AUTHORIZATION. */
+  readonly name: string | null;
+  readonly role: string | null;
   readonly ifNotExists: boolean;
+  /** CREATE statements that run within the schema. */
+  readonly elements: readonly StatementNode[];
+  readonly position: number;
+}
+
+/** CREATE TYPE: an enum's labels or a composite type's fields. */
+export interface CreateTypeStatement {
+  readonly kind: "create type";
+  readonly name: NameNode;
+  readonly labels: readonly string[] | null;
+  readonly fields: readonly { readonly name: string; readonly type: TypeNode }[];
+  readonly position: number;
+}
+
+/** ALTER TYPE … ADD VALUE, or RENAME VALUE with `oldLabel`. */
+export interface AlterEnumStatement {
+  readonly kind: "alter enum";
+  readonly name: NameNode;
+  readonly label: string;
+  readonly oldLabel: string | null;
+  readonly neighbor: string | null;
+  readonly after: boolean;
+  readonly ifNotExists: boolean;
+  readonly position: number;
+}
+
+export interface CreateDomainStatement {
+  readonly kind: "create domain";
+  readonly name: NameNode;
+  readonly type: TypeNode;
+  readonly constraints: readonly ConstraintNode[];
+  readonly position: number;
+}
+
+export interface AlterDomainStatement {
+  readonly kind: "alter domain";
+  readonly name: NameNode;
+  readonly command:
+    | { readonly kind: "set default"; readonly expr: ExprNode }
+    | { readonly kind: "drop default" | "set not null" | "drop not null" }
+    | { readonly kind: "add constraint"; readonly constraint: ConstraintNode }
+    | { readonly kind: "drop constraint"; readonly name: string; readonly ifExists: boolean }
+    | { readonly kind: "validate constraint"; readonly name: string };
+  readonly position: number;
+}
+
+/** ALTER … SET SCHEMA. */
+export interface SetSchemaStatement {
+  readonly kind: "set schema";
+  readonly object: "relation" | "sequence" | "type";
+  readonly name: NameNode;
+  readonly schema: string;
+  readonly ifExists: boolean;
+  readonly position: number;
+}
+
+export interface LockStatement {
+  readonly kind: "lock";
+  readonly tables: readonly NameNode[];
+  readonly position: number;
+}
+
+export interface DiscardStatement {
+  readonly kind: "discard";
+  readonly what: "all" | "plans" | "sequences" | "temp";
   readonly position: number;
 }
 
@@ -361,7 +435,18 @@ export type AlterTableCommand =
 /** ALTER … RENAME; `column` (or constraint) null: the relation itself. */
 export interface RenameStatement {
   readonly kind: "rename";
-  readonly object: "table" | "view" | "materialized view" | "index" | "sequence" | "column" | "constraint" | "schema";
+  readonly object:
+    | "table"
+    | "view"
+    | "materialized view"
+    | "index"
+    | "sequence"
+    | "column"
+    | "constraint"
+    | "schema"
+    | "type"
+    | "attribute"
+    | "domain constraint";
   readonly relation: NameNode;
   readonly part: string | null;
   readonly newName: string;
@@ -371,7 +456,7 @@ export interface RenameStatement {
 
 export interface DropStatement {
   readonly kind: "drop";
-  readonly object: "table" | "index" | "view" | "materialized view" | "sequence" | "schema" | "type";
+  readonly object: "table" | "index" | "view" | "materialized view" | "sequence" | "schema" | "type" | "domain";
   readonly names: readonly NameNode[];
   readonly ifExists: boolean;
   readonly cascade: boolean;

@@ -12,6 +12,7 @@ import type {
   Node,
   ObjectType,
   RenameStmt,
+  RoleSpec,
 } from "@pgsql/types";
 import type {
   AlterTableCommand,
@@ -73,9 +74,14 @@ function smallDefinition(node: Node, c: Conversion, position: number): Statement
     }
     case "CreateSchemaStmt": {
       const schema = only(node, tag);
-      if (schema.schemaElts !== undefined) throw notSupported("CREATE SCHEMA with elements", position);
-      if (schema.schemaname === undefined) throw notSupported("CREATE SCHEMA AUTHORIZATION", position);
-      return { kind: "create schema", name: schema.schemaname, ifNotExists: schema.if_not_exists ?? false, position };
+      const elements = (schema.schemaElts ?? []).map((element) => {
+        const converted = convertDefinition(element, c, position);
+        if (converted === null) throw notSupported("this element of CREATE SCHEMA", position);
+        return converted;
+      });
+      const name = schema.schemaname ?? null;
+      const role = roleName(schema.authrole);
+      return { kind: "create schema", name, role, ifNotExists: schema.if_not_exists ?? false, elements, position };
     }
     case "CreateSeqStmt": {
       const sequence = only(node, tag);
@@ -143,6 +149,11 @@ function smallDefinition(node: Node, c: Conversion, position: number): Statement
   }
 }
 
+/** The role that AUTHORIZATION names; null: the user, or none given. */
+function roleName(role: RoleSpec | undefined): string | null {
+  return role?.roletype === "ROLESPEC_CSTRING" ? (role.rolename ?? null) : null;
+}
+
 function persistence(code: string | undefined): Persistence {
   return code === "t" ? "temporary" : code === "u" ? "unlogged" : "permanent";
 }
@@ -152,7 +163,7 @@ function relations(nodes: readonly Node[] | undefined, c: Conversion): NameNode[
 }
 
 /** A name that the grammar gives as a list, a string, or a type's name. */
-function pathOf(node: Node | undefined): string[] {
+export function pathOf(node: Node | undefined): string[] {
   if (node === undefined) return [];
   const tag = tagOf(node);
   if (tag === "List") return (only(node, "List").items ?? []).flatMap(pathOf);
@@ -192,7 +203,7 @@ function createTable(node: CreateStmt, c: Conversion, position: number): CreateT
   };
 }
 
-function columnDef(node: ColumnDef, c: Conversion): ColumnDefNode {
+export function columnDef(node: ColumnDef, c: Conversion): ColumnDefNode {
   const position = c.position(node.location);
   if (node.typeName === undefined) throw notSupported("a column without a type", position);
   return {
@@ -205,7 +216,7 @@ function columnDef(node: ColumnDef, c: Conversion): ColumnDefNode {
 }
 
 /** DEFERRABLE and INITIALLY follow the constraint that they are about as items of their own. */
-function columnConstraints(nodes: readonly Node[] | undefined, c: Conversion): ConstraintNode[] {
+export function columnConstraints(nodes: readonly Node[] | undefined, c: Conversion): ConstraintNode[] {
   const result: ConstraintNode[] = [];
   for (const node of nodes ?? []) {
     const item = only(node, "Constraint");
@@ -231,7 +242,7 @@ const FOREIGN_KEY_ACTIONS: Record<string, ForeignKeyAction> = {
   d: "set default",
 };
 
-function constraint(node: Constraint, c: Conversion): ConstraintNode {
+export function constraint(node: Constraint, c: Conversion): ConstraintNode {
   const position = c.position(node.location);
   const shared = {
     name: node.conname ?? null,
@@ -407,6 +418,10 @@ const RENAMED: Partial<Record<ObjectType, RenameStatement["object"]>> = {
   OBJECT_COLUMN: "column",
   OBJECT_TABCONSTRAINT: "constraint",
   OBJECT_SCHEMA: "schema",
+  OBJECT_TYPE: "type",
+  OBJECT_DOMAIN: "type",
+  OBJECT_DOMCONSTRAINT: "domain constraint",
+  OBJECT_ATTRIBUTE: "attribute",
 };
 
 function rename(node: RenameStmt, c: Conversion, position: number): RenameStatement {
@@ -416,7 +431,11 @@ function rename(node: RenameStmt, c: Conversion, position: number): RenameStatem
   return {
     kind: "rename",
     object,
-    relation: isSchema ? { path: [node.subname ?? ""], position } : relationName(node.relation!, c),
+    relation: isSchema
+      ? { path: [node.subname ?? ""], position }
+      : node.relation === undefined
+        ? { path: pathOf(node.object), position: 0 }
+        : relationName(node.relation, c),
     part: isSchema ? null : (node.subname ?? null),
     newName: node.newname ?? "",
     ifExists: node.missing_ok ?? false,
@@ -432,6 +451,7 @@ const DROPPED: Partial<Record<ObjectType, DropStatement["object"]>> = {
   OBJECT_SEQUENCE: "sequence",
   OBJECT_SCHEMA: "schema",
   OBJECT_TYPE: "type",
+  OBJECT_DOMAIN: "domain",
 };
 
 function drop(node: DropStmt, position: number): DropStatement {

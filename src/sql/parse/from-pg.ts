@@ -46,6 +46,7 @@ import {
   convertWith,
   relationName,
 } from "./from-pg-query.js";
+import { convertTypeDefinition } from "./from-pg-types.js";
 
 /** One statement; `position` is where it begins, `positionOfByte` maps the grammar's offsets. */
 export function convertStatement(
@@ -75,7 +76,7 @@ function statement(node: Node, c: Conversion, position: number): StatementNode {
     case "VariableShowStmt":
       return { kind: "show", name: only(node, tag).name ?? "", position };
     default: {
-      const definition = convertDefinition(node, c, position);
+      const definition = convertDefinition(node, c, position) ?? convertTypeDefinition(node, c, position);
       if (definition !== null) return definition;
       throw notSupported(spelled(tag), position);
     }

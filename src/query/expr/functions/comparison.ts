@@ -3,6 +3,7 @@
  * families for arrays and records. IS DISTINCT FROM is a function that prints as an operator.
  */
 import {
+  BIT,
   BOOL,
   BPCHAR,
   BYTEA,
@@ -24,6 +25,7 @@ import {
   TIMESTAMPTZ,
   TIMETZ,
   UUID,
+  VARBIT,
   type Value,
   VECTOR,
 } from "../../../protocol/values.js";
@@ -62,7 +64,7 @@ function direct(a: SqlType, b: SqlType): ScalarFunction[] {
 const INTEGERS = [INT2, INT4, INT8];
 const FLOATS = [FLOAT4, FLOAT8];
 const PLAIN = [OID, DATE, TIME, TIMESTAMP, TIMESTAMPTZ, BOOL];
-const ORDERED = [NUMERIC, TEXT, BPCHAR, NAME, UUID, BYTEA, TIMETZ, INTERVAL, JSONB, VECTOR];
+const ORDERED = [NUMERIC, TEXT, BPCHAR, NAME, UUID, BYTEA, TIMETZ, INTERVAL, JSONB, VECTOR, BIT, VARBIT];
 
 export const COMPARISONS: readonly ScalarFunction[] = [
   ...INTEGERS.flatMap((a) => INTEGERS.flatMap((b) => direct(a, b))),
@@ -71,14 +73,15 @@ export const COMPARISONS: readonly ScalarFunction[] = [
   ...ORDERED.flatMap((type) => byOrder(type, type, comparatorOf(type))),
 ];
 
+const FAMILIES = new Set(["array", "record", "enum"]);
+
 /** Arrays compare with arrays of the same element type, records with records. */
 function comparisonFamily(symbol: string, test: Test): FunctionFamily {
   return family(symbol, (types) => {
     const known = types.filter((type) => type.name !== "unknown");
     const first = known[0];
     if (types.length !== 2 || first === undefined) return null;
-    if (!known.every((type) => type.name === first.name) || (first.name !== "array" && first.name !== "record"))
-      return null;
+    if (!known.every((type) => type.name === first.name) || !FAMILIES.has(first.name)) return null;
     const operand = operandType(known);
     if (operand === null) return null;
     const compare = comparatorOf(operand);

@@ -102,7 +102,18 @@ export function family<F>(name: string, instantiate: (types: readonly SqlType[])
   };
 }
 
+const userTypeKeys = new WeakMap<SqlType, string>();
+let userTypesMet = 0;
+
 function typeKey(type: SqlType): string {
+  if (type.user !== undefined) {
+    let key = userTypeKeys.get(type);
+    if (key === undefined) {
+      key = `#${++userTypesMet}`;
+      userTypeKeys.set(type, key);
+    }
+    return key;
+  }
   if (type.element !== null) return `${typeKey(type.element)}[]`;
   if (type.fields === undefined) return type.name;
   const fields = type.fields.map((field) => `${JSON.stringify(field.name)} ${typeKey(field.type)}`);

@@ -1,0 +1,58 @@
+/** Definitions of types that statements make (CREATE TYPE, CREATE DOMAIN), stored like tables. */
+import { type EnumLabel, type RecordField, type SqlType, userType } from "../protocol/values.js";
+import type { CheckDef } from "./table.js";
+
+interface NamedType {
+  /** Unique within the tenant. */
+  readonly id: number;
+  readonly schema: string;
+  readonly name: string;
+  /** Microseconds since the epoch. */
+  readonly createdAt: number;
+}
+
+export interface EnumDef extends NamedType {
+  readonly kind: "enum";
+  /** In the type's order, which is that of the labels' numbers. */
+  readonly labels: readonly EnumLabel[];
+}
+
+/** Values of another type that satisfy conditions. */
+export interface DomainDef extends NamedType {
+  readonly kind: "domain";
+  readonly base: SqlType;
+  readonly notNull: boolean;
+  /** DEFAULT as SQL text. */
+  readonly defaultSql: string | null;
+  /** Conditions over VALUE. */
+  readonly checks: readonly CheckDef[];
+}
+
+export interface CompositeDef extends NamedType {
+  readonly kind: "composite";
+  readonly fields: readonly RecordField[];
+}
+
+export type TypeDef = EnumDef | DomainDef | CompositeDef;
+
+/** The type as columns and expressions have it. */
+export function sqlTypeOf(definition: TypeDef): SqlType {
+  const { id, schema, name } = definition;
+  switch (definition.kind) {
+    case "enum":
+      return userType({ kind: "enum", id, schema, name, labels: definition.labels, fields: [], base: null });
+    case "domain":
+      return userType({ kind: "domain", id, schema, name, labels: [], fields: [], base: definition.base });
+    case "composite":
+      return userType({ kind: "composite", id, schema, name, labels: [], fields: definition.fields, base: null });
+  }
+}
+
+/** Whether the type is the one with that id, or is made of it. */
+export function usesType(type: SqlType, id: number): boolean {
+  if (type.user !== undefined && type.user.id === id) return true;
+  if (type.element !== null && usesType(type.element, id)) return true;
+  if (type.user === undefined) return false;
+  const { base, fields } = type.user;
+  return (base !== null && usesType(base, id)) || fields.some((field) => usesType(field.type, id));
+}
