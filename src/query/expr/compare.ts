@@ -2,8 +2,9 @@
  * Order and equality of values by type: ORDER BY, DISTINCT, GROUP BY, hash joins, min/max, index bounds and the
  * comparison operators all use these, so that they agree with each other.
  */
-import { Numeric } from "../../protocol/numeric.js";
+
 import { orderOfLabel } from "../../protocol/enum-labels.js";
+import { Numeric } from "../../protocol/numeric.js";
 import type { Interval, Json, SqlArray, SqlType, TimeTz, Value } from "../../protocol/values.js";
 
 export type Comparator = (a: Value, b: Value) => number;
