@@ -27,6 +27,7 @@ import {
 } from "../protocol/frames.js";
 import type { Identity } from "../protocol/identity.js";
 import type { ActorMetrics, ActorSettings, FromActor, ToActor } from "../protocol/messages.js";
+import { SegmentCache } from "../query/exec/segments/segment-cache.js";
 import { directoryHandlers } from "./handlers/directory.js";
 import type { Handler } from "./handlers/handler.js";
 import { queryHandlers } from "./handlers/query.js";
@@ -69,6 +70,7 @@ export class Actor {
   private readonly scheduler = new Scheduler();
   private readonly replies = new ReplyWriter();
   private readonly idempotency: Idempotency;
+  private readonly segments: SegmentCache;
   /** Requests that did not end at once, by id. */
   private readonly running = new Map<number, Request>();
   private readonly unflushed = new Set<Partition>();
@@ -83,6 +85,7 @@ export class Actor {
     private readonly settings: ActorSettings,
     private readonly output: ActorSurroundings,
   ) {
+    this.segments = new SegmentCache(settings.config.storage.columnSegmentBytes);
     this.idempotency = new Idempotency(settings.config.idempotency.windowHours * 3_600_000);
     this.sweeper = setInterval(() => this.sweep(), SWEEP_INTERVAL_MS).unref();
   }
@@ -91,12 +94,17 @@ export class Actor {
   static async open(settings: ActorSettings, output: ActorSurroundings): Promise<Actor> {
     const actor = new Actor(settings, output);
     for (const number of settings.partitions) {
-      const partition = await openPartition(settings, number, {
-        wroteSomething: () => actor.wrote(actor.partitions.get(number)!),
-        durable: (sequence) => actor.durable(number, sequence),
-        undone: (first, error) => actor.undone(actor.partitions.get(number)!, first, error),
-        failed: (error) => output.failed(error),
-      });
+      const partition = await openPartition(
+        settings,
+        number,
+        {
+          wroteSomething: () => actor.wrote(actor.partitions.get(number)!),
+          durable: (sequence) => actor.durable(number, sequence),
+          undone: (first, error) => actor.undone(actor.partitions.get(number)!, first, error),
+          failed: (error) => output.failed(error),
+        },
+        actor.segments,
+      );
       actor.partitions.set(number, partition);
     }
     const adminPassword = await actor.openDirectory();

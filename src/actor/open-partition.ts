@@ -1,6 +1,7 @@
 /** Opens one partition as the configuration says. */
 import type { DbError } from "../protocol/errors.js";
 import type { ActorSettings } from "../protocol/messages.js";
+import type { SegmentCache } from "../query/exec/segments/segment-cache.js";
 import { openShardOnDisk, partitionDirectory } from "../storage/shard-on-disk.js";
 import { Partition } from "./partition.js";
 
@@ -18,6 +19,7 @@ export async function openPartition(
   settings: ActorSettings,
   number: number,
   events: PartitionEvents,
+  segments?: SegmentCache,
 ): Promise<Partition> {
   const { storage } = settings.config;
   const directory = partitionDirectory(settings.dataDirectory, number);
@@ -33,5 +35,5 @@ export async function openPartition(
     onFlushFailed: (first, _last, error) => events.undone(first, error),
     onFailed: events.failed,
   });
-  return new Partition(number, shard, settings.config, events.wroteSomething);
+  return new Partition(number, shard, settings.config, events.wroteSomething, segments);
 }

@@ -9,6 +9,7 @@ import type { DbError } from "../protocol/errors.js";
 import { TENANTS_IN_MEMORY_MAX } from "../protocol/limits.js";
 import type { PartitionMetrics } from "../protocol/messages.js";
 import { createRowNumbers, type RowNumbers } from "../query/exec/row-numbers.js";
+import { SegmentCache } from "../query/exec/segments/segment-cache.js";
 import type { Shard } from "../storage/shard.js";
 import { InteractiveTransactions } from "./interactive-transactions.js";
 import { OutputGate } from "./output-gate.js";
@@ -29,7 +30,10 @@ export class Partition implements TenantHost {
     readonly config: Config,
     /** Asks the mailbox to flush the shard at the end of this turn. */
     readonly wroteSomething: () => void,
+    /** Shared by the partitions of an actor. */
+    readonly segments = new SegmentCache(config.storage.columnSegmentBytes),
   ) {
+    shard.onApplied = (operations) => segments.applied(operations);
     this.rowNumbers = this.freshRowNumbers();
     this.sequences = this.freshSequences();
     this.gate.open(shard.durableSequence);

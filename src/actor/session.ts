@@ -259,6 +259,7 @@ export class Session {
       user: this.options.user,
       params: convertParameters(plan, run.params),
       rowNumbers: this.tenant.partition.rowNumbers,
+      segments: this.tenant.partition.segments,
       transactionMicros: this.transactionMicros,
       statementMicros: this.transaction === null ? this.transactionMicros : nowMicros(),
       timeZone: this.settings.timeZone,

@@ -6,6 +6,7 @@ import { Catalog } from "../catalog/catalog.js";
 import type { Sequences } from "../catalog/sequences.js";
 import type { Config } from "../protocol/config.js";
 import type { RowNumbers } from "../query/exec/row-numbers.js";
+import type { SegmentCache } from "../query/exec/segments/segment-cache.js";
 import type { Shard } from "../storage/shard.js";
 import type { Transaction } from "../storage/store.js";
 import { PlanCache } from "./plan-cache.js";
@@ -17,6 +18,7 @@ export interface TenantHost {
   readonly config: Config;
   readonly rowNumbers: RowNumbers;
   readonly sequences: Sequences;
+  readonly segments: SegmentCache;
   /** Has the shard flushed at the end of this turn. */
   wroteSomething(): void;
 }

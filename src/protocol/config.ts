@@ -55,6 +55,8 @@ export const ConfigSchema = section({
     logSegmentBytes: Type.Integer({ minimum: 64 * KIB, maximum: 4 * GIB }),
     logRetentionBytes: Type.Integer({ minimum: 0, maximum: TIB }),
     versionBytesMax: Type.Integer({ minimum: MIB, maximum: TIB }),
+    /** 0: no segments. */
+    columnSegmentBytes: Type.Integer({ minimum: 0, maximum: TIB }),
   }),
   query: section({
     maxRows: count(1, 10_000_000),

@@ -5,17 +5,11 @@
 import type { OrderedMap } from "./ordered-map.js";
 import { keyText } from "./ordered-map.js";
 import type { RangeRead } from "./read-set.js";
-import type { Cursor, Entries, KeyRange } from "./store.js";
+import type { Corrections, Cursor, Entries, KeyRange } from "./store.js";
 import { type VersionedKey, valueAt } from "./versions.js";
 
 /** A source of corrections, in the cursor's order; `value` null hides the engine's entry. */
-interface Overlay {
-  /** Key of the correction that comes next, null at the end. */
-  text: string | null;
-  key: Uint8Array;
-  value: Uint8Array | null;
-  advance(): void;
-}
+type Overlay = Corrections;
 
 interface Keyed {
   readonly key: Uint8Array;
@@ -75,6 +69,36 @@ export function writeOverlay(
 ): Overlay | null {
   const overlay = new MapOverlay(map, range, (write) => write.value);
   return overlay.text === null ? null : overlay;
+}
+
+/** Several sources as one, ascending; where two have a key, the earlier source wins. */
+export class MergedCorrections implements Corrections {
+  text: string | null = null;
+  key: Uint8Array = NO_BYTES;
+  value: Uint8Array | null = null;
+  #sources: Overlay[];
+
+  constructor(sources: readonly (Overlay | null)[]) {
+    this.#sources = sources.filter((source) => source !== null);
+    this.#settle();
+  }
+
+  advance(): void {
+    for (const source of this.#sources) if (source.text === this.text) source.advance();
+    this.#settle();
+  }
+
+  #settle(): void {
+    if (this.#sources.some((source) => source.text === null)) {
+      this.#sources = this.#sources.filter((source) => source.text !== null);
+    }
+    let first: Overlay | null = null;
+    for (const source of this.#sources) if (first === null || source.text! < first.text!) first = source;
+    this.text = first === null ? null : first.text;
+    if (first === null) return;
+    this.key = first.key;
+    this.value = first.value;
+  }
 }
 
 export class MergedCursor implements Cursor {

@@ -72,6 +72,8 @@ export class Shard implements TransactionHost {
   readonly #options: ShardOptions;
   readonly #open = new OpenTransactions();
   readonly #counters = { commits: 0, conflicts: 0, flushes: 0, syncs: 0, syncMicros: 0, abortedForMemory: 0 };
+  /** Told of all operations that the engine has taken, so that a cache of its entries can follow. Must not throw. */
+  onApplied: ((operations: readonly Operation[]) => void) | null = null;
   committedSequence = 0;
   appliedSequence = 0;
   durableSequence = 0;
@@ -230,6 +232,7 @@ export class Shard implements TransactionHost {
     operations.push({ key: APPLIED_SEQUENCE_KEY, value: encodeSequence(sequence) });
     this.engine.write(operations);
     this.appliedSequence = sequence;
+    this.onApplied?.(operations);
     this.#operations += operations.length;
     if (this.#operations - (this.#checkpoints.at(-1)?.operations ?? 0) >= CHECKPOINT_OPERATIONS) {
       this.#checkpoints.push({ sequence, operations: this.#operations });

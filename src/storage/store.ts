@@ -3,6 +3,8 @@
  * implement it; every model's records go through it, so one transaction spans all of them.
  */
 
+import type { OrderedMap } from "./ordered-map.js";
+
 /** Keys from `gte` (inclusive) to `lt` (exclusive), in byte order; `reverse` walks from the end. */
 export interface KeyRange {
   readonly gte: Uint8Array;
@@ -23,6 +25,24 @@ export interface Cursor {
 }
 
 /**
+ * What a transaction sees differently from a cache of the engine's entries: the correction that comes next, in key
+ * order. Valid until the transaction ends, whatever is written meanwhile.
+ */
+export interface Corrections {
+  /** The key as latin-1 text (ordered-map.ts); null at the end. */
+  readonly text: string | null;
+  readonly key: Uint8Array;
+  /** Null: the transaction sees no such entry. */
+  readonly value: Uint8Array | null;
+  advance(): void;
+}
+
+/** Entries that are newer than a cache of the engine's, by key as latin-1 text. */
+export interface NewerEntries {
+  readonly entries: OrderedMap<{ readonly key: Uint8Array; readonly value: Uint8Array | null }>;
+}
+
+/**
  * One snapshot plus the transaction's own writes. Everything is synchronous: reads come from memory or RocksDB on
  * the calling thread. Serializable: `commit` refuses (serialization_failure) when something this transaction read
  * (keys and ranges) or wrote was changed by a commit after its snapshot.
@@ -37,6 +57,12 @@ export interface Transaction {
   getMany(keys: readonly Uint8Array[]): (Uint8Array | undefined)[];
   /** Sees the transaction's own writes as of the call; writes made while it is open are not seen by it. */
   scan(range: KeyRange): Cursor;
+  /** True when a scan that starts now reads exactly what the engine holds, so that a cache may keep it. */
+  readonly seesEngine: boolean;
+  /** What it sees in the range that a cache of the engine's entries lacks. Counts as having read the whole range. */
+  corrections(range: KeyRange, newer: NewerEntries): Corrections;
+  /** Throws when the transaction has ended, as every read does. */
+  requireOpen(): void;
   /** Throws read_only_transaction, or query_error (54000) past the transaction's size bound. Keeps both arguments. */
   put(key: Uint8Array, value: Uint8Array): void;
   delete(key: Uint8Array): void;

@@ -6,10 +6,10 @@
 import { DbError, sqlError } from "../protocol/errors.js";
 import { TRANSACTION_BYTES_MAX } from "../protocol/limits.js";
 import type { Engine, Operation } from "./engine.js";
-import { MergedCursor, versionOverlay, writeOverlay } from "./merged-cursor.js";
+import { MergedCorrections, MergedCursor, versionOverlay, writeOverlay } from "./merged-cursor.js";
 import { createOrderedMap, keyText, type OrderedMap } from "./ordered-map.js";
 import { ReadSet } from "./read-set.js";
-import type { Cursor, KeyRange, Transaction } from "./store.js";
+import type { Corrections, Cursor, KeyRange, NewerEntries, Transaction } from "./store.js";
 import { type RecentVersions, valueAt } from "./versions.js";
 
 /**
@@ -139,6 +139,29 @@ export class ShardTransaction implements Transaction {
     });
     cursors.add(cursor);
     return cursor;
+  }
+
+  get seesEngine(): boolean {
+    const { committedSequence, appliedSequence } = this.#host;
+    return !this.dirty && this.snapshot === committedSequence && committedSequence === appliedSequence;
+  }
+
+  corrections(range: KeyRange, newer: NewerEntries): Corrections {
+    this.#checkOpen();
+    const { versions } = this.#host;
+    const own = this.dirty ? writeOverlay(this.#orderedWrites(), range) : null;
+    const recent = versions.size > 0 ? versionOverlay(versions.ordered(), range, this.snapshot) : null;
+    const beneath = newer.entries.size > 0 ? writeOverlay(newer.entries, range) : null;
+    const read = this.#reads?.addRange(range);
+    if (read !== undefined) {
+      read.finished = true;
+      read.closed = true;
+    }
+    return new MergedCorrections([own, recent, beneath]);
+  }
+
+  requireOpen(): void {
+    this.#checkOpen();
   }
 
   put(key: Uint8Array, value: Uint8Array): void {

@@ -10,6 +10,7 @@ import type { Value } from "../../protocol/values.js";
 import type { Transaction } from "../../storage/store.js";
 import type { EvalContext, SubqueryExpr } from "../expr/expr.js";
 import type { RowNumbers } from "./row-numbers.js";
+import type { SegmentCache } from "./segments/segment-cache.js";
 
 export interface ExecContext extends EvalContext {
   readonly tx: Transaction;
@@ -17,6 +18,8 @@ export interface ExecContext extends EvalContext {
   readonly tenantNumber: number;
   /** Numbers for rows of tables without a primary key; one allocator per actor. */
   readonly rowNumbers: RowNumbers;
+  /** Column segments of the actor's tables; null: scans read records. */
+  readonly segments: SegmentCache | null;
   /** Rows of a full batch: BATCH_ROWS, less in tests. */
   readonly batchRows: number;
   readonly statement: StatementState;

@@ -5,6 +5,7 @@ import type { Transaction } from "../../storage/store.js";
 import type { EvalServices } from "../expr/expr.js";
 import { type ExecContext, StatementState } from "./context.js";
 import type { RowNumbers } from "./row-numbers.js";
+import type { SegmentCache } from "./segments/segment-cache.js";
 import { runSubquery } from "./subquery.js";
 
 export interface ContextInit {
@@ -21,6 +22,7 @@ export interface ContextInit {
   /** Bytes that the statement's operators may hold. */
   readonly memoryBytesMax: number;
   readonly batchRows?: number;
+  readonly segments?: SegmentCache | null;
   /** Throws when the statement was cancelled or ran past its deadline. */
   checkpoint(): void;
   shouldYield(): boolean;
@@ -42,6 +44,7 @@ export function createContext(init: ContextInit): ExecContext {
     statementMicros: init.statementMicros,
     timeZone: init.timeZone,
     outer: null,
+    segments: init.segments ?? null,
     batchRows: init.batchRows ?? BATCH_ROWS,
     statement: new StatementState(init.memoryBytesMax),
     checkpoint: init.checkpoint,

@@ -1,65 +1,176 @@
-/** A scan of a whole table in the order of its row keys, filtering while it reads. */
+/**
+ * A scan of a whole table in the order of its row keys, filtering while it reads: from column segments where the table
+ * has them, else from records. A scan that turns out to be long makes the segments, and goes on with them.
+ */
 
 import { prefixRange } from "../../storage/keys.js";
 import type { Cursor } from "../../storage/store.js";
+import type { Batch } from "../expr/expr.js";
 import type { ScanPlan } from "../plan/plan.js";
 import type { ExecContext } from "./context.js";
 import type { Open, Operator, Pulled } from "./operator.js";
 import { compileRowDecoder, RowDecoder, type RowDecoderProgram } from "./row-decoder.js";
+import { crowdedSegment, foldNewer } from "./segments/fold-newer.js";
+import { SegmentBuilder } from "./segments/segment-builder.js";
+import type { SegmentCache } from "./segments/segment-cache.js";
+import { Chunk, compileSegmentScan, SegmentScan, type SegmentScanProgram } from "./segments/segment-scan.js";
+import type { TableSegments } from "./segments/table-segments.js";
 import { layoutOf } from "./table-layout.js";
 
 /** Rows of a scan's first batch: a statement with a small LIMIT reads little more than it needs. */
 export const FIRST_BATCH_ROWS = 64;
+/** Rows of a chunk for a consumer of chunks. */
+const CHUNK_ROWS = 4096;
 
-export function compileScan(plan: ScanPlan): Open {
-  const program = compileRowDecoder(plan);
-  const { rowPrefixOf } = layoutOf(plan.table);
-  return (context) => new ScanOperator(program, rowPrefixOf(context.tenantNumber), plan.reverse, context);
+interface ScanProgram {
+  readonly rows: RowDecoderProgram;
+  /** Null: the scan reads records in any case. */
+  readonly segments: SegmentScanProgram | null;
+  readonly prefixOf: (tenantNumber: number) => Uint8Array;
+  readonly reverse: boolean;
 }
 
-class ScanOperator implements Operator {
+export function compileScan(plan: ScanPlan): Open {
+  const rows = compileRowDecoder(plan);
+  const { rowPrefixOf } = layoutOf(plan.table);
+  const program = { rows, segments: compileSegmentScan(plan, rows), prefixOf: rowPrefixOf, reverse: plan.reverse };
+  return (context) => new ScanOperator(program, context);
+}
+
+export class ScanOperator implements Operator {
   private readonly rows: RowDecoder;
+  /** Null: this run reads records to its end. */
+  private cache: SegmentCache | null;
   private cursor: Cursor | null = null;
+  private builder: SegmentBuilder | null = null;
+  private folding: TableSegments | null = null;
+  private scan: SegmentScan | null = null;
   private size: number;
+  private begun = false;
   private done = false;
+  private records = 0;
+  private lastKey: Uint8Array | null = null;
+  private handsOutChunks = false;
 
   constructor(
-    program: RowDecoderProgram,
-    private readonly prefix: Uint8Array,
-    private readonly reverse: boolean,
+    private readonly program: ScanProgram,
     private readonly context: ExecContext,
   ) {
-    this.rows = new RowDecoder(program, context);
+    this.rows = new RowDecoder(program.rows, context);
+    this.cache = program.segments === null ? null : context.segments;
     this.size = Math.min(FIRST_BATCH_ROWS, context.batchRows);
+  }
+
+  /** The consumer knows what to do with a Chunk: rows of segments come as such. Called before the first `next`. */
+  acceptChunks(): void {
+    this.handsOutChunks = true;
   }
 
   next(): Pulled {
     const { context } = this;
     while (!this.done) {
-      if (this.cursor !== null && context.shouldYield()) return context.yieldTurn().then(() => this.readOrNext());
-      this.read();
-      if (this.rows.length > 0) return this.rows.take();
+      if (this.begun && context.shouldYield()) return context.yieldTurn().then(() => this.advance() ?? this.next());
+      const batch = this.advance();
+      if (batch !== undefined) return batch;
     }
     return null;
   }
 
-  private readOrNext(): Pulled {
-    this.read();
-    return this.rows.length > 0 ? this.rows.take() : this.next();
+  /** A piece of work; undefined when it gave no rows. */
+  private advance(): Batch | undefined {
+    this.context.checkpoint();
+    if (!this.begun) {
+      this.begun = true;
+      if (this.cache !== null) this.lookForSegments(this.cache);
+    }
+    if (this.scan !== null) return this.readSegments(this.scan);
+    if (this.builder !== null) return this.build(this.builder);
+    if (this.folding !== null) return this.fold(this.folding);
+    return this.readRecords();
   }
 
-  private read(): void {
-    const { rows, context } = this;
-    context.checkpoint();
-    this.cursor ??= context.tx.scan(prefixRange(this.prefix, this.reverse));
+  private readRecords(): Batch | undefined {
+    const { rows, context, program } = this;
+    this.cursor ??= context.tx.scan(prefixRange(program.prefixOf(context.tenantNumber), program.reverse));
     const { keys, values } = this.cursor.next(this.size);
     for (let i = 0; i < keys.length; i++) rows.add(keys[i]!, values[i]!);
-    if (keys.length === 0) this.close();
     this.size = context.batchRows;
+    if (keys.length === 0) this.close();
+    else if (this.cache !== null) {
+      this.records += keys.length;
+      if (this.records >= this.cache.sizes.recordsBefore) {
+        this.lastKey = Buffer.from(keys[keys.length - 1]!);
+        this.lookForSegments(this.cache);
+      }
+    }
+    return rows.length > 0 ? rows.take() : undefined;
+  }
+
+  /**
+   * Goes over to segments, or to making them. What is made must be what the engine holds, so it is only made from a
+   * transaction that sees exactly that, and of tables that are known to be long; others read on in the records.
+   */
+  private lookForSegments(cache: SegmentCache): void {
+    const { context } = this;
+    const { layout, source } = this.program.segments!;
+    const table = cache.find(context.tenantNumber, layout, source);
+    const missing = source.filter((id) => table === null || table.holds(layout, id) === "not yet");
+    if (table !== null && missing.length === 0) {
+      if (table.busy || !context.tx.seesEngine || crowdedSegment(cache, table) < 0) this.open(table);
+      else this.folding = table;
+      return;
+    }
+    if (this.records < cache.sizes.recordsBefore) return;
+    const claimed = context.tx.seesEngine ? cache.claim(context.tenantNumber, layout) : null;
+    if (claimed === null) this.cache = null;
+    else this.builder = new SegmentBuilder(cache, claimed, layout, [...new Set(missing)], context.tx);
+  }
+
+  private build(builder: SegmentBuilder): undefined {
+    if (!builder.step()) return;
+    this.builder = null;
+    const { layout, source } = this.program.segments!;
+    const table = this.cache!.find(this.context.tenantNumber, layout, source);
+    if (table !== null && source.every((id) => table.holds(layout, id) === "yes")) this.open(table);
+    else this.cache = null;
+  }
+
+  private fold(table: TableSegments): undefined {
+    const crowded =
+      table.busy || table.dropped || !this.context.tx.seesEngine ? -1 : crowdedSegment(this.cache!, table);
+    if (crowded >= 0) {
+      foldNewer(this.cache!, table, this.program.segments!.layout, crowded);
+      return;
+    }
+    this.folding = null;
+    if (table.dropped) this.cache = null;
+    else this.open(table);
+  }
+
+  private open(table: TableSegments): void {
+    const { program, context } = this;
+    const rowsMax = this.handsOutChunks ? CHUNK_ROWS : context.batchRows;
+    this.scan = new SegmentScan(program.segments!, table, context, rowsMax, this.lastKey);
+    this.cursor?.close();
+    this.cursor = null;
+  }
+
+  private readSegments(scan: SegmentScan): Batch | undefined {
+    this.context.tx.requireOpen();
+    const piece = scan.step();
+    if (piece === null) {
+      this.close();
+      return undefined;
+    }
+    // The getter of a chunk would be asked for every value.
+    if (piece instanceof Chunk && !this.handsOutChunks) return { columns: piece.columns, length: piece.length };
+    return piece;
   }
 
   close(): void {
     this.done = true;
+    this.builder?.abandon();
+    this.builder = null;
     this.cursor?.close();
     this.cursor = null;
   }

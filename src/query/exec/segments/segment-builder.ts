@@ -1,0 +1,139 @@
+/**
+ * Fills segments from records, a piece at a time, so that the scan that does it can give the actor's loop its turns:
+ * all of a table's segments at first, later further columns of the same rows. What the engine takes meanwhile is
+ * noted as newer entries by the cache. Made by a scan of a transaction that sees exactly what the engine holds.
+ */
+import type { Value } from "../../../protocol/values.js";
+import { prefixRange } from "../../../storage/keys.js";
+import type { RecordDecoder } from "../../../storage/record-codec.js";
+import type { Cursor, Transaction } from "../../../storage/store.js";
+import { emptyColumns } from "../row-buffer.js";
+import { decoderOf, type TableLayout } from "../table-layout.js";
+import { columnOf } from "./column.js";
+import { KeyCollector, Segment } from "./segment.js";
+import type { SegmentCache } from "./segment-cache.js";
+import type { TableSegments } from "./table-segments.js";
+
+/** Entries read at a time. */
+const STEP_ENTRIES = 1024;
+
+export class SegmentBuilder {
+  private readonly cursor: Cursor;
+  private readonly decode: RecordDecoder;
+  private readonly values: Value[][];
+  private readonly keys: KeyCollector | null;
+  private readonly made: Segment[] = [];
+  /** Columns for the segments that are there already, in their order; put into them at the end. */
+  private readonly added: Segment["columns"][] = [];
+  private row = 0;
+  private ended = false;
+
+  /** `table` was claimed by the caller and is given back here. `columnIds` are what it does not hold yet. */
+  constructor(
+    private readonly cache: SegmentCache,
+    private readonly table: TableSegments,
+    private readonly layout: TableLayout,
+    private readonly columnIds: readonly number[],
+    tx: Transaction,
+  ) {
+    this.decode = decoderOf(layout, columnIds);
+    this.values = emptyColumns(columnIds.length);
+    this.keys = table.columnIds.length === 0 ? new KeyCollector(table.prefixLength) : null;
+    this.cursor = tx.scan(prefixRange(layout.rowPrefixOf(table.tenantNumber)));
+  }
+
+  /** Reads on; true when there is nothing left to do, whether or not the table fitted into the memory. */
+  step(): boolean {
+    if (this.table.dropped) return this.end();
+    const { keys, values } = this.cursor.next(STEP_ENTRIES);
+    for (let i = 0; i < keys.length; i++) {
+      if (this.keys !== null) this.addRow(this.keys, keys[i]!, values[i]!);
+      else this.addValues(keys[i]!, values[i]!);
+      if (this.ended) return true;
+    }
+    if (keys.length > 0) return false;
+    if (this.keys !== null && this.keys.length > 0) this.finishSegment(this.keys);
+    while (this.keys === null && !this.ended && this.added.length < this.table.segments.length) this.skipTo(null);
+    if (this.ended) return true;
+    this.publish();
+    return this.end();
+  }
+
+  /** Leaves the table as it was. */
+  abandon(): void {
+    if (this.ended) return;
+    this.end();
+    if (this.keys !== null) this.cache.drop(this.table);
+  }
+
+  private end(): true {
+    this.ended = true;
+    this.cursor.close();
+    this.table.busy = false;
+    return true;
+  }
+
+  private publish(): void {
+    const { table } = this;
+    if (this.keys !== null) table.segments = this.made;
+    for (let i = 0; i < this.added.length; i++) {
+      for (const [id, column] of this.added[i]!) table.segments[i]!.columns.set(id, column);
+    }
+    table.hold(this.layout, this.columnIds);
+    this.cache.built++;
+  }
+
+  private addRow(keys: KeyCollector, key: Uint8Array, record: Uint8Array): void {
+    this.decode(record, this.values, keys.length);
+    keys.add(key);
+    if (keys.length === this.cache.sizes.segmentRows) this.finishSegment(keys);
+  }
+
+  private finishSegment(collector: KeyCollector): void {
+    const rows = collector.length;
+    const segment = new Segment(collector.take());
+    this.made.push(segment);
+    this.fill(segment.columns, rows, segment.keys.bytes.byteLength + segment.keys.offsets.byteLength);
+  }
+
+  private fill(columns: Segment["columns"], rows: number, keyBytes: number): void {
+    let bytes = keyBytes;
+    for (let i = 0; i < this.columnIds.length; i++) {
+      const id = this.columnIds[i]!;
+      const column = columnOf(this.layout.types[id]!, this.values[i]!, rows);
+      columns.set(id, column);
+      bytes += column.bytes;
+    }
+    if (!this.cache.grow(this.table, bytes)) this.end();
+  }
+
+  /** A row of the engine goes to its place, if a segment has the key; if none has, it is a newer entry. */
+  private addValues(key: Uint8Array, record: Uint8Array): void {
+    if (this.skipTo(key)) this.decode(record, this.values, this.row++);
+    const segment = this.table.segments[this.added.length];
+    if (segment !== undefined && this.row === segment.rows) this.finishAdded(segment);
+  }
+
+  /** Passes over rows that the engine has no more, up to the key or the end of a segment; true when the key is there. */
+  private skipTo(key: Uint8Array | null): boolean {
+    for (;;) {
+      const segment = this.table.segments[this.added.length];
+      if (segment === undefined || this.ended) return false;
+      while (this.row < segment.rows) {
+        const order = key === null ? -1 : segment.keys.compare(this.row, key);
+        if (order === 0) return true;
+        if (order > 0) return false;
+        for (const values of this.values) values[this.row] = null;
+        this.row++;
+      }
+      this.finishAdded(segment);
+    }
+  }
+
+  private finishAdded(segment: Segment): void {
+    const columns: Segment["columns"] = new Map();
+    this.added.push(columns);
+    this.row = 0;
+    this.fill(columns, segment.rows, 0);
+  }
+}

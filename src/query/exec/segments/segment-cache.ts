@@ -1,0 +1,143 @@
+/**
+ * The column segments of one actor: which tables have them, within a bound of memory; the table that was scanned
+ * longest ago goes first. A cache that can be thrown away at any time: scans read records where it has nothing.
+ * Owned by the actor; its shards tell it of all that their engines take (`applied`).
+ */
+import type { Operation } from "../../../storage/engine.js";
+import { SPACE } from "../../../storage/keys.js";
+import type { TableLayout } from "../table-layout.js";
+import { TableSegments } from "./table-segments.js";
+
+/** Scans of a table that did not fit into the memory before it is tried again. */
+const SCANS_BEFORE_RETRY = 64;
+/** Newer entries a table may have for each of its rows before its segments are not worth their memory. */
+const NEWER_SHARE_MAX = 1;
+const NEWER_MIN = 100_000;
+
+/** Sizes that tests make small. */
+export interface SegmentSizes {
+  /** Records that a scan reads before it makes segments of the table. */
+  readonly recordsBefore: number;
+  /** Rows of a full segment. */
+  readonly segmentRows: number;
+  /** Changes of a segment that a scan merges without minding; beyond it the segment is made anew. */
+  readonly changesMax: number;
+}
+
+const SIZES: SegmentSizes = { recordsBefore: 16_384, segmentRows: 16_384, changesMax: 512 };
+
+export class SegmentCache {
+  /** By tenant, then by table id; in order of last use within `uses`. */
+  private readonly tenants = new Map<number, Map<number, TableSegments>>();
+  /** All tables, the one that was used longest ago first. */
+  private readonly uses = new Set<TableSegments>();
+  /** Scans until a table that was too large is tried again, by "tenant/table". */
+  private readonly tooLarge = new Map<string, number>();
+  bytes = 0;
+  built = 0;
+  evicted = 0;
+
+  constructor(
+    /** 0: no segments are made. */
+    readonly bytesMax: number,
+    readonly sizes: SegmentSizes = SIZES,
+  ) {}
+
+  get tables(): number {
+    return this.uses.size;
+  }
+
+  /** The table's segments, if there are any that fit its definition. */
+  find(tenantNumber: number, layout: TableLayout, columnIds: readonly number[]): TableSegments | null {
+    const table = this.tenants.get(tenantNumber)?.get(layout.table.id);
+    if (table === undefined) return null;
+    if (columnIds.some((id) => table.holds(layout, id) === "no")) {
+      this.drop(table);
+      return null;
+    }
+    this.uses.delete(table);
+    this.uses.add(table);
+    return table;
+  }
+
+  /** Segments to fill, marked busy; null when somebody else is at it or the table is known not to fit. */
+  claim(tenantNumber: number, layout: TableLayout): TableSegments | null {
+    const tableId = layout.table.id;
+    if (this.bytesMax === 0) return null;
+    const name = `${tenantNumber}/${tableId}`;
+    const wait = this.tooLarge.get(name);
+    if (wait !== undefined) {
+      if (wait > 0) this.tooLarge.set(name, wait - 1);
+      else this.tooLarge.delete(name);
+      return null;
+    }
+    let tables = this.tenants.get(tenantNumber);
+    if (tables === undefined) {
+      tables = new Map();
+      this.tenants.set(tenantNumber, tables);
+    }
+    let table = tables.get(tableId);
+    if (table === undefined) {
+      table = new TableSegments(tenantNumber, tableId, layout.rowPrefixOf(tenantNumber).length);
+      tables.set(tableId, table);
+      this.uses.add(table);
+    }
+    if (table.busy) return null;
+    table.busy = true;
+    return table;
+  }
+
+  /** Counts memory of the table, throwing others out. False: it does not fit, and is thrown out itself. */
+  grow(table: TableSegments, bytes: number): boolean {
+    if (table.dropped) return false;
+    table.bytes += bytes;
+    this.bytes += bytes;
+    for (const other of this.uses) {
+      if (this.bytes <= this.bytesMax) return true;
+      if (other !== table) this.evict(other);
+    }
+    if (this.bytes <= this.bytesMax) return true;
+    this.tooLarge.set(`${table.tenantNumber}/${table.tableId}`, SCANS_BEFORE_RETRY);
+    this.evict(table);
+    return false;
+  }
+
+  /** What the engine of one of the actor's shards has just taken. */
+  applied(operations: readonly Operation[]): void {
+    if (this.uses.size === 0) return;
+    for (const operation of operations) {
+      const { key } = operation;
+      if (key[4] !== SPACE.rows) continue;
+      const table = this.tenants.get(numberAt(key, 0))?.get(numberAt(key, 5));
+      if (table === undefined) continue;
+      this.bytes += table.applied(operation);
+      const newerMax = table.busy ? Number.POSITIVE_INFINITY : NEWER_MIN + NEWER_SHARE_MAX * table.rows;
+      if (this.bytes > this.bytesMax || table.entries.size > newerMax) this.evict(table);
+    }
+  }
+
+  drop(table: TableSegments): void {
+    if (table.dropped) return;
+    table.dropped = true;
+    this.bytes -= table.bytes;
+    this.uses.delete(table);
+    const tables = this.tenants.get(table.tenantNumber)!;
+    tables.delete(table.tableId);
+    if (tables.size === 0) this.tenants.delete(table.tenantNumber);
+  }
+
+  /** Throws everything out. */
+  clear(): void {
+    for (const table of [...this.uses]) this.drop(table);
+  }
+
+  private evict(table: TableSegments): void {
+    this.drop(table);
+    this.evicted++;
+  }
+}
+
+/** Big-endian. */
+function numberAt(key: Uint8Array, at: number): number {
+  return ((key[at]! << 24) | (key[at + 1]! << 16) | (key[at + 2]! << 8) | key[at + 3]!) >>> 0;
+}

@@ -1,0 +1,293 @@
+/**
+ * A scan of a table's segments in key order, with the corrections of its transaction merged in: long runs of rows that
+ * nothing corrects are filtered by kernels and handed out as chunks, corrected rows are decoded from their records.
+ * Used by scan.ts, one per run.
+ */
+import type { Value } from "../../../protocol/values.js";
+import { prefixEnd } from "../../../storage/keys.js";
+import type { Corrections } from "../../../storage/store.js";
+import { compilePredicate, type Predicate } from "../../expr/compile.js";
+import type { Batch, Expr } from "../../expr/expr.js";
+import { columnsOf, isVolatile } from "../../expr/walk.js";
+import type { ScanPlan } from "../../plan/plan.js";
+import type { ExecContext } from "../context.js";
+import { emptyColumns } from "../row-buffer.js";
+import { RowDecoder, type RowDecoderProgram } from "../row-decoder.js";
+import { slotsOf } from "../slots.js";
+import { layoutOf, type TableLayout } from "../table-layout.js";
+import { type Column, isSegmentable, valuesOf } from "./column.js";
+import type { Segment } from "./segment.js";
+import type { TableSegments } from "./table-segments.js";
+import {
+  bothTests,
+  dictionaryKernel,
+  type Kernel,
+  type NumberTest,
+  numberKernel,
+  type VectorTest,
+  vectorTestOf,
+} from "./vector-filter.js";
+
+/** Rows of one segment that passed the filter. Valid until the scan's next step. */
+export class Chunk implements Batch {
+  private values: ArrayLike<Value>[] | null = null;
+
+  constructor(
+    /** By slot. */
+    readonly vectors: readonly Column[],
+    /** Their numbers within the segment; null: the `length` rows after `from`. */
+    readonly rows: Int32Array | null,
+    readonly from: number,
+    readonly length: number,
+    private readonly scratch: Value[][],
+  ) {}
+
+  /** The rows as values; made when they are first asked for. */
+  get columns(): readonly ArrayLike<Value>[] {
+    this.values ??= this.vectors.map((vector, slot) =>
+      valuesOf(vector, this.rows, this.from, this.length, this.scratch[slot]!),
+    );
+    return this.values;
+  }
+}
+
+interface Conjunct {
+  readonly test: VectorTest | null;
+  /** Of the test's column. */
+  readonly slot: number;
+  readonly predicate: Predicate;
+  /** Slots that the predicate reads. */
+  readonly slots: readonly number[];
+}
+
+export interface SegmentScanProgram {
+  readonly layout: TableLayout;
+  /** Column ids by slot. */
+  readonly source: readonly number[];
+  readonly conjuncts: readonly Conjunct[];
+  readonly rows: RowDecoderProgram;
+}
+
+/** Null when the scan must read records: backwards, for their keys, or for columns that segments do not hold. */
+export function compileSegmentScan(plan: ScanPlan, rows: RowDecoderProgram): SegmentScanProgram | null {
+  if (plan.reverse || plan.rowKey !== null || plan.columns.some((column) => !isSegmentable(column.type))) return null;
+  const slotOf = slotsOf(plan.columns);
+  const conjuncts: Conjunct[] = conjunctsOf(plan.filter).map((expr) => {
+    const test = vectorTestOf(expr);
+    return {
+      test,
+      slot: test === null ? -1 : slotOf(test.column),
+      predicate: compilePredicate(expr, slotOf),
+      slots: [...columnsOf(expr)].map(slotOf).filter((slot) => slot >= 0),
+    };
+  });
+  // A volatile condition sees the rows that the others leave, in their order: that is the predicate's business.
+  if (plan.filter !== null && isVolatile(plan.filter)) return null;
+  return { layout: layoutOf(plan.table), source: plan.source, conjuncts, rows };
+}
+
+function conjunctsOf(filter: Expr | null): readonly Expr[] {
+  if (filter === null) return [];
+  return filter.kind === "and" ? filter.args.flatMap(conjunctsOf) : [filter];
+}
+
+/** What the filter does in one segment. */
+interface SegmentFilter {
+  readonly kernels: readonly Kernel[];
+  readonly rest: readonly Conjunct[];
+}
+
+export class SegmentScan {
+  private readonly segments: readonly Segment[];
+  private readonly corrections: Corrections;
+  private readonly decoder: RowDecoder;
+  private readonly scratch: Value[][];
+  private readonly passed: Int32Array;
+  private number = 0;
+  private row = 0;
+  /** Rows before this one have no correction; it is corrected itself, or the segment ends here. −1: not looked up. */
+  private clearTo = -1;
+  private vectors: readonly Column[] = [];
+  /** Null: no row of the segment passes. Undefined: not worked out yet. */
+  private filter: SegmentFilter | null | undefined = undefined;
+
+  constructor(
+    private readonly program: SegmentScanProgram,
+    table: TableSegments,
+    private readonly context: ExecContext,
+    /** Rows of one step at most. */
+    private readonly rowsMax: number,
+    /** The key after which to begin; null: at the first row. */
+    after: Uint8Array | null,
+  ) {
+    const prefix = program.layout.rowPrefixOf(context.tenantNumber);
+    const gte = after === null ? prefix : Buffer.concat([after, Buffer.of(0)]);
+    this.segments = table.segments;
+    this.corrections = context.tx.corrections({ gte, lt: prefixEnd(prefix) }, table);
+    this.decoder = new RowDecoder(program.rows, context);
+    this.scratch = emptyColumns(program.source.length);
+    this.passed = new Int32Array(rowsMax);
+    if (after !== null) this.skipTo(gte);
+    this.enterSegment();
+  }
+
+  /** The next rows: a chunk or, for corrected rows, a batch. Undefined: none of some rows passed. Null: the end. */
+  step(): Chunk | Batch | null | undefined {
+    const segment = this.segments[this.number];
+    if (segment === undefined) {
+      if (this.corrections.text === null) return null;
+      return this.corrected(null);
+    }
+    if (this.row === segment.rows && this.corrections.text === null) return this.leaveSegment();
+    if (this.clearTo < 0) {
+      this.clearTo =
+        this.corrections.text === null ? segment.rows : segment.keys.lowerBound(this.corrections.key, this.row);
+    }
+    if (this.row < this.clearTo) return this.uncorrected();
+    // A correction above this segment's last key may belong to a later one.
+    const next = this.segments[this.number + 1];
+    const isBehind = this.row === segment.rows && next !== undefined;
+    if (isBehind && (this.corrections.text === null || next.keys.compare(0, this.corrections.key) <= 0)) {
+      return this.leaveSegment();
+    }
+    return this.corrected(segment);
+  }
+
+  private skipTo(key: Uint8Array): void {
+    while (this.number < this.segments.length) {
+      const { keys } = this.segments[this.number]!;
+      this.row = keys.lowerBound(key, 0);
+      if (this.row < keys.length) return;
+      this.number++;
+      this.row = 0;
+    }
+  }
+
+  private leaveSegment(): undefined {
+    this.number++;
+    this.row = 0;
+    this.enterSegment();
+  }
+
+  private enterSegment(): void {
+    this.clearTo = -1;
+    this.filter = undefined;
+    const segment = this.segments[this.number];
+    if (segment !== undefined) this.vectors = this.program.source.map((id) => segment.columns.get(id)!);
+  }
+
+  private corrected(segment: Segment | null): Batch | null | undefined {
+    const { corrections, decoder } = this;
+    const next = this.segments[this.number + 1];
+    while (corrections.text !== null && decoder.length < this.context.batchRows) {
+      if (segment !== null) {
+        if (this.row < segment.rows) {
+          const order = segment.keys.compare(this.row, corrections.key);
+          if (order < 0) break;
+          if (order === 0) this.row++;
+        } else if (next !== undefined && next.keys.compare(0, corrections.key) <= 0) break;
+      }
+      if (corrections.value !== null) decoder.add(corrections.key, corrections.value);
+      corrections.advance();
+    }
+    this.clearTo = -1;
+    return decoder.length > 0 ? decoder.take() : undefined;
+  }
+
+  private uncorrected(): Chunk | undefined {
+    if (this.filter === undefined) this.filter = this.segmentFilter();
+    if (this.filter === null) {
+      this.row = this.clearTo;
+      return undefined;
+    }
+    const from = this.row;
+    const count = Math.min(this.rowsMax, this.clearTo - from);
+    this.row += count;
+    const { kernels, rest } = this.filter;
+    let rows: Int32Array | null = null;
+    let length = count;
+    for (const kernel of kernels) {
+      // A kernel never writes ahead of where it reads, so it may filter in place.
+      length = kernel(rows, from, length, this.passed);
+      rows = this.passed;
+      if (length === 0) return undefined;
+    }
+    if (rest.length > 0) {
+      length = this.testRest(rest, rows, from, length);
+      rows = this.passed;
+      if (length === 0) return undefined;
+    }
+    return new Chunk(this.vectors, rows, from, length, this.scratch);
+  }
+
+  private testRest(rest: readonly Conjunct[], rows: Int32Array | null, from: number, count: number): number {
+    const { context, passed } = this;
+    let found = count;
+    let current = rows;
+    for (const { predicate, slots } of rest) {
+      const columns: ArrayLike<Value>[] = [];
+      for (const slot of slots) {
+        columns[slot] = valuesOf(this.vectors[slot]!, current, from, found, this.scratch[slot]!);
+      }
+      const batch = { columns, length: found };
+      let kept = 0;
+      for (let i = 0; i < found; i++) {
+        if (predicate(batch, i, context)) passed[kept++] = current === null ? from + i : current[i]!;
+      }
+      found = kept;
+      current = passed;
+      if (found === 0) break;
+    }
+    return found;
+  }
+
+  private segmentFilter(): SegmentFilter | null {
+    const { context, vectors } = this;
+    const kernels: Kernel[] = [];
+    const rest: Conjunct[] = [];
+    const tests = new Map<number, NumberTest[]>();
+    for (const conjunct of this.program.conjuncts) {
+      const { test, slot } = conjunct;
+      const vector = vectors[slot];
+      const kernel =
+        test !== null && test.entries !== null && vector?.kind === "dictionary"
+          ? dictionaryKernel(vector, test.entries, context)
+          : null;
+      if (kernel === "none") return null;
+      if (kernel === "all") continue;
+      if (kernel !== null) {
+        kernels.push(kernel);
+        continue;
+      }
+      const number = test !== null && vector?.kind === "number" ? (test.bounds?.(vector, context) ?? null) : null;
+      if (number === null) rest.push(conjunct);
+      else addTest(tests, slot, number);
+    }
+    for (const [slot, list] of tests) {
+      for (const test of list) {
+        const vector = vectors[slot]!;
+        if (vector.kind !== "number") continue;
+        const kernel = numberKernel(vector, test);
+        if (kernel === "none") return null;
+        if (kernel !== "all") kernels.push(kernel);
+      }
+    }
+    return { kernels, rest };
+  }
+}
+
+function addTest(tests: Map<number, NumberTest[]>, slot: number, test: NumberTest): void {
+  const list = tests.get(slot);
+  if (list === undefined) {
+    tests.set(slot, [test]);
+    return;
+  }
+  for (let i = 0; i < list.length; i++) {
+    const both = bothTests(list[i]!, test);
+    if (both !== null) {
+      list[i] = both;
+      return;
+    }
+  }
+  list.push(test);
+}

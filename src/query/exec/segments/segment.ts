@@ -1,0 +1,118 @@
+/**
+ * A segment: some ten thousand neighbouring rows of a table as columns, with the rows' keys. Made by
+ * segment-builder.ts; only columns are ever added to one.
+ */
+
+import type { Value } from "../../../protocol/values.js";
+import { type Column, valueAt } from "./column.js";
+
+/** The keys of a segment's rows in order, without the table's prefix, end to end. */
+export class SegmentKeys {
+  constructor(
+    readonly bytes: Uint8Array,
+    /** Where each key begins, and where the last one ends. */
+    readonly offsets: Uint32Array,
+    /** Bytes of the prefix that is left out here and present in keys to compare with. */
+    readonly prefixLength: number,
+  ) {}
+
+  get length(): number {
+    return this.offsets.length - 1;
+  }
+
+  at(row: number): Uint8Array {
+    return this.bytes.subarray(this.offsets[row], this.offsets[row + 1]);
+  }
+
+  /** The order of a row's key against a whole key: negative, 0 or positive. */
+  compare(row: number, key: Uint8Array): number {
+    const { bytes, prefixLength } = this;
+    const start = this.offsets[row]!;
+    const length = this.offsets[row + 1]! - start;
+    const other = key.length - prefixLength;
+    const common = Math.min(length, other);
+    for (let i = 0; i < common; i++) {
+      const difference = bytes[start + i]! - key[prefixLength + i]!;
+      if (difference !== 0) return difference;
+    }
+    return length - other;
+  }
+
+  /** The first row at or after `from` whose key is not below `key`; `length` when there is none. */
+  lowerBound(key: Uint8Array, from: number): number {
+    let low = from;
+    let high = this.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.compare(middle, key) < 0) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}
+
+export class Segment {
+  /** By column id. */
+  readonly columns = new Map<number, Column>();
+  /** Rows that were changed since it was built; a rough count. */
+  changes = 0;
+
+  constructor(readonly keys: SegmentKeys) {}
+
+  get rows(): number {
+    return this.keys.length;
+  }
+
+  get bytes(): number {
+    let bytes = this.keys.bytes.byteLength + this.keys.offsets.byteLength;
+    for (const column of this.columns.values()) bytes += column.bytes;
+    return bytes;
+  }
+
+  value(columnId: number, row: number): Value {
+    return valueAt(this.columns.get(columnId)!, row);
+  }
+}
+
+/** Collects keys until a segment is full. */
+export class KeyCollector {
+  private bytes = new Uint8Array(64 * 1024);
+  private offsets: number[] = [0];
+  private used = 0;
+
+  constructor(private readonly prefixLength: number) {}
+
+  get length(): number {
+    return this.offsets.length - 1;
+  }
+
+  /** Takes a whole key. */
+  add(key: Uint8Array): void {
+    this.append(key, this.prefixLength);
+  }
+
+  /** Takes a key without its prefix. */
+  addPart(part: Uint8Array): void {
+    this.append(part, 0);
+  }
+
+  private append(key: Uint8Array, start: number): void {
+    const end = this.used + key.length - start;
+    if (end > this.bytes.length) {
+      const grown = new Uint8Array(2 * end);
+      grown.set(this.bytes.subarray(0, this.used));
+      this.bytes = grown;
+    }
+    for (let i = start, to = this.used; i < key.length; i++, to++) this.bytes[to] = key[i]!;
+    this.used = end;
+    this.offsets.push(end);
+  }
+
+  /** The keys added since the last call. */
+  take(): SegmentKeys {
+    const keys = new SegmentKeys(this.bytes.slice(0, this.used), Uint32Array.from(this.offsets), this.prefixLength);
+    this.offsets = [0];
+    this.used = 0;
+    return keys;
+  }
+}

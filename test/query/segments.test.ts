@@ -1,0 +1,276 @@
+/**
+ * Column segments are a cache: whatever is written, in whatever transactions, every statement must give the same rows
+ * with segments as without. Random histories of writes, savepoints and old snapshots against both.
+ */
+import t, { type Test } from "tap";
+import { Partition } from "../../src/actor/partition.js";
+import { Session } from "../../src/actor/session.js";
+import { plainRows } from "../../src/actor/sql-result.js";
+import { loadConfig } from "../../src/config/load-config.js";
+import { SegmentCache } from "../../src/query/exec/segments/segment-cache.js";
+import { loadParser } from "../../src/sql/parse/parse.js";
+import { openShard } from "../storage/shards.js";
+import { Random } from "./random-plans.js";
+
+const SIZES = { recordsBefore: 8, segmentRows: 32, changesMax: 12 };
+const CREATE = `CREATE TABLE m (a int, b int, t text, n numeric(10,2), d date, f float8, l int8, o bool, v numeric,
+  PRIMARY KEY (a, b))`;
+
+class Side {
+  private readonly sessions: Session[] = [];
+
+  private constructor(
+    private readonly partition: Partition,
+    readonly segments: SegmentCache,
+  ) {}
+
+  static async open(t: Test, segments: SegmentCache): Promise<Side> {
+    await loadParser();
+    const config = loadConfig({ env: {} });
+    const partition = new Partition(0, await openShard(t), config, () => undefined, segments);
+    return new Side(partition, segments);
+  }
+
+  session(number: number): Session {
+    const tenant = this.partition.tenant(7);
+    this.sessions[number] ??= new Session(tenant, {
+      isolation: null,
+      readOnly: false,
+      user: "u",
+      tenantName: "t",
+      control: "statements",
+    });
+    return this.sessions[number];
+  }
+
+  /** Rows, or the error's message. */
+  async run(number: number, sql: string, yields = false, params: readonly unknown[] = []): Promise<string> {
+    const tenant = this.partition.tenant(7);
+    let turn = 0;
+    const request = {
+      checkpoint: () => undefined,
+      shouldYield: () => yields && ++turn % 3 === 0,
+      yieldTurn: () => Promise.resolve(),
+    };
+    try {
+      const outcome = await this.session(number).execute(
+        { sql, params, maxRows: 100_000, collector: plainRows, request },
+        (tx) => tenant.commit(tx),
+      );
+      return outcome.rows.plain!.map((row) => JSON.stringify(row)).join("\n");
+    } catch (error) {
+      return `error: ${(error as Error).message}`;
+    }
+  }
+
+  /** The end of a turn of the actor's loop. */
+  flush(): void {
+    this.partition.shard.flush();
+  }
+}
+
+const WORDS = ["", "a", "abc", "b", "x%y", "ünï", "zz"];
+
+function value(random: Random, column: string): string {
+  if (random.below(8) === 0) return "NULL";
+  switch (column) {
+    case "t":
+      return `'${WORDS[random.below(WORDS.length)]}'`;
+    case "n":
+      return `${random.below(2000) - 1000}.${random.below(100)}`;
+    case "d":
+      return random.below(30) === 0 ? "'infinity'" : `DATE '2020-01-01' + ${random.below(60)}`;
+    case "f":
+      return ["'NaN'", "'-Infinity'", "0.1", "-0.0", "3"][random.below(5)]!;
+    case "l":
+      return ["1", "9007199254740993", "-5", "4000000000", "77"][random.below(5)]!;
+    case "o":
+      return random.below(2) === 0 ? "true" : "false";
+    case "v":
+      return ["1.5", "1.50", "'NaN'", "12345678901234567890", "-2"][random.below(5)]!;
+    default:
+      return String(random.below(50));
+  }
+}
+
+const COLUMNS = ["t", "n", "d", "f", "l", "o", "v"];
+const OPERATORS = ["=", "<>", "<", "<=", ">", ">="];
+
+function condition(random: Random): string {
+  const column = ["b", ...COLUMNS][random.below(COLUMNS.length + 1)]!;
+  const operator = OPERATORS[random.below(OPERATORS.length)]!;
+  switch (random.below(8)) {
+    case 0:
+      return `${column} IS ${random.below(2) === 0 ? "NOT " : ""}NULL`;
+    case 1:
+      return `t LIKE '${["a%", "%b%", "_", "x\\%y"][random.below(4)]}'`;
+    case 2:
+      return `b BETWEEN ${random.below(30)} AND ${random.below(60)}`;
+    case 3:
+      return `${column} IN (${[1, 2, 3].map(() => value(random, column)).join()})`;
+    case 4:
+      return `(${condition(random)} OR ${condition(random)})`;
+    case 5:
+      return `n ${operator} ${random.below(100)}.${random.below(1000)}`;
+    case 6:
+      return `d ${operator} TIMESTAMP '2020-01-20 12:00' - INTERVAL '${random.below(40)} hours'`;
+    default:
+      return `${column} ${operator} ${value(random, column)}`;
+  }
+}
+
+function query(random: Random): string {
+  const where = Array.from({ length: random.below(4) }, () => condition(random)).join(" AND ");
+  const from = `FROM m ${where === "" ? "" : `WHERE ${where}`}`;
+  const groups = ["t", "o", "b", "t, o", "d", "n", "b % 3"][random.below(7)]!;
+  const calls = [
+    "count(*)",
+    "count(n)",
+    "sum(n)",
+    "avg(n)",
+    "sum(b)",
+    "avg(b)",
+    "sum(l)",
+    "min(n)",
+    "max(d)",
+    "min(t)",
+    "sum(f)",
+    "max(f)",
+    "sum(v)",
+    "max(v)",
+    "sum(n * (1 - n))",
+    "sum(b * b - a)",
+    "avg(n + b)",
+    "sum(n) FILTER (WHERE b > 5)",
+    "count(DISTINCT t)",
+    "min(l)",
+  ].filter(() => random.below(3) === 0);
+  const list = calls.length === 0 ? "count(*)" : calls.join(", ");
+  switch (random.below(5)) {
+    case 0:
+      return `SELECT ${list} ${from}`;
+    case 1:
+      return `SELECT ${groups}, ${list} ${from} GROUP BY ${groups} ORDER BY ${groups}`;
+    case 2:
+      return `SELECT x.a, x.b, y.n FROM m x JOIN m y ON x.b = y.a AND x.t = y.t ORDER BY 1, 2, y.b`;
+    case 3:
+      return `SELECT a, b, t, n ${from} ORDER BY a, b LIMIT ${random.below(90)}`;
+    default:
+      return `SELECT * ${from} ORDER BY a, b`;
+  }
+}
+
+function write(random: Random): string {
+  const row = () => `(${random.below(40)}, ${random.below(20)}, ${COLUMNS.map((c) => value(random, c)).join()})`;
+  const column = COLUMNS[random.below(COLUMNS.length)]!;
+  switch (random.below(6)) {
+    case 0:
+      return `DELETE FROM m WHERE a = ${random.below(40)} AND b < ${random.below(20)}`;
+    case 1:
+      return `UPDATE m SET ${column} = ${value(random, column)} WHERE a = ${random.below(40)}`;
+    case 2:
+      return `UPDATE m SET a = a + 1 WHERE a = ${39 - random.below(5)}`;
+    default:
+      return `INSERT INTO m VALUES ${Array.from({ length: 1 + random.below(12) }, row).join()} ON CONFLICT DO NOTHING`;
+  }
+}
+
+const RUNS = Number(process.env.TESSERA_TEST_RUNS ?? 12);
+
+t.test("random histories give the same rows with and without segments", async (t) => {
+  let built = 0;
+  let failed = 0;
+  let statements = 0;
+  for (let seed = 1; seed <= RUNS; seed++) {
+    const random = new Random(seed * 7919);
+    const bytes = seed % 4 === 0 ? 40_000 : 1e9;
+    const on = await Side.open(t, new SegmentCache(bytes, SIZES));
+    const off = await Side.open(t, new SegmentCache(0));
+    const both = async (session: number, sql: string): Promise<void> => {
+      const yields = random.below(2) === 0;
+      const [found, expected] = [await on.run(session, sql, yields), await off.run(session, sql)];
+      statements++;
+      if (expected.startsWith("error")) failed++;
+      if (found !== expected) t.equal(found, expected, `seed ${seed}: ${sql}`);
+    };
+    await both(0, CREATE);
+    for (let step = 0; step < 60; step++) {
+      const session = random.below(3);
+      switch (random.below(10)) {
+        case 0:
+          await both(session, on.session(session).inTransaction ? "COMMIT" : "BEGIN");
+          break;
+        case 1:
+          if (on.session(session).inTransaction)
+            await both(session, ["SAVEPOINT s", "ROLLBACK TO s", "ROLLBACK"][random.below(3)]!);
+          break;
+        case 2:
+        case 3:
+        case 4:
+        case 5:
+          await both(session, write(random));
+          break;
+        default:
+          await both(session, query(random));
+      }
+      if (random.below(3) > 0) {
+        on.flush();
+        off.flush();
+      }
+    }
+    built += on.segments.built;
+  }
+  t.ok(built > RUNS, `segments were made ${built} times`);
+  t.ok(failed < statements / 3, `${failed} of ${statements} statements failed`);
+});
+
+t.test("columns are added to segments as they are asked for", async (t) => {
+  const on = await Side.open(t, new SegmentCache(1e9, SIZES));
+  const rows = Array.from({ length: 200 }, (_, i) => `(${i}, ${i % 7}, 5)`).join();
+  await on.run(0, "CREATE TABLE g (a int PRIMARY KEY, b int, c int)");
+  await on.run(0, `INSERT INTO g VALUES ${rows}`);
+  on.flush();
+  t.equal(await on.run(0, "SELECT sum(b) FROM g"), "[594]");
+  t.equal(on.segments.tables, 1);
+  await on.run(0, "UPDATE g SET c = 6 WHERE a < 10");
+  await on.run(0, "DELETE FROM g WHERE a = 100");
+  on.flush();
+  t.equal(await on.run(0, "SELECT sum(b), sum(c) FROM g"), "[592,1005]");
+  t.equal(on.segments.built, 2);
+  await on.run(0, "DELETE FROM g");
+  t.equal(await on.run(0, "SELECT count(*) FROM g"), "[0]");
+  on.flush();
+  t.equal(await on.run(0, "SELECT count(*), sum(c) FROM g"), "[0,null]");
+});
+
+t.test("memory stays within its bound", async (t) => {
+  const on = await Side.open(t, new SegmentCache(30_000, SIZES));
+  const rows = Array.from({ length: 400 }, (_, i) => `(${i}, 'text number ${i}')`).join();
+  for (const name of ["p", "q", "r"]) {
+    await on.run(0, `CREATE TABLE ${name} (a int PRIMARY KEY, b text)`);
+    await on.run(0, `INSERT INTO ${name} VALUES ${rows}`);
+    on.flush();
+    t.equal(await on.run(0, `SELECT count(*), max(b) FROM ${name}`), `[400,"text number 99"]`);
+    t.ok(on.segments.bytes <= 30_000, `${on.segments.bytes} bytes`);
+  }
+  t.ok(on.segments.evicted > 0);
+});
+
+t.test("a statement that ends while it makes segments leaves none", async (t) => {
+  const on = await Side.open(t, new SegmentCache(1e9, SIZES));
+  await on.run(0, "CREATE TABLE g (a int PRIMARY KEY)");
+  await on.run(0, `INSERT INTO g VALUES ${Array.from({ length: 3000 }, (_, i) => `(${i})`).join()}`);
+  on.flush();
+  const tenant = on.session(0);
+  let turns = 0;
+  const request = {
+    checkpoint: () => undefined,
+    shouldYield: () => true,
+    yieldTurn: () => (++turns > 2 ? Promise.reject(new Error("cancelled")) : Promise.resolve()),
+  };
+  const run = { sql: "SELECT sum(a) FROM g", params: [], maxRows: 10, collector: plainRows, request };
+  await t.rejects(async () => tenant.execute(run, () => undefined), /cancelled/);
+  t.equal(on.segments.tables, 0);
+  t.equal(on.segments.bytes, 0);
+  t.equal(await on.run(0, "SELECT sum(a) FROM g"), "[4498500]");
+});
