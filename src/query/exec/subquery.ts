@@ -7,8 +7,11 @@
  * correlated one runs inside the evaluation of an expression, so it cannot wait: it runs to its end in one go.
  */
 import { DbError, sqlError } from "../../protocol/errors.js";
+import { sqlArray } from "../../protocol/text-format-array.js";
 import type { SqlArray, Value } from "../../protocol/values.js";
 import type { Batch, EvalContext, SubqueryExpr } from "../expr/expr.js";
+import { stackedArrays } from "../expr/functions/array-parts.js";
+import type { Plan } from "../plan/plan.js";
 import type { ExecContext, SubqueryOutcome } from "./context.js";
 import type { Open, Operator, Program, Pulled } from "./operator.js";
 import { sumOfBytes } from "./value-bytes.js";
@@ -163,14 +166,18 @@ function valueIn(expr: SubqueryExpr, values: readonly Value[]): Value {
     case "scalar":
       return values.length === 0 ? null : values[0]!;
     case "array":
-      return arrayOfValues(values);
+      return arrayOfValues(values, (expr.plan as Plan).columns[0]!.type.element !== null);
     default:
       return values;
   }
 }
 
-function arrayOfValues(values: readonly Value[]): SqlArray {
-  return values.length === 0
-    ? { elements: [], dimensions: [], lowerBounds: [] }
-    : { elements: values, dimensions: [values.length], lowerBounds: [1] };
+function arrayOfValues(values: readonly Value[], ofArrays: boolean): SqlArray {
+  if (!ofArrays) return sqlArray(values);
+  const arrays = values.map((value) => {
+    if (value === null) throw sqlError("22004", "cannot accumulate null arrays");
+    return value as SqlArray;
+  });
+  if (arrays[0]?.dimensions.length === 0) throw sqlError("2202E", "cannot accumulate empty arrays");
+  return stackedArrays(arrays, () => sqlError("2202E", "cannot accumulate arrays of different dimensionality"));
 }

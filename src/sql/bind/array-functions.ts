@@ -1,7 +1,16 @@
 /** Functions that syntax makes of types and operators at hand: ARRAY[…], a[i], x = ANY (array). One object per use. */
 import { sqlError } from "../../protocol/errors.js";
+import { EMPTY_ARRAY, sqlArray } from "../../protocol/text-format-array.js";
 import { arrayOf, BOOL, INT4, type SqlArray, type SqlType, type Value } from "../../protocol/values.js";
 import type { EvalContext, ScalarFunction } from "../../query/expr/expr.js";
+import {
+  arraySlice,
+  elementAt,
+  type SliceBounds,
+  stackedArrays,
+  withElement,
+  withSlice,
+} from "../../query/expr/functions/array-parts.js";
 
 /** Equal calls must have identical functions, so that equal expressions are recognized. */
 function memoized<K, F>(make: (key: K) => F): (key: K) => F {
@@ -27,7 +36,7 @@ const constructors = memoized((element: SqlType) =>
       strict: false,
       apply: nested
         ? (...arrays: (SqlArray | null)[]) => stacked(arrays)
-        : (...elements: Value[]) => ({ elements, dimensions: [elements.length], lowerBounds: [1] }),
+        : (...elements: Value[]) => sqlArray(elements),
     });
   }),
 );
@@ -38,14 +47,10 @@ export function arrayConstructor(element: SqlType, count: number): ScalarFunctio
 }
 
 function stacked(arrays: readonly (SqlArray | null)[]): SqlArray {
-  const given = arrays.map((array) => array ?? { elements: [], dimensions: [], lowerBounds: [] });
-  const { dimensions } = given[0]!;
-  if (given.some((array) => array.dimensions.join() !== dimensions.join())) {
-    throw sqlError("2202E", "multidimensional arrays must have array expressions with matching dimensions");
-  }
-  if (dimensions.length === 0) return given[0]!;
-  const sizes = [given.length, ...dimensions];
-  return { elements: given.flatMap((array) => array.elements), dimensions: sizes, lowerBounds: sizes.map(() => 1) };
+  return stackedArrays(
+    arrays.map((array) => array ?? EMPTY_ARRAY),
+    () => sqlError("2202E", "multidimensional arrays must have array expressions with matching dimensions"),
+  );
 }
 
 const elements = memoized((type: SqlType) =>
@@ -67,16 +72,73 @@ export function arrayElement(type: SqlType, count: number): ScalarFunction {
   return elements(type)(count);
 }
 
-/** NULL outside of the bounds, and when there are not as many subscripts as dimensions. */
-function elementAt(array: SqlArray, ...indexes: number[]): Value {
-  if (indexes.length !== array.dimensions.length) return null;
-  let slot = 0;
-  for (let d = 0; d < indexes.length; d++) {
-    const offset = indexes[d]! - array.lowerBounds[d]!;
-    if (offset < 0 || offset >= array.dimensions[d]!) return null;
-    slot = slot * array.dimensions[d]! + offset;
-  }
-  return array.elements[slot]!;
+/** Which bounds of a slice are given, dimension by dimension: both, one or none. */
+export type SliceForm = readonly ("both" | "lower" | "upper" | "none")[];
+
+/** The bounds that are given, in order, back in their places. Throws 22004 for NULL. */
+function boundsOf(form: SliceForm, given: readonly (number | null)[]): SliceBounds[] {
+  let next = 0;
+  const take = () => {
+    const bound = given[next++]!;
+    if (bound === null) throw sqlError("22004", "array subscript in assignment must not be null");
+    return bound;
+  };
+  return form.map((which) => ({
+    lower: which === "both" || which === "lower" ? take() : null,
+    upper: which === "both" || which === "upper" ? take() : null,
+  }));
+}
+
+const givenBounds = (form: SliceForm) =>
+  form.reduce((count, which) => count + (which === "both" ? 2 : which === "none" ? 0 : 1), 0);
+
+const slices = memoized((type: SqlType) =>
+  memoized((key: string): ScalarFunction => {
+    const form = key.split(",") as unknown as SliceForm;
+    return Object.freeze({
+      name: "slice",
+      args: [type, ...new Array<SqlType>(givenBounds(form)).fill(INT4)],
+      returns: type,
+      volatility: "immutable",
+      strict: true,
+      apply: (array: SqlArray, ...given: number[]) => arraySlice(array, boundsOf(form, given)),
+    });
+  }),
+);
+
+/** `array[i:j][:k]…`; its arguments are the array and the bounds that are given. */
+export function arraySliceOf(type: SqlType, form: SliceForm): ScalarFunction {
+  return slices(type)(form.join());
+}
+
+/** The array with `array[i][j]…` replaced: arguments are the array, the new element and the subscripts. */
+export function arrayWithElement(type: SqlType, count: number): ScalarFunction {
+  return Object.freeze({
+    name: "assign_element",
+    args: [type, type.element!, ...new Array<SqlType>(count).fill(INT4)],
+    returns: type,
+    volatility: "immutable",
+    strict: false,
+    apply: (array: SqlArray | null, value: Value, ...given: (number | null)[]) => {
+      if (given.includes(null)) throw sqlError("22004", "array subscript in assignment must not be null");
+      return withElement(array, given as number[], value);
+    },
+  });
+}
+
+/** The array with a slice replaced: arguments are the array, the source and the bounds that are given. */
+export function arrayWithSlice(type: SqlType, form: SliceForm): ScalarFunction {
+  return Object.freeze({
+    name: "assign_slice",
+    args: [type, type, ...new Array<SqlType>(givenBounds(form)).fill(INT4)],
+    returns: type,
+    volatility: "immutable",
+    strict: false,
+    apply: (array: SqlArray | null, source: SqlArray | null, ...given: (number | null)[]) => {
+      const bounds = boundsOf(form, given);
+      return source === null ? array : withSlice(array, bounds, source);
+    },
+  });
 }
 
 const quantifiers = { any: new Map<ScalarFunction, ScalarFunction>(), all: new Map<ScalarFunction, ScalarFunction>() };

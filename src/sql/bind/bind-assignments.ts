@@ -7,6 +7,7 @@ import type { AssignmentNode, AssignmentTarget } from "../parse/ast.js";
 import type { ExprNode, SubqueryNode } from "../parse/ast-query.js";
 import type { ExprContext } from "./bind-context.js";
 import { bindExpr } from "./bind-expr.js";
+import { type Part, partsOf, withPart } from "./bind-part-assignment.js";
 import { columnExpr } from "./binding.js";
 import { coerceAssignment } from "./coerce.js";
 import { project } from "./source.js";
@@ -17,21 +18,34 @@ export interface Assignment {
   readonly expr: Expr;
 }
 
-/** Throws 42601 for a column that is set twice, 42804 for a value of the wrong type. */
+/**
+ * Throws 42601 for a column that is set twice, 42804 for a value of the wrong type. Parts of one column (`a[1] = …,
+ * a[2] = …`) are set one after the other.
+ */
 export function bindAssignments(nodes: readonly AssignmentNode[], table: TableDef, context: ExprContext): Assignment[] {
-  const seen = new Set<string>();
-  return nodes.flatMap((node) =>
-    valuesOf(node).map((value, i) => {
+  const made = new Map<number, { readonly expr: Expr; readonly inParts: boolean }>();
+  for (const node of nodes) {
+    valuesOf(node).forEach((value, i) => {
       const target = node.targets[i]!;
-      if (seen.has(target.name)) {
+      const column = targetColumn(table, target);
+      const before = made.get(column.id);
+      const parts = partsOf(target);
+      if (before !== undefined && !(before.inParts && parts.length > 0)) {
         const message = `multiple assignments to same column "${target.name}"`;
         throw sqlError("42601", message, { position: target.position });
       }
-      seen.add(target.name);
-      const column = targetColumn(table, target);
-      return { columnId: column.id, expr: assigned(value, column, target, context) };
-    }),
-  );
+      const current = parts.length === 0 ? null : (before?.expr ?? currentValue(column, table, context));
+      const expr = assigned(value, column, target, current, parts, context);
+      made.set(column.id, { expr, inParts: parts.length > 0 });
+    });
+  }
+  return Array.from(made, ([columnId, { expr }]) => ({ columnId, expr }));
+}
+
+/** What the column holds before: the statement's table is the first of its relations. */
+function currentValue(column: ColumnDef, table: TableDef, context: ExprContext): Expr {
+  const item = context.scope.items.find((other) => other.table === table)!;
+  return item.columns[table.columns.indexOf(column)]!.expr;
 }
 
 type Assigned =
@@ -60,23 +74,43 @@ function valuesOf(node: AssignmentNode): Assigned[] {
   throw sqlError("0A000", message, { position: value.position });
 }
 
-function assigned(value: Assigned, column: ColumnDef, target: AssignmentTarget, context: ExprContext): Expr {
+/** `current` and `parts`: for a part of the column, what it is a part of. */
+function assigned(
+  value: Assigned,
+  column: ColumnDef,
+  target: AssignmentTarget,
+  current: Expr | null,
+  parts: readonly Part[],
+  context: ExprContext,
+): Expr {
   const { binding } = context;
-  if (value.kind === "default") return defaultOf(column, binding);
+  if (value.kind === "default") {
+    if (current === null) return defaultOf(column, binding);
+    const what = parts[0]!.kind === "field" ? "a subfield" : "an array element";
+    throw sqlError("0A000", `cannot set ${what} to DEFAULT`, { position: target.position });
+  }
   if (column.identity === "always") {
     throw sqlError("428C9", `column "${column.name}" can only be updated to DEFAULT`, { position: target.position });
   }
-  if (value.kind !== "column of subquery") {
-    return coerceAssignment(bindExpr(value, context), column, binding, value.position || target.position);
-  }
-  const { node, index, count } = value;
+  const position = value.kind === "column of subquery" ? value.node.position : value.position || target.position;
+  const expr = value.kind === "column of subquery" ? columnOf(value, context) : bindExpr(value, context);
+  if (current === null) return coerceAssignment(expr, column, binding, position);
+  return withPart(current, { target, parts, value: expr, position }, context, bindExpr);
+}
+
+/** One column of `(a, b) = (SELECT …)`. */
+function columnOf(
+  { node, index, count }: Extract<Assigned, { kind: "column of subquery" }>,
+  context: ExprContext,
+): Expr {
+  const { binding } = context;
   const source = binding.query(node.query, context.scope, { unknowns: "text", expected: null });
   if (source.columns.length !== count) {
     throw sqlError("42601", "number of columns does not match number of values", { position: node.position });
   }
   const chosen = source.columns[index]!;
   const { plan } = project(source.plan, [columnExpr(chosen)], [chosen.name], binding);
-  const expr: Expr = Object.freeze({
+  return Object.freeze({
     kind: "subquery",
     type: chosen.type,
     form: "scalar",
@@ -85,5 +119,4 @@ function assigned(value: Assigned, column: ColumnDef, target: AssignmentTarget, 
     input: null,
     compare: null,
   });
-  return coerceAssignment(expr, column, binding, node.position);
 }

@@ -17,10 +17,9 @@ import type {
   ColumnNode,
   ExprNode,
   NumberNode,
-  SubscriptNode,
   ValueFunctionNode,
 } from "../parse/ast-query.js";
-import { arrayConstructor, arrayElement } from "./array-functions.js";
+import { arrayConstructor } from "./array-functions.js";
 import { bindAggregateCall, bindFunctionCall, isAggregateCall } from "./bind-call.js";
 import {
   bindBetween,
@@ -33,17 +32,16 @@ import {
 } from "./bind-comparison.js";
 import { type ExprContext, withoutSets } from "./bind-context.js";
 import { bindSubquery } from "./bind-subquery.js";
+import { bindSubscript } from "./bind-subscript.js";
 import { bindType } from "./bind-type.js";
 import {
   coerceBoolean,
   coerceCommon,
   coerceExplicit,
-  coerceTo,
   commonTypeOf,
   constant,
   isUnknown,
   resolveUnknown,
-  typeName,
 } from "./coerce.js";
 
 export function bindExpr(node: ExprNode, context: ExprContext): Expr {
@@ -118,7 +116,7 @@ function bindOther(node: ExprNode, context: ExprContext): Expr {
     case "array":
       return bindArray(node, context, null);
     case "subscript":
-      return bindSubscript(node, context);
+      return bindSubscript(node, context, bindExpr);
     case "value function":
       return bindValueFunction(node, context);
     case "collate":
@@ -248,34 +246,6 @@ function bindArray(node: ArrayNode, context: ExprContext, type: SqlType | null):
   );
   const result = wanted.element === null ? arrayOf(wanted) : wanted;
   return Object.freeze({ kind: "call", type: result, fn: arrayConstructor(wanted, elements.length), args: elements });
-}
-
-/** PostgreSQL's arrays have at most so many dimensions. */
-const DIMENSIONS_MAX = 6;
-
-function bindSubscript(node: SubscriptNode, context: ExprContext): Expr {
-  const { position } = node;
-  const subscripts: ExprNode[] = [];
-  let array: ExprNode = node;
-  while (array.kind === "subscript") {
-    if (array.slice) throw sqlError("0A000", "an array slice is not supported yet", { position });
-    subscripts.unshift(array.upper!);
-    array = array.input;
-  }
-  const input = bindExpr(array, context);
-  if (input.type.element === null) {
-    const message = `cannot subscript type ${typeName(input.type)} because it does not support subscripting`;
-    throw sqlError("42804", message, { position });
-  }
-  if (subscripts.length > DIMENSIONS_MAX) {
-    const message = `number of array dimensions (${subscripts.length}) exceeds the maximum allowed (${DIMENSIONS_MAX})`;
-    throw sqlError("54000", message, { position });
-  }
-  const indexes = subscripts.map((index) =>
-    coerceTo(bindExpr(index, context), INT4, "array subscript", context.binding, position),
-  );
-  const fn = arrayElement(input.type, indexes.length);
-  return Object.freeze({ kind: "call", type: fn.returns, fn, args: [input, ...indexes] });
 }
 
 /** Value functions of the date and time, as casts of the transaction's start. */

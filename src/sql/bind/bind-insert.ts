@@ -6,12 +6,13 @@ import type { InsertPlan, OnConflict, Plan } from "../../query/plan/plan.js";
 import type { ConflictTarget, InsertStatement, OnConflictNode } from "../parse/ast.js";
 import type { ExprNode, QueryNode } from "../parse/ast-query.js";
 import { bindAssignments } from "./bind-assignments.js";
-import { contextOf } from "./bind-context.js";
+import { contextOf, type ExprContext } from "./bind-context.js";
 import { bindBoolean, bindExpr } from "./bind-expr.js";
 import { lookUpTable } from "./bind-from.js";
+import { partsOf, partType, withPart } from "./bind-part-assignment.js";
 import { bindWith } from "./bind-with.js";
 import { type Binding, columnExpr, mayBeNull } from "./binding.js";
-import { coerceAssignment } from "./coerce.js";
+import { coerceAssignment, constant } from "./coerce.js";
 import { Scope } from "./scope.js";
 import { SetCollector } from "./set-collector.js";
 import { ONE_ROW, project } from "./source.js";
@@ -38,8 +39,10 @@ function targetColumns(node: InsertStatement, table: TableDef): readonly ColumnD
   if (node.columns === null) return table.columns;
   const columns = node.columns.map((target) => targetColumn(table, target));
   columns.forEach((column, i) => {
-    if (columns.indexOf(column) < i) {
-      const { position } = node.columns![i]!;
+    const first = columns.indexOf(column);
+    const { position, indirection } = node.columns![i]!;
+    // Parts of one column may be given one after the other.
+    if (first < i && (indirection.length === 0 || node.columns![first]!.indirection.length === 0)) {
       throw sqlError("42701", `column "${column.name}" specified more than once`, { position });
     }
   });
@@ -99,6 +102,11 @@ function valuesPlan(
     if (node.source !== null) checkWidth(width, targets, node, row[targets.length]?.position ?? node.position);
     return table.columns.map((column, i) => {
       const value = row[slots[i]!];
+      if (inParts(column, targets, node)) {
+        return fromParts(column, targets, node, context, (t) => {
+          return { value: bindExpr(row[t]!, context), position: row[t]!.position };
+        });
+      }
       if (value === undefined || value.kind === "default") return defaultOf(column, binding);
       const { position } = value;
       if (!takesValue(column, node, position)) return defaultOf(column, binding);
@@ -131,6 +139,29 @@ function takesValue(column: ColumnDef, node: InsertStatement, position: number):
   return true;
 }
 
+/** Whether the column list names parts of the column: `(a[1], a[2])`. */
+function inParts(column: ColumnDef, targets: readonly ColumnDef[], node: InsertStatement): boolean {
+  const first = node.columns?.[targets.indexOf(column)];
+  return first !== undefined && first.indirection.length > 0;
+}
+
+/** A column that is put together of its parts, beginning with NULL. */
+function fromParts(
+  column: ColumnDef,
+  targets: readonly ColumnDef[],
+  node: InsertStatement,
+  context: ExprContext,
+  given: (target: number) => { readonly value: Expr; readonly position: number },
+): Expr {
+  let current: Expr = constant(column.type, null);
+  targets.forEach((other, t) => {
+    if (other !== column) return;
+    const target = node.columns![t]!;
+    current = withPart(current, { target, parts: partsOf(target), ...given(t) }, context, bindExpr);
+  });
+  return current;
+}
+
 function queryPlan(
   table: TableDef,
   query: QueryNode,
@@ -139,10 +170,18 @@ function queryPlan(
   scope: Scope,
   binding: Binding,
 ): Plan {
-  const expected = targets.map((column) => column.type);
+  const expected = targets.map((column, i) => {
+    const target = node.columns?.[i];
+    return target === undefined ? column.type : partType(column.type, partsOf(target), target);
+  });
   const source = binding.query(query, scope, { unknowns: "text", expected });
   checkWidth(source.columns.length, targets, node, query.position);
   const exprs = table.columns.map((column): Expr => {
+    if (inParts(column, targets, node)) {
+      const context = contextOf(binding, scope, "INSERT");
+      const { position } = query;
+      return fromParts(column, targets, node, context, (t) => ({ value: columnExpr(source.columns[t]!), position }));
+    }
     const given = source.columns[targets.indexOf(column)];
     if (given === undefined || !takesValue(column, node, query.position)) return defaultOf(column, binding);
     return coerceAssignment(columnExpr(given), column, binding, query.position);

@@ -20,7 +20,9 @@ export function bindSubquery(node: SubqueryNode, context: ExprContext, bind: Bin
   const source = binding.query(node.query, scope, { unknowns: "text", expected: null });
   if (form === "exists") return subquery("exists", BOOL, source, null, null);
   const column = onlyColumn(source, position);
-  return subquery(form, form === "array" ? arrayOf(column.type) : column.type, source, null, null);
+  // An array of arrays is an array of one dimension more.
+  const type = form === "array" && column.type.element === null ? arrayOf(column.type) : column.type;
+  return subquery(form, type, source, null, null);
 }
 
 function onlyColumn(source: Source, position: number) {

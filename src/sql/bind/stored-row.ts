@@ -84,15 +84,12 @@ export function bindReturning(
   return { returning: { rowColumns, exprs }, columns };
 }
 
-/** The column that INSERT or UPDATE names. Throws 42703, and 0A000 for a part of a column. */
+/** The column that INSERT or UPDATE names, or names a part of. Throws 42703. */
 export function targetColumn(table: TableDef, target: AssignmentTarget): ColumnDef {
   const { name, position } = target;
   const column = table.columns.find((other) => other.name === name);
   if (column === undefined) {
     throw sqlError("42703", `column "${name}" of relation "${table.name}" does not exist`, { position });
-  }
-  if (target.indirection.length > 0) {
-    throw sqlError("0A000", "assigning to a part of a column is not supported yet", { position });
   }
   return column;
 }

@@ -5,7 +5,8 @@ import { EMPTY_ARRAY, sqlArray } from "../../../protocol/text-format-array.js";
 import { arrayOf, BOOL, INT4, type SqlArray, type SqlType, TEXT, type Value } from "../../../protocol/values.js";
 import { comparatorOf, hashKeyOf } from "../compare.js";
 import type { ScalarFunction } from "../expr.js";
-import { type FunctionFamily, family, fn, type Pattern, polymorphic } from "./define.js";
+import { arraySlice, checkDimensions } from "./array-parts.js";
+import { type FunctionFamily, type Pattern, polymorphic } from "./define.js";
 
 function appendElement(array: SqlArray | null, element: Value): SqlArray {
   if (array === null || array.dimensions.length === 0) return sqlArray([element]);
@@ -131,15 +132,21 @@ function toJoinedText(element: SqlType) {
   };
 }
 
-function fill(value: Value, sizes: SqlArray, lower?: SqlArray): SqlArray {
+function fill(value: Value, sizes: SqlArray | null, lower?: SqlArray | null): SqlArray {
+  if (sizes === null || lower === null) {
+    throw sqlError("22004", "dimension array or low bound array cannot be null");
+  }
+  for (const [what, array] of Object.entries({ Dimension: sizes, "Low bound": lower })) {
+    if (array !== undefined && array.dimensions.length > 1) {
+      throw sqlError("2202E", "wrong number of array subscripts", { detail: `${what} array must be one dimensional.` });
+    }
+  }
   const dimensions = sizes.elements as readonly (number | null)[];
   if (dimensions.includes(null)) throw sqlError("22004", "dimension values cannot be null");
   const counts = dimensions as readonly number[];
   const total = counts.reduce((product, size) => product * size, 1);
   if (counts.length === 0 || total === 0) return EMPTY_ARRAY;
-  if (counts.length > 6) {
-    throw sqlError("54000", `number of array dimensions (${counts.length}) exceeds the maximum allowed (6)`);
-  }
+  checkDimensions(counts.length);
   if (total > 134_217_727 || total < 0) throw sqlError("54000", "array size exceeds the maximum allowed (134217727)");
   if (lower !== undefined && lower.elements.length !== counts.length) {
     throw sqlError("2202E", "wrong number of array subscripts");
@@ -151,30 +158,6 @@ function fill(value: Value, sizes: SqlArray, lower?: SqlArray): SqlArray {
   };
 }
 
-/** The part within [lower, upper] pairs, one per dimension; null bounds are open. The result's bounds start at 1. */
-function arraySlice(array: SqlArray, ...limits: (number | null)[]): SqlArray {
-  const ranges = array.dimensions.map((size, i) => {
-    const lower = array.lowerBounds[i] as number;
-    const from = Math.max(limits[2 * i] ?? lower, lower);
-    const to = Math.min(limits[2 * i + 1] ?? lower + size - 1, lower + size - 1);
-    return { start: from - lower, count: to - from + 1 };
-  });
-  if (ranges.length === 0 || limits.length > 2 * ranges.length || ranges.some(({ count }) => count <= 0)) {
-    return EMPTY_ARRAY;
-  }
-  const elements: Value[] = [];
-  const visit = (depth: number, base: number) => {
-    const { start, count } = ranges[depth] as { start: number; count: number };
-    for (let i = start; i < start + count; i++) {
-      const index = base * (array.dimensions[depth] as number) + i;
-      if (depth + 1 === ranges.length) elements.push(array.elements[index] as Value);
-      else visit(depth + 1, index);
-    }
-  };
-  visit(0, 0);
-  return { elements, dimensions: ranges.map(({ count }) => count), lowerBounds: ranges.map(() => 1) };
-}
-
 function trimArray(array: SqlArray, count: number): SqlArray {
   const length = array.dimensions[0] ?? 0;
   if (count < 0 || count > length) {
@@ -182,7 +165,7 @@ function trimArray(array: SqlArray, count: number): SqlArray {
   }
   if (length === 0) return array;
   const lower = array.lowerBounds[0] as number;
-  return arraySlice(array, lower, lower + length - 1 - count);
+  return arraySlice(array, [{ lower, upper: lower + length - 1 - count }]);
 }
 
 /** Functions that see NULL arguments. */
@@ -246,18 +229,4 @@ export const ARRAY_FAMILIES: readonly FunctionFamily[] = [
   polymorphic("array_to_string", ["anyarray", TEXT, TEXT], TEXT, toJoinedText, open),
   polymorphic("array_fill", ["anyelement", arrayOf(INT4)], "anyarray", () => fill, open),
   polymorphic("array_fill", ["anyelement", arrayOf(INT4), arrayOf(INT4)], "anyarray", () => fill, open),
-  family("array_slice", (types) => slicing(types)),
 ];
-
-/** `a[i:j]`: bound as array_slice(a, i, j), NULL for an open bound. */
-function slicing(types: readonly SqlType[]): ScalarFunction | null {
-  const [array, ...limits] = types;
-  if (array === undefined || array.element === null || limits.length === 0 || limits.length % 2 !== 0) return null;
-  return fn(
-    "array_slice",
-    [array, ...limits.map(() => INT4)],
-    array,
-    (value: SqlArray | null, ...bounds: (number | null)[]) => (value === null ? null : arraySlice(value, ...bounds)),
-    open,
-  );
-}

@@ -1,0 +1,69 @@
+/** Elements and slices of arrays: `a[i]`, `a[i:j]`. */
+import { sqlError } from "../../protocol/errors.js";
+import { INT4 } from "../../protocol/values.js";
+import type { Expr } from "../../query/expr/expr.js";
+import { ARRAY_DIMENSIONS_MAX } from "../../query/expr/functions/array-parts.js";
+import type { ExprNode, SubscriptNode } from "../parse/ast-query.js";
+import { arrayElement, arraySliceOf, type SliceForm } from "./array-functions.js";
+import type { ExprContext } from "./bind-context.js";
+import type { Bind } from "./call-arguments.js";
+import { coerceTo, constant, typeName } from "./coerce.js";
+
+/** The subscripts that stand directly after each other, in order, and what they are applied to. */
+export function subscriptsOf(node: SubscriptNode): { readonly input: ExprNode; readonly subscripts: SubscriptNode[] } {
+  const subscripts: SubscriptNode[] = [];
+  let input: ExprNode = node;
+  while (input.kind === "subscript") {
+    subscripts.unshift(input);
+    input = input.input;
+  }
+  return { input, subscripts };
+}
+
+/** Subscripts as integers. With a slice among them all are slices: `a[2]` then means `a[1:2]`. */
+export interface BoundSubscripts {
+  /** null: no slice. */
+  readonly form: SliceForm | null;
+  readonly values: readonly Expr[];
+}
+
+/** Throws 54000 for too many, 42804 for what is no integer. */
+export function bindSubscripts(
+  subscripts: readonly SubscriptNode[],
+  context: ExprContext,
+  bind: Bind,
+): BoundSubscripts {
+  const { position } = subscripts[0]!;
+  if (subscripts.length > ARRAY_DIMENSIONS_MAX) {
+    const message = `number of array dimensions (${subscripts.length}) exceeds the maximum allowed (${ARRAY_DIMENSIONS_MAX})`;
+    throw sqlError("54000", message, { position });
+  }
+  const integer = (node: ExprNode) =>
+    coerceTo(bind(node, context), INT4, "array subscript", context.binding, node.position || position);
+  if (!subscripts.some(({ slice }) => slice)) {
+    return { form: null, values: subscripts.map(({ upper }) => integer(upper!)) };
+  }
+  const values: Expr[] = [];
+  const form = subscripts.map(({ slice, lower, upper }): SliceForm[number] => {
+    if (!slice) {
+      values.push(constant(INT4, 1), integer(upper!));
+      return "both";
+    }
+    if (lower !== null) values.push(integer(lower));
+    if (upper !== null) values.push(integer(upper));
+    return lower === null ? (upper === null ? "none" : "upper") : upper === null ? "lower" : "both";
+  });
+  return { form, values };
+}
+
+export function bindSubscript(node: SubscriptNode, context: ExprContext, bind: Bind): Expr {
+  const { input, subscripts } = subscriptsOf(node);
+  const array = bind(input, context);
+  if (array.type.element === null) {
+    const message = `cannot subscript type ${typeName(array.type)} because it does not support subscripting`;
+    throw sqlError("42804", message, { position: node.position });
+  }
+  const { form, values } = bindSubscripts(subscripts, context, bind);
+  const fn = form === null ? arrayElement(array.type, values.length) : arraySliceOf(array.type, form);
+  return Object.freeze({ kind: "call", type: fn.returns, fn, args: [array, ...values] });
+}
