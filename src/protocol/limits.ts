@@ -6,6 +6,8 @@ export const BATCH_ROWS = 1024;
 export const SQL_BYTES_MAX = 100 * 1024;
 /** Nesting of one statement's syntax tree. */
 export const SQL_DEPTH_MAX = 500;
+/** Columns of one SELECT list, as in PostgreSQL. */
+export const SELECT_COLUMNS_MAX = 1664;
 /** SELECTs in one statement once its WITH tables stand where they are used. */
 export const SQL_QUERIES_MAX = 2000;
 /** Statements in one batch request. */

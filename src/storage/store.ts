@@ -63,6 +63,8 @@ export interface Transaction {
   corrections(range: KeyRange, newer: NewerEntries): Corrections;
   /** Throws when the transaction has ended, as every read does. */
   requireOpen(): void;
+  /** A read-only face of the transaction that sees its writes up to now and none that follow; it ends with it. */
+  frozen(): Transaction;
   /** Throws read_only_transaction, or query_error (54000) past the transaction's size bound. Keeps both arguments. */
   put(key: Uint8Array, value: Uint8Array): void;
   delete(key: Uint8Array): void;

@@ -6,6 +6,7 @@
 import { DbError, sqlError } from "../protocol/errors.js";
 import { TRANSACTION_BYTES_MAX } from "../protocol/limits.js";
 import type { Engine, Operation } from "./engine.js";
+import { FrozenTransaction } from "./frozen-transaction.js";
 import { MergedCorrections, MergedCursor, versionOverlay, writeOverlay } from "./merged-cursor.js";
 import { createOrderedMap, keyText, type OrderedMap } from "./ordered-map.js";
 import { ReadSet } from "./read-set.js";
@@ -127,9 +128,13 @@ export class ShardTransaction implements Transaction {
   }
 
   scan(range: KeyRange): Cursor {
+    return this.#scan(range, this.dirty ? this.#orderedWrites() : null);
+  }
+
+  #scan(range: KeyRange, writes: OrderedMap<Write> | null): Cursor {
     this.#checkOpen();
     const { engine, versions } = this.#host;
-    const own = this.dirty ? writeOverlay(this.#orderedWrites(), range) : null;
+    const own = writes === null ? null : writeOverlay(writes, range);
     const recent = versions.size > 0 ? versionOverlay(versions.ordered(), range, this.snapshot) : null;
     const read = this.#reads === null ? null : this.#reads.addRange(range);
     this.#cursors ??= new Set();
@@ -142,14 +147,22 @@ export class ShardTransaction implements Transaction {
   }
 
   get seesEngine(): boolean {
+    return !this.dirty && this.#engineIsCurrent();
+  }
+
+  #engineIsCurrent(): boolean {
     const { committedSequence, appliedSequence } = this.#host;
-    return !this.dirty && this.snapshot === committedSequence && committedSequence === appliedSequence;
+    return this.snapshot === committedSequence && committedSequence === appliedSequence;
   }
 
   corrections(range: KeyRange, newer: NewerEntries): Corrections {
+    return this.#corrections(range, newer, this.dirty ? this.#orderedWrites() : null);
+  }
+
+  #corrections(range: KeyRange, newer: NewerEntries, writes: OrderedMap<Write> | null): Corrections {
     this.#checkOpen();
     const { versions } = this.#host;
-    const own = this.dirty ? writeOverlay(this.#orderedWrites(), range) : null;
+    const own = writes === null ? null : writeOverlay(writes, range);
     const recent = versions.size > 0 ? versionOverlay(versions.ordered(), range, this.snapshot) : null;
     const beneath = newer.entries.size > 0 ? writeOverlay(newer.entries, range) : null;
     const read = this.#reads?.addRange(range);
@@ -162,6 +175,25 @@ export class ShardTransaction implements Transaction {
 
   requireOpen(): void {
     this.#checkOpen();
+  }
+
+  frozen(): Transaction {
+    this.#checkOpen();
+    const writes = this.dirty ? this.#orderedWrites().clone() : null;
+    return new FrozenTransaction(this.snapshot, {
+      get: (key) => {
+        this.#checkOpen();
+        const text = keyText(key);
+        const write = writes?.get(text);
+        if (write !== undefined) return write.value ?? undefined;
+        const found = this.#recent(key, text);
+        return found === undefined ? this.#host.engine.get(key) : (found ?? undefined);
+      },
+      scan: (range) => this.#scan(range, writes),
+      corrections: (range, newer) => this.#corrections(range, newer, writes),
+      seesEngine: () => writes === null && this.#engineIsCurrent(),
+      requireOpen: () => this.#checkOpen(),
+    });
   }
 
   put(key: Uint8Array, value: Uint8Array): void {
@@ -244,6 +276,11 @@ export class ShardTransaction implements Transaction {
       const write = this.#writes.get(text);
       if (write !== undefined) return write.value;
     }
+    return this.#recent(key, text);
+  }
+
+  /** The same without the transaction's own writes. */
+  #recent(key: Uint8Array, text: string | null): Uint8Array | null | undefined {
     this.#reads?.addKey(key);
     const { versions } = this.#host;
     if (versions.size === 0) return undefined;

@@ -7,6 +7,7 @@ import type { SubqueryExpr } from "../expr/expr.js";
 import type { Plan } from "../plan/plan.js";
 import { childrenOf, subqueriesOf, walkPlan } from "../plan/walk.js";
 import { compileAggregate } from "./aggregate.js";
+import { type CommonPrograms, compileCommonScan } from "./common-rows.js";
 import { compileDelete } from "./delete.js";
 import { compileDistinct } from "./distinct.js";
 import { compileFilter } from "./filter.js";
@@ -20,29 +21,38 @@ import type { Open, Program } from "./operator.js";
 import { compilePointGet } from "./point-get.js";
 import { compileProject } from "./project.js";
 import { compileProjectSet } from "./project-set.js";
+import { compileRecursive } from "./recursive.js";
 import { compileScan } from "./scan.js";
 import { compileSetOp } from "./set-op.js";
 import { compileSort } from "./sort.js";
+import { withSnapshot } from "./statement-snapshot.js";
 import { registerSubquery, runningFirst } from "./subquery.js";
 import { compileTableFunction } from "./table-function.js";
 import { compileTopN } from "./top-n.js";
 import { compileUpdate } from "./update.js";
 import { compileValues } from "./values.js";
+import { compileWith } from "./with.js";
 
 /** Any plan can be compiled, optimized or not. The program keeps no state of its runs. */
 export function compilePlan(plan: Plan): Program {
+  return compileWithin(plan, new Map());
+}
+
+function compileWithin(plan: Plan, tables: CommonPrograms): Program {
   const first = new Set<SubqueryExpr>();
   walkPlan(plan, (node) => {
-    for (const expr of subqueriesOf(node)) compileSubquery(expr, first);
+    for (const expr of subqueriesOf(node)) compileSubquery(expr, first, tables);
   });
-  const open = compileNode(plan);
-  return { plan, columns: plan.columns, open: first.size === 0 ? open : runningFirst([...first], open) };
+  const node = compileNode(plan, tables);
+  const open = first.size === 0 ? node : runningFirst([...first], node);
+  const oneSnapshot = plan.kind === "with" && plan.tables.some((definition) => definition.modifies);
+  return { plan, columns: plan.columns, open: oneSnapshot ? withSnapshot(open) : open };
 }
 
 /** Compiles the subquery's plan and adds to `first` what of it can run ahead: itself, or uncorrelated ones inside. */
-function compileSubquery(expr: SubqueryExpr, first: Set<SubqueryExpr>): void {
+function compileSubquery(expr: SubqueryExpr, first: Set<SubqueryExpr>, tables: CommonPrograms): void {
   const plan = expr.plan as Plan;
-  registerSubquery(expr, compilePlan(plan));
+  registerSubquery(expr, compileWithin(plan, tables));
   if (expr.outer.length === 0) {
     first.add(expr);
     return;
@@ -52,8 +62,9 @@ function compileSubquery(expr: SubqueryExpr, first: Set<SubqueryExpr>): void {
   });
 }
 
-function compileNode(plan: Plan): Open {
-  const [first, second] = childrenOf(plan).map(compileNode) as [Open, Open];
+function compileNode(plan: Plan, tables: CommonPrograms): Open {
+  const opens = childrenOf(plan).map((child) => compileNode(child, tables));
+  const [first, second] = opens as [Open, Open];
   switch (plan.kind) {
     case "scan":
       return compileScan(plan);
@@ -87,6 +98,12 @@ function compileNode(plan: Plan): Open {
       return compileDistinct(plan, first);
     case "setop":
       return compileSetOp(plan, first, second);
+    case "with":
+      return compileWith(plan, opens, tables);
+    case "commonscan":
+      return compileCommonScan(plan, tables);
+    case "recursive":
+      return compileRecursive(plan, first, second);
     case "insert":
       return compileInsert(plan, first);
     case "update":

@@ -9,11 +9,14 @@ import { DbError } from "../../protocol/errors.js";
 import type { Value } from "../../protocol/values.js";
 import type { Transaction } from "../../storage/store.js";
 import type { EvalContext, SubqueryExpr } from "../expr/expr.js";
+import type { CommonTable } from "../plan/plan.js";
 import type { RowNumbers } from "./row-numbers.js";
 import type { SegmentCache } from "./segments/segment-cache.js";
 
 export interface ExecContext extends EvalContext {
   readonly tx: Transaction;
+  /** What writers write to, where `tx` is the snapshot from before the statement (statement-snapshot.ts). */
+  readonly live?: Transaction;
   /** The tenant's number, part of every key. */
   readonly tenantNumber: number;
   /** Numbers for rows of tables without a primary key; one allocator per actor. */
@@ -32,6 +35,14 @@ export interface ExecContext extends EvalContext {
 /** What an uncorrelated subquery's value is made of, or the error that it ended in, thrown when its value is needed. */
 export type SubqueryOutcome = { readonly values: readonly Value[] } | { readonly error: unknown };
 
+/** Rows of a WITH table, which several scans read, each from the beginning. */
+export interface CommonRows {
+  readonly rows: { readonly columns: readonly (readonly Value[])[]; readonly length: number };
+  /** Adds rows to `rows`; false at the end. */
+  more(): boolean | Promise<boolean>;
+  close(): void;
+}
+
 /** What changes while a statement runs: counters, reserved memory, results of uncorrelated subqueries. */
 export class StatementState {
   /** Rows that INSERT, UPDATE or DELETE changed. */
@@ -40,6 +51,8 @@ export class StatementState {
   memoryBytes = 0;
   /** The most that `memoryBytes` was. */
   memoryBytesPeak = 0;
+  /** Rows of WITH tables that are open. */
+  commonRows: Map<CommonTable, CommonRows> | null = null;
   subqueryOutcomes: Map<SubqueryExpr, SubqueryOutcome> | null = null;
 
   constructor(readonly memoryBytesMax: number) {}

@@ -7,6 +7,7 @@ import { drain, inTurns, type Open, type Operator } from "./operator.js";
 import { type ChangedRows, compileReturning, ModifyOperator } from "./returning.js";
 import { RowBuffer } from "./row-buffer.js";
 import { slotsOf } from "./slots.js";
+import { isChangedMeanwhile, writingContext } from "./statement-snapshot.js";
 import { emptyRow, type Row, TableWriter } from "./table-writer.js";
 
 interface DeleteProgram {
@@ -60,7 +61,7 @@ class Deleter {
     private readonly context: ExecContext,
   ) {
     this.rows = new RowBuffer(program.plan.input.columns, context);
-    this.writer = new TableWriter(program.plan.table, context);
+    this.writer = new TableWriter(program.plan.table, writingContext(context));
     this.row = emptyRow(program.plan.table);
   }
 
@@ -83,7 +84,7 @@ class Deleter {
     const key = rows.columns[program.rowKeySlot]![number] as Uint8Array | null;
     if (key === null) return;
     const text = Buffer.from(key).toString("latin1");
-    if (this.seen.has(text)) return;
+    if (this.seen.has(text) || isChangedMeanwhile(this.context, key)) return;
     this.seen.add(text);
     // Columns that neither an index nor RETURNING needs are not in the input.
     for (let c = 0; c < columnIds.length; c++) {

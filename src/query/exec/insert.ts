@@ -14,6 +14,7 @@ import { type ChangedRows, compileReturning, ModifyOperator } from "./returning.
 import { RowBuffer } from "./row-buffer.js";
 import { compileChecks, failedCheck, type RowCheck } from "./row-checks.js";
 import { compileCondition, slotsOf } from "./slots.js";
+import { writingContext } from "./statement-snapshot.js";
 import { emptyRow, type Row, TableWriter } from "./table-writer.js";
 
 interface InsertProgram {
@@ -85,7 +86,7 @@ class Inserter {
     private readonly context: ExecContext,
   ) {
     this.rows = new RowBuffer(program.plan.input.columns, context);
-    this.writer = new TableWriter(program.plan.table, context);
+    this.writer = new TableWriter(program.plan.table, writingContext(context));
     this.row = emptyRow(program.plan.table);
   }
 

@@ -13,6 +13,7 @@ import { type ChangedRows, compileReturning, ModifyOperator } from "./returning.
 import { emptyColumns, RowBuffer } from "./row-buffer.js";
 import { compileChecks, failedCheck, type RowCheck } from "./row-checks.js";
 import { slotsOf } from "./slots.js";
+import { isChangedMeanwhile, writingContext } from "./statement-snapshot.js";
 import { emptyRow, type Move, type Row, TableWriter } from "./table-writer.js";
 
 interface UpdateProgram {
@@ -78,7 +79,7 @@ class Updater {
   ) {
     const { plan } = program;
     this.rows = new RowBuffer(plan.input.columns, context);
-    this.writer = new TableWriter(plan.table, context);
+    this.writer = new TableWriter(plan.table, writingContext(context));
     this.newColumns = emptyColumns(program.columnIds.length);
     this.oldRow = emptyRow(plan.table);
     this.newRow = emptyRow(plan.table);
@@ -117,7 +118,7 @@ class Updater {
     const key = rows.columns[program.rowKeySlot]![number] as Uint8Array | null;
     if (key === null) return;
     const text = Buffer.from(key).toString("latin1");
-    if (this.seen.has(text)) return;
+    if (this.seen.has(text) || isChangedMeanwhile(this.context, key)) return;
     this.seen.add(text);
     writer.checkNotNull(newRow);
     const failed = failedCheck(program.checks, { columns: newColumns, length: number + 1 }, number, context);

@@ -123,6 +123,8 @@ function rowsAtMost(plan: Plan): number {
       return 1;
     case "values":
       return plan.rows.length;
+    case "commonscan":
+      return plan.table.working ? ROWS_PER_STEP : Number.POSITIVE_INFINITY;
     case "indexscan":
       if (plan.prefix.length === 0 && plan.keySets === null) return Number.POSITIVE_INFINITY;
       return ROWS_PER_KEY * (plan.keySets?.length ?? 1);
@@ -149,6 +151,8 @@ function rowsAtMost(plan: Plan): number {
 /** Guesses where there are no statistics: rows under one value of an index, and of a LIMIT given as a parameter. */
 const ROWS_PER_KEY = 10;
 const ROWS_PER_PAGE = 100;
+/** Of one step of a recursive query: its next step had better look rows up than read whole tables again. */
+const ROWS_PER_STEP = 100;
 
 function idsOf(columns: readonly OutputColumn[]): Set<ColumnId> {
   return new Set(columns.map((column) => column.id));

@@ -57,6 +57,14 @@ function prune(plan: Plan, needed: Ids): Plan {
       return withChildren(plan, [prune(plan.input, withExprs(plan, needed))]);
     case "setop":
       return pruneSetOp(plan, needed);
+    case "commonscan":
+      return plan;
+    case "recursive":
+      return withChildren(plan, [positional(plan.left), positional(plan.right)]);
+    case "with": {
+      const tables = plan.tables.map((definition) => positional(definition.plan));
+      return withChildren(plan, [...tables, prune(plan.input, needed)]);
+    }
     case "insert":
       return withChildren(plan, [positional(plan.input)]);
     case "update": {

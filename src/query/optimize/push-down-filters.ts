@@ -51,6 +51,10 @@ function push(plan: Plan, conditions: readonly Expr[]): Plan {
       return pushIntoSetOp(plan, conditions);
     case "sort":
       return withChildren(plan, [push(plan.input, conditions)]);
+    case "with": {
+      const tables = plan.tables.map((definition) => push(definition.plan, []));
+      return withChildren(plan, [...tables, push(plan.input, conditions)]);
+    }
     case "distinct": {
       const keys =
         plan.on === null ? null : new Set(plan.on.flatMap((expr) => (expr.kind === "column" ? expr.id : [])));

@@ -68,6 +68,7 @@ function jsonOf(plan: Plan, names: Names, extra: ExplainJson): ExplainJson {
 }
 
 function tableOf(plan: Plan): ExplainJson {
+  if (plan.kind === "commonscan") return { "CTE Name": plan.table.name, Alias: plan.alias };
   if (!("table" in plan)) return {};
   return {
     "Relation Name": plan.table.name,
@@ -174,6 +175,15 @@ function describe(plan: Plan, print: Print): Described {
       return plan.op === "union" && plan.all
         ? titled("Append", "", [])
         : titled(`${plan.op[0]!.toUpperCase()}${plan.op.slice(1)}${plan.all ? " All" : ""}`, "", []);
+    case "with":
+      return titled("With", "", [["Tables", plan.tables.map(({ table }) => table.name).join(", ")]]);
+    case "commonscan": {
+      const { table, alias } = plan;
+      const on = alias === table.name ? alias : `${table.name} ${alias}`;
+      return titled(table.working ? "WorkTable Scan" : "CTE Scan", ` on ${on}`, []);
+    }
+    case "recursive":
+      return titled("Recursive Union", "", plan.all ? [] : [["Distinct", "true"]]);
     case "insert":
       return titled("Insert", ` on ${plan.table.name}`, conflictProperties(plan, print));
     case "update":

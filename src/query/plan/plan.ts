@@ -33,6 +33,9 @@ export type Plan =
   | InsertPlan
   | UpdatePlan
   | DeletePlan
+  | WithPlan
+  | CommonScanPlan
+  | RecursivePlan
   | PointGetPlan
   | IndexScanPlan
   | HashJoinPlan
@@ -220,6 +223,47 @@ export interface DeletePlan extends Node {
   readonly rowKey: ColumnId;
   readonly oldColumns: readonly OutputColumn[];
   readonly returning: Returning | null;
+}
+
+/** A WITH table as nodes name it: compared by identity. */
+export interface CommonTable {
+  readonly name: string;
+  /** Columns of enclosing queries that its rows depend on. */
+  readonly outer: readonly ColumnId[];
+  /** The rows of the last step of a recursive query, as its next step reads them. */
+  readonly working: boolean;
+}
+
+/** Tables whose rows are computed once, on first use, and read by the CommonScan nodes below. */
+export interface WithPlan extends Node {
+  readonly kind: "with";
+  /** Each may read those before it. One that changes data runs to its end exactly once, read or not. */
+  readonly tables: readonly CommonTableDefinition[];
+  readonly input: Plan;
+}
+
+export interface CommonTableDefinition {
+  readonly table: CommonTable;
+  readonly plan: Plan;
+  /** Contains INSERT, UPDATE, DELETE or MERGE: then all parts of the statement read the snapshot from before it. */
+  readonly modifies: boolean;
+}
+
+/** The table's rows; `columns[i]` is the definition's column i. */
+export interface CommonScanPlan extends Node {
+  readonly kind: "commonscan";
+  readonly table: CommonTable;
+  readonly alias: string;
+}
+
+/** `left`, then `right` over the rows that came last (a CommonScan of `working`) until there are no new ones. */
+export interface RecursivePlan extends Node {
+  readonly kind: "recursive";
+  readonly working: CommonTable;
+  /** False (UNION): rows that came before are dropped. */
+  readonly all: boolean;
+  readonly left: Plan;
+  readonly right: Plan;
 }
 
 // ---- access and physical nodes, made by rules only ----

@@ -14,11 +14,15 @@ export function childrenOf(plan: Plan): readonly Plan[] {
     case "tablefunction":
     case "pointget":
     case "indexscan":
+    case "commonscan":
       return [];
     case "join":
     case "hashjoin":
     case "setop":
+    case "recursive":
       return [plan.left, plan.right];
+    case "with":
+      return [...plan.tables.map((definition) => definition.plan), plan.input];
     default:
       return [plan.input];
   }
@@ -37,10 +41,16 @@ export function withChildren(plan: Plan, children: readonly Plan[]): Plan {
     case "tablefunction":
     case "pointget":
     case "indexscan":
+    case "commonscan":
       return plan;
     case "projectset": {
       const columns = [...children[0]!.columns, ...plan.columns.slice(-plan.calls.length)];
       return Object.freeze({ ...plan, input: children[0]!, columns });
+    }
+    case "with": {
+      const tables = plan.tables.map((definition, i) => ({ ...definition, plan: children[i]! }));
+      const input = children[tables.length]!;
+      return Object.freeze({ ...plan, tables, input, columns: named(plan, input.columns) });
     }
     case "join":
     case "hashjoin": {
@@ -48,6 +58,7 @@ export function withChildren(plan: Plan, children: readonly Plan[]): Plan {
       return Object.freeze({ ...plan, left, right, columns: named(plan, joinColumns(plan.type, left, right)) });
     }
     case "setop":
+    case "recursive":
       return Object.freeze({ ...plan, left: children[0]!, right: children[1]! });
     case "filter":
     case "sort":
@@ -162,6 +173,9 @@ class ExprRewriter {
       case "distinct":
         return { ...plan, on: plan.on && this.all(plan.on) };
       case "setop":
+      case "with":
+      case "commonscan":
+      case "recursive":
         return plan;
       default:
         return this.modification(plan);
@@ -251,6 +265,7 @@ export function outerColumnsOf(plan: Plan): Set<ColumnId> {
   walkPlan(plan, (node) => {
     for (const expr of exprsOfPlan(node)) for (const id of columnsOf(expr)) read.add(id);
     for (const column of madeBy(node)) made.add(column.id);
+    if (node.kind === "commonscan") for (const id of node.table.outer) read.add(id);
   });
   for (const id of made) read.delete(id);
   return read;

@@ -8,14 +8,13 @@ import type { Binding } from "./binding.js";
 import { Scope } from "./scope.js";
 import { bindReturning } from "./stored-row.js";
 
-export function bindDelete(node: DeleteStatement, binding: Binding): DeletePlan {
-  const scope = new Scope(null);
-  const tables = bindWith(node.with, scope, binding);
+export function bindDelete(node: DeleteStatement, binding: Binding, parent: Scope | null = null): DeletePlan {
+  const scope = new Scope(parent);
+  bindWith(node.with, scope, binding);
   const target = bindChangedRows(node, node.using, scope, binding);
   const { oldColumns, scan } = target;
   const input = target.input(bindWhere(node.where, scope, binding), binding);
   const { returning, columns } = bindReturning(node.returning, oldColumns, scope, binding);
-  tables.finish();
   return Object.freeze({
     kind: "delete",
     table: scan.table,

@@ -76,7 +76,8 @@ function bindTable(node: FromTable, scope: Scope, binding: Binding): FromSource 
   if (node.sample !== null) throw sqlError("0A000", "TABLESAMPLE is not supported yet", { position });
   const common = name.path.length === 1 ? scope.commonTable(name.path[0]!) : null;
   if (common !== null) {
-    return named(bindCommonTable(common, binding), node.alias ?? { name: name.path[0]!, columns: [] }, position);
+    const source = bindCommonTable(common, node.alias?.name ?? name.path[0]!, position, binding);
+    return named(source, node.alias ?? { name: name.path[0]!, columns: [] }, position);
   }
   const table = lookUpTable(name, binding);
   return scanOf(table, node.alias, false, position, binding);

@@ -18,9 +18,9 @@ import { SetCollector } from "./set-collector.js";
 import { ONE_ROW, project } from "./source.js";
 import { bindChecks, bindReturning, defaultOf, itemOf, rowColumnsOf, targetColumn } from "./stored-row.js";
 
-export function bindInsert(node: InsertStatement, binding: Binding): InsertPlan {
-  const scope = new Scope(null);
-  const tables = bindWith(node.with, scope, binding);
+export function bindInsert(node: InsertStatement, binding: Binding, parent: Scope | null = null): InsertPlan {
+  const scope = new Scope(parent);
+  bindWith(node.with, scope, binding);
   const table = lookUpTable(node.table.name, binding);
   const targets = targetColumns(node, table);
   const input = bindRows(node, table, targets, scope, binding);
@@ -31,7 +31,6 @@ export function bindInsert(node: InsertStatement, binding: Binding): InsertPlan 
   stored.items = [itemOf(table, name, rowColumns)];
   const { returning, columns } = bindReturning(node.returning, rowColumns, stored, binding);
   const checks = bindChecks(table, rowColumns, binding);
-  tables.finish();
   return Object.freeze({ kind: "insert", table, input, rowColumns, checks, returning, onConflict, columns });
 }
 

@@ -22,8 +22,7 @@ export function bindQuery(node: QueryNode, parent: Scope | null, binding: Bindin
   if (node.withTies) throw sqlError("0A000", "WITH TIES is not supported yet", { position: node.position });
   const limits = bindLimits(node, scope, binding);
   const source = bindBody(node, scope, binding, options, limits);
-  tables.finish();
-  return source;
+  return tables.around(source);
 }
 
 function bindBody(

@@ -6,6 +6,7 @@
  * Where nothing forbids it the target list comes last, so that it is only evaluated for rows that are returned.
  */
 import { sqlError } from "../../protocol/errors.js";
+import { SELECT_COLUMNS_MAX } from "../../protocol/limits.js";
 import type { Expr } from "../../query/expr/expr.js";
 import { exprEquals, isVolatile, someExpr } from "../../query/expr/walk.js";
 import type { Plan, SortKey } from "../../query/plan/plan.js";
@@ -100,13 +101,17 @@ export function bindWhere(node: ExprNode | null, scope: Scope, binding: Binding)
 
 /** The target list, with `*` expanded. Also RETURNING. */
 export function bindTargets(nodes: readonly TargetNode[], context: ExprContext): Target[] {
-  return nodes.flatMap((node): Target[] => {
+  const targets = nodes.flatMap((node): Target[] => {
     const { expr, position } = node;
     if (expr.kind === "column" && expr.star) return expandStar(expr.path, position, context);
     return [
       { name: node.name ?? outputName(expr), expr: bindExpr(expr, context), position: expr.position || position },
     ];
   });
+  if (targets.length > SELECT_COLUMNS_MAX) {
+    throw sqlError("54011", `target lists can have at most ${SELECT_COLUMNS_MAX} entries`);
+  }
+  return targets;
 }
 
 function expandStar(path: readonly string[], position: number, context: ExprContext): Target[] {

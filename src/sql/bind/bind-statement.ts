@@ -10,12 +10,10 @@ import { mapExpr, someExpr } from "../../query/expr/walk.js";
 import type { OutputColumn, Plan } from "../../query/plan/plan.js";
 import { exprsOfPlan, mapExprsOfPlan, mapPlan, modifiesData, subqueriesOf, walkPlan } from "../../query/plan/walk.js";
 import type { ExplainStatement, SetStatement, Statement, StatementNode } from "../parse/ast.js";
+import { bindData } from "./bind-data.js";
 import { bindCreateIndex, bindCreateTable, bindDrop, bindTruncate } from "./bind-ddl.js";
-import { bindDelete } from "./bind-delete.js";
-import { bindInsert } from "./bind-insert.js";
 import { bindList } from "./bind-list.js";
 import { bindQuery } from "./bind-query.js";
-import { bindUpdate } from "./bind-update.js";
 import { Binding, PLAIN_QUERY, type Source } from "./binding.js";
 import type { BindEnvironment, BoundQuery, BoundStatement } from "./bound-statement.js";
 import { writesData } from "./sequence-functions.js";
@@ -41,7 +39,7 @@ function withoutZeroPosition(error: unknown): unknown {
 }
 
 function bindNode(node: StatementNode, env: BindEnvironment): BoundStatement {
-  const binding = new Binding(env, bindQuery);
+  const binding = new Binding(env, bindQuery, bindData);
   switch (node.kind) {
     case "explain":
       return bindExplain(node, env);
@@ -74,11 +72,10 @@ function bindPlanned(node: StatementNode, binding: Binding): BoundQuery {
     case "list":
       return finish("select", bindList(node, binding), binding);
     case "insert":
-      return finish("insert", sourceOf(bindInsert(node, binding)), binding);
     case "update":
-      return finish("update", sourceOf(bindUpdate(node, binding)), binding);
     case "delete":
-      return finish("delete", sourceOf(bindDelete(node, binding)), binding);
+    case "merge":
+      return finish(node.kind, sourceOf(bindData(node, null, binding)), binding);
     default:
       throw sqlError("0A000", `${node.kind.toUpperCase()} is not supported yet`, { position: node.position });
   }
@@ -90,7 +87,8 @@ function sourceOf(plan: Plan): Source {
 
 function finish(command: BoundQuery["command"], source: Source, binding: Binding): BoundQuery {
   const parameterTypes = binding.parameterTypes();
-  const plan = named(settleParameters(source.plan, parameterTypes), source.columns);
+  const placed = binding.commonTables.place(source.plan);
+  const plan = named(settleParameters(placed, parameterTypes), source.columns);
   return {
     kind: "query",
     command,
@@ -135,7 +133,7 @@ function callsWriter(plan: Plan): boolean {
 function bindExplain(node: ExplainStatement, env: BindEnvironment): BoundStatement {
   const { analyze, verbose, format } = node;
   const costs = !node.options.some(({ name, value }) => name === "costs" && /^(?:false|off|0)$/i.test(String(value)));
-  const statement = bindPlanned(node.statement, new Binding(env, bindQuery));
+  const statement = bindPlanned(node.statement, new Binding(env, bindQuery, bindData));
   return { kind: "explain", statement, analyze, verbose, costs, format };
 }
 

@@ -13,9 +13,9 @@ import { checkAliases, Scope } from "./scope.js";
 import { filtered, project } from "./source.js";
 import { bindChecks, bindReturning, itemOf, rowColumnsOf } from "./stored-row.js";
 
-export function bindUpdate(node: UpdateStatement, binding: Binding): UpdatePlan {
-  const scope = new Scope(null);
-  const tables = bindWith(node.with, scope, binding);
+export function bindUpdate(node: UpdateStatement, binding: Binding, parent: Scope | null = null): UpdatePlan {
+  const scope = new Scope(parent);
+  bindWith(node.with, scope, binding);
   const target = bindChangedRows(node, node.from, scope, binding);
   const { table } = target.scan;
   const assignments = bindAssignments(node.assignments, table, contextOf(binding, scope, "UPDATE"));
@@ -25,7 +25,6 @@ export function bindUpdate(node: UpdateStatement, binding: Binding): UpdatePlan 
   const name = node.table.alias?.name ?? table.name;
   stored.items = [itemOf(table, name, rowColumns), ...scope.items.slice(1)];
   const { returning, columns } = bindReturning(node.returning, rowColumns, stored, binding);
-  tables.finish();
   return Object.freeze({
     kind: "update",
     table,

@@ -1,60 +1,130 @@
-/** WITH: each table is bound where it is used, as if its query stood there. */
+/**
+ * WITH. Each table is bound once, where it is defined; references are CommonScan nodes. At the end of the statement
+ * `place-common-tables.ts` puts a table that is used once where it is used, and computes the others once. Recursive
+ * tables are in `bind-recursive.ts`.
+ */
 import { sqlError } from "../../protocol/errors.js";
-import type { QueryNode, WithNode } from "../parse/ast-query.js";
+import type { CommonScanPlan, Plan } from "../../query/plan/plan.js";
+import { outerColumnsOf } from "../../query/plan/walk.js";
+import type { CommonTableNode, QueryNode, WithNode } from "../parse/ast-query.js";
+import { bindRecursive } from "./bind-recursive.js";
 import { type Binding, PLAIN_QUERY, type Source } from "./binding.js";
 import { type CommonTable, Scope } from "./scope.js";
+import { inDependencyOrder, mentions } from "./with-references.js";
 
-/**
- * Makes the tables visible in the scope: each in those that follow, all in the query. `finish` is called once the
- * query is bound: tables that it never used must be valid, too.
- */
-export function bindWith(node: WithNode | null, scope: Scope, binding: Binding): { finish(): void } {
-  if (node === null) return { finish() {} };
-  const tables: CommonTable[] = [];
-  for (const table of node.tables) {
-    const { name, position, statement } = table;
-    if (scope.commonTables.has(name)) {
+export interface CommonTables {
+  /** The query with those tables around it that depend on rows of an enclosing query. */
+  around(source: Source): Source;
+}
+
+const NONE: CommonTables = { around: (source) => source };
+
+/** Makes the tables visible in the scope: each in those that follow (all, with RECURSIVE), all in the query. */
+export function bindWith(node: WithNode | null, scope: Scope, binding: Binding): CommonTables {
+  if (node === null) return NONE;
+  const names = new Set<string>();
+  for (const { name, position } of node.tables) {
+    if (names.has(name)) {
       throw sqlError("42712", `WITH query name "${name}" specified more than once`, { position });
     }
-    if (statement.kind !== "query") {
-      throw sqlError("0A000", "a data-modifying statement in WITH is not supported yet", { position });
-    }
-    // Its query sees the tables before it, and of the enclosing query only what stands outside.
-    const inside = new Scope(scope.parent);
-    for (const [other, definition] of scope.commonTables) inside.commonTables.set(other, definition);
-    if (node.recursive && mentions(statement as QueryNode, name)) {
-      throw sqlError("0A000", "recursive WITH is not supported yet", { position });
-    }
-    const common: CommonTable = { node: table, scope: inside, used: false };
-    scope.commonTables.set(name, common);
-    tables.push(common);
+    names.add(name);
   }
-  return {
-    finish() {
-      for (const table of tables) if (!table.used) bindCommonTable(table, binding);
-    },
+  const local: CommonTable[] = [];
+  for (const table of node.recursive ? inDependencyOrder(node.tables) : node.tables) {
+    const common = bindTable(table, node.recursive, scope, binding);
+    scope.commonTables.set(table.name, common);
+    const { plan } = common.source!;
+    const outer = [...outerColumnsOf(plan)];
+    const modifies = table.statement.kind !== "query";
+    common.definition = binding.addCommonTable(table, { plan, outer, modifies, recursive: common.recursive });
+    if (outer.length > 0) local.push(common);
+  }
+  return local.length === 0 ? NONE : { around: (source) => around(source, local, binding) };
+}
+
+function around(source: Source, tables: readonly CommonTable[], binding: Binding): Source {
+  const plan: Plan = Object.freeze({
+    kind: "with",
+    tables: tables.map((table) => binding.commonTables.placeHere(table.definition!)),
+    input: source.plan,
+    columns: source.plan.columns,
+  });
+  return { plan, columns: source.columns };
+}
+
+function bindTable(table: CommonTableNode, recursive: boolean, scope: Scope, binding: Binding): CommonTable {
+  const { name, position, statement } = table;
+  // It sees the tables before it, and of the enclosing query only what stands outside.
+  const inside = new Scope(scope.parent);
+  for (const [other, definition] of scope.commonTables) inside.commonTables.set(other, definition);
+  const isRecursive = recursive && mentions(statement, name);
+  const common: CommonTable = {
+    node: table,
+    scope: inside,
+    source: null,
+    definition: null,
+    recursive: isRecursive,
+    working: null,
   };
+  let source: Source;
+  if (statement.kind !== "query") {
+    if (scope.parent !== null) {
+      const message = "WITH clause containing a data-modifying statement must be at the top level";
+      throw sqlError("0A000", message, { position });
+    }
+    if (isRecursive) {
+      const message = `recursive query "${name}" must not contain data-modifying statements`;
+      throw sqlError("42P19", message, { position });
+    }
+    source = binding.dataStatement(statement, inside);
+  } else if (isRecursive) {
+    source = bindRecursive(common, binding, bindWith);
+  } else {
+    source = binding.query(statement as QueryNode, inside, PLAIN_QUERY);
+  }
+  common.source = renamed(table, source);
+  return common;
 }
 
-/** A fresh copy of the table's rows, under the names that WITH gives its columns. */
-export function bindCommonTable(table: CommonTable, binding: Binding): Source {
-  table.used = true;
-  const { node, scope } = table;
-  const source = binding.query(node.statement as QueryNode, scope, PLAIN_QUERY);
-  if (node.columns.length > source.columns.length) {
-    const message = `WITH query "${node.name}" has ${source.columns.length} columns available but ${node.columns.length} columns specified`;
-    throw sqlError("42P10", message, { position: node.position });
+/** The source under the names that WITH gives its columns; the plan has exactly these columns. */
+function renamed(table: CommonTableNode, source: Source): Source {
+  const { name, position } = table;
+  if (table.columns.length > source.columns.length) {
+    const message = `WITH query "${name}" has ${source.columns.length} columns available but ${table.columns.length} columns specified`;
+    throw sqlError("42P10", message, { position });
   }
-  const columns = source.columns.map((column, i) => ({ ...column, name: node.columns[i] ?? column.name }));
-  return { plan: source.plan, columns };
+  const columns = source.columns.map((column, i) => ({ ...column, name: table.columns[i] ?? column.name }));
+  return { plan: Object.freeze({ ...source.plan, columns }), columns };
 }
 
-/** Whether a table of that name stands in some FROM below. */
-function mentions(node: unknown, name: string): boolean {
-  if (typeof node !== "object" || node === null) return false;
-  if ("kind" in node && node.kind === "table" && "name" in node) {
-    const { path } = node.name as { readonly path: readonly string[] };
-    if (path.length === 1 && path[0] === name) return true;
+/** The table's rows at one more place. `position` is that of the reference. */
+export function bindCommonTable(table: CommonTable, alias: string, position: number, binding: Binding): Source {
+  const { node, source } = table;
+  const { name } = node;
+  if (source === null) {
+    if (table.working === null) {
+      const message = `recursive reference to query "${name}" must not appear within its non-recursive term`;
+      throw sqlError("42P19", message, { position });
+    }
+    const columns = table.working.columns.map((column) => binding.newColumn(column.name, column.type, true));
+    return scan({ kind: "commonscan", table: table.working.table, alias, columns });
   }
-  return Object.values(node).some((child) => mentions(child, name));
+  if (node.statement.kind !== "query" && source.columns.length === 0) {
+    throw sqlError("0A000", `WITH query "${name}" does not have a RETURNING clause`, { position });
+  }
+  const definition = table.definition!;
+  const first = definition.references === 0;
+  if (!first && node.materialized === false && definition.mayMove) {
+    return renamed(node, binding.query(node.statement as QueryNode, table.scope, PLAIN_QUERY));
+  }
+  definition.references++;
+  // The first reference has the definition's own columns, so that the definition can take its place.
+  const columns = first
+    ? source.columns
+    : source.columns.map((column) => binding.newColumn(column.name, column.type, column.nullable));
+  return scan({ kind: "commonscan", table: definition.table, alias, columns });
+}
+
+function scan(plan: CommonScanPlan): Source {
+  return { plan: Object.freeze(plan), columns: plan.columns };
 }

@@ -7,8 +7,9 @@ import { PARAMETERS_MAX, SQL_DEPTH_MAX, SQL_QUERIES_MAX } from "../../protocol/l
 import { type SqlType, TEXT, UNKNOWN } from "../../protocol/values.js";
 import type { ColumnExpr, ColumnId, Expr, ParamExpr } from "../../query/expr/expr.js";
 import type { OutputColumn, Plan } from "../../query/plan/plan.js";
-import type { QueryNode } from "../parse/ast-query.js";
+import type { CommonTableNode, DataModifyingNode, QueryNode } from "../parse/ast-query.js";
 import type { BindEnvironment } from "./bound-statement.js";
+import { type BoundCommonTable, type CommonTableFacts, CommonTableRegistry } from "./common-table-registry.js";
 import type { Scope } from "./scope.js";
 
 /** How a query is bound. */
@@ -32,6 +33,8 @@ export interface Source {
 
 export type BindQuery = (node: QueryNode, parent: Scope | null, binding: Binding, options: QueryOptions) => Source;
 
+export type BindData = (node: DataModifyingNode, parent: Scope | null, binding: Binding) => Plan;
+
 export class Binding {
   private nextColumnId: ColumnId = 1;
   private readonly parameters: (SqlType | null)[] = [];
@@ -45,7 +48,21 @@ export class Binding {
     readonly env: BindEnvironment,
     /** Binds a query inside an expression or in FROM (bind-query.ts, handed in because it calls both). */
     private readonly bindQueryNode: BindQuery,
+    /** Binds INSERT, UPDATE, DELETE and MERGE (bind-data.ts, handed in for the same reason). */
+    private readonly bindDataNode: BindData,
   ) {}
+
+  readonly commonTables = new CommonTableRegistry();
+
+  addCommonTable(node: CommonTableNode, facts: CommonTableFacts): BoundCommonTable {
+    return this.commonTables.add(node, facts);
+  }
+
+  /** A data-modifying statement in WITH; `parent` has the tables before it. */
+  dataStatement(node: DataModifyingNode, parent: Scope): Source {
+    const plan = this.bindDataNode(node, parent, this);
+    return { plan, columns: plan.columns };
+  }
 
   newColumn(name: string, type: SqlType, nullable: boolean): OutputColumn {
     const id = this.nextColumnId++;

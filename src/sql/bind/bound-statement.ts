@@ -23,7 +23,7 @@ export type BoundStatement = BoundQuery | BoundExplain | BoundDdl | BoundTransac
 
 export interface BoundQuery {
   readonly kind: "query";
-  readonly command: "select" | "insert" | "update" | "delete";
+  readonly command: "select" | "insert" | "update" | "delete" | "merge";
   readonly plan: Plan;
   /** The result's columns; empty when nothing is returned. */
   readonly columns: readonly OutputColumn[];

@@ -5,8 +5,10 @@
 import type { TableDef } from "../../catalog/table.js";
 import { sqlError } from "../../protocol/errors.js";
 import type { ColumnId, Expr } from "../../query/expr/expr.js";
+import type { OutputColumn, Plan, CommonTable as PlanTable } from "../../query/plan/plan.js";
 import type { ColumnNode, CommonTableNode, NameNode } from "../parse/ast-query.js";
 import type { AggregateCollector } from "./aggregate-collector.js";
+import type { BoundCommonTable } from "./common-table-registry.js";
 
 /** A column under the name that it has here. Usually a plain column; USING may merge two into an expression. */
 export interface ScopeColumn {
@@ -41,7 +43,12 @@ export interface CommonTable {
   readonly node: CommonTableNode;
   /** Where its own query looks names up. */
   readonly scope: Scope;
-  used: boolean;
+  readonly recursive: boolean;
+  /** Its rows; null while it is being bound. */
+  source: { readonly plan: Plan; readonly columns: readonly OutputColumn[] } | null;
+  definition: BoundCommonTable | null;
+  /** Of a recursive table, once its first query is bound: the rows of the last step. */
+  working: { readonly table: PlanTable; readonly columns: readonly OutputColumn[] } | null;
 }
 
 export class Scope {

@@ -1,0 +1,84 @@
+/**
+ * A transaction as it was at one moment: reads the same snapshot and those of its writes that were there then. Made by
+ * `ShardTransaction.frozen` for statements of several parts that must not see each other's changes.
+ */
+import type { Corrections, Cursor, KeyRange, NewerEntries, Transaction } from "./store.js";
+
+/** How the transaction that it belongs to reads for it. */
+export interface FrozenReads {
+  get(key: Uint8Array): Uint8Array | undefined;
+  scan(range: KeyRange): Cursor;
+  corrections(range: KeyRange, newer: NewerEntries): Corrections;
+  seesEngine(): boolean;
+  requireOpen(): void;
+}
+
+export class FrozenTransaction implements Transaction {
+  readonly readOnly = true;
+  readonly dirty = false;
+
+  constructor(
+    readonly snapshot: number,
+    private readonly reads: FrozenReads,
+  ) {}
+
+  get(key: Uint8Array): Uint8Array | undefined {
+    return this.reads.get(key);
+  }
+
+  getMany(keys: readonly Uint8Array[]): (Uint8Array | undefined)[] {
+    return keys.map((key) => this.reads.get(key));
+  }
+
+  scan(range: KeyRange): Cursor {
+    return this.reads.scan(range);
+  }
+
+  get seesEngine(): boolean {
+    return this.reads.seesEngine();
+  }
+
+  corrections(range: KeyRange, newer: NewerEntries): Corrections {
+    return this.reads.corrections(range, newer);
+  }
+
+  requireOpen(): void {
+    this.reads.requireOpen();
+  }
+
+  frozen(): Transaction {
+    return this;
+  }
+
+  put(): never {
+    throw readsOnly();
+  }
+
+  delete(): never {
+    throw readsOnly();
+  }
+
+  savepoint(): never {
+    throw readsOnly();
+  }
+
+  rollbackTo(): never {
+    throw readsOnly();
+  }
+
+  release(): never {
+    throw readsOnly();
+  }
+
+  commit(): never {
+    throw readsOnly();
+  }
+
+  rollback(): never {
+    throw readsOnly();
+  }
+}
+
+function readsOnly(): Error {
+  return new Error("a frozen transaction only reads");
+}
