@@ -35,7 +35,7 @@ function failure(sql: string): string {
   return "no error";
 }
 
-for (const file of ["select", "join", "group", "subquery", "types", "modify", "define"]) {
+for (const file of ["select", "join", "group", "window", "subquery", "types", "modify", "define"]) {
   t.test(`${file}: names, types and plans`, async (t) => runGolden(t, `bind-${file}.txt`, show));
 }
 

@@ -4,7 +4,7 @@ import type { SqlType } from "../../src/protocol/values.js";
 import type { Expr } from "../../src/query/expr/expr.js";
 import { printExpr } from "../../src/query/expr/print.js";
 import { displayName } from "../../src/query/expr/types.js";
-import type { AggregateCall, Plan, SortKey } from "../../src/query/plan/plan.js";
+import type { AggregateCall, Plan, SortKey, WindowBound } from "../../src/query/plan/plan.js";
 import { childrenOf } from "../../src/query/plan/walk.js";
 
 /** A syntax tree as JSON without quotes around names and without what is null, false or empty. */
@@ -62,6 +62,8 @@ function details(plan: Plan, expr: Print): string {
       return [plan.groups.length > 0 ? `by ${list(plan.groups)}:` : "", plan.calls.map((c) => call(c, expr)).join(", ")]
         .filter((part) => part !== "")
         .join(" ");
+    case "window":
+      return window(plan, expr);
     case "sort":
       return keys(plan.keys, expr);
     case "limit":
@@ -81,6 +83,20 @@ function call({ fn, args, distinct, filter, orderBy }: AggregateCall, expr: Prin
   const inside = args.length === 0 ? "*" : args.map(expr).join(", ");
   const order = orderBy.length === 0 ? "" : ` order by ${keys(orderBy, expr)}`;
   return `${fn.name}(${distinct ? "distinct " : ""}${inside}${order})${filter === null ? "" : ` filter ${expr(filter)}`}`;
+}
+
+function window({ partitionBy, orderBy, frame, calls }: Extract<Plan, { kind: "window" }>, expr: Print): string {
+  const bound = ({ kind, offset }: WindowBound) => (offset === null ? kind : `${expr(offset)} ${kind}`);
+  const over = [
+    partitionBy.length === 0 ? "" : `by ${partitionBy.map(expr).join(", ")}`,
+    orderBy.length === 0 ? "" : `order ${keys(orderBy, expr)}`,
+    `${frame.mode} ${bound(frame.start)} to ${bound(frame.end)}`,
+    frame.exclude === "no others" ? "" : `without ${frame.exclude}`,
+  ];
+  const made = calls.map(({ fn, args, filter }) => {
+    return `${fn.name}(${args.map(expr).join(", ")})${filter === null ? "" : ` filter ${expr(filter)}`}`;
+  });
+  return `${made.join(", ")} over (${over.filter((part) => part !== "").join(" ")})`;
 }
 
 function keys(sortKeys: readonly SortKey[], expr: Print): string {

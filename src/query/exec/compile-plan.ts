@@ -31,6 +31,7 @@ import { compileTableFunction } from "./table-function.js";
 import { compileTopN } from "./top-n.js";
 import { compileUpdate } from "./update.js";
 import { compileValues } from "./values.js";
+import { compileWindow } from "./window.js";
 import { compileWith } from "./with.js";
 
 /** Any plan can be compiled, optimized or not. The program keeps no state of its runs. */
@@ -88,6 +89,8 @@ function compileNode(plan: Plan, tables: CommonPrograms): Open {
       return compileHashJoin(plan, first, second);
     case "aggregate":
       return compileAggregate(plan, first);
+    case "window":
+      return compileWindow(plan, first);
     case "sort":
       return compileSort(plan, first);
     case "topn":

@@ -166,20 +166,60 @@ export interface ScalarFunction {
   readonly needsContext?: true;
 }
 
-/** One overload of an aggregate function. A state is made per group; `result` may be called once. */
-export interface AggregateFunction {
-  readonly name: string;
-  readonly args: readonly SqlType[];
-  readonly variadic?: SqlType;
-  readonly returns: SqlType;
-  /** True: rows with a NULL argument are passed over. */
-  readonly strict: boolean;
+/** How an aggregate computes. A state is made per group; over a window `result` is asked again and again. */
+export interface AggregateSteps {
   // biome-ignore lint/suspicious/noExplicitAny: each aggregate has its own state
   init(): any;
   // biome-ignore lint/suspicious/noExplicitAny: each aggregate has its own state
   step(state: any, ...args: any[]): any;
   // biome-ignore lint/suspicious/noExplicitAny: each aggregate has its own state
   result(state: any): Value;
+}
+
+/** Steps that can be taken back, for frames that rows leave again (PostgreSQL's moving-aggregate mode). */
+export interface MovingSteps extends AggregateSteps {
+  /** The state without a value that was stepped; undefined when it cannot be told from what is kept. */
+  // biome-ignore lint/suspicious/noExplicitAny: each aggregate has its own state
+  inverse(state: any, ...args: any[]): any;
+}
+
+/** One overload of an aggregate function. */
+export interface AggregateFunction extends AggregateSteps {
+  readonly name: string;
+  readonly args: readonly SqlType[];
+  readonly variadic?: SqlType;
+  readonly returns: SqlType;
+  /** True: rows with a NULL argument are passed over. */
+  readonly strict: boolean;
+  readonly moving?: MovingSteps;
+  /** Of ordered-set aggregates: how many of `args` come before WITHIN GROUP. */
+  readonly directArgs?: number;
+  /** Of min and max: positive when the first value is the more extreme one, which then outlasts earlier ones. */
+  readonly extreme?: (a: Value, b: Value) => number;
+}
+
+/** One overload of a function that is only called with OVER. */
+export interface WindowFunction {
+  readonly name: string;
+  readonly args: readonly SqlType[];
+  readonly variadic?: SqlType;
+  readonly returns: SqlType;
+  /** Whether it looks at the frame rather than at the whole partition. */
+  readonly readsFrame: boolean;
+  /** Called per partition; what it gives is called for the rows 0, 1, 2, … in this order. */
+  start(partition: PartitionView): (row: number) => Value;
+}
+
+/** The rows of a partition in their order, as a window function sees them; rows are numbered from 0. */
+export interface PartitionView {
+  readonly length: number;
+  argument(index: number, row: number): Value;
+  /** The number of the row's group of peers: rows that ORDER BY does not tell apart. */
+  peerGroup(row: number): number;
+  /** The first row of a group of peers; of the one after the last, the partition's length. */
+  groupStart(group: number): number;
+  /** The n-th row (from 0; negative: from the end) of the current row's frame; −1 when it has no such row. */
+  frameRow(n: number): number;
 }
 
 /**

@@ -5,7 +5,7 @@
 import { type DbError, sqlError } from "../../protocol/errors.js";
 import { type SqlType, TEXT } from "../../protocol/values.js";
 import { castFunction } from "./cast.js";
-import type { AggregateFunction, ScalarFunction } from "./expr.js";
+import type { AggregateFunction, ScalarFunction, WindowFunction } from "./expr.js";
 import type { Family } from "./functions/define.js";
 import {
   AGGREGATE_FAMILIES,
@@ -14,6 +14,8 @@ import {
   FUNCTIONS,
   OPERATOR_FAMILIES,
   OPERATORS,
+  WINDOW_FAMILIES,
+  WINDOW_FUNCTIONS,
 } from "./functions/registry.js";
 import { TABLE_FUNCTION_FAMILIES, TABLE_FUNCTIONS } from "./functions/table-registry.js";
 import type { TableFunction } from "./table-function.js";
@@ -115,6 +117,25 @@ export function resolveTableFunction(
 ): Resolved<TableFunction> {
   const types = argTypes.map(baseType);
   const candidates = candidatesOf(TABLE_FUNCTIONS.get(name), TABLE_FUNCTION_FAMILIES.get(name), types);
+  const found = exactMatch(candidates, types) ?? select(candidates, types);
+  if (found === "ambiguous") throw notUnique("function", signature(name, types), position);
+  if (found === null) throw noFunction(name, types, position);
+  return toResolved(found);
+}
+
+/** Whether the name is that of a function which is only called with OVER. */
+export function isWindowName(name: string): boolean {
+  return WINDOW_FUNCTIONS.has(name) || WINDOW_FAMILIES.has(name);
+}
+
+/** The window function that `name(…) OVER …` calls. Throws 42883 or 42725. */
+export function resolveWindowFunction(
+  name: string,
+  argTypes: readonly SqlType[],
+  position?: number,
+): Resolved<WindowFunction> {
+  const types = argTypes.map(baseType);
+  const candidates = candidatesOf(WINDOW_FUNCTIONS.get(name), WINDOW_FAMILIES.get(name), types);
   const found = exactMatch(candidates, types) ?? select(candidates, types);
   if (found === "ambiguous") throw notUnique("function", signature(name, types), position);
   if (found === null) throw noFunction(name, types, position);

@@ -138,6 +138,7 @@ function rowsAtMost(plan: Plan): number {
     case "filter":
     case "project":
     case "sort":
+    case "window":
     case "distinct":
       return rowsAtMost(plan.input);
     case "join":

@@ -66,6 +66,11 @@ function ordered(plan: Plan, wanted: readonly Wanted[] | null, mayUseIndex: bool
     case "distinct":
       if (plan.kind === "distinct" && plan.on !== null) return null;
       return into(plan, ordered(plan.input, wanted, mayUseIndex));
+    case "window":
+      // Its own order comes from below, so nothing there may be turned round.
+      return ordered(plan.input, wanted, false) === plan.input ? plan : null;
+    case "sort":
+      return startsWith(plan.keys, wanted) ? plan : null;
     case "project":
       return into(plan, ordered(plan.input, throughProject(plan, wanted), mayUseIndex));
     case "join":
@@ -79,6 +84,17 @@ function ordered(plan: Plan, wanted: readonly Wanted[] | null, mayUseIndex: bool
     default:
       return null;
   }
+}
+
+/** Rows that are sorted further are sorted by the first keys, too. */
+function startsWith(keys: readonly SortKey[], wanted: readonly Wanted[]): boolean {
+  return (
+    wanted.length <= keys.length &&
+    wanted.every(({ id, descending, nullsFirst }, i) => {
+      const { expr, ...key } = keys[i]!;
+      return expr.kind === "column" && expr.id === id && key.descending === descending && key.nullsFirst === nullsFirst;
+    })
+  );
 }
 
 function into(plan: Plan, input: Plan | null): Plan | null {

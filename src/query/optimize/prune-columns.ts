@@ -5,7 +5,7 @@
  */
 import type { ColumnId } from "../expr/expr.js";
 import { columnsOf, isVolatile } from "../expr/walk.js";
-import type { OutputColumn, Plan, ProjectPlan, Returning, SetOpPlan } from "../plan/plan.js";
+import type { OutputColumn, Plan, ProjectPlan, Returning, SetOpPlan, WindowPlan } from "../plan/plan.js";
 import { childrenOf, exprsOfPlan, outerColumnsOf, withChildren } from "../plan/walk.js";
 import { type Rule, withColumns } from "./rule.js";
 
@@ -44,6 +44,8 @@ function prune(plan: Plan, needed: Ids): Plan {
       return pruneProject(plan, needed);
     case "aggregate":
       return pruneAggregate(plan, needed);
+    case "window":
+      return pruneWindow(plan, needed);
     case "join":
     case "hashjoin": {
       const read = withExprs(plan, needed);
@@ -142,6 +144,18 @@ function pruneAggregate(plan: Extract<Plan, { kind: "aggregate" }>, needed: Ids)
           columns: [...plan.columns.slice(0, groups), ...pick(plan.columns.slice(groups), kept)],
         });
   return withChildren(trimmed, [prune(plan.input, withExprs(trimmed, new Set()))]);
+}
+
+function pruneWindow(plan: WindowPlan, needed: Ids): Plan {
+  const made = plan.columns.slice(plan.columns.length - plan.calls.length);
+  const kept = indexesOf(made, needed);
+  if (kept.length === 0) return prune(plan.input, needed);
+  const trimmed = Object.freeze({
+    ...plan,
+    calls: pick(plan.calls, kept),
+    columns: [...plan.input.columns, ...pick(made, kept)],
+  });
+  return withChildren(trimmed, [prune(plan.input, withExprs(trimmed, needed))]);
 }
 
 /** UNION ALL may leave columns out on both sides; the others compare whole rows. */

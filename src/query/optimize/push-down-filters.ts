@@ -55,6 +55,12 @@ function push(plan: Plan, conditions: readonly Expr[]): Plan {
       const tables = plan.tables.map((definition) => push(definition.plan, []));
       return withChildren(plan, [...tables, push(plan.input, conditions)]);
     }
+    case "window": {
+      // A condition on what rows are partitioned by takes whole partitions out.
+      const keys = new Set(plan.partitionBy.flatMap((expr) => (expr.kind === "column" ? expr.id : [])));
+      const [move, stay] = partition(conditions, (condition) => reads(condition, keys, "only"));
+      return filtered(withChildren(plan, [push(plan.input, move)]), stay);
+    }
     case "distinct": {
       const keys =
         plan.on === null ? null : new Set(plan.on.flatMap((expr) => (expr.kind === "column" ? expr.id : [])));

@@ -12,7 +12,17 @@ import type { IndexDef, TableDef } from "../../catalog/table.js";
 import type { ColumnExpr, ColumnId, Expr, SubqueryExpr } from "../expr/expr.js";
 import { printExpr } from "../expr/print.js";
 import { mapExpr } from "../expr/walk.js";
-import type { AggregateCall, IndexScanPlan, JoinType, Plan, SetCall, SortKey } from "./plan.js";
+import type {
+  AggregateCall,
+  IndexScanPlan,
+  JoinType,
+  Plan,
+  SetCall,
+  SortKey,
+  WindowBound,
+  WindowCall,
+  WindowPlan,
+} from "./plan.js";
 import { childrenOf, subqueriesOf } from "./walk.js";
 
 /** `Node Type`, then the node's own properties, then `Plans` (inputs, subqueries last). */
@@ -163,6 +173,11 @@ function describe(plan: Plan, print: Print): Described {
       if (plan.groups.length === 0) return titled("Aggregate", "", output);
       return titled("HashAggregate", "", [["Group Key", list(plan.groups)], ...output]);
     }
+    case "window":
+      return titled("WindowAgg", "", [
+        ["Window", printWindow(plan, print)],
+        ["Calls", plan.calls.map((call) => printWindowCall(call, print)).join(", ")],
+      ]);
     case "sort":
       return titled("Sort", "", [["Sort Key", printKeys(plan.keys, print)]]);
     case "topn":
@@ -275,6 +290,30 @@ function printCall(call: AggregateCall, print: Print): string {
   const order = call.orderBy.length === 0 ? "" : ` ORDER BY ${printKeys(call.orderBy, print)}`;
   const where = call.filter === null ? "" : ` FILTER (WHERE ${print(call.filter)})`;
   return `${call.fn.name}(${call.distinct ? "DISTINCT " : ""}${args}${order})${where}`;
+}
+
+function printWindowCall(call: WindowCall, print: Print): string {
+  const star = call.kind === "aggregate" && call.args.length === 0 ? "*" : "";
+  const where = call.filter === null ? "" : ` FILTER (WHERE ${print(call.filter)})`;
+  return `${call.fn.name}(${star}${call.args.map(print).join(", ")})${where}`;
+}
+
+/** As an OVER clause; the default frame is left out. */
+function printWindow(plan: WindowPlan, print: Print): string {
+  const { partitionBy, orderBy, frame } = plan;
+  const bound = ({ kind, offset }: WindowBound) => (offset === null ? "" : `${print(offset)} `) + kind.toUpperCase();
+  const isDefault =
+    frame.mode === "range" &&
+    frame.start.kind === "unbounded preceding" &&
+    frame.end.kind === "current row" &&
+    frame.exclude === "no others";
+  const exclude = frame.exclude === "no others" ? "" : ` EXCLUDE ${frame.exclude.toUpperCase()}`;
+  const parts = [
+    partitionBy.length === 0 ? "" : `PARTITION BY ${partitionBy.map(print).join(", ")}`,
+    orderBy.length === 0 ? "" : `ORDER BY ${printKeys(orderBy, print)}`,
+    isDefault ? "" : `${frame.mode.toUpperCase()} BETWEEN ${bound(frame.start)} AND ${bound(frame.end)}${exclude}`,
+  ];
+  return `(${parts.filter((part) => part !== "").join(" ")})`;
 }
 
 /** NULLS FIRST and LAST are shown where they are not the default of the direction. */

@@ -7,7 +7,8 @@
  */
 import type { IndexDef, TableDef } from "../../catalog/table.js";
 import type { SqlType } from "../../protocol/values.js";
-import type { AggregateFunction, ColumnId, Expr } from "../expr/expr.js";
+import type { AggregateFunction, ColumnId, Expr, WindowFunction } from "../expr/expr.js";
+import type { InRange } from "../expr/in-range.js";
 import type { TableFunction } from "../expr/table-function.js";
 
 export interface OutputColumn {
@@ -26,6 +27,7 @@ export type Plan =
   | FilterPlan
   | JoinPlan
   | AggregatePlan
+  | WindowPlan
   | SortPlan
   | LimitPlan
   | DistinctPlan
@@ -130,6 +132,43 @@ export interface AggregatePlan extends Node {
   readonly input: Plan;
   readonly groups: readonly Expr[];
   readonly calls: readonly AggregateCall[];
+}
+
+/**
+ * Window calls that share one window. The input comes sorted by `partitionBy` (ascending, NULLs last), then `orderBy`.
+ * Columns: the input's, then one per call.
+ */
+export interface WindowPlan extends Node {
+  readonly kind: "window";
+  readonly input: Plan;
+  readonly partitionBy: readonly Expr[];
+  readonly orderBy: readonly SortKey[];
+  readonly frame: WindowFrame;
+  readonly calls: readonly WindowCall[];
+}
+
+export type WindowCall =
+  | { readonly kind: "function"; readonly fn: WindowFunction; readonly args: readonly Expr[]; readonly filter: null }
+  | {
+      readonly kind: "aggregate";
+      readonly fn: AggregateFunction;
+      readonly args: readonly Expr[];
+      readonly filter: Expr | null;
+    };
+
+export interface WindowFrame {
+  readonly mode: "rows" | "range" | "groups";
+  readonly start: WindowBound;
+  readonly end: WindowBound;
+  readonly exclude: "no others" | "current row" | "group" | "ties";
+}
+
+/** `offset` is set for preceding and following: a constant or parameter, int8 for rows and groups. */
+export interface WindowBound {
+  readonly kind: "unbounded preceding" | "preceding" | "current row" | "following" | "unbounded following";
+  readonly offset: Expr | null;
+  /** Of a RANGE offset: how it is added to values of the one sort key. */
+  readonly inRange: InRange | null;
 }
 
 export interface SortKey {

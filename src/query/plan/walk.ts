@@ -4,7 +4,7 @@
  */
 import type { ColumnId, Expr } from "../expr/expr.js";
 import { columnsOf, mapExpr, walkExpr } from "../expr/walk.js";
-import type { JoinType, OutputColumn, Plan, Returning, SortKey } from "./plan.js";
+import type { JoinType, OutputColumn, Plan, Returning, SortKey, WindowBound, WindowCall, WindowPlan } from "./plan.js";
 
 /** The inputs of a node, left before right; plans of subqueries in expressions are not among them. */
 export function childrenOf(plan: Plan): readonly Plan[] {
@@ -66,6 +66,11 @@ export function withChildren(plan: Plan, children: readonly Plan[]): Plan {
     case "topn":
     case "distinct":
       return Object.freeze({ ...plan, input: children[0]!, columns: named(plan, children[0]!.columns) });
+    case "window": {
+      const calls = plan.columns.slice(plan.columns.length - plan.calls.length);
+      const columns = [...named(plan, children[0]!.columns), ...calls];
+      return Object.freeze({ ...plan, input: children[0]!, columns });
+    }
     default:
       return Object.freeze({ ...plan, input: children[0]! });
   }
@@ -164,6 +169,8 @@ class ExprRewriter {
             orderBy: this.keys(call.orderBy),
           })),
         };
+      case "window":
+        return this.window(plan);
       case "sort":
         return { ...plan, keys: this.keys(plan.keys) };
       case "topn":
@@ -180,6 +187,20 @@ class ExprRewriter {
       default:
         return this.modification(plan);
     }
+  }
+
+  private window(plan: WindowPlan): Plan {
+    const bound = (of: WindowBound): WindowBound => ({ ...of, offset: this.maybe(of.offset) });
+    return {
+      ...plan,
+      partitionBy: this.all(plan.partitionBy),
+      orderBy: this.keys(plan.orderBy),
+      frame: { ...plan.frame, start: bound(plan.frame.start), end: bound(plan.frame.end) },
+      calls: plan.calls.map((call): WindowCall => {
+        const args = this.all(call.args);
+        return call.kind === "function" ? { ...call, args } : { ...call, args, filter: this.maybe(call.filter) };
+      }),
+    };
   }
 
   private modification(plan: Extract<Plan, { kind: "insert" | "update" | "delete" }>): Plan {

@@ -1,14 +1,20 @@
 /** Calls of functions and aggregates by name. */
 import { sqlError } from "../../protocol/errors.js";
 import type { ColumnId, Expr } from "../../query/expr/expr.js";
-import { isAggregateName, isTableFunctionName, resolveAggregate, resolveFunction } from "../../query/expr/resolve.js";
+import {
+  isAggregateName,
+  isTableFunctionName,
+  isWindowName,
+  resolveAggregate,
+  resolveFunction,
+} from "../../query/expr/resolve.js";
 import { columnsOf } from "../../query/expr/walk.js";
 import type { SortKey } from "../../query/plan/plan.js";
 import type { CallNode, ExprNode, SortNode } from "../parse/ast-query.js";
 import type { AggregateCollector } from "./aggregate-collector.js";
 import type { ExprContext } from "./bind-context.js";
 import { bindSetCall } from "./bind-set-call.js";
-import { argumentsOf, byTypes, functionName, refuseAggregateForms } from "./call-arguments.js";
+import { argumentsOf, boundArguments, byTypes, functionName, refuseAggregateForms } from "./call-arguments.js";
 import { coerceBoolean, coerceImplicit, resolveUnknown } from "./coerce.js";
 import type { Scope } from "./scope.js";
 import { bindSequenceCall, isSequenceFunction } from "./sequence-functions.js";
@@ -25,6 +31,7 @@ export function bindFunctionCall(node: CallNode, context: ExprContext, bind: Bin
   const { position } = node;
   if (isTableFunctionName(name)) return bindSetCall(node, context, bind);
   refuseAggregateForms(node, name);
+  if (isWindowName(name)) throw sqlError("42809", `window function ${name} requires an OVER clause`, { position });
   const given = argumentsOf(node, name, context, bind);
   if (isSequenceFunction(name)) {
     return bindSequenceCall(name, given, binding.env.catalog, binding.env.searchPath, position);
@@ -46,13 +53,9 @@ export function bindAggregateCall(node: CallNode, context: ExprContext, bind: Bi
   if (node.distinct && node.star) throw sqlError("42601", "DISTINCT cannot be used with *", { position });
   const { sets: _, ...place } = context;
   const setsRefused = "aggregate function calls cannot contain set-returning function calls";
-  const inner: ExprContext = { ...place, aggregates: false, clause: INSIDE_AGGREGATE, setsRefused };
-  const given = node.args.map((arg) => bind(arg.value, inner));
+  const inner: ExprContext = { ...place, aggregates: false, windows: false, clause: INSIDE_AGGREGATE, setsRefused };
+  const { fn, args } = boundArguments(node, inner, bind, (types) => resolveAggregate(name, types, position));
   const filter = node.filter === null ? null : bindFilter(node.filter, { ...inner, clause: "FILTER" }, bind);
-  const { fn, argTypes } = byTypes(given, binding, (types) => resolveAggregate(name, types, position));
-  const args = given.map((arg, i) =>
-    coerceImplicit(arg, argTypes[i]!, binding, node.args[i]!.value.position || position),
-  );
   const orderBy = node.orderBy.map((sort) => aggregateSort(sort, inner, bind));
   if (node.distinct && orderBy.length > 0 && args.length > 0 && node.orderBy.length > args.length) {
     const message = "in an aggregate with DISTINCT, ORDER BY expressions must appear in argument list";

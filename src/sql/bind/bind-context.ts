@@ -10,6 +10,8 @@ export interface ExprContext {
   readonly clause: string;
   /** Whether aggregates of this query may stand here. */
   readonly aggregates: boolean;
+  /** Whether window functions may stand here. */
+  readonly windows: boolean;
   readonly subqueries: boolean;
   /** Where set-returning calls of this query are collected; absent where none may stand. */
   readonly sets?: SetCollector;
@@ -18,7 +20,7 @@ export interface ExprContext {
 }
 
 export function contextOf(binding: Binding, scope: Scope, clause: string): ExprContext {
-  return { binding, scope, clause, aggregates: false, subqueries: true };
+  return { binding, scope, clause, aggregates: false, windows: false, subqueries: true };
 }
 
 /** The same place inside a construct that must have one value: CASE, COALESCE. */

@@ -34,6 +34,7 @@ import { type ExprContext, withoutSets } from "./bind-context.js";
 import { bindSubquery } from "./bind-subquery.js";
 import { bindSubscript } from "./bind-subscript.js";
 import { bindType } from "./bind-type.js";
+import { bindWindowCall } from "./bind-window.js";
 import {
   coerceBoolean,
   coerceCommon,
@@ -80,6 +81,7 @@ export function bindExpr(node: ExprNode, context: ExprContext): Expr {
     case "cast":
       return bindCast(node, context);
     case "call":
+      if (node.over !== null) return bindWindowCall(node, context, bindExpr);
       if (isAggregateCall(node)) return bindAggregateCall(node, context, bindExpr);
       return bindFunctionCall(node, context, bindExpr);
     case "subquery":

@@ -55,6 +55,9 @@ function groupExpr(node: ExprNode, targets: readonly NamedExpr[], context: ExprC
     if (aggregates?.columns.some((column) => mentionsColumn(output.expr, column.id))) {
       throw sqlError("42803", "aggregate functions are not allowed in GROUP BY", { position });
     }
+    if (scope.windows?.columnIds().some((id) => mentionsColumn(output.expr, id))) {
+      throw sqlError("42P20", "window functions are not allowed in GROUP BY", { position });
+    }
     return resolveUnknown(output.expr, binding);
   }
   const expr = resolveUnknown(bindExpr(node, context), binding);
@@ -82,7 +85,7 @@ function outputByName(node: ExprNode, targets: readonly NamedExpr[], scope: Scop
 
 export class Grouping {
   private readonly groups: { readonly expr: Expr; readonly column: OutputColumn }[];
-  /** Columns of the query that may stand above the grouping by themselves: those of its aggregates. */
+  /** Columns of the query that may stand above the grouping by themselves: those of its aggregates and windows. */
   private readonly allowed: ReadonlySet<ColumnId>;
 
   constructor(
@@ -92,7 +95,7 @@ export class Grouping {
     private readonly binding: Binding,
   ) {
     this.groups = groups.map((expr) => ({ expr, column: this.groupColumn(expr) }));
-    this.allowed = new Set(aggregates.columns.map((column) => column.id));
+    this.allowed = new Set([...aggregates.columns.map((column) => column.id), ...(scope.windows?.columnIds() ?? [])]);
   }
 
   private groupColumn(expr: Expr): OutputColumn {

@@ -1,7 +1,7 @@
 /**
  * One SELECT: its clauses in the order in which they take effect.
  *
- *   FROM → WHERE → GROUP BY and aggregates → HAVING → [targets → DISTINCT] → ORDER BY → LIMIT → targets
+ *   FROM → WHERE → GROUP BY and aggregates → HAVING → windows → [targets → DISTINCT] → ORDER BY → LIMIT → targets
  *
  * Where nothing forbids it the target list comes last, so that it is only evaluated for rows that are returned.
  */
@@ -16,6 +16,7 @@ import { contextOf, type ExprContext } from "./bind-context.js";
 import { bindBoolean, bindExpr } from "./bind-expr.js";
 import { bindFrom } from "./bind-from.js";
 import { bindGroups, Grouping } from "./bind-group.js";
+import { bindWindowClause } from "./bind-window.js";
 import { type Binding, columnExpr, type QueryOptions, type Source } from "./binding.js";
 import { coerceAssignment, isUnknown, resolveUnknown } from "./coerce.js";
 import { outputName } from "./output-name.js";
@@ -23,6 +24,7 @@ import type { Scope } from "./scope.js";
 import { SetCollector } from "./set-collector.js";
 import { bindSortKey, checkComparable, outputSortKey } from "./sort-key.js";
 import { filtered, type Limits, limited, ONE_ROW, project, sorted } from "./source.js";
+import { WindowCollector } from "./window-collector.js";
 
 /** A column of the result, before grouping is applied to its expression. */
 export interface Target {
@@ -39,15 +41,14 @@ export function bindSelect(
   options: QueryOptions,
   limits: Limits | null,
 ): Source {
-  if (body.windows.length > 0) {
-    throw sqlError("0A000", "WINDOW is not supported yet", { position: body.windows[0]!.position });
-  }
   const from = bindFrom(body.from, scope, binding) ?? ONE_ROW;
   let input = filtered(from, bindWhere(body.where, scope, binding));
   const collector = new AggregateCollector();
   scope.aggregates = collector;
   const sets = new SetCollector();
-  const context: ExprContext = { ...contextOf(binding, scope, "SELECT"), aggregates: true, sets };
+  const windows = new WindowCollector(body.windows);
+  scope.windows = windows;
+  const context: ExprContext = { ...contextOf(binding, scope, "SELECT"), aggregates: true, windows: true, sets };
   let targets = bindTargets(body.targets, context);
   targets = settleUnknowns(targets, body.distinct !== "all" || query.orderBy.length > 0, binding, options);
   const groups = bindGroups(body, targets, { ...contextOf(binding, scope, "GROUP BY"), sets });
@@ -55,9 +56,11 @@ export function bindSelect(
   const having = body.having === null ? null : bindBoolean(body.having, "HAVING", inHaving);
   let keys = query.orderBy.map((sort) => bindOrderKey(sort, targets, context));
   let on = typeof body.distinct === "string" ? null : bindDistinctOn(body.distinct.on, targets, context);
+  bindWindowClause(windows, context, bindExpr);
   if (groups !== null || having !== null || collector.calls.length > 0) {
     const grouping = new Grouping(groups ?? [], collector, scope, binding);
     const split = sets.splitByGroups(groups ?? []);
+    windows.map((expr) => grouping.apply(expr));
     targets = targets.map((target) => ({ ...target, expr: grouping.apply(target.expr) }));
     keys = keys.map((key) => ({ ...key, expr: grouping.apply(key.expr) }));
     on = on?.map((expr) => grouping.apply(expr)) ?? null;
@@ -65,6 +68,7 @@ export function bindSelect(
     split.above((expr) => grouping.apply(expr));
     input = filtered(grouping.plan(split.below(input)), condition);
   }
+  input = windows.plan(input, binding);
   if (!sets.isEmpty) return withSets(sets, { input, targets, keys, on, limits }, body, query, binding);
   if (body.distinct === "distinct") return distinctRows(input, targets, keys, limits, query, binding);
   if (on !== null) return distinctOn(input, targets, keys, on, limits, query, binding);

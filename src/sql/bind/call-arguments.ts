@@ -5,15 +5,15 @@ import type { Expr } from "../../query/expr/expr.js";
 import type { CallNode, ExprNode } from "../parse/ast-query.js";
 import type { ExprContext } from "./bind-context.js";
 import type { Binding } from "./binding.js";
-import { isUnknown, suggestedType } from "./coerce.js";
+import { coerceImplicit, isUnknown, suggestedType } from "./coerce.js";
 
 export type Bind = (node: ExprNode, context: ExprContext) => Expr;
 
 /** Throws 0A000 for forms of calls that need more than a function. */
 export function functionName(node: CallNode): string {
   const { position, path } = node;
-  if (node.over !== null) throw sqlError("0A000", "a window function (OVER) is not supported yet", { position });
-  if (node.withinGroup) throw sqlError("0A000", "WITHIN GROUP is not supported yet", { position });
+  if (node.withinGroup && node.over === null)
+    throw sqlError("0A000", "WITHIN GROUP is not supported yet", { position });
   if (node.variadic) throw sqlError("0A000", "VARIADIC is not supported yet", { position });
   if (node.args.some((arg) => arg.name !== null)) {
     throw sqlError("0A000", "a named argument is not supported yet", { position });
@@ -51,4 +51,20 @@ export function byTypes<T>(given: readonly Expr[], binding: Binding, resolve: (t
     if (suggested.every((type, i) => type === given[i]!.type)) throw error;
     return resolve(suggested);
   }
+}
+
+/** The overload that the call's arguments choose, and the arguments as it takes them. */
+export function boundArguments<F>(
+  node: CallNode,
+  context: ExprContext,
+  bind: Bind,
+  resolve: (types: readonly SqlType[]) => { readonly fn: F; readonly argTypes: readonly SqlType[] },
+): { readonly fn: F; readonly args: readonly Expr[] } {
+  const { binding } = context;
+  const given = argumentsOf(node, functionName(node), context, bind);
+  const { fn, argTypes } = byTypes(given, binding, resolve);
+  const args = given.map((arg, i) =>
+    coerceImplicit(arg, argTypes[i]!, binding, node.args[i]!.value.position || node.position),
+  );
+  return { fn, args };
 }

@@ -9,6 +9,7 @@ import type { OutputColumn, Plan, CommonTable as PlanTable } from "../../query/p
 import type { ColumnNode, CommonTableNode, NameNode } from "../parse/ast-query.js";
 import type { AggregateCollector } from "./aggregate-collector.js";
 import type { BoundCommonTable } from "./common-table-registry.js";
+import type { WindowCollector } from "./window-collector.js";
 
 /** A column under the name that it has here. Usually a plain column; USING may merge two into an expression. */
 export interface ScopeColumn {
@@ -56,6 +57,8 @@ export class Scope {
   readonly commonTables = new Map<string, CommonTable>();
   /** Collects this query's aggregates while its target list, HAVING and ORDER BY are bound. */
   aggregates: AggregateCollector | null = null;
+  /** Collects this query's windows while its target list and ORDER BY are bound. */
+  windows: WindowCollector | null = null;
 
   constructor(readonly parent: Scope | null) {}
 

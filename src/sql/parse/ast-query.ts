@@ -307,9 +307,10 @@ export interface FrameNode {
   readonly exclude: "no others" | "current row" | "group" | "ties";
 }
 
-/** A window: `OVER name` has only `base`; a definition in the WINDOW clause has `name`. */
+/** A window. `name`: of `OVER name`, which has nothing else, or of a definition in the WINDOW clause. */
 export interface WindowNode extends At {
   readonly name: string | null;
+  /** The window that this one builds upon: `OVER (base …)`. */
   readonly base: string | null;
   readonly partitionBy: readonly ExprNode[];
   readonly orderBy: readonly SortNode[];

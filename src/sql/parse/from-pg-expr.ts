@@ -253,7 +253,7 @@ function functionCall(node: FuncCall, c: Conversion): ExprNode {
     orderBy: convertSort(node.agg_order, c),
     withinGroup: node.agg_within_group ?? false,
     filter: c.optional(node.agg_filter),
-    over: node.over === undefined ? null : convertWindow(node.over, c, true),
+    over: node.over === undefined ? null : convertWindow(node.over, c),
     position: c.position(node.location),
   };
 }
@@ -278,11 +278,10 @@ export function convertSort(nodes: readonly Node[] | undefined, c: Conversion): 
   });
 }
 
-/** `over`: in an OVER clause a bare name refers to a window, in a WINDOW clause it names the definition. */
-export function convertWindow(node: WindowDef, c: Conversion, over: boolean): WindowNode {
+export function convertWindow(node: WindowDef, c: Conversion): WindowNode {
   return {
-    name: over ? null : (node.name ?? null),
-    base: node.refname ?? (over ? (node.name ?? null) : null),
+    name: node.name ?? null,
+    base: node.refname ?? null,
     partitionBy: c.exprs(node.partitionClause),
     orderBy: convertSort(node.orderClause, c),
     frame: convertFrame(node, c),

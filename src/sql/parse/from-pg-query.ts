@@ -64,7 +64,7 @@ function queryBody(node: SelectStmt, c: Conversion): SelectBody | ValuesBody | S
     groupBy: grouping(node.groupClause, c),
     groupDistinct: node.groupDistinct ?? false,
     having: c.optional(node.havingClause),
-    windows: (node.windowClause ?? []).map((window) => convertWindow(only(window, "WindowDef"), c, false)),
+    windows: (node.windowClause ?? []).map((window) => convertWindow(only(window, "WindowDef"), c)),
   };
 }
 

@@ -73,7 +73,9 @@ function syntaxError(message: string, cursor: number, map: SourceMap): Error {
   const line = before.split("\n").length;
   const where = map.original.includes("\n") ? ` (line ${line}, column ${position - lineStart(map, before)})` : "";
   const hint = hintFor(message, before, map.original.slice(index));
-  return sqlError("42601", message + where, { position, ...(hint !== null && { hint }) });
+  // The grammar's own checks of window frames.
+  const code = /^frame (start|end)/.test(message) ? "42P20" : "42601";
+  return sqlError(code, message + where, { position, ...(hint !== null && { hint }) });
 }
 
 /** Characters before the line that `before` ends in. */

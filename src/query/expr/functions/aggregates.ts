@@ -4,7 +4,7 @@
  */
 import { roundMicros } from "../../../protocol/datetime.js";
 import { sqlError } from "../../../protocol/errors.js";
-import { addIntervals, multiplyInterval } from "../../../protocol/interval.js";
+import { addIntervals, multiplyInterval, negateInterval } from "../../../protocol/interval.js";
 import { Numeric } from "../../../protocol/numeric.js";
 import {
   arrayOf,
@@ -29,7 +29,7 @@ import {
 } from "../../../protocol/values.js";
 import { normalInt8 } from "../cast.js";
 import { comparatorOf } from "../compare.js";
-import type { AggregateFunction } from "../expr.js";
+import type { AggregateFunction, MovingSteps } from "../expr.js";
 import { type AggregateFamily, family, matchPatterns } from "./define.js";
 import { toJson } from "./to-json.js";
 
@@ -38,6 +38,8 @@ interface Steps<S> {
   // biome-ignore lint/suspicious/noExplicitAny: arguments have the declared types
   step(state: S, ...args: any[]): S;
   result(state: S): Value;
+  moving?: MovingSteps;
+  extreme?: (a: Value, b: Value) => number;
 }
 
 export function aggregate<S>(
@@ -81,8 +83,19 @@ function addInteger(state: IntegerSum, value: number | bigint): IntegerSum {
 const newIntegerSum = (): IntegerSum => ({ small: 0, large: 0n, count: 0 });
 const totalOf = (state: IntegerSum) => state.large + BigInt(state.small);
 
+function removeInteger(state: IntegerSum, value: number | bigint): IntegerSum {
+  addInteger(state, -value);
+  state.count -= 2;
+  return state;
+}
+
 function integerSum(result: (state: IntegerSum) => Value): Steps<IntegerSum> {
-  return { init: newIntegerSum, step: addInteger, result: (state) => (state.count === 0 ? null : result(state)) };
+  const steps = {
+    init: newIntegerSum,
+    step: addInteger,
+    result: (state: IntegerSum) => (state.count === 0 ? null : result(state)),
+  };
+  return { ...steps, moving: { ...steps, inverse: removeInteger } };
 }
 
 const sumAsInt8 = integerSum((state) => (state.large === 0n ? state.small : normalInt8(totalOf(state))));
@@ -94,6 +107,35 @@ interface NumericSum {
   count: number;
 }
 
+interface MovingNumericSum extends NumericSum {
+  /** Values per scale: a sum has the largest scale that is still among them. */
+  readonly scales: Map<number, number>;
+  /** NaN and infinite values, which cannot be subtracted again. */
+  special: number;
+}
+
+function movingNumeric(result: (sum: Numeric, count: number) => Numeric): MovingSteps {
+  return {
+    init: (): MovingNumericSum => ({ sum: Numeric.ZERO, count: 0, scales: new Map(), special: 0 }),
+    step(state: MovingNumericSum, value: Numeric) {
+      state.sum = state.sum.add(value);
+      state.count++;
+      if (!value.isFinite()) state.special++;
+      state.scales.set(value.scale, (state.scales.get(value.scale) ?? 0) + 1);
+      return state;
+    },
+    inverse(state: MovingNumericSum, value: Numeric) {
+      const alike = (state.scales.get(value.scale) ?? 0) - 1;
+      if (state.special > 0 || (alike === 0 && value.scale > 0)) return undefined;
+      state.scales.set(value.scale, alike);
+      state.sum = state.sum.sub(value);
+      state.count--;
+      return state;
+    },
+    result: (state: MovingNumericSum) => (state.count === 0 ? null : result(state.sum, state.count)),
+  };
+}
+
 const numericSum: Steps<NumericSum> = {
   init: () => ({ sum: Numeric.ZERO, count: 0 }),
   step(state, value: Numeric) {
@@ -102,11 +144,13 @@ const numericSum: Steps<NumericSum> = {
     return state;
   },
   result: (state) => (state.count === 0 ? null : state.sum),
+  moving: movingNumeric((sum) => sum),
 };
 
 const numericAverage: Steps<NumericSum> = {
   ...numericSum,
   result: (state) => (state.count === 0 ? null : state.sum.div(Numeric.fromInteger(state.count))),
+  moving: movingNumeric((sum, count) => sum.div(Numeric.fromInteger(count))),
 };
 
 interface FloatSum {
@@ -138,15 +182,21 @@ interface IntervalSum {
 }
 
 function intervalSum(result: (state: IntervalSum) => Interval): Steps<IntervalSum> {
-  return {
-    init: () => ({ sum: { months: 0, days: 0, micros: 0 }, count: 0 }),
-    step(state, value: Interval) {
+  const steps = {
+    init: (): IntervalSum => ({ sum: { months: 0, days: 0, micros: 0 }, count: 0 }),
+    step(state: IntervalSum, value: Interval) {
       state.sum = addIntervals(state.sum, value);
       state.count++;
       return state;
     },
-    result: (state) => (state.count === 0 ? null : result(state)),
+    result: (state: IntervalSum) => (state.count === 0 ? null : result(state)),
   };
+  const inverse = (state: IntervalSum, value: Interval) => {
+    state.sum = addIntervals(state.sum, negateInterval(value));
+    state.count--;
+    return state;
+  };
+  return { ...steps, moving: { ...steps, inverse } };
 }
 
 interface VectorSum {
@@ -226,11 +276,8 @@ const SUMS: readonly AggregateFunction[] = [
   ),
 ];
 
-const counting: Steps<number> = {
-  init: () => 0,
-  step: (count) => count + 1,
-  result: (count) => count,
-};
+const countRows = { init: () => 0, step: (count: number) => count + 1, result: (count: number) => count };
+const counting: Steps<number> = { ...countRows, moving: { ...countRows, inverse: (count: number) => count - 1 } };
 
 /** Bit operations over the argument; PostgreSQL has them for all integer types. */
 function bitAggregates(name: string, small: (a: number, b: number) => number, large: (a: bigint, b: bigint) => bigint) {
@@ -329,12 +376,10 @@ function extreme(name: string, sign: number): AggregateFamily {
     const type = given.name === "unknown" || given.name === "varchar" ? TEXT : given;
     if (type.name === "json" || type.name === "bool" || type.name === "uuid") return null;
     const compare = comparatorOf(type);
-    return aggregate(
-      name,
-      [type],
-      type,
-      folding<Value>((best, value) => (compare(value, best) * sign > 0 ? value : best)),
-    );
+    return aggregate(name, [type], type, {
+      ...folding<Value>((best, value) => (compare(value, best) * sign > 0 ? value : best)),
+      extreme: (a, b) => compare(a, b) * sign,
+    });
   });
 }
 
@@ -365,7 +410,8 @@ function listing(result: (values: readonly Value[]) => Value): Steps<Value[]> {
       values.push(value);
       return values;
     },
-    result: (values) => (values.length === 0 ? null : result(values)),
+    // A copy: over a window the list goes on growing.
+    result: (values) => (values.length === 0 ? null : result(values.slice())),
   };
 }
 

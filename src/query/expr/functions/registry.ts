@@ -1,7 +1,7 @@
 /**
  * All functions, operators and aggregates by name. resolve.ts looks overloads up here; nothing else does.
  */
-import type { AggregateFunction, ScalarFunction } from "../expr.js";
+import type { AggregateFunction, ScalarFunction, WindowFunction } from "../expr.js";
 import { AGGREGATE_FAMILY_TABLE, AGGREGATE_TABLE } from "./aggregates.js";
 import { ARITHMETIC } from "./arithmetic.js";
 import { ARRAY_FAMILIES, ARRAY_OPERATOR_FAMILIES } from "./arrays.js";
@@ -19,6 +19,7 @@ import { PATTERN_FUNCTIONS, PATTERN_OPERATORS } from "./pattern.js";
 import { STATISTICS } from "./statistics.js";
 import { TEXT_FAMILIES, TEXT_FUNCTIONS, TEXT_OPERATOR_FAMILIES, TEXT_OPERATORS } from "./text.js";
 import { VECTOR_FUNCTIONS, VECTOR_OPERATORS } from "./vector.js";
+import { WINDOW_FAMILY_TABLE, WINDOW_FUNCTION_TABLE, type WindowFamily } from "./window.js";
 
 function byName<T extends { readonly name: string }>(...tables: readonly (readonly T[])[]): ReadonlyMap<string, T[]> {
   const map = new Map<string, T[]>();
@@ -71,3 +72,6 @@ export const FUNCTION_FAMILIES: ReadonlyMap<string, readonly FunctionFamily[]> =
 
 export const AGGREGATES: ReadonlyMap<string, readonly AggregateFunction[]> = byName(AGGREGATE_TABLE, STATISTICS);
 export const AGGREGATE_FAMILIES: ReadonlyMap<string, readonly AggregateFamily[]> = byName(AGGREGATE_FAMILY_TABLE);
+
+export const WINDOW_FUNCTIONS: ReadonlyMap<string, readonly WindowFunction[]> = byName(WINDOW_FUNCTION_TABLE);
+export const WINDOW_FAMILIES: ReadonlyMap<string, readonly WindowFamily[]> = byName(WINDOW_FAMILY_TABLE);

@@ -40,8 +40,16 @@ function exact(name: string, sample: boolean, root: boolean): AggregateFunction[
     },
   });
   const integers = steps((value: number | bigint) => Numeric.fromInteger(value));
+  const inverse = (state: ExactState, value: number | bigint) => {
+    const x = Numeric.fromInteger(value);
+    state.count--;
+    state.sum = state.sum.sub(x);
+    state.squares = state.squares.sub(x.mul(x));
+    return state;
+  };
+  const moving = { ...integers, inverse };
   return [
-    ...[INT2, INT4, INT8].map((type) => aggregate(name, [type], NUMERIC, integers)),
+    ...[INT2, INT4, INT8].map((type) => aggregate(name, [type], NUMERIC, { ...integers, moving })),
     aggregate(
       name,
       [NUMERIC],
