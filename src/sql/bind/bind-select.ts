@@ -25,6 +25,7 @@ import { SetCollector } from "./set-collector.js";
 import { bindSortKey, checkComparable, outputSortKey } from "./sort-key.js";
 import { filtered, type Limits, limited, ONE_ROW, project, sorted } from "./source.js";
 import { WindowCollector } from "./window-collector.js";
+import { windowPlan } from "./window-plan.js";
 
 /** A column of the result, before grouping is applied to its expression. */
 export interface Target {
@@ -68,7 +69,7 @@ export function bindSelect(
     split.above((expr) => grouping.apply(expr));
     input = filtered(grouping.plan(split.below(input)), condition);
   }
-  input = windows.plan(input, binding);
+  input = windowPlan(windows, input, binding);
   if (!sets.isEmpty) return withSets(sets, { input, targets, keys, on, limits }, body, query, binding);
   if (body.distinct === "distinct") return distinctRows(input, targets, keys, limits, query, binding);
   if (on !== null) return distinctOn(input, targets, keys, on, limits, query, binding);

@@ -1,15 +1,12 @@
 /**
  * The windows of one query and the calls over them, gathered while its expressions are bound. Each distinct call becomes
- * a column of a WindowPlan; the expression that held it refers to that column. Calls of equal windows share a plan node,
- * and windows whose order another one's order begins with share its sort.
+ * a column of a WindowPlan (window-plan.ts); the expression that held it refers to that column.
  */
 import type { SqlType } from "../../protocol/values.js";
 import type { ColumnExpr, ColumnId, Expr } from "../../query/expr/expr.js";
 import { exprEquals } from "../../query/expr/walk.js";
-import type { OutputColumn, Plan, SortKey, WindowCall, WindowFrame, WindowPlan } from "../../query/plan/plan.js";
+import type { OutputColumn, SortKey, WindowCall, WindowFrame } from "../../query/plan/plan.js";
 import type { WindowNode } from "../parse/ast-query.js";
-import { type Binding, columnExpr } from "./binding.js";
-import { project, sorted } from "./source.js";
 
 /** A window definition with its names resolved. */
 export interface WindowSpec {
@@ -20,7 +17,8 @@ export interface WindowSpec {
   readonly framed: boolean;
 }
 
-interface Window {
+/** A window with the calls over it, and their columns. */
+export interface CollectedWindow {
   readonly spec: WindowSpec;
   readonly calls: WindowCall[];
   readonly columns: OutputColumn[];
@@ -30,7 +28,7 @@ interface Window {
 const NOT_NULL = new Set(["row_number", "rank", "dense_rank", "percent_rank", "cume_dist", "count"]);
 
 export class WindowCollector {
-  private windows: Window[] = [];
+  windows: CollectedWindow[] = [];
   /** Windows of the WINDOW clause that were bound so far. */
   readonly named = new Map<string, WindowSpec>();
 
@@ -59,7 +57,8 @@ export class WindowCollector {
       slot = window.calls.push(call) - 1;
       window.columns.push(newColumn(call.fn.name, call.fn.returns, !NOT_NULL.has(call.fn.name)));
     }
-    return columnExpr(window.columns[slot]!);
+    const { id, name, type } = window.columns[slot]!;
+    return Object.freeze({ kind: "column", id, name, type });
   }
 
   columnIds(): ColumnId[] {
@@ -79,86 +78,9 @@ export class WindowCollector {
       }),
     }));
   }
-
-  /** The window nodes over a plan, each over the sort that it needs and does not find. */
-  plan(input: Plan, binding: Binding): Plan {
-    let plan = this.withKeys(input, binding);
-    let order: readonly SortKey[] = [];
-    for (const { spec, calls, columns } of bySharedOrder(this.windows)) {
-      const keys = orderOf(spec);
-      if (!startsWith(order, keys)) {
-        plan = sorted(plan, keys);
-        order = keys;
-      }
-      const { partitionBy, orderBy, frame } = spec;
-      plan = Object.freeze({
-        kind: "window",
-        input: plan,
-        partitionBy,
-        orderBy,
-        frame,
-        calls,
-        columns: [...plan.columns, ...columns],
-      }) satisfies WindowPlan;
-    }
-    return plan;
-  }
-
-  /** Keys that are more than a column are computed once, below the sorts; the windows then refer to those columns. */
-  private withKeys(input: Plan, binding: Binding): Plan {
-    const computed: Expr[] = [];
-    const exprs = this.windows.flatMap(({ spec }) => [...spec.partitionBy, ...spec.orderBy.map((key) => key.expr)]);
-    for (const expr of exprs) {
-      const plain = expr.kind === "column" || expr.kind === "const" || expr.kind === "param";
-      if (!plain && !computed.some((other) => exprEquals(other, expr))) computed.push(expr);
-    }
-    if (computed.length === 0) return input;
-    const passed = input.columns.map(columnExpr);
-    const names = [...input.columns.map((column) => column.name), ...computed.map(() => "window key")];
-    const { plan, columns } = project(input, [...passed, ...computed], names, binding);
-    const keys = columns.slice(passed.length).map(columnExpr);
-    const column = (expr: Expr) => keys[computed.findIndex((other) => exprEquals(other, expr))] ?? expr;
-    this.windows = this.windows.map(({ spec, ...window }) => ({
-      ...window,
-      spec: {
-        ...spec,
-        partitionBy: spec.partitionBy.map(column),
-        orderBy: spec.orderBy.map((key) => ({ ...key, expr: column(key.expr) })),
-      },
-    }));
-    return plan;
-  }
 }
 
-/** The order in which a window wants its rows. */
-function orderOf(spec: WindowSpec): SortKey[] {
-  const keys = spec.partitionBy.map((expr): SortKey => ({ expr, descending: false, nullsFirst: false }));
-  return [...keys, ...spec.orderBy].filter(
-    (key, i, all) => all.findIndex((other) => exprEquals(other.expr, key.expr)) === i,
-  );
-}
-
-/** Windows with longer orders first, each followed by those whose order it begins with. */
-function bySharedOrder(windows: readonly Window[]): Window[] {
-  const rest = [...windows].sort((a, b) => orderOf(b.spec).length - orderOf(a.spec).length);
-  const result: Window[] = [];
-  while (rest.length > 0) {
-    const first = rest[0]!;
-    const order = orderOf(first.spec);
-    for (const window of [...rest]) {
-      if (window !== first && !startsWith(order, orderOf(window.spec))) continue;
-      result.push(window);
-      rest.splice(rest.indexOf(window), 1);
-    }
-  }
-  return result;
-}
-
-function startsWith(order: readonly SortKey[], keys: readonly SortKey[]): boolean {
-  return keys.length <= order.length && keys.every((key, i) => sameKey(key, order[i]!));
-}
-
-function sameKey(a: SortKey, b: SortKey): boolean {
+export function sameKey(a: SortKey, b: SortKey): boolean {
   return a.descending === b.descending && a.nullsFirst === b.nullsFirst && exprEquals(a.expr, b.expr);
 }
 
