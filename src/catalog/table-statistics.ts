@@ -1,0 +1,94 @@
+/**
+ * A tenant's statistics in memory: read from their records when first asked for, replaced when a table is analyzed,
+ * and counts of the changes since. For a table that was never analyzed the first rows are counted. Owned by the
+ * tenant; thrown away with it.
+ */
+import { prefixRange, rowPrefix } from "../storage/keys.js";
+import type { Transaction } from "../storage/store.js";
+import {
+  decodeStatistics,
+  encodeStatistics,
+  type StatisticsSource,
+  statisticsKey,
+  type TableStatistics,
+} from "./statistics.js";
+import type { TableDef } from "./table.js";
+
+/** Rows counted of a table without statistics; one that has more is taken to have `UNKNOWN_ROWS`. */
+const PROBED_ROWS = 1000;
+const UNKNOWN_ROWS = 20_000;
+
+/** Statistics are renewed after this many changes and this part of the rows, as PostgreSQL's autovacuum does. */
+const CHANGES_MIN = 500;
+const CHANGED_FRACTION = 0.1;
+
+interface Known {
+  readonly statistics: TableStatistics;
+  /** From ANALYZE; otherwise counted rows that are out of date after the first change. */
+  readonly analyzed: boolean;
+}
+
+export class TenantStatistics {
+  private readonly known = new Map<number, Known>();
+  /** Rows changed since the table was analyzed, or since this tenant was opened. */
+  private readonly changes = new Map<number, number>();
+  private readonly due = new Set<number>();
+
+  constructor(readonly tenantNumber: number) {}
+
+  /** What the transaction's statements are planned with. */
+  source(tx: Transaction): StatisticsSource {
+    return { of: (table) => this.of(table, tx) };
+  }
+
+  private of(table: TableDef, tx: Transaction): TableStatistics {
+    const known = this.known.get(table.id);
+    if (known !== undefined) return known.statistics;
+    const record = tx.get(statisticsKey(this.tenantNumber, table.id));
+    const analyzed = record !== undefined;
+    const statistics = analyzed ? decodeStatistics(record) : this.probe(table, tx);
+    this.known.set(table.id, { statistics, analyzed });
+    return statistics;
+  }
+
+  private probe(table: TableDef, tx: Transaction): TableStatistics {
+    const cursor = tx.scan(prefixRange(rowPrefix(this.tenantNumber, table.id)));
+    let rows = 0;
+    while (rows <= PROBED_ROWS) {
+      const { keys } = cursor.next(PROBED_ROWS);
+      if (keys.length === 0) break;
+      rows += keys.length;
+    }
+    cursor.close();
+    if (rows > PROBED_ROWS) this.due.add(table.id);
+    return { rows: rows > PROBED_ROWS ? UNKNOWN_ROWS : rows, columns: {} };
+  }
+
+  /** Stores what ANALYZE found; others see the record when the transaction commits, plans at once. */
+  put(table: TableDef, statistics: TableStatistics, tx: Transaction): void {
+    tx.put(statisticsKey(this.tenantNumber, table.id), encodeStatistics(statistics));
+    this.known.set(table.id, { statistics, analyzed: true });
+    this.changes.delete(table.id);
+    this.due.delete(table.id);
+  }
+
+  /** A statement changed rows of the table. True when this makes the table's statistics due for renewal. */
+  changed(table: TableDef, rows: number): boolean {
+    const changes = (this.changes.get(table.id) ?? 0) + rows;
+    this.changes.set(table.id, changes);
+    const known = this.known.get(table.id);
+    if (known !== undefined && !known.analyzed) this.known.delete(table.id);
+    const before = known?.statistics.rows ?? 0;
+    if (changes < CHANGES_MIN + CHANGED_FRACTION * before || this.due.has(table.id)) return false;
+    this.due.add(table.id);
+    return true;
+  }
+
+  /** Ids of tables whose statistics are due. */
+  takeDue(): readonly number[] {
+    const ids = [...this.due];
+    this.due.clear();
+    for (const id of ids) this.changes.delete(id);
+    return ids;
+  }
+}

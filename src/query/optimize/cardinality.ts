@@ -1,0 +1,491 @@
+/**
+ * How many rows a plan gives, as far as one can tell before running it: what join order, join method and build side
+ * are chosen by, and what EXPLAIN shows. One object per optimized statement; it remembers what it has estimated.
+ *
+ * The formulas are System R's (Selinger et al., "Access Path Selection in a Relational Database Management System",
+ * SIGMOD 1979) with common values and equi-depth histograms as PostgreSQL uses them (selfuncs.c; manual, §76.1).
+ * Conditions count as independent of each other, except for two bounds of one column and the columns of a unique key.
+ */
+import type { ColumnStatistics, StatisticsSource, TableStatistics } from "../../catalog/statistics.js";
+import { type Mark, markOf } from "../../catalog/statistics.js";
+import type { TableDef } from "../../catalog/table.js";
+import type { ColumnId, Expr } from "../expr/expr.js";
+import { columnsOf, conjuncts } from "../expr/walk.js";
+import type { JoinType, Plan } from "../plan/plan.js";
+import { keyColumnIds, keysOfTable } from "./key-conditions.js";
+
+/** Guesses where nothing is known. */
+const UNKNOWN_ROWS = 20_000;
+const UNKNOWN_DISTINCT = 200;
+const UNKNOWN_RANGE = 1 / 3;
+const UNKNOWN_CONDITION = 1 / 3;
+const LIKE_PREFIX = 0.02;
+const LIKE_INSIDE = 0.05;
+/** Rows of a LIMIT whose number is a parameter. */
+const ROWS_PER_PAGE = 100;
+
+interface ColumnInfo {
+  readonly table: TableDef;
+  readonly tableRows: number;
+  readonly columnId: number;
+  readonly statistics: ColumnStatistics | null;
+}
+
+export class Cardinality {
+  private readonly known = new WeakMap<Plan, number>();
+  private readonly columns = new Map<ColumnId, ColumnInfo>();
+  private readonly tables = new Map<number, TableStatistics | null>();
+
+  constructor(private readonly source: StatisticsSource | null) {}
+
+  /** At least a small positive number, so that ratios stay finite. */
+  rows(plan: Plan): number {
+    let rows = this.known.get(plan);
+    if (rows === undefined) {
+      rows = Math.max(this.estimate(plan), 1e-3);
+      this.known.set(plan, rows);
+    }
+    return rows;
+  }
+
+  /** Rows of the whole table, whatever a scan's filter leaves of them. */
+  tableRows(table: TableDef): number {
+    return this.tableStatistics(table)?.rows ?? UNKNOWN_ROWS;
+  }
+
+  /** Different values of the expression among `rows` rows. */
+  distinct(expr: Expr, rows: number): number {
+    const ids = [...columnsOf(expr)];
+    if (ids.length === 0) return 1;
+    let product = 1;
+    for (const id of ids) product *= this.distinctOfColumn(id);
+    return Math.max(1, Math.min(product, rows));
+  }
+
+  /** Part of the rows, 0 to 1, for which the condition is true. */
+  selectivity(predicate: Expr | null): number {
+    const ranges = new Map<ColumnId, { above: number; below: number }>();
+    let product = 1;
+    for (const condition of conjuncts(predicate)) {
+      const bound = this.boundOf(condition);
+      if (bound === null) {
+        product *= this.ofCondition(condition);
+        continue;
+      }
+      const range = ranges.get(bound.id) ?? { above: 1, below: 1 };
+      if (bound.isLower) range.above = Math.min(range.above, bound.selectivity);
+      else range.below = Math.min(range.below, bound.selectivity);
+      ranges.set(bound.id, range);
+    }
+    // What is above a and below b is what is above a, less what is not below b.
+    for (const { above, below } of ranges.values()) {
+      const both = above + below - 1;
+      product *= both > 0.001 ? both : Math.min(above, below) * RANGE_WIDTH_UNKNOWN;
+    }
+    return clamp(product);
+  }
+
+  /** Rows of a join of sides with so many rows, on the conditions between them. */
+  joinRows(type: JoinType, left: number, right: number, conditions: readonly Expr[]): number {
+    const inner = left * right * this.joinSelectivity(conditions, left, right);
+    switch (type) {
+      case "inner":
+        return inner;
+      case "left":
+        return Math.max(inner, left);
+      case "right":
+        return Math.max(inner, right);
+      case "full":
+        return Math.max(inner, left + right);
+      case "semi":
+        return Math.min(left, Math.max(this.matched(conditions, left, right), left * 1e-3));
+      case "anti":
+        return Math.max(left - this.matched(conditions, left, right), left * 0.1);
+    }
+  }
+
+  /** Left rows with a match: containment of the smaller set of key values in the larger. */
+  private matched(conditions: readonly Expr[], left: number, right: number): number {
+    let fraction = 1;
+    for (const condition of conditions) {
+      const pair = equalColumns(condition);
+      if (pair === null) fraction *= Math.sqrt(this.ofCondition(condition));
+      else {
+        const [a, b] = pair.map((id) => this.distinctOfColumn(id)) as [number, number];
+        // Which of the two is the left one is not known here; the right side can hold no more values than rows.
+        const most = Math.max(a, b);
+        fraction *= Math.min(1, Math.min(Math.min(a, b), right) / Math.max(1, Math.min(most, left)));
+      }
+    }
+    return left * Math.min(1, fraction);
+  }
+
+  private joinSelectivity(conditions: readonly Expr[], left: number, right: number): number {
+    let product = 1;
+    const equal: ColumnId[] = [];
+    for (const condition of conditions) {
+      const pair = equalColumns(condition);
+      if (pair === null) product *= this.ofJoinCondition(condition, left, right);
+      else {
+        const distinct = Math.max(...pair.map((id) => this.distinctOfColumn(id)));
+        product *= 1 / Math.max(1, distinct);
+        equal.push(...pair);
+      }
+    }
+    return clamp(Math.max(product, this.keySelectivity(equal)));
+  }
+
+  private ofJoinCondition(condition: Expr, left: number, right: number): number {
+    if (condition.kind === "call" && condition.fn.operator === "=" && condition.args.length === 2) {
+      const [a, b] = condition.args as [Expr, Expr];
+      return 1 / Math.max(this.distinct(a, Math.max(left, right)), this.distinct(b, Math.max(left, right)));
+    }
+    return this.ofCondition(condition);
+  }
+
+  /** Equalities on all columns of a unique key match one row of its table, however few values each column has. */
+  private keySelectivity(equal: readonly ColumnId[]): number {
+    let best = 0;
+    const byTable = new Map<TableDef, Set<number>>();
+    for (const id of equal) {
+      const info = this.columns.get(id);
+      if (info === undefined) continue;
+      const ids = byTable.get(info.table) ?? new Set();
+      byTable.set(info.table, ids.add(info.columnId));
+    }
+    for (const [table, ids] of byTable) {
+      if (ids.size > 1 && uniqueKeyAmong(table, ids)) best = Math.max(best, 1 / Math.max(1, this.tableRows(table)));
+    }
+    return best;
+  }
+
+  private estimate(plan: Plan): number {
+    switch (plan.kind) {
+      case "scan":
+        this.register(plan);
+        return this.tableRows(plan.table) * this.selectivity(plan.filter);
+      case "pointget":
+        this.register(plan);
+        return 1;
+      case "indexscan":
+        this.register(plan);
+        return this.tableRows(plan.table) * this.indexFraction(plan) * this.selectivity(plan.filter);
+      case "values":
+        return plan.rows.length;
+      case "filter":
+        return this.rows(plan.input) * this.selectivity(plan.predicate);
+      case "join":
+        return this.joinRows(plan.type, this.rows(plan.left), this.rows(plan.right), conjuncts(plan.condition));
+      case "hashjoin": {
+        const [left, right] = [this.rows(plan.left), this.rows(plan.right)];
+        return this.hashJoinRows(plan, left, right);
+      }
+      case "aggregate": {
+        const input = this.rows(plan.input);
+        if (plan.groups.length === 0) return 1;
+        return this.distinctRows(plan.groups, input);
+      }
+      case "limit":
+      case "topn":
+        return Math.min(this.limitOf(plan.limit), this.rows(plan.input));
+      case "distinct": {
+        const input = this.rows(plan.input);
+        const keys = plan.on ?? plan.columns.map(({ id, type, name }): Expr => ({ kind: "column", id, type, name }));
+        return this.distinctRows(keys, input);
+      }
+      case "setop": {
+        const [left, right] = [this.rows(plan.left), this.rows(plan.right)];
+        return plan.op === "union" ? left + right : plan.op === "except" ? left : Math.min(left, right);
+      }
+      default:
+        return "input" in plan ? this.rows((plan as { readonly input: Plan }).input) : UNKNOWN_ROWS;
+    }
+  }
+
+  private hashJoinRows(plan: Extract<Plan, { kind: "hashjoin" }>, left: number, right: number): number {
+    let product = this.selectivity(plan.residual);
+    const equal: ColumnId[] = [];
+    let matched = 1;
+    plan.leftKeys.forEach((key, i) => {
+      const other = plan.rightKeys[i]!;
+      const [a, b] = [this.distinct(key, Number.MAX_VALUE), this.distinct(other, Number.MAX_VALUE)];
+      product /= Math.max(a, b);
+      matched *= Math.min(1, Math.min(b, right) / Math.max(1, Math.min(a, left)));
+      for (const expr of [key, other]) if (expr.kind === "column") equal.push(expr.id);
+    });
+    const inner = left * right * Math.max(product, this.keySelectivity(equal) * this.selectivity(plan.residual));
+    if (plan.type === "semi") return left * matched;
+    if (plan.type === "anti") return Math.max(left * (1 - matched), left * 0.1);
+    if (plan.type === "inner") return inner;
+    return Math.max(inner, plan.type === "left" ? left : plan.type === "right" ? right : left + right);
+  }
+
+  private distinctRows(keys: readonly Expr[], input: number): number {
+    let product = 1;
+    for (const key of keys) product *= this.distinct(key, input);
+    // Groups by several columns are seldom all there; half of the input is PostgreSQL's bound for guesses, too.
+    return keys.length > 1 ? Math.min(product, Math.max(1, input / 2)) : Math.min(product, input);
+  }
+
+  private limitOf(limit: Expr | null): number {
+    if (limit === null) return Number.MAX_VALUE;
+    if (limit.kind !== "const") return ROWS_PER_PAGE;
+    return limit.value === null ? Number.MAX_VALUE : Number(limit.value);
+  }
+
+  /** Part of the table within an index scan's bounds. */
+  private indexFraction(plan: Extract<Plan, { kind: "indexscan" }>): number {
+    const ids = keyColumnIds(plan.table, plan.index);
+    let fraction = 1;
+    let next = 0;
+    for (const expr of plan.prefix) fraction *= this.equalTo(this.infoOf(plan.table, ids[next++]!), expr);
+    if (plan.keySets !== null) {
+      const info = this.infoOf(plan.table, ids[next++]!);
+      fraction *= Math.min(1, plan.keySets.length / Math.max(1, this.distinctIn(info)));
+    }
+    const info = ids[next] === undefined ? null : this.infoOf(plan.table, ids[next]!);
+    if (info === null) return Math.max(fraction, 1 / Math.max(1, this.tableRows(plan.table)));
+    const above = plan.lower === null ? 1 : 1 - this.below(info, plan.lower.expr);
+    const below = plan.upper === null ? 1 : this.below(info, plan.upper.expr);
+    return fraction * Math.max(0.0001, plan.lower !== null && plan.upper !== null ? above + below - 1 : above * below);
+  }
+
+  // ---- single conditions ----
+
+  private ofCondition(condition: Expr): number {
+    switch (condition.kind) {
+      case "const":
+        return condition.value === true ? 1 : 0;
+      case "and":
+        return this.selectivity(condition);
+      case "or": {
+        let none = 1;
+        for (const arg of condition.args) none *= 1 - this.selectivity(arg);
+        return clamp(1 - none);
+      }
+      case "not":
+        return clamp(1 - this.ofCondition(condition.input));
+      case "isnull": {
+        const info = columnIn(condition.input) === null ? undefined : this.columns.get(columnIn(condition.input)!);
+        const nulls = info?.statistics?.nullFraction ?? (info === undefined ? UNKNOWN_CONDITION : 0.01);
+        return condition.negated ? 1 - nulls : nulls;
+      }
+      case "in": {
+        let sum = 0;
+        for (const item of condition.items) sum += this.equality(condition.input, item);
+        return clamp(condition.negated ? 1 - Math.min(1, sum) : sum);
+      }
+      case "column":
+        return 0.5;
+      case "call":
+        return this.ofCall(condition);
+      case "subquery":
+        return 0.5;
+      default:
+        return UNKNOWN_CONDITION;
+    }
+  }
+
+  private ofCall(call: Extract<Expr, { kind: "call" }>): number {
+    const { operator, name } = call.fn;
+    const [a, b] = call.args as [Expr, Expr | undefined];
+    if (b === undefined) return UNKNOWN_CONDITION;
+    switch (operator) {
+      case "=":
+        return this.equality(a, b);
+      case "<>":
+        return clamp(1 - this.equality(a, b));
+      case "<":
+      case "<=":
+      case ">":
+      case ">=":
+        return this.boundOf(call)?.selectivity ?? UNKNOWN_RANGE;
+    }
+    const like = operator ?? name;
+    if (like === "~~" || like === "~~*" || name.includes("like")) {
+      const negated = like.startsWith("!") || name.startsWith("not");
+      const selectivity = this.like(a, b);
+      return negated ? 1 - selectivity : selectivity;
+    }
+    if (like.startsWith("!~~")) return 1 - this.like(a, b);
+    return UNKNOWN_CONDITION;
+  }
+
+  private equality(a: Expr, b: Expr): number {
+    const [left, right] = [columnIn(a), columnIn(b)];
+    if (left !== null && right !== null) {
+      return 1 / Math.max(this.distinctOfColumn(left), this.distinctOfColumn(right));
+    }
+    const id = left ?? right;
+    if (id !== null) return this.equalTo(this.columns.get(id) ?? null, left === null ? a : b);
+    const distinct = Math.max(this.distinct(a, UNKNOWN_DISTINCT), this.distinct(b, UNKNOWN_DISTINCT));
+    return 1 / distinct;
+  }
+
+  /** column = value: its own frequency when it is a common value, otherwise an even part of what is left. */
+  private equalTo(info: ColumnInfo | null, value: Expr): number {
+    const statistics = info?.statistics ?? null;
+    if (statistics === null) return 1 / this.distinctIn(info);
+    const mark = constantMark(value);
+    const found = mark === null ? undefined : statistics.common.find((entry) => entry.value === mark);
+    if (found !== undefined) return found.fraction;
+    const commonRows = statistics.common.reduce((sum, { fraction }) => sum + fraction, 0);
+    const others = statistics.distinct - statistics.common.length;
+    if (mark === null) return (1 - statistics.nullFraction) / Math.max(1, statistics.distinct);
+    if (others <= 0) return 0.5 / Math.max(1, info!.tableRows);
+    return clamp(1 - commonRows - statistics.nullFraction) / others;
+  }
+
+  /** A comparison of a column with something known. */
+  private boundOf(condition: Expr): { id: ColumnId; isLower: boolean; selectivity: number } | null {
+    if (condition.kind !== "call" || condition.args.length !== 2) return null;
+    const operator = condition.fn.operator;
+    if (operator !== "<" && operator !== "<=" && operator !== ">" && operator !== ">=") return null;
+    const [a, b] = condition.args as [Expr, Expr];
+    const [left, right] = [columnIn(a), columnIn(b)];
+    if ((left === null) === (right === null)) return null;
+    const id = (left ?? right)!;
+    if (columnsOf(left === null ? a : b).size > 0) return null;
+    const isLower = operator.startsWith(">") === (left !== null);
+    const info = this.columns.get(id) ?? null;
+    const below = this.below(info, left === null ? a : b);
+    return { id, isLower, selectivity: isLower ? Math.max(0, 1 - below) : below };
+  }
+
+  /** Part of the rows whose value lies below the given one, by common values and the histogram. */
+  private below(info: ColumnInfo | null, value: Expr): number {
+    const statistics = info?.statistics ?? null;
+    const mark = constantMark(value);
+    if (statistics === null || mark === null) return UNKNOWN_RANGE;
+    let part = 0;
+    let commonRows = 0;
+    for (const entry of statistics.common) {
+      commonRows += entry.fraction;
+      if (entry.value < mark) part += entry.fraction;
+      else if (entry.value === mark) part += entry.fraction / 2;
+    }
+    const others = clamp(1 - commonRows - statistics.nullFraction);
+    return clamp(part + others * positionIn(statistics.histogram, mark));
+  }
+
+  /** A pattern's part of the values that are known by name, else a guess by where it is anchored. */
+  private like(input: Expr, pattern: Expr): number {
+    if (pattern.kind !== "const" || typeof pattern.value !== "string") return LIKE_INSIDE;
+    const text = pattern.value;
+    const id = columnIn(input);
+    const statistics = id === null ? null : (this.columns.get(id)?.statistics ?? null);
+    if (statistics === null) return text.startsWith("%") ? LIKE_INSIDE : LIKE_PREFIX;
+    const matches = matcherOf(text);
+    let part = 0;
+    let commonRows = 0;
+    for (const { value, fraction } of statistics.common) {
+      commonRows += fraction;
+      if (matches(String(value))) part += fraction;
+    }
+    const { histogram } = statistics;
+    const others = clamp(1 - commonRows - statistics.nullFraction);
+    const hits = histogram.filter((value) => matches(String(value))).length;
+    const guess = text.startsWith("%") ? LIKE_INSIDE : LIKE_PREFIX;
+    const fraction = histogram.length < HISTOGRAM_ENOUGH ? guess : Math.max(hits / histogram.length, LIKE_LEAST);
+    return clamp(part + others * fraction);
+  }
+
+  // ---- columns ----
+
+  private register(plan: Extract<Plan, { kind: "scan" | "pointget" | "indexscan" }>): void {
+    plan.source.forEach((columnId, i) => {
+      this.columns.set(plan.columns[i]!.id, this.infoOf(plan.table, columnId));
+    });
+  }
+
+  private infoOf(table: TableDef, columnId: number): ColumnInfo {
+    const statistics = this.tableStatistics(table);
+    return {
+      table,
+      tableRows: statistics?.rows ?? UNKNOWN_ROWS,
+      columnId,
+      statistics: statistics?.columns[columnId] ?? null,
+    };
+  }
+
+  private tableStatistics(table: TableDef): TableStatistics | null {
+    let statistics = this.tables.get(table.id);
+    if (statistics === undefined) {
+      statistics = this.source?.of(table) ?? null;
+      this.tables.set(table.id, statistics);
+    }
+    return statistics;
+  }
+
+  private distinctOfColumn(id: ColumnId): number {
+    return this.distinctIn(this.columns.get(id) ?? null);
+  }
+
+  private distinctIn(info: ColumnInfo | null): number {
+    if (info === null) return UNKNOWN_DISTINCT;
+    if (info.statistics !== null) return Math.max(1, info.statistics.distinct);
+    if (uniqueKeyAmong(info.table, new Set([info.columnId]))) return Math.max(1, info.tableRows);
+    // A key of several columns leads with one that repeats itself.
+    return Math.max(1, Math.min(UNKNOWN_DISTINCT * 10, info.tableRows / 5));
+  }
+}
+
+/** How much of a range is taken when its two bounds seem to exclude each other. */
+const RANGE_WIDTH_UNKNOWN = 0.01;
+const HISTOGRAM_ENOUGH = 20;
+const LIKE_LEAST = 0.002;
+
+function clamp(selectivity: number): number {
+  return Math.min(1, Math.max(selectivity, 1e-9));
+}
+
+function uniqueKeyAmong(table: TableDef, ids: ReadonlySet<number>): boolean {
+  return keysOfTable(table).some(
+    (key) => (key === "primary key" || key.unique) && keyColumnIds(table, key).every((id) => ids.has(id)),
+  );
+}
+
+/** The column that the expression is, under casts. */
+function columnIn(expr: Expr): ColumnId | null {
+  if (expr.kind === "cast") return columnIn(expr.input);
+  return expr.kind === "column" ? expr.id : null;
+}
+
+function equalColumns(condition: Expr): [ColumnId, ColumnId] | null {
+  if (condition.kind !== "call" || condition.fn.operator !== "=" || condition.args.length !== 2) return null;
+  const [a, b] = condition.args.map(columnIn) as [ColumnId | null, ColumnId | null];
+  return a === null || b === null ? null : [a, b];
+}
+
+function constantMark(expr: Expr): Mark | null {
+  if (expr.kind === "cast") return constantMark(expr.input);
+  return expr.kind === "const" && expr.value !== null ? markOf(expr.value) : null;
+}
+
+/** 0 before the first bound, 1 after the last; numbers are interpolated within their group. */
+function positionIn(histogram: readonly Mark[], mark: Mark): number {
+  const groups = histogram.length - 1;
+  if (groups < 1) return 0.5;
+  const next = histogram.findIndex((bound) => bound > mark);
+  if (next === 0) return 0;
+  if (next < 0) return 1;
+  const [low, high] = [histogram[next - 1]!, histogram[next]!];
+  const within =
+    typeof low === "number" && typeof high === "number" && typeof mark === "number" ? (mark - low) / (high - low) : 0.5;
+  return (next - 1 + within) / groups;
+}
+
+function matcherOf(pattern: string): (text: string) => boolean {
+  const parts = pattern.split("%");
+  const [first, last] = [parts[0]!, parts.at(-1)!];
+  return (text) => {
+    if (!text.startsWith(first) || !text.endsWith(last)) return false;
+    let from = first.length;
+    for (const part of parts.slice(1, -1)) {
+      const at = text.indexOf(part, from);
+      if (at < 0) return false;
+      from = at + part.length;
+    }
+    return true;
+  };
+}
