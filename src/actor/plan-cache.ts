@@ -29,6 +29,11 @@ export class PlanCache {
     return plan;
   }
 
+  /** Forgets every plan: statistics changed, and with them what is best. */
+  clear(): void {
+    this.plans.clear();
+  }
+
   add(sql: string, plan: StatementPlan): void {
     this.plans.delete(sql);
     this.plans.set(sql, plan);

@@ -6,13 +6,15 @@
 import type { CatalogView } from "../catalog/catalog-view.js";
 import { applyDdl } from "../catalog/ddl.js";
 import { DbError, sqlError } from "../protocol/errors.js";
+import { analyzeTable } from "../query/exec/analyze-table.js";
 import { createContext } from "../query/exec/create-context.js";
 import { after } from "../query/exec/operator.js";
 import { backfillIndex, dropIndexData, dropTableData } from "../query/exec/table-data.js";
 import type { EvalServices } from "../query/expr/expr.js";
 import { explainJson, explainText } from "../query/plan/explain.js";
-import type { BoundDdl, BoundExplain, BoundTransaction, TransactionOptions } from "../sql/bind/bound-statement.js";
+import type { BoundAnalyze, BoundDdl, BoundExplain, BoundTransaction, TransactionOptions } from "../sql/bind/bound-statement.js";
 import type { IsolationLevel } from "../sql/parse/ast.js";
+import type { Transaction } from "../storage/store.js";
 import type { ShardTransaction } from "../storage/transaction.js";
 import { collect, convertParameters } from "./run-program.js";
 import { NO_SEQUENCES, SequenceValues } from "./sequence-values.js";
@@ -172,7 +174,7 @@ export class Session {
     };
     try {
       this.transactionMicros = nowMicros();
-      const plan = cached ?? this.planFor(run, catalog.view(tx));
+      const plan = cached ?? this.planFor(run, catalog.view(tx), tx);
       if (plan.bound.kind === "transaction") {
         this.tenant.rollback(tx);
         return this.control(plan.bound, run, commit);
@@ -209,7 +211,7 @@ export class Session {
     try {
       // Below repeatable read each statement has a snapshot of its own.
       if (this.isolationLevel.startsWith("read ")) tx.refresh();
-      const plan = this.planFor(run, this.tenant.catalog.view(tx));
+      const plan = this.planFor(run, this.tenant.catalog.view(tx), tx);
       if (plan.bound.kind === "transaction") return this.control(plan.bound, run, commit);
       this.requireHealthy();
       before = tx.savepoint();
@@ -228,6 +230,8 @@ export class Session {
         return this.runProgram(plan, run, tx);
       case "explain":
         return this.explain(plan, bound, run, tx);
+      case "analyze":
+        return this.analyze(bound, run, tx);
       case "ddl":
         return this.runDdl(bound, run, tx);
       case "set":
@@ -241,10 +245,10 @@ export class Session {
   }
 
   /** Plans the statement, or takes the plan of an earlier run. Used by `prepare` too. */
-  planFor(run: Pick<StatementRun, "sql" | "params">, catalog: CatalogView): StatementPlan {
+  planFor(run: Pick<StatementRun, "sql" | "params">, catalog: CatalogView, tx: Transaction): StatementPlan {
     const cached = this.tenant.plans.find(run.sql, catalog.version, run.params);
     if (cached !== null) return cached;
-    const plan = planStatement(run.sql, run.params, catalog);
+    const plan = planStatement(run.sql, run.params, catalog, this.tenant.statistics.source(tx));
     // Definitions that are not committed may still change under the same text.
     if (plan.program !== null && typeof catalog.version === "number") this.tenant.plans.add(run.sql, plan);
     return plan;
@@ -307,6 +311,15 @@ export class Session {
       const elapsed = (performance.now() - started).toFixed(3);
       return textOutcome("QUERY PLAN", [...lines(), `Execution Time: ${elapsed} ms`], run.collector);
     });
+  }
+
+  private async analyze(bound: BoundAnalyze, run: StatementRun, tx: ShardTransaction): Promise<Outcome> {
+    this.requireWritable(false, bound.tag);
+    const { checkpoint, shouldYield, yieldTurn } = run.request;
+    const work = { tx, tenantNumber: this.tenant.number, checkpoint, shouldYield, yieldTurn };
+    for (const table of bound.tables) this.tenant.statistics.put(table, await analyzeTable(work, table), tx);
+    this.tenant.plans.clear();
+    return textOutcome("result", [bound.tag], run.collector);
   }
 
   private async runDdl(bound: BoundDdl, run: StatementRun, tx: ShardTransaction): Promise<Outcome> {

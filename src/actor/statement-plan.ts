@@ -3,6 +3,7 @@
  * cached by plan-cache.ts and shared by all runs.
  */
 import type { CatalogView } from "../catalog/catalog-view.js";
+import type { StatisticsSource } from "../catalog/statistics.js";
 import { sqlError } from "../protocol/errors.js";
 import { typeOfParameter } from "../protocol/json-format.js";
 import type { SqlType } from "../protocol/values.js";
@@ -31,7 +32,7 @@ const SEARCH_PATH = ["public"];
 const NO_TYPES: readonly SqlType[] = [];
 
 /** Throws sqlError for anything wrong with the text; it must hold exactly one statement. */
-export function planStatement(sql: string, params: readonly unknown[], catalog: CatalogView): StatementPlan {
+export function planStatement(sql: string, params: readonly unknown[], catalog: CatalogView, statistics: StatisticsSource): StatementPlan {
   const statements = parseSql(sql);
   if (statements.length === 0) throw sqlError("42601", "The text holds no statement.", { position: 1 });
   if (statements.length > 1) {
@@ -47,7 +48,7 @@ export function planStatement(sql: string, params: readonly unknown[], catalog: 
   if (query === null) {
     return { ...common, openParameters: [], parameterTypes: NO_TYPES, program: null, shape: null };
   }
-  const plan = optimize(query.plan);
+  const plan = optimize(query.plan, { statistics });
   return {
     ...common,
     openParameters: query.openParameters.map((index) => ({ index, type: guesses[index] ?? null })),

@@ -4,6 +4,7 @@
  */
 import { Catalog } from "../catalog/catalog.js";
 import type { Sequences } from "../catalog/sequences.js";
+import { TenantStatistics } from "../catalog/table-statistics.js";
 import type { Config } from "../protocol/config.js";
 import type { RowNumbers } from "../query/exec/row-numbers.js";
 import type { SegmentCache } from "../query/exec/segments/segment-cache.js";
@@ -25,6 +26,7 @@ export interface TenantHost {
 
 export class Tenant {
   readonly catalog: Catalog;
+  readonly statistics: TenantStatistics;
   readonly plans = new PlanCache();
   readonly prepared = new PreparedStatements();
   /** Grows with each use; orders tenants by when they were used last. */
@@ -36,6 +38,7 @@ export class Tenant {
     readonly number: number,
   ) {
     this.catalog = new Catalog(number);
+    this.statistics = new TenantStatistics(number);
   }
 
   /** Sequence of the newest commit of this tenant: what a reply that has read its data may have seen. */

@@ -11,6 +11,7 @@ import { CatalogSnapshot } from "./catalog-snapshot.js";
 import { encodeSchema, encodeSequence, encodeTable, encodeType, internType, linkTypes } from "./definition-codec.js";
 import type { SchemaDef } from "./schema.js";
 import type { SequenceDef } from "./sequence.js";
+import { statisticsKey } from "./statistics.js";
 import type { IndexDef, TableDef } from "./table.js";
 import { sqlTypeOf, type TypeDef, usesType } from "./type.js";
 
@@ -79,6 +80,7 @@ export class CatalogEditor {
   /** Removes the definitions of the table, its indexes and its own sequences; rows are the caller's. */
   dropTable(table: TableDef): void {
     this.tx.delete(catalogKey(this.tenantNumber, `${TABLE_RECORD}${table.id}`));
+    this.tx.delete(statisticsKey(this.tenantNumber, table.id));
     this.tables.delete(table.id);
     for (const sequence of this.current.sequencesOf(table)) this.dropSequence(sequence);
     this.refresh();

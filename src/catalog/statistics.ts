@@ -52,7 +52,8 @@ const TEXT_CHARACTERS_MAX = 64;
 
 /** A value's place on the line of its type; null for types without one. */
 export function markOf(value: Value): Mark | null {
-  if (typeof value === "string") return value.length > TEXT_CHARACTERS_MAX ? value.slice(0, TEXT_CHARACTERS_MAX) : value;
+  if (typeof value === "string")
+    return value.length > TEXT_CHARACTERS_MAX ? value.slice(0, TEXT_CHARACTERS_MAX) : value;
   if (typeof value === "number") return Number.isFinite(value) ? value : Math.sign(value) * Number.MAX_VALUE;
   if (typeof value === "bigint") return Number(value);
   if (typeof value === "boolean") return value ? 1 : 0;

@@ -143,7 +143,7 @@ function prepare(request: Request, { body }: Input): Answer {
   const tx = tenant.partition.shard.begin({ readOnly: true });
   try {
     const session = new Session(tenant, sessionOptions(request, "routes"));
-    const plan = session.planFor({ sql: body.sql, params: NO_PARAMETERS }, tenant.catalog.view(tx));
+    const plan = session.planFor({ sql: body.sql, params: NO_PARAMETERS }, tenant.catalog.view(tx), tx);
     const statement = tenant.prepared.add(body.sql, plan.parameterTypes.length, body.name);
     return { plain: { statement_id: statement.id, param_count: statement.parameterCount, sql: statement.sql } };
   } finally {

@@ -48,6 +48,12 @@ export class Cardinality {
     return rows;
   }
 
+  /** Whether the table was analyzed. */
+  isKnown(table: TableDef): boolean {
+    const statistics = this.tableStatistics(table);
+    return statistics !== null && Object.keys(statistics.columns).length > 0;
+  }
+
   /** Rows of the whole table, whatever a scan's filter leaves of them. */
   tableRows(table: TableDef): number {
     return this.tableStatistics(table)?.rows ?? UNKNOWN_ROWS;
@@ -172,8 +178,12 @@ export class Cardinality {
         return this.tableRows(plan.table) * this.indexFraction(plan) * this.selectivity(plan.filter);
       case "values":
         return plan.rows.length;
-      case "filter":
-        return this.rows(plan.input) * this.selectivity(plan.predicate);
+      case "filter": {
+        const input = this.rows(plan.input);
+        return input * this.selectivity(plan.predicate);
+      }
+      case "project":
+        return this.passOn(plan, plan.exprs, this.rows(plan.input));
       case "join":
         return this.joinRows(plan.type, this.rows(plan.left), this.rows(plan.right), conjuncts(plan.condition));
       case "hashjoin": {
@@ -183,7 +193,7 @@ export class Cardinality {
       case "aggregate": {
         const input = this.rows(plan.input);
         if (plan.groups.length === 0) return 1;
-        return this.distinctRows(plan.groups, input);
+        return this.passOn(plan, plan.groups, this.distinctRows(plan.groups, input));
       }
       case "limit":
       case "topn":
@@ -396,6 +406,15 @@ export class Cardinality {
     plan.source.forEach((columnId, i) => {
       this.columns.set(plan.columns[i]!.id, this.infoOf(plan.table, columnId));
     });
+  }
+
+  /** Columns that are other columns under a new id are known as those. */
+  private passOn(plan: Plan, exprs: readonly Expr[], rows: number): number {
+    exprs.forEach((expr, i) => {
+      const info = expr.kind === "column" ? this.columns.get(expr.id) : undefined;
+      if (info !== undefined) this.columns.set(plan.columns[i]!.id, info);
+    });
+    return rows;
   }
 
   private infoOf(table: TableDef, columnId: number): ColumnInfo {

@@ -8,20 +8,37 @@
  *                                               Filter: (x > 2)
  *
  * After Selinger et al., "Access Path Selection in a Relational Database Management System", SIGMOD 1979, with ranks
- * in place of estimates: there are no statistics yet.
+ * in place of estimates between keys; statistics tell when an index would read too much.
  */
 import type { IndexDef } from "../../catalog/table.js";
 import type { Expr } from "../expr/expr.js";
 import { andOf, conjuncts } from "../expr/walk.js";
 import type { IndexScanPlan, Plan, ScanPlan } from "../plan/plan.js";
 import { mapPlan } from "../plan/walk.js";
+import type { Cardinality } from "./cardinality.js";
+import { LOOK_UP } from "./join-cost.js";
 import { type KeyCondition, keyColumnIds, keyConditionsOf, keysOfTable } from "./key-conditions.js";
 import type { Rule } from "./rule.js";
 
 export const chooseAccess: Rule = {
   name: "choose-access",
-  apply: (plan) => mapPlan(plan, (node) => (node.kind === "scan" ? accessFor(node) : node)),
+  apply: (plan, cardinality) =>
+    mapPlan(plan, (node) => {
+      if (node.kind !== "scan") return node;
+      const access = accessFor(node);
+      return access.kind === "indexscan" && readsTooMuch(access, cardinality) ? node : access;
+    }),
 };
+
+/** An index costs a look-up per row: over a large part of the table reading all of it is cheaper. */
+function readsTooMuch(scan: IndexScanPlan, cardinality: Cardinality): boolean {
+  if (scan.index === "primary key" || !cardinality.isKnown(scan.table)) return false;
+  const unfiltered = Object.freeze({ ...scan, filter: null });
+  return cardinality.rows(unfiltered) * LOOK_UP > cardinality.tableRows(scan.table) + LOOK_UP_ALWAYS;
+}
+
+/** Rows that are looked up without further thought. */
+const LOOK_UP_ALWAYS = 1000;
 
 /** What a key makes of the conditions. */
 interface Access {

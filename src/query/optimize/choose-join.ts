@@ -1,7 +1,7 @@
 /**
  * How a join finds its pairs. Conditions `left = right` become keys of a hash join, the rest its residual. When the
- * left side has few rows and the right one an index on the join's columns, the right side is looked up per left row
- * instead (index nested loop: a lateral join over a point get or an index scan). An inner join's sides are exchanged
+ * right side has an index on the join's columns and looking up each left row there costs less than reading it whole
+ * (join-cost.ts), that is done (index nested loop: a lateral join over a point get or an index scan). An inner join's sides are exchanged
  * where that serves: to look up the left side, or to build the hash table of the smaller one.
  *
  *   Join (o.cid = c.id AND o.x > c.y)        Hash Join, Hash Cond: (o.cid = c.id)
@@ -12,15 +12,17 @@ import type { ColumnId, Expr } from "../expr/expr.js";
 import { andOf, columnsOf, conjuncts, isVolatile, someExpr } from "../expr/walk.js";
 import type { JoinPlan, OutputColumn, Plan, ScanPlan } from "../plan/plan.js";
 import { mapPlan, outerColumnsOf, withChildren } from "../plan/walk.js";
+import type { Cardinality } from "./cardinality.js";
 import { accessFor } from "./choose-access.js";
+import { canLookUp, hashCost, lookUpCost, readCost } from "./join-cost.js";
 import { type Rule, withColumns } from "./rule.js";
 
 export const chooseJoin: Rule = {
   name: "choose-join",
-  apply: (plan) => mapPlan(plan, (node) => (node.kind === "join" ? chooseFor(node) : node)),
+  apply: (plan, cardinality) => mapPlan(plan, (node) => (node.kind === "join" ? chooseFor(node, cardinality) : node)),
 };
 
-function chooseFor(plan: JoinPlan): Plan {
+function chooseFor(plan: JoinPlan, cardinality: Cardinality): Plan {
   const leftIds = idsOf(plan.left.columns);
   if (plan.lateral && readsAny(outerColumnsOf(plan.right), leftIds)) return plan;
   const rightIds = idsOf(plan.right.columns);
@@ -32,14 +34,14 @@ function chooseFor(plan: JoinPlan): Plan {
     else equal.push(equality);
   }
   if (equal.length === 0) return plan.lateral ? Object.freeze({ ...plan, lateral: false }) : plan;
-  const looked = lookUpRight(plan, equal, rest);
+  const looked = lookUpRight(plan, equal, rest, cardinality);
   if (looked !== null) return looked;
   if (plan.type !== "inner") return hashed(plan, equal, rest);
   const [turned, turnedEqual] = turn(plan, equal);
-  const lookedLeft = lookUpRight(turned, turnedEqual, rest);
+  const lookedLeft = lookUpRight(turned, turnedEqual, rest, cardinality);
   if (lookedLeft !== null) return withColumns(lookedLeft, plan.columns);
   // The table is built of the right side.
-  if (rowsAtMost(plan.left) >= rowsAtMost(plan.right)) return hashed(plan, equal, rest);
+  if (cardinality.rows(plan.left) >= cardinality.rows(plan.right)) return hashed(plan, equal, rest);
   return withColumns(hashed(turned, turnedEqual, rest), plan.columns);
 }
 
@@ -91,13 +93,22 @@ function hashAlike(a: SqlType, b: SqlType): boolean {
   return [INTEGERS, FLOATS, TEXTS].some((family) => family.has(a.name) && family.has(b.name));
 }
 
-/** Left rows up to which looking each one up is taken to be cheaper than reading the right side. */
-const LOOKUPS_MAX = 100;
-
-function lookUpRight(plan: JoinPlan, equal: readonly Equality[], rest: readonly Expr[]): Plan | null {
-  if (plan.type === "right" || plan.type === "full" || rowsAtMost(plan.left) > LOOKUPS_MAX) return null;
+/** By an index, when that costs less than reading the whole right side and hashing it. */
+function lookUpRight(
+  plan: JoinPlan,
+  equal: readonly Equality[],
+  rest: readonly Expr[],
+  cardinality: Cardinality,
+): Plan | null {
+  if (!canLookUp(plan.type)) return null;
   const right = lookedUp(plan.right, equal);
   if (right === null) return null;
+  const [left, whole] = [cardinality.rows(plan.left), cardinality.rows(plan.right)];
+  const output = cardinality.rows(plan);
+  // An index finds rows that the right side's own conditions may then refuse.
+  const found = right.kind === "indexscan" ? left * cardinality.rows(right) : left;
+  const reading = readCost(plan.right, cardinality) + hashCost(left, whole, output);
+  if (lookUpCost(Math.max(left, found), output) > reading) return null;
   return withChildren(Object.freeze({ ...plan, condition: andOf(rest), lateral: true }), [plan.left, right]);
 }
 
@@ -115,45 +126,6 @@ function filteredScan(scan: ScanPlan, equal: readonly Equality[]): ScanPlan {
   const conditions = [...conjuncts(scan.filter), ...equal.map(({ condition }) => condition)];
   return Object.freeze({ ...scan, filter: andOf(conditions) });
 }
-
-/** An upper estimate of a plan's rows; index scans on fixed columns are taken for small. */
-function rowsAtMost(plan: Plan): number {
-  switch (plan.kind) {
-    case "pointget":
-      return 1;
-    case "values":
-      return plan.rows.length;
-    case "commonscan":
-      return plan.table.working ? ROWS_PER_STEP : Number.POSITIVE_INFINITY;
-    case "indexscan":
-      if (plan.prefix.length === 0 && plan.keySets === null) return Number.POSITIVE_INFINITY;
-      return ROWS_PER_KEY * (plan.keySets?.length ?? 1);
-    case "limit":
-    case "topn": {
-      const limit = plan.limit?.kind === "const" ? Number(plan.limit.value ?? Number.POSITIVE_INFINITY) : ROWS_PER_PAGE;
-      return Math.min(limit, rowsAtMost(plan.input));
-    }
-    case "aggregate":
-      return plan.groups.length === 0 ? 1 : rowsAtMost(plan.input);
-    case "filter":
-    case "project":
-    case "sort":
-    case "window":
-    case "distinct":
-      return rowsAtMost(plan.input);
-    case "join":
-      if (plan.type === "semi" || plan.type === "anti") return rowsAtMost(plan.left);
-      return rowsAtMost(plan.left) * (plan.lateral ? rowsAtMost(plan.right) : Number.POSITIVE_INFINITY);
-    default:
-      return Number.POSITIVE_INFINITY;
-  }
-}
-
-/** Guesses where there are no statistics: rows under one value of an index, and of a LIMIT given as a parameter. */
-const ROWS_PER_KEY = 10;
-const ROWS_PER_PAGE = 100;
-/** Of one step of a recursive query: its next step had better look rows up than read whole tables again. */
-const ROWS_PER_STEP = 100;
 
 function idsOf(columns: readonly OutputColumn[]): Set<ColumnId> {
   return new Set(columns.map((column) => column.id));

@@ -2,14 +2,18 @@
  * From what a statement asks to how it is done: runs the rules over a plan, then over the plans of the subqueries that
  * are left in its expressions. The session calls it once per statement text; the result is cached.
  */
+
+import type { StatisticsSource } from "../../catalog/statistics.js";
 import type { Plan } from "../plan/plan.js";
 import { mapPlan, mapSubqueries } from "../plan/walk.js";
+import { Cardinality } from "./cardinality.js";
 import { chooseAccess } from "./choose-access.js";
 import { chooseJoin } from "./choose-join.js";
 import { eliminateSort } from "./eliminate-sort.js";
 import { foldConstants } from "./fold-constants.js";
 import { pruneColumns } from "./prune-columns.js";
 import { pushDownFilters } from "./push-down-filters.js";
+import { reorderJoins } from "./reorder-joins.js";
 import type { Rule } from "./rule.js";
 import { topN } from "./top-n.js";
 import { unnestSubqueries } from "./unnest-subqueries.js";
@@ -23,6 +27,7 @@ export const RULES: readonly Rule[] = [
   unnestSubqueries,
   foldConstants,
   pushDownFilters,
+  reorderJoins,
   chooseAccess,
   chooseJoin,
   eliminateSort,
@@ -32,14 +37,17 @@ export const RULES: readonly Rule[] = [
 
 export interface OptimizeOptions {
   readonly rules?: readonly Rule[];
+  /** What the estimates of rows are made from; absent: guesses. */
+  readonly statistics?: StatisticsSource;
   /** Called after each rule that changed the plan. */
   readonly trace?: (rule: string, plan: Plan) => void;
 }
 
 export function optimize(plan: Plan, options: OptimizeOptions = {}): Plan {
+  const cardinality = new Cardinality(options.statistics ?? null);
   let current = plan;
   for (const rule of options.rules ?? RULES) {
-    const next = rule.apply(current);
+    const next = rule.apply(current, cardinality);
     if (next !== current) options.trace?.(rule.name, next);
     current = next;
   }

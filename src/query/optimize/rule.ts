@@ -2,11 +2,12 @@
 import type { Expr } from "../expr/expr.js";
 import { andOf } from "../expr/walk.js";
 import type { OutputColumn, Plan } from "../plan/plan.js";
+import type { Cardinality } from "./cardinality.js";
 
 export interface Rule {
   readonly name: string;
   /** An equivalent plan; the same object when the rule finds nothing to do. */
-  apply(plan: Plan): Plan;
+  apply(plan: Plan, cardinality: Cardinality): Plan;
 }
 
 /** The plan with these conditions on its rows: itself for none. */

@@ -59,9 +59,19 @@ function bindNode(node: StatementNode, env: BindEnvironment): BoundStatement {
       return { kind: "ddl", command: bindDrop(node, binding) };
     case "truncate":
       return { kind: "ddl", command: bindTruncate(node, binding) };
+    case "analyze":
+    case "vacuum":
+      return bindAnalyze(node, binding);
     default:
       return bindPlanned(node, binding);
   }
+}
+
+/** Without names: all tables. */
+function bindAnalyze(node: AnalyzeStatement, binding: Binding): BoundStatement {
+  const named = node.tables.map((name) => lookUpTable(name, binding));
+  if (node.kind === "vacuum") return { kind: "analyze", tag: "VACUUM", tables: [] };
+  return { kind: "analyze", tag: "ANALYZE", tables: named.length > 0 ? named : binding.env.catalog.tables() };
 }
 
 /** Statements that become a plan. */

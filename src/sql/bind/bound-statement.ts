@@ -2,6 +2,7 @@
  * What binding a statement gives the session: a logical plan for what runs on the algebra, a command for what does
  * not. Parameter types are final here, so the session can convert parameter values before it runs anything.
  */
+import type { TableDef } from "../../catalog/table.js";
 import type { CatalogView } from "../../catalog/catalog-view.js";
 import type { DdlCommand } from "../../catalog/ddl-command.js";
 import type { SqlType } from "../../protocol/values.js";
@@ -19,7 +20,7 @@ export interface BindEnvironment {
   readonly searchPath: readonly string[];
 }
 
-export type BoundStatement = BoundQuery | BoundExplain | BoundDdl | BoundTransaction | BoundSet | BoundShow;
+export type BoundStatement = BoundQuery | BoundExplain | BoundAnalyze | BoundDdl | BoundTransaction | BoundSet | BoundShow;
 
 export interface BoundQuery {
   readonly kind: "query";
@@ -45,6 +46,13 @@ export interface BoundExplain {
   readonly verbose: boolean;
   readonly costs: boolean;
   readonly format: "text" | "json";
+}
+
+/** ANALYZE: statistics of these tables are made anew. VACUUM has nothing to do here. */
+export interface BoundAnalyze {
+  readonly kind: "analyze";
+  readonly tag: "ANALYZE" | "VACUUM";
+  readonly tables: readonly TableDef[];
 }
 
 export interface BoundDdl {

@@ -1,0 +1,146 @@
+/**
+ * A tree of joins as a set: its inputs, and the conditions between them. What reorder-joins.ts works on.
+ *
+ * Equalities between columns of inner inputs are kept as classes: all columns of a class have one value in a joined
+ * row, so one equality between any two of them says it (PostgreSQL's equivalence classes, Graefe's "column
+ * equivalence" in Volcano, ICDE 1993).
+ */
+import type { CallExpr, ColumnExpr, ColumnId, Expr } from "../expr/expr.js";
+import { columnsOf, conjuncts, isVolatile } from "../expr/walk.js";
+import type { JoinPlan, Plan } from "../plan/plan.js";
+
+export interface Input {
+  readonly plan: Plan;
+  /** `inner` inputs may stand anywhere; the right input of another join only to the right of what it requires. */
+  readonly type: "inner" | "left" | "semi" | "anti";
+  /** Of a dependent input: its join's conditions. */
+  readonly conditions: readonly Expr[];
+  /** Of a dependent input: the set of inputs, as bits, that must be joined before it. */
+  readonly required: number;
+}
+
+export function isReorderable(plan: JoinPlan): boolean {
+  if (plan.lateral || plan.type === "right" || plan.type === "full") return false;
+  return plan.condition === null || !isVolatile(plan.condition);
+}
+
+interface Parts {
+  readonly inputs: Input[];
+  /** Of the inner joins. */
+  readonly conditions: Expr[];
+}
+
+export function inputsOfJoins(plan: Plan): Parts {
+  const parts: Parts = { inputs: [], conditions: [] };
+  collect(plan, parts);
+  return parts;
+}
+
+function collect(plan: Plan, parts: Parts): void {
+  if (plan.kind !== "join" || !isReorderable(plan)) {
+    parts.inputs.push({ plan, type: "inner", conditions: [], required: 0 });
+    return;
+  }
+  const first = parts.inputs.length;
+  collect(plan.left, parts);
+  if (plan.type === "inner") {
+    collect(plan.right, parts);
+    parts.conditions.push(...conjuncts(plan.condition));
+    return;
+  }
+  const conditions = conjuncts(plan.condition);
+  let required = 0;
+  let all = 0;
+  const read = new Set(conditions.flatMap((condition) => [...columnsOf(condition)]));
+  for (let i = first; i < parts.inputs.length; i++) {
+    const input = parts.inputs[i]!;
+    if (input.type === "semi" || input.type === "anti") continue;
+    all |= 1 << i;
+    if (input.plan.columns.some(({ id }) => read.has(id))) required |= 1 << i;
+  }
+  const type = plan.type as "left" | "semi" | "anti";
+  parts.inputs.push({ plan: plan.right, type, conditions, required: required === 0 ? all : required });
+}
+
+interface Condition {
+  readonly expr: Expr;
+  /** The inputs that it reads, as bits. */
+  readonly set: number;
+}
+
+interface EqualColumns {
+  readonly members: { readonly column: ColumnExpr; readonly input: number }[];
+  readonly equality: CallExpr;
+}
+
+export class JoinInputs {
+  /** Conditions that read no two inputs: for rows of the whole. (What reads one inner input was pushed into it.) */
+  readonly above: Expr[] = [];
+  private readonly conditions: Condition[] = [];
+  private readonly classes: EqualColumns[] = [];
+  private readonly owners = new Map<ColumnId, number>();
+
+  constructor(
+    readonly inputs: readonly Input[],
+    conditions: readonly Expr[],
+  ) {
+    inputs.forEach((input, i) => {
+      if (input.type === "semi" || input.type === "anti") return;
+      for (const { id } of input.plan.columns) this.owners.set(id, i);
+    });
+    for (const expr of conditions) this.add(expr);
+  }
+
+  /** What must hold between two sets of inputs that are being joined and did not hold within either. */
+  between(left: number, right: number): Expr[] {
+    const both = left | right;
+    const found: Expr[] = [];
+    for (const { expr, set } of this.conditions) {
+      if ((set & ~both) === 0 && (set & ~left) !== 0 && (set & ~right) !== 0) found.push(expr);
+    }
+    for (const { members, equality } of this.classes) {
+      const a = members.find(({ input }) => (left & (1 << input)) !== 0);
+      const b = members.find(({ input }) => (right & (1 << input)) !== 0);
+      if (a !== undefined && b !== undefined) {
+        found.push(Object.freeze({ ...equality, args: [a.column, b.column] }));
+      }
+    }
+    return found;
+  }
+
+  private add(expr: Expr): void {
+    let set = 0;
+    for (const id of columnsOf(expr)) {
+      const owner = this.owners.get(id);
+      if (owner !== undefined) set |= 1 << owner;
+    }
+    if ((set & (set - 1)) === 0) this.above.push(expr);
+    else if (!this.addToClass(expr)) this.conditions.push({ expr, set });
+  }
+
+  /** True for `a = b`, two columns of one type and of different inner inputs. */
+  private addToClass(expr: Expr): boolean {
+    if (expr.kind !== "call" || expr.fn.operator !== "=" || expr.args.length !== 2) return false;
+    const [a, b] = expr.args as [Expr, Expr];
+    if (a.kind !== "column" || b.kind !== "column" || a.type !== b.type) return false;
+    const [left, right] = [this.owners.get(a.id), this.owners.get(b.id)];
+    if (left === undefined || right === undefined || left === right) return false;
+    if (this.inputs[left]!.type !== "inner" || this.inputs[right]!.type !== "inner") return false;
+    const holding = this.classes.filter(({ members }) =>
+      members.some(({ column }) => column.id === a.id || column.id === b.id),
+    );
+    const members = holding.flatMap((one) => one.members);
+    for (const [column, input] of [
+      [a, left],
+      [b, right],
+    ] as const) {
+      if (!members.some((member) => member.column.id === column.id)) members.push({ column, input });
+    }
+    // Two columns of one input would have to be equal within it, which no condition between inputs says.
+    if (new Set(members.map(({ input }) => input)).size < members.length) return false;
+    const kept = this.classes.filter((one) => !holding.includes(one));
+    this.classes.length = 0;
+    this.classes.push(...kept, { members, equality: expr });
+    return true;
+  }
+}

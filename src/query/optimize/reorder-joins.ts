@@ -1,0 +1,189 @@
+/**
+ * The order of joins: inner joins that follow one another are taken apart into their inputs and conditions and put
+ * together in the order that costs least by the estimates of cardinality.ts and the prices of join-cost.ts. Left, semi
+ * and anti joins take part: their right input may be joined as soon as the inputs that its condition reads are there.
+ *
+ * Up to DYNAMIC_MAX inputs all orders without needless cross products are compared, bushy ones too (Moerkotte and
+ * Neumann, "Analysis of Two Existing and One New Dynamic Programming Algorithm", VLDB 2006, DPsub); beyond that the
+ * pair with the smallest result is joined first, again and again (Fegaras, "A New Heuristic for Optimizing Large
+ * Queries", DEXA 1998). Columns that equalities make equal form a class; any two of them may join
+ * (join-inputs.ts).
+ *
+ *   Join (l.s = s.id)                         Join (o.id = l.o)
+ *     Join (o.id = l.o)               ⇒         Scan o
+ *       Scan o                                  Join (l.s = s.id)
+ *       Scan l                                    Scan l
+ *     Scan s (few rows)                           Scan s
+ */
+import { andOf } from "../expr/walk.js";
+import type { JoinPlan, Plan } from "../plan/plan.js";
+import { childrenOf, joinColumns, withChildren } from "../plan/walk.js";
+import type { Cardinality } from "./cardinality.js";
+import { canLookUp, hashCost, lookUpCost, nestedLoopCost, readCost, servesLookUp } from "./join-cost.js";
+import { type Input, inputsOfJoins, isReorderable, JoinInputs } from "./join-inputs.js";
+import { filtered, type Rule, withColumns } from "./rule.js";
+
+export const reorderJoins: Rule = {
+  name: "reorder-joins",
+  apply: (plan, cardinality) => reorder(plan, cardinality),
+};
+
+/** Inputs up to which all orders are compared: 3^n steps. */
+const DYNAMIC_MAX = 10;
+/** More than this many are left as they were written. */
+const INPUTS_MAX = 30;
+
+const AFTER_SELECTIVITY = 1 / 3;
+
+function reorder(plan: Plan, cardinality: Cardinality): Plan {
+  if (plan.kind !== "join" || !isReorderable(plan)) {
+    return withChildren(
+      plan,
+      childrenOf(plan).map((child) => reorder(child, cardinality)),
+    );
+  }
+  const parts = inputsOfJoins(plan);
+  const inputs = parts.inputs.map((input) => ({ ...input, plan: reorder(input.plan, cardinality) }));
+  if (inputs.length < 3 || inputs.length > INPUTS_MAX) {
+    return withChildren(
+      plan,
+      [plan.left, plan.right].map((child) => reorder(child, cardinality)),
+    );
+  }
+  const joins = new JoinInputs(inputs, parts.conditions);
+  const found = new Search(joins, cardinality).best();
+  return found === null ? plan : withColumns(filtered(found, joins.above), plan.columns);
+}
+
+/** A way to join a set of inputs. */
+interface Candidate {
+  readonly set: number;
+  readonly rows: number;
+  readonly cost: number;
+  readonly plan: () => Plan;
+  /** Set when it is a single input. */
+  readonly input: Input | null;
+}
+
+class Search {
+  private readonly singles: Candidate[];
+
+  constructor(
+    private readonly joins: JoinInputs,
+    private readonly cardinality: Cardinality,
+  ) {
+    this.singles = joins.inputs.map((input, i) => ({
+      set: 1 << i,
+      rows: cardinality.rows(input.plan),
+      cost: readCost(input.plan, cardinality),
+      plan: () => input.plan,
+      input,
+    }));
+  }
+
+  best(): Plan | null {
+    const found = this.singles.length <= DYNAMIC_MAX ? this.dynamic() : this.greedy();
+    return found?.plan() ?? null;
+  }
+
+  private dynamic(): Candidate | null {
+    const { singles } = this;
+    const all = (1 << singles.length) - 1;
+    const best = new Map<number, Candidate>();
+    for (const single of singles) if (single.input!.type === "inner") best.set(single.set, single);
+    for (let set = 1; set <= all; set++) {
+      if ((set & (set - 1)) === 0) continue;
+      this.bestOf(set, best, false);
+      // A set that nothing connects is needed only when it is all there is, or part of what is.
+      if (!best.has(set)) this.bestOf(set, best, true);
+    }
+    return best.get(all) ?? null;
+  }
+
+  private bestOf(set: number, best: Map<number, Candidate>, crossing: boolean): void {
+    let rows: number | null = null;
+    for (let left = (set - 1) & set; left > 0; left = (left - 1) & set) {
+      const a = best.get(left);
+      const right = set ^ left;
+      const b = best.get(right) ?? this.dependent(right);
+      if (a === undefined || b === undefined) continue;
+      const joined = this.join(a, b, crossing, rows);
+      if (joined === null) continue;
+      rows ??= joined.rows;
+      const known = best.get(set);
+      if (known === undefined || joined.cost < known.cost) best.set(set, joined);
+    }
+  }
+
+  private dependent(set: number): Candidate | undefined {
+    return this.singles.find((single) => single.set === set && single.input!.type !== "inner");
+  }
+
+  private greedy(): Candidate | null {
+    let open = [...this.singles];
+    while (open.length > 1) {
+      const next = this.smallestJoin(open, false) ?? this.smallestJoin(open, true);
+      if (next === null) return null;
+      open = open.filter(({ set }) => (set & next.set) === 0);
+      open.push(next);
+    }
+    return open[0]!;
+  }
+
+  private smallestJoin(open: readonly Candidate[], crossing: boolean): Candidate | null {
+    let smallest: Candidate | null = null;
+    for (const a of open) {
+      for (const b of open) {
+        const joined = a === b || isDependent(a) ? null : this.join(a, b, crossing, null);
+        if (joined === null) continue;
+        const better = smallest === null || joined.rows < smallest.rows;
+        if (better || (joined.rows === smallest!.rows && joined.cost < smallest!.cost)) smallest = joined;
+      }
+    }
+    return smallest;
+  }
+
+  /** Left and right joined by the best method; null when nothing connects them (unless `crossing`) or they may not. */
+  private join(a: Candidate, b: Candidate, crossing: boolean, rowsKnown: number | null): Candidate | null {
+    const { joins, cardinality } = this;
+    const type = b.input?.type ?? "inner";
+    if (type !== "inner" && (b.input!.required & ~a.set) !== 0) return null;
+    const conditions = type === "inner" ? joins.between(a.set, b.set) : b.input!.conditions;
+    if (conditions.length === 0 && type === "inner" && !crossing) return null;
+    // Conditions of inner joins that read what an outer join adds are for the joined rows.
+    const after = type === "inner" ? [] : joins.between(a.set, b.set);
+    const rows =
+      rowsKnown ??
+      cardinality.joinRows(type, a.rows, b.rows, conditions) * after.reduce((part) => part * AFTER_SELECTIVITY, 1);
+    const equal = conditions.some((condition) => condition.kind === "call" && condition.fn.operator === "=");
+    let cost = a.cost + b.cost;
+    cost += equal ? hashCost(a.rows, b.rows, rows) : nestedLoopCost(a.rows, b.rows, rows);
+    const scan = b.input?.plan;
+    if (scan?.kind === "scan" && canLookUp(type) && servesLookUp(scan, conditions)) {
+      cost = Math.min(cost, a.cost + lookUpCost(a.rows, rows));
+    }
+    return {
+      set: a.set | b.set,
+      rows,
+      cost,
+      input: null,
+      plan: () => filtered(joinOf(type, a.plan(), b.plan(), conditions), after),
+    };
+  }
+}
+
+function isDependent(candidate: Candidate): boolean {
+  return candidate.input !== null && candidate.input.type !== "inner";
+}
+
+function joinOf(type: JoinPlan["type"], left: Plan, right: Plan, conditions: Parameters<typeof andOf>[0]): Plan {
+  return Object.freeze({
+    kind: "join",
+    type,
+    left,
+    right,
+    condition: andOf(conditions),
+    lateral: false,
+    columns: joinColumns(type, left, right),
+  });
+}
