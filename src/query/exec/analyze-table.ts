@@ -68,7 +68,7 @@ function ofColumn(
 ): ColumnStatistics | null {
   const decode = decoderOf(layoutOf(table), [column.id]);
   const values = emptyColumns(1);
-  sample.forEach((record, row) => decode(record, values, row));
+  for (const [row, record] of sample.entries()) decode(record, values, row);
   const counts = new Map<Mark, number>();
   let present = 0;
   for (const value of values[0]!) {
