@@ -4,6 +4,7 @@
  */
 import type { ColumnId, Expr } from "../expr/expr.js";
 import type { JoinType, Plan, ScanPlan } from "../plan/plan.js";
+import { childrenOf } from "../plan/walk.js";
 import type { Cardinality } from "./cardinality.js";
 import { keyColumnIds, keysOfTable } from "./key-conditions.js";
 
@@ -39,12 +40,11 @@ export function readCost(plan: Plan, cardinality: Cardinality): number {
       return cardinality.rows(plan) * (plan.index === "primary key" ? 1 : LOOK_UP);
     case "values":
       return plan.rows.length;
-    case "join":
-    case "hashjoin":
-    case "setop":
-      return readCost(plan.left, cardinality) + readCost(plan.right, cardinality) + cardinality.rows(plan);
     default:
-      return readCost(plan.input, cardinality) + cardinality.rows(plan.input);
+      return childrenOf(plan).reduce(
+        (cost, input) => cost + readCost(input, cardinality) + cardinality.rows(input),
+        cardinality.rows(plan),
+      );
   }
 }
 

@@ -9,7 +9,9 @@ import { mapPlan, mapSubqueries } from "../plan/walk.js";
 import { Cardinality } from "./cardinality.js";
 import { chooseAccess } from "./choose-access.js";
 import { chooseJoin } from "./choose-join.js";
+import { decorrelateAggregates } from "./decorrelate-aggregates.js";
 import { eliminateSort } from "./eliminate-sort.js";
+import { factorConditions } from "./factor-conditions.js";
 import { foldConstants } from "./fold-constants.js";
 import { pruneColumns } from "./prune-columns.js";
 import { pushDownFilters } from "./push-down-filters.js";
@@ -26,6 +28,9 @@ import { unnestSubqueries } from "./unnest-subqueries.js";
 export const RULES: readonly Rule[] = [
   unnestSubqueries,
   foldConstants,
+  factorConditions,
+  pushDownFilters,
+  decorrelateAggregates,
   pushDownFilters,
   reorderJoins,
   chooseAccess,

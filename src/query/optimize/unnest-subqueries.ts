@@ -7,8 +7,8 @@
  *     Scan c                                     ⇒       Scan c
  *                                                        Scan o
  *
- * NOT IN stays a subquery: it is not true when a NULL is among the values, which an anti join does not tell. An
- * uncorrelated EXISTS stays too: it runs once and needs one row.
+ * NOT IN becomes an anti join where neither side can be NULL; otherwise it stays a subquery, because it is not true when
+ * a NULL is among the values. An uncorrelated EXISTS stays too: it runs once and needs one row.
  */
 import { BOOL } from "../../protocol/values.js";
 import type { ColumnId, Expr, SubqueryExpr } from "../expr/expr.js";
@@ -38,7 +38,7 @@ function joinFor(condition: Expr, input: Plan): Plan | null {
   const subquery = negated ? condition.input : condition;
   if (subquery.kind !== "subquery") return null;
   if (subquery.form === "exists") return existsJoin(subquery, input, negated ? "anti" : "semi");
-  return negated ? null : inJoin(subquery, input);
+  return negated && mayGiveNull(subquery, input) ? null : inJoin(subquery, input, negated ? "anti" : "semi");
 }
 
 function existsJoin(subquery: SubqueryExpr, input: Plan, type: "semi" | "anti"): Plan | null {
@@ -52,7 +52,15 @@ function withoutProjection(plan: Plan): Plan {
   return plan.kind === "project" || plan.kind === "sort" ? withoutProjection(plan.input) : plan;
 }
 
-function inJoin(subquery: SubqueryExpr, input: Plan): Plan | null {
+/** NOT IN is not true when a NULL is on either side, which an anti join does not tell. */
+function mayGiveNull(subquery: SubqueryExpr, input: Plan): boolean {
+  const { input: operand } = subquery;
+  if (operand?.kind !== "column" || subquery.form === "all") return true;
+  const column = input.columns.find(({ id }) => id === operand.id);
+  return column?.nullable !== false || (subquery.plan as Plan).columns[0]!.nullable;
+}
+
+function inJoin(subquery: SubqueryExpr, input: Plan, joinType: "semi" | "anti"): Plan | null {
   const { form, compare } = subquery;
   if ((form !== "in" && form !== "any") || compare?.operator !== "=" || subquery.input === null) return null;
   if (someExpr(subquery.input, (node) => node.kind === "subquery")) return null;
@@ -65,7 +73,7 @@ function inJoin(subquery: SubqueryExpr, input: Plan): Plan | null {
     fn: compare,
     args: [subquery.input, { kind: "column", id, type, name }],
   };
-  return join("semi", input, lifted.plan, [equals, ...lifted.conditions]);
+  return join(joinType, input, lifted.plan, [equals, ...lifted.conditions]);
 }
 
 function join(type: "semi" | "anti", left: Plan, right: Plan, conditions: readonly Expr[]): JoinPlan {
@@ -84,7 +92,7 @@ function idsOf(columns: readonly OutputColumn[]): Set<ColumnId> {
   return new Set(columns.map((column) => column.id));
 }
 
-interface Lifted {
+export interface Lifted {
   /** Reads nothing of the outer row any more. */
   readonly plan: Plan;
   /** Over the outer row and the plan's columns. */
@@ -92,7 +100,7 @@ interface Lifted {
 }
 
 /** Takes the conditions that read outer columns out of a plan; null when that cannot be done everywhere. */
-function lift(plan: Plan, outer: ReadonlySet<ColumnId>): Lifted | null {
+export function lift(plan: Plan, outer: ReadonlySet<ColumnId>): Lifted | null {
   if (![...outerColumnsOf(plan)].some((id) => outer.has(id))) return { plan, conditions: [] };
   switch (plan.kind) {
     case "filter": {

@@ -1,0 +1,93 @@
+/**
+ * Conditions hidden in an OR come out of it: what all branches say is said once, and what every branch says about one
+ * table alone is said to that table as well. So a join condition repeated in each branch can join, and a scan below
+ * refuses rows that no branch would take.
+ *
+ *   (a.k = b.k AND a.x = 1 AND b.y = 2) OR (a.k = b.k AND a.x = 3)
+ *   ⇒  a.k = b.k AND ((a.x = 1 AND b.y = 2) OR a.x = 3) AND (a.x = 1 OR a.x = 3)
+ *
+ * The first is the distributive law read backwards (PostgreSQL's canonicalize_qual), the second its
+ * extract_restriction_or_clauses.
+ */
+import { BOOL } from "../../protocol/values.js";
+import type { ColumnId, Expr } from "../expr/expr.js";
+import { andOf, columnsOf, conjuncts, exprEquals, isVolatile, someExpr } from "../expr/walk.js";
+import type { FilterPlan, JoinPlan, Plan } from "../plan/plan.js";
+import { childrenOf, mapPlan } from "../plan/walk.js";
+import type { Rule } from "./rule.js";
+
+export const factorConditions: Rule = {
+  name: "factor-conditions",
+  apply: (plan) =>
+    mapPlan(plan, (node) => {
+      if (node.kind === "filter") return factorFilter(node);
+      return node.kind === "join" && node.condition !== null ? factorJoin(node) : node;
+    }),
+};
+
+function factorFilter(plan: FilterPlan): Plan {
+  const predicate = factored(plan.predicate, relationsOf(plan.input));
+  return predicate === plan.predicate ? plan : Object.freeze({ ...plan, predicate });
+}
+
+function factorJoin(plan: JoinPlan): Plan {
+  const relations = [...relationsOf(plan.left), ...relationsOf(plan.right)];
+  const condition = factored(plan.condition!, relations);
+  return condition === plan.condition ? plan : Object.freeze({ ...plan, condition });
+}
+
+type Ids = ReadonlySet<ColumnId>;
+
+/** The column sets of what is joined directly below. */
+function relationsOf(plan: Plan): Ids[] {
+  if (plan.kind === "join" || plan.kind === "filter") return childrenOf(plan).flatMap(relationsOf);
+  return [new Set(plan.columns.map(({ id }) => id))];
+}
+
+function factored(predicate: Expr, relations: readonly Ids[]): Expr {
+  let changed = false;
+  const conditions = conjuncts(predicate).flatMap((condition) => {
+    if (condition.kind !== "or" || isVolatile(condition)) return [condition];
+    const [common, rest] = commonOf(condition);
+    const implied = rest === null ? [] : impliedBy(rest, relations);
+    if (common.length === 0 && implied.length === 0) return [condition];
+    changed = true;
+    return [...common, ...implied, ...(rest === null ? [] : [rest])];
+  });
+  return changed ? andOf(conditions)! : predicate;
+}
+
+type Or = Expr & { readonly kind: "or"; readonly args: readonly Expr[] };
+
+/** What all branches have, and the OR without it; null when some branch says no more than that. */
+function commonOf(or: Expr): [Expr[], Or | Expr | null] {
+  const branches = (or as Or).args.map(conjuncts);
+  const common = branches[0]!.filter((one) =>
+    branches.every((branch) => branch.some((other) => exprEquals(one, other))),
+  );
+  if (common.length === 0) return [[], or];
+  const rest = branches.map((branch) => branch.filter((one) => !common.some((other) => exprEquals(one, other))));
+  if (rest.some((branch) => branch.length === 0)) return [common, null];
+  return [common, orOf(rest.map((branch) => andOf(branch)!))];
+}
+
+/** For each relation about which every branch says something, the OR of that; only where there are several relations. */
+function impliedBy(or: Expr, relations: readonly Ids[]): Expr[] {
+  if (or.kind !== "or" || relations.length < 2) return [];
+  const branches = or.args.map(conjuncts);
+  return relations.flatMap((relation) => {
+    const parts = branches.map((branch) => branch.filter((one) => readsOnly(one, relation)));
+    const whole = parts.every((part, i) => part.length === branches[i]!.length);
+    return whole || parts.some((part) => part.length === 0) ? [] : [orOf(parts.map((part) => andOf(part)!))];
+  });
+}
+
+function readsOnly(condition: Expr, relation: Ids): boolean {
+  const read = [...columnsOf(condition)];
+  if (read.length === 0 || someExpr(condition, (node) => node.kind === "subquery")) return false;
+  return read.every((id) => relation.has(id));
+}
+
+function orOf(args: readonly Expr[]): Expr {
+  return Object.freeze({ kind: "or", type: BOOL, args });
+}
