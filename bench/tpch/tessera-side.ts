@@ -83,6 +83,7 @@ export async function tesseraSide(schema: string): Promise<Side> {
     load: async (scale) => {
       for (const { text } of parseSql(schema)) await run(text);
       for (const table of TABLES) await insertAll(table, scale);
+      await run("ANALYZE");
     },
     query: async (sql) => {
       const started = performance.now();

@@ -12,7 +12,13 @@ import { after } from "../query/exec/operator.js";
 import { backfillIndex, dropIndexData, dropTableData } from "../query/exec/table-data.js";
 import type { EvalServices } from "../query/expr/expr.js";
 import { explainJson, explainText } from "../query/plan/explain.js";
-import type { BoundAnalyze, BoundDdl, BoundExplain, BoundTransaction, TransactionOptions } from "../sql/bind/bound-statement.js";
+import type {
+  BoundAnalyze,
+  BoundDdl,
+  BoundExplain,
+  BoundTransaction,
+  TransactionOptions,
+} from "../sql/bind/bound-statement.js";
 import type { IsolationLevel } from "../sql/parse/ast.js";
 import type { Transaction } from "../storage/store.js";
 import type { ShardTransaction } from "../storage/transaction.js";

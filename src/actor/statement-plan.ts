@@ -32,7 +32,12 @@ const SEARCH_PATH = ["public"];
 const NO_TYPES: readonly SqlType[] = [];
 
 /** Throws sqlError for anything wrong with the text; it must hold exactly one statement. */
-export function planStatement(sql: string, params: readonly unknown[], catalog: CatalogView, statistics: StatisticsSource): StatementPlan {
+export function planStatement(
+  sql: string,
+  params: readonly unknown[],
+  catalog: CatalogView,
+  statistics: StatisticsSource,
+): StatementPlan {
   const statements = parseSql(sql);
   if (statements.length === 0) throw sqlError("42601", "The text holds no statement.", { position: 1 });
   if (statements.length > 1) {

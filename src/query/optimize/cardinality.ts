@@ -11,7 +11,8 @@ import { type Mark, markOf } from "../../catalog/statistics.js";
 import type { TableDef } from "../../catalog/table.js";
 import type { ColumnId, Expr } from "../expr/expr.js";
 import { columnsOf, conjuncts } from "../expr/walk.js";
-import type { JoinType, Plan } from "../plan/plan.js";
+import type { CommonTable, JoinType, Plan } from "../plan/plan.js";
+import { walkPlan } from "../plan/walk.js";
 import { keyColumnIds, keysOfTable } from "./key-conditions.js";
 
 /** Guesses where nothing is known. */
@@ -21,6 +22,9 @@ const UNKNOWN_RANGE = 1 / 3;
 const UNKNOWN_CONDITION = 1 / 3;
 const LIKE_PREFIX = 0.02;
 const LIKE_INSIDE = 0.05;
+/** Rows of one step of a recursive query, and how many steps it takes. */
+const ROWS_PER_STEP = 100;
+const STEPS = 10;
 /** Rows of a LIMIT whose number is a parameter. */
 const ROWS_PER_PAGE = 100;
 
@@ -34,9 +38,18 @@ interface ColumnInfo {
 export class Cardinality {
   private readonly known = new WeakMap<Plan, number>();
   private readonly columns = new Map<ColumnId, ColumnInfo>();
+  private readonly common = new Map<CommonTable, Plan>();
   private readonly tables = new Map<number, TableStatistics | null>();
 
   constructor(private readonly source: StatisticsSource | null) {}
+
+  /** Takes note of the WITH tables defined in the plan, before anything that reads them is estimated. */
+  learn(plan: Plan): void {
+    walkPlan(plan, (node) => {
+      if (node.kind === "with")
+        for (const { table, plan: definition } of node.tables) this.common.set(table, definition);
+    });
+  }
 
   /** At least a small positive number, so that ratios stay finite. */
   rows(plan: Plan): number {
@@ -178,6 +191,13 @@ export class Cardinality {
         return this.tableRows(plan.table) * this.indexFraction(plan) * this.selectivity(plan.filter);
       case "values":
         return plan.rows.length;
+      case "commonscan": {
+        if (plan.table.working) return ROWS_PER_STEP;
+        const definition = this.common.get(plan.table);
+        return definition === undefined ? UNKNOWN_ROWS : this.rows(definition);
+      }
+      case "recursive":
+        return this.rows(plan.left) * STEPS;
       case "filter": {
         const input = this.rows(plan.input);
         return input * this.selectivity(plan.predicate);

@@ -49,12 +49,16 @@ export interface OptimizeOptions {
 }
 
 export function optimize(plan: Plan, options: OptimizeOptions = {}): Plan {
-  const cardinality = new Cardinality(options.statistics ?? null);
+  return optimizeWith(plan, options, new Cardinality(options.statistics ?? null));
+}
+
+function optimizeWith(plan: Plan, options: OptimizeOptions, cardinality: Cardinality): Plan {
+  cardinality.learn(plan);
   let current = plan;
   for (const rule of options.rules ?? RULES) {
     const next = rule.apply(current, cardinality);
     if (next !== current) options.trace?.(rule.name, next);
     current = next;
   }
-  return mapPlan(current, (node) => mapSubqueries(node, (subquery) => optimize(subquery, options)));
+  return mapPlan(current, (node) => mapSubqueries(node, (subquery) => optimizeWith(subquery, options, cardinality)));
 }

@@ -2,9 +2,10 @@
  * What binding a statement gives the session: a logical plan for what runs on the algebra, a command for what does
  * not. Parameter types are final here, so the session can convert parameter values before it runs anything.
  */
-import type { TableDef } from "../../catalog/table.js";
+
 import type { CatalogView } from "../../catalog/catalog-view.js";
 import type { DdlCommand } from "../../catalog/ddl-command.js";
+import type { TableDef } from "../../catalog/table.js";
 import type { SqlType } from "../../protocol/values.js";
 import type { OutputColumn, Plan } from "../../query/plan/plan.js";
 import type { IsolationLevel } from "../parse/ast.js";
@@ -20,7 +21,14 @@ export interface BindEnvironment {
   readonly searchPath: readonly string[];
 }
 
-export type BoundStatement = BoundQuery | BoundExplain | BoundAnalyze | BoundDdl | BoundTransaction | BoundSet | BoundShow;
+export type BoundStatement =
+  | BoundQuery
+  | BoundExplain
+  | BoundAnalyze
+  | BoundDdl
+  | BoundTransaction
+  | BoundSet
+  | BoundShow;
 
 export interface BoundQuery {
   readonly kind: "query";
