@@ -15,6 +15,8 @@ import type { ExecContext } from "./context.js";
 import { SET_ENTRY_BYTES } from "./distinct.js";
 import { emptyColumns } from "./row-buffer.js";
 import { type RowKeyOf, rowKeyOf } from "./row-key.js";
+import type { Chunk } from "./segments/segment-scan.js";
+import { compileVectorAccumulator } from "./segments/vector-accumulator.js";
 import { compileAll, compileCondition, type EvaluateAll } from "./slots.js";
 import { type RowOrderOf, rowOrderOf } from "./sort-rows.js";
 import { bytesOf, sumOfBytes } from "./value-bytes.js";
@@ -24,6 +26,8 @@ export interface Accumulator {
   addGroup(): void;
   /** `groupOf[r]` is the group of the batch's row r. Answers the estimated bytes that it keeps of the batch. */
   add(batch: Batch, groupOf: ArrayLike<number>): number;
+  /** As `add`, for rows of a segment; null: these it must get as a batch. Absent: so it must all of them. */
+  addChunk?(chunk: Chunk, groupOf: Int32Array | null): number | null;
   /** The value of a group; asked once. */
   result(group: number): Value;
 }
@@ -51,6 +55,8 @@ export function compileAccumulator(call: AggregateCall, slotOf: SlotOf): Accumul
     const filter = compileCondition(call.filter, slotOf);
     return (context) => new RowByRow(fn, args, filter, context);
   }
+  const vectors = compileVectorAccumulator(call, slotOf);
+  if (vectors !== null) return vectors;
   if (call.args.length === 0) return () => new WithoutArgument(fn);
   const arg = compileAll(call.args[0]!, slotOf);
   return (context) => new OneArgument(fn, arg, context);

@@ -33,7 +33,7 @@ export class Chunk implements Batch {
   private values: ArrayLike<Value>[] | null = null;
 
   constructor(
-    /** By slot. */
+    /** By slot. All chunks of a segment have the same list. */
     readonly vectors: readonly Column[],
     /** Their numbers within the segment; null: the `length` rows after `from`. */
     readonly rows: Int32Array | null,
@@ -42,12 +42,18 @@ export class Chunk implements Batch {
     private readonly scratch: Value[][],
   ) {}
 
-  /** The rows as values; made when they are first asked for. */
+  /** The rows as values, all columns of them. */
   get columns(): readonly ArrayLike<Value>[] {
-    this.values ??= this.vectors.map((vector, slot) =>
-      valuesOf(vector, this.rows, this.from, this.length, this.scratch[slot]!),
-    );
-    return this.values;
+    return this.only(this.vectors.map((_, slot) => slot)).columns;
+  }
+
+  /** The rows as values, with columns in these slots only. */
+  only(slots: readonly number[]): Batch {
+    this.values ??= new Array(this.vectors.length);
+    for (const slot of slots) {
+      this.values[slot] ??= valuesOf(this.vectors[slot]!, this.rows, this.from, this.length, this.scratch[slot]!);
+    }
+    return { columns: this.values, length: this.length };
   }
 }
 

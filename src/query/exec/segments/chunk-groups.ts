@@ -1,0 +1,95 @@
+/**
+ * Group numbers for rows of a segment. Where each group column has few different values in the segment (a dictionary,
+ * or numbers close together), a table from their combined codes to group numbers stands in for hashing: it is filled as
+ * combinations are met. Used by aggregate.ts, one per run.
+ */
+import type { Value } from "../../../protocol/values.js";
+import { type Column, valueAt } from "./column.js";
+import type { Chunk } from "./segment-scan.js";
+
+/** Combinations of codes that a table is made for. */
+const CODES_MAX = 1 << 16;
+const NUMBERS_MAX = 4096;
+
+interface Coded {
+  readonly codes: Uint8Array | Uint16Array | Int32Array | Float64Array;
+  /** Taken from each to begin at 0. */
+  readonly first: number;
+  readonly size: number;
+  readonly column: Column;
+}
+
+/** The number of the group of these values, made if need be. */
+export type GroupOfValues = (values: readonly Value[]) => number;
+
+export class ChunkGroups {
+  private vectors: readonly Column[] | null = null;
+  private coded: readonly Coded[] | null = null;
+  private table = new Int32Array(0);
+  private readonly numbers = new Int32Array(4096);
+  private readonly combined = new Int32Array(4096);
+
+  constructor(
+    private readonly slots: readonly number[],
+    private readonly groupOf: GroupOfValues,
+  ) {}
+
+  /** The groups of the chunk's rows; null when they must be looked up by their values. */
+  assign(chunk: Chunk): Int32Array | null {
+    if (chunk.vectors !== this.vectors) this.enter(chunk.vectors);
+    const { coded, numbers, combined, table } = this;
+    if (coded === null || chunk.length > numbers.length) return null;
+    const { rows, from, length } = chunk;
+    combined.fill(0, 0, length);
+    for (const { codes, first, size } of coded) addCodes(codes, first, size, rows, from, length, combined);
+    for (let i = 0; i < length; i++) {
+      let number = table[combined[i]!]!;
+      if (number < 0) {
+        const row = rows === null ? from + i : rows[i]!;
+        number = this.groupOf(coded.map(({ column }) => valueAt(column, row)));
+        table[combined[i]!] = number;
+      }
+      numbers[i] = number;
+    }
+    return numbers;
+  }
+
+  private enter(vectors: readonly Column[]): void {
+    this.vectors = vectors;
+    this.coded = null;
+    const coded: Coded[] = [];
+    let size = 1;
+    for (const slot of this.slots) {
+      const one = codedOf(vectors[slot]!);
+      if (one === null) return;
+      size *= one.size;
+      if (size > CODES_MAX) return;
+      coded.push(one);
+    }
+    this.coded = coded;
+    if (this.table.length < size) this.table = new Int32Array(size);
+    this.table.fill(-1, 0, size);
+  }
+}
+
+function codedOf(column: Column): Coded | null {
+  if (column.kind === "dictionary") return { codes: column.codes, first: 0, size: column.values.length, column };
+  if (column.kind === "plain" || column.nulls !== null || column.hasNaN) return null;
+  const size = column.max - column.min + 1;
+  // Fractions and infinities have no place in a table.
+  if (!(column.data instanceof Int32Array) || !(size <= NUMBERS_MAX)) return null;
+  return { codes: column.data, first: column.min, size, column };
+}
+
+function addCodes(
+  codes: Coded["codes"],
+  first: number,
+  size: number,
+  rows: Int32Array | null,
+  from: number,
+  length: number,
+  combined: Int32Array,
+): void {
+  if (rows === null) for (let i = 0; i < length; i++) combined[i] = combined[i]! * size + (codes[from + i]! - first);
+  else for (let i = 0; i < length; i++) combined[i] = combined[i]! * size + (codes[rows[i]!]! - first);
+}

@@ -1,0 +1,177 @@
+/**
+ * Arithmetic on the number columns of segments, whole chunks at a time, in double precision. Exactness is proved per
+ * segment before anything is computed: from the smallest and largest values of the columns follow bounds of every
+ * intermediate result, and what could leave the integers that doubles hold exactly (or the range of its integer type)
+ * is refused, so that the compiled expressions compute it. numeric is computed on unscaled integers.
+ */
+import type { Numeric } from "../../../protocol/numeric.js";
+import type { SqlType } from "../../../protocol/values.js";
+import type { SlotOf } from "../../expr/compile.js";
+import type { Expr } from "../../expr/expr.js";
+import { type Column, loadNumbers, markNulls } from "./column.js";
+import type { Chunk } from "./segment-scan.js";
+
+/** Integers up to here, and sums of two, are exact. */
+export const EXACT_MAX = 2 ** 52;
+
+/** An expression over one segment. */
+export interface VectorValue {
+  /** Digits after the point of the unscaled results; 0 unless it is numeric. */
+  readonly scale: number;
+  /** Bounds of the results; low > high when all are NULL. */
+  readonly low: number;
+  readonly high: number;
+  readonly mayBeNull: boolean;
+  /** Writes the chunk's results into `out`, and 1 into `nulls` (zeroed before) where one is NULL. */
+  compute(chunk: Chunk, out: Float64Array, nulls: Uint8Array): void;
+}
+
+/** Works the expression out for a segment with these columns (by slot); null: it must be computed row by row. */
+export type VectorExpr = (vectors: readonly Column[]) => VectorValue | null;
+
+const LIMITS: Readonly<Record<string, number>> = { int2: 2 ** 15 - 1, int4: 2 ** 31 - 1, int8: EXACT_MAX };
+const INTEGERS = new Set(["int2", "int4", "int8"]);
+const COLUMNS = new Set([...INTEGERS, "numeric", "float8", "float4"]);
+
+/** Null for expressions of other kinds than columns, constants, +, −, × and casts that keep the number. */
+export function vectorExprOf(expr: Expr, slotOf: SlotOf): VectorExpr | null {
+  switch (expr.kind) {
+    case "column":
+      return COLUMNS.has(expr.type.name) ? columnExpr(slotOf(expr.id)) : null;
+    case "const":
+      return constantExpr(expr.type, expr.value);
+    case "cast": {
+      if (!keepsNumber(expr.input.type, expr.type)) return null;
+      return vectorExprOf(expr.input, slotOf);
+    }
+    case "call": {
+      const { operator } = expr.fn;
+      if (expr.args.length !== 2 || (operator !== "+" && operator !== "-" && operator !== "*")) return null;
+      if (!isArithmetic(expr.type) || expr.args.some((arg) => !isArithmetic(arg.type))) return null;
+      const [left, right] = expr.args.map((arg) => vectorExprOf(arg, slotOf));
+      return left == null || right == null ? null : binaryExpr(operator, expr.type, left, right);
+    }
+    default:
+      return null;
+  }
+}
+
+const isArithmetic = (type: SqlType) => INTEGERS.has(type.name) || type.name === "numeric";
+
+function keepsNumber(from: SqlType, to: SqlType): boolean {
+  if (!INTEGERS.has(from.name)) return false;
+  return (to.name === "numeric" && to.modifier === null) || to.name === "int8";
+}
+
+function columnExpr(slot: number): VectorExpr | null {
+  if (slot < 0) return null;
+  return (vectors) => {
+    const column = vectors[slot]!;
+    if (column.kind !== "number" || column.hasNaN) return null;
+    const { nulls, min, max } = column;
+    return {
+      scale: Math.max(column.scale, 0),
+      low: min,
+      high: max,
+      mayBeNull: nulls !== null,
+      compute(chunk, out, outNulls) {
+        loadNumbers(column, chunk.rows, chunk.from, chunk.length, out);
+        if (nulls !== null) markNulls(nulls, chunk.rows, chunk.from, chunk.length, outNulls);
+      },
+    };
+  };
+}
+
+function constantExpr(type: SqlType, value: unknown): VectorExpr | null {
+  let number: number;
+  let scale = 0;
+  if (INTEGERS.has(type.name) && typeof value === "number") number = value;
+  else if (type.name === "numeric" && value !== null) {
+    const numeric = value as Numeric;
+    number = Number(numeric.unscaled);
+    scale = numeric.scale;
+    if (numeric.special !== null) return null;
+  } else return null;
+  if (!(Math.abs(number) <= EXACT_MAX)) return null;
+  const constant: VectorValue = {
+    scale,
+    low: number,
+    high: number,
+    mayBeNull: false,
+    compute: (chunk, out) => void out.fill(number, 0, chunk.length),
+  };
+  return () => constant;
+}
+
+function binaryExpr(operator: "+" | "-" | "*", type: SqlType, left: VectorExpr, right: VectorExpr): VectorExpr {
+  return (vectors) => {
+    const a = left(vectors);
+    const b = right(vectors);
+    if (a === null || b === null) return null;
+    if (operator === "*") return within(type, productOf(a, b));
+    const scale = Math.max(a.scale, b.scale);
+    return within(type, sumOf(rescaled(a, scale), rescaled(b, scale), operator === "-" ? -1 : 1));
+  };
+}
+
+/** Null when a result may not be exact, or not of the type. */
+function within(type: SqlType, value: VectorValue | null): VectorValue | null {
+  if (value === null) return null;
+  const limit = LIMITS[type.name] ?? EXACT_MAX;
+  return value.low > value.high || (value.low >= -limit && value.high <= limit) ? value : null;
+}
+
+function rescaled(value: VectorValue, scale: number): VectorValue | null {
+  if (scale === value.scale) return value;
+  const factor = 10 ** (scale - value.scale);
+  const { low, high } = value;
+  if (!(Math.max(Math.abs(low), Math.abs(high)) * factor <= EXACT_MAX) && low <= high) return null;
+  return {
+    ...value,
+    scale,
+    low: low * factor,
+    high: high * factor,
+    compute(chunk, out, nulls) {
+      value.compute(chunk, out, nulls);
+      for (let i = 0; i < chunk.length; i++) out[i]! *= factor;
+    },
+  };
+}
+
+function sumOf(a: VectorValue | null, b: VectorValue | null, sign: 1 | -1): VectorValue | null {
+  if (a === null || b === null) return null;
+  let scratch = new Float64Array(0);
+  return {
+    scale: a.scale,
+    low: sign === 1 ? a.low + b.low : a.low - b.high,
+    high: sign === 1 ? a.high + b.high : a.high - b.low,
+    mayBeNull: a.mayBeNull || b.mayBeNull,
+    compute(chunk, out, nulls) {
+      if (scratch.length < chunk.length) scratch = new Float64Array(chunk.length);
+      const other = scratch;
+      a.compute(chunk, out, nulls);
+      b.compute(chunk, other, nulls);
+      if (sign === 1) for (let i = 0; i < chunk.length; i++) out[i]! += other[i]!;
+      else for (let i = 0; i < chunk.length; i++) out[i]! -= other[i]!;
+    },
+  };
+}
+
+function productOf(a: VectorValue, b: VectorValue): VectorValue {
+  let scratch = new Float64Array(0);
+  const corners = [a.low * b.low, a.low * b.high, a.high * b.low, a.high * b.high];
+  const isEmpty = a.low > a.high || b.low > b.high;
+  return {
+    scale: a.scale + b.scale,
+    low: isEmpty ? 1 : Math.min(...corners),
+    high: isEmpty ? 0 : Math.max(...corners),
+    mayBeNull: a.mayBeNull || b.mayBeNull,
+    compute(chunk, out, nulls) {
+      if (scratch.length < chunk.length) scratch = new Float64Array(chunk.length);
+      const other = scratch;
+      a.compute(chunk, out, nulls);
+      b.compute(chunk, other, nulls);
+      for (let i = 0; i < chunk.length; i++) out[i]! *= other[i]!;
+    },
+  };
+}
