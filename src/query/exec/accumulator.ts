@@ -16,7 +16,6 @@ import { SET_ENTRY_BYTES } from "./distinct.js";
 import { emptyColumns } from "./row-buffer.js";
 import { type RowKeyOf, rowKeyOf } from "./row-key.js";
 import type { Chunk } from "./segments/segment-scan.js";
-import { compileVectorAccumulator } from "./segments/vector-accumulator.js";
 import { compileAll, compileCondition, type EvaluateAll } from "./slots.js";
 import { type RowOrderOf, rowOrderOf } from "./sort-rows.js";
 import { bytesOf, sumOfBytes } from "./value-bytes.js";
@@ -55,8 +54,6 @@ export function compileAccumulator(call: AggregateCall, slotOf: SlotOf): Accumul
     const filter = compileCondition(call.filter, slotOf);
     return (context) => new RowByRow(fn, args, filter, context);
   }
-  const vectors = compileVectorAccumulator(call, slotOf);
-  if (vectors !== null) return vectors;
   if (call.args.length === 0) return () => new WithoutArgument(fn);
   const arg = compileAll(call.args[0]!, slotOf);
   return (context) => new OneArgument(fn, arg, context);

@@ -17,6 +17,7 @@ import { type RowKeyOf, rowKeyOf } from "./row-key.js";
 import { ScanOperator } from "./scan.js";
 import { ChunkGroups } from "./segments/chunk-groups.js";
 import { Chunk } from "./segments/segment-scan.js";
+import { compileVectorAccumulator } from "./segments/vector-accumulator.js";
 import { compileAll, type EvaluateAll, slotsOf } from "./slots.js";
 import { bytesOf } from "./value-bytes.js";
 
@@ -36,7 +37,7 @@ export function compileAggregate(plan: AggregatePlan, input: Open): Open {
   const program: AggregateProgram = {
     groups: plan.groups.map((expr) => compileAll(expr, slotOf)),
     keyOf: rowKeyOf(plan.groups.map((expr) => expr.type)),
-    calls: plan.calls.map((call) => compileAccumulator(call, slotOf)),
+    calls: plan.calls.map((call) => compileVectorAccumulator(call, slotOf) ?? compileAccumulator(call, slotOf)),
     groupSlots: slotsRead(plan.groups, slotOf),
     groupColumns: columnSlots(plan.groups, slotOf),
     callSlots: plan.calls.map(({ args, filter, orderBy }) =>

@@ -23,9 +23,10 @@ const INTEGERS = new Set(["int2", "int4", "int8"]);
 const FLOATS = new Set(["float4", "float8"]);
 const ORDERED = new Set([...INTEGERS, ...FLOATS, "numeric", "oid", "date", "time", "timestamp", "timestamptz"]);
 
-/** Null when the call is of another kind. It has no DISTINCT, FILTER or ORDER BY. */
+/** Null when the call is of another kind. */
 export function compileVectorAccumulator(call: AggregateCall, slotOf: SlotOf): AccumulatorProgram | null {
   const { fn, args } = call;
+  if (call.distinct || call.filter !== null || call.orderBy.length > 0) return null;
   const [arg] = args;
   if (fn.name === "count" && arg === undefined) return () => new CountRows();
   if (args.length !== 1 || arg === undefined) return null;
