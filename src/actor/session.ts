@@ -4,29 +4,37 @@
  * transaction or uses the client's; the program's operators pull batches; the result is built; the caller commits.
  */
 import type { CatalogView } from "../catalog/catalog-view.js";
-import { applyDdl } from "../catalog/ddl.js";
+import type { ForeignKeyDef } from "../catalog/table.js";
 import { DbError, sqlError } from "../protocol/errors.js";
+import type { Value } from "../protocol/values.js";
 import { analyzeTable } from "../query/exec/analyze-table.js";
+import type { ConstraintEvent } from "../query/exec/constraint-event.js";
+import type { BindTable, ExecContext } from "../query/exec/context.js";
 import { createContext } from "../query/exec/create-context.js";
 import { after } from "../query/exec/operator.js";
-import { backfillIndex, dropIndexData, dropTableData } from "../query/exec/table-data.js";
 import type { EvalServices } from "../query/expr/expr.js";
 import { explainJson, explainText } from "../query/plan/explain.js";
+import { bindTable } from "../sql/bind/bind-table.js";
 import type {
   BoundAnalyze,
-  BoundDdl,
+  BoundDdlSteps,
   BoundExplain,
+  BoundSetConstraints,
   BoundTransaction,
   TransactionOptions,
 } from "../sql/bind/bound-statement.js";
 import type { IsolationLevel } from "../sql/parse/ast.js";
 import type { Transaction } from "../storage/store.js";
 import type { ShardTransaction } from "../storage/transaction.js";
+import { ConstraintChecks } from "./constraint-checks.js";
+import { ConstraintTiming } from "./constraint-timing.js";
+import { InternalStatements } from "./internal-statements.js";
+import { runDdl } from "./run-ddl.js";
 import { collect, convertParameters } from "./run-program.js";
 import { NO_SEQUENCES, SequenceValues } from "./sequence-values.js";
 import { Settings } from "./settings.js";
 import { countOutcome, type Outcome, type RowCollector, rowsOutcome, textOutcome } from "./sql-result.js";
-import { planStatement, type StatementPlan } from "./statement-plan.js";
+import { planStatement, SEARCH_PATH, type StatementPlan } from "./statement-plan.js";
 import type { Tenant } from "./tenant.js";
 
 export interface SessionOptions {
@@ -67,16 +75,26 @@ export class Session {
   private transactionMicros = 0;
   /** The error that a statement of the open transaction ended in; only a rollback is accepted after it. */
   private failure: string | null = null;
-  private savepoints: { readonly name: string; readonly handle: number }[] = [];
+  private savepoints: {
+    readonly name: string;
+    readonly handle: number;
+    readonly deferred: readonly ConstraintEvent[];
+  }[] = [];
   private isolationLevel: IsolationLevel;
   private sequences: SequenceValues | null = null;
+  /** What is checked when the transaction ends. */
+  private deferred: readonly ConstraintEvent[] = [];
+  private readonly timing = new ConstraintTiming();
+  private internal: InternalStatements | null = null;
   readonly settings = new Settings();
+  private readonly bindTable: BindTable;
 
   constructor(
     private readonly tenant: Tenant,
     private readonly options: SessionOptions,
   ) {
     this.isolationLevel = options.isolation ?? "serializable";
+    this.bindTable = (table, tx) => bindTable(table, tenant.catalog.view(tx), SEARCH_PATH);
   }
 
   get inTransaction(): boolean {
@@ -106,6 +124,8 @@ export class Session {
     this.transaction = this.tenant.partition.shard.begin({ readOnly: this.readOnly, isolation: this.isolationLevel });
     this.savepoints = [];
     this.failure = null;
+    this.deferred = [];
+    this.timing.reset();
   }
 
   /** Commits through `commit`, which gets the transaction; a failed transaction is rolled back and refused. */
@@ -121,7 +141,23 @@ export class Session {
         { sqlstate: "25P02" },
       );
     }
+    this.checkDeferred(tx);
     commit(tx);
+  }
+
+  /** The checks that waited for the end of the transaction. What fails one takes the transaction back. */
+  private checkDeferred(tx: ShardTransaction): void {
+    const events = this.deferred;
+    if (events.length === 0) return;
+    this.deferred = [];
+    try {
+      // The end of a transaction does not give way, so nothing of this waits.
+      const context = this.contextFor(tx, COMMITTING, []);
+      void this.constraintChecks().run(events, context, true);
+    } catch (error) {
+      this.tenant.rollback(tx);
+      throw error;
+    }
   }
 
   rollback(): void {
@@ -138,13 +174,14 @@ export class Session {
 
   savepoint(name: string): void {
     this.requireHealthy();
-    this.savepoints.push({ name, handle: this.open().savepoint() });
+    this.savepoints.push({ name, handle: this.open().savepoint(), deferred: this.deferred });
   }
 
   /** Also makes a failed transaction usable again. */
   rollbackTo(name: string): void {
     const index = this.findSavepoint(name);
     this.open().rollbackTo(this.savepoints[index]!.handle);
+    this.deferred = this.savepoints[index]!.deferred;
     this.savepoints.length = index + 1;
     this.failure = null;
   }
@@ -239,7 +276,11 @@ export class Session {
       case "analyze":
         return this.analyze(bound, run, tx);
       case "ddl":
+        return this.runDdl({ tag: null, steps: [() => bound], notices: [] }, run, tx);
+      case "ddl steps":
         return this.runDdl(bound, run, tx);
+      case "set constraints":
+        return this.setConstraints(bound, run, tx);
       case "set":
         this.settings.set(bound);
         return textOutcome("result", ["SET"], run.collector);
@@ -261,13 +302,38 @@ export class Session {
   }
 
   private runProgram(plan: StatementPlan, run: StatementRun, tx: ShardTransaction): Outcome | Promise<Outcome> {
-    const { request } = run;
-    const context = createContext({
+    const context = this.contextFor(tx, run.request, convertParameters(plan, run.params), this.services(plan, tx));
+    const bound = plan.bound.kind === "query" ? plan.bound : null;
+    const shape = plan.shape!;
+    const rows = run.collector(shape);
+    const operator = plan.program!.open(context);
+    const finish = (truncated: boolean): Outcome => {
+      if (bound === null || bound.command === "select") return rowsOutcome(shape, rows, truncated, null);
+      const { rowsAffected } = context.statement;
+      return bound.returnsRows
+        ? rowsOutcome(shape, rows, truncated, rowsAffected)
+        : countOutcome(rowsAffected, run.collector);
+    };
+    return after(collect(operator, rows, run.maxRows), (truncated) => {
+      const events = context.statement.constraintEvents;
+      return events === null
+        ? finish(truncated)
+        : after(this.checkConstraints(events, context), () => finish(truncated));
+    });
+  }
+
+  private contextFor(
+    tx: ShardTransaction,
+    request: Client,
+    params: readonly Value[],
+    services: EvalServices = this.sequenceServices(tx),
+  ): ExecContext {
+    return createContext({
       tx,
       tenantNumber: this.tenant.number,
       tenant: this.options.tenantName,
       user: this.options.user,
-      params: convertParameters(plan, run.params),
+      params,
       rowNumbers: this.tenant.partition.rowNumbers,
       segments: this.tenant.partition.segments,
       transactionMicros: this.transactionMicros,
@@ -277,24 +343,60 @@ export class Session {
       checkpoint: request.checkpoint,
       shouldYield: request.shouldYield,
       yieldTurn: request.yieldTurn,
-      services: this.services(plan, tx),
+      services,
+      bindTable: this.bindTable,
     });
-    const bound = plan.bound.kind === "query" ? plan.bound : null;
-    const shape = plan.shape!;
-    const rows = run.collector(shape);
-    const operator = plan.program!.open(context);
-    return after(collect(operator, rows, run.maxRows), (truncated) => {
-      if (bound === null || bound.command === "select") return rowsOutcome(shape, rows, truncated, null);
-      const { rowsAffected } = context.statement;
-      return bound.returnsRows
-        ? rowsOutcome(shape, rows, truncated, rowsAffected)
-        : countOutcome(rowsAffected, run.collector);
+  }
+
+  /** At the end of a statement that changed rows with foreign keys, or rows that others refer to. */
+  private checkConstraints(events: readonly ConstraintEvent[], context: ExecContext): void | Promise<void> {
+    const waiting: ConstraintEvent[] = [];
+    const checks = this.constraintChecks((event) => waiting.push(event));
+    return after(checks.run(events, context), () => {
+      if (waiting.length === 0) return;
+      // A statement on its own is its transaction's end.
+      if (this.transaction === null) return checks.run(waiting, context, true);
+      this.deferred = [...this.deferred, ...waiting];
+    });
+  }
+
+  private constraintChecks(defer: (event: ConstraintEvent) => void = () => undefined): ConstraintChecks {
+    return new ConstraintChecks(this.internalStatements(), (key) => this.timing.isDeferred(key), defer);
+  }
+
+  private internalStatements(): InternalStatements {
+    this.internal ??= new InternalStatements(this.tenant, (sql, { tx }) =>
+      planStatement(sql, [], this.tenant.catalog.view(tx)),
+    );
+    return this.internal;
+  }
+
+  /** IMMEDIATE checks what waited so far, now. */
+  private setConstraints(
+    bound: BoundSetConstraints,
+    run: StatementRun,
+    tx: ShardTransaction,
+  ): Outcome | Promise<Outcome> {
+    const done = textOutcome("result", ["SET CONSTRAINTS"], run.collector);
+    if (this.transaction === null) return done;
+    this.timing.set(bound.keys, bound.deferred);
+    if (bound.deferred) return done;
+    const isNow = (event: ConstraintEvent) => !this.timing.isDeferred(keyOf(event, this.tenant.catalog.view(tx)));
+    const now = this.deferred.filter(isNow);
+    const checked = this.constraintChecks().run(now, this.contextFor(tx, run.request, []), true);
+    return after(checked, () => {
+      this.deferred = this.deferred.filter((event) => !now.includes(event));
+      return done;
     });
   }
 
   /** A query on its own has no session to remember values in, and most statements need none. */
   private services(plan: StatementPlan, tx: ShardTransaction): EvalServices {
     if (this.transaction === null && plan.bound.kind === "query" && plan.bound.readOnly) return NO_SEQUENCES;
+    return this.sequenceServices(tx);
+  }
+
+  private sequenceServices(tx: ShardTransaction): EvalServices {
     this.sequences ??= new SequenceValues(this.tenant);
     return this.sequences.services(tx);
   }
@@ -328,17 +430,25 @@ export class Session {
     return textOutcome("result", [bound.tag], run.collector);
   }
 
-  private async runDdl(bound: BoundDdl, run: StatementRun, tx: ShardTransaction): Promise<Outcome> {
-    const { command } = bound;
-    this.requireWritable(false, command.kind);
-    const { request } = run;
-    const { checkpoint, shouldYield, yieldTurn } = request;
-    const work = { tx, tenantNumber: this.tenant.number, checkpoint, shouldYield, yieldTurn };
-    const done = applyDdl(this.tenant.catalog, tx, command, this.transactionMicros);
-    if (done.backfill !== null) await backfillIndex(work, done.backfill.table, done.backfill.index);
-    for (const table of done.cleared) await dropTableData(work, table);
-    for (const { table, index } of done.clearedIndexes) await dropIndexData(work, table, index);
-    return textOutcome("result", [done.tag], run.collector, done.notices);
+  /** Each step is bound against the definitions that the one before it left. */
+  private async runDdl(
+    { tag, steps, notices }: Pick<BoundDdlSteps, "steps" | "notices"> & { readonly tag: string | null },
+    run: StatementRun,
+    tx: ShardTransaction,
+  ): Promise<Outcome> {
+    this.requireWritable(false, tag ?? "definition");
+    const { catalog } = this.tenant;
+    const told = [...notices];
+    let lastTag = tag;
+    for (const step of steps) {
+      const bound = step({ catalog: catalog.view(tx), parameterTypes: [], searchPath: SEARCH_PATH });
+      if (bound === null) continue;
+      const context = this.contextFor(tx, run.request, []);
+      const done = await runDdl(bound, catalog, this.internalStatements(), context);
+      lastTag ??= done.tag;
+      told.push(...done.notices);
+    }
+    return textOutcome("result", [lastTag ?? ""], run.collector, told);
   }
 
   /** BEGIN and friends as statements: all of them in a batch, savepoints in an interactive transaction. */
@@ -410,6 +520,20 @@ export class Session {
     this.failure = null;
     this.savepoints = [];
   }
+}
+
+/** The client of checks at the end of a transaction, which are neither cancelled nor interrupted. */
+const COMMITTING: Client = {
+  checkpoint: () => undefined,
+  shouldYield: () => false,
+  yieldTurn: () => Promise.resolve(),
+};
+
+/** The constraint that the event is about, as it is defined now or was then. */
+function keyOf(event: ConstraintEvent, catalog: CatalogView): ForeignKeyDef | null {
+  if (event.kind === "referencing") return event.foreignKey;
+  const table = catalog.tableById(event.reference.tableId);
+  return table?.foreignKeys?.find(({ id }) => id === event.reference.foreignKeyId) ?? null;
 }
 
 function nowMicros(): number {

@@ -28,7 +28,8 @@ export interface StatementPlan {
   uses: number;
 }
 
-const SEARCH_PATH = ["public"];
+/** Schemas in which statements look up names. */
+export const SEARCH_PATH: readonly string[] = ["public"];
 const NO_TYPES: readonly SqlType[] = [];
 
 /** Throws sqlError for anything wrong with the text; it must hold exactly one statement. */

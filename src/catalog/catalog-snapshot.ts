@@ -23,6 +23,7 @@ export interface Definitions {
 
 export class CatalogSnapshot implements CatalogView {
   private readonly tablesByName = new Map<string, TableDef>();
+  private readonly tablesById = new Map<number, TableDef>();
   private readonly indexesByName = new Map<string, FoundIndex>();
   private readonly sequencesByName = new Map<string, SequenceDef>();
   private readonly schemasByName = new Map<string, SchemaDef>();
@@ -36,6 +37,7 @@ export class CatalogSnapshot implements CatalogView {
   ) {
     for (const table of tables) {
       this.tablesByName.set(nameKey(table.schema, table.name), table);
+      this.tablesById.set(table.id, table);
       for (const index of table.indexes) this.indexesByName.set(nameKey(table.schema, index.name), { table, index });
     }
     for (const sequence of sequences) this.sequencesByName.set(nameKey(sequence.schema, sequence.name), sequence);
@@ -48,6 +50,10 @@ export class CatalogSnapshot implements CatalogView {
 
   table(schema: string | null, name: string): TableDef | null {
     return this.tablesByName.get(nameKey(schema ?? DEFAULT_SCHEMA, name)) ?? null;
+  }
+
+  tableById(id: number): TableDef | null {
+    return this.tablesById.get(id) ?? null;
   }
 
   index(schema: string | null, name: string): FoundIndex | null {

@@ -18,6 +18,7 @@ export interface CatalogView {
   readonly version: number | string;
   /** `schema` null: the default schema. */
   table(schema: string | null, name: string): TableDef | null;
+  tableById(id: number): TableDef | null;
   /** An index (or the index behind a constraint) by its name, with its table. */
   index(schema: string | null, name: string): { readonly table: TableDef; readonly index: IndexDef } | null;
   sequence(schema: string | null, name: string): SequenceDef | null;

@@ -4,13 +4,17 @@
  */
 import type { SqlType } from "../protocol/values.js";
 import type { SequenceOptions } from "./sequence.js";
+import type { ForeignKeyAction } from "./table.js";
 
 export type DdlCommand =
   | CreateTableCommand
   | DropTableCommand
   | CreateIndexCommand
   | DropIndexCommand
-  | TruncateCommand;
+  | TruncateCommand
+  | AlterTableCommand
+  | RenameCommand
+  | CommentCommand;
 
 export interface NewColumn {
   readonly name: string;
@@ -20,12 +24,41 @@ export interface NewColumn {
   readonly identity: "always" | "by default" | null;
   /** Of an identity or SERIAL column: a sequence that belongs to it is made, and its next value is the default. */
   readonly sequence: SequenceOptions | null;
+  /** GENERATED ALWAYS AS (…) STORED. */
+  readonly generatedSql?: string | null;
+  /** Of a column that LIKE copies. */
+  readonly comment?: string | null;
 }
 
 /** A PRIMARY KEY or UNIQUE constraint; `name` null: made up as PostgreSQL does (`t_pkey`, `t_a_b_key`). */
 export interface NewKey {
   readonly name: string | null;
   readonly columns: readonly string[];
+  readonly include?: readonly string[];
+  readonly nullsNotDistinct?: boolean;
+}
+
+/** `column`: the one column that the check is about, for its made-up name (`t_a_check`). */
+export interface NewCheck {
+  readonly name: string | null;
+  readonly sql: string;
+  readonly column: string | null;
+  readonly notValid?: boolean;
+}
+
+export interface NewForeignKey {
+  readonly name: string | null;
+  readonly columns: readonly string[];
+  /** null: the table itself. */
+  readonly table: RelationName | null;
+  readonly references: readonly string[];
+  readonly match: "simple" | "full";
+  readonly onUpdate: ForeignKeyAction;
+  readonly onDelete: ForeignKeyAction;
+  readonly onDeleteColumns: readonly string[];
+  readonly deferrable: boolean;
+  readonly initiallyDeferred: boolean;
+  readonly notValid: boolean;
 }
 
 export interface CreateTableCommand {
@@ -36,8 +69,11 @@ export interface CreateTableCommand {
   readonly columns: readonly NewColumn[];
   readonly primaryKey: NewKey | null;
   readonly uniques: readonly NewKey[];
-  /** `column`: the one column that the check is about, for its made-up name (`t_a_check`). */
-  readonly checks: readonly { readonly name: string | null; readonly sql: string; readonly column: string | null }[];
+  readonly checks: readonly NewCheck[];
+  readonly foreignKeys: readonly NewForeignKey[];
+  /** Of LIKE … INCLUDING INDEXES, and nothing else. */
+  readonly indexes: readonly Omit<CreateIndexCommand, "kind" | "table" | "ifNotExists">[];
+  readonly immutable: boolean;
 }
 
 export interface RelationName {
@@ -54,8 +90,10 @@ export interface DropTableCommand {
   readonly cascade: boolean;
 }
 
+/** A column, or an expression, whose name is used in made-up names of indexes. */
 export interface NewIndexColumn {
   readonly name: string;
+  readonly expression?: { readonly sql: string; readonly type: SqlType };
   readonly descending: boolean;
   readonly nullsFirst: boolean;
 }
@@ -68,6 +106,10 @@ export interface CreateIndexCommand {
   readonly unique: boolean;
   readonly ifNotExists: boolean;
   readonly columns: readonly NewIndexColumn[];
+  readonly where: string | null;
+  readonly include: readonly string[];
+  readonly nullsNotDistinct: boolean;
+  readonly notices: readonly string[];
 }
 
 export interface DropIndexCommand {
@@ -81,4 +123,97 @@ export interface DropIndexCommand {
 export interface TruncateCommand {
   readonly kind: "truncate";
   readonly tables: readonly RelationName[];
+  readonly restartIdentity: boolean;
+  readonly cascade: boolean;
+}
+
+/** One action of ALTER TABLE on a table that exists; a statement with several is several commands. */
+export interface AlterTableCommand {
+  readonly kind: "alter table";
+  readonly table: RelationName;
+  readonly action: AlterAction;
+}
+
+export type AlterAction =
+  | {
+      readonly kind: "add column";
+      readonly column: NewColumn;
+      readonly ifNotExists: boolean;
+      /** What rows that are there have in it, in the type's text form. */
+      readonly missing: string | null;
+      /** SQL that gives its value row by row; null: no row need be written. */
+      readonly refill: string | null;
+    }
+  | {
+      readonly kind: "drop column";
+      readonly name: string;
+      readonly ifExists: boolean;
+      readonly cascade: boolean;
+      /** Whether a stored expression reads the column. */
+      readonly reads: (sql: string) => boolean;
+    }
+  | {
+      readonly kind: "set type";
+      readonly name: string;
+      readonly type: SqlType;
+      /** Stored values differ under the new type. */
+      readonly rewrites: boolean;
+      /** The default under the new type. */
+      readonly defaultSql: string | null;
+      readonly reads: (sql: string) => boolean;
+    }
+  | { readonly kind: "set default"; readonly name: string; readonly defaultSql: string | null }
+  | { readonly kind: "set not null" | "drop not null"; readonly name: string }
+  | { readonly kind: "drop expression"; readonly name: string; readonly ifExists: boolean }
+  | {
+      readonly kind: "add identity";
+      readonly name: string;
+      readonly identity: "always" | "by default";
+      readonly sequence: SequenceOptions;
+    }
+  | {
+      readonly kind: "set identity";
+      readonly name: string;
+      readonly identity: "always" | "by default" | null;
+      readonly options: SequenceOptions;
+    }
+  | { readonly kind: "drop identity"; readonly name: string; readonly ifExists: boolean }
+  | { readonly kind: "add key"; readonly primary: boolean; readonly key: NewKey }
+  | {
+      readonly kind: "add key using index";
+      readonly primary: boolean;
+      readonly name: string | null;
+      readonly index: string;
+    }
+  | { readonly kind: "add check"; readonly check: NewCheck }
+  | { readonly kind: "add foreign key"; readonly foreignKey: NewForeignKey }
+  | { readonly kind: "drop constraint"; readonly name: string; readonly ifExists: boolean; readonly cascade: boolean }
+  | { readonly kind: "validate constraint"; readonly name: string }
+  | {
+      readonly kind: "alter constraint";
+      readonly name: string;
+      readonly deferrable: boolean;
+      readonly initiallyDeferred: boolean;
+    };
+
+export interface RenameCommand {
+  readonly kind: "rename";
+  readonly object: "table" | "index" | "column" | "constraint";
+  /** The table, or the index. */
+  readonly relation: RelationName;
+  /** The column or constraint. */
+  readonly part: string | null;
+  readonly newName: string;
+  /** A stored expression with the column under its new name. */
+  readonly renamed: (sql: string) => string;
+}
+
+/** COMMENT ON; null removes it. */
+export interface CommentCommand {
+  readonly kind: "comment";
+  readonly object: "table" | "column" | "constraint" | "index";
+  readonly relation: RelationName;
+  /** The column or constraint. */
+  readonly part: string | null;
+  readonly comment: string | null;
 }

@@ -4,35 +4,27 @@
  */
 import { sqlError } from "../protocol/errors.js";
 import type { Transaction } from "../storage/store.js";
+import { alterTable } from "./alter-table.js";
 import type { Catalog } from "./catalog.js";
 import { type CatalogEditor, relationExists } from "./catalog-editor.js";
+import { commentOn } from "./comment.js";
 import type {
   CreateIndexCommand,
   CreateTableCommand,
   DdlCommand,
   DropIndexCommand,
   DropTableCommand,
-  RelationName,
+  NewIndexColumn,
+  TruncateCommand,
 } from "./ddl-command.js";
-import { madeUpName, quotedIdentifier } from "./relation-names.js";
-import { type SequenceDef, sequenceShape } from "./sequence.js";
-import type { CheckDef, ColumnDef, IndexDef, TableDef } from "./table.js";
-
-/** What a definition statement did, and the work on data that it leaves. */
-export interface DdlOutcome {
-  /** As PostgreSQL's command tag: "CREATE TABLE". */
-  readonly tag: string;
-  /** `relation "t" already exists, skipping` and the like. */
-  readonly notices: readonly string[];
-  /** An index whose entries must be made for the rows that are there. */
-  readonly backfill: { readonly table: TableDef; readonly index: IndexDef } | null;
-  /** Tables whose rows and index entries must go: dropped ones and truncated ones. */
-  readonly cleared: readonly TableDef[];
-  /** Indexes whose entries must go. */
-  readonly clearedIndexes: readonly { readonly table: TableDef; readonly index: IndexDef }[];
-}
-
-const NOTHING = { notices: [], backfill: null, cleared: [], clearedIndexes: [] } as const;
+import { at, type DdlOutcome, existingTable, NOTHING } from "./ddl-outcome.js";
+import { addForeignKey, dropReferences, dropTableReferences } from "./foreign-key-ddl.js";
+import { madeUpName } from "./relation-names.js";
+import { rename } from "./rename.js";
+import type { SequenceDef } from "./sequence.js";
+import { ownedSequence, restarted, sequenceDef } from "./sequence-ddl.js";
+import { type CheckDef, type ColumnDef, EXPRESSION_COLUMN, type IndexDef, type TableDef } from "./table.js";
+import { checkDef, TableNames } from "./table-names.js";
 
 /** @param nowMicros the transaction's start, microseconds since the epoch. */
 export function applyDdl(catalog: Catalog, tx: Transaction, command: DdlCommand, nowMicros: number): DdlOutcome {
@@ -46,22 +38,16 @@ export function applyDdl(catalog: Catalog, tx: Transaction, command: DdlCommand,
         return createIndex(editor, command);
       case "drop index":
         return dropIndexes(editor, command);
-      case "truncate": {
-        const cleared = command.tables.map((table) => existingTable(editor, table));
-        return { ...NOTHING, tag: "TRUNCATE TABLE", cleared };
-      }
+      case "truncate":
+        return truncate(editor, command, nowMicros);
+      case "alter table":
+        return alterTable(editor, command, nowMicros);
+      case "rename":
+        return rename(editor, command);
+      case "comment":
+        return commentOn(editor, command);
     }
   });
-}
-
-function at(position: number): { position: number } | undefined {
-  return position > 0 ? { position } : undefined;
-}
-
-function existingTable(editor: CatalogEditor, { schema, name, position }: RelationName): TableDef {
-  const table = editor.view.table(schema, name);
-  if (table === null) throw sqlError("42P01", `relation "${name}" does not exist`, at(position));
-  return table;
 }
 
 function createTable(editor: CatalogEditor, command: CreateTableCommand, nowMicros: number): DdlOutcome {
@@ -72,52 +58,55 @@ function createTable(editor: CatalogEditor, command: CreateTableCommand, nowMicr
     return { ...NOTHING, tag, notices: [`relation "${name}" already exists, skipping`] };
   }
   const id = editor.nextId();
-  const names = new Set([name]);
-  // A name that the statement gives must be free; one that is made up avoids those that are not.
-  const chosen = (given: string | null, parts: readonly string[], suffix: string) => {
-    const taken = (candidate: string) => names.has(candidate) || editor.view.hasRelation(schema, candidate);
-    if (given !== null && taken(given)) throw relationExists(given);
-    const result = given ?? madeUpName(name, parts, suffix, taken);
-    names.add(result);
-    return result;
-  };
+  const names = new TableNames(editor, schema, name);
   const { primaryKey } = command;
-  const primaryKeyName = primaryKey === null ? null : chosen(primaryKey.name, [], "pkey");
+  const primaryKeyName = primaryKey === null ? null : names.relation(primaryKey.name, [], "pkey");
   const sequences: SequenceDef[] = [];
   const columns = command.columns.map((column, columnId): ColumnDef => {
     let { defaultSql } = column;
     if (column.sequence !== null) {
-      const sequenceName = chosen(null, [column.name], "seq");
       const owner = { tableId: id, columnId };
-      sequences.push(
-        Object.freeze({
-          id: editor.nextId(),
-          schema,
-          name: sequenceName,
-          ...sequenceShape(column.sequence, null, column.type),
-          ownedBy: owner,
-          from: null,
-          createdAt: nowMicros,
-        }),
+      const sequenceName = names.relation(null, [column.name], "seq");
+      const sequence = sequenceDef(
+        editor.nextId(),
+        schema,
+        sequenceName,
+        column.type,
+        column.sequence,
+        owner,
+        nowMicros,
       );
-      const quoted = `${quotedIdentifier(schema)}.${quotedIdentifier(sequenceName)}`;
-      defaultSql = `nextval('${quoted.replaceAll("'", "''")}')`;
+      sequences.push(sequence);
+      defaultSql = ownedSequence(sequence);
     }
-    const { name: columnName, type, identity } = column;
+    const { name: columnName, type, identity, generatedSql } = column;
     const notNull = column.notNull || (primaryKey?.columns.includes(columnName) ?? false);
-    return Object.freeze({ id: columnId, name: columnName, type, notNull, defaultSql, missingSql: null, identity });
+    const plain = { id: columnId, name: columnName, type, notNull, defaultSql, missingSql: null, identity };
+    return Object.freeze(generatedSql ? { ...plain, generatedSql } : plain);
   });
   const idOf = (columnName: string) => columns.find((column) => column.name === columnName)!.id;
   const indexes = command.uniques.map(
     (unique): IndexDef => ({
       id: editor.nextId(),
-      name: chosen(unique.name, unique.columns, "key"),
+      name: names.relation(unique.name, unique.columns, "key"),
       kind: "btree",
       columns: unique.columns.map((column) => ({ columnId: idOf(column), descending: false, nullsFirst: false })),
       unique: true,
       constraint: "unique",
+      ...indexOptions(unique, idOf),
     }),
   );
+  for (const index of command.indexes) {
+    const indexName = names.relation(
+      index.name,
+      index.columns.map((column) => column.name),
+      "idx",
+    );
+    indexes.push(indexDef(editor.nextId(), indexName, index, idOf));
+  }
+  const checks: CheckDef[] = [];
+  for (const check of command.checks) checks.push(checkDef(check, checks, command.checks, name));
+  const comments = command.columns.flatMap(({ comment }, i) => (comment ? [[`column ${i}`, comment]] : []));
   const table: TableDef = Object.freeze({
     id,
     schema,
@@ -126,38 +115,67 @@ function createTable(editor: CatalogEditor, command: CreateTableCommand, nowMicr
     primaryKey: primaryKey?.columns.map(idOf) ?? null,
     primaryKeyName,
     indexes,
-    checks: checkDefs(command),
+    checks,
+    ...(command.immutable && { immutable: true }),
+    ...(comments.length > 0 && { comments: Object.fromEntries(comments) }),
     nextColumnId: columns.length,
     createdAt: nowMicros,
   });
   editor.createTable(table);
   for (const sequence of sequences) editor.createSequence(sequence);
+  for (const foreignKey of command.foreignKeys) addForeignKey(editor, editor.view.tableById(id)!, foreignKey);
   return { ...NOTHING, tag };
 }
 
-/** Names of checks need only differ within their table. */
-function checkDefs(command: CreateTableCommand): CheckDef[] {
-  const given = new Set<string>();
-  for (const { name } of command.checks) {
-    if (name === null) continue;
-    if (given.has(name)) throw sqlError("42710", `check constraint "${name}" already exists`);
-    given.add(name);
-  }
-  return command.checks.map((check) => {
-    const parts = check.column === null ? [] : [check.column];
-    const name = check.name ?? madeUpName(command.name, parts, "check", (candidate) => given.has(candidate));
-    given.add(name);
-    return { name, sql: check.sql };
+/** The optional parts of an index definition, only those that are there. */
+function indexOptions(
+  from: {
+    readonly include?: readonly string[];
+    readonly nullsNotDistinct?: boolean;
+    readonly where?: string | null;
+  },
+  idOf: (column: string) => number,
+): Pick<IndexDef, "include" | "nullsNotDistinct" | "where"> {
+  const { include = [], nullsNotDistinct = false, where = null } = from;
+  return {
+    ...(include.length > 0 && { include: include.map(idOf) }),
+    ...(nullsNotDistinct && { nullsNotDistinct }),
+    ...(where !== null && { where }),
+  };
+}
+
+function indexDef(
+  id: number,
+  name: string,
+  command: Pick<CreateIndexCommand, "columns" | "unique" | "where" | "include" | "nullsNotDistinct">,
+  idOf: (column: string) => number,
+): IndexDef {
+  const key = ({ name, expression, descending, nullsFirst }: NewIndexColumn) =>
+    expression === undefined
+      ? { columnId: idOf(name), descending, nullsFirst }
+      : { columnId: EXPRESSION_COLUMN, descending, nullsFirst, expression };
+  return Object.freeze({
+    id,
+    name,
+    kind: "btree",
+    columns: command.columns.map(key),
+    unique: command.unique,
+    constraint: null,
+    ...indexOptions(command, idOf),
   });
 }
 
 function dropTables(editor: CatalogEditor, command: DropTableCommand): DdlOutcome {
   const notices: string[] = [];
   const cleared: TableDef[] = [];
+  const dropped = new Set(command.tables.map(({ schema, name }) => editor.view.table(schema, name)?.id));
   for (const { schema, name, position } of command.tables) {
     const table = editor.view.table(schema, name);
     if (table !== null) {
-      editor.dropTable(table);
+      const others = (table.referencedBy ?? []).filter(({ tableId }) => !dropped.has(tableId));
+      notices.push(...dropReferences(editor, `table ${table.name}`, table, others, command.cascade));
+      dropTableReferences(editor, table);
+      editor.dropTable(editor.view.tableById(table.id)!);
       cleared.push(table);
     } else if (editor.view.hasRelation(schema, name)) {
       throw sqlError("42809", `"${name}" is not a table`, at(position));
@@ -179,20 +197,12 @@ function createIndex(editor: CatalogEditor, command: CreateIndexCommand): DdlOut
     if (!command.ifNotExists) throw relationExists(command.name);
     return { ...NOTHING, tag, notices: [`relation "${command.name}" already exists, skipping`] };
   }
-  const names = command.columns.map((column) => column.name);
-  const index: IndexDef = Object.freeze({
-    id: editor.nextId(),
-    name: command.name ?? madeUpName(table.name, names, "idx", taken),
-    kind: "btree",
-    columns: command.columns.map(({ name, descending, nullsFirst }) => ({
-      columnId: table.columns.find((column) => column.name === name)!.id,
-      descending,
-      nullsFirst,
-    })),
-    unique: command.unique,
-    constraint: null,
-  });
-  return { ...NOTHING, tag, backfill: { table: editor.createIndex(table, index), index } };
+  const names = [...command.columns.map((column) => column.name), ...command.include];
+  const idOf = (name: string) => table.columns.find((column) => column.name === name)!.id;
+  const name = command.name ?? madeUpName(table.name, names, "idx", taken);
+  const index = indexDef(editor.nextId(), name, command, idOf);
+  const { notices } = command;
+  return { ...NOTHING, tag, notices, backfills: [{ table: editor.createIndex(table, index), index }] };
 }
 
 function dropIndexes(editor: CatalogEditor, command: DropIndexCommand): DdlOutcome {
@@ -208,7 +218,9 @@ function dropIndexes(editor: CatalogEditor, command: DropIndexCommand): DdlOutco
       throw sqlError("2BP01", message, { ...at(position), hint });
     }
     if (found !== null) {
-      editor.dropIndex(found.table, found.index);
+      const others = (found.table.referencedBy ?? []).filter((reference) => reference.indexId === found.index.id);
+      notices.push(...dropReferences(editor, `index ${name}`, found.table, others, command.cascade));
+      editor.dropIndex(editor.view.tableById(found.table.id)!, found.index);
       clearedIndexes.push(found);
     } else if (editor.view.hasRelation(schema, name)) {
       throw sqlError("42809", `"${name}" is not an index`, at(position));
@@ -219,4 +231,35 @@ function dropIndexes(editor: CatalogEditor, command: DropIndexCommand): DdlOutco
     }
   }
   return { ...NOTHING, tag: "DROP INDEX", notices, clearedIndexes };
+}
+
+function truncate(editor: CatalogEditor, command: TruncateCommand, nowMicros: number): DdlOutcome {
+  const tables = new Map<number, TableDef>();
+  const pending = command.tables.map((table) => existingTable(editor, table));
+  const notices: string[] = [];
+  for (let table = pending.pop(); table !== undefined; table = pending.pop()) {
+    if (tables.has(table.id)) continue;
+    if (table.immutable) throw sqlError("42809", `cannot truncate immutable table "${table.name}"`);
+    tables.set(table.id, table);
+    if (!command.cascade) continue;
+    for (const { tableId } of table.referencedBy ?? []) {
+      const other = editor.view.tableById(tableId)!;
+      if (tables.has(tableId) || pending.includes(other)) continue;
+      notices.push(`truncate cascades to table "${other.name}"`);
+      pending.push(other);
+    }
+  }
+  for (const table of tables.values()) {
+    const reference = (table.referencedBy ?? []).find(({ tableId }) => !tables.has(tableId));
+    if (reference !== undefined) {
+      const other = editor.view.tableById(reference.tableId)!.name;
+      throw sqlError("0A000", "cannot truncate a table referenced in a foreign key constraint", {
+        detail: `Table "${other}" references "${table.name}".`,
+        hint: `Truncate table "${other}" at the same time, or use TRUNCATE ... CASCADE.`,
+      });
+    }
+    if (!command.restartIdentity) continue;
+    for (const sequence of editor.view.sequencesOf(table)) editor.replaceSequence(restarted(sequence, nowMicros));
+  }
+  return { ...NOTHING, tag: "TRUNCATE TABLE", notices, cleared: [...tables.values()] };
 }

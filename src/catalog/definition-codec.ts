@@ -2,7 +2,7 @@
 import { arrayOf, INT8, type SqlType, type TypeName, typeOf } from "../protocol/values.js";
 import type { SchemaDef } from "./schema.js";
 import { type SequenceDef, type SequenceNumber, sequenceNumber } from "./sequence.js";
-import type { TableDef } from "./table.js";
+import type { IndexColumn, TableDef } from "./table.js";
 import { sqlTypeOf, type TypeDef } from "./type.js";
 
 /** A type as records have it: one that statements made is named by its id. */
@@ -37,7 +37,16 @@ export function encodeTable(table: TableDef): Uint8Array {
 export function decodeTable(record: Uint8Array, types: TypeLookup = noTypes): TableDef {
   const table = parse<TableDef>(record);
   const columns = table.columns.map((column) => Object.freeze({ ...column, type: internType(column.type, types) }));
-  return Object.freeze({ ...table, columns });
+  const indexes = table.indexes.map((index) => {
+    return Object.freeze({ ...index, columns: index.columns.map((key) => decodeKey(key, types)) });
+  });
+  return Object.freeze({ ...table, columns, indexes });
+}
+
+function decodeKey(key: IndexColumn, types: TypeLookup): IndexColumn {
+  const { expression } = key;
+  if (expression === undefined) return key;
+  return { ...key, expression: { ...expression, type: internType(expression.type, types) } };
 }
 
 function noTypes(id: number): SqlType {

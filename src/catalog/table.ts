@@ -12,16 +12,24 @@ export interface ColumnDef {
   readonly notNull: boolean;
   /** DEFAULT as SQL text, bound when a statement needs it. */
   readonly defaultSql: string | null;
-  /** Value of rows stored before the column was added, as SQL text. */
+  /** Value of rows stored before the column was added, in its type's text form. */
   readonly missingSql: string | null;
   /** GENERATED … AS IDENTITY or SERIAL. */
   readonly identity: "always" | "by default" | null;
+  /** GENERATED ALWAYS AS (…) STORED, as SQL text over the row; absent: an ordinary column. */
+  readonly generatedSql?: string | null;
 }
 
+/** The column id of a key that is an expression. */
+export const EXPRESSION_COLUMN = -1;
+
 export interface IndexColumn {
+  /** EXPRESSION_COLUMN: the key is `expression`. */
   readonly columnId: number;
   readonly descending: boolean;
   readonly nullsFirst: boolean;
+  /** SQL text over the row, and its type. */
+  readonly expression?: { readonly sql: string; readonly type: SqlType };
 }
 
 export interface IndexDef {
@@ -33,11 +41,51 @@ export interface IndexDef {
   readonly unique: boolean;
   /** The constraint that the index backs, if any. */
   readonly constraint: "primary key" | "unique" | null;
+  /** Predicate of a partial index, as SQL text over the row: only rows for which it is true have entries. */
+  readonly where?: string | null;
+  /** Ids of INCLUDE columns. They are part of the definition only; entries hold keys. */
+  readonly include?: readonly number[];
+  /** NULLS NOT DISTINCT: NULL counts as equal to NULL. */
+  readonly nullsNotDistinct?: boolean;
 }
 
 export interface CheckDef {
   readonly name: string;
   readonly sql: string;
+  /** NOT VALID: rows that were there before were not checked. */
+  readonly notValid?: boolean;
+}
+
+export type ForeignKeyAction = "no action" | "restrict" | "cascade" | "set null" | "set default";
+
+/** A FOREIGN KEY of the table that has the columns. */
+export interface ForeignKeyDef {
+  /** Unique within the tenant. */
+  readonly id: number;
+  readonly name: string;
+  readonly columns: readonly number[];
+  /** The table it refers to, and there the columns of a primary key or unique index, parallel to `columns`. */
+  readonly tableId: number;
+  readonly references: readonly number[];
+  readonly match: "simple" | "full";
+  readonly onUpdate: ForeignKeyAction;
+  readonly onDelete: ForeignKeyAction;
+  /** ON DELETE SET NULL|DEFAULT (columns); empty: all columns of the key. */
+  readonly onDeleteColumns: readonly number[];
+  readonly deferrable: boolean;
+  readonly initiallyDeferred: boolean;
+  readonly notValid: boolean;
+}
+
+/** The other end of a ForeignKeyDef, kept with the table it refers to. */
+export interface ReferenceDef {
+  readonly foreignKeyId: number;
+  /** The table that has the foreign key. */
+  readonly tableId: number;
+  /** Columns of this table. */
+  readonly columns: readonly number[];
+  /** The unique index that has them; null: the primary key. */
+  readonly indexId: number | null;
 }
 
 export interface TableDef {
@@ -51,6 +99,14 @@ export interface TableDef {
   readonly primaryKeyName: string | null;
   readonly indexes: readonly IndexDef[];
   readonly checks: readonly CheckDef[];
+  /** Absent: none. */
+  readonly foreignKeys?: readonly ForeignKeyDef[];
+  /** Foreign keys of this and other tables that refer to this one; absent: none. */
+  readonly referencedBy?: readonly ReferenceDef[];
+  /** CREATE IMMUTABLE TABLE: rows are only added, and hash-chained. */
+  readonly immutable?: boolean;
+  /** COMMENT ON, by object: "table", "column 3", "constraint name", "index 7". */
+  readonly comments?: Readonly<Record<string, string>>;
   readonly nextColumnId: number;
   /** Microseconds since the epoch. */
   readonly createdAt: number;

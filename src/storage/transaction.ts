@@ -64,6 +64,10 @@ export class ShardTransaction implements Transaction {
   newer: ShardTransaction | null = null;
   readonly #host: TransactionHost;
   readonly #reads: ReadSet | null;
+  /** Reads that are validated whatever the isolation (`guardReads`), and the oldest snapshot that they were made on. */
+  #guarded: ReadSet | null = null;
+  #guardedFrom = 0;
+  #guarding = false;
   /** No commit up to here can conflict. */
   #validFrom: number;
   /** Why it is not open any more. */
@@ -136,7 +140,8 @@ export class ShardTransaction implements Transaction {
     const { engine, versions } = this.#host;
     const own = writes === null ? null : writeOverlay(writes, range);
     const recent = versions.size > 0 ? versionOverlay(versions.ordered(), range, this.snapshot) : null;
-    const read = this.#reads === null ? null : this.#reads.addRange(range);
+    const reads = this.#reads ?? this.#guardedNow();
+    const read = reads === null ? null : reads.addRange(range);
     this.#cursors ??= new Set();
     const cursors = this.#cursors;
     const cursor = new MergedCursor(engine.cursor(range), [own, recent], range.reverse === true, read, (closed) => {
@@ -202,6 +207,23 @@ export class ShardTransaction implements Transaction {
 
   delete(key: Uint8Array): void {
     this.#write(key, null);
+  }
+
+  /**
+   * From now on reads are validated at commit also below serializable: what a constraint rests on must not have been
+   * changed by another transaction. Off again with false.
+   */
+  guardReads(on: boolean): void {
+    this.#guarding = on && !this.readOnly;
+  }
+
+  #guardedNow(): ReadSet | null {
+    if (!this.#guarding) return null;
+    if (this.#guarded === null) {
+      this.#guarded = new ReadSet();
+      this.#guardedFrom = this.snapshot;
+    }
+    return this.#guarded;
   }
 
   savepoint(): number {
@@ -281,7 +303,7 @@ export class ShardTransaction implements Transaction {
 
   /** The same without the transaction's own writes. */
   #recent(key: Uint8Array, text: string | null): Uint8Array | null | undefined {
-    this.#reads?.addKey(key);
+    (this.#reads ?? this.#guardedNow())?.addKey(key);
     const { versions } = this.#host;
     if (versions.size === 0) return undefined;
     const entry = versions.find(text ?? keyText(key));
@@ -331,7 +353,9 @@ export class ShardTransaction implements Transaction {
         return sqlError("40001", "could not serialize access due to concurrent update");
       }
     }
-    if (this.#reads?.isOverwritten(versions, this.snapshot)) {
+    const overwritten =
+      this.#reads?.isOverwritten(versions, this.snapshot) || this.#guarded?.isOverwritten(versions, this.#guardedFrom);
+    if (overwritten) {
       return sqlError("40001", "could not serialize access due to read/write dependencies among transactions");
     }
     return null;

@@ -213,14 +213,14 @@ t.test("outcomes say what is left to do with the data", async (t) => {
   t.match(run("create table t (id serial primary key, a int unique)"), {
     tag: "CREATE TABLE",
     notices: [],
-    backfill: null,
+    backfills: [],
   });
   const version = catalog.view(tx).version;
   t.match(run("create table if not exists t (a int)"), { notices: ['relation "t" already exists, skipping'] });
   t.equal(catalog.view(tx).version, version, "nothing was changed");
   const index = run("create index on t (a)");
-  t.match(index.backfill, { table: { name: "t" }, index: { name: "t_a_idx", unique: false } });
-  t.equal(run("create unique index on t (a)").backfill!.index.name, "t_a_idx1");
+  t.match(index.backfills[0], { table: { name: "t" }, index: { name: "t_a_idx", unique: false } });
+  t.equal(run("create unique index on t (a)").backfills[0]!.index.name, "t_a_idx1");
   t.match(run("drop index t_a_idx").clearedIndexes, [{ table: { name: "t" }, index: { name: "t_a_idx" } }]);
   t.match(run("truncate t").cleared, [{ name: "t" }]);
   t.match(run("drop table if exists t, nosuch"), {

@@ -51,6 +51,7 @@ const TABLES = [
 const CATALOG: CatalogView = {
   version: 1,
   table: (_schema, name) => TABLES.find((def) => def.name === name) ?? null,
+  tableById: (id) => TABLES.find((def) => def.id === id) ?? null,
   index: () => null,
   sequence: () => null,
   sequencesOf: () => [],

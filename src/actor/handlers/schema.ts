@@ -1,4 +1,6 @@
 /** GET /v1/schema/…: what the tenant's tables look like. */
+import type { CatalogView } from "../../catalog/catalog-view.js";
+import { foreignKeyText } from "../../catalog/foreign-key-text.js";
 import type { IndexDef, TableDef } from "../../catalog/table.js";
 import type { EndpointName } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
@@ -14,13 +16,13 @@ const TABLES_PER_PAGE = 1000;
 export const schemaHandlers = {
   "schema.tables": listTables,
   "schema.table": (request, input) => {
-    const table = tableOf(request, input);
+    const { table, catalog } = found(request, input);
     return {
       plain: {
         name: table.name,
         columns: columnsOf(table),
         indexes: indexesOf(table),
-        constraints: constraintsOf(table),
+        constraints: constraintsOf(table, catalog),
       },
     };
   },
@@ -56,15 +58,20 @@ async function listTables(request: Request, { query }: Input): Promise<Answer> {
   }
 }
 
-function tableOf(request: Request, { params }: Input): TableDef {
+function tableOf(request: Request, input: Input): TableDef {
+  return found(request, input).table;
+}
+
+function found(request: Request, { params }: Input): { readonly table: TableDef; readonly catalog: CatalogView } {
   const { tenant } = request;
   const [schema, name] = params.table!.includes(".") ? params.table!.split(".", 2) : [null, params.table!];
   const tx = tenant.partition.shard.begin({ readOnly: true });
   try {
-    const table = tenant.catalog.view(tx).table(schema!, name!);
+    const catalog = tenant.catalog.view(tx);
+    const table = catalog.table(schema!, name!);
     if (table === null)
       throw new DbError("not_found", `The table "${params.table}" does not exist.`, { sqlstate: "42P01" });
-    return table;
+    return { table, catalog };
   } finally {
     tx.rollback();
   }
@@ -96,7 +103,10 @@ function indexesOf(table: TableDef): object[] {
     table.primaryKey === null ? [] : [describeIndex(table, table.primaryKeyName!, table.primaryKey, true, true)];
   return [
     ...primary,
-    ...table.indexes.map((index) => describeIndex(table, index.name, idsOf(index), index.unique, false)),
+    ...table.indexes.map((index) => ({
+      ...describeIndex(table, index.name, [], index.unique, false),
+      columns: index.columns.map(({ columnId, expression }) => expression?.sql ?? namesOf(table, [columnId])[0]!),
+    })),
   ];
 }
 
@@ -118,7 +128,7 @@ function namesOf(table: TableDef, ids: readonly number[]): string[] {
   return ids.map((id) => table.columns.find((column) => column.id === id)!.name);
 }
 
-function constraintsOf(table: TableDef): object[] {
+function constraintsOf(table: TableDef, catalog: CatalogView): object[] {
   const keys: object[] = [];
   if (table.primaryKey !== null) {
     keys.push({
@@ -137,5 +147,10 @@ function constraintsOf(table: TableDef): object[] {
     }
   }
   const checks = table.checks.map(({ name, sql }) => ({ name, type: "CHECK", definition: `CHECK (${sql})` }));
-  return [...keys, ...checks];
+  const foreignKeys = (table.foreignKeys ?? []).map((key) => ({
+    name: key.name,
+    type: "FOREIGN KEY",
+    definition: foreignKeyText(key, table, catalog.tableById(key.tableId)!),
+  }));
+  return [...keys, ...checks, ...foreignKeys];
 }

@@ -5,13 +5,19 @@
  * A context is a plain object, so that a subquery's context is a copy with other `outer` values; everything that
  * changes during the run is in `statement`, which all copies share.
  */
+import type { TableDef } from "../../catalog/table.js";
 import { DbError } from "../../protocol/errors.js";
 import type { Value } from "../../protocol/values.js";
 import type { Transaction } from "../../storage/store.js";
 import type { EvalContext, SubqueryExpr } from "../expr/expr.js";
+import type { BoundTable } from "../plan/bound-table.js";
 import type { CommonTable } from "../plan/plan.js";
+import type { ConstraintEvent } from "./constraint-event.js";
 import type { RowNumbers } from "./row-numbers.js";
 import type { SegmentCache } from "./segments/segment-cache.js";
+
+/** The expressions of a table's definition, bound as the transaction sees the catalog. */
+export type BindTable = (table: TableDef, tx: Transaction) => BoundTable;
 
 export interface ExecContext extends EvalContext {
   readonly tx: Transaction;
@@ -26,6 +32,8 @@ export interface ExecContext extends EvalContext {
   /** Rows of a full batch: BATCH_ROWS, less in tests. */
   readonly batchRows: number;
   readonly statement: StatementState;
+  /** Binds the expressions of table definitions; null in contexts that write to no such table. */
+  readonly bindTable: BindTable | null;
   /** True when the statement has used up its turn of the actor's loop. Cheap; asked every few hundred rows. */
   shouldYield(): boolean;
   /** Resolves at the statement's next turn. Rejects when it was cancelled meanwhile. */
@@ -53,6 +61,8 @@ export class StatementState {
   memoryBytesPeak = 0;
   /** Rows of WITH tables that are open. */
   commonRows: Map<CommonTable, CommonRows> | null = null;
+  /** What is left to check when the statement ends. */
+  constraintEvents: ConstraintEvent[] | null = null;
   subqueryOutcomes: Map<SubqueryExpr, SubqueryOutcome> | null = null;
 
   constructor(readonly memoryBytesMax: number) {}

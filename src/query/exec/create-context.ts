@@ -3,7 +3,7 @@ import { BATCH_ROWS } from "../../protocol/limits.js";
 import type { Value } from "../../protocol/values.js";
 import type { Transaction } from "../../storage/store.js";
 import type { EvalServices } from "../expr/expr.js";
-import { type ExecContext, StatementState } from "./context.js";
+import { type BindTable, type ExecContext, StatementState } from "./context.js";
 import type { RowNumbers } from "./row-numbers.js";
 import type { SegmentCache } from "./segments/segment-cache.js";
 import { runSubquery } from "./subquery.js";
@@ -29,6 +29,7 @@ export interface ContextInit {
   yieldTurn(): Promise<void>;
   /** With `runSubquery` of this room; absent: that alone. */
   readonly services?: EvalServices;
+  readonly bindTable?: BindTable;
 }
 
 /** One object and one state per statement: it costs a point read almost nothing. */
@@ -46,6 +47,7 @@ export function createContext(init: ContextInit): ExecContext {
     outer: null,
     segments: init.segments ?? null,
     batchRows: init.batchRows ?? BATCH_ROWS,
+    bindTable: init.bindTable ?? null,
     statement: new StatementState(init.memoryBytesMax),
     checkpoint: init.checkpoint,
     shouldYield: init.shouldYield,

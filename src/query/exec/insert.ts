@@ -3,6 +3,7 @@
  * the same table does not meet its own rows.
  */
 
+import type { TableDef } from "../../catalog/table.js";
 import { sqlError } from "../../protocol/errors.js";
 import type { Value } from "../../protocol/values.js";
 import { compileExpr, type Predicate } from "../expr/compile.js";
@@ -15,12 +16,14 @@ import { RowBuffer } from "./row-buffer.js";
 import { compileChecks, failedCheck, type RowCheck } from "./row-checks.js";
 import { compileCondition, slotsOf } from "./slots.js";
 import { writingContext } from "./statement-snapshot.js";
-import { emptyRow, type Row, TableWriter } from "./table-writer.js";
+import { assignedColumns, emptyRow, type Row, TableWriter } from "./table-writer.js";
 
 interface InsertProgram {
   readonly plan: InsertPlan;
   /** Column ids in the order of the input's columns. */
   readonly columnIds: readonly number[];
+  /** Places of generated columns among them. */
+  readonly generated: readonly number[];
   readonly checks: readonly RowCheck[];
   readonly conflict: ConflictProgram | null;
 }
@@ -39,8 +42,9 @@ export function compileInsert(plan: InsertPlan, input: Open): Open {
   const program: InsertProgram = {
     plan,
     columnIds: plan.table.columns.map((column) => column.id),
+    generated: plan.table.columns.flatMap((column, i) => (column.generatedSql ? [i] : [])),
     checks: compileChecks(plan.checks, slotsOf(plan.rowColumns)),
-    conflict: plan.onConflict && compileConflict(plan.onConflict),
+    conflict: plan.onConflict && compileConflict(plan.onConflict, plan.table),
   };
   const returning = compileReturning(plan.returning, slotsOf(plan.returning?.rowColumns ?? []));
   return (context) => {
@@ -56,7 +60,7 @@ export function compileInsert(plan: InsertPlan, input: Open): Open {
   };
 }
 
-function compileConflict(conflict: OnConflict): ConflictProgram {
+function compileConflict(conflict: OnConflict, table: TableDef): ConflictProgram {
   if (conflict.action === "nothing") return { arbiter: conflict.index, update: null };
   const slotOf = slotsOf([...conflict.existing, ...conflict.excluded]);
   return {
@@ -66,7 +70,7 @@ function compileConflict(conflict: OnConflict): ConflictProgram {
         columnId,
         evaluate: compileExpr(expr, slotOf),
       })),
-      assigned: new Set(conflict.assignments.map((assignment) => assignment.columnId)),
+      assigned: assignedColumns(table, conflict.assignments),
       where: compileCondition(conflict.where, slotOf),
     },
   };
@@ -107,6 +111,10 @@ class Inserter {
     const { rows, row, writer, program } = this;
     const { columnIds, conflict } = program;
     for (let c = 0; c < columnIds.length; c++) row[columnIds[c]!] = rows.columns[c]![number]!;
+    if (program.generated.length > 0) {
+      writer.generate(row);
+      for (const c of program.generated) rows.columns[c]![number] = row[columnIds[c]!]!;
+    }
     this.check(row, rows, number);
     if (conflict !== null) {
       const key = writer.conflicting(row, conflict.arbiter);
@@ -144,6 +152,7 @@ class Inserter {
     if (update.where !== null && !update.where(pair, 0, context)) return;
     const row = existing.slice();
     for (const { columnId, evaluate } of update.assignments) row[columnId] = evaluate(pair, 0, context);
+    writer.generate(row);
     const shown: Value[][] = columnIds.map((id) => [row[id]!]);
     this.check(row, { columns: shown, length: 1 }, 0);
     const move = writer.takeOut(key, existing, row, update.assigned);

@@ -8,7 +8,8 @@ import { indexPrefix, prefixRange, rowPrefix } from "../../storage/keys.js";
 import type { Cursor } from "../../storage/store.js";
 import type { ExecContext } from "./context.js";
 import { emptyColumns } from "./row-buffer.js";
-import { decoderOf, entryKey, indexLayout, keyText, layoutOf, ownIndexes } from "./table-layout.js";
+import { TableExpressions } from "./table-expressions.js";
+import { decoderOf, entryKey, indexLayout, keyText, keyValues, layoutOf, ownIndexes } from "./table-layout.js";
 import { emptyRow } from "./table-writer.js";
 
 /** The transaction to work in, the tenant, and the turns of the actor's loop. */
@@ -21,26 +22,30 @@ const STEP_ENTRIES = 256;
  * Makes the entries of an index for all rows of the table; `index` need not be part of the definition yet. Throws 23505
  * when it is unique and two rows have the same values.
  */
-export function backfillIndex(work: TableWork, table: TableDef, index: IndexDef): void | Promise<void> {
+export function backfillIndex(context: ExecContext, table: TableDef, index: IndexDef): void | Promise<void> {
+  const { tx, tenantNumber } = context;
   const keyLayout = indexLayout(table, index);
-  const ids = [...new Set(keyLayout.columnIds)];
+  const ids = keyLayout.computed ? table.columns.map((column) => column.id) : [...new Set(keyLayout.columnIds)];
   const decode = decoderOf(layoutOf(table), ids);
   const columns = emptyColumns(ids.length);
   const row = emptyRow(table);
-  const prefix = rowPrefix(work.tenantNumber, table.id);
-  return eachEntry(work, prefix, (key, record) => {
+  const prefix = rowPrefix(tenantNumber, table.id);
+  const expressions = keyLayout.computed ? new TableExpressions(table, context) : null;
+  return eachEntry(context, prefix, (key, record) => {
     decode(record, columns, 0);
     for (let i = 0; i < ids.length; i++) row[ids[i]!] = columns[i]![0]!;
+    const values = expressions === null ? keyValues(keyLayout, row) : expressions.valuesOf(keyLayout, row);
+    if (values === null) return;
     const suffix = Buffer.from(key.subarray(prefix.length));
-    const entry = entryKey(keyLayout, work.tenantNumber, row, suffix);
-    if (index.unique && work.tx.get(entry) !== undefined) {
+    const entry = entryKey(keyLayout, tenantNumber, values, suffix);
+    if (index.unique && tx.get(entry) !== undefined) {
       throw sqlError("23505", `could not create unique index "${index.name}"`, {
-        detail: `Key ${keyText(table, keyLayout, row, "UTC")} is duplicated.`,
+        detail: `Key ${keyText(keyLayout, values, "UTC")} is duplicated.`,
         table: table.name,
         constraint: index.name,
       });
     }
-    work.tx.put(entry, suffix);
+    tx.put(entry, suffix);
   });
 }
 

@@ -17,7 +17,16 @@ export interface KeyLayout {
   /** Of the index or constraint, for messages and EXPLAIN. */
   readonly name: string;
   readonly unique: boolean;
+  /** NULL counts as equal to NULL. */
+  readonly nullsNotDistinct: boolean;
+  /** The index's id; 0 for the primary key. */
+  readonly indexId: number;
+  /** Its keys or its predicate are expressions: values come from TableExpressions. */
+  readonly computed: boolean;
+  /** EXPRESSION_COLUMN for an expression. */
   readonly columnIds: readonly number[];
+  /** Of columns, or the text of expressions; for messages. */
+  readonly columnNames: readonly string[];
   readonly columns: readonly KeyColumn[];
   /** The first bytes of all its keys, for a tenant. */
   readonly prefixOf: (tenantNumber: number) => Buffer;
@@ -62,7 +71,11 @@ function makeLayout(table: TableDef): TableLayout {
     primaryKey: table.primaryKey && {
       name: table.primaryKeyName ?? `${table.name}_pkey`,
       unique: true,
+      nullsNotDistinct: false,
+      indexId: 0,
+      computed: false,
       columnIds: table.primaryKey,
+      columnNames: table.primaryKey.map((id) => columnOf(table, id).name),
       columns: table.primaryKey.map((id) => ({ type: types[id]!, descending: false, nullsFirst: false })),
       prefixOf: rowPrefixOf,
     },
@@ -88,14 +101,27 @@ export function indexLayout(table: TableDef, index: IndexDef): KeyLayout {
   return {
     name: index.name,
     unique: index.unique,
+    nullsNotDistinct: index.nullsNotDistinct ?? false,
+    indexId: index.id,
+    computed: isComputed(index),
     columnIds: index.columns.map((column) => column.columnId),
-    columns: index.columns.map(({ columnId, descending, nullsFirst }) => ({
-      type: table.columns.find((column) => column.id === columnId)!.type,
+    columnNames: index.columns.map(({ columnId, expression }) => expression?.sql ?? columnOf(table, columnId).name),
+    columns: index.columns.map(({ columnId, expression, descending, nullsFirst }) => ({
+      type: expression?.type ?? columnOf(table, columnId).type,
       descending,
       nullsFirst,
     })),
     prefixOf: lastOf((tenant) => indexPrefix(tenant, table.id, index.id)),
   };
+}
+
+/** Whether the index has keys that are expressions, or a predicate. */
+export function isComputed(index: IndexDef): boolean {
+  return Boolean(index.where) || index.columns.some((column) => column.expression !== undefined);
+}
+
+function columnOf(table: TableDef, id: number): ColumnDef {
+  return table.columns.find((column) => column.id === id)!;
 }
 
 export function keyLayoutOf(table: TableDef, index: IndexDef | "primary key"): KeyLayout {
@@ -131,18 +157,16 @@ export function keyValues(key: KeyLayout, row: readonly Value[]): Value[] {
   return key.columnIds.map((id) => row[id]!);
 }
 
-/** The key of a row's entry in an index. NULLs are distinct: with one, the suffix makes the entry unlike any other. */
-export function entryKey(index: KeyLayout, tenantNumber: number, row: readonly Value[], suffix: Uint8Array): Buffer {
-  const values = keyValues(index, row);
+/** The key of an entry. NULLs are distinct, unless told otherwise: with one, the suffix makes it unlike any other. */
+export function entryKey(index: KeyLayout, tenantNumber: number, values: readonly Value[], suffix: Uint8Array): Buffer {
   const key = encodeKey(index.prefixOf(tenantNumber), index.columns, values);
-  return index.unique && !values.includes(null) ? key : joinKey(key, suffix);
+  return index.unique && (index.nullsNotDistinct || !values.includes(null)) ? key : joinKey(key, suffix);
 }
 
 /** `(a, b)=(1, x)`, for the details of errors. */
-export function keyText(table: TableDef, key: KeyLayout, row: readonly Value[], timeZone: string): string {
-  const names = key.columnIds.map((id) => table.columns.find((column) => column.id === id)!.name);
-  const values = key.columnIds.map((id, i) => valueText(key.columns[i]!.type, row[id]!, timeZone));
-  return `(${names.join(", ")})=(${values.join(", ")})`;
+export function keyText(key: KeyLayout, values: readonly Value[], timeZone: string): string {
+  const texts = values.map((value, i) => valueText(key.columns[i]!.type, value, timeZone));
+  return `(${key.columnNames.join(", ")})=(${texts.join(", ")})`;
 }
 
 export function valueText(type: SqlType, value: Value, timeZone: string): string {

@@ -9,8 +9,10 @@ import { type DbError, sqlError } from "../../protocol/errors.js";
 import type { Value } from "../../protocol/values.js";
 import { encodeKey } from "../../storage/key-codec.js";
 import { encodeRecord } from "../../storage/record-codec.js";
+import type { ConstraintEvent } from "./constraint-event.js";
 import type { ExecContext } from "./context.js";
 import { rowKeyOfNumber } from "./row-numbers.js";
+import { computesAnything, TableExpressions } from "./table-expressions.js";
 import {
   decoderOf,
   entryKey,
@@ -35,6 +37,7 @@ export interface Move {
 export class TableWriter {
   private readonly layout: TableLayout;
   private readonly rowPrefix: Buffer;
+  private readonly expressions: TableExpressions | null;
 
   constructor(
     table: TableDef,
@@ -42,6 +45,12 @@ export class TableWriter {
   ) {
     this.layout = layoutOf(table);
     this.rowPrefix = this.layout.rowPrefixOf(context.tenantNumber);
+    this.expressions = computesAnything(table) ? new TableExpressions(table, context) : null;
+  }
+
+  /** Fills in generated columns; call it before the row is checked. */
+  generate(row: Row): void {
+    this.expressions?.generate(row);
   }
 
   /** Throws 23502. */
@@ -74,7 +83,9 @@ export class TableWriter {
     if (layout.primaryKey !== null && context.tx.get(key) !== undefined) throw this.duplicate(layout.primaryKey, row);
     const suffix = key.subarray(this.rowPrefix.length);
     for (const index of layout.indexes) this.putEntry(index, row, suffix);
-    context.tx.put(key, encodeRecord(layout.types, row));
+    const record = encodeRecord(layout.types, row);
+    context.tx.put(key, record);
+    if (layout.table.foreignKeys !== undefined) this.referencing(key, row, null);
     return key;
   }
 
@@ -93,9 +104,16 @@ export class TableWriter {
 
   /** The stored row with that key, which exists. */
   read(key: Uint8Array): Row {
+    return this.find(key)!;
+  }
+
+  /** The stored row with that key; null when there is none. */
+  find(key: Uint8Array): Row | null {
+    const record = this.context.tx.get(key);
+    if (record === undefined) return null;
     const ids = this.layout.table.columns.map((column) => column.id);
     const columns: Value[][] = ids.map(() => []);
-    decoderOf(this.layout, ids)(this.context.tx.get(key)!, columns, 0);
+    decoderOf(this.layout, ids)(record, columns, 0);
     const row = emptyRow(this.layout.table);
     for (let i = 0; i < ids.length; i++) row[ids[i]!] = columns[i]![0]!;
     return row;
@@ -104,8 +122,12 @@ export class TableWriter {
   remove(key: Uint8Array, row: Row): void {
     const { layout, context } = this;
     const suffix = key.subarray(this.rowPrefix.length);
-    for (const index of layout.indexes) context.tx.delete(this.entryKey(index, row, suffix));
+    for (const index of layout.indexes) {
+      const entry = this.entryKey(index, row, suffix);
+      if (entry !== null) context.tx.delete(entry);
+    }
     context.tx.delete(key);
+    if (layout.table.referencedBy !== undefined) this.referenced(row, null);
   }
 
   /**
@@ -124,9 +146,14 @@ export class TableWriter {
     for (const index of layout.indexes) {
       if (!touches(index, move, assigned)) continue;
       const oldEntry = this.entryKey(index, oldRow, oldSuffix);
-      if (move.newKey === oldKey && oldEntry.equals(this.entryKey(index, newRow, newSuffix))) continue;
+      if (oldEntry === null) continue;
+      const newEntry = move.newKey === oldKey ? this.entryKey(index, newRow, newSuffix) : null;
+      if (newEntry !== null && oldEntry.equals(newEntry)) continue;
       context.tx.delete(oldEntry);
     }
+    const { foreignKeys, referencedBy } = layout.table;
+    if (foreignKeys !== undefined) this.referencing(move.newKey, newRow, oldRow);
+    if (referencedBy !== undefined) this.referenced(oldRow, newRow);
     return move;
   }
 
@@ -150,6 +177,7 @@ export class TableWriter {
   private putEntry(index: KeyLayout, row: Row, suffix: Uint8Array): void {
     const { tx } = this.context;
     const entry = this.entryKey(index, row, suffix);
+    if (entry === null) return;
     if (index.unique) {
       const holder = tx.get(entry);
       if (holder !== undefined && Buffer.compare(holder, suffix) !== 0) throw this.duplicate(index, row);
@@ -157,14 +185,59 @@ export class TableWriter {
     tx.put(entry, suffix);
   }
 
-  private entryKey(index: KeyLayout, row: Row, suffix: Uint8Array): Buffer {
-    return entryKey(index, this.context.tenantNumber, row, suffix);
+  /** Null: a partial index that the row is not in. */
+  private entryKey(index: KeyLayout, row: Row, suffix: Uint8Array): Buffer | null {
+    const values = this.valuesOf(index, row);
+    return values === null ? null : entryKey(index, this.context.tenantNumber, values, suffix);
+  }
+
+  private valuesOf(index: KeyLayout, row: Row): Value[] | null {
+    return this.expressions === null ? keyValues(index, row) : this.expressions.valuesOf(index, row);
+  }
+
+  /** Notes the foreign keys of a new row (`before` null), or those that an update changed. */
+  private referencing(rowKey: Uint8Array, row: Row, before: Row | null): void {
+    const { table } = this.layout;
+    for (const foreignKey of table.foreignKeys!) {
+      if (foreignKey.columns.every((id) => row[id] === null)) continue;
+      if (before !== null && this.sameValues(foreignKey.columns, before, row)) continue;
+      this.note({ kind: "referencing", tableId: table.id, foreignKey, rowKey });
+    }
+  }
+
+  /** Notes for those that refer to the row that it is gone (`after` null) or another one. */
+  private referenced(before: Row, after: Row | null): void {
+    const { table } = this.layout;
+    for (const reference of table.referencedBy!) {
+      const { columns } = reference;
+      const values: Value[] = columns.map((id) => before[id]!);
+      if (values.includes(null) || (after !== null && this.sameValues(columns, before, after))) continue;
+      const now = after === null ? null : columns.map((id) => after[id]!);
+      this.note({ kind: "referenced", tableId: table.id, reference, before: values, after: now });
+    }
+  }
+
+  private note(event: ConstraintEvent): void {
+    const { statement } = this.context;
+    if (statement.constraintEvents === null) statement.constraintEvents = [event];
+    else statement.constraintEvents.push(event);
+  }
+
+  private sameValues(ids: readonly number[], a: Row, b: Row): boolean {
+    const columns = ids.map((id) => ({ type: this.layout.types[id]!, descending: false, nullsFirst: false }));
+    const encode = (row: Row) =>
+      encodeKey(
+        NO_PREFIX,
+        columns,
+        ids.map((id) => row[id]!),
+      );
+    return encode(a).equals(encode(b));
   }
 
   /** The key of the row that has this row's values in a unique key, if there is one. */
   private stored(unique: KeyLayout, row: Row): Uint8Array | null {
-    const values = keyValues(unique, row);
-    if (values.includes(null)) return null;
+    const values = this.valuesOf(unique, row);
+    if (values === null || (!unique.nullsNotDistinct && values.includes(null))) return null;
     const { tx, tenantNumber } = this.context;
     const key = encodeKey(unique.prefixOf(tenantNumber), unique.columns, values);
     const value = tx.get(key);
@@ -174,7 +247,7 @@ export class TableWriter {
 
   private duplicate(key: KeyLayout, row: Row): DbError {
     return sqlError("23505", `duplicate key value violates unique constraint "${key.name}"`, {
-      detail: `Key ${keyText(this.layout.table, key, row, this.context.timeZone)} already exists.`,
+      detail: `Key ${keyText(key, this.valuesOf(key, row) ?? [], this.context.timeZone)} already exists.`,
       table: this.layout.table.name,
       constraint: key.name,
     });
@@ -189,6 +262,8 @@ export class TableWriter {
   }
 }
 
+const NO_PREFIX = new Uint8Array(0);
+
 /** PostgreSQL cuts the values that it shows of a failing row. */
 const FAILING_VALUE_CHARACTERS = 64;
 
@@ -197,7 +272,16 @@ export function emptyRow(table: TableDef): Row {
   return new Array<Value>(table.nextColumnId).fill(null);
 }
 
+/** Ids of the columns that an update may change: those it assigns, and generated ones. */
+export function assignedColumns(
+  table: TableDef,
+  assignments: readonly { readonly columnId: number }[],
+): ReadonlySet<number> {
+  const generated = table.columns.filter((column) => column.generatedSql);
+  return new Set([...assignments.map(({ columnId }) => columnId), ...generated.map((column) => column.id)]);
+}
+
 /** True when an update may change the entry: it assigns a column of the index, or the row's key changes. */
 function touches(index: KeyLayout, move: Move, assigned: ReadonlySet<number>): boolean {
-  return move.newKey !== move.oldKey || index.columnIds.some((id) => assigned.has(id));
+  return move.newKey !== move.oldKey || index.computed || index.columnIds.some((id) => assigned.has(id));
 }

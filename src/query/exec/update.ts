@@ -14,7 +14,7 @@ import { emptyColumns, RowBuffer } from "./row-buffer.js";
 import { compileChecks, failedCheck, type RowCheck } from "./row-checks.js";
 import { slotsOf } from "./slots.js";
 import { isChangedMeanwhile, writingContext } from "./statement-snapshot.js";
-import { emptyRow, type Move, type Row, TableWriter } from "./table-writer.js";
+import { assignedColumns, emptyRow, type Move, type Row, TableWriter } from "./table-writer.js";
 
 interface UpdateProgram {
   readonly plan: UpdatePlan;
@@ -24,6 +24,8 @@ interface UpdateProgram {
   readonly rowKeySlot: number;
   /** Per live column its new value, or null when it keeps the old one. */
   readonly newValues: readonly (Evaluate | null)[];
+  /** Places of generated columns among the live ones. */
+  readonly generated: readonly number[];
   readonly assigned: ReadonlySet<number>;
   readonly checks: readonly RowCheck[];
 }
@@ -40,7 +42,8 @@ export function compileUpdate(plan: UpdatePlan, input: Open): Open {
       const assignment = plan.assignments.find(({ columnId }) => columnId === id);
       return assignment === undefined ? null : compileExpr(assignment.expr, slotOf);
     }),
-    assigned: new Set(plan.assignments.map((assignment) => assignment.columnId)),
+    generated: plan.table.columns.flatMap((column, i) => (column.generatedSql ? [i] : [])),
+    assigned: assignedColumns(plan.table, plan.assignments),
     checks: compileChecks(plan.checks, slotsOf(plan.rowColumns)),
   };
   // RETURNING sees the new row first, then whatever else the input has (FROM).
@@ -120,6 +123,10 @@ class Updater {
     const text = Buffer.from(key).toString("latin1");
     if (this.seen.has(text) || isChangedMeanwhile(this.context, key)) return;
     this.seen.add(text);
+    if (program.generated.length > 0) {
+      writer.generate(newRow);
+      for (const c of program.generated) newColumns[c]![number] = newRow[columnIds[c]!]!;
+    }
     writer.checkNotNull(newRow);
     const failed = failedCheck(program.checks, { columns: newColumns, length: number + 1 }, number, context);
     if (failed !== null) throw writer.checkViolation(newRow, failed);

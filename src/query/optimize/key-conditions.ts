@@ -95,6 +95,6 @@ export function keyColumnIds(table: TableDef, index: IndexDef | "primary key"): 
 
 /** Every key that a scan of the table may use instead. */
 export function keysOfTable(table: TableDef): readonly (IndexDef | "primary key")[] {
-  const indexes = table.indexes.filter((index) => index.constraint !== "primary key");
+  const indexes = table.indexes.filter((index) => index.constraint !== "primary key" && !index.where);
   return table.primaryKey === null ? indexes : ["primary key", ...indexes];
 }

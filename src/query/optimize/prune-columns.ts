@@ -175,10 +175,15 @@ function pruneSetOp(plan: SetOpPlan, needed: Ids): Plan {
 function readByDelete(plan: Extract<Plan, { kind: "delete" }>): Set<ColumnId> {
   const { table, oldColumns, returning } = plan;
   const read = withExprs(plan, new Set([plan.rowKey]));
-  const indexed = new Set(table.indexes.flatMap((index) => index.columns.map((column) => column.columnId)));
+  const indexed = new Set([
+    ...table.indexes.flatMap((index) => index.columns.map((column) => column.columnId)),
+    ...(table.referencedBy ?? []).flatMap((reference) => reference.columns),
+  ]);
+  // What an expression of an index reads is not known here.
+  const all = table.indexes.some((index) => index.where || index.columns.some((column) => column.expression));
   table.columns.forEach((column, i) => {
     const shown = returning !== null && readsRowColumn(returning, i, read);
-    if (indexed.has(column.id) || shown) read.add(oldColumns[i]!.id);
+    if (all || indexed.has(column.id) || shown) read.add(oldColumns[i]!.id);
   });
   return read;
 }

@@ -89,8 +89,11 @@ function assigned(
     const what = parts[0]!.kind === "field" ? "a subfield" : "an array element";
     throw sqlError("0A000", `cannot set ${what} to DEFAULT`, { position: target.position });
   }
-  if (column.identity === "always") {
-    throw sqlError("428C9", `column "${column.name}" can only be updated to DEFAULT`, { position: target.position });
+  if (column.identity === "always" || column.generatedSql) {
+    throw sqlError("428C9", `column "${column.name}" can only be updated to DEFAULT`, {
+      position: target.position,
+      ...(column.generatedSql && { detail: `Column "${column.name}" is a generated column.` }),
+    });
   }
   const position = value.kind === "column of subquery" ? value.node.position : value.position || target.position;
   const expr = value.kind === "column of subquery" ? columnOf(value, context) : bindExpr(value, context);

@@ -1,32 +1,36 @@
 /** Definition statements: names to schemas, types to SqlTypes, expressions proven to bind and kept as text. */
-import type { CreateIndexCommand, DdlCommand, NewColumn, NewKey, RelationName } from "../../catalog/ddl-command.js";
-import { PLAIN_SEQUENCE, type SequenceOptions } from "../../catalog/sequence.js";
-import type { ColumnDef, TableDef } from "../../catalog/table.js";
-import { sqlError } from "../../protocol/errors.js";
-import { INT2, INT4, INT8, type SqlType } from "../../protocol/values.js";
-import { displayName } from "../../query/expr/types.js";
 import type {
-  ColumnDefNode,
+  CreateIndexCommand,
+  DdlCommand,
+  NewCheck,
+  NewForeignKey,
+  NewIndexColumn,
+  NewKey,
+  RelationName,
+} from "../../catalog/ddl-command.js";
+import type { TableDef } from "../../catalog/table.js";
+import { sqlError } from "../../protocol/errors.js";
+import type {
+  CommentStatement,
   ConstraintNode,
   CreateIndexStatement,
   CreateTableStatement,
   DropStatement,
+  OptionNode,
   TruncateStatement,
 } from "../parse/ast.js";
 import type { ExprNode, NameNode } from "../parse/ast-query.js";
-import { printExpr } from "../parse/print-expr.js";
-import { contextOf } from "./bind-context.js";
+import { type ColumnDraft, draftColumn, draftTable, finishColumn, isImmutable } from "./bind-column-def.js";
+import { bindCheck, bindForeignKey, bindKey, checkIndexable } from "./bind-constraint.js";
 import { bindBoolean, bindExpr } from "./bind-expr.js";
 import { lookUpTable } from "./bind-from.js";
-import { bindSequenceOptions } from "./bind-sequence.js";
-import { bindType } from "./bind-type.js";
 import type { Binding } from "./binding.js";
-import { coerceAssignment } from "./coerce.js";
-import { relationOf, Scope } from "./scope.js";
-import { itemOf, rowColumnsOf } from "./stored-row.js";
+import { resolveUnknown } from "./coerce.js";
+import { copyTable } from "./copy-table.js";
+import { relationOf } from "./scope.js";
+import { refuseParameters, rowContext, storedSql } from "./stored-expression.js";
 
-type Of<K extends ConstraintNode["kind"]> = Extract<ConstraintNode, { kind: K }>;
-
+/** CREATE TABLE. LIKE copies the other table's definition as it is now. */
 export function bindCreateTable(node: CreateTableStatement, binding: Binding): DdlCommand {
   const { position } = node;
   const refuse = (what: string) => sqlError("0A000", `${what} is not supported yet`, { position });
@@ -34,51 +38,75 @@ export function bindCreateTable(node: CreateTableStatement, binding: Binding): D
   if (node.onCommit !== "preserve") {
     throw sqlError("42P16", "ON COMMIT can only be used on temporary tables", { position });
   }
-  if (node.like.length > 0) throw refuse("CREATE TABLE LIKE");
+  checkStorageParameters(node.options);
   const { schema, name } = newRelation(node.name, binding);
-  const seen = new Set<string>();
-  const keys: (Of<"primary key" | "unique"> & { readonly own: string | null })[] = [];
-  const checks: { readonly node: Of<"check">; readonly column: string | null }[] = [];
-  const defaults = new Map<string, ExprNode>();
-  const columns = node.columns.map((column) => {
-    if (seen.has(column.name)) {
-      throw sqlError("42701", `column "${column.name}" specified more than once`, { position: column.position });
-    }
-    seen.add(column.name);
-    for (const constraint of column.constraints) {
-      if (constraint.kind === "primary key" || constraint.kind === "unique")
-        keys.push({ ...constraint, own: column.name });
-      else if (constraint.kind === "check") checks.push({ node: constraint, column: column.name });
-    }
-    return newColumn(column, defaults);
+  const copies = node.like.map((like) => ({ ...copyTable(like, binding), after: like.after }));
+  const drafts: ColumnDraft[] = [];
+  for (let i = 0; i <= node.columns.length; i++) {
+    for (const copy of copies) if (copy.after === i) drafts.push(...copy.columns);
+    if (i < node.columns.length) drafts.push(draftColumn(node.columns[i]!));
+  }
+  drafts.forEach(({ column }, i) => {
+    if (drafts.findIndex((other) => other.column.name === column.name) === i) return;
+    const at = node.columns.findLast((other) => other.name === column.name)?.position ?? position;
+    throw sqlError("42701", `column "${column.name}" specified more than once`, { position: at });
   });
-  for (const constraint of node.constraints) {
-    if (constraint.kind === "primary key" || constraint.kind === "unique") keys.push({ ...constraint, own: null });
-    else if (constraint.kind === "check") checks.push({ node: constraint, column: null });
-    else if (constraint.kind === "not null") throw refuse("NOT NULL as a table constraint");
-    else throw refuse(constraint.kind === "foreign key" ? "FOREIGN KEY" : constraint.kind);
+  const table = draftTable(schema, name, drafts);
+  const own = node.columns.flatMap((column) =>
+    column.constraints.map((constraint) => ({ constraint, column: column.name })),
+  );
+  const all = [...own, ...node.constraints.map((constraint) => ({ constraint, column: null }))];
+  const primary: NewKey[] = copies.flatMap((copy) => (copy.primaryKey === null ? [] : [copy.primaryKey]));
+  const uniques: NewKey[] = copies.flatMap((copy) => copy.uniques);
+  const checks: NewCheck[] = copies.flatMap((copy) => copy.checks);
+  const keyed = draftKeys(table, all, primary, uniques);
+  const foreignKeys: NewForeignKey[] = [];
+  for (const { constraint, column } of all) {
+    switch (constraint.kind) {
+      case "check":
+        // Nothing is there yet that NOT VALID could spare.
+        checks.push(bindCheck({ ...constraint, notValid: false }, column, table, binding));
+        break;
+      case "foreign key":
+        foreignKeys.push({ ...bindForeignKey(constraint, column, keyed, binding), notValid: false });
+        break;
+      case "not null":
+        if (column === null) throw refuse("NOT NULL as a table constraint");
+    }
   }
-  const primary = keys.filter((key) => key.kind === "primary key");
-  if (primary.length > 1) {
-    const message = `multiple primary keys for table "${name}" are not allowed`;
-    throw sqlError("42P16", message, { position: primary[1]!.position });
-  }
-  const table = draft(schema, name, columns);
-  const command: DdlCommand = {
+  return {
     kind: "create table",
     schema,
     name,
     ifNotExists: node.ifNotExists,
-    columns: columns.map((column) => withDefault(column, defaults.get(column.name), binding)),
-    primaryKey: primary.length === 0 ? null : newKey(primary[0]!, columns),
-    uniques: keys.filter((key) => key.kind === "unique").map((key) => newKey(key, columns)),
-    checks: checks.map((check) => ({
-      name: check.node.name,
-      sql: checkSql(check.node, table, binding),
-      column: check.column,
-    })),
+    columns: drafts.map((draft) => finishColumn(draft, table, binding)),
+    primaryKey: primary[0] ?? null,
+    uniques,
+    checks,
+    foreignKeys,
+    indexes: copies.flatMap((copy) => copy.indexes),
+    immutable: node.immutable,
   };
-  return command;
+}
+
+/** Binds the keys into the two lists; the answer is the table with its primary key. Throws 42P16 for a second one. */
+function draftKeys(
+  table: TableDef,
+  all: readonly { readonly constraint: ConstraintNode; readonly column: string | null }[],
+  primary: NewKey[],
+  uniques: NewKey[],
+): TableDef {
+  for (const { constraint, column } of all) {
+    if (constraint.kind === "unique") uniques.push(bindKey(constraint, column, table));
+    if (constraint.kind !== "primary key") continue;
+    primary.push(bindKey(constraint, column, table));
+    if (primary.length > 1) {
+      const message = `multiple primary keys for table "${table.name}" are not allowed`;
+      throw sqlError("42P16", message, { position: constraint.position });
+    }
+  }
+  const ids = primary[0]?.columns.map((name) => table.columns.find((column) => column.name === name)!.id);
+  return ids === undefined ? table : { ...table, primaryKey: ids };
 }
 
 /** Schema and name of a relation to be made. Throws 3F000. */
@@ -95,142 +123,18 @@ function newRelation(node: NameNode, binding: Binding): RelationName {
   return { schema: schema ?? searchPath[0]!, name, position };
 }
 
-/** The names that stand for an integer type and a sequence of its own. */
-const SERIAL_TYPES: Readonly<Record<string, SqlType>> = {
-  serial: INT4,
-  serial4: INT4,
-  bigserial: INT8,
-  serial8: INT8,
-  smallserial: INT2,
-  serial2: INT2,
-};
+/** Parameters of PostgreSQL's storage: they say nothing about ours and are passed over. */
+const STORAGE_PARAMETERS =
+  /^(?:fillfactor|parallel_workers|user_catalog_table|vacuum_index_cleanup|vacuum_truncate|log_autovacuum_min_duration|toast_tuple_target|(?:toast\.)?autovacuum_\w+|deduplicate_items|buffering|fastupdate|gin_pending_list_limit|pages_per_range|autosummarize)$/;
 
-/** The column without its DEFAULT, which goes into `defaults`. */
-function newColumn(node: ColumnDefNode, defaults: Map<string, ExprNode>): NewColumn {
-  const { name, position } = node;
-  const serial = node.type.arrayDimensions === 0 ? SERIAL_TYPES[node.type.name] : undefined;
-  const type = serial ?? bindType(node.type);
-  if (type.name === "unknown" || type.name === "record" || type.name === "void") {
-    throw sqlError("42P16", `column "${name}" has pseudo-type ${displayName(type)}`, { position });
-  }
-  let notNull = serial !== undefined;
-  let nullable = false;
-  let identity: NewColumn["identity"] = null;
-  let sequence: SequenceOptions | null = serial === undefined ? null : PLAIN_SEQUENCE;
-  for (const constraint of node.constraints) {
-    switch (constraint.kind) {
-      case "not null":
-        notNull = true;
-        break;
-      case "null":
-        nullable = true;
-        break;
-      case "default":
-        if (defaults.has(name) || sequence !== null) throw twiceDefault(name, constraint.position);
-        defaults.set(name, constraint.expr);
-        break;
-      case "identity":
-        if (![INT2, INT4, INT8].includes(type)) {
-          throw sqlError("22023", "identity column type must be smallint, integer, or bigint", { position });
-        }
-        if (defaults.has(name) || sequence !== null) throw twiceDefault(name, constraint.position);
-        identity = constraint.always ? "always" : "by default";
-        sequence = bindSequenceOptions(constraint.options);
-        notNull = true;
-        break;
-      case "generated":
-        throw sqlError("0A000", "a generated column is not supported yet", { position: constraint.position });
-      case "foreign key":
-        throw sqlError("0A000", "REFERENCES is not supported yet", { position: constraint.position });
+/** Throws 22023 for a parameter that PostgreSQL does not have either. */
+function checkStorageParameters(options: readonly OptionNode[]): void {
+  for (const { name, value, position } of options) {
+    if (name === "oids") {
+      if (value === false || value === "false") continue;
+      throw sqlError("0A000", "tables declared WITH OIDS are not supported", { position });
     }
-  }
-  if (notNull && nullable) {
-    throw sqlError("42601", `conflicting NULL/NOT NULL declarations for column "${name}"`, { position });
-  }
-  return { name, type, notNull, defaultSql: null, identity, sequence };
-}
-
-function twiceDefault(name: string, position: number): Error {
-  return sqlError("42601", `multiple default values specified for column "${name}"`, { position });
-}
-
-/** A definition to bind checks over, before the table has one. */
-function draft(schema: string, name: string, columns: readonly NewColumn[]): TableDef {
-  return {
-    id: 0,
-    schema,
-    name,
-    columns: columns.map((column, id): ColumnDef => ({ ...column, id, missingSql: null })),
-    primaryKey: null,
-    primaryKeyName: null,
-    indexes: [],
-    checks: [],
-    nextColumnId: columns.length,
-    createdAt: 0,
-  };
-}
-
-function withDefault(column: NewColumn, node: ExprNode | undefined, binding: Binding): NewColumn {
-  if (node === undefined) return column;
-  const { position } = node;
-  if (node.kind === "column")
-    throw sqlError("0A000", "cannot use column reference in DEFAULT expression", { position });
-  const context = { ...contextOf(binding, new Scope(null), "DEFAULT expression"), subqueries: false };
-  refuseParameters(node, "DEFAULT expressions");
-  coerceAssignment(bindExpr(node, context), column, binding, position);
-  // A NULL is what a column without a default gets.
-  return node.kind === "null" ? column : { ...column, defaultSql: printExpr(node) };
-}
-
-function checkSql(node: Of<"check">, table: TableDef, binding: Binding): string {
-  const scope = new Scope(null);
-  scope.items = [itemOf(table, table.name, rowColumnsOf(table, binding))];
-  const context = { ...contextOf(binding, scope, "check constraint"), subqueries: false };
-  refuseParameters(node.expr, "check constraints");
-  bindBoolean(node.expr, "CHECK", context);
-  return printExpr(node.expr);
-}
-
-/** A stored expression has no statement whose parameters it could use. */
-function refuseParameters(node: unknown, where: string): void {
-  if (typeof node !== "object" || node === null) return;
-  if ("kind" in node && node.kind === "parameter") {
-    const { index, position } = node as Extract<ExprNode, { kind: "parameter" }>;
-    throw sqlError("42P02", `there is no parameter $${index + 1} in ${where}`, { position });
-  }
-  for (const child of Object.values(node)) refuseParameters(child, where);
-}
-
-function newKey(
-  node: Of<"primary key" | "unique"> & { readonly own: string | null },
-  columns: readonly NewColumn[],
-): NewKey {
-  const { position } = node;
-  if (node.nullsNotDistinct) throw sqlError("0A000", "NULLS NOT DISTINCT is not supported yet", { position });
-  if (node.including.length > 0) throw sqlError("0A000", "INCLUDE is not supported yet", { position });
-  if (node.deferrable) throw sqlError("0A000", "a deferrable key is not supported yet", { position });
-  const names = node.own === null ? node.columns : [node.own];
-  names.forEach((name, i) => {
-    const column = columns.find((other) => other.name === name);
-    if (column === undefined) throw sqlError("42703", `column "${name}" named in key does not exist`, { position });
-    if (names.indexOf(name) < i) {
-      const what = node.kind === "primary key" ? "primary key" : "unique";
-      throw sqlError("42701", `column "${name}" appears twice in ${what} constraint`, { position });
-    }
-    checkIndexable(column.type, position);
-  });
-  return { name: node.name, columns: names };
-}
-
-/** Types that keys cannot hold in order. Throws 42704. */
-function checkIndexable(type: SqlType, position: number): void {
-  if (type.element !== null) checkIndexable(type.element, position);
-  else if (["json", "vector"].includes(type.name)) {
-    const message = `data type ${displayName(type)} has no default operator class for access method "btree"`;
-    throw sqlError("42704", message, {
-      position,
-      hint: "You must specify an operator class for the index or define a default operator class for the data type.",
-    });
+    if (!STORAGE_PARAMETERS.test(name)) throw sqlError("22023", `unrecognized parameter "${name}"`, { position });
   }
 }
 
@@ -238,18 +142,24 @@ export function bindCreateIndex(node: CreateIndexStatement, binding: Binding): C
   const { position } = node;
   const refuse = (what: string) => sqlError("0A000", `${what} is not supported yet`, { position });
   if (node.method !== "btree" && node.method !== "hash") throw refuse(`an index of the kind ${node.method}`);
-  if (node.where !== null) throw refuse("a partial index");
-  if (node.including.length > 0) throw refuse("INCLUDE");
-  if (node.nullsNotDistinct) throw refuse("NULLS NOT DISTINCT");
+  checkStorageParameters(node.options);
   const table = lookUpTable(node.table, binding);
-  const columns = node.elements.map((element) => {
-    if (element.column === null) throw refuse("an index over an expression");
-    const column = table.columns.find((other) => other.name === element.column);
-    if (column === undefined) throw sqlError("42703", `column "${element.column}" does not exist`, { position });
-    checkIndexable(column.type, position);
-    const { descending } = element;
-    return { name: column.name, descending, nullsFirst: element.nullsFirst ?? descending };
+  const columnOf = (name: string) => {
+    const column = table.columns.find((other) => other.name === name);
+    if (column === undefined) throw sqlError("42703", `column "${name}" does not exist`, { position });
+    return column;
+  };
+  const columns = node.elements.map((element): NewIndexColumn => {
+    const { descending, expr } = element;
+    const order = { descending, nullsFirst: element.nullsFirst ?? descending };
+    const plain = element.column ?? (expr?.kind === "column" && expr.path.length === 1 ? expr.path[0]! : null);
+    if (plain !== null) {
+      checkIndexable(columnOf(plain).type, position);
+      return { name: plain, ...order };
+    }
+    return { ...indexExpression(expr!, table, binding), ...order };
   });
+  const where = node.where === null ? null : indexPredicate(node.where, table, binding);
   return {
     kind: "create index",
     name: node.name,
@@ -257,7 +167,35 @@ export function bindCreateIndex(node: CreateIndexStatement, binding: Binding): C
     unique: node.unique,
     ifNotExists: node.ifNotExists,
     columns,
+    where,
+    include: node.including.map((name) => columnOf(name).name),
+    nullsNotDistinct: node.nullsNotDistinct,
+    notices: node.method === "hash" ? ["a hash index is kept as a btree index"] : [],
   };
+}
+
+function indexExpression(
+  node: ExprNode,
+  table: TableDef,
+  binding: Binding,
+): Pick<NewIndexColumn, "name" | "expression"> {
+  refuseParameters(node, "index expressions");
+  const expr = resolveUnknown(bindExpr(node, rowContext(table, "index expressions", binding)), binding);
+  if (!isImmutable(expr)) {
+    throw sqlError("42P17", "functions in index expression must be marked IMMUTABLE", { position: node.position });
+  }
+  checkIndexable(expr.type, node.position);
+  const name = node.kind === "call" ? node.path.at(-1)! : "expr";
+  return { name, expression: { sql: storedSql(node), type: expr.type } };
+}
+
+function indexPredicate(node: ExprNode, table: TableDef, binding: Binding): string {
+  refuseParameters(node, "index predicates");
+  const predicate = bindBoolean(node, "WHERE", rowContext(table, "index predicates", binding));
+  if (!isImmutable(predicate)) {
+    throw sqlError("42P17", "functions in index predicate must be marked IMMUTABLE", { position: node.position });
+  }
+  return storedSql(node);
 }
 
 export function bindDrop(node: DropStatement, binding: Binding): DdlCommand {
@@ -285,12 +223,31 @@ function schemaOf(name: string, object: DropStatement["object"], binding: Bindin
 }
 
 export function bindTruncate(node: TruncateStatement, binding: Binding): DdlCommand {
-  if (node.restartIdentity) {
-    throw sqlError("0A000", "RESTART IDENTITY is not supported yet", { position: node.position });
-  }
   const tables = node.tables.map((name): RelationName => {
     const table = lookUpTable(name, binding);
     return { schema: table.schema, name: table.name, position: name.position };
   });
-  return { kind: "truncate", tables };
+  const { restartIdentity, cascade } = node;
+  return { kind: "truncate", tables, restartIdentity, cascade };
+}
+
+const COMMENTED = { table: "table", column: "column", index: "index", tabconstraint: "constraint" } as const;
+
+/** COMMENT ON a table or a part of one. Throws 0A000 for other objects. */
+export function bindComment(node: CommentStatement, binding: Binding): DdlCommand {
+  const { position, comment } = node;
+  const object = COMMENTED[node.object as keyof typeof COMMENTED];
+  if (object === undefined)
+    throw sqlError("0A000", `COMMENT ON ${node.object.toUpperCase()} is not supported yet`, { position });
+  const hasPart = object === "column" || object === "constraint";
+  const path = hasPart ? node.name.slice(0, -1) : node.name;
+  const part = hasPart ? node.name.at(-1)! : null;
+  const name: NameNode = { path: [...path], position: 0 };
+  if (object === "index") {
+    const relation = relationOf(name);
+    const schema = relation.schema ?? schemaOf(relation.name, "index", binding);
+    return { kind: "comment", object, relation: { schema, name: relation.name, position: 0 }, part, comment };
+  }
+  const table = lookUpTable(name, binding);
+  return { kind: "comment", object, relation: { schema: table.schema, name: table.name, position: 0 }, part, comment };
 }

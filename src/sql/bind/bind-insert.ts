@@ -127,6 +127,12 @@ function valuesPlan(
 
 /** Whether a given value is stored, or passed over by OVERRIDING USER VALUE. Throws 428C9. */
 function takesValue(column: ColumnDef, node: InsertStatement, position: number): boolean {
+  if (column.generatedSql) {
+    throw sqlError("428C9", `cannot insert a non-DEFAULT value into column "${column.name}"`, {
+      position,
+      detail: `Column "${column.name}" is a generated column.`,
+    });
+  }
   if (column.identity === null) return true;
   if (node.overriding === "user") return false;
   if (column.identity === "always" && node.overriding !== "system") {

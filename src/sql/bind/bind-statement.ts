@@ -10,11 +10,13 @@ import { mapExpr, someExpr } from "../../query/expr/walk.js";
 import type { OutputColumn, Plan } from "../../query/plan/plan.js";
 import { exprsOfPlan, mapExprsOfPlan, mapPlan, modifiesData, subqueriesOf, walkPlan } from "../../query/plan/walk.js";
 import type { AnalyzeStatement, ExplainStatement, SetStatement, Statement, StatementNode } from "../parse/ast.js";
+import { bindAlterTable, bindRename } from "./bind-alter-table.js";
 import { bindData } from "./bind-data.js";
-import { bindCreateIndex, bindCreateTable, bindDrop, bindTruncate } from "./bind-ddl.js";
+import { bindComment, bindCreateIndex, bindCreateTable, bindDrop, bindTruncate } from "./bind-ddl.js";
 import { lookUpTable } from "./bind-from.js";
 import { bindList } from "./bind-list.js";
 import { bindQuery } from "./bind-query.js";
+import { bindSetConstraints } from "./bind-set-constraints.js";
 import { Binding, PLAIN_QUERY, type Source } from "./binding.js";
 import type { BindEnvironment, BoundQuery, BoundStatement } from "./bound-statement.js";
 import { writesData } from "./sequence-functions.js";
@@ -58,6 +60,14 @@ function bindNode(node: StatementNode, env: BindEnvironment): BoundStatement {
       return { kind: "ddl", command: bindCreateIndex(node, binding) };
     case "drop":
       return { kind: "ddl", command: bindDrop(node, binding) };
+    case "alter table":
+      return bindAlterTable(node, binding, (newer) => new Binding(newer, bindQuery, bindData));
+    case "rename":
+      return bindRename(node, binding);
+    case "set constraints":
+      return bindSetConstraints(node, binding);
+    case "comment":
+      return { kind: "ddl", command: bindComment(node, binding) };
     case "truncate":
       return { kind: "ddl", command: bindTruncate(node, binding) };
     case "analyze":

@@ -26,6 +26,8 @@ export type BoundStatement =
   | BoundExplain
   | BoundAnalyze
   | BoundDdl
+  | BoundDdlSteps
+  | BoundSetConstraints
   | BoundTransaction
   | BoundSet
   | BoundShow;
@@ -66,6 +68,26 @@ export interface BoundAnalyze {
 export interface BoundDdl {
   readonly kind: "ddl";
   readonly command: DdlCommand;
+  /** Rows of the table as they will be, by a plan over the definitions before the command; null: they stay. */
+  readonly rows?: Plan | null;
+}
+
+/** Bound when its turn comes, against the definitions as the steps before it left them. Null: nothing is left to do. */
+export type DdlStep = (env: BindEnvironment) => BoundDdl | null;
+
+/** A statement of several definition commands (ALTER TABLE). */
+export interface BoundDdlSteps {
+  readonly kind: "ddl steps";
+  readonly tag: string;
+  readonly steps: readonly DdlStep[];
+  readonly notices: readonly string[];
+}
+
+export interface BoundSetConstraints {
+  readonly kind: "set constraints";
+  /** Ids of foreign keys; null: ALL. */
+  readonly keys: readonly number[] | null;
+  readonly deferred: boolean;
 }
 
 export interface TransactionOptions {

@@ -272,8 +272,10 @@ export interface CreateTableStatement {
   readonly ifNotExists: boolean;
   readonly columns: readonly ColumnDefNode[];
   readonly constraints: readonly ConstraintNode[];
-  /** LIKE table INCLUDING …; the grammar's bit mask of options. */
-  readonly like: readonly { readonly table: NameNode; readonly options: number }[];
+  /** LIKE table INCLUDING …; the grammar's bit mask of options, and how many columns stand before it. */
+  readonly like: readonly { readonly table: NameNode; readonly options: number; readonly after: number }[];
+  /** CREATE IMMUTABLE TABLE. */
+  readonly immutable: boolean;
   readonly options: readonly OptionNode[];
   readonly onCommit: "preserve" | "delete" | "drop";
   readonly position: number;
@@ -430,7 +432,23 @@ export type AlterTableCommand =
   | { readonly kind: "drop default" | "set not null" | "drop not null"; readonly name: string }
   | { readonly kind: "add constraint"; readonly constraint: ConstraintNode }
   | { readonly kind: "drop constraint"; readonly name: string; readonly ifExists: boolean; readonly cascade: boolean }
-  | { readonly kind: "validate constraint"; readonly name: string };
+  | { readonly kind: "validate constraint"; readonly name: string }
+  | {
+      readonly kind: "add identity";
+      readonly name: string;
+      readonly always: boolean;
+      readonly options: readonly OptionNode[];
+    }
+  | { readonly kind: "set identity"; readonly name: string; readonly options: readonly OptionNode[] }
+  | { readonly kind: "drop identity" | "drop expression"; readonly name: string; readonly ifExists: boolean }
+  | {
+      readonly kind: "alter constraint";
+      readonly name: string;
+      readonly deferrable: boolean;
+      readonly initiallyDeferred: boolean;
+    }
+  /** Has no meaning here; `what` names it in the notice. */
+  | { readonly kind: "ignored"; readonly what: string };
 
 /** ALTER … RENAME; `column` (or constraint) null: the relation itself. */
 export interface RenameStatement {

@@ -178,14 +178,14 @@ function createTable(node: CreateStmt, c: Conversion, position: number): CreateT
   if (node.ofTypename !== undefined) throw notSupported("CREATE TABLE OF", position);
   const columns: ColumnDefNode[] = [];
   const constraints: ConstraintNode[] = [];
-  const like: { table: NameNode; options: number }[] = [];
+  const like: { table: NameNode; options: number; after: number }[] = [];
   for (const element of node.tableElts ?? []) {
     const tag = tagOf(element);
     if (tag === "ColumnDef") columns.push(columnDef(only(element, tag), c));
     else if (tag === "Constraint") constraints.push(constraint(only(element, tag), c));
     else if (tag === "TableLikeClause") {
       const clause = only(element, tag);
-      like.push({ table: relationName(clause.relation!, c), options: clause.options ?? 0 });
+      like.push({ table: relationName(clause.relation!, c), options: clause.options ?? 0, after: columns.length });
     }
   }
   const commit = node.oncommit;
@@ -197,6 +197,7 @@ function createTable(node: CreateStmt, c: Conversion, position: number): CreateT
     columns,
     constraints,
     like,
+    immutable: false,
     options: convertOptions(node.options, c),
     onCommit: commit === "ONCOMMIT_DELETE_ROWS" ? "delete" : commit === "ONCOMMIT_DROP" ? "drop" : "preserve",
     position,
@@ -364,7 +365,8 @@ function createIndex(node: IndexStmt, c: Conversion, position: number): CreateIn
 }
 
 function alterTable(node: AlterTableStmt, c: Conversion, position: number): AlterTableStatement {
-  if (node.objtype !== "OBJECT_TABLE") throw notSupported(`ALTER ${objectName(node.objtype)}`, position);
+  const isIndex = node.objtype === "OBJECT_INDEX";
+  if (node.objtype !== "OBJECT_TABLE" && !isIndex) throw notSupported(`ALTER ${objectName(node.objtype)}`, position);
   return {
     kind: "alter table",
     name: relationName(node.relation!, c),
@@ -401,8 +403,56 @@ function alterCommand(node: AlterTableCmd, c: Conversion, position: number): Alt
     case "AT_ValidateConstraint":
       return { kind: "validate constraint", name };
     default:
-      throw notSupported(`ALTER TABLE ${(node.subtype ?? "").replace(/^AT_/, "")}`, position);
+      return alterIdentity(node, name, ifExists, c) ?? ignoredCommand(node, position);
   }
+}
+
+/** Null: another action. */
+function alterIdentity(node: AlterTableCmd, name: string, ifExists: boolean, c: Conversion): AlterTableCommand | null {
+  switch (node.subtype) {
+    case "AT_AddIdentity": {
+      const identity = only(node.def, "Constraint");
+      const always = identity.generated_when === "a";
+      return { kind: "add identity", name, always, options: convertOptions(identity.options, c) };
+    }
+    case "AT_SetIdentity":
+      return { kind: "set identity", name, options: convertOptions(only(node.def, "List").items, c) };
+    case "AT_DropIdentity":
+      return { kind: "drop identity", name, ifExists };
+    case "AT_DropExpression":
+      return { kind: "drop expression", name, ifExists };
+    case "AT_AlterConstraint": {
+      const { conname = "", deferrable = false, initdeferred = false } = only(node.def, "ATAlterConstraint");
+      return { kind: "alter constraint", name: conname, deferrable, initiallyDeferred: initdeferred };
+    }
+    default:
+      return null;
+  }
+}
+
+/** Actions about storage and ownership, which have no meaning here: accepted, and said so in a notice. */
+const IGNORED_COMMANDS: Partial<Record<NonNullable<AlterTableCmd["subtype"]>, string>> = {
+  AT_SetStatistics: "SET STATISTICS",
+  AT_SetStorage: "SET STORAGE",
+  AT_SetCompression: "SET COMPRESSION",
+  AT_SetOptions: "SET (attribute options)",
+  AT_ResetOptions: "RESET (attribute options)",
+  AT_SetRelOptions: "SET (storage parameters)",
+  AT_ResetRelOptions: "RESET (storage parameters)",
+  AT_ClusterOn: "CLUSTER ON",
+  AT_DropCluster: "SET WITHOUT CLUSTER",
+  AT_SetLogged: "SET LOGGED",
+  AT_SetUnLogged: "SET UNLOGGED",
+  AT_DropOids: "SET WITHOUT OIDS",
+  AT_SetTableSpace: "SET TABLESPACE",
+  AT_ChangeOwner: "OWNER TO",
+  AT_ReplicaIdentity: "REPLICA IDENTITY",
+};
+
+function ignoredCommand(node: AlterTableCmd, position: number): AlterTableCommand {
+  const what = node.subtype === undefined ? undefined : IGNORED_COMMANDS[node.subtype];
+  if (what !== undefined) return { kind: "ignored", what };
+  throw notSupported(`ALTER TABLE ${(node.subtype ?? "").replace(/^AT_/, "")}`, position);
 }
 
 function objectName(type: ObjectType | undefined): string {

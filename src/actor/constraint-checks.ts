@@ -1,0 +1,236 @@
+/**
+ * Foreign keys: works off what writers of rows noted (exec/constraint-event.ts), at the end of the statement or, for
+ * deferred constraints, of the transaction. Checks and actions are statements of the engine's own, as in PostgreSQL
+ * (src/backend/utils/adt/ri_triggers.c); what those leave to check is worked off at once.
+ */
+import { quotedIdentifier } from "../catalog/relation-names.js";
+import type { ForeignKeyDef, TableDef } from "../catalog/table.js";
+import { type DbError, sqlError } from "../protocol/errors.js";
+import type { Value } from "../protocol/values.js";
+import type { ConstraintEvent, ReferencedEvent, ReferencingEvent } from "../query/exec/constraint-event.js";
+import type { ExecContext } from "../query/exec/context.js";
+import { after } from "../query/exec/operator.js";
+import { valueText } from "../query/exec/table-layout.js";
+import { TableWriter } from "../query/exec/table-writer.js";
+import { displayName } from "../query/expr/types.js";
+import type { ShardTransaction } from "../storage/transaction.js";
+import type { InternalStatements } from "./internal-statements.js";
+
+/** Actions that set off actions nest at most so deep. */
+const DEPTH_MAX = 1000;
+
+export class ConstraintChecks {
+  private depth = 0;
+
+  constructor(
+    private readonly statements: InternalStatements,
+    /** Whether checks of the constraint wait for the end of the transaction. */
+    private readonly isDeferred: (key: ForeignKeyDef) => boolean,
+    private readonly defer: (event: ConstraintEvent) => void,
+  ) {}
+
+  /** Checks and acts, in order; what is deferred goes to `defer` unless `final`. Throws 23503. */
+  run(events: readonly ConstraintEvent[], context: ExecContext, final = false): void | Promise<void> {
+    const tx = context.tx as ShardTransaction;
+    tx.guardReads(true);
+    const done = () => tx.guardReads(false);
+    try {
+      const pending = this.runFrom(events, 0, context, final);
+      if (pending instanceof Promise) return pending.finally(done);
+    } catch (error) {
+      done();
+      throw error;
+    }
+    done();
+  }
+
+  private runFrom(
+    events: readonly ConstraintEvent[],
+    from: number,
+    context: ExecContext,
+    final: boolean,
+  ): void | Promise<void> {
+    for (let i = from; i < events.length; i++) {
+      const pending = this.one(events[i]!, context, final);
+      if (pending instanceof Promise) return pending.then(() => this.runFrom(events, i + 1, context, final));
+    }
+  }
+
+  private one(event: ConstraintEvent, context: ExecContext, final: boolean): void | Promise<void> {
+    context.checkpoint();
+    if (event.kind === "referencing") {
+      const table = this.statements.table(event.tableId, context);
+      const key = table?.foreignKeys?.find(({ id }) => id === event.foreignKey.id);
+      if (table === null || key === undefined) return;
+      if (!final && this.isDeferred(key)) this.defer(event);
+      else return this.checkReferencing(event, table, key, context);
+      return;
+    }
+    const child = this.statements.table(event.reference.tableId, context);
+    const key = child?.foreignKeys?.find(({ id }) => id === event.reference.foreignKeyId);
+    const parent = this.statements.table(event.tableId, context);
+    if (child === null || key === undefined || parent === null) return;
+    const action = event.after === null ? key.onDelete : key.onUpdate;
+    if (action === "no action" && !final && this.isDeferred(key)) {
+      this.defer(event);
+      return;
+    }
+    const ends = { parent, child, key };
+    switch (action) {
+      case "no action":
+      case "restrict":
+        return this.refuse(event, ends, action, context);
+      case "cascade":
+        return this.act(cascade(event, ends), event, ends, context);
+      case "set null":
+        return this.act(setTo(event, ends, "NULL"), event, ends, context);
+      case "set default":
+        return after(this.act(setTo(event, ends, "DEFAULT"), event, ends, context), () =>
+          // Rows whose default is the removed key itself are as they were.
+          this.refuse(event, ends, "no action", context),
+        );
+    }
+  }
+
+  private checkReferencing(
+    event: ReferencingEvent,
+    table: TableDef,
+    key: ForeignKeyDef,
+    context: ExecContext,
+  ): void | Promise<void> {
+    const row = new TableWriter(table, context).find(event.rowKey);
+    if (row === null) return;
+    const values: Value[] = key.columns.map((id) => row[id]!);
+    if (values.includes(null)) {
+      if (key.match === "simple" || values.every((value) => value === null)) return;
+      throw violation(table, key, "MATCH FULL does not allow mixing of null and nonnull key values.");
+    }
+    const parent = this.statements.table(key.tableId, context)!;
+    const missing = () => {
+      const names = namesOf(table, key.columns).join(", ");
+      const texts = key.columns.map((id) => valueText(typeOf(table, id), row[id]!, context.timeZone)).join(", ");
+      return violation(table, key, `Key (${names})=(${texts}) is not present in table "${parent.name}".`);
+    };
+    const direct = findDirectly(parent, table, key, values, context);
+    if (direct !== null) {
+      if (!direct) throw missing();
+      return;
+    }
+    const conditions = key.references.map((id, i) => `${column(parent, id)} = ${param(table, key.columns[i]!, i)}`);
+    const sql = `SELECT 1 FROM ${qualified(parent)} WHERE ${conditions.join(" AND ")} LIMIT 1`;
+    return after(this.statements.run(sql, values, context).rows, ({ rows }) => {
+      if (rows.length === 0) throw missing();
+    });
+  }
+
+  /** Throws 23503 when a row still refers to the old values, unless (NO ACTION) another row has them now. */
+  private refuse(
+    event: ReferencedEvent,
+    ends: Ends,
+    action: "no action" | "restrict",
+    context: ExecContext,
+  ): void | Promise<void> {
+    const { parent, child, key } = ends;
+    const columns = event.reference.columns;
+    const own = columns.map((id, i) => `${column(parent, id)} = ${param(parent, id, i)}`);
+    const replaced =
+      action === "restrict"
+        ? ""
+        : ` AND NOT EXISTS (SELECT 1 FROM ${qualified(parent)} p WHERE ${own.map((text) => `p.${text}`).join(" AND ")})`;
+    const sql = `SELECT 1 FROM ${qualified(child)} f WHERE ${matching(ends, "f.")}${replaced} LIMIT 1`;
+    return after(this.statements.run(sql, event.before, context).rows, ({ rows }) => {
+      if (rows.length === 0) return;
+      const names = namesOf(parent, columns).join(", ");
+      const texts = columns.map((id, i) => valueText(typeOf(parent, id), event.before[i]!, context.timeZone));
+      const message = `update or delete on table "${parent.name}" violates foreign key constraint "${key.name}" on table "${child.name}"`;
+      throw sqlError("23503", message, {
+        detail: `Key (${names})=(${texts.join(", ")}) is still referenced from table "${child.name}".`,
+        table: child.name,
+        constraint: key.name,
+      });
+    });
+  }
+
+  private act(sql: string, event: ReferencedEvent, ends: Ends, context: ExecContext): void | Promise<void> {
+    const isCascade = event.after !== null && ends.key.onUpdate === "cascade";
+    const params = isCascade ? [...event.before, ...event.after] : event.before;
+    const run = this.statements.run(sql, params, context);
+    return after(run.rows, () => {
+      const events = run.context.statement.constraintEvents;
+      if (events === null) return;
+      if (++this.depth > DEPTH_MAX) throw sqlError("54001", "actions of foreign keys nest too deeply");
+      return after(this.runFrom(events, 0, context, false), () => {
+        this.depth--;
+      });
+    });
+  }
+}
+
+interface Ends {
+  readonly parent: TableDef;
+  readonly child: TableDef;
+  readonly key: ForeignKeyDef;
+}
+
+function violation(table: TableDef, key: ForeignKeyDef, detail: string): DbError {
+  const message = `insert or update on table "${table.name}" violates foreign key constraint "${key.name}"`;
+  return sqlError("23503", message, { detail, table: table.name, constraint: key.name });
+}
+
+/** Whether the referenced row is there, by one lookup; null when types differ and a comparison must convert. */
+function findDirectly(
+  parent: TableDef,
+  table: TableDef,
+  key: ForeignKeyDef,
+  values: readonly Value[],
+  context: ExecContext,
+): boolean | null {
+  const sameTypes = key.columns.every((id, i) => {
+    const own = typeOf(table, id);
+    const other = typeOf(parent, key.references[i]!);
+    return own.name === other.name && own.name !== "bpchar" && own.element === null && other.element === null;
+  });
+  if (!sameTypes) return null;
+  const reference = parent.referencedBy?.find(({ foreignKeyId }) => foreignKeyId === key.id);
+  const index = reference?.indexId ? parent.indexes.find(({ id }) => id === reference.indexId) : "primary key";
+  if (index === undefined || (index === "primary key" && parent.primaryKey === null)) return null;
+  const row: Value[] = [];
+  key.references.forEach((id, i) => {
+    row[id] = values[i]!;
+  });
+  return new TableWriter(parent, context).conflicting(row, index) !== null;
+}
+
+const typeOf = (table: TableDef, id: number) => table.columns.find((other) => other.id === id)!.type;
+const nameOf = (table: TableDef, id: number) => table.columns.find((other) => other.id === id)!.name;
+const namesOf = (table: TableDef, ids: readonly number[]) => ids.map((id) => nameOf(table, id));
+const column = (table: TableDef, id: number) => quotedIdentifier(nameOf(table, id));
+const qualified = (table: TableDef) => `${quotedIdentifier(table.schema)}.${quotedIdentifier(table.name)}`;
+/** A parameter that holds a value of the column. */
+const param = (table: TableDef, id: number, i: number) => `$${i + 1}::${displayName(typeOf(table, id))}`;
+
+/** Rows of the child that refer to the parent's values in $1, $2, … */
+function matching({ parent, child, key }: Ends, alias: string): string {
+  const conditions = key.columns.map(
+    (id, i) => `${alias}${column(child, id)} = ${param(parent, key.references[i]!, i)}`,
+  );
+  return conditions.join(" AND ");
+}
+
+function cascade(event: ReferencedEvent, ends: Ends): string {
+  const { parent, child, key } = ends;
+  if (event.after === null) return `DELETE FROM ${qualified(child)} WHERE ${matching(ends, "")}`;
+  const { length } = key.columns;
+  const sets = key.columns.map((id, i) => {
+    return `${column(child, id)} = $${length + i + 1}::${displayName(typeOf(parent, key.references[i]!))}`;
+  });
+  return `UPDATE ${qualified(child)} SET ${sets.join(", ")} WHERE ${matching(ends, "")}`;
+}
+
+function setTo(event: ReferencedEvent, ends: Ends, value: "NULL" | "DEFAULT"): string {
+  const { child, key } = ends;
+  const some = event.after === null && key.onDeleteColumns.length > 0;
+  const columns = some ? key.onDeleteColumns : key.columns;
+  const sets = columns.map((id) => `${column(child, id)} = ${value}`);
+  return `UPDATE ${qualified(child)} SET ${sets.join(", ")} WHERE ${matching(ends, "")}`;
+}

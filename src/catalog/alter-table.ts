@@ -1,0 +1,262 @@
+/** ALTER TABLE, one action at a time. Called by ddl.ts; constraints are in alter-constraint.ts. */
+import { sqlError } from "../protocol/errors.js";
+import { TABLE_COLUMNS_MAX } from "../protocol/limits.js";
+import { alterConstraint } from "./alter-constraint.js";
+import type { CatalogEditor } from "./catalog-editor.js";
+import type { AlterAction, AlterTableCommand } from "./ddl-command.js";
+import {
+  type ActionOutcome,
+  type DdlOutcome,
+  existingColumn,
+  existingTable,
+  NOTHING,
+  replaceColumn,
+  satisfies,
+  selectRows,
+  withoutNulls,
+} from "./ddl-outcome.js";
+import { dropForeignKey, dropReferences, verification } from "./foreign-key-ddl.js";
+import type { SequenceDef } from "./sequence.js";
+import { changed, ownedSequence, sequenceDef } from "./sequence-ddl.js";
+import { type ColumnDef, EXPRESSION_COLUMN, type IndexDef, type TableDef } from "./table.js";
+import { TableNames } from "./table-names.js";
+
+type Action<K extends AlterAction["kind"]> = Extract<AlterAction, { kind: K }>;
+
+export function alterTable(editor: CatalogEditor, command: AlterTableCommand, nowMicros: number): DdlOutcome {
+  const table = existingTable(editor, command.table);
+  const done = apply(editor, table, command.action, nowMicros);
+  if (table.immutable && done.rewrite) {
+    throw sqlError("0A000", `cannot rewrite the rows of immutable table "${table.name}"`);
+  }
+  return { ...NOTHING, ...done, tag: "ALTER TABLE" };
+}
+
+function apply(editor: CatalogEditor, table: TableDef, action: AlterAction, nowMicros: number): ActionOutcome {
+  switch (action.kind) {
+    case "add column":
+      return addColumn(editor, table, action, nowMicros);
+    case "drop column":
+      return dropColumn(editor, table, action);
+    case "set type":
+      return setType(editor, table, action);
+    case "set default":
+      editor.replaceTable(replaceColumn(table, defaultable(table, action.name).id, { defaultSql: action.defaultSql }));
+      return {};
+    case "set not null":
+      return setNotNull(editor, table, action.name);
+    case "drop not null":
+      return dropNotNull(editor, table, action.name);
+    case "drop expression":
+      return dropExpression(editor, table, action);
+    case "add identity":
+    case "set identity":
+    case "drop identity":
+      return alterIdentity(editor, table, action, nowMicros);
+    default:
+      return alterConstraint(editor, table, action);
+  }
+}
+
+function addColumn(
+  editor: CatalogEditor,
+  table: TableDef,
+  action: Action<"add column">,
+  nowMicros: number,
+): ActionOutcome {
+  const { column } = action;
+  const { schema } = table;
+  if (table.columns.some((other) => other.name === column.name)) {
+    const message = `column "${column.name}" of relation "${table.name}" already exists`;
+    if (!action.ifNotExists) throw sqlError("42701", message);
+    return { notices: [`${message}, skipping`] };
+  }
+  if (table.columns.length >= TABLE_COLUMNS_MAX) {
+    throw sqlError("54011", `tables can have at most ${TABLE_COLUMNS_MAX} columns`);
+  }
+  const id = table.nextColumnId;
+  let { defaultSql } = column;
+  let { refill } = action;
+  let sequence: SequenceDef | null = null;
+  if (column.sequence !== null) {
+    const name = new TableNames(editor, schema, table.name).relation(null, [column.name], "seq");
+    const owner = { tableId: table.id, columnId: id };
+    sequence = sequenceDef(editor.nextId(), schema, name, column.type, column.sequence, owner, nowMicros);
+    defaultSql = ownedSequence(sequence);
+    refill = defaultSql;
+  }
+  const { name, type, notNull, identity, generatedSql } = column;
+  const plain: ColumnDef = { id, name, type, notNull, defaultSql, missingSql: action.missing, identity };
+  const added = Object.freeze(generatedSql ? { ...plain, generatedSql } : plain);
+  const after: TableDef = Object.freeze({ ...table, columns: [...table.columns, added], nextColumnId: id + 1 });
+  editor.replaceTable(after);
+  if (sequence !== null) editor.createSequence(sequence);
+  const select = refill === null ? null : selectRows(after, new Map([[id, refill]]));
+  return {
+    rewrite: select === null ? null : { before: table, after, select },
+    verify: notNull && refill === null && action.missing === null ? [withoutNulls(after, added)] : [],
+  };
+}
+
+/** Whether the index has the column as a key, carries it, or reads it in an expression. */
+function involves(index: IndexDef, columnId: number, reads: (sql: string) => boolean): boolean {
+  return (
+    index.columns.some(
+      ({ expression, ...key }) => key.columnId === columnId || (expression && reads(expression.sql)),
+    ) ||
+    (index.include?.includes(columnId) ?? false) ||
+    (index.where ? reads(index.where) : false)
+  );
+}
+
+function dropColumn(editor: CatalogEditor, table: TableDef, action: Action<"drop column">): ActionOutcome {
+  const { name, cascade, reads } = action;
+  if (action.ifExists && !table.columns.some((other) => other.name === name)) {
+    return { notices: [`column "${name}" of relation "${table.name}" does not exist, skipping`] };
+  }
+  const column = existingColumn(table, name);
+  const what = `column ${name} of table ${table.name}`;
+  const notices: string[] = [];
+  const generated = table.columns.filter((other) => other.generatedSql && reads(other.generatedSql));
+  if (generated.length > 0 && !cascade) {
+    throw sqlError("2BP01", `cannot drop ${what} because other objects depend on it`, {
+      detail: generated.map((other) => `column ${other.name} of table ${table.name} depends on ${what}`).join("\n"),
+      hint: "Use DROP ... CASCADE to drop the dependent objects too.",
+    });
+  }
+  notices.push(...generated.map((other) => `drop cascades to column ${other.name} of table ${table.name}`));
+  const gone = new Set([column.id, ...generated.map((other) => other.id)]);
+  const isGone = (id: number) => gone.has(id);
+  const dropped = table.indexes.filter((index) => [...gone].some((id) => involves(index, id, reads)));
+  const keyGone = table.primaryKey?.some(isGone) ?? false;
+  const references = (table.referencedBy ?? []).filter((reference) => reference.columns.some(isGone));
+  const others = references.filter((reference) => reference.tableId !== table.id);
+  notices.push(...dropReferences(editor, what, table, others, cascade));
+  for (const key of table.foreignKeys ?? []) {
+    const own = key.columns.some(isGone) || (key.tableId === table.id && key.references.some(isGone));
+    if (own) dropForeignKey(editor, table, key);
+  }
+  for (const sequence of editor.view.sequencesOf(table)) {
+    if (isGone(sequence.ownedBy!.columnId)) editor.dropSequence(sequence);
+  }
+  const now = editor.view.tableById(table.id)!;
+  const after: TableDef = Object.freeze({
+    ...now,
+    columns: now.columns.filter((other) => !isGone(other.id)),
+    indexes: now.indexes.filter((index) => !dropped.includes(index)),
+    checks: now.checks.filter((check) => !reads(check.sql)),
+    primaryKey: keyGone ? null : now.primaryKey,
+    primaryKeyName: keyGone ? null : now.primaryKeyName,
+  });
+  editor.replaceTable(after);
+  if (keyGone) return { notices, rewrite: { before: table, after, select: selectRows(after) } };
+  return { notices, clearedIndexes: dropped.map((index) => ({ table, index })) };
+}
+
+function setType(editor: CatalogEditor, table: TableDef, action: Action<"set type">): ActionOutcome {
+  const { name, type, defaultSql, reads } = action;
+  const column = existingColumn(table, name);
+  const dependent = table.columns.find((other) => other.generatedSql && reads(other.generatedSql));
+  if (dependent !== undefined) {
+    throw sqlError("0A000", "cannot alter type of a column used by a generated column", {
+      detail: `Column "${name}" is used by generated column "${dependent.name}".`,
+    });
+  }
+  const isExpression = (index: IndexDef) =>
+    index.columns.some(({ columnId }) => columnId === EXPRESSION_COLUMN) && involves(index, column.id, reads);
+  if (table.indexes.some(isExpression)) {
+    throw sqlError("0A000", "cannot alter type of a column used by an index expression; drop the index first");
+  }
+  const after = replaceColumn(table, column.id, { type, defaultSql, missingSql: null });
+  editor.replaceTable(after);
+  const checks = table.checks.filter((check) => reads(check.sql)).map((check) => satisfies(after, check));
+  const references = [...editor.view.tables()].flatMap((owner) =>
+    (owner.foreignKeys ?? [])
+      .filter(
+        (key) =>
+          (owner.id === table.id && key.columns.includes(column.id)) ||
+          (key.tableId === table.id && key.references.includes(column.id)),
+      )
+      .map((key) => verification(owner, editor.view.tableById(key.tableId)!, key)),
+  );
+  const verify = [...checks, ...references];
+  return action.rewrites ? { rewrite: { before: table, after, select: null }, verify } : { verify };
+}
+
+/** A column that may have a default of its own. Throws 42601. */
+function defaultable(table: TableDef, name: string): ColumnDef {
+  const column = existingColumn(table, name);
+  const relation = `column "${name}" of relation "${table.name}"`;
+  if (column.identity !== null) {
+    throw sqlError("42601", `${relation} is an identity column`, {
+      hint: "Use ALTER TABLE ... ALTER COLUMN ... DROP IDENTITY instead.",
+    });
+  }
+  if (column.generatedSql) throw sqlError("42601", `${relation} is a generated column`);
+  return column;
+}
+
+function setNotNull(editor: CatalogEditor, table: TableDef, name: string): ActionOutcome {
+  const column = existingColumn(table, name);
+  if (column.notNull) return {};
+  const after = replaceColumn(table, column.id, { notNull: true });
+  editor.replaceTable(after);
+  return { verify: [withoutNulls(after, column)] };
+}
+
+function dropNotNull(editor: CatalogEditor, table: TableDef, name: string): ActionOutcome {
+  const column = existingColumn(table, name);
+  if (column.identity !== null) {
+    throw sqlError("42601", `column "${name}" of relation "${table.name}" is an identity column`);
+  }
+  if (table.primaryKey?.includes(column.id)) throw sqlError("42P16", `column "${name}" is in a primary key`);
+  editor.replaceTable(replaceColumn(table, column.id, { notNull: false }));
+  return {};
+}
+
+function dropExpression(editor: CatalogEditor, table: TableDef, action: Action<"drop expression">): ActionOutcome {
+  const column = existingColumn(table, action.name);
+  if (!column.generatedSql) {
+    const message = `column "${column.name}" of relation "${table.name}" is not a stored generated column`;
+    if (!action.ifExists) throw sqlError("55000", message);
+    return { notices: [`${message}, skipping`] };
+  }
+  editor.replaceTable(replaceColumn(table, column.id, { generatedSql: null }));
+  return {};
+}
+
+function alterIdentity(
+  editor: CatalogEditor,
+  table: TableDef,
+  action: Action<"add identity" | "set identity" | "drop identity">,
+  nowMicros: number,
+): ActionOutcome {
+  const column = existingColumn(table, action.name);
+  const relation = `column "${column.name}" of relation "${table.name}"`;
+  if (action.kind === "add identity") {
+    if (column.identity !== null) throw sqlError("55000", `${relation} is already an identity column`);
+    if (column.defaultSql !== null) throw sqlError("55000", `${relation} already has a default value`);
+    if (!column.notNull) throw sqlError("55000", `${relation} must be declared NOT NULL before identity can be added`);
+    const name = new TableNames(editor, table.schema, table.name).relation(null, [column.name], "seq");
+    const owner = { tableId: table.id, columnId: column.id };
+    const sequence = sequenceDef(editor.nextId(), table.schema, name, column.type, action.sequence, owner, nowMicros);
+    editor.createSequence(sequence);
+    const change = { identity: action.identity, defaultSql: ownedSequence(sequence) };
+    editor.replaceTable(replaceColumn(table, column.id, change));
+    return {};
+  }
+  if (column.identity === null) {
+    const message = `${relation} is not an identity column`;
+    if (action.kind === "drop identity" && action.ifExists) return { notices: [`${message}, skipping`] };
+    throw sqlError("55000", message);
+  }
+  const sequence = editor.view.sequencesOf(table).find(({ ownedBy }) => ownedBy!.columnId === column.id)!;
+  if (action.kind === "drop identity") {
+    editor.dropSequence(sequence);
+    editor.replaceTable(replaceColumn(table, column.id, { identity: null, defaultSql: null }));
+    return {};
+  }
+  if (action.identity !== null) editor.replaceTable(replaceColumn(table, column.id, { identity: action.identity }));
+  editor.replaceSequence(changed(sequence, action.options, nowMicros));
+  return {};
+}

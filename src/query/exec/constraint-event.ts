@@ -1,0 +1,28 @@
+/**
+ * What a changed row leaves to check when its statement, or its transaction, ends: both ends of foreign keys. Writers
+ * of rows make them (table-writer.ts), the session works them off (actor/constraint-checks.ts).
+ */
+import type { ForeignKeyDef, ReferenceDef } from "../../catalog/table.js";
+import type { Value } from "../../protocol/values.js";
+
+/** A row whose foreign key is new: the row it refers to must be there. */
+export interface ReferencingEvent {
+  readonly kind: "referencing";
+  readonly tableId: number;
+  readonly foreignKey: ForeignKeyDef;
+  /** The row's storage key; it may be gone or changed by the time of the check. */
+  readonly rowKey: Uint8Array;
+}
+
+/** A row that was removed, or whose referenced columns were changed: rows that refer to it must follow or refuse. */
+export interface ReferencedEvent {
+  readonly kind: "referenced";
+  readonly tableId: number;
+  readonly reference: ReferenceDef;
+  /** Values of `reference.columns`. */
+  readonly before: readonly Value[];
+  /** Null: removed. */
+  readonly after: readonly Value[] | null;
+}
+
+export type ConstraintEvent = ReferencingEvent | ReferencedEvent;

@@ -1,0 +1,14 @@
+/**
+ * The expressions of a table's definition, bound over one row: made by sql/bind, compiled by exec/table-expressions.ts
+ * and matched by optimize.
+ */
+import type { Expr } from "../expr/expr.js";
+import type { OutputColumn } from "./plan.js";
+
+/** Expressions over `columns`, which are the table's, in its order. */
+export interface BoundTable {
+  readonly columns: readonly OutputColumn[];
+  readonly generated: readonly { readonly columnId: number; readonly expr: Expr }[];
+  /** By id, of indexes with expressions or a predicate; a key that is a column is null. */
+  readonly indexes: ReadonlyMap<number, { readonly predicate: Expr | null; readonly keys: readonly (Expr | null)[] }>;
+}

@@ -1,0 +1,314 @@
+/**
+ * ALTER TABLE and ALTER … RENAME. A statement with several actions becomes a list of steps, each bound against the
+ * definitions as the steps before it left them, in PostgreSQL's order: what goes, types, what comes, constraints.
+ */
+import type { AlterAction, RelationName } from "../../catalog/ddl-command.js";
+import type { TableDef } from "../../catalog/table.js";
+import { sqlError } from "../../protocol/errors.js";
+import { toText } from "../../protocol/text-format.js";
+import type { SqlType } from "../../protocol/values.js";
+import { foldExpr } from "../../query/expr/fold.js";
+import { canCoerce, displayName } from "../../query/expr/types.js";
+import type { Plan } from "../../query/plan/plan.js";
+import type { AlterTableCommand, AlterTableStatement, ConstraintNode, RenameStatement } from "../parse/ast.js";
+import type { ExprNode, NameNode } from "../parse/ast-query.js";
+import { parseExpression } from "../parse/parse.js";
+import { boundDefault, defaultSql, draftColumn, finishColumn, isImmutable } from "./bind-column-def.js";
+import { bindCheck, bindForeignKey, bindKey } from "./bind-constraint.js";
+import { contextOf } from "./bind-context.js";
+import { bindExpr } from "./bind-expr.js";
+import { lookUpTable, scanOf } from "./bind-from.js";
+import { bindSequenceOptions } from "./bind-sequence.js";
+import { bindType } from "./bind-type.js";
+import { type Binding, columnExpr } from "./binding.js";
+import type { BindEnvironment, BoundDdl, BoundStatement, DdlStep } from "./bound-statement.js";
+import { coerceAssignment, isUnknown, typeName } from "./coerce.js";
+import { relationOf, Scope } from "./scope.js";
+import { project } from "./source.js";
+import { readsColumn, refuseParameters, renamesColumn } from "./stored-expression.js";
+
+type CommandOf<K extends AlterTableCommand["kind"]> = Extract<AlterTableCommand, { kind: K }>;
+
+/** The passes of PostgreSQL's ALTER TABLE (src/backend/commands/tablecmds.c, AlterTablePass). */
+function passOf(command: AlterTableCommand): number {
+  switch (command.kind) {
+    case "drop column":
+    case "drop constraint":
+    case "drop not null":
+    case "drop default":
+    case "drop identity":
+    case "drop expression":
+      return 0;
+    case "alter type":
+      return 1;
+    case "add column":
+      return 2;
+    case "add constraint": {
+      const { kind } = command.constraint;
+      return kind === "primary key" || kind === "unique" ? 4 : 5;
+    }
+    case "validate constraint":
+    case "ignored":
+      return 6;
+    default:
+      return 3;
+  }
+}
+
+/** `rebind`: a binding over the definitions that an environment has. */
+export function bindAlterTable(
+  node: AlterTableStatement,
+  binding: Binding,
+  rebind: (env: BindEnvironment) => Binding,
+): BoundStatement {
+  const tag = "ALTER TABLE";
+  const relation = relationOf(node.name);
+  if (node.ifExists && !tableExists(node.name, binding)) {
+    return { kind: "ddl steps", tag, steps: [], notices: [`relation "${relation.name}" does not exist, skipping`] };
+  }
+  const ignored = node.commands.flatMap((command) => (command.kind === "ignored" ? [command.what] : []));
+  const notices = ignored.map((what) => `${what} has no effect here and was passed over`);
+  const isIndex = node.commands.length === ignored.length && binding.env.catalog.index(relation.schema, relation.name);
+  if (!isIndex) lookUpTable(node.name, binding);
+  const steps = [...node.commands]
+    .sort((a, b) => passOf(a) - passOf(b))
+    .flatMap((command) => stepsOf(command))
+    .map(
+      (bind): DdlStep =>
+        (env) => {
+          const inner = rebind(env);
+          return bind(lookUpTable(node.name, inner), inner);
+        },
+    );
+  return { kind: "ddl steps", tag, steps, notices };
+}
+
+function tableExists(name: NameNode, binding: Binding): boolean {
+  const { schema, name: table } = relationOf(name);
+  const { catalog, searchPath } = binding.env;
+  return (schema === null ? searchPath : [schema]).some((candidate) => catalog.table(candidate, table) !== null);
+}
+
+type Step = (table: TableDef, binding: Binding) => BoundDdl | null;
+
+function stepsOf(command: AlterTableCommand): Step[] {
+  switch (command.kind) {
+    case "add column": {
+      const { column } = command;
+      const constraints = column.constraints.filter(({ kind }) => isConstraint(kind));
+      // IF NOT EXISTS covers the constraints of the column, too.
+      const known = (table: TableDef) => command.ifNotExists && table.columns.some(({ name }) => name === column.name);
+      let skipped = false;
+      return [
+        (table, binding) => {
+          skipped = known(table);
+          return addColumn(command, table, binding);
+        },
+        ...constraints.map(
+          (constraint): Step =>
+            (table, binding) =>
+              skipped ? null : addConstraint(constraint, column.name, table, binding),
+        ),
+      ];
+    }
+    case "alter type":
+      return [(table, binding) => alterType(command, table, binding)];
+    case "add constraint":
+      return [(table, binding) => addConstraint(command.constraint, null, table, binding)];
+    case "ignored":
+      return [];
+    default:
+      return [(table, binding) => alter(table, plainAction(command, table, binding))];
+  }
+}
+
+const isConstraint = (kind: ConstraintNode["kind"]) =>
+  kind === "primary key" || kind === "unique" || kind === "check" || kind === "foreign key";
+
+function nameOf(table: TableDef): RelationName {
+  return { schema: table.schema, name: table.name, position: 0 };
+}
+
+function alter(table: TableDef, action: AlterAction, rows: Plan | null = null): BoundDdl {
+  return { kind: "ddl", command: { kind: "alter table", table: nameOf(table), action }, rows };
+}
+
+/** Throws 42703. */
+function columnOf(table: TableDef, name: string) {
+  const column = table.columns.find((other) => other.name === name);
+  if (column === undefined) {
+    throw sqlError("42703", `column "${name}" of relation "${table.name}" does not exist`);
+  }
+  return column;
+}
+
+type Plain = Exclude<AlterTableCommand, { kind: "add column" | "alter type" | "add constraint" | "ignored" }>;
+
+function plainAction(command: Plain, table: TableDef, binding: Binding): AlterAction {
+  const { name } = command;
+  switch (command.kind) {
+    case "drop column":
+      return { ...command, reads: readsColumn(name) };
+    case "set default": {
+      const column = columnOf(table, name);
+      return { kind: "set default", name, defaultSql: defaultSql(command.expr, column, binding) };
+    }
+    case "drop default":
+      return { kind: "set default", name, defaultSql: null };
+    case "add identity": {
+      const { type } = columnOf(table, name);
+      if (!["int2", "int4", "int8"].includes(type.name)) {
+        throw sqlError("22023", "identity column type must be smallint, integer, or bigint");
+      }
+      const identity = command.always ? "always" : "by default";
+      return { kind: "add identity", name, identity, sequence: bindSequenceOptions(command.options) };
+    }
+    case "set identity": {
+      // The grammar gives the letter's code: a for ALWAYS, d for BY DEFAULT.
+      const generated = command.options.find((option) => option.name === "generated");
+      const identity = generated === undefined ? null : generated.value === "a".charCodeAt(0) ? "always" : "by default";
+      const options = bindSequenceOptions(command.options.filter((option) => option !== generated));
+      return { kind: "set identity", name, identity, options };
+    }
+    case "drop constraint":
+    case "drop identity":
+    case "drop expression":
+    case "alter constraint":
+      return command;
+    default:
+      return { kind: command.kind, name };
+  }
+}
+
+function addColumn(command: CommandOf<"add column">, table: TableDef, binding: Binding): BoundDdl {
+  const draft = draftColumn(command.column);
+  const { name, type } = draft.column;
+  const { ifNotExists } = command;
+  // Only the new column itself may not be read by its expression.
+  const column = finishColumn(draft, table, binding);
+  const base = { kind: "add column", column, ifNotExists } as const;
+  if (draft.generatedNode !== null) {
+    return alter(table, { ...base, missing: null, refill: `NULL::${displayName(type)}` });
+  }
+  if (draft.defaultNode === null) return alter(table, { ...base, missing: null, refill: null });
+  const bound = boundDefault(draft.defaultNode, { name, type }, binding);
+  const folded = isImmutable(bound) ? foldExpr(bound) : bound;
+  if (folded.kind === "const") {
+    const missing = folded.value === null ? null : toText(type, folded.value);
+    return alter(table, { ...base, missing, refill: null });
+  }
+  return alter(table, { ...base, missing: null, refill: `(${column.defaultSql})::${displayName(type)}` });
+}
+
+function addConstraint(node: ConstraintNode, own: string | null, table: TableDef, binding: Binding): BoundDdl {
+  switch (node.kind) {
+    case "primary key":
+    case "unique": {
+      const primary = node.kind === "primary key";
+      if (node.index !== null) {
+        return alter(table, { kind: "add key using index", primary, name: node.name, index: node.index });
+      }
+      return alter(table, { kind: "add key", primary, key: bindKey(node, own, table) });
+    }
+    case "check":
+      return alter(table, { kind: "add check", check: bindCheck(node, own, table, binding) });
+    case "foreign key":
+      return alter(table, { kind: "add foreign key", foreignKey: bindForeignKey(node, own, table, binding) });
+    default:
+      throw sqlError("0A000", `ADD CONSTRAINT ${node.kind.toUpperCase()} is not supported yet`, {
+        position: node.position,
+      });
+  }
+}
+
+/** The rows under the new type come from a query over the table as it was. */
+function alterType(command: CommandOf<"alter type">, table: TableDef, binding: Binding): BoundDdl {
+  const column = columnOf(table, command.name);
+  const { name } = column;
+  const type = bindType(command.type);
+  const target = { name, type };
+  const { plan, items, columns } = scanOf(table, null, false, 0, binding);
+  const scope = new Scope(null);
+  scope.items = items;
+  const context = { ...contextOf(binding, scope, "transform expressions"), subqueries: false };
+  const { using } = command;
+  if (using !== null) refuseParameters(using, "transform expressions");
+  const i = table.columns.indexOf(column);
+  const value = using === null ? columnExpr(columns[i]!) : bindExpr(using, context);
+  if (!isUnknown(value) && !canCoerce(value.type, type, "assignment")) {
+    const subject = using === null ? `column "${name}"` : `result of USING clause for column "${name}"`;
+    throw sqlError("42804", `${subject} cannot be cast automatically to type ${typeName(type)}`, {
+      hint:
+        using === null
+          ? `You might need to specify "USING ${name}::${displayName(type)}".`
+          : "You might need to add an explicit cast.",
+    });
+  }
+  const exprs = columns.map(columnExpr);
+  const changed = exprs.map((expr, at) => (at === i ? coerceAssignment(value, target, binding, 0) : expr));
+  const names = table.columns.map((other) => other.name);
+  const rows = project(plan, changed, names, binding).plan;
+  const rewrites = using !== null || !keepsValues(column.type, type);
+  const action: AlterAction = {
+    kind: "set type",
+    name,
+    type,
+    rewrites,
+    defaultSql: defaultUnder(column, type, binding),
+    reads: readsColumn(name),
+  };
+  return alter(table, action, rewrites ? rows : null);
+}
+
+/** Text types hold the same bytes; a bound may only grow. */
+function keepsValues(from: SqlType, to: SqlType): boolean {
+  if (from === to) return true;
+  const isText = (type: SqlType) => type.name === "text" || type.name === "varchar";
+  if (!isText(from) || !isText(to)) return false;
+  return to.modifier === null || (from.modifier !== null && to.modifier >= from.modifier);
+}
+
+function defaultUnder(column: TableDef["columns"][number], type: SqlType, binding: Binding): string | null {
+  const { name, defaultSql: sql } = column;
+  if (sql === null || column.identity !== null) return sql;
+  const node: ExprNode = parseExpression(sql);
+  const before = boundDefault(node, column, binding);
+  if (!canCoerce(before.type, type, "assignment")) {
+    const message = `default for column "${name}" cannot be cast automatically to type ${typeName(type)}`;
+    throw sqlError("42804", message);
+  }
+  return before.type === type ? sql : `(${sql})::${displayName(column.type)}`;
+}
+
+export function bindRename(node: RenameStatement, binding: Binding): BoundStatement {
+  const { object, position, newName } = node;
+  const tag = object === "index" ? "ALTER INDEX" : "ALTER TABLE";
+  const relation = relationOf(node.relation);
+  const { catalog, searchPath } = binding.env;
+  const schemas = relation.schema === null ? searchPath : [relation.schema];
+  const skipped = (): BoundStatement => {
+    return { kind: "ddl steps", tag, steps: [], notices: [`relation "${relation.name}" does not exist, skipping`] };
+  };
+  const isKey = (schema: string) =>
+    catalog.index(schema, relation.name) !== null ||
+    catalog.tables().some((table) => table.schema === schema && table.primaryKeyName === relation.name);
+  const command = {
+    kind: "rename",
+    part: node.part,
+    newName,
+    renamed: renamesColumn(node.part ?? "", newName),
+  } as const;
+  // ALTER TABLE takes an index, too.
+  if (object === "index" || (object === "table" && !tableExists(node.relation, binding) && schemas.some(isKey))) {
+    const schema = schemas.find(isKey);
+    if (schema === undefined && node.ifExists) return skipped();
+    const found = { schema: schema ?? schemas[0]!, name: relation.name, position: node.relation.position };
+    return { kind: "ddl", command: { ...command, object: "index", relation: found }, rows: null };
+  }
+  if (object !== "table" && object !== "column" && object !== "constraint") {
+    throw sqlError("0A000", `ALTER ${object.toUpperCase()} RENAME is not supported yet`, { position });
+  }
+  if (node.ifExists && !tableExists(node.relation, binding)) return skipped();
+  const table = lookUpTable(node.relation, binding);
+  return { kind: "ddl", command: { ...command, object, relation: nameOf(table) }, rows: null };
+}

@@ -1,0 +1,85 @@
+/** LIKE of CREATE TABLE: what of another table's definition goes into the new one. */
+import type { CreateTableCommand, NewCheck, NewIndexColumn, NewKey } from "../../catalog/ddl-command.js";
+import { PLAIN_SEQUENCE } from "../../catalog/sequence.js";
+import { EXPRESSION_COLUMN, type IndexColumn, type TableDef } from "../../catalog/table.js";
+import type { CreateTableStatement } from "../parse/ast.js";
+import { parseExpression } from "../parse/parse.js";
+import type { ColumnDraft } from "./bind-column-def.js";
+import { lookUpTable } from "./bind-from.js";
+import type { Binding } from "./binding.js";
+
+/** The grammar's bits of INCLUDING. */
+const COMMENTS = 1 << 0;
+const CONSTRAINTS = 1 << 2;
+const DEFAULTS = 1 << 3;
+const GENERATED = 1 << 4;
+const IDENTITY = 1 << 5;
+const INDEXES = 1 << 6;
+
+export interface TableCopy {
+  readonly columns: readonly ColumnDraft[];
+  readonly primaryKey: NewKey | null;
+  readonly uniques: readonly NewKey[];
+  readonly checks: readonly NewCheck[];
+  readonly indexes: CreateTableCommand["indexes"];
+}
+
+/** Names, types and NOT NULL always; the rest as INCLUDING says. Names of indexes are made up anew. */
+export function copyTable({ table: name, options }: CreateTableStatement["like"][number], binding: Binding): TableCopy {
+  const table = lookUpTable(name, binding);
+  const has = (option: number) => (options & option) !== 0;
+  const nameOf = (id: number) => table.columns.find((column) => column.id === id)!.name;
+  const columns = table.columns.map((column): ColumnDraft => {
+    const isIdentity = column.identity !== null;
+    const sequence = binding.env.catalog.sequencesOf(table).find(({ ownedBy }) => ownedBy!.columnId === column.id);
+    const copied = isIdentity && has(IDENTITY);
+    const comment = has(COMMENTS) ? table.comments?.[`column ${column.id}`] : undefined;
+    return {
+      column: {
+        name: column.name,
+        type: column.type,
+        notNull: column.notNull,
+        // The other table's sequence goes on numbering both, as PostgreSQL has it.
+        defaultSql: !isIdentity && has(DEFAULTS) ? column.defaultSql : null,
+        identity: copied ? column.identity : null,
+        sequence: copied ? { ...PLAIN_SEQUENCE, ...sequence } : null,
+        ...(comment !== undefined && { comment }),
+      },
+      defaultNode: null,
+      generatedNode: column.generatedSql && has(GENERATED) ? parseExpression(column.generatedSql) : null,
+    };
+  });
+  const checks = has(CONSTRAINTS)
+    ? table.checks.map((check): NewCheck => ({ name: check.name, sql: check.sql, column: null }))
+    : [];
+  if (!has(INDEXES)) return { columns, primaryKey: null, uniques: [], checks, indexes: [] };
+  const keyOf = (ids: readonly number[]): NewKey => ({ name: null, columns: ids.map(nameOf) });
+  const uniques = table.indexes.filter((index) => index.constraint === "unique");
+  return {
+    columns,
+    checks,
+    primaryKey: table.primaryKey === null ? null : keyOf(table.primaryKey),
+    uniques: uniques.map((index) => ({
+      ...keyOf(index.columns.map((column) => column.columnId)),
+      ...(index.include && { include: index.include.map(nameOf) }),
+      ...(index.nullsNotDistinct && { nullsNotDistinct: true }),
+    })),
+    indexes: table.indexes
+      .filter((index) => index.constraint === null)
+      .map((index) => ({
+        name: null,
+        unique: index.unique,
+        columns: index.columns.map((column) => copyKey(column, table)),
+        where: index.where ?? null,
+        include: (index.include ?? []).map(nameOf),
+        nullsNotDistinct: index.nullsNotDistinct ?? false,
+        notices: [],
+      })),
+  };
+}
+
+function copyKey({ columnId, descending, nullsFirst, expression }: IndexColumn, table: TableDef): NewIndexColumn {
+  if (columnId === EXPRESSION_COLUMN) return { name: "expr", descending, nullsFirst, expression: expression! };
+  const { name } = table.columns.find((column) => column.id === columnId)!;
+  return { name, descending, nullsFirst };
+}

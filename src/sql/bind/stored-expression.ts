@@ -1,0 +1,73 @@
+/**
+ * Expressions that definitions keep as SQL text over one row: checks, generated columns, keys and predicates of
+ * indexes. They name columns without the table, so that a table can be renamed without touching them.
+ */
+import type { TableDef } from "../../catalog/table.js";
+import { sqlError } from "../../protocol/errors.js";
+import type { ExprNode } from "../parse/ast-query.js";
+import { parseExpression } from "../parse/parse.js";
+import { printExpr } from "../parse/print-expr.js";
+import { contextOf, type ExprContext } from "./bind-context.js";
+import type { Binding } from "./binding.js";
+import { Scope } from "./scope.js";
+import { itemOf, rowColumnsOf } from "./stored-row.js";
+
+type ColumnNode = Extract<ExprNode, { kind: "column" }>;
+
+/** The text to keep. */
+export function storedSql(node: ExprNode): string {
+  return printExpr(mapColumns(node, (column) => ({ ...column, path: column.path.slice(-1) })));
+}
+
+/** Names of the columns that the expression reads, in order of appearance. */
+export function columnsRead(node: ExprNode): string[] {
+  const names = new Set<string>();
+  mapColumns(node, (column) => {
+    names.add(column.path.at(-1) ?? "");
+    return column;
+  });
+  return [...names];
+}
+
+/** Whether a stored expression reads the column. */
+export function readsColumn(name: string): (sql: string) => boolean {
+  return (sql) => columnsRead(parseExpression(sql)).includes(name);
+}
+
+/** A stored expression with a column under another name. */
+export function renamesColumn(from: string, to: string): (sql: string) => string {
+  return (sql) =>
+    printExpr(
+      mapColumns(parseExpression(sql), (column) =>
+        column.path.length === 1 && column.path[0] === from ? { ...column, path: [to] } : column,
+      ),
+    );
+}
+
+/** The tree with its column references replaced; nodes of the syntax tree are plain objects and arrays. */
+function mapColumns(node: ExprNode, change: (column: ColumnNode) => ColumnNode): ExprNode {
+  const visit = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(visit);
+    if (typeof value !== "object" || value === null) return value;
+    if ("kind" in value && value.kind === "column") return change(value as ColumnNode);
+    return Object.fromEntries(Object.entries(value).map(([key, child]) => [key, visit(child)]));
+  };
+  return visit(node) as ExprNode;
+}
+
+/** A place where an expression over one row of the table stands; `clause` names it in messages. */
+export function rowContext(table: TableDef, clause: string, binding: Binding): ExprContext {
+  const scope = new Scope(null);
+  scope.items = [itemOf(table, table.name, rowColumnsOf(table, binding))];
+  return { ...contextOf(binding, scope, clause), subqueries: false };
+}
+
+/** A stored expression has no statement whose parameters it could use. Throws 42P02. */
+export function refuseParameters(node: unknown, where: string): void {
+  if (typeof node !== "object" || node === null) return;
+  if ("kind" in node && node.kind === "parameter") {
+    const { index, position } = node as Extract<ExprNode, { kind: "parameter" }>;
+    throw sqlError("42P02", `there is no parameter $${index + 1} in ${where}`, { position });
+  }
+  for (const child of Object.values(node)) refuseParameters(child, where);
+}
