@@ -366,7 +366,7 @@ export class Session {
 
   private internalStatements(): InternalStatements {
     this.internal ??= new InternalStatements(this.tenant, (sql, { tx }) =>
-      planStatement(sql, [], this.tenant.catalog.view(tx)),
+      planStatement(sql, [], this.tenant.catalog.view(tx), this.tenant.statistics.source(tx)),
     );
     return this.internal;
   }
