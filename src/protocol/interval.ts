@@ -71,21 +71,36 @@ export function intervalUnit(word: string): string | null {
   return Object.hasOwn(UNITS, singular) ? singular : null;
 }
 
-const INT32_MAX = 2_147_483_647;
+/** Microseconds are 64-bit integers; beyond 2^53 ours are rounded. */
+const MICROS_MAX = 2 ** 63;
+const isInt32 = (x: number) => x >= -2_147_483_648 && x <= 2_147_483_647;
 
 /** An interval whose parts PostgreSQL can hold. Throws 22008 "interval out of range". */
 export function makeInterval(months: number, days: number, micros: number): Interval {
-  if (!(Math.abs(months) <= INT32_MAX && Math.abs(days) <= INT32_MAX && Math.abs(micros) <= 9.223_372_036_854_775e18)) {
+  if (!(isInt32(months) && isInt32(days) && Math.abs(micros) <= MICROS_MAX)) {
     throw sqlError("22008", "interval out of range");
   }
   return { months: months + 0, days: days + 0, micros: micros + 0 };
 }
 
+const SECOND_UNITS = ["second", "millisecond", "microsecond"];
+const TIME_UNITS = ["hour", "minute", ...SECOND_UNITS];
+
 /** Collects fields; fractions of a unit spill into the next smaller ones as PostgreSQL's DecodeInterval does. */
 class Accumulator {
+  years = 0;
   months = 0;
   days = 0;
   micros = 0;
+  private readonly seen = new Set<string>();
+
+  /** False when the unit was given before; a time of day counts hours, minutes and all of seconds. */
+  claim(unit: string, fractional = false): boolean {
+    const claimed = unit === "time" ? TIME_UNITS : unit === "second" && fractional ? SECOND_UNITS : [unit];
+    if (claimed.some((name) => this.seen.has(name))) return false;
+    for (const name of claimed) this.seen.add(name);
+    return true;
+  }
 
   add(amount: number, unit: string): void {
     const [part, factor] = UNITS[unit] as readonly [Unit, number];
@@ -99,7 +114,8 @@ class Accumulator {
       this.days += whole * factor;
       this.addFractionalDays(fraction * factor);
     } else {
-      this.months += whole * factor;
+      if (factor % 12 === 0) this.years += whole * (factor / 12);
+      else this.months += whole * factor;
       // A fraction of a year or more counts whole months, a fraction of a month days.
       if (factor === 1) this.addFractionalDays(fraction * 30);
       else this.months += Math.round(fraction * factor);
@@ -115,6 +131,7 @@ class Accumulator {
   }
 
   negate(): void {
+    this.years = -this.years;
     this.months = -this.months;
     this.days = -this.days;
     this.micros = -this.micros;
@@ -141,8 +158,10 @@ export function parseInterval(text: string, modifier: number | null = null): Int
   const mask = modifier === null ? 0x7fff : modifier >>> 16;
   if (/^-?P/.test(source)) parseIso(source, fields, text);
   else parseVerbose(source, fields, text, mask);
-  const { months, days, micros } = fields;
-  if (Math.abs(months) > INT32_MAX || Math.abs(days) > INT32_MAX || Math.abs(micros) > 9.3e18) throw outOfRange(text);
+  const { days, micros } = fields;
+  const months = fields.years * 12 + fields.months;
+  if (![fields.years, fields.months, days].every(isInt32) || Math.abs(micros) > MICROS_MAX) throw outOfRange(text);
+  if (!isInt32(months)) throw sqlError("22008", "interval out of range");
   return limitInterval({ months: months + 0, days: days + 0, micros: micros + 0 }, modifier);
 }
 
@@ -169,33 +188,47 @@ export function limitInterval(interval: Interval, modifier: number | null): Inte
   return { months: months + 0, days: days + 0, micros: roundMicros(micros, digits === 0xffff ? null : digits) + 0 };
 }
 
-/** ISO 8601: P1Y2M3W4DT5H6M7.5S with signs anywhere, and the alternative P0001-02-03T04:05:06. */
+/** A number of ISO 8601's form: a sign, digits with or without a point, an exponent. */
+const ISO_NUMBER = "[+-]?(?:\\d+\\.?\\d*|\\.\\d+)(?:[eE][+-]?\\d+)?";
+const ISO_DATE = new RegExp(`^(?:${ISO_NUMBER}[YMWD])*$`);
+const ISO_TIME = new RegExp(`^(?:${ISO_NUMBER}[HMS])+$`);
+const ISO_PART = new RegExp(`(${ISO_NUMBER})([A-Z])`, "g");
+const ISO_PLAIN_DATE = new RegExp(`^(${ISO_NUMBER})(?:-(${ISO_NUMBER}))?(?:-(${ISO_NUMBER}))?$`);
+const ISO_PLAIN_TIME = new RegExp(`^(${ISO_NUMBER})(?::(${ISO_NUMBER}))?(?::(${ISO_NUMBER}))?$`);
+const ISO_DATE_UNITS: Readonly<Record<string, string>> = { Y: "year", M: "month", W: "week", D: "day" };
+const ISO_TIME_UNITS: Readonly<Record<string, string>> = { H: "hour", M: "minute", S: "second" };
+/**
+ * ISO 8601: P1Y2M3W4DT5H6M7.5S with signs anywhere, the alternative P0001-02-03T04:05:06, and its basic form
+ * P00010203T040506.
+ */
 function parseIso(source: string, fields: Accumulator, text: string): void {
   const negative = source.startsWith("-");
-  const body = source.slice(negative ? 2 : 1);
-  const alternative = /^([+-]?\d+)-(\d+)(?:-(\d+))?(?:T(\d+):(\d+)(?::(\d+(?:\.\d*)?))?)?$/.exec(body);
-  if (alternative !== null) {
-    const [, years, months, days, hours, minutes, seconds] = alternative.map((part) => Number(part ?? 0));
-    fields.add((years as number) * 12 + (months as number), "month");
-    fields.add(days as number, "day");
-    fields.micros += (hours as number) * HOUR_MICROS + (minutes as number) * MINUTE_MICROS;
-    fields.add(seconds as number, "second");
-  } else {
-    const match = /^((?:[+-]?\d*\.?\d+[YMWD])*)(?:T((?:[+-]?\d*\.?\d+[HMS])+))?$/.exec(body);
-    if (match === null || body === "") throw invalid(text);
-    const dateUnits: Record<string, string> = { Y: "year", M: "month", W: "week", D: "day" };
-    const timeUnits: Record<string, string> = { H: "hour", M: "minute", S: "second" };
-    for (const [part, units] of [
-      [match[1] ?? "", dateUnits],
-      [match[2] ?? "", timeUnits],
-    ] as const) {
-      for (const [, amount, unit] of part.matchAll(/([+-]?[\d.]+)([A-Z])/g)) {
-        fields.add(Number(amount), units[unit as string] as string);
-      }
-    }
+  const body = source
+    .slice(negative ? 2 : 1)
+    .replace(BASIC_DATE, "$1-$2-$3")
+    .replace(BASIC_TIME, "T$1:$2:$3");
+  const [date = "", time] = body.split("T");
+  if (body === "" || time === "") throw invalid(text);
+  if (ISO_DATE.test(date)) addParts(fields, date, ISO_DATE_UNITS);
+  else addPlain(fields, ISO_PLAIN_DATE.exec(date), ["year", "month", "day"], text);
+  if (time !== undefined) {
+    if (ISO_TIME.test(time)) addParts(fields, time, ISO_TIME_UNITS);
+    else addPlain(fields, ISO_PLAIN_TIME.exec(time), ["hour", "minute", "second"], text);
   }
   if (negative) fields.negate();
 }
+
+function addParts(fields: Accumulator, part: string, units: Readonly<Record<string, string>>): void {
+  for (const [, amount, unit] of part.matchAll(ISO_PART)) fields.add(Number(amount), units[unit as string] as string);
+}
+
+function addPlain(fields: Accumulator, match: RegExpExecArray | null, units: readonly string[], text: string): void {
+  if (match === null) throw invalid(text);
+  for (const [i, unit] of units.entries()) fields.add(Number(match[i + 1] ?? 0), unit);
+}
+
+const BASIC_DATE = /^(\d{4})(\d{2})(\d{2})(?=T|$)/;
+const BASIC_TIME = /T(\d{2})(\d{2})(\d{2}(?:\.\d+)?)$/;
 
 const TOKEN =
   /\s*(?:([+-]?)(\d+):(\d+)(?::(\d+(?:\.\d*)?)|(\.\d+))?|([+-]?)(\d+)-(\d+)(?![\d])|([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)|(@)|([a-z]+))/iy;
@@ -203,12 +236,13 @@ const TOKEN =
 /** "1 year 2 mons 3 days 04:05:06 ago", "1-2", "3 04:05:06" and mixtures; units may touch their numbers. */
 function parseVerbose(source: string, fields: Accumulator, text: string, mask: number): void {
   let pending: number | null = null;
+  /** A number in front of a number: days, if that one turns out to be hours. */
+  let earlier: number | null = null;
   let any = false;
   let ago = false;
   // A sign at the front of SQL's standard form counts for all its fields.
   TOKEN.lastIndex = 0;
   while (TOKEN.lastIndex < source.length) {
-    const at = TOKEN.lastIndex;
     const match = TOKEN.exec(source);
     if (match === null || ago) {
       TOKEN.lastIndex = 0;
@@ -216,29 +250,52 @@ function parseVerbose(source: string, fields: Accumulator, text: string, mask: n
     }
     const [, sign, hours, minutes, seconds, fraction, ymSign, years, months, number, , word] = match;
     if (hours !== undefined) {
-      if (pending !== null) fields.add(pending, "day");
+      if (!fields.claim("time")) throw invalid(text);
+      if (pending !== null) {
+        if (!fields.claim("day")) throw invalid(text);
+        fields.add(pending, "day");
+      }
       pending = null;
       fields.micros += timeField(sign === "-", hours, minutes as string, seconds ?? null, fraction ?? null, mask, text);
     } else if (years !== undefined) {
-      if (pending !== null || Number(months) > 11) throw invalid(text);
+      if (pending !== null || !fields.claim("month")) throw invalid(text);
+      if (Number(months) > 11) throw outOfRange(text);
       const total = Number(years) * 12 + Number(months);
       fields.months += ymSign === "-" ? -total : total;
     } else if (number !== undefined) {
-      if (pending !== null) fields.add(pending, "day");
+      if (earlier !== null) throw invalid(text);
+      earlier = pending;
       pending = Number(number);
       if (pending === 0 && number.startsWith("-")) pending = -0;
     } else if (word !== undefined) {
       if (word.toLowerCase() === "ago") ago = any;
       const unit = ago ? null : intervalUnit(word);
       if ((unit === null && !ago) || (!ago && pending === null) || (ago && pending !== null)) throw invalid(text);
-      if (unit !== null) fields.add(pending as number, unit);
+      if (unit !== null) {
+        if (!fields.claim(unit, !Number.isInteger(pending))) throw invalid(text);
+        fields.add(pending as number, unit);
+        earlier = addDays(fields, earlier, unit, text);
+      }
       pending = null;
-    } else if (at !== 0) throw invalid(text);
+    }
     any = any || match[10] === undefined;
   }
-  if (pending !== null) fields.add(pending, bareUnit(mask));
+  if (pending !== null) {
+    const unit = bareUnit(mask);
+    if (!fields.claim(unit, !Number.isInteger(pending))) throw invalid(text);
+    fields.add(pending, unit);
+    earlier = addDays(fields, earlier, unit, text);
+  }
   if (!any) throw invalid(text);
   if (ago) fields.negate();
+}
+
+/** The number in front of an hours field counts days; elsewhere it is an error. */
+function addDays(fields: Accumulator, days: number | null, unit: string, text: string): null {
+  if (days === null) return null;
+  if (unit !== "hour" || !fields.claim("day")) throw invalid(text);
+  fields.add(days, "day");
+  return null;
 }
 
 /** What a number without a unit counts: the last field of the type, seconds by default. */

@@ -47,17 +47,18 @@ const quoted = (print: (value: never) => string): JsonWriter => {
 const bare: JsonWriter = (value) => String(value);
 
 /**
- * A function that writes cells of a type as JSON. Numbers of every size are JSON numbers with all their digits; NaN
- * and infinities are strings; times are ISO 8601 text, timestamptz in `timeZone`; bytea is "\\x…".
+ * A function that writes cells of a type as JSON. Integers beyond ±(2^53−1) are strings, because many clients read
+ * JSON numbers as doubles; other numbers are JSON numbers with all their digits, NaN and infinities strings; times are ISO 8601 text, timestamptz in `timeZone`; bytea is "\\x…".
  */
 export function jsonWriter(type: SqlType, timeZone = "UTC"): JsonWriter {
   switch (type.name) {
     case "bool":
     case "int2":
     case "int4":
-    case "int8":
     case "oid":
       return bare;
+    case "int8":
+      return (value) => (typeof value === "bigint" ? `"${value}"` : String(value));
     case "float4":
       return (value) => (value === null ? "null" : numberText(shortFloat4(value as number)));
     case "float8":
@@ -115,8 +116,12 @@ function numberText(x: number): string {
   return Number.isFinite(x) ? String(x) : `"${x}"`;
 }
 
+/** Integers that clients who read JSON numbers as doubles would change. */
+const isUnsafe = (x: bigint) => x > BigInt(Number.MAX_SAFE_INTEGER) || x < -BigInt(Number.MAX_SAFE_INTEGER);
+
 function numericText(x: Numeric): string {
-  return x.special === null ? x.toString() : `"${x.special}"`;
+  if (x.special !== null) return `"${x.special}"`;
+  return x.scale === 0 && isUnsafe(x.unscaled) ? `"${x}"` : x.toString();
 }
 
 /** A single-precision number as the double with the fewest digits that rounds to it: 0.1, not 0.10000000149. */
@@ -143,7 +148,8 @@ function arrayWriter(write: JsonWriter): JsonWriter {
 
 /** Fields of a record, whose types only their representation tells. */
 function untypedJson(value: Value): string {
-  if (value === null || typeof value === "boolean" || typeof value === "bigint") return String(value);
+  if (value === null || typeof value === "boolean") return String(value);
+  if (typeof value === "bigint") return `"${value}"`;
   if (typeof value === "number") return numberText(value);
   if (typeof value === "string") return quote(value);
   if (value instanceof Numeric) return numericText(value);

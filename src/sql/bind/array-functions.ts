@@ -1,4 +1,7 @@
-/** Functions that syntax makes of types and operators at hand: ARRAY[…], a[i], x = ANY (array). One object per use. */
+/**
+ * Functions that syntax makes of types and operators at hand: ARRAY[…], a[i], x = ANY (array), NULLIF. One object per
+ * use.
+ */
 import { sqlError } from "../../protocol/errors.js";
 import { EMPTY_ARRAY, sqlArray } from "../../protocol/text-format-array.js";
 import { arrayOf, BOOL, INT4, type SqlArray, type SqlType, type Value } from "../../protocol/values.js";
@@ -175,4 +178,33 @@ function quantified(fn: ScalarFunction, all: boolean, context: EvalContext, left
     else if (result !== all) return !all;
   }
   return undecided ? null : all;
+}
+
+const nullIfs = new Map<ScalarFunction, Map<SqlType, ScalarFunction>>();
+
+/** NULLIF by that `=`: the first operand, or NULL when the two are equal. Each operand is evaluated once. */
+export function nullIfFunction(equals: ScalarFunction, type: SqlType): ScalarFunction {
+  let byType = nullIfs.get(equals);
+  if (byType === undefined) {
+    byType = new Map();
+    nullIfs.set(equals, byType);
+  }
+  let fn = byType.get(type);
+  if (fn === undefined) {
+    fn = Object.freeze({
+      name: "nullif",
+      args: equals.args,
+      returns: type,
+      volatility: equals.volatility,
+      strict: false,
+      needsContext: true,
+      apply: (context: EvalContext, left: Value, right: Value) => {
+        if (left === null || right === null) return left;
+        const equal = equals.needsContext ? equals.apply(context, left, right) : equals.apply(left, right);
+        return equal === true ? null : left;
+      },
+    } satisfies ScalarFunction);
+    byType.set(type, fn);
+  }
+  return fn;
 }

@@ -14,8 +14,10 @@ import type { CallNode, ExprNode, SortNode } from "../parse/ast-query.js";
 import type { AggregateCollector } from "./aggregate-collector.js";
 import type { ExprContext } from "./bind-context.js";
 import { bindSetCall } from "./bind-set-call.js";
+import { bindVariadicCall } from "./bind-variadic.js";
 import { argumentsOf, boundArguments, byTypes, functionName, refuseAggregateForms } from "./call-arguments.js";
 import { coerceBoolean, coerceImplicit, resolveUnknown } from "./coerce.js";
+import { positionalCall } from "./parameter-names.js";
 import type { Scope } from "./scope.js";
 import { bindSequenceCall, isSequenceFunction } from "./sequence-functions.js";
 
@@ -25,17 +27,19 @@ export function isAggregateCall(node: CallNode): boolean {
   return isAggregateName(node.path[node.path.length - 1]!.toLowerCase());
 }
 
-export function bindFunctionCall(node: CallNode, context: ExprContext, bind: Bind): Expr {
-  const name = functionName(node);
+export function bindFunctionCall(call: CallNode, context: ExprContext, bind: Bind): Expr {
+  const node = positionalCall(call);
+  const name = functionName(node.variadic ? { ...node, variadic: false } : node);
   const { binding } = context;
   const { position } = node;
   if (isTableFunctionName(name)) return bindSetCall(node, context, bind);
   refuseAggregateForms(node, name);
   if (isWindowName(name)) throw sqlError("42809", `window function ${name} requires an OVER clause`, { position });
-  const given = argumentsOf(node, name, context, bind);
+  const given = argumentsOf(node, context, bind);
   if (isSequenceFunction(name)) {
     return bindSequenceCall(name, given, binding.env.catalog, binding.env.searchPath, position);
   }
+  if (node.variadic) return bindVariadicCall(name, given, node, binding);
   const { fn, argTypes } = byTypes(given, binding, (types) => resolveFunction(name, types, position));
   const args = given.map((arg, i) =>
     coerceImplicit(arg, argTypes[i]!, binding, node.args[i]!.value.position || position),

@@ -2,7 +2,7 @@
 import { DbError, sqlError } from "../../protocol/errors.js";
 import { arrayOf, BOOL, type SqlType } from "../../protocol/values.js";
 import type { Expr } from "../../query/expr/expr.js";
-import { isFunctionName, type ResolvedFunction, resolveFunction, resolveOperator } from "../../query/expr/resolve.js";
+import { type ResolvedFunction, resolveFunction, resolveOperator } from "../../query/expr/resolve.js";
 import { commonType } from "../../query/expr/types.js";
 import type {
   BetweenNode,
@@ -14,7 +14,7 @@ import type {
   QuantifiedNode,
   RowNode,
 } from "../parse/ast-query.js";
-import { quantifiedOperator } from "./array-functions.js";
+import { nullIfFunction, quantifiedOperator } from "./array-functions.js";
 import type { ExprContext } from "./bind-context.js";
 import type { Binding } from "./binding.js";
 import { coerceCommon, coerceImplicit, constant, isUnknown, resolveUnknown, suggestedType } from "./coerce.js";
@@ -205,26 +205,18 @@ export function bindDistinctFrom(node: DistinctFromNode, context: ExprContext, b
   const { position } = node;
   const differs = applyOperator("<>", bind(node.left, context), bind(node.right, context), binding, node);
   const [left, right] = (differs as Extract<Expr, { kind: "call" }>).args as [Expr, Expr];
-  const isNull = (input: Expr, negated: boolean): Expr => Object.freeze({ kind: "isnull", type: BOOL, input, negated });
-  if (isFunctionName("is distinct from")) {
-    const { fn } = resolveFunction("is distinct from", [left.type, right.type], position);
-    const call: Expr = Object.freeze({ kind: "call", type: BOOL, fn, args: [left, right] });
-    return node.negated ? not(call) : call;
-  }
-  const branches = [
-    [isNull(left, false), isNull(right, true)],
-    [isNull(right, false), constant(BOOL, true)],
-  ] as const;
-  const distinct = caseOf(BOOL, branches, differs);
-  return node.negated ? not(distinct) : distinct;
+  const { fn } = resolveFunction("is distinct from", [left.type, right.type], position);
+  const call: Expr = Object.freeze({ kind: "call", type: BOOL, fn, args: [left, right] });
+  return node.negated ? not(call) : call;
 }
 
 /** The result has the first argument's type, the comparison that of an `=` between the two. */
 export function bindNullIf(node: NullIfNode, context: ExprContext, bind: Bind): Expr {
   const { binding } = context;
   const equal = applyOperator("=", bind(node.left, context), bind(node.right, context), binding, node);
-  const [value] = (equal as Extract<Expr, { kind: "call" }>).args as [Expr, Expr];
-  return caseOf(value.type, [[equal, constant(value.type, null)]], value);
+  const { fn: equals, args } = equal as Extract<Expr, { kind: "call" }>;
+  const { type } = args[0]!;
+  return Object.freeze({ kind: "call", type, fn: nullIfFunction(equals, type), args });
 }
 
 /** `x = ANY (array)` */

@@ -2,12 +2,13 @@
 import { sqlError } from "../../protocol/errors.js";
 import type { SqlType } from "../../protocol/values.js";
 import type { Expr } from "../../query/expr/expr.js";
+import { assignJsonb } from "../../query/expr/functions/json-subscripts.js";
 import { canCoerce } from "../../query/expr/types.js";
 import type { AssignmentTarget } from "../parse/ast.js";
 import type { ExprNode, SubscriptNode } from "../parse/ast-query.js";
 import { arrayElement, arrayWithElement, arrayWithSlice } from "./array-functions.js";
 import type { ExprContext } from "./bind-context.js";
-import { bindSubscripts } from "./bind-subscript.js";
+import { bindSubscripts, jsonbPath } from "./bind-subscript.js";
 import type { Bind } from "./call-arguments.js";
 import { coerceAssignment, isUnknown, typeName } from "./coerce.js";
 import { fieldSelector, withField } from "./record-functions.js";
@@ -47,6 +48,7 @@ export function partType(type: SqlType, parts: readonly Part[], target: Assignme
 function stepType(type: SqlType, part: Part, target: AssignmentTarget): SqlType {
   const { position, name } = target;
   if (part.kind === "subscripts") {
+    if (type.name === "jsonb") return type;
     if (type.element === null) {
       const message = `cannot subscript type ${typeName(type)} because it does not support subscripting`;
       throw sqlError("42804", message, { position });
@@ -89,6 +91,10 @@ export function withPart(current: Expr, assignment: PartAssignment, context: Exp
   if (part.kind === "field") {
     const index = fieldIndex(type, part.name, target);
     return call(withField(type, index), [current, next(call(fieldSelector(type, index), [current]))]);
+  }
+  if (type.name === "jsonb") {
+    const { path, numeric } = jsonbPath(part.subscripts, context, bind);
+    return call(assignJsonb(numeric), [current, next(current), ...path]);
   }
   const { form, values } = bindSubscripts(part.subscripts, context, bind);
   if (form === null) {

@@ -9,6 +9,7 @@ import type { CallNode, ExprNode } from "../parse/ast-query.js";
 import type { ExprContext } from "./bind-context.js";
 import { argumentsOf, byTypes, functionName, refuseAggregateForms } from "./call-arguments.js";
 import { coerceImplicit } from "./coerce.js";
+import { positionalCall } from "./parameter-names.js";
 
 type Bind = (node: ExprNode, context: ExprContext) => Expr;
 
@@ -34,12 +35,13 @@ export function bindSetCall(node: CallNode, context: ExprContext, bind: Bind): E
 }
 
 /** The overload and its arguments; `shape` is what the overload returns. */
-export function resolveSetCall(node: CallNode, context: ExprContext, bind: Bind): SetCall {
+export function resolveSetCall(call: CallNode, context: ExprContext, bind: Bind): SetCall {
+  const node = positionalCall(call);
   const name = functionName(node);
   const { position } = node;
   const { binding } = context;
   refuseAggregateForms(node, name);
-  const given = argumentsOf(node, name, context, bind);
+  const given = argumentsOf(node, context, bind);
   const { fn, argTypes } = byTypes(given, binding, (types) => resolveTableFunction(name, types, position));
   const args = given.map((arg, i) => coerceImplicit(arg, known(argTypes[i]!), binding, position));
   return { fn, args, shape: fn.returns };

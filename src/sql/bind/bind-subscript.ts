@@ -1,13 +1,15 @@
-/** Elements and slices of arrays: `a[i]`, `a[i:j]`. */
+/** Elements and slices of arrays, members of jsonb values: `a[i]`, `a[i:j]`, `j['key']`. */
 import { sqlError } from "../../protocol/errors.js";
-import { INT4 } from "../../protocol/values.js";
+import { INT4, TEXT } from "../../protocol/values.js";
 import type { Expr } from "../../query/expr/expr.js";
 import { ARRAY_DIMENSIONS_MAX } from "../../query/expr/functions/array-parts.js";
+import { jsonbElement } from "../../query/expr/functions/json-subscripts.js";
+import { canCoerce } from "../../query/expr/types.js";
 import type { ExprNode, SubscriptNode } from "../parse/ast-query.js";
 import { arrayElement, arraySliceOf, type SliceForm } from "./array-functions.js";
 import type { ExprContext } from "./bind-context.js";
 import type { Bind } from "./call-arguments.js";
-import { coerceTo, constant, typeName } from "./coerce.js";
+import { coerceImplicit, coerceTo, constant, isUnknown, typeName } from "./coerce.js";
 
 /** The subscripts that stand directly after each other, in order, and what they are applied to. */
 export function subscriptsOf(node: SubscriptNode): { readonly input: ExprNode; readonly subscripts: SubscriptNode[] } {
@@ -15,7 +17,9 @@ export function subscriptsOf(node: SubscriptNode): { readonly input: ExprNode; r
   let input: ExprNode = node;
   while (input.kind === "subscript") {
     subscripts.unshift(input);
+    const { separate } = input;
     input = input.input;
+    if (separate === true) break;
   }
   return { input, subscripts };
 }
@@ -59,6 +63,11 @@ export function bindSubscripts(
 export function bindSubscript(node: SubscriptNode, context: ExprContext, bind: Bind): Expr {
   const { input, subscripts } = subscriptsOf(node);
   const array = bind(input, context);
+  if (array.type.name === "jsonb") {
+    const { path } = jsonbPath(subscripts, context, bind);
+    const element = jsonbElement(path.length);
+    return Object.freeze({ kind: "call", type: element.returns, fn: element, args: [array, ...path] });
+  }
   if (array.type.element === null) {
     const message = `cannot subscript type ${typeName(array.type)} because it does not support subscripting`;
     throw sqlError("42804", message, { position: node.position });
@@ -66,4 +75,28 @@ export function bindSubscript(node: SubscriptNode, context: ExprContext, bind: B
   const { form, values } = bindSubscripts(subscripts, context, bind);
   const fn = form === null ? arrayElement(array.type, values.length) : arraySliceOf(array.type, form);
   return Object.freeze({ kind: "call", type: fn.returns, fn, args: [array, ...values] });
+}
+
+/**
+ * Subscripts of jsonb, integers or texts, as the steps of a path; `numeric` tells which were integers. Throws 42804 for
+ * slices and other types.
+ */
+export function jsonbPath(subscripts: readonly SubscriptNode[], context: ExprContext, bind: Bind) {
+  const numeric: boolean[] = [];
+  const path = subscripts.map((node): Expr => {
+    const position = node.upper?.position || node.position;
+    if (node.slice) throw sqlError("42804", "jsonb subscript does not support slices", { position });
+    const subscript = bind(node.upper!, context);
+    const { type } = subscript;
+    const isInteger = !isUnknown(subscript) && canCoerce(type, INT4, "implicit");
+    if (!isInteger && !isUnknown(subscript) && !canCoerce(type, TEXT, "implicit")) {
+      const hint = "jsonb subscript must be coercible to either integer or text.";
+      throw sqlError("42804", `subscript type ${typeName(type)} is not supported`, { position, hint });
+    }
+    numeric.push(isInteger);
+    if (!isInteger) return coerceImplicit(subscript, TEXT, context.binding, position);
+    const input = coerceImplicit(subscript, INT4, context.binding, position);
+    return Object.freeze({ kind: "cast", type: TEXT, input });
+  });
+  return { path, numeric };
 }

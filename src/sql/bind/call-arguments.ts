@@ -14,9 +14,9 @@ export function functionName(node: CallNode): string {
   const { position, path } = node;
   if (node.withinGroup && node.over === null)
     throw sqlError("0A000", "WITHIN GROUP is not supported yet", { position });
-  if (node.variadic) throw sqlError("0A000", "VARIADIC is not supported yet", { position });
+  if (node.variadic) throw sqlError("0A000", "VARIADIC is not supported here yet", { position });
   if (node.args.some((arg) => arg.name !== null)) {
-    throw sqlError("0A000", "a named argument is not supported yet", { position });
+    throw sqlError("0A000", "a named argument is not supported here yet", { position });
   }
   const schema = path.length > 1 ? path[path.length - 2] : "pg_catalog";
   if (schema !== "pg_catalog" && schema !== "public") {
@@ -36,8 +36,8 @@ export function refuseAggregateForms(node: CallNode, name: string): void {
   throw sqlError("42809", `${what} specified, but ${name} is not an aggregate function`, { position });
 }
 
-/** The arguments of a call, in the order in which the function takes them. */
-export function argumentsOf(node: CallNode, _name: string, context: ExprContext, bind: Bind): Expr[] {
+/** The arguments of a call. */
+export function argumentsOf(node: CallNode, context: ExprContext, bind: Bind): Expr[] {
   return node.args.map((arg) => bind(arg.value, context));
 }
 
@@ -61,7 +61,7 @@ export function boundArguments<F>(
   resolve: (types: readonly SqlType[]) => { readonly fn: F; readonly argTypes: readonly SqlType[] },
 ): { readonly fn: F; readonly args: readonly Expr[] } {
   const { binding } = context;
-  const given = argumentsOf(node, functionName(node), context, bind);
+  const given = argumentsOf(node, context, bind);
   const { fn, argTypes } = byTypes(given, binding, resolve);
   const args = given.map((arg, i) =>
     coerceImplicit(arg, argTypes[i]!, binding, node.args[i]!.value.position || node.position),

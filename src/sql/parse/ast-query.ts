@@ -257,6 +257,8 @@ export interface RowNode extends At {
 export interface SubscriptNode extends At {
   readonly kind: "subscript";
   readonly input: ExprNode;
+  /** The first subscript of `(x[…])[…]`'s second group: it applies to what the first one gives. */
+  readonly separate?: true;
   readonly slice: boolean;
   readonly lower: ExprNode | null;
   readonly upper: ExprNode | null;

@@ -228,7 +228,15 @@ export function applyIndirection(input: ExprNode, parts: readonly Node[] | undef
       const indices = only(part, "A_Indices");
       const slice = indices.is_slice ?? false;
       const lower = c.optional(indices.lidx);
-      result = { kind: "subscript", input: result, slice, lower, upper: c.optional(indices.uidx), position };
+      const subscript = {
+        kind: "subscript",
+        input: result,
+        slice,
+        lower,
+        upper: c.optional(indices.uidx),
+        position,
+      } as const;
+      result = result === input && input.kind === "subscript" ? { ...subscript, separate: true } : subscript;
     } else {
       const name = tagOf(part) === "A_Star" ? "*" : (only(part, "String").sval ?? "");
       result = { kind: "field", input: result, name, position };

@@ -73,7 +73,10 @@ function printPredicate(node: ExprNode): string {
       return `ROW(${printList(node.items)})`;
     case "subscript": {
       const bound = (expr: ExprNode | null) => (expr === null ? "" : printExpr(expr));
-      return `(${printExpr(node.input)})[${node.slice ? `${bound(node.lower)}:` : ""}${bound(node.upper)}]`;
+      // Subscripts that belong together stand together.
+      const joined = node.input.kind === "subscript" && node.separate !== true;
+      const input = joined ? printExpr(node.input) : `(${printExpr(node.input)})`;
+      return `${input}[${node.slice ? `${bound(node.lower)}:` : ""}${bound(node.upper)}]`;
     }
     case "field":
       return `(${printExpr(node.input)}).${node.name === "*" ? "*" : printName(node.name)}`;

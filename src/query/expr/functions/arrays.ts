@@ -113,7 +113,12 @@ function removeElement(element: SqlType) {
     if (array.dimensions.length > 1) {
       throw sqlError("0A000", "removing elements from multidimensional arrays is not supported");
     }
-    return sqlArray(array.elements.filter((member) => !same(member, value)));
+    const kept = array.elements.filter((member) => !same(member, value));
+    // Without a change the lower bound stays as well.
+    if (kept.length === array.elements.length) return array;
+    return kept.length === 0
+      ? EMPTY_ARRAY
+      : { elements: kept, dimensions: [kept.length], lowerBounds: array.lowerBounds };
   };
 }
 

@@ -34,10 +34,11 @@ export interface PathRun {
   readonly session: PathSession;
 }
 
-/** All items that the path finds; null after an error that `silent` hides. */
-export function queryPath(run: PathRun): unknown[] | null {
+/** All items that the path finds, up to an error that `silent` hides. */
+export function queryPath(run: PathRun): unknown[] {
   const found: unknown[] = [];
-  return new Executor(run).start(found) === "error" ? null : found.map(plain);
+  new Executor(run).start(found);
+  return found.map(plain);
 }
 
 /** Whether the path finds anything; null after an error that `silent` hides. */
@@ -169,7 +170,6 @@ class Executor implements PathExecution {
 
   private variable(item: PathItem, name: string, found: Found): Outcome {
     const { vars } = this.run;
-    if (item.next === null && found === null) return "ok";
     if (!isObject(vars) || !Object.hasOwn(vars, name)) {
       throw sqlError("42704", `could not find jsonpath variable "${name}"`);
     }

@@ -1,11 +1,12 @@
 /**
- * Functions and operators that run SQL/JSON paths over jsonb (chapter 9.16.1). `jsonPathItems` is what the
- * set-returning jsonb_path_query yields.
+ * Functions and operators that run SQL/JSON paths over jsonb (chapter 9.16.1); jsonb_path_query returns
+ * a row per item.
  */
 import { sqlError } from "../../../protocol/errors.js";
 import type { JsonPath } from "../../../protocol/json-path.js";
 import { BOOL, JSONB, JSONPATH, Json, type SqlType, type Value } from "../../../protocol/values.js";
 import type { EvalContext, ScalarFunction } from "../expr.js";
+import { type TableFunction, valueRows } from "../table-function.js";
 import { contextFn } from "./define.js";
 import { existsPath, type PathRun, queryPath } from "./json-path-exec.js";
 
@@ -28,7 +29,7 @@ function runOf(
 }
 
 /** The items that jsonb_path_query (with `withZone`: jsonb_path_query_tz) returns, a row each. */
-export function jsonPathItems(
+function jsonPathItems(
   context: EvalContext,
   withZone: boolean,
   target: Json,
@@ -36,7 +37,7 @@ export function jsonPathItems(
   vars: Json = NO_VARS,
   silent = false,
 ): Json[] {
-  return (queryPath(runOf(context, target, path, vars, silent, withZone)) ?? []).map((item) => new Json(item));
+  return queryPath(runOf(context, target, path, vars, silent, withZone)).map((item) => new Json(item));
 }
 
 function exists(run: PathRun): Value {
@@ -46,17 +47,17 @@ function exists(run: PathRun): Value {
 /** The one boolean that the path gives; NULL for a null, or where `silent` hides that it is something else. */
 function match(run: PathRun): Value {
   const items = queryPath(run);
-  if (items?.length === 1 && (typeof items[0] === "boolean" || items[0] === null)) return items[0];
+  if (items.length === 1 && (typeof items[0] === "boolean" || items[0] === null)) return items[0];
   if (run.silent) return null;
   throw sqlError("22038", "single boolean result is expected");
 }
 
 function array(run: PathRun): Value {
-  return new Json(queryPath(run) ?? []);
+  return new Json(queryPath(run));
 }
 
 function first(run: PathRun): Value {
-  const items = queryPath(run) ?? [];
+  const items = queryPath(run);
   return items.length === 0 ? null : new Json(items[0]);
 }
 
@@ -92,3 +93,18 @@ function pathOperator(symbol: string, apply: (run: PathRun) => Value): ScalarFun
 }
 
 export const JSON_PATH_OPERATORS: readonly ScalarFunction[] = [pathOperator("@?", exists), pathOperator("@@", match)];
+
+/** jsonb_path_query and its twin that may use the session's time zone, with two to four arguments. */
+export const JSON_PATH_SETS: readonly TableFunction[] = [false, true].flatMap((withZone) =>
+  [2, 3, 4].map((count): TableFunction => {
+    const name = withZone ? "jsonb_path_query_tz" : "jsonb_path_query";
+    return Object.freeze({
+      name,
+      args: [JSONB, JSONPATH, JSONB, BOOL].slice(0, count),
+      returns: JSONB,
+      strict: true,
+      open: (context: EvalContext, [target, path, vars, silent]: readonly Value[]) =>
+        valueRows(jsonPathItems(context, withZone, target as Json, path as JsonPath, vars as Json, silent as boolean)),
+    });
+  }),
+);

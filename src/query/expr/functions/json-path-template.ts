@@ -23,14 +23,14 @@ export interface ZoneOf {
 }
 
 const ISO =
-  /^(?:(\d{4,6})-(\d{1,2})-(\d{1,2}))?(?:(?:^|[ T])(\d{1,2}):(\d{1,2}):(\d{1,2})(?:\.(\d{1,6}))?\s*([+-]\d{1,2}(?::?\d{2})?(?::\d{2})?|[zZ])?)?$/;
+  /^(?:(\d{4,7})-(\d{1,2})-(\d{1,2}))?(?:(?:^|[ T])(\d{1,2}):(\d{1,2}):(\d{1,2})(?:\.(\d{1,6}))?\s*([+-]\d{1,2}(?::?\d{2})?(?::\d{2})?|[zZ])?)?$/;
 
 /** What a string of ISO 8601's form means; null for another string or a date that does not exist. */
 export function parseIsoMoment(text: string, zone: ZoneOf): Moment | null {
   const match = ISO.exec(text);
   if (match === null || text === "") return null;
   const [, year, month, day, hour, minute, second, fraction, offset] = match;
-  if (/^\d{4,6}-.*T/.test(text) === false && text.includes("T")) return null;
+  if (/^\d{4,7}-.*T/.test(text) === false && text.includes("T")) return null;
   const found: Fields = { zoned: offset !== undefined };
   if (year !== undefined) Object.assign(found, { year: Number(year), month: Number(month), day: Number(day) });
   if (hour !== undefined) {

@@ -10,7 +10,8 @@ import { JSON_TYPE, JSONB, Json, type SqlArray, type SqlType, type Value } from 
 import { clockOf } from "../cast.js";
 import type { EvalContext } from "../expr.js";
 import { contextFn, type FunctionFamily, family } from "./define.js";
-import { asJson, isJsonObject } from "./json.js";
+import { asJson } from "./json.js";
+import { isJsonObject } from "./json-member.js";
 
 /** A member that is not there leaves `base`. */
 type Fields = readonly Value[] | null;

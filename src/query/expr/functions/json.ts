@@ -17,31 +17,8 @@ import {
 import { compareJson } from "../compare.js";
 import type { EvalContext, ScalarFunction } from "../expr.js";
 import { contextFn, type FunctionFamily, family, fn, op } from "./define.js";
+import { atPath, isJsonObject, type JsonObject, member } from "./json-member.js";
 import { toJson } from "./to-json.js";
-
-type JsonObject = Record<string, unknown>;
-
-export function isJsonObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Numeric);
-}
-
-/** A member by key of an object or by index (negative: from the end) of an array; undefined when it is not there. */
-function member(value: unknown, key: string | number): unknown {
-  if (typeof key === "number") return Array.isArray(value) ? value.at(key) : undefined;
-  return isJsonObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
-}
-
-/** Path elements are keys in objects and numbers in arrays. */
-function atPath(value: unknown, path: SqlArray): unknown {
-  let current = value;
-  for (const step of path.elements as readonly (string | null)[]) {
-    if (step === null) return undefined;
-    if (!Array.isArray(current)) current = member(current, step);
-    else current = /^\s*[+-]?\d+\s*$/.test(step) ? current.at(Number(step)) : undefined;
-    if (current === undefined) return undefined;
-  }
-  return current;
-}
 
 /** The member as JSON; a `json` result keeps a text of its own. */
 export function asJson(type: SqlType, value: unknown): Json | null {
@@ -76,8 +53,8 @@ function access(type: SqlType): ScalarFunction[] {
     op("->", [type, INT4], type, (json: Json, index: number) => asJson(type, member(json.value, index))),
     op("->>", [type, TEXT], TEXT, (json: Json, key: string) => asText(type, member(json.value, key))),
     op("->>", [type, INT4], TEXT, (json: Json, index: number) => asText(type, member(json.value, index))),
-    op("#>", [type, PATH], type, (json: Json, path: SqlArray) => asJson(type, atPath(json.value, path))),
-    op("#>>", [type, PATH], TEXT, (json: Json, path: SqlArray) => asText(type, atPath(json.value, path))),
+    op("#>", [type, PATH], type, (json: Json, path: SqlArray) => asJson(type, atPath(json.value, pathOf(path)))),
+    op("#>>", [type, PATH], TEXT, (json: Json, path: SqlArray) => asText(type, atPath(json.value, pathOf(path)))),
   ];
 }
 
@@ -209,6 +186,57 @@ export const JSON_OPERATORS: readonly ScalarFunction[] = [
   op("#-", [JSONB, PATH], JSONB, deletePath),
 ];
 
+/** The functions behind the operators of jsonb, under the names of pg_proc. */
+const OPERATOR_FUNCTIONS: readonly (readonly [string, string])[] = [
+  ["@>", "jsonb_contains"],
+  ["<@", "jsonb_contained"],
+  ["?", "jsonb_exists"],
+  ["?|", "jsonb_exists_any"],
+  ["?&", "jsonb_exists_all"],
+  ["||", "jsonb_concat"],
+  ["-", "jsonb_delete"],
+  ["#-", "jsonb_delete_path"],
+];
+
+function named(): ScalarFunction[] {
+  return OPERATOR_FUNCTIONS.flatMap(([symbol, name]) =>
+    JSON_OPERATORS.filter((overload) => overload.name === symbol).map(({ args, returns, apply }) =>
+      fn(name, args, returns, apply),
+    ),
+  );
+}
+
+/** jsonb_set that says what a NULL value means. */
+function setPathLax(
+  json: Json | null,
+  path: SqlArray | null,
+  value: Json | null,
+  create: boolean | null = true,
+  treatment: string | null = "use_json_null",
+): Json | null {
+  if (json === null || path === null || create === null) return null;
+  if (treatment === null) throw sqlError("22023", NULL_TREATMENTS);
+  if (value !== null) return setPath(json, path, value, create);
+  switch (treatment) {
+    case "raise_exception":
+      throw sqlError("22004", "JSON value must not be null", {
+        detail: 'Exception was raised because null_value_treatment is "raise_exception".',
+        hint: "To avoid, either change the null_value_treatment argument or ensure that an SQL NULL is not passed.",
+      });
+    case "use_json_null":
+      return setPath(json, path, new Json(null), create);
+    case "delete_key":
+      return deletePath(json, path);
+    case "return_target":
+      return json;
+    default:
+      throw sqlError("22023", NULL_TREATMENTS);
+  }
+}
+
+const NULL_TREATMENTS =
+  'null_value_treatment must be "delete_key", "return_target", "use_json_null", or "raise_exception"';
+
 function kindOf(value: unknown): string {
   if (value === null) return "null";
   if (Array.isArray(value)) return "array";
@@ -249,6 +277,11 @@ function pretty(value: unknown, indent = ""): string {
 /** json_object(keys[, values]) out of arrays of text; one array alternates keys and values. */
 function objectOfTexts(keys: SqlArray, values?: SqlArray): Json {
   const names = pathOf(keys);
+  const shape = keys.dimensions;
+  if (shape.length > 2 || (values !== undefined && (shape.length > 1 || values.dimensions.length > 1))) {
+    throw sqlError("2202E", "wrong number of array subscripts");
+  }
+  if (shape.length === 2 && shape[1] !== 2) throw sqlError("2202E", "array must have two columns");
   if (values === undefined) {
     if (names.length % 2 !== 0) throw sqlError("2202E", "array must have even number of elements");
     const object: JsonObject = {};
@@ -278,7 +311,7 @@ function extractPath(suffix: string, text: boolean): ScalarFunction[] {
       [type],
       text ? TEXT : type,
       (json: Json, ...steps: string[]) => {
-        const found = atPath(json.value, { elements: steps, dimensions: [steps.length], lowerBounds: [1] });
+        const found = atPath(json.value, steps);
         return text ? asText(type, found) : asJson(type, found);
       },
       { variadic: TEXT },
@@ -295,6 +328,10 @@ export const JSON_FUNCTIONS: readonly ScalarFunction[] = [
   fn("jsonb_pretty", [JSONB], TEXT, (json: Json) => pretty(json.value)),
   fn("jsonb_set", [JSONB, PATH, JSONB], JSONB, setPath),
   fn("jsonb_set", [JSONB, PATH, JSONB, BOOL], JSONB, setPath),
+  ...named(),
+  ...[3, 4, 5].map((count) =>
+    fn("jsonb_set_lax", [JSONB, PATH, JSONB, BOOL, TEXT].slice(0, count), JSONB, setPathLax, { strict: false }),
+  ),
   fn("jsonb_insert", [JSONB, PATH, JSONB], JSONB, insertAtPath),
   fn("jsonb_insert", [JSONB, PATH, JSONB, BOOL], JSONB, insertAtPath),
   ...pair("object", (name, type) => fn(name, [PATH], type, (keys: SqlArray) => objectOfTexts(keys))),

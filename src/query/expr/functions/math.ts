@@ -1,6 +1,6 @@
 /** Mathematical functions (chapter 9.3) of floats, numeric and integers. */
 import { sqlError } from "../../../protocol/errors.js";
-import { Numeric } from "../../../protocol/numeric.js";
+import { Numeric, SCALE_MAX } from "../../../protocol/numeric.js";
 import { numericExp, numericLn, numericLog, numericPower, numericSqrt } from "../../../protocol/numeric-math.js";
 import {
   arrayOf,
@@ -206,7 +206,9 @@ const integerRounding = (name: string) =>
     name === "round" ? x.round(clampDigits(digits)) : x.trunc(clampDigits(digits)),
   );
 
-const clampDigits = (digits: number) => Math.min(Math.max(digits, -2000), 2000);
+const clampDigits = (digits: number) => Math.min(Math.max(digits, -NUMERIC_DIGITS_MAX), SCALE_MAX);
+/** No numeric has more digits before its point. */
+const NUMERIC_DIGITS_MAX = 131_072;
 
 function smallestScale(x: Numeric): number | null {
   return x.isFinite() ? x.trimScale().scale : null;

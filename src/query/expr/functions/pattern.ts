@@ -121,12 +121,14 @@ function matchesFrom(text: string, pattern: string, start: number, flags: string
 }
 
 function regexpSubstr(text: string, pattern: string, start = 1, which = 1, flags = "", group = 0): string | null {
+  noGlobal(flags, "regexp_substr");
   if (which < 1) throw badParameter("n", which);
   if (group < 0) throw badParameter("subexpr", group);
   return matchesFrom(text, pattern, start, flags)[which - 1]?.[group] ?? null;
 }
 
 function regexpInstr(text: string, pattern: string, start = 1, which = 1, end = 0, flags = "", group = 0): number {
+  noGlobal(flags, "regexp_instr");
   if (which < 1) throw badParameter("n", which);
   if (end !== 0 && end !== 1) throw badParameter("endoption", end);
   if (group < 0) throw badParameter("subexpr", group);

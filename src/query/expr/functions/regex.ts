@@ -274,7 +274,7 @@ class Translator {
 /** A SIMILAR TO pattern as a regular expression (regexp.c, similar_escape_internal). Throws 22019, 22025. */
 export function similarToRegex(pattern: string, escapeText = "\\"): string {
   if (Array.from(escapeText).length > 1) {
-    throw sqlError("22019", "invalid escape string", { hint: "Escape string must be empty or one character." });
+    throw sqlError("22025", "invalid escape string", { hint: "Escape string must be empty or one character." });
   }
   let out = "^(?:";
   let inBracket = false;

@@ -5,6 +5,7 @@ import type { AggregateFunction, ScalarFunction, WindowFunction } from "../expr.
 import { AGGREGATE_FAMILY_TABLE, AGGREGATE_TABLE } from "./aggregates.js";
 import { ARITHMETIC } from "./arithmetic.js";
 import { ARRAY_FAMILIES, ARRAY_OPERATOR_FAMILIES } from "./arrays.js";
+import { BYTES_FUNCTIONS } from "./bytes.js";
 import { COMPARISON_FAMILIES, COMPARISONS, DISTINCT_FAMILIES } from "./comparison.js";
 import { CONDITIONAL_FAMILIES } from "./conditional.js";
 import { DATETIME_FUNCTIONS, DATETIME_OPERATORS } from "./datetime.js";
@@ -51,6 +52,7 @@ export const OPERATOR_FAMILIES: ReadonlyMap<string, readonly FunctionFamily[]> =
 export const FUNCTIONS: ReadonlyMap<string, readonly ScalarFunction[]> = byName(
   MATH,
   TEXT_FUNCTIONS,
+  BYTES_FUNCTIONS,
   PATTERN_FUNCTIONS,
   DATETIME_FUNCTIONS,
   FORMATTING,

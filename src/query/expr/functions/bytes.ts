@@ -1,0 +1,93 @@
+/** Functions of binary strings (chapter 9.5) that have no twin for text. */
+import { sqlError } from "../../../protocol/errors.js";
+import { BYTEA, INT4, INT8, TEXT } from "../../../protocol/values.js";
+import type { ScalarFunction } from "../expr.js";
+import { fn } from "./define.js";
+
+function checkedIndex(index: number | bigint, length: number): number {
+  if (index < 0 || index >= length) {
+    throw sqlError("2202E", `index ${index} out of valid range, 0..${length - 1}`);
+  }
+  return Number(index);
+}
+
+/** Bits are counted from the least significant one of the first byte. */
+function getBit(bytes: Uint8Array, index: number | bigint): number {
+  const bit = checkedIndex(index, bytes.length * 8);
+  return ((bytes[bit >>> 3] as number) >>> (bit & 7)) & 1;
+}
+
+function setBit(bytes: Uint8Array, index: number | bigint, value: number): Uint8Array {
+  const bit = checkedIndex(index, bytes.length * 8);
+  if (value !== 0 && value !== 1) throw sqlError("22023", "new bit must be 0 or 1");
+  const result = new Uint8Array(bytes);
+  const mask = 1 << (bit & 7);
+  const before = result[bit >>> 3] as number;
+  result[bit >>> 3] = value === 1 ? before | mask : before & ~mask;
+  return result;
+}
+
+function bitCount(bytes: Uint8Array): number {
+  let count = 0;
+  for (const byte of bytes) for (let rest = byte; rest !== 0; rest &= rest - 1) count++;
+  return count;
+}
+
+/** Replaces `count` bytes (as many as are put in, by default) from the 1-based `start` on. */
+function overlay(bytes: Uint8Array, put: Uint8Array, start: number, count: number = put.length): Uint8Array {
+  if (start <= 0) throw sqlError("22011", "negative substring length not allowed");
+  const tail = Math.max(start - 1 + count, 0);
+  return new Uint8Array(
+    Buffer.concat([bytes.subarray(0, start - 1), put, bytes.subarray(Math.min(tail, bytes.length))]),
+  );
+}
+
+export const BYTES_FUNCTIONS: readonly ScalarFunction[] = [
+  fn("get_bit", [BYTEA, INT8], INT4, getBit),
+  fn("set_bit", [BYTEA, INT8, INT4], BYTEA, setBit),
+  fn("bit_count", [BYTEA], INT8, bitCount),
+  fn("overlay", [BYTEA, BYTEA, INT4], BYTEA, overlay),
+  fn("overlay", [BYTEA, BYTEA, INT4, INT4], BYTEA, overlay),
+  fn("unistr", [TEXT], TEXT, unistr),
+];
+
+const ESCAPE = /\\(?:\\|([0-9a-fA-F]{4})|\+([0-9a-fA-F]{6})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8}))/y;
+
+/** Replaces \XXXX, \+XXXXXX, \uXXXX and \UXXXXXXXX by their characters. Throws 42601 and 22023. */
+function unistr(text: string): string {
+  let out = "";
+  let high: number | null = null;
+  const badPair = () => sqlError("42601", "invalid Unicode surrogate pair");
+  for (let at = 0; at < text.length; ) {
+    if (text[at] !== "\\") {
+      if (high !== null) throw badPair();
+      out += text[at++];
+      continue;
+    }
+    ESCAPE.lastIndex = at;
+    const match = ESCAPE.exec(text);
+    if (match === null) {
+      throw sqlError("42601", "invalid Unicode escape", {
+        hint: "Unicode escapes must be \\XXXX, \\+XXXXXX, \\uXXXX, or \\UXXXXXXXX.",
+      });
+    }
+    at = ESCAPE.lastIndex;
+    const digits = match[1] ?? match[2] ?? match[3] ?? match[4];
+    if (digits === undefined) {
+      if (high !== null) throw badPair();
+      out += "\\";
+      continue;
+    }
+    const code = Number.parseInt(digits, 16);
+    if (code === 0 || code > 0x10ffff) throw sqlError("22023", `invalid Unicode code point: ${digits}`);
+    const low = code >= 0xdc00 && code <= 0xdfff;
+    if (low !== (high !== null)) throw badPair();
+    if (code >= 0xd800 && code <= 0xdbff) high = code;
+    else {
+      out += high === null ? String.fromCodePoint(code) : String.fromCharCode(high, code);
+      high = null;
+    }
+  }
+  if (high !== null) throw badPair();
+  return out;
+}
