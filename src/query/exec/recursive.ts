@@ -25,6 +25,7 @@ class RecursiveOperator implements Operator {
   private last: RowBuffer | null = null;
   private readonly seen = new Set<HashKey | null>();
   private bytes = 0;
+  private steps = 0;
 
   constructor(
     private readonly plan: RecursivePlan,
@@ -65,7 +66,8 @@ class RecursiveOperator implements Operator {
     context.checkpoint();
     context.statement.commonRows ??= new Map();
     context.statement.commonRows.set(plan.working, new WorkingRows(this.last));
-    this.current = this.step(context);
+    this.steps++;
+    this.current = this.step({ ...context, outer: new Map(context.outer).set(plan.iteration, this.steps) });
     if (context.shouldYield()) this.current = new AfterTurn(this.current, context);
     return true;
   }

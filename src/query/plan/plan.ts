@@ -299,6 +299,8 @@ export interface CommonScanPlan extends Node {
 export interface RecursivePlan extends Node {
   readonly kind: "recursive";
   readonly working: CommonTable;
+  /** Numbers the steps, as an outer column of the step: what depends on the working table depends on it. */
+  readonly iteration: ColumnId;
   /** False (UNION): rows that came before are dropped. */
   readonly all: boolean;
   readonly left: Plan;

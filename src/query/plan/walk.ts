@@ -286,6 +286,7 @@ export function outerColumnsOf(plan: Plan): Set<ColumnId> {
   walkPlan(plan, (node) => {
     for (const expr of exprsOfPlan(node)) for (const id of columnsOf(expr)) read.add(id);
     for (const column of madeBy(node)) made.add(column.id);
+    if (node.kind === "recursive") made.add(node.iteration);
     if (node.kind === "commonscan") for (const id of node.table.outer) read.add(id);
   });
   for (const id of made) read.delete(id);

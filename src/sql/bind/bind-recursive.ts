@@ -3,6 +3,7 @@
  * last. The rules on where it may mention itself are SQL:1999's, the wording PostgreSQL's.
  */
 import { sqlError } from "../../protocol/errors.js";
+import { INT4 } from "../../protocol/values.js";
 import { commonType, displayName } from "../../query/expr/types.js";
 import type { CommonTable as PlanTable, RecursivePlan } from "../../query/plan/plan.js";
 import { subqueriesOf, walkPlan } from "../../query/plan/walk.js";
@@ -29,7 +30,8 @@ export function bindRecursive(table: CommonTable, binding: Binding, bindWith: Bi
   const tables = bindWith(query.with, scope, binding);
   scope.commonTables.set(node.name, table);
   const first = binding.query(body.left, scope, PLAIN_QUERY);
-  const working: PlanTable = Object.freeze({ name: node.name, outer: [], working: true });
+  const { id: iteration } = binding.newColumn("iteration", INT4, false);
+  const working: PlanTable = Object.freeze({ name: node.name, outer: [iteration], working: true });
   const named = first.columns.map((column, i) => ({ ...column, name: node.columns[i] ?? column.name }));
   table.working = { table: working, columns: named };
   const step = binding.query(body.right, scope, { unknowns: "keep", expected: first.columns.map(({ type }) => type) });
@@ -46,6 +48,7 @@ export function bindRecursive(table: CommonTable, binding: Binding, bindWith: Bi
   const plan: RecursivePlan = Object.freeze({
     kind: "recursive",
     working,
+    iteration,
     all: body.all,
     left: Object.freeze({ ...first.plan, columns: first.columns }),
     right: Object.freeze({ ...right.plan, columns: right.columns }),
