@@ -8,18 +8,28 @@ import { TABLE_COLUMNS_MAX } from "../protocol/limits.js";
 import { catalogKey } from "../storage/keys.js";
 import type { Transaction } from "../storage/store.js";
 import { CatalogSnapshot } from "./catalog-snapshot.js";
-import { encodeSchema, encodeSequence, encodeTable, encodeType, internType, linkTypes } from "./definition-codec.js";
+import {
+  encodeSchema,
+  encodeSequence,
+  encodeTable,
+  encodeType,
+  encodeView,
+  internType,
+  linkTypes,
+} from "./definition-codec.js";
 import type { SchemaDef } from "./schema.js";
 import type { SequenceDef } from "./sequence.js";
 import { statisticsKey } from "./statistics.js";
 import type { IndexDef, TableDef } from "./table.js";
 import { sqlTypeOf, type TypeDef, usesType } from "./type.js";
+import type { ViewDef } from "./view.js";
 
 /** Names of records in the tenant's catalog space; an id follows the first two. */
 export const TABLE_RECORD = "table/";
 export const SEQUENCE_RECORD = "sequence/";
 export const SCHEMA_RECORD = "schema/";
 export const TYPE_RECORD = "type/";
+export const VIEW_RECORD = "view/";
 export const VERSION_RECORD = "version";
 const NEXT_ID_RECORD = "next-id";
 
@@ -31,6 +41,7 @@ export class CatalogEditor {
   private readonly sequences: Map<number, SequenceDef>;
   private readonly schemas: Map<number, SchemaDef>;
   private types: Map<number, TypeDef>;
+  private readonly views: Map<number, ViewDef>;
   private current: CatalogSnapshot;
   /** Whether any definition was written or removed. */
   changed = false;
@@ -44,6 +55,7 @@ export class CatalogEditor {
     this.sequences = new Map(before.sequences().map((sequence) => [sequence.id, sequence]));
     this.schemas = new Map(before.schemas().map((schema) => [schema.id, schema]));
     this.types = new Map(before.types().map((type) => [type.id, type]));
+    this.views = new Map(before.views().map((view) => [view.id, view]));
     this.current = before;
   }
 
@@ -142,6 +154,19 @@ export class CatalogEditor {
     this.refresh();
   }
 
+  /** A new view, or a new definition of one. */
+  putView(view: ViewDef): void {
+    this.tx.put(catalogKey(this.tenantNumber, `${VIEW_RECORD}${view.id}`), encodeView(view));
+    this.views.set(view.id, view);
+    this.refresh();
+  }
+
+  dropView(view: ViewDef): void {
+    this.tx.delete(catalogKey(this.tenantNumber, `${VIEW_RECORD}${view.id}`));
+    this.views.delete(view.id);
+    this.refresh();
+  }
+
   dropType(type: TypeDef): void {
     this.tx.delete(catalogKey(this.tenantNumber, `${TYPE_RECORD}${type.id}`));
     this.types.delete(type.id);
@@ -166,6 +191,7 @@ export class CatalogEditor {
       sequences: this.sequences.values(),
       schemas: this.schemas.values(),
       types: this.types.values(),
+      views: this.views.values(),
     });
   }
 

@@ -7,6 +7,7 @@ import { BUILT_IN_SCHEMAS, type SchemaDef } from "./schema.js";
 import type { SequenceDef } from "./sequence.js";
 import type { IndexDef, TableDef } from "./table.js";
 import type { TypeDef } from "./type.js";
+import type { ViewDef } from "./view.js";
 
 interface FoundIndex {
   readonly table: TableDef;
@@ -19,6 +20,7 @@ export interface Definitions {
   readonly sequences: Iterable<SequenceDef>;
   readonly schemas: Iterable<SchemaDef>;
   readonly types: Iterable<TypeDef>;
+  readonly views: Iterable<ViewDef>;
 }
 
 export class CatalogSnapshot implements CatalogView {
@@ -29,11 +31,12 @@ export class CatalogSnapshot implements CatalogView {
   private readonly schemasByName = new Map<string, SchemaDef>();
   private readonly typesByName = new Map<string, TypeDef>();
   private readonly typesById = new Map<number, TypeDef>();
+  private readonly viewsByName = new Map<string, ViewDef>();
   private sorted: readonly TableDef[] | null = null;
 
   constructor(
     readonly version: number | string,
-    { tables, sequences, schemas, types }: Definitions,
+    { tables, sequences, schemas, types, views }: Definitions,
   ) {
     for (const table of tables) {
       this.tablesByName.set(nameKey(table.schema, table.name), table);
@@ -42,6 +45,7 @@ export class CatalogSnapshot implements CatalogView {
     }
     for (const sequence of sequences) this.sequencesByName.set(nameKey(sequence.schema, sequence.name), sequence);
     for (const schema of schemas) this.schemasByName.set(schema.name, schema);
+    for (const view of views) this.viewsByName.set(nameKey(view.schema, view.name), view);
     for (const type of types) {
       this.typesByName.set(nameKey(type.schema, type.name), type);
       this.typesById.set(type.id, type);
@@ -62,6 +66,14 @@ export class CatalogSnapshot implements CatalogView {
 
   sequence(schema: string | null, name: string): SequenceDef | null {
     return this.sequencesByName.get(nameKey(schema ?? DEFAULT_SCHEMA, name)) ?? null;
+  }
+
+  view(schema: string | null, name: string): ViewDef | null {
+    return this.viewsByName.get(nameKey(schema ?? DEFAULT_SCHEMA, name)) ?? null;
+  }
+
+  views(): readonly ViewDef[] {
+    return [...this.viewsByName.values()].sort((a, b) => compare(a.schema, b.schema) || compare(a.name, b.name));
   }
 
   sequencesOf(table: TableDef): readonly SequenceDef[] {
@@ -103,10 +115,11 @@ export class CatalogSnapshot implements CatalogView {
     return this.sorted;
   }
 
-  /** Whether a table, an index, a primary key or a sequence has the name: they share one space of names. */
+  /** Whether a table, a view, an index, a primary key or a sequence has the name: they share one space of names. */
   hasRelation(schema: string, name: string): boolean {
     return (
       this.table(schema, name) !== null ||
+      this.view(schema, name) !== null ||
       this.index(schema, name) !== null ||
       this.sequence(schema, name) !== null ||
       this.tables().some((table) => table.schema === schema && table.primaryKeyName === name)

@@ -6,6 +6,7 @@ import type { SchemaDef } from "./schema.js";
 import type { SequenceDef } from "./sequence.js";
 import type { IndexDef, TableDef } from "./table.js";
 import type { TypeDef } from "./type.js";
+import type { ViewDef } from "./view.js";
 
 /** The schema of every name that is written without one. */
 export const DEFAULT_SCHEMA = "public";
@@ -21,6 +22,9 @@ export interface CatalogView {
   tableById(id: number): TableDef | null;
   /** An index (or the index behind a constraint) by its name, with its table. */
   index(schema: string | null, name: string): { readonly table: TableDef; readonly index: IndexDef } | null;
+  view(schema: string | null, name: string): ViewDef | null;
+  /** All views, by schema and name; materialized ones are tables. */
+  views(): readonly ViewDef[];
   sequence(schema: string | null, name: string): SequenceDef | null;
   /** Sequences that number columns of the table. */
   sequencesOf(table: TableDef): readonly SequenceDef[];

@@ -16,16 +16,18 @@ import {
   TABLE_RECORD,
   TYPE_RECORD,
   VERSION_RECORD,
+  VIEW_RECORD,
 } from "./catalog-editor.js";
 import { CatalogSnapshot } from "./catalog-snapshot.js";
 import type { CatalogView } from "./catalog-view.js";
-import { decodeSchema, decodeSequence, decodeTable, decodeTypes } from "./definition-codec.js";
+import { decodeSchema, decodeSequence, decodeTable, decodeTypes, decodeView } from "./definition-codec.js";
 import type { SchemaDef } from "./schema.js";
 import type { SequenceDef } from "./sequence.js";
 import type { TableDef } from "./table.js";
 import { sqlTypeOf } from "./type.js";
+import type { ViewDef } from "./view.js";
 
-type Definition = TableDef | SequenceDef | SchemaDef;
+type Definition = TableDef | SequenceDef | SchemaDef | ViewDef;
 
 /** Committed versions kept for transactions with older snapshots. */
 const OLD_VERSIONS_MAX = 4;
@@ -172,6 +174,7 @@ export class Catalog {
       sequences: this.read(tx, SEQUENCE_RECORD, decodeSequence),
       schemas: this.read(tx, SCHEMA_RECORD, decodeSchema),
       types,
+      views: this.read(tx, VIEW_RECORD, (record) => decodeView(record, (id) => sqlTypes.get(id)!)),
     });
   }
 

@@ -5,6 +5,7 @@
 import type { SqlType } from "../protocol/values.js";
 import type { SequenceOptions } from "./sequence.js";
 import type { ForeignKeyAction } from "./table.js";
+import type { ViewColumn, ViewQuery } from "./view.js";
 
 export type DdlCommand =
   | CreateTableCommand
@@ -14,7 +15,9 @@ export type DdlCommand =
   | TruncateCommand
   | AlterTableCommand
   | RenameCommand
-  | CommentCommand;
+  | CommentCommand
+  | CreateViewCommand
+  | DropViewsCommand;
 
 export interface NewColumn {
   readonly name: string;
@@ -216,4 +219,22 @@ export interface CommentCommand {
   /** The column or constraint. */
   readonly part: string | null;
   readonly comment: string | null;
+}
+
+export interface CreateViewCommand {
+  readonly kind: "create view";
+  readonly schema: string;
+  readonly name: string;
+  readonly replace: boolean;
+  readonly columns: readonly ViewColumn[];
+  readonly query: ViewQuery;
+  readonly checkOption: "local" | "cascaded" | null;
+}
+
+export interface DropViewsCommand {
+  readonly kind: "drop views";
+  readonly views: readonly RelationName[];
+  readonly materialized: boolean;
+  readonly ifExists: boolean;
+  readonly cascade: boolean;
 }

@@ -18,6 +18,7 @@ import type {
   TruncateCommand,
 } from "./ddl-command.js";
 import { at, type DdlOutcome, existingTable, NOTHING } from "./ddl-outcome.js";
+import { dropDependents } from "./dependent-views.js";
 import { addForeignKey, dropReferences, dropTableReferences } from "./foreign-key-ddl.js";
 import { madeUpName } from "./relation-names.js";
 import { rename } from "./rename.js";
@@ -25,6 +26,7 @@ import type { SequenceDef } from "./sequence.js";
 import { ownedSequence, restarted, sequenceDef } from "./sequence-ddl.js";
 import { type CheckDef, type ColumnDef, EXPRESSION_COLUMN, type IndexDef, type TableDef } from "./table.js";
 import { checkDef, TableNames } from "./table-names.js";
+import { createView, dropViews } from "./view-ddl.js";
 
 /** @param nowMicros the transaction's start, microseconds since the epoch. */
 export function applyDdl(catalog: Catalog, tx: Transaction, command: DdlCommand, nowMicros: number): DdlOutcome {
@@ -46,6 +48,10 @@ export function applyDdl(catalog: Catalog, tx: Transaction, command: DdlCommand,
         return rename(editor, command);
       case "comment":
         return commentOn(editor, command);
+      case "create view":
+        return { ...NOTHING, ...createView(editor, command, nowMicros) };
+      case "drop views":
+        return { ...NOTHING, ...dropViews(editor, command) };
     }
   });
 }
@@ -169,13 +175,18 @@ function dropTables(editor: CatalogEditor, command: DropTableCommand): DdlOutcom
   const notices: string[] = [];
   const cleared: TableDef[] = [];
   const dropped = new Set(command.tables.map(({ schema, name }) => editor.view.table(schema, name)?.id));
+  const names = new Map<number, string>();
   for (const { schema, name, position } of command.tables) {
     const table = editor.view.table(schema, name);
+    if (table?.materialized) {
+      const hint = "Use DROP MATERIALIZED VIEW to remove a materialized view.";
+      throw sqlError("42809", `"${name}" is not a table`, { ...at(position), hint });
+    }
     if (table !== null) {
+      names.set(table.id, `table ${name}`);
       const others = (table.referencedBy ?? []).filter(({ tableId }) => !dropped.has(tableId));
       notices.push(...dropReferences(editor, `table ${table.name}`, table, others, command.cascade));
       dropTableReferences(editor, table);
-      editor.dropTable(editor.view.tableById(table.id)!);
       cleared.push(table);
     } else if (editor.view.hasRelation(schema, name)) {
       throw sqlError("42809", `"${name}" is not a table`, at(position));
@@ -185,7 +196,14 @@ function dropTables(editor: CatalogEditor, command: DropTableCommand): DdlOutcom
       throw sqlError("42P01", `table "${name}" does not exist`, at(position));
     }
   }
-  return { ...NOTHING, tag: "DROP TABLE", notices, cleared };
+  const views = dropDependents(editor, names, command.cascade);
+  for (const { id } of cleared) editor.dropTable(editor.view.tableById(id)!);
+  return {
+    ...NOTHING,
+    tag: "DROP TABLE",
+    notices: [...notices, ...views.notices],
+    cleared: [...cleared, ...views.cleared],
+  };
 }
 
 function createIndex(editor: CatalogEditor, command: CreateIndexCommand): DdlOutcome {

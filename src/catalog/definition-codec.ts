@@ -4,6 +4,7 @@ import type { SchemaDef } from "./schema.js";
 import { type SequenceDef, type SequenceNumber, sequenceNumber } from "./sequence.js";
 import type { IndexColumn, TableDef } from "./table.js";
 import { sqlTypeOf, type TypeDef } from "./type.js";
+import type { ViewDef } from "./view.js";
 
 /** A type as records have it: one that statements made is named by its id. */
 interface StoredType {
@@ -79,6 +80,18 @@ export function decodeSequence(record: Uint8Array): SequenceDef {
     increment: number(stored.increment),
     min: number(stored.min),
     max: number(stored.max),
+  });
+}
+
+export function encodeView(view: ViewDef): Uint8Array {
+  return encode(view);
+}
+
+export function decodeView(record: Uint8Array, types: TypeLookup): ViewDef {
+  const view = parse<ViewDef>(record);
+  return Object.freeze({
+    ...view,
+    columns: view.columns.map(({ name, type }) => ({ name, type: internType(type, types) })),
   });
 }
 

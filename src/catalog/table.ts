@@ -3,6 +3,7 @@
  * and executor read them. Definitions are immutable: a DDL statement writes a new one.
  */
 import type { SqlType } from "../protocol/values.js";
+import type { ViewQuery } from "./view.js";
 
 export interface ColumnDef {
   /** Unique within its table for ever; a dropped column's id is never reused. Position in a stored record. */
@@ -107,6 +108,8 @@ export interface TableDef {
   readonly immutable?: boolean;
   /** COMMENT ON, by object: "table", "column 3", "constraint name", "index 7". */
   readonly comments?: Readonly<Record<string, string>>;
+  /** Of a materialized view: its query, and whether its rows are there. */
+  readonly materialized?: { readonly query: ViewQuery; readonly populated: boolean };
   readonly nextColumnId: number;
   /** Microseconds since the epoch. */
   readonly createdAt: number;

@@ -2,6 +2,7 @@
 import type { CatalogView } from "../../catalog/catalog-view.js";
 import { foreignKeyText } from "../../catalog/foreign-key-text.js";
 import type { IndexDef, TableDef } from "../../catalog/table.js";
+import type { ViewDef } from "../../catalog/view.js";
 import type { EndpointName } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import { measureTable } from "../../query/exec/measure-table.js";
@@ -36,16 +37,18 @@ async function listTables(request: Request, { query }: Input): Promise<Answer> {
   const { limit = TABLES_PER_PAGE, offset = 0 } = pageOf(query);
   const tx = tenant.partition.shard.begin({ readOnly: true });
   try {
-    const tables = tenant.catalog
-      .view(tx)
-      .tables()
-      .slice(offset, offset + limit);
+    const catalog = tenant.catalog.view(tx);
+    const relations = [...catalog.tables(), ...catalog.views()].slice(offset, offset + limit);
     const rows: object[] = [];
-    for (const table of tables) {
+    for (const table of relations) {
+      if ("query" in table) {
+        rows.push(describeView(table));
+        continue;
+      }
       const size = await measureTable(tx, tenant.number, table, request);
       rows.push({
         name: table.name,
-        type: "table",
+        type: table.materialized ? "materialized view" : "table",
         column_count: table.columns.length,
         row_count: size.rows,
         size_bytes: size.bytes,
@@ -56,6 +59,17 @@ async function listTables(request: Request, { query }: Input): Promise<Answer> {
   } finally {
     tx.rollback();
   }
+}
+
+function describeView({ name, columns, createdAt }: ViewDef): object {
+  return {
+    name,
+    type: "view",
+    column_count: columns.length,
+    row_count: 0,
+    size_bytes: 0,
+    created_at: new Date(createdAt / 1000).toISOString(),
+  };
 }
 
 function tableOf(request: Request, input: Input): TableDef {

@@ -110,7 +110,7 @@ function draftKeys(
 }
 
 /** Schema and name of a relation to be made. Throws 3F000. */
-function newRelation(node: NameNode, binding: Binding): RelationName {
+export function newRelation(node: NameNode, binding: Binding): RelationName {
   const { schema, name } = relationOf(node);
   const { searchPath } = binding.env;
   const { position } = node;

@@ -19,6 +19,7 @@ import { applyOperator, logic } from "./bind-comparison.js";
 import { contextOf } from "./bind-context.js";
 import { bindBoolean } from "./bind-expr.js";
 import { bindFunctions } from "./bind-from-function.js";
+import { bindView, findView } from "./bind-view.js";
 import { bindCommonTable } from "./bind-with.js";
 import { type Binding, columnExpr, PLAIN_QUERY, type Source } from "./binding.js";
 import { coerceCommon, commonTypeOf } from "./coerce.js";
@@ -79,7 +80,17 @@ function bindTable(node: FromTable, scope: Scope, binding: Binding): FromSource 
     const source = bindCommonTable(common, node.alias?.name ?? name.path[0]!, position, binding);
     return named(source, node.alias ?? { name: name.path[0]!, columns: [] }, position);
   }
+  const view = findView(name, binding);
+  if (view !== null) {
+    return named(bindView(view, binding), node.alias ?? { name: view.name, columns: [] }, position);
+  }
   const table = lookUpTable(name, binding);
+  if (table.materialized?.populated === false) {
+    throw sqlError("55000", `materialized view "${table.name}" has not been populated`, {
+      position,
+      hint: "Use the REFRESH MATERIALIZED VIEW command.",
+    });
+  }
   return scanOf(table, node.alias, false, position, binding);
 }
 

@@ -1,5 +1,6 @@
 /** SHOW TABLES, SHOW INDEXES, DESCRIBE and the like, as queries over rows that the catalog gives at once. */
 import type { TableDef } from "../../catalog/table.js";
+import type { ViewDef } from "../../catalog/view.js";
 import { sqlError } from "../../protocol/errors.js";
 import { BOOL, type SqlType, TEXT, type Value } from "../../protocol/values.js";
 import { resolveOperator } from "../../query/expr/resolve.js";
@@ -7,6 +8,7 @@ import { displayName } from "../../query/expr/types.js";
 import type { Plan } from "../../query/plan/plan.js";
 import type { ListStatement } from "../parse/ast.js";
 import { lookUpTable } from "./bind-from.js";
+import { findView } from "./bind-view.js";
 import { type Binding, columnExpr, type Source } from "./binding.js";
 import { constant } from "./coerce.js";
 
@@ -45,10 +47,10 @@ function listing(node: ListStatement, binding: Binding): Listing {
           ["table_name", TEXT],
           ["table_schema", TEXT],
         ],
-        rows: catalog.tables().map((table) => [table.name, table.schema]),
+        rows: [...catalog.tables(), ...catalog.views()].map((relation) => [relation.name, relation.schema]),
       };
     case "columns":
-      return describe(lookUpTable(node.table!, binding));
+      return describe(findView(node.table!, binding) ?? lookUpTable(node.table!, binding));
     case "indexes":
       return indexes(node.table === null ? catalog.tables() : [lookUpTable(node.table, binding)]);
     case "databases":
@@ -58,7 +60,7 @@ function listing(node: ListStatement, binding: Binding): Listing {
   }
 }
 
-function describe(table: TableDef): Listing {
+function describe(relation: TableDef | ViewDef): Listing {
   const columns = [
     ["column_name", TEXT],
     ["data_type", TEXT],
@@ -67,6 +69,11 @@ function describe(table: TableDef): Listing {
     ["is_primary_key", BOOL],
     ["is_unique", BOOL],
   ] as const;
+  if ("query" in relation) {
+    const rows = relation.columns.map(({ name, type }) => [name, displayName(type), true, null, false, false]);
+    return { columns, rows };
+  }
+  const table = relation;
   const alone = (id: number) =>
     table.indexes.some((index) => index.unique && index.columns.length === 1 && index.columns[0]!.columnId === id);
   const rows = table.columns.map((column) => {

@@ -11,6 +11,7 @@ import type { OutputColumn, Plan } from "../../query/plan/plan.js";
 import { exprsOfPlan, mapExprsOfPlan, mapPlan, modifiesData, subqueriesOf, walkPlan } from "../../query/plan/walk.js";
 import type { AnalyzeStatement, ExplainStatement, SetStatement, Statement, StatementNode } from "../parse/ast.js";
 import { bindAlterTable, bindRename } from "./bind-alter-table.js";
+import { bindCreateView, bindDropViews } from "./bind-create-view.js";
 import { bindData } from "./bind-data.js";
 import { bindComment, bindCreateIndex, bindCreateTable, bindDrop, bindTruncate } from "./bind-ddl.js";
 import { lookUpTable } from "./bind-from.js";
@@ -58,7 +59,12 @@ function bindNode(node: StatementNode, env: BindEnvironment): BoundStatement {
       return { kind: "ddl", command: bindCreateTable(node, binding) };
     case "create index":
       return { kind: "ddl", command: bindCreateIndex(node, binding) };
+    case "create view":
+      return { kind: "ddl", command: bindCreateView(node, binding) };
     case "drop":
+      if (node.object === "view" || node.object === "materialized view") {
+        return { kind: "ddl", command: bindDropViews(node, binding) };
+      }
       return { kind: "ddl", command: bindDrop(node, binding) };
     case "alter table":
       return bindAlterTable(node, binding, (newer) => new Binding(newer, bindQuery, bindData));

@@ -45,12 +45,27 @@ export class Binding {
   private queries = 0;
 
   constructor(
-    readonly env: BindEnvironment,
+    private environment: BindEnvironment,
     /** Binds a query inside an expression or in FROM (bind-query.ts, handed in because it calls both). */
     private readonly bindQueryNode: BindQuery,
     /** Binds INSERT, UPDATE, DELETE and MERGE (bind-data.ts, handed in for the same reason). */
     private readonly bindDataNode: BindData,
   ) {}
+
+  get env(): BindEnvironment {
+    return this.environment;
+  }
+
+  /** Binds a part of the statement that names things of its own: the query of a view. */
+  within<T>(env: BindEnvironment, bind: () => T): T {
+    const outside = this.environment;
+    this.environment = env;
+    try {
+      return bind();
+    } finally {
+      this.environment = outside;
+    }
+  }
 
   readonly commonTables = new CommonTableRegistry();
 

@@ -292,6 +292,8 @@ export interface CreateTableAsStatement {
   readonly columns: readonly string[];
   readonly query: QueryNode;
   readonly withData: boolean;
+  /** The whole statement, which a materialized view keeps; empty inside CREATE SCHEMA. */
+  readonly text: string;
   readonly position: number;
 }
 
@@ -329,6 +331,8 @@ export interface CreateViewStatement {
   readonly columns: readonly string[];
   readonly query: QueryNode;
   readonly checkOption: "local" | "cascaded" | null;
+  /** The whole statement, which the view keeps; empty inside CREATE SCHEMA. */
+  readonly text: string;
   readonly position: number;
 }
 

@@ -69,6 +69,7 @@ function smallDefinition(node: Node, c: Conversion, position: number): Statement
         columns: strings(view.aliases),
         query: c.subquery(view.query),
         checkOption: check === "LOCAL_CHECK_OPTION" ? "local" : check === "CASCADED_CHECK_OPTION" ? "cascaded" : null,
+        text: "",
         position,
       };
     }
@@ -331,6 +332,7 @@ export function createTableAs(node: CreateTableAsStmt, c: Conversion, position: 
     columns: strings(into.colNames),
     query: c.subquery(node.query),
     withData: !into.skipData,
+    text: "",
     position,
   };
 }

@@ -103,8 +103,10 @@ function statementOf(
   const start = skipBlank(original, map.indexOfByte(offset));
   const bytes = (byte: number) => map.position(map.indexOfByte(byte));
   const position = map.position(start);
-  const node = dialectStatement(raw.stmt!, lists, position) ?? convertStatement(raw.stmt!, position, bytes);
-  return { node, start, end, text: original.slice(start, end).trimEnd() };
+  const converted = dialectStatement(raw.stmt!, lists, position) ?? convertStatement(raw.stmt!, position, bytes);
+  const text = original.slice(start, end).trimEnd();
+  const keepsText = converted.kind === "create view" || converted.kind === "create table as";
+  return { node: keepsText ? { ...converted, text } : converted, start, end, text };
 }
 
 function deepFreeze<T>(value: T): T {

@@ -1,0 +1,78 @@
+/** Which views need a relation, and dropping them with it. Called by the files of ddl. */
+import { sqlError } from "../protocol/errors.js";
+import type { CatalogEditor } from "./catalog-editor.js";
+import type { CatalogView } from "./catalog-view.js";
+import type { TableDef } from "./table.js";
+import type { ViewDef } from "./view.js";
+
+export type Dependent =
+  | { readonly kind: "view"; readonly definition: ViewDef }
+  | { readonly kind: "materialized view"; readonly definition: TableDef };
+
+/** Views and materialized views whose query names the relation; with a column id, only those that use the column. */
+export function dependentsOf(catalog: CatalogView, id: number, columnId: number | null = null): readonly Dependent[] {
+  const needs = (query: ViewDef["query"]) =>
+    query.relations.some(
+      (relation) =>
+        relation.id === id &&
+        (columnId === null || relation.columns.some((column) => column.used && column.id === columnId)),
+    );
+  const views = catalog.views().filter((view) => needs(view.query));
+  const materialized = catalog.tables().filter((table) => table.materialized && needs(table.materialized.query));
+  return [
+    ...views.map((definition): Dependent => ({ kind: "view", definition })),
+    ...materialized.map((definition): Dependent => ({ kind: "materialized view", definition })),
+  ];
+}
+
+/** What DROP of several relations took with it. */
+export interface CascadeOutcome {
+  readonly notices: readonly string[];
+  /** Tables of materialized views, whose rows must go. */
+  readonly cleared: readonly TableDef[];
+}
+
+/**
+ * Drops what depends on relations that are about to be dropped (`what` names them: `table t`, by id), or throws 2BP01
+ * when there is anything and the statement does not say CASCADE.
+ */
+export function dropDependents(
+  editor: CatalogEditor,
+  dropped: ReadonlyMap<number, string>,
+  cascade: boolean,
+): CascadeOutcome {
+  const found = new Map<number, { readonly dependent: Dependent; readonly on: string }>();
+  const visit = (id: number, on: string): void => {
+    for (const dependent of dependentsOf(editor.view, id)) {
+      const { definition, kind } = dependent;
+      if (found.has(definition.id) || dropped.has(definition.id)) continue;
+      found.set(definition.id, { dependent, on });
+      visit(definition.id, `${kind} ${definition.name}`);
+    }
+  };
+  for (const [id, on] of dropped) visit(id, on);
+  if (found.size === 0) return { notices: [], cleared: [] };
+  const names = [...found.values()].map(({ dependent }) => `${dependent.kind} ${dependent.definition.name}`);
+  if (!cascade) {
+    const what = dropped.size === 1 ? [...dropped.values()][0]! : "desired object(s)";
+    throw sqlError(
+      "2BP01",
+      `cannot drop ${what} because other objects depend on ${dropped.size === 1 ? "it" : "them"}`,
+      {
+        detail: [...found.values()].map(({ on }, i) => `${names[i]} depends on ${on}`).join("\n"),
+        hint: "Use DROP ... CASCADE to drop the dependent objects too.",
+      },
+    );
+  }
+  const cleared: TableDef[] = [];
+  for (const { dependent } of found.values()) {
+    if (dependent.kind === "view") editor.dropView(dependent.definition);
+    else {
+      editor.dropTable(dependent.definition);
+      cleared.push(dependent.definition);
+    }
+  }
+  const notices =
+    names.length === 1 ? [`drop cascades to ${names[0]}`] : [`drop cascades to ${names.length} other objects`];
+  return { notices, cleared };
+}

@@ -1,0 +1,42 @@
+/**
+ * Definitions of views. A view keeps its statement as text and, for every relation that the text names, which one was
+ * meant and what its columns were called: renaming, moving or extending a relation leaves the view as it was.
+ */
+import type { SqlType } from "../protocol/values.js";
+
+export interface ViewColumn {
+  readonly name: string;
+  readonly type: SqlType;
+}
+
+/** A relation that a view's text names, as it was then. */
+export interface ViewRelation {
+  readonly kind: "table" | "view";
+  /** Of the table or view, which may have another name now. */
+  readonly id: number;
+  readonly schema: string;
+  readonly name: string;
+  /** By column id (of a view: its number from 0). `used`: the view cannot do without the column. */
+  readonly columns: readonly { readonly id: number; readonly name: string; readonly used: boolean }[];
+}
+
+/** A stored query: of a view, or of a materialized view's table. */
+export interface ViewQuery {
+  /** The whole CREATE statement. */
+  readonly sql: string;
+  /** Where its names were looked up. */
+  readonly searchPath: readonly string[];
+  readonly relations: readonly ViewRelation[];
+}
+
+export interface ViewDef {
+  /** Unique within the tenant, among tables and views. */
+  readonly id: number;
+  readonly schema: string;
+  readonly name: string;
+  readonly columns: readonly ViewColumn[];
+  readonly query: ViewQuery;
+  readonly checkOption: "local" | "cascaded" | null;
+  /** Microseconds since the epoch. */
+  readonly createdAt: number;
+}

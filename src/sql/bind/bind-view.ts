@@ -1,0 +1,105 @@
+/**
+ * A view where a statement reads it: its text is parsed and bound as if it stood there, with the names that it had
+ * when it was made (catalog/view.ts).
+ */
+import type { CatalogView } from "../../catalog/catalog-view.js";
+import type { ColumnDef, TableDef } from "../../catalog/table.js";
+import type { ViewDef, ViewQuery, ViewRelation } from "../../catalog/view.js";
+import { sqlError } from "../../protocol/errors.js";
+import type { NameNode, QueryNode } from "../parse/ast-query.js";
+import { parseSql } from "../parse/parse.js";
+import { type Binding, PLAIN_QUERY, type Source } from "./binding.js";
+import { relationOf } from "./scope.js";
+
+/** The view that a name means, unless a table comes first on the search path. */
+export function findView(name: NameNode, binding: Binding): ViewDef | null {
+  const relation = relationOf(name);
+  const { catalog, searchPath } = binding.env;
+  for (const schema of relation.schema === null ? searchPath : [relation.schema]) {
+    if (catalog.table(schema, relation.name) !== null) return null;
+    const view = catalog.view(schema, relation.name);
+    if (view !== null) return view;
+  }
+  return null;
+}
+
+/** The view's rows under its column names. */
+export function bindView(view: ViewDef, binding: Binding): Source {
+  const source = bindViewQuery(view.query, binding);
+  const columns = view.columns.map(({ name }, i) => ({ ...source.columns[i]!, name }));
+  return { plan: source.plan, columns };
+}
+
+/** Definitions are immutable, so their trees are kept with them. */
+const parsed = new WeakMap<ViewQuery, QueryNode>();
+
+/** The query of a view or materialized view, in the scope of its own names. */
+export function bindViewQuery(query: ViewQuery, binding: Binding): Source {
+  const catalog = catalogOf(query, binding.env.catalog);
+  const env = { ...binding.env, catalog, searchPath: query.searchPath };
+  return binding.within(env, () => binding.query(parsedQuery(query), null, PLAIN_QUERY));
+}
+
+function parsedQuery(query: ViewQuery): QueryNode {
+  let node = parsed.get(query);
+  if (node === undefined) {
+    const statement = parseSql(query.sql)[0]!.node;
+    if (statement.kind !== "create view" && statement.kind !== "create table as") {
+      throw new Error("the definition of a view is not a CREATE statement");
+    }
+    node = statement.query;
+    parsed.set(query, node);
+  }
+  return node;
+}
+
+/** The definitions as the view's text names them; what it does not name is as it is now. */
+function catalogOf(query: ViewQuery, catalog: CatalogView): CatalogView {
+  const named = (kind: ViewRelation["kind"], schema: string | null, name: string) =>
+    query.relations.find((other) => other.kind === kind && other.name === name && other.schema === schema);
+  const own: Pick<CatalogView, "table" | "view"> = {
+    table: (schema, name) => {
+      const relation = named("table", schema, name);
+      if (relation === undefined) return null;
+      const table = catalog.tables().find(({ id }) => id === relation.id);
+      return table === undefined ? gone(relation) : asNamed(table, relation);
+    },
+    view: (schema, name) => {
+      const relation = named("view", schema, name);
+      if (relation === undefined) return null;
+      return catalog.views().find(({ id }) => id === relation.id) ?? gone(relation);
+    },
+  };
+  // All else, whatever a catalog offers, comes from the one behind.
+  return Object.assign(Object.create(catalog) as CatalogView, own);
+}
+
+function gone(relation: ViewRelation): never {
+  throw sqlError("42P01", `relation "${relation.name}" does not exist`);
+}
+
+/** Definitions under older names, by the definition of now. */
+const renamed = new WeakMap<TableDef, WeakMap<ViewRelation, TableDef>>();
+
+/** The table with the columns that it had, under the names that they had. */
+function asNamed(table: TableDef, relation: ViewRelation): TableDef {
+  const names = new Map(relation.columns.map(({ id, name }) => [id, name]));
+  const same =
+    table.columns.length === relation.columns.length && table.columns.every(({ id, name }) => names.get(id) === name);
+  if (same && table.name === relation.name) return table;
+  let known = renamed.get(table);
+  if (known === undefined) {
+    known = new WeakMap();
+    renamed.set(table, known);
+  }
+  let result = known.get(relation);
+  if (result === undefined) {
+    const columns = table.columns.flatMap((column): ColumnDef[] => {
+      const name = names.get(column.id);
+      return name === undefined ? [] : [Object.freeze({ ...column, name })];
+    });
+    result = Object.freeze({ ...table, name: relation.name, columns });
+    known.set(relation, result);
+  }
+  return result;
+}
