@@ -21,6 +21,7 @@ import {
   JSONB,
   Json,
   NUMERIC,
+  type RecordField,
   type SqlArray,
   type SqlType,
   TEXT,
@@ -101,7 +102,7 @@ export function jsonWriter(type: SqlType, timeZone = "UTC"): JsonWriter {
     case "array":
       return arrayWriter(jsonWriter(type.element as SqlType, timeZone));
     case "record":
-      return untypedJson;
+      return type.fields === undefined ? untypedJson : recordWriter(type.fields, timeZone);
     case "void":
       return (value) => (value === null ? "null" : '""');
   }
@@ -146,6 +147,16 @@ function arrayWriter(write: JsonWriter): JsonWriter {
   return (value) => (value === null ? "null" : join(nestArray(value as SqlArray, write)));
 }
 
+/** An object with a member per field. */
+function recordWriter(fields: readonly RecordField[], timeZone: string): JsonWriter {
+  const writers = fields.map(({ type }) => jsonWriter(type, timeZone));
+  const names = fields.map(({ name }) => JSON.stringify(name));
+  return (value) => {
+    if (value === null) return "null";
+    return `{${writers.map((write, i) => `${names[i]}:${write((value as readonly Value[])[i] ?? null)}`).join()}}`;
+  };
+}
+
 /** Fields of a record, whose types only their representation tells. */
 function untypedJson(value: Value): string {
   if (value === null || typeof value === "boolean") return String(value);
@@ -159,6 +170,15 @@ function untypedJson(value: Value): string {
   if (Array.isArray(value)) return `[${value.map(untypedJson).join()}]`;
   if ("dimensions" in value) return arrayWriter(untypedJson)(value);
   return quote(untypedToText(value));
+}
+
+function plainRecord(fields: readonly RecordField[], timeZone: string): PlainWriter {
+  const writers = fields.map(({ type }) => plainWriter(type, timeZone));
+  return (value) => {
+    if (value === null) return null;
+    const row = value as readonly Value[];
+    return Object.fromEntries(fields.map(({ name }, i) => [name, writers[i]!(row[i] ?? null)]));
+  };
 }
 
 /** The cell of a MessagePack answer, null for NULL. */
@@ -186,7 +206,7 @@ export function plainWriter(type: SqlType, timeZone = "UTC"): PlainWriter {
       return (value) => (value === null ? null : nestArray(value as SqlArray, element));
     }
     case "record":
-      return plainUntyped;
+      return type.fields === undefined ? plainUntyped : plainRecord(type.fields, timeZone);
     case "date":
       return printed(dateToText);
     case "time":

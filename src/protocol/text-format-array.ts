@@ -1,12 +1,11 @@
 /**
- * The text of arrays and records: `{1,NULL,"a b"}`, `[0:1]={a,b}`, `(1,"a b",)`. Called by text-format.ts, which knows
+ * The text of arrays: `{1,NULL,"a b"}`, `[0:1]={a,b}`. Called by text-format.ts, which knows
  * how to read and print the elements.
  */
 import { sqlError } from "./errors.js";
 import type { SqlArray, Value } from "./values.js";
 
 const ARRAY_QUOTED = /^$|[\s{}",\\]|^null$/i;
-const RECORD_QUOTED = /^$|[\s(),"\\]/;
 
 export const EMPTY_ARRAY: SqlArray = Object.freeze({ elements: [], dimensions: [], lowerBounds: [] });
 
@@ -172,13 +171,4 @@ class ArrayReader {
     this.at++;
     return item;
   }
-}
-
-export function recordToText(fields: readonly Value[], print: (value: Value) => string): string {
-  const parts = fields.map((field) => {
-    if (field === null) return "";
-    const text = print(field);
-    return RECORD_QUOTED.test(text) ? `"${text.replace(/["\\]/g, "$&$&")}"` : text;
-  });
-  return `(${parts.join()})`;
 }

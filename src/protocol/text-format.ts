@@ -13,7 +13,8 @@ import { JsonPath } from "./json-path.js";
 import { parseJsonPath } from "./json-path-parse.js";
 import { checkJson, jsonbToText, parseJson } from "./json-text.js";
 import { Numeric } from "./numeric.js";
-import { arrayFromText, arrayToText, recordToText } from "./text-format-array.js";
+import { arrayFromText, arrayToText } from "./text-format-array.js";
+import { recordFromText, recordToText } from "./text-format-record.js";
 import { type Interval, Json, type SqlArray, type SqlType, type TimeTz, type Value } from "./values.js";
 
 /** Precision and scale out of the modifier of a numeric type; the scale may be negative. */
@@ -57,7 +58,7 @@ export function toText(type: SqlType, value: Value, timeZone = "UTC"): string {
       return arrayToText(value as SqlArray, (member) => toText(element, member, timeZone));
     }
     case "record":
-      return recordToText(value as readonly Value[], untypedToText);
+      return rowToText(type, value as readonly Value[], timeZone);
     case "void":
       return "";
     default:
@@ -66,7 +67,15 @@ export function toText(type: SqlType, value: Value, timeZone = "UTC"): string {
   }
 }
 
-/** A value whose type only its representation tells: fields of records. */
+function rowToText(type: SqlType, row: readonly Value[], timeZone: string): string {
+  const { fields } = type;
+  if (fields === undefined) return recordToText(row, untypedToText);
+  // A row stored before its type got a field is shorter.
+  const values = fields.length === row.length ? row : fields.map((_, i) => row[i] ?? null);
+  return recordToText(values, (value, i) => toText(fields[i]!.type, value, timeZone));
+}
+
+/** A value whose type only its representation tells: fields of records without declared types. */
 export function untypedToText(value: Value): string {
   if (typeof value === "boolean") return value ? "t" : "f";
   if (typeof value === "number") return float8ToText(value);
@@ -193,8 +202,14 @@ export function fromText(type: SqlType, text: string, clock: Clock = systemClock
       return arrayFromText(text, (member) => fromText(element, member, clock));
     }
     case "record":
-      throw sqlError("0A000", "input of anonymous composite types is not implemented");
+      if (type.fields === undefined) throw sqlError("0A000", "input of anonymous composite types is not implemented");
+      return rowFromText(type, text, clock);
   }
+}
+
+function rowFromText(type: SqlType, text: string, clock: Clock): Value {
+  const fields = type.fields!;
+  return recordFromText(text, fields.length, (field, i) => fromText(fields[i]!.type, field, clock));
 }
 
 /** A numeric as a column of the type holds it. Throws 22003. */

@@ -73,7 +73,7 @@ export interface SqlType {
   readonly element: SqlType | null;
   /** Of a record whose fields are known: rows of a table, composite types, ROW(…). */
   readonly fields?: readonly RecordField[];
-  /** Of a composite type: its name. Absent for a row that no type names. */
+  /** Of a table's rows: its name. */
   readonly typeName?: string;
   /** Of a type that a statement made (CREATE TYPE, CREATE DOMAIN). A domain otherwise looks like the type below it. */
   readonly user?: UserType;
@@ -185,30 +185,12 @@ export function arrayOf(element: SqlType): SqlType {
   return intern("array", null, element);
 }
 
-/** A record of these fields; `typeName` is that of the composite type or table whose rows it holds. */
-export function recordOf(fields: readonly RecordField[], typeName?: string): SqlType {
-  const key = recordKey(fields, typeName);
-  let type = interned.get(key);
-  if (type === undefined) {
-    const named = typeName === undefined ? {} : { typeName };
-    type = Object.freeze({
-      name: "record",
-      modifier: null,
-      element: null,
-      fields: Object.freeze([...fields]),
-      ...named,
-    });
-    interned.set(key, type);
-  }
-  return type;
-}
-
 /** numeric(precision, scale); 0 ≤ precision ≤ 1000. */
 export function numericType(precision: number, scale: number): SqlType {
   return intern("numeric", precision * 2048 + scale, null);
 }
 
-/** Types that statements made come and go with tenants' definitions, so they are held weakly. */
+/** Types that statements made, and rows, come and go with tenants' definitions, so they are held weakly. */
 const userTypes = new Map<string, WeakRef<SqlType>>();
 const forgotten = new FinalizationRegistry<string>((key) => {
   if (userTypes.get(key)?.deref() === undefined) userTypes.delete(key);
@@ -216,7 +198,7 @@ const forgotten = new FinalizationRegistry<string>((key) => {
 const userArrays = new WeakMap<SqlType, SqlType>();
 
 const hasUserType = (type: SqlType): boolean =>
-  type.user !== undefined || (type.element !== null && hasUserType(type.element));
+  type.user !== undefined || type.fields !== undefined || (type.element !== null && hasUserType(type.element));
 
 function arrayOfUserType(element: SqlType): SqlType {
   let type = userArrays.get(element);
@@ -229,10 +211,26 @@ function arrayOfUserType(element: SqlType): SqlType {
 
 /** A type that a statement made; two of equal definitions are the same object. */
 export function userType(user: UserType): SqlType {
-  const key = userKey(user);
+  return weaklyInterned(userKey(user), () => ({ ...baseOf(user), user: Object.freeze(user) }));
+}
+
+/** A record of these fields; `typeName` is that of the table whose rows it holds. */
+export function recordOf(fields: readonly RecordField[], typeName?: string): SqlType {
+  return weaklyInterned(recordKey(fields, typeName), () => {
+    const named = typeName === undefined ? {} : { typeName };
+    return { name: "record", modifier: null, element: null, fields: Object.freeze([...fields]), ...named };
+  });
+}
+
+/** The name of a composite type or of the table whose rows the record holds; null for a row that no type names. */
+export function recordName(type: SqlType): string | null {
+  return type.user?.name ?? type.typeName ?? null;
+}
+
+function weaklyInterned(key: string, make: () => SqlType): SqlType {
   const known = userTypes.get(key)?.deref();
   if (known !== undefined) return known;
-  const type: SqlType = Object.freeze({ ...baseOf(user), user: Object.freeze(user) });
+  const type = Object.freeze(make());
   userTypes.set(key, new WeakRef(type));
   forgotten.register(type, key);
   return type;

@@ -99,6 +99,8 @@ export function payloadReader(type: SqlType): PayloadReader {
       return readVector;
     case "array":
       return arrayReader(payloadReader(type.element!));
+    case "record":
+      return rowReader((type.fields ?? []).map((field) => payloadReader(field.type)));
     default:
       throw new DbError("not_supported", `A column cannot hold the type ${type.name}.`);
   }
@@ -274,6 +276,25 @@ function arrayReader(readElement: PayloadReader): PayloadReader {
       position = next;
     }
     return { elements, dimensions, lowerBounds };
+  };
+}
+
+/** Fields that the type got after the row was stored are NULL. */
+function rowReader(fields: readonly PayloadReader[]): PayloadReader {
+  return (bytes, start, end): readonly Value[] => {
+    const stored = readVarint(bytes, start, end);
+    const bitmap = varintEnd;
+    let position = bitmap + ((stored + 7) >>> 3);
+    if (position > end) throw damagedRecord();
+    const row = new Array<Value>(fields.length).fill(null);
+    for (let i = 0; i < stored; i++) {
+      if (bytes[bitmap + (i >>> 3)]! & (1 << (i & 7))) continue;
+      const next = frameEnd(bytes, position);
+      if (next > end) throw damagedRecord();
+      if (i < fields.length) row[i] = fields[i]!(bytes, payloadStart, next);
+      position = next;
+    }
+    return row;
   };
 }
 

@@ -141,6 +141,9 @@ export function writeValue(type: SqlType, value: Value): void {
     case "array":
       writeArray(type.element!, value as SqlArray);
       return;
+    case "record":
+      writeRow(type, value as readonly Value[]);
+      return;
     default:
       throw new DbError("not_supported", `A column cannot hold the type ${type.name}.`);
   }
@@ -280,6 +283,24 @@ function writeArray(element: SqlType, { elements, dimensions, lowerBounds }: Sql
     const value = elements[i]!;
     if (value === null) markNull(bitmap, i);
     else writeValue(element, value);
+  }
+  scratch[head] = FRAME_U32;
+  scratch.writeUInt32LE(at - head - 5, head + 1);
+}
+
+/** The number of fields, their null bits, and a frame for each that is not NULL. Throws for a row of unknown types. */
+function writeRow(type: SqlType, row: readonly Value[]): void {
+  const { fields } = type;
+  if (fields === undefined) throw new DbError("not_supported", "A column cannot hold a record of unknown fields.");
+  ensure(5);
+  const head = at;
+  at += 5;
+  writeVarint(fields.length);
+  const bitmap = writeBitmap(fields.length);
+  for (let i = 0; i < fields.length; i++) {
+    const value = row[i] ?? null;
+    if (value === null) markNull(bitmap, i);
+    else writeValue(fields[i]!.type, value);
   }
   scratch[head] = FRAME_U32;
   scratch.writeUInt32LE(at - head - 5, head + 1);

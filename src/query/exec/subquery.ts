@@ -11,6 +11,7 @@ import { sqlArray } from "../../protocol/text-format-array.js";
 import type { SqlArray, Value } from "../../protocol/values.js";
 import type { Batch, EvalContext, SubqueryExpr } from "../expr/expr.js";
 import { stackedArrays } from "../expr/functions/array-parts.js";
+import { isRowComparison } from "../expr/row-comparison.js";
 import type { Plan } from "../plan/plan.js";
 import type { ExecContext, SubqueryOutcome } from "./context.js";
 import type { Open, Operator, Program, Pulled } from "./operator.js";
@@ -87,7 +88,7 @@ function keepOutcome(expr: SubqueryExpr, context: ExecContext, outcome: Subquery
 }
 
 function collect(expr: SubqueryExpr, context: ExecContext): SubqueryOutcome | Promise<SubqueryOutcome> {
-  const rows = new SubqueryRows(expr.form);
+  const rows = new SubqueryRows(expr);
   const operator = programs.get(expr)!.open(context);
   let pending = false;
   try {
@@ -124,7 +125,7 @@ async function collectLater(
 const never = () => false;
 
 function collectNow(expr: SubqueryExpr, context: ExecContext): readonly Value[] {
-  const rows = new SubqueryRows(expr.form);
+  const rows = new SubqueryRows(expr);
   const operator = programs.get(expr)!.open({ ...context, shouldYield: never });
   try {
     for (;;) {
@@ -142,7 +143,14 @@ function collectNow(expr: SubqueryExpr, context: ExecContext): readonly Value[] 
 class SubqueryRows {
   readonly values: Value[] = [];
 
-  constructor(private readonly form: SubqueryExpr["form"]) {}
+  private readonly form: SubqueryExpr["form"];
+  /** Each row's values together, for a comparison with a row. */
+  private readonly rows: boolean;
+
+  constructor(expr: SubqueryExpr) {
+    this.form = expr.form;
+    this.rows = expr.compare !== null && isRowComparison(expr.compare);
+  }
 
   /** True when no further row can change the answer. Throws 21000. */
   add(batch: Batch): boolean {
@@ -151,7 +159,11 @@ class SubqueryRows {
       return true;
     }
     const column = batch.columns[0]!;
-    for (let row = 0; row < batch.length; row++) this.values.push(column[row]!);
+    if (this.rows) {
+      for (let row = 0; row < batch.length; row++) this.values.push(batch.columns.map((items) => items[row]!));
+    } else {
+      for (let row = 0; row < batch.length; row++) this.values.push(column[row]!);
+    }
     if (this.form === "scalar" && this.values.length > 1) {
       throw sqlError("21000", "more than one row returned by a subquery used as an expression");
     }

@@ -58,6 +58,9 @@ const LOCAL = new Set(["date", "time", "timestamp"]);
 /** True when the result depends on the session's time zone or clock, so that the cast must not be folded. */
 export function dependsOnSession(from: SqlType, to: SqlType): boolean {
   if (to.element !== null) return dependsOnSession(from.element ?? from, to.element);
+  if (to.fields !== undefined) {
+    return to.fields.some((field, i) => dependsOnSession(from.fields?.[i]?.type ?? from, field.type));
+  }
   if (ZONED.has(from.name) !== ZONED.has(to.name)) return true;
   if (from.name === "timetz" || to.name === "timetz") return from.name !== to.name;
   // Text may say "now" or "today".
@@ -72,6 +75,7 @@ function baseConversion(from: SqlType, to: SqlType): Convert | null {
     const convert = numberConversion("float4", to.element.name);
     return convert === null ? null : (value) => sqlArray(Array.from(value as Float32Array, convert));
   }
+  if (from.name === "record" && to.name === "record") return recordConversion(from, to);
   if (from.name === to.name) return keep;
   const source = categoryOf(from);
   const target = categoryOf(to);
@@ -167,6 +171,15 @@ function arrayConversion(from: SqlType, to: SqlType): Convert | null {
       elements: array.elements.map((element) => (element === null ? null : convert(element, context))),
     };
   };
+}
+
+/** Field by field. */
+function recordConversion(from: SqlType, to: SqlType): Convert | null {
+  if (from.fields === undefined || to.fields === undefined) return keep;
+  const converts = to.fields.map((field, i) => conversionOf(from.fields![i]!.type, field.type));
+  if (converts.includes(null)) return null;
+  return (value, context) =>
+    (value as readonly Value[]).map((field, i) => (field === null ? null : converts[i]!(field, context)));
 }
 
 function toVector(from: SqlType): Convert | null {

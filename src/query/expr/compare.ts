@@ -60,6 +60,7 @@ export function comparatorOf(type: SqlType): Comparator {
     case "array":
       return arrayComparator(type);
     case "record":
+      if (type.fields !== undefined) return recordComparator(type.fields.map((field) => field.type));
       return (a, b) => compareRecords(a as readonly Value[], b as readonly Value[]);
     case "void":
       return () => 0;
@@ -173,6 +174,19 @@ function compareShapes(a: SqlArray, b: SqlArray): number {
     if (difference !== 0) return difference;
   }
   return 0;
+}
+
+/** Field by field, NULL equal to NULL and above values. */
+function recordComparator(types: readonly SqlType[]): Comparator {
+  const comparators = types.map((type) => sortComparator(type, false, false));
+  return (x, y) => {
+    const [a, b] = [x as readonly Value[], y as readonly Value[]];
+    for (let i = 0; i < comparators.length; i++) {
+      const order = comparators[i]!(a[i] ?? null, b[i] ?? null);
+      if (order !== 0) return order;
+    }
+    return 0;
+  };
 }
 
 /** Field by field, NULL above values. A record does not know its fields' types, so their kinds must tell. */

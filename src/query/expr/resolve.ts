@@ -224,6 +224,8 @@ function conversionCall(name: string, types: readonly SqlType[]): ResolvedFuncti
     return null;
   }
   const source = from.name === "unknown" ? TEXT : from;
+  // PostgreSQL does not read text(row) as a cast: it might be a field.
+  if (source.name === "record" && categoryOf(target) === "S") return null;
   if (!canCoerce(source, target, "explicit")) return null;
   const fn = castFunction(source, target);
   return fn === null ? null : { fn, argTypes: [source] };

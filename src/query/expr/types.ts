@@ -3,11 +3,14 @@
  * them and as chapter 10 of its manual uses them. Pure data and functions: binders, the resolver of overloads and the
  * optimizer call it. How a value is converted is in cast.ts.
  */
-import { sqlError } from "../../protocol/errors.js";
+import { DbError, sqlError } from "../../protocol/errors.js";
 import { numericModifier } from "../../protocol/text-format.js";
 import {
   arrayOf,
   numericType,
+  RECORD,
+  recordName,
+  recordOf,
   type SqlType,
   TEXT,
   type TypeName,
@@ -158,6 +161,7 @@ export function canCoerce(from: SqlType, to: SqlType, context: CastContext): boo
   if (from === to || from.name === "unknown") return to.name !== "void" || from === to;
   const rank = CONTEXT_RANK[context];
   if (from.element !== null && to.element !== null) return canCoerce(from.element, to.element, context);
+  if (from.name === "record" && to.name === "record") return canCoerceRecord(from, to, context);
   if (from.element === null && to.element === null && from.name === to.name) {
     return from.name !== "enum" || baseType(from) === baseType(to);
   }
@@ -174,6 +178,21 @@ export function canCoerce(from: SqlType, to: SqlType, context: CastContext): boo
   return TYPES[from.name].category === "S" && rank >= CONTEXT_RANK.explicit;
 }
 
+/** A row that no type names becomes any type with as many fields; a named type only a bare record. */
+function canCoerceRecord(from: SqlType, to: SqlType, context: CastContext): boolean {
+  if (from.fields === undefined || to.fields === undefined) return true;
+  if (from.user?.kind === "domain") return canCoerce(baseType(from), to, context);
+  if (recordName(from) !== null && recordName(from) !== recordName(to)) return recordName(to) === null;
+  return (
+    from.fields.length === to.fields.length &&
+    from.fields.every((field, i) => canCoerce(field.type, to.fields![i]!.type, recordContext(from, context)))
+  );
+}
+
+/** The fields of ROW(…) are converted as on storing wherever the row itself is converted. */
+const recordContext = (from: SqlType, context: CastContext): CastContext =>
+  recordName(from) === null && context === "implicit" ? "assignment" : context;
+
 /** True when the conversion keeps the value as it is, so that no cast has to run. */
 export function isBinaryCoercible(from: SqlType, to: SqlType): boolean {
   if (from === to) return true;
@@ -182,8 +201,18 @@ export function isBinaryCoercible(from: SqlType, to: SqlType): boolean {
   if (from.element !== null && to.element !== null) return isBinaryCoercible(from.element, to.element);
   if (from.element !== null || to.element !== null) return false;
   if (to.modifier !== null) return false;
+  if (from.name === "record" && to.name === "record") return isSameRow(from, to);
   if (from.name === to.name) return from.name !== "enum" || baseType(from) === to;
   return to.name === "text" ? from.name === "varchar" : to.name === "varchar" && from.name === "text";
+}
+
+/** Fields may have other names, but the same types. */
+function isSameRow(from: SqlType, to: SqlType): boolean {
+  if (from.fields === undefined || to.fields === undefined) return true;
+  return (
+    from.fields.length === to.fields.length &&
+    from.fields.every((field, i) => isBinaryCoercible(field.type, to.fields![i]!.type))
+  );
 }
 
 /**
@@ -198,6 +227,7 @@ export function commonType(types: readonly SqlType[], construct = "CASE"): SqlTy
     const next = baseType(type);
     if (next.name === "unknown" || next === chosen) continue;
     if (chosen.name === "unknown") chosen = next;
+    else if (chosen.name === "record" && next.name === "record") chosen = commonRow(chosen, next, construct);
     else if (categoryOf(next) !== categoryOf(chosen)) throw mismatch(construct, chosen, next);
     else if (!isPreferred(chosen) && canCoerce(chosen, next, "implicit") && !canCoerce(next, chosen, "implicit")) {
       chosen = next;
@@ -208,6 +238,25 @@ export function commonType(types: readonly SqlType[], construct = "CASE"): SqlTy
     if (!canCoerce(baseType(type), chosen, "implicit")) throw mismatch(construct, chosen, baseType(type));
   }
   return chosen;
+}
+
+/** Rows that no type names have one field by field; where that fails, they are bare records. */
+function commonRow(a: SqlType, b: SqlType, construct: string): SqlType {
+  if (a.fields === undefined || b.fields === undefined) return RECORD;
+  const [left, right] = [recordName(a), recordName(b)];
+  if (left !== null || right !== null) {
+    if (left !== right && left !== null && right !== null) throw mismatch(construct, a, b);
+    return left === null ? b : a;
+  }
+  if (a.fields.length !== b.fields.length) return RECORD;
+  try {
+    return recordOf(
+      a.fields.map((field, i) => ({ name: field.name, type: commonType([field.type, b.fields![i]!.type]) })),
+    );
+  } catch (error) {
+    if (error instanceof DbError) return RECORD;
+    throw error;
+  }
 }
 
 const mismatch = (construct: string, a: SqlType, b: SqlType) =>

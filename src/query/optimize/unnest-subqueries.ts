@@ -11,7 +11,8 @@
  * a NULL is among the values. An uncorrelated EXISTS stays too: it runs once and needs one row.
  */
 import { BOOL } from "../../protocol/values.js";
-import type { ColumnId, Expr, SubqueryExpr } from "../expr/expr.js";
+import type { ColumnId, Expr, ScalarFunction, SubqueryExpr } from "../expr/expr.js";
+import { isRowComparison } from "../expr/row-comparison.js";
 import { andOf, columnsOf, conjuncts, someExpr } from "../expr/walk.js";
 import type { FilterPlan, JoinPlan, OutputColumn, Plan, ProjectPlan } from "../plan/plan.js";
 import { joinColumns, mapPlan, outerColumnsOf, withChildren } from "../plan/walk.js";
@@ -66,14 +67,20 @@ function inJoin(subquery: SubqueryExpr, input: Plan, joinType: "semi" | "anti"):
   if (someExpr(subquery.input, (node) => node.kind === "subquery")) return null;
   const lifted = lift(subquery.plan as Plan, idsOf(input.columns));
   if (lifted === null) return null;
-  const { id, type, name } = (subquery.plan as Plan).columns[0]!;
-  const equals: Expr = {
-    kind: "call",
-    type: BOOL,
-    fn: compare,
-    args: [subquery.input, { kind: "column", id, type, name }],
-  };
-  return join(joinType, input, lifted.plan, [equals, ...lifted.conditions]);
+  const equals = equalities(compare, subquery.input, (subquery.plan as Plan).columns);
+  if (equals === null) return null;
+  return join(joinType, input, lifted.plan, [...equals, ...lifted.conditions]);
+}
+
+/** The comparison of a value, or of a row written out, with the subquery's columns. */
+function equalities(compare: ScalarFunction, input: Expr, columns: readonly OutputColumn[]): Expr[] | null {
+  if (!isRowComparison(compare)) return [equality(compare, input, columns[0]!)];
+  if (input.kind !== "call" || input.args.length !== columns.length) return null;
+  return compare.equals.map((fn, i) => equality(fn, input.args[i]!, columns[i]!));
+}
+
+function equality(fn: ScalarFunction, left: Expr, { id, type, name }: OutputColumn): Expr {
+  return { kind: "call", type: BOOL, fn, args: [left, { kind: "column", id, type, name }] };
 }
 
 function join(type: "semi" | "anti", left: Plan, right: Plan, conditions: readonly Expr[]): JoinPlan {

@@ -5,6 +5,7 @@ import {
   isAggregateName,
   isTableFunctionName,
   isWindowName,
+  type ResolvedFunction,
   resolveAggregate,
   resolveFunction,
 } from "../../query/expr/resolve.js";
@@ -13,8 +14,10 @@ import type { SortKey } from "../../query/plan/plan.js";
 import type { CallNode, ExprNode, SortNode } from "../parse/ast-query.js";
 import type { AggregateCollector } from "./aggregate-collector.js";
 import type { ExprContext } from "./bind-context.js";
+import { fieldCall } from "./bind-row.js";
 import { bindSetCall } from "./bind-set-call.js";
 import { bindVariadicCall } from "./bind-variadic.js";
+import type { Binding } from "./binding.js";
 import { argumentsOf, boundArguments, byTypes, functionName, refuseAggregateForms } from "./call-arguments.js";
 import { coerceBoolean, coerceImplicit, resolveUnknown } from "./coerce.js";
 import { positionalCall } from "./parameter-names.js";
@@ -40,11 +43,30 @@ export function bindFunctionCall(call: CallNode, context: ExprContext, bind: Bin
     return bindSequenceCall(name, given, binding.env.catalog, binding.env.searchPath, position);
   }
   if (node.variadic) return bindVariadicCall(name, given, node, binding);
-  const { fn, argTypes } = byTypes(given, binding, (types) => resolveFunction(name, types, position));
+  const found = resolvedOr(given, binding, name, position, () => fieldCall(name, given));
+  if ("kind" in found) return found;
+  const { fn, argTypes } = found;
   const args = given.map((arg, i) =>
     coerceImplicit(arg, argTypes[i]!, binding, node.args[i]!.value.position || position),
   );
   return Object.freeze({ kind: "call", type: fn.returns, fn, args });
+}
+
+/** The function, or what the call means when there is none: `name(row)` may be a field. Throws 42883. */
+function resolvedOr(
+  given: readonly Expr[],
+  binding: Binding,
+  name: string,
+  position: number,
+  otherwise: () => Expr | null,
+): ResolvedFunction | Expr {
+  try {
+    return byTypes(given, binding, (types) => resolveFunction(name, types, position));
+  } catch (error) {
+    const field = otherwise();
+    if (field === null) throw error;
+    return field;
+  }
 }
 
 export function bindAggregateCall(node: CallNode, context: ExprContext, bind: Bind): Expr {

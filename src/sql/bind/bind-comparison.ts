@@ -16,6 +16,8 @@ import type {
 } from "../parse/ast-query.js";
 import { nullIfFunction, quantifiedOperator } from "./array-functions.js";
 import type { ExprContext } from "./bind-context.js";
+import { bindItems } from "./bind-row.js";
+import { bindRowComparison, isRowOperator, notRowOperator } from "./bind-row-comparison.js";
 import type { Binding } from "./binding.js";
 import { coerceCommon, coerceImplicit, constant, isUnknown, resolveUnknown, suggestedType } from "./coerce.js";
 
@@ -24,6 +26,10 @@ type Bind = (node: ExprNode, context: ExprContext) => Expr;
 export function bindOperator(node: OperatorNode, context: ExprContext, bind: Bind): Expr {
   if (node.left?.kind === "row" && node.right.kind === "row") {
     return compareRows(node.name, node.left, node.right, context, bind, node.position);
+  }
+  if (node.left?.kind === "row" && node.right.kind === "subquery" && node.right.form === "scalar") {
+    const { left, right } = { left: node.left, right: node.right };
+    if (left.items.length > 1) return bindRowComparison(node.name, left, right, context, bind);
   }
   const left = node.left === null ? null : bind(node.left, context);
   const right = bind(node.right, context);
@@ -83,16 +89,20 @@ function compareRows(
   bind: Bind,
   position: number,
 ): Expr {
-  if (left.items.length !== right.items.length) {
+  const [items, others] = [bindItems(left.items, context, bind), bindItems(right.items, context, bind)];
+  if (items.length !== others.length) {
     throw sqlError("42601", "unequal number of entries in row expressions", { position });
   }
-  if (left.items.length === 0) throw sqlError("0A000", "cannot compare rows of zero length", { position });
-  const pairs = left.items.map((item, i) => {
-    const other = right.items[i]!;
-    return { left: bind(item, context), right: bind(other, context), at: { position, left: item, right: other } };
-  });
+  if (items.length === 0) throw sqlError("0A000", "cannot compare rows of zero length", { position });
+  const pairs = items.map((item, i) => ({ left: item, right: others[i]!, at: position }));
   const compare = (operator: string, pair: (typeof pairs)[number]) =>
     applyOperator(operator, pair.left, pair.right, context.binding, pair.at);
+  const [first] = pairs;
+  if (first !== undefined && !isRowOperator(name)) {
+    // What does not exist at all is said first.
+    compare(name, first);
+    throw notRowOperator(name, position);
+  }
   if (name === "=")
     return logic(
       "and",
@@ -103,9 +113,6 @@ function compareRows(
       "or",
       pairs.map((pair) => compare("<>", pair)),
     );
-  if (!["<", "<=", ">", ">="].includes(name)) {
-    throw sqlError("0A000", `could not determine interpretation of row comparison operator ${name}`, { position });
-  }
   // a < c OR (a = c AND (b < d OR …))
   const strict = name[0]!;
   return pairs.reduceRight<Expr | null>((rest, pair) => {
@@ -135,9 +142,11 @@ function not(input: Expr): Expr {
 
 export function bindBetween(node: BetweenNode, context: ExprContext, bind: Bind): Expr {
   const { position, input } = node;
-  const value = bind(input, context);
+  const value = input.kind === "row" ? null : bind(input, context);
   const compare = (name: string, bound: ExprNode) =>
-    applyOperator(name, value, bind(bound, context), context.binding, { position, left: input, right: bound });
+    value === null
+      ? bindOperator({ kind: "operator", name, left: input, right: bound, position }, context, bind)
+      : applyOperator(name, value, bind(bound, context), context.binding, { position, left: input, right: bound });
   const within = (low: ExprNode, high: ExprNode) => logic("and", [compare(">=", low), compare("<=", high)]);
   const inside = node.symmetric
     ? logic("or", [within(node.low, node.high), within(node.high, node.low)])
@@ -148,7 +157,9 @@ export function bindBetween(node: BetweenNode, context: ExprContext, bind: Bind)
 export function bindIn(node: InNode, context: ExprContext, bind: Bind): Expr {
   const { binding } = context;
   const { position, negated } = node;
-  if (node.input.kind === "row") return inRows(node, node.input, context, bind);
+  if (node.input.kind === "row" && node.items.some((item) => item.kind === "row")) {
+    return inRows(node, node.input, context, bind);
+  }
   const input = bind(node.input, context);
   const items = node.items.map((item) => bind(item, context));
   const type = commonOrNull([input, ...items], binding);
@@ -190,10 +201,9 @@ function commonOrNull(exprs: readonly Expr[], binding: Binding): SqlType | null 
 
 function inRows(node: InNode, input: RowNode, context: ExprContext, bind: Bind): Expr {
   const tests = node.items.map((item) => {
-    if (item.kind !== "row") {
-      throw sqlError("42601", "unequal number of entries in row expressions", { position: item.position });
-    }
-    return compareRows("=", input, item, context, bind, node.position);
+    const { position } = node;
+    if (item.kind === "row") return compareRows("=", input, item, context, bind, position);
+    return bindOperator({ kind: "operator", name: "=", left: input, right: item, position }, context, bind);
   });
   const any = logic("or", tests);
   return node.negated ? not(any) : any;
@@ -203,11 +213,27 @@ function inRows(node: InNode, input: RowNode, context: ExprContext, bind: Bind):
 export function bindDistinctFrom(node: DistinctFromNode, context: ExprContext, bind: Bind): Expr {
   const { binding } = context;
   const { position } = node;
+  if (node.left.kind === "row" && node.right.kind === "row")
+    return rowsDistinct(node, node.left, node.right, context, bind);
   const differs = applyOperator("<>", bind(node.left, context), bind(node.right, context), binding, node);
   const [left, right] = (differs as Extract<Expr, { kind: "call" }>).args as [Expr, Expr];
   const { fn } = resolveFunction("is distinct from", [left.type, right.type], position);
   const call: Expr = Object.freeze({ kind: "call", type: BOOL, fn, args: [left, right] });
   return node.negated ? not(call) : call;
+}
+
+/** Rows are distinct when some of their items are. */
+function rowsDistinct(node: DistinctFromNode, left: RowNode, right: RowNode, context: ExprContext, bind: Bind): Expr {
+  const { position } = node;
+  if (left.items.length !== right.items.length) {
+    throw sqlError("42601", "unequal number of entries in row expressions", { position });
+  }
+  if (left.items.length === 0) return constant(BOOL, node.negated);
+  const tests = left.items.map((item, i) =>
+    bindDistinctFrom({ ...node, left: item, right: right.items[i]!, negated: false }, context, bind),
+  );
+  const distinct = logic("or", tests);
+  return node.negated ? not(distinct) : distinct;
 }
 
 /** The result has the first argument's type, the comparison that of an `=` between the two. */

@@ -31,6 +31,7 @@ import {
   caseOf,
 } from "./bind-comparison.js";
 import { type ExprContext, withoutSets } from "./bind-context.js";
+import { bindField, bindRow, bindWholeRow } from "./bind-row.js";
 import { bindSubquery } from "./bind-subquery.js";
 import { bindSubscript } from "./bind-subscript.js";
 import { bindType } from "./bind-type.js";
@@ -121,6 +122,10 @@ function bindOther(node: ExprNode, context: ExprContext): Expr {
       return bindSubscript(node, context, bindExpr);
     case "value function":
       return bindValueFunction(node, context);
+    case "row":
+      return bindRow(node, context, bindExpr);
+    case "field":
+      return bindField(node, context, bindExpr);
     case "collate":
       return bindCollate(bindExpr(node.input, context), node.collation.at(-1) ?? "", position);
     case "default":
@@ -132,8 +137,6 @@ function bindOther(node: ExprNode, context: ExprContext): Expr {
 
 const UNSUPPORTED: Partial<Record<ExprNode["kind"], string>> = {
   bits: "a bit string",
-  row: "a row value here",
-  field: "selecting a field of a composite value",
   grouping: "GROUPING",
 };
 
@@ -156,7 +159,10 @@ function bindNumber(node: NumberNode): Expr {
 function bindColumn(node: ColumnNode, context: ExprContext): Expr {
   const { scope, binding } = context;
   const { position, path } = node;
-  if (node.star) throw sqlError("42601", 'row expansion via "*" is not supported here', { position });
+  if (node.star) {
+    if (path.length > 0) return bindWholeRow(node, context)!;
+    throw sqlError("42601", 'row expansion via "*" is not supported here', { position });
+  }
   if (path.length > 3) {
     throw sqlError("42601", `improper qualified name (too many dotted names): ${path.join(".")}`, { position });
   }
@@ -164,9 +170,8 @@ function bindColumn(node: ColumnNode, context: ExprContext): Expr {
   try {
     found = scope.resolve(node);
   } catch (error) {
-    if (path.length === 1 && scope.isRelation(path[0]!)) {
-      throw sqlError("0A000", "a whole-row reference is not supported yet", { position });
-    }
+    const row = bindWholeRow(node, context);
+    if (row !== null) return row;
     throw error;
   }
   const { expr, item, outer } = found;

@@ -1,6 +1,6 @@
 /** Functions in FROM: what they return as columns, with their aliases and definitions. Called by bind-from.ts. */
 import { sqlError } from "../../protocol/errors.js";
-import { INT8, type RecordField, recordOf, type SqlType, type Value } from "../../protocol/values.js";
+import { INT8, type RecordField, recordName, recordOf, type SqlType, type Value } from "../../protocol/values.js";
 import type { EvalContext } from "../../query/expr/expr.js";
 import { isTableFunctionName } from "../../query/expr/resolve.js";
 import {
@@ -100,7 +100,7 @@ function bindSet(
   context: ExprContext,
 ): NamedCall {
   const call = resolveSetCall(node, context, bindExpr);
-  const hasColumns = call.fn.returns.fields !== undefined && call.fn.returns.typeName === undefined;
+  const hasColumns = call.fn.returns.fields !== undefined && recordName(call.fn.returns) === null;
   const isUnnest = call.fn.name === "unnest";
   const shape = defined(call.shape, definition, hasColumns && !isUnnest, node.position);
   return { call: { ...call, shape }, names: namesOf(shape, call.fn.column ?? null), functionName };
@@ -115,14 +115,14 @@ function namesOf(shape: SqlType, fixed: string | null): (string | null)[] {
  * Throws 42601 for a list that is missing or out of place, 42804 when it is not what the function returns.
  */
 function defined(returns: SqlType, definition: readonly ColumnSpec[], out: boolean, position: number): SqlType {
-  const isRecord = returns.name === "record" && returns.typeName === undefined && !out;
+  const isRecord = returns.name === "record" && recordName(returns) === null && !out;
   if (definition.length === 0) {
     if (!isRecord) return returns;
     throw sqlError("42601", 'a column definition list is required for functions returning "record"', { position });
   }
   const at = { position: definition[0]!.type.position };
   if (out) throw sqlError("42601", "a column definition list is redundant for a function with OUT parameters", at);
-  if (returns.typeName !== undefined) {
+  if (recordName(returns) !== null && returns.name === "record") {
     throw sqlError(
       "42601",
       "a column definition list is redundant for a function returning a named composite type",

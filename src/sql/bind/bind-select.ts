@@ -16,6 +16,7 @@ import { contextOf, type ExprContext } from "./bind-context.js";
 import { bindBoolean, bindExpr } from "./bind-expr.js";
 import { bindFrom } from "./bind-from.js";
 import { bindGroups, Grouping } from "./bind-group.js";
+import { fieldsOf } from "./bind-row.js";
 import { bindWindowClause } from "./bind-window.js";
 import { type Binding, columnExpr, type QueryOptions, type Source } from "./binding.js";
 import { coerceAssignment, isUnknown, resolveUnknown } from "./coerce.js";
@@ -109,6 +110,9 @@ export function bindTargets(nodes: readonly TargetNode[], context: ExprContext):
   const targets = nodes.flatMap((node): Target[] => {
     const { expr, position } = node;
     if (expr.kind === "column" && expr.star) return expandStar(expr.path, position, context);
+    if (expr.kind === "field" && expr.name === "*") {
+      return fieldsOf(expr, context, bindExpr).map((field) => ({ ...field, position: expr.position || position }));
+    }
     return [
       { name: node.name ?? outputName(expr), expr: bindExpr(expr, context), position: expr.position || position },
     ];

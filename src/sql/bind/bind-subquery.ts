@@ -6,6 +6,7 @@ import { resolveOperator } from "../../query/expr/resolve.js";
 import { outerColumnsOf } from "../../query/plan/walk.js";
 import type { ExprNode, SubqueryNode } from "../parse/ast-query.js";
 import type { ExprContext } from "./bind-context.js";
+import { bindRowsComparison } from "./bind-row-comparison.js";
 import type { Source } from "./binding.js";
 import { coerceImplicit, isUnknown, resolveUnknown } from "./coerce.js";
 import { castColumns, resolveColumns } from "./source.js";
@@ -46,9 +47,7 @@ function bindComparison(node: SubqueryNode, context: ExprContext, bind: Bind): E
   const { position } = node;
   const { binding } = context;
   const inputNode = node.input!;
-  if (inputNode.kind === "row" && inputNode.items.length > 1) {
-    throw sqlError("0A000", "a subquery compared with a row is not supported yet", { position });
-  }
+  if (inputNode.kind === "row" && inputNode.items.length > 1) return bindRowsComparison(node, inputNode, context, bind);
   const input = bind(inputNode.kind === "row" ? inputNode.items[0]! : inputNode, context);
   let source = binding.query(node.query, context.scope, { unknowns: "keep", expected: [input.type] });
   if (source.columns.length !== 1) throw sqlError("42601", "subquery has too many columns", { position });

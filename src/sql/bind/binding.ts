@@ -41,6 +41,7 @@ export class Binding {
   private readonly nullable = new Set<ColumnId>();
   /** Where column references stand in the statement, for errors that are found after binding. */
   private readonly positions = new WeakMap<Expr, number>();
+  private readonly rowItems = new WeakMap<Expr, readonly Expr[]>();
   private depth = 0;
   private queries = 0;
 
@@ -101,6 +102,15 @@ export class Binding {
 
   positionOf(expr: Expr): number | undefined {
     return this.positions.get(expr);
+  }
+
+  /** What stands in a ROW(…), before its literals became text. */
+  setRowItems(row: Expr, items: readonly Expr[]): void {
+    this.rowItems.set(row, items);
+  }
+
+  rowItemsOf(row: Expr): readonly Expr[] | undefined {
+    return this.rowItems.get(row);
   }
 
   /** `$n` with the type that is known so far; UNKNOWN until the context gives one. */

@@ -8,6 +8,7 @@ import { BOOL, type SqlType, TEXT, type Value } from "../../protocol/values.js";
 import type { ConstExpr, Expr } from "../../query/expr/expr.js";
 import { baseType, canCoerce, commonType, displayName, isBinaryCoercible } from "../../query/expr/types.js";
 import type { Binding } from "./binding.js";
+import { rowConstructor } from "./record-functions.js";
 
 export function constant(type: SqlType, value: Value): ConstExpr {
   return Object.freeze({ kind: "const", type, value });
@@ -77,16 +78,42 @@ export function suggestedType(expr: Expr, binding: Binding): SqlType | null {
   return binding.parameterType(expr.index) ?? binding.suggestedType(expr.index);
 }
 
+/** A row as a composite type: its items, as they were written, as the fields. Null for anything else. */
+function rowAs(
+  expr: Expr,
+  type: SqlType,
+  binding: Binding,
+  position: number,
+  each: (item: Expr, type: SqlType) => Expr,
+): Expr | null {
+  const items = expr.type === type ? undefined : binding.rowItemsOf(expr);
+  if (items === undefined || type.fields === undefined) return null;
+  if (items.length !== type.fields.length) {
+    const many = items.length > type.fields.length;
+    throw sqlError("42846", `cannot cast type record to ${typeName(type)}`, {
+      ...(position > 0 && { position }),
+      detail: many ? "Input has too many columns." : "Input has too few columns.",
+    });
+  }
+  const args = items.map((item, i) => each(item, type.fields![i]!.type));
+  const row = baseType(type);
+  return cast(Object.freeze({ kind: "call", type: row, fn: rowConstructor(row), args }), type, false);
+}
+
 /** For overload arguments and the like, where `canCoerce` has already said yes. A binary-compatible value stays. */
 export function coerceImplicit(expr: Expr, type: SqlType, binding: Binding, position: number): Expr {
   if (expr.type === type) return expr;
   if (isUnknown(expr)) return unknownTo(expr, type, binding, position);
+  const row = rowAs(expr, type, binding, position, (item, field) => coerceTo(item, field, "ROW", binding, position));
+  if (row !== null) return row;
   return isBinaryCoercible(expr.type, type) ? expr : cast(expr, type, false);
 }
 
 /** The expression as exactly this type, by a written cast. Throws 42846. */
 export function coerceExplicit(expr: Expr, type: SqlType, binding: Binding, position: number): Expr {
   if (isUnknown(expr)) return unknownTo(expr, type, binding, position);
+  const row = rowAs(expr, type, binding, position, (item, field) => coerceExplicit(item, field, binding, position));
+  if (row !== null) return row;
   if (!canCoerce(expr.type, type, "explicit")) {
     throw sqlError("42846", `cannot cast type ${typeName(expr.type)} to ${typeName(type)}`, { position });
   }
@@ -102,6 +129,10 @@ export function coerceAssignment(
 ): Expr {
   const { type, name } = column;
   if (isUnknown(expr)) return unknownTo(expr, type, binding, position, true);
+  const row = rowAs(expr, type, binding, position, (item, field) =>
+    coerceAssignment(item, { name, type: field }, binding, position),
+  );
+  if (row !== null) return row;
   if (!canCoerce(expr.type, type, "assignment")) {
     const what = `column "${name}" is of type ${typeName(type)} but expression is of type ${typeName(expr.type)}`;
     throw sqlError("42804", what, {
@@ -141,6 +172,8 @@ export function commonTypeOf(exprs: readonly Expr[], construct: string, binding:
 /** Expressions as their common type, which may need no conversion to become. */
 export function coerceCommon(expr: Expr, type: SqlType, construct: string, binding: Binding, position: number): Expr {
   if (isUnknown(expr)) return unknownTo(expr, type, binding, position);
+  const row = rowAs(expr, type, binding, position, (item, field) => coerceTo(item, field, "ROW", binding, position));
+  if (row !== null) return row;
   if (!canCoerce(expr.type, type, "implicit")) {
     const message = `${construct} could not convert type ${typeName(expr.type)} to ${typeName(type)}`;
     throw sqlError("42846", message, { position });

@@ -2,6 +2,7 @@
  * Comparison operators: one set per type from the type's order (compare.ts), mixed sets for integers and floats, and
  * families for arrays and records. IS DISTINCT FROM is a function that prints as an operator.
  */
+import { sqlError } from "../../../protocol/errors.js";
 import {
   BIT,
   BOOL,
@@ -31,7 +32,7 @@ import {
 } from "../../../protocol/values.js";
 import { type Comparator, comparatorOf } from "../compare.js";
 import type { ScalarFunction } from "../expr.js";
-import { baseType, commonType } from "../types.js";
+import { baseType, commonType, displayName } from "../types.js";
 import { type FunctionFamily, family, op } from "./define.js";
 
 type Test = (order: number) => boolean;
@@ -82,11 +83,35 @@ function comparisonFamily(symbol: string, test: Test): FunctionFamily {
     const first = known[0];
     if (types.length !== 2 || first === undefined) return null;
     if (!known.every((type) => type.name === first.name) || !FAMILIES.has(first.name)) return null;
+    if (first.name === "record") return recordComparison(symbol, test, first, known[1] ?? first);
     const operand = operandType(known);
     if (operand === null) return null;
     const compare = comparatorOf(operand);
     return op(symbol, [operand, operand], BOOL, (x: Value, y: Value) => test(compare(x, y)));
   });
+}
+
+/** Records compare as they are: only equal types of fields do, and NULL fields are equal (chapter 9.24.6). */
+function recordComparison(symbol: string, test: Test, left: SqlType, right: SqlType): ScalarFunction {
+  const why = dissimilar(left, right);
+  const compare = why === null ? comparatorOf(left.fields === undefined ? right : left) : null;
+  return op(symbol, [left, right], BOOL, (x: Value, y: Value) => {
+    if (compare === null) throw sqlError("42804", why!);
+    return test(compare(x, y));
+  });
+}
+
+/** Why values of the two cannot be compared; null when they can. */
+function dissimilar(left: SqlType, right: SqlType): string | null {
+  if (left.fields === undefined || right.fields === undefined) return null;
+  const count = Math.min(left.fields.length, right.fields.length);
+  for (let i = 0; i < count; i++) {
+    const [a, b] = [baseType(left.fields[i]!.type), baseType(right.fields[i]!.type)];
+    if (a === b || (a.name === "record" && b.name === "record")) continue;
+    return `cannot compare dissimilar column types ${displayName(a)} and ${displayName(b)} at record column ${i + 1}`;
+  }
+  if (left.fields.length === right.fields.length) return null;
+  return "cannot compare record types with different numbers of columns";
 }
 
 function operandType(types: readonly SqlType[]): SqlType | null {

@@ -1,7 +1,7 @@
 /** Everything else: identities of the session, UUIDs, type inspection, rows. */
 import { randomUUID } from "node:crypto";
 import { sqlError } from "../../../protocol/errors.js";
-import { BOOL, INT4, NAME, RECORD, type SqlType, TEXT, UUID, type Value } from "../../../protocol/values.js";
+import { BOOL, INT4, NAME, type SqlType, TEXT, UUID, type Value } from "../../../protocol/values.js";
 import type { EvalContext, ScalarFunction } from "../expr.js";
 import { displayName } from "../types.js";
 import { aliases, contextFn, type FunctionFamily, family, fn, matchPatterns } from "./define.js";
@@ -80,11 +80,4 @@ export const MISC_FAMILIES: readonly FunctionFamily[] = [
   counting("num_nulls", (value) => value === null),
   counting("num_nonnulls", (value) => value !== null),
   ofType("pg_typeof", TEXT, displayName),
-  family("row", (types) => {
-    const match = matchPatterns(
-      types.map(() => "any" as const),
-      types,
-    );
-    return match === null ? null : fn("row", match.args, RECORD, (...fields: Value[]) => fields, { strict: false });
-  }),
 ];

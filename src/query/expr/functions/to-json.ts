@@ -34,7 +34,13 @@ export function toJson(type: SqlType, value: Value, timeZone = "UTC"): unknown {
     case "array":
       return nestArray(value as SqlArray, (element) => toJson(type.element as SqlType, element, timeZone));
     case "record":
-      return recordJson(value as readonly Value[]);
+      if (type.fields === undefined) return recordJson(value as readonly Value[]);
+      return Object.fromEntries(
+        type.fields.map((field, i) => [
+          field.name,
+          toJson(field.type, (value as readonly Value[])[i] ?? null, timeZone),
+        ]),
+      );
     default:
       return toText(type, value, timeZone);
   }
