@@ -8,12 +8,13 @@ import type { ForeignKeyDef } from "../catalog/table.js";
 import { DbError, sqlError } from "../protocol/errors.js";
 import type { Value } from "../protocol/values.js";
 import { analyzeTable } from "../query/exec/analyze-table.js";
+import { compilePlan } from "../query/exec/compile-plan.js";
 import type { ConstraintEvent } from "../query/exec/constraint-event.js";
 import type { BindTable, ExecContext } from "../query/exec/context.js";
 import { createContext } from "../query/exec/create-context.js";
+import { Measurements } from "../query/exec/measure-operators.js";
 import { after } from "../query/exec/operator.js";
 import type { EvalServices } from "../query/expr/expr.js";
-import { explainJson, explainText } from "../query/plan/explain.js";
 import { bindTable } from "../sql/bind/bind-table.js";
 import type {
   BoundAnalyze,
@@ -28,12 +29,13 @@ import type { Transaction } from "../storage/store.js";
 import type { ShardTransaction } from "../storage/transaction.js";
 import { ConstraintChecks } from "./constraint-checks.js";
 import { ConstraintTiming } from "./constraint-timing.js";
+import { explainLines } from "./explain-statement.js";
 import { InternalStatements } from "./internal-statements.js";
 import { runDdl } from "./run-ddl.js";
 import { collect, convertParameters } from "./run-program.js";
 import { NO_SEQUENCES, SequenceValues } from "./sequence-values.js";
 import { Settings } from "./settings.js";
-import { countOutcome, type Outcome, type RowCollector, rowsOutcome, textOutcome } from "./sql-result.js";
+import { countOutcome, type Outcome, type RowCollector, type Rows, rowsOutcome, textOutcome } from "./sql-result.js";
 import { planStatement, SEARCH_PATH, type StatementPlan } from "./statement-plan.js";
 import type { Tenant } from "./tenant.js";
 
@@ -65,6 +67,9 @@ export interface StatementRun {
   readonly collector: RowCollector;
   readonly request: Client;
 }
+
+/** Takes rows that nobody wants to see. */
+const NO_ROWS: Rows = { append: () => undefined };
 
 /** How often an autocommit statement that lost against a concurrent change is run again before the client hears of it. */
 const RETRIES_MAX = 3;
@@ -408,16 +413,24 @@ export class Session {
     tx: ShardTransaction,
   ): Outcome | Promise<Outcome> {
     const program = plan.program!;
-    const lines = (): string[] =>
-      bound.format === "json"
-        ? [JSON.stringify([{ Plan: explainJson(program.plan) }], null, 2)]
-        : explainText(program.plan);
-    if (!bound.analyze) return textOutcome("QUERY PLAN", lines(), run.collector);
+    const statistics = this.tenant.statistics.source(tx);
+    if (!bound.analyze) {
+      return textOutcome("QUERY PLAN", explainLines(program.plan, bound, statistics, null), run.collector);
+    }
     this.requireWritable(bound.statement.readOnly, bound.statement.command);
+    const measurements = new Measurements();
+    const measured = compilePlan(program.plan, (node, open) => measurements.around(node, open));
+    const context = this.contextFor(tx, run.request, convertParameters(plan, run.params), this.services(plan, tx));
     const started = performance.now();
-    return after(this.runProgram(plan, run, tx), () => {
-      const elapsed = (performance.now() - started).toFixed(3);
-      return textOutcome("QUERY PLAN", [...lines(), `Execution Time: ${elapsed} ms`], run.collector);
+    const report = (): Outcome => {
+      const milliseconds = performance.now() - started;
+      const { memoryBytesPeak: bytesPeak } = context.statement;
+      const lines = explainLines(program.plan, bound, statistics, { measurements, milliseconds, bytesPeak });
+      return textOutcome("QUERY PLAN", lines, run.collector);
+    };
+    return after(collect(measured.open(context), NO_ROWS, Number.MAX_SAFE_INTEGER), () => {
+      const events = context.statement.constraintEvents;
+      return events === null ? report() : after(this.checkConstraints(events, context), report);
     });
   }
 

@@ -34,26 +34,34 @@ import { compileValues } from "./values.js";
 import { compileWindow } from "./window.js";
 import { compileWith } from "./with.js";
 
+/** What to put around each operator; EXPLAIN ANALYZE measures so. */
+export type Around = (plan: Plan, open: Open) => Open;
+
 /** Any plan can be compiled, optimized or not. The program keeps no state of its runs. */
-export function compilePlan(plan: Plan): Program {
-  return compileWithin(plan, new Map());
+export function compilePlan(plan: Plan, around: Around | null = null): Program {
+  return compileWithin(plan, new Map(), around);
 }
 
-function compileWithin(plan: Plan, tables: CommonPrograms): Program {
+function compileWithin(plan: Plan, tables: CommonPrograms, around: Around | null): Program {
   const first = new Set<SubqueryExpr>();
   walkPlan(plan, (node) => {
-    for (const expr of subqueriesOf(node)) compileSubquery(expr, first, tables);
+    for (const expr of subqueriesOf(node)) compileSubquery(expr, first, tables, around);
   });
-  const node = compileNode(plan, tables);
+  const node = compileNode(plan, tables, around);
   const open = first.size === 0 ? node : runningFirst([...first], node);
   const oneSnapshot = plan.kind === "with" && plan.tables.some((definition) => definition.modifies);
   return { plan, columns: plan.columns, open: oneSnapshot ? withSnapshot(open) : open };
 }
 
 /** Compiles the subquery's plan and adds to `first` what of it can run ahead: itself, or uncorrelated ones inside. */
-function compileSubquery(expr: SubqueryExpr, first: Set<SubqueryExpr>, tables: CommonPrograms): void {
+function compileSubquery(
+  expr: SubqueryExpr,
+  first: Set<SubqueryExpr>,
+  tables: CommonPrograms,
+  around: Around | null,
+): void {
   const plan = expr.plan as Plan;
-  registerSubquery(expr, compileWithin(plan, tables));
+  registerSubquery(expr, compileWithin(plan, tables, around));
   if (expr.outer.length === 0) {
     first.add(expr);
     return;
@@ -63,8 +71,13 @@ function compileSubquery(expr: SubqueryExpr, first: Set<SubqueryExpr>, tables: C
   });
 }
 
-function compileNode(plan: Plan, tables: CommonPrograms): Open {
-  const opens = childrenOf(plan).map((child) => compileNode(child, tables));
+function compileNode(plan: Plan, tables: CommonPrograms, around: Around | null): Open {
+  const inputs = childrenOf(plan).map((child) => compileNode(child, tables, around));
+  const open = compileOperator(plan, inputs, tables);
+  return around === null ? open : around(plan, open);
+}
+
+function compileOperator(plan: Plan, opens: readonly Open[], tables: CommonPrograms): Open {
   const [first, second] = opens as [Open, Open];
   switch (plan.kind) {
     case "scan":

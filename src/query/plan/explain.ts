@@ -39,15 +39,21 @@ interface Described {
 
 type Print = (expr: Expr) => string;
 
-export function explainText(plan: Plan): string[] {
+/** What stands behind a node's line and in its JSON object: estimates, measurements. */
+export type Annotate = (plan: Plan) => { readonly text: string; readonly json: Readonly<Record<string, number>> };
+
+const NOTHING: Annotate = () => ({ text: "", json: {} });
+
+export function explainText(plan: Plan, annotate: Annotate = NOTHING): string[] {
   const lines: string[] = [];
-  writeNode(plan, "", "", namesIn(plan), lines);
+  writeNode(plan, "", "", { ...namesIn(plan), annotate }, lines);
   return lines;
 }
 
-function writeNode(plan: Plan, first: string, indent: string, names: Names, lines: string[]): void {
+function writeNode(plan: Plan, first: string, indent: string, names: AnnotatedNames, lines: string[]): void {
   const node = describe(plan, printer(names));
-  lines.push(`${first}${node.title}`);
+  const { text } = names.annotate(plan);
+  lines.push(`${first}${node.title}${text === "" ? "" : `  ${text}`}`);
   for (const [name, value] of node.properties) lines.push(`${indent}  ${name}: ${value}`);
   for (const child of childrenOf(plan)) writeNode(child, `${indent}  ->  `, `${indent}      `, names, lines);
   for (const subquery of subqueriesOf(plan)) {
@@ -56,11 +62,11 @@ function writeNode(plan: Plan, first: string, indent: string, names: Names, line
   }
 }
 
-export function explainJson(plan: Plan): ExplainJson {
-  return jsonOf(plan, namesIn(plan), {});
+export function explainJson(plan: Plan, annotate: Annotate = NOTHING): ExplainJson {
+  return jsonOf(plan, { ...namesIn(plan), annotate }, {});
 }
 
-function jsonOf(plan: Plan, names: Names, extra: ExplainJson): ExplainJson {
+function jsonOf(plan: Plan, names: AnnotatedNames, extra: ExplainJson): ExplainJson {
   const node = describe(plan, printer(names));
   const plans = [
     ...childrenOf(plan).map((child) => jsonOf(child, names, {})),
@@ -73,6 +79,7 @@ function jsonOf(plan: Plan, names: Names, extra: ExplainJson): ExplainJson {
     ...extra,
     ...tableOf(plan),
     ...Object.fromEntries(node.properties),
+    ...names.annotate(plan).json,
     ...(plans.length > 0 ? { Plans: plans } : {}),
   };
 }
@@ -87,6 +94,10 @@ function tableOf(plan: Plan): ExplainJson {
     ...("index" in plan ? { "Index Name": indexName(plan.table, plan.index) } : {}),
     ...("reverse" in plan ? { "Scan Direction": plan.reverse ? "Backward" : "Forward" } : {}),
   };
+}
+
+interface AnnotatedNames extends Names {
+  readonly annotate: Annotate;
 }
 
 interface Names {
