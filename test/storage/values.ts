@@ -1,5 +1,6 @@
 /** Arbitrary values of every SQL type, and PostgreSQL's order of them, for the tests of both codecs. */
 import fc from "fast-check";
+import { parseJson } from "../../src/protocol/json-text.js";
 import { Numeric } from "../../src/protocol/numeric.js";
 import {
   arrayOf,
@@ -135,6 +136,15 @@ const json = fc.jsonValue({ maxDepth: 4 });
 export const ALL: readonly TypeCase[] = [
   ...ORDERED,
   { type: JSONB, values: json.map((value) => new Json(JSON.parse(JSON.stringify(value)))) },
+  // Numbers with more digits than a double keeps.
+  {
+    type: JSONB,
+    values: fc
+      .array(fc.bigInt({ min: 10n ** 17n, max: 10n ** 40n }))
+      .map(
+        (numbers) => new Json(parseJson(JSON.stringify({ a: 1 }).replace("1", `[${numbers.map((n) => `${n}.10`)}]`))),
+      ),
+  },
   {
     type: JSON_TYPE,
     values: json.map((value) => {

@@ -69,10 +69,11 @@ function parseTemplate(format: string): Item[] {
   let fill = true;
   for (let at = 0; at < format.length; ) {
     if (format[at] === '"') {
-      const end = format.indexOf('"', at + 1);
-      const stop = end < 0 ? format.length : end;
-      items.push({ key: null, text: format.slice(at + 1, stop), fill: true, suffix: "" });
-      at = stop + 1;
+      // A backslash keeps the next character as it is.
+      const quoted = /^"((?:[^"\\]|\\[\s\S])*)"?/.exec(format.slice(at)) as RegExpExecArray;
+      const text = (quoted[1] as string).replace(/\\([\s\S])/g, "$1");
+      items.push({ key: null, text, fill: true, suffix: "" });
+      at += quoted[0].length;
       continue;
     }
     const keyword = keywordAt(format, at);
@@ -191,7 +192,11 @@ function printItem(key: string, fill: boolean, fields: Fields): string {
       return cased((DAYS[weekday(fields)] as string).slice(0, 3), key);
     case "RM":
     case "rm": {
-      const numeral = fields.month === 0 ? "" : (ROMAN[fields.month - 1] as string);
+      const { month, year } = fields;
+      // Of an interval: negative months count back from December, whole years are December or January.
+      if (month === 0 && year === 0) return "";
+      const index = month > 0 ? month - 1 : month < 0 ? 12 + month : year >= 0 ? 11 : 0;
+      const numeral = ROMAN[index] as string;
       return fill ? cased(numeral, key).padEnd(4) : cased(numeral, key);
     }
     case "TZ":
@@ -285,7 +290,9 @@ function dateItem(key: string, fill: boolean, fields: Fields): string {
 }
 
 function isoItem(key: string, fill: boolean, days: number): string {
-  const { year, week } = isoWeek(days);
+  const { year: counted, week } = isoWeek(days);
+  // Year 0 is 1 BC.
+  const year = counted > 0 ? counted : 1 - counted;
   switch (key) {
     case "IYYY":
       return pad(year, 4, fill);

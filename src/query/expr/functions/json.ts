@@ -18,6 +18,7 @@ import { compareJson } from "../compare.js";
 import type { EvalContext, ScalarFunction } from "../expr.js";
 import { contextFn, type FunctionFamily, family, fn, op } from "./define.js";
 import { atPath, isJsonObject, type JsonObject, member } from "./json-member.js";
+import { textAt } from "./json-slices.js";
 import { toJson } from "./to-json.js";
 
 /** The member as JSON; a `json` result keeps a text of its own. */
@@ -45,16 +46,29 @@ export function asText(type: SqlType, value: unknown): string | null {
   return type === JSON_TYPE ? compact(value) : jsonbToText(value);
 }
 
+/** A part of a json value with its own text as it was written. */
+function writtenPart(json: Json, found: unknown, path: readonly (string | number | null)[]): Json {
+  return new Json(found, (json.text === undefined ? undefined : textAt(json.text, path)) ?? jsonText(found));
+}
+
 const PATH = arrayOf(TEXT);
 
 function access(type: SqlType): ScalarFunction[] {
+  const part = (json: Json, found: unknown, path: readonly (string | number | null)[]) =>
+    type === JSON_TYPE && found !== undefined ? writtenPart(json, found, path) : asJson(type, found);
+  const text = (json: Json, found: unknown, path: readonly (string | number | null)[]) =>
+    type === JSON_TYPE && isContainer(found) ? writtenPart(json, found, path).text! : asText(type, found);
   return [
-    op("->", [type, TEXT], type, (json: Json, key: string) => asJson(type, member(json.value, key))),
-    op("->", [type, INT4], type, (json: Json, index: number) => asJson(type, member(json.value, index))),
-    op("->>", [type, TEXT], TEXT, (json: Json, key: string) => asText(type, member(json.value, key))),
-    op("->>", [type, INT4], TEXT, (json: Json, index: number) => asText(type, member(json.value, index))),
-    op("#>", [type, PATH], type, (json: Json, path: SqlArray) => asJson(type, atPath(json.value, pathOf(path)))),
-    op("#>>", [type, PATH], TEXT, (json: Json, path: SqlArray) => asText(type, atPath(json.value, pathOf(path)))),
+    op("->", [type, TEXT], type, (json: Json, key: string) => part(json, member(json.value, key), [key])),
+    op("->", [type, INT4], type, (json: Json, index: number) => part(json, member(json.value, index), [index])),
+    op("->>", [type, TEXT], TEXT, (json: Json, key: string) => text(json, member(json.value, key), [key])),
+    op("->>", [type, INT4], TEXT, (json: Json, index: number) => text(json, member(json.value, index), [index])),
+    op("#>", [type, PATH], type, (json: Json, path: SqlArray) =>
+      part(json, atPath(json.value, pathOf(path)), pathOf(path)),
+    ),
+    op("#>>", [type, PATH], TEXT, (json: Json, path: SqlArray) =>
+      text(json, atPath(json.value, pathOf(path)), pathOf(path)),
+    ),
   ];
 }
 

@@ -207,8 +207,8 @@ const integerRounding = (name: string) =>
   );
 
 const clampDigits = (digits: number) => Math.min(Math.max(digits, -NUMERIC_DIGITS_MAX), SCALE_MAX);
-/** No numeric has more digits before its point. */
-const NUMERIC_DIGITS_MAX = 131_072;
+/** No numeric has so many digits before its point. */
+const NUMERIC_DIGITS_MAX = 131_072 + 8;
 
 function smallestScale(x: Numeric): number | null {
   return x.isFinite() ? x.trimScale().scale : null;

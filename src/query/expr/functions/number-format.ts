@@ -14,13 +14,15 @@ interface Template {
   readonly shift: number;
 }
 
-const TOKEN = /"(?:[^"\\]|\\.)*"|FM|EEEE|MI|PL|SG|PR|RN|TH|[09.,DGLSVB]|[\s\S]/gi;
+const TOKEN = /\\"|"(?:[^"\\]|\\[\s\S])*"?|FM|EEEE|MI|PL|SG|PR|RN|TH|[09.,DGLSVB]|[\s\S]/gi;
 const KEYWORD = /^(?:FM|EEEE|MI|PL|SG|PR|RN|TH|[09.,DGLSVB])$/i;
 
 function parse(format: string): Template {
   const tokens = (format.match(TOKEN) ?? []).map((token) => {
     const upper = token.toUpperCase();
-    if (!KEYWORD.test(token)) return token.startsWith('"') ? `"${token.slice(1, -1)}` : `"${token}`;
+    // A backslash takes away the meaning of a quote; a quote that is not closed reaches to the end.
+    if (token === '\\"') return '"\\"';
+    if (!KEYWORD.test(token)) return token.startsWith('"') ? token.replace(/(?<=[^\\])"$/, "") : `"${token}`;
     // "th" keeps its case, which is that of the suffix.
     return upper === "TH" || upper === "RN" ? token : upper;
   });
@@ -110,10 +112,27 @@ function scientific(value: Numeric, template: Template): string {
   const places = template.fractionDigits;
   if (!value.isFinite())
     return ` ${"#".repeat(template.integerDigits)}${places > 0 ? `.${"#".repeat(places)}` : ""}####`;
-  const [mantissa, exponent] = value.toNumber().toExponential(places).split("e") as [string, string];
-  const size = exponent.slice(1).padStart(2, "0");
-  const text = `${mantissa}e${exponent[0]}${size}`;
+  const { mantissa, exponent } = scientificParts(value, places);
+  const size = String(Math.abs(exponent)).padStart(2, "0");
+  const text = `${mantissa}e${exponent < 0 ? "-" : "+"}${size}`;
   return text.startsWith("-") || !template.fill ? text : ` ${text}`;
+}
+
+/** One digit before the point and `places` behind it, rounded half away from zero; of numbers of any size. */
+function scientificParts(value: Numeric, places: number): { mantissa: string; exponent: number } {
+  const { unscaled, scale } = value;
+  let digits = (unscaled < 0n ? -unscaled : unscaled).toString();
+  let exponent = value.isZero() ? 0 : digits.length - 1 - scale;
+  if (digits.length > places + 1) {
+    const rounded = Numeric.of(BigInt(digits), digits.length - 1 - places)
+      .round()
+      .toString();
+    if (rounded.length > places + 1) exponent++;
+    digits = rounded;
+  }
+  const fraction = digits.slice(1, places + 1).padEnd(places, "0");
+  const sign = unscaled < 0n ? "-" : "";
+  return { mantissa: `${sign}${digits[0]}${places > 0 ? `.${fraction}` : ""}`, exponent };
 }
 
 class NumberPrinter {
@@ -171,7 +190,7 @@ class NumberPrinter {
       case "D":
         this.start();
         this.inFraction = true;
-        this.out += ".";
+        if (this.template.fill || this.template.fractionDigits > 0) this.out += ".";
         return;
       case ",":
       case "G":
@@ -229,10 +248,16 @@ class NumberPrinter {
     } else if (zeroFrom >= 0 && index >= zeroFrom) {
       this.start();
       this.out += "0";
-    } else if (index === integerDigits - 1 && this.zero && this.template.fractionDigits === 0) {
+    } else if (index === integerDigits - 1 && this.zero && !this.hasVisibleFraction()) {
       this.start();
       this.out += "0";
     } else if (fill) this.out += " ";
+  }
+
+  /** Whether digits will stand behind the point; if not, a lone zero stands before it. */
+  private hasVisibleFraction(): boolean {
+    const { fill, fractionDigits } = this.template;
+    return fill ? fractionDigits > 0 : this.visibleFraction() > 0;
   }
 
   /** With FM trailing zeros are left out where the template has a 9. */

@@ -1,0 +1,69 @@
+/**
+ * Members of a json value as they are written in its text: type json keeps spaces, digits and the order of keys, and so
+ * do its parts. Called by json.ts; the text is known to be valid.
+ */
+
+const TOKEN = /\s*(?:"(?:[^"\\]|\\.)*"|[^\s[\]{}:,"]+|[[\]{}:,])/y;
+
+interface Member {
+  /** Null in arrays. */
+  readonly key: string | null;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The members of an array or object in a text; null for another value. */
+function membersOf(text: string): readonly Member[] | null {
+  const open = /^\s*([[{])/.exec(text);
+  if (open === null) return null;
+  const members: Member[] = [];
+  const isObject = open[1] === "{";
+  let depth = 0;
+  let key: string | null = null;
+  let start = -1;
+  let end = -1;
+  let expectsKey = isObject;
+  TOKEN.lastIndex = open[0].length;
+  for (let match = TOKEN.exec(text); match !== null; match = TOKEN.exec(text)) {
+    const token = match[0].trimStart();
+    const at = TOKEN.lastIndex - token.length;
+    if (depth === 0 && (token === "," || token === "]" || token === "}")) {
+      if (start >= 0) members.push({ key, start, end });
+      if (token !== ",") break;
+      expectsKey = isObject;
+      start = -1;
+    } else if (expectsKey) {
+      key = JSON.parse(token) as string;
+      expectsKey = false;
+    } else if (depth > 0 || token !== ":") {
+      if (start < 0) start = at;
+      end = TOKEN.lastIndex;
+      if (token === "[" || token === "{") depth++;
+      else if (token === "]" || token === "}") depth--;
+    }
+  }
+  return members;
+}
+
+/** A member by key or index, as it is written; of equal keys the last one counts. */
+function memberText(text: string, step: string | number): string | undefined {
+  const members = membersOf(text);
+  if (members === null) return undefined;
+  const isArray = members.length === 0 ? false : members[0]?.key === null;
+  let found: Member | undefined;
+  if (isArray) {
+    if (typeof step === "string" && !/^\s*[+-]?\d+\s*$/.test(step)) return undefined;
+    found = members.at(Number(step));
+  } else found = members.findLast(({ key }) => key === step);
+  return found === undefined ? undefined : text.slice(found.start, found.end);
+}
+
+/** What a path leads to, as it is written; undefined where it leads nowhere. */
+export function textAt(text: string, path: readonly (string | number | null)[]): string | undefined {
+  let current: string | undefined = text;
+  for (const step of path) {
+    if (step === null || current === undefined) return undefined;
+    current = memberText(current, step);
+  }
+  return current;
+}
