@@ -15,6 +15,7 @@ import {
   selectRows,
   withoutNulls,
 } from "./ddl-outcome.js";
+import { dependentsOf, dropDependents } from "./dependent-views.js";
 import { dropForeignKey, dropReferences, verification } from "./foreign-key-ddl.js";
 import type { SequenceDef } from "./sequence.js";
 import { changed, ownedSequence, sequenceDef } from "./sequence-ddl.js";
@@ -125,6 +126,8 @@ function dropColumn(editor: CatalogEditor, table: TableDef, action: Action<"drop
     });
   }
   notices.push(...generated.map((other) => `drop cascades to column ${other.name} of table ${table.name}`));
+  const views = dropDependents(editor, new Map([[table.id, what]]), cascade, column.id);
+  notices.push(...views.notices);
   const gone = new Set([column.id, ...generated.map((other) => other.id)]);
   const isGone = (id: number) => gone.has(id);
   const dropped = table.indexes.filter((index) => [...gone].some((id) => involves(index, id, reads)));
@@ -149,8 +152,8 @@ function dropColumn(editor: CatalogEditor, table: TableDef, action: Action<"drop
     primaryKeyName: keyGone ? null : now.primaryKeyName,
   });
   editor.replaceTable(after);
-  if (keyGone) return { notices, rewrite: { before: table, after, select: selectRows(after) } };
-  return { notices, clearedIndexes: dropped.map((index) => ({ table, index })) };
+  if (keyGone) return { notices, cleared: views.cleared, rewrite: { before: table, after, select: selectRows(after) } };
+  return { notices, cleared: views.cleared, clearedIndexes: dropped.map((index) => ({ table, index })) };
 }
 
 function setType(editor: CatalogEditor, table: TableDef, action: Action<"set type">): ActionOutcome {
@@ -166,6 +169,12 @@ function setType(editor: CatalogEditor, table: TableDef, action: Action<"set typ
     index.columns.some(({ columnId }) => columnId === EXPRESSION_COLUMN) && involves(index, column.id, reads);
   if (table.indexes.some(isExpression)) {
     throw sqlError("0A000", "cannot alter type of a column used by an index expression; drop the index first");
+  }
+  const [view] = dependentsOf(editor.view, table.id, column.id);
+  if (view !== undefined) {
+    throw sqlError("0A000", "cannot alter type of a column used by a view or rule", {
+      detail: `${view.kind} ${view.definition.name} depends on column "${name}"`,
+    });
   }
   const after = replaceColumn(table, column.id, { type, defaultSql, missingSql: null });
   editor.replaceTable(after);

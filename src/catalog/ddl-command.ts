@@ -17,7 +17,8 @@ export type DdlCommand =
   | RenameCommand
   | CommentCommand
   | CreateViewCommand
-  | DropViewsCommand;
+  | DropViewsCommand
+  | RefreshCommand;
 
 export interface NewColumn {
   readonly name: string;
@@ -77,6 +78,9 @@ export interface CreateTableCommand {
   /** Of LIKE … INCLUDING INDEXES, and nothing else. */
   readonly indexes: readonly Omit<CreateIndexCommand, "kind" | "table" | "ifNotExists">[];
   readonly immutable: boolean;
+  /** Its rows come with the command (CREATE TABLE AS). */
+  readonly filled?: boolean;
+  readonly materialized?: { readonly query: ViewQuery; readonly populated: boolean };
 }
 
 export interface RelationName {
@@ -237,4 +241,11 @@ export interface DropViewsCommand {
   readonly materialized: boolean;
   readonly ifExists: boolean;
   readonly cascade: boolean;
+}
+
+/** REFRESH MATERIALIZED VIEW; its rows come with the command. */
+export interface RefreshCommand {
+  readonly kind: "refresh";
+  readonly table: RelationName;
+  readonly populated: boolean;
 }

@@ -15,6 +15,7 @@ import type {
   DropIndexCommand,
   DropTableCommand,
   NewIndexColumn,
+  RefreshCommand,
   TruncateCommand,
 } from "./ddl-command.js";
 import { at, type DdlOutcome, existingTable, NOTHING } from "./ddl-outcome.js";
@@ -48,6 +49,8 @@ export function applyDdl(catalog: Catalog, tx: Transaction, command: DdlCommand,
         return rename(editor, command);
       case "comment":
         return commentOn(editor, command);
+      case "refresh":
+        return refresh(editor, command);
       case "create view":
         return { ...NOTHING, ...createView(editor, command, nowMicros) };
       case "drop views":
@@ -58,7 +61,7 @@ export function applyDdl(catalog: Catalog, tx: Transaction, command: DdlCommand,
 
 function createTable(editor: CatalogEditor, command: CreateTableCommand, nowMicros: number): DdlOutcome {
   const { schema, name } = command;
-  const tag = "CREATE TABLE";
+  const tag = command.materialized ? "CREATE MATERIALIZED VIEW" : command.filled ? "CREATE TABLE AS" : "CREATE TABLE";
   if (editor.view.hasRelation(schema, name)) {
     if (!command.ifNotExists) throw relationExists(name);
     return { ...NOTHING, tag, notices: [`relation "${name}" already exists, skipping`] };
@@ -123,6 +126,7 @@ function createTable(editor: CatalogEditor, command: CreateTableCommand, nowMicr
     indexes,
     checks,
     ...(command.immutable && { immutable: true }),
+    ...(command.materialized && { materialized: command.materialized }),
     ...(comments.length > 0 && { comments: Object.fromEntries(comments) }),
     nextColumnId: columns.length,
     createdAt: nowMicros,
@@ -130,7 +134,15 @@ function createTable(editor: CatalogEditor, command: CreateTableCommand, nowMicr
   editor.createTable(table);
   for (const sequence of sequences) editor.createSequence(sequence);
   for (const foreignKey of command.foreignKeys) addForeignKey(editor, editor.view.tableById(id)!, foreignKey);
-  return { ...NOTHING, tag };
+  return { ...NOTHING, tag, rewrite: command.filled ? { before: table, after: table, select: null } : null };
+}
+
+function refresh(editor: CatalogEditor, { table, populated }: RefreshCommand): DdlOutcome {
+  const before = existingTable(editor, table);
+  const { query } = before.materialized!;
+  const after: TableDef = Object.freeze({ ...before, materialized: { query, populated } });
+  editor.replaceTable(after);
+  return { ...NOTHING, tag: "REFRESH MATERIALIZED VIEW", rewrite: { before, after, select: null } };
 }
 
 /** The optional parts of an index definition, only those that are there. */

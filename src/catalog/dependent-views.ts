@@ -34,23 +34,25 @@ export interface CascadeOutcome {
 
 /**
  * Drops what depends on relations that are about to be dropped (`what` names them: `table t`, by id), or throws 2BP01
- * when there is anything and the statement does not say CASCADE.
+ * when there is anything and the statement does not say CASCADE. With a column id only that column of the relations is
+ * dropped.
  */
 export function dropDependents(
   editor: CatalogEditor,
   dropped: ReadonlyMap<number, string>,
   cascade: boolean,
+  columnId: number | null = null,
 ): CascadeOutcome {
   const found = new Map<number, { readonly dependent: Dependent; readonly on: string }>();
-  const visit = (id: number, on: string): void => {
-    for (const dependent of dependentsOf(editor.view, id)) {
+  const visit = (id: number, on: string, column: number | null): void => {
+    for (const dependent of dependentsOf(editor.view, id, column)) {
       const { definition, kind } = dependent;
       if (found.has(definition.id) || dropped.has(definition.id)) continue;
       found.set(definition.id, { dependent, on });
-      visit(definition.id, `${kind} ${definition.name}`);
+      visit(definition.id, `${kind} ${definition.name}`, null);
     }
   };
-  for (const [id, on] of dropped) visit(id, on);
+  for (const [id, on] of dropped) visit(id, on, columnId);
   if (found.size === 0) return { notices: [], cleared: [] };
   const names = [...found.values()].map(({ dependent }) => `${dependent.kind} ${dependent.definition.name}`);
   if (!cascade) {

@@ -61,3 +61,47 @@ t.test("what depends on a relation keeps it, or goes with it", async (t) => {
   await database.exec("drop table t cascade");
   t.match(await failure(database, "select * from a"), /^42P01/);
 });
+
+t.test("a view keeps names that its tables have lost", async (t) => {
+  const database = await opened(t);
+  await database.exec("create view a as select * from t where v > 'a'");
+  await database.exec("alter table t rename column v to letter");
+  await database.exec("alter table t rename to letters");
+  await database.exec("alter table letters add column more int default 7");
+  t.same(await rows(database, "select * from a"), ["2|b", "3|c"]);
+  t.match(await failure(database, "alter table letters drop column letter"), /^2BP01/);
+  t.match(await failure(database, "alter table letters alter column letter type varchar(9)"), /^0A000/);
+  await database.exec("alter table letters drop column more");
+  await database.exec("alter table letters drop column letter cascade");
+  t.match(await failure(database, "select * from a"), /^42P01/);
+});
+
+t.test("tables that a query fills", async (t) => {
+  const database = await opened(t);
+  await database.exec(
+    "create table twice (n) as with w as (select id from t) select a.id * 2, b.id from w a join w b using (id)",
+  );
+  t.same(await rows(database, "select n, id from twice order by n"), ["2|1", "4|2", "6|3"]);
+  await database.exec("select v into last from t order by id desc limit 1");
+  t.same(await rows(database, "select * from last"), ["c"]);
+  await database.exec("create table none as select * from t with no data");
+  t.same(await rows(database, "select count(*) from none"), ["0"]);
+  await database.exec("create table if not exists none as select 1 as other");
+  t.match(await failure(database, "create table none as select 1 as other"), /^42P07/);
+});
+
+t.test("a materialized view shows the rows of its last refresh", async (t) => {
+  const database = await opened(t);
+  await database.exec("create materialized view m as select count(*) as n from t with no data");
+  t.match(await failure(database, "select * from m"), /^55000/);
+  await database.exec("refresh materialized view m");
+  await database.exec("insert into t values (4, 'd')");
+  t.same(await rows(database, "select n from m"), ["3"]);
+  await database.exec("refresh materialized view m");
+  t.same(await rows(database, "select n from m"), ["4"]);
+  t.match(await failure(database, "insert into m values (1)"), /^42809/);
+  t.match(await failure(database, "drop table m"), /^42809/);
+  t.match(await failure(database, "drop table t"), /^2BP01/);
+  await database.exec("drop table t cascade");
+  t.match(await failure(database, "select * from m"), /^42P01/);
+});

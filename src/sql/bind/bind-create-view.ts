@@ -46,7 +46,7 @@ export function bindStoredQuery(node: StoredQueryNode, what: string, binding: Bi
   const relations = new RelationRecorder(binding.env.catalog);
   const env = { ...binding.env, catalog: relations.catalog };
   const source = binding.within(env, () => binding.query(node.query, null, PLAIN_QUERY));
-  const plan = binding.commonTables.place(source.plan);
+  const plan: Plan = Object.freeze({ ...binding.commonTables.place(source.plan), columns: source.columns });
   if (binding.parameterTypes().length > 0) throw sqlError("42P02", "there is no parameter $1", { position });
   if (modifiesData(plan)) {
     throw sqlError("0A000", "views must not contain data-modifying statements in WITH", { position });
@@ -64,7 +64,9 @@ export function namedColumns(
   position: number,
 ): readonly ViewColumn[] {
   if (names.length > outputs.length) {
-    throw sqlError("42601", `CREATE ${what} specifies more column names than columns`, { position });
+    const message =
+      what === "VIEW" ? "CREATE VIEW specifies more column names than columns" : "too many column names were specified";
+    throw sqlError("42601", message, { position });
   }
   const columns = outputs.map(({ name, type }, i) => ({ name: names[i] ?? name, type }));
   columns.forEach(({ name }, i) => {

@@ -16,12 +16,20 @@ import { coerceAssignment, constant } from "./coerce.js";
 import { Scope } from "./scope.js";
 import { SetCollector } from "./set-collector.js";
 import { ONE_ROW, project } from "./source.js";
-import { bindChecks, bindReturning, defaultOf, itemOf, rowColumnsOf, targetColumn } from "./stored-row.js";
+import {
+  bindChecks,
+  bindReturning,
+  checkChangeable,
+  defaultOf,
+  itemOf,
+  rowColumnsOf,
+  targetColumn,
+} from "./stored-row.js";
 
 export function bindInsert(node: InsertStatement, binding: Binding, parent: Scope | null = null): InsertPlan {
   const scope = new Scope(parent);
   bindWith(node.with, scope, binding);
-  const table = lookUpTable(node.table.name, binding);
+  const table = checkChangeable(lookUpTable(node.table.name, binding));
   const targets = targetColumns(node, table);
   const input = bindRows(node, table, targets, scope, binding);
   const rowColumns = rowColumnsOf(table, binding);

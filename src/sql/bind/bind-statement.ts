@@ -11,6 +11,7 @@ import type { OutputColumn, Plan } from "../../query/plan/plan.js";
 import { exprsOfPlan, mapExprsOfPlan, mapPlan, modifiesData, subqueriesOf, walkPlan } from "../../query/plan/walk.js";
 import type { AnalyzeStatement, ExplainStatement, SetStatement, Statement, StatementNode } from "../parse/ast.js";
 import { bindAlterTable, bindRename } from "./bind-alter-table.js";
+import { bindCreateTableAs, bindRefresh } from "./bind-create-table-as.js";
 import { bindCreateView, bindDropViews } from "./bind-create-view.js";
 import { bindData } from "./bind-data.js";
 import { bindComment, bindCreateIndex, bindCreateTable, bindDrop, bindTruncate } from "./bind-ddl.js";
@@ -59,6 +60,10 @@ function bindNode(node: StatementNode, env: BindEnvironment): BoundStatement {
       return { kind: "ddl", command: bindCreateTable(node, binding) };
     case "create index":
       return { kind: "ddl", command: bindCreateIndex(node, binding) };
+    case "create table as":
+      return bindCreateTableAs(node, binding);
+    case "refresh":
+      return bindRefresh(node, binding);
     case "create view":
       return { kind: "ddl", command: bindCreateView(node, binding) };
     case "drop":

@@ -11,7 +11,7 @@ import { bindWith } from "./bind-with.js";
 import { type Binding, columnExpr } from "./binding.js";
 import { checkAliases, Scope } from "./scope.js";
 import { filtered, project } from "./source.js";
-import { bindChecks, bindReturning, itemOf, rowColumnsOf } from "./stored-row.js";
+import { bindChecks, bindReturning, checkChangeable, itemOf, rowColumnsOf } from "./stored-row.js";
 
 export function bindUpdate(node: UpdateStatement, binding: Binding, parent: Scope | null = null): UpdatePlan {
   const scope = new Scope(parent);
@@ -49,7 +49,7 @@ export function bindChangedRows(
   scope: Scope,
   binding: Binding,
 ) {
-  const table = lookUpTable(node.table.name, binding);
+  const table = checkChangeable(lookUpTable(node.table.name, binding));
   const {
     plan: scan,
     items,

@@ -93,3 +93,9 @@ export function targetColumn(table: TableDef, target: AssignmentTarget): ColumnD
   }
   return column;
 }
+
+/** Throws 42809 for a table whose rows only REFRESH changes. */
+export function checkChangeable(table: TableDef): TableDef {
+  if (table.materialized) throw sqlError("42809", `cannot change materialized view "${table.name}"`);
+  return table;
+}

@@ -1,0 +1,78 @@
+/** CREATE TABLE AS, SELECT INTO, and materialized views: a table that a query fills. */
+import type { NewColumn } from "../../catalog/ddl-command.js";
+import type { ViewColumn } from "../../catalog/view.js";
+import { sqlError } from "../../protocol/errors.js";
+import { displayName } from "../../query/expr/types.js";
+import type { Plan } from "../../query/plan/plan.js";
+import type { CreateTableAsStatement, RefreshStatement } from "../parse/ast.js";
+import { bindStoredQuery, namedColumns } from "./bind-create-view.js";
+import { newRelation } from "./bind-ddl.js";
+import { lookUpTable } from "./bind-from.js";
+import { bindViewQuery } from "./bind-view.js";
+import { type Binding, PLAIN_QUERY, type Source } from "./binding.js";
+import type { BoundDdl } from "./bound-statement.js";
+
+export function bindCreateTableAs(node: CreateTableAsStatement, binding: Binding): BoundDdl {
+  const { position, ifNotExists } = node;
+  if (node.persistence === "temporary") throw sqlError("0A000", "a temporary table is not supported yet", { position });
+  const { schema, name } = newRelation(node.name, binding);
+  const stored = node.materializedView ? bindStoredQuery(node, "MATERIALIZED VIEW", binding) : null;
+  const { plan, columns } = stored ?? bindFilling(node, binding);
+  const skipped = ifNotExists && binding.env.catalog.table(schema, name) !== null;
+  return {
+    kind: "ddl",
+    command: {
+      kind: "create table",
+      schema,
+      name,
+      ifNotExists,
+      columns: columns.map((column) => newColumn(column, position)),
+      primaryKey: null,
+      uniques: [],
+      checks: [],
+      foreignKeys: [],
+      indexes: [],
+      immutable: false,
+      filled: true,
+      ...(stored !== null && { materialized: { query: stored.query, populated: node.withData } }),
+    },
+    rows: node.withData && !skipped ? plan : noRows(plan),
+  };
+}
+
+function bindFilling(node: CreateTableAsStatement, binding: Binding) {
+  const { plan, columns } = filling(binding.query(node.query, null, PLAIN_QUERY), binding);
+  if (binding.parameterTypes().length > 0) {
+    throw sqlError("42P02", "there is no parameter $1", { position: node.position });
+  }
+  return { plan, columns: namedColumns(node.columns, columns, "TABLE AS", node.position) };
+}
+
+/** The plan with just the query's columns. */
+function filling({ plan, columns }: Source, binding: Binding): Source {
+  return { plan: Object.freeze({ ...binding.commonTables.place(plan), columns }), columns };
+}
+
+function noRows(plan: Plan): Plan {
+  return Object.freeze({ kind: "values", rows: [], columns: plan.columns });
+}
+
+function newColumn({ name, type }: ViewColumn, position: number): NewColumn {
+  if (["unknown", "record", "void"].includes(type.name) && type.user === undefined) {
+    throw sqlError("42P16", `column "${name}" has pseudo-type ${displayName(type)}`, { position });
+  }
+  return { name, type, notNull: false, defaultSql: null, identity: null, sequence: null };
+}
+
+export function bindRefresh(node: RefreshStatement, binding: Binding): BoundDdl {
+  const { position } = node.name;
+  const table = lookUpTable(node.name, binding);
+  if (!table.materialized) throw sqlError("42809", `"${table.name}" is not a materialized view`, { position });
+  const { plan } = filling(bindViewQuery(table.materialized.query, binding), binding);
+  const { schema, name } = table;
+  return {
+    kind: "ddl",
+    command: { kind: "refresh", table: { schema, name, position }, populated: node.withData },
+    rows: node.withData ? plan : noRows(plan),
+  };
+}
