@@ -59,7 +59,12 @@ function details(plan: Plan, expr: Print): string {
         .filter((part) => part !== "")
         .join(" ");
     case "aggregate":
-      return [plan.groups.length > 0 ? `by ${list(plan.groups)}:` : "", plan.calls.map((c) => call(c, expr)).join(", ")]
+      return [
+        plan.groups.length > 0 ? `by ${list(plan.groups)}:` : "",
+        plan.grouping === undefined ? "" : `sets ${JSON.stringify(plan.grouping.sets)}`,
+        plan.calls.map((c) => call(c, expr)).join(", "),
+        plan.grouping === undefined || plan.grouping.masks.length === 0 ? "" : JSON.stringify(plan.grouping.masks),
+      ]
         .filter((part) => part !== "")
         .join(" ");
     case "window":
@@ -79,7 +84,8 @@ function details(plan: Plan, expr: Print): string {
 
 const named = (text: string, name: string) => (text === name ? text : `${text} as ${name}`);
 
-function call({ fn, args, distinct, filter, orderBy }: AggregateCall, expr: Print): string {
+function call({ fn, args, distinct, filter, orderBy, direct }: AggregateCall, expr: Print): string {
+  if (direct !== undefined) return `${fn.name}(${direct.map(expr).join(", ")}) within (${keys(orderBy, expr)})`;
   const inside = args.length === 0 ? "*" : args.map(expr).join(", ");
   const order = orderBy.length === 0 ? "" : ` order by ${keys(orderBy, expr)}`;
   return `${fn.name}(${distinct ? "distinct " : ""}${inside}${order})${filter === null ? "" : ` filter ${expr(filter)}`}`;

@@ -16,7 +16,7 @@ import { SET_ENTRY_BYTES } from "./distinct.js";
 import { emptyColumns } from "./row-buffer.js";
 import { type RowKeyOf, rowKeyOf } from "./row-key.js";
 import type { Chunk } from "./segments/segment-scan.js";
-import { compileAll, compileCondition, type EvaluateAll } from "./slots.js";
+import { compileAll, compileCondition, EMPTY_ROW, type EvaluateAll } from "./slots.js";
 import { type RowOrderOf, rowOrderOf } from "./sort-rows.js";
 import { bytesOf, sumOfBytes } from "./value-bytes.js";
 
@@ -41,9 +41,6 @@ const KEEPS_INPUT = new Set([
   "jsonb_agg",
   "json_object_agg",
   "jsonb_object_agg",
-  "percentile_cont",
-  "percentile_disc",
-  "mode",
 ]);
 
 export function compileAccumulator(call: AggregateCall, slotOf: SlotOf): AccumulatorProgram {
@@ -156,6 +153,8 @@ class RowByRow implements Accumulator {
 interface CollectedProgram {
   readonly fn: AggregateFunction;
   readonly args: readonly Evaluate[];
+  /** Of ordered-set aggregates. */
+  readonly direct: readonly Evaluate[] | null;
   readonly filter: Predicate | null;
   /** Null when duplicates count. */
   readonly keyOf: RowKeyOf | null;
@@ -172,6 +171,7 @@ function compileCollected(call: AggregateCall, slotOf: SlotOf): AccumulatorProgr
   const program: CollectedProgram = {
     fn,
     args: call.args.map((arg) => compileExpr(arg, slotOf)),
+    direct: call.direct?.map((arg) => compileExpr(arg, slotOf)) ?? null,
     filter: compileCondition(call.filter, slotOf),
     keyOf: call.distinct ? rowKeyOf(call.args.map((arg) => arg.type)) : null,
     sortKeys: orderBy.map((key) => compileExpr(key.expr, slotOf)),
@@ -182,6 +182,8 @@ function compileCollected(call: AggregateCall, slotOf: SlotOf): AccumulatorProgr
 
 interface CollectedGroup {
   length: number;
+  /** Values of the direct arguments, which are the same in all rows of the group. */
+  direct: readonly Value[] | null;
   readonly args: Value[][];
   readonly sortKeys: Value[][];
   readonly seen: Set<HashKey | null> | null;
@@ -199,6 +201,7 @@ class Collected implements Accumulator {
     const { args, sortKeys, keyOf } = this.program;
     this.groups.push({
       length: 0,
+      direct: null,
       args: emptyColumns(args.length),
       sortKeys: emptyColumns(sortKeys.length),
       seen: keyOf === null ? null : new Set(),
@@ -207,9 +210,12 @@ class Collected implements Accumulator {
 
   add(batch: Batch, groupOf: ArrayLike<number>): number {
     const { program, context } = this;
-    const { fn, filter, args, sortKeys } = program;
+    const { fn, filter, args, sortKeys, direct } = program;
     let bytes = 0;
     for (let row = 0; row < batch.length; row++) {
+      if (direct !== null) {
+        this.groups[groupOf[row]!]!.direct ??= direct.map((arg) => arg(batch, row, context));
+      }
       if (filter !== null && !filter(batch, row, context)) continue;
       const group = this.groups[groupOf[row]!]!;
       const at = group.length;
@@ -231,12 +237,13 @@ class Collected implements Accumulator {
   }
 
   result(number: number): Value {
-    const { fn, orderOf } = this.program;
+    const { fn, orderOf, direct } = this.program;
     const group = this.groups[number]!;
     const rows = Array.from({ length: group.length }, (_, i) => i);
     if (orderOf !== null) rows.sort(orderOf(group.sortKeys));
     let state = fn.init();
     for (const row of rows) state = fn.step(state, ...group.args.map((values) => values[row]!));
-    return fn.result(state);
+    if (direct === null) return fn.result(state);
+    return fn.result(state, group.direct ?? direct.map((arg) => arg(EMPTY_ROW, 0, this.context)));
   }
 }

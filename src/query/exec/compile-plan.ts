@@ -11,6 +11,7 @@ import { type CommonPrograms, compileCommonScan } from "./common-rows.js";
 import { compileDelete } from "./delete.js";
 import { compileDistinct } from "./distinct.js";
 import { compileFilter } from "./filter.js";
+import { compileGroupingSets } from "./grouping-sets.js";
 import { compileHashJoin } from "./hash-join.js";
 import { compileIndexScan } from "./index-scan.js";
 import { compileInsert } from "./insert.js";
@@ -101,7 +102,7 @@ function compileOperator(plan: Plan, opens: readonly Open[], tables: CommonProgr
     case "hashjoin":
       return compileHashJoin(plan, first, second);
     case "aggregate":
-      return compileAggregate(plan, first);
+      return plan.grouping === undefined ? compileAggregate(plan, first) : compileGroupingSets(plan, first);
     case "window":
       return compileWindow(plan, first);
     case "sort":

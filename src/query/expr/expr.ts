@@ -172,8 +172,9 @@ export interface AggregateSteps {
   init(): any;
   // biome-ignore lint/suspicious/noExplicitAny: each aggregate has its own state
   step(state: any, ...args: any[]): any;
+  /** `direct`: of ordered-set aggregates, the values of the arguments before WITHIN GROUP. */
   // biome-ignore lint/suspicious/noExplicitAny: each aggregate has its own state
-  result(state: any): Value;
+  result(state: any, direct?: readonly Value[]): Value;
 }
 
 /** Steps that can be taken back, for frames that rows leave again (PostgreSQL's moving-aggregate mode). */

@@ -212,7 +212,7 @@ export class Cardinality {
       }
       case "aggregate": {
         const input = this.rows(plan.input);
-        if (plan.groups.length === 0) return 1;
+        if (plan.groups.length === 0) return plan.grouping?.sets.length ?? 1;
         return this.passOn(plan, plan.groups, this.distinctRows(plan.groups, input));
       }
       case "limit":

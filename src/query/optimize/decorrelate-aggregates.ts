@@ -110,7 +110,7 @@ function joinFor(subquery: SubqueryExpr, input: Plan, cardinality: Cardinality):
   const top = subquery.plan as Plan;
   const projection = top.kind === "project" ? top : null;
   const aggregate = projection === null ? top : projection.input;
-  if (aggregate.kind !== "aggregate" || aggregate.groups.length > 0) return null;
+  if (aggregate.kind !== "aggregate" || aggregate.groups.length > 0 || aggregate.grouping !== undefined) return null;
   if (projection?.exprs.some(unmovable)) return null;
   if (exprsOfPlan(aggregate).some((expr) => unmovable(expr) || readsAny(expr, outer))) return null;
   const lifted = lift(aggregate.input, outer);

@@ -141,7 +141,11 @@ function pruneAggregate(plan: Extract<Plan, { kind: "aggregate" }>, needed: Ids)
       : Object.freeze({
           ...plan,
           calls: pick(plan.calls, kept),
-          columns: [...plan.columns.slice(0, groups), ...pick(plan.columns.slice(groups), kept)],
+          columns: [
+            ...plan.columns.slice(0, groups),
+            ...pick(plan.columns.slice(groups), kept),
+            ...plan.columns.slice(groups + plan.calls.length),
+          ],
         });
   return withChildren(trimmed, [prune(plan.input, withExprs(trimmed, new Set()))]);
 }

@@ -126,7 +126,7 @@ function pushThroughAggregate(plan: AggregatePlan, conditions: readonly Expr[]):
   const move: Expr[] = [];
   const stay: Expr[] = [];
   for (const condition of conditions) {
-    const movable = plan.groups.length > 0 && !reads(condition, computed, "some");
+    const movable = plan.groups.length > 0 && plan.grouping === undefined && !reads(condition, computed, "some");
     const moved = movable ? substituted(condition, meaning) : null;
     if (moved === null) stay.push(condition);
     else move.push(moved);

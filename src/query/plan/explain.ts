@@ -181,6 +181,10 @@ function describe(plan: Plan, print: Print): Described {
     case "aggregate": {
       const calls = plan.calls.map((call) => printCall(call, print)).join(", ");
       const output = calls === "" ? [] : [["Calls", calls] as const];
+      if (plan.grouping !== undefined) {
+        const sets = plan.grouping.sets.map((set) => `(${list(set.map((group) => plan.groups[group]!))})`);
+        return titled("HashAggregate", "", [["Grouping Sets", sets.join(", ")], ...output]);
+      }
       if (plan.groups.length === 0) return titled("Aggregate", "", output);
       return titled("HashAggregate", "", [["Group Key", list(plan.groups)], ...output]);
     }
@@ -297,9 +301,11 @@ function hashTitle(type: JoinType): string {
 }
 
 function printCall(call: AggregateCall, print: Print): string {
-  const args = call.args.length === 0 ? "*" : call.args.map(print).join(", ");
   const order = call.orderBy.length === 0 ? "" : ` ORDER BY ${printKeys(call.orderBy, print)}`;
   const where = call.filter === null ? "" : ` FILTER (WHERE ${print(call.filter)})`;
+  if (call.direct)
+    return `${call.fn.name}(${call.direct.map(print).join(", ")}) WITHIN GROUP (${order.trim()})${where}`;
+  const args = call.args.length === 0 ? "*" : call.args.map(print).join(", ");
   return `${call.fn.name}(${call.distinct ? "DISTINCT " : ""}${args}${order})${where}`;
 }
 

@@ -124,6 +124,8 @@ export interface AggregateCall {
   readonly distinct: boolean;
   readonly filter: Expr | null;
   readonly orderBy: readonly SortKey[];
+  /** Arguments before WITHIN GROUP: they have one value per group. `args` are then those of `orderBy`. */
+  readonly direct?: readonly Expr[];
 }
 
 /** Columns: one per group expression, then one per call. No groups: exactly one row. */
@@ -132,6 +134,16 @@ export interface AggregatePlan extends Node {
   readonly input: Plan;
   readonly groups: readonly Expr[];
   readonly calls: readonly AggregateCall[];
+  /** GROUPING SETS and its kin; absent: one set of all groups. */
+  readonly grouping?: GroupingSets;
+}
+
+/** The rows are grouped once per set; groups that are not in the set are NULL. An empty set has one row always. */
+export interface GroupingSets {
+  /** Positions in `groups`. */
+  readonly sets: readonly (readonly number[])[];
+  /** One further int4 column each, after those of the calls: its value in each set (GROUPING()). */
+  readonly masks: readonly (readonly number[])[];
 }
 
 /**

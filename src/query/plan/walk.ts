@@ -167,6 +167,7 @@ class ExprRewriter {
             args: this.all(call.args),
             filter: this.maybe(call.filter),
             orderBy: this.keys(call.orderBy),
+            ...(call.direct && { direct: this.all(call.direct) }),
           })),
         };
       case "window":

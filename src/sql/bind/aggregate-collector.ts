@@ -3,13 +3,40 @@
  * the query's AggregatePlan; the expression that held it refers to that column.
  */
 import type { SqlType } from "../../protocol/values.js";
-import type { ColumnExpr, Expr } from "../../query/expr/expr.js";
+import type { ColumnExpr, ColumnId, Expr } from "../../query/expr/expr.js";
 import { exprEquals } from "../../query/expr/walk.js";
 import type { AggregateCall, OutputColumn } from "../../query/plan/plan.js";
 
+/** A call of GROUPING, before its arguments are found among the groups. */
+export interface GroupingCall {
+  readonly args: readonly Expr[];
+  readonly column: OutputColumn;
+  readonly position: number;
+}
+
 export class AggregateCollector {
   readonly calls: AggregateCall[] = [];
+  /** One per call. */
   readonly columns: OutputColumn[] = [];
+  readonly groupings: GroupingCall[] = [];
+
+  get isEmpty(): boolean {
+    return this.calls.length === 0 && this.groupings.length === 0;
+  }
+
+  columnIds(): ColumnId[] {
+    return [...this.columns, ...this.groupings.map((grouping) => grouping.column)].map((column) => column.id);
+  }
+
+  addGrouping(args: readonly Expr[], position: number, newColumn: () => OutputColumn): ColumnExpr {
+    let grouping = this.groupings.find((other) => sameAll(other.args, args));
+    if (grouping === undefined) {
+      grouping = { args, position, column: newColumn() };
+      this.groupings.push(grouping);
+    }
+    const { id, name, type } = grouping.column;
+    return Object.freeze({ kind: "column", id, name, type });
+  }
 
   /** A column for the call: that of an equal call, or a new one. */
   add(call: AggregateCall, newColumn: (name: string, type: SqlType, nullable: boolean) => OutputColumn): ColumnExpr {
@@ -28,6 +55,7 @@ function sameCall(a: AggregateCall, b: AggregateCall): boolean {
     a.fn === b.fn &&
     a.distinct === b.distinct &&
     sameAll(a.args, b.args) &&
+    sameAll(a.direct ?? [], b.direct ?? []) &&
     sameMaybe(a.filter, b.filter) &&
     a.orderBy.length === b.orderBy.length &&
     a.orderBy.every((key, i) => {

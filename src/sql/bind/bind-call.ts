@@ -1,6 +1,8 @@
 /** Calls of functions and aggregates by name. */
 import { sqlError } from "../../protocol/errors.js";
+import { INT4 } from "../../protocol/values.js";
 import type { ColumnId, Expr } from "../../query/expr/expr.js";
+import { isHypotheticalSetName } from "../../query/expr/functions/ordered-sets.js";
 import {
   isAggregateName,
   isTableFunctionName,
@@ -9,11 +11,12 @@ import {
   resolveAggregate,
   resolveFunction,
 } from "../../query/expr/resolve.js";
-import { columnsOf } from "../../query/expr/walk.js";
-import type { SortKey } from "../../query/plan/plan.js";
-import type { CallNode, ExprNode, SortNode } from "../parse/ast-query.js";
+import { columnsOf, exprEquals } from "../../query/expr/walk.js";
+import type { AggregateCall, SortKey } from "../../query/plan/plan.js";
+import type { CallNode, ExprNode, GroupingNode, SortNode } from "../parse/ast-query.js";
 import type { AggregateCollector } from "./aggregate-collector.js";
 import type { ExprContext } from "./bind-context.js";
+import { bindOrderedSet } from "./bind-ordered-set.js";
 import { fieldCall } from "./bind-row.js";
 import { bindSetCall } from "./bind-set-call.js";
 import { bindVariadicCall } from "./bind-variadic.js";
@@ -23,11 +26,13 @@ import { coerceBoolean, coerceImplicit, resolveUnknown } from "./coerce.js";
 import { positionalCall } from "./parameter-names.js";
 import type { Scope } from "./scope.js";
 import { bindSequenceCall, isSequenceFunction } from "./sequence-functions.js";
+import { bindSortKey, checkComparable } from "./sort-key.js";
 
 type Bind = (node: ExprNode, context: ExprContext) => Expr;
 
 export function isAggregateCall(node: CallNode): boolean {
-  return isAggregateName(node.path[node.path.length - 1]!.toLowerCase());
+  const name = node.path[node.path.length - 1]!.toLowerCase();
+  return isAggregateName(name) || (node.withinGroup && isHypotheticalSetName(name));
 }
 
 export function bindFunctionCall(call: CallNode, context: ExprContext, bind: Bind): Expr {
@@ -37,7 +42,11 @@ export function bindFunctionCall(call: CallNode, context: ExprContext, bind: Bin
   const { position } = node;
   if (isTableFunctionName(name)) return bindSetCall(node, context, bind);
   refuseAggregateForms(node, name);
-  if (isWindowName(name)) throw sqlError("42809", `window function ${name} requires an OVER clause`, { position });
+  if (isWindowName(name)) {
+    throw isHypotheticalSetName(name) && node.args.length > 0
+      ? sqlError("42809", `WITHIN GROUP is required for ordered-set aggregate ${name}`, { position })
+      : sqlError("42809", `window function ${name} requires an OVER clause`, { position });
+  }
   const given = argumentsOf(node, context, bind);
   if (isSequenceFunction(name)) {
     return bindSequenceCall(name, given, binding.env.catalog, binding.env.searchPath, position);
@@ -80,27 +89,67 @@ export function bindAggregateCall(node: CallNode, context: ExprContext, bind: Bi
   const { sets: _, ...place } = context;
   const setsRefused = "aggregate function calls cannot contain set-returning function calls";
   const inner: ExprContext = { ...place, aggregates: false, windows: false, clause: INSIDE_AGGREGATE, setsRefused };
-  const { fn, args } = boundArguments(node, inner, bind, (types) => resolveAggregate(name, types, position));
   const filter = node.filter === null ? null : bindFilter(node.filter, { ...inner, clause: "FILTER" }, bind);
-  const orderBy = node.orderBy.map((sort) => aggregateSort(sort, inner, bind));
-  if (node.distinct && orderBy.length > 0 && args.length > 0 && node.orderBy.length > args.length) {
-    const message = "in an aggregate with DISTINCT, ORDER BY expressions must appear in argument list";
-    throw sqlError("42P10", message, { position });
-  }
-  const read = columnsRead([...args, ...(filter === null ? [] : [filter]), ...orderBy.map((key) => key.expr)]);
+  const call: AggregateCall = node.withinGroup
+    ? { ...bindOrderedSet(node, inner, bind), distinct: false, filter }
+    : { ...bindPlainAggregate(node, name, inner, bind), distinct: node.distinct, filter };
+  const { args, orderBy, direct = [] } = call;
+  const read = columnsRead([
+    ...args,
+    ...direct,
+    ...(filter === null ? [] : [filter]),
+    ...orderBy.map((key) => key.expr),
+  ]);
   const target = collectorOf(scope, read);
-  if (target?.columns.some((column) => read.has(column.id))) throw nestedAggregate(position);
+  if (target?.columnIds().some((id) => read.has(id))) throw nestedAggregate(position);
   if (target === null || (target === scope.aggregates && !context.aggregates)) {
     throw context.clause === INSIDE_AGGREGATE
       ? nestedAggregate(position)
       : sqlError("42803", `aggregate functions are not allowed in ${context.clause}`, { position });
   }
-  const call = { fn, args, distinct: node.distinct, filter, orderBy };
   return binding.setPosition(
     target.add(call, (columnName, type, nullable) => binding.newColumn(columnName, type, nullable)),
     position,
   );
 }
+
+function bindPlainAggregate(node: CallNode, name: string, context: ExprContext, bind: Bind) {
+  const { position } = node;
+  const { fn, args, given } = boundArguments(node, context, bind, (types) => resolveAggregate(name, types, position));
+  if (fn.directArgs !== undefined) {
+    throw sqlError("42809", `WITHIN GROUP is required for ordered-set aggregate ${name}`, { position });
+  }
+  const orderBy = node.orderBy.map((sort) => aggregateSort(sort, context, bind));
+  if (node.distinct) {
+    for (const [i, arg] of args.entries()) checkComparable(arg.type, node.args[i]!.value.position || position);
+    const stray = orderBy.findIndex(({ expr }) => ![...args, ...given].some((arg) => exprEquals(arg, expr)));
+    if (stray >= 0) {
+      const message = "in an aggregate with DISTINCT, ORDER BY expressions must appear in argument list";
+      throw sqlError("42P10", message, { position: node.orderBy[stray]!.position });
+    }
+  }
+  return { fn, args, orderBy };
+}
+
+/** GROUPING(…): a column of the query whose groups its arguments are. */
+export function bindGrouping(node: GroupingNode, context: ExprContext, bind: Bind): Expr {
+  const { binding, scope } = context;
+  const { position } = node;
+  if (node.args.length > GROUPING_ARGS_MAX) {
+    throw sqlError("54023", `GROUPING must have fewer than ${GROUPING_ARGS_MAX + 1} arguments`, { position });
+  }
+  const args = node.args.map((arg) => bind(arg, { ...context, aggregates: false, windows: false }));
+  const target = collectorOf(scope, columnsRead(args));
+  if (target === null || (target === scope.aggregates && !context.aggregates)) {
+    if (context.clause === INSIDE_AGGREGATE) throw nestedAggregate(position);
+    throw sqlError("42803", `grouping operations are not allowed in ${context.clause}`, { position });
+  }
+  const column = target.addGrouping(args, position, () => binding.newColumn("grouping", INT4, false));
+  return binding.setPosition(column, position);
+}
+
+/** The bits of an int4. */
+const GROUPING_ARGS_MAX = 31;
 
 const INSIDE_AGGREGATE = "an aggregate's arguments";
 
@@ -109,8 +158,7 @@ function bindFilter(node: ExprNode, context: ExprContext, bind: Bind): Expr {
 }
 
 function aggregateSort(node: SortNode, context: ExprContext, bind: Bind): SortKey {
-  const expr = resolveUnknown(bind(node.expr, context), context.binding);
-  return { expr, descending: node.descending, nullsFirst: node.nullsFirst ?? node.descending };
+  return bindSortKey(node, resolveUnknown(bind(node.expr, context), context.binding));
 }
 
 function nestedAggregate(position: number): Error {

@@ -20,7 +20,7 @@ import type {
   ValueFunctionNode,
 } from "../parse/ast-query.js";
 import { arrayConstructor } from "./array-functions.js";
-import { bindAggregateCall, bindFunctionCall, isAggregateCall } from "./bind-call.js";
+import { bindAggregateCall, bindFunctionCall, bindGrouping, isAggregateCall } from "./bind-call.js";
 import {
   bindBetween,
   bindDistinctFrom,
@@ -85,6 +85,8 @@ export function bindExpr(node: ExprNode, context: ExprContext): Expr {
       if (node.over !== null) return bindWindowCall(node, context, bindExpr);
       if (isAggregateCall(node)) return bindAggregateCall(node, context, bindExpr);
       return bindFunctionCall(node, context, bindExpr);
+    case "grouping":
+      return bindGrouping(node, context, bindExpr);
     case "subquery":
       return bindSubquery(node, context, bindExpr);
     default:
@@ -137,7 +139,6 @@ function bindOther(node: ExprNode, context: ExprContext): Expr {
 
 const UNSUPPORTED: Partial<Record<ExprNode["kind"], string>> = {
   bits: "a bit string",
-  grouping: "GROUPING",
 };
 
 /** A condition; `what` names its place in the error 42804. */

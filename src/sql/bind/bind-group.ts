@@ -2,17 +2,18 @@
  * Grouping: GROUP BY, and what the expressions above it may still refer to. `Grouping.apply` replaces whatever equals
  * a group expression by the group's column and refuses every other column of the query.
  */
-import { sqlError } from "../../protocol/errors.js";
+import { DbError, sqlError } from "../../protocol/errors.js";
 import type { ColumnExpr, ColumnId, Expr, SubqueryExpr } from "../../query/expr/expr.js";
 import { exprEquals, inputsOf, mapExpr, withInputs } from "../../query/expr/walk.js";
-import type { AggregatePlan, OutputColumn, Plan } from "../../query/plan/plan.js";
+import type { AggregatePlan, GroupingSets, OutputColumn, Plan } from "../../query/plan/plan.js";
 import { mapExprsOfPlan, mapPlan, outerColumnsOf } from "../../query/plan/walk.js";
-import type { ExprNode, GroupingElement, SelectBody } from "../parse/ast-query.js";
-import type { AggregateCollector } from "./aggregate-collector.js";
+import type { ExprNode, SelectBody } from "../parse/ast-query.js";
+import type { AggregateCollector, GroupingCall } from "./aggregate-collector.js";
 import type { ExprContext } from "./bind-context.js";
 import { bindExpr } from "./bind-expr.js";
 import { type Binding, columnExpr, mayBeNull } from "./binding.js";
 import { resolveUnknown } from "./coerce.js";
+import { type BoundGroups, expandGroups } from "./grouping-sets.js";
 import type { Scope, ScopeItem } from "./scope.js";
 import { checkComparable, positionKey } from "./sort-key.js";
 
@@ -22,27 +23,13 @@ interface NamedExpr {
 }
 
 /** The group expressions; null without GROUP BY. A bare name means an input column before an output column. */
-export function bindGroups(
-  body: SelectBody,
-  targets: readonly NamedExpr[],
-  context: ExprContext,
-): readonly Expr[] | null {
+export function bindGroups(body: SelectBody, targets: readonly NamedExpr[], context: ExprContext): BoundGroups | null {
   if (body.groupBy.length === 0) return null;
-  const groups: Expr[] = [];
-  for (const node of body.groupBy.flatMap(plainElements)) {
+  return expandGroups(body, (node) => {
     const expr = groupExpr(node, targets, context);
     checkComparable(expr.type, node.position);
-    if (!groups.some((other) => exprEquals(other, expr))) groups.push(expr);
-  }
-  return groups;
-}
-
-/** `GROUP BY a, (b, c)` lists three expressions; `()` none. */
-function plainElements(element: GroupingElement): ExprNode[] {
-  if (element.kind === "empty") return [];
-  if (element.kind === "expr") return element.expr.kind === "row" ? [...element.expr.items] : [element.expr];
-  const name = element.kind === "sets" ? "GROUPING SETS" : element.kind.toUpperCase();
-  throw sqlError("0A000", `${name} is not supported yet`, { position: element.position });
+    return expr;
+  });
 }
 
 function groupExpr(node: ExprNode, targets: readonly NamedExpr[], context: ExprContext): Expr {
@@ -89,18 +76,18 @@ export class Grouping {
   private readonly allowed: ReadonlySet<ColumnId>;
 
   constructor(
-    groups: readonly Expr[],
+    private readonly given: BoundGroups,
     private readonly aggregates: AggregateCollector,
     private readonly scope: Scope,
     private readonly binding: Binding,
   ) {
-    this.groups = groups.map((expr) => ({ expr, column: this.groupColumn(expr) }));
-    this.allowed = new Set([...aggregates.columns.map((column) => column.id), ...(scope.windows?.columnIds() ?? [])]);
+    this.groups = given.exprs.map((expr) => ({ expr, column: this.groupColumn(expr) }));
+    this.allowed = new Set([...aggregates.columnIds(), ...(scope.windows?.columnIds() ?? [])]);
   }
 
   private groupColumn(expr: Expr): OutputColumn {
     const name = expr.kind === "column" ? expr.name : "group";
-    return this.binding.newColumn(name, expr.type, mayBeNull(expr, this.binding));
+    return this.binding.newColumn(name, expr.type, this.given.sets !== null || mayBeNull(expr, this.binding));
   }
 
   /** The expression over groups and aggregates. Throws 42803 for any other column of this query. */
@@ -136,7 +123,8 @@ export class Grouping {
     if (table === null || table.primaryKey === null) return false;
     return table.primaryKey.every((columnId) => {
       const index = table.columns.findIndex((column) => column.id === columnId);
-      return this.groups.some(({ expr }) => exprEquals(expr, columns[index]!.expr));
+      const at = this.groups.findIndex(({ expr }) => exprEquals(expr, columns[index]!.expr));
+      return at >= 0 && (this.given.sets?.every((set) => set.includes(at)) ?? true);
     });
   }
 
@@ -168,9 +156,48 @@ export class Grouping {
 
   /** Call after every expression went through `apply`, which may add groups. */
   plan(input: Plan): AggregatePlan {
-    const columns = [...this.groups.map((group) => group.column), ...this.aggregates.columns];
+    const { calls } = this.aggregates;
+    for (const call of calls) for (const expr of call.direct ?? []) this.checkDirect(expr);
+    const groupings = this.aggregates.groupings.map((grouping) => this.groupsOf(grouping));
+    const grouping = this.groupingSets(groupings);
     const groups = this.groups.map((group) => group.expr);
-    return Object.freeze({ kind: "aggregate", input, groups, calls: this.aggregates.calls, columns });
+    const columns = [
+      ...this.groups.map((group) => group.column),
+      ...this.aggregates.columns,
+      ...this.aggregates.groupings.map(({ column }) => column),
+    ];
+    return Object.freeze({ kind: "aggregate", input, groups, calls, columns, ...(grouping && { grouping }) });
+  }
+
+  /** Groups that `apply` added depend on a key that all sets have. */
+  private groupingSets(groupings: readonly (readonly number[])[]): GroupingSets | null {
+    const { exprs, sets } = this.given;
+    if (sets === null && groupings.length === 0) return null;
+    const added = this.groups.slice(exprs.length).map((_, i) => exprs.length + i);
+    const all = (sets ?? [exprs.map((_, i) => i)]).map((set) => [...set, ...added]);
+    // The last argument of GROUPING is the lowest bit; a bit is set where the group is left out.
+    const mask = (set: readonly number[], groups: readonly number[]) =>
+      groups.reduce((bits, group) => bits * 2 + (set.includes(group) ? 0 : 1), 0);
+    return { sets: all, masks: groupings.map((groups) => all.map((set) => mask(set, groups))) };
+  }
+
+  private groupsOf({ args, position }: GroupingCall): number[] {
+    return args.map((arg) => {
+      const group = this.groups.findIndex(({ expr }) => exprEquals(expr, arg));
+      if (group >= 0) return group;
+      const message = "arguments to GROUPING must be grouping expressions of the associated query level";
+      throw sqlError("42803", message, { position: this.binding.positionOf(arg) ?? position });
+    });
+  }
+
+  private checkDirect(expr: Expr): void {
+    try {
+      this.apply(expr);
+    } catch (error) {
+      if (!(error instanceof DbError)) throw error;
+      const hint = "Direct arguments of an ordered-set aggregate must use only grouped columns.";
+      throw new DbError(error.code, error.message, { ...error.details, hint });
+    }
   }
 }
 

@@ -20,6 +20,7 @@ import { fieldsOf } from "./bind-row.js";
 import { bindWindowClause } from "./bind-window.js";
 import { type Binding, columnExpr, type QueryOptions, type Source } from "./binding.js";
 import { coerceAssignment, isUnknown, resolveUnknown } from "./coerce.js";
+import type { BoundGroups } from "./grouping-sets.js";
 import { outputName } from "./output-name.js";
 import type { Scope } from "./scope.js";
 import { SetCollector } from "./set-collector.js";
@@ -59,9 +60,9 @@ export function bindSelect(
   let keys = query.orderBy.map((sort) => bindOrderKey(sort, targets, context));
   let on = typeof body.distinct === "string" ? null : bindDistinctOn(body.distinct.on, targets, context);
   bindWindowClause(windows, context, bindExpr);
-  if (groups !== null || having !== null || collector.calls.length > 0) {
-    const grouping = new Grouping(groups ?? [], collector, scope, binding);
-    const split = sets.splitByGroups(groups ?? []);
+  if (groups !== null || having !== null || !collector.isEmpty) {
+    const grouping = new Grouping(groups ?? NO_GROUPS, collector, scope, binding);
+    const split = sets.splitByGroups(groups?.exprs ?? []);
     windows.map((expr) => grouping.apply(expr));
     targets = targets.map((target) => ({ ...target, expr: grouping.apply(target.expr) }));
     keys = keys.map((key) => ({ ...key, expr: grouping.apply(key.expr) }));
@@ -76,6 +77,9 @@ export function bindSelect(
   if (on !== null) return distinctOn(input, targets, keys, on, limits, query, binding);
   return plainRows(input, targets, keys, limits, binding);
 }
+
+/** A query with aggregates alone is one group. */
+const NO_GROUPS: BoundGroups = { exprs: [], sets: null };
 
 interface Rows {
   readonly input: Plan;

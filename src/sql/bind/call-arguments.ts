@@ -12,8 +12,6 @@ export type Bind = (node: ExprNode, context: ExprContext) => Expr;
 /** Throws 0A000 for forms of calls that need more than a function. */
 export function functionName(node: CallNode): string {
   const { position, path } = node;
-  if (node.withinGroup && node.over === null)
-    throw sqlError("0A000", "WITHIN GROUP is not supported yet", { position });
   if (node.variadic) throw sqlError("0A000", "VARIADIC is not supported here yet", { position });
   if (node.args.some((arg) => arg.name !== null)) {
     throw sqlError("0A000", "a named argument is not supported here yet", { position });
@@ -28,6 +26,9 @@ export function functionName(node: CallNode): string {
 /** Throws 42809 for what only aggregates take. */
 export function refuseAggregateForms(node: CallNode, name: string): void {
   const { position } = node;
+  if (node.withinGroup) {
+    throw sqlError("42809", `WITHIN GROUP specified, but ${name} is not an aggregate function`, { position });
+  }
   const what = node.star ? null : node.distinct ? "DISTINCT" : node.filter !== null ? "FILTER" : "ORDER BY";
   if (what === null) {
     throw sqlError("42809", `${name}(*) specified, but ${name} is not an aggregate function`, { position });
@@ -53,18 +54,18 @@ export function byTypes<T>(given: readonly Expr[], binding: Binding, resolve: (t
   }
 }
 
-/** The overload that the call's arguments choose, and the arguments as it takes them. */
+/** The overload that the call's arguments choose, the arguments as it takes them, and as they were given. */
 export function boundArguments<F>(
   node: CallNode,
   context: ExprContext,
   bind: Bind,
   resolve: (types: readonly SqlType[]) => { readonly fn: F; readonly argTypes: readonly SqlType[] },
-): { readonly fn: F; readonly args: readonly Expr[] } {
+): { readonly fn: F; readonly args: readonly Expr[]; readonly given: readonly Expr[] } {
   const { binding } = context;
   const given = argumentsOf(node, context, bind);
   const { fn, argTypes } = byTypes(given, binding, resolve);
   const args = given.map((arg, i) =>
     coerceImplicit(arg, argTypes[i]!, binding, node.args[i]!.value.position || node.position),
   );
-  return { fn, args };
+  return { fn, args, given };
 }

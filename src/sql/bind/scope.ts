@@ -146,7 +146,7 @@ export class Scope {
 
   /** Whether the column is one of this very query's relations, or one of its aggregates. */
   owns(id: ColumnId): boolean {
-    return this.ownerOf(id) !== null || (this.aggregates?.columns.some((column) => column.id === id) ?? false);
+    return this.ownerOf(id) !== null || (this.aggregates?.columnIds().includes(id) ?? false);
   }
 
   private suggest(name: string): { hint?: string } {

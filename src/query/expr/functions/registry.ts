@@ -16,6 +16,7 @@ import { JSON_PATH_FUNCTIONS, JSON_PATH_OPERATORS } from "./json-path-functions.
 import { JSON_RECORD_FAMILIES } from "./json-record.js";
 import { MATH } from "./math.js";
 import { MISC_FAMILIES, MISC_FUNCTIONS } from "./misc.js";
+import { ORDERED_SET_FAMILIES, ORDERED_SETS } from "./ordered-sets.js";
 import { PATTERN_FUNCTIONS, PATTERN_OPERATORS } from "./pattern.js";
 import { STATISTICS } from "./statistics.js";
 import { TEXT_FAMILIES, TEXT_FUNCTIONS, TEXT_OPERATOR_FAMILIES, TEXT_OPERATORS } from "./text.js";
@@ -72,8 +73,15 @@ export const FUNCTION_FAMILIES: ReadonlyMap<string, readonly FunctionFamily[]> =
   MISC_FAMILIES,
 );
 
-export const AGGREGATES: ReadonlyMap<string, readonly AggregateFunction[]> = byName(AGGREGATE_TABLE, STATISTICS);
-export const AGGREGATE_FAMILIES: ReadonlyMap<string, readonly AggregateFamily[]> = byName(AGGREGATE_FAMILY_TABLE);
+export const AGGREGATES: ReadonlyMap<string, readonly AggregateFunction[]> = byName(
+  AGGREGATE_TABLE,
+  STATISTICS,
+  ORDERED_SETS,
+);
+export const AGGREGATE_FAMILIES: ReadonlyMap<string, readonly AggregateFamily[]> = byName(
+  AGGREGATE_FAMILY_TABLE,
+  ORDERED_SET_FAMILIES,
+);
 
 export const WINDOW_FUNCTIONS: ReadonlyMap<string, readonly WindowFunction[]> = byName(WINDOW_FUNCTION_TABLE);
 export const WINDOW_FAMILIES: ReadonlyMap<string, readonly WindowFamily[]> = byName(WINDOW_FAMILY_TABLE);
