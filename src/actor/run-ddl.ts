@@ -4,6 +4,7 @@
  */
 import type { Catalog } from "../catalog/catalog.js";
 import { applyDdl } from "../catalog/ddl.js";
+import type { PositionOf } from "../catalog/ddl-namespace.js";
 import type { DdlOutcome, Rewrite } from "../catalog/ddl-outcome.js";
 import type { TableDef } from "../catalog/table.js";
 import { DbError, sqlError } from "../protocol/errors.js";
@@ -21,9 +22,10 @@ export async function runDdl(
   catalog: Catalog,
   statements: InternalStatements,
   context: ExecContext,
+  positionOf: PositionOf,
 ): Promise<DdlOutcome> {
   const rows = bound.rows ? (await statements.runPlan(bound.rows, context)).rows : null;
-  const done = applyDdl(catalog, context.tx, bound.command, context.transactionMicros);
+  const done = applyDdl(catalog, context.tx, bound.command, context.transactionMicros, positionOf);
   const { rewrite } = done;
   if (rewrite !== null) {
     const { select } = rewrite;

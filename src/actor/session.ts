@@ -4,6 +4,7 @@
  * transaction or uses the client's; the program's operators pull batches; the result is built; the caller commits.
  */
 import type { CatalogView } from "../catalog/catalog-view.js";
+import { isTemporarySchema } from "../catalog/schema.js";
 import type { ForeignKeyDef } from "../catalog/table.js";
 import { DbError, sqlError } from "../protocol/errors.js";
 import type { Value } from "../protocol/values.js";
@@ -14,11 +15,13 @@ import type { BindTable, ExecContext } from "../query/exec/context.js";
 import { createContext } from "../query/exec/create-context.js";
 import { Measurements } from "../query/exec/measure-operators.js";
 import { after } from "../query/exec/operator.js";
-import type { EvalServices } from "../query/expr/expr.js";
+import type { TableWork } from "../query/exec/table-data.js";
 import { bindTable } from "../sql/bind/bind-table.js";
 import type {
   BoundAnalyze,
+  BoundDdl,
   BoundDdlSteps,
+  BoundDiscard,
   BoundExplain,
   BoundSetConstraints,
   BoundTransaction,
@@ -33,10 +36,12 @@ import { explainLines } from "./explain-statement.js";
 import { InternalStatements } from "./internal-statements.js";
 import { runDdl } from "./run-ddl.js";
 import { collect, convertParameters } from "./run-program.js";
-import { NO_SEQUENCES, SequenceValues } from "./sequence-values.js";
-import { Settings } from "./settings.js";
+import { SessionNames } from "./session-names.js";
+import { SessionServices } from "./session-services.js";
+import type { Settings } from "./settings.js";
 import { countOutcome, type Outcome, type RowCollector, type Rows, rowsOutcome, textOutcome } from "./sql-result.js";
-import { planStatement, SEARCH_PATH, type StatementPlan } from "./statement-plan.js";
+import { planStatement, type StatementPlan } from "./statement-plan.js";
+import { applyOnCommit, dropAbandoned, dropTemporaries } from "./temporary-relations.js";
 import type { Tenant } from "./tenant.js";
 
 export interface SessionOptions {
@@ -86,20 +91,27 @@ export class Session {
     readonly deferred: readonly ConstraintEvent[];
   }[] = [];
   private isolationLevel: IsolationLevel;
-  private sequences: SequenceValues | null = null;
   /** What is checked when the transaction ends. */
   private deferred: readonly ConstraintEvent[] = [];
   private readonly timing = new ConstraintTiming();
   private internal: InternalStatements | null = null;
-  readonly settings = new Settings();
   private readonly bindTable: BindTable;
+  private readonly names: SessionNames;
 
   constructor(
     private readonly tenant: Tenant,
     private readonly options: SessionOptions,
   ) {
     this.isolationLevel = options.isolation ?? "serializable";
-    this.bindTable = (table, tx) => bindTable(table, tenant.catalog.view(tx), SEARCH_PATH);
+    this.names = new SessionNames(tenant, options.user);
+    this.bindTable = (table, tx) => {
+      const catalog = tenant.catalog.view(tx);
+      return bindTable(table, catalog, this.names.searchPath(catalog));
+    };
+  }
+
+  get settings(): Settings {
+    return this.names.settings;
   }
 
   get inTransaction(): boolean {
@@ -131,6 +143,7 @@ export class Session {
     this.failure = null;
     this.deferred = [];
     this.timing.reset();
+    this.settings.mark();
   }
 
   /** Commits through `commit`, which gets the transaction; a failed transaction is rolled back and refused. */
@@ -138,6 +151,7 @@ export class Session {
     const tx = this.open();
     const { failure } = this;
     this.close();
+    this.settings.settle(failure !== null);
     if (failure !== null) {
       this.tenant.rollback(tx);
       throw new DbError(
@@ -147,6 +161,7 @@ export class Session {
       );
     }
     this.checkDeferred(tx);
+    this.beforeCommit(tx);
     commit(tx);
   }
 
@@ -168,7 +183,13 @@ export class Session {
   rollback(): void {
     const tx = this.open();
     this.close();
+    this.settings.settle(true);
     this.tenant.rollback(tx);
+  }
+
+  /** ON COMMIT of temporary tables. */
+  private beforeCommit(tx: ShardTransaction): void {
+    if (this.names.hasTemporaries) applyOnCommit(this.tenant, tx, this.names.temporarySchema);
   }
 
   /** Ends the transaction from outside: deadline, shutdown. A statement that runs in it ends at its next checkpoint. */
@@ -210,7 +231,7 @@ export class Session {
     const { catalog, plans, partition } = this.tenant;
     // The usual case: the plan is known before there is a transaction, so a query's transaction need track no reads.
     const version = catalog.newestVersion();
-    const cached = version === null ? null : plans.find(run.sql, version, run.params);
+    const cached = version === null ? null : plans.find(this.names.planKey(run.sql), version, run.params);
     const readOnly = this.readOnly || (cached !== null && cached.bound.kind === "query" && cached.bound.readOnly);
     const tx = partition.shard.begin({ readOnly, isolation: this.isolationLevel });
     const failed = (error: unknown): Outcome | Promise<Outcome> => {
@@ -230,11 +251,13 @@ export class Session {
       const outcome = this.runStatement(plan, run, tx);
       if (outcome instanceof Promise) {
         const committed = outcome.then((done) => {
+          this.beforeCommit(tx);
           commit(tx, done);
           return done;
         });
         return committed.catch(failed);
       }
+      this.beforeCommit(tx);
       commit(tx, outcome);
       return outcome;
     } catch (error) {
@@ -291,6 +314,8 @@ export class Session {
         return textOutcome("result", ["SET"], run.collector);
       case "show":
         return textOutcome(bound.name, [this.settings.show(bound.name)], run.collector);
+      case "discard":
+        return this.discard(bound.what, run, tx);
       default:
         throw new Error(`${bound.kind} is not run here`);
     }
@@ -298,16 +323,17 @@ export class Session {
 
   /** Plans the statement, or takes the plan of an earlier run. Used by `prepare` too. */
   planFor(run: Pick<StatementRun, "sql" | "params">, catalog: CatalogView, tx: Transaction): StatementPlan {
-    const cached = this.tenant.plans.find(run.sql, catalog.version, run.params);
+    const key = this.names.planKey(run.sql);
+    const cached = this.tenant.plans.find(key, catalog.version, run.params);
     if (cached !== null) return cached;
-    const plan = planStatement(run.sql, run.params, catalog, this.tenant.statistics.source(tx));
+    const plan = planStatement(run.sql, run.params, this.names.environment(catalog), this.tenant.statistics.source(tx));
     // Definitions that are not committed may still change under the same text.
-    if (plan.program !== null && typeof catalog.version === "number") this.tenant.plans.add(run.sql, plan);
+    if (plan.program !== null && typeof catalog.version === "number") this.tenant.plans.add(key, plan);
     return plan;
   }
 
   private runProgram(plan: StatementPlan, run: StatementRun, tx: ShardTransaction): Outcome | Promise<Outcome> {
-    const context = this.contextFor(tx, run.request, convertParameters(plan, run.params), this.services(plan, tx));
+    const context = this.contextFor(tx, run.request, convertParameters(plan, run.params));
     const bound = plan.bound.kind === "query" ? plan.bound : null;
     const shape = plan.shape!;
     const rows = run.collector(shape);
@@ -327,12 +353,7 @@ export class Session {
     });
   }
 
-  private contextFor(
-    tx: ShardTransaction,
-    request: Client,
-    params: readonly Value[],
-    services: EvalServices = this.sequenceServices(tx),
-  ): ExecContext {
+  private contextFor(tx: ShardTransaction, request: Client, params: readonly Value[]): ExecContext {
     return createContext({
       tx,
       tenantNumber: this.tenant.number,
@@ -348,7 +369,7 @@ export class Session {
       checkpoint: request.checkpoint,
       shouldYield: request.shouldYield,
       yieldTurn: request.yieldTurn,
-      services,
+      services: new SessionServices(this.names, tx),
       bindTable: this.bindTable,
     });
   }
@@ -371,7 +392,7 @@ export class Session {
 
   private internalStatements(): InternalStatements {
     this.internal ??= new InternalStatements(this.tenant, (sql, { tx }) =>
-      planStatement(sql, [], this.tenant.catalog.view(tx), this.tenant.statistics.source(tx)),
+      planStatement(sql, [], this.names.environment(this.tenant.catalog.view(tx)), this.tenant.statistics.source(tx)),
     );
     return this.internal;
   }
@@ -395,17 +416,6 @@ export class Session {
     });
   }
 
-  /** A query on its own has no session to remember values in, and most statements need none. */
-  private services(plan: StatementPlan, tx: ShardTransaction): EvalServices {
-    if (this.transaction === null && plan.bound.kind === "query" && plan.bound.readOnly) return NO_SEQUENCES;
-    return this.sequenceServices(tx);
-  }
-
-  private sequenceServices(tx: ShardTransaction): EvalServices {
-    this.sequences ??= new SequenceValues(this.tenant);
-    return this.sequences.services(tx);
-  }
-
   private explain(
     plan: StatementPlan,
     bound: BoundExplain,
@@ -420,7 +430,7 @@ export class Session {
     this.requireWritable(bound.statement.readOnly, bound.statement.command);
     const measurements = new Measurements();
     const measured = compilePlan(program.plan, (node, open) => measurements.around(node, open));
-    const context = this.contextFor(tx, run.request, convertParameters(plan, run.params), this.services(plan, tx));
+    const context = this.contextFor(tx, run.request, convertParameters(plan, run.params));
     const started = performance.now();
     const report = (): Outcome => {
       const milliseconds = performance.now() - started;
@@ -454,14 +464,61 @@ export class Session {
     const told = [...notices];
     let lastTag = tag;
     for (const step of steps) {
-      const bound = step({ catalog: catalog.view(tx), parameterTypes: [], searchPath: SEARCH_PATH });
+      const bound = step({ ...this.names.environment(catalog.view(tx)), parameterTypes: [] });
       if (bound === null) continue;
       const context = this.contextFor(tx, run.request, []);
-      const done = await runDdl(bound, catalog, this.internalStatements(), context);
+      if (isTemporary(bound)) await this.openTemporarySchema(context);
+      const done = await runDdl(bound, catalog, this.internalStatements(), context, this.tenant.positionOf);
       lastTag ??= done.tag;
       told.push(...done.notices);
     }
     return textOutcome("result", [lastTag ?? ""], run.collector, told);
+  }
+
+  /** Something is about to be made in the session's own schema. */
+  private async openTemporarySchema(work: TableWork): Promise<void> {
+    if (this.names.hasTemporaries) return;
+    this.tenant.temporarySchemas.add(this.names.temporarySchema);
+    this.names.hasTemporaries = true;
+    await dropAbandoned(this.tenant, work);
+  }
+
+  /**
+   * Removes the session's temporary relations: within its transaction, which is about to be committed, or else in one
+   * of their own, which `commit` gets. Call it when the session ends.
+   */
+  endTemporaries(request: Client, commit: (tx: ShardTransaction) => void): void | Promise<void> {
+    if (!this.names.hasTemporaries) return;
+    return this.dropTemporaries(request, commit);
+  }
+
+  private async dropTemporaries(request: Client, commit: (tx: ShardTransaction) => void): Promise<void> {
+    const { temporarySchema } = this.names;
+    const tx = this.transaction ?? this.tenant.partition.shard.begin({ readOnly: false });
+    const { checkpoint, shouldYield, yieldTurn } = request;
+    try {
+      await dropTemporaries(this.tenant, temporarySchema, { tx, checkpoint, shouldYield, yieldTurn });
+      if (this.transaction === null) commit(tx);
+    } catch (error) {
+      if (this.transaction === null) this.tenant.rollback(tx);
+      throw error;
+    } finally {
+      this.names.hasTemporaries = false;
+      this.tenant.temporarySchemas.delete(temporarySchema);
+    }
+  }
+
+  private async discard(what: BoundDiscard["what"], run: StatementRun, tx: ShardTransaction): Promise<Outcome> {
+    if (what === "all" && this.transaction !== null) {
+      throw sqlError("25001", "DISCARD ALL cannot run inside a transaction block");
+    }
+    if (what === "all") this.settings.reset();
+    if (what === "all" || what === "sequences") this.names.discardSequences();
+    if ((what === "all" || what === "temp") && this.names.hasTemporaries) {
+      const { checkpoint, shouldYield, yieldTurn } = run.request;
+      await dropTemporaries(this.tenant, this.names.temporarySchema, { tx, checkpoint, shouldYield, yieldTurn });
+    }
+    return textOutcome("result", [`DISCARD${what === "all" ? " ALL" : ""}`], run.collector);
   }
 
   /** BEGIN and friends as statements: all of them in a batch, savepoints in an interactive transaction. */
@@ -547,6 +604,11 @@ function keyOf(event: ConstraintEvent, catalog: CatalogView): ForeignKeyDef | nu
   if (event.kind === "referencing") return event.foreignKey;
   const table = catalog.tableById(event.reference.tableId);
   return table?.foreignKeys?.find(({ id }) => id === event.reference.foreignKeyId) ?? null;
+}
+
+/** Whether the command makes or changes something in a schema of temporary relations. */
+function isTemporary({ command }: BoundDdl): boolean {
+  return "schema" in command && isTemporarySchema(command.schema);
 }
 
 function nowMicros(): number {

@@ -1,6 +1,7 @@
 /**
  * Run-time settings of a session, as SET and SHOW name them. Most exist only because PostgreSQL's clients send them;
- * each either takes effect or accepts just the value that is in force anyway.
+ * each either takes effect or accepts just the value that is in force anyway. Names with a dot are the client's own
+ * (`app.user_id`) and hold any text. A transaction's changes are undone when it rolls back.
  */
 import { sqlError } from "../protocol/errors.js";
 import type { BoundSet } from "../sql/bind/bound-statement.js";
@@ -12,48 +13,130 @@ interface Setting {
 }
 
 const SETTINGS: Readonly<Record<string, Setting>> = {
-  timezone: { initial: "UTC", parse: timeZone },
-  datestyle: { initial: "ISO, MDY", parse: onlyValue("ISO, MDY", /^iso(\s*,\s*mdy)?$/i) },
-  intervalstyle: { initial: "postgres", parse: onlyValue("postgres") },
-  client_encoding: { initial: "UTF8", parse: onlyValue("UTF8", /^utf-?8$/i) },
-  server_encoding: { initial: "UTF8", parse: onlyValue("UTF8", /^utf-?8$/i) },
-  standard_conforming_strings: { initial: "on", parse: onlyValue("on", /^(on|true|1|yes)$/i) },
-  extra_float_digits: { initial: "1", parse: onlyValue("1", /^[0-3]$/) },
-  client_min_messages: { initial: "notice", parse: (value) => value.toLowerCase() },
   application_name: { initial: "", parse: (value) => value },
-  search_path: { initial: "public", parse: onlyValue("public", /^("?\$user"?\s*,\s*)?"?public"?$/) },
+  client_encoding: { initial: "UTF8", parse: onlyValue("UTF8", /^utf-?8$/i) },
+  client_min_messages: { initial: "notice", parse: (value) => value.toLowerCase() },
+  datestyle: { initial: "ISO, MDY", parse: onlyValue("ISO, MDY", /^iso(\s*,\s*mdy)?$/i) },
+  extra_float_digits: { initial: "1", parse: onlyValue("1", /^[0-3]$/) },
+  intervalstyle: { initial: "postgres", parse: onlyValue("postgres") },
+  search_path: { initial: "public", parse: (value) => searchPathText(parseSearchPath(value)) },
+  server_encoding: { initial: "UTF8", parse: readOnly },
+  server_version: { initial: "15.0", parse: readOnly },
+  server_version_num: { initial: "150000", parse: readOnly },
+  standard_conforming_strings: { initial: "on", parse: onlyValue("on", /^(on|true|1|yes)$/i) },
+  timezone: { initial: "UTC", parse: timeZone },
+  transaction_isolation: { initial: "serializable", parse: readOnly },
 };
+
+const PLAIN_PATH: readonly string[] = ["public"];
 
 export class Settings {
   /** What was set; most sessions set nothing. */
   private values: Map<string, string> | null = null;
+  /** SET LOCAL: until the transaction ends. */
+  private local: Map<string, string> | null = null;
+  private beforeTransaction: Map<string, string> | null = null;
+  private path: readonly string[] = PLAIN_PATH;
 
   get timeZone(): string {
-    return this.values?.get("timezone") ?? "UTC";
+    return this.local?.get("timezone") ?? this.values?.get("timezone") ?? "UTC";
   }
 
-  set(bound: BoundSet): void {
-    const name = bound.name.toLowerCase();
-    const setting = find(name);
-    this.values ??= new Map();
-    if (bound.values === null) this.values.delete(name);
-    else this.values.set(name, setting.parse(bound.values.join(", "), name));
+  /** The schemas of search_path, as written. */
+  get searchPath(): readonly string[] {
+    return this.path;
+  }
+
+  set(bound: Pick<BoundSet, "name" | "values" | "local">): void {
+    const { values } = bound;
+    if (bound.name === "all" && values === null) {
+      this.reset();
+      return;
+    }
+    const text =
+      values === null ? null : bound.name.toLowerCase() === "search_path" ? quotedList(values) : values.join(", ");
+    this.setText(bound.name, text, bound.local);
+  }
+
+  /** Sets from text as set_config and SET have it; null: back to the default. Answers with the new value. */
+  setText(name: string, text: string | null, local: boolean): string {
+    const key = name.toLowerCase();
+    const { initial, parse } = find(key);
+    const value = text === null ? initial : parse(text, key);
+    if (local) {
+      this.local ??= new Map();
+      this.local.set(key, value);
+    } else {
+      this.local?.delete(key);
+      this.values ??= new Map();
+      if (text === null) this.values.delete(key);
+      else this.values.set(key, value);
+    }
+    this.refreshPath();
+    return value;
   }
 
   show(name: string): string {
     const key = name.toLowerCase();
-    return this.values?.get(key) ?? find(key).initial;
+    const value = this.local?.get(key) ?? this.values?.get(key);
+    if (value !== undefined) return value;
+    if (key.includes(".")) throw unrecognized(name);
+    return find(key).initial;
+  }
+
+  /** The value, or null when there is no such setting. */
+  find(name: string): string | null {
+    const key = name.toLowerCase();
+    const value = this.local?.get(key) ?? this.values?.get(key);
+    return value ?? (Object.hasOwn(SETTINGS, key) ? SETTINGS[key]!.initial : null);
+  }
+
+  /** All settings by name. */
+  all(): readonly (readonly [name: string, value: string])[] {
+    const names = new Set([...Object.keys(SETTINGS), ...(this.values?.keys() ?? []), ...(this.local?.keys() ?? [])]);
+    return [...names].sort().map((name) => [name, this.show(name)] as const);
+  }
+
+  reset(): void {
+    this.values = null;
+    this.local = null;
+    this.refreshPath();
+  }
+
+  /** A transaction begins. */
+  mark(): void {
+    this.beforeTransaction = this.values === null ? null : new Map(this.values);
+  }
+
+  /** The transaction ended; `undo` when it rolled back. */
+  settle(undo: boolean): void {
+    if (undo) this.values = this.beforeTransaction;
+    this.beforeTransaction = null;
+    this.local = null;
+    this.refreshPath();
+  }
+
+  private refreshPath(): void {
+    const text = this.local?.get("search_path") ?? this.values?.get("search_path");
+    this.path = text === undefined ? PLAIN_PATH : parseSearchPath(text);
   }
 }
 
 function find(name: string): Setting {
   const setting = Object.hasOwn(SETTINGS, name) ? SETTINGS[name] : undefined;
-  if (setting === undefined) {
-    throw sqlError("42704", `unrecognized configuration parameter "${name}"`, {
-      hint: `Known: ${Object.keys(SETTINGS).join(", ")}.`,
-    });
-  }
-  return setting;
+  if (setting !== undefined) return setting;
+  if (/^[a-z_][a-z0-9_$]*(\.[a-z_][a-z0-9_$]*)+$/.test(name)) return { initial: "", parse: (value) => value };
+  throw unrecognized(name);
+}
+
+function unrecognized(name: string): Error {
+  return sqlError("42704", `unrecognized configuration parameter "${name}"`, {
+    hint: `Known: ${Object.keys(SETTINGS).join(", ")}.`,
+  });
+}
+
+function readOnly(_value: string, name: string): string {
+  throw sqlError("55P02", `parameter "${name}" cannot be changed`);
 }
 
 function onlyValue(value: string, accepted: RegExp = new RegExp(`^${value}$`, "i")): Setting["parse"] {
@@ -72,4 +155,33 @@ function timeZone(value: string): string {
   } catch {
     throw sqlError("22023", `invalid value for parameter "TimeZone": "${value}"`);
   }
+}
+
+/** SET gives each schema as a value of its own. */
+function quotedList(values: readonly (string | number | boolean)[]): string {
+  return searchPathText(values.map(String));
+}
+
+/** The list as SHOW prints it. */
+function searchPathText(schemas: readonly string[]): string {
+  return schemas
+    .map((name) => (/^[a-z_][a-z0-9_$]*$/.test(name) ? name : `"${name.replaceAll('"', '""')}"`))
+    .join(", ");
+}
+
+/** Names between commas; quoted ones keep their case. Throws 22023. */
+function parseSearchPath(text: string): string[] {
+  if (text.trim() === "") return [];
+  const names: string[] = [];
+  const name = /\s*(?:"((?:[^"]|"")*)"|([^",\s]+))\s*(,|$)/y;
+  while (name.lastIndex < text.length) {
+    const match = name.exec(text);
+    if (match === null) {
+      throw sqlError("22023", `invalid value for parameter "search_path": "${text}"`, {
+        detail: "List syntax is invalid.",
+      });
+    }
+    names.push(match[1]?.replaceAll('""', '"') ?? match[2]!.toLowerCase());
+  }
+  return names;
 }

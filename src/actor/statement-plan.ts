@@ -2,7 +2,6 @@
  * From a statement's text to something that can run: parse → bind → optimize → compile. The result is immutable,
  * cached by plan-cache.ts and shared by all runs.
  */
-import type { CatalogView } from "../catalog/catalog-view.js";
 import type { StatisticsSource } from "../catalog/statistics.js";
 import { sqlError } from "../protocol/errors.js";
 import { typeOfParameter } from "../protocol/json-format.js";
@@ -11,7 +10,8 @@ import { compilePlan } from "../query/exec/compile-plan.js";
 import type { Program } from "../query/exec/operator.js";
 import { optimize } from "../query/optimize/optimize.js";
 import { bindStatement } from "../sql/bind/bind-statement.js";
-import type { BoundStatement } from "../sql/bind/bound-statement.js";
+import type { BindEnvironment, BoundStatement } from "../sql/bind/bound-statement.js";
+import type { StatementNode } from "../sql/parse/ast.js";
 import { parseSql } from "../sql/parse/parse.js";
 import { type ResultShape, shapeOf } from "./sql-result.js";
 
@@ -28,15 +28,16 @@ export interface StatementPlan {
   uses: number;
 }
 
-/** Schemas in which statements look up names. */
-export const SEARCH_PATH: readonly string[] = ["public"];
+/** The session's definitions and what names mean in it. */
+type Names = Omit<BindEnvironment, "parameterTypes">;
+
 const NO_TYPES: readonly SqlType[] = [];
 
 /** Throws sqlError for anything wrong with the text; it must hold exactly one statement. */
 export function planStatement(
   sql: string,
   params: readonly unknown[],
-  catalog: CatalogView,
+  names: Names,
   statistics: StatisticsSource,
 ): StatementPlan {
   const statements = parseSql(sql);
@@ -47,9 +48,19 @@ export function planStatement(
       hint: "Send one statement a call, or several with POST /v1/query/execute/batch.",
     });
   }
+  return planNode(statements[0]!.node, params, names, statistics);
+}
+
+/** Plans one statement of the syntax tree. */
+export function planNode(
+  node: StatementNode,
+  params: readonly unknown[],
+  names: Names,
+  statistics: StatisticsSource,
+): StatementPlan {
   const guesses = params.map(typeOfParameter);
-  const bound = bindStatement(statements[0]!, { catalog, parameterTypes: guesses, searchPath: SEARCH_PATH });
-  const common = { bound, catalogVersion: catalog.version, uses: 0 };
+  const bound = bindStatement({ node }, { ...names, parameterTypes: guesses });
+  const common = { bound, catalogVersion: names.catalog.version, uses: 0 };
   const query = bound.kind === "query" ? bound : bound.kind === "explain" ? bound.statement : null;
   if (query === null) {
     return { ...common, openParameters: [], parameterTypes: NO_TYPES, program: null, shape: null };

@@ -3,6 +3,7 @@
  * thrown away and made again. Made and owned by the tenant's partition.
  */
 import { Catalog } from "../catalog/catalog.js";
+import type { SequenceDef, SequencePosition } from "../catalog/sequence.js";
 import type { Sequences } from "../catalog/sequences.js";
 import { TenantStatistics } from "../catalog/table-statistics.js";
 import type { Config } from "../protocol/config.js";
@@ -31,6 +32,8 @@ export class Tenant {
   readonly prepared = new PreparedStatements();
   /** Grows with each use; orders tenants by when they were used last. */
   lastUse = 0;
+  /** Schemas of temporary relations that belong to sessions of now. */
+  readonly temporarySchemas = new Set<string>();
   private newestCommit = 0;
 
   constructor(
@@ -40,6 +43,10 @@ export class Tenant {
     this.catalog = new Catalog(number);
     this.statistics = new TenantStatistics(number);
   }
+
+  /** Where a sequence stands. */
+  readonly positionOf = (sequence: SequenceDef): SequencePosition =>
+    this.partition.sequences.position(this.number, sequence);
 
   /** Sequence of the newest commit of this tenant: what a reply that has read its data may have seen. */
   get lastCommit(): number {

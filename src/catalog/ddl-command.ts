@@ -3,6 +3,7 @@
  * proven to bind and kept as SQL text. `sql/bind` makes them, `ddl.ts` applies them.
  */
 import type { SqlType } from "../protocol/values.js";
+import type { NamespaceCommand } from "./namespace-command.js";
 import type { SequenceOptions } from "./sequence.js";
 import type { ForeignKeyAction } from "./table.js";
 import type { ViewColumn, ViewQuery } from "./view.js";
@@ -18,7 +19,8 @@ export type DdlCommand =
   | CommentCommand
   | CreateViewCommand
   | DropViewsCommand
-  | RefreshCommand;
+  | RefreshCommand
+  | NamespaceCommand;
 
 export interface NewColumn {
   readonly name: string;
@@ -70,6 +72,8 @@ export interface CreateTableCommand {
   readonly schema: string;
   readonly name: string;
   readonly ifNotExists: boolean;
+  /** Of a temporary table; absent: rows stay. */
+  readonly onCommit?: "delete" | "drop";
   readonly columns: readonly NewColumn[];
   readonly primaryKey: NewKey | null;
   readonly uniques: readonly NewKey[];

@@ -18,6 +18,7 @@ import type {
   RefreshCommand,
   TruncateCommand,
 } from "./ddl-command.js";
+import { applyNamespaceCommand, type PositionOf } from "./ddl-namespace.js";
 import { at, type DdlOutcome, existingTable, NOTHING } from "./ddl-outcome.js";
 import { dropDependents } from "./dependent-views.js";
 import { addForeignKey, dropReferences, dropTableReferences } from "./foreign-key-ddl.js";
@@ -29,8 +30,20 @@ import { type CheckDef, type ColumnDef, EXPRESSION_COLUMN, type IndexDef, type T
 import { checkDef, TableNames } from "./table-names.js";
 import { createView, dropViews } from "./view-ddl.js";
 
-/** @param nowMicros the transaction's start, microseconds since the epoch. */
-export function applyDdl(catalog: Catalog, tx: Transaction, command: DdlCommand, nowMicros: number): DdlOutcome {
+/** No sequence has a position of its own where there is no allocator. */
+const FROM_THE_START: PositionOf = ({ from, start }) => from ?? { last: start, called: false };
+
+/**
+ * @param nowMicros the transaction's start, microseconds since the epoch.
+ * @param positionOf where sequences stand, for ALTER SEQUENCE.
+ */
+export function applyDdl(
+  catalog: Catalog,
+  tx: Transaction,
+  command: DdlCommand,
+  nowMicros: number,
+  positionOf: PositionOf = FROM_THE_START,
+): DdlOutcome {
   return catalog.change(tx, (editor) => {
     switch (command.kind) {
       case "create table":
@@ -55,6 +68,8 @@ export function applyDdl(catalog: Catalog, tx: Transaction, command: DdlCommand,
         return { ...NOTHING, ...createView(editor, command, nowMicros) };
       case "drop views":
         return { ...NOTHING, ...dropViews(editor, command) };
+      default:
+        return applyNamespaceCommand(editor, command, nowMicros, positionOf);
     }
   });
 }
@@ -129,6 +144,7 @@ function createTable(editor: CatalogEditor, command: CreateTableCommand, nowMicr
     ...(command.materialized && { materialized: command.materialized }),
     ...(comments.length > 0 && { comments: Object.fromEntries(comments) }),
     nextColumnId: columns.length,
+    ...(command.onCommit !== undefined && { onCommit: command.onCommit }),
     createdAt: nowMicros,
   });
   editor.createTable(table);

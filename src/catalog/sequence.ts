@@ -106,8 +106,8 @@ function limitsOf(options: SequenceOptions, before: SequenceDef | null, type: Sq
   const { least, largest } = boundsOf(type);
   const old = before === null ? null : boundsOf(before.type);
   const moves = old !== null && options.type !== null && options.type !== before!.type;
-  const oldMin = before === null || (moves && BigInt(before.min) === old!.least) ? null : before.min;
-  const oldMax = before === null || (moves && BigInt(before.max) === old!.largest) ? null : before.max;
+  const oldMin = before === null ? null : moves && BigInt(before.min) === old!.least ? least : before.min;
+  const oldMax = before === null ? null : moves && BigInt(before.max) === old!.largest ? largest : before.max;
   const givenMin = options.min === "none" ? null : (options.min ?? oldMin);
   const givenMax = options.max === "none" ? null : (options.max ?? oldMax);
   const min = givenMin === null ? (rising ? 1n : least) : BigInt(givenMin);

@@ -111,6 +111,8 @@ export interface TableDef {
   /** Of a materialized view: its query, and whether its rows are there. */
   readonly materialized?: { readonly query: ViewQuery; readonly populated: boolean };
   readonly nextColumnId: number;
+  /** Of a temporary table: what becomes of it or its rows when a transaction commits; absent: nothing. */
+  readonly onCommit?: "delete" | "drop";
   /** Microseconds since the epoch. */
   readonly createdAt: number;
 }

@@ -58,7 +58,11 @@ function executeAlone(request: Request, body: StatementBody): Answer | Promise<A
     answer = resultAnswer(done, started);
     request.commit(tx, answer);
   });
-  return after(outcome, (done) => answer ?? resultAnswer(done, started));
+  return after(outcome, (done) => {
+    const reply = answer ?? resultAnswer(done, started);
+    const ending = session.endTemporaries(request, (tx) => request.tenant.commit(tx));
+    return ending === undefined ? reply : ending.then(() => reply);
+  });
 }
 
 interface BatchBody extends Omit<StatementBody, "sql" | "parameters" | "params"> {
@@ -104,6 +108,7 @@ async function executeBatch(request: Request, body: BatchBody): Promise<Answer> 
     return answer();
   } finally {
     if (session.inTransaction) session.rollback();
+    await session.endTemporaries(request, (tx) => request.tenant.commit(tx));
   }
 }
 

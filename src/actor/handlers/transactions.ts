@@ -94,7 +94,15 @@ function inTransaction(
   return transactions.inOrder(transactions.get(id), () => work(transactions.get(id)));
 }
 
-function commit(request: Request, transaction: InteractiveTransaction): Answer {
+/** Temporary relations of the transaction go with it. */
+function commit(request: Request, transaction: InteractiveTransaction): Answer | Promise<Answer> {
+  const { session } = transaction;
+  const ending =
+    session.status === "active" ? session.endTemporaries(request, (tx) => request.tenant.commit(tx)) : undefined;
+  return ending === undefined ? commitNow(request, transaction) : ending.then(() => commitNow(request, transaction));
+}
+
+function commitNow(request: Request, transaction: InteractiveTransaction): Answer {
   const { transactions } = request;
   const answer: Answer = { plain: { id: transaction.id, status: "committed" } };
   try {

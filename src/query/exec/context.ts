@@ -5,11 +5,13 @@
  * A context is a plain object, so that a subquery's context is a copy with other `outer` values; everything that
  * changes during the run is in `statement`, which all copies share.
  */
+import type { CatalogView } from "../../catalog/catalog-view.js";
+import type { SequenceDef, SequencePosition } from "../../catalog/sequence.js";
 import type { TableDef } from "../../catalog/table.js";
 import { DbError } from "../../protocol/errors.js";
 import type { Value } from "../../protocol/values.js";
 import type { Transaction } from "../../storage/store.js";
-import type { EvalContext, SubqueryExpr } from "../expr/expr.js";
+import type { EvalContext, EvalServices, SubqueryExpr } from "../expr/expr.js";
 import type { BoundTable } from "../plan/bound-table.js";
 import type { CommonTable } from "../plan/plan.js";
 import type { ConstraintEvent } from "./constraint-event.js";
@@ -19,7 +21,16 @@ import type { SegmentCache } from "./segments/segment-cache.js";
 /** The expressions of a table's definition, bound as the transaction sees the catalog. */
 export type BindTable = (table: TableDef, tx: Transaction) => BoundTable;
 
+/** What statements ask of the session, beside what expressions do. */
+export interface ExecServices extends EvalServices {
+  /** The definitions that the statement's transaction sees. */
+  catalogView?(): CatalogView;
+  settings?(): readonly (readonly [name: string, value: string])[];
+  sequencePosition?(sequence: SequenceDef): SequencePosition;
+}
+
 export interface ExecContext extends EvalContext {
+  readonly services: ExecServices;
   readonly tx: Transaction;
   /** What writers write to, where `tx` is the snapshot from before the statement (statement-snapshot.ts). */
   readonly live?: Transaction;

@@ -2,8 +2,7 @@
 import { BATCH_ROWS } from "../../protocol/limits.js";
 import type { Value } from "../../protocol/values.js";
 import type { Transaction } from "../../storage/store.js";
-import type { EvalServices } from "../expr/expr.js";
-import { type BindTable, type ExecContext, StatementState } from "./context.js";
+import { type BindTable, type ExecContext, type ExecServices, StatementState } from "./context.js";
 import type { RowNumbers } from "./row-numbers.js";
 import type { SegmentCache } from "./segments/segment-cache.js";
 import { runSubquery } from "./subquery.js";
@@ -28,7 +27,7 @@ export interface ContextInit {
   shouldYield(): boolean;
   yieldTurn(): Promise<void>;
   /** With `runSubquery` of this room; absent: that alone. */
-  readonly services?: EvalServices;
+  readonly services?: ExecServices;
   readonly bindTable?: BindTable;
 }
 
@@ -56,4 +55,4 @@ export function createContext(init: ContextInit): ExecContext {
   };
 }
 
-const SUBQUERIES_ONLY: EvalServices = { runSubquery };
+const SUBQUERIES_ONLY: ExecServices = { runSubquery };

@@ -133,8 +133,17 @@ export interface EvalContext {
 }
 
 export interface EvalServices {
+  /** Sequences by name (looked up in the search path when it has no schema) or by OID in digits. */
   nextSequenceValue?(sequence: string): number | bigint;
   currentSequenceValue?(sequence: string): number | bigint;
+  lastSequenceValue?(): number | bigint;
+  setSequenceValue?(sequence: string, value: number | bigint, called: boolean): number | bigint;
+  /** Schemas in which unqualified names are looked up, in order. */
+  searchPath?(): readonly string[];
+  /** A setting's value; null: there is no such setting. */
+  setting?(name: string): string | null;
+  /** Answers with the new value in its canonical form; `value` null is the default. Throws 42704, 22023, 55P02. */
+  setSetting?(name: string, value: string | null, local: boolean): string;
   /**
    * Runs the subquery's plan; `context.outer` holds the values of `expr.outer`, put there by the compiled expression.
    * scalar: the value, NULL for no row (21000 for several). exists: a boolean. array: a SqlArray. in, any, all: the

@@ -418,6 +418,11 @@ const SPELLINGS: Readonly<Record<string, TypeName>> = {
   clob: "text",
 };
 
+/** Whether a name without a schema is that of a type which every tenant has. */
+export function isBuiltInType(name: string): boolean {
+  return Object.hasOwn(SPELLINGS, name.toLowerCase());
+}
+
 /**
  * The type of a name as written (any case, with or without `pg_catalog.`), its modifiers and array dimensions; a
  * leading underscore names an array, as in pg_type. Throws 42704 for an unknown name, 22023 for bad modifiers.

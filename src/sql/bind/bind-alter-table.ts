@@ -181,7 +181,7 @@ function plainAction(command: Plain, table: TableDef, binding: Binding): AlterAc
 }
 
 function addColumn(command: CommandOf<"add column">, table: TableDef, binding: Binding): BoundDdl {
-  const draft = draftColumn(command.column);
+  const draft = draftColumn(command.column, binding);
   const { name, type } = draft.column;
   const { ifNotExists } = command;
   // Only the new column itself may not be read by its expression.
@@ -225,7 +225,7 @@ function addConstraint(node: ConstraintNode, own: string | null, table: TableDef
 function alterType(command: CommandOf<"alter type">, table: TableDef, binding: Binding): BoundDdl {
   const column = columnOf(table, command.name);
   const { name } = column;
-  const type = bindType(command.type);
+  const type = bindType(command.type, binding);
   const target = { name, type };
   const { plan, items, columns } = scanOf(table, null, false, 0, binding);
   const scope = new Scope(null);

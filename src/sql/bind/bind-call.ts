@@ -49,7 +49,7 @@ export function bindFunctionCall(call: CallNode, context: ExprContext, bind: Bin
   }
   const given = argumentsOf(node, context, bind);
   if (isSequenceFunction(name)) {
-    return bindSequenceCall(name, given, binding.env.catalog, binding.env.searchPath, position);
+    return bindSequenceCall(name, given, binding, position);
   }
   if (node.variadic) return bindVariadicCall(name, given, node, binding);
   const found = resolvedOr(given, binding, name, position, () => fieldCall(name, given));

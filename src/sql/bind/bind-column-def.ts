@@ -17,6 +17,7 @@ import { bindType } from "./bind-type.js";
 import type { Binding } from "./binding.js";
 import { coerceAssignment } from "./coerce.js";
 import { Scope } from "./scope.js";
+import { withSequencesInFull } from "./sequence-functions.js";
 import { columnsRead, refuseParameters, rowContext, storedSql } from "./stored-expression.js";
 
 /** The names that stand for an integer type and a sequence of its own. */
@@ -36,10 +37,10 @@ export interface ColumnDraft {
   readonly generatedNode: ExprNode | null;
 }
 
-export function draftColumn(node: ColumnDefNode): ColumnDraft {
+export function draftColumn(node: ColumnDefNode, binding: Binding): ColumnDraft {
   const { name, position } = node;
   const serial = node.type.arrayDimensions === 0 ? SERIAL_TYPES[node.type.name] : undefined;
-  const type = serial ?? bindType(node.type);
+  const type = serial ?? bindType(node.type, binding);
   if (type.name === "unknown" || type.name === "record" || type.name === "void") {
     throw sqlError("42P16", `column "${name}" has pseudo-type ${displayName(type)}`, { position });
   }
@@ -132,7 +133,7 @@ export function finishColumn(draft: ColumnDraft, table: TableDef, binding: Bindi
 /** Null for NULL, which is what a column without a default gets. Throws 0A000, 42804. */
 export function defaultSql(node: ExprNode, column: Pick<ColumnDef, "name" | "type">, binding: Binding): string | null {
   boundDefault(node, column, binding);
-  return node.kind === "null" ? null : printExpr(node);
+  return node.kind === "null" ? null : printExpr(withSequencesInFull(node, binding.env));
 }
 
 export function boundDefault(node: ExprNode, column: Pick<ColumnDef, "name" | "type">, binding: Binding): Expr {

@@ -6,16 +6,18 @@ import { displayName } from "../../query/expr/types.js";
 import type { Plan } from "../../query/plan/plan.js";
 import type { CreateTableAsStatement, RefreshStatement } from "../parse/ast.js";
 import { bindStoredQuery, namedColumns } from "./bind-create-view.js";
-import { newRelation } from "./bind-ddl.js";
 import { lookUpTable } from "./bind-from.js";
 import { bindViewQuery } from "./bind-view.js";
 import { type Binding, PLAIN_QUERY, type Source } from "./binding.js";
 import type { BoundDdl } from "./bound-statement.js";
+import { newName } from "./names.js";
 
 export function bindCreateTableAs(node: CreateTableAsStatement, binding: Binding): BoundDdl {
   const { position, ifNotExists } = node;
-  if (node.persistence === "temporary") throw sqlError("0A000", "a temporary table is not supported yet", { position });
-  const { schema, name } = newRelation(node.name, binding);
+  if (node.onCommit !== "preserve" && node.persistence !== "temporary") {
+    throw sqlError("42P16", "ON COMMIT can only be used on temporary tables", { position });
+  }
+  const { schema, name } = newName(node.name, binding.env, node.persistence);
   const stored = node.materializedView ? bindStoredQuery(node, "MATERIALIZED VIEW", binding) : null;
   const { plan, columns } = stored ?? bindFilling(node, binding);
   const skipped = ifNotExists && binding.env.catalog.table(schema, name) !== null;
@@ -34,6 +36,7 @@ export function bindCreateTableAs(node: CreateTableAsStatement, binding: Binding
       indexes: [],
       immutable: false,
       filled: true,
+      ...(node.onCommit !== "preserve" && { onCommit: node.onCommit }),
       ...(stored !== null && { materialized: { query: stored.query, populated: node.withData } }),
     },
     rows: node.withData && !skipped ? plan : noRows(plan),

@@ -10,15 +10,14 @@ import type { Plan } from "../../query/plan/plan.js";
 import { exprsOfPlan, modifiesData, subqueriesOf, walkPlan } from "../../query/plan/walk.js";
 import type { CreateViewStatement, DropStatement } from "../parse/ast.js";
 import type { QueryNode } from "../parse/ast-query.js";
-import { newRelation } from "./bind-ddl.js";
 import { type Binding, PLAIN_QUERY } from "./binding.js";
+import { newName } from "./names.js";
 import { relationOf } from "./scope.js";
 
 export function bindCreateView(node: CreateViewStatement, binding: Binding): CreateViewCommand {
   const { position } = node;
-  if (node.persistence === "temporary") throw sqlError("0A000", "a temporary view is not supported yet", { position });
   if (node.checkOption !== null) throw sqlError("0A000", "WITH CHECK OPTION is not supported yet", { position });
-  const { schema, name } = newRelation(node.name, binding);
+  const { schema, name } = newName(node.name, binding.env, node.persistence);
   const { query, columns } = bindStoredQuery(node, "VIEW", binding);
   const before = binding.env.catalog.view(schema, name);
   if (before !== null && node.replace) checkReplacement(before, columns);

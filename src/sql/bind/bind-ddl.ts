@@ -27,6 +27,7 @@ import { lookUpTable } from "./bind-from.js";
 import type { Binding } from "./binding.js";
 import { resolveUnknown } from "./coerce.js";
 import { copyTable } from "./copy-table.js";
+import { firstFound, newName, schemaNamed } from "./names.js";
 import { relationOf } from "./scope.js";
 import { refuseParameters, rowContext, storedSql } from "./stored-expression.js";
 
@@ -34,17 +35,16 @@ import { refuseParameters, rowContext, storedSql } from "./stored-expression.js"
 export function bindCreateTable(node: CreateTableStatement, binding: Binding): DdlCommand {
   const { position } = node;
   const refuse = (what: string) => sqlError("0A000", `${what} is not supported yet`, { position });
-  if (node.persistence === "temporary") throw refuse("a temporary table");
-  if (node.onCommit !== "preserve") {
+  if (node.onCommit !== "preserve" && node.persistence !== "temporary") {
     throw sqlError("42P16", "ON COMMIT can only be used on temporary tables", { position });
   }
   checkStorageParameters(node.options);
-  const { schema, name } = newRelation(node.name, binding);
+  const { schema, name } = newName(node.name, binding.env, node.persistence);
   const copies = node.like.map((like) => ({ ...copyTable(like, binding), after: like.after }));
   const drafts: ColumnDraft[] = [];
   for (let i = 0; i <= node.columns.length; i++) {
     for (const copy of copies) if (copy.after === i) drafts.push(...copy.columns);
-    if (i < node.columns.length) drafts.push(draftColumn(node.columns[i]!));
+    if (i < node.columns.length) drafts.push(draftColumn(node.columns[i]!, binding));
   }
   drafts.forEach(({ column }, i) => {
     if (drafts.findIndex((other) => other.column.name === column.name) === i) return;
@@ -79,6 +79,7 @@ export function bindCreateTable(node: CreateTableStatement, binding: Binding): D
     schema,
     name,
     ifNotExists: node.ifNotExists,
+    ...(node.onCommit !== "preserve" && { onCommit: node.onCommit }),
     columns: drafts.map((draft) => finishColumn(draft, table, binding)),
     primaryKey: primary[0] ?? null,
     uniques,
@@ -107,20 +108,6 @@ function draftKeys(
   }
   const ids = primary[0]?.columns.map((name) => table.columns.find((column) => column.name === name)!.id);
   return ids === undefined ? table : { ...table, primaryKey: ids };
-}
-
-/** Schema and name of a relation to be made. Throws 3F000. */
-export function newRelation(node: NameNode, binding: Binding): RelationName {
-  const { schema, name } = relationOf(node);
-  const { searchPath } = binding.env;
-  const { position } = node;
-  if (schema !== null && !searchPath.includes(schema)) {
-    const system = schema === "pg_catalog" || schema === "information_schema";
-    throw system
-      ? sqlError("42501", `permission denied for schema ${schema}`, { position })
-      : sqlError("3F000", `schema "${schema}" does not exist`, { position });
-  }
-  return { schema: schema ?? searchPath[0]!, name, position };
 }
 
 /** Parameters of PostgreSQL's storage: they say nothing about ours and are passed over. */
@@ -203,7 +190,10 @@ export function bindDrop(node: DropStatement, binding: Binding): DdlCommand {
   const names = node.names.map((name): RelationName => {
     const relation = relationOf(name);
     return {
-      schema: relation.schema ?? schemaOf(relation.name, node.object, binding),
+      schema:
+        relation.schema === null
+          ? schemaOf(relation.name, node.object, binding)
+          : schemaNamed(relation.schema, binding.env),
       name: relation.name,
       position: 0,
     };
@@ -213,13 +203,13 @@ export function bindDrop(node: DropStatement, binding: Binding): DdlCommand {
   throw sqlError("0A000", `DROP ${node.object.toUpperCase()} is not supported yet`, { position: node.position });
 }
 
-/** The schema of the search path that has the relation, else the first. */
-function schemaOf(name: string, object: DropStatement["object"], binding: Binding): string {
-  const { catalog, searchPath } = binding.env;
-  const found = searchPath.find((schema) =>
-    object === "index" ? catalog.index(schema, name) !== null : catalog.table(schema, name) !== null,
+/** The schema of the search path that has the relation, else the one where it would be made. */
+function schemaOf(name: string, object: DropStatement["object"], { env }: Binding): string {
+  const { catalog } = env;
+  const found = firstFound({ schema: null, name }, env, (schema) =>
+    (object === "index" ? catalog.index(schema, name) : catalog.table(schema, name)) === null ? null : schema,
   );
-  return found ?? searchPath[0]!;
+  return found ?? env.searchPath.find((schema) => schema !== "pg_catalog") ?? "public";
 }
 
 export function bindTruncate(node: TruncateStatement, binding: Binding): DdlCommand {

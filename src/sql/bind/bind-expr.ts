@@ -207,7 +207,7 @@ function bindCase(node: CaseNode, outside: ExprContext): Expr {
 }
 
 function bindCast(node: CastNode, context: ExprContext): Expr {
-  const type = bindType(node.type);
+  const type = bindType(node.type, context.binding);
   const { input, position } = node;
   if (input.kind === "array" && type.element !== null) return bindArray(input, context, type);
   const at = input.position > 0 ? input.position : position;
@@ -275,7 +275,7 @@ function bindValueFunction(node: ValueFunctionNode, context: ExprContext): Expr 
   const now = bindFunctionCall(plainCall("now", position), context, bindExpr);
   const modifiers = precision === null ? [] : [{ kind: "integer", value: precision, position } as const];
   const type = { name: time, schema: null, modifiers, arrayDimensions: 0, setOf: false, position };
-  return coerceExplicit(now, bindType(type), context.binding, position);
+  return coerceExplicit(now, bindType(type, context.binding), context.binding, position);
 }
 
 function plainCall(name: string, position: number): CallNode {

@@ -88,7 +88,7 @@ function bindOne(node: ExprNode, definition: readonly ColumnSpec[], context: Exp
     return parts.map((part) => bindSet(part, functionName, definition, context));
   }
   const value = resolveUnknown(bindExpr(node, context), context.binding);
-  const shape = defined(value.type, definition, false, node.position);
+  const shape = defined(value.type, definition, false, node.position, context.binding);
   const call = { fn: oneRow(functionName, value.type), args: [value], shape };
   return [{ call, names: namesOf(shape, null), functionName }];
 }
@@ -102,7 +102,7 @@ function bindSet(
   const call = resolveSetCall(node, context, bindExpr);
   const hasColumns = call.fn.returns.fields !== undefined && recordName(call.fn.returns) === null;
   const isUnnest = call.fn.name === "unnest";
-  const shape = defined(call.shape, definition, hasColumns && !isUnnest, node.position);
+  const shape = defined(call.shape, definition, hasColumns && !isUnnest, node.position, context.binding);
   return { call: { ...call, shape }, names: namesOf(shape, call.fn.column ?? null), functionName };
 }
 
@@ -114,7 +114,13 @@ function namesOf(shape: SqlType, fixed: string | null): (string | null)[] {
  * The type of a row, by the call's column definition list where there is one. `out`: the function declares its columns.
  * Throws 42601 for a list that is missing or out of place, 42804 when it is not what the function returns.
  */
-function defined(returns: SqlType, definition: readonly ColumnSpec[], out: boolean, position: number): SqlType {
+function defined(
+  returns: SqlType,
+  definition: readonly ColumnSpec[],
+  out: boolean,
+  position: number,
+  binding: Binding,
+): SqlType {
   const isRecord = returns.name === "record" && recordName(returns) === null && !out;
   if (definition.length === 0) {
     if (!isRecord) return returns;
@@ -132,7 +138,7 @@ function defined(returns: SqlType, definition: readonly ColumnSpec[], out: boole
   if (!isRecord) {
     throw sqlError("42601", 'a column definition list is only allowed for functions returning "record"', at);
   }
-  const fields = definition.map(({ name, type }): RecordField => ({ name, type: bindType(type) }));
+  const fields = definition.map(({ name, type }): RecordField => ({ name, type: bindType(type, binding) }));
   const twice = fields.find(({ name }, i) => fields.findIndex((other) => other.name === name) < i);
   if (twice !== undefined) throw sqlError("42701", `column name "${twice.name}" specified more than once`, at);
   if (!needsDefinition(returns)) checkRow(returns.fields!, fields);

@@ -23,6 +23,7 @@ import { bindView, findView } from "./bind-view.js";
 import { bindCommonTable } from "./bind-with.js";
 import { type Binding, columnExpr, PLAIN_QUERY, type Source } from "./binding.js";
 import { coerceCommon, commonTypeOf } from "./coerce.js";
+import { firstFound } from "./names.js";
 import { checkAliases, relationOf, Scope, type ScopeColumn, type ScopeItem } from "./scope.js";
 
 interface FromSource {
@@ -62,12 +63,9 @@ function bindItem(node: FromNode, scope: Scope, lateral: Scope, binding: Binding
 /** Throws 42P01. */
 export function lookUpTable(name: NameNode, binding: Binding): TableDef {
   const relation = relationOf(name);
-  const { catalog, searchPath } = binding.env;
-  const schemas = relation.schema === null ? searchPath : [relation.schema];
-  for (const schema of schemas) {
-    const table = catalog.table(schema, relation.name);
-    if (table !== null) return table;
-  }
+  const { env } = binding;
+  const table = firstFound(relation, env, (schema, tableName) => env.catalog.table(schema, tableName));
+  if (table !== null) return table;
   const spelled = name.path.join(".");
   throw sqlError("42P01", `relation "${spelled}" does not exist`, name.position > 0 ? { position: name.position } : {});
 }

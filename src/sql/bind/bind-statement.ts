@@ -3,13 +3,22 @@
  * optimize (query/optimize) → execute (query/exec). Binding resolves names against the catalog, chooses overloads,
  * types parameters and builds the logical plan; it reads no data.
  */
+import type { DdlCommand } from "../../catalog/ddl-command.js";
 import { DbError, sqlError } from "../../protocol/errors.js";
 import { UNKNOWN } from "../../protocol/values.js";
 import type { Expr } from "../../query/expr/expr.js";
 import { mapExpr, someExpr } from "../../query/expr/walk.js";
 import type { OutputColumn, Plan } from "../../query/plan/plan.js";
 import { exprsOfPlan, mapExprsOfPlan, mapPlan, modifiesData, subqueriesOf, walkPlan } from "../../query/plan/walk.js";
-import type { AnalyzeStatement, ExplainStatement, SetStatement, Statement, StatementNode } from "../parse/ast.js";
+import type {
+  AnalyzeStatement,
+  CreateSchemaStatement,
+  ExplainStatement,
+  RenameStatement,
+  SetStatement,
+  Statement,
+  StatementNode,
+} from "../parse/ast.js";
 import { bindAlterTable, bindRename } from "./bind-alter-table.js";
 import { bindCreateTableAs, bindRefresh } from "./bind-create-table-as.js";
 import { bindCreateView, bindDropViews } from "./bind-create-view.js";
@@ -17,17 +26,26 @@ import { bindData } from "./bind-data.js";
 import { bindComment, bindCreateIndex, bindCreateTable, bindDrop, bindTruncate } from "./bind-ddl.js";
 import { lookUpTable } from "./bind-from.js";
 import { bindList } from "./bind-list.js";
+import {
+  bindAlterSequence,
+  bindCreateSchema,
+  bindCreateSequence,
+  bindDropNamespace,
+  bindRenameNamespace,
+  bindSetSchema,
+} from "./bind-namespace.js";
 import { bindQuery } from "./bind-query.js";
 import { bindSetConstraints } from "./bind-set-constraints.js";
+import { bindAlterDomain, bindAlterEnum, bindCreateDomain, bindCreateType } from "./bind-type-definition.js";
 import { Binding, PLAIN_QUERY, type Source } from "./binding.js";
-import type { BindEnvironment, BoundQuery, BoundStatement } from "./bound-statement.js";
+import type { BindEnvironment, BoundQuery, BoundStatement, DdlStep } from "./bound-statement.js";
 import { writesData } from "./sequence-functions.js";
 
 /**
  * Throws SQL errors as PostgreSQL has them (42P01, 42703, 42804, 42883, …) with the position of the offending token,
  * 0A000 for what is not supported yet, 54001 for a statement that nests too deeply or is too large.
  */
-export function bindStatement(statement: Statement, env: BindEnvironment): BoundStatement {
+export function bindStatement(statement: Pick<Statement, "node">, env: BindEnvironment): BoundStatement {
   try {
     return bindNode(statement.node, env);
   } catch (error) {
@@ -70,11 +88,11 @@ function bindNode(node: StatementNode, env: BindEnvironment): BoundStatement {
       if (node.object === "view" || node.object === "materialized view") {
         return { kind: "ddl", command: bindDropViews(node, binding) };
       }
-      return { kind: "ddl", command: bindDrop(node, binding) };
+      return { kind: "ddl", command: bindDropNamespace(node, env) ?? bindDrop(node, binding) };
     case "alter table":
       return bindAlterTable(node, binding, (newer) => new Binding(newer, bindQuery, bindData));
     case "rename":
-      return bindRename(node, binding);
+      return bindRenamed(node, binding);
     case "set constraints":
       return bindSetConstraints(node, binding);
     case "comment":
@@ -85,8 +103,73 @@ function bindNode(node: StatementNode, env: BindEnvironment): BoundStatement {
     case "vacuum":
       return bindAnalyze(node, binding);
     default:
-      return bindPlanned(node, binding);
+      return bindNamespace(node, binding) ?? bindPlanned(node, binding);
   }
+}
+
+/** Statements about schemas, sequences, types and the session; null: another one. */
+function bindNamespace(node: StatementNode, binding: Binding): BoundStatement | null {
+  const { env } = binding;
+  const ddl = (command: DdlCommand | null, tag: string): BoundStatement =>
+    command === null ? nothingToDo(tag) : { kind: "ddl", command };
+  switch (node.kind) {
+    case "create schema":
+      return createSchema(node);
+    case "create sequence":
+      return ddl(bindCreateSequence(node, env), "CREATE SEQUENCE");
+    case "alter sequence":
+      return ddl(bindAlterSequence(node, env), "ALTER SEQUENCE");
+    case "create type":
+      return ddl(bindCreateType(node, binding), "CREATE TYPE");
+    case "alter enum":
+      return ddl(bindAlterEnum(node, binding), "ALTER TYPE");
+    case "create domain":
+      return ddl(bindCreateDomain(node, binding), "CREATE DOMAIN");
+    case "alter domain":
+      return ddl(bindAlterDomain(node, binding), "ALTER DOMAIN");
+    case "set schema":
+      return ddl(bindSetSchema(node, env), "ALTER TABLE");
+    case "discard":
+      return { kind: "discard", what: node.what };
+    case "lock":
+      // One writer at a time: there is nothing that a lock could keep out.
+      for (const table of node.tables) lookUpTable(table, binding);
+      return nothingToDo("LOCK TABLE");
+    default:
+      return null;
+  }
+}
+
+function nothingToDo(tag: string): BoundStatement {
+  return { kind: "ddl steps", tag, steps: [], notices: [] };
+}
+
+function bindRenamed(node: RenameStatement, binding: Binding): BoundStatement {
+  const command = bindRenameNamespace(node, binding.env);
+  return command === null ? bindRename(node, binding) : { kind: "ddl", command };
+}
+
+/** The elements are statements of their own that name things in the new schema first. */
+function createSchema(node: CreateSchemaStatement): BoundStatement {
+  const command = bindCreateSchema(node);
+  if (node.elements.length === 0) return { kind: "ddl", command };
+  const schema = command.name;
+  const elements = node.elements.map(
+    (element): DdlStep =>
+      (env) => {
+        const bound = bindNode(element, { ...env, searchPath: [schema, ...env.searchPath] });
+        if (bound.kind === "ddl") return bound;
+        throw sqlError("0A000", `${element.kind.toUpperCase()} in CREATE SCHEMA is not supported`, {
+          position: element.position,
+        });
+      },
+  );
+  return {
+    kind: "ddl steps",
+    tag: "CREATE SCHEMA",
+    steps: [() => ({ kind: "ddl", command }), ...elements],
+    notices: [],
+  };
 }
 
 /** Without names: all tables. */

@@ -19,6 +19,8 @@ export interface BindEnvironment {
   readonly parameterTypes: readonly (SqlType | null)[];
   /** Schemas in which unqualified names are looked up, first hit wins; new relations go into the first. */
   readonly searchPath: readonly string[];
+  /** The schema of the session's temporary relations, in the path once it has any; absent: there is no session. */
+  readonly temporarySchema?: string;
 }
 
 export type BoundStatement =
@@ -30,7 +32,8 @@ export type BoundStatement =
   | BoundSetConstraints
   | BoundTransaction
   | BoundSet
-  | BoundShow;
+  | BoundShow
+  | BoundDiscard;
 
 export interface BoundQuery {
   readonly kind: "query";
@@ -109,6 +112,12 @@ export interface BoundSet {
   readonly name: string;
   readonly values: readonly (string | number | boolean)[] | null;
   readonly local: boolean;
+}
+
+/** DISCARD. */
+export interface BoundDiscard {
+  readonly kind: "discard";
+  readonly what: "all" | "plans" | "sequences" | "temp";
 }
 
 /** One row with the setting's value, in a column named after it. */

@@ -4,10 +4,11 @@
  */
 import { DbError, sqlError } from "../../protocol/errors.js";
 import { fromText } from "../../protocol/text-format.js";
-import { BOOL, type SqlType, TEXT, type Value } from "../../protocol/values.js";
+import { BOOL, type SqlType, TEXT, UNKNOWN, type Value } from "../../protocol/values.js";
 import type { ConstExpr, Expr } from "../../query/expr/expr.js";
 import { baseType, canCoerce, commonType, displayName, isBinaryCoercible } from "../../query/expr/types.js";
 import type { Binding } from "./binding.js";
+import { checkedAs, hasDomain, withoutDomains } from "./domain-checks.js";
 import { rowConstructor } from "./record-functions.js";
 
 export function constant(type: SqlType, value: Value): ConstExpr {
@@ -28,10 +29,13 @@ const RELATIVE_DATE = /^\s*(?:now|today|tomorrow|yesterday)\b/i;
  * A quoted literal as a value of a type. `stored`: text too long for the type is refused, where a written cast cuts
  * it. Throws what reading the text throws (22P02, 22007, …), with the position.
  */
-function literal(text: string, type: SqlType, position: number, stored: boolean): Expr {
+function literal(text: string, type: SqlType, position: number, stored: boolean, binding: Binding): Expr {
+  if (hasDomain(type)) {
+    return checkedAs(literal(text, withoutDomains(type), position, stored, binding), type, binding);
+  }
   const base = baseType(type);
   if (LATE_TYPES.has(base.name) || (DATE_TYPES.has(base.name) && RELATIVE_DATE.test(text))) {
-    return cast(constant(TEXT, text), type, stored);
+    return cast(constant(TEXT, text), type, stored, binding);
   }
   // The fields of an interval type say what a bare number in the text counts.
   const read = stored || base.name === "interval" ? type : base;
@@ -39,11 +43,13 @@ function literal(text: string, type: SqlType, position: number, stored: boolean)
     withPosition(position, () => constant(read, fromText(read, text))),
     type,
     false,
+    binding,
   );
 }
 
-function cast(expr: Expr, type: SqlType, assignment: boolean): Expr {
+function cast(expr: Expr, type: SqlType, assignment: boolean, binding: Binding): Expr {
   if (expr.type === type) return expr;
+  if (hasDomain(type)) return checkedAs(cast(expr, withoutDomains(type), assignment, binding), type, binding);
   if (expr.kind === "const" && expr.value === null) return constant(type, null);
   return Object.freeze(
     assignment ? { kind: "cast", type, input: expr, assignment } : { kind: "cast", type, input: expr },
@@ -53,7 +59,8 @@ function cast(expr: Expr, type: SqlType, assignment: boolean): Expr {
 /** A literal, NULL or parameter of unknown type as `type`; other expressions of unknown type are read from text. */
 function unknownTo(expr: Expr, type: SqlType, binding: Binding, position: number, stored = false): Expr {
   if (expr.kind === "const") {
-    return expr.value === null ? constant(type, null) : literal(expr.value as string, type, position, stored);
+    if (expr.value === null) return cast(constant(UNKNOWN, null), type, stored, binding);
+    return literal(expr.value as string, type, position, stored, binding);
   }
   if (expr.kind === "param") {
     const known = binding.parameterType(expr.index);
@@ -61,9 +68,9 @@ function unknownTo(expr: Expr, type: SqlType, binding: Binding, position: number
     if (known !== null && !canCoerce(known, type, "assignment")) {
       throw sqlError("42P08", `inconsistent types deduced for parameter $${expr.index + 1}`, { position });
     }
-    return cast(param, type, stored);
+    return cast(param, type, stored, binding);
   }
-  return cast(Object.freeze({ ...expr, type: TEXT } as Expr), type, stored);
+  return cast(Object.freeze({ ...expr, type: TEXT } as Expr), type, stored, binding);
 }
 
 /** What is still of unknown type becomes text; a parameter becomes what the client's value suggests. */
@@ -97,7 +104,7 @@ function rowAs(
   }
   const args = items.map((item, i) => each(item, type.fields![i]!.type));
   const row = baseType(type);
-  return cast(Object.freeze({ kind: "call", type: row, fn: rowConstructor(row), args }), type, false);
+  return cast(Object.freeze({ kind: "call", type: row, fn: rowConstructor(row), args }), type, false, binding);
 }
 
 /** For overload arguments and the like, where `canCoerce` has already said yes. A binary-compatible value stays. */
@@ -106,7 +113,7 @@ export function coerceImplicit(expr: Expr, type: SqlType, binding: Binding, posi
   if (isUnknown(expr)) return unknownTo(expr, type, binding, position);
   const row = rowAs(expr, type, binding, position, (item, field) => coerceTo(item, field, "ROW", binding, position));
   if (row !== null) return row;
-  return isBinaryCoercible(expr.type, type) ? expr : cast(expr, type, false);
+  return isBinaryCoercible(expr.type, type) ? expr : cast(expr, type, false, binding);
 }
 
 /** The expression as exactly this type, by a written cast. Throws 42846. */
@@ -117,7 +124,7 @@ export function coerceExplicit(expr: Expr, type: SqlType, binding: Binding, posi
   if (!canCoerce(expr.type, type, "explicit")) {
     throw sqlError("42846", `cannot cast type ${typeName(expr.type)} to ${typeName(type)}`, { position });
   }
-  return cast(expr, type, false);
+  return cast(expr, type, false, binding);
 }
 
 /** The expression as it is stored into a column. Throws 42804. */
@@ -140,7 +147,7 @@ export function coerceAssignment(
       hint: "You will need to rewrite or cast the expression.",
     });
   }
-  return cast(expr, type, true);
+  return cast(expr, type, true, binding);
 }
 
 /** `what` ("WHERE", "AND", "CASE/WHEN") names the place in the error 42804. */
@@ -155,7 +162,7 @@ export function coerceTo(expr: Expr, type: SqlType, what: string, binding: Bindi
     const message = `argument of ${what} must be type ${typeName(type)}, not type ${typeName(expr.type)}`;
     throw sqlError("42804", message, { position });
   }
-  return cast(expr, type, false);
+  return cast(expr, type, false, binding);
 }
 
 /**
@@ -178,7 +185,7 @@ export function coerceCommon(expr: Expr, type: SqlType, construct: string, bindi
     const message = `${construct} could not convert type ${typeName(expr.type)} to ${typeName(type)}`;
     throw sqlError("42846", message, { position });
   }
-  return cast(expr, type, false);
+  return cast(expr, type, false, binding);
 }
 
 /** Errors that know no place in the statement get this one. */

@@ -1,59 +1,107 @@
-/** nextval and currval: their sequence is looked up when the statement is bound, its value asked of a service. */
-import type { CatalogView } from "../../catalog/catalog-view.js";
-import { parseRelationName, quotedIdentifier } from "../../catalog/relation-names.js";
-import { sqlError } from "../../protocol/errors.js";
-import { INT8, TEXT } from "../../protocol/values.js";
-import type { EvalContext, Expr, ScalarFunction } from "../../query/expr/expr.js";
-import { constant } from "./coerce.js";
+/**
+ * nextval, currval, setval and lastval. A literal name is looked up when the statement is bound and handed to the
+ * session's service in full; any other is looked up when the statement runs.
+ */
 
-function sequenceFunction(
-  name: string,
-  apply: (context: EvalContext, sequence: string) => number | bigint,
-): ScalarFunction {
+import { parseRelationName } from "../../catalog/relation-names.js";
+import { sequenceLiteral } from "../../catalog/sequence-dependents.js";
+import { sqlError } from "../../protocol/errors.js";
+import { BOOL, INT8, OID, type SqlType, TEXT, type Value } from "../../protocol/values.js";
+import type { EvalContext, EvalServices, Expr, ScalarFunction } from "../../query/expr/expr.js";
+import { displayName } from "../../query/expr/types.js";
+import type { ExprNode } from "../parse/ast-query.js";
+import type { Binding } from "./binding.js";
+import type { BindEnvironment } from "./bound-statement.js";
+import { coerceExplicit, coerceImplicit, constant } from "./coerce.js";
+import { firstFound } from "./names.js";
+
+// biome-ignore lint/suspicious/noExplicitAny: each overload names the parameter types that it declares
+type Service = (services: EvalServices, ...args: any[]) => number | bigint;
+
+function sequenceFunction(name: string, args: readonly SqlType[], service: Service): ScalarFunction {
   return Object.freeze({
     name,
-    args: [TEXT],
+    args,
     returns: INT8,
     volatility: "volatile",
     strict: true,
     needsContext: true,
-    apply,
+    apply: (context: EvalContext, ...values: Value[]) => service(context.services, ...values),
   });
 }
 
-const FUNCTIONS: Readonly<Record<string, ScalarFunction>> = {
-  nextval: sequenceFunction("nextval", (context, sequence) => context.services.nextSequenceValue!(sequence)),
-  currval: sequenceFunction("currval", (context, sequence) => context.services.currentSequenceValue!(sequence)),
-};
+const OVERLOADS: readonly ScalarFunction[] = [
+  sequenceFunction("nextval", [TEXT], (services, name: string) => services.nextSequenceValue!(name)),
+  sequenceFunction("currval", [TEXT], (services, name: string) => services.currentSequenceValue!(name)),
+  sequenceFunction("lastval", [], (services) => services.lastSequenceValue!()),
+  sequenceFunction("setval", [TEXT, INT8], (services, name: string, value: number | bigint) =>
+    services.setSequenceValue!(name, value, true),
+  ),
+  sequenceFunction("setval", [TEXT, INT8, BOOL], (services, name: string, value: number | bigint, called: boolean) =>
+    services.setSequenceValue!(name, value, called),
+  ),
+];
 
 /** Functions that change data although they stand in a query. */
 export function writesData(fn: ScalarFunction): boolean {
-  return fn === FUNCTIONS.nextval;
+  return OVERLOADS.includes(fn) && (fn.name === "nextval" || fn.name === "setval");
 }
 
 export function isSequenceFunction(name: string): boolean {
-  return Object.hasOwn(FUNCTIONS, name);
+  return OVERLOADS.some((fn) => fn.name === name);
 }
 
-/** Throws 42P01 for an unknown sequence, 0A000 when its name is not a literal. The service gets `schema.name`. */
-export function bindSequenceCall(
-  name: string,
-  args: readonly Expr[],
-  catalog: CatalogView,
-  searchPath: readonly string[],
-  position: number,
-): Expr {
-  const [arg] = args;
-  if (args.length !== 1 || arg?.kind !== "const" || typeof arg.value !== "string") {
-    throw sqlError("0A000", `${name} with anything but one literal name is not supported yet`, { position });
+/** Throws 42P01 for an unknown sequence, 42809 for another relation, 42883 for wrong arguments. */
+export function bindSequenceCall(name: string, args: readonly Expr[], binding: Binding, position: number): Expr {
+  const fn = OVERLOADS.find((other) => other.name === name && other.args.length === args.length);
+  if (fn === undefined) {
+    const types = args.map((arg) => displayName(arg.type)).join(", ");
+    throw sqlError("42883", `function ${name}(${types}) does not exist`, { position });
   }
-  const relation = parseRelationName(arg.value);
-  const schemas = relation.schema === null ? searchPath : [relation.schema];
-  for (const schema of schemas) {
-    const sequence = catalog.sequence(schema, relation.name);
-    if (sequence === null) continue;
-    const canonical = `${quotedIdentifier(sequence.schema)}.${quotedIdentifier(sequence.name)}`;
-    return Object.freeze({ kind: "call", type: INT8, fn: FUNCTIONS[name]!, args: [constant(TEXT, canonical)] });
+  const [first, ...rest] = args;
+  if (first === undefined) return Object.freeze({ kind: "call", type: INT8, fn, args: [] });
+  const literal = first.kind === "const" && typeof first.value === "string" && first.type.name === "unknown";
+  const sequence = literal
+    ? constant(TEXT, canonicalName(first.value as string, binding.env, position))
+    : first.type === OID
+      ? coerceExplicit(first, TEXT, binding, position)
+      : coerceImplicit(first, TEXT, binding, position);
+  const others = rest.map((arg, i) => coerceImplicit(arg, fn.args[i + 1]!, binding, position));
+  return Object.freeze({ kind: "call", type: INT8, fn, args: [sequence, ...others] });
+}
+
+/** `schema.name` of an existing sequence; an OID in digits stays. */
+function canonicalName(text: string, env: BindEnvironment, position: number): string {
+  if (/^\d+$/.test(text)) return text;
+  const relation = parseRelationName(text);
+  const { catalog } = env;
+  const sequence = firstFound(relation, env, (schema, name) => catalog.sequence(schema, name));
+  if (sequence !== null) return sequenceLiteral(sequence).slice(1, -1).replaceAll("''", "'");
+  const other = firstFound(relation, env, (schema, name) => catalog.table(schema, name));
+  if (other !== null) throw sqlError("42809", `"${relation.name}" is not a sequence`, { position });
+  throw sqlError("42P01", `relation "${text}" does not exist`, { position });
+}
+
+/** An expression to be stored, with literal names of sequences in full: it must mean the same under any search path. */
+export function withSequencesInFull(node: ExprNode, env: BindEnvironment): ExprNode {
+  if (node.kind === "call") {
+    const args = node.args.map((arg) => ({ ...arg, value: withSequencesInFull(arg.value, env) }));
+    const [first] = args;
+    const isSequence = isSequenceFunction(node.path.at(-1)!.toLowerCase());
+    const literal = first === undefined ? null : literalName(first.value);
+    if (!isSequence || literal === null) return { ...node, args };
+    const value = { ...literal, value: canonicalName(literal.value, env, literal.position) };
+    return { ...node, args: [{ ...first!, value }, ...args.slice(1)] };
   }
-  throw sqlError("42P01", `relation "${arg.value}" does not exist`, { position });
+  if (node.kind === "cast") return { ...node, input: withSequencesInFull(node.input, env) };
+  if (node.kind !== "operator") return node;
+  const left = node.left === null ? null : withSequencesInFull(node.left, env);
+  return { ...node, left, right: withSequencesInFull(node.right, env) };
+}
+
+/** `'s'` or `'s'::regclass`. */
+function literalName(node: ExprNode): Extract<ExprNode, { kind: "string" }> | null {
+  if (node.kind === "string") return node;
+  if (node.kind === "cast" && node.type.name === "regclass" && node.input.kind === "string") return node.input;
+  return null;
 }

@@ -1,6 +1,8 @@
 /** The row that INSERT and UPDATE store: defaults of its columns, its CHECK constraints, and RETURNING over it. */
 import type { CheckDef, ColumnDef, TableDef } from "../../catalog/table.js";
+import type { DomainDef } from "../../catalog/type.js";
 import { sqlError } from "../../protocol/errors.js";
+import { UNKNOWN } from "../../protocol/values.js";
 import type { Expr } from "../../query/expr/expr.js";
 import type { BoundCheck, OutputColumn, Returning } from "../../query/plan/plan.js";
 import type { AssignmentTarget } from "../parse/ast.js";
@@ -27,10 +29,21 @@ function parsedOf(definition: ColumnDef | CheckDef, sql: string): ExprNode {
 
 /** What a column holds that a statement gives no value: its DEFAULT or NULL. */
 export function defaultOf(column: ColumnDef, binding: Binding): Expr {
-  if (column.defaultSql === null) return constant(column.type, null);
+  if (column.defaultSql === null) return domainDefault(column, binding);
   const context = contextOf(binding, new Scope(null), "DEFAULT expressions");
   const expr = bindExpr(parsedOf(column, column.defaultSql), context);
   return coerceAssignment(expr, column, binding, 0);
+}
+
+/** Of a domain its DEFAULT; NULL otherwise, which a domain may refuse. */
+function domainDefault(column: ColumnDef, binding: Binding): Expr {
+  for (let user = column.type.user; user?.kind === "domain"; user = user.base?.user) {
+    const domain = binding.env.catalog.typeById(user.id) as DomainDef;
+    if (domain.defaultSql === null) continue;
+    const context = contextOf(binding, new Scope(null), "DEFAULT expressions");
+    return coerceAssignment(bindExpr(parseExpression(domain.defaultSql), context), column, binding, 0);
+  }
+  return coerceAssignment(constant(UNKNOWN, null), column, binding, 0);
 }
 
 /** The columns of a row as it will be stored, under fresh ids. */

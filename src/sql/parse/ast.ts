@@ -291,6 +291,7 @@ export interface CreateTableAsStatement {
   readonly ifNotExists: boolean;
   readonly columns: readonly string[];
   readonly query: QueryNode;
+  readonly onCommit: "preserve" | "delete" | "drop";
   readonly withData: boolean;
   /** The whole statement, which a materialized view keeps; empty inside CREATE SCHEMA. */
   readonly text: string;

@@ -11,6 +11,7 @@ import type {
   IndexStmt,
   Node,
   ObjectType,
+  OnCommitAction,
   RenameStmt,
   RoleSpec,
 } from "@pgsql/types";
@@ -189,7 +190,6 @@ function createTable(node: CreateStmt, c: Conversion, position: number): CreateT
       like.push({ table: relationName(clause.relation!, c), options: clause.options ?? 0, after: columns.length });
     }
   }
-  const commit = node.oncommit;
   return {
     kind: "create table",
     name: relationName(node.relation!, c),
@@ -200,9 +200,13 @@ function createTable(node: CreateStmt, c: Conversion, position: number): CreateT
     like,
     immutable: false,
     options: convertOptions(node.options, c),
-    onCommit: commit === "ONCOMMIT_DELETE_ROWS" ? "delete" : commit === "ONCOMMIT_DROP" ? "drop" : "preserve",
+    onCommit: onCommit(node.oncommit),
     position,
   };
+}
+
+function onCommit(action: OnCommitAction | undefined): CreateTableStatement["onCommit"] {
+  return action === "ONCOMMIT_DELETE_ROWS" ? "delete" : action === "ONCOMMIT_DROP" ? "drop" : "preserve";
 }
 
 export function columnDef(node: ColumnDef, c: Conversion): ColumnDefNode {
@@ -331,6 +335,7 @@ export function createTableAs(node: CreateTableAsStmt, c: Conversion, position: 
     ifNotExists: node.if_not_exists ?? false,
     columns: strings(into.colNames),
     query: c.subquery(node.query),
+    onCommit: onCommit(into.onCommit),
     withData: !into.skipData,
     text: "",
     position,

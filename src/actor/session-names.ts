@@ -1,0 +1,65 @@
+/**
+ * What a session remembers between its statements: settings, values of sequences, its schema of temporary relations.
+ * Owned by the session. From it follows what unqualified names mean, and which cached plans fit.
+ */
+import type { CatalogView } from "../catalog/catalog-view.js";
+import { newTemporarySchema, TEMPORARY_ALIAS } from "../catalog/schema.js";
+import type { SequenceNumber } from "../catalog/sequence.js";
+import type { BindEnvironment } from "../sql/bind/bound-statement.js";
+import type { SessionMemory } from "./session-services.js";
+import { Settings } from "./settings.js";
+import type { Tenant } from "./tenant.js";
+
+export class SessionNames implements SessionMemory {
+  readonly settings = new Settings();
+  sequenceValues: Map<number, SequenceNumber> | null = null;
+  lastSequence: number | null = null;
+  private ownSchema: string | null = null;
+  /** Whether something may be in the session's own schema. */
+  hasTemporaries = false;
+
+  constructor(
+    readonly tenant: Tenant,
+    private readonly user: string,
+  ) {}
+
+  /** The session's schema of temporary relations. */
+  get temporarySchema(): string {
+    this.ownSchema ??= newTemporarySchema();
+    return this.ownSchema;
+  }
+
+  /** Under what the plan cache knows the statement: plans of sessions that name things as usual are shared. */
+  planKey(sql: string): string {
+    const { searchPath } = this.settings;
+    if (!this.hasTemporaries && searchPath.length === 1 && searchPath[0] === "public") return sql;
+    const own = this.hasTemporaries ? this.temporarySchema : "";
+    return `${own}\0${JSON.stringify(this.resolved(searchPath))}\0${sql}`;
+  }
+
+  /** The session's temporary relations come first, then the system's, unless the path names them elsewhere. */
+  searchPath(_catalog: CatalogView): readonly string[] {
+    const path = this.resolved(this.settings.searchPath);
+    const system = path.includes("pg_catalog") ? path : ["pg_catalog", ...path];
+    if (!this.hasTemporaries || path.includes(this.temporarySchema)) return system;
+    return [this.temporarySchema, ...system];
+  }
+
+  private resolved(path: readonly string[]): string[] {
+    return path.flatMap((name) => {
+      if (name === "$user") return [this.user];
+      if (name === TEMPORARY_ALIAS) return [this.temporarySchema];
+      return [name];
+    });
+  }
+
+  /** What binding a statement needs to know of the session. */
+  environment(catalog: CatalogView): Pick<BindEnvironment, "catalog" | "searchPath" | "temporarySchema"> {
+    return { catalog, searchPath: this.searchPath(catalog), temporarySchema: this.temporarySchema };
+  }
+
+  discardSequences(): void {
+    this.sequenceValues = null;
+    this.lastSequence = null;
+  }
+}

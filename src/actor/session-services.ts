@@ -1,0 +1,131 @@
+/**
+ * What expressions of a statement ask of the session that runs it: values of sequences, settings, definitions. One is
+ * made per statement; what the session remembers between statements is in SessionMemory.
+ */
+import type { CatalogView } from "../catalog/catalog-view.js";
+import { parseRelationName } from "../catalog/relation-names.js";
+import type { SequenceDef, SequenceNumber } from "../catalog/sequence.js";
+import { sqlError } from "../protocol/errors.js";
+import type { Value } from "../protocol/values.js";
+import type { ExecContext, ExecServices } from "../query/exec/context.js";
+import { runSubquery } from "../query/exec/subquery.js";
+import type { EvalContext, SubqueryExpr } from "../query/expr/expr.js";
+import { idOfOid } from "../query/expr/types.js";
+import type { Transaction } from "../storage/store.js";
+import type { Settings } from "./settings.js";
+import type { Tenant } from "./tenant.js";
+
+/** What a session's statements leave for later ones. */
+export interface SessionMemory {
+  readonly tenant: Tenant;
+  readonly settings: Settings;
+  /** By the sequence's id: the value that nextval or setval gave last; null until there is one. */
+  sequenceValues: Map<number, SequenceNumber> | null;
+  /** The sequence that nextval was called for last. */
+  lastSequence: number | null;
+  /** The schemas in which names are looked up, in order. */
+  searchPath(catalog: CatalogView): readonly string[];
+}
+
+export class SessionServices implements ExecServices {
+  constructor(
+    private readonly memory: SessionMemory,
+    private readonly tx: Transaction,
+  ) {}
+
+  runSubquery(expr: SubqueryExpr, context: EvalContext): Value {
+    return runSubquery(expr, context as ExecContext);
+  }
+
+  catalogView(): CatalogView {
+    return this.memory.tenant.catalog.view(this.tx);
+  }
+
+  searchPath(): readonly string[] {
+    return this.memory.searchPath(this.catalogView());
+  }
+
+  setting(name: string): string | null {
+    return this.memory.settings.find(name);
+  }
+
+  settings(): readonly (readonly [name: string, value: string])[] {
+    return this.memory.settings.all();
+  }
+
+  setSetting(name: string, value: string | null, local: boolean): string {
+    return this.memory.settings.setText(name, value, local);
+  }
+
+  nextSequenceValue(name: string): SequenceNumber {
+    const { memory } = this;
+    const { tenant } = memory;
+    const sequence = this.sequence(name);
+    const value = tenant.partition.sequences.next(tenant.number, sequence);
+    // The value is not told before the block that it comes from is on disk.
+    tenant.sawEverything();
+    memory.sequenceValues ??= new Map();
+    memory.sequenceValues.set(sequence.id, value);
+    memory.lastSequence = sequence.id;
+    return value;
+  }
+
+  currentSequenceValue(name: string): SequenceNumber {
+    const sequence = this.sequence(name);
+    const value = this.memory.sequenceValues?.get(sequence.id);
+    if (value !== undefined) return value;
+    throw sqlError("55000", `currval of sequence "${sequence.name}" is not yet defined in this session`);
+  }
+
+  lastSequenceValue(): SequenceNumber {
+    const { sequenceValues, lastSequence } = this.memory;
+    const value = lastSequence === null ? undefined : sequenceValues?.get(lastSequence);
+    if (
+      value !== undefined &&
+      this.catalogView()
+        .sequences()
+        .some(({ id }) => id === lastSequence)
+    )
+      return value;
+    throw sqlError("55000", "lastval is not yet defined in this session");
+  }
+
+  setSequenceValue(name: string, value: SequenceNumber, called: boolean): SequenceNumber {
+    const { memory } = this;
+    const { tenant } = memory;
+    const sequence = this.sequence(name);
+    tenant.partition.sequences.set(tenant.number, sequence, { last: value, called });
+    tenant.sawEverything();
+    if (called) {
+      memory.sequenceValues ??= new Map();
+      memory.sequenceValues.set(sequence.id, value);
+    }
+    return value;
+  }
+
+  sequencePosition(sequence: SequenceDef): { readonly last: SequenceNumber; readonly called: boolean } {
+    const { tenant } = this.memory;
+    return tenant.partition.sequences.position(tenant.number, sequence);
+  }
+
+  /** By name, looked up in the search path when it has no schema, or by OID in digits. Throws 42P01, 42809. */
+  private sequence(text: string): SequenceDef {
+    const catalog = this.catalogView();
+    if (/^\d+$/.test(text)) {
+      const id = idOfOid(Number(text))?.id;
+      const found = catalog.sequences().find((sequence) => sequence.id === id);
+      if (found === undefined) throw sqlError("42P01", `could not open relation with OID ${text}`);
+      return found;
+    }
+    const { schema, name } = parseRelationName(text);
+    const schemas = schema === null ? this.memory.searchPath(catalog) : [schema];
+    for (const each of schemas) {
+      const found = catalog.sequence(each, name);
+      if (found !== null) return found;
+      if (catalog.table(each, name) !== null || catalog.index(each, name) !== null) {
+        throw sqlError("42809", `"${name}" is not a sequence`);
+      }
+    }
+    throw sqlError("42P01", `relation "${text}" does not exist`);
+  }
+}

@@ -1,0 +1,311 @@
+/**
+ * Applies bound statements about schemas, sequences and types: the part of ddl.ts that is not about tables. What a
+ * statement drops on the way (CASCADE) is listed like what ddl.ts drops, so that the session removes its rows.
+ */
+import { sqlError } from "../protocol/errors.js";
+import { type CatalogEditor, relationExists } from "./catalog-editor.js";
+import { type DdlOutcome, NOTHING } from "./ddl-outcome.js";
+import { applyTypeCommand } from "./ddl-types.js";
+import type {
+  AlterSequenceCommand,
+  CreateSchemaCommand,
+  CreateSequenceCommand,
+  DropSchemaCommand,
+  DropSequenceCommand,
+  MoveCommand,
+  NamespaceCommand,
+  ObjectName,
+  RenameSchemaCommand,
+  SequenceOwner,
+} from "./namespace-command.js";
+import { quotedIdentifier } from "./relation-names.js";
+import { BUILT_IN_SCHEMAS, type SchemaDef } from "./schema.js";
+import { restartOf, type SequenceDef, type SequencePosition, sequenceShape } from "./sequence.js";
+import { dependentsOf, replaceSequenceName, withoutDefaults } from "./sequence-dependents.js";
+import type { ColumnDef, TableDef } from "./table.js";
+
+/** Where a sequence stands, as its allocator knows. */
+export type PositionOf = (sequence: SequenceDef) => SequencePosition;
+
+export function applyNamespaceCommand(
+  editor: CatalogEditor,
+  command: NamespaceCommand,
+  nowMicros: number,
+  positionOf: PositionOf,
+): DdlOutcome {
+  switch (command.kind) {
+    case "create schema":
+      return createSchema(editor, command, nowMicros);
+    case "drop schema":
+      return dropSchemas(editor, command);
+    case "rename schema":
+      return renameSchema(editor, command);
+    case "create sequence":
+      return createSequence(editor, command, nowMicros);
+    case "alter sequence":
+      return alterSequence(editor, command, nowMicros, positionOf);
+    case "drop sequence":
+      return dropSequences(editor, command);
+    case "move":
+      return move(editor, command);
+    default:
+      return applyTypeCommand(editor, command, nowMicros);
+  }
+}
+
+function at({ position }: { readonly position: number }): { position: number } | undefined {
+  return position > 0 ? { position } : undefined;
+}
+
+function createSchema(editor: CatalogEditor, command: CreateSchemaCommand, nowMicros: number): DdlOutcome {
+  const { name } = command;
+  const tag = "CREATE SCHEMA";
+  if (name.startsWith("pg_")) {
+    throw sqlError("42939", `unacceptable schema name "${name}"`, {
+      detail: 'The prefix "pg_" is reserved for system schemas.',
+    });
+  }
+  if (editor.view.hasSchema(name)) {
+    if (!command.ifNotExists) throw sqlError("42P06", `schema "${name}" already exists`);
+    return { ...NOTHING, tag, notices: [`schema "${name}" already exists, skipping`] };
+  }
+  editor.createSchema(Object.freeze({ id: editor.nextId(), name, createdAt: nowMicros }));
+  return { ...NOTHING, tag };
+}
+
+function existingSchema(editor: CatalogEditor, name: string): SchemaDef {
+  const schema = editor.view.schema(name);
+  if (schema !== null) return schema;
+  if (BUILT_IN_SCHEMAS.includes(name)) {
+    throw sqlError("2BP01", `cannot change schema ${name} because it is required by the database system`);
+  }
+  throw sqlError("3F000", `schema "${name}" does not exist`);
+}
+
+function dropSchemas(editor: CatalogEditor, command: DropSchemaCommand): DdlOutcome {
+  const notices: string[] = [];
+  const cleared: TableDef[] = [];
+  for (const name of command.names) {
+    if (!editor.view.hasSchema(name) && command.ifExists) {
+      notices.push(`schema "${name}" does not exist, skipping`);
+      continue;
+    }
+    const schema = existingSchema(editor, name);
+    const { view } = editor;
+    const tables = view.tables().filter((table) => table.schema === name);
+    const sequences = view.sequences().filter((sequence) => sequence.schema === name);
+    const types = view.types().filter((type) => type.schema === name);
+    const inside = [
+      ...tables.map((table) => `table ${quotedIdentifier(name)}.${quotedIdentifier(table.name)}`),
+      ...sequences
+        .filter((sequence) => sequence.ownedBy === null)
+        .map((sequence) => `sequence ${quotedIdentifier(name)}.${quotedIdentifier(sequence.name)}`),
+      ...types.map((type) => `type ${quotedIdentifier(name)}.${quotedIdentifier(type.name)}`),
+    ];
+    if (inside.length > 0 && !command.cascade) {
+      throw sqlError("2BP01", `cannot drop schema ${name} because other objects depend on it`, {
+        detail: inside.map((object) => `${object} depends on schema ${name}`).join("\n"),
+        hint: "Use DROP ... CASCADE to drop the dependent objects too.",
+      });
+    }
+    for (const table of tables) {
+      editor.dropTable(table);
+      cleared.push(table);
+    }
+    const dropped = applyTypeCommand(
+      editor,
+      {
+        kind: "drop type",
+        names: types.map((type) => ({ schema: name, name: type.name, position: 0 })),
+        domain: false,
+        ifExists: true,
+        cascade: true,
+      },
+      0,
+    );
+    cleared.push(...dropped.cleared);
+    for (const sequence of editor.view.sequences()) {
+      if (sequence.schema === name) dropSequence(editor, sequence, true);
+    }
+    editor.dropSchema(schema);
+    if (inside.length === 1) notices.push(`drop cascades to ${inside[0]}`);
+    else if (inside.length > 1) notices.push(`drop cascades to ${inside.length} other objects`);
+  }
+  return { ...NOTHING, tag: "DROP SCHEMA", notices, cleared };
+}
+
+function renameSchema(editor: CatalogEditor, { name, newName }: RenameSchemaCommand): DdlOutcome {
+  const schema = existingSchema(editor, name);
+  if (editor.view.hasSchema(newName)) throw sqlError("42P06", `schema "${newName}" already exists`);
+  if (newName.startsWith("pg_")) throw sqlError("42939", `unacceptable schema name "${newName}"`);
+  const { view } = editor;
+  for (const sequence of view.sequences().filter((other) => other.schema === name)) {
+    moveSequence(editor, sequence, newName, sequence.name);
+  }
+  for (const type of view.types().filter((other) => other.schema === name))
+    editor.putType({ ...type, schema: newName });
+  for (const table of editor.view.tables().filter((other) => other.schema === name)) {
+    editor.replaceTable(Object.freeze({ ...table, schema: newName }));
+  }
+  editor.dropSchema(schema);
+  editor.createSchema(Object.freeze({ ...schema, name: newName }));
+  return { ...NOTHING, tag: "ALTER SCHEMA" };
+}
+
+// ---- sequences ----
+
+function createSequence(editor: CatalogEditor, command: CreateSequenceCommand, nowMicros: number): DdlOutcome {
+  const { schema, name, options } = command;
+  const tag = "CREATE SEQUENCE";
+  if (editor.view.hasRelation(schema, name)) {
+    if (!command.ifNotExists) throw relationExists(name);
+    return { ...NOTHING, tag, notices: [`relation "${name}" already exists, skipping`] };
+  }
+  const shape = sequenceShape(options, null);
+  const ownedBy = command.owner === null ? null : ownerOf(editor, command.owner, schema);
+  const id = editor.nextId();
+  editor.createSequence(Object.freeze({ id, schema, name, ...shape, ownedBy, from: null, createdAt: nowMicros }));
+  return { ...NOTHING, tag };
+}
+
+function existingSequence(editor: CatalogEditor, name: ObjectName): SequenceDef {
+  const sequence = editor.view.sequence(name.schema, name.name);
+  if (sequence !== null) return sequence;
+  if (editor.view.hasRelation(name.schema, name.name)) {
+    throw sqlError("42809", `"${name.name}" is not a sequence`, at(name));
+  }
+  throw sqlError("42P01", `relation "${name.name}" does not exist`, at(name));
+}
+
+/** Throws 42P01, 42703, and 55000 for a table of another schema. */
+function ownerOf(editor: CatalogEditor, owner: SequenceOwner, schema: string): NonNullable<SequenceDef["ownedBy"]> {
+  const { table: name, column } = owner;
+  const table = editor.view.table(name.schema, name.name);
+  if (table === null) {
+    throw editor.view.hasRelation(name.schema, name.name)
+      ? sqlError("42809", `sequence cannot be owned by relation "${name.name}"`, at(name))
+      : sqlError("42P01", `relation "${name.name}" does not exist`, at(name));
+  }
+  if (table.schema !== schema) throw sqlError("55000", "sequence must be in same schema as table it is linked to");
+  const owned = table.columns.find((other) => other.name === column);
+  if (owned === undefined) {
+    throw sqlError("42703", `column "${column}" of relation "${table.name}" does not exist`, at(name));
+  }
+  return { tableId: table.id, columnId: owned.id };
+}
+
+function alterSequence(
+  editor: CatalogEditor,
+  command: AlterSequenceCommand,
+  nowMicros: number,
+  positionOf: PositionOf,
+): DdlOutcome {
+  const { options, owner } = command;
+  const before = existingSequence(editor, command);
+  const shape = sequenceShape(options, before);
+  const from = restartOf(shape, options, positionOf(before));
+  const ownedBy = owner === null ? before.ownedBy : owner === "none" ? null : ownerOf(editor, owner, before.schema);
+  if (owner !== null && identityColumn(editor, before) !== null) {
+    throw sqlError("0A000", "cannot change ownership of identity sequence");
+  }
+  const createdAt = Math.max(nowMicros, before.createdAt + 1);
+  editor.replaceSequence(Object.freeze({ ...before, ...shape, ownedBy, from, createdAt }));
+  return { ...NOTHING, tag: "ALTER SEQUENCE" };
+}
+
+function identityColumn(editor: CatalogEditor, { ownedBy }: SequenceDef): ColumnDef | null {
+  if (ownedBy === null) return null;
+  const table = editor.view.tables().find((other) => other.id === ownedBy.tableId);
+  const column = table?.columns.find((other) => other.id === ownedBy.columnId);
+  return column !== undefined && column.identity !== null ? column : null;
+}
+
+function dropSequences(editor: CatalogEditor, command: DropSequenceCommand): DdlOutcome {
+  const notices: string[] = [];
+  for (const name of command.names) {
+    const known = editor.view.sequence(name.schema, name.name);
+    if (known === null && command.ifExists && !editor.view.hasRelation(name.schema, name.name)) {
+      notices.push(`sequence "${name.name}" does not exist, skipping`);
+      continue;
+    }
+    if (known === null && !editor.view.hasRelation(name.schema, name.name)) {
+      throw sqlError("42P01", `sequence "${name.name}" does not exist`, at(name));
+    }
+    dropSequence(editor, known ?? existingSequence(editor, name), command.cascade);
+  }
+  return { ...NOTHING, tag: "DROP SEQUENCE", notices };
+}
+
+/** Throws 2BP01 when a column needs the sequence, unless `cascade`, which takes away the column's default. */
+function dropSequence(editor: CatalogEditor, sequence: SequenceDef, cascade: boolean): void {
+  const { name } = sequence;
+  const identity = identityColumn(editor, sequence);
+  if (identity !== null && !cascade) {
+    const message = `cannot drop sequence ${name} because column ${identity.name} requires it`;
+    throw sqlError("2BP01", message, { hint: `You can drop column ${identity.name} instead.` });
+  }
+  const dependents = dependentsOf(sequence, editor.view);
+  if (dependents.length > 0 && !cascade) {
+    throw sqlError("2BP01", `cannot drop sequence ${name} because other objects depend on it`, {
+      detail: dependents
+        .map(({ table, column }) => `default value for column ${column.name} of table ${table.name} depends on it`)
+        .join("\n"),
+      hint: "Use DROP ... CASCADE to drop the dependent objects too.",
+    });
+  }
+  for (const table of new Set(dependents.map((dependent) => dependent.table))) {
+    editor.replaceTable(withoutDefaults(table, sequence));
+  }
+  editor.dropSequence(sequence);
+}
+
+/** Defaults name their sequences by schema and name, so they follow. */
+function moveSequence(editor: CatalogEditor, sequence: SequenceDef, toSchema: string, toName: string): void {
+  const next = Object.freeze({ ...sequence, schema: toSchema, name: toName });
+  editor.replaceSequence(next);
+  for (const table of new Set(dependentsOf(sequence, editor.view).map((dependent) => dependent.table))) {
+    editor.replaceTable(replaceSequenceName(table, sequence, next));
+  }
+}
+
+// ---- ALTER … RENAME TO, SET SCHEMA ----
+
+function move(editor: CatalogEditor, command: MoveCommand): DdlOutcome {
+  const { object, schema, name, toSchema, toName } = command;
+  const same = schema === toSchema && name === toName;
+  switch (object) {
+    case "sequence": {
+      const sequence = existingSequence(editor, command);
+      if (editor.view.hasRelation(toSchema, toName)) throw relationExists(toName);
+      moveSequence(editor, sequence, toSchema, toName);
+      return { ...NOTHING, tag: "ALTER SEQUENCE" };
+    }
+    case "type": {
+      const type = editor.view.type(schema, name)!;
+      if (!same) editor.putType({ ...type, schema: toSchema, name: toName });
+      return { ...NOTHING, tag: "ALTER TYPE" };
+    }
+    case "table": {
+      if (!same) moveTable(editor, command);
+      return { ...NOTHING, tag: "ALTER TABLE" };
+    }
+  }
+}
+
+/** To another schema, with its indexes (which have no schema of their own) and the sequences of its columns. */
+function moveTable(editor: CatalogEditor, command: MoveCommand): void {
+  const { toSchema } = command;
+  const table = editor.view.table(command.schema, command.name)!;
+  const { view } = editor;
+  const sequences = view.sequencesOf(table);
+  const names = [
+    table.name,
+    ...table.indexes.map((index) => index.name),
+    ...(table.primaryKeyName === null ? [] : [table.primaryKeyName]),
+    ...sequences.map((sequence) => sequence.name),
+  ];
+  const taken = names.find((name) => view.hasRelation(toSchema, name));
+  if (taken !== undefined) throw sqlError("42P07", `relation "${taken}" already exists in schema "${toSchema}"`);
+  editor.replaceTable(Object.freeze({ ...table, schema: toSchema }));
+  for (const sequence of sequences) moveSequence(editor, sequence, toSchema, sequence.name);
+}

@@ -1,0 +1,238 @@
+/** Applies CREATE, ALTER and DROP of types. Called by ddl-namespace.ts. */
+import { sqlError } from "../protocol/errors.js";
+import type { EnumLabel } from "../protocol/values.js";
+import type { CatalogEditor } from "./catalog-editor.js";
+import { type DdlOutcome, NOTHING } from "./ddl-outcome.js";
+import type {
+  AlterDomainCommand,
+  AlterEnumCommand,
+  CreateTypeCommand,
+  DomainCheck,
+  DropTypeCommand,
+  ObjectName,
+} from "./namespace-command.js";
+import { madeUpName } from "./relation-names.js";
+import type { CheckDef, TableDef } from "./table.js";
+import { type DomainDef, type EnumDef, type TypeDef, usesType } from "./type.js";
+
+type TypeCommand = CreateTypeCommand | AlterEnumCommand | AlterDomainCommand | DropTypeCommand;
+
+export function applyTypeCommand(editor: CatalogEditor, command: TypeCommand, nowMicros: number): DdlOutcome {
+  switch (command.kind) {
+    case "create type":
+      return createType(editor, command, nowMicros);
+    case "alter enum":
+      return alterEnum(editor, command);
+    case "alter domain":
+      return alterDomain(editor, command);
+    case "drop type":
+      return dropTypes(editor, command);
+  }
+}
+
+function createType(editor: CatalogEditor, command: CreateTypeCommand, createdAt: number): DdlOutcome {
+  const { schema, name, shape } = command;
+  if (editor.view.type(schema, name) !== null || editor.view.table(schema, name) !== null) {
+    throw sqlError(
+      "42710",
+      `type "${name}" already exists`,
+      command.position > 0 ? { position: command.position } : {},
+    );
+  }
+  const named = { id: editor.nextId(), schema, name, createdAt };
+  switch (shape.kind) {
+    case "enum": {
+      const labels = shape.labels.map((label, order): EnumLabel => ({ label, order: order + 1 }));
+      editor.putType(Object.freeze({ kind: "enum", ...named, labels }));
+      return { ...NOTHING, tag: "CREATE TYPE" };
+    }
+    case "composite":
+      editor.putType(Object.freeze({ kind: "composite", ...named, fields: shape.fields }));
+      return { ...NOTHING, tag: "CREATE TYPE" };
+    case "domain": {
+      const { base, notNull, defaultSql } = shape;
+      const checks: CheckDef[] = [];
+      for (const check of shape.checks) checks.push(namedCheck(check, name, checks));
+      editor.putType(Object.freeze({ kind: "domain", ...named, base, notNull, defaultSql, checks }));
+      return { ...NOTHING, tag: "CREATE DOMAIN" };
+    }
+  }
+}
+
+/** Throws 42710 when a given name is taken. */
+function namedCheck({ name, sql }: DomainCheck, domain: string, others: readonly CheckDef[]): CheckDef {
+  const taken = (candidate: string) => others.some((other) => other.name === candidate);
+  if (name !== null && taken(name)) {
+    throw sqlError("42710", `constraint "${name}" for domain "${domain}" already exists`);
+  }
+  return { name: name ?? madeUpName(domain, [], "check", taken), sql };
+}
+
+// ---- enums ----
+
+function alterEnum(editor: CatalogEditor, command: AlterEnumCommand): DdlOutcome {
+  const type = editor.view.type(command.schema, command.name);
+  if (type?.kind !== "enum") throw sqlError("42809", `"${command.name}" is not an enum`);
+  const tag = "ALTER TYPE";
+  if (command.oldLabel !== null) {
+    editor.putType(renamedLabel(type, command.oldLabel, command.label));
+    return { ...NOTHING, tag };
+  }
+  if (type.labels.some(({ label }) => label === command.label)) {
+    if (!command.ifNotExists) throw sqlError("42710", `enum label "${command.label}" already exists`);
+    return { ...NOTHING, tag, notices: [`enum label "${command.label}" already exists, skipping`] };
+  }
+  const labels = [...type.labels];
+  labels.splice(placeOf(command, type), 0, { label: command.label, order: orderFor(command, type) });
+  editor.putType(Object.freeze({ ...type, labels }));
+  return { ...NOTHING, tag };
+}
+
+function renamedLabel(type: EnumDef, before: string, after: string): EnumDef {
+  if (!type.labels.some(({ label }) => label === before)) {
+    throw sqlError("22023", `"${before}" is not an existing enum label`);
+  }
+  if (type.labels.some(({ label }) => label === after)) {
+    throw sqlError("42710", `enum label "${after}" already exists`);
+  }
+  const labels = type.labels.map((each) => (each.label === before ? { ...each, label: after } : each));
+  return Object.freeze({ ...type, labels });
+}
+
+/** Where the new label goes among those there are. Throws 22023. */
+function placeOf({ neighbor, after }: AlterEnumCommand, { labels }: EnumDef): number {
+  if (neighbor === null) return labels.length;
+  const index = labels.findIndex(({ label }) => label === neighbor);
+  if (index < 0) throw sqlError("22023", `"${neighbor}" is not an existing enum label`);
+  return after ? index + 1 : index;
+}
+
+/** A number between those of the neighbours, so that stored values keep theirs. Throws 54000 when there is no room. */
+function orderFor(command: AlterEnumCommand, type: EnumDef): number {
+  const place = placeOf(command, type);
+  const before = type.labels[place - 1]?.order;
+  const after = type.labels[place]?.order;
+  if (before === undefined) return after === undefined ? 1 : after - 1;
+  if (after === undefined) return before + 1;
+  const between = (before + after) / 2;
+  if (between > before && between < after) return between;
+  throw sqlError("54000", `no more labels fit between "${type.labels[place - 1]!.label}" and the next one`);
+}
+
+// ---- domains ----
+
+function alterDomain(editor: CatalogEditor, command: AlterDomainCommand): DdlOutcome {
+  const { change } = command;
+  const domain = editor.view.type(command.schema, command.name);
+  if (domain?.kind !== "domain") throw sqlError("42809", `"${command.name}" is not a domain`);
+  const outcome = { ...NOTHING, tag: "ALTER DOMAIN" };
+  const put = (changes: Partial<DomainDef>) => editor.putType(Object.freeze({ ...domain, ...changes }));
+  switch (change.kind) {
+    case "default":
+      put({ defaultSql: change.sql });
+      break;
+    case "not null":
+      put({ notNull: change.notNull });
+      break;
+    case "add check":
+      put({ checks: [...domain.checks, namedCheck(change.check, domain.name, domain.checks)] });
+      break;
+    case "rename check": {
+      if (!domain.checks.some(({ name }) => name === change.name)) throw noConstraint(change.name, domain);
+      const checks = domain.checks.map((check) =>
+        check.name === change.name ? { ...check, name: change.newName } : check,
+      );
+      put({ checks });
+      break;
+    }
+    case "drop check": {
+      const checks = domain.checks.filter(({ name }) => name !== change.name);
+      if (checks.length < domain.checks.length) put({ checks });
+      else if (!change.ifExists) throw noConstraint(change.name, domain);
+      else {
+        const notice = `constraint "${change.name}" of domain "${domain.name}" does not exist, skipping`;
+        return { ...outcome, notices: [notice] };
+      }
+    }
+  }
+  return outcome;
+}
+
+function noConstraint(name: string, domain: DomainDef): Error {
+  return sqlError("42704", `constraint "${name}" of domain "${domain.name}" does not exist`);
+}
+
+// ---- DROP ----
+
+function dropTypes(editor: CatalogEditor, command: DropTypeCommand): DdlOutcome {
+  const notices: string[] = [];
+  const clearedIndexes: DdlOutcome["clearedIndexes"][number][] = [];
+  for (const name of command.names) {
+    const type = editor.view.type(name.schema, name.name);
+    if (type === null) {
+      if (!command.ifExists) throw sqlError("42704", `type "${name.name}" does not exist`);
+      notices.push(`type "${name.name}" does not exist, skipping`);
+      continue;
+    }
+    if (command.domain && type.kind !== "domain") throw sqlError("42809", `"${name.name}" is not a domain`);
+    dropType(editor, type, command, name, clearedIndexes);
+  }
+  return { ...NOTHING, tag: command.domain ? "DROP DOMAIN" : "DROP TYPE", notices, clearedIndexes };
+}
+
+/** Throws 2BP01 when something is made of the type, unless CASCADE, which drops those columns and types. */
+function dropType(
+  editor: CatalogEditor,
+  type: TypeDef,
+  command: DropTypeCommand,
+  name: ObjectName,
+  clearedIndexes: DdlOutcome["clearedIndexes"][number][],
+): void {
+  const { view } = editor;
+  const tables = view.tables().filter((table) => table.columns.some((column) => usesType(column.type, type.id)));
+  const types = view.types().filter((other) => other.id !== type.id && isMadeOf(other, type));
+  if ((tables.length > 0 || types.length > 0) && !command.cascade) {
+    throw sqlError("2BP01", `cannot drop type ${name.name} because other objects depend on it`, {
+      detail: [
+        ...tables.map((table) => `a column of table ${table.name} depends on type ${name.name}`),
+        ...types.map((other) => `type ${other.name} depends on type ${name.name}`),
+      ].join("\n"),
+      hint: "Use DROP ... CASCADE to drop the dependent objects too.",
+    });
+  }
+  for (const table of tables) {
+    const { next, indexes } = withoutColumns(table, type.id);
+    for (const index of indexes) clearedIndexes.push({ table, index });
+    for (const sequence of view.sequencesOf(table)) {
+      if (!next.columns.some((column) => column.id === sequence.ownedBy?.columnId)) editor.dropSequence(sequence);
+    }
+    editor.replaceTable(next);
+  }
+  for (const other of types) {
+    if (editor.view.typeById(other.id) !== null)
+      dropType(editor, other, command, other as unknown as ObjectName, clearedIndexes);
+  }
+  editor.dropType(type);
+}
+
+function isMadeOf(type: TypeDef, part: TypeDef): boolean {
+  if (type.kind === "domain") return usesType(type.base, part.id);
+  return type.kind === "composite" && type.fields.some((field) => usesType(field.type, part.id));
+}
+
+/** Throws 0A000 when the primary key, which rows are keyed by, has such a column. */
+function withoutColumns(table: TableDef, typeId: number) {
+  const gone = new Set(table.columns.filter((column) => usesType(column.type, typeId)).map((column) => column.id));
+  if (table.primaryKey?.some((id) => gone.has(id))) {
+    throw sqlError("0A000", `dropping a type of the primary key of table "${table.name}" is not supported`, {
+      hint: "Drop the table first.",
+    });
+  }
+  const indexes = table.indexes.filter((index) => index.columns.some((column) => gone.has(column.columnId)));
+  const next: TableDef = Object.freeze({
+    ...table,
+    columns: table.columns.filter((column) => !gone.has(column.id)),
+    indexes: table.indexes.filter((index) => !indexes.includes(index)),
+  });
+  return { next, indexes };
+}

@@ -1,0 +1,111 @@
+/**
+ * Domains: a value becomes one of a domain by being converted to the type below and then checked against the domain's
+ * conditions. coerce.ts puts the check around every such conversion.
+ */
+import type { CheckDef } from "../../catalog/table.js";
+import type { DomainDef } from "../../catalog/type.js";
+import { sqlError } from "../../protocol/errors.js";
+import { arrayOf, type SqlArray, type SqlType, type Value } from "../../protocol/values.js";
+import { compileExpr } from "../../query/expr/compile.js";
+import type { ColumnId, EvalContext, Expr, ScalarFunction } from "../../query/expr/expr.js";
+import { displayName } from "../../query/expr/types.js";
+import type { SelectStatement } from "../parse/ast.js";
+import type { QueryNode } from "../parse/ast-query.js";
+import { parseSql } from "../parse/parse.js";
+import { type Binding, columnExpr, PLAIN_QUERY } from "./binding.js";
+import { Scope } from "./scope.js";
+
+/** Whether a value of the type has to satisfy a domain's conditions. */
+export function hasDomain(type: SqlType): boolean {
+  if (type.user?.kind === "domain") return true;
+  return type.element !== null && hasDomain(type.element);
+}
+
+/** The type with what its domains are made of in their place; modifiers stay. */
+export function withoutDomains(type: SqlType): SqlType {
+  if (type.user !== undefined) return type.user.base === null ? type : withoutDomains(type.user.base);
+  return type.element === null ? type : arrayOf(withoutDomains(type.element));
+}
+
+/** `expr`, which has the type below `type` already, as a value of `type`. Throws 23502 and 23514 when it runs. */
+export function checkedAs(expr: Expr, type: SqlType, binding: Binding): Expr {
+  const check = checkOf(type, binding);
+  const fn: ScalarFunction = Object.freeze({
+    name: displayName(type),
+    args: [expr.type],
+    returns: type,
+    // Conditions may be anything; a constant that is refused must be refused when the statement runs.
+    volatility: "stable",
+    strict: false,
+    needsContext: true,
+    apply: (context: EvalContext, value: Value) => {
+      check(value, context);
+      return value;
+    },
+  });
+  return Object.freeze({ kind: "call", type, fn, args: [expr] });
+}
+
+type Check = (value: Value, context: EvalContext) => void;
+
+function checkOf(type: SqlType, binding: Binding): Check {
+  if (type.user?.kind === "domain") return domainCheck(type, binding);
+  if (type.element === null) return () => undefined;
+  const element = checkOf(type.element, binding);
+  return (value, context) => {
+    if (value !== null) for (const each of (value as SqlArray).elements) element(each, context);
+  };
+}
+
+function domainCheck(type: SqlType, binding: Binding): Check {
+  const domain = binding.env.catalog.typeById(type.user!.id) as DomainDef;
+  const below = hasDomain(domain.base) ? checkOf(domain.base, binding) : null;
+  const conditions = domain.checks.map((check) => ({ name: check.name, holds: conditionOf(check, domain, binding) }));
+  return (value, context) => {
+    below?.(value, context);
+    if (value === null && domain.notNull) {
+      throw sqlError("23502", `domain ${displayName(type)} does not allow null values`);
+    }
+    for (const { name, holds } of conditions) {
+      if (!holds(value, context)) {
+        const message = `value for domain ${displayName(type)} violates check constraint "${name}"`;
+        throw sqlError("23514", message, { constraint: name });
+      }
+    }
+  };
+}
+
+/** Definitions are immutable, so the trees of their conditions are kept with them. */
+const parsed = new WeakMap<CheckDef, QueryNode>();
+
+function parsedOf(check: CheckDef): QueryNode {
+  let query = parsed.get(check);
+  if (query === undefined) {
+    const [statement] = parseSql(`SELECT (${check.sql}) IS NOT FALSE`);
+    query = (statement!.node as SelectStatement).query;
+    parsed.set(check, query);
+  }
+  return query;
+}
+
+/** A condition over VALUE as a function of the value. It is bound as a query's only column, inside of a scope with VALUE. */
+function conditionOf(
+  check: CheckDef,
+  { base }: DomainDef,
+  binding: Binding,
+): (value: Value, context: EvalContext) => boolean {
+  const { scope, id } = valueScope(base, binding);
+  const { plan } = binding.query(parsedOf(check), scope, PLAIN_QUERY);
+  if (plan.kind !== "project") throw new Error("a query without FROM is a projection");
+  const evaluate = compileExpr(plan.exprs[0]!, (column) => (column === id ? 0 : -1));
+  return (value, context) => evaluate({ columns: [[value]], length: 1 }, 0, context) !== false;
+}
+
+/** Where conditions of a domain are bound: VALUE is a column of the type below. */
+export function valueScope(base: SqlType, binding: Binding): { readonly scope: Scope; readonly id: ColumnId } {
+  const column = binding.newColumn("value", withoutDomains(base), true);
+  const scope = new Scope(null);
+  const columns = [{ name: "value", expr: columnExpr(column) }];
+  scope.items = [{ name: null, schema: null, columns, table: null, unqualified: true, qualifiable: false }];
+  return { scope, id: column.id };
+}

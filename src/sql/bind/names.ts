@@ -1,0 +1,101 @@
+/**
+ * Which schema a name means: the search path for what is there, its first schema for what is to be made, and the
+ * session's own schema for temporary relations. Binders of every clause look names up here.
+ */
+import { isTemporarySchema, SYSTEM_SCHEMAS, TEMPORARY_ALIAS } from "../../catalog/schema.js";
+import { sqlTypeOf, type TypeDef } from "../../catalog/type.js";
+import { sqlError } from "../../protocol/errors.js";
+import type { SqlType } from "../../protocol/values.js";
+import type { Persistence } from "../parse/ast.js";
+import type { NameNode } from "../parse/ast-query.js";
+import type { BindEnvironment } from "./bound-statement.js";
+import { relationOf } from "./scope.js";
+
+interface QualifiedName {
+  readonly schema: string;
+  readonly name: string;
+  readonly position: number;
+}
+
+/** The schema that a qualifier means: `pg_temp` is the session's own. */
+export function schemaNamed(qualifier: string, env: BindEnvironment): string {
+  return qualifier === TEMPORARY_ALIAS ? (env.temporarySchema ?? TEMPORARY_ALIAS) : qualifier;
+}
+
+/** The schemas in which a name is looked up, in order. */
+export function schemasFor(qualifier: string | null, env: BindEnvironment): readonly string[] {
+  return qualifier === null ? env.searchPath : [schemaNamed(qualifier, env)];
+}
+
+/** What `find` gives in the first schema of the path that has it, else null. */
+export function firstFound<T>(
+  relation: { readonly schema: string | null; readonly name: string },
+  env: BindEnvironment,
+  find: (schema: string, name: string) => T | null,
+): T | null {
+  for (const schema of schemasFor(relation.schema, env)) {
+    const found = find(schema, relation.name);
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+/** Throws 3F000 unless the schema exists. */
+export function existingSchema(qualifier: string, env: BindEnvironment, position: number): string {
+  const schema = schemaNamed(qualifier, env);
+  if (isTemporarySchema(schema) || env.catalog.hasSchema(schema)) return schema;
+  throw sqlError("3F000", `schema "${qualifier}" does not exist`, { position });
+}
+
+/** Schema and name of something to be made. Throws 3F000, 42501 for a system schema, 42P16 for a misplaced temporary. */
+export function newName(node: NameNode, env: BindEnvironment, persistence: Persistence = "permanent"): QualifiedName {
+  const { schema: qualifier, name } = relationOf(node);
+  const { position } = node;
+  const schema = qualifier === null ? null : existingSchema(qualifier, env, position);
+  if (persistence === "temporary") {
+    if (schema !== null && !isTemporarySchema(schema)) {
+      throw sqlError("42P16", "cannot create temporary relation in non-temporary schema", { position });
+    }
+    return { schema: temporarySchemaOf(env, position), name, position };
+  }
+  if (schema === null) return { schema: creationSchema(env, position), name, position };
+  if (SYSTEM_SCHEMAS.includes(schema)) {
+    throw sqlError("42501", `permission denied for schema ${schema}`, { position });
+  }
+  return { schema, name, position };
+}
+
+function temporarySchemaOf(env: BindEnvironment, position: number): string {
+  if (env.temporarySchema !== undefined) return env.temporarySchema;
+  throw sqlError("0A000", "a temporary relation needs a session, which this statement does not have", { position });
+}
+
+/** Where a new relation without a qualifier goes. Throws 3F000 when no schema of the path exists. */
+export function creationSchema(env: BindEnvironment, position: number): string {
+  const found = env.searchPath.find(
+    (schema) => !isTemporarySchema(schema) && !SYSTEM_SCHEMAS.includes(schema) && env.catalog.hasSchema(schema),
+  );
+  if (found !== undefined) return found;
+  throw sqlError("3F000", "no schema has been selected to create in", { position });
+}
+
+/** The definition of a type that statements made, or null. */
+export function findType(path: readonly string[], env: BindEnvironment): TypeDef | null {
+  const name = path[path.length - 1]!;
+  const schema = path.length > 1 ? path[path.length - 2]! : null;
+  return firstFound({ schema, name }, env, (inSchema, typeName) => env.catalog.type(inSchema, typeName));
+}
+
+/** Throws 42704. */
+export function existingType(node: NameNode, env: BindEnvironment): TypeDef {
+  const found = findType(node.path, env);
+  if (found !== null) return found;
+  const message = `type "${node.path.join(".")}" does not exist`;
+  throw sqlError("42704", message, node.position > 0 ? { position: node.position } : undefined);
+}
+
+/** The type of a name that only statements can have made; null when there is none. */
+export function userTypeNamed(path: readonly string[], env: BindEnvironment): SqlType | null {
+  const found = findType(path, env);
+  return found === null ? null : sqlTypeOf(found);
+}

@@ -1,0 +1,110 @@
+/** Schemas, temporary tables, sequences and types as a session's statements see them. */
+import t, { type Test } from "tap";
+import { open } from "../conformance/sql-adapter.js";
+
+type Database = Awaited<ReturnType<typeof open>>;
+
+async function session(t: Test): Promise<Database> {
+  const database = await open();
+  t.teardown(() => database.close());
+  return database;
+}
+
+async function rows(database: Database, sql: string) {
+  return (await database.exec(sql)).rows;
+}
+
+async function fails(t: Test, database: Database, sql: string, code: string): Promise<void> {
+  await t.rejects(database.exec(sql), { code }, sql);
+}
+
+t.test("names are looked up along the search path", async (t) => {
+  const database = await session(t);
+  await database.exec("create schema a; create schema b; create table a.t (x int); create table b.t (y text)");
+  await database.exec("insert into a.t values (1); insert into b.t values ('one')");
+  await fails(t, database, "select * from t", "42P01");
+  await database.exec("set search_path = b, a");
+  t.same(await rows(database, "select * from t"), [["one"]]);
+  await database.exec("set search_path = a, b");
+  t.same(await rows(database, "select * from t"), [["1"]], "the plan of the same text under another path is not used");
+  t.same(await rows(database, "show search_path"), [["a, b"]]);
+  await database.exec("create table made (z int)");
+  t.same(await rows(database, "select count(*) from a.made"), [["0"]], "new relations go into the first schema");
+  await fails(t, database, "drop schema a", "2BP01");
+  await database.exec("drop schema a cascade");
+  t.same(await rows(database, "select * from t"), [["one"]]);
+  await fails(t, database, "create table nowhere.t (x int)", "3F000");
+});
+
+t.test("a setting of a transaction goes with it", async (t) => {
+  const database = await session(t);
+  await database.exec("create schema a");
+  await database.exec("begin; set search_path = a; rollback");
+  t.same(await rows(database, "show search_path"), [["public"]]);
+  await database.exec("begin; set local search_path = a");
+  t.same(await rows(database, "show search_path"), [["a"]]);
+  await database.exec("commit");
+  t.same(await rows(database, "show search_path"), [["public"]]);
+});
+
+t.test("temporary tables hide others and follow ON COMMIT", async (t) => {
+  const database = await session(t);
+  await database.exec("create table t (x int); insert into t values (1)");
+  await database.exec("create temp table t (x text); insert into t values ('temporary')");
+  t.same(await rows(database, "select * from t"), [["temporary"]]);
+  t.same(await rows(database, "select * from public.t"), [["1"]]);
+  t.same(await rows(database, "select * from pg_temp.t"), [["temporary"]]);
+  await database.exec("drop table t");
+  t.same(await rows(database, "select * from t"), [["1"]]);
+  await database.exec("begin; create temp table d (x int) on commit drop; insert into d values (1); commit");
+  await fails(t, database, "select * from d", "42P01");
+  await database.exec("create temp table e (x int) on commit delete rows; begin; insert into e values (1)");
+  t.same(await rows(database, "select * from e"), [["1"]]);
+  await database.exec("commit");
+  t.same(await rows(database, "select * from e"), []);
+});
+
+t.test("ALTER SEQUENCE goes on where the sequence stands", async (t) => {
+  const database = await session(t);
+  await database.exec("create sequence s");
+  t.same(await rows(database, "select nextval('s'), nextval('s')"), [["1", "2"]]);
+  await database.exec("alter sequence s increment by 10");
+  t.same(await rows(database, "select nextval('s')"), [["12"]]);
+  await database.exec("alter sequence s restart with 5");
+  t.same(await rows(database, "select nextval('s'), currval('s'), lastval()"), [["5", "5", "5"]]);
+  t.same(await rows(database, "select setval('s', 40, false), nextval('s')"), [["40", "40"]]);
+  await database.exec("begin; alter sequence s restart; rollback");
+  t.same(await rows(database, "select nextval('s')"), [["50"]], "RESTART is undone, values are not");
+  await database.exec("create table t (id int default nextval('s'))");
+  await fails(t, database, "drop sequence s", "2BP01");
+  await database.exec("alter sequence s rename to r; insert into t default values");
+  t.same(await rows(database, "select * from t"), [["60"]], "a default follows its sequence");
+});
+
+t.test("enums order by their labels, also by those added between", async (t) => {
+  const database = await session(t);
+  await database.exec("create type mood as enum ('sad', 'happy')");
+  await database.exec("create table t (m mood primary key); insert into t values ('happy'), ('sad')");
+  await database.exec("alter type mood add value 'ok' before 'happy'; insert into t values ('ok')");
+  t.same(await rows(database, "select m from t order by m"), [["sad"], ["ok"], ["happy"]]);
+  t.same(await rows(database, "select m from t where m > 'sad' order by m desc"), [["happy"], ["ok"]]);
+  await database.exec("alter type mood rename value 'sad' to 'blue'");
+  t.same(await rows(database, "select m from t where m = 'blue'"), [["blue"]], "stored rows follow");
+  await fails(t, database, "insert into t values ('sad')", "22P02");
+  await fails(t, database, "drop type mood", "2BP01");
+});
+
+t.test("domains are checked wherever a value becomes one", async (t) => {
+  const database = await session(t);
+  await database.exec("create domain positive as int default 7 check (value > 0)");
+  await fails(t, database, "select (-1)::positive", "23514");
+  await database.exec("create table t (a positive, b positive[] default '{1}')");
+  await database.exec("insert into t default values");
+  t.same(await rows(database, "select a, b, a + 1 from t"), [["7", "{1}", "8"]]);
+  await fails(t, database, "insert into t values (0)", "23514");
+  await fails(t, database, "insert into t values (1, '{1,-1}')", "23514");
+  await fails(t, database, "update t set a = a - 7", "23514");
+  await t.rejects(database.exec("insert into t values ($1)", [-5]), { code: "23514" }, "of a parameter");
+  await database.exec("alter domain positive set not null");
+  await fails(t, database, "insert into t values (null)", "23502");
+});
