@@ -12,6 +12,7 @@
  * workers/actor.ts makes it, gives it the port and owns the thread.
  */
 
+import { join } from "node:path";
 import type { DeriveKey } from "../directory/derive-key.js";
 import { Directory } from "../directory/directory.js";
 import type { Endpoint } from "../protocol/endpoint.js";
@@ -28,6 +29,7 @@ import {
 import type { Identity } from "../protocol/identity.js";
 import type { ActorMetrics, ActorSettings, FromActor, ToActor } from "../protocol/messages.js";
 import { SegmentCache } from "../query/exec/segments/segment-cache.js";
+import { SpillArea } from "../query/exec/spill/spill-area.js";
 import { directoryHandlers } from "./handlers/directory.js";
 import type { Handler } from "./handlers/handler.js";
 import { queryHandlers } from "./handlers/query.js";
@@ -70,7 +72,9 @@ export class Actor {
   private readonly scheduler = new Scheduler();
   private readonly replies = new ReplyWriter();
   private readonly idempotency: Idempotency;
-  private readonly segments: SegmentCache;
+  /** For all partitions together, as is `spill`. */
+  readonly segments: SegmentCache;
+  readonly spill: SpillArea | null;
   /** Requests that did not end at once, by id. */
   private readonly running = new Map<number, Request>();
   private readonly unflushed = new Set<Partition>();
@@ -85,7 +89,10 @@ export class Actor {
     private readonly settings: ActorSettings,
     private readonly output: ActorSurroundings,
   ) {
-    this.segments = new SegmentCache(settings.config.storage.columnSegmentBytes);
+    const { columnSegmentBytes, spillBytesMax } = settings.config.storage;
+    this.segments = new SegmentCache(columnSegmentBytes);
+    const directory = join(settings.dataDirectory, `spill-${settings.actor}`);
+    this.spill = spillBytesMax > 0 ? new SpillArea(directory, spillBytesMax) : null;
     this.idempotency = new Idempotency(settings.config.idempotency.windowHours * 3_600_000);
     this.sweeper = setInterval(() => this.sweep(), SWEEP_INTERVAL_MS).unref();
   }
@@ -103,7 +110,7 @@ export class Actor {
           undone: (first, error) => actor.undone(actor.partitions.get(number)!, first, error),
           failed: (error) => output.failed(error),
         },
-        actor.segments,
+        actor,
       );
       actor.partitions.set(number, partition);
     }

@@ -2,6 +2,7 @@
 import type { DbError } from "../protocol/errors.js";
 import type { ActorSettings } from "../protocol/messages.js";
 import type { SegmentCache } from "../query/exec/segments/segment-cache.js";
+import type { SpillArea } from "../query/exec/spill/spill-area.js";
 import { openShardOnDisk, partitionDirectory } from "../storage/shard-on-disk.js";
 import { Partition } from "./partition.js";
 
@@ -19,7 +20,7 @@ export async function openPartition(
   settings: ActorSettings,
   number: number,
   events: PartitionEvents,
-  segments?: SegmentCache,
+  shared?: { readonly segments: SegmentCache; readonly spill: SpillArea | null },
 ): Promise<Partition> {
   const { storage } = settings.config;
   const directory = partitionDirectory(settings.dataDirectory, number);
@@ -35,5 +36,5 @@ export async function openPartition(
     onFlushFailed: (first, _last, error) => events.undone(first, error),
     onFailed: events.failed,
   });
-  return new Partition(number, shard, settings.config, events.wroteSomething, segments);
+  return new Partition(number, shard, settings.config, events.wroteSomething, shared?.segments, shared?.spill);
 }

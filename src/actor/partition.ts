@@ -10,6 +10,7 @@ import { TENANTS_IN_MEMORY_MAX } from "../protocol/limits.js";
 import type { PartitionMetrics } from "../protocol/messages.js";
 import { createRowNumbers, type RowNumbers } from "../query/exec/row-numbers.js";
 import { SegmentCache } from "../query/exec/segments/segment-cache.js";
+import type { SpillArea } from "../query/exec/spill/spill-area.js";
 import type { Shard } from "../storage/shard.js";
 import { InteractiveTransactions } from "./interactive-transactions.js";
 import { OutputGate } from "./output-gate.js";
@@ -32,6 +33,8 @@ export class Partition implements TenantHost {
     readonly wroteSomething: () => void,
     /** Shared by the partitions of an actor. */
     readonly segments = new SegmentCache(config.storage.columnSegmentBytes),
+    /** Likewise; null: statements must fit into their memory. */
+    readonly spill: SpillArea | null = null,
   ) {
     shard.onApplied = (operations) => segments.applied(operations);
     this.rowNumbers = this.freshRowNumbers();

@@ -362,6 +362,7 @@ export class Session {
       params,
       rowNumbers: this.tenant.partition.rowNumbers,
       segments: this.tenant.partition.segments,
+      spill: this.tenant.partition.spill,
       transactionMicros: this.transactionMicros,
       statementMicros: this.transaction === null ? this.transactionMicros : nowMicros(),
       timeZone: this.settings.timeZone,

@@ -9,6 +9,7 @@ import { TenantStatistics } from "../catalog/table-statistics.js";
 import type { Config } from "../protocol/config.js";
 import type { RowNumbers } from "../query/exec/row-numbers.js";
 import type { SegmentCache } from "../query/exec/segments/segment-cache.js";
+import type { SpillArea } from "../query/exec/spill/spill-area.js";
 import type { Shard } from "../storage/shard.js";
 import type { Transaction } from "../storage/store.js";
 import { PlanCache } from "./plan-cache.js";
@@ -21,6 +22,7 @@ export interface TenantHost {
   readonly rowNumbers: RowNumbers;
   readonly sequences: Sequences;
   readonly segments: SegmentCache;
+  readonly spill: SpillArea | null;
   /** Has the shard flushed at the end of this turn. */
   wroteSomething(): void;
 }

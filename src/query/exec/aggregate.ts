@@ -1,8 +1,11 @@
 /**
  * GROUP BY and aggregates by hashing: each row gets the number of its group, each call keeps a state per group.
  * Groups come out in the order of their first rows. Without GROUP BY there is one group, also over no rows.
+ *
+ * When the statement's memory is full of groups, rows of further groups go to disk, dealt out by their keys; they are
+ * aggregated in the same way, one file after the other, when the groups in memory are done.
  */
-import type { Value } from "../../protocol/values.js";
+import type { SqlType, Value } from "../../protocol/values.js";
 import type { HashKey } from "../expr/compare.js";
 import type { SlotOf } from "../expr/compile.js";
 import type { Batch, Expr } from "../expr/expr.js";
@@ -19,6 +22,8 @@ import { ChunkGroups } from "./segments/chunk-groups.js";
 import { Chunk } from "./segments/segment-scan.js";
 import { compileVectorAccumulator } from "./segments/vector-accumulator.js";
 import { compileAll, type EvaluateAll, slotsOf } from "./slots.js";
+import { DEPTH_MAX, Partitions } from "./spill/partitions.js";
+import { canSpill, type Run, RunScan } from "./spill/spilled-rows.js";
 import { bytesOf } from "./value-bytes.js";
 
 interface AggregateProgram {
@@ -30,11 +35,15 @@ interface AggregateProgram {
   readonly groupColumns: readonly number[] | null;
   /** Slots that each call reads. */
   readonly callSlots: readonly (readonly number[])[];
+  /** Of the input; null if there is one that cannot be put on disk. */
+  readonly spillTypes: readonly SqlType[] | null;
 }
 
 export function compileAggregate(plan: AggregatePlan, input: Open): Open {
   const slotOf = slotsOf(plan.input.columns);
+  const types = plan.input.columns.map((column) => column.type);
   const program: AggregateProgram = {
+    spillTypes: plan.groups.length > 0 && canSpill(types) ? types : null,
     groups: plan.groups.map((expr) => compileAll(expr, slotOf)),
     keyOf: rowKeyOf(plan.groups.map((expr) => expr.type)),
     calls: plan.calls.map((call) => compileVectorAccumulator(call, slotOf) ?? compileAccumulator(call, slotOf)),
@@ -63,19 +72,24 @@ const STATE_BYTES = 48;
 class AggregateOperator implements Operator {
   private readonly numbers = new Map<HashKey | null, number>();
   /** Values of the group expressions, by group. */
-  private readonly groupColumns: Value[][];
-  private readonly calls: readonly Accumulator[];
+  private groupColumns: Value[][];
+  private calls: readonly Accumulator[];
   private groupOf = new Int32Array(0);
   private readonly chunkGroups: ChunkGroups | null;
   private readonly scratch: Value[][];
   private groupCount = 0;
   private position = -1;
   private bytes = 0;
+  private overflow: Partitions | null = null;
+  private later: readonly Run[] | null = null;
+  private laterPosition = 0;
+  private current: AggregateOperator | null = null;
 
   constructor(
     private readonly program: AggregateProgram,
     private readonly input: Operator,
     private readonly context: ExecContext,
+    private readonly depth = 0,
   ) {
     this.groupColumns = emptyColumns(program.groups.length);
     this.scratch = emptyColumns(program.groups.length);
@@ -92,14 +106,53 @@ class AggregateOperator implements Operator {
   }
 
   next(): Pulled {
-    if (this.position >= 0) return this.emit();
+    if (this.later !== null) return this.nextOfLater(this.later);
+    if (this.position >= 0) return this.emitAll();
     return drain(this.input, this.consume, () => {
       this.position = 0;
-      return this.emit();
+      return this.emitAll();
     });
   }
 
+  /** The groups in memory, then those on disk. */
+  private emitAll(): Pulled {
+    const batch = this.emit();
+    if (batch !== null || this.overflow === null) return batch;
+    this.later = this.overflow.finish();
+    this.calls = [];
+    this.groupColumns = [];
+    this.numbers.clear();
+    this.release();
+    return this.nextOfLater(this.later);
+  }
+
+  private nextOfLater(runs: readonly Run[]): Pulled {
+    for (;;) {
+      if (this.current === null) {
+        const run = runs[this.laterPosition++];
+        if (run === undefined) return null;
+        const { program, context } = this;
+        this.current = new AggregateOperator(program, new RunScan(run, context), context, this.depth + 1);
+      }
+      const batch = this.current.next();
+      if (batch instanceof Promise) return batch.then((arrived) => this.ofCurrent(arrived) ?? this.next());
+      const made = this.ofCurrent(batch);
+      if (made !== null) return made;
+    }
+  }
+
+  private ofCurrent(batch: Batch | null): Batch | null {
+    if (batch !== null) return batch;
+    this.current?.close();
+    this.current = null;
+    return null;
+  }
+
   private readonly consume = (batch: Batch): void => {
+    if (this.overflow !== null || this.isFull()) {
+      this.consumeKnown(batch);
+      return;
+    }
     if (batch instanceof Chunk) {
       this.consumeChunk(batch);
       return;
@@ -118,6 +171,33 @@ class AggregateOperator implements Operator {
       const bytes = call.addChunk?.(chunk, groupOf) ?? null;
       this.reserve(bytes ?? call.add(chunk.only(callSlots[i]!), groupOf ?? this.groupNumbers(chunk.length)));
     }
+  }
+
+  private isFull(): boolean {
+    const { program, context } = this;
+    if (program.spillTypes === null || context.spill === null || this.depth >= DEPTH_MAX) return false;
+    return context.statement.isCrowded(this.bytes);
+  }
+
+  /** Rows of groups that are in memory are added to them, the others go to disk. */
+  private consumeKnown({ columns, length }: Batch): void {
+    const { program, context, numbers } = this;
+    this.overflow ??= new Partitions(context.spill!, program.spillTypes!, context, this.depth);
+    const batch = { columns, length };
+    const values = program.groups.map((group, i) => group(batch, context, this.scratch[i]!));
+    const groupOf = this.groupNumbers(length);
+    const known: number[] = [];
+    for (let row = 0; row < length; row++) {
+      const key = program.keyOf(values, row);
+      const number = numbers.get(key);
+      if (number === undefined) this.overflow.add(key, columns, row);
+      else {
+        groupOf[known.length] = number;
+        known.push(row);
+      }
+    }
+    const kept = { columns: columns.map((column) => known.map((row) => column[row]!)), length: known.length };
+    for (const call of this.calls) this.reserve(call.add(kept, groupOf));
   }
 
   private assignGroups(batch: Batch): Int32Array {
@@ -178,9 +258,16 @@ class AggregateOperator implements Operator {
     return { columns, length: to - from };
   }
 
-  close(): void {
+  private release(): void {
     this.context.statement.release(this.bytes);
     this.bytes = 0;
+  }
+
+  close(): void {
+    this.release();
+    this.current?.close();
+    this.current = null;
+    this.overflow?.close();
     this.input.close();
   }
 }

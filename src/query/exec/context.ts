@@ -17,6 +17,7 @@ import type { CommonTable } from "../plan/plan.js";
 import type { ConstraintEvent } from "./constraint-event.js";
 import type { RowNumbers } from "./row-numbers.js";
 import type { SegmentCache } from "./segments/segment-cache.js";
+import type { SpillArea } from "./spill/spill-area.js";
 
 /** The expressions of a table's definition, bound as the transaction sees the catalog. */
 export type BindTable = (table: TableDef, tx: Transaction) => BoundTable;
@@ -40,6 +41,8 @@ export interface ExecContext extends EvalContext {
   readonly rowNumbers: RowNumbers;
   /** Column segments of the actor's tables; null: scans read records. */
   readonly segments: SegmentCache | null;
+  /** Where operators put rows that do not fit into the statement's memory; null: they end in 53200. */
+  readonly spill: SpillArea | null;
   /** Rows of a full batch: BATCH_ROWS, less in tests. */
   readonly batchRows: number;
   readonly statement: StatementState;
@@ -62,6 +65,9 @@ export interface CommonRows {
   close(): void;
 }
 
+/** Part of a statement's memory beyond which operators go to disk; the rest is for what they need to do so. */
+const CROWDED_SHARE = 0.6;
+
 /** What changes while a statement runs: counters, reserved memory, results of uncorrelated subqueries. */
 export class StatementState {
   /** Rows that INSERT, UPDATE or DELETE changed. */
@@ -70,6 +76,8 @@ export class StatementState {
   memoryBytes = 0;
   /** The most that `memoryBytes` was. */
   memoryBytesPeak = 0;
+  /** Bytes that operators have in temporary files now. */
+  spilledBytes = 0;
   /** Rows of WITH tables that are open. */
   commonRows: Map<CommonTable, CommonRows> | null = null;
   /** What is left to check when the statement ends. */
@@ -88,6 +96,14 @@ export class StatementState {
         hint: `The statement needs more than its memory bound of ${this.memoryBytesMax} bytes (memoryBytesMax).`,
       });
     }
+  }
+
+  /**
+   * True when an operator that holds `held` bytes should rather put them on disk: the memory is nearly used up, and
+   * this operator has a good part of it.
+   */
+  isCrowded(held: number): boolean {
+    return this.memoryBytes > this.memoryBytesMax * CROWDED_SHARE && held > this.memoryBytesMax / 16;
   }
 
   release(bytes: number): void {

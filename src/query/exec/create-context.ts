@@ -5,6 +5,7 @@ import type { Transaction } from "../../storage/store.js";
 import { type BindTable, type ExecContext, type ExecServices, StatementState } from "./context.js";
 import type { RowNumbers } from "./row-numbers.js";
 import type { SegmentCache } from "./segments/segment-cache.js";
+import type { SpillArea } from "./spill/spill-area.js";
 import { runSubquery } from "./subquery.js";
 
 export interface ContextInit {
@@ -22,6 +23,7 @@ export interface ContextInit {
   readonly memoryBytesMax: number;
   readonly batchRows?: number;
   readonly segments?: SegmentCache | null;
+  readonly spill?: SpillArea | null;
   /** Throws when the statement was cancelled or ran past its deadline. */
   checkpoint(): void;
   shouldYield(): boolean;
@@ -45,6 +47,7 @@ export function createContext(init: ContextInit): ExecContext {
     timeZone: init.timeZone,
     outer: null,
     segments: init.segments ?? null,
+    spill: init.spill ?? null,
     batchRows: init.batchRows ?? BATCH_ROWS,
     bindTable: init.bindTable ?? null,
     statement: new StatementState(init.memoryBytesMax),

@@ -9,10 +9,12 @@ import type { HashJoinPlan } from "../plan/plan.js";
 import type { ExecContext } from "./context.js";
 import { SET_ENTRY_BYTES } from "./distinct.js";
 import { JoinOperator, type JoinProgram, type Matcher } from "./join-rows.js";
-import type { Open } from "./operator.js";
+import type { Open, Operator } from "./operator.js";
 import { emptyColumns, RowBuffer } from "./row-buffer.js";
 import { type RowKeyOf, rowKeyOf } from "./row-key.js";
 import { compileAll, compileCondition, type EvaluateAll, slotsOf } from "./slots.js";
+import type { JoinSpill } from "./spill/spilled-join.js";
+import { canSpill } from "./spill/spilled-rows.js";
 import { bytesOf } from "./value-bytes.js";
 
 interface HashProgram {
@@ -37,9 +39,29 @@ export function compileHashJoin(plan: HashJoinPlan, left: Open, right: Open): Op
     leftKeyOf: rowKeyOf(plan.leftKeys.map((key) => key.type)),
     rightKeyOf: rowKeyOf(plan.rightKeys.map((key) => key.type)),
   };
-  return (context) => {
+  const open = (from: Operator, to: Operator, context: ExecContext, depth: number): Operator => {
     const rows = new RowBuffer(plan.right.columns, context);
-    return new JoinOperator(program, left(context), right(context), rows, new HashMatcher(hash, context), context);
+    return new JoinOperator(program, from, to, rows, new HashMatcher(hash, context), context, spill, depth);
+  };
+  const spill = spillOf(plan, hash, open);
+  return (context) => open(left(context), right(context), context, 0);
+}
+
+/** Null when the join must stay in memory: somebody relies on the left rows' order, or a column cannot be stored. */
+function spillOf(plan: HashJoinPlan, hash: HashProgram, open: JoinSpill["open"]): JoinSpill | null {
+  const leftTypes = plan.left.columns.map((column) => column.type);
+  const rightTypes = plan.right.columns.map((column) => column.type);
+  if (plan.keepsLeftOrder === true || !canSpill([...leftTypes, ...rightTypes])) return null;
+  const keysOf = (keys: readonly EvaluateAll[], keyOf: RowKeyOf) => (batch: Batch, context: ExecContext) => {
+    const values = keys.map((key) => key(batch, context, []));
+    return (row: number) => keyOf(values, row);
+  };
+  return {
+    leftTypes,
+    rightTypes,
+    leftKeys: keysOf(hash.leftKeys, hash.leftKeyOf),
+    rightKeys: keysOf(hash.rightKeys, hash.rightKeyOf),
+    open,
   };
 }
 
@@ -52,7 +74,7 @@ class HashMatcher implements Matcher {
   private readonly tails: number[] = [];
   private readonly scratch: Value[][];
   private probeKeys: readonly ArrayLike<Value>[] = [];
-  private bytes = 0;
+  bytes = 0;
 
   constructor(
     private readonly program: HashProgram,
@@ -99,6 +121,9 @@ class HashMatcher implements Matcher {
   }
 
   release(): void {
+    this.heads.clear();
+    this.nexts.length = 0;
+    this.tails.length = 0;
     this.context.statement.release(this.bytes);
     this.bytes = 0;
   }

@@ -13,6 +13,8 @@ import type { JoinType } from "../plan/plan.js";
 import type { ExecContext } from "./context.js";
 import { drain, type Operator, type Pulled } from "./operator.js";
 import { emptyColumns, type RowBuffer } from "./row-buffer.js";
+import { DEPTH_MAX } from "./spill/partitions.js";
+import { type JoinSpill, SpilledJoin } from "./spill/spilled-join.js";
 
 /** Finds right rows for left rows. −1: there is no (further) one. */
 export interface Matcher {
@@ -22,7 +24,9 @@ export interface Matcher {
   probe(batch: Batch): void;
   first(row: number): number;
   following(candidate: number): number;
-  /** Gives back memory of its own. */
+  /** Memory of its own. */
+  readonly bytes: number;
+  /** Forgets everything and gives its memory back. */
   release(): void;
 }
 
@@ -51,6 +55,7 @@ export class JoinOperator implements Operator {
   private readonly rightMatched: boolean[] = [];
   private unmatchedFrom = -1;
   private budget = CANDIDATES_PER_TURN_CHECK;
+  private spilled: SpilledJoin | null = null;
 
   constructor(
     private readonly program: JoinProgram,
@@ -59,18 +64,25 @@ export class JoinOperator implements Operator {
     private readonly rightRows: RowBuffer,
     private readonly matcher: Matcher,
     private readonly context: ExecContext,
+    /** Null: the right rows must fit into memory. */
+    private readonly spill: JoinSpill | null = null,
+    private readonly depth = 0,
   ) {
     this.out = emptyColumns(program.leftWidth + program.rightWidth);
     this.view = { columns: this.out, length: 0 };
   }
 
   next(): Pulled {
-    if (this.built) return this.produce();
+    if (this.built) return this.spilled === null ? this.produce() : this.spilled.next();
     const { rightRows, matcher, program } = this;
     const keepsRight = program.type === "right" || program.type === "full";
     return drain(
       this.right,
       (batch) => {
+        if (this.spilled !== null || this.isFull()) {
+          this.spillRight(batch);
+          return;
+        }
         const first = rightRows.length;
         rightRows.append(batch);
         matcher.build(batch, first);
@@ -78,12 +90,31 @@ export class JoinOperator implements Operator {
       },
       () => {
         this.built = true;
+        if (this.spilled !== null) return this.spilled.start(this.left);
         const { type } = program;
         // Without right rows these types have no result, whatever the left side holds.
         if (rightRows.length === 0 && (type === "inner" || type === "right" || type === "semi")) return null;
         return this.produce();
       },
     );
+  }
+
+  private isFull(): boolean {
+    const { context, rightRows, matcher } = this;
+    if (this.spill === null || context.spill === null || this.depth >= DEPTH_MAX) return false;
+    return context.statement.isCrowded(rightRows.bytes + matcher.bytes);
+  }
+
+  /** Puts the batch on disk, and at the first time all right rows that came before it. */
+  private spillRight(batch: Batch): void {
+    if (this.spilled === null) {
+      this.spilled = new SpilledJoin(this.spill!, this.context, this.depth);
+      this.spilled.addRight(this.rightRows);
+      this.rightRows.clear();
+      this.rightMatched.length = 0;
+      this.matcher.release();
+    }
+    this.spilled.addRight(batch);
   }
 
   private produce(): Pulled {
@@ -222,6 +253,7 @@ export class JoinOperator implements Operator {
   }
 
   close(): void {
+    this.spilled?.close();
     this.matcher.release();
     this.rightRows.release();
     this.left.close();

@@ -20,6 +20,7 @@ export function compileNestedLoopJoin(plan: JoinPlan, left: Open, right: Open): 
 
 function everyRow(rows: RowBuffer): Matcher {
   return {
+    bytes: 0,
     build() {},
     probe() {},
     first: () => (rows.length > 0 ? 0 : -1),

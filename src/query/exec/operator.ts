@@ -46,29 +46,38 @@ function stepOrPull(batch: Batch | null, input: Operator, step: Step): Pulled {
   return made === undefined ? pull(input, step) : made;
 }
 
-/** Gives every batch of the input to `consume`, then answers with `finish()`. */
+/** Gives every batch of the input to `consume`, which may wait, then answers with `finish()`. */
 export function drain<T>(
   input: Operator,
-  consume: (batch: Batch) => void,
+  consume: (batch: Batch) => void | Promise<void>,
   finish: () => T | Promise<T>,
 ): T | Promise<T> {
   for (;;) {
     const batch = input.next();
     if (batch instanceof Promise) return drainLater(batch, input, consume, finish);
     if (batch === null) return finish();
-    consume(batch);
+    const pending = consume(batch);
+    if (pending instanceof Promise) {
+      return drainLater(
+        pending.then(() => input.next()),
+        input,
+        consume,
+        finish,
+      );
+    }
   }
 }
 
 async function drainLater<T>(
   pending: Promise<Batch | null>,
   input: Operator,
-  consume: (batch: Batch) => void,
+  consume: (batch: Batch) => void | Promise<void>,
   finish: () => T | Promise<T>,
 ): Promise<T> {
   let batch = await pending;
   while (batch !== null) {
-    consume(batch);
+    const consumed = consume(batch);
+    if (consumed instanceof Promise) await consumed;
     batch = await input.next();
   }
   return finish();

@@ -11,7 +11,8 @@ import { type ColumnBytes, columnBytesOf } from "./value-bytes.js";
 export class RowBuffer implements Batch {
   readonly columns: Value[][];
   length = 0;
-  private bytes = 0;
+  /** What it has reserved. */
+  bytes = 0;
   private readonly measures: readonly ColumnBytes[];
 
   constructor(
@@ -24,7 +25,7 @@ export class RowBuffer implements Batch {
 
   /** Copies the batch's rows. Throws 53200 when they do not fit into the statement's memory. */
   append(batch: Batch): void {
-    this.reserve(batch.columns, batch.length);
+    this.reserve(batch);
     for (let c = 0; c < this.columns.length; c++) {
       const to = this.columns[c]!;
       const from = batch.columns[c]!;
@@ -49,9 +50,22 @@ export class RowBuffer implements Batch {
     this.bytes = 0;
   }
 
-  private reserve(columns: readonly ArrayLike<Value>[], length: number): void {
+  /** Forgets the rows, and gives their memory back. */
+  clear(): void {
+    for (let c = 0; c < this.columns.length; c++) this.columns[c] = [];
+    this.length = 0;
+    this.release();
+  }
+
+  /** Estimated bytes that the batch's rows would take. */
+  bytesOf(batch: Batch): number {
     let bytes = 0;
-    for (let c = 0; c < this.measures.length; c++) bytes += this.measures[c]!(columns[c]!, length);
+    for (let c = 0; c < this.measures.length; c++) bytes += this.measures[c]!(batch.columns[c]!, batch.length);
+    return bytes;
+  }
+
+  private reserve(batch: Batch): void {
+    const bytes = this.bytesOf(batch);
     this.bytes += bytes;
     this.context.statement.reserve(bytes);
   }

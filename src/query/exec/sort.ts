@@ -1,12 +1,19 @@
-/** ORDER BY: keeps all rows, sorts their numbers, and hands the rows on in that order. */
-import type { Value } from "../../protocol/values.js";
+/**
+ * ORDER BY: keeps all rows, sorts their numbers, and hands the rows on in that order. Rows that do not fit into the
+ * statement's memory go to disk in sorted runs, which are merged at the end (Knuth, The Art of Computer Programming 3,
+ * §5.4).
+ */
+import type { SqlType, Value } from "../../protocol/values.js";
 import type { Batch } from "../expr/expr.js";
 import type { OutputColumn, SortKey, SortPlan } from "../plan/plan.js";
 import type { ExecContext } from "./context.js";
-import { after, drain, type Open, type Operator, type Pulled } from "./operator.js";
+import { after, drain, inTurns, type Open, type Operator, type Pulled } from "./operator.js";
 import { emptyColumns, RowBuffer } from "./row-buffer.js";
 import { compileAll, type EvaluateAll, slotsOf } from "./slots.js";
 import { type RowOrderOf, rowOrderOf, sortRows } from "./sort-rows.js";
+import { RunMerge } from "./spill/run-merge.js";
+import type { SpillFile } from "./spill/spill-area.js";
+import { canSpill, type Run, RunWriter } from "./spill/spilled-rows.js";
 import { type ColumnBytes, columnBytesOf } from "./value-bytes.js";
 
 export interface SortProgram {
@@ -14,11 +21,15 @@ export interface SortProgram {
   readonly keys: readonly EvaluateAll[];
   readonly keyBytes: readonly ColumnBytes[];
   readonly orderOf: RowOrderOf;
+  /** Of the keys and then of the columns; null if there is one that cannot be put on disk. */
+  readonly spillTypes: readonly SqlType[] | null;
 }
 
 export function compileSortKeys(columns: readonly OutputColumn[], keys: readonly SortKey[]): SortProgram {
   const slotOf = slotsOf(columns);
+  const types = [...keys.map((key) => key.expr.type), ...columns.map((column) => column.type)];
   return {
+    spillTypes: canSpill(types) ? types : null,
     columns,
     keys: keys.map((key) => compileAll(key.expr, slotOf)),
     keyBytes: keys.map((key) => columnBytesOf(key.expr.type)),
@@ -38,6 +49,9 @@ class SortOperator implements Operator {
   private order: Uint32Array | null = null;
   private position = 0;
   private keyBytes = 0;
+  private file: SpillFile | null = null;
+  private readonly runs: Run[] = [];
+  private merge: RunMerge | null = null;
 
   constructor(
     private readonly program: SortProgram,
@@ -50,16 +64,34 @@ class SortOperator implements Operator {
   }
 
   next(): Pulled {
+    if (this.merge !== null) return this.merge.next();
     if (this.order !== null) return this.emit();
-    return drain(this.input, this.append, () =>
-      after(sortRows(this.context, this.rows.length, this.program.orderOf(this.keys)), (order) => {
+    return drain(this.input, this.append, () => {
+      if (this.runs.length > 0) return after(this.spillRun(), () => this.startMerge().next());
+      return after(this.sorted(), (order) => {
         this.order = order;
         return this.emit();
-      }),
-    );
+      });
+    });
   }
 
-  private readonly append = (batch: Batch): void => {
+  private sorted(): Uint32Array | Promise<Uint32Array> {
+    return sortRows(this.context, this.rows.length, this.program.orderOf(this.keys));
+  }
+
+  private readonly append = (batch: Batch): void | Promise<void> => {
+    const { context, program } = this;
+    const isFull = program.spillTypes !== null && context.statement.isCrowded(this.keyBytes + this.rows.bytes);
+    if (!isFull || context.spill === null) {
+      this.keep(batch);
+      return;
+    }
+    const spilled = this.spillRun();
+    if (spilled instanceof Promise) return spilled.then(() => this.keep(batch));
+    this.keep(batch);
+  };
+
+  private keep(batch: Batch): void {
     const { program, context, rows } = this;
     let bytes = 4 * batch.length;
     for (let k = 0; k < program.keys.length; k++) {
@@ -71,7 +103,35 @@ class SortOperator implements Operator {
     this.keyBytes += bytes;
     context.statement.reserve(bytes);
     rows.append(batch);
-  };
+  }
+
+  /** The rows that are held go to disk as one sorted run. */
+  private spillRun(): void | Promise<void> {
+    const { context, rows, keys, program } = this;
+    if (rows.length === 0) return;
+    return after(this.sorted(), (order) => {
+      this.file ??= context.spill!.open(context.statement);
+      const writer = new RunWriter(this.file, program.spillTypes!, context.statement);
+      const columns = [...keys, ...rows.columns];
+      const write = (i: number) => writer.add(columns, order[i]!);
+      return inTurns(context, order.length, write, () => {
+        this.runs.push(writer.finish());
+        this.forget();
+      });
+    });
+  }
+
+  private forget(): void {
+    this.context.statement.release(this.keyBytes);
+    this.keyBytes = 0;
+    for (let k = 0; k < this.keys.length; k++) this.keys[k] = [];
+    this.rows.clear();
+  }
+
+  private startMerge(): RunMerge {
+    this.merge = new RunMerge(this.runs, this.program.keys.length, this.program.orderOf, this.context);
+    return this.merge;
+  }
 
   private emit(): Batch | null {
     const from = this.position;
@@ -81,6 +141,8 @@ class SortOperator implements Operator {
   }
 
   close(): void {
+    this.merge?.close();
+    this.file?.close();
     this.context.statement.release(this.keyBytes);
     this.keyBytes = 0;
     this.rows.release();

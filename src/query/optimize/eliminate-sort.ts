@@ -79,7 +79,9 @@ function ordered(plan: Plan, wanted: readonly Wanted[] | null, mayUseIndex: bool
       const fromLeft = wanted.every(({ id }) => plan.left.columns.some((column) => column.id === id));
       if (!fromLeft || plan.type === "right" || plan.type === "full") return null;
       const left = ordered(plan.left, wanted, false);
-      return left === null ? null : withChildren(plan, [left, plan.right]);
+      if (left === null) return null;
+      const joined = withChildren(plan, [left, plan.right]);
+      return joined.kind === "hashjoin" ? Object.freeze({ ...joined, keepsLeftOrder: true as const }) : joined;
     }
     default:
       return null;

@@ -362,6 +362,8 @@ export interface HashJoinPlan extends Node {
   readonly right: Plan;
   readonly leftKeys: readonly Expr[];
   readonly rightKeys: readonly Expr[];
+  /** Set by eliminate-sort: the rows must come in the order of the left side, so the join must not go to disk. */
+  readonly keepsLeftOrder?: true;
   readonly residual: Expr | null;
 }
 

@@ -1,0 +1,95 @@
+/**
+ * Where statements put rows that do not fit into their memory: files in one directory of the data directory, which
+ * belongs to one actor. A file has no name any more once it is open, so whatever ends the statement or the process
+ * takes it away; a name that a crash left between the two is removed when the area is made.
+ */
+import { closeSync, mkdirSync, openSync, readSync, rmSync, unlinkSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import { DbError } from "../../../protocol/errors.js";
+import type { StatementState } from "../context.js";
+
+export class SpillArea {
+  /** Bytes in open files now, and written since the start. */
+  bytes = 0;
+  bytesWritten = 0;
+  private files = 0;
+
+  /** Owns the directory: removes it with all that is in it, and makes it when the first file is needed. */
+  constructor(
+    private readonly directory: string,
+    /** Bytes that one statement may have in files at a time. */
+    readonly statementBytesMax: number,
+  ) {
+    rmSync(directory, { recursive: true, force: true });
+  }
+
+  /** A new file for the statement. Throws disk_full as `SpillFile.write` does. */
+  open(statement: StatementState): SpillFile {
+    try {
+      mkdirSync(this.directory, { recursive: true });
+      const path = join(this.directory, `rows-${++this.files}`);
+      const descriptor = openSync(path, "w+");
+      unlinkSync(path);
+      return new SpillFile(this, statement, descriptor);
+    } catch (error) {
+      throw diskError(error);
+    }
+  }
+}
+
+export class SpillFile {
+  /** Bytes written. */
+  length = 0;
+  private isOpen = true;
+
+  constructor(
+    private readonly area: SpillArea,
+    private readonly statement: StatementState,
+    private readonly descriptor: number,
+  ) {}
+
+  /** Appends. Throws 53400 past the statement's bound, disk_full when the disk refuses. */
+  write(bytes: Uint8Array): void {
+    const { area, statement } = this;
+    if (statement.spilledBytes + bytes.length > area.statementBytesMax) {
+      throw new DbError(
+        "query_error",
+        `temporary file size exceeds spill_bytes_max (${area.statementBytesMax} bytes)`,
+        {
+          sqlstate: "53400",
+        },
+      );
+    }
+    try {
+      for (let from = 0; from < bytes.length; ) {
+        from += writeSync(this.descriptor, bytes, from, bytes.length - from, this.length + from);
+      }
+    } catch (error) {
+      throw diskError(error);
+    }
+    this.length += bytes.length;
+    statement.spilledBytes += bytes.length;
+    area.bytes += bytes.length;
+    area.bytesWritten += bytes.length;
+  }
+
+  /** Fills `into` from `position`; answers how many bytes there were. */
+  read(into: Uint8Array, position: number): number {
+    return readSync(this.descriptor, into, 0, into.length, position);
+  }
+
+  /** Frees the disk space. May be called twice. */
+  close(): void {
+    if (!this.isOpen) return;
+    this.isOpen = false;
+    closeSync(this.descriptor);
+    this.statement.spilledBytes -= this.length;
+    this.area.bytes -= this.length;
+  }
+}
+
+function diskError(error: unknown): unknown {
+  const { code } = error as NodeJS.ErrnoException;
+  if (code !== "ENOSPC" && code !== "EDQUOT") return error;
+  return new DbError("disk_full", "The disk has no room for the statement's temporary files.", { sqlstate: "53100" });
+}

@@ -1,0 +1,110 @@
+/** Statements that need more than their memory sort, join and group on disk, with the same rows, and leave nothing there. */
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import t, { type Test } from "tap";
+import { Partition } from "../../src/actor/partition.js";
+import { Session } from "../../src/actor/session.js";
+import { plainRows } from "../../src/actor/sql-result.js";
+import { loadConfig } from "../../src/config/load-config.js";
+import { SegmentCache } from "../../src/query/exec/segments/segment-cache.js";
+import { SpillArea } from "../../src/query/exec/spill/spill-area.js";
+import { loadParser } from "../../src/sql/parse/parse.js";
+import { directory, openShard } from "../storage/shards.js";
+
+const MIB = 1024 * 1024;
+const ROWS = 30_000;
+
+interface Side {
+  readonly area: SpillArea;
+  readonly files: string;
+  run(sql: string, cancelAfter?: number): Promise<readonly unknown[]>;
+}
+
+async function open(t: Test, spillBytesMax = 1024 * MIB): Promise<(memoryBytes: number) => Side> {
+  await loadParser();
+  const shard = await openShard(t);
+  const files = join(directory(t), "spill");
+  const area = new SpillArea(files, spillBytesMax);
+  const side = (memoryBytes: number): Side => {
+    const config = loadConfig({ env: { TESSERA_QUERY_MEMORY_BYTES_MAX: String(memoryBytes) } });
+    const partition = new Partition(0, shard, config, () => undefined, new SegmentCache(0), area);
+    const tenant = partition.tenant(7);
+    const options = { isolation: null, readOnly: false, user: "u", tenantName: "t", control: "statements" } as const;
+    const session = new Session(tenant, options);
+    return {
+      area,
+      files,
+      async run(sql, cancelAfter = Number.POSITIVE_INFINITY) {
+        let turns = 0;
+        const request = {
+          checkpoint: () => undefined,
+          shouldYield: () => turns < 1e9 && ++turns % 5 === 0,
+          yieldTurn: () => (turns > cancelAfter ? Promise.reject(new Error("cancelled")) : Promise.resolve()),
+        };
+        const run = { sql, params: [], maxRows: 1_000_000, collector: plainRows, request };
+        const outcome = await session.execute(run, (tx) => tenant.commit(tx));
+        shard.flush();
+        return outcome.rows.plain!;
+      },
+    };
+  };
+  return side;
+}
+
+async function fill(side: Side): Promise<void> {
+  await side.run("CREATE TABLE big (a int PRIMARY KEY, k int, t text, n numeric(12,2))");
+  await side.run("CREATE TABLE other (a int PRIMARY KEY, k int, u text)");
+  for (let from = 0; from < ROWS; from += 1000) {
+    const each = (row: (i: number) => string) => Array.from({ length: 1000 }, (_, i) => row(from + i)).join();
+    await side.run(
+      `INSERT INTO big VALUES ${each((i) => {
+        const k = (i * 7919) % 10_007;
+        return `(${i}, ${i % 97 === 0 ? "NULL" : k}, 'text ${(i * 31) % 5003} ${"x".repeat(i % 40)}', ${k / 100})`;
+      })}`,
+    );
+    await side.run(
+      `INSERT INTO other VALUES ${each((i) => `(${i}, ${i % 89 === 0 ? "NULL" : (i * 13) % 15_013}, 'u${i % 100}')`)}`,
+    );
+  }
+}
+
+const QUERIES = [
+  "SELECT * FROM big ORDER BY t, a DESC",
+  "SELECT t, n FROM big ORDER BY n DESC NULLS FIRST, k, a",
+  "SELECT k, count(*), sum(n), min(t), max(t) FROM big GROUP BY k ORDER BY k",
+  "SELECT t || k AS g, avg(n), max(a) FROM big GROUP BY t || k ORDER BY 1, 3",
+  ...["JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN"].map(
+    (join) => `SELECT x.a, y.a, x.t, y.u FROM big x ${join} other y ON x.k = y.k AND x.a % 3 <> 0 ORDER BY 1, 2`,
+  ),
+  "SELECT a, t FROM big x WHERE EXISTS (SELECT 1 FROM other y WHERE y.k = x.k AND y.u <> x.t) ORDER BY t, a",
+  "SELECT a, t FROM big x WHERE NOT EXISTS (SELECT 1 FROM other y WHERE y.k = x.k AND y.u <> x.t) ORDER BY t, a",
+];
+
+t.test("rows are the same on disk and in memory", async (t) => {
+  const side = await open(t);
+  const [small, large] = [side(2 * MIB), side(512 * MIB)];
+  await fill(large);
+  for (const sql of QUERIES) {
+    const expected = await large.run(sql);
+    const before = small.area.bytesWritten;
+    t.same(await small.run(sql), expected, sql);
+    t.ok(small.area.bytesWritten > before, `${small.area.bytesWritten - before} bytes on disk`);
+    t.equal(small.area.bytes, 0, "and none after it");
+  }
+});
+
+t.test("a statement that ends early leaves nothing", async (t) => {
+  const side = await open(t);
+  await fill(side(512 * MIB));
+  const small = side(2 * MIB);
+  for (const sql of QUERIES) await t.rejects(small.run(sql, 70), /cancelled/, sql);
+  t.ok(small.area.bytesWritten > 0);
+  t.equal(small.area.bytes, 0);
+  t.same(readdirSync(small.files), []);
+});
+
+t.test("the files of one statement are bounded", async (t) => {
+  const side = await open(t, 100_000);
+  await fill(side(512 * MIB));
+  await t.rejects(side(2 * MIB).run(QUERIES[0]!), { message: /temporary file size exceeds/ });
+});
