@@ -6,7 +6,11 @@
 import { closeSync, mkdirSync, openSync, readSync, rmSync, unlinkSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { DbError } from "../../../protocol/errors.js";
-import type { StatementState } from "../context.js";
+
+/** Counts what a statement has on disk: its StatementState. */
+export interface SpillAccount {
+  spilledBytes: number;
+}
 
 export class SpillArea {
   /** Bytes in open files now, and written since the start. */
@@ -24,7 +28,7 @@ export class SpillArea {
   }
 
   /** A new file for the statement. Throws disk_full as `SpillFile.write` does. */
-  open(statement: StatementState): SpillFile {
+  open(statement: SpillAccount): SpillFile {
     try {
       mkdirSync(this.directory, { recursive: true });
       const path = join(this.directory, `rows-${++this.files}`);
@@ -44,7 +48,7 @@ export class SpillFile {
 
   constructor(
     private readonly area: SpillArea,
-    private readonly statement: StatementState,
+    private readonly statement: SpillAccount,
     private readonly descriptor: number,
   ) {}
 
