@@ -17,6 +17,7 @@ import { compileIndexScan } from "./index-scan.js";
 import { compileInsert } from "./insert.js";
 import { compileLateralJoin } from "./lateral-join.js";
 import { compileLimit } from "./limit.js";
+import { compileMerge } from "./merge.js";
 import { compileNestedLoopJoin } from "./nested-loop-join.js";
 import type { Open, Program } from "./operator.js";
 import { compilePointGet } from "./point-get.js";
@@ -125,6 +126,8 @@ function compileOperator(plan: Plan, opens: readonly Open[], tables: CommonProgr
       return compileInsert(plan, first);
     case "update":
       return compileUpdate(plan, first);
+    case "merge":
+      return compileMerge(plan, first);
     case "delete":
       return compileDelete(plan, first);
   }

@@ -73,6 +73,10 @@ function prune(plan: Plan, needed: Ids): Plan {
       const read = new Set([...withExprs(plan, idsOf(plan.oldColumns)), plan.rowKey]);
       return withChildren(plan, [prune(plan.input, read)]);
     }
+    case "merge": {
+      const read = new Set([...withExprs(plan, idsOf(plan.oldColumns)), plan.rowKey, plan.inSource]);
+      return withChildren(plan, [prune(plan.input, read)]);
+    }
     case "delete":
       return withChildren(plan, [prune(plan.input, readByDelete(plan))]);
     default:

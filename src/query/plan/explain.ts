@@ -218,6 +218,8 @@ function describe(plan: Plan, print: Print): Described {
       return titled("Insert", ` on ${plan.table.name}`, conflictProperties(plan, print));
     case "update":
       return titled("Update", ` on ${plan.table.name}`, []);
+    case "merge":
+      return titled("Merge", ` on ${plan.table.name}`, []);
     case "delete":
       return titled("Delete", ` on ${plan.table.name}`, []);
   }

@@ -35,6 +35,7 @@ export type Plan =
   | InsertPlan
   | UpdatePlan
   | DeletePlan
+  | MergePlan
   | WithPlan
   | CommonScanPlan
   | RecursivePlan
@@ -273,6 +274,32 @@ export interface DeletePlan extends Node {
   readonly input: Plan;
   readonly rowKey: ColumnId;
   readonly oldColumns: readonly OutputColumn[];
+  readonly returning: Returning | null;
+}
+
+/** What MERGE does with joined rows of one kind, when the condition (over the input) holds. */
+export interface MergeAction {
+  readonly match: "matched" | "not matched by target" | "not matched by source";
+  readonly condition: Expr | null;
+  readonly action: "insert" | "update" | "delete" | "nothing";
+  /** New values over the input's columns: of INSERT all columns, of UPDATE those that change. */
+  readonly assignments: readonly { readonly columnId: number; readonly expr: Expr }[];
+}
+
+/** `input` joins the old rows (`oldColumns`, `rowKey`) with the source; of a row without one side those are NULL. */
+export interface MergePlan extends Node {
+  readonly kind: "merge";
+  readonly table: TableDef;
+  readonly input: Plan;
+  readonly oldColumns: readonly OutputColumn[];
+  readonly rowKey: ColumnId;
+  /** TRUE for rows that the source has. */
+  readonly inSource: ColumnId;
+  /** The first that fits is taken. */
+  readonly actions: readonly MergeAction[];
+  /** The new row, of DELETE the old one: for checks and RETURNING. */
+  readonly rowColumns: readonly OutputColumn[];
+  readonly checks: readonly BoundCheck[];
   readonly returning: Returning | null;
 }
 

@@ -204,10 +204,18 @@ class ExprRewriter {
     };
   }
 
-  private modification(plan: Extract<Plan, { kind: "insert" | "update" | "delete" }>): Plan {
+  private modification(plan: Extract<Plan, { kind: "insert" | "update" | "delete" | "merge" }>): Plan {
     const returning = this.returning(plan.returning);
     if (plan.kind === "delete") return { ...plan, returning };
     const checks = plan.checks.map((check) => ({ ...check, predicate: this.one(check.predicate) }));
+    if (plan.kind === "merge") {
+      const actions = plan.actions.map((action) => ({
+        ...action,
+        condition: this.maybe(action.condition),
+        assignments: this.assignments(action.assignments),
+      }));
+      return { ...plan, returning, checks, actions };
+    }
     if (plan.kind === "update") return { ...plan, returning, checks, assignments: this.assignments(plan.assignments) };
     const conflict = plan.onConflict;
     const onConflict = conflict && {
@@ -301,6 +309,7 @@ function madeBy(plan: Plan): readonly OutputColumn[] {
         ? [...plan.columns, ...plan.rowColumns]
         : [...plan.columns, ...plan.rowColumns, ...plan.onConflict.existing, ...plan.onConflict.excluded];
     case "update":
+    case "merge":
       return [...plan.columns, ...plan.rowColumns];
     case "delete":
       return [...plan.columns, ...plan.oldColumns];
@@ -309,11 +318,13 @@ function madeBy(plan: Plan): readonly OutputColumn[] {
   }
 }
 
+const MODIFYING: ReadonlySet<Plan["kind"]> = new Set(["insert", "update", "delete", "merge"]);
+
 /** True when the plan or a subquery in it changes data. */
 export function modifiesData(plan: Plan): boolean {
   let modifies = false;
   walkPlan(plan, (node) => {
-    if (node.kind === "insert" || node.kind === "update" || node.kind === "delete") modifies = true;
+    if (MODIFYING.has(node.kind)) modifies = true;
     else if (subqueriesOf(node).some((subquery) => modifiesData(subquery.plan as Plan))) modifies = true;
   });
   return modifies;

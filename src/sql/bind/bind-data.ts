@@ -1,10 +1,10 @@
 /** INSERT, UPDATE, DELETE and MERGE by their kind: as statements of their own, and inside WITH. */
-import { sqlError } from "../../protocol/errors.js";
 import type { Plan } from "../../query/plan/plan.js";
 import type { DataStatement } from "../parse/ast.js";
 import type { DataModifyingNode } from "../parse/ast-query.js";
 import { bindDelete } from "./bind-delete.js";
 import { bindInsert } from "./bind-insert.js";
+import { bindMerge } from "./bind-merge.js";
 import { bindUpdate } from "./bind-update.js";
 import type { Binding } from "./binding.js";
 import type { Scope } from "./scope.js";
@@ -20,6 +20,6 @@ export function bindData(node: DataModifyingNode, parent: Scope | null, binding:
     case "delete":
       return bindDelete(statement, binding, parent);
     case "merge":
-      throw sqlError("0A000", "MERGE is not supported yet", { position: statement.position });
+      return bindMerge(statement, binding, parent);
   }
 }

@@ -134,7 +134,7 @@ function valuesPlan(
 }
 
 /** Whether a given value is stored, or passed over by OVERRIDING USER VALUE. Throws 428C9. */
-function takesValue(column: ColumnDef, node: InsertStatement, position: number): boolean {
+export function takesValue(column: ColumnDef, node: Pick<InsertStatement, "overriding">, position: number): boolean {
   if (column.generatedSql) {
     throw sqlError("428C9", `cannot insert a non-DEFAULT value into column "${column.name}"`, {
       position,

@@ -1,0 +1,193 @@
+/**
+ * MERGE. The joined rows are read to their end, and the action of each is chosen and its new row computed and checked,
+ * before anything is written. Then stale keys of all changed rows go before new ones come, as in UPDATE.
+ */
+import { sqlError } from "../../protocol/errors.js";
+import type { Value } from "../../protocol/values.js";
+import { compileExpr, type Predicate } from "../expr/compile.js";
+import type { Evaluate } from "../expr/expr.js";
+import type { MergeAction, MergePlan } from "../plan/plan.js";
+import type { ExecContext } from "./context.js";
+import { drain, inTurns, type Open, type Operator } from "./operator.js";
+import { type ChangedRows, compileReturning, ModifyOperator } from "./returning.js";
+import { emptyColumns, RowBuffer } from "./row-buffer.js";
+import { compileChecks, failedCheck, type RowCheck } from "./row-checks.js";
+import { compileCondition, slotsOf } from "./slots.js";
+import { isChangedMeanwhile, writingContext } from "./statement-snapshot.js";
+import { assignedColumns, emptyRow, type Move, type Row, TableWriter } from "./table-writer.js";
+
+interface Action {
+  readonly match: MergeAction["match"];
+  readonly kind: MergeAction["action"];
+  readonly condition: Predicate | null;
+  /** Per live column its new value, or null when it keeps the old one. */
+  readonly newValues: readonly (Evaluate | null)[];
+  readonly assigned: ReadonlySet<number>;
+}
+
+interface MergeProgram {
+  readonly plan: MergePlan;
+  readonly columnIds: readonly number[];
+  /** Per live column, where the input has its old value. */
+  readonly oldSlots: readonly number[];
+  readonly rowKeySlot: number;
+  readonly inSourceSlot: number;
+  readonly actions: readonly Action[];
+  readonly checks: readonly RowCheck[];
+}
+
+export function compileMerge(plan: MergePlan, input: Open): Open {
+  const slotOf = slotsOf(plan.input.columns);
+  const columnIds = plan.table.columns.map((column) => column.id);
+  const program: MergeProgram = {
+    plan,
+    columnIds,
+    oldSlots: plan.oldColumns.map((column) => slotOf(column.id)),
+    rowKeySlot: slotOf(plan.rowKey),
+    inSourceSlot: slotOf(plan.inSource),
+    actions: plan.actions.map(({ match, action, condition, assignments }) => ({
+      match,
+      kind: action,
+      condition: compileCondition(condition, slotOf),
+      newValues: columnIds.map((id) => {
+        const assignment = assignments.find(({ columnId }) => columnId === id);
+        return assignment === undefined ? null : compileExpr(assignment.expr, slotOf);
+      }),
+      assigned: assignedColumns(plan.table, assignments),
+    })),
+    checks: compileChecks(plan.checks, slotsOf(plan.rowColumns)),
+  };
+  const shown = slotsOf([...(plan.returning?.rowColumns ?? []), ...plan.input.columns]);
+  const returning = compileReturning(plan.returning, shown);
+  return (context) => {
+    const operator = input(context);
+    const merger = new Merger(program, operator, context);
+    return new ModifyOperator(
+      () => merger.run(),
+      returning,
+      operator,
+      () => merger.release(),
+      context,
+    );
+  };
+}
+
+/** What becomes of one joined row. */
+interface Change {
+  readonly number: number;
+  readonly action: Action;
+  /** Of the row that is there. */
+  readonly key: Uint8Array | null;
+  move: Move | null;
+}
+
+class Merger {
+  private readonly rows: RowBuffer;
+  private readonly writer: TableWriter;
+  /** New rows (of DELETE the old ones) by live column, parallel to the input's rows. */
+  private readonly shown: Value[][];
+  private readonly changes: Change[] = [];
+  private readonly changed: number[] = [];
+  private readonly seen = new Set<string>();
+  private readonly oldRow: Row;
+  private readonly newRow: Row;
+
+  constructor(
+    private readonly program: MergeProgram,
+    private readonly input: Operator,
+    private readonly context: ExecContext,
+  ) {
+    const { plan } = program;
+    this.rows = new RowBuffer(plan.input.columns, context);
+    this.writer = new TableWriter(plan.table, writingContext(context));
+    this.shown = emptyColumns(program.columnIds.length);
+    this.oldRow = emptyRow(plan.table);
+    this.newRow = emptyRow(plan.table);
+  }
+
+  run(): ChangedRows | Promise<ChangedRows> {
+    const { rows, context, changes } = this;
+    const result: ChangedRows = { columns: [...this.shown, ...rows.columns], rows: this.changed };
+    return drain(
+      this.input,
+      (batch) => rows.append(batch),
+      () =>
+        inTurns(context, rows.length, this.decide, () =>
+          inTurns(context, changes.length, this.takeOut, () =>
+            inTurns(context, changes.length, this.putIn, () => result),
+          ),
+        ),
+    );
+  }
+
+  release(): void {
+    this.rows.release();
+  }
+
+  private readonly decide = (number: number): void => {
+    const { program, rows, context } = this;
+    const key = rows.columns[program.rowKeySlot]![number] as Uint8Array | null;
+    const inSource = rows.columns[program.inSourceSlot]![number] === true;
+    const match = key === null ? "not matched by target" : inSource ? "matched" : "not matched by source";
+    const action = program.actions.find(
+      (other) => other.match === match && (other.condition === null || other.condition(rows, number, context)),
+    );
+    // The value of a row that nothing happens to is never asked for, but the columns are parallel to the input's.
+    for (const column of this.shown) column[number] = null;
+    if (action === undefined || action.kind === "nothing") return;
+    if (key !== null) {
+      const text = Buffer.from(key).toString("latin1");
+      if (this.seen.has(text)) {
+        throw sqlError("21000", "MERGE command cannot affect row a second time", {
+          hint: "Ensure that not more than one source row matches any one target row.",
+        });
+      }
+      this.seen.add(text);
+      if (isChangedMeanwhile(context, key)) return;
+    }
+    this.compute(action, number);
+    this.changes.push({ number, action, key, move: null });
+    this.changed.push(number);
+  };
+
+  /** Fills in the new row and checks it; of DELETE the old row. */
+  private compute(action: Action, number: number): void {
+    const { program, rows, shown, newRow, writer, context } = this;
+    const { columnIds, oldSlots } = program;
+    for (let c = 0; c < columnIds.length; c++) {
+      const evaluate = action.newValues[c]!;
+      newRow[columnIds[c]!] =
+        evaluate === null ? rows.columns[oldSlots[c]!]![number]! : evaluate(rows, number, context);
+    }
+    if (action.kind !== "delete") writer.generate(newRow);
+    for (let c = 0; c < columnIds.length; c++) shown[c]![number] = newRow[columnIds[c]!]!;
+    if (action.kind === "delete") return;
+    writer.checkNotNull(newRow);
+    const failed = failedCheck(program.checks, { columns: shown, length: number + 1 }, number, context);
+    if (failed !== null) throw writer.checkViolation(newRow, failed);
+  }
+
+  private readonly takeOut = (i: number): void => {
+    const change = this.changes[i]!;
+    const { action, key, number } = change;
+    if (key === null) return;
+    const { oldRow, rows, program } = this;
+    const { columnIds, oldSlots } = program;
+    for (let c = 0; c < columnIds.length; c++) oldRow[columnIds[c]!] = rows.columns[oldSlots[c]!]![number]!;
+    if (action.kind === "delete") this.writer.remove(key, oldRow);
+    else change.move = this.writer.takeOut(key, oldRow, this.rowOf(number), action.assigned);
+  };
+
+  private readonly putIn = (i: number): void => {
+    const { action, move, number } = this.changes[i]!;
+    if (action.kind === "insert") this.writer.insert(this.rowOf(number));
+    else if (move !== null) this.writer.putBack(move, this.rowOf(number), action.assigned);
+  };
+
+  private rowOf(number: number): Row {
+    const { newRow, shown } = this;
+    const { columnIds } = this.program;
+    for (let c = 0; c < columnIds.length; c++) newRow[columnIds[c]!] = shown[c]![number]!;
+    return newRow;
+  }
+}

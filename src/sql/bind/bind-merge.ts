@@ -1,0 +1,153 @@
+/**
+ * MERGE: the target joined with the source as its clauses need it, and for each kind of match the actions in their
+ * order. A row takes the first action of its kind whose condition holds.
+ */
+import type { ColumnDef, TableDef } from "../../catalog/table.js";
+import { sqlError } from "../../protocol/errors.js";
+import { BOOL } from "../../protocol/values.js";
+import type { Expr } from "../../query/expr/expr.js";
+import type { JoinType, MergeAction, MergePlan, OutputColumn, Plan } from "../../query/plan/plan.js";
+import { joinColumns } from "../../query/plan/walk.js";
+import type { MergeClause, MergeStatement } from "../parse/ast.js";
+import { bindAssignments } from "./bind-assignments.js";
+import { contextOf, type ExprContext } from "./bind-context.js";
+import { bindBoolean, bindExpr } from "./bind-expr.js";
+import { bindFrom, lookUpTable, scanOf } from "./bind-from.js";
+import { takesValue } from "./bind-insert.js";
+import { bindWith } from "./bind-with.js";
+import { type Binding, columnExpr } from "./binding.js";
+import { coerceAssignment, constant } from "./coerce.js";
+import { checkAliases, Scope, type ScopeItem } from "./scope.js";
+import { project } from "./source.js";
+import {
+  bindChecks,
+  bindReturning,
+  checkChangeable,
+  defaultOf,
+  itemOf,
+  rowColumnsOf,
+  targetColumn,
+} from "./stored-row.js";
+
+export function bindMerge(node: MergeStatement, binding: Binding, parent: Scope | null): MergePlan {
+  const scope = new Scope(parent);
+  bindWith(node.with, scope, binding);
+  const table = checkChangeable(lookUpTable(node.table.name, binding));
+  checkReachable(node);
+  const target = scanOf(table, node.table.alias, true, node.table.name.position, binding);
+  const outside = new Scope(scope);
+  const sourceRows = bindFrom([node.source], outside, binding)!;
+  const sourceItems = outside.items;
+  checkAliases([...target.items, ...sourceItems]);
+  const marked = project(
+    sourceRows,
+    [...sourceRows.columns.map(columnExpr), constant(BOOL, true)],
+    [...sourceRows.columns.map((column) => column.name), "in source"],
+    binding,
+  );
+  const inSource = marked.columns.at(-1)!;
+  const scopeOf = (items: readonly ScopeItem[]): Scope => {
+    const inner = new Scope(scope);
+    inner.items = items;
+    return inner;
+  };
+  const whole = scopeOf([...target.items, ...sourceItems]);
+  const condition = bindBoolean(node.condition, "MERGE/ON", contextOf(binding, whole, "JOIN conditions"));
+  const input = joined(joinTypeOf(node), target.plan, marked.plan, condition, binding);
+  const scopes = {
+    matched: whole,
+    "not matched by target": scopeOf(sourceItems),
+    "not matched by source": scopeOf(target.items),
+  };
+  const actions = node.clauses.map((clause) => bindClause(clause, table, node, scopes[clause.match], binding));
+  const rowColumns = rowColumnsOf(table, binding);
+  const name = node.table.alias?.name ?? table.name;
+  const shown = scopeOf([...sourceItems, itemOf(table, name, rowColumns)]);
+  const { returning, columns } = bindReturning(node.returning, rowColumns, shown, binding);
+  return Object.freeze({
+    kind: "merge",
+    table,
+    input,
+    oldColumns: target.columns,
+    rowKey: target.plan.rowKey!,
+    inSource: inSource.id,
+    actions,
+    rowColumns,
+    checks: bindChecks(table, rowColumns, binding),
+    returning,
+    columns,
+  });
+}
+
+function checkReachable({ clauses, position }: MergeStatement): void {
+  const closed = new Set<MergeClause["match"]>();
+  for (const { match, condition } of clauses) {
+    if (closed.has(match)) {
+      throw sqlError("42601", "unreachable WHEN clause specified after unconditional WHEN clause", { position });
+    }
+    if (condition === null) closed.add(match);
+  }
+}
+
+/** Rows without a counterpart are only of interest where a clause is about them. */
+function joinTypeOf({ clauses }: MergeStatement): JoinType {
+  const target = clauses.some((clause) => clause.match === "not matched by target");
+  const source = clauses.some((clause) => clause.match === "not matched by source");
+  if (target) return source ? "full" : "right";
+  return source ? "left" : "inner";
+}
+
+function joined(type: JoinType, left: Plan, right: Plan, condition: Expr, binding: Binding): Plan {
+  const columns: readonly OutputColumn[] = joinColumns(type, left, right);
+  for (const column of columns) if (column.nullable) binding.markNullable(column.id);
+  return Object.freeze({ kind: "join", type, left, right, condition, lateral: false, columns });
+}
+
+function bindClause(
+  clause: MergeClause,
+  table: TableDef,
+  node: MergeStatement,
+  scope: Scope,
+  binding: Binding,
+): MergeAction {
+  const { match, action } = clause;
+  const context = contextOf(binding, scope, "MERGE WHEN conditions");
+  const condition = clause.condition === null ? null : bindBoolean(clause.condition, "WHEN", context);
+  const assignments =
+    action === "update"
+      ? bindAssignments(clause.assignments, table, contextOf(binding, scope, "UPDATE"))
+      : action === "insert"
+        ? bindInserted(clause, table, node, contextOf(binding, scope, "VALUES"))
+        : [];
+  return { match, condition, action, assignments };
+}
+
+/** A value for every column. */
+function bindInserted(clause: MergeClause, table: TableDef, node: MergeStatement, context: ExprContext) {
+  const { binding } = context;
+  const targets = clause.columns?.map((target) => targetColumn(table, target)) ?? table.columns;
+  const values = clause.values ?? [];
+  targets.forEach((column, i) => {
+    if (targets.indexOf(column) === i) return;
+    const { position } = clause.columns![i]!;
+    throw sqlError("42701", `column "${column.name}" specified more than once`, { position });
+  });
+  if (values.length > targets.length) {
+    const { position } = values[targets.length]!;
+    throw sqlError("42601", "INSERT has more expressions than target columns", { position });
+  }
+  if (clause.values !== null && clause.columns !== null && values.length < targets.length) {
+    const { position } = clause.columns[values.length]!;
+    throw sqlError("42601", "INSERT has more target columns than expressions", { position });
+  }
+  return table.columns.map((column: ColumnDef) => {
+    const value = values[targets.indexOf(column)];
+    const given = value !== undefined && value.kind !== "default";
+    const { overriding } = clause;
+    const expr =
+      given && takesValue(column, { overriding }, value.position)
+        ? coerceAssignment(bindExpr(value, context), column, binding, value.position || node.position)
+        : defaultOf(column, binding);
+    return { columnId: column.id, expr };
+  });
+}
