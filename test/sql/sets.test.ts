@@ -70,6 +70,14 @@ t.test("functions in the select list", (t) =>
       "SELECT a, count(*), unnest('{1,1,3}'::int[]) u FROM few WHERE id = 1 GROUP BY a, u ORDER BY u",
       ["x|2|1", "x|1|3"],
     ],
+    [
+      "SELECT count(*), generate_series(1, 2) FROM few WHERE id = 1 GROUP BY generate_series(1, 2) + 1",
+      ["1|1", "1|2", "1|1", "1|2"],
+    ],
+    [
+      "SELECT id, row_number() OVER (PARTITION BY generate_series(1, 2) ORDER BY id), generate_series(1, 2) FROM few WHERE id < 3",
+      ["1|1|1", "2|2|1", "1|1|2", "2|2|2"],
+    ],
     ["SELECT generate_series(1, max(id)) FROM few", ["1", "2", "3"]],
     ["SELECT DISTINCT generate_series(1, 2) % 1 FROM few", ["0"]],
     [

@@ -68,10 +68,12 @@ export function bindSelect(
     keys = keys.map((key) => ({ ...key, expr: grouping.apply(key.expr) }));
     on = on?.map((expr) => grouping.apply(expr)) ?? null;
     const condition = having === null ? null : grouping.apply(having);
-    split.above((expr) => grouping.apply(expr));
+    split.above((expr) => grouping.apply(expr), [...outputsOf(targets, keys, on), ...windows.keys()]);
     input = filtered(grouping.plan(split.below(input)), condition);
   }
-  input = windowPlan(windows, input, binding);
+  const inWindows = sets.splitByGroups(windows.keys());
+  input = windowPlan(windows, inWindows.below(input), binding);
+  inWindows.above((expr) => expr, []);
   if (!sets.isEmpty) return withSets(sets, { input, targets, keys, on, limits }, body, query, binding);
   if (body.distinct === "distinct") return distinctRows(input, targets, keys, limits, query, binding);
   if (on !== null) return distinctOn(input, targets, keys, on, limits, query, binding);
@@ -80,6 +82,10 @@ export function bindSelect(
 
 /** A query with aggregates alone is one group. */
 const NO_GROUPS: BoundGroups = { exprs: [], sets: null };
+
+function outputsOf(targets: readonly Target[], keys: readonly SortKey[], on: readonly Expr[] | null): Expr[] {
+  return [...exprsOf(targets), ...keys.map((key) => key.expr), ...(on ?? [])];
+}
 
 interface Rows {
   readonly input: Plan;

@@ -143,8 +143,10 @@ function bindDefinition(
   const base = node.base === null ? null : namedWindow(node.base, position, windows, context, bind, before);
   const { sets: _, ...place } = context;
   const inner: ExprContext = { ...place, windows: false, clause: DEFINITIONS };
-  let partitionBy = node.partitionBy.map((expr) => bindPartitionKey(expr, inner, bind));
-  let orderBy = node.orderBy.map((sort) => bindSortKey(sort, resolveUnknown(bind(sort.expr, inner), context.binding)));
+  // What a window is partitioned and ordered by is expanded below it, as for GROUP BY.
+  const inKeys: ExprContext = context.sets === undefined ? inner : { ...inner, sets: context.sets };
+  let partitionBy = node.partitionBy.map((expr) => bindPartitionKey(expr, inKeys, bind));
+  let orderBy = node.orderBy.map((sort) => bindSortKey(sort, resolveUnknown(bind(sort.expr, inKeys), context.binding)));
   if (base !== null) {
     if (partitionBy.length > 0) {
       throw sqlError("42P20", `cannot override PARTITION BY clause of window "${node.base}"`, { position });

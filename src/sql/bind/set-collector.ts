@@ -3,7 +3,7 @@
  * as a column; bind-select.ts asks for the plan nodes that make these columns once it knows where they belong. A call
  * in another's arguments is a level below it: what stands on one level is expanded side by side.
  */
-import type { ColumnExpr, Expr } from "../../query/expr/expr.js";
+import type { ColumnExpr, ColumnId, Expr } from "../../query/expr/expr.js";
 import { columnsOf, exprEquals } from "../../query/expr/walk.js";
 import type { OutputColumn, Plan, SetCall } from "../../query/plan/plan.js";
 import { type Binding, columnExpr } from "./binding.js";
@@ -17,7 +17,8 @@ interface Collected {
 /** Calls below and above a grouping. */
 export interface SplitCalls {
   below(input: Plan): Plan;
-  above(apply: (expr: Expr) => Expr): void;
+  /** `exprs`, over the grouping's result, may still need a call that was expanded below it: it is made again. */
+  above(apply: (expr: Expr) => Expr, exprs: readonly Expr[]): void;
 }
 
 export class SetCollector {
@@ -54,23 +55,30 @@ export class SetCollector {
   }
 
   /**
-   * For a query that groups: calls that its groups are made of are expanded below the grouping. `above` is what is left
-   * to expand over its result; `apply` turns the arguments into expressions over that.
+   * For a query that groups, or has windows: calls that its groups (or keys of windows) are made of are expanded below the
+   * grouping. `above` is what is left to expand over its result; `apply` turns the arguments into expressions over that.
    */
   splitByGroups(groups: readonly Expr[]): SplitCalls {
-    const needed = new Set(groups.flatMap((expr) => [...columnsOf(expr)]));
-    for (const { call, column } of [...this.collected].sort((a, b) => b.level - a.level)) {
-      if (needed.has(column.id)) for (const arg of call.args) for (const id of columnsOf(arg)) needed.add(id);
-    }
+    const needed = this.readBy(groups);
     const below = this.collected.filter(({ column }) => needed.has(column.id));
     return {
       below: (input) => expanded(input, below),
-      above: (apply) => {
+      above: (apply, exprs) => {
+        const still = this.readBy(exprs);
         this.collected = this.collected
-          .filter(({ column }) => !needed.has(column.id))
+          .filter(({ column }) => !needed.has(column.id) || still.has(column.id))
           .map(({ call, ...rest }) => ({ ...rest, call: { ...call, args: call.args.map(apply) } }));
       },
     };
+  }
+
+  /** Columns that the expressions read, and those that the calls among them read. */
+  private readBy(exprs: readonly Expr[]): ReadonlySet<ColumnId> {
+    const read = new Set(exprs.flatMap((expr) => [...columnsOf(expr)]));
+    for (const { call, column } of [...this.collected].sort((a, b) => b.level - a.level)) {
+      if (read.has(column.id)) for (const arg of call.args) for (const id of columnsOf(arg)) read.add(id);
+    }
+    return read;
   }
 }
 

@@ -65,6 +65,11 @@ export class WindowCollector {
     return this.windows.flatMap(({ columns }) => columns.map((column) => column.id));
   }
 
+  /** What the windows are partitioned and ordered by. */
+  keys(): Expr[] {
+    return this.windows.flatMap(({ spec }) => [...spec.partitionBy, ...spec.orderBy.map((key) => key.expr)]);
+  }
+
   /** Rewrites every expression of the windows: what grouping makes of them. */
   map(change: (expr: Expr) => Expr): void {
     const keys = (orderBy: readonly SortKey[]) => orderBy.map((key) => ({ ...key, expr: change(key.expr) }));

@@ -19,7 +19,7 @@ import { normalInt8 } from "../cast.js";
 import type { EvalContext } from "../expr.js";
 import { type TableFunction, type TableRows, tableFn, valueRows } from "../table-function.js";
 import { addToInstant, addToTimestamp } from "./datetime.js";
-import type { Family } from "./define.js";
+import { type Family, family } from "./define.js";
 
 const zeroStep = () => sqlError("22023", "step size cannot equal zero");
 
@@ -103,10 +103,7 @@ function subscripts(array: SqlArray, dimension: number, reverse = false): TableR
   return reverse ? integerSeries(upper, lower, -1) : integerSeries(lower, upper, 1);
 }
 
-export const SUBSCRIPTS: Family<TableFunction> = {
-  name: "generate_subscripts",
-  instantiate([array, ...rest]) {
-    if (array === undefined || array.element === null || rest.length < 1 || rest.length > 2) return null;
-    return tableFn("generate_subscripts", [array, INT4, ...(rest.length === 2 ? [BOOL] : [])], INT4, subscripts);
-  },
-};
+export const SUBSCRIPTS: Family<TableFunction> = family("generate_subscripts", ([array, ...rest]) => {
+  if (array === undefined || array.element === null || rest.length < 1 || rest.length > 2) return null;
+  return tableFn("generate_subscripts", [array, INT4, ...(rest.length === 2 ? [BOOL] : [])], INT4, subscripts);
+});

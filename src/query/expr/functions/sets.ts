@@ -15,7 +15,7 @@ import {
 import { jsonKeys } from "../compare.js";
 import type { EvalContext } from "../expr.js";
 import { recordRows, type TableFunction, tableFn, valueRows } from "../table-function.js";
-import type { Family } from "./define.js";
+import { type Family, family } from "./define.js";
 import { asJson, asText } from "./json.js";
 import { isJsonObject } from "./json-member.js";
 import { recordFields } from "./json-record.js";
@@ -24,18 +24,15 @@ import { regexOf } from "./regex.js";
 import { stringToArray } from "./text.js";
 
 /** `unnest(array)`: its elements in row-major order; of an array of records, their fields. */
-const UNNEST: Family<TableFunction> = {
-  name: "unnest",
-  instantiate([array, ...rest]) {
-    if (array === undefined || array.element === null || rest.length > 0) return null;
-    const { element } = array;
-    const open =
-      element.name === "record"
-        ? ({ elements }: SqlArray) => recordRows(elements.map((row) => (row ?? []) as readonly Value[]))
-        : ({ elements }: SqlArray) => valueRows(elements);
-    return tableFn("unnest", [array], element, open);
-  },
-};
+const UNNEST: Family<TableFunction> = family("unnest", ([array, ...rest]) => {
+  if (array === undefined || array.element === null || rest.length > 0) return null;
+  const { element } = array;
+  const open =
+    element.name === "record"
+      ? ({ elements }: SqlArray) => recordRows(elements.map((row) => (row ?? []) as readonly Value[]))
+      : ({ elements }: SqlArray) => valueRows(elements);
+  return tableFn("unnest", [array], element, open);
+});
 
 function regexpMatches(text: string, pattern: string, flags = "") {
   const regex = regexOf(pattern, flags);
@@ -134,24 +131,20 @@ function toRecord(name: string, type: SqlType, set: boolean): TableFunction {
 
 /** `jsonb_populate_recordset(base, array)`: one record of the base's type per member of the array. */
 function populateSet(name: string, json: SqlType): Family<TableFunction> {
-  return {
-    name,
-    instantiate([base, given, ...rest]) {
-      if (base === undefined || given === undefined || rest.length > 0 || base.name !== "record") return null;
-      return Object.freeze({
-        name,
-        args: [base, json],
-        returns: base,
-        strict: false,
-        open(context: EvalContext, [record, array]: readonly Value[], shape: SqlType) {
-          const objects = array === null ? [] : elementsOf(name, json, array as Json);
-          return recordRows(
-            objects.map((object) => recordFields(name, object, shape, record as readonly Value[] | null, context)),
-          );
-        },
-      });
-    },
-  };
+  return family(name, ([base, given, ...rest]) => {
+    if (base === undefined || given === undefined || rest.length > 0 || base.name !== "record") return null;
+    return Object.freeze({
+      name,
+      args: [base, json],
+      returns: base,
+      strict: false,
+      open(context: EvalContext, [record, array]: readonly Value[], shape: SqlType) {
+        const objects = array === null ? [] : elementsOf(name, json, array as Json);
+        const fields = record as readonly Value[] | null;
+        return recordRows(objects.map((object) => recordFields(name, object, shape, fields, context)));
+      },
+    });
+  });
 }
 
 export const SETS: readonly TableFunction[] = [
