@@ -14,7 +14,9 @@ function named(node: ExprNode): { name: string; strong: boolean } | null {
     case "column":
       return strong(node.path[node.path.length - 1] ?? "?column?");
     case "call":
-      return strong(node.path[node.path.length - 1]!);
+      // "json value" is JSON_VALUE; IS JSON has no name.
+      if (node.path[0] === "is json") return null;
+      return strong(node.path[node.path.length - 1]!.replace(/ (?:of|parse)$/, "").replaceAll(" ", "_"));
     case "field":
       return strong(node.name);
     case "subscript":

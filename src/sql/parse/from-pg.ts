@@ -37,6 +37,7 @@ import { Conversion, type NodeOf, notSupported, only, type Tag, tagOf } from "./
 import { ALL_COLUMNS, ANY_KEY } from "./dialect.js";
 import { convertDefinition, convertOption, createTableAs } from "./from-pg-ddl.js";
 import { applyIndirection, convertExpr } from "./from-pg-expr.js";
+import { convertJson } from "./from-pg-json.js";
 import {
   convertAlias,
   convertFrom,
@@ -48,13 +49,16 @@ import {
 } from "./from-pg-query.js";
 import { convertTypeDefinition } from "./from-pg-types.js";
 
+/** The JSON constructs of the standard have a file of their own. */
+const expression = (node: Node, c: Conversion) => convertJson(node, c) ?? convertExpr(node, c);
+
 /** One statement; `position` is where it begins, `positionOfByte` maps the grammar's offsets. */
 export function convertStatement(
   node: Node,
   position: number,
   positionOfByte: (offset: number) => number,
 ): StatementNode {
-  return statement(node, new Conversion(positionOfByte, convertExpr, convertQuery, dataStatement), position);
+  return statement(node, new Conversion(positionOfByte, expression, convertQuery, dataStatement), position);
 }
 
 function statement(node: Node, c: Conversion, position: number): StatementNode {

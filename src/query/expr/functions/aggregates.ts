@@ -31,7 +31,7 @@ import { normalInt8 } from "../cast.js";
 import { comparatorOf } from "../compare.js";
 import type { AggregateFunction, MovingSteps } from "../expr.js";
 import { type AggregateFamily, family, matchPatterns } from "./define.js";
-import { toJson } from "./to-json.js";
+import { jsonTextOf, toJson } from "./to-json.js";
 
 interface Steps<S> {
   init(): S;
@@ -420,7 +420,12 @@ function jsonArray(name: string, returns: SqlType): AggregateFamily {
     const match = matchPatterns(["any"], types);
     if (match === null) return null;
     const [type] = match.args as [SqlType];
-    const steps = listing((values) => new Json(values.map((value) => toJson(type, value))));
+    const separator = type.name === "array" || type.name === "record" ? ", \n " : ", ";
+    const steps = listing((values) => {
+      const list = values.map((value) => toJson(type, value));
+      if (returns !== JSON_TYPE) return new Json(list);
+      return new Json(list, `[${values.map((value) => jsonTextOf(type, value)).join(separator)}]`);
+    });
     return aggregate(name, [type], returns, steps, false);
   });
 }
@@ -430,14 +435,20 @@ function jsonObject(name: string, returns: SqlType): AggregateFamily {
     const match = matchPatterns(["any", "any"], types);
     if (match === null) return null;
     const [keyType, valueType] = match.args as [SqlType, SqlType];
-    const steps: Steps<Map<string, unknown>> = {
-      init: () => new Map(),
+    const steps: Steps<[key: string, value: Value][]> = {
+      init: () => [],
       step(members, key: Value, value: Value) {
         if (key === null) throw sqlError("22023", "field name must not be null");
-        members.set(String(toJson(keyType, key)), toJson(valueType, value));
+        members.push([String(toJson(keyType, key)), value]);
         return members;
       },
-      result: (members) => (members.size === 0 ? null : new Json(Object.fromEntries(members))),
+      result(members) {
+        if (members.length === 0) return null;
+        const object = Object.fromEntries(members.map(([key, value]) => [key, toJson(valueType, value)]));
+        if (returns !== JSON_TYPE) return new Json(object);
+        const parts = members.map(([key, value]) => `${JSON.stringify(key)} : ${jsonTextOf(valueType, value)}`);
+        return new Json(object, `{ ${parts.join(", ")} }`);
+      },
     };
     return aggregate(name, [keyType, valueType], returns, steps, false);
   });

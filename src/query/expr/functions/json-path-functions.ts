@@ -12,7 +12,8 @@ import { existsPath, type PathRun, queryPath } from "./json-path-exec.js";
 
 const NO_VARS: Json = new Json({});
 
-function runOf(
+/** A run of a path within a statement. */
+export function pathRun(
   context: EvalContext,
   target: Json,
   path: JsonPath,
@@ -37,7 +38,7 @@ function jsonPathItems(
   vars: Json = NO_VARS,
   silent = false,
 ): Json[] {
-  return queryPath(runOf(context, target, path, vars, silent, withZone)).map((item) => new Json(item));
+  return queryPath(pathRun(context, target, path, vars, silent, withZone)).map((item) => new Json(item));
 }
 
 function exists(run: PathRun): Value {
@@ -71,7 +72,7 @@ function pathFunctions(name: string, returns: SqlType, apply: (run: PathRun) => 
         all.slice(0, count),
         returns,
         (context: EvalContext, target: Json, path: JsonPath, vars: Json = NO_VARS, silent = false) =>
-          apply(runOf(context, target, path, vars, silent, withZone)),
+          apply(pathRun(context, target, path, vars, silent, withZone)),
         { volatility: withZone ? "stable" : "immutable" },
       ),
     ),
@@ -87,7 +88,7 @@ export const JSON_PATH_FUNCTIONS: readonly ScalarFunction[] = [
 
 function pathOperator(symbol: string, apply: (run: PathRun) => Value): ScalarFunction {
   const overload = contextFn(symbol, [JSONB, JSONPATH], BOOL, (context: EvalContext, target: Json, path: JsonPath) =>
-    apply(runOf(context, target, path, NO_VARS, true, false)),
+    apply(pathRun(context, target, path, NO_VARS, true, false)),
   );
   return Object.freeze({ ...overload, operator: symbol, volatility: "immutable" });
 }

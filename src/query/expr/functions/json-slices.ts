@@ -13,7 +13,7 @@ interface Member {
 }
 
 /** The members of an array or object in a text; null for another value. */
-function membersOf(text: string): readonly Member[] | null {
+export function membersOf(text: string): readonly Member[] | null {
   const open = /^\s*([[{])/.exec(text);
   if (open === null) return null;
   const members: Member[] = [];

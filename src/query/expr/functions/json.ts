@@ -19,7 +19,7 @@ import type { EvalContext, ScalarFunction } from "../expr.js";
 import { contextFn, type FunctionFamily, family, fn, op } from "./define.js";
 import { atPath, isJsonObject, type JsonObject, member } from "./json-member.js";
 import { textAt } from "./json-slices.js";
-import { toJson } from "./to-json.js";
+import { jsonTextOf, toJson } from "./to-json.js";
 
 /** The member as JSON; a `json` result keeps a text of its own. */
 export function asJson(type: SqlType, value: unknown): Json | null {
@@ -369,20 +369,20 @@ function building(
       (context: EvalContext, ...values: Value[]) => {
         const plain = values.map((value, i) => toJson(args[i] as SqlType, value, context.timeZone));
         const result = apply(plain, args);
-        return returns === JSON_TYPE ? new Json(result, spaced(result)) : new Json(result);
+        if (returns !== JSON_TYPE) return new Json(result);
+        const texts = values.map((value, i) => jsonTextOf(args[i] as SqlType, value, context.timeZone));
+        return new Json(result, Array.isArray(result) ? `[${texts.join(", ")}]` : objectText(plain, texts));
       },
       { strict: false },
     );
   });
 }
 
-/** json_build_object and json_build_array put spaces around colons and after commas at their own level. */
-function spaced(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(compact).join(", ")}]`;
-  if (!isJsonObject(value)) return compact(value);
-  return `{${Object.entries(value)
-    .map(([key, inner]) => `${JSON.stringify(key)} : ${compact(inner)}`)
-    .join(", ")}}`;
+/** Keys and values by turns, with PostgreSQL's spaces; a key that comes twice is written twice. */
+function objectText(plain: readonly unknown[], texts: readonly string[]): string {
+  const members: string[] = [];
+  for (let i = 0; i < texts.length; i += 2) members.push(`${JSON.stringify(String(plain[i]))} : ${texts[i + 1]}`);
+  return `{${members.join(", ")}}`;
 }
 
 function buildObject(values: readonly unknown[]): unknown {

@@ -12,6 +12,7 @@ import { DATETIME_FUNCTIONS, DATETIME_OPERATORS } from "./datetime.js";
 import type { AggregateFamily, FunctionFamily } from "./define.js";
 import { FORMATTING } from "./formatting.js";
 import { JSON_FAMILIES, JSON_FUNCTIONS, JSON_OPERATORS } from "./json.js";
+import { JSON_CONSTRUCTORS } from "./json-constructors.js";
 import { JSON_PATH_FUNCTIONS, JSON_PATH_OPERATORS } from "./json-path-functions.js";
 import { JSON_RECORD_FAMILIES } from "./json-record.js";
 import { MATH } from "./math.js";
@@ -68,6 +69,7 @@ export const FUNCTION_FAMILIES: ReadonlyMap<string, readonly FunctionFamily[]> =
   DISTINCT_FAMILIES,
   TEXT_FAMILIES,
   JSON_FAMILIES,
+  JSON_CONSTRUCTORS,
   JSON_RECORD_FAMILIES,
   ARRAY_FAMILIES,
   MISC_FAMILIES,

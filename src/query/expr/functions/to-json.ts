@@ -1,5 +1,6 @@
 /** SQL values as parsed JSON values: to_json, json_agg, json_build_object. Numbers keep their digits. */
 import { timestampToText, timestampTzToText } from "../../../protocol/datetime.js";
+import { jsonToCompactText } from "../../../protocol/json-text.js";
 import { Numeric } from "../../../protocol/numeric.js";
 import { toText, untypedToText } from "../../../protocol/text-format.js";
 import { nestArray } from "../../../protocol/text-format-array.js";
@@ -65,4 +66,10 @@ function untypedJson(value: Value): unknown {
   if (value instanceof Json) return value.value;
   if (Array.isArray(value)) return recordJson(value);
   return untypedToText(value);
+}
+
+/** A value as JSON text; json values stay as they are written. */
+export function jsonTextOf(type: SqlType, value: Value, timeZone = "UTC"): string {
+  if (value instanceof Json && value.text !== undefined) return value.text;
+  return jsonToCompactText(toJson(type, value, timeZone));
 }
