@@ -16,7 +16,7 @@ t.test("row values", (t) =>
     ["select row(t.*, 5) from t", ["(1,x,2020-01-01,5)", "(2,,,5)"]],
     ["select row_to_json(t) from t", ['{"a":1,"b":"x","d":"2020-01-01"}', '{"a":2,"b":null,"d":null}']],
     ["select to_jsonb(t) from t", ['{"a": 1, "b": "x", "d": "2020-01-01"}', '{"a": 2, "b": null, "d": null}']],
-    ["select json_agg(t) from t", ['[{"a":1,"b":"x","d":"2020-01-01"},{"a":2,"b":null,"d":null}]']],
+    ["select json_agg(t) from t", ['[{"a":1,"b":"x","d":"2020-01-01"}, \n {"a":2,"b":null,"d":null}]']],
     ["select row_to_json(row(1,'foo'))", ['{"f1":1,"f2":"foo"}']],
     ["select count(s) , count(s.*) from t left join (select 1 as x) s on t.a = s.x", ["1|1"]],
     ["select s from t left join (select 1 as x, 2 as y) s on t.a = s.x order by t.a", ["(1,2)", "∅"]],
