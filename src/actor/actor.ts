@@ -38,6 +38,7 @@ import { transactionHandlers } from "./handlers/transactions.js";
 import { type FirstClaim, Idempotency } from "./idempotency.js";
 import { openPartition } from "./open-partition.js";
 import type { Partition } from "./partition.js";
+import { renewStatistics } from "./renew-statistics.js";
 import { type Answer, envelopeJson, envelopeMsgpack, errorHeaders, errorJson, errorMsgpack } from "./reply.js";
 import { Request } from "./request.js";
 import { Scheduler } from "./scheduler.js";
@@ -83,6 +84,8 @@ export class Actor {
   private closing: (() => void) | null = null;
   private requests = 0;
   private answersSweptMs = Date.now();
+  /** Statistics being made anew between the requests. */
+  private renewal: Promise<void> | null = null;
   private readonly sweeper: NodeJS.Timeout;
 
   private constructor(
@@ -352,6 +355,22 @@ export class Actor {
       if (!answersToo || partition.shard.failed !== null) continue;
       for (const tenant of partition.activeTenants()) this.idempotency.sweep(tenant);
     }
+    this.renewal ??= this.renewAll();
+  }
+
+  private async renewAll(): Promise<void> {
+    try {
+      for (const partition of this.partitions.values()) {
+        if (partition.shard.failed !== null) continue;
+        for (const tenant of [...partition.activeTenants()]) {
+          await renewStatistics(tenant, this.scheduler, () => this.closing !== null);
+        }
+      }
+    } catch (error) {
+      this.output.log("error", "statistics could not be renewed", { error: String(error) });
+    } finally {
+      this.renewal = null;
+    }
   }
 
   private metrics(): ActorMetrics {
@@ -377,6 +396,7 @@ export class Actor {
       };
       this.armTurnEnd();
     });
+    await this.renewal;
     for (const partition of this.partitions.values()) await partition.close();
     this.output.control({ kind: "closed" });
   }

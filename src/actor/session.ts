@@ -16,6 +16,7 @@ import { createContext } from "../query/exec/create-context.js";
 import { Measurements } from "../query/exec/measure-operators.js";
 import { after } from "../query/exec/operator.js";
 import type { TableWork } from "../query/exec/table-data.js";
+import type { Plan } from "../query/plan/plan.js";
 import { bindTable } from "../sql/bind/bind-table.js";
 import type {
   BoundAnalyze,
@@ -346,11 +347,17 @@ export class Session {
         : countOutcome(rowsAffected, run.collector);
     };
     return after(collect(operator, rows, run.maxRows), (truncated) => {
+      if (context.statement.rowsAffected > 0) this.countChanges(plan.program!.plan, context.statement.rowsAffected);
       const events = context.statement.constraintEvents;
       return events === null
         ? finish(truncated)
         : after(this.checkConstraints(events, context), () => finish(truncated));
     });
+  }
+
+  /** For the statistics of the table that the statement changed. */
+  private countChanges(plan: Plan, rows: number): void {
+    if ("table" in plan && "id" in plan.table) this.tenant.statistics.changed(plan.table, rows);
   }
 
   private contextFor(tx: ShardTransaction, request: Client, params: readonly Value[]): ExecContext {

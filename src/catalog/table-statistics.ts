@@ -72,16 +72,14 @@ export class TenantStatistics {
     this.due.delete(table.id);
   }
 
-  /** A statement changed rows of the table. True when this makes the table's statistics due for renewal. */
-  changed(table: TableDef, rows: number): boolean {
+  /** A statement changed rows of the table, which may make its statistics due. */
+  changed(table: TableDef, rows: number): void {
     const changes = (this.changes.get(table.id) ?? 0) + rows;
     this.changes.set(table.id, changes);
     const known = this.known.get(table.id);
     if (known !== undefined && !known.analyzed) this.known.delete(table.id);
     const before = known?.statistics.rows ?? 0;
-    if (changes < CHANGES_MIN + CHANGED_FRACTION * before || this.due.has(table.id)) return false;
-    this.due.add(table.id);
-    return true;
+    if (changes >= CHANGES_MIN + CHANGED_FRACTION * before) this.due.add(table.id);
   }
 
   /** Ids of tables whose statistics are due. */

@@ -18,6 +18,7 @@ import type { ConstraintEvent } from "./constraint-event.js";
 import type { RowNumbers } from "./row-numbers.js";
 import type { SegmentCache } from "./segments/segment-cache.js";
 import type { SpillArea } from "./spill/spill-area.js";
+import type { SubqueryMemo } from "./subquery-memo.js";
 
 /** The expressions of a table's definition, bound as the transaction sees the catalog. */
 export type BindTable = (table: TableDef, tx: Transaction) => BoundTable;
@@ -83,6 +84,8 @@ export class StatementState {
   /** What is left to check when the statement ends. */
   constraintEvents: ConstraintEvent[] | null = null;
   subqueryOutcomes: Map<SubqueryExpr, SubqueryOutcome> | null = null;
+  /** Answers of correlated subqueries by their outer values. */
+  subqueryMemo: SubqueryMemo | null = null;
 
   constructor(readonly memoryBytesMax: number) {}
 

@@ -4,7 +4,8 @@
  *
  * An uncorrelated subquery runs once per statement, before the plan's first row is asked for, so that it can give the
  * actor's loop its turns like any other plan. Its error, if it ends in one, is thrown where its value is needed. A
- * correlated one runs inside the evaluation of an expression, so it cannot wait: it runs to its end in one go.
+ * correlated one runs inside the evaluation of an expression, so it cannot wait: it runs to its end in one go,
+ * once for each different set of outer values (subquery-memo.ts).
  */
 import { DbError, sqlError } from "../../protocol/errors.js";
 import { sqlArray } from "../../protocol/text-format-array.js";
@@ -15,12 +16,16 @@ import { isRowComparison } from "../expr/row-comparison.js";
 import type { Plan } from "../plan/plan.js";
 import type { ExecContext, SubqueryOutcome } from "./context.js";
 import type { Open, Operator, Program, Pulled } from "./operator.js";
+import { isRepeatable, SubqueryMemo } from "./subquery-memo.js";
 import { sumOfBytes } from "./value-bytes.js";
 
 const programs = new WeakMap<SubqueryExpr, Program>();
+/** Correlated ones whose answers may be kept for rows with the same outer values. */
+const repeatable = new WeakSet<SubqueryExpr>();
 
 export function registerSubquery(expr: SubqueryExpr, program: Program): void {
   programs.set(expr, program);
+  if (expr.outer.length > 0 && isRepeatable(program.plan)) repeatable.add(expr);
 }
 
 /**
@@ -29,7 +34,14 @@ export function registerSubquery(expr: SubqueryExpr, program: Program): void {
  */
 export function runSubquery(expr: SubqueryExpr, context: EvalContext): Value {
   const exec = context as ExecContext;
-  if (expr.outer.length > 0) return valueIn(expr, collectNow(expr, exec));
+  if (expr.outer.length > 0) {
+    if (!repeatable.has(expr)) return valueIn(expr, collectNow(expr, exec));
+    exec.statement.subqueryMemo ??= new SubqueryMemo();
+    return valueIn(
+      expr,
+      exec.statement.subqueryMemo.answer(expr, exec, () => collectNow(expr, exec)),
+    );
+  }
   const outcome = exec.statement.subqueryOutcomes?.get(expr);
   if (outcome === undefined) {
     const values = collectNow(expr, exec);

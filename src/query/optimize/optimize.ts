@@ -10,9 +10,11 @@ import { Cardinality } from "./cardinality.js";
 import { chooseAccess } from "./choose-access.js";
 import { chooseJoin } from "./choose-join.js";
 import { decorrelateAggregates } from "./decorrelate-aggregates.js";
+import { dropDistinct } from "./drop-distinct.js";
 import { eliminateSort } from "./eliminate-sort.js";
 import { factorConditions } from "./factor-conditions.js";
 import { foldConstants } from "./fold-constants.js";
+import { minMaxByIndex } from "./min-max-by-index.js";
 import { pruneColumns } from "./prune-columns.js";
 import { pushDownFilters } from "./push-down-filters.js";
 import { reorderJoins } from "./reorder-joins.js";
@@ -32,6 +34,8 @@ export const RULES: readonly Rule[] = [
   pushDownFilters,
   decorrelateAggregates,
   pushDownFilters,
+  dropDistinct,
+  minMaxByIndex,
   reorderJoins,
   chooseAccess,
   chooseJoin,

@@ -1,0 +1,42 @@
+/**
+ * ANALYZE without being asked: tables that changed much, or that turned out to be large and were never analyzed, get
+ * new statistics between the requests, in the tenant's turns. The actor calls it now and then.
+ */
+import { DbError } from "../protocol/errors.js";
+import { analyzeTable } from "../query/exec/analyze-table.js";
+import type { Scheduler } from "./scheduler.js";
+import type { Tenant } from "./tenant.js";
+
+/** Reads in one transaction, which holds back no other, and writes what it found in another, short one. */
+export async function renewStatistics(tenant: Tenant, scheduler: Scheduler, isClosing: () => boolean): Promise<void> {
+  const { shard } = tenant.partition;
+  for (const id of tenant.statistics.takeDue()) {
+    const reading = shard.begin({ readOnly: true, isolation: "repeatable read" });
+    try {
+      const table = tenant.catalog
+        .view(reading)
+        .tables()
+        .find((one) => one.id === id);
+      if (table === undefined) continue;
+      const work = {
+        tx: reading,
+        tenantNumber: tenant.number,
+        checkpoint: () => {
+          if (isClosing()) throw new DbError("cancelled");
+        },
+        shouldYield: () => scheduler.shouldYield(),
+        yieldTurn: () => scheduler.yieldTurn(tenant.number),
+      };
+      const statistics = await analyzeTable(work, table);
+      const writing = shard.begin({ isolation: "read committed" });
+      tenant.statistics.put(table, statistics, writing);
+      tenant.commit(writing);
+      tenant.plans.clear();
+    } catch (error) {
+      // A conflict, or a partition that is closing: the next change makes the table due again.
+      if (!(error instanceof DbError)) throw error;
+    } finally {
+      tenant.rollback(reading);
+    }
+  }
+}
