@@ -18,7 +18,6 @@ import type { ConstraintEvent } from "./constraint-event.js";
 import type { RowNumbers } from "./row-numbers.js";
 import type { SegmentCache } from "./segments/segment-cache.js";
 import type { SpillArea } from "./spill/spill-area.js";
-import type { SubqueryMemo } from "./subquery-memo.js";
 
 /** The expressions of a table's definition, bound as the transaction sees the catalog. */
 export type BindTable = (table: TableDef, tx: Transaction) => BoundTable;
@@ -69,6 +68,11 @@ export interface CommonRows {
 /** Part of a statement's memory beyond which operators go to disk; the rest is for what they need to do so. */
 const CROWDED_SHARE = 0.6;
 
+/** Remembers what correlated subqueries answered (subquery-memo.ts). */
+export interface SubqueryAnswers {
+  answer(expr: SubqueryExpr, context: ExecContext, run: () => readonly Value[]): readonly Value[];
+}
+
 /** What changes while a statement runs: counters, reserved memory, results of uncorrelated subqueries. */
 export class StatementState {
   /** Rows that INSERT, UPDATE or DELETE changed. */
@@ -85,7 +89,7 @@ export class StatementState {
   constraintEvents: ConstraintEvent[] | null = null;
   subqueryOutcomes: Map<SubqueryExpr, SubqueryOutcome> | null = null;
   /** Answers of correlated subqueries by their outer values. */
-  subqueryMemo: SubqueryMemo | null = null;
+  subqueryMemo: SubqueryAnswers | null = null;
 
   constructor(readonly memoryBytesMax: number) {}
 

@@ -9,7 +9,7 @@ import type { SubqueryExpr } from "../expr/expr.js";
 import { isVolatile } from "../expr/walk.js";
 import type { Plan } from "../plan/plan.js";
 import { exprsOfPlan, modifiesData, subqueriesOf, walkPlan } from "../plan/walk.js";
-import type { ExecContext } from "./context.js";
+import type { ExecContext, SubqueryAnswers } from "./context.js";
 import { SET_ENTRY_BYTES } from "./distinct.js";
 import { sumOfBytes } from "./value-bytes.js";
 
@@ -17,7 +17,7 @@ import { sumOfBytes } from "./value-bytes.js";
 const ANSWERS_MAX = 10_000;
 const KEY_CHARACTERS_MAX = 256;
 
-export class SubqueryMemo {
+export class SubqueryMemo implements SubqueryAnswers {
   private readonly answers = new Map<SubqueryExpr, Map<string, readonly Value[]>>();
 
   /** The answer for the context's outer values, from `run` when it is not known. */
