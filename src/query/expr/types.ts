@@ -351,6 +351,23 @@ export function pgOidOf(type: SqlType): number {
   return TYPES[type.name].oid;
 }
 
+/** The types that every tenant has, without modifiers, and arrays of them. */
+export function builtInTypes(): readonly SqlType[] {
+  const own = (Object.keys(TYPES) as TypeName[])
+    .filter((name) => name !== "array" && name !== "enum")
+    .map((name) => typeOf(name));
+  return [...own, ...own.filter((type) => TYPES[type.name].arrayOid !== 0).map(arrayOf)];
+}
+
+/** The type with pg_attribute.atttypmod in its modifier's place. */
+export function typeOfModifier(type: SqlType, typmod: number): SqlType {
+  if (type.element !== null) return arrayOf(typeOfModifier(type.element, typmod));
+  if (typmod < 0 || type.user !== undefined) return type;
+  if (type.name === "varchar" || type.name === "bpchar") return typeOf(type.name, typmod - 4);
+  if (type.name !== "numeric") return typeOf(type.name, typmod);
+  return numericType((typmod - 4) >>> 16, (typmod - 4) & 0xffff);
+}
+
 /** Every spelling of a type: PostgreSQL's, then those that clients of other dialects send. */
 const SPELLINGS: Readonly<Record<string, TypeName>> = {
   bool: "bool",
@@ -442,6 +459,7 @@ export function typeFromName(name: string, modifiers: readonly number[] = [], ar
 
 function withModifiers(name: TypeName, modifiers: readonly number[], spelled: string): SqlType {
   const [first, second] = modifiers;
+  if (first === undefined && spelled === "bit") return typeOf("bit", 1);
   if (first === undefined) return spelled === "char" || spelled === "character" ? typeOf("bpchar", 1) : typeOf(name);
   switch (name) {
     case "numeric":

@@ -27,6 +27,7 @@ import { positionalCall } from "./parameter-names.js";
 import type { Scope } from "./scope.js";
 import { bindSequenceCall, isSequenceFunction } from "./sequence-functions.js";
 import { bindSortKey, checkComparable } from "./sort-key.js";
+import { bindSystemCall, isSystemFunction } from "./system/system-functions.js";
 
 type Bind = (node: ExprNode, context: ExprContext) => Expr;
 
@@ -48,6 +49,7 @@ export function bindFunctionCall(call: CallNode, context: ExprContext, bind: Bin
       : sqlError("42809", `window function ${name} requires an OVER clause`, { position });
   }
   const given = argumentsOf(node, context, bind);
+  if (isSystemFunction(name)) return bindSystemCall(name, given, binding, position);
   if (isSequenceFunction(name)) {
     return bindSequenceCall(name, given, binding, position);
   }

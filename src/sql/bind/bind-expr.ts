@@ -4,13 +4,16 @@
  *
  * Called by the binders of every clause. Larger groups of nodes have files of their own: comparisons, calls, subqueries.
  */
+
+import { bitsFromText } from "../../protocol/bit-string.js";
 import { sqlError } from "../../protocol/errors.js";
 import { fromText } from "../../protocol/text-format.js";
-import { arrayOf, BOOL, INT4, INT8, NUMERIC, type SqlType, TEXT, UNKNOWN } from "../../protocol/values.js";
+import { arrayOf, BIT, BOOL, INT4, INT8, NUMERIC, OID, type SqlType, TEXT, UNKNOWN } from "../../protocol/values.js";
 import type { Expr } from "../../query/expr/expr.js";
 import { isFunctionName, resolveFunction } from "../../query/expr/resolve.js";
 import type {
   ArrayNode,
+  BitStringNode,
   CallNode,
   CaseNode,
   CastNode,
@@ -44,7 +47,9 @@ import {
   constant,
   isUnknown,
   resolveUnknown,
+  withPosition,
 } from "./coerce.js";
+import { isNamedOid, isSystemFunction, namedOid, nameOfOid } from "./system/system-functions.js";
 
 export function bindExpr(node: ExprNode, context: ExprContext): Expr {
   const { binding } = context;
@@ -60,6 +65,8 @@ export function bindExpr(node: ExprNode, context: ExprContext): Expr {
       return bindNumber(node);
     case "string":
       return constant(UNKNOWN, node.value);
+    case "bits":
+      return bitString(node);
     case "parameter":
       return binding.parameter(node.index, position);
     case "column":
@@ -137,13 +144,16 @@ function bindOther(node: ExprNode, context: ExprContext): Expr {
   }
 }
 
-const UNSUPPORTED: Partial<Record<ExprNode["kind"], string>> = {
-  bits: "a bit string",
-};
+const UNSUPPORTED: Partial<Record<ExprNode["kind"], string>> = {};
 
 /** A condition; `what` names its place in the error 42804. */
 export function bindBoolean(node: ExprNode, what: string, context: ExprContext): Expr {
   return coerceBoolean(bindExpr(node, context), what, context.binding, node.position);
+}
+
+/** B'101' and X'1F'. */
+function bitString({ text, position }: BitStringNode): Expr {
+  return withPosition(position, () => constant(BIT, bitsFromText(text)));
 }
 
 function bindNumber(node: NumberNode): Expr {
@@ -207,11 +217,25 @@ function bindCase(node: CaseNode, outside: ExprContext): Expr {
 }
 
 function bindCast(node: CastNode, context: ExprContext): Expr {
-  const type = bindType(node.type, context.binding);
   const { input, position } = node;
+  const named = bindNamedOid(node, context);
+  if (named !== null) return named;
+  const type = bindType(node.type, context.binding);
   if (input.kind === "array" && type.element !== null) return bindArray(input, context, type);
   const at = input.position > 0 ? input.position : position;
   return coerceExplicit(bindExpr(input, context), type, context.binding, at);
+}
+
+/** Casts to regclass and the like, which are OIDs here, and of those to text, which gives the name; null: another cast. */
+function bindNamedOid({ type, input, position }: CastNode, context: ExprContext): Expr | null {
+  const { binding } = context;
+  if (isNamedOid(type.name) && type.arrayDimensions === 0) {
+    const expr = bindExpr(input, context);
+    const isText = isUnknown(expr) || ["text", "varchar", "name"].includes(expr.type.name);
+    return isText ? namedOid(type.name, expr, binding, position) : coerceExplicit(expr, OID, binding, position);
+  }
+  if (input.kind !== "cast" || !isNamedOid(input.type.name) || !["text", "varchar"].includes(type.name)) return null;
+  return nameOfOid(input.type.name, bindExpr(input, context), binding, position);
 }
 
 /** COALESCE, GREATEST and LEAST: all arguments of one type. */
@@ -269,7 +293,8 @@ function bindValueFunction(node: ValueFunctionNode, context: ExprContext): Expr 
   const { position, precision } = node;
   const time = TIME_FUNCTIONS[node.name];
   if (time === undefined) {
-    const name = isFunctionName(node.name) ? node.name : "current_user";
+    const known = isFunctionName(node.name) || isSystemFunction(node.name);
+    const name = known ? node.name : "current_user";
     return bindFunctionCall(plainCall(name, position), context, bindExpr);
   }
   const now = bindFunctionCall(plainCall("now", position), context, bindExpr);

@@ -4,6 +4,7 @@ import { sqlError } from "../../protocol/errors.js";
 import { BYTEA } from "../../protocol/values.js";
 import type { Expr } from "../../query/expr/expr.js";
 import { resolveFunction } from "../../query/expr/resolve.js";
+import { shapeColumns, type TableFunction } from "../../query/expr/table-function.js";
 import type { JoinPlan, OutputColumn, Plan, ScanPlan } from "../../query/plan/plan.js";
 import { joinColumns, outerColumnsOf } from "../../query/plan/walk.js";
 import type {
@@ -25,6 +26,7 @@ import { type Binding, columnExpr, PLAIN_QUERY, type Source } from "./binding.js
 import { coerceCommon, commonTypeOf } from "./coerce.js";
 import { firstFound } from "./names.js";
 import { checkAliases, relationOf, Scope, type ScopeColumn, type ScopeItem } from "./scope.js";
+import { findSystemRelation, sequenceRows } from "./system/system-relations.js";
 
 interface FromSource {
   readonly plan: Plan;
@@ -82,6 +84,8 @@ function bindTable(node: FromTable, scope: Scope, binding: Binding): FromSource 
   if (view !== null) {
     return named(bindView(view, binding), node.alias ?? { name: view.name, columns: [] }, position);
   }
+  const system = findSystemRows(name, binding);
+  if (system !== null) return systemSource(system, node, binding);
   const table = lookUpTable(name, binding);
   if (table.materialized?.populated === false) {
     throw sqlError("55000", `materialized view "${table.name}" has not been populated`, {
@@ -90,6 +94,25 @@ function bindTable(node: FromTable, scope: Scope, binding: Binding): FromSource 
     });
   }
   return scanOf(table, node.alias, false, position, binding);
+}
+
+/** A relation of the system's, or a sequence; null when the name means a table, or nothing. */
+function findSystemRows(name: NameNode, { env }: Binding): TableFunction | null {
+  const { catalog } = env;
+  const found = firstFound(relationOf(name), env, (schema, relation) => {
+    if (catalog.table(schema, relation) !== null) return "table";
+    const sequence = catalog.sequence(schema, relation);
+    return sequence === null ? findSystemRelation(schema, relation) : sequenceRows(sequence);
+  });
+  return found === "table" ? null : found;
+}
+
+function systemSource(rows: TableFunction, node: FromTable, binding: Binding): FromSource {
+  const alias = node.alias ?? { name: rows.name, columns: [] };
+  const columns = shapeColumns(rows.returns, rows.name).map(({ name, type }) => binding.newColumn(name, type, true));
+  const calls = [{ fn: rows, args: [], shape: rows.returns }];
+  const plan: Plan = Object.freeze({ kind: "tablefunction", alias: alias.name, calls, ordinality: false, columns });
+  return named({ plan, columns }, alias, node.position);
 }
 
 /** A scan of all columns. `rowKey`: for UPDATE and DELETE, with the row's storage key as the last column. */

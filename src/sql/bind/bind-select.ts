@@ -26,6 +26,7 @@ import type { Scope } from "./scope.js";
 import { SetCollector } from "./set-collector.js";
 import { bindSortKey, checkComparable, outputSortKey } from "./sort-key.js";
 import { filtered, type Limits, limited, ONE_ROW, project, sorted } from "./source.js";
+import { isNamedOid, nameOfOid } from "./system/system-functions.js";
 import { WindowCollector } from "./window-collector.js";
 import { windowPlan } from "./window-plan.js";
 
@@ -124,13 +125,20 @@ export function bindTargets(nodes: readonly TargetNode[], context: ExprContext):
       return fieldsOf(expr, context, bindExpr).map((field) => ({ ...field, position: expr.position || position }));
     }
     return [
-      { name: node.name ?? outputName(expr), expr: bindExpr(expr, context), position: expr.position || position },
+      { name: node.name ?? outputName(expr), expr: bindOutput(expr, context), position: expr.position || position },
     ];
   });
   if (targets.length > SELECT_COLUMNS_MAX) {
     throw sqlError("54011", `target lists can have at most ${SELECT_COLUMNS_MAX} entries`);
   }
   return targets;
+}
+
+/** A select list shows the name of what a regclass is, not its number. */
+function bindOutput(node: ExprNode, context: ExprContext): Expr {
+  const expr = bindExpr(node, context);
+  if (node.kind !== "cast" || !isNamedOid(node.type.name) || node.type.arrayDimensions > 0) return expr;
+  return nameOfOid(node.type.name, expr, context.binding, node.position);
 }
 
 function expandStar(path: readonly string[], position: number, context: ExprContext): Target[] {

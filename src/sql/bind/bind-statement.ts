@@ -19,6 +19,7 @@ import type {
   Statement,
   StatementNode,
 } from "../parse/ast.js";
+import { parseSql } from "../parse/parse.js";
 import { bindAlterTable, bindRename } from "./bind-alter-table.js";
 import { bindCreateTableAs, bindRefresh } from "./bind-create-table-as.js";
 import { bindCreateView, bindDropViews } from "./bind-create-view.js";
@@ -73,7 +74,7 @@ function bindNode(node: StatementNode, env: BindEnvironment): BoundStatement {
     case "set":
       return bindSet(node);
     case "show":
-      return { kind: "show", name: node.name };
+      return node.name === "all" ? bindPlanned(allSettings(), binding) : { kind: "show", name: node.name };
     case "create table":
       return { kind: "ddl", command: bindCreateTable(node, binding) };
     case "create index":
@@ -105,6 +106,11 @@ function bindNode(node: StatementNode, env: BindEnvironment): BoundStatement {
     default:
       return bindNamespace(node, binding) ?? bindPlanned(node, binding);
   }
+}
+
+/** SHOW ALL. */
+function allSettings(): StatementNode {
+  return parseSql("SELECT name, setting, short_desc AS description FROM pg_catalog.pg_settings ORDER BY name")[0]!.node;
 }
 
 /** Statements about schemas, sequences, types and the session; null: another one. */

@@ -31,7 +31,7 @@ function setting(context: EvalContext, name: string): string | null {
 }
 
 function currentSetting(context: EvalContext, name: string, missingOk = false): string | null {
-  const value = setting(context, name);
+  const value = context.services.setting?.(name) ?? setting(context, name);
   if (value === null && !missingOk) throw sqlError("42704", `unrecognized configuration parameter "${name}"`);
   return value;
 }
@@ -47,7 +47,6 @@ export const MISC_FUNCTIONS: readonly ScalarFunction[] = [
   fn("version", [], TEXT, () => "PostgreSQL 15.0 (Tessera)", { volatility: "stable" }),
   ...["current_user", "session_user", "user", "current_role"].map((name) => named(name, NAME, ({ user }) => user)),
   ...["current_database", "current_catalog"].map((name) => named(name, NAME, ({ tenant }) => tenant)),
-  named("current_schema", NAME, () => "public"),
   contextFn("current_setting", [TEXT], TEXT, currentSetting),
   contextFn("current_setting", [TEXT, BOOL], TEXT, currentSetting),
 ];

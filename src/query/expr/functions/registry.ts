@@ -5,11 +5,13 @@ import type { AggregateFunction, ScalarFunction, WindowFunction } from "../expr.
 import { AGGREGATE_FAMILY_TABLE, AGGREGATE_TABLE } from "./aggregates.js";
 import { ARITHMETIC } from "./arithmetic.js";
 import { ARRAY_FAMILIES, ARRAY_OPERATOR_FAMILIES } from "./arrays.js";
+import { BIT_FUNCTIONS, BIT_OPERATORS } from "./bit-strings.js";
 import { BYTES_FUNCTIONS } from "./bytes.js";
 import { COMPARISON_FAMILIES, COMPARISONS, DISTINCT_FAMILIES } from "./comparison.js";
 import { CONDITIONAL_FAMILIES } from "./conditional.js";
 import { DATETIME_FUNCTIONS, DATETIME_OPERATORS } from "./datetime.js";
 import type { AggregateFamily, FunctionFamily } from "./define.js";
+import { ENUM_FAMILIES } from "./enums.js";
 import { FORMATTING } from "./formatting.js";
 import { JSON_FAMILIES, JSON_FUNCTIONS, JSON_OPERATORS } from "./json.js";
 import { JSON_CONSTRUCTORS } from "./json-constructors.js";
@@ -43,6 +45,7 @@ export const OPERATORS: ReadonlyMap<string, readonly ScalarFunction[]> = byName(
   JSON_OPERATORS,
   JSON_PATH_OPERATORS,
   VECTOR_OPERATORS,
+  BIT_OPERATORS,
 );
 
 export const OPERATOR_FAMILIES: ReadonlyMap<string, readonly FunctionFamily[]> = byName(
@@ -62,6 +65,7 @@ export const FUNCTIONS: ReadonlyMap<string, readonly ScalarFunction[]> = byName(
   JSON_PATH_FUNCTIONS,
   VECTOR_FUNCTIONS,
   MISC_FUNCTIONS,
+  BIT_FUNCTIONS,
 );
 
 export const FUNCTION_FAMILIES: ReadonlyMap<string, readonly FunctionFamily[]> = byName(
@@ -73,6 +77,7 @@ export const FUNCTION_FAMILIES: ReadonlyMap<string, readonly FunctionFamily[]> =
   JSON_RECORD_FAMILIES,
   ARRAY_FAMILIES,
   MISC_FAMILIES,
+  ENUM_FAMILIES,
 );
 
 export const AGGREGATES: ReadonlyMap<string, readonly AggregateFunction[]> = byName(

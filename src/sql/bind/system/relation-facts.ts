@@ -1,0 +1,222 @@
+/** Tables, indexes, constraints and types with their OIDs and definitions as text: what system relations list. */
+import { quotedIdentifier } from "../../../catalog/relation-names.js";
+import { isTemporarySchema } from "../../../catalog/schema.js";
+import type { ForeignKeyDef, IndexDef, TableDef } from "../../../catalog/table.js";
+import type { SqlType, Value } from "../../../protocol/values.js";
+import { displayName, idOfOid, oidOfId, pgOidOf } from "../../../query/expr/types.js";
+import type { SystemView } from "./system-view.js";
+
+/** PostgreSQL's OIDs of what every database has. */
+export const PG_CATALOG_OID = 11;
+export const PUBLIC_OID = 2200;
+export const INFORMATION_SCHEMA_OID = 13_000;
+export const OWNER_OID = 10;
+export const BTREE_OID = 403;
+export const HEAP_OID = 2;
+
+/** OIDs of things that have no id of their own begin here: half of all, by a hash of what names them. */
+const HASHED_OIDS = 2 ** 31;
+
+/** FNV-1a. */
+export function hashedOid(...parts: readonly (string | number)[]): number {
+  let hash = 0x811c9dc5;
+  for (const byte of Buffer.from(parts.join("\0"))) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0;
+  return HASHED_OIDS + (hash >>> 1);
+}
+
+export function schemaOid(name: string, { catalog }: Pick<SystemView, "catalog">): number {
+  if (name === "pg_catalog") return PG_CATALOG_OID;
+  if (name === "public") return PUBLIC_OID;
+  if (name === "information_schema") return INFORMATION_SCHEMA_OID;
+  const schema = catalog.schemas().find((other) => other.name === name);
+  return schema === undefined ? hashedOid("schema", name) : oidOfId(schema.id);
+}
+
+export const persistenceOf = (schema: string) => (isTemporarySchema(schema) ? "t" : "p");
+
+/** 1-based position of a column by its id. */
+export const attnum = (table: TableDef, columnId: number) =>
+  table.columns.findIndex((column) => column.id === columnId) + 1;
+
+const nameOf = (table: TableDef, columnId: number) =>
+  quotedIdentifier(table.columns.find((column) => column.id === columnId)?.name ?? "");
+
+const listOf = (table: TableDef, ids: readonly number[]) => ids.map((id) => nameOf(table, id)).join(", ");
+
+export const qualified = ({ schema, name }: { readonly schema: string; readonly name: string }) =>
+  `${quotedIdentifier(schema)}.${quotedIdentifier(name)}`;
+
+export interface IndexFacts {
+  readonly oid: number;
+  readonly table: TableDef;
+  readonly name: string;
+  readonly unique: boolean;
+  readonly primary: boolean;
+  readonly columnIds: readonly number[];
+  readonly definition: string;
+}
+
+/** All indexes of a table, that of its primary key first. */
+export function indexesOf(table: TableDef): IndexFacts[] {
+  const keys: IndexFacts[] = [];
+  if (table.primaryKey !== null) {
+    const name = table.primaryKeyName!;
+    const columnIds = table.primaryKey;
+    const definition = `CREATE UNIQUE INDEX ${quotedIdentifier(name)} ON ${qualified(table)} USING btree (${listOf(table, columnIds)})`;
+    keys.push({ oid: oidOfId(table.id, 1), table, name, unique: true, primary: true, columnIds, definition });
+  }
+  return [...keys, ...table.indexes.map((index) => indexFacts(table, index))];
+}
+
+function indexFacts(table: TableDef, index: IndexDef): IndexFacts {
+  const columns = index.columns.map(({ columnId, descending, nullsFirst, expression }) => {
+    const order = descending ? (nullsFirst ? " DESC" : " DESC NULLS LAST") : nullsFirst ? " NULLS FIRST" : "";
+    return `${expression === undefined ? nameOf(table, columnId) : `(${expression.sql})`}${order}`;
+  });
+  const include = index.include?.length ? ` INCLUDE (${listOf(table, index.include)})` : "";
+  const nulls = index.nullsNotDistinct ? " NULLS NOT DISTINCT" : "";
+  const where = index.where ? ` WHERE (${index.where})` : "";
+  const unique = index.unique ? "UNIQUE " : "";
+  return {
+    oid: oidOfId(index.id),
+    table,
+    name: index.name,
+    unique: index.unique,
+    primary: false,
+    columnIds: index.columns.map((column) => column.columnId),
+    definition: `CREATE ${unique}INDEX ${quotedIdentifier(index.name)} ON ${qualified(table)} USING btree (${columns.join(", ")})${include}${nulls}${where}`,
+  };
+}
+
+export interface ConstraintFacts {
+  readonly oid: number;
+  readonly table: TableDef;
+  readonly name: string;
+  readonly type: "p" | "u" | "c" | "f";
+  readonly columnIds: readonly number[];
+  readonly index: number;
+  readonly definition: string;
+  /** Of a CHECK: its condition. */
+  readonly condition: string | null;
+  /** Of a foreign key: the table and columns that it refers to. */
+  readonly references: {
+    readonly table: TableDef;
+    readonly columnIds: readonly number[];
+    readonly key: ForeignKeyDef;
+  } | null;
+}
+
+export const CONSTRAINT_TYPES = { p: "PRIMARY KEY", u: "UNIQUE", c: "CHECK", f: "FOREIGN KEY" } as const;
+
+export function constraintsOf(table: TableDef, catalog: SystemView["catalog"]): ConstraintFacts[] {
+  const oid = (name: string) => hashedOid("constraint", table.id, name);
+  const plain = { table, condition: null, references: null };
+  const keys = indexesOf(table)
+    .filter(
+      ({ primary, name }) => primary || table.indexes.some((index) => index.name === name && index.constraint !== null),
+    )
+    .map(({ name, primary, columnIds, oid: index }): ConstraintFacts => {
+      const definition = `${primary ? "PRIMARY KEY" : "UNIQUE"} (${listOf(table, columnIds)})`;
+      return { ...plain, oid: oid(name), name, type: primary ? "p" : "u", columnIds, index, definition };
+    });
+  const checks = table.checks.map(({ name, sql }): ConstraintFacts => {
+    const columnIds = table.columns.filter((column) => mentions(sql, column.name)).map((column) => column.id);
+    const definition = `CHECK (${sql})`;
+    return { ...plain, oid: oid(name), name, type: "c", columnIds, index: 0, definition, condition: sql };
+  });
+  return [...keys, ...checks, ...foreignKeysOf(table, catalog)];
+}
+
+function foreignKeysOf(table: TableDef, catalog: SystemView["catalog"]): ConstraintFacts[] {
+  return (table.foreignKeys ?? []).map((key) => {
+    const target = catalog.tableById(key.tableId)!;
+    const actions =
+      (key.onUpdate === "no action" ? "" : ` ON UPDATE ${key.onUpdate.toUpperCase()}`) +
+      (key.onDelete === "no action" ? "" : ` ON DELETE ${key.onDelete.toUpperCase()}`);
+    const deferrable = key.deferrable ? ` DEFERRABLE${key.initiallyDeferred ? " INITIALLY DEFERRED" : ""}` : "";
+    const match = key.match === "full" ? " MATCH FULL" : "";
+    const references = `${relationName(target)}(${listOf(target, key.references)})`;
+    const foreign = `FOREIGN KEY (${listOf(table, key.columns)}) REFERENCES ${references}`;
+    return {
+      oid: oidOfId(key.id),
+      table,
+      name: key.name,
+      type: "f",
+      columnIds: key.columns,
+      index: 0,
+      definition: `${foreign}${match}${actions}${deferrable}${key.notValid ? " NOT VALID" : ""}`,
+      condition: null,
+      references: { table: target, columnIds: key.references, key },
+    };
+  });
+}
+
+/** Qualified unless everybody sees it. */
+const relationName = (table: TableDef) => (table.schema === "public" ? quotedIdentifier(table.name) : qualified(table));
+
+/** Whether the text of a condition has the column's name as a word of its own. */
+function mentions(sql: string, name: string): boolean {
+  const quoted = quotedIdentifier(name);
+  const escaped = quoted.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+  return new RegExp(`(?<![\\w$"'])${escaped}(?![\\w$"'])`).test(sql.replace(/'(?:[^']|'')*'/g, "''"));
+}
+
+/** The relation of an OID: a table, an index or a sequence; null when there is none. */
+export function relationOfOid(oid: number, { catalog }: Pick<SystemView, "catalog">) {
+  const own = idOfOid(oid);
+  if (own === null) return null;
+  const table = catalog.tables().find((other) => other.id === own.id);
+  if (table !== undefined) {
+    return own.part === 1
+      ? { schema: table.schema, name: table.primaryKeyName ?? "" }
+      : { schema: table.schema, name: table.name };
+  }
+  const sequence = catalog.sequences().find((other) => other.id === own.id);
+  if (sequence !== undefined) return { schema: sequence.schema, name: sequence.name };
+  const view = catalog.views().find((other) => other.id === own.id);
+  if (view !== undefined) return { schema: view.schema, name: view.name };
+  for (const other of catalog.tables()) {
+    const index = other.indexes.find(({ id }) => id === own.id);
+    if (index !== undefined) return { schema: other.schema, name: index.name };
+  }
+  return null;
+}
+
+/** The OID of a relation by its name in a schema; null when there is none. */
+export function oidOfRelation(schema: string, name: string, { catalog }: Pick<SystemView, "catalog">): number | null {
+  const found =
+    catalog.table(schema, name) ??
+    catalog.view(schema, name) ??
+    catalog.sequence(schema, name) ??
+    catalog.index(schema, name)?.index;
+  if (found !== undefined && found !== null) return oidOfId(found.id);
+  const table = catalog.tables().find((other) => other.schema === schema && other.primaryKeyName === name);
+  return table === undefined ? null : oidOfId(table.id, 1);
+}
+
+/** pg_attribute.atttypmod: PostgreSQL adds the four bytes of a length to it. */
+export function typmodOf(type: SqlType): number {
+  const { modifier, name } = type;
+  if (type.element !== null) return typmodOf(type.element);
+  if (modifier === null) return -1;
+  if (name === "varchar" || name === "bpchar") return modifier + 4;
+  if (name !== "numeric") return modifier;
+  return Math.floor(modifier / 2048) * 65_536 + (modifier % 2048) + 4;
+}
+
+export const typeOid = (type: SqlType): number => pgOidOf(type);
+
+/** information_schema's data_type: arrays and user-defined types by kind. */
+export function dataType(type: SqlType): string {
+  if (type.user?.kind === "domain") return dataType(type.user.base!);
+  if (type.user !== undefined) return "USER-DEFINED";
+  if (type.element !== null) return "ARRAY";
+  return displayName({ ...type, modifier: null }).replace(/\(.*?\)/, "");
+}
+
+export const yesNo = (value: boolean): Value => (value ? "YES" : "NO");
+
+/** The query of a CREATE VIEW statement, as written. */
+export function queryText(sql: string): string {
+  return sql.replace(/^.*?\bas\b\s*/is, "").replace(/;?\s*$/, ";");
+}

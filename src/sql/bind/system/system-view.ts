@@ -1,0 +1,70 @@
+/**
+ * What relations of pg_catalog and information_schema are computed from: the definitions that a statement's
+ * transaction sees, and the session that runs it.
+ */
+import type { CatalogView } from "../../../catalog/catalog-view.js";
+import type { SequenceDef, SequencePosition } from "../../../catalog/sequence.js";
+import { recordOf, type SqlType, type Value } from "../../../protocol/values.js";
+import type { EvalContext, EvalServices } from "../../../query/expr/expr.js";
+import { recordRows, type TableFunction } from "../../../query/expr/table-function.js";
+
+interface SystemServices extends EvalServices {
+  catalogView?(): CatalogView;
+  settings?(): readonly (readonly [name: string, value: string])[];
+  sequencePosition?(sequence: SequenceDef): SequencePosition;
+}
+
+export interface SystemView {
+  readonly catalog: CatalogView;
+  readonly user: string;
+  /** The tenant's name, which stands for the database. */
+  readonly database: string;
+  readonly searchPath: readonly string[];
+  readonly settings: readonly (readonly [name: string, value: string])[];
+  readonly positionOf: (sequence: SequenceDef) => SequencePosition;
+}
+
+export function systemView(context: EvalContext): SystemView {
+  const services = context.services as SystemServices;
+  return {
+    catalog: services.catalogView!(),
+    user: context.user,
+    database: context.tenant,
+    searchPath: services.searchPath!(),
+    settings: services.settings!(),
+    positionOf: (sequence) => services.sequencePosition!(sequence),
+  };
+}
+
+/** A relation: its columns, and its rows in the order of the columns. */
+export interface SystemRelation {
+  readonly schema: "pg_catalog" | "information_schema";
+  readonly name: string;
+  readonly rows: TableFunction;
+}
+
+/** `rows` gives objects by column name; what an object leaves out is NULL. */
+export function systemRelation<C extends string>(
+  schema: SystemRelation["schema"],
+  name: string,
+  columns: Readonly<Record<C, SqlType>>,
+  rows: (view: SystemView) => Iterable<Partial<Record<C, Value>>>,
+): SystemRelation {
+  const names = Object.keys(columns) as C[];
+  const fields = names.map((column) => ({ name: column, type: columns[column] }));
+  return {
+    schema,
+    name,
+    rows: Object.freeze({
+      name,
+      args: [],
+      returns: recordOf(fields),
+      strict: true,
+      open: (context: EvalContext) => recordRows(valuesOf(rows(systemView(context)), names)),
+    }),
+  };
+}
+
+function* valuesOf<C extends string>(rows: Iterable<Partial<Record<C, Value>>>, names: readonly C[]) {
+  for (const row of rows) yield names.map((name) => row[name] ?? null);
+}
