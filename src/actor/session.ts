@@ -4,7 +4,6 @@
  * transaction or uses the client's; the program's operators pull batches; the result is built; the caller commits.
  */
 import type { CatalogView } from "../catalog/catalog-view.js";
-import { isTemporarySchema } from "../catalog/schema.js";
 import type { ForeignKeyDef } from "../catalog/table.js";
 import { DbError, sqlError } from "../protocol/errors.js";
 import type { Value } from "../protocol/values.js";
@@ -15,12 +14,10 @@ import type { BindTable, ExecContext } from "../query/exec/context.js";
 import { createContext } from "../query/exec/create-context.js";
 import { Measurements } from "../query/exec/measure-operators.js";
 import { after } from "../query/exec/operator.js";
-import type { TableWork } from "../query/exec/table-data.js";
 import type { Plan } from "../query/plan/plan.js";
 import { bindTable } from "../sql/bind/bind-table.js";
 import type {
   BoundAnalyze,
-  BoundDdl,
   BoundDdlSteps,
   BoundDiscard,
   BoundExplain,
@@ -42,7 +39,7 @@ import { SessionServices } from "./session-services.js";
 import type { Settings } from "./settings.js";
 import { countOutcome, type Outcome, type RowCollector, type Rows, rowsOutcome, textOutcome } from "./sql-result.js";
 import { planStatement, type StatementPlan } from "./statement-plan.js";
-import { applyOnCommit, dropAbandoned, dropTemporaries } from "./temporary-relations.js";
+import { applyOnCommit, dropTemporaries, endTemporaries, isTemporary, openTemporaries } from "./temporary-relations.js";
 import type { Tenant } from "./tenant.js";
 
 export interface SessionOptions {
@@ -190,7 +187,7 @@ export class Session {
 
   /** ON COMMIT of temporary tables. */
   private beforeCommit(tx: ShardTransaction): void {
-    if (this.names.hasTemporaries) applyOnCommit(this.tenant, tx, this.names.temporarySchema);
+    if (this.names.hasTemporaries) applyOnCommit(this.names, tx);
   }
 
   /** Ends the transaction from outside: deadline, shutdown. A statement that runs in it ends at its next checkpoint. */
@@ -475,7 +472,7 @@ export class Session {
       const bound = step({ ...this.names.environment(catalog.view(tx)), parameterTypes: [] });
       if (bound === null) continue;
       const context = this.contextFor(tx, run.request, []);
-      if (isTemporary(bound)) await this.openTemporarySchema(context);
+      if (isTemporary(bound.command)) await openTemporaries(this.names, tx, run.request);
       const done = await runDdl(bound, catalog, this.internalStatements(), context, this.tenant.positionOf);
       lastTag ??= done.tag;
       told.push(...done.notices);
@@ -483,37 +480,9 @@ export class Session {
     return textOutcome("result", [lastTag ?? ""], run.collector, told);
   }
 
-  /** Something is about to be made in the session's own schema. */
-  private async openTemporarySchema(work: TableWork): Promise<void> {
-    if (this.names.hasTemporaries) return;
-    this.tenant.temporarySchemas.add(this.names.temporarySchema);
-    this.names.hasTemporaries = true;
-    await dropAbandoned(this.tenant, work);
-  }
-
-  /**
-   * Removes the session's temporary relations: within its transaction, which is about to be committed, or else in one
-   * of their own, which `commit` gets. Call it when the session ends.
-   */
+  /** Removes the session's temporary relations (temporary-relations.ts). Call it when the session ends. */
   endTemporaries(request: Client, commit: (tx: ShardTransaction) => void): void | Promise<void> {
-    if (!this.names.hasTemporaries) return;
-    return this.dropTemporaries(request, commit);
-  }
-
-  private async dropTemporaries(request: Client, commit: (tx: ShardTransaction) => void): Promise<void> {
-    const { temporarySchema } = this.names;
-    const tx = this.transaction ?? this.tenant.partition.shard.begin({ readOnly: false });
-    const { checkpoint, shouldYield, yieldTurn } = request;
-    try {
-      await dropTemporaries(this.tenant, temporarySchema, { tx, checkpoint, shouldYield, yieldTurn });
-      if (this.transaction === null) commit(tx);
-    } catch (error) {
-      if (this.transaction === null) this.tenant.rollback(tx);
-      throw error;
-    } finally {
-      this.names.hasTemporaries = false;
-      this.tenant.temporarySchemas.delete(temporarySchema);
-    }
+    return endTemporaries(this.names, this.transaction, request, commit);
   }
 
   private async discard(what: BoundDiscard["what"], run: StatementRun, tx: ShardTransaction): Promise<Outcome> {
@@ -522,10 +491,7 @@ export class Session {
     }
     if (what === "all") this.settings.reset();
     if (what === "all" || what === "sequences") this.names.discardSequences();
-    if ((what === "all" || what === "temp") && this.names.hasTemporaries) {
-      const { checkpoint, shouldYield, yieldTurn } = run.request;
-      await dropTemporaries(this.tenant, this.names.temporarySchema, { tx, checkpoint, shouldYield, yieldTurn });
-    }
+    if (what === "all" || what === "temp") await dropTemporaries(this.names, tx, run.request);
     return textOutcome("result", [`DISCARD${what === "all" ? " ALL" : ""}`], run.collector);
   }
 
@@ -612,11 +578,6 @@ function keyOf(event: ConstraintEvent, catalog: CatalogView): ForeignKeyDef | nu
   if (event.kind === "referencing") return event.foreignKey;
   const table = catalog.tableById(event.reference.tableId);
   return table?.foreignKeys?.find(({ id }) => id === event.reference.foreignKeyId) ?? null;
-}
-
-/** Whether the command makes or changes something in a schema of temporary relations. */
-function isTemporary({ command }: BoundDdl): boolean {
-  return "schema" in command && isTemporarySchema(command.schema);
 }
 
 function nowMicros(): number {

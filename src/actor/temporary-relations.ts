@@ -1,37 +1,85 @@
 /**
  * Temporary relations are ordinary ones in a schema of the session's own. They go when the session ends (a request, a
  * batch, an interactive transaction), or with a transaction if they were made ON COMMIT DROP. What a crash left behind
- * goes when the tenant next makes one.
+ * goes when the tenant next makes one. Called by the session; SessionNames knows its schema.
  */
 import type { CatalogEditor } from "../catalog/catalog-editor.js";
+import type { DdlCommand } from "../catalog/ddl-command.js";
 import { isTemporarySchema } from "../catalog/schema.js";
 import type { TableDef } from "../catalog/table.js";
 import { dropTableData, type TableWork } from "../query/exec/table-data.js";
 import type { ShardTransaction } from "../storage/transaction.js";
+import type { SessionNames } from "./session-names.js";
 import type { Tenant } from "./tenant.js";
 
-/** Removes the definitions and the rows of everything in the session's schema. */
-export async function dropTemporaries(tenant: Tenant, schema: string, work: Omit<TableWork, "tenantNumber">) {
-  await dropSchemas(tenant, (name) => name === schema, work);
+/** The bounds and turns of the statement on whose behalf rows are removed. */
+type Turns = Pick<TableWork, "checkpoint" | "shouldYield" | "yieldTurn">;
+
+/** Whether the command makes or changes something in a schema of temporary relations. */
+export function isTemporary(command: DdlCommand): boolean {
+  return "schema" in command && isTemporarySchema(command.schema);
 }
 
-/** Removes what sessions left that are no more. */
-export async function dropAbandoned(tenant: Tenant, work: Omit<TableWork, "tenantNumber">): Promise<void> {
-  await dropSchemas(tenant, (name) => isTemporarySchema(name) && !tenant.temporarySchemas.has(name), work);
+/** Something is about to be made in the session's own schema. */
+export async function openTemporaries(names: SessionNames, tx: ShardTransaction, turns: Turns): Promise<void> {
+  if (names.hasTemporaries) return;
+  const { tenant } = names;
+  tenant.temporarySchemas.add(names.temporarySchema);
+  names.hasTemporaries = true;
+  await dropSchemas(tenant, (name) => isTemporarySchema(name) && !tenant.temporarySchemas.has(name), tx, turns);
+}
+
+/** Removes the definitions and the rows of everything in the session's schema. */
+export async function dropTemporaries(names: SessionNames, tx: ShardTransaction, turns: Turns): Promise<void> {
+  if (names.hasTemporaries) await dropSchemas(names.tenant, (name) => name === names.temporarySchema, tx, turns);
+}
+
+/**
+ * At the end of the session: within its open transaction, which is about to be committed, or in one of their own,
+ * which `commit` gets. Costs nothing for a session without temporary relations.
+ */
+export function endTemporaries(
+  names: SessionNames,
+  open: ShardTransaction | null,
+  turns: Turns,
+  commit: (tx: ShardTransaction) => void,
+): void | Promise<void> {
+  return names.hasTemporaries ? end(names, open, turns, commit) : undefined;
+}
+
+async function end(
+  names: SessionNames,
+  open: ShardTransaction | null,
+  turns: Turns,
+  commit: (tx: ShardTransaction) => void,
+): Promise<void> {
+  const { tenant } = names;
+  const tx = open ?? tenant.partition.shard.begin({ readOnly: false });
+  try {
+    await dropTemporaries(names, tx, turns);
+    if (open === null) commit(tx);
+  } catch (error) {
+    if (open === null) tenant.rollback(tx);
+    throw error;
+  } finally {
+    names.hasTemporaries = false;
+    tenant.temporarySchemas.delete(names.temporarySchema);
+  }
 }
 
 async function dropSchemas(
   tenant: Tenant,
   isGone: (schema: string) => boolean,
-  work: Omit<TableWork, "tenantNumber">,
+  tx: ShardTransaction,
+  { checkpoint, shouldYield, yieldTurn }: Turns,
 ): Promise<void> {
-  const tx = work.tx as ShardTransaction;
-  const tables = tenant.catalog.view(tx).tables();
-  const gone = tables.filter((table) => isGone(table.schema));
-  const others = [...tenant.catalog.view(tx).sequences(), ...tenant.catalog.view(tx).views()];
-  if (gone.length === 0 && !others.some((other) => isGone(other.schema))) return;
-  tenant.catalog.change(tx, (editor) => dropAll(editor, gone, isGone));
-  for (const table of gone) await dropTableData({ ...work, tenantNumber: tenant.number }, table);
+  const catalog = tenant.catalog.view(tx);
+  const tables = catalog.tables().filter((table) => isGone(table.schema));
+  const others = [...catalog.sequences(), ...catalog.views()];
+  if (tables.length === 0 && !others.some((other) => isGone(other.schema))) return;
+  tenant.catalog.change(tx, (editor) => dropAll(editor, tables, isGone));
+  const work = { tx, tenantNumber: tenant.number, checkpoint, shouldYield, yieldTurn };
+  for (const table of tables) await dropTableData(work, table);
 }
 
 function dropAll(editor: CatalogEditor, tables: readonly TableDef[], isGone: (schema: string) => boolean): void {
@@ -41,9 +89,9 @@ function dropAll(editor: CatalogEditor, tables: readonly TableDef[], isGone: (sc
 }
 
 /** ON COMMIT, for the tables of the session. It runs at once: what a transaction holds is bounded. */
-export function applyOnCommit(tenant: Tenant, tx: ShardTransaction, schema: string): void {
+export function applyOnCommit({ tenant, temporarySchema }: SessionNames, tx: ShardTransaction): void {
   const tables = tenant.catalog.view(tx).tables();
-  const own = tables.filter((table) => table.schema === schema && table.onCommit !== undefined);
+  const own = tables.filter((table) => table.schema === temporarySchema && table.onCommit !== undefined);
   if (own.length === 0) return;
   const work = {
     tx,
