@@ -76,3 +76,40 @@ t.test("row values", (t) =>
     ["select exists (select t from t), (select row(1,2)) = row(1,2)", ["true|true"]],
   ]),
 );
+
+t.test("composite types", (t) =>
+  checkStatements(t, [
+    ["CREATE TYPE complex AS (r float8, i float8)"],
+    ["CREATE TYPE quad AS (c1 complex, c2 complex)"],
+    ["CREATE TABLE q (id int PRIMARY KEY, v quad, l complex[])"],
+    ["SELECT (1.1, 2.2)::complex, ROW((3.3, 4.4), (5.5, NULL))::quad", ['(1.1,2.2)|("(3.3,4.4)","(5.5,)")']],
+    ["SELECT '(1, \"2\")'::complex, ('(,)'::complex) IS NULL", ["(1,2)|true"]],
+    ["SELECT '(1)'::complex", '22P02 malformed record literal: "(1)"'],
+    ["SELECT '(1,2,3)'::complex", '22P02 malformed record literal: "(1,2,3)"'],
+    ["SELECT ROW(1)::complex", "42846 cannot cast type record to complex"],
+    ["INSERT INTO q VALUES (1, ((3.3, 4.4), (5.5, 6.6)), ARRAY[ROW(1, 2)::complex, NULL])"],
+    ["INSERT INTO q (id, v.c1.r, v.c2.i, l[2].i) VALUES (2, 55, 66, 7)"],
+    ["SELECT * FROM q", ['1|("(3.3,4.4)","(5.5,6.6)")|{"(1,2)",NULL}', '2|("(55,)","(,66)")|[2:2]={"(,7)"}']],
+    ["SELECT id, (v).c1.i, (x.v).c2, l[1].r FROM q x WHERE id = 1", ["1|4.4|(5.5,6.6)|1"]],
+    [
+      "UPDATE q SET v.c1.r = 12, v.c2.r = 13, l[1] = ROW(8, 9) WHERE id = 2 RETURNING v, l",
+      ['("(12,)","(13,66)")|{"(8,9)","(,7)"}'],
+    ],
+    ["UPDATE q SET v.c1 = 12", '42804 subfield "c1" is of type complex but expression is of type integer'],
+    [
+      "UPDATE q SET v.x = 12",
+      '42703 cannot assign to field "x" of column "v" because there is no such column in data type quad',
+    ],
+    [
+      "UPDATE q SET id.x = 12",
+      '42804 cannot assign to field "x" of column "id" because its type integer is not a composite type',
+    ],
+    ["SELECT (v).x FROM q", '42703 column "x" not found in data type quad'],
+    ["SELECT * FROM unnest(ARRAY[ROW(1, 2), ROW(3, 4)]::complex[])", ["1|2", "3|4"]],
+    ["SELECT * FROM jsonb_populate_record(ROW(1, 2)::complex, '{\"i\": 5}')", ["1|5"]],
+    ["SELECT to_jsonb(v) FROM q WHERE id = 1", ['{"c1": {"i": 4.4, "r": 3.3}, "c2": {"i": 6.6, "r": 5.5}}']],
+    ["SELECT ROW(1, -2)::complex *< ROW(1, 3)::complex, ROW('a', 'b') ~<=~ ROW('a', 'c')", ["true|true"]],
+    ["SELECT NULL::q, (NULL::q).id", ["∅|∅"]],
+    ["SELECT id FROM q x WHERE (v).c1 = ROW(3.3, 4.4)::complex", ["1"]],
+  ]),
+);

@@ -244,10 +244,8 @@ export function commonType(types: readonly SqlType[], construct = "CASE"): SqlTy
 function commonRow(a: SqlType, b: SqlType, construct: string): SqlType {
   if (a.fields === undefined || b.fields === undefined) return RECORD;
   const [left, right] = [recordName(a), recordName(b)];
-  if (left !== null || right !== null) {
-    if (left !== right && left !== null && right !== null) throw mismatch(construct, a, b);
-    return left === null ? b : a;
-  }
+  if (left !== right) throw mismatch(construct, a, b);
+  if (left !== null) return a;
   if (a.fields.length !== b.fields.length) return RECORD;
   try {
     return recordOf(

@@ -5,7 +5,6 @@ import type { ColumnDef, TableDef } from "../../catalog/table.js";
 import { sqlError } from "../../protocol/errors.js";
 import { INT2, INT4, INT8, type SqlType } from "../../protocol/values.js";
 import type { Expr } from "../../query/expr/expr.js";
-import { displayName } from "../../query/expr/types.js";
 import { isVolatile, someExpr } from "../../query/expr/walk.js";
 import type { ColumnDefNode } from "../parse/ast.js";
 import type { ExprNode } from "../parse/ast-query.js";
@@ -13,7 +12,7 @@ import { printExpr } from "../parse/print-expr.js";
 import { contextOf } from "./bind-context.js";
 import { bindExpr } from "./bind-expr.js";
 import { bindSequenceOptions } from "./bind-sequence.js";
-import { bindType } from "./bind-type.js";
+import { bindType, checkStorable } from "./bind-type.js";
 import type { Binding } from "./binding.js";
 import { coerceAssignment } from "./coerce.js";
 import { Scope } from "./scope.js";
@@ -41,9 +40,7 @@ export function draftColumn(node: ColumnDefNode, binding: Binding): ColumnDraft 
   const { name, position } = node;
   const serial = node.type.arrayDimensions === 0 ? SERIAL_TYPES[node.type.name] : undefined;
   const type = serial ?? bindType(node.type, binding);
-  if (type.name === "unknown" || type.name === "record" || type.name === "void") {
-    throw sqlError("42P16", `column "${name}" has pseudo-type ${displayName(type)}`, { position });
-  }
+  checkStorable(type, name, position);
   let notNull = serial !== undefined;
   let nullable = false;
   let identity: NewColumn["identity"] = null;

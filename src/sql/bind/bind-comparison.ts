@@ -17,7 +17,7 @@ import type {
 import { nullIfFunction, quantifiedOperator } from "./array-functions.js";
 import type { ExprContext } from "./bind-context.js";
 import { bindItems } from "./bind-row.js";
-import { bindRowComparison, isRowOperator, notRowOperator } from "./bind-row-comparison.js";
+import { bindRowComparison, isRowOperator, notRowOperator, strictOperator } from "./bind-row-comparison.js";
 import type { Binding } from "./binding.js";
 import { coerceCommon, coerceImplicit, constant, isUnknown, resolveUnknown, suggestedType } from "./coerce.js";
 
@@ -114,7 +114,7 @@ function compareRows(
       pairs.map((pair) => compare("<>", pair)),
     );
   // a < c OR (a = c AND (b < d OR …))
-  const strict = name[0]!;
+  const strict = strictOperator(name);
   return pairs.reduceRight<Expr | null>((rest, pair) => {
     if (rest === null) return compare(name, pair);
     return logic("or", [compare(strict, pair), logic("and", [compare("=", pair), rest])]);

@@ -2,11 +2,11 @@
 import type { NewColumn } from "../../catalog/ddl-command.js";
 import type { ViewColumn } from "../../catalog/view.js";
 import { sqlError } from "../../protocol/errors.js";
-import { displayName } from "../../query/expr/types.js";
 import type { Plan } from "../../query/plan/plan.js";
 import type { CreateTableAsStatement, RefreshStatement } from "../parse/ast.js";
 import { bindStoredQuery, namedColumns } from "./bind-create-view.js";
 import { lookUpTable } from "./bind-from.js";
+import { checkStorable } from "./bind-type.js";
 import { bindViewQuery } from "./bind-view.js";
 import { type Binding, PLAIN_QUERY, type Source } from "./binding.js";
 import type { BoundDdl } from "./bound-statement.js";
@@ -61,9 +61,7 @@ function noRows(plan: Plan): Plan {
 }
 
 function newColumn({ name, type }: ViewColumn, position: number): NewColumn {
-  if (["unknown", "record", "void"].includes(type.name) && type.user === undefined) {
-    throw sqlError("42P16", `column "${name}" has pseudo-type ${displayName(type)}`, { position });
-  }
+  checkStorable(type, name, position);
   return { name, type, notNull: false, defaultSql: null, identity: null, sequence: null };
 }
 

@@ -10,7 +10,7 @@ import {
   type TableFunction,
   valueRows,
 } from "../../query/expr/table-function.js";
-import { displayName } from "../../query/expr/types.js";
+import { baseType, displayName } from "../../query/expr/types.js";
 import type { OutputColumn, Plan, SetCall } from "../../query/plan/plan.js";
 import type { CallNode, ColumnSpec, ExprNode, FromFunction } from "../parse/ast-query.js";
 import { contextOf, type ExprContext } from "./bind-context.js";
@@ -141,8 +141,10 @@ function defined(
   const fields = definition.map(({ name, type }): RecordField => ({ name, type: bindType(type, binding) }));
   const twice = fields.find(({ name }, i) => fields.findIndex((other) => other.name === name) < i);
   if (twice !== undefined) throw sqlError("42701", `column name "${twice.name}" specified more than once`, at);
-  if (!needsDefinition(returns)) checkRow(returns.fields!, fields);
-  return recordOf(fields);
+  if (needsDefinition(returns)) return recordOf(fields);
+  checkRow(returns.fields!, fields);
+  // A field that is called `record` keeps what is known of it.
+  return recordOf(fields.map(({ name }, i) => ({ name, type: returns.fields![i]!.type })));
 }
 
 function checkRow(returned: readonly RecordField[], wanted: readonly RecordField[]): void {
@@ -153,7 +155,8 @@ function checkRow(returned: readonly RecordField[], wanted: readonly RecordField
   }
   returned.forEach(({ type }, i) => {
     const expected = wanted[i]!.type;
-    if (type.name === expected.name && type.element === expected.element) return;
+    if (baseType(type) === baseType(expected)) return;
+    if (type.name === expected.name && (type.element ?? type).name === "record") return;
     const detail = `Returned type ${displayName(type)} at ordinal position ${i + 1}, but query expects ${displayName(expected)}.`;
     throw sqlError("42804", message, { detail });
   });

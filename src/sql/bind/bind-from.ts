@@ -226,6 +226,8 @@ function joined(
 ): FromSource {
   const columns = joinColumns(type, left.plan, right.plan);
   for (const column of columns) if (column.nullable) binding.markNullable(column.id);
+  if (type === "left" || type === "full") for (const { id } of right.plan.columns) binding.markMissing(id);
+  if (type === "right" || type === "full") for (const { id } of left.plan.columns) binding.markMissing(id);
   const made = new Set(left.plan.columns.map((column) => column.id));
   const lateral = [...outerColumnsOf(right.plan)].some((id) => made.has(id));
   if (lateral && (type === "right" || type === "full")) {

@@ -14,10 +14,25 @@ import { coerceImplicit, isUnknown, resolveUnknown } from "./coerce.js";
 import { rowConstructor, rowType } from "./record-functions.js";
 import { castColumns, project, resolveColumns } from "./source.js";
 
-const ORDERING = ["<", "<=", ">", ">="];
+/** Operators that order rows, with those that decide before the last items do. */
+const STRICT: Readonly<Record<string, string>> = {
+  "<": "<",
+  "<=": "<",
+  ">": ">",
+  ">=": ">",
+  "~<~": "~<~",
+  "~<=~": "~<~",
+  "~>~": "~>~",
+  "~>=~": "~>~",
+};
+
+/** The operator for all items but the last. */
+export function strictOperator(name: string): string {
+  return STRICT[name] ?? name;
+}
 
 export function isRowOperator(name: string): boolean {
-  return name === "=" || name === "<>" || ORDERING.includes(name);
+  return name === "=" || name === "<>" || Object.hasOwn(STRICT, name);
 }
 
 export function notRowOperator(name: string, position: number): Error {
@@ -75,9 +90,9 @@ function orderOf(
   pairs: readonly { readonly left: SqlType; readonly right: SqlType }[],
   position: number,
 ): ScalarFunction[] | null {
-  if (!ORDERING.includes(operator)) return null;
+  if (!Object.hasOwn(STRICT, operator)) return null;
   return pairs.map(({ left, right }, i) => {
-    const symbol = i === pairs.length - 1 ? operator : operator[0]!;
+    const symbol = i === pairs.length - 1 ? operator : strictOperator(operator);
     return resolveOperator(symbol, left, right, position).fn;
   });
 }

@@ -5,7 +5,7 @@ import type { Expr } from "../../query/expr/expr.js";
 import { displayName } from "../../query/expr/types.js";
 import type { ColumnNode, ExprNode, FieldNode, RowNode } from "../parse/ast-query.js";
 import type { ExprContext } from "./bind-context.js";
-import { type Binding, mayBeNull } from "./binding.js";
+import type { Binding } from "./binding.js";
 import type { Bind } from "./call-arguments.js";
 import { constant, isUnknown, suggestedType } from "./coerce.js";
 import { fieldSelector, rowConstructor, rowType, wholeRow } from "./record-functions.js";
@@ -48,7 +48,7 @@ export function rowOfRelation(item: ScopeItem, binding: Binding): Expr {
     ({ name, expr }, i): RecordField => ({ name: item.table?.columns[i]?.name ?? name, type: expr.type }),
   );
   const type = recordOf(fields, item.table?.name);
-  const perhapsMissing = item.columns.every(({ expr }) => mayBeNull(expr, binding));
+  const perhapsMissing = item.columns.every(({ expr }) => expr.kind === "column" && binding.isMissing(expr.id));
   const fn = perhapsMissing ? wholeRow(type) : rowConstructor(type);
   return Object.freeze({ kind: "call", type, fn, args: item.columns.map(({ expr }) => expr) });
 }

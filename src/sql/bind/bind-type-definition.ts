@@ -16,7 +16,7 @@ import type { ExprNode } from "../parse/ast-query.js";
 import { printExpr } from "../parse/print-expr.js";
 import { contextOf } from "./bind-context.js";
 import { bindBoolean, bindExpr } from "./bind-expr.js";
-import { bindType } from "./bind-type.js";
+import { bindType, checkStorable } from "./bind-type.js";
 import type { Binding } from "./binding.js";
 import { coerceAssignment } from "./coerce.js";
 import { valueScope } from "./domain-checks.js";
@@ -53,8 +53,8 @@ function checkLabel(label: string, position: number): void {
 }
 
 function storableType(type: SqlType, name: string, position: number): SqlType {
-  if (type.name !== "unknown" && type.name !== "void") return type;
-  throw sqlError("42P16", `column "${name}" has pseudo-type ${displayName(type)}`, { position });
+  checkStorable(type, name, position);
+  return type;
 }
 
 export function bindAlterEnum(node: AlterEnumStatement, binding: Binding): DdlCommand {

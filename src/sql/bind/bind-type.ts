@@ -1,12 +1,12 @@
 /** Type names of statements as types. */
 import { sqlError } from "../../protocol/errors.js";
-import { arrayOf, type SqlType } from "../../protocol/values.js";
-import { isBuiltInType, typeFromName } from "../../query/expr/types.js";
+import { arrayOf, recordOf, type SqlType } from "../../protocol/values.js";
+import { displayName, isBuiltInType, typeFromName } from "../../query/expr/types.js";
 import type { TypeNode } from "../parse/ast-query.js";
 import type { Binding } from "./binding.js";
 import type { BindEnvironment } from "./bound-statement.js";
 import { withPosition } from "./coerce.js";
-import { userTypeNamed } from "./names.js";
+import { firstFound, userTypeNamed } from "./names.js";
 
 /** `interval` with all fields, as the grammar writes it. */
 const INTERVAL_FULL_RANGE = 0x7fff;
@@ -36,9 +36,28 @@ export function bindType(node: TypeNode, { env }: Binding): SqlType {
 function userType(node: TypeNode, env: BindEnvironment): SqlType | null {
   if (node.schema === null && isBuiltInType(node.name)) return null;
   const path = node.schema === null ? [node.name] : [node.schema, node.name];
-  const type = userTypeNamed(path, env);
+  const type = userTypeNamed(path, env) ?? rowTypeNamed(path, env);
   if (type !== null && node.modifiers.length > 0) {
     throw sqlError("42601", `type modifier is not allowed for type "${node.name}"`, { position: node.position });
   }
   return type !== null && node.arrayDimensions > 0 ? arrayOf(type) : type;
+}
+
+/** The type of a table's rows, which has the table's name. */
+function rowTypeNamed(path: readonly string[], env: BindEnvironment): SqlType | null {
+  const relation = { schema: path.length > 1 ? path[path.length - 2]! : null, name: path[path.length - 1]! };
+  const table = firstFound(relation, env, (schema, name) => env.catalog.table(schema, name));
+  return table === null ? null : recordOf(table.columns, table.name);
+}
+
+/** Throws 42P16 for types that no column can have, 0A000 for rows of tables, which would have to follow the table. */
+export function checkStorable(type: SqlType, name: string, position: number): void {
+  const element = type.element ?? type;
+  const isPseudo = ["unknown", "record", "void"].includes(element.name) && element.user === undefined;
+  if (!isPseudo) return;
+  const at = position > 0 ? { position } : undefined;
+  if (element.typeName !== undefined) {
+    throw sqlError("0A000", `a column of the row type of a table ("${element.typeName}") is not supported yet`, at);
+  }
+  throw sqlError("42P16", `column "${name}" has pseudo-type ${displayName(type)}`, at);
 }

@@ -39,6 +39,7 @@ export class Binding {
   private nextColumnId: ColumnId = 1;
   private readonly parameters: (SqlType | null)[] = [];
   private readonly nullable = new Set<ColumnId>();
+  private readonly missing = new Set<ColumnId>();
   /** Where column references stand in the statement, for errors that are found after binding. */
   private readonly positions = new WeakMap<Expr, number>();
   private readonly rowItems = new WeakMap<Expr, readonly Expr[]>();
@@ -89,6 +90,15 @@ export class Binding {
   /** On the far side of an outer join. */
   markNullable(id: ColumnId): void {
     this.nullable.add(id);
+  }
+
+  /** A column of the side of an outer join for which there may be no row. */
+  markMissing(id: ColumnId): void {
+    this.missing.add(id);
+  }
+
+  isMissing(id: ColumnId): boolean {
+    return this.missing.has(id);
   }
 
   isNullable(id: ColumnId): boolean {

@@ -3,6 +3,7 @@
  * families for arrays and records. IS DISTINCT FROM is a function that prints as an operator.
  */
 import { sqlError } from "../../../protocol/errors.js";
+import { toText } from "../../../protocol/text-format.js";
 import {
   BIT,
   BOOL,
@@ -30,7 +31,7 @@ import {
   type Value,
   VECTOR,
 } from "../../../protocol/values.js";
-import { type Comparator, comparatorOf } from "../compare.js";
+import { type Comparator, comparatorOf, compareText } from "../compare.js";
 import type { ScalarFunction } from "../expr.js";
 import { baseType, commonType, displayName } from "../types.js";
 import { type FunctionFamily, family, op } from "./define.js";
@@ -72,6 +73,10 @@ export const COMPARISONS: readonly ScalarFunction[] = [
   ...PLAIN.flatMap((type) => direct(type, type)),
   ...FLOATS.flatMap((a) => FLOATS.flatMap((b) => byOrder(a, b, comparatorOf(FLOAT8)))),
   ...ORDERED.flatMap((type) => byOrder(type, type, comparatorOf(type))),
+  // Text by its bytes, whatever the collation: here the same as `<` and the rest.
+  ...TESTS.slice(2).map(([symbol, test]) =>
+    op(`~${symbol}~`, [TEXT, TEXT], BOOL, (x: string, y: string) => test(compareText(x, y))),
+  ),
 ];
 
 const FAMILIES = new Set(["array", "record", "enum"]);
@@ -101,6 +106,39 @@ function recordComparison(symbol: string, test: Test, left: SqlType, right: SqlT
   });
 }
 
+/** `*=`, `*<` and so on: records by the bytes of their fields, as chapter 9.24.6 has it for materialized views. */
+function imageFamily(symbol: string, test: Test): FunctionFamily {
+  return family(symbol, (types) => {
+    const [left, right] = types;
+    if (types.length !== 2 || left?.name !== "record" || right?.name !== "record") return null;
+    const why = dissimilar(left, right);
+    const comparators = (left.fields ?? []).map((field) => imageComparator(field.type));
+    return op(symbol, [left, right], BOOL, (x: readonly Value[], y: readonly Value[]) => {
+      if (why !== null) throw sqlError("42804", why);
+      return test(compareImages(comparators, x, y));
+    });
+  });
+}
+
+function compareImages(comparators: readonly Comparator[], x: readonly Value[], y: readonly Value[]): number {
+  for (const [i, compare] of comparators.entries()) {
+    const [a, b] = [x[i] ?? null, y[i] ?? null];
+    if (a === null && b === null) continue;
+    const order = a === null ? 1 : b === null ? -1 : compare(a, b);
+    if (order !== 0) return order;
+  }
+  return 0;
+}
+
+/** Integers compare as unsigned words; values that are equal but written differently (1.0 and 1.00) by their text. */
+function imageComparator(type: SqlType): Comparator {
+  const compare = comparatorOf(type);
+  if (type.name.startsWith("int") && type.name !== "interval") {
+    return (a, b) => (Number(a) < 0 === Number(b) < 0 ? compare(a, b) : Number(a) < 0 ? 1 : -1);
+  }
+  return (a, b) => compare(a, b) || compareText(toText(type, a), toText(type, b));
+}
+
 /** Why values of the two cannot be compared; null when they can. */
 function dissimilar(left: SqlType, right: SqlType): string | null {
   if (left.fields === undefined || right.fields === undefined) return null;
@@ -122,9 +160,10 @@ function operandType(types: readonly SqlType[]): SqlType | null {
   }
 }
 
-export const COMPARISON_FAMILIES: readonly FunctionFamily[] = TESTS.map(([symbol, test]) =>
-  comparisonFamily(symbol, test),
-);
+export const COMPARISON_FAMILIES: readonly FunctionFamily[] = [
+  ...TESTS.map(([symbol, test]) => comparisonFamily(symbol, test)),
+  ...TESTS.map(([symbol, test]) => imageFamily(`*${symbol}`, test)),
+];
 
 /** IS DISTINCT FROM: a difference of two operands of one (common) type that is never NULL. */
 export const DISTINCT_FAMILIES: readonly FunctionFamily[] = [
