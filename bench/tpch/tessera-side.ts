@@ -23,7 +23,7 @@ class TextRows implements Rows {
 
   constructor(private readonly shape: ResultShape) {}
 
-  append({ columns }: Batch, count: number): void {
+  append({ columns }: Batch, count: number): number {
     for (let r = 0; r < count; r++) {
       this.plain.push(
         this.shape.outputs.map(({ type }, c) => {
@@ -32,6 +32,7 @@ class TextRows implements Rows {
         }),
       );
     }
+    return 0;
   }
 }
 

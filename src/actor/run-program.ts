@@ -2,13 +2,22 @@
 import { sqlError } from "../protocol/errors.js";
 import { fromParameter } from "../protocol/json-format.js";
 import type { Value } from "../protocol/values.js";
+import type { StatementState } from "../query/exec/context.js";
 import type { Operator } from "../query/exec/operator.js";
 import type { Batch } from "../query/expr/expr.js";
 import type { Rows } from "./sql-result.js";
 import type { StatementPlan } from "./statement-plan.js";
 
-/** Pulls all rows, or as many as the cap allows; answers whether it cut some off. The operator is closed in every case. */
-export function collect(operator: Operator, rows: Rows, maxRows: number): boolean | Promise<boolean> {
+/**
+ * Pulls all rows, or as many as the cap allows; answers whether it cut some off. The operator is closed in every case.
+ * What the rows take counts as memory of the statement.
+ */
+export function collect(
+  operator: Operator,
+  rows: Rows,
+  maxRows: number,
+  statement: StatementState,
+): boolean | Promise<boolean> {
   let left = maxRows;
   let pending = false;
   try {
@@ -16,10 +25,10 @@ export function collect(operator: Operator, rows: Rows, maxRows: number): boolea
       const batch = operator.next();
       if (batch instanceof Promise) {
         pending = true;
-        return collectLater(batch, operator, rows, left);
+        return collectLater(batch, operator, rows, left, statement);
       }
       if (batch === null) return false;
-      rows.append(batch, Math.min(batch.length, left));
+      statement.reserve(rows.append(batch, Math.min(batch.length, left)));
       left -= batch.length;
       if (left < 0) return true;
     }
@@ -33,11 +42,12 @@ async function collectLater(
   operator: Operator,
   rows: Rows,
   maxRows: number,
+  statement: StatementState,
 ): Promise<boolean> {
   let left = maxRows;
   try {
     for (let batch = await first; batch !== null; batch = await operator.next()) {
-      rows.append(batch, Math.min(batch.length, left));
+      statement.reserve(rows.append(batch, Math.min(batch.length, left)));
       left -= batch.length;
       if (left < 0) return true;
     }

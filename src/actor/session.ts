@@ -72,7 +72,7 @@ export interface StatementRun {
 }
 
 /** Takes rows that nobody wants to see. */
-const NO_ROWS: Rows = { append: () => undefined };
+const NO_ROWS: Rows = { append: () => 0 };
 
 /** How often an autocommit statement that lost against a concurrent change is run again before the client hears of it. */
 const RETRIES_MAX = 3;
@@ -343,7 +343,7 @@ export class Session {
         ? rowsOutcome(shape, rows, truncated, rowsAffected)
         : countOutcome(rowsAffected, run.collector);
     };
-    return after(collect(operator, rows, run.maxRows), (truncated) => {
+    return after(collect(operator, rows, run.maxRows, context.statement), (truncated) => {
       if (context.statement.rowsAffected > 0) this.countChanges(plan.program!.plan, context.statement.rowsAffected);
       const events = context.statement.constraintEvents;
       return events === null
@@ -443,7 +443,7 @@ export class Session {
       const lines = explainLines(program.plan, bound, statistics, { measurements, milliseconds, bytesPeak });
       return textOutcome("QUERY PLAN", lines, run.collector);
     };
-    return after(collect(measured.open(context), NO_ROWS, Number.MAX_SAFE_INTEGER), () => {
+    return after(collect(measured.open(context), NO_ROWS, Number.MAX_SAFE_INTEGER, context.statement), () => {
       const events = context.statement.constraintEvents;
       return events === null ? report() : after(this.checkConstraints(events, context), report);
     });

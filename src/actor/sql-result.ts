@@ -6,6 +6,7 @@ import { DbError } from "../protocol/errors.js";
 import { jsonWriter, plainWriter } from "../protocol/json-format.js";
 import { RESULT_BYTES_MAX } from "../protocol/limits.js";
 import { TEXT, type Value } from "../protocol/values.js";
+import { bytesOf } from "../query/exec/value-bytes.js";
 import type { Batch } from "../query/expr/expr.js";
 import { displayName } from "../query/expr/types.js";
 import type { OutputColumn } from "../query/plan/plan.js";
@@ -27,8 +28,8 @@ export function shapeOf(outputs: readonly OutputColumn[]): ResultShape {
 
 /** Rows of one run. */
 export interface Rows {
-  /** Takes the batch's first `count` rows. */
-  append(batch: Batch, count: number): void;
+  /** Takes the batch's first `count` rows. Answers their estimated bytes. Throws 54000 past RESULT_BYTES_MAX. */
+  append(batch: Batch, count: number): number;
   /** The rows as finished JSON text without the outer brackets, or as values; one of the two is there. */
   readonly json?: string;
   readonly plain?: readonly (readonly unknown[])[];
@@ -41,7 +42,7 @@ class JsonRows implements Rows {
 
   constructor(private readonly writers: ResultShape["json"]) {}
 
-  append({ columns }: Batch, count: number): void {
+  append({ columns }: Batch, count: number): number {
     const { writers } = this;
     let { json } = this;
     for (let r = 0; r < count; r++) {
@@ -53,33 +54,49 @@ class JsonRows implements Rows {
       }
       json += "]";
     }
+    const bytes = json.length - this.json.length;
     this.json = json;
-    if (json.length > RESULT_BYTES_MAX) {
-      throw new DbError("query_error", `The result is larger than ${RESULT_BYTES_MAX} bytes.`, {
-        sqlstate: "54000",
-        hint: "Lower max_rows, or page with LIMIT and a key.",
-      });
-    }
+    if (json.length > RESULT_BYTES_MAX) throw tooLarge();
+    return bytes;
   }
 }
+
+function tooLarge(): DbError {
+  return new DbError("query_error", `The result is larger than ${RESULT_BYTES_MAX} bytes.`, {
+    sqlstate: "54000",
+    hint: "Lower max_rows, or page with LIMIT and a key.",
+  });
+}
+
+/** A value in a list, roughly; text counts its characters beside. */
+const PLAIN_VALUE_BYTES = 16;
 
 class PlainRows implements Rows {
   readonly plain: unknown[][] = [];
   private readonly writers: readonly ((value: Value) => unknown)[];
+  private bytes = 0;
 
   constructor(shape: ResultShape) {
     this.writers = shape.outputs.map(({ type }) => plainWriter(type));
   }
 
-  append({ columns }: Batch, count: number): void {
+  append({ columns }: Batch, count: number): number {
+    let bytes = (count + 1) * (this.writers.length + 1) * PLAIN_VALUE_BYTES;
     for (let r = 0; r < count; r++) {
       this.plain.push(
         this.writers.map((write, c) => {
           const value = columns[c]![r]!;
-          return value === null ? null : write(value);
+          if (value === null) return null;
+          const plain = write(value);
+          if (typeof plain === "string") bytes += plain.length;
+          else if (typeof plain === "object") bytes += bytesOf(value);
+          return plain;
         }),
       );
     }
+    this.bytes += bytes;
+    if (this.bytes > RESULT_BYTES_MAX) throw tooLarge();
+    return bytes;
   }
 }
 

@@ -243,6 +243,24 @@ t.test("columns are added to segments as they are asked for", async (t) => {
   t.equal(await on.run(0, "SELECT count(*), sum(c) FROM g"), "[0,null]");
 });
 
+t.test("a table whose definition changes", async (t) => {
+  const on = await Side.open(t, new SegmentCache(1e9, SIZES));
+  await on.run(0, "CREATE TABLE g (a int PRIMARY KEY, b int)");
+  await on.run(0, `INSERT INTO g VALUES ${Array.from({ length: 200 }, (_, i) => `(${i}, ${i % 7})`).join()}`);
+  on.flush();
+  t.equal(await on.run(0, "SELECT sum(b) FROM g"), "[594]");
+  await on.run(1, "BEGIN");
+  t.equal(await on.run(1, "SELECT max(b) FROM g"), "[6]");
+  t.equal(await on.run(0, "ALTER TABLE g ADD COLUMN c int DEFAULT 5"), `["ALTER TABLE"]`);
+  on.flush();
+  t.equal(await on.run(0, "SELECT sum(b), sum(c) FROM g"), "[594,1000]");
+  t.equal(await on.run(0, "ALTER TABLE g ALTER COLUMN b TYPE text USING 'b' || b"), `["ALTER TABLE"]`);
+  t.equal(await on.run(0, "SELECT max(b), sum(c) FROM g"), `["b6",1000]`);
+  on.flush();
+  t.equal(await on.run(0, "SELECT max(b), sum(c) FROM g"), `["b6",1000]`);
+  t.equal(await on.run(1, "SELECT max(b), sum(b) FROM g"), "[6,594]", "the older snapshot");
+});
+
 t.test("memory stays within its bound", async (t) => {
   const on = await Side.open(t, new SegmentCache(30_000, SIZES));
   const rows = Array.from({ length: 400 }, (_, i) => `(${i}, 'text number ${i}')`).join();

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import t, { type Test } from "tap";
 import { Partition } from "../../src/actor/partition.js";
 import { Session } from "../../src/actor/session.js";
-import { plainRows } from "../../src/actor/sql-result.js";
+import { plainRows, type RowCollector, type Rows } from "../../src/actor/sql-result.js";
 import { loadConfig } from "../../src/config/load-config.js";
 import { SegmentCache } from "../../src/query/exec/segments/segment-cache.js";
 import { SpillArea } from "../../src/query/exec/spill/spill-area.js";
@@ -14,10 +14,20 @@ import { directory, openShard } from "../storage/shards.js";
 const MIB = 1024 * 1024;
 const ROWS = 30_000;
 
+/** Collects rows as if they left at once, so that only the operators' memory counts. */
+const uncounted: RowCollector = (shape) => {
+  const rows = plainRows(shape);
+  const append: Rows["append"] = (batch, count) => {
+    rows.append(batch, count);
+    return 0;
+  };
+  return { plain: rows.plain!, append };
+};
+
 interface Side {
   readonly area: SpillArea;
   readonly files: string;
-  run(sql: string, cancelAfter?: number): Promise<readonly unknown[]>;
+  run(sql: string, cancelAfter?: number, collector?: RowCollector): Promise<readonly unknown[]>;
 }
 
 async function open(t: Test, spillBytesMax = 1024 * MIB): Promise<(memoryBytes: number) => Side> {
@@ -34,14 +44,14 @@ async function open(t: Test, spillBytesMax = 1024 * MIB): Promise<(memoryBytes: 
     return {
       area,
       files,
-      async run(sql, cancelAfter = Number.POSITIVE_INFINITY) {
+      async run(sql, cancelAfter = Number.POSITIVE_INFINITY, collector = uncounted) {
         let turns = 0;
         const request = {
           checkpoint: () => undefined,
           shouldYield: () => turns < 1e9 && ++turns % 5 === 0,
           yieldTurn: () => (turns > cancelAfter ? Promise.reject(new Error("cancelled")) : Promise.resolve()),
         };
-        const run = { sql, params: [], maxRows: 1_000_000, collector: plainRows, request };
+        const run = { sql, params: [], maxRows: 1_000_000, collector, request };
         const outcome = await session.execute(run, (tx) => tenant.commit(tx));
         shard.flush();
         return outcome.rows.plain!;
@@ -107,4 +117,11 @@ t.test("the files of one statement are bounded", async (t) => {
   const side = await open(t, 100_000);
   await fill(side(512 * MIB));
   await t.rejects(side(2 * MIB).run(QUERIES[0]!), { message: /temporary file size exceeds/ });
+});
+
+t.test("rows of a result count as memory of the statement", async (t) => {
+  const side = await open(t);
+  await fill(side(512 * MIB));
+  const statement = side(MIB).run("SELECT * FROM big", Number.POSITIVE_INFINITY, plainRows);
+  await t.rejects(statement, { message: "out of memory", details: { sqlstate: "53200" } });
 });
