@@ -52,6 +52,8 @@ async function rewriteRows(
   context: ExecContext,
 ): Promise<void> {
   await dropTableData(context, before);
+  if (before.primaryKey !== null && after.primaryKey === null)
+    context.rowNumbers.restart(context.tenantNumber, after.id);
   // Rows keep what they refer to, so nothing is left to check.
   const own = { ...context, statement: new StatementState(context.statement.memoryBytesMax) };
   const writer = new TableWriter(after, own);

@@ -249,6 +249,9 @@ export class Session {
       const outcome = this.runStatement(plan, run, tx);
       if (outcome instanceof Promise) {
         const committed = outcome.then((done) => {
+          if (!readOnly && catalog.changedSince(tx.snapshot)) {
+            throw sqlError("40001", "could not serialize access: definitions were changed meanwhile");
+          }
           this.beforeCommit(tx);
           commit(tx, done);
           return done;

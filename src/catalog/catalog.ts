@@ -72,6 +72,11 @@ export class Catalog {
     return this.snapshotOf(tx);
   }
 
+  /** Whether definitions were changed by a commit after the one with that sequence. */
+  changedSince(sequence: number): boolean {
+    return this.lastChange > sequence;
+  }
+
   /** Version of the newest committed definitions, which a new transaction sees; null when a view must be asked for. */
   newestVersion(): number | null {
     return this.newest === null || this.uncommitted.size > 0 ? null : (this.newest.version as number);
@@ -157,7 +162,10 @@ export class Catalog {
   }
 
   private versionOf(tx: Transaction): number {
+    // What the transaction writes is laid out by these definitions, so they must still hold when it commits.
+    tx.guardReads(true);
     const record = tx.get(this.versionKey);
+    tx.guardReads(false);
     return record === undefined ? 0 : Buffer.from(record).readUIntBE(0, VERSION_BYTES);
   }
 

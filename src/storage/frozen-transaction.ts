@@ -58,6 +58,9 @@ export class FrozenTransaction implements Transaction {
     throw readsOnly();
   }
 
+  /** Guarding is of the transaction that it belongs to. */
+  guardReads(): void {}
+
   savepoint(): never {
     throw readsOnly();
   }

@@ -68,6 +68,8 @@ export interface Transaction {
   /** Throws read_only_transaction, or query_error (54000) past the transaction's size bound. Keeps both arguments. */
   put(key: Uint8Array, value: Uint8Array): void;
   delete(key: Uint8Array): void;
+  /** With true, what is read from now on is validated at commit whatever the isolation; off again with false. */
+  guardReads(on: boolean): void;
   /** Savepoints nest; rolling back to one drops the later ones and keeps it. */
   savepoint(): number;
   rollbackTo(savepoint: number): void;

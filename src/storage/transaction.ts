@@ -170,7 +170,7 @@ export class ShardTransaction implements Transaction {
     const own = writes === null ? null : writeOverlay(writes, range);
     const recent = versions.size > 0 ? versionOverlay(versions.ordered(), range, this.snapshot) : null;
     const beneath = newer.entries.size > 0 ? writeOverlay(newer.entries, range) : null;
-    const read = this.#reads?.addRange(range);
+    const read = (this.#reads ?? this.#guardedNow())?.addRange(range);
     if (read !== undefined) {
       read.finished = true;
       read.closed = true;

@@ -24,6 +24,8 @@ export interface KeyRangesProgram {
   readonly keySets: readonly Evaluate[] | null;
   readonly lower: Bound | null;
   readonly upper: Bound | null;
+  /** The column after the prefix is NULL. */
+  readonly isNull: boolean;
   readonly reverse: boolean;
   /** Every range holds the keys of one value of the whole key. */
   readonly points: boolean;
@@ -39,6 +41,7 @@ export function compileKeyRanges(plan: IndexScanPlan, layout: KeyLayout): KeyRan
     keySets: plan.keySets?.map(compile) ?? null,
     lower: bound(plan.lower),
     upper: bound(plan.upper),
+    isNull: plan.isNull ?? false,
     reverse: plan.reverse,
     points: layout.unique && fixed === layout.columns.length,
   };
@@ -67,6 +70,7 @@ function equalValues(program: KeyRangesProgram, context: ExecContext): Value[][]
     if (value === null) return [];
     prefix.push(value);
   }
+  if (program.isNull) return [[...prefix, null]];
   if (program.keySets === null) return [prefix];
   const lists: Value[][] = [];
   for (const expr of program.keySets) {

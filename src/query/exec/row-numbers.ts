@@ -10,6 +10,8 @@ import type { KeyRange, Transaction } from "../../storage/store.js";
 export interface RowNumbers {
   /** The next unused number of a table of a tenant. */
   next(tenantNumber: number, tableId: number): number;
+  /** From 1 on: the table has lost its primary key, and all its rows are written anew. */
+  restart(tenantNumber: number, tableId: number): void;
 }
 
 /**
@@ -24,6 +26,9 @@ export function createRowNumbers(begin: () => Transaction): RowNumbers {
       const number = nextNumbers.get(name) ?? firstUnused(begin, rowPrefix(tenantNumber, tableId));
       nextNumbers.set(name, number + 1);
       return number;
+    },
+    restart(tenantNumber, tableId) {
+      nextNumbers.set(`${tenantNumber}/${tableId}`, 1);
     },
   };
 }

@@ -17,7 +17,7 @@ import type { IndexScanPlan, Plan, ScanPlan } from "../plan/plan.js";
 import { mapPlan } from "../plan/walk.js";
 import type { Cardinality } from "./cardinality.js";
 import { LOOK_UP } from "./join-cost.js";
-import { type KeyCondition, keyColumnIds, keyConditionsOf, keysOfTable } from "./key-conditions.js";
+import { type KeyCondition, keyColumnIds, keyConditionsOf, keysOfScan } from "./key-conditions.js";
 import type { Rule } from "./rule.js";
 
 export const chooseAccess: Rule = {
@@ -47,6 +47,8 @@ interface Access {
   readonly among: KeyCondition | null;
   readonly lower: KeyCondition | null;
   readonly upper: KeyCondition | null;
+  /** IS NULL of the column after the equal ones. */
+  readonly isNull: KeyCondition | null;
   readonly isPoint: boolean;
   readonly rank: number;
 }
@@ -54,9 +56,9 @@ interface Access {
 /** The scan, or the node that reads the same rows by a key. */
 export function accessFor(scan: ScanPlan): Plan {
   const conditions = keyConditionsOf(scan);
-  if (conditions.length === 0) return scan;
+  if (conditions.length === 0 && scan.indexExprs === undefined) return scan;
   let best: Access | null = null;
-  for (const index of keysOfTable(scan.table)) {
+  for (const index of keysOfScan(scan)) {
     const access = accessBy(index, scan, conditions);
     if (access.rank > (best?.rank ?? 0)) best = access;
   }
@@ -72,6 +74,8 @@ const AMONG_RANK = 8;
 const RANGE_RANK = 3;
 /** Rows lie under the primary key, an index costs a second read. */
 const PRIMARY_KEY_RANK = 1;
+/** A partial index leaves rows out by itself. */
+const PARTIAL_RANK = 2;
 
 function accessBy(index: IndexDef | "primary key", scan: ScanPlan, conditions: readonly KeyCondition[]): Access {
   const ids = keyColumnIds(scan.table, index);
@@ -86,21 +90,25 @@ function accessBy(index: IndexDef | "primary key", scan: ScanPlan, conditions: r
   const unique = index === "primary key" || index.unique;
   const isPoint = unique && equal.length === ids.length;
   const among = isPoint ? null : find(ids[equal.length], "in");
+  const isNull = isPoint || among !== null ? null : find(ids[equal.length], "null");
   const fixed = equal.length + (among === null ? 0 : 1);
-  const lower = find(ids[fixed], ">", ">=");
-  const upper = find(ids[fixed], "<", "<=");
+  const lower = isNull === null ? find(ids[fixed], ">", ">=") : null;
+  const upper = isNull === null ? find(ids[fixed], "<", "<=") : null;
   let rank = equal.length * EQUAL_RANK;
   if (isPoint) rank += POINT_RANK;
   if (among !== null) rank += unique && fixed === ids.length ? POINTS_RANK : AMONG_RANK;
   if (lower !== null) rank += RANGE_RANK;
   if (upper !== null) rank += RANGE_RANK;
+  if (isNull !== null) rank += AMONG_RANK;
   if (rank > 0 && index === "primary key") rank += PRIMARY_KEY_RANK;
-  return { index, equal, among, lower, upper, isPoint, rank };
+  if (index !== "primary key" && index.where) rank += PARTIAL_RANK;
+  return { index, equal, among, lower, upper, isNull, isPoint, rank };
 }
 
 function planOf(scan: ScanPlan, access: Access): Plan {
-  const { index, equal, among, lower, upper } = access;
-  const used = new Set([...equal, among, lower, upper].map((condition) => condition?.condition));
+  const { index, equal, among, lower, upper, isNull } = access;
+  const taken = [...equal, among, lower, upper, isNull].filter((condition) => condition !== null);
+  const used = new Set(taken.filter(({ isWider }) => !isWider).map(({ condition }) => condition));
   const common = {
     table: scan.table,
     alias: scan.alias,
@@ -119,6 +127,7 @@ function planOf(scan: ScanPlan, access: Access): Plan {
     keySets: among?.values ?? null,
     lower: boundOf(lower),
     upper: boundOf(upper),
+    ...(isNull !== null && { isNull: true }),
     reverse: scan.reverse,
   });
 }

@@ -8,11 +8,11 @@
  *     Sort (created DESC)            ⇒       Index Scan Backward using t_created_idx on t
  *       Seq Scan on t
  */
-import type { IndexDef, TableDef } from "../../catalog/table.js";
+import { EXPRESSION_COLUMN, type IndexDef, type TableDef } from "../../catalog/table.js";
 import type { ColumnId } from "../expr/expr.js";
 import type { IndexScanPlan, Plan, ScanPlan, SortKey } from "../plan/plan.js";
 import { mapPlan, withChildren } from "../plan/walk.js";
-import { keyColumnIds, keysOfTable } from "./key-conditions.js";
+import { keyColumnIds, keysOfScan } from "./key-conditions.js";
 import type { Rule } from "./rule.js";
 
 export const eliminateSort: Rule = {
@@ -119,7 +119,7 @@ function orderedScan(scan: ScanPlan, wanted: readonly Wanted[], mayUseIndex: boo
     if (direction !== null) return direction === scan.reverse ? scan : Object.freeze({ ...scan, reverse: direction });
   }
   if (!mayUseIndex) return null;
-  for (const index of keysOfTable(scan.table)) {
+  for (const index of keysOfScan(scan)) {
     const direction = index === "primary key" ? null : directionFor(scan, index, 0, wanted);
     if (direction !== null) return indexScanOf(scan, index, direction);
   }
@@ -182,7 +182,8 @@ const ASCENDING = { descending: false, nullsFirst: false };
 
 function isUniqueWithoutNulls(table: TableDef, index: IndexDef | "primary key"): boolean {
   if (index === "primary key") return true;
-  return index.unique && index.columns.every(({ columnId }) => !isNullable(table, columnId));
+  const isPlain = !index.where && index.columns.every(({ columnId }) => columnId !== EXPRESSION_COLUMN);
+  return index.unique && isPlain && index.columns.every(({ columnId }) => !isNullable(table, columnId));
 }
 
 function isNullable(table: TableDef, columnId: number): boolean {

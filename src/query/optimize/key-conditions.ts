@@ -2,20 +2,25 @@
  * Which conditions of a scan bind a column to values that are known before the first row: what choose-access.ts and
  * choose-join.ts make keys of. Parameters, columns of enclosing queries and stable functions count as known.
  */
-import type { IndexDef, TableDef } from "../../catalog/table.js";
+import { EXPRESSION_COLUMN, type IndexDef, type TableDef } from "../../catalog/table.js";
 import type { SqlType } from "../../protocol/values.js";
 import type { ColumnId, Expr } from "../expr/expr.js";
 import { isBinaryCoercible } from "../expr/types.js";
-import { columnsOf, conjuncts, isVolatile } from "../expr/walk.js";
+import { columnsOf, conjuncts, exprEquals, isVolatile } from "../expr/walk.js";
 import type { ScanPlan } from "../plan/plan.js";
+import { implies } from "./implied.js";
+import { likeRange } from "./like-range.js";
 
-/** One condition `column op value`, `column IN (values)`; values are of the column's type. */
+/** One condition `column op value`, `column IN (values)`, `column IS NULL`; values are of the column's type. */
 export interface KeyCondition {
   readonly condition: Expr;
+  /** As in `keyColumnIds`: also of a key that is an expression. */
   readonly columnId: number;
-  readonly op: "=" | "<" | "<=" | ">" | ">=" | "in";
-  /** One, or the elements of the list. */
+  readonly op: "=" | "<" | "<=" | ">" | ">=" | "in" | "null";
+  /** One, the elements of the list, none for IS NULL. */
   readonly values: readonly Expr[];
+  /** The range holds more than the condition, which must stay in the filter. */
+  readonly isWider?: true;
 }
 
 const FLIPPED = { "=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<=" } as const;
@@ -23,39 +28,79 @@ const FLIPPED = { "=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<=" } as cons
 type Comparison = keyof typeof FLIPPED;
 
 export function keyConditionsOf(scan: ScanPlan): KeyCondition[] {
-  const tableColumns = new Map<ColumnId, number>(scan.source.map((id, i) => [scan.columns[i]!.id, id]));
+  const subjects = subjectsOf(scan);
   const own = new Set(scan.columns.map((column) => column.id));
+  const known = (expr: Expr) => !isVolatile(expr) && ![...columnsOf(expr)].some((id) => own.has(id));
   const found: KeyCondition[] = [];
   for (const condition of conjuncts(scan.filter)) {
-    const key = keyConditionOf(condition, scan, tableColumns, own);
-    if (key !== null) found.push(key);
+    for (const { subject, op, right, isWider } of comparisonsOf(condition)) {
+      if (!right.every(known)) continue;
+      for (const { columnId, type } of subjects(subject)) {
+        const values = right.map((value) => keyValue(type, subject.type, value));
+        if (values.includes(null)) continue;
+        found.push({ condition, columnId, op, values: values as Expr[], ...(isWider && { isWider }) });
+      }
+    }
   }
   return found;
 }
 
-function keyConditionOf(
-  condition: Expr,
-  scan: ScanPlan,
-  tableColumns: ReadonlyMap<ColumnId, number>,
-  own: ReadonlySet<ColumnId>,
-): KeyCondition | null {
-  const known = (expr: Expr) => !isVolatile(expr) && ![...columnsOf(expr)].some((id) => own.has(id));
-  const bind = (left: Expr, op: KeyCondition["op"], right: readonly Expr[]): KeyCondition | null => {
-    const column = plainColumn(left);
+interface Subject {
+  readonly columnId: number;
+  readonly type: SqlType;
+}
+
+/** The key columns that an expression over the scan is: one for a plain column, those of indexes that have it as key. */
+function subjectsOf(scan: ScanPlan): (expr: Expr) => readonly Subject[] {
+  const { table } = scan;
+  const tableColumns = new Map<ColumnId, number>(scan.source.map((id, i) => [scan.columns[i]!.id, id]));
+  return (expr) => {
+    const column = plainColumn(expr);
     const columnId = column === null ? undefined : tableColumns.get(column.id);
-    if (columnId === undefined || !right.every(known)) return null;
-    const { type } = scan.table.columns.find(({ id }) => id === columnId)!;
-    const values = right.map((value) => keyValue(type, left.type, value));
-    return values.includes(null) ? null : { condition, columnId, op, values: values as Expr[] };
+    if (columnId !== undefined) return [{ columnId, type: table.columns.find(({ id }) => id === columnId)!.type }];
+    if (scan.indexExprs === undefined) return [];
+    return table.indexes.flatMap((index) => {
+      const keys = scan.indexExprs!.get(index.id)?.keys ?? [];
+      return keys.flatMap((key, i) =>
+        key !== null && sameSubject(key, expr) ? [{ columnId: keyColumnIds(table, index)[i]!, type: key.type }] : [],
+      );
+    });
   };
+}
+
+function sameSubject(key: Expr, expr: Expr): boolean {
+  if (exprEquals(key, expr)) return true;
+  return expr.kind === "cast" && isBinaryCoercible(expr.input.type, expr.type) && sameSubject(key, expr.input);
+}
+
+interface SubjectComparison {
+  readonly subject: Expr;
+  readonly op: KeyCondition["op"];
+  readonly right: readonly Expr[];
+  readonly isWider?: true;
+}
+
+/** The condition as comparisons, read from either side. */
+function comparisonsOf(condition: Expr): readonly SubjectComparison[] {
   if (condition.kind === "in" && !condition.negated && condition.equals.operator === "=") {
-    return bind(condition.input, "in", condition.items);
+    return [{ subject: condition.input, op: "in", right: condition.items }];
   }
-  if (condition.kind !== "call" || condition.args.length !== 2) return null;
+  if (condition.kind === "isnull" && !condition.negated) return [{ subject: condition.input, op: "null", right: [] }];
+  if (condition.kind !== "call" || condition.args.length !== 2) return [];
+  const like = likeRange(condition);
+  if (like !== null) {
+    const { subject, lower, upper } = like;
+    const range: SubjectComparison[] = [{ subject, op: ">=", right: [lower], isWider: true }];
+    if (upper !== null) range.push({ subject, op: "<", right: [upper], isWider: true });
+    return range;
+  }
   const op = condition.fn.operator as Comparison | undefined;
-  if (op === undefined || !(op in FLIPPED)) return null;
+  if (op === undefined || !(op in FLIPPED)) return [];
   const [left, right] = condition.args as [Expr, Expr];
-  return bind(left, op, [right]) ?? bind(right, FLIPPED[op], [left]);
+  return [
+    { subject: left, op, right: [right] },
+    { subject: right, op: FLIPPED[op], right: [left] },
+  ];
 }
 
 /** A column, also under casts that keep every value as it is. */
@@ -88,13 +133,30 @@ function fits(name: IntegerName, value: unknown): boolean {
   return value === null || (typeof value === "number" && value >= -INTEGER_RANGE[name] && value < INTEGER_RANGE[name]);
 }
 
-/** Columns of a key, in its order. */
+/** Columns of a key, in its order. A key that is an expression has a number of its own, below that of any column. */
 export function keyColumnIds(table: TableDef, index: IndexDef | "primary key"): readonly number[] {
-  return index === "primary key" ? table.primaryKey! : index.columns.map((column) => column.columnId);
+  if (index === "primary key") return table.primaryKey!;
+  return index.columns.map(({ columnId }, i) =>
+    columnId === EXPRESSION_COLUMN ? EXPRESSION_COLUMN - index.id * INDEX_KEYS_MAX - i : columnId,
+  );
 }
 
-/** Every key that a scan of the table may use instead. */
+const INDEX_KEYS_MAX = 64;
+
+/** Every key that any scan of the table may use instead. */
 export function keysOfTable(table: TableDef): readonly (IndexDef | "primary key")[] {
   const indexes = table.indexes.filter((index) => index.constraint !== "primary key" && !index.where);
   return table.primaryKey === null ? indexes : ["primary key", ...indexes];
+}
+
+/** And those that this scan may use: partial indexes whose predicate its filter implies. */
+export function keysOfScan(scan: ScanPlan): readonly (IndexDef | "primary key")[] {
+  const { table, indexExprs } = scan;
+  if (indexExprs === undefined) return keysOfTable(table);
+  const conditions = conjuncts(scan.filter);
+  const partial = table.indexes.filter((index) => {
+    const predicate = indexExprs.get(index.id)?.predicate ?? null;
+    return predicate !== null && implies(conditions, predicate);
+  });
+  return [...keysOfTable(table), ...partial];
 }

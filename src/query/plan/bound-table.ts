@@ -3,6 +3,7 @@
  * and matched by optimize.
  */
 import type { Expr } from "../expr/expr.js";
+import type { IndexExprs } from "./index-exprs.js";
 import type { OutputColumn } from "./plan.js";
 
 /** Expressions over `columns`, which are the table's, in its order. */
@@ -10,5 +11,5 @@ export interface BoundTable {
   readonly columns: readonly OutputColumn[];
   readonly generated: readonly { readonly columnId: number; readonly expr: Expr }[];
   /** By id, of indexes with expressions or a predicate; a key that is a column is null. */
-  readonly indexes: ReadonlyMap<number, { readonly predicate: Expr | null; readonly keys: readonly (Expr | null)[] }>;
+  readonly indexes: IndexExprs;
 }

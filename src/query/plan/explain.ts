@@ -242,8 +242,9 @@ function indexName(table: TableDef, index: IndexDef | "primary key"): string {
 }
 
 function indexColumnNames(table: TableDef, index: IndexDef | "primary key"): string[] {
-  const ids = index === "primary key" ? table.primaryKey! : index.columns.map((column) => column.columnId);
-  return ids.map((id) => table.columns.find((column) => column.id === id)!.name);
+  const nameOf = (id: number) => table.columns.find((column) => column.id === id)!.name;
+  if (index === "primary key") return table.primaryKey!.map(nameOf);
+  return index.columns.map(({ columnId, expression }) => expression?.sql ?? nameOf(columnId));
 }
 
 function keyConditions(
@@ -262,6 +263,7 @@ function describeIndexScan(plan: IndexScanPlan, print: Print): Described {
   let next = plan.prefix.length;
   if (plan.keySets !== null) conditions.push(`(${names[next++]} IN (${plan.keySets.map(print).join(", ")}))`);
   const bounded = names[next];
+  if (plan.isNull) conditions.push(`(${bounded} IS NULL)`);
   if (plan.lower !== null) {
     conditions.push(`(${bounded} ${plan.lower.inclusive ? ">=" : ">"} ${print(plan.lower.expr)})`);
   }

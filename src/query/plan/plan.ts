@@ -10,6 +10,7 @@ import type { SqlType } from "../../protocol/values.js";
 import type { AggregateFunction, ColumnId, Expr, WindowFunction } from "../expr/expr.js";
 import type { InRange } from "../expr/in-range.js";
 import type { TableFunction } from "../expr/table-function.js";
+import type { IndexExprs } from "./index-exprs.js";
 
 export interface OutputColumn {
   readonly id: ColumnId;
@@ -58,6 +59,8 @@ export interface ScanPlan extends Node {
   readonly reverse: boolean;
   /** Set when the rows feed UPDATE/DELETE: the id of an extra last column that holds the row's storage key. */
   readonly rowKey: ColumnId | null;
+  /** Expressions of indexes over these columns, by index id; absent: no index has any. */
+  readonly indexExprs?: IndexExprs;
 }
 
 export interface ValuesPlan extends Node {
@@ -376,6 +379,8 @@ export interface IndexScanPlan extends Node {
   readonly keySets: readonly Expr[] | null;
   readonly lower: { readonly expr: Expr; readonly inclusive: boolean } | null;
   readonly upper: { readonly expr: Expr; readonly inclusive: boolean } | null;
+  /** The key column after the prefix is NULL; without sets and bounds. */
+  readonly isNull?: boolean;
   readonly filter: Expr | null;
   readonly reverse: boolean;
   readonly rowKey: ColumnId | null;

@@ -20,6 +20,7 @@ import { applyOperator, logic } from "./bind-comparison.js";
 import { contextOf } from "./bind-context.js";
 import { bindBoolean } from "./bind-expr.js";
 import { bindFunctions } from "./bind-from-function.js";
+import { bindIndexExprs } from "./bind-index-exprs.js";
 import { bindView, findView } from "./bind-view.js";
 import { bindCommonTable } from "./bind-with.js";
 import { type Binding, columnExpr, PLAIN_QUERY, type Source } from "./binding.js";
@@ -128,6 +129,7 @@ export function scanOf(
   );
   const key = rowKey ? binding.newColumn("row key", BYTEA, false) : null;
   const name = alias?.name ?? table.name;
+  const indexExprs = bindIndexExprs(table, columns, binding);
   const plan: ScanPlan = Object.freeze({
     kind: "scan",
     table,
@@ -136,6 +138,7 @@ export function scanOf(
     filter: null,
     reverse: false,
     rowKey: key?.id ?? null,
+    ...(indexExprs !== null && { indexExprs }),
     columns: key === null ? columns : [...columns, key],
   });
   const item: ScopeItem = {

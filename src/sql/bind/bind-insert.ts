@@ -1,10 +1,12 @@
 /** INSERT, with ON CONFLICT and RETURNING. */
+import { quotedIdentifier } from "../../catalog/relation-names.js";
 import type { ColumnDef, IndexDef, TableDef } from "../../catalog/table.js";
 import { sqlError } from "../../protocol/errors.js";
 import type { Expr } from "../../query/expr/expr.js";
 import type { InsertPlan, OnConflict, Plan } from "../../query/plan/plan.js";
 import type { ConflictTarget, InsertStatement, OnConflictNode } from "../parse/ast.js";
 import type { ExprNode, QueryNode } from "../parse/ast-query.js";
+import { parseExpression } from "../parse/parse.js";
 import { bindAssignments } from "./bind-assignments.js";
 import { contextOf, type ExprContext } from "./bind-context.js";
 import { bindBoolean, bindExpr } from "./bind-expr.js";
@@ -16,6 +18,7 @@ import { coerceAssignment, constant } from "./coerce.js";
 import { Scope } from "./scope.js";
 import { SetCollector } from "./set-collector.js";
 import { ONE_ROW, project } from "./source.js";
+import { storedSql } from "./stored-expression.js";
 import {
   bindChecks,
   bindReturning,
@@ -244,23 +247,34 @@ function arbiter(target: ConflictTarget, table: TableDef): IndexDef | "primary k
     const message = `constraint "${target.constraint}" for table "${table.name}" does not exist`;
     throw sqlError("42704", message, { position });
   }
-  const ids = target.elements.map((element) => {
-    if (element.kind !== "column") {
-      throw sqlError("0A000", "an expression in ON CONFLICT is not supported yet", { position: element.position });
-    }
-    const name = element.path[0]!;
-    const column = table.columns.find((other) => other.name === name);
-    if (column === undefined) throw sqlError("42703", `column "${name}" does not exist`, { position });
-    return column.id;
-  });
-  const wanted = new Set(ids);
-  const matches = (key: readonly number[]) => key.length === wanted.size && key.every((id) => wanted.has(id));
-  if (table.primaryKey !== null && matches(table.primaryKey)) return "primary key";
-  const index = table.indexes.find((other) => other.unique && matches(other.columns.map((column) => column.columnId)));
+  const wanted = new Set(
+    target.elements.map((element) => {
+      if (element.kind === "column" && !table.columns.some((other) => other.name === element.path.at(-1))) {
+        throw sqlError("42703", `column "${element.path.at(-1)}" does not exist`, { position });
+      }
+      return storedSql(element);
+    }),
+  );
+  const nameOf = (id: number) => quotedIdentifier(table.columns.find((column) => column.id === id)!.name);
+  const matches = (key: readonly string[]) =>
+    new Set(key).size === wanted.size && key.every((part) => wanted.has(part));
+  if (table.primaryKey !== null && matches(table.primaryKey.map(nameOf))) return "primary key";
+  // A partial index serves when the target's WHERE says its predicate.
+  const said = target.where === null ? [] : conditionsOf(target.where).map(storedSql);
+  const index = table.indexes.find(
+    (other) =>
+      other.unique &&
+      matches(other.columns.map(({ columnId, expression }) => expression?.sql ?? nameOf(columnId))) &&
+      (!other.where || conditionsOf(parseExpression(other.where)).every((part) => said.includes(storedSql(part)))),
+  );
   if (index !== undefined) return index;
   throw sqlError(
     "42P10",
     "there is no unique or exclusion constraint matching the ON CONFLICT specification",
     position > 0 ? { position } : undefined,
   );
+}
+
+function conditionsOf(node: ExprNode): readonly ExprNode[] {
+  return node.kind === "and" ? node.args.flatMap(conditionsOf) : [node];
 }

@@ -1,0 +1,40 @@
+/** Keys and predicates of indexes that are expressions, bound over the columns of a row. */
+import type { IndexDef, TableDef } from "../../catalog/table.js";
+import type { Expr } from "../../query/expr/expr.js";
+import { foldExpr } from "../../query/expr/fold.js";
+import type { IndexExprs } from "../../query/plan/index-exprs.js";
+import type { OutputColumn } from "../../query/plan/plan.js";
+import { parseExpression } from "../parse/parse.js";
+import { contextOf, type ExprContext } from "./bind-context.js";
+import { bindBoolean, bindExpr } from "./bind-expr.js";
+import type { Binding } from "./binding.js";
+import { resolveUnknown } from "./coerce.js";
+import { Scope } from "./scope.js";
+import { itemOf } from "./stored-row.js";
+
+/** The place of an expression that the table's definition holds; `columns` are parallel to the table's. */
+export function storedContext(table: TableDef, columns: readonly OutputColumn[], binding: Binding): ExprContext {
+  const scope = new Scope(null);
+  scope.items = [itemOf(table, table.name, columns)];
+  return { ...contextOf(binding, scope, "stored expressions"), subqueries: false };
+}
+
+const isComputed = (index: IndexDef) =>
+  Boolean(index.where) || index.columns.some((column) => column.expression !== undefined);
+
+/** By index id; null when the table has no such index. */
+export function bindIndexExprs(table: TableDef, columns: readonly OutputColumn[], binding: Binding): IndexExprs | null {
+  const indexes = table.indexes.filter(isComputed);
+  if (indexes.length === 0) return null;
+  const context = storedContext(table, columns, binding);
+  const bind = (sql: string) => foldExpr(resolveUnknown(bindExpr(parseExpression(sql), context), binding));
+  return new Map(
+    indexes.map((index) => {
+      const keys = index.columns.map(({ expression }): Expr | null =>
+        expression === undefined ? null : bind(expression.sql),
+      );
+      const predicate = index.where ? foldExpr(bindBoolean(parseExpression(index.where), "WHERE", context)) : null;
+      return [index.id, { predicate, keys }];
+    }),
+  );
+}
