@@ -9,8 +9,8 @@ import { contextOf, type ExprContext } from "./bind-context.js";
 import { bindBoolean, bindExpr } from "./bind-expr.js";
 import type { Binding } from "./binding.js";
 import { resolveUnknown } from "./coerce.js";
+import { itemOf } from "./row-item.js";
 import { Scope } from "./scope.js";
-import { itemOf } from "./stored-row.js";
 
 /** The place of an expression that the table's definition holds; `columns` are parallel to the table's. */
 export function storedContext(table: TableDef, columns: readonly OutputColumn[], binding: Binding): ExprContext {

@@ -15,19 +15,12 @@ import { partsOf, partType, withPart } from "./bind-part-assignment.js";
 import { bindWith } from "./bind-with.js";
 import { type Binding, columnExpr, mayBeNull } from "./binding.js";
 import { coerceAssignment, constant } from "./coerce.js";
+import { itemOf } from "./row-item.js";
 import { Scope } from "./scope.js";
 import { SetCollector } from "./set-collector.js";
 import { ONE_ROW, project } from "./source.js";
 import { storedSql } from "./stored-expression.js";
-import {
-  bindChecks,
-  bindReturning,
-  checkChangeable,
-  defaultOf,
-  itemOf,
-  rowColumnsOf,
-  targetColumn,
-} from "./stored-row.js";
+import { bindChecks, bindReturning, checkChangeable, defaultOf, rowColumnsOf, targetColumn } from "./stored-row.js";
 
 export function bindInsert(node: InsertStatement, binding: Binding, parent: Scope | null = null): InsertPlan {
   const scope = new Scope(parent);

@@ -17,17 +17,10 @@ import { takesValue } from "./bind-insert.js";
 import { bindWith } from "./bind-with.js";
 import { type Binding, columnExpr } from "./binding.js";
 import { coerceAssignment, constant } from "./coerce.js";
+import { itemOf } from "./row-item.js";
 import { checkAliases, Scope, type ScopeItem } from "./scope.js";
 import { project } from "./source.js";
-import {
-  bindChecks,
-  bindReturning,
-  checkChangeable,
-  defaultOf,
-  itemOf,
-  rowColumnsOf,
-  targetColumn,
-} from "./stored-row.js";
+import { bindChecks, bindReturning, checkChangeable, defaultOf, rowColumnsOf, targetColumn } from "./stored-row.js";
 
 export function bindMerge(node: MergeStatement, binding: Binding, parent: Scope | null): MergePlan {
   const scope = new Scope(parent);

@@ -9,9 +9,10 @@ import { bindFrom, lookUpTable, scanOf } from "./bind-from.js";
 import { bindWhere } from "./bind-select.js";
 import { bindWith } from "./bind-with.js";
 import { type Binding, columnExpr } from "./binding.js";
+import { itemOf } from "./row-item.js";
 import { checkAliases, Scope } from "./scope.js";
 import { filtered, project } from "./source.js";
-import { bindChecks, bindReturning, checkChangeable, itemOf, rowColumnsOf } from "./stored-row.js";
+import { bindChecks, bindReturning, checkChangeable, rowColumnsOf } from "./stored-row.js";
 
 export function bindUpdate(node: UpdateStatement, binding: Binding, parent: Scope | null = null): UpdatePlan {
   const scope = new Scope(parent);

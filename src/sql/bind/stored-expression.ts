@@ -9,8 +9,9 @@ import { parseExpression } from "../parse/parse.js";
 import { printExpr } from "../parse/print-expr.js";
 import { contextOf, type ExprContext } from "./bind-context.js";
 import type { Binding } from "./binding.js";
+import { itemOf } from "./row-item.js";
 import { Scope } from "./scope.js";
-import { itemOf, rowColumnsOf } from "./stored-row.js";
+import { rowColumnsOf } from "./stored-row.js";
 
 type ColumnNode = Extract<ExprNode, { kind: "column" }>;
 

@@ -13,6 +13,7 @@ import { bindBoolean, bindExpr } from "./bind-expr.js";
 import { bindTargets } from "./bind-select.js";
 import { type Binding, columnExpr, mayBeNull } from "./binding.js";
 import { coerceAssignment, constant, resolveUnknown } from "./coerce.js";
+import { itemOf } from "./row-item.js";
 import { Scope, type ScopeItem } from "./scope.js";
 
 /** Definitions are immutable, so the trees of their expressions are kept with them. */
@@ -52,17 +53,6 @@ export function rowColumnsOf(table: TableDef, binding: Binding): OutputColumn[] 
     const nullable = !column.notNull && !table.primaryKey?.includes(column.id);
     return binding.newColumn(column.name, column.type, nullable);
   });
-}
-
-export function itemOf(table: TableDef, name: string, columns: readonly OutputColumn[]): ScopeItem {
-  return {
-    name,
-    schema: name === table.name ? table.schema : null,
-    columns: columns.map((column) => ({ name: column.name, expr: columnExpr(column) })),
-    table,
-    unqualified: true,
-    qualifiable: true,
-  };
 }
 
 /** CHECK constraints over the row; NOT NULL is the executor's. */

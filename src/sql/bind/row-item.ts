@@ -1,0 +1,16 @@
+/** A row of a table as names refer to it, whatever plan gives it. */
+import type { TableDef } from "../../catalog/table.js";
+import type { OutputColumn } from "../../query/plan/plan.js";
+import { columnExpr } from "./binding.js";
+import type { ScopeItem } from "./scope.js";
+
+export function itemOf(table: TableDef, name: string, columns: readonly OutputColumn[]): ScopeItem {
+  return {
+    name,
+    schema: name === table.name ? table.schema : null,
+    columns: columns.map((column) => ({ name: column.name, expr: columnExpr(column) })),
+    table,
+    unqualified: true,
+    qualifiable: true,
+  };
+}
