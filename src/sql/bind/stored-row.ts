@@ -11,10 +11,10 @@ import { parseExpression } from "../parse/parse.js";
 import { contextOf } from "./bind-context.js";
 import { bindBoolean, bindExpr } from "./bind-expr.js";
 import { bindTargets } from "./bind-select.js";
-import { type Binding, columnExpr, mayBeNull } from "./binding.js";
+import { type Binding, mayBeNull } from "./binding.js";
 import { coerceAssignment, constant, resolveUnknown } from "./coerce.js";
 import { itemOf } from "./row-item.js";
-import { Scope, type ScopeItem } from "./scope.js";
+import { Scope } from "./scope.js";
 
 /** Definitions are immutable, so the trees of their expressions are kept with them. */
 const parsed = new WeakMap<ColumnDef | CheckDef, ExprNode>();
