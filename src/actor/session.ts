@@ -15,11 +15,13 @@ import { createContext } from "../query/exec/create-context.js";
 import { Measurements } from "../query/exec/measure-operators.js";
 import { after } from "../query/exec/operator.js";
 import type { Plan } from "../query/plan/plan.js";
+import { bindArguments } from "../sql/bind/bind-arguments.js";
 import { bindTable } from "../sql/bind/bind-table.js";
 import type {
   BoundAnalyze,
   BoundDdlSteps,
   BoundDiscard,
+  BoundExecute,
   BoundExplain,
   BoundSetConstraints,
   BoundTransaction,
@@ -36,9 +38,10 @@ import { runDdl } from "./run-ddl.js";
 import { collect, convertParameters } from "./run-program.js";
 import { SessionNames } from "./session-names.js";
 import { SessionServices } from "./session-services.js";
+import { type PlanNode, SessionStatements } from "./session-statements.js";
 import type { Settings } from "./settings.js";
 import { countOutcome, type Outcome, type RowCollector, type Rows, rowsOutcome, textOutcome } from "./sql-result.js";
-import { planStatement, type StatementPlan } from "./statement-plan.js";
+import { planNode, planStatement, type StatementPlan } from "./statement-plan.js";
 import { applyOnCommit, dropTemporaries, endTemporaries, isTemporary, openTemporaries } from "./temporary-relations.js";
 import type { Tenant } from "./tenant.js";
 
@@ -95,6 +98,7 @@ export class Session {
   private internal: InternalStatements | null = null;
   private readonly bindTable: BindTable;
   private readonly names: SessionNames;
+  private readonly statements = new SessionStatements();
 
   constructor(
     private readonly tenant: Tenant,
@@ -315,6 +319,14 @@ export class Session {
         return textOutcome("result", ["SET"], run.collector);
       case "show":
         return textOutcome(bound.name, [this.settings.show(bound.name)], run.collector);
+      case "prepare":
+        this.statements.prepare(bound, this.nodePlanner(tx));
+        return textOutcome("result", ["PREPARE"], run.collector);
+      case "execute":
+        return this.executePrepared(bound, run, tx);
+      case "deallocate":
+        this.statements.deallocate(bound.name);
+        return textOutcome("result", [bound.name === null ? "DEALLOCATE ALL" : "DEALLOCATE"], run.collector);
       case "discard":
         return this.discard(bound.what, run, tx);
       default:
@@ -333,8 +345,31 @@ export class Session {
     return plan;
   }
 
-  private runProgram(plan: StatementPlan, run: StatementRun, tx: ShardTransaction): Outcome | Promise<Outcome> {
-    const context = this.contextFor(tx, run.request, convertParameters(plan, run.params));
+  private nodePlanner(tx: ShardTransaction): PlanNode {
+    const names = this.names.environment(this.tenant.catalog.view(tx));
+    const statistics = this.tenant.statistics.source(tx);
+    return (node, declaredTypes) => planNode(node, [], { ...names, declaredTypes }, statistics);
+  }
+
+  /** The arguments are a row that is computed first. */
+  private executePrepared(bound: BoundExecute, run: StatementRun, tx: ShardTransaction): Outcome | Promise<Outcome> {
+    const catalog = this.tenant.catalog.view(tx);
+    const plan = this.statements.planOf(bound.name, catalog.version, this.nodePlanner(tx));
+    if (plan.bound.kind !== "query") throw new Error(`${plan.bound.kind} cannot be prepared`);
+    this.requireWritable(plan.bound.readOnly, plan.bound.command);
+    const env = { ...this.names.environment(catalog), parameterTypes: [] };
+    const args = bindArguments(bound, plan.parameterTypes, env);
+    const row = this.internalStatements().runPlan(args, this.contextFor(tx, run.request, []));
+    return after(row, ({ rows }) => this.runProgram(plan, run, tx, rows[0]!));
+  }
+
+  private runProgram(
+    plan: StatementPlan,
+    run: StatementRun,
+    tx: ShardTransaction,
+    values: readonly Value[] = convertParameters(plan, run.params),
+  ): Outcome | Promise<Outcome> {
+    const context = this.contextFor(tx, run.request, values);
     const bound = plan.bound.kind === "query" ? plan.bound : null;
     const shape = plan.shape!;
     const rows = run.collector(shape);
@@ -492,7 +527,10 @@ export class Session {
     if (what === "all" && this.transaction !== null) {
       throw sqlError("25001", "DISCARD ALL cannot run inside a transaction block");
     }
-    if (what === "all") this.settings.reset();
+    if (what === "all") {
+      this.settings.reset();
+      this.statements.deallocate(null);
+    }
     if (what === "all" || what === "sequences") this.names.discardSequences();
     if (what === "all" || what === "temp") await dropTemporaries(this.names, tx, run.request);
     return textOutcome("result", [`DISCARD${what === "all" ? " ALL" : ""}`], run.collector);

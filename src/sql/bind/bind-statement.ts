@@ -37,6 +37,7 @@ import {
 } from "./bind-namespace.js";
 import { bindQuery } from "./bind-query.js";
 import { bindSetConstraints } from "./bind-set-constraints.js";
+import { bindType } from "./bind-type.js";
 import { bindAlterDomain, bindAlterEnum, bindCreateDomain, bindCreateType } from "./bind-type-definition.js";
 import { Binding, PLAIN_QUERY, type Source } from "./binding.js";
 import type { BindEnvironment, BoundQuery, BoundStatement, DdlStep } from "./bound-statement.js";
@@ -135,6 +136,14 @@ function bindNamespace(node: StatementNode, binding: Binding): BoundStatement | 
       return ddl(bindAlterDomain(node, binding), "ALTER DOMAIN");
     case "set schema":
       return ddl(bindSetSchema(node, env), "ALTER TABLE");
+    case "prepare": {
+      const types = node.types.map((type) => bindType(type, binding));
+      return { kind: "prepare", name: node.name, types, node: node.statement };
+    }
+    case "execute":
+      return { kind: "execute", name: node.name, args: node.args };
+    case "deallocate":
+      return { kind: "deallocate", name: node.name };
     case "discard":
       return { kind: "discard", what: node.what };
     case "lock":

@@ -37,7 +37,7 @@ export type BindData = (node: DataModifyingNode, parent: Scope | null, binding: 
 
 export class Binding {
   private nextColumnId: ColumnId = 1;
-  private readonly parameters: (SqlType | null)[] = [];
+  private readonly parameters: (SqlType | null)[];
   private readonly nullable = new Set<ColumnId>();
   private readonly missing = new Set<ColumnId>();
   /** Where column references stand in the statement, for errors that are found after binding. */
@@ -52,7 +52,9 @@ export class Binding {
     private readonly bindQueryNode: BindQuery,
     /** Binds INSERT, UPDATE, DELETE and MERGE (bind-data.ts, handed in for the same reason). */
     private readonly bindDataNode: BindData,
-  ) {}
+  ) {
+    this.parameters = [...(environment.declaredTypes ?? [])];
+  }
 
   get env(): BindEnvironment {
     return this.environment;

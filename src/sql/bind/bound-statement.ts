@@ -8,7 +8,8 @@ import type { DdlCommand } from "../../catalog/ddl-command.js";
 import type { TableDef } from "../../catalog/table.js";
 import type { SqlType } from "../../protocol/values.js";
 import type { OutputColumn, Plan } from "../../query/plan/plan.js";
-import type { IsolationLevel } from "../parse/ast.js";
+import type { IsolationLevel, StatementNode } from "../parse/ast.js";
+import type { ExprNode } from "../parse/ast-query.js";
 
 export interface BindEnvironment {
   readonly catalog: CatalogView;
@@ -17,6 +18,8 @@ export interface BindEnvironment {
    * statement leaves open; then text, as PostgreSQL, when there is no suggestion either.
    */
   readonly parameterTypes: readonly (SqlType | null)[];
+  /** Per `$n`, the type that it has whatever the statement does with it (PREPARE name (types)); absent: none. */
+  readonly declaredTypes?: readonly (SqlType | null)[];
   /** Schemas in which unqualified names are looked up, first hit wins; new relations go into the first. */
   readonly searchPath: readonly string[];
   /** The schema of the session's temporary relations, in the path once it has any; absent: there is no session. */
@@ -33,6 +36,9 @@ export type BoundStatement =
   | BoundTransaction
   | BoundSet
   | BoundShow
+  | BoundPrepare
+  | BoundExecute
+  | BoundDeallocate
   | BoundDiscard;
 
 export interface BoundQuery {
@@ -124,4 +130,24 @@ export interface BoundDiscard {
 export interface BoundShow {
   readonly kind: "show";
   readonly name: string;
+}
+
+/** The tree is bound when the session has taken the statement in, and again when definitions change. */
+export interface BoundPrepare {
+  readonly kind: "prepare";
+  readonly name: string;
+  readonly types: readonly SqlType[];
+  readonly node: StatementNode;
+}
+
+/** bind-arguments.ts binds the arguments, once the session knows the types. */
+export interface BoundExecute {
+  readonly kind: "execute";
+  readonly name: string;
+  readonly args: readonly ExprNode[];
+}
+
+export interface BoundDeallocate {
+  readonly kind: "deallocate";
+  readonly name: string | null;
 }

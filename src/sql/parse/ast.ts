@@ -50,6 +50,9 @@ export type StatementNode =
   | CommentStatement
   | AnalyzeStatement
   | RefreshStatement
+  | PrepareStatement
+  | ExecuteStatement
+  | DeallocateStatement
   | SetConstraintsStatement
   | ListStatement;
 
@@ -513,6 +516,29 @@ export interface RefreshStatement {
   readonly kind: "refresh";
   readonly name: NameNode;
   readonly withData: boolean;
+  readonly position: number;
+}
+
+/** PREPARE name [(types)] AS statement */
+export interface PrepareStatement {
+  readonly kind: "prepare";
+  readonly name: string;
+  readonly types: readonly TypeNode[];
+  readonly statement: StatementNode;
+  readonly position: number;
+}
+
+export interface ExecuteStatement {
+  readonly kind: "execute";
+  readonly name: string;
+  readonly args: readonly ExprNode[];
+  readonly position: number;
+}
+
+/** `name` null: ALL. */
+export interface DeallocateStatement {
+  readonly kind: "deallocate";
+  readonly name: string | null;
   readonly position: number;
 }
 

@@ -36,7 +36,7 @@ import type { TargetNode } from "./ast-query.js";
 import { Conversion, type NodeOf, notSupported, only, type Tag, tagOf } from "./conversion.js";
 import { ALL_COLUMNS, ANY_KEY } from "./dialect.js";
 import { convertDefinition, convertOption, createTableAs } from "./from-pg-ddl.js";
-import { applyIndirection, convertExpr } from "./from-pg-expr.js";
+import { applyIndirection, convertExpr, convertType } from "./from-pg-expr.js";
 import { convertJson } from "./from-pg-json.js";
 import {
   convertAlias,
@@ -77,6 +77,18 @@ function statement(node: Node, c: Conversion, position: number): StatementNode {
       return transaction(only(node, tag), position);
     case "VariableSetStmt":
       return setVariable(only(node, tag), position);
+    case "PrepareStmt": {
+      const prepare = only(node, tag);
+      const types = (prepare.argtypes ?? []).map((type) => convertType(only(type, "TypeName"), c));
+      const inner = c.nested(() => statement(prepare.query!, c, position));
+      return { kind: "prepare", name: prepare.name ?? "", types, statement: inner, position };
+    }
+    case "ExecuteStmt": {
+      const execute = only(node, tag);
+      return { kind: "execute", name: execute.name ?? "", args: c.exprs(execute.params), position };
+    }
+    case "DeallocateStmt":
+      return { kind: "deallocate", name: only(node, tag).name ?? null, position };
     case "VariableShowStmt":
       return { kind: "show", name: only(node, tag).name ?? "", position };
     default: {
