@@ -150,3 +150,91 @@ t.test("grouping sets and ordered sets", (t) =>
     ["select v from gstest1 group by rollup(v, v) order by 1 limit 3", ["10", "10", "11"]],
   ]),
 );
+
+t.test("aggregates and windows over a small table", (t) =>
+  checkStatements(t, [
+    ["create table t (a int, b int, c text)"],
+    ["insert into t values (1,1,'x'),(1,2,'y'),(2,1,'z'),(2,5,null),(3,null,'w'),(null,4,'q'),(3,3,'p')"],
+    [
+      "select bool_and(a > 0), bool_or(b > 4), every(a is null), bit_and(a), bit_or(b), bit_xor(a) from t",
+      ["true|true|false|0|7|0"],
+    ],
+    [
+      "select corr(a,b), covar_pop(a,b), covar_samp(a,b), regr_slope(a,b), regr_intercept(a,b), regr_r2(a,b), regr_count(a,b), regr_avgx(a,b), regr_avgy(a,b), regr_sxx(a,b), regr_syy(a,b), regr_sxy(a,b) from t",
+      [
+        "0.4285714285714286|0.48|0.6|0.21428571428571433|1.2857142857142858|0.18367346938775514|5|2.4|1.8|11.199999999999998|2.8|2.4",
+      ],
+    ],
+    [
+      "select var_pop(a), var_samp(a), stddev(a), stddev_pop(a::float8), variance(a::numeric) from t",
+      ["0.66666666666666666667|0.80000000000000000000|0.89442719099991587856|0.816496580927726|0.80000000000000000000"],
+    ],
+    ["select var_pop(1.0::float8), var_samp('nan'::float8), stddev_pop('inf'::numeric) from t", ["0|NaN|NaN"]],
+    ["select json_agg(x) from (values (1,'a')) x(p,q)", ['[{"p":1,"q":"a"}]']],
+    ["select string_agg(c::bytea, '\\x2c'::bytea order by c) from t", ["\\x702c712c772c782c792c7a"]],
+    [
+      "select min(c), max(c), min(array[a]), max(array[b,a]), min(a::numeric), max(b::int2), min(date '2020-01-01'+a), max(interval '1 day'*a) from t",
+      ["p|z|{1}|{NULL,3}|1|5|2020-01-02|3 days"],
+    ],
+    ["select max(true) from t", "42883 function max(boolean) does not exist"],
+    ["select min('1.2.3.4'::uuid) from t", '22P02 invalid input syntax for type uuid: "1.2.3.4"'],
+    ["select array_agg(array[a,b]) from t", ["{{1,1},{1,2},{2,1},{2,5},{3,NULL},{NULL,4},{3,3}}"]],
+    ["select array_agg(c order by a desc, b) filter (where a is not null) from t", ["{p,w,z,NULL,x,y}"]],
+    [
+      "select sum(distinct a), avg(distinct b), count(distinct (a,b)), count(distinct c) from t",
+      ["6|3.0000000000000000|7|6"],
+    ],
+    ["select sum(a) from t having count(*) > 100", []],
+    ["select a, sum(b) from t group by a having sum(b) > 3 order by sum(b) desc", ["2|6", "∅|4"]],
+    ["select sum(sum(a)) from t", "42803 aggregate function calls cannot be nested"],
+    ["select a from t where sum(a) > 1", "42803 aggregate functions are not allowed in WHERE"],
+    ["select sum(a) filter (where sum(b) > 1) from t", "42803 aggregate functions are not allowed in FILTER"],
+    [
+      "select a, b from t group by a",
+      '42803 column "t.b" must appear in the GROUP BY clause or be used in an aggregate function',
+    ],
+    ["select count(*) from t group by count(*)", "42803 aggregate functions are not allowed in GROUP BY"],
+    [
+      "select avg(a::int8), sum(a::int8), sum(a::float4), avg(a::float4), sum(interval '1 h' * a), avg(interval '1 h' * b) from t",
+      ["2.0000000000000000|12|12|2|12:00:00|02:40:00"],
+    ],
+    ["select array_agg(distinct a order by a desc nulls last) from t", ["{3,2,1,NULL}"]],
+    [
+      "select max(a) over (), sum(a) from t",
+      '42803 column "t.a" must appear in the GROUP BY clause or be used in an aggregate function',
+    ],
+    ["select sum(sum(a)) over (order by b) from t group by b order by 1", ["3", "4", "7", "7", "9", "12"]],
+    [
+      "select count(*) over w, first_value(c) over w from t window w as (partition by a order by b rows between 1 preceding and 1 following) order by 1,2",
+      ["1|q", "2|p", "2|p", "2|x", "2|x", "2|z", "2|z"],
+    ],
+    [
+      "select lag(c, 1, 'none') over (order by a, b), lead(a, -1) over (order by a,b) from t",
+      ["none|∅", "x|1", "y|1", "z|2", "∅|2", "p|3", "w|3"],
+    ],
+    ["select ntile(0) over () from t", "22014 argument of ntile must be greater than zero"],
+    ["select nth_value(a, 0) over () from t", "22016 argument of nth_value must be greater than zero"],
+    ["select sum(a) over (order by a rows -1 preceding) from t", "22013 frame starting offset must not be negative"],
+    ["select sum(a) over (order by a rows null preceding) from t", "22004 frame starting offset must not be null"],
+    [
+      "select sum(a) over (order by a range -1 preceding) from t",
+      "22013 invalid preceding or following size in window function",
+    ],
+    [
+      "select avg(b::numeric(5,2)) over (order by a rows between 1 preceding and current row), stddev(b) over (order by a, b rows between 2 preceding and current row) from t order by a, b",
+      [
+        "1.00000000000000000000|∅",
+        "1.5000000000000000|0.70710678118654752440",
+        "1.5000000000000000|0.57735026918962576451",
+        "3.0000000000000000|2.0816659994661327",
+        "4.0000000000000000|2.0000000000000000",
+        "3.0000000000000000|1.4142135623730950",
+        "4.0000000000000000|0.70710678118654752440",
+      ],
+    ],
+    [
+      "select json_agg(b order by b), json_object_agg(b, c order by b, c), json_agg(array[a, b] order by a, b) from t where a = 1",
+      ['[1, 2]|{ "1" : "x", "2" : "y" }|[[1,1], \n [1,2]]'],
+    ],
+  ]),
+);

@@ -17,6 +17,7 @@ import { compileIndexScan } from "./index-scan.js";
 import { compileInsert } from "./insert.js";
 import { compileLateralJoin } from "./lateral-join.js";
 import { compileLimit } from "./limit.js";
+import { compileLimitWithTies } from "./limit-with-ties.js";
 import { compileMerge } from "./merge.js";
 import { compileNestedLoopJoin } from "./nested-loop-join.js";
 import type { Open, Program } from "./operator.js";
@@ -111,7 +112,7 @@ function compileOperator(plan: Plan, opens: readonly Open[], tables: CommonProgr
     case "topn":
       return compileTopN(plan, first);
     case "limit":
-      return compileLimit(plan, first);
+      return plan.ties === undefined ? compileLimit(plan, first) : compileLimitWithTies(plan, first);
     case "distinct":
       return compileDistinct(plan, first);
     case "setop":

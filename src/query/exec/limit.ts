@@ -11,9 +11,12 @@ export function compileLimit(plan: LimitPlan, input: Open): Open {
   return (context) => new LimitOperator(limitValue(limit, context), offsetValue(offset, context), input(context));
 }
 
-/** Rows to hand on; Infinity when there is no limit. Throws 2201W for a negative one. */
-export function limitValue(limit: Evaluate | null, context: EvalContext): number {
+/** Rows to hand on; Infinity when there is no limit. Throws 2201W for a negative one, WITH TIES also for NULL. */
+export function limitValue(limit: Evaluate | null, context: EvalContext, withTies = false): number {
   const value = limit === null ? null : limit(EMPTY_ROW, 0, context);
+  if (value === null && withTies) {
+    throw sqlError("2201W", "row count cannot be null in FETCH FIRST ... WITH TIES clause");
+  }
   if (value === null) return Number.POSITIVE_INFINITY;
   if (Number(value) < 0) throw sqlError("2201W", "LIMIT must not be negative");
   return Number(value);

@@ -16,7 +16,7 @@ export const topN: Rule = {
 };
 
 function merge(plan: Plan): Plan {
-  if (plan.kind !== "limit" || plan.limit === null) return plan;
+  if (plan.kind !== "limit" || plan.limit === null || plan.ties !== undefined) return plan;
   const { input, limit, offset } = plan;
   if (input.kind === "sort") {
     return Object.freeze({ kind: "topn", input: input.input, keys: input.keys, limit, offset, columns: input.columns });

@@ -198,7 +198,10 @@ function describe(plan: Plan, print: Print): Described {
     case "topn":
       return titled("Top-N Sort", "", [["Sort Key", printKeys(plan.keys, print)], ...limits(plan, print)]);
     case "limit":
-      return titled("Limit", "", limits(plan, print));
+      return titled("Limit", "", [
+        ...limits(plan, print),
+        ...(plan.ties === undefined ? [] : [["With Ties", list(plan.ties)] as const]),
+      ]);
     case "distinct":
       return titled("Distinct", "", plan.on === null ? [] : [["Key", list(plan.on)]]);
     case "setop":

@@ -205,6 +205,8 @@ export interface LimitPlan extends Node {
   readonly input: Plan;
   readonly limit: Expr | null;
   readonly offset: Expr | null;
+  /** WITH TIES: the sort keys; rows that equal the last one in them come, too. */
+  readonly ties?: readonly Expr[];
 }
 
 /** `on` null: all columns. Otherwise DISTINCT ON: the first row per value of those expressions. */

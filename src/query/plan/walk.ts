@@ -177,7 +177,12 @@ class ExprRewriter {
       case "topn":
         return { ...plan, keys: this.keys(plan.keys), limit: this.one(plan.limit), offset: this.maybe(plan.offset) };
       case "limit":
-        return { ...plan, limit: this.maybe(plan.limit), offset: this.maybe(plan.offset) };
+        return {
+          ...plan,
+          limit: this.maybe(plan.limit),
+          offset: this.maybe(plan.offset),
+          ...(plan.ties && { ties: this.all(plan.ties) }),
+        };
       case "distinct":
         return { ...plan, on: plan.on && this.all(plan.on) };
       case "setop":

@@ -19,7 +19,6 @@ import { castColumns, type Limits, limited, resolveColumns, sorted } from "./sou
 export function bindQuery(node: QueryNode, parent: Scope | null, binding: Binding, options: QueryOptions): Source {
   const scope = new Scope(parent);
   const tables = bindWith(node.with, scope, binding);
-  if (node.withTies) throw sqlError("0A000", "WITH TIES is not supported yet", { position: node.position });
   const limits = bindLimits(node, scope, binding);
   const source = bindBody(node, scope, binding, options, limits);
   return tables.around(source);
@@ -39,7 +38,7 @@ function bindBody(
     body.kind === "values" ? bindValues(body, scope, binding, options) : bindSetOperation(body, scope, binding);
   if (!keep) source = resolveColumns(source, binding);
   const keys = node.orderBy.map((sort) => outputKey(sort, source, body.kind, scope, binding));
-  return { plan: limited(sorted(source.plan, keys), limits), columns: source.columns };
+  return { plan: limited(sorted(source.plan, keys), limits, keys), columns: source.columns };
 }
 
 /** Set operations sort by their output columns only; VALUES by expressions over them, too. */
@@ -70,9 +69,9 @@ function bindLimits(node: QueryNode, scope: Scope, binding: Binding): Limits | n
   const limit = node.limit === null ? null : bindCount(node.limit, "LIMIT", scope, binding);
   const offset = node.offset === null ? null : bindCount(node.offset, "OFFSET", scope, binding);
   const none = (expr: Expr | null) => expr === null || (expr.kind === "const" && expr.value === null);
-  return none(limit) && none(offset)
-    ? null
-    : { limit: none(limit) ? null : limit, offset: none(offset) ? null : offset };
+  const { withTies } = node;
+  if (none(limit) && none(offset) && !withTies) return null;
+  return { limit: none(limit) && !withTies ? null : limit, offset: none(offset) ? null : offset, withTies };
 }
 
 function bindCount(node: ExprNode, clause: "LIMIT" | "OFFSET", scope: Scope, binding: Binding): Expr {

@@ -109,7 +109,7 @@ function withSets(sets: SetCollector, rows: Rows, body: SelectBody, query: Query
   }
   if (early) return plainRows(sets.plan(input), targets, keys, limits, binding);
   const ordered = on === null ? sorted(input, keys) : distinctByOn(input, keys, on, query);
-  return project(limited(sets.plan(ordered), limits), exprsOf(targets), namesOf(targets), binding);
+  return project(limited(sets.plan(ordered), limits, keys), exprsOf(targets), namesOf(targets), binding);
 }
 
 export function bindWhere(node: ExprNode | null, scope: Scope, binding: Binding): Expr | null {
@@ -199,10 +199,10 @@ function plainRows(
   binding: Binding,
 ): Source {
   if (!computesFirst(keys, limits)) {
-    return project(limited(sorted(input, keys), limits), exprsOf(targets), namesOf(targets), binding);
+    return project(limited(sorted(input, keys), limits, keys), exprsOf(targets), namesOf(targets), binding);
   }
   const { plan, keys: over, columns } = computed(input, targets, keys, binding);
-  const result = limited(sorted(plan, over), limits);
+  const result = limited(sorted(plan, over), limits, over);
   if (plan.columns.length === columns.length) return { plan: result, columns };
   return project(result, columns.map(columnExpr), namesOf(targets), binding);
 }
@@ -246,7 +246,7 @@ function distinctRows(
     throw sqlError("42P10", message, { position: outside?.position ?? 0 });
   }
   const distinct: Plan = Object.freeze({ kind: "distinct", input: plan, on: null, columns: plan.columns });
-  return { plan: limited(sorted(distinct, over), limits), columns };
+  return { plan: limited(sorted(distinct, over), limits, over), columns };
 }
 
 const columnId = (key: SortKey) => (key.expr.kind === "column" ? key.expr.id : -1);
@@ -262,7 +262,7 @@ function distinctOn(
   binding: Binding,
 ): Source {
   const distinct = distinctByOn(input, keys, on, query);
-  return project(limited(distinct, limits), exprsOf(targets), namesOf(targets), binding);
+  return project(limited(distinct, limits, keys), exprsOf(targets), namesOf(targets), binding);
 }
 
 function distinctByOn(input: Plan, keys: readonly SortKey[], on: readonly Expr[], query: QueryNode): Plan {

@@ -7,14 +7,18 @@ import { displayName } from "../../query/expr/types.js";
 import type { SortKey } from "../../query/plan/plan.js";
 import type { ExprNode, SortNode } from "../parse/ast-query.js";
 
+const TEXT_TYPES = new Set(["text", "varchar", "bpchar", "name", "unknown"]);
+
 export function bindSortKey(node: SortNode, expr: Expr): SortKey {
   const { position } = node;
   let { descending } = node;
   if (node.using !== null) {
-    if (node.using !== "<" && node.using !== ">") {
+    // The pattern operators of text sort by code point, as all text does here.
+    const order = node.using.replace(/^~([<>])~$/, "$1");
+    if ((order !== "<" && order !== ">") || (order !== node.using && !TEXT_TYPES.has(expr.type.name))) {
       throw sqlError("42809", `operator ${node.using} is not a valid ordering operator`, { position });
     }
-    descending = node.using === ">";
+    descending = order === ">";
   }
   checkOrdered(expr.type, position);
   return { expr, descending, nullsFirst: node.nullsFirst ?? descending };

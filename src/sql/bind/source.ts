@@ -9,13 +9,18 @@ import { isUnknown, resolveUnknown } from "./coerce.js";
 export interface Limits {
   readonly limit: Expr | null;
   readonly offset: Expr | null;
+  readonly withTies: boolean;
 }
 
 /** One row without columns: SELECT without FROM. */
 export const ONE_ROW: Plan = Object.freeze({ kind: "values", rows: [[]], columns: [] });
 
-export function limited(input: Plan, limits: Limits | null): Plan {
-  return limits === null ? input : Object.freeze({ kind: "limit", input, ...limits, columns: input.columns });
+/** `keys`: what the input is sorted by. */
+export function limited(input: Plan, limits: Limits | null, keys: readonly SortKey[]): Plan {
+  if (limits === null) return input;
+  const { limit, offset, withTies } = limits;
+  const ties = withTies ? { ties: keys.map((key) => key.expr) } : {};
+  return Object.freeze({ kind: "limit", input, limit, offset, ...ties, columns: input.columns });
 }
 
 export function sorted(input: Plan, keys: readonly SortKey[]): Plan {
