@@ -14,9 +14,7 @@ import type { AggregateFamily, FunctionFamily } from "./define.js";
 import { ENUM_FAMILIES } from "./enums.js";
 import { FORMATTING } from "./formatting.js";
 import { JSON_FAMILIES, JSON_FUNCTIONS, JSON_OPERATORS } from "./json.js";
-
 import { JSON_CONSTRUCTORS } from "./json-constructors.js";
-
 import { JSON_PATH_FUNCTIONS, JSON_PATH_OPERATORS } from "./json-path-functions.js";
 import { JSON_RECORD_FAMILIES } from "./json-record.js";
 import { MATH } from "./math.js";
