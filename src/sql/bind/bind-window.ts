@@ -92,6 +92,9 @@ function checkForm(node: CallNode, name: string): void {
   if (node.filter !== null && !isAggregate) {
     throw sqlError("0A000", "FILTER is not implemented for non-aggregate window functions", { position });
   }
+  if (isAggregate && !node.star && node.args.length === 0 && name === "count") {
+    throw sqlError("42809", "count(*) must be used to call a parameterless aggregate function", { position });
+  }
   if (node.star && isWindowName(name)) {
     throw sqlError("42809", `${name}(*) specified, but ${name} is not an aggregate function`, { position });
   }
