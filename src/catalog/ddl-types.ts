@@ -1,8 +1,8 @@
 /** Applies CREATE, ALTER and DROP of types. Called by ddl-namespace.ts. */
 import { sqlError } from "../protocol/errors.js";
-import type { EnumLabel } from "../protocol/values.js";
+import type { EnumLabel, SqlType } from "../protocol/values.js";
 import type { CatalogEditor } from "./catalog-editor.js";
-import { type DdlOutcome, NOTHING } from "./ddl-outcome.js";
+import { type DdlOutcome, NOTHING, quotedTable, type Verification } from "./ddl-outcome.js";
 import type {
   AlterDomainCommand,
   AlterEnumCommand,
@@ -11,7 +11,7 @@ import type {
   DropTypeCommand,
   ObjectName,
 } from "./namespace-command.js";
-import { madeUpName } from "./relation-names.js";
+import { madeUpName, quotedIdentifier } from "./relation-names.js";
 import type { CheckDef, TableDef } from "./table.js";
 import { type DomainDef, type EnumDef, type TypeDef, usesType } from "./type.js";
 
@@ -125,7 +125,7 @@ function alterDomain(editor: CatalogEditor, command: AlterDomainCommand): DdlOut
   const { change } = command;
   const domain = editor.view.type(command.schema, command.name);
   if (domain?.kind !== "domain") throw sqlError("42809", `"${command.name}" is not a domain`);
-  const outcome = { ...NOTHING, tag: "ALTER DOMAIN" };
+  const outcome = { ...NOTHING, tag: "ALTER DOMAIN", verify: verifications(editor, domain, change) };
   const put = (changes: Partial<DomainDef>) => editor.putType(Object.freeze({ ...domain, ...changes }));
   switch (change.kind) {
     case "default":
@@ -156,6 +156,34 @@ function alterDomain(editor: CatalogEditor, command: AlterDomainCommand): DdlOut
     }
   }
   return outcome;
+}
+
+/** Rows that are there must satisfy what is new. */
+function verifications(editor: CatalogEditor, domain: DomainDef, change: AlterDomainCommand["change"]): Verification[] {
+  const adds = change.kind === "add check" || (change.kind === "not null" && change.notNull);
+  if (!adds) return [];
+  const condition = change.kind === "add check" ? `(${change.check.sql})` : "value IS NOT NULL";
+  const sqlstate = change.kind === "add check" ? "23514" : "23502";
+  const wrong = change.kind === "add check" ? "values that violate the new constraint" : "null values";
+  return editor.view.tables().flatMap((table) =>
+    table.columns.flatMap((column): Verification[] => {
+      if (!usesType(column.type, domain.id)) return [];
+      const values = valuesOf(column.type, domain, `t.${quotedIdentifier(column.name)}`);
+      if (values === null) return [];
+      const from = `${quotedTable(table)} AS t CROSS JOIN LATERAL (${values}) AS v(value)`;
+      const message = `column "${column.name}" of table "${table.name}" contains ${wrong}`;
+      const error = () => sqlError(sqlstate, message, { table: table.name, column: column.name });
+      return [{ sql: `SELECT 1 FROM ${from} WHERE NOT (${condition}) LIMIT 1`, error }];
+    }),
+  );
+}
+
+/** A query for the values of the domain in a column: the column's own or an array's; null inside of other types. */
+function valuesOf(type: SqlType, domain: DomainDef, column: string): string | null {
+  if (type.user?.id === domain.id) return `SELECT ${column}`;
+  if (type.user?.kind === "domain") return valuesOf(type.user.base!, domain, column);
+  if (type.element?.user?.id === domain.id) return `SELECT unnest(${column})`;
+  return null;
 }
 
 function noConstraint(name: string, domain: DomainDef): Error {

@@ -108,3 +108,37 @@ t.test("domains are checked wherever a value becomes one", async (t) => {
   await database.exec("alter domain positive set not null");
   await fails(t, database, "insert into t values (null)", "23502");
 });
+
+t.test("a domain's new conditions hold for what is stored", async (t) => {
+  const database = await session(t);
+  await database.exec("create domain d as int; create table t (a d, b d[]); insert into t values (5, '{1,20}')");
+  await fails(t, database, "alter domain d add check (value > 5)", "23514");
+  await fails(t, database, "alter domain d add constraint small check (value < 20)", "23514");
+  await database.exec("alter domain d add constraint small check (value < 21)");
+  await fails(t, database, "insert into t values (21)", "23514");
+  await database.exec("insert into t values (null); alter domain d drop constraint small; insert into t values (21)");
+  await fails(t, database, "alter domain d set not null", "23502");
+});
+
+t.test("statements about what does not exist here, and about the session", async (t) => {
+  const database = await session(t);
+  await database.exec("drop function if exists f(int); drop trigger if exists g on t");
+  await fails(t, database, "drop function f(int)", "42883");
+  await fails(t, database, "grant select on t to somebody", "0A000");
+  await database.exec("create table t (a int); begin; lock table t in exclusive mode; commit");
+  await fails(t, database, "lock table missing", "42P01");
+  await database.exec("create temp table s (a int); set app.tone = 'x'; discard all");
+  await fails(t, database, "select * from s", "42P01");
+  await fails(t, database, "show app.tone", "42704");
+});
+
+t.test("bit strings", async (t) => {
+  const database = await session(t);
+  await database.exec("create table t (a bit(4) primary key, b varbit(6)); insert into t values (b'1010', x'F')");
+  t.same(await rows(database, "select a & b'0110', ~a, a || b, a::int, position(b'01' in a), a << 1 from t"), [
+    ["0010", "0101", "10101111", "10", "2", "0100"],
+  ]);
+  await fails(t, database, "insert into t values (b'101', b'1')", "22026");
+  await fails(t, database, "insert into t values (b'1010', b'1')", "23505");
+  await fails(t, database, "select b'12'", "22P02");
+});

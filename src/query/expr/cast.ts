@@ -30,7 +30,7 @@ const keep: Convert = (value) => value;
 export function conversionOf(from: SqlType, to: SqlType, assignment = false): Convert | null {
   if (from === to || isBinaryCoercible(from, to)) return keep;
   if (!canCoerce(from, to, "explicit")) return null;
-  const convert = baseConversion(from, to);
+  const convert = baseConversion(from, to, assignment);
   if (convert === null) return null;
   const fit = to.modifier === null ? null : modifierOf(to, assignment);
   if (fit === null) return convert;
@@ -68,8 +68,8 @@ export function dependsOnSession(from: SqlType, to: SqlType): boolean {
 }
 
 /** To the bare type, without its modifier. */
-function baseConversion(from: SqlType, to: SqlType): Convert | null {
-  if (from.element !== null && to.element !== null) return arrayConversion(from.element, to.element);
+function baseConversion(from: SqlType, to: SqlType, assignment: boolean): Convert | null {
+  if (from.element !== null && to.element !== null) return arrayConversion(from.element, to.element, assignment);
   if (to.name === "vector") return toVector(from);
   if (from.name === "vector" && to.element !== null) {
     const convert = numberConversion("float4", to.element.name);
@@ -161,8 +161,8 @@ function modifierOf(to: SqlType, assignment: boolean): Convert | null {
   }
 }
 
-function arrayConversion(from: SqlType, to: SqlType): Convert | null {
-  const convert = conversionOf(from, to);
+function arrayConversion(from: SqlType, to: SqlType, assignment: boolean): Convert | null {
+  const convert = conversionOf(from, to, assignment);
   if (convert === null || convert === keep) return convert;
   return (value, context) => {
     const array = value as SqlArray;

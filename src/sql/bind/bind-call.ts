@@ -1,6 +1,6 @@
 /** Calls of functions and aggregates by name. */
 import { sqlError } from "../../protocol/errors.js";
-import { INT4 } from "../../protocol/values.js";
+import { INT4, TEXT } from "../../protocol/values.js";
 import type { ColumnId, Expr } from "../../query/expr/expr.js";
 import { isHypotheticalSetName } from "../../query/expr/functions/ordered-sets.js";
 import {
@@ -11,6 +11,7 @@ import {
   resolveAggregate,
   resolveFunction,
 } from "../../query/expr/resolve.js";
+import { displayName } from "../../query/expr/types.js";
 import { columnsOf, exprEquals } from "../../query/expr/walk.js";
 import type { AggregateCall, SortKey } from "../../query/plan/plan.js";
 import type { CallNode, ExprNode, GroupingNode, SortNode } from "../parse/ast-query.js";
@@ -22,7 +23,7 @@ import { bindSetCall } from "./bind-set-call.js";
 import { bindVariadicCall } from "./bind-variadic.js";
 import type { Binding } from "./binding.js";
 import { argumentsOf, boundArguments, byTypes, functionName, refuseAggregateForms } from "./call-arguments.js";
-import { coerceBoolean, coerceImplicit, resolveUnknown } from "./coerce.js";
+import { coerceBoolean, coerceImplicit, constant, resolveUnknown } from "./coerce.js";
 import { positionalCall } from "./parameter-names.js";
 import type { Scope } from "./scope.js";
 import { bindSequenceCall, isSequenceFunction } from "./sequence-functions.js";
@@ -49,6 +50,11 @@ export function bindFunctionCall(call: CallNode, context: ExprContext, bind: Bin
       : sqlError("42809", `window function ${name} requires an OVER clause`, { position });
   }
   const given = argumentsOf(node, context, bind);
+  const [first] = given;
+  // Overloads are chosen by what a domain is made of; here the domain itself is asked for.
+  if (name === "pg_typeof" && given.length === 1 && first!.type.user?.kind === "domain") {
+    return constant(TEXT, displayName(first!.type));
+  }
   if (isSystemFunction(name)) return bindSystemCall(name, given, binding, position);
   if (isSequenceFunction(name)) {
     return bindSequenceCall(name, given, binding, position);

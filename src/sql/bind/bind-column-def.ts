@@ -130,7 +130,10 @@ export function finishColumn(draft: ColumnDraft, table: TableDef, binding: Bindi
 /** Null for NULL, which is what a column without a default gets. Throws 0A000, 42804. */
 export function defaultSql(node: ExprNode, column: Pick<ColumnDef, "name" | "type">, binding: Binding): string | null {
   boundDefault(node, column, binding);
-  return node.kind === "null" ? null : printExpr(withSequencesInFull(node, binding.env));
+  // A NULL is what a column without a default gets, unless its domain has one.
+  return node.kind === "null" && column.type.user?.kind !== "domain"
+    ? null
+    : printExpr(withSequencesInFull(node, binding.env));
 }
 
 export function boundDefault(node: ExprNode, column: Pick<ColumnDef, "name" | "type">, binding: Binding): Expr {

@@ -13,6 +13,7 @@ import { exprsOfPlan, mapExprsOfPlan, mapPlan, modifiesData, subqueriesOf, walkP
 import type {
   AnalyzeStatement,
   CreateSchemaStatement,
+  DropStatement,
   ExplainStatement,
   RenameStatement,
   SetStatement,
@@ -87,6 +88,7 @@ function bindNode(node: StatementNode, env: BindEnvironment): BoundStatement {
     case "create view":
       return { kind: "ddl", command: bindCreateView(node, binding) };
     case "drop":
+      if (node.object === "absent") return dropAbsent(node);
       if (node.object === "view" || node.object === "materialized view") {
         return { kind: "ddl", command: bindDropViews(node, binding) };
       }
@@ -107,6 +109,17 @@ function bindNode(node: StatementNode, env: BindEnvironment): BoundStatement {
     default:
       return bindNamespace(node, binding) ?? bindPlanned(node, binding);
   }
+}
+
+/** Of what cannot be made here nothing exists. */
+function dropAbsent({ what, names, ifExists, position }: DropStatement): BoundStatement {
+  const name = names[0]?.path.join(".") ?? "";
+  const message = `${what} ${/^(?:function|procedure|routine|aggregate)$/.test(what) ? `${name}()` : `"${name}"`} does not exist`;
+  const tag = `DROP ${what.toUpperCase()}`;
+  if (ifExists) return { kind: "ddl steps", tag, steps: [], notices: [`${message}, skipping`] };
+  throw sqlError(/^(?:function|procedure|routine|aggregate|operator)$/.test(what) ? "42883" : "42704", message, {
+    ...(position > 0 && { position }),
+  });
 }
 
 /** SHOW ALL. */

@@ -482,7 +482,18 @@ export interface RenameStatement {
 
 export interface DropStatement {
   readonly kind: "drop";
-  readonly object: "table" | "index" | "view" | "materialized view" | "sequence" | "schema" | "type" | "domain";
+  readonly object:
+    | "table"
+    | "index"
+    | "view"
+    | "materialized view"
+    | "sequence"
+    | "schema"
+    | "type"
+    | "domain"
+    | "absent";
+  /** Of `absent`, a kind of object that does not exist here (functions, triggers, collations, …): its name. */
+  readonly what: string;
   readonly names: readonly NameNode[];
   readonly ifExists: boolean;
   readonly cascade: boolean;

@@ -512,11 +512,11 @@ const DROPPED: Partial<Record<ObjectType, DropStatement["object"]>> = {
 };
 
 function drop(node: DropStmt, position: number): DropStatement {
-  const object = DROPPED[node.removeType ?? "OBJECT_TABLE"];
-  if (object === undefined) throw notSupported(`DROP ${objectName(node.removeType)}`, position);
+  const object = DROPPED[node.removeType ?? "OBJECT_TABLE"] ?? "absent";
   return {
     kind: "drop",
     object,
+    what: objectName(node.removeType).toLowerCase(),
     // The grammar gives these names no positions.
     names: (node.objects ?? []).map((name) => ({ path: pathOf(name), position: 0 })),
     ifExists: node.missing_ok ?? false,

@@ -66,7 +66,7 @@ export const BIT_FUNCTIONS: readonly ScalarFunction[] = [
   fn("substring", [BIT, INT4, INT4], BIT, substring),
   fn("overlay", [BIT, BIT, INT4], BIT, overlay),
   fn("overlay", [BIT, BIT, INT4, INT4], BIT, overlay),
-  fn("position", [BIT, BIT], INT4, (part: string, bits: string) => bits.indexOf(part) + 1),
+  fn("position", [BIT, BIT], INT4, (bits: string, part: string) => (bits === "" ? 0 : bits.indexOf(part) + 1)),
   fn("get_bit", [BIT, INT4], INT4, (bits: string, index: number) => {
     checkIndex(bits, index);
     return Number(bits[index]);
