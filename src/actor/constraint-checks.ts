@@ -30,7 +30,7 @@ export class ConstraintChecks {
   ) {}
 
   /** Checks and acts, in order; what is deferred goes to `defer` unless `final`. Throws 23503. */
-  run(events: readonly ConstraintEvent[], context: ExecContext, final = false): void | Promise<void> {
+  run(events: readonly ConstraintEvent[], context: ExecContext, final: boolean): void | Promise<void> {
     const tx = context.tx as ShardTransaction;
     tx.guardReads(true);
     const done = () => tx.guardReads(false);
@@ -81,11 +81,11 @@ export class ConstraintChecks {
       case "restrict":
         return this.refuse(event, ends, action, context);
       case "cascade":
-        return this.act(cascade(event, ends), event, ends, context);
+        return this.act(cascade(event, ends), event, ends, context, final);
       case "set null":
-        return this.act(setTo(event, ends, "NULL"), event, ends, context);
+        return this.act(setTo(event, ends, "NULL"), event, ends, context, final);
       case "set default":
-        return after(this.act(setTo(event, ends, "DEFAULT"), event, ends, context), () =>
+        return after(this.act(setTo(event, ends, "DEFAULT"), event, ends, context, final), () =>
           // Rows whose default is the removed key itself are as they were.
           this.refuse(event, ends, "no action", context),
         );
@@ -151,7 +151,13 @@ export class ConstraintChecks {
     });
   }
 
-  private act(sql: string, event: ReferencedEvent, ends: Ends, context: ExecContext): void | Promise<void> {
+  private act(
+    sql: string,
+    event: ReferencedEvent,
+    ends: Ends,
+    context: ExecContext,
+    final: boolean,
+  ): void | Promise<void> {
     const isCascade = event.after !== null && ends.key.onUpdate === "cascade";
     const params = isCascade ? [...event.before, ...event.after] : event.before;
     const run = this.statements.run(sql, params, context);
@@ -159,7 +165,7 @@ export class ConstraintChecks {
       const events = run.context.statement.constraintEvents;
       if (events === null) return;
       if (++this.depth > DEPTH_MAX) throw sqlError("54001", "actions of foreign keys nest too deeply");
-      return after(this.runFrom(events, 0, context, false), () => {
+      return after(this.runFrom(events, 0, context, final), () => {
         this.depth--;
       });
     });

@@ -4,16 +4,15 @@
  * transaction or uses the client's; the program's operators pull batches; the result is built; the caller commits.
  */
 import type { CatalogView } from "../catalog/catalog-view.js";
-import type { ForeignKeyDef } from "../catalog/table.js";
 import { DbError, sqlError } from "../protocol/errors.js";
 import type { Value } from "../protocol/values.js";
 import { analyzeTable } from "../query/exec/analyze-table.js";
 import { compilePlan } from "../query/exec/compile-plan.js";
-import type { ConstraintEvent } from "../query/exec/constraint-event.js";
 import type { BindTable, ExecContext } from "../query/exec/context.js";
 import { createContext } from "../query/exec/create-context.js";
 import { Measurements } from "../query/exec/measure-operators.js";
 import { after } from "../query/exec/operator.js";
+import { VERIFY_COLUMNS, verifyTable } from "../query/exec/verify-table.js";
 import type { Plan } from "../query/plan/plan.js";
 import { bindArguments } from "../sql/bind/bind-arguments.js";
 import { bindTable } from "../sql/bind/bind-table.js";
@@ -25,13 +24,12 @@ import type {
   BoundExplain,
   BoundSetConstraints,
   BoundTransaction,
+  BoundVerify,
   TransactionOptions,
 } from "../sql/bind/bound-statement.js";
 import type { IsolationLevel } from "../sql/parse/ast.js";
 import type { Transaction } from "../storage/store.js";
 import type { ShardTransaction } from "../storage/transaction.js";
-import { ConstraintChecks } from "./constraint-checks.js";
-import { ConstraintTiming } from "./constraint-timing.js";
 import { explainLines } from "./explain-statement.js";
 import { InternalStatements } from "./internal-statements.js";
 import { runDdl } from "./run-ddl.js";
@@ -40,10 +38,19 @@ import { SessionNames } from "./session-names.js";
 import { SessionServices } from "./session-services.js";
 import { type PlanNode, SessionStatements } from "./session-statements.js";
 import type { Settings } from "./settings.js";
-import { countOutcome, type Outcome, type RowCollector, type Rows, rowsOutcome, textOutcome } from "./sql-result.js";
+import {
+  countOutcome,
+  type Outcome,
+  type RowCollector,
+  type Rows,
+  rowsOutcome,
+  shapeOf,
+  textOutcome,
+} from "./sql-result.js";
 import { planNode, planStatement, type StatementPlan } from "./statement-plan.js";
 import { applyOnCommit, dropTemporaries, endTemporaries, isTemporary, openTemporaries } from "./temporary-relations.js";
 import type { Tenant } from "./tenant.js";
+import { TransactionConstraints, type Waiting } from "./transaction-constraints.js";
 
 export interface SessionOptions {
   /** null: serializable. */
@@ -74,6 +81,8 @@ export interface StatementRun {
   readonly request: Client;
 }
 
+const VERIFY_SHAPE = shapeOf(VERIFY_COLUMNS);
+
 /** Takes rows that nobody wants to see. */
 const NO_ROWS: Rows = { append: () => 0 };
 
@@ -89,12 +98,11 @@ export class Session {
   private savepoints: {
     readonly name: string;
     readonly handle: number;
-    readonly deferred: readonly ConstraintEvent[];
+    readonly waiting: Waiting;
   }[] = [];
   private isolationLevel: IsolationLevel;
-  /** What is checked when the transaction ends. */
-  private deferred: readonly ConstraintEvent[] = [];
-  private readonly timing = new ConstraintTiming();
+  /** Made when a statement first needs them. */
+  private madeConstraints: TransactionConstraints | null = null;
   private internal: InternalStatements | null = null;
   private readonly bindTable: BindTable;
   private readonly names: SessionNames;
@@ -143,8 +151,7 @@ export class Session {
     this.transaction = this.tenant.partition.shard.begin({ readOnly: this.readOnly, isolation: this.isolationLevel });
     this.savepoints = [];
     this.failure = null;
-    this.deferred = [];
-    this.timing.reset();
+    this.madeConstraints?.reset();
     this.settings.mark();
   }
 
@@ -169,13 +176,10 @@ export class Session {
 
   /** The checks that waited for the end of the transaction. What fails one takes the transaction back. */
   private checkDeferred(tx: ShardTransaction): void {
-    const events = this.deferred;
-    if (events.length === 0) return;
-    this.deferred = [];
+    if (this.madeConstraints === null) return;
     try {
-      // The end of a transaction does not give way, so nothing of this waits.
-      const context = this.contextFor(tx, COMMITTING, []);
-      void this.constraintChecks().run(events, context, true);
+      // The end of a transaction does not give way.
+      this.madeConstraints.endTransaction(this.contextFor(tx, COMMITTING, []));
     } catch (error) {
       this.tenant.rollback(tx);
       throw error;
@@ -202,14 +206,14 @@ export class Session {
 
   savepoint(name: string): void {
     this.requireHealthy();
-    this.savepoints.push({ name, handle: this.open().savepoint(), deferred: this.deferred });
+    this.savepoints.push({ name, handle: this.open().savepoint(), waiting: this.madeConstraints?.waiting ?? [] });
   }
 
   /** Also makes a failed transaction usable again. */
   rollbackTo(name: string): void {
     const index = this.findSavepoint(name);
     this.open().rollbackTo(this.savepoints[index]!.handle);
-    this.deferred = this.savepoints[index]!.deferred;
+    if (this.madeConstraints !== null) this.madeConstraints.waiting = this.savepoints[index]!.waiting;
     this.savepoints.length = index + 1;
     this.failure = null;
   }
@@ -312,6 +316,8 @@ export class Session {
         return this.runDdl({ tag: null, steps: [() => bound], notices: [] }, run, tx);
       case "ddl steps":
         return this.runDdl(bound, run, tx);
+      case "verify":
+        return this.verify(bound, run, tx);
       case "set constraints":
         return this.setConstraints(bound, run, tx);
       case "set":
@@ -417,20 +423,16 @@ export class Session {
     });
   }
 
-  /** At the end of a statement that changed rows with foreign keys, or rows that others refer to. */
-  private checkConstraints(events: readonly ConstraintEvent[], context: ExecContext): void | Promise<void> {
-    const waiting: ConstraintEvent[] = [];
-    const checks = this.constraintChecks((event) => waiting.push(event));
-    return after(checks.run(events, context), () => {
-      if (waiting.length === 0) return;
-      // A statement on its own is its transaction's end.
-      if (this.transaction === null) return checks.run(waiting, context, true);
-      this.deferred = [...this.deferred, ...waiting];
-    });
+  private checkConstraints(
+    events: NonNullable<ExecContext["statement"]["constraintEvents"]>,
+    context: ExecContext,
+  ): void | Promise<void> {
+    return this.constraints().endStatement(events, context, this.transaction === null);
   }
 
-  private constraintChecks(defer: (event: ConstraintEvent) => void = () => undefined): ConstraintChecks {
-    return new ConstraintChecks(this.internalStatements(), (key) => this.timing.isDeferred(key), defer);
+  private constraints(): TransactionConstraints {
+    this.madeConstraints ??= new TransactionConstraints(this.internalStatements());
+    return this.madeConstraints;
   }
 
   private internalStatements(): InternalStatements {
@@ -440,7 +442,14 @@ export class Session {
     return this.internal;
   }
 
-  /** IMMEDIATE checks what waited so far, now. */
+  private verify(bound: BoundVerify, run: StatementRun, tx: ShardTransaction): Outcome | Promise<Outcome> {
+    return after(verifyTable(this.contextFor(tx, run.request, []), bound.table), (result) => {
+      const rows = run.collector(VERIFY_SHAPE);
+      rows.append({ columns: result.map((value) => [value]), length: 1 }, 1);
+      return rowsOutcome(VERIFY_SHAPE, rows, false, null);
+    });
+  }
+
   private setConstraints(
     bound: BoundSetConstraints,
     run: StatementRun,
@@ -448,15 +457,8 @@ export class Session {
   ): Outcome | Promise<Outcome> {
     const done = textOutcome("result", ["SET CONSTRAINTS"], run.collector);
     if (this.transaction === null) return done;
-    this.timing.set(bound.keys, bound.deferred);
-    if (bound.deferred) return done;
-    const isNow = (event: ConstraintEvent) => !this.timing.isDeferred(keyOf(event, this.tenant.catalog.view(tx)));
-    const now = this.deferred.filter(isNow);
-    const checked = this.constraintChecks().run(now, this.contextFor(tx, run.request, []), true);
-    return after(checked, () => {
-      this.deferred = this.deferred.filter((event) => !now.includes(event));
-      return done;
-    });
+    const context = this.contextFor(tx, run.request, []);
+    return after(this.constraints().set(bound, this.tenant.catalog.view(tx), context), () => done);
   }
 
   private explain(
@@ -613,13 +615,6 @@ const COMMITTING: Client = {
   shouldYield: () => false,
   yieldTurn: () => Promise.resolve(),
 };
-
-/** The constraint that the event is about, as it is defined now or was then. */
-function keyOf(event: ConstraintEvent, catalog: CatalogView): ForeignKeyDef | null {
-  if (event.kind === "referencing") return event.foreignKey;
-  const table = catalog.tableById(event.reference.tableId);
-  return table?.foreignKeys?.find(({ id }) => id === event.reference.foreignKeyId) ?? null;
-}
 
 function nowMicros(): number {
   return Date.now() * 1000;

@@ -84,6 +84,9 @@ export async function open() {
 
   return {
     name: "tessera",
+    /** For tests that look into storage. */
+    shard,
+    tenantNumber: tenant.number,
     engine: "postgresql",
     async exec(sql: string, params: readonly unknown[] = []): Promise<Result> {
       try {

@@ -7,6 +7,7 @@ import { sqlError } from "../../protocol/errors.js";
 import { indexPrefix, prefixRange, rowPrefix } from "../../storage/keys.js";
 import type { Cursor } from "../../storage/store.js";
 import type { ExecContext } from "./context.js";
+import { chainPrefix } from "./hash-chain.js";
 import { emptyColumns } from "./row-buffer.js";
 import { TableExpressions } from "./table-expressions.js";
 import { decoderOf, entryKey, indexLayout, keyText, keyValues, layoutOf, ownIndexes } from "./table-layout.js";
@@ -55,6 +56,7 @@ export function dropTableData(work: TableWork, table: TableDef): void | Promise<
   const prefixes = [
     rowPrefix(tenantNumber, table.id),
     ...ownIndexes(table).map((index) => indexPrefix(tenantNumber, table.id, index.id)),
+    ...(table.immutable ? [chainPrefix(tenantNumber, table.id)] : []),
   ];
   return dropAll(work, prefixes);
 }

@@ -11,6 +11,7 @@ import { encodeKey } from "../../storage/key-codec.js";
 import { encodeRecord } from "../../storage/record-codec.js";
 import type { ConstraintEvent } from "./constraint-event.js";
 import type { ExecContext } from "./context.js";
+import { ChainWriter, chainPrefix } from "./hash-chain.js";
 import { rowKeyOfNumber } from "./row-numbers.js";
 import { computesAnything, TableExpressions } from "./table-expressions.js";
 import {
@@ -38,6 +39,7 @@ export class TableWriter {
   private readonly layout: TableLayout;
   private readonly rowPrefix: Buffer;
   private readonly expressions: TableExpressions | null;
+  private readonly chain: ChainWriter | null;
 
   constructor(
     table: TableDef,
@@ -46,6 +48,7 @@ export class TableWriter {
     this.layout = layoutOf(table);
     this.rowPrefix = this.layout.rowPrefixOf(context.tenantNumber);
     this.expressions = computesAnything(table) ? new TableExpressions(table, context) : null;
+    this.chain = table.immutable ? new ChainWriter(chainPrefix(context.tenantNumber, table.id), context.tx) : null;
   }
 
   /** Fills in generated columns; call it before the row is checked. */
@@ -85,6 +88,7 @@ export class TableWriter {
     for (const index of layout.indexes) this.putEntry(index, row, suffix);
     const record = encodeRecord(layout.types, row);
     context.tx.put(key, record);
+    this.chain?.append(suffix, record);
     if (layout.table.foreignKeys !== undefined) this.referencing(key, row, null);
     return key;
   }
@@ -121,6 +125,7 @@ export class TableWriter {
 
   remove(key: Uint8Array, row: Row): void {
     const { layout, context } = this;
+    this.requireMutable();
     const suffix = key.subarray(this.rowPrefix.length);
     for (const index of layout.indexes) {
       const entry = this.entryKey(index, row, suffix);
@@ -137,6 +142,7 @@ export class TableWriter {
    */
   takeOut(oldKey: Uint8Array, oldRow: Row, newRow: Row, assigned: ReadonlySet<number>): Move {
     const { layout, context } = this;
+    this.requireMutable();
     const keyAssigned = layout.primaryKey?.columnIds.some((id) => assigned.has(id)) === true;
     const encoded = keyAssigned ? this.keyOfNewRow(newRow) : oldKey;
     const move: Move = { oldKey, newKey: Buffer.compare(encoded, oldKey) === 0 ? oldKey : encoded };
@@ -166,6 +172,12 @@ export class TableWriter {
     const suffix = move.newKey.subarray(this.rowPrefix.length);
     for (const index of layout.indexes) if (touches(index, move, assigned)) this.putEntry(index, newRow, suffix);
     context.tx.put(move.newKey, encodeRecord(layout.types, newRow));
+  }
+
+  /** Throws 42809 for an immutable table, however the change came about: a cascade, ON CONFLICT, MERGE. */
+  private requireMutable(): void {
+    if (this.chain === null) return;
+    throw sqlError("42809", `rows of immutable table "${this.layout.table.name}" cannot be changed or deleted`);
   }
 
   private keyOfNewRow(row: Row): Buffer {

@@ -19,6 +19,7 @@ import type {
   SetStatement,
   Statement,
   StatementNode,
+  VerifyStatement,
 } from "../parse/ast.js";
 import { parseSql } from "../parse/parse.js";
 import { bindAlterTable, bindRename } from "./bind-alter-table.js";
@@ -97,6 +98,8 @@ function bindNode(node: StatementNode, env: BindEnvironment): BoundStatement {
       return bindAlterTable(node, binding, (newer) => new Binding(newer, bindQuery, bindData));
     case "rename":
       return bindRenamed(node, binding);
+    case "verify":
+      return bindVerify(node, binding);
     case "set constraints":
       return bindSetConstraints(node, binding);
     case "comment":
@@ -278,6 +281,13 @@ function bindExplain(node: ExplainStatement, env: BindEnvironment): BoundStateme
   const costs = !node.options.some(({ name, value }) => name === "costs" && /^(?:false|off|0)$/i.test(String(value)));
   const statement = bindPlanned(node.statement, new Binding(env, bindQuery, bindData));
   return { kind: "explain", statement, analyze, verbose, costs, format };
+}
+
+/** Throws 42809 for a table that is not immutable. */
+function bindVerify(node: VerifyStatement, binding: Binding): BoundStatement {
+  const table = lookUpTable(node.table, binding);
+  if (table.immutable) return { kind: "verify", table };
+  throw sqlError("42809", `table "${table.name}" is not immutable`, { position: node.position });
 }
 
 function bindSet(node: SetStatement): BoundStatement {

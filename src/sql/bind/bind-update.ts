@@ -1,4 +1,5 @@
 /** UPDATE, with FROM and RETURNING. */
+import { sqlError } from "../../protocol/errors.js";
 import type { Plan, UpdatePlan } from "../../query/plan/plan.js";
 import { joinColumns } from "../../query/plan/walk.js";
 import type { UpdateStatement } from "../parse/ast.js";
@@ -51,6 +52,11 @@ export function bindChangedRows(
   binding: Binding,
 ) {
   const table = checkChangeable(lookUpTable(node.table.name, binding));
+  if (table.immutable) {
+    throw sqlError("42809", `rows of immutable table "${table.name}" cannot be changed or deleted`, {
+      position: node.table.name.position,
+    });
+  }
   const {
     plan: scan,
     items,

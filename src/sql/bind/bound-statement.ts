@@ -33,6 +33,7 @@ export type BoundStatement =
   | BoundDdl
   | BoundDdlSteps
   | BoundSetConstraints
+  | BoundVerify
   | BoundTransaction
   | BoundSet
   | BoundShow
@@ -90,6 +91,12 @@ export interface BoundDdlSteps {
   readonly tag: string;
   readonly steps: readonly DdlStep[];
   readonly notices: readonly string[];
+}
+
+/** VERIFY TABLE: whether the hash chain of an immutable table is whole. */
+export interface BoundVerify {
+  readonly kind: "verify";
+  readonly table: TableDef;
 }
 
 export interface BoundSetConstraints {

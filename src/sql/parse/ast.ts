@@ -54,6 +54,7 @@ export type StatementNode =
   | ExecuteStatement
   | DeallocateStatement
   | SetConstraintsStatement
+  | VerifyStatement
   | ListStatement;
 
 export type DataStatement = InsertStatement | UpdateStatement | DeleteStatement | MergeStatement;
@@ -219,6 +220,13 @@ export interface ListStatement {
   readonly table: NameNode | null;
   /** SHOW … LIKE 'pattern' */
   readonly like: string | null;
+  readonly position: number;
+}
+
+/** VERIFY TABLE t: checks the hash chain of an immutable table. */
+export interface VerifyStatement {
+  readonly kind: "verify";
+  readonly table: NameNode;
   readonly position: number;
 }
 

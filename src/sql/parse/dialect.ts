@@ -7,23 +7,27 @@
  * Called by parse.ts. Stateless.
  */
 import type { Node } from "@pgsql/types";
-import type { ListStatement } from "./ast.js";
+import type { ListStatement, VerifyStatement } from "./ast.js";
 import type { Edit } from "./source-map.js";
 import { type Token, tokenize } from "./tokens.js";
 
 export interface Dialect {
   readonly edits: readonly Edit[];
   /** Statements that have no spelling in PostgreSQL; the text has `SHOW` and a placeholder with the list's index. */
-  readonly lists: readonly Omit<ListStatement, "position">[];
+  readonly lists: readonly Placed[];
 }
 
 /** Names that no client can have, which tell the converter what a rewrite meant. */
 export const ANY_KEY = "\u0001any key";
+export const IMMUTABLE_TABLE = "\u0001immutable";
 export const ALL_COLUMNS = "\u0001all columns";
+/** A statement before its place is known. */
+type Placed = Omit<ListStatement, "position"> | Omit<VerifyStatement, "position">;
+
 const LIST_PREFIX = "\u0001list ";
 
 const SUSPECT =
-  /`|\[|\bauto_?increment\b|\blimit\s+[^\s,]+\s*,|\binsert\s+ignore\b|\breplace\s+into\b|\bon\s+duplicate\b|\bgroup_concat\b|\bdate\s*\(\s*'now'|\bengine\s*=|\bcharset\s*=|(?:^|;|\*\/)\s*(?:show|describe|desc)\b|--.*\n\s*(?:show|describe|desc)\b/i;
+  /`|\[|\bauto_?increment\b|\blimit\s+[^\s,]+\s*,|\binsert\s+ignore\b|\breplace\s+into\b|\bon\s+duplicate\b|\bgroup_concat\b|\bdate\s*\(\s*'now'|\bengine\s*=|\bcharset\s*=|\bcreate\s+immutable\b|(?:^|;|\*\/)\s*(?:show|describe|desc|verify)\b|--.*\n\s*(?:show|describe|desc|verify)\b/i;
 
 const UNCHANGED: Dialect = { edits: [], lists: [] };
 
@@ -34,13 +38,13 @@ interface Statement {
   readonly text: string;
   readonly tokens: readonly Token[];
   readonly edits: Edit[];
-  readonly lists: Omit<ListStatement, "position">[];
+  readonly lists: Placed[];
 }
 
 export function rewriteDialect(text: string): Dialect {
   if (!SUSPECT.test(text)) return UNCHANGED;
   const edits: Edit[] = [];
-  const lists: Omit<ListStatement, "position">[] = [];
+  const lists: Placed[] = [];
   for (const tokens of statements(tokenize(text))) {
     const statement = { text, tokens, edits, lists };
     if (!listing(statement)) for (const rewrite of REWRITES) rewrite(statement);
@@ -70,6 +74,7 @@ const REWRITES: readonly Rewrite[] = [
   backticks,
   autoIncrement,
   tableOptions,
+  immutableTable,
   limitWithComma,
   insertVariants,
   groupConcat,
@@ -128,6 +133,18 @@ function tableOptions(statement: Statement): void {
     while (isWord(tokens[first - 1], "default")) first--;
     replace(statement, tokens[first]!, value, "");
   }
+}
+
+/** `CREATE IMMUTABLE TABLE t (…)` → `CREATE TABLE t (…) WITH ("\u0001immutable")` */
+function immutableTable(statement: Statement): void {
+  const { tokens } = statement;
+  const [create, immutable, table] = tokens;
+  if (!isWord(create, "create") || !isWord(immutable, "immutable") || !isWord(table, "table")) return;
+  replace(statement, immutable!, immutable!, "");
+  const at = tokens.findIndex((token, i) => token.depth === 0 && isWord(token, "with") && isSymbol(tokens[i + 1], "("));
+  const place = at < 0 ? tokens.at(-1)!.end : tokens[at + 1]!.end;
+  const text = at < 0 ? ` WITH ("${IMMUTABLE_TABLE}")` : `"${IMMUTABLE_TABLE}", `;
+  statement.edits.push({ start: place, end: place, text });
 }
 
 /** `LIMIT a, b` → `LIMIT b OFFSET a` */
@@ -291,8 +308,12 @@ const LISTED = {
   fields: "columns",
 } as const;
 
-function listOf(tokens: readonly Token[]): Omit<ListStatement, "position"> | null {
+function listOf(tokens: readonly Token[]): Placed | null {
   const [verb, second] = tokens;
+  if (isWord(verb, "verify") && isWord(second, "table")) {
+    const table = tableName(tokens, 2);
+    return table === null || table.next < tokens.length ? null : { kind: "verify", table: table.name };
+  }
   if (isWord(verb, "describe", "desc")) {
     const table = tableName(tokens, isWord(second, "table") ? 2 : 1);
     return table === null ? null : { kind: "list", what: "columns", table: table.name, like: null };
@@ -337,10 +358,15 @@ function nameOf(token: Token): string {
 }
 
 /** The statement behind a placeholder that `listing` left, or null. */
-export function dialectStatement(node: Node, lists: Dialect["lists"], position: number): ListStatement | null {
+export function dialectStatement(
+  node: Node,
+  lists: Dialect["lists"],
+  position: number,
+): ListStatement | VerifyStatement | null {
   if (!("VariableShowStmt" in node)) return null;
   const name = node.VariableShowStmt.name ?? "";
   const list = name.startsWith(LIST_PREFIX) ? lists[Number(name.slice(LIST_PREFIX.length))] : undefined;
   if (list === undefined) return null;
+  if (list.kind === "verify") return { ...list, table: { ...list.table, position }, position };
   return { ...list, table: list.table === null ? null : { ...list.table, position }, position };
 }

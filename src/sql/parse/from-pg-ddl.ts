@@ -32,6 +32,7 @@ import type {
 } from "./ast.js";
 import type { NameNode } from "./ast-query.js";
 import { type Conversion, notSupported, only, strings, tagOf } from "./conversion.js";
+import { IMMUTABLE_TABLE } from "./dialect.js";
 import { convertType } from "./from-pg-expr.js";
 import { relationName } from "./from-pg-query.js";
 
@@ -190,6 +191,7 @@ function createTable(node: CreateStmt, c: Conversion, position: number): CreateT
       like.push({ table: relationName(clause.relation!, c), options: clause.options ?? 0, after: columns.length });
     }
   }
+  const options = convertOptions(node.options, c);
   return {
     kind: "create table",
     name: relationName(node.relation!, c),
@@ -198,8 +200,8 @@ function createTable(node: CreateStmt, c: Conversion, position: number): CreateT
     columns,
     constraints,
     like,
-    immutable: false,
-    options: convertOptions(node.options, c),
+    immutable: options.some(({ name }) => name === IMMUTABLE_TABLE),
+    options: options.filter(({ name }) => name !== IMMUTABLE_TABLE),
     onCommit: onCommit(node.oncommit),
     position,
   };

@@ -1,0 +1,83 @@
+/**
+ * The constraints of one session's transaction: what is checked when a statement ends, what waits for the end of the
+ * transaction, and what SET CONSTRAINTS said of that. Owned by the session.
+ */
+import type { CatalogView } from "../catalog/catalog-view.js";
+import type { ForeignKeyDef } from "../catalog/table.js";
+import type { ConstraintEvent } from "../query/exec/constraint-event.js";
+import type { ExecContext } from "../query/exec/context.js";
+import { after } from "../query/exec/operator.js";
+import type { BoundSetConstraints } from "../sql/bind/bound-statement.js";
+import { ConstraintChecks } from "./constraint-checks.js";
+import type { InternalStatements } from "./internal-statements.js";
+
+/** What waits at one moment; a savepoint keeps it. */
+export type Waiting = readonly ConstraintEvent[];
+
+export class TransactionConstraints {
+  /** What is checked when the transaction ends. Never changed in place, so that a savepoint can keep it. */
+  waiting: Waiting = [];
+  /** SET CONSTRAINTS ALL; null: as defined. */
+  private all: boolean | null = null;
+  private readonly byKey = new Map<number, boolean>();
+
+  constructor(private readonly statements: InternalStatements) {}
+
+  /** A transaction begins. */
+  reset(): void {
+    this.waiting = [];
+    this.all = null;
+    this.byKey.clear();
+  }
+
+  /**
+   * At the end of a statement that changed rows with foreign keys, or rows that others refer to. `isLast`: the
+   * statement is its transaction. Throws 23503.
+   */
+  endStatement(events: readonly ConstraintEvent[], context: ExecContext, isLast: boolean): void | Promise<void> {
+    const deferred: ConstraintEvent[] = [];
+    const checks = this.checks((event) => deferred.push(event));
+    return after(checks.run(events, context, false), () => {
+      if (isLast) return checks.run(deferred, context, true);
+      if (deferred.length > 0) this.waiting = [...this.waiting, ...deferred];
+    });
+  }
+
+  /** Before the commit; `context` must not give way, then nothing of this waits. Throws 23503. */
+  endTransaction(context: ExecContext): void {
+    const events = this.waiting;
+    this.waiting = [];
+    if (events.length > 0) void this.checks().run(events, context, true);
+  }
+
+  /** SET CONSTRAINTS; IMMEDIATE checks what waited so far, now. */
+  set(bound: BoundSetConstraints, catalog: CatalogView, context: ExecContext): void | Promise<void> {
+    if (bound.keys === null) {
+      this.all = bound.deferred;
+      this.byKey.clear();
+    } else {
+      for (const id of bound.keys) this.byKey.set(id, bound.deferred);
+    }
+    if (bound.deferred) return;
+    const now = this.waiting.filter((event) => !this.isDeferred(keyOf(event, catalog)));
+    return after(this.checks().run(now, context, true), () => {
+      this.waiting = this.waiting.filter((event) => !now.includes(event));
+    });
+  }
+
+  private checks(defer: (event: ConstraintEvent) => void = () => undefined): ConstraintChecks {
+    return new ConstraintChecks(this.statements, (key) => this.isDeferred(key), defer);
+  }
+
+  private isDeferred(key: ForeignKeyDef | null): boolean {
+    if (key === null || !key.deferrable) return false;
+    return this.byKey.get(key.id) ?? this.all ?? key.initiallyDeferred;
+  }
+}
+
+/** The constraint that the event is about, as it is defined now or was then. */
+function keyOf(event: ConstraintEvent, catalog: CatalogView): ForeignKeyDef | null {
+  if (event.kind === "referencing") return event.foreignKey;
+  const table = catalog.tableById(event.reference.tableId);
+  return table?.foreignKeys?.find(({ id }) => id === event.reference.foreignKeyId) ?? null;
+}
