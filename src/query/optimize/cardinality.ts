@@ -28,6 +28,12 @@ const STEPS = 10;
 /** Rows of a LIMIT whose number is a parameter. */
 const ROWS_PER_PAGE = 100;
 
+/** `column = column`, and the part of all pairs that it leaves. */
+interface EqualPair {
+  readonly columns: readonly [ColumnId, ColumnId];
+  readonly selectivity: number;
+}
+
 interface ColumnInfo {
   readonly table: TableDef;
   readonly tableRows: number;
@@ -51,11 +57,11 @@ export class Cardinality {
     });
   }
 
-  /** At least a small positive number, so that ratios stay finite. */
+  /** At least one: a product of many guesses is seldom right when it says less. */
   rows(plan: Plan): number {
     let rows = this.known.get(plan);
     if (rows === undefined) {
-      rows = Math.max(this.estimate(plan), 1e-3);
+      rows = Math.max(this.estimate(plan), 1);
       this.known.set(plan, rows);
     }
     return rows;
@@ -141,17 +147,44 @@ export class Cardinality {
 
   private joinSelectivity(conditions: readonly Expr[], left: number, right: number): number {
     let product = 1;
-    const equal: ColumnId[] = [];
+    const equal: EqualPair[] = [];
     for (const condition of conditions) {
       const pair = equalColumns(condition);
       if (pair === null) product *= this.ofJoinCondition(condition, left, right);
       else {
         const distinct = Math.max(...pair.map((id) => this.distinctOfColumn(id)));
-        product *= 1 / Math.max(1, distinct);
-        equal.push(...pair);
+        equal.push({ columns: pair, selectivity: 1 / Math.max(1, distinct) });
       }
     }
-    return clamp(Math.max(product, this.keySelectivity(equal)));
+    return clamp(product * this.ofEqualities(equal));
+  }
+
+  /**
+   * All equalities together. Those on all columns of a unique key match one row of its table, however few values each
+   * of the columns has.
+   */
+  private ofEqualities(equal: readonly EqualPair[]): number {
+    const tables = new Set(equal.flatMap(({ columns }) => columns.map((id) => this.columns.get(id)?.table)));
+    let rest = equal;
+    let product = 1;
+    for (const table of tables) {
+      if (table === undefined) continue;
+      const reads = ({ columns }: EqualPair, ids: readonly number[]) =>
+        columns.some((id) => {
+          const info = this.columns.get(id);
+          return info?.table === table && ids.includes(info.columnId);
+        });
+      for (const key of keysOfTable(table)) {
+        const ids = keyColumnIds(table, key);
+        const unique = key === "primary key" || key.unique;
+        if (!unique || ids.length < 2 || !ids.every((id) => rest.some((pair) => reads(pair, [id])))) continue;
+        const covered = rest.filter((pair) => reads(pair, ids));
+        const independent = covered.reduce((part, { selectivity }) => part * selectivity, 1);
+        product *= Math.max(independent, 1 / Math.max(1, this.tableRows(table)));
+        rest = rest.filter((pair) => !covered.includes(pair));
+      }
+    }
+    return rest.reduce((part, { selectivity }) => part * selectivity, product);
   }
 
   private ofJoinCondition(condition: Expr, left: number, right: number): number {
@@ -160,22 +193,6 @@ export class Cardinality {
       return 1 / Math.max(this.distinct(a, Math.max(left, right)), this.distinct(b, Math.max(left, right)));
     }
     return this.ofCondition(condition);
-  }
-
-  /** Equalities on all columns of a unique key match one row of its table, however few values each column has. */
-  private keySelectivity(equal: readonly ColumnId[]): number {
-    let best = 0;
-    const byTable = new Map<TableDef, Set<number>>();
-    for (const id of equal) {
-      const info = this.columns.get(id);
-      if (info === undefined) continue;
-      const ids = byTable.get(info.table) ?? new Set();
-      byTable.set(info.table, ids.add(info.columnId));
-    }
-    for (const [table, ids] of byTable) {
-      if (ids.size > 1 && uniqueKeyAmong(table, ids)) best = Math.max(best, 1 / Math.max(1, this.tableRows(table)));
-    }
-    return best;
   }
 
   private estimate(plan: Plan): number {
@@ -234,16 +251,17 @@ export class Cardinality {
 
   private hashJoinRows(plan: Extract<Plan, { kind: "hashjoin" }>, left: number, right: number): number {
     let product = this.selectivity(plan.residual);
-    const equal: ColumnId[] = [];
+    const equal: EqualPair[] = [];
     let matched = 1;
     plan.leftKeys.forEach((key, i) => {
       const other = plan.rightKeys[i]!;
       const [a, b] = [this.distinct(key, Number.MAX_VALUE), this.distinct(other, Number.MAX_VALUE)];
-      product /= Math.max(a, b);
       matched *= Math.min(1, Math.min(b, right) / Math.max(1, Math.min(a, left)));
-      for (const expr of [key, other]) if (expr.kind === "column") equal.push(expr.id);
+      if (key.kind === "column" && other.kind === "column") {
+        equal.push({ columns: [key.id, other.id], selectivity: 1 / Math.max(a, b) });
+      } else product /= Math.max(a, b);
     });
-    const inner = left * right * Math.max(product, this.keySelectivity(equal) * this.selectivity(plan.residual));
+    const inner = left * right * product * this.ofEqualities(equal);
     if (plan.type === "semi") return left * matched;
     if (plan.type === "anti") return Math.max(left * (1 - matched), left * 0.1);
     if (plan.type === "inner") return inner;
@@ -416,7 +434,8 @@ export class Cardinality {
     const others = clamp(1 - commonRows - statistics.nullFraction);
     const hits = histogram.filter((value) => matches(String(value))).length;
     const guess = text.startsWith("%") ? LIKE_INSIDE : LIKE_PREFIX;
-    const fraction = histogram.length < HISTOGRAM_ENOUGH ? guess : Math.max(hits / histogram.length, LIKE_LEAST);
+    // The bounds are a small sample: they are weighed against the guess.
+    const fraction = histogram.length < HISTOGRAM_ENOUGH ? guess : (hits / histogram.length + guess) / 2;
     return clamp(part + others * fraction);
   }
 
@@ -472,7 +491,6 @@ export class Cardinality {
 /** How much of a range is taken when its two bounds seem to exclude each other. */
 const RANGE_WIDTH_UNKNOWN = 0.01;
 const HISTOGRAM_ENOUGH = 20;
-const LIKE_LEAST = 0.002;
 
 function clamp(selectivity: number): number {
   return Math.min(1, Math.max(selectivity, 1e-9));

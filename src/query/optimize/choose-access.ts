@@ -16,7 +16,7 @@ import { andOf, conjuncts } from "../expr/walk.js";
 import type { IndexScanPlan, Plan, ScanPlan } from "../plan/plan.js";
 import { mapPlan } from "../plan/walk.js";
 import type { Cardinality } from "./cardinality.js";
-import { LOOK_UP } from "./join-cost.js";
+import { LOOK_UP, scanCost } from "./join-cost.js";
 import { type KeyCondition, keyColumnIds, keyConditionsOf, keysOfScan } from "./key-conditions.js";
 import type { Rule } from "./rule.js";
 
@@ -34,11 +34,11 @@ export const chooseAccess: Rule = {
 function readsTooMuch(scan: IndexScanPlan, cardinality: Cardinality): boolean {
   if (scan.index === "primary key" || !cardinality.isKnown(scan.table)) return false;
   const unfiltered = Object.freeze({ ...scan, filter: null });
-  return cardinality.rows(unfiltered) * LOOK_UP > cardinality.tableRows(scan.table) + LOOK_UP_ALWAYS;
+  return cardinality.rows(unfiltered) * LOOK_UP > scanCost(cardinality.tableRows(scan.table)) + LOOK_UP_ALWAYS;
 }
 
-/** Rows that are looked up without further thought. */
-const LOOK_UP_ALWAYS = 1000;
+/** Look-ups that are done without further thought, by their cost: the segments may not be there yet. */
+const LOOK_UP_ALWAYS = 2000;
 
 /** What a key makes of the conditions. */
 interface Access {

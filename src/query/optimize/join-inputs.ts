@@ -36,7 +36,15 @@ export function inputsOfJoins(plan: Plan): Parts {
   return parts;
 }
 
-function collect(plan: Plan, parts: Parts): void {
+/** A projection that only leaves columns out is no boundary: the reordered whole has the columns that are asked for. */
+function withoutSelection(plan: Plan): Plan {
+  if (plan.kind !== "project" || plan.input.kind !== "join") return plan;
+  const selects = plan.exprs.every((expr, i) => expr.kind === "column" && expr.id === plan.columns[i]!.id);
+  return selects ? plan.input : plan;
+}
+
+function collect(whole: Plan, parts: Parts): void {
+  const plan = withoutSelection(whole);
   if (plan.kind !== "join" || !isReorderable(plan)) {
     parts.inputs.push({ plan, type: "inner", conditions: [], required: 0 });
     return;
@@ -68,8 +76,14 @@ interface Condition {
   readonly set: number;
 }
 
+type Members = readonly { readonly column: ColumnExpr; readonly input: number }[];
+
+function isIn(members: Members, set: number): boolean {
+  return members.some(({ input }) => (set & (1 << input)) !== 0);
+}
+
 interface EqualColumns {
-  readonly members: { readonly column: ColumnExpr; readonly input: number }[];
+  readonly members: Members;
   readonly equality: CallExpr;
 }
 
@@ -98,14 +112,19 @@ export class JoinInputs {
     for (const { expr, set } of this.conditions) {
       if ((set & ~both) === 0 && (set & ~left) !== 0 && (set & ~right) !== 0) found.push(expr);
     }
-    for (const { members, equality } of this.classes) {
-      const a = members.find(({ input }) => (left & (1 << input)) !== 0);
-      const b = members.find(({ input }) => (right & (1 << input)) !== 0);
-      if (a !== undefined && b !== undefined) {
-        found.push(Object.freeze({ ...equality, args: [a.column, b.column] }));
-      }
+    const joining = this.classes.filter(({ members }) => isIn(members, left) && isIn(members, right));
+    for (const { members, equality } of joining) {
+      const [a, b] = [left, right].map((side) => this.representative(members, side, joining));
+      found.push(Object.freeze({ ...equality, args: [a!.column, b!.column] }));
     }
     return found;
+  }
+
+  /** Of a class's columns on one side that of the input with most classes: together they may be that input's key. */
+  private representative(members: Members, side: number, joining: readonly EqualColumns[]): Members[number] {
+    const classesOf = (input: number) => joining.filter((one) => isIn(one.members, 1 << input)).length;
+    const candidates = members.filter(({ input }) => (side & (1 << input)) !== 0);
+    return candidates.reduce((best, one) => (classesOf(one.input) > classesOf(best.input) ? one : best));
   }
 
   private add(expr: Expr): void {
@@ -129,7 +148,7 @@ export class JoinInputs {
     const holding = this.classes.filter(({ members }) =>
       members.some(({ column }) => column.id === a.id || column.id === b.id),
     );
-    const members = holding.flatMap((one) => one.members);
+    const members = holding.flatMap((one) => [...one.members]);
     for (const [column, input] of [
       [a, left],
       [b, right],

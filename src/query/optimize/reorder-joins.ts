@@ -154,7 +154,7 @@ class Search {
     const after = type === "inner" ? [] : joins.between(a.set, b.set);
     const rows =
       rowsKnown ??
-      cardinality.joinRows(type, a.rows, b.rows, conditions) * after.reduce((part) => part * AFTER_SELECTIVITY, 1);
+      Math.max(1, cardinality.joinRows(type, a.rows, b.rows, conditions) * AFTER_SELECTIVITY ** after.length);
     const equal = conditions.some((condition) => condition.kind === "call" && condition.fn.operator === "=");
     let cost = a.cost + b.cost;
     cost += equal ? hashCost(a.rows, b.rows, rows) : nestedLoopCost(a.rows, b.rows, rows);

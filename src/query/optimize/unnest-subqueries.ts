@@ -20,8 +20,12 @@ import { filtered, type Rule } from "./rule.js";
 
 export const unnestSubqueries: Rule = {
   name: "unnest-subqueries",
-  apply: (plan) => mapPlan(plan, (node) => (node.kind === "filter" ? unnestFilter(node) : node)),
+  apply: unnest,
 };
+
+function unnest(plan: Plan): Plan {
+  return mapPlan(plan, (node) => (node.kind === "filter" ? unnestFilter(node) : node));
+}
 
 function unnestFilter(plan: FilterPlan): Plan {
   let input = plan.input;
@@ -45,7 +49,7 @@ function joinFor(condition: Expr, input: Plan): Plan | null {
 function existsJoin(subquery: SubqueryExpr, input: Plan, type: "semi" | "anti"): Plan | null {
   const lifted = lift(withoutProjection(subquery.plan as Plan), idsOf(input.columns));
   if (lifted === null || lifted.conditions.length === 0) return null;
-  return join(type, input, lifted.plan, lifted.conditions);
+  return join(type, input, unnest(lifted.plan), lifted.conditions);
 }
 
 /** What an EXISTS selects does not matter. */
@@ -69,7 +73,7 @@ function inJoin(subquery: SubqueryExpr, input: Plan, joinType: "semi" | "anti"):
   if (lifted === null) return null;
   const equals = equalities(compare, subquery.input, (subquery.plan as Plan).columns);
   if (equals === null) return null;
-  return join(joinType, input, lifted.plan, [...equals, ...lifted.conditions]);
+  return join(joinType, input, unnest(lifted.plan), [...equals, ...lifted.conditions]);
 }
 
 /** The comparison of a value, or of a row written out, with the subquery's columns. */

@@ -24,7 +24,7 @@ export interface SegmentSizes {
   readonly changesMax: number;
 }
 
-const SIZES: SegmentSizes = { recordsBefore: 16_384, segmentRows: 16_384, changesMax: 512 };
+const SIZES: SegmentSizes = { recordsBefore: 2048, segmentRows: 16_384, changesMax: 512 };
 
 export class SegmentCache {
   /** By tenant, then by table id; in order of last use within `uses`. */
