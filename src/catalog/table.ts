@@ -19,6 +19,10 @@ export interface ColumnDef {
   readonly identity: "always" | "by default" | null;
   /** GENERATED ALWAYS AS (…) STORED, as SQL text over the row; absent: an ordinary column. */
   readonly generatedSql?: string | null;
+  /** How many parents (TableDef.parents) have the column; absent: none. */
+  readonly inherited?: number;
+  /** False: the column is there only because parents have it; absent: true. */
+  readonly local?: boolean;
 }
 
 /** The column id of a key that is an expression. */
@@ -55,7 +59,38 @@ export interface CheckDef {
   readonly sql: string;
   /** NOT VALID: rows that were there before were not checked. */
   readonly notValid?: boolean;
+  /** How many parents have the constraint; absent: none. */
+  readonly inherited?: number;
+  /** False: the constraint is there only because parents have it; absent: true. */
+  readonly local?: boolean;
+  /** NO INHERIT: children do not get the constraint. */
+  readonly noInherit?: boolean;
 }
+
+/** PARTITION BY of a partitioned table, which has no rows of its own. */
+export interface PartitionKeyDef {
+  readonly strategy: "range" | "list" | "hash";
+  /** A key is a column, or an expression as SQL text over the row (columnId is then EXPRESSION_COLUMN). */
+  readonly keys: readonly {
+    readonly columnId: number;
+    readonly expression?: { readonly sql: string; readonly type: SqlType };
+  }[];
+}
+
+/** A bound of FOR VALUES FROM … TO …: one entry per key; values in their key's text form. */
+export type PartitionRangeDatum = { readonly value: string } | "minvalue" | "maxvalue";
+
+/** FOR VALUES of a partition. */
+export type PartitionBoundDef =
+  | { readonly kind: "default" }
+  | {
+      readonly kind: "range";
+      readonly from: readonly PartitionRangeDatum[];
+      readonly to: readonly PartitionRangeDatum[];
+    }
+  /** Values in their key's text form; null is NULL. */
+  | { readonly kind: "list"; readonly values: readonly (string | null)[] }
+  | { readonly kind: "hash"; readonly modulus: number; readonly remainder: number };
 
 export type ForeignKeyAction = "no action" | "restrict" | "cascade" | "set null" | "set default";
 
@@ -104,6 +139,14 @@ export interface TableDef {
   readonly foreignKeys?: readonly ForeignKeyDef[];
   /** Foreign keys of this and other tables that refer to this one; absent: none. */
   readonly referencedBy?: readonly ReferenceDef[];
+  /** INHERITS, PARTITION OF: ids of the tables whose rows include this table's, in the order named; absent: none. */
+  readonly parents?: readonly number[];
+  /** The other end of `parents`: ids of the tables that name this one there, oldest first; absent: none. */
+  readonly children?: readonly number[];
+  /** PARTITION BY; absent: an ordinary table. */
+  readonly partitionKey?: PartitionKeyDef;
+  /** Of a partition: which rows of its parent it holds. */
+  readonly partitionBound?: PartitionBoundDef;
   /** CREATE IMMUTABLE TABLE: rows are only added, and hash-chained. */
   readonly immutable?: boolean;
   /** COMMENT ON, by object: "table", "column 3", "constraint name", "index 7". */
