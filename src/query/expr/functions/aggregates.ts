@@ -30,7 +30,7 @@ import {
 import { normalInt8 } from "../cast.js";
 import { comparatorOf } from "../compare.js";
 import type { AggregateFunction, MovingSteps } from "../expr.js";
-import { type AggregateFamily, family, matchPatterns } from "./define.js";
+import { type AggregateFamily, family, formOf, matchPatterns } from "./define.js";
 import { jsonTextOf, toJson } from "./to-json.js";
 
 interface Steps<S> {
@@ -370,7 +370,7 @@ export const AGGREGATE_TABLE: readonly AggregateFunction[] = [
 
 /** min and max of every type that has an order. */
 function extreme(name: string, sign: number): AggregateFamily {
-  return family(name, (types) => {
+  return family(name, "(anyelement) → anyelement", (types) => {
     const [given] = types;
     if (types.length !== 1 || given === undefined) return null;
     const type = given.name === "unknown" || given.name === "varchar" ? TEXT : given;
@@ -416,7 +416,7 @@ function listing(result: (values: readonly Value[]) => Value): Steps<Value[]> {
 }
 
 function jsonArray(name: string, returns: SqlType): AggregateFamily {
-  return family(name, (types) => {
+  return family(name, formOf(["any"], returns), (types) => {
     const match = matchPatterns(["any"], types);
     if (match === null) return null;
     const [type] = match.args as [SqlType];
@@ -431,7 +431,7 @@ function jsonArray(name: string, returns: SqlType): AggregateFamily {
 }
 
 function jsonObject(name: string, returns: SqlType): AggregateFamily {
-  return family(name, (types) => {
+  return family(name, formOf(["any", "any"], returns), (types) => {
     const match = matchPatterns(["any", "any"], types);
     if (match === null) return null;
     const [keyType, valueType] = match.args as [SqlType, SqlType];
@@ -455,13 +455,13 @@ function jsonObject(name: string, returns: SqlType): AggregateFamily {
 }
 
 export const AGGREGATE_FAMILY_TABLE: readonly AggregateFamily[] = [
-  family("count", (types) => {
+  family("count", "(any) → bigint", (types) => {
     const match = matchPatterns(["any"], types);
     return match === null ? null : aggregate("count", match.args, INT8, counting);
   }),
   extreme("min", -1),
   extreme("max", 1),
-  family("array_agg", (types) => {
+  family("array_agg", "(anyelement) → anyarray", (types) => {
     const match = matchPatterns(["any"], types);
     if (match === null) return null;
     const [type] = match.args as [SqlType];
@@ -474,7 +474,7 @@ export const AGGREGATE_FAMILY_TABLE: readonly AggregateFamily[] = [
       false,
     );
   }),
-  family("any_value", (types) => {
+  family("any_value", "(anyelement) → anyelement", (types) => {
     const match = matchPatterns(["any"], types);
     if (match === null) return null;
     const [type] = match.args as [SqlType];

@@ -83,7 +83,7 @@ const FAMILIES = new Set(["array", "record", "enum"]);
 
 /** Arrays compare with arrays of the same element type, records with records. */
 function comparisonFamily(symbol: string, test: Test): FunctionFamily {
-  return family(symbol, (types) => {
+  return family(symbol, "(anyelement, anyelement) → boolean", (types) => {
     const known = types.filter((type) => type.name !== "unknown");
     const first = known[0];
     if (types.length !== 2 || first === undefined) return null;
@@ -108,7 +108,7 @@ function recordComparison(symbol: string, test: Test, left: SqlType, right: SqlT
 
 /** `*=`, `*<` and so on: records by the bytes of their fields, as chapter 9.24.6 has it for materialized views. */
 function imageFamily(symbol: string, test: Test): FunctionFamily {
-  return family(symbol, (types) => {
+  return family(symbol, "(record, record) → boolean", (types) => {
     const [left, right] = types;
     if (types.length !== 2 || left?.name !== "record" || right?.name !== "record") return null;
     const why = dissimilar(left, right);
@@ -167,7 +167,7 @@ export const COMPARISON_FAMILIES: readonly FunctionFamily[] = [
 
 /** IS DISTINCT FROM: a difference of two operands of one (common) type that is never NULL. */
 export const DISTINCT_FAMILIES: readonly FunctionFamily[] = [
-  family("is distinct from", (types) => {
+  family("is distinct from", "(anyelement, anyelement) → boolean", (types) => {
     const operand = types.length === 2 ? operandType(types) : null;
     if (operand === null) return null;
     const compare = comparatorOf(operand);

@@ -9,7 +9,7 @@ type Shape = Pick<ScalarFunction, "apply"> & Partial<Pick<ScalarFunction, "lazy"
 
 /** Functions of one common type that see NULLs. A mismatch of types is reported under the construct's own name. */
 function common(name: string, counts: (count: number) => boolean, make: (type: SqlType) => Shape): FunctionFamily {
-  return family(name, (types) => {
+  return family(name, "(anyelement, …) → anyelement", (types) => {
     if (!counts(types.length)) return null;
     const type = commonType(types, name.toUpperCase());
     return Object.freeze({

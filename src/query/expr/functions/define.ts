@@ -4,7 +4,7 @@
  */
 import { arrayOf, type SqlType, TEXT, type Value } from "../../../protocol/values.js";
 import type { AggregateFunction, EvalContext, ScalarFunction } from "../expr.js";
-import { baseType, commonType } from "../types.js";
+import { baseType, commonType, displayName } from "../types.js";
 
 // biome-ignore lint/suspicious/noExplicitAny: each overload names the parameter types that it declares
 export type Apply = (...args: any[]) => Value;
@@ -74,6 +74,8 @@ export function aliases(names: readonly string[], overload: ScalarFunction): Sca
 /** A family of overloads, one per combination of argument types. */
 export interface Family<F> {
   readonly name: string;
+  /** What the family takes and gives, as a manual prints it: "(anyarray, anyelement) → anyarray". */
+  readonly form: string;
   /** The overload for arguments of these types (modifiers removed), or null when the family cannot take them. */
   readonly instantiate: (types: readonly SqlType[]) => F | null;
 }
@@ -85,10 +87,11 @@ export type AggregateFamily = Family<AggregateFunction>;
 const INSTANCES_MAX = 2000;
 
 /** Keeps instances, so that equal calls have identical overloads. */
-export function family<F>(name: string, instantiate: (types: readonly SqlType[]) => F | null): Family<F> {
+export function family<F>(name: string, form: string, instantiate: (types: readonly SqlType[]) => F | null): Family<F> {
   const instances = new Map<string, F | null>();
   return {
     name,
+    form,
     instantiate(types) {
       const key = types.map(typeKey).join();
       let instance = instances.get(key);
@@ -162,6 +165,12 @@ export function matchPatterns(
   return { args, element };
 }
 
+/** How a manual prints parameters and a result. */
+export function formOf(patterns: readonly Pattern[], returns: Pattern): string {
+  const text = (pattern: Pattern) => (typeof pattern === "string" ? pattern : displayName(pattern));
+  return `(${patterns.map(text).join(", ")}) → ${text(returns)}`;
+}
+
 /** A strict immutable function over pseudo-types; `make` gets the element type they agreed on. */
 export function polymorphic(
   name: string,
@@ -170,7 +179,7 @@ export function polymorphic(
   make: (element: SqlType, args: readonly SqlType[]) => Apply,
   options: Options & { readonly operator?: string } = {},
 ): FunctionFamily {
-  return family(name, (types) => {
+  return family(name, formOf(patterns, returns), (types) => {
     const match = matchPatterns(patterns, types);
     if (match === null) return null;
     const { args, element } = match;

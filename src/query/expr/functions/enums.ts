@@ -10,7 +10,8 @@ function enumFamily(
   returns: (type: SqlType) => SqlType,
   answer: (labels: readonly string[], ...values: (string | null)[]) => Value,
 ): FunctionFamily {
-  return family(name, (types) => {
+  const form = `(${Array(arity).fill("anyenum").join(", ")}) → ${returns === same ? "anyenum" : "anyarray"}`;
+  return family(name, form, (types) => {
     const known = types.map(baseType).find((type) => type.name === "enum");
     if (types.length !== arity || known === undefined) return null;
     if (types.some((type) => type.name !== "unknown" && baseType(type) !== known)) return null;

@@ -33,7 +33,7 @@ function duplicateKey(key: string): Error {
 }
 
 /** JSON_OBJECT: options, then keys and values by turns. */
-const OBJECT = family("json object", (types) => {
+const OBJECT = family("json object", "(any, …) → json", (types) => {
   if (types.length % 2 === 0) return null;
   const args = types.map((type) => (type.name === "unknown" ? TEXT : type));
   return contextFn(
@@ -72,7 +72,7 @@ function arrayText(options: string, types: (i: number) => SqlType, values: reado
 }
 
 /** JSON_ARRAY of values; its default is ABSENT ON NULL, which the parser spells out. */
-const ARRAY = family("json array", (types) => {
+const ARRAY = family("json array", "(any, …) → json", (types) => {
   if (types.length === 0) return null;
   const args = types.map((type) => (type.name === "unknown" ? TEXT : type));
   return contextFn(
@@ -86,7 +86,7 @@ const ARRAY = family("json array", (types) => {
 });
 
 /** JSON_ARRAY of a query, whose rows come as an array. */
-const ARRAY_OF = family("json array of", (types) => {
+const ARRAY_OF = family("json array of", "(any) → json", (types) => {
   const array = types[1];
   if (types.length !== 2 || array === undefined || array.element === null) return null;
   const { element } = array;
@@ -116,7 +116,7 @@ function parsed(options: string, json: Json): Json {
   return json;
 }
 
-const IS_JSON = family("is json", (types) => {
+const IS_JSON = family("is json", "(any) → boolean", (types) => {
   const [, given] = types;
   if (types.length !== 2 || given === undefined) return null;
   const type = given.name === "unknown" ? TEXT : given;
@@ -194,7 +194,7 @@ type Pick = (items: readonly unknown[], query: Query) => Value;
 
 /** Runs the path, and what ON EMPTY and ON ERROR say where it finds nothing or fails. */
 function querying(name: string, pick: Pick, emptyMatters: boolean): FunctionFamily {
-  return family(name, (types) => {
+  return family(name, "(jsonb, jsonpath, …) → any", (types) => {
     const type = types[4];
     if (types.length !== 6 || type === undefined) return null;
     return contextFn(
@@ -263,7 +263,9 @@ export const JSON_CONSTRUCTORS: readonly FunctionFamily[] = [
   ARRAY,
   ARRAY_OF,
   IS_JSON,
-  family("json parse", (types) => (types.length === 2 ? fn("json parse", [TEXT, JSON_TYPE], JSON_TYPE, parsed) : null)),
+  family("json parse", "(text, boolean) → json", (types) =>
+    types.length === 2 ? fn("json parse", [TEXT, JSON_TYPE], JSON_TYPE, parsed) : null,
+  ),
   querying("json exists", (items) => items.length > 0, false),
   querying("json value", oneScalar, true),
   querying("json query", oneItem, true),

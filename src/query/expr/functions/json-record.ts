@@ -79,7 +79,7 @@ function arrayOfJson(element: SqlType, value: unknown, key: string, context: Eva
 
 /** `jsonb_populate_record(base, object)`: the base's type names the fields; its values stay where a member is missing. */
 function populating(name: string, json: SqlType): FunctionFamily {
-  return family(name, ([base, given, ...rest]) => {
+  return family(name, `(anyrecord, ${json.name}) → anyrecord`, ([base, given, ...rest]) => {
     if (base === undefined || given === undefined || rest.length > 0) return null;
     if (base.fields === undefined) {
       if (base.name === "unknown" || base.name === "record") return null;

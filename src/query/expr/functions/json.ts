@@ -16,7 +16,7 @@ import {
 } from "../../../protocol/values.js";
 import { compareJson } from "../compare.js";
 import type { EvalContext, ScalarFunction } from "../expr.js";
-import { contextFn, type FunctionFamily, family, fn, op } from "./define.js";
+import { contextFn, type FunctionFamily, family, fn, formOf, op } from "./define.js";
 import { atPath, isJsonObject, type JsonObject, member } from "./json-member.js";
 import { textAt } from "./json-slices.js";
 import { jsonTextOf, toJson } from "./to-json.js";
@@ -359,7 +359,7 @@ function building(
   fewest: number,
   apply: (values: readonly unknown[], types: readonly SqlType[]) => unknown,
 ): FunctionFamily {
-  return family(name, (types) => {
+  return family(name, `(${fewest > 0 ? "any, " : ""}…) → ${returns.name}`, (types) => {
     if (types.length < fewest) return null;
     const args = types.map((type) => (type.name === "unknown" ? TEXT : type));
     return contextFn(
@@ -407,7 +407,7 @@ function buildObject(values: readonly unknown[]): unknown {
 
 /** to_json of one value; NULL stays NULL. */
 function converting(name: string, returns: SqlType): FunctionFamily {
-  return family(name, (types) => {
+  return family(name, formOf(["any"], returns), (types) => {
     const [given] = types;
     if (given === undefined || types.length > 1) return null;
     const type = given.name === "unknown" ? TEXT : given;

@@ -4,7 +4,7 @@ import { sqlError } from "../../../protocol/errors.js";
 import { BOOL, INT4, NAME, type SqlType, TEXT, UUID, type Value } from "../../../protocol/values.js";
 import type { EvalContext, ScalarFunction } from "../expr.js";
 import { displayName } from "../types.js";
-import { aliases, contextFn, type FunctionFamily, family, fn, matchPatterns } from "./define.js";
+import { aliases, contextFn, type FunctionFamily, family, fn, formOf, matchPatterns } from "./define.js";
 
 const VOLATILE = { volatility: "volatile" } as const;
 
@@ -52,7 +52,7 @@ export const MISC_FUNCTIONS: readonly ScalarFunction[] = [
 ];
 
 function counting(name: string, counts: (value: Value) => boolean): FunctionFamily {
-  return family(name, (types) => {
+  return family(name, "(any, …) → integer", (types) => {
     const match =
       types.length === 0
         ? null
@@ -67,7 +67,7 @@ function counting(name: string, counts: (value: Value) => boolean): FunctionFami
 
 /** A function of one value that only its type answers. */
 function ofType(name: string, returns: SqlType, answer: (type: SqlType) => Value): FunctionFamily {
-  return family(name, (types) => {
+  return family(name, formOf(["any"], returns), (types) => {
     const [type] = types;
     if (types.length !== 1 || type === undefined) return null;
     const value = answer(type);

@@ -110,14 +110,14 @@ function mode(type: SqlType): AggregateFunction {
 }
 
 export const ORDERED_SET_FAMILIES: readonly AggregateFamily[] = [
-  family("percentile_disc", (types) => {
+  family("percentile_disc", "(double precision) WITHIN GROUP (ORDER BY anyelement) → anyelement", (types) => {
     if (types.length !== 2) return null;
     const type = known(types[1]!);
     if (types[0]!.element === null) return orderedSet("percentile_disc", [FLOAT8, type], type, ofFraction(discrete));
     if (type.element !== null) return null;
     return orderedSet("percentile_disc", [FRACTIONS, type], arrayOf(type), ofFractions(discrete));
   }),
-  family("mode", (types) => {
+  family("mode", "() WITHIN GROUP (ORDER BY anyelement) → anyelement", (types) => {
     const match = matchPatterns(["any"], types);
     return match === null ? null : mode(match.args[0]!);
   }),

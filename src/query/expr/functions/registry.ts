@@ -1,5 +1,6 @@
 /**
- * All functions, operators and aggregates by name. resolve.ts looks overloads up here; nothing else does.
+ * All functions, operators and aggregates: by name, where resolve.ts looks overloads up, and by chapter, as the manual
+ * (sql/manual) prints them.
  */
 import type { AggregateFunction, ScalarFunction, WindowFunction } from "../expr.js";
 import { AGGREGATE_FAMILY_TABLE, AGGREGATE_TABLE } from "./aggregates.js";
@@ -26,9 +27,63 @@ import { TEXT_FAMILIES, TEXT_FUNCTIONS, TEXT_OPERATOR_FAMILIES, TEXT_OPERATORS }
 import { VECTOR_FUNCTIONS, VECTOR_OPERATORS } from "./vector.js";
 import { WINDOW_FAMILY_TABLE, WINDOW_FUNCTION_TABLE, type WindowFamily } from "./window.js";
 
-function byName<T extends { readonly name: string }>(...tables: readonly (readonly T[])[]): ReadonlyMap<string, T[]> {
+/** Functions that belong together. */
+export interface Chapter {
+  readonly title: string;
+  readonly functions?: readonly ScalarFunction[];
+  readonly families?: readonly FunctionFamily[];
+  readonly operators?: readonly ScalarFunction[];
+  readonly operatorFamilies?: readonly FunctionFamily[];
+  readonly aggregates?: readonly AggregateFunction[];
+  readonly aggregateFamilies?: readonly AggregateFamily[];
+  readonly windowFunctions?: readonly WindowFunction[];
+  readonly windowFamilies?: readonly WindowFamily[];
+}
+
+/** Of overloads that fit equally well the one of the earlier chapter is taken. */
+export const CHAPTERS: readonly Chapter[] = [
+  { title: "Mathematical functions and operators", functions: MATH, operators: ARITHMETIC },
+  {
+    title: "Comparison",
+    operators: COMPARISONS,
+    operatorFamilies: COMPARISON_FAMILIES,
+    families: [...CONDITIONAL_FAMILIES, ...DISTINCT_FAMILIES],
+  },
+  { title: "Array functions and operators", families: ARRAY_FAMILIES, operatorFamilies: ARRAY_OPERATOR_FAMILIES },
+  {
+    title: "String functions and operators",
+    functions: TEXT_FUNCTIONS,
+    families: TEXT_FAMILIES,
+    operators: TEXT_OPERATORS,
+    operatorFamilies: TEXT_OPERATOR_FAMILIES,
+  },
+  { title: "Binary string functions", functions: BYTES_FUNCTIONS },
+  { title: "Pattern matching", functions: PATTERN_FUNCTIONS, operators: PATTERN_OPERATORS },
+  { title: "Date and time functions and operators", functions: DATETIME_FUNCTIONS, operators: DATETIME_OPERATORS },
+  { title: "Formatting functions", functions: FORMATTING },
+  {
+    title: "JSON functions and operators",
+    functions: JSON_FUNCTIONS,
+    families: [...JSON_FAMILIES, ...JSON_CONSTRUCTORS, ...JSON_RECORD_FAMILIES],
+    operators: JSON_OPERATORS,
+  },
+  { title: "JSON path functions and operators", functions: JSON_PATH_FUNCTIONS, operators: JSON_PATH_OPERATORS },
+  { title: "Vector functions and operators", functions: VECTOR_FUNCTIONS, operators: VECTOR_OPERATORS },
+  { title: "Bit string functions and operators", functions: BIT_FUNCTIONS, operators: BIT_OPERATORS },
+  { title: "Enum functions", families: ENUM_FAMILIES },
+  { title: "Session and other functions", functions: MISC_FUNCTIONS, families: MISC_FAMILIES },
+  { title: "Aggregate functions", aggregates: AGGREGATE_TABLE, aggregateFamilies: AGGREGATE_FAMILY_TABLE },
+  { title: "Statistical aggregate functions", aggregates: STATISTICS },
+  { title: "Ordered-set aggregate functions", aggregates: ORDERED_SETS, aggregateFamilies: ORDERED_SET_FAMILIES },
+  { title: "Window functions", windowFunctions: WINDOW_FUNCTION_TABLE, windowFamilies: WINDOW_FAMILY_TABLE },
+];
+
+/** Entries of one kind in the order of the chapters. */
+function byName<T extends { readonly name: string }>(
+  entriesOf: (chapter: Chapter) => readonly T[] | undefined,
+): ReadonlyMap<string, readonly T[]> {
   const map = new Map<string, T[]>();
-  for (const entry of tables.flat()) {
+  for (const entry of CHAPTERS.flatMap((chapter) => entriesOf(chapter) ?? [])) {
     const entries = map.get(entry.name);
     if (entries === undefined) map.set(entry.name, [entry]);
     else entries.push(entry);
@@ -36,59 +91,11 @@ function byName<T extends { readonly name: string }>(...tables: readonly (readon
   return map;
 }
 
-export const OPERATORS: ReadonlyMap<string, readonly ScalarFunction[]> = byName(
-  ARITHMETIC,
-  COMPARISONS,
-  TEXT_OPERATORS,
-  PATTERN_OPERATORS,
-  DATETIME_OPERATORS,
-  JSON_OPERATORS,
-  JSON_PATH_OPERATORS,
-  VECTOR_OPERATORS,
-  BIT_OPERATORS,
-);
-
-export const OPERATOR_FAMILIES: ReadonlyMap<string, readonly FunctionFamily[]> = byName(
-  COMPARISON_FAMILIES,
-  ARRAY_OPERATOR_FAMILIES,
-  TEXT_OPERATOR_FAMILIES,
-);
-
-export const FUNCTIONS: ReadonlyMap<string, readonly ScalarFunction[]> = byName(
-  MATH,
-  TEXT_FUNCTIONS,
-  BYTES_FUNCTIONS,
-  PATTERN_FUNCTIONS,
-  DATETIME_FUNCTIONS,
-  FORMATTING,
-  JSON_FUNCTIONS,
-  JSON_PATH_FUNCTIONS,
-  VECTOR_FUNCTIONS,
-  MISC_FUNCTIONS,
-  BIT_FUNCTIONS,
-);
-
-export const FUNCTION_FAMILIES: ReadonlyMap<string, readonly FunctionFamily[]> = byName(
-  CONDITIONAL_FAMILIES,
-  DISTINCT_FAMILIES,
-  TEXT_FAMILIES,
-  JSON_FAMILIES,
-  JSON_CONSTRUCTORS,
-  JSON_RECORD_FAMILIES,
-  ARRAY_FAMILIES,
-  MISC_FAMILIES,
-  ENUM_FAMILIES,
-);
-
-export const AGGREGATES: ReadonlyMap<string, readonly AggregateFunction[]> = byName(
-  AGGREGATE_TABLE,
-  STATISTICS,
-  ORDERED_SETS,
-);
-export const AGGREGATE_FAMILIES: ReadonlyMap<string, readonly AggregateFamily[]> = byName(
-  AGGREGATE_FAMILY_TABLE,
-  ORDERED_SET_FAMILIES,
-);
-
-export const WINDOW_FUNCTIONS: ReadonlyMap<string, readonly WindowFunction[]> = byName(WINDOW_FUNCTION_TABLE);
-export const WINDOW_FAMILIES: ReadonlyMap<string, readonly WindowFamily[]> = byName(WINDOW_FAMILY_TABLE);
+export const OPERATORS = byName((chapter) => chapter.operators);
+export const OPERATOR_FAMILIES = byName((chapter) => chapter.operatorFamilies);
+export const FUNCTIONS = byName((chapter) => chapter.functions);
+export const FUNCTION_FAMILIES = byName((chapter) => chapter.families);
+export const AGGREGATES = byName((chapter) => chapter.aggregates);
+export const AGGREGATE_FAMILIES = byName((chapter) => chapter.aggregateFamilies);
+export const WINDOW_FUNCTIONS = byName((chapter) => chapter.windowFunctions);
+export const WINDOW_FAMILIES = byName((chapter) => chapter.windowFamilies);

@@ -103,7 +103,11 @@ function subscripts(array: SqlArray, dimension: number, reverse = false): TableR
   return reverse ? integerSeries(upper, lower, -1) : integerSeries(lower, upper, 1);
 }
 
-export const SUBSCRIPTS: Family<TableFunction> = family("generate_subscripts", ([array, ...rest]) => {
-  if (array === undefined || array.element === null || rest.length < 1 || rest.length > 2) return null;
-  return tableFn("generate_subscripts", [array, INT4, ...(rest.length === 2 ? [BOOL] : [])], INT4, subscripts);
-});
+export const SUBSCRIPTS: Family<TableFunction> = family(
+  "generate_subscripts",
+  "(anyarray, integer[, boolean]) → setof integer",
+  ([array, ...rest]) => {
+    if (array === undefined || array.element === null || rest.length < 1 || rest.length > 2) return null;
+    return tableFn("generate_subscripts", [array, INT4, ...(rest.length === 2 ? [BOOL] : [])], INT4, subscripts);
+  },
+);

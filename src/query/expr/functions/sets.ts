@@ -24,7 +24,7 @@ import { regexOf } from "./regex.js";
 import { stringToArray } from "./text.js";
 
 /** `unnest(array)`: its elements in row-major order; of an array of records, their fields. */
-const UNNEST: Family<TableFunction> = family("unnest", ([array, ...rest]) => {
+const UNNEST: Family<TableFunction> = family("unnest", "(anyarray) → setof anyelement", ([array, ...rest]) => {
   if (array === undefined || array.element === null || rest.length > 0) return null;
   const { element } = array;
   const open =
@@ -131,7 +131,7 @@ function toRecord(name: string, type: SqlType, set: boolean): TableFunction {
 
 /** `jsonb_populate_recordset(base, array)`: one record of the base's type per member of the array. */
 function populateSet(name: string, json: SqlType): Family<TableFunction> {
-  return family(name, ([base, given, ...rest]) => {
+  return family(name, `(anyrecord, ${json.name}) → setof anyrecord`, ([base, given, ...rest]) => {
     if (base === undefined || given === undefined || rest.length > 0 || base.name !== "record") return null;
     return Object.freeze({
       name,

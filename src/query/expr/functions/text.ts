@@ -218,7 +218,7 @@ export const TEXT_OPERATORS: readonly ScalarFunction[] = [
 
 /** text || anything and anything || text, the other operand being written as its type prints it. */
 export const TEXT_OPERATOR_FAMILIES: readonly FunctionFamily[] = [
-  family("||", (types) => {
+  family("||", "(text, anynonarray) → text", (types) => {
     const [a, b] = types as [SqlType, SqlType];
     if (types.length !== 2 || a.element !== null || b.element !== null || isText(a) === isText(b)) return null;
     if (isText(a)) {
@@ -236,7 +236,7 @@ const isText = (type: SqlType) => TEXT_LIKE.has(type.name);
 
 /** A function of any number of values of any types, each printed as its type does. */
 function printing(name: string, fewest: number, apply: (texts: (string | null)[]) => string | null): FunctionFamily {
-  return family(name, (types) => {
+  return family(name, `(${"any, ".repeat(fewest)}…) → text`, (types) => {
     if (types.length < fewest) return null;
     const args = types.map((type) => (type.name === "unknown" ? TEXT : type));
     return contextFn(

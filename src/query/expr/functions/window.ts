@@ -2,7 +2,7 @@
 import { sqlError } from "../../../protocol/errors.js";
 import { FLOAT8, INT4, INT8, type SqlType, type Value } from "../../../protocol/values.js";
 import type { PartitionView, WindowFunction } from "../expr.js";
-import { type Family, family, matchPatterns, type Pattern } from "./define.js";
+import { type Family, family, formOf, matchPatterns, type Pattern } from "./define.js";
 
 export type WindowFamily = Family<WindowFunction>;
 
@@ -48,7 +48,7 @@ function ntile(partition: PartitionView): (row: number) => Value {
 
 /** Of any type: arguments given as "anyelement" agree on one, which is also the result's. */
 function ofAnyType(name: string, patterns: readonly Pattern[], readsFrame: boolean, start: Start): WindowFamily {
-  return family(name, (types) => {
+  return family(name, formOf(patterns, "anyelement"), (types) => {
     const match = matchPatterns(patterns, types);
     return match === null ? null : over(name, match.args, match.args[0] as SqlType, readsFrame, start);
   });
