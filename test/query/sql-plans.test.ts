@@ -3,75 +3,13 @@
  * and that each gives the same rows with the optimizer on and off.
  */
 import t from "tap";
-import type { CatalogView } from "../../src/catalog/catalog-view.js";
-import { Numeric } from "../../src/protocol/numeric.js";
-import { INT4, INT8, NUMERIC, TEXT, TIMESTAMP, type Value } from "../../src/protocol/values.js";
+import type { Value } from "../../src/protocol/values.js";
 import { optimize } from "../../src/query/optimize/optimize.js";
 import { explainText } from "../../src/query/plan/explain.js";
-import type { Plan } from "../../src/query/plan/plan.js";
-import { bindStatement } from "../../src/sql/bind/bind-statement.js";
-import { loadParser, parseSql } from "../../src/sql/parse/parse.js";
+import { loadParser } from "../../src/sql/parse/parse.js";
 import { matchesGolden } from "./golden.js";
-import { table } from "./plan-builder.js";
 import { Database } from "./run-plans.js";
-
-const TABLES = [
-  table({
-    id: 1,
-    name: "customers",
-    columns: [
-      ["id", INT4, "not null"],
-      ["email", TEXT, "not null"],
-      ["city", TEXT],
-      ["age", INT4],
-    ],
-    primaryKey: ["id"],
-    indexes: [
-      { name: "customers_email_key", columns: ["email"], unique: true },
-      { name: "customers_city_idx", columns: ["city", "age"] },
-    ],
-  }),
-  table({
-    id: 2,
-    name: "orders",
-    columns: [
-      ["id", INT8, "not null"],
-      ["customer_id", INT4, "not null"],
-      ["total", NUMERIC],
-      ["created", TIMESTAMP],
-    ],
-    primaryKey: ["id"],
-    indexes: [
-      { name: "orders_customer_idx", columns: ["customer_id", "created"] },
-      { name: "orders_created_idx", columns: ["created"] },
-    ],
-  }),
-];
-
-const CATALOG: CatalogView = {
-  version: 1,
-  table: (_schema, name) => TABLES.find((def) => def.name === name) ?? null,
-  tableById: (id) => TABLES.find((def) => def.id === id) ?? null,
-  index: () => null,
-  sequence: () => null,
-  sequencesOf: () => [],
-  view: () => null,
-  views: () => [],
-  tables: () => TABLES,
-  sequences: () => [],
-  schemas: () => [],
-  hasSchema: (name) => name === "public",
-  type: () => null,
-  typeById: () => null,
-  types: () => [],
-};
-
-function planOf(sql: string): Plan {
-  const [statement] = parseSql(sql);
-  const bound = bindStatement(statement!, { catalog: CATALOG, parameterTypes: [], searchPath: ["public"] });
-  if (bound.kind !== "query") throw new Error(`${sql} is not a query`);
-  return bound.plan;
-}
+import { fill, planOf } from "./sql-catalog.js";
 
 /** Statements that read, with values for their parameters. */
 const QUERIES: readonly (readonly [sql: string, ...params: Value[]])[] = [
@@ -112,22 +50,6 @@ const CHANGES = [
   "UPDATE orders SET total = 0 FROM customers c WHERE c.id = customer_id AND c.email = 'c1@x'",
   "INSERT INTO orders SELECT id + 100, customer_id, total, created FROM orders WHERE customer_id = 1",
 ];
-
-function fill(database: Database): void {
-  const [customers, orders] = TABLES;
-  const cities = ["Bonn", "Köln", null];
-  const rows = Array.from({ length: 6 }, (_, i) => [i, `c${i}@x`, cities[i % 3]!, i === 4 ? null : 20 + 5 * i]);
-  database.insert(customers!, rows);
-  const insert = "INSERT INTO orders VALUES ($1, $2, $3, $4)";
-  for (let i = 0; i < 12; i++) {
-    const micros = i % 4 === 0 ? null : (i * 7919) % 1000;
-    const params = [i, (i * i) % 5, planNumber(i), micros];
-    database.result(planOf(insert), { params });
-  }
-  t.equal(database.rows(planOf("SELECT count(*) FROM orders"))[0]![0], 12, orders!.name);
-}
-
-const planNumber = (i: number): Value => (i === 7 ? null : Numeric.fromInteger((i * 3) % 25));
 
 t.before(loadParser);
 

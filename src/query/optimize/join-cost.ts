@@ -14,6 +14,8 @@ const BUILD = 0.4;
 const PROBE = 0.2;
 const OUTPUT = 0.15;
 export const LOOK_UP = 16;
+/** A plan opened once more. */
+const OPEN = 2;
 /** A pair tried by a nested loop. */
 const PAIR = 0.05;
 /** A row of a scan: small tables are read from their records, large ones from column segments. */
@@ -33,6 +35,11 @@ export function hashCost(left: number, right: number, output: number): number {
 
 export function nestedLoopCost(left: number, right: number, output: number): number {
   return left * right * PAIR + right * BUILD + output * OUTPUT;
+}
+
+/** A right side that is opened and read anew for each left row. */
+export function lateralCost(left: number, right: number, output: number): number {
+  return left * (OPEN + right) + output * OUTPUT;
 }
 
 export function scanCost(rows: number): number {

@@ -8,20 +8,38 @@
 import type { CallExpr, ColumnExpr, ColumnId, Expr } from "../expr/expr.js";
 import { columnsOf, conjuncts, isVolatile } from "../expr/walk.js";
 import type { JoinPlan, Plan } from "../plan/plan.js";
+import { exprsOfPlan, outerColumnsOf, walkPlan } from "../plan/walk.js";
 
 export interface Input {
   readonly plan: Plan;
   /** `inner` inputs may stand anywhere; the right input of another join only to the right of what it requires. */
   readonly type: "inner" | "left" | "semi" | "anti";
-  /** Of a dependent input: its join's conditions. */
+  /** Of the right input of another join than an inner one: that join's conditions. */
   readonly conditions: readonly Expr[];
   /** Of a dependent input: the set of inputs, as bits, that must be joined before it. */
   readonly required: number;
+  /** It reads columns of other inputs, which must be joined before it. */
+  readonly lateral: boolean;
+}
+
+/** Whether an input can only be the right side of a join, by itself. */
+export function isDependent({ type, lateral }: Input): boolean {
+  return type !== "inner" || lateral;
 }
 
 export function isReorderable(plan: JoinPlan): boolean {
-  if (plan.lateral || plan.type === "right" || plan.type === "full") return false;
+  if (plan.type === "right" || plan.type === "full") return false;
+  // What a lateral side computes anew for each left row must not depend on how often that is.
+  if (plan.lateral && isVolatilePlan(plan.right)) return false;
   return plan.condition === null || !isVolatile(plan.condition);
+}
+
+function isVolatilePlan(plan: Plan): boolean {
+  let volatile = false;
+  walkPlan(plan, (node) => {
+    if (exprsOfPlan(node).some(isVolatile)) volatile = true;
+  });
+  return volatile;
 }
 
 interface Parts {
@@ -46,7 +64,8 @@ function withoutSelection(plan: Plan): Plan {
 function collect(whole: Plan, parts: Parts): void {
   const plan = withoutSelection(whole);
   if (plan.kind !== "join" || !isReorderable(plan)) {
-    parts.inputs.push({ plan, type: "inner", conditions: [], required: 0 });
+    const required = inputsRead(outerColumnsOf(plan), parts.inputs);
+    parts.inputs.push({ plan, type: "inner", conditions: [], required, lateral: required !== 0 });
     return;
   }
   const first = parts.inputs.length;
@@ -57,17 +76,28 @@ function collect(whole: Plan, parts: Parts): void {
     return;
   }
   const conditions = conjuncts(plan.condition);
-  let required = 0;
-  let all = 0;
+  const lateral = inputsRead(outerColumnsOf(plan.right), parts.inputs);
   const read = new Set(conditions.flatMap((condition) => [...columnsOf(condition)]));
-  for (let i = first; i < parts.inputs.length; i++) {
-    const input = parts.inputs[i]!;
-    if (input.type === "semi" || input.type === "anti") continue;
-    all |= 1 << i;
-    if (input.plan.columns.some(({ id }) => read.has(id))) required |= 1 << i;
-  }
+  const required = lateral | inputsRead(read, parts.inputs);
   const type = plan.type as "left" | "semi" | "anti";
-  parts.inputs.push({ plan: plan.right, type, conditions, required: required === 0 ? all : required });
+  const all = parts.inputs.reduce((set, input, i) => (i >= first && showsColumns(input) ? set | (1 << i) : set), 0);
+  parts.inputs.push({
+    plan: plan.right,
+    type,
+    conditions,
+    required: required === 0 ? all : required,
+    lateral: lateral !== 0,
+  });
+}
+
+const showsColumns = ({ type }: Input) => type !== "semi" && type !== "anti";
+
+/** The inputs, as bits, that have some of these columns. */
+function inputsRead(columns: ReadonlySet<ColumnId>, inputs: readonly Input[]): number {
+  if (columns.size === 0) return 0;
+  return inputs.reduce((set, input, i) => {
+    return showsColumns(input) && input.plan.columns.some(({ id }) => columns.has(id)) ? set | (1 << i) : set;
+  }, 0);
 }
 
 interface Condition {

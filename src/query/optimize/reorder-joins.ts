@@ -1,7 +1,8 @@
 /**
  * The order of joins: inner joins that follow one another are taken apart into their inputs and conditions and put
  * together in the order that costs least by the estimates of cardinality.ts and the prices of join-cost.ts. Left, semi
- * and anti joins take part: their right input may be joined as soon as the inputs that its condition reads are there.
+ * and anti joins take part: their right input may be joined as soon as the inputs that its condition reads are there,
+ * and so do lateral joins, when those are there that the right side reads.
  *
  * Up to DYNAMIC_MAX inputs all orders without needless cross products are compared, bushy ones too (Moerkotte and
  * Neumann, "Analysis of Two Existing and One New Dynamic Programming Algorithm", VLDB 2006, DPsub); beyond that the
@@ -15,12 +16,13 @@
  *       Scan l                                    Scan l
  *     Scan s (few rows)                           Scan s
  */
+import type { Expr } from "../expr/expr.js";
 import { andOf } from "../expr/walk.js";
 import type { JoinPlan, Plan } from "../plan/plan.js";
 import { childrenOf, joinColumns, withChildren } from "../plan/walk.js";
 import type { Cardinality } from "./cardinality.js";
-import { canLookUp, hashCost, lookUpCost, nestedLoopCost, readCost, servesLookUp } from "./join-cost.js";
-import { type Input, inputsOfJoins, isReorderable, JoinInputs } from "./join-inputs.js";
+import { canLookUp, hashCost, lateralCost, lookUpCost, nestedLoopCost, readCost, servesLookUp } from "./join-cost.js";
+import { type Input, inputsOfJoins, isDependent, isReorderable, JoinInputs } from "./join-inputs.js";
 import { filtered, type Rule, withColumns } from "./rule.js";
 
 export const reorderJoins: Rule = {
@@ -90,7 +92,7 @@ class Search {
     const { singles } = this;
     const all = (1 << singles.length) - 1;
     const best = new Map<number, Candidate>();
-    for (const single of singles) if (single.input!.type === "inner") best.set(single.set, single);
+    for (const single of singles) if (!isDependent(single.input!)) best.set(single.set, single);
     for (let set = 1; set <= all; set++) {
       if ((set & (set - 1)) === 0) continue;
       this.bestOf(set, best, false);
@@ -116,7 +118,7 @@ class Search {
   }
 
   private dependent(set: number): Candidate | undefined {
-    return this.singles.find((single) => single.set === set && single.input!.type !== "inner");
+    return this.singles.find((single) => single.set === set && isDependent(single.input!));
   }
 
   private greedy(): Candidate | null {
@@ -134,7 +136,7 @@ class Search {
     let smallest: Candidate | null = null;
     for (const a of open) {
       for (const b of open) {
-        const joined = a === b || isDependent(a) ? null : this.join(a, b, crossing, null);
+        const joined = a === b || (a.input !== null && isDependent(a.input)) ? null : this.join(a, b, crossing, null);
         if (joined === null) continue;
         const better = smallest === null || joined.rows < smallest.rows;
         if (better || (joined.rows === smallest!.rows && joined.cost < smallest!.cost)) smallest = joined;
@@ -147,17 +149,18 @@ class Search {
   private join(a: Candidate, b: Candidate, crossing: boolean, rowsKnown: number | null): Candidate | null {
     const { joins, cardinality } = this;
     const type = b.input?.type ?? "inner";
-    if (type !== "inner" && (b.input!.required & ~a.set) !== 0) return null;
+    const lateral = b.input?.lateral === true;
+    if (b.input !== null && (b.input.required & ~a.set) !== 0) return null;
     const conditions = type === "inner" ? joins.between(a.set, b.set) : b.input!.conditions;
-    if (conditions.length === 0 && type === "inner" && !crossing) return null;
+    if (conditions.length === 0 && type === "inner" && !crossing && !lateral) return null;
     // Conditions of inner joins that read what an outer join adds are for the joined rows.
     const after = type === "inner" ? [] : joins.between(a.set, b.set);
     const rows =
       rowsKnown ??
       Math.max(1, cardinality.joinRows(type, a.rows, b.rows, conditions) * AFTER_SELECTIVITY ** after.length);
     const equal = conditions.some((condition) => condition.kind === "call" && condition.fn.operator === "=");
-    let cost = a.cost + b.cost;
-    cost += equal ? hashCost(a.rows, b.rows, rows) : nestedLoopCost(a.rows, b.rows, rows);
+    let cost = lateral ? a.cost + lateralCost(a.rows, b.cost, rows) : a.cost + b.cost;
+    if (!lateral) cost += equal ? hashCost(a.rows, b.rows, rows) : nestedLoopCost(a.rows, b.rows, rows);
     const scan = b.input?.plan;
     if (scan?.kind === "scan" && canLookUp(type) && servesLookUp(scan, conditions)) {
       cost = Math.min(cost, a.cost + lookUpCost(a.rows, rows));
@@ -167,23 +170,19 @@ class Search {
       rows,
       cost,
       input: null,
-      plan: () => filtered(joinOf(type, a.plan(), b.plan(), conditions), after),
+      plan: () => filtered(joinOf(type, a.plan(), b.plan(), conditions, lateral), after),
     };
   }
 }
 
-function isDependent(candidate: Candidate): boolean {
-  return candidate.input !== null && candidate.input.type !== "inner";
-}
-
-function joinOf(type: JoinPlan["type"], left: Plan, right: Plan, conditions: Parameters<typeof andOf>[0]): Plan {
+function joinOf(type: JoinPlan["type"], left: Plan, right: Plan, conditions: readonly Expr[], lateral: boolean): Plan {
   return Object.freeze({
     kind: "join",
     type,
     left,
     right,
     condition: andOf(conditions),
-    lateral: false,
+    lateral,
     columns: joinColumns(type, left, right),
   });
 }

@@ -7,6 +7,8 @@
  *     Scan c                                     ⇒       Scan c
  *                                                        Scan o
  *
+ * The same is done for such conditions of joins, and a LATERAL subquery becomes a plain one likewise.
+ *
  * NOT IN becomes an anti join where neither side can be NULL; otherwise it stays a subquery, because it is not true when
  * a NULL is among the values. An uncorrelated EXISTS stays too: it runs once and needs one row.
  */
@@ -16,7 +18,7 @@ import { isRowComparison } from "../expr/row-comparison.js";
 import { andOf, columnsOf, conjuncts, someExpr } from "../expr/walk.js";
 import type { FilterPlan, JoinPlan, OutputColumn, Plan, ProjectPlan } from "../plan/plan.js";
 import { joinColumns, mapPlan, outerColumnsOf, withChildren } from "../plan/walk.js";
-import { filtered, type Rule } from "./rule.js";
+import { filtered, type Rule, withColumns } from "./rule.js";
 
 export const unnestSubqueries: Rule = {
   name: "unnest-subqueries",
@@ -24,7 +26,10 @@ export const unnestSubqueries: Rule = {
 };
 
 function unnest(plan: Plan): Plan {
-  return mapPlan(plan, (node) => (node.kind === "filter" ? unnestFilter(node) : node));
+  return mapPlan(plan, (node) => {
+    if (node.kind === "filter") return unnestFilter(node);
+    return node.kind === "join" ? unnestJoin(node) : node;
+  });
 }
 
 function unnestFilter(plan: FilterPlan): Plan {
@@ -38,7 +43,36 @@ function unnestFilter(plan: FilterPlan): Plan {
   return input === plan.input ? plan : filtered(input, rest);
 }
 
-function joinFor(condition: Expr, input: Plan): Plan | null {
+/** A lateral right side that only refers to the left in conditions, and conditions of the join on subqueries. */
+function unnestJoin(plan: JoinPlan): Plan {
+  const lifted = plan.lateral ? lift(plan.right, idsOf(plan.left.columns)) : null;
+  if (lifted === null) return unnestCondition(plan);
+  const condition = andOf([...conjuncts(plan.condition), ...lifted.conditions]);
+  const columns = joinColumns(plan.type, plan.left, lifted.plan);
+  const joined: JoinPlan = Object.freeze({ ...plan, right: lifted.plan, condition, lateral: false, columns });
+  return withColumns(unnestCondition(joined), plan.columns);
+}
+
+/** A condition on a subquery that reads one side only is said to that side, where the join's type allows it. */
+function unnestCondition(plan: JoinPlan): Plan {
+  let { left, right } = plan;
+  const rest: Expr[] = [];
+  for (const condition of conjuncts(plan.condition)) {
+    const ofLeft = readsAny(condition, idsOf(left.columns));
+    const ofRight = readsAny(condition, idsOf(right.columns));
+    const toLeft = ofRight || plan.type === "left" || plan.type === "full" || plan.type === "anti" ? null : left;
+    const toRight = ofLeft || plan.type === "right" || plan.type === "full" ? null : right;
+    const joined = joinFor(condition, toLeft ?? toRight);
+    if (joined === null) rest.push(condition);
+    else if (toLeft !== null) left = joined;
+    else right = joined;
+  }
+  if (left === plan.left && right === plan.right) return plan;
+  return withChildren(Object.freeze({ ...plan, condition: andOf(rest) }), [left, right]);
+}
+
+function joinFor(condition: Expr, input: Plan | null): Plan | null {
+  if (input === null) return null;
   const negated = condition.kind === "not";
   const subquery = negated ? condition.input : condition;
   if (subquery.kind !== "subquery") return null;
