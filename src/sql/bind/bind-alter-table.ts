@@ -115,6 +115,9 @@ function stepsOf(command: AlterTableCommand): Step[] {
       return [(table, binding) => alterType(command, table, binding)];
     case "add constraint":
       return [(table, binding) => addConstraint(command.constraint, null, table, binding)];
+    case "attach partition":
+    case "detach partition":
+      return [() => refusePartitions(command)];
     case "ignored":
       return [];
     default:
@@ -142,7 +145,14 @@ function columnOf(table: TableDef, name: string) {
   return column;
 }
 
-type Plain = Exclude<AlterTableCommand, { kind: "add column" | "alter type" | "add constraint" | "ignored" }>;
+type Plain = Exclude<
+  AlterTableCommand,
+  { kind: "add column" | "alter type" | "add constraint" | "attach partition" | "detach partition" | "ignored" }
+>;
+
+function refusePartitions({ kind, partition }: CommandOf<"attach partition" | "detach partition">): never {
+  throw sqlError("0A000", `${kind.toUpperCase()} is not supported yet`, { position: partition.position });
+}
 
 function plainAction(command: Plain, table: TableDef, binding: Binding): AlterAction {
   const { name } = command;

@@ -38,6 +38,7 @@ export function bindCreateTable(node: CreateTableStatement, binding: Binding): D
   if (node.onCommit !== "preserve" && node.persistence !== "temporary") {
     throw sqlError("42P16", "ON COMMIT can only be used on temporary tables", { position });
   }
+  if (node.partitionBy !== undefined || node.partitionOf !== undefined) throw refuse("partitioning");
   checkStorageParameters(node.options);
   const { schema, name } = newName(node.name, binding.env, node.persistence);
   const copies = node.like.map((like) => ({ ...copyTable(like, binding), after: like.after }));

@@ -2,6 +2,7 @@
  * The syntax tree of SQL, part two: statements (expressions and queries are in `ast-query.ts`). Made by `parse.ts`,
  * read by `sql/bind` and by the session, which runs transaction control itself.
  */
+import type { PartitionBoundNode, PartitionByNode, PartitionOfNode } from "./ast-partition.js";
 import type {
   AliasNode,
   DataModifyingNode,
@@ -289,6 +290,9 @@ export interface CreateTableStatement {
   readonly immutable: boolean;
   readonly options: readonly OptionNode[];
   readonly onCommit: "preserve" | "delete" | "drop";
+  readonly partitionBy?: PartitionByNode;
+  /** Then `columns` is empty. */
+  readonly partitionOf?: PartitionOfNode;
   readonly position: number;
 }
 
@@ -463,8 +467,13 @@ export type AlterTableCommand =
       readonly deferrable: boolean;
       readonly initiallyDeferred: boolean;
     }
+  /** ATTACH PARTITION; without a bound, of an index. */
+  | { readonly kind: "attach partition"; readonly partition: NameNode; readonly bound: PartitionBoundNode | null }
+  | { readonly kind: "detach partition"; readonly partition: NameNode; readonly mode: DetachMode }
   /** Has no meaning here; `what` names it in the notice. */
   | { readonly kind: "ignored"; readonly what: string };
+
+export type DetachMode = "at once" | "concurrently" | "finalize";
 
 /** ALTER … RENAME; `column` (or constraint) null: the relation itself. */
 export interface RenameStatement {

@@ -30,10 +30,12 @@ import type {
   RenameStatement,
   StatementNode,
 } from "./ast.js";
+import type { PartitionColumnNode } from "./ast-partition.js";
 import type { NameNode } from "./ast-query.js";
 import { type Conversion, notSupported, only, strings, tagOf } from "./conversion.js";
 import { IMMUTABLE_TABLE } from "./dialect.js";
 import { convertType } from "./from-pg-expr.js";
+import { convertPartitionBound, convertPartitionBy, convertPartitionOf } from "./from-pg-partition.js";
 import { relationName } from "./from-pg-query.js";
 
 /** null: not a definition that is known here. */
@@ -176,15 +178,17 @@ export function pathOf(node: Node | undefined): string[] {
 }
 
 function createTable(node: CreateStmt, c: Conversion, position: number): CreateTableStatement {
-  if (node.inhRelations !== undefined) throw notSupported("table inheritance", position);
-  if (node.partspec !== undefined || node.partbound !== undefined) throw notSupported("partitioning", position);
+  const isPartition = node.partbound !== undefined;
+  if (node.inhRelations !== undefined && !isPartition) throw notSupported("table inheritance", position);
   if (node.ofTypename !== undefined) throw notSupported("CREATE TABLE OF", position);
   const columns: ColumnDefNode[] = [];
+  const partitionColumns: PartitionColumnNode[] = [];
   const constraints: ConstraintNode[] = [];
   const like: { table: NameNode; options: number; after: number }[] = [];
   for (const element of node.tableElts ?? []) {
     const tag = tagOf(element);
-    if (tag === "ColumnDef") columns.push(columnDef(only(element, tag), c));
+    if (tag === "ColumnDef" && isPartition) partitionColumns.push(partitionColumn(only(element, tag), c));
+    else if (tag === "ColumnDef") columns.push(columnDef(only(element, tag), c));
     else if (tag === "Constraint") constraints.push(constraint(only(element, tag), c));
     else if (tag === "TableLikeClause") {
       const clause = only(element, tag);
@@ -203,12 +207,20 @@ function createTable(node: CreateStmt, c: Conversion, position: number): CreateT
     immutable: options.some(({ name }) => name === IMMUTABLE_TABLE),
     options: options.filter(({ name }) => name !== IMMUTABLE_TABLE),
     onCommit: onCommit(node.oncommit),
+    ...(node.partspec !== undefined && { partitionBy: convertPartitionBy(node.partspec, c) }),
+    ...(isPartition && { partitionOf: convertPartitionOf(node, partitionColumns, c) }),
     position,
   };
 }
 
 function onCommit(action: OnCommitAction | undefined): CreateTableStatement["onCommit"] {
   return action === "ONCOMMIT_DELETE_ROWS" ? "delete" : action === "ONCOMMIT_DROP" ? "drop" : "preserve";
+}
+
+/** A column that the partitioned table gives a type. */
+function partitionColumn(node: ColumnDef, c: Conversion): PartitionColumnNode {
+  const position = c.position(node.location);
+  return { name: node.colname ?? "", constraints: columnConstraints(node.constraints, c), position };
 }
 
 export function columnDef(node: ColumnDef, c: Conversion): ColumnDefNode {
@@ -407,6 +419,10 @@ function alterCommand(node: AlterTableCmd, c: Conversion, position: number): Alt
       return { kind: "drop not null", name };
     case "AT_AddConstraint":
       return { kind: "add constraint", constraint: constraint(only(node.def, "Constraint"), c) };
+    case "AT_AttachPartition":
+    case "AT_DetachPartition":
+    case "AT_DetachPartitionFinalize":
+      return alterPartition(node, c);
     case "AT_DropConstraint":
       return { kind: "drop constraint", name, ifExists, cascade };
     case "AT_ValidateConstraint":
@@ -414,6 +430,16 @@ function alterCommand(node: AlterTableCmd, c: Conversion, position: number): Alt
     default:
       return alterIdentity(node, name, ifExists, c) ?? ignoredCommand(node, position);
   }
+}
+
+function alterPartition(node: AlterTableCmd, c: Conversion): AlterTableCommand {
+  const { name, bound, concurrent = false } = only(node.def, "PartitionCmd");
+  const partition = relationName(name!, c);
+  if (node.subtype === "AT_AttachPartition") {
+    return { kind: "attach partition", partition, bound: bound === undefined ? null : convertPartitionBound(bound, c) };
+  }
+  const mode = node.subtype === "AT_DetachPartitionFinalize" ? "finalize" : concurrent ? "concurrently" : "at once";
+  return { kind: "detach partition", partition, mode };
 }
 
 /** Null: another action. */
