@@ -1,6 +1,5 @@
-/** The syntax tree of SQL, the part about partitions: clauses of CREATE TABLE and ALTER TABLE. See `ast.ts`. */
-import type { ConstraintNode } from "./ast.js";
-import type { ExprNode, NameNode } from "./ast-query.js";
+/** The syntax tree of SQL, the part about partitions: keys and bounds in CREATE TABLE and ALTER TABLE. See `ast.ts`. */
+import type { ExprNode } from "./ast-query.js";
 
 /** PARTITION BY. */
 export interface PartitionByNode {
@@ -31,17 +30,3 @@ export type PartitionBoundNode = { readonly position: number } & (
 );
 
 export type PartitionDatumNode = ExprNode | "minvalue" | "maxvalue";
-
-/** PARTITION OF parent (column constraints) bound; constraints of the table stand with the statement. */
-export interface PartitionOfNode {
-  readonly parent: NameNode;
-  readonly bound: PartitionBoundNode;
-  readonly columns: readonly PartitionColumnNode[];
-}
-
-/** A column that the parent has, with constraints of the partition's own. */
-export interface PartitionColumnNode {
-  readonly name: string;
-  readonly constraints: readonly ConstraintNode[];
-  readonly position: number;
-}

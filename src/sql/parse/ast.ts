@@ -2,7 +2,7 @@
  * The syntax tree of SQL, part two: statements (expressions and queries are in `ast-query.ts`). Made by `parse.ts`,
  * read by `sql/bind` and by the session, which runs transaction control itself.
  */
-import type { PartitionBoundNode, PartitionByNode, PartitionOfNode } from "./ast-partition.js";
+import type { PartitionBoundNode, PartitionByNode } from "./ast-partition.js";
 import type {
   AliasNode,
   DataModifyingNode,
@@ -293,6 +293,20 @@ export interface CreateTableStatement {
   readonly partitionBy?: PartitionByNode;
   /** Then `columns` is empty. */
   readonly partitionOf?: PartitionOfNode;
+  readonly position: number;
+}
+
+/** PARTITION OF parent (column constraints) bound; constraints of the table stand with the statement. */
+export interface PartitionOfNode {
+  readonly parent: NameNode;
+  readonly bound: PartitionBoundNode;
+  readonly columns: readonly PartitionColumnNode[];
+}
+
+/** A column that the parent has, with constraints of the partition's own. */
+export interface PartitionColumnNode {
+  readonly name: string;
+  readonly constraints: readonly ConstraintNode[];
   readonly position: number;
 }
 

@@ -26,11 +26,11 @@ import type {
   DropStatement,
   ForeignKeyAction,
   OptionNode,
+  PartitionColumnNode,
   Persistence,
   RenameStatement,
   StatementNode,
 } from "./ast.js";
-import type { PartitionColumnNode } from "./ast-partition.js";
 import type { NameNode } from "./ast-query.js";
 import { type Conversion, notSupported, only, strings, tagOf } from "./conversion.js";
 import { IMMUTABLE_TABLE } from "./dialect.js";
