@@ -13,6 +13,7 @@ const allowed = {
   "query/exec": ["protocol", "catalog", "storage", "query/expr", "query/plan", "query/optimize"],
   "sql/parse": ["protocol"],
   "sql/bind": ["protocol", "catalog", "query/expr", "query/plan", "sql/parse"],
+  "sql/manual": ["protocol", "query/expr", "sql/parse", "sql/bind"],
   actor: ["protocol", "storage", "catalog", "directory", "query", "sql"],
   gateway: ["protocol"],
 };

@@ -11,10 +11,14 @@ import type { PartitionMetrics } from "../protocol/messages.js";
 import { createRowNumbers, type RowNumbers } from "../query/exec/row-numbers.js";
 import { SegmentCache } from "../query/exec/segments/segment-cache.js";
 import type { SpillArea } from "../query/exec/spill/spill-area.js";
+import { registerTableFunction } from "../query/expr/functions/table-registry.js";
+import { SQL_MANUAL } from "../sql/manual/manual.js";
 import type { Shard } from "../storage/shard.js";
 import { InteractiveTransactions } from "./interactive-transactions.js";
 import { OutputGate } from "./output-gate.js";
 import { Tenant, type TenantHost } from "./tenant.js";
+
+registerTableFunction(SQL_MANUAL);
 
 export class Partition implements TenantHost {
   readonly gate = new OutputGate();

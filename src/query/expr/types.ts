@@ -433,6 +433,11 @@ const SPELLINGS: Readonly<Record<string, TypeName>> = {
   clob: "text",
 };
 
+/** How a type's name may be written. */
+export function spellingsOf(name: TypeName): readonly string[] {
+  return Object.keys(SPELLINGS).filter((spelling) => SPELLINGS[spelling] === name);
+}
+
 /** Whether a name without a schema is that of a type which every tenant has. */
 export function isBuiltInType(name: string): boolean {
   return Object.hasOwn(SPELLINGS, name.toLowerCase());

@@ -30,7 +30,7 @@ function sequenceFunction(name: string, args: readonly SqlType[], service: Servi
   });
 }
 
-const OVERLOADS: readonly ScalarFunction[] = [
+export const SEQUENCE_FUNCTIONS: readonly ScalarFunction[] = [
   sequenceFunction("nextval", [TEXT], (services, name: string) => services.nextSequenceValue!(name)),
   sequenceFunction("currval", [TEXT], (services, name: string) => services.currentSequenceValue!(name)),
   sequenceFunction("lastval", [], (services) => services.lastSequenceValue!()),
@@ -44,16 +44,16 @@ const OVERLOADS: readonly ScalarFunction[] = [
 
 /** Functions that change data although they stand in a query. */
 export function writesData(fn: ScalarFunction): boolean {
-  return OVERLOADS.includes(fn) && (fn.name === "nextval" || fn.name === "setval");
+  return SEQUENCE_FUNCTIONS.includes(fn) && (fn.name === "nextval" || fn.name === "setval");
 }
 
 export function isSequenceFunction(name: string): boolean {
-  return OVERLOADS.some((fn) => fn.name === name);
+  return SEQUENCE_FUNCTIONS.some((fn) => fn.name === name);
 }
 
 /** Throws 42P01 for an unknown sequence, 42809 for another relation, 42883 for wrong arguments. */
 export function bindSequenceCall(name: string, args: readonly Expr[], binding: Binding, position: number): Expr {
-  const fn = OVERLOADS.find((other) => other.name === name && other.args.length === args.length);
+  const fn = SEQUENCE_FUNCTIONS.find((other) => other.name === name && other.args.length === args.length);
   if (fn === undefined) {
     const types = args.map((arg) => displayName(arg.type)).join(", ");
     throw sqlError("42883", `function ${name}(${types}) does not exist`, { position });

@@ -191,7 +191,7 @@ const PRIVILEGE_FUNCTIONS = [
   "has_type_privilege",
 ];
 
-const FUNCTIONS: readonly ScalarFunction[] = [
+export const SYSTEM_FUNCTIONS: readonly ScalarFunction[] = [
   systemFunction("to_regclass", [TEXT], OID, relationNamed),
   systemFunction("regclass", [TEXT], OID, existingRelation),
   systemFunction("regclassout", [OID], TEXT, relationText),
@@ -265,7 +265,7 @@ const FUNCTIONS: readonly ScalarFunction[] = [
   }),
 ];
 
-const NAMES = new Set(FUNCTIONS.map((fn) => fn.name));
+const NAMES = new Set(SYSTEM_FUNCTIONS.map((fn) => fn.name));
 
 export function isSystemFunction(name: string): boolean {
   return NAMES.has(name);
@@ -277,7 +277,7 @@ export function bindSystemCall(name: string, args: readonly Expr[], binding: Bin
     fn.name === name &&
     fn.args.length === args.length &&
     args.every((arg, i) => canCoerce(arg.type, fn.args[i]!, "implicit"));
-  const fn = FUNCTIONS.find(fits);
+  const fn = SYSTEM_FUNCTIONS.find(fits);
   if (fn === undefined) {
     const types = args.map((arg) => displayName(arg.type)).join(", ");
     throw sqlError("42883", `function ${name}(${types}) does not exist`, { position });

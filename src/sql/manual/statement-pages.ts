@@ -1,0 +1,333 @@
+/**
+ * A page of the manual per statement. The record has an entry for every kind that the parser makes, which the type
+ * checker holds: a new statement cannot come without its page. The examples run in order as one script
+ * (test/sql/manual.test.ts).
+ */
+import type { StatementNode } from "../parse/ast.js";
+
+export interface StatementPage {
+  /** The words that the statement begins with; further spellings follow. */
+  readonly titles: readonly string[];
+  readonly syntax: string;
+  readonly description: string;
+  readonly example: string;
+}
+
+export const STATEMENT_PAGES: Readonly<Record<StatementNode["kind"], StatementPage>> = {
+  "create table": {
+    titles: ["CREATE TABLE", "CREATE IMMUTABLE TABLE", "CREATE TEMPORARY TABLE"],
+    syntax: `CREATE [TEMPORARY | IMMUTABLE] TABLE [IF NOT EXISTS] name (
+  { column type [NOT NULL] [DEFAULT expr] [PRIMARY KEY] [UNIQUE] [CHECK (expr)] [REFERENCES table [(column)] [actions]]
+      [GENERATED ALWAYS AS (expr) STORED | GENERATED {ALWAYS | BY DEFAULT} AS IDENTITY | AUTO_INCREMENT]
+  | [CONSTRAINT name] { PRIMARY KEY (columns) | UNIQUE (columns) | CHECK (expr)
+      | FOREIGN KEY (columns) REFERENCES table [(columns)] [actions] }
+  | LIKE table [INCLUDING ALL] }, …)
+actions: [ON DELETE action] [ON UPDATE action] [DEFERRABLE [INITIALLY DEFERRED]]
+action: NO ACTION | RESTRICT | CASCADE | SET NULL | SET DEFAULT`,
+    description:
+      "Makes a table. Rows are stored by their primary key; a table without one has a hidden row number. serial, bigserial and AUTO_INCREMENT make a sequence. Rows of an IMMUTABLE table are only ever added and are hash-chained (VERIFY TABLE). A temporary table lives as long as its session.",
+    example: `CREATE TABLE author (id bigint PRIMARY KEY, name text NOT NULL, born date);
+CREATE TABLE book (
+  id serial PRIMARY KEY,
+  author_id bigint REFERENCES author (id) ON DELETE CASCADE,
+  title text NOT NULL,
+  price numeric(8, 2) CHECK (price >= 0),
+  tags text[] DEFAULT '{}',
+  details jsonb,
+  in_print boolean,
+  UNIQUE (author_id, title)
+);
+CREATE IMMUTABLE TABLE ledger (id bigint PRIMARY KEY, entry text)`,
+  },
+  insert: {
+    titles: ["INSERT", "REPLACE INTO", "INSERT IGNORE"],
+    syntax: `[WITH …] INSERT INTO table [(columns)] { VALUES (expr | DEFAULT, …), … | query | DEFAULT VALUES }
+  [ON CONFLICT [(columns) | ON CONSTRAINT name] { DO NOTHING | DO UPDATE SET column = expr, … [WHERE condition] }]
+  [RETURNING expr [AS name], …]
+also: INSERT IGNORE INTO …, REPLACE INTO …, INSERT … ON DUPLICATE KEY UPDATE column = expr`,
+    description:
+      "Adds rows. In DO UPDATE the row that was proposed is called excluded. The statement adds all of its rows or none.",
+    example: `INSERT INTO author VALUES (1, 'Ursula', '1929-10-21'), (2, 'Stanislaw', '1921-09-12');
+INSERT INTO book (author_id, title, price, details) VALUES
+  (1, 'The Dispossessed', 12.50, '{"pages": 387}'),
+  (2, 'Solaris', 9.90, '{"pages": 204}');
+INSERT INTO author VALUES (1, 'Ursula K.', NULL)
+  ON CONFLICT (id) DO UPDATE SET name = excluded.name RETURNING id, name`,
+  },
+  select: {
+    titles: ["SELECT", "WITH", "VALUES", "TABLE"],
+    syntax: `[WITH [RECURSIVE] name [(columns)] AS [[NOT] MATERIALIZED] (statement), …]
+SELECT [ALL | DISTINCT [ON (expr, …)]] { * | expr [AS name] }, …
+  [FROM item, …]                        item: table | (query) [AS] alias | function(…) | LATERAL … | item JOIN item
+  [WHERE condition]
+  [GROUP BY expr | ROLLUP (…) | CUBE (…) | GROUPING SETS (…), …]
+  [HAVING condition]
+  [WINDOW name AS ([PARTITION BY …] [ORDER BY …] [frame]), …]
+  [{UNION | INTERSECT | EXCEPT} [ALL] select]
+  [ORDER BY expr [ASC | DESC] [NULLS {FIRST | LAST}], …]
+  [LIMIT count] [OFFSET start] [FETCH {FIRST | NEXT} count ROWS {ONLY | WITH TIES}]
+join: [INNER | {LEFT | RIGHT | FULL} [OUTER] | CROSS] JOIN item [ON condition | USING (columns)], NATURAL JOIN`,
+    description:
+      "Reads rows. An answer over HTTP holds at most 1,000 rows unless max_rows asks for more, and says truncated when there were more.",
+    example: `SELECT a.name, count(*) AS books, sum(b.price) FILTER (WHERE b.price > 10) AS dear
+FROM author a LEFT JOIN book b ON b.author_id = a.id GROUP BY a.name ORDER BY books DESC, a.name LIMIT 10;
+WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5) SELECT i, sum(i) OVER (ORDER BY i) FROM n`,
+  },
+  update: {
+    titles: ["UPDATE"],
+    syntax: `[WITH …] UPDATE [ONLY] table [[AS] alias] SET { column = expr | DEFAULT, (columns) = (exprs | query) }, …
+  [FROM item, …] [WHERE condition] [RETURNING expr, …]`,
+    description: "Changes rows. With FROM each row is changed at most once, by any one of the rows that join with it.",
+    example: `UPDATE book SET price = price * 0.9, details = jsonb_set(details, '{sale}', 'true') WHERE price > 10 RETURNING id, price`,
+  },
+  delete: {
+    titles: ["DELETE"],
+    syntax: "[WITH …] DELETE FROM [ONLY] table [[AS] alias] [USING item, …] [WHERE condition] [RETURNING expr, …]",
+    description: "Removes rows.",
+    example: "DELETE FROM book USING author WHERE book.author_id = author.id AND author.name = 'Nobody'",
+  },
+  merge: {
+    titles: ["MERGE"],
+    syntax: `MERGE INTO table [[AS] alias] USING item ON condition
+  { WHEN MATCHED [AND condition] THEN { UPDATE SET … | DELETE | DO NOTHING }
+  | WHEN NOT MATCHED [AND condition] THEN { INSERT [(columns)] VALUES (…) | DO NOTHING } } …`,
+    description: "Inserts, updates or deletes per row of a source, by the first clause that fits.",
+    example: `MERGE INTO author t USING (VALUES (2, 'Stanisław'), (3, 'Octavia')) AS s (id, name) ON t.id = s.id
+  WHEN MATCHED THEN UPDATE SET name = s.name WHEN NOT MATCHED THEN INSERT (id, name) VALUES (s.id, s.name)`,
+  },
+  explain: {
+    titles: ["EXPLAIN", "EXPLAIN ANALYZE"],
+    syntax: "EXPLAIN [ANALYZE] [(ANALYZE | VERBOSE | COSTS | FORMAT {TEXT | JSON}, …)] statement",
+    description:
+      "Shows the plan of a statement with estimated rows. ANALYZE runs the statement and adds actual rows, time and memory.",
+    example: "EXPLAIN SELECT * FROM book WHERE author_id = 1",
+  },
+  transaction: {
+    titles: ["BEGIN", "START TRANSACTION", "COMMIT", "ROLLBACK", "SAVEPOINT", "RELEASE", "ROLLBACK TO"],
+    syntax: `BEGIN | START TRANSACTION [ISOLATION LEVEL {READ COMMITTED | REPEATABLE READ | SERIALIZABLE}] [READ ONLY | READ WRITE]
+COMMIT | END
+ROLLBACK | ABORT
+SAVEPOINT name
+RELEASE [SAVEPOINT] name
+ROLLBACK TO [SAVEPOINT] name`,
+    description:
+      "A transaction within one batch of statements. Over HTTP a transaction of several requests is made by POST /v1/transactions, and requests name its id. A conflict with another transaction ends with SQLSTATE 40001: run it again.",
+    example: "BEGIN; SAVEPOINT before; DELETE FROM book; ROLLBACK TO before; COMMIT",
+  },
+  "set constraints": {
+    titles: ["SET CONSTRAINTS"],
+    syntax: "SET CONSTRAINTS {ALL | name, …} {DEFERRED | IMMEDIATE}",
+    description:
+      "Says when DEFERRABLE constraints are checked in this transaction: at its end, or after each statement.",
+    example: "BEGIN; SET CONSTRAINTS ALL DEFERRED; COMMIT",
+  },
+  set: {
+    titles: ["SET", "RESET"],
+    syntax: `SET [SESSION | LOCAL] name {= | TO} value
+RESET {name | ALL}`,
+    description:
+      "Changes a setting of the session, with LOCAL for the transaction. Names with a dot are your own and hold any text.",
+    example: "SET app.user_id = '42'; RESET app.user_id",
+  },
+  show: {
+    titles: ["SHOW"],
+    syntax: "SHOW {name | ALL}",
+    description: "A setting's value, or all of them.",
+    example: "SHOW search_path",
+  },
+  list: {
+    titles: ["SHOW TABLES", "SHOW INDEXES", "SHOW DATABASES", "SHOW MODELS", "DESCRIBE"],
+    syntax: `SHOW TABLES
+SHOW INDEXES [FROM table]
+SHOW DATABASES
+SHOW MODELS
+DESCRIBE table`,
+    description: "Lists what is there, as clients of other databases ask for it.",
+    example: "SHOW TABLES; DESCRIBE book",
+  },
+  verify: {
+    titles: ["VERIFY TABLE"],
+    syntax: "VERIFY TABLE name",
+    description: "Recomputes the hash chain of an IMMUTABLE table and tells whether every row is as it was added.",
+    example: "INSERT INTO ledger VALUES (1, 'opened'); VERIFY TABLE ledger",
+  },
+  "create table as": {
+    titles: ["CREATE TABLE AS", "SELECT INTO", "CREATE MATERIALIZED VIEW"],
+    syntax: `CREATE [TEMPORARY] TABLE [IF NOT EXISTS] name [(columns)] AS query [WITH [NO] DATA]
+CREATE MATERIALIZED VIEW [IF NOT EXISTS] name [(columns)] AS query [WITH [NO] DATA]
+SELECT … INTO name FROM …`,
+    description: "Stores the rows of a query in a new table, or in a materialized view that REFRESH computes anew.",
+    example: `CREATE TABLE cheap AS SELECT * FROM book WHERE price < 10;
+CREATE MATERIALIZED VIEW prices AS SELECT author_id, avg(price) AS price FROM book GROUP BY author_id`,
+  },
+  refresh: {
+    titles: ["REFRESH MATERIALIZED VIEW"],
+    syntax: "REFRESH MATERIALIZED VIEW name [WITH [NO] DATA]",
+    description: "Runs the query of a materialized view again.",
+    example: "REFRESH MATERIALIZED VIEW prices",
+  },
+  "create index": {
+    titles: ["CREATE INDEX", "CREATE UNIQUE INDEX"],
+    syntax: `CREATE [UNIQUE] INDEX [IF NOT EXISTS] [name] ON table [USING btree]
+  ({ column | (expr) } [ASC | DESC] [NULLS {FIRST | LAST}], …) [INCLUDE (columns)] [NULLS NOT DISTINCT] [WHERE condition]`,
+    description:
+      "Makes an index; of a partial one only rows for which the condition holds have entries. EXPLAIN shows which index a query uses.",
+    example: `CREATE INDEX book_price ON book (price DESC, id);
+CREATE UNIQUE INDEX author_name ON author (lower(name)) WHERE born IS NOT NULL`,
+  },
+  "create view": {
+    titles: ["CREATE VIEW"],
+    syntax: "CREATE [OR REPLACE] [TEMPORARY] VIEW name [(columns)] AS query",
+    description: "Names a query. It runs with every statement that reads the view.",
+    example: "CREATE VIEW titles AS SELECT b.title, a.name FROM book b JOIN author a ON a.id = b.author_id",
+  },
+  "create schema": {
+    titles: ["CREATE SCHEMA"],
+    syntax: "CREATE SCHEMA [IF NOT EXISTS] name",
+    description:
+      "Makes a namespace for tables, views, types and sequences. SET search_path says where names are looked up.",
+    example: "CREATE SCHEMA archive",
+  },
+  "create sequence": {
+    titles: ["CREATE SEQUENCE"],
+    syntax: `CREATE [TEMPORARY] SEQUENCE [IF NOT EXISTS] name [AS type] [INCREMENT [BY] n] [MINVALUE n | NO MINVALUE]
+  [MAXVALUE n | NO MAXVALUE] [START [WITH] n] [CACHE n] [[NO] CYCLE] [OWNED BY {table.column | NONE}]`,
+    description:
+      "Makes a generator of numbers: nextval, currval, setval, lastval. Numbers of rolled-back work are not given again.",
+    example: "CREATE SEQUENCE ticket START 100; SELECT nextval('ticket')",
+  },
+  "alter sequence": {
+    titles: ["ALTER SEQUENCE"],
+    syntax:
+      "ALTER SEQUENCE [IF EXISTS] name { options of CREATE SEQUENCE | RESTART [WITH n] | RENAME TO name | SET SCHEMA name }",
+    description: "Changes a sequence.",
+    example: "ALTER SEQUENCE ticket RESTART WITH 500",
+  },
+  "create type": {
+    titles: ["CREATE TYPE"],
+    syntax: "CREATE TYPE name AS ENUM ('label', …)",
+    description: "Makes an enumerated type. Its labels compare in the order given.",
+    example: "CREATE TYPE mood AS ENUM ('sad', 'ok', 'happy')",
+  },
+  "alter enum": {
+    titles: ["ALTER TYPE"],
+    syntax: `ALTER TYPE name ADD VALUE [IF NOT EXISTS] 'label' [{BEFORE | AFTER} 'label']
+ALTER TYPE name RENAME VALUE 'label' TO 'label'`,
+    description: "Changes an enumerated type.",
+    example: "ALTER TYPE mood ADD VALUE 'ecstatic' AFTER 'happy'",
+  },
+  "create domain": {
+    titles: ["CREATE DOMAIN"],
+    syntax: "CREATE DOMAIN name [AS] type [DEFAULT expr] [NOT NULL] [[CONSTRAINT name] CHECK (expr over VALUE)] …",
+    description: "Names a type with conditions that each of its values meets.",
+    example: "CREATE DOMAIN percentage AS int CHECK (VALUE BETWEEN 0 AND 100)",
+  },
+  "alter domain": {
+    titles: ["ALTER DOMAIN"],
+    syntax:
+      "ALTER DOMAIN name { SET DEFAULT expr | DROP DEFAULT | {SET | DROP} NOT NULL | ADD [CONSTRAINT name] CHECK (expr) [NOT VALID] | DROP CONSTRAINT name | VALIDATE CONSTRAINT name }",
+    description: "Changes a domain. New conditions are checked against stored rows unless NOT VALID is given.",
+    example: "ALTER DOMAIN percentage SET DEFAULT 50",
+  },
+  "set schema": {
+    titles: ["ALTER … SET SCHEMA"],
+    syntax: "ALTER {TABLE | VIEW | MATERIALIZED VIEW | SEQUENCE | TYPE | DOMAIN} name SET SCHEMA schema",
+    description: "Moves an object to another schema.",
+    example: "ALTER TABLE cheap SET SCHEMA archive",
+  },
+  "alter table": {
+    titles: ["ALTER TABLE"],
+    syntax: `ALTER TABLE [IF EXISTS] [ONLY] name action, …
+action: ADD [COLUMN] [IF NOT EXISTS] column type [constraints]
+  | DROP [COLUMN] [IF EXISTS] column [CASCADE]
+  | ALTER [COLUMN] column { TYPE type [USING expr] | SET DEFAULT expr | DROP DEFAULT | {SET | DROP} NOT NULL
+      | ADD GENERATED {ALWAYS | BY DEFAULT} AS IDENTITY | DROP IDENTITY | DROP EXPRESSION }
+  | ADD [CONSTRAINT name] constraint [NOT VALID] | DROP CONSTRAINT [IF EXISTS] name [CASCADE]
+  | VALIDATE CONSTRAINT name | ALTER CONSTRAINT name [NOT] DEFERRABLE`,
+    description:
+      "Changes a table. All of the actions take effect, or none. A column that is added has no cost per row.",
+    example: "ALTER TABLE book ADD COLUMN stock int NOT NULL DEFAULT 0, ALTER COLUMN in_print SET DEFAULT true",
+  },
+  rename: {
+    titles: ["ALTER … RENAME"],
+    syntax: `ALTER {TABLE | VIEW | INDEX | SEQUENCE | SCHEMA | TYPE | DOMAIN} name RENAME TO name
+ALTER TABLE name RENAME {[COLUMN] column | CONSTRAINT name} TO name`,
+    description: "Gives another name.",
+    example: "ALTER TABLE book RENAME COLUMN stock TO in_stock",
+  },
+  comment: {
+    titles: ["COMMENT ON"],
+    syntax:
+      "COMMENT ON {TABLE name | COLUMN table.column | INDEX name | CONSTRAINT name ON table | …} IS {'text' | NULL}",
+    description: "Stores a remark about an object; obj_description and col_description read it.",
+    example: "COMMENT ON TABLE book IS 'What we sell'",
+  },
+  analyze: {
+    titles: ["ANALYZE"],
+    syntax: "ANALYZE [table [(columns)], …]",
+    description:
+      "Renews the statistics that plans are chosen by. It also happens by itself once enough rows have changed.",
+    example: "ANALYZE book",
+  },
+  vacuum: {
+    titles: ["VACUUM"],
+    syntax: "VACUUM [FULL] [ANALYZE] [table]",
+    description:
+      "There is nothing to vacuum: space of old rows comes back by itself. Accepted for clients that send it.",
+    example: "VACUUM",
+  },
+  lock: {
+    titles: ["LOCK TABLE"],
+    syntax: "LOCK [TABLE] name, … [IN mode MODE] [NOWAIT]",
+    description:
+      "Checks that the tables exist. Transactions do not wait for locks: conflicts are found when they commit.",
+    example: "BEGIN; LOCK TABLE book IN SHARE MODE; COMMIT",
+  },
+  prepare: {
+    titles: ["PREPARE"],
+    syntax: "PREPARE name [(types)] AS statement",
+    description: "Keeps a statement with parameters $1, $2 … for EXECUTE in the same session.",
+    example: "PREPARE by_author (bigint) AS SELECT title FROM book WHERE author_id = $1",
+  },
+  execute: {
+    titles: ["EXECUTE"],
+    syntax: "EXECUTE name [(expr, …)]",
+    description: "Runs a prepared statement.",
+    example: "EXECUTE by_author (1)",
+  },
+  deallocate: {
+    titles: ["DEALLOCATE"],
+    syntax: "DEALLOCATE [PREPARE] {name | ALL}",
+    description: "Forgets prepared statements.",
+    example: "DEALLOCATE by_author",
+  },
+  discard: {
+    titles: ["DISCARD"],
+    syntax: "DISCARD {ALL | PLANS | SEQUENCES | TEMP}",
+    description: "Puts the session back to its beginnings.",
+    example: "DISCARD PLANS",
+  },
+  truncate: {
+    titles: ["TRUNCATE"],
+    syntax: "TRUNCATE [TABLE] [ONLY] name, … [RESTART IDENTITY | CONTINUE IDENTITY] [CASCADE | RESTRICT]",
+    description: "Removes all rows, without reading them.",
+    example: "TRUNCATE archive.cheap",
+  },
+  drop: {
+    titles: [
+      "DROP",
+      "DROP TABLE",
+      "DROP INDEX",
+      "DROP VIEW",
+      "DROP SCHEMA",
+      "DROP SEQUENCE",
+      "DROP TYPE",
+      "DROP DOMAIN",
+    ],
+    syntax:
+      "DROP {TABLE | INDEX | VIEW | MATERIALIZED VIEW | SEQUENCE | SCHEMA | TYPE | DOMAIN} [IF EXISTS] name, … [CASCADE | RESTRICT]",
+    description:
+      "Removes objects. RESTRICT, the default, refuses while others depend on them; CASCADE removes those too.",
+    example: "DROP VIEW IF EXISTS titles; DROP SCHEMA archive CASCADE",
+  },
+};

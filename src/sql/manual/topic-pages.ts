@@ -1,0 +1,67 @@
+/** Pages of the manual that belong to no single statement or function. */
+import type { ManualPage } from "./page.js";
+
+const topic = (title: string, syntax: string, description: string, example: string): ManualPage => ({
+  title,
+  kind: "topic",
+  syntax,
+  description,
+  example,
+});
+
+export const TOPIC_PAGES: readonly ManualPage[] = [
+  topic(
+    "parameters",
+    "$1, $2, … | ?",
+    "Values of a request's parameters. Their types follow from where they stand; a cast says it where nothing else does. Integers beyond 2^53 travel as JSON strings in both directions.",
+    "SELECT 2 + 3",
+  ),
+  topic(
+    "joins",
+    "a JOIN b ON condition | a LEFT JOIN b USING (column) | a CROSS JOIN b | a NATURAL JOIN b | a, LATERAL (query) b",
+    "A LATERAL item may use columns of the items before it. JOIN order is chosen by statistics, not by the text.",
+    "SELECT a.name, b.title FROM author a, LATERAL (SELECT title FROM book WHERE author_id = a.id LIMIT 1) b",
+  ),
+  topic(
+    "window frames",
+    "{ROWS | RANGE | GROUPS} BETWEEN {UNBOUNDED PRECEDING | n PRECEDING | CURRENT ROW} AND {CURRENT ROW | n FOLLOWING | UNBOUNDED FOLLOWING} [EXCLUDE {CURRENT ROW | GROUP | TIES | NO OTHERS}]",
+    "Which rows of the partition a window function or aggregate sees. Without ORDER BY all of them, with it those up to the row's last peer.",
+    "SELECT id, sum(price) OVER (ORDER BY id ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) FROM book",
+  ),
+  topic(
+    "subqueries",
+    "(query) | EXISTS (query) | expr [NOT] IN (query) | expr operator {ANY | ALL} (query | array) | ARRAY(query)",
+    "Queries within expressions. They may use columns of the query around them.",
+    "SELECT name FROM author a WHERE EXISTS (SELECT FROM book b WHERE b.author_id = a.id)",
+  ),
+  topic(
+    "jsonb access",
+    "value -> key | value ->> key | value #> path | value @> value | value ? key | value[key] | jsonb_path_query(value, path)",
+    "-> gives jsonb, ->> text. Keys are texts for objects and integers for arrays; paths are text arrays or JSON paths.",
+    "SELECT details ->> 'pages' FROM book WHERE details @> '{\"pages\": 387}'",
+  ),
+  topic(
+    "limits and truncation",
+    "max_rows, timeout_secs in the request | LIMIT, OFFSET, FETCH in the statement",
+    "An answer holds 1,000 rows unless max_rows asks for more; truncated: true says that there were more. A statement ends with SQLSTATE 57014 at its deadline, and with 53200 when it needs more memory than a query may have and cannot spill.",
+    "SELECT id FROM book ORDER BY id LIMIT 100 OFFSET 0",
+  ),
+  topic(
+    "errors",
+    "error.code, error.message, error.details.sqlstate, error.details.position, error.details.hint",
+    "SQL errors carry PostgreSQL's SQLSTATE and, where it is known, the position (1-based, in characters) of the token at fault.",
+    "SELECT 1",
+  ),
+  topic(
+    "other dialects",
+    "`name` | [name] | AUTO_INCREMENT | LIMIT start, count | INSERT IGNORE | REPLACE INTO | ON DUPLICATE KEY UPDATE | GROUP_CONCAT(…) | DATE('now', '-90 days') | DATETIME | DOUBLE | LONGBLOB | GEN_UUID()",
+    "Spellings of MySQL and SQLite that are understood beside PostgreSQL's.",
+    "SELECT `title` FROM book LIMIT 0, 5",
+  ),
+  topic(
+    "system catalogs",
+    "information_schema.tables, .columns, .table_constraints, … | pg_catalog.pg_class, pg_attribute, pg_index, pg_constraint, pg_type, …",
+    "Definitions as tables that can be queried.",
+    "SELECT column_name, data_type FROM information_schema.columns WHERE table_name = 'book' ORDER BY ordinal_position",
+  ),
+];
