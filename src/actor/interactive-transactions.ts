@@ -44,7 +44,7 @@ export class InteractiveTransactions {
       });
     }
     const session = new Session(this.tenant, options);
-    session.begin({ isolation: null, readOnly });
+    session.begin({ readOnly });
     const createdMs = Date.now();
     const transaction: InteractiveTransaction = {
       id: `tx_${randomBytes(16).toString("hex")}`,

@@ -25,7 +25,7 @@ export async function runDdl(
   positionOf: PositionOf,
 ): Promise<DdlOutcome> {
   const rows = bound.rows ? (await statements.runPlan(bound.rows, context)).rows : null;
-  const done = applyDdl(catalog, context.tx, bound.command, context.transactionMicros, positionOf);
+  const done = applyDdl(catalog, context.tx, bound.command, context.statementMicros, positionOf);
   const { rewrite } = done;
   if (rewrite !== null) {
     const { select } = rewrite;

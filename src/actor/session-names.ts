@@ -6,12 +6,13 @@ import type { CatalogView } from "../catalog/catalog-view.js";
 import { newTemporarySchema, TEMPORARY_ALIAS } from "../catalog/schema.js";
 import type { SequenceNumber } from "../catalog/sequence.js";
 import type { BindEnvironment } from "../sql/bind/bound-statement.js";
+import type { IsolationLevel } from "../sql/parse/ast.js";
 import type { SessionMemory } from "./session-services.js";
 import { Settings } from "./settings.js";
 import type { Tenant } from "./tenant.js";
 
 export class SessionNames implements SessionMemory {
-  readonly settings = new Settings();
+  readonly settings: Settings;
   sequenceValues: Map<number, SequenceNumber> | null = null;
   lastSequence: number | null = null;
   private ownSchema: string | null = null;
@@ -21,7 +22,10 @@ export class SessionNames implements SessionMemory {
   constructor(
     readonly tenant: Tenant,
     private readonly user: string,
-  ) {}
+    isolation: IsolationLevel,
+  ) {
+    this.settings = new Settings(isolation);
+  }
 
   /** The session's schema of temporary relations. */
   get temporarySchema(): string {

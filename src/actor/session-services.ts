@@ -4,6 +4,7 @@
  */
 import type { CatalogView } from "../catalog/catalog-view.js";
 import { parseRelationName } from "../catalog/relation-names.js";
+import { isTemporarySchema } from "../catalog/schema.js";
 import type { SequenceDef, SequenceNumber } from "../catalog/sequence.js";
 import { sqlError } from "../protocol/errors.js";
 import type { Value } from "../protocol/values.js";
@@ -61,6 +62,7 @@ export class SessionServices implements ExecServices {
     const { memory } = this;
     const { tenant } = memory;
     const sequence = this.sequence(name);
+    this.requireWritable(sequence, "nextval()");
     const value = tenant.partition.sequences.next(tenant.number, sequence);
     // The value is not told before the block that it comes from is on disk.
     tenant.sawEverything();
@@ -94,6 +96,7 @@ export class SessionServices implements ExecServices {
     const { memory } = this;
     const { tenant } = memory;
     const sequence = this.sequence(name);
+    this.requireWritable(sequence, "setval()");
     tenant.partition.sequences.set(tenant.number, sequence, { last: value, called });
     tenant.sawEverything();
     if (called) {
@@ -106,6 +109,11 @@ export class SessionServices implements ExecServices {
   sequencePosition(sequence: SequenceDef): { readonly last: SequenceNumber; readonly called: boolean } {
     const { tenant } = this.memory;
     return tenant.partition.sequences.position(tenant.number, sequence);
+  }
+
+  private requireWritable(sequence: SequenceDef, what: string): void {
+    if (!this.memory.settings.modes.readOnly || isTemporarySchema(sequence.schema)) return;
+    throw sqlError("25006", `cannot execute ${what} in a read-only transaction`);
   }
 
   /** By name, looked up in the search path when it has no schema, or by OID in digits. Throws 42P01, 42809. */

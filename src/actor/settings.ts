@@ -5,6 +5,8 @@
  */
 import { sqlError } from "../protocol/errors.js";
 import type { BoundSet } from "../sql/bind/bound-statement.js";
+import type { IsolationLevel } from "../sql/parse/ast.js";
+import { type GivenModes, NO_MODES, TransactionModes } from "./transaction-modes.js";
 
 interface Setting {
   readonly initial: string;
@@ -16,6 +18,9 @@ const SETTINGS: Readonly<Record<string, Setting>> = {
   application_name: { initial: "", parse: (value) => value },
   client_encoding: { initial: "UTF8", parse: onlyValue("UTF8", /^utf-?8$/i) },
   client_min_messages: { initial: "notice", parse: (value) => value.toLowerCase() },
+  default_transaction_deferrable: { initial: "off", parse: onOrOff },
+  default_transaction_isolation: { initial: "serializable", parse: isolationLevel },
+  default_transaction_read_only: { initial: "off", parse: onOrOff },
   datestyle: { initial: "ISO, MDY", parse: onlyValue("ISO, MDY", /^iso(\s*,\s*mdy)?$/i) },
   extra_float_digits: { initial: "1", parse: onlyValue("1", /^[0-3]$/) },
   intervalstyle: { initial: "postgres", parse: onlyValue("postgres") },
@@ -25,8 +30,16 @@ const SETTINGS: Readonly<Record<string, Setting>> = {
   server_version_num: { initial: "150000", parse: readOnly },
   standard_conforming_strings: { initial: "on", parse: onlyValue("on", /^(on|true|1|yes)$/i) },
   timezone: { initial: "UTC", parse: timeZone },
-  transaction_isolation: { initial: "serializable", parse: readOnly },
+  transaction_deferrable: { initial: "off", parse: onOrOff },
+  transaction_isolation: { initial: "serializable", parse: isolationLevel },
+  transaction_read_only: { initial: "off", parse: onOrOff },
 };
+
+/** What was set at one moment. */
+export interface SettingsMark {
+  readonly values: ReadonlyMap<string, string> | null;
+  readonly local: ReadonlyMap<string, string> | null;
+}
 
 const PLAIN_PATH: readonly string[] = ["public"];
 
@@ -37,6 +50,11 @@ export class Settings {
   private local: Map<string, string> | null = null;
   private beforeTransaction: Map<string, string> | null = null;
   private path: readonly string[] = PLAIN_PATH;
+  readonly modes: TransactionModes;
+
+  constructor(isolation: IsolationLevel) {
+    this.modes = new TransactionModes(isolation);
+  }
 
   get timeZone(): string {
     return this.local?.get("timezone") ?? this.values?.get("timezone") ?? "UTC";
@@ -61,8 +79,9 @@ export class Settings {
   /** Sets from text as set_config and SET have it; null: back to the default. Answers with the new value. */
   setText(name: string, text: string | null, local: boolean): string {
     const key = name.toLowerCase();
-    const { initial, parse } = find(key);
-    const value = text === null ? initial : parse(text, key);
+    const { parse } = find(key);
+    const value = text === null ? this.initial(key) : parse(text, key);
+    if (this.setMode(key, value)) return value;
     if (local) {
       this.local ??= new Map();
       this.local.set(key, value);
@@ -72,8 +91,38 @@ export class Settings {
       if (text === null) this.values.delete(key);
       else this.values.set(key, value);
     }
-    this.refreshPath();
+    this.refresh();
     return value;
+  }
+
+  /** The modes of the open transaction are not kept here. */
+  private setMode(key: string, value: string): boolean {
+    const given = modeOf(key, value);
+    if (given !== null) this.modes.changeIfOpen({ ...NO_MODES, ...given });
+    return given !== null;
+  }
+
+  private initial(key: string): string {
+    switch (key) {
+      case "transaction_isolation":
+        return this.modes.isolation;
+      case "transaction_read_only":
+        return this.modes.readOnly ? "on" : "off";
+      case "transaction_deferrable":
+        return this.modes.deferrable ? "on" : "off";
+      case "default_transaction_isolation":
+        return this.modes.initial;
+      default:
+        return find(key).initial;
+    }
+  }
+
+  /** SET SESSION CHARACTERISTICS. */
+  setDefaults({ isolation, readOnly, deferrable }: GivenModes): void {
+    const set = (name: string, value: string) => this.setText(`default_transaction_${name}`, value, false);
+    if (isolation !== null) set("isolation", isolation);
+    if (readOnly !== null) set("read_only", readOnly ? "on" : "off");
+    if (deferrable !== null) set("deferrable", deferrable ? "on" : "off");
   }
 
   show(name: string): string {
@@ -81,14 +130,14 @@ export class Settings {
     const value = this.local?.get(key) ?? this.values?.get(key);
     if (value !== undefined) return value;
     if (key.includes(".")) throw unrecognized(name);
-    return find(key).initial;
+    return this.initial(key);
   }
 
   /** The value, or null when there is no such setting. */
   find(name: string): string | null {
     const key = name.toLowerCase();
     const value = this.local?.get(key) ?? this.values?.get(key);
-    return value ?? (Object.hasOwn(SETTINGS, key) ? SETTINGS[key]!.initial : null);
+    return value ?? (Object.hasOwn(SETTINGS, key) ? this.initial(key) : null);
   }
 
   /** All settings by name. */
@@ -100,7 +149,7 @@ export class Settings {
   reset(): void {
     this.values = null;
     this.local = null;
-    this.refreshPath();
+    this.refresh();
   }
 
   /** A transaction begins. */
@@ -113,12 +162,43 @@ export class Settings {
     if (undo) this.values = this.beforeTransaction;
     this.beforeTransaction = null;
     this.local = null;
-    this.refreshPath();
+    this.refresh();
   }
 
-  private refreshPath(): void {
+  /** For a savepoint. */
+  current(): SettingsMark {
+    return { values: this.values && new Map(this.values), local: this.local && new Map(this.local) };
+  }
+
+  /** A savepoint was rolled back to, perhaps not for the last time. */
+  restore({ values, local }: SettingsMark): void {
+    this.values = values && new Map(values);
+    this.local = local && new Map(local);
+    this.refresh();
+  }
+
+  private refresh(): void {
+    const read = (name: string) => this.local?.get(name) ?? this.values?.get(name);
+    this.modes.defaults = {
+      isolation: (read("default_transaction_isolation") as IsolationLevel | undefined) ?? this.modes.initial,
+      readOnly: read("default_transaction_read_only") === "on",
+      deferrable: read("default_transaction_deferrable") === "on",
+    };
     const text = this.local?.get("search_path") ?? this.values?.get("search_path");
     this.path = text === undefined ? PLAIN_PATH : parseSearchPath(text);
+  }
+}
+
+function modeOf(key: string, value: string): Partial<GivenModes> | null {
+  switch (key) {
+    case "transaction_isolation":
+      return { isolation: value as IsolationLevel };
+    case "transaction_read_only":
+      return { readOnly: value === "on" };
+    case "transaction_deferrable":
+      return { deferrable: value === "on" };
+    default:
+      return null;
   }
 }
 
@@ -146,6 +226,24 @@ function onlyValue(value: string, accepted: RegExp = new RegExp(`^${value}$`, "i
       hint: `Only ${value} is supported.`,
     });
   };
+}
+
+/** A truth value as PostgreSQL takes it; prefixes of the words are enough. */
+function onOrOff(text: string, name: string): string {
+  const value = text.trim().toLowerCase();
+  const begins = (word: string) => value !== "" && word.startsWith(value);
+  if (value === "on" || value === "1" || begins("true") || begins("yes")) return "on";
+  if (begins("off") && value.length > 1) return "off";
+  if (value === "0" || begins("false") || begins("no")) return "off";
+  throw sqlError("22023", `parameter "${name}" requires a Boolean value`);
+}
+
+function isolationLevel(text: string, name: string): string {
+  const value = text.trim().toLowerCase();
+  if (/^(?:serializable|repeatable read|read (?:un)?committed)$/.test(value)) return value;
+  throw sqlError("22023", `invalid value for parameter "${name}": "${text}"`, {
+    hint: "Available values: serializable, repeatable read, read committed, read uncommitted.",
+  });
 }
 
 function timeZone(value: string): string {

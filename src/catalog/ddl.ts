@@ -34,7 +34,7 @@ import { createView, dropViews } from "./view-ddl.js";
 const FROM_THE_START: PositionOf = ({ from, start }) => from ?? { last: start, called: false };
 
 /**
- * @param nowMicros the transaction's start, microseconds since the epoch.
+ * @param nowMicros the statement's start, microseconds since the epoch.
  * @param positionOf where sequences stand, for ALTER SEQUENCE.
  */
 export function applyDdl(

@@ -4,8 +4,9 @@ import { DbError } from "../../protocol/errors.js";
 import { after } from "../../query/exec/operator.js";
 import { type Answer, errorBody } from "../reply.js";
 import type { Request } from "../request.js";
-import { Session, type SessionOptions, type StatementRun } from "../session.js";
+import { Session, type SessionOptions } from "../session.js";
 import { jsonRows, type Outcome, plainRows, resultAnswer } from "../sql-result.js";
+import type { StatementRun } from "../statement-runner.js";
 import type { Input } from "../validate.js";
 import type { Handler } from "./handler.js";
 
@@ -84,7 +85,7 @@ async function executeBatch(request: Request, body: BatchBody): Promise<Answer> 
   const started = performance.now();
   const transactional = body.transactional === true;
   const session = new Session(request.tenant, sessionOptions(request, transactional ? "routes" : "statements"));
-  if (transactional) session.begin({ isolation: null, readOnly: null });
+  if (transactional) session.begin({});
   const results: object[] = [];
   const answer = (): Answer => ({
     plain: { results, total_execution_time_ms: Math.round((performance.now() - started) * 1000) / 1000 },

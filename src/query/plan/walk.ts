@@ -323,7 +323,19 @@ function madeBy(plan: Plan): readonly OutputColumn[] {
   }
 }
 
-const MODIFYING: ReadonlySet<Plan["kind"]> = new Set(["insert", "update", "delete", "merge"]);
+type ModifyingPlan = Extract<Plan, { kind: "insert" | "update" | "delete" | "merge" }>;
+
+const MODIFYING: ReadonlySet<Plan["kind"]> = new Set<ModifyingPlan["kind"]>(["insert", "update", "delete", "merge"]);
+
+/** The nodes that change data, in the plan and in subqueries. */
+export function modifyingNodes(plan: Plan): readonly ModifyingPlan[] {
+  const found: ModifyingPlan[] = [];
+  walkPlan(plan, (node) => {
+    if (MODIFYING.has(node.kind)) found.push(node as ModifyingPlan);
+    for (const subquery of subqueriesOf(node)) found.push(...modifyingNodes(subquery.plan as Plan));
+  });
+  return found;
+}
 
 /** True when the plan or a subquery in it changes data. */
 export function modifiesData(plan: Plan): boolean {

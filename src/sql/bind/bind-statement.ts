@@ -71,8 +71,8 @@ function bindNode(node: StatementNode, env: BindEnvironment): BoundStatement {
     case "explain":
       return bindExplain(node, env);
     case "transaction": {
-      const { action, savepoint, isolation, readOnly } = node;
-      return { kind: "transaction", action, savepoint, options: { isolation, readOnly } };
+      const { action, savepoint, chain, isolation, readOnly, deferrable } = node;
+      return { kind: "transaction", action, savepoint, chain, options: { isolation, readOnly, deferrable } };
     }
     case "set":
       return bindSet(node);
@@ -293,6 +293,6 @@ function bindVerify(node: VerifyStatement, binding: Binding): BoundStatement {
 function bindSet(node: SetStatement): BoundStatement {
   const { transaction } = node;
   if (transaction === null) return { kind: "set", name: node.name, values: node.values, local: node.local };
-  const { isolation, readOnly } = transaction;
-  return { kind: "transaction", action: "set", savepoint: null, options: { isolation, readOnly } };
+  if (node.name === "session characteristics") return { kind: "set defaults", options: transaction };
+  return { kind: "transaction", action: "set", savepoint: null, chain: false, options: transaction };
 }

@@ -36,6 +36,7 @@ export type BoundStatement =
   | BoundVerify
   | BoundTransaction
   | BoundSet
+  | BoundSetDefaults
   | BoundShow
   | BoundPrepare
   | BoundExecute
@@ -109,13 +110,16 @@ export interface BoundSetConstraints {
 export interface TransactionOptions {
   readonly isolation: IsolationLevel | null;
   readonly readOnly: boolean | null;
+  readonly deferrable: boolean | null;
 }
 
 export interface BoundTransaction {
   readonly kind: "transaction";
   /** `set` is SET TRANSACTION. */
-  readonly action: "begin" | "commit" | "rollback" | "savepoint" | "release" | "rollback to" | "set";
+  readonly action: "begin" | "commit" | "rollback" | "savepoint" | "release" | "rollback to" | "prepare" | "set";
   readonly savepoint: string | null;
+  /** AND CHAIN. */
+  readonly chain: boolean;
   readonly options: TransactionOptions;
 }
 
@@ -125,6 +129,12 @@ export interface BoundSet {
   readonly name: string;
   readonly values: readonly (string | number | boolean)[] | null;
   readonly local: boolean;
+}
+
+/** SET SESSION CHARACTERISTICS AS TRANSACTION: of transactions that say nothing else. */
+export interface BoundSetDefaults {
+  readonly kind: "set defaults";
+  readonly options: TransactionOptions;
 }
 
 /** DISCARD. */

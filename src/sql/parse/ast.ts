@@ -182,9 +182,12 @@ export type IsolationLevel = "read uncommitted" | "read committed" | "repeatable
 
 export interface TransactionStatement {
   readonly kind: "transaction";
-  readonly action: "begin" | "commit" | "rollback" | "savepoint" | "release" | "rollback to";
+  /** `prepare` is PREPARE TRANSACTION. */
+  readonly action: "begin" | "commit" | "rollback" | "savepoint" | "release" | "rollback to" | "prepare";
   /** Of savepoint, release and rollback to. */
   readonly savepoint: string | null;
+  /** AND CHAIN. */
+  readonly chain: boolean;
   readonly isolation: IsolationLevel | null;
   readonly readOnly: boolean | null;
   readonly deferrable: boolean | null;
@@ -197,7 +200,7 @@ export interface SetStatement {
   readonly name: string;
   readonly local: boolean;
   readonly values: readonly (string | number | boolean)[] | null;
-  /** SET [SESSION CHARACTERISTICS AS] TRANSACTION only. */
+  /** SET [SESSION CHARACTERISTICS AS] TRANSACTION only; then `name` is "transaction" or "session characteristics". */
   readonly transaction: {
     readonly isolation: IsolationLevel | null;
     readonly readOnly: boolean | null;

@@ -324,14 +324,21 @@ const TRANSACTION_ACTIONS: Record<string, TransactionStatement["action"]> = {
   TRANS_STMT_SAVEPOINT: "savepoint",
   TRANS_STMT_RELEASE: "release",
   TRANS_STMT_ROLLBACK_TO: "rollback to",
+  TRANS_STMT_PREPARE: "prepare",
 };
 
 function transaction(node: TransactionStmt, position: number): TransactionStatement {
   const action = TRANSACTION_ACTIONS[node.kind ?? ""];
   if (action === undefined) throw notSupported("two-phase commit", position);
-  if (node.chain) throw notSupported("AND CHAIN", position);
   const savepoint = node.savepoint_name ?? null;
-  return { kind: "transaction", action, savepoint, ...transactionModes(node.options), position };
+  return {
+    kind: "transaction",
+    action,
+    savepoint,
+    chain: node.chain ?? false,
+    ...transactionModes(node.options),
+    position,
+  };
 }
 
 interface TransactionModes {

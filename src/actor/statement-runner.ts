@@ -1,0 +1,353 @@
+/**
+ * Runs one bound statement in a transaction that the session has opened: queries on the algebra, definitions, and the
+ * commands about the session itself. One per session, which owns it and decides what becomes of the transaction.
+ */
+import type { CatalogView } from "../catalog/catalog-view.js";
+import { isTemporarySchema } from "../catalog/schema.js";
+import { DbError, sqlError } from "../protocol/errors.js";
+import type { Value } from "../protocol/values.js";
+import { analyzeTable } from "../query/exec/analyze-table.js";
+import { compilePlan } from "../query/exec/compile-plan.js";
+import type { BindTable, ExecContext } from "../query/exec/context.js";
+import { createContext } from "../query/exec/create-context.js";
+import { Measurements } from "../query/exec/measure-operators.js";
+import { after } from "../query/exec/operator.js";
+import { VERIFY_COLUMNS, verifyTable } from "../query/exec/verify-table.js";
+import type { Plan } from "../query/plan/plan.js";
+import { modifyingNodes } from "../query/plan/walk.js";
+import { bindArguments } from "../sql/bind/bind-arguments.js";
+import { bindTable } from "../sql/bind/bind-table.js";
+import type {
+  BoundAnalyze,
+  BoundDdlSteps,
+  BoundDiscard,
+  BoundExecute,
+  BoundExplain,
+  BoundQuery,
+  BoundSetConstraints,
+  BoundVerify,
+} from "../sql/bind/bound-statement.js";
+import type { Transaction } from "../storage/store.js";
+import type { ShardTransaction } from "../storage/transaction.js";
+import { explainLines } from "./explain-statement.js";
+import { InternalStatements } from "./internal-statements.js";
+import { runDdl } from "./run-ddl.js";
+import { collect, convertParameters } from "./run-program.js";
+import type { SessionNames } from "./session-names.js";
+import { SessionServices } from "./session-services.js";
+import { type PlanNode, SessionStatements } from "./session-statements.js";
+import {
+  countOutcome,
+  type Outcome,
+  type RowCollector,
+  type Rows,
+  rowsOutcome,
+  shapeOf,
+  textOutcome,
+} from "./sql-result.js";
+import { planNode, planStatement, type StatementPlan } from "./statement-plan.js";
+import { dropTemporaries, isTemporary, openTemporaries } from "./temporary-relations.js";
+import type { Tenant } from "./tenant.js";
+import { nowMicros, type TransactionBlock } from "./transaction-block.js";
+import { TransactionConstraints } from "./transaction-constraints.js";
+
+/** Who a session's statements run for. */
+export interface Identity {
+  readonly user: string;
+  readonly tenantName: string;
+  /** The credential may not write. */
+  readonly readOnly: boolean;
+}
+
+/** On whose behalf a statement runs: a Request. */
+export interface Client {
+  checkpoint(): void;
+  shouldYield(): boolean;
+  yieldTurn(): Promise<void>;
+}
+
+export interface StatementRun {
+  readonly sql: string;
+  readonly params: readonly unknown[];
+  readonly maxRows: number;
+  /** The form in which rows are wanted. */
+  readonly collector: RowCollector;
+  readonly request: Client;
+}
+
+const VERIFY_SHAPE = shapeOf(VERIFY_COLUMNS);
+
+/** Takes rows that nobody wants to see. */
+const NO_ROWS: Rows = { append: () => 0 };
+
+export class StatementRunner {
+  private internal: InternalStatements | null = null;
+  private readonly bindTable: BindTable;
+  private readonly statements = new SessionStatements();
+
+  constructor(
+    private readonly tenant: Tenant,
+    private readonly identity: Identity,
+    private readonly names: SessionNames,
+    private readonly block: TransactionBlock,
+  ) {
+    this.bindTable = (table, tx) => {
+      const catalog = tenant.catalog.view(tx);
+      return bindTable(table, catalog, names.searchPath(catalog));
+    };
+  }
+
+  /** Throws what the statement ends in; whoever runs it rolls back. */
+  run(plan: StatementPlan, run: StatementRun, tx: ShardTransaction): Outcome | Promise<Outcome> {
+    const { bound } = plan;
+    switch (bound.kind) {
+      case "query":
+        this.requireRunnable(bound);
+        return this.runProgram(plan, run, tx);
+      case "explain":
+        return this.explain(plan, bound, run, tx);
+      case "analyze":
+        return this.analyze(bound, run, tx);
+      case "ddl":
+        return this.runDdl({ tag: null, steps: [() => bound], notices: [] }, run, tx);
+      case "ddl steps":
+        return this.runDdl(bound, run, tx);
+      case "verify":
+        return this.verify(bound, run, tx);
+      case "set constraints":
+        return this.setConstraints(bound, run, tx);
+      case "set":
+        this.names.settings.set(bound);
+        return textOutcome("result", ["SET"], run.collector);
+      case "set defaults":
+        this.names.settings.setDefaults(bound.options);
+        return textOutcome("result", ["SET"], run.collector);
+      case "show":
+        return textOutcome(bound.name, [this.names.settings.show(bound.name)], run.collector);
+      case "prepare":
+        this.statements.prepare(bound, this.nodePlanner(tx));
+        return textOutcome("result", ["PREPARE"], run.collector);
+      case "execute":
+        return this.executePrepared(bound, run, tx);
+      case "deallocate":
+        this.statements.deallocate(bound.name);
+        return textOutcome("result", [bound.name === null ? "DEALLOCATE ALL" : "DEALLOCATE"], run.collector);
+      case "discard":
+        return this.discard(bound.what, run, tx);
+      default:
+        throw new Error(`${bound.kind} is not run here`);
+    }
+  }
+
+  /** Plans the statement, or takes the plan of an earlier run. Used by `prepare` too. */
+  planFor(run: Pick<StatementRun, "sql" | "params">, catalog: CatalogView, tx: Transaction): StatementPlan {
+    const key = this.names.planKey(run.sql);
+    const cached = this.tenant.plans.find(key, catalog.version, run.params);
+    if (cached !== null) return cached;
+    const plan = planStatement(run.sql, run.params, this.names.environment(catalog), this.tenant.statistics.source(tx));
+    // Definitions that are not committed may still change under the same text.
+    if (plan.program !== null && typeof catalog.version === "number") this.tenant.plans.add(key, plan);
+    return plan;
+  }
+
+  private nodePlanner(tx: ShardTransaction): PlanNode {
+    const names = this.names.environment(this.tenant.catalog.view(tx));
+    const statistics = this.tenant.statistics.source(tx);
+    return (node, declaredTypes) => planNode(node, [], { ...names, declaredTypes }, statistics);
+  }
+
+  /** The arguments are a row that is computed first. */
+  private executePrepared(bound: BoundExecute, run: StatementRun, tx: ShardTransaction): Outcome | Promise<Outcome> {
+    const catalog = this.tenant.catalog.view(tx);
+    const plan = this.statements.planOf(bound.name, catalog.version, this.nodePlanner(tx));
+    if (plan.bound.kind !== "query") throw new Error(`${plan.bound.kind} cannot be prepared`);
+    this.requireRunnable(plan.bound);
+    const env = { ...this.names.environment(catalog), parameterTypes: [] };
+    const args = bindArguments(bound, plan.parameterTypes, env);
+    const row = this.internalStatements().runPlan(args, this.contextFor(tx, run.request, []));
+    return after(row, ({ rows }) => this.runProgram(plan, run, tx, rows[0]!));
+  }
+
+  private runProgram(
+    plan: StatementPlan,
+    run: StatementRun,
+    tx: ShardTransaction,
+    values: readonly Value[] = convertParameters(plan, run.params),
+  ): Outcome | Promise<Outcome> {
+    const context = this.contextFor(tx, run.request, values);
+    const bound = plan.bound.kind === "query" ? plan.bound : null;
+    const shape = plan.shape!;
+    const rows = run.collector(shape);
+    const operator = plan.program!.open(context);
+    const finish = (truncated: boolean): Outcome => {
+      if (bound === null || bound.command === "select") return rowsOutcome(shape, rows, truncated, null);
+      const { rowsAffected } = context.statement;
+      return bound.returnsRows
+        ? rowsOutcome(shape, rows, truncated, rowsAffected)
+        : countOutcome(rowsAffected, run.collector);
+    };
+    return after(collect(operator, rows, run.maxRows, context.statement), (truncated) => {
+      if (context.statement.rowsAffected > 0) this.countChanges(plan.program!.plan, context.statement.rowsAffected);
+      const events = context.statement.constraintEvents;
+      return events === null
+        ? finish(truncated)
+        : after(this.checkConstraints(events, context), () => finish(truncated));
+    });
+  }
+
+  /** For the statistics of the table that the statement changed. */
+  private countChanges(plan: Plan, rows: number): void {
+    if ("table" in plan && "id" in plan.table) this.tenant.statistics.changed(plan.table, rows);
+  }
+
+  contextFor(tx: ShardTransaction, request: Client, params: readonly Value[]): ExecContext {
+    return createContext({
+      tx,
+      tenantNumber: this.tenant.number,
+      tenant: this.identity.tenantName,
+      user: this.identity.user,
+      params,
+      rowNumbers: this.tenant.partition.rowNumbers,
+      segments: this.tenant.partition.segments,
+      spill: this.tenant.partition.spill,
+      transactionMicros: this.block.startedMicros,
+      statementMicros: this.block.isOpen ? nowMicros() : this.block.startedMicros,
+      timeZone: this.names.settings.timeZone,
+      memoryBytesMax: this.tenant.partition.config.query.memoryBytesMax,
+      checkpoint: request.checkpoint,
+      shouldYield: request.shouldYield,
+      yieldTurn: request.yieldTurn,
+      services: new SessionServices(this.names, tx),
+      bindTable: this.bindTable,
+    });
+  }
+
+  private checkConstraints(
+    events: NonNullable<ExecContext["statement"]["constraintEvents"]>,
+    context: ExecContext,
+  ): void | Promise<void> {
+    return this.constraints().endStatement(events, context, !this.block.isOpen);
+  }
+
+  private constraints(): TransactionConstraints {
+    this.block.constraints ??= new TransactionConstraints(this.internalStatements());
+    return this.block.constraints;
+  }
+
+  private internalStatements(): InternalStatements {
+    this.internal ??= new InternalStatements(this.tenant, (sql, { tx }) =>
+      planStatement(sql, [], this.names.environment(this.tenant.catalog.view(tx)), this.tenant.statistics.source(tx)),
+    );
+    return this.internal;
+  }
+
+  private verify(bound: BoundVerify, run: StatementRun, tx: ShardTransaction): Outcome | Promise<Outcome> {
+    return after(verifyTable(this.contextFor(tx, run.request, []), bound.table), (result) => {
+      const rows = run.collector(VERIFY_SHAPE);
+      rows.append({ columns: result.map((value) => [value]), length: 1 }, 1);
+      return rowsOutcome(VERIFY_SHAPE, rows, false, null);
+    });
+  }
+
+  private setConstraints(
+    bound: BoundSetConstraints,
+    run: StatementRun,
+    tx: ShardTransaction,
+  ): Outcome | Promise<Outcome> {
+    const done = textOutcome("result", ["SET CONSTRAINTS"], run.collector);
+    if (!this.block.isOpen) return done;
+    const context = this.contextFor(tx, run.request, []);
+    return after(this.constraints().set(bound, this.tenant.catalog.view(tx), context), () => done);
+  }
+
+  private explain(
+    plan: StatementPlan,
+    bound: BoundExplain,
+    run: StatementRun,
+    tx: ShardTransaction,
+  ): Outcome | Promise<Outcome> {
+    const program = plan.program!;
+    const statistics = this.tenant.statistics.source(tx);
+    if (!bound.analyze) {
+      return textOutcome("QUERY PLAN", explainLines(program.plan, bound, statistics, null), run.collector);
+    }
+    this.requireRunnable(bound.statement);
+    const measurements = new Measurements();
+    const measured = compilePlan(program.plan, (node, open) => measurements.around(node, open));
+    const context = this.contextFor(tx, run.request, convertParameters(plan, run.params));
+    const started = performance.now();
+    const report = (): Outcome => {
+      const milliseconds = performance.now() - started;
+      const { memoryBytesPeak: bytesPeak } = context.statement;
+      const lines = explainLines(program.plan, bound, statistics, { measurements, milliseconds, bytesPeak });
+      return textOutcome("QUERY PLAN", lines, run.collector);
+    };
+    return after(collect(measured.open(context), NO_ROWS, Number.MAX_SAFE_INTEGER, context.statement), () => {
+      const events = context.statement.constraintEvents;
+      return events === null ? report() : after(this.checkConstraints(events, context), report);
+    });
+  }
+
+  private async analyze(bound: BoundAnalyze, run: StatementRun, tx: ShardTransaction): Promise<Outcome> {
+    this.requireWritable(bound.tag);
+    const { checkpoint, shouldYield, yieldTurn } = run.request;
+    const work = { tx, tenantNumber: this.tenant.number, checkpoint, shouldYield, yieldTurn };
+    for (const table of bound.tables) this.tenant.statistics.put(table, await analyzeTable(work, table), tx);
+    this.tenant.plans.clear();
+    return textOutcome("result", [bound.tag], run.collector);
+  }
+
+  /** Each step is bound against the definitions that the one before it left. */
+  private async runDdl(
+    { tag, steps, notices }: Pick<BoundDdlSteps, "steps" | "notices"> & { readonly tag: string | null },
+    run: StatementRun,
+    tx: ShardTransaction,
+  ): Promise<Outcome> {
+    this.requireWritable(tag ?? "definition");
+    const { catalog } = this.tenant;
+    const told = [...notices];
+    let lastTag = tag;
+    for (const step of steps) {
+      const bound = step({ ...this.names.environment(catalog.view(tx)), parameterTypes: [] });
+      if (bound === null) continue;
+      const context = this.contextFor(tx, run.request, []);
+      if (isTemporary(bound.command)) await openTemporaries(this.names, tx, run.request);
+      const done = await runDdl(bound, catalog, this.internalStatements(), context, this.tenant.positionOf);
+      lastTag ??= done.tag;
+      told.push(...done.notices);
+    }
+    return textOutcome("result", [lastTag ?? ""], run.collector, told);
+  }
+
+  private async discard(what: BoundDiscard["what"], run: StatementRun, tx: ShardTransaction): Promise<Outcome> {
+    if (what === "all" && this.block.isOpen) {
+      throw sqlError("25001", "DISCARD ALL cannot run inside a transaction block");
+    }
+    if (what === "all") {
+      this.names.settings.reset();
+      this.statements.deallocate(null);
+    }
+    if (what === "all" || what === "sequences") this.names.discardSequences();
+    if (what === "all" || what === "temp") await dropTemporaries(this.names, tx, run.request);
+    return textOutcome("result", [`DISCARD${what === "all" ? " ALL" : ""}`], run.collector);
+  }
+
+  /** Throws 25006, or 42501 for a credential that may not write. */
+  private requireWritable(command: string): void {
+    if (this.identity.readOnly) {
+      throw new DbError("forbidden", `The credential has ReadOnly permission; ${command.toUpperCase()} is refused.`, {
+        sqlstate: "42501",
+      });
+    }
+    if (!this.block.modes.readOnly) return;
+    throw sqlError("25006", `cannot execute ${command.toUpperCase()} in a read-only transaction`);
+  }
+
+  /** A transaction that only reads may still change temporary tables. */
+  private requireRunnable({ readOnly, command, plan }: BoundQuery): void {
+    if (readOnly || !(this.identity.readOnly || this.block.modes.readOnly)) return;
+    if (this.identity.readOnly) this.requireWritable(command);
+    const changed = modifyingNodes(plan).find(({ table }) => !isTemporarySchema(table.schema));
+    if (changed !== undefined) this.requireWritable(changed.kind);
+  }
+}
