@@ -12,7 +12,7 @@ import { loadParser } from "../../src/sql/parse/parse.js";
 import { openShard } from "../storage/shards.js";
 import { Random } from "./random-plans.js";
 
-const SIZES = { recordsBefore: 8, segmentRows: 32, changesMax: 12 };
+const SIZES = { recordsBefore: 8, segmentRows: 32, changesMax: 12, lookupsBefore: 4 };
 const CREATE = `CREATE TABLE m (a int, b int, t text, n numeric(10,2), d date, f float8, l int8, o bool, v numeric,
   PRIMARY KEY (a, b))`;
 
@@ -119,7 +119,43 @@ function condition(random: Random): string {
   }
 }
 
+/** Joins of the table with itself: by hashing, and by looking rows up in the primary key. */
+function join(random: Random): string {
+  const keys = [
+    "x.b = y.a",
+    "x.t = y.t",
+    "x.o = y.o AND x.b = y.b",
+    "x.n = y.n",
+    "x.l = y.l",
+    "x.d = y.d",
+    "x.f = y.f",
+  ];
+  const on = `${keys[random.below(keys.length)]!}${random.below(3) === 0 ? " AND x.n < y.n" : ""}`;
+  const where = random.below(2) === 0 ? "" : `WHERE ${condition(random)}`;
+  const order = "ORDER BY 1, 2, 3, 4";
+  const side = `(SELECT * FROM m ${where})`;
+  const groups = ["x.t", "y.o", "y.t, x.o", "x.b, y.b"][random.below(4)]!;
+  const calls = "count(*), count(y.n), sum(x.n), sum(y.n), sum(y.b * x.n), min(y.d), max(x.l), sum(y.v)";
+  const type = ["", "LEFT ", "RIGHT ", "FULL "][random.below(4)]!;
+  switch (random.below(6)) {
+    case 0:
+      return `SELECT x.a, x.b, y.a, y.b, x.t, y.n, y.v, y.f FROM ${side} x ${type}JOIN m y ON ${on} ${order}`;
+    case 1:
+      return `SELECT ${groups}, ${calls} FROM m x ${type}JOIN ${side} y ON ${on} GROUP BY ${groups} ORDER BY ${groups}`;
+    case 2:
+      return `SELECT ${calls} FROM ${side} x ${type}JOIN m y ON ${on} JOIN m z ON z.a = y.b AND z.b = 3`;
+    case 3:
+      return `SELECT a, b, n, v FROM ${side} x WHERE ${random.below(2) === 0 ? "NOT " : ""}EXISTS (SELECT FROM m y WHERE ${on}) ${order}`;
+    case 4:
+      return `SELECT x.a, x.b, y.b, y.n, y.t FROM ${side} x, LATERAL
+        (SELECT * FROM m WHERE m.a = x.b AND m.b > ${random.below(10)} ORDER BY b LIMIT 2) y ${order}`;
+    default:
+      return `SELECT a, b, (SELECT sum(y.n) FROM m y WHERE y.a = x.b AND y.b <> 4), t FROM ${side} x ${order}`;
+  }
+}
+
 function query(random: Random): string {
+  if (random.below(3) === 0) return join(random);
   const where = Array.from({ length: random.below(4) }, () => condition(random)).join(" AND ");
   const from = `FROM m ${where === "" ? "" : `WHERE ${where}`}`;
   const groups = ["t", "o", "b", "t, o", "d", "n", "b % 3"][random.below(7)]!;

@@ -88,6 +88,8 @@ export class StatementState {
   /** What is left to check when the statement ends. */
   constraintEvents: ConstraintEvent[] | null = null;
   subqueryOutcomes: Map<SubqueryExpr, SubqueryOutcome> | null = null;
+  /** How often joins have looked rows of a table up in the engine. */
+  lookups: Map<TableDef, number> | null = null;
   /** Answers of correlated subqueries by their outer values. */
   subqueryMemo: SubqueryAnswers | null = null;
 

@@ -1,6 +1,7 @@
 /**
- * Ranges of the primary key or of an index, in key order. Over the primary key the entries are the rows; over an index
- * each batch of entries is followed by one multi-get of their rows.
+ * Ranges of the primary key or of an index, in key order. Over the primary key the entries are the rows, which come
+ * from column segments where the table has them; over an index each batch of entries is followed by one multi-get of
+ * their rows. A join that looks up many rows of a table of which not all wanted columns are in segments adds those.
  */
 import type { Cursor, Entries, KeyRange } from "../../storage/store.js";
 import type { IndexScanPlan } from "../plan/plan.js";
@@ -9,6 +10,10 @@ import { compileKeyRanges, type KeyRangesProgram, keyRanges } from "./key-ranges
 import type { Open, Operator, Pulled } from "./operator.js";
 import { compileRowDecoder, RowDecoder, type RowDecoderProgram } from "./row-decoder.js";
 import { FIRST_BATCH_ROWS } from "./scan.js";
+import { isSegmentable } from "./segments/column.js";
+import { SegmentBuilder } from "./segments/segment-builder.js";
+import { SegmentRange } from "./segments/segment-range.js";
+import type { TableSegments } from "./segments/table-segments.js";
 import { joinKey, keyLayoutOf, layoutOf, type TableLayout } from "./table-layout.js";
 
 interface IndexScanProgram {
@@ -16,7 +21,13 @@ interface IndexScanProgram {
   readonly ranges: KeyRangesProgram;
   readonly layout: TableLayout;
   readonly byPrimaryKey: boolean;
+  readonly source: readonly number[];
+  /** Segments can hold its rows. */
+  readonly segmentable: boolean;
 }
+
+/** Rows of a table that can be made into segments in the time of one lookup in the records. */
+const ROWS_PER_LOOKUP = 128;
 
 export function compileIndexScan(plan: IndexScanPlan): Open {
   const layout = layoutOf(plan.table);
@@ -26,6 +37,12 @@ export function compileIndexScan(plan: IndexScanPlan): Open {
     ranges: compileKeyRanges(plan, keyLayout),
     layout,
     byPrimaryKey: keyLayout === layout.primaryKey,
+    source: plan.source,
+    segmentable:
+      keyLayout === layout.primaryKey &&
+      !plan.reverse &&
+      plan.rowKey === null &&
+      plan.columns.every((column) => isSegmentable(column.type)),
   };
   return (context) => new IndexScanOperator(program, context);
 }
@@ -36,6 +53,10 @@ class IndexScanOperator implements Operator {
   private ranges: KeyRange[] | null = null;
   private position = 0;
   private cursor: Cursor | null = null;
+  private segments: TableSegments | null = null;
+  private builder: SegmentBuilder | null = null;
+  /** The current range's rows, when they come from segments. */
+  private held: SegmentRange | null = null;
   private size: number;
   private closed = false;
 
@@ -49,8 +70,10 @@ class IndexScanOperator implements Operator {
 
   next(): Pulled {
     const { context } = this;
-    if (this.ranges === null) this.ranges = keyRanges(this.program.ranges, context);
-    else if (context.shouldYield()) return context.yieldTurn().then(() => this.readOrNext());
+    if (this.ranges === null) {
+      this.ranges = keyRanges(this.program.ranges, context);
+      if (this.program.segmentable) this.lookForSegments();
+    } else if (context.shouldYield()) return context.yieldTurn().then(() => this.readOrNext());
     return this.readOrNext();
   }
 
@@ -58,13 +81,54 @@ class IndexScanOperator implements Operator {
     const { context, rows } = this;
     while (!this.closed && this.position < this.ranges!.length) {
       context.checkpoint();
-      if (this.program.ranges.points) this.readPoints(this.ranges!);
+      if (this.builder !== null) this.build(this.builder);
+      else if (this.segments !== null) this.readSegments(this.segments, this.ranges![this.position]!);
+      else if (this.program.ranges.points) this.readPoints(this.ranges!);
       else this.readRange(this.ranges![this.position]!);
       this.size = context.batchRows;
       if (rows.length > 0) return rows.take();
       if (context.shouldYield()) return context.yieldTurn().then(() => this.readOrNext());
     }
     return null;
+  }
+
+  private lookForSegments(): void {
+    const { context, program } = this;
+    const cache = context.segments;
+    if (cache === null || cache.tables === 0) return;
+    const { layout, source } = program;
+    const table = cache.find(context.tenantNumber, layout, source);
+    if (table === null || table.segments.length === 0) return;
+    const missing = source.filter((id) => table.holds(layout, id) === "not yet");
+    if (missing.length === 0) this.segments = table;
+    else if (context.outer !== null && this.isWorthAdding(table, cache.sizes.lookupsBefore) && context.tx.seesEngine) {
+      const claimed = cache.claim(context.tenantNumber, layout);
+      if (claimed !== null)
+        this.builder = new SegmentBuilder(cache, claimed, layout, [...new Set(missing)], context.tx);
+    }
+  }
+
+  /** Counts a lookup: true when there have been so many that reading the whole table costs no more than they did. */
+  private isWorthAdding(table: TableSegments, lookupsMin: number): boolean {
+    const { statement } = this.context;
+    const lookups = (statement.lookups?.get(this.program.layout.table) ?? 0) + 1;
+    statement.lookups ??= new Map();
+    statement.lookups.set(this.program.layout.table, lookups);
+    return lookups >= lookupsMin && lookups * ROWS_PER_LOOKUP >= table.rows;
+  }
+
+  private build(builder: SegmentBuilder): void {
+    if (!builder.step()) return;
+    this.builder = null;
+    this.lookForSegments();
+  }
+
+  private readSegments(table: TableSegments, range: KeyRange): void {
+    this.context.tx.requireOpen();
+    this.held ??= new SegmentRange(table, this.program.source, range, this.context);
+    if (this.held.read(this.rows, this.size)) return;
+    this.held = null;
+    this.position++;
   }
 
   /** Whole unique keys: their entries by one multi-get, without a cursor. */
@@ -109,6 +173,8 @@ class IndexScanOperator implements Operator {
 
   close(): void {
     this.closed = true;
+    this.builder?.abandon();
+    this.builder = null;
     this.cursor?.close();
     this.cursor = null;
   }

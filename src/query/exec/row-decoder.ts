@@ -11,6 +11,7 @@ import { columnsOf } from "../expr/walk.js";
 import type { OutputColumn } from "../plan/plan.js";
 import type { ExecContext } from "./context.js";
 import { emptyColumns } from "./row-buffer.js";
+import { type Column, valueAt } from "./segments/column.js";
 import { compileCondition, slotsOf } from "./slots.js";
 import { decoderOf, layoutOf } from "./table-layout.js";
 
@@ -83,6 +84,19 @@ export class RowDecoder {
     if (program.predicate !== null && !program.predicate(this.view, length, this.context)) return;
     if (program.others !== null) program.others.decode(record, this.otherColumns, length);
     if (program.rowKeySlot >= 0) this.columns[program.rowKeySlot]![length] = Buffer.from(key);
+    this.length++;
+  }
+
+  /** Adds row number `row` of columns (by slot) that hold it already, unless the filter refuses it. */
+  addHeld(vectors: readonly Column[], row: number): void {
+    const { program, length, columns } = this;
+    if (program.tested !== null) {
+      for (const slot of program.tested.slots) columns[slot]![length] = valueAt(vectors[slot]!, row);
+    }
+    if (program.predicate !== null && !program.predicate(this.view, length, this.context)) return;
+    if (program.others !== null) {
+      for (const slot of program.others.slots) columns[slot]![length] = valueAt(vectors[slot]!, row);
+    }
     this.length++;
   }
 

@@ -22,9 +22,11 @@ export interface SegmentSizes {
   readonly segmentRows: number;
   /** Changes of a segment that a scan merges without minding; beyond it the segment is made anew. */
   readonly changesMax: number;
+  /** Lookups of one statement's joins in the records, at least, before it adds the columns they want to segments. */
+  readonly lookupsBefore: number;
 }
 
-const SIZES: SegmentSizes = { recordsBefore: 2048, segmentRows: 16_384, changesMax: 512 };
+const SIZES: SegmentSizes = { recordsBefore: 2048, segmentRows: 16_384, changesMax: 512, lookupsBefore: 1024 };
 
 export class SegmentCache {
   /** By tenant, then by table id; in order of last use within `uses`. */

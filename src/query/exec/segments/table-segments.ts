@@ -75,8 +75,8 @@ export class TableSegments implements NewerEntries {
     const bytes = this.entryBytes(key, value) - (before === undefined ? 0 : this.entryBytes(before.key, before.value));
     this.bytes += bytes;
     if (before === undefined) {
-      const segment = this.segmentOf(key);
-      if (segment !== null) segment.changes++;
+      const segment = this.segments[this.segmentNumber(key)];
+      if (segment !== undefined) segment.changes++;
     }
     return bytes;
   }
@@ -86,8 +86,8 @@ export class TableSegments implements NewerEntries {
     return ENTRY_BYTES + key.length + (value?.length ?? 0);
   }
 
-  /** The segment into whose range the key falls; null when there is none at all. */
-  private segmentOf(key: Uint8Array): Segment | null {
+  /** The number of the segment into whose range the key falls; keys before all of them belong to the first. */
+  segmentNumber(key: Uint8Array): number {
     const { segments } = this;
     let low = 0;
     let high = segments.length;
@@ -96,6 +96,6 @@ export class TableSegments implements NewerEntries {
       if (segments[middle]!.keys.compare(0, key) <= 0) low = middle + 1;
       else high = middle;
     }
-    return segments[Math.max(0, low - 1)] ?? null;
+    return Math.max(0, low - 1);
   }
 }
