@@ -8,7 +8,7 @@ import type { Batch } from "../expr/expr.js";
 import type { HashJoinPlan } from "../plan/plan.js";
 import type { ExecContext } from "./context.js";
 import { SET_ENTRY_BYTES } from "./distinct.js";
-import { JoinOperator, type JoinProgram, type Matcher } from "./join-rows.js";
+import { JoinOperator, type JoinProgram, type JoinRowsType, type Matcher } from "./join-rows.js";
 import type { Open, Operator } from "./operator.js";
 import { emptyColumns, RowBuffer } from "./row-buffer.js";
 import { type RowKeyOf, rowKeyOf } from "./row-key.js";
@@ -25,8 +25,19 @@ interface HashProgram {
 }
 
 export function compileHashJoin(plan: HashJoinPlan, left: Open, right: Open): Open {
+  if (plan.buildsLeft === true) return compileJoin(turned(plan), `right ${plan.type}` as JoinRowsType, right, left);
+  return compileJoin(plan, plan.type, left, right);
+}
+
+/** A semi or anti join with its sides exchanged: the rows that are asked for are then the right ones. */
+function turned(plan: HashJoinPlan): HashJoinPlan {
+  const { left, right, leftKeys, rightKeys } = plan;
+  return { ...plan, left: right, right: left, leftKeys: rightKeys, rightKeys: leftKeys };
+}
+
+function compileJoin(plan: HashJoinPlan, type: JoinRowsType, left: Open, right: Open): Open {
   const program: JoinProgram = {
-    type: plan.type,
+    type,
     leftWidth: plan.left.columns.length,
     rightWidth: plan.right.columns.length,
     condition: compileCondition(plan.residual, slotsOf([...plan.left.columns, ...plan.right.columns])),

@@ -30,12 +30,20 @@ export interface Matcher {
   release(): void;
 }
 
+/** Right semi and anti joins give the right rows with or without a match, once, when all left rows have been seen. */
+export type JoinRowsType = JoinType | "right semi" | "right anti";
+
 export interface JoinProgram {
-  readonly type: JoinType;
+  readonly type: JoinRowsType;
   readonly leftWidth: number;
   readonly rightWidth: number;
   /** On left and right columns side by side; null: every candidate matches. */
   readonly condition: Predicate | null;
+}
+
+/** Whether right rows are handed on after the last left row. */
+function endsWithRight(type: JoinRowsType): boolean {
+  return type === "right" || type === "full" || type === "right semi" || type === "right anti";
 }
 
 /** Candidates between two looks at the clock. */
@@ -75,7 +83,7 @@ export class JoinOperator implements Operator {
   next(): Pulled {
     if (this.built) return this.spilled === null ? this.produce() : this.spilled.next();
     const { rightRows, matcher, program } = this;
-    const keepsRight = program.type === "right" || program.type === "full";
+    const keepsRight = endsWithRight(program.type);
     return drain(
       this.right,
       (batch) => {
@@ -93,7 +101,7 @@ export class JoinOperator implements Operator {
         if (this.spilled !== null) return this.spilled.start(this.left);
         const { type } = program;
         // Without right rows these types have no result, whatever the left side holds.
-        if (rightRows.length === 0 && (type === "inner" || type === "right" || type === "semi")) return null;
+        if (rightRows.length === 0 && type !== "left" && type !== "full" && type !== "anti") return null;
         return this.produce();
       },
     );
@@ -150,7 +158,7 @@ export class JoinOperator implements Operator {
       this.startRow();
       return undefined;
     }
-    if (this.program.type === "right" || this.program.type === "full") {
+    if (endsWithRight(this.program.type)) {
       this.unmatchedFrom = 0;
       return this.unmatchedRight();
     }
@@ -186,6 +194,10 @@ export class JoinOperator implements Operator {
   private tryCandidate(left: Batch): void {
     const { program, candidate } = this;
     const { type, condition } = program;
+    if (type === "right semi" || type === "right anti") {
+      this.markCandidate(left);
+      return;
+    }
     if (condition !== null || (type !== "semi" && type !== "anti")) {
       this.writePair(left, candidate);
       if (condition !== null && !condition(this.view, this.length, this.context)) {
@@ -203,6 +215,16 @@ export class JoinOperator implements Operator {
     }
     if (this.rightMatched.length > 0) this.rightMatched[candidate] = true;
     this.length++;
+    this.candidate = this.matcher.following(candidate);
+  }
+
+  /** Right rows that have a match already need no further one. */
+  private markCandidate(left: Batch): void {
+    const { candidate, rightMatched, program } = this;
+    if (!rightMatched[candidate]) {
+      if (program.condition !== null) this.writePair(left, candidate);
+      rightMatched[candidate] = program.condition === null || program.condition(this.view, this.length, this.context);
+    }
     this.candidate = this.matcher.following(candidate);
   }
 
@@ -233,10 +255,11 @@ export class JoinOperator implements Operator {
 
   private unmatchedRight(): Pulled {
     const { out, rightRows, rightMatched, context } = this;
-    const { leftWidth, rightWidth } = this.program;
+    const { leftWidth, rightWidth, type } = this.program;
+    const wanted = type === "right semi";
     while (this.unmatchedFrom < rightRows.length && this.length < context.batchRows) {
       const row = this.unmatchedFrom++;
-      if (rightMatched[row]) continue;
+      if (rightMatched[row] !== wanted) continue;
       for (let c = 0; c < leftWidth; c++) out[c]![this.length] = null;
       for (let c = 0; c < rightWidth; c++) out[leftWidth + c]![this.length] = rightRows.columns[c]![row]!;
       this.length++;
@@ -245,11 +268,15 @@ export class JoinOperator implements Operator {
   }
 
   private take(): Batch {
-    const { type, leftWidth } = this.program;
-    const columns = type === "semi" || type === "anti" ? this.out.slice(0, leftWidth) : this.out;
-    const batch = { columns, length: this.length };
+    const batch = { columns: this.columnsOut(), length: this.length };
     this.length = 0;
     return batch;
+  }
+
+  private columnsOut(): Value[][] {
+    const { type, leftWidth } = this.program;
+    if (type === "semi" || type === "anti") return this.out.slice(0, leftWidth);
+    return type === "right semi" || type === "right anti" ? this.out.slice(leftWidth) : this.out;
   }
 
   close(): void {

@@ -1,8 +1,9 @@
 /**
  * How a join finds its pairs. Conditions `left = right` become keys of a hash join, the rest its residual. When the
  * right side has an index on the join's columns and looking up each left row there costs less than reading it whole
- * (join-cost.ts), that is done (index nested loop: a lateral join over a point get or an index scan). An inner join's sides are exchanged
- * where that serves: to look up the left side, or to build the hash table of the smaller one.
+ * (join-cost.ts), that is done (index nested loop: a lateral join over a point get or an index scan). A join's sides are
+ * exchanged where that serves: to look up the left side of an inner join, or to build the hash table of the smaller one
+ * (a semi or anti join then gives its left rows at the end, see join-rows.ts).
  *
  *   Join (o.cid = c.id AND o.x > c.y)        Hash Join, Hash Cond: (o.cid = c.id)
  *                                      ⇒       Join Filter: (o.x > c.y)
@@ -10,11 +11,11 @@
 import type { SqlType } from "../../protocol/values.js";
 import type { ColumnId, Expr } from "../expr/expr.js";
 import { andOf, columnsOf, conjuncts, isVolatile, someExpr } from "../expr/walk.js";
-import type { JoinPlan, OutputColumn, Plan, ScanPlan } from "../plan/plan.js";
-import { mapPlan, outerColumnsOf, withChildren } from "../plan/walk.js";
+import type { HashJoinPlan, JoinPlan, JoinType, OutputColumn, Plan, ScanPlan } from "../plan/plan.js";
+import { joinColumns, mapPlan, outerColumnsOf, withChildren } from "../plan/walk.js";
 import type { Cardinality } from "./cardinality.js";
 import { accessFor } from "./choose-access.js";
-import { canLookUp, hashCost, lookUpCost, readCost } from "./join-cost.js";
+import { canLookUp, hashCostOf, lookUpCost, readCost } from "./join-cost.js";
 import { type Rule, withColumns } from "./rule.js";
 
 export const chooseJoin: Rule = {
@@ -36,16 +37,28 @@ function chooseFor(plan: JoinPlan, cardinality: Cardinality): Plan {
   if (equal.length === 0) return plan.lateral ? Object.freeze({ ...plan, lateral: false }) : plan;
   const looked = lookUpRight(plan, equal, rest, cardinality);
   if (looked !== null) return looked;
-  if (plan.type !== "inner") return hashed(plan, equal, rest);
   const [turned, turnedEqual] = turn(plan, equal);
-  const lookedLeft = lookUpRight(turned, turnedEqual, rest, cardinality);
-  if (lookedLeft !== null) return withColumns(lookedLeft, plan.columns);
-  // The table is built of the right side.
-  if (cardinality.rows(plan.left) >= cardinality.rows(plan.right)) return hashed(plan, equal, rest);
-  return withColumns(hashed(turned, turnedEqual, rest), plan.columns);
+  if (plan.type === "inner") {
+    const lookedLeft = lookUpRight(turned, turnedEqual, rest, cardinality);
+    if (lookedLeft !== null) return withColumns(lookedLeft, plan.columns);
+  }
+  if (!buildsLeft(plan, cardinality)) return hashed(plan, equal, rest);
+  if (plan.type !== "semi" && plan.type !== "anti") return withColumns(hashed(turned, turnedEqual, rest), plan.columns);
+  return Object.freeze({ ...hashed(plan, equal, rest), buildsLeft: true });
 }
 
-function hashed(plan: JoinPlan, equal: readonly Equality[], rest: readonly Expr[]): Plan {
+/**
+ * The table is built of the right side, unless that is the larger one. Where the left rows would otherwise pass in
+ * their order, it must be much larger.
+ */
+function buildsLeft({ type, left, right }: JoinPlan, cardinality: Cardinality): boolean {
+  const [leftRows, rightRows] = [cardinality.rows(left), cardinality.rows(right)];
+  return rightRows > leftRows * (type === "inner" || type === "right" || type === "full" ? 1 : TURN_FACTOR);
+}
+
+const TURN_FACTOR = 2;
+
+function hashed(plan: JoinPlan, equal: readonly Equality[], rest: readonly Expr[]): HashJoinPlan {
   return Object.freeze({
     kind: "hashjoin",
     type: plan.type,
@@ -58,10 +71,13 @@ function hashed(plan: JoinPlan, equal: readonly Equality[], rest: readonly Expr[
   });
 }
 
-/** An inner join with its sides exchanged. */
+const TURNED: Readonly<Partial<Record<JoinType, JoinType>>> = { left: "right", right: "left" };
+
+/** The join with its sides exchanged; for semi and anti joins there is no such node. */
 function turn(plan: JoinPlan, equal: readonly Equality[]): [JoinPlan, Equality[]] {
-  const columns = [...plan.right.columns, ...plan.left.columns];
-  const turned = Object.freeze({ ...plan, left: plan.right, right: plan.left, columns });
+  const type = TURNED[plan.type] ?? plan.type;
+  const columns = joinColumns(type, plan.right, plan.left);
+  const turned = Object.freeze({ ...plan, type, left: plan.right, right: plan.left, columns });
   return [turned, equal.map(({ condition, left, right }) => ({ condition, left: right, right: left }))];
 }
 
@@ -107,7 +123,7 @@ function lookUpRight(
   const output = cardinality.rows(plan);
   // An index finds rows that the right side's own conditions may then refuse.
   const found = right.kind === "indexscan" ? left * cardinality.rows(right) : left;
-  const reading = readCost(plan.right, cardinality) + hashCost(left, whole, output);
+  const reading = readCost(plan.right, cardinality) + hashCostOf(left, whole, output);
   if (lookUpCost(Math.max(left, found), output) > reading) return null;
   return withChildren(Object.freeze({ ...plan, condition: andOf(rest), lateral: true }), [plan.left, right]);
 }

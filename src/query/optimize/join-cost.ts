@@ -33,6 +33,11 @@ export function hashCost(left: number, right: number, output: number): number {
   return right * BUILD + left * PROBE + output * OUTPUT;
 }
 
+/** Whichever side the table is built of. */
+export function hashCostOf(left: number, right: number, output: number): number {
+  return Math.min(hashCost(left, right, output), hashCost(right, left, output));
+}
+
 export function nestedLoopCost(left: number, right: number, output: number): number {
   return left * right * PAIR + right * BUILD + output * OUTPUT;
 }

@@ -21,7 +21,16 @@ import { andOf } from "../expr/walk.js";
 import type { JoinPlan, Plan } from "../plan/plan.js";
 import { childrenOf, joinColumns, withChildren } from "../plan/walk.js";
 import type { Cardinality } from "./cardinality.js";
-import { canLookUp, hashCost, lateralCost, lookUpCost, nestedLoopCost, readCost, servesLookUp } from "./join-cost.js";
+import {
+  canLookUp,
+  hashCost,
+  hashCostOf,
+  lateralCost,
+  lookUpCost,
+  nestedLoopCost,
+  readCost,
+  servesLookUp,
+} from "./join-cost.js";
 import { type Input, inputsOfJoins, isDependent, isReorderable, JoinInputs } from "./join-inputs.js";
 import { filtered, type Rule, withColumns } from "./rule.js";
 
@@ -160,7 +169,9 @@ class Search {
       Math.max(1, cardinality.joinRows(type, a.rows, b.rows, conditions) * AFTER_SELECTIVITY ** after.length);
     const equal = conditions.some((condition) => condition.kind === "call" && condition.fn.operator === "=");
     let cost = lateral ? a.cost + lateralCost(a.rows, b.cost, rows) : a.cost + b.cost;
-    if (!lateral) cost += equal ? hashCost(a.rows, b.rows, rows) : nestedLoopCost(a.rows, b.rows, rows);
+    // An inner join's sides are both tried either way.
+    const hashed = type === "inner" ? hashCost : hashCostOf;
+    if (!lateral) cost += equal ? hashed(a.rows, b.rows, rows) : nestedLoopCost(a.rows, b.rows, rows);
     const scan = b.input?.plan;
     if (scan?.kind === "scan" && canLookUp(type) && servesLookUp(scan, conditions)) {
       cost = Math.min(cost, a.cost + lookUpCost(a.rows, rows));

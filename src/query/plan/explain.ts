@@ -14,6 +14,7 @@ import { printExpr } from "../expr/print.js";
 import { mapExpr } from "../expr/walk.js";
 import type {
   AggregateCall,
+  HashJoinPlan,
   IndexScanPlan,
   JoinType,
   Plan,
@@ -176,7 +177,7 @@ function describe(plan: Plan, print: Print): Described {
     case "hashjoin": {
       const pairs = plan.leftKeys.map((left, i) => `(${print(left)} = ${print(plan.rightKeys[i]!)})`);
       const residual = plan.residual === null ? [] : [["Join Filter", print(plan.residual)] as const];
-      return titled(hashTitle(plan.type), "", [["Hash Cond", allOf(pairs)], ...residual]);
+      return titled(hashTitle(plan), "", [["Hash Cond", allOf(pairs)], ...residual]);
     }
     case "aggregate": {
       const calls = plan.calls.map((call) => printCall(call, print)).join(", ");
@@ -303,8 +304,8 @@ function joinTitle(method: string, type: JoinType): string {
   return type === "inner" ? method : `${method} ${JOIN_WORD[type]} Join`;
 }
 
-function hashTitle(type: JoinType): string {
-  return type === "inner" ? "Hash Join" : `Hash ${JOIN_WORD[type]} Join`;
+function hashTitle({ type, buildsLeft }: HashJoinPlan): string {
+  return type === "inner" ? "Hash Join" : `Hash ${buildsLeft ? "Right " : ""}${JOIN_WORD[type]} Join`;
 }
 
 function printCall(call: AggregateCall, print: Print): string {

@@ -398,6 +398,8 @@ export interface HashJoinPlan extends Node {
   readonly rightKeys: readonly Expr[];
   /** Set by eliminate-sort: the rows must come in the order of the left side, so the join must not go to disk. */
   readonly keepsLeftOrder?: true;
+  /** Of a semi or anti join: the table is of the left rows, which come when all right rows have been seen. */
+  readonly buildsLeft?: true;
   readonly residual: Expr | null;
 }
 
