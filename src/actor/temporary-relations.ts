@@ -5,6 +5,7 @@
  */
 import type { CatalogEditor } from "../catalog/catalog-editor.js";
 import type { DdlCommand } from "../catalog/ddl-command.js";
+import { droppedWith } from "../catalog/inheritance.js";
 import { isTemporarySchema } from "../catalog/schema.js";
 import type { TableDef } from "../catalog/table.js";
 import { dropTableData, type TableWork } from "../query/exec/table-data.js";
@@ -101,8 +102,11 @@ export function applyOnCommit({ tenant, temporarySchema }: SessionNames, tx: Sha
     yieldTurn: () => Promise.resolve(),
   };
   for (const table of own) void dropTableData(work, table);
-  const dropped = own.filter((table) => table.onCommit === "drop");
-  if (dropped.length === 0) return;
+  const ending = own.filter((table) => table.onCommit === "drop");
+  if (ending.length === 0) return;
+  const heirs = droppedWith(ending, tenant.catalog.view(tx)).map((heir) => heir.table);
+  for (const table of heirs) void dropTableData(work, table);
+  const dropped = [...ending, ...heirs];
   tenant.catalog.change(tx, (editor) => {
     for (const table of dropped) editor.dropTable(table);
   });

@@ -89,13 +89,26 @@ export class CatalogEditor {
     this.put(table);
   }
 
-  /** Removes the definitions of the table, its indexes and its own sequences; rows are the caller's. */
+  /**
+   * Removes the definitions of the table, its indexes and its own sequences, and its parents' note of it; rows are the
+   * caller's, and so are tables that inherit from it.
+   */
   dropTable(table: TableDef): void {
+    this.unlink(this.tables.get(table.id) ?? table);
     this.tx.delete(catalogKey(this.tenantNumber, `${TABLE_RECORD}${table.id}`));
     this.tx.delete(statisticsKey(this.tenantNumber, table.id));
     this.tables.delete(table.id);
     for (const sequence of this.current.sequencesOf(table)) this.dropSequence(sequence);
     this.refresh();
+  }
+
+  private unlink(table: TableDef): void {
+    for (const id of table.parents ?? []) {
+      const parent = this.tables.get(id);
+      if (parent === undefined) continue;
+      const children = parent.children?.filter((child) => child !== table.id);
+      this.put(Object.freeze({ ...parent, ...(children && { children }) }));
+    }
   }
 
   /** The table with the index added. Throws 42P07. */

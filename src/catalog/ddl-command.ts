@@ -34,6 +34,9 @@ export interface NewColumn {
   readonly generatedSql?: string | null;
   /** Of a column that LIKE copies. */
   readonly comment?: string | null;
+  /** As in ColumnDef. */
+  readonly inherited?: number;
+  readonly local?: boolean;
 }
 
 /** A PRIMARY KEY or UNIQUE constraint; `name` null: made up as PostgreSQL does (`t_pkey`, `t_a_b_key`). */
@@ -50,6 +53,10 @@ export interface NewCheck {
   readonly sql: string;
   readonly column: string | null;
   readonly notValid?: boolean;
+  /** As in CheckDef. */
+  readonly inherited?: number;
+  readonly local?: boolean;
+  readonly noInherit?: boolean;
 }
 
 export interface NewForeignKey {
@@ -81,6 +88,9 @@ export interface CreateTableCommand {
   readonly foreignKeys: readonly NewForeignKey[];
   /** Of LIKE … INCLUDING INDEXES, and nothing else. */
   readonly indexes: readonly Omit<CreateIndexCommand, "kind" | "table" | "ifNotExists">[];
+  /** Ids of the tables that it inherits from; their columns and checks are merged into the lists above. Absent: none. */
+  readonly parents?: readonly number[];
+  readonly notices?: readonly string[];
   readonly immutable: boolean;
   /** Its rows come with the command (CREATE TABLE AS). */
   readonly filled?: boolean;

@@ -6,6 +6,7 @@ import { sqlError } from "../protocol/errors.js";
 import { type CatalogEditor, relationExists } from "./catalog-editor.js";
 import { type DdlOutcome, NOTHING } from "./ddl-outcome.js";
 import { applyTypeCommand } from "./ddl-types.js";
+import { droppedWith } from "./inheritance.js";
 import type {
   AlterSequenceCommand,
   CreateSchemaCommand,
@@ -108,7 +109,7 @@ function dropSchemas(editor: CatalogEditor, command: DropSchemaCommand): DdlOutc
         hint: "Use DROP ... CASCADE to drop the dependent objects too.",
       });
     }
-    for (const table of tables) {
+    for (const table of [...tables, ...droppedWith(tables, view).map((heir) => heir.table)]) {
       editor.dropTable(table);
       cleared.push(table);
     }

@@ -22,6 +22,7 @@ import { applyNamespaceCommand, type PositionOf } from "./ddl-namespace.js";
 import { at, type DdlOutcome, existingTable, NOTHING } from "./ddl-outcome.js";
 import { dropDependents } from "./dependent-views.js";
 import { addForeignKey, dropReferences, dropTableReferences } from "./foreign-key-ddl.js";
+import { addChild, droppedWith } from "./inheritance.js";
 import { madeUpName } from "./relation-names.js";
 import { rename } from "./rename.js";
 import type { SequenceDef } from "./sequence.js";
@@ -106,7 +107,12 @@ function createTable(editor: CatalogEditor, command: CreateTableCommand, nowMicr
     const { name: columnName, type, identity, generatedSql } = column;
     const notNull = column.notNull || (primaryKey?.columns.includes(columnName) ?? false);
     const plain = { id: columnId, name: columnName, type, notNull, defaultSql, missingSql: null, identity };
-    return Object.freeze(generatedSql ? { ...plain, generatedSql } : plain);
+    return Object.freeze({
+      ...plain,
+      ...(generatedSql && { generatedSql }),
+      ...(column.inherited && { inherited: column.inherited }),
+      ...(column.local === false && { local: false }),
+    });
   });
   const idOf = (columnName: string) => columns.find((column) => column.name === columnName)!.id;
   const indexes = command.uniques.map(
@@ -140,6 +146,7 @@ function createTable(editor: CatalogEditor, command: CreateTableCommand, nowMicr
     primaryKeyName,
     indexes,
     checks,
+    ...(command.parents !== undefined && { parents: command.parents }),
     ...(command.immutable && { immutable: true }),
     ...(command.materialized && { materialized: command.materialized }),
     ...(comments.length > 0 && { comments: Object.fromEntries(comments) }),
@@ -148,9 +155,11 @@ function createTable(editor: CatalogEditor, command: CreateTableCommand, nowMicr
     createdAt: nowMicros,
   });
   editor.createTable(table);
+  for (const parent of command.parents ?? []) addChild(editor, parent, id);
   for (const sequence of sequences) editor.createSequence(sequence);
   for (const foreignKey of command.foreignKeys) addForeignKey(editor, editor.view.tableById(id)!, foreignKey);
-  return { ...NOTHING, tag, rewrite: command.filled ? { before: table, after: table, select: null } : null };
+  const { notices = [] } = command;
+  return { ...NOTHING, tag, notices, rewrite: command.filled ? { before: table, after: table, select: null } : null };
 }
 
 function refresh(editor: CatalogEditor, { table, populated }: RefreshCommand): DdlOutcome {
@@ -201,9 +210,7 @@ function indexDef(
 
 function dropTables(editor: CatalogEditor, command: DropTableCommand): DdlOutcome {
   const notices: string[] = [];
-  const cleared: TableDef[] = [];
-  const dropped = new Set(command.tables.map(({ schema, name }) => editor.view.table(schema, name)?.id));
-  const names = new Map<number, string>();
+  const tables: TableDef[] = [];
   for (const { schema, name, position } of command.tables) {
     const table = editor.view.table(schema, name);
     if (table?.materialized) {
@@ -211,11 +218,7 @@ function dropTables(editor: CatalogEditor, command: DropTableCommand): DdlOutcom
       throw sqlError("42809", `"${name}" is not a table`, { ...at(position), hint });
     }
     if (table !== null) {
-      names.set(table.id, `table ${name}`);
-      const others = (table.referencedBy ?? []).filter(({ tableId }) => !dropped.has(tableId));
-      notices.push(...dropReferences(editor, `table ${table.name}`, table, others, command.cascade));
-      dropTableReferences(editor, table);
-      cleared.push(table);
+      if (!tables.includes(table)) tables.push(table);
     } else if (editor.view.hasRelation(schema, name)) {
       throw sqlError("42809", `"${name}" is not a table`, at(position));
     } else if (command.ifExists) {
@@ -224,7 +227,16 @@ function dropTables(editor: CatalogEditor, command: DropTableCommand): DdlOutcom
       throw sqlError("42P01", `table "${name}" does not exist`, at(position));
     }
   }
-  const views = dropDependents(editor, names, command.cascade);
+  const heirs = droppedWith(tables, editor.view);
+  const cleared = [...tables, ...heirs.map((heir) => heir.table)];
+  const dropped = new Set(cleared.map(({ id }) => id));
+  for (const table of cleared) {
+    const others = (table.referencedBy ?? []).filter(({ tableId }) => !dropped.has(tableId));
+    notices.push(...dropReferences(editor, `table ${table.name}`, table, others, command.cascade));
+    dropTableReferences(editor, table);
+  }
+  const names = new Map(tables.map(({ id, name }) => [id, `table ${name}`]));
+  const views = dropDependents(editor, names, command.cascade, null, heirs);
   for (const { id } of cleared) editor.dropTable(editor.view.tableById(id)!);
   return {
     ...NOTHING,

@@ -2,6 +2,7 @@
 import { sqlError } from "../protocol/errors.js";
 import type { CatalogEditor } from "./catalog-editor.js";
 import type { CatalogView } from "./catalog-view.js";
+import type { DroppedHeir } from "./inheritance.js";
 import type { TableDef } from "./table.js";
 import type { ViewDef } from "./view.js";
 
@@ -35,13 +36,14 @@ export interface CascadeOutcome {
 /**
  * Drops what depends on relations that are about to be dropped (`what` names them: `table t`, by id), or throws 2BP01
  * when there is anything and the statement does not say CASCADE. With a column id only that column of the relations is
- * dropped.
+ * dropped. `heirs` inherit from them and go in the same way; the caller drops those.
  */
 export function dropDependents(
   editor: CatalogEditor,
   dropped: ReadonlyMap<number, string>,
   cascade: boolean,
   columnId: number | null = null,
+  heirs: readonly DroppedHeir[] = [],
 ): CascadeOutcome {
   const found = new Map<number, { readonly dependent: Dependent; readonly on: string }>();
   const visit = (id: number, on: string, column: number | null): void => {
@@ -53,15 +55,25 @@ export function dropDependents(
     }
   };
   for (const [id, on] of dropped) visit(id, on, columnId);
-  if (found.size === 0) return { notices: [], cleared: [] };
-  const names = [...found.values()].map(({ dependent }) => `${dependent.kind} ${dependent.definition.name}`);
+  for (const { table } of heirs) visit(table.id, `table ${table.name}`, null);
+  // Partitions are part of their table.
+  const inheriting = heirs.filter(({ table }) => table.partitionBound === undefined);
+  const others = [...found.values()].map(({ dependent, on }) => {
+    return { name: `${dependent.kind} ${dependent.definition.name}`, on };
+  });
+  const all = [
+    ...inheriting.map(({ table, parent }) => ({ name: `table ${table.name}`, on: `table ${parent.name}` })),
+    ...others,
+  ];
+  if (all.length === 0) return { notices: [], cleared: [] };
+  const names = all.map(({ name }) => name);
   if (!cascade) {
     const what = dropped.size === 1 ? [...dropped.values()][0]! : "desired object(s)";
     throw sqlError(
       "2BP01",
       `cannot drop ${what} because other objects depend on ${dropped.size === 1 ? "it" : "them"}`,
       {
-        detail: [...found.values()].map(({ on }, i) => `${names[i]} depends on ${on}`).join("\n"),
+        detail: all.map(({ name, on }) => `${name} depends on ${on}`).join("\n"),
         hint: "Use DROP ... CASCADE to drop the dependent objects too.",
       },
     );

@@ -67,5 +67,12 @@ export function checkDef(
   const parts = check.column === null ? [] : [check.column];
   const isGiven = (name: string) => all.some((other) => other.name === name);
   const name = check.name ?? madeUpName(table, parts, "check", (candidate) => taken(candidate) || isGiven(candidate));
-  return { name, sql: check.sql, ...(check.notValid && { notValid: true }) };
+  return {
+    name,
+    sql: check.sql,
+    ...(check.notValid && { notValid: true }),
+    ...(check.inherited && { inherited: check.inherited }),
+    ...(check.local === false && { local: false }),
+    ...(check.noInherit && { noInherit: true }),
+  };
 }

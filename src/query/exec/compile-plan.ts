@@ -7,6 +7,7 @@ import type { SubqueryExpr } from "../expr/expr.js";
 import type { Plan } from "../plan/plan.js";
 import { childrenOf, subqueriesOf, walkPlan } from "../plan/walk.js";
 import { compileAggregate } from "./aggregate.js";
+import { compileAppend } from "./append.js";
 import { type CommonPrograms, compileCommonScan } from "./common-rows.js";
 import { compileDelete } from "./delete.js";
 import { compileDistinct } from "./distinct.js";
@@ -117,6 +118,8 @@ function compileOperator(plan: Plan, opens: readonly Open[], tables: CommonProgr
       return compileDistinct(plan, first);
     case "setop":
       return compileSetOp(plan, first, second);
+    case "append":
+      return compileAppend(plan, opens);
     case "with":
       return compileWith(plan, opens, tables);
     case "commonscan":

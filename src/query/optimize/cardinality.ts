@@ -244,9 +244,23 @@ export class Cardinality {
         const [left, right] = [this.rows(plan.left), this.rows(plan.right)];
         return plan.op === "union" ? left + right : plan.op === "except" ? left : Math.min(left, right);
       }
+      case "append":
+        return this.appendRows(plan);
       default:
         return "input" in plan ? this.rows((plan as { readonly input: Plan }).input) : UNKNOWN_ROWS;
     }
+  }
+
+  /** Columns are known as those of the largest input. */
+  private appendRows(plan: Extract<Plan, { kind: "append" }>): number {
+    const rows = plan.inputs.map((input) => this.rows(input));
+    const total = rows.reduce((sum, count) => sum + count, 0);
+    const largest = plan.inputs[rows.indexOf(Math.max(...rows))];
+    largest?.columns.forEach(({ id }, i) => {
+      const info = this.columns.get(id);
+      if (info !== undefined) this.columns.set(plan.columns[i]!.id, { ...info, tableRows: total });
+    });
+    return total;
   }
 
   private hashJoinRows(plan: Extract<Plan, { kind: "hashjoin" }>, left: number, right: number): number {

@@ -10,7 +10,7 @@
  */
 import { EXPRESSION_COLUMN, type IndexDef, type TableDef } from "../../catalog/table.js";
 import type { ColumnId } from "../expr/expr.js";
-import type { IndexScanPlan, Plan, ScanPlan, SortKey } from "../plan/plan.js";
+import type { AppendPlan, IndexScanPlan, Plan, ScanPlan, SortKey } from "../plan/plan.js";
 import { mapPlan, withChildren } from "../plan/walk.js";
 import { keyColumnIds, keysOfScan } from "./key-conditions.js";
 import type { Rule } from "./rule.js";
@@ -83,9 +83,28 @@ function ordered(plan: Plan, wanted: readonly Wanted[] | null, mayUseIndex: bool
       const joined = withChildren(plan, [left, plan.right]);
       return joined.kind === "hashjoin" ? Object.freeze({ ...joined, keepsLeftOrder: true as const }) : joined;
     }
+    case "append":
+      return merged(plan, wanted, mayUseIndex);
     default:
       return null;
   }
+}
+
+/** Inputs that all come in the order are merged by it. */
+function merged(plan: AppendPlan, wanted: readonly Wanted[], mayUseIndex: boolean): Plan | null {
+  if (plan.mergeKeys !== undefined) return startsWith(plan.mergeKeys, wanted) ? plan : null;
+  const places = wanted.map(({ id }) => plan.columns.findIndex((column) => column.id === id));
+  if (places.includes(-1) || wanted.some(({ id }) => id === plan.tableOid)) return null;
+  const inputs = plan.inputs.map((input) => {
+    const own = wanted.map((key, i) => ({ ...key, id: input.columns[places[i]!]!.id }));
+    return ordered(input, own, mayUseIndex);
+  });
+  if (inputs.includes(null)) return null;
+  const mergeKeys = wanted.map(({ id, descending, nullsFirst }, i): SortKey => {
+    const { type, name } = plan.columns[places[i]!]!;
+    return { expr: { kind: "column", id, type, name }, descending, nullsFirst };
+  });
+  return Object.freeze({ ...plan, inputs: inputs as Plan[], mergeKeys });
 }
 
 /** Rows that are sorted further are sorted by the first keys, too. */

@@ -5,7 +5,7 @@
  */
 import type { ColumnId } from "../expr/expr.js";
 import { columnsOf, isVolatile } from "../expr/walk.js";
-import type { OutputColumn, Plan, ProjectPlan, Returning, SetOpPlan, WindowPlan } from "../plan/plan.js";
+import type { AppendPlan, OutputColumn, Plan, ProjectPlan, Returning, SetOpPlan, WindowPlan } from "../plan/plan.js";
 import { childrenOf, exprsOfPlan, outerColumnsOf, withChildren } from "../plan/walk.js";
 import { type Rule, withColumns } from "./rule.js";
 
@@ -59,6 +59,8 @@ function prune(plan: Plan, needed: Ids): Plan {
       return withChildren(plan, [prune(plan.input, withExprs(plan, needed))]);
     case "setop":
       return pruneSetOp(plan, needed);
+    case "append":
+      return pruneAppend(plan, needed);
     case "commonscan":
       return plan;
     case "recursive":
@@ -177,6 +179,22 @@ function pruneSetOp(plan: SetOpPlan, needed: Ids): Plan {
   const trimmed =
     kept.length === plan.columns.length ? plan : Object.freeze({ ...plan, columns: pick(plan.columns, kept) });
   return withChildren(trimmed, [side(plan.left), side(plan.right)]);
+}
+
+function pruneAppend(plan: AppendPlan, needed: Ids): Plan {
+  const own = plan.tableOid === null ? plan.columns : plan.columns.slice(0, -1);
+  const kept = indexesOf(own, plan.mergeKeys === undefined ? needed : withExprs(plan, needed));
+  const hasOid = plan.tableOid !== null && needed.has(plan.tableOid);
+  const columns = [...pick(own, kept), ...(hasOid ? plan.columns.slice(-1) : [])];
+  const trimmed =
+    columns.length === plan.columns.length
+      ? plan
+      : Object.freeze({ ...plan, columns, tableOid: hasOid ? plan.tableOid : null });
+  const inputs = plan.inputs.map((input) => {
+    const wanted = pick(input.columns, kept);
+    return withColumns(prune(input, idsOf(wanted)), wanted);
+  });
+  return withChildren(trimmed, inputs);
 }
 
 /** The row's key, what finds its index entries, and what RETURNING shows. */

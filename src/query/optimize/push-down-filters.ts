@@ -11,9 +11,10 @@
  * Conditions with volatile functions stay where they are. Ullman, Principles of Database and Knowledge-Base Systems,
  * §11.2, has the equivalences.
  */
+import { OID } from "../../protocol/values.js";
 import type { ColumnId, Expr } from "../expr/expr.js";
 import { andOf, columnsOf, conjuncts, isVolatile, mapExpr, someExpr } from "../expr/walk.js";
-import type { AggregatePlan, JoinPlan, OutputColumn, Plan, ProjectPlan, SetOpPlan } from "../plan/plan.js";
+import type { AggregatePlan, AppendPlan, JoinPlan, OutputColumn, Plan, ProjectPlan, SetOpPlan } from "../plan/plan.js";
 import { childrenOf, withChildren } from "../plan/walk.js";
 import { derivedConditions } from "./derived-conditions.js";
 import { simplifiedJoin } from "./null-rejection.js";
@@ -49,6 +50,8 @@ function push(plan: Plan, conditions: readonly Expr[]): Plan {
       return pushIntoJoin(plan, conditions);
     case "setop":
       return pushIntoSetOp(plan, conditions);
+    case "append":
+      return pushIntoAppend(plan, conditions);
     case "sort":
       return withChildren(plan, [push(plan.input, conditions)]);
     case "with": {
@@ -156,6 +159,27 @@ function pushIntoSetOp(plan: SetOpPlan, conditions: readonly Expr[]): Plan {
     }
   }
   return filtered(withChildren(plan, [push(plan.left, left), push(plan.right, right)]), stay);
+}
+
+/** A condition goes into every input, or stays: what an input's columns and its table's OID are is known there. */
+function pushIntoAppend(plan: AppendPlan, conditions: readonly Expr[]): Plan {
+  const meanings = plan.inputs.map((input, i) => {
+    const meaning = new Map<ColumnId, Expr>();
+    for (const [c, { type, name, id }] of input.columns.entries()) {
+      meaning.set(plan.columns[c]!.id, { kind: "column", id, type, name });
+    }
+    if (plan.tableOid !== null) meaning.set(plan.tableOid, { kind: "const", type: OID, value: plan.oids[i]! });
+    return meaning;
+  });
+  const moved: Expr[][] = plan.inputs.map(() => []);
+  const stay: Expr[] = [];
+  for (const condition of conditions) {
+    const inside = meanings.map((meaning) => substituted(condition, meaning));
+    if (inside.includes(null)) stay.push(condition);
+    else for (const [i, expr] of inside.entries()) moved[i]!.push(expr!);
+  }
+  const inputs = plan.inputs.map((input, i) => push(input, moved[i]!));
+  return filtered(withChildren(plan, inputs), stay);
 }
 
 /** Where conditions may go that stand above a join or in it. */

@@ -209,6 +209,10 @@ function describe(plan: Plan, print: Print): Described {
       return plan.op === "union" && plan.all
         ? titled("Append", "", [])
         : titled(`${plan.op[0]!.toUpperCase()}${plan.op.slice(1)}${plan.all ? " All" : ""}`, "", []);
+    case "append":
+      return plan.mergeKeys === undefined
+        ? titled("Append", ` on ${relation(plan)}`, [])
+        : titled("Merge Append", ` on ${relation(plan)}`, [["Sort Key", printKeys(plan.mergeKeys, print)]]);
     case "with":
       return titled("With", "", [["Tables", plan.tables.map(({ table }) => table.name).join(", ")]]);
     case "commonscan": {

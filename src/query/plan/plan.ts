@@ -33,6 +33,7 @@ export type Plan =
   | LimitPlan
   | DistinctPlan
   | SetOpPlan
+  | AppendPlan
   | InsertPlan
   | UpdatePlan
   | DeletePlan
@@ -222,6 +223,24 @@ export interface SetOpPlan extends Node {
   readonly all: boolean;
   readonly left: Plan;
   readonly right: Plan;
+}
+
+/**
+ * The rows of a table and of those that inherit from it, or of a table's partitions: one input after the other.
+ * Columns go by position: those of each input, then `tableOid`.
+ */
+export interface AppendPlan extends Node {
+  readonly kind: "append";
+  /** The table that the statement names, and what it is called there. */
+  readonly table: TableDef;
+  readonly alias: string;
+  readonly inputs: readonly Plan[];
+  /** OIDs of the tables that the inputs read, parallel to them. */
+  readonly oids: readonly number[];
+  /** The id of an extra last column that holds the OID of the row's table; null: nobody asks. */
+  readonly tableOid: ColumnId | null;
+  /** Set by eliminate-sort: the inputs come in this order, and so do the rows of all of them. */
+  readonly mergeKeys?: readonly SortKey[];
 }
 
 /** RETURNING of a data-modifying node: `exprs` over the table's columns, bound to `rowColumns`. */

@@ -21,6 +21,8 @@ export function childrenOf(plan: Plan): readonly Plan[] {
     case "setop":
     case "recursive":
       return [plan.left, plan.right];
+    case "append":
+      return plan.inputs;
     case "with":
       return [...plan.tables.map((definition) => definition.plan), plan.input];
     default:
@@ -60,6 +62,8 @@ export function withChildren(plan: Plan, children: readonly Plan[]): Plan {
     case "setop":
     case "recursive":
       return Object.freeze({ ...plan, left: children[0]!, right: children[1]! });
+    case "append":
+      return Object.freeze({ ...plan, inputs: children });
     case "filter":
     case "sort":
     case "limit":
@@ -185,6 +189,8 @@ class ExprRewriter {
         };
       case "distinct":
         return { ...plan, on: plan.on && this.all(plan.on) };
+      case "append":
+        return plan.mergeKeys === undefined ? plan : { ...plan, mergeKeys: this.keys(plan.mergeKeys) };
       case "setop":
       case "with":
       case "commonscan":

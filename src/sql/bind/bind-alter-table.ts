@@ -17,7 +17,8 @@ import { boundDefault, defaultSql, draftColumn, finishColumn, isImmutable } from
 import { bindCheck, bindForeignKey, bindKey } from "./bind-constraint.js";
 import { contextOf } from "./bind-context.js";
 import { bindExpr } from "./bind-expr.js";
-import { lookUpTable, scanOf } from "./bind-from.js";
+import { lookUpTable } from "./bind-from.js";
+import { scanOf } from "./bind-scan.js";
 import { bindSequenceOptions } from "./bind-sequence.js";
 import { bindType } from "./bind-type.js";
 import { type Binding, columnExpr } from "./binding.js";

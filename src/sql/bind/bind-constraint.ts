@@ -69,6 +69,7 @@ export function bindCheck(
     sql: storedSql(node.expr),
     column: own ?? (read.length === 1 ? read[0]! : null),
     ...(node.notValid && { notValid: true }),
+    ...(node.noInherit && { noInherit: true }),
   };
 }
 

@@ -144,14 +144,21 @@ class RelationRecorder {
 function usedColumns(plan: Plan): ReadonlyMap<number, ReadonlySet<number>> {
   const read = new Set<number>();
   const scans: Extract<Plan, { kind: "scan" }>[] = [];
+  const appends: Extract<Plan, { kind: "append" }>[] = [];
   const visit = (part: Plan): void => {
     walkPlan(part, (node) => {
       if (node.kind === "scan") scans.push(node);
+      if (node.kind === "append") appends.push(node);
       for (const expr of exprsOfPlan(node)) for (const id of columnsOf(expr)) read.add(id);
       for (const subquery of subqueriesOf(node)) visit(subquery.plan as Plan);
     });
   };
   visit(plan);
+  for (const { columns, inputs } of appends) {
+    for (const [i, column] of columns.entries()) {
+      if (read.has(column.id)) for (const input of inputs) if (i < input.columns.length) read.add(input.columns[i]!.id);
+    }
+  }
   const used = new Map<number, Set<number>>();
   for (const scan of scans) {
     const of = used.get(scan.table.id) ?? new Set();

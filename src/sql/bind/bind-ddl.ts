@@ -24,6 +24,7 @@ import { type ColumnDraft, draftColumn, draftTable, finishColumn, isImmutable } 
 import { bindCheck, bindForeignKey, bindKey, checkIndexable } from "./bind-constraint.js";
 import { bindBoolean, bindExpr } from "./bind-expr.js";
 import { lookUpTable } from "./bind-from.js";
+import { lookUpParents, mergeChecks, mergeColumns } from "./bind-inherits.js";
 import type { Binding } from "./binding.js";
 import { resolveUnknown } from "./coerce.js";
 import { copyTable } from "./copy-table.js";
@@ -52,7 +53,9 @@ export function bindCreateTable(node: CreateTableStatement, binding: Binding): D
     const at = node.columns.findLast((other) => other.name === column.name)?.position ?? position;
     throw sqlError("42701", `column "${column.name}" specified more than once`, { position: at });
   });
-  const table = draftTable(schema, name, drafts);
+  const parents = lookUpParents(node.inherits ?? [], schema, binding);
+  const merged = mergeColumns(parents, drafts);
+  const table = draftTable(schema, name, merged.columns);
   const own = node.columns.flatMap((column) =>
     column.constraints.map((constraint) => ({ constraint, column: column.name })),
   );
@@ -75,17 +78,22 @@ export function bindCreateTable(node: CreateTableStatement, binding: Binding): D
         if (column === null) throw refuse("NOT NULL as a table constraint");
     }
   }
+  const mergedChecks = mergeChecks(parents, checks, name);
   return {
     kind: "create table",
     schema,
     name,
     ifNotExists: node.ifNotExists,
     ...(node.onCommit !== "preserve" && { onCommit: node.onCommit }),
-    columns: drafts.map((draft) => finishColumn(draft, table, binding)),
+    columns: merged.columns.map((draft) => finishColumn(draft, table, binding)),
     primaryKey: primary[0] ?? null,
     uniques,
-    checks,
+    checks: mergedChecks.checks,
     foreignKeys,
+    ...(parents.length > 0 && {
+      parents: parents.map(({ id }) => id),
+      notices: [...merged.notices, ...mergedChecks.notices],
+    }),
     indexes: copies.flatMap((copy) => copy.indexes),
     immutable: node.immutable,
   };

@@ -34,7 +34,7 @@ import {
   caseOf,
 } from "./bind-comparison.js";
 import { type ExprContext, withoutSets } from "./bind-context.js";
-import { bindField, bindRow, bindWholeRow } from "./bind-row.js";
+import { bindField, bindRow, bindWholeRow, rowOfRelation } from "./bind-row.js";
 import { bindSubquery } from "./bind-subquery.js";
 import { bindSubscript } from "./bind-subscript.js";
 import { bindType } from "./bind-type.js";
@@ -49,6 +49,7 @@ import {
   resolveUnknown,
   withPosition,
 } from "./coerce.js";
+import { type ScopeItem, TABLE_OID } from "./scope.js";
 import { isNamedOid, isSystemFunction, namedOid, nameOfOid } from "./system/system-functions.js";
 
 export function bindExpr(node: ExprNode, context: ExprContext): Expr {
@@ -186,10 +187,23 @@ function bindColumn(node: ColumnNode, context: ExprContext): Expr {
     throw error;
   }
   const { expr, item, outer } = found;
-  if (expr.kind !== "column") return expr;
+  if (expr.kind !== "column") return found.name === TABLE_OID ? storedIn(expr, item, context) : expr;
   // A fresh node per reference: messages about grouping need to know where this one stands.
   const name = (outer || scope.items.length > 1) && item.name !== null ? `${item.name}.${found.name}` : found.name;
   return binding.setPosition(Object.freeze({ ...expr, name }), position);
+}
+
+/** A table's OID, which a row that an outer join did not find has none of. */
+function storedIn(oid: Expr, item: ScopeItem, { binding }: ExprContext): Expr {
+  const perhapsMissing = item.columns.every(({ expr }) => expr.kind === "column" && binding.isMissing(expr.id));
+  if (oid.kind !== "const" || !perhapsMissing) return oid;
+  const missing: Expr = Object.freeze({
+    kind: "isnull",
+    type: BOOL,
+    input: rowOfRelation(item, binding),
+    negated: false,
+  });
+  return caseOf(oid.type, [[missing, constant(oid.type, null)]], oid);
 }
 
 /** `x IS [NOT] TRUE`, FALSE or UNKNOWN, which are never NULL themselves. */

@@ -1,11 +1,10 @@
 /** FROM: tables, derived tables, WITH tables and joins, as a plan and as the items that names refer to. */
 import type { TableDef } from "../../catalog/table.js";
 import { sqlError } from "../../protocol/errors.js";
-import { BYTEA } from "../../protocol/values.js";
 import type { Expr } from "../../query/expr/expr.js";
 import { resolveFunction } from "../../query/expr/resolve.js";
 import { shapeColumns, type TableFunction } from "../../query/expr/table-function.js";
-import type { JoinPlan, OutputColumn, Plan, ScanPlan } from "../../query/plan/plan.js";
+import type { JoinPlan, Plan } from "../../query/plan/plan.js";
 import { joinColumns, outerColumnsOf } from "../../query/plan/walk.js";
 import type {
   AliasNode,
@@ -20,20 +19,14 @@ import { applyOperator, logic } from "./bind-comparison.js";
 import { contextOf } from "./bind-context.js";
 import { bindBoolean } from "./bind-expr.js";
 import { bindFunctions } from "./bind-from-function.js";
-import { bindIndexExprs } from "./bind-index-exprs.js";
+import { type FromSource, renamed, rowsOf } from "./bind-scan.js";
 import { bindView, findView } from "./bind-view.js";
 import { bindCommonTable } from "./bind-with.js";
-import { type Binding, columnExpr, PLAIN_QUERY, type Source } from "./binding.js";
+import { type Binding, PLAIN_QUERY, type Source } from "./binding.js";
 import { coerceCommon, commonTypeOf } from "./coerce.js";
 import { firstFound } from "./names.js";
 import { checkAliases, relationOf, Scope, type ScopeColumn, type ScopeItem } from "./scope.js";
 import { findSystemRelation, sequenceRows } from "./system/system-relations.js";
-
-interface FromSource {
-  readonly plan: Plan;
-  /** All relations in it, with those that only a qualifier reaches. */
-  readonly items: readonly ScopeItem[];
-}
 
 /** The items of a FROM list, cross-joined, or null for an empty list; `scope.items` is filled in. */
 export function bindFrom(nodes: readonly FromNode[], scope: Scope, binding: Binding): Plan | null {
@@ -94,7 +87,7 @@ function bindTable(node: FromTable, scope: Scope, binding: Binding): FromSource 
       hint: "Use the REFRESH MATERIALIZED VIEW command.",
     });
   }
-  return scanOf(table, node.alias, false, position, binding);
+  return rowsOf(table, { ...node, rowKey: false }, binding);
 }
 
 /** A relation of the system's, or a sequence; null when the name means a table, or nothing. */
@@ -114,57 +107,6 @@ function systemSource(rows: TableFunction, node: FromTable, binding: Binding): F
   const calls = [{ fn: rows, args: [], shape: rows.returns }];
   const plan: Plan = Object.freeze({ kind: "tablefunction", alias: alias.name, calls, ordinality: false, columns });
   return named({ plan, columns }, alias, node.position);
-}
-
-/** A scan of all columns. `rowKey`: for UPDATE and DELETE, with the row's storage key as the last column. */
-export function scanOf(
-  table: TableDef,
-  alias: AliasNode | null,
-  rowKey: boolean,
-  position: number,
-  binding: Binding,
-): FromSource & { readonly plan: ScanPlan; readonly columns: readonly OutputColumn[] } {
-  const columns = table.columns.map((column) =>
-    binding.newColumn(column.name, column.type, !isNotNull(table, column.id)),
-  );
-  const key = rowKey ? binding.newColumn("row key", BYTEA, false) : null;
-  const name = alias?.name ?? table.name;
-  const indexExprs = bindIndexExprs(table, columns, binding);
-  const plan: ScanPlan = Object.freeze({
-    kind: "scan",
-    table,
-    alias: name,
-    source: table.columns.map((column) => column.id),
-    filter: null,
-    reverse: false,
-    rowKey: key?.id ?? null,
-    ...(indexExprs !== null && { indexExprs }),
-    columns: key === null ? columns : [...columns, key],
-  });
-  const item: ScopeItem = {
-    name,
-    schema: alias === null ? table.schema : null,
-    columns: renamed(columns, alias, position),
-    table,
-    unqualified: true,
-    qualifiable: true,
-  };
-  return { plan, items: [item], columns };
-}
-
-function isNotNull(table: TableDef, columnId: number): boolean {
-  const column = table.columns.find(({ id }) => id === columnId)!;
-  return column.notNull || (table.primaryKey?.includes(columnId) ?? false);
-}
-
-/** Columns under the names that an alias list gives to the first of them. */
-function renamed(columns: readonly OutputColumn[], alias: AliasNode | null, position: number): ScopeColumn[] {
-  const names = alias?.columns ?? [];
-  if (names.length > columns.length) {
-    const message = `table "${alias!.name}" has ${columns.length} columns available but ${names.length} columns specified`;
-    throw sqlError("42P10", message, { position });
-  }
-  return columns.map((column, i) => ({ name: names[i] ?? column.name, expr: columnExpr(column) }));
 }
 
 function named(source: Source, alias: AliasNode | null, position: number): FromSource {

@@ -1,7 +1,10 @@
 /** A row of a table as names refer to it, whatever plan gives it. */
 import type { TableDef } from "../../catalog/table.js";
+import { OID } from "../../protocol/values.js";
+import { oidOfId } from "../../query/expr/types.js";
 import type { OutputColumn } from "../../query/plan/plan.js";
 import { columnExpr } from "./binding.js";
+import { constant } from "./coerce.js";
 import type { ScopeItem } from "./scope.js";
 
 export function itemOf(table: TableDef, name: string, columns: readonly OutputColumn[]): ScopeItem {
@@ -10,6 +13,7 @@ export function itemOf(table: TableDef, name: string, columns: readonly OutputCo
     schema: name === table.name ? table.schema : null,
     columns: columns.map((column) => ({ name: column.name, expr: columnExpr(column) })),
     table,
+    tableOid: constant(OID, oidOfId(table.id)),
     unqualified: true,
     qualifiable: true,
   };

@@ -25,6 +25,8 @@ export interface ScopeItem {
   readonly columns: readonly ScopeColumn[];
   /** Set for a table as it is stored: primary keys make other columns depend on them. */
   readonly table: TableDef | null;
+  /** Set for a table: the OID of the one that the row is stored in. Found by its name, but no part of `*`. */
+  readonly tableOid?: Expr;
   /** Whether its columns may be named without a qualifier, and come with `*`. */
   readonly unqualified: boolean;
   /** Whether it may be named as a qualifier. */
@@ -51,6 +53,9 @@ export interface CommonTable {
   /** Of a recursive table, once its first query is bound: the rows of the last step. */
   working: { readonly table: PlanTable; readonly columns: readonly OutputColumn[] } | null;
 }
+
+/** The name of a table's one system column. */
+export const TABLE_OID = "tableoid";
 
 export class Scope {
   items: readonly ScopeItem[] = [];
@@ -95,7 +100,15 @@ export class Scope {
         found = { ...column, item };
       }
     }
-    return found;
+    return found ?? (name === TABLE_OID ? this.systemColumn(node) : null);
+  }
+
+  /** `tableoid` of the one table in this query. */
+  private systemColumn({ position }: ColumnNode) {
+    const items = this.items.filter((item) => item.tableOid !== undefined && item.qualifiable);
+    if (items.length > 1) throw sqlError("42702", `column reference "${TABLE_OID}" is ambiguous`, { position });
+    const [item] = items;
+    return item === undefined ? null : { name: TABLE_OID, expr: item.tableOid!, item };
   }
 
   private qualified(qualifier: readonly string[], name: string, position: number) {
@@ -104,6 +117,9 @@ export class Scope {
     const columns = item.columns.filter((column) => column.name === name);
     if (columns.length > 1) throw sqlError("42702", `column reference "${name}" is ambiguous`, { position });
     const column = columns[0];
+    if (column === undefined && name === TABLE_OID && item.tableOid !== undefined) {
+      return { name, expr: item.tableOid, item };
+    }
     if (column === undefined) throw sqlError("42703", `column ${item.name}.${name} does not exist`, { position });
     return { ...column, item };
   }

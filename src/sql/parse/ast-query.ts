@@ -8,6 +8,8 @@
 /** A possibly qualified name: `path` holds its parts, outermost first (`schema.table` → ["schema", "table"]). */
 export interface NameNode {
   readonly path: readonly string[];
+  /** ONLY: without the tables that inherit from it; absent: with them. */
+  readonly only?: true;
   readonly position: number;
 }
 

@@ -250,7 +250,7 @@ export type ConstraintNode = {
   | { readonly kind: "default"; readonly expr: ExprNode }
   | { readonly kind: "identity"; readonly always: boolean; readonly options: readonly OptionNode[] }
   | { readonly kind: "generated"; readonly expr: ExprNode; readonly stored: boolean }
-  | { readonly kind: "check"; readonly expr: ExprNode }
+  | { readonly kind: "check"; readonly expr: ExprNode; readonly noInherit?: true }
   | {
       readonly kind: "primary key" | "unique";
       /** Empty on a column's own constraint. */
@@ -289,6 +289,8 @@ export interface CreateTableStatement {
   readonly constraints: readonly ConstraintNode[];
   /** LIKE table INCLUDING …; the grammar's bit mask of options, and how many columns stand before it. */
   readonly like: readonly { readonly table: NameNode; readonly options: number; readonly after: number }[];
+  /** INHERITS; absent: none. */
+  readonly inherits?: readonly NameNode[];
   /** CREATE IMMUTABLE TABLE. */
   readonly immutable: boolean;
   readonly options: readonly OptionNode[];

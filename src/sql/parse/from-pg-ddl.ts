@@ -179,7 +179,6 @@ export function pathOf(node: Node | undefined): string[] {
 
 function createTable(node: CreateStmt, c: Conversion, position: number): CreateTableStatement {
   const isPartition = node.partbound !== undefined;
-  if (node.inhRelations !== undefined && !isPartition) throw notSupported("table inheritance", position);
   if (node.ofTypename !== undefined) throw notSupported("CREATE TABLE OF", position);
   const columns: ColumnDefNode[] = [];
   const partitionColumns: PartitionColumnNode[] = [];
@@ -204,6 +203,7 @@ function createTable(node: CreateStmt, c: Conversion, position: number): CreateT
     columns,
     constraints,
     like,
+    ...(node.inhRelations !== undefined && !isPartition && { inherits: relations(node.inhRelations, c) }),
     immutable: options.some(({ name }) => name === IMMUTABLE_TABLE),
     options: options.filter(({ name }) => name !== IMMUTABLE_TABLE),
     onCommit: onCommit(node.oncommit),
@@ -286,7 +286,12 @@ export function constraint(node: Constraint, c: Conversion): ConstraintNode {
     case "CONSTR_GENERATED":
       return { ...shared, kind: "generated", expr: c.expr(node.raw_expr!), stored: node.generated_kind !== "v" };
     case "CONSTR_CHECK":
-      return { ...shared, kind: "check", expr: c.expr(node.raw_expr!) };
+      return {
+        ...shared,
+        kind: "check",
+        expr: c.expr(node.raw_expr!),
+        ...(node.is_no_inherit && { noInherit: true }),
+      };
     case "CONSTR_PRIMARY":
     case "CONSTR_UNIQUE":
       return {

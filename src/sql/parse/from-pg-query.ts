@@ -186,7 +186,7 @@ function fromTable(node: RangeVar, c: Conversion): FromTable {
 
 export function relationName(node: RangeVar, c: Conversion): NameNode {
   const path = [node.catalogname, node.schemaname, node.relname].filter((part) => part !== undefined && part !== "");
-  return { path: path as string[], position: c.position(node.location) };
+  return { path: path as string[], ...(!node.inh && { only: true }), position: c.position(node.location) };
 }
 
 export function convertAlias(alias: Alias | undefined): AliasNode | null {

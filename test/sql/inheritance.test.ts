@@ -1,0 +1,82 @@
+/** Tables that inherit from others: what they take over, and what statements on the parent read and change. */
+import { test } from "tap";
+import { checkStatements } from "./run-sql.js";
+
+const FAMILY = [
+  ["CREATE TABLE a (aa text, k int PRIMARY KEY)"],
+  ["CREATE TABLE b (bb text) INHERITS (a)"],
+  ["CREATE TABLE c (cc text) INHERITS (a)"],
+  ["CREATE TABLE d (dd text) INHERITS (b, c, a)"],
+  ["INSERT INTO a VALUES ('a', 1), ('aa', 2)"],
+  ["INSERT INTO b VALUES ('b', 3, 'x')"],
+  ["INSERT INTO c VALUES ('c', 4, 'y')"],
+  ["INSERT INTO d (aa, k, dd, cc, bb) VALUES ('d', 5, 'dd', 'cc', 'bb')"],
+] as const;
+
+test("a query on the parent reads its descendants, each once", async (t) => {
+  await checkStatements(t, [
+    ...FAMILY,
+    ["SELECT tableoid::regclass::text, * FROM a", ["a|a|1", "a|aa|2", "b|b|3", "c|c|4", "d|d|5"]],
+    ["SELECT * FROM ONLY a", ["a|1", "aa|2"]],
+    ["SELECT k FROM a* WHERE k > 3", ["4", "5"]],
+    ["SELECT * FROM d", ["d|5|bb|cc|dd"]],
+    ["SELECT p FROM b p", ["(b,3,x)", "(d,5,bb)"]],
+    ["SELECT tableoid::regclass::text, k FROM a WHERE tableoid = 'd'::regclass", ["d|5"]],
+    ["SELECT x, a.tableoid::regclass::text FROM (VALUES (4), (9)) v(x) LEFT JOIN a ON k = x", ["4|c", "9|∅"]],
+    ["SELECT x, c.tableoid::regclass::text FROM (VALUES (4), (9)) v(x) LEFT JOIN ONLY c ON k = x", ["4|c", "9|∅"]],
+    ["SELECT max(k), min(k), count(*) FROM a", ["5|1|5"]],
+    ["SELECT tableoid FROM a, b", '42702 column reference "tableoid" is ambiguous'],
+  ]);
+});
+
+test("rows of a family come in the order of their indexes, merged", async (t) => {
+  await checkStatements(t, [
+    ...FAMILY,
+    ...["b", "c", "d"].map((table) => [`CREATE INDEX ON ${table} (k)`] as const),
+    ["INSERT INTO c SELECT 'c', n FROM generate_series(10, 3000, 2) n"],
+    ["INSERT INTO d (aa, k) SELECT 'd', n FROM generate_series(11, 3000, 2) n"],
+    ["SELECT k FROM a ORDER BY k LIMIT 7", ["1", "2", "3", "4", "5", "10", "11"]],
+    ["SELECT k, tableoid::regclass::text FROM a ORDER BY k DESC LIMIT 2", ["3000|c", "2999|d"]],
+    ["SELECT count(*) FROM (SELECT k, lag(k) OVER (ORDER BY k) AS before FROM a) s WHERE k <= before", ["0"]],
+  ]);
+});
+
+test("columns of several parents and of the table itself are merged", async (t) => {
+  await checkStatements(t, [
+    ["CREATE TABLE p1 (a int NOT NULL DEFAULT 1, b text, CHECK (a > 0))"],
+    ["CREATE TABLE p2 (c int, b text, a int)"],
+    ["CREATE TABLE h (x int, b text DEFAULT 'own', a int) INHERITS (p1, p2)"],
+    ["INSERT INTO h (c, x) VALUES (7, 8)"],
+    ["SELECT * FROM h", ["1|own|7|8"]],
+    ["INSERT INTO h (a) VALUES (0)", '23514 new row for relation "h" violates check constraint "p1_a_check"'],
+    ["INSERT INTO h (a) VALUES (NULL)", '23502 null value in column "a" of relation "h" violates not-null constraint'],
+    ["CREATE TABLE q (b int) INHERITS (p1)", '42804 column "b" has a type conflict'],
+    ["CREATE TABLE p3 (a bigint)"],
+    ["CREATE TABLE q () INHERITS (p1, p3)", '42804 inherited column "a" has a type conflict'],
+    ["CREATE TABLE p4 (a int DEFAULT 2)"],
+    ["CREATE TABLE q () INHERITS (p1, p4)", '42611 column "a" inherits conflicting default values'],
+    ["CREATE TABLE q (a int DEFAULT 3) INHERITS (p1, p4)"],
+    ["CREATE TABLE r () INHERITS (p1, p1)", '42P07 relation "p1" would be inherited from more than once'],
+    [
+      "CREATE TABLE s (CONSTRAINT p1_a_check CHECK (a > 1)) INHERITS (p1)",
+      '42710 constraint "p1_a_check" for relation "s" already exists',
+    ],
+    ["CREATE TABLE n (a int, CHECK (a > 5) NO INHERIT)"],
+    ["CREATE TABLE o () INHERITS (n)"],
+    ["INSERT INTO o VALUES (1)"],
+  ]);
+});
+
+test("DROP TABLE needs CASCADE for tables that inherit", async (t) => {
+  await checkStatements(t, [
+    ...FAMILY,
+    ["CREATE VIEW v AS SELECT dd FROM d"],
+    ["DROP TABLE b", "2BP01 cannot drop table b because other objects depend on it"],
+    ["DROP TABLE a CASCADE"],
+    ["SELECT count(*) FROM pg_class WHERE relname IN ('a', 'b', 'c', 'd', 'v')", ["0"]],
+    ["CREATE TABLE a (x int)"],
+    ["CREATE TABLE b () INHERITS (a)"],
+    ["DROP TABLE b"],
+    ["DROP TABLE a"],
+  ]);
+});
