@@ -1,9 +1,19 @@
 /**
- * Fairness between tenants of one actor: point reads of one tenant, first alone, then while another tenant runs TPC-H
- * Q1, Q9 and Q18 in a loop. Over HTTP; prints p50 and p99 of both. SCALE (default 0.02), SECONDS.
+ * Fairness between tenants of one actor. One tenant (the quiet one) sends point reads at a fixed rate, far below what
+ * the server can do, in rounds: alone, and beside another tenant that
+ *
+ *   reports  runs TPC-H Q1, Q9 and Q18 in a loop
+ *   flood    sends 20 times as many requests, a fifth of them writes
+ *
+ * Latencies are taken from when a request should have been sent (fairness/open-loop.ts). Alone and beside alternate,
+ * so that what else the machine does falls on both. SCALE (default 0.1), ROUNDS, SECONDS, RATE (requests a second of
+ * the quiet tenant, default 250), SCENARIO ("reports", "flood"), SERVER_MAIN (another build's dist/src/main.js).
  */
+import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { type Load, type Measured, measure } from "./load.js";
+import { loadavg } from "node:os";
+import { promisify } from "node:util";
+import type { OpenLoop, OpenLoopResult } from "./fairness/open-loop.js";
 import { post, type Running, startTessera } from "./servers.js";
 import { generate, type Row, TABLES } from "./tpch/generate.js";
 import { suiteFolder } from "./tpch.js";
@@ -12,36 +22,101 @@ const ROWS = 10_000;
 const ROWS_PER_STATEMENT = 200;
 const STATEMENTS_PER_REQUEST = 50;
 const QUERIES = [1, 9, 18];
-const CONNECTIONS = 8;
+const QUIET_CONNECTIONS = 32;
+const FLOOD_CONNECTIONS = 64;
+const FLOOD_FACTOR = 20;
+const FLOOD_WRITES = 0.2;
+const RESULT_BYTES_MAX = 256 * 1024 * 1024;
 
-export async function fairness(_rounds: number, seconds: number): Promise<void> {
-  const suite = suiteFolder();
-  if (suite === null) {
-    console.log("fairness: no TPC-H schema and queries found; name their folder in TPCH_SUITE.");
-    return;
-  }
+/** Keeps the server busy until stopped; tells in words what it did. */
+type Neighbour = () => { stop(): Promise<string> };
+
+export async function fairness(rounds: number, seconds: number): Promise<void> {
+  const rate = Number(process.env.RATE ?? 250);
+  const chosen = process.env.SCENARIO;
   const server = await startTessera({ TESSERA_ACTORS: "1", TESSERA_QUERY_MEMORY_BYTES_MAX: String(2 ** 31) });
   try {
-    const reader = { ...server, token: await tenantToken(server, "reader") };
-    const reporter = { ...server, token: await tenantToken(server, "reporter") };
-    await loadAccounts(reader);
-    await loadTpch(reporter, suite, Number(process.env.SCALE ?? 0.02));
-    const load: Load = {
-      path: "/v1/query/execute",
-      script: "point-read.lua",
-      arguments: ["sql", String(ROWS)],
-      connections: CONNECTIONS,
-      seconds,
-    };
-    await measure(reader, { ...load, seconds: 2 });
-    const alone = await measure(reader, load);
-    const reports = runReports(reporter, suite);
-    const beside = await measure(reader, load);
-    const done = await reports.stop();
-    print(alone, beside, done);
+    const quiet = { ...server, token: await tenantToken(server, "quiet") };
+    await loadAccounts(quiet);
+    await openLoop(quiet, { requestsPerSecond: rate * 4, seconds: 3, connections: QUIET_CONNECTIONS, writes: 0 });
+    const scenarios: [string, () => Promise<Neighbour | null>][] = [
+      ["flood", () => prepareFlood(server, rate, seconds)],
+      ["reports", () => prepareReports(server)],
+    ];
+    for (const [name, prepare] of scenarios) {
+      if (chosen !== undefined && chosen !== name) continue;
+      const neighbour = await prepare();
+      if (neighbour !== null) await measureBeside(quiet, name, neighbour, { rate, rounds, seconds });
+    }
   } finally {
     await server.stop();
   }
+}
+
+interface Extent {
+  readonly rate: number;
+  readonly rounds: number;
+  readonly seconds: number;
+}
+
+async function measureBeside(quiet: Running, name: string, neighbour: Neighbour, extent: Extent): Promise<void> {
+  const load = { requestsPerSecond: extent.rate, seconds: extent.seconds, connections: QUIET_CONNECTIONS, writes: 0 };
+  const alone: OpenLoopResult[] = [];
+  const beside: OpenLoopResult[] = [];
+  const notes: string[] = [];
+  const work = neighbour();
+  notes.push(`once before: ${await work.stop()}`);
+  for (let round = 0; round < extent.rounds; round++) {
+    alone.push(await openLoop(quiet, load));
+    const running = neighbour();
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    beside.push(await openLoop(quiet, load));
+    notes.push(await running.stop());
+  }
+  console.log(
+    `\n${name}: point reads of a quiet tenant at ${extent.rate}/s, ${extent.rounds} rounds of ${extent.seconds} s`,
+  );
+  console.log(
+    `  ${"milliseconds".padEnd(16)} ${["p50", "p99", "p99.9", "max", "sent late"].map((c) => c.padStart(10)).join("")}`,
+  );
+  print("alone", alone);
+  print("beside", beside);
+  const rounded = (results: readonly OpenLoopResult[]): string =>
+    results.map((one) => quantile([...one.latenciesMs].sort(ascending), 0.99).toFixed(1)).join(" ");
+  console.log(`  p99 by round: alone ${rounded(alone)}, beside ${rounded(beside)}`);
+  console.log(`  the neighbour: ${notes.join("; ")}`);
+  console.log(`  load of the machine in the last minute: ${loadavg()[0]!.toFixed(1)}`);
+}
+
+function ascending(a: number, b: number): number {
+  return a - b;
+}
+
+/** Of ascending values. */
+function quantile(sorted: readonly number[], share: number): number {
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
+}
+
+function print(name: string, results: readonly OpenLoopResult[]): void {
+  const all = results.flatMap(({ latenciesMs }) => latenciesMs).sort(ascending);
+  const late = Math.max(...results.map(({ lateMs }) => lateMs));
+  const cells = [quantile(all, 0.5), quantile(all, 0.99), quantile(all, 0.999), all.at(-1)!, late];
+  console.log(`  ${name.padEnd(16)} ${cells.map((cell) => cell.toFixed(2).padStart(10)).join("")}`);
+  const errors = results.reduce((sum, one) => sum + one.errors, 0);
+  if (errors > 0) throw new Error(`${errors} requests of the quiet tenant failed`);
+}
+
+async function openLoop(
+  { url, token }: Running,
+  load: Pick<OpenLoop, "requestsPerSecond" | "seconds" | "connections" | "writes">,
+): Promise<OpenLoopResult> {
+  const { hostname, port } = new URL(url);
+  const argument: OpenLoop = { host: hostname, port: Number(port), token, rows: ROWS, ...load };
+  const script = new URL("./fairness/open-loop.js", import.meta.url).pathname;
+  const { stdout } = await promisify(execFile)(process.execPath, [script, JSON.stringify(argument)], {
+    maxBuffer: RESULT_BYTES_MAX,
+  });
+  return JSON.parse(stdout) as OpenLoopResult;
 }
 
 async function tenantToken({ url, token }: Running, id: string): Promise<string> {
@@ -59,6 +134,34 @@ async function loadAccounts({ url, token }: Running): Promise<void> {
     const rows = Array.from({ length: 1000 }, (_, i) => `(${from + i}, 'name of ${from + i}', ${(from + i) % 1000})`);
     await execute(`INSERT INTO accounts VALUES ${rows.join(", ")}`);
   }
+}
+
+async function prepareFlood(server: Running, rate: number, seconds: number): Promise<Neighbour> {
+  const hot = { ...server, token: await tenantToken(server, "hot") };
+  await loadAccounts(hot);
+  return () => {
+    // Longer than the quiet tenant's requests, which begin a little later.
+    const load = { requestsPerSecond: rate * FLOOD_FACTOR, seconds: seconds + 1.5, connections: FLOOD_CONNECTIONS };
+    const running = openLoop(hot, { ...load, writes: FLOOD_WRITES });
+    return {
+      stop: async () => {
+        const { latenciesMs, errors } = await running;
+        const p99 = quantile([...latenciesMs].sort(ascending), 0.99).toFixed(0);
+        return `${latenciesMs.length} requests (${errors} refused, p99 ${p99} ms)`;
+      },
+    };
+  };
+}
+
+async function prepareReports(server: Running): Promise<Neighbour | null> {
+  const suite = suiteFolder();
+  if (suite === null) {
+    console.log("fairness: no TPC-H schema and queries found; name their folder in TPCH_SUITE.");
+    return null;
+  }
+  const reporter = { ...server, token: await tenantToken(server, "reporter") };
+  await loadTpch(reporter, suite, Number(process.env.SCALE ?? 0.1));
+  return () => runReports(reporter, suite);
 }
 
 async function loadTpch({ url, token }: Running, suite: string, scale: number): Promise<void> {
@@ -86,8 +189,8 @@ function insertOf(table: string, rows: readonly Row[]): { sql: string; parameter
   return { sql: `INSERT INTO ${table} VALUES ${tuples.join(",")}`, parameters: rows.flat() };
 }
 
-/** Runs the queries round and round until stopped; tells how many it ran and how long one took. */
-function runReports({ url, token }: Running, suite: string): { stop(): Promise<{ count: number; meanMs: number }> } {
+/** Runs the queries round and round until stopped, at least each once. */
+function runReports({ url, token }: Running, suite: string): ReturnType<Neighbour> {
   const texts = QUERIES.map((number) =>
     readFileSync(`${suite}/queries/q${String(number).padStart(2, "0")}.sql`, "utf8"),
   );
@@ -95,7 +198,7 @@ function runReports({ url, token }: Running, suite: string): { stop(): Promise<{
   let count = 0;
   let totalMs = 0;
   const loop = (async () => {
-    for (let i = 0; !stopped; i++) {
+    for (let i = 0; !stopped || i < texts.length; i++) {
       const started = performance.now();
       await post(`${url}/v1/query/execute`, { sql: texts[i % texts.length]!.trim().replace(/;$/, "") }, token);
       totalMs += performance.now() - started;
@@ -106,22 +209,7 @@ function runReports({ url, token }: Running, suite: string): { stop(): Promise<{
     stop: async () => {
       stopped = true;
       await loop;
-      return { count, meanMs: totalMs / count };
+      return `${count} reports, ${(totalMs / count).toFixed(0)} ms each`;
     },
   };
-}
-
-function print(alone: Measured, beside: Measured, reports: { count: number; meanMs: number }): void {
-  console.log(`\npoint reads of one tenant, ${CONNECTIONS} connections, one actor`);
-  const row = (name: string, m: Measured): void => {
-    const cells = [m.requestsPerSecond.toFixed(0), m.p50Ms.toFixed(2), m.p99Ms.toFixed(2)].map((cell) =>
-      cell.padStart(10),
-    );
-    console.log(`  ${name.padEnd(34)} ${cells.join(" ")}`);
-  };
-  console.log(`  ${"".padEnd(34)} ${["requests/s", "p50 ms", "p99 ms"].map((cell) => cell.padStart(10)).join(" ")}`);
-  row("alone", alone);
-  row("beside another tenant's reports", beside);
-  console.log(`  reports run meanwhile: ${reports.count}, ${reports.meanMs.toFixed(0)} ms each`);
-  if (alone.errors + beside.errors > 0) throw new Error(`${alone.errors + beside.errors} requests failed`);
 }

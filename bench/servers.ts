@@ -19,7 +19,9 @@ const PASSWORD = "bench-password";
 
 export async function startTessera(environment: Record<string, string> = {}): Promise<Running> {
   const directory = mkdtempSync(join(tmpdir(), "tessera-bench-"));
-  const child = spawn(process.execPath, [join(ROOT, "dist/src/main.js"), "serve"], {
+  // SERVER_MAIN: another build, to be compared with this one.
+  const main = process.env.SERVER_MAIN ?? join(ROOT, "dist/src/main.js");
+  const child = spawn(process.execPath, [main, "serve"], {
     env: {
       ...process.env,
       TESSERA_PORT: "0",

@@ -1,12 +1,13 @@
 /**
  * One actor: the single writer of its partitions, on a thread of its own. The life of a request here:
  *
- *  1. A buffer of frames arrives; `accept` takes each request in turn.
+ *  1. A buffer of frames arrives; `accept` gives each request to the scheduler, which calls `begin` when it is its
+ *     tenant's turn: at once, unless others are at work.
  *  2. Its body is decoded and checked (validate.ts); an Idempotency-Key is claimed (idempotency.ts).
  *  3. The endpoint's handler runs (handlers/). SQL goes through session.ts. Most handlers end at once; a long
  *     statement gives way after its slice and goes on in a later turn (scheduler.ts).
  *  4. The answer passes the partition's gate (output-gate.ts): a reply that has seen a commit waits for its fsync.
- *  5. At the end of the turn every shard that was written to is flushed: one log write, one engine batch, one fsync
+ *  5. At the end of the turn (`turn`) every shard that was written to is flushed: one log write, one engine batch, one fsync
  *     for all commits of the turn; and all replies that may leave go back in one buffer.
  *
  * workers/actor.ts makes it, gives it the port and owns the thread.
@@ -41,7 +42,7 @@ import type { Partition } from "./partition.js";
 import { renewStatistics } from "./renew-statistics.js";
 import { type Answer, envelopeJson, envelopeMsgpack, errorHeaders, errorJson, errorMsgpack } from "./reply.js";
 import { Request } from "./request.js";
-import { Scheduler } from "./scheduler.js";
+import { Scheduler, type Work } from "./scheduler.js";
 import { compileValidator, hashRequest, type Validate } from "./validate.js";
 
 /** The tenant number under which the directory's own requests are scheduled and gated. */
@@ -70,7 +71,7 @@ export interface ActorSurroundings {
 export class Actor {
   private readonly partitions = new Map<number, Partition>();
   private readonly routes: (Route | null)[] = [];
-  private readonly scheduler = new Scheduler();
+  private readonly scheduler: Scheduler;
   private readonly replies = new ReplyWriter();
   private readonly idempotency: Idempotency;
   /** For all partitions together, as is `spill`. */
@@ -80,7 +81,13 @@ export class Actor {
   private readonly running = new Map<number, Request>();
   private readonly unflushed = new Set<Partition>();
   private directory: Directory | null = null;
-  private turnEndArmed = false;
+  private turnArmed = false;
+  /** Requests ran in this turn already, when their frames arrived. */
+  private ranOnArrival = false;
+  /** Something waits for the scheduler's next run. */
+  private workWaits = false;
+  /** Ids of requests that were cancelled before they began. */
+  private readonly cancelledEarly = new Set<number>();
   private closing: (() => void) | null = null;
   private requests = 0;
   private answersSweptMs = Date.now();
@@ -96,6 +103,15 @@ export class Actor {
     this.segments = new SegmentCache(columnSegmentBytes);
     const directory = join(settings.dataDirectory, `spill-${settings.actor}`);
     this.spill = spillBytesMax > 0 ? new SpillArea(directory, spillBytesMax) : null;
+    const { requestsRunningPerTenantMax, requestsWaitingPerTenantMax } = settings.config.limits;
+    this.scheduler = new Scheduler({
+      wake: () => {
+        this.workWaits = true;
+        this.armTurn();
+      },
+      runningPerTenantMax: requestsRunningPerTenantMax,
+      waitingPerTenantMax: requestsWaitingPerTenantMax,
+    });
     this.idempotency = new Idempotency(settings.config.idempotency.windowHours * 3_600_000);
     this.sweeper = setInterval(() => this.sweep(), SWEEP_INTERVAL_MS).unref();
   }
@@ -160,7 +176,10 @@ export class Actor {
   receive(message: ArrayBuffer | ToActor): void {
     if (message instanceof ArrayBuffer) {
       readRequests(message, (frame) => this.accept(frame));
-      this.armTurnEnd();
+      // At once, unless this turn has had its share already; what is left is for the next ones.
+      if (!this.ranOnArrival) this.work();
+      this.ranOnArrival = true;
+      this.armTurn();
       return;
     }
     switch (message.kind) {
@@ -192,21 +211,41 @@ export class Actor {
     if (frame.code === CANCEL_CODE) {
       const request = this.running.get(frame.id);
       if (request !== undefined) request.cancelled = true;
+      else if (this.scheduler.waiting > 0) this.cancelledEarly.add(frame.id);
       return;
     }
     this.requests++;
-    this.scheduler.startSlice();
     const route = this.routes[frame.code]!;
-    const partition = this.partitions.get(frame.partition)!;
-    const tenant = partition.tenant(route.endpoint.home === "directory" ? DIRECTORY_TENANT : frame.tenant);
-    const request = new Request(frame, route.endpoint, partition, tenant, this.scheduler);
+    const tenant = route.endpoint.home === "directory" ? DIRECTORY_TENANT : frame.tenant;
+    const work: Work = { usedMs: 0 };
     try {
+      this.scheduler.submit(tenant, work, () => this.begin(frame, route, tenant, work));
+    } catch (error) {
+      this.fail(this.requestOf(frame, route, tenant, work), error);
+    }
+  }
+
+  private requestOf(frame: RequestFrame, { endpoint }: Route, tenant: number, work: Work): Request {
+    const partition = this.partitions.get(frame.partition)!;
+    return new Request(frame, endpoint, partition, partition.tenant(tenant), this.scheduler, work);
+  }
+
+  /** It is the request's turn; answers whether it has ended. */
+  private begin(frame: RequestFrame, route: Route, tenant: number, work: Work): boolean {
+    const request = this.requestOf(frame, route, tenant, work);
+    try {
+      if (this.cancelledEarly.size > 0) request.cancelled = this.cancelledEarly.delete(frame.id);
+      request.checkpoint();
       const answer = this.handle(route, request, frame);
-      if (answer instanceof Promise) this.finishLater(request, answer);
-      else this.finish(request, answer);
+      if (answer instanceof Promise) {
+        this.finishLater(request, answer);
+        return false;
+      }
+      this.finish(request, answer);
     } catch (error) {
       this.fail(request, error);
     }
+    return true;
   }
 
   private handle(route: Route, request: Request, frame: RequestFrame): Answer | Promise<Answer> {
@@ -261,7 +300,8 @@ export class Actor {
       .catch((error: unknown) => this.fail(request, error))
       .finally(() => {
         this.running.delete(request.id);
-        this.armTurnEnd();
+        this.scheduler.ended(request.tenant.number, request.work);
+        this.armTurn();
       });
   }
 
@@ -314,34 +354,46 @@ export class Actor {
 
   private wrote(partition: Partition): void {
     this.unflushed.add(partition);
-    this.armTurnEnd();
+    this.armTurn();
   }
 
   private durable(number: number, sequence: number): void {
     this.partitions.get(number)?.gate.open(sequence);
-    this.armTurnEnd();
+    this.armTurn();
   }
 
-  private armTurnEnd(): void {
-    if (this.turnEndArmed) return;
-    this.turnEndArmed = true;
-    setImmediate(this.endTurn);
+  private armTurn(): void {
+    if (this.turnArmed) return;
+    this.turnArmed = true;
+    setImmediate(this.turn);
   }
 
-  private readonly endTurn = (): void => {
-    this.turnEndArmed = false;
-    for (const partition of this.unflushed) partition.shard.flush();
+  /** One turn of the loop: some work, unless it was done when it arrived, and then what it leaves behind. */
+  private readonly turn = (): void => {
+    this.turnArmed = false;
+    if (!this.ranOnArrival) this.work();
+    this.ranOnArrival = false;
+    if (this.cancelledEarly.size > 0 && this.scheduler.waiting === 0) this.cancelledEarly.clear();
+    for (const partition of this.unflushed) partition.flush(this.charge);
     this.unflushed.clear();
     if (!this.replies.empty) this.output.frames(this.replies.take());
     this.closing?.();
+    if (this.workWaits) this.armTurn();
   };
+
+  private work(): void {
+    this.workWaits = false;
+    if (this.scheduler.run()) this.workWaits = true;
+  }
+
+  private readonly charge = (tenant: number, ms: number): void => this.scheduler.charge(tenant, ms);
 
   private undone(partition: Partition, first: number, error: DbError): void {
     partition.undo(first, error);
     // Changes of accounts may have been announced that never came to be.
     if (partition.number === 0)
       this.output.control({ kind: "identity-changed", change: { kind: "all", version: first - 1 } });
-    this.armTurnEnd();
+    this.armTurn();
   }
 
   /** Ends transactions past their deadline and, less often, deletes kept answers past their window. */
@@ -380,6 +432,7 @@ export class Actor {
       requests: this.requests,
       running: this.running.size,
       waiting: this.scheduler.waiting,
+      ...this.scheduler.metrics,
       heapBytes: process.memoryUsage().heapUsed,
       eventLoopUtilization: performance.eventLoopUtilization().utilization,
       partitions: partitions.map((partition) => partition.metrics),
@@ -392,9 +445,9 @@ export class Actor {
     await new Promise<void>((resolve) => {
       this.closing = () => {
         const waiting = [...this.partitions.values()].some((partition) => partition.gate.waiting > 0);
-        if (this.running.size === 0 && !waiting && this.unflushed.size === 0) resolve();
+        if (this.running.size === 0 && this.scheduler.waiting === 0 && !waiting && this.unflushed.size === 0) resolve();
       };
-      this.armTurnEnd();
+      this.armTurn();
     });
     await this.renewal;
     for (const partition of this.partitions.values()) await partition.close();

@@ -26,6 +26,8 @@ export class Partition implements TenantHost {
   sequences: Sequences;
   private readonly tenants = new Map<number, Tenant>();
   private uses = 0;
+  /** Commits since the last flush by tenant number. */
+  private readonly writers = new Map<number, number>();
   /** Open transactions by tenant number. */
   private readonly transactions = new Map<number, InteractiveTransactions>();
 
@@ -34,7 +36,7 @@ export class Partition implements TenantHost {
     readonly shard: Shard,
     readonly config: Config,
     /** Asks the mailbox to flush the shard at the end of this turn. */
-    readonly wroteSomething: () => void,
+    private readonly flushSoon: () => void,
     /** Shared by the partitions of an actor. */
     readonly segments = new SegmentCache(config.storage.columnSegmentBytes),
     /** Likewise; null: statements must fit into their memory. */
@@ -54,6 +56,22 @@ export class Partition implements TenantHost {
     }
     tenant.lastUse = ++this.uses;
     return tenant;
+  }
+
+  wroteSomething(tenant: number): void {
+    this.writers.set(tenant, (this.writers.get(tenant) ?? 0) + 1);
+    this.flushSoon();
+  }
+
+  /** Flushes the shard; `charge` is told which tenants' time that was, by their shares of the commits. */
+  flush(charge: (tenant: number, ms: number) => void): void {
+    const started = performance.now();
+    this.shard.flush();
+    const tookMs = performance.now() - started;
+    let commits = 0;
+    for (const count of this.writers.values()) commits += count;
+    for (const [tenant, count] of this.writers) charge(tenant, (tookMs * count) / commits);
+    this.writers.clear();
   }
 
   /**
@@ -147,7 +165,7 @@ export class Partition implements TenantHost {
   private freshSequences(): Sequences {
     return createSequences(() => {
       // A reserved block is written even when the statement that asked for it writes nothing.
-      this.wroteSomething();
+      this.flushSoon();
       return this.shard.begin();
     });
   }

@@ -10,6 +10,7 @@ import type { Tenant } from "./tenant.js";
 /** Reads in one transaction, which holds back no other, and writes what it found in another, short one. */
 export async function renewStatistics(tenant: Tenant, scheduler: Scheduler, isClosing: () => boolean): Promise<void> {
   const { shard } = tenant.partition;
+  const turns = { usedMs: 0 };
   for (const id of tenant.statistics.takeDue()) {
     const reading = shard.begin({ readOnly: true, isolation: "repeatable read" });
     try {
@@ -25,7 +26,7 @@ export async function renewStatistics(tenant: Tenant, scheduler: Scheduler, isCl
           if (isClosing()) throw new DbError("cancelled");
         },
         shouldYield: () => scheduler.shouldYield(),
-        yieldTurn: () => scheduler.yieldTurn(tenant.number),
+        yieldTurn: () => scheduler.yieldTurn(tenant.number, turns),
       };
       const statistics = await analyzeTable(work, table);
       const writing = shard.begin({ isolation: "read committed" });

@@ -9,7 +9,7 @@ import type { Transaction } from "../storage/store.js";
 import type { InteractiveTransactions } from "./interactive-transactions.js";
 import type { Partition } from "./partition.js";
 import type { Answer } from "./reply.js";
-import type { Scheduler } from "./scheduler.js";
+import type { Scheduler, Work } from "./scheduler.js";
 import type { Tenant } from "./tenant.js";
 
 export class Request {
@@ -32,6 +32,8 @@ export class Request {
     readonly partition: Partition,
     readonly tenant: Tenant,
     private readonly scheduler: Scheduler,
+    /** What the scheduler knows it by. */
+    readonly work: Work,
   ) {
     this.id = frame.id;
     this.requestId = frame.requestId;
@@ -64,7 +66,7 @@ export class Request {
   readonly shouldYield = (): boolean => this.scheduler.shouldYield();
 
   readonly yieldTurn = async (): Promise<void> => {
-    await this.scheduler.yieldTurn(this.tenant.number);
+    await this.scheduler.yieldTurn(this.tenant.number, this.work);
     this.checkpoint();
   };
 

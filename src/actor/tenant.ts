@@ -23,8 +23,8 @@ export interface TenantHost {
   readonly sequences: Sequences;
   readonly segments: SegmentCache;
   readonly spill: SpillArea | null;
-  /** Has the shard flushed at the end of this turn. */
-  wroteSomething(): void;
+  /** Has the shard flushed at the end of this turn, on the tenant's account. */
+  wroteSomething(tenant: number): void;
 }
 
 export class Tenant {
@@ -60,7 +60,7 @@ export class Tenant {
     const { committedSequence } = this.partition.shard;
     if (committedSequence === this.newestCommit) return;
     this.newestCommit = committedSequence;
-    this.partition.wroteSomething();
+    this.partition.wroteSomething(this.number);
   }
 
   commit(tx: Transaction): void {
@@ -75,7 +75,7 @@ export class Tenant {
       throw error;
     }
     this.catalog.settle(tx, this.newestCommit);
-    this.partition.wroteSomething();
+    this.partition.wroteSomething(this.number);
   }
 
   rollback(tx: Transaction): void {

@@ -3,7 +3,12 @@
  * actors' counters are asked for at that moment. Requests count here; server routes render; owns the counters.
  */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
-import type { ActorMetrics, PartitionMetrics } from "../protocol/messages.js";
+import {
+  type ActorMetrics,
+  type Histogram as Counts,
+  type PartitionMetrics,
+  SCHEDULER_BUCKETS_MS,
+} from "../protocol/messages.js";
 import type { ActorPool } from "./actor-pool.js";
 
 const STATUSES = 600;
@@ -71,6 +76,43 @@ interface Sample {
   readonly metricName: string;
   readonly labels: Record<string, string>;
   readonly value: number;
+}
+
+/** A histogram of the actors, as they counted it. */
+class ActorHistogram extends Histogram<"actor"> {
+  private samples: Sample[] = [];
+
+  constructor(
+    readonly of: "slices" | "waits",
+    name: string,
+    help: string,
+    registry: Registry,
+  ) {
+    super({ name, help, registers: [registry] });
+  }
+
+  replace(actors: readonly ActorMetrics[]): void {
+    this.samples = actors.flatMap((one) => this.samplesOf(String(one.actor), one[this.of]));
+  }
+
+  private samplesOf(actor: string, { counts, sumSeconds }: Counts): Sample[] {
+    const { name } = this as unknown as { name: string };
+    let total = 0;
+    const samples: Sample[] = counts.map((count, bucket) => {
+      total += count;
+      const le = bucket < SCHEDULER_BUCKETS_MS.length ? String(SCHEDULER_BUCKETS_MS[bucket]! / 1000) : "+Inf";
+      return { metricName: `${name}_bucket`, labels: { le, actor }, value: total };
+    });
+    samples.push({ metricName: `${name}_sum`, labels: { actor }, value: sumSeconds });
+    samples.push({ metricName: `${name}_count`, labels: { actor }, value: total });
+    return samples;
+  }
+
+  /** The registry asks this for text instead of `get`. */
+  async getForPromString(): Promise<object> {
+    const { name, help } = this as unknown as { name: string; help: string };
+    return { name, help, type: "histogram", values: this.samples, aggregator: "sum" };
+  }
 }
 
 /** A histogram whose buckets are counted elsewhere: prom-client's own is too slow for every request. */
@@ -159,10 +201,16 @@ type Numbers<T> = { [K in keyof T]: T[K] extends number ? K : never }[keyof T];
 
 const ACTOR_COUNTERS: readonly [Numbers<ActorMetrics>, string, string][] = [
   ["requests", "requests_total", "Requests that the actor has taken."],
+  ["sliceOverruns", "slice_overruns_total", "Turns that took twice as long as they should, or longer."],
+];
+const ACTOR_HISTOGRAMS: readonly ["slices" | "waits", string, string][] = [
+  ["slices", "slice_seconds", "Time that a tenant's turn of the actor's loop took."],
+  ["waits", "wait_seconds", "Time that requests and statements waited for their turns."],
 ];
 const ACTOR_GAUGES: readonly [Numbers<ActorMetrics>, string, string][] = [
   ["running", "requests_running", "Requests that did not end at once."],
-  ["waiting", "statements_waiting", "Statements that wait for their next slice."],
+  ["waiting", "statements_waiting", "Requests that wait for their turn, and statements for their next slice."],
+  ["longestSliceSeconds", "slice_seconds_max", "The longest turn since the actor started."],
   ["heapBytes", "heap_bytes", "JavaScript heap of the actor's thread."],
   ["eventLoopUtilization", "event_loop_utilization", "Share of time in which the actor's loop was busy."],
 ];
@@ -196,6 +244,10 @@ function actorMetrics(registry: Registry): (actors: readonly ActorMetrics[]) => 
       metric.reset();
       for (const one of actors) metric.set({ actor: one.actor }, one[field]);
     });
+  }
+  for (const [field, suffix, help] of ACTOR_HISTOGRAMS) {
+    const metric = new ActorHistogram(field, `tessera_actor_${suffix}`, help, registry);
+    set.push((actors) => metric.replace(actors));
   }
   const partitionsOf = (actors: readonly ActorMetrics[]) => actors.flatMap(({ partitions }) => partitions);
   for (const [field, suffix, help] of PARTITION_COUNTERS) {

@@ -113,6 +113,8 @@ export const ConfigSchema = section({
     connectionsMax: count(1, 1_000_000),
     requestsPerPartitionMax: count(1, 1_000_000),
     requestsPerTenantMax: count(1, 1_000_000),
+    requestsRunningPerTenantMax: count(1, 1_000_000),
+    requestsWaitingPerTenantMax: count(1, 1_000_000),
     requestBytesPerPartitionMax: Type.Integer({ minimum: MIB, maximum: TIB }),
     replyBytesPerConnectionMax: Type.Integer({ minimum: 64 * KIB, maximum: 4 * GIB }),
   }),

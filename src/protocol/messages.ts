@@ -48,12 +48,31 @@ export interface PartitionMetrics {
   readonly planCacheMisses: number;
 }
 
-export interface ActorMetrics {
+/** Upper bounds of the scheduler's histograms, milliseconds. */
+export const SCHEDULER_BUCKETS_MS = [0.1, 0.25, 0.5, 1, 1.5, 2, 5, 10, 25, 50, 100, 250, 1000];
+
+/** Counts by bucket (the last one has no upper bound) and the sum of what was counted. */
+export interface Histogram {
+  readonly counts: readonly number[];
+  readonly sumSeconds: number;
+}
+
+export interface SchedulerMetrics {
+  /** Slices that took twice as long as they should, or longer. */
+  readonly sliceOverruns: number;
+  readonly longestSliceSeconds: number;
+  /** How long slices took. */
+  readonly slices: Histogram;
+  /** How long requests and statements waited for their turns. */
+  readonly waits: Histogram;
+}
+
+export interface ActorMetrics extends SchedulerMetrics {
   readonly actor: number;
   readonly requests: number;
   /** Requests that did not end at once. */
   readonly running: number;
-  /** Statements that wait for their next slice. */
+  /** Requests that wait for their turn, and statements for their next slice. */
   readonly waiting: number;
   readonly heapBytes: number;
   readonly eventLoopUtilization: number;

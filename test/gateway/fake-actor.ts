@@ -144,6 +144,10 @@ export class FakeActor implements ActorPort {
       running: 0,
       waiting: 0,
       heapBytes: 1000,
+      sliceOverruns: 0,
+      longestSliceSeconds: 0,
+      slices: { counts: [1, 2], sumSeconds: 0.001 },
+      waits: { counts: [3, 0], sumSeconds: 0.0002 },
       eventLoopUtilization: 0.5,
       partitions: [partition],
     };

@@ -30,6 +30,8 @@ export function gatewayConfig(changes: ConfigChanges = {}): Config {
       connectionsMax: 1000,
       requestsPerPartitionMax: 1000,
       requestsPerTenantMax: 1000,
+      requestsRunningPerTenantMax: 64,
+      requestsWaitingPerTenantMax: 1000,
       requestBytesPerPartitionMax: 64 << 20,
       replyBytesPerConnectionMax: 1 << 20,
       ...changes.limits,
