@@ -8,11 +8,12 @@ import { isTemporarySchema } from "../catalog/schema.js";
 import type { SequenceDef, SequenceNumber } from "../catalog/sequence.js";
 import { sqlError } from "../protocol/errors.js";
 import type { Value } from "../protocol/values.js";
-import type { ExecContext, ExecServices } from "../query/exec/context.js";
+import type { CursorFacts, ExecContext, ExecServices } from "../query/exec/context.js";
 import { runSubquery } from "../query/exec/subquery.js";
 import type { EvalContext, SubqueryExpr } from "../query/expr/expr.js";
 import { idOfOid } from "../query/expr/types.js";
 import type { Transaction } from "../storage/store.js";
+import type { SessionCursors } from "./session-cursors.js";
 import type { Settings } from "./settings.js";
 import type { Tenant } from "./tenant.js";
 
@@ -31,6 +32,7 @@ export interface SessionMemory {
 export class SessionServices implements ExecServices {
   constructor(
     private readonly memory: SessionMemory,
+    private readonly ownCursors: SessionCursors,
     private readonly tx: Transaction,
   ) {}
 
@@ -44,6 +46,10 @@ export class SessionServices implements ExecServices {
 
   searchPath(): readonly string[] {
     return this.memory.searchPath(this.catalogView());
+  }
+
+  cursors(): readonly CursorFacts[] {
+    return this.ownCursors.all();
   }
 
   setting(name: string): string | null {

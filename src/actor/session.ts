@@ -10,6 +10,7 @@ import type { IsolationLevel } from "../sql/parse/ast.js";
 import { parseSql } from "../sql/parse/parse.js";
 import type { Transaction } from "../storage/store.js";
 import type { ShardTransaction } from "../storage/transaction.js";
+import { SessionCursors } from "./session-cursors.js";
 import { SessionNames } from "./session-names.js";
 import type { Settings } from "./settings.js";
 import { type Outcome, textOutcome } from "./sql-result.js";
@@ -38,6 +39,7 @@ const BEFORE_QUERIES: ReadonlySet<string> = new Set(["set", "show", "set constra
 export class Session {
   private readonly names: SessionNames;
   private readonly block: TransactionBlock;
+  private readonly cursors = new SessionCursors();
   private readonly runner: StatementRunner;
 
   constructor(
@@ -46,7 +48,7 @@ export class Session {
   ) {
     this.names = new SessionNames(tenant, options.user, options.isolation ?? "serializable");
     this.block = new TransactionBlock(tenant, this.names, options.readOnly);
-    this.runner = new StatementRunner(tenant, options, this.names, this.block);
+    this.runner = new StatementRunner(tenant, options, this.names, this.block, this.cursors);
   }
 
   get settings(): Settings {
@@ -81,6 +83,7 @@ export class Session {
   commit(commit: (tx: ShardTransaction) => void): void {
     const tx = this.block.open();
     const { failure } = this.block;
+    this.cursors.endTransaction();
     this.block.close(failure !== null);
     if (failure !== null) {
       this.tenant.rollback(tx);
@@ -110,6 +113,7 @@ export class Session {
 
   rollback(): void {
     const tx = this.block.open();
+    this.cursors.endTransaction();
     this.block.close(true);
     this.tenant.rollback(tx);
   }
@@ -123,6 +127,7 @@ export class Session {
   abandon(reason: string): void {
     if (!this.block.isOpen) return;
     this.block.open().abort(new DbError("transaction_aborted", `The transaction was ended: ${reason}.`));
+    this.cursors.endTransaction();
     this.block.close(true);
   }
 
@@ -133,6 +138,7 @@ export class Session {
   /** Also makes a failed transaction usable again. */
   rollbackTo(name: string): void {
     this.block.rollbackTo(name);
+    this.cursors.rollbackTo(this.block.savepointNames.length - 1);
   }
 
   /** Plans the statement, or takes the plan of an earlier run. Used by `prepare` too. */
@@ -212,7 +218,10 @@ export class Session {
       // Below repeatable read each statement has a snapshot of its own.
       if (this.isolation.startsWith("read ")) tx.refresh();
       const plan = this.runner.planFor(run, this.tenant.catalog.view(tx), tx);
-      if (plan.bound.kind === "transaction") return this.control(plan.bound, run, commit);
+      if (plan.bound.kind === "transaction") {
+        const ended = this.control(plan.bound, run, commit);
+        return ended instanceof Promise ? ended.catch(failed) : ended;
+      }
       if (!BEFORE_QUERIES.has(plan.bound.kind)) this.block.modes.query();
       before = tx.savepoint();
       const outcome = this.runner.run(plan, run, tx);
@@ -258,7 +267,7 @@ export class Session {
   }
 
   /** BEGIN and friends as statements: all of them in a batch, savepoints in an interactive transaction. */
-  private control(bound: BoundTransaction, run: StatementRun, commit: Commit): Outcome {
+  private control(bound: BoundTransaction, run: StatementRun, commit: Commit): Outcome | Promise<Outcome> {
     const { action, chain } = bound;
     const name = bound.savepoint ?? "";
     this.requireOwnControl(bound);
@@ -274,7 +283,9 @@ export class Session {
           this.end(chain, () => this.rollback());
           return done("ROLLBACK", [notice]);
         }
-        return this.committed(chain, done("COMMIT"), commit);
+        return this.cursors.isEmpty
+          ? this.committed(chain, done("COMMIT"), commit)
+          : this.cursors.hold(run.request).then(() => this.committed(chain, done("COMMIT"), commit));
       case "rollback":
         this.end(chain, () => this.rollback());
         break;
@@ -283,6 +294,7 @@ export class Session {
         break;
       case "release":
         this.block.release(name);
+        this.cursors.release(this.block.savepointNames.length);
         break;
       case "rollback to":
         this.rollbackTo(name);

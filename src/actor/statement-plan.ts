@@ -10,7 +10,7 @@ import { compilePlan } from "../query/exec/compile-plan.js";
 import type { Program } from "../query/exec/operator.js";
 import { optimize } from "../query/optimize/optimize.js";
 import { bindStatement } from "../sql/bind/bind-statement.js";
-import type { BindEnvironment, BoundStatement } from "../sql/bind/bound-statement.js";
+import type { BindEnvironment, BoundQuery, BoundStatement } from "../sql/bind/bound-statement.js";
 import type { StatementNode } from "../sql/parse/ast.js";
 import { parseSql } from "../sql/parse/parse.js";
 import { type ResultShape, shapeOf } from "./sql-result.js";
@@ -51,6 +51,11 @@ export function planStatement(
   return planNode(statements[0]!.node, params, names, statistics);
 }
 
+function queryOf(bound: BoundStatement): BoundQuery | null {
+  if (bound.kind === "query") return bound;
+  return bound.kind === "explain" || bound.kind === "declare cursor" ? bound.statement : null;
+}
+
 /** Plans one statement of the syntax tree. */
 export function planNode(
   node: StatementNode,
@@ -61,7 +66,7 @@ export function planNode(
   const guesses = params.map(typeOfParameter);
   const bound = bindStatement({ node }, { ...names, parameterTypes: guesses });
   const common = { bound, catalogVersion: names.catalog.version, uses: 0 };
-  const query = bound.kind === "query" ? bound : bound.kind === "explain" ? bound.statement : null;
+  const query = queryOf(bound);
   if (query === null) {
     return { ...common, openParameters: [], parameterTypes: NO_TYPES, program: null, shape: null };
   }

@@ -20,19 +20,23 @@ import { bindTable } from "../sql/bind/bind-table.js";
 import type {
   BoundAnalyze,
   BoundDdlSteps,
+  BoundDeclare,
   BoundDiscard,
   BoundExecute,
   BoundExplain,
+  BoundFetch,
   BoundQuery,
   BoundSetConstraints,
   BoundVerify,
 } from "../sql/bind/bound-statement.js";
 import type { Transaction } from "../storage/store.js";
 import type { ShardTransaction } from "../storage/transaction.js";
+import type { TakeRows } from "./cursor.js";
 import { explainLines } from "./explain-statement.js";
 import { InternalStatements } from "./internal-statements.js";
 import { runDdl } from "./run-ddl.js";
 import { collect, convertParameters } from "./run-program.js";
+import type { SessionCursors } from "./session-cursors.js";
 import type { SessionNames } from "./session-names.js";
 import { SessionServices } from "./session-services.js";
 import { type PlanNode, SessionStatements } from "./session-statements.js";
@@ -90,6 +94,7 @@ export class StatementRunner {
     private readonly identity: Identity,
     private readonly names: SessionNames,
     private readonly block: TransactionBlock,
+    private readonly cursors: SessionCursors,
   ) {
     this.bindTable = (table, tx) => {
       const catalog = tenant.catalog.view(tx);
@@ -132,6 +137,13 @@ export class StatementRunner {
       case "deallocate":
         this.statements.deallocate(bound.name);
         return textOutcome("result", [bound.name === null ? "DEALLOCATE ALL" : "DEALLOCATE"], run.collector);
+      case "declare cursor":
+        return this.declare(plan, bound, run, tx);
+      case "fetch":
+        return this.fetch(bound, run);
+      case "close cursor":
+        this.cursors.close(bound.name);
+        return textOutcome("result", ["CLOSE CURSOR"], run.collector);
       case "discard":
         return this.discard(bound.what, run, tx);
       default:
@@ -166,6 +178,39 @@ export class StatementRunner {
     const args = bindArguments(bound, plan.parameterTypes, env);
     const row = this.internalStatements().runPlan(args, this.contextFor(tx, run.request, []));
     return after(row, ({ rows }) => this.runProgram(plan, run, tx, rows[0]!));
+  }
+
+  private declare(
+    plan: StatementPlan,
+    bound: BoundDeclare,
+    run: StatementRun,
+    tx: ShardTransaction,
+  ): Outcome | Promise<Outcome> {
+    const { block, cursors } = this;
+    if (!block.isOpen && !bound.hold) {
+      throw sqlError("25P01", "DECLARE CURSOR can only be used in transaction blocks");
+    }
+    this.requireRunnable(bound.statement);
+    const context = this.contextFor(tx, cursors.fetcher, convertParameters(plan, run.params));
+    cursors.declare(bound, plan, run.sql, context, block.savepointNames.length);
+    const done = textOutcome("result", ["DECLARE CURSOR"], run.collector);
+    // Alone it is its own transaction, which ends now.
+    return block.isOpen ? done : after(cursors.hold(run.request), () => done);
+  }
+
+  /** No more rows than the client takes at once; the others stay for the next FETCH. */
+  private fetch(bound: BoundFetch, run: StatementRun): Outcome | Promise<Outcome> {
+    const cursor = this.cursors.find(bound.name);
+    const count = bound.isMove ? bound.count : Math.min(bound.count, run.maxRows);
+    const shape = cursor.plan.shape!;
+    const rows = run.collector(shape);
+    const take: TakeRows = bound.isMove ? () => undefined : (batch) => void rows.append(batch, batch.length);
+    const fetched = this.cursors.on(run.request, () => cursor.fetch({ ...bound, count }, take));
+    return after(fetched, (number) =>
+      bound.isMove
+        ? countOutcome(number, run.collector)
+        : rowsOutcome(shape, rows, count < bound.count && number === count, null),
+    );
   }
 
   private runProgram(
@@ -217,7 +262,7 @@ export class StatementRunner {
       checkpoint: request.checkpoint,
       shouldYield: request.shouldYield,
       yieldTurn: request.yieldTurn,
-      services: new SessionServices(this.names, tx),
+      services: new SessionServices(this.names, this.cursors, tx),
       bindTable: this.bindTable,
     });
   }
@@ -326,6 +371,7 @@ export class StatementRunner {
     if (what === "all") {
       this.names.settings.reset();
       this.statements.deallocate(null);
+      this.cursors.close(null);
     }
     if (what === "all" || what === "sequences") this.names.discardSequences();
     if (what === "all" || what === "temp") await dropTemporaries(this.names, tx, run.request);

@@ -26,6 +26,8 @@ export const RECORD_BYTES_MAX = 64 * 1024 * 1024;
 export const TRANSACTION_BYTES_MAX = 256 * 1024 * 1024;
 /** Prepared statements kept per tenant. */
 export const PREPARED_STATEMENTS_MAX = 1000;
+/** Cursors of a session. */
+export const CURSORS_MAX = 100;
 /** Plans kept per actor. */
 export const PLAN_CACHE_ENTRIES_MAX = 2000;
 /** Characters of a new password, at least. */

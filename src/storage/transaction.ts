@@ -68,6 +68,7 @@ export class ShardTransaction implements Transaction {
   #guarded: ReadSet | null = null;
   #guardedFrom = 0;
   #guarding = false;
+  #isHeld = false;
   /** No commit up to here can conflict. */
   #validFrom: number;
   /** Why it is not open any more. */
@@ -103,10 +104,15 @@ export class ShardTransaction implements Transaction {
   refresh(): void {
     this.#checkOpen();
     this.snapshot = this.#host.committedSequence;
-    if (this.dirty || (this.#cursors !== null && this.#cursors.size > 0)) return;
+    if (this.dirty || this.#isHeld || (this.#cursors !== null && this.#cursors.size > 0)) return;
     this.floor = this.#host.appliedSequence;
     this.#validFrom = this.snapshot;
     this.#host.refreshed(this);
+  }
+
+  /** What `frozen` gave stays readable however often the transaction refreshes. */
+  holdSnapshot(): void {
+    this.#isHeld = true;
   }
 
   get(key: Uint8Array): Uint8Array | undefined {
@@ -132,14 +138,14 @@ export class ShardTransaction implements Transaction {
   }
 
   scan(range: KeyRange): Cursor {
-    return this.#scan(range, this.dirty ? this.#orderedWrites() : null);
+    return this.#scan(range, this.dirty ? this.#orderedWrites() : null, this.snapshot);
   }
 
-  #scan(range: KeyRange, writes: OrderedMap<Write> | null): Cursor {
+  #scan(range: KeyRange, writes: OrderedMap<Write> | null, snapshot: number): Cursor {
     this.#checkOpen();
     const { engine, versions } = this.#host;
     const own = writes === null ? null : writeOverlay(writes, range);
-    const recent = versions.size > 0 ? versionOverlay(versions.ordered(), range, this.snapshot) : null;
+    const recent = versions.size > 0 ? versionOverlay(versions.ordered(), range, snapshot) : null;
     const reads = this.#reads ?? this.#guardedNow();
     const read = reads === null ? null : reads.addRange(range);
     this.#cursors ??= new Set();
@@ -152,23 +158,23 @@ export class ShardTransaction implements Transaction {
   }
 
   get seesEngine(): boolean {
-    return !this.dirty && this.#engineIsCurrent();
+    return !this.dirty && this.#engineIsCurrent(this.snapshot);
   }
 
-  #engineIsCurrent(): boolean {
+  #engineIsCurrent(snapshot: number): boolean {
     const { committedSequence, appliedSequence } = this.#host;
-    return this.snapshot === committedSequence && committedSequence === appliedSequence;
+    return snapshot === committedSequence && committedSequence === appliedSequence;
   }
 
   corrections(range: KeyRange, newer: NewerEntries): Corrections {
-    return this.#corrections(range, newer, this.dirty ? this.#orderedWrites() : null);
+    return this.#corrections(range, newer, this.dirty ? this.#orderedWrites() : null, this.snapshot);
   }
 
-  #corrections(range: KeyRange, newer: NewerEntries, writes: OrderedMap<Write> | null): Corrections {
+  #corrections(range: KeyRange, newer: NewerEntries, writes: OrderedMap<Write> | null, snapshot: number): Corrections {
     this.#checkOpen();
     const { versions } = this.#host;
     const own = writes === null ? null : writeOverlay(writes, range);
-    const recent = versions.size > 0 ? versionOverlay(versions.ordered(), range, this.snapshot) : null;
+    const recent = versions.size > 0 ? versionOverlay(versions.ordered(), range, snapshot) : null;
     const beneath = newer.entries.size > 0 ? writeOverlay(newer.entries, range) : null;
     const read = (this.#reads ?? this.#guardedNow())?.addRange(range);
     if (read !== undefined) {
@@ -185,18 +191,19 @@ export class ShardTransaction implements Transaction {
   frozen(): Transaction {
     this.#checkOpen();
     const writes = this.dirty ? this.#orderedWrites().clone() : null;
-    return new FrozenTransaction(this.snapshot, {
+    const { snapshot } = this;
+    return new FrozenTransaction(snapshot, {
       get: (key) => {
         this.#checkOpen();
         const text = keyText(key);
         const write = writes?.get(text);
         if (write !== undefined) return write.value ?? undefined;
-        const found = this.#recent(key, text);
+        const found = this.#recent(key, text, snapshot);
         return found === undefined ? this.#host.engine.get(key) : (found ?? undefined);
       },
-      scan: (range) => this.#scan(range, writes),
-      corrections: (range, newer) => this.#corrections(range, newer, writes),
-      seesEngine: () => writes === null && this.#engineIsCurrent(),
+      scan: (range) => this.#scan(range, writes, snapshot),
+      corrections: (range, newer) => this.#corrections(range, newer, writes, snapshot),
+      seesEngine: () => writes === null && this.#engineIsCurrent(snapshot),
       requireOpen: () => this.#checkOpen(),
     });
   }
@@ -298,16 +305,16 @@ export class ShardTransaction implements Transaction {
       const write = this.#writes.get(text);
       if (write !== undefined) return write.value;
     }
-    return this.#recent(key, text);
+    return this.#recent(key, text, this.snapshot);
   }
 
   /** The same without the transaction's own writes. */
-  #recent(key: Uint8Array, text: string | null): Uint8Array | null | undefined {
+  #recent(key: Uint8Array, text: string | null, snapshot: number): Uint8Array | null | undefined {
     (this.#reads ?? this.#guardedNow())?.addKey(key);
     const { versions } = this.#host;
     if (versions.size === 0) return undefined;
     const entry = versions.find(text ?? keyText(key));
-    return entry === undefined ? undefined : valueAt(entry, this.snapshot);
+    return entry === undefined ? undefined : valueAt(entry, snapshot);
   }
 
   #write(key: Uint8Array, value: Uint8Array | null): void {

@@ -22,11 +22,25 @@ import type { SpillArea } from "./spill/spill-area.js";
 /** The expressions of a table's definition, bound as the transaction sees the catalog. */
 export type BindTable = (table: TableDef, tx: Transaction) => BoundTable;
 
+/** A cursor of the session, as pg_cursors shows it. */
+export interface CursorFacts {
+  readonly canScroll: boolean;
+  readonly options: {
+    readonly name: string;
+    readonly sql: string;
+    readonly hold: boolean;
+    readonly binary: boolean;
+    /** Microseconds since the epoch. */
+    readonly createdAt: number;
+  };
+}
+
 /** What statements ask of the session, beside what expressions do. */
 export interface ExecServices extends EvalServices {
   /** The definitions that the statement's transaction sees. */
   catalogView?(): CatalogView;
   settings?(): readonly (readonly [name: string, value: string])[];
+  cursors?(): readonly CursorFacts[];
   sequencePosition?(sequence: SequenceDef): SequencePosition;
 }
 

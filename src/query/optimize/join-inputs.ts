@@ -8,7 +8,7 @@
 import type { CallExpr, ColumnExpr, ColumnId, Expr } from "../expr/expr.js";
 import { columnsOf, conjuncts, isVolatile } from "../expr/walk.js";
 import type { JoinPlan, Plan } from "../plan/plan.js";
-import { exprsOfPlan, outerColumnsOf, walkPlan } from "../plan/walk.js";
+import { isVolatilePlan, outerColumnsOf } from "../plan/walk.js";
 
 export interface Input {
   readonly plan: Plan;
@@ -32,14 +32,6 @@ export function isReorderable(plan: JoinPlan): boolean {
   // What a lateral side computes anew for each left row must not depend on how often that is.
   if (plan.lateral && isVolatilePlan(plan.right)) return false;
   return plan.condition === null || !isVolatile(plan.condition);
-}
-
-function isVolatilePlan(plan: Plan): boolean {
-  let volatile = false;
-  walkPlan(plan, (node) => {
-    if (exprsOfPlan(node).some(isVolatile)) volatile = true;
-  });
-  return volatile;
 }
 
 interface Parts {

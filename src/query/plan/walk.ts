@@ -3,7 +3,7 @@
  * compiler call it. Like expression rewrites, plan rewrites share every subtree that does not change.
  */
 import type { ColumnId, Expr } from "../expr/expr.js";
-import { columnsOf, mapExpr, walkExpr } from "../expr/walk.js";
+import { columnsOf, isVolatile, mapExpr, walkExpr } from "../expr/walk.js";
 import type { JoinType, OutputColumn, Plan, Returning, SortKey, WindowBound, WindowCall, WindowPlan } from "./plan.js";
 
 /** The inputs of a node, left before right; plans of subqueries in expressions are not among them. */
@@ -351,4 +351,14 @@ export function modifiesData(plan: Plan): boolean {
     else if (subqueriesOf(node).some((subquery) => modifiesData(subquery.plan as Plan))) modifies = true;
   });
   return modifies;
+}
+
+/** Calls a volatile function somewhere, so that another run may give other rows. */
+export function isVolatilePlan(plan: Plan): boolean {
+  let volatile = false;
+  walkPlan(plan, (node) => {
+    volatile ||= exprsOfPlan(node).some(isVolatile);
+    volatile ||= subqueriesOf(node).some((subquery) => isVolatilePlan(subquery.plan as Plan));
+  });
+  return volatile;
 }

@@ -21,6 +21,7 @@ import type {
   StatementNode,
   VerifyStatement,
 } from "../parse/ast.js";
+import type { DeclareCursorStatement } from "../parse/ast-cursor.js";
 import { parseSql } from "../parse/parse.js";
 import { bindAlterTable, bindRename } from "./bind-alter-table.js";
 import { bindCreateTableAs, bindRefresh } from "./bind-create-table-as.js";
@@ -158,6 +159,14 @@ function bindNamespace(node: StatementNode, binding: Binding): BoundStatement | 
     }
     case "execute":
       return { kind: "execute", name: node.name, args: node.args };
+    case "declare cursor":
+      return bindDeclare(node, binding);
+    case "fetch": {
+      const { name, isMove, direction, count } = node;
+      return { kind: "fetch", name, isMove, direction, count };
+    }
+    case "close cursor":
+      return { kind: "close cursor", name: node.name };
     case "deallocate":
       return { kind: "deallocate", name: node.name };
     case "discard":
@@ -281,6 +290,15 @@ function bindExplain(node: ExplainStatement, env: BindEnvironment): BoundStateme
   const costs = !node.options.some(({ name, value }) => name === "costs" && /^(?:false|off|0)$/i.test(String(value)));
   const statement = bindPlanned(node.statement, new Binding(env, bindQuery, bindData));
   return { kind: "explain", statement, analyze, verbose, costs, format };
+}
+
+function bindDeclare(node: DeclareCursorStatement, binding: Binding): BoundStatement {
+  const { name, binary, scroll, hold, query, position } = node;
+  const statement = bindPlanned({ kind: "select", query, position }, binding);
+  if (modifiesData(statement.plan)) {
+    throw sqlError("0A000", "DECLARE CURSOR must not contain data-modifying statements in WITH", { position });
+  }
+  return { kind: "declare cursor", name, binary, scroll, hold, statement };
 }
 
 /** Throws 42809 for a table that is not immutable. */

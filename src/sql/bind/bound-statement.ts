@@ -41,6 +41,9 @@ export type BoundStatement =
   | BoundPrepare
   | BoundExecute
   | BoundDeallocate
+  | BoundDeclare
+  | BoundFetch
+  | BoundCloseCursor
   | BoundDiscard;
 
 export interface BoundQuery {
@@ -166,5 +169,29 @@ export interface BoundExecute {
 
 export interface BoundDeallocate {
   readonly kind: "deallocate";
+  readonly name: string | null;
+}
+
+export interface BoundDeclare {
+  readonly kind: "declare cursor";
+  readonly name: string;
+  readonly binary: boolean;
+  readonly scroll: boolean | null;
+  readonly hold: boolean;
+  readonly statement: BoundQuery;
+}
+
+/** FETCH and MOVE; a count of Infinity is ALL. */
+export interface BoundFetch {
+  readonly kind: "fetch";
+  readonly name: string;
+  readonly isMove: boolean;
+  readonly direction: "forward" | "backward" | "absolute" | "relative";
+  readonly count: number;
+}
+
+/** `name` null: all. */
+export interface BoundCloseCursor {
+  readonly kind: "close cursor";
   readonly name: string | null;
 }

@@ -5,9 +5,8 @@
 import { sqlError } from "../../protocol/errors.js";
 import { SQL_DEPTH_MAX } from "../../protocol/limits.js";
 import type { ColumnId } from "../../query/expr/expr.js";
-import { isVolatile } from "../../query/expr/walk.js";
 import type { CommonTableDefinition, Plan, CommonTable as PlanTable } from "../../query/plan/plan.js";
-import { exprsOfPlan, mapPlan, mapSubqueries, subqueriesOf, walkPlan } from "../../query/plan/walk.js";
+import { isVolatilePlan, mapPlan, mapSubqueries } from "../../query/plan/walk.js";
 import type { CommonTableNode } from "../parse/ast-query.js";
 
 /** A table as it was bound. */
@@ -39,7 +38,7 @@ export class CommonTableRegistry {
       throw sqlError("54001", "statement too complex", { position: node.position });
     }
     const table: PlanTable = Object.freeze({ name: node.name, outer, working: false });
-    const mayMove = !modifies && !recursive && !isChanging(plan);
+    const mayMove = !modifies && !recursive && !isVolatilePlan(plan);
     const bound = { table, plan, modifies, mayMove, materialized: node.materialized, references: 0 };
     this.tables.push(bound);
     return bound;
@@ -80,14 +79,4 @@ export class CommonTableRegistry {
     }));
     return Object.freeze({ kind: "with", tables, input, columns: input.columns });
   }
-}
-
-/** Calls a volatile function somewhere. */
-function isChanging(plan: Plan): boolean {
-  let changing = false;
-  walkPlan(plan, (node) => {
-    changing ||= exprsOfPlan(node).some(isVolatile);
-    changing ||= subqueriesOf(node).some((subquery) => isChanging(subquery.plan as Plan));
-  });
-  return changing;
 }

@@ -104,12 +104,13 @@ WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5) SELE
   },
   transaction: {
     titles: ["BEGIN", "START TRANSACTION", "COMMIT", "ROLLBACK", "SAVEPOINT", "RELEASE", "ROLLBACK TO"],
-    syntax: `BEGIN | START TRANSACTION [ISOLATION LEVEL {READ COMMITTED | REPEATABLE READ | SERIALIZABLE}] [READ ONLY | READ WRITE]
-COMMIT | END
-ROLLBACK | ABORT
+    syntax: `BEGIN | START TRANSACTION [modes]
+COMMIT | END [AND CHAIN]
+ROLLBACK | ABORT [AND CHAIN]
 SAVEPOINT name
 RELEASE [SAVEPOINT] name
-ROLLBACK TO [SAVEPOINT] name`,
+ROLLBACK TO [SAVEPOINT] name
+modes: ISOLATION LEVEL {READ UNCOMMITTED | READ COMMITTED | REPEATABLE READ | SERIALIZABLE}, READ ONLY | READ WRITE, [NOT] DEFERRABLE`,
     description:
       "A transaction within one batch of statements. Over HTTP a transaction of several requests is made by POST /v1/transactions, and requests name its id. A conflict with another transaction ends with SQLSTATE 40001: run it again.",
     example: "BEGIN; SAVEPOINT before; DELETE FROM book; ROLLBACK TO before; COMMIT",
@@ -121,9 +122,31 @@ ROLLBACK TO [SAVEPOINT] name`,
       "Says when DEFERRABLE constraints are checked in this transaction: at its end, or after each statement.",
     example: "BEGIN; SET CONSTRAINTS ALL DEFERRED; COMMIT",
   },
+  "declare cursor": {
+    titles: ["DECLARE"],
+    syntax: "DECLARE name [SCROLL | NO SCROLL] CURSOR [WITH HOLD] FOR query",
+    description:
+      "Makes a cursor: rows of the query are fetched in parts, as the transaction saw them here. It closes with the transaction, or with the session if it was declared WITH HOLD. The cursors of a session share the memory of one statement.",
+    example: "BEGIN; DECLARE titles SCROLL CURSOR FOR SELECT title FROM book ORDER BY title",
+  },
+  fetch: {
+    titles: ["FETCH", "MOVE"],
+    syntax: `{FETCH | MOVE} [direction] [FROM | IN] cursor
+direction: NEXT | PRIOR | FIRST | LAST | ABSOLUTE n | RELATIVE n | n | ALL | FORWARD [n | ALL] | BACKWARD [n | ALL]`,
+    description: "Rows of a cursor; MOVE goes past them without giving them. A FETCH gives at most max_rows rows.",
+    example: "FETCH 10 FROM titles; MOVE FIRST FROM titles",
+  },
+  "close cursor": {
+    titles: ["CLOSE"],
+    syntax: "CLOSE {cursor | ALL}",
+    description: "Closes a cursor before its transaction ends.",
+    example: "CLOSE titles; COMMIT",
+  },
   set: {
-    titles: ["SET", "RESET"],
+    titles: ["SET", "RESET", "SET TRANSACTION", "SET SESSION CHARACTERISTICS"],
     syntax: `SET [SESSION | LOCAL] name {= | TO} value
+SET TRANSACTION modes
+SET SESSION CHARACTERISTICS AS TRANSACTION modes
 RESET {name | ALL}`,
     description:
       "Changes a setting of the session, with LOCAL for the transaction. Names with a dot are your own and hold any text.",

@@ -2,6 +2,7 @@
  * The syntax tree of SQL, part two: statements (expressions and queries are in `ast-query.ts`). Made by `parse.ts`,
  * read by `sql/bind` and by the session, which runs transaction control itself.
  */
+import type { CursorStatement } from "./ast-cursor.js";
 import type { PartitionBoundNode, PartitionByNode } from "./ast-partition.js";
 import type {
   AliasNode,
@@ -54,6 +55,7 @@ export type StatementNode =
   | PrepareStatement
   | ExecuteStatement
   | DeallocateStatement
+  | CursorStatement
   | SetConstraintsStatement
   | VerifyStatement
   | ListStatement;

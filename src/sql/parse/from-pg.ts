@@ -35,6 +35,7 @@ import type {
 import type { TargetNode } from "./ast-query.js";
 import { Conversion, type NodeOf, notSupported, only, type Tag, tagOf } from "./conversion.js";
 import { ALL_COLUMNS, ANY_KEY } from "./dialect.js";
+import { convertCursor } from "./from-pg-cursor.js";
 import { convertDefinition, convertOption, createTableAs } from "./from-pg-ddl.js";
 import { applyIndirection, convertExpr, convertType } from "./from-pg-expr.js";
 import { convertJson } from "./from-pg-json.js";
@@ -92,7 +93,10 @@ function statement(node: Node, c: Conversion, position: number): StatementNode {
     case "VariableShowStmt":
       return { kind: "show", name: only(node, tag).name ?? "", position };
     default: {
-      const definition = convertDefinition(node, c, position) ?? convertTypeDefinition(node, c, position);
+      const definition =
+        convertDefinition(node, c, position) ??
+        convertTypeDefinition(node, c, position) ??
+        convertCursor(node, c, position);
       if (definition !== null) return definition;
       throw notSupported(spelled(tag), position);
     }

@@ -1,7 +1,19 @@
 /** pg_catalog's tables about types, and those about the server: pg_type, pg_enum, pg_settings, pg_database, pg_roles, … */
 
 import { sqlTypeOf } from "../../../catalog/type.js";
-import { arrayOf, BOOL, FLOAT4, INT2, INT4, INT8, NAME, OID, type SqlType, TEXT } from "../../../protocol/values.js";
+import {
+  arrayOf,
+  BOOL,
+  FLOAT4,
+  INT2,
+  INT4,
+  INT8,
+  NAME,
+  OID,
+  type SqlType,
+  TEXT,
+  TIMESTAMPTZ,
+} from "../../../protocol/values.js";
 import { baseType, builtInTypes, categoryOf, displayName, isPreferred, oidOfId } from "../../../query/expr/types.js";
 import {
   BTREE_OID,
@@ -281,6 +293,28 @@ const pgSettings = systemRelation(
     })),
 );
 
+const pgCursors = systemRelation(
+  "pg_catalog",
+  "pg_cursors",
+  {
+    name: TEXT,
+    statement: TEXT,
+    is_holdable: BOOL,
+    is_binary: BOOL,
+    is_scrollable: BOOL,
+    creation_time: TIMESTAMPTZ,
+  },
+  ({ cursors }) =>
+    cursors.map(({ canScroll, options }) => ({
+      name: options.name,
+      statement: options.sql,
+      is_holdable: options.hold,
+      is_binary: options.binary,
+      is_scrollable: canScroll,
+      creation_time: options.createdAt,
+    })),
+);
+
 const pgDatabase = systemRelation(
   "pg_catalog",
   "pg_database",
@@ -350,6 +384,7 @@ export const PG_TYPES_AND_SERVER = [
   pgMatviews,
   pgIndexes,
   pgSettings,
+  pgCursors,
   pgDatabase,
   pgRoles,
   pgAm,

@@ -11,6 +11,7 @@ import { recordRows, type TableFunction } from "../../../query/expr/table-functi
 interface SystemServices extends EvalServices {
   catalogView?(): CatalogView;
   settings?(): readonly (readonly [name: string, value: string])[];
+  cursors?(): SystemView["cursors"];
   sequencePosition?(sequence: SequenceDef): SequencePosition;
 }
 
@@ -21,6 +22,17 @@ export interface SystemView {
   readonly database: string;
   readonly searchPath: readonly string[];
   readonly settings: readonly (readonly [name: string, value: string])[];
+  /** Of the session. */
+  readonly cursors: readonly {
+    readonly canScroll: boolean;
+    readonly options: {
+      readonly name: string;
+      readonly sql: string;
+      readonly hold: boolean;
+      readonly binary: boolean;
+      readonly createdAt: number;
+    };
+  }[];
   readonly positionOf: (sequence: SequenceDef) => SequencePosition;
 }
 
@@ -32,6 +44,7 @@ export function systemView(context: EvalContext): SystemView {
     database: context.tenant,
     searchPath: services.searchPath!(),
     settings: services.settings!(),
+    cursors: services.cursors?.() ?? [],
     positionOf: (sequence) => services.sequencePosition!(sequence),
   };
 }

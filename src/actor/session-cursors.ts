@@ -1,0 +1,147 @@
+/**
+ * The cursors of a session, by name: what becomes of them when transactions and savepoints end, and the memory that
+ * they hold together. Owned by the session.
+ */
+import { sqlError } from "../protocol/errors.js";
+import { CURSORS_MAX } from "../protocol/limits.js";
+import { type ExecContext, StatementState } from "../query/exec/context.js";
+import { isVolatilePlan } from "../query/plan/walk.js";
+import type { BoundDeclare } from "../sql/bind/bound-statement.js";
+import type { ShardTransaction } from "../storage/transaction.js";
+import { Cursor } from "./cursor.js";
+import type { StatementPlan } from "./statement-plan.js";
+import type { Client } from "./statement-runner.js";
+
+/** Memory of all cursors of a session: as much as one statement may use. */
+interface SharedMemory {
+  bytes: number;
+}
+
+class CursorState extends StatementState {
+  constructor(
+    memoryBytesMax: number,
+    private readonly shared: SharedMemory,
+  ) {
+    super(memoryBytesMax);
+  }
+
+  override reserve(bytes: number): void {
+    this.shared.bytes += bytes;
+    // The bound is that of all cursors; what this one holds has been counted among them.
+    if (this.shared.bytes > this.memoryBytesMax) {
+      throw sqlError("53200", "out of memory", {
+        hint: `The session's cursors need more than ${this.memoryBytesMax} bytes (memoryBytesMax). Close some.`,
+      });
+    }
+    super.reserve(bytes);
+  }
+
+  override release(bytes: number): void {
+    this.shared.bytes -= bytes;
+    super.release(bytes);
+  }
+}
+
+export class SessionCursors {
+  private readonly cursors = new Map<string, Cursor>();
+  private readonly memory: SharedMemory = { bytes: 0 };
+  /** Who waits for the rows that are fetched now. */
+  private client: Client | null = null;
+
+  /** The client of every cursor: whoever fetches. */
+  readonly fetcher: Client = {
+    checkpoint: () => this.client?.checkpoint(),
+    shouldYield: () => this.client?.shouldYield() ?? false,
+    yieldTurn: () => this.client?.yieldTurn() ?? Promise.resolve(),
+  };
+
+  get isEmpty(): boolean {
+    return this.cursors.size === 0;
+  }
+
+  all(): readonly Cursor[] {
+    return [...this.cursors.values()];
+  }
+
+  /** Throws 42P03, 54000. `context` is of the transaction, with `fetcher` as its client; `depth`: open savepoints. */
+  declare(bound: BoundDeclare, plan: StatementPlan, sql: string, context: ExecContext, depth: number): Cursor {
+    const { name, hold, binary } = bound;
+    if (this.cursors.has(name)) throw sqlError("42P03", `cursor "${name}" already exists`);
+    if (this.cursors.size === CURSORS_MAX) throw sqlError("54000", `a session can have at most ${CURSORS_MAX} cursors`);
+    const tx = context.tx as ShardTransaction;
+    // Rows of volatile functions would not be the same a second time.
+    const scroll = bound.scroll ?? (isVolatilePlan(plan.program!.plan) || null);
+    const { memoryBytesMax } = context.statement;
+    const own = { ...context, tx: tx.frozen(), statement: new CursorState(memoryBytesMax, this.memory) };
+    tx.holdSnapshot();
+    const cursor = new Cursor(
+      { name, sql, hold, binary, scroll, createdAt: context.statementMicros },
+      plan,
+      own,
+      depth,
+    );
+    this.cursors.set(name, cursor);
+    return cursor;
+  }
+
+  /** Throws 34000. */
+  find(name: string): Cursor {
+    const cursor = this.cursors.get(name);
+    if (cursor === undefined) throw sqlError("34000", `cursor "${name}" does not exist`);
+    return cursor;
+  }
+
+  /** Runs `work` on a cursor on behalf of the client. */
+  on<T>(client: Client, work: () => T | Promise<T>): T | Promise<T> {
+    this.client = client;
+    const done = () => {
+      this.client = null;
+    };
+    try {
+      const result = work();
+      if (result instanceof Promise) return result.finally(done);
+      done();
+      return result;
+    } catch (error) {
+      done();
+      throw error;
+    }
+  }
+
+  /** `name` null: all. Throws 34000. */
+  close(name: string | null): void {
+    if (name !== null) this.remove(this.find(name));
+    else for (const cursor of this.all()) this.remove(cursor);
+  }
+
+  /** The transaction is about to commit: WITH HOLD cursors read what they need of it, the others go. */
+  async hold(client: Client): Promise<void> {
+    for (const cursor of this.all()) {
+      if (cursor.depth === null) continue;
+      if (cursor.options.hold) await this.on(client, () => cursor.hold());
+      else this.remove(cursor);
+    }
+  }
+
+  /** The transaction ended without `hold`: its cursors go. */
+  endTransaction(): void {
+    for (const cursor of this.all()) if (cursor.depth !== null) this.remove(cursor);
+  }
+
+  /** Rolled back to a savepoint before which `depth` others were open: cursors declared after it go. */
+  rollbackTo(depth: number): void {
+    for (const cursor of this.all()) if (cursor.depth !== null && cursor.depth > depth) this.remove(cursor);
+  }
+
+  /** The savepoint was released: what was declared after it belongs to what is around it. */
+  release(depth: number): void {
+    for (const cursor of this.cursors.values()) {
+      if (cursor.depth !== null) cursor.depth = Math.min(cursor.depth, depth);
+    }
+  }
+
+  private remove(cursor: Cursor): void {
+    cursor.close();
+    this.cursors.delete(cursor.options.name);
+  }
+}
