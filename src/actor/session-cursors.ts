@@ -10,7 +10,7 @@ import type { BoundDeclare } from "../sql/bind/bound-statement.js";
 import type { ShardTransaction } from "../storage/transaction.js";
 import { Cursor } from "./cursor.js";
 import type { StatementPlan } from "./statement-plan.js";
-import type { Client } from "./statement-runner.js";
+import type { Client } from "./statement-run.js";
 
 /** Memory of all cursors of a session: as much as one statement may use. */
 interface SharedMemory {

@@ -50,6 +50,7 @@ import {
   textOutcome,
 } from "./sql-result.js";
 import { planNode, planStatement, type StatementPlan } from "./statement-plan.js";
+import type { Client, StatementRun } from "./statement-run.js";
 import { dropTemporaries, isTemporary, openTemporaries } from "./temporary-relations.js";
 import type { Tenant } from "./tenant.js";
 import { nowMicros, type TransactionBlock } from "./transaction-block.js";
@@ -61,22 +62,6 @@ export interface Identity {
   readonly tenantName: string;
   /** The credential may not write. */
   readonly readOnly: boolean;
-}
-
-/** On whose behalf a statement runs: a Request. */
-export interface Client {
-  checkpoint(): void;
-  shouldYield(): boolean;
-  yieldTurn(): Promise<void>;
-}
-
-export interface StatementRun {
-  readonly sql: string;
-  readonly params: readonly unknown[];
-  readonly maxRows: number;
-  /** The form in which rows are wanted. */
-  readonly collector: RowCollector;
-  readonly request: Client;
 }
 
 const VERIFY_SHAPE = shapeOf(VERIFY_COLUMNS);

@@ -6,7 +6,7 @@ import { type Answer, errorBody } from "../reply.js";
 import type { Request } from "../request.js";
 import { Session, type SessionOptions } from "../session.js";
 import { jsonRows, type Outcome, plainRows, resultAnswer } from "../sql-result.js";
-import type { StatementRun } from "../statement-runner.js";
+import type { StatementRun } from "../statement-run.js";
 import type { Input } from "../validate.js";
 import type { Handler } from "./handler.js";
 
