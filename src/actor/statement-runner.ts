@@ -40,15 +40,7 @@ import type { SessionCursors } from "./session-cursors.js";
 import type { SessionNames } from "./session-names.js";
 import { SessionServices } from "./session-services.js";
 import { type PlanNode, SessionStatements } from "./session-statements.js";
-import {
-  countOutcome,
-  type Outcome,
-  type RowCollector,
-  type Rows,
-  rowsOutcome,
-  shapeOf,
-  textOutcome,
-} from "./sql-result.js";
+import { countOutcome, type Outcome, type Rows, rowsOutcome, shapeOf, textOutcome } from "./sql-result.js";
 import { planNode, planStatement, type StatementPlan } from "./statement-plan.js";
 import type { Client, StatementRun } from "./statement-run.js";
 import { dropTemporaries, isTemporary, openTemporaries } from "./temporary-relations.js";
