@@ -174,6 +174,28 @@ const decorrelate: Cases = {
   },
 };
 
+/** Quantities of lines, by a column of theirs, joined to parts by it. */
+function partsWithSums(p: Plan, by: string): Plan {
+  const l = scan(line, "l");
+  const sums = aggregate(l, { key: col(l, by) }, { sum: { fn: SUM, args: [col(l, "quantity")] } });
+  return join("inner", p, sums, eq(col(p, "id"), col(sums, "key")));
+}
+
+const restrict: Cases = {
+  "few keys, found by an index": () => {
+    const p = scan(part, "p");
+    return partsWithSums({ ...p, filter: eq(col(p, "id"), int(7)) } as Plan, "order_id");
+  },
+  "keys from a table joined further up": () => {
+    const sums = partsWithSums(scan(part, "p"), "order_id");
+    const o = scan(orders, "o");
+    const one: Plan = { ...o, filter: eq(col(o, "id"), int(7)) } as Plan;
+    return join("semi", sums, one, eq(col(sums, "id"), col(one, "id")));
+  },
+  "all keys: unchanged": () => partsWithSums(scan(part, "p"), "order_id"),
+  "groups that are cheap, of rows that no index finds: unchanged": () => partsWithSums(few(scan(part, "p")), "part_id"),
+};
+
 const minMax: Cases = {
   "max of the primary key": () => {
     const o = scan(orders, "o");
@@ -206,6 +228,7 @@ const CASES: Readonly<Record<string, Cases>> = {
   "drop-distinct": dropDistinct,
   "min-max-by-index": minMax,
   "reorder-joins": reorder,
+  "restrict-groups": restrict,
 };
 
 for (const [name, cases] of Object.entries(CASES)) {

@@ -18,7 +18,7 @@ function dropped(plan: DistinctPlan): Plan {
 }
 
 /** No two rows of the plan agree in all of these columns. */
-function isUnique(plan: Plan, ids: ReadonlySet<ColumnId>): boolean {
+export function isUnique(plan: Plan, ids: ReadonlySet<ColumnId>): boolean {
   switch (plan.kind) {
     case "pointget":
       return true;

@@ -14,6 +14,9 @@ const BUILD = 0.4;
 const PROBE = 0.2;
 const OUTPUT = 0.15;
 export const LOOK_UP = 16;
+/** A row put into its group. */
+const GROUP = 0.5;
+const GROUP_SEGMENT_ROW = 0.1;
 /** A plan opened once more. */
 const OPEN = 2;
 /** A pair tried by a nested loop. */
@@ -40,6 +43,11 @@ export function hashCostOf(left: number, right: number, output: number): number 
 
 export function nestedLoopCost(left: number, right: number, output: number): number {
   return left * right * PAIR + right * BUILD + output * OUTPUT;
+}
+
+/** Rows put into groups; straight from a scan by one key that is done on the segments' arrays. */
+export function groupCost(rows: number, fromSegments: boolean): number {
+  return rows * (fromSegments ? GROUP_SEGMENT_ROW : GROUP);
 }
 
 /** A right side that is opened and read anew for each left row. */

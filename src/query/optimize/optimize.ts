@@ -18,6 +18,7 @@ import { minMaxByIndex } from "./min-max-by-index.js";
 import { pruneColumns } from "./prune-columns.js";
 import { pushDownFilters } from "./push-down-filters.js";
 import { reorderJoins } from "./reorder-joins.js";
+import { restrictGroups } from "./restrict-groups.js";
 import type { Rule } from "./rule.js";
 import { topN } from "./top-n.js";
 import { unnestSubqueries } from "./unnest-subqueries.js";
@@ -34,6 +35,7 @@ export const RULES: readonly Rule[] = [
   pushDownFilters,
   decorrelateAggregates,
   pushDownFilters,
+  restrictGroups,
   dropDistinct,
   minMaxByIndex,
   reorderJoins,
