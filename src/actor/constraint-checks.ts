@@ -3,6 +3,8 @@
  * deferred constraints, of the transaction. Checks and actions are statements of the engine's own, as in PostgreSQL
  * (src/backend/utils/adt/ri_triggers.c); what those leave to check is worked off at once.
  */
+
+import { ownRows } from "../catalog/ddl-outcome.js";
 import { quotedIdentifier } from "../catalog/relation-names.js";
 import type { ForeignKeyDef, TableDef } from "../catalog/table.js";
 import { type DbError, sqlError } from "../protocol/errors.js";
@@ -117,7 +119,7 @@ export class ConstraintChecks {
       return;
     }
     const conditions = key.references.map((id, i) => `${column(parent, id)} = ${param(table, key.columns[i]!, i)}`);
-    const sql = `SELECT 1 FROM ${qualified(parent)} WHERE ${conditions.join(" AND ")} LIMIT 1`;
+    const sql = `SELECT 1 FROM ${ownRows(parent)} WHERE ${conditions.join(" AND ")} LIMIT 1`;
     return after(this.statements.run(sql, values, context).rows, ({ rows }) => {
       if (rows.length === 0) throw missing();
     });
@@ -136,8 +138,8 @@ export class ConstraintChecks {
     const replaced =
       action === "restrict"
         ? ""
-        : ` AND NOT EXISTS (SELECT 1 FROM ${qualified(parent)} p WHERE ${own.map((text) => `p.${text}`).join(" AND ")})`;
-    const sql = `SELECT 1 FROM ${qualified(child)} f WHERE ${matching(ends, "f.")}${replaced} LIMIT 1`;
+        : ` AND NOT EXISTS (SELECT 1 FROM ${ownRows(parent)} p WHERE ${own.map((text) => `p.${text}`).join(" AND ")})`;
+    const sql = `SELECT 1 FROM ${ownRows(child)} f WHERE ${matching(ends, "f.")}${replaced} LIMIT 1`;
     return after(this.statements.run(sql, event.before, context).rows, ({ rows }) => {
       if (rows.length === 0) return;
       const names = namesOf(parent, columns).join(", ");
@@ -211,7 +213,7 @@ const typeOf = (table: TableDef, id: number) => table.columns.find((other) => ot
 const nameOf = (table: TableDef, id: number) => table.columns.find((other) => other.id === id)!.name;
 const namesOf = (table: TableDef, ids: readonly number[]) => ids.map((id) => nameOf(table, id));
 const column = (table: TableDef, id: number) => quotedIdentifier(nameOf(table, id));
-const qualified = (table: TableDef) => `${quotedIdentifier(table.schema)}.${quotedIdentifier(table.name)}`;
+
 /** A parameter that holds a value of the column. */
 const param = (table: TableDef, id: number, i: number) => `$${i + 1}::${displayName(typeOf(table, id))}`;
 
@@ -225,12 +227,12 @@ function matching({ parent, child, key }: Ends, alias: string): string {
 
 function cascade(event: ReferencedEvent, ends: Ends): string {
   const { parent, child, key } = ends;
-  if (event.after === null) return `DELETE FROM ${qualified(child)} WHERE ${matching(ends, "")}`;
+  if (event.after === null) return `DELETE FROM ${ownRows(child)} WHERE ${matching(ends, "")}`;
   const { length } = key.columns;
   const sets = key.columns.map((id, i) => {
     return `${column(child, id)} = $${length + i + 1}::${displayName(typeOf(parent, key.references[i]!))}`;
   });
-  return `UPDATE ${qualified(child)} SET ${sets.join(", ")} WHERE ${matching(ends, "")}`;
+  return `UPDATE ${ownRows(child)} SET ${sets.join(", ")} WHERE ${matching(ends, "")}`;
 }
 
 function setTo(event: ReferencedEvent, ends: Ends, value: "NULL" | "DEFAULT"): string {
@@ -238,5 +240,5 @@ function setTo(event: ReferencedEvent, ends: Ends, value: "NULL" | "DEFAULT"): s
   const some = event.after === null && key.onDeleteColumns.length > 0;
   const columns = some ? key.onDeleteColumns : key.columns;
   const sets = columns.map((id) => `${column(child, id)} = ${value}`);
-  return `UPDATE ${qualified(child)} SET ${sets.join(", ")} WHERE ${matching(ends, "")}`;
+  return `UPDATE ${ownRows(child)} SET ${sets.join(", ")} WHERE ${matching(ends, "")}`;
 }

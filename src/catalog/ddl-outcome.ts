@@ -61,6 +61,11 @@ export function quotedTable(table: TableDef): string {
   return `${quotedIdentifier(table.schema)}.${quotedIdentifier(table.name)}`;
 }
 
+/** The table's rows as an item of FROM, without those of tables that inherit from it; a partitioned table has no others. */
+export function ownRows(table: TableDef): string {
+  return table.partitionKey === undefined ? `ONLY ${quotedTable(table)}` : quotedTable(table);
+}
+
 export function columnName(table: TableDef, id: number): string {
   return table.columns.find((column) => column.id === id)!.name;
 }
@@ -90,13 +95,13 @@ export function existingColumn(table: TableDef, name: string): ColumnDef {
 /** A query for all rows of the table, by its columns. */
 export function selectRows(table: TableDef, replaced: ReadonlyMap<number, string> = new Map()): string {
   const exprs = table.columns.map((column) => replaced.get(column.id) ?? quotedIdentifier(column.name));
-  return `SELECT ${exprs.join(", ")} FROM ${quotedTable(table)}`;
+  return `SELECT ${exprs.join(", ")} FROM ${ownRows(table)}`;
 }
 
 /** SET NOT NULL over the rows that are there. */
 export function withoutNulls(table: TableDef, column: ColumnDef): Verification {
   return {
-    sql: `SELECT 1 FROM ${quotedTable(table)} WHERE ${quotedIdentifier(column.name)} IS NULL LIMIT 1`,
+    sql: `SELECT 1 FROM ${ownRows(table)} WHERE ${quotedIdentifier(column.name)} IS NULL LIMIT 1`,
     error: () => {
       const message = `column "${column.name}" of relation "${table.name}" contains null values`;
       return sqlError("23502", message, { table: table.name, column: column.name });
@@ -107,7 +112,7 @@ export function withoutNulls(table: TableDef, column: ColumnDef): Verification {
 /** A new CHECK over the rows that are there. */
 export function satisfies(table: TableDef, check: CheckDef): Verification {
   return {
-    sql: `SELECT 1 FROM ${quotedTable(table)} WHERE NOT (${check.sql}) LIMIT 1`,
+    sql: `SELECT 1 FROM ${ownRows(table)} WHERE NOT (${check.sql}) LIMIT 1`,
     error: () =>
       sqlError("23514", `check constraint "${check.name}" of relation "${table.name}" is violated by some row`, {
         table: table.name,

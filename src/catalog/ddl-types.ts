@@ -2,7 +2,7 @@
 import { sqlError } from "../protocol/errors.js";
 import type { EnumLabel, SqlType } from "../protocol/values.js";
 import type { CatalogEditor } from "./catalog-editor.js";
-import { type DdlOutcome, NOTHING, quotedTable, type Verification } from "./ddl-outcome.js";
+import { type DdlOutcome, NOTHING, ownRows, type Verification } from "./ddl-outcome.js";
 import type {
   AlterDomainCommand,
   AlterEnumCommand,
@@ -170,7 +170,7 @@ function verifications(editor: CatalogEditor, domain: DomainDef, change: AlterDo
       if (!usesType(column.type, domain.id)) return [];
       const values = valuesOf(column.type, domain, `t.${quotedIdentifier(column.name)}`);
       if (values === null) return [];
-      const from = `${quotedTable(table)} AS t CROSS JOIN LATERAL (${values}) AS v(value)`;
+      const from = `${ownRows(table)} AS t CROSS JOIN LATERAL (${values}) AS v(value)`;
       const message = `column "${column.name}" of table "${table.name}" contains ${wrong}`;
       const error = () => sqlError(sqlstate, message, { table: table.name, column: column.name });
       return [{ sql: `SELECT 1 FROM ${from} WHERE NOT (${condition}) LIMIT 1`, error }];

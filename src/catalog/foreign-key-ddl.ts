@@ -2,7 +2,7 @@
 import { sqlError } from "../protocol/errors.js";
 import type { CatalogEditor } from "./catalog-editor.js";
 import type { NewForeignKey } from "./ddl-command.js";
-import { columnName, existingTable, quotedColumns, quotedTable, type Verification } from "./ddl-outcome.js";
+import { columnName, existingTable, ownRows, quotedColumns, type Verification } from "./ddl-outcome.js";
 import type { ForeignKeyDef, ReferenceDef, TableDef } from "./table.js";
 import { constraintName } from "./table-names.js";
 
@@ -57,9 +57,9 @@ export function verification(table: TableDef, target: TableDef, key: ForeignKeyD
   const all = own.map((name) => `${name} IS NOT NULL`).join(" AND ");
   const none = own.map((name) => `${name} IS NULL`).join(" AND ");
   const mixed = key.match === "full" ? ` OR (NOT (${all}) AND NOT (${none}))` : "";
-  const missing = `(${all} AND NOT EXISTS (SELECT 1 FROM ${quotedTable(target)} p WHERE ${equal}))`;
+  const missing = `(${all} AND NOT EXISTS (SELECT 1 FROM ${ownRows(target)} p WHERE ${equal}))`;
   return {
-    sql: `SELECT ${own.join(", ")} FROM ${quotedTable(table)} f WHERE ${missing}${mixed} LIMIT 1`,
+    sql: `SELECT ${own.join(", ")} FROM ${ownRows(table)} f WHERE ${missing}${mixed} LIMIT 1`,
     error: (values) => {
       const names = key.columns.map((id) => columnName(table, id)).join(", ");
       const detail = values.includes(null)

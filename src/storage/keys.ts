@@ -28,6 +28,11 @@ export function rowPrefix(tenant: number, tableId: number): Buffer {
   return key;
 }
 
+/** The table that a row's key belongs to. */
+export function tableIdOf(rowKey: Uint8Array): number {
+  return ((rowKey[5]! << 24) | (rowKey[6]! << 16) | (rowKey[7]! << 8) | rowKey[8]!) >>> 0;
+}
+
 /** All entries of an index; an entry's key goes on with its encoded columns. */
 export function indexPrefix(tenant: number, tableId: number, indexId: number): Buffer {
   const key = header(tenant, SPACE.index, 13);

@@ -80,3 +80,64 @@ test("DROP TABLE needs CASCADE for tables that inherit", async (t) => {
     ["DROP TABLE a"],
   ]);
 });
+
+test("UPDATE and DELETE change descendants as their own tables have them", async (t) => {
+  await checkStatements(t, [
+    ["CREATE TABLE a (aa text, k int CHECK (k < 100))"],
+    ["CREATE TABLE b (bb text, UNIQUE (k)) INHERITS (a)"],
+    ["CREATE TABLE c (n int GENERATED ALWAYS AS (length(aa)) STORED, CHECK (length(aa) < 6)) INHERITS (a)"],
+    ["CREATE TABLE d (dd text DEFAULT 'D') INHERITS (b, c)"],
+    ["INSERT INTO a VALUES ('a', 1)"],
+    ["INSERT INTO b VALUES ('b', 2, 'B')"],
+    ["INSERT INTO c (aa, k) VALUES ('c', 3)"],
+    ["INSERT INTO d (aa, k, bb) VALUES ('d', 4, 'B')"],
+    [
+      "UPDATE a SET aa = aa || '!', k = k + 1 WHERE k > 1 RETURNING tableoid::regclass::text, *",
+      ["b|b!|3", "c|c!|4", "d|d!|5"],
+    ],
+    ["SELECT * FROM d", ["d!|5|B|2|D"]],
+    ["SELECT k FROM b WHERE k = 3", ["3"]],
+    ["UPDATE a SET aa = 'longer' WHERE k = 4", '23514 new row for relation "c" violates check constraint "c_aa_check"'],
+    ["UPDATE a SET k = 100", '23514 new row for relation "a" violates check constraint "a_k_check"'],
+    ["UPDATE ONLY a SET aa = 'only' RETURNING *", ["only|1"]],
+    [
+      "UPDATE a SET aa = x FROM (VALUES (1, 'one'), (5, 'five')) v(i, x) WHERE i = k RETURNING i, a.*",
+      ["1|one|1", "5|five|5"],
+    ],
+    [
+      "WITH u AS (UPDATE a SET k = 50 RETURNING k), z AS (DELETE FROM a RETURNING k) SELECT (SELECT count(*) FROM u), (SELECT count(*) FROM z)",
+      ["4|0"],
+    ],
+    [
+      "DELETE FROM a USING (VALUES ('five')) v(x) WHERE aa = x RETURNING a.*, a.tableoid::regclass::text",
+      ["five|50|d"],
+    ],
+    ["DELETE FROM ONLY a"],
+    ["SELECT tableoid::regclass::text, * FROM a", ["b|b!|50", "c|c!|50"]],
+    ["DELETE FROM a"],
+    ["SELECT count(*) FROM a", ["0"]],
+  ]);
+});
+
+test("MERGE and TRUNCATE reach descendants, foreign keys do not", async (t) => {
+  await checkStatements(t, [
+    ["CREATE TABLE a (k int PRIMARY KEY, v text)"],
+    ["CREATE TABLE b (e int DEFAULT 7) INHERITS (a)"],
+    ["CREATE TABLE f (k int REFERENCES a)"],
+    ["INSERT INTO a VALUES (1, 'a1'), (2, 'a2')"],
+    ["INSERT INTO b VALUES (3, 'b3', 30), (4, 'b4', 40)"],
+    ["INSERT INTO f VALUES (3)", '23503 insert or update on table "f" violates foreign key constraint "f_k_fkey"'],
+    [
+      `MERGE INTO a USING (VALUES (1, 'x'), (3, 'y'), (4, 'z'), (9, 'n')) s (k, v) ON a.k = s.k
+       WHEN MATCHED AND a.k = 4 THEN DELETE WHEN MATCHED THEN UPDATE SET v = s.v
+       WHEN NOT MATCHED THEN INSERT VALUES (s.k, s.v)`,
+    ],
+    ["SELECT tableoid::regclass::text, * FROM a ORDER BY k", ["a|1|x", "a|2|a2", "b|3|y", "a|9|n"]],
+    ["SELECT * FROM b", ["3|y|30"]],
+    ["DROP TABLE f"],
+    ["TRUNCATE ONLY a"],
+    ["SELECT * FROM a", ["3|y"]],
+    ["TRUNCATE a"],
+    ["SELECT count(*) FROM a", ["0"]],
+  ]);
+});

@@ -3,6 +3,7 @@
 import type { SlotOf } from "../expr/compile.js";
 import type { DeletePlan, OutputColumn } from "../plan/plan.js";
 import type { ExecContext } from "./context.js";
+import { compileFamily, Family, type FamilyProgram } from "./family.js";
 import { drain, inTurns, type Open, type Operator } from "./operator.js";
 import { type ChangedRows, compileReturning, ModifyOperator } from "./returning.js";
 import { RowBuffer } from "./row-buffer.js";
@@ -16,6 +17,8 @@ interface DeleteProgram {
   /** Per live column, where the input has its value. */
   readonly oldSlots: readonly number[];
   readonly rowKeySlot: number;
+  /** Null: all rows are the table's own. */
+  readonly family: FamilyProgram | null;
 }
 
 export function compileDelete(plan: DeletePlan, input: Open): Open {
@@ -25,6 +28,7 @@ export function compileDelete(plan: DeletePlan, input: Open): Open {
     columnIds: plan.table.columns.map((column) => column.id),
     oldSlots: plan.oldColumns.map((column) => slotOf(column.id)),
     rowKeySlot: slotOf(plan.rowKey),
+    family: plan.heirs === undefined ? null : compileFamily(plan.heirs),
   };
   const returning = compileReturning(plan.returning, returningSlots(plan.returning?.rowColumns ?? [], program, slotOf));
   return (context) => {
@@ -51,6 +55,7 @@ function returningSlots(rowColumns: readonly OutputColumn[], program: DeleteProg
 class Deleter {
   private readonly rows: RowBuffer;
   private readonly writer: TableWriter;
+  private readonly family: Family | null;
   private readonly row: Row;
   private readonly changed: number[] = [];
   private readonly seen = new Set<string>();
@@ -62,6 +67,7 @@ class Deleter {
   ) {
     this.rows = new RowBuffer(program.plan.input.columns, context);
     this.writer = new TableWriter(program.plan.table, writingContext(context));
+    this.family = program.family === null ? null : new Family(program.family, context);
     this.row = emptyRow(program.plan.table);
   }
 
@@ -86,11 +92,16 @@ class Deleter {
     const text = Buffer.from(key).toString("latin1");
     if (this.seen.has(text) || isChangedMeanwhile(this.context, key)) return;
     this.seen.add(text);
+    this.changed.push(number);
+    if (this.family !== null) {
+      const { writer } = this.family.of(key);
+      writer.remove(key, writer.read(key));
+      return;
+    }
     // Columns that neither an index nor RETURNING needs are not in the input.
     for (let c = 0; c < columnIds.length; c++) {
       if (oldSlots[c]! >= 0) row[columnIds[c]!] = rows.columns[oldSlots[c]!]![number]!;
     }
     this.writer.remove(key, row);
-    this.changed.push(number);
   };
 }

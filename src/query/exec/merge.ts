@@ -8,6 +8,7 @@ import { compileExpr, type Predicate } from "../expr/compile.js";
 import type { Evaluate } from "../expr/expr.js";
 import type { MergeAction, MergePlan } from "../plan/plan.js";
 import type { ExecContext } from "./context.js";
+import { assignedIn, compileFamily, Family, type FamilyMember, type FamilyProgram } from "./family.js";
 import { drain, inTurns, type Open, type Operator } from "./operator.js";
 import { type ChangedRows, compileReturning, ModifyOperator } from "./returning.js";
 import { emptyColumns, RowBuffer } from "./row-buffer.js";
@@ -34,6 +35,8 @@ interface MergeProgram {
   readonly inSourceSlot: number;
   readonly actions: readonly Action[];
   readonly checks: readonly RowCheck[];
+  /** Null: all rows that are there are the table's own. */
+  readonly family: FamilyProgram | null;
 }
 
 export function compileMerge(plan: MergePlan, input: Open): Open {
@@ -56,6 +59,7 @@ export function compileMerge(plan: MergePlan, input: Open): Open {
       assigned: assignedColumns(plan.table, assignments),
     })),
     checks: compileChecks(plan.checks, slotsOf(plan.rowColumns)),
+    family: plan.heirs === undefined ? null : compileFamily(plan.heirs),
   };
   const shown = slotsOf([...(plan.returning?.rowColumns ?? []), ...plan.input.columns]);
   const returning = compileReturning(plan.returning, shown);
@@ -78,12 +82,22 @@ interface Change {
   readonly action: Action;
   /** Of the row that is there. */
   readonly key: Uint8Array | null;
+  /** Of a row of a table with heirs: the row as its own table has it. */
+  readonly inFamily: FamilyChange | null;
   move: Move | null;
+}
+
+interface FamilyChange {
+  readonly member: FamilyMember;
+  readonly before: Row;
+  readonly after: Row;
+  readonly assigned: ReadonlySet<number>;
 }
 
 class Merger {
   private readonly rows: RowBuffer;
   private readonly writer: TableWriter;
+  private readonly family: Family | null;
   /** New rows (of DELETE the old ones) by live column, parallel to the input's rows. */
   private readonly shown: Value[][];
   private readonly changes: Change[] = [];
@@ -100,6 +114,7 @@ class Merger {
     const { plan } = program;
     this.rows = new RowBuffer(plan.input.columns, context);
     this.writer = new TableWriter(plan.table, writingContext(context));
+    this.family = program.family === null ? null : new Family(program.family, context);
     this.shown = emptyColumns(program.columnIds.length);
     this.oldRow = emptyRow(plan.table);
     this.newRow = emptyRow(plan.table);
@@ -145,8 +160,9 @@ class Merger {
       this.seen.add(text);
       if (isChangedMeanwhile(context, key)) return;
     }
-    this.compute(action, number);
-    this.changes.push({ number, action, key, move: null });
+    const inFamily = key === null || this.family === null ? null : this.computeIn(this.family, action, key, number);
+    if (inFamily === null) this.compute(action, number);
+    this.changes.push({ number, action, key, inFamily, move: null });
     this.changed.push(number);
   };
 
@@ -167,10 +183,34 @@ class Merger {
     if (failed !== null) throw writer.checkViolation(newRow, failed);
   }
 
+  /** As `compute`, for a row that is there and may be another table's. */
+  private computeIn(family: Family, action: Action, key: Uint8Array, number: number): FamilyChange {
+    const { rows, shown, context } = this;
+    const member = family.of(key);
+    const { columnIds } = member.program;
+    const before = member.writer.read(key);
+    const after = before.slice();
+    const places: number[] = [];
+    for (const [c, evaluate] of action.newValues.entries()) {
+      if (evaluate === null) continue;
+      places.push(c);
+      after[columnIds[c]!] = evaluate(rows, number, context);
+    }
+    if (action.kind !== "delete") member.finish(after);
+    for (let c = 0; c < shown.length; c++) shown[c]![number] = after[columnIds[c]!]!;
+    return { member, before, after, assigned: assignedIn(member.program, places) };
+  }
+
   private readonly takeOut = (i: number): void => {
     const change = this.changes[i]!;
-    const { action, key, number } = change;
+    const { action, key, number, inFamily } = change;
     if (key === null) return;
+    if (inFamily !== null) {
+      const { member, before, after, assigned } = inFamily;
+      if (action.kind === "delete") member.writer.remove(key, before);
+      else change.move = member.writer.takeOut(key, before, after, assigned);
+      return;
+    }
     const { oldRow, rows, program } = this;
     const { columnIds, oldSlots } = program;
     for (let c = 0; c < columnIds.length; c++) oldRow[columnIds[c]!] = rows.columns[oldSlots[c]!]![number]!;
@@ -179,8 +219,10 @@ class Merger {
   };
 
   private readonly putIn = (i: number): void => {
-    const { action, move, number } = this.changes[i]!;
-    if (action.kind === "insert") this.writer.insert(this.rowOf(number));
+    const { action, move, number, inFamily } = this.changes[i]!;
+    if (inFamily !== null) {
+      if (move !== null) inFamily.member.writer.putBack(move, inFamily.after, inFamily.assigned);
+    } else if (action.kind === "insert") this.writer.insert(this.rowOf(number));
     else if (move !== null) this.writer.putBack(move, this.rowOf(number), action.assigned);
   };
 

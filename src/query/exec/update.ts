@@ -15,6 +15,7 @@ import { compileChecks, failedCheck, type RowCheck } from "./row-checks.js";
 import { slotsOf } from "./slots.js";
 import { isChangedMeanwhile, writingContext } from "./statement-snapshot.js";
 import { assignedColumns, emptyRow, type Move, type Row, TableWriter } from "./table-writer.js";
+import { compileFamilyUpdate } from "./update-family.js";
 
 interface UpdateProgram {
   readonly plan: UpdatePlan;
@@ -31,6 +32,7 @@ interface UpdateProgram {
 }
 
 export function compileUpdate(plan: UpdatePlan, input: Open): Open {
+  if (plan.heirs !== undefined) return compileFamilyUpdate(plan, plan.heirs, input);
   const slotOf = slotsOf(plan.input.columns);
   const columnIds = plan.table.columns.map((column) => column.id);
   const program: UpdateProgram = {

@@ -72,8 +72,9 @@ function prune(plan: Plan, needed: Ids): Plan {
     case "insert":
       return withChildren(plan, [positional(plan.input)]);
     case "update": {
-      const read = new Set([...withExprs(plan, idsOf(plan.oldColumns)), plan.rowKey]);
-      return withChildren(plan, [prune(plan.input, read)]);
+      // Rows of several tables are read again as their own table has them.
+      const read = withExprs(plan, plan.heirs === undefined ? idsOf(plan.oldColumns) : new Set());
+      return withChildren(plan, [prune(plan.input, read.add(plan.rowKey))]);
     }
     case "merge": {
       const read = new Set([...withExprs(plan, idsOf(plan.oldColumns)), plan.rowKey, plan.inSource]);
@@ -199,7 +200,7 @@ function pruneAppend(plan: AppendPlan, needed: Ids): Plan {
 
 /** The row's key, what finds its index entries, and what RETURNING shows. */
 function readByDelete(plan: Extract<Plan, { kind: "delete" }>): Set<ColumnId> {
-  const { table, oldColumns, returning } = plan;
+  const { table, oldColumns, returning, heirs } = plan;
   const read = withExprs(plan, new Set([plan.rowKey]));
   const indexed = new Set([
     ...table.indexes.flatMap((index) => index.columns.map((column) => column.columnId)),
@@ -209,7 +210,7 @@ function readByDelete(plan: Extract<Plan, { kind: "delete" }>): Set<ColumnId> {
   const all = table.indexes.some((index) => index.where || index.columns.some((column) => column.expression));
   table.columns.forEach((column, i) => {
     const shown = returning !== null && readsRowColumn(returning, i, read);
-    if (all || indexed.has(column.id) || shown) read.add(oldColumns[i]!.id);
+    if ((heirs === undefined && (all || indexed.has(column.id))) || shown) read.add(oldColumns[i]!.id);
   });
   return read;
 }

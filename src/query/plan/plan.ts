@@ -277,6 +277,16 @@ export interface OnConflict {
   readonly where: Expr | null;
 }
 
+/** A table whose rows a statement changes that names one from which it inherits, or itself. */
+export interface HeirTable {
+  readonly table: TableDef;
+  /** Per column of the table that the statement names, the id of the column here. */
+  readonly columnIds: readonly number[];
+  /** The new row as it will be stored here, for checks. */
+  readonly rowColumns: readonly OutputColumn[];
+  readonly checks: readonly BoundCheck[];
+}
+
 /** `input` gives the old row (all live columns, bound to `oldColumns`), other FROM columns, and the row key last. */
 export interface UpdatePlan extends Node {
   readonly kind: "update";
@@ -290,11 +300,15 @@ export interface UpdatePlan extends Node {
   readonly rowColumns: readonly OutputColumn[];
   readonly checks: readonly BoundCheck[];
   readonly returning: Returning | null;
+  /** The tables that `input` gives rows of, each with its own checks; absent: only `table`. */
+  readonly heirs?: readonly HeirTable[];
 }
 
 export interface DeletePlan extends Node {
   readonly kind: "delete";
   readonly table: TableDef;
+  /** As in UpdatePlan. */
+  readonly heirs?: readonly HeirTable[];
   readonly input: Plan;
   readonly rowKey: ColumnId;
   readonly oldColumns: readonly OutputColumn[];
@@ -314,6 +328,8 @@ export interface MergeAction {
 export interface MergePlan extends Node {
   readonly kind: "merge";
   readonly table: TableDef;
+  /** As in UpdatePlan. Rows are inserted into `table`. */
+  readonly heirs?: readonly HeirTable[];
   readonly input: Plan;
   readonly oldColumns: readonly OutputColumn[];
   readonly rowKey: ColumnId;

@@ -4,7 +4,17 @@
  */
 import type { ColumnId, Expr } from "../expr/expr.js";
 import { columnsOf, isVolatile, mapExpr, walkExpr } from "../expr/walk.js";
-import type { JoinType, OutputColumn, Plan, Returning, SortKey, WindowBound, WindowCall, WindowPlan } from "./plan.js";
+import type {
+  BoundCheck,
+  JoinType,
+  OutputColumn,
+  Plan,
+  Returning,
+  SortKey,
+  WindowBound,
+  WindowCall,
+  WindowPlan,
+} from "./plan.js";
 
 /** The inputs of a node, left before right; plans of subqueries in expressions are not among them. */
 export function childrenOf(plan: Plan): readonly Plan[] {
@@ -218,16 +228,20 @@ class ExprRewriter {
   private modification(plan: Extract<Plan, { kind: "insert" | "update" | "delete" | "merge" }>): Plan {
     const returning = this.returning(plan.returning);
     if (plan.kind === "delete") return { ...plan, returning };
-    const checks = plan.checks.map((check) => ({ ...check, predicate: this.one(check.predicate) }));
+    const checks = this.checks(plan.checks);
+    const heirs = plan.kind !== "insert" && plan.heirs?.map((heir) => ({ ...heir, checks: this.checks(heir.checks) }));
     if (plan.kind === "merge") {
       const actions = plan.actions.map((action) => ({
         ...action,
         condition: this.maybe(action.condition),
         assignments: this.assignments(action.assignments),
       }));
-      return { ...plan, returning, checks, actions };
+      return { ...plan, returning, checks, actions, ...(heirs && { heirs }) };
     }
-    if (plan.kind === "update") return { ...plan, returning, checks, assignments: this.assignments(plan.assignments) };
+    if (plan.kind === "update") {
+      const assignments = this.assignments(plan.assignments);
+      return { ...plan, returning, checks, assignments, ...(heirs && { heirs }) };
+    }
     const conflict = plan.onConflict;
     const onConflict = conflict && {
       ...conflict,
@@ -235,6 +249,10 @@ class ExprRewriter {
       where: this.maybe(conflict.where),
     };
     return { ...plan, returning, checks, onConflict };
+  }
+
+  private checks(checks: readonly BoundCheck[]): readonly BoundCheck[] {
+    return checks.map((check) => ({ ...check, predicate: this.one(check.predicate) }));
   }
 
   private returning(returning: Returning | null): Returning | null {
@@ -321,7 +339,7 @@ function madeBy(plan: Plan): readonly OutputColumn[] {
         : [...plan.columns, ...plan.rowColumns, ...plan.onConflict.existing, ...plan.onConflict.excluded];
     case "update":
     case "merge":
-      return [...plan.columns, ...plan.rowColumns];
+      return [...plan.columns, ...plan.rowColumns, ...(plan.heirs?.flatMap((heir) => heir.rowColumns) ?? [])];
     case "delete":
       return [...plan.columns, ...plan.oldColumns];
     default:

@@ -25,6 +25,7 @@ import { bindCheck, bindForeignKey, bindKey, checkIndexable } from "./bind-const
 import { bindBoolean, bindExpr } from "./bind-expr.js";
 import { lookUpTable } from "./bind-from.js";
 import { lookUpParents, mergeChecks, mergeColumns } from "./bind-inherits.js";
+import { descendantsOf } from "./bind-scan.js";
 import type { Binding } from "./binding.js";
 import { resolveUnknown } from "./coerce.js";
 import { copyTable } from "./copy-table.js";
@@ -222,9 +223,17 @@ function schemaOf(name: string, object: DropStatement["object"], { env }: Bindin
 }
 
 export function bindTruncate(node: TruncateStatement, binding: Binding): DdlCommand {
-  const tables = node.tables.map((name): RelationName => {
+  const tables = node.tables.flatMap((name): RelationName[] => {
+    const { position, only } = name;
     const table = lookUpTable(name, binding);
-    return { schema: table.schema, name: table.name, position: name.position };
+    if (only && table.partitionKey !== undefined) {
+      throw sqlError("42809", "cannot truncate only a partitioned table", {
+        position,
+        hint: "Do not specify the ONLY keyword, or use TRUNCATE ONLY on the partitions directly.",
+      });
+    }
+    const family = only ? [table] : [table, ...descendantsOf(table, binding.env)];
+    return family.map((member) => ({ schema: member.schema, name: member.name, position }));
   });
   const { restartIdentity, cascade } = node;
   return { kind: "truncate", tables, restartIdentity, cascade };

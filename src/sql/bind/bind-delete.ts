@@ -1,6 +1,7 @@
 /** DELETE, with USING and RETURNING. */
 import type { DeletePlan } from "../../query/plan/plan.js";
 import type { DeleteStatement } from "../parse/ast.js";
+import { heirsOf } from "./bind-heirs.js";
 import { bindWhere } from "./bind-select.js";
 import { bindChangedRows } from "./bind-update.js";
 import { bindWith } from "./bind-with.js";
@@ -12,15 +13,17 @@ export function bindDelete(node: DeleteStatement, binding: Binding, parent: Scop
   const scope = new Scope(parent);
   bindWith(node.with, scope, binding);
   const target = bindChangedRows(node, node.using, scope, binding);
-  const { oldColumns, scan } = target;
+  const { table, rows } = target;
   const input = target.input(bindWhere(node.where, scope, binding), binding);
-  const { returning, columns } = bindReturning(node.returning, oldColumns, scope, binding);
+  const { returning, columns } = bindReturning(node.returning, rows.columns, scope, binding);
+  const heirs = heirsOf(table, rows, binding);
   return Object.freeze({
     kind: "delete",
-    table: scan.table,
+    table,
     input,
-    rowKey: scan.rowKey!,
-    oldColumns,
+    rowKey: rows.rowKey!,
+    oldColumns: rows.columns,
+    ...(heirs !== undefined && { heirs }),
     returning,
     columns,
   });

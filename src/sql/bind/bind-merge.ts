@@ -13,8 +13,9 @@ import { bindAssignments } from "./bind-assignments.js";
 import { contextOf, type ExprContext } from "./bind-context.js";
 import { bindBoolean, bindExpr } from "./bind-expr.js";
 import { bindFrom, lookUpTable } from "./bind-from.js";
+import { heirsOf } from "./bind-heirs.js";
 import { takesValue } from "./bind-insert.js";
-import { scanOf } from "./bind-scan.js";
+import { rowsOf } from "./bind-scan.js";
 import { bindWith } from "./bind-with.js";
 import { type Binding, columnExpr } from "./binding.js";
 import { coerceAssignment, constant } from "./coerce.js";
@@ -28,7 +29,7 @@ export function bindMerge(node: MergeStatement, binding: Binding, parent: Scope 
   bindWith(node.with, scope, binding);
   const table = checkChangeable(lookUpTable(node.table.name, binding));
   checkReachable(node);
-  const target = scanOf(table, node.table.alias, true, node.table.name.position, binding);
+  const target = rowsOf(table, { ...node.table, rowKey: true }, binding);
   const outside = new Scope(scope);
   const sourceRows = bindFrom([node.source], outside, binding)!;
   const sourceItems = outside.items;
@@ -58,12 +59,14 @@ export function bindMerge(node: MergeStatement, binding: Binding, parent: Scope 
   const name = node.table.alias?.name ?? table.name;
   const shown = scopeOf([...sourceItems, itemOf(table, name, rowColumns)]);
   const { returning, columns } = bindReturning(node.returning, rowColumns, shown, binding);
+  const heirs = heirsOf(table, target, binding);
   return Object.freeze({
     kind: "merge",
     table,
+    ...(heirs !== undefined && { heirs }),
     input,
     oldColumns: target.columns,
-    rowKey: target.plan.rowKey!,
+    rowKey: target.rowKey!,
     inSource: inSource.id,
     actions,
     rowColumns,

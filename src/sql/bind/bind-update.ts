@@ -7,7 +7,8 @@ import type { FromNode } from "../parse/ast-query.js";
 import { bindAssignments } from "./bind-assignments.js";
 import { contextOf } from "./bind-context.js";
 import { bindFrom, lookUpTable } from "./bind-from.js";
-import { scanOf } from "./bind-scan.js";
+import { heirsOf } from "./bind-heirs.js";
+import { rowsOf } from "./bind-scan.js";
 import { bindWhere } from "./bind-select.js";
 import { bindWith } from "./bind-with.js";
 import { type Binding, columnExpr } from "./binding.js";
@@ -20,24 +21,27 @@ export function bindUpdate(node: UpdateStatement, binding: Binding, parent: Scop
   const scope = new Scope(parent);
   bindWith(node.with, scope, binding);
   const target = bindChangedRows(node, node.from, scope, binding);
-  const { table } = target.scan;
+  const { table, rows } = target;
   const assignments = bindAssignments(node.assignments, table, contextOf(binding, scope, "UPDATE"));
   const where = bindWhere(node.where, scope, binding);
   const rowColumns = rowColumnsOf(table, binding);
   const stored = new Scope(scope);
   const name = node.table.alias?.name ?? table.name;
-  stored.items = [itemOf(table, name, rowColumns), ...scope.items.slice(1)];
+  const { tableOid } = rows.items[0]!;
+  stored.items = [{ ...itemOf(table, name, rowColumns), tableOid: tableOid! }, ...scope.items.slice(1)];
   const { returning, columns } = bindReturning(node.returning, rowColumns, stored, binding);
+  const heirs = heirsOf(table, rows, binding);
   return Object.freeze({
     kind: "update",
     table,
     input: target.input(where, binding),
-    oldColumns: target.oldColumns,
-    rowKey: target.scan.rowKey!,
+    oldColumns: rows.columns,
+    rowKey: rows.rowKey!,
     assignments,
     rowColumns,
     checks: bindChecks(table, rowColumns, binding),
     returning,
+    ...(heirs !== undefined && { heirs }),
     columns,
   });
 }
@@ -58,17 +62,14 @@ export function bindChangedRows(
       position: node.table.name.position,
     });
   }
-  const {
-    plan: scan,
-    items,
-    columns: oldColumns,
-  } = scanOf(table, node.table.alias, true, node.table.name.position, binding);
+  const rows = rowsOf(table, { ...node.table, rowKey: true }, binding);
+  const { plan: scan, columns: oldColumns } = rows;
   const others = bindFrom(from, scope, binding);
-  scope.items = [...items, ...scope.items];
+  scope.items = [...rows.items, ...scope.items];
   checkAliases(scope.items);
   return {
-    scan,
-    oldColumns,
+    table,
+    rows,
     input(where: ReturnType<typeof bindWhere>, within: Binding): Plan {
       if (others === null) return filtered(scan, where);
       const columns = joinColumns("inner", scan, others);
@@ -82,7 +83,7 @@ export function bindChangedRows(
         columns,
       });
       const rows = filtered(join, where);
-      const keyLast = [...oldColumns, ...others.columns, ...scan.columns.slice(-1)];
+      const keyLast = [...oldColumns, ...others.columns, ...scan.columns.slice(oldColumns.length)];
       return project(
         rows,
         keyLast.map(columnExpr),

@@ -1,0 +1,84 @@
+/**
+ * The tables whose rows one statement changes when it names a table from which others inherit. A row's storage key says
+ * which of them has it; the row is read again as that table has it, since the statement's input gives the columns of
+ * the named table alone. Owned by one run of an operator that changes rows.
+ */
+import type { TableDef } from "../../catalog/table.js";
+import { tableIdOf } from "../../storage/keys.js";
+import type { HeirTable } from "../plan/plan.js";
+import type { ExecContext } from "./context.js";
+import { compileChecks, failedCheck, type RowCheck } from "./row-checks.js";
+import { slotsOf } from "./slots.js";
+import { writingContext } from "./statement-snapshot.js";
+import { assignedColumns, type Row, TableWriter } from "./table-writer.js";
+
+export interface HeirProgram {
+  readonly table: TableDef;
+  /** Ids of all its columns. */
+  readonly ownIds: readonly number[];
+  /** Per column of the named table, its id here. */
+  readonly columnIds: readonly number[];
+  readonly checks: readonly RowCheck[];
+}
+
+/** By table id. */
+export type FamilyProgram = ReadonlyMap<number, HeirProgram>;
+
+export function compileFamily(heirs: readonly HeirTable[]): FamilyProgram {
+  return new Map(
+    heirs.map(({ table, columnIds, rowColumns, checks }) => {
+      const ownIds = table.columns.map(({ id }) => id);
+      return [table.id, { table, ownIds, columnIds, checks: compileChecks(checks, slotsOf(rowColumns)) }];
+    }),
+  );
+}
+
+/** Ids of the columns of an heir that an update may change; `places`: of the assigned ones in the named table. */
+export function assignedIn({ table, columnIds }: HeirProgram, places: readonly number[]): ReadonlySet<number> {
+  return assignedColumns(
+    table,
+    places.map((place) => ({ columnId: columnIds[place]! })),
+  );
+}
+
+export class Family {
+  private readonly members = new Map<number, FamilyMember>();
+
+  constructor(
+    private readonly program: FamilyProgram,
+    private readonly context: ExecContext,
+  ) {}
+
+  /** The table that has the row with this key. */
+  of(key: Uint8Array): FamilyMember {
+    const id = tableIdOf(key);
+    let member = this.members.get(id);
+    if (member === undefined) {
+      member = new FamilyMember(this.program.get(id)!, this.context);
+      this.members.set(id, member);
+    }
+    return member;
+  }
+}
+
+export class FamilyMember {
+  readonly writer: TableWriter;
+
+  constructor(
+    readonly program: HeirProgram,
+    private readonly context: ExecContext,
+  ) {
+    this.writer = new TableWriter(program.table, writingContext(context));
+  }
+
+  /** Fills in generated columns and checks the new row. Throws 23502, 23514. */
+  finish(row: Row): void {
+    const { program, writer, context } = this;
+    writer.generate(row);
+    writer.checkNotNull(row);
+    if (program.checks.length === 0) return;
+    const batch = { columns: program.ownIds.map((id) => [row[id]!]), length: 1 };
+    const failed = failedCheck(program.checks, batch, 0, context);
+    if (failed !== null) throw writer.checkViolation(row, failed);
+  }
+}
