@@ -20,17 +20,22 @@ import type { Endpoint } from "../protocol/endpoint.js";
 import { ENDPOINTS } from "../protocol/endpoints.js";
 import { DbError } from "../protocol/errors.js";
 import {
-  CANCEL_CODE,
+  PIECE_CODE,
   REPLY_DISCARD,
   REPLY_MSGPACK,
+  REQUEST_LAST_PIECE,
+  REQUEST_STREAMED,
   ReplyWriter,
   type RequestFrame,
   readRequests,
+  TAKEN_CODE,
 } from "../protocol/frames.js";
 import type { Identity } from "../protocol/identity.js";
 import type { ActorMetrics, ActorSettings, FromActor, ToActor } from "../protocol/messages.js";
 import { SegmentCache } from "../query/exec/segments/segment-cache.js";
 import { SpillArea } from "../query/exec/spill/spill-area.js";
+import { BodySource } from "./body-source.js";
+import { dataHandlers } from "./handlers/data.js";
 import { directoryHandlers } from "./handlers/directory.js";
 import type { Handler } from "./handlers/handler.js";
 import { queryHandlers } from "./handlers/query.js";
@@ -40,8 +45,17 @@ import { type FirstClaim, Idempotency } from "./idempotency.js";
 import { openPartition } from "./open-partition.js";
 import type { Partition } from "./partition.js";
 import { renewStatistics } from "./renew-statistics.js";
-import { type Answer, envelopeJson, envelopeMsgpack, errorHeaders, errorJson, errorMsgpack } from "./reply.js";
-import { Request } from "./request.js";
+import {
+  type Answer,
+  envelopeJson,
+  envelopeMsgpack,
+  errorHeaders,
+  errorJson,
+  errorMsgpack,
+  STREAMED,
+} from "./reply.js";
+import { ReplySink } from "./reply-sink.js";
+import { Request, type RequestChannel } from "./request.js";
 import { Scheduler, type Work } from "./scheduler.js";
 import { compileValidator, hashRequest, type Validate } from "./validate.js";
 
@@ -79,6 +93,8 @@ export class Actor {
   readonly spill: SpillArea | null;
   /** Requests that did not end at once, by id. */
   private readonly running = new Map<number, Request>();
+  /** Streamed bodies of requests that have not ended, by id. */
+  private readonly bodies = new Map<number, BodySource>();
   private readonly unflushed = new Set<Partition>();
   private directory: Directory | null = null;
   private turnArmed = false;
@@ -94,6 +110,15 @@ export class Actor {
   /** Statistics being made anew between the requests. */
   private renewal: Promise<void> | null = null;
   private readonly sweeper: NodeJS.Timeout;
+  private readonly channel: RequestChannel = {
+    taken: (id, bytes) => {
+      this.replies.taken(id, bytes);
+      this.armTurn();
+    },
+    durable: ({ partition, tenant }) =>
+      new Promise((resolve, reject) => partition.gate.pass(tenant.lastCommit, resolve, reject)),
+    open: ({ id }, headers) => new ReplySink(id, this.replies, headers, () => this.armTurn()),
+  };
 
   private constructor(
     private readonly settings: ActorSettings,
@@ -163,6 +188,7 @@ export class Actor {
     const handlers: Readonly<Record<string, Handler>> = {
       ...queryHandlers,
       ...transactionHandlers,
+      ...dataHandlers,
       ...schemaHandlers,
       ...(this.directory === null ? {} : directoryHandlers(this.directory)),
     };
@@ -208,16 +234,17 @@ export class Actor {
   }
 
   private accept(frame: RequestFrame): void {
-    if (frame.code === CANCEL_CODE) {
-      const request = this.running.get(frame.id);
-      if (request !== undefined) request.cancelled = true;
-      else if (this.scheduler.waiting > 0) this.cancelledEarly.add(frame.id);
+    if (frame.code >= TAKEN_CODE) {
+      this.toRunning(frame);
       return;
     }
     this.requests++;
     const route = this.routes[frame.code]!;
     const tenant = route.endpoint.home === "directory" ? DIRECTORY_TENANT : frame.tenant;
     const work: Work = { usedMs: 0 };
+    if ((frame.flags & REQUEST_STREAMED) !== 0) {
+      this.bodies.set(frame.id, new BodySource((bytes) => this.channel.taken(frame.id, bytes)));
+    }
     try {
       this.scheduler.submit(tenant, work, () => this.begin(frame, route, tenant, work));
     } catch (error) {
@@ -227,7 +254,8 @@ export class Actor {
 
   private requestOf(frame: RequestFrame, { endpoint }: Route, tenant: number, work: Work): Request {
     const partition = this.partitions.get(frame.partition)!;
-    return new Request(frame, endpoint, partition, partition.tenant(tenant), this.scheduler, work);
+    const body = this.bodies.get(frame.id) ?? null;
+    return new Request(frame, endpoint, partition, partition.tenant(tenant), this.scheduler, work, this.channel, body);
   }
 
   /** It is the request's turn; answers whether it has ended. */
@@ -246,6 +274,16 @@ export class Actor {
       this.fail(request, error);
     }
     return true;
+  }
+
+  /** What concerns a request that was accepted before; one that has ended needs none of it. */
+  private toRunning(frame: RequestFrame): void {
+    const request = this.running.get(frame.id);
+    if (frame.code === PIECE_CODE) {
+      this.bodies.get(frame.id)?.arrived(frame.bodyBytes, (frame.flags & REQUEST_LAST_PIECE) !== 0);
+    } else if (frame.code === TAKEN_CODE) request?.sink?.taken(frame.deadlineMs);
+    else if (request !== undefined) request.cancel();
+    else if (this.scheduler.waiting > 0) this.cancelledEarly.add(frame.id);
   }
 
   private handle(route: Route, request: Request, frame: RequestFrame): Answer | Promise<Answer> {
@@ -306,6 +344,8 @@ export class Actor {
   }
 
   private finish(request: Request, answer: Answer): void {
+    if (request.body !== null) this.bodies.delete(request.id);
+    if (answer === STREAMED) return;
     if (request.endpoint.home === "directory") request.tenant.sawEverything();
     const { partition, tenant } = request;
     partition.gate.pass(
@@ -316,7 +356,12 @@ export class Actor {
   }
 
   private fail(request: Request, thrown: unknown): void {
+    if (request.body !== null) this.bodies.delete(request.id);
     const error = this.expected(thrown, request);
+    if (request.sink?.started) {
+      request.sink.fail(errorJson(error, request.requestId));
+      return;
+    }
     const { partition, tenant } = request;
     const send = (): void => this.replyError(request, error);
     partition.gate.pass(tenant.lastCommit, send, send);

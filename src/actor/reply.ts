@@ -13,6 +13,9 @@ export interface Answer {
   readonly headers?: string;
 }
 
+/** What a handler answers that has sent its reply as a stream. */
+export const STREAMED: Answer = Object.freeze({});
+
 const packr = new Packr({ useRecords: false, encodeUndefinedAsNil: true });
 
 let stampMs = 0;

@@ -6,11 +6,23 @@ import type { Endpoint } from "../protocol/endpoint.js";
 import { DbError } from "../protocol/errors.js";
 import { REQUEST_READ_ONLY, REQUEST_WANTS_MSGPACK, type RequestFrame, type RequestHead } from "../protocol/frames.js";
 import type { Transaction } from "../storage/store.js";
+import type { BodySource } from "./body-source.js";
 import type { InteractiveTransactions } from "./interactive-transactions.js";
 import type { Partition } from "./partition.js";
 import type { Answer } from "./reply.js";
+import type { ReplySink } from "./reply-sink.js";
 import type { Scheduler, Work } from "./scheduler.js";
 import type { Tenant } from "./tenant.js";
+
+/** The way of streams out of the actor. */
+export interface RequestChannel {
+  /** So many further bytes of the request's body were worked off. */
+  taken(id: number, bytes: number): void;
+  /** Resolves when the tenant's commits are on disk. */
+  durable(request: Request): Promise<void>;
+  /** `headers`: the first line is the Content-Type. */
+  open(request: Request, headers: string): ReplySink;
+}
 
 export class Request {
   readonly id: number;
@@ -19,6 +31,8 @@ export class Request {
   /** The credential may not write. */
   readonly readOnly: boolean;
   cancelled = false;
+  /** The streamed reply, once it has been opened. */
+  sink: ReplySink | null = null;
   /** Something was committed without the request's answer. */
   wrote = false;
   /** Milliseconds since the epoch; a request may shorten it by `timeout_secs`. */
@@ -34,12 +48,33 @@ export class Request {
     private readonly scheduler: Scheduler,
     /** What the scheduler knows it by. */
     readonly work: Work,
+    private readonly channel: RequestChannel,
+    /** The streamed body; null where the endpoint takes none. */
+    readonly body: BodySource | null,
   ) {
     this.id = frame.id;
     this.requestId = frame.requestId;
     this.wantsMsgpack = (frame.flags & REQUEST_WANTS_MSGPACK) !== 0;
     this.readOnly = (frame.flags & REQUEST_READ_ONLY) !== 0;
     this.deadlineMs = frame.deadlineMs;
+  }
+
+  /** The client has gone, or the deadline has passed. */
+  cancel(): void {
+    this.cancelled = true;
+    this.body?.cancel();
+    this.sink?.cancel();
+  }
+
+  /**
+   * Begins a streamed reply, once everything that the tenant has committed is on disk. The handler ends it, and then
+   * answers STREAMED. `headers` are "name: value" lines.
+   */
+  async openReply(contentType: string, headers: readonly string[]): Promise<ReplySink> {
+    await this.channel.durable(this);
+    this.checkpoint();
+    this.sink = this.channel.open(this, [contentType, ...headers].join("\n"));
+    return this.sink;
   }
 
   /** The tenant's open transactions. */

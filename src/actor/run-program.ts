@@ -31,6 +31,12 @@ export function collect(
       statement.reserve(rows.append(batch, Math.min(batch.length, left)));
       left -= batch.length;
       if (left < 0) return true;
+      const room = rows.room?.();
+      if (room !== undefined) {
+        pending = true;
+        const next = room.then(() => operator.next());
+        return collectLater(next, operator, rows, left, statement);
+      }
     }
   } finally {
     if (!pending) operator.close();
@@ -50,6 +56,7 @@ async function collectLater(
       statement.reserve(rows.append(batch, Math.min(batch.length, left)));
       left -= batch.length;
       if (left < 0) return true;
+      await rows.room?.();
     }
     return false;
   } finally {

@@ -30,12 +30,15 @@ export function shapeOf(outputs: readonly OutputColumn[]): ResultShape {
 export interface Rows {
   /** Takes the batch's first `count` rows. Answers their estimated bytes. Throws 54000 past RESULT_BYTES_MAX. */
   append(batch: Batch, count: number): number;
+  /** Of rows that leave as they come: a promise while the client has not taken enough of them. */
+  room?(): Promise<void> | undefined;
   /** The rows as finished JSON text without the outer brackets, or as values; one of the two is there. */
   readonly json?: string;
   readonly plain?: readonly (readonly unknown[])[];
 }
 
-export type RowCollector = (shape: ResultShape) => Rows;
+/** `streamable`: the rows are a query's, which changes nothing, so they may leave before its end. */
+export type RowCollector = (shape: ResultShape, streamable?: boolean) => Rows;
 
 class JsonRows implements Rows {
   json = "";

@@ -199,7 +199,7 @@ export class StatementRunner {
     const context = this.contextFor(tx, run.request, values);
     const bound = plan.bound.kind === "query" ? plan.bound : null;
     const shape = plan.shape!;
-    const rows = run.collector(shape);
+    const rows = run.collector(shape, bound?.readOnly === true && bound.command === "select");
     const operator = plan.program!.open(context);
     const finish = (truncated: boolean): Outcome => {
       if (bound === null || bound.command === "select") return rowsOutcome(shape, rows, truncated, null);

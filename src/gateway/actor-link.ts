@@ -3,7 +3,7 @@
  * transferred buffer, hands reply frames to whoever waits for them, and carries the control messages. It outlives the
  * thread: after a crash the supervisor (actor-pool.ts) gives it the next one. It owns the table of what is in flight.
  */
-import { type ReplyFrame, RequestWriter, readReplies } from "../protocol/frames.js";
+import { REPLY_MORE, REPLY_TAKEN, type ReplyFrame, RequestWriter, readReplies } from "../protocol/frames.js";
 import type { Identity } from "../protocol/identity.js";
 import type { ActorMetrics, FromActor, IdentityQuery, ToActor } from "../protocol/messages.js";
 
@@ -19,9 +19,11 @@ export interface ActorPort {
 /** `failed`: given up for good. */
 export type LinkState = "starting" | "ready" | "restarting" | "failed" | "closed";
 
-/** Somebody who waits for a reply frame: exactly one of the two is called, once, unless the request is cancelled. */
+/** Somebody who waits for a reply frame: `replied` or `lost` is called, once, unless the request is cancelled. */
 export interface PendingReply {
   replied(frame: ReplyFrame): void;
+  /** A frame that others follow: REPLY_MORE or REPLY_TAKEN. */
+  progressed(frame: ReplyFrame): void;
   /** The actor's thread ended before it answered. */
   lost(): void;
 }
@@ -100,6 +102,18 @@ export class ActorLink {
     this.#flushSoon();
   }
 
+  /** A further piece of a request's body, copied at once. */
+  sendPiece(id: number, piece: Uint8Array, isLast: boolean): void {
+    this.#writer.piece(id, piece, isLast);
+    this.#flushSoon();
+  }
+
+  /** So many bytes of a streamed reply have been handed over. */
+  taken(id: number, bytes: number): void {
+    this.#writer.taken(id, bytes);
+    this.#flushSoon();
+  }
+
   post(message: ToActor): void {
     this.#port?.postMessage(message);
   }
@@ -164,6 +178,10 @@ export class ActorLink {
     const pending = this.#pending.get(frame.id);
     // A cancelled request's reply finds nobody.
     if (pending === undefined) return;
+    if ((frame.flags & (REPLY_MORE | REPLY_TAKEN)) !== 0) {
+      pending.progressed(frame);
+      return;
+    }
     this.#pending.delete(frame.id);
     pending.replied(frame);
   };

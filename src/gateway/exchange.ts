@@ -6,7 +6,10 @@
  *     has budget left (rate-limiter.ts).
  *  3. The body is received. A body that comes in one piece is copied from the socket's buffer into the frame at once.
  *  4. `dispatch` queues the frame for the partition's actor (actor-link.ts); nothing is parsed here.
- *  5. The actor's reply, finished to the byte, is written (reply.ts) and the exchange is counted and logged.
+ *     Where the endpoint streams its body, the frame goes without it, and the pieces follow as the actor takes them
+ *     (body-stream.ts).
+ *  5. The actor's reply, finished to the byte, is written (reply.ts) and the exchange is counted and logged. A long one
+ *     comes in pieces as the client reads (reply-stream.ts).
  *
  * It may end early instead: refused (`fail`), past its deadline (`expired`), the client gone (`aborted`), or its actor
  * crashed (`lost`). Made by router.ts for every request; owns itself.
@@ -15,22 +18,37 @@ import type { HttpRequest, HttpResponse } from "uWebSockets.js";
 import { ERRORS, type ErrorCode, type ErrorDetails } from "../protocol/errors.js";
 import {
   encodeHead,
+  REPLY_BROKEN,
   REPLY_MSGPACK,
+  REPLY_TAKEN,
   REQUEST_BODY_MSGPACK,
   REQUEST_IDEMPOTENT,
   REQUEST_READ_ONLY,
+  REQUEST_STREAMED,
   REQUEST_WANTS_MSGPACK,
   type ReplyFrame,
+  STREAM_WINDOW_BYTES,
 } from "../protocol/frames.js";
 import type { ActorLink, PendingReply } from "./actor-link.js";
 import { DIRECTORY_PARTITION } from "./actor-pool.js";
 import { type Applicant, type Caller, HEAD_OF_NOBODY } from "./admission.js";
 import { BodyCollector } from "./body-collector.js";
+import { BodyStream } from "./body-stream.js";
 import type { Deadlined, DeadlineQueue } from "./deadline-queue.js";
 import { acceptedFormat, bodyFormat } from "./media-type.js";
 import type { Bucket } from "./rate-limiter.js";
 import { remoteAddress } from "./remote-address.js";
-import { errorBody, JSON_TYPE, MSGPACK_TYPE, type Outgoing, retryAfter, writeReply } from "./reply.js";
+import {
+  beginReply,
+  endReply,
+  errorBody,
+  JSON_TYPE,
+  MSGPACK_TYPE,
+  type Outgoing,
+  retryAfter,
+  writeReply,
+} from "./reply.js";
+import { ReplyStream } from "./reply-stream.js";
 import { type RequestHeaders, readHeaders, tooLarge } from "./request-headers.js";
 import { logRequest } from "./request-log.js";
 import type { LocalExchange, Route } from "./route.js";
@@ -59,6 +77,8 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, Applicant, L
   #remoteAddress = "";
   #authorization = "";
   #collector: BodyCollector | null = null;
+  #bodyStream: BodyStream | null = null;
+  #replyStream: ReplyStream | null = null;
   #bodyArrived = false;
   /** The reply has begun, or the client is gone: nothing more may be written. */
   #answered = false;
@@ -115,11 +135,14 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, Applicant, L
     const endpoint = route.endpoint!;
     this.noStore = endpoint.home === "directory";
     const { bodyBytesMax } = services.config.server;
-    const headers = readHeaders(req, route, format !== null, bodyBytesMax);
+    const streams = endpoint.streamedReply?.some((type) => accept.includes(type)) === true;
+    const headers = readHeaders(req, route, format !== null || streams, streams, bodyBytesMax);
     this.#headers = headers;
     if (headers.idempotencyKey !== "") this.#flags |= REQUEST_IDEMPOTENT;
     // After any answer the rest of the body is read and dropped, unless that would take too long.
-    this.closeAfter = headers.contentLength > bodyBytesMax * DRAINED_RATIO_MAX;
+    if (endpoint.streamedBody === undefined) {
+      this.closeAfter = headers.contentLength > bodyBytesMax * DRAINED_RATIO_MAX;
+    } else this.#bodyStream = new BodyStream(this.res);
     if (endpoint.access === "public") this.#beginPublic();
     else this.#beginAuthenticated(req);
   }
@@ -248,7 +271,10 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, Applicant, L
   #proceed(): void {
     const { problem } = this.#headers!;
     if (problem !== null) this.fail(problem.code, problem.message);
-    else if (this.route.hasBody) this.#receive();
+    else if (this.#bodyStream !== null) {
+      this.#receive();
+      this.#dispatch(null);
+    } else if (this.route.hasBody) this.#receive();
     else this.#dispatch(null);
   }
 
@@ -256,6 +282,7 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, Applicant, L
   #resume(): void {
     const { problem } = this.#headers!;
     if (problem !== null) this.fail(problem.code, problem.message);
+    else if (this.#bodyStream !== null) this.#dispatch(null);
     else if (this.#bodyArrived) this.#dispatch(this.#collector === null ? null : this.#collector.body);
   }
 
@@ -282,6 +309,10 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, Applicant, L
 
   #arrived(chunk: Uint8Array, isLast: boolean): void {
     if (this.#answered) return;
+    if (this.#bodyStream !== null) {
+      this.#bodyStream.arrived(chunk, isLast);
+      return;
+    }
     const admitted = this.#caller !== null || this.route.endpoint!.access === "public";
     if (isLast && admitted && this.#collector === null) {
       if (chunk.length > this.services.config.server.bodyBytesMax) this.#tooLarge();
@@ -336,7 +367,9 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, Applicant, L
       this.#unavailable(home);
       return;
     }
-    if (!this.#reserve(home, body === null ? 0 : body.length)) {
+    const streamed = this.#bodyStream === null ? 0 : STREAM_WINDOW_BYTES;
+    if (streamed > 0) this.#flags |= REQUEST_STREAMED;
+    if (!this.#reserve(home, body === null ? streamed : body.length)) {
       this.fail("overloaded", undefined, undefined, "Retry-After: 1");
       return;
     }
@@ -356,15 +389,16 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, Applicant, L
       this.#head(),
       body,
     );
+    this.#bodyStream?.start(link, this.#frameId);
   }
 
   #head(): string {
     const caller = this.#caller;
-    const { idempotencyKey, query, params } = this.#headers!;
-    const plain = idempotencyKey === "" && query === "" && params.length === 0;
+    const { idempotencyKey, query, params, media } = this.#headers!;
+    const plain = idempotencyKey === "" && query === "" && params.length === 0 && media === "";
     if (plain && caller !== null) return caller.plainHead;
     const encoded = caller === null ? HEAD_OF_NOBODY : caller.encoded;
-    return encodeHead(encoded, idempotencyKey, this.#remoteAddress, query, params);
+    return encodeHead(encoded, idempotencyKey, this.#remoteAddress, query, params, media);
   }
 
   #startDeadline(): void {
@@ -391,26 +425,77 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, Applicant, L
 
   /** The actor's reply, finished to the byte. */
   replied(frame: ReplyFrame): void {
+    if (this.#replyStream !== null) {
+      this.#endStream(frame);
+      return;
+    }
     this.#link = null;
     const type = (frame.flags & REPLY_MSGPACK) === 0 ? JSON_TYPE : MSGPACK_TYPE;
     this.answer(frame.status, type, frame.headers, frame.body);
   }
 
+  /** A piece of the reply, or word that pieces of the body were taken. */
+  progressed(frame: ReplyFrame): void {
+    if ((frame.flags & REPLY_TAKEN) !== 0) {
+      this.#bodyStream?.taken(frame.body.readUInt32LE(0));
+      return;
+    }
+    if (this.#replyStream !== null) {
+      const stream = this.#replyStream;
+      this.res.cork(() => stream.write(frame.body));
+      return;
+    }
+    this.#answered = true;
+    this.#status = frame.status;
+    this.#bodyStream?.release();
+    const stream = new ReplyStream(this.res, this.#link!, this.#frameId);
+    this.#replyStream = stream;
+    beginReply(this, frame.status, frame.headers, () => {
+      if (!this.headOnly) stream.write(frame.body);
+    });
+    if (this.headOnly) this.#end();
+  }
+
+  #endStream(frame: ReplyFrame): void {
+    this.#link = null;
+    if ((frame.flags & REPLY_BROKEN) !== 0) {
+      this.res.close();
+      return;
+    }
+    endReply(this, frame.body);
+    this.#end();
+  }
+
+  /** A streamed reply is complete. */
+  #end(): void {
+    this.#release();
+    this.#replyStream = null;
+    this.#finished();
+  }
+
   lost(): void {
     this.#link = null;
-    this.#unavailable(this.#partition);
+    // Half a reply is out already.
+    if (this.#replyStream !== null) this.res.close();
+    else this.#unavailable(this.#partition);
   }
 
   expired(): void {
+    if (this.#replyStream !== null) {
+      this.res.close();
+      return;
+    }
     // A body that is still coming in is not waited for.
-    this.closeAfter = this.#link === null;
+    this.closeAfter = this.#link === null || this.#bodyStream?.ended === false;
     this.fail("request_timeout");
   }
 
   #aborted(): void {
     this.#status ||= ERRORS.cancelled.status;
-    if (!this.#answered) {
+    if (!this.#answered || this.#replyStream !== null) {
       this.#answered = true;
+      this.#replyStream = null;
+      this.#bodyStream = null;
       this.#release();
     }
     this.#finished();
@@ -437,6 +522,10 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, Applicant, L
   answer(status: number, type: string, headers: string, body: Uint8Array | string): void {
     this.#answered = true;
     this.#status = status;
+    if (this.#bodyStream !== null && !this.#bodyStream.ended) {
+      const left = this.#headers!.contentLength - this.#bodyStream.received;
+      if (left > this.services.config.server.bodyBytesMax * DRAINED_RATIO_MAX) this.closeAfter = true;
+    }
     this.#release();
     if (this.services.closing) this.closeAfter = true;
     if (writeReply(this, status, type, headers, body)) this.#finished();
@@ -452,6 +541,7 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, Applicant, L
     this.queue?.remove(this);
     if (this.#bucket !== null) this.#bucket.inFlight--;
     this.#bucket = null;
+    this.#bodyStream?.release();
     if (this.#collector !== null) this.services.collectedBytes -= this.#collector.length;
     this.#collector = null;
     if (this.#partition >= 0) {

@@ -98,7 +98,12 @@ function requiredOf(schema: TObject | undefined): readonly string[] {
   return (schema as { required?: readonly string[] } | undefined)?.required ?? [];
 }
 
-function requestBody({ body, bodyOptional }: Endpoint): Json {
+const BYTES: Json = { type: "string", format: "binary" };
+
+const bytesOf = (types: readonly string[]): Json => Object.fromEntries(types.map((type) => [type, { schema: BYTES }]));
+
+function requestBody({ body, bodyOptional, streamedBody }: Endpoint): Json {
+  if (streamedBody !== undefined) return { required: true, content: bytesOf(streamedBody) };
   return { required: bodyOptional !== true, content: contentOf(body as unknown as Json) };
 }
 
@@ -118,6 +123,10 @@ function success(endpoint: Endpoint): Json {
   const headers = home === "gateway" ? replyHeaders : limitedHeaders;
   if (status === 204) return { 204: { description: "Done.", headers } };
   if (name === "server.docs") return { 302: { description: "Redirects to /v1/api-docs/.", headers } };
+  const { streamedReply = [] } = endpoint;
+  if (endpoint.response === undefined && streamedReply.length > 0) {
+    return { [status]: { description: "Success.", headers, content: bytesOf(streamedReply) } };
+  }
   if (endpoint.response === undefined) {
     const type = name === "server.metrics" ? "text/plain" : "application/json";
     const schema = type === "text/plain" ? { type: "string" } : { type: "object" };
@@ -125,7 +134,7 @@ function success(endpoint: Endpoint): Json {
   }
   const content =
     home === "gateway" ? { "application/json": { schema: envelope(endpoint) } } : contentOf(envelope(endpoint));
-  return { [status]: { description: "Success.", headers, content } };
+  return { [status]: { description: "Success.", headers, content: { ...content, ...bytesOf(streamedReply) } } };
 }
 
 /** `{data, meta}`; where the endpoint is flat, the payload's fields stand beside them too. */
@@ -139,7 +148,7 @@ function envelope({ response, flat }: Endpoint): Json {
 }
 
 /** The errors that the endpoint can answer with, by status. */
-function failures({ home, access, body, params, query }: Endpoint, config: Config): Json {
+function failures({ home, access, body, streamedBody, params, query }: Endpoint, config: Config): Json {
   const statuses = new Set<number>([503]);
   if (home !== "gateway") for (const status of [400, 406, 408, 500]) statuses.add(status);
   if (access !== "public") for (const status of [401, 403]) statuses.add(status);
@@ -147,6 +156,7 @@ function failures({ home, access, body, params, query }: Endpoint, config: Confi
   if (params !== undefined) statuses.add(404);
   if (query !== undefined || params !== undefined) statuses.add(400);
   if (body !== undefined) for (const status of [409, 413, 415]) statuses.add(status);
+  if (streamedBody !== undefined) for (const status of [404, 409, 415, 507]) statuses.add(status);
   if (home === "tenant" && body !== undefined) for (const status of [404, 501, 507]) statuses.add(status);
   return Object.fromEntries([...statuses].sort().map((status) => [status, ref("responses", responseName(status))]));
 }

@@ -69,9 +69,36 @@ export function writeReply(
   return complete;
 }
 
+/**
+ * Status line and headers of a reply whose body comes in pieces, `first` the first of them. The first line of
+ * `headers` is the Content-Type.
+ */
+export function beginReply(out: Outgoing, status: number, headers: string, first: () => void): void {
+  const end = headers.indexOf("\n");
+  writing = out;
+  writingStatus = status;
+  writingType = end === -1 ? headers : headers.slice(0, end);
+  writingHeaders = end === -1 ? "" : headers.slice(end + 1);
+  out.res.cork(() => {
+    writeHead();
+    first();
+    if (out.headOnly) endWithoutBody(out.res, out.closeAfter);
+  });
+}
+
+/** The last piece of such a reply. */
+export function endReply({ res, closeAfter }: Outgoing, piece: Uint8Array): void {
+  res.cork(() => res.end(piece, closeAfter));
+}
+
 function writeCorked(): void {
-  const { res } = writing;
   complete = true;
+  writeHead();
+  writeBody(writing.res);
+}
+
+function writeHead(): void {
+  const { res } = writing;
   if (writingStatus !== 200) res.writeStatus(STATUS_LINES[writingStatus]!);
   if (writingStatus !== 204) res.writeHeader("Content-Type", writingType);
   res.writeHeader("X-Request-Id", writing.requestId);
@@ -82,7 +109,6 @@ function writeCorked(): void {
   if (writing.noStore) res.writeHeader("Cache-Control", "no-store");
   if (writingHeaders !== "") writeLines(res, writingHeaders);
   if (writing.corsHeaders !== "") writeLines(res, writing.corsHeaders);
-  writeBody(res);
 }
 
 function writeBody(res: HttpResponse): void {

@@ -16,6 +16,8 @@ export interface RequestHeaders {
   /** "" when there is none. */
   readonly idempotencyKey: string;
   readonly contentType: string;
+  /** Accept, Content-Type and Content-Encoding where the body or the answer is streamed (RequestHead.media); else "". */
+  readonly media: string;
   /** 0 when the body comes in chunks or not at all. */
   readonly contentLength: number;
   readonly problem: Problem | null;
@@ -40,23 +42,37 @@ const BAD_IDEMPOTENCY_KEY: Problem = {
   message: "Idempotency-Key must be 1 to 255 printable ASCII characters.",
 };
 
-export function readHeaders(req: HttpRequest, route: Route, acceptable: boolean, bodyBytesMax: number): RequestHeaders {
+/** `streams`: the client asks for a streamed form of the answer. */
+export function readHeaders(
+  req: HttpRequest,
+  route: Route,
+  acceptable: boolean,
+  streams: boolean,
+  bodyBytesMax: number,
+): RequestHeaders {
   const params = route.paramCount === 0 ? NO_PARAMS : pathParams(req, route.paramCount);
   const idempotencyKey = route.takesIdempotencyKey ? req.getHeader("idempotency-key") : "";
+  const streamsBody = route.endpoint?.streamedBody !== undefined;
   const contentLength = route.hasBody ? Number(req.getHeader("content-length")) : 0;
   let problem: Problem | null = null;
   if (!acceptable) problem = NOT_ACCEPTABLE;
   else if (params === null) problem = BAD_PATH;
   else if (idempotencyKey !== "" && !IDEMPOTENCY_KEY.test(idempotencyKey)) problem = BAD_IDEMPOTENCY_KEY;
-  else if (contentLength > bodyBytesMax) problem = tooLarge(bodyBytesMax);
+  else if (contentLength > bodyBytesMax && !streamsBody) problem = tooLarge(bodyBytesMax);
   return {
     query: req.getQuery() ?? "",
     params: params ?? NO_PARAMS,
     idempotencyKey,
     contentType: route.hasBody ? req.getHeader("content-type") : "",
+    media: streamsBody || streams ? mediaOf(req) : "",
     contentLength,
     problem,
   };
+}
+
+function mediaOf(req: HttpRequest): string {
+  const media = [req.getHeader("accept"), req.getHeader("content-type"), req.getHeader("content-encoding")];
+  return media.join("\n").replaceAll("\0", "");
 }
 
 export function tooLarge(bodyBytesMax: number): Problem {

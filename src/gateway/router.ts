@@ -35,14 +35,14 @@ export function compileRoutes(options: RouterOptions): readonly Route[] {
 }
 
 function routeOf(endpoint: Endpoint, index: number, { local, deadlines }: RouterOptions): Route {
-  const { method, path, body, home, name, slow } = endpoint;
+  const { method, path, body, streamedBody, home, name, slow } = endpoint;
   return {
     index,
     endpoint,
     method,
     path,
     paramCount: path.split("{").length - 1,
-    hasBody: body !== undefined,
+    hasBody: body !== undefined || streamedBody !== undefined,
     takesIdempotencyKey: METHODS_WITH_KEY.includes(method),
     deadlines: home === "gateway" ? null : slow ? deadlines.slow : deadlines.normal,
     serve: home === "gateway" ? local.get(name)! : null,

@@ -31,6 +31,10 @@ export interface EndpointSpec {
   readonly body?: TObject;
   /** The body may be left out entirely (an empty object is then assumed). */
   readonly bodyOptional?: true;
+  /** The body is not JSON but a stream of one of these media types; of any length, and not held in memory. */
+  readonly streamedBody?: readonly string[];
+  /** The answer, or one of its forms, is a stream of one of these media types, without the envelope. */
+  readonly streamedReply?: readonly string[];
   /** Of `data` in the envelope; absent for 204 and for replies that are not enveloped. */
   readonly response?: TSchema;
   /** Of success; 200 unless said. */

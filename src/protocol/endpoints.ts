@@ -2,10 +2,11 @@
 import type { Endpoint, EndpointSpec } from "./endpoint.js";
 import { adminEndpoints } from "./endpoints/admin.js";
 import { authEndpoints } from "./endpoints/auth.js";
+import { dataEndpoints } from "./endpoints/data.js";
 import { queryEndpoints } from "./endpoints/query.js";
 import { serverEndpoints } from "./endpoints/server.js";
 
-const specs = [...serverEndpoints, ...authEndpoints, ...queryEndpoints, ...adminEndpoints] as const;
+const specs = [...serverEndpoints, ...authEndpoints, ...queryEndpoints, ...dataEndpoints, ...adminEndpoints] as const;
 
 export type EndpointName = (typeof specs)[number]["name"];
 

@@ -2,9 +2,12 @@
  * The flat frames that cross between the gateway's thread and an actor's. All frames of one loop turn travel in one
  * transferred ArrayBuffer, back to back, little endian. Written and read by both sides; nothing else is shared.
  *
+ * Long bodies and replies cross in pieces. Each side may send STREAM_WINDOW_BYTES beyond what the other has said to have
+ * taken (TAKEN_CODE, REPLY_TAKEN), so neither ever holds more of one request than that.
+ *
  *   request   0 u32 size of the whole frame      reply   0 u32 size of the whole frame
  *             4 u32 id (of the gateway)                  4 u32 id
- *             8 u16 endpoint code (CANCEL_CODE)          8 u16 HTTP status
+ *             8 u16 endpoint code (or …_CODE)            8 u16 HTTP status
  *            10 u8  flags                               10 u8  flags
  *            11 u8  request id length                   11 u8  reserved
  *            12 u32 partition                           12 u32 headers length
@@ -17,6 +20,10 @@
  */
 
 export const CANCEL_CODE = 0xffff;
+/** A further piece of a streamed body; the request's own frame had none. The last one has REQUEST_LAST_PIECE. */
+export const PIECE_CODE = 0xfffe;
+/** The gateway has handed over so many bytes of a streamed reply (in the place of the deadline). */
+export const TAKEN_CODE = 0xfffd;
 
 export const REQUEST_HAS_BODY = 1;
 export const REQUEST_BODY_MSGPACK = 2;
@@ -28,9 +35,22 @@ export const REQUEST_READ_ONLY = 8;
 /** The head has an Idempotency-Key. */
 export const REQUEST_IDEMPOTENT = 16;
 
+/** The body follows in pieces (PIECE_CODE). */
+export const REQUEST_STREAMED = 32;
+export const REQUEST_LAST_PIECE = 64;
+
 export const REPLY_MSGPACK = 1;
 /** The request's deadline passed or its client left while it ran; the gateway has answered already. */
 export const REPLY_DISCARD = 2;
+/** No reply: the actor has taken so many further bytes of the streamed body (u32, the body). */
+export const REPLY_TAKEN = 4;
+/** A piece of a streamed reply; the one without it ends the reply. The first line of the first one's headers is the Content-Type. */
+export const REPLY_MORE = 8;
+/** A streamed reply cannot be finished: the connection is cut, so that the client knows. */
+export const REPLY_BROKEN = 16;
+
+/** Bytes of one request's body, or of one reply, that may be on their way between the two threads. */
+export const STREAM_WINDOW_BYTES = 1024 * 1024;
 
 const REQUEST_HEADER_BYTES = 32;
 const REPLY_HEADER_BYTES = 16;
@@ -51,6 +71,8 @@ export interface RequestHead {
   readonly tenantId: string;
   readonly keyId: string;
   readonly roles: readonly string[];
+  /** Accept, Content-Type and Content-Encoding, each "" when absent; only of endpoints that stream. */
+  readonly media: readonly string[];
 }
 
 /** The caller's part of a head, made once per cached identity. */
@@ -64,15 +86,16 @@ export function encodeCaller(
   return [userId, username, tenantId, keyId, roles.join(",")].join(SEPARATOR);
 }
 
-/** `caller` comes from encodeCaller. No field may hold a NUL; the gateway refuses such input before. */
+/** `caller` comes from encodeCaller, `media` is three header values joined by "\n". No field may hold a NUL; the gateway refuses such input before. */
 export function encodeHead(
   caller: string,
   idempotencyKey: string,
   remoteAddress: string,
   query: string,
   params: readonly string[],
+  media = "",
 ): string {
-  let head = caller + SEPARATOR + idempotencyKey + SEPARATOR + remoteAddress + SEPARATOR + query;
+  let head = caller + SEPARATOR + idempotencyKey + SEPARATOR + remoteAddress + SEPARATOR + query + SEPARATOR + media;
   for (const param of params) head += SEPARATOR + param;
   return head;
 }
@@ -100,7 +123,8 @@ function parseHead(text: string): RequestHead {
     idempotencyKey: fields[5]!,
     remoteAddress: fields[6]!,
     query: fields[7]!,
-    params: fields.slice(8),
+    media: fields[8] === "" ? [] : fields[8]!.split("\n"),
+    params: fields.slice(9),
   };
 }
 
@@ -170,6 +194,16 @@ export class RequestWriter extends FrameBuffer {
   /** Asks the actor to stop the request of that id; its reply, if any, carries REPLY_DISCARD. */
   cancel(id: number): void {
     this.request(id, CANCEL_CODE, 0, 0, 0, 0, "", "", null);
+  }
+
+  /** A further piece of that request's body. */
+  piece(id: number, body: Uint8Array, isLast: boolean): void {
+    this.request(id, PIECE_CODE, isLast ? REQUEST_LAST_PIECE : 0, 0, 0, 0, "", "", body);
+  }
+
+  /** So many further bytes of that request's streamed reply have been handed over. */
+  taken(id: number, bytes: number): void {
+    this.request(id, TAKEN_CODE, 0, 0, 0, bytes, "", "", null);
   }
 }
 
@@ -250,6 +284,13 @@ export class ReplyWriter extends FrameBuffer {
     const at = this.length + REPLY_HEADER_BYTES + this.headers(headers);
     this.scratch.set(body, at);
     this.finish(id, status, flags, at + body.length);
+  }
+
+  /** So many further bytes of that request's streamed body have been taken. */
+  taken(id: number, count: number): void {
+    const body = Buffer.allocUnsafe(4);
+    body.writeUInt32LE(count);
+    this.bytes(id, 0, REPLY_TAKEN, "", body);
   }
 
   private headers(headers: string): number {

@@ -2,7 +2,14 @@
 import { EventEmitter, once } from "node:events";
 import { MessageChannel } from "node:worker_threads";
 import type { ActorPort } from "../../src/gateway/actor-link.js";
-import { CANCEL_CODE, ReplyWriter, type RequestFrame, readRequests } from "../../src/protocol/frames.js";
+import {
+  CANCEL_CODE,
+  PIECE_CODE,
+  ReplyWriter,
+  type RequestFrame,
+  readRequests,
+  TAKEN_CODE,
+} from "../../src/protocol/frames.js";
 import type { Identity } from "../../src/protocol/identity.js";
 import type { ActorMetrics, FromActor, ToActor } from "../../src/protocol/messages.js";
 
@@ -106,6 +113,8 @@ export class FakeActor implements ActorPort {
       this.#events.emit("cancel", frame.id);
       return;
     }
+    // Pieces of bodies and word of what was taken belong to requests that are there already.
+    if (frame.code === PIECE_CODE || frame.code === TAKEN_CODE) return;
     this.requests.push(frame);
     this.#events.emit("request", frame);
     if (this.behaviour.request === undefined) this.reply(frame.id);

@@ -2,8 +2,9 @@
 import type { EndpointName } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import { after } from "../../query/exec/operator.js";
-import { type Answer, errorBody } from "../reply.js";
+import { type Answer, errorBody, STREAMED } from "../reply.js";
 import type { Request } from "../request.js";
+import { msgpackResult, ndjsonResult, type RowFormat, RowStream } from "../row-stream.js";
 import { Session, type SessionOptions } from "../session.js";
 import { jsonRows, type Outcome, plainRows, resultAnswer } from "../sql-result.js";
 import type { StatementRun } from "../statement-run.js";
@@ -21,7 +22,10 @@ interface StatementBody {
 const NO_PARAMETERS: readonly unknown[] = [];
 
 export const queryHandlers = {
-  "query.execute": (request, { body }) => executeAlone(request, body),
+  "query.execute": (request, { body }) => {
+    const format = streamFormat(request);
+    return format === null ? executeAlone(request, body) : executeStreamed(request, body, format);
+  },
   "query.batch": (request, { body }) => executeBatch(request, body),
   "query.prepare": prepare,
   "query.exec": (request, { body }) => {
@@ -64,6 +68,36 @@ function executeAlone(request: Request, body: StatementBody): Answer | Promise<A
     const ending = session.endTemporaries(request, (tx) => request.tenant.commit(tx));
     return ending === undefined ? reply : ending.then(() => reply);
   });
+}
+
+/** The form in which the client wants rows as they come; null: it wants one document. */
+function streamFormat(request: Request): RowFormat | null {
+  const [accept = ""] = request.head.media;
+  return [ndjsonResult, msgpackResult].find(({ contentType }) => accept.includes(contentType)) ?? null;
+}
+
+async function executeStreamed(request: Request, body: StatementBody, format: RowFormat): Promise<Answer> {
+  if (request.keepAnswer !== null) {
+    throw new DbError("invalid_request", "A streamed answer is not kept: send no Idempotency-Key with it.");
+  }
+  const started = performance.now();
+  const session = new Session(request.tenant, sessionOptions(request, "routes"));
+  const stream = new RowStream(request, format);
+  try {
+    const run = { ...runOf(request, body), collector: stream.collector };
+    const outcome = await session.execute(run, (tx) => request.commitPart(tx));
+    await session.endTemporaries(request, (tx) => request.tenant.commit(tx));
+    await stream.finish({
+      row_count: stream.rowCount,
+      ...(outcome.rowsAffected === null ? {} : { rows_affected: outcome.rowsAffected }),
+      execution_time_ms: Math.round((performance.now() - started) * 1000) / 1000,
+      truncated: outcome.truncated,
+      ...(outcome.notices.length > 0 ? { notices: outcome.notices } : {}),
+    });
+    return STREAMED;
+  } finally {
+    stream.close();
+  }
 }
 
 interface BatchBody extends Omit<StatementBody, "sql" | "parameters" | "params"> {

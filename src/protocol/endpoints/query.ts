@@ -75,6 +75,7 @@ export const queryEndpoints = [
     access: "member",
     home: "tenant",
     body: Strict({ sql, ...bound, ...limits }),
+    streamedReply: ["application/x-ndjson", "application/x-msgpack-stream"],
     response: QueryResult,
   },
   {
