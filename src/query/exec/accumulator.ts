@@ -15,7 +15,7 @@ import type { ExecContext } from "./context.js";
 import { SET_ENTRY_BYTES } from "./distinct.js";
 import { emptyColumns } from "./row-buffer.js";
 import { type RowKeyOf, rowKeyOf } from "./row-key.js";
-import type { Chunk } from "./segments/segment-scan.js";
+import type { Chunk } from "./segments/chunk.js";
 import { compileAll, compileCondition, EMPTY_ROW, type EvaluateAll } from "./slots.js";
 import { type RowOrderOf, rowOrderOf } from "./sort-rows.js";
 import { bytesOf, sumOfBytes } from "./value-bytes.js";

@@ -17,9 +17,8 @@ import { SET_ENTRY_BYTES } from "./distinct.js";
 import { drain, type Open, type Operator, type Pulled } from "./operator.js";
 import { emptyColumns } from "./row-buffer.js";
 import { type RowKeyOf, rowKeyOf } from "./row-key.js";
-import { ScanOperator } from "./scan.js";
+import { Chunk, valuesOfBatch } from "./segments/chunk.js";
 import { ChunkGroups } from "./segments/chunk-groups.js";
-import { Chunk } from "./segments/segment-scan.js";
 import { compileVectorAccumulator } from "./segments/vector-accumulator.js";
 import { compileAll, type EvaluateAll, slotsOf } from "./slots.js";
 import { DEPTH_MAX, Partitions } from "./spill/partitions.js";
@@ -102,7 +101,7 @@ class AggregateOperator implements Operator {
         0,
       );
     this.chunkGroups = groupColumns === null ? null : new ChunkGroups(groupColumns, groupOfValues);
-    if (input instanceof ScanOperator) input.acceptChunks();
+    input.acceptChunks?.();
   }
 
   next(): Pulled {
@@ -180,10 +179,11 @@ class AggregateOperator implements Operator {
   }
 
   /** Rows of groups that are in memory are added to them, the others go to disk. */
-  private consumeKnown({ columns, length }: Batch): void {
+  private consumeKnown(rows: Batch): void {
     const { program, context, numbers } = this;
     this.overflow ??= new Partitions(context.spill!, program.spillTypes!, context, this.depth);
-    const batch = { columns, length };
+    const batch = valuesOfBatch(rows);
+    const { columns, length } = batch;
     const values = program.groups.map((group, i) => group(batch, context, this.scratch[i]!));
     const groupOf = this.groupNumbers(length);
     const known: number[] = [];

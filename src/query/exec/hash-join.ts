@@ -1,31 +1,50 @@
 /**
- * An equi-join: the right side goes into a hash table by its keys, each left row looks its key up. Rows with the same
- * key are chained in the order in which they came. NULL keys match nothing; those rows only matter to outer joins.
+ * An equi-join: the right side goes into a hash table by its keys, each left row looks its key up. It works on chunks
+ * (segments/chunk.ts): only keys and what the residual condition reads are looked at; the pairs that come out are row
+ * numbers of both sides, and become values where somebody reads them.
+ *
+ *   left chunk ── keys ──▶ table ──▶ pairs (row of the chunk, right row) ── residual ──▶ pairs ──▶ chunk of both sides
+ *
+ * Left rows come out in their order, each with its right rows in theirs. What does not fit into memory goes to disk
+ * (spill/spilled-join.ts).
  */
 import type { Value } from "../../protocol/values.js";
-import type { HashKey } from "../expr/compare.js";
-import type { Batch } from "../expr/expr.js";
-import type { HashJoinPlan } from "../plan/plan.js";
+import type { Predicate } from "../expr/compile.js";
+import type { Batch, Expr } from "../expr/expr.js";
+import { columnsOf } from "../expr/walk.js";
+import type { HashJoinPlan, JoinType, OutputColumn } from "../plan/plan.js";
 import type { ExecContext } from "./context.js";
-import { SET_ENTRY_BYTES } from "./distinct.js";
-import { JoinOperator, type JoinProgram, type JoinRowsType, type Matcher } from "./join-rows.js";
-import type { Open, Operator } from "./operator.js";
-import { emptyColumns, RowBuffer } from "./row-buffer.js";
-import { type RowKeyOf, rowKeyOf } from "./row-key.js";
-import { compileAll, compileCondition, type EvaluateAll, slotsOf } from "./slots.js";
-import type { JoinSpill } from "./spill/spilled-join.js";
+import { areNumbers, type JoinKey, type JoinTable, MapTable, NumberTable } from "./join-table.js";
+import { drain, type Open, type Operator, type Pulled } from "./operator.js";
+import { emptyColumns } from "./row-buffer.js";
+import { rowKeyOf } from "./row-key.js";
+import { CHUNK_ROWS, Chunk, chunkOf, type Selection, valuesOfBatch } from "./segments/chunk.js";
+import type { Column } from "./segments/column.js";
+import { ColumnBuffer, NULLS } from "./segments/column-buffer.js";
+import { compileAll, compileCondition, slotsOf } from "./slots.js";
+import { DEPTH_MAX } from "./spill/partitions.js";
+import { type JoinSpill, SpilledJoin } from "./spill/spilled-join.js";
 import { canSpill } from "./spill/spilled-rows.js";
-import { bytesOf } from "./value-bytes.js";
+
+/** Right semi and anti joins give the right rows with or without a match, when all left rows have been seen. */
+type HashJoinType = JoinType | "right semi" | "right anti";
 
 interface HashProgram {
-  readonly leftKeys: readonly EvaluateAll[];
-  readonly rightKeys: readonly EvaluateAll[];
-  readonly leftKeyOf: RowKeyOf;
-  readonly rightKeyOf: RowKeyOf;
+  readonly type: HashJoinType;
+  readonly leftWidth: number;
+  readonly right: readonly OutputColumn[];
+  readonly leftKeys: readonly JoinKey[];
+  readonly rightKeys: readonly JoinKey[];
+  /** On left and right columns side by side; null: every pair matches. */
+  readonly condition: Predicate | null;
+  readonly conditionSlots: readonly number[];
+  readonly makeTable: (kind: "numbers" | "map", context: ExecContext) => JoinTable;
+  /** Null when the join must stay in memory: somebody relies on the left rows' order, or a column cannot be stored. */
+  readonly spill: JoinSpill | null;
 }
 
 export function compileHashJoin(plan: HashJoinPlan, left: Open, right: Open): Open {
-  if (plan.buildsLeft === true) return compileJoin(turned(plan), `right ${plan.type}` as JoinRowsType, right, left);
+  if (plan.buildsLeft === true) return compileJoin(turned(plan), `right ${plan.type}` as HashJoinType, right, left);
   return compileJoin(plan, plan.type, left, right);
 }
 
@@ -35,112 +54,402 @@ function turned(plan: HashJoinPlan): HashJoinPlan {
   return { ...plan, left: right, right: left, leftKeys: rightKeys, rightKeys: leftKeys };
 }
 
-function compileJoin(plan: HashJoinPlan, type: JoinRowsType, left: Open, right: Open): Open {
-  const program: JoinProgram = {
+function compileJoin(plan: HashJoinPlan, type: HashJoinType, left: Open, right: Open): Open {
+  const leftKeys = joinKeys(plan.leftKeys, plan.left.columns);
+  const rightKeys = joinKeys(plan.rightKeys, plan.right.columns);
+  const leftKeyOf = rowKeyOf(plan.leftKeys.map((key) => key.type));
+  const rightKeyOf = rowKeyOf(plan.rightKeys.map((key) => key.type));
+  const bothSlots = slotsOf([...plan.left.columns, ...plan.right.columns]);
+  const program: HashProgram = {
     type,
     leftWidth: plan.left.columns.length,
-    rightWidth: plan.right.columns.length,
-    condition: compileCondition(plan.residual, slotsOf([...plan.left.columns, ...plan.right.columns])),
+    right: plan.right.columns,
+    leftKeys,
+    rightKeys,
+    condition: compileCondition(plan.residual, bothSlots),
+    conditionSlots:
+      plan.residual === null ? [] : [...columnsOf(plan.residual)].map(bothSlots).filter((slot) => slot >= 0),
+    makeTable: (kind, context) =>
+      kind === "numbers"
+        ? new NumberTable(rightKeys, leftKeys, context)
+        : new MapTable(rightKeys, leftKeys, rightKeyOf, leftKeyOf, context),
+    spill: null,
   };
-  const leftSlot = slotsOf(plan.left.columns);
-  const rightSlot = slotsOf(plan.right.columns);
-  const hash: HashProgram = {
-    leftKeys: plan.leftKeys.map((key) => compileAll(key, leftSlot)),
-    rightKeys: plan.rightKeys.map((key) => compileAll(key, rightSlot)),
-    leftKeyOf: rowKeyOf(plan.leftKeys.map((key) => key.type)),
-    rightKeyOf: rowKeyOf(plan.rightKeys.map((key) => key.type)),
-  };
-  const open = (from: Operator, to: Operator, context: ExecContext, depth: number): Operator => {
-    const rows = new RowBuffer(plan.right.columns, context);
-    return new JoinOperator(program, from, to, rows, new HashMatcher(hash, context), context, spill, depth);
-  };
-  const spill = spillOf(plan, hash, open);
+  const open = (from: Operator, to: Operator, context: ExecContext, depth: number): Operator =>
+    new HashJoinOperator(whole, from, to, context, depth);
+  const whole: HashProgram = { ...program, spill: spillOf(plan, program, leftKeyOf, rightKeyOf, open) };
   return (context) => open(left(context), right(context), context, 0);
 }
 
-/** Null when the join must stay in memory: somebody relies on the left rows' order, or a column cannot be stored. */
-function spillOf(plan: HashJoinPlan, hash: HashProgram, open: JoinSpill["open"]): JoinSpill | null {
+function joinKeys(exprs: readonly Expr[], columns: readonly OutputColumn[]): readonly JoinKey[] {
+  const slotOf = slotsOf(columns);
+  return exprs.map((expr) => ({
+    type: expr.type,
+    slot: expr.kind === "column" ? slotOf(expr.id) : -1,
+    slots: [...columnsOf(expr)].map(slotOf).filter((slot) => slot >= 0),
+    evaluate: compileAll(expr, slotOf),
+  }));
+}
+
+function spillOf(
+  plan: HashJoinPlan,
+  program: HashProgram,
+  leftKeyOf: ReturnType<typeof rowKeyOf>,
+  rightKeyOf: ReturnType<typeof rowKeyOf>,
+  open: JoinSpill["open"],
+): JoinSpill | null {
   const leftTypes = plan.left.columns.map((column) => column.type);
   const rightTypes = plan.right.columns.map((column) => column.type);
   if (plan.keepsLeftOrder === true || !canSpill([...leftTypes, ...rightTypes])) return null;
-  const keysOf = (keys: readonly EvaluateAll[], keyOf: RowKeyOf) => (batch: Batch, context: ExecContext) => {
-    const values = keys.map((key) => key(batch, context, []));
+  const keysOf = (keys: readonly JoinKey[], keyOf: typeof leftKeyOf) => (batch: Batch, context: ExecContext) => {
+    const values = keys.map((key) => key.evaluate(batch, context, []));
     return (row: number) => keyOf(values, row);
   };
-  return {
-    leftTypes,
-    rightTypes,
-    leftKeys: keysOf(hash.leftKeys, hash.leftKeyOf),
-    rightKeys: keysOf(hash.rightKeys, hash.rightKeyOf),
-    open,
-  };
+  const leftKeys = keysOf(program.leftKeys, leftKeyOf);
+  const rightKeys = keysOf(program.rightKeys, rightKeyOf);
+  return { leftTypes, rightTypes, leftKeys, rightKeys, open };
 }
 
-class HashMatcher implements Matcher {
-  /** First row of each key's chain. */
-  private readonly heads = new Map<HashKey | null, number>();
-  /** Per right row: the next one of its chain, or −1. */
-  private readonly nexts: number[] = [];
-  /** Per head: the last row of its chain. */
-  private readonly tails: number[] = [];
+/** No right row was tried yet for the current left row. */
+const UNTRIED = -2;
+/** Pairs tried at a time where a left row needs one match: more of its pairs would be tried in vain. */
+const PAIRS_OF_ONE_MATCH = 64;
+
+/** Whether a left row without a match means something. */
+const keepsLeft = (type: HashJoinType): boolean => type === "left" || type === "full" || type === "anti";
+/** Whether right rows are marked that have a match, and those with a mark or without come at the end. */
+const marksRight = (type: HashJoinType): boolean => type === "right" || type === "full" || givesRight(type);
+const givesRight = (type: HashJoinType): boolean => type === "right semi" || type === "right anti";
+
+class HashJoinOperator implements Operator {
+  private built = false;
+  private handsOutChunks = false;
+  private readonly rightRows: ColumnBuffer;
+  private table: JoinTable;
+  private rightVectors: readonly Column[] = [];
+  /** The row of NULLs behind the right rows. */
+  private nullRow = -1;
+  /** Per right row, for right and full joins. */
+  private rightMatched = new Uint8Array(0);
+  private leftChunk: Chunk | null = null;
+  private heads: Int32Array = new Int32Array(0);
+  private leftRow = 0;
+  private candidate = UNTRIED;
+  /** Per row of the left chunk: whether a pair of it passed the condition. */
+  private leftMatched = new Uint8Array(0);
+  private pairsLeft = new Int32Array(0);
+  private pairsRight = new Int32Array(0);
+  private vectors: readonly Column[] = [];
+  /** What `vectors` were made for: columns of the left side, with those of the right or without. */
+  private vectorsOf: readonly Column[] | null = null;
+  private vectorsAreBoth = false;
+  private readonly composed: Int32Array[] = [];
   private readonly scratch: Value[][];
-  private probeKeys: readonly ArrayLike<Value>[] = [];
-  bytes = 0;
+  private unmatchedFrom = -1;
+  private spilled: SpilledJoin | null = null;
 
   constructor(
     private readonly program: HashProgram,
+    private readonly left: Operator,
+    private readonly right: Operator,
     private readonly context: ExecContext,
+    private readonly depth: number,
   ) {
-    this.scratch = emptyColumns(program.leftKeys.length);
+    this.rightRows = new ColumnBuffer(program.right, context);
+    const isOfNumbers = areNumbers(program.leftKeys) && areNumbers(program.rightKeys);
+    this.table = program.makeTable(isOfNumbers ? "numbers" : "map", context);
+    this.scratch = emptyColumns(program.leftWidth + program.right.length);
+    left.acceptChunks?.();
+    right.acceptChunks?.();
   }
 
-  build(batch: Batch, first: number): void {
-    const { heads, nexts, tails, context } = this;
-    const keys = this.program.rightKeys.map((key, i) => key(batch, context, this.scratch[i]!));
-    const { rightKeyOf } = this.program;
-    let bytes = 0;
-    for (let i = 0; i < batch.length; i++) {
-      const row = first + i;
-      nexts.push(-1);
-      tails.push(row);
-      if (hasNull(keys, i)) continue;
-      const key = rightKeyOf(keys, i);
-      const head = heads.get(key);
-      if (head === undefined) {
-        heads.set(key, row);
-        bytes += SET_ENTRY_BYTES + bytesOf(key);
-      } else {
-        nexts[tails[head]!] = row;
-        tails[head] = row;
+  acceptChunks(): void {
+    this.handsOutChunks = true;
+  }
+
+  next(): Pulled {
+    if (this.built) return this.spilled === null ? this.produce() : this.spilled.next();
+    return drain(
+      this.right,
+      (batch) => this.addRight(batch),
+      () => this.finishRight(),
+    );
+  }
+
+  private addRight(batch: Batch): void {
+    if (this.spilled !== null || this.isFull()) {
+      this.spillRight();
+      this.spilled!.addRight(valuesOfBatch(batch));
+      return;
+    }
+    const chunk = chunkOf(batch);
+    this.rightRows.append(chunk);
+    if (!this.table.add(chunk)) this.useMap();
+  }
+
+  private isFull(): boolean {
+    const { context, rightRows, table, program } = this;
+    if (program.spill === null || context.spill === null || this.depth >= DEPTH_MAX) return false;
+    return context.statement.isCrowded(rightRows.bytes + table.bytes);
+  }
+
+  /** Puts all right rows that have come on disk, if they are not there yet. */
+  private spillRight(): void {
+    if (this.spilled !== null) return;
+    const spilled = new SpilledJoin(this.program.spill!, this.context, this.depth);
+    this.spilled = spilled;
+    this.eachSlice((chunk) => spilled.addRight(valuesOfBatch(chunk)));
+    this.rightRows.clear();
+    this.table.release();
+  }
+
+  /** A key is no number after all. */
+  private useMap(): void {
+    this.table.release();
+    const table = this.program.makeTable("map", this.context);
+    this.table = table;
+    this.eachSlice((chunk) => table.add(chunk));
+  }
+
+  private eachSlice(take: (chunk: Chunk) => void): void {
+    const { rightRows } = this;
+    const vectors = rightRows.vectors();
+    for (let from = 0; from < rightRows.length; from += CHUNK_ROWS) {
+      take(rightRows.slice(vectors, from, Math.min(CHUNK_ROWS, rightRows.length - from)));
+    }
+  }
+
+  private finishRight(): Pulled {
+    const { rightRows, program } = this;
+    const { type } = program;
+    if (this.spilled !== null) {
+      this.built = true;
+      return this.spilled.start(this.left);
+    }
+    while (!this.table.finish()) {
+      if (this.context.shouldYield()) return this.context.yieldTurn().then(() => this.finishRight());
+    }
+    this.built = true;
+    this.nullRow = rightRows.length;
+    if (keepsLeft(type)) rightRows.appendNulls();
+    if (marksRight(type)) this.rightMatched = new Uint8Array(rightRows.length);
+    this.rightVectors = rightRows.vectors();
+    // Without right rows these types have no result, whatever the left side holds.
+    if (rightRows.length === 0 && !keepsLeft(type)) return null;
+    return this.produce();
+  }
+
+  private get rowsMax(): number {
+    return this.handsOutChunks ? CHUNK_ROWS : this.context.batchRows;
+  }
+
+  private produce(): Pulled {
+    for (;;) {
+      if (this.unmatchedFrom >= 0) return this.unmatchedRight();
+      if (this.leftChunk === null) {
+        const batch = this.left.next();
+        if (batch instanceof Promise) {
+          return batch.then((arrived) => (this.accept(arrived) ? this.produce() : null));
+        }
+        if (!this.accept(batch)) return null;
+        continue;
+      }
+      const made = this.joinMore(this.leftChunk);
+      if (this.leftRow === this.leftChunk.length) this.leftChunk = null;
+      if (made !== null) return this.handsOutChunks ? made : valuesOfBatch(made);
+      this.context.checkpoint();
+      if (this.context.shouldYield()) return this.context.yieldTurn().then(() => this.produce());
+    }
+  }
+
+  /** False when there is nothing more to come. */
+  private accept(batch: Batch | null): boolean {
+    if (batch !== null) {
+      const chunk = chunkOf(batch);
+      this.leftChunk = chunk;
+      this.heads = this.table.probe(chunk);
+      this.leftRow = 0;
+      this.candidate = UNTRIED;
+      if (this.program.condition !== null) {
+        if (this.leftMatched.length < chunk.length) this.leftMatched = new Uint8Array(chunk.length);
+        else this.leftMatched.fill(0, 0, chunk.length);
+      }
+      return true;
+    }
+    const { type } = this.program;
+    if (!marksRight(type)) return false;
+    this.unmatchedFrom = 0;
+    return true;
+  }
+
+  /** Joins some rows of the chunk, from `leftRow` on; null when nothing came of it. */
+  private joinMore(left: Chunk): Chunk | null {
+    const { condition, type, conditionSlots } = this.program;
+    if (givesRight(type) && condition === null) {
+      this.markChains(left);
+      return null;
+    }
+    let count = this.pair(left);
+    if (count === 0) return null;
+    if (condition !== null) {
+      const tried = this.chunkOfPairs(left, count, true).only(conditionSlots);
+      count = this.filterPairs(condition, tried, count);
+      if (count === 0) return null;
+    }
+    const { rightMatched, pairsRight, nullRow } = this;
+    if (marksRight(type)) {
+      for (let i = 0; i < count; i++) if (pairsRight[i] !== nullRow) rightMatched[pairsRight[i]!] = 1;
+    }
+    if (givesRight(type)) return null;
+    return this.chunkOfPairs(left, count, type !== "semi" && type !== "anti");
+  }
+
+  /** Marks all right rows that have the key of a left row. */
+  private markChains(left: Chunk): void {
+    const { heads, rightMatched } = this;
+    const { nexts } = this.table;
+    for (let row = 0; row < left.length; row++) {
+      const head = heads[row]!;
+      // All rows of a chain are marked at once.
+      if (head < 0 || rightMatched[head] === 1) continue;
+      for (let right = head; right >= 0; right = nexts[right]!) rightMatched[right] = 1;
+    }
+    this.leftRow = left.length;
+  }
+
+  /**
+   * Writes the next pairs of a left row and a right row with its key; answers how many. Where a left row without a
+   * match matters, such a row is paired with the row of NULLs: at once, or, with a condition, after its other pairs.
+   */
+  private pair(left: Chunk): number {
+    const { type, condition } = this.program;
+    const needsOne = type === "semi" || type === "anti";
+    const max = needsOne && condition !== null ? Math.min(PAIRS_OF_ONE_MATCH, this.rowsMax) : this.rowsMax;
+    this.makeRoom(Math.min(max, CHUNK_ROWS));
+    const { heads, pairsLeft, pairsRight, nullRow, leftMatched, rightMatched } = this;
+    const wantsUnmatched = givesRight(type);
+    const { nexts } = this.table;
+    const onlyFirst = needsOne && condition === null;
+    const skipsAll = type === "anti" && condition === null;
+    let count = 0;
+    let row = this.leftRow;
+    let candidate = this.candidate;
+    if (needsOne && condition !== null && candidate >= 0 && leftMatched[row] === 1) candidate = -1;
+    for (; row < left.length; row++, candidate = UNTRIED) {
+      const head = heads[row]!;
+      if (candidate === UNTRIED) candidate = skipsAll ? -1 : head;
+      while (candidate >= 0 && count < max) {
+        if (!wantsUnmatched || rightMatched[candidate] === 0) {
+          pairsLeft[count] = row;
+          pairsRight[count++] = candidate;
+        }
+        candidate = onlyFirst ? -1 : nexts[candidate]!;
+      }
+      if (candidate >= 0) break;
+      if (keepsLeft(type) && (head < 0 || condition !== null)) {
+        if (count === max) break;
+        pairsLeft[count] = row;
+        pairsRight[count++] = nullRow;
+      } else if (count === max) {
+        row++;
+        candidate = UNTRIED;
+        break;
       }
     }
-    this.bytes += bytes;
-    context.statement.reserve(bytes);
+    this.leftRow = row;
+    this.candidate = candidate;
+    return count;
   }
 
-  probe(batch: Batch): void {
-    this.probeKeys = this.program.leftKeys.map((key, i) => key(batch, this.context, this.scratch[i]!));
+  private makeRoom(pairs: number): void {
+    if (this.pairsLeft.length >= pairs) return;
+    this.pairsLeft = new Int32Array(pairs);
+    this.pairsRight = new Int32Array(pairs);
   }
 
-  first(row: number): number {
-    if (hasNull(this.probeKeys, row)) return -1;
-    return this.heads.get(this.program.leftKeyOf(this.probeKeys, row)) ?? -1;
+  /** Keeps the pairs that come out: those that pass, and those with NULLs of left rows of which none did. */
+  private filterPairs(condition: Predicate, tried: Batch, count: number): number {
+    const { pairsLeft, pairsRight, leftMatched, nullRow, context } = this;
+    const { type } = this.program;
+    let kept = 0;
+    for (let i = 0; i < count; i++) {
+      const row = pairsLeft[i]!;
+      const right = pairsRight[i]!;
+      let comesOut: boolean;
+      if (right === nullRow) comesOut = leftMatched[row] === 0;
+      else if ((type === "semi" || type === "anti") && leftMatched[row] === 1) comesOut = false;
+      else {
+        comesOut = condition(tried, i, context);
+        if (comesOut) leftMatched[row] = 1;
+        if (type === "anti") comesOut = false;
+      }
+      pairsLeft[kept] = row;
+      pairsRight[kept] = right;
+      if (comesOut) kept++;
+    }
+    return kept;
   }
 
-  following(candidate: number): number {
-    return this.nexts[candidate]!;
+  private chunkOfPairs(left: Chunk, count: number, withRight: boolean): Chunk {
+    const { program, rightVectors } = this;
+    if (this.vectorsOf !== left.vectors || this.vectorsAreBoth !== withRight) {
+      this.vectorsOf = left.vectors;
+      this.vectorsAreBoth = withRight;
+      this.vectors = withRight ? [...left.vectors, ...rightVectors] : left.vectors;
+    }
+    const selections = new Array<Selection>(this.vectors.length);
+    let before: Selection | null = null;
+    let parts = 0;
+    for (let slot = 0; slot < program.leftWidth; slot++) {
+      const selection: Selection = left.selections[slot]!;
+      // Neighbouring columns come from one table, mostly.
+      if (selection === before) selections[slot] = selections[slot - 1]!;
+      else selections[slot] = { rows: this.compose(selection, count, parts++), from: 0 };
+      before = selection;
+    }
+    if (withRight) selections.fill({ rows: this.pairsRight, from: 0 }, program.leftWidth);
+    return new Chunk(this.vectors, selections, count, this.scratch);
   }
 
-  release(): void {
-    this.heads.clear();
-    this.nexts.length = 0;
-    this.tails.length = 0;
-    this.context.statement.release(this.bytes);
-    this.bytes = 0;
+  /** The rows that a selection of the left chunk means for the pairs. */
+  private compose({ rows, from }: Selection, count: number, part: number): Int32Array {
+    const { pairsLeft } = this;
+    let out = this.composed[part];
+    if (out === undefined || out.length < count) {
+      out = new Int32Array(pairsLeft.length);
+      this.composed[part] = out;
+    }
+    if (rows === null) for (let i = 0; i < count; i++) out[i] = from + pairsLeft[i]!;
+    else for (let i = 0; i < count; i++) out[i] = rows[pairsLeft[i]!]!;
+    return out;
   }
-}
 
-function hasNull(keys: readonly ArrayLike<Value>[], row: number): boolean {
-  for (let i = 0; i < keys.length; i++) if (keys[i]![row] === null) return true;
-  return false;
+  /** Right rows without a match (of a right semi join: with one), after the last left row. */
+  private unmatchedRight(): Pulled {
+    const { rightMatched, rightRows, program, rightVectors } = this;
+    this.makeRoom(this.rowsMax);
+    const { pairsRight, pairsLeft, rowsMax } = this;
+    const wanted = program.type === "right semi" ? 1 : 0;
+    let count = 0;
+    while (this.unmatchedFrom < rightRows.length && count < rowsMax) {
+      const row = this.unmatchedFrom++;
+      if (rightMatched[row] === wanted) pairsRight[count++] = row;
+    }
+    if (count === 0) return null;
+    pairsLeft.fill(0, 0, count);
+    const leftWidth = givesRight(program.type) ? 0 : program.leftWidth;
+    const vectors = [...new Array<Column>(leftWidth).fill(NULLS), ...rightVectors];
+    const selections = new Array<Selection>(vectors.length).fill({ rows: pairsLeft, from: 0 }, 0, leftWidth);
+    selections.fill({ rows: pairsRight, from: 0 }, leftWidth);
+    const chunk = new Chunk(vectors, selections, count, this.scratch);
+    return this.handsOutChunks ? chunk : valuesOfBatch(chunk);
+  }
+
+  close(): void {
+    this.spilled?.close();
+    this.table.release();
+    this.rightRows.clear();
+    this.left.close();
+    this.right.close();
+  }
 }

@@ -66,6 +66,10 @@ class MeasuredOperator implements Operator {
     private readonly context: ExecContext,
   ) {}
 
+  acceptChunks(): void {
+    this.operator.acceptChunks?.();
+  }
+
   next(): Pulled {
     const started = performance.now();
     const outer = this.all.enter();

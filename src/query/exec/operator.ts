@@ -14,6 +14,11 @@ export type Pulled = Batch | null | Promise<Batch | null>;
 export interface Operator {
   /** The next batch (never empty), or null at the end. The batch is the consumer's until the next call. */
   next(): Pulled;
+  /**
+   * The consumer knows what to do with a Chunk (segments/chunk.ts): rows may come as such. Called before the first
+   * `next`. Absent: it never makes any.
+   */
+  acceptChunks?(): void;
   /** Frees cursors; may be called at any time, also twice, but not while a promise of `next` is pending. */
   close(): void;
 }

@@ -10,17 +10,16 @@ import type { ScanPlan } from "../plan/plan.js";
 import type { ExecContext } from "./context.js";
 import type { Open, Operator, Pulled } from "./operator.js";
 import { compileRowDecoder, RowDecoder, type RowDecoderProgram } from "./row-decoder.js";
+import { CHUNK_ROWS, valuesOfBatch } from "./segments/chunk.js";
 import { crowdedSegment, foldNewer } from "./segments/fold-newer.js";
 import { SegmentBuilder } from "./segments/segment-builder.js";
 import type { SegmentCache } from "./segments/segment-cache.js";
-import { Chunk, compileSegmentScan, SegmentScan, type SegmentScanProgram } from "./segments/segment-scan.js";
+import { compileSegmentScan, SegmentScan, type SegmentScanProgram } from "./segments/segment-scan.js";
 import type { TableSegments } from "./segments/table-segments.js";
 import { layoutOf } from "./table-layout.js";
 
 /** Rows of a scan's first batch: a statement with a small LIMIT reads little more than it needs. */
 export const FIRST_BATCH_ROWS = 64;
-/** Rows of a chunk for a consumer of chunks. */
-const CHUNK_ROWS = 4096;
 
 interface ScanProgram {
   readonly rows: RowDecoderProgram;
@@ -37,7 +36,7 @@ export function compileScan(plan: ScanPlan): Open {
   return (context) => new ScanOperator(program, context);
 }
 
-export class ScanOperator implements Operator {
+class ScanOperator implements Operator {
   private readonly rows: RowDecoder;
   /** Null: this run reads records to its end. */
   private cache: SegmentCache | null;
@@ -61,7 +60,6 @@ export class ScanOperator implements Operator {
     this.size = Math.min(FIRST_BATCH_ROWS, context.batchRows);
   }
 
-  /** The consumer knows what to do with a Chunk: rows of segments come as such. Called before the first `next`. */
   acceptChunks(): void {
     this.handsOutChunks = true;
   }
@@ -162,9 +160,7 @@ export class ScanOperator implements Operator {
       this.close();
       return undefined;
     }
-    // The getter of a chunk would be asked for every value.
-    if (piece instanceof Chunk && !this.handsOutChunks) return { columns: piece.columns, length: piece.length };
-    return piece;
+    return piece === undefined || this.handsOutChunks ? piece : valuesOfBatch(piece);
   }
 
   close(): void {

@@ -4,8 +4,8 @@
  * combinations are met. Used by aggregate.ts, one per run.
  */
 import type { Value } from "../../../protocol/values.js";
+import type { Chunk, Selection } from "./chunk.js";
 import { type Column, valueAt } from "./column.js";
-import type { Chunk } from "./segment-scan.js";
 
 /** Combinations of codes that a table is made for. */
 const CODES_MAX = 1 << 16;
@@ -17,6 +17,7 @@ interface Coded {
   readonly first: number;
   readonly size: number;
   readonly column: Column;
+  readonly slot: number;
 }
 
 /** The number of the group of these values, made if need be. */
@@ -39,14 +40,13 @@ export class ChunkGroups {
     if (chunk.vectors !== this.vectors) this.enter(chunk.vectors);
     const { coded, numbers, combined, table } = this;
     if (coded === null || chunk.length > numbers.length) return null;
-    const { rows, from, length } = chunk;
+    const { selections, length } = chunk;
     combined.fill(0, 0, length);
-    for (const { codes, first, size } of coded) addCodes(codes, first, size, rows, from, length, combined);
+    for (const one of coded) addCodes(one, selections[one.slot]!, length, combined);
     for (let i = 0; i < length; i++) {
       let number = table[combined[i]!]!;
       if (number < 0) {
-        const row = rows === null ? from + i : rows[i]!;
-        number = this.groupOf(coded.map(({ column }) => valueAt(column, row)));
+        number = this.groupOf(coded.map(({ column, slot }) => valueAt(column, rowAt(selections[slot]!, i))));
         table[combined[i]!] = number;
       }
       numbers[i] = number;
@@ -60,7 +60,7 @@ export class ChunkGroups {
     const coded: Coded[] = [];
     let size = 1;
     for (const slot of this.slots) {
-      const one = codedOf(vectors[slot]!);
+      const one = codedOf(vectors[slot]!, slot);
       if (one === null) return;
       size *= one.size;
       if (size > CODES_MAX) return;
@@ -72,21 +72,20 @@ export class ChunkGroups {
   }
 }
 
-function codedOf(column: Column): Coded | null {
-  if (column.kind === "dictionary") return { codes: column.codes, first: 0, size: column.values.length, column };
+const rowAt = ({ rows, from }: Selection, i: number): number => (rows === null ? from + i : rows[i]!);
+
+function codedOf(column: Column, slot: number): Coded | null {
+  if (column.kind === "dictionary") return { codes: column.codes, first: 0, size: column.values.length, column, slot };
   if (column.kind === "plain" || column.nulls !== null || column.hasNaN) return null;
   const size = column.max - column.min + 1;
   // Fractions and infinities have no place in a table.
   if (!(column.data instanceof Int32Array) || !(size <= NUMBERS_MAX)) return null;
-  return { codes: column.data, first: column.min, size, column };
+  return { codes: column.data, first: column.min, size, column, slot };
 }
 
 function addCodes(
-  codes: Coded["codes"],
-  first: number,
-  size: number,
-  rows: Int32Array | null,
-  from: number,
+  { codes, first, size }: Coded,
+  { rows, from }: Selection,
   length: number,
   combined: Int32Array,
 ): void {

@@ -38,7 +38,7 @@ export interface DictionaryColumn {
 
 export interface PlainColumn {
   readonly kind: "plain";
-  readonly values: readonly Value[];
+  readonly values: ArrayLike<Value>;
   readonly bytes: number;
 }
 

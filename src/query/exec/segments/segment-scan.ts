@@ -15,6 +15,7 @@ import { emptyColumns } from "../row-buffer.js";
 import { RowDecoder, type RowDecoderProgram } from "../row-decoder.js";
 import { slotsOf } from "../slots.js";
 import { layoutOf, type TableLayout } from "../table-layout.js";
+import { Chunk, type Selection } from "./chunk.js";
 import { type Column, isSegmentable, valuesOf } from "./column.js";
 import type { Segment } from "./segment.js";
 import type { TableSegments } from "./table-segments.js";
@@ -27,35 +28,6 @@ import {
   type VectorTest,
   vectorTestOf,
 } from "./vector-filter.js";
-
-/** Rows of one segment that passed the filter. Valid until the scan's next step. */
-export class Chunk implements Batch {
-  private values: ArrayLike<Value>[] | null = null;
-
-  constructor(
-    /** By slot. All chunks of a segment have the same list. */
-    readonly vectors: readonly Column[],
-    /** Their numbers within the segment; null: the `length` rows after `from`. */
-    readonly rows: Int32Array | null,
-    readonly from: number,
-    readonly length: number,
-    private readonly scratch: Value[][],
-  ) {}
-
-  /** The rows as values, all columns of them. */
-  get columns(): readonly ArrayLike<Value>[] {
-    return this.only(this.vectors.map((_, slot) => slot)).columns;
-  }
-
-  /** The rows as values, with columns in these slots only. */
-  only(slots: readonly number[]): Batch {
-    this.values ??= new Array(this.vectors.length);
-    for (const slot of slots) {
-      this.values[slot] ??= valuesOf(this.vectors[slot]!, this.rows, this.from, this.length, this.scratch[slot]!);
-    }
-    return { columns: this.values, length: this.length };
-  }
-}
 
 interface Conjunct {
   readonly test: VectorTest | null;
@@ -223,7 +195,8 @@ export class SegmentScan {
       rows = this.passed;
       if (length === 0) return undefined;
     }
-    return new Chunk(this.vectors, rows, from, length, this.scratch);
+    const selections = new Array<Selection>(this.vectors.length).fill({ rows, from });
+    return new Chunk(this.vectors, selections, length, this.scratch);
   }
 
   private testRest(rest: readonly Conjunct[], rows: Int32Array | null, from: number, count: number): number {

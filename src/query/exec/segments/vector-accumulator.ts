@@ -15,8 +15,8 @@ import type { AggregateCall } from "../../plan/plan.js";
 import type { Accumulator, AccumulatorProgram } from "../accumulator.js";
 import type { ExecContext } from "../context.js";
 import { compileAll, type EvaluateAll } from "../slots.js";
+import type { Chunk } from "./chunk.js";
 import type { Column } from "./column.js";
-import type { Chunk } from "./segment-scan.js";
 import { EXACT_MAX, type VectorExpr, type VectorValue, vectorExprOf } from "./vector-expr.js";
 
 const INTEGERS = new Set(["int2", "int4", "int8"]);
@@ -115,20 +115,20 @@ class CountValues implements Accumulator {
 
   addChunk(chunk: Chunk, groupOf: Int32Array | null): number | null {
     const column = chunk.vectors[this.slot];
-    if (column === undefined || mayHoldNull(column)) return null;
+    if (column?.kind !== "number") return null;
     const counts = this.counts.values;
-    if (groupOf === null) counts[0]! += chunk.length;
-    else for (let i = 0; i < chunk.length; i++) counts[groupOf[i]!]!++;
+    const { rows, from } = chunk.selections[this.slot]!;
+    const { nulls: areNull } = column;
+    for (let i = 0; i < chunk.length; i++) {
+      if (areNull !== null && areNull[rows === null ? from + i : rows[i]!] === 1) continue;
+      counts[groupOf === null ? 0 : groupOf[i]!]!++;
+    }
     return 0;
   }
 
   result(group: number): Value {
     return this.counts.values[group]!;
   }
-}
-
-function mayHoldNull(column: Column): boolean {
-  return column.kind === "number" ? column.nulls !== null : column.values.includes(null);
 }
 
 /** What an expression is in the segment that chunks come from now. */
@@ -385,7 +385,8 @@ class Extreme implements Accumulator {
     }
     this.isPending = true;
     const { data, nulls: areNull } = column;
-    const { rows, from, length } = chunk;
+    const { length } = chunk;
+    const { rows, from } = chunk.selections[this.slot]!;
     const bests = this.bests.values;
     const isMax = this.sign === 1;
     for (let i = 0; i < length; i++) {

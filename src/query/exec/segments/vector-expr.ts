@@ -8,8 +8,8 @@ import type { Numeric } from "../../../protocol/numeric.js";
 import type { SqlType } from "../../../protocol/values.js";
 import type { SlotOf } from "../../expr/compile.js";
 import type { Expr } from "../../expr/expr.js";
+import type { Chunk } from "./chunk.js";
 import { type Column, loadNumbers, markNulls } from "./column.js";
-import type { Chunk } from "./segment-scan.js";
 
 /** Integers up to here, and sums of two, are exact. */
 export const EXACT_MAX = 2 ** 52;
@@ -75,8 +75,9 @@ function columnExpr(slot: number): VectorExpr | null {
       high: max,
       mayBeNull: nulls !== null,
       compute(chunk, out, outNulls) {
-        loadNumbers(column, chunk.rows, chunk.from, chunk.length, out);
-        if (nulls !== null) markNulls(nulls, chunk.rows, chunk.from, chunk.length, outNulls);
+        const { rows, from } = chunk.selections[slot]!;
+        loadNumbers(column, rows, from, chunk.length, out);
+        if (nulls !== null) markNulls(nulls, rows, from, chunk.length, outNulls);
       },
     };
   };

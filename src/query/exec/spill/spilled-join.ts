@@ -7,6 +7,7 @@ import type { HashKey } from "../../expr/compare.js";
 import type { Batch } from "../../expr/expr.js";
 import type { ExecContext } from "../context.js";
 import { drain, type Operator, type Pulled } from "../operator.js";
+import { valuesOfBatch } from "../segments/chunk.js";
 import { Partitions } from "./partitions.js";
 import { type Run, RunScan } from "./spilled-rows.js";
 
@@ -47,7 +48,10 @@ export class SpilledJoin {
     this.rightRuns = this.right.finish();
     return drain(
       left,
-      (batch) => addAll(this.left, batch, this.spill.leftKeys(batch, this.context)),
+      (batch) => {
+        const values = valuesOfBatch(batch);
+        addAll(this.left, values, this.spill.leftKeys(values, this.context));
+      },
       () => {
         this.leftRuns = this.left.finish();
         return this.next();

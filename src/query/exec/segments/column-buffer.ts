@@ -1,0 +1,210 @@
+/**
+ * Rows held in memory in the form that segments have: numbers and dictionary codes in typed arrays that grow, and an
+ * ordinary array for a column that turns out to be neither. The built side of a hash join; owned by one run of it, the
+ * memory is counted against the statement.
+ */
+import type { SqlType, Value } from "../../../protocol/values.js";
+import type { OutputColumn } from "../../plan/plan.js";
+import type { ExecContext } from "../context.js";
+import { emptyColumns } from "../row-buffer.js";
+import { bytesOf, type ColumnBytes, columnBytesOf } from "../value-bytes.js";
+import { Chunk, type Selection } from "./chunk.js";
+import { type Column, type DictionaryColumn, type NumberColumn, valuesOf } from "./column.js";
+
+export class ColumnBuffer {
+  length = 0;
+  /** What it has reserved. */
+  bytes = 0;
+  private columns: GrowingColumn[];
+  private readonly scratch: Value[][];
+
+  constructor(
+    private readonly outputs: readonly OutputColumn[],
+    private readonly context: ExecContext,
+  ) {
+    this.columns = outputs.map(({ type }) => new GrowingColumn(type));
+    this.scratch = emptyColumns(outputs.length);
+  }
+
+  /** Copies the chunk's rows. Throws 53200 when they do not fit into the statement's memory. */
+  append(chunk: Chunk): void {
+    let bytes = 0;
+    this.columns.forEach((column, slot) => {
+      bytes += column.append(chunk.vectors[slot]!, chunk.selections[slot]!, chunk.length);
+    });
+    this.length += chunk.length;
+    this.bytes += bytes;
+    this.context.statement.reserve(bytes);
+  }
+
+  /** A row of NULLs behind the others, which does not count as one. No rows may follow. */
+  appendNulls(): void {
+    for (const column of this.columns) column.append(NULLS, FIRST_ROW, 1);
+  }
+
+  /** What it holds now, by slot. */
+  vectors(): readonly Column[] {
+    return this.columns.map((column) => column.column());
+  }
+
+  /** Rows `from … from + count − 1` of `vectors`. Valid until the next call. */
+  slice(vectors: readonly Column[], from: number, count: number): Chunk {
+    return new Chunk(vectors, new Array<Selection>(vectors.length).fill({ rows: null, from }), count, this.scratch);
+  }
+
+  /** Forgets the rows, and gives their memory back. */
+  clear(): void {
+    this.columns = this.outputs.map(({ type }) => new GrowingColumn(type));
+    this.length = 0;
+    this.context.statement.release(this.bytes);
+    this.bytes = 0;
+  }
+}
+
+/** A column in which every row is NULL. */
+export const NULLS: Column = { kind: "dictionary", codes: new Uint8Array(1), values: [null], bytes: 0 };
+const FIRST_ROW: Selection = { rows: null, from: 0 };
+
+const CAPACITY_MIN = 64;
+const CODES_MAX = 65_536;
+
+class GrowingColumn {
+  private kind: Column["kind"] | null = null;
+  private length = 0;
+  private data: Int32Array | Float64Array = new Int32Array(0);
+  private nulls: Uint8Array | null = null;
+  private min = Number.POSITIVE_INFINITY;
+  private max = Number.NEGATIVE_INFINITY;
+  private hasNaN = false;
+  private scale = -1;
+  private codes = new Uint16Array(0);
+  private readonly codeOf = new Map<Value, number>();
+  /** Values by code, or of all rows. */
+  private values: Value[] = [];
+  /** Our codes by those of the dictionary that came last; −1: not looked up yet. */
+  private source: DictionaryColumn | null = null;
+  private recoded = new Int32Array(0);
+  private readonly measure: ColumnBytes;
+
+  constructor(type: SqlType) {
+    this.measure = columnBytesOf(type);
+  }
+
+  /** Answers by how many bytes it has grown. */
+  append(column: Column, selection: Selection, count: number): number {
+    if (column === NULLS && this.kind === "number") return this.appendNull();
+    this.kind ??= column.kind;
+    if (this.kind === "number" && column.kind === "number" && this.accepts(column)) {
+      return this.appendNumbers(column, selection, count);
+    }
+    if (this.kind === "dictionary" && column.kind === "dictionary") {
+      const bytes = this.appendCodes(column, selection, count);
+      if (bytes !== null) return bytes;
+    }
+    if (this.kind !== "plain") this.becomePlain();
+    return this.appendValues(valuesOf(column, selection.rows, selection.from, count, []), count);
+  }
+
+  column(): Column {
+    const { length } = this;
+    switch (this.kind) {
+      case "number": {
+        const { nulls, min, max, hasNaN, scale } = this;
+        return { kind: "number", data: this.data.subarray(0, length), nulls, min, max, hasNaN, scale, bytes: 0 };
+      }
+      case "dictionary":
+        return { kind: "dictionary", codes: this.codes.subarray(0, length), values: this.values, bytes: 0 };
+      default:
+        return { kind: "plain", values: this.values, bytes: 0 };
+    }
+  }
+
+  private accepts({ scale }: NumberColumn): boolean {
+    if (this.length === 0) this.scale = scale;
+    return scale === this.scale;
+  }
+
+  private appendNumbers(column: NumberColumn, { rows, from }: Selection, count: number): number {
+    const { length } = this;
+    if (column.data instanceof Float64Array && this.data instanceof Int32Array)
+      this.data = Float64Array.from(this.data);
+    this.data = withRoom(this.data, length + count);
+    const { data } = this;
+    const source = column.data;
+    if (rows === null) for (let i = 0; i < count; i++) data[length + i] = source[from + i]!;
+    else for (let i = 0; i < count; i++) data[length + i] = source[rows[i]!]!;
+    if (column.nulls !== null || this.nulls !== null) {
+      this.nulls = withRoom(this.nulls ?? new Uint8Array(data.length), length + count);
+      const marks = column.nulls;
+      for (let i = 0; i < count; i++) {
+        this.nulls[length + i] = marks === null ? 0 : marks[rows === null ? from + i : rows[i]!]!;
+      }
+    }
+    if (column.min < this.min) this.min = column.min;
+    if (column.max > this.max) this.max = column.max;
+    if (column.hasNaN) this.hasNaN = true;
+    this.length += count;
+    return count * data.BYTES_PER_ELEMENT;
+  }
+
+  private appendNull(): number {
+    this.data = withRoom(this.data, this.length + 1);
+    this.nulls = withRoom(this.nulls ?? new Uint8Array(this.data.length), this.length + 1);
+    this.data[this.length] = 0;
+    this.nulls[this.length++] = 1;
+    return this.data.BYTES_PER_ELEMENT;
+  }
+
+  /** Null when there are too many different values for codes; some rows may have been taken. */
+  private appendCodes(column: DictionaryColumn, { rows, from }: Selection, count: number): number | null {
+    const { length, codeOf } = this;
+    if (column !== this.source) {
+      this.source = column;
+      this.recoded = new Int32Array(column.values.length).fill(-1);
+    }
+    const { recoded } = this;
+    const source = column.codes;
+    this.codes = withRoom(this.codes, length + count);
+    const { codes } = this;
+    let bytes = count * codes.BYTES_PER_ELEMENT;
+    for (let i = 0; i < count; i++) {
+      const theirs = source[rows === null ? from + i : rows[i]!]!;
+      let code = recoded[theirs]!;
+      if (code < 0) {
+        const value = column.values[theirs]!;
+        code = codeOf.get(value) ?? codeOf.size;
+        if (code === CODES_MAX) return null;
+        if (code === codeOf.size) {
+          codeOf.set(value, code);
+          this.values.push(value);
+          bytes += bytesOf(value);
+        }
+        recoded[theirs] = code;
+      }
+      codes[length + i] = code;
+    }
+    this.length += count;
+    return bytes;
+  }
+
+  private appendValues(values: ArrayLike<Value>, count: number): number {
+    for (let i = 0; i < count; i++) this.values.push(values[i]!);
+    this.length += count;
+    return this.measure(values, count);
+  }
+
+  private becomePlain(): void {
+    const values = this.length === 0 ? [] : valuesOf(this.column(), null, 0, this.length, []);
+    this.kind = "plain";
+    this.values = Array.from(values);
+    this.data = new Int32Array(0);
+    this.codes = new Uint16Array(0);
+  }
+}
+
+function withRoom<A extends Int32Array | Float64Array | Uint16Array | Uint8Array>(array: A, length: number): A {
+  if (array.length >= length) return array;
+  const grown = new (array.constructor as new (length: number) => A)(Math.max(CAPACITY_MIN, length, 2 * array.length));
+  grown.set(array);
+  return grown;
+}
