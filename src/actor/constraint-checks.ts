@@ -6,10 +6,15 @@
 
 import { ownRows } from "../catalog/ddl-outcome.js";
 import { quotedIdentifier } from "../catalog/relation-names.js";
-import type { ForeignKeyDef, TableDef } from "../catalog/table.js";
+import type { ForeignKeyDef, IndexDef, TableDef } from "../catalog/table.js";
 import { type DbError, sqlError } from "../protocol/errors.js";
 import type { Value } from "../protocol/values.js";
-import type { ConstraintEvent, ReferencedEvent, ReferencingEvent } from "../query/exec/constraint-event.js";
+import type {
+  ConstraintEvent,
+  ReferencedEvent,
+  ReferencingEvent,
+  UniqueEvent,
+} from "../query/exec/constraint-event.js";
 import type { ExecContext } from "../query/exec/context.js";
 import { after } from "../query/exec/operator.js";
 import { valueText } from "../query/exec/table-layout.js";
@@ -27,7 +32,7 @@ export class ConstraintChecks {
   constructor(
     private readonly statements: InternalStatements,
     /** Whether checks of the constraint wait for the end of the transaction. */
-    private readonly isDeferred: (key: ForeignKeyDef) => boolean,
+    private readonly isDeferred: (key: Deferrability) => boolean,
     private readonly defer: (event: ConstraintEvent) => void,
   ) {}
 
@@ -60,6 +65,14 @@ export class ConstraintChecks {
 
   private one(event: ConstraintEvent, context: ExecContext, final: boolean): void | Promise<void> {
     context.checkpoint();
+    if (event.kind === "unique") {
+      const table = this.statements.table(event.tableId, context);
+      const index = table?.indexes.find(({ id }) => id === event.indexId);
+      if (table === null || index?.deferrable === undefined) return;
+      if (!final && this.isDeferred(deferrabilityOf(index))) this.defer(event);
+      else checkUnique(event, table, index, context);
+      return;
+    }
     if (event.kind === "referencing") {
       const table = this.statements.table(event.tableId, context);
       const key = table?.foreignKeys?.find(({ id }) => id === event.foreignKey.id);
@@ -172,6 +185,20 @@ export class ConstraintChecks {
       });
     });
   }
+}
+
+/** When a constraint is checked, unless SET CONSTRAINTS says otherwise. */
+export type Deferrability = Pick<ForeignKeyDef, "id" | "deferrable" | "initiallyDeferred">;
+
+export function deferrabilityOf({ id, deferrable }: IndexDef): Deferrability {
+  return { id, deferrable: deferrable !== undefined, initiallyDeferred: deferrable?.initiallyDeferred ?? false };
+}
+
+/** Throws 23505 when another row has the row's values now. */
+export function checkUnique(event: UniqueEvent, table: TableDef, index: IndexDef, context: ExecContext): void {
+  const writer = new TableWriter(table, context);
+  const row = writer.find(event.rowKey);
+  if (row !== null) writer.checkUnique(index, row);
 }
 
 interface Ends {

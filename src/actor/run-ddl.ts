@@ -15,6 +15,7 @@ import { inTurns } from "../query/exec/operator.js";
 import { backfillIndex, dropIndexData, dropTableData } from "../query/exec/table-data.js";
 import { emptyRow, TableWriter } from "../query/exec/table-writer.js";
 import type { BoundDdl } from "../sql/bind/bound-statement.js";
+import { checkUnique } from "./constraint-checks.js";
 import type { InternalStatements } from "./internal-statements.js";
 
 export async function runDdl(
@@ -54,7 +55,7 @@ async function rewriteRows(
   await dropTableData(context, before);
   if (before.primaryKey !== null && after.primaryKey === null)
     context.rowNumbers.restart(context.tenantNumber, after.id);
-  // Rows keep what they refer to, so nothing is left to check.
+  // Rows keep what they refer to, so only keys are left to check.
   const own = { ...context, statement: new StatementState(context.statement.memoryBytesMax) };
   const writer = new TableWriter(after, own);
   const row = emptyRow(after);
@@ -67,6 +68,10 @@ async function rewriteRows(
   };
   try {
     await inTurns(own, rows.length, write, () => undefined);
+    for (const event of own.statement.constraintEvents ?? []) {
+      if (event.kind !== "unique") continue;
+      checkUnique(event, after, after.indexes.find(({ id }) => id === event.indexId)!, own);
+    }
   } catch (error) {
     throw asDefinitionError(error, after);
   }

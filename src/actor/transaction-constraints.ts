@@ -3,12 +3,11 @@
  * transaction, and what SET CONSTRAINTS said of that. Owned by the session.
  */
 import type { CatalogView } from "../catalog/catalog-view.js";
-import type { ForeignKeyDef } from "../catalog/table.js";
 import type { ConstraintEvent } from "../query/exec/constraint-event.js";
 import type { ExecContext } from "../query/exec/context.js";
 import { after } from "../query/exec/operator.js";
 import type { BoundSetConstraints } from "../sql/bind/bound-statement.js";
-import { ConstraintChecks } from "./constraint-checks.js";
+import { ConstraintChecks, type Deferrability, deferrabilityOf } from "./constraint-checks.js";
 import type { InternalStatements } from "./internal-statements.js";
 
 /** What waits at one moment; a savepoint keeps it. */
@@ -69,14 +68,18 @@ export class TransactionConstraints {
     return new ConstraintChecks(this.statements, (key) => this.isDeferred(key), defer);
   }
 
-  private isDeferred(key: ForeignKeyDef | null): boolean {
+  private isDeferred(key: Deferrability | null): boolean {
     if (key === null || !key.deferrable) return false;
     return this.byKey.get(key.id) ?? this.all ?? key.initiallyDeferred;
   }
 }
 
 /** The constraint that the event is about, as it is defined now or was then. */
-function keyOf(event: ConstraintEvent, catalog: CatalogView): ForeignKeyDef | null {
+function keyOf(event: ConstraintEvent, catalog: CatalogView): Deferrability | null {
+  if (event.kind === "unique") {
+    const index = catalog.tableById(event.tableId)?.indexes.find(({ id }) => id === event.indexId);
+    return index === undefined ? null : deferrabilityOf(index);
+  }
   if (event.kind === "referencing") return event.foreignKey;
   const table = catalog.tableById(event.reference.tableId);
   return table?.foreignKeys?.find(({ id }) => id === event.reference.foreignKeyId) ?? null;

@@ -76,8 +76,17 @@ function withPrimaryKey(editor: CatalogEditor, table: TableDef, before: TableDef
 }
 
 function addPrimaryKey(editor: CatalogEditor, table: TableDef, key: NewKey): ActionOutcome {
-  if (table.primaryKey !== null) {
+  if (table.primaryKey !== null || table.indexes.some((index) => index.deferrable?.primary)) {
     throw sqlError("42P16", `multiple primary keys for table "${table.name}" are not allowed`);
+  }
+  if (key.deferrable !== undefined) {
+    const ids = key.columns.map((column) => existingColumn(table, column).id);
+    const columns = table.columns.map((column) =>
+      ids.includes(column.id) ? Object.freeze({ ...column, notNull: true }) : column,
+    );
+    const strict: TableDef = Object.freeze({ ...table, columns });
+    editor.replaceTable(strict);
+    return { ...addUnique(editor, strict, key), rewrite: { before: table, after: strict, select: selectRows(strict) } };
   }
   const name = new TableNames(editor, table.schema, table.name).relation(key.name, [], "pkey");
   return withPrimaryKey(editor, table, table, key, name);
@@ -85,14 +94,16 @@ function addPrimaryKey(editor: CatalogEditor, table: TableDef, key: NewKey): Act
 
 function addUnique(editor: CatalogEditor, table: TableDef, key: NewKey): ActionOutcome {
   const columns = key.columns.map((column) => existingColumn(table, column).id);
-  const { include = [], nullsNotDistinct = false } = key;
+  const { include = [], nullsNotDistinct = false, deferrable } = key;
+  const names = new TableNames(editor, table.schema, table.name);
   const index: IndexDef = Object.freeze({
     id: editor.nextId(),
-    name: new TableNames(editor, table.schema, table.name).relation(key.name, key.columns, "key"),
+    name: deferrable?.primary ? names.relation(key.name, [], "pkey") : names.relation(key.name, key.columns, "key"),
     kind: "btree",
     columns: columns.map((columnId) => ({ columnId, descending: false, nullsFirst: false })),
-    unique: true,
+    unique: deferrable === undefined,
     constraint: "unique",
+    ...(deferrable !== undefined && { deferrable }),
     ...(include.length > 0 && { include: include.map((column) => existingColumn(table, column).id) }),
     ...(nullsNotDistinct && { nullsNotDistinct }),
   });

@@ -5,7 +5,7 @@
 import type { SqlType } from "../protocol/values.js";
 import type { NamespaceCommand } from "./namespace-command.js";
 import type { SequenceOptions } from "./sequence.js";
-import type { ForeignKeyAction } from "./table.js";
+import type { DeferrableKey, ForeignKeyAction } from "./table.js";
 import type { ViewColumn, ViewQuery } from "./view.js";
 
 export type DdlCommand =
@@ -45,6 +45,7 @@ export interface NewKey {
   readonly columns: readonly string[];
   readonly include?: readonly string[];
   readonly nullsNotDistinct?: boolean;
+  readonly deferrable?: DeferrableKey;
 }
 
 /** `column`: the one column that the check is about, for its made-up name (`t_a_check`). */

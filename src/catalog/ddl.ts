@@ -84,7 +84,9 @@ function createTable(editor: CatalogEditor, command: CreateTableCommand, nowMicr
   }
   const id = editor.nextId();
   const names = new TableNames(editor, schema, name);
-  const { primaryKey } = command;
+  // The rows of a table lie by its primary key, so one that may be violated for a while cannot be it.
+  const primaryKey = command.primaryKey?.deferrable ? null : command.primaryKey;
+  const uniques = command.primaryKey?.deferrable ? [command.primaryKey, ...command.uniques] : command.uniques;
   const primaryKeyName = primaryKey === null ? null : names.relation(primaryKey.name, [], "pkey");
   const sequences: SequenceDef[] = [];
   const columns = command.columns.map((column, columnId): ColumnDef => {
@@ -105,7 +107,7 @@ function createTable(editor: CatalogEditor, command: CreateTableCommand, nowMicr
       defaultSql = ownedSequence(sequence);
     }
     const { name: columnName, type, identity, generatedSql } = column;
-    const notNull = column.notNull || (primaryKey?.columns.includes(columnName) ?? false);
+    const notNull = column.notNull || (command.primaryKey?.columns.includes(columnName) ?? false);
     const plain = { id: columnId, name: columnName, type, notNull, defaultSql, missingSql: null, identity };
     return Object.freeze({
       ...plain,
@@ -115,14 +117,17 @@ function createTable(editor: CatalogEditor, command: CreateTableCommand, nowMicr
     });
   });
   const idOf = (columnName: string) => columns.find((column) => column.name === columnName)!.id;
-  const indexes = command.uniques.map(
+  const indexes = uniques.map(
     (unique): IndexDef => ({
       id: editor.nextId(),
-      name: names.relation(unique.name, unique.columns, "key"),
+      name: unique.deferrable?.primary
+        ? names.relation(unique.name, [], "pkey")
+        : names.relation(unique.name, unique.columns, "key"),
       kind: "btree",
       columns: unique.columns.map((column) => ({ columnId: idOf(column), descending: false, nullsFirst: false })),
-      unique: true,
+      unique: unique.deferrable === undefined,
       constraint: "unique",
+      ...(unique.deferrable !== undefined && { deferrable: unique.deferrable }),
       ...indexOptions(unique, idOf),
     }),
   );

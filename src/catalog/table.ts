@@ -52,6 +52,17 @@ export interface IndexDef {
   readonly include?: readonly number[];
   /** NULLS NOT DISTINCT: NULL counts as equal to NULL. */
   readonly nullsNotDistinct?: boolean;
+  /**
+   * Of a DEFERRABLE key. `unique` is then false: entries of equal values may stand side by side until the statement,
+   * or the transaction, ends.
+   */
+  readonly deferrable?: DeferrableKey;
+}
+
+export interface DeferrableKey {
+  readonly initiallyDeferred: boolean;
+  /** A PRIMARY KEY: the table is keyed by row numbers instead. */
+  readonly primary: boolean;
 }
 
 export interface CheckDef {

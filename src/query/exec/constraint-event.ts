@@ -1,5 +1,6 @@
 /**
- * What a changed row leaves to check when its statement, or its transaction, ends: both ends of foreign keys. Writers
+ * What a changed row leaves to check when its statement, or its transaction, ends: both ends of foreign keys, and
+ * deferrable unique keys. Writers
  * of rows make them (table-writer.ts), the session works them off (actor/constraint-checks.ts).
  */
 import type { ForeignKeyDef, ReferenceDef } from "../../catalog/table.js";
@@ -25,4 +26,13 @@ export interface ReferencedEvent {
   readonly after: readonly Value[] | null;
 }
 
-export type ConstraintEvent = ReferencingEvent | ReferencedEvent;
+/** A row that has the same values as another one in a deferrable key. */
+export interface UniqueEvent {
+  readonly kind: "unique";
+  readonly tableId: number;
+  readonly indexId: number;
+  /** As of ReferencingEvent. */
+  readonly rowKey: Uint8Array;
+}
+
+export type ConstraintEvent = ReferencingEvent | ReferencedEvent | UniqueEvent;

@@ -11,7 +11,7 @@ import { chainPrefix } from "./hash-chain.js";
 import { emptyColumns } from "./row-buffer.js";
 import { TableExpressions } from "./table-expressions.js";
 import { decoderOf, entryKey, indexLayout, keyText, keyValues, layoutOf, ownIndexes } from "./table-layout.js";
-import { emptyRow } from "./table-writer.js";
+import { emptyRow, TableWriter } from "./table-writer.js";
 
 /** The transaction to work in, the tenant, and the turns of the actor's loop. */
 export type TableWork = Pick<ExecContext, "tx" | "tenantNumber" | "checkpoint" | "shouldYield" | "yieldTurn">;
@@ -31,6 +31,7 @@ export function backfillIndex(context: ExecContext, table: TableDef, index: Inde
   const columns = emptyColumns(ids.length);
   const row = emptyRow(table);
   const prefix = rowPrefix(tenantNumber, table.id);
+  const writer = new TableWriter(table, context);
   const expressions = keyLayout.computed ? new TableExpressions(table, context) : null;
   return eachEntry(context, prefix, (key, record) => {
     decode(record, columns, 0);
@@ -39,7 +40,7 @@ export function backfillIndex(context: ExecContext, table: TableDef, index: Inde
     if (values === null) return;
     const suffix = Buffer.from(key.subarray(prefix.length));
     const entry = entryKey(keyLayout, tenantNumber, values, suffix);
-    if (index.unique && tx.get(entry) !== undefined) {
+    if (index.unique ? tx.get(entry) !== undefined : index.deferrable && writer.isTaken(index, row)) {
       throw sqlError("23505", `could not create unique index "${index.name}"`, {
         detail: `Key ${keyText(keyLayout, values, "UTC")} is duplicated.`,
         table: table.name,

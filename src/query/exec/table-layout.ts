@@ -17,6 +17,8 @@ export interface KeyLayout {
   /** Of the index or constraint, for messages and EXPLAIN. */
   readonly name: string;
   readonly unique: boolean;
+  /** A key that is checked at the end of the statement or transaction; its entries are those of an ordinary index. */
+  readonly deferrable: boolean;
   /** NULL counts as equal to NULL. */
   readonly nullsNotDistinct: boolean;
   /** The index's id; 0 for the primary key. */
@@ -71,6 +73,7 @@ function makeLayout(table: TableDef): TableLayout {
     primaryKey: table.primaryKey && {
       name: table.primaryKeyName ?? `${table.name}_pkey`,
       unique: true,
+      deferrable: false,
       nullsNotDistinct: false,
       indexId: 0,
       computed: false,
@@ -101,6 +104,7 @@ export function indexLayout(table: TableDef, index: IndexDef): KeyLayout {
   return {
     name: index.name,
     unique: index.unique,
+    deferrable: index.deferrable !== undefined,
     nullsNotDistinct: index.nullsNotDistinct ?? false,
     indexId: index.id,
     computed: isComputed(index),

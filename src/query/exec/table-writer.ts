@@ -8,6 +8,7 @@ import type { IndexDef, TableDef } from "../../catalog/table.js";
 import { type DbError, sqlError } from "../../protocol/errors.js";
 import type { Value } from "../../protocol/values.js";
 import { encodeKey } from "../../storage/key-codec.js";
+import { prefixRange } from "../../storage/keys.js";
 import { encodeRecord } from "../../storage/record-codec.js";
 import type { ConstraintEvent } from "./constraint-event.js";
 import type { ExecContext } from "./context.js";
@@ -194,7 +195,35 @@ export class TableWriter {
       const holder = tx.get(entry);
       if (holder !== undefined && Buffer.compare(holder, suffix) !== 0) throw this.duplicate(index, row);
     }
+    if (index.deferrable && this.hasEntries(index, row, 1)) {
+      const rowKey = joinKey(this.rowPrefix, suffix);
+      this.note({ kind: "unique", tableId: this.layout.table.id, indexId: index.indexId, rowKey });
+    }
     tx.put(entry, suffix);
+  }
+
+  /** Whether at least so many entries have the row's values in a deferrable key. */
+  private hasEntries(index: KeyLayout, row: Row, count: number): boolean {
+    const values = this.valuesOf(index, row);
+    if (values === null || (!index.nullsNotDistinct && values.includes(null))) return false;
+    const { tx, tenantNumber } = this.context;
+    tx.guardReads(true);
+    const cursor = tx.scan(prefixRange(encodeKey(index.prefixOf(tenantNumber), index.columns, values)));
+    tx.guardReads(false);
+    const { length } = cursor.next(count).keys;
+    cursor.close();
+    return length === count;
+  }
+
+  /** Whether an entry of a deferrable key that is being made has the row's values. */
+  isTaken(index: IndexDef, row: Row): boolean {
+    return this.hasEntries(keyLayoutOf(this.layout.table, index), row, 1);
+  }
+
+  /** The row's deferrable key at the end of the statement or transaction. Throws 23505. */
+  checkUnique(index: IndexDef, row: Row): void {
+    const key = keyLayoutOf(this.layout.table, index);
+    if (this.hasEntries(key, row, 2)) throw this.duplicate(key, row);
   }
 
   /** Null: a partial index that the row is not in. */

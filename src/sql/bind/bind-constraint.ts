@@ -17,7 +17,6 @@ export type ConstraintOf<K extends ConstraintNode["kind"]> = Extract<ConstraintN
 /** `own`: the column whose constraint it is; null: the table's. Throws 42703, 42701. */
 export function bindKey(node: ConstraintOf<"primary key" | "unique">, own: string | null, table: TableDef): NewKey {
   const { position } = node;
-  if (node.deferrable) throw sqlError("0A000", "a deferrable key is not supported yet", { position });
   const names = own === null ? node.columns : [own];
   const columnOf = (name: string) => {
     const column = table.columns.find((other) => other.name === name);
@@ -38,6 +37,9 @@ export function bindKey(node: ConstraintOf<"primary key" | "unique">, own: strin
     columns: names,
     ...(include.length > 0 && { include }),
     ...(node.nullsNotDistinct && { nullsNotDistinct: true }),
+    ...((node.deferrable || node.initiallyDeferred) && {
+      deferrable: { initiallyDeferred: node.initiallyDeferred, primary: node.kind === "primary key" },
+    }),
   };
 }
 
@@ -86,6 +88,8 @@ function comparable(own: SqlType, other: SqlType): boolean {
   return canCoerce(own, other, "implicit") || (sameFamily && own.element === null && other.element === null);
 }
 
+const columnNamed = (table: TableDef, id: number) => table.columns.find((column) => column.id === id)?.name ?? "";
+
 /** Throws 42P01, 42703, 42830 (no key there, or another number of columns), 42804 (types do not fit). */
 export function bindForeignKey(
   node: ConstraintOf<"foreign key">,
@@ -99,6 +103,18 @@ export function bindForeignKey(
   const isSelf = relation.name === table.name && (relation.schema === null || relation.schema === table.schema);
   const target = isSelf ? table : lookUpTable(node.table, binding);
   const columns = own === null ? node.columns : [own];
+  const deferrable = target.indexes.find(
+    (index) =>
+      index.deferrable &&
+      (node.references.length === 0
+        ? index.deferrable.primary
+        : index.columns.length === node.references.length &&
+          index.columns.every(({ columnId }) => node.references.includes(columnNamed(target, columnId)))),
+  );
+  if (deferrable !== undefined) {
+    const what = deferrable.deferrable!.primary ? "primary key" : "unique constraint";
+    throw sqlError("55000", `cannot use a deferrable ${what} for referenced table "${target.name}"`, { position });
+  }
   if (node.references.length === 0 && target.primaryKey === null) {
     throw sqlError("42704", `there is no primary key for referenced table "${target.name}"`, { position });
   }

@@ -209,6 +209,7 @@ function bindOnConflict(
   binding: Binding,
 ): OnConflict {
   const { target, position } = node;
+  if (target === null && table.indexes.some(({ deferrable }) => deferrable)) throw noArbiter(position);
   const index = target === null ? null : arbiter(target, table);
   if (node.action === "update" && target === null && !node.anyKey) {
     throw sqlError("42601", "ON CONFLICT DO UPDATE requires inference specification or constraint name", {
@@ -236,6 +237,7 @@ function arbiter(target: ConflictTarget, table: TableDef): IndexDef | "primary k
   if (target.constraint !== null) {
     if (target.constraint === table.primaryKeyName) return "primary key";
     const named = table.indexes.find((index) => index.unique && index.name === target.constraint);
+    if (table.indexes.some((index) => index.deferrable && index.name === target.constraint)) throw noArbiter(position);
     if (named !== undefined) return named;
     const message = `constraint "${target.constraint}" for table "${table.name}" does not exist`;
     throw sqlError("42704", message, { position });
@@ -256,14 +258,23 @@ function arbiter(target: ConflictTarget, table: TableDef): IndexDef | "primary k
   const said = target.where === null ? [] : conditionsOf(target.where).map(storedSql);
   const index = table.indexes.find(
     (other) =>
-      other.unique &&
+      (other.unique || other.deferrable) &&
       matches(other.columns.map(({ columnId, expression }) => expression?.sql ?? nameOf(columnId))) &&
       (!other.where || conditionsOf(parseExpression(other.where)).every((part) => said.includes(storedSql(part)))),
   );
+  if (index?.deferrable) throw noArbiter(position);
   if (index !== undefined) return index;
   throw sqlError(
     "42P10",
     "there is no unique or exclusion constraint matching the ON CONFLICT specification",
+    position > 0 ? { position } : undefined,
+  );
+}
+
+function noArbiter(position: number): Error {
+  return sqlError(
+    "55000",
+    "ON CONFLICT does not support deferrable unique constraints/exclusion constraints as arbiters",
     position > 0 ? { position } : undefined,
   );
 }

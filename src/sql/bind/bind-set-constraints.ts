@@ -1,4 +1,5 @@
 /** SET CONSTRAINTS: names to the constraints of all tables of the search path that have them. */
+import type { TableDef } from "../../catalog/table.js";
 import { sqlError } from "../../protocol/errors.js";
 import type { SetConstraintsStatement } from "../parse/ast.js";
 import type { Binding } from "./binding.js";
@@ -16,7 +17,7 @@ export function bindSetConstraints(node: SetConstraintsStatement, binding: Bindi
     const found = catalog
       .tables()
       .filter((table) => schemas.includes(table.schema))
-      .flatMap((table) => (table.foreignKeys ?? []).filter((key) => key.name === name));
+      .flatMap((table) => constraintsOf(table).filter((key) => key.name === name));
     const at = nameNode.position > 0 ? { position: nameNode.position } : undefined;
     if (found.length === 0) throw sqlError("42704", `constraint "${name}" does not exist`, at);
     if (found.some((key) => !key.deferrable)) {
@@ -25,4 +26,13 @@ export function bindSetConstraints(node: SetConstraintsStatement, binding: Bindi
     return found.map((key) => key.id);
   });
   return { kind: "set constraints", keys, deferred };
+}
+
+function constraintsOf(table: TableDef): readonly { id: number; name: string; deferrable: boolean }[] {
+  const keys = table.indexes
+    .filter((index) => index.constraint !== null)
+    .map(({ id, name, deferrable }) => ({ id, name, deferrable: deferrable !== undefined }));
+  const primary = table.primaryKeyName === null ? [] : [{ id: 0, name: table.primaryKeyName, deferrable: false }];
+  const checks = table.checks.map(({ name }) => ({ id: 0, name, deferrable: false }));
+  return [...(table.foreignKeys ?? []), ...keys, ...primary, ...checks];
 }

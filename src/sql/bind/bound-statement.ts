@@ -105,7 +105,7 @@ export interface BoundVerify {
 
 export interface BoundSetConstraints {
   readonly kind: "set constraints";
-  /** Ids of foreign keys; null: ALL. */
+  /** Ids of foreign keys, and of the indexes of unique keys; null: ALL. */
   readonly keys: readonly number[] | null;
   readonly deferred: boolean;
 }

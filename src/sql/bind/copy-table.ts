@@ -63,6 +63,7 @@ export function copyTable({ table: name, options }: CreateTableStatement["like"]
       ...keyOf(index.columns.map((column) => column.columnId)),
       ...(index.include && { include: index.include.map(nameOf) }),
       ...(index.nullsNotDistinct && { nullsNotDistinct: true }),
+      ...(index.deferrable && { deferrable: index.deferrable }),
     })),
     indexes: table.indexes
       .filter((index) => index.constraint === null)

@@ -232,13 +232,13 @@ const tableConstraints = systemRelation(
         initially_deferred: "NO",
         enforced: "YES",
       };
-      for (const { name, type, references } of constraintsOf(table, catalog)) {
+      for (const { name, type, references, deferrable } of constraintsOf(table, catalog)) {
         yield {
           ...shared,
           constraint_name: name,
           constraint_type: CONSTRAINT_TYPES[type],
-          is_deferrable: yesNo(references?.key.deferrable ?? false),
-          initially_deferred: yesNo(references?.key.initiallyDeferred ?? false),
+          is_deferrable: yesNo(references?.key.deferrable ?? deferrable !== undefined),
+          initially_deferred: yesNo(references?.key.initiallyDeferred ?? deferrable?.initiallyDeferred ?? false),
         };
       }
     }

@@ -320,9 +320,12 @@ const pgConstraint = systemRelation(
       connoinherit: true,
     };
     for (const table of view.catalog.tables()) {
-      for (const { oid, name, type, columnIds, index, condition, references } of constraintsOf(table, view.catalog)) {
+      for (const constraint of constraintsOf(table, view.catalog)) {
+        const { oid, name, type, columnIds, index, condition, references, deferrable } = constraint;
         yield {
           ...shared,
+          condeferrable: deferrable !== undefined,
+          condeferred: deferrable?.initiallyDeferred ?? false,
           oid,
           conname: name,
           connamespace: schemaOid(table.schema, view),

@@ -1,7 +1,7 @@
 /** Tables, indexes, constraints and types with their OIDs and definitions as text: what system relations list. */
 import { quotedIdentifier } from "../../../catalog/relation-names.js";
 import { isTemporarySchema } from "../../../catalog/schema.js";
-import type { ForeignKeyDef, IndexDef, TableDef } from "../../../catalog/table.js";
+import type { DeferrableKey, ForeignKeyDef, IndexDef, TableDef } from "../../../catalog/table.js";
 import type { SqlType, Value } from "../../../protocol/values.js";
 import { displayName, idOfOid, oidOfId, pgOidOf } from "../../../query/expr/types.js";
 import type { SystemView } from "./system-view.js";
@@ -52,6 +52,8 @@ export interface IndexFacts {
   readonly name: string;
   readonly unique: boolean;
   readonly primary: boolean;
+  /** Absent: not deferrable. */
+  readonly deferrable?: DeferrableKey;
   readonly columnIds: readonly number[];
   readonly definition: string;
 }
@@ -76,13 +78,15 @@ function indexFacts(table: TableDef, index: IndexDef): IndexFacts {
   const include = index.include?.length ? ` INCLUDE (${listOf(table, index.include)})` : "";
   const nulls = index.nullsNotDistinct ? " NULLS NOT DISTINCT" : "";
   const where = index.where ? ` WHERE (${index.where})` : "";
-  const unique = index.unique ? "UNIQUE " : "";
+  const isUnique = index.unique || index.deferrable !== undefined;
+  const unique = isUnique ? "UNIQUE " : "";
   return {
     oid: oidOfId(index.id),
     table,
     name: index.name,
-    unique: index.unique,
-    primary: false,
+    unique: isUnique,
+    primary: index.deferrable?.primary ?? false,
+    ...(index.deferrable && { deferrable: index.deferrable }),
     columnIds: index.columns.map((column) => column.columnId),
     definition: `CREATE ${unique}INDEX ${quotedIdentifier(index.name)} ON ${qualified(table)} USING btree (${columns.join(", ")})${include}${nulls}${where}`,
   };
@@ -96,6 +100,8 @@ export interface ConstraintFacts {
   readonly columnIds: readonly number[];
   readonly index: number;
   readonly definition: string;
+  /** Of a key; absent: not deferrable. */
+  readonly deferrable?: DeferrableKey;
   /** Of a CHECK: its condition. */
   readonly condition: string | null;
   /** Of a foreign key: the table and columns that it refers to. */
@@ -115,9 +121,10 @@ export function constraintsOf(table: TableDef, catalog: SystemView["catalog"]): 
     .filter(
       ({ primary, name }) => primary || table.indexes.some((index) => index.name === name && index.constraint !== null),
     )
-    .map(({ name, primary, columnIds, oid: index }): ConstraintFacts => {
-      const definition = `${primary ? "PRIMARY KEY" : "UNIQUE"} (${listOf(table, columnIds)})`;
-      return { ...plain, oid: oid(name), name, type: primary ? "p" : "u", columnIds, index, definition };
+    .map(({ name, primary, columnIds, deferrable, oid: index }): ConstraintFacts => {
+      const definition = `${primary ? "PRIMARY KEY" : "UNIQUE"} (${listOf(table, columnIds)})${deferrableText(deferrable)}`;
+      const type = primary ? "p" : "u";
+      return { ...plain, ...(deferrable && { deferrable }), oid: oid(name), name, type, columnIds, index, definition };
     });
   const checks = table.checks.map(({ name, sql }): ConstraintFacts => {
     const columnIds = table.columns.filter((column) => mentions(sql, column.name)).map((column) => column.id);
@@ -149,6 +156,11 @@ function foreignKeysOf(table: TableDef, catalog: SystemView["catalog"]): Constra
       references: { table: target, columnIds: key.references, key },
     };
   });
+}
+
+function deferrableText(key: DeferrableKey | undefined): string {
+  if (key === undefined) return "";
+  return key.initiallyDeferred ? " DEFERRABLE INITIALLY DEFERRED" : " DEFERRABLE";
 }
 
 /** Qualified unless everybody sees it. */
