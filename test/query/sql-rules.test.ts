@@ -24,6 +24,11 @@ const CASES: Readonly<Record<string, readonly string[]>> = {
     "SELECT c.id, o.total FROM customers c, LATERAL (SELECT total FROM orders WHERE customer_id = c.id) o",
     "SELECT c.id, o.total FROM customers c LEFT JOIN LATERAL (SELECT total FROM orders WHERE customer_id = c.id) o ON true",
   ],
+  "decorrelate-aggregates": [
+    "SELECT id FROM customers c WHERE age = 20 OR EXISTS (SELECT 1 FROM orders o WHERE o.total = c.age AND o.id > 3)",
+    "SELECT id, NOT EXISTS (SELECT 1 FROM orders o WHERE o.total = c.age) FROM customers c",
+    "SELECT city, bool_or(EXISTS (SELECT 1 FROM orders o WHERE o.total = c.age)) FROM customers c GROUP BY city",
+  ],
   "reorder-joins": [
     `SELECT a.id, b.id FROM customers a, customers b
        JOIN LATERAL (VALUES (a.age), (-1)) v(x) ON b.age = v.x`,

@@ -22,6 +22,7 @@ import type {
   ScalarFunction,
   SubqueryExpr,
 } from "./expr.js";
+import { comparesByHash, hashedHas } from "./hashed-items.js";
 import { displayName } from "./types.js";
 
 export type SlotOf = (id: ColumnId) => number;
@@ -423,10 +424,13 @@ function compileSubquery(expr: SubqueryExpr, slotOf: SlotOf): Evaluate {
   const input = compileExpr(expr.input, slotOf);
   const { apply, strict } = expr.compare;
   const decisive = expr.form !== "all";
+  const keyOf = decisive && comparesByHash(expr.compare) ? hashKeyOf(expr.compare.args[0]!) : null;
   return (batch, row, context) => {
     const items = run(batch, row, context) as readonly Value[];
     if (items.length === 0) return !decisive;
     const value = input(batch, row, context);
+    const found = keyOf === null ? undefined : hashedHas(items, value, keyOf);
+    if (found !== undefined) return found;
     return compareWithAll(value, items, strict, apply, decisive);
   };
 }

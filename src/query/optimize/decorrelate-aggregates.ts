@@ -9,6 +9,8 @@
  *                Filter (l2.part = l.part)            Aggregate avg(l2.q) by l2.part
  *                  Scan l2                              Scan l2
  *
+ * An EXISTS within a larger condition (under OR, in a select list) is done likewise, by groups without aggregates.
+ *
  * Done only where it is cheaper: a few outer rows with an index below keep their subquery. Runs after conditions have
  * been pushed down, so that one knows how many outer rows there are; push-down-filters.ts runs once more after it.
  */
@@ -16,11 +18,11 @@ import { BOOL } from "../../protocol/values.js";
 import type { ColumnExpr, ColumnId, Expr, SubqueryExpr } from "../expr/expr.js";
 import { andOf, columnsOf, conjuncts, isVolatile, mapExpr, someExpr, walkExpr } from "../expr/walk.js";
 import type { AggregatePlan, OutputColumn, Plan, ProjectPlan } from "../plan/plan.js";
-import { exprsOfPlan, joinColumns, mapPlan, walkPlan } from "../plan/walk.js";
+import { exprsOfPlan, joinColumns, mapExprsOfPlan, mapPlan, walkPlan, withChildren } from "../plan/walk.js";
 import type { Cardinality } from "./cardinality.js";
 import { LOOK_UP, readCost, servesLookUp } from "./join-cost.js";
 import { filtered, type Rule, withColumns } from "./rule.js";
-import { lift } from "./unnest-subqueries.js";
+import { lift, withoutProjection } from "./unnest-subqueries.js";
 
 export const decorrelateAggregates: Rule = {
   name: "decorrelate-aggregates",
@@ -48,6 +50,15 @@ function decorrelate(plan: Plan, cardinality: Cardinality): Plan {
       const replaced = replaceAll(plan.exprs, plan.input, cardinality);
       return replaced === null ? plan : Object.freeze({ ...plan, input: replaced.input, exprs: replaced.exprs });
     }
+    case "aggregate": {
+      const replaced = replaceAll(exprsOfPlan(plan), plan.input, cardinality);
+      if (replaced === null) return plan;
+      let next = 0;
+      return withChildren(
+        mapExprsOfPlan(plan, () => replaced.exprs[next++]!),
+        [replaced.input],
+      );
+    }
     default:
       return plan;
   }
@@ -62,7 +73,7 @@ function partition(predicate: Expr | null): [Expr[], Expr[]] {
 }
 
 function isCandidate(expr: Expr): boolean {
-  return expr.kind === "subquery" && expr.form === "scalar" && expr.outer.length > 0;
+  return expr.kind === "subquery" && (expr.form === "scalar" || expr.form === "exists") && expr.outer.length > 0;
 }
 
 function filteredBy(conditions: readonly Expr[], input: Plan, cardinality: Cardinality): Plan | null {
@@ -107,28 +118,56 @@ interface Joined {
 function joinFor(subquery: SubqueryExpr, input: Plan, cardinality: Cardinality): Joined | null {
   const outer = new Set(input.columns.map(({ id }) => id));
   if (!subquery.outer.every((id) => outer.has(id))) return null;
+  if (subquery.form === "exists") return existsFor(subquery, input, outer, cardinality);
   const top = subquery.plan as Plan;
   const projection = top.kind === "project" ? top : null;
   const aggregate = projection === null ? top : projection.input;
   if (aggregate.kind !== "aggregate" || aggregate.groups.length > 0 || aggregate.grouping !== undefined) return null;
   if (projection?.exprs.some(unmovable)) return null;
   if (exprsOfPlan(aggregate).some((expr) => unmovable(expr) || readsAny(expr, outer))) return null;
-  const lifted = lift(aggregate.input, outer);
+  const tied = tiedTo(outer, aggregate.input, input, cardinality);
+  if (tied === null) return null;
+  const grouped = groupedBy(aggregate, tied.plan, tied.ties);
+  return { input: leftJoin(input, grouped, tied.conditions), value: selected(projection, aggregate) };
+}
+
+/** An EXISTS that is no condition by itself: whether the outer row meets one of the groups of what ties it to them. */
+function existsFor(
+  subquery: SubqueryExpr,
+  input: Plan,
+  outer: ReadonlySet<ColumnId>,
+  cardinality: Cardinality,
+): Joined | null {
+  const tied = tiedTo(outer, withoutProjection(subquery.plan as Plan), input, cardinality);
+  if (tied === null) return null;
+  const grouped = groupedBy({ kind: "aggregate", calls: [], ...NO_GROUPS, input: tied.plan }, tied.plan, tied.ties);
+  // Equality refuses NULLs: a group that was met has a key.
+  const value: Expr = Object.freeze({ kind: "isnull", type: BOOL, input: tied.ties[0]!, negated: true });
+  return { input: leftJoin(input, grouped, tied.conditions), value };
+}
+
+const NO_GROUPS = { groups: [], columns: [] };
+
+/** The plan without its references to the outer row, which are all equalities with columns of its own. */
+function tiedTo(outer: ReadonlySet<ColumnId>, plan: Plan, input: Plan, cardinality: Cardinality) {
+  const lifted = lift(plan, outer);
   if (lifted === null || hasVolatile(lifted.plan)) return null;
   const ties = lifted.conditions.map((condition) => tieOf(condition, outer));
   if (ties.length === 0 || ties.includes(null)) return null;
   if (!pays(input, lifted.plan, lifted.conditions, cardinality)) return null;
-  const grouped = groupedBy(aggregate, lifted.plan, ties as ColumnExpr[]);
-  const joined: Plan = Object.freeze({
+  return { ...lifted, ties: ties as ColumnExpr[] };
+}
+
+function leftJoin(left: Plan, right: Plan, conditions: readonly Expr[]): Plan {
+  return Object.freeze({
     kind: "join",
     type: "left",
-    left: input,
-    right: grouped,
-    condition: andOf(lifted.conditions),
+    left,
+    right,
+    condition: andOf(conditions),
     lateral: false,
-    columns: joinColumns("left", input, grouped),
+    columns: joinColumns("left", left, right),
   });
-  return { input: joined, value: selected(projection, aggregate) };
 }
 
 const unmovable = (expr: Expr) => isVolatile(expr) || someExpr(expr, (node) => node.kind === "subquery");

@@ -87,7 +87,7 @@ function existsJoin(subquery: SubqueryExpr, input: Plan, type: "semi" | "anti"):
 }
 
 /** What an EXISTS selects does not matter. */
-function withoutProjection(plan: Plan): Plan {
+export function withoutProjection(plan: Plan): Plan {
   return plan.kind === "project" || plan.kind === "sort" ? withoutProjection(plan.input) : plan;
 }
 

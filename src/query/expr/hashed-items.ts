@@ -1,0 +1,61 @@
+/**
+ * `value IN (subquery)` by a set: the rows of a subquery that runs once are the same list for every row of the outer
+ * query, so they are hashed when the list is seen a second time (PostgreSQL's hashed SubPlan). Called by compile.ts.
+ */
+import type { Value } from "../../protocol/values.js";
+import type { HashKey } from "./compare.js";
+import type { ScalarFunction } from "./expr.js";
+
+/** Fewer are compared one by one. */
+const ITEMS_MIN = 8;
+
+const INTEGERS: ReadonlySet<string> = new Set(["int2", "int4", "int8"]);
+
+/** Whether equality by this overload is equality of the hash keys of its left argument's type. */
+export function comparesByHash(equals: ScalarFunction): boolean {
+  const [a, b] = equals.args;
+  if (equals.operator !== "=" || !equals.strict || a === undefined || b === undefined) return false;
+  if (a.name === "record" || a.element !== null) return false;
+  return a.name === b.name || (INTEGERS.has(a.name) && INTEGERS.has(b.name));
+}
+
+interface HashedItems {
+  readonly keys: ReadonlySet<HashKey>;
+  readonly withNull: boolean;
+}
+
+/** By the list; null: seen once. A list belongs to one run of one subquery, and goes with it. */
+const hashedLists = new WeakMap<readonly Value[], HashedItems | null>();
+
+/**
+ * Whether the list has the value, as IN answers: NULL when a NULL leaves it open. Undefined: not hashed, compare it
+ * with the items.
+ */
+export function hashedHas(
+  items: readonly Value[],
+  value: Value,
+  keyOf: (value: Value) => HashKey,
+): boolean | null | undefined {
+  if (items.length < ITEMS_MIN) return undefined;
+  let hashed = hashedLists.get(items);
+  if (hashed === undefined) {
+    hashedLists.set(items, null);
+    return undefined;
+  }
+  if (hashed === null) {
+    hashed = hash(items, keyOf);
+    hashedLists.set(items, hashed);
+  }
+  if (value === null) return null;
+  return hashed.keys.has(keyOf(value)) || (hashed.withNull ? null : false);
+}
+
+function hash(items: readonly Value[], keyOf: (value: Value) => HashKey): HashedItems {
+  const keys = new Set<HashKey>();
+  let withNull = false;
+  for (const item of items) {
+    if (item === null) withNull = true;
+    else keys.add(keyOf(item));
+  }
+  return { keys, withNull };
+}
