@@ -103,8 +103,9 @@ class IndexScanOperator implements Operator {
     if (missing.length === 0) this.segments = table;
     else if (context.outer !== null && this.isWorthAdding(table, cache.sizes.lookupsBefore) && context.tx.seesEngine) {
       const claimed = cache.claim(context.tenantNumber, layout);
-      if (claimed !== null)
-        this.builder = new SegmentBuilder(cache, claimed, layout, [...new Set(missing)], context.tx);
+      if (claimed === null) return;
+      const columns = cache.columnsToMake(claimed, layout, missing);
+      this.builder = new SegmentBuilder(cache, claimed, layout, columns, context.tx);
     }
   }
 

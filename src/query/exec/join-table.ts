@@ -227,11 +227,32 @@ export class NumberTable implements JoinTable {
     this.hashAll(probed, 0, length);
     const { hashes } = this;
     const mask = heads.length - 1;
+    if (keys.length === 2) {
+      this.findPairs(length);
+      return;
+    }
     for (let i = 0; i < length; i++) {
       let place = hashes[i]! & mask;
       let head = heads[place]!;
       // A NaN equals nothing, so that a NULL comes to the end of its places.
       while (head !== 0 && !equals(keys, head - 1, probed, i)) {
+        place = (place + 1) & mask;
+        head = heads[place]!;
+      }
+      found[i] = head - 1;
+    }
+  }
+
+  /** `findHashed` for two keys. */
+  private findPairs(length: number): void {
+    const { heads, found, hashes } = this;
+    const [first, second] = this.keys as [Float64Array, Float64Array];
+    const [a, b] = this.probed as [Float64Array, Float64Array];
+    const mask = heads.length - 1;
+    for (let i = 0; i < length; i++) {
+      let place = hashes[i]! & mask;
+      let head = heads[place]!;
+      while (head !== 0 && (first[head - 1] !== a[i] || second[head - 1] !== b[i])) {
         place = (place + 1) & mask;
         head = heads[place]!;
       }

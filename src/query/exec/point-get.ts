@@ -1,12 +1,18 @@
-/** One row by its whole primary key or by all columns of a unique index. Never waits. */
+/**
+ * One row by its whole primary key or by all columns of a unique index. Never waits. A join that gets many rows so takes
+ * them from column segments where the table has them.
+ */
 import type { Value } from "../../protocol/values.js";
 import { encodeKey } from "../../storage/key-codec.js";
 import { compileExpr } from "../expr/compile.js";
-import type { Evaluate } from "../expr/expr.js";
+import type { Batch, Evaluate } from "../expr/expr.js";
 import type { PointGetPlan } from "../plan/plan.js";
 import type { ExecContext } from "./context.js";
 import type { Open, Operator, Pulled } from "./operator.js";
 import { compileRowDecoder, RowDecoder, type RowDecoderProgram } from "./row-decoder.js";
+import { isSegmentable } from "./segments/column.js";
+import { SegmentRange } from "./segments/segment-range.js";
+import type { TableSegments } from "./segments/table-segments.js";
 import { EMPTY_ROW, NO_SLOTS } from "./slots.js";
 import { joinKey, type KeyLayout, keyLayoutOf, layoutOf, type TableLayout } from "./table-layout.js";
 
@@ -16,7 +22,13 @@ interface PointGetProgram {
   readonly keyLayout: KeyLayout;
   readonly byPrimaryKey: boolean;
   readonly key: readonly Evaluate[];
+  readonly source: readonly number[];
+  /** Segments can hold the row. */
+  readonly segmentable: boolean;
 }
+
+/** What makes of a key the next one. */
+const AFTER = new Uint8Array(1);
 
 export function compilePointGet(plan: PointGetPlan): Open {
   const layout = layoutOf(plan.table);
@@ -27,6 +39,11 @@ export function compilePointGet(plan: PointGetPlan): Open {
     keyLayout,
     byPrimaryKey: keyLayout === layout.primaryKey,
     key: plan.key.map((expr) => compileExpr(expr, NO_SLOTS)),
+    source: plan.source,
+    segmentable:
+      keyLayout === layout.primaryKey &&
+      plan.rowKey === null &&
+      plan.columns.every((column) => isSegmentable(column.type)),
   };
   return (context) => new PointGetOperator(program, context);
 }
@@ -45,10 +62,24 @@ class PointGetOperator implements Operator {
     const { program, context } = this;
     context.checkpoint();
     const key = this.rowKey();
+    if (program.segmentable && key !== undefined && context.outer !== null && context.segments !== null) {
+      const { layout, source } = program;
+      const table = context.segments.find(context.tenantNumber, layout, source);
+      if (table !== null && source.every((id) => table.holds(layout, id) === "yes"))
+        return this.readSegments(table, key);
+    }
     const record = key === undefined ? undefined : context.tx.get(key);
     if (record === undefined) return null;
     const rows = new RowDecoder(program.rows, context);
     rows.add(key!, record);
+    return rows.length === 0 ? null : rows.take();
+  }
+
+  private readSegments(table: TableSegments, key: Uint8Array): Batch | null {
+    const { program, context } = this;
+    const rows = new RowDecoder(program.rows, context);
+    const range = { gte: key, lt: Buffer.concat([key, AFTER]) };
+    new SegmentRange(table, program.source, range, context).read(rows, 1);
     return rows.length === 0 ? null : rows.take();
   }
 

@@ -93,8 +93,10 @@ class ScanOperator implements Operator {
     const { keys, values } = this.cursor.next(this.size);
     for (let i = 0; i < keys.length; i++) rows.add(keys[i]!, values[i]!);
     this.size = context.batchRows;
-    if (keys.length === 0) this.close();
-    else if (this.cache !== null) {
+    if (keys.length === 0) {
+      this.close();
+      if (this.cache !== null) this.cache.endedShort(context.tenantNumber, program.segments!.layout, this.records);
+    } else if (this.cache !== null) {
       this.records += keys.length;
       if (this.records >= this.cache.sizes.recordsBefore) {
         this.lastKey = Buffer.from(keys[keys.length - 1]!);
@@ -118,10 +120,13 @@ class ScanOperator implements Operator {
       else this.folding = table;
       return;
     }
-    if (this.records < cache.sizes.recordsBefore) return;
+    if (this.records < cache.sizes.recordsBefore && !cache.isReadOften(context.tenantNumber, layout)) return;
     const claimed = context.tx.seesEngine ? cache.claim(context.tenantNumber, layout) : null;
     if (claimed === null) this.cache = null;
-    else this.builder = new SegmentBuilder(cache, claimed, layout, [...new Set(missing)], context.tx);
+    else {
+      const columns = cache.columnsToMake(claimed, layout, missing);
+      this.builder = new SegmentBuilder(cache, claimed, layout, columns, context.tx);
+    }
   }
 
   private build(builder: SegmentBuilder): undefined {

@@ -3,9 +3,12 @@
  * longest ago goes first. A cache that can be thrown away at any time: scans read records where it has nothing.
  * Owned by the actor; its shards tell it of all that their engines take (`applied`).
  */
+
+import type { SqlType } from "../../../protocol/values.js";
 import type { Operation } from "../../../storage/engine.js";
 import { SPACE } from "../../../storage/keys.js";
 import type { TableLayout } from "../table-layout.js";
+import { isSegmentable } from "./column.js";
 import { TableSegments } from "./table-segments.js";
 
 /** Scans of a table that did not fit into the memory before it is tried again. */
@@ -13,6 +16,21 @@ const SCANS_BEFORE_RETRY = 64;
 /** Newer entries a table may have for each of its rows before its segments are not worth their memory. */
 const NEWER_SHARE_MAX = 1;
 const NEWER_MIN = 100_000;
+
+/** Columns made though nobody asked for them yet, and bytes that a value of one takes at most, roughly. */
+const OTHERS_MAX = 32;
+const VALUE_BYTES = 16;
+/** Characters of a text column that may be made so. */
+const SHORT_TEXT = 32;
+
+function isSmall(type: SqlType): boolean {
+  if (!isSegmentable(type) || type.name === "text" || type.name === "name" || type.name === "uuid") return false;
+  const isText = type.name === "varchar" || type.name === "bpchar";
+  return !isText || (type.modifier !== null && type.modifier <= SHORT_TEXT);
+}
+
+/** Short tables of which is remembered how much of them is read. */
+const SHORT_MAX = 10_000;
 
 /** Sizes that tests make small. */
 export interface SegmentSizes {
@@ -35,6 +53,8 @@ export class SegmentCache {
   private readonly uses = new Set<TableSegments>();
   /** Scans until a table that was too large is tried again, by "tenant/table". */
   private readonly tooLarge = new Map<string, number>();
+  /** Records that scans of short tables have read to the end, by "tenant/table". */
+  private readonly short = new Map<string, number>();
   bytes = 0;
   built = 0;
   evicted = 0;
@@ -62,6 +82,20 @@ export class SegmentCache {
     return table;
   }
 
+  /** A scan has come to the end of a table that is too short to have made segments of it. */
+  endedShort(tenantNumber: number, layout: TableLayout, records: number): void {
+    if (this.bytesMax === 0) return;
+    if (this.short.size >= SHORT_MAX) this.short.clear();
+    const name = `${tenantNumber}/${layout.table.id}`;
+    this.short.set(name, (this.short.get(name) ?? 0) + records);
+  }
+
+  /** True when scans of a short table have read so much in all that its segments are worth making. */
+  isReadOften(tenantNumber: number, layout: TableLayout): boolean {
+    if (this.short.size === 0) return false;
+    return (this.short.get(`${tenantNumber}/${layout.table.id}`) ?? 0) >= this.sizes.recordsBefore;
+  }
+
   /** Segments to fill, marked busy; null when somebody else is at it or the table is known not to fit. */
   claim(tenantNumber: number, layout: TableLayout): TableSegments | null {
     const tableId = layout.table.id;
@@ -86,7 +120,24 @@ export class SegmentCache {
     }
     if (table.busy) return null;
     table.busy = true;
+    this.short.delete(name);
     return table;
+  }
+
+  /**
+   * The columns to make when these are missing. The first time it is them alone; later all that take little room, too:
+   * reading the table's records again for each costs more.
+   */
+  columnsToMake(table: TableSegments, layout: TableLayout, missing: readonly number[]): readonly number[] {
+    const wanted = new Set(missing);
+    if (table.columnIds.length === 0) return [...wanted];
+    const others = layout.table.columns.filter(
+      ({ id, type }) => !wanted.has(id) && table.holds(layout, id) === "not yet" && isSmall(type),
+    );
+    const room = (this.bytesMax - this.bytes) / 4;
+    if (others.length > OTHERS_MAX || others.length * table.rows * VALUE_BYTES > room) return [...wanted];
+    for (const { id } of others) wanted.add(id);
+    return [...wanted];
   }
 
   /** Counts memory of the table, throwing others out. False: it does not fit, and is thrown out itself. */

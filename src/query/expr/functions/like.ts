@@ -71,8 +71,26 @@ function compileLike(pattern: string): Matcher {
       const text = literal();
       return (candidate) => candidate.includes(text);
     }
+    return inOrder(
+      wild.map((_, i) => String.fromCharCode(...codes.slice(i === 0 ? 0 : wild[i - 1]! + 1, wild[i]))),
+      String.fromCharCode(...codes.slice(wild.at(-1)! + 1)),
+    );
   }
   return (text) => matches(text, codes);
+}
+
+/** Texts that begin with the first part, end with `last`, and have the other parts in between, in their order. */
+function inOrder([first, ...middle]: readonly string[], last: string): Matcher {
+  return (candidate) => {
+    if (!candidate.startsWith(first!) || !candidate.endsWith(last)) return false;
+    let position = first!.length;
+    for (let i = 0; i < middle.length; i++) {
+      const found = candidate.indexOf(middle[i]!, position);
+      if (found < 0) return false;
+      position = found + middle[i]!.length;
+    }
+    return position + last.length <= candidate.length;
+  };
 }
 
 /** Length in UTF-16 units of the character at `i`. */
