@@ -14,6 +14,7 @@ const allowed = {
   "sql/parse": ["protocol"],
   "sql/bind": ["protocol", "catalog", "query/expr", "query/plan", "sql/parse"],
   "sql/manual": ["protocol", "query/expr", "sql/parse", "sql/bind"],
+  "sql/routine": ["protocol", "catalog", "storage", "query", "sql/parse", "sql/bind"],
   actor: ["protocol", "storage", "catalog", "directory", "query", "sql"],
   gateway: ["protocol"],
 };

@@ -7,6 +7,7 @@ import { newTemporarySchema, TEMPORARY_ALIAS } from "../catalog/schema.js";
 import type { SequenceNumber } from "../catalog/sequence.js";
 import type { BindEnvironment } from "../sql/bind/bound-statement.js";
 import type { IsolationLevel } from "../sql/parse/ast.js";
+import type { RoutineRunner } from "../sql/routine/routine-runner.js";
 import type { SessionMemory } from "./session-services.js";
 import { Settings } from "./settings.js";
 import type { Tenant } from "./tenant.js";
@@ -23,6 +24,7 @@ export class SessionNames implements SessionMemory {
     readonly tenant: Tenant,
     private readonly user: string,
     isolation: IsolationLevel,
+    readonly routines: () => RoutineRunner,
   ) {
     this.settings = new Settings(isolation);
   }

@@ -7,11 +7,12 @@ import { parseRelationName } from "../catalog/relation-names.js";
 import { isTemporarySchema } from "../catalog/schema.js";
 import type { SequenceDef, SequenceNumber } from "../catalog/sequence.js";
 import { sqlError } from "../protocol/errors.js";
-import type { Value } from "../protocol/values.js";
+import type { SqlType, Value } from "../protocol/values.js";
 import type { CursorFacts, ExecContext, ExecServices } from "../query/exec/context.js";
 import { runSubquery } from "../query/exec/subquery.js";
-import type { EvalContext, SubqueryExpr } from "../query/expr/expr.js";
+import type { EvalContext, RoutineCall, SubqueryExpr } from "../query/expr/expr.js";
 import { idOfOid } from "../query/expr/types.js";
+import type { RoutineRunner } from "../sql/routine/routine-runner.js";
 import type { Transaction } from "../storage/store.js";
 import type { SessionCursors } from "./session-cursors.js";
 import type { Settings } from "./settings.js";
@@ -27,6 +28,8 @@ export interface SessionMemory {
   lastSequence: number | null;
   /** The schemas in which names are looked up, in order. */
   searchPath(catalog: CatalogView): readonly string[];
+  /** Runs functions that statements made. */
+  routines(): RoutineRunner;
 }
 
 export class SessionServices implements ExecServices {
@@ -38,6 +41,14 @@ export class SessionServices implements ExecServices {
 
   runSubquery(expr: SubqueryExpr, context: EvalContext): Value {
     return runSubquery(expr, context as ExecContext);
+  }
+
+  callRoutine(routine: RoutineCall, args: readonly Value[], context: EvalContext, canWait: boolean) {
+    return this.memory.routines().call(routine, args, context as ExecContext, canWait);
+  }
+
+  routineRows(routine: RoutineCall, args: readonly Value[], shape: SqlType, context: EvalContext) {
+    return this.memory.routines().rows(routine, args, shape, context as ExecContext);
   }
 
   catalogView(): CatalogView {

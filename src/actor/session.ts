@@ -47,7 +47,9 @@ export class Session {
     private readonly tenant: Tenant,
     private readonly options: SessionOptions,
   ) {
-    this.names = new SessionNames(tenant, options.user, options.isolation ?? "serializable");
+    this.names = new SessionNames(tenant, options.user, options.isolation ?? "serializable", () =>
+      this.runner.routines(),
+    );
     this.block = new TransactionBlock(tenant, this.names, options.readOnly);
     this.runner = new StatementRunner(tenant, options, this.names, this.block, this.cursors);
   }

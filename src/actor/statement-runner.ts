@@ -3,6 +3,7 @@
  * commands about the session itself. One per session, which owns it and decides what becomes of the transaction.
  */
 import type { CatalogView } from "../catalog/catalog-view.js";
+import { type FunctionDef, outputsOf } from "../catalog/function.js";
 import { isTemporarySchema } from "../catalog/schema.js";
 import { DbError, sqlError } from "../protocol/errors.js";
 import type { Value } from "../protocol/values.js";
@@ -13,12 +14,13 @@ import { createContext } from "../query/exec/create-context.js";
 import { Measurements } from "../query/exec/measure-operators.js";
 import { after } from "../query/exec/operator.js";
 import { VERIFY_COLUMNS, verifyTable } from "../query/exec/verify-table.js";
-import type { Plan } from "../query/plan/plan.js";
+import type { OutputColumn, Plan } from "../query/plan/plan.js";
 import { modifyingNodes } from "../query/plan/walk.js";
 import { bindArguments } from "../sql/bind/bind-arguments.js";
 import { bindTable } from "../sql/bind/bind-table.js";
 import type {
   BoundAnalyze,
+  BoundCall,
   BoundDdlSteps,
   BoundDeclare,
   BoundDiscard,
@@ -29,11 +31,13 @@ import type {
   BoundSetConstraints,
   BoundVerify,
 } from "../sql/bind/bound-statement.js";
+import { RoutineRunner } from "../sql/routine/routine-runner.js";
 import type { Transaction } from "../storage/store.js";
 import type { ShardTransaction } from "../storage/transaction.js";
 import type { TakeRows } from "./cursor.js";
 import { explainLines } from "./explain-statement.js";
 import { InternalStatements } from "./internal-statements.js";
+import { type RoutineSession, SessionRoutineHost } from "./routine-host.js";
 import { runDdl } from "./run-ddl.js";
 import { collect, convertParameters } from "./run-program.js";
 import type { SessionCursors } from "./session-cursors.js";
@@ -65,6 +69,8 @@ export class StatementRunner {
   private internal: InternalStatements | null = null;
   private readonly bindTable: BindTable;
   private readonly statements = new SessionStatements();
+  /** Made when a statement first calls a function that statements made. */
+  private madeRoutines: { readonly host: SessionRoutineHost; readonly runner: RoutineRunner } | null = null;
 
   constructor(
     private readonly tenant: Tenant,
@@ -81,6 +87,66 @@ export class StatementRunner {
 
   /** Throws what the statement ends in; whoever runs it rolls back. */
   run(plan: StatementPlan, run: StatementRun, tx: ShardTransaction): Outcome | Promise<Outcome> {
+    this.madeRoutines?.host.begin();
+    const outcome = this.runBound(plan, run, tx);
+    if (this.madeRoutines === null && !(outcome instanceof Promise)) return outcome;
+    return after(outcome, (done) => {
+      const notices = this.madeRoutines?.host.takeNotices() ?? [];
+      return notices.length === 0 ? done : { ...done, notices: [...done.notices, ...notices] };
+    });
+  }
+
+  /** What runs the functions that this session's statements call. */
+  routines(): RoutineRunner {
+    if (this.madeRoutines === null) {
+      const host = new SessionRoutineHost(this.tenant, this.names, this.routineSession());
+      this.madeRoutines = { host, runner: new RoutineRunner(host) };
+    }
+    return this.madeRoutines.runner;
+  }
+
+  private routineSession(): RoutineSession {
+    return {
+      requireRunnable: (bound) => this.requireRunnable(bound),
+      runOther: (plan, context, rows) => {
+        const { checkpoint, shouldYield, yieldTurn } = context;
+        const request = { checkpoint, shouldYield, yieldTurn };
+        const maxRows = Number.MAX_SAFE_INTEGER;
+        const run: StatementRun = { sql: "", params: [], maxRows, collector: () => rows, request };
+        return this.runBound(plan, run, context.tx as ShardTransaction);
+      },
+      settle: (plan, context) => {
+        const { rowsAffected, constraintEvents } = context.statement;
+        if (rowsAffected > 0) this.countChanges(plan.program!.plan, rowsAffected);
+        return constraintEvents === null ? undefined : this.checkConstraints(constraintEvents, context);
+      },
+      savepoint: () => {
+        const { block } = this;
+        const waiting = block.constraints?.waiting ?? [];
+        return {
+          rollback: () => {
+            if (block.constraints !== null) block.constraints.waiting = waiting;
+          },
+        };
+      },
+    };
+  }
+
+  /** The arguments are a row that is computed first; the outputs are the result's only row. */
+  private callProcedure(bound: BoundCall, run: StatementRun, tx: ShardTransaction): Outcome | Promise<Outcome> {
+    const context = this.contextFor(tx, run.request, []);
+    const args = this.internalStatements().runPlan(bound.args, context);
+    return after(args, ({ rows }) =>
+      after(this.routines().callProcedure(bound.routine, rows[0]!, context), (values) => {
+        const shape = shapeOf(procedureColumns(bound));
+        const result = run.collector(shape);
+        if (values.length > 0) result.append({ columns: values.map((value) => [value]), length: 1 }, 1);
+        return rowsOutcome(shape, result, false, null);
+      }),
+    );
+  }
+
+  private runBound(plan: StatementPlan, run: StatementRun, tx: ShardTransaction): Outcome | Promise<Outcome> {
     const { bound } = plan;
     switch (bound.kind) {
       case "query":
@@ -123,6 +189,8 @@ export class StatementRunner {
         return textOutcome("result", ["CLOSE CURSOR"], run.collector);
       case "discard":
         return this.discard(bound.what, run, tx);
+      case "call":
+        return this.callProcedure(bound, run, tx);
       default:
         throw new Error(`${bound.kind} is not run here`);
     }
@@ -367,10 +435,16 @@ export class StatementRunner {
   }
 
   /** A transaction that only reads may still change temporary tables. */
-  private requireRunnable({ readOnly, command, plan }: BoundQuery): void {
-    if (readOnly || !(this.identity.readOnly || this.block.modes.readOnly)) return;
+  private requireRunnable({ readOnly, callsRoutines, command, plan }: BoundQuery): void {
+    // Of functions that may write, each statement that does is refused.
+    if (readOnly || callsRoutines || !(this.identity.readOnly || this.block.modes.readOnly)) return;
     if (this.identity.readOnly) this.requireWritable(command);
     const changed = modifyingNodes(plan).find(({ table }) => !isTemporarySchema(table.schema));
     if (changed !== undefined) this.requireWritable(changed.kind);
   }
+}
+
+function procedureColumns({ routine }: BoundCall): readonly OutputColumn[] {
+  const fields = outputsOf(routine.definition as FunctionDef).length === 0 ? [] : (routine.returns.fields ?? []);
+  return fields.map(({ name, type }, id) => ({ id, name, type, nullable: true }));
 }

@@ -9,6 +9,7 @@ import { catalogKey } from "../storage/keys.js";
 import type { Transaction } from "../storage/store.js";
 import { CatalogSnapshot } from "./catalog-snapshot.js";
 import {
+  encodeFunction,
   encodeSchema,
   encodeSequence,
   encodeTable,
@@ -17,6 +18,7 @@ import {
   internType,
   linkTypes,
 } from "./definition-codec.js";
+import type { FunctionDef } from "./function.js";
 import type { SchemaDef } from "./schema.js";
 import type { SequenceDef } from "./sequence.js";
 import { statisticsKey } from "./statistics.js";
@@ -30,6 +32,7 @@ export const SEQUENCE_RECORD = "sequence/";
 export const SCHEMA_RECORD = "schema/";
 export const TYPE_RECORD = "type/";
 export const VIEW_RECORD = "view/";
+export const FUNCTION_RECORD = "function/";
 export const VERSION_RECORD = "version";
 const NEXT_ID_RECORD = "next-id";
 
@@ -42,6 +45,7 @@ export class CatalogEditor {
   private readonly schemas: Map<number, SchemaDef>;
   private types: Map<number, TypeDef>;
   private readonly views: Map<number, ViewDef>;
+  private readonly functions: Map<number, FunctionDef>;
   private current: CatalogSnapshot;
   /** Whether any definition was written or removed. */
   changed = false;
@@ -56,6 +60,7 @@ export class CatalogEditor {
     this.schemas = new Map(before.schemas().map((schema) => [schema.id, schema]));
     this.types = new Map(before.types().map((type) => [type.id, type]));
     this.views = new Map(before.views().map((view) => [view.id, view]));
+    this.functions = new Map(before.functions().map((fn) => [fn.id, fn]));
     this.current = before;
   }
 
@@ -180,6 +185,19 @@ export class CatalogEditor {
     this.refresh();
   }
 
+  /** A new function, or a new definition of one. */
+  putFunction(fn: FunctionDef): void {
+    this.tx.put(catalogKey(this.tenantNumber, `${FUNCTION_RECORD}${fn.id}`), encodeFunction(fn));
+    this.functions.set(fn.id, fn);
+    this.refresh();
+  }
+
+  dropFunction(fn: FunctionDef): void {
+    this.tx.delete(catalogKey(this.tenantNumber, `${FUNCTION_RECORD}${fn.id}`));
+    this.functions.delete(fn.id);
+    this.refresh();
+  }
+
   dropType(type: TypeDef): void {
     this.tx.delete(catalogKey(this.tenantNumber, `${TYPE_RECORD}${type.id}`));
     this.types.delete(type.id);
@@ -205,6 +223,7 @@ export class CatalogEditor {
       schemas: this.schemas.values(),
       types: this.types.values(),
       views: this.views.values(),
+      functions: this.functions.values(),
     });
   }
 

@@ -3,6 +3,7 @@
  * make them.
  */
 import { type CatalogView, DEFAULT_SCHEMA } from "./catalog-view.js";
+import type { FunctionDef } from "./function.js";
 import { BUILT_IN_SCHEMAS, type SchemaDef } from "./schema.js";
 import type { SequenceDef } from "./sequence.js";
 import type { IndexDef, TableDef } from "./table.js";
@@ -21,6 +22,7 @@ export interface Definitions {
   readonly schemas: Iterable<SchemaDef>;
   readonly types: Iterable<TypeDef>;
   readonly views: Iterable<ViewDef>;
+  readonly functions: Iterable<FunctionDef>;
 }
 
 export class CatalogSnapshot implements CatalogView {
@@ -32,11 +34,12 @@ export class CatalogSnapshot implements CatalogView {
   private readonly typesByName = new Map<string, TypeDef>();
   private readonly typesById = new Map<number, TypeDef>();
   private readonly viewsByName = new Map<string, ViewDef>();
+  private readonly functionsByName = new Map<string, FunctionDef[]>();
   private sorted: readonly TableDef[] | null = null;
 
   constructor(
     readonly version: number | string,
-    { tables, sequences, schemas, types, views }: Definitions,
+    { tables, sequences, schemas, types, views, functions }: Definitions,
   ) {
     for (const table of tables) {
       this.tablesByName.set(nameKey(table.schema, table.name), table);
@@ -46,6 +49,12 @@ export class CatalogSnapshot implements CatalogView {
     for (const sequence of sequences) this.sequencesByName.set(nameKey(sequence.schema, sequence.name), sequence);
     for (const schema of schemas) this.schemasByName.set(schema.name, schema);
     for (const view of views) this.viewsByName.set(nameKey(view.schema, view.name), view);
+    for (const fn of functions) {
+      const key = nameKey(fn.schema, fn.name);
+      const named = this.functionsByName.get(key);
+      if (named === undefined) this.functionsByName.set(key, [fn]);
+      else named.push(fn);
+    }
     for (const type of types) {
       this.typesByName.set(nameKey(type.schema, type.name), type);
       this.typesById.set(type.id, type);
@@ -108,6 +117,14 @@ export class CatalogSnapshot implements CatalogView {
     return [...this.typesById.values()];
   }
 
+  functionsNamed(schema: string, name: string): readonly FunctionDef[] {
+    return this.functionsByName.get(nameKey(schema, name)) ?? NO_FUNCTIONS;
+  }
+
+  functions(): readonly FunctionDef[] {
+    return [...this.functionsByName.values()].flat();
+  }
+
   tables(): readonly TableDef[] {
     this.sorted ??= [...this.tablesByName.values()].sort(
       (a, b) => compare(a.schema, b.schema) || compare(a.name, b.name),
@@ -126,6 +143,8 @@ export class CatalogSnapshot implements CatalogView {
     );
   }
 }
+
+const NO_FUNCTIONS: readonly FunctionDef[] = [];
 
 function nameKey(schema: string, name: string): string {
   return `${schema}\0${name}`;

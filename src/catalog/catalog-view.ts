@@ -2,6 +2,7 @@
  * What a statement sees of a tenant's definitions: an immutable picture of one catalog version. `Catalog.view` hands
  * it out; binders and the routes under /schema read it.
  */
+import type { FunctionDef } from "./function.js";
 import type { SchemaDef } from "./schema.js";
 import type { SequenceDef } from "./sequence.js";
 import type { IndexDef, TableDef } from "./table.js";
@@ -40,4 +41,7 @@ export interface CatalogView {
   /** The type's definition by its id (`SqlType.user`). */
   typeById(id: number): TypeDef | null;
   types(): readonly TypeDef[];
+  /** Functions, procedures and aggregates of that name in the schema. */
+  functionsNamed(schema: string, name: string): readonly FunctionDef[];
+  functions(): readonly FunctionDef[];
 }

@@ -11,6 +11,7 @@ import { catalogKey, catalogPrefix, prefixRange } from "../storage/keys.js";
 import type { Transaction } from "../storage/store.js";
 import {
   CatalogEditor,
+  FUNCTION_RECORD,
   SCHEMA_RECORD,
   SEQUENCE_RECORD,
   TABLE_RECORD,
@@ -20,14 +21,22 @@ import {
 } from "./catalog-editor.js";
 import { CatalogSnapshot } from "./catalog-snapshot.js";
 import type { CatalogView } from "./catalog-view.js";
-import { decodeSchema, decodeSequence, decodeTable, decodeTypes, decodeView } from "./definition-codec.js";
+import {
+  decodeFunction,
+  decodeSchema,
+  decodeSequence,
+  decodeTable,
+  decodeTypes,
+  decodeView,
+} from "./definition-codec.js";
+import type { FunctionDef } from "./function.js";
 import type { SchemaDef } from "./schema.js";
 import type { SequenceDef } from "./sequence.js";
 import type { TableDef } from "./table.js";
 import { sqlTypeOf } from "./type.js";
 import type { ViewDef } from "./view.js";
 
-type Definition = TableDef | SequenceDef | SchemaDef | ViewDef;
+type Definition = TableDef | SequenceDef | SchemaDef | ViewDef | FunctionDef;
 
 /** Committed versions kept for transactions with older snapshots. */
 const OLD_VERSIONS_MAX = 4;
@@ -183,6 +192,7 @@ export class Catalog {
       schemas: this.read(tx, SCHEMA_RECORD, decodeSchema),
       types,
       views: this.read(tx, VIEW_RECORD, (record) => decodeView(record, (id) => sqlTypes.get(id)!)),
+      functions: this.read(tx, FUNCTION_RECORD, (record) => decodeFunction(record, (id) => sqlTypes.get(id)!)),
     });
   }
 

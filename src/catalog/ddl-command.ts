@@ -3,6 +3,7 @@
  * proven to bind and kept as SQL text. `sql/bind` makes them, `ddl.ts` applies them.
  */
 import type { SqlType } from "../protocol/values.js";
+import type { FunctionCommand } from "./function-command.js";
 import type { NamespaceCommand } from "./namespace-command.js";
 import type { SequenceOptions } from "./sequence.js";
 import type { DeferrableKey, ForeignKeyAction } from "./table.js";
@@ -20,6 +21,7 @@ export type DdlCommand =
   | CreateViewCommand
   | DropViewsCommand
   | RefreshCommand
+  | FunctionCommand
   | NamespaceCommand;
 
 export interface NewColumn {

@@ -96,12 +96,14 @@ function dropSchemas(editor: CatalogEditor, command: DropSchemaCommand): DdlOutc
     const tables = view.tables().filter((table) => table.schema === name);
     const sequences = view.sequences().filter((sequence) => sequence.schema === name);
     const types = view.types().filter((type) => type.schema === name);
+    const functions = view.functions().filter((fn) => fn.schema === name);
     const inside = [
       ...tables.map((table) => `table ${quotedIdentifier(name)}.${quotedIdentifier(table.name)}`),
       ...sequences
         .filter((sequence) => sequence.ownedBy === null)
         .map((sequence) => `sequence ${quotedIdentifier(name)}.${quotedIdentifier(sequence.name)}`),
       ...types.map((type) => `type ${quotedIdentifier(name)}.${quotedIdentifier(type.name)}`),
+      ...functions.map((fn) => `${fn.kind} ${quotedIdentifier(name)}.${quotedIdentifier(fn.name)}`),
     ];
     if (inside.length > 0 && !command.cascade) {
       throw sqlError("2BP01", `cannot drop schema ${name} because other objects depend on it`, {
@@ -109,6 +111,7 @@ function dropSchemas(editor: CatalogEditor, command: DropSchemaCommand): DdlOutc
         hint: "Use DROP ... CASCADE to drop the dependent objects too.",
       });
     }
+    for (const fn of functions) editor.dropFunction(fn);
     for (const table of [...tables, ...droppedWith(tables, view).map((heir) => heir.table)]) {
       editor.dropTable(table);
       cleared.push(table);

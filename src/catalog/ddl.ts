@@ -22,6 +22,7 @@ import { applyNamespaceCommand, type PositionOf } from "./ddl-namespace.js";
 import { at, type DdlOutcome, existingTable, NOTHING } from "./ddl-outcome.js";
 import { dropDependents } from "./dependent-views.js";
 import { addForeignKey, dropReferences, dropTableReferences } from "./foreign-key-ddl.js";
+import { applyFunctionCommand } from "./function-ddl.js";
 import { addChild, droppedWith } from "./inheritance.js";
 import { madeUpName } from "./relation-names.js";
 import { rename } from "./rename.js";
@@ -67,6 +68,10 @@ export function applyDdl(
         return refresh(editor, command);
       case "create view":
         return { ...NOTHING, ...createView(editor, command, nowMicros) };
+      case "create function":
+      case "drop functions":
+      case "alter function":
+        return applyFunctionCommand(editor, command, nowMicros);
       case "drop views":
         return { ...NOTHING, ...dropViews(editor, command) };
       default:

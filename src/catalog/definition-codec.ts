@@ -1,5 +1,6 @@
 /** Definitions as JSON records. Types are written by name and modifier and interned again when read. */
 import { arrayOf, INT8, type SqlType, type TypeName, typeOf } from "../protocol/values.js";
+import type { FunctionDef, RoutineType } from "./function.js";
 import type { SchemaDef } from "./schema.js";
 import { type SequenceDef, type SequenceNumber, sequenceNumber } from "./sequence.js";
 import type { IndexColumn, TableDef } from "./table.js";
@@ -92,6 +93,22 @@ export function decodeView(record: Uint8Array, types: TypeLookup): ViewDef {
   return Object.freeze({
     ...view,
     columns: view.columns.map(({ name, type }) => ({ name, type: internType(type, types) })),
+  });
+}
+
+export function encodeFunction(fn: FunctionDef): Uint8Array {
+  return encode(fn);
+}
+
+export function decodeFunction(record: Uint8Array, types: TypeLookup): FunctionDef {
+  const fn = parse<FunctionDef>(record);
+  const routineType = (declared: RoutineType) => Object.freeze({ ...declared, type: internType(declared.type, types) });
+  const { aggregate } = fn;
+  return Object.freeze({
+    ...fn,
+    parameters: fn.parameters.map((parameter) => Object.freeze({ ...parameter, type: routineType(parameter.type) })),
+    returns: routineType(fn.returns),
+    ...(aggregate && { aggregate: { ...aggregate, stateType: routineType(aggregate.stateType) } }),
   });
 }
 

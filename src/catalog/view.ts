@@ -27,6 +27,8 @@ export interface ViewQuery {
   /** Where its names were looked up. */
   readonly searchPath: readonly string[];
   readonly relations: readonly ViewRelation[];
+  /** Ids of functions that statements made and the text calls. */
+  readonly functions?: readonly number[];
 }
 
 export interface ViewDef {

@@ -24,6 +24,8 @@ export const KEY_BYTES_MAX = 8 * 1024;
 export const RECORD_BYTES_MAX = 64 * 1024 * 1024;
 /** Buffered bytes (keys and values) of one transaction. */
 export const TRANSACTION_BYTES_MAX = 256 * 1024 * 1024;
+/** Calls of functions inside each other, beyond which a statement ends in 54001. */
+export const ROUTINE_DEPTH_MAX = 400;
 /** Prepared statements kept per tenant. */
 export const PREPARED_STATEMENTS_MAX = 1000;
 /** Cursors of a session. */

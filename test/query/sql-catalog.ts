@@ -57,6 +57,8 @@ const CATALOG: CatalogView = {
   type: () => null,
   typeById: () => null,
   types: () => [],
+  functionsNamed: () => [],
+  functions: () => [],
 };
 
 /** As the binder gives it. The parser must be loaded. */

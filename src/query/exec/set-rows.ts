@@ -24,8 +24,8 @@ export function compileCalls(calls: readonly SetCall[], slotOf: SlotOf, asRecord
   return calls.map((call) => ({
     call,
     args: call.args.map((arg) => compileExpr(arg, slotOf)),
-    width: shapeColumns(call.shape, "").length,
-    asRecord: asRecords && call.shape.fields !== undefined,
+    width: call.fn.oneValue ? 1 : shapeColumns(call.shape, "").length,
+    asRecord: asRecords && call.shape.fields !== undefined && !call.fn.oneValue,
   }));
 }
 

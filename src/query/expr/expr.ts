@@ -151,6 +151,34 @@ export interface EvalServices {
    * with its input.
    */
   runSubquery?(expr: SubqueryExpr, context: EvalContext): Value;
+  /**
+   * Runs a function that a statement made and answers with its value. With `canWait` it gives the actor's loop its turns
+   * and then answers with a promise.
+   */
+  callRoutine?(
+    routine: RoutineCall,
+    args: readonly Value[],
+    context: EvalContext,
+    canWait: boolean,
+  ): Value | Promise<Value>;
+  /** The same for its rows, each a list of the fields of `shape` (of one value, when that is no record). */
+  routineRows?(
+    routine: RoutineCall,
+    args: readonly Value[],
+    shape: SqlType,
+    context: EvalContext,
+  ): RoutineRows | Promise<RoutineRows>;
+}
+
+export type RoutineRows = readonly (readonly Value[])[];
+
+/** A function that a statement made, as one call of it was bound. Equal calls have the same object. */
+export interface RoutineCall {
+  /** Its definition, a FunctionDef (typed `unknown` because this room may not import the catalog). */
+  readonly definition: unknown;
+  /** Types of what it takes, and of what it gives: a row's or a value's. */
+  readonly parameterTypes: readonly SqlType[];
+  readonly returns: SqlType;
 }
 
 /** One overload of a scalar function or operator. */
@@ -173,6 +201,8 @@ export interface ScalarFunction {
   readonly apply: (...args: any[]) => Value;
   /** True when `apply` wants the EvalContext as its first argument. */
   readonly needsContext?: true;
+  /** Of a function that a statement made. */
+  readonly routine?: RoutineCall;
 }
 
 /** How an aggregate computes. A state is made per group; over a window `result` is asked again and again. */

@@ -35,7 +35,7 @@ interface Overload {
   readonly variadic?: SqlType;
 }
 
-interface Candidate<F> {
+export interface Candidate<F> {
   readonly fn: F;
   readonly args: readonly SqlType[];
   /** An overload declared for these very types rather than for a pseudo-type. */
@@ -121,6 +121,37 @@ export function resolveTableFunction(
   if (found === "ambiguous") throw notUnique("function", signature(name, types), position);
   if (found === null) throw noFunction(name, types, position);
   return toResolved(found);
+}
+
+/**
+ * Which of the functions that statements made a call means; those of the system take part and go first, and "built in"
+ * is one of them. Throws 42725; null when none fits.
+ */
+export function resolveAmong<F>(
+  name: string,
+  argTypes: readonly SqlType[],
+  own: readonly Candidate<F>[],
+  position?: number,
+): Resolved<F> | "built in" | null {
+  const types = argTypes.map(baseType);
+  const builtIn: Candidate<F | null>[] = [
+    ...candidatesOf<Overload>(FUNCTIONS.get(name), FUNCTION_FAMILIES.get(name), types),
+    ...candidatesOf<Overload>(TABLE_FUNCTIONS.get(name), TABLE_FUNCTION_FAMILIES.get(name), types),
+    ...candidatesOf<Overload>(AGGREGATES.get(name), AGGREGATE_FAMILIES.get(name), types),
+  ].map(({ args, concrete }) => ({ fn: null, args, concrete }));
+  const candidates: Candidate<F | null>[] = [...builtIn];
+  for (const candidate of own) {
+    if (!candidates.some(({ args }) => sameTypes(args, candidate.args))) candidates.push(candidate);
+  }
+  const found = exactMatch(candidates, types) ?? select(candidates, types);
+  if (found === "ambiguous") throw notUnique("function", signature(name, types), position);
+  if (found === null) return null;
+  return found.fn === null ? "built in" : { fn: found.fn, argTypes: found.args };
+}
+
+/** Throws 42883. */
+export function refuseCall(name: string, argTypes: readonly SqlType[], position?: number): never {
+  throw noFunction(name, argTypes.map(baseType), position);
 }
 
 /** Whether the name is that of a function which is only called with OVER. */

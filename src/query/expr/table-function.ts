@@ -4,7 +4,7 @@
  * needs through `EvalContext.services`. Resolved by `resolve.ts`, run by `query/exec/set-rows.ts`.
  */
 import { RECORD, type SqlType, type Value } from "../../protocol/values.js";
-import type { EvalContext } from "./expr.js";
+import type { EvalContext, RoutineCall } from "./expr.js";
 
 /** The rows of one call. Made per call by `TableFunction.open`; its state lives as long as the call. */
 export interface TableRows {
@@ -32,6 +32,10 @@ export interface TableFunction {
   readonly column?: string;
   /** True (the usual case): any NULL argument gives no rows. */
   readonly strict: boolean;
+  /** Gives one value, of a record the whole of it: a scalar function that may have to wait. */
+  readonly oneValue?: true;
+  /** Of a function that a statement made. */
+  readonly routine?: RoutineCall;
   /** `shape` is `returns`, or the record of the columns that the call named. Arguments have the declared types. */
   readonly open: (context: EvalContext, args: readonly Value[], shape: SqlType) => TableRows;
 }

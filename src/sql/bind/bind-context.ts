@@ -15,6 +15,8 @@ export interface ExprContext {
   readonly subqueries: boolean;
   /** Where set-returning calls of this query are collected; absent where none may stand. */
   readonly sets?: SetCollector;
+  /** A function that a statement made may be called beside the row's other expressions, where it can wait. */
+  readonly mayWait?: boolean;
   /** Why none may stand here, when it is not the clause that forbids it. */
   readonly setsRefused?: string;
 }

@@ -52,7 +52,9 @@ export function bindStoredQuery(node: StoredQueryNode, what: string, binding: Bi
   }
   const columns = namedColumns(node.columns, source.columns, what, position);
   const { searchPath } = binding.env;
-  return { query: { sql: text, searchPath, relations: relations.list(plan) }, columns, plan };
+  const functions = relations.functions();
+  const query = { sql: text, searchPath, relations: relations.list(plan), ...(functions.length > 0 && { functions }) };
+  return { query, columns, plan };
 }
 
 /** Output columns under the names that a CREATE statement lists. Throws 42601, 42701. */
@@ -98,9 +100,15 @@ class RelationRecorder {
   readonly catalog: CatalogView;
   private readonly tables = new Map<number, TableDef>();
   private readonly views = new Map<number, ViewDef>();
+  private readonly called = new Set<number>();
 
   constructor(behind: CatalogView) {
-    const own: Pick<CatalogView, "table" | "view"> = {
+    const own: Pick<CatalogView, "table" | "view" | "functionsNamed"> = {
+      functionsNamed: (schema, name) => {
+        const named = behind.functionsNamed(schema, name);
+        for (const { id } of named) this.called.add(id);
+        return named;
+      },
       table: (schema, name) => {
         const table = behind.table(schema, name);
         if (table !== null) this.tables.set(table.id, table);
@@ -113,6 +121,11 @@ class RelationRecorder {
       },
     };
     this.catalog = Object.assign(Object.create(behind) as CatalogView, own);
+  }
+
+  /** Ids of functions by the names that were called. */
+  functions(): readonly number[] {
+    return [...this.called];
   }
 
   list(plan: Plan): ViewRelation[] {

@@ -34,6 +34,7 @@ import {
   caseOf,
 } from "./bind-comparison.js";
 import { type ExprContext, withoutSets } from "./bind-context.js";
+import { bindRoutineCall } from "./bind-routine-call.js";
 import { bindField, bindRow, bindWholeRow, rowOfRelation } from "./bind-row.js";
 import { bindSubquery } from "./bind-subquery.js";
 import { bindSubscript } from "./bind-subscript.js";
@@ -69,12 +70,14 @@ export function bindExpr(node: ExprNode, context: ExprContext): Expr {
     case "bits":
       return bitString(node);
     case "parameter":
-      return binding.parameter(node.index, position);
+      return context.scope.functionParameter(node.index, position) ?? binding.parameter(node.index, position);
     case "column":
       return bindColumn(node, context);
     case "and":
     case "or": {
-      const args = node.args.map((arg) => bindBoolean(arg, node.kind.toUpperCase(), context));
+      // Operands behind the one that decides are not evaluated.
+      const inside = context.mayWait ? { ...context, mayWait: false } : context;
+      const args = node.args.map((arg) => bindBoolean(arg, node.kind.toUpperCase(), inside));
       return Object.freeze({ kind: node.kind, type: BOOL, args });
     }
     case "not":
@@ -89,10 +92,13 @@ export function bindExpr(node: ExprNode, context: ExprContext): Expr {
       return bindCase(node, context);
     case "cast":
       return bindCast(node, context);
-    case "call":
+    case "call": {
+      const routine = bindRoutineCall(node, context, bindExpr);
+      if (routine !== null) return routine;
       if (node.over !== null) return bindWindowCall(node, context, bindExpr);
       if (isAggregateCall(node)) return bindAggregateCall(node, context, bindExpr);
       return bindFunctionCall(node, context, bindExpr);
+    }
     case "grouping":
       return bindGrouping(node, context, bindExpr);
     case "subquery":

@@ -15,6 +15,7 @@ import type { OutputColumn, Plan, SetCall } from "../../query/plan/plan.js";
 import type { CallNode, ColumnSpec, ExprNode, FromFunction } from "../parse/ast-query.js";
 import { contextOf, type ExprContext } from "./bind-context.js";
 import { bindExpr } from "./bind-expr.js";
+import { bindRoutineRows } from "./bind-routine-call.js";
 import { resolveSetCall } from "./bind-set-call.js";
 import { bindType } from "./bind-type.js";
 import type { Binding } from "./binding.js";
@@ -86,6 +87,12 @@ function bindOne(node: ExprNode, definition: readonly ColumnSpec[], context: Exp
     const parts =
       functionName === "unnest" && node.args.length > 1 ? node.args.map((arg) => ({ ...node, args: [arg] })) : [node];
     return parts.map((part) => bindSet(part, functionName, definition, context));
+  }
+  const routine = node.kind === "call" ? bindRoutineRows(node, context, bindExpr) : null;
+  if (routine !== null) {
+    const { call, out, column } = routine;
+    const shape = defined(call.shape, definition, out, node.position, context.binding);
+    return [{ call: { ...call, shape }, names: namesOf(shape, column), functionName }];
   }
   const value = resolveUnknown(bindExpr(node, context), context.binding);
   const shape = defined(value.type, definition, false, node.position, context.binding);

@@ -53,7 +53,8 @@ export function bindSelect(
   const windows = new WindowCollector(body.windows);
   scope.windows = windows;
   const context: ExprContext = { ...contextOf(binding, scope, "SELECT"), aggregates: true, windows: true, sets };
-  let targets = bindTargets(body.targets, context);
+  const plain = body.groupBy.length === 0 && body.distinct === "all";
+  let targets = bindTargets(body.targets, plain ? { ...context, mayWait: true } : context);
   targets = settleUnknowns(targets, body.distinct !== "all" || query.orderBy.length > 0, binding, options);
   const groups = bindGroups(body, targets, { ...contextOf(binding, scope, "GROUP BY"), sets });
   const inHaving: ExprContext = { ...contextOf(binding, scope, "HAVING"), aggregates: true };
@@ -109,6 +110,9 @@ function withSets(sets: SetCollector, rows: Rows, body: SelectBody, query: Query
   }
   if (early) return plainRows(sets.plan(input), targets, keys, limits, binding);
   const ordered = on === null ? sorted(input, keys) : distinctByOn(input, keys, on, query);
+  if (sets.keepsRows) {
+    return project(sets.plan(limited(ordered, limits, keys)), exprsOf(targets), namesOf(targets), binding);
+  }
   return project(limited(sets.plan(ordered), limits, keys), exprsOf(targets), namesOf(targets), binding);
 }
 

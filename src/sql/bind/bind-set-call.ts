@@ -17,14 +17,18 @@ const LATERAL_HINT = "You might be able to move the set-returning function into 
 
 /** A column that stands for the call's rows. Throws 0A000 where no set may stand. */
 export function bindSetCall(node: CallNode, context: ExprContext, bind: Bind): Expr {
-  const { position } = node;
+  return placeSetCall(() => resolveSetCall(node, context, bind), context, node.position);
+}
+
+/** The column that stands for the rows of a call in a select list. Throws 0A000 where no set may stand. */
+export function placeSetCall(resolve: () => SetCall, context: ExprContext, position: number): Expr {
   if (context.sets === undefined) {
     const { setsRefused, clause } = context;
     const message = setsRefused ?? `set-returning functions are not allowed in ${clause}`;
     const lateral = / in (CASE|COALESCE)$|cannot contain/.test(message);
     throw sqlError("0A000", message, { position, ...(lateral && { hint: LATERAL_HINT }) });
   }
-  const call = resolveSetCall(node, context, bind);
+  const call = resolve();
   if (needsDefinition(call.shape)) {
     throw sqlError("0A000", `could not determine row type for result of ${call.fn.name}`, {
       position,

@@ -29,6 +29,7 @@ import { bindCreateView, bindDropViews } from "./bind-create-view.js";
 import { bindData } from "./bind-data.js";
 import { bindComment, bindCreateIndex, bindCreateTable, bindDrop, bindTruncate } from "./bind-ddl.js";
 import { lookUpTable } from "./bind-from.js";
+import { bindFunctionStatement, isFunctionStatement } from "./bind-function-statement.js";
 import { bindList } from "./bind-list.js";
 import {
   bindAlterSequence,
@@ -42,9 +43,13 @@ import { bindQuery } from "./bind-query.js";
 import { bindSetConstraints } from "./bind-set-constraints.js";
 import { bindType } from "./bind-type.js";
 import { bindAlterDomain, bindAlterEnum, bindCreateDomain, bindCreateType } from "./bind-type-definition.js";
-import { Binding, PLAIN_QUERY, type Source } from "./binding.js";
+import { Binding, PLAIN_QUERY, type QueryOptions, type Source } from "./binding.js";
 import type { BindEnvironment, BoundQuery, BoundStatement, DdlStep } from "./bound-statement.js";
+import { coerceAssignment } from "./coerce.js";
+import { callsRoutines } from "./routine-function.js";
+import { Scope } from "./scope.js";
 import { writesData } from "./sequence-functions.js";
+import { castColumns } from "./source.js";
 
 /**
  * Throws SQL errors as PostgreSQL has them (42P01, 42703, 42804, 42883, …) with the position of the offending token,
@@ -68,6 +73,7 @@ function withoutZeroPosition(error: unknown): unknown {
 
 function bindNode(node: StatementNode, env: BindEnvironment): BoundStatement {
   const binding = new Binding(env, bindQuery, bindData);
+  if (isFunctionStatement(node)) return bindFunctionStatement(node, binding, bindStatement);
   switch (node.kind) {
     case "explain":
       return bindExplain(node, env);
@@ -223,24 +229,34 @@ function bindAnalyze(node: AnalyzeStatement, binding: Binding): BoundStatement {
 function bindPlanned(node: StatementNode, binding: Binding): BoundQuery {
   switch (node.kind) {
     case "select":
-      return finish("select", binding.query(node.query, null, PLAIN_QUERY), binding);
+      return finish("select", binding.query(node.query, outside(binding), optionsOf(binding)), binding);
     case "list":
       return finish("select", bindList(node, binding), binding);
     case "insert":
     case "update":
     case "delete":
     case "merge":
-      return finish(node.kind, sourceOf(bindData(node, null, binding)), binding);
+      return finish(node.kind, sourceOf(bindData(node, outside(binding), binding)), binding);
     default:
       throw sqlError("0A000", `${node.kind.toUpperCase()} is not supported yet`, { position: node.position });
   }
+}
+
+/** Around a statement inside a function: its variables. */
+function outside({ env }: Binding): Scope | null {
+  return env.variables === undefined ? null : new Scope(null, env.variables);
+}
+
+function optionsOf({ env }: Binding): QueryOptions {
+  return env.expected === undefined ? PLAIN_QUERY : { ...PLAIN_QUERY, expected: env.expected.types };
 }
 
 function sourceOf(plan: Plan): Source {
   return { plan, columns: plan.columns };
 }
 
-function finish(command: BoundQuery["command"], source: Source, binding: Binding): BoundQuery {
+function finish(command: BoundQuery["command"], given: Source, binding: Binding): BoundQuery {
+  const source = asExpected(given, binding);
   const parameterTypes = binding.parameterTypes();
   const placed = binding.commonTables.place(source.plan);
   const plan = named(settleParameters(placed, parameterTypes), source.columns);
@@ -251,7 +267,8 @@ function finish(command: BoundQuery["command"], source: Source, binding: Binding
     columns: plan.columns,
     parameterTypes,
     openParameters: [...binding.open],
-    readOnly: !modifiesData(plan) && !callsWriter(plan),
+    readOnly: !modifiesData(plan) && !callsWriter(plan) && !callsRoutines(plan),
+    callsRoutines: !modifiesData(plan) && !callsWriter(plan) && callsRoutines(plan),
     returnsRows: command === "select" || plan.columns.length > 0,
   };
 }
@@ -283,6 +300,16 @@ function callsWriter(plan: Plan): boolean {
     writes ||= subqueriesOf(node).some((subquery) => callsWriter(subquery.plan as Plan));
   });
   return writes;
+}
+
+/** The rows as the function that the statement stands in wants them. */
+function asExpected(source: Source, binding: Binding): Source {
+  const { expected } = binding.env;
+  if (expected === undefined) return source;
+  expected.check(source.columns);
+  return castColumns(source, expected.types, binding, (expr, type, i) =>
+    coerceAssignment(expr, { name: source.columns[i]!.name, type }, binding, 0),
+  );
 }
 
 function bindExplain(node: ExplainStatement, env: BindEnvironment): BoundStatement {

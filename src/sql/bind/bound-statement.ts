@@ -7,6 +7,7 @@ import type { CatalogView } from "../../catalog/catalog-view.js";
 import type { DdlCommand } from "../../catalog/ddl-command.js";
 import type { TableDef } from "../../catalog/table.js";
 import type { SqlType } from "../../protocol/values.js";
+import type { Expr, RoutineCall } from "../../query/expr/expr.js";
 import type { OutputColumn, Plan } from "../../query/plan/plan.js";
 import type { IsolationLevel, StatementNode } from "../parse/ast.js";
 import type { ExprNode } from "../parse/ast-query.js";
@@ -24,6 +25,33 @@ export interface BindEnvironment {
   readonly searchPath: readonly string[];
   /** The schema of the session's temporary relations, in the path once it has any; absent: there is no session. */
   readonly temporarySchema?: string;
+  /** Of a statement inside a function: what names mean that no relation has, and what $n is. */
+  readonly variables?: Variables;
+  /** Of a statement inside a function: what its rows have to be. */
+  readonly expected?: ExpectedResult;
+}
+
+/** The types that a statement's columns must have; others are converted to them as on storing. */
+export interface ExpectedResult {
+  readonly types: readonly SqlType[];
+  /** Throws when the columns cannot become that. */
+  check(columns: readonly OutputColumn[]): void;
+}
+
+/** A variable, parameter or field of one, under the name that its value is shown with. */
+export interface FoundVariable {
+  readonly name: string;
+  readonly expr: Expr;
+}
+
+/** Variables of the function that a statement stands in. */
+export interface Variables {
+  /** What the path names, or null. */
+  find(path: readonly string[], position: number): FoundVariable | null;
+  /** `$n`, from 0; null: there are not so many. */
+  parameter(index: number): Expr | null;
+  /** Which is meant when a name is both a variable's and a column's; "error" throws 42702. */
+  readonly conflict: "error" | "variable" | "column";
 }
 
 export type BoundStatement =
@@ -44,7 +72,25 @@ export type BoundStatement =
   | BoundDeclare
   | BoundFetch
   | BoundCloseCursor
-  | BoundDiscard;
+  | BoundDiscard
+  | BoundCall
+  | BoundDo;
+
+/** CALL. The row of arguments is computed first; the procedure's outputs are the result's only row. */
+export interface BoundCall {
+  readonly kind: "call";
+  readonly routine: RoutineCall;
+  readonly args: Plan;
+  /** As they were written, and where each parameter's value comes from: a function puts outputs into its variables. */
+  readonly given: readonly ExprNode[];
+  readonly sources: readonly { readonly kind: string; readonly index?: number }[];
+}
+
+/** DO: a body in PL/pgSQL. */
+export interface BoundDo {
+  readonly kind: "do";
+  readonly body: string;
+}
 
 export interface BoundQuery {
   readonly kind: "query";
@@ -60,6 +106,8 @@ export interface BoundQuery {
   readonly readOnly: boolean;
   /** False for INSERT, UPDATE and DELETE without RETURNING. */
   readonly returnsRows: boolean;
+  /** Calls functions whose statements may write: each of those is refused on its own where nothing may be written. */
+  readonly callsRoutines: boolean;
 }
 
 export interface BoundExplain {

@@ -3,12 +3,14 @@
  * enclosing queries. Made by the binders of queries and of data-modifying statements; expressions look names up here.
  */
 import type { TableDef } from "../../catalog/table.js";
-import { sqlError } from "../../protocol/errors.js";
+import { DbError, sqlError } from "../../protocol/errors.js";
 import type { ColumnId, Expr } from "../../query/expr/expr.js";
 import type { OutputColumn, Plan, CommonTable as PlanTable } from "../../query/plan/plan.js";
 import type { ColumnNode, CommonTableNode, NameNode } from "../parse/ast-query.js";
 import type { AggregateCollector } from "./aggregate-collector.js";
+import type { FoundVariable, Variables } from "./bound-statement.js";
 import type { BoundCommonTable } from "./common-table-registry.js";
+import { fieldSelector } from "./record-functions.js";
 import type { WindowCollector } from "./window-collector.js";
 
 /** A column under the name that it has here. Usually a plain column; USING may merge two into an expression. */
@@ -65,7 +67,10 @@ export class Scope {
   /** Collects this query's windows while its target list and ORDER BY are bound. */
   windows: WindowCollector | null = null;
 
-  constructor(readonly parent: Scope | null) {}
+  constructor(
+    readonly parent: Scope | null,
+    private readonly functionVariables: Variables | null = null,
+  ) {}
 
   commonTable(name: string): CommonTable | null {
     for (let scope: Scope | null = this; scope !== null; scope = scope.parent) {
@@ -77,6 +82,48 @@ export class Scope {
 
   /** The column that a reference means, innermost query first. Throws 42703, 42702 or 42P01. */
   resolve(node: ColumnNode): FoundColumn {
+    const variables = this.variables();
+    if (variables === null) return this.resolveColumn(node);
+    const variable = variables.find(node.path, node.position);
+    if (variable === null) return this.resolveColumn(node);
+    const found = { ...variable, item: VARIABLES, outer: true };
+    if (variables.conflict === "variable") return found;
+    const column = this.columnOrNull(node);
+    if (column === null) return found;
+    if (variables.conflict === "column") return column;
+    throw sqlError("42702", `column reference "${node.path.join(".")}" is ambiguous`, {
+      position: node.position,
+      detail: "It could refer to either a PL/pgSQL variable or a table column.",
+    });
+  }
+
+  /** `$n` of the function that the statement stands in; null outside of one. Throws 42P02. */
+  functionParameter(index: number, position: number): Expr | null {
+    const variables = this.variables();
+    if (variables === null) return null;
+    const expr = variables.parameter(index);
+    if (expr === null) throw sqlError("42P02", `there is no parameter $${index + 1}`, { position });
+    return expr;
+  }
+
+  /** Of the function that the statement stands in. */
+  private variables(): Variables | null {
+    let scope: Scope = this;
+    while (scope.parent !== null) scope = scope.parent;
+    return scope.functionVariables;
+  }
+
+  private columnOrNull(node: ColumnNode): FoundColumn | null {
+    try {
+      return this.resolveColumn(node);
+    } catch (error) {
+      const state = error instanceof DbError ? error.details?.sqlstate : null;
+      if (state === "42703" || state === "42P01") return null;
+      throw error;
+    }
+  }
+
+  private resolveColumn(node: ColumnNode): FoundColumn {
     const name = node.path[node.path.length - 1]!;
     const qualifier = node.path.slice(0, -1);
     for (let scope: Scope | null = this; scope !== null; scope = scope.parent) {
@@ -141,6 +188,8 @@ export class Scope {
       const item = scope.item(qualifier, position);
       if (item !== null) return item;
     }
+    const variable = this.variables()?.find(qualifier, position) ?? null;
+    if (variable?.expr.type.fields !== undefined) return itemOfVariable(variable);
     throw missingFrom(qualifier.join("."), position);
   }
 
@@ -176,6 +225,25 @@ export class Scope {
     }
     return {};
   }
+}
+
+/** Where variables of functions are found. */
+const VARIABLES: ScopeItem = {
+  name: null,
+  schema: null,
+  columns: [],
+  table: null,
+  unqualified: false,
+  qualifiable: false,
+};
+
+/** A variable that holds a row, as a relation of that one row. */
+function itemOfVariable({ name, expr }: FoundVariable): ScopeItem {
+  const columns = expr.type.fields!.map((field, i) => {
+    const fn = fieldSelector(expr.type, i);
+    return { name: field.name, expr: Object.freeze({ kind: "call", type: fn.returns, fn, args: [expr] } as const) };
+  });
+  return { name, schema: null, columns, table: null, unqualified: false, qualifiable: true };
 }
 
 function missingFrom(name: string, position: number): Error {

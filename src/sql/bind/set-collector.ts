@@ -30,7 +30,7 @@ export class SetCollector {
 
   /** The column that stands for the call; equal calls share one. */
   add(call: SetCall, binding: Binding): ColumnExpr {
-    const same = this.collected.find(({ call: other }) => sameCall(other, call));
+    const same = call.fn.oneValue ? undefined : this.collected.find(({ call: other }) => sameCall(other, call));
     if (same !== undefined) return columnExpr(same.column);
     const column = binding.newColumn(call.fn.name, call.shape, true);
     this.collected.push({ call, column, level: this.levelOf(call) });
@@ -40,6 +40,11 @@ export class SetCollector {
   private levelOf(call: SetCall): number {
     const read = new Set(call.args.flatMap((arg) => [...columnsOf(arg)]));
     return 1 + Math.max(0, ...this.collected.filter(({ column }) => read.has(column.id)).map(({ level }) => level));
+  }
+
+  /** Whether every call gives one row per row. */
+  get keepsRows(): boolean {
+    return this.collected.every(({ call }) => call.fn.oneValue === true);
   }
 
   /** Whether any of the expressions needs a call. */
@@ -91,9 +96,14 @@ function expanded(input: Plan, collected: readonly Collected[]): Plan {
   const levels = [...new Set(collected.map(({ level }) => level))].sort((a, b) => a - b);
   for (const level of levels) {
     const here = collected.filter((other) => other.level === level);
-    const calls = here.map(({ call }) => call);
-    const columns = [...plan.columns, ...here.map(({ column }) => column)];
-    plan = Object.freeze({ kind: "projectset", input: plan, calls, columns });
+    // Plain functions are called for each row that those which return rows make.
+    for (const oneValue of [false, true]) {
+      const part = here.filter(({ call }) => (call.fn.oneValue === true) === oneValue);
+      if (part.length === 0) continue;
+      const calls = part.map(({ call }) => call);
+      const columns = [...plan.columns, ...part.map(({ column }) => column)];
+      plan = Object.freeze({ kind: "projectset", input: plan, calls, columns });
+    }
   }
   return plan;
 }

@@ -4,14 +4,8 @@
  * (test/sql/manual.test.ts).
  */
 import type { StatementNode } from "../parse/ast.js";
-
-export interface StatementPage {
-  /** The words that the statement begins with; further spellings follow. */
-  readonly titles: readonly string[];
-  readonly syntax: string;
-  readonly description: string;
-  readonly example: string;
-}
+import { ROUTINE_PAGES } from "./routine-pages.js";
+import type { StatementPage } from "./statement-page.js";
 
 export const STATEMENT_PAGES: Readonly<Record<StatementNode["kind"], StatementPage>> = {
   "create table": {
@@ -226,6 +220,7 @@ CREATE UNIQUE INDEX author_name ON author (lower(name)) WHERE born IS NOT NULL`,
     description: "Changes a sequence.",
     example: "ALTER SEQUENCE ticket RESTART WITH 500",
   },
+  ...ROUTINE_PAGES,
   "create type": {
     titles: ["CREATE TYPE"],
     syntax: "CREATE TYPE name AS ENUM ('label', …)",

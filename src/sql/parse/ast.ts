@@ -3,6 +3,7 @@
  * read by `sql/bind` and by the session, which runs transaction control itself.
  */
 import type { CursorStatement } from "./ast-cursor.js";
+import type { FunctionStatement } from "./ast-functions.js";
 import type { PartitionBoundNode, PartitionByNode } from "./ast-partition.js";
 import type {
   AliasNode,
@@ -58,6 +59,7 @@ export type StatementNode =
   | CursorStatement
   | SetConstraintsStatement
   | VerifyStatement
+  | FunctionStatement
   | ListStatement;
 
 export type DataStatement = InsertStatement | UpdateStatement | DeleteStatement | MergeStatement;

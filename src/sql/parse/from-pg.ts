@@ -38,6 +38,7 @@ import { ALL_COLUMNS, ANY_KEY } from "./dialect.js";
 import { convertCursor } from "./from-pg-cursor.js";
 import { convertDefinition, convertOption, createTableAs } from "./from-pg-ddl.js";
 import { applyIndirection, convertExpr, convertType } from "./from-pg-expr.js";
+import { convertFunctionStatement } from "./from-pg-functions.js";
 import { convertJson } from "./from-pg-json.js";
 import {
   convertAlias,
@@ -94,6 +95,7 @@ function statement(node: Node, c: Conversion, position: number): StatementNode {
       return { kind: "show", name: only(node, tag).name ?? "", position };
     default: {
       const definition =
+        convertFunctionStatement(node, c, position) ??
         convertDefinition(node, c, position) ??
         convertTypeDefinition(node, c, position) ??
         convertCursor(node, c, position);
@@ -108,6 +110,7 @@ function spelled(tag: Tag): string {
   return tag
     .replace(/Stmt$/, "")
     .replace(/([a-z])([A-Z])/g, "$1 $2")
+    .replace(/\bTrig$/, "Trigger")
     .toUpperCase();
 }
 

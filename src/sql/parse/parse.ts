@@ -105,7 +105,8 @@ function statementOf(
   const position = map.position(start);
   const converted = dialectStatement(raw.stmt!, lists, position) ?? convertStatement(raw.stmt!, position, bytes);
   const text = original.slice(start, end).trimEnd();
-  const keepsText = converted.kind === "create view" || converted.kind === "create table as";
+  const keepsText =
+    converted.kind === "create view" || converted.kind === "create table as" || converted.kind === "create function";
   return { node: keepsText ? { ...converted, text } : converted, start, end, text };
 }
 

@@ -1,0 +1,51 @@
+/** Applies CREATE, ALTER and DROP of functions, procedures and aggregates. Called by ddl.ts. */
+import { sqlError } from "../protocol/errors.js";
+import type { CatalogEditor } from "./catalog-editor.js";
+import { type DdlOutcome, NOTHING } from "./ddl-outcome.js";
+import type { FunctionDef } from "./function.js";
+import type { DropFunctionsCommand, FunctionCommand } from "./function-command.js";
+import type { ViewDef } from "./view.js";
+
+export function applyFunctionCommand(editor: CatalogEditor, command: FunctionCommand, nowMicros: number): DdlOutcome {
+  switch (command.kind) {
+    case "create function": {
+      const { replaces } = command;
+      const id = replaces?.id ?? editor.nextId();
+      const comment = replaces?.comment === undefined ? {} : { comment: replaces.comment };
+      const createdAt = replaces?.createdAt ?? nowMicros;
+      editor.putFunction(Object.freeze({ ...command.function, ...comment, id, createdAt }));
+      return { ...NOTHING, tag: `CREATE ${command.function.kind.toUpperCase()}` };
+    }
+    case "drop functions":
+      return dropFunctions(editor, command);
+    case "alter function":
+      editor.putFunction(Object.freeze(command.after));
+      return { ...NOTHING, tag: command.tag };
+  }
+}
+
+/** Views and tables that name a function keep its name in their text: what they need is found there. */
+function dropFunctions(editor: CatalogEditor, command: DropFunctionsCommand): DdlOutcome {
+  const notices = [...command.notices];
+  command.functions.forEach((fn, i) => {
+    const views = editor.view.views().filter((view) => (view.query.functions ?? []).includes(fn.id));
+    if (views.length > 0) {
+      if (!command.cascade) throw needed(command.signatures[i]!, views, fn);
+      for (const view of views) editor.dropView(view);
+      notices.push(
+        views.length === 1
+          ? `drop cascades to view ${views[0]!.name}`
+          : `drop cascades to ${views.length} other objects`,
+      );
+    }
+    editor.dropFunction(fn);
+  });
+  return { ...NOTHING, tag: command.tag, notices };
+}
+
+function needed(signature: string, views: readonly ViewDef[], { kind }: FunctionDef): Error {
+  return sqlError("2BP01", `cannot drop ${kind} ${signature} because other objects depend on it`, {
+    detail: views.map(({ name }) => `view ${name} depends on ${kind} ${signature}`).join("\n"),
+    hint: "Use DROP ... CASCADE to drop the dependent objects too.",
+  });
+}

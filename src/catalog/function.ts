@@ -1,0 +1,105 @@
+/**
+ * Definitions of functions and procedures (CREATE FUNCTION, CREATE PROCEDURE), stored like tables. A name may stand for
+ * several, told apart by the types of what they take.
+ */
+import type { SqlType } from "../protocol/values.js";
+
+/** PostgreSQL's pseudo-types that stand for what a call gives. */
+export type Polymorphic =
+  | "anyelement"
+  | "anyarray"
+  | "anynonarray"
+  | "anyenum"
+  | "anycompatible"
+  | "anycompatiblearray"
+  | "anycompatiblenonarray"
+  | "any";
+
+/** A type as a function declares it. */
+export interface RoutineType {
+  /** Of `any`… and of rows of tables: what stands for them until a call is bound. */
+  readonly type: SqlType;
+  readonly polymorphic?: Polymorphic;
+  /** A row of this table (or view), as it is when the function is called. */
+  readonly relationId?: number;
+  /** `trigger`, `refcursor` and the like: how the type is called, where that is not how its values are held. */
+  readonly name?: string;
+}
+
+export type ParameterMode = "in" | "out" | "inout" | "variadic" | "table";
+
+export interface RoutineParameter {
+  readonly name: string | null;
+  readonly mode: ParameterMode;
+  readonly type: RoutineType;
+  readonly defaultSql: string | null;
+}
+
+/** Of an aggregate: its functions by name, looked up when a query that uses it is bound. */
+export interface AggregateParts {
+  readonly stateFunction: string;
+  readonly stateType: RoutineType;
+  readonly finalFunction: string | null;
+  readonly initial: string | null;
+}
+
+export interface FunctionDef {
+  /** Unique within the tenant. */
+  readonly id: number;
+  readonly schema: string;
+  readonly name: string;
+  readonly kind: "function" | "procedure" | "aggregate";
+  readonly parameters: readonly RoutineParameter[];
+  /** What a call gives: of several OUT parameters RECORD, of a procedure without any VOID. */
+  readonly returns: RoutineType;
+  readonly returnsSet: boolean;
+  readonly language: "sql" | "plpgsql" | "internal";
+  /** Statements as text; with `standard` they were written as such (RETURN …, BEGIN ATOMIC …). */
+  readonly body: string;
+  readonly standard?: boolean;
+  readonly volatility: "immutable" | "stable" | "volatile";
+  readonly strict: boolean;
+  /** Settings that are in force while it runs. */
+  readonly settings: readonly (readonly [name: string, value: string])[];
+  /** Where the names of a body that was written as statements were looked up. */
+  readonly searchPath?: readonly string[];
+  readonly cost?: number;
+  readonly rows?: number;
+  readonly securityDefiner?: boolean;
+  readonly leakproof?: boolean;
+  readonly parallel?: "safe" | "restricted" | "unsafe";
+  readonly aggregate?: AggregateParts;
+  readonly comment?: string;
+  /** Microseconds since the epoch. */
+  readonly createdAt: number;
+}
+
+/** What a call gives values for. */
+export function inputsOf(fn: Pick<FunctionDef, "parameters">): readonly RoutineParameter[] {
+  return fn.parameters.filter(({ mode }) => mode === "in" || mode === "inout" || mode === "variadic");
+}
+
+/** What a call answers with, when the parameters say it. */
+export function outputsOf(fn: Pick<FunctionDef, "parameters">): readonly RoutineParameter[] {
+  return fn.parameters.filter(({ mode }) => mode === "out" || mode === "inout" || mode === "table");
+}
+
+/** Whether two declared types are the same one; modifiers are no part of a signature. */
+export function sameRoutineType(a: RoutineType, b: RoutineType): boolean {
+  return keyOf(a) === keyOf(b);
+}
+
+function keyOf({ type, polymorphic, relationId, name }: RoutineType): string {
+  return polymorphic ?? name ?? (relationId === undefined ? typeKey(type) : `row of ${relationId}`);
+}
+
+function typeKey(type: SqlType): string {
+  if (type.user !== undefined) return `user ${type.user.id}`;
+  return type.element === null ? type.name : `${typeKey(type.element)}[]`;
+}
+
+/** Whether what a call gives has the same types: then they are two definitions of one function. */
+export function sameInputs(a: Pick<FunctionDef, "parameters">, b: Pick<FunctionDef, "parameters">): boolean {
+  const [left, right] = [inputsOf(a), inputsOf(b)];
+  return left.length === right.length && left.every(({ type }, i) => sameRoutineType(type, right[i]!.type));
+}

@@ -1,0 +1,179 @@
+/** Types as functions declare them: pseudo-types, rows of relations, `column%TYPE`. Called by the binders of functions. */
+import { type FunctionDef, inputsOf, type Polymorphic, type RoutineType } from "../../catalog/function.js";
+import { sqlError } from "../../protocol/errors.js";
+import { arrayOf, RECORD, recordOf, type SqlType, TEXT, UNKNOWN, VOID } from "../../protocol/values.js";
+import { baseType, commonType, displayName } from "../../query/expr/types.js";
+import type { FunctionTypeNode } from "../parse/ast-functions.js";
+import type { TypeNode } from "../parse/ast-query.js";
+import { bindType } from "./bind-type.js";
+import type { Binding } from "./binding.js";
+import type { BindEnvironment } from "./bound-statement.js";
+import { findType, firstFound } from "./names.js";
+
+const POLYMORPHIC: ReadonlySet<string> = new Set<Polymorphic>([
+  "anyelement",
+  "anyarray",
+  "anynonarray",
+  "anyenum",
+  "anycompatible",
+  "anycompatiblearray",
+  "anycompatiblenonarray",
+  "any",
+]);
+
+/** Types whose values are held as those of another one. */
+const HELD_AS: Readonly<Record<string, SqlType>> = {
+  refcursor: TEXT,
+  cstring: TEXT,
+  trigger: RECORD,
+  event_trigger: VOID,
+  internal: VOID,
+  language_handler: VOID,
+};
+
+/** Throws 42704 for an unknown type, 42P01 and 42703 for `relation.column%TYPE` that is not there. */
+export function bindRoutineType({ type, columnOf }: FunctionTypeNode, binding: Binding): RoutineType {
+  if (columnOf !== null) return { type: typeOfColumn(columnOf, type, binding.env) };
+  const plain: TypeNode = { ...type, setOf: false };
+  const { name, schema, arrayDimensions } = type;
+  if (schema === null && arrayDimensions === 0) {
+    if (POLYMORPHIC.has(name)) return { type: UNKNOWN, polymorphic: name as Polymorphic };
+    if (name === "record") return { type: RECORD };
+    if (name === "void") return { type: VOID };
+    const held = Object.hasOwn(HELD_AS, name) ? HELD_AS[name] : undefined;
+    if (held !== undefined && findType([name], binding.env) === null) return { type: held, name };
+  }
+  if (arrayDimensions === 0) {
+    const path = schema === null ? [name] : [schema, name];
+    if (findType(path, binding.env) === null) {
+      const relation = relationNamed(path, binding.env);
+      if (relation !== null) return { type: RECORD, relationId: relation.id };
+    }
+  }
+  return { type: bindType(plain, binding) };
+}
+
+/** A table or view by its name in the search path. */
+function relationNamed(path: readonly string[], env: BindEnvironment) {
+  const relation = { schema: path.length > 1 ? path[path.length - 2]! : null, name: path[path.length - 1]! };
+  return firstFound(relation, env, (schema, name) => env.catalog.table(schema, name) ?? env.catalog.view(schema, name));
+}
+
+/** The type of `relation.column`. */
+export function typeOfColumn(
+  path: readonly string[],
+  type: Pick<TypeNode, "arrayDimensions">,
+  env: BindEnvironment,
+): SqlType {
+  if (path.length < 2) {
+    throw sqlError("42601", `improper %TYPE reference (too few dotted names): ${path.join(".")}`);
+  }
+  const relationPath = path.slice(0, -1);
+  const relation = relationNamed(relationPath, env);
+  const columns = relation?.columns ?? compositeFields(relationPath, env);
+  if (columns === null) throw sqlError("42P01", `relation "${relationPath.join(".")}" does not exist`);
+  const column = columns.find(({ name }) => name === path.at(-1));
+  if (column === undefined) {
+    throw sqlError("42703", `column "${path.at(-1)}" of relation "${relationPath.at(-1)}" does not exist`);
+  }
+  return type.arrayDimensions > 0 ? arrayOf(column.type) : column.type;
+}
+
+function compositeFields(path: readonly string[], env: BindEnvironment) {
+  const found = findType(path, env);
+  return found?.kind === "composite" ? found.fields : null;
+}
+
+/** The row type of a table, view or composite type; null when nothing has the name. */
+export function rowTypeNamed(path: readonly string[], env: BindEnvironment): SqlType | null {
+  const relation = relationNamed(path, env);
+  if (relation !== null) return recordOf(relation.columns, relation.name);
+  return null;
+}
+
+/** The declared type as it is now; polymorphic ones stay what stands for them. */
+export function typeNow(declared: RoutineType, env: BindEnvironment): SqlType {
+  if (declared.relationId === undefined) return declared.type;
+  const { catalog } = env;
+  const relation =
+    catalog.tableById(declared.relationId) ?? catalog.views().find(({ id }) => id === declared.relationId) ?? null;
+  if (relation === null) throw sqlError("42704", "the row type that the function names does not exist any more");
+  return recordOf(relation.columns, relation.name);
+}
+
+/** As format_type prints it. */
+export function routineTypeName(declared: RoutineType, env: BindEnvironment): string {
+  if (declared.polymorphic !== undefined) return declared.polymorphic === "any" ? '"any"' : declared.polymorphic;
+  return declared.name ?? displayName(typeNow(declared, env));
+}
+
+/** `f(integer, text)`. */
+export function signatureOf(fn: Pick<FunctionDef, "name" | "parameters">, env: BindEnvironment): string {
+  return `${fn.name}(${inputsOf(fn)
+    .map(({ type }) => routineTypeName(type, env))
+    .join(", ")})`;
+}
+
+/** What the pseudo-types of one call stand for. */
+export interface PolymorphicTypes {
+  readonly element: SqlType | null;
+  readonly compatible: SqlType | null;
+}
+
+/**
+ * Finds what pseudo-types stand for: all of the any-element family agree on one type, those of the any-compatible
+ * family on a common one. Null when the types given do not fit.
+ */
+export function inferPolymorphic(declared: readonly RoutineType[], given: readonly SqlType[]): PolymorphicTypes | null {
+  let element: SqlType | null = null;
+  const compatible: SqlType[] = [];
+  let wantsElement = false;
+  for (const [i, { polymorphic }] of declared.entries()) {
+    if (polymorphic === undefined || polymorphic === "any") continue;
+    const type = baseType(given[i]!);
+    const isCompatible = polymorphic.startsWith("anycompatible");
+    wantsElement ||= !isCompatible;
+    if (type.name === "unknown") continue;
+    const isArray = polymorphic.endsWith("array") && !polymorphic.endsWith("nonarray");
+    if (isArray && type.element === null) return null;
+    if (polymorphic.endsWith("nonarray") && type.element !== null) return null;
+    if (polymorphic === "anyenum" && type.name !== "enum") return null;
+    const member = isArray ? type.element! : type;
+    if (isCompatible) compatible.push(member);
+    else if (element === null) element = member;
+    else if (element !== member) return null;
+  }
+  if (wantsElement && element === null) element = declared.length > 0 && given.every(isUnknown) ? TEXT : null;
+  if (wantsElement && element === null) return null;
+  try {
+    return { element, compatible: compatible.length > 0 ? baseType(commonType(compatible)) : TEXT };
+  } catch {
+    return null;
+  }
+}
+
+const isUnknown = (type: SqlType) => type.name === "unknown";
+
+/** The declared type with what its pseudo-type stands for. `given`: what a call gives for it. */
+export function concreteType(
+  declared: RoutineType,
+  types: PolymorphicTypes,
+  env: BindEnvironment,
+  given: SqlType | null = null,
+): SqlType {
+  switch (declared.polymorphic) {
+    case undefined:
+      return typeNow(declared, env);
+    case "any":
+      return given === null || isUnknown(given) ? TEXT : given;
+    case "anyarray":
+      return arrayOf(types.element ?? TEXT);
+    case "anycompatiblearray":
+      return arrayOf(types.compatible ?? TEXT);
+    case "anycompatible":
+    case "anycompatiblenonarray":
+      return types.compatible ?? TEXT;
+    default:
+      return types.element ?? TEXT;
+  }
+}

@@ -1,0 +1,67 @@
+/** What running functions need of the session in which they are called. The session implements it (actor/routine-host.ts). */
+import type { Value } from "../../protocol/values.js";
+import type { ExecContext } from "../../query/exec/context.js";
+import type { Program } from "../../query/exec/operator.js";
+import type { OutputColumn } from "../../query/plan/plan.js";
+import type { BindEnvironment, BoundStatement } from "../bind/bound-statement.js";
+import type { StatementNode } from "../parse/ast.js";
+
+/** A statement of a body, planned. */
+export interface RoutinePlan {
+  readonly bound: BoundStatement;
+  /** Of a query; null for everything else. */
+  readonly program: Program | null;
+}
+
+/** What binding a statement of a body knows beside what any statement of the session does. */
+export type RoutineNames = Pick<BindEnvironment, "variables" | "expected"> & {
+  readonly searchPath?: readonly string[];
+};
+
+/** What a statement of a body gave. */
+export interface StatementResult {
+  readonly columns: readonly OutputColumn[];
+  readonly rows: readonly (readonly Value[])[];
+  /** Rows that it gave or changed. */
+  readonly count: number;
+}
+
+export interface RunOptions {
+  /** More rows than these are not wanted. */
+  readonly maxRows: number;
+  /** False: what cannot be done at once is refused. */
+  readonly canWait: boolean;
+}
+
+export interface Notice {
+  readonly level: string;
+  readonly message: string;
+}
+
+export interface RoutineHost {
+  /** Changes when plans made before may not fit any more: definitions or the search path changed. */
+  epoch(context: ExecContext): string;
+  /** What names of types mean now. */
+  environment(context: ExecContext): BindEnvironment;
+  plan(node: StatementNode, names: RoutineNames, context: ExecContext): RoutinePlan;
+  run(
+    plan: RoutinePlan,
+    params: readonly Value[],
+    context: ExecContext,
+    options: RunOptions,
+  ): StatementResult | Promise<StatementResult>;
+  /** Checks what a query that was pulled row by row has left to check. */
+  finish(plan: RoutinePlan, context: ExecContext): void | Promise<void>;
+  /** Throws 42501 and 25006 when the plan writes and the session may not. */
+  requireWritable(plan: RoutinePlan): void;
+  /** Puts settings in force; what it answers puts back those from before. */
+  withSettings(settings: readonly (readonly [name: string, value: string])[]): () => void;
+  /** A point to which all that follows can be taken back. */
+  savepoint(context: ExecContext): Subtransaction;
+  notice(notice: Notice): void;
+}
+
+export interface Subtransaction {
+  release(): void;
+  rollback(): void;
+}

@@ -1,0 +1,127 @@
+/**
+ * Runs functions, procedures and anonymous blocks that statements made. One per session; services of expressions
+ * (EvalServices.callRoutine) and the session call it. A call runs in the transaction of the statement that it stands in;
+ * one that may wait gives the actor's loop its turns, one inside an expression runs to its end in one go.
+ */
+import { type FunctionDef, outputsOf } from "../../catalog/function.js";
+import { type DbError, sqlError } from "../../protocol/errors.js";
+import { ROUTINE_DEPTH_MAX } from "../../protocol/limits.js";
+import type { SqlType, Value } from "../../protocol/values.js";
+import type { ExecContext } from "../../query/exec/context.js";
+import { after } from "../../query/exec/operator.js";
+import type { RoutineCall, RoutineRows } from "../../query/expr/expr.js";
+import type { RoutineHost } from "./host.js";
+import type { Invocation, PreparedRoutine } from "./prepared-routine.js";
+import { SqlRoutine } from "./sql-routine.js";
+
+const prepared = new WeakMap<RoutineCall, PreparedRoutine>();
+
+const never = () => false;
+
+export class RoutineRunner {
+  private depth = 0;
+
+  constructor(private readonly host: RoutineHost) {}
+
+  call(routine: RoutineCall, args: readonly Value[], context: ExecContext, canWait: boolean): Value | Promise<Value> {
+    return this.run(routine, context, canWait, (body, invocation) => body.value(args, invocation));
+  }
+
+  /** Rows of a function in FROM: of one that returns a value, that value or the fields of its record. */
+  rows(
+    routine: RoutineCall,
+    args: readonly Value[],
+    shape: SqlType,
+    context: ExecContext,
+  ): RoutineRows | Promise<RoutineRows> {
+    const definition = routine.definition as FunctionDef;
+    return this.run(routine, context, true, (body, invocation) => {
+      if (definition.returnsSet) return body.rows(args, shape, invocation);
+      if (shape.fields !== undefined && routine.returns.fields === undefined) {
+        return after(body.rows(args, shape, invocation), (rows) => (rows.length === 0 ? [[]] : rows.slice(0, 1)));
+      }
+      return after(body.value(args, invocation), (value) => {
+        if (shape.fields === undefined) return [[value]];
+        return [(value ?? []) as readonly Value[]];
+      });
+    });
+  }
+
+  /** CALL: the values of the procedure's outputs. */
+  callProcedure(
+    routine: RoutineCall,
+    args: readonly Value[],
+    context: ExecContext,
+  ): readonly Value[] | Promise<readonly Value[]> {
+    const outputs = outputsOf(routine.definition as FunctionDef).length;
+    return after(this.call(routine, args, context, true), (value) => {
+      return outputs === 0 ? [] : ((value ?? new Array<Value>(outputs).fill(null)) as readonly Value[]);
+    });
+  }
+
+  private run<T>(
+    routine: RoutineCall,
+    outer: ExecContext,
+    canWait: boolean,
+    run: (body: PreparedRoutine, invocation: Invocation) => T | Promise<T>,
+  ): T | Promise<T> {
+    const definition = routine.definition as FunctionDef;
+    if (definition.returns.name === "trigger" || definition.returns.name === "event_trigger") {
+      throw sqlError("0A000", "trigger functions can only be called as triggers");
+    }
+    const { settings } = definition;
+    const restore = settings.length > 0 ? this.host.withSettings(settings) : null;
+    return this.enclosed(
+      () => {
+        let body = prepared.get(routine);
+        if (body === undefined) {
+          body = new SqlRoutine(routine);
+          prepared.set(routine, body);
+        }
+        const context = innerContext(outer, canWait);
+        return run(body, { host: this.host, context, canWait, readOnly: definition.volatility !== "volatile" });
+      },
+      () => restore?.(),
+    );
+  }
+
+  /** Counts the calls that are open. Throws 54001. */
+  private enclosed<T>(run: () => T | Promise<T>, leave: () => void): T | Promise<T> {
+    if (this.depth >= ROUTINE_DEPTH_MAX) {
+      leave();
+      throw tooDeep();
+    }
+    this.depth++;
+    const left = () => {
+      this.depth--;
+      leave();
+    };
+    let waiting = false;
+    try {
+      const result = run();
+      if (result instanceof Promise) {
+        waiting = true;
+        return result.finally(left);
+      }
+      return result;
+    } catch (error) {
+      if (error instanceof RangeError) throw tooDeep();
+      throw error;
+    } finally {
+      if (!waiting) left();
+    }
+  }
+}
+
+function tooDeep(): DbError {
+  return sqlError("54001", "stack depth limit exceeded", {
+    hint: `Functions may call each other ${ROUTINE_DEPTH_MAX} levels deep.`,
+  });
+}
+
+/** Statements of a body see what is there now, and have nothing to do with the rows around the call. */
+function innerContext(outer: ExecContext, canWait: boolean): ExecContext {
+  const { live: _, ...rest } = outer;
+  const context: ExecContext = { ...rest, tx: outer.live ?? outer.tx, outer: null };
+  return canWait ? context : { ...context, shouldYield: never };
+}
