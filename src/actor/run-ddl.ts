@@ -27,8 +27,7 @@ export async function runDdl(
 ): Promise<DdlOutcome> {
   const rows = bound.rows ? (await statements.runPlan(bound.rows, context)).rows : null;
   const done = applyDdl(catalog, context.tx, bound.command, context.statementMicros, positionOf);
-  const { rewrite } = done;
-  if (rewrite !== null) {
+  for (const rewrite of done.rewrites) {
     const { select } = rewrite;
     const next = select === null ? rows! : (await statements.run(select, [], context).rows).rows;
     await rewriteRows(rewrite, next, context);

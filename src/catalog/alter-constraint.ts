@@ -72,7 +72,7 @@ function withPrimaryKey(editor: CatalogEditor, table: TableDef, before: TableDef
     primaryKeyName: name,
   });
   editor.replaceTable(after);
-  return { rewrite: { before, after, select: selectRows(after) } };
+  return { rewrites: [{ before, after, select: selectRows(after) }] };
 }
 
 function addPrimaryKey(editor: CatalogEditor, table: TableDef, key: NewKey): ActionOutcome {
@@ -161,7 +161,7 @@ function dropConstraint(editor: CatalogEditor, table: TableDef, action: Action<"
     const now = editor.view.tableById(table.id)!;
     const after: TableDef = Object.freeze({ ...now, primaryKey: null, primaryKeyName: null });
     editor.replaceTable(after);
-    return { notices, rewrite: { before: table, after, select: selectRows(after) } };
+    return { notices, rewrites: [{ before: table, after, select: selectRows(after) }] };
   }
   const index = table.indexes.find((other) => other.constraint !== null && other.name === name);
   if (index !== undefined) {

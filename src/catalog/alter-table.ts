@@ -1,15 +1,12 @@
-/** ALTER TABLE, one action at a time. Called by ddl.ts; constraints are in alter-constraint.ts. */
+/** ALTER TABLE, one action on one table. Called by alter-family.ts; constraints are in alter-constraint.ts. */
 import { sqlError } from "../protocol/errors.js";
 import { TABLE_COLUMNS_MAX } from "../protocol/limits.js";
 import { alterConstraint } from "./alter-constraint.js";
 import type { CatalogEditor } from "./catalog-editor.js";
-import type { AlterAction, AlterTableCommand } from "./ddl-command.js";
+import type { AlterAction } from "./ddl-command.js";
 import {
   type ActionOutcome,
-  type DdlOutcome,
   existingColumn,
-  existingTable,
-  NOTHING,
   replaceColumn,
   satisfies,
   selectRows,
@@ -22,18 +19,18 @@ import { changed, ownedSequence, sequenceDef } from "./sequence-ddl.js";
 import { type ColumnDef, EXPRESSION_COLUMN, type IndexDef, type TableDef } from "./table.js";
 import { TableNames } from "./table-names.js";
 
+/** Not what links one table to another. */
+export type TableAction = Exclude<AlterAction, { kind: "inherit" | "no inherit" }>;
+
 type Action<K extends AlterAction["kind"]> = Extract<AlterAction, { kind: K }>;
 
-export function alterTable(editor: CatalogEditor, command: AlterTableCommand, nowMicros: number): DdlOutcome {
-  const table = existingTable(editor, command.table);
-  const done = apply(editor, table, command.action, nowMicros);
-  if (table.immutable && done.rewrite) {
-    throw sqlError("0A000", `cannot rewrite the rows of immutable table "${table.name}"`);
-  }
-  return { ...NOTHING, ...done, tag: "ALTER TABLE" };
-}
-
-function apply(editor: CatalogEditor, table: TableDef, action: AlterAction, nowMicros: number): ActionOutcome {
+/** One action on one table, whatever inherits from it. */
+export function alterOne(
+  editor: CatalogEditor,
+  table: TableDef,
+  action: TableAction,
+  nowMicros: number,
+): ActionOutcome {
   switch (action.kind) {
     case "add column":
       return addColumn(editor, table, action, nowMicros);
@@ -88,13 +85,18 @@ function addColumn(
   }
   const { name, type, notNull, identity, generatedSql } = column;
   const plain: ColumnDef = { id, name, type, notNull, defaultSql, missingSql: action.missing, identity };
-  const added = Object.freeze(generatedSql ? { ...plain, generatedSql } : plain);
+  const added = Object.freeze({
+    ...plain,
+    ...(generatedSql && { generatedSql }),
+    ...(column.inherited && { inherited: column.inherited }),
+    ...(column.local === false && { local: false }),
+  });
   const after: TableDef = Object.freeze({ ...table, columns: [...table.columns, added], nextColumnId: id + 1 });
   editor.replaceTable(after);
   if (sequence !== null) editor.createSequence(sequence);
   const select = refill === null ? null : selectRows(after, new Map([[id, refill]]));
   return {
-    rewrite: select === null ? null : { before: table, after, select },
+    rewrites: select === null ? [] : [{ before: table, after, select }],
     verify: notNull && refill === null && action.missing === null ? [withoutNulls(after, added)] : [],
   };
 }
@@ -152,7 +154,8 @@ function dropColumn(editor: CatalogEditor, table: TableDef, action: Action<"drop
     primaryKeyName: keyGone ? null : now.primaryKeyName,
   });
   editor.replaceTable(after);
-  if (keyGone) return { notices, cleared: views.cleared, rewrite: { before: table, after, select: selectRows(after) } };
+  if (keyGone)
+    return { notices, cleared: views.cleared, rewrites: [{ before: table, after, select: selectRows(after) }] };
   return { notices, cleared: views.cleared, clearedIndexes: dropped.map((index) => ({ table, index })) };
 }
 
@@ -189,7 +192,7 @@ function setType(editor: CatalogEditor, table: TableDef, action: Action<"set typ
       .map((key) => verification(owner, editor.view.tableById(key.tableId)!, key)),
   );
   const verify = [...checks, ...references];
-  return action.rewrites ? { rewrite: { before: table, after, select: null }, verify } : { verify };
+  return action.rewrites ? { rewrites: [{ before: table, after, select: null }], verify } : { verify };
 }
 
 /** A column that may have a default of its own. Throws 42601. */

@@ -155,6 +155,8 @@ export interface TruncateCommand {
 export interface AlterTableCommand {
   readonly kind: "alter table";
   readonly table: RelationName;
+  /** Leaves the tables alone that inherit from it; absent: they follow. */
+  readonly only?: boolean;
   readonly action: AlterAction;
 }
 
@@ -185,7 +187,10 @@ export type AlterAction =
       /** The default under the new type. */
       readonly defaultSql: string | null;
       readonly reads: (sql: string) => boolean;
+      /** Of a table that follows: the id of the one that the statement names. */
+      readonly following: number | null;
     }
+  | { readonly kind: "inherit" | "no inherit"; readonly parent: RelationName }
   | { readonly kind: "set default"; readonly name: string; readonly defaultSql: string | null }
   | { readonly kind: "set not null" | "drop not null"; readonly name: string }
   | { readonly kind: "drop expression"; readonly name: string; readonly ifExists: boolean }
@@ -225,6 +230,8 @@ export interface RenameCommand {
   readonly object: "table" | "index" | "column" | "constraint";
   /** The table, or the index. */
   readonly relation: RelationName;
+  /** As in AlterTableCommand. */
+  readonly only?: boolean;
   /** The column or constraint. */
   readonly part: string | null;
   readonly newName: string;

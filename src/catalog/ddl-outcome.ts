@@ -26,7 +26,7 @@ export interface DdlOutcome {
   readonly tag: string;
   /** `relation "t" already exists, skipping` and the like. */
   readonly notices: readonly string[];
-  readonly rewrite: Rewrite | null;
+  readonly rewrites: readonly Rewrite[];
   /** Indexes whose entries must be made for the rows that are there. */
   readonly backfills: readonly { readonly table: TableDef; readonly index: IndexDef }[];
   /** Tables whose rows and index entries must go: dropped ones and truncated ones. */
@@ -38,7 +38,7 @@ export interface DdlOutcome {
 
 export const NOTHING = {
   notices: [],
-  rewrite: null,
+  rewrites: [],
   backfills: [],
   cleared: [],
   clearedIndexes: [],
@@ -82,6 +82,18 @@ export function replaceColumn(table: TableDef, id: number, change: Partial<Table
 
 /** What an action leaves; its notices and work are of the statement. */
 export type ActionOutcome = Partial<Omit<DdlOutcome, "tag">>;
+
+/** What several actions leave, in their order. */
+export function combined(outcomes: readonly ActionOutcome[]): ActionOutcome {
+  return {
+    notices: outcomes.flatMap(({ notices = [] }) => notices),
+    rewrites: outcomes.flatMap(({ rewrites = [] }) => rewrites),
+    backfills: outcomes.flatMap(({ backfills = [] }) => backfills),
+    cleared: outcomes.flatMap(({ cleared = [] }) => cleared),
+    clearedIndexes: outcomes.flatMap(({ clearedIndexes = [] }) => clearedIndexes),
+    verify: outcomes.flatMap(({ verify = [] }) => verify),
+  };
+}
 
 /** Throws 42703. */
 export function existingColumn(table: TableDef, name: string): ColumnDef {

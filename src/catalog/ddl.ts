@@ -4,7 +4,7 @@
  */
 import { sqlError } from "../protocol/errors.js";
 import type { Transaction } from "../storage/store.js";
-import { alterTable } from "./alter-table.js";
+import { alterTable } from "./alter-family.js";
 import type { Catalog } from "./catalog.js";
 import { type CatalogEditor, relationExists } from "./catalog-editor.js";
 import { commentOn } from "./comment.js";
@@ -169,7 +169,7 @@ function createTable(editor: CatalogEditor, command: CreateTableCommand, nowMicr
   for (const sequence of sequences) editor.createSequence(sequence);
   for (const foreignKey of command.foreignKeys) addForeignKey(editor, editor.view.tableById(id)!, foreignKey);
   const { notices = [] } = command;
-  return { ...NOTHING, tag, notices, rewrite: command.filled ? { before: table, after: table, select: null } : null };
+  return { ...NOTHING, tag, notices, rewrites: command.filled ? [{ before: table, after: table, select: null }] : [] };
 }
 
 function refresh(editor: CatalogEditor, { table, populated }: RefreshCommand): DdlOutcome {
@@ -177,7 +177,7 @@ function refresh(editor: CatalogEditor, { table, populated }: RefreshCommand): D
   const { query } = before.materialized!;
   const after: TableDef = Object.freeze({ ...before, materialized: { query, populated } });
   editor.replaceTable(after);
-  return { ...NOTHING, tag: "REFRESH MATERIALIZED VIEW", rewrite: { before, after, select: null } };
+  return { ...NOTHING, tag: "REFRESH MATERIALIZED VIEW", rewrites: [{ before, after, select: null }] };
 }
 
 /** The optional parts of an index definition, only those that are there. */

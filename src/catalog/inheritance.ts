@@ -2,6 +2,7 @@
  * The links between a table and those that inherit from it: both ends are kept in step. Called by the files of ddl;
  * what columns and constraints take over along the links is there, too.
  */
+import type { SqlType } from "../protocol/values.js";
 import type { CatalogEditor } from "./catalog-editor.js";
 import type { CatalogView } from "./catalog-view.js";
 import type { TableDef } from "./table.js";
@@ -15,6 +16,27 @@ export function childrenOf(table: TableDef, catalog: CatalogView): readonly Tabl
 export function addChild(editor: CatalogEditor, parentId: number, childId: number): void {
   const parent = editor.view.tableById(parentId)!;
   editor.replaceTable(Object.freeze({ ...parent, children: [...(parent.children ?? []), childId] }));
+}
+
+/** All tables below one, breadth first, each once. */
+export function descendantsOf(table: TableDef, catalog: CatalogView): TableDef[] {
+  return droppedWith([table], catalog).map((heir) => heir.table);
+}
+
+/** How many parents of the table are in the family. */
+export function parentsAmong(table: TableDef, family: readonly TableDef[]): number {
+  return (table.parents ?? []).filter((id) => family.some((member) => member.id === id)).length;
+}
+
+/** A column or constraint that has lost a parent's definition: with the last one it becomes the table's own. */
+export function withoutParent<T extends { readonly inherited?: number; readonly local?: boolean }>(of: T): T {
+  const inherited = (of.inherited ?? 0) - 1;
+  return Object.freeze({ ...of, inherited, ...(inherited <= 0 && { local: true }) });
+}
+
+/** One that a further parent has, too. */
+export function withParent<T extends { readonly inherited?: number }>(of: T): T {
+  return Object.freeze({ ...of, inherited: (of.inherited ?? 0) + 1 });
 }
 
 /** What DROP TABLE takes with it: a table that inherits from one that goes. */
@@ -38,4 +60,12 @@ export function droppedWith(tables: readonly TableDef[], catalog: CatalogView): 
     }
   }
   return heirs;
+}
+
+/** The very same type, its modifier included. */
+export function sameType(a: SqlType, b: SqlType): boolean {
+  if (a === b) return true;
+  const sameElement =
+    a.element === null || b.element === null ? a.element === b.element : sameType(a.element, b.element);
+  return a.name === b.name && a.modifier === b.modifier && a.user?.id === b.user?.id && sameElement;
 }

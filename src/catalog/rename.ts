@@ -3,36 +3,77 @@ import { sqlError } from "../protocol/errors.js";
 import { type CatalogEditor, relationExists } from "./catalog-editor.js";
 import type { RenameCommand } from "./ddl-command.js";
 import { at, type DdlOutcome, existingColumn, existingTable, NOTHING } from "./ddl-outcome.js";
+import { descendantsOf, parentsAmong } from "./inheritance.js";
 import type { TableDef } from "./table.js";
 import { constraintNames } from "./table-names.js";
 
 export function rename(editor: CatalogEditor, command: RenameCommand): DdlOutcome {
   const tag = command.object === "index" ? "ALTER INDEX" : "ALTER TABLE";
-  const done = (table: TableDef): DdlOutcome => {
-    editor.replaceTable(Object.freeze(table));
-    return { ...NOTHING, tag };
-  };
   const { newName, part, relation } = command;
-  if (command.object === "index") return done(renamedKey(editor, relation.schema, relation.name, newName));
+  if (command.object === "index") {
+    editor.replaceTable(Object.freeze(renamedKey(editor, relation.schema, relation.name, newName)));
+    return { ...NOTHING, tag };
+  }
   const table = existingTable(editor, relation);
-  if (command.object === "column") return done(renamedColumn(table, part!, newName, command.renamed));
   if (command.object === "table") {
     if (editor.view.hasRelation(table.schema, newName)) throw relationExists(newName);
-    return done({ ...table, name: newName });
+    editor.replaceTable(Object.freeze({ ...table, name: newName }));
+  } else if (command.object === "column") {
+    for (const member of familyOf(editor, table, command)) {
+      checkColumnParents(editor, member, table, part!);
+      editor.replaceTable(Object.freeze(renamedColumn(member, part!, newName, command.renamed)));
+    }
+  } else renameConstraint(editor, table, command);
+  return { ...NOTHING, tag };
+}
+
+/** The table and, unless the statement says ONLY, its descendants. Throws 42P16 where they would be left behind. */
+function familyOf(editor: CatalogEditor, table: TableDef, { object, part, only }: RenameCommand): TableDef[] {
+  const others = descendantsOf(table, editor.view);
+  if (only && others.length > 0) {
+    throw sqlError("42P16", `inherited ${object} "${part}" must be renamed in child tables too`);
   }
-  const names = constraintNames(table);
-  if (!names.includes(part!)) {
+  return [table, ...others];
+}
+
+/** Throws 42P16 for what a parent outside of the family names. */
+function checkParents(editor: CatalogEditor, member: TableDef, table: TableDef, inherited: number, what: string): void {
+  const family = member.id === table.id ? [] : [table, ...descendantsOf(table, editor.view)];
+  if (inherited > parentsAmong(member, family)) throw sqlError("42P16", `cannot rename inherited ${what}`);
+}
+
+function checkColumnParents(editor: CatalogEditor, member: TableDef, table: TableDef, name: string): void {
+  const column = member.columns.find((other) => other.name === name);
+  checkParents(editor, member, table, column?.inherited ?? 0, `column "${name}"`);
+}
+
+function renameConstraint(editor: CatalogEditor, table: TableDef, command: RenameCommand): void {
+  const { newName, relation } = command;
+  const part = command.part!;
+  if (!constraintNames(table).includes(part)) {
     const message = `constraint "${part}" for table "${table.name}" does not exist`;
     throw sqlError("42704", message, at(relation.position));
   }
-  if (names.includes(newName)) {
-    throw sqlError("42710", `constraint "${newName}" for relation "${table.name}" already exists`);
+  const check = table.checks.find(({ name }) => name === part);
+  const members = check !== undefined && !check.noInherit ? familyOf(editor, table, command) : [table];
+  for (const member of members) {
+    const inherited = member.checks.find(({ name }) => name === part)?.inherited ?? 0;
+    checkParents(editor, member, table, inherited, `constraint "${part}"`);
+    if (constraintNames(member).includes(newName)) {
+      throw sqlError("42710", `constraint "${newName}" for relation "${member.name}" already exists`);
+    }
+    const isKey = part === member.primaryKeyName || member.indexes.some(({ name }) => name === part);
+    editor.replaceTable(
+      Object.freeze(isKey ? renamedKey(editor, member.schema, part, newName) : renamedInPlace(member, part, newName)),
+    );
   }
-  const isKey = part === table.primaryKeyName || table.indexes.some(({ name }) => name === part);
-  if (isKey) return done(renamedKey(editor, table.schema, part!, newName));
-  const checks = table.checks.map((check) => (check.name === part ? { ...check, name: newName } : check));
-  const foreignKeys = table.foreignKeys?.map((key) => (key.name === part ? { ...key, name: newName } : key));
-  return done({ ...table, checks, ...(foreignKeys && { foreignKeys }) });
+}
+
+/** A CHECK or a foreign key, which are in the table's own definition. */
+function renamedInPlace(table: TableDef, name: string, newName: string): TableDef {
+  const checks = table.checks.map((check) => (check.name === name ? { ...check, name: newName } : check));
+  const foreignKeys = table.foreignKeys?.map((key) => (key.name === name ? { ...key, name: newName } : key));
+  return { ...table, checks, ...(foreignKeys && { foreignKeys }) };
 }
 
 /** The table with an index or a primary key under another name. Throws 42P01, 42P07. */

@@ -18,7 +18,7 @@ import { bindCheck, bindForeignKey, bindKey } from "./bind-constraint.js";
 import { contextOf } from "./bind-context.js";
 import { bindExpr } from "./bind-expr.js";
 import { lookUpTable } from "./bind-from.js";
-import { scanOf } from "./bind-scan.js";
+import { descendantsOf, scanOf } from "./bind-scan.js";
 import { bindSequenceOptions } from "./bind-sequence.js";
 import { bindType } from "./bind-type.js";
 import { type Binding, columnExpr } from "./binding.js";
@@ -71,16 +71,29 @@ export function bindAlterTable(
   const notices = ignored.map((what) => `${what} has no effect here and was passed over`);
   const isIndex = node.commands.length === ignored.length && binding.env.catalog.index(relation.schema, relation.name);
   if (!isIndex) lookUpTable(node.name, binding);
+  const only = node.name.only === true;
+  const descendants = isIndex || only ? [] : descendantsOf(lookUpTable(node.name, binding), binding.env);
+  const on =
+    (bind: Step, find: (inner: Binding) => TableDef | null): DdlStep =>
+    (env) => {
+      const inner = rebind(env);
+      const table = find(inner);
+      const bound = table === null ? null : bind(table, inner);
+      if (!only || bound?.command.kind !== "alter table") return bound;
+      return { ...bound, command: { ...bound.command, only } };
+    };
   const steps = [...node.commands]
     .sort((a, b) => passOf(a) - passOf(b))
-    .flatMap((command) => stepsOf(command))
-    .map(
-      (bind): DdlStep =>
-        (env) => {
-          const inner = rebind(env);
-          return bind(lookUpTable(node.name, inner), inner);
-        },
-    );
+    .flatMap((command) => [
+      ...stepsOf(command).map((bind) => on(bind, (inner) => lookUpTable(node.name, inner))),
+      // Each table's rows come from a query of their own.
+      ...(command.kind === "alter type" ? descendants : []).map(({ id }) =>
+        on(
+          (table, inner) => alterType(command as CommandOf<"alter type">, table, inner, lookUpTable(node.name, inner)),
+          (inner) => inner.env.catalog.tableById(id),
+        ),
+      ),
+    ]);
   return { kind: "ddl steps", tag, steps, notices };
 }
 
@@ -113,7 +126,7 @@ function stepsOf(command: AlterTableCommand): Step[] {
       ];
     }
     case "alter type":
-      return [(table, binding) => alterType(command, table, binding)];
+      return [(table, binding) => alterType(command, table, binding, null)];
     case "add constraint":
       return [(table, binding) => addConstraint(command.constraint, null, table, binding)];
     case "attach partition":
@@ -156,6 +169,10 @@ function refusePartitions({ kind, partition }: CommandOf<"attach partition" | "d
 }
 
 function plainAction(command: Plain, table: TableDef, binding: Binding): AlterAction {
+  if ("parent" in command) {
+    const { kind, parent } = command;
+    return { kind, parent: nameOf(lookUpTable(parent, binding)) };
+  }
   const { name } = command;
   switch (command.kind) {
     case "drop column":
@@ -232,8 +249,13 @@ function addConstraint(node: ConstraintNode, own: string | null, table: TableDef
   }
 }
 
-/** The rows under the new type come from a query over the table as it was. */
-function alterType(command: CommandOf<"alter type">, table: TableDef, binding: Binding): BoundDdl {
+/** `following`: of a descendant, the table that the statement names. The rows under the new type come from a query over the table as it was. */
+function alterType(
+  command: CommandOf<"alter type">,
+  table: TableDef,
+  binding: Binding,
+  following: TableDef | null,
+): BoundDdl {
   const column = columnOf(table, command.name);
   const { name } = column;
   const type = bindType(command.type, binding);
@@ -267,6 +289,7 @@ function alterType(command: CommandOf<"alter type">, table: TableDef, binding: B
     rewrites,
     defaultSql: defaultUnder(column, type, binding),
     reads: readsColumn(name),
+    following: following?.id ?? null,
   };
   return alter(table, action, rewrites ? rows : null);
 }
@@ -321,5 +344,6 @@ export function bindRename(node: RenameStatement, binding: Binding): BoundStatem
   }
   if (node.ifExists && !tableExists(node.relation, binding)) return skipped();
   const table = lookUpTable(node.relation, binding);
-  return { kind: "ddl", command: { ...command, object, relation: nameOf(table) }, rows: null };
+  const only = node.relation.only === true;
+  return { kind: "ddl", command: { ...command, object, relation: nameOf(table), only }, rows: null };
 }

@@ -4,10 +4,10 @@
  * Called by CREATE TABLE … INHERITS; a partition takes over its parent's definition in the same way.
  */
 import type { NewCheck, NewColumn } from "../../catalog/ddl-command.js";
+import { sameType } from "../../catalog/inheritance.js";
 import { isTemporarySchema } from "../../catalog/schema.js";
 import type { TableDef } from "../../catalog/table.js";
 import { sqlError } from "../../protocol/errors.js";
-import type { SqlType } from "../../protocol/values.js";
 import { displayName } from "../../query/expr/types.js";
 import type { NameNode } from "../parse/ast-query.js";
 import { parseExpression } from "../parse/parse.js";
@@ -177,11 +177,6 @@ function mergedWithOwn({ draft: before, conflict }: Inherited, own: ColumnDraft)
     },
     conflict: replaces ? null : conflict,
   };
-}
-
-/** The very same type, its modifier included. */
-export function sameType(a: SqlType, b: SqlType): boolean {
-  return a === b || (displayName(a) === displayName(b) && a.user?.id === b.user?.id);
 }
 
 export interface MergedChecks {

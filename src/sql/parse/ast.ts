@@ -476,6 +476,7 @@ export type AlterTableCommand =
   | { readonly kind: "add constraint"; readonly constraint: ConstraintNode }
   | { readonly kind: "drop constraint"; readonly name: string; readonly ifExists: boolean; readonly cascade: boolean }
   | { readonly kind: "validate constraint"; readonly name: string }
+  | { readonly kind: "inherit" | "no inherit"; readonly parent: NameNode }
   | {
       readonly kind: "add identity";
       readonly name: string;

@@ -430,6 +430,10 @@ function alterCommand(node: AlterTableCmd, c: Conversion, position: number): Alt
       return alterPartition(node, c);
     case "AT_DropConstraint":
       return { kind: "drop constraint", name, ifExists, cascade };
+    case "AT_AddInherit":
+      return { kind: "inherit", parent: relationName(only(node.def, "RangeVar"), c) };
+    case "AT_DropInherit":
+      return { kind: "no inherit", parent: relationName(only(node.def, "RangeVar"), c) };
     case "AT_ValidateConstraint":
       return { kind: "validate constraint", name };
     default:

@@ -105,6 +105,7 @@ const pgClass = systemRelation(
         relkind: table.materialized ? "m" : "r",
         relnatts: table.columns.length,
         relchecks: table.checks.length,
+        relhassubclass: (table.children?.length ?? 0) > 0,
       };
       for (const index of indexes) {
         const { oid: relfilenode, name: relname } = index;
@@ -177,6 +178,8 @@ const pgAttribute = systemRelation(
           atthasdef: (column.defaultSql !== null && identity === null) || Boolean(column.generatedSql),
           attgenerated: column.generatedSql ? "s" : "",
           attidentity: identity === null ? "" : identity === "always" ? "a" : "d",
+          attislocal: column.local ?? true,
+          attinhcount: column.inherited ?? 0,
         };
       }
     }
@@ -321,7 +324,7 @@ const pgConstraint = systemRelation(
     };
     for (const table of view.catalog.tables()) {
       for (const constraint of constraintsOf(table, view.catalog)) {
-        const { oid, name, type, columnIds, index, condition, references, deferrable } = constraint;
+        const { oid, name, type, columnIds, index, check, references, deferrable } = constraint;
         yield {
           ...shared,
           condeferrable: deferrable !== undefined,
@@ -333,7 +336,13 @@ const pgConstraint = systemRelation(
           conrelid: oidOfId(table.id),
           conindid: index,
           conkey: sqlArray(columnIds.map((id) => attnum(table, id))),
-          conbin: condition,
+          conbin: check?.sql ?? null,
+          ...(check !== null && {
+            convalidated: !check.notValid,
+            conislocal: check.local ?? true,
+            coninhcount: check.inherited ?? 0,
+            connoinherit: check.noInherit ?? false,
+          }),
           ...(references !== null && {
             confrelid: oidOfId(references.table.id),
             confkey: sqlArray(references.columnIds.map((id) => attnum(references.table, id))),
@@ -363,4 +372,17 @@ const pgConstraint = systemRelation(
   },
 );
 
-export const PG_RELATIONS = [pgNamespace, pgClass, pgAttribute, pgAttrdef, pgIndex, pgConstraint];
+const pgInherits = systemRelation(
+  "pg_catalog",
+  "pg_inherits",
+  { inhrelid: OID, inhparent: OID, inhseqno: INT4, inhdetachpending: BOOL },
+  function* ({ catalog }) {
+    for (const { id, parents = [] } of catalog.tables()) {
+      for (const [i, parent] of parents.entries()) {
+        yield { inhrelid: oidOfId(id), inhparent: oidOfId(parent), inhseqno: i + 1, inhdetachpending: false };
+      }
+    }
+  },
+);
+
+export const PG_RELATIONS = [pgInherits, pgNamespace, pgClass, pgAttribute, pgAttrdef, pgIndex, pgConstraint];

@@ -1,7 +1,7 @@
 /** Tables, indexes, constraints and types with their OIDs and definitions as text: what system relations list. */
 import { quotedIdentifier } from "../../../catalog/relation-names.js";
 import { isTemporarySchema } from "../../../catalog/schema.js";
-import type { DeferrableKey, ForeignKeyDef, IndexDef, TableDef } from "../../../catalog/table.js";
+import type { CheckDef, DeferrableKey, ForeignKeyDef, IndexDef, TableDef } from "../../../catalog/table.js";
 import type { SqlType, Value } from "../../../protocol/values.js";
 import { displayName, idOfOid, oidOfId, pgOidOf } from "../../../query/expr/types.js";
 import type { SystemView } from "./system-view.js";
@@ -102,8 +102,8 @@ export interface ConstraintFacts {
   readonly definition: string;
   /** Of a key; absent: not deferrable. */
   readonly deferrable?: DeferrableKey;
-  /** Of a CHECK: its condition. */
-  readonly condition: string | null;
+  /** Of a CHECK: its definition. */
+  readonly check: CheckDef | null;
   /** Of a foreign key: the table and columns that it refers to. */
   readonly references: {
     readonly table: TableDef;
@@ -116,7 +116,7 @@ export const CONSTRAINT_TYPES = { p: "PRIMARY KEY", u: "UNIQUE", c: "CHECK", f: 
 
 export function constraintsOf(table: TableDef, catalog: SystemView["catalog"]): ConstraintFacts[] {
   const oid = (name: string) => hashedOid("constraint", table.id, name);
-  const plain = { table, condition: null, references: null };
+  const plain = { table, check: null, references: null };
   const keys = indexesOf(table)
     .filter(
       ({ primary, name }) => primary || table.indexes.some((index) => index.name === name && index.constraint !== null),
@@ -126,10 +126,11 @@ export function constraintsOf(table: TableDef, catalog: SystemView["catalog"]): 
       const type = primary ? "p" : "u";
       return { ...plain, ...(deferrable && { deferrable }), oid: oid(name), name, type, columnIds, index, definition };
     });
-  const checks = table.checks.map(({ name, sql }): ConstraintFacts => {
+  const checks = table.checks.map((check): ConstraintFacts => {
+    const { name, sql } = check;
     const columnIds = table.columns.filter((column) => mentions(sql, column.name)).map((column) => column.id);
-    const definition = `CHECK (${sql})`;
-    return { ...plain, oid: oid(name), name, type: "c", columnIds, index: 0, definition, condition: sql };
+    const definition = `CHECK (${sql})${check.noInherit ? " NO INHERIT" : ""}${check.notValid ? " NOT VALID" : ""}`;
+    return { ...plain, oid: oid(name), name, type: "c", columnIds, index: 0, definition, check };
   });
   return [...keys, ...checks, ...foreignKeysOf(table, catalog)];
 }
@@ -152,7 +153,7 @@ function foreignKeysOf(table: TableDef, catalog: SystemView["catalog"]): Constra
       columnIds: key.columns,
       index: 0,
       definition: `${foreign}${match}${actions}${deferrable}${key.notValid ? " NOT VALID" : ""}`,
-      condition: null,
+      check: null,
       references: { table: target, columnIds: key.references, key },
     };
   });
