@@ -86,7 +86,10 @@ function addPrimaryKey(editor: CatalogEditor, table: TableDef, key: NewKey): Act
     );
     const strict: TableDef = Object.freeze({ ...table, columns });
     editor.replaceTable(strict);
-    return { ...addUnique(editor, strict, key), rewrite: { before: table, after: strict, select: selectRows(strict) } };
+    return {
+      ...addUnique(editor, strict, key),
+      rewrites: [{ before: table, after: strict, select: selectRows(strict) }],
+    };
   }
   const name = new TableNames(editor, table.schema, table.name).relation(key.name, [], "pkey");
   return withPrimaryKey(editor, table, table, key, name);
