@@ -257,6 +257,7 @@ export interface CreateViewCommand {
   readonly columns: readonly ViewColumn[];
   readonly query: ViewQuery;
   readonly checkOption: "local" | "cascaded" | null;
+  readonly updatable: readonly boolean[] | null;
 }
 
 export interface DropViewsCommand {

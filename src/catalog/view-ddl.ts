@@ -15,7 +15,7 @@ export interface ViewOutcome {
 
 /** The binder has checked that a replaced view keeps its columns. */
 export function createView(editor: CatalogEditor, command: CreateViewCommand, nowMicros: number): ViewOutcome {
-  const { schema, name, columns, query, checkOption } = command;
+  const { schema, name, columns, query, checkOption, updatable } = command;
   const before = editor.view.view(schema, name);
   if (before !== null && !command.replace) throw relationExists(name);
   if (before === null && editor.view.hasRelation(schema, name)) {
@@ -23,7 +23,8 @@ export function createView(editor: CatalogEditor, command: CreateViewCommand, no
   }
   const id = before?.id ?? editor.nextId();
   const createdAt = before?.createdAt ?? nowMicros;
-  editor.putView(Object.freeze({ id, schema, name, columns, query, checkOption, createdAt }));
+  const marks = updatable === null ? {} : { updatable };
+  editor.putView(Object.freeze({ id, schema, name, columns, query, checkOption, ...marks, createdAt }));
   return { tag: "CREATE VIEW", notices: [], cleared: [] };
 }
 

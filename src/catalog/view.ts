@@ -39,6 +39,8 @@ export interface ViewDef {
   readonly columns: readonly ViewColumn[];
   readonly query: ViewQuery;
   readonly checkOption: "local" | "cascaded" | null;
+  /** Which columns can be changed through the view, for the system's relations; absent: rows cannot be. */
+  readonly updatable?: readonly boolean[];
   /** Microseconds since the epoch. */
   readonly createdAt: number;
 }

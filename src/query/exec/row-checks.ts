@@ -1,4 +1,7 @@
-/** CHECK constraints over new rows: a check fails only when it is false; NULL passes (SQL:2016, part 2, §4.25). */
+/**
+ * CHECK constraints over new rows: a check fails only when it is false; NULL passes (SQL:2016, part 2, §4.25). Not so
+ * WITH CHECK OPTION of views, through which the row must be seen.
+ */
 import { compileExpr, type SlotOf } from "../expr/compile.js";
 import type { Batch, Evaluate } from "../expr/expr.js";
 import type { BoundCheck } from "../plan/plan.js";
@@ -7,19 +10,25 @@ import type { ExecContext } from "./context.js";
 export interface RowCheck {
   readonly name: string;
   readonly evaluate: Evaluate;
+  readonly ofView: boolean;
 }
 
 export function compileChecks(checks: readonly BoundCheck[], slotOf: SlotOf): readonly RowCheck[] {
-  return checks.map(({ name, predicate }) => ({ name, evaluate: compileExpr(predicate, slotOf) }));
+  return checks.map(({ name, predicate, view = false }) => {
+    return { name, evaluate: compileExpr(predicate, slotOf), ofView: view };
+  });
 }
 
-/** The name of the first check that the row fails, or null. */
+/** The first check that the row fails, or null. */
 export function failedCheck(
   checks: readonly RowCheck[],
   batch: Batch,
   row: number,
   context: ExecContext,
-): string | null {
-  for (const check of checks) if (check.evaluate(batch, row, context) === false) return check.name;
+): RowCheck | null {
+  for (const check of checks) {
+    const value = check.evaluate(batch, row, context);
+    if (check.ofView ? value !== true : value === false) return check;
+  }
   return null;
 }

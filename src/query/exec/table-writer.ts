@@ -13,6 +13,7 @@ import { encodeRecord } from "../../storage/record-codec.js";
 import type { ConstraintEvent } from "./constraint-event.js";
 import type { ExecContext } from "./context.js";
 import { ChainWriter, chainPrefix } from "./hash-chain.js";
+import type { RowCheck } from "./row-checks.js";
 import { rowKeyOfNumber } from "./row-numbers.js";
 import { computesAnything, TableExpressions } from "./table-expressions.js";
 import {
@@ -70,9 +71,13 @@ export class TableWriter {
     }
   }
 
-  /** The error 23514. */
-  checkViolation(row: Row, constraint: string): DbError {
+  /** The error 23514, or 44000 of a view. */
+  checkViolation(row: Row, { name: constraint, ofView }: RowCheck): DbError {
     const { table } = this.layout;
+    if (ofView) {
+      const message = `new row violates check option for view "${constraint}"`;
+      return sqlError("44000", message, { detail: this.failingRow(row) });
+    }
     return sqlError("23514", `new row for relation "${table.name}" violates check constraint "${constraint}"`, {
       detail: this.failingRow(row),
       table: table.name,

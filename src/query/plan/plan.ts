@@ -249,10 +249,12 @@ export interface Returning {
   readonly exprs: readonly Expr[];
 }
 
-/** A CHECK or NOT NULL bound over `rowColumns`. */
+/** A CHECK bound over `rowColumns`. */
 export interface BoundCheck {
   readonly name: string;
   readonly predicate: Expr;
+  /** WITH CHECK OPTION of the view of this name, which NULL fails, too. */
+  readonly view?: boolean;
 }
 
 /** `input` gives one column per live table column, in table order, defaults already filled in. */

@@ -11,17 +11,22 @@ import { exprsOfPlan, modifiesData, subqueriesOf, walkPlan } from "../../query/p
 import type { CreateViewStatement, DropStatement } from "../parse/ast.js";
 import type { QueryNode } from "../parse/ast-query.js";
 import { type Binding, PLAIN_QUERY } from "./binding.js";
+import { updatableColumns } from "./changed-relation.js";
 import { newName } from "./names.js";
 import { relationOf } from "./scope.js";
 
 export function bindCreateView(node: CreateViewStatement, binding: Binding): CreateViewCommand {
-  const { position } = node;
-  if (node.checkOption !== null) throw sqlError("0A000", "WITH CHECK OPTION is not supported yet", { position });
+  const { position, checkOption } = node;
   const { schema, name } = newName(node.name, binding.env, node.persistence);
   const { query, columns } = bindStoredQuery(node, "VIEW", binding);
+  const draft = { id: 0, schema, name, columns, query, checkOption, createdAt: 0 };
+  const updatable = updatableColumns(draft, binding);
+  if (checkOption !== null && updatable === null) {
+    throw sqlError("0A000", "WITH CHECK OPTION is supported only on automatically updatable views", { position });
+  }
   const before = binding.env.catalog.view(schema, name);
   if (before !== null && node.replace) checkReplacement(before, columns);
-  return { kind: "create view", schema, name, replace: node.replace, columns, query, checkOption: null };
+  return { kind: "create view", schema, name, replace: node.replace, columns, query, checkOption, updatable };
 }
 
 interface StoredQueryNode {

@@ -12,14 +12,14 @@ import { bindReturning } from "./stored-row.js";
 export function bindDelete(node: DeleteStatement, binding: Binding, parent: Scope | null = null): DeletePlan {
   const scope = new Scope(parent);
   bindWith(node.with, scope, binding);
-  const target = bindChangedRows(node, node.using, scope, binding);
-  const { table, rows } = target;
+  const target = bindChangedRows(node, "delete", node.using, scope, binding);
+  const { relation, rows } = target;
   const input = target.input(bindWhere(node.where, scope, binding), binding);
   const { returning, columns } = bindReturning(node.returning, rows.columns, scope, binding);
-  const heirs = heirsOf(table, rows, binding);
+  const heirs = heirsOf(relation, rows, binding);
   return Object.freeze({
     kind: "delete",
-    table,
+    table: relation.table,
     input,
     rowKey: rows.rowKey!,
     oldColumns: rows.columns,

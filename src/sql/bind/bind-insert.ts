@@ -10,37 +10,42 @@ import { parseExpression } from "../parse/parse.js";
 import { bindAssignments } from "./bind-assignments.js";
 import { contextOf, type ExprContext } from "./bind-context.js";
 import { bindBoolean, bindExpr } from "./bind-expr.js";
-import { lookUpTable } from "./bind-from.js";
 import { partsOf, partType, withPart } from "./bind-part-assignment.js";
 import { bindWith } from "./bind-with.js";
 import { type Binding, columnExpr, mayBeNull } from "./binding.js";
+import { type ChangedRelation, changedRelation, notUpdatable } from "./changed-relation.js";
 import { coerceAssignment, constant } from "./coerce.js";
-import { itemOf } from "./row-item.js";
 import { Scope } from "./scope.js";
 import { SetCollector } from "./set-collector.js";
 import { ONE_ROW, project } from "./source.js";
 import { storedSql } from "./stored-expression.js";
-import { bindChecks, bindReturning, checkChangeable, defaultOf, rowColumnsOf, targetColumn } from "./stored-row.js";
+import { bindChecks, bindReturning, defaultOf, rowColumnsOf } from "./stored-row.js";
 
 export function bindInsert(node: InsertStatement, binding: Binding, parent: Scope | null = null): InsertPlan {
   const scope = new Scope(parent);
   bindWith(node.with, scope, binding);
-  const table = checkChangeable(lookUpTable(node.table.name, binding));
-  const targets = targetColumns(node, table);
+  const relation = changedRelation(node.table.name, "insert", binding);
+  const { table, face } = relation;
+  const targets = targetColumns(node, relation);
   const input = bindRows(node, table, targets, scope, binding);
   const rowColumns = rowColumnsOf(table, binding);
-  const name = node.table.alias?.name ?? table.name;
-  const onConflict = node.onConflict === null ? null : bindOnConflict(node.onConflict, table, name, scope, binding);
+  const name = node.table.alias?.name ?? face.name;
+  const onConflict = node.onConflict === null ? null : bindOnConflict(node.onConflict, relation, name, scope, binding);
+  const row = relation.over(name, rowColumns);
   const stored = new Scope(scope);
-  stored.items = [itemOf(table, name, rowColumns)];
+  stored.items = [row.item];
   const { returning, columns } = bindReturning(node.returning, rowColumns, stored, binding);
-  const checks = bindChecks(table, rowColumns, binding);
+  const checks = [...bindChecks(table, rowColumns, binding), ...row.checks];
   return Object.freeze({ kind: "insert", table, input, rowColumns, checks, returning, onConflict, columns });
 }
 
-function targetColumns(node: InsertStatement, table: TableDef): readonly ColumnDef[] {
-  if (node.columns === null) return table.columns;
-  const columns = node.columns.map((target) => targetColumn(table, target));
+/** Columns of the table; of a view also what is none (id below 0), which must not get a value. */
+function targetColumns(node: InsertStatement, { table, face, changedColumn }: ChangedRelation): readonly ColumnDef[] {
+  if (node.columns === null) {
+    if (face === table) return table.columns;
+    return face.columns.map((column) => table.columns.find(({ id }) => id === column.id) ?? column);
+  }
+  const columns = node.columns.map((target) => changedColumn(target, "insert"));
   columns.forEach((column, i) => {
     const first = columns.indexOf(column);
     const { position, indirection } = node.columns![i]!;
@@ -83,6 +88,8 @@ function checkWidth(width: number, targets: readonly ColumnDef[], node: InsertSt
     const at = node.columns[width]!.position;
     throw sqlError("42601", "INSERT has more target columns than expressions", { position: at });
   }
+  const computed = targets.slice(0, width).find(({ id }) => id < 0);
+  if (computed !== undefined) throw notUpdatable(node.table.name.path.at(-1)!, computed.name, "insert", position);
 }
 
 function valuesPlan(
@@ -203,12 +210,14 @@ function queryPlan(
 
 function bindOnConflict(
   node: OnConflictNode,
-  table: TableDef,
+  relation: ChangedRelation,
   name: string,
   scope: Scope,
   binding: Binding,
 ): OnConflict {
-  const { target, position } = node;
+  const { table, face } = relation;
+  const { position } = node;
+  const target = node.target === null ? null : ofTable(node.target, relation);
   if (target === null && table.indexes.some(({ deferrable }) => deferrable)) throw noArbiter(position);
   const index = target === null ? null : arbiter(target, table);
   if (node.action === "update" && target === null && !node.anyKey) {
@@ -221,14 +230,28 @@ function bindOnConflict(
   const excluded = rowColumnsOf(table, binding);
   if (node.action === "nothing") return { index, action: "nothing", existing, excluded, assignments: [], where: null };
   const inside = new Scope(scope);
-  inside.items = [itemOf(table, name, existing), { ...itemOf(table, "excluded", excluded), unqualified: false }];
+  const proposed = relation.over("excluded", excluded).item;
+  inside.items = [relation.over(name, existing).item, { ...proposed, unqualified: false }];
+  for (const { targets } of node.assignments) for (const each of targets) relation.changedColumn(each, "update");
   const context = contextOf(binding, inside, "ON CONFLICT DO UPDATE");
   const assignments =
     node.action === "replace"
       ? table.columns.map((column, i) => ({ columnId: column.id, expr: columnExpr(excluded[i]!) }))
-      : bindAssignments(node.assignments, table, context);
+      : bindAssignments(node.assignments, face, context);
   const where = node.where === null ? null : bindBoolean(node.where, "WHERE", context);
   return { index, action: "update", existing, excluded, assignments, where };
+}
+
+/** The target with the table's names for columns, where the statement names a view. */
+function ofTable(target: ConflictTarget, { table, face }: ChangedRelation): ConflictTarget {
+  if (face === table) return target;
+  const elements = target.elements.map((element): ExprNode => {
+    if (element.kind !== "column") return element;
+    const id = face.columns.find(({ name }) => name === element.path.at(-1))?.id;
+    const column = table.columns.find((other) => other.id === id);
+    return column === undefined ? element : { ...element, path: [column.name] };
+  });
+  return { ...target, elements };
 }
 
 /** The key that a conflict target names. Throws 42704 for an unknown constraint, 42P10 for columns without a key. */

@@ -2,7 +2,7 @@
  * MERGE: the target joined with the source as its clauses need it, and for each kind of match the actions in their
  * order. A row takes the first action of its kind whose condition holds.
  */
-import type { ColumnDef, TableDef } from "../../catalog/table.js";
+import type { ColumnDef } from "../../catalog/table.js";
 import { sqlError } from "../../protocol/errors.js";
 import { BOOL } from "../../protocol/values.js";
 import type { Expr } from "../../query/expr/expr.js";
@@ -12,24 +12,32 @@ import type { MergeClause, MergeStatement } from "../parse/ast.js";
 import { bindAssignments } from "./bind-assignments.js";
 import { contextOf, type ExprContext } from "./bind-context.js";
 import { bindBoolean, bindExpr } from "./bind-expr.js";
-import { bindFrom, lookUpTable } from "./bind-from.js";
+import { bindFrom } from "./bind-from.js";
 import { heirsOf } from "./bind-heirs.js";
 import { takesValue } from "./bind-insert.js";
 import { rowsOf } from "./bind-scan.js";
 import { bindWith } from "./bind-with.js";
 import { type Binding, columnExpr } from "./binding.js";
+import { type ChangedRelation, changedRelation, notUpdatable } from "./changed-relation.js";
 import { coerceAssignment, constant } from "./coerce.js";
-import { itemOf } from "./row-item.js";
 import { checkAliases, Scope, type ScopeItem } from "./scope.js";
-import { project } from "./source.js";
-import { bindChecks, bindReturning, checkChangeable, defaultOf, rowColumnsOf, targetColumn } from "./stored-row.js";
+import { filtered, project } from "./source.js";
+import { bindChecks, bindReturning, defaultOf, rowColumnsOf } from "./stored-row.js";
 
 export function bindMerge(node: MergeStatement, binding: Binding, parent: Scope | null): MergePlan {
   const scope = new Scope(parent);
   bindWith(node.with, scope, binding);
-  const table = checkChangeable(lookUpTable(node.table.name, binding));
+  const relation = changedRelation(node.table.name, "merge", binding);
+  const { table, face, reference } = relation;
   checkReachable(node);
-  const target = rowsOf(table, { ...node.table, rowKey: true }, binding);
+  const rows = rowsOf(table, { name: reference, alias: node.table.alias, rowKey: true }, binding);
+  const name = node.table.alias?.name ?? face.name;
+  const before = relation.over(name, rows.columns);
+  const target = {
+    ...rows,
+    plan: before.conditions.reduce(filtered, rows.plan),
+    items: face === table ? rows.items : [before.item],
+  };
   const outside = new Scope(scope);
   const sourceRows = bindFrom([node.source], outside, binding)!;
   const sourceItems = outside.items;
@@ -54,12 +62,12 @@ export function bindMerge(node: MergeStatement, binding: Binding, parent: Scope 
     "not matched by target": scopeOf(sourceItems),
     "not matched by source": scopeOf(target.items),
   };
-  const actions = node.clauses.map((clause) => bindClause(clause, table, node, scopes[clause.match], binding));
+  const actions = node.clauses.map((clause) => bindClause(clause, relation, node, scopes[clause.match], binding));
   const rowColumns = rowColumnsOf(table, binding);
-  const name = node.table.alias?.name ?? table.name;
-  const shown = scopeOf([...sourceItems, itemOf(table, name, rowColumns)]);
+  const after = relation.over(name, rowColumns);
+  const shown = scopeOf([...sourceItems, after.item]);
   const { returning, columns } = bindReturning(node.returning, rowColumns, shown, binding);
-  const heirs = heirsOf(table, target, binding);
+  const heirs = heirsOf(relation, target, binding);
   return Object.freeze({
     kind: "merge",
     table,
@@ -70,7 +78,7 @@ export function bindMerge(node: MergeStatement, binding: Binding, parent: Scope 
     inSource: inSource.id,
     actions,
     rowColumns,
-    checks: bindChecks(table, rowColumns, binding),
+    checks: [...bindChecks(table, rowColumns, binding), ...after.checks],
     returning,
     columns,
   });
@@ -102,27 +110,30 @@ function joined(type: JoinType, left: Plan, right: Plan, condition: Expr, bindin
 
 function bindClause(
   clause: MergeClause,
-  table: TableDef,
+  relation: ChangedRelation,
   node: MergeStatement,
   scope: Scope,
   binding: Binding,
 ): MergeAction {
   const { match, action } = clause;
+  for (const { targets } of clause.assignments) for (const each of targets) relation.changedColumn(each, "merge");
   const context = contextOf(binding, scope, "MERGE WHEN conditions");
   const condition = clause.condition === null ? null : bindBoolean(clause.condition, "WHEN", context);
   const assignments =
     action === "update"
-      ? bindAssignments(clause.assignments, table, contextOf(binding, scope, "UPDATE"))
+      ? bindAssignments(clause.assignments, relation.face, contextOf(binding, scope, "UPDATE"))
       : action === "insert"
-        ? bindInserted(clause, table, node, contextOf(binding, scope, "VALUES"))
+        ? bindInserted(clause, relation, node, contextOf(binding, scope, "VALUES"))
         : [];
   return { match, condition, action, assignments };
 }
 
 /** A value for every column. */
-function bindInserted(clause: MergeClause, table: TableDef, node: MergeStatement, context: ExprContext) {
+function bindInserted(clause: MergeClause, relation: ChangedRelation, node: MergeStatement, context: ExprContext) {
   const { binding } = context;
-  const targets = clause.columns?.map((target) => targetColumn(table, target)) ?? table.columns;
+  const { table, face } = relation;
+  const all = face.columns.map((column) => table.columns.find(({ id }) => id === column.id) ?? column);
+  const targets = clause.columns?.map((target) => relation.changedColumn(target, "merge")) ?? all;
   const values = clause.values ?? [];
   targets.forEach((column, i) => {
     if (targets.indexOf(column) === i) return;
@@ -137,6 +148,8 @@ function bindInserted(clause: MergeClause, table: TableDef, node: MergeStatement
     const { position } = clause.columns[values.length]!;
     throw sqlError("42601", "INSERT has more target columns than expressions", { position });
   }
+  const computed = targets.slice(0, values.length).find(({ id }) => id < 0);
+  if (computed !== undefined) throw notUpdatable(face.name, computed.name, "merge", node.position);
   return table.columns.map((column: ColumnDef) => {
     const value = values[targets.indexOf(column)];
     const given = value !== undefined && value.kind !== "default";

@@ -6,31 +6,33 @@ import type { UpdateStatement } from "../parse/ast.js";
 import type { FromNode } from "../parse/ast-query.js";
 import { bindAssignments } from "./bind-assignments.js";
 import { contextOf } from "./bind-context.js";
-import { bindFrom, lookUpTable } from "./bind-from.js";
+import { bindFrom } from "./bind-from.js";
 import { heirsOf } from "./bind-heirs.js";
 import { rowsOf } from "./bind-scan.js";
 import { bindWhere } from "./bind-select.js";
 import { bindWith } from "./bind-with.js";
 import { type Binding, columnExpr } from "./binding.js";
-import { itemOf } from "./row-item.js";
+import { changedRelation } from "./changed-relation.js";
 import { checkAliases, Scope } from "./scope.js";
 import { filtered, project } from "./source.js";
-import { bindChecks, bindReturning, checkChangeable, rowColumnsOf } from "./stored-row.js";
+import { bindChecks, bindReturning, rowColumnsOf } from "./stored-row.js";
 
 export function bindUpdate(node: UpdateStatement, binding: Binding, parent: Scope | null = null): UpdatePlan {
   const scope = new Scope(parent);
   bindWith(node.with, scope, binding);
-  const target = bindChangedRows(node, node.from, scope, binding);
-  const { table, rows } = target;
-  const assignments = bindAssignments(node.assignments, table, contextOf(binding, scope, "UPDATE"));
+  const target = bindChangedRows(node, "update", node.from, scope, binding);
+  const { relation, rows } = target;
+  const { table, face } = relation;
+  for (const { targets } of node.assignments) for (const each of targets) relation.changedColumn(each, "update");
+  const assignments = bindAssignments(node.assignments, face, contextOf(binding, scope, "UPDATE"));
   const where = bindWhere(node.where, scope, binding);
   const rowColumns = rowColumnsOf(table, binding);
   const stored = new Scope(scope);
-  const name = node.table.alias?.name ?? table.name;
-  const { tableOid } = rows.items[0]!;
-  stored.items = [{ ...itemOf(table, name, rowColumns), tableOid: tableOid! }, ...scope.items.slice(1)];
+  const after = relation.over(node.table.alias?.name ?? face.name, rowColumns);
+  const { tableOid } = scope.items[0]!;
+  stored.items = [{ ...after.item, ...(tableOid && { tableOid }) }, ...scope.items.slice(1)];
   const { returning, columns } = bindReturning(node.returning, rowColumns, stored, binding);
-  const heirs = heirsOf(table, rows, binding);
+  const heirs = heirsOf(relation, rows, binding);
   return Object.freeze({
     kind: "update",
     table,
@@ -39,7 +41,7 @@ export function bindUpdate(node: UpdateStatement, binding: Binding, parent: Scop
     rowKey: rows.rowKey!,
     assignments,
     rowColumns,
-    checks: bindChecks(table, rowColumns, binding),
+    checks: [...bindChecks(table, rowColumns, binding), ...after.checks],
     returning,
     ...(heirs !== undefined && { heirs }),
     columns,
@@ -52,23 +54,28 @@ export function bindUpdate(node: UpdateStatement, binding: Binding, parent: Scop
  */
 export function bindChangedRows(
   node: Pick<UpdateStatement, "table">,
+  command: "update" | "delete",
   from: readonly FromNode[],
   scope: Scope,
   binding: Binding,
 ) {
-  const table = checkChangeable(lookUpTable(node.table.name, binding));
+  const relation = changedRelation(node.table.name, command, binding);
+  const { table, face, reference } = relation;
   if (table.immutable) {
     throw sqlError("42809", `rows of immutable table "${table.name}" cannot be changed or deleted`, {
       position: node.table.name.position,
     });
   }
-  const rows = rowsOf(table, { ...node.table, rowKey: true }, binding);
-  const { plan: scan, columns: oldColumns } = rows;
+  const isTable = face === table;
+  const rows = rowsOf(table, { name: reference, alias: node.table.alias, rowKey: true }, binding);
+  const { columns: oldColumns } = rows;
+  const before = relation.over(node.table.alias?.name ?? face.name, oldColumns);
+  const scan = before.conditions.reduce(filtered, rows.plan);
   const others = bindFrom(from, scope, binding);
-  scope.items = [...rows.items, ...scope.items];
+  scope.items = [...(isTable ? rows.items : [before.item]), ...scope.items];
   checkAliases(scope.items);
   return {
-    table,
+    relation,
     rows,
     input(where: ReturnType<typeof bindWhere>, within: Binding): Plan {
       if (others === null) return filtered(scan, where);

@@ -9,6 +9,7 @@ import { sqlError } from "../../protocol/errors.js";
 import type { NameNode, QueryNode } from "../parse/ast-query.js";
 import { parseSql } from "../parse/parse.js";
 import { type Binding, PLAIN_QUERY, type Source } from "./binding.js";
+import type { BindEnvironment } from "./bound-statement.js";
 import { relationOf } from "./scope.js";
 
 /** The view that a name means, unless a table comes first on the search path. */
@@ -35,12 +36,17 @@ const parsed = new WeakMap<ViewQuery, QueryNode>();
 
 /** The query of a view or materialized view, in the scope of its own names. */
 export function bindViewQuery(query: ViewQuery, binding: Binding): Source {
-  const catalog = catalogOf(query, binding.env.catalog);
-  const env = { ...binding.env, catalog, searchPath: query.searchPath };
+  const env = viewEnvironment(query, binding.env);
   return binding.within(env, () => binding.query(parsedQuery(query), null, PLAIN_QUERY));
 }
 
-function parsedQuery(query: ViewQuery): QueryNode {
+/** What names mean inside the query. */
+export function viewEnvironment(query: ViewQuery, env: BindEnvironment): BindEnvironment {
+  return { ...env, catalog: catalogOf(query, env.catalog), searchPath: query.searchPath };
+}
+
+/** The query's tree. */
+export function parsedQuery(query: ViewQuery): QueryNode {
   let node = parsed.get(query);
   if (node === undefined) {
     const statement = parseSql(query.sql)[0]!.node;

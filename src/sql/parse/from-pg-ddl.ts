@@ -64,6 +64,8 @@ function smallDefinition(node: Node, c: Conversion, position: number): Statement
   switch (tag) {
     case "ViewStmt": {
       const view = only(node, tag);
+      const option = convertOptions(view.options, c).find(({ name }) => name === "check_option");
+      const given = option === undefined ? null : (String(option.value).toLowerCase() as "local" | "cascaded");
       const check = view.withCheckOption;
       return {
         kind: "create view",
@@ -72,7 +74,7 @@ function smallDefinition(node: Node, c: Conversion, position: number): Statement
         replace: view.replace ?? false,
         columns: strings(view.aliases),
         query: c.subquery(view.query),
-        checkOption: check === "LOCAL_CHECK_OPTION" ? "local" : check === "CASCADED_CHECK_OPTION" ? "cascaded" : null,
+        checkOption: check === "LOCAL_CHECK_OPTION" ? "local" : check === "CASCADED_CHECK_OPTION" ? "cascaded" : given,
         text: "",
         position,
       };

@@ -33,8 +33,8 @@ const tables = systemRelation(
       const facts = { table_type: type, is_insertable_into: "YES", is_typed: "NO" };
       yield { table_catalog: database, table_schema: schema, table_name: name, ...facts };
     }
-    for (const { schema, name } of catalog.views()) {
-      const facts = { table_type: "VIEW", is_insertable_into: "NO", is_typed: "NO" };
+    for (const { schema, name, updatable } of catalog.views()) {
+      const facts = { table_type: "VIEW", is_insertable_into: yesNo(canChange(updatable)), is_typed: "NO" };
       yield { table_catalog: database, table_schema: schema, table_name: name, ...facts };
     }
   },
@@ -43,17 +43,40 @@ const tables = systemRelation(
 const views = systemRelation(
   "information_schema",
   "views",
-  columnsOf(["table_catalog", "table_schema", "table_name", "view_definition", "check_option", "is_updatable"], TEXT),
+  columnsOf(
+    [
+      "table_catalog",
+      "table_schema",
+      "table_name",
+      "view_definition",
+      "check_option",
+      "is_updatable",
+      "is_insertable_into",
+      "is_trigger_updatable",
+      "is_trigger_deletable",
+      "is_trigger_insertable_into",
+    ],
+    TEXT,
+  ),
   ({ catalog, database }) =>
-    catalog.views().map(({ schema, name, query, checkOption }) => ({
+    catalog.views().map(({ schema, name, query, checkOption, updatable }) => ({
       table_catalog: database,
       table_schema: schema,
       table_name: name,
       view_definition: queryText(query.sql),
       check_option: checkOption === null ? "NONE" : checkOption.toUpperCase(),
-      is_updatable: "NO",
+      is_updatable: yesNo(canChange(updatable)),
+      is_insertable_into: yesNo(canChange(updatable)),
+      is_trigger_updatable: "NO",
+      is_trigger_deletable: "NO",
+      is_trigger_insertable_into: "NO",
     })),
 );
+
+/** A view with at least one column that can be assigned. */
+function canChange(updatable: readonly boolean[] | undefined): boolean {
+  return updatable?.includes(true) ?? false;
+}
 
 /** pg_type.typname: `int4`, `_text`, or the name of a type that a statement made. */
 function udtName(type: SqlType): string {
@@ -155,7 +178,7 @@ const columns = systemRelation(
         };
       }
     }
-    for (const { schema, name, columns: outputs } of view.catalog.views()) {
+    for (const { schema, name, columns: outputs, updatable } of view.catalog.views()) {
       for (const [i, output] of outputs.entries()) {
         yield {
           table_catalog: view.database,
@@ -170,7 +193,7 @@ const columns = systemRelation(
           is_identity: "NO",
           identity_cycle: "NO",
           is_generated: "NEVER",
-          is_updatable: "NO",
+          is_updatable: yesNo(updatable?.[i] ?? false),
         };
       }
     }

@@ -1,0 +1,260 @@
+/**
+ * What INSERT, UPDATE, DELETE and MERGE change: a table, or through views the one table that they select from. Which
+ * views that works for is PostgreSQL's rule (src/backend/rewrite/rewriteHandler.c, view_query_is_auto_updatable).
+ *
+ *   INSERT INTO v …      v: SELECT a AS x, b + 1 AS y FROM u WHERE c      u: SELECT … FROM t WHERE d
+ *
+ * The row of v is computed from a row of t: x and y are expressions over t's columns, c and d conditions. The same is
+ * done with the row as it was, as it will be stored (for RETURNING and WITH CHECK OPTION), and in ON CONFLICT.
+ */
+import type { ColumnDef, TableDef } from "../../catalog/table.js";
+import type { ViewDef } from "../../catalog/view.js";
+import { sqlError } from "../../protocol/errors.js";
+import type { Expr } from "../../query/expr/expr.js";
+import type { BoundCheck, OutputColumn, Plan } from "../../query/plan/plan.js";
+import { walkPlan } from "../../query/plan/walk.js";
+import type { AssignmentTarget } from "../parse/ast.js";
+import type { FromTable, NameNode, QueryNode, SelectBody } from "../parse/ast-query.js";
+import { contextOf } from "./bind-context.js";
+import { bindBoolean } from "./bind-expr.js";
+import { lookUpTable } from "./bind-from.js";
+import { bindTargets } from "./bind-select.js";
+import { bindViewQuery, findView, parsedQuery, viewEnvironment } from "./bind-view.js";
+import { type Binding, columnExpr } from "./binding.js";
+import type { BindEnvironment } from "./bound-statement.js";
+import { resolveUnknown } from "./coerce.js";
+import { itemOf } from "./row-item.js";
+import { Scope, type ScopeColumn, type ScopeItem } from "./scope.js";
+import { checkChangeable, targetColumn } from "./stored-row.js";
+
+export type ChangeCommand = "insert" | "update" | "delete" | "merge";
+
+/** The relation's row over a row of the table. */
+export interface ChangedRow {
+  readonly item: ScopeItem;
+  /** Of the views: what a row of the table must satisfy to be a row of the relation. */
+  readonly conditions: readonly Expr[];
+  /** WITH CHECK OPTION. */
+  readonly checks: readonly BoundCheck[];
+}
+
+export interface ChangedRelation {
+  /** Whose rows change. */
+  readonly table: TableDef;
+  /** The relation under its own names; ids of columns are those of `table`, below 0 for what is no column of it. */
+  readonly face: TableDef;
+  /** Names the table for rowsOf. */
+  readonly reference: NameNode;
+  /** `columns`: parallel to the table's. */
+  over(name: string, columns: readonly OutputColumn[]): ChangedRow;
+  /** The table's column behind one that the statement gives a value. Throws 42703, 0A000. */
+  changedColumn(target: AssignmentTarget, command: ChangeCommand): ColumnDef;
+}
+
+/** Throws 42P01, and 55000 for a view that rows cannot be changed through. */
+export function changedRelation(name: NameNode, command: ChangeCommand, binding: Binding): ChangedRelation {
+  const view = findView(name, binding);
+  if (view !== null) return throughView(view, command, binding);
+  const table = checkChangeable(lookUpTable(name, binding));
+  return {
+    table,
+    face: table,
+    reference: name,
+    over: (called, columns) => ({ item: itemOf(table, called, columns), conditions: [], checks: [] }),
+    changedColumn: (target) => targetColumn(table, target),
+  };
+}
+
+/** One view: its query, in the scope of its own names. */
+interface Level {
+  readonly view: ViewDef;
+  readonly body: SelectBody;
+  readonly from: FromTable;
+  readonly env: BindEnvironment;
+  /** The view below, or the table under the names that the query has for it. */
+  readonly below: Level | TableDef;
+}
+
+function throughView(view: ViewDef, command: ChangeCommand, binding: Binding): ChangedRelation {
+  const top = levelOf(view, binding, (refused, why) => refuse(refused, why, command));
+  const bottom = bottomOf(top);
+  const named = bottom.below as TableDef;
+  const table = checkChangeable(binding.env.catalog.tableById(named.id)!);
+  const over = (name: string, columns: readonly OutputColumn[]): ChangedRow => {
+    const byId = new Map(table.columns.map(({ id }, i) => [id, columnExpr(columns[i]!)]));
+    const row = rowOver(top, (id) => byId.get(id)!, false, binding);
+    return { ...row, item: itemNamed(name, name === view.name ? view.schema : null, row.columns, face) };
+  };
+  const columns = table.columns.map(({ name, type, notNull }) => binding.newColumn(name, type, !notNull));
+  const bases = rowOver(top, (id) => columnExpr(columns[table.columns.findIndex((c) => c.id === id)]!), false, binding)
+    .columns.map(({ expr }) => (expr.kind === "column" ? columns.findIndex(({ id }) => id === expr.id) : -1))
+    .map((i) => table.columns[i] ?? null);
+  if (command !== "delete" && bases.every((base) => base === null)) {
+    refuse(view, "Views that have no updatable columns", command);
+  }
+  const face = faceOf(view, table, bases);
+  return {
+    table,
+    face,
+    reference: bottom.from.name,
+    over,
+    changedColumn: (target, changing) => {
+      const base = bases[face.columns.indexOf(targetColumn(face, target))];
+      if (base) return base;
+      throw notUpdatable(view.name, target.name, changing, target.position);
+    },
+  };
+}
+
+/** Of a view's column that is no column of the table. */
+export function notUpdatable(view: string, column: string, command: ChangeCommand, position: number): Error {
+  const verb = command === "insert" ? "insert into" : command === "merge" ? "merge into" : "update";
+  return sqlError("0A000", `cannot ${verb} column "${column}" of view "${view}"`, {
+    ...(position > 0 && { position }),
+    detail: "View columns that are not columns of their base relation are not updatable.",
+  });
+}
+
+/** Whether each column of the view can be assigned; null: rows cannot be changed through the view. */
+export function updatableColumns(view: ViewDef, binding: Binding): readonly boolean[] | null {
+  let level: Level;
+  try {
+    level = levelOf(view, binding, () => {
+      throw NOT_UPDATABLE;
+    });
+  } catch (error) {
+    if (error === NOT_UPDATABLE) return null;
+    throw error;
+  }
+  const table = bottomOf(level).below as TableDef;
+  if (table.materialized) return null;
+  const columns = table.columns.map(({ name, type }) => binding.newColumn(name, type, true));
+  const exprOf = (id: number) => columnExpr(columns[table.columns.findIndex((column) => column.id === id)]!);
+  return rowOver(level, exprOf, false, binding).columns.map(
+    ({ expr }) => expr.kind === "column" && columns.some(({ id }) => id === expr.id),
+  );
+}
+
+const NOT_UPDATABLE = new Error("not updatable");
+
+/** The view's query as one that selects from a single relation; `refused` throws with the reason why it is not. */
+function levelOf(view: ViewDef, binding: Binding, refused: (view: ViewDef, why: string) => never): Level {
+  const query = parsedQuery(view.query);
+  const why = notSimple(query);
+  const { body } = query;
+  if (why !== null || body.kind !== "select") return refused(view, why ?? NO_SINGLE_RELATION);
+  const [from] = body.from;
+  const env = viewEnvironment(view.query, binding.env);
+  const below = binding.within(env, () => {
+    if (body.from.length !== 1 || from!.kind !== "table") return null;
+    const inner = findView(from.name, binding);
+    return inner === null ? findTable(from.name, binding) : levelOf(inner, binding, refused);
+  });
+  const computing = computes(bindViewQuery(view.query, binding).plan);
+  if (computing !== null || below === null) return refused(view, computing ?? NO_SINGLE_RELATION);
+  return { view, body, from: from as FromTable, env, below };
+}
+
+const NO_SINGLE_RELATION = "Views that do not select from a single table or view";
+
+/** Null: a relation of the system's. */
+function findTable(name: NameNode, binding: Binding): TableDef | null {
+  try {
+    return lookUpTable(name, binding);
+  } catch {
+    return null;
+  }
+}
+
+function notSimple({ body, with: tables, limit, offset }: QueryNode): string | null {
+  if (body.kind === "set operation") return "Views containing UNION, INTERSECT, or EXCEPT";
+  if (body.kind === "select") {
+    if (body.distinct !== "all") return "Views containing DISTINCT";
+    if (body.groupBy.length > 0) return "Views containing GROUP BY";
+    if (body.having !== null) return "Views containing HAVING";
+  }
+  if (tables !== null) return "Views containing WITH";
+  return limit !== null || offset !== null ? "Views containing LIMIT or OFFSET" : null;
+}
+
+function computes(plan: Plan): string | null {
+  let why: string | null = null;
+  walkPlan(plan, ({ kind }) => {
+    if (kind === "aggregate") why = "Views that return aggregate functions";
+    if (kind === "window") why ??= "Views that return window functions";
+    if (kind === "projectset") why ??= "Views that return set-returning functions";
+  });
+  return why;
+}
+
+function bottomOf(level: Level): Level {
+  return "view" in level.below ? bottomOf(level.below) : level;
+}
+
+interface LevelRow extends Omit<ChangedRow, "item"> {
+  readonly columns: readonly ScopeColumn[];
+}
+
+/**
+ * The level's row over a row of the table. `isChecked`: a view above checks new rows against this one's condition too.
+ * Conditions of inner views are checked first.
+ */
+function rowOver(level: Level, exprOf: (columnId: number) => Expr, isChecked: boolean, binding: Binding): LevelRow {
+  const { view, body, from, below } = level;
+  const cascades = isChecked || view.checkOption === "cascaded";
+  const inner: LevelRow =
+    "view" in below
+      ? rowOver(below, exprOf, cascades, binding)
+      : { columns: below.columns.map(({ id, name }) => ({ name, expr: exprOf(id) })), conditions: [], checks: [] };
+  return binding.within(level.env, () => {
+    const names = from.alias?.columns ?? [];
+    const columns = inner.columns.map((column, i) => ({ ...column, name: names[i] ?? column.name }));
+    const own = "view" in below ? below.view : below;
+    const scope = new Scope(null);
+    scope.items = [itemNamed(from.alias?.name ?? own.name, from.alias ? null : own.schema, columns, null)];
+    const targets = bindTargets(body.targets, contextOf(binding, scope, "SELECT"));
+    const condition = body.where === null ? null : bindBoolean(body.where, "WHERE", contextOf(binding, scope, "WHERE"));
+    const checks =
+      condition !== null && (isChecked || view.checkOption !== null)
+        ? [...inner.checks, { name: view.name, predicate: condition, view: true } as const]
+        : inner.checks;
+    return {
+      columns: view.columns.map(({ name }, i) => ({ name, expr: resolveUnknown(targets[i]!.expr, binding) })),
+      conditions: condition === null ? inner.conditions : [...inner.conditions, condition],
+      checks,
+    };
+  });
+}
+
+function itemNamed(
+  name: string,
+  schema: string | null,
+  columns: readonly ScopeColumn[],
+  table: TableDef | null,
+): ScopeItem {
+  return { name, schema, columns, table, unqualified: true, qualifiable: true };
+}
+
+function faceOf(view: ViewDef, table: TableDef, bases: readonly (ColumnDef | null)[]): TableDef {
+  const columns = view.columns.map(({ name, type }, i): ColumnDef => {
+    const base = bases[i] ?? null;
+    if (base !== null) return { ...base, name };
+    return { id: -1 - i, name, type, notNull: false, defaultSql: null, missingSql: null, identity: null };
+  });
+  return { ...table, schema: view.schema, name: view.name, columns, primaryKey: null, indexes: [], checks: [] };
+}
+
+const HINTS = {
+  insert: ["insert into", "inserting into", "INSERT"],
+  update: ["update", "updating", "UPDATE"],
+  delete: ["delete from", "deleting from", "DELETE"],
+  merge: ["merge into", "merging into", "MERGE"],
+} as const;
+
+function refuse(view: ViewDef, why: string, command: ChangeCommand): never {
+  const [verb, doing, event] = HINTS[command];
+  throw sqlError("55000", `cannot ${verb} view "${view.name}"`, {
+    detail: `${why} are not automatically updatable.`,
+    hint: `Views have neither triggers nor rules here that could stand in for ${event}; enable ${doing} the view by a simpler query.`,
+  });
+}
