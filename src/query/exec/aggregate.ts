@@ -14,6 +14,7 @@ import type { AggregatePlan } from "../plan/plan.js";
 import { type Accumulator, type AccumulatorProgram, compileAccumulator } from "./accumulator.js";
 import type { ExecContext } from "./context.js";
 import { SET_ENTRY_BYTES } from "./distinct.js";
+import { areNumbers, NumberGroups } from "./number-keys.js";
 import { drain, type Open, type Operator, type Pulled } from "./operator.js";
 import { emptyColumns } from "./row-buffer.js";
 import { type RowKeyOf, rowKeyOf } from "./row-key.js";
@@ -28,6 +29,8 @@ import { bytesOf } from "./value-bytes.js";
 interface AggregateProgram {
   readonly groups: readonly EvaluateAll[];
   readonly keyOf: RowKeyOf;
+  /** All group expressions are of types whose values are numbers. */
+  readonly byNumbers: boolean;
   readonly calls: readonly AccumulatorProgram[];
   /** Slots that the group expressions read; the slots of all of them if they are columns, else null. */
   readonly groupSlots: readonly number[];
@@ -45,6 +48,7 @@ export function compileAggregate(plan: AggregatePlan, input: Open): Open {
     spillTypes: plan.groups.length > 0 && canSpill(types) ? types : null,
     groups: plan.groups.map((expr) => compileAll(expr, slotOf)),
     keyOf: rowKeyOf(plan.groups.map((expr) => expr.type)),
+    byNumbers: plan.groups.length > 0 && areNumbers(plan.groups.map((expr) => expr.type)),
     calls: plan.calls.map((call) => compileVectorAccumulator(call, slotOf) ?? compileAccumulator(call, slotOf)),
     groupSlots: slotsRead(plan.groups, slotOf),
     groupColumns: columnSlots(plan.groups, slotOf),
@@ -69,7 +73,9 @@ function columnSlots(exprs: readonly Expr[], slotOf: SlotOf): readonly number[] 
 const STATE_BYTES = 48;
 
 class AggregateOperator implements Operator {
+  /** Groups by their keys: these, or, as long as all keys are numbers, those. */
   private readonly numbers = new Map<HashKey | null, number>();
+  private byNumbers: NumberGroups | null;
   /** Values of the group expressions, by group. */
   private groupColumns: Value[][];
   private calls: readonly Accumulator[];
@@ -94,19 +100,18 @@ class AggregateOperator implements Operator {
     this.scratch = emptyColumns(program.groups.length);
     this.calls = program.calls.map((call) => call(context));
     if (program.groups.length === 0) this.addGroup();
+    this.byNumbers = program.byNumbers ? new NumberGroups(program.groups.length) : null;
     const { groupColumns } = program;
-    const groupOfValues = (values: readonly Value[]) =>
-      this.groupOfRow(
-        values.map((value) => [value]),
-        0,
-      );
-    this.chunkGroups = groupColumns === null ? null : new ChunkGroups(groupColumns, groupOfValues);
+    this.chunkGroups = groupColumns === null ? null : new ChunkGroups(groupColumns, this.groupOfValues);
     input.acceptChunks?.();
   }
 
   next(): Pulled {
     if (this.later !== null) return this.nextOfLater(this.later);
-    if (this.position >= 0) return this.emitAll();
+    if (this.position >= 0) {
+      if (!this.context.shouldYield()) return this.emitAll();
+      return this.context.yieldTurn().then(() => this.emitAll());
+    }
     return drain(this.input, this.consume, () => {
       this.position = 0;
       return this.emitAll();
@@ -187,10 +192,11 @@ class AggregateOperator implements Operator {
     const values = program.groups.map((group, i) => group(batch, context, this.scratch[i]!));
     const groupOf = this.groupNumbers(length);
     const known: number[] = [];
+    const byNumbers = this.loadNumbers(values, length);
     for (let row = 0; row < length; row++) {
       const key = program.keyOf(values, row);
-      const number = numbers.get(key);
-      if (number === undefined) this.overflow.add(key, columns, row);
+      const number = byNumbers === null ? (numbers.get(key) ?? -1) : byNumbers.find(row);
+      if (number < 0) this.overflow.add(key, columns, row);
       else {
         groupOf[known.length] = number;
         known.push(row);
@@ -206,7 +212,9 @@ class AggregateOperator implements Operator {
     const groupOf = this.groupNumbers(batch.length);
     if (groups.length === 0) return groupOf;
     const values = groups.map((group, i) => group(batch, context, this.scratch[i]!));
-    for (let row = 0; row < batch.length; row++) groupOf[row] = this.groupOfRow(values, row);
+    const byNumbers = this.loadNumbers(values, batch.length);
+    if (byNumbers !== null) byNumbers.assign(batch.length, groupOf, (row) => this.makeGroup(values, row, null));
+    else for (let row = 0; row < batch.length; row++) groupOf[row] = this.groupOfRow(values, row);
     return groupOf;
   }
 
@@ -216,22 +224,47 @@ class AggregateOperator implements Operator {
     return this.groupOf;
   }
 
+  private readonly groupOfValues = (values: readonly Value[]): number => {
+    const columns = values.map((value) => [value]);
+    const byNumbers = this.loadNumbers(columns, 1);
+    if (byNumbers === null) return this.groupOfRow(columns, 0);
+    const found = new Int32Array(1);
+    byNumbers.assign(1, found, (row) => this.makeGroup(columns, row, null));
+    return found[0]!;
+  };
+
   private groupOfRow(values: readonly ArrayLike<Value>[], row: number): number {
-    const { numbers, groupColumns } = this;
+    const { numbers } = this;
     const key = this.program.keyOf(values, row);
     let number = numbers.get(key);
     if (number === undefined) {
-      number = this.addGroup();
+      number = this.makeGroup(values, row, key);
       numbers.set(key, number);
-      let bytes = SET_ENTRY_BYTES + bytesOf(key) + this.calls.length * STATE_BYTES;
-      for (let i = 0; i < groupColumns.length; i++) {
-        const value = values[i]![row]!;
-        groupColumns[i]!.push(value);
-        bytes += SET_ENTRY_BYTES + bytesOf(value);
-      }
-      this.reserve(bytes);
     }
     return number;
+  }
+
+  /** Makes the group of this row; answers its number. */
+  private makeGroup(values: readonly ArrayLike<Value>[], row: number, key: HashKey | null): number {
+    const { groupColumns } = this;
+    let bytes = SET_ENTRY_BYTES + bytesOf(key) + this.calls.length * STATE_BYTES;
+    for (let i = 0; i < groupColumns.length; i++) {
+      const value = values[i]![row]!;
+      groupColumns[i]!.push(value);
+      bytes += SET_ENTRY_BYTES + bytesOf(value);
+    }
+    this.reserve(bytes);
+    return this.addGroup();
+  }
+
+  /** The groups by numbers, with these keys loaded; null when the groups are not by numbers, or no longer. */
+  private loadNumbers(values: readonly ArrayLike<Value>[], length: number): NumberGroups | null {
+    if (this.byNumbers === null || this.byNumbers.load(values, length)) return this.byNumbers;
+    this.byNumbers = null;
+    for (let group = 0; group < this.groupCount; group++) {
+      this.numbers.set(this.program.keyOf(this.groupColumns, group), group);
+    }
+    return null;
   }
 
   private reserve(bytes: number): void {

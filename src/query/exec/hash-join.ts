@@ -14,7 +14,8 @@ import type { Batch, Expr } from "../expr/expr.js";
 import { columnsOf } from "../expr/walk.js";
 import type { HashJoinPlan, JoinType, OutputColumn } from "../plan/plan.js";
 import type { ExecContext } from "./context.js";
-import { areNumbers, type JoinKey, type JoinTable, MapTable, NumberTable } from "./join-table.js";
+import { type JoinKey, type JoinTable, MapTable, NumberTable } from "./join-table.js";
+import { areNumbers } from "./number-keys.js";
 import { drain, type Open, type Operator, type Pulled } from "./operator.js";
 import { emptyColumns } from "./row-buffer.js";
 import { rowKeyOf } from "./row-key.js";
@@ -29,6 +30,8 @@ import { canSpill } from "./spill/spilled-rows.js";
 /** Right semi and anti joins give the right rows with or without a match, when all left rows have been seen. */
 type HashJoinType = JoinType | "right semi" | "right anti";
 
+type TableKind = "numbers" | "map";
+
 interface HashProgram {
   readonly type: HashJoinType;
   readonly leftWidth: number;
@@ -38,7 +41,8 @@ interface HashProgram {
   /** On left and right columns side by side; null: every pair matches. */
   readonly condition: Predicate | null;
   readonly conditionSlots: readonly number[];
-  readonly makeTable: (kind: "numbers" | "map", context: ExecContext) => JoinTable;
+  readonly tableKind: TableKind;
+  readonly makeTable: (kind: TableKind, context: ExecContext) => JoinTable;
   /** Null when the join must stay in memory: somebody relies on the left rows' order, or a column cannot be stored. */
   readonly spill: JoinSpill | null;
 }
@@ -69,6 +73,7 @@ function compileJoin(plan: HashJoinPlan, type: HashJoinType, left: Open, right: 
     condition: compileCondition(plan.residual, bothSlots),
     conditionSlots:
       plan.residual === null ? [] : [...columnsOf(plan.residual)].map(bothSlots).filter((slot) => slot >= 0),
+    tableKind: areNumbers([...plan.leftKeys, ...plan.rightKeys].map((key) => key.type)) ? "numbers" : "map",
     makeTable: (kind, context) =>
       kind === "numbers"
         ? new NumberTable(rightKeys, leftKeys, context)
@@ -84,7 +89,6 @@ function compileJoin(plan: HashJoinPlan, type: HashJoinType, left: Open, right: 
 function joinKeys(exprs: readonly Expr[], columns: readonly OutputColumn[]): readonly JoinKey[] {
   const slotOf = slotsOf(columns);
   return exprs.map((expr) => ({
-    type: expr.type,
     slot: expr.kind === "column" ? slotOf(expr.id) : -1,
     slots: [...columnsOf(expr)].map(slotOf).filter((slot) => slot >= 0),
     evaluate: compileAll(expr, slotOf),
@@ -156,8 +160,7 @@ class HashJoinOperator implements Operator {
     private readonly depth: number,
   ) {
     this.rightRows = new ColumnBuffer(program.right, context);
-    const isOfNumbers = areNumbers(program.leftKeys) && areNumbers(program.rightKeys);
-    this.table = program.makeTable(isOfNumbers ? "numbers" : "map", context);
+    this.table = program.makeTable(program.tableKind, context);
     this.scratch = emptyColumns(program.leftWidth + program.right.length);
     left.acceptChunks?.();
     right.acceptChunks?.();

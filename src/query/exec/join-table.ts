@@ -5,10 +5,11 @@
  *
  * Rows are numbered as they come. Those with the same key are chained in this order; a NULL key equals nothing.
  */
-import type { SqlType, Value } from "../../protocol/values.js";
+import type { Value } from "../../protocol/values.js";
 import type { HashKey } from "../expr/compare.js";
 import type { ExecContext } from "./context.js";
 import { SET_ENTRY_BYTES } from "./distinct.js";
+import { hashKeys, loadKeys } from "./number-keys.js";
 import type { RowKeyOf } from "./row-key.js";
 import type { Chunk } from "./segments/chunk.js";
 import { loadNumbers } from "./segments/column.js";
@@ -17,7 +18,6 @@ import { bytesOf } from "./value-bytes.js";
 
 /** One side of one key of a join. */
 export interface JoinKey {
-  readonly type: SqlType;
   /** Where the key is a column of the side: its slot; −1. */
   readonly slot: number;
   /** Slots that the key reads. */
@@ -38,13 +38,6 @@ export interface JoinTable {
   readonly nexts: Int32Array;
   /** Gives its memory back. */
   release(): void;
-}
-
-const NUMBERS = new Set(["int2", "int4", "int8", "oid", "date", "time", "timestamp", "timestamptz"]);
-
-/** Whether the keys are of types whose values are numbers without NaN (but for int8 beyond 2^53). */
-export function areNumbers(keys: readonly JoinKey[]): boolean {
-  return keys.every(({ type }) => NUMBERS.has(type.name));
 }
 
 /** Places of an array per row that it is an index of. */
@@ -138,14 +131,7 @@ export class NumberTable implements JoinTable {
       }
       return true;
     }
-    const values = key.evaluate(chunk.only(key.slots), this.context, []);
-    let areAll = true;
-    for (let i = 0; i < length; i++) {
-      const value = values[i];
-      out[i] = typeof value === "number" ? value : Number.NaN;
-      if (typeof value === "bigint") areAll = false;
-    }
-    return areAll;
+    return loadKeys(key.evaluate(chunk.only(key.slots), this.context, []), length, out);
   }
 
   private begin(): void {
@@ -196,7 +182,7 @@ export class NumberTable implements JoinTable {
   private hash(to: number): void {
     const { heads, nexts, keys, hashes } = this;
     const mask = heads.length - 1;
-    this.hashAll(keys, to, this.left - to);
+    hashKeys(keys, to, this.left - to, hashes);
     for (let row = this.left - 1; row >= to; row--) {
       if (hasNull(keys, row)) continue;
       let place = hashes[row - to]! & mask;
@@ -224,8 +210,8 @@ export class NumberTable implements JoinTable {
   private findHashed(length: number): void {
     const { heads, keys, probed, found } = this;
     if (this.hashes.length < length) this.hashes = new Int32Array(length);
-    this.hashAll(probed, 0, length);
     const { hashes } = this;
+    hashKeys(probed, 0, length, hashes);
     const mask = heads.length - 1;
     if (keys.length === 2) {
       this.findPairs(length);
@@ -257,20 +243,6 @@ export class NumberTable implements JoinTable {
         head = heads[place]!;
       }
       found[i] = head - 1;
-    }
-  }
-
-  private hashAll(keys: readonly Float64Array[], from: number, count: number): void {
-    const { hashes } = this;
-    hashes.fill(0, 0, count);
-    for (const numbers of keys) {
-      for (let i = 0; i < count; i++) {
-        const number = numbers[from + i]!;
-        const low = number | 0;
-        let hash = Math.imul(hashes[i]! ^ low, 0x9e3779b1);
-        if (low !== number) hash = Math.imul(hash ^ (number / 4294967296), 0x85ebca6b);
-        hashes[i] = hash ^ (hash >>> 15);
-      }
     }
   }
 

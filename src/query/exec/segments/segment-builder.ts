@@ -15,12 +15,14 @@ import type { SegmentCache } from "./segment-cache.js";
 import type { TableSegments } from "./table-segments.js";
 
 /** Entries read at a time. */
-const STEP_ENTRIES = 1024;
+const STEP_ENTRIES = 512;
 
 export class SegmentBuilder {
   private readonly cursor: Cursor;
   private readonly decode: RecordDecoder;
-  private readonly values: Value[][];
+  private values: Value[][];
+  /** Values that are still to be made columns of, one column a step. */
+  private readonly unmade: { columns: Segment["columns"]; values: Value[][]; rows: number; next: number }[] = [];
   private readonly keys: KeyCollector | null;
   private readonly made: Segment[] = [];
   /** Columns for the segments that are there already, in their order; put into them at the end. */
@@ -45,6 +47,10 @@ export class SegmentBuilder {
   /** Reads on; true when there is nothing left to do, whether or not the table fitted into the memory. */
   step(): boolean {
     if (this.table.dropped) return this.end();
+    if (this.unmade.length > 0) {
+      this.makeColumn();
+      return this.ended;
+    }
     const { keys, values } = this.cursor.next(STEP_ENTRIES);
     for (let i = 0; i < keys.length; i++) {
       if (this.keys !== null) this.addRow(this.keys, keys[i]!, values[i]!);
@@ -55,6 +61,7 @@ export class SegmentBuilder {
     if (this.keys !== null && this.keys.length > 0) this.finishSegment(this.keys);
     while (this.keys === null && !this.ended && this.added.length < this.table.segments.length) this.skipTo(null);
     if (this.ended) return true;
+    if (this.unmade.length > 0) return false;
     this.publish();
     return this.end();
   }
@@ -97,14 +104,21 @@ export class SegmentBuilder {
   }
 
   private fill(columns: Segment["columns"], rows: number, keyBytes: number): void {
-    let bytes = keyBytes;
-    for (let i = 0; i < this.columnIds.length; i++) {
-      const id = this.columnIds[i]!;
-      const column = columnOf(this.layout.types[id]!, this.values[i]!, rows);
-      columns.set(id, column);
-      bytes += column.bytes;
+    this.unmade.push({ columns, values: this.values, rows, next: 0 });
+    this.values = emptyColumns(this.columnIds.length);
+    if (!this.cache.grow(this.table, keyBytes)) this.end();
+  }
+
+  private makeColumn(): void {
+    const segment = this.unmade[0]!;
+    const id = this.columnIds[segment.next];
+    if (id === undefined) {
+      this.unmade.shift();
+      return;
     }
-    if (!this.cache.grow(this.table, bytes)) this.end();
+    const column = columnOf(this.layout.types[id]!, segment.values[segment.next++]!, segment.rows);
+    segment.columns.set(id, column);
+    if (!this.cache.grow(this.table, column.bytes)) this.end();
   }
 
   /** A row of the engine goes to its place, if a segment has the key; if none has, it is a newer entry. */
