@@ -58,7 +58,75 @@ export class QueryGenerator {
     const roll = this.random();
     if (roll < 0.2) return this.grouped();
     if (roll < 0.3) return this.setOperation();
+    if (roll < 0.37) return this.windowed();
+    if (roll < 0.44) return this.derived();
     return this.plain();
+  }
+
+  /** Window functions, with a condition on their rows from outside. */
+  private windowed(): string {
+    const { from, sources } = this.from();
+    const key = this.column("int", this.pick(sources));
+    const by = this.column("int", this.pick(sources));
+    const over = this.chance(0.7) ? `PARTITION BY ${key} ORDER BY ${by}` : `ORDER BY ${by}`;
+    const call = this.pick(["count(*)", `sum(${by})`, "rank()", "dense_rank()", `max(${key})`, `min(${by})`]);
+    const inner = `SELECT ${key} AS k, ${by} AS n, ${call} OVER (${over}) AS w FROM ${from}${this.where(sources)}`;
+    const outside = this.chance(0.7) ? ` WHERE ${this.conditionOn(["x.k", "x.n", "x.w"])}` : "";
+    return `SELECT x.k, x.n, x.w FROM (${inner}) x${outside} ORDER BY 1, 2, 3`;
+  }
+
+  /** Conditions, joins, order and limit over a derived table, a WITH table or a lateral subquery. */
+  private derived(): string {
+    const other = this.source();
+    const sub = this.subselect(null);
+    const on = `${this.column("int", other)} = x.k`;
+    const order = " ORDER BY 1, 2, 3";
+    const select = `SELECT ${this.column("int", other)}, x.k, x.n`;
+    const where = this.chance(0.6) ? ` WHERE ${this.conditionOn(["x.k", "x.n", this.column("int", other)])}` : "";
+    const limit = this.chance(0.3) ? ` LIMIT ${Math.floor(this.random() * 5)}` : "";
+    const named = `${other.table} ${other.alias}`;
+    switch (this.pick(["joined", "with", "lateral", "alone"])) {
+      case "joined":
+        return `${select} FROM ${named} ${this.pick(["JOIN", "LEFT JOIN", "RIGHT JOIN"])} (${sub}) x ON ${on}${where}${order}${limit}`;
+      case "with":
+        return `WITH x AS (${sub}) ${select} FROM x ${this.pick(["JOIN", "LEFT JOIN"])} ${named} ON ${on}${where}${order}${limit}`;
+      case "lateral":
+        return `${select} FROM ${named} ${this.pick(["JOIN", "LEFT JOIN"])} LATERAL (${this.subselect(other)}) x ON ${this.pick(["true", on])}${where}${order}${limit}`;
+      default:
+        return `SELECT x.k, x.n FROM (${sub}) x${where.includes(other.alias) ? "" : where} ORDER BY 1, 2${limit}`;
+    }
+  }
+
+  /** Two int columns k and n, perhaps of rows that belong to an outer row. */
+  private subselect(outer: Source | null): string {
+    const source = this.source();
+    const [k, n] = [this.column("int", source), this.column("int", source)];
+    const tied = outer === null ? "" : ` WHERE ${k} ${this.pick(["=", "=", "<"])} ${this.column("int", outer)}`;
+    const from = ` FROM ${source.table} ${source.alias}${tied}`;
+    const other = this.source();
+    return this.pick([
+      () => `SELECT ${k} AS k, ${n} AS n${from}`,
+      () => `SELECT DISTINCT ${k} AS k, ${n} AS n${from}`,
+      () => `SELECT ${k} AS k, ${this.pick(["count(*)", `sum(${n})`, `min(${n})`])} AS n${from} GROUP BY ${k}`,
+      () => `SELECT ${this.pick(["max", "min"])}(${k}) AS k, ${this.pick(["max", "min"])}(${n}) AS n${from}`,
+      () => `SELECT ${k} AS k, ${n} AS n${from} ORDER BY 1, 2 LIMIT ${Math.floor(this.random() * 4)}`,
+      () =>
+        `SELECT ${k} AS k, ${n} AS n${from} UNION${this.pick(["", " ALL"])} SELECT ${this.column("int", other)}, ${this.column("int", other)} FROM ${other.table} ${other.alias}`,
+    ])();
+  }
+
+  private conditionOn(columns: readonly string[]): string {
+    const one = (): string => {
+      const column = this.pick(columns);
+      return this.pick([
+        () => `${column} ${this.pick(["=", "<>", "<", ">="])} ${this.constant("int")}`,
+        () => `${column} IN (${this.constant("int")}, ${this.constant("int")}, 2)`,
+        () => `${column} IS ${this.pick(["", "NOT "])}NULL`,
+        () => `(${column} = 1 OR ${column} = 2 OR ${column} = 7)`,
+        () => `${column} = ${this.pick(columns)}`,
+      ])();
+    };
+    return this.chance(0.5) ? one() : `${one()} ${this.pick(["AND", "AND", "OR"])} ${one()}`;
   }
 
   private plain(): string {
@@ -217,6 +285,10 @@ export class QueryGenerator {
       () => `(${this.column("int", this.pick(sources))} ${this.pick(["", "NOT "])}IN (SELECT z.aid FROM b z))`,
       () =>
         `${this.pick(["", "NOT "])}EXISTS (SELECT 1 FROM b z WHERE z.aid = ${this.column("int", this.pick(sources))} AND z.n > ${this.constant("int")})`,
+      () =>
+        `(${sub("int")} ${this.pick(["", "NOT "])}IN (SELECT ${this.pick(["z.n", "z.aid", "z.id"])} FROM b z${this.pick(["", " WHERE z.n > 1", ` WHERE z.id > ${this.column("int", this.pick(sources))}`])}))`,
+      () =>
+        `(${this.pick(["", "NOT "])}EXISTS (SELECT 1 FROM ${this.pick(["a", "b"])} z WHERE z.n = ${this.column("int", this.pick(sources))}) OR ${sub("bool")})`,
       () => `(${sub("int")} ${compare} ${this.pick(["ANY", "ALL"])} (SELECT z.n FROM b z WHERE z.n IS NOT NULL))`,
     ])();
   }

@@ -29,6 +29,37 @@ const CASES: Readonly<Record<string, readonly string[]>> = {
     "SELECT id, NOT EXISTS (SELECT 1 FROM orders o WHERE o.total = c.age) FROM customers c",
     "SELECT city, bool_or(EXISTS (SELECT 1 FROM orders o WHERE o.total = c.age)) FROM customers c GROUP BY city",
   ],
+  "factor-conditions": ["SELECT id FROM customers WHERE id = 1 OR id = 4 OR id IN (7, 2)"],
+  "fold-constants": [
+    "SELECT c.id, o.id FROM customers c LEFT JOIN (SELECT * FROM orders WHERE 1 = 2) o ON o.customer_id = c.id",
+    "SELECT c.id FROM customers c JOIN orders o ON o.customer_id = c.id AND false",
+    "SELECT id FROM customers WHERE id NOT IN (SELECT id FROM customers WHERE false)",
+    "SELECT id FROM customers UNION ALL SELECT id FROM customers WHERE NULL ORDER BY 1 LIMIT 3",
+    "SELECT city, count(*) FROM customers WHERE 1 > 2 GROUP BY city",
+  ],
+  "push-down-filters": [
+    "SELECT c.id, o.id FROM customers c, orders o, customers d WHERE o.customer_id = c.id AND d.id = c.id AND d.id IN (1, 2)",
+    "SELECT * FROM (SELECT city, rank() OVER (PARTITION BY city ORDER BY age) AS r FROM customers) x WHERE city = 'Bonn' AND r = 1",
+    "WITH x AS (SELECT city, max(age) AS m FROM customers GROUP BY city) SELECT * FROM x WHERE city = 'Bonn'",
+  ],
+  "drop-joins": [
+    "SELECT o.id FROM orders o LEFT JOIN customers c ON c.id = o.customer_id",
+    "SELECT o.id FROM orders o LEFT JOIN customers c ON c.email = 'x' AND c.age > 3 WHERE o.total > 3",
+    "/* its column is read */ SELECT o.id, c.age FROM orders o LEFT JOIN customers c ON c.id = o.customer_id",
+    "/* several may match */ SELECT o.id FROM orders o LEFT JOIN customers c ON c.age = o.customer_id",
+  ],
+  "min-max-by-index": [
+    "SELECT min(id), max(id) FROM orders",
+    "SELECT max(age), min(age) FROM customers WHERE city = 'Bonn'",
+    "SELECT max(created) FROM orders WHERE customer_id = 1",
+    "/* no key has that order */ SELECT max(created) FROM orders WHERE customer_id > 1",
+  ],
+  "push-down-limits": [
+    "SELECT o.id, c.age FROM orders o LEFT JOIN customers c ON c.id = o.customer_id ORDER BY o.id LIMIT 3 OFFSET 1",
+    "SELECT o.id, c.age FROM orders o LEFT JOIN customers c ON c.age = o.customer_id AND c.id < 3 LIMIT 100",
+    "SELECT id FROM orders UNION ALL SELECT id FROM customers ORDER BY 1 DESC LIMIT 4",
+    "/* by the other side */ SELECT o.id, c.id FROM orders o LEFT JOIN customers c ON c.id = o.customer_id ORDER BY 2, 1 LIMIT 3",
+  ],
   "reorder-joins": [
     `SELECT a.id, b.id FROM customers a, customers b
        JOIN LATERAL (VALUES (a.age), (-1)) v(x) ON b.age = v.x`,

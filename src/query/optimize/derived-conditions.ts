@@ -1,6 +1,6 @@
 /**
  * What a join's equalities say about one side when the other one is known: from `a.x = b.y` and `a.x = 5` follows
- * `b.y = 5`, which may find its rows by a key. PostgreSQL does the same with its equivalence classes.
+ * `b.y = 5`, and likewise from `a.x IN (5, 6)`, which may find its rows by a key. PostgreSQL does the same with its equivalence classes.
  */
 import type { CallExpr, ColumnId, Expr } from "../expr/expr.js";
 import { exprEquals, isConstant } from "../expr/walk.js";
@@ -41,8 +41,13 @@ function columnPair(equality: Expr, side: ReadonlySet<ColumnId>): { inside: Colu
   return side.has(a.id) ? { inside: a, outside: b } : { inside: b, outside: a };
 }
 
-/** `from = constant` as a condition on another column. */
+/** `from = constant` or `from IN (constants)` as a condition on another column. */
 function movedTo(to: Column, from: ColumnId, condition: Expr): Expr | null {
+  if (condition.kind === "in" && !condition.negated && condition.equals.operator === "=") {
+    const { input, items } = condition;
+    const moves = input.kind === "column" && input.id === from && items.every(isConstant);
+    return moves ? Object.freeze({ ...condition, input: to }) : null;
+  }
   if (!isEquality(condition)) return null;
   const [a, b] = condition.args as [Expr, Expr];
   if (a.kind === "column" && a.id === from && isConstant(b)) return Object.freeze({ ...condition, args: [to, b] });

@@ -66,6 +66,9 @@ function ordered(plan: Plan, wanted: readonly Wanted[] | null, mayUseIndex: bool
     case "distinct":
       if (plan.kind === "distinct" && plan.on !== null) return null;
       return into(plan, ordered(plan.input, wanted, mayUseIndex));
+    case "limit":
+      // Another order below would be one of other rows.
+      return ordered(plan.input, wanted, false) === plan.input ? plan : null;
     case "window":
       // Its own order comes from below, so nothing there may be turned round.
       return ordered(plan.input, wanted, false) === plan.input ? plan : null;

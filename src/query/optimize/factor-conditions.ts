@@ -6,12 +6,14 @@
  *   (a.k = b.k AND a.x = 1 AND b.y = 2) OR (a.k = b.k AND a.x = 3)
  *   ⇒  a.k = b.k AND ((a.x = 1 AND b.y = 2) OR a.x = 3) AND (a.x = 1 OR a.x = 3)
  *
+ * Branches that all compare one expression with constants become an IN list: (x = 1 OR x = 2) ⇒ x IN (1, 2).
+ *
  * The first is the distributive law read backwards (PostgreSQL's canonicalize_qual), the second its
  * extract_restriction_or_clauses.
  */
 import { BOOL } from "../../protocol/values.js";
-import type { ColumnId, Expr } from "../expr/expr.js";
-import { andOf, columnsOf, conjuncts, exprEquals, isVolatile, someExpr } from "../expr/walk.js";
+import type { ColumnId, Expr, InListExpr } from "../expr/expr.js";
+import { andOf, columnsOf, conjuncts, exprEquals, isConstant, isVolatile, someExpr } from "../expr/walk.js";
 import type { FilterPlan, JoinPlan, Plan } from "../plan/plan.js";
 import { childrenOf, mapPlan } from "../plan/walk.js";
 import type { Rule } from "./rule.js";
@@ -48,6 +50,11 @@ function factored(predicate: Expr, relations: readonly Ids[]): Expr {
   let changed = false;
   const conditions = conjuncts(predicate).flatMap((condition) => {
     if (condition.kind !== "or" || isVolatile(condition)) return [condition];
+    const list = asList(condition.args);
+    if (list !== null) {
+      changed = true;
+      return [list];
+    }
     const [common, rest] = commonOf(condition);
     const implied = rest === null ? [] : impliedBy(rest, relations);
     if (common.length === 0 && implied.length === 0) return [condition];
@@ -55,6 +62,28 @@ function factored(predicate: Expr, relations: readonly Ids[]): Expr {
     return [...common, ...implied, ...(rest === null ? [] : [rest])];
   });
   return changed ? andOf(conditions)! : predicate;
+}
+
+/** `x = a OR x = b OR x IN (c, d)` as one list, all by the same equality and with constants; else null. */
+function asList(branches: readonly Expr[]): Expr | null {
+  let first: InListExpr | null = null;
+  const items: Expr[] = [];
+  for (const branch of branches) {
+    const one = listOf(branch);
+    if (one === null) return null;
+    if (first !== null && (one.equals !== first.equals || !exprEquals(one.input, first.input))) return null;
+    first ??= one;
+    items.push(...one.items);
+  }
+  return first && Object.freeze({ ...first, items });
+}
+
+function listOf(branch: Expr): InListExpr | null {
+  if (branch.kind === "in") return branch.negated || !branch.items.every(isConstant) ? null : branch;
+  if (branch.kind !== "call" || branch.fn.operator !== "=" || branch.args.length !== 2) return null;
+  const [input, item] = branch.args as [Expr, Expr];
+  if (isConstant(input) || !isConstant(item) || !branch.fn.strict) return null;
+  return { kind: "in", type: BOOL, input, items: [item], equals: branch.fn, negated: false };
 }
 
 type Or = Expr & { readonly kind: "or"; readonly args: readonly Expr[] };

@@ -1,11 +1,12 @@
 /**
  * Evaluates constant parts of expressions once, drops conditions that are always true, and replaces inputs of which no
- * row can pass by an empty relation.
+ * row can pass by an empty relation, and what can then have no rows, or adds none, goes with it (empty-relations.ts).
  */
 import type { Expr } from "../expr/expr.js";
 import { foldExpr } from "../expr/fold.js";
 import type { Plan } from "../plan/plan.js";
 import { mapExprsOfPlan, mapPlan } from "../plan/walk.js";
+import { emptyOf, withoutEmpty, withoutPairs } from "./empty-relations.js";
 import type { Rule } from "./rule.js";
 
 export const foldConstants: Rule = {
@@ -17,12 +18,14 @@ function withoutDecided(plan: Plan): Plan {
   if (plan.kind === "filter") {
     const decided = decisionOf(plan.predicate);
     if (decided === true) return plan.input;
-    if (decided === false) return Object.freeze({ kind: "values", rows: [], columns: plan.columns });
+    if (decided === false) return emptyOf(plan);
   }
-  if (plan.kind === "join" && plan.condition !== null && decisionOf(plan.condition) === true) {
-    return Object.freeze({ ...plan, condition: null });
+  if (plan.kind === "join" && plan.condition !== null) {
+    const decided = decisionOf(plan.condition);
+    if (decided === true) return withoutEmpty(Object.freeze({ ...plan, condition: null }));
+    if (decided === false) return withoutEmpty(withoutPairs(plan));
   }
-  return plan;
+  return withoutEmpty(plan);
 }
 
 /** What a condition always is, NULL counting as false; null when it depends. */

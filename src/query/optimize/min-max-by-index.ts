@@ -6,13 +6,16 @@
  *     Seq Scan on t           ⇒         Limit 1
  *                                         Sort (id DESC)          (eliminate-sort.ts makes it an index scan)
  *                                           Seq Scan on t, Filter (id IS NOT NULL)
+ *
+ * Several such calls become as many plans of one row each, side by side.
  */
 import { BOOL, INT8 } from "../../protocol/values.js";
-import type { Expr } from "../expr/expr.js";
+import type { ColumnExpr, Expr } from "../expr/expr.js";
 import { andOf, conjuncts } from "../expr/walk.js";
-import type { AggregatePlan, Plan, ScanPlan, SortPlan } from "../plan/plan.js";
-import { mapPlan } from "../plan/walk.js";
-import { keyColumnIds, keysOfTable } from "./key-conditions.js";
+import type { AggregateCall, AggregatePlan, Plan, ScanPlan, SortPlan } from "../plan/plan.js";
+import { joinColumns, mapPlan } from "../plan/walk.js";
+import { copyOfScan, isRepeatable } from "./copy-scan.js";
+import { keyColumnIds, keyConditionsOf, keysOfTable } from "./key-conditions.js";
 import type { Rule } from "./rule.js";
 
 export const minMaxByIndex: Rule = {
@@ -22,20 +25,39 @@ export const minMaxByIndex: Rule = {
 
 function first(plan: AggregatePlan): Plan {
   const { input, calls } = plan;
-  if (plan.groups.length > 0 || calls.length !== 1 || input.kind !== "scan") return plan;
-  const { fn, args, filter } = calls[0]!;
-  const column = args[0];
-  if ((fn.name !== "min" && fn.name !== "max") || filter !== null || column?.kind !== "column") return plan;
-  // With conditions on the rows the first one may lie far into the index.
-  if (input.filter !== null || !leadsKey(input, column.id)) return plan;
+  if (plan.groups.length > 0 || plan.grouping !== undefined || calls.length === 0 || input.kind !== "scan") return plan;
+  const columns = calls.map((call) => argumentOf(call));
+  if (!columns.every((column) => column !== null && followsKey(input, column.id))) return plan;
+  if (calls.length > 1 && !isRepeatable(input)) return plan;
+  const singles = calls.map((call, i) => single(plan, i, input, columns[i]!, call.fn.name === "max"));
+  return singles.reduce(beside);
+}
+
+/** The column of a call that asks for its first or last value. */
+function argumentOf({ fn, args, filter }: AggregateCall): ColumnExpr | null {
+  if ((fn.name !== "min" && fn.name !== "max") || filter !== null) return null;
+  return args[0]?.kind === "column" ? args[0] : null;
+}
+
+/** One of the calls, over its own first row; further ones read the table under other names. */
+function single(plan: AggregatePlan, i: number, scan: ScanPlan, column: ColumnExpr, isMax: boolean): Plan {
+  const copy = i === 0 ? null : copyOfScan(scan);
+  const own: ColumnExpr = copy === null ? column : { ...column, id: copy.columns.get(column.id)!.id };
+  const sort = ordered(copy?.scan ?? scan, own, isMax);
   const one: Expr = { kind: "const", type: INT8, value: 1 };
-  const sort = ordered(input, column, fn.name === "max");
   const limit: Plan = Object.freeze({ kind: "limit", input: sort, limit: one, offset: null, columns: sort.columns });
-  return Object.freeze({ ...plan, input: limit });
+  const call: AggregateCall = { ...plan.calls[i]!, args: [own] };
+  return Object.freeze({ ...plan, input: limit, calls: [call], columns: [plan.columns[i]!] });
+}
+
+/** Single rows next to each other. */
+function beside(left: Plan, right: Plan): Plan {
+  const columns = joinColumns("inner", left, right);
+  return Object.freeze({ kind: "join", type: "inner", left, right, condition: null, lateral: false, columns });
 }
 
 /** NULLs stand where the key has them, and are passed over. */
-function ordered(scan: ScanPlan, column: Extract<Expr, { kind: "column" }>, descending: boolean): SortPlan {
+function ordered(scan: ScanPlan, column: ColumnExpr, descending: boolean): SortPlan {
   const present: Expr = { kind: "isnull", type: BOOL, input: column, negated: true };
   const nullable = scan.columns.find(({ id }) => id === column.id)!.nullable;
   const input: ScanPlan = nullable
@@ -45,11 +67,21 @@ function ordered(scan: ScanPlan, column: Extract<Expr, { kind: "column" }>, desc
   return Object.freeze({ kind: "sort", input, keys, columns: input.columns });
 }
 
-function leadsKey(scan: ScanPlan, id: number): boolean {
+/**
+ * Whether a key keeps the column in order among the rows that the scan's conditions leave: it begins with columns that
+ * they hold to one value. With other conditions the first row may lie far into the index.
+ */
+function followsKey(scan: ScanPlan, id: number): boolean {
+  const conditions = conjuncts(scan.filter);
+  const equal = keyConditionsOf(scan).filter(({ op, isWider }) => op === "=" && isWider !== true);
+  if (!conditions.every((condition) => equal.some((one) => one.condition === condition))) return false;
+  const fixed = new Set(equal.map(({ columnId }) => columnId));
   const columnId = scan.source[scan.columns.findIndex((column) => column.id === id)];
   return keysOfTable(scan.table).some((key) => {
-    if (keyColumnIds(scan.table, key)[0] !== columnId) return false;
+    const ids = keyColumnIds(scan.table, key);
+    const at = ids.findIndex((one) => !fixed.has(one));
+    if (at < 0 || at < fixed.size || ids[at] !== columnId) return false;
     // An index keeps its NULLs on one side; the order asked for has them last ascending, first descending.
-    return key === "primary key" || key.columns[0]!.nullsFirst === key.columns[0]!.descending;
+    return key === "primary key" || key.columns[at]!.nullsFirst === key.columns[at]!.descending;
   });
 }

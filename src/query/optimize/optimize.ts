@@ -11,12 +11,14 @@ import { chooseAccess } from "./choose-access.js";
 import { chooseJoin } from "./choose-join.js";
 import { decorrelateAggregates } from "./decorrelate-aggregates.js";
 import { dropDistinct } from "./drop-distinct.js";
+import { dropJoins } from "./drop-joins.js";
 import { eliminateSort } from "./eliminate-sort.js";
 import { factorConditions } from "./factor-conditions.js";
 import { foldConstants } from "./fold-constants.js";
 import { minMaxByIndex } from "./min-max-by-index.js";
 import { pruneColumns } from "./prune-columns.js";
 import { pushDownFilters } from "./push-down-filters.js";
+import { pushDownLimits } from "./push-down-limits.js";
 import { reorderJoins } from "./reorder-joins.js";
 import { restrictGroups } from "./restrict-groups.js";
 import type { Rule } from "./rule.js";
@@ -35,9 +37,11 @@ export const RULES: readonly Rule[] = [
   pushDownFilters,
   decorrelateAggregates,
   pushDownFilters,
+  dropJoins,
   restrictGroups,
   dropDistinct,
   minMaxByIndex,
+  pushDownLimits,
   reorderJoins,
   chooseAccess,
   chooseJoin,

@@ -1,13 +1,15 @@
 /**
- * Takes out what nobody reads: columns of scans (which then are not decoded), expressions of projections, aggregate
- * calls, projections that only hand on. Runs top-down with the set of columns that the parent reads. Where columns are taken by position (the result,
- * INSERT, set operations) a projection restores exactly those.
+ * Takes out what nobody reads: left joins that add nothing (useless-join.ts), columns of scans (which then are not
+ * decoded), expressions of projections, aggregate calls, projections that only hand on. Runs top-down with the set of
+ * columns that the parent reads. Where columns are taken by position (the result, INSERT, set operations) a projection
+ * restores exactly those.
  */
 import type { ColumnId } from "../expr/expr.js";
 import { columnsOf, isVolatile } from "../expr/walk.js";
 import type { AppendPlan, OutputColumn, Plan, ProjectPlan, Returning, SetOpPlan, WindowPlan } from "../plan/plan.js";
 import { childrenOf, exprsOfPlan, outerColumnsOf, withChildren } from "../plan/walk.js";
 import { type Rule, withColumns } from "./rule.js";
+import { isUselessJoin } from "./useless-join.js";
 
 export const pruneColumns: Rule = {
   name: "prune-columns",
@@ -48,6 +50,7 @@ function prune(plan: Plan, needed: Ids): Plan {
       return pruneWindow(plan, needed);
     case "join":
     case "hashjoin": {
+      if (plan.kind === "join" && isUselessJoin(plan, needed)) return prune(plan.left, needed);
       const read = withExprs(plan, needed);
       const lateral = plan.kind === "join" && plan.lateral;
       const left = lateral ? new Set([...read, ...outerColumnsOf(plan.right)]) : read;

@@ -12,13 +12,13 @@
  */
 import { BOOL } from "../../protocol/values.js";
 import type { CallExpr, ColumnId, Expr } from "../expr/expr.js";
-import { conjuncts, isVolatile, mapExpr, someExpr } from "../expr/walk.js";
+import { conjuncts } from "../expr/walk.js";
 import type { AggregatePlan, DistinctPlan, JoinPlan, Plan, ProjectPlan, ScanPlan } from "../plan/plan.js";
-import { childrenOf, joinColumns, outerColumnsOf, withChildren } from "../plan/walk.js";
+import { childrenOf, joinColumns, withChildren } from "../plan/walk.js";
 import type { Cardinality } from "./cardinality.js";
+import { copyOfScan, isRepeatable } from "./copy-scan.js";
 import { isUnique } from "./drop-distinct.js";
 import { groupCost, hashCost, lookUpCost, readCost, servesLookUp } from "./join-cost.js";
-import { newColumnId } from "./new-column-id.js";
 import { type Rule, withColumns } from "./rule.js";
 
 export const restrictGroups: Rule = {
@@ -103,7 +103,7 @@ function smallestKeys({ scans, equal }: Given, id: ColumnId, cardinality: Cardin
   let best: Keys | null = null;
   for (const scan of scans) {
     const column = scan.columns.find((one) => same.has(one.id));
-    if (column === undefined || !isRepeatable(scan)) continue;
+    if (column === undefined || scan.filter === null || !isRepeatable(scan)) continue;
     if (best === null || cardinality.rows(scan) < cardinality.rows(best.scan)) best = { scan, id: column.id };
   }
   return best;
@@ -144,23 +144,9 @@ function collect(plan: Plan, scans: ScanPlan[], equal: (readonly ColumnId[])[]):
   }
 }
 
-function isRepeatable(scan: ScanPlan): boolean {
-  if (scan.filter === null || scan.rowKey !== null || outerColumnsOf(scan).size > 0) return false;
-  return !isVolatile(scan.filter) && !someExpr(scan.filter, (node) => node.kind === "subquery");
-}
-
 function joinedToKeys(input: Plan, equality: CallExpr, id: ColumnId, { scan, id: keyId }: Keys) {
-  const renamed = new Map(scan.columns.map((column) => [column.id, { ...column, id: newColumnId() }]));
-  // Expressions of indexes are over the old columns; without them those indexes are not used.
-  const { indexExprs: _, ...bare } = scan;
-  const copy: ScanPlan = Object.freeze({
-    ...bare,
-    columns: [...renamed.values()],
-    filter: mapExpr(scan.filter!, (node) =>
-      node.kind === "column" ? { ...node, id: renamed.get(node.id)?.id ?? node.id } : node,
-    ),
-  });
-  const key = renamed.get(keyId)!;
+  const { scan: copy, columns } = copyOfScan(scan);
+  const key = columns.get(keyId)!;
   const keyExpr: Expr = { kind: "column", id: key.id, type: key.type, name: key.name };
   const keys: ProjectPlan = Object.freeze({ kind: "project", input: copy, exprs: [keyExpr], columns: [key] });
   const distinct: DistinctPlan = Object.freeze({ kind: "distinct", input: keys, on: null, columns: keys.columns });
