@@ -56,7 +56,8 @@ import {
 } from "./reply.js";
 import { ReplySink } from "./reply-sink.js";
 import { Request, type RequestChannel } from "./request.js";
-import { Scheduler, type Work } from "./scheduler.js";
+import { Scheduler, type SchedulerOptions, type Work } from "./scheduler.js";
+import { TracingScheduler } from "./slow-steps.js";
 import { compileValidator, hashRequest, type Validate } from "./validate.js";
 
 /** The tenant number under which the directory's own requests are scheduled and gated. */
@@ -79,7 +80,7 @@ export interface ActorSurroundings {
   readonly deriveKey: DeriveKey;
   /** The actor cannot go on: its thread must end, and be started again from the log. */
   failed(error: Error): void;
-  log(level: "error" | "warn" | "info", message: string, fields: object): void;
+  log(level: "error" | "warn" | "info" | "debug", message: string, fields: object): void;
 }
 
 export class Actor {
@@ -129,14 +130,19 @@ export class Actor {
     const directory = join(settings.dataDirectory, `spill-${settings.actor}`);
     this.spill = spillBytesMax > 0 ? new SpillArea(directory, spillBytesMax) : null;
     const { requestsRunningPerTenantMax, requestsWaitingPerTenantMax } = settings.config.limits;
-    this.scheduler = new Scheduler({
+    const scheduling: SchedulerOptions = {
       wake: () => {
         this.workWaits = true;
         this.armTurn();
       },
       runningPerTenantMax: requestsRunningPerTenantMax,
       waitingPerTenantMax: requestsWaitingPerTenantMax,
-    });
+    };
+    const { logLevel } = settings.config.server;
+    this.scheduler =
+      logLevel === "debug" || logLevel === "trace"
+        ? new TracingScheduler(scheduling, (step) => output.log("debug", "a step did not give way in time", step))
+        : new Scheduler(scheduling);
     this.idempotency = new Idempotency(settings.config.idempotency.windowHours * 3_600_000);
     this.sweeper = setInterval(() => this.sweep(), SWEEP_INTERVAL_MS).unref();
   }

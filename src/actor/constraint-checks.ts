@@ -60,6 +60,8 @@ export class ConstraintChecks {
     for (let i = from; i < events.length; i++) {
       const pending = this.one(events[i]!, context, final);
       if (pending instanceof Promise) return pending.then(() => this.runFrom(events, i + 1, context, final));
+      // Each may be a search of a whole table.
+      if (context.shouldYield()) return context.yieldTurn().then(() => this.runFrom(events, i + 1, context, final));
     }
   }
 

@@ -164,6 +164,7 @@ export class Scheduler {
       this.statistics.waited(started - waiting.since);
       this.current = { share, work: waiting.work, level };
       this.sliceStart = started;
+      this.sliceBegins();
       if (level === 0) share.running++;
       if (!waiting.go()) return this.waitingCount > 0;
       share.running--;
@@ -171,6 +172,14 @@ export class Scheduler {
       this.closeSlice(now);
       if (now >= until) return this.waitingCount > 0;
     }
+  }
+
+  /** For whoever watches slices; see slow-steps.ts. */
+  protected sliceBegins(): void {}
+  protected sliceEnds(): void {}
+
+  protected get currentTenant(): number | null {
+    return this.current?.share.tenant ?? null;
   }
 
   private shareOf(tenant: number): Share {
@@ -220,6 +229,7 @@ export class Scheduler {
   }
 
   private closeSlice(now: number): void {
+    this.sliceEnds();
     const { share, work, level } = this.current!;
     this.current = null;
     const tookMs = Math.max(now - this.sliceStart, 0);

@@ -9,7 +9,9 @@
 import { type ColumnStatistics, type Mark, markOf, type TableStatistics } from "../../catalog/statistics.js";
 import type { ColumnDef, TableDef } from "../../catalog/table.js";
 import { prefixRange } from "../../storage/keys.js";
+import { inTurns } from "./operator.js";
 import { emptyColumns } from "./row-buffer.js";
+import { sortRows } from "./sort-rows.js";
 import type { TableWork } from "./table-data.js";
 import { decoderOf, layoutOf } from "./table-layout.js";
 
@@ -17,7 +19,7 @@ const SAMPLE_ROWS = 30_000;
 const COMMON_MAX = 50;
 const HISTOGRAM_BOUNDS = 65;
 /** Entries between two looks at the clock. */
-const STEP_ENTRIES = 512;
+const STEP_ENTRIES = 256;
 
 export async function analyzeTable(work: TableWork, table: TableDef): Promise<TableStatistics> {
   const sample: Uint8Array[] = [];
@@ -43,9 +45,7 @@ export async function analyzeTable(work: TableWork, table: TableDef): Promise<Ta
   }
   const columns: Record<number, ColumnStatistics> = {};
   for (const column of table.columns) {
-    work.checkpoint();
-    if (work.shouldYield()) await work.yieldTurn();
-    const found = ofColumn(table, column, sample, rows);
+    const found = await ofColumn(work, table, column, sample, rows);
     if (found !== null) columns[column.id] = found;
   }
   return { rows, columns };
@@ -60,24 +60,32 @@ function lehmer(): () => number {
   };
 }
 
-function ofColumn(
+async function ofColumn(
+  work: TableWork,
   table: TableDef,
   column: ColumnDef,
   sample: readonly Uint8Array[],
   rows: number,
-): ColumnStatistics | null {
+): Promise<ColumnStatistics | null> {
   const decode = decoderOf(layoutOf(table), [column.id]);
   const values = emptyColumns(1);
-  for (const [row, record] of sample.entries()) decode(record, values, row);
   const counts = new Map<Mark, number>();
   let present = 0;
-  for (const value of values[0]!) {
-    if (value === null) continue;
+  let unmarked = false;
+  const count = (row: number): void => {
+    if (unmarked) return;
+    decode(sample[row]!, values, 0);
+    const value = values[0]![0]!;
+    if (value === null) return;
     const mark = markOf(value);
-    if (mark === null) return null;
-    present++;
-    counts.set(mark, (counts.get(mark) ?? 0) + 1);
-  }
+    if (mark === null) unmarked = true;
+    else {
+      present++;
+      counts.set(mark, (counts.get(mark) ?? 0) + 1);
+    }
+  };
+  await inTurns(work, sample.length, count, () => undefined);
+  if (unmarked) return null;
   const nullFraction = sample.length === 0 ? 0 : (sample.length - present) / sample.length;
   const common = commonOf(counts, present, sample.length, rows);
   const outstanding = new Set(common.map(({ value }) => value));
@@ -85,7 +93,7 @@ function ofColumn(
     distinct: distinctOf(counts, present, rows * (1 - nullFraction)),
     nullFraction,
     common,
-    histogram: histogramOf(counts, outstanding),
+    histogram: await histogramOf(work, counts, outstanding),
   };
 }
 
@@ -100,27 +108,49 @@ function distinctOf(counts: ReadonlyMap<Mark, number>, sampled: number, total: n
 
 /** Every value when there are few; otherwise those clearly more frequent than the average one. */
 function commonOf(counts: ReadonlyMap<Mark, number>, present: number, sampled: number, rows: number) {
-  const sorted = [...counts].sort((a, b) => b[1] - a[1]);
-  const whole = sorted.length <= COMMON_MAX && (sampled === rows || sorted.every(([, count]) => count > 1));
-  const average = present / Math.max(1, sorted.length);
-  const kept = whole ? sorted : sorted.slice(0, COMMON_MAX).filter(([, count]) => count > 2 && count > 1.25 * average);
+  const most = mostFrequent(counts);
+  const whole = counts.size <= COMMON_MAX && (sampled === rows || most.every(([, count]) => count > 1));
+  const average = present / Math.max(1, counts.size);
+  const kept = whole ? most : most.filter(([, count]) => count > 2 && count > 1.25 * average);
   return kept.map(([value, count]) => ({ value, fraction: count / sampled }));
 }
 
-function histogramOf(counts: ReadonlyMap<Mark, number>, outstanding: ReadonlySet<Mark>): readonly Mark[] {
-  const sorted = [...counts].filter(([value]) => !outstanding.has(value));
-  if (sorted.length < 2) return [];
-  sorted.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
+/** COMMON_MAX of them at most, by falling frequency; a sort of all takes too long at a time. */
+function mostFrequent(counts: ReadonlyMap<Mark, number>): readonly (readonly [Mark, number])[] {
+  const most: (readonly [Mark, number])[] = [];
+  for (const entry of counts) {
+    if (most.length === COMMON_MAX && entry[1] <= most[COMMON_MAX - 1]![1]) continue;
+    let place = most.length;
+    while (place > 0 && most[place - 1]![1] < entry[1]) place--;
+    most.splice(place, 0, entry);
+    if (most.length > COMMON_MAX) most.pop();
+  }
+  return most;
+}
+
+async function histogramOf(
+  work: TableWork,
+  counts: ReadonlyMap<Mark, number>,
+  outstanding: ReadonlySet<Mark>,
+): Promise<readonly Mark[]> {
+  const values: Mark[] = [];
   let total = 0;
-  for (const [, count] of sorted) total += count;
+  for (const [value, count] of counts) {
+    if (outstanding.has(value)) continue;
+    values.push(value);
+    total += count;
+  }
+  if (values.length < 2) return [];
+  const order = (a: number, b: number) => (values[a]! < values[b]! ? -1 : values[a]! > values[b]! ? 1 : 0);
+  const sorted = await sortRows(work, values.length, order);
   const bounds: Mark[] = [];
   let seen = 0;
-  for (const [value, count] of sorted) {
-    seen += count;
+  for (const row of sorted) {
+    seen += counts.get(values[row]!)!;
     const wanted = (bounds.length * total) / (HISTOGRAM_BOUNDS - 1);
-    if (bounds.length === 0 || seen >= wanted) bounds.push(value);
+    if (bounds.length === 0 || seen >= wanted) bounds.push(values[row]!);
   }
-  const last = sorted.at(-1)![0];
+  const last = values[sorted[sorted.length - 1]!]!;
   if (bounds.at(-1) !== last) bounds.push(last);
   return bounds;
 }

@@ -93,12 +93,15 @@ export function after<T, U>(value: T | Promise<T>, next: (value: T) => U | Promi
   return value instanceof Promise ? value.then(next) : next(value);
 }
 
+/** What work needs to give the actor's loop its turns: an ExecContext, or a TableWork. */
+export type Turns = Pick<ExecContext, "checkpoint" | "shouldYield" | "yieldTurn">;
+
 /** Rows between two looks at the clock in loops over rows. */
-const ROWS_PER_TURN_CHECK = 256;
+const ROWS_PER_TURN_CHECK = 64;
 
 /** Calls `work(i)` for 0 ≤ i < count, giving the actor's loop its turns in between, then answers with `finish()`. */
 export function inTurns<T>(
-  context: ExecContext,
+  context: Turns,
   count: number,
   work: (index: number) => void,
   finish: () => T | Promise<T>,
