@@ -21,6 +21,14 @@ import { layoutOf } from "./table-layout.js";
 /** Rows of a scan's first batch: a statement with a small LIMIT reads little more than it needs. */
 export const FIRST_BATCH_ROWS = 64;
 
+/**
+ * When reading a batch and all that was done with it took longer than this, the next one is half as long; when it took
+ * less than that, twice as long. So rows that cost much (a filter of a thousand conditions) leave the loop its turns.
+ */
+const BATCH_MS_MAX = 1;
+const BATCH_MS_MIN = 0.4;
+const BATCH_ROWS_MIN = 8;
+
 interface ScanProgram {
   readonly rows: RowDecoderProgram;
   /** Null: the scan reads records in any case. */
@@ -50,6 +58,10 @@ class ScanOperator implements Operator {
   private records = 0;
   private lastKey: Uint8Array | null = null;
   private handsOutChunks = false;
+  /** Rows of the next batch, at most, by what the last ones cost. */
+  private rowsMax = Number.POSITIVE_INFINITY;
+  /** When the last batch was begun; 0 when the statement waited since. */
+  private lastBegan = 0;
 
   constructor(
     private readonly program: ScanProgram,
@@ -67,11 +79,32 @@ class ScanOperator implements Operator {
   next(): Pulled {
     const { context } = this;
     while (!this.done) {
-      if (this.begun && context.shouldYield()) return context.yieldTurn().then(() => this.advance() ?? this.next());
+      if (this.begun && context.shouldYield()) {
+        this.adapt();
+        return context.yieldTurn().then(() => {
+          this.lastBegan = performance.now();
+          return this.advance() ?? this.next();
+        });
+      }
+      this.adapt();
       const batch = this.advance();
       if (batch !== undefined) return batch;
     }
     return null;
+  }
+
+  private adapt(): void {
+    const now = performance.now();
+    const tookMs = now - this.lastBegan;
+    if (this.lastBegan > 0 && tookMs > BATCH_MS_MAX) {
+      this.rowsMax = Math.max(BATCH_ROWS_MIN, Math.min(this.rowsMax, this.fullSize) / 2);
+    } else if (tookMs < BATCH_MS_MIN) this.rowsMax *= 2;
+    this.lastBegan = now;
+  }
+
+  /** Rows of a batch when rows cost little. */
+  private get fullSize(): number {
+    return this.scan !== null && this.handsOutChunks ? CHUNK_ROWS : this.context.batchRows;
   }
 
   /** A piece of work; undefined when it gave no rows. */
@@ -90,7 +123,7 @@ class ScanOperator implements Operator {
   private readRecords(): Batch | undefined {
     const { rows, context, program } = this;
     this.cursor ??= context.tx.scan(prefixRange(program.prefixOf(context.tenantNumber), program.reverse));
-    const { keys, values } = this.cursor.next(this.size);
+    const { keys, values } = this.cursor.next(Math.min(this.size, this.rowsMax));
     for (let i = 0; i < keys.length; i++) rows.add(keys[i]!, values[i]!);
     this.size = context.batchRows;
     if (keys.length === 0) {
@@ -160,7 +193,7 @@ class ScanOperator implements Operator {
 
   private readSegments(scan: SegmentScan): Batch | undefined {
     this.context.tx.requireOpen();
-    const piece = scan.step();
+    const piece = scan.step(Math.min(this.fullSize, this.rowsMax));
     if (piece === null) {
       this.close();
       return undefined;

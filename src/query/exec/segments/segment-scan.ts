@@ -94,7 +94,7 @@ export class SegmentScan {
     table: TableSegments,
     private readonly context: ExecContext,
     /** Rows of one step at most. */
-    private readonly rowsMax: number,
+    rowsMax: number,
     /** The key after which to begin; null: at the first row. */
     after: Uint8Array | null,
   ) {
@@ -109,8 +109,11 @@ export class SegmentScan {
     this.enterSegment();
   }
 
-  /** The next rows: a chunk or, for corrected rows, a batch. Undefined: none of some rows passed. Null: the end. */
-  step(): Chunk | Batch | null | undefined {
+  /**
+   * The next rows: a chunk of at most `rowsMax` (no more than the constructor was told) or, for corrected rows, a batch.
+   * Undefined: none of some rows passed. Null: the end.
+   */
+  step(rowsMax: number): Chunk | Batch | null | undefined {
     const segment = this.segments[this.number];
     if (segment === undefined) {
       if (this.corrections.text === null) return null;
@@ -121,7 +124,7 @@ export class SegmentScan {
       this.clearTo =
         this.corrections.text === null ? segment.rows : segment.keys.lowerBound(this.corrections.key, this.row);
     }
-    if (this.row < this.clearTo) return this.uncorrected();
+    if (this.row < this.clearTo) return this.uncorrected(rowsMax);
     // A correction above this segment's last key may belong to a later one.
     const next = this.segments[this.number + 1];
     const isBehind = this.row === segment.rows && next !== undefined;
@@ -172,14 +175,14 @@ export class SegmentScan {
     return decoder.length > 0 ? decoder.take() : undefined;
   }
 
-  private uncorrected(): Chunk | undefined {
+  private uncorrected(rowsMax: number): Chunk | undefined {
     if (this.filter === undefined) this.filter = this.segmentFilter();
     if (this.filter === null) {
       this.row = this.clearTo;
       return undefined;
     }
     const from = this.row;
-    const count = Math.min(this.rowsMax, this.clearTo - from);
+    const count = Math.min(rowsMax, this.clearTo - from);
     this.row += count;
     const { kernels, rest } = this.filter;
     let rows: Int32Array | null = null;
