@@ -52,6 +52,10 @@ export interface IndexDef {
   readonly include?: readonly number[];
   /** NULLS NOT DISTINCT: NULL counts as equal to NULL. */
   readonly nullsNotDistinct?: boolean;
+  /** Of a partition's index that is part of one of the partitioned table: that index's id. */
+  readonly parentId?: number;
+  /** CREATE INDEX ON ONLY a partitioned table: not all partitions have the index yet. */
+  readonly invalid?: boolean;
   /**
    * Of a DEFERRABLE key. `unique` is then false: entries of equal values may stand side by side until the statement,
    * or the transaction, ends.
@@ -122,6 +126,8 @@ export interface ForeignKeyDef {
   readonly deferrable: boolean;
   readonly initiallyDeferred: boolean;
   readonly notValid: boolean;
+  /** Of a partition: the id of the partitioned table's foreign key that it is part of. */
+  readonly parentId?: number;
 }
 
 /** The other end of a ForeignKeyDef, kept with the table it refers to. */
@@ -144,6 +150,10 @@ export interface TableDef {
   /** Column ids of the primary key; null: rows are keyed by a hidden row number. */
   readonly primaryKey: readonly number[] | null;
   readonly primaryKeyName: string | null;
+  /** Of a partition: whether its primary key is part of the partitioned table's; absent: false. */
+  readonly primaryKeyInherited?: boolean;
+  /** Of a partitioned table: not all partitions have its primary key yet (ADD PRIMARY KEY to ONLY the table). */
+  readonly primaryKeyInvalid?: boolean;
   readonly indexes: readonly IndexDef[];
   readonly checks: readonly CheckDef[];
   /** Absent: none. */

@@ -3,28 +3,29 @@
  * the same table does not meet its own rows.
  */
 
-import type { TableDef } from "../../catalog/table.js";
+import type { IndexDef, TableDef } from "../../catalog/table.js";
 import { sqlError } from "../../protocol/errors.js";
 import type { Value } from "../../protocol/values.js";
 import { compileExpr, type Predicate } from "../expr/compile.js";
 import type { Batch, Evaluate } from "../expr/expr.js";
+import { oidOfId } from "../expr/types.js";
 import type { InsertPlan, OnConflict } from "../plan/plan.js";
 import type { ExecContext } from "./context.js";
 import { drain, inTurns, type Open, type Operator } from "./operator.js";
+import { partitionIndex } from "./partition-index.js";
+import { belongs, compileRoutes, type RoutedTable, type RouteProgram, routeRow } from "./partition-router.js";
 import { type ChangedRows, compileReturning, ModifyOperator } from "./returning.js";
 import { RowBuffer } from "./row-buffer.js";
-import { compileChecks, failedCheck, type RowCheck } from "./row-checks.js";
+import { compileChecks, failedCheck } from "./row-checks.js";
 import { compileCondition, slotsOf } from "./slots.js";
 import { writingContext } from "./statement-snapshot.js";
 import { assignedColumns, emptyRow, type Row, TableWriter } from "./table-writer.js";
 
 interface InsertProgram {
   readonly plan: InsertPlan;
-  /** Column ids in the order of the input's columns. */
-  readonly columnIds: readonly number[];
-  /** Places of generated columns among them. */
-  readonly generated: readonly number[];
-  readonly checks: readonly RowCheck[];
+  /** The statement's own table; its columns are in the order of the input's. */
+  readonly own: RoutedTable;
+  readonly routes: RouteProgram;
   readonly conflict: ConflictProgram | null;
 }
 
@@ -32,21 +33,25 @@ interface ConflictProgram {
   readonly arbiter: OnConflict["index"];
   /** Null: DO NOTHING. */
   readonly update: {
-    readonly assignments: readonly { readonly columnId: number; readonly evaluate: Evaluate }[];
-    readonly assigned: ReadonlySet<number>;
+    /** By place among the columns. */
+    readonly assignments: readonly { readonly place: number; readonly evaluate: Evaluate }[];
     readonly where: Predicate | null;
   } | null;
 }
 
 export function compileInsert(plan: InsertPlan, input: Open): Open {
+  const { table, partitions, membership, tableOid } = plan;
+  const slotOf = slotsOf(plan.rowColumns);
   const program: InsertProgram = {
     plan,
-    columnIds: plan.table.columns.map((column) => column.id),
-    generated: plan.table.columns.flatMap((column, i) => (column.generatedSql ? [i] : [])),
-    checks: compileChecks(plan.checks, slotsOf(plan.rowColumns)),
-    conflict: plan.onConflict && compileConflict(plan.onConflict, plan.table),
+    own: { table, columnIds: table.columns.map(({ id }) => id), checks: compileChecks(plan.checks, slotOf) },
+    routes: compileRoutes(partitions, membership, slotOf),
+    conflict: plan.onConflict && compileConflict(plan.onConflict, table),
   };
-  const returning = compileReturning(plan.returning, slotsOf(plan.returning?.rowColumns ?? []));
+  const { rowColumns = [] } = plan.returning ?? {};
+  const returning = compileReturning(plan.returning, (id) =>
+    id === tableOid ? rowColumns.length : slotsOf(rowColumns)(id),
+  );
   return (context) => {
     const operator = input(context);
     const inserter = new Inserter(program, operator, context);
@@ -67,20 +72,48 @@ function compileConflict(conflict: OnConflict, table: TableDef): ConflictProgram
     arbiter: conflict.index,
     update: {
       assignments: conflict.assignments.map(({ columnId, expr }) => ({
-        columnId,
+        place: table.columns.findIndex(({ id }) => id === columnId),
         evaluate: compileExpr(expr, slotOf),
       })),
-      assigned: assignedColumns(table, conflict.assignments),
       where: compileCondition(conflict.where, slotOf),
     },
   };
 }
 
+/** A table that takes rows of the statement: its own, or a partition of it. */
+class Target {
+  readonly writer: TableWriter;
+  readonly row: Row;
+  /** Places of generated columns. */
+  readonly generated: readonly number[];
+  readonly arbiter: IndexDef | "primary key" | null;
+  /** Ids of the columns that ON CONFLICT DO UPDATE may change. */
+  readonly assigned: ReadonlySet<number>;
+
+  constructor(
+    readonly routed: RoutedTable,
+    own: RoutedTable,
+    conflict: ConflictProgram | null,
+    context: ExecContext,
+  ) {
+    const { table, columnIds } = routed;
+    this.writer = new TableWriter(table, writingContext(context), columnIds);
+    this.row = emptyRow(table);
+    this.generated = table.columns.flatMap(({ id, generatedSql }) => (generatedSql ? [columnIds.indexOf(id)] : []));
+    const arbiter = conflict?.arbiter ?? null;
+    this.arbiter = arbiter === null || routed === own ? arbiter : partitionIndex(table, arbiter, own.table);
+    const assignments = (conflict?.update?.assignments ?? []).map(({ place }) => ({ columnId: columnIds[place]! }));
+    this.assigned = assignedColumns(table, assignments);
+  }
+}
+
 class Inserter {
   private readonly rows: RowBuffer;
-  private readonly writer: TableWriter;
-  private readonly row: Row;
+  private readonly own: Target | null;
+  private readonly partitions = new Map<RoutedTable, Target>();
   private readonly changed: number[] = [];
+  /** Of partitioned tables: the OID of each row's partition, for RETURNING. */
+  private readonly oids: Value[] | null;
   /** Keys of rows that this statement wrote, as text; for ON CONFLICT DO UPDATE. */
   private readonly written = new Set<string>();
 
@@ -89,17 +122,21 @@ class Inserter {
     private readonly input: Operator,
     private readonly context: ExecContext,
   ) {
-    this.rows = new RowBuffer(program.plan.input.columns, context);
-    this.writer = new TableWriter(program.plan.table, writingContext(context));
-    this.row = emptyRow(program.plan.table);
+    const { plan, own, routes, conflict } = program;
+    this.rows = new RowBuffer(plan.input.columns, context);
+    this.own = routes.root === null ? new Target(own, own, conflict, context) : null;
+    this.oids = plan.tableOid === undefined ? null : [];
   }
 
   run(): ChangedRows | Promise<ChangedRows> {
-    const { rows, context } = this;
+    const { rows, context, oids } = this;
+    const done = (): ChangedRows => {
+      return { columns: oids === null ? rows.columns : [...rows.columns, oids], rows: this.changed };
+    };
     return drain(
       this.input,
       (batch) => rows.append(batch),
-      () => inTurns(context, rows.length, this.insertRow, () => ({ columns: rows.columns, rows: this.changed })),
+      () => inTurns(context, rows.length, this.insertRow, done),
     );
   }
 
@@ -107,19 +144,35 @@ class Inserter {
     this.rows.release();
   }
 
-  private readonly insertRow = (number: number): void => {
-    const { rows, row, writer, program } = this;
-    const { columnIds, conflict } = program;
-    for (let c = 0; c < columnIds.length; c++) row[columnIds[c]!] = rows.columns[c]![number]!;
-    if (program.generated.length > 0) {
-      writer.generate(row);
-      for (const c of program.generated) rows.columns[c]![number] = row[columnIds[c]!]!;
+  private targetOf(number: number): Target {
+    if (this.own !== null) return this.own;
+    const { rows, context, program } = this;
+    const routed = routeRow(program.routes.root!, rows, number, context);
+    if (this.oids !== null) this.oids[number] = oidOfId(routed.table.id);
+    let target = this.partitions.get(routed);
+    if (target === undefined) {
+      target = new Target(routed, program.own, program.conflict, context);
+      this.partitions.set(routed, target);
     }
-    this.check(row, rows, number);
+    return target;
+  }
+
+  private readonly insertRow = (number: number): void => {
+    const { rows, program } = this;
+    const { conflict } = program;
+    const target = this.targetOf(number);
+    const { row, writer, generated } = target;
+    const { columnIds } = target.routed;
+    for (let c = 0; c < columnIds.length; c++) row[columnIds[c]!] = rows.columns[c]![number]!;
+    if (generated.length > 0) {
+      writer.generate(row);
+      for (const c of generated) rows.columns[c]![number] = row[columnIds[c]!]!;
+    }
+    this.check(target, row, rows, number);
     if (conflict !== null) {
-      const key = writer.conflicting(row, conflict.arbiter);
+      const key = writer.conflicting(row, target.arbiter);
       if (key !== null) {
-        this.resolve(conflict, key, number);
+        this.resolve(conflict, target, key, number);
         return;
       }
     }
@@ -128,35 +181,44 @@ class Inserter {
     this.changed.push(number);
   };
 
-  private check(row: Row, batch: Batch, number: number): void {
-    this.writer.checkNotNull(row);
-    const failed = failedCheck(this.program.checks, batch, number, this.context);
-    if (failed !== null) throw this.writer.checkViolation(row, failed);
+  private check({ writer, routed }: Target, row: Row, batch: Batch, number: number): void {
+    const { program, context } = this;
+    writer.checkNotNull(row);
+    const failed = failedCheck(routed.checks, batch, number, context);
+    if (failed !== null) throw writer.checkViolation(row, failed);
+    if (!belongs(program.routes, batch, number, context)) throw writer.partitionViolation(row);
   }
 
   /** DO NOTHING, or updates the stored row and shows it in place of the proposed one. */
-  private resolve({ update }: ConflictProgram, key: Uint8Array, number: number): void {
+  private resolve({ update }: ConflictProgram, target: Target, key: Uint8Array, number: number): void {
     if (update === null) return;
-    const { writer, rows, context, program } = this;
+    const { rows, context, program } = this;
+    const { writer, assigned } = target;
     if (this.written.has(keyText(key))) {
       throw sqlError("21000", "ON CONFLICT DO UPDATE command cannot affect row a second time", {
         hint: "Ensure that no rows proposed for insertion within the same command have duplicate constrained values.",
       });
     }
     const existing = writer.read(key);
-    const { columnIds } = program;
+    const { columnIds } = target.routed;
     const pair: Batch = {
       columns: [...columnIds.map((id) => [existing[id]!]), ...rows.columns.map((values) => [values[number]!])],
       length: 1,
     };
     if (update.where !== null && !update.where(pair, 0, context)) return;
     const row = existing.slice();
-    for (const { columnId, evaluate } of update.assignments) row[columnId] = evaluate(pair, 0, context);
+    for (const { place, evaluate } of update.assignments) row[columnIds[place]!] = evaluate(pair, 0, context);
     writer.generate(row);
-    const shown: Value[][] = columnIds.map((id) => [row[id]!]);
-    this.check(row, { columns: shown, length: 1 }, 0);
-    const move = writer.takeOut(key, existing, row, update.assigned);
-    writer.putBack(move, row, update.assigned);
+    const shown: Batch = { columns: columnIds.map((id) => [row[id]!]), length: 1 };
+    const { root } = program.routes;
+    if (root !== null && routeRow(root, shown, 0, context) !== target.routed) {
+      throw sqlError("0A000", "invalid ON UPDATE specification", {
+        detail: "The result tuple would appear in a different partition than the original tuple.",
+      });
+    }
+    this.check(target, row, shown, 0);
+    const move = writer.takeOut(key, existing, row, assigned);
+    writer.putBack(move, row, assigned);
     this.written.add(keyText(move.newKey));
     for (let c = 0; c < columnIds.length; c++) rows.columns[c]![number] = row[columnIds[c]!]!;
     this.changed.push(number);

@@ -43,9 +43,11 @@ export class TableWriter {
   private readonly expressions: TableExpressions | null;
   private readonly chain: ChainWriter | null;
 
+  /** `shown`: ids of the columns as messages show a failing row; they are those of the table that a statement names. */
   constructor(
     table: TableDef,
     private readonly context: ExecContext,
+    private readonly shown: readonly number[] | null = null,
   ) {
     this.layout = layoutOf(table);
     this.rowPrefix = this.layout.rowPrefixOf(context.tenantNumber);
@@ -82,6 +84,15 @@ export class TableWriter {
       detail: this.failingRow(row),
       table: table.name,
       constraint,
+    });
+  }
+
+  /** The error 23514 for a row that another partition should have. */
+  partitionViolation(row: Row): DbError {
+    const { name } = this.layout.table;
+    return sqlError("23514", `new row for relation "${name}" violates partition constraint`, {
+      detail: this.failingRow(row),
+      table: name,
     });
   }
 
@@ -300,8 +311,9 @@ export class TableWriter {
   }
 
   private failingRow(row: Row): string {
-    const values = this.layout.table.columns.map((column) => {
-      const text = valueText(column.type, row[column.id]!, this.context.timeZone);
+    const ids = this.shown ?? this.layout.table.columns.map(({ id }) => id);
+    const values = ids.map((id) => {
+      const text = valueText(this.layout.types[id]!, row[id]!, this.context.timeZone);
       return text.length > FAILING_VALUE_CHARACTERS ? `${text.slice(0, FAILING_VALUE_CHARACTERS)}...` : text;
     });
     return `Failing row contains (${values.join(", ")}).`;

@@ -11,6 +11,7 @@ import type { AggregateFunction, ColumnId, Expr, WindowFunction } from "../expr/
 import type { InRange } from "../expr/in-range.js";
 import type { TableFunction } from "../expr/table-function.js";
 import type { IndexExprs } from "./index-exprs.js";
+import type { PartitionBranch, PartitionMembership } from "./partition-tree.js";
 
 export interface OutputColumn {
   readonly id: ColumnId;
@@ -261,6 +262,12 @@ export interface BoundCheck {
 export interface InsertPlan extends Node {
   readonly kind: "insert";
   readonly table: TableDef;
+  /** Of a partitioned table: where its rows go. Absent: into the table itself. */
+  readonly partitions?: PartitionBranch;
+  /** Of a partition: what its rows must satisfy. Absent: it is none. */
+  readonly membership?: readonly PartitionMembership[];
+  /** With partitions: the id of a column that RETURNING reads the OID of the row's table from. */
+  readonly tableOid?: ColumnId;
   readonly input: Plan;
   readonly rowColumns: readonly OutputColumn[];
   readonly checks: readonly BoundCheck[];
