@@ -222,13 +222,15 @@ function findDirectly(
   values: readonly Value[],
   context: ExecContext,
 ): boolean | null {
+  // Which partition has the row is found by a query.
+  if (parent.partitionKey !== undefined) return null;
   const sameTypes = key.columns.every((id, i) => {
     const own = typeOf(table, id);
     const other = typeOf(parent, key.references[i]!);
     return own.name === other.name && own.name !== "bpchar" && own.element === null && other.element === null;
   });
   if (!sameTypes) return null;
-  const reference = parent.referencedBy?.find(({ foreignKeyId }) => foreignKeyId === key.id);
+  const reference = parent.referencedBy?.find(({ foreignKeyId }) => foreignKeyId === (key.parentId ?? key.id));
   const index = reference?.indexId ? parent.indexes.find(({ id }) => id === reference.indexId) : "primary key";
   if (index === undefined || (index === "primary key" && parent.primaryKey === null)) return null;
   const row: Value[] = [];

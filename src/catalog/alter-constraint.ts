@@ -3,7 +3,8 @@ import { sqlError } from "../protocol/errors.js";
 import type { CatalogEditor } from "./catalog-editor.js";
 import type { AlterAction, NewKey } from "./ddl-command.js";
 import { type ActionOutcome, columnName, existingColumn, satisfies, selectRows } from "./ddl-outcome.js";
-import { addForeignKey, dropForeignKey, dropReferences, verification } from "./foreign-key-ddl.js";
+import { addForeignKey, dropForeignKey, dropReferences } from "./foreign-key-ddl.js";
+import { verification } from "./foreign-key-verification.js";
 import { EXPRESSION_COLUMN, type IndexDef, type TableDef } from "./table.js";
 import { checkDef, constraintName, constraintNames, TableNames } from "./table-names.js";
 

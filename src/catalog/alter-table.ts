@@ -13,7 +13,10 @@ import {
   withoutNulls,
 } from "./ddl-outcome.js";
 import { dependentsOf, dropDependents } from "./dependent-views.js";
-import { dropForeignKey, dropReferences, verification } from "./foreign-key-ddl.js";
+import { dropForeignKey, dropReferences } from "./foreign-key-ddl.js";
+import { verification } from "./foreign-key-verification.js";
+import { attachPartition, detachPartition } from "./partition-ddl.js";
+import { attachIndex } from "./partition-indexes.js";
 import type { SequenceDef } from "./sequence.js";
 import { changed, ownedSequence, sequenceDef } from "./sequence-ddl.js";
 import { type ColumnDef, EXPRESSION_COLUMN, type IndexDef, type TableDef } from "./table.js";
@@ -51,6 +54,12 @@ export function alterOne(
     case "set identity":
     case "drop identity":
       return alterIdentity(editor, table, action, nowMicros);
+    case "attach partition":
+      return attachPartition(editor, table, action);
+    case "detach partition":
+      return detachPartition(editor, table, action);
+    case "attach index":
+      return attachIndex(editor, table, action);
     default:
       return alterConstraint(editor, table, action);
   }

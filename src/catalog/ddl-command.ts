@@ -6,7 +6,7 @@ import type { SqlType } from "../protocol/values.js";
 import type { FunctionCommand } from "./function-command.js";
 import type { NamespaceCommand } from "./namespace-command.js";
 import type { SequenceOptions } from "./sequence.js";
-import type { DeferrableKey, ForeignKeyAction } from "./table.js";
+import type { DeferrableKey, ForeignKeyAction, PartitionBoundDef, PartitionKeyDef } from "./table.js";
 import type { ViewColumn, ViewQuery } from "./view.js";
 
 export type DdlCommand =
@@ -94,10 +94,24 @@ export interface CreateTableCommand {
   /** Ids of the tables that it inherits from; their columns and checks are merged into the lists above. Absent: none. */
   readonly parents?: readonly number[];
   readonly notices?: readonly string[];
+  /** PARTITION BY. */
+  readonly partitionKey?: PartitionKeyDef;
+  /** PARTITION OF; then `parents` has the one table. */
+  readonly partition?: NewPartition;
   readonly immutable: boolean;
   /** Its rows come with the command (CREATE TABLE AS). */
   readonly filled?: boolean;
   readonly materialized?: { readonly query: ViewQuery; readonly populated: boolean };
+}
+
+/** Which rows of a partitioned table a new partition has. */
+export interface NewPartition {
+  readonly parent: RelationName;
+  readonly bound: PartitionBoundDef;
+  /** What those rows satisfy, as SQL over the row; empty: any row. */
+  readonly condition: string;
+  /** Of the bound in the statement. */
+  readonly position: number;
 }
 
 export interface RelationName {
@@ -133,6 +147,8 @@ export interface CreateIndexCommand {
   readonly where: string | null;
   readonly include: readonly string[];
   readonly nullsNotDistinct: boolean;
+  /** ON ONLY a partitioned table: its partitions' indexes are attached later. Absent: false. */
+  readonly only?: boolean;
   readonly notices: readonly string[];
 }
 
@@ -217,6 +233,15 @@ export type AlterAction =
   | { readonly kind: "add check"; readonly check: NewCheck }
   | { readonly kind: "add foreign key"; readonly foreignKey: NewForeignKey }
   | { readonly kind: "drop constraint"; readonly name: string; readonly ifExists: boolean; readonly cascade: boolean }
+  | {
+      readonly kind: "attach partition";
+      readonly schema: string;
+      readonly table: string;
+      readonly partition: NewPartition;
+    }
+  | { readonly kind: "detach partition"; readonly schema: string; readonly table: string }
+  /** ALTER INDEX … ATTACH PARTITION: of the table, and of one of its partitions. */
+  | { readonly kind: "attach index"; readonly index: string; readonly schema: string; readonly partition: string }
   | { readonly kind: "validate constraint"; readonly name: string }
   | {
       readonly kind: "alter constraint";

@@ -24,6 +24,8 @@ import { dropDependents } from "./dependent-views.js";
 import { addForeignKey, dropReferences, dropTableReferences } from "./foreign-key-ddl.js";
 import { applyFunctionCommand } from "./function-ddl.js";
 import { addChild, droppedWith } from "./inheritance.js";
+import { checkKeysOfPartitioned, checkPartition, checkUniqueKey, joinPartition } from "./partition-ddl.js";
+import { spreadIndex } from "./partition-indexes.js";
 import { madeUpName } from "./relation-names.js";
 import { rename } from "./rename.js";
 import type { SequenceDef } from "./sequence.js";
@@ -87,6 +89,7 @@ function createTable(editor: CatalogEditor, command: CreateTableCommand, nowMicr
     if (!command.ifNotExists) throw relationExists(name);
     return { ...NOTHING, tag, notices: [`relation "${name}" already exists, skipping`] };
   }
+  if (command.partition !== undefined) checkPartition(editor, name, command.partition);
   const id = editor.nextId();
   const names = new TableNames(editor, schema, name);
   // The rows of a table lie by its primary key, so one that may be violated for a while cannot be it.
@@ -157,6 +160,8 @@ function createTable(editor: CatalogEditor, command: CreateTableCommand, nowMicr
     indexes,
     checks,
     ...(command.parents !== undefined && { parents: command.parents }),
+    ...(command.partitionKey !== undefined && { partitionKey: command.partitionKey }),
+    ...(command.partition !== undefined && { partitionBound: command.partition.bound }),
     ...(command.immutable && { immutable: true }),
     ...(command.materialized && { materialized: command.materialized }),
     ...(comments.length > 0 && { comments: Object.fromEntries(comments) }),
@@ -164,11 +169,15 @@ function createTable(editor: CatalogEditor, command: CreateTableCommand, nowMicr
     ...(command.onCommit !== undefined && { onCommit: command.onCommit }),
     createdAt: nowMicros,
   });
+  checkKeysOfPartitioned(table);
   editor.createTable(table);
   for (const parent of command.parents ?? []) addChild(editor, parent, id);
   for (const sequence of sequences) editor.createSequence(sequence);
   for (const foreignKey of command.foreignKeys) addForeignKey(editor, editor.view.tableById(id)!, foreignKey);
   const { notices = [] } = command;
+  if (command.partition !== undefined) {
+    return { ...NOTHING, ...joinPartition(editor, id, command.partition, true), tag, notices };
+  }
   return { ...NOTHING, tag, notices, rewrites: command.filled ? [{ before: table, after: table, select: null }] : [] };
 }
 
@@ -269,8 +278,16 @@ function createIndex(editor: CatalogEditor, command: CreateIndexCommand): DdlOut
   const idOf = (name: string) => table.columns.find((column) => column.name === name)!.id;
   const name = command.name ?? madeUpName(table.name, names, "idx", taken);
   const index = indexDef(editor.nextId(), name, command, idOf);
-  const { notices } = command;
-  return { ...NOTHING, tag, notices, backfills: [{ table: editor.createIndex(table, index), index }] };
+  const { notices, only = false } = command;
+  if (index.unique) {
+    const ids = index.columns.map(({ columnId }) => columnId);
+    checkUniqueKey(table, ids, "unique index");
+  }
+  const isBranch = table.partitionKey !== undefined && (table.children ?? []).length > 0;
+  const made = isBranch && only ? Object.freeze({ ...index, invalid: true }) : index;
+  const after = editor.createIndex(table, made);
+  const parts = only ? {} : spreadIndex(editor, after, made);
+  return { ...NOTHING, ...parts, tag, notices, backfills: [{ table: after, index: made }, ...(parts.backfills ?? [])] };
 }
 
 function dropIndexes(editor: CatalogEditor, command: DropIndexCommand): DdlOutcome {

@@ -3,7 +3,7 @@ import { arrayOf, INT8, type SqlType, type TypeName, typeOf } from "../protocol/
 import type { FunctionDef, RoutineType } from "./function.js";
 import type { SchemaDef } from "./schema.js";
 import { type SequenceDef, type SequenceNumber, sequenceNumber } from "./sequence.js";
-import type { IndexColumn, TableDef } from "./table.js";
+import type { IndexColumn, PartitionKeyDef, TableDef } from "./table.js";
 import { sqlTypeOf, type TypeDef } from "./type.js";
 import type { ViewDef } from "./view.js";
 
@@ -42,13 +42,23 @@ export function decodeTable(record: Uint8Array, types: TypeLookup = noTypes): Ta
   const indexes = table.indexes.map((index) => {
     return Object.freeze({ ...index, columns: index.columns.map((key) => decodeKey(key, types)) });
   });
-  return Object.freeze({ ...table, columns, indexes });
+  const partitionKey = table.partitionKey && decodePartitionKey(table.partitionKey, types);
+  return Object.freeze({ ...table, columns, indexes, ...(partitionKey && { partitionKey }) });
 }
 
 function decodeKey(key: IndexColumn, types: TypeLookup): IndexColumn {
   const { expression } = key;
   if (expression === undefined) return key;
   return { ...key, expression: { ...expression, type: internType(expression.type, types) } };
+}
+
+function decodePartitionKey({ strategy, keys }: PartitionKeyDef, types: TypeLookup): PartitionKeyDef {
+  const decoded = keys.map(({ columnId, expression }) =>
+    expression === undefined
+      ? { columnId }
+      : { columnId, expression: { ...expression, type: internType(expression.type, types) } },
+  );
+  return { strategy, keys: decoded };
 }
 
 function noTypes(id: number): SqlType {

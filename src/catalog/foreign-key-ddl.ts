@@ -2,7 +2,14 @@
 import { sqlError } from "../protocol/errors.js";
 import type { CatalogEditor } from "./catalog-editor.js";
 import type { NewForeignKey } from "./ddl-command.js";
-import { columnName, existingTable, ownRows, quotedColumns, type Verification } from "./ddl-outcome.js";
+import { existingTable, type Verification } from "./ddl-outcome.js";
+import { verification } from "./foreign-key-verification.js";
+import {
+  dropPartsOfForeignKey,
+  dropReferencesToPartitions,
+  spreadForeignKey,
+  spreadReference,
+} from "./partition-foreign-keys.js";
 import type { ForeignKeyDef, ReferenceDef, TableDef } from "./table.js";
 import { constraintName } from "./table-names.js";
 
@@ -34,6 +41,8 @@ export function addForeignKey(
   const now = editor.view.tableById(target.id)!;
   const reference: ReferenceDef = { foreignKeyId: key.id, tableId: table.id, columns: references, indexId };
   editor.replaceTable(Object.freeze({ ...now, referencedBy: [...(now.referencedBy ?? []), reference] }));
+  spreadForeignKey(editor, table.id, key);
+  spreadReference(editor, target.id, reference);
   const next = editor.view.tableById(table.id)!;
   return { table: next, verification: verification(next, editor.view.tableById(target.id)!, key) };
 }
@@ -49,37 +58,18 @@ function referencedIndex(table: TableDef, columns: readonly number[]): number | 
   throw sqlError("42830", `there is no unique constraint matching given keys for referenced table "${table.name}"`);
 }
 
-/** Looks for rows that refer to nothing; the columns of the key first. */
-export function verification(table: TableDef, target: TableDef, key: ForeignKeyDef): Verification {
-  const own = quotedColumns(table, key.columns).map((name) => `f.${name}`);
-  const others = quotedColumns(target, key.references).map((name) => `p.${name}`);
-  const equal = own.map((name, i) => `${name} = ${others[i]}`).join(" AND ");
-  const all = own.map((name) => `${name} IS NOT NULL`).join(" AND ");
-  const none = own.map((name) => `${name} IS NULL`).join(" AND ");
-  const mixed = key.match === "full" ? ` OR (NOT (${all}) AND NOT (${none}))` : "";
-  const missing = `(${all} AND NOT EXISTS (SELECT 1 FROM ${ownRows(target)} p WHERE ${equal}))`;
-  return {
-    sql: `SELECT ${own.join(", ")} FROM ${ownRows(table)} f WHERE ${missing}${mixed} LIMIT 1`,
-    error: (values) => {
-      const names = key.columns.map((id) => columnName(table, id)).join(", ");
-      const detail = values.includes(null)
-        ? "MATCH FULL does not allow mixing of null and nonnull key values."
-        : `Key (${names})=(${values.join(", ")}) is not present in table "${target.name}".`;
-      const message = `insert or update on table "${table.name}" violates foreign key constraint "${key.name}"`;
-      return sqlError("23503", message, { detail, table: table.name, constraint: key.name });
-    },
-  };
-}
-
-/** Removes the constraint from both tables. */
+/** Removes the constraint from both tables, and from the partitions of both. */
 export function dropForeignKey(editor: CatalogEditor, table: TableDef, key: ForeignKeyDef): void {
   const { foreignKeys = [] } = editor.view.tableById(table.id)!;
   const rest = foreignKeys.filter((other) => other.id !== key.id);
   editor.replaceTable(Object.freeze({ ...editor.view.tableById(table.id)!, foreignKeys: rest }));
+  if (key.parentId !== undefined) return;
+  if (table.partitionKey !== undefined) dropPartsOfForeignKey(editor, key.id);
   const target = editor.view.tableById(key.tableId);
   if (target === null) return;
   const referencedBy = (target.referencedBy ?? []).filter(({ foreignKeyId }) => foreignKeyId !== key.id);
   editor.replaceTable(Object.freeze({ ...target, referencedBy }));
+  if (target.partitionKey !== undefined) dropReferencesToPartitions(editor, key.id);
 }
 
 /** Before the table goes: the other ends of its own foreign keys. */

@@ -4,7 +4,7 @@
  */
 
 import type { IndexDef, TableDef } from "../../catalog/table.js";
-import { sqlError } from "../../protocol/errors.js";
+import { type DbError, sqlError } from "../../protocol/errors.js";
 import type { Value } from "../../protocol/values.js";
 import { compileExpr, type Predicate } from "../expr/compile.js";
 import type { Batch, Evaluate } from "../expr/expr.js";
@@ -147,7 +147,9 @@ class Inserter {
   private targetOf(number: number): Target {
     if (this.own !== null) return this.own;
     const { rows, context, program } = this;
-    const routed = routeRow(program.routes.root!, rows, number, context);
+    const { root } = program.routes;
+    if (!belongs(program.routes, rows, number, context)) throw this.outsideOwn(number);
+    const routed = routeRow(root!, rows, number, context);
     if (this.oids !== null) this.oids[number] = oidOfId(routed.table.id);
     let target = this.partitions.get(routed);
     if (target === undefined) {
@@ -155,6 +157,16 @@ class Inserter {
       this.partitions.set(routed, target);
     }
     return target;
+  }
+
+  /** The statement names a partition that has partitions of its own, and the row belongs to neither. */
+  private outsideOwn(number: number): DbError {
+    const { own } = this.program;
+    const row = emptyRow(own.table);
+    own.columnIds.forEach((id, c) => {
+      row[id] = this.rows.columns[c]![number]!;
+    });
+    return new TableWriter(own.table, this.context).partitionViolation(row);
   }
 
   private readonly insertRow = (number: number): void => {
@@ -186,7 +198,8 @@ class Inserter {
     writer.checkNotNull(row);
     const failed = failedCheck(routed.checks, batch, number, context);
     if (failed !== null) throw writer.checkViolation(row, failed);
-    if (!belongs(program.routes, batch, number, context)) throw writer.partitionViolation(row);
+    const isOwn = program.routes.root === null;
+    if (isOwn && !belongs(program.routes, batch, number, context)) throw writer.partitionViolation(row);
   }
 
   /** DO NOTHING, or updates the stored row and shows it in place of the proposed one. */

@@ -13,6 +13,7 @@ import type { Plan } from "../../query/plan/plan.js";
 import type { AlterTableCommand, AlterTableStatement, ConstraintNode, RenameStatement } from "../parse/ast.js";
 import type { ExprNode, NameNode } from "../parse/ast-query.js";
 import { parseExpression } from "../parse/parse.js";
+import { bindAttachIndex, bindAttachPartition, bindDetachPartition } from "./bind-attach-partition.js";
 import { boundDefault, defaultSql, draftColumn, finishColumn, isImmutable } from "./bind-column-def.js";
 import { bindCheck, bindForeignKey, bindKey } from "./bind-constraint.js";
 import { contextOf } from "./bind-context.js";
@@ -66,6 +67,10 @@ export function bindAlterTable(
   const relation = relationOf(node.name);
   if (node.ifExists && !tableExists(node.name, binding)) {
     return { kind: "ddl steps", tag, steps: [], notices: [`relation "${relation.name}" does not exist, skipping`] };
+  }
+  const [first] = node.commands;
+  if (first?.kind === "attach partition" && first.bound === null) {
+    return { kind: "ddl", command: bindAttachIndex(node.name, first, binding) };
   }
   const ignored = node.commands.flatMap((command) => (command.kind === "ignored" ? [command.what] : []));
   const notices = ignored.map((what) => `${what} has no effect here and was passed over`);
@@ -130,8 +135,9 @@ function stepsOf(command: AlterTableCommand): Step[] {
     case "add constraint":
       return [(table, binding) => addConstraint(command.constraint, null, table, binding)];
     case "attach partition":
+      return [(table, binding) => alter(table, bindAttachPartition(command, table, binding))];
     case "detach partition":
-      return [() => refusePartitions(command)];
+      return [(table, binding) => alter(table, bindDetachPartition(command, table, binding))];
     case "ignored":
       return [];
     default:
@@ -163,10 +169,6 @@ type Plain = Exclude<
   AlterTableCommand,
   { kind: "add column" | "alter type" | "add constraint" | "attach partition" | "detach partition" | "ignored" }
 >;
-
-function refusePartitions({ kind, partition }: CommandOf<"attach partition" | "detach partition">): never {
-  throw sqlError("0A000", `${kind.toUpperCase()} is not supported yet`, { position: partition.position });
-}
 
 function plainAction(command: Plain, table: TableDef, binding: Binding): AlterAction {
   if ("parent" in command) {

@@ -25,6 +25,7 @@ import { bindCheck, bindForeignKey, bindKey, checkIndexable } from "./bind-const
 import { bindBoolean, bindExpr } from "./bind-expr.js";
 import { lookUpTable } from "./bind-from.js";
 import { lookUpParents, mergeChecks, mergeColumns } from "./bind-inherits.js";
+import { bindPartition, bindPartitionBy, draftPartition } from "./bind-partition.js";
 import { descendantsOf } from "./bind-scan.js";
 import type { Binding } from "./binding.js";
 import { resolveUnknown } from "./coerce.js";
@@ -40,7 +41,9 @@ export function bindCreateTable(node: CreateTableStatement, binding: Binding): D
   if (node.onCommit !== "preserve" && node.persistence !== "temporary") {
     throw sqlError("42P16", "ON COMMIT can only be used on temporary tables", { position });
   }
-  if (node.partitionBy !== undefined || node.partitionOf !== undefined) throw refuse("partitioning");
+  if (node.partitionBy !== undefined && node.inherits !== undefined) {
+    throw sqlError("42P17", "cannot create partitioned table as inheritance child", { position });
+  }
   checkStorageParameters(node.options);
   const { schema, name } = newName(node.name, binding.env, node.persistence);
   const copies = node.like.map((like) => ({ ...copyTable(like, binding), after: like.after }));
@@ -54,10 +57,11 @@ export function bindCreateTable(node: CreateTableStatement, binding: Binding): D
     const at = node.columns.findLast((other) => other.name === column.name)?.position ?? position;
     throw sqlError("42701", `column "${column.name}" specified more than once`, { position: at });
   });
-  const parents = lookUpParents(node.inherits ?? [], schema, binding);
-  const merged = mergeColumns(parents, drafts);
+  const partition = node.partitionOf === undefined ? null : draftPartition(node.partitionOf, schema, binding);
+  const parents = partition?.parents ?? lookUpParents(node.inherits ?? [], schema, binding);
+  const merged = partition ?? mergeColumns(parents, drafts);
   const table = draftTable(schema, name, merged.columns);
-  const own = node.columns.flatMap((column) =>
+  const own = [...node.columns, ...(node.partitionOf?.columns ?? [])].flatMap((column) =>
     column.constraints.map((constraint) => ({ constraint, column: column.name })),
   );
   const all = [...own, ...node.constraints.map((constraint) => ({ constraint, column: null }))];
@@ -94,6 +98,10 @@ export function bindCreateTable(node: CreateTableStatement, binding: Binding): D
     ...(parents.length > 0 && {
       parents: parents.map(({ id }) => id),
       notices: [...merged.notices, ...mergedChecks.notices],
+    }),
+    ...(node.partitionBy !== undefined && { partitionKey: bindPartitionBy(node.partitionBy, table, binding) }),
+    ...(node.partitionOf !== undefined && {
+      partition: bindPartition(node.partitionOf.bound, parents[0]!, binding),
     }),
     indexes: copies.flatMap((copy) => copy.indexes),
     immutable: node.immutable,
@@ -167,6 +175,7 @@ export function bindCreateIndex(node: CreateIndexStatement, binding: Binding): C
     where,
     include: node.including.map((name) => columnOf(name).name),
     nullsNotDistinct: node.nullsNotDistinct,
+    ...(node.table.only && { only: true }),
     notices: node.method === "hash" ? ["a hash index is kept as a btree index"] : [],
   };
 }

@@ -2,6 +2,7 @@
 import { quotedIdentifier } from "../../catalog/relation-names.js";
 import type { ColumnDef, IndexDef, TableDef } from "../../catalog/table.js";
 import { sqlError } from "../../protocol/errors.js";
+import { OID } from "../../protocol/values.js";
 import type { Expr } from "../../query/expr/expr.js";
 import type { InsertPlan, OnConflict, Plan } from "../../query/plan/plan.js";
 import type { ConflictTarget, InsertStatement, OnConflictNode } from "../parse/ast.js";
@@ -11,6 +12,7 @@ import { bindAssignments } from "./bind-assignments.js";
 import { contextOf, type ExprContext } from "./bind-context.js";
 import { bindBoolean, bindExpr } from "./bind-expr.js";
 import { partsOf, partType, withPart } from "./bind-part-assignment.js";
+import { bindMembership, bindPartitions } from "./bind-partition-tree.js";
 import { bindWith } from "./bind-with.js";
 import { type Binding, columnExpr, mayBeNull } from "./binding.js";
 import { type ChangedRelation, changedRelation, notUpdatable } from "./changed-relation.js";
@@ -30,13 +32,21 @@ export function bindInsert(node: InsertStatement, binding: Binding, parent: Scop
   const input = bindRows(node, table, targets, scope, binding);
   const rowColumns = rowColumnsOf(table, binding);
   const name = node.table.alias?.name ?? face.name;
+  const isBranch = table.partitionKey !== undefined;
+  const oid = isBranch ? binding.newColumn("tableoid", OID, false) : null;
   const onConflict = node.onConflict === null ? null : bindOnConflict(node.onConflict, relation, name, scope, binding);
   const row = relation.over(name, rowColumns);
   const stored = new Scope(scope);
-  stored.items = [row.item];
+  stored.items = [oid === null ? row.item : { ...row.item, tableOid: columnExpr(oid) }];
   const { returning, columns } = bindReturning(node.returning, rowColumns, stored, binding);
   const checks = [...bindChecks(table, rowColumns, binding), ...row.checks];
-  return Object.freeze({ kind: "insert", table, input, rowColumns, checks, returning, onConflict, columns });
+  const partitioning = {
+    ...(isBranch && { partitions: bindPartitions(table, rowColumns, binding) }),
+    ...(oid !== null && returning !== null && { tableOid: oid.id }),
+    ...(table.partitionBound !== undefined && { membership: bindMembership(table, rowColumns, binding) }),
+  };
+  const plan = { kind: "insert", table, input, rowColumns, checks, returning, onConflict, columns } as const;
+  return Object.freeze({ ...plan, ...partitioning });
 }
 
 /** Columns of the table; of a view also what is none (id below 0), which must not get a value. */

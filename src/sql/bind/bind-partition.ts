@@ -1,7 +1,15 @@
 /** PARTITION BY, FOR VALUES and what CREATE TABLE … PARTITION OF takes from the partitioned table. */
-import type { PartitionBoundDef, PartitionKeyDef, PartitionRangeDatum, TableDef } from "../../catalog/table.js";
-import { EXPRESSION_COLUMN } from "../../catalog/table.js";
+import type { NewPartition } from "../../catalog/ddl-command.js";
 import { partitionKeyTypes } from "../../catalog/partition-bounds.js";
+import { boundConditions } from "../../catalog/partition-constraint.js";
+import { isTemporarySchema } from "../../catalog/schema.js";
+import {
+  EXPRESSION_COLUMN,
+  type PartitionBoundDef,
+  type PartitionKeyDef,
+  type PartitionRangeDatum,
+  type TableDef,
+} from "../../catalog/table.js";
 import { sqlError } from "../../protocol/errors.js";
 import { toText } from "../../protocol/text-format.js";
 import type { SqlType } from "../../protocol/values.js";
@@ -20,6 +28,7 @@ import { parseExpression } from "../parse/parse.js";
 import { type ColumnDraft, isImmutable } from "./bind-column-def.js";
 import { contextOf } from "./bind-context.js";
 import { bindExpr } from "./bind-expr.js";
+import { lookUpTable } from "./bind-from.js";
 import type { Binding } from "./binding.js";
 import { coerceAssignment, isUnknown, typeName } from "./coerce.js";
 import { Scope } from "./scope.js";
@@ -98,7 +107,8 @@ function checkKeyType(type: SqlType, { operatorClass, collation, position }: Par
       hint: `You must specify a ${method} operator class or define a default ${method} operator class for the data type.`,
     });
   }
-  if (operatorClass !== null && !/^(?:\w+?)(?:_pattern)?_ops$/.test(operatorClass)) throw noClass(operatorClass, method);
+  if (operatorClass !== null && !/^(?:\w+?)(?:_pattern)?_ops$/.test(operatorClass))
+    throw noClass(operatorClass, method);
   if (operatorClass !== null && !OPERATOR_CLASSES.has(operatorClass)) throw noClass(operatorClass, method);
   if (collation !== null && !isText(type)) {
     throw sqlError("42804", `collations are not supported by type ${typeName(type)}`, { position });
@@ -123,7 +133,7 @@ function noClass(name: string, method: string): Error {
 // ---- bounds ----
 
 /** `parent`: a partitioned table. Throws 42P16, 42P17, 42804 for a bound that does not fit its key. */
-export function bindPartitionBound(node: PartitionBoundNode, parent: TableDef, binding: Binding): PartitionBoundDef {
+function bindPartitionBound(node: PartitionBoundNode, parent: TableDef, binding: Binding): PartitionBoundDef {
   const { position } = node;
   const { strategy, keys } = parent.partitionKey!;
   if (node.kind === "default") {
@@ -137,12 +147,12 @@ export function bindPartitionBound(node: PartitionBoundNode, parent: TableDef, b
   const names = keys.map(({ columnId, expression }) => {
     return expression?.sql ?? parent.columns.find(({ id }) => id === columnId)!.name;
   });
-  const valueOf = (value: ExprNode, i: number) => boundValue(value, { name: names[i]!, type: types[i]! }, binding);
+  const textOf = (value: ExprNode, i: number) => boundValue(value, { name: names[i]!, type: types[i]! }, binding);
   switch (node.kind) {
     case "hash":
       return hashBound(node.modulus, node.remainder);
     case "list":
-      return { kind: "list", values: [...new Set(node.values.map((value) => valueOf(value, 0)))] };
+      return { kind: "list", values: [...new Set(node.values.map((value) => textOf(value, 0)))] };
     case "range": {
       for (const [word, datums] of [
         ["FROM", node.from],
@@ -151,7 +161,7 @@ export function bindPartitionBound(node: PartitionBoundNode, parent: TableDef, b
         if (datums.length === keys.length) continue;
         throw sqlError("42P16", `${word} must specify exactly one value per partitioning column`, { position });
       }
-      return { kind: "range", from: rangeBound(node.from, valueOf), to: rangeBound(node.to, valueOf) };
+      return { kind: "range", from: rangeBound(node.from, textOf), to: rangeBound(node.to, textOf) };
     }
   }
 }
@@ -167,7 +177,7 @@ function hashBound(modulus: number, remainder: number): PartitionBoundDef {
 
 function rangeBound(
   datums: readonly PartitionDatumNode[],
-  valueOf: (value: ExprNode, i: number) => string | null,
+  textOf: (value: ExprNode, i: number) => string | null,
 ): PartitionRangeDatum[] {
   let endless: "minvalue" | "maxvalue" | null = null;
   return datums.map((datum, i) => {
@@ -181,7 +191,7 @@ function rangeBound(
       endless = datum;
       return datum;
     }
-    const value = valueOf(datum, i);
+    const value = textOf(datum, i);
     if (value === null) {
       throw sqlError("42P17", "cannot specify NULL in range bound", { position: datum.position });
     }
@@ -207,16 +217,41 @@ function boundValue(node: ExprNode, column: { name: string; type: SqlType }, bin
   throw sqlError("0A000", "a partition bound that depends on more than constants is not supported", { position });
 }
 
+/** A new partition of the table. */
+export function bindPartition(node: PartitionBoundNode, parent: TableDef, binding: Binding): NewPartition {
+  const { catalog } = binding.env;
+  const bound = bindPartitionBound(node, parent, binding);
+  const siblings = (parent.children ?? []).map((id) => catalog.tableById(id)!);
+  return {
+    parent: { schema: parent.schema, name: parent.name, position: 0 },
+    bound,
+    condition: boundConditions(parent, bound, siblings, writeConstant).join(" AND "),
+    position: node.position,
+  };
+}
+
+/** A constant as SQL. */
+export function writeConstant(type: SqlType, text: string): string {
+  if (/^(?:int2|int4|int8|oid)$/.test(type.name)) return text.startsWith("-") ? `(${text})` : text;
+  return `'${text.replaceAll("'", "''")}'::${displayName(type)}`;
+}
+
 // ---- PARTITION OF ----
 
-/** Throws 42P17 for an ordinary table. */
-export function requirePartitioned(table: TableDef): TableDef {
-  if (table.partitionKey !== undefined) return table;
-  throw sqlError("42P17", `"${table.name}" is not partitioned`);
+/** What the statement takes over from the table. Throws 42P01, 42P17 for an ordinary table, 42809. */
+export function draftPartition(node: PartitionOfNode, schema: string, binding: Binding) {
+  const parent = lookUpTable(node.parent, binding);
+  if (parent.partitionKey === undefined) throw sqlError("42P17", `"${parent.name}" is not partitioned`);
+  const [ownTemporary, temporary] = [isTemporarySchema(schema), isTemporarySchema(parent.schema)];
+  if (ownTemporary !== temporary) {
+    const [kind, of] = temporary ? ["permanent", "temporary"] : ["temporary", "permanent"];
+    throw sqlError("42809", `cannot create a ${kind} relation as partition of ${of} relation "${parent.name}"`);
+  }
+  return { parents: [parent], columns: partitionColumns(node, parent), notices: [] as string[] };
 }
 
 /** The partition's columns: the partitioned table's, with defaults and NOT NULL of its own. Throws 42703, 42701. */
-export function partitionColumns(node: PartitionOfNode, parent: TableDef): ColumnDraft[] {
+function partitionColumns(node: PartitionOfNode, parent: TableDef): ColumnDraft[] {
   node.columns.forEach(({ name, position }, i) => {
     if (!parent.columns.some((column) => column.name === name)) {
       throw sqlError("42703", `column "${name}" does not exist`, { position });

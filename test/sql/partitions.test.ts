@@ -1,0 +1,215 @@
+import t from "tap";
+import { loadParser } from "../../src/sql/parse/parse.js";
+import { checkStatements } from "./run-sql.js";
+
+await loadParser();
+
+t.test("bounds are checked against the key and against each other", async (t) => {
+  await checkStatements(t, [
+    ["create table t0 (a int)"],
+    ["create table p0 partition of t0 for values in (1)", '42P17 "t0" is not partitioned'],
+    ["create table l (a int) partition by list (a)"],
+    ["create table h (a int) partition by hash (a)"],
+    ["create table r (a int, b int) partition by range (a, b)"],
+    ["create table x partition of h default", "42P16 a hash-partitioned table may not have a default partition"],
+    ["create table x partition of h for values in (1)", "42P16 invalid bound specification for a hash partition"],
+    [
+      "create table x partition of h for values with (modulus 0, remainder 1)",
+      "42P16 modulus for hash partition must be an integer value greater than zero",
+    ],
+    [
+      "create table x partition of h for values with (modulus 2, remainder 2)",
+      "42P16 remainder for hash partition must be less than modulus",
+    ],
+    ["create table h0 partition of h for values with (modulus 4, remainder 0)"],
+    [
+      "create table x partition of h for values with (modulus 6, remainder 1)",
+      "42P17 every hash partition modulus must be a factor of the next larger modulus",
+    ],
+    [
+      "create table x partition of h for values with (modulus 8, remainder 4)",
+      '42P17 partition "x" would overlap partition "h0"',
+    ],
+    [
+      "create table x partition of l for values in (a)",
+      "0A000 cannot use column reference in partition bound expression",
+    ],
+    ["create table x partition of l for values in ((select 1))", "0A000 cannot use subquery in partition bound"],
+    [
+      "create table x partition of l for values in (sum(1))",
+      "42803 aggregate functions are not allowed in partition bound",
+    ],
+    ["create table x partition of l for values in ('x')", '22P02 invalid input syntax for type integer: "x"'],
+    [
+      "create table x partition of l for values in ('2020-01-01'::date)",
+      '42804 specified value cannot be cast to type integer for column "a"',
+    ],
+    ["create table l0 partition of l for values in (1, 2, 1 + 1, null)"],
+    ["create table x partition of l for values in (null)", '42P17 partition "x" would overlap partition "l0"'],
+    ["create table ld partition of l default"],
+    ["create table x partition of l default", '42P17 partition "x" conflicts with existing default partition "ld"'],
+    [
+      "create table x partition of r for values from (1) to (2, 3)",
+      "42P16 FROM must specify exactly one value per partitioning column",
+    ],
+    ["create table x partition of r for values from (1, null) to (2, 3)", "42P17 cannot specify NULL in range bound"],
+    [
+      "create table x partition of r for values from (minvalue, 1) to (2, 3)",
+      "42804 every bound following MINVALUE must also be MINVALUE",
+    ],
+    [
+      "create table x partition of r for values from (1, 1) to (1, minvalue)",
+      '42P17 empty range bound specified for partition "x"',
+    ],
+    ["create table r0 partition of r for values from (1, 1) to (10, minvalue)"],
+    [
+      "create table x partition of r for values from (5, minvalue) to (10, minvalue)",
+      '42P17 partition "x" would overlap partition "r0"',
+    ],
+  ]);
+});
+
+t.test("a partition key can be computed and compared", async (t) => {
+  const key = (clause: string) => `create table x (a int, b int, c json) partition by ${clause}`;
+  await checkStatements(t, [
+    [key("list (a, b)"), '42P17 cannot use "list" partition strategy with more than one column'],
+    [key("list (d)"), '42703 column "d" named in partition key does not exist'],
+    [key("list (ctid)"), '42P17 cannot use system column "ctid" in partition key'],
+    [key("list ((1))"), "42P17 cannot use constant expression as partition key"],
+    [key("list ((random()))"), "42P17 functions in partition key expression must be marked IMMUTABLE"],
+    [key("range (c)"), '42704 data type json has no default operator class for access method "btree"'],
+    [
+      "create table x (a int, b int unique) partition by list (a)",
+      "0A000 unique constraint on partitioned table must include all partitioning columns",
+    ],
+    [
+      "create table x (a int, b int primary key) partition by list ((b + 1))",
+      "0A000 unsupported PRIMARY KEY constraint with partition key definition",
+    ],
+    [
+      "create table x (a int, check (a > 1) no inherit) partition by list (a)",
+      '42P16 cannot add NO INHERIT constraint to partitioned table "x"',
+    ],
+  ]);
+});
+
+t.test("rows go to their partitions, over levels and column orders", async (t) => {
+  await checkStatements(t, [
+    ["create table p (a int, b text not null, c numeric default 1.5) partition by range (a, lower(b))"],
+    ["create table p1 (c numeric, gone int, b text not null, a int)"],
+    ["alter table p1 drop gone"],
+    ["alter table p attach partition p1 for values from (1, minvalue) to (10, 'm')"],
+    ["create table p2 partition of p for values from (10, 'm') to (20, maxvalue) partition by list (b)"],
+    ["create table p2x partition of p2 (check (c > 0)) for values in ('x', 'Y')"],
+    [
+      "insert into p values (1, 'A', default), (10, 'l', default), (10, 'x', 3), (20, 'Y', 4) returning *, tableoid::regclass::text",
+      ["1|A|1.5|p1", "10|l|1.5|p1", "10|x|3|p2x", "20|Y|4|p2x"],
+    ],
+    ["select * from p1 order by a", ["1.5|A|1", "1.5|l|10"]],
+    ["insert into p values (0, 'a')", '23514 no partition of relation "p" found for row'],
+    ["insert into p values (null, 'a')", '23514 no partition of relation "p" found for row'],
+    ["insert into p values (15, 'z')", '23514 no partition of relation "p2" found for row'],
+    ["insert into p values (15, 'x', -1)", '23514 new row for relation "p2x" violates check constraint "p2x_c_check"'],
+    ["insert into p2 values (1, 'x')", '23514 new row for relation "p2" violates partition constraint'],
+    ["insert into p2x values (15, 'b')", '23514 new row for relation "p2x" violates partition constraint'],
+    ["insert into p1 values (1, 'n', 9)"],
+    ["insert into p1 values (1, 'n', 10)", '23514 new row for relation "p1" violates partition constraint'],
+    ["select count(*), sum(c) from p", ["5|11.0"]],
+  ]);
+});
+
+t.test("ON CONFLICT finds the row in its partition and cannot move it", async (t) => {
+  await checkStatements(t, [
+    ["create table k (a int, b int, c text, primary key (a, b)) partition by list (a)"],
+    ["create table k1 partition of k for values in (1)"],
+    ["create table k2 (b int not null, c text, a int not null, primary key (a, b))"],
+    ["alter table k attach partition k2 for values in (2)"],
+    ["insert into k values (1, 1, 'x'), (2, 1, 'y')"],
+    ["insert into k values (2, 1, 'z')", '23505 duplicate key value violates unique constraint "k2_pkey"'],
+    [
+      "insert into k values (1, 1, 'p'), (2, 1, 'q') on conflict (a, b) do update set c = k.c || excluded.c returning *",
+      ["1|1|xp", "2|1|yq"],
+    ],
+    ["insert into k values (2, 1, 'p') on conflict do nothing returning *", []],
+    [
+      "insert into k values (2, 1) on conflict (a, b) do update set a = 1, b = 2",
+      "0A000 invalid ON UPDATE specification",
+    ],
+  ]);
+});
+
+t.test("a table is attached when it fits, its rows too, and detached again", async (t) => {
+  await checkStatements(t, [
+    ["create table l (a int, b text, c int not null, constraint cc check (b <> '')) partition by list (a)"],
+    ["create table l1 partition of l for values in (1)"],
+    ["create table n (c int, a int, b text)"],
+    ["alter table l attach partition n for values in (5)", '42804 column "c" in child table must be marked NOT NULL'],
+    ["alter table n alter c set not null"],
+    ["alter table l attach partition n for values in (5)", '42804 child table is missing constraint "cc"'],
+    ["alter table n add constraint cc check (b <> '')"],
+    ["alter table l attach partition n for values in (1)", '42P17 partition "n" would overlap partition "l1"'],
+    ["insert into n values (1, 8, 'q')"],
+    [
+      "alter table l attach partition n for values in (5)",
+      '23514 partition constraint of relation "n" is violated by some row',
+    ],
+    ["alter table l attach partition n default"],
+    ["select * from l", ["8|q|1"]],
+    [
+      "create table l8 partition of l for values in (7, 8)",
+      '23514 updated partition constraint for default partition "n" would be violated by some row',
+    ],
+    ["alter table l attach partition n for values in (9)", '42809 "n" is already a partition'],
+    ["alter table l1 attach partition n for values in (9)", '42P17 table "l1" is not partitioned'],
+    ["alter table l detach partition n"],
+    ["alter table l detach partition n", '42P01 relation "n" is not a partition of relation "l"'],
+    ["insert into n values (1, 100, 'free')"],
+    ["select count(*) from l", ["0"]],
+    ["drop table l"],
+    ["select count(*) from n", ["2"]],
+    ["select * from l1", '42P01 relation "l1" does not exist'],
+  ]);
+});
+
+t.test("indexes and keys of the table are on all partitions", async (t) => {
+  await checkStatements(t, [
+    ["create table i (a int, b int) partition by list (a)"],
+    ["create table i1 partition of i for values in (1)"],
+    ["create table i2 (b int, a int)"],
+    ["insert into i2 values (1, 2), (1, 2)"],
+    ["create unique index i_key on i (a, b)"],
+    ["alter table i attach partition i2 for values in (2)", '23505 could not create unique index "i2_a_b_idx"'],
+    ["delete from i2"],
+    ["create index mine on i2 (b)"],
+    ["create index on i (b)"],
+    ["alter table i attach partition i2 for values in (2)"],
+    ["insert into i values (2, 1)"],
+    ["insert into i values (2, 1)", '23505 duplicate key value violates unique constraint "i2_a_b_idx"'],
+    ["select indexname from pg_indexes where tablename = 'i2' order by 1", ["i2_a_b_idx", "mine"]],
+    ["select indexname from pg_indexes where tablename = 'i1' order by 1", ["i1_a_b_idx", "i1_b_idx"]],
+  ]);
+});
+
+t.test("foreign keys of and to partitioned tables hold for all partitions", async (t) => {
+  await checkStatements(t, [
+    ["create table target (a int primary key) partition by range (a)"],
+    ["create table target1 partition of target for values from (0) to (10)"],
+    ["create table target2 partition of target for values from (10) to (20)"],
+    ["create table f (a int references target on delete cascade, b int) partition by list (b)"],
+    ["create table f1 partition of f for values in (1)"],
+    ["create table f2 (b int, a int)"],
+    ["insert into f2 values (2, 15)"],
+    [
+      "alter table f attach partition f2 for values in (2)",
+      '23503 insert or update on table "f2" violates foreign key constraint "f_a_fkey"',
+    ],
+    ["insert into target values (5), (15), (16)"],
+    ["alter table f attach partition f2 for values in (2)"],
+    ["insert into f values (5, 1), (16, 2)"],
+    ["insert into f values (6, 1)", '23503 insert or update on table "f1" violates foreign key constraint "f_a_fkey"'],
+    ["insert into f2 values (2, 6)", '23503 insert or update on table "f2" violates foreign key constraint "f_a_fkey"'],
+    ["select a from f order by a", ["5", "15", "16"]],
+    ["alter table f drop constraint f_a_fkey"],
+    ["insert into f values (6, 1)"],
+  ]);
+});
