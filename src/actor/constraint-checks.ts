@@ -92,7 +92,8 @@ export class ConstraintChecks {
       this.defer(event);
       return;
     }
-    const ends = { parent, child, key };
+    const target = key.tableId === parent.id ? parent : this.statements.table(key.tableId, context)!;
+    const ends = { parent, target, child, key };
     switch (action) {
       case "no action":
       case "restrict":
@@ -147,13 +148,14 @@ export class ConstraintChecks {
     action: "no action" | "restrict",
     context: ExecContext,
   ): void | Promise<void> {
-    const { parent, child, key } = ends;
+    const { parent, target, child, key } = ends;
     const columns = event.reference.columns;
-    const own = columns.map((id, i) => `${column(parent, id)} = ${param(parent, id, i)}`);
+    // A row that moved to another partition may have them.
+    const own = key.references.map((id, i) => `${column(target, id)} = ${param(target, id, i)}`);
     const replaced =
       action === "restrict"
         ? ""
-        : ` AND NOT EXISTS (SELECT 1 FROM ${ownRows(parent)} p WHERE ${own.map((text) => `p.${text}`).join(" AND ")})`;
+        : ` AND NOT EXISTS (SELECT 1 FROM ${ownRows(target)} p WHERE ${own.map((text) => `p.${text}`).join(" AND ")})`;
     const sql = `SELECT 1 FROM ${ownRows(child)} f WHERE ${matching(ends, "f.")}${replaced} LIMIT 1`;
     return after(this.statements.run(sql, event.before, context).rows, ({ rows }) => {
       if (rows.length === 0) return;
@@ -190,7 +192,7 @@ export class ConstraintChecks {
 }
 
 /** When a constraint is checked, unless SET CONSTRAINTS says otherwise. */
-export type Deferrability = Pick<ForeignKeyDef, "id" | "deferrable" | "initiallyDeferred">;
+export type Deferrability = Pick<ForeignKeyDef, "id" | "parentId" | "deferrable" | "initiallyDeferred">;
 
 export function deferrabilityOf({ id, deferrable }: IndexDef): Deferrability {
   return { id, deferrable: deferrable !== undefined, initiallyDeferred: deferrable?.initiallyDeferred ?? false };
@@ -204,7 +206,10 @@ export function checkUnique(event: UniqueEvent, table: TableDef, index: IndexDef
 }
 
 interface Ends {
+  /** The table of the row. */
   readonly parent: TableDef;
+  /** The table that the foreign key names: this one, or one of which it is a partition. */
+  readonly target: TableDef;
   readonly child: TableDef;
   readonly key: ForeignKeyDef;
 }
@@ -249,19 +254,19 @@ const column = (table: TableDef, id: number) => quotedIdentifier(nameOf(table, i
 const param = (table: TableDef, id: number, i: number) => `$${i + 1}::${displayName(typeOf(table, id))}`;
 
 /** Rows of the child that refer to the parent's values in $1, $2, … */
-function matching({ parent, child, key }: Ends, alias: string): string {
+function matching({ target, child, key }: Ends, alias: string): string {
   const conditions = key.columns.map(
-    (id, i) => `${alias}${column(child, id)} = ${param(parent, key.references[i]!, i)}`,
+    (id, i) => `${alias}${column(child, id)} = ${param(target, key.references[i]!, i)}`,
   );
   return conditions.join(" AND ");
 }
 
 function cascade(event: ReferencedEvent, ends: Ends): string {
-  const { parent, child, key } = ends;
+  const { target, child, key } = ends;
   if (event.after === null) return `DELETE FROM ${ownRows(child)} WHERE ${matching(ends, "")}`;
   const { length } = key.columns;
   const sets = key.columns.map((id, i) => {
-    return `${column(child, id)} = $${length + i + 1}::${displayName(typeOf(parent, key.references[i]!))}`;
+    return `${column(child, id)} = $${length + i + 1}::${displayName(typeOf(target, key.references[i]!))}`;
   });
   return `UPDATE ${ownRows(child)} SET ${sets.join(", ")} WHERE ${matching(ends, "")}`;
 }

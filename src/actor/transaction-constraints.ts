@@ -70,7 +70,7 @@ export class TransactionConstraints {
 
   private isDeferred(key: Deferrability | null): boolean {
     if (key === null || !key.deferrable) return false;
-    return this.byKey.get(key.id) ?? this.all ?? key.initiallyDeferred;
+    return this.byKey.get(key.parentId ?? key.id) ?? this.all ?? key.initiallyDeferred;
   }
 }
 

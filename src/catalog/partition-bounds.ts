@@ -9,7 +9,7 @@
  */
 import { fromText } from "../protocol/text-format.js";
 import type { SqlType, Value } from "../protocol/values.js";
-import { encodeKey, type KeyColumn } from "../storage/key-codec.js";
+import { encodeKey, isKeyType, type KeyColumn } from "../storage/key-codec.js";
 import { partitionHash } from "./partition-hash.js";
 import type { PartitionBoundDef, PartitionKeyDef, PartitionRangeDatum, TableDef } from "./table.js";
 
@@ -26,6 +26,11 @@ export interface RangePartition {
   readonly id: number;
   readonly from: Buffer;
   readonly to: Buffer;
+}
+
+/** Whether values of the type have an order, so that they can be parts of a key. */
+export function isPartitionKeyType(type: SqlType): boolean {
+  return isKeyType(type);
 }
 
 /** Types of the key's parts. */

@@ -138,6 +138,40 @@ t.test("ON CONFLICT finds the row in its partition and cannot move it", async (t
   ]);
 });
 
+t.test("UPDATE and MERGE move rows between partitions", async (t) => {
+  await checkStatements(t, [
+    ["create table k (a int, b int, c text default 'c', primary key (a, b)) partition by list (a)"],
+    ["create table k1 partition of k for values in (1)"],
+    ["create table k2 (b int not null, c text, a int not null, check (b < 100), primary key (a, b))"],
+    ["alter table k attach partition k2 for values in (2)"],
+    ["create table f (a int, b int, foreign key (a, b) references k on update cascade on delete cascade)"],
+    ["insert into k values (1, 1), (1, 2), (2, 3)"],
+    ["insert into f values (1, 1), (2, 3)"],
+    ["update k set a = 2 where b = 1 returning *, tableoid::regclass::text", ["2|1|c|k2"]],
+    ["select * from f order by 1, 2", ["2|1", "2|3"]],
+    ["select tableoid::regclass::text, * from k order by b", ["k2|2|1|c", "k1|1|2|c", "k2|2|3|c"]],
+    ["update k set a = 3 - a returning b, tableoid::regclass::text", ["2|k2", "1|k1", "3|k1"]],
+    ["select * from f order by 1, 2", ["1|1", "1|3"]],
+    ["update k set a = 3 where b = 1", '23514 no partition of relation "k" found for row'],
+    ["update k1 set a = 2 where b = 1", '23514 new row for relation "k1" violates partition constraint'],
+    [
+      "update k set a = 2, b = 100 where b = 1",
+      '23514 new row for relation "k2" violates check constraint "k2_b_check"',
+    ],
+    ["update k set a = 2, b = 2 where b = 1", '23505 duplicate key value violates unique constraint "k2_pkey"'],
+    [
+      "merge into k using (values (1, 1, 2), (1, 5, 2), (2, 2, 0), (1, 9, 1)) s (a, b, x) on k.a = s.a and k.b = s.b " +
+        "when matched and x = 0 then delete when matched then update set a = x, c = 'moved' " +
+        "when not matched then insert (a, b) values (x, s.b)",
+    ],
+    ["select tableoid::regclass::text, * from k order by b", ["k2|2|1|moved", "k1|1|3|c", "k2|2|5|c", "k1|1|9|c"]],
+    ["delete from k where a = 2"],
+    ["select * from k1 order by b", ["1|3|c", "1|9|c"]],
+    ["truncate k cascade"],
+    ["select count(*) from k", ["0"]],
+  ]);
+});
+
 t.test("a table is attached when it fits, its rows too, and detached again", async (t) => {
   await checkStatements(t, [
     ["create table l (a int, b text, c int not null, constraint cc check (b <> '')) partition by list (a)"],

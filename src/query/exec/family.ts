@@ -10,7 +10,7 @@ import type { ExecContext } from "./context.js";
 import { compileChecks, failedCheck, type RowCheck } from "./row-checks.js";
 import { slotsOf } from "./slots.js";
 import { writingContext } from "./statement-snapshot.js";
-import { assignedColumns, type Row, TableWriter } from "./table-writer.js";
+import { assignedColumns, emptyRow, type Row, TableWriter } from "./table-writer.js";
 
 export interface HeirProgram {
   readonly table: TableDef;
@@ -51,7 +51,11 @@ export class Family {
 
   /** The table that has the row with this key. */
   of(key: Uint8Array): FamilyMember {
-    const id = tableIdOf(key);
+    return this.member(tableIdOf(key));
+  }
+
+  /** The table with that id. */
+  member(id: number): FamilyMember {
     let member = this.members.get(id);
     if (member === undefined) {
       member = new FamilyMember(this.program.get(id)!, this.context);
@@ -59,6 +63,16 @@ export class Family {
     }
     return member;
   }
+}
+
+/** A row of one table of the family as another has it, whose columns have the same names. */
+export function asRowOf(member: FamilyMember, from: FamilyMember, row: Row): Row {
+  const result = emptyRow(member.program.table);
+  const { columnIds } = from.program;
+  member.program.columnIds.forEach((id, place) => {
+    result[id] = row[columnIds[place]!]!;
+  });
+  return result;
 }
 
 export class FamilyMember {

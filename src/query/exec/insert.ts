@@ -16,7 +16,7 @@ import { partitionIndex } from "./partition-index.js";
 import { belongs, compileRoutes, type RoutedTable, type RouteProgram, routeRow } from "./partition-router.js";
 import { type ChangedRows, compileReturning, ModifyOperator } from "./returning.js";
 import { RowBuffer } from "./row-buffer.js";
-import { compileChecks, failedCheck } from "./row-checks.js";
+import { compileChecks, failedCheck, type RowCheck } from "./row-checks.js";
 import { compileCondition, slotsOf } from "./slots.js";
 import { writingContext } from "./statement-snapshot.js";
 import { assignedColumns, emptyRow, type Row, TableWriter } from "./table-writer.js";
@@ -26,6 +26,8 @@ interface InsertProgram {
   /** The statement's own table; its columns are in the order of the input's. */
   readonly own: RoutedTable;
   readonly routes: RouteProgram;
+  /** WITH CHECK OPTION, over rows that go to partitions; other checks the partitions have themselves. */
+  readonly viewChecks: readonly RowCheck[];
   readonly conflict: ConflictProgram | null;
 }
 
@@ -42,9 +44,11 @@ interface ConflictProgram {
 export function compileInsert(plan: InsertPlan, input: Open): Open {
   const { table, partitions, membership, tableOid } = plan;
   const slotOf = slotsOf(plan.rowColumns);
+  const checks = compileChecks(plan.checks, slotOf);
   const program: InsertProgram = {
     plan,
-    own: { table, columnIds: table.columns.map(({ id }) => id), checks: compileChecks(plan.checks, slotOf) },
+    own: { table, columnIds: table.columns.map(({ id }) => id), checks },
+    viewChecks: partitions === undefined ? [] : checks.filter(({ ofView }) => ofView),
     routes: compileRoutes(partitions, membership, slotOf),
     conflict: plan.onConflict && compileConflict(plan.onConflict, table),
   };
@@ -196,7 +200,8 @@ class Inserter {
   private check({ writer, routed }: Target, row: Row, batch: Batch, number: number): void {
     const { program, context } = this;
     writer.checkNotNull(row);
-    const failed = failedCheck(routed.checks, batch, number, context);
+    const failed =
+      failedCheck(routed.checks, batch, number, context) ?? failedCheck(program.viewChecks, batch, number, context);
     if (failed !== null) throw writer.checkViolation(row, failed);
     const isOwn = program.routes.root === null;
     if (isOwn && !belongs(program.routes, batch, number, context)) throw writer.partitionViolation(row);

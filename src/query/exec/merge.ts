@@ -10,6 +10,7 @@ import type { MergeAction, MergePlan } from "../plan/plan.js";
 import type { ExecContext } from "./context.js";
 import { assignedIn, compileFamily, Family, type FamilyMember, type FamilyProgram } from "./family.js";
 import { drain, inTurns, type Open, type Operator } from "./operator.js";
+import { belongs, compileRoutes, type RouteProgram, routeRow } from "./partition-router.js";
 import { type ChangedRows, compileReturning, ModifyOperator } from "./returning.js";
 import { emptyColumns, RowBuffer } from "./row-buffer.js";
 import { compileChecks, failedCheck, type RowCheck } from "./row-checks.js";
@@ -37,6 +38,7 @@ interface MergeProgram {
   readonly checks: readonly RowCheck[];
   /** Null: all rows that are there are the table's own. */
   readonly family: FamilyProgram | null;
+  readonly routes: RouteProgram;
 }
 
 export function compileMerge(plan: MergePlan, input: Open): Open {
@@ -60,6 +62,7 @@ export function compileMerge(plan: MergePlan, input: Open): Open {
     })),
     checks: compileChecks(plan.checks, slotsOf(plan.rowColumns)),
     family: plan.heirs === undefined ? null : compileFamily(plan.heirs),
+    routes: compileRoutes(plan.partitions, plan.membership, slotsOf(plan.rowColumns)),
   };
   const shown = slotsOf([...(plan.returning?.rowColumns ?? []), ...plan.input.columns]);
   const returning = compileReturning(plan.returning, shown);
@@ -75,6 +78,8 @@ export function compileMerge(plan: MergePlan, input: Open): Open {
     );
   };
 }
+
+const NO_COLUMNS: ReadonlySet<number> = new Set();
 
 /** What becomes of one joined row. */
 interface Change {
@@ -92,6 +97,8 @@ interface FamilyChange {
   readonly before: Row;
   readonly after: Row;
   readonly assigned: ReadonlySet<number>;
+  /** The partition that the row moves to, and the row there; null: it stays. */
+  readonly moved: { readonly member: FamilyMember; readonly row: Row } | null;
 }
 
 class Merger {
@@ -161,13 +168,13 @@ class Merger {
       if (isChangedMeanwhile(context, key)) return;
     }
     const inFamily = key === null || this.family === null ? null : this.computeIn(this.family, action, key, number);
-    if (inFamily === null) this.compute(action, number);
-    this.changes.push({ number, action, key, inFamily, move: null });
+    const inserted = inFamily === null ? this.compute(action, number) : null;
+    this.changes.push({ number, action, key, inFamily: inFamily ?? inserted, move: null });
     this.changed.push(number);
   };
 
-  /** Fills in the new row and checks it; of DELETE the old row. */
-  private compute(action: Action, number: number): void {
+  /** Fills in the new row and checks it; of DELETE the old row. Answers what a partition gets instead of the table. */
+  private compute(action: Action, number: number): FamilyChange | null {
     const { program, rows, shown, newRow, writer, context } = this;
     const { columnIds, oldSlots } = program;
     for (let c = 0; c < columnIds.length; c++) {
@@ -175,12 +182,35 @@ class Merger {
       newRow[columnIds[c]!] =
         evaluate === null ? rows.columns[oldSlots[c]!]![number]! : evaluate(rows, number, context);
     }
-    if (action.kind !== "delete") writer.generate(newRow);
+    const isBranch = program.routes.root !== null;
+    if (action.kind !== "delete" && !isBranch) writer.generate(newRow);
     for (let c = 0; c < columnIds.length; c++) shown[c]![number] = newRow[columnIds[c]!]!;
-    if (action.kind === "delete") return;
+    if (action.kind === "delete") return null;
+    if (isBranch) return this.insertedInto(this.partitionOf(number), number);
+    const batch = { columns: shown, length: number + 1 };
+    if (!belongs(program.routes, batch, number, context)) throw writer.partitionViolation(newRow);
     writer.checkNotNull(newRow);
-    const failed = failedCheck(program.checks, { columns: shown, length: number + 1 }, number, context);
+    const failed = failedCheck(program.checks, batch, number, context);
     if (failed !== null) throw writer.checkViolation(newRow, failed);
+    return null;
+  }
+
+  /** The partition of the row that is shown. Throws 23514. */
+  private partitionOf(number: number): FamilyMember {
+    const { program, shown, context } = this;
+    const batch = { columns: shown, length: number + 1 };
+    if (!belongs(program.routes, batch, number, context)) throw this.writer.partitionViolation(this.rowOf(number));
+    return this.family!.member(routeRow(program.routes.root!, batch, number, context).table.id);
+  }
+
+  private insertedInto(member: FamilyMember, number: number): FamilyChange {
+    const { shown } = this;
+    const row = emptyRow(member.program.table);
+    const { columnIds } = member.program;
+    for (let c = 0; c < shown.length; c++) row[columnIds[c]!] = shown[c]![number]!;
+    member.finish(row);
+    for (let c = 0; c < shown.length; c++) shown[c]![number] = row[columnIds[c]!]!;
+    return { member, before: row, after: row, assigned: NO_COLUMNS, moved: null };
   }
 
   /** As `compute`, for a row that is there and may be another table's. */
@@ -196,9 +226,19 @@ class Merger {
       places.push(c);
       after[columnIds[c]!] = evaluate(rows, number, context);
     }
-    if (action.kind !== "delete") member.finish(after);
     for (let c = 0; c < shown.length; c++) shown[c]![number] = after[columnIds[c]!]!;
-    return { member, before, after, assigned: assignedIn(member.program, places) };
+    const assigned = assignedIn(member.program, places);
+    if (action.kind === "delete") return { member, before, after, assigned, moved: null };
+    if (this.program.routes.root !== null) {
+      const next = this.partitionOf(number);
+      if (next !== member) {
+        const { after: row } = this.insertedInto(next, number);
+        return { member, before, after, assigned, moved: { member: next, row } };
+      }
+    }
+    member.finish(after);
+    for (let c = 0; c < shown.length; c++) shown[c]![number] = after[columnIds[c]!]!;
+    return { member, before, after, assigned, moved: null };
   }
 
   private readonly takeOut = (i: number): void => {
@@ -206,8 +246,9 @@ class Merger {
     const { action, key, number, inFamily } = change;
     if (key === null) return;
     if (inFamily !== null) {
-      const { member, before, after, assigned } = inFamily;
+      const { member, before, after, assigned, moved } = inFamily;
       if (action.kind === "delete") member.writer.remove(key, before);
+      else if (moved !== null) member.writer.remove(key, before, after);
       else change.move = member.writer.takeOut(key, before, after, assigned);
       return;
     }
@@ -221,7 +262,10 @@ class Merger {
   private readonly putIn = (i: number): void => {
     const { action, move, number, inFamily } = this.changes[i]!;
     if (inFamily !== null) {
-      if (move !== null) inFamily.member.writer.putBack(move, inFamily.after, inFamily.assigned);
+      const { member, after, assigned, moved } = inFamily;
+      if (move !== null) member.writer.putBack(move, after, assigned);
+      else if (moved !== null) moved.member.writer.insert(moved.row);
+      else if (action.kind === "insert") member.writer.insert(after);
     } else if (action.kind === "insert") this.writer.insert(this.rowOf(number));
     else if (move !== null) this.writer.putBack(move, this.rowOf(number), action.assigned);
   };

@@ -140,7 +140,8 @@ export class TableWriter {
     return row;
   }
 
-  remove(key: Uint8Array, row: Row): void {
+  /** `after`: the row as it goes on in another partition, by this table's columns; null: it is gone. */
+  remove(key: Uint8Array, row: Row, after: Row | null = null): void {
     const { layout, context } = this;
     this.requireMutable();
     const suffix = key.subarray(this.rowPrefix.length);
@@ -149,7 +150,7 @@ export class TableWriter {
       if (entry !== null) context.tx.delete(entry);
     }
     context.tx.delete(key);
-    if (layout.table.referencedBy !== undefined) this.referenced(row, null);
+    if (layout.table.referencedBy !== undefined) this.referenced(row, after);
   }
 
   /**

@@ -5,15 +5,17 @@
 import type { Value } from "../../protocol/values.js";
 import { compileExpr } from "../expr/compile.js";
 import type { Evaluate } from "../expr/expr.js";
+import { oidOfId } from "../expr/types.js";
 import type { HeirTable, UpdatePlan } from "../plan/plan.js";
 import type { ExecContext } from "./context.js";
-import { assignedIn, compileFamily, Family, type FamilyMember, type FamilyProgram } from "./family.js";
+import { asRowOf, assignedIn, compileFamily, Family, type FamilyMember, type FamilyProgram } from "./family.js";
 import { drain, inTurns, type Open, type Operator } from "./operator.js";
+import { belongs, compileRoutes, type RouteProgram, routeRow } from "./partition-router.js";
 import { type ChangedRows, compileReturning, ModifyOperator } from "./returning.js";
 import { emptyColumns, RowBuffer } from "./row-buffer.js";
 import { slotsOf } from "./slots.js";
 import { isChangedMeanwhile } from "./statement-snapshot.js";
-import type { Move, Row } from "./table-writer.js";
+import { emptyRow, type Move, type Row, TableWriter } from "./table-writer.js";
 import { sumOfBytes } from "./value-bytes.js";
 
 interface Assignment {
@@ -27,6 +29,9 @@ interface FamilyUpdateProgram {
   readonly rowKeySlot: number;
   readonly assignments: readonly Assignment[];
   readonly family: FamilyProgram;
+  readonly routes: RouteProgram;
+  /** Where the input has the OID of the row's table; −1: nowhere. */
+  readonly tableOidSlot: number;
   /** Per table, ids of the columns that may change. */
   readonly assigned: ReadonlyMap<number, ReadonlySet<number>>;
 }
@@ -44,6 +49,8 @@ export function compileFamilyUpdate(plan: UpdatePlan, heirs: readonly HeirTable[
     rowKeySlot: slotOf(plan.rowKey),
     assignments,
     family,
+    routes: compileRoutes(plan.partitions, plan.membership, slotsOf(plan.rowColumns)),
+    tableOidSlot: plan.tableOid === undefined ? -1 : slotOf(plan.tableOid),
     assigned: new Map(Array.from(family, ([id, heir]) => [id, assignedIn(heir, places)])),
   };
   const shown = slotsOf([...(plan.returning?.rowColumns ?? []), ...plan.input.columns]);
@@ -66,7 +73,10 @@ interface Change {
   readonly member: FamilyMember;
   readonly key: Uint8Array;
   readonly before: Row;
+  /** By the columns of the table where it was. */
   readonly after: Row;
+  /** The partition that the row moves to, and the row there; null: it stays. */
+  readonly moved: { readonly member: FamilyMember; readonly row: Row } | null;
   move: Move | null;
 }
 
@@ -125,22 +135,49 @@ class FamilyUpdater {
     const before = member.writer.read(key);
     const after = before.slice();
     for (const { place, evaluate } of program.assignments) after[columnIds[place]!] = evaluate(rows, number, context);
-    member.finish(after);
     for (let c = 0; c < newColumns.length; c++) newColumns[c]![number] = after[columnIds[c]!]!;
+    const moved = this.destination(member, after, number);
+    if (moved === null) member.finish(after);
+    const [stored, ids] = moved === null ? [after, columnIds] : [moved.row, moved.member.program.columnIds];
+    for (let c = 0; c < newColumns.length; c++) newColumns[c]![number] = stored[ids[c]!]!;
     this.reserve(before, after);
-    this.changes.push({ member, key, before, after, move: null });
+    this.changes.push({ member, key, before, after, moved, move: null });
     this.changed.push(number);
   };
 
+  /** The partition that a row belongs to now, when it is another one. Throws 23514. */
+  private destination(member: FamilyMember, after: Row, number: number): Change["moved"] {
+    const { program, newColumns, rows, context } = this;
+    const { routes, tableOidSlot, plan } = program;
+    if (routes.root === null) return null;
+    const batch = { columns: newColumns, length: number + 1 };
+    if (!belongs(routes, batch, number, context)) {
+      const row = emptyRow(plan.table);
+      plan.table.columns.forEach(({ id }, c) => {
+        row[id] = newColumns[c]![number]!;
+      });
+      throw new TableWriter(plan.table, context).partitionViolation(row);
+    }
+    const { table } = routeRow(routes.root, batch, number, context);
+    if (table.id === member.program.table.id) return null;
+    const next = this.family.member(table.id);
+    const row = asRowOf(next, member, after);
+    next.finish(row);
+    if (tableOidSlot >= 0) (rows.columns[tableOidSlot] as Value[])[number] = oidOfId(table.id);
+    return { member: next, row };
+  }
+
   private readonly takeOut = (i: number): void => {
     const change = this.changes[i]!;
-    const { member, key, before, after } = change;
-    change.move = member.writer.takeOut(key, before, after, this.assignedOf(member));
+    const { member, key, before, after, moved } = change;
+    if (moved !== null) member.writer.remove(key, before, after);
+    else change.move = member.writer.takeOut(key, before, after, this.assignedOf(member));
   };
 
   private readonly putBack = (i: number): void => {
-    const { member, after, move } = this.changes[i]!;
-    member.writer.putBack(move!, after, this.assignedOf(member));
+    const { member, after, moved, move } = this.changes[i]!;
+    if (moved !== null) moved.member.writer.insert(moved.row);
+    else member.writer.putBack(move!, after, this.assignedOf(member));
   };
 
   private assignedOf({ program }: FamilyMember): ReadonlySet<number> {

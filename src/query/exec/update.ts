@@ -9,6 +9,7 @@ import type { Evaluate } from "../expr/expr.js";
 import type { UpdatePlan } from "../plan/plan.js";
 import type { ExecContext } from "./context.js";
 import { drain, inTurns, type Open, type Operator } from "./operator.js";
+import { belongs, compileRoutes, type RouteProgram } from "./partition-router.js";
 import { type ChangedRows, compileReturning, ModifyOperator } from "./returning.js";
 import { emptyColumns, RowBuffer } from "./row-buffer.js";
 import { compileChecks, failedCheck, type RowCheck } from "./row-checks.js";
@@ -29,6 +30,7 @@ interface UpdateProgram {
   readonly generated: readonly number[];
   readonly assigned: ReadonlySet<number>;
   readonly checks: readonly RowCheck[];
+  readonly routes: RouteProgram;
 }
 
 export function compileUpdate(plan: UpdatePlan, input: Open): Open {
@@ -47,6 +49,7 @@ export function compileUpdate(plan: UpdatePlan, input: Open): Open {
     generated: plan.table.columns.flatMap((column, i) => (column.generatedSql ? [i] : [])),
     assigned: assignedColumns(plan.table, plan.assignments),
     checks: compileChecks(plan.checks, slotsOf(plan.rowColumns)),
+    routes: compileRoutes(plan.partitions, plan.membership, slotsOf(plan.rowColumns)),
   };
   // RETURNING sees the new row first, then whatever else the input has (FROM).
   const returning = compileReturning(
@@ -129,8 +132,10 @@ class Updater {
       writer.generate(newRow);
       for (const c of program.generated) newColumns[c]![number] = newRow[columnIds[c]!]!;
     }
+    const batch = { columns: newColumns, length: number + 1 };
+    if (!belongs(program.routes, batch, number, context)) throw writer.partitionViolation(newRow);
     writer.checkNotNull(newRow);
-    const failed = failedCheck(program.checks, { columns: newColumns, length: number + 1 }, number, context);
+    const failed = failedCheck(program.checks, batch, number, context);
     if (failed !== null) throw writer.checkViolation(newRow, failed);
     this.changed.push(number);
   };

@@ -5,7 +5,14 @@
 import type { PartitionBounds } from "../../catalog/partition-bounds.js";
 import type { TableDef } from "../../catalog/table.js";
 import type { Expr } from "../expr/expr.js";
-import type { BoundCheck } from "./plan.js";
+
+/** The parts that plans of INSERT, UPDATE and MERGE have of this. */
+export interface Partitioning {
+  /** Of a partitioned table: where its rows go. Absent: into the table itself, or not where they may move. */
+  readonly partitions?: PartitionBranch;
+  /** Of a partition: what its rows must satisfy. Absent: it is none, or they go on to satisfy it. */
+  readonly membership?: readonly PartitionMembership[];
+}
 
 /** A partitioned table's key, and how to find the partition of a row. */
 export interface PartitionLevel {
@@ -27,7 +34,8 @@ export interface PartitionLeaf {
   readonly table: TableDef;
   /** Ids of its columns, in the order of the columns of the statement's table. */
   readonly columnIds: readonly number[];
-  readonly checks: readonly BoundCheck[];
+  /** CHECK constraints, as BoundCheck. */
+  readonly checks: readonly { readonly name: string; readonly predicate: Expr }[];
 }
 
 /** What a row of a partition must satisfy: that the table above would put it there. The topmost table comes first. */

@@ -11,7 +11,7 @@ import type { AggregateFunction, ColumnId, Expr, WindowFunction } from "../expr/
 import type { InRange } from "../expr/in-range.js";
 import type { TableFunction } from "../expr/table-function.js";
 import type { IndexExprs } from "./index-exprs.js";
-import type { PartitionBranch, PartitionMembership } from "./partition-tree.js";
+import type { Partitioning } from "./partition-tree.js";
 
 export interface OutputColumn {
   readonly id: ColumnId;
@@ -259,13 +259,9 @@ export interface BoundCheck {
 }
 
 /** `input` gives one column per live table column, in table order, defaults already filled in. */
-export interface InsertPlan extends Node {
+export interface InsertPlan extends Node, Partitioning {
   readonly kind: "insert";
   readonly table: TableDef;
-  /** Of a partitioned table: where its rows go. Absent: into the table itself. */
-  readonly partitions?: PartitionBranch;
-  /** Of a partition: what its rows must satisfy. Absent: it is none. */
-  readonly membership?: readonly PartitionMembership[];
   /** With partitions: the id of a column that RETURNING reads the OID of the row's table from. */
   readonly tableOid?: ColumnId;
   readonly input: Plan;
@@ -297,7 +293,7 @@ export interface HeirTable {
 }
 
 /** `input` gives the old row (all live columns, bound to `oldColumns`), other FROM columns, and the row key last. */
-export interface UpdatePlan extends Node {
+export interface UpdatePlan extends Node, Partitioning {
   readonly kind: "update";
   readonly table: TableDef;
   readonly input: Plan;
@@ -311,6 +307,8 @@ export interface UpdatePlan extends Node {
   readonly returning: Returning | null;
   /** The tables that `input` gives rows of, each with its own checks; absent: only `table`. */
   readonly heirs?: readonly HeirTable[];
+  /** With partitions: the column of the input that has the OID of the row's table. */
+  readonly tableOid?: ColumnId;
 }
 
 export interface DeletePlan extends Node {
@@ -334,10 +332,10 @@ export interface MergeAction {
 }
 
 /** `input` joins the old rows (`oldColumns`, `rowKey`) with the source; of a row without one side those are NULL. */
-export interface MergePlan extends Node {
+export interface MergePlan extends Node, Partitioning {
   readonly kind: "merge";
   readonly table: TableDef;
-  /** As in UpdatePlan. Rows are inserted into `table`. */
+  /** As in UpdatePlan. Rows are inserted into `table`, or into its partitions. */
   readonly heirs?: readonly HeirTable[];
   readonly input: Plan;
   readonly oldColumns: readonly OutputColumn[];

@@ -12,7 +12,7 @@ import { bindAssignments } from "./bind-assignments.js";
 import { contextOf, type ExprContext } from "./bind-context.js";
 import { bindBoolean, bindExpr } from "./bind-expr.js";
 import { partsOf, partType, withPart } from "./bind-part-assignment.js";
-import { bindMembership, bindPartitions } from "./bind-partition-tree.js";
+import { partitioningOf } from "./bind-partition-tree.js";
 import { bindWith } from "./bind-with.js";
 import { type Binding, columnExpr, mayBeNull } from "./binding.js";
 import { type ChangedRelation, changedRelation, notUpdatable } from "./changed-relation.js";
@@ -41,9 +41,8 @@ export function bindInsert(node: InsertStatement, binding: Binding, parent: Scop
   const { returning, columns } = bindReturning(node.returning, rowColumns, stored, binding);
   const checks = [...bindChecks(table, rowColumns, binding), ...row.checks];
   const partitioning = {
-    ...(isBranch && { partitions: bindPartitions(table, rowColumns, binding) }),
+    ...partitioningOf(table, rowColumns, binding),
     ...(oid !== null && returning !== null && { tableOid: oid.id }),
-    ...(table.partitionBound !== undefined && { membership: bindMembership(table, rowColumns, binding) }),
   };
   const plan = { kind: "insert", table, input, rowColumns, checks, returning, onConflict, columns } as const;
   return Object.freeze({ ...plan, ...partitioning });

@@ -15,6 +15,7 @@ import { bindBoolean, bindExpr } from "./bind-expr.js";
 import { bindFrom } from "./bind-from.js";
 import { heirsOf } from "./bind-heirs.js";
 import { takesValue } from "./bind-insert.js";
+import { partitioningOf } from "./bind-partition-tree.js";
 import { rowsOf } from "./bind-scan.js";
 import { bindWith } from "./bind-with.js";
 import { type Binding, columnExpr } from "./binding.js";
@@ -79,6 +80,7 @@ export function bindMerge(node: MergeStatement, binding: Binding, parent: Scope 
     actions,
     rowColumns,
     checks: [...bindChecks(table, rowColumns, binding), ...after.checks],
+    ...partitioningOf(table, rowColumns, binding),
     returning,
     columns,
   });

@@ -6,6 +6,7 @@ import type { Expr } from "../../query/expr/expr.js";
 import { foldExpr } from "../../query/expr/fold.js";
 import type {
   PartitionBranch,
+  Partitioning,
   PartitionLeaf,
   PartitionLevel,
   PartitionMembership,
@@ -15,6 +16,7 @@ import { parseExpression } from "../parse/parse.js";
 import { bindExpr } from "./bind-expr.js";
 import { storedContext } from "./bind-index-exprs.js";
 import { type Binding, columnExpr } from "./binding.js";
+import { columnsRead } from "./stored-expression.js";
 import { bindChecks } from "./stored-row.js";
 
 /** The statement's table, and its columns as `rowColumns` holds their values. */
@@ -23,13 +25,46 @@ interface Row {
   readonly columns: readonly OutputColumn[];
 }
 
+/**
+ * What a statement that writes rows of the table needs to know of partitions. `assigned`: columns that an update gives
+ * values to; others stay where they are.
+ */
+export function partitioningOf(
+  table: TableDef,
+  columns: readonly OutputColumn[],
+  binding: Binding,
+  assigned: readonly number[] | null = null,
+): Partitioning {
+  if (assigned !== null && !movesRows(table, assigned, binding)) return {};
+  return {
+    ...(table.partitionKey !== undefined && { partitions: bindPartitions(table, columns, binding) }),
+    ...(table.partitionBound !== undefined && { membership: bindMembership(table, columns, binding) }),
+  };
+}
+
+/** Whether a partition key above or below the table reads one of the columns. */
+function movesRows(table: TableDef, assigned: readonly number[], { env }: Binding): boolean {
+  const names = new Set(table.columns.filter(({ id }) => assigned.includes(id)).map(({ name }) => name));
+  const reads = ({ partitionKey, columns }: TableDef) =>
+    (partitionKey?.keys ?? []).some(({ columnId, expression }) =>
+      expression === undefined
+        ? names.has(columns.find(({ id }) => id === columnId)!.name)
+        : columnsRead(parseExpression(expression.sql)).some((name) => names.has(name)),
+    );
+  const get = (id: number) => env.catalog.tableById(id)!;
+  const below = (part: TableDef): boolean => reads(part) || (part.children ?? []).some((id) => below(get(id)));
+  const above = (part: TableDef): boolean =>
+    part.partitionBound !== undefined && (reads(get(part.parents![0]!)) || above(get(part.parents![0]!)));
+  return (table.partitionKey !== undefined && below(table)) || above(table);
+}
+
 /** Where rows of a partitioned table go. */
-export function bindPartitions(table: TableDef, columns: readonly OutputColumn[], binding: Binding): PartitionBranch {
+function bindPartitions(table: TableDef, columns: readonly OutputColumn[], binding: Binding): PartitionBranch {
   return branch(table, { table, columns }, binding);
 }
 
 /** What puts a row into this partition; empty for a table that is none. */
-export function bindMembership(
+function bindMembership(
   table: TableDef,
   columns: readonly OutputColumn[],
   binding: Binding,

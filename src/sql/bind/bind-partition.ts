@@ -1,6 +1,6 @@
 /** PARTITION BY, FOR VALUES and what CREATE TABLE … PARTITION OF takes from the partitioned table. */
 import type { NewPartition } from "../../catalog/ddl-command.js";
-import { partitionKeyTypes } from "../../catalog/partition-bounds.js";
+import { isPartitionKeyType, partitionKeyTypes } from "../../catalog/partition-bounds.js";
 import { boundConditions } from "../../catalog/partition-constraint.js";
 import { isTemporarySchema } from "../../catalog/schema.js";
 import {
@@ -15,7 +15,6 @@ import { toText } from "../../protocol/text-format.js";
 import type { SqlType } from "../../protocol/values.js";
 import { foldExpr } from "../../query/expr/fold.js";
 import { canCoerce, displayName } from "../../query/expr/types.js";
-import { isKeyType } from "../../storage/key-codec.js";
 import type { ConstraintNode, PartitionOfNode } from "../parse/ast.js";
 import type {
   PartitionBoundNode,
@@ -101,7 +100,7 @@ function generatedKey(name: string, position: number): Error {
 
 /** Throws 42704 for a type without an order (or hash), and for an operator class that is not one of PostgreSQL's own. */
 function checkKeyType(type: SqlType, { operatorClass, collation, position }: PartitionElement, method: string): void {
-  if (!isKeyType(type)) {
+  if (!isPartitionKeyType(type)) {
     throw sqlError("42704", `data type ${typeName(type)} has no default operator class for access method "${method}"`, {
       position,
       hint: `You must specify a ${method} operator class or define a default ${method} operator class for the data type.`,

@@ -8,6 +8,7 @@ import { bindAssignments } from "./bind-assignments.js";
 import { contextOf } from "./bind-context.js";
 import { bindFrom } from "./bind-from.js";
 import { heirsOf } from "./bind-heirs.js";
+import { partitioningOf } from "./bind-partition-tree.js";
 import { rowsOf } from "./bind-scan.js";
 import { bindWhere } from "./bind-select.js";
 import { bindWith } from "./bind-with.js";
@@ -44,6 +45,13 @@ export function bindUpdate(node: UpdateStatement, binding: Binding, parent: Scop
     checks: [...bindChecks(table, rowColumns, binding), ...after.checks],
     returning,
     ...(heirs !== undefined && { heirs }),
+    ...partitioningOf(
+      table,
+      rowColumns,
+      binding,
+      assignments.map(({ columnId }) => columnId),
+    ),
+    ...(table.partitionKey !== undefined && tableOid?.kind === "column" && { tableOid: tableOid.id }),
     columns,
   });
 }
