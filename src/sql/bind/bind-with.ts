@@ -10,6 +10,7 @@ import type { CommonTableNode, QueryNode, WithNode } from "../parse/ast-query.js
 import { bindRecursive } from "./bind-recursive.js";
 import { type Binding, PLAIN_QUERY, type Source } from "./binding.js";
 import { type CommonTable, Scope } from "./scope.js";
+import { expandSearchCycle } from "./search-cycle.js";
 import { inDependencyOrder, mentions } from "./with-references.js";
 
 export interface CommonTables {
@@ -30,7 +31,8 @@ export function bindWith(node: WithNode | null, scope: Scope, binding: Binding):
     names.add(name);
   }
   const local: CommonTable[] = [];
-  for (const table of node.recursive ? inDependencyOrder(node.tables) : node.tables) {
+  for (const given of node.recursive ? inDependencyOrder(node.tables) : node.tables) {
+    const table = given.search || given.cycle ? searched(given, node.recursive, scope, binding) : given;
     const common = bindTable(table, node.recursive, scope, binding);
     scope.commonTables.set(table.name, common);
     const { plan } = common.source!;
@@ -40,6 +42,19 @@ export function bindWith(node: WithNode | null, scope: Scope, binding: Binding):
     if (outer.length > 0) local.push(common);
   }
   return local.length === 0 ? NONE : { around: (source) => around(source, local, binding) };
+}
+
+/** SEARCH and CYCLE, as columns of the query. Throws 42601 for a table that does not read itself. */
+function searched(table: CommonTableNode, recursive: boolean, scope: Scope, binding: Binding): CommonTableNode {
+  const { name, position, statement, columns } = table;
+  if (!recursive || !mentions(statement, name)) throw sqlError("42601", "WITH query is not recursive", { position });
+  const { body } = statement as QueryNode;
+  const inside = new Scope(scope);
+  // What the first query calls its columns is known only when it is bound; it is bound again as part of the whole.
+  const first = body.kind === "set operation" ? binding.query(body.left, inside, PLAIN_QUERY).columns : [];
+  const names = first.map((column, i) => columns[i] ?? column.name);
+  const { search: _, cycle: __, ...plain } = table;
+  return { ...plain, statement: expandSearchCycle(table, names) };
 }
 
 function around(source: Source, tables: readonly CommonTable[], binding: Binding): Source {

@@ -194,8 +194,9 @@ CREATE UNIQUE INDEX author_name ON author (lower(name)) WHERE born IS NOT NULL`,
   },
   "create view": {
     titles: ["CREATE VIEW"],
-    syntax: "CREATE [OR REPLACE] [TEMPORARY] VIEW name [(columns)] AS query",
-    description: "Names a query. It runs with every statement that reads the view.",
+    syntax: "CREATE [OR REPLACE] [TEMPORARY] VIEW name [(columns)] AS query [WITH [CASCADED | LOCAL] CHECK OPTION]",
+    description:
+      "Names a query. It runs with every statement that reads the view. Rows can be changed through a view of one table without aggregates, DISTINCT, set operations, WITH or LIMIT; CHECK OPTION refuses rows that the view would not show.",
     example: "CREATE VIEW titles AS SELECT b.title, a.name FROM book b JOIN author a ON a.id = b.author_id",
   },
   "create schema": {

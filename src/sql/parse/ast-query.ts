@@ -392,6 +392,24 @@ export interface CommonTableNode extends At {
   readonly columns: readonly string[];
   readonly materialized: boolean | null;
   readonly statement: QueryNode | DataModifyingNode;
+  readonly search?: SearchNode;
+  readonly cycle?: CycleNode;
+}
+
+/** SEARCH DEPTH|BREADTH FIRST BY columns SET sequence. */
+export interface SearchNode extends At {
+  readonly depthFirst: boolean;
+  readonly columns: readonly string[];
+  readonly sequence: string;
+}
+
+/** CYCLE columns SET mark TO value DEFAULT otherwise USING path. */
+export interface CycleNode extends At {
+  readonly columns: readonly string[];
+  readonly mark: string;
+  readonly value: ExprNode;
+  readonly otherwise: ExprNode;
+  readonly path: string;
 }
 
 /** A data-modifying statement as its statement node (ast.ts); typed loosely here because statements hold queries. */

@@ -1,6 +1,8 @@
 /** Queries and FROM items of the grammar's JSON, converted to ours. Called through `Conversion.query`. */
 import type {
   Alias,
+  CTECycleClause,
+  CTESearchClause,
   JoinExpr,
   LockingClause,
   Node,
@@ -13,6 +15,7 @@ import type {
   AliasNode,
   ColumnSpec,
   CommonTableNode,
+  CycleNode,
   FromJoin,
   FromNode,
   FromTable,
@@ -20,6 +23,7 @@ import type {
   LockingNode,
   NameNode,
   QueryNode,
+  SearchNode,
   SelectBody,
   SetOperationBody,
   TargetNode,
@@ -119,8 +123,7 @@ export function convertWith(node: WithClause | undefined, c: Conversion): WithNo
   const tables = (node.ctes ?? []).map((cte): CommonTableNode => {
     const table = only(cte, "CommonTableExpr");
     const position = c.position(table.location);
-    if (table.search_clause !== undefined) throw notSupported("SEARCH in WITH", position);
-    if (table.cycle_clause !== undefined) throw notSupported("CYCLE in WITH", position);
+    const { search_clause: search, cycle_clause: cycle } = table;
     const query = table.ctequery!;
     return {
       name: table.ctename ?? "",
@@ -132,10 +135,33 @@ export function convertWith(node: WithClause | undefined, c: Conversion): WithNo
             ? false
             : null,
       statement: tagOf(query) === "SelectStmt" ? c.query(only(query, "SelectStmt")) : c.dataStatement(query),
+      ...(search !== undefined && { search: convertSearch(search, c) }),
+      ...(cycle !== undefined && { cycle: convertCycle(cycle, c) }),
       position,
     };
   });
   return { recursive: node.recursive ?? false, tables, position: c.position(node.location) };
+}
+
+function convertSearch(node: CTESearchClause, c: Conversion): SearchNode {
+  return {
+    depthFirst: !node.search_breadth_first,
+    columns: strings(node.search_col_list),
+    sequence: node.search_seq_column ?? "",
+    position: c.position(node.location),
+  };
+}
+
+function convertCycle(node: CTECycleClause, c: Conversion): CycleNode {
+  const truth = (value: boolean) => ({ kind: "boolean", value, position: 0 }) as const;
+  return {
+    columns: strings(node.cycle_col_list),
+    mark: node.cycle_mark_column ?? "",
+    value: node.cycle_mark_value === undefined ? truth(true) : c.expr(node.cycle_mark_value),
+    otherwise: node.cycle_mark_default === undefined ? truth(false) : c.expr(node.cycle_mark_default),
+    path: node.cycle_path_column ?? "",
+    position: c.position(node.location),
+  };
 }
 
 // ---- FROM ----
