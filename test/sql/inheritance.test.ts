@@ -1,5 +1,6 @@
 /** Tables that inherit from others: what they take over, and what statements on the parent read and change. */
 import { test } from "tap";
+import { open } from "../conformance/sql-adapter.js";
 import { checkStatements } from "./run-sql.js";
 
 const FAMILY = [
@@ -140,4 +141,93 @@ test("MERGE and TRUNCATE reach descendants, foreign keys do not", async (t) => {
     ["TRUNCATE a"],
     ["SELECT count(*) FROM a", ["0"]],
   ]);
+});
+
+const INDEXED = [
+  ["CREATE TABLE a (k int PRIMARY KEY, v text)"],
+  ["CREATE TABLE b (PRIMARY KEY (k)) INHERITS (a)"],
+  ["CREATE TABLE c (x int) INHERITS (a)"],
+  ["CREATE INDEX ON c (k)"],
+  ["INSERT INTO b SELECT n, 'b' || n FROM generate_series(1, 5000) n"],
+  ["INSERT INTO c SELECT n, 'c' || n, n FROM generate_series(4000, 9000) n"],
+  ["ANALYZE"],
+] as const;
+
+test("conditions, joins, orders and extremes use the indexes of each table", async (t) => {
+  await checkStatements(t, [
+    ...INDEXED,
+    [
+      "EXPLAIN (COSTS OFF) SELECT v FROM a WHERE k = 4500",
+      [
+        "Append on a",
+        "  ->  Point Get using a_pkey on a",
+        "        Index Cond: (k = 4500)",
+        "  ->  Point Get using b_pkey on b",
+        "        Index Cond: (k = 4500)",
+        "  ->  Index Scan using c_k_idx on c",
+        "        Index Cond: (k = 4500)",
+      ],
+    ],
+    ["SELECT v FROM a WHERE k = 4500", ["b4500", "c4500"]],
+    [
+      "EXPLAIN (COSTS OFF) SELECT q.x, v FROM (VALUES (1), (4500)) q (x) LEFT JOIN a ON k = q.x",
+      [
+        "Project",
+        "  Output: q.x, a.v",
+        "  ->  Lateral Nested Loop Left Join",
+        "        ->  Values Scan",
+        "              Rows: 2",
+        "        ->  Append on a",
+        "              ->  Point Get using a_pkey on a",
+        "                    Index Cond: (k = q.x)",
+        "              ->  Point Get using b_pkey on b",
+        "                    Index Cond: (k = q.x)",
+        "              ->  Index Scan using c_k_idx on c",
+        "                    Index Cond: (k = q.x)",
+      ],
+    ],
+    [
+      "SELECT q.x, v FROM (VALUES (0), (1), (4500)) q (x) LEFT JOIN a ON k = q.x",
+      ["0|∅", "1|b1", "4500|b4500", "4500|c4500"],
+    ],
+    [
+      "EXPLAIN (COSTS OFF) SELECT max(k) FROM a",
+      [
+        "Aggregate",
+        "  Calls: max(a.k)",
+        "  ->  Limit",
+        "        Limit: 1",
+        "        ->  Merge Append on a",
+        "              Sort Key: a.k DESC",
+        "              ->  Seq Scan Backward on a",
+        "              ->  Seq Scan Backward on b",
+        "              ->  Index Scan Backward using c_k_idx on c",
+      ],
+    ],
+    ["SELECT max(k) FROM a", ["9000"]],
+    ["SELECT min(k) FROM a WHERE k > 4999", ["5000"]],
+  ]);
+});
+
+test("a family answers as the union of its tables does", async (t) => {
+  const union = "(SELECT k, v FROM ONLY a UNION ALL SELECT k, v FROM b UNION ALL SELECT k, v FROM c)";
+  const queries = (rows: string) => [
+    `SELECT count(*), sum(k), min(v), max(v) FROM ${rows} r`,
+    `SELECT k % 7, count(*), max(v) FROM ${rows} r WHERE k BETWEEN 3000 AND 6000 GROUP BY 1 ORDER BY 1`,
+    `SELECT k, v FROM ${rows} r WHERE v LIKE '%99' ORDER BY k DESC, v LIMIT 20 OFFSET 3`,
+    `SELECT DISTINCT k / 1000 FROM ${rows} r ORDER BY 1`,
+    `SELECT r.k, s.v FROM ${rows} r JOIN ${rows} s ON r.k = s.k + 1 WHERE r.k IN (10, 4100, 8999) ORDER BY 1, 2`,
+    `SELECT g FROM generate_series(3990, 4010) g WHERE NOT EXISTS (SELECT FROM ${rows} r WHERE r.k = g AND v < 'c') ORDER BY 1`,
+    `SELECT k, rank() OVER (ORDER BY k, v) FROM ${rows} r ORDER BY 2 LIMIT 5`,
+    `SELECT g, (SELECT max(v) FROM ${rows} r WHERE r.k < g) FROM generate_series(1, 9000, 3000) g`,
+  ];
+  const database = await open();
+  for (const [sql] of INDEXED) await database.exec(sql);
+  const [family, tables] = [queries("a"), queries(union)];
+  for (const [i, sql] of family.entries()) {
+    const [found, expected] = [await database.exec(sql), await database.exec(tables[i]!)];
+    t.ok(found.rows.length > 0, `${sql} has rows`);
+    t.same(found.rows, expected.rows, sql);
+  }
+  await database.close();
 });

@@ -10,8 +10,8 @@
  */
 import type { SqlType } from "../../protocol/values.js";
 import type { ColumnId, Expr } from "../expr/expr.js";
-import { andOf, columnsOf, conjuncts, isVolatile, someExpr } from "../expr/walk.js";
-import type { HashJoinPlan, JoinPlan, JoinType, OutputColumn, Plan, ScanPlan } from "../plan/plan.js";
+import { andOf, columnsOf, conjuncts, isVolatile, mapExpr, someExpr } from "../expr/walk.js";
+import type { AppendPlan, HashJoinPlan, JoinPlan, JoinType, OutputColumn, Plan, ScanPlan } from "../plan/plan.js";
 import { joinColumns, mapPlan, outerColumnsOf, withChildren } from "../plan/walk.js";
 import type { Cardinality } from "./cardinality.js";
 import { accessFor } from "./choose-access.js";
@@ -117,25 +117,57 @@ function lookUpRight(
   cardinality: Cardinality,
 ): Plan | null {
   if (!canLookUp(plan.type)) return null;
-  const right = lookedUp(plan.right, equal);
+  const right = lookedUp(plan.right, equal, cardinality);
   if (right === null) return null;
   const [left, whole] = [cardinality.rows(plan.left), cardinality.rows(plan.right)];
   const output = cardinality.rows(plan);
   // An index finds rows that the right side's own conditions may then refuse.
-  const found = right.kind === "indexscan" ? left * cardinality.rows(right) : left;
+  const found = (right.kind === "append" ? right.inputs : [right]).reduce(
+    (sum, input) => sum + left * (input.kind === "indexscan" ? Math.max(1, cardinality.rows(input)) : 1),
+    0,
+  );
   const reading = readCost(plan.right, cardinality) + hashCostOf(left, whole, output);
   if (lookUpCost(Math.max(left, found), output) > reading) return null;
   return withChildren(Object.freeze({ ...plan, condition: andOf(rest), lateral: true }), [plan.left, right]);
 }
 
 /** The scan at the bottom of the right side as a look-up by the equalities, if a key serves them. */
-function lookedUp(right: Plan, equal: readonly Equality[]): Plan | null {
+function lookedUp(right: Plan, equal: readonly Equality[], cardinality: Cardinality): Plan | null {
+  if (right.kind === "append") return lookedUpInAll(right, equal, cardinality);
   if (right.kind !== "scan") return null;
   const scan: ScanPlan = filteredScan(right, equal);
   const access = accessFor(scan);
   const bound = access.kind === "pointget" ? access.key : access.kind === "indexscan" ? access.prefix : [];
   // The right side's own conditions may be what the key serves; then nothing is looked up by the left row.
   return bound.some((expr) => equal.some(({ left }) => left === expr)) ? access : null;
+}
+
+/** Every input by a key of its own; a parent that is all but empty may be read whole. */
+function lookedUpInAll(append: AppendPlan, equal: readonly Equality[], cardinality: Cardinality): Plan | null {
+  let keyed = false;
+  const inputs = append.inputs.map((input) => {
+    const inside = equal.map((equality) => ({ ...equality, condition: inInput(equality.condition, append, input) }));
+    const access = lookedUp(input, inside, cardinality);
+    if (access !== null) {
+      keyed = true;
+      return access;
+    }
+    const isSmall =
+      input.kind === "scan" && cardinality.isKnown(input.table) && cardinality.tableRows(input.table) <= READ_WHOLE_MAX;
+    return isSmall ? filteredScan(input, inside) : null;
+  });
+  return keyed && !inputs.includes(null) ? Object.freeze({ ...append, inputs: inputs as Plan[] }) : null;
+}
+
+/** Rows of a table that cost no more to read than to look one up. */
+const READ_WHOLE_MAX = 16;
+
+function inInput(condition: Expr, append: AppendPlan, input: Plan): Expr {
+  return mapExpr(condition, (node) => {
+    const place = node.kind === "column" ? append.columns.findIndex(({ id }) => id === node.id) : -1;
+    const column = input.columns[place];
+    return column === undefined ? node : { kind: "column", id: column.id, type: column.type, name: column.name };
+  });
 }
 
 function filteredScan(scan: ScanPlan, equal: readonly Equality[]): ScanPlan {

@@ -91,6 +91,16 @@ export function servesLookUp(scan: ScanPlan, equal: readonly Expr[]): boolean {
   return keysOfTable(scan.table).some((key) => given.has(keyColumnIds(scan.table, key)[0]!));
 }
 
+/** The same for the scans of an append, all of them. */
+export function looksUpIn(plan: Plan, equal: readonly Expr[]): boolean {
+  if (plan.kind === "scan") return servesLookUp(plan, equal);
+  if (plan.kind !== "append") return false;
+  // Columns go by position.
+  return plan.inputs.every(
+    (input) => input.kind === "scan" && servesLookUp({ ...input, columns: plan.columns }, equal),
+  );
+}
+
 export function canLookUp(type: JoinType): boolean {
   return type !== "right" && type !== "full";
 }

@@ -12,7 +12,7 @@
 import { BOOL, INT8 } from "../../protocol/values.js";
 import type { ColumnExpr, Expr } from "../expr/expr.js";
 import { andOf, conjuncts } from "../expr/walk.js";
-import type { AggregateCall, AggregatePlan, Plan, ScanPlan, SortPlan } from "../plan/plan.js";
+import type { AggregateCall, AggregatePlan, AppendPlan, Plan, ScanPlan, SortPlan } from "../plan/plan.js";
 import { joinColumns, mapPlan } from "../plan/walk.js";
 import { copyOfScan, isRepeatable } from "./copy-scan.js";
 import { keyColumnIds, keyConditionsOf, keysOfTable } from "./key-conditions.js";
@@ -25,7 +25,9 @@ export const minMaxByIndex: Rule = {
 
 function first(plan: AggregatePlan): Plan {
   const { input, calls } = plan;
-  if (plan.groups.length > 0 || plan.grouping !== undefined || calls.length === 0 || input.kind !== "scan") return plan;
+  if (plan.groups.length > 0 || plan.grouping !== undefined || calls.length === 0) return plan;
+  if (input.kind === "append" && calls.length === 1) return firstOfAll(plan, input) ?? plan;
+  if (input.kind !== "scan") return plan;
   const columns = calls.map((call) => argumentOf(call));
   if (!columns.every((column) => column !== null && followsKey(input, column.id))) return plan;
   if (calls.length > 1 && !isRepeatable(input)) return plan;
@@ -48,6 +50,26 @@ function single(plan: AggregatePlan, i: number, scan: ScanPlan, column: ColumnEx
   const limit: Plan = Object.freeze({ kind: "limit", input: sort, limit: one, offset: null, columns: sort.columns });
   const call: AggregateCall = { ...plan.calls[i]!, args: [own] };
   return Object.freeze({ ...plan, input: limit, calls: [call], columns: [plan.columns[i]!] });
+}
+
+/** Over a family of tables each of which has such a key; null: not all do. */
+function firstOfAll(plan: AggregatePlan, append: AppendPlan): Plan | null {
+  const column = argumentOf(plan.calls[0]!);
+  const place = append.columns.findIndex(({ id }) => id === column?.id);
+  if (column === null || place < 0) return null;
+  const inputs: Plan[] = [];
+  for (const input of append.inputs) {
+    const own = input.columns[place];
+    if (input.kind !== "scan" || own === undefined || !followsKey(input, own.id)) return null;
+    inputs.push(ordered(input, { kind: "column", id: own.id, type: own.type, name: own.name }, false).input);
+  }
+  const input: Plan = Object.freeze({ ...append, inputs });
+  const isMax = plan.calls[0]!.fn.name === "max";
+  const keys = [{ expr: column, descending: isMax, nullsFirst: isMax }];
+  const sort: Plan = Object.freeze({ kind: "sort", input, keys, columns: input.columns });
+  const one: Expr = { kind: "const", type: INT8, value: 1 };
+  const limit: Plan = Object.freeze({ kind: "limit", input: sort, limit: one, offset: null, columns: sort.columns });
+  return Object.freeze({ ...plan, input: limit });
 }
 
 /** Single rows next to each other. */

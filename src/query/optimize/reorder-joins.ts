@@ -26,10 +26,10 @@ import {
   hashCost,
   hashCostOf,
   lateralCost,
+  looksUpIn,
   lookUpCost,
   nestedLoopCost,
   readCost,
-  servesLookUp,
 } from "./join-cost.js";
 import { type Input, inputsOfJoins, isDependent, isReorderable, JoinInputs } from "./join-inputs.js";
 import { filtered, type Rule, withColumns } from "./rule.js";
@@ -172,9 +172,10 @@ class Search {
     // An inner join's sides are both tried either way.
     const hashed = type === "inner" ? hashCost : hashCostOf;
     if (!lateral) cost += equal ? hashed(a.rows, b.rows, rows) : nestedLoopCost(a.rows, b.rows, rows);
-    const scan = b.input?.plan;
-    if (scan?.kind === "scan" && canLookUp(type) && servesLookUp(scan, conditions)) {
-      cost = Math.min(cost, a.cost + lookUpCost(a.rows, rows));
+    const right = b.input?.plan;
+    if (right !== undefined && canLookUp(type) && looksUpIn(right, conditions)) {
+      const tables = right.kind === "append" ? right.inputs.length : 1;
+      cost = Math.min(cost, a.cost + lookUpCost(a.rows * tables, rows));
     }
     return {
       set: a.set | b.set,
