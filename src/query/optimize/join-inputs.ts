@@ -127,6 +127,16 @@ export class JoinInputs {
     for (const expr of conditions) this.add(expr);
   }
 
+  /** Whether some condition, or a dependent input's own, joins the two sets. */
+  connects(left: number, right: number): boolean {
+    const both = left | right;
+    for (const { set } of this.conditions) {
+      if ((set & ~both) === 0 && (set & ~left) !== 0 && (set & ~right) !== 0) return true;
+    }
+    for (const { members } of this.classes) if (isIn(members, left) && isIn(members, right)) return true;
+    return (right & (right - 1)) === 0 && this.inputs[31 - Math.clz32(right)]!.type !== "inner";
+  }
+
   /** What must hold between two sets of inputs that are being joined and did not hold within either. */
   between(left: number, right: number): Expr[] {
     const both = left | right;

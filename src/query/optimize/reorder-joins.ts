@@ -5,7 +5,8 @@
  * and so do lateral joins, when those are there that the right side reads.
  *
  * Up to DYNAMIC_MAX inputs all orders without needless cross products are compared, bushy ones too (Moerkotte and
- * Neumann, "Analysis of Two Existing and One New Dynamic Programming Algorithm", VLDB 2006, DPsub); beyond that the
+ * Neumann, "Analysis of Two Existing and One New Dynamic Programming Algorithm", VLDB 2006, DPsub); beyond that, and
+ * where that would take too many steps, the
  * pair with the smallest result is joined first, again and again (Fegaras, "A New Heuristic for Optimizing Large
  * Queries", DEXA 1998). Columns that equalities make equal form a class; any two of them may join
  * (join-inputs.ts).
@@ -41,6 +42,8 @@ export const reorderJoins: Rule = {
 
 /** Inputs up to which all orders are compared: 3^n steps. */
 const DYNAMIC_MAX = 10;
+/** Joins of two sets that are priced before it is given up: where all inputs connect there are too many orders. */
+const TRIED_MAX = 4000;
 /** More than this many are left as they were written. */
 const INPUTS_MAX = 30;
 
@@ -76,8 +79,16 @@ interface Candidate {
   readonly input: Input | null;
 }
 
+/** By set, the best way to join it. */
+type Table = (Candidate | undefined)[];
+
+function smaller(a: Candidate, b: Candidate): Candidate {
+  return b.rows < a.rows || (b.rows === a.rows && b.cost < a.cost) ? b : a;
+}
+
 class Search {
   private readonly singles: Candidate[];
+  private tried = 0;
 
   constructor(
     private readonly joins: JoinInputs,
@@ -93,37 +104,44 @@ class Search {
   }
 
   best(): Plan | null {
-    const found = this.singles.length <= DYNAMIC_MAX ? this.dynamic() : this.greedy();
-    return found?.plan() ?? null;
+    const found = this.singles.length <= DYNAMIC_MAX ? this.dynamic() : null;
+    return (found ?? this.greedy())?.plan() ?? null;
   }
 
+  /** Null when there is no order, or too many. */
   private dynamic(): Candidate | null {
     const { singles } = this;
     const all = (1 << singles.length) - 1;
-    const best = new Map<number, Candidate>();
-    for (const single of singles) if (!isDependent(single.input!)) best.set(single.set, single);
-    for (let set = 1; set <= all; set++) {
-      if ((set & (set - 1)) === 0) continue;
-      this.bestOf(set, best, false);
-      // A set that nothing connects is needed only when it is all there is, or part of what is.
-      if (!best.has(set)) this.bestOf(set, best, true);
+    const best: Table = new Array(all + 1);
+    for (const single of singles) if (!isDependent(single.input!)) best[single.set] = single;
+    // Sets that nothing connects are only looked at when there is no other way.
+    for (const crossing of [false, true]) {
+      for (let set = 1; set <= all; set++) {
+        if ((set & (set - 1)) === 0 || best[set] !== undefined) continue;
+        this.bestOf(set, best, crossing);
+        if (this.tried > TRIED_MAX) return null;
+      }
+      if (best[all] !== undefined) return best[all];
     }
-    return best.get(all) ?? null;
+    return null;
   }
 
-  private bestOf(set: number, best: Map<number, Candidate>, crossing: boolean): void {
-    let rows: number | null = null;
+  private bestOf(set: number, best: Table, crossing: boolean): void {
+    let known: Candidate | undefined;
     for (let left = (set - 1) & set; left > 0; left = (left - 1) & set) {
-      const a = best.get(left);
+      const a = best[left];
+      if (a === undefined) continue;
       const right = set ^ left;
-      const b = best.get(right) ?? this.dependent(right);
-      if (a === undefined || b === undefined) continue;
-      const joined = this.join(a, b, crossing, rows);
-      if (joined === null) continue;
-      rows ??= joined.rows;
-      const known = best.get(set);
-      if (known === undefined || joined.cost < known.cost) best.set(set, joined);
+      const b = best[right] ?? this.dependent(right);
+      if (b === undefined) continue;
+      // A single input may be looked up instead of being read.
+      const least = b.input === null ? a.cost + b.cost : a.cost;
+      if (known !== undefined && least >= known.cost) continue;
+      if (!crossing && b.input?.lateral !== true && !this.joins.connects(left, right)) continue;
+      const joined = this.join(a, b, crossing, known?.rows ?? null);
+      if (joined !== null && (known === undefined || joined.cost < known.cost)) known = joined;
     }
+    if (known !== undefined) best[set] = known;
   }
 
   private dependent(set: number): Candidate | undefined {
@@ -132,30 +150,28 @@ class Search {
 
   private greedy(): Candidate | null {
     let open = [...this.singles];
+    let pairs = open.flatMap((a) => open.flatMap((b) => this.pair(a, b, false)));
     while (open.length > 1) {
-      const next = this.smallestJoin(open, false) ?? this.smallestJoin(open, true);
-      if (next === null) return null;
+      const crossing = pairs.length > 0 ? [] : open.flatMap((a) => open.flatMap((b) => this.pair(a, b, true)));
+      if (pairs.length + crossing.length === 0) return null;
+      const next = [...pairs, ...crossing].reduce(smaller);
       open = open.filter(({ set }) => (set & next.set) === 0);
+      pairs = pairs.filter(({ set }) => (set & next.set) === 0);
+      for (const other of open) pairs.push(...this.pair(next, other, false), ...this.pair(other, next, false));
       open.push(next);
     }
     return open[0]!;
   }
 
-  private smallestJoin(open: readonly Candidate[], crossing: boolean): Candidate | null {
-    let smallest: Candidate | null = null;
-    for (const a of open) {
-      for (const b of open) {
-        const joined = a === b || (a.input !== null && isDependent(a.input)) ? null : this.join(a, b, crossing, null);
-        if (joined === null) continue;
-        const better = smallest === null || joined.rows < smallest.rows;
-        if (better || (joined.rows === smallest!.rows && joined.cost < smallest!.cost)) smallest = joined;
-      }
-    }
-    return smallest;
+  private pair(a: Candidate, b: Candidate, crossing: boolean): Candidate[] {
+    if (a === b || (a.input !== null && isDependent(a.input))) return [];
+    const joined = this.join(a, b, crossing, null);
+    return joined === null ? [] : [joined];
   }
 
   /** Left and right joined by the best method; null when nothing connects them (unless `crossing`) or they may not. */
   private join(a: Candidate, b: Candidate, crossing: boolean, rowsKnown: number | null): Candidate | null {
+    this.tried++;
     const { joins, cardinality } = this;
     const type = b.input?.type ?? "inner";
     const lateral = b.input?.lateral === true;
