@@ -1,27 +1,60 @@
-/** Projection: new columns from expressions over the input. A plain column is passed on without copying it. */
+/**
+ * Projection: new columns from expressions over the input. A plain column is passed on without copying it. Of a chunk
+ * (segments/chunk.ts) columns stay what they are, and some expressions become such columns, too.
+ */
 import type { Value } from "../../protocol/values.js";
 import type { Batch } from "../expr/expr.js";
+import { columnsOf } from "../expr/walk.js";
 import type { ProjectPlan } from "../plan/plan.js";
 import type { ExecContext } from "./context.js";
 import { type Open, type Operator, type Pulled, pull } from "./operator.js";
 import { emptyColumns } from "./row-buffer.js";
+import { ALL_ROWS, Chunk, type Selection } from "./segments/chunk.js";
+import { type ChunkExpr, chunkExprOf, type OpenChunkExpr } from "./segments/chunk-expr.js";
+import type { Column } from "./segments/column.js";
 import { compileAll, type EvaluateAll, slotsOf } from "./slots.js";
+
+interface Output {
+  readonly evaluate: EvaluateAll;
+  /** The input's column that it is; −1. */
+  readonly slot: number;
+  /** Slots that it reads. */
+  readonly slots: readonly number[];
+  /** Null: its values are computed row by row in any case. */
+  readonly chunkExpr: OpenChunkExpr | null;
+}
 
 export function compileProject(plan: ProjectPlan, input: Open): Open {
   const slotOf = slotsOf(plan.input.columns);
-  const exprs = plan.exprs.map((expr) => compileAll(expr, slotOf));
-  return (context) => new ProjectOperator(exprs, input(context), context);
+  const outputs = plan.exprs.map(
+    (expr): Output => ({
+      evaluate: compileAll(expr, slotOf),
+      slot: expr.kind === "column" ? slotOf(expr.id) : -1,
+      slots: [...columnsOf(expr)].map(slotOf).filter((slot) => slot >= 0),
+      chunkExpr: chunkExprOf(expr, slotOf),
+    }),
+  );
+  return (context) => new ProjectOperator(outputs, input(context), context);
 }
 
 class ProjectOperator implements Operator {
   private readonly scratch: Value[][];
+  private readonly chunkExprs: (ChunkExpr | null)[] = [];
+  private vectors: readonly Column[] = [];
+  /** What `vectors` were made of: they are the same as long as these are, if all of them are columns. */
+  private vectorsOf: readonly Column[] | null = null;
 
   constructor(
-    private readonly exprs: readonly EvaluateAll[],
+    private readonly outputs: readonly Output[],
     private readonly input: Operator,
     private readonly context: ExecContext,
   ) {
-    this.scratch = emptyColumns(exprs.length);
+    this.scratch = emptyColumns(outputs.length);
+  }
+
+  acceptChunks(): void {
+    this.input.acceptChunks?.();
+    for (const { chunkExpr } of this.outputs) this.chunkExprs.push(chunkExpr === null ? null : chunkExpr());
   }
 
   next(): Pulled {
@@ -30,11 +63,34 @@ class ProjectOperator implements Operator {
 
   private readonly step = (batch: Batch | null): Batch | null => {
     if (batch === null) return null;
-    const { exprs, scratch, context } = this;
-    const columns = new Array<ArrayLike<Value>>(exprs.length);
-    for (let c = 0; c < exprs.length; c++) columns[c] = exprs[c]!(batch, context, scratch[c]!);
+    if (batch instanceof Chunk) return this.project(batch);
+    const { outputs, scratch, context } = this;
+    const columns = new Array<ArrayLike<Value>>(outputs.length);
+    for (let c = 0; c < outputs.length; c++) columns[c] = outputs[c]!.evaluate(batch, context, scratch[c]!);
     return { columns, length: batch.length };
   };
+
+  private project(chunk: Chunk): Chunk {
+    const { outputs } = this;
+    const selections = new Array<Selection>(outputs.length).fill(ALL_ROWS);
+    let areColumns = true;
+    for (let c = 0; c < outputs.length; c++) {
+      const { slot } = outputs[c]!;
+      if (slot >= 0) selections[c] = chunk.selections[slot]!;
+      else areColumns = false;
+    }
+    if (!areColumns || this.vectorsOf !== chunk.vectors) {
+      this.vectorsOf = chunk.vectors;
+      this.vectors = outputs.map((output, c) => this.columnOf(output, c, chunk));
+    }
+    return new Chunk(this.vectors, selections, chunk.length, this.scratch);
+  }
+
+  private columnOf({ slot, slots, evaluate }: Output, c: number, chunk: Chunk): Column {
+    if (slot >= 0) return chunk.vectors[slot]!;
+    const column = this.chunkExprs[c]?.of(chunk, this.context) ?? null;
+    return column ?? { kind: "plain", values: evaluate(chunk.only(slots), this.context, []), bytes: 0 };
+  }
 
   close(): void {
     this.input.close();
