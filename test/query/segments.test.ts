@@ -99,7 +99,15 @@ const OPERATORS = ["=", "<>", "<", "<=", ">", ">="];
 function condition(random: Random): string {
   const column = ["b", ...COLUMNS][random.below(COLUMNS.length + 1)]!;
   const operator = OPERATORS[random.below(OPERATORS.length)]!;
-  switch (random.below(8)) {
+  switch (random.below(11)) {
+    case 7:
+      return `b ${operator} a`;
+    case 8:
+      return `(n < ${random.below(300)} OR n BETWEEN 400 AND 600.5 OR n IS NULL)`;
+    case 9:
+      return ["extract(month FROM d) = 2", "substring(t FROM 1 FOR 1) = 'a'", "b % 3 = 1", "(o OR t = 'zz')"][
+        random.below(4)
+      ]!;
     case 0:
       return `${column} IS ${random.below(2) === 0 ? "NOT " : ""}NULL`;
     case 1:

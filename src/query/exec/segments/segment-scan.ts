@@ -17,6 +17,7 @@ import { slotsOf } from "../slots.js";
 import { layoutOf, type TableLayout } from "../table-layout.js";
 import { Chunk, type Selection } from "./chunk.js";
 import { type Column, isSegmentable, valuesOf } from "./column.js";
+import { answersKernel, type PairTest, pairKernel, pairTestOf } from "./row-kernels.js";
 import type { Segment } from "./segment.js";
 import type { TableSegments } from "./table-segments.js";
 import {
@@ -36,6 +37,7 @@ interface Conjunct {
   readonly predicate: Predicate;
   /** Slots that the predicate reads. */
   readonly slots: readonly number[];
+  readonly pair: PairTest | null;
 }
 
 export interface SegmentScanProgram {
@@ -57,6 +59,7 @@ export function compileSegmentScan(plan: ScanPlan, rows: RowDecoderProgram): Seg
       slot: test === null ? -1 : slotOf(test.column),
       predicate: compilePredicate(expr, slotOf),
       slots: [...columnsOf(expr)].map(slotOf).filter((slot) => slot >= 0),
+      pair: pairTestOf(expr, slotOf),
     };
   });
   // A volatile condition sees the rows that the others leave, in their order: that is the predicate's business.
@@ -223,9 +226,16 @@ export class SegmentScan {
     return found;
   }
 
+  /** A kernel that is slower than the others; null: the predicate is asked row by row. */
+  private lastKernel({ pair, slots, predicate }: Conjunct): Kernel | null {
+    if (pair !== null) return pairKernel(pair, this.vectors);
+    return slots.length === 1 ? answersKernel(this.vectors[slots[0]!]!, slots[0]!, predicate, this.context) : null;
+  }
+
   private segmentFilter(): SegmentFilter | null {
     const { context, vectors } = this;
     const kernels: Kernel[] = [];
+    const later: Kernel[] = [];
     const rest: Conjunct[] = [];
     const tests = new Map<number, NumberTest[]>();
     for (const conjunct of this.program.conjuncts) {
@@ -242,8 +252,11 @@ export class SegmentScan {
         continue;
       }
       const number = test !== null && vector?.kind === "number" ? (test.bounds?.(vector, context) ?? null) : null;
-      if (number === null) rest.push(conjunct);
-      else addTest(tests, slot, number);
+      if (number === null) {
+        const last = this.lastKernel(conjunct);
+        if (last === null) rest.push(conjunct);
+        else later.push(last);
+      } else addTest(tests, slot, number);
     }
     for (const [slot, list] of tests) {
       for (const test of list) {
@@ -254,7 +267,7 @@ export class SegmentScan {
         if (kernel !== "all") kernels.push(kernel);
       }
     }
-    return { kernels, rest };
+    return { kernels: [...kernels, ...later], rest };
   }
 }
 
