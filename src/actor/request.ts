@@ -66,12 +66,17 @@ export class Request {
     this.sink?.cancel();
   }
 
+  /** Resolves when everything that the tenant has committed is on disk. */
+  durable(): Promise<void> {
+    return this.channel.durable(this);
+  }
+
   /**
    * Begins a streamed reply, once everything that the tenant has committed is on disk. The handler ends it, and then
    * answers STREAMED. `headers` are "name: value" lines.
    */
   async openReply(contentType: string, headers: readonly string[]): Promise<ReplySink> {
-    await this.channel.durable(this);
+    await this.durable();
     this.checkpoint();
     this.sink = this.channel.open(this, [contentType, ...headers].join("\n"));
     return this.sink;

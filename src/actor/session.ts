@@ -144,6 +144,11 @@ export class Session {
     this.cursors.rollbackTo(this.block.savepointNames.length - 1);
   }
 
+  release(name: string): void {
+    this.block.release(name);
+    this.cursors.release(this.block.savepointNames.length);
+  }
+
   /** Plans the statement, or takes the plan of an earlier run. Used by `prepare` too. */
   planFor(run: Pick<StatementRun, "sql" | "params">, catalog: CatalogView, tx: Transaction): StatementPlan {
     return this.runner.planFor(run, catalog, tx);
@@ -296,8 +301,7 @@ export class Session {
         this.savepoint(name);
         break;
       case "release":
-        this.block.release(name);
-        this.cursors.release(this.block.savepointNames.length);
+        this.release(name);
         break;
       case "rollback to":
         this.rollbackTo(name);

@@ -308,7 +308,8 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, Applicant, L
   }
 
   #arrived(chunk: Uint8Array, isLast: boolean): void {
-    if (this.#answered) return;
+    // The answer may begin before the end of a streamed body.
+    if (this.#answered && this.#replyStream === null) return;
     if (this.#bodyStream !== null) {
       this.#bodyStream.arrived(chunk, isLast);
       return;
@@ -447,7 +448,6 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, Applicant, L
     }
     this.#answered = true;
     this.#status = frame.status;
-    this.#bodyStream?.release();
     const stream = new ReplyStream(this.res, this.#link!, this.#frameId);
     this.#replyStream = stream;
     beginReply(this, frame.status, frame.headers, () => {
@@ -462,6 +462,8 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, Applicant, L
       this.res.close();
       return;
     }
+    // Once the reply has ended the socket is no longer ours to resume.
+    this.#bodyStream?.release();
     endReply(this, frame.body);
     this.#end();
   }

@@ -56,3 +56,5 @@ export const RESULT_BYTES_MAX = 256 * 1024 * 1024;
 export const VOLATILE_ANSWERS_MAX = 10_000;
 /** Tenants of one partition whose catalog and plans are kept in memory. */
 export const TENANTS_IN_MEMORY_MAX = 10_000;
+/** Estimated memory of one import that goes through INSERT statements. */
+export const IMPORT_STATEMENT_BYTES_MAX = 512 * 1024 * 1024;

@@ -24,7 +24,7 @@ import {
   writeVarint,
 } from "./record-writer.js";
 
-const RECORD_FORMAT = 1;
+export const RECORD_FORMAT = 1;
 
 /**
  * The record of a row; the position in both arrays is the column id. The type of a dropped column is null, and

@@ -1,8 +1,13 @@
 /** /v1/data/…: files of rows into tables and out of them. */
+
+import type { CsvStyle } from "../../protocol/csv-format.js";
 import type { EndpointName } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import { quoteIdentifier } from "../../query/expr/print.js";
+import { filePieces } from "../import/body-pieces.js";
+import { type ImportCounts, type ImportOptions, importRows } from "../import/import-rows.js";
 import { type Answer, STREAMED } from "../reply.js";
+import type { ReplySink } from "../reply-sink.js";
 import type { Request } from "../request.js";
 import { csvRows, ndjsonRows, RowStream } from "../row-stream.js";
 import { Session } from "../session.js";
@@ -11,11 +16,13 @@ import type { Handler } from "./handler.js";
 import { sessionOptions } from "./query.js";
 
 export const dataHandlers = {
+  "data.importCsv": (request, { query }) => importFile(request, query, csvStyleOf(query)),
+  "data.importNdjson": (request, { query }) => importFile(request, query, null),
   "data.export": exportRows,
 } satisfies Partial<Record<EndpointName, Handler>>;
 
 /** CSV's settings out of a query string. */
-export function csvStyleOf(query: Input["query"]) {
+function csvStyleOf(query: Input["query"]): CsvStyle {
   const { delimiter = ",", quote = '"' } = query;
   for (const [name, value] of [["delimiter", delimiter] as const, ["quote", quote] as const]) {
     if (value.charCodeAt(0) <= 127 && value !== "\n" && value !== "\r") continue;
@@ -28,8 +35,97 @@ export function csvStyleOf(query: Input["query"]) {
 }
 
 /** The names of a list with commas between. */
-export function namesOf(list: string): string[] {
+function namesOf(list: string): string[] {
   return list.split(",").map((name) => name.trim());
+}
+
+/** Milliseconds between two words of progress. */
+const PROGRESS_MS = 250;
+
+async function importFile(request: Request, query: Input["query"], csv: ImportOptions["csv"]): Promise<Answer> {
+  const started = performance.now();
+  const body = request.body!;
+  const [accept = "", , contentEncoding = ""] = request.head.media;
+  const progress = await Progress.open(request, accept);
+  const answerOf = ({ rows, skipped }: ImportCounts): Answer => ({
+    plain: {
+      rows,
+      rows_skipped: skipped,
+      bytes: body.bytes,
+      execution_time_ms: Math.round((performance.now() - started) * 1000) / 1000,
+    },
+  });
+  let answer: Answer = {};
+  await importRows(
+    request,
+    filePieces(body, contentEncoding, query.encoding ?? "utf-8"),
+    importOptions(request, query, csv),
+    (counts) => progress?.tell(counts, body.bytes),
+    (tx, counts) => {
+      answer = answerOf(counts);
+      request.commit(tx, answer);
+    },
+  );
+  if (progress === null) return answer;
+  await request.durable();
+  progress.end(answer.plain);
+  return STREAMED;
+}
+
+function importOptions(request: Request, query: Input["query"], csv: ImportOptions["csv"]): ImportOptions {
+  const { schema, table } = relationOf(query);
+  return {
+    schema,
+    table,
+    columns: query.columns === undefined ? null : namesOf(query.columns),
+    conflict: {
+      action: (query.on_conflict ?? "error") as ImportOptions["conflict"]["action"],
+      columns: query.conflict_columns === undefined ? [] : namesOf(query.conflict_columns),
+    },
+    csv,
+    session: sessionOptions(request, "routes"),
+  };
+}
+
+/** The table that a query string names, alone, with its schema before a dot, or beside it. */
+function relationOf({ schema, table = "" }: Input["query"]): { schema: string | null; table: string } {
+  if (schema !== undefined) return { schema, table };
+  const dot = table.indexOf(".");
+  return dot === -1 ? { schema: null, table } : { schema: table.slice(0, dot), table: table.slice(dot + 1) };
+}
+
+/** Words of progress while an import runs, to a client that reads them: a JSON object a line, or server-sent events. */
+class Progress {
+  private toldMs = performance.now();
+
+  private constructor(
+    private readonly sink: ReplySink,
+    private readonly frame: (json: string) => string,
+  ) {
+    sink.errorText = frame;
+  }
+
+  /** Null when the client wants one answer at the end. */
+  static async open(request: Request, accept: string): Promise<Progress | null> {
+    if (accept.includes("text/event-stream")) {
+      const sink = await request.openReply("text/event-stream", ["Cache-Control: no-store"]);
+      return new Progress(sink, (json) => `data: ${json}\n\n`);
+    }
+    if (!accept.includes("application/x-ndjson")) return null;
+    return new Progress(await request.openReply("application/x-ndjson", []), (json) => `${json}\n`);
+  }
+
+  tell({ rows }: ImportCounts, bytes: number): void | Promise<void> {
+    const now = performance.now();
+    if (now - this.toldMs < PROGRESS_MS) return;
+    this.toldMs = now;
+    return this.sink.write(Buffer.from(this.frame(JSON.stringify({ progress: { rows, bytes } }))));
+  }
+
+  end(result: unknown): void {
+    void this.sink.write(Buffer.from(this.frame(JSON.stringify({ data: result }))));
+    this.sink.end();
+  }
 }
 
 async function exportRows(request: Request, { query }: Input): Promise<Answer> {
@@ -62,6 +158,7 @@ function exportedSql({ table, schema, columns, sql }: Input["query"]): string {
     throw new DbError("invalid_request", 'Send either "table" or "sql".', { field: "table" });
   }
   if (sql !== undefined) return sql;
+  const from = relationOf({ ...(schema === undefined ? {} : { schema }), table: table! });
   const list = columns === undefined ? "*" : namesOf(columns).map(quoteIdentifier).join(", ");
-  return `SELECT ${list} FROM ${schema === undefined ? "" : `${quoteIdentifier(schema)}.`}${quoteIdentifier(table!)}`;
+  return `SELECT ${list} FROM ${from.schema === null ? "" : `${quoteIdentifier(from.schema)}.`}${quoteIdentifier(from.table)}`;
 }

@@ -1,0 +1,112 @@
+/** The bytes of an imported file as UTF-8: unzipped, transcoded and checked. Used by import-rows.ts. */
+import { isUtf8 } from "node:buffer";
+import { Readable } from "node:stream";
+import { TextDecoder } from "node:util";
+import { createGunzip } from "node:zlib";
+import { DbError, sqlError } from "../../protocol/errors.js";
+import type { BodySource } from "../body-source.js";
+
+/** Pieces of the body, unzipped when its Content-Encoding says so and in UTF-8 whatever its encoding. */
+export function filePieces(body: BodySource, contentEncoding: string, encoding: string): AsyncIterable<Uint8Array> {
+  const label = encoding.toLowerCase();
+  const raw = unzipped(pieces(body), contentEncoding.trim().toLowerCase());
+  if (label === "utf-8" || label === "utf8") return withoutMark(raw);
+  return transcoded(raw, decoderOf(label));
+}
+
+function decoderOf(label: string): TextDecoder {
+  try {
+    return new TextDecoder(label, { fatal: true });
+  } catch {
+    throw new DbError("invalid_request", `The encoding "${label}" is not known.`, { field: "encoding" });
+  }
+}
+
+async function* pieces(body: BodySource): AsyncIterable<Uint8Array> {
+  for (;;) {
+    const next = body.next();
+    const piece = next instanceof Promise ? await next : next;
+    if (piece === null) return;
+    yield piece;
+  }
+}
+
+async function* unzipped(raw: AsyncIterable<Uint8Array>, encoding: string): AsyncIterable<Uint8Array> {
+  if (encoding === "" || encoding === "identity") {
+    yield* raw;
+    return;
+  }
+  if (encoding !== "gzip" && encoding !== "x-gzip") {
+    throw new DbError("unsupported_media_type", `The Content-Encoding "${encoding}" is not known; send gzip or none.`);
+  }
+  const source = Readable.from(raw, { objectMode: false });
+  const gunzip = createGunzip({ chunkSize: 64 * 1024 });
+  source.on("error", (error) => gunzip.destroy(error));
+  try {
+    for await (const piece of source.pipe(gunzip)) yield piece as Buffer;
+  } catch (error) {
+    if (error instanceof DbError) throw error;
+    throw new DbError("invalid_request", `The body is not valid gzip: ${(error as Error).message}.`);
+  } finally {
+    source.destroy();
+    gunzip.destroy();
+  }
+}
+
+/** Without the byte order mark that some programs write. */
+async function* withoutMark(raw: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+  let first = true;
+  for await (const piece of raw) {
+    const isMarked = first && piece[0] === 0xef && piece[1] === 0xbb && piece[2] === 0xbf;
+    first = false;
+    yield isMarked ? piece.subarray(3) : piece;
+  }
+}
+
+async function* transcoded(raw: AsyncIterable<Uint8Array>, decoder: TextDecoder): AsyncIterable<Uint8Array> {
+  const decode = (piece?: Uint8Array): Buffer => {
+    try {
+      return Buffer.from(piece === undefined ? decoder.decode() : decoder.decode(piece, { stream: true }));
+    } catch {
+      throw sqlError("22021", `invalid byte sequence for encoding "${decoder.encoding}"`);
+    }
+  };
+  for await (const piece of raw) yield decode(piece);
+  yield decode();
+}
+
+/** Throws 22021 with the line when there is a NUL or what is not UTF-8; a character that has not wholly arrived passes. */
+export function checkText(
+  { bytes, line }: { readonly bytes: Uint8Array; readonly line: number },
+  isEnd: boolean,
+): void {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const whole = isEnd ? buffer : buffer.subarray(0, wholeCharacters(buffer));
+  const zero = whole.indexOf(0);
+  if (zero === -1 && isUtf8(whole)) return;
+  let start = 0;
+  for (let number = line; ; number++) {
+    const found = whole.indexOf(10, start);
+    const end = found === -1 ? whole.length : found;
+    const text = whole.subarray(start, end);
+    if (text.includes(0) || !isUtf8(text)) {
+      const what = text.includes(0) ? ": 0x00" : "";
+      throw sqlError("22021", `invalid byte sequence for encoding "UTF8"${what} at line ${number}`, { line: number });
+    }
+    start = end + 1;
+  }
+}
+
+/** The length without a last character of which bytes are missing. */
+function wholeCharacters(bytes: Buffer): number {
+  const { length } = bytes;
+  for (let back = 1; back <= Math.min(3, length); back++) {
+    const byte = bytes[length - back]!;
+    if (byte < 0x80) return length;
+    if (byte >= 0xc0) {
+      const needed = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2;
+      return needed > back ? length - back : length;
+    }
+  }
+  return length;
+}

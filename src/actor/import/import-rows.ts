@@ -1,0 +1,321 @@
+/**
+ * The import of a file: reads the body piece by piece, gives its rows to the table within one transaction, and commits
+ * it at the end, so that all rows are stored or none. Plain tables take rows directly (bulk-insert.ts), others by
+ * INSERT (statement-import.ts). Gives way between rows, so other requests of the actor go on. Called by handlers/data.ts.
+ */
+import type { CatalogView } from "../../catalog/catalog-view.js";
+import type { ColumnDef, TableDef } from "../../catalog/table.js";
+import { CsvReader, FIELD_PLAIN } from "../../protocol/csv-reader.js";
+import { DbError, sqlError } from "../../protocol/errors.js";
+import { RECORD_BYTES_MAX } from "../../protocol/limits.js";
+import { LineReader } from "../../protocol/line-reader.js";
+import { BulkInsert, fieldCountError, jsonField, requiresStatements } from "../../query/exec/bulk-insert.js";
+import type { ShardTransaction } from "../../storage/transaction.js";
+import type { Request } from "../request.js";
+import { Session, type SessionOptions } from "../session.js";
+import { checkText } from "./body-pieces.js";
+import { type ConflictRule, StatementImport } from "./statement-import.js";
+
+export interface ImportOptions {
+  readonly schema: string | null;
+  readonly table: string;
+  /** Names; null: those of the header or of the first row's keys, else all. */
+  readonly columns: readonly string[] | null;
+  readonly conflict: ConflictRule;
+  /** Null: a JSON value per line. */
+  readonly csv: {
+    readonly delimiter: string;
+    readonly quote: string;
+    readonly nullText: string;
+    readonly header: boolean;
+  } | null;
+  readonly session: SessionOptions;
+}
+
+export interface ImportCounts {
+  readonly rows: number;
+  readonly skipped: number;
+}
+
+/** Rows between two looks at the clock. */
+const ROWS_PER_LOOK = 64;
+
+/** What takes the rows. */
+interface Target {
+  csv(reader: CsvReader): void;
+  json(fields: unknown[], line: number): void;
+  /** Work that is due; undefined: none. */
+  due(): Promise<void> | undefined;
+  readonly counts: ImportCounts;
+}
+
+/** Stores the file's rows and calls `commit`, at once when they are complete, with the transaction. */
+export async function importRows(
+  request: Request,
+  pieces: AsyncIterable<Uint8Array>,
+  options: ImportOptions,
+  progressed: (counts: ImportCounts) => void | Promise<void>,
+  commit: (tx: ShardTransaction, counts: ImportCounts) => void,
+): Promise<ImportCounts> {
+  const run = new ImportRun(request, options, progressed);
+  try {
+    await run.read(pieces);
+    return await run.finish(commit);
+  } finally {
+    run.close();
+  }
+}
+
+class ImportRun {
+  private readonly session: Session;
+  /** Of a direct import; the session has the other's. */
+  private tx: ShardTransaction | null = null;
+  private readonly table: TableDef;
+  private target: Target | null = null;
+  /** Of objects: the keys, in the order of the columns. */
+  private names: readonly string[] = [];
+  private ended = false;
+
+  constructor(
+    private readonly request: Request,
+    private readonly options: ImportOptions,
+    private readonly progressed: (counts: ImportCounts) => void | Promise<void>,
+  ) {
+    this.session = new Session(request.tenant, options.session);
+    const { shard } = request.tenant.partition;
+    const tx = shard.begin({ isolation: "snapshot" });
+    try {
+      this.table = tableOf(request.tenant.catalog.view(tx), options);
+    } catch (error) {
+      request.tenant.rollback(tx);
+      throw error;
+    }
+    this.tx = tx;
+  }
+
+  async read(pieces: AsyncIterable<Uint8Array>): Promise<void> {
+    const { csv } = this.options;
+    const csvReader = csv === null ? null : new CsvReader(csv.delimiter, csv.quote, RECORD_BYTES_MAX);
+    const reader = csvReader ?? new LineReader(RECORD_BYTES_MAX);
+    const row = csvReader === null ? this.jsonRows(reader as LineReader) : this.csvRows(csvReader);
+    // What is read goes on in a turn of the tenant's, since the body was waited for.
+    await this.request.yieldTurn();
+    for await (const piece of pieces) {
+      reader.push(piece);
+      await this.request.yieldTurn();
+      checkText(reader.unread, false);
+      await this.rows(reader, row, false);
+      await this.progressed(this.counts);
+    }
+    checkText(reader.unread, true);
+    await this.rows(reader, row, true);
+    // A file without rows still names its columns.
+    this.target ??= this.targetOf(this.columnsOf(this.options.columns));
+  }
+
+  private async rows(reader: CsvReader | LineReader, row: () => void, isEnd: boolean): Promise<void> {
+    const { request } = this;
+    for (let count = 1; reader.next(isEnd); count++) {
+      row();
+      const due = this.target?.due();
+      if (due !== undefined) await due;
+      if (count % ROWS_PER_LOOK !== 0) continue;
+      request.checkpoint();
+      if (request.shouldYield()) await request.yieldTurn();
+    }
+  }
+
+  /** Commits through `commit`. */
+  async finish(commit: (tx: ShardTransaction, counts: ImportCounts) => void): Promise<ImportCounts> {
+    const { request, target } = this;
+    if (target instanceof Statements) {
+      await target.rows.flush();
+      this.ended = true;
+      this.session.commit((tx) => commit(tx, target.counts));
+    } else {
+      const { catalog, statistics } = request.tenant;
+      const tx = this.tx!;
+      if (catalog.changedSince(tx.snapshot)) {
+        throw sqlError("40001", "could not serialize access: definitions were changed meanwhile");
+      }
+      this.ended = true;
+      commit(tx, this.counts);
+      statistics.changed(this.table, this.counts.rows);
+    }
+    return this.counts;
+  }
+
+  /** Takes everything back unless it was committed. */
+  close(): void {
+    if (this.ended) return;
+    if (this.tx !== null) this.request.tenant.rollback(this.tx);
+    else if (this.session.inTransaction) this.session.rollback();
+  }
+
+  private get counts(): ImportCounts {
+    return this.target?.counts ?? { rows: 0, skipped: 0 };
+  }
+
+  private csvRows(reader: CsvReader): () => void {
+    const { header } = this.options.csv!;
+    let isHeader = header;
+    return () => {
+      // A line break at the end, or between rows of several columns, is no row.
+      const isBlank = reader.count === 1 && reader.kinds[0] === FIELD_PLAIN && reader.starts[0] === reader.ends[0];
+      if (isHeader) {
+        isHeader = false;
+        const names = Array.from({ length: reader.count }, (_, i) => reader.text(i).trim());
+        this.target = this.targetOf(this.columnsOf(this.options.columns ?? names));
+        return;
+      }
+      this.target ??= this.targetOf(this.columnsOf(this.options.columns));
+      if (isBlank && this.names.length > 1) return;
+      this.target.csv(reader);
+    };
+  }
+
+  private jsonRows(reader: LineReader): () => void {
+    return () => {
+      const { line, text } = reader;
+      const value = jsonOf(text, line);
+      if (this.target === null) {
+        const keys = Array.isArray(value) ? null : Object.keys(value);
+        this.target = this.targetOf(this.columnsOf(this.options.columns ?? keys));
+      }
+      this.target.json(Array.isArray(value) ? value : this.fieldsOf(value, line), line);
+    };
+  }
+
+  private fieldsOf(value: Readonly<Record<string, unknown>>, line: number): unknown[] {
+    const { names } = this;
+    const fields = new Array<unknown>(names.length);
+    let found = 0;
+    for (let i = 0; i < names.length; i++) {
+      const field = value[names[i]!];
+      if (field === undefined) continue;
+      fields[i] = field;
+      found++;
+    }
+    for (let i = 0; i < fields.length; i++) fields[i] ??= null;
+    if (Object.keys(value).length === found) return fields;
+    const unknown = Object.keys(value).find((name) => !names.includes(name))!;
+    throw sqlError("42703", `line ${line} has the column "${unknown}", which is not among those of the import`, {
+      line,
+      column: unknown,
+      hint: "Name the columns with the parameter columns, or let the first row have all of them.",
+    });
+  }
+
+  private columnsOf(names: readonly string[] | null): readonly ColumnDef[] {
+    const { table } = this;
+    if (names === null) return table.columns.filter((column) => !column.generatedSql);
+    const columns = names.map((name) => {
+      const column = table.columns.find((each) => each.name === name);
+      if (column !== undefined) return column;
+      throw sqlError("42703", `column "${name}" of relation "${table.name}" does not exist`, { column: name });
+    });
+    if (new Set(columns).size < columns.length) {
+      throw sqlError("42701", "a column is named more than once", { columns: names });
+    }
+    if (columns.length === 0) throw sqlError("22P04", "the file names no columns", { line: 1 });
+    return columns;
+  }
+
+  private targetOf(columns: readonly ColumnDef[]): Target {
+    const { request, options, table, session } = this;
+    const { tenant } = request;
+    this.names = columns.map(({ name }) => name);
+    const nullText = options.csv?.nullText ?? "";
+    if (options.conflict.action === "error" && requiresStatements(table, columns) === null) {
+      const nullBytes = Buffer.from(nullText);
+      const { rowNumbers } = tenant.partition;
+      const timeZone = session.settings.timeZone;
+      return new Direct(new BulkInsert(table, columns, nullBytes, this.tx!, tenant.number, rowNumbers, timeZone));
+    }
+    tenant.rollback(this.tx!);
+    this.tx = null;
+    session.begin({});
+    const primaryKey = (table.primaryKey ?? []).map((id) => table.columns.find((column) => column.id === id)!.name);
+    const { action } = options.conflict;
+    const keys = options.conflict.columns.length > 0 || action !== "update" ? options.conflict.columns : primaryKey;
+    if (action === "update" && keys.length === 0) {
+      throw new DbError("invalid_request", "Name the conflict_columns: the table has no primary key.", {
+        field: "conflict_columns",
+      });
+    }
+    return new Statements(
+      new StatementImport(table, columns, { action, columns: keys }, session, request),
+      columns,
+      nullText,
+    );
+  }
+}
+
+class Direct implements Target {
+  constructor(private readonly rows: BulkInsert) {}
+
+  csv(reader: CsvReader): void {
+    this.rows.csvRow(reader);
+  }
+
+  json(fields: unknown[], line: number): void {
+    this.rows.jsonRow(fields, line);
+  }
+
+  due(): undefined {}
+
+  get counts(): ImportCounts {
+    return { rows: this.rows.rows, skipped: 0 };
+  }
+}
+
+class Statements implements Target {
+  constructor(
+    readonly rows: StatementImport,
+    private readonly columns: readonly ColumnDef[],
+    private readonly nullText: string,
+  ) {}
+
+  csv(reader: CsvReader): void {
+    const { count, line } = reader;
+    if (count !== this.columns.length) throw fieldCountError(count, this.columns, line);
+    const fields = Array.from({ length: count }, (_, i) => {
+      const text = reader.text(i);
+      return text === this.nullText && reader.kinds[i] === FIELD_PLAIN ? null : text;
+    });
+    this.rows.add(fields, line);
+  }
+
+  json(fields: unknown[], line: number): void {
+    const { columns } = this;
+    if (fields.length !== columns.length) throw fieldCountError(fields.length, columns, line);
+    for (let i = 0; i < fields.length; i++) fields[i] = jsonField(columns[i]!.type, fields[i]);
+    this.rows.add(fields, line);
+  }
+
+  due(): Promise<void> | undefined {
+    return this.rows.isFull ? this.rows.flush() : undefined;
+  }
+
+  get counts(): ImportCounts {
+    return { rows: this.rows.stored, skipped: this.rows.skipped };
+  }
+}
+
+function tableOf(catalog: CatalogView, { schema, table: name }: ImportOptions): TableDef {
+  const table = catalog.table(schema as string, name);
+  if (table !== null) return table;
+  const full = schema === null ? name : `${schema}.${name}`;
+  throw new DbError("not_found", `The table "${full}" does not exist.`, { sqlstate: "42P01" });
+}
+
+function jsonOf(text: string, line: number): Readonly<Record<string, unknown>> | unknown[] {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new DbError("invalid_json", `Line ${line} is not valid JSON: ${(error as Error).message}.`, { line });
+  }
+  if (typeof value === "object" && value !== null) return value as Readonly<Record<string, unknown>>;
+  throw new DbError("invalid_json", `Line ${line} is neither an object nor an array.`, { line });
+}

@@ -1,0 +1,136 @@
+/**
+ * Values out of bytes of text, for the types that files of rows are made of, without a string in between. What is not
+ * in the plain form that these readers know (`undefined`) goes to fromText, which knows them all. Used by bulk-insert.ts; pure.
+ */
+
+const ZERO = 48;
+const MINUS = 45;
+const DOT = 46;
+/** Digits that a double surely holds exactly. */
+const EXACT_DIGITS = 15;
+const POWERS_OF_TEN = Float64Array.from({ length: EXACT_DIGITS + 1 }, (_, i) => 10 ** i);
+const MICROS_PER_DAY = 86_400_000_000;
+
+/** `-?[0-9]{1,15}` */
+export function readInteger(bytes: Uint8Array, start: number, end: number): number | undefined {
+  let at = start;
+  const isNegative = bytes[at] === MINUS;
+  if (isNegative) at++;
+  const digits = end - at;
+  if (digits < 1 || digits > EXACT_DIGITS) return undefined;
+  let value = 0;
+  for (; at < end; at++) {
+    const digit = bytes[at]! - ZERO;
+    if (digit < 0 || digit > 9) return undefined;
+    value = value * 10 + digit;
+  }
+  return isNegative && value !== 0 ? -value : value;
+}
+
+/**
+ * `-?[0-9]*[.]?[0-9]*` with 1 to 15 digits: both the digits as an integer and the power of ten are exact, so the quotient is
+ * the nearest double (Clinger 1990, the fast path).
+ */
+export function readDecimal(bytes: Uint8Array, start: number, end: number): number | undefined {
+  let at = start;
+  const isNegative = bytes[at] === MINUS;
+  if (isNegative) at++;
+  let value = 0;
+  let digits = 0;
+  let point = -1;
+  for (; at < end; at++) {
+    const byte = bytes[at]!;
+    if (byte === DOT) {
+      if (point !== -1) return undefined;
+      point = at;
+      continue;
+    }
+    const digit = byte - ZERO;
+    if (digit < 0 || digit > 9) return undefined;
+    value = value * 10 + digit;
+    digits++;
+  }
+  if (digits < 1 || digits > EXACT_DIGITS) return undefined;
+  if (point !== -1) value /= POWERS_OF_TEN[end - point - 1]!;
+  return isNegative ? -value : value;
+}
+
+export function readBool(bytes: Uint8Array, start: number, end: number): boolean | undefined {
+  const first = bytes[start]! | 0x20;
+  const length = end - start;
+  if (length === 1) {
+    if (first === 0x74 || bytes[start] === 0x31) return true;
+    if (first === 0x66 || bytes[start] === 0x30) return false;
+    return undefined;
+  }
+  if (length === 4 && first === 0x74) return isWord(bytes, start, "true") ? true : undefined;
+  if (length === 5 && first === 0x66) return isWord(bytes, start, "false") ? false : undefined;
+  return undefined;
+}
+
+function isWord(bytes: Uint8Array, start: number, word: string): boolean {
+  for (let i = 0; i < word.length; i++) if ((bytes[start + i]! | 0x20) !== word.charCodeAt(i)) return false;
+  return true;
+}
+
+/** `YYYY-MM-DD`, as days since 1970. */
+export function readDate(bytes: Uint8Array, start: number, end: number): number | undefined {
+  return end - start === 10 ? daysAt(bytes, start) : undefined;
+}
+
+/** `YYYY-MM-DD[ T]HH:MM:SS[.f{1,6}]`, as microseconds since 1970; with `isUtc` also a final `Z`, which then must be there. */
+export function readTimestamp(bytes: Uint8Array, start: number, end: number, isUtc: boolean): number | undefined {
+  let last = end;
+  if (isUtc) {
+    if (bytes[end - 1] !== 0x5a) return undefined;
+    last--;
+  }
+  const length = last - start;
+  if (length < 19 || length > 26 || length === 20) return undefined;
+  const separator = bytes[start + 10];
+  if (separator !== 0x20 && separator !== 0x54) return undefined;
+  if (bytes[start + 13] !== 0x3a || bytes[start + 16] !== 0x3a) return undefined;
+  const days = daysAt(bytes, start);
+  const hours = twoDigits(bytes, start + 11);
+  const minutes = twoDigits(bytes, start + 14);
+  const seconds = twoDigits(bytes, start + 17);
+  if (days === undefined || !(hours < 24 && minutes < 60 && seconds < 60)) return undefined;
+  let micros = 0;
+  if (length > 19) {
+    if (bytes[start + 19] !== DOT) return undefined;
+    let unit = 100_000;
+    for (let at = start + 20; at < last; at++) {
+      const digit = bytes[at]! - ZERO;
+      if (digit < 0 || digit > 9) return undefined;
+      micros += digit * unit;
+      unit /= 10;
+    }
+  }
+  return days * MICROS_PER_DAY + ((hours * 60 + minutes) * 60 + seconds) * 1_000_000 + micros;
+}
+
+const DAYS_IN_MONTH = Uint8Array.of(0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31);
+
+/** Days since 1970 of a year from 1 to 9999 (Howard Hinnant, days_from_civil). */
+function daysAt(bytes: Uint8Array, start: number): number | undefined {
+  if (bytes[start + 4] !== MINUS || bytes[start + 7] !== MINUS) return undefined;
+  const year = twoDigits(bytes, start) * 100 + twoDigits(bytes, start + 2);
+  const month = twoDigits(bytes, start + 5);
+  const day = twoDigits(bytes, start + 8);
+  if (!(year >= 1 && month >= 1 && month <= 12 && day >= 1)) return undefined;
+  const isLeap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
+  if (day > DAYS_IN_MONTH[month]! + (month === 2 && isLeap ? 1 : 0)) return undefined;
+  const y = month <= 2 ? year - 1 : year;
+  const era = Math.floor(y / 400);
+  const yearOfEra = y - era * 400;
+  const dayOfYear = Math.floor((153 * (month + (month > 2 ? -3 : 9)) + 2) / 5) + day - 1;
+  const dayOfEra = yearOfEra * 365 + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100) + dayOfYear;
+  return era * 146_097 + dayOfEra - 719_468;
+}
+
+/** NaN when they are no digits. */
+function twoDigits(bytes: Uint8Array, at: number): number {
+  const high = bytes[at]! - ZERO;
+  const low = bytes[at + 1]! - ZERO;
+  return high >= 0 && high <= 9 && low >= 0 && low <= 9 ? high * 10 + low : Number.NaN;
+}
