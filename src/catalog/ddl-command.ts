@@ -19,6 +19,7 @@ export type DdlCommand =
   | RenameCommand
   | CommentCommand
   | CreateViewCommand
+  | AlterViewCommand
   | DropViewsCommand
   | RefreshCommand
   | FunctionCommand
@@ -283,6 +284,17 @@ export interface CreateViewCommand {
   readonly query: ViewQuery;
   readonly checkOption: "local" | "cascaded" | null;
   readonly updatable: readonly boolean[] | null;
+}
+
+export interface AlterViewCommand {
+  readonly kind: "alter view";
+  readonly schema: string;
+  readonly name: string;
+  readonly change:
+    | { readonly kind: "move"; readonly toSchema: string; readonly toName: string }
+    | { readonly kind: "rename column"; readonly column: string; readonly newName: string }
+    | { readonly kind: "default"; readonly column: string; readonly sql: string | null }
+    | { readonly kind: "check option"; readonly checkOption: "local" | "cascaded" | null };
 }
 
 export interface DropViewsCommand {

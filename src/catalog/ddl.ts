@@ -5,6 +5,7 @@
 import { sqlError } from "../protocol/errors.js";
 import type { Transaction } from "../storage/store.js";
 import { alterTable } from "./alter-family.js";
+import { alterView } from "./alter-view.js";
 import type { Catalog } from "./catalog.js";
 import { type CatalogEditor, relationExists } from "./catalog-editor.js";
 import { commentOn } from "./comment.js";
@@ -68,6 +69,9 @@ export function applyDdl(
         return commentOn(editor, command);
       case "refresh":
         return refresh(editor, command);
+      case "alter view":
+        alterView(editor, command);
+        return { ...NOTHING, tag: "ALTER VIEW" };
       case "create view":
         return { ...NOTHING, ...createView(editor, command, nowMicros) };
       case "create function":

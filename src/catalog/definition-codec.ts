@@ -102,7 +102,7 @@ export function decodeView(record: Uint8Array, types: TypeLookup): ViewDef {
   const view = parse<ViewDef>(record);
   return Object.freeze({
     ...view,
-    columns: view.columns.map(({ name, type }) => ({ name, type: internType(type, types) })),
+    columns: view.columns.map((column) => ({ ...column, type: internType(column.type, types) })),
   });
 }
 

@@ -24,7 +24,8 @@ export function createView(editor: CatalogEditor, command: CreateViewCommand, no
   const id = before?.id ?? editor.nextId();
   const createdAt = before?.createdAt ?? nowMicros;
   const marks = updatable === null ? {} : { updatable };
-  editor.putView(Object.freeze({ id, schema, name, columns, query, checkOption, ...marks, createdAt }));
+  const kept = columns.map((column, i) => ({ ...before?.columns[i], ...column }));
+  editor.putView(Object.freeze({ id, schema, name, columns: kept, query, checkOption, ...marks, createdAt }));
   return { tag: "CREATE VIEW", notices: [], cleared: [] };
 }
 

@@ -7,6 +7,8 @@ import type { SqlType } from "../protocol/values.js";
 export interface ViewColumn {
   readonly name: string;
   readonly type: SqlType;
+  /** Of a row that is inserted through the view, in place of the table's; absent: the table's. */
+  readonly defaultSql?: string;
 }
 
 /** A relation that a view's text names, as it was then. */

@@ -13,6 +13,7 @@ import type { Plan } from "../../query/plan/plan.js";
 import type { AlterTableCommand, AlterTableStatement, ConstraintNode, RenameStatement } from "../parse/ast.js";
 import type { ExprNode, NameNode } from "../parse/ast-query.js";
 import { parseExpression } from "../parse/parse.js";
+import { bindAlterView, bindRenameView } from "./bind-alter-view.js";
 import { bindAttachIndex, bindAttachPartition, bindDetachPartition } from "./bind-attach-partition.js";
 import { boundDefault, defaultSql, draftColumn, finishColumn, isImmutable } from "./bind-column-def.js";
 import { bindCheck, bindForeignKey, bindKey } from "./bind-constraint.js";
@@ -64,6 +65,8 @@ export function bindAlterTable(
   rebind: (env: BindEnvironment) => Binding,
 ): BoundStatement {
   const tag = "ALTER TABLE";
+  const ofView = bindAlterView(node, binding);
+  if (ofView !== null) return ofView;
   const relation = relationOf(node.name);
   if (node.ifExists && !tableExists(node.name, binding)) {
     return { kind: "ddl steps", tag, steps: [], notices: [`relation "${relation.name}" does not exist, skipping`] };
@@ -139,6 +142,7 @@ function stepsOf(command: AlterTableCommand): Step[] {
     case "detach partition":
       return [(table, binding) => alter(table, bindDetachPartition(command, table, binding))];
     case "ignored":
+    case "view options":
       return [];
     default:
       return [(table, binding) => alter(table, plainAction(command, table, binding))];
@@ -167,7 +171,16 @@ function columnOf(table: TableDef, name: string) {
 
 type Plain = Exclude<
   AlterTableCommand,
-  { kind: "add column" | "alter type" | "add constraint" | "attach partition" | "detach partition" | "ignored" }
+  {
+    kind:
+      | "add column"
+      | "alter type"
+      | "add constraint"
+      | "attach partition"
+      | "detach partition"
+      | "ignored"
+      | "view options";
+  }
 >;
 
 function plainAction(command: Plain, table: TableDef, binding: Binding): AlterAction {
@@ -317,7 +330,10 @@ function defaultUnder(column: TableDef["columns"][number], type: SqlType, bindin
 }
 
 export function bindRename(node: RenameStatement, binding: Binding): BoundStatement {
-  const { object, position, newName } = node;
+  const ofView = bindRenameView(node, binding);
+  if (ofView !== null) return ofView;
+  const { position, newName } = node;
+  const object = node.object === "materialized view" ? "table" : node.object;
   const tag = object === "index" ? "ALTER INDEX" : "ALTER TABLE";
   const relation = relationOf(node.relation);
   const { catalog, searchPath } = binding.env;
@@ -346,6 +362,9 @@ export function bindRename(node: RenameStatement, binding: Binding): BoundStatem
   }
   if (node.ifExists && !tableExists(node.relation, binding)) return skipped();
   const table = lookUpTable(node.relation, binding);
+  if (node.object === "materialized view" && !table.materialized) {
+    throw sqlError("42809", `"${table.name}" is not a materialized view`, { position: node.relation.position });
+  }
   const only = node.relation.only === true;
   return { kind: "ddl", command: { ...command, object, relation: nameOf(table), only }, rows: null };
 }

@@ -29,7 +29,7 @@ export function bindInsert(node: InsertStatement, binding: Binding, parent: Scop
   const relation = changedRelation(node.table.name, "insert", binding);
   const { table, face } = relation;
   const targets = targetColumns(node, relation);
-  const input = bindRows(node, table, targets, scope, binding);
+  const input = bindRows(node, relation.filled, targets, scope, binding);
   const rowColumns = rowColumnsOf(table, binding);
   const name = node.table.alias?.name ?? face.name;
   const isBranch = table.partitionKey !== undefined;
@@ -49,7 +49,10 @@ export function bindInsert(node: InsertStatement, binding: Binding, parent: Scop
 }
 
 /** Columns of the table; of a view also what is none (id below 0), which must not get a value. */
-function targetColumns(node: InsertStatement, { table, face, changedColumn }: ChangedRelation): readonly ColumnDef[] {
+function targetColumns(
+  node: InsertStatement,
+  { filled: table, face, changedColumn }: ChangedRelation,
+): readonly ColumnDef[] {
   if (node.columns === null) {
     if (face === table) return table.columns;
     return face.columns.map((column) => table.columns.find(({ id }) => id === column.id) ?? column);

@@ -133,7 +133,7 @@ function bindClause(
 /** A value for every column. */
 function bindInserted(clause: MergeClause, relation: ChangedRelation, node: MergeStatement, context: ExprContext) {
   const { binding } = context;
-  const { table, face } = relation;
+  const { filled: table, face } = relation;
   const all = face.columns.map((column) => table.columns.find(({ id }) => id === column.id) ?? column);
   const targets = clause.columns?.map((target) => relation.changedColumn(target, "merge")) ?? all;
   const values = clause.values ?? [];

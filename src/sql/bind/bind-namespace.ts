@@ -193,6 +193,12 @@ export function bindSetSchema(node: SetSchemaStatement, env: BindEnvironment): D
   }
   const table = firstFound(relation, env, (schema, name) => catalog.table(schema, name));
   if (table !== null) return moved("table", table.schema, table.name);
+  const view = firstFound(relation, env, (schema, name) => catalog.view(schema, name));
+  if (view !== null) {
+    const toSchema = existingSchema(node.schema, env, position);
+    const change = { kind: "move", toSchema, toName: view.name } as const;
+    return { kind: "alter view", schema: view.schema, name: view.name, change };
+  }
   if (node.ifExists) return null;
   throw sqlError("42P01", `relation "${node.name.path.join(".")}" does not exist`, { position });
 }

@@ -73,7 +73,8 @@ function catalogOf(query: ViewQuery, catalog: CatalogView): CatalogView {
     view: (schema, name) => {
       const relation = named("view", schema, name);
       if (relation === undefined) return null;
-      return catalog.views().find(({ id }) => id === relation.id) ?? gone(relation);
+      const view = catalog.views().find(({ id }) => id === relation.id) ?? gone(relation);
+      return viewAsNamed(view, relation);
     },
   };
   // All else, whatever a catalog offers, comes from the one behind.
@@ -82,6 +83,15 @@ function catalogOf(query: ViewQuery, catalog: CatalogView): CatalogView {
 
 function gone(relation: ViewRelation): never {
   throw sqlError("42P01", `relation "${relation.name}" does not exist`);
+}
+
+/** The view with the columns that it had, under the names that they had. */
+function viewAsNamed(view: ViewDef, relation: ViewRelation): ViewDef {
+  const { columns } = relation;
+  const same =
+    view.columns.length === columns.length && columns.every(({ id, name }) => view.columns[id]!.name === name);
+  if (same && view.name === relation.name) return view;
+  return { ...view, name: relation.name, columns: columns.map(({ id, name }) => ({ ...view.columns[id]!, name })) };
 }
 
 /** Definitions under older names, by the definition of now. */

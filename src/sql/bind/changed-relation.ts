@@ -43,6 +43,8 @@ export interface ChangedRelation {
   readonly table: TableDef;
   /** The relation under its own names; ids of columns are those of `table`, below 0 for what is no column of it. */
   readonly face: TableDef;
+  /** The table with the defaults that the views give its columns. */
+  readonly filled: TableDef;
   /** Names the table for rowsOf. */
   readonly reference: NameNode;
   /** `columns`: parallel to the table's. */
@@ -59,6 +61,7 @@ export function changedRelation(name: NameNode, command: ChangeCommand, binding:
   return {
     table,
     face: table,
+    filled: table,
     reference: name,
     over: (called, columns) => ({ item: itemOf(table, called, columns), conditions: [], checks: [] }),
     changedColumn: (target) => targetColumn(table, target),
@@ -85,10 +88,10 @@ function throughView(view: ViewDef, command: ChangeCommand, binding: Binding): C
     const row = rowOver(top, (id) => byId.get(id)!, false, binding);
     return { ...row, item: itemNamed(name, name === view.name ? view.schema : null, row.columns, face) };
   };
-  const columns = table.columns.map(({ name, type, notNull }) => binding.newColumn(name, type, !notNull));
-  const bases = rowOver(top, (id) => columnExpr(columns[table.columns.findIndex((c) => c.id === id)]!), false, binding)
-    .columns.map(({ expr }) => (expr.kind === "column" ? columns.findIndex(({ id }) => id === expr.id) : -1))
-    .map((i) => table.columns[i] ?? null);
+  const defaults = new Map<number, string>();
+  const ids = baseColumns(top, table, defaults, binding);
+  const filled = { ...table, columns: table.columns.map((column) => withDefault(column, defaults.get(column.id))) };
+  const bases = ids.map((id) => filled.columns.find((column) => column.id === id) ?? null);
   if (command !== "delete" && bases.every((base) => base === null)) {
     refuse(view, "Views that have no updatable columns", command);
   }
@@ -96,6 +99,7 @@ function throughView(view: ViewDef, command: ChangeCommand, binding: Binding): C
   return {
     table,
     face,
+    filled,
     reference: bottom.from.name,
     over,
     changedColumn: (target, changing) => {
@@ -115,6 +119,31 @@ export function notUpdatable(view: string, column: string, command: ChangeComman
   });
 }
 
+function withDefault(column: ColumnDef, defaultSql: string | undefined): ColumnDef {
+  return defaultSql === undefined || column.generatedSql ? column : { ...column, defaultSql };
+}
+
+/** Per column of the view the id of the table's; null: it is computed. Collects the defaults of this view and those below. */
+function baseColumns(
+  level: Level,
+  table: TableDef,
+  defaults: Map<number, string>,
+  binding: Binding,
+): readonly (number | null)[] {
+  if ("view" in level.below) baseColumns(level.below, table, defaults, binding);
+  const columns = table.columns.map(({ name, type }) => binding.newColumn(name, type, true));
+  const exprOf = (id: number) => columnExpr(columns[table.columns.findIndex((column) => column.id === id)]!);
+  const ids = rowOver(level, exprOf, false, binding).columns.map(({ expr }) => {
+    const i = expr.kind === "column" ? columns.findIndex(({ id }) => id === expr.id) : -1;
+    return table.columns[i]?.id ?? null;
+  });
+  level.view.columns.forEach(({ defaultSql }, i) => {
+    const id = ids[i] ?? null;
+    if (defaultSql !== undefined && id !== null) defaults.set(id, defaultSql);
+  });
+  return ids;
+}
+
 /** Whether each column of the view can be assigned; null: rows cannot be changed through the view. */
 export function updatableColumns(view: ViewDef, binding: Binding): readonly boolean[] | null {
   let level: Level;
@@ -128,11 +157,7 @@ export function updatableColumns(view: ViewDef, binding: Binding): readonly bool
   }
   const table = bottomOf(level).below as TableDef;
   if (table.materialized) return null;
-  const columns = table.columns.map(({ name, type }) => binding.newColumn(name, type, true));
-  const exprOf = (id: number) => columnExpr(columns[table.columns.findIndex((column) => column.id === id)]!);
-  return rowOver(level, exprOf, false, binding).columns.map(
-    ({ expr }) => expr.kind === "column" && columns.some(({ id }) => id === expr.id),
-  );
+  return baseColumns(level, table, new Map(), binding).map((id) => id !== null);
 }
 
 const NOT_UPDATABLE = new Error("not updatable");

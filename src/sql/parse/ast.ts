@@ -461,6 +461,8 @@ export interface CreateSequenceStatement {
 
 export interface AlterTableStatement {
   readonly kind: "alter table";
+  /** What the statement calls it; a table may also be an index or a view. */
+  readonly object: "table" | "view";
   readonly name: NameNode;
   readonly ifExists: boolean;
   readonly commands: readonly AlterTableCommand[];
@@ -494,6 +496,8 @@ export type AlterTableCommand =
   /** ATTACH PARTITION; without a bound, of an index. */
   | { readonly kind: "attach partition"; readonly partition: NameNode; readonly bound: PartitionBoundNode | null }
   | { readonly kind: "detach partition"; readonly partition: NameNode; readonly mode: DetachMode }
+  /** SET or RESET (options) of a view. */
+  | { readonly kind: "view options"; readonly options: readonly OptionNode[]; readonly reset: boolean }
   /** Has no meaning here; `what` names it in the notice. */
   | { readonly kind: "ignored"; readonly what: string };
 

@@ -393,15 +393,27 @@ function createIndex(node: IndexStmt, c: Conversion, position: number): CreateIn
 }
 
 function alterTable(node: AlterTableStmt, c: Conversion, position: number): AlterTableStatement {
-  const isIndex = node.objtype === "OBJECT_INDEX";
-  if (node.objtype !== "OBJECT_TABLE" && !isIndex) throw notSupported(`ALTER ${objectName(node.objtype)}`, position);
+  const isView = node.objtype === "OBJECT_VIEW";
+  if (!/^OBJECT_(?:TABLE|INDEX|VIEW|MATVIEW)$/.test(node.objtype ?? ""))
+    throw notSupported(`ALTER ${objectName(node.objtype)}`, position);
   return {
     kind: "alter table",
+    object: isView ? "view" : "table",
     name: relationName(node.relation!, c),
     ifExists: node.missing_ok ?? false,
-    commands: (node.cmds ?? []).map((command) => alterCommand(only(command, "AlterTableCmd"), c, position)),
+    commands: (node.cmds ?? []).map((command) => {
+      const action = only(command, "AlterTableCmd");
+      return (isView ? viewOptions(action, c) : null) ?? alterCommand(action, c, position);
+    }),
     position,
   };
+}
+
+/** Null: another action. */
+function viewOptions(node: AlterTableCmd, c: Conversion): AlterTableCommand | null {
+  const reset = node.subtype === "AT_ResetRelOptions";
+  if (!reset && node.subtype !== "AT_SetRelOptions") return null;
+  return { kind: "view options", options: convertOptions(only(node.def, "List").items, c), reset };
 }
 
 function alterCommand(node: AlterTableCmd, c: Conversion, position: number): AlterTableCommand {
