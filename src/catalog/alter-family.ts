@@ -13,6 +13,7 @@ import { type ActionOutcome, combined, type DdlOutcome, existingTable, NOTHING, 
 import { childrenOf, descendantsOf, parentsAmong, sameType, withoutParent, withParent } from "./inheritance.js";
 import { inherit, noInherit } from "./link-tables.js";
 import type { CheckDef, TableDef } from "./table.js";
+import { setTypeOf } from "./typed-table.js";
 
 type Action<K extends AlterAction["kind"]> = AlterAction & { readonly kind: K };
 
@@ -26,6 +27,14 @@ export function alterTable(editor: CatalogEditor, command: AlterTableCommand, no
   return { ...NOTHING, ...done, tag: "ALTER TABLE" };
 }
 
+/** What the type of a typed table decides. */
+const OF_TYPED: Partial<Record<AlterAction["kind"], string>> = {
+  "add column": "add column to",
+  "drop column": "drop column from",
+  "set type": "alter column type of",
+  inherit: "change inheritance of",
+};
+
 const refused = (message: string): DbError => sqlError("42P16", message);
 
 class FamilyChange {
@@ -37,6 +46,8 @@ class FamilyChange {
   ) {}
 
   alter(table: TableDef, action: AlterAction): ActionOutcome {
+    const typed = table.ofType === undefined ? undefined : OF_TYPED[action.kind];
+    if (typed !== undefined) throw sqlError("42809", `cannot ${typed} typed table`);
     switch (action.kind) {
       case "add column":
         return this.addColumn(table, action, false);
@@ -61,6 +72,9 @@ class FamilyChange {
       case "inherit":
       case "no inherit":
         this.link(table, action);
+        return {};
+      case "of":
+        setTypeOf(this.editor, table, action.type);
         return {};
       default:
         return this.one(table, action);

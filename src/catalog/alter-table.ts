@@ -23,7 +23,7 @@ import { type ColumnDef, EXPRESSION_COLUMN, type IndexDef, type TableDef } from 
 import { TableNames } from "./table-names.js";
 
 /** Not what links one table to another. */
-export type TableAction = Exclude<AlterAction, { kind: "inherit" | "no inherit" }>;
+export type TableAction = Exclude<AlterAction, { kind: "inherit" | "no inherit" | "of" }>;
 
 type Action<K extends AlterAction["kind"]> = Extract<AlterAction, { kind: K }>;
 

@@ -92,6 +92,8 @@ export interface CreateTableCommand {
   readonly foreignKeys: readonly NewForeignKey[];
   /** Of LIKE … INCLUDING INDEXES, and nothing else. */
   readonly indexes: readonly Omit<CreateIndexCommand, "kind" | "table" | "ifNotExists">[];
+  /** As in TableDef. */
+  readonly ofType?: number;
   /** Ids of the tables that it inherits from; their columns and checks are merged into the lists above. Absent: none. */
   readonly parents?: readonly number[];
   readonly notices?: readonly string[];
@@ -208,6 +210,8 @@ export type AlterAction =
       readonly following: number | null;
     }
   | { readonly kind: "inherit" | "no inherit"; readonly parent: RelationName }
+  /** The id of a composite type; null: the table is typed no longer. */
+  | { readonly kind: "of"; readonly type: number | null }
   | { readonly kind: "set default"; readonly name: string; readonly defaultSql: string | null }
   | { readonly kind: "set not null" | "drop not null"; readonly name: string }
   | { readonly kind: "drop expression"; readonly name: string; readonly ifExists: boolean }

@@ -3,6 +3,7 @@ import { sqlError } from "../protocol/errors.js";
 import type { EnumLabel, SqlType } from "../protocol/values.js";
 import type { CatalogEditor } from "./catalog-editor.js";
 import { type DdlOutcome, NOTHING, ownRows, type Verification } from "./ddl-outcome.js";
+import { dropTables } from "./drop-tables.js";
 import type {
   AlterDomainCommand,
   AlterEnumCommand,
@@ -194,7 +195,7 @@ function noConstraint(name: string, domain: DomainDef): Error {
 
 function dropTypes(editor: CatalogEditor, command: DropTypeCommand): DdlOutcome {
   const notices: string[] = [];
-  const clearedIndexes: DdlOutcome["clearedIndexes"][number][] = [];
+  const gone: Gone = { indexes: [], tables: [] };
   for (const name of command.names) {
     const type = editor.view.type(name.schema, name.name);
     if (type === null) {
@@ -203,26 +204,35 @@ function dropTypes(editor: CatalogEditor, command: DropTypeCommand): DdlOutcome 
       continue;
     }
     if (command.domain && type.kind !== "domain") throw sqlError("42809", `"${name.name}" is not a domain`);
-    dropType(editor, type, command, name, clearedIndexes);
+    dropType(editor, type, command, name, gone);
   }
-  return { ...NOTHING, tag: command.domain ? "DROP DOMAIN" : "DROP TYPE", notices, clearedIndexes };
+  const tag = command.domain ? "DROP DOMAIN" : "DROP TYPE";
+  return { ...NOTHING, tag, notices, clearedIndexes: gone.indexes, cleared: gone.tables };
+}
+
+/** Whose data must go. */
+interface Gone {
+  readonly indexes: DdlOutcome["clearedIndexes"][number][];
+  readonly tables: TableDef[];
 }
 
 /** Throws 2BP01 when something is made of the type, unless CASCADE, which drops those columns and types. */
-function dropType(
-  editor: CatalogEditor,
-  type: TypeDef,
-  command: DropTypeCommand,
-  name: ObjectName,
-  clearedIndexes: DdlOutcome["clearedIndexes"][number][],
-): void {
+function dropType(editor: CatalogEditor, type: TypeDef, command: DropTypeCommand, name: ObjectName, gone: Gone): void {
+  const typed = editor.view.tables().filter((table) => table.ofType === type.id);
+  if (typed.length > 0 && command.cascade) {
+    const names = typed.map(({ schema, name: table }) => ({ schema, name: table, position: 0 }));
+    gone.tables.push(
+      ...dropTables(editor, { kind: "drop table", tables: names, ifExists: true, cascade: true }).cleared,
+    );
+  }
   const { view } = editor;
   const tables = view.tables().filter((table) => table.columns.some((column) => usesType(column.type, type.id)));
   const types = view.types().filter((other) => other.id !== type.id && isMadeOf(other, type));
-  if ((tables.length > 0 || types.length > 0) && !command.cascade) {
+  if ((tables.length > 0 || types.length > 0 || typed.length > 0) && !command.cascade) {
     throw sqlError("2BP01", `cannot drop type ${name.name} because other objects depend on it`, {
       detail: [
         ...tables.map((table) => `a column of table ${table.name} depends on type ${name.name}`),
+        ...typed.map((table) => `table ${table.name} depends on type ${name.name}`),
         ...types.map((other) => `type ${other.name} depends on type ${name.name}`),
       ].join("\n"),
       hint: "Use DROP ... CASCADE to drop the dependent objects too.",
@@ -230,15 +240,14 @@ function dropType(
   }
   for (const table of tables) {
     const { next, indexes } = withoutColumns(table, type.id);
-    for (const index of indexes) clearedIndexes.push({ table, index });
+    for (const index of indexes) gone.indexes.push({ table, index });
     for (const sequence of view.sequencesOf(table)) {
       if (!next.columns.some((column) => column.id === sequence.ownedBy?.columnId)) editor.dropSequence(sequence);
     }
     editor.replaceTable(next);
   }
   for (const other of types) {
-    if (editor.view.typeById(other.id) !== null)
-      dropType(editor, other, command, other as unknown as ObjectName, clearedIndexes);
+    if (editor.view.typeById(other.id) !== null) dropType(editor, other, command, other as unknown as ObjectName, gone);
   }
   editor.dropType(type);
 }

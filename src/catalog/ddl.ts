@@ -14,17 +14,16 @@ import type {
   CreateTableCommand,
   DdlCommand,
   DropIndexCommand,
-  DropTableCommand,
   NewIndexColumn,
   RefreshCommand,
   TruncateCommand,
 } from "./ddl-command.js";
 import { applyNamespaceCommand, type PositionOf } from "./ddl-namespace.js";
 import { at, type DdlOutcome, existingTable, NOTHING } from "./ddl-outcome.js";
-import { dropDependents } from "./dependent-views.js";
-import { addForeignKey, dropReferences, dropTableReferences } from "./foreign-key-ddl.js";
+import { dropTables } from "./drop-tables.js";
+import { addForeignKey, dropReferences } from "./foreign-key-ddl.js";
 import { applyFunctionCommand } from "./function-ddl.js";
-import { addChild, droppedWith } from "./inheritance.js";
+import { addChild } from "./inheritance.js";
 import { checkKeysOfPartitioned, checkPartition, checkUniqueKey, joinPartition } from "./partition-ddl.js";
 import { spreadIndex } from "./partition-indexes.js";
 import { madeUpName } from "./relation-names.js";
@@ -164,6 +163,7 @@ function createTable(editor: CatalogEditor, command: CreateTableCommand, nowMicr
     indexes,
     checks,
     ...(command.parents !== undefined && { parents: command.parents }),
+    ...(command.ofType !== undefined && { ofType: command.ofType }),
     ...(command.partitionKey !== undefined && { partitionKey: command.partitionKey }),
     ...(command.partition !== undefined && { partitionBound: command.partition.bound }),
     ...(command.immutable && { immutable: true }),
@@ -229,44 +229,6 @@ function indexDef(
     constraint: null,
     ...indexOptions(command, idOf),
   });
-}
-
-function dropTables(editor: CatalogEditor, command: DropTableCommand): DdlOutcome {
-  const notices: string[] = [];
-  const tables: TableDef[] = [];
-  for (const { schema, name, position } of command.tables) {
-    const table = editor.view.table(schema, name);
-    if (table?.materialized) {
-      const hint = "Use DROP MATERIALIZED VIEW to remove a materialized view.";
-      throw sqlError("42809", `"${name}" is not a table`, { ...at(position), hint });
-    }
-    if (table !== null) {
-      if (!tables.includes(table)) tables.push(table);
-    } else if (editor.view.hasRelation(schema, name)) {
-      throw sqlError("42809", `"${name}" is not a table`, at(position));
-    } else if (command.ifExists) {
-      notices.push(`table "${name}" does not exist, skipping`);
-    } else {
-      throw sqlError("42P01", `table "${name}" does not exist`, at(position));
-    }
-  }
-  const heirs = droppedWith(tables, editor.view);
-  const cleared = [...tables, ...heirs.map((heir) => heir.table)];
-  const dropped = new Set(cleared.map(({ id }) => id));
-  for (const table of cleared) {
-    const others = (table.referencedBy ?? []).filter(({ tableId }) => !dropped.has(tableId));
-    notices.push(...dropReferences(editor, `table ${table.name}`, table, others, command.cascade));
-    dropTableReferences(editor, table);
-  }
-  const names = new Map(tables.map(({ id, name }) => [id, `table ${name}`]));
-  const views = dropDependents(editor, names, command.cascade, null, heirs);
-  for (const { id } of cleared) editor.dropTable(editor.view.tableById(id)!);
-  return {
-    ...NOTHING,
-    tag: "DROP TABLE",
-    notices: [...notices, ...views.notices],
-    cleared: [...cleared, ...views.cleared],
-  };
 }
 
 function createIndex(editor: CatalogEditor, command: CreateIndexCommand): DdlOutcome {

@@ -5,7 +5,7 @@ import type { RenameCommand } from "./ddl-command.js";
 import { at, type DdlOutcome, existingColumn, existingTable, NOTHING } from "./ddl-outcome.js";
 import { descendantsOf, parentsAmong } from "./inheritance.js";
 import type { TableDef } from "./table.js";
-import { constraintNames } from "./table-names.js";
+import { checkColumnName, constraintNames } from "./table-names.js";
 
 export function rename(editor: CatalogEditor, command: RenameCommand): DdlOutcome {
   const tag = command.object === "index" ? "ALTER INDEX" : "ALTER TABLE";
@@ -19,6 +19,8 @@ export function rename(editor: CatalogEditor, command: RenameCommand): DdlOutcom
     if (editor.view.hasRelation(table.schema, newName)) throw relationExists(newName);
     editor.replaceTable(Object.freeze({ ...table, name: newName }));
   } else if (command.object === "column") {
+    checkColumnName(newName);
+    if (table.ofType !== undefined) throw sqlError("42809", "cannot rename column of typed table");
     for (const member of familyOf(editor, table, command)) {
       checkColumnParents(editor, member, table, part!);
       editor.replaceTable(Object.freeze(renamedColumn(member, part!, newName, command.renamed)));

@@ -76,3 +76,13 @@ export function checkDef(
     ...(check.noInherit && { noInherit: true }),
   };
 }
+
+/** PostgreSQL's system columns; of these a table has tableoid alone. */
+const SYSTEM_COLUMNS = ["tableoid", "ctid", "xmin", "xmax", "cmin", "cmax"];
+
+/** Throws 42701 for the name of a system column. */
+export function checkColumnName(name: string): void {
+  if (SYSTEM_COLUMNS.includes(name)) {
+    throw sqlError("42701", `column name "${name}" conflicts with a system column name`);
+  }
+}

@@ -160,6 +160,8 @@ export interface TableDef {
   readonly foreignKeys?: readonly ForeignKeyDef[];
   /** Foreign keys of this and other tables that refer to this one; absent: none. */
   readonly referencedBy?: readonly ReferenceDef[];
+  /** Of a typed table: the id of the composite type whose fields its columns are. */
+  readonly ofType?: number;
   /** INHERITS, PARTITION OF: ids of the tables whose rows include this table's, in the order named; absent: none. */
   readonly parents?: readonly number[];
   /** The other end of `parents`: ids of the tables that name this one there, oldest first; absent: none. */

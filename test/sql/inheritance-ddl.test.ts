@@ -158,3 +158,26 @@ test("tables are linked and parted", async (t) => {
     ["DROP TABLE p, other CASCADE"],
   ]);
 });
+
+test("typed tables have their type's columns", async (t) => {
+  await checkStatements(t, [
+    ["CREATE TYPE ty AS (a int, b varchar(5))"],
+    ["CREATE TABLE t1 OF ty (a WITH OPTIONS PRIMARY KEY, b DEFAULT 'bb', CHECK (a > 0))"],
+    ["INSERT INTO t1 (a) VALUES (1)"],
+    ["SELECT * FROM t1", ["1|bb"]],
+    ["INSERT INTO t1 (a) VALUES (-1)", '23514 new row for relation "t1" violates check constraint "t1_a_check"'],
+    ["ALTER TABLE t1 ADD COLUMN c int", "42809 cannot add column to typed table"],
+    ["ALTER TABLE t1 DROP COLUMN b", "42809 cannot drop column from typed table"],
+    ["ALTER TABLE t1 RENAME a TO x", "42809 cannot rename column of typed table"],
+    ["CREATE TABLE t2 OF ty (c WITH OPTIONS NOT NULL)", '42703 column "c" does not exist'],
+    ["CREATE TABLE t2 (a int, b text)"],
+    ["ALTER TABLE t2 OF ty", '42804 table "t2" has different type for column "b"'],
+    ["ALTER TABLE t2 ALTER b TYPE varchar(5)"],
+    ["ALTER TABLE t2 OF ty"],
+    ["ALTER TABLE t2 NOT OF"],
+    ["DROP TYPE ty", "2BP01 cannot drop type ty because other objects depend on it"],
+    ["DROP TYPE ty CASCADE"],
+    ["SELECT relname FROM pg_class WHERE relname IN ('t1', 't2')", ["t2"]],
+    ["ALTER TABLE t2 RENAME a TO xmin", '42701 column name "xmin" conflicts with a system column name'],
+  ]);
+});

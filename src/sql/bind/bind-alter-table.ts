@@ -23,6 +23,7 @@ import { lookUpTable } from "./bind-from.js";
 import { descendantsOf, scanOf } from "./bind-scan.js";
 import { bindSequenceOptions } from "./bind-sequence.js";
 import { bindType } from "./bind-type.js";
+import { compositeNamed } from "./bind-typed-table.js";
 import { type Binding, columnExpr } from "./binding.js";
 import type { BindEnvironment, BoundDdl, BoundStatement, DdlStep } from "./bound-statement.js";
 import { coerceAssignment, isUnknown, typeName } from "./coerce.js";
@@ -184,6 +185,9 @@ type Plain = Exclude<
 >;
 
 function plainAction(command: Plain, table: TableDef, binding: Binding): AlterAction {
+  if (command.kind === "of") {
+    return { kind: "of", type: command.type === null ? null : compositeNamed(command.type, binding).id };
+  }
   if ("parent" in command) {
     const { kind, parent } = command;
     return { kind, parent: nameOf(lookUpTable(parent, binding)) };

@@ -2,6 +2,7 @@
 import type { NewColumn } from "../../catalog/ddl-command.js";
 import { PLAIN_SEQUENCE, type SequenceOptions } from "../../catalog/sequence.js";
 import type { ColumnDef, TableDef } from "../../catalog/table.js";
+import { checkColumnName } from "../../catalog/table-names.js";
 import { sqlError } from "../../protocol/errors.js";
 import { INT2, INT4, INT8, type SqlType } from "../../protocol/values.js";
 import type { Expr } from "../../query/expr/expr.js";
@@ -37,14 +38,24 @@ export interface ColumnDraft {
 }
 
 export function draftColumn(node: ColumnDefNode, binding: Binding): ColumnDraft {
-  const { name, position } = node;
   const serial = node.type.arrayDimensions === 0 ? SERIAL_TYPES[node.type.name] : undefined;
   const type = serial ?? bindType(node.type, binding);
-  checkStorable(type, name, position);
-  let notNull = serial !== undefined;
+  checkStorable(type, node.name, node.position);
+  return draftOfType(node, type, serial !== undefined);
+}
+
+/** A column whose type is known. `serial`: a sequence of its own numbers it. */
+export function draftOfType(
+  node: Pick<ColumnDefNode, "name" | "constraints" | "position">,
+  type: SqlType,
+  serial: boolean,
+): ColumnDraft {
+  const { name, position } = node;
+  checkColumnName(name);
+  let notNull = serial;
   let nullable = false;
   let identity: NewColumn["identity"] = null;
-  let sequence: SequenceOptions | null = serial === undefined ? null : PLAIN_SEQUENCE;
+  let sequence: SequenceOptions | null = serial ? PLAIN_SEQUENCE : null;
   let defaultNode: ExprNode | null = null;
   let generatedNode: ExprNode | null = null;
   for (const constraint of node.constraints) {

@@ -27,6 +27,7 @@ import { lookUpTable } from "./bind-from.js";
 import { lookUpParents, mergeChecks, mergeColumns } from "./bind-inherits.js";
 import { bindPartition, bindPartitionBy, draftPartition } from "./bind-partition.js";
 import { descendantsOf } from "./bind-scan.js";
+import { draftTyped } from "./bind-typed-table.js";
 import type { Binding } from "./binding.js";
 import { resolveUnknown } from "./coerce.js";
 import { copyTable } from "./copy-table.js";
@@ -59,9 +60,10 @@ export function bindCreateTable(node: CreateTableStatement, binding: Binding): D
   });
   const partition = node.partitionOf === undefined ? null : draftPartition(node.partitionOf, schema, binding);
   const parents = partition?.parents ?? lookUpParents(node.inherits ?? [], schema, binding);
-  const merged = partition ?? mergeColumns(parents, drafts);
+  const typed = node.ofType === undefined ? null : draftTyped(node.ofType, binding);
+  const merged = partition ?? mergeColumns(parents, typed?.columns ?? drafts);
   const table = draftTable(schema, name, merged.columns);
-  const own = [...node.columns, ...(node.partitionOf?.columns ?? [])].flatMap((column) =>
+  const own = [...node.columns, ...((node.partitionOf ?? node.ofType)?.columns ?? [])].flatMap((column) =>
     column.constraints.map((constraint) => ({ constraint, column: column.name })),
   );
   const all = [...own, ...node.constraints.map((constraint) => ({ constraint, column: null }))];
@@ -95,6 +97,7 @@ export function bindCreateTable(node: CreateTableStatement, binding: Binding): D
     uniques,
     checks: mergedChecks.checks,
     foreignKeys,
+    ...(typed !== null && { ofType: typed.ofType }),
     ...(parents.length > 0 && {
       parents: parents.map(({ id }) => id),
       notices: [...merged.notices, ...mergedChecks.notices],

@@ -15,11 +15,12 @@ export const STATEMENT_PAGES: Readonly<Record<StatementNode["kind"], StatementPa
       [GENERATED ALWAYS AS (expr) STORED | GENERATED {ALWAYS | BY DEFAULT} AS IDENTITY | AUTO_INCREMENT]
   | [CONSTRAINT name] { PRIMARY KEY (columns) | UNIQUE (columns) | CHECK (expr)
       | FOREIGN KEY (columns) REFERENCES table [(columns)] [actions] }
-  | LIKE table [INCLUDING ALL] }, …)
+  | LIKE table [INCLUDING ALL] }, …) [INHERITS (table, …)]
+CREATE TABLE name OF composite_type [(column WITH OPTIONS constraints, …)]
 actions: [ON DELETE action] [ON UPDATE action] [DEFERRABLE [INITIALLY DEFERRED]]
 action: NO ACTION | RESTRICT | CASCADE | SET NULL | SET DEFAULT`,
     description:
-      "Makes a table. Rows are stored by their primary key; a table without one has a hidden row number. serial, bigserial and AUTO_INCREMENT make a sequence. Rows of an IMMUTABLE table are only ever added and are hash-chained (VERIFY TABLE). A temporary table lives as long as its session.",
+      "Makes a table. Rows are stored by their primary key; a table without one has a hidden row number. serial, bigserial and AUTO_INCREMENT make a sequence. Rows of an IMMUTABLE table are only ever added and are hash-chained (VERIFY TABLE). A temporary table lives as long as its session. A table that INHERITS has the columns and CHECK constraints of its parents; statements on a parent (without ONLY) read and change its rows, too, and tableoid tells whose a row is.",
     example: `CREATE TABLE author (id bigint PRIMARY KEY, name text NOT NULL, born date);
 CREATE TABLE book (
   id serial PRIMARY KEY,
@@ -262,9 +263,10 @@ action: ADD [COLUMN] [IF NOT EXISTS] column type [constraints]
   | ALTER [COLUMN] column { TYPE type [USING expr] | SET DEFAULT expr | DROP DEFAULT | {SET | DROP} NOT NULL
       | ADD GENERATED {ALWAYS | BY DEFAULT} AS IDENTITY | DROP IDENTITY | DROP EXPRESSION }
   | ADD [CONSTRAINT name] constraint [NOT VALID] | DROP CONSTRAINT [IF EXISTS] name [CASCADE]
-  | VALIDATE CONSTRAINT name | ALTER CONSTRAINT name [NOT] DEFERRABLE`,
+  | VALIDATE CONSTRAINT name | ALTER CONSTRAINT name [NOT] DEFERRABLE
+  | [NO] INHERIT table | OF composite_type | NOT OF`,
     description:
-      "Changes a table. All of the actions take effect, or none. A column that is added has no cost per row.",
+      "Changes a table, and without ONLY those that inherit from it. All of the actions take effect, or none. A column that is added has no cost per row.",
     example: "ALTER TABLE book ADD COLUMN stock int NOT NULL DEFAULT 0, ALTER COLUMN in_print SET DEFAULT true",
   },
   rename: {

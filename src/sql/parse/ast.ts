@@ -293,6 +293,8 @@ export interface CreateTableStatement {
   readonly constraints: readonly ConstraintNode[];
   /** LIKE table INCLUDING …; the grammar's bit mask of options, and how many columns stand before it. */
   readonly like: readonly { readonly table: NameNode; readonly options: number; readonly after: number }[];
+  /** OF type; absent: the columns are listed. */
+  readonly ofType?: TypedTableNode;
   /** INHERITS; absent: none. */
   readonly inherits?: readonly NameNode[];
   /** CREATE IMMUTABLE TABLE. */
@@ -317,6 +319,12 @@ export interface PartitionColumnNode {
   readonly name: string;
   readonly constraints: readonly ConstraintNode[];
   readonly position: number;
+}
+
+/** OF type (column WITH OPTIONS constraints, …) */
+export interface TypedTableNode {
+  readonly type: TypeNode;
+  readonly columns: readonly PartitionColumnNode[];
 }
 
 export type Persistence = "permanent" | "temporary" | "unlogged";
@@ -479,6 +487,8 @@ export type AlterTableCommand =
   | { readonly kind: "drop constraint"; readonly name: string; readonly ifExists: boolean; readonly cascade: boolean }
   | { readonly kind: "validate constraint"; readonly name: string }
   | { readonly kind: "inherit" | "no inherit"; readonly parent: NameNode }
+  /** OF type; null: NOT OF. */
+  | { readonly kind: "of"; readonly type: TypeNode | null }
   | {
       readonly kind: "add identity";
       readonly name: string;

@@ -181,15 +181,15 @@ export function pathOf(node: Node | undefined): string[] {
 
 function createTable(node: CreateStmt, c: Conversion, position: number): CreateTableStatement {
   const isPartition = node.partbound !== undefined;
-  if (node.ofTypename !== undefined) throw notSupported("CREATE TABLE OF", position);
   const columns: ColumnDefNode[] = [];
   const partitionColumns: PartitionColumnNode[] = [];
   const constraints: ConstraintNode[] = [];
   const like: { table: NameNode; options: number; after: number }[] = [];
   for (const element of node.tableElts ?? []) {
     const tag = tagOf(element);
-    if (tag === "ColumnDef" && isPartition) partitionColumns.push(partitionColumn(only(element, tag), c));
-    else if (tag === "ColumnDef") columns.push(columnDef(only(element, tag), c));
+    if (tag === "ColumnDef" && (isPartition || node.ofTypename !== undefined)) {
+      partitionColumns.push(partitionColumn(only(element, tag), c));
+    } else if (tag === "ColumnDef") columns.push(columnDef(only(element, tag), c));
     else if (tag === "Constraint") constraints.push(constraint(only(element, tag), c));
     else if (tag === "TableLikeClause") {
       const clause = only(element, tag);
@@ -210,6 +210,9 @@ function createTable(node: CreateStmt, c: Conversion, position: number): CreateT
     options: options.filter(({ name }) => name !== IMMUTABLE_TABLE),
     onCommit: onCommit(node.oncommit),
     ...(node.partspec !== undefined && { partitionBy: convertPartitionBy(node.partspec, c) }),
+    ...(node.ofTypename !== undefined && {
+      ofType: { type: convertType(node.ofTypename, c), columns: partitionColumns },
+    }),
     ...(isPartition && { partitionOf: convertPartitionOf(node, partitionColumns, c) }),
     position,
   };
@@ -219,7 +222,7 @@ function onCommit(action: OnCommitAction | undefined): CreateTableStatement["onC
   return action === "ONCOMMIT_DELETE_ROWS" ? "delete" : action === "ONCOMMIT_DROP" ? "drop" : "preserve";
 }
 
-/** A column that the partitioned table gives a type. */
+/** A column that the partitioned table, or the type of a typed one, gives a type. */
 function partitionColumn(node: ColumnDef, c: Conversion): PartitionColumnNode {
   const position = c.position(node.location);
   return { name: node.colname ?? "", constraints: columnConstraints(node.constraints, c), position };
@@ -448,6 +451,10 @@ function alterCommand(node: AlterTableCmd, c: Conversion, position: number): Alt
       return { kind: "inherit", parent: relationName(only(node.def, "RangeVar"), c) };
     case "AT_DropInherit":
       return { kind: "no inherit", parent: relationName(only(node.def, "RangeVar"), c) };
+    case "AT_AddOf":
+      return { kind: "of", type: convertType(only(node.def, "TypeName"), c) };
+    case "AT_DropOf":
+      return { kind: "of", type: null };
     case "AT_ValidateConstraint":
       return { kind: "validate constraint", name };
     default:

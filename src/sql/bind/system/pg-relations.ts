@@ -105,6 +105,7 @@ const pgClass = systemRelation(
         relkind: table.materialized ? "m" : "r",
         relnatts: table.columns.length,
         relchecks: table.checks.length,
+        reloftype: table.ofType === undefined ? 0 : oidOfId(table.ofType),
         relhassubclass: (table.children?.length ?? 0) > 0,
       };
       for (const index of indexes) {
