@@ -15,7 +15,7 @@ import type { AppendPlan, HashJoinPlan, JoinPlan, JoinType, OutputColumn, Plan, 
 import { joinColumns, mapPlan, outerColumnsOf, withChildren } from "../plan/walk.js";
 import type { Cardinality } from "./cardinality.js";
 import { accessFor } from "./choose-access.js";
-import { canLookUp, hashCostOf, lookUpCost, readCost } from "./join-cost.js";
+import { canLookUp, hashCostOf, lookUpCost, outputCost, readCost } from "./join-cost.js";
 import { type Rule, withColumns } from "./rule.js";
 
 export const chooseJoin: Rule = {
@@ -121,14 +121,25 @@ function lookUpRight(
   if (right === null) return null;
   const [left, whole] = [cardinality.rows(plan.left), cardinality.rows(plan.right)];
   const output = cardinality.rows(plan);
-  // An index finds rows that the right side's own conditions may then refuse.
-  const found = (right.kind === "append" ? right.inputs : [right]).reduce(
-    (sum, input) => sum + left * (input.kind === "indexscan" ? Math.max(1, cardinality.rows(input)) : 1),
-    0,
-  );
   const reading = readCost(plan.right, cardinality) + hashCostOf(left, whole, output);
-  if (lookUpCost(Math.max(left, found), output) > reading) return null;
+  if (left * costOfOne(right, cardinality) + outputCost(output) > reading) return null;
   return withChildren(Object.freeze({ ...plan, condition: andOf(rest), lateral: true }), [plan.left, right]);
+}
+
+/** One look-up; it finds rows that the right side's own conditions may then refuse. */
+function costOfOne(access: Plan, cardinality: Cardinality): number {
+  switch (access.kind) {
+    case "append":
+      return access.inputs.reduce((sum, input) => sum + costOfOne(input, cardinality), 0);
+    case "pointget":
+      return lookUpCost("point", 1, 1);
+    case "indexscan": {
+      const found = cardinality.rows(Object.freeze({ ...access, filter: null }));
+      return lookUpCost(access.index === "primary key" ? "rows" : "entries", 1, found);
+    }
+    default:
+      return readCost(access, cardinality);
+  }
 }
 
 /** The scan at the bottom of the right side as a look-up by the equalities, if a key serves them. */

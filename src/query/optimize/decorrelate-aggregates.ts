@@ -20,7 +20,7 @@ import { andOf, columnsOf, conjuncts, isVolatile, mapExpr, someExpr, walkExpr } 
 import type { AggregatePlan, OutputColumn, Plan, ProjectPlan } from "../plan/plan.js";
 import { exprsOfPlan, joinColumns, mapExprsOfPlan, mapPlan, walkPlan, withChildren } from "../plan/walk.js";
 import type { Cardinality } from "./cardinality.js";
-import { LOOK_UP, readCost, servesLookUp } from "./join-cost.js";
+import { LOOK_UP, looksUpIn, readCost } from "./join-cost.js";
 import { filtered, type Rule, withColumns } from "./rule.js";
 import { lift, withoutProjection } from "./unnest-subqueries.js";
 
@@ -193,7 +193,7 @@ function tieOf(condition: Expr, outer: ReadonlySet<ColumnId>): ColumnExpr | null
 function pays(input: Plan, inner: Plan, conditions: readonly Expr[], cardinality: Cardinality): boolean {
   const runs = cardinality.rows(input);
   const whole = readCost(inner, cardinality) + cardinality.rows(inner);
-  const byIndex = inner.kind === "scan" && servesLookUp(inner, conditions);
+  const byIndex = looksUpIn(inner, conditions) !== null;
   return runs * (byIndex ? LOOK_UP * 2 : whole) > whole;
 }
 

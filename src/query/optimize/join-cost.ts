@@ -9,14 +9,16 @@ import { childrenOf } from "../plan/walk.js";
 import type { Cardinality } from "./cardinality.js";
 import { keyColumnIds, keysOfTable } from "./key-conditions.js";
 
-/** A row put into a hash table, a row looked up there, a row handed on, a row fetched by a key of its table. */
-const BUILD = 0.4;
-const PROBE = 0.2;
-const OUTPUT = 0.15;
+/** A row put into a hash table, a row looked up there, a row handed on. */
+const BUILD = 0.15;
+const PROBE = 0.06;
+const OUTPUT = 0.1;
+/** A row fetched by its whole key; a range of a key opened, or a row fetched by what an index says of it. */
+const POINT = 5;
 export const LOOK_UP = 16;
 /** A row put into its group. */
-const GROUP = 0.5;
-const GROUP_SEGMENT_ROW = 0.1;
+const GROUP = 0.2;
+const GROUP_SEGMENT_ROW = 0.06;
 /** A plan opened once more. */
 const OPEN = 2;
 /** A pair tried by a nested loop. */
@@ -26,9 +28,17 @@ const RECORD = 1;
 const SEGMENT_ROW = 0.05;
 const RECORDS_MAX = 2048;
 
-/** Left rows looked up one by one, whatever the right side costs; `output` rows come of it. */
-export function lookUpCost(left: number, output: number): number {
-  return left * LOOK_UP + output * OUTPUT;
+/** How a key finds rows: one by all of a unique key, or a range of the rows or of an index's entries. */
+export type LookUp = "point" | "rows" | "entries";
+
+/** So many look-ups that find so many rows, whatever the table's size. */
+export function lookUpCost(by: LookUp, lookUps: number, found: number): number {
+  return by === "point" ? lookUps * POINT : lookUps * LOOK_UP + found * (by === "rows" ? RECORD : LOOK_UP / 2);
+}
+
+/** Rows handed on. */
+export function outputCost(rows: number): number {
+  return rows * OUTPUT;
 }
 
 /** A table of the right rows, probed with the left ones. */
@@ -77,8 +87,8 @@ export function readCost(plan: Plan, cardinality: Cardinality): number {
   }
 }
 
-/** True when some key of the scan's table begins with a column that an equality gives. */
-export function servesLookUp(scan: ScanPlan, equal: readonly Expr[]): boolean {
+/** The best way by which a key of the scan's table finds rows, given the columns that equalities bind; or none. */
+export function lookUpBy(scan: ScanPlan, equal: readonly Expr[]): LookUp | null {
   const tableColumns = new Map<ColumnId, number>(scan.source.map((id, i) => [scan.columns[i]!.id, id]));
   const given = new Set<number>();
   for (const condition of equal) {
@@ -88,17 +98,25 @@ export function servesLookUp(scan: ScanPlan, equal: readonly Expr[]): boolean {
       if (id !== undefined) given.add(id);
     }
   }
-  return keysOfTable(scan.table).some((key) => given.has(keyColumnIds(scan.table, key)[0]!));
+  let best: LookUp | null = null;
+  for (const key of keysOfTable(scan.table)) {
+    const ids = keyColumnIds(scan.table, key);
+    if (!given.has(ids[0]!)) continue;
+    if ((key === "primary key" || key.unique) && ids.every((id) => given.has(id))) return "point";
+    best = key === "primary key" ? "rows" : (best ?? "entries");
+  }
+  return best;
 }
 
-/** The same for the scans of an append, all of them. */
-export function looksUpIn(plan: Plan, equal: readonly Expr[]): boolean {
-  if (plan.kind === "scan") return servesLookUp(plan, equal);
-  if (plan.kind !== "append") return false;
+/** The same for an append: by keys of all its scans. */
+export function looksUpIn(plan: Plan, equal: readonly Expr[]): LookUp | null {
+  if (plan.kind === "scan") return lookUpBy(plan, equal);
+  if (plan.kind !== "append") return null;
   // Columns go by position.
-  return plan.inputs.every(
-    (input) => input.kind === "scan" && servesLookUp({ ...input, columns: plan.columns }, equal),
+  const ways = plan.inputs.map((input) =>
+    input.kind === "scan" ? lookUpBy({ ...input, columns: plan.columns }, equal) : null,
   );
+  return ways.includes(null) ? null : ways.includes("entries") ? "entries" : ways.includes("rows") ? "rows" : "point";
 }
 
 export function canLookUp(type: JoinType): boolean {

@@ -30,6 +30,7 @@ import {
   looksUpIn,
   lookUpCost,
   nestedLoopCost,
+  outputCost,
   readCost,
 } from "./join-cost.js";
 import { type Input, inputsOfJoins, isDependent, isReorderable, JoinInputs } from "./join-inputs.js";
@@ -77,6 +78,8 @@ interface Candidate {
   readonly plan: () => Plan;
   /** Set when it is a single input. */
   readonly input: Input | null;
+  /** Part of the table's rows that a single scan's own conditions leave. */
+  readonly kept: number;
 }
 
 /** By set, the best way to join it. */
@@ -100,6 +103,7 @@ class Search {
       cost: readCost(input.plan, cardinality),
       plan: () => input.plan,
       input,
+      kept: input.plan.kind === "scan" ? cardinality.rows(input.plan) / cardinality.tableRows(input.plan.table) : 1,
     }));
   }
 
@@ -189,15 +193,18 @@ class Search {
     const hashed = type === "inner" ? hashCost : hashCostOf;
     if (!lateral) cost += equal ? hashed(a.rows, b.rows, rows) : nestedLoopCost(a.rows, b.rows, rows);
     const right = b.input?.plan;
-    if (right !== undefined && canLookUp(type) && looksUpIn(right, conditions)) {
-      const tables = right.kind === "append" ? right.inputs.length : 1;
-      cost = Math.min(cost, a.cost + lookUpCost(a.rows * tables, rows));
+    const by = right !== undefined && canLookUp(type) ? looksUpIn(right, conditions) : null;
+    if (by !== null) {
+      const tables = right!.kind === "append" ? right!.inputs.length : 1;
+      // A key finds rows that the right side's own conditions may then refuse.
+      cost = Math.min(cost, a.cost + lookUpCost(by, a.rows * tables, rows / b.kept) + outputCost(rows));
     }
     return {
       set: a.set | b.set,
       rows,
       cost,
       input: null,
+      kept: 1,
       plan: () => filtered(joinOf(type, a.plan(), b.plan(), conditions, lateral), after),
     };
   }

@@ -18,7 +18,7 @@ import { childrenOf, joinColumns, withChildren } from "../plan/walk.js";
 import type { Cardinality } from "./cardinality.js";
 import { copyOfScan, isRepeatable } from "./copy-scan.js";
 import { isUnique } from "./drop-distinct.js";
-import { groupCost, hashCost, lookUpCost, readCost, servesLookUp } from "./join-cost.js";
+import { groupCost, hashCost, looksUpIn, lookUpCost, readCost } from "./join-cost.js";
 import { type Rule, withColumns } from "./rule.js";
 
 export const restrictGroups: Rule = {
@@ -178,18 +178,17 @@ function pays(
   const rows = all * Math.min(1, keys / cardinality.distinct(group, all));
   const bare = input.kind === "scan" && aggregate.groups.length === 1;
   const reading = readCost(input, cardinality);
-  const byIndex = findsByIndex(input, join) ? lookUpCost(Math.max(keys, rows / ROWS_PER_LOOK_UP), rows) : reading;
+  const byIndex = findsByIndex(input, join) ? lookUpCost("entries", keys, rows) : reading;
   const finding = Math.min(byIndex, reading + hashCost(all, keys, rows)) + readCost(scan, cardinality);
   return finding + groupCost(rows, false) < (reading + groupCost(all, bare)) * WORTH_IT;
 }
 
 /** Less is not worth the uncertainty of the estimates. */
 const WORTH_IT = 0.8;
-const ROWS_PER_LOOK_UP = 4;
 
 /** Whether a table below has a key that begins with the joined column. */
 function findsByIndex(input: Plan, join: JoinPlan): boolean {
-  if (input.kind === "scan") return servesLookUp(input, conjuncts(join.condition));
+  if (looksUpIn(input, conjuncts(join.condition)) !== null) return true;
   if (input.kind !== "join" && input.kind !== "filter" && input.kind !== "project") return false;
   return input.kind === "join"
     ? findsByIndex(input.left, join) || (input.type === "inner" && findsByIndex(input.right, join))
