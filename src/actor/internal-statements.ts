@@ -42,8 +42,8 @@ export class InternalStatements {
   }
 
   /** The rows of a plan that is not optimized yet. */
-  runPlan(plan: Plan, base: ExecContext): ResultRows | Promise<ResultRows> {
-    return runToCompletion(compilePlan(optimize(plan)), innerContext(base, []), ALL_ROWS);
+  runPlan(plan: Plan, base: ExecContext, params: readonly Value[] = []): ResultRows | Promise<ResultRows> {
+    return runToCompletion(compilePlan(optimize(plan)), innerContext(base, params), ALL_ROWS);
   }
 
   /** The table as the transaction sees it; null: dropped. */

@@ -25,7 +25,7 @@ export async function runDdl(
   context: ExecContext,
   positionOf: PositionOf,
 ): Promise<DdlOutcome> {
-  const rows = bound.rows ? (await statements.runPlan(bound.rows, context)).rows : null;
+  const rows = bound.rows ? (await statements.runPlan(bound.rows, context, bound.parameters)).rows : null;
   const done = applyDdl(catalog, context.tx, bound.command, context.statementMicros, positionOf);
   for (const rewrite of done.rewrites) {
     const { select } = rewrite;

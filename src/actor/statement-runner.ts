@@ -27,9 +27,11 @@ import type {
   BoundExecute,
   BoundExplain,
   BoundFetch,
+  BoundFill,
   BoundQuery,
   BoundSetConstraints,
   BoundVerify,
+  DdlStep,
 } from "../sql/bind/bound-statement.js";
 import { RoutineRunner } from "../sql/routine/routine-runner.js";
 import type { Transaction } from "../storage/store.js";
@@ -177,6 +179,8 @@ export class StatementRunner {
         return textOutcome("result", ["PREPARE"], run.collector);
       case "execute":
         return this.executePrepared(bound, run, tx);
+      case "create table as execute":
+        return this.fillFromPrepared(bound, run, tx);
       case "deallocate":
         this.statements.deallocate(bound.name);
         return textOutcome("result", [bound.name === null ? "DEALLOCATE ALL" : "DEALLOCATE"], run.collector);
@@ -215,14 +219,27 @@ export class StatementRunner {
 
   /** The arguments are a row that is computed first. */
   private executePrepared(bound: BoundExecute, run: StatementRun, tx: ShardTransaction): Outcome | Promise<Outcome> {
+    const { plan, query, row } = this.prepared(bound, run, tx);
+    this.requireRunnable(query);
+    return after(row, ({ rows }) => this.runProgram(plan, run, tx, rows[0]!));
+  }
+
+  private fillFromPrepared(bound: BoundFill, run: StatementRun, tx: ShardTransaction): Outcome | Promise<Outcome> {
+    const { query, row } = this.prepared(bound.execute, run, tx);
+    return after(row, ({ rows }) => {
+      const step: DdlStep = (env) => bound.fill(query, rows[0]!, env);
+      return this.runDdl({ tag: null, steps: [step], notices: [] }, run, tx);
+    });
+  }
+
+  private prepared(bound: BoundExecute, run: StatementRun, tx: ShardTransaction) {
     const catalog = this.tenant.catalog.view(tx);
     const plan = this.statements.planOf(bound.name, catalog.version, this.nodePlanner(tx));
     if (plan.bound.kind !== "query") throw new Error(`${plan.bound.kind} cannot be prepared`);
-    this.requireRunnable(plan.bound);
     const env = { ...this.names.environment(catalog), parameterTypes: [] };
     const args = bindArguments(bound, plan.parameterTypes, env);
     const row = this.internalStatements().runPlan(args, this.contextFor(tx, run.request, []));
-    return after(row, ({ rows }) => this.runProgram(plan, run, tx, rows[0]!));
+    return { plan, query: plan.bound, row };
   }
 
   private declare(

@@ -1,6 +1,7 @@
 /** PREPARE, EXECUTE and DEALLOCATE run through a session. */
 import t from "tap";
 import { open } from "../conformance/sql-adapter.js";
+import { checkStatements } from "./run-sql.js";
 
 t.test("prepared statements live with the session", async (t) => {
   const database = await open();
@@ -27,3 +28,26 @@ t.test("prepared statements live with the session", async (t) => {
   await database.exec("deallocate all");
   t.equal(await code("execute put (3, 'c')"), "26000");
 });
+
+t.test("a table filled by a prepared statement", (t) =>
+  checkStatements(t, [
+    ["create table t (id int, v text)"],
+    ["insert into t values (1, 'a'), (2, 'b'), (3, 'c')"],
+    ["prepare q(int) as select * from t where id > $1"],
+    ["create table f (x) as execute q(0 + 1)"],
+    ["select x, v from f order by x", ["2|b", "3|c"]],
+    ["create temp table n as execute q(0) with no data"],
+    ["select count(*) from n", ["0"]],
+    ["create table g as execute missing(1)", '26000 prepared statement "missing" does not exist'],
+    ["prepare d as delete from t"],
+    ["create table g as execute d", "42809 prepared statement is not a SELECT"],
+  ]),
+);
+
+t.test("values of a sequence are not used up by a row whose literals are wrong", (t) =>
+  checkStatements(t, [
+    ["create table s (id serial, n smallint)"],
+    ["insert into s (n) values (99999)", "22003 smallint out of range"],
+    ["insert into s (n) values (1) returning id", ["1"]],
+  ]),
+);

@@ -1,7 +1,8 @@
 /** VALUES: rows of expressions without columns of their own (those of enclosing queries are allowed). */
 import type { Value } from "../../protocol/values.js";
 import { compileExpr } from "../expr/compile.js";
-import type { Batch, Evaluate } from "../expr/expr.js";
+import type { Batch, Evaluate, Expr } from "../expr/expr.js";
+import { isVolatile } from "../expr/walk.js";
 import type { ValuesPlan } from "../plan/plan.js";
 import type { ExecContext } from "./context.js";
 import type { Open, Operator, Pulled } from "./operator.js";
@@ -10,7 +11,19 @@ import { EMPTY_ROW, NO_SLOTS } from "./slots.js";
 
 export function compileValues(plan: ValuesPlan): Open {
   const rows = plan.rows.map((row) => row.map((expr) => compileExpr(expr, NO_SLOTS)));
-  return (context) => new ValuesOperator(rows, plan.columns.length, context);
+  const orders = plan.rows.map(evaluationOrder);
+  return (context) => new ValuesOperator(rows, orders, plan.columns.length, context);
+}
+
+/**
+ * Places of a row's expressions in the order in which they are computed; null: as they stand. What a volatile function
+ * does (`nextval`) should not happen for a row whose literals are wrong, which PostgreSQL finds before it runs anything.
+ */
+function evaluationOrder(row: readonly Expr[]): readonly number[] | null {
+  const places = row.map((_, place) => place);
+  const volatile = places.filter((place) => isVolatile(row[place]!));
+  if (volatile.length === 0 || volatile.length === row.length) return null;
+  return [...places.filter((place) => !volatile.includes(place)), ...volatile];
 }
 
 class ValuesOperator implements Operator {
@@ -19,6 +32,7 @@ class ValuesOperator implements Operator {
 
   constructor(
     private readonly rows: readonly (readonly Evaluate[])[],
+    private readonly orders: readonly (readonly number[] | null)[],
     width: number,
     private readonly context: ExecContext,
   ) {
@@ -33,12 +47,16 @@ class ValuesOperator implements Operator {
   }
 
   private batch(): Batch {
-    const { rows, columns, context } = this;
+    const { rows, orders, columns, context } = this;
     const length = Math.min(context.batchRows, rows.length - this.position);
     context.checkpoint();
     for (let row = 0; row < length; row++) {
       const exprs = rows[this.position + row]!;
-      for (let c = 0; c < columns.length; c++) columns[c]![row] = exprs[c]!(EMPTY_ROW, 0, context);
+      const order = orders[this.position + row]!;
+      for (let i = 0; i < columns.length; i++) {
+        const c = order === null ? i : order[i]!;
+        columns[c]![row] = exprs[c]!(EMPTY_ROW, 0, context);
+      }
     }
     this.position += length;
     return { columns, length };

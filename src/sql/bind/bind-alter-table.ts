@@ -27,6 +27,7 @@ import { compositeNamed } from "./bind-typed-table.js";
 import { type Binding, columnExpr } from "./binding.js";
 import type { BindEnvironment, BoundDdl, BoundStatement, DdlStep } from "./bound-statement.js";
 import { coerceAssignment, isUnknown, typeName } from "./coerce.js";
+import { firstFound } from "./names.js";
 import { relationOf, Scope } from "./scope.js";
 import { project } from "./source.js";
 import { readsColumn, refuseParameters, renamesColumn } from "./stored-expression.js";
@@ -78,7 +79,10 @@ export function bindAlterTable(
   }
   const ignored = node.commands.flatMap((command) => (command.kind === "ignored" ? [command.what] : []));
   const notices = ignored.map((what) => `${what} has no effect here and was passed over`);
-  const isIndex = node.commands.length === ignored.length && binding.env.catalog.index(relation.schema, relation.name);
+  const { catalog } = binding.env;
+  const isOther = (schema: string, name: string) =>
+    catalog.index(schema, name) ?? catalog.sequence(schema, name) ?? null;
+  const isIndex = node.commands.length === ignored.length && firstFound(relation, binding.env, isOther) !== null;
   if (!isIndex) lookUpTable(node.name, binding);
   const only = node.name.only === true;
   const descendants = isIndex || only ? [] : descendantsOf(lookUpTable(node.name, binding), binding.env);

@@ -3,24 +3,47 @@ import type { NewColumn } from "../../catalog/ddl-command.js";
 import type { ViewColumn } from "../../catalog/view.js";
 import { sqlError } from "../../protocol/errors.js";
 import type { Plan } from "../../query/plan/plan.js";
-import type { CreateTableAsStatement, RefreshStatement } from "../parse/ast.js";
-import { bindStoredQuery, namedColumns } from "./bind-create-view.js";
+import type { CreateTableAsExecuteStatement, CreateTableAsStatement, RefreshStatement } from "../parse/ast.js";
+import { bindStoredQuery, namedColumns, type StoredQuery } from "./bind-create-view.js";
 import { lookUpTable } from "./bind-from.js";
 import { checkStorable } from "./bind-type.js";
 import { bindViewQuery } from "./bind-view.js";
 import { type Binding, PLAIN_QUERY, type Source } from "./binding.js";
-import type { BoundDdl } from "./bound-statement.js";
+import type { BindEnvironment, BoundDdl, BoundFill } from "./bound-statement.js";
 import { newName } from "./names.js";
 
 export function bindCreateTableAs(node: CreateTableAsStatement, binding: Binding): BoundDdl {
+  const stored = node.materializedView ? bindStoredQuery(node, "MATERIALIZED VIEW", binding) : null;
+  return filled(node, stored ?? bindFilling(node, binding), stored, binding.env);
+}
+
+export function bindCreateTableAsExecute(node: CreateTableAsExecuteStatement): BoundFill {
+  const { name, args } = node.execute;
+  return {
+    kind: "create table as execute",
+    execute: { kind: "execute", name, args },
+    fill: (query, parameters, env) => {
+      if (query.command !== "select") {
+        throw sqlError("42809", "prepared statement is not a SELECT", { position: node.position });
+      }
+      const columns = namedColumns(node.columns, query.columns, "TABLE AS", node.position);
+      return { ...filled(node, { plan: query.plan, columns }, null, env), parameters };
+    },
+  };
+}
+
+function filled(
+  node: CreateTableAsStatement | CreateTableAsExecuteStatement,
+  { plan, columns }: Pick<StoredQuery, "plan" | "columns">,
+  stored: StoredQuery | null,
+  env: BindEnvironment,
+): BoundDdl {
   const { position, ifNotExists } = node;
   if (node.onCommit !== "preserve" && node.persistence !== "temporary") {
     throw sqlError("42P16", "ON COMMIT can only be used on temporary tables", { position });
   }
-  const { schema, name } = newName(node.name, binding.env, node.persistence);
-  const stored = node.materializedView ? bindStoredQuery(node, "MATERIALIZED VIEW", binding) : null;
-  const { plan, columns } = stored ?? bindFilling(node, binding);
-  const skipped = ifNotExists && binding.env.catalog.table(schema, name) !== null;
+  const { schema, name } = newName(node.name, env, node.persistence);
+  const skipped = ifNotExists && env.catalog.table(schema, name) !== null;
   return {
     kind: "ddl",
     command: {

@@ -24,7 +24,7 @@ import type {
 import type { DeclareCursorStatement } from "../parse/ast-cursor.js";
 import { parseSql } from "../parse/parse.js";
 import { bindAlterTable, bindRename } from "./bind-alter-table.js";
-import { bindCreateTableAs, bindRefresh } from "./bind-create-table-as.js";
+import { bindCreateTableAs, bindCreateTableAsExecute, bindRefresh } from "./bind-create-table-as.js";
 import { bindCreateView, bindDropViews } from "./bind-create-view.js";
 import { bindData } from "./bind-data.js";
 import { bindComment, bindCreateIndex, bindCreateTable, bindDrop, bindTruncate } from "./bind-ddl.js";
@@ -91,6 +91,8 @@ function bindNode(node: StatementNode, env: BindEnvironment): BoundStatement {
       return { kind: "ddl", command: bindCreateIndex(node, binding) };
     case "create table as":
       return bindCreateTableAs(node, binding);
+    case "create table as execute":
+      return bindCreateTableAsExecute(node);
     case "refresh":
       return bindRefresh(node, binding);
     case "create view":

@@ -6,7 +6,7 @@
 import type { CatalogView } from "../../catalog/catalog-view.js";
 import type { DdlCommand } from "../../catalog/ddl-command.js";
 import type { TableDef } from "../../catalog/table.js";
-import type { SqlType } from "../../protocol/values.js";
+import type { SqlType, Value } from "../../protocol/values.js";
 import type { Expr, RoutineCall } from "../../query/expr/expr.js";
 import type { OutputColumn, Plan } from "../../query/plan/plan.js";
 import type { IsolationLevel, StatementNode } from "../parse/ast.js";
@@ -68,6 +68,7 @@ export type BoundStatement =
   | BoundShow
   | BoundPrepare
   | BoundExecute
+  | BoundFill
   | BoundDeallocate
   | BoundDeclare
   | BoundFetch
@@ -132,6 +133,8 @@ export interface BoundDdl {
   readonly command: DdlCommand;
   /** Rows of the table as they will be, by a plan over the definitions before the command; null: they stay. */
   readonly rows?: Plan | null;
+  /** Values of the parameters in `rows`; absent: it has none. */
+  readonly parameters?: readonly Value[];
 }
 
 /** Bound when its turn comes, against the definitions as the steps before it left them. Null: nothing is left to do. */
@@ -213,6 +216,13 @@ export interface BoundExecute {
   readonly kind: "execute";
   readonly name: string;
   readonly args: readonly ExprNode[];
+}
+
+/** CREATE TABLE … AS EXECUTE: `fill` gives the definition, once the session has the statement and its values. */
+export interface BoundFill {
+  readonly kind: "create table as execute";
+  readonly execute: BoundExecute;
+  readonly fill: (query: BoundQuery, values: readonly Value[], env: BindEnvironment) => BoundDdl;
 }
 
 export interface BoundDeallocate {

@@ -1,11 +1,14 @@
 /** LIKE of CREATE TABLE: what of another table's definition goes into the new one. */
+
 import type { CreateTableCommand, NewCheck, NewIndexColumn, NewKey } from "../../catalog/ddl-command.js";
 import { PLAIN_SEQUENCE } from "../../catalog/sequence.js";
 import { EXPRESSION_COLUMN, type IndexColumn, type TableDef } from "../../catalog/table.js";
+import type { ViewDef } from "../../catalog/view.js";
 import type { CreateTableStatement } from "../parse/ast.js";
 import { parseExpression } from "../parse/parse.js";
 import type { ColumnDraft } from "./bind-column-def.js";
 import { lookUpTable } from "./bind-from.js";
+import { findView } from "./bind-view.js";
 import type { Binding } from "./binding.js";
 
 /** The grammar's bits of INCLUDING. */
@@ -24,8 +27,26 @@ export interface TableCopy {
   readonly indexes: CreateTableCommand["indexes"];
 }
 
+/** A view has nothing but names and types. */
+function copyView({ columns }: ViewDef): TableCopy {
+  const plain = { notNull: false, defaultSql: null, identity: null, sequence: null };
+  return {
+    columns: columns.map(({ name, type }) => ({
+      column: { name, type, ...plain },
+      defaultNode: null,
+      generatedNode: null,
+    })),
+    primaryKey: null,
+    uniques: [],
+    checks: [],
+    indexes: [],
+  };
+}
+
 /** Names, types and NOT NULL always; the rest as INCLUDING says. Names of indexes are made up anew. */
 export function copyTable({ table: name, options }: CreateTableStatement["like"][number], binding: Binding): TableCopy {
+  const view = findView(name, binding);
+  if (view !== null) return copyView(view);
   const table = lookUpTable(name, binding);
   const has = (option: number) => (options & option) !== 0;
   const nameOf = (id: number) => table.columns.find((column) => column.id === id)!.name;

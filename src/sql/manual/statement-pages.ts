@@ -178,6 +178,13 @@ SELECT … INTO name FROM …`,
     example: `CREATE TABLE cheap AS SELECT * FROM book WHERE price < 10;
 CREATE MATERIALIZED VIEW prices AS SELECT author_id, avg(price) AS price FROM book GROUP BY author_id`,
   },
+  "create table as execute": {
+    titles: ["CREATE TABLE AS EXECUTE"],
+    syntax:
+      "CREATE [TEMPORARY] TABLE [IF NOT EXISTS] name [(columns)] AS EXECUTE statement [(arguments)] [WITH [NO] DATA]",
+    description: "Stores the rows of a prepared SELECT in a new table.",
+    example: "PREPARE dear AS SELECT * FROM book WHERE price > $1; CREATE TABLE dear_books AS EXECUTE dear (20)",
+  },
   refresh: {
     titles: ["REFRESH MATERIALIZED VIEW"],
     syntax: "REFRESH MATERIALIZED VIEW name [WITH [NO] DATA]",

@@ -35,6 +35,7 @@ export type StatementNode =
   | ShowStatement
   | CreateTableStatement
   | CreateTableAsStatement
+  | CreateTableAsExecuteStatement
   | CreateIndexStatement
   | CreateViewStatement
   | CreateSchemaStatement
@@ -342,6 +343,12 @@ export interface CreateTableAsStatement {
   /** The whole statement, which a materialized view keeps; empty inside CREATE SCHEMA. */
   readonly text: string;
   readonly position: number;
+}
+
+/** CREATE TABLE … AS EXECUTE: filled by a prepared statement. */
+export interface CreateTableAsExecuteStatement extends Omit<CreateTableAsStatement, "kind" | "query" | "text"> {
+  readonly kind: "create table as execute";
+  readonly execute: ExecuteStatement;
 }
 
 /** One key of an index: a column or an expression. */

@@ -21,6 +21,7 @@ import type {
   ColumnDefNode,
   ConstraintNode,
   CreateIndexStatement,
+  CreateTableAsExecuteStatement,
   CreateTableAsStatement,
   CreateTableStatement,
   DropStatement,
@@ -346,24 +347,28 @@ function optionValue(node: Node | undefined): string | number | boolean {
 }
 
 /** Also SELECT … INTO, whose parts the caller takes apart. */
-export function createTableAs(node: CreateTableAsStmt, c: Conversion, position: number): CreateTableAsStatement {
+export function createTableAs(
+  node: CreateTableAsStmt,
+  c: Conversion,
+  position: number,
+): CreateTableAsStatement | CreateTableAsExecuteStatement {
   const into = node.into!;
-  if (node.query === undefined || tagOf(node.query) !== "SelectStmt") {
-    throw notSupported("CREATE TABLE AS EXECUTE", position);
-  }
-  return {
-    kind: "create table as",
+  const common = {
     name: relationName(into.rel!, c),
     persistence: persistence(into.rel?.relpersistence),
     materializedView: node.objtype === "OBJECT_MATVIEW",
     ifNotExists: node.if_not_exists ?? false,
     columns: strings(into.colNames),
-    query: c.subquery(node.query),
     onCommit: onCommit(into.onCommit),
     withData: !into.skipData,
-    text: "",
     position,
-  };
+  } as const;
+  if (tagOf(node.query!) === "ExecuteStmt") {
+    const { name = "", params } = only(node.query, "ExecuteStmt");
+    const execute = { kind: "execute", name, args: c.exprs(params), position } as const;
+    return { kind: "create table as execute", execute, ...common };
+  }
+  return { kind: "create table as", ...common, query: c.subquery(node.query), text: "" };
 }
 
 function createIndex(node: IndexStmt, c: Conversion, position: number): CreateIndexStatement {
@@ -397,7 +402,7 @@ function createIndex(node: IndexStmt, c: Conversion, position: number): CreateIn
 
 function alterTable(node: AlterTableStmt, c: Conversion, position: number): AlterTableStatement {
   const isView = node.objtype === "OBJECT_VIEW";
-  if (!/^OBJECT_(?:TABLE|INDEX|VIEW|MATVIEW)$/.test(node.objtype ?? ""))
+  if (!/^OBJECT_(?:TABLE|INDEX|VIEW|MATVIEW|SEQUENCE)$/.test(node.objtype ?? ""))
     throw notSupported(`ALTER ${objectName(node.objtype)}`, position);
   return {
     kind: "alter table",
