@@ -3,7 +3,7 @@
  * right side has an index on the join's columns and looking up each left row there costs less than reading it whole
  * (join-cost.ts), that is done (index nested loop: a lateral join over a point get or an index scan). A join's sides are
  * exchanged where that serves: to look up the left side of an inner join, or to build the hash table of the smaller one
- * (a semi or anti join then gives its left rows at the end, see join-rows.ts).
+ * (a semi or anti join then gives its left rows at the end, see hash-join.ts).
  *
  *   Join (o.cid = c.id AND o.x > c.y)        Hash Join, Hash Cond: (o.cid = c.id)
  *                                      ⇒       Join Filter: (o.x > c.y)
