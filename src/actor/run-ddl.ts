@@ -28,6 +28,8 @@ export async function runDdl(
   const rows = bound.rows ? (await statements.runPlan(bound.rows, context, bound.parameters)).rows : null;
   const done = applyDdl(catalog, context.tx, bound.command, context.statementMicros, positionOf);
   for (const rewrite of done.rewrites) {
+    // A partitioned table has no rows of its own.
+    if (rewrite.after.partitionKey !== undefined) continue;
     const { select } = rewrite;
     const next = select === null ? rows! : (await statements.run(select, [], context).rows).rows;
     await rewriteRows(rewrite, next, context);

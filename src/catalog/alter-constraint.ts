@@ -2,9 +2,11 @@
 import { sqlError } from "../protocol/errors.js";
 import type { CatalogEditor } from "./catalog-editor.js";
 import type { AlterAction, NewKey } from "./ddl-command.js";
-import { type ActionOutcome, columnName, existingColumn, satisfies, selectRows } from "./ddl-outcome.js";
+import { type ActionOutcome, columnName, combined, existingColumn, satisfies, selectRows } from "./ddl-outcome.js";
 import { addForeignKey, dropForeignKey, dropReferences } from "./foreign-key-ddl.js";
 import { verification } from "./foreign-key-verification.js";
+import { dropIndexParts, dropPrimaryKeyParts } from "./partition-indexes.js";
+import { checkUniqueIndex, checkUniqueKey } from "./partition-keys.js";
 import { EXPRESSION_COLUMN, type IndexDef, type TableDef } from "./table.js";
 import { checkDef, constraintName, constraintNames, TableNames } from "./table-names.js";
 
@@ -64,6 +66,7 @@ function noConstraint(table: TableDef, name: string): Error {
 /** Rows are keyed by the primary key, so all of them are written anew. */
 function withPrimaryKey(editor: CatalogEditor, table: TableDef, before: TableDef, key: NewKey, name: string) {
   const ids = key.columns.map((column) => existingColumn(table, column).id);
+  checkUniqueKey(table, ids, "PRIMARY KEY");
   const after: TableDef = Object.freeze({
     ...table,
     columns: table.columns.map((column) =>
@@ -111,6 +114,7 @@ function addUnique(editor: CatalogEditor, table: TableDef, key: NewKey): ActionO
     ...(include.length > 0 && { include: include.map((column) => existingColumn(table, column).id) }),
     ...(nullsNotDistinct && { nullsNotDistinct }),
   });
+  checkUniqueIndex(table, index);
   return { backfills: [{ table: editor.createIndex(table, index), index }] };
 }
 
@@ -160,18 +164,25 @@ function dropConstraint(editor: CatalogEditor, table: TableDef, action: Action<"
   const what = `constraint ${name} on table ${table.name}`;
   const references = (indexId: number | null) =>
     (table.referencedBy ?? []).filter((reference) => reference.indexId === indexId);
+  const isPart =
+    (name === table.primaryKeyName && table.primaryKeyInherited) ||
+    table.indexes.some((index) => index.name === name && index.parentId !== undefined) ||
+    table.foreignKeys?.some((key) => key.name === name && key.parentId !== undefined);
+  if (isPart) throw sqlError("42P16", `cannot drop inherited constraint "${name}" of relation "${table.name}"`);
   if (name === table.primaryKeyName) {
+    const parts = dropPrimaryKeyParts(editor, table);
     const notices = dropReferences(editor, what, table, references(null), cascade);
     const now = editor.view.tableById(table.id)!;
     const after: TableDef = Object.freeze({ ...now, primaryKey: null, primaryKeyName: null });
     editor.replaceTable(after);
-    return { notices, rewrites: [{ before: table, after, select: selectRows(after) }] };
+    return combined([parts, { notices, rewrites: [{ before: table, after, select: selectRows(after) }] }]);
   }
   const index = table.indexes.find((other) => other.constraint !== null && other.name === name);
   if (index !== undefined) {
     const notices = dropReferences(editor, what, table, references(index.id), cascade);
+    const parts = dropIndexParts(editor, table, index);
     editor.dropIndex(editor.view.tableById(table.id)!, index);
-    return { notices, clearedIndexes: [{ table, index }] };
+    return combined([parts, { notices, clearedIndexes: [{ table, index }] }]);
   }
   const key = table.foreignKeys?.find((other) => other.name === name);
   if (key !== undefined) {

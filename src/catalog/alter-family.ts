@@ -12,6 +12,7 @@ import type { AlterAction, AlterTableCommand } from "./ddl-command.js";
 import { type ActionOutcome, combined, type DdlOutcome, existingTable, NOTHING, replaceColumn } from "./ddl-outcome.js";
 import { childrenOf, descendantsOf, parentsAmong, sameType, withoutParent, withParent } from "./inheritance.js";
 import { inherit, noInherit } from "./link-tables.js";
+import { replaceIndex, spreadIndex, spreadPrimaryKey } from "./partition-indexes.js";
 import type { CheckDef, TableDef } from "./table.js";
 import { setTypeOf } from "./typed-table.js";
 
@@ -57,7 +58,11 @@ class FamilyChange {
         this.checkType(table, action);
         return this.one(table, action);
       case "set default":
+        return this.everywhere(table, action);
       case "set not null":
+        if (this.only && table.partitionKey !== undefined && this.childrenOf(table).length > 0) {
+          throw refused("constraint must be added to child tables too");
+        }
         return this.everywhere(table, action);
       case "drop not null":
         return this.dropNotNull(table, action);
@@ -69,6 +74,11 @@ class FamilyChange {
         return this.dropConstraint(table, action, false);
       case "validate constraint":
         return this.validate(table, action);
+      case "add key":
+        return this.addKey(table, action);
+      case "add foreign key":
+        this.checkForeignKey(table, action);
+        return this.one(table, action);
       case "inherit":
       case "no inherit":
         this.link(table, action);
@@ -252,6 +262,41 @@ class FamilyChange {
       return {};
     });
     return combined([own, ...others]);
+  }
+
+  /** Partitions have the keys of their table; with ONLY, theirs are attached later. */
+  private addKey(table: TableDef, action: Action<"add key">): ActionOutcome {
+    const partitions = table.partitionKey === undefined ? [] : this.childrenOf(table);
+    if (this.only && action.primary) {
+      const isNullable = (name: string, { columns }: TableDef) =>
+        !columns.find((column) => column.name === name)!.notNull;
+      if (action.key.columns.some((name) => partitions.some((partition) => isNullable(name, partition)))) {
+        throw refused("constraint must be added to child tables too");
+      }
+    }
+    const own = this.one(table, action);
+    if (partitions.length === 0) return own;
+    const now = this.now(table);
+    const index = now.primaryKey === table.primaryKey ? now.indexes.at(-1)! : null;
+    if (!this.only) {
+      return combined([
+        own,
+        index === null ? spreadPrimaryKey(this.editor, now) : spreadIndex(this.editor, now, index),
+      ]);
+    }
+    if (index === null) this.editor.replaceTable(Object.freeze({ ...now, primaryKeyInvalid: true }));
+    else replaceIndex(this.editor, now, { ...index, invalid: true });
+    return own;
+  }
+
+  /** Of a partitioned table it is one of all partitions, and checked. */
+  private checkForeignKey(table: TableDef, { foreignKey }: Action<"add foreign key">): void {
+    if (table.partitionKey === undefined) return;
+    const what = this.only ? "use ONLY for" : foreignKey.notValid ? "add NOT VALID" : null;
+    if (what === null) return;
+    const target = foreignKey.table?.name ?? table.name;
+    const message = `cannot ${what} foreign key on partitioned table "${table.name}" referencing relation "${target}"`;
+    throw sqlError("42809", message);
   }
 
   private validate(table: TableDef, action: Action<"validate constraint">): ActionOutcome {

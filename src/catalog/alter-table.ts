@@ -17,6 +17,7 @@ import { dropForeignKey, dropReferences } from "./foreign-key-ddl.js";
 import { verification } from "./foreign-key-verification.js";
 import { attachPartition, detachPartition } from "./partition-ddl.js";
 import { attachIndex } from "./partition-indexes.js";
+import { checkNoPartitionKey } from "./partition-keys.js";
 import type { SequenceDef } from "./sequence.js";
 import { changed, ownedSequence, sequenceDef } from "./sequence-ddl.js";
 import { type ColumnDef, EXPRESSION_COLUMN, type IndexDef, type TableDef } from "./table.js";
@@ -127,6 +128,7 @@ function dropColumn(editor: CatalogEditor, table: TableDef, action: Action<"drop
     return { notices: [`column "${name}" of relation "${table.name}" does not exist, skipping`] };
   }
   const column = existingColumn(table, name);
+  checkNoPartitionKey(table, column.id, reads, "drop");
   const what = `column ${name} of table ${table.name}`;
   const notices: string[] = [];
   const generated = table.columns.filter((other) => other.generatedSql && reads(other.generatedSql));
@@ -171,6 +173,7 @@ function dropColumn(editor: CatalogEditor, table: TableDef, action: Action<"drop
 function setType(editor: CatalogEditor, table: TableDef, action: Action<"set type">): ActionOutcome {
   const { name, type, defaultSql, reads } = action;
   const column = existingColumn(table, name);
+  checkNoPartitionKey(table, column.id, reads, "alter");
   const dependent = table.columns.find((other) => other.generatedSql && reads(other.generatedSql));
   if (dependent !== undefined) {
     throw sqlError("0A000", "cannot alter type of a column used by a generated column", {

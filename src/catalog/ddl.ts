@@ -23,9 +23,10 @@ import { at, type DdlOutcome, existingTable, NOTHING } from "./ddl-outcome.js";
 import { dropTables } from "./drop-tables.js";
 import { addForeignKey, dropReferences } from "./foreign-key-ddl.js";
 import { applyFunctionCommand } from "./function-ddl.js";
-import { addChild } from "./inheritance.js";
-import { checkKeysOfPartitioned, checkPartition, checkUniqueKey, joinPartition } from "./partition-ddl.js";
-import { spreadIndex } from "./partition-indexes.js";
+import { addChild, descendantsOf } from "./inheritance.js";
+import { checkPartition, joinPartition } from "./partition-ddl.js";
+import { dropIndexParts, spreadIndex } from "./partition-indexes.js";
+import { checkKeysOfPartitioned, checkUniqueIndex } from "./partition-keys.js";
 import { madeUpName } from "./relation-names.js";
 import { rename } from "./rename.js";
 import type { SequenceDef } from "./sequence.js";
@@ -245,10 +246,7 @@ function createIndex(editor: CatalogEditor, command: CreateIndexCommand): DdlOut
   const name = command.name ?? madeUpName(table.name, names, "idx", taken);
   const index = indexDef(editor.nextId(), name, command, idOf);
   const { notices, only = false } = command;
-  if (index.unique) {
-    const ids = index.columns.map(({ columnId }) => columnId);
-    checkUniqueKey(table, ids, "unique index");
-  }
+  checkUniqueIndex(table, index);
   const isBranch = table.partitionKey !== undefined && (table.children ?? []).length > 0;
   const made = isBranch && only ? Object.freeze({ ...index, invalid: true }) : index;
   const after = editor.createIndex(table, made);
@@ -268,7 +266,9 @@ function dropIndexes(editor: CatalogEditor, command: DropIndexCommand): DdlOutco
       const hint = `You can drop constraint ${name} on table ${table.name} instead.`;
       throw sqlError("2BP01", message, { ...at(position), hint });
     }
+    if (found?.index.parentId !== undefined) throw partOfIndex(editor, found);
     if (found !== null) {
+      clearedIndexes.push(...(dropIndexParts(editor, found.table, found.index).clearedIndexes ?? []));
       const others = (found.table.referencedBy ?? []).filter((reference) => reference.indexId === found.index.id);
       notices.push(...dropReferences(editor, `index ${name}`, found.table, others, command.cascade));
       editor.dropIndex(editor.view.tableById(found.table.id)!, found.index);
@@ -284,6 +284,15 @@ function dropIndexes(editor: CatalogEditor, command: DropIndexCommand): DdlOutco
   return { ...NOTHING, tag: "DROP INDEX", notices, clearedIndexes };
 }
 
+/** A part of a partitioned table's index goes with it alone. */
+function partOfIndex(editor: CatalogEditor, part: { readonly table: TableDef; readonly index: IndexDef }): Error {
+  const parent = editor.view.tableById(part.table.parents![0]!)!;
+  const whole = parent.indexes.find(({ id }) => id === part.index.parentId)!.name;
+  return sqlError("2BP01", `cannot drop index ${part.index.name} because index ${whole} requires it`, {
+    hint: `You can drop index ${whole} instead.`,
+  });
+}
+
 function truncate(editor: CatalogEditor, command: TruncateCommand, nowMicros: number): DdlOutcome {
   const tables = new Map<number, TableDef>();
   const pending = command.tables.map((table) => existingTable(editor, table));
@@ -297,7 +306,7 @@ function truncate(editor: CatalogEditor, command: TruncateCommand, nowMicros: nu
       const other = editor.view.tableById(tableId)!;
       if (tables.has(tableId) || pending.includes(other)) continue;
       notices.push(`truncate cascades to table "${other.name}"`);
-      pending.push(other);
+      pending.push(other, ...descendantsOf(other, editor.view));
     }
   }
   for (const table of tables.values()) {

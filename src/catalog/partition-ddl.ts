@@ -5,13 +5,20 @@
 import { sqlError } from "../protocol/errors.js";
 import type { CatalogEditor } from "./catalog-editor.js";
 import type { NewPartition } from "./ddl-command.js";
-import { type ActionOutcome, existingTable, quotedTable, type Verification } from "./ddl-outcome.js";
+import {
+  type ActionOutcome,
+  columnName,
+  existingTable,
+  quotedColumns,
+  quotedTable,
+  type Verification,
+} from "./ddl-outcome.js";
 import { linkChild, unlinkChild } from "./link-tables.js";
 import { type PartitionBounds, partitionBoundsOf } from "./partition-bounds.js";
 import { disownForeignKeys } from "./partition-foreign-keys.js";
 import { adoptKeys, disownKeys } from "./partition-indexes.js";
 import { checkNewBound } from "./partition-overlap.js";
-import { EXPRESSION_COLUMN, type PartitionKeyDef, type TableDef } from "./table.js";
+import type { TableDef } from "./table.js";
 
 /** The bounds of the table's partitions as they are now. */
 export function boundsOf(editor: CatalogEditor, table: TableDef): PartitionBounds {
@@ -55,6 +62,11 @@ export function attachPartition(
   action: { readonly partition: NewPartition; readonly table: string; readonly schema: string },
 ): ActionOutcome {
   const child = existingTable(editor, { schema: action.schema, name: action.table, position: 0 });
+  const circular = parent.foreignKeys?.find(({ tableId }) => tableId === child.id);
+  if (circular !== undefined) {
+    const why = `because it is referenced by foreign key "${circular.name}"`;
+    throw sqlError("0A000", `cannot attach table "${child.name}" as a partition ${why}`);
+  }
   checkPartition(editor, child.name, action.partition);
   const linked = linkChild(editor, child, parent);
   // What a partition shares with its table is never its own.
@@ -84,58 +96,38 @@ export function detachPartition(
   if (child === null || !parent.children?.includes(child.id) || child.partitionBound === undefined) {
     throw sqlError("42P01", `relation "${action.table}" is not a partition of relation "${parent.name}"`);
   }
+  const verify = referencesTo(editor, child);
   disownKeys(editor, child.id);
   disownForeignKeys(editor, child.id);
   const unlinked = unlinkChild(editor, editor.view.tableById(child.id)!, parent);
   const { partitionBound: _, parents: __, ...free } = unlinked;
   editor.replaceTable(Object.freeze(free));
-  return {};
+  return { verify };
 }
 
-/** Throws 0A000 for a unique key of a partitioned table that does not tell which partition a row is in. */
-export function checkUniqueKey(
-  table: Pick<TableDef, "name" | "columns" | "partitionKey">,
-  columns: readonly number[],
-  what: "PRIMARY KEY" | "UNIQUE" | "unique index",
-): void {
-  if (table.partitionKey === undefined) return;
-  const kind = what === "unique index" ? "UNIQUE" : what;
-  for (const { columnId } of table.partitionKey.keys) {
-    if (columnId === EXPRESSION_COLUMN) {
-      throw sqlError("0A000", `unsupported ${kind} constraint with partition key definition`, {
-        detail: `${kind} constraints cannot be used when partition keys include expressions.`,
-      });
-    }
-    if (columns.includes(columnId)) continue;
-    const { name } = table.columns.find(({ id }) => id === columnId)!;
-    throw sqlError("0A000", "unique constraint on partitioned table must include all partitioning columns", {
-      detail: `${kind} constraint on table "${table.name}" lacks column "${name}" which is part of the partition key.`,
-    });
-  }
-}
-
-/** Keys and constraints that CREATE TABLE gives a partitioned table. Throws 0A000, 42P16. */
-export function checkKeysOfPartitioned(table: TableDef): void {
-  if (table.partitionKey === undefined) return;
-  if (table.primaryKey !== null) checkUniqueKey(table, table.primaryKey, "PRIMARY KEY");
-  for (const index of table.indexes) {
-    const ids = index.columns.map(({ columnId }) => columnId);
-    if (index.unique) checkUniqueKey(table, ids, index.constraint === null ? "unique index" : "UNIQUE");
-  }
-  if (table.checks.some(({ noInherit }) => noInherit)) {
-    throw sqlError("42P16", `cannot add NO INHERIT constraint to partitioned table "${table.name}"`);
-  }
-}
-
-/** Whether a column, or an expression that reads it, is in the partition key. */
-export function isPartitionColumn(
-  key: PartitionKeyDef | undefined,
-  columnId: number,
-  reads: (sql: string) => boolean,
-): "column" | "expression" | null {
-  for (const part of key?.keys ?? []) {
-    if (part.columnId === columnId) return "column";
-    if (part.expression !== undefined && reads(part.expression.sql)) return "expression";
-  }
-  return null;
+/** No row may refer to one that leaves with its partition. */
+function referencesTo(editor: CatalogEditor, partition: TableDef): Verification[] {
+  return (partition.referencedBy ?? []).flatMap(({ foreignKeyId, tableId, columns }): Verification[] => {
+    const owner = editor.view.tableById(tableId)!;
+    const key = owner.foreignKeys!.find(({ id }) => id === foreignKeyId)!;
+    if (key.tableId === partition.id) return [];
+    const own = quotedColumns(partition, columns);
+    const equal = quotedColumns(owner, key.columns).map((name, i) => `f.${name} = p.${own[i]}`);
+    const names = columns.map((id) => columnName(partition, id)).join(", ");
+    const selected = own.map((name) => `p.${name}`).join(", ");
+    const from = `${quotedTable(owner)} f JOIN ${quotedTable(partition)} p ON ${equal.join(" AND ")}`;
+    return [
+      {
+        sql: `SELECT ${selected} FROM ${from} LIMIT 1`,
+        error: (values) => {
+          const message = `removing partition "${partition.name}" violates foreign key constraint "${key.name}"`;
+          return sqlError("23503", message, {
+            detail: `Key (${names})=(${values.join(", ")}) is still referenced from table "${owner.name}".`,
+            table: owner.name,
+            constraint: key.name,
+          });
+        },
+      },
+    ];
+  });
 }

@@ -8,6 +8,7 @@ import type { CatalogEditor } from "./catalog-editor.js";
 import { type ActionOutcome, columnName, combined, existingColumn, selectRows } from "./ddl-outcome.js";
 import { childrenOf } from "./inheritance.js";
 import { adoptForeignKeys } from "./partition-foreign-keys.js";
+import { checkUniqueIndex, checkUniqueKey } from "./partition-keys.js";
 import { EXPRESSION_COLUMN, type IndexColumn, type IndexDef, type TableDef } from "./table.js";
 import { TableNames } from "./table-names.js";
 
@@ -54,6 +55,7 @@ function adoptPrimaryKey(
     return {};
   }
   const ids = names.map((name) => existingColumn(child, name).id);
+  checkUniqueKey(child, ids, "PRIMARY KEY");
   const after: TableDef = Object.freeze({
     ...child,
     columns: child.columns.map((column) =>
@@ -79,6 +81,7 @@ function adoptIndex(
   const found = child.indexes.find((other) => fits(parent, index, child, other));
   if (found !== undefined) {
     replaceIndex(editor, child, { ...found, parentId: index.id });
+    if (found.invalid) invalidate(editor, parent.id, index.id);
     return {};
   }
   const idOf = (id: number) => existingColumn(child, columnName(parent, id)).id;
@@ -100,9 +103,18 @@ function adoptIndex(
     ...(index.include && { include: index.include.map(idOf) }),
     parentId: index.id,
   });
+  checkUniqueIndex(child, copy);
   const table = editor.createIndex(child, copy);
   if (child.partitionKey !== undefined) return spreadIndex(editor, table, copy, isEmpty);
   return isEmpty ? {} : { backfills: [{ table, index: copy }] };
+}
+
+/** The index lacks a valid part, and so does the one above it. */
+function invalidate(editor: CatalogEditor, tableId: number, indexId: number): void {
+  const table = editor.view.tableById(tableId)!;
+  const index = table.indexes.find(({ id }) => id === indexId)!;
+  replaceIndex(editor, table, { ...index, invalid: true });
+  if (index.parentId !== undefined) invalidate(editor, table.parents![0]!, index.parentId);
 }
 
 /** The name that a key has in made-up names of indexes. */
@@ -113,7 +125,7 @@ function keyName(table: TableDef, { columnId, expression }: IndexColumn): string
 
 /** Whether an index of a partition can be the part of the table's index there. */
 export function fits(parent: TableDef, index: IndexDef, child: TableDef, other: IndexDef): boolean {
-  if (other.parentId !== undefined || other.invalid) return false;
+  if (other.parentId !== undefined) return false;
   return describe(parent, index) === describe(child, other);
 }
 
@@ -130,6 +142,31 @@ function describe(table: TableDef, index: IndexDef): string {
 export function replaceIndex(editor: CatalogEditor, table: TableDef, index: IndexDef): void {
   const indexes = table.indexes.map((other) => (other.id === index.id ? Object.freeze(index) : other));
   editor.replaceTable(Object.freeze({ ...table, indexes }));
+}
+
+/** Before a partitioned table's index goes: its parts in the partitions go. */
+export function dropIndexParts(editor: CatalogEditor, table: TableDef, index: IndexDef): ActionOutcome {
+  const cleared = childrenOf(table, editor.view).flatMap((child) => {
+    const part = child.indexes.find(({ parentId }) => parentId === index.id);
+    if (part === undefined) return [];
+    const below = dropIndexParts(editor, child, part).clearedIndexes ?? [];
+    editor.dropIndex(editor.view.tableById(child.id)!, part);
+    return [...below, { table: child, index: part }];
+  });
+  return { clearedIndexes: cleared };
+}
+
+/** Before a partitioned table's primary key goes: its parts in the partitions go. */
+export function dropPrimaryKeyParts(editor: CatalogEditor, table: TableDef): ActionOutcome {
+  const outcomes = childrenOf(table, editor.view).map((child): ActionOutcome => {
+    if (!child.primaryKeyInherited) return {};
+    const below = dropPrimaryKeyParts(editor, child);
+    const { primaryKeyInherited: _, ...rest } = child;
+    const after: TableDef = Object.freeze({ ...rest, primaryKey: null, primaryKeyName: null });
+    editor.replaceTable(after);
+    return combined([below, { rewrites: [{ before: child, after, select: selectRows(after) }] }]);
+  });
+  return combined(outcomes);
 }
 
 /** A partition that leaves keeps its keys as its own. */
@@ -155,16 +192,12 @@ export function attachIndex(
     const names = [partition.primaryKeyName, ...partition.indexes.map(({ name }) => name)];
     return partition.schema === action.schema && names.includes(action.partition);
   });
-  const refuse = (detail: string) =>
-    sqlError("55000", `cannot attach index "${action.partition}" as a partition of index "${action.index}"`, {
+  const refuse = (detail: string, code = "42P17") =>
+    sqlError(code, `cannot attach index "${action.partition}" as a partition of index "${action.index}"`, {
       detail,
     });
   if (child === undefined) {
-    const owner = editor.view.index(action.schema, action.partition)?.table.name ?? "";
-    throw sqlError("55000", `cannot attach index "${action.partition}" as a partition of index "${action.index}"`, {
-      detail: `Index "${action.partition}" is not an index on any partition of table "${table.name}".`,
-      ...(owner !== "" && { table: owner }),
-    });
+    throw refuse(`Index "${action.partition}" is not an index on any partition of table "${table.name}".`, "55000");
   }
   if (action.index === table.primaryKeyName) {
     if (child.primaryKeyName !== action.partition) throw refuse("The index definitions do not match.");
@@ -179,11 +212,11 @@ export function attachIndex(
   const own = child.indexes.find(({ name }) => name === action.partition);
   if (own?.parentId === index.id) return {};
   if (own?.parentId !== undefined) {
-    throw refuse(`Index "${own.name}" is already attached to another index.`);
+    throw refuse(`Index "${own.name}" is already attached to another index.`, "55000");
   }
   const other = child.indexes.find(({ parentId }) => parentId === index.id);
-  if (other !== undefined) throw refuse(`Another index is already attached for partition "${child.name}".`);
-  if (own === undefined || !fits(table, index, child, { ...own, invalid: false })) {
+  if (other !== undefined) throw refuse(`Another index is already attached for partition "${child.name}".`, "55000");
+  if (own === undefined || !fits(table, index, child, own)) {
     throw refuse("The index definitions do not match.");
   }
   replaceIndex(editor, child, { ...own, parentId: index.id });

@@ -110,5 +110,11 @@ function renamedColumn(table: TableDef, name: string, newName: string, renamed: 
     return Object.freeze({ ...index, columns: keys, ...(index.where && { where: renamed(index.where) }) });
   });
   const checks = table.checks.map((check) => ({ ...check, sql: renamed(check.sql) }));
-  return { ...table, columns, indexes, checks };
+  const partitionKey = table.partitionKey && {
+    ...table.partitionKey,
+    keys: table.partitionKey.keys.map((key) =>
+      key.expression ? { ...key, expression: { ...key.expression, sql: renamed(key.expression.sql) } } : key,
+    ),
+  };
+  return { ...table, columns, indexes, checks, ...(partitionKey && { partitionKey }) };
 }

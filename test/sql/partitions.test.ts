@@ -224,6 +224,61 @@ t.test("indexes and keys of the table are on all partitions", async (t) => {
   ]);
 });
 
+t.test("keys of partitions come and go with those of their table", async (t) => {
+  const inherited = (name: string) => `42P16 cannot drop inherited constraint "${name}" of relation "c1"`;
+  await checkStatements(t, [
+    ["create table c (a int, b int) partition by list (a)"],
+    ["create table c1 partition of c for values in (1)"],
+    ["create table c2 partition of c for values in (2) partition by list (b)"],
+    ["insert into c values (1, 1), (1, 2)"],
+    ["alter table c add primary key (a, b)" /* c2's key is (b) */],
+    ["insert into c values (1, 1)", '23505 duplicate key value violates unique constraint "c1_pkey"'],
+    ["select * from c where a = 1 and b = 2", ["1|2"]],
+    ["alter table c1 drop constraint c1_pkey", inherited("c1_pkey")],
+    [
+      "alter table c add unique (b)",
+      "0A000 unique constraint on partitioned table must include all partitioning columns",
+    ],
+    [
+      "alter table c drop column b",
+      '42P16 cannot drop column "b" because it is part of the partition key of relation "c2"',
+    ],
+    [
+      "alter table c alter b type text",
+      '42P16 cannot alter column "b" because it is part of the partition key of relation "c2"',
+    ],
+    ["alter table c drop constraint c_pkey"],
+    ["insert into c values (1, 1)"],
+    ["create index ci on only c (b)"],
+    ["create index c1i on c1 (b)"],
+    ["create index c1j on c1 (a)"],
+    ["alter index ci attach partition c1j", '42P17 cannot attach index "c1j" as a partition of index "ci"'],
+    ["alter index ci attach partition c1i"],
+    ["drop index c1i", "2BP01 cannot drop index c1i because index ci requires it"],
+    ["drop index ci"],
+    ["select indexname from pg_indexes where tablename like 'c_'", ["c1j"]],
+  ]);
+});
+
+t.test("referenced rows do not leave with their partition", async (t) => {
+  await checkStatements(t, [
+    ["create table p (a int primary key) partition by list (a)"],
+    ["create table p1 partition of p for values in (1)"],
+    ["create table p2 partition of p for values in (2)"],
+    ["create table f (a int references p)"],
+    ["insert into p values (1), (2)"],
+    ["insert into f values (1)"],
+    ["alter table p detach partition p1", '23503 removing partition "p1" violates foreign key constraint "f_a_fkey"'],
+    ["drop table p1", "2BP01 cannot drop table p1 because other objects depend on it"],
+    ["delete from p1", '23503 update or delete on table "p1" violates foreign key constraint "f_a_fkey" on table "f"'],
+    ["alter table p detach partition p2"],
+    ["delete from p2"],
+    ["insert into f values (2)", '23503 insert or update on table "f" violates foreign key constraint "f_a_fkey"'],
+    ["truncate p1 cascade"],
+    ["select count(*) from f", ["0"]],
+  ]);
+});
+
 t.test("foreign keys of and to partitioned tables hold for all partitions", async (t) => {
   await checkStatements(t, [
     ["create table target (a int primary key) partition by range (a)"],

@@ -76,8 +76,8 @@ export function bindAttachIndex(
   { partition }: CommandOf<"attach partition">,
   binding: Binding,
 ): DdlCommand {
-  const parent = indexNamed(name, binding);
-  const child = indexNamed(partition, binding);
+  const parent = indexNamed(name, "42809", binding);
+  const child = indexNamed(partition, "42P17", binding);
   if (parent.table.partitionKey === undefined) {
     throw sqlError("42809", `"${parent.name}" is not a partitioned index`, { position: name.position });
   }
@@ -88,7 +88,12 @@ export function bindAttachIndex(
   };
 }
 
-function indexNamed(node: NameNode, { env }: Binding): { readonly table: TableDef; readonly name: string } {
+/** `notIndex`: the code of the error for a table. */
+function indexNamed(
+  node: NameNode,
+  notIndex: string,
+  { env }: Binding,
+): { readonly table: TableDef; readonly name: string } {
   const relation = relationOf(node);
   const { catalog } = env;
   const table = firstFound(relation, env, (schema, name) => {
@@ -98,6 +103,6 @@ function indexNamed(node: NameNode, { env }: Binding): { readonly table: TableDe
   if (table !== null) return { table, name: relation.name };
   const isTable = firstFound(relation, env, (schema, name) => catalog.table(schema, name)) !== null;
   throw isTable
-    ? sqlError("42809", `"${relation.name}" is not an index`, { position: node.position })
+    ? sqlError(notIndex, `"${relation.name}" is not an index`, { position: node.position })
     : sqlError("42P01", `relation "${relation.name}" does not exist`, { position: node.position });
 }

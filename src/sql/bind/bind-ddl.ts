@@ -8,6 +8,7 @@ import type {
   NewKey,
   RelationName,
 } from "../../catalog/ddl-command.js";
+import { isTemporarySchema } from "../../catalog/schema.js";
 import type { TableDef } from "../../catalog/table.js";
 import { sqlError } from "../../protocol/errors.js";
 import type {
@@ -152,6 +153,9 @@ export function bindCreateIndex(node: CreateIndexStatement, binding: Binding): C
   if (node.method !== "btree" && node.method !== "hash") throw refuse(`an index of the kind ${node.method}`);
   checkStorageParameters(node.options);
   const table = lookUpTable(node.table, binding);
+  if (node.concurrently && table.partitionKey !== undefined) {
+    throw sqlError("0A000", `cannot create index on partitioned table "${table.name}" concurrently`, { position });
+  }
   const columnOf = (name: string) => {
     const column = table.columns.find((other) => other.name === name);
     if (column === undefined) throw sqlError("42703", `column "${name}" does not exist`, { position });
@@ -221,6 +225,12 @@ export function bindDrop(node: DropStatement, binding: Binding): DdlCommand {
     };
   });
   if (node.object === "table") return { kind: "drop table", tables: names, ifExists, cascade };
+  const { catalog } = binding.env;
+  for (const { schema, name } of node.concurrently ? names : []) {
+    const table = catalog.index(schema, name)?.table;
+    if (table?.partitionKey === undefined || isTemporarySchema(schema)) continue;
+    throw sqlError("0A000", `cannot drop partitioned index "${name}" concurrently`);
+  }
   if (node.object === "index") return { kind: "drop index", indexes: names, ifExists, cascade };
   throw sqlError("0A000", `DROP ${node.object.toUpperCase()} is not supported yet`, { position: node.position });
 }
@@ -228,9 +238,11 @@ export function bindDrop(node: DropStatement, binding: Binding): DdlCommand {
 /** The schema of the search path that has the relation, else the one where it would be made. */
 function schemaOf(name: string, object: DropStatement["object"], { env }: Binding): string {
   const { catalog } = env;
-  const found = firstFound({ schema: null, name }, env, (schema) =>
-    (object === "index" ? catalog.index(schema, name) : catalog.table(schema, name)) === null ? null : schema,
-  );
+  const isKey = (schema: string) =>
+    catalog.tables().some((table) => table.schema === schema && table.primaryKeyName === name);
+  const hasRelation = (schema: string) =>
+    object === "index" ? catalog.index(schema, name) !== null || isKey(schema) : catalog.table(schema, name) !== null;
+  const found = firstFound({ schema: null, name }, env, (schema) => (hasRelation(schema) ? schema : null));
   return found ?? env.searchPath.find((schema) => schema !== "pg_catalog") ?? "public";
 }
 

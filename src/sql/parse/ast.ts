@@ -365,6 +365,7 @@ export interface CreateIndexStatement {
   readonly kind: "create index";
   readonly name: string | null;
   readonly table: NameNode;
+  readonly concurrently?: true;
   readonly unique: boolean;
   readonly ifNotExists: boolean;
   readonly nullsNotDistinct: boolean;
@@ -559,6 +560,7 @@ export interface DropStatement {
   readonly names: readonly NameNode[];
   readonly ifExists: boolean;
   readonly cascade: boolean;
+  readonly concurrently?: true;
   readonly position: number;
 }
 

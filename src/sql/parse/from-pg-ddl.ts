@@ -388,6 +388,7 @@ function createIndex(node: IndexStmt, c: Conversion, position: number): CreateIn
     kind: "create index",
     name: node.idxname ?? null,
     table: relationName(node.relation!, c),
+    ...(node.concurrent && { concurrently: true }),
     unique: node.unique ?? false,
     ifNotExists: node.if_not_exists ?? false,
     nullsNotDistinct: node.nulls_not_distinct ?? false,
@@ -584,6 +585,7 @@ function drop(node: DropStmt, position: number): DropStatement {
     names: (node.objects ?? []).map((name) => ({ path: pathOf(name), position: 0 })),
     ifExists: node.missing_ok ?? false,
     cascade: node.behavior === "DROP_CASCADE",
+    ...(node.concurrent && { concurrently: true }),
     position,
   };
 }
