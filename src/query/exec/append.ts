@@ -18,6 +18,7 @@ export function compileAppend(plan: AppendPlan, inputs: readonly Open[]): Open {
 class AppendOperator implements Operator {
   private current: Operator | null = null;
   private opened = 0;
+  private handsOutChunks = false;
 
   constructor(
     private readonly inputs: readonly Open[],
@@ -25,11 +26,16 @@ class AppendOperator implements Operator {
     private readonly context: ExecContext,
   ) {}
 
+  acceptChunks(): void {
+    this.handsOutChunks = this.oids === null;
+  }
+
   next(): Pulled {
     for (;;) {
       if (this.current === null) {
         if (this.opened === this.inputs.length) return null;
         this.current = this.inputs[this.opened++]!(this.context);
+        if (this.handsOutChunks) this.current.acceptChunks?.();
       }
       const batch = pull(this.current, this.select);
       if (batch instanceof Promise) return batch.then((arrived) => arrived ?? this.next());
