@@ -1,11 +1,12 @@
 /**
  * Ranges of the primary key or of an index, in key order. Over the primary key the entries are the rows, which come
  * from column segments where the table has them; over an index each batch of entries is followed by one multi-get of
- * their rows. A join that looks up many rows of a table of which not all wanted columns are in segments adds those.
+ * their rows, unless the entries have all that is read (an index-only scan). A join that looks up many rows of a table of which not all wanted columns are in segments adds those.
  */
 import type { Cursor, Entries, KeyRange } from "../../storage/store.js";
 import type { IndexScanPlan } from "../plan/plan.js";
 import type { ExecContext } from "./context.js";
+import { type CoveredRows, compileCoveredRows } from "./covered-rows.js";
 import { compileKeyRanges, type KeyRangesProgram, keyRanges } from "./key-ranges.js";
 import type { Open, Operator, Pulled } from "./operator.js";
 import { compileRowDecoder, RowDecoder, type RowDecoderProgram } from "./row-decoder.js";
@@ -24,6 +25,8 @@ interface IndexScanProgram {
   readonly source: readonly number[];
   /** Segments can hold its rows. */
   readonly segmentable: boolean;
+  /** Its rows from the entries alone; null when they must be fetched. */
+  readonly covered: CoveredRows | null;
 }
 
 /** Rows of a table that can be made into segments in the time of one lookup in the records. */
@@ -38,6 +41,7 @@ export function compileIndexScan(plan: IndexScanPlan): Open {
     layout,
     byPrimaryKey: keyLayout === layout.primaryKey,
     source: plan.source,
+    covered: compileCoveredRows(plan),
     segmentable:
       keyLayout === layout.primaryKey &&
       !plan.reverse &&
@@ -146,10 +150,13 @@ class IndexScanOperator implements Operator {
   }
 
   private readRange(range: KeyRange): void {
+    const { rows } = this;
     this.cursor ??= this.context.tx.scan(range);
     const entries: Entries = this.cursor.next(this.size);
     if (this.program.byPrimaryKey) {
       for (let i = 0; i < entries.keys.length; i++) this.rows.add(entries.keys[i]!, entries.values[i]!);
+    } else if (this.program.covered !== null) {
+      this.program.covered.add(entries, this.context.tenantNumber, rows);
     } else {
       this.addRows(entries.values);
     }

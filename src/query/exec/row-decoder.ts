@@ -100,6 +100,13 @@ export class RowDecoder {
     this.length++;
   }
 
+  /** Adds a row of these values, by slot, unless the filter refuses it. */
+  addValues(values: readonly Value[]): void {
+    const { program, length, columns } = this;
+    for (let slot = 0; slot < values.length; slot++) columns[slot]![length] = values[slot]!;
+    if (program.predicate === null || program.predicate(this.view, length, this.context)) this.length++;
+  }
+
   /** The rows added since the last call. */
   take(): Batch {
     const batch = { columns: this.columns, length: this.length };

@@ -13,10 +13,11 @@
 import type { IndexDef } from "../../catalog/table.js";
 import type { Expr } from "../expr/expr.js";
 import { andOf, conjuncts } from "../expr/walk.js";
+import { placesInEntry } from "../plan/covering.js";
 import type { IndexScanPlan, Plan, ScanPlan } from "../plan/plan.js";
 import { mapPlan } from "../plan/walk.js";
 import type { Cardinality } from "./cardinality.js";
-import { LOOK_UP, scanCost } from "./join-cost.js";
+import { LOOK_UP, RECORD, scanCost } from "./join-cost.js";
 import { type KeyCondition, keyColumnIds, keyConditionsOf, keysOfScan } from "./key-conditions.js";
 import type { Rule } from "./rule.js";
 
@@ -30,11 +31,12 @@ export const chooseAccess: Rule = {
     }),
 };
 
-/** An index costs a look-up per row: over a large part of the table reading all of it is cheaper. */
+/** An index costs a look-up per row, unless its entries have all that is read: over a large part of the table reading all of it is cheaper. */
 function readsTooMuch(scan: IndexScanPlan, cardinality: Cardinality): boolean {
   if (scan.index === "primary key" || !cardinality.isKnown(scan.table)) return false;
   const unfiltered = Object.freeze({ ...scan, filter: null });
-  return cardinality.rows(unfiltered) * LOOK_UP > scanCost(cardinality.tableRows(scan.table)) + LOOK_UP_ALWAYS;
+  const perRow = placesInEntry(scan) === null ? LOOK_UP : RECORD;
+  return cardinality.rows(unfiltered) * perRow > scanCost(cardinality.tableRows(scan.table)) + LOOK_UP_ALWAYS;
 }
 
 /** Look-ups that are done without further thought, by their cost: the segments may not be there yet. */

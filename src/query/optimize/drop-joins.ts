@@ -8,7 +8,8 @@
  *       Scan o
  *       Scan c, primary key (id)
  *
- * Which columns are read is for prune-columns.ts to know: this is that rule, run early where there are left joins.
+ * Which columns are read is for prune-columns.ts to know: this is that rule, run early where there are joins or
+ * aggregates. Scans of few columns are then seen as such when their access is chosen.
  */
 import type { Plan } from "../plan/plan.js";
 import { walkPlan } from "../plan/walk.js";
@@ -17,13 +18,13 @@ import type { Rule } from "./rule.js";
 
 export const dropJoins: Rule = {
   name: "drop-joins",
-  apply: (plan, cardinality) => (hasLeftJoin(plan) ? pruneColumns.apply(plan, cardinality) : plan),
+  apply: (plan, cardinality) => (mayGain(plan) ? pruneColumns.apply(plan, cardinality) : plan),
 };
 
-function hasLeftJoin(plan: Plan): boolean {
+function mayGain(plan: Plan): boolean {
   let found = false;
   walkPlan(plan, (node) => {
-    if (node.kind === "join" && node.type === "left") found = true;
+    if (node.kind === "join" || node.kind === "aggregate") found = true;
   });
   return found;
 }

@@ -24,7 +24,7 @@ const OPEN = 2;
 /** A pair tried by a nested loop. */
 const PAIR = 0.05;
 /** A row of a scan: small tables are read from their records, large ones from column segments. */
-const RECORD = 1;
+export const RECORD = 1;
 const SEGMENT_ROW = 0.05;
 const RECORDS_MAX = 2048;
 

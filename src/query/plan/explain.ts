@@ -12,6 +12,7 @@ import type { IndexDef, TableDef } from "../../catalog/table.js";
 import type { ColumnExpr, ColumnId, Expr, SubqueryExpr } from "../expr/expr.js";
 import { printExpr } from "../expr/print.js";
 import { mapExpr } from "../expr/walk.js";
+import { placesInEntry } from "./covering.js";
 import type {
   AggregateCall,
   HashJoinPlan,
@@ -278,10 +279,11 @@ function describeIndexScan(plan: IndexScanPlan, print: Print): Described {
   if (plan.upper !== null) {
     conditions.push(`(${bounded} ${plan.upper.inclusive ? "<=" : "<"} ${print(plan.upper.expr)})`);
   }
-  const title = `Index Scan ${plan.reverse ? "Backward " : ""}using ${indexName(plan.table, plan.index)}`;
+  const nodeType = placesInEntry(plan) === null ? "Index Scan" : "Index Only Scan";
+  const title = `${nodeType} ${plan.reverse ? "Backward " : ""}using ${indexName(plan.table, plan.index)}`;
   const condition = conditions.length === 0 ? [] : [["Index Cond", allOf(conditions)] as const];
   return {
-    nodeType: "Index Scan",
+    nodeType,
     title: `${title} on ${relation(plan)}`,
     properties: [...condition, ...filter(plan.filter, print)],
   };
