@@ -188,8 +188,12 @@ export class Session {
         return this.controlOutside(plan.bound, run);
       }
       const outcome = this.runner.run(plan, run, tx);
-      if (outcome instanceof Promise) {
-        const committed = outcome.then((done) => {
+      if (outcome instanceof Promise || tx.isLarge) {
+        const prepared = Promise.resolve(outcome).then(async (done) => {
+          await tx.prepareCommit(run.request);
+          return done;
+        });
+        const committed = prepared.then((done) => {
           if (!tx.readOnly && catalog.changedSince(tx.snapshot)) {
             throw sqlError("40001", "could not serialize access: definitions were changed meanwhile");
           }

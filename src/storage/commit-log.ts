@@ -5,12 +5,22 @@
  */
 import type { Operation } from "./engine.js";
 
+/** Operations that are in the log ahead of the commit that they belong to. Made by `beginParts`. */
+export interface CommitParts {
+  readonly id: number;
+  /** So many operations so far. */
+  operations: number;
+}
+
 export interface Commit {
   /** One more than the commit before. */
   readonly sequence: number;
   /** Wall-clock time, microseconds since the epoch. */
   readonly micros: number;
+  /** All of them, or those after its parts. */
   readonly operations: readonly Operation[];
+  /** Of a large commit. */
+  readonly parts?: CommitParts;
 }
 
 /**
@@ -18,7 +28,7 @@ export interface Commit {
  * them (a power cut took them from the log before they were acknowledged). Whoever derives state from the log must
  * rebuild it after a gap.
  */
-export interface LogEntry extends Commit {
+export interface LogEntry extends Omit<Commit, "parts"> {
   readonly gap: boolean;
 }
 
@@ -34,6 +44,14 @@ export interface CommitLog {
    * internal_error (the log is unusable). Not durable before `sync`.
    */
   append(commits: readonly Commit[]): void;
+  /**
+   * A commit that is too large to be written at once: its operations are appended in parts, between other commits, and
+   * count for nothing until a commit that names them is appended. Each part throws as `append` does.
+   */
+  beginParts(): CommitParts;
+  appendPart(parts: CommitParts, operations: readonly Operation[]): void;
+  /** There will be no such commit. */
+  dropParts(parts: CommitParts): void;
   /** Appends a gap entry: everything up to `sequence` happened without the log. */
   appendGap(sequence: number, micros: number): void;
   /** Resolves when everything appended before the call is durable. A failure is final: the log is unusable then. */

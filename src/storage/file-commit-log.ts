@@ -6,15 +6,21 @@
  * Opening finds the end of the log. Bytes that are no intact record end it, and are cut off, as long as nothing
  * attests that they had been synced (see log-record.ts); otherwise acknowledged commits are damaged and open refuses.
  */
+import { randomInt } from "node:crypto";
 import { join } from "node:path";
 import { DbError } from "../protocol/errors.js";
-import type { Commit, CommitLog, LogEntry } from "./commit-log.js";
+import type { Commit, CommitLog, CommitParts, LogEntry } from "./commit-log.js";
 import { type Disk, fileDisk } from "./disk.js";
+import type { Operation } from "./engine.js";
 import {
   attestedAfter,
   isHeaderMissing,
   type LogRecord,
+  PARTS_IDS,
+  type PartsReference,
+  partsKey,
   RECORD_KIND,
+  readPartsKey,
   readRecord,
   recordBytes,
   SEGMENT_HEADER_BYTES,
@@ -68,6 +74,8 @@ export class FileCommitLog implements CommitLog {
   #running: Promise<void> | null = null;
   #following: Promise<void> | null = null;
   #scratch = Buffer.allocUnsafeSlow(64 * 1024);
+  /** Where parts begin (the `first` of a segment) that recovery may need, and the sequence of their commit, if any. */
+  readonly #parts = new Map<number, { readonly firstSegment: number; sequence: number }>();
   bytesAppended = 0;
 
   /** Throws internal_error, naming segment and offset, when commits that had been durable are damaged. */
@@ -94,7 +102,25 @@ export class FileCommitLog implements CommitLog {
   }
 
   append(commits: readonly Commit[]): void {
-    if (commits.length > 0) this.#write(RECORD_KIND.commit, commits);
+    if (commits.length === 0) return;
+    this.#write(RECORD_KIND.commit, commits);
+    for (const { parts, sequence } of commits) if (parts !== undefined) this.#parts.get(parts.id)!.sequence = sequence;
+  }
+
+  beginParts(): CommitParts {
+    return { id: randomInt(1, PARTS_IDS), operations: 0 };
+  }
+
+  appendPart(parts: CommitParts, operations: readonly Operation[]): void {
+    this.#write(RECORD_KIND.part, [{ sequence: this.#last, micros: parts.id, operations }]);
+    if (!this.#parts.has(parts.id)) {
+      this.#parts.set(parts.id, { firstSegment: this.#segments.at(-1)!.first, sequence: Number.POSITIVE_INFINITY });
+    }
+    parts.operations += operations.length;
+  }
+
+  dropParts(parts: CommitParts): void {
+    this.#parts.delete(parts.id);
   }
 
   appendGap(sequence: number, micros: number): void {
@@ -132,18 +158,47 @@ export class FileCommitLog implements CommitLog {
         previous = record.sequence;
         if (previous > end) return;
         offset = record.end;
-        if (previous >= fromSequence && record.kind !== RECORD_KIND.mark) yield record;
+        const isEntry = record.kind !== RECORD_KIND.mark && record.kind !== RECORD_KIND.part;
+        if (previous < fromSequence || !isEntry) continue;
+        yield record.kind === RECORD_KIND.whole ? this.#assemble(record, segment) : record;
       }
     }
   }
 
+  /** The operations of a large commit, whose record is in the segment `last`. */
+  #assemble(record: LogRecord, last: Segment): LogEntry {
+    const reference = readPartsKey(record.operations[0]!.key);
+    const operations: Operation[] = [];
+    for (const segment of this.#segments) {
+      if (segment.first < reference.firstSegment || segment.first > last.first) continue;
+      const bytes = this.#load(segment);
+      let offset = SEGMENT_HEADER_BYTES;
+      while (segment.salt !== null && offset < bytes.length) {
+        const part = readRecord(bytes, offset, segment.salt);
+        if (part === null) break;
+        offset = part.end;
+        if (part.kind !== RECORD_KIND.part || part.micros !== reference.id) continue;
+        for (const operation of part.operations) operations.push(operation);
+      }
+    }
+    if (operations.length !== reference.operations) throw incomplete(record, reference);
+    this.#parts.set(reference.id, { firstSegment: reference.firstSegment, sequence: record.sequence });
+    for (const operation of record.operations.slice(1)) operations.push(operation);
+    return { sequence: record.sequence, micros: record.micros, operations, gap: false };
+  }
+
   trim(sequence: number): void {
+    let neededFrom = Number.POSITIVE_INFINITY;
+    for (const [id, parts] of this.#parts) {
+      if (parts.sequence <= sequence) this.#parts.delete(id);
+      else neededFrom = Math.min(neededFrom, parts.firstSegment);
+    }
     let kept = 0;
     for (const segment of this.#segments) kept += segment.length;
     while (this.#segments.length > 1 && this.#segments[1]!.first <= sequence + 1) {
       const oldest = this.#segments[0]!;
       kept -= oldest.length;
-      if (kept < this.#retentionBytes || this.#unsynced.length > 0) return;
+      if (kept < this.#retentionBytes || this.#unsynced.length > 0 || oldest.first >= neededFrom) return;
       this.#disk.remove(oldest.path);
       this.#segments.shift();
     }
@@ -179,20 +234,33 @@ export class FileCommitLog implements CommitLog {
   #write(kind: LogRecord["kind"], commits: readonly Commit[]): void {
     if (this.#failure !== null) throw this.#failure;
     let segment = this.#segments.at(-1);
-    if (segment === undefined || (segment.length >= this.#segmentBytes && kind !== RECORD_KIND.mark)) {
-      segment = this.#startSegment(commits[0]!.sequence);
+    // A segment without commits, only parts of some to come, has the name that the next one would get.
+    const mayEnd = kind !== RECORD_KIND.mark && segment !== undefined && segment.first <= this.#last;
+    if (segment === undefined || (segment.length >= this.#segmentBytes && mayEnd)) {
+      segment = this.#startSegment(kind === RECORD_KIND.part ? this.#last + 1 : commits[0]!.sequence);
     }
+    const records = commits.map((commit) => (commit.parts === undefined ? commit : this.#wholeOf(commit)));
     let length = 0;
-    for (const commit of commits) length += recordBytes(commit.operations);
+    for (const record of records) length += recordBytes(record.operations);
     const bytes = this.#buffer(length);
-    const context = { salt: segment.salt!, kind, durable: this.#durable };
+    // Parts of a commit to come may stand unsynced in earlier segments, although all commits there are durable.
+    const durable = this.#unsynced.length > 0 ? Math.min(this.#durable, Math.max(segment.first - 2, 0)) : this.#durable;
     let end = 0;
-    for (const commit of commits) end = writeRecord(bytes, end, context, commit);
+    for (const record of records) {
+      const own = record.parts === undefined ? kind : RECORD_KIND.whole;
+      end = writeRecord(bytes, end, { salt: segment.salt!, kind: own, durable }, record);
+    }
     this.#writeBytes(segment, bytes.subarray(0, end));
     this.#last = commits.at(-1)!.sequence;
     this.#marked = kind === RECORD_KIND.mark;
     this.#dirty = true;
     this.bytesAppended += end;
+  }
+
+  #wholeOf(commit: Commit): Commit {
+    const { id, operations } = commit.parts!;
+    const key = partsKey({ id, operations, firstSegment: this.#parts.get(id)!.firstSegment });
+    return { ...commit, operations: [{ key, value: null }, ...commit.operations] };
   }
 
   #buffer(length: number): Buffer {
@@ -392,12 +460,18 @@ export class FileCommitLog implements CommitLog {
 /** Whether the record may come after `previous`. */
 function follows(record: LogRecord, previous: number): boolean {
   if (record.kind === RECORD_KIND.gap) return record.sequence > previous;
-  return record.sequence === (record.kind === RECORD_KIND.mark ? previous : previous + 1);
+  const repeats = record.kind === RECORD_KIND.mark || record.kind === RECORD_KIND.part;
+  return record.sequence === (repeats ? previous : previous + 1);
 }
 
 function damaged(segment: Segment, offset: number): DbError {
   const where = `The commit log is damaged: segment ${segment.path}, offset ${offset}.`;
   return new DbError("internal_error", `${where} Committed data after it would be lost; restore a backup.`);
+}
+
+function incomplete({ sequence }: LogRecord, { operations }: PartsReference): DbError {
+  const where = `commit ${sequence} has ${operations} operations in earlier parts of the log`;
+  return new DbError("internal_error", `The commit log is damaged or was trimmed: ${where}. Restore a backup.`);
 }
 
 function internal(what: string, cause: unknown): DbError {

@@ -19,8 +19,12 @@ export const SEGMENT_HEADER_BYTES = 20;
 const SEGMENT_VERSION = 1;
 const MAGIC = Buffer.from("TSRALOG\0", "latin1");
 
-/** A mark repeats the last sequence and attests that all of it is durable; written when the log is closed. */
-export const RECORD_KIND = { commit: 0, gap: 1, mark: 2 } as const;
+/**
+ * A mark repeats the last sequence and attests that all of it is durable; written when the log is closed. A part also
+ * repeats it: operations of a large commit to come, with the number of its parts in place of the time. That commit's
+ * own record is `whole`: its first operation is no operation, but names the parts (`partsKey`).
+ */
+export const RECORD_KIND = { commit: 0, gap: 1, mark: 2, part: 3, whole: 4 } as const;
 export type RecordKind = (typeof RECORD_KIND)[keyof typeof RECORD_KIND];
 
 const RECORD_HEADER_BYTES = 8;
@@ -35,6 +39,32 @@ export interface LogRecord extends LogEntry {
   /** Offset after the record. */
   readonly end: number;
 }
+
+/** The parts of a large commit. */
+export interface PartsReference {
+  readonly id: number;
+  /** The `first` of the segment in which they begin. */
+  readonly firstSegment: number;
+  readonly operations: number;
+}
+
+const PARTS_KEY_BYTES = 18;
+
+export function partsKey({ id, firstSegment, operations }: PartsReference): Buffer {
+  const key = Buffer.alloc(PARTS_KEY_BYTES);
+  key.writeUIntLE(id, 0, 6);
+  key.writeUIntLE(firstSegment, 6, 6);
+  key.writeUIntLE(operations, 12, 6);
+  return key;
+}
+
+export function readPartsKey(bytes: Uint8Array): PartsReference {
+  const key = Buffer.from(bytes.buffer, bytes.byteOffset, PARTS_KEY_BYTES);
+  return { id: key.readUIntLE(0, 6), firstSegment: key.readUIntLE(6, 6), operations: key.readUIntLE(12, 6) };
+}
+
+/** Numbers of parts are below this. */
+export const PARTS_IDS = 2 ** 47;
 
 /** The header of a new segment, with a fresh salt. */
 export function segmentHeader(): Buffer {
@@ -101,7 +131,7 @@ export function readRecord(bytes: Buffer, offset: number, salt: number): LogReco
   const payload = offset + RECORD_HEADER_BYTES;
   if (payload + PAYLOAD_FIXED_BYTES > bytes.length) return null;
   const end = payload + bytes.readUInt32LE(offset + 4);
-  if (end > bytes.length || end < payload + PAYLOAD_FIXED_BYTES || bytes[payload]! > RECORD_KIND.mark) return null;
+  if (end > bytes.length || end < payload + PAYLOAD_FIXED_BYTES || bytes[payload]! > RECORD_KIND.whole) return null;
   if (bytes.readUInt32LE(offset) !== crc32(bytes.subarray(offset + 4, end), salt)) return null;
   const kind = bytes[payload] as RecordKind;
   return {

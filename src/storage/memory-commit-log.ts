@@ -1,9 +1,12 @@
 /** A commit log that dies with the process, for tests and for shards that are configured to live in memory. */
-import type { Commit, CommitLog, LogEntry } from "./commit-log.js";
+import type { Commit, CommitLog, CommitParts, LogEntry } from "./commit-log.js";
+import type { Operation } from "./engine.js";
 
 export class MemoryCommitLog implements CommitLog {
   #entries: LogEntry[] = [];
   #trimmed = 0;
+  #nextParts = 1;
+  readonly #parts = new Map<number, Operation[]>();
   bytesAppended = 0;
 
   get firstSequence(): number {
@@ -15,10 +18,32 @@ export class MemoryCommitLog implements CommitLog {
   }
 
   append(commits: readonly Commit[]): void {
-    for (const { sequence, micros, operations } of commits) {
-      this.#entries.push({ sequence, micros, operations, gap: false });
-      for (const { key, value } of operations) this.bytesAppended += key.length + (value?.length ?? 0);
+    for (const { sequence, micros, operations, parts } of commits) {
+      const before = parts === undefined ? [] : this.#parts.get(parts.id)!;
+      if (parts !== undefined) this.#parts.delete(parts.id);
+      this.#entries.push({ sequence, micros, operations: before.concat(operations), gap: false });
+      this.#count(operations);
     }
+  }
+
+  beginParts(): CommitParts {
+    const id = this.#nextParts++;
+    this.#parts.set(id, []);
+    return { id, operations: 0 };
+  }
+
+  appendPart(parts: CommitParts, operations: readonly Operation[]): void {
+    this.#parts.get(parts.id)!.push(...operations);
+    parts.operations += operations.length;
+    this.#count(operations);
+  }
+
+  dropParts(parts: CommitParts): void {
+    this.#parts.delete(parts.id);
+  }
+
+  #count(operations: readonly Operation[]): void {
+    for (const { key, value } of operations) this.bytesAppended += key.length + (value?.length ?? 0);
   }
 
   appendGap(sequence: number, micros: number): void {

@@ -6,7 +6,7 @@ import type { OrderedMap } from "./ordered-map.js";
 import { keyText } from "./ordered-map.js";
 import type { RangeRead } from "./read-set.js";
 import type { Corrections, Cursor, Entries, KeyRange } from "./store.js";
-import { type VersionedKey, valueAt } from "./versions.js";
+import { type RecentVersions, valueAt } from "./versions.js";
 
 /** A source of corrections, in the cursor's order; `value` null hides the engine's entry. */
 type Overlay = Corrections;
@@ -56,9 +56,17 @@ class MapOverlay<V extends Keyed> implements Overlay {
   }
 }
 
-/** Recent versions as of a snapshot; null when there are none in the range. */
-export function versionOverlay(map: OrderedMap<VersionedKey>, range: KeyRange, snapshot: number): Overlay | null {
-  const overlay = new MapOverlay(map, range, (entry) => valueAt(entry, snapshot));
+/** Recent versions as of a snapshot, those that win first. */
+export function versionOverlays(versions: RecentVersions, range: KeyRange, snapshot: number): Overlay[] {
+  if (versions.size === 0) return [];
+  const overlays: (Overlay | null)[] = [
+    existing(new MapOverlay(versions.ordered(), range, (entry) => valueAt(entry, snapshot))),
+  ];
+  for (const { ordered } of versions.largeCommits(snapshot)) overlays.push(writeOverlay(ordered, range));
+  return overlays.filter((overlay) => overlay !== null);
+}
+
+function existing(overlay: Overlay): Overlay | null {
   return overlay.text === null ? null : overlay;
 }
 
@@ -67,8 +75,7 @@ export function writeOverlay(
   map: OrderedMap<Keyed & { readonly value: Uint8Array | null }>,
   range: KeyRange,
 ): Overlay | null {
-  const overlay = new MapOverlay(map, range, (write) => write.value);
-  return overlay.text === null ? null : overlay;
+  return existing(new MapOverlay(map, range, (write) => write.value));
 }
 
 /** Several sources as one, ascending; where two have a key, the earlier source wins. */

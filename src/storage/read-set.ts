@@ -3,9 +3,9 @@
  * which asks at commit whether a later commit wrote into it. Past a bound, neighbouring reads are merged into ranges
  * that also cover what lies between them: memory stays bounded at the price of a few needless conflicts.
  */
-import { keyText, STOP_WALK } from "./ordered-map.js";
+import { keyText } from "./ordered-map.js";
 import type { KeyRange } from "./store.js";
-import type { RecentVersions, VersionedKey } from "./versions.js";
+import type { RecentVersions } from "./versions.js";
 
 /** A range that a cursor is reading; the cursor moves `last` and sets `finished`. */
 export interface RangeRead {
@@ -50,8 +50,7 @@ export class ReadSet {
   isOverwritten(versions: RecentVersions, snapshot: number): boolean {
     if (versions.size === 0) return false;
     for (const key of this.#keys) {
-      const entry = versions.find(keyText(key));
-      if (entry !== undefined && entry.newest.sequence > snapshot) return true;
+      if (versions.isChanged(keyText(key), snapshot)) return true;
     }
     for (const read of this.#ranges) {
       const interval = intervalOf(read);
@@ -104,7 +103,5 @@ function intervalOf({ range, last, finished }: RangeRead): Interval | null {
 }
 
 function isIntervalOverwritten({ low, high }: Interval, versions: RecentVersions, snapshot: number): boolean {
-  const visit = (_text: string, entry: VersionedKey) => (entry.newest.sequence > snapshot ? STOP_WALK : undefined);
-  // A walk answers with a number when nothing stopped it.
-  return low < high && typeof versions.ordered().forRange(low, high, false, visit) !== "number";
+  return low < high && versions.isRangeChanged(low, high, snapshot);
 }

@@ -6,15 +6,24 @@
  *   flush ─▶ commit log: one write ─▶ engine: one batch ─▶ fsync in the background ─▶ onDurable(sequence)
  *
  * What a reply has seen (its transaction's snapshot or commit sequence) may leave the actor once onDurable has reached
- * it. The commit log is ahead of the engine at all times, and is replayed into it at open. Should a power cut take
+ * it. A large commit goes into the log in parts before it is made (`prepareCommit` of its transaction), and from there
+ * into the engine in parts (`applySome`), while all readers see the whole of it in memory. The commit log is ahead of the engine at all times, and is replayed into it at open. Should a power cut take
  * commits from the log that the engine already had (nobody was told of them), a gap entry says so in the log.
  */
 import { DbError } from "../protocol/errors.js";
-import type { Commit, CommitLog, LogEntry } from "./commit-log.js";
+import type { Commit, CommitLog, CommitParts, LogEntry } from "./commit-log.js";
 import type { Engine, Operation } from "./engine.js";
 import { APPLIED_SEQUENCE_KEY } from "./keys.js";
 import { OpenTransactions } from "./open-transactions.js";
-import { type Isolation, ShardTransaction, type TransactionHost, type Write } from "./transaction.js";
+import type { OrderedMap } from "./ordered-map.js";
+import {
+  type Isolation,
+  LARGE_COMMIT_SIZES,
+  type LargeCommitSizes,
+  ShardTransaction,
+  type TransactionHost,
+  type Write,
+} from "./transaction.js";
 import { RecentVersions } from "./versions.js";
 
 export interface ShardOptions {
@@ -24,6 +33,7 @@ export interface ShardOptions {
   readonly durability?: "fsync" | { readonly intervalMs: number };
   /** Memory for recent versions; past it the oldest transactions are ended. */
   readonly versionBytesMax?: number;
+  readonly largeSizes?: LargeCommitSizes;
   /** Wall clock, microseconds since the epoch. */
   readonly now?: () => number;
   /** Everything up to `sequence` is durable. */
@@ -69,6 +79,7 @@ export class Shard implements TransactionHost {
   readonly engine: Engine;
   readonly versions = new RecentVersions();
   readonly log: CommitLog;
+  readonly largeSizes: LargeCommitSizes;
   readonly #options: ShardOptions;
   readonly #open = new OpenTransactions();
   readonly #counters = { commits: 0, conflicts: 0, flushes: 0, syncs: 0, syncMicros: 0, abortedForMemory: 0 };
@@ -78,6 +89,12 @@ export class Shard implements TransactionHost {
   appliedSequence = 0;
   durableSequence = 0;
   #synced = 0;
+  /** The newest commit in the log. */
+  #appended = 0;
+  /** The large commit that the engine is taking, and what it has not taken yet. */
+  #large: { readonly sequence: number; readonly rest: Iterator<Write> } | null = null;
+  readonly #largeWaiters: (() => void)[] = [];
+  readonly #syncWaiters: (() => void)[] = [];
   /** Commits of this turn. */
   #turn: Commit[] = [];
   #prunedTo = 0;
@@ -104,6 +121,7 @@ export class Shard implements TransactionHost {
     shard.committedSequence = sequence;
     shard.durableSequence = sequence;
     shard.#synced = sequence;
+    shard.#appended = sequence;
     shard.#prunedTo = sequence;
     return shard;
   }
@@ -112,6 +130,7 @@ export class Shard implements TransactionHost {
     this.#options = options;
     this.engine = options.engine;
     this.log = options.log;
+    this.largeSizes = options.largeSizes ?? LARGE_COMMIT_SIZES;
   }
 
   /** Why the shard cannot be used any more; it must be opened again. */
@@ -147,8 +166,10 @@ export class Shard implements TransactionHost {
       this.#appendFailed(commits, error);
       return;
     }
+    this.#appended = this.committedSequence;
     try {
-      this.#apply();
+      // What follows a large commit waits until the engine has all of that.
+      if (this.#large === null) this.#apply();
     } catch (error) {
       this.#fail(error);
       return;
@@ -156,7 +177,7 @@ export class Shard implements TransactionHost {
     this.#counters.flushes++;
     this.#startSync();
     if (this.#options.durability !== undefined && this.#options.durability !== "fsync") {
-      this.#durable(this.appliedSequence);
+      this.#durable(this.#appended);
     }
     this.#endOldestBeyondMemory();
     if (this.log.bytesAppended >= this.#trimAt) this.#trim();
@@ -171,6 +192,11 @@ export class Shard implements TransactionHost {
     if (this.#timer !== null) clearTimeout(this.#timer);
     await this.#syncing;
     try {
+      if (this.#large !== null) {
+        await this.log.sync();
+        this.#synced = this.#appended;
+        while (this.hasBacklog) this.applySome();
+      }
       await this.log.close();
       if (this.#failed === null && this.durableSequence < this.appliedSequence) this.#durable(this.appliedSequence);
     } catch (error) {
@@ -188,6 +214,87 @@ export class Shard implements TransactionHost {
     this.#turn.push({ sequence, micros: this.#now(), operations: writes });
     this.#counters.commits++;
     return sequence;
+  }
+
+  /** For transactions only: a commit whose operations are in the log already, and whose maps can be kept as they are. */
+  commitLarge(
+    writes: ReadonlyMap<string, Write>,
+    ordered: OrderedMap<Write>,
+    parts: CommitParts,
+    late: readonly Write[],
+  ): number {
+    this.#checkUsable();
+    // The engine takes commits in order: those before this one now.
+    this.flush();
+    this.#checkUsable();
+    const sequence = ++this.committedSequence;
+    if (this.#large === null) {
+      this.versions.addLarge({ sequence, writes, ordered });
+      this.#large = { sequence, rest: writes.values() };
+    } else this.versions.add(sequence, writes.values());
+    this.#turn.push({ sequence, micros: this.#now(), operations: late, parts });
+    this.#counters.commits++;
+    return sequence;
+  }
+
+  /** A large commit waits for the engine to take it: call `applySome` now and then. */
+  get hasBacklog(): boolean {
+    return this.#large !== null;
+  }
+
+  /** Resolves when `applySome` has something to do, or there is no backlog any more. */
+  async backlogReady(): Promise<void> {
+    while (this.#large !== null && this.#large.sequence > this.#synced) {
+      await new Promise<void>((resolve) => this.#syncWaiters.push(resolve));
+    }
+  }
+
+  async largeCommitDone(): Promise<void> {
+    while (this.#large !== null) await new Promise<void>((resolve) => this.#largeWaiters.push(resolve));
+  }
+
+  /**
+   * The engine takes some operations of the large commit. Only when that is on disk: the engine may keep any part of
+   * what it took in a power cut, and then the log must have the rest. Never throws.
+   */
+  applySome(): void {
+    const large = this.#large;
+    if (large === null || large.sequence > this.#synced) return;
+    const { stepOperations, stepBytes } = this.largeSizes;
+    const operations: Write[] = [];
+    let bytes = 0;
+    let isLast = false;
+    while (operations.length < stepOperations && bytes < stepBytes) {
+      const step = large.rest.next();
+      if (step.done === true) {
+        isLast = true;
+        break;
+      }
+      operations.push(step.value);
+      bytes += step.value.key.length + (step.value.value?.length ?? 0);
+    }
+    try {
+      const { oldest } = this.#open;
+      if (oldest !== null && oldest.since < large.sequence) {
+        this.versions.keepReplacedBy(operations, (keys) => this.engine.getMany(keys));
+      }
+      this.#writeEngine(operations, isLast ? large.sequence : null);
+      if (isLast) this.#largeApplied();
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  #largeApplied(): void {
+    this.#endLarge();
+    // Commits of a turn that has not ended are not in the log yet; its end applies them.
+    if (this.#turn.length === 0 && this.versions.hasPending) this.#apply();
+    else this.#prune();
+  }
+
+  #endLarge(): void {
+    this.#large = null;
+    for (const resolve of [...this.#largeWaiters.splice(0), ...this.#syncWaiters.splice(0)]) resolve();
   }
 
   conflicted(): void {
@@ -228,12 +335,14 @@ export class Shard implements TransactionHost {
     }
   }
 
-  #writeEngine(operations: Operation[], sequence: number): void {
-    operations.push({ key: APPLIED_SEQUENCE_KEY, value: encodeSequence(sequence) });
+  /** `sequence` null: a part of a commit. */
+  #writeEngine(operations: Operation[], sequence: number | null): void {
+    if (sequence !== null) operations.push({ key: APPLIED_SEQUENCE_KEY, value: encodeSequence(sequence) });
     this.engine.write(operations);
-    this.appliedSequence = sequence;
+    if (sequence !== null) this.appliedSequence = sequence;
     this.onApplied?.(operations);
     this.#operations += operations.length;
+    if (sequence === null) return;
     if (this.#operations - (this.#checkpoints.at(-1)?.operations ?? 0) >= CHECKPOINT_OPERATIONS) {
       this.#checkpoints.push({ sequence, operations: this.#operations });
     }
@@ -263,6 +372,8 @@ export class Shard implements TransactionHost {
     }
     const first = commits[0]!.sequence;
     const last = this.committedSequence;
+    for (const { parts } of commits) if (parts !== undefined) this.log.dropParts(parts);
+    if (this.#large !== null && this.#large.sequence >= first) this.#endLarge();
     this.versions.undo(first);
     this.committedSequence = first - 1;
     for (const transaction of this.#open.list()) {
@@ -286,7 +397,7 @@ export class Shard implements TransactionHost {
   }
 
   async #sync(): Promise<void> {
-    const upTo = this.appliedSequence;
+    const upTo = this.#appended;
     const start = process.hrtime.bigint();
     try {
       await this.log.sync();
@@ -299,7 +410,8 @@ export class Shard implements TransactionHost {
     this.#counters.syncs++;
     this.#counters.syncMicros += Number((process.hrtime.bigint() - start) / 1000n);
     this.#synced = upTo;
-    if (this.appliedSequence > upTo) this.#startSync();
+    for (const resolve of this.#syncWaiters.splice(0)) resolve();
+    if (this.#appended > upTo) this.#startSync();
     this.#durable(upTo);
   }
 
@@ -314,6 +426,7 @@ export class Shard implements TransactionHost {
     const error = cause instanceof DbError ? cause : new DbError("internal_error", `The shard failed: ${cause}`);
     this.#failed = error;
     this.#turn = [];
+    this.#endLarge();
     for (const transaction of this.#open.list()) {
       transaction.abort(new DbError("partition_unavailable", error.message));
     }

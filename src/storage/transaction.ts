@@ -5,13 +5,14 @@
  */
 import { DbError, sqlError } from "../protocol/errors.js";
 import { TRANSACTION_BYTES_MAX } from "../protocol/limits.js";
+import type { CommitLog, CommitParts } from "./commit-log.js";
 import type { Engine, Operation } from "./engine.js";
 import { FrozenTransaction } from "./frozen-transaction.js";
-import { MergedCorrections, MergedCursor, versionOverlay, writeOverlay } from "./merged-cursor.js";
+import { MergedCorrections, MergedCursor, versionOverlays, writeOverlay } from "./merged-cursor.js";
 import { createOrderedMap, keyText, type OrderedMap } from "./ordered-map.js";
 import { ReadSet } from "./read-set.js";
 import type { Corrections, Cursor, KeyRange, NewerEntries, Transaction } from "./store.js";
-import { type RecentVersions, valueAt } from "./versions.js";
+import type { RecentVersions } from "./versions.js";
 
 /**
  * serializable: nothing that was read or written may have changed. snapshot and repeatable read: nothing that was
@@ -32,12 +33,50 @@ export interface TransactionHost {
   readonly committedSequence: number;
   /** Newest sequence that the engine has applied. */
   readonly appliedSequence: number;
+  readonly log: CommitLog;
+  readonly largeSizes: LargeCommitSizes;
   commit(writes: readonly Write[]): number;
+  /** `parts` holds all of the writes but those in `late`. The maps are the host's from now on. */
+  commitLarge(
+    writes: ReadonlyMap<string, Write>,
+    ordered: OrderedMap<Write>,
+    parts: CommitParts,
+    late: readonly Write[],
+  ): number;
+  /** Resolves when the engine has taken the large commit before, if there is one. */
+  largeCommitDone(): Promise<void>;
   conflicted(): void;
   /** The transaction moves to the end of the list of open ones. */
   refreshed(transaction: ShardTransaction): void;
   ended(transaction: ShardTransaction): void;
 }
+
+/** How preparing a large commit gives way; an ExecContext, a request. */
+export interface CommitTurns {
+  checkpoint(): void;
+  shouldYield(): boolean;
+  yieldTurn(): Promise<void>;
+}
+
+/** Sizes that tests make small. */
+export interface LargeCommitSizes {
+  /** Writes, or bytes of them, from which on a commit is large. */
+  readonly operations: number;
+  readonly bytes: number;
+  /** What goes into the log, and later into the engine, at a time. */
+  readonly stepOperations: number;
+  readonly stepBytes: number;
+}
+
+export const LARGE_COMMIT_SIZES: LargeCommitSizes = {
+  operations: 1024,
+  bytes: 1024 * 1024,
+  stepOperations: 256,
+  stepBytes: 128 * 1024,
+};
+
+/** Bytes of parts between two syncs. */
+const SYNC_BYTES = 1024 * 1024;
 
 interface Undo {
   readonly text: string;
@@ -59,6 +98,8 @@ export class ShardTransaction implements Transaction {
   snapshot: number;
   /** The engine's sequence at the snapshot; recent versions above it must stay in memory. */
   floor: number;
+  /** The oldest snapshot that it reads. */
+  since: number;
   /** Neighbours in the shard's list of open transactions. */
   older: ShardTransaction | null = null;
   newer: ShardTransaction | null = null;
@@ -77,6 +118,12 @@ export class ShardTransaction implements Transaction {
   /** The writes in order; made by the first scan that may meet one. */
   #ordered: OrderedMap<Write> | null = null;
   #bytes = 0;
+  /** What stands in the log already, and the writes since. */
+  #prepared: {
+    readonly ordered: OrderedMap<Write>;
+    readonly parts: CommitParts;
+    readonly late: Map<string, Write>;
+  } | null = null;
   #undo: Undo[] = [];
   #savepoints: Savepoint[] = [];
   #nextSavepoint = 1;
@@ -88,6 +135,7 @@ export class ShardTransaction implements Transaction {
     this.isolation = isolation;
     this.snapshot = host.committedSequence;
     this.floor = host.appliedSequence;
+    this.since = this.snapshot;
     this.#validFrom = this.snapshot;
     this.#reads = isolation === "serializable" && !readOnly ? new ReadSet() : null;
   }
@@ -106,6 +154,7 @@ export class ShardTransaction implements Transaction {
     this.snapshot = this.#host.committedSequence;
     if (this.dirty || this.#isHeld || (this.#cursors !== null && this.#cursors.size > 0)) return;
     this.floor = this.#host.appliedSequence;
+    this.since = this.snapshot;
     this.#validFrom = this.snapshot;
     this.#host.refreshed(this);
   }
@@ -145,12 +194,12 @@ export class ShardTransaction implements Transaction {
     this.#checkOpen();
     const { engine, versions } = this.#host;
     const own = writes === null ? null : writeOverlay(writes, range);
-    const recent = versions.size > 0 ? versionOverlay(versions.ordered(), range, snapshot) : null;
+    const recent = versionOverlays(versions, range, snapshot);
     const reads = this.#reads ?? this.#guardedNow();
     const read = reads === null ? null : reads.addRange(range);
     this.#cursors ??= new Set();
     const cursors = this.#cursors;
-    const cursor = new MergedCursor(engine.cursor(range), [own, recent], range.reverse === true, read, (closed) => {
+    const cursor = new MergedCursor(engine.cursor(range), [own, ...recent], range.reverse === true, read, (closed) => {
       cursors.delete(closed);
     });
     cursors.add(cursor);
@@ -174,14 +223,14 @@ export class ShardTransaction implements Transaction {
     this.#checkOpen();
     const { versions } = this.#host;
     const own = writes === null ? null : writeOverlay(writes, range);
-    const recent = versions.size > 0 ? versionOverlay(versions.ordered(), range, snapshot) : null;
+    const recent = versionOverlays(versions, range, snapshot);
     const beneath = newer.entries.size > 0 ? writeOverlay(newer.entries, range) : null;
     const read = (this.#reads ?? this.#guardedNow())?.addRange(range);
     if (read !== undefined) {
       read.finished = true;
       read.closed = true;
     }
-    return new MergedCorrections([own, recent, beneath]);
+    return new MergedCorrections([own, ...recent, beneath]);
   }
 
   requireOpen(): void {
@@ -241,6 +290,7 @@ export class ShardTransaction implements Transaction {
   }
 
   rollbackTo(savepoint: number): void {
+    this.#dropPrepared();
     const index = this.#savepointIndex(savepoint);
     this.#savepoints.length = index + 1;
     const { undoLength } = this.#savepoints[index]!;
@@ -279,9 +329,68 @@ export class ShardTransaction implements Transaction {
       this.#finish(ENDED);
       throw conflict;
     }
-    const sequence = host.commit([...this.#writes!.values()]);
+    const prepared = this.#prepared;
+    this.#prepared = null;
+    const sequence =
+      prepared === null
+        ? host.commit([...this.#writes!.values()])
+        : host.commitLarge(this.#writes!, prepared.ordered, prepared.parts, [...prepared.late.values()]);
     this.#finish(ENDED);
     return sequence;
+  }
+
+  /** So much was written that `prepareCommit` should be waited for before `commit`. */
+  get isLarge(): boolean {
+    const size = this.#writes?.size ?? 0;
+    const { operations, bytes } = this.#host.largeSizes;
+    return this.#prepared === null && (size >= operations || (size > 0 && this.#bytes >= bytes));
+  }
+
+  /**
+   * Writes what there is into the log ahead of the commit, giving the loop its turns, so that `commit` itself takes no
+   * time and other transactions commit meanwhile. Nothing else may be done with the transaction until it resolves;
+   * then a few more writes may follow. Rejects when the transaction was ended meanwhile, or the disk is full.
+   */
+  async prepareCommit(turns: CommitTurns): Promise<void> {
+    this.#checkOpen();
+    if (!this.isLarge) return;
+    const host = this.#host;
+    await host.largeCommitDone();
+    this.#checkOpen();
+    const ordered = this.#ordered ?? createOrderedMap<Write>();
+    const isNew = this.#ordered === null;
+    const { stepOperations, stepBytes } = host.largeSizes;
+    const parts = host.log.beginParts();
+    this.#prepared = { ordered, parts, late: new Map() };
+    let part: Write[] = [];
+    let bytes = 0;
+    let unsynced = 0;
+    for (const write of this.#writes!.values()) {
+      if (isNew) ordered.set(write.text, write);
+      part.push(write);
+      bytes += sizeOf(write);
+      if (part.length < stepOperations && bytes < stepBytes) continue;
+      host.log.appendPart(parts, part);
+      unsynced += bytes;
+      part = [];
+      bytes = 0;
+      if (unsynced >= SYNC_BYTES) {
+        // Bit by bit, or the commit's own sync would hold up everybody's.
+        await host.log.sync();
+        unsynced = 0;
+      }
+      turns.checkpoint();
+      if (turns.shouldYield()) await turns.yieldTurn();
+      this.#checkOpen();
+    }
+    host.log.appendPart(parts, part);
+    this.#ordered = ordered;
+  }
+
+  #dropPrepared(): void {
+    if (this.#prepared === null) return;
+    this.#host.log.dropParts(this.#prepared.parts);
+    this.#prepared = null;
   }
 
   rollback(): void {
@@ -313,8 +422,7 @@ export class ShardTransaction implements Transaction {
     (this.#reads ?? this.#guardedNow())?.addKey(key);
     const { versions } = this.#host;
     if (versions.size === 0) return undefined;
-    const entry = versions.find(text ?? keyText(key));
-    return entry === undefined ? undefined : valueAt(entry, snapshot);
+    return versions.valueOf(text ?? keyText(key), snapshot);
   }
 
   #write(key: Uint8Array, value: Uint8Array | null): void {
@@ -335,6 +443,7 @@ export class ShardTransaction implements Transaction {
     if (isUndoable) this.#undo.push({ text, before });
     this.#writes.set(text, write);
     this.#ordered?.set(text, write);
+    this.#prepared?.late.set(text, write);
   }
 
   #orderedWrites(): OrderedMap<Write> {
@@ -354,12 +463,7 @@ export class ShardTransaction implements Transaction {
 
   #conflict(): DbError | null {
     const { versions } = this.#host;
-    for (const write of this.#writes!.values()) {
-      const entry = versions.find(write.text);
-      if (entry !== undefined && entry.newest.sequence > write.snapshot) {
-        return sqlError("40001", "could not serialize access due to concurrent update");
-      }
-    }
+    if (this.#isOverwritten()) return sqlError("40001", "could not serialize access due to concurrent update");
     const overwritten =
       this.#reads?.isOverwritten(versions, this.snapshot) || this.#guarded?.isOverwritten(versions, this.#guardedFrom);
     if (overwritten) {
@@ -368,8 +472,25 @@ export class ShardTransaction implements Transaction {
     return null;
   }
 
+  /** Whether a later commit wrote what this transaction writes; looks through the shorter list of the two. */
+  #isOverwritten(): boolean {
+    const { versions } = this.#host;
+    const writes = this.#writes!;
+    const changed = versions.changedSince(this.#validFrom, writes.size);
+    if (changed === null) {
+      for (const { text, snapshot } of writes.values()) if (versions.isChanged(text, snapshot)) return true;
+      return false;
+    }
+    for (const { text, newest } of changed) {
+      const write = writes.get(text);
+      if (write !== undefined && newest.sequence > write.snapshot) return true;
+    }
+    return false;
+  }
+
   #finish(reason: Ending): void {
     this.#end = reason;
+    this.#dropPrepared();
     if (this.#cursors !== null) for (const cursor of [...this.#cursors]) cursor.close();
     this.#cursors = null;
     this.#writes = null;

@@ -7,7 +7,7 @@
  * lowest floor of all open readers stay, and each key that has such versions keeps the value it had before them.
  */
 import type { Operation } from "./engine.js";
-import { createOrderedMap, type OrderedMap } from "./ordered-map.js";
+import { createOrderedMap, type OrderedMap, STOP_WALK } from "./ordered-map.js";
 
 interface Version {
   readonly sequence: number;
@@ -24,22 +24,57 @@ export interface VersionedKey {
   base: Uint8Array | null | undefined;
 }
 
+/** One of a transaction's writes. */
+type TextOperation = Operation & { readonly text: string };
+
+/**
+ * A large commit, kept as the maps that its transaction made: adding it takes no time, whatever its size. Its keys get
+ * versions of their own only when something else happens to them. The maps do not change any more.
+ */
+export interface LargeCommit {
+  readonly sequence: number;
+  readonly writes: ReadonlyMap<string, TextOperation>;
+  readonly ordered: OrderedMap<TextOperation>;
+}
+
+interface Commit {
+  readonly sequence: number;
+  /** Keys that have a version of this commit. */
+  readonly keys: VersionedKey[];
+  readonly large: LargeCommit | null;
+}
+
 /** Memory of one version beside its bytes, roughly. */
 const OVERHEAD_BYTES = 200;
+
+const NO_LARGE_COMMITS: readonly LargeCommit[] = [];
 
 export class RecentVersions {
   readonly #keys = new Map<string, VersionedKey>();
   /** The same keys in order; made when somebody needs order, kept until the map is empty again. */
   #ordered: OrderedMap<VersionedKey> | null = null;
   /** What is to be pruned, in commit order from `#oldest` on. */
-  #history: { readonly sequence: number; readonly keys: readonly VersionedKey[] }[] = [];
+  #history: Commit[] = [];
   #oldest = 0;
-  /** Keys written by commits that the engine has not applied. */
-  #pending: VersionedKey[] = [];
+  /** Commits that the engine has not applied; large ones are the shard's affair. */
+  #pending: Commit[] = [];
+  /** Oldest first. */
+  #large: Commit[] = [];
   #bytes = 0;
 
+  /** 0: there are no recent versions. */
   get size(): number {
-    return this.#keys.size;
+    return this.#keys.size + this.#large.length;
+  }
+
+  get hasPending(): boolean {
+    return this.#pending.length > 0;
+  }
+
+  /** The large commits that a snapshot sees, newest first; keys that also have versions are found among those. */
+  largeCommits(snapshot: number): readonly LargeCommit[] {
+    if (this.#large.length === 0) return NO_LARGE_COMMITS;
+    return this.#large.flatMap(({ sequence, large }) => (sequence <= snapshot ? [large!] : [])).reverse();
   }
 
   /** Approximate memory held. */
@@ -47,8 +82,45 @@ export class RecentVersions {
     return this.#bytes;
   }
 
-  find(text: string): VersionedKey | undefined {
-    return this.#keys.get(text);
+  /** The key's value at a snapshot: null if it had none, undefined if the engine must be asked. */
+  valueOf(text: string, snapshot: number): Uint8Array | null | undefined {
+    const entry = this.#keys.get(text);
+    if (entry !== undefined) return valueAt(entry, snapshot);
+    for (let i = this.#large.length - 1; i >= 0; i--) {
+      const { sequence, large } = this.#large[i]!;
+      const write = sequence <= snapshot ? large!.writes.get(text) : undefined;
+      if (write !== undefined) return write.value;
+    }
+    return undefined;
+  }
+
+  /** Whether a commit after `snapshot` wrote the key. */
+  isChanged(text: string, snapshot: number): boolean {
+    const entry = this.#keys.get(text);
+    if (entry !== undefined) return entry.newest.sequence > snapshot;
+    return this.#large.some(({ sequence, large }) => sequence > snapshot && large!.writes.has(text));
+  }
+
+  /** Whether a commit after `snapshot` wrote a key with low ≤ key < high. */
+  isRangeChanged(low: string, high: string, snapshot: number): boolean {
+    const visit = (_text: string, entry: VersionedKey) => (entry.newest.sequence > snapshot ? STOP_WALK : undefined);
+    // A walk answers with a number when nothing stopped it.
+    if (this.#keys.size > 0 && typeof this.ordered().forRange(low, high, false, visit) !== "number") return true;
+    return this.#large.some(
+      ({ sequence, large }) =>
+        sequence > snapshot && typeof large!.ordered.forRange(low, high, false, () => STOP_WALK) !== "number",
+    );
+  }
+
+  /** The keys that commits after `snapshot` wrote; null when there are more than `max`, or a large one is among them. */
+  changedSince(snapshot: number, max: number): readonly VersionedKey[] | null {
+    const keys: VersionedKey[] = [];
+    for (let i = this.#history.length - 1; i >= this.#oldest && this.#history[i]!.sequence > snapshot; i--) {
+      const commit = this.#history[i]!;
+      if (commit.large !== null || keys.length + commit.keys.length > max) return null;
+      for (const entry of commit.keys) keys.push(entry);
+    }
+    return keys;
   }
 
   ordered(): OrderedMap<VersionedKey> {
@@ -59,36 +131,105 @@ export class RecentVersions {
     return this.#ordered;
   }
 
-  add(sequence: number, writes: Iterable<Operation & { readonly text: string }>): void {
+  add(sequence: number, writes: Iterable<TextOperation>): void {
     const keys: VersionedKey[] = [];
     for (const { text, key, value } of writes) {
-      const entry = this.#keys.get(text);
+      const entry = this.#keys.get(text) ?? this.#ofLarge(text, key);
       this.#bytes += OVERHEAD_BYTES + (value === null ? 0 : value.length);
       if (entry !== undefined) {
         entry.newest = { sequence, value, older: entry.newest };
         keys.push(entry);
-        continue;
-      }
-      const created = { text, key, newest: { sequence, value, older: null }, base: undefined };
-      this.#bytes += key.length;
-      this.#keys.set(text, created);
-      this.#ordered?.set(text, created);
-      keys.push(created);
+      } else keys.push(this.#create(text, key, { sequence, value, older: null }));
     }
-    this.#history.push({ sequence, keys });
-    for (const entry of keys) this.#pending.push(entry);
+    const commit = { sequence, keys, large: null };
+    this.#history.push(commit);
+    this.#pending.push(commit);
+  }
+
+  #create(text: string, key: Uint8Array, newest: Version): VersionedKey {
+    const created = { text, key, newest, base: undefined };
+    this.#bytes += key.length;
+    this.#keys.set(text, created);
+    this.#ordered?.set(text, created);
+    return created;
+  }
+
+  /** The engine takes its operations later, a part at a time (`keepReplacedBy`); until then it has to stay here. */
+  addLarge(large: LargeCommit): void {
+    const commit: Commit = { sequence: large.sequence, keys: [], large };
+    const { writes } = large;
+    if (this.#keys.size < writes.size) {
+      for (const entry of this.#keys.values()) {
+        const write = writes.get(entry.text);
+        if (write !== undefined) this.#push(entry, commit, write.value);
+      }
+    } else {
+      for (const { text, value } of writes.values()) {
+        const entry = this.#keys.get(text);
+        if (entry !== undefined) this.#push(entry, commit, value);
+      }
+    }
+    this.#history.push(commit);
+    this.#large.push(commit);
+  }
+
+  #push(entry: VersionedKey, commit: Commit, value: Uint8Array | null): void {
+    entry.newest = { sequence: commit.sequence, value, older: entry.newest };
+    commit.keys.push(entry);
+    this.#bytes += OVERHEAD_BYTES + (value?.length ?? 0);
+  }
+
+  /** Versions for a key of large commits that has none; undefined when it is in none of them. */
+  #ofLarge(text: string, key: Uint8Array): VersionedKey | undefined {
+    let entry: VersionedKey | undefined;
+    for (const commit of this.#large) {
+      const write = commit.large!.writes.get(text);
+      if (write === undefined) continue;
+      const { sequence } = commit;
+      if (entry !== undefined) this.#push(entry, commit, write.value);
+      else {
+        entry = this.#create(text, key, { sequence, value: write.value, older: null });
+        commit.keys.push(entry);
+        this.#bytes += OVERHEAD_BYTES + (write.value?.length ?? 0);
+      }
+    }
+    return entry;
   }
 
   /** The newest value of each key that the engine has not applied; every key once. */
   pendingOperations(): Operation[] {
     const operations: Operation[] = [];
-    for (const entry of new Set(this.#pending)) operations.push({ key: entry.key, value: entry.newest.value });
+    for (const entry of this.#pendingKeys()) operations.push({ key: entry.key, value: entry.newest.value });
     return operations;
+  }
+
+  #pendingKeys(): ReadonlySet<VersionedKey> {
+    const keys = new Set<VersionedKey>();
+    for (const commit of this.#pending) for (const entry of commit.keys) keys.add(entry);
+    return keys;
   }
 
   /** Before the engine applies the pending commits: keeps the values that they replace, for open readers. */
   keepReplaced(getMany: (keys: readonly Uint8Array[]) => (Uint8Array | undefined)[]): void {
-    const entries = [...new Set(this.#pending)].filter((entry) => entry.base === undefined);
+    this.#keepBases([...this.#pendingKeys()], getMany);
+  }
+
+  /** The same before the engine takes some operations of a large commit. */
+  keepReplacedBy(
+    operations: readonly TextOperation[],
+    getMany: (keys: readonly Uint8Array[]) => (Uint8Array | undefined)[],
+  ): void {
+    this.#keepBases(
+      operations.map(({ text, key }) => this.#keys.get(text) ?? this.#ofLarge(text, key)!),
+      getMany,
+    );
+  }
+
+  #keepBases(
+    keys: readonly VersionedKey[],
+    getMany: (keys: readonly Uint8Array[]) => (Uint8Array | undefined)[],
+  ): void {
+    const entries = keys.filter((entry) => entry.base === undefined);
     const values = getMany(entries.map((entry) => entry.key));
     for (let i = 0; i < entries.length; i++) {
       entries[i]!.base = values[i] ?? null;
@@ -104,19 +245,23 @@ export class RecentVersions {
   /** Forgets the commits from `first` on, which the engine has not applied. */
   undo(first: number): void {
     while (this.#history.length > this.#oldest && this.#history.at(-1)!.sequence >= first) {
-      for (const entry of this.#history.pop()!.keys) {
+      const commit = this.#history.pop()!;
+      if (commit.large !== null) this.#large = this.#large.filter((other) => other !== commit);
+      for (const entry of commit.keys) {
         this.#bytes -= OVERHEAD_BYTES + (entry.newest.value?.length ?? 0);
         if (entry.newest.older !== null) entry.newest = entry.newest.older;
         else this.#remove(entry);
       }
     }
-    this.#pending = [];
+    this.#pending = this.#pending.filter(({ sequence }) => sequence < first);
   }
 
   /** All open readers have floors of at least `floor`, which the engine has applied: drops what none needs. */
   prune(floor: number): void {
     while (this.#oldest < this.#history.length && this.#history[this.#oldest]!.sequence <= floor) {
-      for (const entry of this.#history[this.#oldest]!.keys) this.#pruneKey(entry, floor);
+      const commit = this.#history[this.#oldest]!;
+      for (const entry of commit.keys) this.#pruneKey(entry, floor);
+      if (commit.large !== null) this.#large = this.#large.filter((other) => other !== commit);
       this.#oldest++;
     }
     if (this.#oldest * 2 > this.#history.length) {
@@ -133,6 +278,7 @@ export class RecentVersions {
     this.#history = [];
     this.#oldest = 0;
     this.#pending = [];
+    this.#large = [];
     this.#bytes = 0;
   }
 

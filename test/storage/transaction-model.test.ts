@@ -4,16 +4,19 @@ import t from "tap";
 import { ENGINES, openShard } from "./shards.js";
 import { ModelRun, steps } from "./transaction-model.js";
 
+/** Commits of two writes are large, and the engine takes them one by one. */
+const SMALL = { operations: 2, bytes: 1e6, stepOperations: 1, stepBytes: 1e6 };
+
 for (const [name, open] of Object.entries(ENGINES)) {
   t.test(`interleaved transactions behave as the model says (${name})`, async (t) => {
-    const shard = await openShard(t, { engine: await open(t) });
+    const shard = await openShard(t, { engine: await open(t), largeSizes: SMALL });
     let run = 0;
-    const property = fc.property(steps, (all) => {
-      new ModelRun(shard, `${String(++run).padStart(6, "0")}/`).run(all);
-    });
-    t.doesNotThrow(() => fc.assert(property, { numRuns: name === "memory" ? 6000 : 1000 }));
+    const property = fc.asyncProperty(steps, (all) =>
+      new ModelRun(shard, `${String(++run).padStart(6, "0")}/`).run(all),
+    );
+    await fc.assert(property, { numRuns: name === "memory" ? 6000 : 1000 });
     const { openTransactions, versionBytes, conflicts } = shard.metrics;
     t.same({ openTransactions, versionBytes }, { openTransactions: 0, versionBytes: 0 }, "nothing is left in memory");
-    t.ok(conflicts > 200, `the runs met ${conflicts} conflicts`);
+    t.ok(conflicts > 100, `the runs met ${conflicts} conflicts`);
   });
 }

@@ -35,11 +35,15 @@ const step = fc.oneof(
   fc.record({ kind: fc.constant("release" as const), who, index: fc.nat(2) }),
   fc.record({ kind: fc.constant("refresh" as const), who }),
   { arbitrary: fc.record({ kind: fc.constant("commit" as const), who: ending }), weight: 8 },
+  { arbitrary: fc.record({ kind: fc.constant("commitLarge" as const), who: ending }), weight: 4 },
+  { arbitrary: fc.record({ kind: fc.constant("apply" as const), who }), weight: 8 },
   fc.record({ kind: fc.constant("rollback" as const), who: ending }),
   { arbitrary: fc.record({ kind: fc.constant("flush" as const), who }), weight: 3 },
 );
 export const steps = fc.array(step, { minLength: 20, maxLength: 120, size: "max" });
 type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
+
+const NEVER_YIELD = { checkpoint: () => {}, shouldYield: () => false, yieldTurn: () => Promise.resolve() };
 
 type State = ReadonlyMap<string, string>;
 
@@ -77,19 +81,38 @@ export class ModelRun {
     this.#prefix = prefix;
   }
 
-  run(all: readonly Step[]): void {
+  async run(all: readonly Step[]): Promise<void> {
     try {
-      for (const each of all) this.#step(each);
+      for (const each of all) await this.#step(each);
     } finally {
       for (const transaction of this.#open) transaction?.real.rollback();
       this.#shard.flush();
+      await this.#applyAll();
     }
   }
 
-  #step(each: Step): void {
+  async #applyAll(): Promise<void> {
+    while (this.#shard.hasBacklog) {
+      this.#shard.flush();
+      await this.#shard.backlogReady();
+      this.#shard.applySome();
+    }
+  }
+
+  async #step(each: Step): Promise<void> {
     const transaction = this.#open[each.who]!;
     if (each.kind === "flush") {
       this.#shard.flush();
+    } else if (each.kind === "apply") {
+      // The log's sync may end.
+      for (let i = 0; i < 5; i++) await Promise.resolve();
+      this.#shard.applySome();
+    } else if (each.kind === "commitLarge") {
+      if (transaction === null) return;
+      await this.#applyAll();
+      await transaction.real.prepareCommit(NEVER_YIELD);
+      this.#open[each.who] = null;
+      this.#commit(transaction);
     } else if (each.kind === "begin") {
       if (transaction === null) this.#begin(each.who, ISOLATIONS[each.isolation]!, each.readOnly === 0);
     } else if (transaction !== null) {
@@ -114,7 +137,10 @@ export class ModelRun {
     };
   }
 
-  #stepIn(transaction: ModelTransaction, each: Exclude<Step, { kind: "begin" | "flush" }>): void {
+  #stepIn(
+    transaction: ModelTransaction,
+    each: Exclude<Step, { kind: "begin" | "flush" | "apply" | "commitLarge" }>,
+  ): void {
     const { real, savepoints } = transaction;
     switch (each.kind) {
       case "get":
