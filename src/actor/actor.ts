@@ -425,7 +425,10 @@ export class Actor {
     if (!this.ranOnArrival) this.work();
     this.ranOnArrival = false;
     if (this.cancelledEarly.size > 0 && this.scheduler.waiting === 0) this.cancelledEarly.clear();
-    for (const partition of this.unflushed) partition.flush(this.charge);
+    for (const partition of this.unflushed) {
+      partition.flush(this.charge);
+      if (partition.shard.hasBacklog) void partition.applyBacklog(this.scheduler);
+    }
     this.unflushed.clear();
     if (!this.replies.empty) this.output.frames(this.replies.take());
     this.closing?.();

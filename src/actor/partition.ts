@@ -16,6 +16,7 @@ import { SQL_MANUAL } from "../sql/manual/manual.js";
 import type { Shard } from "../storage/shard.js";
 import { InteractiveTransactions } from "./interactive-transactions.js";
 import { OutputGate } from "./output-gate.js";
+import type { Scheduler } from "./scheduler.js";
 import { Tenant, type TenantHost } from "./tenant.js";
 
 registerTableFunction(SQL_MANUAL);
@@ -26,6 +27,9 @@ export class Partition implements TenantHost {
   sequences: Sequences;
   private readonly tenants = new Map<number, Tenant>();
   private uses = 0;
+  /** Whose large commit the engine is taking. */
+  private backlogTenant: number | null = null;
+  private isApplying = false;
   /** Commits since the last flush by tenant number. */
   private readonly writers = new Map<number, number>();
   /** Open transactions by tenant number. */
@@ -59,6 +63,7 @@ export class Partition implements TenantHost {
   }
 
   wroteSomething(tenant: number): void {
+    if (this.shard.hasBacklog) this.backlogTenant ??= tenant;
     this.writers.set(tenant, (this.writers.get(tenant) ?? 0) + 1);
     this.flushSoon();
   }
@@ -72,6 +77,25 @@ export class Partition implements TenantHost {
     for (const count of this.writers.values()) commits += count;
     for (const [tenant, count] of this.writers) charge(tenant, (tookMs * count) / commits);
     this.writers.clear();
+  }
+
+  /**
+   * Has the engine take the large commit that was just made, in turns of the tenant that made it. Returns at once when
+   * there is none, or it is being done already.
+   */
+  async applyBacklog(scheduler: Pick<Scheduler, "shouldYield" | "yieldTurn">): Promise<void> {
+    const { shard, backlogTenant } = this;
+    if (backlogTenant === null || this.isApplying) return;
+    this.isApplying = true;
+    const work = { usedMs: 0 };
+    while (shard.hasBacklog) {
+      await shard.backlogReady();
+      await scheduler.yieldTurn(backlogTenant, work);
+      do shard.applySome();
+      while (shard.hasBacklog && !scheduler.shouldYield());
+    }
+    this.isApplying = false;
+    this.backlogTenant = null;
   }
 
   /**

@@ -295,9 +295,12 @@ export class Session {
           this.end(chain, () => this.rollback());
           return done("ROLLBACK", [notice]);
         }
-        return this.cursors.isEmpty
+        return this.cursors.isEmpty && !this.block.open().isLarge
           ? this.committed(chain, done("COMMIT"), commit)
-          : this.cursors.hold(run.request).then(() => this.committed(chain, done("COMMIT"), commit));
+          : this.cursors
+              .hold(run.request)
+              .then(() => this.prepareCommit(run.request))
+              .then(() => this.committed(chain, done("COMMIT"), commit));
       case "rollback":
         this.end(chain, () => this.rollback());
         break;
@@ -319,6 +322,12 @@ export class Session {
         break;
     }
     return done(action.toUpperCase());
+  }
+
+  /** To be waited for before `commit`: a transaction that wrote much is written to the log in turns. */
+  prepareCommit(client: Client): void | Promise<void> {
+    const tx = this.inTransaction && this.block.failure === null ? this.block.open() : null;
+    if (tx?.isLarge) return tx.prepareCommit(client);
   }
 
   private committed(chain: boolean, done: Outcome, commit: Commit): Outcome {

@@ -132,8 +132,10 @@ async function executeBatch(request: Request, body: BatchBody): Promise<Answer> 
       // Statements that end at once never give way by themselves.
       if (request.shouldYield()) await request.yieldTurn();
     }
-    if (transactional) session.commit((tx) => request.commit(tx, answer()));
-    else if (session.inTransaction) {
+    if (transactional) {
+      await session.prepareCommit(request);
+      session.commit((tx) => request.commit(tx, answer()));
+    } else if (session.inTransaction) {
       throw new DbError(
         "transaction_aborted",
         "The batch ended inside a transaction, which was rolled back; end it with COMMIT.",

@@ -99,7 +99,16 @@ function commit(request: Request, transaction: InteractiveTransaction): Answer |
   const { session } = transaction;
   const ending =
     session.status === "active" ? session.endTemporaries(request, (tx) => request.tenant.commit(tx)) : undefined;
-  return ending === undefined ? commitNow(request, transaction) : ending.then(() => commitNow(request, transaction));
+  const prepared =
+    ending === undefined ? session.prepareCommit(request) : ending.then(() => session.prepareCommit(request));
+  if (prepared === undefined) return commitNow(request, transaction);
+  return prepared.then(
+    () => commitNow(request, transaction),
+    (error: Error) => {
+      if (session.inTransaction) session.rollback();
+      throw notCommitted(request, transaction, error);
+    },
+  );
 }
 
 function commitNow(request: Request, transaction: InteractiveTransaction): Answer {
@@ -110,7 +119,11 @@ function commitNow(request: Request, transaction: InteractiveTransaction): Answe
     transactions.finish(transaction, "it was committed");
     return answer;
   } catch (error) {
-    transactions.finish(transaction, `it was rolled back when it should commit (${(error as Error).message})`);
-    throw error;
+    throw notCommitted(request, transaction, error as Error);
   }
+}
+
+function notCommitted({ transactions }: Request, transaction: InteractiveTransaction, error: Error): Error {
+  transactions.finish(transaction, `it was rolled back when it should commit (${error.message})`);
+  return error;
 }

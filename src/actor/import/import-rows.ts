@@ -131,10 +131,12 @@ class ImportRun {
     if (target instanceof Statements) {
       await target.rows.flush();
       this.ended = true;
+      await this.session.prepareCommit(this.request);
       this.session.commit((tx) => commit(tx, target.counts));
     } else {
       const { catalog, statistics } = request.tenant;
       const tx = this.tx!;
+      await tx.prepareCommit(this.request);
       if (catalog.changedSince(tx.snapshot)) {
         throw sqlError("40001", "could not serialize access: definitions were changed meanwhile");
       }
