@@ -64,7 +64,8 @@ export function compileMerge(plan: MergePlan, input: Open): Open {
     family: plan.heirs === undefined ? null : compileFamily(plan.heirs),
     routes: compileRoutes(plan.partitions, plan.membership, slotsOf(plan.rowColumns)),
   };
-  const shown = slotsOf([...(plan.returning?.rowColumns ?? []), ...plan.input.columns]);
+  const { rowColumns = [], action } = plan.returning ?? {};
+  const shown = slotsOf([...rowColumns, ...plan.input.columns, ...(action === undefined ? [] : [action])]);
   const returning = compileReturning(plan.returning, shown);
   return (context) => {
     const operator = input(context);
@@ -107,6 +108,8 @@ class Merger {
   private readonly family: Family | null;
   /** New rows (of DELETE the old ones) by live column, parallel to the input's rows. */
   private readonly shown: Value[][];
+  /** What is done with each row, parallel to `shown`. */
+  private readonly actions: Value[] = [];
   private readonly changes: Change[] = [];
   private readonly changed: number[] = [];
   private readonly seen = new Set<string>();
@@ -129,7 +132,8 @@ class Merger {
 
   run(): ChangedRows | Promise<ChangedRows> {
     const { rows, context, changes } = this;
-    const result: ChangedRows = { columns: [...this.shown, ...rows.columns], rows: this.changed };
+    const columns = [...this.shown, ...rows.columns, this.actions];
+    const result: ChangedRows = { columns, rows: this.changed };
     return drain(
       this.input,
       (batch) => rows.append(batch),
@@ -171,6 +175,7 @@ class Merger {
     const inserted = inFamily === null ? this.compute(action, number) : null;
     this.changes.push({ number, action, key, inFamily: inFamily ?? inserted, move: null });
     this.changed.push(number);
+    this.actions[number] = action.kind.toUpperCase();
   };
 
   /** Fills in the new row and checks it; of DELETE the old row. Answers what a partition gets instead of the table. */

@@ -248,6 +248,8 @@ export interface AppendPlan extends Node {
 export interface Returning {
   readonly rowColumns: readonly OutputColumn[];
   readonly exprs: readonly Expr[];
+  /** Of MERGE: a further column with what was done with the row, as MERGE_ACTION() gives it. */
+  readonly action?: OutputColumn;
 }
 
 /** A CHECK bound over `rowColumns`. */

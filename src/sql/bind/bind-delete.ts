@@ -7,7 +7,7 @@ import { bindChangedRows } from "./bind-update.js";
 import { bindWith } from "./bind-with.js";
 import type { Binding } from "./binding.js";
 import { Scope } from "./scope.js";
-import { bindReturning } from "./stored-row.js";
+import { addVersions, bindReturning, noRow } from "./stored-row.js";
 
 export function bindDelete(node: DeleteStatement, binding: Binding, parent: Scope | null = null): DeletePlan {
   const scope = new Scope(parent);
@@ -15,6 +15,8 @@ export function bindDelete(node: DeleteStatement, binding: Binding, parent: Scop
   const target = bindChangedRows(node, "delete", node.using, scope, binding);
   const { relation, rows } = target;
   const input = target.input(bindWhere(node.where, scope, binding), binding);
+  const { columns: before } = scope.items[0]!;
+  if (node.returning !== null) addVersions(scope, node.returningNames, before, noRow(before));
   const { returning, columns } = bindReturning(node.returning, rows.columns, scope, binding);
   const heirs = heirsOf(relation, rows, binding);
   return Object.freeze({

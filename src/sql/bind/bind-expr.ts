@@ -99,6 +99,13 @@ export function bindExpr(node: ExprNode, context: ExprContext): Expr {
       if (isAggregateCall(node)) return bindAggregateCall(node, context, bindExpr);
       return bindFunctionCall(node, context, bindExpr);
     }
+    case "merge action": {
+      const action = context.scope.mergeActionHere();
+      if (action !== null) return action;
+      throw sqlError("42601", "MERGE_ACTION() can only be used in the RETURNING list of a MERGE command", {
+        position: node.position,
+      });
+    }
     case "grouping":
       return bindGrouping(node, context, bindExpr);
     case "subquery":

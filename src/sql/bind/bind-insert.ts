@@ -21,7 +21,7 @@ import { Scope } from "./scope.js";
 import { SetCollector } from "./set-collector.js";
 import { ONE_ROW, project } from "./source.js";
 import { storedSql } from "./stored-expression.js";
-import { bindChecks, bindReturning, defaultOf, rowColumnsOf } from "./stored-row.js";
+import { addVersions, bindChecks, bindReturning, defaultOf, noRow, rowColumnsOf } from "./stored-row.js";
 
 export function bindInsert(node: InsertStatement, binding: Binding, parent: Scope | null = null): InsertPlan {
   const scope = new Scope(parent);
@@ -38,6 +38,10 @@ export function bindInsert(node: InsertStatement, binding: Binding, parent: Scop
   const row = relation.over(name, rowColumns);
   const stored = new Scope(scope);
   stored.items = [oid === null ? row.item : { ...row.item, tableOid: columnExpr(oid) }];
+  // Which row was there is not kept where ON CONFLICT updates it.
+  if (onConflict?.action !== "update") {
+    addVersions(stored, node.returningNames, noRow(row.item.columns), row.item.columns);
+  }
   const { returning, columns } = bindReturning(node.returning, rowColumns, stored, binding);
   const checks = [...bindChecks(table, rowColumns, binding), ...row.checks];
   const partitioning = {

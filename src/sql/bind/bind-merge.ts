@@ -4,12 +4,13 @@
  */
 import type { ColumnDef } from "../../catalog/table.js";
 import { sqlError } from "../../protocol/errors.js";
-import { BOOL } from "../../protocol/values.js";
+import { BOOL, TEXT } from "../../protocol/values.js";
 import type { Expr } from "../../query/expr/expr.js";
 import type { JoinType, MergeAction, MergePlan, OutputColumn, Plan } from "../../query/plan/plan.js";
 import { joinColumns } from "../../query/plan/walk.js";
 import type { MergeClause, MergeStatement } from "../parse/ast.js";
 import { bindAssignments } from "./bind-assignments.js";
+import { applyOperator } from "./bind-comparison.js";
 import { contextOf, type ExprContext } from "./bind-context.js";
 import { bindBoolean, bindExpr } from "./bind-expr.js";
 import { bindFrom } from "./bind-from.js";
@@ -21,9 +22,9 @@ import { bindWith } from "./bind-with.js";
 import { type Binding, columnExpr } from "./binding.js";
 import { type ChangedRelation, changedRelation, notUpdatable } from "./changed-relation.js";
 import { coerceAssignment, constant } from "./coerce.js";
-import { checkAliases, Scope, type ScopeItem } from "./scope.js";
+import { checkAliases, Scope, type ScopeColumn, type ScopeItem } from "./scope.js";
 import { filtered, project } from "./source.js";
-import { bindChecks, bindReturning, defaultOf, rowColumnsOf } from "./stored-row.js";
+import { addVersions, bindChecks, bindReturning, defaultOf, rowColumnsOf } from "./stored-row.js";
 
 export function bindMerge(node: MergeStatement, binding: Binding, parent: Scope | null): MergePlan {
   const scope = new Scope(parent);
@@ -67,6 +68,9 @@ export function bindMerge(node: MergeStatement, binding: Binding, parent: Scope 
   const rowColumns = rowColumnsOf(table, binding);
   const after = relation.over(name, rowColumns);
   const shown = scopeOf([...sourceItems, after.item]);
+  const action = binding.newColumn("merge_action", TEXT, false);
+  shown.mergeAction = columnExpr(action);
+  addVersions(shown, node.returningNames, target.items[0]!.columns, unlessDeleted(after.item.columns, action, binding));
   const { returning, columns } = bindReturning(node.returning, rowColumns, shown, binding);
   const heirs = heirsOf(relation, target, binding);
   return Object.freeze({
@@ -81,8 +85,18 @@ export function bindMerge(node: MergeStatement, binding: Binding, parent: Scope 
     rowColumns,
     checks: [...bindChecks(table, rowColumns, binding), ...after.checks],
     ...partitioningOf(table, rowColumns, binding),
-    returning,
+    returning: returning && { ...returning, action },
     columns,
+  });
+}
+
+/** NEW: no row for one that was deleted. */
+function unlessDeleted(columns: readonly ScopeColumn[], action: OutputColumn, binding: Binding): ScopeColumn[] {
+  const deleted = applyOperator("=", columnExpr(action), constant(TEXT, "DELETE"), binding, 0);
+  return columns.map(({ name, expr }) => {
+    // biome-ignore lint/suspicious/noThenProperty: the bound node names its parts as SQL does
+    const branches = [{ when: deleted, then: constant(expr.type, null) }];
+    return { name, expr: Object.freeze({ kind: "case", type: expr.type, branches, otherwise: expr }) };
   });
 }
 

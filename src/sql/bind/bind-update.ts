@@ -16,7 +16,7 @@ import { type Binding, columnExpr } from "./binding.js";
 import { changedRelation } from "./changed-relation.js";
 import { checkAliases, Scope } from "./scope.js";
 import { filtered, project } from "./source.js";
-import { bindChecks, bindReturning, rowColumnsOf } from "./stored-row.js";
+import { addVersions, bindChecks, bindReturning, rowColumnsOf } from "./stored-row.js";
 
 export function bindUpdate(node: UpdateStatement, binding: Binding, parent: Scope | null = null): UpdatePlan {
   const scope = new Scope(parent);
@@ -32,6 +32,7 @@ export function bindUpdate(node: UpdateStatement, binding: Binding, parent: Scop
   const after = relation.over(node.table.alias?.name ?? face.name, rowColumns);
   const { tableOid } = scope.items[0]!;
   stored.items = [{ ...after.item, ...(tableOid && { tableOid }) }, ...scope.items.slice(1)];
+  addVersions(stored, node.returningNames, scope.items[0]!.columns, after.item.columns);
   const { returning, columns } = bindReturning(node.returning, rowColumns, stored, binding);
   const heirs = heirsOf(relation, rows, binding);
   return Object.freeze({

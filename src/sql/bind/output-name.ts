@@ -36,6 +36,8 @@ function named(node: ExprNode): { name: string; strong: boolean } | null {
     case "row":
     case "grouping":
       return strong(node.kind);
+    case "merge action":
+      return strong("merge_action");
     case "value function":
       return strong(node.name);
     case "subquery":

@@ -67,10 +67,18 @@ export class Scope {
   /** Collects this query's windows while its target list and ORDER BY are bound. */
   windows: WindowCollector | null = null;
 
+  /** In RETURNING of MERGE: what was done with the row. */
+  mergeAction: Expr | null = null;
+
   constructor(
     readonly parent: Scope | null,
     private readonly functionVariables: Variables | null = null,
   ) {}
+
+  /** MERGE_ACTION(), here or in a subquery of the list. */
+  mergeActionHere(): Expr | null {
+    return this.mergeAction ?? this.parent?.mergeActionHere() ?? null;
+  }
 
   commonTable(name: string): CommonTable | null {
     for (let scope: Scope | null = this; scope !== null; scope = scope.parent) {

@@ -5,7 +5,7 @@ import { sqlError } from "../../protocol/errors.js";
 import { UNKNOWN } from "../../protocol/values.js";
 import type { Expr } from "../../query/expr/expr.js";
 import type { BoundCheck, OutputColumn, Returning } from "../../query/plan/plan.js";
-import type { AssignmentTarget } from "../parse/ast.js";
+import type { AssignmentTarget, ReturningNames } from "../parse/ast.js";
 import type { ExprNode, TargetNode } from "../parse/ast-query.js";
 import { parseExpression } from "../parse/parse.js";
 import { contextOf } from "./bind-context.js";
@@ -14,7 +14,7 @@ import { bindTargets } from "./bind-select.js";
 import { type Binding, mayBeNull } from "./binding.js";
 import { coerceAssignment, constant, resolveUnknown } from "./coerce.js";
 import { itemOf } from "./row-item.js";
-import { Scope } from "./scope.js";
+import { Scope, type ScopeColumn } from "./scope.js";
 
 /** Definitions are immutable, so the trees of their expressions are kept with them. */
 const parsed = new WeakMap<ColumnDef | CheckDef, ExprNode>();
@@ -68,6 +68,34 @@ export function bindChecks(table: TableDef, rowColumns: readonly OutputColumn[],
 export interface BoundReturning {
   readonly returning: Returning | null;
   readonly columns: readonly OutputColumn[];
+}
+
+/**
+ * Makes OLD and NEW visible in RETURNING, under their names or those of WITH (OLD AS …, NEW AS …): the row before and
+ * after the change. A relation of the statement that has one of the names hides it. Throws 42712.
+ */
+export function addVersions(
+  scope: Scope,
+  names: ReturningNames | undefined,
+  before: readonly ScopeColumn[],
+  after: readonly ScopeColumn[],
+): void {
+  const add = (name: string, given: string | null, columns: readonly ScopeColumn[]): void => {
+    const called = given ?? name;
+    if (scope.items.some((item) => item.qualifiable && item.name === called)) {
+      if (given !== null) throw sqlError("42712", `table name "${called}" specified more than once`);
+      return;
+    }
+    const item = { name: called, schema: null, columns, table: null, unqualified: false, qualifiable: true };
+    scope.items = [...scope.items, item];
+  };
+  add("old", names?.old ?? null, before);
+  add("new", names?.new ?? null, after);
+}
+
+/** The row that is not there: OLD of INSERT, NEW of DELETE. */
+export function noRow(columns: readonly ScopeColumn[]): ScopeColumn[] {
+  return columns.map(({ name, expr }) => ({ name, expr: constant(expr.type, null) }));
 }
 
 /** `scope` has the stored row first and, for UPDATE and DELETE, what else FROM or USING brought. */

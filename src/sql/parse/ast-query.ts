@@ -56,6 +56,7 @@ export type ExprNode =
   | FieldNode
   | ValueFunctionNode
   | GroupingNode
+  | MergeActionNode
   | DefaultNode;
 
 interface At {
@@ -278,6 +279,11 @@ export interface ValueFunctionNode extends At {
   readonly kind: "value function";
   readonly name: string;
   readonly precision: number | null;
+}
+
+/** MERGE_ACTION(), in RETURNING of MERGE. */
+export interface MergeActionNode extends At {
+  readonly kind: "merge action";
 }
 
 export interface GroupingNode extends At {

@@ -72,6 +72,12 @@ export interface SelectStatement {
   readonly position: number;
 }
 
+/** RETURNING WITH (OLD AS old, NEW AS new); null: not renamed. */
+export interface ReturningNames {
+  readonly old: string | null;
+  readonly new: string | null;
+}
+
 /** The table that a statement changes. */
 export interface TargetTable {
   readonly name: NameNode;
@@ -89,6 +95,7 @@ export interface InsertStatement extends DataModifyingNode {
   readonly overriding: "system" | "user" | null;
   readonly onConflict: OnConflictNode | null;
   readonly returning: readonly TargetNode[] | null;
+  readonly returningNames?: ReturningNames;
 }
 
 export interface AssignmentTarget {
@@ -133,6 +140,7 @@ export interface UpdateStatement extends DataModifyingNode {
   readonly from: readonly FromNode[];
   readonly where: ExprNode | null;
   readonly returning: readonly TargetNode[] | null;
+  readonly returningNames?: ReturningNames;
 }
 
 export interface DeleteStatement extends DataModifyingNode {
@@ -142,6 +150,7 @@ export interface DeleteStatement extends DataModifyingNode {
   readonly using: readonly FromNode[];
   readonly where: ExprNode | null;
   readonly returning: readonly TargetNode[] | null;
+  readonly returningNames?: ReturningNames;
 }
 
 export interface MergeStatement extends DataModifyingNode {
@@ -152,6 +161,7 @@ export interface MergeStatement extends DataModifyingNode {
   readonly condition: ExprNode;
   readonly clauses: readonly MergeClause[];
   readonly returning: readonly TargetNode[] | null;
+  readonly returningNames?: ReturningNames;
 }
 
 export interface MergeClause {

@@ -65,6 +65,7 @@ const EXPRESSIONS: { [K in Tag]?: (node: NodeOf<K>, c: Conversion) => ExprNode }
     position: c.position(node.location),
   }),
   RowExpr: (node, c) => ({ kind: "row", items: c.exprs(node.args), position: c.position(node.location) }),
+  MergeSupportFunc: (node, c) => ({ kind: "merge action", position: c.position(node.location) }),
   GroupingFunc: (node, c) => ({ kind: "grouping", args: c.exprs(node.args), position: c.position(node.location) }),
   SetToDefault: (node, c) => ({ kind: "default", position: c.position(node.location) }),
 };
@@ -74,7 +75,6 @@ const UNSUPPORTED: { [K in Tag]?: string } = {
   XmlExpr: "an XML expression",
   XmlSerialize: "XMLSERIALIZE",
   CurrentOfExpr: "WHERE CURRENT OF",
-  MergeSupportFunc: "MERGE_ACTION",
   MultiAssignRef: "a multiple assignment here",
 };
 

@@ -15,6 +15,7 @@ import type {
   UpdateStmt,
   VariableSetStmt,
 } from "@pgsql/types";
+import { sqlError } from "../../protocol/errors.js";
 import type {
   AssignmentNode,
   AssignmentTarget,
@@ -32,7 +33,6 @@ import type {
   TransactionStatement,
   UpdateStatement,
 } from "./ast.js";
-import type { TargetNode } from "./ast-query.js";
 import { Conversion, type NodeOf, notSupported, only, type Tag, tagOf } from "./conversion.js";
 import { ALL_COLUMNS, ANY_KEY } from "./dialect.js";
 import { convertCursor } from "./from-pg-cursor.js";
@@ -133,10 +133,24 @@ function target(relation: RangeVar | undefined, c: Conversion): TargetTable {
   return { name: relationName(relation!, c), alias: convertAlias(relation!.alias) };
 }
 
-function returning(clause: ReturningClause | undefined, c: Conversion): TargetNode[] | null {
-  if (clause === undefined) return null;
-  if (clause.options !== undefined) throw notSupported("RETURNING WITH", 0);
-  return convertTargets(clause.exprs, c);
+function returning(
+  clause: ReturningClause | undefined,
+  c: Conversion,
+): Pick<InsertStatement, "returning" | "returningNames"> {
+  if (clause === undefined) return { returning: null };
+  const returning = convertTargets(clause.exprs, c);
+  if (clause.options === undefined) return { returning };
+  const named = (option: "OLD" | "NEW") => {
+    const given = clause.options!.map((node) => only(node, "ReturningOption"));
+    const found = given.filter((other) => other.option === `RETURNING_OPTION_${option}`);
+    if (found.length > 1) {
+      throw sqlError("42601", `${option} cannot be specified multiple times`, {
+        position: c.position(found[1]!.location),
+      });
+    }
+    return found[0]?.value ?? null;
+  };
+  return { returning, returningNames: { old: named("OLD"), new: named("NEW") } };
 }
 
 const OVERRIDING = {
@@ -155,7 +169,7 @@ function insert(node: InsertStmt, c: Conversion): InsertStatement {
     source: node.selectStmt === undefined ? null : c.subquery(node.selectStmt),
     overriding: OVERRIDING[node.override ?? "OVERRIDING_NOT_SET"],
     onConflict: node.onConflictClause === undefined ? null : onConflict(node.onConflictClause, c),
-    returning: returning(node.returningClause, c),
+    ...returning(node.returningClause, c),
     position: table.name.position,
   };
 }
@@ -242,7 +256,7 @@ function update(node: UpdateStmt, c: Conversion): UpdateStatement {
     assignments: assignments(node.targetList, c),
     from: convertFrom(node.fromClause, c),
     where: c.optional(node.whereClause),
-    returning: returning(node.returningClause, c),
+    ...returning(node.returningClause, c),
     position: table.name.position,
   };
 }
@@ -255,7 +269,7 @@ function deleteFrom(node: DeleteStmt, c: Conversion): DeleteStatement {
     table,
     using: convertFrom(node.usingClause, c),
     where: c.optional(node.whereClause),
-    returning: returning(node.returningClause, c),
+    ...returning(node.returningClause, c),
     position: table.name.position,
   };
 }
@@ -269,7 +283,7 @@ function merge(node: MergeStmt, c: Conversion): MergeStatement {
     source: convertFromItem(node.sourceRelation!, c),
     condition: c.expr(node.joinCondition!),
     clauses: (node.mergeWhenClauses ?? []).map((clause) => mergeClause(only(clause, "MergeWhenClause"), c)),
-    returning: returning(node.returningClause, c),
+    ...returning(node.returningClause, c),
     position: table.name.position,
   };
 }

@@ -82,6 +82,8 @@ function printPredicate(node: ExprNode): string {
       return `(${printExpr(node.input)}).${node.name === "*" ? "*" : printName(node.name)}`;
     case "value function":
       return node.name.toUpperCase() + (node.precision === null ? "" : `(${node.precision})`);
+    case "merge action":
+      return "MERGE_ACTION()";
     case "grouping":
       return `GROUPING(${printList(node.args)})`;
     case "default":
