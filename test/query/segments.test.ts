@@ -287,6 +287,25 @@ t.test("columns are added to segments as they are asked for", async (t) => {
   t.equal(await on.run(0, "SELECT count(*), sum(c) FROM g"), "[0,null]");
 });
 
+t.test("a join that looks up many rows makes segments, but not of a table that is too long for that", async (t) => {
+  const sizes = { ...SIZES, recordsBefore: 1e6 };
+  const lookups = `SELECT sum(y.c) FROM generate_series(0, 29) AS s (n),
+    LATERAL (SELECT c FROM g WHERE g.a = s.n AND g.b >= 1 ORDER BY g.b LIMIT 1) y`;
+  for (const [rows, built] of [
+    [200, 1],
+    [6000, 0],
+  ] as const) {
+    const on = await Side.open(t, new SegmentCache(1e9, sizes));
+    await on.run(0, "CREATE TABLE g (a int, b int, c int, PRIMARY KEY (a, b))");
+    await on.run(0, `INSERT INTO g SELECT i / 4, i % 4, i FROM generate_series(0, ${rows - 1}) i`);
+    on.flush();
+    t.equal(await on.run(0, lookups), "[1770]");
+    t.equal(on.segments.built, built);
+    t.equal(on.segments.tables, built);
+    t.equal(await on.run(0, lookups), "[1770]");
+  }
+});
+
 t.test("a table whose definition changes", async (t) => {
   const on = await Side.open(t, new SegmentCache(1e9, SIZES));
   await on.run(0, "CREATE TABLE g (a int PRIMARY KEY, b int)");

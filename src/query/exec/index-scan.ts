@@ -1,7 +1,7 @@
 /**
  * Ranges of the primary key or of an index, in key order. Over the primary key the entries are the rows, which come
  * from column segments where the table has them; over an index each batch of entries is followed by one multi-get of
- * their rows, unless the entries have all that is read (an index-only scan). A join that looks up many rows of a table of which not all wanted columns are in segments adds those.
+ * their rows, unless the entries have all that is read (an index-only scan). A join that looks up many rows of a table of which not all wanted columns are in segments makes those.
  */
 import type { Cursor, Entries, KeyRange } from "../../storage/store.js";
 import type { IndexScanPlan } from "../plan/plan.js";
@@ -13,6 +13,7 @@ import { compileRowDecoder, RowDecoder, type RowDecoderProgram } from "./row-dec
 import { FIRST_BATCH_ROWS } from "./scan.js";
 import { isSegmentable } from "./segments/column.js";
 import { SegmentBuilder } from "./segments/segment-builder.js";
+import type { SegmentCache } from "./segments/segment-cache.js";
 import { SegmentRange } from "./segments/segment-range.js";
 import type { TableSegments } from "./segments/table-segments.js";
 import { joinKey, keyLayoutOf, layoutOf, type TableLayout } from "./table-layout.js";
@@ -31,6 +32,8 @@ interface IndexScanProgram {
 
 /** Rows of a table that can be made into segments in the time of one lookup in the records. */
 const ROWS_PER_LOOKUP = 128;
+/** Lookups that are counted at a time: statements with fewer do not count. */
+const LOOKUPS_COUNTED = 64;
 
 export function compileIndexScan(plan: IndexScanPlan): Open {
   const layout = layoutOf(plan.table);
@@ -99,27 +102,32 @@ class IndexScanOperator implements Operator {
   private lookForSegments(): void {
     const { context, program } = this;
     const cache = context.segments;
-    if (cache === null || cache.tables === 0) return;
+    if (cache === null) return;
     const { layout, source } = program;
-    const table = cache.find(context.tenantNumber, layout, source);
-    if (table === null || table.segments.length === 0) return;
-    const missing = source.filter((id) => table.holds(layout, id) === "not yet");
-    if (missing.length === 0) this.segments = table;
-    else if (context.outer !== null && this.isWorthAdding(table, cache.sizes.lookupsBefore) && context.tx.seesEngine) {
-      const claimed = cache.claim(context.tenantNumber, layout);
-      if (claimed === null) return;
-      const columns = cache.columnsToMake(claimed, layout, missing);
-      this.builder = new SegmentBuilder(cache, claimed, layout, columns, context.tx);
+    const table = cache.tables === 0 ? null : cache.find(context.tenantNumber, layout, source);
+    const missing = source.filter((id) => table === null || table.holds(layout, id) === "not yet");
+    if (table !== null && missing.length === 0) {
+      this.segments = table;
+      return;
     }
+    if (context.outer === null) return;
+    const rowsMax = this.rowsWorthReading(cache);
+    if (rowsMax === 0 || (table !== null && table.rows > rowsMax) || !context.tx.seesEngine) return;
+    const claimed = cache.claim(context.tenantNumber, layout);
+    if (claimed === null) return;
+    const columns = cache.columnsToMake(claimed, layout, missing);
+    this.builder = new SegmentBuilder(cache, claimed, layout, columns, context.tx, rowsMax);
   }
 
-  /** Counts a lookup: true when there have been so many that reading the whole table costs no more than they did. */
-  private isWorthAdding(table: TableSegments, lookupsMin: number): boolean {
-    const { statement } = this.context;
-    const lookups = (statement.lookups?.get(this.program.layout.table) ?? 0) + 1;
+  /** Counts a lookup. Of how many rows segments could have been made in the time of all of them; 0: too few to say. */
+  private rowsWorthReading(cache: SegmentCache): number {
+    const { statement, tenantNumber } = this.context;
+    const { layout } = this.program;
+    const lookups = (statement.lookups?.get(layout.table) ?? 0) + 1;
     statement.lookups ??= new Map();
-    statement.lookups.set(this.program.layout.table, lookups);
-    return lookups >= lookupsMin && lookups * ROWS_PER_LOOKUP >= table.rows;
+    statement.lookups.set(layout.table, lookups);
+    const counted = Math.min(LOOKUPS_COUNTED, cache.sizes.lookupsBefore);
+    return lookups % counted === 0 ? ROWS_PER_LOOKUP * cache.lookedUp(tenantNumber, layout, counted) : 0;
   }
 
   private build(builder: SegmentBuilder): void {

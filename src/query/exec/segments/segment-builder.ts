@@ -37,6 +37,8 @@ export class SegmentBuilder {
     private readonly layout: TableLayout,
     private readonly columnIds: readonly number[],
     tx: Transaction,
+    /** A table without segments that has more rows is left alone. */
+    private readonly rowsMax = Number.POSITIVE_INFINITY,
   ) {
     this.decode = decoderOf(layout, columnIds);
     this.values = emptyColumns(columnIds.length);
@@ -93,7 +95,11 @@ export class SegmentBuilder {
   private addRow(keys: KeyCollector, key: Uint8Array, record: Uint8Array): void {
     this.decode(record, this.values, keys.length);
     keys.add(key);
-    if (keys.length === this.cache.sizes.segmentRows) this.finishSegment(keys);
+    if (keys.length < this.cache.sizes.segmentRows) return;
+    this.finishSegment(keys);
+    if (this.made.length * this.cache.sizes.segmentRows <= this.rowsMax) return;
+    this.cache.foundTooLong(this.table);
+    this.abandon();
   }
 
   private finishSegment(collector: KeyCollector): void {

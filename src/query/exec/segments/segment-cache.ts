@@ -40,7 +40,7 @@ export interface SegmentSizes {
   readonly segmentRows: number;
   /** Changes of a segment that a scan merges without minding; beyond it the segment is made anew. */
   readonly changesMax: number;
-  /** Lookups of one statement's joins in the records, at least, before it adds the columns they want to segments. */
+  /** Lookups of joins in a table's records, at least, before segments are made for them. */
   readonly lookupsBefore: number;
 }
 
@@ -55,6 +55,8 @@ export class SegmentCache {
   private readonly tooLarge = new Map<string, number>();
   /** Records that scans of short tables have read to the end, by "tenant/table". */
   private readonly short = new Map<string, number>();
+  /** Lookups of joins in the records of tables, and the lookups that a table was found to be too long for. */
+  private readonly lookups = new Map<string, { count: number; tooFew: number }>();
   bytes = 0;
   built = 0;
   evicted = 0;
@@ -94,6 +96,25 @@ export class SegmentCache {
   isReadOften(tenantNumber: number, layout: TableLayout): boolean {
     if (this.short.size === 0) return false;
     return (this.short.get(`${tenantNumber}/${layout.table.id}`) ?? 0) >= this.sizes.recordsBefore;
+  }
+
+  /** Counts lookups of joins in the table's records. Answers how many there have been; 0: too few to make segments. */
+  lookedUp(tenantNumber: number, layout: TableLayout, count: number): number {
+    const name = `${tenantNumber}/${layout.table.id}`;
+    let lookups = this.lookups.get(name);
+    if (lookups === undefined) {
+      if (this.lookups.size >= SHORT_MAX) this.lookups.clear();
+      lookups = { count: 0, tooFew: this.sizes.lookupsBefore };
+      this.lookups.set(name, lookups);
+    }
+    lookups.count += count;
+    return lookups.count >= lookups.tooFew ? lookups.count : 0;
+  }
+
+  /** A table was too long to be worth making segments of it for the lookups until now. */
+  foundTooLong(table: TableSegments): void {
+    const lookups = this.lookups.get(`${table.tenantNumber}/${table.tableId}`);
+    if (lookups !== undefined) lookups.tooFew = 2 * lookups.count;
   }
 
   /** Segments to fill, marked busy; null when somebody else is at it or the table is known not to fit. */
