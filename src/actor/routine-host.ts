@@ -41,7 +41,16 @@ export interface RoutineSession {
 const NOTICES_MAX = 1000;
 
 /** Statements that are done at once. */
-const IMMEDIATE: ReadonlySet<string> = new Set(["query", "set", "show", "prepare", "deallocate", "set constraints"]);
+const IMMEDIATE: ReadonlySet<string> = new Set([
+  "query",
+  "set",
+  "show",
+  "prepare",
+  "deallocate",
+  "set constraints",
+  "call",
+  "do",
+]);
 
 export class SessionRoutineHost implements RoutineHost {
   private readonly notices: string[] = [];
@@ -113,7 +122,8 @@ export class SessionRoutineHost implements RoutineHost {
     return after(this.session.runOther(plan as StatementPlan, context, rows), (outcome) => {
       this.known = null;
       for (const notice of outcome.notices) this.notice({ level: "NOTICE", message: notice });
-      const isDefinition = bound.kind === "ddl" || bound.kind === "ddl steps" || bound.kind === "set";
+      const isDefinition =
+        bound.kind === "do" || bound.kind === "ddl" || bound.kind === "ddl steps" || bound.kind === "set";
       const given = isDefinition ? [] : rows.values;
       return { columns: outcome.shape.outputs, rows: given, count: given.length };
     });

@@ -114,7 +114,7 @@ export class StatementRunner {
         const { checkpoint, shouldYield, yieldTurn } = context;
         const request = { checkpoint, shouldYield, yieldTurn };
         const maxRows = Number.MAX_SAFE_INTEGER;
-        const run: StatementRun = { sql: "", params: [], maxRows, collector: () => rows, request };
+        const run: StatementRun = { sql: "", params: context.params, maxRows, collector: () => rows, request };
         return this.runBound(plan, run, context.tx as ShardTransaction);
       },
       settle: (plan, context) => {
@@ -136,8 +136,10 @@ export class StatementRunner {
 
   /** The arguments are a row that is computed first; the outputs are the result's only row. */
   private callProcedure(bound: BoundCall, run: StatementRun, tx: ShardTransaction): Outcome | Promise<Outcome> {
-    const context = this.contextFor(tx, run.request, []);
-    const args = this.internalStatements().runPlan(bound.args, context);
+    // Inside a function the statement has its variables for parameters.
+    const params = run.params as readonly Value[];
+    const context = this.contextFor(tx, run.request, params);
+    const args = this.internalStatements().runPlan(bound.args, context, params);
     return after(args, ({ rows }) =>
       after(this.routines().callProcedure(bound.routine, rows[0]!, context), (values) => {
         const shape = shapeOf(procedureColumns(bound));
@@ -195,6 +197,10 @@ export class StatementRunner {
         return this.discard(bound.what, run, tx);
       case "call":
         return this.callProcedure(bound, run, tx);
+      case "do": {
+        const context = this.contextFor(tx, run.request, []);
+        return after(this.routines().block(bound.body, context), () => textOutcome("result", ["DO"], run.collector));
+      }
       default:
         throw new Error(`${bound.kind} is not run here`);
     }

@@ -10,11 +10,13 @@ import {
   sameRoutineType,
 } from "../../catalog/function.js";
 import type { CreateFunctionCommand, NewFunction } from "../../catalog/function-command.js";
-import { sqlError } from "../../protocol/errors.js";
+import { DbError, sqlError } from "../../protocol/errors.js";
 import { RECORD, recordOf, type SqlType, VOID } from "../../protocol/values.js";
 import type { Expr } from "../../query/expr/expr.js";
 import type { StatementNode } from "../parse/ast.js";
 import type { CreateFunctionStatement, FunctionOption, FunctionSetting } from "../parse/ast-functions.js";
+import { parseSql } from "../parse/parse.js";
+import { parsePlpgsql } from "../parse/plpgsql-parser.js";
 import { standardBody } from "../parse/routine-body.js";
 import { contextOf } from "./bind-context.js";
 import { bindExpr } from "./bind-expr.js";
@@ -69,6 +71,7 @@ export function bindCreateFunction(
   const replaces = env.catalog.functionsNamed(schema, name).find((other) => sameInputs(other, fn)) ?? null;
   if (replaces !== null) checkReplacement(replaces, fn, node.replace, binding);
   if (language === "sql") checkSqlBody(fn, binding, bindBody);
+  else checkPlpgsqlSyntax(fn.body);
   return { kind: "create function", function: fn, replaces };
 }
 
@@ -339,6 +342,20 @@ function withFunction(fn: NewFunction, catalog: CatalogView): CatalogView {
     },
   };
   return Object.assign(Object.create(catalog) as CatalogView, own);
+}
+
+/** Names and types of a PL/pgSQL body are looked up when it runs. Throws 42601. */
+function checkPlpgsqlSyntax(body: string): void {
+  const { expressions, statements } = parsePlpgsql(body);
+  try {
+    for (const { text } of expressions) parseSql(`SELECT ${text}`);
+    for (const { text } of statements) parseSql(text);
+  } catch (error) {
+    // Places in a piece of the body are no places in the statement; what cannot run here may never be reached.
+    if (!(error instanceof DbError) || error.code === "not_supported") return;
+    const { position: _, ...details } = error.details ?? {};
+    throw new DbError(error.code, error.message, details);
+  }
 }
 
 /** Binds the body as a call would. Throws what is wrong with it. */

@@ -5,8 +5,9 @@
  */
 import type { DdlCommand } from "../../catalog/ddl-command.js";
 import { DbError, sqlError } from "../../protocol/errors.js";
-import { UNKNOWN } from "../../protocol/values.js";
+import { TEXT, UNKNOWN } from "../../protocol/values.js";
 import type { Expr } from "../../query/expr/expr.js";
+import { canCoerce } from "../../query/expr/types.js";
 import { mapExpr, someExpr } from "../../query/expr/walk.js";
 import type { OutputColumn, Plan } from "../../query/plan/plan.js";
 import { exprsOfPlan, mapExprsOfPlan, mapPlan, modifiesData, subqueriesOf, walkPlan } from "../../query/plan/walk.js";
@@ -45,7 +46,7 @@ import { bindType } from "./bind-type.js";
 import { bindAlterDomain, bindAlterEnum, bindCreateDomain, bindCreateType } from "./bind-type-definition.js";
 import { Binding, PLAIN_QUERY, type QueryOptions, type Source } from "./binding.js";
 import type { BindEnvironment, BoundQuery, BoundStatement, DdlStep } from "./bound-statement.js";
-import { coerceAssignment } from "./coerce.js";
+import { coerceAssignment, coerceExplicit, isUnknown } from "./coerce.js";
 import { callsRoutines } from "./routine-function.js";
 import { Scope } from "./scope.js";
 import { writesData } from "./sequence-functions.js";
@@ -309,9 +310,13 @@ function asExpected(source: Source, binding: Binding): Source {
   const { expected } = binding.env;
   if (expected === undefined) return source;
   expected.check(source.columns);
-  return castColumns(source, expected.types, binding, (expr, type, i) =>
-    coerceAssignment(expr, { name: source.columns[i]!.name, type }, binding, 0),
-  );
+  if (source.columns.length !== expected.types.length) return source;
+  return castColumns(source, expected.types, binding, (expr, type, i) => {
+    if (expected.throughText && !isUnknown(expr) && !canCoerce(expr.type, type, "assignment")) {
+      return coerceExplicit(coerceExplicit(expr, TEXT, binding, 0), type, binding, 0);
+    }
+    return coerceAssignment(expr, { name: source.columns[i]!.name, type }, binding, 0);
+  });
 }
 
 function bindExplain(node: ExplainStatement, env: BindEnvironment): BoundStatement {

@@ -34,6 +34,8 @@ export interface BindEnvironment {
 /** The types that a statement's columns must have; others are converted to them as on storing. */
 export interface ExpectedResult {
   readonly types: readonly SqlType[];
+  /** What has no conversion on storing is written as text and read again, as assignments of PL/pgSQL do. */
+  readonly throughText?: true;
   /** Throws when the columns cannot become that. */
   check(columns: readonly OutputColumn[]): void;
 }

@@ -4,13 +4,14 @@
  * one that may wait gives the actor's loop its turns, one inside an expression runs to its end in one go.
  */
 import { type FunctionDef, outputsOf } from "../../catalog/function.js";
-import { type DbError, sqlError } from "../../protocol/errors.js";
+import { DbError, sqlError } from "../../protocol/errors.js";
 import { ROUTINE_DEPTH_MAX } from "../../protocol/limits.js";
-import type { SqlType, Value } from "../../protocol/values.js";
+import { type SqlType, type Value, VOID } from "../../protocol/values.js";
 import type { ExecContext } from "../../query/exec/context.js";
 import { after } from "../../query/exec/operator.js";
 import type { RoutineCall, RoutineRows } from "../../query/expr/expr.js";
 import type { RoutineHost } from "./host.js";
+import { PlpgsqlRoutine } from "./plpgsql/plpgsql-routine.js";
 import type { Invocation, PreparedRoutine } from "./prepared-routine.js";
 import { SqlRoutine } from "./sql-routine.js";
 
@@ -59,6 +60,12 @@ export class RoutineRunner {
     });
   }
 
+  /** DO. */
+  block(body: string, context: ExecContext): Value | Promise<Value> {
+    const definition: FunctionDef = { ...ANONYMOUS, body };
+    return this.call({ definition, parameterTypes: [], returns: VOID }, [], context, true);
+  }
+
   private run<T>(
     routine: RoutineCall,
     outer: ExecContext,
@@ -75,7 +82,7 @@ export class RoutineRunner {
       () => {
         let body = prepared.get(routine);
         if (body === undefined) {
-          body = new SqlRoutine(routine);
+          body = definition.language === "plpgsql" ? new PlpgsqlRoutine(routine) : new SqlRoutine(routine);
           prepared.set(routine, body);
         }
         const context = innerContext(outer, canWait);
@@ -101,17 +108,43 @@ export class RoutineRunner {
       const result = run();
       if (result instanceof Promise) {
         waiting = true;
-        return result.finally(left);
+        return result.finally(left).catch((error: unknown) => {
+          throw asOutside(error);
+        });
       }
       return result;
     } catch (error) {
-      if (error instanceof RangeError) throw tooDeep();
-      throw error;
+      throw asOutside(error);
     } finally {
       if (!waiting) left();
     }
   }
 }
+
+/** Places in a body are no places in the statement that calls it. */
+function asOutside(error: unknown): unknown {
+  if (error instanceof RangeError) return tooDeep();
+  if (!(error instanceof DbError) || error.details?.position === undefined) return error;
+  const { position: _, ...details } = error.details;
+  return new DbError(error.code, error.message, details);
+}
+
+/** What DO runs. */
+const ANONYMOUS: FunctionDef = {
+  id: 0,
+  schema: "",
+  name: "inline_code_block",
+  kind: "function",
+  parameters: [],
+  returns: { type: VOID },
+  returnsSet: false,
+  language: "plpgsql",
+  body: "",
+  volatility: "volatile",
+  strict: false,
+  settings: [],
+  createdAt: 0,
+};
 
 function tooDeep(): DbError {
   return sqlError("54001", "stack depth limit exceeded", {

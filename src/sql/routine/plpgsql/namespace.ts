@@ -1,0 +1,107 @@
+/** What names mean in a PL/pgSQL body: variables by block, innermost first. Made while a body is compiled. */
+import { sqlError } from "../../../protocol/errors.js";
+import type { SqlType } from "../../../protocol/values.js";
+import type { Expr } from "../../../query/expr/expr.js";
+import type { FoundVariable, Variables } from "../../bind/bound-statement.js";
+import { fieldOf } from "../../bind/sql-body.js";
+import type { PlCursor } from "../../parse/plpgsql-ast.js";
+import type { Frame } from "./frame.js";
+
+export interface Variable {
+  readonly name: string;
+  readonly slot: number;
+  /** null: of type record, which takes the type of what is assigned. */
+  readonly type: SqlType | null;
+  readonly constant: boolean;
+  readonly notNull: boolean;
+  readonly cursor?: PlCursor;
+}
+
+/** Slots of a body; shared by its blocks. */
+export class Slots {
+  count = 0;
+  /** Of `$1`, …: the parameters, in order. */
+  readonly parameters: Variable[] = [];
+
+  add(name: string, type: SqlType | null, traits: Partial<Variable> = {}): Variable {
+    return { constant: false, notNull: false, ...traits, name, type, slot: this.count++ };
+  }
+}
+
+/** A record variable's slot and the type that it had when an expression was bound. */
+export type RecordUse = readonly [slot: number, type: SqlType];
+
+export class Namespace {
+  private readonly names = new Map<string, Variable>();
+
+  constructor(
+    readonly slots: Slots,
+    readonly parent: Namespace | null,
+    readonly label: string | null,
+    readonly conflict: Variables["conflict"],
+  ) {}
+
+  define(name: string, variable: Variable): void {
+    this.names.set(name, variable);
+  }
+
+  has(name: string): boolean {
+    return this.names.has(name);
+  }
+
+  inner(label: string | null): Namespace {
+    return new Namespace(this.slots, this, label, this.conflict);
+  }
+
+  /** The variable that a path begins with, and how many parts of the path name it. */
+  find(path: readonly string[]): { readonly variable: Variable; readonly used: number } | null {
+    const first = path[0]!;
+    const parameter = /^\$(\d+)$/.exec(first);
+    if (parameter !== null) {
+      const variable = this.slots.parameters[Number(parameter[1]) - 1];
+      return variable === undefined ? null : { variable, used: 1 };
+    }
+    for (let at: Namespace | null = this; at !== null; at = at.parent) {
+      const variable = at.names.get(first);
+      if (variable !== undefined) return { variable, used: 1 };
+      if (at.label === first && path.length > 1) {
+        const labelled = at.names.get(path[1]!);
+        if (labelled !== undefined) return { variable: labelled, used: 2 };
+      }
+    }
+    return null;
+  }
+
+  /** For the binder; `uses` takes the records that a name led to. */
+  variables(frame: Frame, uses: RecordUse[]): Variables {
+    const read = ({ slot, type, name }: Variable): Expr => {
+      const known = type ?? frame.types[slot] ?? null;
+      if (known === null) {
+        throw sqlError("55000", `record "${name}" is not assigned yet`, {
+          detail: "The tuple structure of a not-yet-assigned record is indeterminate.",
+        });
+      }
+      if (type === null) uses.push([slot, known]);
+      return Object.freeze({ kind: "param", type: known, index: slot });
+    };
+    return {
+      conflict: this.conflict,
+      parameter: (index) => {
+        const variable = this.slots.parameters[index];
+        return variable === undefined ? null : read(variable);
+      },
+      find: (path): FoundVariable | null => {
+        const found = this.find(path);
+        if (found === null) return null;
+        const { variable, used } = found;
+        const rest = path.slice(used);
+        if (rest.length === 0) return { name: variable.name, expr: read(variable) };
+        const isRow = variable.type === null || variable.type.fields !== undefined;
+        if (rest.length > 1 || !isRow) return null;
+        const field = fieldOf(read(variable), rest[0]!);
+        if (field === null) throw sqlError("42703", `record "${variable.name}" has no field "${rest[0]}"`);
+        return field;
+      },
+    };
+  }
+}
