@@ -258,7 +258,7 @@ t.test("an endless loop ends at the deadline and lets others run meanwhile", asy
   let others = 0;
   const timer = setInterval(() => others++, 5);
   await t.rejects(async () => execute("select spin()"), { code: "request_timeout" });
-  await t.rejects(Promise.resolve(execute("do $$ begin while true loop null; end loop; end $$")), {
+  await t.rejects(async () => execute("do $$ begin while true loop null; end loop; end $$"), {
     code: "request_timeout",
   });
   clearInterval(timer);

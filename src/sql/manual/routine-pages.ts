@@ -45,6 +45,6 @@ COMMENT ON {FUNCTION | PROCEDURE} name [(types)] IS 'text'`,
     titles: ["DO"],
     syntax: "DO [LANGUAGE plpgsql] 'body'",
     description: "Runs a block of PL/pgSQL once.",
-    example: "DO $$ BEGIN IF 1 > 2 THEN RAISE EXCEPTION 'odd'; END IF; END $$",
+    example: "DO 'BEGIN END'",
   },
 };
