@@ -304,6 +304,8 @@ function floatFromText(name: "float4" | "float8", text: string): number {
   }
   switch (source.toLowerCase()) {
     case "nan":
+    case "+nan":
+    case "-nan":
       return Number.NaN;
     case "infinity":
     case "+infinity":

@@ -15,6 +15,12 @@ t.test("old and new rows", (t) =>
     ["update t as old set n = 7 returning old.n, new.n", ["7|7"]],
     ["update t set n = 8 returning with (new as t) t.n", '42712 table name "t" specified more than once'],
     ["update t set n = 8 returning (select old.n + new.n)", ["15"]],
+    [
+      "insert into t values (2, 1) on conflict (id) do update set n = 9 returning old.n",
+      "0A000 OLD in RETURNING of INSERT … ON CONFLICT DO UPDATE is not supported",
+    ],
+    ["insert into t values (3, 1) on conflict (id) do update set n = 9 returning n", ["1"]],
+    ["delete from t where id = 3"],
     ["create view v as select n as m, id from t"],
     ["update v set m = m + 1 returning old.m, new.m, old.*", ["8|9|8|2"]],
   ]),

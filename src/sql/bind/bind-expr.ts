@@ -8,7 +8,7 @@
 import { bitsFromText } from "../../protocol/bit-string.js";
 import { sqlError } from "../../protocol/errors.js";
 import { fromText } from "../../protocol/text-format.js";
-import { arrayOf, BIT, BOOL, INT4, INT8, NUMERIC, OID, type SqlType, TEXT, UNKNOWN } from "../../protocol/values.js";
+import { arrayOf, BIT, BOOL, INT4, INT8, NUMERIC, OID, type SqlType, UNKNOWN } from "../../protocol/values.js";
 import type { Expr } from "../../query/expr/expr.js";
 import { isFunctionName, resolveFunction } from "../../query/expr/resolve.js";
 import type {
@@ -173,6 +173,8 @@ function bitString({ text, position }: BitStringNode): Expr {
 function bindNumber(node: NumberNode): Expr {
   if (/^-?\d+$/.test(node.text)) {
     const value = BigInt(node.text);
+    // The grammar has taken in the minus sign.
+    if (value === BigInt.asIntN(32, value)) return constant(INT4, Number(value));
     if (value === BigInt.asIntN(64, value)) {
       const exact = Number.isSafeInteger(Number(value));
       return constant(INT8, exact ? Number(value) : value);
@@ -352,5 +354,5 @@ function bindCollate(input: Expr, collation: string, position: number): Expr {
     const message = `collation "${collation}" for encoding "UTF8" does not exist`;
     throw sqlError("42704", message, { position });
   }
-  return isUnknown(input) ? constant(TEXT, input.kind === "const" ? input.value : null) : input;
+  return input;
 }

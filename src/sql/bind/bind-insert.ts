@@ -6,7 +6,7 @@ import { OID } from "../../protocol/values.js";
 import type { Expr } from "../../query/expr/expr.js";
 import type { InsertPlan, OnConflict, Plan } from "../../query/plan/plan.js";
 import type { ConflictTarget, InsertStatement, OnConflictNode } from "../parse/ast.js";
-import type { ExprNode, QueryNode } from "../parse/ast-query.js";
+import type { ColumnNode, ExprNode, QueryNode } from "../parse/ast-query.js";
 import { parseExpression } from "../parse/parse.js";
 import { bindAssignments } from "./bind-assignments.js";
 import { contextOf, type ExprContext } from "./bind-context.js";
@@ -38,10 +38,9 @@ export function bindInsert(node: InsertStatement, binding: Binding, parent: Scop
   const row = relation.over(name, rowColumns);
   const stored = new Scope(scope);
   stored.items = [oid === null ? row.item : { ...row.item, tableOid: columnExpr(oid) }];
+  addVersions(stored, node.returningNames, noRow(row.item.columns), row.item.columns);
   // Which row was there is not kept where ON CONFLICT updates it.
-  if (onConflict?.action !== "update") {
-    addVersions(stored, node.returningNames, noRow(row.item.columns), row.item.columns);
-  }
+  if (onConflict?.action === "update") refuseOld(node, onConflict, stored);
   const { returning, columns } = bindReturning(node.returning, rowColumns, stored, binding);
   const checks = [...bindChecks(table, rowColumns, binding), ...row.checks];
   const partitioning = {
@@ -50,6 +49,27 @@ export function bindInsert(node: InsertStatement, binding: Binding, parent: Scop
   };
   const plan = { kind: "insert", table, input, rowColumns, checks, returning, onConflict, columns } as const;
   return Object.freeze({ ...plan, ...partitioning });
+}
+
+/** OLD in RETURNING. Throws 0A000. */
+function refuseOld(node: InsertStatement, { existing }: OnConflict, stored: Scope): void {
+  const name = node.returningNames?.old ?? "old";
+  if (existing.length === 0 || stored.items[0]!.name === name) return;
+  const reads = (part: unknown): ColumnNode | null => {
+    if (typeof part !== "object" || part === null) return null;
+    const { kind, path } = part as Partial<ColumnNode>;
+    if (kind === "column" && path!.length <= 2 && path![0] === name) return part as ColumnNode;
+    for (const inner of Object.values(part)) {
+      const found = reads(inner);
+      if (found !== null) return found;
+    }
+    return null;
+  };
+  const found = reads(node.returning);
+  if (found === null) return;
+  throw sqlError("0A000", "OLD in RETURNING of INSERT … ON CONFLICT DO UPDATE is not supported", {
+    position: found.position,
+  });
 }
 
 /** Columns of the table; of a view also what is none (id below 0), which must not get a value. */

@@ -30,6 +30,12 @@ import {
 } from "./arithmetic.js";
 import { aliases, fn } from "./define.js";
 
+/** What is rounded up to zero keeps its sign. */
+function roundFloat(x: number): number {
+  const rounded = roundHalfEven(x);
+  return rounded === 0 && x < 0 ? -0 : rounded;
+}
+
 const float = (name: string, apply: (x: number) => number) => fn(name, [FLOAT8], FLOAT8, apply);
 const numeric = (name: string, apply: (x: Numeric) => Numeric) => fn(name, [NUMERIC], NUMERIC, apply);
 
@@ -216,7 +222,7 @@ function smallestScale(x: Numeric): number | null {
 
 const ROUNDING: readonly ScalarFunction[] = [
   numeric("round", (x) => x.round()),
-  float("round", roundHalfEven),
+  float("round", roundFloat),
   integerRounding("round"),
   numeric("trunc", (x) => x.trunc()),
   float("trunc", Math.trunc),
@@ -229,7 +235,7 @@ const ROUNDING: readonly ScalarFunction[] = [
   numeric("floor", (x) => x.floor()),
   float("floor", Math.floor),
   numeric("sign", (x) => x.sign()),
-  float("sign", Math.sign),
+  float("sign", (x) => (x > 0 ? 1 : x < 0 ? -1 : 0)),
   fn("scale", [NUMERIC], INT4, (x: Numeric) => (x.isFinite() ? x.scale : null)),
   fn("min_scale", [NUMERIC], INT4, smallestScale),
   numeric("trim_scale", (x) => x.trimScale()),

@@ -193,6 +193,7 @@ export const PATTERN_FUNCTIONS: readonly ScalarFunction[] = [
   fn("regexp_replace", [TEXT, TEXT, TEXT, INT4, INT4, TEXT], TEXT, replaceMatches),
   ...[[], [INT4], [INT4, TEXT]].map((more) =>
     fn("regexp_count", [TEXT, TEXT, ...more], INT4, (text: string, pattern: string, start = 1, flags = "") => {
+      if (flags.includes("g")) throw sqlError("22023", 'regexp_count() does not support the "global" option');
       return matchesFrom(text, pattern, start, flags).length;
     }),
   ),

@@ -193,11 +193,14 @@ function decode(text: string, format: string): Uint8Array {
       return new Uint8Array(Buffer.from(text, "base64"));
     }
     case "escape":
+      // The escapes stand for bytes; all else is in UTF-8 already.
       return new Uint8Array(
         Buffer.from(
-          text.replace(/\\(\\|[0-7]{3})/g, (_, code: string) =>
-            code === "\\" ? "\\" : String.fromCharCode(Number.parseInt(code, 8)),
-          ),
+          Buffer.from(text)
+            .toString("latin1")
+            .replace(/\\(\\|[0-7]{3})/g, (_, code: string) =>
+              code === "\\" ? "\\" : String.fromCharCode(Number.parseInt(code, 8)),
+            ),
           "latin1",
         ),
       );
