@@ -148,8 +148,8 @@ class FamilyChange {
     if (column !== undefined && this.only && table.partitionKey !== undefined && children.length > 0) {
       throw refused("cannot drop column from only the partitioned table when partitions exist");
     }
-    const own = this.one(table, action);
-    if (column === undefined) return own;
+    if (column === undefined) return this.one(table, action);
+    // First the children, whose defaults may need the column's sequence.
     const others = children.map((child): ActionOutcome => {
       const below = this.now(child);
       const of = below.columns.find((other) => other.name === name);
@@ -162,7 +162,7 @@ class FamilyChange {
       );
       return {};
     });
-    return combined([own, ...others]);
+    return combined([...others, this.one(table, action)]);
   }
 
   /** Each table of the family has an action of its own; this is about what none of them may do. */

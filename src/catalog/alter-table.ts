@@ -20,6 +20,7 @@ import { attachIndex } from "./partition-indexes.js";
 import { checkNoPartitionKey } from "./partition-keys.js";
 import type { SequenceDef } from "./sequence.js";
 import { changed, ownedSequence, sequenceDef } from "./sequence-ddl.js";
+import { dependentsOf as numberedBy, withoutDefaults } from "./sequence-dependents.js";
 import { type ColumnDef, EXPRESSION_COLUMN, type IndexDef, type TableDef } from "./table.js";
 import { TableNames } from "./table-names.js";
 
@@ -153,7 +154,7 @@ function dropColumn(editor: CatalogEditor, table: TableDef, action: Action<"drop
     if (own) dropForeignKey(editor, table, key);
   }
   for (const sequence of editor.view.sequencesOf(table)) {
-    if (isGone(sequence.ownedBy!.columnId)) editor.dropSequence(sequence);
+    if (isGone(sequence.ownedBy!.columnId)) dropOwnedSequence(editor, table, gone, sequence, what, cascade);
   }
   const now = editor.view.tableById(table.id)!;
   const after: TableDef = Object.freeze({
@@ -168,6 +169,31 @@ function dropColumn(editor: CatalogEditor, table: TableDef, action: Action<"drop
   if (keyGone)
     return { notices, cleared: views.cleared, rewrites: [{ before: table, after, select: selectRows(after) }] };
   return { notices, cleared: views.cleared, clearedIndexes: dropped.map((index) => ({ table, index })) };
+}
+
+/** The sequence of a column that goes. Throws 2BP01 when other columns are numbered by it, unless CASCADE. */
+function dropOwnedSequence(
+  editor: CatalogEditor,
+  table: TableDef,
+  gone: ReadonlySet<number>,
+  sequence: SequenceDef,
+  what: string,
+  cascade: boolean,
+): void {
+  const others = numberedBy(sequence, editor.view).filter(
+    (other) => other.table.id !== table.id || !gone.has(other.column.id),
+  );
+  if (others.length > 0 && !cascade) {
+    const texts = others.map((other) => `default value for column ${other.column.name} of table ${other.table.name}`);
+    throw sqlError("2BP01", `cannot drop ${what} because other objects depend on it`, {
+      detail: texts.map((text) => `${text} depends on sequence ${sequence.name}`).join("\n"),
+      hint: "Use DROP ... CASCADE to drop the dependent objects too.",
+    });
+  }
+  for (const id of new Set(others.map((other) => other.table.id))) {
+    editor.replaceTable(withoutDefaults(editor.view.tableById(id)!, sequence));
+  }
+  editor.dropSequence(sequence);
 }
 
 function setType(editor: CatalogEditor, table: TableDef, action: Action<"set type">): ActionOutcome {

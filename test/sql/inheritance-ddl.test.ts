@@ -39,6 +39,7 @@ test("columns are added, renamed, retyped and dropped in all tables", async (t) 
     ["INSERT INTO g (bb) VALUES ('new')"],
     ["SELECT a, bb FROM g", ["4.5|g", "9.0|new"]],
     ["ALTER TABLE c DROP COLUMN n", '42P16 cannot drop inherited column "n"'],
+    ["ALTER TABLE ONLY p DROP COLUMN s", "2BP01 cannot drop column s of table p because other objects depend on it"],
     ["ALTER TABLE p DROP COLUMN n, DROP COLUMN s"],
     ["SELECT * FROM g WHERE bb = 'g'", ["4.5|g|30|300"]],
     ["ALTER TABLE ONLY p DROP COLUMN bb"],

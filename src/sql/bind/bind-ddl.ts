@@ -86,6 +86,9 @@ export function bindCreateTable(node: CreateTableStatement, binding: Binding): D
         if (column === null) throw refuse("NOT NULL as a table constraint");
     }
   }
+  if (node.partitionBy !== undefined && checks.some((check) => check.noInherit)) {
+    throw sqlError("42P16", `cannot add NO INHERIT constraint to partitioned table "${name}"`, { position });
+  }
   const mergedChecks = mergeChecks(parents, checks, name);
   return {
     kind: "create table",

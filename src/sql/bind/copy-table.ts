@@ -71,7 +71,14 @@ export function copyTable({ table: name, options }: CreateTableStatement["like"]
     };
   });
   const checks = has(CONSTRAINTS)
-    ? table.checks.map((check): NewCheck => ({ name: check.name, sql: check.sql, column: null }))
+    ? table.checks.map(
+        (check): NewCheck => ({
+          name: check.name,
+          sql: check.sql,
+          column: null,
+          ...(check.noInherit && { noInherit: true }),
+        }),
+      )
     : [];
   if (!has(INDEXES)) return { columns, primaryKey: null, uniques: [], checks, indexes: [] };
   const keyOf = (ids: readonly number[]): NewKey => ({ name: null, columns: ids.map(nameOf) });
