@@ -26,6 +26,9 @@ test("a query on the parent reads its descendants, each once", async (t) => {
     ["SELECT x, a.tableoid::regclass::text FROM (VALUES (4), (9)) v(x) LEFT JOIN a ON k = x", ["4|c", "9|∅"]],
     ["SELECT x, c.tableoid::regclass::text FROM (VALUES (4), (9)) v(x) LEFT JOIN ONLY c ON k = x", ["4|c", "9|∅"]],
     ["SELECT max(k), min(k), count(*) FROM a", ["5|1|5"]],
+    ["SELECT d::b::a FROM d", ["(d,5)"]],
+    ["SELECT NULL::d::a", ["∅"]],
+    ["SELECT a::b FROM ONLY a", "42846 cannot cast type a to b"],
     ["SELECT tableoid FROM a, b", '42702 column reference "tableoid" is ambiguous'],
   ]);
 });

@@ -22,6 +22,7 @@ import type {
   NumberNode,
   ValueFunctionNode,
 } from "../parse/ast-query.js";
+import { ancestorRow } from "./ancestor-row.js";
 import { arrayConstructor } from "./array-functions.js";
 import { bindAggregateCall, bindFunctionCall, bindGrouping, isAggregateCall } from "./bind-call.js";
 import {
@@ -252,7 +253,8 @@ function bindCast(node: CastNode, context: ExprContext): Expr {
   const type = bindType(node.type, context.binding);
   if (input.kind === "array" && type.element !== null) return bindArray(input, context, type);
   const at = input.position > 0 ? input.position : position;
-  return coerceExplicit(bindExpr(input, context), type, context.binding, at);
+  const expr = bindExpr(input, context);
+  return ancestorRow(expr, type, context.binding) ?? coerceExplicit(expr, type, context.binding, at);
 }
 
 /** Casts to regclass and the like, which are OIDs here, and of those to text, which gives the name; null: another cast. */
