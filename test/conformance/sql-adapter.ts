@@ -74,6 +74,10 @@ export async function open() {
       (tx) => tenant.commit(tx),
     );
     shard.flush();
+    while (shard.hasBacklog) {
+      await shard.backlogReady();
+      shard.applySome();
+    }
     const { outputs } = outcome.shape;
     return {
       columns: outputs.map(({ name }) => name),
