@@ -202,7 +202,7 @@ test("conditions, joins, orders and extremes use the indexes of each table", asy
         "              Sort Key: a.k DESC",
         "              ->  Seq Scan Backward on a",
         "              ->  Seq Scan Backward on b",
-        "              ->  Index Scan Backward using c_k_idx on c",
+        "              ->  Index Only Scan Backward using c_k_idx on c",
       ],
     ],
     ["SELECT max(k) FROM a", ["9000"]],
