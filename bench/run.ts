@@ -1,5 +1,6 @@
 /** `make bench` (all workloads) or `make bench BENCH=tpch`. ROUNDS and SECONDS in the environment. */
 import { fairness } from "./fairness.js";
+import { importFiles } from "./import.js";
 import { insert } from "./insert.js";
 import { pointRead } from "./point-read.js";
 import { tpch } from "./tpch.js";
@@ -7,6 +8,7 @@ import { tpch } from "./tpch.js";
 const workloads: Readonly<Record<string, (rounds: number, seconds: number) => Promise<void>>> = {
   "point-read": pointRead,
   insert,
+  import: importFiles,
   tpch,
   fairness,
 };

@@ -9,6 +9,7 @@ export interface Running {
   readonly name: string;
   readonly url: string;
   readonly token: string;
+  readonly pid: number;
   /** CPU seconds that the process has used, all threads, user and system. */
   cpuSeconds(): number;
   stop(): Promise<void>;
@@ -69,6 +70,7 @@ function running(name: string, child: ChildProcess, url: string, token: string, 
     name,
     url,
     token,
+    pid: child.pid!,
     cpuSeconds: () => cpuSecondsOf(child.pid!),
     stop: async () => {
       child.kill("SIGTERM");

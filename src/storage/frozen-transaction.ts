@@ -54,6 +54,10 @@ export class FrozenTransaction implements Transaction {
     throw readsOnly();
   }
 
+  append(): never {
+    throw readsOnly();
+  }
+
   delete(): never {
     throw readsOnly();
   }

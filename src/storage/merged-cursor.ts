@@ -2,7 +2,7 @@
  * A transaction's cursor: the engine's entries, corrected by recent versions of the snapshot, and then by the
  * transaction's own writes as they were when the cursor was opened. Opened and closed by transaction.ts.
  */
-import type { OrderedMap } from "./ordered-map.js";
+import type { OrderedEntries } from "./ordered-map.js";
 import { keyText } from "./ordered-map.js";
 import type { RangeRead } from "./read-set.js";
 import type { Corrections, Cursor, Entries, KeyRange } from "./store.js";
@@ -29,7 +29,7 @@ class MapOverlay<V extends Keyed> implements Overlay {
   readonly #reverse: boolean;
   readonly #correct: (item: V) => Uint8Array | null | undefined;
 
-  constructor(map: OrderedMap<V>, range: KeyRange, correct: (item: V) => Uint8Array | null | undefined) {
+  constructor(map: OrderedEntries<V>, range: KeyRange, correct: (item: V) => Uint8Array | null | undefined) {
     this.#low = keyText(range.gte);
     this.#high = keyText(range.lt);
     this.#reverse = range.reverse === true;
@@ -72,7 +72,7 @@ function existing(overlay: Overlay): Overlay | null {
 
 /** A transaction's own writes; null when there are none in the range. */
 export function writeOverlay(
-  map: OrderedMap<Keyed & { readonly value: Uint8Array | null }>,
+  map: OrderedEntries<Keyed & { readonly value: Uint8Array | null }>,
   range: KeyRange,
 ): Overlay | null {
   return existing(new MapOverlay(map, range, (write) => write.value));

@@ -15,6 +15,22 @@ function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
+/** What readers of an ordered map use of it. */
+export interface OrderedEntries<V> {
+  clone(): {
+    entries(low: string): IterableIterator<[string, V]>;
+    /** From below `high` downwards. */
+    entriesReversed(high: string, reused: undefined, skipHighest: true): IterableIterator<[string, V]>;
+  };
+  /** Answers with a number unless `visit` stopped it. */
+  forRange(
+    low: string,
+    high: string,
+    includeHigh: false,
+    visit: (text: string, value: V) => typeof STOP_WALK | undefined,
+  ): unknown;
+}
+
 /** Ends a walk of `forRange`. */
 export const STOP_WALK = { break: true } as const;
 

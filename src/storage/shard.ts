@@ -15,7 +15,7 @@ import type { Commit, CommitLog, CommitParts, LogEntry } from "./commit-log.js";
 import type { Engine, Operation } from "./engine.js";
 import { APPLIED_SEQUENCE_KEY } from "./keys.js";
 import { OpenTransactions } from "./open-transactions.js";
-import type { OrderedMap } from "./ordered-map.js";
+import type { OrderedEntries } from "./ordered-map.js";
 import {
   type Isolation,
   LARGE_COMMIT_SIZES,
@@ -24,7 +24,7 @@ import {
   type TransactionHost,
   type Write,
 } from "./transaction.js";
-import { RecentVersions } from "./versions.js";
+import { RecentVersions, type WritesByKey } from "./versions.js";
 
 export interface ShardOptions {
   readonly engine: Engine;
@@ -218,8 +218,8 @@ export class Shard implements TransactionHost {
 
   /** For transactions only: a commit whose operations are in the log already, and whose maps can be kept as they are. */
   commitLarge(
-    writes: ReadonlyMap<string, Write>,
-    ordered: OrderedMap<Write>,
+    writes: WritesByKey<Write>,
+    ordered: OrderedEntries<Write>,
     parts: CommitParts,
     late: readonly Write[],
   ): number {

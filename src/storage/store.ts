@@ -67,6 +67,11 @@ export interface Transaction {
   frozen(): Transaction;
   /** Throws read_only_transaction, or query_error (54000) past the transaction's size bound. Keeps both arguments. */
   put(key: Uint8Array, value: Uint8Array): void;
+  /**
+   * `put` for loads of many rows: the key comes after all that were appended before, and the caller knows that the
+   * transaction sees no such key. Costs less than half, and less memory.
+   */
+  append(key: Uint8Array, value: Uint8Array): void;
   delete(key: Uint8Array): void;
   /** With true, what is read from now on is validated at commit whatever the isolation; off again with false. */
   guardReads(on: boolean): void;

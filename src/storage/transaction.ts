@@ -5,14 +5,15 @@
  */
 import { DbError, sqlError } from "../protocol/errors.js";
 import { TRANSACTION_BYTES_MAX } from "../protocol/limits.js";
+import { AppendedWrites } from "./appended-writes.js";
 import type { CommitLog, CommitParts } from "./commit-log.js";
 import type { Engine, Operation } from "./engine.js";
 import { FrozenTransaction } from "./frozen-transaction.js";
 import { MergedCorrections, MergedCursor, versionOverlays, writeOverlay } from "./merged-cursor.js";
-import { createOrderedMap, keyText, type OrderedMap } from "./ordered-map.js";
+import { createOrderedMap, keyText, type OrderedEntries, type OrderedMap } from "./ordered-map.js";
 import { ReadSet } from "./read-set.js";
 import type { Corrections, Cursor, KeyRange, NewerEntries, Transaction } from "./store.js";
-import type { RecentVersions } from "./versions.js";
+import type { RecentVersions, WritesByKey } from "./versions.js";
 
 /**
  * serializable: nothing that was read or written may have changed. snapshot and repeatable read: nothing that was
@@ -38,8 +39,8 @@ export interface TransactionHost {
   commit(writes: readonly Write[]): number;
   /** `parts` holds all of the writes but those in `late`. The maps are the host's from now on. */
   commitLarge(
-    writes: ReadonlyMap<string, Write>,
-    ordered: OrderedMap<Write>,
+    writes: WritesByKey<Write>,
+    ordered: OrderedEntries<Write>,
     parts: CommitParts,
     late: readonly Write[],
   ): number;
@@ -75,6 +76,8 @@ export const LARGE_COMMIT_SIZES: LargeCommitSizes = {
   stepBytes: 128 * 1024,
 };
 
+/** Other writes that are moved to the appended ones one by one. */
+const SETTLED_MAX = 1000;
 /** Bytes of parts between two syncs. */
 const SYNC_BYTES = 1024 * 1024;
 
@@ -115,12 +118,13 @@ export class ShardTransaction implements Transaction {
   /** Why it is not open any more. */
   #end: Ending | null = null;
   #writes: Map<string, Write> | null = null;
+  /** Writes beside those: of a load. */
+  #appended: AppendedWrites | null = null;
   /** The writes in order; made by the first scan that may meet one. */
   #ordered: OrderedMap<Write> | null = null;
   #bytes = 0;
   /** What stands in the log already, and the writes since. */
   #prepared: {
-    readonly ordered: OrderedMap<Write>;
     readonly parts: CommitParts;
     readonly late: Map<string, Write>;
   } | null = null;
@@ -141,7 +145,7 @@ export class ShardTransaction implements Transaction {
   }
 
   get dirty(): boolean {
-    return this.#writes !== null && this.#writes.size > 0;
+    return (this.#writes !== null && this.#writes.size > 0) || this.#appended !== null;
   }
 
   get isOpen(): boolean {
@@ -261,6 +265,28 @@ export class ShardTransaction implements Transaction {
     this.#write(key, value);
   }
 
+  append(key: Uint8Array, value: Uint8Array): void {
+    this.#checkWritable();
+    if (this.#savepoints.length > 0 || this.#ordered !== null || this.#prepared !== null) {
+      this.#write(key, value);
+      return;
+    }
+    this.#grow(key.length + value.length);
+    this.#appended ??= new AppendedWrites(this.snapshot);
+    this.#appended.append(key, value);
+  }
+
+  /** What was appended becomes writes like the others, for whoever needs them in order or wants to undo them. */
+  #foldAppended(): void {
+    if (this.#appended === null) return;
+    const { operations } = this.#appended;
+    this.#appended = null;
+    for (const { key, value } of operations) {
+      this.#bytes -= key.length + value!.length;
+      this.#write(key, value);
+    }
+  }
+
   delete(key: Uint8Array): void {
     this.#write(key, null);
   }
@@ -284,6 +310,7 @@ export class ShardTransaction implements Transaction {
 
   savepoint(): number {
     this.#checkOpen();
+    if (this.#prepared === null) this.#foldAppended();
     const id = this.#nextSavepoint++;
     this.#savepoints.push({ id, undoLength: this.#undo.length });
     return id;
@@ -329,19 +356,29 @@ export class ShardTransaction implements Transaction {
       this.#finish(ENDED);
       throw conflict;
     }
-    const prepared = this.#prepared;
-    this.#prepared = null;
-    const sequence =
-      prepared === null
-        ? host.commit([...this.#writes!.values()])
-        : host.commitLarge(this.#writes!, prepared.ordered, prepared.parts, [...prepared.late.values()]);
+    const sequence = this.#commitWrites();
     this.#finish(ENDED);
     return sequence;
   }
 
+  #commitWrites(): number {
+    const host = this.#host;
+    const prepared = this.#prepared;
+    this.#prepared = null;
+    if (prepared === null) {
+      this.#foldAppended();
+      return host.commit([...this.#writes!.values()]);
+    }
+    const late = [...prepared.late.values()];
+    const appended = this.#appended;
+    if (appended === null) return host.commitLarge(this.#writes!, this.#ordered!, prepared.parts, late);
+    for (const { key, value } of late) appended.put(key, value);
+    return host.commitLarge(appended, appended, prepared.parts, late);
+  }
+
   /** So much was written that `prepareCommit` should be waited for before `commit`. */
   get isLarge(): boolean {
-    const size = this.#writes?.size ?? 0;
+    const size = (this.#writes?.size ?? 0) + (this.#appended?.size ?? 0);
     const { operations, bytes } = this.#host.largeSizes;
     return this.#prepared === null && (size >= operations || (size > 0 && this.#bytes >= bytes));
   }
@@ -357,15 +394,17 @@ export class ShardTransaction implements Transaction {
     const host = this.#host;
     await host.largeCommitDone();
     this.#checkOpen();
+    this.#settleAppended();
+    const appended = this.#appended;
     const ordered = this.#ordered ?? createOrderedMap<Write>();
-    const isNew = this.#ordered === null;
+    const isNew = this.#ordered === null && appended === null;
     const { stepOperations, stepBytes } = host.largeSizes;
     const parts = host.log.beginParts();
-    this.#prepared = { ordered, parts, late: new Map() };
+    this.#prepared = { parts, late: new Map() };
     let part: Write[] = [];
     let bytes = 0;
     let unsynced = 0;
-    for (const write of this.#writes!.values()) {
+    for (const write of (appended ?? this.#writes!).values()) {
       if (isNew) ordered.set(write.text, write);
       part.push(write);
       bytes += sizeOf(write);
@@ -384,7 +423,18 @@ export class ShardTransaction implements Transaction {
       this.#checkOpen();
     }
     host.log.appendPart(parts, part);
-    this.#ordered = ordered;
+    if (appended === null) this.#ordered = ordered;
+  }
+
+  /** Appended writes and others in one place: the few among the many. */
+  #settleAppended(): void {
+    if (this.#appended === null || this.#writes === null) return;
+    if (this.#writes.size > SETTLED_MAX) {
+      this.#foldAppended();
+      return;
+    }
+    for (const { key, value } of this.#writes.values()) this.#appended.put(key, value);
+    this.#writes = null;
   }
 
   #dropPrepared(): void {
@@ -414,7 +464,8 @@ export class ShardTransaction implements Transaction {
       const write = this.#writes.get(text);
       if (write !== undefined) return write.value;
     }
-    return this.#recent(key, text, this.snapshot);
+    const appended = this.#appended?.find(key);
+    return appended === undefined ? this.#recent(key, text, this.snapshot) : appended.value;
   }
 
   /** The same without the transaction's own writes. */
@@ -425,21 +476,31 @@ export class ShardTransaction implements Transaction {
     return versions.valueOf(text ?? keyText(key), snapshot);
   }
 
-  #write(key: Uint8Array, value: Uint8Array | null): void {
+  #checkWritable(): void {
     this.#checkOpen();
     if (this.readOnly) {
       throw sqlError("25006", "cannot write in a read-only transaction");
     }
+  }
+
+  /** Counts bytes of writes. Throws 54000 past TRANSACTION_BYTES_MAX. */
+  #grow(bytes: number): void {
+    if (this.#bytes + bytes > TRANSACTION_BYTES_MAX) {
+      throw sqlError("54000", `the transaction's changes exceed ${TRANSACTION_BYTES_MAX} bytes`);
+    }
+    this.#bytes += bytes;
+  }
+
+  #write(key: Uint8Array, value: Uint8Array | null): void {
+    this.#checkWritable();
+    // A key that was appended is not new any more; once the log has it, the later write wins there.
+    if (this.#prepared === null && this.#appended?.find(key) !== undefined) this.#foldAppended();
     const text = keyText(key);
     this.#writes ??= new Map();
     const before = this.#writes.get(text);
     const write = { text, key, value, snapshot: before === undefined ? this.snapshot : before.snapshot };
     const isUndoable = this.#savepoints.length > 0;
-    const bytes = this.#bytes + sizeOf(write) - (before === undefined || isUndoable ? 0 : sizeOf(before));
-    if (bytes > TRANSACTION_BYTES_MAX) {
-      throw sqlError("54000", `the transaction's changes exceed ${TRANSACTION_BYTES_MAX} bytes`);
-    }
-    this.#bytes = bytes;
+    this.#grow(sizeOf(write) - (before === undefined || isUndoable ? 0 : sizeOf(before)));
     if (isUndoable) this.#undo.push({ text, before });
     this.#writes.set(text, write);
     this.#ordered?.set(text, write);
@@ -447,6 +508,7 @@ export class ShardTransaction implements Transaction {
   }
 
   #orderedWrites(): OrderedMap<Write> {
+    this.#foldAppended();
     if (this.#ordered === null) {
       this.#ordered = createOrderedMap();
       for (const write of this.#writes!.values()) this.#ordered.set(write.text, write);
@@ -474,8 +536,11 @@ export class ShardTransaction implements Transaction {
 
   /** Whether a later commit wrote what this transaction writes; looks through the shorter list of the two. */
   #isOverwritten(): boolean {
+    return [this.#writes, this.#appended].some((writes) => writes !== null && this.#overlaps(writes));
+  }
+
+  #overlaps(writes: WritesByKey<Write>): boolean {
     const { versions } = this.#host;
-    const writes = this.#writes!;
     const changed = versions.changedSince(this.#validFrom, writes.size);
     if (changed === null) {
       for (const { text, snapshot } of writes.values()) if (versions.isChanged(text, snapshot)) return true;
@@ -494,6 +559,7 @@ export class ShardTransaction implements Transaction {
     if (this.#cursors !== null) for (const cursor of [...this.#cursors]) cursor.close();
     this.#cursors = null;
     this.#writes = null;
+    this.#appended = null;
     this.#ordered = null;
     this.#undo = [];
     this.#host.ended(this);

@@ -7,7 +7,7 @@
  * lowest floor of all open readers stay, and each key that has such versions keeps the value it had before them.
  */
 import type { Operation } from "./engine.js";
-import { createOrderedMap, type OrderedMap, STOP_WALK } from "./ordered-map.js";
+import { createOrderedMap, type OrderedEntries, type OrderedMap, STOP_WALK } from "./ordered-map.js";
 
 interface Version {
   readonly sequence: number;
@@ -33,8 +33,16 @@ type TextOperation = Operation & { readonly text: string };
  */
 export interface LargeCommit {
   readonly sequence: number;
-  readonly writes: ReadonlyMap<string, TextOperation>;
-  readonly ordered: OrderedMap<TextOperation>;
+  readonly writes: WritesByKey<TextOperation>;
+  readonly ordered: OrderedEntries<TextOperation>;
+}
+
+/** What is used of a transaction's map of writes. */
+export interface WritesByKey<W> {
+  readonly size: number;
+  get(text: string): W | undefined;
+  has(text: string): boolean;
+  values(): IterableIterator<W>;
 }
 
 interface Commit {

@@ -130,8 +130,8 @@ class ImportRun {
     const { request, target } = this;
     if (target instanceof Statements) {
       await target.rows.flush();
-      this.ended = true;
       await this.session.prepareCommit(this.request);
+      this.ended = true;
       this.session.commit((tx) => commit(tx, target.counts));
     } else {
       const { catalog, statistics } = request.tenant;
@@ -194,12 +194,12 @@ class ImportRun {
     let found = 0;
     for (let i = 0; i < names.length; i++) {
       const field = value[names[i]!];
-      if (field === undefined) continue;
-      fields[i] = field;
-      found++;
+      fields[i] = field ?? null;
+      if (field !== undefined) found++;
     }
-    for (let i = 0; i < fields.length; i++) fields[i] ??= null;
-    if (Object.keys(value).length === found) return fields;
+    let keys = 0;
+    for (const _key in value) keys++;
+    if (keys === found) return fields;
     const unknown = Object.keys(value).find((name) => !names.includes(name))!;
     throw sqlError("42703", `line ${line} has the column "${unknown}", which is not among those of the import`, {
       line,

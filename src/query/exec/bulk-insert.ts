@@ -196,7 +196,30 @@ export class BulkInsert {
   }
 
   private writeJson(target: Target, json: unknown, line: number): void {
-    const { column } = target;
+    const { column, form } = target;
+    if (typeof json === "string") {
+      if (json.includes("\0")) {
+        const error = sqlError("22021", 'invalid byte sequence for encoding "UTF8": 0x00');
+        throw atField(error, line, column.name, null);
+      }
+      if (form !== Form.Other && json.length <= TEXT_CHARS_MAX) {
+        this.write(target, textBytes, 0, textBytes.write(json), line);
+        return;
+      }
+    } else if (typeof json === "number") {
+      const { slab } = this;
+      const isInteger = form === Form.Integer && Number.isInteger(json) && json >= target.min && json <= target.max;
+      if (isInteger) slab.integer(json);
+      if (form === Form.Float8) slab.float8(json);
+      if (isInteger || form === Form.Float8) {
+        if (target.isKey) this.values[column.id] = json;
+        return;
+      }
+    } else if (typeof json === "boolean" && form === Form.Bool) {
+      this.slab.bool(json);
+      if (target.isKey) this.values[column.id] = json;
+      return;
+    }
     try {
       const value = fromParameter(column.type, jsonField(column.type, json));
       this.slab.value(column.type, value);
@@ -212,23 +235,29 @@ export class BulkInsert {
     const { primaryKey } = layout;
     this.rows++;
     if (primaryKey === null) {
-      tx.put(rowKeyOfNumber(this.prefix, this.rowNumbers.next(this.tenantNumber, layout.table.id)), record);
+      const number = this.rowNumbers.next(this.tenantNumber, layout.table.id);
+      tx.append(rowKeyOfNumber(this.prefix, number), record);
       return;
     }
     const { keyIds, keyValues, values } = this;
     for (let i = 0; i < keyIds.length; i++) keyValues[i] = values[keyIds[i]!]!;
     const key = encodeKey(this.prefix, primaryKey.columns, keyValues);
-    if (this.greatest === null || Buffer.compare(key, this.greatest) > 0) this.greatest = key;
-    else if (tx.get(key) !== undefined) {
-      const detail = `Key ${keyText(primaryKey, keyValues, this.timeZone)} already exists.`;
-      throw sqlError("23505", `duplicate key value violates unique constraint "${primaryKey.name}" at line ${line}`, {
-        detail,
-        table: layout.table.name,
-        constraint: primaryKey.name,
-        line,
-      });
+    if (this.greatest === null || Buffer.compare(key, this.greatest) > 0) {
+      this.greatest = key;
+      tx.append(key, record);
+      return;
     }
-    tx.put(key, record);
+    if (tx.get(key) === undefined) {
+      tx.put(key, record);
+      return;
+    }
+    const detail = `Key ${keyText(primaryKey, keyValues, this.timeZone)} already exists.`;
+    throw sqlError("23505", `duplicate key value violates unique constraint "${primaryKey.name}" at line ${line}`, {
+      detail,
+      table: layout.table.name,
+      constraint: primaryKey.name,
+      line,
+    });
   }
 
   private greatestStored(): Uint8Array | null {
@@ -288,6 +317,10 @@ function formOf({ name, modifier }: SqlType): Form {
       return Form.Other;
   }
 }
+
+/** Strings of JSON up to this length are read like fields of CSV, from bytes. */
+const TEXT_CHARS_MAX = 4096;
+const textBytes = Buffer.allocUnsafeSlow(3 * TEXT_CHARS_MAX);
 
 const VALUE_CHARACTERS = 200;
 
