@@ -165,3 +165,34 @@ t.test("bodies of the standard keep the meaning of their names", async (t) => {
   t.same(await db.rows("select three()"), ["3"]);
   t.same(await db.rows("select * from steps(3)"), ["4", "7"]);
 });
+
+t.test("definitions can be read back", async (t) => {
+  const db = await script(t);
+  await db.run(
+    "create function f(a int, b text default 'x') returns setof text language sql stable strict as 'select b'",
+  );
+  const text = [
+    "CREATE OR REPLACE FUNCTION public.f(a integer, b text DEFAULT 'x')",
+    " RETURNS SETOF text",
+    " LANGUAGE sql",
+    " STABLE STRICT",
+    "AS $function$select b$function$",
+    "",
+  ].join("\n");
+  const definition = "select pg_get_functiondef(oid) from pg_proc where proname = 'f'";
+  t.same(await db.rows(definition), [text]);
+  await db.run("drop function f", text);
+  t.same(await db.rows(definition), [text]);
+  t.same(await db.rows("select provolatile, proisstrict, pronargs, pronargdefaults from pg_proc"), ["s|true|2|1"]);
+  t.same(await db.rows("select routine_name, routine_type from information_schema.routines"), ["f|FUNCTION"]);
+});
+
+t.test("one column may be the whole record", async (t) => {
+  const db = await script(t);
+  await db.run(
+    "create type pair as (l float8, r float8)",
+    "create function make(l float8, r float8) returns pair language sql as 'select row(l, r)'",
+  );
+  t.same(await db.rows("select * from make(1, 2)"), ["1|2"]);
+  t.same(await db.rows("select make(1, 2)"), ["(1,2)"]);
+});

@@ -4,7 +4,7 @@
  */
 import { type FunctionDef, inputsOf } from "../../catalog/function.js";
 import { type DbError, sqlError } from "../../protocol/errors.js";
-import { recordName, type SqlType, VOID } from "../../protocol/values.js";
+import { type SqlType, VOID } from "../../protocol/values.js";
 import type { Expr } from "../../query/expr/expr.js";
 import { canCoerce, displayName } from "../../query/expr/types.js";
 import type { OutputColumn } from "../../query/plan/plan.js";
@@ -94,9 +94,7 @@ export function expectedOf(returns: SqlType): ExpectedResult | null {
 export function isWholeRecord(columns: readonly { readonly type: SqlType }[], returns: SqlType): boolean {
   const [only] = columns;
   if (columns.length !== 1 || only === undefined || returns.fields === undefined) return false;
-  if (only.type.name !== "record") return false;
-  const name = recordName(returns);
-  return only.type === returns || (name !== null && recordName(only.type) === name);
+  return only.type.name === "record" && canCoerce(only.type, returns, "assignment");
 }
 
 /** Throws 42P13: the last statement gives no rows. */

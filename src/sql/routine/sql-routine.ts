@@ -98,7 +98,8 @@ export class SqlRoutine implements PreparedRoutine {
       if (plan.bound.kind !== "query" || !plan.bound.returnsRows) refuseNoRows(returns);
       whole = isWholeRecord(plan.bound.columns, returns);
       const expected = expectedOf(returns);
-      if (!whole && expected !== null) plan = host.plan(node, { ...names, expected }, context);
+      if (whole) plan = host.plan(node, { ...names, expected: { types: [returns], check: () => undefined } }, context);
+      else if (expected !== null) plan = host.plan(node, { ...names, expected }, context);
     }
     this.plans[index] = { epoch, plan, whole };
     return plan;

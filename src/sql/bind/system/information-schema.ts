@@ -3,6 +3,7 @@ import { BUILT_IN_SCHEMAS, isTemporarySchema } from "../../../catalog/schema.js"
 import type { ColumnDef } from "../../../catalog/table.js";
 import { numericModifier } from "../../../protocol/text-format.js";
 import { INT4, NAME, type SqlType, TEXT, type Value } from "../../../protocol/values.js";
+import { oidOfId } from "../../../query/expr/types.js";
 import { CONSTRAINT_TYPES, type ConstraintFacts, constraintsOf, dataType, queryText, yesNo } from "./relation-facts.js";
 import { type SystemView, systemRelation } from "./system-view.js";
 
@@ -466,8 +467,48 @@ const domains = systemRelation(
 const routines = systemRelation(
   "information_schema",
   "routines",
-  columnsOf(["specific_schema", "specific_name", "routine_schema", "routine_name", "routine_type", "data_type"], TEXT),
-  () => [],
+  columnsOf(
+    [
+      "specific_catalog",
+      "specific_schema",
+      "specific_name",
+      "routine_catalog",
+      "routine_schema",
+      "routine_name",
+      "routine_type",
+      "data_type",
+      "routine_body",
+      "routine_definition",
+      "external_language",
+      "is_deterministic",
+      "sql_data_access",
+      "is_null_call",
+      "security_type",
+    ],
+    TEXT,
+  ),
+  function* ({ catalog, database }) {
+    for (const fn of catalog.functions()) {
+      const { schema, name, kind, returns } = fn;
+      yield {
+        specific_catalog: database,
+        specific_schema: schema,
+        specific_name: `${name}_${oidOfId(fn.id)}`,
+        routine_catalog: database,
+        routine_schema: schema,
+        routine_name: name,
+        routine_type: kind === "procedure" ? "PROCEDURE" : "FUNCTION",
+        data_type: kind === "procedure" ? null : (returns.polymorphic ?? returns.name ?? dataType(returns.type)),
+        routine_body: fn.standard ? "SQL" : "EXTERNAL",
+        routine_definition: fn.body,
+        external_language: fn.language.toUpperCase(),
+        is_deterministic: yesNo(fn.volatility === "immutable"),
+        sql_data_access: "MODIFIES",
+        is_null_call: kind === "procedure" ? null : yesNo(fn.strict),
+        security_type: fn.securityDefiner ? "DEFINER" : "INVOKER",
+      };
+    }
+  },
 );
 
 export const INFORMATION_SCHEMA = [

@@ -20,6 +20,7 @@ import {
 } from "../../../query/expr/types.js";
 import type { Binding } from "../binding.js";
 import { coerceImplicit } from "../coerce.js";
+import { functionArguments, functionDefinition, functionIdentity, functionResult } from "./pg-proc.js";
 import {
   constraintsOf,
   indexesOf,
@@ -213,6 +214,10 @@ export const SYSTEM_FUNCTIONS: readonly ScalarFunction[] = [
   systemFunction("pg_get_indexdef", [OID, INT4, BOOL], TEXT, indexPart),
   systemFunction("pg_get_constraintdef", [OID], TEXT, constraintDefinition),
   systemFunction("pg_get_constraintdef", [OID, BOOL], TEXT, constraintDefinition),
+  systemFunction("pg_get_functiondef", [OID], TEXT, functionDefinition),
+  systemFunction("pg_get_function_arguments", [OID], TEXT, functionArguments),
+  systemFunction("pg_get_function_identity_arguments", [OID], TEXT, functionIdentity),
+  systemFunction("pg_get_function_result", [OID], TEXT, functionResult),
   systemFunction("pg_get_viewdef", [OID], TEXT, viewDefinition),
   systemFunction("pg_get_viewdef", [OID, BOOL], TEXT, viewDefinition),
   systemFunction("pg_get_viewdef", [TEXT], TEXT, (view, name: string) =>

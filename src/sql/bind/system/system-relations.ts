@@ -3,12 +3,13 @@ import type { SequenceDef } from "../../../catalog/sequence.js";
 import { BOOL, INT8 } from "../../../protocol/values.js";
 import type { TableFunction } from "../../../query/expr/table-function.js";
 import { INFORMATION_SCHEMA } from "./information-schema.js";
+import { PG_PROC } from "./pg-proc.js";
 import { PG_RELATIONS } from "./pg-relations.js";
 import { PG_TYPES_AND_SERVER } from "./pg-types.js";
 import { systemRelation } from "./system-view.js";
 
 const RELATIONS: ReadonlyMap<string, TableFunction> = new Map(
-  [...PG_RELATIONS, ...PG_TYPES_AND_SERVER, ...INFORMATION_SCHEMA].map(({ schema, name, rows }) => [
+  [...PG_RELATIONS, ...PG_TYPES_AND_SERVER, PG_PROC, ...INFORMATION_SCHEMA].map(({ schema, name, rows }) => [
     `${schema}.${name}`,
     rows,
   ]),
