@@ -5,7 +5,7 @@
  */
 import { keyText } from "./ordered-map.js";
 import type { KeyRange } from "./store.js";
-import type { RecentVersions } from "./versions.js";
+import type { RecentVersions, VersionedKey } from "./versions.js";
 
 /** A range that a cursor is reading; the cursor moves `last` and sets `finished`. */
 export interface RangeRead {
@@ -26,6 +26,11 @@ interface Interval {
 
 /** Reads kept exactly; beyond it they are merged down to half as many. */
 const READS_MAX = 16_384;
+
+/** Characters of a key's beginning: a tenant's number (keys.ts). */
+const BEGINNING = 4;
+/** More changed keys than these are not looked at one by one. */
+const CHANGED_MAX = 1024;
 
 export class ReadSet {
   #keys: Uint8Array[] = [];
@@ -49,6 +54,8 @@ export class ReadSet {
   /** Whether a commit after `snapshot` wrote a key that was read. */
   isOverwritten(versions: RecentVersions, snapshot: number): boolean {
     if (versions.size === 0) return false;
+    const changed = versions.changedSince(snapshot, CHANGED_MAX);
+    if (changed !== null && !this.#isNear(changed)) return false;
     for (const key of this.#keys) {
       if (versions.isChanged(keyText(key), snapshot)) return true;
     }
@@ -57,6 +64,22 @@ export class ReadSet {
       if (interval !== null && isIntervalOverwritten(interval, versions, snapshot)) return true;
     }
     return this.#merged.some((interval) => isIntervalOverwritten(interval, versions, snapshot));
+  }
+
+  /** False when all reads are among keys that begin otherwise than the changed ones: those of other tenants. */
+  #isNear(changed: readonly VersionedKey[]): boolean {
+    const beginnings = new Set<string>();
+    for (const { text } of changed) beginnings.add(text.slice(0, BEGINNING));
+    if (beginnings.size === 0) return false;
+    const numbers = new Set<number>();
+    for (const text of beginnings) numbers.add(numberOf(Buffer.from(text, "latin1")));
+    const isNear = (low: string, high: string): boolean =>
+      low.slice(0, BEGINNING) !== high.slice(0, BEGINNING) || beginnings.has(low.slice(0, BEGINNING));
+    return (
+      this.#keys.some((key) => numbers.has(numberOf(key))) ||
+      this.#ranges.some(({ range }) => isNear(keyText(range.gte), keyText(range.lt))) ||
+      this.#merged.some(({ low, high }) => isNear(low, high))
+    );
   }
 
   #merge(): void {
@@ -76,6 +99,11 @@ export class ReadSet {
     this.#merged = unite(intervals, false);
     while (this.#merged.length > READS_MAX / 2) this.#merged = unite(this.#merged, true);
   }
+}
+
+/** The beginning of a key as a number; shorter keys are as if zeros followed. */
+function numberOf(key: Uint8Array): number {
+  return (((key[0] ?? 0) << 24) | ((key[1] ?? 0) << 16) | ((key[2] ?? 0) << 8) | (key[3] ?? 0)) >>> 0;
 }
 
 /** Joins overlapping intervals, given in order of `low`; with `pairs` also every second one with its neighbour. */

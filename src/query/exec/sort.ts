@@ -65,7 +65,10 @@ class SortOperator implements Operator {
 
   next(): Pulled {
     if (this.merge !== null) return this.merge.next();
-    if (this.order !== null) return this.emit();
+    if (this.order !== null) {
+      // A consumer that passes over many rows (OFFSET) asks nobody else for its turns.
+      return this.context.shouldYield() ? this.context.yieldTurn().then(() => this.emit()) : this.emit();
+    }
     return drain(this.input, this.append, () => {
       if (this.runs.length > 0) return after(this.spillRun(), () => this.startMerge().next());
       return after(this.sorted(), (order) => {
