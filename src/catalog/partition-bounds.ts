@@ -115,6 +115,22 @@ export class PartitionBounds {
     return encodeKey(NO_PREFIX, this.columns, values);
   }
 
+  /** One part's value as bytes in order, as latin-1 text. */
+  partKey(place: number, value: Value): string {
+    return encodeKey(NO_PREFIX, [this.columns[place]!], [value]).toString("latin1");
+  }
+
+  /** Ids of the partitions in the order of their bounds; DEFAULT comes last. As PostgreSQL reads them. */
+  get inOrder(): readonly number[] {
+    const ordered = new Set<number>();
+    for (const { id } of this.ranges) ordered.add(id);
+    for (const [, id] of [...this.lists].sort(([left], [right]) => (left < right ? -1 : 1))) ordered.add(id);
+    for (const { id } of this.hashes) ordered.add(id);
+    if (this.nulls !== null) ordered.add(this.nulls);
+    if (this.fallback !== null) ordered.add(this.fallback);
+    return [...ordered];
+  }
+
   /** The bytes of a bound of a range. */
   rangeKey(datums: readonly PartitionRangeDatum[]): Buffer {
     const values: Value[] = [];

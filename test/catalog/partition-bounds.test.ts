@@ -2,6 +2,7 @@ import fc from "fast-check";
 import t from "tap";
 import { PartitionBounds } from "../../src/catalog/partition-bounds.js";
 import { partitionHash } from "../../src/catalog/partition-hash.js";
+import { mayHold, type PartitionCondition } from "../../src/catalog/partition-pruning.js";
 import type { PartitionRangeDatum } from "../../src/catalog/table.js";
 import {
   BOOL,
@@ -87,5 +88,87 @@ t.test("a range holds rows from its lower bound up to its upper one, which it ex
       t.equal(bounds.find([row[0], null]), null);
     }),
     { numRuns: 500 },
+  );
+});
+
+const OPERATORS = {
+  "=": (a: number, b: number) => a === b,
+  "<": (a: number, b: number) => a < b,
+  "<=": (a: number, b: number) => a <= b,
+  ">": (a: number, b: number) => a > b,
+  ">=": (a: number, b: number) => a >= b,
+} as const;
+
+function satisfies(row: readonly (number | null)[], { place, op, values }: PartitionCondition): boolean {
+  const value = row[place]!;
+  if (op === "null") return value === null;
+  if (value === null) return false;
+  if (op === "in") return values.includes(value);
+  return OPERATORS[op](value, values[0] as number);
+}
+
+t.test("a partition that conditions rule out holds no row that satisfies them", async (t) => {
+  const number = fc.integer({ min: 0, max: 6 });
+  const place = fc.integer({ min: 0, max: 1 });
+  const comparison = fc.record({
+    place,
+    op: fc.constantFrom<PartitionCondition["op"]>("=", "<", "<=", ">", ">="),
+    values: fc.tuple(number),
+  });
+  const list = fc.record({
+    place,
+    op: fc.constant<"in">("in"),
+    values: fc.array(number, { minLength: 1, maxLength: 3 }),
+  });
+  const isNull = fc.record({ place, op: fc.constant<"null">("null"), values: fc.constant([]) });
+  const conditions = fc.array(fc.oneof({ weight: 4, arbitrary: comparison }, list, isNull), {
+    minLength: 1,
+    maxLength: 3,
+  });
+  const value = (n: number) => ({ value: String(n) });
+  const range = (id: number, from: PartitionRangeDatum[], to: PartitionRangeDatum[]) =>
+    ({ id, bound: { kind: "range", from, to } }) as const;
+  const hash = (id: number, remainder: number) => ({ id, bound: { kind: "hash", modulus: 3, remainder } }) as const;
+  const families = [
+    new PartitionBounds(
+      "range",
+      [INT4, INT4],
+      [
+        range(1, ["minvalue", "minvalue"], [value(2), value(3)]),
+        range(2, [value(2), value(3)], [value(4), "minvalue"]),
+        range(3, [value(4), value(2)], [value(5), "maxvalue"]),
+        { id: 4, bound: { kind: "default" } },
+      ],
+    ),
+    new PartitionBounds("hash", [INT4, INT4], [hash(1, 0), hash(2, 1), hash(3, 2)]),
+    new PartitionBounds(
+      "list",
+      [INT4],
+      [
+        { id: 1, bound: { kind: "list", values: ["1", "2"] } },
+        { id: 2, bound: { kind: "list", values: ["3", null] } },
+        { id: 3, bound: { kind: "default" } },
+      ],
+    ),
+  ];
+  const cell = fc.oneof({ weight: 6, arbitrary: number }, fc.constant(null));
+  fc.assert(
+    fc.property(fc.constantFrom(...families), conditions, fc.tuple(cell, cell), (bounds, given, row) => {
+      const known = given.filter((condition) => condition.place < bounds.types.length);
+      const key = row.slice(0, bounds.types.length);
+      const home = bounds.find(key);
+      if (home === null || !known.every((condition) => satisfies(key, condition))) return;
+      t.ok(mayHold(bounds, home, known), JSON.stringify({ key, known, home }));
+    }),
+    { numRuns: 5000 },
+  );
+  const [ranges] = families;
+  t.same(
+    [1, 2, 3, 4].filter((id) => mayHold(ranges!, id, [{ place: 0, op: "=", values: [2] }])),
+    [1, 2],
+  );
+  t.same(
+    [1, 2, 3, 4].filter((id) => mayHold(ranges!, id, [{ place: 0, op: ">", values: [5] }])),
+    [4],
   );
 });

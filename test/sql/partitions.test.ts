@@ -302,3 +302,65 @@ t.test("foreign keys of and to partitioned tables hold for all partitions", asyn
     ["insert into f values (6, 1)"],
   ]);
 });
+
+t.test("partitions that conditions rule out are not read", async (t) => {
+  await checkStatements(t, [
+    ["create table p (a int, b int) partition by range (a)"],
+    ["create table p1 partition of p for values from (minvalue) to (10)"],
+    ["create table p2 partition of p for values from (10) to (20) partition by list (b)"],
+    ["create table p21 partition of p2 for values in (1, 2, null)"],
+    ["create table p22 partition of p2 default"],
+    ["create table p3 partition of p for values from (20) to (maxvalue)"],
+    ["create table pd partition of p default"],
+    ["insert into p select i, i % 4 from generate_series(1, 40) i"],
+    ["insert into p values (null, 1), (15, null)"],
+    [
+      "explain (costs off) select * from p",
+      [
+        "Append on p",
+        "  ->  Seq Scan on p1",
+        "  ->  Seq Scan on p21",
+        "  ->  Seq Scan on p22",
+        "  ->  Seq Scan on p3",
+        "  ->  Seq Scan on pd",
+      ],
+    ],
+    [
+      "explain (costs off) select * from p where a = 12",
+      [
+        "Append on p",
+        "  ->  Seq Scan on p21",
+        "        Filter: (p21.a = 12)",
+        "  ->  Seq Scan on p22",
+        "        Filter: (p22.a = 12)",
+      ],
+    ],
+    [
+      "explain (costs off) select * from p where a = 12 and b = 1",
+      ["Project", "  Output: a, b", "  ->  Seq Scan on p21", "        Filter: ((a = 12) AND (b = 1))"],
+    ],
+    [
+      "explain (costs off) select * from p where a in (1, 25)",
+      [
+        "Append on p",
+        "  ->  Seq Scan on p1",
+        "        Filter: (p1.a IN (1, 25))",
+        "  ->  Seq Scan on p3",
+        "        Filter: (p3.a IN (1, 25))",
+      ],
+    ],
+    [
+      "explain (costs off) select * from p where a is null",
+      ["Project", "  Output: a, b", "  ->  Seq Scan on pd", "        Filter: (a IS NULL)"],
+    ],
+    ["explain (costs off) select * from p where a = 5 and a > 7", ["Append on p"]],
+    ["prepare q as select count(*) from p where a = $1 and b >= $2"],
+    ["execute q(12, 0)", ["1"]],
+    ["execute q(null, 0)", ["0"]],
+    ["execute q(25, 2)", ["0"]],
+    ["select count(*) from p where a >= 10 and a < 20", ["11"]],
+    ["select (select count(*) from p where p.a = x) from generate_series(0, 1) x", ["0", "1"]],
+    ["select count(*), max(a) from p where a = 15 or a > 38", ["4|40"]],
+    ["delete from p where a = 15 returning a, b, tableoid::regclass::text", ["15|∅|p21", "15|3|p22"]],
+  ]);
+});

@@ -3,7 +3,7 @@
  * choose-join.ts make keys of. Parameters, columns of enclosing queries and stable functions count as known.
  */
 import { EXPRESSION_COLUMN, type IndexDef, type TableDef } from "../../catalog/table.js";
-import type { SqlType } from "../../protocol/values.js";
+import { BOOL, type SqlType } from "../../protocol/values.js";
 import type { ColumnId, Expr } from "../expr/expr.js";
 import { isBinaryCoercible } from "../expr/types.js";
 import { columnsOf, conjuncts, exprEquals, isVolatile } from "../expr/walk.js";
@@ -43,6 +43,40 @@ export function keyConditionsOf(scan: ScanPlan): KeyCondition[] {
     }
   }
   return found;
+}
+
+/** A condition on one of several expressions; see KeyCondition. */
+export interface PartCondition {
+  /** Of the expression among those given. */
+  readonly place: number;
+  readonly op: KeyCondition["op"];
+  readonly values: readonly Expr[];
+}
+
+/** What a condition says of any of these expressions over the columns `own`, such as the parts of a partition key. */
+export function conditionsOnParts(
+  condition: Expr,
+  parts: readonly Expr[],
+  own: ReadonlySet<ColumnId>,
+): readonly PartCondition[] {
+  const found: PartCondition[] = [];
+  for (const { subject, op, right } of [...comparisonsOf(condition), ...truthOf(condition)]) {
+    if (right.some((value) => isVolatile(value) || [...columnsOf(value)].some((id) => own.has(id)))) continue;
+    for (const [place, part] of parts.entries()) {
+      if (!sameSubject(part, subject)) continue;
+      const values = right.map((value) => keyValue(part.type, subject.type, value));
+      if (!values.includes(null)) found.push({ place, op, values: values as Expr[] });
+    }
+  }
+  return found;
+}
+
+/** `x` and `NOT x` of a boolean. */
+function truthOf(condition: Expr): readonly SubjectComparison[] {
+  const isNegated = condition.kind === "not";
+  const subject = isNegated ? condition.input : condition;
+  if (subject.kind !== "column" || subject.type !== BOOL) return [];
+  return [{ subject, op: "=", right: [{ kind: "const", type: BOOL, value: !isNegated }] }];
 }
 
 interface Subject {

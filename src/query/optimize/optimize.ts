@@ -17,6 +17,7 @@ import { factorConditions } from "./factor-conditions.js";
 import { foldConstants } from "./fold-constants.js";
 import { minMaxByIndex } from "./min-max-by-index.js";
 import { pruneColumns } from "./prune-columns.js";
+import { prunePartitions } from "./prune-partitions.js";
 import { pushDownFilters } from "./push-down-filters.js";
 import { pushDownLimits } from "./push-down-limits.js";
 import { reorderJoins } from "./reorder-joins.js";
@@ -37,6 +38,7 @@ export const RULES: readonly Rule[] = [
   pushDownFilters,
   decorrelateAggregates,
   pushDownFilters,
+  prunePartitions,
   dropJoins,
   restrictGroups,
   dropDistinct,

@@ -3,6 +3,7 @@
  * All expressions are over the row as the statement's own table has it.
  */
 import type { PartitionBounds } from "../../catalog/partition-bounds.js";
+import type { PartitionCondition } from "../../catalog/partition-pruning.js";
 import type { TableDef } from "../../catalog/table.js";
 import type { Expr } from "../expr/expr.js";
 
@@ -42,6 +43,17 @@ export interface PartitionLeaf {
 export interface PartitionMembership {
   readonly level: PartitionLevel;
   readonly partitionId: number;
+}
+
+/** Conditions on a partition key whose values are known before the first row: mayHold tells what they leave. */
+export interface PruningTest {
+  readonly bounds: PartitionBounds;
+  readonly partitionId: number;
+  readonly conditions: readonly {
+    readonly place: number;
+    readonly op: PartitionCondition["op"];
+    readonly values: readonly Expr[];
+  }[];
 }
 
 export function isBranch(node: PartitionBranch | PartitionLeaf): node is PartitionBranch {

@@ -11,7 +11,7 @@ import type { AggregateFunction, ColumnId, Expr, WindowFunction } from "../expr/
 import type { InRange } from "../expr/in-range.js";
 import type { TableFunction } from "../expr/table-function.js";
 import type { IndexExprs } from "./index-exprs.js";
-import type { Partitioning } from "./partition-tree.js";
+import type { Partitioning, PartitionMembership, PruningTest } from "./partition-tree.js";
 
 export interface OutputColumn {
   readonly id: ColumnId;
@@ -63,6 +63,8 @@ export interface ScanPlan extends Node {
   readonly rowKey: ColumnId | null;
   /** Expressions of indexes over these columns, by index id; absent: no index has any. */
   readonly indexExprs?: IndexExprs;
+  /** Of a partition read with its table: what its rows satisfy, over these columns. */
+  readonly membership?: readonly PartitionMembership[];
 }
 
 export interface ValuesPlan extends Node {
@@ -240,6 +242,8 @@ export interface AppendPlan extends Node {
   readonly oids: readonly number[];
   /** The id of an extra last column that holds the OID of the row's table; null: nobody asks. */
   readonly tableOid: ColumnId | null;
+  /** Set by prune-partitions, parallel to `inputs`: an input that one of its tests fails when the plan runs is empty. */
+  readonly tests?: readonly (readonly PruningTest[])[];
   /** Set by eliminate-sort: the inputs come in this order, and so do the rows of all of them. */
   readonly mergeKeys?: readonly SortKey[];
 }

@@ -4,6 +4,7 @@
  */
 import type { ColumnId, Expr } from "../expr/expr.js";
 import { columnsOf, isVolatile, mapExpr, walkExpr } from "../expr/walk.js";
+import type { PruningTest } from "./partition-tree.js";
 import type {
   BoundCheck,
   JoinType,
@@ -200,7 +201,11 @@ class ExprRewriter {
       case "distinct":
         return { ...plan, on: plan.on && this.all(plan.on) };
       case "append":
-        return plan.mergeKeys === undefined ? plan : { ...plan, mergeKeys: this.keys(plan.mergeKeys) };
+        return {
+          ...plan,
+          ...(plan.mergeKeys && { mergeKeys: this.keys(plan.mergeKeys) }),
+          ...(plan.tests && { tests: plan.tests.map((tests) => tests.map((test) => this.pruningTest(test))) }),
+        };
       case "setop":
       case "with":
       case "commonscan":
@@ -209,6 +214,11 @@ class ExprRewriter {
       default:
         return this.modification(plan);
     }
+  }
+
+  private pruningTest(test: PruningTest): PruningTest {
+    const conditions = test.conditions.map((condition) => ({ ...condition, values: this.all(condition.values) }));
+    return { ...test, conditions };
   }
 
   private window(plan: WindowPlan): Plan {

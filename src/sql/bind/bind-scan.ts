@@ -2,6 +2,8 @@
  * A stored table as a source of rows: a scan, or, of a table from which others inherit, the scans of all of them one
  * after the other. Called by the binders of FROM and of data-modifying statements.
  */
+import type { CatalogView } from "../../catalog/catalog-view.js";
+import { partitionBoundsOf } from "../../catalog/partition-bounds.js";
 import { isTemporarySchema } from "../../catalog/schema.js";
 import type { TableDef } from "../../catalog/table.js";
 import { sqlError } from "../../protocol/errors.js";
@@ -11,6 +13,7 @@ import { oidOfId } from "../../query/expr/types.js";
 import type { AppendPlan, OutputColumn, Plan, ScanPlan } from "../../query/plan/plan.js";
 import type { AliasNode, NameNode } from "../parse/ast-query.js";
 import { bindIndexExprs } from "./bind-index-exprs.js";
+import { bindMembership } from "./bind-membership.js";
 import { type Binding, columnExpr } from "./binding.js";
 import type { BindEnvironment } from "./bound-statement.js";
 import { constant } from "./coerce.js";
@@ -46,11 +49,21 @@ export function rowsOf(table: TableDef, reference: TableReference, binding: Bind
   if (table.children === undefined || table.children.length === 0 || name.only) {
     return scanOf(table, alias, rowKey, position, binding);
   }
-  const family = [table, ...descendantsOf(table, binding.env)];
-  // A partitioned table has no rows of its own.
-  const tables = family.filter((member) => member.partitionKey === undefined);
+  const tables =
+    table.partitionKey === undefined
+      ? [table, ...descendantsOf(table, binding.env)]
+      : partitionsOf(table, binding.env.catalog);
   if (tables.length === 0) return scanOf(table, alias, rowKey, position, binding);
   return appendOf(table, tables, alias, rowKey, position, binding);
+}
+
+/** The partitions that store a partitioned table's rows, in the order of their bounds. */
+function partitionsOf(table: TableDef, catalog: CatalogView): TableDef[] {
+  const { inOrder } = partitionBoundsOf(table, (id) => catalog.tableById(id));
+  return inOrder.flatMap((id) => {
+    const partition = catalog.tableById(id)!;
+    return partition.partitionKey === undefined ? [partition] : partitionsOf(partition, catalog);
+  });
 }
 
 /** The tables below one, breadth first, each once; temporary ones of other sessions are not among them. */
@@ -93,7 +106,10 @@ function appendOf(
   const called = alias?.name ?? table.name;
   const inputs = tables.map((member) => {
     const ids = columnsIn(member, table, binding.env);
-    return plainScan(member, ids, alias?.name ?? member.name, rowKey, binding);
+    const scan = plainScan(member, ids, alias?.name ?? member.name, rowKey, binding);
+    if (member.partitionBound === undefined) return scan;
+    const row = inTableOrder(member, ids, scan.columns.slice(0, ids.length), binding);
+    return Object.freeze({ ...scan, membership: bindMembership(member, row, binding) });
   });
   const columns = table.columns.map(({ name, type }, i) =>
     binding.newColumn(
