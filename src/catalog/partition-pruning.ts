@@ -102,7 +102,11 @@ function rangeMayHold(bounds: PartitionBounds, id: number, conditions: readonly 
     }
   }
   if (low.compare(high) >= 0) return false;
-  if (bounds.fallback === id) return !isCovered(bounds, low, high, equal.length === 0 && conditions.length === 0);
+  if (bounds.fallback === id) {
+    // Rows with a NULL in a part without a condition are there, whatever the others hold.
+    const all = bounds.types.every((_, place) => conditions.some((condition) => condition.place === place));
+    return !all || !isCovered(bounds, low, high);
+  }
   const range = bounds.ranges.find((other) => other.id === id)!;
   return range.from.compare(high) < 0 && low.compare(range.to) < 0;
 }
@@ -124,9 +128,7 @@ function contradicts(
 }
 
 /** Whether ranges without a gap hold all keys from `low` up to `high`; then the DEFAULT partition has none of them. */
-function isCovered(bounds: PartitionBounds, low: Buffer, high: Buffer, unbounded: boolean): boolean {
-  // Rows with a NULL in the key satisfy no condition, but without one they count.
-  if (unbounded) return false;
+function isCovered(bounds: PartitionBounds, low: Buffer, high: Buffer): boolean {
   let reached = low;
   for (let i = Math.max(bounds.rangeAt(low), 0); i < bounds.ranges.length; i++) {
     const { from, to } = bounds.ranges[i]!;
