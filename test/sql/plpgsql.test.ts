@@ -196,6 +196,20 @@ t.test("queries: INTO, STRICT, FOUND, ROW_COUNT, EXECUTE, cursors, CALL", async 
   t.same(await db.rows("call plus(1, 2)"), ["3"]);
 });
 
+t.test("conditions of domains and checks of tables may call functions", async (t) => {
+  const db = await script(t);
+  await db.run(
+    "create function even(n int) returns bool language plpgsql immutable as $$ begin return n % 2 = 0; end $$",
+    "create domain evens as int check (even(value))",
+    "create table t (x int check (even(x)), y evens)",
+    "insert into t values (2, 4)",
+  );
+  t.match(await db.fails("insert into t values (2, 3)"), /^23514 value for domain evens/);
+  t.match(await db.fails("insert into t values (3, 4)"), /^23514 /);
+  t.match(await db.fails("do $$ declare v evens; begin v := 2; v := v + 1; end $$"), /^23514 value for domain evens/);
+  t.same(await db.rows("select x from t where even(x) and not even(x + 1)"), ["2"]);
+});
+
 t.test("definitions change under a function", async (t) => {
   const db = await script(t);
   await db.run(

@@ -53,7 +53,7 @@ export function bindSelect(
   const windows = new WindowCollector(body.windows);
   scope.windows = windows;
   const context: ExprContext = { ...contextOf(binding, scope, "SELECT"), aggregates: true, windows: true, sets };
-  const plain = body.groupBy.length === 0 && body.distinct === "all";
+  const plain = body.groupBy.length === 0 && body.distinct === "all" && !scope.parent?.expressionsOnly;
   let targets = bindTargets(body.targets, plain ? { ...context, mayWait: true } : context);
   targets = settleUnknowns(targets, body.distinct !== "all" || query.orderBy.length > 0, binding, options);
   const groups = bindGroups(body, targets, { ...contextOf(binding, scope, "GROUP BY"), sets });

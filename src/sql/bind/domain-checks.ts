@@ -105,6 +105,7 @@ function conditionOf(
 export function valueScope(base: SqlType, binding: Binding): { readonly scope: Scope; readonly id: ColumnId } {
   const column = binding.newColumn("value", withoutDomains(base), true);
   const scope = new Scope(null);
+  scope.expressionsOnly = true;
   const columns = [{ name: "value", expr: columnExpr(column) }];
   scope.items = [{ name: null, schema: null, columns, table: null, unqualified: true, qualifiable: false }];
   return { scope, id: column.id };

@@ -61,6 +61,8 @@ export const TABLE_OID = "tableoid";
 
 export class Scope {
   items: readonly ScopeItem[] = [];
+  /** Queries in it are taken apart for their expression alone, so nothing may be lifted out of that. */
+  expressionsOnly = false;
   readonly commonTables = new Map<string, CommonTable>();
   /** Collects this query's aggregates while its target list, HAVING and ORDER BY are bound. */
   aggregates: AggregateCollector | null = null;
