@@ -5,6 +5,7 @@
  */
 import type { SqlType } from "../protocol/values.js";
 import type { CatalogView } from "./catalog-view.js";
+import { quotedTable } from "./ddl-outcome.js";
 import { partitionKeyTypes } from "./partition-bounds.js";
 import { quotedIdentifier } from "./relation-names.js";
 import type { PartitionBoundDef, PartitionRangeDatum, TableDef } from "./table.js";
@@ -44,7 +45,7 @@ export function boundConditions(
     case "range":
       return rangeConditions(keys, bound.from, bound.to, write);
     case "hash": {
-      const args = [`'${parent.schema}.${parent.name}'::regclass`, bound.modulus, bound.remainder];
+      const args = [`'${quotedTable(parent).replaceAll("'", "''")}'::regclass`, bound.modulus, bound.remainder];
       return [`satisfies_hash_partition(${[...args, ...keys.map(({ sql }) => sql)].join(", ")})`];
     }
     case "default":
@@ -56,8 +57,13 @@ function keysOf(table: TableDef): Key[] {
   const types = partitionKeyTypes(table);
   return table.partitionKey!.keys.map(({ columnId, expression }, i) => {
     const name = table.columns.find(({ id }) => id === columnId)?.name;
-    return { sql: expression === undefined ? quotedIdentifier(name!) : `(${expression.sql})`, type: types[i]! };
+    return { sql: expression === undefined ? quotedIdentifier(name!) : operand(expression.sql), type: types[i]! };
   });
+}
+
+/** Calls, and what stands in parentheses already, need none. */
+function operand(sql: string): string {
+  return /^(?:[\w.]+)?\(/.test(sql) ? sql : `(${sql})`;
 }
 
 function listConditions({ sql, type }: Key, values: readonly (string | null)[], write: WriteConstant): string[] {

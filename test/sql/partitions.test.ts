@@ -364,3 +364,46 @@ t.test("partitions that conditions rule out are not read", async (t) => {
     ["delete from p where a = 15 returning a, b, tableoid::regclass::text", ["15|∅|p21", "15|3|p22"]],
   ]);
 });
+
+t.test("pg_catalog tells of partitions as PostgreSQL does", async (t) => {
+  await checkStatements(t, [
+    ["create table bt (a text, b numeric, c date, e int, primary key (a, b, c, e)) partition by range (a, b, c, e)"],
+    [
+      "create table bt1 partition of bt for values from ('x', 1.5, '2020-01-01', minvalue) to ('y', maxvalue, maxvalue, maxvalue)",
+    ],
+    ["create table bl (a bool) partition by list (a)"],
+    ["create table bl1 partition of bl for values in (true, null)"],
+    ["create table bh (a int, b text) partition by hash (a, lower(b))"],
+    ["create table bh1 partition of bh for values with (modulus 4, remainder 1)"],
+    [
+      "select relname, relkind, pg_get_partkeydef(oid) from pg_class where relname ~ '^b[tlh]$' order by 1",
+      ["bh|p|HASH (a, lower(b))", "bl|p|LIST (a)", "bt|p|RANGE (a, b, c, e)"],
+    ],
+    [
+      "select pg_get_expr(relpartbound, oid) from pg_class where relispartition and relkind = 'r' order by relname",
+      [
+        "FOR VALUES WITH (modulus 4, remainder 1)",
+        "FOR VALUES IN (true, NULL)",
+        "FOR VALUES FROM ('x', 1.5, '2020-01-01', MINVALUE) TO ('y', MAXVALUE, MAXVALUE, MAXVALUE)",
+      ],
+    ],
+    [
+      "select pg_get_partition_constraintdef('bt1'::regclass)",
+      [
+        "((a IS NOT NULL) AND (b IS NOT NULL) AND (c IS NOT NULL) AND (e IS NOT NULL) AND ((a > 'x'::text) OR ((a = 'x'::text) AND (b > 1.5)) OR ((a = 'x'::text) AND (b = 1.5) AND (c >= '2020-01-01'::date))) AND (a <= 'y'::text))",
+      ],
+    ],
+    ["select * from pg_partition_tree('bt')", ["bt|∅|false|0", "bt1|bt|true|1"]],
+    ["select * from pg_partition_ancestors('bt1')", ["bt1", "bt"]],
+    ["select pg_partition_root('bt1')", ["bt"]],
+    ["select inhrelid::regclass::text from pg_inherits where inhparent = 'bt_pkey'::regclass", ["bt1_pkey"]],
+    ["create table bh2 as select i as a, 'x'::text as b from generate_series(1, 10) i"],
+    [
+      "alter table bh attach partition bh2 for values with (modulus 4, remainder 2)",
+      '23514 partition constraint of relation "bh2" is violated by some row',
+    ],
+    ["delete from bh2 where not satisfies_hash_partition('bh'::regclass, 4, 2, a, lower(b))"],
+    ["alter table bh attach partition bh2 for values with (modulus 4, remainder 2)"],
+    ["select a from bh order by a", ["1", "4", "7"]],
+  ]);
+});

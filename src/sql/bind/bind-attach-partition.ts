@@ -10,10 +10,11 @@ import { sqlError } from "../../protocol/errors.js";
 import type { AlterTableCommand } from "../parse/ast.js";
 import type { NameNode } from "../parse/ast-query.js";
 import { lookUpTable } from "./bind-from.js";
-import { bindPartition, writeConstant } from "./bind-partition.js";
+import { bindPartition } from "./bind-partition.js";
 import type { Binding } from "./binding.js";
 import { firstFound } from "./names.js";
 import { relationOf } from "./scope.js";
+import { writeConstant } from "./write-constant.js";
 
 type CommandOf<K extends AlterTableCommand["kind"]> = Extract<AlterTableCommand, { kind: K }>;
 

@@ -1,6 +1,5 @@
 /** Partition keys bound over a row: what a row of a partition satisfies. For scans and for statements that write. */
 import { partitionBoundsOf } from "../../catalog/partition-bounds.js";
-import { quotedIdentifier } from "../../catalog/relation-names.js";
 import type { TableDef } from "../../catalog/table.js";
 import type { Expr } from "../../query/expr/expr.js";
 import { foldExpr } from "../../query/expr/fold.js";
@@ -10,6 +9,7 @@ import { parseExpression } from "../parse/parse.js";
 import { bindExpr } from "./bind-expr.js";
 import { storedContext } from "./bind-index-exprs.js";
 import { type Binding, columnExpr } from "./binding.js";
+import { partitionKeyText } from "./partition-key-text.js";
 
 /** The statement's table, and its columns as `rowColumns` holds their values. */
 export interface TableRow {
@@ -47,13 +47,4 @@ export function partitionLevel(table: TableDef, row: TableRow, binding: Binding)
   });
   const bounds = partitionBoundsOf(table, (id) => binding.env.catalog.tableById(id));
   return { table, keys: exprs, keyText: partitionKeyText(table), bounds };
-}
-
-/** `a, lower(b), (a + b)` */
-export function partitionKeyText(table: TableDef): string {
-  const texts = table.partitionKey!.keys.map(({ columnId, expression }) => {
-    if (expression === undefined) return quotedIdentifier(table.columns.find(({ id }) => id === columnId)!.name);
-    return parseExpression(expression.sql).kind === "call" ? expression.sql : `(${expression.sql})`;
-  });
-  return texts.join(", ");
 }

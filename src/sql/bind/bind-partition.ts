@@ -14,7 +14,7 @@ import { sqlError } from "../../protocol/errors.js";
 import { toText } from "../../protocol/text-format.js";
 import type { SqlType } from "../../protocol/values.js";
 import { foldExpr } from "../../query/expr/fold.js";
-import { canCoerce, displayName } from "../../query/expr/types.js";
+import { canCoerce } from "../../query/expr/types.js";
 import type { ConstraintNode, PartitionOfNode } from "../parse/ast.js";
 import type {
   PartitionBoundNode,
@@ -32,6 +32,7 @@ import type { Binding } from "./binding.js";
 import { coerceAssignment, isUnknown, typeName } from "./coerce.js";
 import { Scope } from "./scope.js";
 import { columnsRead, refuseParameters, rowContext, storedSql } from "./stored-expression.js";
+import { writeConstant } from "./write-constant.js";
 
 /** Columns of a partition key, as in PostgreSQL (PARTITION_MAX_KEYS). */
 const KEYS_MAX = 32;
@@ -227,12 +228,6 @@ export function bindPartition(node: PartitionBoundNode, parent: TableDef, bindin
     condition: boundConditions(parent, bound, siblings, writeConstant).join(" AND "),
     position: node.position,
   };
-}
-
-/** A constant as SQL. */
-export function writeConstant(type: SqlType, text: string): string {
-  if (/^(?:int2|int4|int8|oid)$/.test(type.name)) return text.startsWith("-") ? `(${text})` : text;
-  return `'${text.replaceAll("'", "''")}'::${displayName(type)}`;
 }
 
 // ---- PARTITION OF ----

@@ -2,6 +2,7 @@
 import { sqlArray } from "../../../protocol/text-format-array.js";
 import { arrayOf, BOOL, FLOAT4, INT2, INT4, NAME, OID, TEXT } from "../../../protocol/values.js";
 import { oidOfId } from "../../../query/expr/types.js";
+import { boundText } from "./partition-functions.js";
 import {
   attnum,
   BTREE_OID,
@@ -65,6 +66,7 @@ const pgClass = systemRelation(
     relispopulated: BOOL,
     relreplident: TEXT,
     relispartition: BOOL,
+    relpartbound: TEXT,
     relacl: arrayOf(TEXT),
     reloptions: arrayOf(TEXT),
   },
@@ -102,15 +104,19 @@ const pgClass = systemRelation(
         relam: HEAP_OID,
         relfilenode: oid,
         relhasindex: indexes.length > 0,
-        relkind: table.materialized ? "m" : "r",
+        relkind: table.materialized ? "m" : table.partitionKey === undefined ? "r" : "p",
         relnatts: table.columns.length,
         relchecks: table.checks.length,
         reloftype: table.ofType === undefined ? 0 : oidOfId(table.ofType),
         relhassubclass: (table.children?.length ?? 0) > 0,
+        relispartition: table.partitionBound !== undefined,
+        relpartbound: boundText(table, view.catalog),
       };
       for (const index of indexes) {
         const { oid: relfilenode, name: relname } = index;
-        const kind = { relam: BTREE_OID, relkind: "i", relnatts: index.columnIds.length, relreplident: "n" };
+        const relkind = table.partitionKey === undefined ? "i" : "I";
+        const relispartition = index.parent !== null;
+        const kind = { relam: BTREE_OID, relkind, relispartition, relnatts: index.columnIds.length, relreplident: "n" };
         yield { ...shared, ...place, ...kind, oid: relfilenode, relname, relfilenode };
       }
     }
@@ -255,7 +261,7 @@ const pgIndex = systemRelation(
   },
   function* ({ catalog }) {
     for (const table of catalog.tables()) {
-      for (const { oid, unique, primary, columnIds } of indexesOf(table)) {
+      for (const { oid, unique, primary, columnIds, valid } of indexesOf(table)) {
         yield {
           indexrelid: oid,
           indrelid: oidOfId(table.id),
@@ -267,7 +273,7 @@ const pgIndex = systemRelation(
           indisexclusion: false,
           indimmediate: true,
           indisclustered: false,
-          indisvalid: true,
+          indisvalid: valid,
           indcheckxmin: false,
           indisready: true,
           indislive: true,
@@ -383,7 +389,55 @@ const pgInherits = systemRelation(
         yield { inhrelid: oidOfId(id), inhparent: oidOfId(parent), inhseqno: i + 1, inhdetachpending: false };
       }
     }
+    for (const table of catalog.tables()) {
+      for (const { oid, parent } of indexesOf(table)) {
+        if (parent !== null) yield { inhrelid: oid, inhparent: parent, inhseqno: 1, inhdetachpending: false };
+      }
+    }
   },
 );
 
-export const PG_RELATIONS = [pgInherits, pgNamespace, pgClass, pgAttribute, pgAttrdef, pgIndex, pgConstraint];
+const pgPartitionedTable = systemRelation(
+  "pg_catalog",
+  "pg_partitioned_table",
+  {
+    partrelid: OID,
+    partstrat: TEXT,
+    partnatts: INT2,
+    partdefid: OID,
+    partattrs: arrayOf(INT2),
+    partclass: arrayOf(OID),
+    partcollation: arrayOf(OID),
+    partexprs: TEXT,
+  },
+  function* ({ catalog }) {
+    for (const table of catalog.tables()) {
+      const { partitionKey, children = [] } = table;
+      if (partitionKey === undefined) continue;
+      const { keys, strategy } = partitionKey;
+      const fallback = children.find((id) => catalog.tableById(id)!.partitionBound?.kind === "default");
+      const expressions = keys.flatMap(({ expression }) => expression?.sql ?? []);
+      yield {
+        partrelid: oidOfId(table.id),
+        partstrat: strategy[0]!,
+        partnatts: keys.length,
+        partdefid: fallback === undefined ? 0 : oidOfId(fallback),
+        partattrs: sqlArray(keys.map(({ columnId }) => attnum(table, columnId))),
+        partclass: sqlArray(keys.map(() => 0)),
+        partcollation: sqlArray(keys.map(() => 0)),
+        partexprs: expressions.length === 0 ? null : expressions.join(", "),
+      };
+    }
+  },
+);
+
+export const PG_RELATIONS = [
+  pgInherits,
+  pgPartitionedTable,
+  pgNamespace,
+  pgClass,
+  pgAttribute,
+  pgAttrdef,
+  pgIndex,
+  pgConstraint,
+];

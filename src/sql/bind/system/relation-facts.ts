@@ -46,6 +46,9 @@ const listOf = (table: TableDef, ids: readonly number[]) => ids.map((id) => name
 export const qualified = ({ schema, name }: { readonly schema: string; readonly name: string }) =>
   `${quotedIdentifier(schema)}.${quotedIdentifier(name)}`;
 
+/** The partitions have their parts of an index. */
+const only = (table: TableDef) => (table.partitionKey === undefined ? "" : "ONLY ");
+
 export interface IndexFacts {
   readonly oid: number;
   readonly table: TableDef;
@@ -55,6 +58,9 @@ export interface IndexFacts {
   /** Absent: not deferrable. */
   readonly deferrable?: DeferrableKey;
   readonly columnIds: readonly number[];
+  /** Of a partition's part of an index: the OID of the whole. */
+  readonly parent: number | null;
+  readonly valid: boolean;
   readonly definition: string;
 }
 
@@ -64,8 +70,11 @@ export function indexesOf(table: TableDef): IndexFacts[] {
   if (table.primaryKey !== null) {
     const name = table.primaryKeyName!;
     const columnIds = table.primaryKey;
-    const definition = `CREATE UNIQUE INDEX ${quotedIdentifier(name)} ON ${qualified(table)} USING btree (${listOf(table, columnIds)})`;
-    keys.push({ oid: oidOfId(table.id, 1), table, name, unique: true, primary: true, columnIds, definition });
+    const definition = `CREATE UNIQUE INDEX ${quotedIdentifier(name)} ON ${only(table)}${qualified(table)} USING btree (${listOf(table, columnIds)})`;
+    const parent = table.primaryKeyInherited ? oidOfId(table.parents![0]!, 1) : null;
+    const valid = !table.primaryKeyInvalid;
+    const oid = oidOfId(table.id, 1);
+    keys.push({ oid, table, name, unique: true, primary: true, columnIds, parent, valid, definition });
   }
   return [...keys, ...table.indexes.map((index) => indexFacts(table, index))];
 }
@@ -88,7 +97,9 @@ function indexFacts(table: TableDef, index: IndexDef): IndexFacts {
     primary: index.deferrable?.primary ?? false,
     ...(index.deferrable && { deferrable: index.deferrable }),
     columnIds: index.columns.map((column) => column.columnId),
-    definition: `CREATE ${unique}INDEX ${quotedIdentifier(index.name)} ON ${qualified(table)} USING btree (${columns.join(", ")})${include}${nulls}${where}`,
+    parent: index.parentId === undefined ? null : oidOfId(index.parentId),
+    valid: !index.invalid,
+    definition: `CREATE ${unique}INDEX ${quotedIdentifier(index.name)} ON ${only(table)}${qualified(table)} USING btree (${columns.join(", ")})${include}${nulls}${where}`,
   };
 }
 

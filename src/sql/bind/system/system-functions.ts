@@ -19,7 +19,14 @@ import {
   typeOfModifier,
 } from "../../../query/expr/types.js";
 import type { Binding } from "../binding.js";
-import { coerceImplicit } from "../coerce.js";
+import { coerceImplicit, resolveUnknown } from "../coerce.js";
+import {
+  hashPartitionTest,
+  partitionConstraint,
+  partitionKeyDefinition,
+  partitionRoot,
+  registerPartitionFunctions,
+} from "./partition-functions.js";
 import { functionArguments, functionDefinition, functionIdentity, functionResult } from "./pg-proc.js";
 import {
   constraintsOf,
@@ -214,6 +221,13 @@ export const SYSTEM_FUNCTIONS: readonly ScalarFunction[] = [
   systemFunction("pg_get_indexdef", [OID, INT4, BOOL], TEXT, indexPart),
   systemFunction("pg_get_constraintdef", [OID], TEXT, constraintDefinition),
   systemFunction("pg_get_constraintdef", [OID, BOOL], TEXT, constraintDefinition),
+  systemFunction("pg_get_partkeydef", [OID], TEXT, partitionKeyDefinition),
+  systemFunction("pg_get_partition_constraintdef", [OID], TEXT, partitionConstraint),
+  systemFunction("pg_partition_root", [TEXT], TEXT, (view, name: string) =>
+    partitionRoot(view, existingRelation(view, name), relationText),
+  ),
+  systemFunction("pg_partition_root", [OID], TEXT, (view, oid: number) => partitionRoot(view, oid, relationText)),
+  hashPartitionTest([]),
   systemFunction("pg_get_functiondef", [OID], TEXT, functionDefinition),
   systemFunction("pg_get_function_arguments", [OID], TEXT, functionArguments),
   systemFunction("pg_get_function_identity_arguments", [OID], TEXT, functionIdentity),
@@ -270,6 +284,8 @@ export const SYSTEM_FUNCTIONS: readonly ScalarFunction[] = [
   }),
 ];
 
+registerPartitionFunctions(existingRelation, relationText);
+
 const NAMES = new Set(SYSTEM_FUNCTIONS.map((fn) => fn.name));
 
 export function isSystemFunction(name: string): boolean {
@@ -278,6 +294,12 @@ export function isSystemFunction(name: string): boolean {
 
 /** Throws 42883. */
 export function bindSystemCall(name: string, args: readonly Expr[], binding: Binding, position: number): Expr {
+  if (name === "satisfies_hash_partition" && args.length > 3) {
+    const keys = args.slice(3).map((arg) => resolveUnknown(arg, binding));
+    const fn = hashPartitionTest(keys.map(({ type }) => type));
+    const fixed = args.slice(0, 3).map((arg, i) => coerceImplicit(arg, fn.args[i]!, binding, position));
+    return Object.freeze({ kind: "call", type: fn.returns, fn, args: [...fixed, ...keys] });
+  }
   const fits = (fn: ScalarFunction) =>
     fn.name === name &&
     fn.args.length === args.length &&

@@ -1,0 +1,199 @@
+/**
+ * What pg_catalog tells of partitions: keys and bounds as SQL, the functions of chapter 9.26 that walk a partition
+ * tree, and satisfies_hash_partition. Used by system-functions.ts and pg-relations.ts.
+ */
+import type { CatalogView } from "../../../catalog/catalog-view.js";
+import { partitionKeyTypes } from "../../../catalog/partition-bounds.js";
+import { partitionConditions } from "../../../catalog/partition-constraint.js";
+import { partitionHash } from "../../../catalog/partition-hash.js";
+import type { PartitionRangeDatum, TableDef } from "../../../catalog/table.js";
+import { sqlError } from "../../../protocol/errors.js";
+import { BOOL, INT4, OID, recordOf, type SqlType, TEXT, type Value } from "../../../protocol/values.js";
+import type { EvalContext, ScalarFunction } from "../../../query/expr/expr.js";
+import { registerTableFunction } from "../../../query/expr/functions/table-registry.js";
+import { recordRows, type TableFunction, valueRows } from "../../../query/expr/table-function.js";
+import { oidOfId } from "../../../query/expr/types.js";
+import { partitionKeyText } from "../partition-key-text.js";
+import { writeConstant } from "../write-constant.js";
+import { type SystemView, systemView } from "./system-view.js";
+
+export type RelationLookup = (view: SystemView, text: string) => number;
+
+const byOid = (catalog: CatalogView, oid: number) => catalog.tables().find(({ id }) => oidOfId(id) === oid) ?? null;
+
+/** pg_get_partkeydef; null for a table without partitions. */
+export function partitionKeyDefinition({ catalog }: SystemView, oid: number): string | null {
+  const table = byOid(catalog, oid);
+  if (table?.partitionKey === undefined) return null;
+  return `${table.partitionKey.strategy.toUpperCase()} (${partitionKeyText(table)})`;
+}
+
+/** pg_get_partition_constraintdef; null for what is no partition, and where any row will do. */
+export function partitionConstraint({ catalog }: SystemView, oid: number): string | null {
+  const table = byOid(catalog, oid);
+  const conditions = table === null ? [] : partitionConditions(table, catalog, writeConstant);
+  if (conditions.length < 2) return conditions[0] ?? null;
+  return `(${conditions.join(" AND ")})`;
+}
+
+/** pg_class.relpartbound as pg_get_expr shows it. */
+export function boundText(table: TableDef, catalog: CatalogView): string | null {
+  const bound = table.partitionBound;
+  if (bound === undefined) return null;
+  if (bound.kind === "default") return "DEFAULT";
+  if (bound.kind === "hash") return `FOR VALUES WITH (modulus ${bound.modulus}, remainder ${bound.remainder})`;
+  const types = partitionKeyTypes(catalog.tableById(table.parents![0]!)!);
+  if (bound.kind === "list") {
+    const values = bound.values.map((value) => (value === null ? "NULL" : plainConstant(types[0]!, value)));
+    return `FOR VALUES IN (${values.join(", ")})`;
+  }
+  const side = (datums: readonly PartitionRangeDatum[]) =>
+    datums.map((datum, i) => (typeof datum === "string" ? datum.toUpperCase() : plainConstant(types[i]!, datum.value)));
+  return `FOR VALUES FROM (${side(bound.from).join(", ")}) TO (${side(bound.to).join(", ")})`;
+}
+
+/** Without its type, as pg_dump would write it (ruleutils.c, get_const_expr). */
+function plainConstant(type: SqlType, text: string): string {
+  if (/^(?:int2|int4|int8|oid|float4|float8|numeric)$/.test(type.name) && /^-?[\d.]/.test(text)) return text;
+  if (type.name === "bool") return text.startsWith("t") ? "true" : "false";
+  return `'${text.replaceAll("'", "''")}'`;
+}
+
+/** The table and all partitions below it, level by level. */
+function* treeOf(root: TableDef, catalog: CatalogView): Iterable<{ table: TableDef; level: number }> {
+  let level = 0;
+  for (let tables = [root]; tables.length > 0; level++) {
+    for (const table of tables) yield { table, level };
+    tables = tables.flatMap((table) =>
+      table.partitionKey === undefined ? [] : (table.children ?? []).map((id) => catalog.tableById(id)!),
+    );
+  }
+}
+
+function parentOf(table: TableDef, catalog: CatalogView): TableDef | null {
+  return table.partitionBound === undefined ? null : catalog.tableById(table.parents![0]!);
+}
+
+const inTree = (table: TableDef | null): table is TableDef =>
+  table !== null && (table.partitionKey !== undefined || table.partitionBound !== undefined);
+
+/** pg_partition_root: the topmost table's name, as regclass shows it; null outside a partition tree. */
+export function partitionRoot(view: SystemView, oid: number, nameOf: (view: SystemView, oid: number) => string) {
+  let table = byOid(view.catalog, oid);
+  if (!inTree(table)) return null;
+  for (let above = parentOf(table, view.catalog); above !== null; above = parentOf(above, view.catalog)) table = above;
+  return nameOf(view, oidOfId(table.id));
+}
+
+const TREE = recordOf([
+  { name: "relid", type: TEXT },
+  { name: "parentrelid", type: TEXT },
+  { name: "isleaf", type: BOOL },
+  { name: "level", type: INT4 },
+]);
+
+/** pg_partition_tree and pg_partition_ancestors, whose relations are shown by name. Called once, at start. */
+export function registerPartitionFunctions(
+  relationNamed: RelationLookup,
+  nameOf: (view: SystemView, oid: number) => string,
+): void {
+  const name = (view: SystemView, table: TableDef) => nameOf(view, oidOfId(table.id));
+  const tree = (view: SystemView, oid: number): Value[][] => {
+    const root = byOid(view.catalog, oid);
+    if (!inTree(root)) return [];
+    return Array.from(treeOf(root, view.catalog), ({ table, level }) => {
+      const parent = parentOf(table, view.catalog);
+      return [name(view, table), parent && name(view, parent), table.partitionKey === undefined, level];
+    });
+  };
+  const ancestors = (view: SystemView, oid: number): Value[] => {
+    const names: Value[] = [];
+    const own = byOid(view.catalog, oid);
+    for (let table = inTree(own) ? own : null; table !== null; table = parentOf(table, view.catalog)) {
+      names.push(name(view, table));
+    }
+    return names;
+  };
+  for (const type of [TEXT, OID]) {
+    const argument = (context: EvalContext, [value]: readonly Value[]) => {
+      const view = systemView(context);
+      return { view, oid: type === OID ? (value as number) : relationNamed(view, value as string) };
+    };
+    const shared = { args: [type], strict: true } as const;
+    const functions: TableFunction[] = [
+      {
+        ...shared,
+        name: "pg_partition_tree",
+        returns: TREE,
+        open: (context, args) => {
+          const { view, oid } = argument(context, args);
+          return recordRows(tree(view, oid));
+        },
+      },
+      {
+        ...shared,
+        name: "pg_partition_ancestors",
+        returns: TEXT,
+        column: "relid",
+        open: (context, args) => {
+          const { view, oid } = argument(context, args);
+          return valueRows(ancestors(view, oid));
+        },
+      },
+    ];
+    for (const fn of functions) registerTableFunction(Object.freeze(fn));
+  }
+}
+
+/** `satisfies_hash_partition(table, modulus, remainder, keys …)`, for keys of these types. */
+export function hashPartitionTest(keys: readonly SqlType[]): ScalarFunction {
+  return Object.freeze({
+    name: "satisfies_hash_partition",
+    args: [OID, INT4, INT4, ...keys],
+    returns: BOOL,
+    volatility: "stable",
+    strict: false,
+    needsContext: true,
+    apply: (
+      context: EvalContext,
+      oid: number | null,
+      modulus: number | null,
+      remainder: number | null,
+      ...values: Value[]
+    ) => {
+      if (oid === null || modulus === null || remainder === null) return false;
+      checkHashArguments(systemView(context), oid, modulus, remainder, keys);
+      return partitionHash(keys, values, modulus) === remainder;
+    },
+  });
+}
+
+function checkHashArguments(
+  { catalog }: SystemView,
+  oid: number,
+  modulus: number,
+  remainder: number,
+  keys: readonly SqlType[],
+): void {
+  const table = byOid(catalog, oid);
+  if (table === null) throw sqlError("22023", `could not open relation with OID ${oid}`);
+  if (table.partitionKey?.strategy !== "hash") {
+    throw sqlError("22023", `"${table.name}" is not a hash partitioned table`);
+  }
+  if (modulus <= 0) {
+    throw sqlError("22023", "modulus for hash partition must be an integer value greater than zero");
+  }
+  if (remainder < 0) {
+    throw sqlError("22023", "remainder for hash partition must be an integer value greater than or equal to zero");
+  }
+  if (remainder >= modulus) throw sqlError("22023", "remainder for hash partition must be less than modulus");
+  const types = partitionKeyTypes(table);
+  if (types.length !== keys.length) {
+    const message = `number of partitioning columns (${types.length}) does not match number of partition keys provided (${keys.length})`;
+    throw sqlError("22023", message);
+  }
+  const wrong = types.findIndex((type, i) => type.name !== keys[i]!.name);
+  if (wrong < 0) return;
+  const message = `column ${wrong + 1} of the partition key has type ${types[wrong]!.name}, but supplied value is of type ${keys[wrong]!.name}`;
+  throw sqlError("22023", message);
+}
