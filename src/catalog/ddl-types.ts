@@ -170,7 +170,10 @@ function verifications(editor: CatalogEditor, domain: DomainDef, change: AlterDo
     table.columns.flatMap((column): Verification[] => {
       if (!usesType(column.type, domain.id)) return [];
       const values = valuesOf(column.type, domain, `t.${quotedIdentifier(column.name)}`);
-      if (values === null) return [];
+      if (values === null) {
+        const used = `${table.name}.${column.name}`;
+        throw sqlError("0A000", `cannot alter type "${domain.name}" because column "${used}" uses it`);
+      }
       const from = `${ownRows(table)} AS t CROSS JOIN LATERAL (${values}) AS v(value)`;
       const message = `column "${column.name}" of table "${table.name}" contains ${wrong}`;
       const error = () => sqlError(sqlstate, message, { table: table.name, column: column.name });

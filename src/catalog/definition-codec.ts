@@ -164,7 +164,7 @@ function linkedType(definition: TypeDef, types: TypeLookup): TypeDef {
     case "domain":
       return Object.freeze({ ...definition, base: internType(definition.base, types) });
     case "composite": {
-      const fields = definition.fields.map(({ name, type }) => ({ name, type: internType(type, types) }));
+      const fields = definition.fields.map((field) => ({ ...field, type: internType(field.type, types) }));
       return Object.freeze({ ...definition, fields });
     }
   }

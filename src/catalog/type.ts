@@ -31,6 +31,10 @@ export interface DomainDef extends NamedType {
 export interface CompositeDef extends NamedType {
   readonly kind: "composite";
   readonly fields: readonly RecordField[];
+  /** Where values have the next field that is added; absent: behind the fields. */
+  readonly nextSlot?: number;
+  /** Of the rows of a table that columns of other tables hold: the table's id. The table's columns are the fields. */
+  readonly rowOf?: number;
 }
 
 export type TypeDef = EnumDef | DomainDef | CompositeDef;

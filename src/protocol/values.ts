@@ -88,6 +88,8 @@ export interface EnumLabel {
 export interface RecordField {
   readonly name: string;
   readonly type: SqlType;
+  /** Where stored values of a composite type have the field, once fields have been dropped; absent: where it stands. */
+  readonly slot?: number;
 }
 
 /** What a type that a statement made is, as of one version of the definitions. */
@@ -245,7 +247,7 @@ function baseOf({ kind, base, fields }: UserType): SqlType {
 
 function userKey(user: UserType): string {
   const { kind, id, schema, name, labels, fields, base } = user;
-  const parts = fields.map((field) => [field.name, keyOf(field.type)]);
+  const parts = fields.map((field) => [field.name, keyOf(field.type), field.slot]);
   return JSON.stringify([kind, id, schema, name, labels, parts, base === null ? null : keyOf(base)]);
 }
 

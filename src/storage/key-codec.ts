@@ -79,9 +79,10 @@ export function isKeyType(type: SqlType): boolean {
     case "jsonb":
     case "jsonpath":
     case "vector":
-    case "record":
     case "void":
       return false;
+    case "record":
+      return type.fields?.every((field) => isKeyType(field.type)) ?? false;
     default:
       return true;
   }
@@ -150,6 +151,9 @@ function writeValue(type: SqlType, value: Value): void {
     case "array":
       writeArray(type.element!, value as SqlArray);
       return;
+    case "record":
+      writeRow(type, value as readonly Value[]);
+      return;
     default:
       throw noOrder(type);
   }
@@ -198,6 +202,8 @@ function readValue(type: SqlType, reader: KeyReader): Value {
       return readInterval(reader);
     case "array":
       return readArray(type.element!, reader);
+    case "record":
+      return readRow(type, reader);
     default:
       throw noOrder(type);
   }
@@ -256,6 +262,25 @@ function readArray(element: SqlType, reader: KeyReader): SqlArray {
   const dimensions = Array.from({ length: count }, () => reader.int32());
   const lowerBounds = Array.from({ length: count }, () => reader.int32());
   return { elements, dimensions, lowerBounds };
+}
+
+/** Fields in order with NULL last, as PostgreSQL's record_cmp. */
+function writeRow(type: SqlType, row: readonly Value[]): void {
+  if (type.fields === undefined) throw noOrder(type);
+  type.fields.forEach((field, i) => {
+    const value = row[i] ?? null;
+    writer.writeByte(value === null ? NULL_LAST : PRESENT);
+    if (value !== null) writeValue(field.type, value);
+    writer.checkKeyLength();
+  });
+}
+
+function readRow(type: SqlType, reader: KeyReader): readonly Value[] {
+  return (type.fields ?? []).map((field) => {
+    const marker = reader.byte();
+    if (marker !== PRESENT && marker !== NULL_LAST) throw damagedKey();
+    return marker === PRESENT ? readValue(field.type, reader) : null;
+  });
 }
 
 function trimBlanks(text: string): string {

@@ -7,8 +7,16 @@ import { DbError } from "../protocol/errors.js";
 import { parseJsonPath } from "../protocol/json-path-parse.js";
 import { checkJson, parseJson } from "../protocol/json-text.js";
 import { Numeric } from "../protocol/numeric.js";
-import { type Interval, Json, type SqlArray, type SqlType, type TimeTz, type Value } from "../protocol/values.js";
-import { FRAME_U16, FRAME_U32, NUMERIC_FORM } from "./record-writer.js";
+import {
+  type Interval,
+  Json,
+  type RecordField,
+  type SqlArray,
+  type SqlType,
+  type TimeTz,
+  type Value,
+} from "../protocol/values.js";
+import { FRAME_U16, FRAME_U32, NUMERIC_FORM, storedOrder } from "./record-writer.js";
 
 /** Reads the payload between `start` and `end`. */
 export type PayloadReader = (bytes: Uint8Array, start: number, end: number) => Value;
@@ -100,7 +108,7 @@ export function payloadReader(type: SqlType): PayloadReader {
     case "array":
       return arrayReader(payloadReader(type.element!));
     case "record":
-      return rowReader((type.fields ?? []).map((field) => payloadReader(field.type)));
+      return rowReader(type.fields ?? []);
     default:
       throw new DbError("not_supported", `A column cannot hold the type ${type.name}.`);
   }
@@ -280,18 +288,21 @@ function arrayReader(readElement: PayloadReader): PayloadReader {
 }
 
 /** Fields that the type got after the row was stored are NULL. */
-function rowReader(fields: readonly PayloadReader[]): PayloadReader {
+function rowReader(fields: readonly RecordField[]): PayloadReader {
+  const readers = fields.map((field) => payloadReader(field.type));
+  const order = storedOrder(fields);
   return (bytes, start, end): readonly Value[] => {
     const stored = readVarint(bytes, start, end);
     const bitmap = varintEnd;
     let position = bitmap + ((stored + 7) >>> 3);
     if (position > end) throw damagedRecord();
     const row = new Array<Value>(fields.length).fill(null);
-    for (let i = 0; i < stored; i++) {
-      if (bytes[bitmap + (i >>> 3)]! & (1 << (i & 7))) continue;
+    for (let slot = 0; slot < stored; slot++) {
+      if (bytes[bitmap + (slot >>> 3)]! & (1 << (slot & 7))) continue;
       const next = frameEnd(bytes, position);
       if (next > end) throw damagedRecord();
-      if (i < fields.length) row[i] = fields[i]!(bytes, payloadStart, next);
+      const i = order[slot] ?? -1;
+      if (i >= 0) row[i] = readers[i]!(bytes, payloadStart, next);
       position = next;
     }
     return row;

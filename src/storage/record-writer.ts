@@ -10,7 +10,7 @@ import { DbError, sqlError } from "../protocol/errors.js";
 import { jsonToCompactText } from "../protocol/json-text.js";
 import { RECORD_BYTES_MAX } from "../protocol/limits.js";
 import type { Numeric } from "../protocol/numeric.js";
-import type { Interval, Json, SqlArray, SqlType, TimeTz, Value } from "../protocol/values.js";
+import type { Interval, Json, RecordField, SqlArray, SqlType, TimeTz, Value } from "../protocol/values.js";
 
 export const FRAME_U16 = 0xfc;
 export const FRAME_U32 = 0xfd;
@@ -295,15 +295,30 @@ function writeRow(type: SqlType, row: readonly Value[]): void {
   ensure(5);
   const head = at;
   at += 5;
-  writeVarint(fields.length);
-  const bitmap = writeBitmap(fields.length);
-  for (let i = 0; i < fields.length; i++) {
+  const order = storedOrder(fields);
+  writeVarint(order.length);
+  const bitmap = writeBitmap(order.length);
+  for (let slot = 0; slot < order.length; slot++) {
+    const i = order[slot]!;
     const value = row[i] ?? null;
-    if (value === null) markNull(bitmap, i);
+    if (value === null) markNull(bitmap, slot);
     else writeValue(fields[i]!.type, value);
   }
   scratch[head] = FRAME_U32;
   scratch.writeUInt32LE(at - head - 5, head + 1);
+}
+
+const storedOrders = new WeakMap<readonly RecordField[], readonly number[]>();
+
+/** By the slots of a stored row, the field that each has; −1 where a field was dropped. */
+export function storedOrder(fields: readonly RecordField[]): readonly number[] {
+  let order = storedOrders.get(fields);
+  if (order === undefined) {
+    const slots = fields.map((field, i) => field.slot ?? i);
+    order = Array.from({ length: Math.max(-1, ...slots) + 1 }, (_, slot) => slots.indexOf(slot));
+    storedOrders.set(fields, order);
+  }
+  return order;
 }
 
 function jsonText({ value }: Json): string {

@@ -181,7 +181,8 @@ export function canCoerce(from: SqlType, to: SqlType, context: CastContext): boo
 /** A row that no type names becomes any type with as many fields; a named type only a bare record. */
 function canCoerceRecord(from: SqlType, to: SqlType, context: CastContext): boolean {
   if (from.fields === undefined || to.fields === undefined) return true;
-  if (from.user?.kind === "domain") return canCoerce(baseType(from), to, context);
+  const [inner, outer] = [baseType(from), baseType(to)];
+  if (inner !== from || outer !== to) return canCoerce(inner, outer, context);
   if (recordName(from) !== null && recordName(from) !== recordName(to)) return recordName(to) === null;
   return (
     from.fields.length === to.fields.length &&

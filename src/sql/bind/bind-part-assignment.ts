@@ -11,6 +11,7 @@ import type { ExprContext } from "./bind-context.js";
 import { bindSubscripts, jsonbPath } from "./bind-subscript.js";
 import type { Bind } from "./call-arguments.js";
 import { coerceAssignment, isUnknown, typeName } from "./coerce.js";
+import { checkedAs, uncheckedOf, withoutDomains } from "./domain-checks.js";
 import { fieldSelector, withField } from "./record-functions.js";
 
 /** One step into a value: a field, or all subscripts that stand directly after each other. */
@@ -85,6 +86,11 @@ export function withPart(current: Expr, assignment: PartAssignment, context: Exp
     return coerceAssignment(value, { name: target.name, type: current.type }, context.binding, position);
   }
   const { type } = current;
+  if (type.user?.kind === "domain") {
+    const { binding } = context;
+    const value: Expr = Object.freeze({ ...uncheckedOf(current), type: withoutDomains(type) });
+    return checkedAs(withPart(value, assignment, context, bind), type, binding);
+  }
   const inner = stepType(type, part, target);
   checkValue(assignment, part, rest, inner);
   const next = (container: Expr) => withPart(container, { ...assignment, parts: rest }, context, bind);

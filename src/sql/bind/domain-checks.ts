@@ -43,7 +43,15 @@ export function checkedAs(expr: Expr, type: SqlType, binding: Binding): Expr {
       return value;
     },
   });
+  checkers.add(fn);
   return Object.freeze({ kind: "call", type, fn, args: [expr] });
+}
+
+const checkers = new WeakSet<ScalarFunction>();
+
+/** What a check is put around, of whole expressions; others are themselves. A value set part by part is checked at last. */
+export function uncheckedOf(expr: Expr): Expr {
+  return expr.kind === "call" && checkers.has(expr.fn) ? expr.args[0]! : expr;
 }
 
 type Check = (value: Value, context: EvalContext) => void;
