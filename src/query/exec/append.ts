@@ -5,7 +5,8 @@
 import { mayHold } from "../../catalog/partition-pruning.js";
 import type { Value } from "../../protocol/values.js";
 import { compileExpr } from "../expr/compile.js";
-import type { Batch } from "../expr/expr.js";
+import type { Batch, Evaluate } from "../expr/expr.js";
+import { exprEquals } from "../expr/walk.js";
 import type { PruningTest } from "../plan/partition-tree.js";
 import type { AppendPlan } from "../plan/plan.js";
 import type { ExecContext } from "./context.js";
@@ -22,10 +23,15 @@ export function compileAppend(plan: AppendPlan, inputs: readonly Open[]): Open {
 
 /** Of partitions: without those that the values of this run rule out. */
 function compilePruned(plan: AppendPlan, tests: readonly (readonly PruningTest[])[], inputs: readonly Open[]): Open {
-  const compiled = tests.map((each) => each.map(compileTest));
   const { tests: _, ...rest } = plan;
+  const groups: TestGroup[] = [];
+  const places = tests.map((each) => each.map((test) => ({ id: test.partitionId, group: groupOf(test, groups) })));
   return (context) => {
-    const kept = inputs.map((_, i) => i).filter((i) => compiled[i]!.every((test) => test(context)));
+    const answers = groups.map((group) => answerOf(group, context));
+    const kept: number[] = [];
+    for (let i = 0; i < inputs.length; i++) {
+      if (places[i]!.every(({ id, group }) => answers[group]!(id))) kept.push(i);
+    }
     const oids = kept.map((i) => plan.oids[i]!);
     return compileAppend(
       { ...rest, oids },
@@ -34,16 +40,48 @@ function compilePruned(plan: AppendPlan, tests: readonly (readonly PruningTest[]
   };
 }
 
-function compileTest({ bounds, partitionId, conditions }: PruningTest): (context: ExecContext) => boolean {
-  const compiled = conditions.map(({ place, op, values }) => {
-    return { place, op, values: values.map((value) => compileExpr(value, NO_SLOTS)) };
-  });
-  return (context) => {
-    const known = compiled.map(({ place, op, values }) => {
-      return { place, op, values: values.map((evaluate) => evaluate(EMPTY_ROW, 0, context)) };
+/** Tests that differ in the partition alone: their values are computed once. */
+interface TestGroup {
+  readonly test: PruningTest;
+  readonly values: readonly (readonly Evaluate[])[];
+  /** One value for each part of the key: then one partition is left. */
+  readonly isPoint: boolean;
+}
+
+function groupOf(test: PruningTest, groups: TestGroup[]): number {
+  const { bounds, conditions } = test;
+  const isSame = (other: PruningTest) =>
+    other.bounds === bounds &&
+    other.conditions.length === conditions.length &&
+    conditions.every(({ place, op, values }, i) => {
+      const condition = other.conditions[i]!;
+      return (
+        condition.place === place &&
+        condition.op === op &&
+        condition.values.length === values.length &&
+        values.every((value, v) => exprEquals(value, condition.values[v]!))
+      );
     });
-    return mayHold(bounds, partitionId, known);
-  };
+  const known = groups.findIndex((group) => isSame(group.test));
+  if (known >= 0) return known;
+  const values = conditions.map((condition) => condition.values.map((value) => compileExpr(value, NO_SLOTS)));
+  const isPoint =
+    conditions.length === bounds.types.length &&
+    bounds.types.every((_, place) => conditions.some((condition) => condition.place === place && condition.op === "="));
+  return groups.push({ test, values, isPoint }) - 1;
+}
+
+/** Whether a partition may hold rows, in this run. */
+function answerOf({ test, values, isPoint }: TestGroup, context: ExecContext): (partitionId: number) => boolean {
+  const { bounds } = test;
+  const conditions = test.conditions.map(({ place, op }, i) => {
+    return { place, op, values: values[i]!.map((evaluate) => evaluate(EMPTY_ROW, 0, context)) };
+  });
+  if (!isPoint) return (id) => mayHold(bounds, id, conditions);
+  const key: Value[] = bounds.types.map((_, place) => conditions.find((each) => each.place === place)!.values[0]!);
+  // Nothing equals NULL.
+  const home = key.includes(null) ? null : bounds.find(key);
+  return (id) => id === home;
 }
 
 class AppendOperator implements Operator {
