@@ -14,6 +14,7 @@ import { childrenOf, descendantsOf, parentsAmong, sameType, withoutParent, withP
 import { inherit, noInherit } from "./link-tables.js";
 import { replaceIndex, spreadIndex, spreadPrimaryKey } from "./partition-indexes.js";
 import type { CheckDef, TableDef } from "./table.js";
+import { usesType } from "./type.js";
 import { setTypeOf } from "./typed-table.js";
 
 type Action<K extends AlterAction["kind"]> = AlterAction & { readonly kind: K };
@@ -49,6 +50,7 @@ class FamilyChange {
   alter(table: TableDef, action: AlterAction): ActionOutcome {
     const typed = table.ofType === undefined ? undefined : OF_TYPED[action.kind];
     if (typed !== undefined) throw sqlError("42809", `cannot ${typed} typed table`);
+    this.checkRowType(table, action);
     switch (action.kind) {
       case "add column":
         return this.addColumn(table, action, false);
@@ -88,6 +90,28 @@ class FamilyChange {
         return {};
       default:
         return this.one(table, action);
+    }
+  }
+
+  /** Rows that columns of other tables hold are not written anew. */
+  private checkRowType(table: TableDef, action: AlterAction): void {
+    const isAdded = action.kind === "add column";
+    if (!isAdded && action.kind !== "set type" && action.kind !== "drop column") return;
+    const row = this.editor.rowType(table.id);
+    if (row === null) return;
+    const exists = isAdded && table.columns.some(({ name }) => name === action.column.name);
+    const changes = isAdded
+      ? !exists && (action.missing !== null || action.refill !== null)
+      : action.kind === "set type";
+    for (const other of this.editor.view.tables()) {
+      const keys = [
+        ...(other.primaryKey ?? []),
+        ...other.indexes.flatMap((index) => index.columns.map((key) => key.columnId)),
+      ];
+      const column = other.columns.find(({ id, type }) => (changes || keys.includes(id)) && usesType(type, row.id));
+      if (column === undefined) continue;
+      const message = `cannot alter table "${table.name}" because column "${other.name}.${column.name}" uses its row type`;
+      throw sqlError("0A000", message);
     }
   }
 

@@ -5,6 +5,7 @@
 
 import { sqlError } from "../protocol/errors.js";
 import { TABLE_COLUMNS_MAX } from "../protocol/limits.js";
+import { arrayOf, type SqlType } from "../protocol/values.js";
 import { catalogKey } from "../storage/keys.js";
 import type { Transaction } from "../storage/store.js";
 import { CatalogSnapshot } from "./catalog-snapshot.js";
@@ -19,11 +20,12 @@ import {
   linkTypes,
 } from "./definition-codec.js";
 import type { FunctionDef } from "./function.js";
+import { rowOf, rowTypeOf, withStoredTypes } from "./row-type.js";
 import type { SchemaDef } from "./schema.js";
 import type { SequenceDef } from "./sequence.js";
 import { statisticsKey } from "./statistics.js";
 import type { IndexDef, TableDef } from "./table.js";
-import { sqlTypeOf, type TypeDef, usesType } from "./type.js";
+import { type CompositeDef, sqlTypeOf, type TypeDef, usesType } from "./type.js";
 import type { ViewDef } from "./view.js";
 
 /** Names of records in the tenant's catalog space; an id follows the first two. */
@@ -103,6 +105,8 @@ export class CatalogEditor {
     this.tx.delete(catalogKey(this.tenantNumber, `${TABLE_RECORD}${table.id}`));
     this.tx.delete(statisticsKey(this.tenantNumber, table.id));
     this.tables.delete(table.id);
+    const row = this.rowType(table.id);
+    if (row !== null) this.dropType(row);
     for (const sequence of this.current.sequencesOf(table)) this.dropSequence(sequence);
     this.refresh();
   }
@@ -163,7 +167,8 @@ export class CatalogEditor {
   }
 
   /** A new or changed type; definitions that use it are those of the new one from now on. Throws 42710. */
-  putType(type: TypeDef): void {
+  putType(definition: TypeDef): void {
+    const type = withStoredTypes(definition, (part) => this.storedType(part));
     const taken = this.current.type(type.schema, type.name);
     if (taken !== null && taken.id !== type.id) throw sqlError("42710", `type "${type.name}" already exists`);
     this.tx.put(catalogKey(this.tenantNumber, `${TYPE_RECORD}${type.id}`), encodeType(type));
@@ -227,10 +232,38 @@ export class CatalogEditor {
     });
   }
 
-  private put(table: TableDef): void {
+  private put(definition: TableDef): void {
+    const table = this.withRowTypes(definition);
     this.tx.put(catalogKey(this.tenantNumber, `${TABLE_RECORD}${table.id}`), encodeTable(table));
     this.tables.set(table.id, table);
+    const row = this.rowType(table.id);
+    if (row !== null) this.putType(rowTypeOf(table, row));
     this.refresh();
+  }
+
+  /** The type of a table's rows, if columns of others hold it. */
+  rowType(tableId: number): CompositeDef | null {
+    for (const type of this.types.values()) if (type.kind === "composite" && type.rowOf === tableId) return type;
+    return null;
+  }
+
+  /** With types of their own for the rows of tables that its columns hold. */
+  private withRowTypes(table: TableDef): TableDef {
+    if (!table.columns.some((column) => rowOf(column.type) !== null)) return table;
+    const columns = table.columns.map((column) => Object.freeze({ ...column, type: this.storedType(column.type) }));
+    return Object.freeze({ ...table, columns });
+  }
+
+  /** A type as definitions have it: rows of a table by a type of their own, made when it is first needed. */
+  private storedType(type: SqlType): SqlType {
+    const tableId = rowOf(type);
+    if (tableId === null) return type;
+    if (type.element !== null) return arrayOf(this.storedType(type.element));
+    const known = this.rowType(tableId);
+    if (known !== null) return sqlTypeOf(known);
+    const made = rowTypeOf(this.tables.get(tableId)!, { id: this.nextId() });
+    this.putType(made);
+    return sqlTypeOf(made);
   }
 
   private refresh(): void {

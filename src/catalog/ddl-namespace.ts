@@ -24,6 +24,7 @@ import { BUILT_IN_SCHEMAS, type SchemaDef } from "./schema.js";
 import { restartOf, type SequenceDef, type SequencePosition, sequenceShape } from "./sequence.js";
 import { dependentsOf, replaceSequenceName, withoutDefaults } from "./sequence-dependents.js";
 import type { ColumnDef, TableDef } from "./table.js";
+import { isRowType } from "./type.js";
 
 /** Where a sequence stands, as its allocator knows. */
 export type PositionOf = (sequence: SequenceDef) => SequencePosition;
@@ -95,7 +96,7 @@ function dropSchemas(editor: CatalogEditor, command: DropSchemaCommand): DdlOutc
     const { view } = editor;
     const tables = view.tables().filter((table) => table.schema === name);
     const sequences = view.sequences().filter((sequence) => sequence.schema === name);
-    const types = view.types().filter((type) => type.schema === name);
+    const types = view.types().filter((type) => type.schema === name && !isRowType(type));
     const functions = view.functions().filter((fn) => fn.schema === name);
     const inside = [
       ...tables.map((table) => `table ${quotedIdentifier(name)}.${quotedIdentifier(table.name)}`),
@@ -146,7 +147,7 @@ function renameSchema(editor: CatalogEditor, { name, newName }: RenameSchemaComm
   for (const sequence of view.sequences().filter((other) => other.schema === name)) {
     moveSequence(editor, sequence, newName, sequence.name);
   }
-  for (const type of view.types().filter((other) => other.schema === name))
+  for (const type of view.types().filter((other) => other.schema === name && !isRowType(other)))
     editor.putType({ ...type, schema: newName });
   for (const table of editor.view.tables().filter((other) => other.schema === name)) {
     editor.replaceTable(Object.freeze({ ...table, schema: newName }));

@@ -1,10 +1,13 @@
 /** Applies CREATE, ALTER and DROP of types. Called by ddl-namespace.ts. */
 import { sqlError } from "../protocol/errors.js";
 import type { EnumLabel, SqlType } from "../protocol/values.js";
+import { alterComposite } from "./alter-composite.js";
 import type { CatalogEditor } from "./catalog-editor.js";
+import { dropColumnsOf } from "./columns-of-type.js";
 import { type DdlOutcome, NOTHING, ownRows, type Verification } from "./ddl-outcome.js";
 import { dropTables } from "./drop-tables.js";
 import type {
+  AlterCompositeCommand,
   AlterDomainCommand,
   AlterEnumCommand,
   CreateTypeCommand,
@@ -14,9 +17,9 @@ import type {
 } from "./namespace-command.js";
 import { madeUpName, quotedIdentifier } from "./relation-names.js";
 import type { CheckDef, TableDef } from "./table.js";
-import { type DomainDef, type EnumDef, type TypeDef, usesType } from "./type.js";
+import { type DomainDef, type EnumDef, isRowType, type TypeDef, usesType } from "./type.js";
 
-type TypeCommand = CreateTypeCommand | AlterEnumCommand | AlterDomainCommand | DropTypeCommand;
+type TypeCommand = CreateTypeCommand | AlterEnumCommand | AlterCompositeCommand | AlterDomainCommand | DropTypeCommand;
 
 export function applyTypeCommand(editor: CatalogEditor, command: TypeCommand, nowMicros: number): DdlOutcome {
   switch (command.kind) {
@@ -24,6 +27,8 @@ export function applyTypeCommand(editor: CatalogEditor, command: TypeCommand, no
       return createType(editor, command, nowMicros);
     case "alter enum":
       return alterEnum(editor, command);
+    case "alter composite":
+      return alterComposite(editor, command, nowMicros);
     case "alter domain":
       return alterDomain(editor, command);
     case "drop type":
@@ -61,12 +66,12 @@ function createType(editor: CatalogEditor, command: CreateTypeCommand, createdAt
 }
 
 /** Throws 42710 when a given name is taken. */
-function namedCheck({ name, sql }: DomainCheck, domain: string, others: readonly CheckDef[]): CheckDef {
+function namedCheck({ name, sql, notValid }: DomainCheck, domain: string, others: readonly CheckDef[]): CheckDef {
   const taken = (candidate: string) => others.some((other) => other.name === candidate);
   if (name !== null && taken(name)) {
     throw sqlError("42710", `constraint "${name}" for domain "${domain}" already exists`);
   }
-  return { name: name ?? madeUpName(domain, [], "check", taken), sql };
+  return { name: name ?? madeUpName(domain, [], "check", taken), sql, ...(notValid && { notValid }) };
 }
 
 // ---- enums ----
@@ -138,6 +143,15 @@ function alterDomain(editor: CatalogEditor, command: AlterDomainCommand): DdlOut
     case "add check":
       put({ checks: [...domain.checks, namedCheck(change.check, domain.name, domain.checks)] });
       break;
+    case "validate check": {
+      const checks = domain.checks.map((check) => {
+        if (check.name !== change.name) return check;
+        const { notValid, ...valid } = check;
+        return valid;
+      });
+      put({ checks });
+      break;
+    }
     case "rename check": {
       if (!domain.checks.some(({ name }) => name === change.name)) throw noConstraint(change.name, domain);
       const checks = domain.checks.map((check) =>
@@ -159,13 +173,22 @@ function alterDomain(editor: CatalogEditor, command: AlterDomainCommand): DdlOut
   return outcome;
 }
 
+/** The condition that stored values must satisfy from now on. Throws 42704. */
+function newCheck(domain: DomainDef, change: AlterDomainCommand["change"]): DomainCheck | null {
+  if (change.kind === "add check") return change.check.notValid ? null : change.check;
+  if (change.kind !== "validate check") return null;
+  const check = domain.checks.find(({ name }) => name === change.name);
+  if (check === undefined) throw noConstraint(change.name, domain);
+  return check;
+}
+
 /** Rows that are there must satisfy what is new. */
 function verifications(editor: CatalogEditor, domain: DomainDef, change: AlterDomainCommand["change"]): Verification[] {
-  const adds = change.kind === "add check" || (change.kind === "not null" && change.notNull);
-  if (!adds) return [];
-  const condition = change.kind === "add check" ? `(${change.check.sql})` : "value IS NOT NULL";
-  const sqlstate = change.kind === "add check" ? "23514" : "23502";
-  const wrong = change.kind === "add check" ? "values that violate the new constraint" : "null values";
+  const check = newCheck(domain, change);
+  if (check === null && !(change.kind === "not null" && change.notNull)) return [];
+  const condition = check === null ? "value IS NOT NULL" : `(${check.sql})`;
+  const sqlstate = check === null ? "23502" : "23514";
+  const wrong = check === null ? "null values" : "values that violate the new constraint";
   return editor.view.tables().flatMap((table) =>
     table.columns.flatMap((column): Verification[] => {
       if (!usesType(column.type, domain.id)) return [];
@@ -206,6 +229,11 @@ function dropTypes(editor: CatalogEditor, command: DropTypeCommand): DdlOutcome 
       notices.push(`type "${name.name}" does not exist, skipping`);
       continue;
     }
+    if (isRowType(type)) {
+      throw sqlError("2BP01", `cannot drop type ${name.name} because table ${name.name} requires it`, {
+        hint: `You can drop table ${name.name} instead.`,
+      });
+    }
     if (command.domain && type.kind !== "domain") throw sqlError("42809", `"${name.name}" is not a domain`);
     dropType(editor, type, command, name, gone);
   }
@@ -241,14 +269,7 @@ function dropType(editor: CatalogEditor, type: TypeDef, command: DropTypeCommand
       hint: "Use DROP ... CASCADE to drop the dependent objects too.",
     });
   }
-  for (const table of tables) {
-    const { next, indexes } = withoutColumns(table, type.id);
-    for (const index of indexes) gone.indexes.push({ table, index });
-    for (const sequence of view.sequencesOf(table)) {
-      if (!next.columns.some((column) => column.id === sequence.ownedBy?.columnId)) editor.dropSequence(sequence);
-    }
-    editor.replaceTable(next);
-  }
+  gone.indexes.push(...dropColumnsOf(editor, type.id));
   for (const other of types) {
     if (editor.view.typeById(other.id) !== null) dropType(editor, other, command, other as unknown as ObjectName, gone);
   }
@@ -258,21 +279,4 @@ function dropType(editor: CatalogEditor, type: TypeDef, command: DropTypeCommand
 function isMadeOf(type: TypeDef, part: TypeDef): boolean {
   if (type.kind === "domain") return usesType(type.base, part.id);
   return type.kind === "composite" && type.fields.some((field) => usesType(field.type, part.id));
-}
-
-/** Throws 0A000 when the primary key, which rows are keyed by, has such a column. */
-function withoutColumns(table: TableDef, typeId: number) {
-  const gone = new Set(table.columns.filter((column) => usesType(column.type, typeId)).map((column) => column.id));
-  if (table.primaryKey?.some((id) => gone.has(id))) {
-    throw sqlError("0A000", `dropping a type of the primary key of table "${table.name}" is not supported`, {
-      hint: "Drop the table first.",
-    });
-  }
-  const indexes = table.indexes.filter((index) => index.columns.some((column) => gone.has(column.columnId)));
-  const next: TableDef = Object.freeze({
-    ...table,
-    columns: table.columns.filter((column) => !gone.has(column.id)),
-    indexes: table.indexes.filter((index) => !indexes.includes(index)),
-  });
-  return { next, indexes };
 }

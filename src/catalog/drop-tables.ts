@@ -1,6 +1,7 @@
 /** DROP TABLE, with what inherits from the tables and what else depends on them. Called by the files of ddl. */
 import { sqlError } from "../protocol/errors.js";
 import type { CatalogEditor } from "./catalog-editor.js";
+import { dropRowColumns } from "./columns-of-type.js";
 import type { DropTableCommand } from "./ddl-command.js";
 import { at, type DdlOutcome, NOTHING } from "./ddl-outcome.js";
 import { dropDependents } from "./dependent-views.js";
@@ -35,6 +36,8 @@ export function dropTables(editor: CatalogEditor, command: DropTableCommand): Dd
     notices.push(...dropReferences(editor, `table ${table.name}`, table, others, command.cascade));
     dropTableReferences(editor, table);
   }
+  const rows = cleared.map((table) => dropRowColumns(editor, table, dropped, command.cascade));
+  for (const row of rows) notices.push(...row.notices);
   const names = new Map(tables.map(({ id, name }) => [id, `table ${name}`]));
   const views = dropDependents(editor, names, command.cascade, null, heirs);
   for (const { id } of cleared) editor.dropTable(editor.view.tableById(id)!);
@@ -43,5 +46,6 @@ export function dropTables(editor: CatalogEditor, command: DropTableCommand): Dd
     tag: "DROP TABLE",
     notices: [...notices, ...views.notices],
     cleared: [...cleared, ...views.cleared],
+    clearedIndexes: rows.flatMap((row) => row.indexes),
   };
 }

@@ -18,6 +18,7 @@ export type NamespaceCommand =
   | DropSequenceCommand
   | CreateTypeCommand
   | AlterEnumCommand
+  | AlterCompositeCommand
   | AlterDomainCommand
   | DropTypeCommand
   | MoveCommand;
@@ -86,6 +87,8 @@ export interface CreateTypeCommand extends ObjectName {
 export interface DomainCheck {
   readonly name: string | null;
   readonly sql: string;
+  /** Stored values need not satisfy it yet. */
+  readonly notValid?: boolean;
 }
 
 export interface AlterEnumCommand extends ObjectName {
@@ -98,12 +101,37 @@ export interface AlterEnumCommand extends ObjectName {
   readonly ifNotExists: boolean;
 }
 
+/** A field of a composite type; the functions are about stored expressions of typed tables, as in AlterAction. */
+export type AttributeChange =
+  | { readonly kind: "add"; readonly name: string; readonly type: SqlType }
+  | {
+      readonly kind: "drop";
+      readonly name: string;
+      readonly ifExists: boolean;
+      readonly reads: (sql: string) => boolean;
+    }
+  | { readonly kind: "retype"; readonly name: string; readonly type: SqlType; readonly reads: (sql: string) => boolean }
+  | {
+      readonly kind: "rename";
+      readonly name: string;
+      readonly newName: string;
+      readonly renamed: (sql: string) => string;
+    };
+
+export interface AlterCompositeCommand extends ObjectName {
+  readonly kind: "alter composite";
+  readonly changes: readonly AttributeChange[];
+  /** Typed tables follow, and what depends on a dropped field goes. */
+  readonly cascade: boolean;
+}
+
 export interface AlterDomainCommand extends ObjectName {
   readonly kind: "alter domain";
   readonly change:
     | { readonly kind: "default"; readonly sql: string | null }
     | { readonly kind: "not null"; readonly notNull: boolean }
     | { readonly kind: "add check"; readonly check: DomainCheck }
+    | { readonly kind: "validate check"; readonly name: string }
     | { readonly kind: "drop check"; readonly name: string; readonly ifExists: boolean }
     | { readonly kind: "rename check"; readonly name: string; readonly newName: string };
 }

@@ -52,6 +52,11 @@ export function sqlTypeOf(definition: TypeDef): SqlType {
   }
 }
 
+/** Whether the type is that of a table's rows, which comes and goes with the table. */
+export function isRowType(type: TypeDef): boolean {
+  return type.kind === "composite" && type.rowOf !== undefined;
+}
+
 /** Whether the type is the one with that id, or is made of it. */
 export function usesType(type: SqlType, id: number): boolean {
   if (type.user !== undefined && type.user.id === id) return true;

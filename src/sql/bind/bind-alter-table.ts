@@ -22,7 +22,7 @@ import { bindExpr } from "./bind-expr.js";
 import { lookUpTable } from "./bind-from.js";
 import { descendantsOf, scanOf } from "./bind-scan.js";
 import { bindSequenceOptions } from "./bind-sequence.js";
-import { bindType } from "./bind-type.js";
+import { bindStoredType } from "./bind-type.js";
 import { compositeNamed } from "./bind-typed-table.js";
 import { type Binding, columnExpr } from "./binding.js";
 import type { BindEnvironment, BoundDdl, BoundStatement, DdlStep } from "./bound-statement.js";
@@ -281,7 +281,7 @@ function alterType(
 ): BoundDdl {
   const column = columnOf(table, command.name);
   const { name } = column;
-  const type = bindType(command.type, binding);
+  const type = bindStoredType(command.type, binding);
   const target = { name, type };
   const { plan, items, columns } = scanOf(table, null, false, 0, binding);
   const scope = new Scope(null);

@@ -13,7 +13,7 @@ import { printExpr } from "../parse/print-expr.js";
 import { contextOf } from "./bind-context.js";
 import { bindExpr } from "./bind-expr.js";
 import { bindSequenceOptions } from "./bind-sequence.js";
-import { bindType, checkStorable } from "./bind-type.js";
+import { bindStoredType, checkStorable } from "./bind-type.js";
 import type { Binding } from "./binding.js";
 import { coerceAssignment } from "./coerce.js";
 import { Scope } from "./scope.js";
@@ -39,7 +39,7 @@ export interface ColumnDraft {
 
 export function draftColumn(node: ColumnDefNode, binding: Binding): ColumnDraft {
   const serial = node.type.arrayDimensions === 0 ? SERIAL_TYPES[node.type.name] : undefined;
-  const type = serial ?? bindType(node.type, binding);
+  const type = serial ?? bindStoredType(node.type, binding);
   checkStorable(type, node.name, node.position);
   return draftOfType(node, type, serial !== undefined);
 }

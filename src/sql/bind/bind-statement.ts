@@ -43,7 +43,14 @@ import {
 import { bindQuery } from "./bind-query.js";
 import { bindSetConstraints } from "./bind-set-constraints.js";
 import { bindType } from "./bind-type.js";
-import { bindAlterDomain, bindAlterEnum, bindCreateDomain, bindCreateType } from "./bind-type-definition.js";
+import {
+  bindAlterComposite,
+  bindAlterDomain,
+  bindAlterEnum,
+  bindCreateDomain,
+  bindCreateType,
+  bindRenameAttribute,
+} from "./bind-type-definition.js";
 import { Binding, PLAIN_QUERY, type QueryOptions, type Source } from "./binding.js";
 import type { BindEnvironment, BoundQuery, BoundStatement, DdlStep } from "./bound-statement.js";
 import { coerceAssignment, coerceExplicit, isUnknown } from "./coerce.js";
@@ -156,6 +163,8 @@ function bindNamespace(node: StatementNode, binding: Binding): BoundStatement | 
       return ddl(bindCreateType(node, binding), "CREATE TYPE");
     case "alter enum":
       return ddl(bindAlterEnum(node, binding), "ALTER TYPE");
+    case "alter composite":
+      return ddl(bindAlterComposite(node, binding), "ALTER TYPE");
     case "create domain":
       return ddl(bindCreateDomain(node, binding), "CREATE DOMAIN");
     case "alter domain":
@@ -194,6 +203,7 @@ function nothingToDo(tag: string): BoundStatement {
 }
 
 function bindRenamed(node: RenameStatement, binding: Binding): BoundStatement {
+  if (node.object === "attribute") return { kind: "ddl", command: bindRenameAttribute(node, binding) };
   const command = bindRenameNamespace(node, binding.env);
   return command === null ? bindRename(node, binding) : { kind: "ddl", command };
 }

@@ -1,27 +1,31 @@
 /** CREATE TYPE, CREATE DOMAIN and their ALTER statements. */
 import type { DdlCommand } from "../../catalog/ddl-command.js";
-import type { DomainCheck } from "../../catalog/namespace-command.js";
+import type { AttributeChange, DomainCheck } from "../../catalog/namespace-command.js";
+import type { CompositeDef } from "../../catalog/type.js";
 import { sqlError } from "../../protocol/errors.js";
 import { IDENTIFIER_BYTES_MAX } from "../../protocol/limits.js";
 import type { SqlType } from "../../protocol/values.js";
 import { displayName } from "../../query/expr/types.js";
 import type {
+  AlterCompositeStatement,
   AlterDomainStatement,
   AlterEnumStatement,
   ConstraintNode,
   CreateDomainStatement,
   CreateTypeStatement,
+  RenameStatement,
 } from "../parse/ast.js";
-import type { ExprNode } from "../parse/ast-query.js";
+import type { ExprNode, NameNode } from "../parse/ast-query.js";
 import { printExpr } from "../parse/print-expr.js";
 import { contextOf } from "./bind-context.js";
 import { bindBoolean, bindExpr } from "./bind-expr.js";
-import { bindType, checkStorable } from "./bind-type.js";
+import { bindStoredType, checkStorable } from "./bind-type.js";
 import type { Binding } from "./binding.js";
 import { coerceAssignment } from "./coerce.js";
 import { valueScope } from "./domain-checks.js";
-import { existingType, newName } from "./names.js";
-import { Scope } from "./scope.js";
+import { existingType, findType, firstFound, newName } from "./names.js";
+import { relationOf, Scope } from "./scope.js";
+import { readsColumn, renamesColumn } from "./stored-expression.js";
 
 export function bindCreateType(node: CreateTypeStatement, binding: Binding): DdlCommand {
   const name = newName(node.name, binding.env);
@@ -39,7 +43,7 @@ export function bindCreateType(node: CreateTypeStatement, binding: Binding): Ddl
     if (node.fields.findIndex((other) => other.name === field.name) < i) {
       throw sqlError("42701", `column "${field.name}" specified more than once`, { position: node.position });
     }
-    return { name: field.name, type: storableType(bindType(field.type, binding), field.name, node.position) };
+    return { name: field.name, type: storableType(bindStoredType(field.type, binding), field.name, node.position) };
   });
   return { kind: "create type", ...name, shape: { kind: "composite", fields } };
 }
@@ -64,9 +68,45 @@ export function bindAlterEnum(node: AlterEnumStatement, binding: Binding): DdlCo
   return { kind: "alter enum", schema, name, position: node.position, label, oldLabel, neighbor, after, ifNotExists };
 }
 
+/** Throws 42P01 for a type that is not there, 42809 for one without fields. */
+export function bindAlterComposite(node: AlterCompositeStatement, binding: Binding): DdlCommand {
+  const { schema, name } = compositeToAlter(node.name, binding);
+  const changes = node.changes.map((change): AttributeChange => {
+    const reads = readsColumn(change.name);
+    if (change.kind === "drop") return { ...change, reads };
+    const type = storableType(bindStoredType(change.type, binding), change.name, node.position);
+    return change.kind === "add"
+      ? { kind: "add", name: change.name, type }
+      : { kind: "retype", name: change.name, type, reads };
+  });
+  return { kind: "alter composite", schema, name, position: node.position, changes, cascade: node.cascade };
+}
+
+/** ALTER TYPE … RENAME ATTRIBUTE. */
+export function bindRenameAttribute(node: RenameStatement, binding: Binding): DdlCommand {
+  const { schema, name } = compositeToAlter(node.relation, binding);
+  const before = node.part ?? "";
+  const { newName, cascade = false, position } = node;
+  const change = { kind: "rename", name: before, newName, renamed: renamesColumn(before, newName) } as const;
+  return { kind: "alter composite", schema, name, position, changes: [change], cascade };
+}
+
+function compositeToAlter(node: NameNode, { env }: Binding): CompositeDef {
+  const { position } = node;
+  const spelled = node.path.join(".");
+  const type = findType(node.path, env);
+  const table = firstFound(relationOf(node), env, (schema, name) => env.catalog.table(schema, name));
+  if (table !== null) {
+    throw sqlError("42809", `"${spelled}" is not a composite type`, { position, hint: "Use ALTER TABLE instead." });
+  }
+  if (type === null) throw sqlError("42P01", `relation "${spelled}" does not exist`, { position });
+  if (type.kind !== "composite") throw sqlError("42809", `"${spelled}" is not a composite type`, { position });
+  return type;
+}
+
 export function bindCreateDomain(node: CreateDomainStatement, binding: Binding): DdlCommand {
   const name = newName(node.name, binding.env);
-  const base = bindType(node.type, binding);
+  const base = bindStoredType(node.type, binding);
   if (base.name === "unknown" || base.name === "void" || (base.name === "record" && base.user === undefined)) {
     throw sqlError("42804", `"${displayName(base)}" is not a valid base type for a domain`, {
       position: node.position,
@@ -145,12 +185,13 @@ export function bindAlterDomain(node: AlterDomainStatement, binding: Binding): D
         return { ...altered, change: { kind: "not null", notNull: constraint.kind === "not null" } };
       }
       if (constraint.kind !== "check") throw refusedConstraint(constraint);
-      const check = { name: constraint.name, sql: conditionText(constraint.expr, domain.base, binding) };
+      const sql = conditionText(constraint.expr, domain.base, binding);
+      const check = { name: constraint.name, sql, ...(constraint.notValid && { notValid: true }) };
       return { ...altered, change: { kind: "add check", check } };
     }
     case "drop constraint":
       return { ...altered, change: { kind: "drop check", name: command.name, ifExists: command.ifExists } };
     case "validate constraint":
-      throw sqlError("0A000", "VALIDATE CONSTRAINT of a domain is not supported", { position: node.position });
+      return { ...altered, change: { kind: "validate check", name: command.name } };
   }
 }

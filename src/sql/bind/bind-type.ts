@@ -1,4 +1,5 @@
 /** Type names of statements as types. */
+import { rowTypeWanted } from "../../catalog/row-type.js";
 import { sqlError } from "../../protocol/errors.js";
 import { arrayOf, recordOf, type SqlType } from "../../protocol/values.js";
 import { displayName, isBuiltInType, typeFromName } from "../../query/expr/types.js";
@@ -50,7 +51,21 @@ function rowTypeNamed(path: readonly string[], env: BindEnvironment): SqlType | 
   return table === null ? null : recordOf(table.columns, table.name);
 }
 
-/** Throws 42P16 for types that no column can have, 0A000 for rows of tables, which would have to follow the table. */
+/** A type as columns, fields and domains are declared with it: rows of a table by a type that follows the table. */
+export function bindStoredType(node: TypeNode, binding: Binding): SqlType {
+  const { env } = binding;
+  const path = node.schema === null ? [node.name] : [node.schema, node.name];
+  if ((node.schema === null && isBuiltInType(node.name)) || userTypeNamed(path, env) !== null) {
+    return bindType(node, binding);
+  }
+  const table = firstFound({ schema: node.schema, name: node.name }, env, (schema, name) =>
+    env.catalog.table(schema, name),
+  );
+  if (table === null) return bindType(node, binding);
+  return node.arrayDimensions > 0 ? arrayOf(rowTypeWanted(table)) : rowTypeWanted(table);
+}
+
+/** Throws 42P16 for types that no column can have, 0A000 for rows of relations that no type follows. */
 export function checkStorable(type: SqlType, name: string, position: number): void {
   const element = type.element ?? type;
   const isPseudo = ["unknown", "record", "void"].includes(element.name) && element.user === undefined;

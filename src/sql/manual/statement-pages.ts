@@ -243,6 +243,13 @@ ALTER TYPE name RENAME VALUE 'label' TO 'label'`,
     description: "Changes an enumerated type.",
     example: "ALTER TYPE mood ADD VALUE 'ecstatic' AFTER 'happy'",
   },
+  "alter composite": {
+    titles: ["ALTER TYPE … ATTRIBUTE"],
+    syntax: `ALTER TYPE name { ADD ATTRIBUTE name type | DROP ATTRIBUTE [IF EXISTS] name | ALTER ATTRIBUTE name TYPE type } [CASCADE], …
+ALTER TYPE name RENAME ATTRIBUTE name TO name [CASCADE]`,
+    description: "Changes the fields of a composite type. Typed tables follow with CASCADE.",
+    example: "ALTER TYPE address ADD ATTRIBUTE country text",
+  },
   "create domain": {
     titles: ["CREATE DOMAIN"],
     syntax: "CREATE DOMAIN name [AS] type [DEFAULT expr] [NOT NULL] [[CONSTRAINT name] CHECK (expr over VALUE)] …",

@@ -42,6 +42,7 @@ export type StatementNode =
   | CreateSequenceStatement
   | CreateTypeStatement
   | AlterEnumStatement
+  | AlterCompositeStatement
   | CreateDomainStatement
   | AlterDomainStatement
   | SetSchemaStatement
@@ -433,6 +434,18 @@ export interface AlterEnumStatement {
   readonly position: number;
 }
 
+/** ALTER TYPE … of a composite type; RENAME ATTRIBUTE is a RenameStatement. */
+export interface AlterCompositeStatement {
+  readonly kind: "alter composite";
+  readonly name: NameNode;
+  readonly changes: readonly (
+    | { readonly kind: "add" | "retype"; readonly name: string; readonly type: TypeNode }
+    | { readonly kind: "drop"; readonly name: string; readonly ifExists: boolean }
+  )[];
+  readonly cascade: boolean;
+  readonly position: number;
+}
+
 export interface CreateDomainStatement {
   readonly kind: "create domain";
   readonly name: NameNode;
@@ -549,6 +562,8 @@ export interface RenameStatement {
   readonly relation: NameNode;
   readonly part: string | null;
   readonly newName: string;
+  /** Of an attribute: typed tables follow. */
+  readonly cascade?: boolean;
   readonly ifExists: boolean;
   readonly position: number;
 }

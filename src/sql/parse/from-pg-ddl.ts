@@ -16,6 +16,7 @@ import type {
   RoleSpec,
 } from "@pgsql/types";
 import type {
+  AlterCompositeStatement,
   AlterTableCommand,
   AlterTableStatement,
   ColumnDefNode,
@@ -401,7 +402,12 @@ function createIndex(node: IndexStmt, c: Conversion, position: number): CreateIn
   };
 }
 
-function alterTable(node: AlterTableStmt, c: Conversion, position: number): AlterTableStatement {
+function alterTable(
+  node: AlterTableStmt,
+  c: Conversion,
+  position: number,
+): AlterTableStatement | AlterCompositeStatement {
+  if (node.objtype === "OBJECT_TYPE") return alterComposite(node, c, position);
   const isView = node.objtype === "OBJECT_VIEW";
   if (!/^OBJECT_(?:TABLE|INDEX|VIEW|MATVIEW|SEQUENCE)$/.test(node.objtype ?? ""))
     throw notSupported(`ALTER ${objectName(node.objtype)}`, position);
@@ -416,6 +422,22 @@ function alterTable(node: AlterTableStmt, c: Conversion, position: number): Alte
     }),
     position,
   };
+}
+
+function alterComposite(node: AlterTableStmt, c: Conversion, position: number): AlterCompositeStatement {
+  const actions = (node.cmds ?? []).map((command) => only(command, "AlterTableCmd"));
+  const changes = actions.map((action): AlterCompositeStatement["changes"][number] => {
+    if (action.subtype === "AT_DropColumn") {
+      return { kind: "drop", name: action.name ?? "", ifExists: action.missing_ok ?? false };
+    }
+    const def = only(action.def, "ColumnDef");
+    const type = convertType(def.typeName!, c);
+    return action.subtype === "AT_AddColumn"
+      ? { kind: "add", name: def.colname ?? "", type }
+      : { kind: "retype", name: action.name ?? "", type };
+  });
+  const cascade = actions.some((action) => action.behavior === "DROP_CASCADE");
+  return { kind: "alter composite", name: relationName(node.relation!, c), changes, cascade, position };
 }
 
 /** Null: another action. */
@@ -560,6 +582,7 @@ function rename(node: RenameStmt, c: Conversion, position: number): RenameStatem
     part: isSchema ? null : (node.subname ?? null),
     newName: node.newname ?? "",
     ifExists: node.missing_ok ?? false,
+    ...(object === "attribute" && { cascade: node.behavior === "DROP_CASCADE" }),
     position,
   };
 }

@@ -1,6 +1,6 @@
 /** pg_catalog's tables about types, and those about the server: pg_type, pg_enum, pg_settings, pg_database, pg_roles, … */
 
-import { sqlTypeOf } from "../../../catalog/type.js";
+import { isRowType, sqlTypeOf } from "../../../catalog/type.js";
 import {
   arrayOf,
   BOOL,
@@ -83,6 +83,7 @@ const pgType = systemRelation(
     };
     for (const type of builtInTypes()) yield { ...shared, ...builtIn(type) };
     for (const definition of view.catalog.types()) {
+      if (isRowType(definition)) continue;
       const type = sqlTypeOf(definition);
       const isDomain = definition.kind === "domain";
       const place = { typnamespace: schemaOid(definition.schema, view) };
