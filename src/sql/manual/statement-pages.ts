@@ -248,7 +248,7 @@ ALTER TYPE name RENAME VALUE 'label' TO 'label'`,
     syntax: `ALTER TYPE name { ADD ATTRIBUTE name type | DROP ATTRIBUTE [IF EXISTS] name | ALTER ATTRIBUTE name TYPE type } [CASCADE], …
 ALTER TYPE name RENAME ATTRIBUTE name TO name [CASCADE]`,
     description: "Changes the fields of a composite type. Typed tables follow with CASCADE.",
-    example: "ALTER TYPE address ADD ATTRIBUTE country text",
+    example: "CREATE TYPE address AS (street text, city text); ALTER TYPE address ADD ATTRIBUTE country text",
   },
   "create domain": {
     titles: ["CREATE DOMAIN"],
