@@ -2,11 +2,13 @@
  * Values to and from JSON and MessagePack: cells of answers out, `$n` parameters in. Writers are compiled per column
  * type once per statement and called per cell, so they avoid all work that the type makes needless.
  */
+
 import { dateToText, timestampToText, timestampTzToText, timeToText, timeTzToText } from "./datetime.js";
 import { sqlError } from "./errors.js";
 import { intervalToText } from "./interval.js";
 import { JsonPath } from "./json-path.js";
 import { jsonToCompactText, jsonToPlain } from "./json-text.js";
+import { inetText } from "./network.js";
 import { Numeric } from "./numeric.js";
 import { fitNumeric, fitText, fitVector, fromText, untypedToText, vectorOf } from "./text-format.js";
 import { EMPTY_ARRAY, nestArray } from "./text-format-array.js";
@@ -73,6 +75,22 @@ export function jsonWriter(type: SqlType, timeZone = "UTC"): JsonWriter {
     case "name":
     case "enum":
       return (value) => (value === null ? "null" : quote(value as string));
+    case "inet":
+      return quoted(inetText);
+    case "cidr":
+    case "macaddr":
+    case "macaddr8":
+    case "point":
+    case "line":
+    case "lseg":
+    case "box":
+    case "path":
+    case "polygon":
+    case "circle":
+    case "tid":
+    case "xid":
+    case "int2vector":
+    case "oidvector":
     case "uuid":
     case "bit":
     case "varbit":
@@ -219,6 +237,8 @@ export function plainWriter(type: SqlType, timeZone = "UTC"): PlainWriter {
       return printed((value: number) => timestampTzToText(value, timeZone, "T"));
     case "jsonpath":
       return printed(String);
+    case "inet":
+      return printed(inetText);
     case "interval":
       return printed((value: Interval) => intervalToText(value));
     case "void":

@@ -8,14 +8,24 @@ import { dateToText, timestampToText, timestampTzToText, timeToText, timeTzToTex
 import { type Clock, parseDate, parseTime, parseTimestamp, parseTimestampTz, parseTimeTz } from "./datetime-parse.js";
 import { enumFromText } from "./enum-labels.js";
 import { sqlError } from "./errors.js";
+import { geometricFromText } from "./geometric.js";
 import { intervalToText, parseInterval } from "./interval.js";
 import { JsonPath } from "./json-path.js";
 import { parseJsonPath } from "./json-path-parse.js";
 import { checkJson, jsonbToText, parseJson } from "./json-text.js";
+import { inetText, macFromText, networkFromText } from "./network.js";
 import { Numeric } from "./numeric.js";
 import { arrayFromText, arrayToText } from "./text-format-array.js";
 import { recordFromText, recordToText } from "./text-format-record.js";
-import { type Interval, Json, type SqlArray, type SqlType, type TimeTz, type Value } from "./values.js";
+import {
+  type Interval,
+  Json,
+  type SqlArray,
+  type SqlType,
+  type SystemTypeName,
+  type TimeTz,
+  type Value,
+} from "./values.js";
 
 /** Precision and scale out of the modifier of a numeric type; the scale may be negative. */
 export function numericModifier(modifier: number): { precision: number; scale: number } {
@@ -59,6 +69,8 @@ export function toText(type: SqlType, value: Value, timeZone = "UTC"): string {
     }
     case "record":
       return rowToText(type, value as readonly Value[], timeZone);
+    case "inet":
+      return inetText(value as string);
     case "void":
       return "";
     default:
@@ -189,6 +201,25 @@ export function fromText(type: SqlType, text: string, clock: Clock = systemClock
     case "bit":
     case "varbit":
       return fitBits(type, bitsFromText(text), false);
+    case "inet":
+    case "cidr":
+      return networkFromText(type.name, text);
+    case "macaddr":
+    case "macaddr8":
+      return macFromText(type.name, text);
+    case "point":
+    case "line":
+    case "lseg":
+    case "box":
+    case "path":
+    case "polygon":
+    case "circle":
+      return geometricFromText(type.name, text, (number) => floatFromText("float8", number), float8ToText);
+    case "tid":
+    case "xid":
+    case "int2vector":
+    case "oidvector":
+      return systemValueFromText(type.name, text);
     case "json":
       return new Json(checkJson(text), text);
     case "jsonb":
@@ -317,6 +348,29 @@ function floatFromText(name: "float4" | "float8", text: string): number {
       return Number.NEGATIVE_INFINITY;
     default:
       throw invalid(display, text);
+  }
+}
+
+/** A place in a table, a transaction's number, or numbers between blanks. */
+function systemValueFromText(name: SystemTypeName, text: string): string {
+  const source = text.trim();
+  switch (name) {
+    case "tid": {
+      const place = /^\(\s*(\d+)\s*,\s*(\d+)\s*\)$/.exec(source);
+      if (place === null || Number(place[1]) > 0xffffffff || Number(place[2]) > 0xffff) throw invalid("tid", text);
+      return `(${Number(place[1])},${Number(place[2])})`;
+    }
+    case "xid":
+      return String(integerFromText("oid", text));
+    default: {
+      const member = name === "int2vector" ? "int2" : "oid";
+      return source === ""
+        ? ""
+        : source
+            .split(/\s+/)
+            .map((part) => String(integerFromText(member, part)))
+            .join(" ");
+    }
   }
 }
 

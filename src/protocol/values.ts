@@ -20,6 +20,11 @@
  * | json jsonb                    | Json (json keeps its text; jsonb a parsed value)                                |
  * | jsonpath                      | JsonPath (json-path.ts)                                                         |
  * | bit varbit                    | string of zeros and ones                                                        |
+ * | inet cidr                     | string: address/bits, see network.ts                                            |
+ * | macaddr macaddr8              | string: lower-case bytes with colons                                            |
+ * | point line lseg box path      | string: as PostgreSQL prints it                                                 |
+ * | polygon circle                | the same                                                                        |
+ * | tid xid int2vector oidvector  | the same                                                                        |
  * | enum                          | string: the label                                                               |
  * | vector                        | Float32Array                                                                    |
  * | T[]                           | SqlArray                                                                        |
@@ -60,9 +65,21 @@ export type TypeName =
   | "enum"
   | "bit"
   | "varbit"
+  | "inet"
+  | "cidr"
+  | "macaddr"
+  | "macaddr8"
+  | GeometricName
+  | SystemTypeName
   | "array"
   | "record"
   | "void";
+
+/** Geometric types can be stored, read and printed; they have no order and no operators. */
+export type GeometricName = "point" | "line" | "lseg" | "box" | "path" | "polygon" | "circle";
+
+/** Types of system catalogs, which can be stored, read and printed. */
+export type SystemTypeName = "tid" | "xid" | "int2vector" | "oidvector";
 
 /** Interned: two equal types are the same object, so `===` compares types. Make them with the functions below. */
 export interface SqlType {
@@ -278,5 +295,9 @@ export const JSONPATH = typeOf("jsonpath");
 export const VECTOR = typeOf("vector");
 export const BIT = typeOf("bit");
 export const VARBIT = typeOf("varbit");
+export const INET = typeOf("inet");
+export const CIDR = typeOf("cidr");
+export const MACADDR = typeOf("macaddr");
+export const MACADDR8 = typeOf("macaddr8");
 export const RECORD = typeOf("record");
 export const VOID = typeOf("void");

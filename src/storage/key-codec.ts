@@ -6,8 +6,10 @@
  * column is descending. Values that compare equal have equal bytes, so decoding gives an equal value, not always an
  * identical one: 1.00 comes back as 1, '1 month' as '30 days', char(n) without trailing blanks.
  */
+
 import { labelOfOrder, orderOfLabel } from "../protocol/enum-labels.js";
 import { type DbError, sqlError } from "../protocol/errors.js";
+import { networkFromKey, networkKey } from "../protocol/network.js";
 import type { Numeric } from "../protocol/numeric.js";
 import type { Interval, SqlArray, SqlType, TimeTz, Value } from "../protocol/values.js";
 import { readNumeric, writeNumeric } from "./key-numeric.js";
@@ -80,6 +82,17 @@ export function isKeyType(type: SqlType): boolean {
     case "jsonpath":
     case "vector":
     case "void":
+    case "point":
+    case "line":
+    case "lseg":
+    case "box":
+    case "path":
+    case "polygon":
+    case "circle":
+    case "tid":
+    case "xid":
+    case "int2vector":
+    case "oidvector":
       return false;
     case "record":
       return type.fields?.every((field) => isKeyType(field.type)) ?? false;
@@ -122,6 +135,8 @@ function writeValue(type: SqlType, value: Value): void {
     case "varchar":
     case "bit":
     case "varbit":
+    case "macaddr":
+    case "macaddr8":
     case "name":
       writer.writeText(value as string);
       return;
@@ -130,6 +145,10 @@ function writeValue(type: SqlType, value: Value): void {
       return;
     case "bytea":
       writer.writeBytes(value as Uint8Array);
+      return;
+    case "inet":
+    case "cidr":
+      writer.writeBytes(networkKey(value as string));
       return;
     case "uuid":
       writer.writeUuid(value as string);
@@ -183,11 +202,16 @@ function readValue(type: SqlType, reader: KeyReader): Value {
     case "varchar":
     case "bit":
     case "varbit":
+    case "macaddr":
+    case "macaddr8":
     case "name":
     case "bpchar":
       return reader.text();
     case "bytea":
       return new Uint8Array(reader.bytes());
+    case "inet":
+    case "cidr":
+      return networkFromKey(reader.bytes());
     case "uuid":
       return uuidText(reader.raw(16));
     case "date":

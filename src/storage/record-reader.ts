@@ -87,6 +87,21 @@ export function payloadReader(type: SqlType): PayloadReader {
     case "bpchar":
     case "bit":
     case "varbit":
+    case "inet":
+    case "cidr":
+    case "macaddr":
+    case "macaddr8":
+    case "point":
+    case "line":
+    case "lseg":
+    case "box":
+    case "path":
+    case "polygon":
+    case "circle":
+    case "tid":
+    case "xid":
+    case "int2vector":
+    case "oidvector":
     case "name":
       return readText;
     case "uuid":

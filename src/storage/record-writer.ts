@@ -111,6 +111,21 @@ export function writeValue(type: SqlType, value: Value): void {
     case "bpchar":
     case "bit":
     case "varbit":
+    case "inet":
+    case "cidr":
+    case "macaddr":
+    case "macaddr8":
+    case "point":
+    case "line":
+    case "lseg":
+    case "box":
+    case "path":
+    case "polygon":
+    case "circle":
+    case "tid":
+    case "xid":
+    case "int2vector":
+    case "oidvector":
     case "name":
       writeText(value as string);
       return;

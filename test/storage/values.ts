@@ -1,6 +1,7 @@
 /** Arbitrary values of every SQL type, and PostgreSQL's order of them, for the tests of both codecs. */
 import fc from "fast-check";
 import { parseJson } from "../../src/protocol/json-text.js";
+import { type Network, networkFromText, networkOf } from "../../src/protocol/network.js";
 import { Numeric } from "../../src/protocol/numeric.js";
 import {
   arrayOf,
@@ -10,6 +11,7 @@ import {
   DATE,
   FLOAT4,
   FLOAT8,
+  INET,
   INT2,
   INT4,
   INT8,
@@ -21,6 +23,7 @@ import {
   NAME,
   NUMERIC,
   OID,
+  recordOf,
   type SqlArray,
   type SqlType,
   TEXT,
@@ -82,6 +85,41 @@ const numeric: fc.Arbitrary<Numeric> = fc.oneof(
 );
 const int32 = fc.oneof(small, fc.integer());
 
+/** Addresses that share many bits, of both families. */
+const networks = fc.oneof(
+  fc
+    .tuple(fc.constantFrom(10, 11, 192), fc.constantFrom(0, 1, 128), fc.nat(255), fc.nat(32))
+    .map(([a, b, c, bits]) => networkFromText("inet", `${a}.${b}.0.${c}/${bits}`)),
+  fc
+    .tuple(fc.constantFrom("", "10:1", "ffff:ff00"), fc.nat(3), fc.nat(128))
+    .map(([head, last, bits]) => networkFromText("inet", `${head}::${last}/${bits}`)),
+);
+const bitsOf = ({ bytes }: Network) => Array.from(bytes, (byte) => byte.toString(2).padStart(8, "0")).join("");
+/** Bit by bit, which the code under test is not. */
+const byNetwork = (x: string, y: string) => {
+  const [a, b] = [networkOf(x), networkOf(y)];
+  const covered = Math.min(a.bits, b.bits);
+  const parts = (network: Network) => bitsOf(network).slice(0, covered);
+  return (
+    a.bytes.length - b.bytes.length || byText(parts(a), parts(b)) || a.bits - b.bits || byText(bitsOf(a), bitsOf(b))
+  );
+};
+
+/** NULL fields last. */
+const byRow = (a: readonly Value[], b: readonly Value[]) => {
+  for (const i of [0, 1]) {
+    const [x, y] = [a[i]!, b[i]!];
+    const order =
+      x === null || y === null
+        ? Number(x === null) - Number(y === null)
+        : i === 0
+          ? byNumber(x as number, y as number)
+          : byText(x as string, y as string);
+    if (order !== 0) return order;
+  }
+  return 0;
+};
+
 export const ORDERED: readonly TypeCase[] = [
   { type: BOOL, values: fc.boolean(), compare: (a: boolean, b: boolean) => Number(a) - Number(b) },
   { type: INT2, values: fc.oneof(small, fc.integer({ min: -32768, max: 32767 })), compare: byNumber },
@@ -97,6 +135,15 @@ export const ORDERED: readonly TypeCase[] = [
   { type: BPCHAR, values: text, compare: byTrimmed },
   { type: BYTEA, values: fc.uint8Array({ maxLength: 300 }), compare: byBytes },
   { type: UUID, values: fc.uuid(), compare: byText },
+  { type: INET, values: networks, compare: byNetwork },
+  {
+    type: recordOf([
+      { name: "a", type: INT4 },
+      { name: "b", type: TEXT },
+    ]),
+    values: fc.tuple(fc.option(small), fc.option(text)) as fc.Arbitrary<readonly Value[]>,
+    compare: byRow,
+  },
   {
     type: DATE,
     values: fc.oneof(

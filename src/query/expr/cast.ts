@@ -9,6 +9,7 @@ import type { Clock } from "../../protocol/datetime-parse.js";
 import { sqlError } from "../../protocol/errors.js";
 import { limitInterval, makeInterval } from "../../protocol/interval.js";
 import { checkJson } from "../../protocol/json-text.js";
+import { macFromText, masked, networkOf, networkValue } from "../../protocol/network.js";
 import { Numeric } from "../../protocol/numeric.js";
 import { fitNumeric, fitText, fitVector, fromText, toText, vectorOf } from "../../protocol/text-format.js";
 import { sqlArray } from "../../protocol/text-format-array.js";
@@ -91,6 +92,9 @@ function baseConversion(from: SqlType, to: SqlType, assignment: boolean): Conver
   if (target === "V" || source === "V") return bitConversion(from, to);
   if (from.name === "bool") return (value) => (value === true ? 1 : 0);
   if (to.name === "bool" && source === "N") return (value) => value !== 0;
+  if (from.name === "inet" && to.name === "cidr") return (value) => networkValue(masked(networkOf(value as string)));
+  if (from.name === "cidr" && to.name === "inet") return keep;
+  if (from.name === "macaddr") return (value) => macFromText("macaddr8", value as string);
   if (from.name === "json") return (value) => new Json(jsonbValue(value as Json));
   if (from.name === "jsonb") return fromJsonb(to);
   return timeConversion(from.name, to.name);
@@ -208,8 +212,9 @@ function toStringType(from: SqlType, to: SqlType): Convert {
     return cut === null ? (value) => trimBlanks(value as string) : (value) => cut(trimBlanks(value as string));
   }
   if (categoryOf(from) === "S" || from.name === "unknown") return cut === null ? keep : (value) => cut(value as string);
-  // As a cast, a boolean is written out; its output function prints one letter.
+  // As a cast, a boolean is written out; its output function prints one letter. An address has its netmask always.
   if (from.name === "bool") return (value) => (value === true ? "true" : "false");
+  if (from.name === "inet") return keep;
   return (value, context) => toText(from, value, context.timeZone);
 }
 

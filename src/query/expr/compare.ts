@@ -4,6 +4,7 @@
  */
 
 import { orderOfLabel } from "../../protocol/enum-labels.js";
+import { compareNetworks } from "../../protocol/network.js";
 import { Numeric } from "../../protocol/numeric.js";
 import type { Interval, Json, SqlArray, SqlType, TimeTz, Value } from "../../protocol/values.js";
 
@@ -41,6 +42,23 @@ export function comparatorOf(type: SqlType): Comparator {
     case "varbit":
     case "unknown":
       return compareText as Comparator;
+    case "macaddr":
+    case "macaddr8":
+    case "point":
+    case "line":
+    case "lseg":
+    case "box":
+    case "path":
+    case "polygon":
+    case "circle":
+    case "tid":
+    case "xid":
+    case "int2vector":
+    case "oidvector":
+      return compareText as Comparator;
+    case "inet":
+    case "cidr":
+      return (a, b) => compareNetworks(a as string, b as string);
     case "enum":
       return (a, b) => orderOfLabel(type, a as string) - orderOfLabel(type, b as string);
     case "bytea":

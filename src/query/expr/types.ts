@@ -19,8 +19,8 @@ import {
   type UserType,
 } from "../../protocol/values.js";
 
-/** pg_type.typcategory: boolean, numeric, string, date/time, time span, array, pseudo, user-defined, unknown, enum, bit string. */
-export type TypeCategory = "B" | "N" | "S" | "D" | "T" | "A" | "P" | "U" | "X" | "E" | "V";
+/** pg_type.typcategory: boolean, numeric, string, date/time, time span, array, pseudo, user-defined, unknown, enum, bit string, network address, geometric. */
+export type TypeCategory = "B" | "N" | "S" | "D" | "T" | "A" | "P" | "U" | "X" | "E" | "V" | "I" | "G";
 
 /** When a conversion happens: by itself, on storing into a column, or only when written. */
 export type CastContext = "implicit" | "assignment" | "explicit";
@@ -72,6 +72,21 @@ const TYPES: Record<TypeName, TypeFacts> = {
   enum: facts("E", "anyenum", 3500, 0),
   bit: facts("V", "bit", 1560, 1561),
   varbit: facts("V", "bit varying", 1562, 1563, true),
+  inet: facts("I", "inet", 869, 1041, true),
+  cidr: facts("I", "cidr", 650, 651),
+  macaddr: facts("U", "macaddr", 829, 1040),
+  macaddr8: facts("U", "macaddr8", 774, 775),
+  point: facts("G", "point", 600, 1017),
+  lseg: facts("G", "lseg", 601, 1018),
+  path: facts("G", "path", 602, 1019),
+  box: facts("G", "box", 603, 1020),
+  polygon: facts("G", "polygon", 604, 1027),
+  line: facts("G", "line", 628, 629),
+  circle: facts("G", "circle", 718, 719),
+  tid: facts("U", "tid", 27, 1010),
+  xid: facts("U", "xid", 28, 1011),
+  int2vector: facts("U", "int2vector", 22, 1006),
+  oidvector: facts("U", "oidvector", 30, 1013),
   array: facts("A", "anyarray", 2277, 0),
   record: facts("P", "record", 2249, 2287),
   void: facts("P", "void", 2278, 0),
@@ -123,6 +138,9 @@ const CASTS: Partial<Record<TypeName, Partial<Record<TypeName, CastContext>>>> =
   interval: { time: "assignment" },
   bit: { varbit: "implicit", int4: "explicit", int8: "explicit" },
   varbit: { bit: "implicit" },
+  inet: { cidr: "assignment" },
+  cidr: { inet: "implicit" },
+  macaddr: { macaddr8: "implicit" },
   json: { jsonb: "assignment" },
   jsonb: {
     json: "assignment",
@@ -140,6 +158,13 @@ const CONTEXT_RANK: Record<CastContext, number> = { implicit: 0, assignment: 1, 
 
 export function categoryOf(type: SqlType): TypeCategory {
   return TYPES[type.name].category;
+}
+
+/** Whether the type's values can be sorted and compared; each of a record's fields has to. */
+export function hasOrder(type: SqlType): boolean {
+  if (type.element !== null) return hasOrder(type.element);
+  if (type.name === "record") return type.fields?.every((field) => hasOrder(field.type)) ?? true;
+  return type.name !== "json" && categoryOf(type) !== "G";
 }
 
 /** The preferred type of its category, towards which unknown operands lean. */
@@ -204,6 +229,7 @@ export function isBinaryCoercible(from: SqlType, to: SqlType): boolean {
   if (to.modifier !== null) return false;
   if (from.name === "record" && to.name === "record") return isSameRow(from, to);
   if (from.name === to.name) return from.name !== "enum" || baseType(from) === to;
+  if (from.name === "cidr" && to.name === "inet") return true;
   return to.name === "text" ? from.name === "varchar" : to.name === "varchar" && from.name === "text";
 }
 
@@ -411,6 +437,21 @@ const SPELLINGS: Readonly<Record<string, TypeName>> = {
   jsonb: "jsonb",
   jsonpath: "jsonpath",
   vector: "vector",
+  inet: "inet",
+  cidr: "cidr",
+  macaddr: "macaddr",
+  macaddr8: "macaddr8",
+  point: "point",
+  line: "line",
+  lseg: "lseg",
+  box: "box",
+  path: "path",
+  polygon: "polygon",
+  circle: "circle",
+  tid: "tid",
+  xid: "xid",
+  int2vector: "int2vector",
+  oidvector: "oidvector",
   bit: "bit",
   varbit: "varbit",
   "bit varying": "varbit",

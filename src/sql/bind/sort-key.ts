@@ -3,7 +3,7 @@ import { sqlError } from "../../protocol/errors.js";
 import type { SqlType } from "../../protocol/values.js";
 import type { Expr } from "../../query/expr/expr.js";
 import { operatorFor } from "../../query/expr/resolve.js";
-import { displayName } from "../../query/expr/types.js";
+import { displayName, hasOrder } from "../../query/expr/types.js";
 import type { SortKey } from "../../query/plan/plan.js";
 import type { ExprNode, SortNode } from "../parse/ast-query.js";
 
@@ -24,11 +24,8 @@ export function bindSortKey(node: SortNode, expr: Expr): SortKey {
   return { expr, descending, nullsFirst: node.nullsFirst ?? descending };
 }
 
-/** Types without an order or an equality; all others have both. */
-const UNORDERED = new Set(["json"]);
-
 export function checkOrdered(type: SqlType, position: number): void {
-  if (UNORDERED.has(type.name) && operatorFor("<", type) === null) {
+  if (!hasOrder(type) && operatorFor("<", type) === null) {
     throw sqlError("42883", `could not identify an ordering operator for type ${displayName(type)}`, {
       position,
       hint: "Use an explicit ordering operator or modify the query.",
@@ -38,7 +35,7 @@ export function checkOrdered(type: SqlType, position: number): void {
 
 /** For GROUP BY, DISTINCT and set operations without ALL. */
 export function checkComparable(type: SqlType, position: number): void {
-  if (UNORDERED.has(type.name) && operatorFor("=", type) === null) {
+  if (!hasOrder(type) && operatorFor("=", type) === null) {
     const message = `could not identify an equality operator for type ${displayName(type)}`;
     throw sqlError("42883", message, position > 0 ? { position } : {});
   }

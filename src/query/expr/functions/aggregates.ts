@@ -30,6 +30,7 @@ import {
 import { normalInt8 } from "../cast.js";
 import { comparatorOf } from "../compare.js";
 import type { AggregateFunction, MovingSteps } from "../expr.js";
+import { hasOrder } from "../types.js";
 import { type AggregateFamily, family, formOf, matchPatterns } from "./define.js";
 import { jsonTextOf, toJson } from "./to-json.js";
 
@@ -374,7 +375,7 @@ function extreme(name: string, sign: number): AggregateFamily {
     const [given] = types;
     if (types.length !== 1 || given === undefined) return null;
     const type = given.name === "unknown" || given.name === "varchar" ? TEXT : given;
-    if (type.name === "json" || type.name === "bool" || type.name === "uuid") return null;
+    if (!hasOrder(type) || type.name === "bool" || type.name === "uuid") return null;
     const compare = comparatorOf(type);
     return aggregate(name, [type], type, {
       ...folding<Value>((best, value) => (compare(value, best) * sign > 0 ? value : best)),

@@ -12,11 +12,14 @@ import {
   DATE,
   FLOAT4,
   FLOAT8,
+  INET,
   INT2,
   INT4,
   INT8,
   INTERVAL,
   JSONB,
+  MACADDR,
+  MACADDR8,
   NAME,
   NUMERIC,
   OID,
@@ -33,7 +36,7 @@ import {
 } from "../../../protocol/values.js";
 import { type Comparator, comparatorOf, compareText } from "../compare.js";
 import type { ScalarFunction } from "../expr.js";
-import { baseType, commonType, displayName } from "../types.js";
+import { baseType, commonType, displayName, hasOrder } from "../types.js";
 import { type FunctionFamily, family, op } from "./define.js";
 
 type Test = (order: number) => boolean;
@@ -66,7 +69,23 @@ function direct(a: SqlType, b: SqlType): ScalarFunction[] {
 const INTEGERS = [INT2, INT4, INT8];
 const FLOATS = [FLOAT4, FLOAT8];
 const PLAIN = [OID, DATE, TIME, TIMESTAMP, TIMESTAMPTZ, BOOL];
-const ORDERED = [NUMERIC, TEXT, BPCHAR, NAME, UUID, BYTEA, TIMETZ, INTERVAL, JSONB, VECTOR, BIT, VARBIT];
+const ORDERED = [
+  NUMERIC,
+  TEXT,
+  BPCHAR,
+  NAME,
+  UUID,
+  BYTEA,
+  TIMETZ,
+  INTERVAL,
+  JSONB,
+  VECTOR,
+  BIT,
+  VARBIT,
+  INET,
+  MACADDR,
+  MACADDR8,
+];
 
 export const COMPARISONS: readonly ScalarFunction[] = [
   ...INTEGERS.flatMap((a) => INTEGERS.flatMap((b) => direct(a, b))),
@@ -100,8 +119,13 @@ function comparisonFamily(symbol: string, test: Test): FunctionFamily {
 function recordComparison(symbol: string, test: Test, left: SqlType, right: SqlType): ScalarFunction {
   const why = dissimilar(left, right);
   const compare = why === null ? comparatorOf(left.fields === undefined ? right : left) : null;
+  const unordered = left.fields?.find((field) => !hasOrder(field.type));
   return op(symbol, [left, right], BOOL, (x: Value, y: Value) => {
     if (compare === null) throw sqlError("42804", why!);
+    if (unordered !== undefined) {
+      const what = symbol === "=" || symbol === "<>" ? "an equality operator" : "a comparison function";
+      throw sqlError("42883", `could not identify ${what} for type ${displayName(unordered.type)}`);
+    }
     return test(compare(x, y));
   });
 }

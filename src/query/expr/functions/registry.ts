@@ -20,6 +20,7 @@ import { JSON_PATH_FUNCTIONS, JSON_PATH_OPERATORS } from "./json-path-functions.
 import { JSON_RECORD_FAMILIES } from "./json-record.js";
 import { MATH } from "./math.js";
 import { MISC_FAMILIES, MISC_FUNCTIONS } from "./misc.js";
+import { NETWORK_FUNCTIONS, NETWORK_OPERATORS } from "./network.js";
 import { ORDERED_SET_FAMILIES, ORDERED_SETS } from "./ordered-sets.js";
 import { PATTERN_FUNCTIONS, PATTERN_OPERATORS } from "./pattern.js";
 import { STATISTICS } from "./statistics.js";
@@ -70,6 +71,7 @@ export const CHAPTERS: readonly Chapter[] = [
   { title: "JSON path functions and operators", functions: JSON_PATH_FUNCTIONS, operators: JSON_PATH_OPERATORS },
   { title: "Vector functions and operators", functions: VECTOR_FUNCTIONS, operators: VECTOR_OPERATORS },
   { title: "Bit string functions and operators", functions: BIT_FUNCTIONS, operators: BIT_OPERATORS },
+  { title: "Network address functions and operators", functions: NETWORK_FUNCTIONS, operators: NETWORK_OPERATORS },
   { title: "Enum functions", families: ENUM_FAMILIES },
   { title: "Session and other functions", functions: MISC_FUNCTIONS, families: MISC_FAMILIES },
   { title: "Aggregate functions", aggregates: AGGREGATE_TABLE, aggregateFamilies: AGGREGATE_FAMILY_TABLE },
