@@ -8,6 +8,7 @@ import { addIntervals, multiplyInterval, negateInterval } from "../../../protoco
 import { Numeric } from "../../../protocol/numeric.js";
 import {
   arrayOf,
+  BIT,
   BOOL,
   BYTEA,
   FLOAT4,
@@ -31,6 +32,7 @@ import { normalInt8 } from "../cast.js";
 import { comparatorOf } from "../compare.js";
 import type { AggregateFunction, MovingSteps } from "../expr.js";
 import { hasOrder } from "../types.js";
+import { BIT_OPERATORS } from "./bit-strings.js";
 import { type AggregateFamily, family, formOf, matchPatterns } from "./define.js";
 import { jsonTextOf, toJson } from "./to-json.js";
 
@@ -281,7 +283,13 @@ const countRows = { init: () => 0, step: (count: number) => count + 1, result: (
 const counting: Steps<number> = { ...countRows, moving: { ...countRows, inverse: (count: number) => count - 1 } };
 
 /** Bit operations over the argument; PostgreSQL has them for all integer types. */
-function bitAggregates(name: string, small: (a: number, b: number) => number, large: (a: bigint, b: bigint) => bigint) {
+function bitAggregates(
+  name: string,
+  symbol: string,
+  small: (a: number, b: number) => number,
+  large: (a: bigint, b: bigint) => bigint,
+) {
+  const strings = BIT_OPERATORS.find((other) => other.operator === symbol)!;
   return [
     aggregate(name, [INT2], INT2, folding<number>(small)),
     aggregate(name, [INT4], INT4, folding<number>(small)),
@@ -291,22 +299,26 @@ function bitAggregates(name: string, small: (a: number, b: number) => number, la
       INT8,
       folding<number | bigint>((a, b) => normalInt8(large(BigInt(a), BigInt(b)))),
     ),
+    aggregate(name, [BIT], BIT, folding<string>(strings.apply as (a: string, b: string) => string)),
   ];
 }
 
 const BITS: readonly AggregateFunction[] = [
   ...bitAggregates(
     "bit_and",
+    "&",
     (a, b) => a & b,
     (a, b) => a & b,
   ),
   ...bitAggregates(
     "bit_or",
+    "|",
     (a, b) => a | b,
     (a, b) => a | b,
   ),
   ...bitAggregates(
     "bit_xor",
+    "#",
     (a, b) => a ^ b,
     (a, b) => a ^ b,
   ),

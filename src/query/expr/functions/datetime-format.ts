@@ -1,4 +1,5 @@
 /** Date and time templates of to_char(), to_date() and to_timestamp() (chapter 9.8, table 9.27). */
+
 import {
   checkedTimestamp,
   civilFromDays,
@@ -16,6 +17,7 @@ import {
 } from "../../../protocol/datetime.js";
 import { sqlError } from "../../../protocol/errors.js";
 import type { Interval } from "../../../protocol/values.js";
+import { isoFields } from "./interval-calendar.js";
 import { ordinalSuffix } from "./number-format.js";
 
 const MONTHS = "January February March April May June July August September October November December".split(" ");
@@ -165,23 +167,34 @@ function pad(value: number, width: number, fill: boolean): string {
   return value < 0 ? `-${String(-value).padStart(width, "0")}` : String(value).padStart(width, "0");
 }
 
+/** As C's printf pads, which counts the sign; it makes room for one if `sign` is negative. */
+function padSigned(value: number, width: number, fill: boolean, sign: number): string {
+  if (!fill) return String(value);
+  const digits = String(Math.abs(value)).padStart((sign < 0 ? width + 1 : width) - (value < 0 ? 1 : 0), "0");
+  return value < 0 ? `-${digits}` : digits;
+}
+
 /** The name in the case of its keyword: DAY, Day, day. */
 function cased(name: string, key: string): string {
   if (key === key.toUpperCase()) return name.toUpperCase();
   return key === key.toLowerCase() ? name.toLowerCase() : name;
 }
 
+/** Names of months and days, eras and zones. */
+const OF_DATES = /^(?:MON|DAY|DY|TZ|OF|[AB]\.?[DC])/i;
+
 function printItem(key: string, fill: boolean, fields: Fields): string {
+  if (fields.days === null && OF_DATES.test(key)) throw noSuchField();
   const name = (text: string, width: number) => (fill ? cased(text, key).padEnd(width) : cased(text, key));
   switch (key) {
     case "MONTH":
     case "Month":
     case "month":
-      return fields.month === 0 ? "" : name(MONTHS[fields.month - 1] as string, 9);
+      return name(MONTHS[fields.month - 1] as string, 9);
     case "MON":
     case "Mon":
     case "mon":
-      return fields.month === 0 ? "" : cased((MONTHS[fields.month - 1] as string).slice(0, 3), key);
+      return cased((MONTHS[fields.month - 1] as string).slice(0, 3), key);
     case "DAY":
     case "Day":
     case "day":
@@ -219,7 +232,7 @@ const noSuchField = () =>
 
 function eraOrHalf(key: string, { year, hour }: Fields): string {
   const half = /M/i.test(key);
-  const letters = half ? (((hour % 24) + 24) % 24 >= 12 ? "pm" : "am") : year > 0 ? "ad" : "bc";
+  const letters = half ? (hour % 24 >= 12 ? "pm" : "am") : year > 0 ? "ad" : "bc";
   const dotted = key.includes(".") ? `${letters[0]}.${letters[1]}.` : letters;
   return key === key.toUpperCase() ? dotted.toUpperCase() : dotted;
 }
@@ -229,7 +242,7 @@ function numberItem(key: string, fill: boolean, fields: Fields): string {
   switch (key) {
     case "HH":
     case "HH12":
-      return pad(hour % 12 === 0 ? 12 : hour % 12, 2, fill);
+      return padSigned(hour % 12 === 0 ? 12 : hour % 12, 2, fill, hour);
     case "HH24":
       return pad(hour, 2, fill);
     case "MI":
@@ -237,9 +250,9 @@ function numberItem(key: string, fill: boolean, fields: Fields): string {
     case "SS":
       return pad(second, 2, fill);
     case "MS":
-      return pad(Math.trunc(micros / 1000), 3, true);
+      return padSigned(Math.trunc(micros / 1000), 3, true, 0);
     case "US":
-      return pad(micros, 6, true);
+      return padSigned(micros, 6, true, 0);
     case "SSSS":
     case "SSSSS":
       return String(hour * 3600 + minute * 60 + second);
@@ -250,7 +263,10 @@ function numberItem(key: string, fill: boolean, fields: Fields): string {
     case "TZM":
       return pad(Math.floor(Math.abs(fields.zone?.offset ?? 0) / 60) % 60, 2, true);
     default:
-      if (key.startsWith("FF")) return pad(micros, 6, true).slice(0, Number(key[2]));
+      if (key.startsWith("FF")) {
+        const digits = Number(key[2]);
+        return padSigned(Math.trunc(micros / 10 ** (6 - digits)), digits, true, 0);
+      }
       return dateItem(key, fill, fields);
   }
 }
@@ -262,7 +278,7 @@ function dateItem(key: string, fill: boolean, fields: Fields): string {
     case "YYYY":
       return pad(year, 4, fill);
     case "Y,YYY":
-      return `${Math.trunc(year / 1000)},${pad(year % 1000, 3, true)}`;
+      return `${Math.trunc(year / 1000)},${padSigned(year % 1000, 3, true, 0)}`;
     case "YYY":
       return pad(year % 1000, 3, fill);
     case "YY":
@@ -272,20 +288,43 @@ function dateItem(key: string, fill: boolean, fields: Fields): string {
     case "MM":
       return pad(month, 2, fill);
     case "DD":
-      return pad(day, 2, fill);
+      return padSigned(day, 2, fill, 0);
     case "DDD":
       return pad(dayOfYear, 3, fill);
     case "Q":
-      return month === 0 ? "" : String(Math.ceil(month / 3));
+      return month === 0 ? "" : String(Math.trunc((month - 1) / 3) + 1);
     case "CC":
+      if (days === null) return pad(Math.trunc(year / 100), 2, fill);
       return pad(fields.year > 0 ? Math.ceil(fields.year / 100) : Math.floor((fields.year - 1) / 100), 2, fill);
     case "WW":
-      return pad(Math.floor((dayOfYear - 1) / 7) + 1, 2, fill);
+      return pad(Math.trunc((dayOfYear - 1) / 7) + 1, 2, fill);
     case "W":
-      return String(Math.floor((day - 1) / 7) + 1);
+      return String(Math.trunc((day - 1) / 7) + 1);
     default:
-      if (days === null) throw noSuchField();
+      if (days === null) return intervalItem(key, fill, fields);
       return isoItem(key, fill, days);
+  }
+}
+
+function intervalItem(key: string, fill: boolean, { year: sign, month, day }: Fields): string {
+  const { year, week, dayOfYear, julian } = isoFields(sign, month, day);
+  switch (key) {
+    case "IYYY":
+      return padSigned(year, 4, fill, sign);
+    case "IYY":
+      return padSigned(year % 1000, 3, fill, sign);
+    case "IY":
+      return padSigned(year % 100, 2, fill, sign);
+    case "I":
+      return String(year % 10);
+    case "IW":
+      return pad(week, 2, fill);
+    case "IDDD":
+      return pad(dayOfYear, 3, fill);
+    case "J":
+      return String(julian);
+    default:
+      throw noSuchField();
   }
 }
 

@@ -3,6 +3,7 @@
  * (sql/manual) prints them.
  */
 import type { AggregateFunction, ScalarFunction, WindowFunction } from "../expr.js";
+import { AGGREGATE_STATES } from "./aggregate-states.js";
 import { AGGREGATE_FAMILY_TABLE, AGGREGATE_TABLE } from "./aggregates.js";
 import { ARITHMETIC } from "./arithmetic.js";
 import { ARRAY_FAMILIES, ARRAY_OPERATOR_FAMILIES } from "./arrays.js";
@@ -21,6 +22,7 @@ import { JSON_RECORD_FAMILIES } from "./json-record.js";
 import { MATH } from "./math.js";
 import { MISC_FAMILIES, MISC_FUNCTIONS } from "./misc.js";
 import { NETWORK_FUNCTIONS, NETWORK_OPERATORS } from "./network.js";
+import { OPERATOR_FUNCTIONS } from "./operator-functions.js";
 import { ORDERED_SET_FAMILIES, ORDERED_SETS } from "./ordered-sets.js";
 import { PATTERN_FUNCTIONS, PATTERN_OPERATORS } from "./pattern.js";
 import { STATISTICS } from "./statistics.js";
@@ -74,6 +76,7 @@ export const CHAPTERS: readonly Chapter[] = [
   { title: "Network address functions and operators", functions: NETWORK_FUNCTIONS, operators: NETWORK_OPERATORS },
   { title: "Enum functions", families: ENUM_FAMILIES },
   { title: "Session and other functions", functions: MISC_FUNCTIONS, families: MISC_FAMILIES },
+  { title: "Functions behind operators and aggregates", functions: [...OPERATOR_FUNCTIONS, ...AGGREGATE_STATES] },
   { title: "Aggregate functions", aggregates: AGGREGATE_TABLE, aggregateFamilies: AGGREGATE_FAMILY_TABLE },
   { title: "Statistical aggregate functions", aggregates: STATISTICS },
   { title: "Ordered-set aggregate functions", aggregates: ORDERED_SETS, aggregateFamilies: ORDERED_SET_FAMILIES },

@@ -1,0 +1,82 @@
+/**
+ * Transition functions of PostgreSQL's aggregates under their own names, which clients use in CREATE AGGREGATE. The
+ * float8 states are arrays {N, Sx, Sxx} and {N, Sx, Sxx, Sy, Syy, Sxy}, kept by Youngs and Cramer's method (float.c).
+ */
+import { sqlError } from "../../../protocol/errors.js";
+import { Numeric } from "../../../protocol/numeric.js";
+import { sqlArray } from "../../../protocol/text-format-array.js";
+import { arrayOf, BOOL, FLOAT8, INT8, NUMERIC, type SqlArray } from "../../../protocol/values.js";
+import { normalInt8 } from "../cast.js";
+import type { ScalarFunction } from "../expr.js";
+import { fn } from "./define.js";
+
+const STATE = arrayOf(FLOAT8);
+
+/** Throws 22P02 for another number of elements. */
+function stateOf(name: string, { elements, dimensions }: SqlArray, count: number): number[] {
+  if (dimensions.length === 1 && elements.length === count && !elements.includes(null)) return elements as number[];
+  throw sqlError("XX000", `${name}: expected ${count}-element float8 array`);
+}
+
+function accumulate(array: SqlArray, x: number): SqlArray {
+  const [count, sum, squares] = stateOf("float8_accum", array, 3) as [number, number, number];
+  const [n, total] = [count + 1, sum + x];
+  const difference = x * n - total;
+  return sqlArray([n, total, count > 0 ? squares + (difference * difference) / (n * count) : squares]);
+}
+
+function combine(a: SqlArray, b: SqlArray): SqlArray {
+  const [n1, sum1, squares1] = stateOf("float8_combine", a, 3) as [number, number, number];
+  const [n2, sum2, squares2] = stateOf("float8_combine", b, 3) as [number, number, number];
+  if (n1 === 0) return b;
+  if (n2 === 0) return a;
+  const difference = sum1 / n1 - sum2 / n2;
+  const n = n1 + n2;
+  return sqlArray([n, sum1 + sum2, squares1 + squares2 + (n1 * n2 * difference * difference) / n]);
+}
+
+function accumulatePair(array: SqlArray, y: number, x: number): SqlArray {
+  const [count, sumX, xx, sumY, yy, xy] = stateOf("float8_regr_accum", array, 6) as [
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+  ];
+  const [n, totalX, totalY] = [count + 1, sumX + x, sumY + y];
+  if (count === 0) return sqlArray([n, totalX, xx, totalY, yy, xy]);
+  const [dx, dy, scale] = [x * n - totalX, y * n - totalY, 1 / (n * count)];
+  return sqlArray([n, totalX, xx + dx * dx * scale, totalY, yy + dy * dy * scale, xy + dx * dy * scale]);
+}
+
+function combinePairs(a: SqlArray, b: SqlArray): SqlArray {
+  const left = stateOf("float8_regr_combine", a, 6);
+  const right = stateOf("float8_regr_combine", b, 6);
+  const [n1, n2] = [left[0]!, right[0]!];
+  if (n1 === 0) return b;
+  if (n2 === 0) return a;
+  const dx = left[1]! / n1 - right[1]! / n2;
+  const dy = left[3]! / n1 - right[3]! / n2;
+  const weight = (n1 * n2) / (n1 + n2);
+  const sum = (i: number) => left[i]! + right[i]!;
+  return sqlArray([
+    n1 + n2,
+    sum(1),
+    sum(2) + weight * dx * dx,
+    sum(3),
+    sum(4) + weight * dy * dy,
+    sum(5) + weight * dx * dy,
+  ]);
+}
+
+export const AGGREGATE_STATES: readonly ScalarFunction[] = [
+  fn("booland_statefunc", [BOOL, BOOL], BOOL, (a: boolean, b: boolean) => a && b),
+  fn("boolor_statefunc", [BOOL, BOOL], BOOL, (a: boolean, b: boolean) => a || b),
+  fn("float8_accum", [STATE, FLOAT8], STATE, accumulate),
+  fn("float8_combine", [STATE, STATE], STATE, combine),
+  fn("float8_regr_accum", [STATE, FLOAT8, FLOAT8], STATE, accumulatePair),
+  fn("float8_regr_combine", [STATE, STATE], STATE, combinePairs),
+  fn("int8inc", [INT8], INT8, (value: number | bigint) => normalInt8(BigInt(value) + 1n)),
+  fn("numeric_inc", [NUMERIC], NUMERIC, (value: Numeric) => value.add(Numeric.fromInteger(1))),
+];

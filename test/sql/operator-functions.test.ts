@@ -1,0 +1,39 @@
+/** Functions behind operators and aggregates, bit strings' aggregates, intervals through to_char. Expectations are PostgreSQL 15's. */
+import t from "tap";
+import { checkStatements } from "./run-sql.js";
+
+t.test("functions behind operators and aggregates", (t) =>
+  checkStatements(t, [
+    [
+      "select int4pl(1, 2), booleq(true, false), int48pl(1, 2::int8), text_lt('a', 'b'), textlike('abc', 'a%'), float8mul(2, 3), int4um(3)",
+      ["3|false|3|true|true|6|-3"],
+    ],
+    [
+      "select numeric_add(1, 2.5), date_pli('2020-01-01', 3), interval_pl('1 day', '2 hours')",
+      ["3.5|2020-01-04|1 day 02:00:00"],
+    ],
+    ["select int4div(1, 0)", "22012 division by zero"],
+    ["select booland_statefunc(true, null), boolor_statefunc(false, true), numeric_inc(4.2)", ["∅|true|5.2"]],
+    [
+      "select float8_accum('{4,140,2900}', 100), float8_combine('{3,60,200}', '{2,180,200}')",
+      ["{5,240,6280}|{5,240,6280}"],
+    ],
+    [
+      "select float8_regr_combine('{3,60,200,750,20000,2000}', '{2,180,200,740,57800,-3400}')",
+      ["{5,240,6280,1490,95080,8680}"],
+    ],
+    ["select bit_and(b), bit_or(b), bit_xor(b) from (values (B'0101'), (B'0110'), (null)) v(b)", ["0100|0111|0011"]],
+    ["select bit_or(b) from (values (B'01'), (B'1')) v(b)", "22026 cannot OR bit strings of different sizes"],
+  ]),
+);
+
+t.test("to_char of intervals", (t) =>
+  checkStatements(t, [
+    [
+      "select to_char(interval '-15 mons -1 day -26:05:06.007', 'IYYY IY Q WW DDD J IW HH12 DD Y,YYY MS FF2 AM')",
+      ["-0002 -02 0 -63 -451 1720571 35 -02 -1 0,-01 -07 00 AM"],
+    ],
+    ["select to_char(interval '1 day', 'Day')", "22007 invalid format specification for an interval value"],
+    ["select to_char(interval '1 day', 'TZH')", "22007 invalid format specification for an interval value"],
+  ]),
+);
