@@ -1,5 +1,5 @@
 # Needs Node 20 or 22 and npm; everything else comes from the npm registry.
-.PHONY: start build install check test bench conformance-sql clean
+.PHONY: start build install check test bench peers conformance-sql clean
 
 start: build
 	node --enable-source-maps dist/src/main.js serve
@@ -25,12 +25,17 @@ check: install
 test: build node_modules/.tap-built
 	node scripts/run-tests.mjs
 
-bench: build bench/peers/node_modules/.installed
+# Settings: bench/README.md. A peer that is not there is left out.
+bench: build peers
 	node dist/bench/run.js $(BENCH)
 
 # All SQL suites that lie beside the checkout; FOLDERS="duckdb …" for some, UPDATE=1 to rewrite the lists of failures.
 conformance-sql: build
 	node dist/test/conformance/run-sql-suites.js $(FOLDERS)
+
+# Those who cannot be installed are named in the bench's report.
+peers:
+	@if [ "$(PEERS)" != none ]; then $(MAKE) --no-print-directory bench/peers/node_modules/.installed || true; fi
 
 bench/peers/node_modules/.installed: bench/peers/package-lock.json
 	npm ci --prefix bench/peers

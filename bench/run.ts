@@ -1,24 +1,97 @@
-/** `make bench` (all workloads) or `make bench BENCH=tpch`. ROUNDS and SECONDS in the environment. */
+/**
+ * `make bench` (W1 to W8 and the scaling of W5) or `make bench BENCH="w1 w2"`; also import, tpch and fairness by name.
+ * See bench/README.md for the settings and for how it is measured.
+ */
+import { loadavg } from "node:os";
+import { PEERS } from "./contenders/contenders.js";
 import { fairness } from "./fairness.js";
 import { importFiles } from "./import.js";
-import { insert } from "./insert.js";
-import { pointRead } from "./point-read.js";
+import { wrkVersion } from "./load/generators.js";
+import { measure, type Options, type WorkloadResult } from "./measure.js";
+import { describeMachine } from "./report/machine.js";
+import { markdown } from "./report/markdown.js";
+import { type RunResult, writeResults } from "./report/results.js";
+import { measureScaling, type ScalingResult, scalingMinutes } from "./scaling.js";
 import { tpch } from "./tpch.js";
+import type { Workload } from "./workloads/workload.js";
+import { WORKLOADS } from "./workloads/workloads.js";
 
-const workloads: Readonly<Record<string, (rounds: number, seconds: number) => Promise<void>>> = {
-  "point-read": pointRead,
-  insert,
+/** Benches that print what they find. */
+const others: Readonly<Record<string, (rounds: number, seconds: number) => Promise<void>>> = {
   import: importFiles,
   tpch,
   fairness,
 };
 
-const rounds = Number(process.env.ROUNDS ?? 3);
-const seconds = Number(process.env.SECONDS ?? 5);
-const chosen = process.argv.slice(2);
-for (const name of chosen.length > 0 ? chosen : Object.keys(workloads)) {
-  const workload = workloads[name];
-  if (workload === undefined)
-    throw new Error(`unknown workload "${name}"; known: ${Object.keys(workloads).join(", ")}`);
-  await workload(rounds, seconds);
+const SCALING = "scaling";
+
+/** Of a contender in a workload, beside the rounds: start, load, warm-up, calibration. */
+const SECONDS_BESIDE = 10;
+const SECONDS_PER_TENANT = 0.2;
+
+function settings(): Options {
+  const named = process.env.PEERS ?? PEERS.join(" ");
+  const peers = named === "none" ? [] : named.split(/[ ,]+/).filter((name) => name !== "");
+  for (const peer of peers) {
+    if (!PEERS.includes(peer)) throw new Error(`unknown peer "${peer}"; known: ${PEERS.join(", ")}, none`);
+  }
+  return {
+    rounds: Number(process.env.ROUNDS ?? 3),
+    seconds: Number(process.env.SECONDS ?? 3),
+    share: 0.7,
+    contenders: ["tessera", ...peers],
+    useWrk: wrkVersion() !== null,
+  };
 }
+
+function minutes(workloads: readonly Workload[], { contenders, rounds, seconds }: Options): number {
+  const each = SECONDS_BESIDE + rounds * (2 * seconds + 1);
+  const tenants = workloads.reduce((sum, { data }) => sum + data.tenants, 0);
+  return (workloads.length * contenders.length * each + tenants * SECONDS_PER_TENANT) / 60;
+}
+
+function summary({ id, rows, notes, aims }: WorkloadResult): string {
+  const lines = rows.map(({ name, medians, rate }) => {
+    const { requestsPerSecond, requestsPerServerCpuSecond, p50Ms, p99Ms } = medians;
+    return (
+      `  ${name.padEnd(26)} ${requestsPerSecond.toFixed(0).padStart(8)}/s ` +
+      `${requestsPerServerCpuSecond.toFixed(0).padStart(8)} per CPU s   p50 ${p50Ms.toFixed(2)} p99 ${p99Ms.toFixed(2)} ms at ${rate.toFixed(0)}/s`
+    );
+  });
+  const checked = aims.map(({ text, measured, met }) => `  ${met ? "met   " : "missed"} ${text}: ${measured}`);
+  return [id, ...lines, ...checked, ...notes.map((note) => `  ${note}`)].join("\n");
+}
+
+const names = process.argv.slice(2);
+const chosen = names.length > 0 ? names : [...WORKLOADS.map(({ id }) => id), SCALING];
+const known = [...WORKLOADS.map(({ id }) => id), SCALING, ...Object.keys(others)];
+for (const name of chosen) {
+  if (!known.includes(name)) throw new Error(`unknown bench "${name}"; known: ${known.join(", ")}`);
+}
+
+const options = settings();
+const workloads = WORKLOADS.filter(({ id }) => chosen.includes(id));
+const scales = chosen.includes(SCALING);
+if (workloads.length > 0 || scales) {
+  const total = minutes(workloads, options) + (scales ? scalingMinutes(options) : 0);
+  console.log(
+    `${chosen.filter((name) => !(name in others)).join(", ")}: ${options.contenders.join(", ")}; ` +
+      `${options.rounds} rounds of ${options.seconds} s. About ${Math.ceil(total)} minutes.`,
+  );
+  if (!options.useWrk)
+    console.log("wrk is not installed: throughput is measured with our own client, which costs more CPU.");
+  const machine = describeMachine(wrkVersion() ?? "bench/load/client.ts");
+  const results: WorkloadResult[] = [];
+  for (const workload of workloads) {
+    const result = await measure(workload, options);
+    console.log(summary(result));
+    results.push(result);
+  }
+  const scaling: ScalingResult | null = scales ? await measureScaling(options) : null;
+  const date = new Date().toISOString().slice(0, 10);
+  const run: RunResult = { date, machine, loadAverageAfter: loadavg()[0]!, options, workloads: results, scaling };
+  const base = writeResults(run);
+  console.log(`\n${markdown(run)}\nWritten to ${base}.md, .json and .svg`);
+}
+for (const name of chosen) await others[name]?.(options.rounds, options.seconds);
+process.exit(0);

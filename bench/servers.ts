@@ -1,89 +1,145 @@
-/** Starts the server under test and its peer for a workload, each in a process and a temporary folder of its own. */
-import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+/**
+ * Starts servers for the workloads, each in processes and a temporary folder of its own, and ends them: Tessera, and the
+ * peers of bench/peers. Whatever still runs when this process ends is ended with it.
+ */
+import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
+import { chmodSync, existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { cpuSecondsOf } from "./processes.js";
 
 export interface Running {
   readonly name: string;
   readonly url: string;
   readonly token: string;
   readonly pid: number;
-  /** CPU seconds that the process has used, all threads, user and system. */
+  /** Of which all its other processes are descendants. */
+  readonly roots: readonly number[];
+  /** CPU seconds that all its processes have used, user and system. */
   cpuSeconds(): number;
   stop(): Promise<void>;
 }
 
-const ROOT = new URL("../../", import.meta.url).pathname;
+export interface RunningPeer extends Running {
+  readonly versions: Readonly<Record<string, string>>;
+  readonly durability: string;
+}
+
+export const ROOT = new URL("../../", import.meta.url).pathname;
+export const PEERS_FOLDER = join(ROOT, "bench/peers");
 const PASSWORD = "bench-password";
 
+/** Requests a second and tenant: the limiter works, but nobody reaches it. */
+const RATE_LIMIT = "10000000";
+
+const children = new Set<ChildProcess>();
+const directories = new Set<string>();
+process.on("exit", () => {
+  for (const child of children) child.kill("SIGKILL");
+  for (const directory of directories) rmSync(directory, { recursive: true, force: true });
+});
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => process.exit(1));
+
+/** A folder that is removed when the process ends, or before by `removeDirectory`. Other accounts may enter it. */
+export function temporaryDirectory(name: string): string {
+  const directory = mkdtempSync(join(tmpdir(), `tessera-bench-${name}-`));
+  chmodSync(directory, 0o755);
+  directories.add(directory);
+  return directory;
+}
+
+export function removeDirectory(directory: string): void {
+  rmSync(directory, { recursive: true, force: true });
+  directories.delete(directory);
+}
+
+export function startChild(command: string, args: readonly string[], options: SpawnOptions): ChildProcess {
+  const child = spawn(command, args, options);
+  children.add(child);
+  child.on("exit", () => children.delete(child));
+  return child;
+}
+
+/** Ends the child by the signal and waits for it. */
+export async function endChild(child: ChildProcess, signal: NodeJS.Signals = "SIGTERM"): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = new Promise<void>((resolve) => child.on("exit", () => resolve()));
+  child.kill(signal);
+  await ended;
+}
+
 export async function startTessera(environment: Record<string, string> = {}): Promise<Running> {
-  const directory = mkdtempSync(join(tmpdir(), "tessera-bench-"));
+  const directory = temporaryDirectory("tessera");
   // SERVER_MAIN: another build, to be compared with this one.
   const main = process.env.SERVER_MAIN ?? join(ROOT, "dist/src/main.js");
-  const child = spawn(process.execPath, [main, "serve"], {
+  const child = startChild(process.execPath, [main, "serve"], {
     env: {
       ...process.env,
       TESSERA_PORT: "0",
       TESSERA_DATA_DIR: directory,
       TESSERA_ADMIN_PASSWORD: PASSWORD,
-      TESSERA_RATE_LIMIT_PER_SECOND: "0",
+      TESSERA_RATE_LIMIT_PER_SECOND: RATE_LIMIT,
       TESSERA_SERVER_LOG_LEVEL: "warn",
       ...environment,
     },
     stdio: ["ignore", "pipe", "inherit"],
   });
-  const url = await firstMatch(child, /^listening on (http:\S+)$/);
+  const url = await firstMatch(child, "stdout", /^listening on (http:\S+)$/);
   const answer = await post(`${url}/v1/auth/login`, { username: "admin", password: PASSWORD }, null);
-  return running("tessera", child, url, answer.access_token as string, directory);
+  return running("Tessera", child, url, answer.access_token as string, directory);
 }
 
-export async function startPeer(): Promise<Running> {
-  const folder = join(ROOT, "bench/peers");
-  if (!existsSync(join(folder, "node_modules/better-sqlite3"))) {
-    throw new Error("The peer is not installed: run `npm ci --prefix bench/peers` first (make bench does).");
+/** `store` is a file of bench/peers/stores; `environment` is added to the process's. */
+export async function startPeer(
+  store = "sqlite",
+  name = "fastify + better-sqlite3",
+  environment: Record<string, string> = {},
+): Promise<RunningPeer> {
+  if (!existsSync(join(PEERS_FOLDER, "node_modules/fastify"))) {
+    throw new Error("the peers are not installed: run `npm ci --prefix bench/peers` (make bench does)");
   }
-  const directory = mkdtempSync(join(tmpdir(), "tessera-bench-peer-"));
-  const child = spawn(process.execPath, [join(folder, "fastify-sqlite.mjs"), directory], {
+  const directory = temporaryDirectory(store);
+  const child = startChild(process.execPath, [join(PEERS_FOLDER, "server.mjs"), store, directory], {
+    env: { ...process.env, ...environment },
     stdio: ["ignore", "pipe", "inherit"],
   });
-  const line = await firstMatch(child, /^(\{.*\})$/);
-  const { port, token } = JSON.parse(line) as { port: number; token: string };
-  return running("fastify + better-sqlite3", child, `http://127.0.0.1:${port}`, token, directory);
+  const line = await firstMatch(child, "stdout", /^(\{"port".*\})$/);
+  const { port, token, versions, durability } = JSON.parse(line) as {
+    port: number;
+    token: string;
+    versions: Record<string, string>;
+    durability: string;
+  };
+  return { ...running(name, child, `http://127.0.0.1:${port}`, token, directory), versions, durability };
 }
 
 /** The first group of the first line that matches. */
-function firstMatch(child: ChildProcess, pattern: RegExp): Promise<string> {
+export function firstMatch(child: ChildProcess, stream: "stdout" | "stderr", pattern: RegExp): Promise<string> {
   return new Promise((resolve, reject) => {
-    createInterface({ input: child.stdout! }).on("line", (line) => {
+    createInterface({ input: child[stream]! }).on("line", (line) => {
       const match = pattern.exec(line);
-      if (match !== null) resolve(match[1]!);
+      if (match !== null) resolve(match[1] ?? line);
     });
+    child.on("error", reject);
     child.on("exit", (code) => reject(new Error(`the server ended with code ${code} before it listened`)));
   });
 }
 
 function running(name: string, child: ChildProcess, url: string, token: string, directory: string): Running {
-  const ended = new Promise<void>((resolve) => child.on("exit", () => resolve()));
+  const roots = [child.pid!];
   return {
     name,
     url,
     token,
     pid: child.pid!,
-    cpuSeconds: () => cpuSecondsOf(child.pid!),
+    roots,
+    cpuSeconds: () => cpuSecondsOf(roots),
     stop: async () => {
-      child.kill("SIGTERM");
-      await ended;
-      rmSync(directory, { recursive: true, force: true });
+      await endChild(child);
+      removeDirectory(directory);
     },
   };
-}
-
-/** Fields 14 and 15 of /proc/PID/stat, in ticks of 1/100 s. */
-function cpuSecondsOf(pid: number): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]!.split(" ");
-  return (Number(fields[11]) + Number(fields[12])) / 100;
 }
 
 /** POSTs JSON and gives the answer; throws what is not 2xx. */

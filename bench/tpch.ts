@@ -6,8 +6,9 @@
  */
 import { existsSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
+import { postgresBinaries } from "./contenders/postgres-cluster.js";
 import { difference } from "./tpch/compare-answers.js";
-import { postgresBinaries, postgresSide } from "./tpch/postgres-side.js";
+import { postgresSide } from "./tpch/postgres-side.js";
 import type { Answer, Side } from "./tpch/side.js";
 import { sqliteSide } from "./tpch/sqlite-side.js";
 import { tesseraSide } from "./tpch/tessera-side.js";

@@ -1,57 +1,19 @@
-/**
- * PostgreSQL of this machine: a cluster in a temporary folder, reached over a unix socket by one psql, stopped and
- * removed at the end. The server refuses to run as root, so root lends it to the account `postgres`.
- */
-import { type ChildProcessWithoutNullStreams, execFileSync, spawn } from "node:child_process";
-import {
-  chmodSync,
-  chownSync,
-  closeSync,
-  existsSync,
-  mkdtempSync,
-  openSync,
-  readdirSync,
-  rmSync,
-  writeSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+/** PostgreSQL of this machine, reached over a unix socket by one psql, stopped and removed at the end. */
+import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { closeSync, openSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { startPostgres } from "../contenders/postgres-cluster.js";
 import { generate, type Row, TABLES } from "./generate.js";
 import type { Answer, Cell, Side } from "./side.js";
 
-const INSTALLED = "/usr/lib/postgresql";
 const FIELD = "\u001f";
 const NULL = "\u001e";
 const END = "--end of answer--";
 
-/** The folder of initdb, pg_ctl and postgres of the newest version, or null. */
-export function postgresBinaries(): string | null {
-  if (!existsSync(INSTALLED)) return null;
-  const newest = readdirSync(INSTALLED).sort((a, b) => Number(b) - Number(a))[0];
-  const folder = newest === undefined ? "" : join(INSTALLED, newest, "bin");
-  return existsSync(join(folder, "initdb")) && existsSync(join(folder, "psql")) ? folder : null;
-}
-
-/** The account that the server runs under when we are root. */
-function account(): { uid?: number; gid?: number } {
-  if (process.getuid?.() !== 0) return {};
-  const id = (flag: string): number => Number(execFileSync("id", [flag, "postgres"], { encoding: "utf8" }));
-  return { uid: id("-u"), gid: id("-g") };
-}
-
 export async function postgresSide(binaries: string, schema: string, indexes: string): Promise<Side> {
-  const directory = mkdtempSync(join(tmpdir(), "tessera-tpch-pg-"));
-  const owner = account();
-  if (owner.uid !== undefined) chownSync(directory, owner.uid, owner.gid!);
-  chmodSync(directory, 0o755);
-  const data = join(directory, "data");
-  const command = (name: string, ...args: string[]): void => {
-    execFileSync(join(binaries, name), args, { ...owner, cwd: directory, stdio: "ignore" });
-  };
-  command("initdb", "-D", data, "-A", "trust", "-U", "bench", "--no-locale", "-E", "UTF8");
-  const options = `-c listen_addresses='' -c unix_socket_directories='${directory}' -c shared_buffers=512MB -c work_mem=64MB`;
-  command("pg_ctl", "-D", data, "-w", "-o", options, "-l", join(directory, "log"), "start");
+  const cluster = await startPostgres(binaries, { shared_buffers: "512MB", work_mem: "64MB" });
+  const { directory } = cluster;
   const client = new Psql(join(binaries, "psql"), directory);
   return {
     name: "postgresql",
@@ -69,8 +31,7 @@ export async function postgresSide(binaries: string, schema: string, indexes: st
     query: (sql) => client.run(sql),
     stop: async () => {
       client.close();
-      command("pg_ctl", "-D", data, "-w", "-m", "fast", "stop");
-      rmSync(directory, { recursive: true, force: true });
+      await cluster.stop();
     },
   };
 }

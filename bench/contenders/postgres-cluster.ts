@@ -1,0 +1,77 @@
+/**
+ * A PostgreSQL of this machine's binaries in a temporary folder, reached over a unix socket in it. The server refuses to
+ * run as root, so root lends it to the account `postgres`, or `nobody` where there is none.
+ */
+import { execFileSync } from "node:child_process";
+import { chownSync, existsSync, readdirSync, realpathSync } from "node:fs";
+import { delimiter, dirname, join } from "node:path";
+import { endChild, firstMatch, removeDirectory, startChild, temporaryDirectory } from "../servers.js";
+
+const INSTALLED = "/usr/lib/postgresql";
+
+export interface PostgresCluster {
+  /** Holds the socket; files in it can be read by the server. */
+  readonly directory: string;
+  readonly pid: number;
+  /** For libpq and node-postgres. */
+  readonly environment: Readonly<Record<string, string>>;
+  stop(): Promise<void>;
+}
+
+/** The folder of initdb, postgres and psql: Debian's newest version, or where PATH has initdb. Null: not installed. */
+export function postgresBinaries(): string | null {
+  const versions = existsSync(INSTALLED) ? readdirSync(INSTALLED).sort((a, b) => Number(b) - Number(a)) : [];
+  const folders = [
+    ...versions.map((version) => join(INSTALLED, version, "bin")),
+    ...(process.env.PATH ?? "").split(delimiter),
+  ];
+  for (const folder of folders) {
+    if (!existsSync(join(folder, "initdb"))) continue;
+    const real = dirname(realpathSync(join(folder, "initdb")));
+    if (existsSync(join(real, "postgres"))) return real;
+  }
+  return null;
+}
+
+/** The account that the server runs under when we are root. */
+function account(): { uid?: number; gid?: number } {
+  if (process.getuid?.() !== 0) return {};
+  for (const name of ["postgres", "nobody"]) {
+    try {
+      const id = (flag: string): number =>
+        Number(execFileSync("id", [flag, name], { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }));
+      return { uid: id("-u"), gid: id("-g") };
+    } catch {
+      // No such account: the next one.
+    }
+  }
+  throw new Error("PostgreSQL does not run as root, and there is neither an account postgres nor nobody");
+}
+
+/** Makes a cluster and starts it. `settings` are server settings besides those of the socket. */
+export async function startPostgres(binaries: string, settings: Record<string, string>): Promise<PostgresCluster> {
+  const directory = temporaryDirectory("postgres");
+  const owner = account();
+  if (owner.uid !== undefined) chownSync(directory, owner.uid, owner.gid!);
+  const data = join(directory, "data");
+  const initdb = ["-D", data, "-A", "trust", "-U", "bench", "--no-locale", "-E", "UTF8"];
+  execFileSync(join(binaries, "initdb"), initdb, { ...owner, cwd: directory, stdio: "ignore" });
+  const all = { listen_addresses: "", unix_socket_directories: directory, ...settings };
+  const flags = Object.entries(all).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+  const child = startChild(join(binaries, "postgres"), ["-D", data, ...flags], {
+    ...owner,
+    cwd: directory,
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  await firstMatch(child, "stderr", /database system is ready to accept connections/);
+  return {
+    directory,
+    pid: child.pid!,
+    environment: { PGHOST: directory, PGUSER: "bench", PGDATABASE: "postgres" },
+    stop: async () => {
+      // SIGINT is PostgreSQL's fast shutdown.
+      await endChild(child, "SIGINT");
+      removeDirectory(directory);
+    },
+  };
+}
