@@ -71,16 +71,52 @@ export function intervalUnit(word: string): string | null {
   return Object.hasOwn(UNITS, singular) ? singular : null;
 }
 
-/** Microseconds are 64-bit integers; beyond 2^53 ours are rounded. */
-const MICROS_MAX = 2 ** 63;
+/** Microseconds are 64-bit integers. */
+const isInt64 = (x: bigint) => BigInt.asIntN(64, x) === x;
+
+function normal(x: bigint): number | bigint {
+  return x >= Number.MIN_SAFE_INTEGER && x <= Number.MAX_SAFE_INTEGER ? Number(x) : x;
+}
+
 const isInt32 = (x: number) => x >= -2_147_483_648 && x <= 2_147_483_647;
 
 /** An interval whose parts PostgreSQL can hold. Throws 22008 "interval out of range". */
-export function makeInterval(months: number, days: number, micros: number): Interval {
-  if (!(isInt32(months) && isInt32(days) && Math.abs(micros) <= MICROS_MAX)) {
-    throw sqlError("22008", "interval out of range");
-  }
-  return { months: months + 0, days: days + 0, micros: micros + 0 };
+export function makeInterval(months: number, days: number, micros: number | bigint): Interval {
+  const isSafe = typeof micros === "number" && Math.abs(micros) <= Number.MAX_SAFE_INTEGER;
+  const fits = isSafe || ((typeof micros === "bigint" || Number.isFinite(micros)) && isInt64(BigInt(micros)));
+  if (!(isInt32(months) && isInt32(days) && fits)) throw sqlError("22008", "interval out of range");
+  return { months: months + 0, days: days + 0, micros: isSafe ? micros + 0 : normal(BigInt(micros)) };
+}
+
+/** The sum of two counts of microseconds. */
+function plus(a: number | bigint, b: number | bigint): number | bigint {
+  if (typeof a === "number" && typeof b === "number" && Number.isSafeInteger(a + b)) return a + b;
+  return normal(BigInt(a) + BigInt(b));
+}
+
+/** Whole days in microseconds, and what is left, both with the sign of the whole. */
+function splitDays(micros: number | bigint): { readonly days: number; readonly rest: number } {
+  const days = typeof micros === "bigint" ? Number(micros / BigInt(DAY_MICROS)) : Math.trunc(micros / DAY_MICROS);
+  return { days, rest: typeof micros === "bigint" ? Number(micros % BigInt(DAY_MICROS)) : micros - days * DAY_MICROS };
+}
+
+/** A number in an interval's text: its whole part and what is behind the point. */
+interface Amount {
+  readonly whole: bigint;
+  readonly fraction: number;
+}
+
+function amountOf(x: number): Amount {
+  const whole = Math.trunc(x);
+  return { whole: BigInt(whole), fraction: x - whole };
+}
+
+/** Whole parts are read with all their digits, unless there is an exponent. */
+function parseAmount(text: string): Amount {
+  const [, sign, digits, fraction] = /^([+-]?)(\d*)(\.\d*)?$/.exec(text) ?? [];
+  if (digits === undefined) return amountOf(Number(text));
+  const part = Number(`0${fraction ?? ""}`);
+  return { whole: BigInt(`${digits || "0"}`) * (sign === "-" ? -1n : 1n), fraction: sign === "-" ? -part : part };
 }
 
 const SECOND_UNITS = ["second", "millisecond", "microsecond"];
@@ -91,7 +127,7 @@ class Accumulator {
   years = 0;
   months = 0;
   days = 0;
-  micros = 0;
+  micros = 0n;
   private readonly seen = new Set<string>();
 
   /** False when the unit was given before; a time of day counts hours, minutes and all of seconds. */
@@ -102,14 +138,14 @@ class Accumulator {
     return true;
   }
 
-  add(amount: number, unit: string): void {
+  add(amount: Amount, unit: string): void {
     const [part, factor] = UNITS[unit] as readonly [Unit, number];
+    const { fraction } = amount;
     if (part === "micros") {
-      this.micros += Math.round(amount * factor);
+      this.micros += amount.whole * BigInt(factor) + BigInt(roundHalfEven(fraction * factor));
       return;
     }
-    const whole = Math.trunc(amount);
-    const fraction = amount - whole;
+    const whole = Number(amount.whole);
     if (part === "days") {
       this.days += whole * factor;
       this.addFractionalDays(fraction * factor);
@@ -127,7 +163,7 @@ class Accumulator {
     const exact = Math.round(days * 1e9) / 1e9;
     const whole = Math.trunc(exact);
     this.days += whole;
-    this.micros += Math.round((exact - whole) * DAY_MICROS);
+    this.micros += BigInt(Math.round((exact - whole) * DAY_MICROS));
   }
 
   negate(): void {
@@ -160,9 +196,9 @@ export function parseInterval(text: string, modifier: number | null = null): Int
   else parseVerbose(source, fields, text, mask);
   const { days, micros } = fields;
   const months = fields.years * 12 + fields.months;
-  if (![fields.years, fields.months, days].every(isInt32) || Math.abs(micros) > MICROS_MAX) throw outOfRange(text);
+  if (![fields.years, fields.months, days].every(isInt32) || !isInt64(micros)) throw outOfRange(text);
   if (!isInt32(months)) throw sqlError("22008", "interval out of range");
-  return limitInterval({ months: months + 0, days: days + 0, micros: micros + 0 }, modifier);
+  return limitInterval({ months: months + 0, days: days + 0, micros: normal(micros) }, modifier);
 }
 
 /** Drops the fields that an interval type does not have and rounds its seconds. */
@@ -182,10 +218,11 @@ export function limitInterval(interval: Interval, modifier: number | null): Inte
     } else if (mask === DAY) micros = 0;
     else if ((mask & (1 << 12)) === 0) {
       const unit = (mask & MINUTE) !== 0 ? MINUTE_MICROS : HOUR_MICROS;
-      micros = Math.trunc(micros / unit) * unit;
+      micros = Math.trunc(Number(micros) / unit) * unit;
     }
   }
-  return { months: months + 0, days: days + 0, micros: roundMicros(micros, digits === 0xffff ? null : digits) + 0 };
+  if (digits < 6) micros = roundMicros(Number(micros), digits) + 0;
+  return { months: months + 0, days: days + 0, micros };
 }
 
 /** A number of ISO 8601's form: a sign, digits with or without a point, an exponent. */
@@ -219,25 +256,26 @@ function parseIso(source: string, fields: Accumulator, text: string): void {
 }
 
 function addParts(fields: Accumulator, part: string, units: Readonly<Record<string, string>>): void {
-  for (const [, amount, unit] of part.matchAll(ISO_PART)) fields.add(Number(amount), units[unit as string] as string);
+  for (const [, amount, unit] of part.matchAll(ISO_PART))
+    fields.add(amountOf(Number(amount)), units[unit as string] as string);
 }
 
 function addPlain(fields: Accumulator, match: RegExpExecArray | null, units: readonly string[], text: string): void {
   if (match === null) throw invalid(text);
-  for (const [i, unit] of units.entries()) fields.add(Number(match[i + 1] ?? 0), unit);
+  for (const [i, unit] of units.entries()) fields.add(amountOf(Number(match[i + 1] ?? 0)), unit);
 }
 
 const BASIC_DATE = /^(\d{4})(\d{2})(\d{2})(?=T|$)/;
 const BASIC_TIME = /T(\d{2})(\d{2})(\d{2}(?:\.\d+)?)$/;
 
 const TOKEN =
-  /\s*(?:([+-]?)(\d+):(\d+)(?::(\d+(?:\.\d*)?)|(\.\d+))?|([+-]?)(\d+)-(\d+)(?![\d])|([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)|(@)|([a-z]+))/iy;
+  /\s*(?:([+-]?)\s*(\d+):(\d*)(?::(\d+(?:\.\d*)?)|(\.\d+))?|([+-]?)(\d+)-(\d+)(?![\d])|([+-]?\s*(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)|(@)|([a-z]+))/iy;
 
 /** "1 year 2 mons 3 days 04:05:06 ago", "1-2", "3 04:05:06" and mixtures; units may touch their numbers. */
 function parseVerbose(source: string, fields: Accumulator, text: string, mask: number): void {
-  let pending: number | null = null;
+  let pending: Amount | null = null;
   /** A number in front of a number: days, if that one turns out to be hours. */
-  let earlier: number | null = null;
+  let earlier: Amount | null = null;
   let any = false;
   let ago = false;
   // A sign at the front of SQL's standard form counts for all its fields.
@@ -265,15 +303,14 @@ function parseVerbose(source: string, fields: Accumulator, text: string, mask: n
     } else if (number !== undefined) {
       if (earlier !== null) throw invalid(text);
       earlier = pending;
-      pending = Number(number);
-      if (pending === 0 && number.startsWith("-")) pending = -0;
+      pending = parseAmount(number.replace(/\s/g, ""));
     } else if (word !== undefined) {
       if (word.toLowerCase() === "ago") ago = any;
       const unit = ago ? null : intervalUnit(word);
       if ((unit === null && !ago) || (!ago && pending === null) || (ago && pending !== null)) throw invalid(text);
       if (unit !== null) {
-        if (!fields.claim(unit, !Number.isInteger(pending))) throw invalid(text);
-        fields.add(pending as number, unit);
+        if (!fields.claim(unit, pending!.fraction !== 0)) throw invalid(text);
+        fields.add(pending!, unit);
         earlier = addDays(fields, earlier, unit, text);
       }
       pending = null;
@@ -282,7 +319,7 @@ function parseVerbose(source: string, fields: Accumulator, text: string, mask: n
   }
   if (pending !== null) {
     const unit = bareUnit(mask);
-    if (!fields.claim(unit, !Number.isInteger(pending))) throw invalid(text);
+    if (!fields.claim(unit, pending.fraction !== 0)) throw invalid(text);
     fields.add(pending, unit);
     earlier = addDays(fields, earlier, unit, text);
   }
@@ -291,7 +328,7 @@ function parseVerbose(source: string, fields: Accumulator, text: string, mask: n
 }
 
 /** The number in front of an hours field counts days; elsewhere it is an error. */
-function addDays(fields: Accumulator, days: number | null, unit: string, text: string): null {
+function addDays(fields: Accumulator, days: Amount | null, unit: string, text: string): null {
   if (days === null) return null;
   if (unit !== "hour" || !fields.claim("day")) throw invalid(text);
   fields.add(days, "day");
@@ -315,15 +352,16 @@ function timeField(
   fraction: string | null,
   mask: number,
   text: string,
-): number {
+): bigint {
   // "1:02" is minutes and seconds when the type has no hours.
   const noHours = mask !== 0x7fff && (mask & HOUR) === 0 && third === null;
   const shifted = noHours || fraction !== null;
-  const hours = shifted ? 0 : Number(first);
+  const hours = shifted ? 0n : BigInt(first);
   const minutes = Number(shifted ? first : second);
   const seconds = shifted ? Number(second + (fraction ?? "")) : Number(third ?? 0);
   if ((minutes > 59 && !shifted) || seconds > 60) throw outOfRange(text);
-  const micros = hours * HOUR_MICROS + minutes * MINUTE_MICROS + Math.round(seconds * SECOND_MICROS);
+  const rest = minutes * MINUTE_MICROS + roundHalfEven(seconds * SECOND_MICROS);
+  const micros = hours * BigInt(HOUR_MICROS) + BigInt(rest);
   return negative ? -micros : micros;
 }
 
@@ -343,20 +381,21 @@ export function intervalToText(interval: Interval): string {
   part(days, "day");
   if (text !== "" && micros === 0) return text;
   const sign = micros < 0 ? "-" : before ? "+" : "";
-  return `${text === "" ? "" : `${text} `}${sign}${clockText(Math.abs(micros))}`;
+  return `${text === "" ? "" : `${text} `}${sign}${clockText(micros < 0 ? -micros : micros)}`;
 }
 
 /** Hours beyond 24 are printed as they are. */
-function clockText(micros: number): string {
-  const seconds = Math.floor(micros / SECOND_MICROS);
-  const fraction = micros - seconds * SECOND_MICROS;
+function clockText(micros: number | bigint): string {
+  const isLarge = typeof micros === "bigint";
+  const seconds = isLarge ? Number(micros / BigInt(SECOND_MICROS)) : Math.floor(micros / SECOND_MICROS);
+  const fraction = isLarge ? Number(micros % BigInt(SECOND_MICROS)) : micros - seconds * SECOND_MICROS;
   const parts = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60];
   const text = parts.map((n) => String(n).padStart(2, "0")).join(":");
   return fraction === 0 ? text : `${text}.${fractionText(fraction)}`;
 }
 
 export function addIntervals(a: Interval, b: Interval): Interval {
-  return makeInterval(a.months + b.months, a.days + b.days, a.micros + b.micros);
+  return makeInterval(a.months + b.months, a.days + b.days, plus(a.micros, b.micros));
 }
 
 export function negateInterval(interval: Interval): Interval {
@@ -376,7 +415,9 @@ export function multiplyInterval(interval: Interval, factor: number): Interval {
     extraDays += Math.trunc(seconds / 86_400);
     seconds -= Math.trunc(seconds / 86_400) * 86_400;
   }
-  return makeInterval(months, days + extraDays, roundHalfEven(interval.micros * factor + seconds * SECOND_MICROS));
+  const micros = roundHalfEven(Number(interval.micros) * factor + seconds * SECOND_MICROS);
+  // The range's end as a double is one too many.
+  return makeInterval(months, days + extraDays, Math.abs(micros) < 2 ** 63 ? micros : Number.NaN);
 }
 
 const roundToMicro = (x: number) => Math.round(x * 1e6) / 1e6;
@@ -388,9 +429,9 @@ function roundHalfEven(x: number): number {
 
 /** 24 hours become a day. */
 export function justifyHours(interval: Interval): Interval {
-  const whole = Math.trunc(interval.micros / DAY_MICROS);
-  let days = interval.days + whole;
-  let micros = interval.micros - whole * DAY_MICROS;
+  const whole = splitDays(interval.micros);
+  let days = interval.days + whole.days;
+  let micros = whole.rest;
   if (days > 0 && micros < 0) {
     micros += DAY_MICROS;
     days--;
@@ -418,9 +459,9 @@ export function justifyDays(interval: Interval): Interval {
 
 /** Both at once, all parts ending with the same sign (timestamp.c, interval_justify_interval). */
 export function justifyInterval(interval: Interval): Interval {
-  const wholeDays = Math.trunc(interval.micros / DAY_MICROS);
-  let days = interval.days + wholeDays;
-  let micros = interval.micros - wholeDays * DAY_MICROS;
+  const whole = splitDays(interval.micros);
+  let days = interval.days + whole.days;
+  let micros = whole.rest;
   const wholeMonths = Math.trunc(days / 30);
   let months = interval.months + wholeMonths;
   days -= wholeMonths * 30;

@@ -133,7 +133,8 @@ export interface TimeTz {
 export interface Interval {
   readonly months: number;
   readonly days: number;
-  readonly micros: number;
+  /** A bigint beyond 2^53, like an int8. */
+  readonly micros: number | bigint;
 }
 
 /** A JSON value wrapped so that JSON null and SQL NULL stay apart. */

@@ -254,9 +254,12 @@ function readTimeTz(reader: KeyReader): TimeTz {
 
 /** Ordered by total length with months of 30 days and days of 24 hours, as PostgreSQL's interval_cmp_value. */
 function writeInterval({ months, days, micros }: Interval): void {
-  const wholeDays = Math.floor(micros / MICROS_PER_DAY);
+  const day = BigInt(MICROS_PER_DAY);
+  const isLarge = typeof micros === "bigint";
+  // Towards the smaller number of days.
+  const wholeDays = isLarge ? Number(micros / day) - (micros % day < 0n ? 1 : 0) : Math.floor(micros / MICROS_PER_DAY);
   writer.writeInt64(months * DAYS_PER_MONTH + days + wholeDays);
-  writer.writeInt64(micros - wholeDays * MICROS_PER_DAY);
+  writer.writeInt64(Number(BigInt(micros) - BigInt(wholeDays) * day));
 }
 
 function readInterval(reader: KeyReader): Interval {

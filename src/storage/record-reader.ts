@@ -229,22 +229,28 @@ function readUuid(bytes: Uint8Array, start: number, end: number): string {
 }
 
 function readTimeTz(bytes: Uint8Array, start: number, end: number): TimeTz {
-  const [micros, offset] = readTimes(bytes, start, end, 2);
+  const [micros, offset] = readFrames(bytes, start, end, 2, readTime);
   return { micros: micros!, offset: offset! };
 }
 
 function readInterval(bytes: Uint8Array, start: number, end: number): Interval {
-  const [months, days, micros] = readTimes(bytes, start, end, 3);
-  return { months: months!, days: days!, micros: micros! };
+  const [months, days, micros] = readFrames(bytes, start, end, 3, readInt);
+  return { months: Number(months), days: Number(days), micros: micros! };
 }
 
 /** That many frames of integers, which fill the payload. */
-function readTimes(bytes: Uint8Array, start: number, end: number, count: number): number[] {
-  const values: number[] = [];
+function readFrames<T extends number | bigint>(
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+  count: number,
+  read: (bytes: Uint8Array, start: number, end: number) => T,
+): T[] {
+  const values: T[] = [];
   let position = start;
   for (let i = 0; i < count; i++) {
     const next = frameEnd(bytes, position);
-    values.push(readTime(bytes, payloadStart, next));
+    values.push(read(bytes, payloadStart, next));
     position = next;
   }
   if (position !== end) throw damagedRecord();

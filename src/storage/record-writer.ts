@@ -209,7 +209,7 @@ function writeInt32Bytes(value: number): void {
   scratch[at++] = value >> 24;
 }
 
-function writeInts(...values: number[]): void {
+function writeInts(...values: (number | bigint)[]): void {
   ensure(1);
   const head = at++;
   for (const value of values) writeInt(value);

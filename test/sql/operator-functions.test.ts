@@ -27,6 +27,24 @@ t.test("functions behind operators and aggregates", (t) =>
   ]),
 );
 
+t.test("intervals at the ends of their range", (t) =>
+  checkStatements(t, [
+    ["create table span (i interval primary key)"],
+    [
+      "insert into span values ('9223372036854775807 us'), ('-9223372036854775808 us'), ('9223372036854775806 us'), ('1:')",
+    ],
+    [
+      "select i from span order by i",
+      ["-2562047788:00:54.775808", "01:00:00", "2562047788:00:54.775806", "2562047788:00:54.775807"],
+    ],
+    ["select i - interval '1 us' from span where i = '2562047788:00:54.775807'", ["2562047788:00:54.775806"]],
+    ["select max(i) + interval '1 us' from span", "22008 interval out of range"],
+    ["select interval '9223372036854775808 us'", '22015 interval field value out of range: "9223372036854775808 us"'],
+    ["select interval '- 1 year -1 months - 1 days 4 hours'", ["-1 years -1 mons -1 days +04:00:00"]],
+    ["select extract(epoch from interval '9223372036854775807 us')", ["9223372036854.775807"]],
+  ]),
+);
+
 t.test("to_char of intervals", (t) =>
   checkStatements(t, [
     [

@@ -400,7 +400,7 @@ function timeConversion(from: string, to: string): Convert | null {
       return (value) => (value as TimeTz).micros;
     case "interval>time":
       return (value) => {
-        const { micros } = value as Interval;
+        const micros = Number((value as Interval).micros);
         return ((micros % DAY_MICROS) + DAY_MICROS) % DAY_MICROS;
       };
     default:

@@ -151,9 +151,10 @@ const DAY_MICROS = 86_400_000_000;
 /** A month counts 30 days and a day 24 hours, so the whole may be more than 2^53 microseconds. */
 function compareIntervals(a: Interval, b: Interval): number {
   const days = a.months * 30 + a.days - (b.months * 30 + b.days);
-  const micros = a.micros - b.micros;
-  if (Math.abs(days) < 50_000) return days * DAY_MICROS + micros;
-  const span = BigInt(days) * BigInt(DAY_MICROS) + BigInt(micros);
+  if (typeof a.micros === "number" && typeof b.micros === "number" && Math.abs(days) < 50_000) {
+    return days * DAY_MICROS + (a.micros - b.micros);
+  }
+  const span = BigInt(days) * BigInt(DAY_MICROS) + BigInt(a.micros) - BigInt(b.micros);
   return span < 0n ? -1 : span > 0n ? 1 : 0;
 }
 

@@ -138,7 +138,7 @@ function clock(type: SqlType): InRange {
     offset: INTERVAL,
     check: (given) => refuse((given as Interval).micros < 0),
     test(value, base, given, subtract, less) {
-      const by = (given as Interval).micros * (subtract ? -1 : 1);
+      const by = Number((given as Interval).micros) * (subtract ? -1 : 1);
       const bound = typeof base === "number" ? base + by : laterBy(base as TimeTz, by);
       const order = compare(value, bound);
       return less ? order <= 0 : order >= 0;

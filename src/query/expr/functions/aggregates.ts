@@ -268,7 +268,7 @@ const SUMS: readonly AggregateFunction[] = [
     INTERVAL,
     intervalSum((state) => {
       const mean = multiplyInterval(state.sum, 1 / state.count);
-      return { ...mean, micros: roundMicros(mean.micros, 6) };
+      return { ...mean, micros: roundMicros(Number(mean.micros), 6) };
     }),
   ),
   aggregate(

@@ -187,7 +187,7 @@ function zonedClockField(name: string, { micros, offset }: TimeTz): Numeric {
 /** A year counts 365.25 days and a month 30 in the epoch of an interval. */
 function intervalEpoch({ months, days, micros }: Interval): Numeric {
   const daySeconds = Math.trunc(months / 12) * 365.25 * 86_400 + (months % 12) * 30 * 86_400 + days * 86_400;
-  return whole(daySeconds).add(scaled(micros, 6));
+  return whole(daySeconds).add(Numeric.of(BigInt(micros), 6));
 }
 
 function intervalField(name: string, interval: Interval): Numeric {
@@ -211,7 +211,7 @@ function intervalField(name: string, interval: Interval): Numeric {
     case "millennium":
       return whole(Math.trunc(years / 1000));
     default: {
-      const value = timeField(field, interval.micros);
+      const value = timeField(field, Number(interval.micros));
       if (value === null) throw FIELDS.has(field) ? notSupported(field, INTERVAL) : notRecognized(field, INTERVAL);
       return value;
     }
@@ -280,7 +280,7 @@ function truncateInstant(name: string, micros: number, timeZone: string): number
 function truncateInterval(name: string, { months, days, micros }: Interval): Interval {
   const field = fieldOf(name);
   const toMonths = (unit: number) => ({ months: Math.trunc(months / unit) * unit + 0, days: 0, micros: 0 });
-  const toMicros = (unit: number) => ({ months, days, micros: Math.trunc(micros / unit) * unit + 0 });
+  const toMicros = (unit: number) => ({ months, days, micros: Math.trunc(Number(micros) / unit) * unit + 0 });
   switch (field) {
     case "millennium":
       return toMonths(12_000);
@@ -316,7 +316,7 @@ function bin(stride: Interval, micros: number, origin: number): number {
   if (stride.months !== 0) {
     throw sqlError("0A000", "timestamps cannot be binned into intervals containing months or years");
   }
-  const width = stride.days * DAY_MICROS + stride.micros;
+  const width = stride.days * DAY_MICROS + Number(stride.micros);
   if (width <= 0) throw sqlError("22008", "stride must be greater than zero");
   if (!Number.isFinite(micros)) return micros;
   if (!Number.isFinite(origin)) throw sqlError("22008", "origin out of range");

@@ -133,7 +133,9 @@ export function formatTimestamp(micros: number, format: string, zone: Fields["zo
   });
 }
 
-export function formatInterval({ months, days, micros }: Interval, format: string): string {
+export function formatInterval(interval: Interval, format: string): string {
+  const { months, days } = interval;
+  const micros = Number(interval.micros);
   return print(itemsOf(format), {
     year: Math.trunc(months / 12),
     month: months % 12,

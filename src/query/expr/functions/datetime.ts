@@ -60,7 +60,7 @@ export function addToTimestamp(micros: number, interval: Interval): number {
     days = daysFromCivil(year, month, Math.min(date.day, daysInMonth(year, month)));
   }
   days += interval.days;
-  time += interval.micros;
+  time += Number(interval.micros);
   return checkedTimestamp(days * DAY_MICROS + time);
 }
 
@@ -72,7 +72,7 @@ export function addToInstant(context: EvalContext, micros: number, interval: Int
     const local = addToTimestamp(localMicros(micros, context.timeZone), { ...interval, micros: 0 });
     instant = instantOf(local, context.timeZone);
   }
-  return checkedTimestamp(instant + interval.micros);
+  return checkedTimestamp(instant + Number(interval.micros));
 }
 
 const dateMicros = (days: number) => days * DAY_MICROS;
@@ -144,11 +144,15 @@ export const DATETIME_OPERATORS: readonly ScalarFunction[] = [
   ),
   op("-", [TIMESTAMP, TIMESTAMP], INTERVAL, subtractTimestamps),
   op("-", [TIMESTAMPTZ, TIMESTAMPTZ], INTERVAL, subtractTimestamps),
-  ...commutative(TIME, INTERVAL, TIME, (time: number, interval: Interval) => wrapTime(time + interval.micros)),
-  op("-", [TIME, INTERVAL], TIME, (time: number, interval: Interval) => wrapTime(time - interval.micros)),
+  ...commutative(TIME, INTERVAL, TIME, (time: number, interval: Interval) => wrapTime(time + Number(interval.micros))),
+  op("-", [TIME, INTERVAL], TIME, (time: number, interval: Interval) => wrapTime(time - Number(interval.micros))),
   op("-", [TIME, TIME], INTERVAL, (a: number, b: number) => makeInterval(0, 0, a - b)),
-  ...commutative(TIMETZ, INTERVAL, TIMETZ, (time: TimeTz, interval: Interval) => timeTzShift(time, interval.micros)),
-  op("-", [TIMETZ, INTERVAL], TIMETZ, (time: TimeTz, interval: Interval) => timeTzShift(time, -interval.micros)),
+  ...commutative(TIMETZ, INTERVAL, TIMETZ, (time: TimeTz, interval: Interval) =>
+    timeTzShift(time, Number(interval.micros)),
+  ),
+  op("-", [TIMETZ, INTERVAL], TIMETZ, (time: TimeTz, interval: Interval) =>
+    timeTzShift(time, -Number(interval.micros)),
+  ),
   op("+", [INTERVAL, INTERVAL], INTERVAL, addIntervals),
   op("-", [INTERVAL, INTERVAL], INTERVAL, (a: Interval, b: Interval) => addIntervals(a, negateInterval(b))),
   op("-", [INTERVAL], INTERVAL, negateInterval),
@@ -193,7 +197,7 @@ function zoneOffset(interval: Interval): number {
   if (interval.months !== 0 || interval.days !== 0) {
     throw sqlError("22023", `interval time zone "${intervalToText(interval)}" must not include months or days`);
   }
-  return interval.micros / SECOND_MICROS;
+  return Number(interval.micros) / SECOND_MICROS;
 }
 
 /** AT TIME ZONE, which the grammar gives as timezone(zone, value). */

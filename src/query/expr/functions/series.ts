@@ -63,7 +63,7 @@ function* stepping<T extends Value>(start: T, next: (value: T) => T, within: (va
 
 /** The direction of an interval, by its largest part that is not zero. */
 function direction({ months, days, micros }: Interval): number {
-  return Math.sign(months * 30 + days + micros / 86_400_000_000);
+  return Math.sign(months * 30 + days + Number(micros) / 86_400_000_000);
 }
 
 function timeSeries(type: SqlType, argumentCount: number): TableFunction {
