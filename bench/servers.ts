@@ -3,7 +3,7 @@
  * peers of bench/peers. Whatever still runs when this process ends is ended with it.
  */
 import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
-import { chmodSync, existsSync, mkdtempSync, rmSync } from "node:fs";
+import { appendFileSync, chmodSync, existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -73,18 +73,23 @@ export async function startTessera(environment: Record<string, string> = {}): Pr
   const directory = temporaryDirectory("tessera");
   // SERVER_MAIN: another build, to be compared with this one.
   const main = process.env.SERVER_MAIN ?? join(ROOT, "dist/src/main.js");
-  const child = startChild(process.execPath, [main, "serve"], {
+  // SERVER_FLAGS: options of node, such as --trace-gc.
+  const flags = process.env.SERVER_FLAGS?.split(" ") ?? [];
+  const child = startChild(process.execPath, [...flags, main, "serve"], {
     env: {
       ...process.env,
       TESSERA_PORT: "0",
       TESSERA_DATA_DIR: directory,
       TESSERA_ADMIN_PASSWORD: PASSWORD,
       TESSERA_RATE_LIMIT_PER_SECOND: RATE_LIMIT,
-      TESSERA_SERVER_LOG_LEVEL: "warn",
+      TESSERA_SERVER_LOG_LEVEL: process.env.SERVER_LOG_LEVEL ?? "warn",
       ...environment,
     },
     stdio: ["ignore", "pipe", "inherit"],
   });
+  // SERVER_LOG: a file for what the server prints, such as its log or what --trace-gc tells.
+  const log = process.env.SERVER_LOG;
+  if (log !== undefined) child.stdout?.on("data", (data: Buffer) => appendFileSync(log, data));
   const url = await firstMatch(child, "stdout", /^listening on (http:\S+)$/);
   const answer = await post(`${url}/v1/auth/login`, { username: "admin", password: PASSWORD }, null);
   return running("Tessera", child, url, answer.access_token as string, directory);

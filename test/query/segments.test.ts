@@ -17,6 +17,8 @@ const CREATE = `CREATE TABLE m (a int, b int, t text, n numeric(10,2), d date, f
   PRIMARY KEY (a, b))`;
 
 class Side {
+  /** Called where a statement gives way. */
+  onTurn: () => Promise<void> = () => Promise.resolve();
   private readonly sessions: Session[] = [];
 
   private constructor(
@@ -50,7 +52,7 @@ class Side {
     const request = {
       checkpoint: () => undefined,
       shouldYield: () => yields && ++turn % 3 === 0,
-      yieldTurn: () => Promise.resolve(),
+      yieldTurn: () => (yields ? this.onTurn() : Promise.resolve()),
     };
     try {
       const outcome = await this.session(number).execute(
@@ -335,6 +337,41 @@ t.test("memory stays within its bound", async (t) => {
     t.ok(on.segments.bytes <= 30_000, `${on.segments.bytes} bytes`);
   }
   t.ok(on.segments.evicted > 0);
+});
+
+t.test("segments are made anew in turns, while others write", async (t) => {
+  const on = await Side.open(t, new SegmentCache(1e9, { ...SIZES, segmentRows: 1500, changesMax: 100 }));
+  const off = await Side.open(t, new SegmentCache(0));
+  const both = async (sql: string): Promise<void> => {
+    for (const side of [on, off]) {
+      t.notMatch(await side.run(1, sql), /^error/);
+      side.flush();
+    }
+  };
+  const rows = (from: number, to: number) => `SELECT i, i % 7, 'text ' || i % 50 FROM generate_series(${from}, ${to}) i`;
+  await both("CREATE TABLE g (a int PRIMARY KEY, b int, c text)");
+  await both(`INSERT INTO g ${rows(1, 4000)}`);
+  const query = "SELECT a, b, c FROM g ORDER BY a";
+  await on.run(0, query);
+  const random = new Random(5);
+  for (let round = 0; round < 6; round++) {
+    await both(`UPDATE g SET b = b + 10, c = 'round ${round}' WHERE a % 11 = ${round}`);
+    await both(`DELETE FROM g WHERE a % 13 = ${round}`);
+    await both(`INSERT INTO g ${rows(10_000 + 700 * round, 10_699 + 700 * round)}`);
+    const expected = await off.run(0, query);
+    let writes = 0;
+    let writing = false;
+    on.onTurn = async () => {
+      if (writing || writes === 12) return;
+      writing = true;
+      writes++;
+      await both(`UPDATE g SET b = ${random.below(1000)} WHERE a % 97 = ${random.below(97)}`);
+      writing = false;
+    };
+    t.equal(await on.run(0, query, true), expected, `round ${round}, as the statement began`);
+    t.ok(writes > 0, `${writes} writes meanwhile`);
+    t.equal(await on.run(0, query), await off.run(0, query), `round ${round}, afterwards`);
+  }
 });
 
 t.test("a statement that ends while it makes segments leaves none", async (t) => {

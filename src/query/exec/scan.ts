@@ -11,12 +11,12 @@ import type { ExecContext } from "./context.js";
 import type { Open, Operator, Pulled } from "./operator.js";
 import { compileRowDecoder, RowDecoder, type RowDecoderProgram } from "./row-decoder.js";
 import { CHUNK_ROWS, valuesOfBatch } from "./segments/chunk.js";
-import { crowdedSegment, foldNewer } from "./segments/fold-newer.js";
 import { SegmentBuilder } from "./segments/segment-builder.js";
 import type { SegmentCache } from "./segments/segment-cache.js";
+import { crowdedSegment, SegmentFolder } from "./segments/segment-folder.js";
 import { compileSegmentScan, SegmentScan, type SegmentScanProgram } from "./segments/segment-scan.js";
 import type { TableSegments } from "./segments/table-segments.js";
-import { layoutOf } from "./table-layout.js";
+import { layoutOf, type TableLayout } from "./table-layout.js";
 
 /** Rows of a scan's first batch: a statement with a small LIMIT reads little more than it needs. */
 export const FIRST_BATCH_ROWS = 64;
@@ -50,7 +50,7 @@ class ScanOperator implements Operator {
   private cache: SegmentCache | null;
   private cursor: Cursor | null = null;
   private builder: SegmentBuilder | null = null;
-  private folding: TableSegments | null = null;
+  private folder: SegmentFolder | null = null;
   private scan: SegmentScan | null = null;
   private size: number;
   private begun = false;
@@ -116,7 +116,7 @@ class ScanOperator implements Operator {
     }
     if (this.scan !== null) return this.readSegments(this.scan);
     if (this.builder !== null) return this.build(this.builder);
-    if (this.folding !== null) return this.fold(this.folding);
+    if (this.folder !== null) return this.fold(this.folder);
     return this.readRecords();
   }
 
@@ -149,8 +149,7 @@ class ScanOperator implements Operator {
     const table = cache.find(context.tenantNumber, layout, source);
     const missing = source.filter((id) => table === null || table.holds(layout, id) === "not yet");
     if (table !== null && missing.length === 0) {
-      if (table.busy || !context.tx.seesEngine || crowdedSegment(cache, table) < 0) this.open(table);
-      else this.folding = table;
+      this.openOrFold(cache, table, layout);
       return;
     }
     if (this.records < cache.sizes.recordsBefore && !cache.isReadOften(context.tenantNumber, layout)) return;
@@ -171,16 +170,21 @@ class ScanOperator implements Operator {
     else this.cache = null;
   }
 
-  private fold(table: TableSegments): undefined {
-    const crowded =
-      table.busy || table.dropped || !this.context.tx.seesEngine ? -1 : crowdedSegment(this.cache!, table);
-    if (crowded >= 0) {
-      foldNewer(this.cache!, table, this.program.segments!.layout, crowded);
-      return;
-    }
-    this.folding = null;
-    if (table.dropped) this.cache = null;
+  /** Opens the table's segments; those that much has changed of are made anew first. */
+  private openOrFold(cache: SegmentCache, table: TableSegments, layout: TableLayout): void {
+    const crowded = table.busy || !this.context.tx.seesEngine ? -1 : crowdedSegment(cache, table);
+    if (crowded >= 0) this.folder = new SegmentFolder(cache, table, layout, crowded);
     else this.open(table);
+  }
+
+  private fold(folder: SegmentFolder): undefined {
+    if (!folder.step()) return;
+    this.folder = null;
+    const { layout, source } = this.program.segments!;
+    const table = this.cache!.find(this.context.tenantNumber, layout, source);
+    // Nobody could drop columns while this statement ran, but the cache may have thrown the table out.
+    if (table === null) this.cache = null;
+    else this.openOrFold(this.cache!, table, layout);
   }
 
   private open(table: TableSegments): void {
@@ -205,6 +209,8 @@ class ScanOperator implements Operator {
     this.done = true;
     this.builder?.abandon();
     this.builder = null;
+    this.folder?.abandon();
+    this.folder = null;
     this.cursor?.close();
     this.cursor = null;
   }
