@@ -348,7 +348,8 @@ t.test("segments are made anew in turns, while others write", async (t) => {
       side.flush();
     }
   };
-  const rows = (from: number, to: number) => `SELECT i, i % 7, 'text ' || i % 50 FROM generate_series(${from}, ${to}) i`;
+  const rows = (from: number, to: number) =>
+    `SELECT i, i % 7, 'text ' || i % 50 FROM generate_series(${from}, ${to}) i`;
   await both("CREATE TABLE g (a int PRIMARY KEY, b int, c text)");
   await both(`INSERT INTO g ${rows(1, 4000)}`);
   const query = "SELECT a, b, c FROM g ORDER BY a";
