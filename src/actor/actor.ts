@@ -17,7 +17,7 @@ import { join } from "node:path";
 import type { DeriveKey } from "../directory/derive-key.js";
 import { Directory } from "../directory/directory.js";
 import type { Endpoint } from "../protocol/endpoint.js";
-import { ENDPOINTS } from "../protocol/endpoints.js";
+import { ENDPOINTS, MESSAGES } from "../protocol/endpoints.js";
 import { DbError } from "../protocol/errors.js";
 import {
   PIECE_CODE,
@@ -40,6 +40,8 @@ import { directoryHandlers } from "./handlers/directory.js";
 import type { Handler } from "./handlers/handler.js";
 import { queryHandlers } from "./handlers/query.js";
 import { schemaHandlers } from "./handlers/schema.js";
+import { serverHandlers } from "./handlers/server.js";
+import { socketHandlers } from "./handlers/socket.js";
 import { transactionHandlers } from "./handlers/transactions.js";
 import { type FirstClaim, Idempotency } from "./idempotency.js";
 import { openPartition } from "./open-partition.js";
@@ -52,6 +54,7 @@ import {
   errorHeaders,
   errorJson,
   errorMsgpack,
+  messageErrorJson,
   STREAMED,
 } from "./reply.js";
 import { ReplySink } from "./reply-sink.js";
@@ -65,6 +68,13 @@ const DIRECTORY_TENANT = 0;
 const SWEEP_INTERVAL_MS = 500;
 const ANSWERS_SWEEP_INTERVAL_MS = 60_000;
 const SMALL_ANSWER_CHARS = 1024;
+
+/** The form of the error is that of the way it takes: an HTTP reply, or a message on a WebSocket. */
+function errorTextOf(request: Request, error: DbError): string {
+  const { requestId, endpoint } = request;
+  if (endpoint.messages === undefined) return errorJson(error, requestId);
+  return messageErrorJson(error, request.head.params[0]!, requestId);
+}
 
 interface Route {
   readonly endpoint: Endpoint;
@@ -196,9 +206,11 @@ export class Actor {
       ...transactionHandlers,
       ...dataHandlers,
       ...schemaHandlers,
+      ...serverHandlers,
+      ...socketHandlers,
       ...(this.directory === null ? {} : directoryHandlers(this.directory)),
     };
-    for (const endpoint of ENDPOINTS) {
+    for (const endpoint of [...ENDPOINTS, ...MESSAGES]) {
       const handle = handlers[endpoint.name];
       this.routes[endpoint.code] =
         handle === undefined ? null : { endpoint, handle, validate: compileValidator(endpoint) };
@@ -365,7 +377,7 @@ export class Actor {
     if (request.body !== null) this.bodies.delete(request.id);
     const error = this.expected(thrown, request);
     if (request.sink?.started) {
-      request.sink.fail(errorJson(error, request.requestId));
+      request.sink.fail(errorTextOf(request, error));
       return;
     }
     const { partition, tenant } = request;
@@ -400,7 +412,7 @@ export class Actor {
     const { id, requestId } = request;
     if (request.wantsMsgpack) {
       this.replies.bytes(id, error.status, flags | REPLY_MSGPACK, errorHeaders(error), errorMsgpack(error, requestId));
-    } else this.replies.text(id, error.status, flags, errorHeaders(error), errorJson(error, requestId));
+    } else this.replies.text(id, error.status, flags, errorHeaders(error), errorTextOf(request, error));
   }
 
   private wrote(partition: Partition): void {

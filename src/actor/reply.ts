@@ -63,6 +63,12 @@ export function errorJson(error: DbError, requestId: string): string {
   return `{"error":${JSON.stringify(errorBody(error))},${metaJson(requestId)}}`;
 }
 
+/** The same as a message on a WebSocket; `id` is JSON: the client's name for the request that failed. */
+export function messageErrorJson(error: DbError, id: string, requestId: string): string {
+  const fields = JSON.stringify({ ...errorBody(error), request_id: requestId });
+  return `{"type":"error","id":${id},${fields.slice(1)}`;
+}
+
 export function errorMsgpack(error: DbError, requestId: string): Uint8Array {
   return packr.pack({ error: errorBody(error), meta: { request_id: requestId, timestamp: timestamp() } });
 }

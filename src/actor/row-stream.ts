@@ -24,6 +24,8 @@ export interface RowFormat {
   rows(shape: ResultShape): (batch: Batch, from: number, to: number) => string | Uint8Array;
   /** What comes after them. */
   tail(summary: object): string | Uint8Array;
+  /** Makes a piece of rows a message of its own; absent where rows simply follow each other. */
+  readonly wrap?: (rows: string) => string;
   /** The error that ended the stream, as its last piece; null: the connection is cut. */
   readonly errorText: ((errorJson: string) => string) | null;
 }
@@ -34,24 +36,29 @@ const ROWS_AT_ONCE = 128;
 
 const packr = new Packr({ useRecords: false, encodeUndefinedAsNil: true });
 
+/** Each row as a JSON list with `end` behind it. */
+export function rowLists(end: string): RowFormat["rows"] {
+  return ({ json: writers }) =>
+    ({ columns }, from, to) => {
+      let text = "";
+      for (let r = from; r < to; r++) {
+        text += "[";
+        for (let c = 0; c < writers.length; c++) {
+          const value = columns[c]![r]!;
+          if (c > 0) text += ",";
+          text += value === null ? "null" : writers[c]!(value);
+        }
+        text += `]${end}`;
+      }
+      return text;
+    };
+}
+
 /** `{"columns":[…]}`, a line per row (an array), and a last line that sums up or tells the error. */
 export const ndjsonResult: RowFormat = {
   contentType: "application/x-ndjson",
   head: ({ columnsJson }) => `{"columns":${columnsJson}}\n`,
-  rows: ({ json: writers }) => {
-    return ({ columns }, from, to) => {
-      let text = "";
-      for (let r = from; r < to; r++) {
-        for (let c = 0; c < writers.length; c++) {
-          const value = columns[c]![r]!;
-          text += c === 0 ? "[" : ",";
-          text += value === null ? "null" : writers[c]!(value);
-        }
-        text += writers.length === 0 ? "[]\n" : "]\n";
-      }
-      return text;
-    };
-  },
+  rows: rowLists("\n"),
   tail: (summary) => `${JSON.stringify(summary)}\n`,
   errorText: (errorJson) => `${errorJson}\n`,
 };
@@ -215,7 +222,7 @@ export class RowStream {
     const { pieces } = this;
     this.pieces = [];
     this.bytes = 0;
-    for (const piece of joined(pieces)) {
+    for (const piece of joined(pieces, this.format.wrap)) {
       this.request.checkpoint();
       if (this.gzip === null) await sink.write(piece);
       else {
@@ -234,21 +241,20 @@ export class RowStream {
   }
 }
 
-/** The pieces as bytes, put together to some 64 KiB each. */
-function* joined(pieces: readonly (string | Uint8Array)[]): Iterable<Uint8Array> {
+/** The pieces as bytes: texts put together to some 64 KiB each, bytes as they are. */
+function* joined(
+  pieces: readonly (string | Uint8Array)[],
+  wrap = (text: string): string => text,
+): Iterable<Uint8Array> {
   let text = "";
   for (const piece of pieces) {
     if (typeof piece === "string") {
       text += piece;
       if (text.length < PIECE_BYTES) continue;
-    } else {
-      if (text !== "") yield Buffer.from(text);
-      yield piece;
-      text = "";
-      continue;
     }
-    yield Buffer.from(text);
+    if (text !== "") yield Buffer.from(wrap(text));
     text = "";
+    if (typeof piece !== "string") yield piece;
   }
-  if (text !== "") yield Buffer.from(text);
+  if (text !== "") yield Buffer.from(wrap(text));
 }

@@ -251,7 +251,8 @@ function matches(claims: AccessClaims, identity: Identity): boolean {
   );
 }
 
-function isAbout(change: IdentityChange, identity: Identity): boolean {
+/** Whether the identity is among what changed. */
+export function isAbout(change: IdentityChange, identity: Identity): boolean {
   switch (change.kind) {
     case "user":
       return identity.userId === change.userId;

@@ -36,6 +36,7 @@ import { BodyCollector } from "./body-collector.js";
 import { BodyStream } from "./body-stream.js";
 import type { Deadlined, DeadlineQueue } from "./deadline-queue.js";
 import { acceptedFormat, bodyFormat } from "./media-type.js";
+import { release, reserve } from "./partition-load.js";
 import type { Bucket } from "./rate-limiter.js";
 import { remoteAddress } from "./remote-address.js";
 import {
@@ -271,6 +272,7 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, Applicant, L
   #proceed(): void {
     const { problem } = this.#headers!;
     if (problem !== null) this.fail(problem.code, problem.message);
+    else if (this.route.serveCaller !== null) this.route.serveCaller(this, this.#caller!);
     else if (this.#bodyStream !== null) {
       this.#receive();
       this.#dispatch(null);
@@ -282,6 +284,7 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, Applicant, L
   #resume(): void {
     const { problem } = this.#headers!;
     if (problem !== null) this.fail(problem.code, problem.message);
+    else if (this.route.serveCaller !== null) this.route.serveCaller(this, this.#caller!);
     else if (this.#bodyStream !== null) this.#dispatch(null);
     else if (this.#bodyArrived) this.#dispatch(this.#collector === null ? null : this.#collector.body);
   }
@@ -408,12 +411,7 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, Applicant, L
 
   /** Counts the request and its body against the partition's bounds; false when one of them is reached. */
   #reserve(partition: number, bytes: number): boolean {
-    const { pool, config } = this.services;
-    const { requestsPerPartitionMax, requestBytesPerPartitionMax } = config.limits;
-    if (pool.requestsInFlight[partition]! >= requestsPerPartitionMax) return false;
-    if (pool.bytesInFlight[partition]! + bytes > requestBytesPerPartitionMax) return false;
-    pool.requestsInFlight[partition]!++;
-    pool.bytesInFlight[partition]! += bytes;
+    if (!reserve(this.services, partition, bytes)) return false;
     this.#partition = partition;
     this.#reserved = bytes;
     return true;
@@ -546,11 +544,7 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, Applicant, L
     this.#bodyStream?.release();
     if (this.#collector !== null) this.services.collectedBytes -= this.#collector.length;
     this.#collector = null;
-    if (this.#partition >= 0) {
-      const { pool } = this.services;
-      pool.requestsInFlight[this.#partition]!--;
-      pool.bytesInFlight[this.#partition]! -= this.#reserved;
-    }
+    if (this.#partition >= 0) release(this.services, this.#partition, this.#reserved);
     this.#link?.cancel(this.#frameId);
     this.#link = null;
   }

@@ -5,10 +5,10 @@
  */
 import type { Logger } from "pino";
 import type { Config } from "../protocol/config.js";
-import { ENDPOINTS } from "../protocol/endpoints.js";
+import { ENDPOINTS, MESSAGES } from "../protocol/endpoints.js";
 import type { ActorPort } from "./actor-link.js";
 import { ActorPool } from "./actor-pool.js";
-import { Admission } from "./admission.js";
+import { Admission, isAbout } from "./admission.js";
 import { type Clock, systemClock } from "./clock.js";
 import { corsPolicy } from "./cors.js";
 import { DeadlineQueue } from "./deadline-queue.js";
@@ -23,6 +23,9 @@ import type { Route, Serve } from "./route.js";
 import { compileRoutes } from "./router.js";
 import { startServer } from "./server.js";
 import type { Services } from "./services.js";
+import { Sockets } from "./socket/sockets.js";
+import { issueTicket, upgradeRequired } from "./socket/ticket-route.js";
+import { Tickets } from "./socket/tickets.js";
 
 const DOCUMENT_SECONDS = 60;
 
@@ -66,13 +69,21 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     spawn,
     logger,
     clock,
-    identityChanged: (change) => admission.forget(change),
-    directoryRestarted: () => admission.forgetAll(),
+    identityChanged: (change) => {
+      admission.forget(change);
+      sockets?.forget(({ identity }) => isAbout(change, identity));
+    },
+    directoryRestarted: () => {
+      admission.forgetAll();
+      sockets?.forget(() => true);
+    },
   });
+  let sockets: Sockets | null = null;
   const shutdownMs = config.server.shutdownTimeout * 1000;
   try {
-    const { services, routes } = assemble(options, clock, pool, admission, limiter);
-    const server = await startServer(services, routes);
+    const assembled = assemble(options, clock, pool, admission, limiter);
+    sockets = assembled.sockets;
+    const server = await startServer(assembled.services, assembled.routes, sockets);
     return {
       port: server.port,
       adminPassword: pool.adminPassword,
@@ -94,7 +105,7 @@ function assemble(
   pool: ActorPool,
   admission: Admission,
   limiter: RateLimiter,
-): { services: Services; routes: readonly Route[] } {
+): { services: Services; routes: readonly Route[]; sockets: Sockets } {
   const deadlines = {
     normal: new DeadlineQueue(config.server.requestTimeout * 1000),
     slow: new DeadlineQueue(config.server.longRequestTimeout * 1000),
@@ -108,9 +119,20 @@ function assemble(
     ["server.metrics", (exchange) => serveMetrics(exchange, metrics, logger)],
     ["server.openapi", document(openApiDocument(docs ? ENDPOINTS : withoutDocs(), version, config))],
   ]);
+  for (const name of ["socket.connect", "socket.connect.bearer"]) local.set(name, upgradeRequired);
+  const tickets = new Tickets(config.websocket.ticketSeconds * 1000);
+  const localOfCaller = new Map([["socket.ticket", issueTicket(tickets, clock, config.websocket.ticketSeconds)]]);
   if (docs) local.set("server.docs", docsRedirect);
   const pages = docs ? [{ path: "/v1/api-docs/*", serve: docsFiles() }] : [];
-  const routes = compileRoutes({ endpoints: ENDPOINTS, local, pages, deadlines, cors });
+  const routes = compileRoutes({
+    endpoints: ENDPOINTS,
+    messages: MESSAGES,
+    local,
+    localOfCaller,
+    pages,
+    deadlines,
+    cors,
+  });
   const services: Services = {
     config,
     clock,
@@ -127,8 +149,9 @@ function assemble(
     closing: false,
     drained: null,
   };
-  metrics = metricsPage(services.metrics, pool, () => services.open);
-  return { services, routes };
+  const sockets = new Sockets(services, tickets, routes);
+  metrics = metricsPage(services.metrics, pool, { requests: () => services.open, sockets: () => sockets.size });
+  return { services, routes, sockets };
 }
 
 function withoutDocs(): typeof ENDPOINTS {

@@ -137,8 +137,12 @@ export interface MetricsPage {
   render(): Promise<string>;
 }
 
-/** Builds the registry over the counters; `open` tells how many requests run. */
-export function metricsPage(requests: RequestMetrics, pool: ActorPool, open: () => number): MetricsPage {
+/** Builds the registry over the counters; `open` tells how many requests run and how many WebSockets are open. */
+export function metricsPage(
+  requests: RequestMetrics,
+  pool: ActorPool,
+  open: { readonly requests: () => number; readonly sockets: () => number },
+): MetricsPage {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const registers = [registry];
@@ -158,7 +162,15 @@ export function metricsPage(requests: RequestMetrics, pool: ActorPool, open: () 
     help: "Requests that have begun and not ended.",
     registers,
     collect() {
-      this.set(open());
+      this.set(open.requests());
+    },
+  });
+  new Gauge({
+    name: "tessera_websocket_connections",
+    help: "WebSockets that are open.",
+    registers,
+    collect() {
+      this.set(open.sockets());
     },
   });
   addPartitionGauges(registry, pool);

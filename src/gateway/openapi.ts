@@ -19,6 +19,7 @@ const TAGS: Readonly<Record<string, string>> = {
   query: "SQL statements, batches and prepared statements.",
   transactions: "Interactive transactions.",
   schema: "Tables, columns and indexes.",
+  websocket: "The WebSocket and the tickets that open it.",
   admin: "Tenants and their users, for super administrators.",
 };
 
@@ -121,6 +122,7 @@ const limitedHeaders: Json = {
 function success(endpoint: Endpoint): Json {
   const { name, status = 200, home } = endpoint;
   const headers = home === "gateway" ? replyHeaders : limitedHeaders;
+  if (status === 101) return { 101: { description: "The connection is a WebSocket now." } };
   if (status === 204) return { 204: { description: "Done.", headers } };
   if (name === "server.docs") return { 302: { description: "Redirects to /v1/api-docs/.", headers } };
   const { streamedReply = [] } = endpoint;

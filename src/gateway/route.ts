@@ -2,6 +2,7 @@
 import type { HttpRequest } from "uWebSockets.js";
 import type { Endpoint } from "../protocol/endpoint.js";
 import type { ErrorCode, ErrorDetails } from "../protocol/errors.js";
+import type { Caller } from "./admission.js";
 import type { DeadlineQueue } from "./deadline-queue.js";
 
 /** What a route that the gateway answers by itself does with a request. */
@@ -18,6 +19,9 @@ export interface LocalExchange {
 
 export type Serve = (exchange: LocalExchange, req: HttpRequest) => void;
 
+/** The same for a route that needs to know who asks; called once that is settled. */
+export type ServeCaller = (exchange: LocalExchange, caller: Caller) => void;
+
 export interface Route {
   /** Position among the routes: how metrics name it. */
   readonly index: number;
@@ -29,7 +33,8 @@ export interface Route {
   readonly hasBody: boolean;
   /** An Idempotency-Key counts here. */
   readonly takesIdempotencyKey: boolean;
-  /** Null where the gateway answers by itself. */
+  /** Null where the gateway answers by itself and at once. */
   readonly deadlines: DeadlineQueue | null;
   readonly serve: Serve | null;
+  readonly serveCaller: ServeCaller | null;
 }

@@ -8,7 +8,7 @@ import type { Endpoint, Method } from "../protocol/endpoint.js";
 import type { CorsPolicy } from "./cors.js";
 import type { DeadlineQueue } from "./deadline-queue.js";
 import { Exchange } from "./exchange.js";
-import type { LocalExchange, Route, Serve } from "./route.js";
+import type { LocalExchange, Route, Serve, ServeCaller } from "./route.js";
 import type { Services } from "./services.js";
 
 const SHOWN_PATH_CHARS_MAX = 200;
@@ -18,6 +18,10 @@ export interface RouterOptions {
   readonly endpoints: readonly Endpoint[];
   /** Of the endpoints that the gateway answers by itself, by name. One that is missing here is not served. */
   readonly local: ReadonlyMap<string, Serve>;
+  /** The same of those that need to know who asks. */
+  readonly localOfCaller: ReadonlyMap<string, ServeCaller>;
+  /** Kinds of messages on the WebSocket: they have routes for their deadlines and counts, but no path of their own. */
+  readonly messages: readonly Endpoint[];
   /** Paths that are in no endpoint, with `*` for any ending: the files of the documentation. */
   readonly pages: readonly { readonly path: string; readonly serve: Serve }[];
   readonly deadlines: { readonly normal: DeadlineQueue; readonly slow: DeadlineQueue };
@@ -26,16 +30,19 @@ export interface RouterOptions {
 
 /** All routes; the last one is what matches nothing else. */
 export function compileRoutes(options: RouterOptions): readonly Route[] {
-  const served = options.endpoints.filter(({ home, name }) => home !== "gateway" || options.local.has(name));
-  const routes = served.map((endpoint, index) => routeOf(endpoint, index, options));
+  const { local, localOfCaller } = options;
+  const served = options.endpoints.filter(
+    ({ home, name }) => home !== "gateway" || local.has(name) || localOfCaller.has(name),
+  );
+  const routes = [...served, ...options.messages].map((endpoint, index) => routeOf(endpoint, index, options));
   for (const { path, serve } of options.pages) routes.push(pageOf(path, routes.length, serve));
   const serve = unmatched(routes, options.cors);
   routes.push({ ...pageOf("(unmatched)", routes.length, serve), method: "ANY" });
   return routes;
 }
 
-function routeOf(endpoint: Endpoint, index: number, { local, deadlines }: RouterOptions): Route {
-  const { method, path, body, streamedBody, home, name, slow } = endpoint;
+function routeOf(endpoint: Endpoint, index: number, { local, localOfCaller, deadlines }: RouterOptions): Route {
+  const { method, path, body, streamedBody, home, access, name, slow } = endpoint;
   return {
     index,
     endpoint,
@@ -44,8 +51,9 @@ function routeOf(endpoint: Endpoint, index: number, { local, deadlines }: Router
     paramCount: path.split("{").length - 1,
     hasBody: body !== undefined || streamedBody !== undefined,
     takesIdempotencyKey: METHODS_WITH_KEY.includes(method),
-    deadlines: home === "gateway" ? null : slow ? deadlines.slow : deadlines.normal,
-    serve: home === "gateway" ? local.get(name)! : null,
+    deadlines: home === "gateway" && access === "public" ? null : slow ? deadlines.slow : deadlines.normal,
+    serve: local.get(name) ?? null,
+    serveCaller: localOfCaller.get(name) ?? null,
   };
 }
 
@@ -60,6 +68,7 @@ function pageOf(path: string, index: number, serve: Serve): Route {
     takesIdempotencyKey: false,
     deadlines: null,
     serve,
+    serveCaller: null,
   };
 }
 
@@ -114,6 +123,7 @@ interface Matcher {
 function matchersOf(routes: readonly Route[]): readonly Matcher[] {
   const byPath = new Map<string, Matcher>();
   for (const { path, method } of routes) {
+    if (method === "MESSAGE") continue;
     for (const mounted of mountedPaths(path)) {
       const source = mounted
         .replace(/[.]/g, "\\.")

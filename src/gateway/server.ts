@@ -10,6 +10,7 @@ import { loadUws } from "./load-uws.js";
 import type { Route } from "./route.js";
 import { registerRoutes } from "./router.js";
 import type { Services } from "./services.js";
+import type { Sockets } from "./socket/sockets.js";
 
 /** How often deadlines are looked at: a request may run that much longer than its timeout. */
 const TICK_MS = 250;
@@ -27,11 +28,12 @@ export interface Server {
 }
 
 /** Throws when the address cannot be listened on. */
-export async function startServer(services: Services, routes: readonly Route[]): Promise<Server> {
+export async function startServer(services: Services, routes: readonly Route[], sockets: Sockets): Promise<Server> {
   const uws = await loadUws();
   const { host, port } = services.config.server;
   const app = uws.App();
   app.filter(connectionLimit(services.config.limits.connectionsMax));
+  sockets.register(app);
   registerRoutes(app, routes, services);
   const socket = await new Promise<us_listen_socket | false>((resolve) => {
     app.listen(host, port, resolve);
@@ -40,12 +42,13 @@ export async function startServer(services: Services, routes: readonly Route[]):
     throw new Error(`Cannot listen on ${host}:${port}: the address is in use or not one of this machine.`);
   }
   const realPort = uws.us_socket_local_port(socket as unknown as Parameters<typeof uws.us_socket_local_port>[0]);
-  const timers = startTimers(services);
+  const timers = startTimers(services, sockets);
   return {
     port: realPort,
     async close(timeoutMs) {
       uws.us_listen_socket_close(socket);
       services.closing = true;
+      sockets.close();
       await drained(services, timeoutMs);
       // The last reply may still be corked; it leaves at the end of this turn.
       await setImmediate();
@@ -65,13 +68,14 @@ function connectionLimit(connectionsMax: number): (res: HttpResponse, change: nu
   };
 }
 
-function startTimers(services: Services): readonly Cancel[] {
+function startTimers(services: Services, sockets: Sockets): readonly Cancel[] {
   const { clock, deadlines, admission } = services;
   return [
     clock.every(TICK_MS, () => {
       const now = clock.now();
       deadlines.normal.expire(now);
       deadlines.slow.expire(now);
+      sockets.closeSlowReaders(now);
     }),
     clock.every(USAGE_REPORT_MS, () => admission.reportUses()),
   ];

@@ -118,6 +118,18 @@ export const ConfigSchema = section({
     requestBytesPerPartitionMax: Type.Integer({ minimum: MIB, maximum: TIB }),
     replyBytesPerConnectionMax: Type.Integer({ minimum: 64 * KIB, maximum: 4 * GIB }),
   }),
+  websocket: section({
+    connectionsMax: count(1, 1_000_000),
+    connectionsPerTenantMax: count(1, 1_000_000),
+    /** Requests of one connection that run at the same time. */
+    requestsRunningMax: count(1, 1000),
+    messageBytesMax: Type.Integer({ minimum: KIB, maximum: GIB }),
+    /** Seconds without a sign of life; whole multiples of 4 are kept exactly. */
+    idleTimeout: seconds(8, 960),
+    /** Seconds that a client may leave what was sent unread. */
+    readTimeout: seconds(1, 3600),
+    ticketSeconds: seconds(1, 3600),
+  }),
   idempotency: section({
     windowHours: Type.Integer({ minimum: 1, maximum: 24 * 365 }),
   }),

@@ -4,7 +4,8 @@
  */
 import type { TObject, TSchema } from "typebox";
 
-export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+/** `MESSAGE`: no route, but a kind of message on the WebSocket; its path is the WebSocket's. */
+export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "MESSAGE";
 
 /**
  * - `public`: no credential.
@@ -35,10 +36,12 @@ export interface EndpointSpec {
   readonly streamedBody?: readonly string[];
   /** The answer, or one of its forms, is a stream of one of these media types, without the envelope. */
   readonly streamedReply?: readonly string[];
+  /** Of a MESSAGE: the values of its field `type`. */
+  readonly messages?: readonly string[];
   /** Of `data` in the envelope; absent for 204 and for replies that are not enveloped. */
   readonly response?: TSchema;
   /** Of success; 200 unless said. */
-  readonly status?: 200 | 201 | 202 | 204;
+  readonly status?: 101 | 200 | 201 | 202 | 204;
   /** The payload's fields also stand at top level beside `data` and `meta`. */
   readonly flat?: true;
   /**

@@ -5,11 +5,24 @@ import { authEndpoints } from "./endpoints/auth.js";
 import { dataEndpoints } from "./endpoints/data.js";
 import { queryEndpoints } from "./endpoints/query.js";
 import { serverEndpoints } from "./endpoints/server.js";
+import { socketEndpoints } from "./endpoints/socket.js";
 
-const specs = [...serverEndpoints, ...authEndpoints, ...queryEndpoints, ...dataEndpoints, ...adminEndpoints] as const;
+const specs = [
+  ...serverEndpoints,
+  ...authEndpoints,
+  ...queryEndpoints,
+  ...dataEndpoints,
+  ...adminEndpoints,
+  ...socketEndpoints,
+] as const;
 
 export type EndpointName = (typeof specs)[number]["name"];
 
-export const ENDPOINTS: readonly Endpoint[] = (specs as readonly EndpointSpec[]).map((spec, code) =>
+const all: readonly Endpoint[] = (specs as readonly EndpointSpec[]).map((spec, code) =>
   Object.freeze({ ...spec, code }),
 );
+
+/** Those with a route. */
+export const ENDPOINTS = all.filter(({ method }) => method !== "MESSAGE");
+/** The kinds of messages on the WebSocket that actors answer. */
+export const MESSAGES = all.filter(({ method }) => method === "MESSAGE");

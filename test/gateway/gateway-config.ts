@@ -7,6 +7,7 @@ export interface ConfigChanges {
   readonly server?: Section<"server">;
   readonly rateLimit?: Section<"rateLimit">;
   readonly limits?: Section<"limits">;
+  readonly websocket?: Section<"websocket">;
 }
 
 /** No rate limit, any free port, nothing logged, unless changed. */
@@ -35,6 +36,16 @@ export function gatewayConfig(changes: ConfigChanges = {}): Config {
       requestBytesPerPartitionMax: 64 << 20,
       replyBytesPerConnectionMax: 1 << 20,
       ...changes.limits,
+    },
+    websocket: {
+      connectionsMax: 100,
+      connectionsPerTenantMax: 50,
+      requestsRunningMax: 4,
+      messageBytesMax: 64 << 10,
+      idleTimeout: 120,
+      readTimeout: 30,
+      ticketSeconds: 30,
+      ...changes.websocket,
     },
   };
   // The gateway reads no other section.

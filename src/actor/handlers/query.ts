@@ -11,7 +11,7 @@ import type { StatementRun } from "../statement-run.js";
 import type { Input } from "../validate.js";
 import type { Handler } from "./handler.js";
 
-interface StatementBody {
+export interface StatementBody {
   readonly sql: string;
   readonly parameters?: readonly unknown[];
   readonly params?: readonly unknown[];
@@ -76,7 +76,8 @@ function streamFormat(request: Request): RowFormat | null {
   return [ndjsonResult, msgpackResult].find(({ contentType }) => accept.includes(contentType)) ?? null;
 }
 
-async function executeStreamed(request: Request, body: StatementBody, format: RowFormat): Promise<Answer> {
+/** Runs one statement and sends its rows as they come. */
+export async function executeStreamed(request: Request, body: StatementBody, format: RowFormat): Promise<Answer> {
   if (request.keepAnswer !== null) {
     throw new DbError("invalid_request", "A streamed answer is not kept: send no Idempotency-Key with it.");
   }

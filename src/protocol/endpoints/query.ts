@@ -2,20 +2,7 @@
 import Type from "typebox";
 import type { EndpointSpec } from "../endpoint.js";
 import { BATCH_STATEMENTS_MAX } from "../limits.js";
-import { Nullable, PageQuery, Parameters, QueryResult, Strict, Timestamp } from "./schemas.js";
-
-/** Both spellings of the parameters are in use; sending both is an error. */
-const bound = {
-  parameters: Type.Optional(Parameters),
-  params: Type.Optional(Parameters),
-};
-
-const limits = {
-  max_rows: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000_000, description: "Row cap of this request." })),
-  timeout_secs: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 86_400 })),
-};
-
-const sql = Type.String({ minLength: 1 });
+import { bound, limits, Nullable, PageQuery, QueryResult, Strict, sql, Timestamp } from "./schemas.js";
 
 const BatchItem = Type.Union([sql, Strict({ sql, ...bound })]);
 

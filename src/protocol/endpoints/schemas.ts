@@ -13,6 +13,20 @@ export const Parameters = Type.Array(Type.Unknown(), {
   description: "Values of $1, $2, … in order; bound by the server, never spliced into the text.",
 });
 
+export const sql = Type.String({ minLength: 1 });
+
+/** Both spellings of the parameters are in use; sending both is an error. */
+export const bound = {
+  parameters: Type.Optional(Parameters),
+  params: Type.Optional(Parameters),
+};
+
+/** Of one request. */
+export const limits = {
+  max_rows: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000_000, description: "Row cap of this request." })),
+  timeout_secs: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 86_400 })),
+};
+
 export const ColumnMeta = Type.Object({
   name: Type.String(),
   data_type: Type.String(),

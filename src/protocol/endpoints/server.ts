@@ -20,6 +20,17 @@ export const serverEndpoints = [
     flat: true,
   },
   {
+    name: "server.echo",
+    method: "POST",
+    path: "/v1/echo",
+    summary: "Answers the body as it came, by way of the tenant's actor: what a request costs at the least.",
+    tag: "server",
+    access: "member",
+    home: "tenant",
+    body: Type.Object({}),
+    response: Type.Object({}),
+  },
+  {
     name: "server.metrics",
     method: "GET",
     path: "/metrics",

@@ -1,0 +1,20 @@
+/**
+ * Bounds what is on its way to one partition: requests and the bytes of their bodies. Called by requests and by the
+ * messages of WebSockets; the counts are the pool's.
+ */
+import type { Services } from "./services.js";
+
+/** Counts a request and its body; false when a bound is reached. */
+export function reserve({ pool, config }: Services, partition: number, bytes: number): boolean {
+  const { requestsPerPartitionMax, requestBytesPerPartitionMax } = config.limits;
+  if (pool.requestsInFlight[partition]! >= requestsPerPartitionMax) return false;
+  if (pool.bytesInFlight[partition]! + bytes > requestBytesPerPartitionMax) return false;
+  pool.requestsInFlight[partition]!++;
+  pool.bytesInFlight[partition]! += bytes;
+  return true;
+}
+
+export function release({ pool }: Services, partition: number, bytes: number): void {
+  pool.requestsInFlight[partition]!--;
+  pool.bytesInFlight[partition]! -= bytes;
+}

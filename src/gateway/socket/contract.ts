@@ -1,0 +1,88 @@
+/** What the parts of WebSockets know of each other; the parts themselves are in the files beside. */
+import type { WebSocket } from "uWebSockets.js";
+import type { ErrorCode } from "../../protocol/errors.js";
+import type { Caller } from "../admission.js";
+import type { Services } from "../services.js";
+import type { MessageHead } from "./message-head.js";
+import type { Tickets } from "./tickets.js";
+
+/** Why the server ends a connection (RFC 6455, section 7.4; from 4000 on our own: 4000 + the HTTP status). */
+export const CLOSE = {
+  goingAway: 1001,
+  unsupportedData: 1003,
+  policy: 1008,
+  tryAgainLater: 1013,
+  notReading: 4408,
+} as const;
+
+/** The server's end of a WebSocket, as uWebSockets.js's events reach it. */
+export interface SocketEnd {
+  opened(ws: WebSocket<SocketUser>): void;
+  /** The bytes are only valid during the call. */
+  message(bytes: Buffer, isBinary: boolean): void;
+  /** More of what was sent has left. */
+  drained(): void;
+  closed(): void;
+}
+
+/** uWebSockets.js copies what it is given onto its own object, so that is one property. */
+export interface SocketUser {
+  readonly user: SocketEnd;
+}
+
+/** A message that is being worked on. */
+export interface RunningRequest {
+  /** The client's name for it, as JSON; `null` when it has none. */
+  readonly id: string;
+  /** The client has read what lay in the socket. */
+  drained(): void;
+  /** The client does not want it any more, or has gone. */
+  cancel(): void;
+}
+
+/** A connection, as messages and requests see it. */
+export interface Client {
+  readonly services: Services;
+  readonly caller: Caller;
+  /** How many requests run. */
+  readonly running: number;
+  /** The request with that id, which is JSON; null when none runs. */
+  find(id: string): RunningRequest | null;
+  /** True when the socket took it at once; a client that lets far too much lie is cut off. */
+  send(message: Uint8Array | string): boolean;
+  /** Sends an error of the table; `id` and `details` are JSON. */
+  fail(id: string, code: ErrorCode, message?: string, details?: string): void;
+  began(request: RunningRequest): void;
+  /** Part of the request's answer lies in the socket; `drained` tells it when that was read. */
+  waits(request: RunningRequest): void;
+  ended(request: RunningRequest): void;
+  /** Says why and closes; what the client has not read is sent first, if it reads. */
+  end(code: number, reason: string): void;
+}
+
+/** What is done with a message of one type; its bytes are only valid during the call. */
+export type HandleMessage = (client: Client, head: MessageHead, bytes: Buffer) => void;
+
+/** A client that has not read everything it was sent. */
+export interface Blocked {
+  /** When it last read some of it, on the steady clock. */
+  readonly blockedSince: number;
+  end(code: number, reason: string): void;
+}
+
+/** A connection, as the set of all of them knows it. */
+export interface Member extends Client, Blocked {
+  /** Ends the connection once nothing runs on it; new messages are refused. */
+  endWhenIdle(): void;
+}
+
+/** All connections, as one of them sees it. */
+export interface ConnectionSet {
+  readonly services: Services;
+  readonly tickets: Tickets;
+  readonly handlers: ReadonlyMap<string, HandleMessage>;
+  readonly blocked: Set<Blocked>;
+  /** Counts a connection, and ends it when it is one too many. */
+  add(connection: Member): void;
+  remove(connection: Member): void;
+}

@@ -1,0 +1,12 @@
+/** `cancel {id}`: ends the request of that id, which answers with the error `cancelled` in place of what it had to say. */
+import type { HandleMessage } from "../contract.js";
+
+export const cancel: HandleMessage = (connection, { id }) => {
+  const request = connection.find(id);
+  if (request === null) {
+    connection.fail(id, "not_found", "No request with this id is running.");
+    return;
+  }
+  request.cancel();
+  connection.fail(id, "cancelled", "The request was cancelled.");
+};

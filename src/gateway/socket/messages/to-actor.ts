@@ -1,0 +1,58 @@
+/**
+ * Messages that the tenant's actor answers (endpoints of the method MESSAGE): limited like requests, and handed on as
+ * frames. The id goes where other endpoints have their first path variable.
+ */
+import { encodeHead, REQUEST_READ_ONLY } from "../../../protocol/frames.js";
+import { reserve } from "../../partition-load.js";
+import type { Route } from "../../route.js";
+import { CLOSE, type HandleMessage } from "../contract.js";
+import { MessageRequest } from "../message-request.js";
+
+export function toActor(route: Route): HandleMessage {
+  return (connection, { id }, bytes) => {
+    const { services, caller } = connection;
+    const { clock, pool, admission, config } = services;
+    const now = clock.now();
+    const bucket = admission.bucketOf(caller);
+    if (connection.running >= config.websocket.requestsRunningMax) {
+      connection.fail(id, "rate_limited", "Too many requests are running on this connection.");
+      return;
+    }
+    if (id !== "null" && connection.find(id) !== null) {
+      connection.fail(id, "invalid_request", "A request with this id is running.");
+      return;
+    }
+    if (!bucket.take(now)) {
+      const details = `{"retry_after_seconds":${bucket.retryAfterSeconds}}`;
+      connection.fail(id, "rate_limited", "Too many requests; wait as long as retry_after_seconds says.", details);
+      return;
+    }
+    if (bucket.inFlight >= config.limits.requestsPerTenantMax) {
+      connection.fail(id, "rate_limited", "Too many requests are running at the same time.");
+      return;
+    }
+    const { partition, tenantNumber, keyId, expiresAtMs } = caller.identity;
+    if (expiresAtMs !== null && expiresAtMs <= clock.wall()) {
+      connection.end(CLOSE.policy, "The API key has expired.");
+      return;
+    }
+    const link = pool.linkOf(partition);
+    if (link.state !== "ready") {
+      connection.fail(id, "partition_unavailable");
+      return;
+    }
+    if (!reserve(services, partition, bytes.length)) {
+      connection.fail(id, "overloaded");
+      return;
+    }
+    if (keyId !== null) admission.countUse(caller, clock.wall());
+    const requestId = services.requestIds.of("");
+    const request = new MessageRequest(connection, route, id, requestId, link, bytes.length, bucket, now);
+    connection.began(request);
+    const deadlineMs = clock.wall() + request.expiresAt - now;
+    const head = encodeHead(caller.encoded, "", "", "", [id]);
+    const flags = caller.readOnly ? REQUEST_READ_ONLY : 0;
+    const { code } = route.endpoint!;
+    request.frameId = link.send(request, code, flags, partition, tenantNumber, deadlineMs, requestId, head, bytes);
+  };
+}

@@ -1,0 +1,146 @@
+/**
+ * From an HTTP request to a WebSocket (RFC 6455, section 4.2): whether the page behind it may, and who it is, by ticket
+ * or by Authorization header. A bad credential is told by close code 1008 after the upgrade, since browsers do not show
+ * a page the status of an upgrade that failed. Called by uWebSockets.js through sockets.ts; stateless.
+ */
+import type { HttpRequest, HttpResponse, us_socket_context_t, WebSocket } from "uWebSockets.js";
+import { ERRORS, type ErrorCode } from "../../protocol/errors.js";
+import type { Applicant, Caller } from "../admission.js";
+import type { CorsPolicy } from "../cors.js";
+import type { Bucket } from "../rate-limiter.js";
+import { remoteAddress } from "../remote-address.js";
+import { errorBody, JSON_TYPE } from "../reply.js";
+import type { Services } from "../services.js";
+import { Connection } from "./connection.js";
+import { CLOSE, type ConnectionSet, type SocketEnd, type SocketUser } from "./contract.js";
+
+export function upgrade(
+  sockets: ConnectionSet,
+  res: HttpResponse,
+  req: HttpRequest,
+  context: us_socket_context_t,
+): void {
+  const { services } = sockets;
+  const refuse = (code: ErrorCode, message?: string): void => refuseUpgrade(services, res, code, message);
+  const now = services.clock.now();
+  const failures = services.limiter.ofAddress(remoteAddress(res), now);
+  failures.refill(now);
+  if (services.closing) refuse("shutting_down");
+  else if (!originAllowed(req.getHeader("origin"), req.getHeader("host"), services.cors)) {
+    refuse("forbidden", "Pages of this origin may not connect; see [server.cors].");
+  } else if (failures.limited && failures.tokens < 1) {
+    refuse("rate_limited", "Too many failed attempts from this address.");
+  } else identify(sockets, res, req, context, failures);
+}
+
+/** By ticket, or by header where there is one. */
+function identify(
+  sockets: ConnectionSet,
+  res: HttpResponse,
+  req: HttpRequest,
+  context: us_socket_context_t,
+  failures: Bucket,
+): void {
+  const { admission, clock } = sockets.services;
+  const authorization = req.getHeader("authorization");
+  const applicant = new Upgrade(sockets, res, req, context, failures, authorization !== "");
+  if (authorization === "") {
+    applicant.present(req.getQuery("token") ?? "");
+    return;
+  }
+  const caller = admission.known(authorization, clock.wall());
+  if (caller !== null) applicant.admitted(caller);
+  else {
+    applicant.waitForJudgement();
+    admission.judge(authorization, applicant);
+  }
+}
+
+/** Nobody but a browser sends an origin; its pages are those of this host, or what CORS lets in. */
+function originAllowed(origin: string, host: string, cors: CorsPolicy | null): boolean {
+  if (origin === "") return true;
+  const scheme = origin.indexOf("://");
+  if (scheme !== -1 && host !== "" && origin.slice(scheme + 3).toLowerCase() === host.toLowerCase()) return true;
+  return cors !== null && cors.allowOrigin(origin) !== null;
+}
+
+function refuseUpgrade(
+  services: Services,
+  res: HttpResponse,
+  code: ErrorCode,
+  message: string = ERRORS[code].message,
+): void {
+  const body = errorBody(code, message, undefined, services.requestIds.of(""), services.clock.wall(), false);
+  res.cork(() => {
+    res.writeStatus(String(ERRORS[code].status)).writeHeader("Content-Type", JSON_TYPE).end(body, true);
+  });
+}
+
+/** An upgrade whose caller is perhaps still being asked for. */
+class Upgrade implements Applicant {
+  readonly #key: string;
+  #gone = false;
+
+  constructor(
+    private readonly sockets: ConnectionSet,
+    private readonly res: HttpResponse,
+    req: HttpRequest,
+    private readonly context: us_socket_context_t,
+    private readonly failures: Bucket,
+    /** A ticket was paid for when it was issued. */
+    private readonly spends: boolean,
+  ) {
+    this.#key = req.getHeader("sec-websocket-key");
+  }
+
+  waitForJudgement(): void {
+    this.res.onAborted(() => {
+      this.#gone = true;
+    });
+  }
+
+  present(token: string): void {
+    const { tickets, services } = this.sockets;
+    const caller = tickets.redeem(token, services.clock.now());
+    if (caller !== null) this.admitted(caller);
+    else this.refused("unauthorized", "The ticket is unknown, used or too old: get one from POST /v1/ws/ticket.");
+  }
+
+  admitted(caller: Caller): void {
+    if (this.#gone) return;
+    const { services } = this.sockets;
+    if (this.spends && !services.admission.bucketOf(caller).take(services.clock.now())) {
+      refuseUpgrade(services, this.res, "rate_limited");
+    } else this.#upgrade(new Connection(this.sockets, caller));
+  }
+
+  refused(code: ErrorCode, message: string): void {
+    if (this.#gone) return;
+    const isTheirs = ERRORS[code].status === 401;
+    if (isTheirs) this.failures.take(this.sockets.services.clock.now());
+    this.#upgrade(new Refusal(isTheirs ? CLOSE.policy : CLOSE.tryAgainLater, message));
+  }
+
+  #upgrade(user: SocketEnd): void {
+    // No subprotocol and no extension is offered back.
+    this.res.cork(() => this.res.upgrade<SocketUser>({ user }, this.#key, "", "", this.context));
+  }
+}
+
+/** A WebSocket that is only opened to say why it is closed. */
+class Refusal implements SocketEnd {
+  constructor(
+    private readonly code: number,
+    private readonly reason: string,
+  ) {}
+
+  opened(ws: WebSocket<SocketUser>): void {
+    ws.end(this.code, this.reason);
+  }
+
+  message(): void {}
+
+  drained(): void {}
+
+  closed(): void {}
+}
