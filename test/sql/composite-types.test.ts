@@ -90,3 +90,24 @@ t.test("columns of the row type of a table follow the table", (t) =>
     ["select * from visit order by id", ["1", "2", "3"]],
   ]),
 );
+
+t.test("domains over arrays", (t) =>
+  checkStatements(t, [
+    ["create domain rising as int[] check (value[1] < value[2])"],
+    ["select array[2,1]::rising", '23514 value for domain rising violates check constraint "rising_check"'],
+    ["create table t (f rising, g rising[])"],
+    ["insert into t values (array[1,2], array[array[3,4]::rising])"],
+    ["update t set f[2] = 0", '23514 value for domain rising violates check constraint "rising_check"'],
+    ["update t set f[2] = 5, g[2] = array[7,8]"],
+    ["select f, g, g[2], (g[1])[2] from t", ['{1,5}|{"{3,4}","{7,8}"}|{7,8}|4']],
+    [
+      "do $$ declare x rising := '{1,2}'; begin x[2] := -1; end $$",
+      '23514 value for domain rising violates check constraint "rising_check"',
+    ],
+    ["create domain named as text not null"],
+    ["alter table t add column n named", "23502 domain named does not allow null values"],
+    ["create domain greeting as text default 'hello' check (value <> 'bye')"],
+    ["alter table t add column w greeting"],
+    ["select w from t", ["hello"]],
+  ]),
+);

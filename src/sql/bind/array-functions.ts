@@ -30,7 +30,7 @@ function memoized<K, F>(make: (key: K) => F): (key: K) => F {
 
 const constructors = memoized((element: SqlType) =>
   memoized((count: number): ScalarFunction => {
-    const nested = element.element !== null;
+    const nested = element.element !== null && element.user === undefined;
     return Object.freeze({
       name: "array",
       args: new Array<SqlType>(count).fill(element),

@@ -4,6 +4,7 @@
  */
 import type { AlterAction, RelationName } from "../../catalog/ddl-command.js";
 import type { TableDef } from "../../catalog/table.js";
+import type { DomainDef } from "../../catalog/type.js";
 import { sqlError } from "../../protocol/errors.js";
 import { toText } from "../../protocol/text-format.js";
 import type { SqlType } from "../../protocol/values.js";
@@ -231,6 +232,17 @@ function plainAction(command: Plain, table: TableDef, binding: Binding): AlterAc
   }
 }
 
+/** What a new column of a domain holds in rows that are there, as SQL: its default or NULL, which it may refuse. */
+function ofDomain(type: SqlType, { env }: Binding): string | null {
+  let restricted = false;
+  for (let user = type.user; user?.kind === "domain"; user = user.base?.user) {
+    const { defaultSql, notNull, checks } = env.catalog.typeById(user.id) as DomainDef;
+    if (defaultSql !== null) return `(${defaultSql})::${displayName(type)}`;
+    restricted ||= notNull || checks.length > 0;
+  }
+  return restricted ? `NULL::${displayName(type)}` : null;
+}
+
 function addColumn(command: CommandOf<"add column">, table: TableDef, binding: Binding): BoundDdl {
   const draft = draftColumn(command.column, binding);
   const { name, type } = draft.column;
@@ -241,7 +253,9 @@ function addColumn(command: CommandOf<"add column">, table: TableDef, binding: B
   if (draft.generatedNode !== null) {
     return alter(table, { ...base, missing: null, refill: `NULL::${displayName(type)}` });
   }
-  if (draft.defaultNode === null) return alter(table, { ...base, missing: null, refill: null });
+  if (draft.defaultNode === null) {
+    return alter(table, { ...base, missing: null, refill: column.sequence === null ? ofDomain(type, binding) : null });
+  }
   const bound = boundDefault(draft.defaultNode, { name, type }, binding);
   const folded = isImmutable(bound) ? foldExpr(bound) : bound;
   if (folded.kind === "const") {

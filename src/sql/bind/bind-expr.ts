@@ -251,7 +251,12 @@ function bindCast(node: CastNode, context: ExprContext): Expr {
   const named = bindNamedOid(node, context);
   if (named !== null) return named;
   const type = bindType(node.type, context.binding);
-  if (input.kind === "array" && type.element !== null) return bindArray(input, context, type);
+  if (input.kind === "array" && type.element !== null) {
+    let array = type;
+    while (array.user?.kind === "domain") array = array.user.base!;
+    const made = bindArray(input, context, array);
+    return array === type ? made : coerceExplicit(made, type, context.binding, position);
+  }
   const at = input.position > 0 ? input.position : position;
   const expr = bindExpr(input, context);
   return ancestorRow(expr, type, context.binding) ?? coerceExplicit(expr, type, context.binding, at);
@@ -307,7 +312,8 @@ function bindArray(node: ArrayNode, context: ExprContext, type: SqlType | null):
       ? coerceCommon(expr, wanted, "ARRAY", binding, position)
       : coerceExplicit(expr, wanted, binding, position),
   );
-  const result = wanted.element === null ? arrayOf(wanted) : wanted;
+  // An array within an array is a further dimension, unless it is one of a domain.
+  const result = wanted.element === null || wanted.user !== undefined ? arrayOf(wanted) : wanted;
   return Object.freeze({ kind: "call", type: result, fn: arrayConstructor(wanted, elements.length), args: elements });
 }
 

@@ -116,6 +116,11 @@ function replaced(
 ): Value {
   const [part, ...rest] = parts;
   if (part === undefined) return conversions.convert(value, valueType, type, frame);
+  if (type.user?.kind === "domain") {
+    const base = type.user.base!;
+    const next = replaced(whole, base, parts, value, valueType, conversions, frame);
+    return conversions.convert(next, base, type, frame);
+  }
   if (part.kind === "field") {
     const { fields } = type;
     const index = fields?.findIndex(({ name }) => name === part.name) ?? -1;
