@@ -6,14 +6,18 @@
  *   flood    sends 20 times as many requests, a fifth of them writes
  *
  * Latencies are taken from when a request should have been sent (fairness/open-loop.ts). Alone and beside alternate,
- * so that what else the machine does falls on both. SCALE (default 0.1), ROUNDS, SECONDS, RATE (requests a second of
- * the quiet tenant, default 250), SCENARIO ("reports", "flood"), SERVER_MAIN (another build's dist/src/main.js).
+ * so that what else the machine does falls on both; the difference is told by rounds, with an interval. Many short
+ * rounds say more than few long ones. What the server counts (waits in the actor's queue, CPU time of its turns) is told
+ * beside it. SCALE (default 0.1), ROUNDS, SECONDS, RATE (requests a second of the quiet tenant, default 250), SCENARIO
+ * ("reports", "flood"), SERVER_MAIN (another build's dist/src/main.js), SERVER_LOG, SERVER_LOG_LEVEL, SERVER_FLAGS.
  */
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { loadavg } from "node:os";
 import { promisify } from "node:util";
+import { medianInterval } from "./fairness/median-interval.js";
 import type { OpenLoop, OpenLoopResult } from "./fairness/open-loop.js";
+import { describeBuckets, readTurns, type Turns, turnsBetween } from "./fairness/server-turns.js";
 import { post, type Running, startTessera } from "./servers.js";
 import { generate, type Row, TABLES } from "./tpch/generate.js";
 import { suiteFolder } from "./tpch.js";
@@ -63,15 +67,24 @@ async function measureBeside(quiet: Running, name: string, neighbour: Neighbour,
   const load = { requestsPerSecond: extent.rate, seconds: extent.seconds, connections: QUIET_CONNECTIONS, writes: 0 };
   const alone: OpenLoopResult[] = [];
   const beside: OpenLoopResult[] = [];
+  const turns: [Turns, Turns][] = [];
   const notes: string[] = [];
-  const work = neighbour();
-  notes.push(`once before: ${await work.stop()}`);
-  for (let round = 0; round < extent.rounds; round++) {
-    alone.push(await openLoop(quiet, load));
+  const loads: number[] = [];
+  const measureAlone = async (): Promise<void> => void alone.push(await openLoop(quiet, load));
+  const measureBoth = async (): Promise<void> => {
     const running = neighbour();
     await new Promise((resolve) => setTimeout(resolve, 300));
+    const before = await readTurns(quiet.url);
     beside.push(await openLoop(quiet, load));
+    turns.push([before, await readTurns(quiet.url)]);
     notes.push(await running.stop());
+  };
+  notes.push(`once before: ${await neighbour().stop()}`);
+  for (let round = 0; round < extent.rounds; round++) {
+    // By turns in either order, so that a machine that grows busier favours neither.
+    const order = round % 2 === 0 ? [measureAlone, measureBoth] : [measureBoth, measureAlone];
+    for (const measure of order) await measure();
+    loads.push(loadavg()[0]!);
   }
   console.log(
     `\n${name}: point reads of a quiet tenant at ${extent.rate}/s, ${extent.rounds} rounds of ${extent.seconds} s`,
@@ -81,12 +94,37 @@ async function measureBeside(quiet: Running, name: string, neighbour: Neighbour,
   );
   print("alone", alone);
   print("beside", beside);
-  const rounded = (results: readonly OpenLoopResult[]): string =>
-    results.map((one) => quantile([...one.latenciesMs].sort(ascending), 0.99).toFixed(1)).join(" ");
-  console.log(`  p99 by round: alone ${rounded(alone)}, beside ${rounded(beside)}`);
+  printDifference(alone, beside);
+  const between = turnsBetween(turns);
+  console.log(`  beside, until requests begin (in the actor): ${describeBuckets(between.waits)}`);
+  console.log(`  beside, CPU time of the actor's turns: ${describeBuckets(between.cpu)}`);
   console.log(`  the neighbour: ${notes.join("; ")}`);
-  console.log(`  load of the machine in the last minute: ${loadavg()[0]!.toFixed(1)}`);
+  const { median, low, high } = medianInterval(loads, 1);
+  console.log(`  load of the machine: median ${median.toFixed(1)}, ${low.toFixed(1)} to ${high.toFixed(1)}`);
 }
+
+/** By rounds, each of which measures both within seconds: what else the machine does is much the same in a round. */
+function printDifference(alone: readonly OpenLoopResult[], beside: readonly OpenLoopResult[]): void {
+  const p99 = ({ latenciesMs }: OpenLoopResult): number => quantile([...latenciesMs].sort(ascending), 0.99);
+  const pairs = alone.map((one, round) => [p99(one), p99(beside[round]!)] as const);
+  const words = (values: readonly number[], unit: string): string => {
+    const { median, low, high, confidence } = medianInterval(values);
+    const share = (100 * confidence).toFixed(0);
+    return `median ${median.toFixed(1)}${unit} (${share} % between ${low.toFixed(1)} and ${high.toFixed(1)})`;
+  };
+  const difference = words(
+    pairs.map(([a, b]) => b - a),
+    " ms",
+  );
+  const ratio = words(
+    pairs.map(([a, b]) => b / a),
+    "",
+  );
+  console.log(`  p99 beside − alone by round: ${difference}; beside ÷ alone: ${ratio}`);
+  console.log(`  p99 by round: alone ${texts(pairs.map(([a]) => a))}, beside ${texts(pairs.map(([, b]) => b))}`);
+}
+
+const texts = (values: readonly number[]): string => values.map((value) => value.toFixed(1)).join(" ");
 
 function ascending(a: number, b: number): number {
   return a - b;

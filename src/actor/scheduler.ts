@@ -11,6 +11,7 @@
 import { DbError } from "../protocol/errors.js";
 import type { SchedulerMetrics } from "../protocol/messages.js";
 import { SliceStatistics } from "./slice-statistics.js";
+import { threadCpuMs } from "./thread-cpu.js";
 
 /** Milliseconds of work before a statement gives way, and what each tenant may use in a round. */
 const SLICE_MS = 1;
@@ -23,6 +24,9 @@ const DEBT_MS_MAX = 100;
 const LONG_MS = 20;
 /** Work of a level waits while lower levels use this much, then gets a slice. */
 const PASSED_OVER_MS_MAX = 3 * SLICE_MS;
+
+/** Of the slices, the CPU time of the first one after so long is taken: asking for it takes microseconds. */
+const CPU_SAMPLE_GAP_MS = 20;
 
 /** Requests that have not begun, statements that have used little, long ones. */
 const LEVELS = 3;
@@ -63,6 +67,8 @@ export interface SchedulerOptions {
   readonly runningPerTenantMax?: number;
   /** Requests of one tenant that may wait; more are refused. */
   readonly waitingPerTenantMax?: number;
+  /** The thread's CPU time, milliseconds; null where the system does not tell. */
+  readonly cpuMs?: () => number | null;
   /** Told of each slice that overran. */
   readonly overran?: (tenant: number, tookMs: number) => void;
 }
@@ -75,14 +81,19 @@ export class Scheduler {
   /** The slice that runs, if any, and when it began. */
   private current: { readonly share: Share; readonly work: Work; readonly level: number } | null = null;
   private sliceStart = Number.NEGATIVE_INFINITY;
+  /** The thread's CPU time when the current slice began, if it is one of the sample; when the next one may be. */
+  private sampledFromMs: number | null = null;
+  private nextCpuSample = Number.NEGATIVE_INFINITY;
   private waitingCount = 0;
   private readonly now: () => number;
+  private readonly cpuMs: () => number | null;
   private readonly runningMax: number;
   private readonly waitingMax: number;
   private readonly statistics = new SliceStatistics();
 
   constructor(private readonly options: SchedulerOptions) {
     this.now = options.now ?? (() => performance.now());
+    this.cpuMs = options.cpuMs ?? threadCpuMs;
     this.runningMax = options.runningPerTenantMax ?? Number.POSITIVE_INFINITY;
     this.waitingMax = options.waitingPerTenantMax ?? Number.POSITIVE_INFINITY;
   }
@@ -152,7 +163,10 @@ export class Scheduler {
    */
   run(): boolean {
     // A statement that waited for something else than its turn ended its slice without a word.
-    if (this.current !== null) this.closeSlice(Math.min(this.now(), this.sliceStart + SLICE_MS));
+    if (this.current !== null) {
+      this.sampledFromMs = null;
+      this.closeSlice(Math.min(this.now(), this.sliceStart + SLICE_MS));
+    }
     const until = this.now() + SLICE_MS;
     for (;;) {
       const share = this.nextShare();
@@ -161,9 +175,13 @@ export class Scheduler {
       const waiting = share.levels[level]!.shift()!;
       this.waitingCount--;
       const started = this.now();
-      this.statistics.waited(started - waiting.since);
+      this.statistics.waited(started - waiting.since, level === 0);
       this.current = { share, work: waiting.work, level };
       this.sliceStart = started;
+      if (started >= this.nextCpuSample) {
+        this.sampledFromMs = this.cpuMs();
+        this.nextCpuSample = started + CPU_SAMPLE_GAP_MS;
+      }
       this.sliceBegins();
       if (level === 0) share.running++;
       if (!waiting.go()) return this.waitingCount > 0;
@@ -240,7 +258,14 @@ export class Scheduler {
       share.passedOverMs[above] = share.levels[above]!.length > 0 ? share.passedOverMs[above]! + tookMs : 0;
     }
     this.statistics.ran(tookMs, tookMs > OVERRUN_MS);
+    if (this.sampledFromMs !== null) this.takeCpuSample(this.sampledFromMs);
     if (tookMs > OVERRUN_MS) this.options.overran?.(share.tenant, tookMs);
+  }
+
+  private takeCpuSample(atStart: number): void {
+    this.sampledFromMs = null;
+    const atEnd = this.cpuMs();
+    if (atEnd !== null) this.statistics.usedCpu(atEnd - atStart);
   }
 
   /** Keeps the table of shares as small as the number of tenants that do something. */

@@ -20,11 +20,20 @@ class Counts {
 export class SliceStatistics {
   private readonly slices = new Counts();
   private readonly waits = new Counts();
+  private readonly firstWaits = new Counts();
+  private readonly sliceCpu = new Counts();
   private overruns = 0;
   private longestMs = 0;
 
-  waited(ms: number): void {
+  /** `isFirst`: a request that begins now. */
+  waited(ms: number, isFirst: boolean): void {
     this.waits.add(ms);
+    if (isFirst) this.firstWaits.add(ms);
+  }
+
+  /** A slice that was looked at more closely took so much CPU time. */
+  usedCpu(ms: number): void {
+    this.sliceCpu.add(ms);
   }
 
   ran(ms: number, overran: boolean): void {
@@ -39,6 +48,8 @@ export class SliceStatistics {
       longestSliceSeconds: this.longestMs / 1000,
       slices: this.slices.histogram,
       waits: this.waits.histogram,
+      firstWaits: this.firstWaits.histogram,
+      sliceCpu: this.sliceCpu.histogram,
     };
   }
 }

@@ -4,8 +4,8 @@
  * A thread that the operating system held up looks the same; so the time on the CPU is told as well, where there is
  * /proc to ask.
  */
-import { readFileSync } from "node:fs";
 import { Scheduler, type SchedulerOptions, type Work } from "./scheduler.js";
+import { threadCpuMs } from "./thread-cpu.js";
 
 /** Milliseconds between two looks at the clock. */
 const SLOW_MS = 2;
@@ -74,13 +74,4 @@ function callSites(): string {
     .slice(3)
     .map((line) => line.replace(/^\s*at (async )?/, "").replace(/\(?(?:file:\/\/)?\/[^)]*\//, "("))
     .join(" < ");
-}
-
-/** Milliseconds that this thread has been on a CPU. */
-function threadCpuMs(): number | null {
-  try {
-    return Number(readFileSync("/proc/thread-self/schedstat", "latin1").split(" ")[0]) / 1e6;
-  } catch {
-    return null;
-  }
 }

@@ -83,7 +83,7 @@ class ActorHistogram extends Histogram<"actor"> {
   private samples: Sample[] = [];
 
   constructor(
-    readonly of: "slices" | "waits",
+    readonly of: ActorHistogramName,
     name: string,
     help: string,
     registry: Registry,
@@ -215,9 +215,12 @@ const ACTOR_COUNTERS: readonly [Numbers<ActorMetrics>, string, string][] = [
   ["requests", "requests_total", "Requests that the actor has taken."],
   ["sliceOverruns", "slice_overruns_total", "Turns that took twice as long as they should, or longer."],
 ];
-const ACTOR_HISTOGRAMS: readonly ["slices" | "waits", string, string][] = [
+type ActorHistogramName = "slices" | "waits" | "firstWaits" | "sliceCpu";
+const ACTOR_HISTOGRAMS: readonly [ActorHistogramName, string, string][] = [
   ["slices", "slice_seconds", "Time that a tenant's turn of the actor's loop took."],
   ["waits", "wait_seconds", "Time that requests and statements waited for their turns."],
+  ["firstWaits", "begin_wait_seconds", "Time that requests waited until they began."],
+  ["sliceCpu", "slice_cpu_seconds", "CPU time that a tenant's turn of the actor's loop took, of a sample of turns."],
 ];
 const ACTOR_GAUGES: readonly [Numbers<ActorMetrics>, string, string][] = [
   ["running", "requests_running", "Requests that did not end at once."],

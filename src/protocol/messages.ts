@@ -65,6 +65,10 @@ export interface SchedulerMetrics {
   readonly slices: Histogram;
   /** How long requests and statements waited for their turns. */
   readonly waits: Histogram;
+  /** Those of requests alone, until they began. */
+  readonly firstWaits: Histogram;
+  /** CPU time of some slices, a sample. Empty where the system does not tell. */
+  readonly sliceCpu: Histogram;
 }
 
 export interface ActorMetrics extends SchedulerMetrics {

@@ -155,11 +155,15 @@ t.test("so many requests of a tenant run at once, and so many wait", async (t) =
 
 t.test("counts", async (t) => {
   const overran: [number, number][] = [];
-  const bench = new Bench({ overran: (tenant, ms) => overran.push([tenant, ms]) });
+  let cpu = 0;
+  const bench = new Bench({
+    overran: (tenant, ms) => overran.push([tenant, ms]),
+    cpuMs: () => cpu++,
+  });
   bench.short(1, "a", 0.2);
   bench.short(7, "b", 30);
   await bench.turns(2);
-  const { sliceOverruns, longestSliceSeconds, slices, waits } = bench.scheduler.metrics;
+  const { sliceOverruns, longestSliceSeconds, slices, waits, firstWaits, sliceCpu } = bench.scheduler.metrics;
   t.equal(sliceOverruns, 1);
   t.equal(longestSliceSeconds, 0.03);
   t.same(overran, [[7, 30]]);
@@ -169,6 +173,8 @@ t.test("counts", async (t) => {
   );
   t.ok(Math.abs(slices.sumSeconds - 0.0302) < 1e-9);
   t.ok(Math.abs(waits.sumSeconds - 0.0002) < 1e-9, "the second one waited for the first");
+  t.same(firstWaits, waits, "both waited to begin");
+  t.equal(sliceCpu.sumSeconds, 0.001, "one of them is in the sample");
 });
 
 t.test("a slice ends after a millisecond, and has ended when nothing runs", async (t) => {

@@ -157,6 +157,8 @@ export class FakeActor implements ActorPort {
       longestSliceSeconds: 0,
       slices: { counts: [1, 2], sumSeconds: 0.001 },
       waits: { counts: [3, 0], sumSeconds: 0.0002 },
+      firstWaits: { counts: [1, 0], sumSeconds: 0.0001 },
+      sliceCpu: { counts: [1, 0], sumSeconds: 0.00005 },
       eventLoopUtilization: 0.5,
       partitions: [partition],
     };
