@@ -32,6 +32,7 @@ import {
 } from "../protocol/frames.js";
 import type { Identity } from "../protocol/identity.js";
 import type { ActorMetrics, ActorSettings, FromActor, ToActor } from "../protocol/messages.js";
+import { sizeError } from "../protocol/size-errors.js";
 import { SegmentCache } from "../query/exec/segments/segment-cache.js";
 import { SpillArea } from "../query/exec/spill/spill-area.js";
 import { BodySource } from "./body-source.js";
@@ -385,12 +386,11 @@ export class Actor {
     partition.gate.pass(tenant.lastCommit, send, send);
   }
 
-  /** A DbError as it is; running out of stack is the client's nesting; anything else is a fault of ours, and logged. */
+  /** A DbError as it is; what is too deep or too large is the client's; anything else is a fault of ours, and logged. */
   private expected(thrown: unknown, request: Request): DbError {
     if (thrown instanceof DbError) return thrown;
-    if (thrown instanceof RangeError && thrown.message.includes("call stack")) {
-      return new DbError("query_error", "The request is nested too deeply.", { sqlstate: "54001" });
-    }
+    const tooLarge = sizeError(thrown);
+    if (tooLarge !== null) return tooLarge;
     const { requestId, endpoint } = request;
     const message = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown);
     this.output.log("error", "request failed", { requestId, endpoint: endpoint.name, error: message });

@@ -72,7 +72,8 @@ export class SessionCursors {
     // Rows of volatile functions would not be the same a second time.
     const scroll = bound.scroll ?? (isVolatilePlan(plan.program!.plan) || null);
     const { memoryBytesMax } = context.statement;
-    const own = { ...context, tx: tx.frozen(), statement: new CursorState(memoryBytesMax, this.memory) };
+    // It reads what was there now; functions that it calls see and change what is there when they run.
+    const own = { ...context, tx: tx.frozen(), live: tx, statement: new CursorState(memoryBytesMax, this.memory) };
     tx.holdSnapshot();
     const cursor = new Cursor(
       { name, sql, hold, binary, scroll, createdAt: context.statementMicros },

@@ -3,6 +3,7 @@
  * Numeric inside the parsed value, as PostgreSQL's jsonb does. Formats, the record codec and JSON functions call it.
  */
 import { sqlError } from "./errors.js";
+import { TEXT_CHARACTERS_MAX } from "./limits.js";
 import { Numeric } from "./numeric.js";
 
 /** Spellings of numbers that may not survive a double: many digits, trailing zeros, exponents, −0. */
@@ -16,9 +17,10 @@ const TOKENS = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|[[\]{}:,]|tru
 export function parseJson(text: string): unknown {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = plainJson(text);
   } catch (error) {
-    throw sqlError("22P02", "invalid input syntax for type json", { detail: (error as Error).message });
+    if (!(error instanceof SyntaxError)) throw error;
+    throw sqlError("22P02", "invalid input syntax for type json", { detail: error.message });
   }
   if (text.includes("\\u0000") && /(?:^|[^\\])(?:\\\\)*\\u0000/.test(text)) {
     throw sqlError("22P05", "unsupported Unicode escape sequence", { detail: "\\u0000 cannot be converted to text." });
@@ -29,11 +31,18 @@ export function parseJson(text: string): unknown {
 /** Checks a `json` value, which keeps its text. */
 export function checkJson(text: string): unknown {
   try {
-    const value: unknown = JSON.parse(text);
+    const value = plainJson(text);
     return INEXACT.test(text) ? parseExactly(text) : value;
   } catch (error) {
-    throw sqlError("22P02", "invalid input syntax for type json", { detail: (error as Error).message });
+    if (!(error instanceof SyntaxError)) throw error;
+    throw sqlError("22P02", "invalid input syntax for type json", { detail: error.message });
   }
+}
+
+/** Numbers as doubles. Throws 54000, and SyntaxError. */
+function plainJson(text: string): unknown {
+  if (text.length > TEXT_CHARACTERS_MAX) throw sqlError("54000", "requested length too large");
+  return JSON.parse(text);
 }
 
 /** Builds the value token by token; the text is known to be valid. */

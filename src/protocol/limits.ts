@@ -22,6 +22,10 @@ export const IDENTIFIER_BYTES_MAX = 63;
 export const KEY_BYTES_MAX = 8 * 1024;
 /** Encoded bytes of one record. */
 export const RECORD_BYTES_MAX = 64 * 1024 * 1024;
+/** Characters of a text that a statement makes, and that it may read as JSON. */
+export const TEXT_CHARACTERS_MAX = 64 * 1024 * 1024;
+/** Elements of one array. V8 ends the whole process when a list grows past some 100 million. */
+export const ARRAY_ELEMENTS_MAX = 16 * 1024 * 1024;
 /** Buffered bytes (keys and values) of one transaction. */
 export const TRANSACTION_BYTES_MAX = 256 * 1024 * 1024;
 /** Calls of functions inside each other, beyond which a statement ends in 54001. */

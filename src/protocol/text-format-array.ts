@@ -3,14 +3,23 @@
  * how to read and print the elements.
  */
 import { sqlError } from "./errors.js";
+import { ARRAY_ELEMENTS_MAX } from "./limits.js";
 import type { SqlArray, Value } from "./values.js";
 
 const ARRAY_QUOTED = /^$|[\s{}",\\]|^null$/i;
 
 export const EMPTY_ARRAY: SqlArray = Object.freeze({ elements: [], dimensions: [], lowerBounds: [] });
 
-/** A one-dimensional array with lower bound 1 (the empty array has no dimensions). */
+/** Throws 54000 for more elements than an array may have. */
+export function checkArraySize(elements: number): void {
+  if (elements > ARRAY_ELEMENTS_MAX) {
+    throw sqlError("54000", `array size exceeds the maximum allowed (${ARRAY_ELEMENTS_MAX})`);
+  }
+}
+
+/** A one-dimensional array with lower bound 1 (the empty array has no dimensions). Throws 54000. */
 export function sqlArray(elements: readonly Value[]): SqlArray {
+  checkArraySize(elements.length);
   return elements.length === 0 ? EMPTY_ARRAY : { elements, dimensions: [elements.length], lowerBounds: [1] };
 }
 
@@ -53,7 +62,7 @@ export function nestArray<T>(array: SqlArray, convert: (value: Value) => T): unk
 
 const malformed = (text: string, detail: string) => sqlError("22P02", `malformed array literal: "${text}"`, { detail });
 
-/** Reads an array literal; `read` turns one element's text into a value. Throws 22P02, 2202E. */
+/** Reads an array literal; `read` turns one element's text into a value. Throws 22P02, 2202E, 54000. */
 export function arrayFromText(text: string, read: (element: string) => Value): SqlArray {
   let source = text.trim();
   let bounds: RegExpExecArray | null = null;
@@ -145,6 +154,7 @@ class ArrayReader {
   }
 
   private leaf(depth: number): void {
+    checkArraySize(this.elements.length + 1);
     if (this.leafDepth === -1) this.leafDepth = depth;
     else if (this.leafDepth !== depth) throw this.ragged();
     if (this.source[this.at] === '"') {

@@ -7,6 +7,7 @@ import { Session } from "../../src/actor/session.js";
 import type { ResultShape, Rows } from "../../src/actor/sql-result.js";
 import { loadConfig } from "../../src/config/load-config.js";
 import { DbError } from "../../src/protocol/errors.js";
+import { sizeError } from "../../src/protocol/size-errors.js";
 import { toText } from "../../src/protocol/text-format.js";
 import type { Batch } from "../../src/query/expr/expr.js";
 import { pgOidOf } from "../../src/query/expr/types.js";
@@ -100,8 +101,9 @@ export async function open() {
         for (const { text } of statements) last = await run(text, []);
         return last!;
       } catch (error) {
-        if (!(error instanceof DbError)) throw Object.assign(error as Error, { code: "XX000" });
-        throw Object.assign(new Error(error.message), { code: error.details?.sqlstate ?? error.code });
+        const expected = error instanceof DbError ? error : sizeError(error);
+        if (expected === null) throw Object.assign(error as Error, { code: "XX000" });
+        throw Object.assign(new Error(expected.message), { code: expected.details?.sqlstate ?? expected.code });
       }
     },
     close: () => shard.close(),

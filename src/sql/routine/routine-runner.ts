@@ -6,6 +6,7 @@
 import { type FunctionDef, outputsOf } from "../../catalog/function.js";
 import { DbError, sqlError } from "../../protocol/errors.js";
 import { ROUTINE_DEPTH_MAX } from "../../protocol/limits.js";
+import { sizeError } from "../../protocol/size-errors.js";
 import { type SqlType, type Value, VOID } from "../../protocol/values.js";
 import type { ExecContext } from "../../query/exec/context.js";
 import { after } from "../../query/exec/operator.js";
@@ -123,7 +124,7 @@ export class RoutineRunner {
 
 /** Places in a body are no places in the statement that calls it. */
 function asOutside(error: unknown): unknown {
-  if (error instanceof RangeError) return tooDeep();
+  if (error instanceof RangeError) return sizeError(error) ?? error;
   if (!(error instanceof DbError) || error.details?.position === undefined) return error;
   const { position: _, ...details } = error.details;
   return new DbError(error.code, error.message, details);

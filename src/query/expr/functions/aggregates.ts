@@ -6,6 +6,7 @@ import { roundMicros } from "../../../protocol/datetime.js";
 import { sqlError } from "../../../protocol/errors.js";
 import { addIntervals, multiplyInterval, negateInterval } from "../../../protocol/interval.js";
 import { Numeric } from "../../../protocol/numeric.js";
+import { sqlArray } from "../../../protocol/text-format-array.js";
 import {
   arrayOf,
   BIT,
@@ -33,6 +34,7 @@ import { comparatorOf } from "../compare.js";
 import type { AggregateFunction, MovingSteps } from "../expr.js";
 import { hasOrder } from "../types.js";
 import { BIT_OPERATORS } from "./bit-strings.js";
+import { stackedArrays } from "./array-parts.js";
 import { type AggregateFamily, family, formOf, matchPatterns } from "./define.js";
 import { jsonTextOf, toJson } from "./to-json.js";
 
@@ -398,21 +400,14 @@ function extreme(name: string, sign: number): AggregateFamily {
 
 /** An array of arrays is an array of one more dimension. */
 function collect(values: readonly Value[], element: SqlType): SqlArray {
-  if (element.element === null) return { elements: values, dimensions: [values.length], lowerBounds: [1] };
+  if (element.element === null) return sqlArray(values);
   const arrays = values.map((value) => {
     if (value === null) throw sqlError("22004", "cannot accumulate null arrays");
     return value as SqlArray;
   });
   const first = arrays[0] as SqlArray;
   if (first.dimensions.length === 0) throw sqlError("2202E", "cannot accumulate empty arrays");
-  if (arrays.some((array) => array.dimensions.join() !== first.dimensions.join())) {
-    throw sqlError("2202E", "cannot accumulate arrays of different dimensionality");
-  }
-  return {
-    elements: arrays.flatMap((array) => array.elements),
-    dimensions: [arrays.length, ...first.dimensions],
-    lowerBounds: [1, ...first.lowerBounds],
-  };
+  return stackedArrays(arrays, () => sqlError("2202E", "cannot accumulate arrays of different dimensionality"));
 }
 
 /** The values in a list, then turned into one. */

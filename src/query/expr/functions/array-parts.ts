@@ -3,11 +3,10 @@
  * reading outside of the bounds gives NULL or an empty array, writing there extends an array of one dimension.
  */
 import { sqlError } from "../../../protocol/errors.js";
-import { EMPTY_ARRAY } from "../../../protocol/text-format-array.js";
+import { checkArraySize, EMPTY_ARRAY } from "../../../protocol/text-format-array.js";
 import type { SqlArray, Value } from "../../../protocol/values.js";
 
 export const ARRAY_DIMENSIONS_MAX = 6;
-const ARRAY_ELEMENTS_MAX = 134_217_727;
 
 const wrongSubscripts = () => sqlError("2202E", "wrong number of array subscripts");
 const outOfRange = () => sqlError("2202E", "array subscript out of range");
@@ -18,12 +17,6 @@ export function checkDimensions(count: number): void {
   if (count <= ARRAY_DIMENSIONS_MAX) return;
   const message = `number of array dimensions (${count}) exceeds the maximum allowed (${ARRAY_DIMENSIONS_MAX})`;
   throw sqlError("54000", message);
-}
-
-function checkSize(elements: number): void {
-  if (elements > ARRAY_ELEMENTS_MAX) {
-    throw sqlError("54000", `array size exceeds the maximum allowed (${ARRAY_ELEMENTS_MAX})`);
-  }
 }
 
 /** NULL outside of the bounds, and when there are not as many subscripts as dimensions. */
@@ -102,7 +95,7 @@ function extended(array: SqlArray, lower: number, upper: number): SqlArray {
   const after = Math.max(0, upper - last);
   if (before === 0 && after === 0) return array;
   const size = before + array.dimensions[0]! + after;
-  checkSize(size);
+  checkArraySize(size);
   const nulls = (count: number) => new Array<Value>(count).fill(null);
   return {
     elements: [...nulls(before), ...array.elements, ...nulls(after)],
@@ -145,7 +138,7 @@ function newSlice(bounds: readonly SliceBounds[], source: SqlArray): SqlArray {
     return Math.max(0, upper - lower + 1);
   });
   const total = sizes.reduce((product, size) => product * size, 1);
-  checkSize(total);
+  checkArraySize(total);
   if (source.elements.length < total) throw tooSmall();
   if (total === 0) return EMPTY_ARRAY;
   return {
@@ -163,6 +156,7 @@ export function stackedArrays(arrays: readonly SqlArray[], ragged: () => Error):
   if (first.dimensions.length === 0) return EMPTY_ARRAY;
   const dimensions = [arrays.length, ...first.dimensions];
   checkDimensions(dimensions.length);
+  checkArraySize(arrays.length * first.elements.length);
   return {
     elements: arrays.flatMap((array) => array.elements),
     dimensions,

@@ -1,7 +1,7 @@
 /** Array functions and operators (chapter 9.19) that need no set-returning support. */
 import { sqlError } from "../../../protocol/errors.js";
 import { toText } from "../../../protocol/text-format.js";
-import { EMPTY_ARRAY, sqlArray } from "../../../protocol/text-format-array.js";
+import { checkArraySize, EMPTY_ARRAY, sqlArray } from "../../../protocol/text-format-array.js";
 import { arrayOf, BOOL, INT4, type SqlArray, type SqlType, TEXT, type Value } from "../../../protocol/values.js";
 import { comparatorOf, hashKeyOf } from "../compare.js";
 import type { ScalarFunction } from "../expr.js";
@@ -10,7 +10,7 @@ import { type FunctionFamily, type Pattern, polymorphic } from "./define.js";
 
 function appendElement(array: SqlArray | null, element: Value): SqlArray {
   if (array === null || array.dimensions.length === 0) return sqlArray([element]);
-  oneDimension(array);
+  requireRoom(array);
   return {
     elements: [...array.elements, element],
     dimensions: [array.elements.length + 1],
@@ -20,7 +20,7 @@ function appendElement(array: SqlArray | null, element: Value): SqlArray {
 
 function prependElement(element: Value, array: SqlArray | null): SqlArray {
   if (array === null || array.dimensions.length === 0) return sqlArray([element]);
-  oneDimension(array);
+  requireRoom(array);
   return {
     elements: [element, ...array.elements],
     dimensions: [array.elements.length + 1],
@@ -28,8 +28,10 @@ function prependElement(element: Value, array: SqlArray | null): SqlArray {
   };
 }
 
-function oneDimension(array: SqlArray): void {
+/** Throws 22000, 54000. */
+function requireRoom(array: SqlArray): void {
   if (array.dimensions.length > 1) throw sqlError("22000", "argument must be empty or one-dimensional array");
+  checkArraySize(array.elements.length + 1);
 }
 
 /** Arrays of the same depth join along their first dimension; one of less depth is a member of the other. */
@@ -46,6 +48,7 @@ function concatArrays(a: SqlArray | null, b: SqlArray | null): SqlArray | null {
         ? inner(a, 1) === inner(b, 0)
         : depth === -1 && inner(a, 0) === inner(b, 1);
   if (!fits) throw sqlError("2202E", "cannot concatenate incompatible arrays");
+  checkArraySize(a.elements.length + b.elements.length);
   const base = depth >= 0 ? a : b;
   const count =
     depth === 0 ? (a.dimensions[0] as number) + (b.dimensions[0] as number) : (base.dimensions[0] as number) + 1;
@@ -152,7 +155,7 @@ function fill(value: Value, sizes: SqlArray | null, lower?: SqlArray | null): Sq
   const total = counts.reduce((product, size) => product * size, 1);
   if (counts.length === 0 || total === 0) return EMPTY_ARRAY;
   checkDimensions(counts.length);
-  if (total > 134_217_727 || total < 0) throw sqlError("54000", "array size exceeds the maximum allowed (134217727)");
+  checkArraySize(total < 0 ? Number.POSITIVE_INFINITY : total);
   if (lower !== undefined && lower.elements.length !== counts.length) {
     throw sqlError("2202E", "wrong number of array subscripts");
   }

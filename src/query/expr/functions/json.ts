@@ -1,7 +1,8 @@
 /** Functions and operators of json and jsonb (chapter 9.16) that need no set-returning support. */
 import { sqlError } from "../../../protocol/errors.js";
-import { jsonbToText } from "../../../protocol/json-text.js";
+import { jsonbToText, setMember } from "../../../protocol/json-text.js";
 import { Numeric } from "../../../protocol/numeric.js";
+import { checkArraySize } from "../../../protocol/text-format-array.js";
 import {
   arrayOf,
   BOOL,
@@ -98,7 +99,9 @@ function hasKey(value: unknown, key: string): boolean {
 function concat(a: unknown, b: unknown): unknown {
   if (isJsonObject(a) && isJsonObject(b)) return { ...a, ...b };
   const list = (value: unknown) => (Array.isArray(value) ? value : [value]);
-  return [...list(a), ...list(b)];
+  const [left, right] = [list(a), list(b)];
+  checkArraySize(left.length + right.length);
+  return [...left, ...right];
 }
 
 function withoutKeys(value: unknown, keys: readonly (string | null)[]): unknown {
@@ -400,7 +403,7 @@ function buildObject(values: readonly unknown[]): unknown {
     if (isContainer(key)) {
       throw sqlError("22023", "key value must be scalar, not array, composite, or json");
     }
-    object[String(key)] = values[i + 1];
+    setMember(object, String(key), values[i + 1]);
   }
   return object;
 }

@@ -1,6 +1,6 @@
 /** Pattern matching (chapter 9.7): LIKE, SIMILAR TO and regular expressions as operators and functions. */
 import { sqlError } from "../../../protocol/errors.js";
-import { sqlArray } from "../../../protocol/text-format-array.js";
+import { checkArraySize, sqlArray } from "../../../protocol/text-format-array.js";
 import { arrayOf, BOOL, BPCHAR, BYTEA, INT4, type SqlArray, type SqlType, TEXT } from "../../../protocol/values.js";
 import type { ScalarFunction } from "../expr.js";
 import { aliases, fn, op } from "./define.js";
@@ -153,6 +153,7 @@ export function regexpSplit(text: string, pattern: string, flags = "", name = "r
       if (match.index === copied) continue;
     }
     pieces.push(text.slice(copied, match.index));
+    checkArraySize(pieces.length);
     copied = end;
   }
   pieces.push(text.slice(copied));

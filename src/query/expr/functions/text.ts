@@ -1,8 +1,9 @@
 /** String and bytea functions and operators (chapters 9.4 and 9.5). Positions and lengths count code points. */
 import { createHash } from "node:crypto";
 import { sqlError } from "../../../protocol/errors.js";
+import { ARRAY_ELEMENTS_MAX, TEXT_CHARACTERS_MAX } from "../../../protocol/limits.js";
 import { toText } from "../../../protocol/text-format.js";
-import { sqlArray } from "../../../protocol/text-format-array.js";
+import { checkArraySize, sqlArray } from "../../../protocol/text-format-array.js";
 import {
   arrayOf,
   BOOL,
@@ -22,10 +23,26 @@ import { aliases, contextFn, type FunctionFamily, family, fn, op } from "./defin
 import { formatText } from "./format-text.js";
 
 const SURROGATE = /[\ud800-\udfff]/;
-/** Characters of the largest text that a function makes. */
-const TEXT_LENGTH_MAX = 256 * 1024 * 1024;
+/** Throws 54000 for a text that is longer than texts may be. */
+function checkLength(characters: number): void {
+  if (characters > TEXT_CHARACTERS_MAX) throw sqlError("54000", "requested length too large");
+}
 
-const tooLarge = () => sqlError("54000", "requested length too large");
+/** Throws 54000. */
+function bounded(text: string): string {
+  checkLength(text.length);
+  return text;
+}
+
+/** Throws 54000. */
+function pointsOf(text: string): string[] {
+  return Array.from(bounded(text));
+}
+
+function joined(a: string, b: string): string {
+  checkLength(a.length + b.length);
+  return a + b;
+}
 
 export function lengthOf(text: string): number {
   if (!SURROGATE.test(text)) return text.length;
@@ -36,7 +53,7 @@ export function lengthOf(text: string): number {
 
 /** Code points from `start` (0-based) up to `end`. */
 function slice(text: string, start: number, end?: number): string {
-  return SURROGATE.test(text) ? Array.from(text).slice(start, end).join("") : text.slice(start, end);
+  return SURROGATE.test(text) ? pointsOf(text).slice(start, end).join("") : text.slice(start, end);
 }
 
 /** substring(text, start, count) with 1-based start, which may lie before the text. */
@@ -67,7 +84,7 @@ type Side = "both" | "left" | "right";
 
 function trim(text: string, characters: string, side: Side): string {
   const set = new Set(characters);
-  const points = Array.from(text);
+  const points = pointsOf(text);
   let start = 0;
   let end = points.length;
   if (side !== "right") while (start < end && set.has(points[start] as string)) start++;
@@ -92,10 +109,10 @@ function trims(name: string, side: Side): ScalarFunction[] {
 }
 
 function pad(text: string, length: number, fill: string, left: boolean): string {
-  if (length > TEXT_LENGTH_MAX) throw tooLarge();
-  const points = Array.from(text);
+  checkLength(length);
+  const points = pointsOf(text);
   if (length <= points.length) return points.slice(0, Math.max(length, 0)).join("");
-  const filler = Array.from(fill);
+  const filler = pointsOf(fill);
   if (filler.length === 0) return text;
   let padding = "";
   for (let i = 0; i < length - points.length; i++) padding += filler[i % filler.length];
@@ -104,13 +121,13 @@ function pad(text: string, length: number, fill: string, left: boolean): string 
 
 function repeat(text: string, count: number): string {
   if (count <= 0) return "";
-  if (text.length * count > TEXT_LENGTH_MAX) throw tooLarge();
+  checkLength(text.length * count);
   return text.repeat(count);
 }
 
 function splitPart(text: string, separator: string, field: number): string {
   if (field === 0) throw sqlError("22023", "field position must not be zero");
-  const parts = separator === "" ? [text] : text.split(separator);
+  const parts = separator === "" ? [text] : bounded(text).split(separator);
   if (text === "") return "";
   return parts.at(field > 0 ? field - 1 : field) ?? "";
 }
@@ -138,7 +155,7 @@ function translate(text: string, from: string, to: string): string {
   for (const [i, character] of Array.from(from).entries()) {
     if (!map.has(character)) map.set(character, target[i] ?? "");
   }
-  return Array.from(text, (character) => map.get(character) ?? character).join("");
+  return Array.from(bounded(text), (character) => map.get(character) ?? character).join("");
 }
 
 function left(text: string, count: number): string {
@@ -214,7 +231,7 @@ function concatBytes(a: Uint8Array, b: Uint8Array): Uint8Array {
 }
 
 export const TEXT_OPERATORS: readonly ScalarFunction[] = [
-  op("||", [TEXT, TEXT], TEXT, (a: string, b: string) => a + b),
+  op("||", [TEXT, TEXT], TEXT, joined),
   op("||", [BYTEA, BYTEA], BYTEA, concatBytes),
   op("^@", [TEXT, TEXT], BOOL, (text: string, start: string) => text.startsWith(start)),
 ];
@@ -225,9 +242,9 @@ export const TEXT_OPERATOR_FAMILIES: readonly FunctionFamily[] = [
     const [a, b] = types as [SqlType, SqlType];
     if (types.length !== 2 || a.element !== null || b.element !== null || isText(a) === isText(b)) return null;
     if (isText(a)) {
-      return op("||", [TEXT, b], TEXT, (x: string, y: Value) => x + castText(b, y), { volatility: "stable" });
+      return op("||", [TEXT, b], TEXT, (x: string, y: Value) => joined(x, castText(b, y)), { volatility: "stable" });
     }
-    return op("||", [a, TEXT], TEXT, (x: Value, y: string) => castText(a, x) + y, { volatility: "stable" });
+    return op("||", [a, TEXT], TEXT, (x: Value, y: string) => joined(castText(a, x), y), { volatility: "stable" });
   }),
 ];
 
@@ -255,16 +272,22 @@ function printing(name: string, fewest: number, apply: (texts: (string | null)[]
 
 function concatWithSeparator([separator, ...texts]: (string | null)[]): string | null {
   if (separator === null || separator === undefined) return null;
-  return texts.filter((text) => text !== null).join(separator);
+  return bounded(texts.filter((text) => text !== null).join(separator));
 }
 
 export const TEXT_FAMILIES: readonly FunctionFamily[] = [
-  printing("concat", 1, (texts) => texts.filter((text) => text !== null).join("")),
+  printing("concat", 1, (texts) => bounded(texts.filter((text) => text !== null).join(""))),
   printing("concat_ws", 2, concatWithSeparator),
   printing("format", 1, formatText),
   printing("quote_nullable", 1, ([text]) => (text === null || text === undefined ? "NULL" : quoteLiteral(text))),
 ];
 
+function charactersOf(text: string): string[] {
+  checkArraySize(text.length);
+  return Array.from(text);
+}
+
+/** Throws 54000. */
 export function stringToArray(
   text: string | null,
   separator: string | null,
@@ -272,7 +295,13 @@ export function stringToArray(
 ): SqlArray | null {
   if (text === null) return null;
   const parts =
-    text === "" ? [] : separator === null ? Array.from(text) : separator === "" ? [text] : text.split(separator);
+    text === ""
+      ? []
+      : separator === ""
+        ? [text]
+        : separator === null
+          ? charactersOf(text)
+          : text.split(separator, ARRAY_ELEMENTS_MAX + 1);
   return sqlArray(parts.map((part) => (part === nullText ? null : part)));
 }
 
@@ -298,7 +327,7 @@ const CASE_AND_LENGTH: readonly ScalarFunction[] = [
   ),
   fn("initcap", [TEXT], TEXT, initcap),
   fn("normalize", [TEXT], TEXT, (text: string) => text.normalize()),
-  fn("reverse", [TEXT], TEXT, (text: string) => Array.from(text).reverse().join("")),
+  fn("reverse", [TEXT], TEXT, (text: string) => pointsOf(text).reverse().join("")),
 ];
 
 const PARTS: readonly ScalarFunction[] = [
@@ -331,7 +360,7 @@ const MAKING: readonly ScalarFunction[] = [
   fn("rpad", [TEXT, INT4, TEXT], TEXT, (text: string, length: number, fill: string) => pad(text, length, fill, false)),
   fn("repeat", [TEXT, INT4], TEXT, repeat),
   fn("replace", [TEXT, TEXT, TEXT], TEXT, (text: string, from: string, to: string) =>
-    from === "" ? text : text.replaceAll(from, () => to),
+    from === "" ? text : bounded(text.replaceAll(from, () => to)),
   ),
   fn("translate", [TEXT, TEXT, TEXT], TEXT, translate),
   fn("ascii", [TEXT], INT4, (text: string) => text.codePointAt(0) ?? 0),

@@ -1,5 +1,6 @@
 /** Names of PostgreSQL's error conditions (appendix A of its manual) and their SQLSTATEs, as EXCEPTION and RAISE use them. */
 import { DbError, sqlError } from "../../../protocol/errors.js";
+import { sizeError } from "../../../protocol/size-errors.js";
 
 const NAMES = `successful_completion 00000 warning 01000 no_data 02000 sql_statement_not_yet_complete 03000
 connection_exception 08000 protocol_violation 08P01 triggered_action_exception 09000 feature_not_supported 0A000
@@ -89,7 +90,7 @@ export function matcherOf(condition: string): (state: string) => boolean {
 
 /** The error as SQL knows it, when a block may handle it: not the end of the request itself. */
 export function handled(error: unknown): DbError | null {
-  if (error instanceof RangeError) return sqlError("54001", "stack depth limit exceeded");
+  if (error instanceof RangeError) return sizeError(error);
   if (!(error instanceof DbError)) return null;
   if (error.code === "request_timeout" || error.code === "serialization_failure") return null;
   return error.details?.sqlstate === undefined ? null : error;
