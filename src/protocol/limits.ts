@@ -16,6 +16,8 @@ export const BATCH_STATEMENTS_MAX = 1000;
 export const PARAMETERS_MAX = 65_535;
 /** Columns of one table. */
 export const TABLE_COLUMNS_MAX = 1600;
+/** Characters that the fields of a record type take when they are written out. */
+export const RECORD_TYPE_CHARACTERS_MAX = 1024 * 1024;
 /** Bytes of an identifier; longer ones are cut, as PostgreSQL does. */
 export const IDENTIFIER_BYTES_MAX = 63;
 /** Encoded bytes of one storage key. */

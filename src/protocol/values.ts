@@ -33,7 +33,9 @@
  * A column of a batch holds these values in a plain array; a typed array may stand in where a type and its column
  * have no NULLs. Nothing outside this room may invent another representation.
  */
+import { sqlError } from "./errors.js";
 import type { JsonPath } from "./json-path.js";
+import { RECORD_TYPE_CHARACTERS_MAX } from "./limits.js";
 import type { Numeric } from "./numeric.js";
 
 export type TypeName =
@@ -234,9 +236,12 @@ export function userType(user: UserType): SqlType {
   return weaklyInterned(userKey(user), () => ({ ...baseOf(user), user: Object.freeze(user) }));
 }
 
-/** A record of these fields; `typeName` is that of the table whose rows it holds. */
+/** A record of these fields; `typeName` is that of the table whose rows it holds. Throws 54000. */
 export function recordOf(fields: readonly RecordField[], typeName?: string): SqlType {
-  return weaklyInterned(recordKey(fields, typeName), () => {
+  const key = recordKey(fields, typeName);
+  // Records of records of records: each level may be twice as long.
+  if (key.length > RECORD_TYPE_CHARACTERS_MAX) throw sqlError("54000", "row type has too many fields");
+  return weaklyInterned(key, () => {
     const named = typeName === undefined ? {} : { typeName };
     return { name: "record", modifier: null, element: null, fields: Object.freeze([...fields]), ...named };
   });

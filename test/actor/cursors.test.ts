@@ -151,3 +151,20 @@ t.test("the transaction goes on under a cursor", (t) =>
     ["commit"],
   ]),
 );
+
+t.test("functions that a cursor's query calls see and change what is there now", (t) =>
+  checkStatements(t, [
+    ["create table t (a int)"],
+    [
+      `create function put(i int) returns bigint language plpgsql as
+         $$ begin insert into t values (i); return (select count(*) from t); end $$`,
+    ],
+    ["begin"],
+    ["declare c cursor with hold for select put(i) from generate_series(1, 2) i"],
+    ["insert into t values (0)"],
+    ["fetch c", ["2"]],
+    ["commit"],
+    ["fetch c", ["3"]],
+    ["select a from t order by a", ["0", "1", "2"]],
+  ]),
+);

@@ -1,6 +1,7 @@
 /** Functions that syntax makes of record types: ROW(…), (r).field, assignment to a field. One object per use. */
 import { type RecordField, recordOf, type SqlType, type Value } from "../../protocol/values.js";
 import type { ScalarFunction } from "../../query/expr/expr.js";
+import { composedRecord } from "../../query/expr/functions/composed-value.js";
 
 type Row = readonly Value[] | null;
 
@@ -17,7 +18,7 @@ export function rowConstructor(type: SqlType): ScalarFunction {
       returns: type,
       volatility: "immutable",
       strict: false,
-      apply: (...values: Value[]) => values,
+      apply: (...values: Value[]) => composedRecord(values),
     });
     constructors.set(type, fn);
   }

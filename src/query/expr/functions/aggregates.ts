@@ -35,6 +35,7 @@ import type { AggregateFunction, MovingSteps } from "../expr.js";
 import { hasOrder } from "../types.js";
 import { BIT_OPERATORS } from "./bit-strings.js";
 import { stackedArrays } from "./array-parts.js";
+import { composedJson } from "./composed-value.js";
 import { type AggregateFamily, family, formOf, matchPatterns } from "./define.js";
 import { jsonTextOf, toJson } from "./to-json.js";
 
@@ -431,7 +432,7 @@ function jsonArray(name: string, returns: SqlType): AggregateFamily {
     const separator = type.name === "array" || type.name === "record" ? ", \n " : ", ";
     const steps = listing((values) => {
       const list = values.map((value) => toJson(type, value));
-      if (returns !== JSON_TYPE) return new Json(list);
+      if (returns !== JSON_TYPE) return composedJson(list);
       return new Json(list, `[${values.map((value) => jsonTextOf(type, value)).join(separator)}]`);
     });
     return aggregate(name, [type], returns, steps, false);
@@ -453,7 +454,7 @@ function jsonObject(name: string, returns: SqlType): AggregateFamily {
       result(members) {
         if (members.length === 0) return null;
         const object = Object.fromEntries(members.map(([key, value]) => [key, toJson(valueType, value)]));
-        if (returns !== JSON_TYPE) return new Json(object);
+        if (returns !== JSON_TYPE) return composedJson(object);
         const parts = members.map(([key, value]) => `${JSON.stringify(key)} : ${jsonTextOf(valueType, value)}`);
         return new Json(object, `{ ${parts.join(", ")} }`);
       },

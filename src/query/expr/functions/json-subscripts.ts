@@ -6,6 +6,7 @@ import { sqlError } from "../../../protocol/errors.js";
 import { setMember } from "../../../protocol/json-text.js";
 import { JSONB, Json, type SqlType, TEXT } from "../../../protocol/values.js";
 import type { ScalarFunction } from "../expr.js";
+import { composedJson } from "./composed-value.js";
 import { fn } from "./define.js";
 import { atPath, isJsonObject } from "./json-member.js";
 
@@ -47,7 +48,7 @@ export function assignJsonb(numeric: readonly boolean[]): ScalarFunction {
       (json: Json | null, value: Json | null, ...path: (string | null)[]) => {
         if (path.includes(null)) throw sqlError("22004", "jsonb subscript in assignment must not be null");
         const start = json === null ? emptyFor(numeric[0] === true) : json.value;
-        return new Json(withPart(start, path as string[], numeric, value === null ? null : value.value, 0));
+        return composedJson(withPart(start, path as string[], numeric, value === null ? null : value.value, 0));
       },
       { strict: false },
     ),

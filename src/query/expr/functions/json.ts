@@ -2,7 +2,6 @@
 import { sqlError } from "../../../protocol/errors.js";
 import { jsonbToText, setMember } from "../../../protocol/json-text.js";
 import { Numeric } from "../../../protocol/numeric.js";
-import { checkArraySize } from "../../../protocol/text-format-array.js";
 import {
   arrayOf,
   BOOL,
@@ -17,6 +16,7 @@ import {
 } from "../../../protocol/values.js";
 import { compareJson } from "../compare.js";
 import type { EvalContext, ScalarFunction } from "../expr.js";
+import { composedJson } from "./composed-value.js";
 import { contextFn, type FunctionFamily, family, fn, formOf, op } from "./define.js";
 import { atPath, isJsonObject, type JsonObject, member } from "./json-member.js";
 import { textAt } from "./json-slices.js";
@@ -99,9 +99,7 @@ function hasKey(value: unknown, key: string): boolean {
 function concat(a: unknown, b: unknown): unknown {
   if (isJsonObject(a) && isJsonObject(b)) return { ...a, ...b };
   const list = (value: unknown) => (Array.isArray(value) ? value : [value]);
-  const [left, right] = [list(a), list(b)];
-  checkArraySize(left.length + right.length);
-  return [...left, ...right];
+  return [...list(a), ...list(b)];
 }
 
 function withoutKeys(value: unknown, keys: readonly (string | null)[]): unknown {
@@ -156,7 +154,7 @@ function setPath(json: Json, path: SqlArray, value: Json, create = true): Json {
     if (!isJsonObject(container) || (!create && !Object.hasOwn(container, key))) return container;
     return { ...container, [key]: value.value };
   };
-  return new Json(alongPath(json.value, pathOf(path), change));
+  return composedJson(alongPath(json.value, pathOf(path), change));
 }
 
 function insertAtPath(json: Json, path: SqlArray, value: Json, after = false): Json {
@@ -170,7 +168,7 @@ function insertAtPath(json: Json, path: SqlArray, value: Json, after = false): J
     if (Object.hasOwn(container, key)) throw sqlError("22023", "cannot replace existing key");
     return { ...container, [key]: value.value };
   };
-  return new Json(alongPath(json.value, pathOf(path), change));
+  return composedJson(alongPath(json.value, pathOf(path), change));
 }
 
 function deletePath(json: Json, path: SqlArray): Json {
@@ -181,7 +179,7 @@ function deletePath(json: Json, path: SqlArray): Json {
       : isJsonObject(container)
         ? withoutKeys(container, [key])
         : container;
-  return new Json(alongPath(json.value, pathOf(path), change));
+  return composedJson(alongPath(json.value, pathOf(path), change));
 }
 
 export const JSON_OPERATORS: readonly ScalarFunction[] = [
@@ -196,7 +194,7 @@ export const JSON_OPERATORS: readonly ScalarFunction[] = [
   op("?&", [JSONB, PATH], BOOL, (json: Json, keys: SqlArray) =>
     pathOf(keys).every((key) => key === null || hasKey(json.value, key)),
   ),
-  op("||", [JSONB, JSONB], JSONB, (a: Json, b: Json) => new Json(concat(a.value, b.value))),
+  op("||", [JSONB, JSONB], JSONB, (a: Json, b: Json) => composedJson(concat(a.value, b.value))),
   op("-", [JSONB, TEXT], JSONB, (json: Json, key: string) => new Json(withoutKeys(json.value, [key]))),
   op("-", [JSONB, PATH], JSONB, (json: Json, keys: SqlArray) => new Json(withoutKeys(json.value, pathOf(keys)))),
   op("-", [JSONB, INT4], JSONB, (json: Json, index: number) => new Json(withoutIndex(json.value, index))),
@@ -302,7 +300,7 @@ function objectOfTexts(keys: SqlArray, values?: SqlArray): Json {
   if (values === undefined) {
     if (names.length % 2 !== 0) throw sqlError("2202E", "array must have even number of elements");
     const object: JsonObject = {};
-    for (let i = 0; i < names.length; i += 2) object[keyText(names[i] as string | null)] = names[i + 1];
+    for (let i = 0; i < names.length; i += 2) setMember(object, keyText(names[i] as string | null), names[i + 1]);
     return new Json(object);
   }
   const members = pathOf(values);
@@ -372,7 +370,7 @@ function building(
       (context: EvalContext, ...values: Value[]) => {
         const plain = values.map((value, i) => toJson(args[i] as SqlType, value, context.timeZone));
         const result = apply(plain, args);
-        if (returns !== JSON_TYPE) return new Json(result);
+        if (returns !== JSON_TYPE) return composedJson(result);
         const texts = values.map((value, i) => jsonTextOf(args[i] as SqlType, value, context.timeZone));
         return new Json(result, Array.isArray(result) ? `[${texts.join(", ")}]` : objectText(plain, texts));
       },
@@ -415,7 +413,9 @@ function converting(name: string, returns: SqlType): FunctionFamily {
     if (given === undefined || types.length > 1) return null;
     const type = given.name === "unknown" ? TEXT : given;
     return contextFn(name, [type], returns, (context: EvalContext, value: Value) =>
-      asJson(returns, toJson(type, value, context.timeZone)),
+      returns === JSONB
+        ? composedJson(toJson(type, value, context.timeZone))
+        : asJson(returns, toJson(type, value, context.timeZone)),
     );
   });
 }

@@ -114,8 +114,9 @@ function pad(text: string, length: number, fill: string, left: boolean): string 
   if (length <= points.length) return points.slice(0, Math.max(length, 0)).join("");
   const filler = pointsOf(fill);
   if (filler.length === 0) return text;
-  let padding = "";
-  for (let i = 0; i < length - points.length; i++) padding += filler[i % filler.length];
+  const missing = length - points.length;
+  const rest = filler.slice(0, missing % filler.length).join("");
+  const padding = fill.repeat(Math.floor(missing / filler.length)) + rest;
   return left ? padding + text : text + padding;
 }
 
