@@ -55,3 +55,15 @@ t.test("to_char of intervals", (t) =>
     ["select to_char(interval '1 day', 'TZH')", "22007 invalid format specification for an interval value"],
   ]),
 );
+
+t.test("rows out of jsonb keep what their base has", (t) =>
+  checkStatements(t, [
+    ["create type inner_row as (a text, b int)"],
+    ["create type outer_row as (i inner_row, j json[])"],
+    [
+      `select jsonb_populate_record(row(row('x', 3), null)::outer_row, '{"i": {"a": "y"}, "j": [{"k" : [1,2]}]}')`,
+      [String.raw`("(y,3)","{""{\\""k\\"": [1, 2]}""}")`],
+    ],
+    ["select '[]'::jsonb #- '{a}'", ["[]"]],
+  ]),
+);

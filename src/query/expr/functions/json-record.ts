@@ -30,30 +30,39 @@ export function recordFields(
   }
   return shape.fields!.map((field, i) =>
     Object.hasOwn(object, field.name)
-      ? fromJson(field.type, object[field.name], field.name, context)
+      ? fromJson(field.type, object[field.name], { name, key: field.name, base: base?.[i] ?? null }, context)
       : (base?.[i] ?? null),
   );
 }
 
-/** `key`: what the member is called, for messages. */
-function fromJson(type: SqlType, value: unknown, key: string, context: EvalContext): Value {
+/** Where a value stands: the function that reads it, what the member is called, and what the base has there. */
+interface Place {
+  readonly name: string;
+  readonly key: string;
+  readonly base: Value;
+}
+
+function fromJson(type: SqlType, value: unknown, place: Place, context: EvalContext): Value {
   if (value === null || value === undefined) return null;
   if (type.element !== null) {
     if (typeof value === "string") return fromText(type, value, clockOf(context));
-    return arrayOfJson(type.element, value, key, context);
+    return arrayOfJson(type.element, value, { ...place, base: null }, context);
   }
-  if (type.name === "json") return asJson(JSON_TYPE, value);
+  if (type.name === "json") {
+    return place.name.startsWith("jsonb") ? new Json(value, jsonbToText(value)) : asJson(JSON_TYPE, value);
+  }
   if (type.name === "jsonb") return new Json(value);
   if (type.fields !== undefined && typeof value !== "string") {
-    return recordFields("populate_composite", value, type, null, context);
+    const name = place.name.replace("recordset", "record");
+    return recordFields(name, value, type, place.base as Fields, context);
   }
   const text = typeof value === "string" ? value : jsonbToText(value);
   if (type.name === "varchar" || type.name === "bpchar") return fitText(type, text, false);
   return fromText(type, text, clockOf(context));
 }
 
-function arrayOfJson(element: SqlType, value: unknown, key: string, context: EvalContext): SqlArray {
-  const hint = `See the value of key "${key}".`;
+function arrayOfJson(element: SqlType, value: unknown, place: Place, context: EvalContext): SqlArray {
+  const hint = `See the value of key "${place.key}".`;
   if (!Array.isArray(value)) throw sqlError("22P02", "expected JSON array", { hint });
   const dimensions: number[] = [];
   const isNested = element.name !== "json" && element.name !== "jsonb";
@@ -67,7 +76,7 @@ function arrayOfJson(element: SqlType, value: unknown, key: string, context: Eva
       throw sqlError("22P02", "malformed JSON array", { detail });
     }
     for (const item of items) {
-      if (depth + 1 === dimensions.length) elements.push(fromJson(element, item, key, context));
+      if (depth + 1 === dimensions.length) elements.push(fromJson(element, item, place, context));
       else if (Array.isArray(item)) collect(item, depth + 1);
       else throw sqlError("22P02", "expected JSON array", { hint });
     }

@@ -173,6 +173,7 @@ function insertAtPath(json: Json, path: SqlArray, value: Json, after = false): J
 
 function deletePath(json: Json, path: SqlArray): Json {
   if (!isContainer(json.value)) throw sqlError("22023", "cannot delete path in scalar");
+  if (Object.keys(json.value as object).length === 0) return json;
   const change: Change = (container, key, depth) =>
     Array.isArray(container)
       ? withoutIndex(container, indexOf(container, key, depth) < 0 ? container.length : indexOf(container, key, depth))
