@@ -75,7 +75,10 @@ export interface WorkloadResult {
 
 const WARM_UP_SECONDS = 3;
 const CALIBRATION_SECONDS = 1.5;
-const CALIBRATIONS_MAX = 4;
+const CALIBRATIONS_MAX = 6;
+/** What is left to answer when the last request is due, and how late the client sends: more, and they do not keep up. */
+const BACKLOG_MS_MAX = 40;
+const LATE_MS_MAX = 2;
 const CALIBRATION_STEP = 0.8;
 
 /** Keys of one run of a load generator: more than it can use up. */
@@ -123,9 +126,9 @@ class Entry {
   async calibrate(share: number): Promise<void> {
     this.rate = share * median(this.throughputs.map(({ requestsPerSecond }) => requestsPerSecond));
     for (let i = 0; i < CALIBRATIONS_MAX; i++) {
-      const { elapsedMs, errors } = await latency(this.load(CALIBRATION_SECONDS), this.rate);
+      const { elapsedMs, lateMs, errors } = await latency(this.load(CALIBRATION_SECONDS), this.rate);
       this.errors += errors;
-      if (elapsedMs < 1100 * CALIBRATION_SECONDS) return;
+      if (elapsedMs < 1000 * CALIBRATION_SECONDS + BACKLOG_MS_MAX && lateMs < LATE_MS_MAX) return;
       this.rate *= CALIBRATION_STEP;
     }
   }
