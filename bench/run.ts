@@ -82,15 +82,19 @@ if (workloads.length > 0 || scales) {
     console.log("wrk is not installed: throughput is measured with our own client, which costs more CPU.");
   const machine = describeMachine(wrkVersion() ?? "bench/load/client.ts");
   const results: WorkloadResult[] = [];
+  const date = new Date().toISOString().slice(0, 10);
+  const write = (scaling: ScalingResult | null): { run: RunResult; base: string } => {
+    const run: RunResult = { date, machine, loadAverageAfter: loadavg()[0]!, options, workloads: results, scaling };
+    return { run, base: writeResults(run) };
+  };
   for (const workload of workloads) {
     const result = await measure(workload, options);
     console.log(summary(result));
     results.push(result);
+    // After each, so that a run that is stopped leaves what it has.
+    write(null);
   }
-  const scaling: ScalingResult | null = scales ? await measureScaling(options) : null;
-  const date = new Date().toISOString().slice(0, 10);
-  const run: RunResult = { date, machine, loadAverageAfter: loadavg()[0]!, options, workloads: results, scaling };
-  const base = writeResults(run);
+  const { run, base } = write(scales ? await measureScaling(options) : null);
   console.log(`\n${markdown(run)}\nWritten to ${base}.md, .json and .svg`);
 }
 for (const name of chosen) await others[name]?.(options.rounds, options.seconds);
