@@ -118,7 +118,15 @@ export function decodeFunction(record: Uint8Array, types: TypeLookup): FunctionD
     ...fn,
     parameters: fn.parameters.map((parameter) => Object.freeze({ ...parameter, type: routineType(parameter.type) })),
     returns: routineType(fn.returns),
-    ...(aggregate && { aggregate: { ...aggregate, stateType: routineType(aggregate.stateType) } }),
+    ...(aggregate && {
+      aggregate: {
+        ...aggregate,
+        stateType: routineType(aggregate.stateType),
+        ...(aggregate.moving && {
+          moving: { ...aggregate.moving, stateType: routineType(aggregate.moving.stateType) },
+        }),
+      },
+    }),
   });
 }
 

@@ -27,7 +27,17 @@ export function applyFunctionCommand(editor: CatalogEditor, command: FunctionCom
 /** Views and tables that name a function keep its name in their text: what they need is found there. */
 function dropFunctions(editor: CatalogEditor, command: DropFunctionsCommand): DdlOutcome {
   const notices = [...command.notices];
+  const dropped = new Set(command.functions);
   command.functions.forEach((fn, i) => {
+    const users = editor.view
+      .functions()
+      .filter((other) => !dropped.has(other) && other.aggregate?.uses?.includes(fn.id));
+    for (const aggregate of users) {
+      if (!command.cascade) throw usedByAggregate(command.signatures[i]!, aggregate, fn);
+      notices.push(`drop cascades to function ${aggregate.name}`);
+      dropFunctions(editor, { ...command, functions: [aggregate], signatures: [aggregate.name], notices: [] });
+      dropped.add(aggregate);
+    }
     const views = editor.view.views().filter((view) => (view.query.functions ?? []).includes(fn.id));
     if (views.length > 0) {
       if (!command.cascade) throw needed(command.signatures[i]!, views, fn);
@@ -41,6 +51,13 @@ function dropFunctions(editor: CatalogEditor, command: DropFunctionsCommand): Dd
     editor.dropFunction(fn);
   });
   return { ...NOTHING, tag: command.tag, notices };
+}
+
+function usedByAggregate(signature: string, aggregate: FunctionDef, { kind }: FunctionDef): Error {
+  return sqlError("2BP01", `cannot drop ${kind} ${signature} because other objects depend on it`, {
+    detail: `function ${aggregate.name} depends on ${kind} ${signature}`,
+    hint: "Use DROP ... CASCADE to drop the dependent objects too.",
+  });
 }
 
 function needed(signature: string, views: readonly ViewDef[], { kind }: FunctionDef): Error {

@@ -35,12 +35,23 @@ export interface RoutineParameter {
   readonly defaultSql: string | null;
 }
 
-/** Of an aggregate: its functions by name, looked up when a query that uses it is bound. */
-export interface AggregateParts {
+/** One way in which an aggregate computes: its functions by name, looked up when a query that uses it is bound. */
+export interface AggregateSide {
   readonly stateFunction: string;
   readonly stateType: RoutineType;
   readonly finalFunction: string | null;
+  /** The final function takes NULLs of the arguments' types after the state. */
+  readonly finalExtra?: boolean;
+  /** The first state as text. */
   readonly initial: string | null;
+}
+
+/** Of an aggregate. */
+export interface AggregateParts extends AggregateSide {
+  /** For window frames that rows leave again. */
+  readonly moving?: AggregateSide & { readonly inverseFunction: string };
+  /** Ids of the functions that statements made among them. */
+  readonly uses?: readonly number[];
 }
 
 export interface FunctionDef {

@@ -43,7 +43,11 @@ const KEEPS_INPUT = new Set([
   "jsonb_object_agg",
 ]);
 
+const keepsInput = (fn: AggregateFunction) => fn.keepsInput ?? KEEPS_INPUT.has(fn.name);
+
 export function compileAccumulator(call: AggregateCall, slotOf: SlotOf): AccumulatorProgram {
+  const { open } = call.fn;
+  if (open !== undefined) return (context) => compileAccumulator({ ...call, fn: open(context) }, slotOf)(context);
   if (call.distinct || call.orderBy.length > 0) return compileCollected(call, slotOf);
   const { fn } = call;
   if (call.filter !== null || call.args.length > 1) {
@@ -91,7 +95,7 @@ class OneArgument implements Accumulator {
     private readonly arg: EvaluateAll,
     private readonly context: ExecContext,
   ) {
-    this.keepsInput = KEEPS_INPUT.has(fn.name);
+    this.keepsInput = keepsInput(fn);
   }
 
   addGroup(): void {
@@ -132,7 +136,7 @@ class RowByRow implements Accumulator {
 
   add(batch: Batch, groupOf: ArrayLike<number>): number {
     const { states, fn, args, filter, context } = this;
-    const keepsInput = KEEPS_INPUT.has(fn.name);
+    const keeps = keepsInput(fn);
     let bytes = 0;
     for (let row = 0; row < batch.length; row++) {
       if (filter !== null && !filter(batch, row, context)) continue;
@@ -140,7 +144,7 @@ class RowByRow implements Accumulator {
       if (fn.strict && values.includes(null)) continue;
       const group = groupOf[row]!;
       states[group] = fn.step(states[group], ...values);
-      if (keepsInput) bytes += sumOfBytes(values, values.length);
+      if (keeps) bytes += sumOfBytes(values, values.length);
     }
     return bytes;
   }
@@ -167,7 +171,7 @@ function compileCollected(call: AggregateCall, slotOf: SlotOf): AccumulatorProgr
   const { fn } = call;
   // DISTINCT brings its values in ascending order, as PostgreSQL's sort does.
   const byArguments: readonly SortKey[] = call.args.map((expr) => ({ expr, descending: false, nullsFirst: false }));
-  const orderBy = call.orderBy.length > 0 ? call.orderBy : KEEPS_INPUT.has(fn.name) ? byArguments : [];
+  const orderBy = call.orderBy.length > 0 ? call.orderBy : keepsInput(fn) ? byArguments : [];
   const program: CollectedProgram = {
     fn,
     args: call.args.map((arg) => compileExpr(arg, slotOf)),

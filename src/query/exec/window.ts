@@ -199,7 +199,7 @@ class WindowOperator implements Operator {
       const columns = args.map((column) => kept[column]!);
       if (call.kind === "function") return call.fn.start(viewOf(columns, base, peers, frame));
       const input: WindowAggregateInput = {
-        fn: call.fn,
+        fn: call.fn.open?.(this.context) ?? call.fn,
         args: columns,
         filter: filter === null ? null : kept[filter]!,
         frame,

@@ -234,6 +234,12 @@ export interface AggregateFunction extends AggregateSteps {
   readonly moving?: MovingSteps;
   /** Of ordered-set aggregates: how many of `args` come before WITHIN GROUP. */
   readonly directArgs?: number;
+  /** Its state holds its input, so that its order and its memory count. */
+  readonly keepsInput?: boolean;
+  /** Of an aggregate that a statement made: the same with steps that can be called, for one run of a statement. */
+  readonly open?: (context: EvalContext) => AggregateFunction;
+  /** Calls a function that a statement made and that may write. */
+  readonly mayWrite?: boolean;
   /** Of min and max: positive when the first value is the more extreme one, which then outlasts earlier ones. */
   readonly extreme?: (a: Value, b: Value) => number;
 }

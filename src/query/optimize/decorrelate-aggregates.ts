@@ -123,6 +123,8 @@ function joinFor(subquery: SubqueryExpr, input: Plan, cardinality: Cardinality):
   const projection = top.kind === "project" ? top : null;
   const aggregate = projection === null ? top : projection.input;
   if (aggregate.kind !== "aggregate" || aggregate.groups.length > 0 || aggregate.grouping !== undefined) return null;
+  // What these give for no rows is only known in a statement that runs.
+  if (aggregate.calls.some(({ fn }) => fn.open !== undefined)) return null;
   if (projection?.exprs.some(unmovable)) return null;
   if (exprsOfPlan(aggregate).some((expr) => unmovable(expr) || readsAny(expr, outer))) return null;
   const tied = tiedTo(outer, aggregate.input, input, cardinality);

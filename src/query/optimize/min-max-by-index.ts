@@ -37,7 +37,7 @@ function first(plan: AggregatePlan): Plan {
 
 /** The column of a call that asks for its first or last value. */
 function argumentOf({ fn, args, filter }: AggregateCall): ColumnExpr | null {
-  if ((fn.name !== "min" && fn.name !== "max") || filter !== null) return null;
+  if (fn.extreme === undefined || (fn.name !== "min" && fn.name !== "max") || filter !== null) return null;
   return args[0]?.kind === "column" ? args[0] : null;
 }
 

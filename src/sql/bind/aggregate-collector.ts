@@ -43,7 +43,9 @@ export class AggregateCollector {
     let slot = this.calls.findIndex((other) => sameCall(other, call));
     if (slot < 0) {
       slot = this.calls.push(call) - 1;
-      this.columns.push(newColumn(call.fn.name, call.fn.returns, call.fn.name !== "count"));
+      this.columns.push(
+        newColumn(call.fn.name, call.fn.returns, call.fn.name !== "count" || call.fn.open !== undefined),
+      );
     }
     const { id, name, type } = this.columns[slot]!;
     return Object.freeze({ kind: "column", id, name, type });

@@ -1,4 +1,5 @@
 /** Calls of functions and aggregates by name. */
+import type { FunctionDef } from "../../catalog/function.js";
 import { sqlError } from "../../protocol/errors.js";
 import { INT4, TEXT } from "../../protocol/values.js";
 import type { ColumnId, Expr } from "../../query/expr/expr.js";
@@ -24,6 +25,7 @@ import { bindVariadicCall } from "./bind-variadic.js";
 import type { Binding } from "./binding.js";
 import { argumentsOf, boundArguments, byTypes, functionName, refuseAggregateForms } from "./call-arguments.js";
 import { coerceBoolean, coerceImplicit, constant, resolveUnknown } from "./coerce.js";
+import { boundAggregate } from "./made-aggregate.js";
 import { positionalCall } from "./parameter-names.js";
 import type { Scope } from "./scope.js";
 import { bindSequenceCall, isSequenceFunction } from "./sequence-functions.js";
@@ -86,11 +88,17 @@ function resolvedOr(
   }
 }
 
-export function bindAggregateCall(node: CallNode, context: ExprContext, bind: Bind): Expr {
-  const name = functionName(node);
+/** `made`: aggregates that statements made, of which the call means one. */
+export function bindAggregateCall(
+  node: CallNode,
+  context: ExprContext,
+  bind: Bind,
+  made: readonly FunctionDef[] | null = null,
+): Expr {
+  const name = made === null ? functionName(node) : node.path[node.path.length - 1]!;
   const { binding, scope } = context;
   const { position } = node;
-  if (!node.star && node.args.length === 0 && name === "count") {
+  if (!node.star && node.args.length === 0 && name === "count" && made === null) {
     throw sqlError("42809", "count(*) must be used to call a parameterless aggregate function", { position });
   }
   if (node.distinct && node.star) throw sqlError("42601", "DISTINCT cannot be used with *", { position });
@@ -98,9 +106,12 @@ export function bindAggregateCall(node: CallNode, context: ExprContext, bind: Bi
   const setsRefused = "aggregate function calls cannot contain set-returning function calls";
   const inner: ExprContext = { ...place, aggregates: false, windows: false, clause: INSIDE_AGGREGATE, setsRefused };
   const filter = node.filter === null ? null : bindFilter(node.filter, { ...inner, clause: "FILTER" }, bind);
+  if (node.withinGroup && made !== null) {
+    throw sqlError("42809", `${name} is not an ordered-set aggregate, so it cannot have WITHIN GROUP`, { position });
+  }
   const call: AggregateCall = node.withinGroup
     ? { ...bindOrderedSet(node, inner, bind), distinct: false, filter }
-    : { ...bindPlainAggregate(node, name, inner, bind), distinct: node.distinct, filter };
+    : { ...bindPlainAggregate(node, name, inner, bind, made), distinct: node.distinct, filter };
   const { args, orderBy, direct = [] } = call;
   const read = columnsRead([
     ...args,
@@ -121,15 +132,24 @@ export function bindAggregateCall(node: CallNode, context: ExprContext, bind: Bi
   );
 }
 
-function bindPlainAggregate(node: CallNode, name: string, context: ExprContext, bind: Bind) {
+function bindPlainAggregate(
+  node: CallNode,
+  name: string,
+  context: ExprContext,
+  bind: Bind,
+  made: readonly FunctionDef[] | null,
+) {
   const { position } = node;
-  const { fn, args, given } = boundArguments(node, context, bind, (types) => resolveAggregate(name, types, position));
+  const { fn, args, given } =
+    made === null
+      ? boundArguments(node, context, bind, (types) => resolveAggregate(name, types, position))
+      : boundAggregate(node, made, context, bind);
   if (fn.directArgs !== undefined) {
     throw sqlError("42809", `WITHIN GROUP is required for ordered-set aggregate ${name}`, { position });
   }
   const orderBy = node.orderBy.map((sort) => aggregateSort(sort, context, bind));
   if (node.distinct) {
-    for (const [i, arg] of args.entries()) checkComparable(arg.type, node.args[i]!.value.position || position);
+    for (const [i, arg] of args.entries()) checkComparable(arg.type, node.args[i]?.value.position || position);
     const stray = orderBy.findIndex(({ expr }) => ![...args, ...given].some((arg) => exprEquals(arg, expr)));
     if (stray >= 0) {
       const message = "in an aggregate with DISTINCT, ORDER BY expressions must appear in argument list";

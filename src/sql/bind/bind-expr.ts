@@ -51,6 +51,8 @@ import {
   resolveUnknown,
   withPosition,
 } from "./coerce.js";
+import { aggregatesMeant } from "./made-aggregate.js";
+import { routinesNamed } from "./resolve-routine.js";
 import { type ScopeItem, TABLE_OID } from "./scope.js";
 import { isNamedOid, isSystemFunction, namedOid, nameOfOid } from "./system/system-functions.js";
 
@@ -94,8 +96,16 @@ export function bindExpr(node: ExprNode, context: ExprContext): Expr {
     case "cast":
       return bindCast(node, context);
     case "call": {
-      const routine = bindRoutineCall(node, context, bindExpr);
-      if (routine !== null) return routine;
+      const routines = routinesNamed(node.path, binding.env);
+      if (routines.length > 0) {
+        const aggregates = aggregatesMeant(node, routines, context, bindExpr);
+        if (aggregates !== null) {
+          const bindMade = node.over === null ? bindAggregateCall : bindWindowCall;
+          return bindMade(node, context, bindExpr, aggregates);
+        }
+        const routine = bindRoutineCall(node, context, bindExpr);
+        if (routine !== null) return routine;
+      }
       if (node.over !== null) return bindWindowCall(node, context, bindExpr);
       if (isAggregateCall(node)) return bindAggregateCall(node, context, bindExpr);
       return bindFunctionCall(node, context, bindExpr);

@@ -12,6 +12,7 @@ import type {
   SignatureNode,
 } from "../parse/ast-functions.js";
 import { bindCall } from "./bind-call-procedure.js";
+import { bindCreateAggregate } from "./bind-create-aggregate.js";
 import { type BindBody, bindCreateFunction, functionOptions, settingsOf } from "./bind-create-function.js";
 import type { Binding } from "./binding.js";
 import type { BoundStatement } from "./bound-statement.js";
@@ -21,6 +22,7 @@ import { bindRoutineType, routineTypeName, signatureOf } from "./routine-types.j
 
 const KINDS: ReadonlySet<StatementNode["kind"]> = new Set<FunctionStatement["kind"]>([
   "create function",
+  "create aggregate",
   "drop function",
   "alter function",
   "call procedure",
@@ -35,6 +37,8 @@ export function bindFunctionStatement(node: FunctionStatement, binding: Binding,
   switch (node.kind) {
     case "create function":
       return { kind: "ddl", command: bindCreateFunction(node, binding, bindBody) };
+    case "create aggregate":
+      return { kind: "ddl", command: bindCreateAggregate(node, binding) };
     case "drop function":
       return { kind: "ddl", command: bindDrop(node, binding) };
     case "alter function":
@@ -150,10 +154,19 @@ function find(node: SignatureNode, object: RoutineKind, binding: Binding, ifExis
           fn.parameters.map(({ type }) => type),
         ),
     );
-  const signature = `${name}(${inputs.map((type) => routineTypeName(type, env)).join(", ")})`;
+  const spelled = inputs.map((type) => routineTypeName(type, env)).join(", ");
+  const signature = `${name}(${object === "aggregate" && inputs.length === 0 ? "*" : spelled})`;
   if (found === undefined) return missing(`${noun} ${signature} does not exist`);
+  if (object === "function" && found.kind === "aggregate") {
+    throw sqlError("42809", `"${found.name}" is an aggregate function`, {
+      hint: "Use DROP AGGREGATE to drop aggregate functions.",
+    });
+  }
   if (object !== "routine" && found.kind !== object) {
-    throw sqlError("42809", `${signature} is not ${object === "aggregate" ? "an" : "a"} ${object}`);
+    throw sqlError(
+      "42809",
+      object === "aggregate" ? `function ${signature} is not an aggregate` : `${signature} is not a ${object}`,
+    );
   }
   return found;
 }

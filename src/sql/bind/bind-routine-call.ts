@@ -90,11 +90,10 @@ export function boundRoutine(
   node: CallNode,
   context: ExprContext,
   bind: Bind,
-  routines: readonly FunctionDef[] = routinesNamed(node.path, context.binding.env),
+  candidates: readonly FunctionDef[] = functionsNamed(node, context),
 ): BoundRoutine | null {
   const { binding } = context;
   const { env } = binding;
-  const candidates = routines.filter(({ kind }) => kind !== "aggregate");
   if (candidates.length === 0) return null;
   const { position } = node;
   checkNotation(node);
@@ -122,6 +121,12 @@ export function boundRoutine(
   }
   return { ...found, args: argumentsFor(found, given, node, binding, bind) };
 }
+
+/** Aggregates are bound as such. */
+const functionsNamed = (node: CallNode, { binding }: ExprContext) => {
+  const named = routinesNamed(node.path, binding.env);
+  return named.length === 0 ? named : named.filter(({ kind }) => kind !== "aggregate");
+};
 
 function isBuiltIn(name: string): boolean {
   return (

@@ -1,4 +1,5 @@
 /** Calls with OVER, and the windows that they name or define (chapters 3.5, 4.2.8 and 7.2.5 of PostgreSQL's manual). */
+import type { FunctionDef } from "../../catalog/function.js";
 import { sqlError } from "../../protocol/errors.js";
 import { INT8, type SqlType } from "../../protocol/values.js";
 import type { Expr } from "../../query/expr/expr.js";
@@ -17,6 +18,7 @@ import type { CallNode, ExprNode, FrameBound, FrameNode, WindowNode } from "../p
 import type { ExprContext } from "./bind-context.js";
 import { boundArguments, functionName } from "./call-arguments.js";
 import { coerceBoolean, coerceImplicit, coerceTo, isUnknown, resolveUnknown, typeName } from "./coerce.js";
+import { boundAggregate } from "./made-aggregate.js";
 import { bindSortKey, checkComparable } from "./sort-key.js";
 import type { WindowCollector, WindowSpec } from "./window-collector.js";
 
@@ -26,21 +28,28 @@ type Bind = (node: ExprNode, context: ExprContext) => Expr;
 const INSIDE_WINDOW = "a window function's arguments";
 const DEFINITIONS = "window definitions";
 
-export function bindWindowCall(node: CallNode, context: ExprContext, bind: Bind): Expr {
-  const name = functionName(node);
+/** `made`: aggregates that statements made, of which the call means one. */
+export function bindWindowCall(
+  node: CallNode,
+  context: ExprContext,
+  bind: Bind,
+  made: readonly FunctionDef[] | null = null,
+): Expr {
+  const name = made === null ? functionName(node) : node.path[node.path.length - 1]!;
   const { position } = node;
-  checkForm(node, name);
+  checkForm(node, name, made !== null);
   const windows = context.windows ? context.scope.windows : null;
   if (windows === null) throw misplaced(context.clause, position);
   const { binding } = context;
   const { sets: _, ...place } = context;
   const setsRefused = "window function calls cannot contain set-returning function calls";
   const inner: ExprContext = { ...place, windows: false, clause: INSIDE_WINDOW, setsRefused };
-  const aggregate = isAggregateName(name) && !(isWindowName(name) && !node.star);
+  const aggregate = made !== null || (isAggregateName(name) && !(isWindowName(name) && !node.star));
   const resolve = aggregate ? resolveAggregate : resolveWindowFunction;
-  const { fn, args } = boundArguments<ReturnType<typeof resolve>["fn"]>(node, inner, bind, (types) =>
-    resolve(name, types, position),
-  );
+  const { fn, args } =
+    made !== null
+      ? boundAggregate(node, made, inner, bind)
+      : boundArguments<ReturnType<typeof resolve>["fn"]>(node, inner, bind, (types) => resolve(name, types, position));
   if ("directArgs" in fn && fn.directArgs !== undefined) {
     throw sqlError("0A000", `OVER is not supported for ordered-set aggregate ${name}`, { position });
   }
@@ -71,9 +80,9 @@ export function bindWindowClause(windows: WindowCollector, context: ExprContext,
   }
 }
 
-function checkForm(node: CallNode, name: string): void {
+function checkForm(node: CallNode, name: string, made: boolean): void {
   const { position } = node;
-  const isAggregate = isAggregateName(name);
+  const isAggregate = made || isAggregateName(name);
   if (!isAggregate && !isWindowName(name)) {
     if (isFunctionName(name)) {
       const message = `OVER specified, but ${name} is not a window function nor an aggregate function`;
@@ -92,10 +101,10 @@ function checkForm(node: CallNode, name: string): void {
   if (node.filter !== null && !isAggregate) {
     throw sqlError("0A000", "FILTER is not implemented for non-aggregate window functions", { position });
   }
-  if (isAggregate && !node.star && node.args.length === 0 && name === "count") {
+  if (!made && isAggregate && !node.star && node.args.length === 0 && name === "count") {
     throw sqlError("42809", "count(*) must be used to call a parameterless aggregate function", { position });
   }
-  if (node.star && isWindowName(name)) {
+  if (node.star && isWindowName(name) && !made) {
     throw sqlError("42809", `${name}(*) specified, but ${name} is not an aggregate function`, { position });
   }
 }

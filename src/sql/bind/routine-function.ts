@@ -155,6 +155,9 @@ export function callsRoutines(plan: Plan): boolean {
   walkPlan(plan, (node) => {
     if (node.kind === "tablefunction" || node.kind === "projectset")
       calls ||= node.calls.some(({ fn }) => mayWrite(fn));
+    if (node.kind === "aggregate" || node.kind === "window") {
+      calls ||= node.calls.some(({ fn }) => "mayWrite" in fn && fn.mayWrite === true);
+    }
     calls ||= exprsOfPlan(node).some((expr) => someExpr(expr, (part) => part.kind === "call" && mayWrite(part.fn)));
     calls ||= subqueriesOf(node).some((subquery) => callsRoutines(subquery.plan as Plan));
   });

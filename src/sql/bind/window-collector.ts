@@ -55,7 +55,7 @@ export class WindowCollector {
     let slot = window.calls.findIndex((other) => sameCall(other, call));
     if (slot < 0) {
       slot = window.calls.push(call) - 1;
-      window.columns.push(newColumn(call.fn.name, call.fn.returns, !NOT_NULL.has(call.fn.name)));
+      window.columns.push(newColumn(call.fn.name, call.fn.returns, !NOT_NULL.has(call.fn.name) || "open" in call.fn));
     }
     const { id, name, type } = window.columns[slot]!;
     return Object.freeze({ kind: "column", id, name, type });

@@ -20,18 +20,30 @@ mode: IN | OUT | INOUT | VARIADIC`,
 SELECT plus_tax(10), plus_tax(price => 10, rate => 0.1);
 CREATE PROCEDURE double_it(INOUT x int) LANGUAGE sql AS 'SELECT x * 2'`,
   },
+  "create aggregate": {
+    titles: ["CREATE AGGREGATE"],
+    syntax: `CREATE [OR REPLACE] AGGREGATE name ({* | [VARIADIC] [name] type, …}) (SFUNC = function, STYPE = type
+  [, FINALFUNC = function] [, FINALFUNC_EXTRA] [, INITCOND = 'value']
+  [, MSFUNC = function, MINVFUNC = function, MSTYPE = type [, MFINALFUNC = function] [, MINITCOND = 'value']] …)`,
+    description:
+      "Makes an aggregate function. SFUNC takes the state and the arguments of a row and gives the next state; FINALFUNC makes the result of the last one. With a strict SFUNC rows with a NULL are passed over, and without INITCOND the first value is the first state. MSFUNC and MINVFUNC add and take back rows of sliding window frames. The aggregate takes DISTINCT, ORDER BY, FILTER and OVER.",
+    example: `CREATE FUNCTION times(a numeric, b numeric) RETURNS numeric LANGUAGE sql IMMUTABLE STRICT AS 'SELECT a * b';
+CREATE AGGREGATE product(numeric) (SFUNC = times, STYPE = numeric, INITCOND = '1');
+SELECT product(x) FROM (VALUES (2), (3), (7)) t(x)`,
+  },
   "drop function": {
-    titles: ["DROP FUNCTION", "DROP PROCEDURE", "DROP ROUTINE"],
-    syntax: "DROP {FUNCTION | PROCEDURE | ROUTINE} [IF EXISTS] name [([mode] [name] type, …)], … [CASCADE | RESTRICT]",
+    titles: ["DROP FUNCTION", "DROP PROCEDURE", "DROP ROUTINE", "DROP AGGREGATE"],
+    syntax:
+      "DROP {FUNCTION | PROCEDURE | ROUTINE | AGGREGATE} [IF EXISTS] name [([mode] [name] type, …)], … [CASCADE | RESTRICT]",
     description:
       "Removes functions. Without types the name must be that of one function only. CASCADE also removes views that call it.",
     example: "DROP FUNCTION IF EXISTS no_such_function(int)",
   },
   "alter function": {
-    titles: ["ALTER FUNCTION", "ALTER PROCEDURE", "ALTER ROUTINE", "COMMENT ON FUNCTION"],
-    syntax: `ALTER {FUNCTION | PROCEDURE | ROUTINE} name [(types)] { RENAME TO name | SET SCHEMA schema }
+    titles: ["ALTER FUNCTION", "ALTER PROCEDURE", "ALTER ROUTINE", "ALTER AGGREGATE", "COMMENT ON FUNCTION"],
+    syntax: `ALTER {FUNCTION | PROCEDURE | ROUTINE | AGGREGATE} name [(types)] { RENAME TO name | SET SCHEMA schema }
 ALTER FUNCTION name [(types)] { IMMUTABLE | STABLE | VOLATILE | STRICT | SET setting TO value | RESET setting } …
-COMMENT ON {FUNCTION | PROCEDURE} name [(types)] IS 'text'`,
+COMMENT ON {FUNCTION | PROCEDURE | AGGREGATE} name [(types)] IS 'text'`,
     description: "Changes what is declared of a function; its body is replaced by CREATE OR REPLACE FUNCTION.",
     example: "ALTER FUNCTION plus_tax(numeric, numeric) STRICT",
   },

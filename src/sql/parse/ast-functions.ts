@@ -50,6 +50,27 @@ export interface CreateFunctionStatement {
   readonly position: number;
 }
 
+/** CREATE AGGREGATE */
+export interface CreateAggregateStatement {
+  readonly kind: "create aggregate";
+  readonly replace: boolean;
+  readonly name: NameNode;
+  /** null: the statement says it as `basetype`, in the way of old. */
+  readonly parameters: readonly ParameterNodeOfFunction[] | null;
+  /** ORDER BY among the parameters: an ordered-set aggregate. */
+  readonly ordered: boolean;
+  readonly options: readonly AggregateOption[];
+  readonly position: number;
+}
+
+/** A clause of CREATE AGGREGATE. A name is a path; `type` is set when it could be one. */
+export interface AggregateOption {
+  readonly name: string;
+  readonly path: readonly string[];
+  readonly type: FunctionTypeNode | null;
+  readonly position: number;
+}
+
 /** Which function is meant; `parameters` null: the only one of that name. */
 export interface SignatureNode {
   readonly name: NameNode;
@@ -99,6 +120,7 @@ export interface DoStatement {
 }
 
 export type FunctionStatement =
+  | CreateAggregateStatement
   | CreateFunctionStatement
   | DropFunctionStatement
   | AlterFunctionStatement

@@ -334,7 +334,7 @@ export function convertOptions(nodes: readonly Node[] | undefined, c: Conversion
   return (nodes ?? []).map((node) => convertOption(only(node, "DefElem"), c));
 }
 
-export function convertOption(element: DefElem, c: Conversion): OptionNode {
+export function convertOption(element: Pick<DefElem, "defname" | "arg" | "location">, c: Conversion): OptionNode {
   const name = element.defname ?? "";
   return { name, value: optionValue(element.arg), position: c.position(element.location) };
 }

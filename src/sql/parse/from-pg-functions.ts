@@ -1,6 +1,8 @@
 /** Statements of the grammar's JSON about functions and procedures, converted to ours. Called by from-pg.ts. */
 import type { DefElem, FunctionParameter, Node, ObjectType, ObjectWithArgs, TypeName } from "@pgsql/types";
 import type {
+  AggregateOption,
+  CreateAggregateStatement,
   CreateFunctionStatement,
   FunctionOption,
   FunctionSetting,
@@ -12,7 +14,7 @@ import type {
   SignatureNode,
 } from "./ast-functions.js";
 import type { CallNode, NameNode } from "./ast-query.js";
-import { type Conversion, type NodeOf, notSupported, only, strings, tagOf } from "./conversion.js";
+import { type Conversion, type NodeOf, only, strings, tagOf } from "./conversion.js";
 import { convertOption, pathOf } from "./from-pg-ddl.js";
 import { convertType } from "./from-pg-expr.js";
 
@@ -30,8 +32,7 @@ export function convertFunctionStatement(node: Node, c: Conversion, position: nu
     case "CreateFunctionStmt":
       return createFunction(only(node, tag), c, position);
     case "DefineStmt":
-      if (only(node, tag).kind === "OBJECT_AGGREGATE") throw notSupported("CREATE AGGREGATE", position);
-      return null;
+      return only(node, tag).kind === "OBJECT_AGGREGATE" ? createAggregate(only(node, tag), c, position) : null;
     case "CallStmt": {
       const call = c.expr({ FuncCall: only(node, tag).funccall! }) as CallNode;
       return { kind: "call procedure", call, position };
@@ -159,6 +160,30 @@ function createFunction(node: NodeOf<"CreateFunctionStmt">, c: Conversion, posit
     text: "",
     position,
   };
+}
+
+function createAggregate(node: NodeOf<"DefineStmt">, c: Conversion, position: number): CreateAggregateStatement {
+  // The parameters, and how many come before ORDER BY (−1: there is none); `*` is no list.
+  const [list, direct] = node.args ?? [];
+  const items = list !== undefined && "List" in list ? (list.List.items ?? []) : [];
+  return {
+    kind: "create aggregate",
+    replace: node.replace ?? false,
+    name: { path: strings(node.defnames), position: 0 },
+    parameters: node.oldstyle ? null : items.map((item) => parameter(only(item, "FunctionParameter"), c)),
+    ordered: direct !== undefined && only(direct, "Integer").ival !== -1,
+    options: (node.definition ?? []).map((item) => aggregateOption(only(item, "DefElem"), c)),
+    position,
+  };
+}
+
+function aggregateOption({ defname = "", arg, location }: DefElem, c: Conversion): AggregateOption {
+  const position = c.position(location);
+  if (arg !== undefined && "TypeName" in arg) {
+    return { name: defname, path: strings(arg.TypeName.names), type: functionType(arg.TypeName, c), position };
+  }
+  const value = arg === undefined ? "true" : convertOption({ defname, arg }, c).value;
+  return { name: defname, path: [String(value)], type: null, position };
 }
 
 function optionsOf(

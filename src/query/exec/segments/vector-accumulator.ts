@@ -26,7 +26,7 @@ const ORDERED = new Set([...INTEGERS, ...FLOATS, "numeric", "oid", "date", "time
 /** Null when the call is of another kind. */
 export function compileVectorAccumulator(call: AggregateCall, slotOf: SlotOf): AccumulatorProgram | null {
   const { fn, args } = call;
-  if (call.distinct || call.filter !== null || call.orderBy.length > 0) return null;
+  if (call.distinct || call.filter !== null || call.orderBy.length > 0 || fn.open !== undefined) return null;
   const [arg] = args;
   if (fn.name === "count" && arg === undefined) return () => new CountRows();
   if (args.length !== 1 || arg === undefined) return null;
