@@ -5,8 +5,28 @@
 import { sqlError } from "../../../protocol/errors.js";
 import { Numeric } from "../../../protocol/numeric.js";
 import { sqlArray } from "../../../protocol/text-format-array.js";
-import { arrayOf, BOOL, FLOAT8, INT8, NUMERIC, type SqlArray } from "../../../protocol/values.js";
+import {
+  arrayOf,
+  BOOL,
+  DATE,
+  FLOAT4,
+  FLOAT8,
+  INT2,
+  INT4,
+  INT8,
+  INTERVAL,
+  NUMERIC,
+  OID,
+  type SqlArray,
+  type SqlType,
+  TEXT,
+  TIME,
+  TIMESTAMP,
+  TIMESTAMPTZ,
+  type Value,
+} from "../../../protocol/values.js";
 import { normalInt8 } from "../cast.js";
+import { comparatorOf } from "../compare.js";
 import type { ScalarFunction } from "../expr.js";
 import { fn } from "./define.js";
 
@@ -70,7 +90,49 @@ function combinePairs(a: SqlArray, b: SqlArray): SqlArray {
   ]);
 }
 
+/** Sums of whole numbers start with the first that is not NULL. */
+function integerSum(name: string, type: SqlType): ScalarFunction {
+  const add = (sum: number | bigint | null, value: number | null): Value => {
+    if (sum === null) return value;
+    return value === null ? sum : normalInt8(BigInt(sum) + BigInt(value));
+  };
+  return fn(name, [INT8, type], INT8, add, { strict: false });
+}
+
+const BIGS = arrayOf(INT8);
+
+/** Count and sum. */
+function averageStep({ elements }: SqlArray, value: number): SqlArray {
+  const [count, sum] = elements as [number | bigint, number | bigint];
+  return sqlArray([normalInt8(BigInt(count) + 1n), normalInt8(BigInt(sum) + BigInt(value))]);
+}
+
+function averageOf({ elements }: SqlArray): Value {
+  const [count, sum] = elements as [number | bigint, number | bigint];
+  return BigInt(count) === 0n ? null : Numeric.fromInteger(sum).div(Numeric.fromInteger(count));
+}
+
+/** Of types whose functions are called by their names, and by what these begin with. */
+const EXTREMES: readonly (readonly [prefix: string, type: SqlType])[] = [
+  ...[INT2, INT4, INT8, FLOAT4, FLOAT8, OID].map((type) => [type.name, type] as const),
+  ...[NUMERIC, TEXT, DATE, TIME, TIMESTAMP, TIMESTAMPTZ, INTERVAL].map((type) => [`${type.name}_`, type] as const),
+];
+
+const LARGER_AND_SMALLER = EXTREMES.flatMap(([prefix, type]) => {
+  const compare = comparatorOf(type);
+  return [
+    fn(`${prefix}larger`, [type, type], type, (a: Value, b: Value) => (compare(a, b) >= 0 ? a : b)),
+    fn(`${prefix}smaller`, [type, type], type, (a: Value, b: Value) => (compare(a, b) <= 0 ? a : b)),
+  ];
+});
+
 export const AGGREGATE_STATES: readonly ScalarFunction[] = [
+  ...LARGER_AND_SMALLER,
+  integerSum("int2_sum", INT2),
+  integerSum("int4_sum", INT4),
+  fn("int2_avg_accum", [BIGS, INT2], BIGS, averageStep),
+  fn("int4_avg_accum", [BIGS, INT4], BIGS, averageStep),
+  fn("int8_avg", [BIGS], NUMERIC, averageOf),
   fn("booland_statefunc", [BOOL, BOOL], BOOL, (a: boolean, b: boolean) => a && b),
   fn("boolor_statefunc", [BOOL, BOOL], BOOL, (a: boolean, b: boolean) => a || b),
   fn("float8_accum", [STATE, FLOAT8], STATE, accumulate),
