@@ -20,8 +20,8 @@ const logger = pino(
 const { threads, waitingMax } = settings.config.tasks;
 const tasks = taskPool({ threads, waitingMax });
 
-function say(message: FromActor): void {
-  port.postMessage(message);
+function say(message: FromActor, transfer: readonly ArrayBuffer[] = []): void {
+  port.postMessage(message, transfer);
   if (message.kind === "closed") void tasks.close().then(() => port.close());
 }
 

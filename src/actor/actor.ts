@@ -22,6 +22,7 @@ import { DbError } from "../protocol/errors.js";
 import {
   PIECE_CODE,
   REPLY_DISCARD,
+  REPLY_MOVED,
   REPLY_MSGPACK,
   REQUEST_LAST_PIECE,
   REQUEST_STREAMED,
@@ -32,6 +33,7 @@ import {
 } from "../protocol/frames.js";
 import type { Identity } from "../protocol/identity.js";
 import type { ActorMetrics, ActorSettings, FromActor, ToActor } from "../protocol/messages.js";
+import type { PartitionLoad } from "../protocol/placement.js";
 import { sizeError } from "../protocol/size-errors.js";
 import { SegmentCache } from "../query/exec/segments/segment-cache.js";
 import { SpillArea } from "../query/exec/spill/spill-area.js";
@@ -39,6 +41,7 @@ import { BodySource } from "./body-source.js";
 import { dataHandlers } from "./handlers/data.js";
 import { directoryHandlers } from "./handlers/directory.js";
 import type { Handler } from "./handlers/handler.js";
+import { placementHandlers } from "./handlers/placement.js";
 import { queryHandlers } from "./handlers/query.js";
 import { schemaHandlers } from "./handlers/schema.js";
 import { serverHandlers } from "./handlers/server.js";
@@ -47,6 +50,8 @@ import { transactionHandlers } from "./handlers/transactions.js";
 import { type FirstClaim, Idempotency } from "./idempotency.js";
 import { openPartition } from "./open-partition.js";
 import type { Partition } from "./partition.js";
+import { type HeldRequest, Placement } from "./placement/placement.js";
+import { TenantMoves } from "./placement/tenant-moves.js";
 import { renewStatistics } from "./renew-statistics.js";
 import {
   type Answer,
@@ -62,6 +67,7 @@ import { ReplySink } from "./reply-sink.js";
 import { Request, type RequestChannel } from "./request.js";
 import { Scheduler, type SchedulerOptions, type Work } from "./scheduler.js";
 import { TracingScheduler } from "./slow-steps.js";
+import type { Tenant } from "./tenant.js";
 import { compileValidator, hashRequest, type Validate } from "./validate.js";
 
 /** The tenant number under which the directory's own requests are scheduled and gated. */
@@ -86,7 +92,7 @@ interface Route {
 /** What the thread gives its actor. */
 export interface ActorSurroundings {
   frames(buffer: ArrayBuffer): void;
-  control(message: FromActor): void;
+  control(message: FromActor, transfer?: readonly ArrayBuffer[]): void;
   /** Runs scrypt on a task thread. */
   readonly deriveKey: DeriveKey;
   /** The actor cannot go on: its thread must end, and be started again from the log. */
@@ -109,6 +115,12 @@ export class Actor {
   private readonly bodies = new Map<number, BodySource>();
   private readonly unflushed = new Set<Partition>();
   private directory: Directory | null = null;
+  private readonly placement: Placement;
+  /** In the directory's actor. */
+  private moves: TenantMoves | null = null;
+  /** Questions for the metrics of all actors, by id. */
+  private readonly actorsAsked = new Map<number, (actors: readonly ActorMetrics[]) => void>();
+  private nextQuestion = 0;
   private turnArmed = false;
   /** Requests ran in this turn already, when their frames arrived. */
   private ranOnArrival = false;
@@ -121,6 +133,7 @@ export class Actor {
   private answersSweptMs = Date.now();
   /** Statistics being made anew between the requests. */
   private renewal: Promise<void> | null = null;
+  private renewing: Tenant | null = null;
   private readonly sweeper: NodeJS.Timeout;
   private readonly channel: RequestChannel = {
     taken: (id, bytes) => {
@@ -155,7 +168,34 @@ export class Actor {
         ? new TracingScheduler(scheduling, (step) => output.log("debug", "a step did not give way in time", step))
         : new Scheduler(scheduling);
     this.idempotency = new Idempotency(settings.config.idempotency.windowHours * 3_600_000);
+    this.placement = this.makePlacement();
     this.sweeper = setInterval(() => this.sweep(), SWEEP_INTERVAL_MS).unref();
+  }
+
+  private makePlacement(): Placement {
+    const { output } = this;
+    return new Placement({
+      scheduler: this.scheduler,
+      partitions: this.partitions,
+      running: (partition, tenant) => this.runningOf(partition, tenant),
+      takeAnswers: (tenant) => this.idempotency.take(tenant),
+      restoreAnswers: (answers) => this.idempotency.restore(answers),
+      say: (message, transfer) => output.control(message, transfer),
+      log: (level, message, fields) => output.log(level, message, fields),
+    });
+  }
+
+  /** Statistics being made count as a request that ends by itself. */
+  private runningOf(partition: Partition, tenant: number): { end(error: DbError): void }[] {
+    const running: { end(error: DbError): void }[] = [];
+    for (const request of this.running.values()) {
+      if (request.partition === partition && request.tenant.number === tenant) running.push(request);
+    }
+    const { renewing } = this;
+    if (renewing !== null && renewing.partition === partition && renewing.number === tenant) {
+      running.push({ end: () => undefined });
+    }
+    return running;
   }
 
   /** Opens the partitions and, in partition 0's actor, the directory; announces `ready`. */
@@ -178,6 +218,7 @@ export class Actor {
     const adminPassword = await actor.openDirectory();
     actor.compileRoutes();
     output.control({ kind: "ready", adminPassword });
+    actor.placement.begin();
     return actor;
   }
 
@@ -194,6 +235,17 @@ export class Actor {
       partitions: partitionCount,
       onIdentityChanged: (change) => this.output.control({ kind: "identity-changed", change }),
     });
+    this.moves = new TenantMoves({
+      directory: this.directory,
+      partitions: partitionCount,
+      actors: config.actors.count,
+      now: Date.now,
+      say: (message) => this.output.control(message),
+      durable: () => {
+        this.wrote(partition);
+        return partition.durable();
+      },
+    });
     const made = await this.directory.bootstrap(adminPassword === null ? {} : { adminPassword });
     // The password is not told before it is on disk.
     partition.shard.flush();
@@ -209,13 +261,30 @@ export class Actor {
       ...schemaHandlers,
       ...serverHandlers,
       ...socketHandlers,
-      ...(this.directory === null ? {} : directoryHandlers(this.directory)),
+      ...this.directoryRoutes(),
     };
     for (const endpoint of [...ENDPOINTS, ...MESSAGES]) {
       const handle = handlers[endpoint.name];
       this.routes[endpoint.code] =
         handle === undefined ? null : { endpoint, handle, validate: compileValidator(endpoint) };
     }
+  }
+
+  private directoryRoutes(): Readonly<Record<string, Handler>> {
+    const { directory, moves, settings } = this;
+    if (directory === null || moves === null) return {};
+    const actors = settings.config.actors.count;
+    const metrics = () => this.askActors();
+    return {
+      ...directoryHandlers(directory, async () => loadsOf(await metrics())),
+      ...placementHandlers({ directory, moves, actors, partitions: settings.partitionCount, metrics }),
+    };
+  }
+
+  private askActors(): Promise<readonly ActorMetrics[]> {
+    const id = this.nextQuestion++;
+    this.output.control({ kind: "ask-actors", id });
+    return new Promise((resolve) => this.actorsAsked.set(id, resolve));
   }
 
   receive(message: ArrayBuffer | ToActor): void {
@@ -242,6 +311,25 @@ export class Actor {
       case "metrics":
         this.output.control({ kind: "metrics", id: message.id, metrics: this.metrics() });
         break;
+      case "actors":
+        this.actorsAsked.get(message.id)?.(message.actors);
+        this.actorsAsked.delete(message.id);
+        break;
+      case "placement":
+        this.placement.hear(message.partition, message.message);
+        break;
+      case "report-unsettled":
+        this.placement.reportAll();
+        break;
+      case "move-report":
+        this.moves?.heard(message.report);
+        break;
+      case "unsettled":
+        this.moves?.unsettled(message.partition, message.tenants);
+        break;
+      case "actor-ended":
+        this.moves?.actorEnded(message.actor);
+        break;
       case "close":
         void this.close();
         break;
@@ -260,7 +348,7 @@ export class Actor {
     this.requests++;
     const route = this.routes[frame.code]!;
     const tenant = route.endpoint.home === "directory" ? DIRECTORY_TENANT : frame.tenant;
-    const work: Work = { usedMs: 0 };
+    const work: Work = { usedMs: 0, account: this.partitions.get(frame.partition)!.account };
     if ((frame.flags & REQUEST_STREAMED) !== 0) {
       this.bodies.set(frame.id, new BodySource((bytes) => this.channel.taken(frame.id, bytes)));
     }
@@ -279,6 +367,11 @@ export class Actor {
 
   /** It is the request's turn; answers whether it has ended. */
   private begin(frame: RequestFrame, route: Route, tenant: number, work: Work): boolean {
+    const partition = this.partitions.get(frame.partition)!;
+    if (partition.places.size > 0 && partition.places.get(tenant) !== undefined) {
+      this.placement.hold(partition, tenant, this.heldRequest(frame, route, tenant, work));
+      return true;
+    }
     const request = this.requestOf(frame, route, tenant, work);
     try {
       if (this.cancelledEarly.size > 0) request.cancelled = this.cancelledEarly.delete(frame.id);
@@ -293,6 +386,32 @@ export class Actor {
       this.fail(request, error);
     }
     return true;
+  }
+
+  /** A request whose tenant is being moved, or has been. */
+  private heldRequest(frame: RequestFrame, route: Route, tenant: number, work: Work): HeldRequest {
+    const refuse = (error: unknown): void => {
+      this.fail(this.requestOf(frame, route, tenant, work), error);
+      this.armTurn();
+    };
+    return {
+      resume: () => {
+        try {
+          this.scheduler.submit(tenant, work, () => this.begin(frame, route, tenant, work));
+        } catch (error) {
+          refuse(error);
+        }
+      },
+      redirect: (to) => {
+        if (this.bodies.has(frame.id)) {
+          refuse(new DbError("partition_unavailable", "The tenant was moved while the body was sent; retry."));
+          return;
+        }
+        this.replies.bytes(frame.id, 0, REPLY_MOVED, String(to), frame.bodyBytes);
+        this.armTurn();
+      },
+      refuse,
+    };
   }
 
   /** What concerns a request that was accepted before; one that has ended needs none of it. */
@@ -388,7 +507,7 @@ export class Actor {
 
   /** A DbError as it is; what is too deep or too large is the client's; anything else is a fault of ours, and logged. */
   private expected(thrown: unknown, request: Request): DbError {
-    if (thrown instanceof DbError) return thrown;
+    if (thrown instanceof DbError) return thrown.code === "cancelled" ? (request.ending ?? thrown) : thrown;
     const tooLarge = sizeError(thrown);
     if (tooLarge !== null) return tooLarge;
     const { requestId, endpoint } = request;
@@ -456,6 +575,7 @@ export class Actor {
 
   private undone(partition: Partition, first: number, error: DbError): void {
     partition.undo(first, error);
+    this.placement.undone(partition);
     // Changes of accounts may have been announced that never came to be.
     if (partition.number === 0)
       this.output.control({ kind: "identity-changed", change: { kind: "all", version: first - 1 } });
@@ -471,8 +591,12 @@ export class Actor {
     for (const partition of this.partitions.values()) {
       partition.sweep(now, busy);
       if (!answersToo || partition.shard.failed !== null) continue;
-      for (const tenant of partition.activeTenants()) this.idempotency.sweep(tenant);
+      for (const tenant of partition.activeTenants()) {
+        if (partition.places.get(tenant.number) === undefined) this.idempotency.sweep(tenant);
+      }
     }
+    this.placement.sweep();
+    this.moves?.sweep();
     this.renewal ??= this.renewAll();
   }
 
@@ -481,12 +605,17 @@ export class Actor {
       for (const partition of this.partitions.values()) {
         if (partition.shard.failed !== null) continue;
         for (const tenant of [...partition.activeTenants()]) {
-          await renewStatistics(tenant, this.scheduler, () => this.closing !== null);
+          const isStopped = () => this.closing !== null || partition.places.get(tenant.number) !== undefined;
+          if (isStopped()) continue;
+          this.renewing = tenant;
+          await renewStatistics(tenant, this.scheduler, isStopped);
+          this.renewing = null;
         }
       }
     } catch (error) {
       this.output.log("error", "statistics could not be renewed", { error: String(error) });
     } finally {
+      this.renewing = null;
       this.renewal = null;
     }
   }
@@ -501,13 +630,14 @@ export class Actor {
       ...this.scheduler.metrics,
       heapBytes: process.memoryUsage().heapUsed,
       eventLoopUtilization: performance.eventLoopUtilization().utilization,
-      partitions: partitions.map((partition) => partition.metrics),
+      partitions: partitions.map((one) => ({ ...one.metrics, requestsHeld: this.placement.heldIn(one) })),
     };
   }
 
   /** Lets what runs finish, sends what waits at the gates, then closes the shards. New requests are refused meanwhile. */
   private async close(): Promise<void> {
     clearInterval(this.sweeper);
+    this.placement.close();
     await new Promise<void>((resolve) => {
       this.closing = () => {
         const waiting = [...this.partitions.values()].some((partition) => partition.gate.waiting > 0);
@@ -519,4 +649,12 @@ export class Actor {
     for (const partition of this.partitions.values()) await partition.close();
     this.output.control({ kind: "closed" });
   }
+}
+
+/** An actor's load counts for each of its partitions. */
+function loadsOf(actors: readonly ActorMetrics[]): PartitionLoad[] {
+  return actors.flatMap(({ partitions }) => {
+    const actorLoad = partitions.reduce((sum, { load }) => sum + load, 0);
+    return partitions.map(({ partition, storedBytes }) => ({ partition, actorLoad, storedBytes }));
+  });
 }

@@ -90,6 +90,19 @@ export class Idempotency {
     tenant.commit(tx);
   }
 
+  /** Gives away the answers that are kept in memory for the tenant. */
+  take(tenantNumber: number): [string, unknown][] {
+    const taken = [...this.volatile].filter(([name]) => name.startsWith(`${tenantNumber}\u0000`));
+    for (const [name] of taken) this.volatile.delete(name);
+    this.sweptTo.delete(tenantNumber);
+    return taken;
+  }
+
+  /** Keeps answers that `take` gave, here or in another actor. */
+  restore(answers: readonly (readonly [string, unknown])[]): void {
+    for (const [name, kept] of answers) this.keepVolatile(name, kept as Kept);
+  }
+
   private read(tenant: Tenant, scope: string): Kept | undefined {
     const tx = tenant.partition.shard.begin({ readOnly: true });
     const value = tx.get(idempotencyKey(tenant.number, scope));

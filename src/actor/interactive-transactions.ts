@@ -3,7 +3,7 @@
  * past it is rolled back and answered with a clear error from then on. Statements of one transaction run one at a time.
  */
 import { randomBytes } from "node:crypto";
-import { DbError } from "../protocol/errors.js";
+import { DbError, sqlError } from "../protocol/errors.js";
 import { Session, type SessionOptions } from "./session.js";
 import type { Tenant } from "./tenant.js";
 
@@ -19,9 +19,15 @@ export interface InteractiveTransaction {
   tail: Promise<unknown> | null;
 }
 
+interface Ended {
+  readonly reason: string;
+  /** The same work may succeed in a new transaction. */
+  readonly retry: boolean;
+}
+
 export class InteractiveTransactions {
   private readonly open = new Map<string, InteractiveTransaction>();
-  private readonly ended = new Map<string, string>();
+  private readonly ended = new Map<string, Ended>();
 
   constructor(private readonly tenant: Tenant) {}
 
@@ -63,8 +69,10 @@ export class InteractiveTransactions {
       if (Date.now() <= transaction.expiresMs) return transaction;
       this.expire(transaction);
     }
-    const reason = this.ended.get(id);
-    if (reason === undefined) throw new DbError("transaction_not_found", `The transaction "${id}" does not exist.`);
+    const ended = this.ended.get(id);
+    if (ended === undefined) throw new DbError("transaction_not_found", `The transaction "${id}" does not exist.`);
+    const { reason, retry } = ended;
+    if (retry) throw sqlError("40001", `The transaction "${id}" does not exist any more: ${reason}; retry it.`);
     throw new DbError("transaction_not_found", `The transaction "${id}" does not exist any more: ${reason}.`, {
       hint: "Begin a new one with POST /v1/transactions.",
     });
@@ -84,9 +92,9 @@ export class InteractiveTransactions {
   }
 
   /** Forgets a transaction that was committed or rolled back. */
-  finish(transaction: InteractiveTransaction, reason: string): void {
+  finish(transaction: InteractiveTransaction, reason: string, retry = false): void {
     this.open.delete(transaction.id);
-    this.ended.set(transaction.id, reason);
+    this.ended.set(transaction.id, { reason, retry });
     if (this.ended.size > ENDED_REMEMBERED_MAX) this.ended.delete(this.ended.keys().next().value!);
   }
 
@@ -94,11 +102,22 @@ export class InteractiveTransactions {
     for (const transaction of this.open.values()) if (nowMs > transaction.expiresMs) this.expire(transaction);
   }
 
-  endAll(reason: string): void {
+  /** `retry`: requests that name one of them are told to do their work again, in a new transaction. */
+  endAll(reason: string, retry = false): void {
     for (const transaction of this.open.values()) {
       transaction.session.abandon(reason);
-      this.finish(transaction, reason);
+      this.finish(transaction, reason, retry);
     }
+  }
+
+  /** What is remembered of ended ones. */
+  listEnded(): readonly (readonly [string, Ended])[] {
+    return [...this.ended];
+  }
+
+  /** Remembers ended ones of the same tenant elsewhere. */
+  restoreEnded(ended: readonly (readonly [string, Ended])[]): void {
+    for (const [id, how] of ended) this.ended.set(id, how);
   }
 
   private expire(transaction: InteractiveTransaction): void {

@@ -13,16 +13,36 @@ import { SegmentCache } from "../query/exec/segments/segment-cache.js";
 import type { SpillArea } from "../query/exec/spill/spill-area.js";
 import { registerTableFunction } from "../query/expr/functions/table-registry.js";
 import { SQL_MANUAL } from "../sql/manual/manual.js";
+import type { Operation } from "../storage/engine.js";
+import { tenantOfKey } from "../storage/keys.js";
 import type { Shard } from "../storage/shard.js";
 import { InteractiveTransactions } from "./interactive-transactions.js";
 import { OutputGate } from "./output-gate.js";
+import { TenantPlaces } from "./placement/tenant-places.js";
 import type { Scheduler } from "./scheduler.js";
 import { Tenant, type TenantHost } from "./tenant.js";
 
 registerTableFunction(SQL_MANUAL);
 
+/** Told of all that the engine takes. */
+export interface Follower {
+  applied(operations: readonly Operation[]): void;
+}
+
+/** What is older counts little as recent load. */
+const LOAD_MS = 30_000;
+
 export class Partition implements TenantHost {
   readonly gate = new OutputGate();
+  /** Tenants that are being moved, or have left. */
+  readonly places: TenantPlaces;
+  /** Copies of tenants that are on their way to other partitions. */
+  readonly exports = new Map<number, Follower>();
+  /** Time that the scheduler gave to requests of this partition. */
+  readonly account = { usedMs: 0 };
+  private load = 0;
+  private accountedMs = 0;
+  private accountedAt = performance.now();
   rowNumbers: RowNumbers;
   sequences: Sequences;
   private readonly tenants = new Map<number, Tenant>();
@@ -46,7 +66,8 @@ export class Partition implements TenantHost {
     /** Likewise; null: statements must fit into their memory. */
     readonly spill: SpillArea | null = null,
   ) {
-    shard.onApplied = (operations) => segments.applied(operations);
+    shard.onApplied = (operations) => this.applied(operations);
+    this.places = new TenantPlaces(shard, flushSoon);
     this.rowNumbers = this.freshRowNumbers();
     this.sequences = this.freshSequences();
     this.gate.open(shard.durableSequence);
@@ -118,6 +139,23 @@ export class Partition implements TenantHost {
     }
   }
 
+  /** The engine has taken these. Segments of a tenant are those of the partition where it is served. */
+  private applied(operations: readonly Operation[]): void {
+    for (const leaving of this.exports.values()) leaving.applied(operations);
+    const { places } = this;
+    if (places.size === 0) this.segments.applied(operations);
+    else this.segments.applied(operations.filter(({ key }) => places.isServed(tenantOfKey(key))));
+  }
+
+  /** Forgets what is in memory of a tenant: it comes or goes. */
+  forget(tenant: number): void {
+    this.tenants.delete(tenant);
+    this.transactions.delete(tenant);
+    this.rowNumbers.forget(tenant);
+    this.sequences.forget(tenant);
+    this.segments.dropTenant(tenant);
+  }
+
   /** Those that asked for something since the partition was opened. */
   activeTenants(): IterableIterator<Tenant> {
     return this.tenants.values();
@@ -149,6 +187,18 @@ export class Partition implements TenantHost {
   sweep(nowMs: number, busy: ReadonlySet<Tenant>): void {
     for (const transactions of this.transactions.values()) transactions.sweep(nowMs);
     this.forgetIdle(busy);
+    this.measureLoad();
+  }
+
+  /** A mean of the share of time in use that forgets what is older than some LOAD_MS. */
+  private measureLoad(): void {
+    const now = performance.now();
+    const passedMs = now - this.accountedAt;
+    if (passedMs <= 0) return;
+    const share = (this.account.usedMs - this.accountedMs) / passedMs;
+    this.load += (share - this.load) * (1 - Math.exp(-passedMs / LOAD_MS));
+    this.accountedAt = now;
+    this.accountedMs = this.account.usedMs;
   }
 
   async close(): Promise<void> {
@@ -161,7 +211,7 @@ export class Partition implements TenantHost {
     return new Promise((resolve, reject) => this.gate.pass(this.shard.committedSequence, resolve, reject));
   }
 
-  get metrics(): PartitionMetrics {
+  get metrics(): Omit<PartitionMetrics, "requestsHeld"> {
     const { commits, conflicts, syncs, syncMicros, logBytes, openTransactions } = this.shard.metrics;
     let planCacheHits = 0;
     let planCacheMisses = 0;
@@ -179,6 +229,9 @@ export class Partition implements TenantHost {
       openTransactions,
       planCacheHits,
       planCacheMisses,
+      storedBytes: this.shard.engine.storedBytes(),
+      load: this.load,
+      tenantsInMemory: this.tenants.size,
     };
   }
 

@@ -45,6 +45,15 @@ export class PreparedStatements {
     return statement;
   }
 
+  list(): readonly PreparedStatement[] {
+    return [...this.statements.values()];
+  }
+
+  /** Takes statements that the tenant had elsewhere. */
+  restore(statements: readonly PreparedStatement[]): void {
+    for (const statement of statements) this.statements.set(statement.id, statement);
+  }
+
   /** False when there was none of that id. */
   remove(id: string): boolean {
     return this.statements.delete(id);

@@ -31,6 +31,8 @@ export class Request {
   /** The credential may not write. */
   readonly readOnly: boolean;
   cancelled = false;
+  /** Why it shall end although its client waits for it. */
+  ending: DbError | null = null;
   /** The streamed reply, once it has been opened. */
   sink: ReplySink | null = null;
   /** Something was committed without the request's answer. */
@@ -62,6 +64,13 @@ export class Request {
   /** The client has gone, or the deadline has passed. */
   cancel(): void {
     this.cancelled = true;
+    this.body?.cancel();
+    this.sink?.cancel();
+  }
+
+  /** The actor cannot let it go on: it ends with this error. */
+  end(error: DbError): void {
+    this.ending ??= error;
     this.body?.cancel();
     this.sink?.cancel();
   }
@@ -98,6 +107,7 @@ export class Request {
 
   readonly checkpoint = (): void => {
     if (this.cancelled) throw new DbError("cancelled");
+    if (this.ending !== null) throw this.ending;
     if (Date.now() > this.deadlineMs) {
       throw new DbError("request_timeout", "canceling statement due to statement timeout", { sqlstate: "57014" });
     }

@@ -35,6 +35,8 @@ const LEVELS = 3;
 export interface Work {
   /** Milliseconds that it has used. */
   usedMs: number;
+  /** Where they are summed up. */
+  readonly account?: { usedMs: number };
 }
 
 interface Waiting {
@@ -252,6 +254,7 @@ export class Scheduler {
     this.current = null;
     const tookMs = Math.max(now - this.sliceStart, 0);
     work.usedMs += tookMs;
+    if (work.account !== undefined) work.account.usedMs += tookMs;
     share.deficitMs = Math.max(share.deficitMs - tookMs, -DEBT_MS_MAX);
     share.passedOverMs[level] = 0;
     for (let above = level + 1; above < LEVELS; above++) {

@@ -16,6 +16,10 @@ export interface Sequences {
   set(tenantNumber: number, sequence: SequenceDef, position: SequencePosition): void;
   /** The last value and whether it was handed out. */
   position(tenantNumber: number, sequence: SequenceDef): SequencePosition;
+  /** Gives the rest of the tenant's reserved blocks back and forgets them: the stored states are exact then. */
+  release(tenantNumber: number): void;
+  /** Forgets what is in memory of the tenant. */
+  forget(tenantNumber: number): void;
 }
 
 /** Values reserved at once. */
@@ -74,7 +78,29 @@ export function createSequences(begin: () => Transaction): Sequences {
         block ?? alone(begin, (tx) => stateOf(tx.get(sequenceKey(tenantNumber, sequence.id)), sequence));
       return { last: sequenceNumber(last), called };
     },
+    release(tenantNumber) {
+      alone(begin, (tx) => {
+        for (const [name, block] of blocks) {
+          if (name.startsWith(`${tenantNumber}/`)) giveBack(tx, name, block);
+        }
+      });
+      this.forget(tenantNumber);
+    },
+    forget(tenantNumber) {
+      for (const name of blocks.keys()) if (name.startsWith(`${tenantNumber}/`)) blocks.delete(name);
+    },
   };
+}
+
+/** Stores where the sequence stands instead of where its block ends, if it is still the one that the block is of. */
+function giveBack(tx: Transaction, name: string, { last, called }: Block): void {
+  const [tenantNumber, id, createdAt] = name.split("/").map(Number) as [number, number, number];
+  const key = sequenceKey(tenantNumber, id);
+  const stored = tx.get(key);
+  if (stored === undefined) return;
+  if ((JSON.parse(Buffer.from(stored).toString()) as State | OldState).createdAt !== createdAt) return;
+  const state: State = { createdAt, last: String(last), called };
+  tx.put(key, Buffer.from(JSON.stringify(state)));
 }
 
 /** Runs `work` in a transaction of its own. */

@@ -9,6 +9,7 @@ import type * as accounts from "../protocol/accounts.js";
 import type { AuthConfig } from "../protocol/config.js";
 import { DbError } from "../protocol/errors.js";
 import type { Identity, IdentityChange } from "../protocol/identity.js";
+import type { PartitionLoad } from "../protocol/placement.js";
 import type { Transaction } from "../storage/store.js";
 import * as apiKeys from "./api-keys.js";
 import type { DeriveKey, PasswordCost } from "./derive-key.js";
@@ -18,6 +19,7 @@ import { identityOfKeyHash, identityOfUser } from "./identities.js";
 import { LoginThrottle } from "./login-throttle.js";
 import * as mfa from "./mfa.js";
 import { DEFAULT_PASSWORD_COST, passwordHasher } from "./password.js";
+import * as placement from "./placement.js";
 import * as signIn from "./sign-in.js";
 import { signInTokens } from "./sign-in-tokens.js";
 import * as tenants from "./tenants.js";
@@ -121,8 +123,9 @@ export class Directory {
 
   // Tenants
 
-  createTenant(request: accounts.CreateTenantRequest): accounts.TenantView {
-    return tenants.createTenant(this.#context, request);
+  /** `loads`: of the partitions, as far as they are known. */
+  createTenant(request: accounts.CreateTenantRequest, loads: readonly PartitionLoad[] = []): accounts.TenantView {
+    return tenants.createTenant(this.#context, request, loads);
   }
 
   listTenants(page: accounts.Page = {}): accounts.Listed<accounts.TenantView> {
@@ -141,6 +144,25 @@ export class Directory {
   /** Renames, disables or enables a tenant, or sets its rate limit. */
   updateTenant(id: string, update: accounts.UpdateTenantRequest): accounts.TenantView {
     return tenants.updateTenant(this.#context, id, update);
+  }
+
+  // Placement
+
+  placeOf(tenantId: string): placement.TenantPlace {
+    return placement.placeOfTenant(this.#context, tenantId);
+  }
+
+  partitionOfNumber(number: number): number | null {
+    return placement.partitionOfNumber(this.#context, number);
+  }
+
+  tenantsPerPartition(): readonly number[] {
+    return placement.tenantsPerPartition(this.#context);
+  }
+
+  /** Answers the function that announces it, to be called when it is on disk. */
+  relocateTenant(tenantId: string, to: number): () => void {
+    return placement.relocateTenant(this.#context, tenantId, to);
   }
 
   // Users of a tenant; `user` is an id or a name

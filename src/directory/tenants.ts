@@ -5,6 +5,7 @@ import type { CreateTenantRequest, Listed, Page, TenantView, UpdateTenantRequest
 import { DbError } from "../protocol/errors.js";
 import { type RateLimit, SYSTEM_TENANT, SYSTEM_TENANT_NUMBER } from "../protocol/identity.js";
 import { TENANT_NAME_CHARACTERS_MAX } from "../protocol/limits.js";
+import type { PartitionLoad } from "../protocol/placement.js";
 import { type DirectoryContext, read, write } from "./directory-context.js";
 import {
   addUser,
@@ -17,6 +18,7 @@ import {
   putTenant,
 } from "./directory-store.js";
 import { checkPasswordBytes, generatePassword } from "./password.js";
+import { leastLoaded } from "./placement.js";
 import type { TenantRecord } from "./records.js";
 import { existingTenant } from "./users.js";
 import { tenantView } from "./views.js";
@@ -63,8 +65,15 @@ export async function bootstrap(
   return options.adminPassword === undefined ? { password } : null;
 }
 
-/** Places the tenant on the partition with the fewest. Throws `conflict` ("already exists"), `invalid_request`. */
-export function createTenant(context: DirectoryContext, request: CreateTenantRequest): TenantView {
+/**
+ * Places the tenant where there is least to do (placement.ts), as far as `loads` tells. Throws `conflict` ("already
+ * exists"), `invalid_request`.
+ */
+export function createTenant(
+  context: DirectoryContext,
+  request: CreateTenantRequest,
+  loads: readonly PartitionLoad[],
+): TenantView {
   const { id, name = id, rateLimit } = request;
   if (!SLUG.test(id)) {
     throw new DbError(
@@ -81,7 +90,7 @@ export function createTenant(context: DirectoryContext, request: CreateTenantReq
       { length: Math.max(context.partitions, installation.tenantsPerPartition.length) },
       (_, partition) => installation.tenantsPerPartition[partition] ?? 0,
     );
-    const partition = emptiest(tenantsPerPartition.slice(0, context.partitions));
+    const partition = leastLoaded(tenantsPerPartition.slice(0, context.partitions), loads);
     tenantsPerPartition[partition]!++;
     const number = installation.nextTenantNumber;
     const tenant: TenantRecord = {
@@ -137,10 +146,6 @@ export function updateTenant(context: DirectoryContext, id: string, update: Upda
     announce({ kind: "tenant", tenantId: id });
     return tenantView(tenant);
   });
-}
-
-function emptiest(tenantsPerPartition: readonly number[]): number {
-  return tenantsPerPartition.indexOf(Math.min(...tenantsPerPartition));
 }
 
 function checkName(name: string): void {

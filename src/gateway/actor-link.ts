@@ -114,8 +114,8 @@ export class ActorLink {
     this.#flushSoon();
   }
 
-  post(message: ToActor): void {
-    this.#port?.postMessage(message);
+  post(message: ToActor, transfer: readonly ArrayBuffer[] = []): void {
+    this.#port?.postMessage(message, transfer);
   }
 
   findIdentity(by: IdentityQuery["by"], value: string, answer: IdentityAnswer): void {

@@ -6,6 +6,7 @@
 import type { Logger } from "pino";
 import type { IdentityChange } from "../protocol/identity.js";
 import type { ActorMetrics, FromActor } from "../protocol/messages.js";
+import type { PlacementMessage } from "../protocol/placement.js";
 import { ActorLink, type ActorPort, type LinkState } from "./actor-link.js";
 import type { Cancel, Clock } from "./clock.js";
 
@@ -18,6 +19,8 @@ const RESTART_PAUSE_MS_MAX = 5_000;
 /** So many crashes within the window, and the actor stays down. */
 const CRASHES_MAX = 5;
 const CRASH_WINDOW_MS = 60_000;
+/** An actor that is busy for longer is left out of what an actor hears of the others. */
+const ACTORS_ANSWER_MS_MAX = 200;
 
 export interface ActorPoolOptions {
   readonly actors: number;
@@ -192,6 +195,18 @@ export class ActorPool {
       case "identity-changed":
         this.options.identityChanged(message.change);
         break;
+      case "ask-actors":
+        void this.collectMetrics(ACTORS_ANSWER_MS_MAX).then((actors) =>
+          one.link.post({ kind: "actors", id: message.id, actors }),
+        );
+        break;
+      case "placement":
+        this.#carry(message.partition, message.message);
+        break;
+      case "move-report":
+      case "unsettled":
+        this.directory.post(message);
+        break;
       case "failed":
         one.complaint = message.message;
         one.fatal = message.fatal;
@@ -201,7 +216,19 @@ export class ActorPool {
 
   #recovered(link: ActorLink): void {
     this.options.logger.info({ actor: link.actor }, "the actor is up again");
-    if (link === this.directory) this.options.directoryRestarted();
+    if (link !== this.directory) return;
+    this.options.directoryRestarted();
+    for (const { link: other } of this.#supervised) other.post({ kind: "report-unsettled" });
+  }
+
+  /** From one actor to another. An actor that is not there asks by itself what it missed, once it is. */
+  #carry(partition: number, message: PlacementMessage): void {
+    const link = this.linkOf(partition);
+    link.post({ kind: "placement", partition, message }, message.do === "entries" ? [message.data] : []);
+    if (link.alive || (message.do !== "receive" && message.do !== "send")) return;
+    const { tenant, move } = message;
+    const report = { tenant, move, did: "failed", message: `partition ${partition} is not available` } as const;
+    this.directory.post({ kind: "move-report", report });
   }
 
   #threadEnded(one: Supervised, code: number): void {
@@ -212,6 +239,7 @@ export class ActorPool {
       this.#settleStart(one, "the server is closing");
       return;
     }
+    this.directory.post({ kind: "actor-ended", actor: link.actor });
     const complaint = one.complaint ?? `its thread ended with code ${code}`;
     const now = this.options.clock.now();
     one.crashes = one.crashes.filter((at) => now - at < CRASH_WINDOW_MS);

@@ -19,6 +19,7 @@ import { ERRORS, type ErrorCode, type ErrorDetails } from "../protocol/errors.js
 import {
   encodeHead,
   REPLY_BROKEN,
+  REPLY_MOVED,
   REPLY_MSGPACK,
   REPLY_TAKEN,
   REQUEST_BODY_MSGPACK,
@@ -57,6 +58,8 @@ import type { Services } from "./services.js";
 
 /** A body declared larger than this many times the bound is not drained: the connection is closed instead. */
 const DRAINED_RATIO_MAX = 4;
+/** A request that is sent on more often finds two partitions that disagree. */
+const REDIRECTS_MAX = 8;
 const CHALLENGE = 'WWW-Authenticate: Bearer realm="tessera"';
 
 export class Exchange implements PendingReply, Outgoing, Deadlined, Applicant, LocalExchange {
@@ -91,6 +94,7 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, Applicant, L
   #bucket: Bucket | null = null;
   #link: ActorLink | null = null;
   #frameId = 0;
+  #redirects = 0;
 
   constructor(
     readonly services: Services,
@@ -422,8 +426,45 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, Applicant, L
     this.fail("partition_unavailable", undefined, undefined, `Retry-After: ${seconds}`);
   }
 
+  /** The tenant is in another partition, and the request goes there: its body has come back. */
+  #follow(frame: ReplyFrame): void {
+    const { services } = this;
+    const { pool } = services;
+    const to = Number(frame.headers);
+    pool.requestsInFlight[this.#partition]!--;
+    pool.bytesInFlight[this.#partition]! -= this.#reserved;
+    pool.requestsInFlight[to]!++;
+    pool.bytesInFlight[to]! += this.#reserved;
+    this.#partition = to;
+    this.#link = null;
+    const link = pool.linkOf(to);
+    if (link.state !== "ready" || ++this.#redirects > REDIRECTS_MAX) {
+      this.#unavailable(to);
+      return;
+    }
+    this.#link = link;
+    const { tenantNumber } = this.#caller!.identity;
+    const deadlineMs = services.clock.wall() + this.expiresAt - services.clock.now();
+    const body = frame.body.length === 0 ? null : frame.body;
+    this.#frameId = link.send(
+      this,
+      this.route.endpoint!.code,
+      this.#flags,
+      to,
+      tenantNumber,
+      deadlineMs,
+      this.requestId,
+      this.#head(),
+      body,
+    );
+  }
+
   /** The actor's reply, finished to the byte. */
   replied(frame: ReplyFrame): void {
+    if ((frame.flags & REPLY_MOVED) !== 0) {
+      this.#follow(frame);
+      return;
+    }
     if (this.#replyStream !== null) {
       this.#endStream(frame);
       return;

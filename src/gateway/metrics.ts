@@ -240,6 +240,10 @@ const PARTITION_COUNTERS: readonly [Numbers<PartitionMetrics>, string, string][]
 const PARTITION_GAUGES: readonly [Numbers<PartitionMetrics>, string, string][] = [
   ["logBytes", "log_bytes", "Size of the change log."],
   ["openTransactions", "open_transactions", "Interactive transactions that are open."],
+  ["storedBytes", "stored_bytes", "Files of the partition and what is to be written to them, estimated."],
+  ["load", "load", "Share of the actor's thread that the partition's requests used lately."],
+  ["tenantsInMemory", "tenants_in_memory", "Tenants whose catalog and plans may be in memory."],
+  ["requestsHeld", "requests_held", "Requests that wait because their tenant is being moved."],
 ];
 
 /** Registers the actors' metrics; the returned function replaces their values. */

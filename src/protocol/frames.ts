@@ -48,6 +48,8 @@ export const REPLY_TAKEN = 4;
 export const REPLY_MORE = 8;
 /** A streamed reply cannot be finished: the connection is cut, so that the client knows. */
 export const REPLY_BROKEN = 16;
+/** No reply: the request's tenant has moved to another partition (decimal, the headers); the body is the request's own. */
+export const REPLY_MOVED = 32;
 
 /** Bytes of one request's body, or of one reply, that may be on their way between the two threads. */
 export const STREAM_WINDOW_BYTES = 1024 * 1024;

@@ -5,6 +5,7 @@
  */
 import type { Config } from "./config.js";
 import type { Identity, IdentityChange } from "./identity.js";
+import type { MoveReport, PlacementMessage } from "./placement.js";
 
 /** Given to an actor's thread as its workerData. */
 export interface ActorSettings {
@@ -33,6 +34,16 @@ export type ToActor =
   | IdentityQuery
   | { readonly kind: "key-usage"; readonly usage: readonly { keyId: string; count: number; lastUsedMs: number }[] }
   | { readonly kind: "metrics"; readonly id: number }
+  /** The answer to ask-actors: what those say that are up. */
+  | { readonly kind: "actors"; readonly id: number; readonly actors: readonly ActorMetrics[] }
+  /** For the partition, which the actor owns. */
+  | { readonly kind: "placement"; readonly partition: number; readonly message: PlacementMessage }
+  /** Say which tenants are unsettled: the directory has been started again. */
+  | { readonly kind: "report-unsettled" }
+  /** These three go to the directory's actor. */
+  | { readonly kind: "move-report"; readonly report: MoveReport }
+  | { readonly kind: "unsettled"; readonly partition: number; readonly tenants: readonly number[] }
+  | { readonly kind: "actor-ended"; readonly actor: number }
   /** Finish what runs, flush, close and let the thread end. */
   | { readonly kind: "close" };
 
@@ -46,6 +57,14 @@ export interface PartitionMetrics {
   readonly openTransactions: number;
   readonly planCacheHits: number;
   readonly planCacheMisses: number;
+  /** Of the partition's files and what is to be written to them, roughly. */
+  readonly storedBytes: number;
+  /** Share of the actor's thread that its tenants used lately, 0 to 1. */
+  readonly load: number;
+  /** Tenants with something in memory. */
+  readonly tenantsInMemory: number;
+  /** Requests that wait because their tenant is being moved. */
+  readonly requestsHeld: number;
 }
 
 /** Upper bounds of the scheduler's histograms, milliseconds. */
@@ -89,6 +108,14 @@ export type FromActor =
   | { readonly kind: "identity"; readonly id: number; readonly identity: Identity | null }
   | { readonly kind: "identity-changed"; readonly change: IdentityChange }
   | { readonly kind: "metrics"; readonly id: number; readonly metrics: ActorMetrics }
+  /** Asks for the metrics of all actors. */
+  | { readonly kind: "ask-actors"; readonly id: number }
+  /** To be carried to the partition's actor. */
+  | { readonly kind: "placement"; readonly partition: number; readonly message: PlacementMessage }
+  /** To be carried to the directory's actor. */
+  | { readonly kind: "move-report"; readonly report: MoveReport }
+  /** Tenants of which the partition does not know whether they are there: they were being moved. Likewise. */
+  | { readonly kind: "unsettled"; readonly partition: number; readonly tenants: readonly number[] }
   /** Everything is on disk and closed; the thread ends. */
   | { readonly kind: "closed" }
   /** The actor cannot start or go on; it ends itself after this. `fatal`: a restart cannot help. */

@@ -59,6 +59,10 @@ export class CachedEngine implements Engine {
     return this.engine.entriesInMemory();
   }
 
+  storedBytes(): number {
+    return this.engine.storedBytes();
+  }
+
   close(): Promise<void> {
     return this.engine.close();
   }

@@ -22,5 +22,7 @@ export interface Engine {
    * is persisted, so the commit log need not keep it for recovery.
    */
   entriesInMemory(): number;
+  /** Room that it takes, on disk and in what will be written there; an estimate. */
+  storedBytes(): number;
   close(): Promise<void>;
 }

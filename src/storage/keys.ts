@@ -76,6 +76,26 @@ export function directoryPrefix(kind: string): Buffer {
   return directoryKey(kind, "");
 }
 
+/** Says that a tenant is not, or not for certain, in this shard although other shards or moves speak of it. */
+export function placeKey(tenant: number): Buffer {
+  return textKey(SHARD_TENANT, SPACE.meta, `place/${String(tenant).padStart(10, "0")}`);
+}
+
+/** All of those. */
+export function placePrefix(): Buffer {
+  return textKey(SHARD_TENANT, SPACE.meta, "place/");
+}
+
+/** The tenant of a key made by `placeKey`. */
+export function tenantOfPlaceKey(key: Uint8Array): number {
+  return Number(Buffer.from(key.buffer, key.byteOffset + placePrefix().length, 10).toString());
+}
+
+/** The tenant that a key belongs to. */
+export function tenantOfKey(key: Uint8Array): number {
+  return ((key[0]! << 24) | (key[1]! << 16) | (key[2]! << 8) | key[3]!) >>> 0;
+}
+
 /** Everything that a tenant has in the shard. */
 export function tenantPrefix(tenant: number): Buffer {
   const key = Buffer.allocUnsafe(4);

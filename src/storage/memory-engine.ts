@@ -41,6 +41,12 @@ export class MemoryEngine implements Engine {
     return this.#written;
   }
 
+  storedBytes(): number {
+    let bytes = 0;
+    for (const { key, value } of this.#items.values()) bytes += key.length + value.length;
+    return bytes;
+  }
+
   async close(): Promise<void> {}
 
   /** A second engine with the same content, independent from then on. */

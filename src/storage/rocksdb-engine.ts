@@ -119,6 +119,13 @@ export class RocksEngine implements Engine {
     return Number(active) + Number(immutable);
   }
 
+  storedBytes(): number {
+    this.#checkOpen();
+    const files = this.#binding.db_get_property(this.#db, "rocksdb.total-sst-files-size");
+    const memory = this.#binding.db_get_property(this.#db, "rocksdb.cur-size-all-mem-tables");
+    return Number(files) + Number(memory);
+  }
+
   async close(): Promise<void> {
     if (!this.#isOpen) return;
     this.#isOpen = false;

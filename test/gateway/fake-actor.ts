@@ -146,6 +146,10 @@ export class FakeActor implements ActorPort {
       openTransactions: 2,
       planCacheHits: 9,
       planCacheMisses: 3,
+      storedBytes: 8192,
+      load: 0.25,
+      tenantsInMemory: 1,
+      requestsHeld: 0,
     };
     return {
       actor: this.index,

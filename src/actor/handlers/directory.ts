@@ -5,16 +5,18 @@ import type { Directory } from "../../directory/directory.js";
 import type { EndpointName } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import { type Role, SYSTEM_TENANT } from "../../protocol/identity.js";
+import type { PartitionLoad } from "../../protocol/placement.js";
 import type { Answer } from "../reply.js";
 import type { Request } from "../request.js";
 import type { Input } from "../validate.js";
 import { type Handler, pageOf } from "./handler.js";
 
-export function directoryHandlers(directory: Directory) {
+/** `loads`: of the partitions that are up. */
+export function directoryHandlers(directory: Directory, loads: () => Promise<readonly PartitionLoad[]>) {
   return {
     ...accountHandlers(directory),
     ...keyHandlers(directory),
-    ...tenantHandlers(directory),
+    ...tenantHandlers(directory, loads),
     ...userHandlers(directory),
   };
 }
@@ -84,7 +86,7 @@ function tenantOf(request: Request, { params }: Input): string {
   return params.tenant!;
 }
 
-function requireSystem(request: Request): void {
+export function requireSystem(request: Request): void {
   if (request.head.tenantId !== SYSTEM_TENANT) {
     throw new DbError(
       "forbidden",
@@ -93,22 +95,18 @@ function requireSystem(request: Request): void {
   }
 }
 
-function tenantHandlers(directory: Directory) {
+function tenantHandlers(directory: Directory, loads: () => Promise<readonly PartitionLoad[]>) {
   return {
     "admin.tenants.list": (request, { query }) => {
       requireSystem(request);
       const { items, total } = directory.listTenants(pageOf(query));
       return plain({ tenants: items, total });
     },
-    "admin.tenants.create": (request, { body }) => {
+    "admin.tenants.create": async (request, { body }) => {
       requireSystem(request);
       const { rate_limit, ...tenant } = body;
-      return plain(
-        directory.createTenant({
-          ...tenant,
-          ...(rate_limit === undefined ? {} : { rateLimit: rateLimitOf(rate_limit) }),
-        }),
-      );
+      const limit = rate_limit === undefined ? {} : { rateLimit: rateLimitOf(rate_limit) };
+      return plain(directory.createTenant({ ...tenant, ...limit }, await loads()));
     },
     "admin.tenants.get": (request, input) => plain(directory.getTenant(tenantOf(request, input))),
     "admin.tenants.update": (request, input) => {

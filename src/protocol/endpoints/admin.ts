@@ -18,6 +18,43 @@ const Tenant = Type.Object({
   created_at: Timestamp,
 });
 
+const Move = Type.Object({
+  tenant: Type.String(),
+  from: Type.Integer(),
+  to: Type.Integer(),
+  state: Type.Enum(["preparing", "copying", "draining", "switching", "cleaning", "done", "failed", "cancelled"]),
+  copied_entries: Type.Integer(),
+  copied_bytes: Type.Integer(),
+  started_at: Timestamp,
+  finished_at: Nullable(Timestamp),
+  held_ms: Nullable(Type.Integer({ description: "How long requests of the tenant waited for the switch." })),
+  error: Nullable(Type.String()),
+});
+
+const Placement = Type.Object({
+  actors: Type.Array(
+    Type.Object({
+      actor: Type.Integer(),
+      up: Type.Boolean(),
+      load: Nullable(Type.Number({ description: "Share of its thread that requests used lately, 0 to 1." })),
+      heap_bytes: Nullable(Type.Integer()),
+      requests_running: Nullable(Type.Integer()),
+    }),
+  ),
+  partitions: Type.Array(
+    Type.Object({
+      partition: Type.Integer(),
+      actor: Type.Integer(),
+      tenants: Type.Integer(),
+      tenants_in_memory: Nullable(Type.Integer()),
+      stored_bytes: Nullable(Type.Integer()),
+      log_bytes: Nullable(Type.Integer({ description: "Appended to the commit log since it was opened." })),
+      load: Nullable(Type.Number()),
+      requests_held: Nullable(Type.Integer({ description: "Requests that wait while their tenant is moved." })),
+    }),
+  ),
+});
+
 const tenantParam = Type.Object({ tenant: Type.String() });
 const userParam = Type.Object({ tenant: Type.String(), user: Type.String({ description: "A user's id or name." }) });
 
@@ -37,7 +74,7 @@ export const adminEndpoints = [
     name: "admin.tenants.create",
     method: "POST",
     path: "/admin/tenants",
-    summary: "Create a tenant; it is placed on the partition with the fewest tenants.",
+    summary: "Create a tenant; it is placed on the least loaded partition.",
     tag: "admin",
     access: "admin",
     home: "directory",
@@ -76,6 +113,63 @@ export const adminEndpoints = [
       rate_limit: Type.Optional(Nullable(RateLimit)),
     }),
     response: Tenant,
+  },
+  {
+    name: "admin.tenants.move",
+    method: "POST",
+    path: "/admin/tenants/{tenant}/move",
+    summary:
+      "Move a tenant to another partition, or to a partition of an actor, while it is served. Its requests wait for some milliseconds at the end; transactions that are open longer than the given time are ended and may be retried.",
+    tag: "admin",
+    access: "admin",
+    home: "directory",
+    keeps: "memory",
+    params: tenantParam,
+    body: Strict({
+      partition: Type.Optional(Type.Integer({ minimum: 0 })),
+      actor: Type.Optional(Type.Integer({ minimum: 0 })),
+      transaction_seconds: Type.Optional(
+        Type.Number({
+          minimum: 0,
+          maximum: 600,
+          description: "How long open transactions are waited for; 5 if absent.",
+        }),
+      ),
+    }),
+    response: Move,
+    status: 202,
+  },
+  {
+    name: "admin.tenants.move.get",
+    method: "GET",
+    path: "/admin/tenants/{tenant}/move",
+    summary: "How the newest move of the tenant is getting on, or how it ended.",
+    tag: "admin",
+    access: "admin",
+    home: "directory",
+    params: tenantParam,
+    response: Move,
+  },
+  {
+    name: "admin.tenants.move.cancel",
+    method: "DELETE",
+    path: "/admin/tenants/{tenant}/move",
+    summary: "Cancel a move that has not handed the tenant over yet; the tenant stays where it is.",
+    tag: "admin",
+    access: "admin",
+    home: "directory",
+    params: tenantParam,
+    response: Move,
+  },
+  {
+    name: "admin.placement",
+    method: "GET",
+    path: "/admin/placement",
+    summary: "Actors and partitions with their tenants, bytes and load.",
+    tag: "admin",
+    access: "admin",
+    home: "directory",
+    response: Placement,
   },
   {
     name: "admin.users.list",

@@ -12,6 +12,8 @@ export interface RowNumbers {
   next(tenantNumber: number, tableId: number): number;
   /** From 1 on: the table has lost its primary key, and all its rows are written anew. */
   restart(tenantNumber: number, tableId: number): void;
+  /** Nothing of the tenant's is uncommitted, and its rows may change without being told here. */
+  forget(tenantNumber: number): void;
 }
 
 /**
@@ -29,6 +31,9 @@ export function createRowNumbers(begin: () => Transaction): RowNumbers {
     },
     restart(tenantNumber, tableId) {
       nextNumbers.set(`${tenantNumber}/${tableId}`, 1);
+    },
+    forget(tenantNumber) {
+      for (const name of nextNumbers.keys()) if (name.startsWith(`${tenantNumber}/`)) nextNumbers.delete(name);
     },
   };
 }

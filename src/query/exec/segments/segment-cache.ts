@@ -200,6 +200,11 @@ export class SegmentCache {
     if (tables.size === 0) this.tenants.delete(table.tenantNumber);
   }
 
+  /** Throws out what there is of a tenant. */
+  dropTenant(tenantNumber: number): void {
+    for (const table of [...(this.tenants.get(tenantNumber)?.values() ?? [])]) this.drop(table);
+  }
+
   /** Throws everything out. */
   clear(): void {
     for (const table of [...this.uses]) this.drop(table);

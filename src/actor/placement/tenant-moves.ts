@@ -1,0 +1,219 @@
+/**
+ * Moves of tenants between partitions, decided here, in the directory's actor. One move goes
+ *
+ *   preparing   the target records that it expects the tenant, and clears what may be left of it there
+ *   copying     the source sends its entries while it serves the tenant
+ *   draining    requests wait at the source, which sends the rest
+ *   switching   the target has everything on disk; the directory's record changes, and is synced
+ *   cleaning    the target serves, waiting requests follow, the source removes its copy
+ *
+ * The directory's record alone says where the tenant is. Whoever fails, the others are told `settle` with that record,
+ * which ends their part; an actor that starts with an undecided tenant asks and is told the same. What is kept here is
+ * for clients to look at, and lost with the actor.
+ */
+import { randomUUID } from "node:crypto";
+import type { Directory } from "../../directory/directory.js";
+import { DbError } from "../../protocol/errors.js";
+import type { FromActor } from "../../protocol/messages.js";
+import type { MoveReport, MoveState, MoveView, PlacementMessage } from "../../protocol/placement.js";
+
+/** A move that nobody reports of for so long has failed. */
+const SILENCE_MS_MAX = 60_000;
+/** Moves that clients can look at, ended ones included. */
+const REMEMBERED_MAX = 1000;
+
+interface Move {
+  readonly id: string;
+  readonly tenantId: string;
+  readonly tenant: number;
+  readonly from: number;
+  readonly to: number;
+  readonly transactionsMs: number;
+  readonly startedAt: number;
+  state: MoveState;
+  entries: number;
+  bytes: number;
+  finishedAt: number | null;
+  heldMs: number | null;
+  error: string | null;
+  heardAt: number;
+}
+
+export interface TenantMovesOptions {
+  readonly directory: Pick<Directory, "placeOf" | "partitionOfNumber" | "relocateTenant">;
+  readonly partitions: number;
+  readonly actors: number;
+  readonly now: () => number;
+  readonly say: (message: FromActor) => void;
+  /** Resolves when what the directory committed is on disk; rejects when it was undone. */
+  readonly durable: () => Promise<void>;
+}
+
+export class TenantMoves {
+  /** The newest of each tenant, by number. */
+  private readonly moves = new Map<number, Move>();
+
+  constructor(private readonly options: TenantMovesOptions) {}
+
+  /** Throws tenant_not_found, invalid_request, conflict while another move of the tenant is under way. */
+  start(tenantId: string, to: number, transactionsMs: number): MoveView {
+    const { number: tenant, partition: from } = this.options.directory.placeOf(tenantId);
+    if (to >= this.options.partitions) {
+      throw new DbError("invalid_request", `There are partitions 0 to ${this.options.partitions - 1}.`, {
+        field: "partition",
+      });
+    }
+    if (from === to) throw new DbError("conflict", `Tenant "${tenantId}" is in partition ${to} already.`);
+    if (this.liveOf(tenant) !== null) throw new DbError("conflict", `Tenant "${tenantId}" is being moved already.`);
+    const now = this.options.now();
+    const move: Move = {
+      ...{ id: randomUUID(), tenantId, tenant, from, to, transactionsMs, startedAt: now, state: "preparing" },
+      ...{ entries: 0, bytes: 0, finishedAt: null, heldMs: null, error: null, heardAt: now },
+    };
+    this.moves.delete(tenant);
+    this.moves.set(tenant, move);
+    if (this.moves.size > REMEMBERED_MAX) this.forgetOldest();
+    this.say(to, { do: "receive", tenant, move: move.id, from });
+    return viewOf(move);
+  }
+
+  /** The newest move of the tenant. Throws tenant_not_found, and not_found when there is none. */
+  get(tenantId: string): MoveView {
+    return viewOf(this.newestOf(tenantId));
+  }
+
+  /** Throws conflict when the tenant has been handed over. */
+  cancel(tenantId: string): MoveView {
+    const move = this.newestOf(tenantId);
+    if (!isUndecided(move)) throw new DbError("conflict", `The move of tenant "${tenantId}" is ${move.state}.`);
+    this.end(move, "cancelled", null);
+    this.settle(move);
+    return viewOf(move);
+  }
+
+  heard(report: MoveReport): void {
+    const move = this.moves.get(report.tenant);
+    if (move === undefined || move.id !== report.move || move.finishedAt !== null) return;
+    move.heardAt = this.options.now();
+    if (report.did === "failed") this.fail(move, report.message);
+    else if (report.did === "removed") {
+      move.heldMs = report.heldMs;
+      if (move.state === "cleaning") this.end(move, "done", null);
+    } else if (!isUndecided(move)) return;
+    else if (report.did === "receiving") {
+      move.state = "copying";
+      const { tenant, id, to, transactionsMs } = move;
+      this.say(move.from, { do: "send", tenant, move: id, to, transactionsMs });
+    } else if (report.did === "progress") {
+      move.state = report.state;
+      move.entries = report.entries;
+      move.bytes = report.bytes;
+    } else void this.switch(move);
+  }
+
+  /** A partition was opened and does not know whether it has these tenants. */
+  unsettled(partition: number, tenants: readonly number[]): void {
+    for (const tenant of tenants) {
+      const move = this.liveOf(tenant);
+      // While the record is on its way to disk nothing may be said; then everybody is told.
+      if (move?.state === "switching") continue;
+      if (move !== null && isUndecided(move)) this.fail(move, `partition ${partition} was opened again`);
+      const at = this.options.directory.partitionOfNumber(tenant);
+      if (at !== null) this.say(partition, { do: "settle", tenant, at });
+    }
+  }
+
+  /** An actor's thread ended: what it was doing is lost. */
+  actorEnded(actor: number): void {
+    for (const move of this.moves.values()) {
+      const isPart = [move.from, move.to].some((partition) => partition % this.options.actors === actor);
+      if (isPart && isUndecided(move)) this.fail(move, "an actor that took part in it ended");
+      // The source removes what is left when it is opened again, and nobody hears of it.
+      else if (move.state === "cleaning" && move.from % this.options.actors === actor) this.end(move, "done", null);
+    }
+  }
+
+  sweep(): void {
+    const now = this.options.now();
+    for (const move of this.moves.values()) {
+      if (isUndecided(move) && now - move.heardAt > SILENCE_MS_MAX) this.fail(move, "nobody has reported of it");
+    }
+  }
+
+  private async switch(move: Move): Promise<void> {
+    move.state = "switching";
+    const { directory } = this.options;
+    try {
+      const announce = directory.relocateTenant(move.tenantId, move.to);
+      await this.options.durable();
+      move.state = "cleaning";
+      // In this order: the target serves before anything is sent there.
+      this.say(move.to, { do: "settle", tenant: move.tenant, at: move.to });
+      announce();
+      this.say(move.from, { do: "settle", tenant: move.tenant, at: move.to });
+    } catch (error) {
+      this.fail(move, error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  private fail(move: Move, message: string): void {
+    if (move.finishedAt !== null || move.state === "cleaning") return;
+    this.end(move, "failed", message);
+    this.settle(move);
+  }
+
+  /** Both are told what the record says. */
+  private settle({ tenant, from, to }: Move): void {
+    const at = this.options.directory.partitionOfNumber(tenant);
+    if (at === null) return;
+    for (const partition of [from, to]) this.say(partition, { do: "settle", tenant, at });
+  }
+
+  private end(move: Move, state: MoveState, error: string | null): void {
+    move.state = state;
+    move.error = error;
+    move.finishedAt = this.options.now();
+  }
+
+  private liveOf(tenant: number): Move | null {
+    const move = this.moves.get(tenant);
+    return move === undefined || move.finishedAt !== null ? null : move;
+  }
+
+  private newestOf(tenantId: string): Move {
+    const move = this.moves.get(this.options.directory.placeOf(tenantId).number);
+    if (move === undefined) throw new DbError("not_found", `Tenant "${tenantId}" has not been moved lately.`);
+    return move;
+  }
+
+  private forgetOldest(): void {
+    for (const [tenant, { finishedAt }] of this.moves) {
+      if (finishedAt === null) continue;
+      this.moves.delete(tenant);
+      return;
+    }
+  }
+
+  private say(partition: number, message: PlacementMessage): void {
+    this.options.say({ kind: "placement", partition, message });
+  }
+}
+
+function isUndecided({ state }: Move): boolean {
+  return state === "preparing" || state === "copying" || state === "draining";
+}
+
+function viewOf(move: Move): MoveView {
+  return {
+    tenant: move.tenantId,
+    from: move.from,
+    to: move.to,
+    state: move.state,
+    copied_entries: move.entries,
+    copied_bytes: move.bytes,
+    started_at: new Date(move.startedAt).toISOString(),
+    finished_at: move.finishedAt === null ? null : new Date(move.finishedAt).toISOString(),
+    held_ms: move.heldMs,
+    error: move.error,
+  };
+}

@@ -1,0 +1,84 @@
+/**
+ * What is said between actors while a tenant moves from one partition to another. The coordinator is in the actor of
+ * the directory (actor/placement/tenant-moves.ts), which alone decides where a tenant is; the gateway's thread carries
+ * the messages, in order. Structured clones; the bytes of entries are transferred.
+ */
+
+export type MoveState =
+  | "preparing"
+  | "copying"
+  | "draining"
+  | "switching"
+  | "cleaning"
+  | "done"
+  | "failed"
+  | "cancelled";
+
+interface OfMove {
+  /** The tenant's number. */
+  readonly tenant: number;
+  /** Names the attempt: what belongs to another one is ignored. */
+  readonly move: string;
+}
+
+/** What a tenant has in an actor's memory and takes along. */
+export interface TenantMemory {
+  readonly prepared: readonly { readonly id: string; readonly sql: string; readonly parameterCount: number }[];
+  /** Kept answers by name (actor/idempotency.ts). */
+  readonly answers: readonly (readonly [string, unknown])[];
+  /** Transactions that were ended because of the move, and others that ended lately, with the reason. */
+  readonly endedTransactions: readonly (readonly [string, { readonly reason: string; readonly retry: boolean }])[];
+}
+
+/** To the actor of a partition. */
+export type PlacementMessage =
+  /** The target shall expect the tenant. It answers `receiving`. */
+  | (OfMove & { readonly do: "receive"; readonly from: number })
+  /** The source shall send it. It waits up to `transactionsMs` for open transactions of clients. */
+  | (OfMove & { readonly do: "send"; readonly to: number; readonly transactionsMs: number })
+  /** From the source to the target; `last` comes with the final ones. */
+  | (OfMove & { readonly do: "entries"; readonly data: ArrayBuffer; readonly last: TenantMemory | null })
+  /** From the target to the source: so many bytes are worked off. */
+  | (OfMove & { readonly do: "taken"; readonly bytes: number })
+  /** The directory has decided: the tenant is in this partition, or in `at`. Ends whatever move there was. */
+  | { readonly do: "settle"; readonly tenant: number; readonly at: number };
+
+/** To the coordinator. */
+export type MoveReport = OfMove &
+  (
+    | { readonly did: "receiving" }
+    | {
+        readonly did: "progress";
+        readonly state: "copying" | "draining";
+        readonly entries: number;
+        readonly bytes: number;
+      }
+    /** Everything is on the target's disk. */
+    | { readonly did: "received" }
+    | { readonly did: "failed"; readonly message: string }
+    /** The source has nothing left of it. */
+    | { readonly did: "removed"; readonly heldMs: number }
+  );
+
+/** What placing a new tenant goes by. */
+export interface PartitionLoad {
+  readonly partition: number;
+  /** Share of its actor's thread that was used lately, 0 to 1. */
+  readonly actorLoad: number;
+  readonly storedBytes: number;
+}
+
+/** A move as clients see it. */
+export interface MoveView {
+  readonly tenant: string;
+  readonly from: number;
+  readonly to: number;
+  readonly state: MoveState;
+  readonly copied_entries: number;
+  readonly copied_bytes: number;
+  readonly started_at: string;
+  readonly finished_at: string | null;
+  /** How long requests of the tenant waited for the switch; null until it is known. */
+  readonly held_ms: number | null;
+  readonly error: string | null;
+}
