@@ -64,7 +64,7 @@ export function relocateTenant(context: DirectoryContext, id: string, to: number
     putInstallation(tx, { ...installation, tenantsPerPartition: counts });
     putTenant(tx, { ...tenant, partition: to });
     const version = tx.commit();
-    return () => context.onIdentityChanged({ kind: "tenant", tenantId: id, version });
+    return () => context.onIdentityChanged({ kind: "moved", tenantId: id, partition: to, version });
   } catch (error) {
     tx.rollback();
     throw error;

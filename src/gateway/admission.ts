@@ -28,6 +28,8 @@ export interface Caller {
   /** False once the directory has said that the identity changed. */
   valid: boolean;
   bucket: Bucket;
+  /** Where its tenant is, as far as is known: a request that goes to the wrong partition comes back with the right one. */
+  partition: number;
   readonly readOnly: boolean;
   readonly superAdmin: boolean;
   /** The caller's part of a frame's head. */
@@ -130,6 +132,16 @@ export class Admission {
     this.#forgetWhere((identity) => isAbout(change, identity));
   }
 
+  /** The tenant's requests go to another partition from now on. */
+  moved({ tenantId, partition, version }: Extract<IdentityChange, { kind: "moved" }>): void {
+    this.#newestChange = version;
+    const follow = (caller: Caller): void => {
+      if (caller.identity.tenantId === tenantId) caller.partition = partition;
+    };
+    for (const [, caller] of this.#identities.entries()) follow(caller);
+    for (const [, { caller }] of this.#verified.entries()) follow(caller);
+  }
+
   /** After the directory's actor came back: changes may have been missed, so nothing cached counts any more. */
   forgetAll(): void {
     this.#newestChange = 0;
@@ -221,6 +233,7 @@ export class Admission {
       identity,
       valid: identity.version >= this.#newestChange,
       bucket: this.#findBucket(identity),
+      partition: identity.partition,
       readOnly: identity.permission === "ReadOnly",
       superAdmin: roles.includes("super_admin"),
       encoded,
@@ -260,6 +273,8 @@ export function isAbout(change: IdentityChange, identity: Identity): boolean {
       return identity.keyId === change.keyId;
     case "tenant":
       return identity.tenantId === change.tenantId;
+    case "moved":
+      return false;
     case "all":
       return true;
   }

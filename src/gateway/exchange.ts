@@ -37,7 +37,7 @@ import { BodyCollector } from "./body-collector.js";
 import { BodyStream } from "./body-stream.js";
 import type { Deadlined, DeadlineQueue } from "./deadline-queue.js";
 import { acceptedFormat, bodyFormat } from "./media-type.js";
-import { release, reserve } from "./partition-load.js";
+import { REDIRECTS_MAX, redirect, release, reserve } from "./partition-load.js";
 import type { Bucket } from "./rate-limiter.js";
 import { remoteAddress } from "./remote-address.js";
 import {
@@ -58,8 +58,6 @@ import type { Services } from "./services.js";
 
 /** A body declared larger than this many times the bound is not drained: the connection is closed instead. */
 const DRAINED_RATIO_MAX = 4;
-/** A request that is sent on more often finds two partitions that disagree. */
-const REDIRECTS_MAX = 8;
 const CHALLENGE = 'WWW-Authenticate: Bearer realm="tessera"';
 
 export class Exchange implements PendingReply, Outgoing, Deadlined, Applicant, LocalExchange {
@@ -369,7 +367,7 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, Applicant, L
       if (format === "msgpack") this.#flags |= REQUEST_BODY_MSGPACK;
     }
     const endpoint = route.endpoint!;
-    const home = endpoint.home === "directory" ? DIRECTORY_PARTITION : caller!.identity.partition;
+    const home = endpoint.home === "directory" ? DIRECTORY_PARTITION : caller!.partition;
     const link = services.pool.linkOf(home);
     if (link.state !== "ready") {
       this.#unavailable(home);
@@ -383,21 +381,19 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, Applicant, L
     }
     this.waitForAnswer();
     this.#startDeadline();
-    this.#link = link;
-    const deadlineMs = services.clock.wall() + this.expiresAt - this.startedAt;
-    const tenant = caller === null ? 0 : caller.identity.tenantNumber;
-    this.#frameId = link.send(
-      this,
-      endpoint.code,
-      this.#flags,
-      home,
-      tenant,
-      deadlineMs,
-      this.requestId,
-      this.#head(),
-      body,
-    );
+    this.#send(link, home, body);
     this.#bodyStream?.start(link, this.#frameId);
+  }
+
+  #send(link: ActorLink, partition: number, body: Uint8Array | null): void {
+    const { clock } = this.services;
+    const caller = this.#caller;
+    this.#link = link;
+    const deadlineMs = clock.wall() + this.expiresAt - this.startedAt;
+    const tenant = caller === null ? 0 : caller.identity.tenantNumber;
+    const { code } = this.route.endpoint!;
+    const head = this.#head();
+    this.#frameId = link.send(this, code, this.#flags, partition, tenant, deadlineMs, this.requestId, head, body);
   }
 
   #head(): string {
@@ -429,34 +425,15 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, Applicant, L
   /** The tenant is in another partition, and the request goes there: its body has come back. */
   #follow(frame: ReplyFrame): void {
     const { services } = this;
-    const { pool } = services;
+    const caller = this.#caller!;
     const to = Number(frame.headers);
-    pool.requestsInFlight[this.#partition]!--;
-    pool.bytesInFlight[this.#partition]! -= this.#reserved;
-    pool.requestsInFlight[to]!++;
-    pool.bytesInFlight[to]! += this.#reserved;
+    redirect(services, this.#partition, to, this.#reserved);
     this.#partition = to;
+    caller.partition = to;
     this.#link = null;
-    const link = pool.linkOf(to);
-    if (link.state !== "ready" || ++this.#redirects > REDIRECTS_MAX) {
-      this.#unavailable(to);
-      return;
-    }
-    this.#link = link;
-    const { tenantNumber } = this.#caller!.identity;
-    const deadlineMs = services.clock.wall() + this.expiresAt - services.clock.now();
-    const body = frame.body.length === 0 ? null : frame.body;
-    this.#frameId = link.send(
-      this,
-      this.route.endpoint!.code,
-      this.#flags,
-      to,
-      tenantNumber,
-      deadlineMs,
-      this.requestId,
-      this.#head(),
-      body,
-    );
+    const link = services.pool.linkOf(to);
+    if (link.state !== "ready" || ++this.#redirects > REDIRECTS_MAX) this.#unavailable(to);
+    else this.#send(link, to, frame.body.length === 0 ? null : frame.body);
   }
 
   /** The actor's reply, finished to the byte. */

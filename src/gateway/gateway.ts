@@ -70,6 +70,10 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     logger,
     clock,
     identityChanged: (change) => {
+      if (change.kind === "moved") {
+        admission.moved(change);
+        return;
+      }
       admission.forget(change);
       sockets?.forget(({ identity }) => isAbout(change, identity));
     },

@@ -4,6 +4,9 @@
  */
 import type { Services } from "./services.js";
 
+/** A request that is sent on more often finds two partitions that disagree. */
+export const REDIRECTS_MAX = 8;
+
 /** Counts a request and its body; false when a bound is reached. */
 export function reserve({ pool, config }: Services, partition: number, bytes: number): boolean {
   const { requestsPerPartitionMax, requestBytesPerPartitionMax } = config.limits;
@@ -12,6 +15,14 @@ export function reserve({ pool, config }: Services, partition: number, bytes: nu
   pool.requestsInFlight[partition]!++;
   pool.bytesInFlight[partition]! += bytes;
   return true;
+}
+
+/** The request went to the wrong partition and is sent on, whatever the bounds of the right one. */
+export function redirect({ pool }: Services, from: number, to: number, bytes: number): void {
+  pool.requestsInFlight[from]!--;
+  pool.bytesInFlight[from]! -= bytes;
+  pool.requestsInFlight[to]!++;
+  pool.bytesInFlight[to]! += bytes;
 }
 
 export function release({ pool }: Services, partition: number, bytes: number): void {

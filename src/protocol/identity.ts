@@ -54,5 +54,7 @@ export type IdentityChange =
   | { readonly kind: "user"; readonly userId: string; readonly version: number }
   | { readonly kind: "key"; readonly keyId: string; readonly keyHash: string; readonly version: number }
   | { readonly kind: "tenant"; readonly tenantId: string; readonly version: number }
+  /** The tenant is in that partition now; nothing else has changed. */
+  | { readonly kind: "moved"; readonly tenantId: string; readonly partition: number; readonly version: number }
   /** Anything may have changed. */
   | { readonly kind: "all"; readonly version: number };

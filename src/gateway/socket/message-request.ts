@@ -3,21 +3,25 @@
  * counterpart of an Exchange without HTTP around it. Made by messages/to-actor.ts; known to its connection until it ends.
  */
 import { ERRORS } from "../../protocol/errors.js";
-import type { ReplyFrame } from "../../protocol/frames.js";
+import { REPLY_MOVED, type ReplyFrame } from "../../protocol/frames.js";
 import type { ActorLink, PendingReply } from "../actor-link.js";
 import type { Deadlined, DeadlineQueue } from "../deadline-queue.js";
-import { release } from "../partition-load.js";
+import { REDIRECTS_MAX, redirect, release } from "../partition-load.js";
 import type { Bucket } from "../rate-limiter.js";
 import { logRequest } from "../request-log.js";
 import type { Route } from "../route.js";
 import type { Client, RunningRequest } from "./contract.js";
+
+export type SendMessage = (request: MessageRequest, link: ActorLink, partition: number, body: Uint8Array) => number;
 
 export class MessageRequest implements PendingReply, Deadlined, RunningRequest {
   previous: Deadlined | null = null;
   next: Deadlined | null = null;
   expiresAt = 0;
   queue: DeadlineQueue | null = null;
-  frameId = 0;
+  private link: ActorLink;
+  private frameId = 0;
+  #redirects = 0;
   /** Bytes that lie in the socket because the client does not read. */
   #unread = 0;
   #ended = false;
@@ -27,7 +31,9 @@ export class MessageRequest implements PendingReply, Deadlined, RunningRequest {
     private readonly route: Route,
     readonly id: string,
     readonly requestId: string,
-    private readonly link: ActorLink,
+    private partition: number,
+    /** Sends the frame and answers its id. */
+    private readonly send: SendMessage,
     /** Bytes counted against the partition. */
     private readonly reserved: number,
     private readonly bucket: Bucket,
@@ -36,9 +42,31 @@ export class MessageRequest implements PendingReply, Deadlined, RunningRequest {
     connection.services.open++;
     bucket.inFlight++;
     route.deadlines!.add(this, startedAt);
+    this.link = connection.services.pool.linkOf(partition);
+  }
+
+  /** `body`: the message. */
+  begin(body: Uint8Array): void {
+    this.frameId = this.send(this, this.link, this.partition, body);
+  }
+
+  /** The tenant is in another partition, and the message goes there. */
+  #follow({ headers, body }: ReplyFrame): void {
+    const { services, caller } = this.connection;
+    const to = Number(headers);
+    redirect(services, this.partition, to, this.reserved);
+    this.partition = to;
+    this.link = services.pool.linkOf(to);
+    caller.partition = to;
+    if (this.link.state !== "ready" || ++this.#redirects > REDIRECTS_MAX) this.lost();
+    else this.begin(body);
   }
 
   replied(frame: ReplyFrame): void {
+    if ((frame.flags & REPLY_MOVED) !== 0) {
+      this.#follow(frame);
+      return;
+    }
     if (frame.body.length > 0) this.connection.send(frame.body);
     this.#end(frame.status);
   }
@@ -84,7 +112,7 @@ export class MessageRequest implements PendingReply, Deadlined, RunningRequest {
     const { services, caller } = this.connection;
     this.queue?.remove(this);
     this.bucket.inFlight--;
-    release(services, caller.identity.partition, this.reserved);
+    release(services, this.partition, this.reserved);
     const tookMs = services.clock.now() - this.startedAt;
     services.metrics.count(this.route.index, status, tookMs);
     logRequest(services, this.route, this.requestId, caller.identity.tenantId, status, tookMs);

@@ -6,7 +6,7 @@ import { encodeHead, REQUEST_READ_ONLY } from "../../../protocol/frames.js";
 import { reserve } from "../../partition-load.js";
 import type { Route } from "../../route.js";
 import { CLOSE, type HandleMessage } from "../contract.js";
-import { MessageRequest } from "../message-request.js";
+import { MessageRequest, type SendMessage } from "../message-request.js";
 
 export function toActor(route: Route): HandleMessage {
   return (connection, { id }, bytes) => {
@@ -31,13 +31,13 @@ export function toActor(route: Route): HandleMessage {
       connection.fail(id, "rate_limited", "Too many requests are running at the same time.");
       return;
     }
-    const { partition, tenantNumber, keyId, expiresAtMs } = caller.identity;
+    const { tenantNumber, keyId, expiresAtMs } = caller.identity;
+    const { partition } = caller;
     if (expiresAtMs !== null && expiresAtMs <= clock.wall()) {
       connection.end(CLOSE.policy, "The API key has expired.");
       return;
     }
-    const link = pool.linkOf(partition);
-    if (link.state !== "ready") {
+    if (pool.stateOf(partition) !== "ready") {
       connection.fail(id, "partition_unavailable");
       return;
     }
@@ -47,12 +47,14 @@ export function toActor(route: Route): HandleMessage {
     }
     if (keyId !== null) admission.countUse(caller, clock.wall());
     const requestId = services.requestIds.of("");
-    const request = new MessageRequest(connection, route, id, requestId, link, bytes.length, bucket, now);
+    const send: SendMessage = (request, link, to, body) => {
+      const deadlineMs = clock.wall() + request.expiresAt - now;
+      const head = encodeHead(caller.encoded, "", "", "", [id]);
+      const flags = caller.readOnly ? REQUEST_READ_ONLY : 0;
+      return link.send(request, route.endpoint!.code, flags, to, tenantNumber, deadlineMs, requestId, head, body);
+    };
+    const request = new MessageRequest(connection, route, id, requestId, partition, send, bytes.length, bucket, now);
     connection.began(request);
-    const deadlineMs = clock.wall() + request.expiresAt - now;
-    const head = encodeHead(caller.encoded, "", "", "", [id]);
-    const flags = caller.readOnly ? REQUEST_READ_ONLY : 0;
-    const { code } = route.endpoint!;
-    request.frameId = link.send(request, code, flags, partition, tenantNumber, deadlineMs, requestId, head, bytes);
+    request.begin(bytes);
   };
 }
