@@ -308,6 +308,32 @@ t.test("a join that looks up many rows makes segments, but not of a table that i
   }
 });
 
+t.test("ranges that were read often enough make segments, of a table that is not too long for that", async (t) => {
+  const sizes = { ...SIZES, recordsBefore: 1e6 };
+  for (const [rows, built] of [
+    [400, 1],
+    [6000, 0],
+  ] as const) {
+    const on = await Side.open(t, new SegmentCache(1e9, sizes));
+    await on.run(0, "CREATE TABLE g (a int PRIMARY KEY, b int)");
+    await on.run(0, `INSERT INTO g SELECT i, i % 7 FROM generate_series(0, ${rows - 1}) i`);
+    on.flush();
+    const range = "SELECT count(b), min(a), max(a) FROM g WHERE a BETWEEN 100 AND 299";
+    for (let i = 0; i < 6; i++) t.equal(await on.run(0, range), "[200,100,299]");
+    t.equal(on.segments.built, built);
+    await on.run(0, "DELETE FROM g WHERE a IN (100, 150, 299, 300)");
+    await on.run(0, "INSERT INTO g VALUES (-1, 1)");
+    t.equal(await on.run(0, range), "[197,101,298]", "before the engine has it");
+    on.flush();
+    t.equal(await on.run(0, range), "[197,101,298]");
+    t.equal(await on.run(0, "SELECT count(b), min(a), max(a) FROM g WHERE a BETWEEN 500 AND 499"), "[0,null,null]");
+    t.equal(
+      await on.run(0, `SELECT count(b), min(a), max(a) FROM g WHERE a >= ${rows - 2}`),
+      `[2,${rows - 2},${rows - 1}]`,
+    );
+  }
+});
+
 t.test("a table whose definition changes", async (t) => {
   const on = await Side.open(t, new SegmentCache(1e9, SIZES));
   await on.run(0, "CREATE TABLE g (a int PRIMARY KEY, b int)");

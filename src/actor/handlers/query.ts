@@ -40,16 +40,20 @@ export function sessionOptions(request: Request, control: SessionOptions["contro
   return { isolation: null, readOnly: request.readOnly, user: username, tenantName: tenantId, control };
 }
 
-/** The run that a statement's body asks for; shortens the request's deadline by its `timeout_secs`. */
-export function runOf(request: Request, body: StatementBody): StatementRun {
+/** The run that a statement's body asks for; shortens the request's deadline by the `timeout_secs` of its limits. */
+export function runOf(
+  request: Request,
+  body: StatementBody,
+  limits: Pick<StatementBody, "max_rows" | "timeout_secs"> = body,
+): StatementRun {
   if (body.parameters !== undefined && body.params !== undefined) {
     throw new DbError("invalid_request", 'Send "parameters" or "params", not both.', { field: "params" });
   }
-  request.limitTime(body.timeout_secs);
+  request.limitTime(limits.timeout_secs);
   return {
     sql: body.sql,
     params: body.parameters ?? body.params ?? NO_PARAMETERS,
-    maxRows: body.max_rows ?? request.tenant.partition.config.query.maxRows,
+    maxRows: limits.max_rows ?? request.tenant.partition.config.query.maxRows,
     collector: request.wantsMsgpack ? plainRows : jsonRows,
     request,
   };
@@ -121,15 +125,14 @@ async function executeBatch(request: Request, body: BatchBody): Promise<Answer> 
   const transactional = body.transactional === true;
   const session = new Session(request.tenant, sessionOptions(request, transactional ? "routes" : "statements"));
   if (transactional) session.begin({});
-  const results: object[] = [];
-  const answer = (): Answer => ({
-    plain: { results, total_execution_time_ms: Math.round((performance.now() - started) * 1000) / 1000 },
-  });
+  const results: BatchResult[] = [];
+  const answer = (): Answer => batchAnswer(results, started);
   try {
     for (let i = 0; i < items.length; i++) {
       const item = items[i]!;
-      const run = runOf(request, { ...limitsOf(body), ...(typeof item === "string" ? { sql: item } : item) });
-      results.push(await runItem(request, session, run, i, transactional));
+      const run = runOf(request, typeof item === "string" ? { sql: item } : item, body);
+      const result = runItem(request, session, run, i, transactional);
+      results.push(result instanceof Promise ? await result : result);
       // Statements that end at once never give way by themselves.
       if (request.shouldYield()) await request.yieldTurn();
     }
@@ -150,35 +153,42 @@ async function executeBatch(request: Request, body: BatchBody): Promise<Answer> 
   }
 }
 
-function limitsOf(body: BatchBody): Pick<StatementBody, "max_rows" | "timeout_secs"> {
-  return {
-    ...(body.max_rows === undefined ? {} : { max_rows: body.max_rows }),
-    ...(body.timeout_secs === undefined ? {} : { timeout_secs: body.timeout_secs }),
-  };
-}
+/** Of one statement of a batch: as JSON text, or as a value. */
+type BatchResult = string | object;
 
 /** In a transactional batch an error ends the whole; it says which statement it was. */
-async function runItem(
+function runItem(
   request: Request,
   session: Session,
   run: StatementRun,
   index: number,
   transactional: boolean,
-): Promise<object> {
+): BatchResult | Promise<BatchResult> {
   const started = performance.now();
-  try {
-    const outcome = await session.execute(run, (tx) => request.commitPart(tx));
-    return { type: "success", data: payload(outcome, started) };
-  } catch (error) {
+  const failed = (error: unknown): BatchResult => {
     if (!(error instanceof DbError) || error.code === "cancelled" || error.code === "request_timeout") throw error;
     if (transactional) throw new DbError(error.code, error.message, { ...error.details, statement: index });
-    return { type: "error", error: errorBody(error) };
+    const result = { type: "error", error: errorBody(error) };
+    return request.wantsMsgpack ? result : JSON.stringify(result);
+  };
+  const succeeded = (outcome: Outcome): BatchResult => {
+    const { plain, json } = resultAnswer(outcome, started);
+    return json === undefined ? { type: "success", data: plain } : `{"type":"success","data":${json}}`;
+  };
+  try {
+    const outcome = session.execute(run, (tx) => request.commitPart(tx));
+    return outcome instanceof Promise ? outcome.then(succeeded).catch(failed) : succeeded(outcome);
+  } catch (error) {
+    return failed(error);
   }
 }
 
-function payload(outcome: Outcome, started: number): unknown {
-  const { plain, json } = resultAnswer(outcome, started);
-  return plain ?? JSON.parse(json!);
+function batchAnswer(results: readonly BatchResult[], started: number): Answer {
+  const elapsed = Math.round((performance.now() - started) * 1000) / 1000;
+  if (results.every((result) => typeof result === "string")) {
+    return { json: `{"results":[${results.join(",")}],"total_execution_time_ms":${elapsed}}` };
+  }
+  return { plain: { results, total_execution_time_ms: elapsed } };
 }
 
 function prepare(request: Request, { body }: Input): Answer {

@@ -1,7 +1,8 @@
 /**
  * Ranges of the primary key or of an index, in key order. Over the primary key the entries are the rows, which come
  * from column segments where the table has them; over an index each batch of entries is followed by one multi-get of
- * their rows, unless the entries have all that is read (an index-only scan). A join that looks up many rows of a table of which not all wanted columns are in segments makes those.
+ * their rows, unless the entries have all that is read (an index-only scan). Segments are made for joins that look up many rows of a
+ * table, and when ranges have read as much of its records as making them takes.
  */
 import type { Cursor, Entries, KeyRange } from "../../storage/store.js";
 import type { IndexScanPlan } from "../plan/plan.js";
@@ -65,6 +66,8 @@ class IndexScanOperator implements Operator {
   /** The current range's rows, when they come from segments. */
   private held: SegmentRange | null = null;
   private size: number;
+  /** Rows of ranges that came from records. */
+  private rowsRead = 0;
   private closed = false;
 
   constructor(
@@ -110,8 +113,7 @@ class IndexScanOperator implements Operator {
       this.segments = table;
       return;
     }
-    if (context.outer === null) return;
-    const rowsMax = this.rowsWorthReading(cache);
+    const rowsMax = context.outer === null ? this.rowsReadBefore(cache) : this.rowsWorthReading(cache);
     if (rowsMax === 0 || (table !== null && table.rows > rowsMax) || !context.tx.seesEngine) return;
     const claimed = cache.claim(context.tenantNumber, layout);
     if (claimed === null) return;
@@ -128,6 +130,11 @@ class IndexScanOperator implements Operator {
     statement.lookups.set(layout.table, lookups);
     const counted = Math.min(LOOKUPS_COUNTED, cache.sizes.lookupsBefore);
     return lookups % counted === 0 ? ROWS_PER_LOOKUP * cache.lookedUp(tenantNumber, layout, counted) : 0;
+  }
+
+  /** The same for the ranges of statements that were no lookups of a join. */
+  private rowsReadBefore(cache: SegmentCache): number {
+    return ROWS_PER_LOOKUP * cache.lookedUp(this.context.tenantNumber, this.program.layout, 0);
   }
 
   private build(builder: SegmentBuilder): void {
@@ -168,6 +175,7 @@ class IndexScanOperator implements Operator {
     } else {
       this.addRows(entries.values);
     }
+    this.rowsRead += entries.keys.length;
     if (entries.keys.length === 0) {
       this.cursor.close();
       this.cursor = null;
@@ -187,8 +195,17 @@ class IndexScanOperator implements Operator {
     }
   }
 
+  /** So many rows of records read are worth as many lookups as could have read them. */
+  private countRowsRead(): void {
+    const { context, program } = this;
+    if (!program.segmentable || this.rowsRead < ROWS_PER_LOOKUP || context.outer !== null) return;
+    context.segments?.lookedUp(context.tenantNumber, program.layout, Math.floor(this.rowsRead / ROWS_PER_LOOKUP));
+    this.rowsRead = 0;
+  }
+
   close(): void {
     this.closed = true;
+    this.countRowsRead();
     this.builder?.abandon();
     this.builder = null;
     this.cursor?.close();

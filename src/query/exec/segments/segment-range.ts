@@ -15,6 +15,8 @@ export class SegmentRange {
   private readonly corrections: Corrections;
   private number: number;
   private row = 0;
+  /** Where the range ends in the segment that `row` is in; 0: not looked up yet. */
+  private end = 0;
   /** Of the segment that `row` is in; null: not looked up yet. */
   private vectors: readonly Column[] | null = null;
 
@@ -59,9 +61,14 @@ export class SegmentRange {
     for (;;) {
       const segment = this.segments[this.number];
       if (segment === undefined) return null;
-      if (this.row < segment.rows) return segment.keys.compare(this.row, this.range.lt) < 0 ? segment : null;
+      if (this.row < this.end) return segment;
+      if (this.row < segment.rows) {
+        this.end = segment.keys.nextBound(this.range.lt, this.row);
+        return this.row < this.end ? segment : null;
+      }
       this.number++;
       this.row = 0;
+      this.end = 0;
       this.vectors = null;
     }
   }

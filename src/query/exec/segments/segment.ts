@@ -40,8 +40,23 @@ export class SegmentKeys {
 
   /** The first row at or after `from` whose key is not below `key`; `length` when there is none. */
   lowerBound(key: Uint8Array, from: number): number {
+    return this.between(key, from, this.length);
+  }
+
+  /** The same where it is likely to be near: in steps that double (exponential search, Bentley and Yao 1976). */
+  nextBound(key: Uint8Array, from: number): number {
     let low = from;
-    let high = this.length;
+    for (let step = 1; ; step *= 2) {
+      const probe = low + step - 1;
+      if (probe >= this.length) return this.between(key, low, this.length);
+      if (this.compare(probe, key) >= 0) return this.between(key, low, probe);
+      low = probe + 1;
+    }
+  }
+
+  private between(key: Uint8Array, from: number, to: number): number {
+    let low = from;
+    let high = to;
     while (low < high) {
       const middle = (low + high) >>> 1;
       if (this.compare(middle, key) < 0) low = middle + 1;
