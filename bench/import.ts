@@ -9,6 +9,8 @@ import { post, type Running, startPeer, startTessera } from "./servers.js";
 
 const PIECE_CHARS = 64 * 1024;
 const COLUMNS = "id integer PRIMARY KEY, name text, x double precision, at timestamp, ok boolean";
+/** With what keeps rows from being stored as they come. */
+const DEMANDING = `${COLUMNS}, CHECK (x >= 0), UNIQUE (name)`;
 const TYPES = { csv: "text/csv", ndjson: "application/x-ndjson" } as const;
 type Format = keyof typeof TYPES;
 
@@ -20,6 +22,7 @@ export async function importFiles(rounds: number): Promise<void> {
     for (const format of ["csv", "ndjson"] as const) {
       const pieces = fileOf(format, rows);
       const ours: number[] = [];
+      const demanding: number[] = [];
       const theirs: number[] = [];
       const waits: number[] = [];
       for (let round = 0; round < rounds; round++) {
@@ -29,9 +32,12 @@ export async function importFiles(rounds: number): Promise<void> {
         ours.push(await load(server, `/v1/data/import/${format}?table=${table}`, format, pieces, rows));
         waits.push(...(await pings.stop()));
         await post(`${server.url}/v1/query/execute`, { sql: `DROP TABLE ${table}` }, server.token);
+        await post(`${server.url}/v1/query/execute`, { sql: `CREATE TABLE ${table} (${DEMANDING})` }, server.token);
+        demanding.push(await load(server, `/v1/data/import/${format}?table=${table}`, format, pieces, rows));
+        await post(`${server.url}/v1/query/execute`, { sql: `DROP TABLE ${table}` }, server.token);
         theirs.push(await load(peer, `/import/${format}`, format, pieces, rows));
       }
-      print(format, rows, { ours, theirs, waits }, server, peer);
+      print(format, rows, { ours, demanding, theirs, waits }, server, peer);
     }
   } finally {
     await Promise.all([server.stop(), peer.stop()]);
@@ -112,7 +118,7 @@ function ping({ url, token }: Running): { stop(): Promise<number[]> } {
 function print(
   format: Format,
   rows: number,
-  { ours, theirs, waits }: { ours: number[]; theirs: number[]; waits: number[] },
+  { ours, demanding, theirs, waits }: Record<"ours" | "demanding" | "theirs" | "waits", number[]>,
   server: Running,
   peer: Running,
 ): void {
@@ -122,6 +128,8 @@ function print(
   const wait = (share: number): string => (waits[Math.floor((waits.length - 1) * share)] ?? 0).toFixed(1);
   console.log(`\nimport of ${rows} rows of five columns, ${format}, durable (median of ${ours.length})`);
   console.log(`  ${server.name.padEnd(26)} ${a.toFixed(0).padStart(10)} rows/s`);
+  const checked = median(demanding).toFixed(0).padStart(10);
+  console.log(`  ${"… with a CHECK and a UNIQUE".padEnd(26)} ${checked} rows/s`);
   console.log(`  ${peer.name.padEnd(26)} ${b.toFixed(0).padStart(10)} rows/s`);
   console.log(
     `  ratio ${(a / b).toFixed(2)}; small statements meanwhile: p50 ${wait(0.5)} ms, p99 ${wait(0.99)}, max ${wait(1)}`,

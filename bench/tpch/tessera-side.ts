@@ -58,6 +58,11 @@ export async function tesseraSide(schema: string): Promise<Side> {
       (tx) => tenant.commit(tx),
     );
     shard.flush();
+    // The engine takes a large commit afterwards; what follows would wait for it.
+    while (shard.hasBacklog) {
+      await shard.backlogReady();
+      shard.applySome();
+    }
     return outcome.rows.plain as Cell[][];
   }
 

@@ -17,6 +17,7 @@ import type {
 } from "../query/exec/constraint-event.js";
 import type { ExecContext } from "../query/exec/context.js";
 import { after } from "../query/exec/operator.js";
+import { referencedKey } from "../query/exec/referenced-key.js";
 import { valueText } from "../query/exec/table-layout.js";
 import { TableWriter } from "../query/exec/table-writer.js";
 import { displayName } from "../query/expr/types.js";
@@ -227,22 +228,13 @@ function findDirectly(
   values: readonly Value[],
   context: ExecContext,
 ): boolean | null {
-  // Which partition has the row is found by a query.
-  if (parent.partitionKey !== undefined) return null;
-  const sameTypes = key.columns.every((id, i) => {
-    const own = typeOf(table, id);
-    const other = typeOf(parent, key.references[i]!);
-    return own.name === other.name && own.name !== "bpchar" && own.element === null && other.element === null;
-  });
-  if (!sameTypes) return null;
-  const reference = parent.referencedBy?.find(({ foreignKeyId }) => foreignKeyId === (key.parentId ?? key.id));
-  const index = reference?.indexId ? parent.indexes.find(({ id }) => id === reference.indexId) : "primary key";
-  if (index === undefined || (index === "primary key" && parent.primaryKey === null)) return null;
+  const found = referencedKey(parent, table, key);
+  if (found === null) return null;
   const row: Value[] = [];
   key.references.forEach((id, i) => {
     row[id] = values[i]!;
   });
-  return new TableWriter(parent, context).conflicting(row, index) !== null;
+  return new TableWriter(parent, context).conflicting(row, found.index) !== null;
 }
 
 const typeOf = (table: TableDef, id: number) => table.columns.find((other) => other.id === id)!.type;

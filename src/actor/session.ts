@@ -5,6 +5,7 @@
  */
 import type { CatalogView } from "../catalog/catalog-view.js";
 import { DbError, sqlError } from "../protocol/errors.js";
+import type { ExecContext } from "../query/exec/context.js";
 import type { BoundTransaction } from "../sql/bind/bound-statement.js";
 import type { IsolationLevel } from "../sql/parse/ast.js";
 import { parseSql } from "../sql/parse/parse.js";
@@ -152,6 +153,11 @@ export class Session {
   /** Plans the statement, or takes the plan of an earlier run. Used by `prepare` too. */
   planFor(run: Pick<StatementRun, "sql" | "params">, catalog: CatalogView, tx: Transaction): StatementPlan {
     return this.runner.planFor(run, catalog, tx);
+  }
+
+  /** Of work in the open transaction that is no statement: an import. */
+  contextFor(client: Client): ExecContext {
+    return this.runner.contextFor(this.block.forStatement(), client, []);
   }
 
   /** Removes the session's temporary relations (temporary-relations.ts). Call it when the session ends. */

@@ -30,6 +30,8 @@ export const TEXT_CHARACTERS_MAX = 64 * 1024 * 1024;
 export const ARRAY_ELEMENTS_MAX = 16 * 1024 * 1024;
 /** Buffered bytes (keys and values) of one transaction. */
 export const TRANSACTION_BYTES_MAX = 256 * 1024 * 1024;
+/** Bytes that a transaction may change when a load of many rows is a part of it. */
+export const LOAD_BYTES_MAX = 512 * 1024 * 1024;
 /** Calls of functions inside each other, beyond which a statement ends in 54001. */
 export const ROUTINE_DEPTH_MAX = 400;
 /** Prepared statements kept per tenant. */

@@ -54,7 +54,16 @@ export class FrozenTransaction implements Transaction {
     throw readsOnly();
   }
 
-  append(): never {
+  beginLoad(): never {
+    throw readsOnly();
+  }
+
+  attach(): never {
+    throw readsOnly();
+  }
+
+  /** Only writers ask. */
+  greatestKey(): never {
     throw readsOnly();
   }
 

@@ -62,7 +62,9 @@ export function versionOverlays(versions: RecentVersions, range: KeyRange, snaps
   const overlays: (Overlay | null)[] = [
     existing(new MapOverlay(versions.ordered(), range, (entry) => valueAt(entry, snapshot))),
   ];
-  for (const { ordered } of versions.largeCommits(snapshot)) overlays.push(writeOverlay(ordered, range));
+  for (const { sources } of versions.largeCommits(snapshot)) {
+    for (const { ordered } of sources) overlays.push(writeOverlay(ordered, range));
+  }
   return overlays.filter((overlay) => overlay !== null);
 }
 

@@ -15,7 +15,6 @@ import type { Commit, CommitLog, CommitParts, LogEntry } from "./commit-log.js";
 import type { Engine, Operation } from "./engine.js";
 import { APPLIED_SEQUENCE_KEY } from "./keys.js";
 import { OpenTransactions } from "./open-transactions.js";
-import type { OrderedEntries } from "./ordered-map.js";
 import {
   type Isolation,
   LARGE_COMMIT_SIZES,
@@ -24,7 +23,7 @@ import {
   type TransactionHost,
   type Write,
 } from "./transaction.js";
-import { RecentVersions, type WritesByKey } from "./versions.js";
+import { type LargeSource, RecentVersions } from "./versions.js";
 
 export interface ShardOptions {
   readonly engine: Engine;
@@ -92,7 +91,7 @@ export class Shard implements TransactionHost {
   /** The newest commit in the log. */
   #appended = 0;
   /** The large commit that the engine is taking, and what it has not taken yet. */
-  #large: { readonly sequence: number; readonly rest: Iterator<Write> } | null = null;
+  #large: { readonly sequence: number; readonly rest: Iterator<Operation> } | null = null;
   readonly #largeWaiters: (() => void)[] = [];
   readonly #syncWaiters: (() => void)[] = [];
   /** Commits of this turn. */
@@ -217,21 +216,16 @@ export class Shard implements TransactionHost {
   }
 
   /** For transactions only: a commit whose operations are in the log already, and whose maps can be kept as they are. */
-  commitLarge(
-    writes: WritesByKey<Write>,
-    ordered: OrderedEntries<Write>,
-    parts: CommitParts,
-    late: readonly Write[],
-  ): number {
+  commitLarge(sources: readonly LargeSource[], parts: CommitParts, late: readonly Write[]): number {
     this.#checkUsable();
     // The engine takes commits in order: those before this one now.
     this.flush();
     this.#checkUsable();
     const sequence = ++this.committedSequence;
     if (this.#large === null) {
-      this.versions.addLarge({ sequence, writes, ordered });
-      this.#large = { sequence, rest: writes.values() };
-    } else this.versions.add(sequence, writes.values());
+      this.versions.addLarge({ sequence, sources });
+      this.#large = { sequence, rest: operationsOf(sources) };
+    } else this.versions.add(sequence, textOperationsOf(sources));
     this.#turn.push({ sequence, micros: this.#now(), operations: late, parts });
     this.#counters.commits++;
     return sequence;
@@ -261,7 +255,7 @@ export class Shard implements TransactionHost {
     const large = this.#large;
     if (large === null || large.sequence > this.#synced) return;
     const { stepOperations, stepBytes } = this.largeSizes;
-    const operations: Write[] = [];
+    const operations: Operation[] = [];
     let bytes = 0;
     let isLast = false;
     while (operations.length < stepOperations && bytes < stepBytes) {
@@ -490,4 +484,13 @@ function encodeSequence(sequence: number): Buffer {
 
 function decodeSequence(value: Uint8Array | undefined): number {
   return value === undefined ? 0 : Buffer.from(value).readUIntBE(0, 6);
+}
+
+/** All of a large commit's operations; of those on one key the one that counts comes last. */
+function* operationsOf(sources: readonly LargeSource[]): IterableIterator<Operation> {
+  for (const { writes } of [...sources].reverse()) yield* writes.operations?.() ?? writes.values();
+}
+
+function* textOperationsOf(sources: readonly LargeSource[]): IterableIterator<Operation & { readonly text: string }> {
+  for (const { writes } of [...sources].reverse()) yield* writes.values();
 }

@@ -3,6 +3,7 @@
  * implement it; every model's records go through it, so one transaction spans all of them.
  */
 
+import type { Load } from "./load.js";
 import type { OrderedMap } from "./ordered-map.js";
 
 /** Keys from `gte` (inclusive) to `lt` (exclusive), in byte order; `reverse` walks from the end. */
@@ -68,10 +69,13 @@ export interface Transaction {
   /** Throws read_only_transaction, or query_error (54000) past the transaction's size bound. Keeps both arguments. */
   put(key: Uint8Array, value: Uint8Array): void;
   /**
-   * `put` for loads of many rows: the key comes after all that were appended before, and the caller knows that the
-   * transaction sees no such key. Costs less than half, and less memory.
+   * To collect many writes and `attach` them as a whole, sorted; nobody sees them before. Null when the transaction has
+   * too much else in it: then they go the usual way.
    */
-  append(key: Uint8Array, value: Uint8Array): void;
+  beginLoad(): Load | null;
+  attach(load: Load): void;
+  /** The greatest key that begins with the prefix; null: none does. Does not count as read. */
+  greatestKey(prefix: Uint8Array): Uint8Array | null;
   delete(key: Uint8Array): void;
   /** With true, what is read from now on is validated at commit whatever the isolation; off again with false. */
   guardReads(on: boolean): void;

@@ -4,16 +4,18 @@
  * listed by the shard as long as they are open.
  */
 import { DbError, sqlError } from "../protocol/errors.js";
-import { TRANSACTION_BYTES_MAX } from "../protocol/limits.js";
-import { AppendedWrites } from "./appended-writes.js";
+import { LOAD_BYTES_MAX, TRANSACTION_BYTES_MAX } from "../protocol/limits.js";
 import type { CommitLog, CommitParts } from "./commit-log.js";
 import type { Engine, Operation } from "./engine.js";
 import { FrozenTransaction } from "./frozen-transaction.js";
+import type { Turns } from "./in-steps.js";
+import { prefixRange } from "./keys.js";
+import { Load } from "./load.js";
 import { MergedCorrections, MergedCursor, versionOverlays, writeOverlay } from "./merged-cursor.js";
-import { createOrderedMap, keyText, type OrderedEntries, type OrderedMap } from "./ordered-map.js";
+import { createOrderedMap, keyText, type OrderedMap } from "./ordered-map.js";
 import { ReadSet } from "./read-set.js";
 import type { Corrections, Cursor, KeyRange, NewerEntries, Transaction } from "./store.js";
-import type { RecentVersions, WritesByKey } from "./versions.js";
+import type { LargeSource, RecentVersions, WritesByKey } from "./versions.js";
 
 /**
  * serializable: nothing that was read or written may have changed. snapshot and repeatable read: nothing that was
@@ -37,26 +39,17 @@ export interface TransactionHost {
   readonly log: CommitLog;
   readonly largeSizes: LargeCommitSizes;
   commit(writes: readonly Write[]): number;
-  /** `parts` holds all of the writes but those in `late`. The maps are the host's from now on. */
-  commitLarge(
-    writes: WritesByKey<Write>,
-    ordered: OrderedEntries<Write>,
-    parts: CommitParts,
-    late: readonly Write[],
-  ): number;
+  /**
+   * `parts` holds all of the writes but those in `late`. The maps are the host's from now on; where two sources have a
+   * key, the earlier one counts.
+   */
+  commitLarge(sources: readonly LargeSource[], parts: CommitParts, late: readonly Write[]): number;
   /** Resolves when the engine has taken the large commit before, if there is one. */
   largeCommitDone(): Promise<void>;
   conflicted(): void;
   /** The transaction moves to the end of the list of open ones. */
   refreshed(transaction: ShardTransaction): void;
   ended(transaction: ShardTransaction): void;
-}
-
-/** How preparing a large commit gives way; an ExecContext, a request. */
-export interface CommitTurns {
-  checkpoint(): void;
-  shouldYield(): boolean;
-  yieldTurn(): Promise<void>;
 }
 
 /** Sizes that tests make small. */
@@ -76,8 +69,10 @@ export const LARGE_COMMIT_SIZES: LargeCommitSizes = {
   stepBytes: 128 * 1024,
 };
 
-/** Other writes that are moved to the appended ones one by one. */
-const SETTLED_MAX = 1000;
+/** Loads of a transaction; further ones go the usual way, since every read looks into each. */
+const LOADS_MAX = 16;
+/** Single writes beside which a load may still be attached. */
+const WRITES_BESIDE_MAX = 1000;
 /** Bytes of parts between two syncs. */
 const SYNC_BYTES = 1024 * 1024;
 
@@ -88,6 +83,7 @@ interface Undo {
 
 interface Savepoint {
   readonly id: number;
+  readonly loads: number;
   readonly undoLength: number;
 }
 
@@ -118,8 +114,8 @@ export class ShardTransaction implements Transaction {
   /** Why it is not open any more. */
   #end: Ending | null = null;
   #writes: Map<string, Write> | null = null;
-  /** Writes beside those: of a load. */
-  #appended: AppendedWrites | null = null;
+  /** Writes beneath those, oldest first. */
+  #loads: Load[] = [];
   /** The writes in order; made by the first scan that may meet one. */
   #ordered: OrderedMap<Write> | null = null;
   #bytes = 0;
@@ -145,7 +141,7 @@ export class ShardTransaction implements Transaction {
   }
 
   get dirty(): boolean {
-    return (this.#writes !== null && this.#writes.size > 0) || this.#appended !== null;
+    return (this.#writes !== null && this.#writes.size > 0) || this.#loads.length > 0;
   }
 
   get isOpen(): boolean {
@@ -191,21 +187,40 @@ export class ShardTransaction implements Transaction {
   }
 
   scan(range: KeyRange): Cursor {
-    return this.#scan(range, this.dirty ? this.#orderedWrites() : null, this.snapshot);
+    return this.#scan(range, this.#orderedWrites(), this.#loads, this.snapshot);
   }
 
-  #scan(range: KeyRange, writes: OrderedMap<Write> | null, snapshot: number): Cursor {
+  greatestKey(prefix: Uint8Array): Uint8Array | null {
+    const cursor = this.#scan(prefixRange(prefix, true), this.#orderedWrites(), this.#loads, this.snapshot, false);
+    const { keys } = cursor.next(1);
+    cursor.close();
+    return keys.length === 0 ? null : Buffer.from(keys[0]!);
+  }
+
+  #scan(
+    range: KeyRange,
+    writes: OrderedMap<Write> | null,
+    loads: readonly Load[],
+    snapshot: number,
+    isRead = true,
+  ): Cursor {
     this.#checkOpen();
     const { engine, versions } = this.#host;
-    const own = writes === null ? null : writeOverlay(writes, range);
+    const own = ownOverlays(writes, loads, range);
     const recent = versionOverlays(versions, range, snapshot);
-    const reads = this.#reads ?? this.#guardedNow();
+    const reads = isRead ? (this.#reads ?? this.#guardedNow()) : null;
     const read = reads === null ? null : reads.addRange(range);
     this.#cursors ??= new Set();
     const cursors = this.#cursors;
-    const cursor = new MergedCursor(engine.cursor(range), [own, ...recent], range.reverse === true, read, (closed) => {
-      cursors.delete(closed);
-    });
+    const cursor = new MergedCursor(
+      engine.cursor(range),
+      [...own, ...recent],
+      range.reverse === true,
+      read,
+      (closed) => {
+        cursors.delete(closed);
+      },
+    );
     cursors.add(cursor);
     return cursor;
   }
@@ -220,13 +235,19 @@ export class ShardTransaction implements Transaction {
   }
 
   corrections(range: KeyRange, newer: NewerEntries): Corrections {
-    return this.#corrections(range, newer, this.dirty ? this.#orderedWrites() : null, this.snapshot);
+    return this.#corrections(range, newer, this.#orderedWrites(), this.#loads, this.snapshot);
   }
 
-  #corrections(range: KeyRange, newer: NewerEntries, writes: OrderedMap<Write> | null, snapshot: number): Corrections {
+  #corrections(
+    range: KeyRange,
+    newer: NewerEntries,
+    writes: OrderedMap<Write> | null,
+    loads: readonly Load[],
+    snapshot: number,
+  ): Corrections {
     this.#checkOpen();
     const { versions } = this.#host;
-    const own = writes === null ? null : writeOverlay(writes, range);
+    const own = ownOverlays(writes, loads, range);
     const recent = versionOverlays(versions, range, snapshot);
     const beneath = newer.entries.size > 0 ? writeOverlay(newer.entries, range) : null;
     const read = (this.#reads ?? this.#guardedNow())?.addRange(range);
@@ -234,7 +255,7 @@ export class ShardTransaction implements Transaction {
       read.finished = true;
       read.closed = true;
     }
-    return new MergedCorrections([own, ...recent, beneath]);
+    return new MergedCorrections([...own, ...recent, beneath]);
   }
 
   requireOpen(): void {
@@ -243,7 +264,8 @@ export class ShardTransaction implements Transaction {
 
   frozen(): Transaction {
     this.#checkOpen();
-    const writes = this.dirty ? this.#orderedWrites().clone() : null;
+    const writes = this.#orderedWrites()?.clone() ?? null;
+    const loads = [...this.#loads];
     const { snapshot } = this;
     return new FrozenTransaction(snapshot, {
       get: (key) => {
@@ -251,12 +273,14 @@ export class ShardTransaction implements Transaction {
         const text = keyText(key);
         const write = writes?.get(text);
         if (write !== undefined) return write.value ?? undefined;
+        const loaded = findInLoads(loads, key);
+        if (loaded !== undefined) return loaded.value ?? undefined;
         const found = this.#recent(key, text, snapshot);
         return found === undefined ? this.#host.engine.get(key) : (found ?? undefined);
       },
-      scan: (range) => this.#scan(range, writes, snapshot),
-      corrections: (range, newer) => this.#corrections(range, newer, writes, snapshot),
-      seesEngine: () => writes === null && this.#engineIsCurrent(snapshot),
+      scan: (range) => this.#scan(range, writes, loads, snapshot),
+      corrections: (range, newer) => this.#corrections(range, newer, writes, loads, snapshot),
+      seesEngine: () => writes === null && loads.length === 0 && this.#engineIsCurrent(snapshot),
       requireOpen: () => this.#checkOpen(),
     });
   }
@@ -265,26 +289,24 @@ export class ShardTransaction implements Transaction {
     this.#write(key, value);
   }
 
-  append(key: Uint8Array, value: Uint8Array): void {
+  beginLoad(): Load | null {
     this.#checkWritable();
-    if (this.#savepoints.length > 0 || this.#ordered !== null || this.#prepared !== null) {
-      this.#write(key, value);
-      return;
-    }
-    this.#grow(key.length + value.length);
-    this.#appended ??= new AppendedWrites(this.snapshot);
-    this.#appended.append(key, value);
+    const isCrowded = this.#loads.length >= LOADS_MAX || (this.#writes?.size ?? 0) > WRITES_BESIDE_MAX;
+    if (this.#prepared !== null || isCrowded) return null;
+    return new Load(this.snapshot, LOAD_BYTES_MAX - this.#bytes);
   }
 
-  /** What was appended becomes writes like the others, for whoever needs them in order or wants to undo them. */
-  #foldAppended(): void {
-    if (this.#appended === null) return;
-    const { operations } = this.#appended;
-    this.#appended = null;
-    for (const { key, value } of operations) {
-      this.#bytes -= key.length + value!.length;
-      this.#write(key, value);
+  attach(load: Load): void {
+    this.#checkWritable();
+    if (!load.isSorted) throw new Error("a load is attached before it was sorted");
+    // Single writes come before loads; those to the same keys were made before this one.
+    for (const { key } of [...(this.#writes?.values() ?? [])]) {
+      const later = load.find(key);
+      if (later !== undefined) this.#write(key, later.value);
     }
+    this.#bytes += load.bytes;
+    // The arrays that frozen views have stay as they are.
+    this.#loads = [...this.#loads, load];
   }
 
   delete(key: Uint8Array): void {
@@ -310,9 +332,8 @@ export class ShardTransaction implements Transaction {
 
   savepoint(): number {
     this.#checkOpen();
-    if (this.#prepared === null) this.#foldAppended();
     const id = this.#nextSavepoint++;
-    this.#savepoints.push({ id, undoLength: this.#undo.length });
+    this.#savepoints.push({ id, loads: this.#loads.length, undoLength: this.#undo.length });
     return id;
   }
 
@@ -320,7 +341,9 @@ export class ShardTransaction implements Transaction {
     this.#dropPrepared();
     const index = this.#savepointIndex(savepoint);
     this.#savepoints.length = index + 1;
-    const { undoLength } = this.#savepoints[index]!;
+    const { undoLength, loads } = this.#savepoints[index]!;
+    for (const { bytes } of this.#loads.slice(loads)) this.#bytes -= bytes;
+    this.#loads = this.#loads.slice(0, loads);
     while (this.#undo.length > undoLength) {
       const { text, before } = this.#undo.pop()!;
       const dropped = this.#writes!.get(text)!;
@@ -366,19 +389,22 @@ export class ShardTransaction implements Transaction {
     const prepared = this.#prepared;
     this.#prepared = null;
     if (prepared === null) {
-      this.#foldAppended();
-      return host.commit([...this.#writes!.values()]);
+      const loaded = this.#loads.flatMap((load) => [...load.values()]);
+      if (loaded.length === 0) return host.commit([...this.#writes!.values()]);
+      const writes = new Map<string, Write>();
+      for (const write of loaded) writes.set(write.text, write);
+      for (const write of this.#writes?.values() ?? []) writes.set(write.text, write);
+      return host.commit([...writes.values()]);
     }
-    const late = [...prepared.late.values()];
-    const appended = this.#appended;
-    if (appended === null) return host.commitLarge(this.#writes!, this.#ordered!, prepared.parts, late);
-    for (const { key, value } of late) appended.put(key, value);
-    return host.commitLarge(appended, appended, prepared.parts, late);
+    const own = { writes: this.#writes!, ordered: this.#ordered! };
+    const loads = this.#loads.map((load) => ({ writes: load, ordered: load })).reverse();
+    return host.commitLarge([own, ...loads], prepared.parts, [...prepared.late.values()]);
   }
 
   /** So much was written that `prepareCommit` should be waited for before `commit`. */
   get isLarge(): boolean {
-    const size = (this.#writes?.size ?? 0) + (this.#appended?.size ?? 0);
+    let size = this.#writes?.size ?? 0;
+    for (const load of this.#loads) size += load.size;
     const { operations, bytes } = this.#host.largeSizes;
     return this.#prepared === null && (size >= operations || (size > 0 && this.#bytes >= bytes));
   }
@@ -388,53 +414,46 @@ export class ShardTransaction implements Transaction {
    * time and other transactions commit meanwhile. Nothing else may be done with the transaction until it resolves;
    * then a few more writes may follow. Rejects when the transaction was ended meanwhile, or the disk is full.
    */
-  async prepareCommit(turns: CommitTurns): Promise<void> {
+  async prepareCommit(turns: Turns): Promise<void> {
     this.#checkOpen();
     if (!this.isLarge) return;
     const host = this.#host;
     await host.largeCommitDone();
     this.#checkOpen();
-    this.#settleAppended();
-    const appended = this.#appended;
+    this.#writes ??= new Map();
+    const isNew = this.#ordered === null;
     const ordered = this.#ordered ?? createOrderedMap<Write>();
-    const isNew = this.#ordered === null && appended === null;
-    const { stepOperations, stepBytes } = host.largeSizes;
     const parts = host.log.beginParts();
     this.#prepared = { parts, late: new Map() };
-    let part: Write[] = [];
+    // What comes later in the log counts.
+    for (const load of this.#loads) await this.#writeParts(parts, load.operations(), turns);
+    await this.#writeParts(parts, isNew ? filling(ordered, this.#writes.values()) : this.#writes.values(), turns);
+    this.#ordered = ordered;
+  }
+
+  async #writeParts(parts: CommitParts, writes: Iterable<Operation>, turns: Turns): Promise<void> {
+    const { log, largeSizes } = this.#host;
+    let part: Operation[] = [];
     let bytes = 0;
     let unsynced = 0;
-    for (const write of (appended ?? this.#writes!).values()) {
-      if (isNew) ordered.set(write.text, write);
+    for (const write of writes) {
       part.push(write);
       bytes += sizeOf(write);
-      if (part.length < stepOperations && bytes < stepBytes) continue;
-      host.log.appendPart(parts, part);
+      if (part.length < largeSizes.stepOperations && bytes < largeSizes.stepBytes) continue;
+      log.appendPart(parts, part);
       unsynced += bytes;
       part = [];
       bytes = 0;
       if (unsynced >= SYNC_BYTES) {
         // Bit by bit, or the commit's own sync would hold up everybody's.
-        await host.log.sync();
+        await log.sync();
         unsynced = 0;
       }
       turns.checkpoint();
       if (turns.shouldYield()) await turns.yieldTurn();
       this.#checkOpen();
     }
-    host.log.appendPart(parts, part);
-    if (appended === null) this.#ordered = ordered;
-  }
-
-  /** Appended writes and others in one place: the few among the many. */
-  #settleAppended(): void {
-    if (this.#appended === null || this.#writes === null) return;
-    if (this.#writes.size > SETTLED_MAX) {
-      this.#foldAppended();
-      return;
-    }
-    for (const { key, value } of this.#writes.values()) this.#appended.put(key, value);
-    this.#writes = null;
+    log.appendPart(parts, part);
   }
 
   #dropPrepared(): void {
@@ -464,8 +483,8 @@ export class ShardTransaction implements Transaction {
       const write = this.#writes.get(text);
       if (write !== undefined) return write.value;
     }
-    const appended = this.#appended?.find(key);
-    return appended === undefined ? this.#recent(key, text, this.snapshot) : appended.value;
+    const loaded = this.#loads.length === 0 ? undefined : findInLoads(this.#loads, key);
+    return loaded === undefined ? this.#recent(key, text, this.snapshot) : loaded.value;
   }
 
   /** The same without the transaction's own writes. */
@@ -493,12 +512,11 @@ export class ShardTransaction implements Transaction {
 
   #write(key: Uint8Array, value: Uint8Array | null): void {
     this.#checkWritable();
-    // A key that was appended is not new any more; once the log has it, the later write wins there.
-    if (this.#prepared === null && this.#appended?.find(key) !== undefined) this.#foldAppended();
     const text = keyText(key);
     this.#writes ??= new Map();
     const before = this.#writes.get(text);
-    const write = { text, key, value, snapshot: before === undefined ? this.snapshot : before.snapshot };
+    const snapshot = before?.snapshot ?? this.#snapshotOfLoaded(key);
+    const write = { text, key, value, snapshot };
     const isUndoable = this.#savepoints.length > 0;
     this.#grow(sizeOf(write) - (before === undefined || isUndoable ? 0 : sizeOf(before)));
     if (isUndoable) this.#undo.push({ text, before });
@@ -507,11 +525,18 @@ export class ShardTransaction implements Transaction {
     this.#prepared?.late.set(text, write);
   }
 
-  #orderedWrites(): OrderedMap<Write> {
-    this.#foldAppended();
+  /** What the transaction saw when it first wrote the key. */
+  #snapshotOfLoaded(key: Uint8Array): number {
+    for (const load of this.#loads) if (load.find(key) !== undefined) return load.snapshot;
+    return this.snapshot;
+  }
+
+  /** Null: there are none. */
+  #orderedWrites(): OrderedMap<Write> | null {
+    if (this.#writes === null || (this.#ordered === null && this.#writes.size === 0)) return null;
     if (this.#ordered === null) {
       this.#ordered = createOrderedMap();
-      for (const write of this.#writes!.values()) this.#ordered.set(write.text, write);
+      for (const write of this.#writes.values()) this.#ordered.set(write.text, write);
     }
     return this.#ordered;
   }
@@ -536,7 +561,7 @@ export class ShardTransaction implements Transaction {
 
   /** Whether a later commit wrote what this transaction writes; looks through the shorter list of the two. */
   #isOverwritten(): boolean {
-    return [this.#writes, this.#appended].some((writes) => writes !== null && this.#overlaps(writes));
+    return [this.#writes, ...this.#loads].some((writes) => writes !== null && this.#overlaps(writes));
   }
 
   #overlaps(writes: WritesByKey<Write>): boolean {
@@ -559,7 +584,7 @@ export class ShardTransaction implements Transaction {
     if (this.#cursors !== null) for (const cursor of [...this.#cursors]) cursor.close();
     this.#cursors = null;
     this.#writes = null;
-    this.#appended = null;
+    this.#loads = [];
     this.#ordered = null;
     this.#undo = [];
     this.#host.ended(this);
@@ -568,4 +593,26 @@ export class ShardTransaction implements Transaction {
 
 function sizeOf(write: Operation): number {
   return write.key.length + (write.value === null ? 0 : write.value.length);
+}
+
+function findInLoads(loads: readonly Load[], key: Uint8Array): Operation | undefined {
+  for (let i = loads.length - 1; i >= 0; i--) {
+    const found = loads[i]!.find(key);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** What counts first, first. */
+function ownOverlays(writes: OrderedMap<Write> | null, loads: readonly Load[], range: KeyRange) {
+  const overlays = writes === null ? [] : [writeOverlay(writes, range)];
+  for (let i = loads.length - 1; i >= 0; i--) overlays.push(writeOverlay(loads[i]!, range));
+  return overlays;
+}
+
+function* filling(ordered: OrderedMap<Write>, writes: Iterable<Write>): IterableIterator<Write> {
+  for (const write of writes) {
+    ordered.set(write.text, write);
+    yield write;
+  }
 }

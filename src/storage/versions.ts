@@ -7,7 +7,7 @@
  * lowest floor of all open readers stay, and each key that has such versions keeps the value it had before them.
  */
 import type { Operation } from "./engine.js";
-import { createOrderedMap, type OrderedEntries, type OrderedMap, STOP_WALK } from "./ordered-map.js";
+import { createOrderedMap, keyText, type OrderedEntries, type OrderedMap, STOP_WALK } from "./ordered-map.js";
 
 interface Version {
   readonly sequence: number;
@@ -33,6 +33,11 @@ type TextOperation = Operation & { readonly text: string };
  */
 export interface LargeCommit {
   readonly sequence: number;
+  /** Where two have a key, the earlier one counts. */
+  readonly sources: readonly LargeSource[];
+}
+
+export interface LargeSource {
   readonly writes: WritesByKey<TextOperation>;
   readonly ordered: OrderedEntries<TextOperation>;
 }
@@ -43,6 +48,8 @@ export interface WritesByKey<W> {
   get(text: string): W | undefined;
   has(text: string): boolean;
   values(): IterableIterator<W>;
+  /** The same without their texts, where making them costs something. */
+  operations?(): IterableIterator<Operation>;
 }
 
 interface Commit {
@@ -96,7 +103,7 @@ export class RecentVersions {
     if (entry !== undefined) return valueAt(entry, snapshot);
     for (let i = this.#large.length - 1; i >= 0; i--) {
       const { sequence, large } = this.#large[i]!;
-      const write = sequence <= snapshot ? large!.writes.get(text) : undefined;
+      const write = sequence <= snapshot ? writeOf(large!, text) : undefined;
       if (write !== undefined) return write.value;
     }
     return undefined;
@@ -106,7 +113,9 @@ export class RecentVersions {
   isChanged(text: string, snapshot: number): boolean {
     const entry = this.#keys.get(text);
     if (entry !== undefined) return entry.newest.sequence > snapshot;
-    return this.#large.some(({ sequence, large }) => sequence > snapshot && large!.writes.has(text));
+    return this.#large.some(
+      ({ sequence, large }) => sequence > snapshot && large!.sources.some(({ writes }) => writes.has(text)),
+    );
   }
 
   /** Whether a commit after `snapshot` wrote a key with low ≤ key < high. */
@@ -114,10 +123,9 @@ export class RecentVersions {
     const visit = (_text: string, entry: VersionedKey) => (entry.newest.sequence > snapshot ? STOP_WALK : undefined);
     // A walk answers with a number when nothing stopped it.
     if (this.#keys.size > 0 && typeof this.ordered().forRange(low, high, false, visit) !== "number") return true;
-    return this.#large.some(
-      ({ sequence, large }) =>
-        sequence > snapshot && typeof large!.ordered.forRange(low, high, false, () => STOP_WALK) !== "number",
-    );
+    const isChanged = ({ ordered }: LargeSource) =>
+      typeof ordered.forRange(low, high, false, () => STOP_WALK) !== "number";
+    return this.#large.some(({ sequence, large }) => sequence > snapshot && large!.sources.some(isChanged));
   }
 
   /** The keys that commits after `snapshot` wrote; null when there are more than `max`, or a large one is among them. */
@@ -165,16 +173,20 @@ export class RecentVersions {
   /** The engine takes its operations later, a part at a time (`keepReplacedBy`); until then it has to stay here. */
   addLarge(large: LargeCommit): void {
     const commit: Commit = { sequence: large.sequence, keys: [], large };
-    const { writes } = large;
-    if (this.#keys.size < writes.size) {
+    let size = 0;
+    for (const { writes } of large.sources) size += writes.size;
+    if (this.#keys.size < size) {
       for (const entry of this.#keys.values()) {
-        const write = writes.get(entry.text);
+        const write = writeOf(large, entry.text);
         if (write !== undefined) this.#push(entry, commit, write.value);
       }
     } else {
-      for (const { text, value } of writes.values()) {
-        const entry = this.#keys.get(text);
-        if (entry !== undefined) this.#push(entry, commit, value);
+      // The version that is made last counts.
+      for (const { writes } of [...large.sources].reverse()) {
+        for (const { text, value } of writes.values()) {
+          const entry = this.#keys.get(text);
+          if (entry !== undefined) this.#push(entry, commit, value);
+        }
       }
     }
     this.#history.push(commit);
@@ -191,7 +203,7 @@ export class RecentVersions {
   #ofLarge(text: string, key: Uint8Array): VersionedKey | undefined {
     let entry: VersionedKey | undefined;
     for (const commit of this.#large) {
-      const write = commit.large!.writes.get(text);
+      const write = writeOf(commit.large!, text);
       if (write === undefined) continue;
       const { sequence } = commit;
       if (entry !== undefined) this.#push(entry, commit, write.value);
@@ -224,11 +236,14 @@ export class RecentVersions {
 
   /** The same before the engine takes some operations of a large commit. */
   keepReplacedBy(
-    operations: readonly TextOperation[],
+    operations: readonly Operation[],
     getMany: (keys: readonly Uint8Array[]) => (Uint8Array | undefined)[],
   ): void {
     this.#keepBases(
-      operations.map(({ text, key }) => this.#keys.get(text) ?? this.#ofLarge(text, key)!),
+      operations.map(({ key }) => {
+        const text = keyText(key);
+        return this.#keys.get(text) ?? this.#ofLarge(text, key)!;
+      }),
       getMany,
     );
   }
@@ -324,4 +339,12 @@ export function valueAt(entry: VersionedKey, snapshot: number): Uint8Array | nul
     if (version.sequence <= snapshot) return version.value;
   }
   return entry.base;
+}
+
+function writeOf({ sources }: LargeCommit, text: string): TextOperation | undefined {
+  for (const { writes } of sources) {
+    const write = writes.get(text);
+    if (write !== undefined) return write;
+  }
+  return undefined;
 }

@@ -1,6 +1,9 @@
 /** Loads: rows that are appended behave as rows that are put, whoever looks, and come back from the log. */
+import fc from "fast-check";
 import t from "tap";
 import { FileCommitLog } from "../../src/storage/file-commit-log.js";
+import { inSteps } from "../../src/storage/in-steps.js";
+import { Load } from "../../src/storage/load.js";
 import { MemoryEngine } from "../../src/storage/memory-engine.js";
 import { Shard } from "../../src/storage/shard.js";
 import type { ShardTransaction } from "../../src/storage/transaction.js";
@@ -11,8 +14,13 @@ import { SimulatedDisk } from "./simulated-disk.js";
 const scan = (transaction: Parameters<typeof scanFrom>[0]): string[] => scanFrom(transaction, "a");
 const name = (i: number): string => `k${String(i).padStart(6, "0")}`;
 
-function append(transaction: ShardTransaction, from: number, to: number): void {
-  for (let i = from; i < to; i++) transaction.append(key(name(i)), key(`v${i}`));
+/** Backwards, so that they must be sorted. */
+async function append(transaction: ShardTransaction, from: number, to: number): Promise<void> {
+  const load = transaction.beginLoad()!;
+  const run = load.run(key("k"));
+  for (let i = to - 1; i >= from; i--) load.add(run, key(name(i)), key(`v${i}`));
+  await inSteps(TURNS, load.sort());
+  transaction.attach(load);
 }
 
 const TURNS = { checkpoint: () => {}, shouldYield: () => false, yieldTurn: async () => {} };
@@ -35,7 +43,7 @@ for (const isPrepared of [false, true]) {
         shard.flush();
         const reader = withReader ? shard.begin({ readOnly: true }) : null;
         const load = shard.begin({ isolation: "snapshot" });
-        append(load, 10, 6000);
+        await append(load, 10, 6000);
         put(load, "a", "first");
         t.equal(get(load, name(5000)), "v5000");
         t.equal(get(load, name(5)), undefined);
@@ -71,32 +79,111 @@ for (const isPrepared of [false, true]) {
 t.test("scans, savepoints and later changes of what was appended", async (t) => {
   const shard = await openShard(t);
   const load = shard.begin();
-  append(load, 0, 5);
+  await append(load, 0, 5);
   put(load, name(2), "changed");
   t.same(scan(load), ["k000000=v0", "k000001=v1", "k000002=changed", "k000003=v3", "k000004=v4"]);
   const before = load.savepoint();
-  append(load, 5, 7);
+  await append(load, 5, 7);
   load.delete(key(name(0)));
   load.rollbackTo(before);
-  append(load, 7, 8);
+  await append(load, 7, 8);
   load.commit();
   const after = shard.begin({ readOnly: true });
   t.same(scan(after), ["k000000=v0", "k000001=v1", "k000002=changed", "k000003=v3", "k000004=v4", "k000007=v7"]);
 });
 
-t.test("keys out of order are a fault; a rolled-back load leaves nothing", async (t) => {
-  const shard = await openShard(t);
-  const load = shard.begin();
-  append(load, 5, 6);
-  t.throws(() => append(load, 5, 6));
-  load.rollback();
-  t.same(scan(shard.begin({ readOnly: true })), []);
+t.test(
+  "nobody sees a load before it is attached, which it must be sorted for; rolled back it leaves nothing",
+  async (t) => {
+    const shard = await openShard(t);
+    const tx = shard.begin();
+    const load = tx.beginLoad()!;
+    const run = load.run(key("k"));
+    for (const i of [5, 3, 4]) load.add(run, key(name(i)), key(`v${i}`));
+    t.equal(get(tx, name(3)), undefined);
+    t.throws(() => tx.attach(load));
+    await inSteps(TURNS, load.sort());
+    tx.attach(load);
+    t.equal(get(tx, name(3)), "v3");
+    t.equal(Buffer.from(tx.greatestKey(key("k"))!).toString(), name(5));
+    tx.rollback();
+    t.same(scan(shard.begin({ readOnly: true })), []);
+  },
+);
+
+t.test(
+  "later loads and single writes count before earlier ones, in memory, in the engine and after a crash",
+  async (t) => {
+    const disk = new SimulatedDisk();
+    const log = () => FileCommitLog.open({ directory: "/log", disk, segmentBytes: 100_000, retentionBytes: 1e9 });
+    const shard = await Shard.open({ engine: new MemoryEngine(), log: await log() });
+    commit(shard, [name(0), "stored"], [name(1), "stored"]);
+    const tx = shard.begin();
+    put(tx, name(7), "single");
+    put(tx, name(8), "single");
+    const parts: readonly (readonly [number, number, string, number])[] = [
+      [0, 3000, "one", -1],
+      [1, 8, "two", 6],
+    ];
+    for (const [from, to, text, gone] of parts) {
+      const load = tx.beginLoad()!;
+      const run = load.run(key("k"));
+      for (let i = from; i < to; i++) load.add(run, key(name(i)), i === gone ? null : key(text));
+      await inSteps(TURNS, load.sort());
+      tx.attach(load);
+    }
+    put(tx, name(2), "last");
+    tx.delete(key(name(3)));
+    const expected = ["one", "two", "last", undefined, "two", "two", undefined, "two", "one", "one"];
+    const seen = (reader: Parameters<typeof get>[0]) => expected.map((_text, i) => get(reader, name(i)));
+    const scanned = expected.flatMap((text, i) => (text === undefined ? [] : [`${name(i)}=${text}`]));
+    const look = (reader: Parameters<typeof get>[0]): void => {
+      t.same(seen(reader), expected);
+      t.same(scanFrom(reader, "k", name(10)), scanned);
+      t.same(scanFrom(reader, "k", name(10), true), [...scanned].reverse());
+    };
+    look(tx);
+    look(tx.frozen());
+    await tx.prepareCommit(TURNS);
+    put(tx, name(9), "late");
+    expected[9] = "late";
+    scanned[scanned.length - 1] = `${name(9)}=late`;
+    tx.commit();
+    look(shard.begin({ readOnly: true }));
+    shard.flush();
+    await applyAll(shard);
+    look(shard.begin({ readOnly: true }));
+    await shard.close();
+    const again = await openShard(t, { engine: new MemoryEngine(), log: await log() });
+    look(again.begin({ readOnly: true }));
+  },
+);
+
+t.test("sorted as the bytes are, those of one key as they were added", async () => {
+  const random = fc.uint8Array({ maxLength: 20 }).map((bytes) => bytes.map((byte) => (byte % 3) * 127));
+  await fc.assert(
+    fc.asyncProperty(fc.array(random, { maxLength: 300 }), async (suffixes) => {
+      const prefix = key("p");
+      const load = new Load(0, 1e9);
+      const run = load.run(prefix);
+      const keys = suffixes.map((suffix) => Buffer.concat([prefix, suffix]));
+      keys.forEach((each, i) => void load.add(run, each, key(String(i))));
+      await inSteps(TURNS, load.sort());
+      const order = keys.map((each, i) => ({ each, i })).sort((a, b) => Buffer.compare(a.each, b.each) || a.i - b.i);
+      const sorted = [...load.operations()];
+      return order.every(({ each, i }, place) => {
+        const { key: found, value } = sorted[place]!;
+        return each.equals(found) && Buffer.from(value!).toString() === String(i);
+      });
+    }),
+    { numRuns: 200 },
+  );
 });
 
 t.test("a key that another committed meanwhile refuses the load", async (t) => {
   const shard = await openShard(t);
   const load = shard.begin({ isolation: "snapshot" });
-  append(load, 0, 100);
+  await append(load, 0, 100);
   commit(shard, [name(50), "theirs"]);
   shard.flush();
   t.throws(() => load.commit(), { code: "serialization_failure" } as unknown as Error);
@@ -114,7 +201,7 @@ t.test("commits of the same turn stay in order, and all comes back from the log"
   });
   commit(shard, [name(0), "before"]);
   const load = shard.begin({ isolation: "snapshot" });
-  append(load, 1, 9000);
+  await append(load, 1, 9000);
   await load.prepareCommit(TURNS);
   load.commit();
   commit(shard, [name(1), "after"]);
@@ -137,7 +224,7 @@ t.test("a full disk refuses the load and nothing else", async (t) => {
   commit(shard, [name(0), "before"]);
   shard.flush();
   const load = shard.begin({ isolation: "snapshot" });
-  append(load, 1, 9000);
+  await append(load, 1, 9000);
   disk.spaceBytes = 100;
   await t.rejects(load.prepareCommit(TURNS), { code: "disk_full" });
   disk.spaceBytes = Number.POSITIVE_INFINITY;

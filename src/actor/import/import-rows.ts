@@ -9,7 +9,16 @@ import { CsvReader, FIELD_PLAIN } from "../../protocol/csv-reader.js";
 import { DbError, sqlError } from "../../protocol/errors.js";
 import { RECORD_BYTES_MAX } from "../../protocol/limits.js";
 import { LineReader } from "../../protocol/line-reader.js";
-import { BulkInsert, fieldCountError, jsonField, requiresStatements } from "../../query/exec/bulk-insert.js";
+import {
+  BulkInsert,
+  fieldCountError,
+  jsonField,
+  type RowProgram,
+  requiresStatements,
+} from "../../query/exec/bulk-insert.js";
+import type { FindTable } from "../../query/exec/bulk-writer.js";
+import { quoteIdentifier } from "../../query/expr/print.js";
+import type { Transaction } from "../../storage/store.js";
 import type { ShardTransaction } from "../../storage/transaction.js";
 import type { Request } from "../request.js";
 import { Session, type SessionOptions } from "../session.js";
@@ -46,6 +55,7 @@ interface Target {
   json(fields: unknown[], line: number): void;
   /** Work that is due; undefined: none. */
   due(): Promise<void> | undefined;
+  finish(): Promise<void>;
   readonly counts: ImportCounts;
 }
 
@@ -68,7 +78,7 @@ export async function importRows(
 
 class ImportRun {
   private readonly session: Session;
-  /** Of a direct import; the session has the other's. */
+  /** Finds the table; the session's transaction takes its place when there is something to write. */
   private tx: ShardTransaction | null = null;
   private readonly table: TableDef;
   private target: Target | null = null;
@@ -127,23 +137,15 @@ class ImportRun {
 
   /** Commits through `commit`. */
   async finish(commit: (tx: ShardTransaction, counts: ImportCounts) => void): Promise<ImportCounts> {
-    const { request, target } = this;
-    if (target instanceof Statements) {
-      await target.rows.flush();
-      await this.session.prepareCommit(this.request);
-      this.ended = true;
-      this.session.commit((tx) => commit(tx, target.counts));
-    } else {
-      const { catalog, statistics } = request.tenant;
-      const tx = this.tx!;
-      await tx.prepareCommit(this.request);
-      if (catalog.changedSince(tx.snapshot)) {
-        throw sqlError("40001", "could not serialize access: definitions were changed meanwhile");
-      }
-      this.ended = true;
-      commit(tx, this.counts);
-      statistics.changed(this.table, this.counts.rows);
-    }
+    const { request, session, target } = this;
+    const { catalog, statistics } = request.tenant;
+    await target!.finish();
+    await session.prepareCommit(request);
+    const { snapshot } = session.contextFor(request).tx;
+    if (catalog.changedSince(snapshot)) throw changedMeanwhile();
+    this.ended = true;
+    session.commit((tx) => commit(tx, this.counts));
+    if (target instanceof Direct) statistics.changed(this.table, this.counts.rows);
     return this.counts;
   }
 
@@ -223,20 +225,33 @@ class ImportRun {
     return columns;
   }
 
+  /** Null: the rows must be inserted by statements. */
+  private directTarget(columns: readonly ColumnDef[], nullText: string): Direct | null {
+    const { request, options, table, session } = this;
+    if (options.conflict.action !== "error") return null;
+    const context = session.contextFor(request);
+    const catalog = request.tenant.catalog.view(context.tx);
+    const findTable: FindTable = (id) => catalog.tableById(id);
+    if (requiresStatements(table, columns, findTable) !== null) return null;
+    const program = rowProgramOf(table, columns, session, catalog, context.tx);
+    const load = program === null ? null : context.tx.beginLoad();
+    if (load === null) return null;
+    const nullBytes = Buffer.from(nullText);
+    return new Direct(new BulkInsert(table, columns, nullBytes, program!, context, load, findTable));
+  }
+
   private targetOf(columns: readonly ColumnDef[]): Target {
     const { request, options, table, session } = this;
     const { tenant } = request;
     this.names = columns.map(({ name }) => name);
     const nullText = options.csv?.nullText ?? "";
-    if (options.conflict.action === "error" && requiresStatements(table, columns) === null) {
-      const nullBytes = Buffer.from(nullText);
-      const { rowNumbers } = tenant.partition;
-      const timeZone = session.settings.timeZone;
-      return new Direct(new BulkInsert(table, columns, nullBytes, this.tx!, tenant.number, rowNumbers, timeZone));
-    }
+    if (tenant.catalog.changedSince(this.tx!.snapshot)) throw changedMeanwhile();
     tenant.rollback(this.tx!);
     this.tx = null;
-    session.begin({});
+    // What it writes is validated, what it reads beside that need not be.
+    session.begin({ isolation: options.session.isolation ?? "repeatable read" });
+    const direct = this.directTarget(columns, nullText);
+    if (direct !== null) return direct;
     const primaryKey = (table.primaryKey ?? []).map((id) => table.columns.find((column) => column.id === id)!.name);
     const { action } = options.conflict;
     const keys = options.conflict.columns.length > 0 || action !== "update" ? options.conflict.columns : primaryKey;
@@ -253,8 +268,33 @@ class ImportRun {
   }
 }
 
+function changedMeanwhile(): DbError {
+  return sqlError("40001", "could not serialize access: definitions were changed meanwhile");
+}
+
+/** The row that the file's columns make with the defaults of others; null: functions that statements made compute it. */
+function rowProgramOf(
+  table: TableDef,
+  columns: readonly ColumnDef[],
+  session: Session,
+  catalog: CatalogView,
+  tx: Transaction,
+): RowProgram | null {
+  const names = columns.map(({ name }) => quoteIdentifier(name)).join(",");
+  const target = `${quoteIdentifier(table.schema)}.${quoteIdentifier(table.name)}`;
+  const sql = `INSERT INTO ${target} (${names}) VALUES (${columns.map((_column, i) => `$${i + 1}`).join(",")})`;
+  const { bound } = session.planFor({ sql, params: columns.map(() => null) }, catalog, tx);
+  if (bound.kind !== "query" || bound.callsRoutines || bound.plan.kind !== "insert") return null;
+  const { plan } = bound;
+  return plan.input.kind === "values" ? { exprs: plan.input.rows[0]!, plan } : null;
+}
+
 class Direct implements Target {
   constructor(private readonly rows: BulkInsert) {}
+
+  finish(): Promise<void> {
+    return this.rows.finish();
+  }
 
   csv(reader: CsvReader): void {
     this.rows.csvRow(reader);
@@ -273,10 +313,14 @@ class Direct implements Target {
 
 class Statements implements Target {
   constructor(
-    readonly rows: StatementImport,
+    private readonly rows: StatementImport,
     private readonly columns: readonly ColumnDef[],
     private readonly nullText: string,
   ) {}
+
+  finish(): Promise<void> {
+    return this.rows.flush();
+  }
 
   csv(reader: CsvReader): void {
     const { count, line } = reader;

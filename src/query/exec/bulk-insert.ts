@@ -1,7 +1,7 @@
 /**
- * Rows of a file straight into a plain table: one whose rows need no other thing than their key and record. What a
- * row needs beyond that (defaults, checks, indexes, foreign keys …) is `requiresStatements`, and such tables go
- * through INSERT. One per import, which feeds it row by row within one transaction.
+ * Rows of a file straight into a table: fields become records without a value in between, and defaults, checks and
+ * index entries are computed of the few values that they need. Tables of which rows need more than that are told by
+ * `requiresStatements`, and go through INSERT. One per import, which feeds it row by row within one transaction.
  */
 import type { ColumnDef, TableDef } from "../../catalog/table.js";
 import { type CsvReader, FIELD_ESCAPED, FIELD_PLAIN } from "../../protocol/csv-reader.js";
@@ -9,13 +9,19 @@ import { DbError, sqlError } from "../../protocol/errors.js";
 import { fromParameter } from "../../protocol/json-format.js";
 import { fromText } from "../../protocol/text-format.js";
 import type { SqlType, Value } from "../../protocol/values.js";
-import { encodeKey } from "../../storage/key-codec.js";
-import { prefixRange } from "../../storage/keys.js";
+import type { Load } from "../../storage/load.js";
 import { RecordSlab } from "../../storage/record-slab.js";
-import type { Transaction } from "../../storage/store.js";
+import { compileExpr } from "../expr/compile.js";
+import type { Batch, Evaluate, Expr } from "../expr/expr.js";
+import { columnsOf } from "../expr/walk.js";
+import type { InsertPlan } from "../plan/plan.js";
+import { BulkWriter, type FindTable, requiresSingleRows } from "./bulk-writer.js";
+import type { ExecContext } from "./context.js";
 import { readBool, readDate, readDecimal, readInteger, readTimestamp } from "./field-readers.js";
-import { type RowNumbers, rowKeyOfNumber } from "./row-numbers.js";
-import { keyText, layoutOf, type TableLayout } from "./table-layout.js";
+import { compileChecks, failedCheck, type RowCheck } from "./row-checks.js";
+import { slotsOf } from "./slots.js";
+import { layoutOf, rowOfRecord, type TableLayout } from "./table-layout.js";
+import { TableWriter } from "./table-writer.js";
 
 enum Form {
   Other = 0,
@@ -37,39 +43,53 @@ interface Target {
   /** Characters of a varchar(n). */
   readonly charsMax: number;
   readonly notNull: boolean;
-  readonly isKey: boolean;
-  /** Place among the fields of a row; −1: not among them, and NULL. */
+  /** Keys, entries or checks are made of its value. */
+  readonly isKept: boolean;
+  /** Place among the fields of a row; −1: not among them. */
   readonly field: number;
+  /** What a row without the field has; null: NULL. */
+  readonly default: Evaluate | null;
 }
 
 /** Why rows of the table must go through INSERT; null: they need not. `columns`: those that the file has. */
-export function requiresStatements(table: TableDef, columns: readonly ColumnDef[]): string | null {
-  if (table.foreignKeys !== undefined || table.referencedBy !== undefined) return "foreign keys";
-  if (table.immutable) return "a hash chain";
-  if (table.partitionKey !== undefined || table.partitionBound !== undefined) return "partitions";
-  if (table.checks.length > 0) return "checks";
-  if (table.indexes.some((index) => index.constraint !== "primary key")) return "indexes";
+export function requiresStatements(
+  table: TableDef,
+  columns: readonly ColumnDef[],
+  findTable: FindTable,
+): string | null {
+  if (table.partitionBound !== undefined) return "partitions";
   if (table.materialized !== undefined) return "a query";
   if (table.columns.some(({ type }) => type.user !== undefined)) return "types of its own";
-  if (table.columns.some(({ generatedSql, identity }) => Boolean(generatedSql) || identity === "always")) {
-    return "generated columns";
-  }
-  const isLeftOut = (column: ColumnDef): boolean => !columns.includes(column);
-  return table.columns.some((column) => isLeftOut(column) && column.defaultSql !== null) ? "defaults" : null;
+  if (table.columns.some(({ generatedSql }) => Boolean(generatedSql))) return "generated columns";
+  if (columns.some(({ identity }) => identity === "always")) return "identity columns";
+  return requiresSingleRows(table, findTable);
 }
+
+/** Of the statement that inserts one row of the file's columns: null when it is none that can be taken apart. */
+export interface RowProgram {
+  /** Parallel to the table's columns. */
+  readonly exprs: readonly Expr[];
+  readonly plan: InsertPlan;
+}
+
+const NO_ROW: Batch = { columns: [], length: 1 };
 
 export class BulkInsert {
   private readonly layout: TableLayout;
-  private readonly prefix: Buffer;
   /** By column id; null for dropped columns. */
   private readonly targets: readonly (Target | null)[];
   private readonly slab = new RecordSlab();
-  /** Key columns' values of the row at hand, by column id. */
+  /** Values of the row at hand that are kept, by column id. */
   private readonly values: Value[];
-  private readonly keyIds: readonly number[];
-  private readonly keyValues: Value[] = [];
-  /** The greatest key that is stored or was put; what is greater needs no look. */
-  private greatest: Uint8Array | null;
+  private readonly checks: readonly RowCheck[];
+  private readonly kept: ReadonlySet<number>;
+  /** Of the checks: the columns that they read, and the row as they see it. */
+  private readonly checked: readonly number[];
+  private readonly view: { readonly columns: Value[][]; readonly length: number };
+  private readonly writer: BulkWriter;
+  private readonly timeZone: string;
+  /** Of each row; only where a row may be found fault with later. */
+  private readonly lines: number[] | null;
   rows = 0;
 
   constructor(
@@ -77,20 +97,39 @@ export class BulkInsert {
     /** In the order of the fields. */
     private readonly columns: readonly ColumnDef[],
     private readonly nullBytes: Uint8Array,
-    private readonly tx: Transaction,
-    private readonly tenantNumber: number,
-    private readonly rowNumbers: RowNumbers,
-    private readonly timeZone: string,
+    program: RowProgram,
+    private readonly context: ExecContext,
+    load: Load,
+    findTable: FindTable,
   ) {
     this.layout = layoutOf(table);
-    this.prefix = this.layout.rowPrefixOf(tenantNumber);
-    this.keyIds = table.primaryKey ?? [];
+    this.timeZone = context.timeZone;
+    this.writer = new BulkWriter(table, context, load, findTable);
+    const isChecked = this.layout.primaryKey !== null || table.indexes.some(({ unique }) => unique);
+    this.lines = isChecked || table.foreignKeys !== undefined ? [] : null;
+    const { rowColumns, checks } = program.plan;
+    const slotOf = slotsOf(rowColumns);
+    const idOf = (id: number): number => (slotOf(id) < 0 ? -1 : table.columns[slotOf(id)]!.id);
+    this.checks = compileChecks(checks, idOf);
+    this.checked = [...new Set(checks.flatMap(({ predicate }) => [...columnsOf(predicate)].map(idOf)))];
+    const all = table.columns.map(({ id }) => id);
+    this.kept = new Set([...(BulkWriter.columnsRead(table) ?? all), ...this.checked]);
     this.values = new Array<Value>(table.nextColumnId).fill(null);
+    this.view = { columns: this.values.map(() => [null]), length: 1 };
     this.targets = this.layout.types.map((_type, id) => {
-      const column = table.columns.find((each) => each.id === id);
-      return column === undefined ? null : this.targetOf(column);
+      const place = table.columns.findIndex((each) => each.id === id);
+      return place === -1 ? null : this.targetOf(table.columns[place]!, program.exprs[place]!);
     });
-    this.greatest = this.layout.primaryKey === null ? null : this.greatestStored();
+  }
+
+  /** Checks the rows against each other and what is stored, and adds them to the transaction. */
+  async finish(): Promise<void> {
+    try {
+      await this.writer.finish();
+    } catch (error) {
+      const { failing } = this.writer;
+      throw failing === null ? error : atField(error, this.lines![failing]!, null, null);
+    }
   }
 
   /** The record that the reader has found. Throws what is wrong with it, with line, column and value. */
@@ -101,19 +140,22 @@ export class BulkInsert {
     slab.begin(targets.length);
     for (let id = 0; id < targets.length; id++) {
       const target = targets[id]!;
-      if (target === null || target.field === -1) {
-        if (target?.notNull) throw this.nullError(target, reader.line);
+      if (target === null) {
         slab.null(id);
         continue;
       }
       const { field } = target;
+      if (field === -1) {
+        this.writeDefault(target, reader.line);
+        continue;
+      }
       const start = starts[field]!;
       const end = ends[field]!;
       const kind = kinds[field]!;
       if (kind === FIELD_PLAIN && end - start === nullBytes.length && isSame(bytes, start, nullBytes)) {
         if (target.notNull) throw this.nullError(target, reader.line);
         slab.null(id);
-        if (target.isKey) this.values[id] = null;
+        if (target.isKept) this.values[id] = null;
         continue;
       }
       if (kind === FIELD_ESCAPED) {
@@ -131,16 +173,33 @@ export class BulkInsert {
     slab.begin(targets.length);
     for (let id = 0; id < targets.length; id++) {
       const target = targets[id]!;
-      const json = target === null || target.field === -1 ? null : fields[target.field];
+      if (target !== null && target.field === -1) {
+        this.writeDefault(target, line);
+        continue;
+      }
+      const json = target === null ? null : fields[target.field];
       if (json === null || json === undefined) {
         if (target?.notNull) throw this.nullError(target, line);
         slab.null(id);
-        if (target?.isKey) this.values[id] = null;
+        if (target?.isKept) this.values[id] = null;
         continue;
       }
       this.writeJson(target!, json, line);
     }
     this.put(line);
+  }
+
+  /** Of a column that the file has not. */
+  private writeDefault(target: Target, line: number): void {
+    const { slab } = this;
+    const { column } = target;
+    const value = target.default === null ? null : target.default(NO_ROW, 0, this.context);
+    if (target.isKept) this.values[column.id] = value;
+    if (value === null) {
+      if (target.notNull) throw this.nullError(target, line);
+      slab.null(column.id);
+    } else if (target.form === Form.Integer && typeof value === "number") slab.integer(value);
+    else slab.value(column.type, value);
   }
 
   private write(target: Target, bytes: Uint8Array, start: number, end: number, line: number): void {
@@ -152,44 +211,44 @@ export class BulkInsert {
         value = readInteger(bytes, start, end);
         if (value === undefined || value < target.min || value > target.max) break;
         slab.integer(value);
-        if (target.isKey) this.values[column.id] = value;
+        if (target.isKept) this.values[column.id] = value;
         return;
       case Form.Float8:
         value = readDecimal(bytes, start, end);
         if (value === undefined) break;
         slab.float8(value);
-        if (target.isKey) this.values[column.id] = value;
+        if (target.isKept) this.values[column.id] = value;
         return;
       case Form.Bool:
         value = readBool(bytes, start, end);
         if (value === undefined) break;
         slab.bool(value);
-        if (target.isKey) this.values[column.id] = value;
+        if (target.isKept) this.values[column.id] = value;
         return;
       case Form.Text:
         if (end - start > target.charsMax) break;
         slab.text(bytes, start, end);
-        if (target.isKey) this.values[column.id] = textOf(bytes, start, end);
+        if (target.isKept) this.values[column.id] = textOf(bytes, start, end);
         return;
       case Form.Timestamp:
       case Form.TimestampTz:
         value = readTimestamp(bytes, start, end, form === Form.TimestampTz);
         if (value === undefined) break;
         slab.integer(value);
-        if (target.isKey) this.values[column.id] = value;
+        if (target.isKept) this.values[column.id] = value;
         return;
       case Form.Date:
         value = readDate(bytes, start, end);
         if (value === undefined) break;
         slab.integer(value);
-        if (target.isKey) this.values[column.id] = value;
+        if (target.isKept) this.values[column.id] = value;
         return;
     }
     const text = textOf(bytes, start, end);
     try {
       const parsed = fromText(column.type, text, { timeZone: this.timeZone, nowMicros: Date.now() * 1000 });
       slab.value(column.type, parsed);
-      if (target.isKey) this.values[column.id] = parsed;
+      if (target.isKept) this.values[column.id] = parsed;
     } catch (error) {
       throw atField(error, line, column.name, text);
     }
@@ -212,18 +271,18 @@ export class BulkInsert {
       if (isInteger) slab.integer(json);
       if (form === Form.Float8) slab.float8(json);
       if (isInteger || form === Form.Float8) {
-        if (target.isKey) this.values[column.id] = json;
+        if (target.isKept) this.values[column.id] = json;
         return;
       }
     } else if (typeof json === "boolean" && form === Form.Bool) {
       this.slab.bool(json);
-      if (target.isKey) this.values[column.id] = json;
+      if (target.isKept) this.values[column.id] = json;
       return;
     }
     try {
       const value = fromParameter(column.type, jsonField(column.type, json));
       this.slab.value(column.type, value);
-      if (target.isKey) this.values[column.id] = value;
+      if (target.isKept) this.values[column.id] = value;
     } catch (error) {
       throw atField(error, line, column.name, typeof json === "string" ? json : JSON.stringify(json));
     }
@@ -231,41 +290,24 @@ export class BulkInsert {
 
   private put(line: number): void {
     const record = this.slab.finish();
-    const { layout, tx } = this;
-    const { primaryKey } = layout;
+    const { values, view } = this;
+    if (this.checks.length > 0) {
+      for (const id of this.checked) if (id >= 0) view.columns[id]![0] = values[id]!;
+      const failed = failedCheck(this.checks, view, 0, this.context);
+      if (failed !== null) throw this.checkError(record, failed, line);
+    }
+    this.lines?.push(line);
     this.rows++;
-    if (primaryKey === null) {
-      const number = this.rowNumbers.next(this.tenantNumber, layout.table.id);
-      tx.append(rowKeyOfNumber(this.prefix, number), record);
-      return;
+    try {
+      this.writer.add(values, record);
+    } catch (error) {
+      throw atField(error, line, null, null);
     }
-    const { keyIds, keyValues, values } = this;
-    for (let i = 0; i < keyIds.length; i++) keyValues[i] = values[keyIds[i]!]!;
-    const key = encodeKey(this.prefix, primaryKey.columns, keyValues);
-    if (this.greatest === null || Buffer.compare(key, this.greatest) > 0) {
-      this.greatest = key;
-      tx.append(key, record);
-      return;
-    }
-    if (tx.get(key) === undefined) {
-      tx.put(key, record);
-      return;
-    }
-    const detail = `Key ${keyText(primaryKey, keyValues, this.timeZone)} already exists.`;
-    throw sqlError("23505", `duplicate key value violates unique constraint "${primaryKey.name}" at line ${line}`, {
-      detail,
-      table: layout.table.name,
-      constraint: primaryKey.name,
-      line,
-    });
   }
 
-  private greatestStored(): Uint8Array | null {
-    const cursor = this.tx.scan({ ...prefixRange(this.prefix), reverse: true });
-    const { keys } = cursor.next(1);
-    const greatest = keys.length === 0 ? null : Buffer.from(keys[0]!);
-    cursor.close();
-    return greatest;
+  private checkError(record: Uint8Array, failed: RowCheck, line: number): unknown {
+    const writer = new TableWriter(this.layout.table, this.context);
+    return atField(writer.checkViolation(rowOfRecord(this.layout, record), failed), line, null, null);
   }
 
   private nullError({ column }: Target, line: number): DbError {
@@ -274,18 +316,21 @@ export class BulkInsert {
     return sqlError("23502", `${what} at line ${line}`, { table: table.name, column: column.name, line, value: null });
   }
 
-  private targetOf(column: ColumnDef): Target {
+  private targetOf(column: ColumnDef, expr: Expr): Target {
     const { name, modifier } = column.type;
     const bounds = INTEGER_BOUNDS[name];
+    const field = this.columns.indexOf(column);
+    const hasDefault = field === -1 && !(expr.kind === "const" && expr.value === null);
     return {
       column,
       form: bounds === undefined ? formOf(column.type) : Form.Integer,
       min: bounds?.[0] ?? 0,
       max: bounds?.[1] ?? 0,
       charsMax: name === "varchar" && modifier !== null ? modifier : Number.POSITIVE_INFINITY,
-      notNull: column.notNull || this.keyIds.includes(column.id),
-      isKey: this.keyIds.includes(column.id),
-      field: this.columns.indexOf(column),
+      notNull: this.layout.notNull.includes(column),
+      isKept: this.kept.has(column.id),
+      field,
+      default: hasDefault ? compileExpr(expr, () => -1) : null,
     };
   }
 }

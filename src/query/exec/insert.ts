@@ -6,12 +6,14 @@
 import type { IndexDef, TableDef } from "../../catalog/table.js";
 import { type DbError, sqlError } from "../../protocol/errors.js";
 import type { Value } from "../../protocol/values.js";
+import { encodeRecord } from "../../storage/record-codec.js";
 import { compileExpr, type Predicate } from "../expr/compile.js";
 import type { Batch, Evaluate } from "../expr/expr.js";
 import { oidOfId } from "../expr/types.js";
 import type { InsertPlan, OnConflict } from "../plan/plan.js";
+import { BULK_ROWS, BulkWriter, type FindTable, requiresSingleRows } from "./bulk-writer.js";
 import type { ExecContext } from "./context.js";
-import { drain, inTurns, type Open, type Operator } from "./operator.js";
+import { after, drain, inTurns, type Open, type Operator } from "./operator.js";
 import { partitionIndex } from "./partition-index.js";
 import { belongs, compileRoutes, type RoutedTable, type RouteProgram, routeRow } from "./partition-router.js";
 import { type ChangedRows, compileReturning, ModifyOperator } from "./returning.js";
@@ -19,6 +21,7 @@ import { RowBuffer } from "./row-buffer.js";
 import { compileChecks, failedCheck, type RowCheck } from "./row-checks.js";
 import { compileCondition, slotsOf } from "./slots.js";
 import { writingContext } from "./statement-snapshot.js";
+import { layoutOf } from "./table-layout.js";
 import { assignedColumns, emptyRow, type Row, TableWriter } from "./table-writer.js";
 
 interface InsertProgram {
@@ -118,6 +121,9 @@ class Inserter {
   private readonly changed: number[] = [];
   /** Of partitioned tables: the OID of each row's partition, for RETURNING. */
   private readonly oids: Value[] | null;
+  /** What takes the rows once they are many. */
+  private bulk: BulkWriter | null = null;
+  private readonly findTable: FindTable = (id) => this.context.services.catalogView?.().tableById(id) ?? null;
   /** Keys of rows that this statement wrote, as text; for ON CONFLICT DO UPDATE. */
   private readonly written = new Set<string>();
 
@@ -134,18 +140,42 @@ class Inserter {
 
   run(): ChangedRows | Promise<ChangedRows> {
     const { rows, context, oids } = this;
+    const load = this.loadable ? (batch: Batch) => this.collect(batch) : null;
     const done = (): ChangedRows => {
       return { columns: oids === null ? rows.columns : [...rows.columns, oids], rows: this.changed };
     };
-    return drain(
-      this.input,
-      (batch) => rows.append(batch),
-      () => inTurns(context, rows.length, this.insertRow, done),
+    return drain(this.input, load ?? ((batch) => rows.append(batch)), () =>
+      this.bulk === null ? inTurns(context, rows.length, this.insertRow, done) : this.finishLoad(this.bulk),
     );
   }
 
   release(): void {
     this.rows.release();
+  }
+
+  /** Rows may go into the table many at a time, and nobody asks for them afterwards. */
+  private get loadable(): boolean {
+    const { context, program, own } = this;
+    const { conflict, plan } = program;
+    if (own === null || conflict !== null || plan.returning !== null || context.live !== undefined) return false;
+    return requiresSingleRows(plan.table, this.findTable) === null;
+  }
+
+  /** Keeps the rows until they are so many that a load pays; from then on gives them to it, batch by batch. */
+  private collect(batch: Batch): void | Promise<void> {
+    const { rows, context, program } = this;
+    rows.append(batch);
+    if (this.bulk === null) {
+      if (rows.length < BULK_ROWS) return;
+      const load = context.tx.beginLoad();
+      if (load === null) return;
+      this.bulk = new BulkWriter(program.plan.table, context, load, this.findTable);
+    }
+    return inTurns(context, rows.length, this.loadRow, () => rows.clear());
+  }
+
+  private finishLoad(bulk: BulkWriter): ChangedRows | Promise<ChangedRows> {
+    return after(bulk.finish(), () => ({ columns: [], rows: [], count: bulk.count }));
   }
 
   private targetOf(number: number): Target {
@@ -195,6 +225,20 @@ class Inserter {
     const key = writer.insert(row);
     if (conflict !== null && conflict.update !== null) this.written.add(keyText(key));
     this.changed.push(number);
+  };
+
+  private readonly loadRow = (number: number): void => {
+    const { rows, bulk } = this;
+    const target = this.own!;
+    const { row, generated, routed } = target;
+    const { columnIds } = routed;
+    for (let c = 0; c < columnIds.length; c++) row[columnIds[c]!] = rows.columns[c]![number]!;
+    if (generated.length > 0) {
+      bulk!.generate(row);
+      for (const c of generated) rows.columns[c]![number] = row[columnIds[c]!]!;
+    }
+    this.check(target, row, rows, number);
+    bulk!.add(row, encodeRecord(layoutOf(routed.table).types, row));
   };
 
   private check({ writer, routed }: Target, row: Row, batch: Batch, number: number): void {

@@ -14,6 +14,8 @@ import { compileAll, type EvaluateAll } from "./slots.js";
 export interface ChangedRows {
   readonly columns: readonly ArrayLike<Value>[];
   readonly rows: readonly number[];
+  /** How many were changed, when nobody will be shown them; absent: as many as `rows`. */
+  readonly count?: number;
 }
 
 export type ReturningProgram = readonly EvaluateAll[];
@@ -39,7 +41,7 @@ export class ModifyOperator implements Operator {
     if (this.changed !== null) return this.emit();
     return after(this.modify(), (changed) => {
       this.changed = changed;
-      this.context.statement.rowsAffected += changed.rows.length;
+      this.context.statement.rowsAffected += changed.count ?? changed.rows.length;
       return this.emit();
     });
   }

@@ -156,6 +156,18 @@ export function decoderOf(layout: TableLayout, ids: readonly number[]): RecordDe
   );
 }
 
+/** A record's values by column id. */
+export function rowOfRecord(layout: TableLayout, record: Uint8Array): Value[] {
+  const ids = layout.table.columns.map(({ id }) => id);
+  const columns: Value[][] = ids.map(() => []);
+  decoderOf(layout, ids)(record, columns, 0);
+  const row = new Array<Value>(layout.table.nextColumnId).fill(null);
+  ids.forEach((id, i) => {
+    row[id] = columns[i]![0]!;
+  });
+  return row;
+}
+
 /** The values of the key's columns in a row, which is an array by column id. */
 export function keyValues(key: KeyLayout, row: readonly Value[]): Value[] {
   return key.columnIds.map((id) => row[id]!);

@@ -17,7 +17,6 @@ import type { RowCheck } from "./row-checks.js";
 import { rowKeyOfNumber } from "./row-numbers.js";
 import { computesAnything, TableExpressions } from "./table-expressions.js";
 import {
-  decoderOf,
   entryKey,
   joinKey,
   type KeyLayout,
@@ -25,6 +24,7 @@ import {
   keyText,
   keyValues,
   layoutOf,
+  rowOfRecord,
   type TableLayout,
   valueText,
 } from "./table-layout.js";
@@ -132,12 +132,7 @@ export class TableWriter {
   find(key: Uint8Array): Row | null {
     const record = this.context.tx.get(key);
     if (record === undefined) return null;
-    const ids = this.layout.table.columns.map((column) => column.id);
-    const columns: Value[][] = ids.map(() => []);
-    decoderOf(this.layout, ids)(record, columns, 0);
-    const row = emptyRow(this.layout.table);
-    for (let i = 0; i < ids.length; i++) row[ids[i]!] = columns[i]![0]!;
-    return row;
+    return rowOfRecord(this.layout, record);
   }
 
   /** `after`: the row as it goes on in another partition, by this table's columns; null: it is gone. */

@@ -1,0 +1,232 @@
+/**
+ * Writes many new rows at once: rows and index entries are collected in a load, sorted, checked against each other and
+ * against what is stored, and attached to the transaction as a whole. One per load; called by insert.ts for a statement
+ * of many rows, and by bulk-insert.ts for a file. What the single rows' way does is in table-writer.ts.
+ */
+import type { ForeignKeyDef, TableDef } from "../../catalog/table.js";
+import { type DbError, sqlError } from "../../protocol/errors.js";
+import type { Value } from "../../protocol/values.js";
+import { inSteps } from "../../storage/in-steps.js";
+import { encodeKey } from "../../storage/key-codec.js";
+import type { Load } from "../../storage/load.js";
+import type { LoadRun } from "../../storage/load-run.js";
+import type { ExecContext } from "./context.js";
+import { type ReferencedKey, referencedKey } from "./referenced-key.js";
+import { rowKeyOfNumber } from "./row-numbers.js";
+import { computesAnything, TableExpressions } from "./table-expressions.js";
+import {
+  entryKey,
+  type KeyLayout,
+  keyText,
+  keyValues,
+  layoutOf,
+  rowOfRecord,
+  type TableLayout,
+  valueText,
+} from "./table-layout.js";
+
+/** Rows from which on it pays. */
+export const BULK_ROWS = 1024;
+
+/** Keys looked up at a time, and between two looks at the clock. */
+const STEP_KEYS = 256;
+
+export type FindTable = (id: number) => TableDef | null;
+
+interface IndexRun {
+  readonly index: KeyLayout;
+  readonly run: LoadRun;
+  /** Of a unique index: the row of each entry. */
+  readonly rows: number[] | null;
+}
+
+interface Referenced {
+  readonly foreignKey: ForeignKeyDef;
+  readonly parent: TableDef;
+  readonly key: ReferencedKey;
+  /** Keys that must be there, as latin-1 text, with the first row that refers to each. */
+  readonly wanted: Map<string, number>;
+}
+
+/** Why the table's rows must be written one by one; null: they may be loaded. */
+export function requiresSingleRows(table: TableDef, findTable: FindTable): string | null {
+  if (table.immutable) return "a hash chain";
+  if (table.partitionKey !== undefined) return "partitions";
+  if (table.indexes.some(({ deferrable }) => deferrable !== undefined)) return "deferrable keys";
+  for (const key of table.foreignKeys ?? []) {
+    const parent = findTable(key.tableId);
+    if (key.deferrable || parent === null || referencedKey(parent, table, key) === null) return "foreign keys";
+  }
+  return null;
+}
+
+export class BulkWriter {
+  /** The row, counted from 0, that `finish` or `add` has found fault with. */
+  failing: number | null = null;
+  private readonly layout: TableLayout;
+  private readonly prefix: Buffer;
+  private readonly rows: LoadRun;
+  private readonly indexes: readonly IndexRun[];
+  private readonly references: readonly Referenced[];
+  private readonly expressions: TableExpressions | null;
+
+  /** The table is one that `requiresSingleRows` says nothing against. */
+  constructor(
+    table: TableDef,
+    private readonly context: ExecContext,
+    private readonly load: Load,
+    findTable: FindTable,
+  ) {
+    this.layout = layoutOf(table);
+    const { tenantNumber } = context;
+    this.prefix = this.layout.rowPrefixOf(tenantNumber);
+    this.rows = load.run(this.prefix);
+    this.indexes = this.layout.indexes.map((index) => {
+      return { index, run: load.run(index.prefixOf(tenantNumber)), rows: index.unique ? [] : null };
+    });
+    this.references = (table.foreignKeys ?? []).map((foreignKey) => {
+      const parent = findTable(foreignKey.tableId)!;
+      return { foreignKey, parent, key: referencedKey(parent, table, foreignKey)!, wanted: new Map() };
+    });
+    this.expressions = computesAnything(table) ? new TableExpressions(table, context) : null;
+  }
+
+  get count(): number {
+    return this.rows.size;
+  }
+
+  /** The ids of the columns that `add` reads of a row; null: all. */
+  static columnsRead(table: TableDef): ReadonlySet<number> | null {
+    if (computesAnything(table)) return null;
+    const { primaryKey, indexes } = layoutOf(table);
+    const keys = [primaryKey, ...indexes].flatMap((key) => key?.columnIds ?? []);
+    return new Set([...keys, ...(table.foreignKeys ?? []).flatMap(({ columns }) => columns)]);
+  }
+
+  /** Fills in generated columns. */
+  generate(row: Value[]): void {
+    this.expressions?.generate(row);
+  }
+
+  /** A row by column id (arrays may be used again), and its record. */
+  add(row: readonly Value[], record: Uint8Array): void {
+    const { layout, context, load, expressions } = this;
+    const { tenantNumber } = context;
+    const key = this.keyOf(row);
+    const number = load.add(this.rows, key, record);
+    const suffix = key.subarray(this.prefix.length);
+    for (const { index, run, rows } of this.indexes) {
+      const values = expressions === null ? keyValues(index, row) : expressions.valuesOf(index, row);
+      if (values === null) continue;
+      load.add(run, entryKey(index, tenantNumber, values, suffix), suffix);
+      rows?.push(number);
+    }
+    if (layout.table.foreignKeys !== undefined)
+      for (const reference of this.references) this.refer(reference, row, number);
+  }
+
+  /** Sorts, checks and attaches. Throws 23505 and 23503, with `failing` set. */
+  finish(): void | Promise<void> {
+    return this.rows.size === 0 ? undefined : inSteps(this.context, this.finishing());
+  }
+
+  private *finishing(): Generator<undefined, void> {
+    const { load, context, layout } = this;
+    yield* load.sort();
+    if (layout.primaryKey !== null) yield* this.requireUnique(layout.primaryKey, this.rows, null);
+    for (const { index, run, rows } of this.indexes) if (rows !== null) yield* this.requireUnique(index, run, rows);
+    context.tx.attach(load);
+    for (const reference of this.references) yield* this.requireReferenced(reference);
+  }
+
+  private keyOf(row: readonly Value[]): Buffer {
+    const { layout, context, prefix } = this;
+    const { primaryKey, table } = layout;
+    if (primaryKey !== null) return encodeKey(prefix, primaryKey.columns, keyValues(primaryKey, row));
+    return rowKeyOfNumber(prefix, context.rowNumbers.next(context.tenantNumber, table.id));
+  }
+
+  private *requireUnique(key: KeyLayout, run: LoadRun, rows: readonly number[] | null): Generator<undefined, void> {
+    const { context } = this;
+    const { size } = run;
+    if (size === 0) return;
+    const rowOf = (place: number): number => (rows === null ? run.numberAt(place) : rows[run.numberAt(place)]!);
+    let first = Number.POSITIVE_INFINITY;
+    const greatest = context.tx.greatestKey(run.prefix);
+    const mayBeStored = greatest === null ? 0 : run.lowerBound(Buffer.concat([greatest, Buffer.of(0)]));
+    for (let from = 0; from < size; from += STEP_KEYS) {
+      const to = Math.min(from + STEP_KEYS, size);
+      for (let i = Math.max(from, 1); i < to; i++) {
+        if (run.isSameKey(i - 1, i)) first = Math.min(first, Math.max(rowOf(i - 1), rowOf(i)));
+      }
+      const looked = Math.min(to, mayBeStored) - from;
+      if (looked > 0) {
+        const keys = Array.from({ length: looked }, (_, i) => run.keyOf(run.numberAt(from + i)));
+        context.tx.getMany(keys).forEach((stored, i) => {
+          if (stored !== undefined) first = Math.min(first, rowOf(from + i));
+        });
+      }
+      yield;
+    }
+    if (first !== Number.POSITIVE_INFINITY) throw this.duplicate(key, first);
+  }
+
+  private refer({ foreignKey, key, wanted }: Referenced, row: readonly Value[], number: number): void {
+    const values: Value[] = key.sources.map((id) => row[id]!);
+    if (values.includes(null)) {
+      if (foreignKey.match === "simple" || values.every((value) => value === null)) return;
+      this.failing = number;
+      throw this.violation(foreignKey, "MATCH FULL does not allow mixing of null and nonnull key values.");
+    }
+    const { layout } = key;
+    const text = encodeKey(layout.prefixOf(this.context.tenantNumber), layout.columns, values).toString("latin1");
+    if (!wanted.has(text)) wanted.set(text, number);
+  }
+
+  /** Another transaction may not remove meanwhile what is found: the reads are validated at commit. */
+  private *requireReferenced({ foreignKey, parent, wanted }: Referenced): Generator<undefined, void> {
+    const { context } = this;
+    const entries = [...wanted];
+    let first = Number.POSITIVE_INFINITY;
+    for (let from = 0; from < entries.length; from += STEP_KEYS) {
+      const some = entries.slice(from, from + STEP_KEYS);
+      context.tx.guardReads(true);
+      const found = context.tx.getMany(some.map(([text]) => Buffer.from(text, "latin1")));
+      context.tx.guardReads(false);
+      found.forEach((stored, i) => {
+        if (stored === undefined) first = Math.min(first, some[i]![1]);
+      });
+      yield;
+    }
+    if (first === Number.POSITIVE_INFINITY) return;
+    this.failing = first;
+    const row = this.rowAt(first);
+    const { types, table } = this.layout;
+    const names = foreignKey.columns.map((id) => table.columns.find((column) => column.id === id)!.name);
+    const texts = foreignKey.columns.map((id) => valueText(types[id]!, row[id] ?? null, context.timeZone));
+    const detail = `Key (${names.join(", ")})=(${texts.join(", ")}) is not present in table "${parent.name}".`;
+    throw this.violation(foreignKey, detail);
+  }
+
+  private violation({ name: constraint }: ForeignKeyDef, detail: string): DbError {
+    const { name: table } = this.layout.table;
+    const message = `insert or update on table "${table}" violates foreign key constraint "${constraint}"`;
+    return sqlError("23503", message, { detail, table, constraint });
+  }
+
+  private duplicate(key: KeyLayout, number: number): DbError {
+    this.failing = number;
+    const row = this.rowAt(number);
+    const values = this.expressions === null ? keyValues(key, row) : (this.expressions.valuesOf(key, row) ?? []);
+    return sqlError("23505", `duplicate key value violates unique constraint "${key.name}"`, {
+      detail: `Key ${keyText(key, values, this.context.timeZone)} already exists.`,
+      table: this.layout.table.name,
+      constraint: key.name,
+    });
+  }
+
+  /** The row with a number, by column id. */
+  private rowAt(number: number): Value[] {
+    return rowOfRecord(this.layout, this.rows.valueOf(number)!);
+  }
+}
