@@ -137,6 +137,81 @@ t.test("on_conflict; defaults, checks and indexes", async (t) => {
   ]);
 });
 
+t.test("tables with indexes, checks, defaults and foreign keys take files as they take INSERT", async (t) => {
+  const columns = `id integer PRIMARY KEY, k integer NOT NULL CHECK (k >= 0), name text UNIQUE, x numeric(8,2) DEFAULT 1.5,
+    maker integer REFERENCES maker, number serial, boss integer, at date DEFAULT DATE '2024-02-03'`;
+  await server.sql("CREATE TABLE maker (id integer PRIMARY KEY)");
+  await server.sql("INSERT INTO maker SELECT generate_series(1, 9)");
+  for (const name of ["filed", "inserted"]) {
+    await server.sql(`CREATE TABLE ${name} (${columns}, FOREIGN KEY (boss) REFERENCES ${name})`);
+    await server.sql(`CREATE INDEX ON ${name} (k DESC, id)`);
+    await server.sql(`CREATE INDEX ON ${name} (lower(name)) WHERE k > 50`);
+  }
+  const row = (i: number): string =>
+    `${9999 - i},${i % 97},Name ${i},${i % 5 === 0 ? "" : (i % 9) + 1},${9999 - (i >> 1)}`;
+  const lines = Array.from({ length: 3000 }, (_, i) => row(i));
+  const header = "id,k,name,maker,boss\n";
+  t.match((await send(`${CSV}?table=filed`, `${header}${lines.join("\n")}`)).body.data, { rows: 3000 });
+  const values = lines.map((line) => {
+    const [id, k, name, maker, boss] = line.split(",");
+    return `(${id}, ${k}, '${name}', ${maker === "" ? "NULL" : maker}, ${boss})`;
+  });
+  for (let from = 0; from < 3000; from += 500) {
+    await server.sql(`INSERT INTO inserted (id,k,name,maker,boss) VALUES ${values.slice(from, from + 500).join(",")}`);
+  }
+  for (const query of [
+    "SELECT * FROM t ORDER BY id",
+    "SELECT k, id FROM t ORDER BY k DESC, id",
+    "SELECT id FROM t WHERE name = 'Name 77'",
+    "SELECT count(*) FROM t WHERE lower(name) LIKE 'name 1%' AND k > 50",
+  ]) {
+    const of = (table: string) => server.rows(query.replace("FROM t", `FROM ${table}`));
+    t.strictSame(await of("filed"), await of("inserted"), query);
+  }
+  for (const [line, sqlstate] of [
+    [`20000,-1,new,1,`, "23514"],
+    [`20000,,new,1,`, "23502"],
+    [`20000,1,Name 5,1,`, "23505"],
+    [`9999,1,new,1,`, "23505"],
+    [`20000,1,new,10,`, "23503"],
+    [`20000,1,new,1,20001`, "23503"],
+  ] as const) {
+    const body = `${header}30000,1,one more,2,20000\n${line}\n30001,1,and more,2,\n`;
+    const { body: answer } = await send(
+      `${CSV}?table=filed`,
+      line.startsWith("20000,1") ? body : body.replace(",20000\n", ",\n"),
+    );
+    const details = answer.error?.details;
+    t.match(details, { sqlstate, line: 3 }, `${line}: ${JSON.stringify(answer)}`);
+  }
+  const twice = await send(`${CSV}?table=filed`, `${header}1,1,same,1,\n2,1,other,1,\n3,1,same,1,\n`);
+  t.match(twice.body.error.details, { sqlstate: "23505", line: 4 });
+  t.equal(await count("filed"), 3000);
+});
+
+t.test("parents, children and partitions", async (t) => {
+  for (const sql of [
+    "CREATE TABLE parent (id integer PRIMARY KEY, k integer CHECK (k > 0))",
+    "CREATE TABLE child (more text UNIQUE) INHERITS (parent)",
+    "CREATE TABLE parted (id integer, k integer, PRIMARY KEY (id)) PARTITION BY RANGE (id)",
+    "CREATE TABLE parted_low PARTITION OF parted FOR VALUES FROM (0) TO (100)",
+    "CREATE TABLE parted_high PARTITION OF parted FOR VALUES FROM (100) TO (1000)",
+  ]) {
+    await server.sql(sql);
+  }
+  t.match((await send(`${CSV}?table=parent`, "id,k\n1,1\n2,2\n")).body.data, { rows: 2 });
+  t.match((await send(`${CSV}?table=child`, "id,k,more\n1,1,a\n3,3,b\n")).body.data, { rows: 2 });
+  const inherited = await send(`${CSV}?table=child`, "id,k,more\n4,0,c\n");
+  t.match(inherited.body.error.details, { sqlstate: "23514", line: 2 });
+  t.same(await server.rows("SELECT id FROM parent ORDER BY id, tableoid"), [[1], [1], [2], [3]]);
+  t.match((await send(`${CSV}?table=parted`, "id,k\n5,1\n500,2\n")).body.data, { rows: 2 });
+  t.match((await send(`${CSV}?table=parted_low`, "id,k\n6,1\n")).body.data, { rows: 1 });
+  const stray = await send(`${CSV}?table=parted_low`, "id,k\n7,1\n600,1\n");
+  t.match(stray.body.error.details, { sqlstate: "23514", line: 3 });
+  t.same(await server.rows("SELECT id FROM parted_low ORDER BY id"), [[5], [6]]);
+  t.same(await server.rows("SELECT id FROM parted ORDER BY id"), [[5], [6], [500]]);
+});
+
 t.test("a large body in pieces, with progress, while another tenant works", async (t) => {
   await server.sql(`CREATE TABLE large (${COLUMNS})`);
   const other = await server.tenant("neighbour");
