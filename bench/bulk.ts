@@ -2,7 +2,8 @@
  * Statements over a whole table of ROWS rows (default 1,000,000): filling, indexing, changing and emptying it, beside
  * PostgreSQL and SQLite in the same run; milliseconds of each, and the longest that Tessera kept its thread for itself.
  */
-import { postgresBinaries, postgresSide } from "./tpch/postgres-side.js";
+import { postgresBinaries } from "./contenders/postgres-cluster.js";
+import { postgresSide } from "./tpch/postgres-side.js";
 import type { Side } from "./tpch/side.js";
 import { sqliteSide } from "./tpch/sqlite-side.js";
 import { tesseraSide } from "./tpch/tessera-side.js";

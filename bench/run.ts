@@ -1,8 +1,9 @@
 /**
- * `make bench` (W1 to W8 and the scaling of W5) or `make bench BENCH="w1 w2"`; also import, tpch and fairness by name.
+ * `make bench` (W1 to W8 and the scaling of W5) or `make bench BENCH="w1 w2"`; also import, bulk, tpch and fairness by name.
  * See bench/README.md for the settings and for how it is measured.
  */
 import { loadavg } from "node:os";
+import { bulk } from "./bulk.js";
 import { PEERS } from "./contenders/contenders.js";
 import { fairness } from "./fairness.js";
 import { importFiles } from "./import.js";
@@ -19,6 +20,7 @@ import { WORKLOADS } from "./workloads/workloads.js";
 /** Benches that print what they find. */
 const others: Readonly<Record<string, (rounds: number, seconds: number) => Promise<void>>> = {
   import: importFiles,
+  bulk,
   tpch,
   fairness,
 };
