@@ -3,7 +3,8 @@
  * RocksDB, a copy and a buffer (about a tenth). The shard is the only writer and writes through here, so no entry is
  * ever stale. Made by shard-on-disk.ts.
  */
-import type { Engine, Operation } from "./engine.js";
+import type { Engine } from "./engine.js";
+import type { Operation } from "./operation.js";
 import { keyText } from "./ordered-map.js";
 import type { Cursor, KeyRange } from "./store.js";
 

@@ -3,7 +3,7 @@
  * log which subscriptions, caches and replication read. Owned by the shard; file-commit-log.ts and
  * memory-commit-log.ts implement it.
  */
-import type { Operation } from "./engine.js";
+import type { Operation } from "./operation.js";
 
 /** Operations that are in the log ahead of the commit that they belong to. Made by `beginParts`. */
 export interface CommitParts {

@@ -2,13 +2,8 @@
  * What the shard needs of an ordered key-value store. Implemented by rocksdb-engine.ts and memory-engine.ts; owned and
  * called only by the shard. The engine need not be durable by itself: the commit log is replayed into it at open.
  */
+import type { Operation } from "./operation.js";
 import type { Cursor, KeyRange } from "./store.js";
-
-/** One change: a put, or a delete when `value` is null. */
-export interface Operation {
-  readonly key: Uint8Array;
-  readonly value: Uint8Array | null;
-}
 
 export interface Engine {
   get(key: Uint8Array): Uint8Array | undefined;

@@ -11,7 +11,6 @@ import { join } from "node:path";
 import { DbError } from "../protocol/errors.js";
 import type { Commit, CommitLog, CommitParts, LogEntry } from "./commit-log.js";
 import { type Disk, fileDisk } from "./disk.js";
-import type { Operation } from "./engine.js";
 import {
   attestedAfter,
   isHeaderMissing,
@@ -28,6 +27,7 @@ import {
   segmentSalt,
   writeRecord,
 } from "./log-record.js";
+import type { Operation } from "./operation.js";
 
 export interface FileCommitLogOptions {
   readonly directory: string;

@@ -3,7 +3,7 @@
  * numbers in typed arrays, so that a write costs its bytes and some twenty more, and no object for the collector of
  * garbage to look at. Filled in any order, then sorted once. Owned by a Load.
  */
-import type { Operation } from "./engine.js";
+import type { Operation } from "./operation.js";
 
 const SLAB_BYTES = 256 * 1024;
 /** Longer pieces are copied by the runtime, shorter ones byte by byte. */

@@ -5,8 +5,8 @@
  */
 import { sqlError } from "../protocol/errors.js";
 import { LOAD_BYTES_MAX } from "../protocol/limits.js";
-import type { Operation } from "./engine.js";
 import { LoadRun } from "./load-run.js";
+import type { Operation } from "./operation.js";
 import { keyText, type OrderedEntries, STOP_WALK } from "./ordered-map.js";
 
 interface LoadWrite extends Operation {

@@ -13,7 +13,7 @@
 import { randomInt } from "node:crypto";
 import zlib from "node:zlib";
 import type { Commit, LogEntry } from "./commit-log.js";
-import type { Operation } from "./engine.js";
+import type { Operation } from "./operation.js";
 
 export const SEGMENT_HEADER_BYTES = 20;
 const SEGMENT_VERSION = 1;

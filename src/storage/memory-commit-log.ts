@@ -1,6 +1,6 @@
 /** A commit log that dies with the process, for tests and for shards that are configured to live in memory. */
 import type { Commit, CommitLog, CommitParts, LogEntry } from "./commit-log.js";
-import type { Operation } from "./engine.js";
+import type { Operation } from "./operation.js";
 
 export class MemoryCommitLog implements CommitLog {
   #entries: LogEntry[] = [];

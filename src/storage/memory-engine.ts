@@ -2,7 +2,8 @@
  * An engine in memory, for tests and for shards that live from their commit log alone. Cursors read a copy-on-write
  * clone of the tree, so that they are snapshots as RocksDB's iterators are.
  */
-import type { Engine, Operation } from "./engine.js";
+import type { Engine } from "./engine.js";
+import type { Operation } from "./operation.js";
 import { createOrderedMap, keyText, type OrderedMap } from "./ordered-map.js";
 import type { Cursor, Entries, KeyRange } from "./store.js";
 

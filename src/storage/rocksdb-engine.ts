@@ -8,7 +8,8 @@
 import { mkdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { DbError } from "../protocol/errors.js";
-import type { Engine, Operation } from "./engine.js";
+import type { Engine } from "./engine.js";
+import type { Operation } from "./operation.js";
 import type { Cursor, Entries, KeyRange } from "./store.js";
 
 export interface RocksEngineOptions {

@@ -12,9 +12,10 @@
  */
 import { DbError } from "../protocol/errors.js";
 import type { Commit, CommitLog, CommitParts, LogEntry } from "./commit-log.js";
-import type { Engine, Operation } from "./engine.js";
+import type { Engine } from "./engine.js";
 import { APPLIED_SEQUENCE_KEY } from "./keys.js";
 import { OpenTransactions } from "./open-transactions.js";
+import type { Operation } from "./operation.js";
 import {
   type Isolation,
   LARGE_COMMIT_SIZES,

@@ -6,12 +6,13 @@
 import { DbError, sqlError } from "../protocol/errors.js";
 import { LOAD_BYTES_MAX, TRANSACTION_BYTES_MAX } from "../protocol/limits.js";
 import type { CommitLog, CommitParts } from "./commit-log.js";
-import type { Engine, Operation } from "./engine.js";
+import type { Engine } from "./engine.js";
 import { FrozenTransaction } from "./frozen-transaction.js";
 import type { Turns } from "./in-steps.js";
 import { prefixRange } from "./keys.js";
 import { Load } from "./load.js";
 import { MergedCorrections, MergedCursor, versionOverlays, writeOverlay } from "./merged-cursor.js";
+import type { Operation } from "./operation.js";
 import { createOrderedMap, keyText, type OrderedMap } from "./ordered-map.js";
 import { ReadSet } from "./read-set.js";
 import type { Corrections, Cursor, KeyRange, NewerEntries, Transaction } from "./store.js";

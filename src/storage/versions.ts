@@ -6,7 +6,7 @@
  * A reader has a floor: the newest sequence that the engine had applied when it took its snapshot. Versions above the
  * lowest floor of all open readers stay, and each key that has such versions keeps the value it had before them.
  */
-import type { Operation } from "./engine.js";
+import type { Operation } from "./operation.js";
 import { createOrderedMap, keyText, type OrderedEntries, type OrderedMap, STOP_WALK } from "./ordered-map.js";
 
 interface Version {

@@ -5,8 +5,8 @@
  */
 
 import type { SqlType } from "../../../protocol/values.js";
-import type { Operation } from "../../../storage/engine.js";
 import { SPACE } from "../../../storage/keys.js";
+import type { Operation } from "../../../storage/operation.js";
 import type { TableLayout } from "../table-layout.js";
 import { isSegmentable } from "./column.js";
 import { TableSegments } from "./table-segments.js";

@@ -4,8 +4,8 @@
  * one segment at a time; scans that are open keep the segments and entries that they have.
  */
 import type { SqlType, Value } from "../../../protocol/values.js";
-import type { Operation } from "../../../storage/engine.js";
 import { prefixRange } from "../../../storage/keys.js";
+import type { Operation } from "../../../storage/operation.js";
 import { keyText } from "../../../storage/ordered-map.js";
 import { recordDecoder } from "../../../storage/record-codec.js";
 import { emptyColumns } from "../row-buffer.js";

@@ -4,7 +4,7 @@
  * takes the list of segments and the newer entries as they are when it opens; neither is changed in place after that.
  */
 import type { SqlType, Value } from "../../../protocol/values.js";
-import type { Operation } from "../../../storage/engine.js";
+import type { Operation } from "../../../storage/operation.js";
 import { createOrderedMap, keyText, type OrderedMap } from "../../../storage/ordered-map.js";
 import type { NewerEntries } from "../../../storage/store.js";
 import type { TableLayout } from "../table-layout.js";
