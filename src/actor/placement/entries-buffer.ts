@@ -2,7 +2,7 @@
  * Entries on their way from one partition to another, as one transferable buffer: per entry its key's length (u32), its
  * value's (u32; 0xffffffff for a removed key), the key, the value. Little endian.
  */
-import type { Operation } from "../../storage/engine.js";
+import type { Operation } from "../../storage/operation.js";
 
 const HEADER_BYTES = 8;
 const REMOVED = 0xffffffff;

@@ -12,8 +12,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { DbError } from "../../protocol/errors.js";
 import type { TenantMemory } from "../../protocol/placement.js";
-import type { Operation } from "../../storage/engine.js";
 import { prefixRange, tenantOfKey, tenantPrefix } from "../../storage/keys.js";
+import type { Operation } from "../../storage/operation.js";
 import type { Partition } from "../partition.js";
 import type { Scheduler } from "../scheduler.js";
 import { encodeEntries } from "./entries-buffer.js";
