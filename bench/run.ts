@@ -1,10 +1,11 @@
 /**
- * `make bench` (W1 to W8 and the scaling of W5) or `make bench BENCH="w1 w2"`; also import, bulk, tpch and fairness by name.
+ * `make bench` (W1 to W8 and the scaling of W5) or `make bench BENCH="w1 w2"`; also import, bulk, tpch, fairness, cost by name.
  * See bench/README.md for the settings and for how it is measured.
  */
 import { loadavg } from "node:os";
 import { bulk } from "./bulk.js";
 import { PEERS } from "./contenders/contenders.js";
+import { cost } from "./cost.js";
 import { fairness } from "./fairness.js";
 import { importFiles } from "./import.js";
 import { wrkVersion } from "./load/generators.js";
@@ -23,6 +24,7 @@ const others: Readonly<Record<string, (rounds: number, seconds: number) => Promi
   bulk,
   tpch,
   fairness,
+  cost,
 };
 
 const SCALING = "scaling";

@@ -1,9 +1,9 @@
 /**
- * Entry of an actor's thread: opens the actor named by the settings, connects it to the port, and ends when it has
- * closed. Started and restarted by the gateway's supervisor. Whatever is thrown here ends the thread, on purpose: the
- * actor's memory cannot be trusted after a broken invariant, its log can.
+ * Entry of an actor's thread. The first message is its settings; then it opens that actor, connects it to the port, and
+ * ends when it has closed. Started and restarted by the gateway's supervisor. Whatever is thrown here ends the thread, on
+ * purpose: the actor's memory cannot be trusted after a broken invariant, its log can.
  */
-import { parentPort, workerData } from "node:worker_threads";
+import { parentPort } from "node:worker_threads";
 import { pino } from "pino";
 import { Actor } from "../src/actor/actor.js";
 import type { ActorSettings, FromActor, ToActor } from "../src/protocol/messages.js";
@@ -11,39 +11,46 @@ import { loadParser } from "../src/sql/parse/parse.js";
 import { taskPool } from "./task-pool.js";
 
 const port = parentPort!;
-const settings = workerData as ActorSettings;
-const logger = pino(
-  { level: settings.config.server.logLevel, base: { pid: process.pid, actor: settings.actor } },
-  pino.destination({ fd: 1, sync: true }),
-);
+const parser = loadParser();
 
-const { threads, waitingMax } = settings.config.tasks;
-const tasks = taskPool({ threads, waitingMax });
-
-function say(message: FromActor, transfer: readonly ArrayBuffer[] = []): void {
-  port.postMessage(message, transfer);
-  if (message.kind === "closed") void tasks.close().then(() => port.close());
+async function start(settings: ActorSettings): Promise<void> {
+  const logger = pino(
+    { level: settings.config.server.logLevel, base: { pid: process.pid, actor: settings.actor } },
+    pino.destination({ fd: 1, sync: true }),
+  );
+  const { threads, waitingMax } = settings.config.tasks;
+  const tasks = taskPool({ threads, waitingMax });
+  const say = (message: FromActor, transfer: readonly ArrayBuffer[] = []): void => {
+    port.postMessage(message, transfer);
+    if (message.kind === "closed") void tasks.close().then(() => port.close());
+  };
+  try {
+    // What is sent before the actor is open waits.
+    const early: (ArrayBuffer | ToActor)[] = [];
+    const keep = (message: ArrayBuffer | ToActor): void => void early.push(message);
+    port.on("message", keep);
+    await parser;
+    const actor = await Actor.open(settings, {
+      frames: (buffer) => port.postMessage(buffer, [buffer]),
+      control: say,
+      deriveKey: (job) => tasks.run("deriveKey", job),
+      failed: (error) => {
+        say({ kind: "failed", message: error.message, fatal: false });
+        // Nothing of this thread's memory may be used again, so it ends at once; within a worker this ends only the thread.
+        process.exit(1);
+      },
+      log: (level, message, fields) => logger[level](fields, message),
+    });
+    port.off("message", keep);
+    port.on("message", (message: ArrayBuffer | ToActor) => actor.receive(message));
+    for (const message of early) actor.receive(message);
+  } catch (error) {
+    const { message, fatal } = error as Error & { fatal?: boolean };
+    say({ kind: "failed", message, fatal: fatal === true });
+    logger.error({ err: error }, "the actor cannot start");
+    port.close();
+    process.exitCode = 1;
+  }
 }
 
-async function start(): Promise<void> {
-  await loadParser();
-  const actor = await Actor.open(settings, {
-    frames: (buffer) => port.postMessage(buffer, [buffer]),
-    control: say,
-    deriveKey: (job) => tasks.run("deriveKey", job),
-    failed: (error) => {
-      say({ kind: "failed", message: error.message, fatal: false });
-      // Nothing of this thread's memory may be used again, so it ends at once; within a worker this ends only the thread.
-      process.exit(1);
-    },
-    log: (level, message, fields) => logger[level](fields, message),
-  });
-  port.on("message", (message: ArrayBuffer | ToActor) => actor.receive(message));
-}
-
-start().catch((error: Error & { fatal?: boolean }) => {
-  say({ kind: "failed", message: error.message, fatal: error.fatal === true });
-  logger.error({ err: error }, "the actor cannot start");
-  port.close();
-  process.exitCode = 1;
-});
+port.once("message", (settings: ActorSettings) => void start(settings));

@@ -32,6 +32,9 @@ export interface Follower {
 /** What is older counts little as recent load. */
 const LOAD_MS = 30_000;
 
+/** How often idle tenants are looked for. */
+const IDLE_LOOK_MS = 5_000;
+
 export class Partition implements TenantHost {
   readonly gate = new OutputGate();
   /** Tenants that are being moved, or have left. */
@@ -47,6 +50,10 @@ export class Partition implements TenantHost {
   sequences: Sequences;
   private readonly tenants = new Map<number, Tenant>();
   private uses = 0;
+  /** When `uses` was how much, oldest first, and what it was one idle time ago. */
+  private readonly marks: { readonly atMs: number; readonly uses: number }[] = [];
+  private idleUses = 0;
+  private idleLookedMs = 0;
   /** Whose large commit the engine is taking. */
   private backlogTenant: number | null = null;
   private isApplying = false;
@@ -120,23 +127,35 @@ export class Partition implements TenantHost {
   }
 
   /**
-   * Forgets what is in memory of the tenants used longest ago, past TENANTS_IN_MEMORY_MAX; `busy` ones, those with open
-   * transactions and those whose commits are on their way to disk stay.
+   * Forgets what is in memory of tenants that have been idle for the configured time, and of those used longest ago past
+   * TENANTS_IN_MEMORY_MAX. `busy` ones, those with open transactions and those whose commits are on their way to disk
+   * stay; and, unless there are too many, those with prepared statements, which exist nowhere else.
    */
-  private forgetIdle(busy: ReadonlySet<Tenant>): void {
-    const surplus = this.tenants.size - TENANTS_IN_MEMORY_MAX;
-    if (surplus <= 0) return;
+  private forgetIdle(busy: ReadonlySet<Tenant>, idleBefore: number): void {
+    let surplus = this.tenants.size - TENANTS_IN_MEMORY_MAX;
     const idle = [...this.tenants.values()].filter(
       (tenant) =>
         !busy.has(tenant) &&
+        this.places.get(tenant.number) === undefined &&
         tenant.lastCommit <= this.shard.durableSequence &&
         (this.transactions.get(tenant.number)?.size ?? 0) === 0,
     );
-    idle.sort((a, b) => a.lastUse - b.lastUse);
-    for (const { number } of idle.slice(0, surplus)) {
-      this.tenants.delete(number);
-      this.transactions.delete(number);
+    if (surplus > 0) idle.sort((a, b) => a.lastUse - b.lastUse);
+    for (const { number, lastUse, prepared } of idle) {
+      if (surplus-- <= 0 && (lastUse > idleBefore || prepared.size > 0)) continue;
+      this.sequences.release(number);
+      this.forget(number);
     }
+  }
+
+  /** What `uses` was when the tenants that are idle now were used last; marks the time now and then. */
+  private idleBefore(nowMs: number): number {
+    const idleMs = this.config.limits.tenantIdleSeconds * 1000;
+    this.marks.push({ atMs: nowMs, uses: this.uses });
+    let uses = 0;
+    while (this.marks.length > 0 && this.marks[0]!.atMs <= nowMs - idleMs) uses = this.marks.shift()!.uses;
+    if (uses > 0) this.idleUses = uses;
+    return this.idleUses;
   }
 
   /** The engine has taken these. Segments of a tenant are those of the partition where it is served. */
@@ -186,8 +205,10 @@ export class Partition implements TenantHost {
   /** Ends transactions that ran past their deadline; `busy` are the tenants with running requests. */
   sweep(nowMs: number, busy: ReadonlySet<Tenant>): void {
     for (const transactions of this.transactions.values()) transactions.sweep(nowMs);
-    this.forgetIdle(busy);
     this.measureLoad();
+    if (nowMs - this.idleLookedMs < IDLE_LOOK_MS && this.tenants.size <= TENANTS_IN_MEMORY_MAX) return;
+    this.idleLookedMs = nowMs;
+    this.forgetIdle(busy, this.idleBefore(nowMs));
   }
 
   /** A mean of the share of time in use that forgets what is older than some LOAD_MS. */

@@ -12,6 +12,10 @@ export interface PreparedStatement {
 export class PreparedStatements {
   private readonly statements = new Map<string, PreparedStatement>();
 
+  get size(): number {
+    return this.statements.size;
+  }
+
   /** `name`, when given, is the id; preparing the same text under the same name again is fine. */
   add(sql: string, parameterCount: number, name: string | undefined): PreparedStatement {
     const id = name ?? randomUUID();

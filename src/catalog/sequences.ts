@@ -47,12 +47,21 @@ interface OldState {
 
 /** @param begin a read-write transaction on the newest committed state. */
 export function createSequences(begin: () => Transaction): Sequences {
-  const blocks = new Map<string, Block>();
-  const nameOf = (tenantNumber: number, sequence: SequenceDef) =>
-    `${tenantNumber}/${sequence.id}/${sequence.createdAt}`;
+  /** By tenant, then by id and time of creation. */
+  const tenants = new Map<number, Map<string, Block>>();
+  const blocksOf = (tenantNumber: number): Map<string, Block> => {
+    let blocks = tenants.get(tenantNumber);
+    if (blocks === undefined) {
+      blocks = new Map();
+      tenants.set(tenantNumber, blocks);
+    }
+    return blocks;
+  };
+  const nameOf = (sequence: SequenceDef) => `${sequence.id}/${sequence.createdAt}`;
   return {
     next(tenantNumber, sequence) {
-      const name = nameOf(tenantNumber, sequence);
+      const blocks = blocksOf(tenantNumber);
+      const name = nameOf(sequence);
       let block = blocks.get(name);
       if (block === undefined || block.left === 0) {
         block = reserve(begin, tenantNumber, sequence, block);
@@ -70,31 +79,31 @@ export function createSequences(begin: () => Transaction): Sequences {
         throw sqlError("22003", `setval: value ${value} is out of bounds for sequence "${name}" (${min}..${max})`);
       }
       alone(begin, (tx) => store(tx, tenantNumber, sequence, value, called));
-      blocks.set(nameOf(tenantNumber, sequence), { last: value, called, left: 0 });
+      blocksOf(tenantNumber).set(nameOf(sequence), { last: value, called, left: 0 });
     },
     position(tenantNumber, sequence) {
-      const block = blocks.get(nameOf(tenantNumber, sequence));
+      const block = tenants.get(tenantNumber)?.get(nameOf(sequence));
       const { last, called } =
         block ?? alone(begin, (tx) => stateOf(tx.get(sequenceKey(tenantNumber, sequence.id)), sequence));
       return { last: sequenceNumber(last), called };
     },
     release(tenantNumber) {
+      const blocks = tenants.get(tenantNumber);
+      if (blocks === undefined) return;
       alone(begin, (tx) => {
-        for (const [name, block] of blocks) {
-          if (name.startsWith(`${tenantNumber}/`)) giveBack(tx, name, block);
-        }
+        for (const [name, block] of blocks) giveBack(tx, tenantNumber, name, block);
       });
-      this.forget(tenantNumber);
+      tenants.delete(tenantNumber);
     },
     forget(tenantNumber) {
-      for (const name of blocks.keys()) if (name.startsWith(`${tenantNumber}/`)) blocks.delete(name);
+      tenants.delete(tenantNumber);
     },
   };
 }
 
 /** Stores where the sequence stands instead of where its block ends, if it is still the one that the block is of. */
-function giveBack(tx: Transaction, name: string, { last, called }: Block): void {
-  const [tenantNumber, id, createdAt] = name.split("/").map(Number) as [number, number, number];
+function giveBack(tx: Transaction, tenantNumber: number, name: string, { last, called }: Block): void {
+  const [id, createdAt] = name.split("/").map(Number) as [number, number];
   const key = sequenceKey(tenantNumber, id);
   const stored = tx.get(key);
   if (stored === undefined) return;

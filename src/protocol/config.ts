@@ -115,6 +115,8 @@ export const ConfigSchema = section({
     requestsPerTenantMax: count(1, 1_000_000),
     requestsRunningPerTenantMax: count(1, 1_000_000),
     requestsWaitingPerTenantMax: count(1, 1_000_000),
+    /** What is in memory of a tenant that asked for nothing for so long is forgotten. */
+    tenantIdleSeconds: seconds(1, 86_400),
     requestBytesPerPartitionMax: Type.Integer({ minimum: MIB, maximum: TIB }),
     replyBytesPerConnectionMax: Type.Integer({ minimum: 64 * KIB, maximum: 4 * GIB }),
   }),

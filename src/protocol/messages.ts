@@ -7,7 +7,7 @@ import type { Config } from "./config.js";
 import type { Identity, IdentityChange } from "./identity.js";
 import type { MoveReport, PlacementMessage } from "./placement.js";
 
-/** Given to an actor's thread as its workerData. */
+/** The first message to an actor's thread. */
 export interface ActorSettings {
   readonly actor: number;
   /** The partitions that this actor owns. */

@@ -24,3 +24,25 @@ t.test("idle tenants are forgotten, busy ones stay", async (t) => {
   t.equal(partition.tenant(2), busy);
   t.equal(partition.tenant(3), inTransaction);
 });
+
+t.test("tenants that ask for nothing are forgotten after a while", async (t) => {
+  const shard = await Shard.open({ engine: new MemoryEngine(), log: new MemoryCommitLog() });
+  t.teardown(() => shard.close());
+  const config = loadConfig({ env: { TESSERA_LIMITS_TENANT_IDLE_SECONDS: "60" } });
+  const partition = new Partition(0, shard, config, () => undefined);
+  const start = Date.now();
+  const idle = partition.tenant(1);
+  const used = partition.tenant(2);
+  const prepared = partition.tenant(3);
+  prepared.prepared.add("SELECT 1", 0, "one");
+  for (let second = 0; second <= 50; second += 5) partition.sweep(start + second * 1000, new Set());
+  partition.tenant(2);
+  for (let second = 55; second <= 75; second += 5) partition.sweep(start + second * 1000, new Set());
+  t.same(
+    [...partition.activeTenants()].map(({ number }) => number),
+    [2, 3],
+    "the idle one is gone, the one with a prepared statement stays",
+  );
+  t.not(partition.tenant(1), idle);
+  t.equal(partition.tenant(2), used);
+});

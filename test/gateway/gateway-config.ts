@@ -33,6 +33,7 @@ export function gatewayConfig(changes: ConfigChanges = {}): Config {
       requestsPerTenantMax: 1000,
       requestsRunningPerTenantMax: 64,
       requestsWaitingPerTenantMax: 1000,
+      tenantIdleSeconds: 300,
       requestBytesPerPartitionMax: 64 << 20,
       replyBytesPerConnectionMax: 1 << 20,
       ...changes.limits,

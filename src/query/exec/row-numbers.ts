@@ -21,19 +21,28 @@ export interface RowNumbers {
  * nothing of the table can be uncommitted, because every insert takes its number here.
  */
 export function createRowNumbers(begin: () => Transaction): RowNumbers {
-  const nextNumbers = new Map<string, number>();
+  /** By tenant, then by table. */
+  const tenants = new Map<number, Map<number, number>>();
+  const tablesOf = (tenantNumber: number): Map<number, number> => {
+    let tables = tenants.get(tenantNumber);
+    if (tables === undefined) {
+      tables = new Map();
+      tenants.set(tenantNumber, tables);
+    }
+    return tables;
+  };
   return {
     next(tenantNumber, tableId) {
-      const name = `${tenantNumber}/${tableId}`;
-      const number = nextNumbers.get(name) ?? firstUnused(begin, rowPrefix(tenantNumber, tableId));
-      nextNumbers.set(name, number + 1);
+      const tables = tablesOf(tenantNumber);
+      const number = tables.get(tableId) ?? firstUnused(begin, rowPrefix(tenantNumber, tableId));
+      tables.set(tableId, number + 1);
       return number;
     },
     restart(tenantNumber, tableId) {
-      nextNumbers.set(`${tenantNumber}/${tableId}`, 1);
+      tablesOf(tenantNumber).set(tableId, 1);
     },
     forget(tenantNumber) {
-      for (const name of nextNumbers.keys()) if (name.startsWith(`${tenantNumber}/`)) nextNumbers.delete(name);
+      tenants.delete(tenantNumber);
     },
   };
 }

@@ -1,0 +1,10 @@
+/**
+ * An actor's thread. Loading its modules takes longer than anything else at start-up and needs no settings, so the
+ * thread begins at once and gets them as its first message (workers/actor.ts). Called by main.ts and command-line.ts.
+ */
+import { Worker } from "node:worker_threads";
+
+/** The number only names the thread, for whoever looks at the process. */
+export function startActorThread(actor: number): Worker {
+  return new Worker(new URL("../workers/actor.js", import.meta.url), { workerData: { actor } });
+}
