@@ -13,11 +13,12 @@ import type { AggregateFunction, Batch, Evaluate } from "../expr/expr.js";
 import type { AggregateCall, SortKey } from "../plan/plan.js";
 import type { ExecContext } from "./context.js";
 import { SET_ENTRY_BYTES } from "./distinct.js";
+import { after, inTurns, type Turns } from "./operator.js";
 import { emptyColumns } from "./row-buffer.js";
 import { type RowKeyOf, rowKeyOf } from "./row-key.js";
 import type { Chunk } from "./segments/chunk.js";
 import { compileAll, compileCondition, EMPTY_ROW, type EvaluateAll } from "./slots.js";
-import { type RowOrderOf, rowOrderOf } from "./sort-rows.js";
+import { type RowOrderOf, rowOrderOf, sortRows } from "./sort-rows.js";
 import { bytesOf, sumOfBytes } from "./value-bytes.js";
 
 export interface Accumulator {
@@ -27,11 +28,39 @@ export interface Accumulator {
   add(batch: Batch, groupOf: ArrayLike<number>): number;
   /** As `add`, for rows of a segment; null: these it must get as a batch. Absent: so it must all of them. */
   addChunk?(chunk: Chunk, groupOf: Int32Array | null): number | null;
+  /** Does what a group's result may take long for, in turns of the actor's loop; called once before `result`. */
+  prepareResult?(group: number): void | Promise<void>;
   /** The value of a group; asked once. */
   result(group: number): Value;
 }
 
 export type AccumulatorProgram = (context: ExecContext) => Accumulator;
+
+/** Prepares the results of the groups `groupAt(i)`, 0 ≤ i < count, of all calls, where calls need that. */
+export function prepareResults(
+  calls: readonly Accumulator[],
+  count: number,
+  groupAt: (i: number) => number,
+  turns: Turns,
+): void | Promise<void> {
+  const needing = calls.filter((call) => call.prepareResult !== undefined);
+  if (needing.length > 0) return prepareFrom(needing, 0, count, groupAt, turns);
+}
+
+function prepareFrom(
+  calls: readonly Accumulator[],
+  from: number,
+  count: number,
+  groupAt: (i: number) => number,
+  turns: Turns,
+): void | Promise<void> {
+  for (let i = from; i < calls.length * count; i++) {
+    const group = groupAt(Math.floor(i / calls.length));
+    const pending = calls[i % calls.length]!.prepareResult!(group);
+    if (pending === undefined && !turns.shouldYield()) continue;
+    return (pending ?? turns.yieldTurn()).then(() => prepareFrom(calls, i + 1, count, groupAt, turns));
+  }
+}
 
 /** Aggregates whose state holds their whole input, so that its order and its memory count. */
 const KEEPS_INPUT = new Set([
@@ -188,9 +217,11 @@ interface CollectedGroup {
   length: number;
   /** Values of the direct arguments, which are the same in all rows of the group. */
   direct: readonly Value[] | null;
-  readonly args: Value[][];
-  readonly sortKeys: Value[][];
-  readonly seen: Set<HashKey | null> | null;
+  args: Value[][];
+  sortKeys: Value[][];
+  seen: Set<HashKey | null> | null;
+  /** After all rows. */
+  state: unknown;
 }
 
 class Collected implements Accumulator {
@@ -209,6 +240,7 @@ class Collected implements Accumulator {
       args: emptyColumns(args.length),
       sortKeys: emptyColumns(sortKeys.length),
       seen: keyOf === null ? null : new Set(),
+      state: undefined,
     });
   }
 
@@ -240,13 +272,30 @@ class Collected implements Accumulator {
     return bytes;
   }
 
-  result(number: number): Value {
-    const { fn, orderOf, direct } = this.program;
+  prepareResult(number: number): void | Promise<void> {
+    const { fn, orderOf } = this.program;
+    const { context } = this;
     const group = this.groups[number]!;
-    const rows = Array.from({ length: group.length }, (_, i) => i);
-    if (orderOf !== null) rows.sort(orderOf(group.sortKeys));
-    let state = fn.init();
-    for (const row of rows) state = fn.step(state, ...group.args.map((values) => values[row]!));
+    group.seen = null;
+    const order = orderOf === null ? null : sortRows(context, group.length, orderOf(group.sortKeys));
+    return after(order, (rows) => {
+      const { args } = group;
+      group.state = fn.init();
+      const step = (i: number): void => {
+        const row = rows === null ? i : rows[i]!;
+        group.state = fn.step(group.state, ...args.map((values) => values[row]!));
+      };
+      return inTurns(context, group.length, step, () => {
+        group.args = [];
+        group.sortKeys = [];
+      });
+    });
+  }
+
+  result(number: number): Value {
+    const { fn, direct } = this.program;
+    const group = this.groups[number]!;
+    const { state } = group;
     if (direct === null) return fn.result(state);
     return fn.result(state, group.direct ?? direct.map((arg) => arg(EMPTY_ROW, 0, this.context)));
   }

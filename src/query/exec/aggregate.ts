@@ -11,7 +11,7 @@ import type { SlotOf } from "../expr/compile.js";
 import type { Batch, Expr } from "../expr/expr.js";
 import { columnsOf } from "../expr/walk.js";
 import type { AggregatePlan } from "../plan/plan.js";
-import { type Accumulator, type AccumulatorProgram, compileAccumulator } from "./accumulator.js";
+import { type Accumulator, type AccumulatorProgram, compileAccumulator, prepareResults } from "./accumulator.js";
 import type { ExecContext } from "./context.js";
 import { SET_ENTRY_BYTES } from "./distinct.js";
 import { areNumbers, NumberGroups } from "./number-keys.js";
@@ -120,6 +120,12 @@ class AggregateOperator implements Operator {
 
   /** The groups in memory, then those on disk. */
   private emitAll(): Pulled {
+    const { calls, position, context } = this;
+    const pending = prepareResults(calls, this.emitTo - position, (i) => position + i, context);
+    return pending === undefined ? this.emitPrepared() : pending.then(() => this.emitPrepared());
+  }
+
+  private emitPrepared(): Pulled {
     const batch = this.emit();
     if (batch !== null || this.overflow === null) return batch;
     this.later = this.overflow.finish();
@@ -277,10 +283,15 @@ class AggregateOperator implements Operator {
     return this.groupCount++;
   }
 
+  /** Where the next batch of groups ends. */
+  private get emitTo(): number {
+    return Math.min(this.position + this.context.batchRows, this.groupCount);
+  }
+
   private emit(): Batch | null {
     const from = this.position;
     if (from === this.groupCount) return null;
-    const to = Math.min(from + this.context.batchRows, this.groupCount);
+    const to = this.emitTo;
     this.position = to;
     const columns: Value[][] = this.groupColumns.map((values) => values.slice(from, to));
     for (const call of this.calls) {

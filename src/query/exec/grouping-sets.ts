@@ -6,10 +6,10 @@ import type { Value } from "../../protocol/values.js";
 import type { HashKey } from "../expr/compare.js";
 import type { Batch } from "../expr/expr.js";
 import type { AggregatePlan } from "../plan/plan.js";
-import { type Accumulator, type AccumulatorProgram, compileAccumulator } from "./accumulator.js";
+import { type Accumulator, type AccumulatorProgram, compileAccumulator, prepareResults } from "./accumulator.js";
 import type { ExecContext } from "./context.js";
 import { SET_ENTRY_BYTES } from "./distinct.js";
-import { drain, type Open, type Operator, type Pulled } from "./operator.js";
+import { after, drain, type Open, type Operator, type Pulled } from "./operator.js";
 import { emptyColumns } from "./row-buffer.js";
 import { type RowKeyOf, rowKeyOf } from "./row-key.js";
 import { compileAll, type EvaluateAll, slotsOf } from "./slots.js";
@@ -82,7 +82,9 @@ class GroupingSetsOperator implements Operator {
   }
 
   next(): Pulled {
-    if (this.drained) return this.emit();
+    if (this.drained) {
+      return this.context.shouldYield() ? this.context.yieldTurn().then(() => this.emit()) : this.emit();
+    }
     return drain(this.input, this.consume, () => {
       this.drained = true;
       return this.emit();
@@ -127,20 +129,25 @@ class GroupingSetsOperator implements Operator {
     this.context.statement.reserve(bytes);
   }
 
-  private emit(): Batch | null {
+  private emit(): Pulled {
     for (; this.setIndex < this.sets.length; this.setIndex++) {
       const { members, program } = this.sets[this.setIndex]!;
       if (this.position < members.length) {
         const groups = members.slice(this.position, this.position + this.context.batchRows);
         this.position += groups.length;
-        const columns: Value[][] = this.groupColumns.map((values) => groups.map((group) => values[group]!));
-        for (const call of this.calls) columns.push(groups.map((group) => call.result(group)));
-        for (const mask of program.masks) columns.push(groups.map(() => mask));
-        return { columns, length: groups.length };
+        const prepared = prepareResults(this.calls, groups.length, (i) => groups[i]!, this.context);
+        return after(prepared, () => this.batchOf(groups, program.masks));
       }
       this.position = 0;
     }
     return null;
+  }
+
+  private batchOf(groups: readonly number[], masks: readonly number[]): Batch {
+    const columns: Value[][] = this.groupColumns.map((values) => groups.map((group) => values[group]!));
+    for (const call of this.calls) columns.push(groups.map((group) => call.result(group)));
+    for (const mask of masks) columns.push(groups.map(() => mask));
+    return { columns, length: groups.length };
   }
 
   close(): void {
