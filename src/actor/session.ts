@@ -6,6 +6,7 @@
 import type { CatalogView } from "../catalog/catalog-view.js";
 import { DbError, sqlError } from "../protocol/errors.js";
 import type { ExecContext } from "../query/exec/context.js";
+import { after } from "../query/exec/operator.js";
 import type { BoundTransaction } from "../sql/bind/bound-statement.js";
 import type { IsolationLevel } from "../sql/parse/ast.js";
 import { parseSql } from "../sql/parse/parse.js";
@@ -102,13 +103,13 @@ export class Session {
     commit(tx);
   }
 
-  /** The checks that waited for the end of the transaction. What fails one takes the transaction back. */
+  /** The checks that still wait for the end of the transaction. What fails one takes the transaction back. */
   private checkDeferred(tx: ShardTransaction): void {
     const { constraints } = this.block;
     if (constraints === null) return;
     try {
-      // The end of a transaction does not give way.
-      constraints.endTransaction(this.runner.contextFor(tx, COMMITTING, []));
+      // The end of a transaction does not give way: where there was much to check, `prepareCommit` did.
+      void constraints.endTransaction(this.runner.contextFor(tx, COMMITTING, []));
     } catch (error) {
       this.tenant.rollback(tx);
       throw error;
@@ -301,11 +302,11 @@ export class Session {
           this.end(chain, () => this.rollback());
           return done("ROLLBACK", [notice]);
         }
-        return this.cursors.isEmpty && !this.block.open().isLarge
+        return this.cursors.isEmpty && !this.commitTakesLong
           ? this.committed(chain, done("COMMIT"), commit)
           : this.cursors
               .hold(run.request)
-              .then(() => this.prepareCommit(run.request))
+              .then(() => this.prepareOrEnd(run.request))
               .then(() => this.committed(chain, done("COMMIT"), commit));
       case "rollback":
         this.end(chain, () => this.rollback());
@@ -330,10 +331,33 @@ export class Session {
     return done(action.toUpperCase());
   }
 
-  /** To be waited for before `commit`: a transaction that wrote much is written to the log in turns. */
+  private get commitTakesLong(): boolean {
+    return this.block.open().isLarge || this.block.constraints?.manyWait === true;
+  }
+
+  /**
+   * To be waited for before `commit`: many deferred checks are made in turns, and a transaction that wrote much is
+   * written to the log in turns. The caller rolls back when it throws.
+   */
   prepareCommit(client: Client): void | Promise<void> {
-    const tx = this.inTransaction && this.block.failure === null ? this.block.open() : null;
-    if (tx?.isLarge) return tx.prepareCommit(client);
+    if (!this.inTransaction || this.block.failure !== null || !this.commitTakesLong) return;
+    const tx = this.block.open();
+    const { constraints } = this.block;
+    const checked = constraints?.manyWait
+      ? constraints.endTransaction(this.runner.contextFor(tx, client, []))
+      : undefined;
+    return after(checked, () => (tx.isLarge ? tx.prepareCommit(client) : undefined));
+  }
+
+  /** `prepareCommit` of COMMIT: what fails it ends the transaction. */
+  private async prepareOrEnd(client: Client): Promise<void> {
+    const tx = this.block.open();
+    try {
+      await this.prepareCommit(client);
+    } catch (error) {
+      if (this.block.isStill(tx)) this.rollback();
+      throw error;
+    }
   }
 
   private committed(chain: boolean, done: Outcome, commit: Commit): Outcome {

@@ -10,6 +10,9 @@ import type { BoundSetConstraints } from "../sql/bind/bound-statement.js";
 import { ConstraintChecks, type Deferrability, deferrabilityOf } from "./constraint-checks.js";
 import type { InternalStatements } from "./internal-statements.js";
 
+/** Checks that a commit does without giving way: about a millisecond of them. */
+const CHECKS_AT_ONCE_MAX = 100;
+
 /** What waits at one moment; a savepoint keeps it. */
 export type Waiting = readonly ConstraintEvent[];
 
@@ -42,11 +45,16 @@ export class TransactionConstraints {
     });
   }
 
-  /** Before the commit; `context` must not give way, then nothing of this waits. Throws 23503. */
-  endTransaction(context: ExecContext): void {
+  /** True when the checks at the end of the transaction are so many that they should give way. */
+  get manyWait(): boolean {
+    return this.waiting.length > CHECKS_AT_ONCE_MAX;
+  }
+
+  /** Before the commit. Waits for nothing if `context` does not give way. Throws 23503. */
+  endTransaction(context: ExecContext): void | Promise<void> {
     const events = this.waiting;
     this.waiting = [];
-    if (events.length > 0) void this.checks().run(events, context, true);
+    if (events.length > 0) return this.checks().run(events, context, true);
   }
 
   /** SET CONSTRAINTS; IMMEDIATE checks what waited so far, now. */
