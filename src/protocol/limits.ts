@@ -34,6 +34,8 @@ export const TRANSACTION_BYTES_MAX = 256 * 1024 * 1024;
 export const LOAD_BYTES_MAX = 512 * 1024 * 1024;
 /** Calls of functions inside each other, beyond which a statement ends in 54001. */
 export const ROUTINE_DEPTH_MAX = 400;
+/** Milliseconds that one function call or correlated subquery may take inside an expression, where it cannot give way. */
+export const UNINTERRUPTED_MS_MAX = 10_000;
 /** Prepared statements kept per tenant. */
 export const PREPARED_STATEMENTS_MAX = 1000;
 /** Cursors of a session. */

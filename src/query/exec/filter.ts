@@ -2,15 +2,17 @@
 import type { Value } from "../../protocol/values.js";
 import { compilePredicate, type Predicate } from "../expr/compile.js";
 import type { Batch } from "../expr/expr.js";
+import { takesLong } from "../expr/walk.js";
 import type { FilterPlan } from "../plan/plan.js";
 import type { ExecContext } from "./context.js";
-import { type Open, type Operator, type Pulled, pull } from "./operator.js";
+import { after, inTurns, type Open, type Operator, type Pulled, pull } from "./operator.js";
 import { emptyColumns } from "./row-buffer.js";
 import { slotsOf } from "./slots.js";
 
 export function compileFilter(plan: FilterPlan, input: Open): Open {
   const predicate = compilePredicate(plan.predicate, slotsOf(plan.input.columns));
   const width = plan.input.columns.length;
+  if (takesLong(plan.predicate)) return (context) => new SlowFilterOperator(predicate, width, input(context), context);
   return (context) => new FilterOperator(predicate, width, input(context), context);
 }
 
@@ -51,6 +53,46 @@ class FilterOperator implements Operator {
       for (let i = 0; i < rows.length; i++) to[i] = from[rows[i]!]!;
     }
     return { columns, length: rows.length };
+  }
+
+  close(): void {
+    this.input.close();
+  }
+}
+
+/** The same with turns between rows, for a predicate that may take long. */
+class SlowFilterOperator implements Operator {
+  private readonly columns: Value[][];
+
+  constructor(
+    private readonly predicate: Predicate,
+    width: number,
+    private readonly input: Operator,
+    private readonly context: ExecContext,
+  ) {
+    this.columns = emptyColumns(width);
+  }
+
+  next(): Pulled {
+    for (;;) {
+      const batch = this.input.next();
+      const kept = after(batch, (arrived) => (arrived === null ? null : this.kept(arrived)));
+      if (kept instanceof Promise) return kept.then((some) => (some === undefined ? this.next() : some));
+      if (kept !== undefined) return kept;
+    }
+  }
+
+  /** Undefined: no row passed. */
+  private kept(batch: Batch): Batch | undefined | Promise<Batch | undefined> {
+    const { predicate, columns, context } = this;
+    let length = 0;
+    const keep = (row: number): void => {
+      if (!predicate(batch, row, context)) return;
+      for (let c = 0; c < columns.length; c++) columns[c]![length] = batch.columns[c]![row]!;
+      length++;
+    };
+    const finish = () => (length === 0 ? undefined : { columns, length });
+    return inTurns(context, batch.length, keep, finish, 0, 1);
   }
 
   close(): void {

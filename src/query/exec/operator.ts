@@ -99,19 +99,24 @@ export type Turns = Pick<ExecContext, "checkpoint" | "shouldYield" | "yieldTurn"
 /** Rows between two looks at the clock in loops over rows. */
 const ROWS_PER_TURN_CHECK = 64;
 
-/** Calls `work(i)` for 0 ≤ i < count, giving the actor's loop its turns in between, then answers with `finish()`. */
+/**
+ * Calls `work(i)` for 0 ≤ i < count, giving the actor's loop its turns in between, then answers with `finish()`.
+ * `every`: how many calls until the clock is looked at; fewer for work that may take long.
+ */
 export function inTurns<T>(
   context: Turns,
   count: number,
   work: (index: number) => void,
   finish: () => T | Promise<T>,
   from = 0,
+  every = ROWS_PER_TURN_CHECK,
 ): T | Promise<T> {
   for (let i = from; i < count; i++) {
     work(i);
-    if (i % ROWS_PER_TURN_CHECK === ROWS_PER_TURN_CHECK - 1) {
+    if (i % every === every - 1) {
       context.checkpoint();
-      if (context.shouldYield()) return context.yieldTurn().then(() => inTurns(context, count, work, finish, i + 1));
+      if (context.shouldYield())
+        return context.yieldTurn().then(() => inTurns(context, count, work, finish, i + 1, every));
     }
   }
   return finish();

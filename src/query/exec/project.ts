@@ -3,11 +3,12 @@
  * (segments/chunk.ts) columns stay what they are, and some expressions become such columns, too.
  */
 import type { Value } from "../../protocol/values.js";
-import type { Batch } from "../expr/expr.js";
-import { columnsOf } from "../expr/walk.js";
+import { compileExpr } from "../expr/compile.js";
+import type { Batch, Evaluate } from "../expr/expr.js";
+import { columnsOf, takesLong } from "../expr/walk.js";
 import type { ProjectPlan } from "../plan/plan.js";
 import type { ExecContext } from "./context.js";
-import { type Open, type Operator, type Pulled, pull } from "./operator.js";
+import { after, inTurns, type Open, type Operator, type Pulled, pull } from "./operator.js";
 import { emptyColumns } from "./row-buffer.js";
 import { ALL_ROWS, Chunk, type Selection } from "./segments/chunk.js";
 import { type ChunkExpr, chunkExprOf, type OpenChunkExpr } from "./segments/chunk-expr.js";
@@ -16,6 +17,7 @@ import { compileAll, type EvaluateAll, slotsOf } from "./slots.js";
 
 interface Output {
   readonly evaluate: EvaluateAll;
+  readonly evaluateRow: Evaluate;
   /** The input's column that it is; −1. */
   readonly slot: number;
   /** Slots that it reads. */
@@ -29,11 +31,13 @@ export function compileProject(plan: ProjectPlan, input: Open): Open {
   const outputs = plan.exprs.map(
     (expr): Output => ({
       evaluate: compileAll(expr, slotOf),
+      evaluateRow: compileExpr(expr, slotOf),
       slot: expr.kind === "column" ? slotOf(expr.id) : -1,
       slots: [...columnsOf(expr)].map(slotOf).filter((slot) => slot >= 0),
       chunkExpr: chunkExprOf(expr, slotOf),
     }),
   );
+  if (plan.exprs.some(takesLong)) return (context) => new SlowProjectOperator(outputs, input(context), context);
   return (context) => new ProjectOperator(outputs, input(context), context);
 }
 
@@ -90,6 +94,40 @@ class ProjectOperator implements Operator {
     if (slot >= 0) return chunk.vectors[slot]!;
     const column = this.chunkExprs[c]?.of(chunk, this.context) ?? null;
     return column ?? { kind: "plain", values: evaluate(chunk.only(slots), this.context, []), bytes: 0 };
+  }
+
+  close(): void {
+    this.input.close();
+  }
+}
+
+/** Row by row with turns in between, for expressions that may take long. */
+class SlowProjectOperator implements Operator {
+  private readonly scratch: Value[][];
+
+  constructor(
+    private readonly outputs: readonly Output[],
+    private readonly input: Operator,
+    private readonly context: ExecContext,
+  ) {
+    this.scratch = emptyColumns(outputs.length);
+  }
+
+  next(): Pulled {
+    return after(this.input.next(), (batch) => (batch === null ? null : this.project(batch)));
+  }
+
+  private project(batch: Batch): Pulled {
+    const { outputs, scratch, context } = this;
+    const { length } = batch;
+    const row = (index: number): void => {
+      for (let c = 0; c < outputs.length; c++) {
+        const { slot, evaluateRow } = outputs[c]!;
+        if (slot < 0) scratch[c]![index] = evaluateRow(batch, index, context);
+      }
+    };
+    const columns = outputs.map(({ slot }, c) => (slot < 0 ? scratch[c]! : batch.columns[slot]!));
+    return inTurns(context, length, row, () => ({ columns, length }), 0, 1);
   }
 
   close(): void {

@@ -17,6 +17,7 @@ import type { Plan } from "../plan/plan.js";
 import type { ExecContext, SubqueryOutcome } from "./context.js";
 import type { Open, Operator, Program, Pulled } from "./operator.js";
 import { isRepeatable, SubqueryMemo } from "./subquery-memo.js";
+import { uninterrupted } from "./uninterrupted.js";
 import { sumOfBytes } from "./value-bytes.js";
 
 const programs = new WeakMap<SubqueryExpr, Program>();
@@ -134,11 +135,9 @@ async function collectLater(
   }
 }
 
-const never = () => false;
-
 function collectNow(expr: SubqueryExpr, context: ExecContext): readonly Value[] {
   const rows = new SubqueryRows(expr);
-  const operator = programs.get(expr)!.open({ ...context, shouldYield: never });
+  const operator = programs.get(expr)!.open(uninterrupted(context));
   try {
     for (;;) {
       const batch = operator.next();

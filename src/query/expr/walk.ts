@@ -110,6 +110,14 @@ export function isVolatile(expr: Expr): boolean {
   return someExpr(expr, (node) => node.kind === "call" && node.fn.volatility === "volatile");
 }
 
+/** Evaluating it for one row may take so long that turns are due between rows: correlated subqueries, statements' functions. */
+export function takesLong(expr: Expr): boolean {
+  return someExpr(expr, (node) => {
+    if (node.kind === "subquery") return node.outer.length > 0;
+    return node.kind === "call" && node.fn.routine !== undefined && (isVolatile(node) || columnsOf(node).size > 0);
+  });
+}
+
 /** Same structure, overloads, types and values. Volatile calls and subqueries equal only themselves. */
 export function exprEquals(a: Expr, b: Expr): boolean {
   if (a === b) return true;

@@ -13,8 +13,17 @@
  */
 import { OID } from "../../protocol/values.js";
 import type { ColumnId, Expr } from "../expr/expr.js";
-import { andOf, columnsOf, conjuncts, isVolatile, mapExpr, someExpr } from "../expr/walk.js";
-import type { AggregatePlan, AppendPlan, JoinPlan, OutputColumn, Plan, ProjectPlan, SetOpPlan } from "../plan/plan.js";
+import { andOf, columnsOf, conjuncts, isVolatile, mapExpr, someExpr, takesLong } from "../expr/walk.js";
+import type {
+  AggregatePlan,
+  AppendPlan,
+  JoinPlan,
+  OutputColumn,
+  Plan,
+  ProjectPlan,
+  ScanPlan,
+  SetOpPlan,
+} from "../plan/plan.js";
 import { childrenOf, withChildren } from "../plan/walk.js";
 import { derivedConditions } from "./derived-conditions.js";
 import { simplifiedJoin } from "./null-rejection.js";
@@ -35,8 +44,7 @@ function push(plan: Plan, conditions: readonly Expr[]): Plan {
       return input === plan.input && move.length === 0 && conditions.length === 0 ? plan : filtered(input, stay);
     }
     case "scan":
-      if (conditions.length === 0) return plan;
-      return Object.freeze({ ...plan, filter: andOf([...conjuncts(plan.filter), ...conditions]) });
+      return pushIntoScan(plan, conditions);
     case "project":
       return pushThroughProject(plan, conditions);
     case "projectset": {
@@ -108,6 +116,13 @@ function substituted(condition: Expr, meaning: ReadonlyMap<ColumnId, Expr>): Exp
     if (!same && (hasSubquery(condition) || hasSubquery(expr) || isVolatile(expr))) return null;
   }
   return mapExpr(condition, (node) => (node.kind === "column" ? (meaning.get(node.id) ?? node) : node));
+}
+
+/** What may take long for a row stays above, where turns are given between rows. */
+function pushIntoScan(plan: ScanPlan, conditions: readonly Expr[]): Plan {
+  const [stay, move] = partition(conditions, takesLong);
+  if (move.length === 0) return filtered(plan, stay);
+  return filtered(Object.freeze({ ...plan, filter: andOf([...conjuncts(plan.filter), ...move]) }), stay);
 }
 
 function pushThroughProject(plan: ProjectPlan, conditions: readonly Expr[]): Plan {

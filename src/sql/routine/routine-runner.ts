@@ -10,6 +10,7 @@ import { sizeError } from "../../protocol/size-errors.js";
 import { type SqlType, type Value, VOID } from "../../protocol/values.js";
 import type { ExecContext } from "../../query/exec/context.js";
 import { after } from "../../query/exec/operator.js";
+import { uninterrupted } from "../../query/exec/uninterrupted.js";
 import type { RoutineCall, RoutineRows } from "../../query/expr/expr.js";
 import type { RoutineHost } from "./host.js";
 import { PlpgsqlRoutine } from "./plpgsql/plpgsql-routine.js";
@@ -17,8 +18,6 @@ import type { Invocation, PreparedRoutine } from "./prepared-routine.js";
 import { SqlRoutine } from "./sql-routine.js";
 
 const prepared = new WeakMap<RoutineCall, PreparedRoutine>();
-
-const never = () => false;
 
 export class RoutineRunner {
   private depth = 0;
@@ -157,5 +156,5 @@ function tooDeep(): DbError {
 function innerContext(outer: ExecContext, canWait: boolean): ExecContext {
   const { live: _, ...rest } = outer;
   const context: ExecContext = { ...rest, tx: outer.live ?? outer.tx, outer: null };
-  return canWait ? context : { ...context, shouldYield: never };
+  return canWait ? context : uninterrupted(context);
 }
