@@ -32,7 +32,7 @@ function timestamp(): string {
 }
 
 /** A request id needs no escaping: the gateway admits only letters, digits, dot, dash and underscore. */
-function metaJson(requestId: string): string {
+export function metaJson(requestId: string): string {
   return `"meta":{"request_id":"${requestId}","timestamp":"${timestamp()}"}`;
 }
 

@@ -40,7 +40,7 @@ export interface Rows {
 /** `streamable`: the rows are a query's, which changes nothing, so they may leave before its end. */
 export type RowCollector = (shape: ResultShape, streamable?: boolean) => Rows;
 
-class JsonRows implements Rows {
+export class JsonRows implements Rows {
   json = "";
 
   constructor(private readonly writers: ResultShape["json"]) {}
@@ -143,9 +143,14 @@ export function textOutcome(
   return { shape, rows, rowsAffected: null, truncated: false, notices };
 }
 
+/** Milliseconds, to the microsecond. */
+export function elapsedSince(startedMs: number): number {
+  return Math.round((performance.now() - startedMs) * 1000) / 1000;
+}
+
 /** `data` of a statement's answer, as clients read it (docs: QueryResult). */
 export function resultAnswer(outcome: Outcome, startedMs: number): Answer {
-  const elapsed = Math.round((performance.now() - startedMs) * 1000) / 1000;
+  const elapsed = elapsedSince(startedMs);
   const { shape, rows, rowsAffected, truncated, notices } = outcome;
   if (rows.json === undefined) {
     return {
@@ -159,10 +164,14 @@ export function resultAnswer(outcome: Outcome, startedMs: number): Answer {
       },
     };
   }
-  let json = `{"columns":${shape.columnsJson},"rows":[${rows.json}]`;
-  if (rowsAffected !== null) json += `,"rows_affected":${rowsAffected}`;
-  json += `,"execution_time_ms":${elapsed}`;
+  return { json: `{"columns":${shape.columnsJson},"rows":[${rows.json}]${resultTail(outcome, elapsed)}}` };
+}
+
+/** What follows the rows in a result's JSON. */
+export function resultTail({ rowsAffected, truncated, notices }: Outcome, elapsedMs: number): string {
+  let json = rowsAffected === null ? "" : `,"rows_affected":${rowsAffected}`;
+  json += `,"execution_time_ms":${elapsedMs}`;
   if (truncated) json += ',"truncated":true';
   if (notices.length > 0) json += `,"notices":${JSON.stringify(notices)}`;
-  return { json: `${json}}` };
+  return json;
 }

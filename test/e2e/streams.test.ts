@@ -122,6 +122,50 @@ t.test("a slow reader stops the cursor; others go on; leaving ends the query", a
   t.match(await gauge("tessera_partition_open_transactions"), / 0$/);
 });
 
+t.test("a long answer in one JSON document is not held either", async (t) => {
+  const sql = "SELECT id, repeat('né😀', 30) FROM item ORDER BY id";
+  const reply = await server.call("POST", "/v1/query/execute", { sql, max_rows: 40_000 });
+  t.equal(reply.status, 200);
+  t.equal(reply.headers.get("content-type"), "application/json");
+  t.equal(reply.headers.get("content-length"), null, "it came in pieces");
+  const { rows, truncated, columns, execution_time_ms } = reply.body.data;
+  t.equal(rows.length, 40_000);
+  t.ok(rows.every(([id, text]: [number, string], i: number) => id === i + 1 && text === "né😀".repeat(30)));
+  t.match({ truncated, columns }, { truncated: true, columns: [{ name: "id" }, { name: "repeat" }] });
+  t.ok(execution_time_ms > 0);
+  t.equal(reply.body.meta.request_id, reply.headers.get("x-request-id"));
+  // What has begun cannot become an error any more: the connection is cut.
+  const failing = "SELECT id, repeat('x', 500), 1 / (40000 - id) FROM item ORDER BY id";
+  await t.rejects(server.call("POST", "/v1/query/execute", { sql: failing, max_rows: 50_000 }));
+  const early = "SELECT id, repeat('x', 500), 1 / (4000 - id) FROM item ORDER BY id";
+  t.equal((await server.call("POST", "/v1/query/execute", { sql: early, max_rows: 50_000 })).status, 400);
+});
+
+t.test("whoever does not read a long answer costs little, with any number of them", async (t) => {
+  const { hostname, port } = new URL(server.url);
+  const body = JSON.stringify({
+    sql: "SELECT a.id, repeat('x', 1000) FROM item a, generate_series(1, 100)",
+    max_rows: 5_000_000,
+  });
+  const before = residentBytes();
+  const sockets = Array.from({ length: 4 }, () => {
+    const socket = net.connect(Number(port), hostname);
+    socket.pause();
+    socket.write(
+      `POST /v1/query/execute HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${server.token}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    );
+    return socket;
+  });
+  // Each would be five gigabytes.
+  await sleep(1500);
+  for (let i = 0; i < 100; i++) await server.rows("SELECT 1");
+  const grown = residentBytes() - before;
+  t.ok(grown < 200e6, `${Math.round(grown / 1e6)} MB`);
+  for (const socket of sockets) socket.destroy();
+  for (let i = 0; i < 100 && !/ 0$/.test(await gauge("tessera_partition_open_transactions")); i++) await sleep(20);
+  t.match(await gauge("tessera_partition_open_transactions"), / 0$/);
+});
+
 async function gauge(name: string): Promise<string> {
   const { body } = await server.call("GET", "/metrics");
   return (body as string).split("\n").find((line) => line.startsWith(name))!;

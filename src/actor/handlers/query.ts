@@ -2,6 +2,7 @@
 import type { EndpointName } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import { after } from "../../query/exec/operator.js";
+import { LongDocument } from "../long-document.js";
 import { type Answer, errorBody, STREAMED } from "../reply.js";
 import type { Request } from "../request.js";
 import { msgpackResult, ndjsonResult, type RowFormat, RowStream } from "../row-stream.js";
@@ -63,12 +64,18 @@ function executeAlone(request: Request, body: StatementBody): Answer | Promise<A
   const started = performance.now();
   const session = new Session(request.tenant, sessionOptions(request, "routes"));
   let answer: Answer | null = null;
-  const outcome = session.execute(runOf(request, body), (tx, done) => {
-    answer = resultAnswer(done, started);
-    request.commit(tx, answer);
+  const run = runOf(request, body);
+  // What is kept by its Idempotency-Key is one document.
+  const long = run.collector === jsonRows && request.keepAnswer === null ? new LongDocument(request) : null;
+  const outcome = session.execute(long === null ? run : { ...run, collector: long.collector }, (tx, done) => {
+    if (long?.begun) request.commitPart(tx);
+    else {
+      answer = resultAnswer(done, started);
+      request.commit(tx, answer);
+    }
   });
   return after(outcome, (done) => {
-    const reply = answer ?? resultAnswer(done, started);
+    const reply = long?.begun ? long.finish(done, started) : (answer ?? resultAnswer(done, started));
     const ending = session.endTemporaries(request, (tx) => request.tenant.commit(tx));
     return ending === undefined ? reply : ending.then(() => reply);
   });
