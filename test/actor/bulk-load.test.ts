@@ -54,7 +54,7 @@ interface Row {
 }
 
 const row: fc.Arbitrary<Row> = fc.record({
-  id: fc.integer(),
+  id: fc.integer({ max: 2_147_483_000 }),
   k: fc.nat(20),
   name: fc.option(fc.string({ maxLength: 8, unit: fc.constantFrom(..."abcAB é\u00ff") })),
   x: fc.nat(500).map((n) => (n / 100).toFixed(2)),
@@ -163,4 +163,29 @@ t.test("a load within a transaction: savepoints, later statements, errors that n
     /^23505 duplicate key value violates unique constraint "t_(pkey|name_key)"/,
   );
   t.same(await rows("select count(*) from t"), ["2701"]);
+});
+
+t.test("indexes of filled tables, dropped ones and emptied tables", async (t) => {
+  const { rows, run, fails } = await script(t);
+  await run(
+    "create table t (id int primary key, k int, name text, x numeric)",
+    "insert into t select g, (g * 7) % 3000, 'name ' || g % 2999, g / 2.0 from generate_series(1, 3000) g",
+    "create index on t (k desc, name)",
+    "create unique index on t (x)",
+    "create index on t (lower(name)) where k > 1000",
+  );
+  t.same(await rows("select id from t where k = 21"), ["3"]);
+  t.same(await rows("select id from t where x = 750.5"), ["1501"]);
+  t.same(await rows("select count(*) from t where lower(name) = 'name 7' and k > 1000"), ["0"]);
+  t.same(await fails("create unique index bad on t (name)"), '23505 could not create unique index "bad"');
+  t.match(
+    await fails("alter table t add constraint worse unique (name)"),
+    /^23505 could not create unique index "worse"/,
+  );
+  t.match(await fails("insert into t values (5000, 1, 'x', 1.5)"), /^23505 duplicate key value .*"t_x_idx"/);
+  await run("begin", "truncate t", "insert into t select g, g, 'n', g from generate_series(1, 10) g");
+  t.same(await rows("select count(*), sum(k) from t where k < 6"), ["5|15"]);
+  await run("rollback", "begin", "truncate t", "commit", "insert into t values (1, 1, 'again', 1)");
+  t.same(await rows("select id, k, name, x from t where x = 1"), ["1|1|again|1"]);
+  t.same(await rows("select count(*) from t"), ["1"]);
 });

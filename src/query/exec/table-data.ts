@@ -4,13 +4,19 @@
  */
 import type { IndexDef, TableDef } from "../../catalog/table.js";
 import { sqlError } from "../../protocol/errors.js";
+import type { Value } from "../../protocol/values.js";
+import { inSteps } from "../../storage/in-steps.js";
 import { indexPrefix, prefixRange, rowPrefix } from "../../storage/keys.js";
+import type { Load } from "../../storage/load.js";
+import type { LoadRun } from "../../storage/load-run.js";
 import type { Cursor } from "../../storage/store.js";
+import { BULK_ROWS } from "./bulk-writer.js";
 import type { ExecContext } from "./context.js";
 import { chainPrefix } from "./hash-chain.js";
+import { after } from "./operator.js";
 import { emptyColumns } from "./row-buffer.js";
 import { TableExpressions } from "./table-expressions.js";
-import { decoderOf, entryKey, indexLayout, keyText, keyValues, layoutOf, ownIndexes } from "./table-layout.js";
+import { decoderOf, entryKey, indexLayout, joinKey, keyText, keyValues, layoutOf, ownIndexes } from "./table-layout.js";
 import { emptyRow, TableWriter } from "./table-writer.js";
 
 /** The transaction to work in, the tenant, and the turns of the actor's loop. */
@@ -33,22 +39,50 @@ export function backfillIndex(context: ExecContext, table: TableDef, index: Inde
   const prefix = rowPrefix(tenantNumber, table.id);
   const writer = new TableWriter(table, context);
   const expressions = keyLayout.computed ? new TableExpressions(table, context) : null;
-  return eachEntry(context, prefix, (key, record) => {
+  const valuesOf = (record: Uint8Array): Value[] | null => {
     decode(record, columns, 0);
     for (let i = 0; i < ids.length; i++) row[ids[i]!] = columns[i]![0]!;
-    const values = expressions === null ? keyValues(keyLayout, row) : expressions.valuesOf(keyLayout, row);
+    return expressions === null ? keyValues(keyLayout, row) : expressions.valuesOf(keyLayout, row);
+  };
+  const duplicate = (values: readonly Value[]) =>
+    sqlError("23505", `could not create unique index "${index.name}"`, {
+      detail: `Key ${keyText(keyLayout, values, "UTC")} is duplicated.`,
+      table: table.name,
+      constraint: index.name,
+    });
+  // A deferrable key looks at the entries that it has made.
+  const load = index.deferrable ? null : tx.beginLoad();
+  if (load === null) {
+    return eachEntry(context, prefix, (key, record) => {
+      const values = valuesOf(record);
+      if (values === null) return;
+      const suffix = Buffer.from(key.subarray(prefix.length));
+      const entry = entryKey(keyLayout, tenantNumber, values, suffix);
+      const isTaken = index.unique ? tx.get(entry) !== undefined : index.deferrable && writer.isTaken(index, row);
+      if (isTaken) throw duplicate(values);
+      tx.put(entry, suffix);
+    });
+  }
+  const run = load.run(keyLayout.prefixOf(tenantNumber));
+  const filled = eachEntry(context, prefix, (key, record) => {
+    const values = valuesOf(record);
     if (values === null) return;
-    const suffix = Buffer.from(key.subarray(prefix.length));
-    const entry = entryKey(keyLayout, tenantNumber, values, suffix);
-    if (index.unique ? tx.get(entry) !== undefined : index.deferrable && writer.isTaken(index, row)) {
-      throw sqlError("23505", `could not create unique index "${index.name}"`, {
-        detail: `Key ${keyText(keyLayout, values, "UTC")} is duplicated.`,
-        table: table.name,
-        constraint: index.name,
-      });
-    }
-    tx.put(entry, suffix);
+    const suffix = key.subarray(prefix.length);
+    load.add(run, entryKey(keyLayout, tenantNumber, values, suffix), suffix);
   });
+  const isRepeated = (place: number): boolean => index.unique && run.isSameKey(place - 1, place);
+  function* finish(): Generator<undefined, void> {
+    yield* load!.sort();
+    for (let place = 1; place < run.size; place++) {
+      if (isRepeated(place)) {
+        const record = tx.get(joinKey(prefix, run.operationAt(place).value!))!;
+        throw duplicate(valuesOf(record)!);
+      }
+      if (place % STEP_ENTRIES === 0) yield;
+    }
+    if (run.size > 0) tx.attach(load!);
+  }
+  return after(filled, () => inSteps(context, finish()));
 }
 
 /** Removes all rows and index entries of a table. */
@@ -69,9 +103,35 @@ export function dropIndexData(work: TableWork, table: TableDef, index: IndexDef)
 
 function dropAll(work: TableWork, prefixes: readonly Uint8Array[]): void | Promise<void> {
   for (let i = 0; i < prefixes.length; i++) {
-    const pending = eachEntry(work, prefixes[i]!, (key) => work.tx.delete(Buffer.from(key)));
+    const pending = dropPrefix(work, prefixes[i]!);
     if (pending !== undefined) return pending.then(() => dropAll(work, prefixes.slice(i + 1)));
   }
+}
+
+/** Few keys are deleted one by one, many as a load. */
+function dropPrefix(work: TableWork, prefix: Uint8Array): void | Promise<void> {
+  const { tx } = work;
+  const first: Buffer[] = [];
+  let load: Load | null = null;
+  let run: LoadRun | null = null;
+  let isSingly = false;
+  const deleted = eachEntry(work, prefix, (key) => {
+    if (isSingly) tx.delete(Buffer.from(key));
+    else if (run !== null) load!.add(run, key, null);
+    else if (first.push(Buffer.from(key)) === BULK_ROWS) {
+      load = tx.beginLoad();
+      isSingly = load === null;
+      run = load?.run(prefix) ?? null;
+      for (const each of first.splice(0)) {
+        if (run === null) tx.delete(each);
+        else load!.add(run, each, null);
+      }
+    }
+  });
+  return after(deleted, () => {
+    for (const key of first) tx.delete(key);
+    if (load !== null) tx.attach(load);
+  }) as void | Promise<void>;
 }
 
 type VisitEntry = (key: Uint8Array, value: Uint8Array) => void;
