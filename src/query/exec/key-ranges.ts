@@ -2,7 +2,7 @@
  * The byte ranges of keys that an index scan reads, from the values that its expressions have in one run. NULL equals
  * nothing and lies in no range, so a NULL bound gives no range, and open ranges leave out the keys' NULLs.
  */
-import type { Value } from "../../protocol/values.js";
+import type { SqlArray, SqlType, Value } from "../../protocol/values.js";
 import { encodeKey } from "../../storage/key-codec.js";
 import { prefixEnd } from "../../storage/keys.js";
 import type { KeyRange } from "../../storage/store.js";
@@ -22,6 +22,8 @@ export interface KeyRangesProgram {
   readonly layout: KeyLayout;
   readonly prefix: readonly Evaluate[];
   readonly keySets: readonly Evaluate[] | null;
+  /** Whether an element of an array can be a key; null: `keySets` are no arrays. */
+  readonly fits: ((value: Value) => boolean) | null;
   readonly lower: Bound | null;
   readonly upper: Bound | null;
   /** The column after the prefix is NULL. */
@@ -39,6 +41,7 @@ export function compileKeyRanges(plan: IndexScanPlan, layout: KeyLayout): KeyRan
     layout,
     prefix: plan.prefix.map(compile),
     keySets: plan.keySets?.map(compile) ?? null,
+    fits: plan.keyArrays ? fitsIn(layout.columns[plan.prefix.length]!.type) : null,
     lower: bound(plan.lower),
     upper: bound(plan.upper),
     isNull: plan.isNull ?? false,
@@ -75,9 +78,24 @@ function equalValues(program: KeyRangesProgram, context: ExecContext): Value[][]
   const lists: Value[][] = [];
   for (const expr of program.keySets) {
     const value = expr(EMPTY_ROW, 0, context);
-    if (value !== null) lists.push([...prefix, value]);
+    if (value === null) continue;
+    if (program.fits === null) lists.push([...prefix, value]);
+    else for (const element of distinctKeys(value as SqlArray, program.fits)) lists.push([...prefix, element]);
   }
   return lists;
+}
+
+function distinctKeys({ elements }: SqlArray, fits: (value: Value) => boolean): Iterable<Value> {
+  const keys = new Set<Value>();
+  for (const element of elements) if (element !== null && fits(element)) keys.add(element);
+  return keys;
+}
+
+/** Integers are compared by value, but a key has room for those of its own type only. */
+function fitsIn({ name }: SqlType): (value: Value) => boolean {
+  if (name !== "int2" && name !== "int4") return () => true;
+  const limit = name === "int2" ? 2 ** 15 : 2 ** 31;
+  return (value) => typeof value === "number" && value >= -limit && value < limit;
 }
 
 function rangeOf(program: KeyRangesProgram, values: readonly Value[], context: ExecContext): KeyRange | null {

@@ -203,6 +203,8 @@ export interface ScalarFunction {
   readonly needsContext?: true;
   /** Of a function that a statement made. */
   readonly routine?: RoutineCall;
+  /** Of `x op ANY (array)`: the operator. */
+  readonly anyOf?: ScalarFunction;
 }
 
 /** How an aggregate computes. A state is made per group; over a window `result` is asked again and again. */

@@ -1,6 +1,7 @@
 /**
  * `value IN (subquery)` by a set: the rows of a subquery that runs once are the same list for every row of the outer
- * query, so they are hashed when the list is seen a second time (PostgreSQL's hashed SubPlan). Called by compile.ts.
+ * query, so they are hashed when the list is seen a second time (PostgreSQL's hashed SubPlan). Likewise the elements of
+ * `= ANY (array)` and `<> ALL (array)`. Called by compile.ts and by the binder that makes those operators.
  */
 import type { Value } from "../../protocol/values.js";
 import type { HashKey } from "./compare.js";
@@ -11,10 +12,10 @@ const ITEMS_MIN = 8;
 
 const INTEGERS: ReadonlySet<string> = new Set(["int2", "int4", "int8"]);
 
-/** Whether equality by this overload is equality of the hash keys of its left argument's type. */
-export function comparesByHash(equals: ScalarFunction): boolean {
+/** Whether equality (`operator` "<>": inequality) by this overload is equality of the hash keys of its left argument's type. */
+export function comparesByHash(equals: ScalarFunction, operator: "=" | "<>" = "="): boolean {
   const [a, b] = equals.args;
-  if (equals.operator !== "=" || !equals.strict || a === undefined || b === undefined) return false;
+  if (equals.operator !== operator || !equals.strict || a === undefined || b === undefined) return false;
   if (a.name === "record" || a.element !== null) return false;
   return a.name === b.name || (INTEGERS.has(a.name) && INTEGERS.has(b.name));
 }

@@ -9,6 +9,7 @@
 import type { ColumnStatistics, StatisticsSource, TableStatistics } from "../../catalog/statistics.js";
 import { type Mark, markOf } from "../../catalog/statistics.js";
 import type { TableDef } from "../../catalog/table.js";
+import type { SqlArray } from "../../protocol/values.js";
 import type { ColumnId, Expr } from "../expr/expr.js";
 import { columnsOf, conjuncts } from "../expr/walk.js";
 import type { CommonTable, JoinType, Plan } from "../plan/plan.js";
@@ -303,7 +304,7 @@ export class Cardinality {
     for (const expr of plan.prefix) fraction *= this.equalTo(this.infoOf(plan.table, ids[next++]!), expr);
     if (plan.keySets !== null) {
       const info = this.infoOf(plan.table, ids[next++]!);
-      fraction *= Math.min(1, plan.keySets.length / Math.max(1, this.distinctIn(info)));
+      fraction *= Math.min(1, keysIn(plan) / Math.max(1, this.distinctIn(info)));
     }
     const info = ids[next] === undefined ? null : this.infoOf(plan.table, ids[next]!);
     if (info === null) return Math.max(fraction, 1 / Math.max(1, this.tableRows(plan.table)));
@@ -363,6 +364,7 @@ export class Cardinality {
       case ">=":
         return this.boundOf(call)?.selectivity ?? UNKNOWN_RANGE;
     }
+    if (call.fn.anyOf?.operator === "=") return clamp(arrayLength(b) / this.distinct(a, UNKNOWN_DISTINCT));
     const like = operator ?? name;
     if (like === "~~" || like === "~~*" || name.includes("like")) {
       const negated = like.startsWith("!") || name.startsWith("not");
@@ -559,4 +561,16 @@ function matcherOf(pattern: string): (text: string) => boolean {
     }
     return true;
   };
+}
+
+/** Arrays of which nothing is known are taken for as long as PostgreSQL takes them. */
+const ARRAY_GUESS = 10;
+
+function keysIn({ keySets, keyArrays }: Extract<Plan, { kind: "indexscan" }>): number {
+  if (!keyArrays) return keySets!.length;
+  return keySets!.reduce((sum, array) => sum + arrayLength(array), 0);
+}
+
+function arrayLength(array: Expr): number {
+  return array.kind === "const" && array.value !== null ? (array.value as SqlArray).elements.length : ARRAY_GUESS;
 }

@@ -91,7 +91,7 @@ function accessBy(index: IndexDef | "primary key", scan: ScanPlan, conditions: r
   }
   const unique = index === "primary key" || index.unique;
   const isPoint = unique && equal.length === ids.length;
-  const among = isPoint ? null : find(ids[equal.length], "in");
+  const among = isPoint ? null : find(ids[equal.length], "in", "any");
   const isNull = isPoint || among !== null ? null : find(ids[equal.length], "null");
   const fixed = equal.length + (among === null ? 0 : 1);
   const lower = isNull === null ? find(ids[fixed], ">", ">=") : null;
@@ -127,6 +127,7 @@ function planOf(scan: ScanPlan, access: Access): Plan {
     ...common,
     prefix: values,
     keySets: among?.values ?? null,
+    ...(among?.op === "any" && { keyArrays: true }),
     lower: boundOf(lower),
     upper: boundOf(upper),
     ...(isNull !== null && { isNull: true }),

@@ -3,7 +3,7 @@
  * choose-join.ts make keys of. Parameters, columns of enclosing queries and stable functions count as known.
  */
 import { EXPRESSION_COLUMN, type IndexDef, type TableDef } from "../../catalog/table.js";
-import { BOOL, type SqlType } from "../../protocol/values.js";
+import { BOOL, type SqlArray, type SqlType } from "../../protocol/values.js";
 import type { ColumnId, Expr } from "../expr/expr.js";
 import { isBinaryCoercible } from "../expr/types.js";
 import { columnsOf, conjuncts, exprEquals, isVolatile } from "../expr/walk.js";
@@ -11,13 +11,16 @@ import type { ScanPlan } from "../plan/plan.js";
 import { implies } from "./implied.js";
 import { likeRange } from "./like-range.js";
 
-/** One condition `column op value`, `column IN (values)`, `column IS NULL`; values are of the column's type. */
+/**
+ * One condition `column op value`, `column IN (values)`, `column = ANY (array)`, `column IS NULL`; values are of the
+ * column's type.
+ */
 export interface KeyCondition {
   readonly condition: Expr;
   /** As in `keyColumnIds`: also of a key that is an expression. */
   readonly columnId: number;
-  readonly op: "=" | "<" | "<=" | ">" | ">=" | "in" | "null";
-  /** One, the elements of the list, none for IS NULL. */
+  readonly op: "=" | "<" | "<=" | ">" | ">=" | "in" | "any" | "null";
+  /** One, the elements of the list, the array, none for IS NULL. */
   readonly values: readonly Expr[];
   /** The range holds more than the condition, which must stay in the filter. */
   readonly isWider?: true;
@@ -36,7 +39,9 @@ export function keyConditionsOf(scan: ScanPlan): KeyCondition[] {
     for (const { subject, op, right, isWider } of comparisonsOf(condition)) {
       if (!right.every(known)) continue;
       for (const { columnId, type } of subjects(subject)) {
-        const values = right.map((value) => keyValue(type, subject.type, value));
+        const values = right.map((value) =>
+          op === "any" ? keyArray(type, subject.type, value) : keyValue(type, subject.type, value),
+        );
         if (values.includes(null)) continue;
         found.push({ condition, columnId, op, values: values as Expr[], ...(isWider && { isWider }) });
       }
@@ -49,7 +54,7 @@ export function keyConditionsOf(scan: ScanPlan): KeyCondition[] {
 export interface PartCondition {
   /** Of the expression among those given. */
   readonly place: number;
-  readonly op: KeyCondition["op"];
+  readonly op: Exclude<KeyCondition["op"], "any">;
   readonly values: readonly Expr[];
 }
 
@@ -60,7 +65,9 @@ export function conditionsOnParts(
   own: ReadonlySet<ColumnId>,
 ): readonly PartCondition[] {
   const found: PartCondition[] = [];
-  for (const { subject, op, right } of [...comparisonsOf(condition), ...truthOf(condition)]) {
+  for (const comparison of [...comparisonsOf(condition), ...truthOf(condition)]) {
+    const { subject, op, right } = comparison.op === "any" ? listed(comparison) : comparison;
+    if (op === "any") continue;
     if (right.some((value) => isVolatile(value) || [...columnsOf(value)].some((id) => own.has(id)))) continue;
     for (const [place, part] of parts.entries()) {
       if (!sameSubject(part, subject)) continue;
@@ -69,6 +76,15 @@ export function conditionsOnParts(
     }
   }
   return found;
+}
+
+/** `= ANY` of an array that is known as the list of its elements. */
+function listed(comparison: SubjectComparison): SubjectComparison {
+  const [array] = comparison.right;
+  if (array?.kind !== "const" || array.value === null) return comparison;
+  const type = array.type.element!;
+  const { elements } = array.value as SqlArray;
+  return { ...comparison, op: "in", right: elements.map((value) => ({ kind: "const", type, value })) };
 }
 
 /** `x` and `NOT x` of a boolean. */
@@ -121,6 +137,10 @@ function comparisonsOf(condition: Expr): readonly SubjectComparison[] {
   }
   if (condition.kind === "isnull" && !condition.negated) return [{ subject: condition.input, op: "null", right: [] }];
   if (condition.kind !== "call" || condition.args.length !== 2) return [];
+  if (condition.fn.anyOf?.operator === "=") {
+    const [subject, array] = condition.args as [Expr, Expr];
+    return [{ subject, op: "any", right: [array] }];
+  }
   const like = likeRange(condition);
   if (like !== null) {
     const { subject, lower, upper } = like;
@@ -161,6 +181,15 @@ function keyValue(columnType: SqlType, comparedAs: SqlType, value: Expr): Expr |
   if (columnType.name === type.name && columnType.element === type.element) return value;
   const text = columnType.name === "text" || columnType.name === "varchar";
   return text && comparedAs.name !== "bpchar" && (type.name === "text" || type.name === "varchar") ? value : null;
+}
+
+/** The same for an array of values; of integers those that keys cannot hold are passed over when the ranges are made. */
+function keyArray(columnType: SqlType, comparedAs: SqlType, array: Expr): Expr | null {
+  const { element } = array.type;
+  if (element === null || element === undefined) return null;
+  if (isInteger(columnType) && isInteger(element)) return array;
+  const value: Expr = { kind: "param", type: element, index: 0 };
+  return keyValue(columnType, comparedAs, value) === null ? null : array;
 }
 
 function fits(name: IntegerName, value: unknown): boolean {

@@ -270,7 +270,10 @@ function describeIndexScan(plan: IndexScanPlan, print: Print): Described {
   const names = indexColumnNames(plan.table, plan.index);
   const conditions = keyConditions(plan.table, plan.index, plan.prefix, print);
   let next = plan.prefix.length;
-  if (plan.keySets !== null) conditions.push(`(${names[next++]} IN (${plan.keySets.map(print).join(", ")}))`);
+  if (plan.keySets !== null) {
+    const list = `(${plan.keySets.map(print).join(", ")})`;
+    conditions.push(`(${names[next++]} ${plan.keyArrays ? "= ANY" : "IN"} ${list})`);
+  }
   const bounded = names[next];
   if (plan.isNull) conditions.push(`(${bounded} IS NULL)`);
   if (plan.lower !== null) {

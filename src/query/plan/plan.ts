@@ -427,6 +427,8 @@ export interface IndexScanPlan extends Node {
   readonly index: IndexDef | "primary key";
   readonly prefix: readonly Expr[];
   readonly keySets: readonly Expr[] | null;
+  /** The elements are those of the arrays in `keySets`. */
+  readonly keyArrays?: true;
   readonly lower: { readonly expr: Expr; readonly inclusive: boolean } | null;
   readonly upper: { readonly expr: Expr; readonly inclusive: boolean } | null;
   /** The key column after the prefix is NULL; without sets and bounds. */

@@ -5,6 +5,7 @@
 import { sqlError } from "../../protocol/errors.js";
 import { EMPTY_ARRAY, sqlArray } from "../../protocol/text-format-array.js";
 import { arrayOf, BOOL, INT4, type SqlArray, type SqlType, type Value } from "../../protocol/values.js";
+import { hashKeyOf } from "../../query/expr/compare.js";
 import type { EvalContext, ScalarFunction } from "../../query/expr/expr.js";
 import {
   arraySlice,
@@ -14,6 +15,7 @@ import {
   withElement,
   withSlice,
 } from "../../query/expr/functions/array-parts.js";
+import { comparesByHash, hashedHas } from "../../query/expr/hashed-items.js";
 
 /** Equal calls must have identical functions, so that equal expressions are recognized. */
 function memoized<K, F>(make: (key: K) => F): (key: K) => F {
@@ -151,6 +153,7 @@ export function quantifiedOperator(compare: ScalarFunction, all: boolean): Scala
   const made = all ? quantifiers.all : quantifiers.any;
   let fn = made.get(compare);
   if (fn === undefined) {
+    const hashed = comparesByHash(compare, all ? "<>" : "=") ? hashKeyOf(compare.args[0]!) : null;
     fn = Object.freeze({
       name: `${compare.name} ${all ? "ALL" : "ANY"}`,
       operator: `${compare.name} ${all ? "ALL" : "ANY"}`,
@@ -159,8 +162,14 @@ export function quantifiedOperator(compare: ScalarFunction, all: boolean): Scala
       volatility: compare.volatility,
       strict: false,
       needsContext: true,
-      apply: (context: EvalContext, left: Value, array: SqlArray | null) =>
-        array === null ? null : quantified(compare, all, context, left, array),
+      ...(!all && { anyOf: compare }),
+      apply: (context: EvalContext, left: Value, array: SqlArray | null) => {
+        if (array === null) return null;
+        // `<> ALL` is what `= ANY` is not.
+        const found = hashed === null ? undefined : hashedHas(array.elements, left, hashed);
+        if (found !== undefined) return all && found !== null ? !found : found;
+        return quantified(compare, all, context, left, array);
+      },
     } satisfies ScalarFunction);
     made.set(compare, fn);
   }
