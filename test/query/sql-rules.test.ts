@@ -21,6 +21,7 @@ const CASES: Readonly<Record<string, readonly string[]>> = {
     "SELECT c.id, o.id FROM customers c JOIN orders o ON o.customer_id = c.id AND c.age IN (SELECT age FROM customers)",
     `/* of the side whose rows all stay */ SELECT c.id, o.id FROM customers c LEFT JOIN orders o
        ON o.customer_id = c.id AND EXISTS (SELECT 1 FROM customers d WHERE d.age = c.id)`,
+    "SELECT id FROM customers WHERE age IN (VALUES (20), (30)) OR id NOT IN (VALUES (1), (2))",
     "SELECT c.id, o.total FROM customers c, LATERAL (SELECT total FROM orders WHERE customer_id = c.id) o",
     "SELECT c.id, o.total FROM customers c LEFT JOIN LATERAL (SELECT total FROM orders WHERE customer_id = c.id) o ON true",
   ],
@@ -53,6 +54,13 @@ const CASES: Readonly<Record<string, readonly string[]>> = {
     "SELECT max(age), min(age) FROM customers WHERE city = 'Bonn'",
     "SELECT max(created) FROM orders WHERE customer_id = 1",
     "/* no key has that order */ SELECT max(created) FROM orders WHERE customer_id > 1",
+  ],
+  "choose-access": [
+    "SELECT id FROM customers WHERE id = ANY ('{3, 1, 2, NULL, 3}')",
+    "SELECT id FROM customers WHERE age > 20 AND id = ANY (ARRAY[1, 2]::bigint[])",
+    "SELECT id FROM customers WHERE id IN (VALUES (1), (4))",
+    "SELECT id FROM customers WHERE id = ANY ('{1, 99999999999}'::bigint[])",
+    "/* no equality */ SELECT id FROM customers WHERE id <> ALL ('{1, 2}') AND age < ANY ('{30, 40}')",
   ],
   "push-down-limits": [
     "SELECT o.id, c.age FROM orders o LEFT JOIN customers c ON c.id = o.customer_id ORDER BY o.id LIMIT 3 OFFSET 1",

@@ -12,7 +12,7 @@ import type { TableDef } from "../../catalog/table.js";
 import type { SqlArray } from "../../protocol/values.js";
 import type { ColumnId, Expr } from "../expr/expr.js";
 import { columnsOf, conjuncts } from "../expr/walk.js";
-import type { CommonTable, JoinType, Plan } from "../plan/plan.js";
+import type { CommonTable, JoinType, Plan, SetCall } from "../plan/plan.js";
 import { walkPlan } from "../plan/walk.js";
 import { keyColumnIds, keysOfTable } from "./key-conditions.js";
 
@@ -209,6 +209,8 @@ export class Cardinality {
         return this.tableRows(plan.table) * this.indexFraction(plan) * this.selectivity(plan.filter);
       case "values":
         return plan.rows.length;
+      case "tablefunction":
+        return Math.max(...plan.calls.map(rowsOfCall));
       case "commonscan": {
         if (plan.table.working) return ROWS_PER_STEP;
         const definition = this.common.get(plan.table);
@@ -565,6 +567,12 @@ function matcherOf(pattern: string): (text: string) => boolean {
 
 /** Arrays of which nothing is known are taken for as long as PostgreSQL takes them. */
 const ARRAY_GUESS = 10;
+
+/** unnest gives a row per element. */
+function rowsOfCall({ fn, args }: SetCall): number {
+  const isUnnest = fn.name === "unnest" && args.length === 1 && args[0]!.type.element !== null;
+  return isUnnest ? arrayLength(args[0]!) : UNKNOWN_ROWS;
+}
 
 function keysIn({ keySets, keyArrays }: Extract<Plan, { kind: "indexscan" }>): number {
   if (!keyArrays) return keySets!.length;

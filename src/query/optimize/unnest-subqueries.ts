@@ -9,13 +9,13 @@
  *
  * The same is done for such conditions of joins, and a LATERAL subquery becomes a plain one likewise.
  *
- * NOT IN becomes an anti join where neither side can be NULL; otherwise it stays a subquery, because it is not true when
+ * IN over VALUES is a list. NOT IN becomes an anti join where neither side can be NULL; otherwise it stays a subquery, because it is not true when
  * a NULL is among the values. An uncorrelated EXISTS stays too: it runs once and needs one row.
  */
 import { BOOL } from "../../protocol/values.js";
 import type { ColumnId, Expr, ScalarFunction, SubqueryExpr } from "../expr/expr.js";
 import { isRowComparison } from "../expr/row-comparison.js";
-import { andOf, columnsOf, conjuncts, someExpr } from "../expr/walk.js";
+import { andOf, columnsOf, conjuncts, mapExpr, someExpr } from "../expr/walk.js";
 import type { FilterPlan, JoinPlan, OutputColumn, Plan, ProjectPlan } from "../plan/plan.js";
 import { joinColumns, mapPlan, outerColumnsOf, withChildren } from "../plan/walk.js";
 import { filtered, type Rule, withColumns } from "./rule.js";
@@ -27,8 +27,13 @@ export const unnestSubqueries: Rule = {
 
 function unnest(plan: Plan): Plan {
   return mapPlan(plan, (node) => {
-    if (node.kind === "filter") return unnestFilter(node);
-    return node.kind === "join" ? unnestJoin(node) : node;
+    if (node.kind === "filter") {
+      const predicate = withLists(node.predicate);
+      return unnestFilter(predicate === node.predicate ? node : Object.freeze({ ...node, predicate }));
+    }
+    if (node.kind !== "join") return node;
+    const condition = node.condition === null ? null : withLists(node.condition);
+    return unnestJoin(condition === node.condition ? node : Object.freeze({ ...node, condition }));
   });
 }
 
@@ -78,6 +83,27 @@ function joinFor(condition: Expr, input: Plan | null): Plan | null {
   if (subquery.kind !== "subquery") return null;
   if (subquery.form === "exists") return existsJoin(subquery, input, negated ? "anti" : "semi");
   return negated && mayGiveNull(subquery, input) ? null : inJoin(subquery, input, negated ? "anti" : "semi");
+}
+
+const PARAMETERS_MAX = 16;
+
+/** The condition with the subqueries in it that are lists of values. */
+function withLists(condition: Expr): Expr {
+  if (!someExpr(condition, (node) => node.kind === "subquery" && listOf(node) !== null)) return condition;
+  return mapExpr(condition, (node) => (node.kind === "subquery" ? (listOf(node) ?? node) : node));
+}
+
+/** `x IN (VALUES (a), (b))` is the list of the values, which keys can serve; null: it is something else. */
+function listOf({ form, plan, compare, input, type }: SubqueryExpr): Expr | null {
+  const values = plan as Plan;
+  if (form !== "in" || values.kind !== "values" || values.columns.length !== 1 || compare === null) return null;
+  if (compare.operator !== "=" || input === null || isRowComparison(compare)) return null;
+  const items = values.rows.map(([item]) => item!);
+  // Lists of constants are searched by a set, parameters are compared one by one.
+  if (!items.every(({ kind }) => kind === "const" || (kind === "param" && items.length <= PARAMETERS_MAX))) return null;
+  const itemType = compare.args[1]!;
+  if (!items.every((item) => item.type === itemType)) return null;
+  return Object.freeze({ kind: "in", type, input, items, equals: compare, negated: false });
 }
 
 function existsJoin(subquery: SubqueryExpr, input: Plan, type: "semi" | "anti"): Plan | null {
