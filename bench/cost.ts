@@ -18,6 +18,7 @@ const MIB = 1024 * 1024;
 
 interface Start {
   readonly server: Running;
+  /** From the start of the process until it listens. */
   readonly seconds: number;
   readonly cpuSeconds: number;
 }
@@ -53,7 +54,12 @@ async function start(directory: string, idleSeconds: number): Promise<Start> {
     TESSERA_DATA_DIR: directory,
     ...(idleSeconds === 0 ? {} : { TESSERA_LIMITS_TENANT_IDLE_SECONDS: String(idleSeconds) }),
   });
-  return { server, seconds: (performance.now() - began) / 1000, cpuSeconds: server.cpuSeconds() };
+  const listening = performance.now();
+  const cpuSeconds = server.cpuSeconds();
+  // The server was handed over after its first sign-in; another one tells how much of the time that was.
+  await post(`${server.url}/v1/auth/login`, { username: "admin", password: "bench-password" }, null);
+  const signIn = performance.now() - listening;
+  return { server, seconds: (listening - began - signIn) / 1000, cpuSeconds };
 }
 
 /** The last server goes on running. */
@@ -72,8 +78,8 @@ async function report(when: string, { server, all }: { server: Running; all: rea
   const cpu = all.map((one) => one.cpuSeconds).sort((a, b) => a - b);
   const middle = Math.floor(seconds.length / 2);
   console.log(
-    `${when}: start-up and sign-in ${seconds[0]!.toFixed(2)} s at best, median ${seconds[middle]!.toFixed(2)} s; ` +
-      `CPU ${cpu[0]!.toFixed(2)} s, median ${cpu[middle]!.toFixed(2)} s`,
+    `${when}: listening after ${seconds[0]!.toFixed(2)} s at best, median ${seconds[middle]!.toFixed(2)} s; ` +
+      `CPU with a sign-in ${cpu[0]!.toFixed(2)} s, median ${cpu[middle]!.toFixed(2)} s`,
   );
   await sleep(2);
   await memory(when, server);

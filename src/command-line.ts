@@ -10,7 +10,6 @@ import { startActorThread } from "./actor-thread.js";
 import { loadSecret, lockDataDirectory } from "./config/data-lock.js";
 import { describeConfig } from "./config/describe-config.js";
 import { loadConfig, loadConfigWithSources } from "./config/load-config.js";
-import { resetPassword } from "./config/reset-password.js";
 import { startGateway } from "./gateway/gateway.js";
 import type { Config } from "./protocol/config.js";
 import type { ActorSettings } from "./protocol/messages.js";
@@ -118,6 +117,8 @@ export async function runCommandLine(firstActor: Worker | null): Promise<void> {
     .option("--clear-mfa", "remove the second factor too")
     .action((username: string, options: { config?: string; password?: string; clearMfa?: boolean }) =>
       run(async () => {
+        // Loaded when it is wanted: it brings storage and directory along.
+        const { resetPassword } = await import("./config/reset-password.js");
         const config = loadConfig({ ...fileOf(options), env: process.env });
         const password = await resetPassword({
           config,
