@@ -77,7 +77,7 @@ async function timeOf(side: Side, { sql, sqlite }: Step): Promise<number> {
   let milliseconds = 0;
   for (const statement of text.split("; ")) {
     try {
-      milliseconds += (await side.query(statement)).milliseconds;
+      milliseconds += (await side.query(`${statement};`)).milliseconds;
     } catch (error) {
       console.log(`  ${side.name}: ${(error as Error).message}`);
       return Number.NaN;

@@ -7,6 +7,8 @@ import { generate, type Row, TABLES } from "./generate.js";
 import type { Cell, Side } from "./side.js";
 
 interface Statement {
+  /** It gives rows. */
+  readonly reader: boolean;
   run(...params: unknown[]): void;
   raw(): { all(): unknown[][] };
 }
@@ -49,7 +51,9 @@ export function sqliteSide(schema: string, indexes: string): Side | null {
     query: async (sql) => {
       const text = inSqlite(sql);
       const started = performance.now();
-      const rows = database.prepare(text).raw().all();
+      const statement = database.prepare(text);
+      const rows = statement.reader ? statement.raw().all() : [];
+      if (!statement.reader) statement.run();
       const milliseconds = performance.now() - started;
       return { milliseconds, rows: rows.map((row) => row.map((cell): Cell => (cell === null ? null : String(cell)))) };
     },
