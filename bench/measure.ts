@@ -42,6 +42,9 @@ export interface Row {
   readonly medians: Round;
   /** Requests a second at which latency was measured. */
   readonly rate: number;
+  /** Medians of the rounds: how late the client sent, and what was left to answer when the last request was due. */
+  readonly lateMs: number;
+  readonly backlogMs: number;
   readonly peakMemoryBytes: number;
   readonly errors: number;
 }
@@ -88,6 +91,7 @@ const KEYS_PER_RUN = 5_000_000;
 class Entry {
   readonly throughputs: Omit<Round, "p50Ms" | "p99Ms" | "p999Ms">[] = [];
   readonly latencies: ClientResult[] = [];
+  private readonly backlogsMs: number[] = [];
   rate = 0;
   errors = 0;
   private nextKey = FIRST_KEY;
@@ -137,6 +141,7 @@ class Entry {
     const measured = await latency(this.load(seconds), this.rate);
     this.errors += measured.errors;
     this.latencies.push(measured);
+    this.backlogsMs.push(measured.elapsedMs - 1000 * seconds);
   }
 
   row(): Row {
@@ -152,6 +157,8 @@ class Entry {
       rounds,
       medians: medians as unknown as Round,
       rate: this.rate,
+      lateMs: median(this.latencies.map(({ lateMs }) => lateMs)),
+      backlogMs: median(this.backlogsMs),
       peakMemoryBytes: peakMemoryOf(this.contender.roots),
       errors: this.errors,
     };
@@ -190,6 +197,7 @@ export async function measure(workload: Workload, options: Options): Promise<Wor
     }
     if (entries.length > 0) await takeRounds(entries, options);
     const rows = entries.map((entry) => entry.row());
+    notes.push(...rows.flatMap(doubts));
     const { id, title, connections } = workload;
     const described = Object.fromEntries(
       contenders.map(({ name, versions, durability }) => [name, { versions, durability }]),
@@ -249,6 +257,20 @@ async function takeRounds(entries: readonly Entry[], { rounds, seconds, share }:
   for (let round = 0; round < rounds; round++) {
     for (const entry of inTurn(round)) await entry.latency(seconds);
   }
+}
+
+/** Whether the latencies tell of something else than the server. */
+function doubts({ name, rate, lateMs, backlogMs }: Row): string[] {
+  const rounded = Math.round(rate).toLocaleString("en");
+  if (lateMs > LATE_MS_MAX) {
+    return [`${name}: the client sent ${lateMs.toFixed(1)} ms late itself, so the latencies are this machine's load.`];
+  }
+  if (backlogMs > BACKLOG_MS_MAX) {
+    return [
+      `${name}: ${rounded} requests/s were not held; ${backlogMs.toFixed(0)} ms of answers were owed at the end.`,
+    ];
+  }
+  return [];
 }
 
 function ratioOf(a: Row, b: Row): Ratio {

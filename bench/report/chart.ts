@@ -6,8 +6,8 @@ import type { Row, WorkloadResult } from "../measure.js";
 import type { RunResult } from "./results.js";
 
 const WIDTH = 860;
-const LABELS = 330;
-const VALUES = 150;
+const LABELS = 190;
+const VALUES = 190;
 const BAR = 14;
 const GAP = 4;
 const TITLE = 26;
