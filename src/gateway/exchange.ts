@@ -72,6 +72,7 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, Applicant, L
   corsHeaders = "";
   noStore = false;
   closeAfter = false;
+  clientCloses = false;
 
   #caller: Caller | null = null;
   #flags = 0;
@@ -122,6 +123,7 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, Applicant, L
   #begin(req: HttpRequest): void {
     const { services, route } = this;
     this.requestId = services.requestIds.of(req.getHeader("x-request-id"));
+    this.clientCloses = req.getHeader("connection").toLowerCase() === "close";
     const accept = req.getHeader("accept");
     const format = acceptedFormat(accept);
     if (format === "msgpack") this.#flags |= REQUEST_WANTS_MSGPACK;

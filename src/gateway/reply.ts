@@ -32,6 +32,8 @@ export interface Outgoing {
   readonly headOnly: boolean;
   readonly noStore: boolean;
   readonly closeAfter: boolean;
+  /** The client asked for the connection's end, which uWebSockets.js sees to but does not say (RFC 9112, section 9.6). */
+  readonly clientCloses: boolean;
   /** The last byte of a streamed body has been handed over. */
   sent(): void;
 }
@@ -106,6 +108,7 @@ function writeHead(): void {
     res.writeHeader("X-RateLimit-Remaining", String(writing.rateRemaining));
     res.writeHeader("X-RateLimit-Reset", String(writing.rateResetSeconds));
   }
+  if (writing.clientCloses) res.writeHeader("Connection", "close");
   if (writing.noStore) res.writeHeader("Cache-Control", "no-store");
   if (writingHeaders !== "") writeLines(res, writingHeaders);
   if (writing.corsHeaders !== "") writeLines(res, writing.corsHeaders);
@@ -124,7 +127,7 @@ function writeBody(res: HttpResponse): void {
 
 /** Without arguments: with a length uWebSockets.js leaves the reply unfinished, with `undefined` it writes a wild one. */
 function endWithoutBody(res: HttpResponse, closeAfter: boolean): void {
-  if (closeAfter) res.writeHeader("Connection", "close");
+  if (closeAfter && !writing.clientCloses) res.writeHeader("Connection", "close");
   res.endWithoutBody();
 }
 

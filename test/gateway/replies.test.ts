@@ -119,3 +119,11 @@ t.test("request lines are logged as configured", async (t) => {
     );
   }
 });
+
+t.test("a client that closes is told that the connection ends", async (t) => {
+  const { raw } = await testGateway(t);
+  const reply = await raw("GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", /\}$/);
+  t.equal(reply.match(/^connection: close\r$/gim)?.length, 1);
+  const kept = await raw("GET /health HTTP/1.1\r\nHost: x\r\n\r\n", /\}$/);
+  t.notMatch(kept, /connection: close/i);
+});
