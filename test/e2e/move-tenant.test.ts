@@ -5,6 +5,7 @@
  */
 import t from "tap";
 import { type Reply, TestServer } from "./server.js";
+import { SocketClient } from "./socket-client.js";
 
 const MOVES = Number(process.env.MOVES ?? 3);
 const WRITERS = 4;
@@ -171,4 +172,37 @@ t.test("a cancelled move leaves the tenant where it is", async (t) => {
   t.same(await server.rows("SELECT id FROM item", [], as), [[1]]);
   t.match(await moved(server, "stays", 1 - from), { state: "done" });
   t.same(await server.rows("SELECT id FROM item", [], as), [[1]]);
+});
+
+t.test("a WebSocket stays open through moves", async (t) => {
+  const server = await TestServer.start({ TESSERA_ACTORS: "2" });
+  t.teardown(() => server.stop());
+  const token = await server.tenant("socket");
+  const from = await partitionOf(server, "socket");
+  await server.rows("CREATE TABLE item (id integer PRIMARY KEY)", [], { token });
+  await server.rows("INSERT INTO item SELECT * FROM generate_series(1, 3000)", [], { token });
+  const client = await SocketClient.open(server.url, "/v1/ws", { authorization: `Bearer ${token}` });
+  t.teardown(() => client.destroy());
+  let stop = false;
+  let answers = 0;
+  const others = new Set<string>();
+  const asking = (async () => {
+    while (!stop) {
+      client.send({ type: "query", id: answers, sql: "SELECT count(*) FROM item" });
+      for (;;) {
+        const message = await client.next();
+        if (message.type === "sql.rows") t.same(message.rows, [[3000]]);
+        else if (message.type !== "sql.columns" && message.type !== "sql.complete") others.add(JSON.stringify(message));
+        if (message.type !== "sql.columns" && message.type !== "sql.rows") break;
+      }
+      answers++;
+    }
+  })();
+  for (const to of [1 - from, from, 1 - from]) t.match(await moved(server, "socket", to), { state: "done" });
+  const soFar = answers;
+  while (answers < soFar + 3 && others.size === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  stop = true;
+  await asking;
+  t.same([...others], [], `${answers} answers and nothing else`);
+  t.equal(client.closed, null);
 });
