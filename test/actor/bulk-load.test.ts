@@ -183,6 +183,12 @@ t.test("indexes of filled tables, dropped ones and emptied tables", async (t) =>
     /^23505 could not create unique index "worse"/,
   );
   t.match(await fails("insert into t values (5000, 1, 'x', 1.5)"), /^23505 duplicate key value .*"t_x_idx"/);
+  await run("begin", "delete from t where id % 2 = 0", "insert into t values (2, 14, 'back', 1)");
+  t.same(await rows("select count(*) from t where k >= 0"), ["1501"]);
+  t.same(await rows("select id from t where k = 14"), ["2"]);
+  t.same(await rows("select id from t where x = 751"), []);
+  await run("rollback");
+  t.same(await rows("select count(*) from t where k >= 0"), ["3000"]);
   await run("begin", "truncate t", "insert into t select g, g, 'n', g from generate_series(1, 10) g");
   t.same(await rows("select count(*), sum(k) from t where k < 6"), ["5|15"]);
   await run("rollback", "begin", "truncate t", "commit", "insert into t values (1, 1, 'again', 1)");

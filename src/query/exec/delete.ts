@@ -2,9 +2,10 @@
 
 import type { SlotOf } from "../expr/compile.js";
 import type { DeletePlan, OutputColumn } from "../plan/plan.js";
+import { BULK_ROWS } from "./bulk-writer.js";
 import type { ExecContext } from "./context.js";
 import { compileFamily, Family, type FamilyProgram } from "./family.js";
-import { drain, inTurns, type Open, type Operator } from "./operator.js";
+import { after, drain, inTurns, type Open, type Operator } from "./operator.js";
 import { type ChangedRows, compileReturning, ModifyOperator } from "./returning.js";
 import { RowBuffer } from "./row-buffer.js";
 import { slotsOf } from "./slots.js";
@@ -76,7 +77,12 @@ class Deleter {
     return drain(
       this.input,
       (batch) => rows.append(batch),
-      () => inTurns(context, rows.length, this.remove, () => ({ columns: rows.columns, rows: this.changed })),
+      () => {
+        if (rows.length >= BULK_ROWS && this.family === null) this.writer.beginRemovals();
+        return inTurns(context, rows.length, this.remove, () =>
+          after(this.writer.endRemovals(), () => ({ columns: rows.columns, rows: this.changed })),
+        );
+      },
     );
   }
 

@@ -7,12 +7,16 @@
 import type { IndexDef, TableDef } from "../../catalog/table.js";
 import { type DbError, sqlError } from "../../protocol/errors.js";
 import type { Value } from "../../protocol/values.js";
+import { inSteps } from "../../storage/in-steps.js";
 import { encodeKey } from "../../storage/key-codec.js";
 import { prefixRange } from "../../storage/keys.js";
+import type { Load } from "../../storage/load.js";
+import type { LoadRun } from "../../storage/load-run.js";
 import { encodeRecord } from "../../storage/record-codec.js";
 import type { ConstraintEvent } from "./constraint-event.js";
 import type { ExecContext } from "./context.js";
 import { ChainWriter, chainPrefix } from "./hash-chain.js";
+import { after } from "./operator.js";
 import type { RowCheck } from "./row-checks.js";
 import { rowKeyOfNumber } from "./row-numbers.js";
 import { computesAnything, TableExpressions } from "./table-expressions.js";
@@ -42,6 +46,7 @@ export class TableWriter {
   private readonly rowPrefix: Buffer;
   private readonly expressions: TableExpressions | null;
   private readonly chain: ChainWriter | null;
+  private removals: { readonly load: Load; readonly rows: LoadRun; readonly indexes: readonly LoadRun[] } | null = null;
 
   /** `shown`: ids of the columns as messages show a failing row; they are those of the table that a statement names. */
   constructor(
@@ -135,16 +140,38 @@ export class TableWriter {
     return rowOfRecord(this.layout, record);
   }
 
+  /** From now on rows are removed together, by `endRemovals`, each once; unless the transaction takes no load. */
+  beginRemovals(): void {
+    const { context, layout } = this;
+    const load = context.tx.beginLoad();
+    if (load === null) return;
+    const indexes = layout.indexes.map((index) => load.run(index.prefixOf(context.tenantNumber)));
+    this.removals = { load, rows: load.run(this.rowPrefix), indexes };
+  }
+
+  endRemovals(): void | Promise<void> {
+    const { context, removals } = this;
+    if (removals === null) return;
+    this.removals = null;
+    return after(inSteps(context, removals.load.sort()), () => {
+      if (removals.load.size > 0) context.tx.attach(removals.load);
+    });
+  }
+
   /** `after`: the row as it goes on in another partition, by this table's columns; null: it is gone. */
   remove(key: Uint8Array, row: Row, after: Row | null = null): void {
     const { layout, context } = this;
     this.requireMutable();
     const suffix = key.subarray(this.rowPrefix.length);
-    for (const index of layout.indexes) {
-      const entry = this.entryKey(index, row, suffix);
-      if (entry !== null) context.tx.delete(entry);
+    const { removals } = this;
+    for (let i = 0; i < layout.indexes.length; i++) {
+      const entry = this.entryKey(layout.indexes[i]!, row, suffix);
+      if (entry === null) continue;
+      if (removals === null) context.tx.delete(entry);
+      else removals.load.add(removals.indexes[i]!, entry, null);
     }
-    context.tx.delete(key);
+    if (removals === null) context.tx.delete(key);
+    else removals.load.add(removals.rows, key, null);
     if (layout.table.referencedBy !== undefined) this.referenced(row, after);
   }
 
