@@ -41,7 +41,6 @@ export function comparatorOf(type: SqlType): Comparator {
     case "bit":
     case "varbit":
     case "unknown":
-      return compareText as Comparator;
     case "macaddr":
     case "macaddr8":
     case "point":
