@@ -18,6 +18,7 @@ import { verification } from "./foreign-key-verification.js";
 import { attachPartition, detachPartition } from "./partition-ddl.js";
 import { attachIndex } from "./partition-indexes.js";
 import { checkNoPartitionKey } from "./partition-keys.js";
+import { withoutSearchedColumns, withRetypedIndexes } from "./search-index-ddl.js";
 import type { SequenceDef } from "./sequence.js";
 import { changed, ownedSequence, sequenceDef } from "./sequence-ddl.js";
 import { dependentsOf as numberedBy, withoutDefaults } from "./sequence-dependents.js";
@@ -158,7 +159,7 @@ function dropColumn(editor: CatalogEditor, table: TableDef, action: Action<"drop
   }
   const now = editor.view.tableById(table.id)!;
   const after: TableDef = Object.freeze({
-    ...now,
+    ...withoutSearchedColumns(now, isGone),
     columns: now.columns.filter((other) => !isGone(other.id)),
     indexes: now.indexes.filter((index) => !dropped.includes(index)),
     checks: now.checks.filter((check) => !reads(check.sql)),
@@ -217,7 +218,8 @@ function setType(editor: CatalogEditor, table: TableDef, action: Action<"set typ
       detail: `${view.kind} ${view.definition.name} depends on column "${name}"`,
     });
   }
-  const after = replaceColumn(table, column.id, { type, defaultSql, missingSql: null });
+  const retyped = withRetypedIndexes(editor, table, column, type);
+  const after = replaceColumn(retyped, column.id, { type, defaultSql, missingSql: null });
   editor.replaceTable(after);
   const checks = table.checks.filter((check) => reads(check.sql)).map((check) => satisfies(after, check));
   const references = [...editor.view.tables()].flatMap((owner) =>

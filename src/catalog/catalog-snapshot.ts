@@ -6,13 +6,18 @@ import { type CatalogView, DEFAULT_SCHEMA } from "./catalog-view.js";
 import type { FunctionDef } from "./function.js";
 import { BUILT_IN_SCHEMAS, type SchemaDef } from "./schema.js";
 import type { SequenceDef } from "./sequence.js";
-import type { IndexDef, TableDef } from "./table.js";
+import type { IndexDef, SearchIndexDef, TableDef } from "./table.js";
 import type { TypeDef } from "./type.js";
 import type { ViewDef } from "./view.js";
 
 interface FoundIndex {
   readonly table: TableDef;
   readonly index: IndexDef;
+}
+
+interface FoundSearchIndex {
+  readonly table: TableDef;
+  readonly index: SearchIndexDef;
 }
 
 /** Everything that a version of the catalog defines. */
@@ -29,6 +34,7 @@ export class CatalogSnapshot implements CatalogView {
   private readonly tablesByName = new Map<string, TableDef>();
   private readonly tablesById = new Map<number, TableDef>();
   private readonly indexesByName = new Map<string, FoundIndex>();
+  private readonly searchIndexesByName = new Map<string, FoundSearchIndex>();
   private readonly sequencesByName = new Map<string, SequenceDef>();
   private readonly schemasByName = new Map<string, SchemaDef>();
   private readonly typesByName = new Map<string, TypeDef>();
@@ -45,6 +51,9 @@ export class CatalogSnapshot implements CatalogView {
       this.tablesByName.set(nameKey(table.schema, table.name), table);
       this.tablesById.set(table.id, table);
       for (const index of table.indexes) this.indexesByName.set(nameKey(table.schema, index.name), { table, index });
+      for (const index of table.searchIndexes ?? []) {
+        this.searchIndexesByName.set(nameKey(table.schema, index.name), { table, index });
+      }
     }
     for (const sequence of sequences) this.sequencesByName.set(nameKey(sequence.schema, sequence.name), sequence);
     for (const schema of schemas) this.schemasByName.set(schema.name, schema);
@@ -71,6 +80,10 @@ export class CatalogSnapshot implements CatalogView {
 
   index(schema: string | null, name: string): FoundIndex | null {
     return this.indexesByName.get(nameKey(schema ?? DEFAULT_SCHEMA, name)) ?? null;
+  }
+
+  searchIndex(schema: string | null, name: string): FoundSearchIndex | null {
+    return this.searchIndexesByName.get(nameKey(schema ?? DEFAULT_SCHEMA, name)) ?? null;
   }
 
   sequence(schema: string | null, name: string): SequenceDef | null {
@@ -138,6 +151,7 @@ export class CatalogSnapshot implements CatalogView {
       this.table(schema, name) !== null ||
       this.view(schema, name) !== null ||
       this.index(schema, name) !== null ||
+      this.searchIndex(schema, name) !== null ||
       this.sequence(schema, name) !== null ||
       this.tables().some((table) => table.schema === schema && table.primaryKeyName === name)
     );

@@ -5,7 +5,7 @@
 import type { FunctionDef } from "./function.js";
 import type { SchemaDef } from "./schema.js";
 import type { SequenceDef } from "./sequence.js";
-import type { IndexDef, TableDef } from "./table.js";
+import type { IndexDef, SearchIndexDef, TableDef } from "./table.js";
 import type { TypeDef } from "./type.js";
 import type { ViewDef } from "./view.js";
 
@@ -23,6 +23,8 @@ export interface CatalogView {
   tableById(id: number): TableDef | null;
   /** An index (or the index behind a constraint) by its name, with its table. */
   index(schema: string | null, name: string): { readonly table: TableDef; readonly index: IndexDef } | null;
+  /** An index for search by its name, with its table. */
+  searchIndex(schema: string | null, name: string): { readonly table: TableDef; readonly index: SearchIndexDef } | null;
   view(schema: string | null, name: string): ViewDef | null;
   /** All views, by schema and name; materialized ones are tables. */
   views(): readonly ViewDef[];

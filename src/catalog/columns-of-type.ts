@@ -1,6 +1,7 @@
 /** Columns that go because their type does: DROP TYPE … CASCADE, and DROP TABLE of a table whose rows columns hold. */
 import { sqlError } from "../protocol/errors.js";
 import type { CatalogEditor } from "./catalog-editor.js";
+import { withoutSearchedColumns } from "./search-index-ddl.js";
 import type { IndexDef, TableDef } from "./table.js";
 import { usesType } from "./type.js";
 
@@ -76,7 +77,7 @@ function withoutColumns(table: TableDef, typeId: number) {
   }
   const indexes = table.indexes.filter((index) => index.columns.some((column) => gone.has(column.columnId)));
   const next: TableDef = Object.freeze({
-    ...table,
+    ...withoutSearchedColumns(table, (id) => gone.has(id)),
     columns: table.columns.filter((column) => !gone.has(column.id)),
     indexes: table.indexes.filter((index) => !indexes.includes(index)),
   });

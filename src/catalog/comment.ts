@@ -18,7 +18,8 @@ export function commentOn(editor: CatalogEditor, command: CommentCommand): DdlOu
 function subject(editor: CatalogEditor, command: CommentCommand): { table: TableDef; key: string } {
   const { object, relation, part } = command;
   if (object === "index") {
-    const found = editor.view.index(relation.schema, relation.name);
+    const { schema, name } = relation;
+    const found = editor.view.index(schema, name) ?? editor.view.searchIndex(schema, name);
     if (found !== null) return { table: found.table, key: `index ${found.index.id}` };
     const owner = editor.view.tables().find((table) => table.primaryKeyName === relation.name);
     if (owner === undefined)

@@ -6,13 +6,14 @@ import type { SqlType } from "../protocol/values.js";
 import type { FunctionCommand } from "./function-command.js";
 import type { NamespaceCommand } from "./namespace-command.js";
 import type { SequenceOptions } from "./sequence.js";
-import type { DeferrableKey, ForeignKeyAction, PartitionBoundDef, PartitionKeyDef } from "./table.js";
+import type { DeferrableKey, ForeignKeyAction, PartitionBoundDef, PartitionKeyDef, SearchIndexDef } from "./table.js";
 import type { ViewColumn, ViewQuery } from "./view.js";
 
 export type DdlCommand =
   | CreateTableCommand
   | DropTableCommand
   | CreateIndexCommand
+  | CreateSearchIndexCommand
   | DropIndexCommand
   | TruncateCommand
   | AlterTableCommand
@@ -92,6 +93,8 @@ export interface CreateTableCommand {
   readonly foreignKeys: readonly NewForeignKey[];
   /** Of LIKE … INCLUDING INDEXES, and nothing else. */
   readonly indexes: readonly Omit<CreateIndexCommand, "kind" | "table" | "ifNotExists">[];
+  /** The same of indexes for search; absent: none. */
+  readonly searchIndexes?: readonly NewSearchIndex[];
   /** As in TableDef. */
   readonly ofType?: number;
   /** Ids of the tables that it inherits from; their columns and checks are merged into the lists above. Absent: none. */
@@ -153,6 +156,19 @@ export interface CreateIndexCommand {
   /** ON ONLY a partitioned table: its partitions' indexes are attached later. Absent: false. */
   readonly only?: boolean;
   readonly notices: readonly string[];
+}
+
+/** What an index for search is, by the names of its columns. */
+export interface NewSearchIndex extends Pick<SearchIndexDef, "method" | "vector" | "text"> {
+  readonly columns: readonly string[];
+}
+
+export interface CreateSearchIndexCommand extends NewSearchIndex {
+  readonly kind: "create search index";
+  /** null: made up as PostgreSQL does. */
+  readonly name: string | null;
+  readonly table: RelationName;
+  readonly ifNotExists: boolean;
 }
 
 export interface DropIndexCommand {

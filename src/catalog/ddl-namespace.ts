@@ -306,6 +306,7 @@ function moveTable(editor: CatalogEditor, command: MoveCommand): void {
   const names = [
     table.name,
     ...table.indexes.map((index) => index.name),
+    ...(table.searchIndexes ?? []).map((index) => index.name),
     ...(table.primaryKeyName === null ? [] : [table.primaryKeyName]),
     ...sequences.map((sequence) => sequence.name),
   ];

@@ -29,6 +29,7 @@ import { dropIndexParts, spreadIndex } from "./partition-indexes.js";
 import { checkKeysOfPartitioned, checkUniqueIndex } from "./partition-keys.js";
 import { madeUpName } from "./relation-names.js";
 import { rename } from "./rename.js";
+import { createSearchIndex, searchIndexDef, withoutSearchIndex } from "./search-index-ddl.js";
 import type { SequenceDef } from "./sequence.js";
 import { ownedSequence, restarted, sequenceDef } from "./sequence-ddl.js";
 import { type CheckDef, type ColumnDef, EXPRESSION_COLUMN, type IndexDef, type TableDef } from "./table.js";
@@ -57,6 +58,8 @@ export function applyDdl(
         return dropTables(editor, command);
       case "create index":
         return createIndex(editor, command);
+      case "create search index":
+        return createSearchIndex(editor, command);
       case "drop index":
         return dropIndexes(editor, command);
       case "truncate":
@@ -151,6 +154,9 @@ function createTable(editor: CatalogEditor, command: CreateTableCommand, nowMicr
     );
     indexes.push(indexDef(editor.nextId(), indexName, index, idOf));
   }
+  const searchIndexes = (command.searchIndexes ?? []).map((index) =>
+    searchIndexDef(editor.nextId(), names.relation(null, index.columns, "idx"), index, idOf),
+  );
   const checks: CheckDef[] = [];
   for (const check of command.checks) checks.push(checkDef(check, checks, command.checks, name));
   const comments = command.columns.flatMap(({ comment }, i) => (comment ? [[`column ${i}`, comment]] : []));
@@ -162,6 +168,7 @@ function createTable(editor: CatalogEditor, command: CreateTableCommand, nowMicr
     primaryKey: primaryKey?.columns.map(idOf) ?? null,
     primaryKeyName,
     indexes,
+    ...(searchIndexes.length > 0 && { searchIndexes }),
     checks,
     ...(command.parents !== undefined && { parents: command.parents }),
     ...(command.ofType !== undefined && { ofType: command.ofType }),
@@ -258,6 +265,11 @@ function dropIndexes(editor: CatalogEditor, command: DropIndexCommand): DdlOutco
   const notices: string[] = [];
   const clearedIndexes: { table: TableDef; index: IndexDef }[] = [];
   for (const { schema, name, position } of command.indexes) {
+    const search = editor.view.searchIndex(schema, name);
+    if (search !== null) {
+      editor.replaceTable(withoutSearchIndex(search.table, search.index));
+      continue;
+    }
     const found = editor.view.index(schema, name);
     const behind = editor.view.tables().find((table) => table.schema === schema && table.primaryKeyName === name);
     if (behind !== undefined || (found !== null && found.index.constraint !== null)) {

@@ -82,14 +82,15 @@ function renamedInPlace(table: TableDef, name: string, newName: string): TableDe
 function renamedKey(editor: CatalogEditor, schema: string, name: string, newName: string): TableDef {
   const owner =
     editor.view.index(schema, name)?.table ??
+    editor.view.searchIndex(schema, name)?.table ??
     editor.view.tables().find((table) => table.schema === schema && table.primaryKeyName === name);
   if (owner === undefined) throw sqlError("42P01", `relation "${name}" does not exist`);
   if (editor.view.hasRelation(schema, newName)) throw relationExists(newName);
-  const indexes = owner.indexes.map((index) =>
-    index.name === name ? Object.freeze({ ...index, name: newName }) : index,
-  );
+  const named = <I extends { readonly name: string }>(index: I): I =>
+    index.name === name ? Object.freeze({ ...index, name: newName }) : index;
   const primaryKeyName = owner.primaryKeyName === name ? newName : owner.primaryKeyName;
-  return { ...owner, indexes, primaryKeyName };
+  const searchIndexes = owner.searchIndexes?.map(named);
+  return { ...owner, indexes: owner.indexes.map(named), ...(searchIndexes && { searchIndexes }), primaryKeyName };
 }
 
 function renamedColumn(table: TableDef, name: string, newName: string, renamed: (sql: string) => string): TableDef {

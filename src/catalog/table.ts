@@ -63,6 +63,41 @@ export interface IndexDef {
   readonly deferrable?: DeferrableKey;
 }
 
+export type VectorMetric = "cosine" | "l2" | "dot";
+
+/** How a graph over vectors is built (HNSW: Malkov and Yashunin, 2016). */
+export interface VectorIndexDef {
+  readonly metric: VectorMetric;
+  /** Links per vector and layer, 2 to 100. */
+  readonly m: number;
+  /** Candidates kept while a vector is linked in, 4 to 1000. */
+  readonly efConstruction: number;
+  /** How the graph keeps vectors; answers of the shorter forms are ranked again by the stored rows. */
+  readonly storage: "f32" | "int8" | "binary";
+}
+
+export interface TextIndexDef {
+  /** Whose stemming and stop words apply, as PostgreSQL names configurations: "english", "simple". */
+  readonly language: string;
+}
+
+/**
+ * An index for search by likeness. It lives in memory and is made of the rows; unlike those of `TableDef.indexes`, it
+ * has no entries in the shard and orders nothing, so whoever writes rows need not know of it.
+ */
+export interface SearchIndexDef {
+  /** Unique within the tenant. A change that makes the index another one (of its column's type) gives it a new id. */
+  readonly id: number;
+  readonly name: string;
+  readonly method: "hnsw" | "text";
+  /** One column of type vector(n) for hnsw; one or several of text. */
+  readonly columnIds: readonly number[];
+  /** Of hnsw. */
+  readonly vector?: VectorIndexDef;
+  /** Of text. */
+  readonly text?: TextIndexDef;
+}
+
 export interface DeferrableKey {
   readonly initiallyDeferred: boolean;
   /** A PRIMARY KEY: the table is keyed by row numbers instead. */
@@ -155,6 +190,8 @@ export interface TableDef {
   /** Of a partitioned table: not all partitions have its primary key yet (ADD PRIMARY KEY to ONLY the table). */
   readonly primaryKeyInvalid?: boolean;
   readonly indexes: readonly IndexDef[];
+  /** Indexes without entries in the shard; absent: none. */
+  readonly searchIndexes?: readonly SearchIndexDef[];
   readonly checks: readonly CheckDef[];
   /** Absent: none. */
   readonly foreignKeys?: readonly ForeignKeyDef[];

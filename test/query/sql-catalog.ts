@@ -46,6 +46,7 @@ const CATALOG: CatalogView = {
   table: (_schema, name) => TABLES.find((def) => def.name === name) ?? null,
   tableById: (id) => TABLES.find((def) => def.id === id) ?? null,
   index: () => null,
+  searchIndex: () => null,
   sequence: () => null,
   sequencesOf: () => [],
   view: () => null,

@@ -121,6 +121,10 @@ function indexesOf(table: TableDef): object[] {
       ...describeIndex(table, index.name, [], index.unique, false),
       columns: index.columns.map(({ columnId, expression }) => expression?.sql ?? namesOf(table, [columnId])[0]!),
     })),
+    ...(table.searchIndexes ?? []).map((index) => ({
+      ...describeIndex(table, index.name, index.columnIds, false, false),
+      type: index.method,
+    })),
   ];
 }
 

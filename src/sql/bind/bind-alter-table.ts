@@ -82,7 +82,7 @@ export function bindAlterTable(
   const notices = ignored.map((what) => `${what} has no effect here and was passed over`);
   const { catalog } = binding.env;
   const isOther = (schema: string, name: string) =>
-    catalog.index(schema, name) ?? catalog.sequence(schema, name) ?? null;
+    catalog.index(schema, name) ?? catalog.searchIndex(schema, name) ?? catalog.sequence(schema, name) ?? null;
   const isIndex = node.commands.length === ignored.length && firstFound(relation, binding.env, isOther) !== null;
   if (!isIndex) lookUpTable(node.name, binding);
   const only = node.name.only === true;
@@ -365,6 +365,7 @@ export function bindRename(node: RenameStatement, binding: Binding): BoundStatem
   };
   const isKey = (schema: string) =>
     catalog.index(schema, relation.name) !== null ||
+    catalog.searchIndex(schema, relation.name) !== null ||
     catalog.tables().some((table) => table.schema === schema && table.primaryKeyName === relation.name);
   const command = {
     kind: "rename",

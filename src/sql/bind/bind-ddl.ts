@@ -1,6 +1,7 @@
 /** Definition statements: names to schemas, types to SqlTypes, expressions proven to bind and kept as text. */
 import type {
   CreateIndexCommand,
+  CreateSearchIndexCommand,
   DdlCommand,
   NewCheck,
   NewForeignKey,
@@ -28,6 +29,7 @@ import { lookUpTable } from "./bind-from.js";
 import { lookUpParents, mergeChecks, mergeColumns } from "./bind-inherits.js";
 import { bindPartition, bindPartitionBy, draftPartition } from "./bind-partition.js";
 import { descendantsOf } from "./bind-scan.js";
+import { bindSearchIndex } from "./bind-search-index.js";
 import { draftTyped } from "./bind-typed-table.js";
 import type { Binding } from "./binding.js";
 import { resolveUnknown } from "./coerce.js";
@@ -89,6 +91,7 @@ export function bindCreateTable(node: CreateTableStatement, binding: Binding): D
   if (node.partitionBy !== undefined && checks.some((check) => check.noInherit)) {
     throw sqlError("42P16", `cannot add NO INHERIT constraint to partitioned table "${name}"`, { position });
   }
+  const searchIndexes = copies.flatMap((copy) => copy.searchIndexes ?? []);
   const mergedChecks = mergeChecks(parents, checks, name);
   return {
     kind: "create table",
@@ -111,6 +114,7 @@ export function bindCreateTable(node: CreateTableStatement, binding: Binding): D
       partition: bindPartition(node.partitionOf.bound, parents[0]!, binding),
     }),
     indexes: copies.flatMap((copy) => copy.indexes),
+    ...(searchIndexes.length > 0 && { searchIndexes }),
     immutable: node.immutable,
   };
 }
@@ -150,8 +154,13 @@ function checkStorageParameters(options: readonly OptionNode[]): void {
   }
 }
 
-export function bindCreateIndex(node: CreateIndexStatement, binding: Binding): CreateIndexCommand {
+export function bindCreateIndex(
+  node: CreateIndexStatement,
+  binding: Binding,
+): CreateIndexCommand | CreateSearchIndexCommand {
   const { position } = node;
+  const search = bindSearchIndex(node, binding);
+  if (search !== null) return search;
   const refuse = (what: string) => sqlError("0A000", `${what} is not supported yet`, { position });
   if (node.method !== "btree" && node.method !== "hash") throw refuse(`an index of the kind ${node.method}`);
   checkStorageParameters(node.options);
@@ -244,7 +253,9 @@ function schemaOf(name: string, object: DropStatement["object"], { env }: Bindin
   const isKey = (schema: string) =>
     catalog.tables().some((table) => table.schema === schema && table.primaryKeyName === name);
   const hasRelation = (schema: string) =>
-    object === "index" ? catalog.index(schema, name) !== null || isKey(schema) : catalog.table(schema, name) !== null;
+    object === "index"
+      ? catalog.index(schema, name) !== null || catalog.searchIndex(schema, name) !== null || isKey(schema)
+      : catalog.table(schema, name) !== null;
   const found = firstFound({ schema: null, name }, env, (schema) => (hasRelation(schema) ? schema : null));
   return found ?? env.searchPath.find((schema) => schema !== "pg_catalog") ?? "public";
 }

@@ -109,7 +109,14 @@ function indexes(tables: readonly TableDef[]): Listing {
       index.unique,
       false,
     ]);
-    return primary === null ? others : [primary, ...others];
+    const search = (table.searchIndexes ?? []).map((index) => [
+      index.name,
+      table.name,
+      names(index.columnIds),
+      false,
+      false,
+    ]);
+    return [...(primary === null ? [] : [primary]), ...others, ...search];
   });
   return { columns, rows };
 }

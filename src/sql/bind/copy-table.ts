@@ -25,6 +25,7 @@ export interface TableCopy {
   readonly uniques: readonly NewKey[];
   readonly checks: readonly NewCheck[];
   readonly indexes: CreateTableCommand["indexes"];
+  readonly searchIndexes?: CreateTableCommand["searchIndexes"];
 }
 
 /** A view has nothing but names and types. */
@@ -104,6 +105,12 @@ export function copyTable({ table: name, options }: CreateTableStatement["like"]
         nullsNotDistinct: index.nullsNotDistinct ?? false,
         notices: [],
       })),
+    searchIndexes: (table.searchIndexes ?? []).map(({ method, columnIds, vector, text }) => ({
+      method,
+      columns: columnIds.map(nameOf),
+      ...(vector && { vector }),
+      ...(text && { text }),
+    })),
   };
 }
 

@@ -5,7 +5,6 @@ import { oidOfId } from "../../../query/expr/types.js";
 import { boundText } from "./partition-functions.js";
 import {
   attnum,
-  BTREE_OID,
   constraintsOf,
   HEAP_OID,
   hashedOid,
@@ -116,7 +115,13 @@ const pgClass = systemRelation(
         const { oid: relfilenode, name: relname } = index;
         const relkind = table.partitionKey === undefined ? "i" : "I";
         const relispartition = index.parent !== null;
-        const kind = { relam: BTREE_OID, relkind, relispartition, relnatts: index.columnIds.length, relreplident: "n" };
+        const kind = {
+          relam: index.method,
+          relkind,
+          relispartition,
+          relnatts: index.columnIds.length,
+          relreplident: "n",
+        };
         yield { ...shared, ...place, ...kind, oid: relfilenode, relname, relfilenode };
       }
     }

@@ -23,6 +23,7 @@ import {
   OWNER_OID,
   PG_CATALOG_OID,
   queryText,
+  SEARCH_METHOD_OIDS,
   schemaOid,
   typeOid,
   typmodOf,
@@ -247,7 +248,7 @@ const pgMatviews = systemRelation(
         schemaname: table.schema,
         matviewname: table.name,
         matviewowner: user,
-        hasindexes: table.indexes.length > 0,
+        hasindexes: indexesOf(table).length > 0,
         ispopulated: table.materialized.populated,
         definition: queryText(table.materialized.query.sql),
       };
@@ -373,6 +374,8 @@ const pgRoles = systemRelation(
 const pgAm = systemRelation("pg_catalog", "pg_am", { oid: OID, amname: NAME, amtype: TEXT }, () => [
   { oid: HEAP_OID, amname: "heap", amtype: "t" },
   { oid: BTREE_OID, amname: "btree", amtype: "i" },
+  { oid: SEARCH_METHOD_OIDS.hnsw, amname: "hnsw", amtype: "i" },
+  { oid: SEARCH_METHOD_OIDS.text, amname: "text", amtype: "i" },
 ]);
 
 export const PG_TYPES_AND_SERVER = [

@@ -1,7 +1,14 @@
 /** Tables, indexes, constraints and types with their OIDs and definitions as text: what system relations list. */
 import { quotedIdentifier } from "../../../catalog/relation-names.js";
 import { isTemporarySchema } from "../../../catalog/schema.js";
-import type { CheckDef, DeferrableKey, ForeignKeyDef, IndexDef, TableDef } from "../../../catalog/table.js";
+import type {
+  CheckDef,
+  DeferrableKey,
+  ForeignKeyDef,
+  IndexDef,
+  SearchIndexDef,
+  TableDef,
+} from "../../../catalog/table.js";
 import type { SqlType, Value } from "../../../protocol/values.js";
 import { displayName, idOfOid, oidOfId, pgOidOf } from "../../../query/expr/types.js";
 import type { SystemView } from "./system-view.js";
@@ -13,6 +20,8 @@ export const INFORMATION_SCHEMA_OID = 13_000;
 export const OWNER_OID = 10;
 export const BTREE_OID = 403;
 export const HEAP_OID = 2;
+/** Of access methods that are not PostgreSQL's, as an extension's would be. */
+export const SEARCH_METHOD_OIDS = { hnsw: 16_390, text: 16_391 } as const;
 
 /** OIDs of things that have no id of their own begin here: half of all, by a hash of what names them. */
 const HASHED_OIDS = 2 ** 31;
@@ -61,6 +70,8 @@ export interface IndexFacts {
   /** Of a partition's part of an index: the OID of the whole. */
   readonly parent: number | null;
   readonly valid: boolean;
+  /** The OID of its access method. */
+  readonly method: number;
   readonly definition: string;
 }
 
@@ -74,9 +85,38 @@ export function indexesOf(table: TableDef): IndexFacts[] {
     const parent = table.primaryKeyInherited ? oidOfId(table.parents![0]!, 1) : null;
     const valid = !table.primaryKeyInvalid;
     const oid = oidOfId(table.id, 1);
-    keys.push({ oid, table, name, unique: true, primary: true, columnIds, parent, valid, definition });
+    const kind = { unique: true, primary: true, method: BTREE_OID };
+    keys.push({ ...kind, oid, table, name, columnIds, parent, valid, definition });
   }
-  return [...keys, ...table.indexes.map((index) => indexFacts(table, index))];
+  const search = (table.searchIndexes ?? []).map((index) => searchIndexFacts(table, index));
+  return [...keys, ...table.indexes.map((index) => indexFacts(table, index)), ...search];
+}
+
+function searchIndexFacts(table: TableDef, index: SearchIndexDef): IndexFacts {
+  const { name, method, columnIds } = index;
+  return {
+    oid: oidOfId(index.id),
+    table,
+    name,
+    unique: false,
+    primary: false,
+    columnIds,
+    parent: null,
+    valid: true,
+    method: SEARCH_METHOD_OIDS[method],
+    definition: `CREATE INDEX ${quotedIdentifier(name)} ON ${qualified(table)} USING ${method} ${searchKeys(table, index)}`,
+  };
+}
+
+const METRIC_CLASSES = { cosine: "vector_cosine_ops", l2: "vector_l2_ops", dot: "vector_ip_ops" } as const;
+
+/** Columns and parameters, as CREATE INDEX takes them. */
+function searchKeys(table: TableDef, { columnIds, vector, text }: SearchIndexDef): string {
+  const columns = listOf(table, columnIds);
+  if (vector === undefined) return `(${columns}) WITH (language='${text!.language}')`;
+  const { metric, m, efConstruction, storage } = vector;
+  const compressed = storage === "f32" ? "" : `, storage='${storage}'`;
+  return `(${columns} ${METRIC_CLASSES[metric]}) WITH (m='${m}', ef_construction='${efConstruction}'${compressed})`;
 }
 
 function indexFacts(table: TableDef, index: IndexDef): IndexFacts {
@@ -99,6 +139,7 @@ function indexFacts(table: TableDef, index: IndexDef): IndexFacts {
     columnIds: index.columns.map((column) => column.columnId),
     parent: index.parentId === undefined ? null : oidOfId(index.parentId),
     valid: !index.invalid,
+    method: BTREE_OID,
     definition: `CREATE ${unique}INDEX ${quotedIdentifier(index.name)} ON ${only(table)}${qualified(table)} USING btree (${columns.join(", ")})${include}${nulls}${where}`,
   };
 }
@@ -200,7 +241,7 @@ export function relationOfOid(oid: number, { catalog }: Pick<SystemView, "catalo
   const view = catalog.views().find((other) => other.id === own.id);
   if (view !== undefined) return { schema: view.schema, name: view.name };
   for (const other of catalog.tables()) {
-    const index = other.indexes.find(({ id }) => id === own.id);
+    const index = [...other.indexes, ...(other.searchIndexes ?? [])].find(({ id }) => id === own.id);
     if (index !== undefined) return { schema: other.schema, name: index.name };
   }
   return null;
@@ -212,7 +253,8 @@ export function oidOfRelation(schema: string, name: string, { catalog }: Pick<Sy
     catalog.table(schema, name) ??
     catalog.view(schema, name) ??
     catalog.sequence(schema, name) ??
-    catalog.index(schema, name)?.index;
+    catalog.index(schema, name)?.index ??
+    catalog.searchIndex(schema, name)?.index;
   if (found !== undefined && found !== null) return oidOfId(found.id);
   const table = catalog.tables().find((other) => other.schema === schema && other.primaryKeyName === name);
   return table === undefined ? null : oidOfId(table.id, 1);

@@ -166,7 +166,7 @@ function commentOn({ catalog }: SystemView, oid: number): string | null {
     const { comments } = table;
     if (comments === undefined) continue;
     if (oidOfId(table.id) === oid) return comments.table ?? null;
-    const index = table.indexes.find(({ id }) => oidOfId(id) === oid);
+    const index = [...table.indexes, ...(table.searchIndexes ?? [])].find(({ id }) => oidOfId(id) === oid);
     if (index !== undefined) return comments[`index ${index.id}`] ?? null;
     const constraint = constraintsOf(table, catalog).find((other) => other.oid === oid);
     if (constraint !== undefined) return comments[`constraint ${constraint.name}`] ?? null;

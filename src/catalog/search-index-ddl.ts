@@ -1,0 +1,82 @@
+/**
+ * Definitions of indexes for search (SearchIndexDef) as statements make, change and drop them. Called by the files of
+ * ddl. Nothing here touches rows: whoever keeps such an index in memory makes it of the rows when the definition is
+ * there, and forgets it when the definition is gone.
+ */
+import { sqlError } from "../protocol/errors.js";
+import type { SqlType } from "../protocol/values.js";
+import { type CatalogEditor, relationExists } from "./catalog-editor.js";
+import type { CreateSearchIndexCommand, NewSearchIndex } from "./ddl-command.js";
+import { type DdlOutcome, existingColumn, existingTable, NOTHING } from "./ddl-outcome.js";
+import { madeUpName } from "./relation-names.js";
+import type { ColumnDef, SearchIndexDef, TableDef } from "./table.js";
+
+/** Throws 42P07 for a name that is taken. */
+export function createSearchIndex(editor: CatalogEditor, command: CreateSearchIndexCommand): DdlOutcome {
+  const table = existingTable(editor, command.table);
+  const tag = "CREATE INDEX";
+  const taken = (name: string) => editor.view.hasRelation(table.schema, name);
+  if (command.name !== null && taken(command.name)) {
+    if (!command.ifNotExists) throw relationExists(command.name);
+    return { ...NOTHING, tag, notices: [`relation "${command.name}" already exists, skipping`] };
+  }
+  const name = command.name ?? madeUpName(table.name, command.columns, "idx", taken);
+  const index = searchIndexDef(editor.nextId(), name, command, (column) => existingColumn(table, column).id);
+  editor.replaceTable(Object.freeze({ ...table, searchIndexes: [...(table.searchIndexes ?? []), index] }));
+  return { ...NOTHING, tag };
+}
+
+export function searchIndexDef(
+  id: number,
+  name: string,
+  { method, columns, vector, text }: NewSearchIndex,
+  idOf: (column: string) => number,
+): SearchIndexDef {
+  const columnIds = columns.map(idOf);
+  return Object.freeze({ id, name, method, columnIds, ...(vector && { vector }), ...(text && { text }) });
+}
+
+export function withoutSearchIndex(table: TableDef, index: SearchIndexDef): TableDef {
+  return withSearchIndexes(
+    table,
+    (table.searchIndexes ?? []).filter(({ id }) => id !== index.id),
+  );
+}
+
+/** The table without the indexes that have one of the columns. */
+export function withoutSearchedColumns(table: TableDef, isGone: (columnId: number) => boolean): TableDef {
+  const { searchIndexes } = table;
+  if (searchIndexes === undefined) return table;
+  return withSearchIndexes(
+    table,
+    searchIndexes.filter((index) => !index.columnIds.some(isGone)),
+  );
+}
+
+/** Indexes of a column that gets another type are other indexes. Throws 42804 for a type that they cannot have. */
+export function withRetypedIndexes(editor: CatalogEditor, table: TableDef, column: ColumnDef, type: SqlType): TableDef {
+  const { searchIndexes } = table;
+  if (searchIndexes === undefined) return table;
+  const next = searchIndexes.map((index) => {
+    if (!index.columnIds.includes(column.id)) return index;
+    if (!canSearch(index.method, type)) {
+      throw sqlError("42804", `index "${index.name}" cannot have column "${column.name}" of another type`, {
+        hint: "Drop the index first.",
+      });
+    }
+    return Object.freeze({ ...index, id: editor.nextId() });
+  });
+  return withSearchIndexes(table, next);
+}
+
+/** Whether a column of the type can be searched so. */
+export function canSearch(method: SearchIndexDef["method"], type: SqlType): boolean {
+  if (type.element !== null) return false;
+  if (method === "hnsw") return type.name === "vector" && type.modifier !== null;
+  return ["text", "varchar", "bpchar", "name"].includes(type.name);
+}
+
+function withSearchIndexes(table: TableDef, searchIndexes: readonly SearchIndexDef[]): TableDef {
+  const { searchIndexes: _, ...rest } = table;
+  return Object.freeze(searchIndexes.length === 0 ? rest : { ...rest, searchIndexes });
+}

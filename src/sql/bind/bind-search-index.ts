@@ -1,0 +1,248 @@
+/**
+ * CREATE INDEX … USING hnsw and USING text (also as `gin (to_tsvector('language', column))`): indexes for search by
+ * likeness, of which only the definition is made here. Called by bind-ddl.ts.
+ */
+import type { CreateSearchIndexCommand, NewSearchIndex } from "../../catalog/ddl-command.js";
+import { canSearch } from "../../catalog/search-index-ddl.js";
+import type { ColumnDef, SearchIndexDef, TableDef, VectorIndexDef, VectorMetric } from "../../catalog/table.js";
+import { sqlError } from "../../protocol/errors.js";
+import { displayName } from "../../query/expr/types.js";
+import type { CreateIndexStatement, IndexElement, OptionNode } from "../parse/ast.js";
+import type { CallNode, ExprNode } from "../parse/ast-query.js";
+import { lookUpTable } from "./bind-from.js";
+import type { Binding } from "./binding.js";
+
+/** Of `USING hnsw (column)` without an operator class and without a metric. */
+const DEFAULT_METRIC: VectorMetric = "cosine";
+
+const OPERATOR_CLASSES: Readonly<Record<string, VectorMetric>> = {
+  vector_cosine_ops: "cosine",
+  vector_l2_ops: "l2",
+  vector_ip_ops: "dot",
+};
+
+const METRICS: Readonly<Record<string, VectorMetric>> = {
+  cosine: "cosine",
+  l2: "l2",
+  euclidean: "l2",
+  dot: "dot",
+  dot_product: "dot",
+  inner_product: "dot",
+  ip: "dot",
+};
+
+const STORAGES: Readonly<Record<string, VectorIndexDef["storage"]>> = {
+  f32: "f32",
+  float32: "f32",
+  none: "f32",
+  int8: "int8",
+  binary: "binary",
+};
+
+/** Text search configurations of PostgreSQL. */
+const LANGUAGES = new Set(
+  "arabic armenian basque catalan danish dutch english finnish french german greek hindi hungarian indonesian irish italian lithuanian nepali norwegian portuguese romanian russian serbian simple spanish swedish tamil turkish yiddish".split(
+    " ",
+  ),
+);
+const DEFAULT_LANGUAGE = "english";
+
+/** The statement's index, if it is one for search; null for all other kinds. */
+export function bindSearchIndex(node: CreateIndexStatement, binding: Binding): CreateSearchIndexCommand | null {
+  const method = searchMethod(node);
+  if (method === null) return null;
+  refuseParts(node, method);
+  const table = lookUpTable(node.table, binding);
+  if (table.partitionKey !== undefined) {
+    const message = `an index of the kind ${method} on a partitioned table is not supported yet`;
+    throw sqlError("0A000", message, { position: node.position, hint: "Make one on each partition." });
+  }
+  const index = method === "hnsw" ? vectorIndex(node, table) : textIndex(node, table);
+  return {
+    kind: "create search index",
+    name: node.name,
+    table: { schema: table.schema, name: table.name, position: node.table.position },
+    ifNotExists: node.ifNotExists,
+    ...index,
+  };
+}
+
+function searchMethod({ method, elements }: CreateIndexStatement): SearchIndexDef["method"] | null {
+  if (method === "hnsw" || method === "vector") return "hnsw";
+  if (method === "text" || method === "fulltext") return "text";
+  const isText = (method === "gin" || method === "gist") && elements.every(({ expr }) => documentCall(expr) !== null);
+  return isText ? "text" : null;
+}
+
+/** What an ordered index may have and these do not. Throws 0A000. */
+function refuseParts(node: CreateIndexStatement, method: SearchIndexDef["method"]): void {
+  const refuse = (what: string) =>
+    sqlError("0A000", `access method "${method}" does not support ${what}`, { position: node.position });
+  if (node.unique) throw refuse("unique indexes");
+  if (node.including.length > 0) throw refuse("included columns");
+  if (method === "hnsw" && node.elements.length > 1) throw refuse("multicolumn indexes");
+  if (node.where !== null) throw refuse("partial indexes");
+  if (node.elements.some(({ descending }) => descending)) throw refuse("ASC/DESC options");
+  if (node.elements.some(({ nullsFirst }) => nullsFirst !== null)) throw refuse("NULLS FIRST/LAST options");
+}
+
+function vectorIndex(node: CreateIndexStatement, table: TableDef): NewSearchIndex {
+  const { position } = node;
+  const element = node.elements[0]!;
+  const column = plainColumn(element, table, position);
+  if (column === null) {
+    throw sqlError("0A000", "an index of the kind hnsw on an expression is not supported yet", { position });
+  }
+  if (!canSearch("hnsw", column.type)) throw notSearchable("hnsw", column, position);
+  const { operatorClass } = element;
+  const byClass = operatorClass === null ? null : OPERATOR_CLASSES[operatorClass];
+  if (byClass === undefined) {
+    const message = `operator class "${operatorClass}" does not exist for access method "hnsw"`;
+    throw sqlError("42704", message, { position });
+  }
+  return { method: "hnsw", columns: [column.name], vector: vectorOptions(node.options, byClass) };
+}
+
+function vectorOptions(options: readonly OptionNode[], byClass: VectorMetric | null): VectorIndexDef {
+  let metric = byClass;
+  let m = 16;
+  let efConstruction: number | null = null;
+  let storage: VectorIndexDef["storage"] = "f32";
+  for (const option of options) {
+    const { name, position } = option;
+    if (name === "m") m = integerOption(option, 2, 100);
+    else if (name === "ef_construction") efConstruction = integerOption(option, 4, 1000);
+    else if (name === "storage" || name === "quantization") storage = wordOption(option, STORAGES);
+    else if (name === "metric" || name === "distance_metric") {
+      metric = wordOption(option, METRICS);
+      if (byClass !== null && metric !== byClass) {
+        const message = `the operator class is of the metric ${byClass}, not ${metric}`;
+        throw sqlError("22023", message, { position });
+      }
+    } else throw sqlError("22023", `unrecognized parameter "${name}"`, { position });
+  }
+  if (efConstruction !== null && efConstruction < 2 * m) {
+    const { position } = options.find(({ name }) => name === "ef_construction")!;
+    throw sqlError("22023", "ef_construction must be greater than or equal to 2 * m", { position });
+  }
+  return { metric: metric ?? DEFAULT_METRIC, m, efConstruction: efConstruction ?? Math.max(64, 2 * m), storage };
+}
+
+function integerOption({ name, value, position }: OptionNode, min: number, max: number): number {
+  if (!/^-?\d+$/.test(String(value))) {
+    throw sqlError("22023", `invalid value for integer option "${name}": ${value}`, { position });
+  }
+  const number = Number(value);
+  if (number < min || number > max) {
+    throw sqlError("22023", `value ${value} out of bounds for option "${name}"`, {
+      position,
+      detail: `Valid values are between "${min}" and "${max}".`,
+    });
+  }
+  return number;
+}
+
+function wordOption<T>({ name, value, position }: OptionNode, words: Readonly<Record<string, T>>): T {
+  const word = String(value).toLowerCase();
+  if (Object.hasOwn(words, word)) return words[word]!;
+  throw sqlError("22023", `invalid value for option "${name}": ${value}`, {
+    position,
+    detail: `Valid values are ${Object.keys(words).join(", ")}.`,
+  });
+}
+
+function textIndex(node: CreateIndexStatement, table: TableDef): NewSearchIndex {
+  const { position } = node;
+  let language: string | null = null;
+  const speak = (name: string, at: number) => {
+    const known = name.toLowerCase().replace(/^pg_catalog\./, "");
+    if (!LANGUAGES.has(known)) {
+      throw sqlError("42704", `text search configuration "${name}" does not exist`, { position: at });
+    }
+    if (language !== null && language !== known) {
+      throw sqlError("0A000", "a text index of several languages is not supported yet", { position: at });
+    }
+    language = known;
+  };
+  for (const { name, value, position: at } of node.options) {
+    if (name !== "language" && name !== "config") {
+      if (node.method === "gin" && (name === "fastupdate" || name === "gin_pending_list_limit")) continue;
+      throw sqlError("22023", `unrecognized parameter "${name}"`, { position: at });
+    }
+    speak(String(value), at);
+  }
+  const columns = node.elements.flatMap((element): ColumnDef[] => {
+    const column = plainColumn(element, table, position);
+    if (column !== null) return [column];
+    const call = documentCall(element.expr);
+    if (call === null) throw notDocument(position);
+    if (call.args.length === 2) speak(languageOf(call.args[0]!.value) ?? "", call.position);
+    return documentColumns(call.args.at(-1)!.value, table);
+  });
+  const names = [...new Set(columns.map(({ name }) => name))];
+  const wrong = columns.find(({ type }) => !canSearch("text", type));
+  if (wrong !== undefined) throw notSearchable("text", wrong, position);
+  if (names.length === 0) throw notDocument(position);
+  return { method: "text", columns: names, text: { language: language ?? DEFAULT_LANGUAGE } };
+}
+
+const notDocument = (position: number) =>
+  sqlError("0A000", "a text index is on columns, joined with || and coalesce, and on nothing else", { position });
+
+/** `to_tsvector([language,] text)` with a constant language. */
+function documentCall(expr: ExprNode | null): CallNode | null {
+  if (expr?.kind !== "call" || expr.path.at(-1) !== "to_tsvector") return null;
+  const { args } = expr;
+  if (args.length === 1) return expr;
+  return args.length === 2 && languageOf(args[0]!.value) !== null ? expr : null;
+}
+
+function languageOf(expr: ExprNode): string | null {
+  if (expr.kind === "cast") return languageOf(expr.input);
+  return expr.kind === "string" ? expr.value : null;
+}
+
+/** The columns of `a`, `coalesce(a, '')`, `a::text` and of such with text between them. */
+function documentColumns(expr: ExprNode, table: TableDef): ColumnDef[] {
+  switch (expr.kind) {
+    case "string":
+      return [];
+    case "column":
+      return [columnNamed(expr.path.at(-1)!, table, expr.position)];
+    case "cast":
+      return documentColumns(expr.input, table);
+    case "coalesce":
+      return expr.args.flatMap((arg) => documentColumns(arg, table));
+    case "operator":
+      if (expr.name !== "||" || expr.left === null) throw notDocument(expr.position);
+      return [...documentColumns(expr.left, table), ...documentColumns(expr.right, table)];
+    default:
+      throw notDocument(expr.position);
+  }
+}
+
+function plainColumn({ column, expr }: IndexElement, table: TableDef, position: number): ColumnDef | null {
+  const name = column ?? (expr?.kind === "column" && expr.path.length === 1 ? expr.path[0]! : null);
+  return name === null ? null : columnNamed(name, table, position);
+}
+
+function columnNamed(name: string, table: TableDef, position: number): ColumnDef {
+  const found = table.columns.find((other) => other.name === name);
+  if (found === undefined) throw sqlError("42703", `column "${name}" does not exist`, { position });
+  return found;
+}
+
+function notSearchable(method: SearchIndexDef["method"], { name, type }: ColumnDef, position: number): Error {
+  if (type.name === "vector" && type.element === null && method === "hnsw") {
+    return sqlError("22023", "column does not have dimensions", {
+      position,
+      hint: `Declare "${name}" as vector(n), with the length of its vectors.`,
+    });
+  }
+  const message = `data type ${displayName(type)} has no default operator class for access method "${method}"`;
+  throw sqlError("42704", message, {
+    position,
+    hint:
+      method === "hnsw" ? "An index of the kind hnsw is on a column of type vector(n)." : "A text index is on text.",
+  });
+}
