@@ -52,6 +52,7 @@ import { openPartition } from "./open-partition.js";
 import type { Partition } from "./partition.js";
 import { type HeldRequest, Placement } from "./placement/placement.js";
 import { TenantMoves } from "./placement/tenant-moves.js";
+import { removeRetired } from "./remove-retired.js";
 import { renewStatistics } from "./renew-statistics.js";
 import {
   type Answer,
@@ -605,15 +606,19 @@ export class Actor {
       for (const partition of this.partitions.values()) {
         if (partition.shard.failed !== null) continue;
         for (const tenant of [...partition.activeTenants()]) {
-          const isStopped = () => this.closing !== null || partition.places.get(tenant.number) !== undefined;
+          const isStopped = () =>
+            this.closing !== null || partition.places.get(tenant.number) !== undefined || !partition.holds(tenant);
           if (isStopped()) continue;
           this.renewing = tenant;
           await renewStatistics(tenant, this.scheduler, isStopped);
+          await removeRetired(tenant, this.scheduler, isStopped);
           this.renewing = null;
         }
       }
     } catch (error) {
-      this.output.log("error", "statistics could not be renewed", { error: String(error) });
+      this.output.log("error", "statistics could not be renewed, or retired data not be removed", {
+        error: String(error),
+      });
     } finally {
       this.renewing = null;
       this.renewal = null;

@@ -90,6 +90,11 @@ export class Partition implements TenantHost {
     return tenant;
   }
 
+  /** False once the tenant was forgotten: somebody else stands for it now, or nobody. */
+  holds(tenant: Tenant): boolean {
+    return this.tenants.get(tenant.number) === tenant;
+  }
+
   wroteSomething(tenant: number): void {
     if (this.shard.hasBacklog) this.backlogTenant ??= tenant;
     this.writers.set(tenant, (this.writers.get(tenant) ?? 0) + 1);

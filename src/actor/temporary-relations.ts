@@ -8,7 +8,7 @@ import type { DdlCommand } from "../catalog/ddl-command.js";
 import { droppedWith } from "../catalog/inheritance.js";
 import { isTemporarySchema } from "../catalog/schema.js";
 import type { TableDef } from "../catalog/table.js";
-import { dropTableData, type TableWork } from "../query/exec/table-data.js";
+import { dropTableData, retireTableData, type TableWork } from "../query/exec/table-data.js";
 import type { ShardTransaction } from "../storage/transaction.js";
 import type { SessionNames } from "./session-names.js";
 import type { Tenant } from "./tenant.js";
@@ -80,7 +80,7 @@ async function dropSchemas(
   if (tables.length === 0 && !others.some((other) => isGone(other.schema))) return;
   tenant.catalog.change(tx, (editor) => dropAll(editor, tables, isGone));
   const work = { tx, tenantNumber: tenant.number, checkpoint, shouldYield, yieldTurn };
-  for (const table of tables) await dropTableData(work, table);
+  for (const table of tables) await retireTableData(work, table);
 }
 
 function dropAll(editor: CatalogEditor, tables: readonly TableDef[], isGone: (schema: string) => boolean): void {
@@ -105,7 +105,7 @@ export function applyOnCommit({ tenant, temporarySchema }: SessionNames, tx: Sha
   const ending = own.filter((table) => table.onCommit === "drop");
   if (ending.length === 0) return;
   const heirs = droppedWith(ending, tenant.catalog.view(tx)).map((heir) => heir.table);
-  for (const table of heirs) void dropTableData(work, table);
+  for (const table of heirs) void retireTableData(work, table);
   const dropped = [...ending, ...heirs];
   tenant.catalog.change(tx, (editor) => {
     for (const table of dropped) editor.dropTable(table);

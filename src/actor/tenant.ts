@@ -34,6 +34,8 @@ export class Tenant {
   readonly prepared = new PreparedStatements();
   /** Grows with each use; orders tenants by when they were used last. */
   lastUse = 0;
+  /** Value of `catalog.changedAt` up to which retired data has been removed (remove-retired.ts); −1: never looked. */
+  retiredUpTo = -1;
   /** Schemas of temporary relations that belong to sessions of now. */
   readonly temporarySchemas = new Set<string>();
   private newestCommit = 0;

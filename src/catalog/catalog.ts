@@ -86,6 +86,11 @@ export class Catalog {
     return this.lastChange > sequence;
   }
 
+  /** Sequence of the last commit that changed definitions since this catalog was made; 0: none did. */
+  get changedAt(): number {
+    return this.lastChange;
+  }
+
   /** Version of the newest committed definitions, which a new transaction sees; null when a view must be asked for. */
   newestVersion(): number | null {
     return this.newest === null || this.uncommitted.size > 0 ? null : (this.newest.version as number);

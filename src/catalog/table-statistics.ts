@@ -12,7 +12,7 @@ import {
   statisticsKey,
   type TableStatistics,
 } from "./statistics.js";
-import type { TableDef } from "./table.js";
+import { storageOf, type TableDef } from "./table.js";
 
 /** Rows counted of a table without statistics; one that has more is taken to have `UNKNOWN_ROWS`. */
 const PROBED_ROWS = 1000;
@@ -52,7 +52,7 @@ export class TenantStatistics {
   }
 
   private probe(table: TableDef, tx: Transaction): TableStatistics {
-    const cursor = tx.scan(prefixRange(rowPrefix(this.tenantNumber, table.id)));
+    const cursor = tx.scan(prefixRange(rowPrefix(this.tenantNumber, storageOf(table))));
     let rows = 0;
     while (rows <= PROBED_ROWS) {
       const { keys } = cursor.next(PROBED_ROWS);

@@ -177,8 +177,10 @@ export interface ReferenceDef {
 }
 
 export interface TableDef {
-  /** Unique within the tenant; part of every key of the table. */
+  /** Unique within the tenant. */
   readonly id: number;
+  /** Part of every key of the table's rows and index entries; absent: the id. TRUNCATE gives a table another one. */
+  readonly storageId?: number;
   readonly schema: string;
   readonly name: string;
   readonly columns: readonly ColumnDef[];
@@ -218,4 +220,9 @@ export interface TableDef {
   readonly onCommit?: "delete" | "drop";
   /** Microseconds since the epoch. */
   readonly createdAt: number;
+}
+
+/** What the keys of the table's rows and index entries name it by; unique within the tenant, among table ids as well. */
+export function storageOf({ storageId, id }: TableDef): number {
+  return storageId ?? id;
 }

@@ -13,6 +13,7 @@ export const SPACE = {
   sequences: 4,
   idempotency: 5,
   directory: 6,
+  retired: 7,
 } as const;
 
 /** The tenant number under which a shard keeps what belongs to no tenant. */
@@ -22,21 +23,21 @@ const SHARD_TENANT = 0;
 export const APPLIED_SEQUENCE_KEY: Uint8Array = textKey(SHARD_TENANT, SPACE.meta, "applied-sequence");
 
 /** All rows of a table; a row's key goes on with its encoded primary key. */
-export function rowPrefix(tenant: number, tableId: number): Buffer {
+export function rowPrefix(tenant: number, storageId: number): Buffer {
   const key = header(tenant, SPACE.rows, 9);
-  key.writeUInt32BE(tableId, 5);
+  key.writeUInt32BE(storageId, 5);
   return key;
 }
 
-/** The table that a row's key belongs to. */
-export function tableIdOf(rowKey: Uint8Array): number {
+/** The storage id (catalog/table.ts) of the table that a row's key belongs to. */
+export function storageIdOf(rowKey: Uint8Array): number {
   return ((rowKey[5]! << 24) | (rowKey[6]! << 16) | (rowKey[7]! << 8) | rowKey[8]!) >>> 0;
 }
 
 /** All entries of an index; an entry's key goes on with its encoded columns. */
-export function indexPrefix(tenant: number, tableId: number, indexId: number): Buffer {
+export function indexPrefix(tenant: number, storageId: number, indexId: number): Buffer {
   const key = header(tenant, SPACE.index, 13);
-  key.writeUInt32BE(tableId, 5);
+  key.writeUInt32BE(storageId, 5);
   key.writeUInt32BE(indexId, 9);
   return key;
 }
@@ -47,6 +48,21 @@ export function catalogKey(tenant: number, name: string): Buffer {
 
 export function catalogPrefix(tenant: number): Buffer {
   return header(tenant, SPACE.catalog, 5);
+}
+
+/** Says that nobody needs what begins with the prefix any more: it is removed when no open transaction may see it. */
+export function retiredKey(tenant: number, prefix: Uint8Array): Buffer {
+  return Buffer.concat([retiredPrefix(tenant), prefix]);
+}
+
+/** All of those of a tenant. */
+export function retiredPrefix(tenant: number): Buffer {
+  return header(tenant, SPACE.retired, 5);
+}
+
+/** The prefix that a key made by `retiredKey` speaks of. */
+export function prefixOfRetiredKey(key: Uint8Array): Buffer {
+  return Buffer.from(key.subarray(5));
 }
 
 /** The state of a SQL sequence. */

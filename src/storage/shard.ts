@@ -206,6 +206,11 @@ export class Shard implements TransactionHost {
     }
   }
 
+  /** The oldest snapshot that an open transaction reads; the newest commit when none is open. */
+  get oldestSnapshot(): number {
+    return this.#open.oldest?.since ?? this.committedSequence;
+  }
+
   /** For transactions only: the sequence of the new commit. */
   commit(writes: readonly Write[]): number {
     this.#checkUsable();

@@ -14,7 +14,7 @@ import { pgOidOf } from "../../src/query/expr/types.js";
 import { loadParser, parseSql } from "../../src/sql/parse/parse.js";
 import { MemoryCommitLog } from "../../src/storage/memory-commit-log.js";
 import { MemoryEngine } from "../../src/storage/memory-engine.js";
-import { Shard } from "../../src/storage/shard.js";
+import { Shard, type ShardOptions } from "../../src/storage/shard.js";
 
 const STATEMENT_MS_MAX = 20_000;
 
@@ -43,6 +43,10 @@ class TextRows implements Rows {
   }
 }
 
+function inMemory(): Pick<ShardOptions, "engine" | "log"> {
+  return { engine: new MemoryEngine(), log: new MemoryCommitLog() };
+}
+
 /** Ends a statement that runs too long; everything is in memory, so giving way needs only the next tick. */
 function client() {
   const deadline = Date.now() + STATEMENT_MS_MAX;
@@ -55,10 +59,11 @@ function client() {
   };
 }
 
-export async function open() {
+/** `storage`: what an earlier one left, as after a restart; it must have ended. */
+export async function open(storage: Pick<ShardOptions, "engine" | "log"> = inMemory()) {
   await loadParser();
   const config = loadConfig({ env: {} });
-  const shard = await Shard.open({ engine: new MemoryEngine(), log: new MemoryCommitLog() });
+  const shard = await Shard.open(storage);
   const partition = new Partition(0, shard, config, () => undefined);
   const tenant = partition.tenant(7);
   const session = new Session(tenant, {
@@ -91,6 +96,7 @@ export async function open() {
     name: "tessera",
     /** For tests that look into storage. */
     shard,
+    tenant,
     tenantNumber: tenant.number,
     engine: "postgresql",
     async exec(sql: string, params: readonly unknown[] = []): Promise<Result> {

@@ -2,7 +2,7 @@
 import t from "tap";
 import type { IndexDef, TableDef } from "../../src/catalog/table.js";
 import { BYTEA, INT4, TEXT, type Value } from "../../src/protocol/values.js";
-import { backfillIndex, dropIndexData, dropTableData } from "../../src/query/exec/table-data.js";
+import { backfillIndex, dropTableData, retireIndexData } from "../../src/query/exec/table-data.js";
 import type { Expr } from "../../src/query/expr/expr.js";
 import type { OnConflict, OutputColumn, Plan } from "../../src/query/plan/plan.js";
 import { col, filter, int, isNull, join, newColumn, op, project, scan, table, text } from "./plan-builder.js";
@@ -113,7 +113,7 @@ function entries(database: Database, def: TableDef, index: IndexDef): number {
   const savepoint = database.tx.savepoint();
   let deleted = 0;
   const counting = { ...context, tx: { scan: context.tx.scan.bind(context.tx), delete: () => void deleted++ } };
-  dropIndexData(counting as never, def, index);
+  retireIndexData(counting as never, def, index);
   database.tx.rollbackTo(savepoint);
   return deleted;
 }

@@ -3,7 +3,7 @@
  * against what is stored, and attached to the transaction as a whole. One per load; called by insert.ts for a statement
  * of many rows, and by bulk-insert.ts for a file. What the single rows' way does is in table-writer.ts.
  */
-import type { ForeignKeyDef, TableDef } from "../../catalog/table.js";
+import { type ForeignKeyDef, storageOf, type TableDef } from "../../catalog/table.js";
 import { type DbError, sqlError } from "../../protocol/errors.js";
 import type { Value } from "../../protocol/values.js";
 import { inSteps } from "../../storage/in-steps.js";
@@ -143,7 +143,7 @@ export class BulkWriter {
     const { layout, context, prefix } = this;
     const { primaryKey, table } = layout;
     if (primaryKey !== null) return encodeKey(prefix, primaryKey.columns, keyValues(primaryKey, row));
-    return rowKeyOfNumber(prefix, context.rowNumbers.next(context.tenantNumber, table.id));
+    return rowKeyOfNumber(prefix, context.rowNumbers.next(context.tenantNumber, storageOf(table)));
   }
 
   private *requireUnique(key: KeyLayout, run: LoadRun, rows: readonly number[] | null): Generator<undefined, void> {

@@ -3,8 +3,8 @@
  * which of them has it; the row is read again as that table has it, since the statement's input gives the columns of
  * the named table alone. Owned by one run of an operator that changes rows.
  */
-import type { TableDef } from "../../catalog/table.js";
-import { tableIdOf } from "../../storage/keys.js";
+import { storageOf, type TableDef } from "../../catalog/table.js";
+import { storageIdOf } from "../../storage/keys.js";
 import type { HeirTable } from "../plan/plan.js";
 import type { ExecContext } from "./context.js";
 import { compileChecks, failedCheck, type RowCheck } from "./row-checks.js";
@@ -43,6 +43,8 @@ export function assignedIn({ table, columnIds }: HeirProgram, places: readonly n
 
 export class Family {
   private readonly members = new Map<number, FamilyMember>();
+  /** Of tables by storage id. */
+  private ids: ReadonlyMap<number, number> | null = null;
 
   constructor(
     private readonly program: FamilyProgram,
@@ -51,7 +53,15 @@ export class Family {
 
   /** The table that has the row with this key. */
   of(key: Uint8Array): FamilyMember {
-    return this.member(tableIdOf(key));
+    return this.member(this.idOfStorage(storageIdOf(key)));
+  }
+
+  private idOfStorage(storageId: number): number {
+    const same = this.program.get(storageId);
+    // Most tables are stored under their own ids.
+    if (same !== undefined && storageOf(same.table) === storageId) return storageId;
+    this.ids ??= new Map([...this.program.values()].map(({ table }) => [storageOf(table), table.id]));
+    return this.ids.get(storageId)!;
   }
 
   /** The table with that id. */

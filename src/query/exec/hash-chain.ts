@@ -18,8 +18,8 @@ export const HASH_BYTES = 32;
 
 export const FIRST_HASH: Uint8Array = new Uint8Array(HASH_BYTES);
 
-export function chainPrefix(tenantNumber: number, tableId: number): Buffer {
-  return indexPrefix(tenantNumber, tableId, CHAIN_INDEX);
+export function chainPrefix(tenantNumber: number, storageId: number): Buffer {
+  return indexPrefix(tenantNumber, storageId, CHAIN_INDEX);
 }
 
 function numberBytes(number: number): Buffer {

@@ -9,9 +9,9 @@ import type { KeyRange, Transaction } from "../../storage/store.js";
 
 export interface RowNumbers {
   /** The next unused number of a table of a tenant. */
-  next(tenantNumber: number, tableId: number): number;
+  next(tenantNumber: number, storageId: number): number;
   /** From 1 on: the table has lost its primary key, and all its rows are written anew. */
-  restart(tenantNumber: number, tableId: number): void;
+  restart(tenantNumber: number, storageId: number): void;
   /** Nothing of the tenant's is uncommitted, and its rows may change without being told here. */
   forget(tenantNumber: number): void;
 }
@@ -21,7 +21,7 @@ export interface RowNumbers {
  * nothing of the table can be uncommitted, because every insert takes its number here.
  */
 export function createRowNumbers(begin: () => Transaction): RowNumbers {
-  /** By tenant, then by table. */
+  /** By tenant, then by the table's storage id. */
   const tenants = new Map<number, Map<number, number>>();
   const tablesOf = (tenantNumber: number): Map<number, number> => {
     let tables = tenants.get(tenantNumber);
@@ -32,14 +32,14 @@ export function createRowNumbers(begin: () => Transaction): RowNumbers {
     return tables;
   };
   return {
-    next(tenantNumber, tableId) {
+    next(tenantNumber, storageId) {
       const tables = tablesOf(tenantNumber);
-      const number = tables.get(tableId) ?? firstUnused(begin, rowPrefix(tenantNumber, tableId));
-      tables.set(tableId, number + 1);
+      const number = tables.get(storageId) ?? firstUnused(begin, rowPrefix(tenantNumber, storageId));
+      tables.set(storageId, number + 1);
       return number;
     },
-    restart(tenantNumber, tableId) {
-      tablesOf(tenantNumber).set(tableId, 1);
+    restart(tenantNumber, storageId) {
+      tablesOf(tenantNumber).set(storageId, 1);
     },
     forget(tenantNumber) {
       tenants.delete(tenantNumber);

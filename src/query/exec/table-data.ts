@@ -2,11 +2,11 @@
  * Whole-table work for definition statements: filling a new index, removing the data of a dropped table or index. The
  * session calls it within the statement's transaction; all of it gives the actor's loop its turns.
  */
-import type { IndexDef, TableDef } from "../../catalog/table.js";
+import { type IndexDef, storageOf, type TableDef } from "../../catalog/table.js";
 import { sqlError } from "../../protocol/errors.js";
 import type { Value } from "../../protocol/values.js";
 import { inSteps } from "../../storage/in-steps.js";
-import { indexPrefix, prefixRange, rowPrefix } from "../../storage/keys.js";
+import { indexPrefix, prefixRange, retiredKey, rowPrefix } from "../../storage/keys.js";
 import type { Load } from "../../storage/load.js";
 import type { LoadRun } from "../../storage/load-run.js";
 import type { Cursor } from "../../storage/store.js";
@@ -25,6 +25,8 @@ export type TableWork = Pick<ExecContext, "tx" | "tenantNumber" | "checkpoint" |
 /** Entries between two looks at the clock. */
 const STEP_ENTRIES = 256;
 
+const NO_BYTES = new Uint8Array(0);
+
 /**
  * Makes the entries of an index for all rows of the table; `index` need not be part of the definition yet. Throws 23505
  * when it is unique and two rows have the same values.
@@ -36,7 +38,7 @@ export function backfillIndex(context: ExecContext, table: TableDef, index: Inde
   const decode = decoderOf(layoutOf(table), ids);
   const columns = emptyColumns(ids.length);
   const row = emptyRow(table);
-  const prefix = rowPrefix(tenantNumber, table.id);
+  const prefix = rowPrefix(tenantNumber, storageOf(table));
   const writer = new TableWriter(table, context);
   const expressions = keyLayout.computed ? new TableExpressions(table, context) : null;
   const valuesOf = (record: Uint8Array): Value[] | null => {
@@ -87,18 +89,48 @@ export function backfillIndex(context: ExecContext, table: TableDef, index: Inde
 
 /** Removes all rows and index entries of a table. */
 export function dropTableData(work: TableWork, table: TableDef): void | Promise<void> {
-  const { tenantNumber } = work;
-  const prefixes = [
-    rowPrefix(tenantNumber, table.id),
-    ...ownIndexes(table).map((index) => indexPrefix(tenantNumber, table.id, index.id)),
-    ...(table.immutable ? [chainPrefix(tenantNumber, table.id)] : []),
-  ];
-  return dropAll(work, prefixes);
+  return dropAll(work, prefixesOf(work, table));
 }
 
-/** Removes all entries of an index. */
-export function dropIndexData(work: TableWork, table: TableDef, index: IndexDef): void | Promise<void> {
-  return dropAll(work, [indexPrefix(work.tenantNumber, table.id, index.id)]);
+function prefixesOf({ tenantNumber }: TableWork, table: TableDef): readonly Uint8Array[] {
+  const storageId = storageOf(table);
+  return [
+    rowPrefix(tenantNumber, storageId),
+    ...ownIndexes(table).map((index) => indexPrefix(tenantNumber, storageId, index.id)),
+    ...(table.immutable ? [chainPrefix(tenantNumber, storageId)] : []),
+  ];
+}
+
+/**
+ * The same for a table that is dropped, or stored elsewhere from now on. It takes no time: what is much stays until
+ * nobody sees it any more, and is then removed in the background (actor/remove-retired.ts).
+ */
+export function retireTableData(work: TableWork, table: TableDef): void | Promise<void> {
+  if (!holdsMany(work, table)) return dropTableData(work, table);
+  for (const prefix of prefixesOf(work, table)) retire(work, prefix);
+}
+
+/** Removes all entries of an index that is dropped, as `retireTableData` does. */
+export function retireIndexData(work: TableWork, table: TableDef, index: IndexDef): void | Promise<void> {
+  const prefix = indexPrefix(work.tenantNumber, storageOf(table), index.id);
+  if (!hasMany(work, prefix)) return dropAll(work, [prefix]);
+  retire(work, prefix);
+}
+
+/** Whether the table has so many rows that it pays to leave them where they are and to store it elsewhere. */
+export function holdsMany(work: TableWork, table: TableDef): boolean {
+  return hasMany(work, rowPrefix(work.tenantNumber, storageOf(table)));
+}
+
+function hasMany({ tx }: TableWork, prefix: Uint8Array): boolean {
+  const cursor = tx.scan(prefixRange(prefix));
+  const { length } = cursor.next(BULK_ROWS).keys;
+  cursor.close();
+  return length === BULK_ROWS;
+}
+
+function retire({ tx, tenantNumber }: TableWork, prefix: Uint8Array): void {
+  tx.put(retiredKey(tenantNumber, prefix), NO_BYTES);
 }
 
 function dropAll(work: TableWork, prefixes: readonly Uint8Array[]): void | Promise<void> {

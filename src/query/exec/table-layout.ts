@@ -6,7 +6,7 @@
  * one. An index entry is `indexPrefix · encoded columns [· suffix] → suffix`: the suffix is part of the key unless the
  * index is unique and none of the columns is NULL, so that a second row with the same values finds the key taken.
  */
-import type { ColumnDef, IndexDef, TableDef } from "../../catalog/table.js";
+import { type ColumnDef, type IndexDef, storageOf, type TableDef } from "../../catalog/table.js";
 import { fromText, toText } from "../../protocol/text-format.js";
 import type { SqlType, Value } from "../../protocol/values.js";
 import { encodeKey, type KeyColumn } from "../../storage/key-codec.js";
@@ -63,7 +63,7 @@ export function layoutOf(table: TableDef): TableLayout {
 function makeLayout(table: TableDef): TableLayout {
   const types = new Array<SqlType | null>(table.nextColumnId).fill(null);
   for (const column of table.columns) types[column.id] = column.type;
-  const rowPrefixOf = lastOf((tenant) => rowPrefix(tenant, table.id));
+  const rowPrefixOf = lastOf((tenant) => rowPrefix(tenant, storageOf(table)));
   return {
     table,
     types,
@@ -115,7 +115,7 @@ export function indexLayout(table: TableDef, index: IndexDef): KeyLayout {
       descending,
       nullsFirst,
     })),
-    prefixOf: lastOf((tenant) => indexPrefix(tenant, table.id, index.id)),
+    prefixOf: lastOf((tenant) => indexPrefix(tenant, storageOf(table), index.id)),
   };
 }
 

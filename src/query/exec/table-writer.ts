@@ -4,12 +4,12 @@
  *
  * Rows are arrays by column id. See table-layout.ts for how they lie in storage.
  */
-import type { IndexDef, TableDef } from "../../catalog/table.js";
+import { type IndexDef, storageOf, type TableDef } from "../../catalog/table.js";
 import { type DbError, sqlError } from "../../protocol/errors.js";
 import type { Value } from "../../protocol/values.js";
 import { inSteps } from "../../storage/in-steps.js";
 import { encodeKey } from "../../storage/key-codec.js";
-import { prefixRange } from "../../storage/keys.js";
+import { prefixRange, storageIdOf } from "../../storage/keys.js";
 import type { Load } from "../../storage/load.js";
 import type { LoadRun } from "../../storage/load-run.js";
 import { encodeRecord } from "../../storage/record-codec.js";
@@ -57,7 +57,9 @@ export class TableWriter {
     this.layout = layoutOf(table);
     this.rowPrefix = this.layout.rowPrefixOf(context.tenantNumber);
     this.expressions = computesAnything(table) ? new TableExpressions(table, context) : null;
-    this.chain = table.immutable ? new ChainWriter(chainPrefix(context.tenantNumber, table.id), context.tx) : null;
+    this.chain = table.immutable
+      ? new ChainWriter(chainPrefix(context.tenantNumber, storageOf(table)), context.tx)
+      : null;
   }
 
   /** Fills in generated columns; call it before the row is checked. */
@@ -133,8 +135,9 @@ export class TableWriter {
     return this.find(key)!;
   }
 
-  /** The stored row with that key; null when there is none. */
+  /** The stored row with that key; null when there is none, or the table was emptied since by a storage of its own. */
   find(key: Uint8Array): Row | null {
+    if (storageIdOf(key) !== storageOf(this.layout.table)) return null;
     const record = this.context.tx.get(key);
     if (record === undefined) return null;
     return rowOfRecord(this.layout, record);
@@ -223,7 +226,7 @@ export class TableWriter {
   private keyOfNewRow(row: Row): Buffer {
     const { primaryKey, table } = this.layout;
     if (primaryKey !== null) return encodeKey(this.rowPrefix, primaryKey.columns, keyValues(primaryKey, row));
-    return rowKeyOfNumber(this.rowPrefix, this.context.rowNumbers.next(this.context.tenantNumber, table.id));
+    return rowKeyOfNumber(this.rowPrefix, this.context.rowNumbers.next(this.context.tenantNumber, storageOf(table)));
   }
 
   private putEntry(index: KeyLayout, row: Row, suffix: Uint8Array): void {

@@ -1,5 +1,5 @@
 /** VERIFY TABLE: follows the hash chain of an immutable table over its rows. Called by the session. */
-import type { TableDef } from "../../catalog/table.js";
+import { storageOf, type TableDef } from "../../catalog/table.js";
 import { BOOL, INT8, TEXT, type Value } from "../../protocol/values.js";
 import { prefixRange } from "../../storage/keys.js";
 import type { Cursor } from "../../storage/store.js";
@@ -26,7 +26,7 @@ const STEP_ENTRIES = 256;
 export function verifyTable(context: ExecContext, table: TableDef): Value[] | Promise<Value[]> {
   const { tx, tenantNumber } = context;
   const rowPrefix = layoutOf(table).rowPrefixOf(tenantNumber);
-  const chain = tx.scan(prefixRange(chainPrefix(tenantNumber, table.id)));
+  const chain = tx.scan(prefixRange(chainPrefix(tenantNumber, storageOf(table))));
   let hash: Uint8Array = FIRST_HASH;
   let number = 0;
   let invalid: number | null = null;

@@ -4,6 +4,7 @@
  * Owned by the actor; its shards tell it of all that their engines take (`applied`).
  */
 
+import { storageOf } from "../../../catalog/table.js";
 import type { SqlType } from "../../../protocol/values.js";
 import { SPACE } from "../../../storage/keys.js";
 import type { Operation } from "../../../storage/operation.js";
@@ -47,7 +48,7 @@ export interface SegmentSizes {
 const SIZES: SegmentSizes = { recordsBefore: 2048, segmentRows: 16_384, changesMax: 512, lookupsBefore: 1024 };
 
 export class SegmentCache {
-  /** By tenant, then by table id; in order of last use within `uses`. */
+  /** By tenant, then by storage id; in order of last use within `uses`. */
   private readonly tenants = new Map<number, Map<number, TableSegments>>();
   /** All tables, the one that was used longest ago first. */
   private readonly uses = new Set<TableSegments>();
@@ -73,7 +74,7 @@ export class SegmentCache {
 
   /** The table's segments, if there are any that fit its definition. */
   find(tenantNumber: number, layout: TableLayout, columnIds: readonly number[]): TableSegments | null {
-    const table = this.tenants.get(tenantNumber)?.get(layout.table.id);
+    const table = this.tenants.get(tenantNumber)?.get(storageOf(layout.table));
     if (table === undefined) return null;
     if (columnIds.some((id) => table.holds(layout, id) === "no")) {
       this.drop(table);
@@ -88,19 +89,19 @@ export class SegmentCache {
   endedShort(tenantNumber: number, layout: TableLayout, records: number): void {
     if (this.bytesMax === 0) return;
     if (this.short.size >= SHORT_MAX) this.short.clear();
-    const name = `${tenantNumber}/${layout.table.id}`;
+    const name = `${tenantNumber}/${storageOf(layout.table)}`;
     this.short.set(name, (this.short.get(name) ?? 0) + records);
   }
 
   /** True when scans of a short table have read so much in all that its segments are worth making. */
   isReadOften(tenantNumber: number, layout: TableLayout): boolean {
     if (this.short.size === 0) return false;
-    return (this.short.get(`${tenantNumber}/${layout.table.id}`) ?? 0) >= this.sizes.recordsBefore;
+    return (this.short.get(`${tenantNumber}/${storageOf(layout.table)}`) ?? 0) >= this.sizes.recordsBefore;
   }
 
   /** Counts lookups of joins in the table's records. Answers how many there have been; 0: too few to make segments. */
   lookedUp(tenantNumber: number, layout: TableLayout, count: number): number {
-    const name = `${tenantNumber}/${layout.table.id}`;
+    const name = `${tenantNumber}/${storageOf(layout.table)}`;
     let lookups = this.lookups.get(name);
     if (lookups === undefined) {
       if (this.lookups.size >= SHORT_MAX) this.lookups.clear();
@@ -113,15 +114,15 @@ export class SegmentCache {
 
   /** A table was too long to be worth making segments of it for the lookups until now. */
   foundTooLong(table: TableSegments): void {
-    const lookups = this.lookups.get(`${table.tenantNumber}/${table.tableId}`);
+    const lookups = this.lookups.get(`${table.tenantNumber}/${table.storageId}`);
     if (lookups !== undefined) lookups.tooFew = 2 * lookups.count;
   }
 
   /** Segments to fill, marked busy; null when somebody else is at it or the table is known not to fit. */
   claim(tenantNumber: number, layout: TableLayout): TableSegments | null {
-    const tableId = layout.table.id;
+    const storageId = storageOf(layout.table);
     if (this.bytesMax === 0) return null;
-    const name = `${tenantNumber}/${tableId}`;
+    const name = `${tenantNumber}/${storageId}`;
     const wait = this.tooLarge.get(name);
     if (wait !== undefined) {
       if (wait > 0) this.tooLarge.set(name, wait - 1);
@@ -133,10 +134,10 @@ export class SegmentCache {
       tables = new Map();
       this.tenants.set(tenantNumber, tables);
     }
-    let table = tables.get(tableId);
+    let table = tables.get(storageId);
     if (table === undefined) {
-      table = new TableSegments(tenantNumber, tableId, layout.rowPrefixOf(tenantNumber).length);
-      tables.set(tableId, table);
+      table = new TableSegments(tenantNumber, storageId, layout.rowPrefixOf(tenantNumber).length);
+      tables.set(storageId, table);
       this.uses.add(table);
     }
     if (table.busy) return null;
@@ -171,7 +172,7 @@ export class SegmentCache {
       if (other !== table) this.evict(other);
     }
     if (this.bytes <= this.bytesMax) return true;
-    this.tooLarge.set(`${table.tenantNumber}/${table.tableId}`, SCANS_BEFORE_RETRY);
+    this.tooLarge.set(`${table.tenantNumber}/${table.storageId}`, SCANS_BEFORE_RETRY);
     this.evict(table);
     return false;
   }
@@ -196,8 +197,14 @@ export class SegmentCache {
     this.bytes -= table.bytes;
     this.uses.delete(table);
     const tables = this.tenants.get(table.tenantNumber)!;
-    tables.delete(table.tableId);
+    tables.delete(table.storageId);
     if (tables.size === 0) this.tenants.delete(table.tenantNumber);
+  }
+
+  /** Throws out what there is of a table's storage. */
+  dropStorage(tenantNumber: number, storageId: number): void {
+    const table = this.tenants.get(tenantNumber)?.get(storageId);
+    if (table !== undefined) this.drop(table);
   }
 
   /** Throws out what there is of a tenant. */

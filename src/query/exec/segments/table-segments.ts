@@ -32,7 +32,7 @@ export class TableSegments implements NewerEntries {
 
   constructor(
     readonly tenantNumber: number,
-    readonly tableId: number,
+    readonly storageId: number,
     /** Bytes before the row's own part of a key. */
     readonly prefixLength: number,
   ) {}

@@ -1,0 +1,85 @@
+/**
+ * Removes what TRUNCATE, DROP and rewritten tables have left behind (query/exec/table-data.ts, `retireTableData`), a few
+ * entries at a time in the tenant's turns, once no open transaction can see it. Records in the shard say what there is
+ * to remove, so it goes on after a restart, when the tenant is first asked for something. Called by the actor now and
+ * then, together with renew-statistics.ts.
+ */
+import { DbError } from "../protocol/errors.js";
+import { prefixEnd, prefixOfRetiredKey, prefixRange, retiredPrefix, SPACE, storageIdOf } from "../storage/keys.js";
+import type { ShardTransaction } from "../storage/transaction.js";
+import type { Scheduler } from "./scheduler.js";
+import type { Tenant } from "./tenant.js";
+
+/** Entries of one commit. */
+const REMOVED_AT_ONCE = 256;
+/** Records read at a time. */
+const RECORDS_AT_ONCE = 64;
+
+type Turns = Pick<Scheduler, "shouldYield" | "yieldTurn">;
+
+export async function removeRetired(tenant: Tenant, scheduler: Turns, isStopped: () => boolean): Promise<void> {
+  const { catalog, partition } = tenant;
+  const { changedAt } = catalog;
+  if (tenant.retiredUpTo === changedAt || partition.shard.oldestSnapshot < changedAt) return;
+  try {
+    for (;;) {
+      const records = retiredRecords(tenant);
+      if (records.length === 0) break;
+      for (const record of records) {
+        const prefix = prefixOfRetiredKey(record);
+        // Nobody reads them any more, and they need not follow the removal.
+        if (prefix[4] === SPACE.rows) partition.segments.dropStorage(tenant.number, storageIdOf(prefix));
+        if (!(await removeAll(tenant, record, prefix, scheduler, isStopped))) return;
+      }
+    }
+  } catch (error) {
+    // A conflict, or a shard that has failed: it goes on the next time, or after the restart.
+    if (!(error instanceof DbError)) throw error;
+    return;
+  }
+  tenant.retiredUpTo = changedAt;
+}
+
+function retiredRecords({ number, partition }: Tenant): readonly Uint8Array[] {
+  const tx = partition.shard.begin({ readOnly: true });
+  const cursor = tx.scan(prefixRange(retiredPrefix(number)));
+  const { keys } = cursor.next(RECORDS_AT_ONCE);
+  cursor.close();
+  tx.rollback();
+  return keys.map((key) => Buffer.from(key));
+}
+
+/** All entries, and then the record. False: it was stopped before. */
+async function removeAll(
+  tenant: Tenant,
+  record: Uint8Array,
+  prefix: Uint8Array,
+  scheduler: Turns,
+  isStopped: () => boolean,
+): Promise<boolean> {
+  const { shard } = tenant.partition;
+  const turns = { usedMs: 0 };
+  const lt = prefixEnd(prefix);
+  let gte: Uint8Array = prefix;
+  await scheduler.yieldTurn(tenant.number, turns);
+  for (;;) {
+    if (isStopped()) return false;
+    const tx = shard.begin({ isolation: "read committed" });
+    const last = removeSome(tx, gte, lt);
+    if (last === null) tx.delete(record);
+    // What follows a removed key; the engine need not pass those again.
+    else gte = Buffer.concat([last, Buffer.of(0)]);
+    tenant.commit(tx);
+    if (last === null) return true;
+    if (scheduler.shouldYield()) await scheduler.yieldTurn(tenant.number, turns);
+  }
+}
+
+/** The last key removed; null: there was none. */
+function removeSome(tx: ShardTransaction, gte: Uint8Array, lt: Uint8Array): Uint8Array | null {
+  const cursor = tx.scan({ gte, lt });
+  const keys = cursor.next(REMOVED_AT_ONCE).keys.map((key) => Buffer.from(key));
+  cursor.close();
+  for (const key of keys) tx.delete(key);
+  return keys.at(-1) ?? null;
+}
