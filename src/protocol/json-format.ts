@@ -10,7 +10,7 @@ import { JsonPath } from "./json-path.js";
 import { jsonToCompactText, jsonToPlain } from "./json-text.js";
 import { inetText } from "./network.js";
 import { Numeric } from "./numeric.js";
-import { fitNumeric, fitText, fitVector, fromText, untypedToText, vectorOf } from "./text-format.js";
+import { charToText, fitNumeric, fitText, fitVector, fromText, untypedToText, vectorOf } from "./text-format.js";
 import { EMPTY_ARRAY, nestArray } from "./text-format-array.js";
 import {
   arrayOf,
@@ -75,6 +75,8 @@ export function jsonWriter(type: SqlType, timeZone = "UTC"): JsonWriter {
     case "name":
     case "enum":
       return (value) => (value === null ? "null" : quote(value as string));
+    case "char":
+      return (value) => (value === null ? "null" : quote(charToText(value as string)));
     case "inet":
       return quoted(inetText);
     case "cidr":

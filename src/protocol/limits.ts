@@ -26,6 +26,8 @@ export const KEY_BYTES_MAX = 8 * 1024;
 export const RECORD_BYTES_MAX = 64 * 1024 * 1024;
 /** Characters of a text that a statement makes, and that it may read as JSON. */
 export const TEXT_CHARACTERS_MAX = 64 * 1024 * 1024;
+/** Characters of a picture of to_char(), to_number(), to_date() and to_timestamp(). */
+export const PICTURE_CHARACTERS_MAX = 64 * 1024;
 /** Elements of one array. V8 ends the whole process when a list grows past some 100 million. */
 export const ARRAY_ELEMENTS_MAX = 16 * 1024 * 1024;
 /** Buffered bytes (keys and values) of one transaction. */

@@ -162,7 +162,7 @@ export function numericPower(base: Numeric, exponent: Numeric): Numeric {
   }
   const resultWeight = Math.trunc(estimate * LOG10_E);
   const scale = clampScale(MIN_SIGNIFICANT_DIGITS - resultWeight, base.scale, exponent.scale);
-  const exact = lnToScale(magnitude, Math.max(scale + resultWeight - weight + 8, 0));
+  const exact = lnToScale(magnitude, Math.max(Math.max(1 + scale + resultWeight, 0) - weight + 8, 0));
   const result = expToScale(exact.mul(exponent), scale);
   return base.signum() < 0 && whole.unscaled % 2n !== 0n ? result.negate() : result;
 }

@@ -130,7 +130,11 @@ class ArrayReader {
       this.skipSpaces();
       const next = this.source[this.at];
       if (next === undefined) throw malformed(this.text, "Unexpected end of input.");
-      if (next === "}" && count === 0) break;
+      if (next === "}" && count === 0) {
+        // Only the whole array may be empty.
+        if (depth > 0) throw malformed(this.text, 'Unexpected "}" character.');
+        break;
+      }
       if (next === "{") {
         if (this.leafDepth === depth) throw this.ragged();
         this.level(depth + 1);

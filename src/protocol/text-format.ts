@@ -71,6 +71,8 @@ export function toText(type: SqlType, value: Value, timeZone = "UTC"): string {
       return rowToText(type, value as readonly Value[], timeZone);
     case "inet":
       return inetText(value as string);
+    case "char":
+      return charToText(value as string);
     case "void":
       return "";
     default:
@@ -219,6 +221,7 @@ export function fromText(type: SqlType, text: string, clock: Clock = systemClock
     case "xid":
     case "int2vector":
     case "oidvector":
+    case "char":
       return systemValueFromText(type.name, text);
     case "json":
       return new Json(checkJson(text), text);
@@ -351,6 +354,23 @@ function floatFromText(name: "float4" | "float8", text: string): number {
   }
 }
 
+/** The first byte of the text, or the byte that three octal digits behind a backslash name. */
+function charFromText(text: string): string {
+  const octal = /^\\([0-3][0-7]{2})$/.exec(text);
+  const byte = octal === null ? Buffer.from(text.slice(0, 2))[0] : Number.parseInt(octal[1] as string, 8);
+  return charOfByte(byte ?? 0);
+}
+
+/** The value of type "char" of a byte. */
+export function charOfByte(byte: number): string {
+  return byte === 0 ? "" : String.fromCharCode(byte);
+}
+
+/** A byte above 127 is printed as three octal digits. */
+export function charToText(value: string): string {
+  return value > "\x7f" ? `\\${value.charCodeAt(0).toString(8)}` : value;
+}
+
 /** A place in a table, a transaction's number, or numbers between blanks. */
 function systemValueFromText(name: SystemTypeName, text: string): string {
   const source = text.trim();
@@ -362,6 +382,8 @@ function systemValueFromText(name: SystemTypeName, text: string): string {
     }
     case "xid":
       return String(integerFromText("oid", text));
+    case "char":
+      return charFromText(text);
     default: {
       const member = name === "int2vector" ? "int2" : "oid";
       return source === ""

@@ -25,6 +25,7 @@
  * | point line lseg box path      | string: as PostgreSQL prints it                                                 |
  * | polygon circle                | the same                                                                        |
  * | tid xid int2vector oidvector  | the same                                                                        |
+ * | "char"                        | string of one character up to U+00FF, which stands for a byte; empty: the byte 0 |
  * | enum                          | string: the label                                                               |
  * | vector                        | Float32Array                                                                    |
  * | T[]                           | SqlArray                                                                        |
@@ -81,7 +82,7 @@ export type TypeName =
 export type GeometricName = "point" | "line" | "lseg" | "box" | "path" | "polygon" | "circle";
 
 /** Types of system catalogs, which can be stored, read and printed. */
-export type SystemTypeName = "tid" | "xid" | "int2vector" | "oidvector";
+export type SystemTypeName = "tid" | "xid" | "int2vector" | "oidvector" | "char";
 
 /** Interned: two equal types are the same object, so `===` compares types. Make them with the functions below. */
 export interface SqlType {
@@ -305,5 +306,8 @@ export const INET = typeOf("inet");
 export const CIDR = typeOf("cidr");
 export const MACADDR = typeOf("macaddr");
 export const MACADDR8 = typeOf("macaddr8");
+export const CHAR = typeOf("char");
+export const INT2VECTOR = typeOf("int2vector");
+export const OIDVECTOR = typeOf("oidvector");
 export const RECORD = typeOf("record");
 export const VOID = typeOf("void");

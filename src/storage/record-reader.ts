@@ -102,6 +102,7 @@ export function payloadReader(type: SqlType): PayloadReader {
     case "xid":
     case "int2vector":
     case "oidvector":
+    case "char":
     case "name":
       return readText;
     case "uuid":

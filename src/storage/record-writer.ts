@@ -126,6 +126,7 @@ export function writeValue(type: SqlType, value: Value): void {
     case "xid":
     case "int2vector":
     case "oidvector":
+    case "char":
     case "name":
       writeText(value as string);
       return;

@@ -11,7 +11,7 @@ import { limitInterval, makeInterval } from "../../protocol/interval.js";
 import { checkJson } from "../../protocol/json-text.js";
 import { macFromText, masked, networkOf, networkValue } from "../../protocol/network.js";
 import { Numeric } from "../../protocol/numeric.js";
-import { fitNumeric, fitText, fitVector, fromText, toText, vectorOf } from "../../protocol/text-format.js";
+import { charOfByte, fitNumeric, fitText, fitVector, fromText, toText, vectorOf } from "../../protocol/text-format.js";
 import { sqlArray } from "../../protocol/text-format-array.js";
 import { offsetAt, offsetOfLocal } from "../../protocol/time-zone.js";
 import { type Interval, Json, type SqlArray, type SqlType, type TimeTz, type Value } from "../../protocol/values.js";
@@ -90,6 +90,8 @@ function baseConversion(from: SqlType, to: SqlType, assignment: boolean): Conver
   }
   if (source === "N" && target === "N") return numberConversion(from.name, to.name) as Convert | null;
   if (target === "V" || source === "V") return bitConversion(from, to);
+  if (from.name === "char") return (value) => byteOfChar(value as string);
+  if (to.name === "char") return (value) => charOfInteger(value as number);
   if (from.name === "bool") return (value) => (value === true ? 1 : 0);
   if (to.name === "bool" && source === "N") return (value) => value !== 0;
   if (from.name === "inet" && to.name === "cidr") return (value) => networkValue(masked(networkOf(value as string)));
@@ -216,6 +218,14 @@ function toStringType(from: SqlType, to: SqlType): Convert {
   if (from.name === "bool") return (value) => (value === true ? "true" : "false");
   if (from.name === "inet") return keep;
   return (value, context) => toText(from, value, context.timeZone);
+}
+
+/** The signed byte that a "char" is. */
+const byteOfChar = (value: string) => (value === "" ? 0 : (value.charCodeAt(0) << 24) >> 24);
+
+function charOfInteger(value: number): string {
+  if (value < -128 || value > 127) throw outOfRange('"char"');
+  return charOfByte(value & 0xff);
 }
 
 type FromNumber = (value: Value) => Value;

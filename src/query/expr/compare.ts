@@ -54,6 +54,7 @@ export function comparatorOf(type: SqlType): Comparator {
     case "xid":
     case "int2vector":
     case "oidvector":
+    case "char":
       return compareText as Comparator;
     case "inet":
     case "cidr":

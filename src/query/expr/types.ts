@@ -19,8 +19,8 @@ import {
   type UserType,
 } from "../../protocol/values.js";
 
-/** pg_type.typcategory: boolean, numeric, string, date/time, time span, array, pseudo, user-defined, unknown, enum, bit string, network address, geometric. */
-export type TypeCategory = "B" | "N" | "S" | "D" | "T" | "A" | "P" | "U" | "X" | "E" | "V" | "I" | "G";
+/** pg_type.typcategory: boolean, numeric, string, date/time, time span, array, pseudo, user-defined, unknown, enum, bit string, network address, geometric, internal. */
+export type TypeCategory = "B" | "N" | "S" | "D" | "T" | "A" | "P" | "U" | "X" | "E" | "V" | "I" | "G" | "Z";
 
 /** When a conversion happens: by itself, on storing into a column, or only when written. */
 export type CastContext = "implicit" | "assignment" | "explicit";
@@ -87,6 +87,7 @@ const TYPES: Record<TypeName, TypeFacts> = {
   xid: facts("U", "xid", 28, 1011),
   int2vector: facts("U", "int2vector", 22, 1006),
   oidvector: facts("U", "oidvector", 30, 1013),
+  char: facts("Z", '"char"', 18, 1002),
   array: facts("A", "anyarray", 2277, 0),
   record: facts("P", "record", 2249, 2287),
   void: facts("P", "void", 2278, 0),
@@ -112,6 +113,7 @@ const CASTS: Partial<Record<TypeName, Partial<Record<TypeName, CastContext>>>> =
     oid: "implicit",
     bool: "explicit",
     bit: "explicit",
+    char: "explicit",
   },
   int8: {
     bit: "explicit",
@@ -126,9 +128,10 @@ const CASTS: Partial<Record<TypeName, Partial<Record<TypeName, CastContext>>>> =
   float4: { int2: "assignment", int4: "assignment", int8: "assignment", float8: "implicit", numeric: "assignment" },
   float8: { int2: "assignment", int4: "assignment", int8: "assignment", float4: "assignment", numeric: "assignment" },
   numeric: { int2: "assignment", int4: "assignment", int8: "assignment", float4: "implicit", float8: "implicit" },
-  text: { varchar: "implicit", bpchar: "implicit", name: "implicit" },
-  varchar: { text: "implicit", bpchar: "implicit", name: "implicit" },
-  bpchar: { text: "implicit", varchar: "implicit", name: "implicit" },
+  text: { varchar: "implicit", bpchar: "implicit", name: "implicit", char: "assignment" },
+  varchar: { text: "implicit", bpchar: "implicit", name: "implicit", char: "assignment" },
+  bpchar: { text: "implicit", varchar: "implicit", name: "implicit", char: "assignment" },
+  char: { text: "implicit", int4: "explicit" },
   name: { text: "implicit", varchar: "assignment", bpchar: "assignment" },
   date: { timestamp: "implicit", timestamptz: "implicit" },
   time: { interval: "implicit", timetz: "implicit" },
@@ -418,7 +421,7 @@ const SPELLINGS: Readonly<Record<string, TypeName>> = {
   varchar: "varchar",
   "character varying": "varchar",
   bpchar: "bpchar",
-  char: "bpchar",
+  char: "char",
   character: "bpchar",
   name: "name",
   uuid: "uuid",
@@ -505,7 +508,7 @@ export function typeFromName(name: string, modifiers: readonly number[] = [], ar
 function withModifiers(name: TypeName, modifiers: readonly number[], spelled: string): SqlType {
   const [first, second] = modifiers;
   if (first === undefined && spelled === "bit") return typeOf("bit", 1);
-  if (first === undefined) return spelled === "char" || spelled === "character" ? typeOf("bpchar", 1) : typeOf(name);
+  if (first === undefined) return spelled === "character" ? typeOf("bpchar", 1) : typeOf(name);
   switch (name) {
     case "numeric":
       return numericWith(first, second ?? 0);

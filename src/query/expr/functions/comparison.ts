@@ -9,6 +9,7 @@ import {
   BOOL,
   BPCHAR,
   BYTEA,
+  CHAR,
   DATE,
   FLOAT4,
   FLOAT8,
@@ -85,6 +86,7 @@ const ORDERED = [
   INET,
   MACADDR,
   MACADDR8,
+  CHAR,
 ];
 
 export const COMPARISONS: readonly ScalarFunction[] = [

@@ -311,6 +311,8 @@ function truncateInterval(name: string, { months, days, micros }: Interval): Int
   }
 }
 
+const isInt64 = (micros: number) => Math.abs(micros) < 2 ** 63;
+
 /** The start of the bin of `stride` that a point lies in, bins being counted from `origin`. */
 function bin(stride: Interval, micros: number, origin: number): number {
   if (stride.months !== 0) {
@@ -320,6 +322,8 @@ function bin(stride: Interval, micros: number, origin: number): number {
   if (width <= 0) throw sqlError("22008", "stride must be greater than zero");
   if (!Number.isFinite(micros)) return micros;
   if (!Number.isFinite(origin)) throw sqlError("22008", "origin out of range");
+  if (!isInt64(width)) throw sqlError("22008", "interval out of range");
+  if (!isInt64(micros - origin)) throw sqlError("22008", "timestamp out of range");
   return checkedTimestamp(origin + Math.floor((micros - origin) / width) * width);
 }
 

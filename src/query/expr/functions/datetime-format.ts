@@ -18,7 +18,7 @@ import {
 import { sqlError } from "../../../protocol/errors.js";
 import type { Interval } from "../../../protocol/values.js";
 import { isoFields } from "./interval-calendar.js";
-import { ordinalSuffix } from "./number-format.js";
+import { checkPicture, ordinalSuffix } from "./number-format.js";
 
 const MONTHS = "January February March April May June July August September October November December".split(" ");
 const DAYS = "Sunday Monday Tuesday Wednesday Thursday Friday Saturday".split(" ");
@@ -51,6 +51,7 @@ const cache = new Map<string, readonly Item[]>();
 function itemsOf(format: string): readonly Item[] {
   let items = cache.get(format);
   if (items === undefined) {
+    checkPicture(format);
     items = parseTemplate(format);
     if (cache.size >= CACHE_MAX) cache.clear();
     cache.set(format, items);

@@ -1,6 +1,6 @@
 /** to_char, to_number, to_date and to_timestamp (chapter 9.8); the templates are in the two *-format.ts files. */
 import { checkedTimestamp, SECOND_MICROS, splitTimestamp } from "../../../protocol/datetime.js";
-import type { Numeric } from "../../../protocol/numeric.js";
+import { Numeric } from "../../../protocol/numeric.js";
 import { offsetAt } from "../../../protocol/time-zone.js";
 import {
   DATE,
@@ -22,7 +22,17 @@ import { formatInterval, formatTimestamp, parseTimestampTemplate } from "./datet
 import { contextFn, fn } from "./define.js";
 import { formatNumber, parseNumber } from "./number-format.js";
 
+/** Significant digits to which to_char prints a floating-point number, and those that tell any two apart. */
+const FLOAT_DIGITS: Readonly<Record<string, number>> = { float4: 6, float8: 15 };
+const EXACT_DIGITS = 17;
+
 function numberToChar(type: SqlType): ScalarFunction {
+  const precision = FLOAT_DIGITS[type.name];
+  if (precision !== undefined) {
+    return fn("to_char", [type, TEXT], TEXT, (value: number, format: string) =>
+      formatNumber(Numeric.fromFloat(value, EXACT_DIGITS), format, precision),
+    );
+  }
   const toNumeric = numberConversion(type.name, "numeric") as (value: Value) => Value;
   return fn("to_char", [type, TEXT], TEXT, (value: Value, format: string) =>
     formatNumber(toNumeric(value) as Numeric, format),

@@ -202,6 +202,7 @@ function widthBucketNumeric(x: Numeric, low: Numeric, high: Numeric, count: numb
 function widthBucketArray(type: SqlType): ScalarFunction {
   const compare = comparatorOf(type);
   return fn("width_bucket", [type, arrayOf(type)], INT4, (x: Value, thresholds: SqlArray) => {
+    if (thresholds.dimensions.length > 1) throw sqlError("2202E", "thresholds must be one-dimensional array");
     if (thresholds.elements.includes(null)) throw sqlError("22004", "thresholds array must not contain NULLs");
     return thresholds.elements.filter((threshold) => compare(x, threshold) >= 0).length;
   });

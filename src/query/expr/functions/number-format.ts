@@ -1,5 +1,6 @@
 /** Number templates of to_char() and to_number() (chapter 9.8, table 9.30). */
 import { sqlError } from "../../../protocol/errors.js";
+import { PICTURE_CHARACTERS_MAX } from "../../../protocol/limits.js";
 import { Numeric } from "../../../protocol/numeric.js";
 
 interface Template {
@@ -15,14 +16,24 @@ interface Template {
 }
 
 const TOKEN = /\\"|"(?:[^"\\]|\\[\s\S])*"?|FM|EEEE|MI|PL|SG|PR|RN|TH|[09.,DGLSVB]|[\s\S]/gi;
+const QUOTED = /^"((?:[^"\\]|\\[\s\S])*)"?$/;
 const KEYWORD = /^(?:FM|EEEE|MI|PL|SG|PR|RN|TH|[09.,DGLSVB])$/i;
+
+/** Pictures are read in one step, so they are bounded. Throws 54000. */
+export function checkPicture(format: string): void {
+  if (format.length > PICTURE_CHARACTERS_MAX) {
+    throw sqlError("54000", `format is longer than ${PICTURE_CHARACTERS_MAX} characters`);
+  }
+}
 
 function parse(format: string): Template {
   const tokens = (format.match(TOKEN) ?? []).map((token) => {
     const upper = token.toUpperCase();
     // A backslash takes away the meaning of a quote; a quote that is not closed reaches to the end.
     if (token === '\\"') return '"\\"';
-    if (!KEYWORD.test(token)) return token.startsWith('"') ? token.replace(/(?<=[^\\])"$/, "") : `"${token}`;
+    const quoted = QUOTED.exec(token);
+    if (quoted !== null) return `"${quoted[1]}`;
+    if (!KEYWORD.test(token)) return `"${token}`;
     // "th" keeps its case, which is that of the suffix.
     return upper === "TH" || upper === "RN" ? token : upper;
   });
@@ -83,9 +94,13 @@ export function ordinalSuffix(digits: string): string {
   return { "1": "st", "2": "nd", "3": "rd" }[digits.at(-1) as string] ?? "th";
 }
 
-/** to_char(number, format). */
-export function formatNumber(value: Numeric, format: string): string {
+/**
+ * to_char(number, format). `precision`: significant digits of a floating-point type, beyond which no fraction is
+ * printed (formatting.c, float8_to_char). Throws 54000.
+ */
+export function formatNumber(value: Numeric, format: string, precision = Number.POSITIVE_INFINITY): string {
   if (format === "") return "";
+  checkPicture(format);
   const template = parse(format);
   const rn = template.tokens.find((token) => token.toUpperCase() === "RN");
   if (rn !== undefined) {
@@ -96,16 +111,27 @@ export function formatNumber(value: Numeric, format: string): string {
   if (template.tokens.includes("EEEE")) return scientific(value, template);
   const shifted =
     template.shift > 0 && value.isFinite() ? value.mul(Numeric.of(10n ** BigInt(template.shift), 0)) : value;
-  const rounded = shifted.round(template.fractionDigits);
+  const places = Math.min(template.fractionDigits, Math.max(precision - wholeDigits(shifted), 0));
+  const rounded = shifted.round(places);
   const [whole, fraction = ""] = rounded.abs().toString().split(".") as [string, string?];
-  if (value.isNaN()) return "NaN".padStart(template.fill ? template.integerDigits + 1 : 0);
-  const overflow = !value.isFinite() || (whole === "0" ? 0 : whole.length) > template.integerDigits;
+  const overflow = (whole === "0" ? 0 : whole.length) > template.integerDigits;
   const digits = {
     whole: overflow ? "#".repeat(template.integerDigits) : whole === "0" ? "" : whole,
-    fraction: overflow ? "#".repeat(template.fractionDigits) : fraction,
+    fraction: overflow ? "#".repeat(places) : fraction,
+    hasPoint: overflow || (value.isFinite() && places > 0),
   };
   const negative = value.signum() < 0 && !(rounded.isZero() && value.isFinite());
-  return new NumberPrinter(template, digits.whole, digits.fraction, negative, rounded.isZero()).print();
+  return new NumberPrinter(template, digits, negative, rounded.isZero()).print();
+}
+
+/** Characters before the point when it is written out; also of "Infinity" and "NaN". */
+const wholeDigits = (value: Numeric) => value.abs().round().toString().length;
+
+interface Digits {
+  readonly whole: string;
+  readonly fraction: string;
+  /** False: the point of the template is not printed. */
+  readonly hasPoint: boolean;
 }
 
 function scientific(value: Numeric, template: Template): string {
@@ -144,8 +170,7 @@ class NumberPrinter {
 
   constructor(
     private readonly template: Template,
-    private readonly whole: string,
-    private readonly fraction: string,
+    private readonly digits: Digits,
     private readonly negative: boolean,
     private readonly zero: boolean,
   ) {
@@ -190,7 +215,7 @@ class NumberPrinter {
       case "D":
         this.start();
         this.inFraction = true;
-        if (this.template.fill || this.template.fractionDigits > 0) this.out += ".";
+        if (this.digits.hasPoint && (this.template.fill || this.template.fractionDigits > 0)) this.out += ".";
         return;
       case ",":
       case "G":
@@ -233,18 +258,18 @@ class NumberPrinter {
       this.out += token.slice(1).replace(/\\(.)/g, "$1");
       return;
     }
-    if (this.negative || this.fraction !== "") return;
-    const suffix = ordinalSuffix(this.whole === "" ? "0" : this.whole);
+    if (this.negative || this.digits.fraction !== "") return;
+    const suffix = ordinalSuffix(this.digits.whole === "" ? "0" : this.digits.whole);
     this.out += token === "th" ? suffix : suffix.toUpperCase();
   }
 
   private wholeDigit(): void {
     const { integerDigits, zeroFrom, fill } = this.template;
-    const missing = integerDigits - this.whole.length;
+    const missing = integerDigits - this.digits.whole.length;
     const index = this.position++;
     if (index >= missing) {
       this.start();
-      this.out += this.whole[index - missing];
+      this.out += this.digits.whole[index - missing];
     } else if (zeroFrom >= 0 && index >= zeroFrom) {
       this.start();
       this.out += "0";
@@ -262,10 +287,10 @@ class NumberPrinter {
 
   /** With FM trailing zeros are left out where the template has a 9. */
   private visibleFraction(): number {
-    if (this.template.fill) return this.fraction.length;
-    let last = this.fraction.length;
+    if (this.template.fill) return this.digits.fraction.length;
+    let last = this.digits.fraction.length;
     const marks = this.fractionMarks();
-    while (last > 0 && this.fraction[last - 1] === "0" && marks[last - 1] !== "0") last--;
+    while (last > 0 && this.digits.fraction[last - 1] === "0" && marks[last - 1] !== "0") last--;
     return last;
   }
 
@@ -277,12 +302,13 @@ class NumberPrinter {
 
   private fractionDigit(): void {
     const index = this.fractionPosition++;
-    if (index < this.visibleFraction()) this.out += this.fraction[index] ?? "0";
+    if (index < this.visibleFraction()) this.out += this.digits.fraction[index] ?? "0";
   }
 }
 
 /** to_number(text, format): the digits, sign and point that the template leads one to expect. Throws 22P02. */
 export function parseNumber(text: string, format: string): Numeric {
+  checkPicture(format);
   const template = parse(format);
   const negative = /-|<.*>/.test(text);
   let digits = "";

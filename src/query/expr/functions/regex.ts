@@ -271,7 +271,14 @@ class Translator {
   }
 }
 
-/** A SIMILAR TO pattern as a regular expression (regexp.c, similar_escape_internal). Throws 22019, 22025. */
+/** What makes each quantifier of the pattern take as little as it can. */
+const lazily = (pattern: string) =>
+  pattern.replace(/\\.|\[(?:\\.|[^\]])*\]|[*+?]|\{[\d,]+\}/gs, (part) => (/^[*+?{]/.test(part) ? `${part}?` : part));
+
+/**
+ * A SIMILAR TO pattern as a regular expression (regexp.c, similar_escape_internal): of the three parts that
+ * <escape>" separates the first takes as little as it can. Throws 22019, 22025, 2200C.
+ */
 export function similarToRegex(pattern: string, escapeText = "\\"): string {
   if (Array.from(escapeText).length > 1) {
     throw sqlError("22025", "invalid escape string", { hint: "Escape string must be empty or one character." });
@@ -285,9 +292,15 @@ export function similarToRegex(pattern: string, escapeText = "\\"): string {
     if (character === escapeText) {
       const next = points[++i];
       if (next === undefined) break;
-      // <escape>" separates the three parts of SUBSTRING(… SIMILAR …).
-      if (next === '"' && !inBracket) out += quotes++ === 0 ? ")(" : ")(?:";
-      else out += `\\${next}`;
+      if (next === '"' && !inBracket) {
+        if (quotes === 2) {
+          throw sqlError(
+            "2200C",
+            "SQL regular expression may not contain more than two escape-double-quote separators",
+          );
+        }
+        out = quotes++ === 0 ? `^(?:${lazily(out.slice("^(?:".length))})(` : `${out})(?:`;
+      } else out += `\\${next}`;
     } else if (inBracket) {
       inBracket = character !== "]";
       out += character === "\\" ? "\\\\" : character;

@@ -2,9 +2,13 @@
 import { sqlError } from "../../../protocol/errors.js";
 import {
   arrayOf,
+  INT2,
+  INT2VECTOR,
   JSON_TYPE,
   JSONB,
   type Json,
+  OID,
+  OIDVECTOR,
   RECORD,
   recordOf,
   type SqlArray,
@@ -33,6 +37,10 @@ const UNNEST: Family<TableFunction> = family("unnest", "(anyarray) → setof any
       : ({ elements }: SqlArray) => valueRows(elements);
   return tableFn("unnest", [array], element, open);
 });
+
+/** `unnest` of the numbers that an int2vector or oidvector lists. */
+const unnestVector = (vector: SqlType, element: SqlType) =>
+  tableFn("unnest", [vector], element, (text: string) => valueRows(text === "" ? [] : text.split(" ").map(Number)));
 
 function regexpMatches(text: string, pattern: string, flags = "") {
   const regex = regexOf(pattern, flags);
@@ -149,6 +157,8 @@ function populateSet(name: string, json: SqlType): Family<TableFunction> {
 
 export const SETS: readonly TableFunction[] = [
   ...TEXTS,
+  unnestVector(INT2VECTOR, INT2),
+  unnestVector(OIDVECTOR, OID),
   ...jsonFunctions("json", JSON_TYPE),
   ...jsonFunctions("jsonb", JSONB),
 ];
