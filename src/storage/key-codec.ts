@@ -138,6 +138,7 @@ function writeValue(type: SqlType, value: Value): void {
     case "macaddr":
     case "macaddr8":
     case "name":
+    case "char":
       writer.writeText(value as string);
       return;
     case "bpchar":
@@ -205,6 +206,7 @@ function readValue(type: SqlType, reader: KeyReader): Value {
     case "macaddr":
     case "macaddr8":
     case "name":
+    case "char":
     case "bpchar":
       return reader.text();
     case "bytea":

@@ -25,6 +25,7 @@ import { bindVariadicCall } from "./bind-variadic.js";
 import type { Binding } from "./binding.js";
 import { argumentsOf, boundArguments, byTypes, functionName, refuseAggregateForms } from "./call-arguments.js";
 import { coerceBoolean, coerceImplicit, constant, resolveUnknown } from "./coerce.js";
+import { checkedRecord } from "./json-record-checks.js";
 import { boundAggregate } from "./made-aggregate.js";
 import { positionalCall } from "./parameter-names.js";
 import type { Scope } from "./scope.js";
@@ -68,7 +69,7 @@ export function bindFunctionCall(call: CallNode, context: ExprContext, bind: Bin
   const args = given.map((arg, i) =>
     coerceImplicit(arg, argTypes[i]!, binding, node.args[i]!.value.position || position),
   );
-  return Object.freeze({ kind: "call", type: fn.returns, fn, args });
+  return checkedRecord(Object.freeze({ kind: "call", type: fn.returns, fn, args }), name, given, binding);
 }
 
 /** The function, or what the call means when there is none: `name(row)` may be a field. Throws 42883. */

@@ -20,6 +20,7 @@ import { resolveSetCall } from "./bind-set-call.js";
 import { bindType } from "./bind-type.js";
 import type { Binding } from "./binding.js";
 import { resolveUnknown } from "./coerce.js";
+import { asToRecord } from "./json-record-checks.js";
 import { outputName } from "./output-name.js";
 import type { Scope } from "./scope.js";
 
@@ -88,6 +89,8 @@ function bindOne(node: ExprNode, definition: readonly ColumnSpec[], context: Exp
       functionName === "unnest" && node.args.length > 1 ? node.args.map((arg) => ({ ...node, args: [arg] })) : [node];
     return parts.map((part) => bindSet(part, functionName, definition, context));
   }
+  const bare = node.kind === "call" && definition.length > 0 ? withoutBase(node, functionName, context) : null;
+  if (bare !== null) return [bindSet(bare, functionName, definition, context)];
   const routine = node.kind === "call" ? bindRoutineRows(node, context, bindExpr) : null;
   if (routine !== null) {
     const { call, out, column } = routine;
@@ -98,6 +101,11 @@ function bindOne(node: ExprNode, definition: readonly ColumnSpec[], context: Exp
   const shape = defined(value.type, definition, false, node.position, context.binding);
   const call = { fn: oneRow(functionName, value.type), args: [value], shape };
   return [{ call, names: namesOf(shape, null), functionName }];
+}
+
+function withoutBase(node: CallNode, name: string, context: ExprContext): CallNode | null {
+  const [first] = node.args;
+  return first?.value.kind === "cast" ? asToRecord(node, name, bindExpr(first.value, context).type) : null;
 }
 
 function bindSet(

@@ -9,6 +9,7 @@ import type { CallNode, ExprNode } from "../parse/ast-query.js";
 import type { ExprContext } from "./bind-context.js";
 import { argumentsOf, byTypes, functionName, refuseAggregateForms } from "./call-arguments.js";
 import { coerceImplicit } from "./coerce.js";
+import { checkedRows } from "./json-record-checks.js";
 import { positionalCall } from "./parameter-names.js";
 
 type Bind = (node: ExprNode, context: ExprContext) => Expr;
@@ -48,7 +49,7 @@ export function resolveSetCall(call: CallNode, context: ExprContext, bind: Bind)
   const given = argumentsOf(node, context, bind);
   const { fn, argTypes } = byTypes(given, binding, (types) => resolveTableFunction(name, types, position));
   const args = given.map((arg, i) => coerceImplicit(arg, known(argTypes[i]!), binding, position));
-  return { fn, args, shape: fn.returns };
+  return checkedRows({ fn, args, shape: fn.returns }, given, binding);
 }
 
 const known = (type: SqlType) => (type.name === "unknown" ? TEXT : type);

@@ -54,10 +54,17 @@ export function uncheckedOf(expr: Expr): Expr {
   return expr.kind === "call" && checkers.has(expr.fn) ? expr.args[0]! : expr;
 }
 
-type Check = (value: Value, context: EvalContext) => void;
+export type Check = (value: Value, context: EvalContext) => void;
 
-function checkOf(type: SqlType, binding: Binding): Check {
+/** Throws 23502 and 23514; in the fields of records, too. */
+export function checkOf(type: SqlType, binding: Binding): Check {
   if (type.user?.kind === "domain") return domainCheck(type, binding);
+  if (type.fields !== undefined) {
+    const fields = type.fields.map((field) => checkOf(field.type, binding));
+    return (value, context) => {
+      if (value !== null) fields.forEach((check, i) => void check((value as readonly Value[])[i] ?? null, context));
+    };
+  }
   if (type.element === null) return () => undefined;
   const element = checkOf(type.element, binding);
   return (value, context) => {
