@@ -98,6 +98,38 @@ const QUERIES = [
   ),
 ];
 
+/** Rows of WITH tables with several readers: one after the other, one within another, and one that stops early. */
+const SHARED_QUERIES = [
+  "WITH x AS MATERIALIZED (SELECT * FROM big) SELECT count(*), sum(a), max(t), (SELECT sum(n) FROM x WHERE t > 'text 3') FROM x",
+  `WITH x AS MATERIALIZED (SELECT a, k, t || t AS t FROM big)
+     SELECT 1, a, t FROM x WHERE a % 50 = 0 UNION ALL SELECT 2, k, t FROM x WHERE a % 50 = 1 ORDER BY 1, 2, 3`,
+  // The inner reader goes to the end while the outer one has the first batch.
+  `WITH x AS MATERIALIZED (SELECT * FROM big)
+     SELECT a, t, n, (SELECT count(*) FROM x y WHERE y.k = x.a % 2) FROM x WHERE a % 500 = 0 ORDER BY 1`,
+  `WITH x AS MATERIALIZED (SELECT * FROM big), y AS MATERIALIZED (SELECT t || 'y' AS t, a FROM x)
+     SELECT (SELECT max(t) FROM y), l.a, r.t FROM x l JOIN y r ON l.a = r.a WHERE l.k < 50 ORDER BY 2`,
+  "WITH x AS MATERIALIZED (SELECT * FROM big) SELECT (SELECT t FROM x LIMIT 1), (SELECT t FROM x OFFSET 20000 LIMIT 1)",
+  // The rows of the query wait for the change.
+  "WITH c AS (UPDATE other SET u = u WHERE a % 100 = 0 RETURNING a) SELECT big.*, c.a AS c FROM big LEFT JOIN c USING (a)",
+];
+
+t.test("rows of WITH tables go to disk", async (t) => {
+  const side = await open(t);
+  const [small, onSegments, large] = [side(2 * MIB), side(2 * MIB, 64 * MIB), side(512 * MIB)];
+  await fill(large);
+  for (const sql of SHARED_QUERIES) {
+    const expected = await large.run(sql);
+    for (const { run, area } of [small, onSegments]) {
+      const before = area.bytesWritten;
+      t.same(await run(sql), expected, sql);
+      t.ok(area.bytesWritten > before, `on disk: ${sql}`);
+      t.equal(area.bytes, 0, "and none after it");
+    }
+    await t.rejects(small.run(sql, 70), /cancelled/, `cancelled: ${sql}`);
+    t.equal(small.area.bytes, 0, "none after the end");
+  }
+});
+
 t.test("rows are the same on disk and in memory", async (t) => {
   const side = await open(t);
   const [small, onSegments, large] = [side(2 * MIB), side(2.5 * MIB, 64 * MIB), side(512 * MIB)];

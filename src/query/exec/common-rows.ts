@@ -1,12 +1,12 @@
 /**
- * The rows of a WITH table: computed on first use, as far as they are read, and shared by all its readers. Kept in the
- * statement's state while the `with` node that defines the table is open; `with.ts` and `recursive.ts` own them.
+ * The rows of a WITH table: computed on first use, as far as they are read, and shared by all its readers
+ * (spill/shared-rows.ts). Kept in the statement's state while the `with` node that defines the table is open; `with.ts` and `recursive.ts` own them.
  */
 import type { Batch } from "../expr/expr.js";
 import type { CommonScanPlan, CommonTable, OutputColumn } from "../plan/plan.js";
-import type { CommonRows, ExecContext } from "./context.js";
-import { drain, type Open, type Operator, type Pulled } from "./operator.js";
-import { RowBuffer } from "./row-buffer.js";
+import type { CommonRows, CommonRowsReader, ExecContext } from "./context.js";
+import { after, drain, type Open, type Operator, type Pulled } from "./operator.js";
+import { SharedRows } from "./spill/shared-rows.js";
 
 /** How to open the rows of each WITH table of a program; filled in while the program is compiled. */
 export type CommonPrograms = Map<CommonTable, CommonProgram>;
@@ -38,29 +38,80 @@ export function dropCommonRows(table: CommonTable, context: ExecContext): void {
 }
 
 class ComputedRows implements CommonRows {
-  readonly rows: RowBuffer;
-  private readonly operator: Operator;
+  private readonly rows: SharedRows;
+  private operator: Operator | null = null;
   private done = false;
+  private failure: { readonly error: unknown } | null = null;
+  /** Who waits for rows now: a reader inside of an expression cannot give turns, others do. */
+  private reader: ExecContext;
+  private readonly context: ExecContext;
 
   constructor(
     private readonly program: CommonProgram,
-    private readonly context: ExecContext,
+    context: ExecContext,
   ) {
-    this.rows = new RowBuffer(program.columns, context);
-    this.operator = program.open(context);
+    this.rows = new SharedRows(program.columns, context);
+    this.reader = context;
+    this.context = {
+      ...context,
+      checkpoint: () => this.reader.checkpoint(),
+      shouldYield: () => this.reader.shouldYield(),
+      yieldTurn: () => this.reader.yieldTurn(),
+    };
   }
 
-  more(): boolean | Promise<boolean> {
+  open(context: ExecContext, slots: readonly number[], asChunks: boolean): CommonRowsReader {
+    if (this.operator === null) {
+      // The rows are kept as their first reader likes them; any reader can be given both forms of either.
+      this.operator = this.program.open(this.context);
+      if (asChunks) this.operator.acceptChunks?.();
+    }
+    const cursor = this.rows.cursor(slots, asChunks, context);
+    const next = (): Pulled => {
+      if (cursor.isAtEnd) {
+        const more = this.more(context);
+        if (more instanceof Promise) return more.then((came) => (came ? next() : null));
+        if (!more) return null;
+      }
+      return context.shouldYield() ? context.yieldTurn().then(() => cursor.read()) : cursor.read();
+    };
+    return { next, close: () => cursor.close() };
+  }
+
+  complete(context: ExecContext): void | Promise<void> {
+    this.operator ??= this.program.open(this.context);
+    for (;;) {
+      const more = this.more(context);
+      if (more instanceof Promise) return more.then((came) => (came ? this.complete(context) : undefined));
+      if (!more) return;
+    }
+  }
+
+  /** Adds rows; false at the end. An error ends the rows for every reader that comes so far. */
+  private more(reader: ExecContext): boolean | Promise<boolean> {
+    if (this.failure !== null) throw this.failure.error;
     if (this.done) return false;
-    if (this.program.modifies) return this.all();
-    const batch = this.operator.next();
-    return batch instanceof Promise ? batch.then(this.accept) : this.accept(batch);
+    this.reader = reader;
+    try {
+      const more = this.program.modifies ? this.all() : after(this.operator!.next(), this.accept);
+      return more instanceof Promise ? more.catch(this.fail) : more;
+    } catch (error) {
+      return this.fail(error);
+    }
   }
 
-  private readonly accept = (batch: Batch | null): boolean => {
-    if (batch === null) this.done = true;
-    else this.rows.append(batch);
-    return batch !== null;
+  private readonly fail = (error: unknown): never => {
+    this.failure = { error };
+    throw error;
+  };
+
+  private readonly accept = (batch: Batch | null): boolean | Promise<boolean> => {
+    if (batch === null) {
+      this.done = true;
+      this.operator!.close();
+      return false;
+    }
+    return after(this.rows.append(batch, this.reader), () => true);
   };
 
   /** A change is made as a whole; the rows it changes are not those that the statement reports. */
@@ -68,8 +119,8 @@ class ComputedRows implements CommonRows {
     const { statement } = this.context;
     const before = statement.rowsAffected;
     return drain(
-      this.operator,
-      (batch) => this.rows.append(batch),
+      this.operator!,
+      (batch) => this.rows.append(batch, this.reader),
       () => {
         this.done = true;
         statement.rowsAffected = before;
@@ -79,44 +130,41 @@ class ComputedRows implements CommonRows {
   }
 
   close(): void {
-    this.operator.close();
-    this.rows.release();
+    this.operator?.close();
+    this.rows.close();
   }
 }
 
 export function compileCommonScan(plan: CommonScanPlan, programs: CommonPrograms): Open {
-  return (context) => new CommonScanOperator(plan.table, programs, context);
+  const slots = plan.source ?? plan.columns.map((_, slot) => slot);
+  return (context) => new CommonScanOperator(plan.table, slots, programs, context);
 }
 
 class CommonScanOperator implements Operator {
-  private position = 0;
-  /** Looked up with the first batch: a recursive query has put the rows of its last step there by then. */
-  private source: CommonRows | null = null;
+  /** Opened with the first batch: a recursive query has put the rows of its last step there by then. */
+  private reader: CommonRowsReader | null = null;
+  private takesChunks = false;
 
   constructor(
     private readonly table: CommonTable,
+    private readonly slots: readonly number[],
     private readonly programs: CommonPrograms,
     private readonly context: ExecContext,
   ) {}
 
+  acceptChunks(): void {
+    this.takesChunks = true;
+  }
+
   next(): Pulled {
-    this.source ??= commonRowsOf(this.table, this.programs, this.context);
-    const { source } = this;
-    while (this.position === source.rows.length) {
-      const more = source.more();
-      if (more instanceof Promise) return more.then((came) => (came ? this.next() : null));
-      if (!more) return null;
+    if (this.reader === null) {
+      const rows = commonRowsOf(this.table, this.programs, this.context);
+      this.reader = rows.open(this.context, this.slots, this.takesChunks);
     }
-    if (this.context.shouldYield()) return this.context.yieldTurn().then(() => this.batch(source.rows));
-    return this.batch(source.rows);
+    return this.reader.next();
   }
 
-  private batch(rows: CommonRows["rows"]): Batch {
-    const from = this.position;
-    const to = Math.min(from + this.context.batchRows, rows.length);
-    this.position = to;
-    return { columns: rows.columns.map((values) => values.slice(from, to)), length: to - from };
+  close(): void {
+    this.reader?.close();
   }
-
-  close(): void {}
 }

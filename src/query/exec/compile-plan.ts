@@ -4,7 +4,7 @@
  */
 
 import type { SubqueryExpr } from "../expr/expr.js";
-import type { Plan } from "../plan/plan.js";
+import type { CommonTable, Plan } from "../plan/plan.js";
 import { childrenOf, subqueriesOf, walkPlan } from "../plan/walk.js";
 import { compileAggregate } from "./aggregate.js";
 import { compileAppend } from "./append.js";
@@ -48,11 +48,13 @@ export function compilePlan(plan: Plan, around: Around | null = null): Program {
 
 function compileWithin(plan: Plan, tables: CommonPrograms, around: Around | null): Program {
   const first = new Set<SubqueryExpr>();
+  const withTables: CommonTable[] = [];
   walkPlan(plan, (node) => {
+    if (node.kind === "with") withTables.push(...node.tables.map(({ table }) => table));
     for (const expr of subqueriesOf(node)) compileSubquery(expr, first, tables, around);
   });
   const node = compileNode(plan, tables, around);
-  const open = first.size === 0 ? node : runningFirst([...first], node);
+  const open = first.size === 0 ? node : runningFirst([...first], withTables, node);
   const oneSnapshot = plan.kind === "with" && plan.tables.some((definition) => definition.modifies);
   return { plan, columns: plan.columns, open: oneSnapshot ? withSnapshot(open) : open };
 }

@@ -11,7 +11,7 @@ import type { TableDef } from "../../catalog/table.js";
 import { DbError } from "../../protocol/errors.js";
 import type { Value } from "../../protocol/values.js";
 import type { Transaction } from "../../storage/store.js";
-import type { EvalContext, EvalServices, SubqueryExpr } from "../expr/expr.js";
+import type { Batch, EvalContext, EvalServices, SubqueryExpr } from "../expr/expr.js";
 import type { BoundTable } from "../plan/bound-table.js";
 import type { CommonTable } from "../plan/plan.js";
 import type { ConstraintEvent } from "./constraint-event.js";
@@ -73,9 +73,16 @@ export type SubqueryOutcome = { readonly values: readonly Value[] } | { readonly
 
 /** Rows of a WITH table, which several scans read, each from the beginning. */
 export interface CommonRows {
-  readonly rows: { readonly columns: readonly (readonly Value[])[]; readonly length: number };
-  /** Adds rows to `rows`; false at the end. */
-  more(): boolean | Promise<boolean>;
+  /** Gives columns `slots`; as chunks, if it likes, when the reader takes them. */
+  open(context: ExecContext, slots: readonly number[], asChunks: boolean): CommonRowsReader;
+  /** Computes what is left of the rows. */
+  complete(context: ExecContext): void | Promise<void>;
+  close(): void;
+}
+
+/** One scan of them: as an operator. */
+export interface CommonRowsReader {
+  next(): Batch | null | Promise<Batch | null>;
   close(): void;
 }
 

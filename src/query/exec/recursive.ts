@@ -7,7 +7,7 @@ import type { HashKey } from "../expr/compare.js";
 import type { Batch } from "../expr/expr.js";
 import type { RecursivePlan } from "../plan/plan.js";
 import { dropCommonRows } from "./common-rows.js";
-import type { CommonRows, ExecContext } from "./context.js";
+import type { CommonRows, CommonRowsReader, ExecContext } from "./context.js";
 import { SET_ENTRY_BYTES } from "./distinct.js";
 import type { Open, Operator, Pulled } from "./operator.js";
 import { RowBuffer } from "./row-buffer.js";
@@ -99,11 +99,21 @@ class RecursiveOperator implements Operator {
 
 /** Rows of the last step: all there; the recursion frees them. */
 class WorkingRows implements CommonRows {
-  constructor(readonly rows: RowBuffer) {}
+  constructor(private readonly rows: RowBuffer) {}
 
-  more(): boolean {
-    return false;
+  open(context: ExecContext, slots: readonly number[]): CommonRowsReader {
+    const { rows } = this;
+    let position = 0;
+    const read = (): Batch | null => {
+      const from = position;
+      if (from === rows.length) return null;
+      position = Math.min(from + context.batchRows, rows.length);
+      return { columns: slots.map((slot) => rows.columns[slot]!.slice(from, position)), length: position - from };
+    };
+    return { next: () => (context.shouldYield() ? context.yieldTurn().then(read) : read()), close: () => undefined };
   }
+
+  complete(): void {}
 
   close(): void {}
 }

@@ -13,7 +13,8 @@ import type { SqlArray, Value } from "../../protocol/values.js";
 import type { Batch, EvalContext, SubqueryExpr } from "../expr/expr.js";
 import { stackedArrays } from "../expr/functions/array-parts.js";
 import { isRowComparison } from "../expr/row-comparison.js";
-import type { Plan } from "../plan/plan.js";
+import type { CommonTable, Plan } from "../plan/plan.js";
+import { dropCommonRows } from "./common-rows.js";
 import type { ExecContext, SubqueryOutcome } from "./context.js";
 import type { Open, Operator, Program, Pulled } from "./operator.js";
 import { isRepeatable, SubqueryMemo } from "./subquery-memo.js";
@@ -53,9 +54,12 @@ export function runSubquery(expr: SubqueryExpr, context: EvalContext): Value {
   return valueIn(expr, outcome.values);
 }
 
-/** Runs uncorrelated subqueries ahead of the operator whose expressions need them. */
-export function runningFirst(subqueries: readonly SubqueryExpr[], open: Open): Open {
-  return (context) => new SubqueriesFirstOperator(subqueries, open, context);
+/**
+ * Runs uncorrelated subqueries ahead of the operator whose expressions need them. `tables`: the WITH tables that they may
+ * read and that the operator, once it is open, frees.
+ */
+export function runningFirst(subqueries: readonly SubqueryExpr[], tables: readonly CommonTable[], open: Open): Open {
+  return (context) => new SubqueriesFirstOperator(subqueries, tables, open, context);
 }
 
 class SubqueriesFirstOperator implements Operator {
@@ -65,6 +69,7 @@ class SubqueriesFirstOperator implements Operator {
 
   constructor(
     private readonly subqueries: readonly SubqueryExpr[],
+    private readonly tables: readonly CommonTable[],
     private readonly open: Open,
     private readonly context: ExecContext,
   ) {}
@@ -89,7 +94,8 @@ class SubqueriesFirstOperator implements Operator {
   }
 
   close(): void {
-    this.operator?.close();
+    if (this.operator === null) for (const table of this.tables) dropCommonRows(table, this.context);
+    else this.operator.close();
   }
 }
 

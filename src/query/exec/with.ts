@@ -3,11 +3,12 @@
  * them, and after the query itself, as PostgreSQL does it; all of them and the query read the snapshot from before the
  * statement (statement-snapshot.ts).
  */
+import type { Batch } from "../expr/expr.js";
 import type { WithPlan } from "../plan/plan.js";
 import { type CommonPrograms, commonRowsOf, dropCommonRows } from "./common-rows.js";
-import type { CommonRows, ExecContext } from "./context.js";
+import type { ExecContext } from "./context.js";
 import { drain, type Open, type Operator, type Pulled } from "./operator.js";
-import { RowBuffer } from "./row-buffer.js";
+import { SharedRows, type SharedRowsCursor } from "./spill/shared-rows.js";
 
 /** `opens`: one per definition, then the input's. The definitions are added to `programs`. */
 export function compileWith(plan: WithPlan, opens: readonly Open[], programs: CommonPrograms): Open {
@@ -45,8 +46,8 @@ class WithOperator implements Operator {
 
 /** Holds the query's rows until every change is made: the client may stop reading before the end. */
 class ModifyingWithOperator extends WithOperator {
-  private readonly rows: RowBuffer;
-  private position = -1;
+  private readonly rows: SharedRows;
+  private cursor: SharedRowsCursor | null = null;
 
   constructor(
     private readonly definitions: WithPlan,
@@ -55,50 +56,39 @@ class ModifyingWithOperator extends WithOperator {
     private readonly run: ExecContext,
   ) {
     super(definitions, query, run);
-    this.rows = new RowBuffer(definitions.columns, run);
+    this.rows = new SharedRows(definitions.columns, run);
   }
 
   override next(): Pulled {
-    if (this.position >= 0) return this.emit();
+    if (this.cursor !== null) return this.emit(this.cursor);
     return drain(
       this.query,
-      (batch) => this.rows.append(batch),
+      (batch) => this.rows.append(batch, this.run),
       () => this.finish(0),
     );
   }
 
   /** Runs what is left of the changes, from table `from` on. */
   private finish(from: number): Pulled {
-    const { tables } = this.definitions;
+    const { tables, columns } = this.definitions;
     for (let i = from; i < tables.length; i++) {
       const { table, modifies } = tables[i]!;
       if (!modifies) continue;
-      const rest = toEnd(commonRowsOf(table, this.programs, this.run));
+      const rest = commonRowsOf(table, this.programs, this.run).complete(this.run);
       if (rest instanceof Promise) return rest.then(() => this.finish(i + 1));
     }
-    this.position = 0;
-    return this.emit();
+    const slots = columns.map((_, slot) => slot);
+    this.cursor = this.rows.cursor(slots, false, this.run);
+    return this.emit(this.cursor);
   }
 
-  private emit(): Pulled {
-    const from = this.position;
-    const { rows, run } = this;
-    if (from === rows.length) return null;
-    const to = Math.min(from + run.batchRows, rows.length);
-    this.position = to;
-    return { columns: rows.columns.map((values) => values.slice(from, to)), length: to - from };
+  private emit(cursor: SharedRowsCursor): Batch | null {
+    return cursor.isAtEnd ? null : cursor.read();
   }
 
   override close(): void {
     super.close();
-    this.rows.release();
-  }
-}
-
-function toEnd(rows: CommonRows): void | Promise<void> {
-  for (;;) {
-    const more = rows.more();
-    if (more instanceof Promise) return more.then((came) => (came ? toEnd(rows) : undefined));
-    if (!more) return;
+    this.cursor?.close();
+    this.rows.close();
   }
 }

@@ -363,6 +363,8 @@ export interface CommonTable {
   readonly outer: readonly ColumnId[];
   /** The rows of the last step of a recursive query, as its next step reads them. */
   readonly working: boolean;
+  /** Made by share-subplans: nobody wrote it. */
+  readonly shared?: true;
 }
 
 /** Tables whose rows are computed once, on first use, and read by the CommonScan nodes below. */
@@ -380,11 +382,12 @@ export interface CommonTableDefinition {
   readonly modifies: boolean;
 }
 
-/** The table's rows; `columns[i]` is the definition's column i. */
+/** The table's rows; `columns[i]` is the definition's column `source[i]`, or column i without a `source`. */
 export interface CommonScanPlan extends Node {
   readonly kind: "commonscan";
   readonly table: CommonTable;
   readonly alias: string;
+  readonly source?: readonly number[];
 }
 
 /** `left`, then `right` over the rows that came last (a CommonScan of `working`) until there are no new ones. */

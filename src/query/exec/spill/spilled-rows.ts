@@ -1,7 +1,7 @@
 /**
  * Rows in a spill file, in the format of stored records, each after its length. A writer appends rows of some columns
- * to one run (a part of the file); a reader gives the rows of a run back as batches, in order. Used by sort, hash join
- * and aggregation when their memory ends.
+ * to one run (a part of the file); a reader gives the rows of a run back as batches, in order. Used by sort, hash join,
+ * aggregation and shared rows when their memory ends.
  */
 import type { SqlType, Value } from "../../../protocol/values.js";
 import { encodeRecord, type RecordDecoder, recordDecoder } from "../../../storage/record-codec.js";
@@ -114,6 +114,18 @@ export class RunReader {
     this.decode(this.buffer.subarray(this.used, this.used + length), out, row);
     this.used += length;
     return true;
+  }
+
+  /** Passes over rows without decoding them; there must be so many. */
+  skip(rows: number): void {
+    for (let row = 0; row < rows; row++) {
+      this.need(4);
+      const length = this.buffer.readUInt32LE(this.used);
+      this.used += 4;
+      this.need(length);
+      this.used += length;
+    }
+    this.left -= rows;
   }
 
   close(): void {
