@@ -161,7 +161,8 @@ export class Scheduler {
 
   /**
    * Runs what is due for about one slice: several requests that end at once, or one statement's next piece, which goes
-   * on when this returns. Call it again when it answers true: then something still waits.
+   * on when this returns. Never both, so that the answers of the former can leave before the latter takes its slice.
+   * Call it again when it answers true: then something still waits.
    */
   run(): boolean {
     // A statement that waited for something else than its turn ended its slice without a word.
@@ -170,10 +171,12 @@ export class Scheduler {
       this.closeSlice(Math.min(this.now(), this.sliceStart + SLICE_MS));
     }
     const until = this.now() + SLICE_MS;
+    let haveEnded = false;
     for (;;) {
       const share = this.nextShare();
       if (share === null) return false;
       const level = levelOf(share, share.running < this.runningMax);
+      if (haveEnded && level > 0) return true;
       const waiting = share.levels[level]!.shift()!;
       this.waitingCount--;
       const started = this.now();
@@ -188,6 +191,7 @@ export class Scheduler {
       if (level === 0) share.running++;
       if (!waiting.go()) return this.waitingCount > 0;
       share.running--;
+      haveEnded = true;
       const now = this.now();
       this.closeSlice(now);
       if (now >= until) return this.waitingCount > 0;

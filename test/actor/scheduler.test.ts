@@ -117,6 +117,21 @@ t.test("short requests of a tenant go before its reports, which do not starve", 
   t.ok(bench.order.length - reports > 2000, "and the reads most of the time");
 });
 
+t.test("requests that ended do not wait for a report's slice before they are answered", async (t) => {
+  const bench = new Bench();
+  bench.long(1, "report", 0.5, 1e6);
+  await bench.turns(2);
+  for (let turn = 0; turn < 50; turn++) {
+    const before = bench.order.length;
+    bench.short(2, "read", 0.1);
+    bench.short(3, "read", 0.1);
+    await bench.turns(1);
+    const ran = new Set(bench.order.slice(before));
+    t.ok(!(ran.has("read") && ran.has("report")), "one turn of the loop runs either");
+  }
+  t.ok(bench.used.get(1)! > 0.5 * bench.clock, "the report goes on in the turns between");
+});
+
 t.test("new statements go before those that have used much", async (t) => {
   const bench = new Bench();
   for (let i = 0; i < 5; i++) bench.long(1, "old", 1.5, 1e6);

@@ -18,6 +18,8 @@ export function compileFilter(plan: FilterPlan, input: Open): Open {
 
 class FilterOperator implements Operator {
   private readonly columns: Value[][];
+  /** Of the rows that passed, used again for each batch. */
+  private rows = new Int32Array(0);
 
   constructor(
     private readonly predicate: Predicate,
@@ -43,16 +45,18 @@ class FilterOperator implements Operator {
   /** The first `kept` rows passed, the next did not. */
   private compact(batch: Batch, kept: number): Batch | undefined {
     const { predicate, columns, context } = this;
-    const rows: number[] = [];
-    for (let row = 0; row < kept; row++) rows.push(row);
-    for (let row = kept + 1; row < batch.length; row++) if (predicate(batch, row, context)) rows.push(row);
-    if (rows.length === 0) return undefined;
+    if (this.rows.length < batch.length) this.rows = new Int32Array(batch.length);
+    const { rows } = this;
+    let length = kept;
+    for (let row = 0; row < kept; row++) rows[row] = row;
+    for (let row = kept + 1; row < batch.length; row++) if (predicate(batch, row, context)) rows[length++] = row;
+    if (length === 0) return undefined;
     for (let c = 0; c < columns.length; c++) {
       const from = batch.columns[c]!;
       const to = columns[c]!;
-      for (let i = 0; i < rows.length; i++) to[i] = from[rows[i]!]!;
+      for (let i = 0; i < length; i++) to[i] = from[rows[i]!]!;
     }
-    return { columns, length: rows.length };
+    return { columns, length };
   }
 
   close(): void {

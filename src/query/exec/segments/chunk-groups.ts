@@ -46,12 +46,17 @@ export class ChunkGroups {
     for (let i = 0; i < length; i++) {
       let number = table[combined[i]!]!;
       if (number < 0) {
-        number = this.groupOf(coded.map(({ column, slot }) => valueAt(column, rowAt(selections[slot]!, i))));
+        number = this.groupOfRow(coded, selections, i);
         table[combined[i]!] = number;
       }
       numbers[i] = number;
     }
     return numbers;
+  }
+
+  /** Apart from the loop over rows, which would make a closure's scope for each of them. */
+  private groupOfRow(coded: readonly Coded[], selections: readonly Selection[], row: number): number {
+    return this.groupOf(coded.map(({ column, slot }) => valueAt(column, rowAt(selections[slot]!, row))));
   }
 
   private enter(vectors: readonly Column[]): void {

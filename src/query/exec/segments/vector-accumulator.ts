@@ -160,11 +160,24 @@ function computeInto(value: VectorValue, chunk: Chunk): void {
   value.compute(chunk, results, nulls);
 }
 
-type Finish = (total: Numeric, count: number) => Value;
+interface Finish {
+  of(total: Numeric, count: number): Value;
+  /** Of a total that is the integer `sum` at `scale`. */
+  ofSmall(sum: number, scale: number, count: number): Value;
+}
 
-const totalOf: Finish = (total) => total;
-const integerOf: Finish = (total) => normalInt8(total.unscaled);
-const averageOf: Finish = (total, count) => total.div(Numeric.fromInteger(count));
+const totalOf: Finish = {
+  of: (total) => total,
+  ofSmall: (sum, scale) => Numeric.of(BigInt(sum), scale),
+};
+const integerOf: Finish = {
+  of: (total) => normalInt8(total.unscaled),
+  ofSmall: (sum) => sum,
+};
+const averageOf: Finish = {
+  of: (total, count) => total.div(Numeric.fromInteger(count)),
+  ofSmall: (sum, scale, count) => averageOf.of(Numeric.of(BigInt(sum), scale), count),
+};
 
 class ExactSum implements Accumulator {
   /** Sums as integers that doubles hold, at `scale`, of so many values … */
@@ -225,9 +238,13 @@ class ExactSum implements Accumulator {
   }
 
   result(group: number): Value {
+    if (this.restCounts.values[group] === 0) {
+      // Nothing is kept of it: a result in each of many groups would outlive the batch that it is for.
+      const count = this.counts.values[group]!;
+      return count === 0 ? null : this.finish.ofSmall(this.small.values[group]!, this.scale, count);
+    }
     this.settle(group);
-    const count = this.restCounts.values[group]!;
-    return count === 0 ? null : this.finish(this.rest[group]!, count);
+    return this.finish.of(this.rest[group]!, this.restCounts.values[group]!);
   }
 
   private addToOne(length: number): void {
