@@ -1,0 +1,249 @@
+/**
+ * An index that lives in memory and is derived from records: of each row that the engine holds, its item is in the body
+ * or the row is among the newer entries. So body and newer entries are always what the engine holds, and a reader merges
+ * its own view over them (`Transaction.corrections`), as it does over column segments.
+ *
+ * Its life: `open` reads the saved body, if there is one, and completes it from the commit log, or compares it with the
+ * records if the log does not reach back so far; without one it reads the records. Then it is ready: what the engine
+ * takes arrives by `applied` and is put into the body by `fold`. Owned by derived-indexes.ts.
+ */
+import type { CommitLog } from "../storage/commit-log.js";
+import type { Engine } from "../storage/engine.js";
+import { prefixRange } from "../storage/keys.js";
+import type { Operation } from "../storage/operation.js";
+import { createOrderedMap, keyText, type OrderedMap } from "../storage/ordered-map.js";
+import type { NewerEntries } from "../storage/store.js";
+import type { IndexBody, IndexKind } from "./index-body.js";
+import { type IndexContent, type IndexFile, readIndexFile } from "./index-file.js";
+
+/** What an index needs of its shard. */
+export interface IndexStore {
+  readonly engine: Engine;
+  readonly log: CommitLog;
+  /** The newest commit that the engine has wholly taken. */
+  readonly appliedSequence: number;
+  /** The engine is in the middle of a large commit. */
+  readonly hasBacklog: boolean;
+  largeCommitDone(): Promise<void>;
+}
+
+/** Work that gives way to other work of its thread. */
+export interface Turns {
+  shouldYield(): boolean;
+  /** Rejects when the work is to end. */
+  yieldTurn(): Promise<void>;
+}
+
+/** Which rows of which tenant it is an index of. */
+export interface IndexPlace {
+  readonly tenantNumber: number;
+  readonly tableId: number;
+  readonly indexId: number;
+  /** What the keys of all rows begin with. */
+  readonly rowPrefix: Uint8Array;
+}
+
+export type IndexState = "opening" | "ready" | "dropped";
+
+const STEP_ENTRIES = 256;
+/** Of a newer entry in its map, roughly. */
+const ENTRY_BYTES = 200;
+/** Of a row's key in map and list, roughly, beside its characters. */
+const SLOT_BYTES = 80;
+
+export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBody<Item>> implements NewerEntries {
+  state: IndexState = "opening";
+  body: Body;
+  /** Rows that the engine took and the body has not. While `opening`, those taken since it began. */
+  readonly entries: OrderedMap<Operation> = createOrderedMap();
+  /** Changes of the body since it was saved. */
+  unsaved = 0;
+  /** Rows read so far while it is made from records; for progress. */
+  rowsRead = 0;
+  private entryBytes = 0;
+  /** By key after the prefix, latin-1. */
+  private slots = new Map<string, number>();
+  private keys: (string | null)[] = [];
+  private keyCharacters = 0;
+
+  constructor(
+    readonly place: IndexPlace,
+    readonly kind: IndexKind<Item, Body>,
+    private readonly store: IndexStore,
+  ) {
+    this.body = kind.create();
+  }
+
+  get count(): number {
+    return this.slots.size;
+  }
+
+  get bytes(): number {
+    return this.body.bytes + this.entryBytes + this.keyCharacters + this.slots.size * SLOT_BYTES;
+  }
+
+  slotOf(key: Uint8Array): number | undefined {
+    return this.slots.get(this.suffixOf(key));
+  }
+
+  /** The key of the row in a slot that is in use. */
+  keyOf(slot: number): Uint8Array {
+    return Buffer.concat([this.place.rowPrefix, Buffer.from(this.keys[slot]!, "latin1")]);
+  }
+
+  /** The engine has taken a write of one of the table's rows. */
+  applied(operation: Operation): void {
+    const text = keyText(operation.key);
+    const before = this.entries.get(text);
+    if (before !== undefined) this.entryBytes -= sizeOf(before);
+    this.entries.set(text, operation);
+    this.entryBytes += sizeOf(operation);
+  }
+
+  /** Puts newer entries into the body until there are none or `isOver` says to stop; true when there are none. */
+  fold(isOver: () => boolean): boolean {
+    const { entries } = this;
+    while (entries.size > 0) {
+      const text = entries.minKey()!;
+      const operation = entries.get(text)!;
+      entries.delete(text);
+      this.entryBytes -= sizeOf(operation);
+      this.set(this.suffixOf(operation.key), operation.value);
+      if (isOver()) break;
+    }
+    return entries.size === 0;
+  }
+
+  /** Makes it ready. Rejects when `turns` does; then it is of no use. */
+  async open(path: string | null, turns: Turns, damaged: (reason: string) => void): Promise<void> {
+    // What is left of a large commit arrives by `applied`; the part before must be among what is read here.
+    while (this.store.hasBacklog) await this.store.largeCommitDone();
+    const upTo = this.store.appliedSequence;
+    this.entries.clear();
+    this.entryBytes = 0;
+    const file = path === null ? null : await readIndexFile(path, damaged);
+    const isLoaded = file !== null && file.definition === this.kind.definition && this.load(file, damaged);
+    if (!isLoaded) await this.readRecords(turns);
+    else if (!(await this.replay(file.sequence, upTo, turns))) await this.compareRecords(turns);
+    if (this.state === "opening") this.state = "ready";
+  }
+
+  /** What is to be saved; null while there are newer entries or it is not ready. */
+  content(): IndexContent | null {
+    if (this.state !== "ready" || this.entries.size > 0 || this.store.hasBacklog) return null;
+    return {
+      definition: this.kind.definition,
+      sequence: this.store.appliedSequence,
+      keys: this.keys.slice(),
+      body: this.body.save(),
+    };
+  }
+
+  private suffixOf(key: Uint8Array): string {
+    return keyText(key.subarray(this.place.rowPrefix.length));
+  }
+
+  private load(file: IndexFile, damaged: (reason: string) => void): boolean {
+    try {
+      this.body = this.kind.load(file.body);
+    } catch (error) {
+      damaged((error as Error).message);
+      return false;
+    }
+    this.keys = [...file.keys];
+    this.keys.forEach((key, slot) => {
+      if (key === null) return;
+      this.slots.set(key, slot);
+      this.keyCharacters += key.length;
+    });
+    return true;
+  }
+
+  /** Notes what commits after `from` did up to `upTo`; false when the log does not have all of them. */
+  private async replay(from: number, upTo: number, turns: Turns): Promise<boolean> {
+    const { log } = this.store;
+    if (from > upTo || log.firstSequence > from + 1) return false;
+    if (from === upTo) return true;
+    const found = new Map<string, Operation>();
+    for (const { sequence, gap, operations } of log.replay(from + 1)) {
+      if (sequence > upTo) break;
+      if (gap) return false;
+      for (const { key, value } of operations) {
+        if (!this.isRow(key)) continue;
+        const copy = { key: Buffer.from(key), value: value === null ? null : Buffer.from(value) };
+        found.set(keyText(key), copy);
+      }
+      if (turns.shouldYield()) await turns.yieldTurn();
+    }
+    for (const [text, operation] of found) if (!this.entries.has(text)) this.applied(operation);
+    return true;
+  }
+
+  private isRow(key: Uint8Array): boolean {
+    const { rowPrefix } = this.place;
+    if (key.length < rowPrefix.length) return false;
+    for (let i = rowPrefix.length - 1; i >= 0; i--) if (key[i] !== rowPrefix[i]) return false;
+    return true;
+  }
+
+  private async readRecords(turns: Turns): Promise<void> {
+    await this.eachRecord(turns, (suffix, record) => this.set(suffix, record));
+  }
+
+  /** Mends a body that is not known to be what the engine holds. */
+  private async compareRecords(turns: Turns): Promise<void> {
+    const unseen = new Set(this.slots.keys());
+    await this.eachRecord(turns, (suffix, record) => {
+      unseen.delete(suffix);
+      const item = this.kind.itemOf(record);
+      const slot = this.slots.get(suffix);
+      if (slot !== undefined && item !== null && this.body.holds(slot, item)) return;
+      this.setItem(suffix, item);
+    });
+    for (const suffix of unseen) this.setItem(suffix, null);
+  }
+
+  /** Rows as the engine holds them when this begins; what it takes meanwhile is among the newer entries. */
+  private async eachRecord(turns: Turns, visit: (suffix: string, record: Uint8Array) => void): Promise<void> {
+    const cursor = this.store.engine.cursor(prefixRange(this.place.rowPrefix));
+    try {
+      for (;;) {
+        const { keys, values } = cursor.next(STEP_ENTRIES);
+        if (keys.length === 0) return;
+        for (let i = 0; i < keys.length; i++) {
+          visit(this.suffixOf(keys[i]!), values[i]!);
+          this.rowsRead++;
+          if (turns.shouldYield()) await turns.yieldTurn();
+        }
+      }
+    } finally {
+      cursor.close();
+    }
+  }
+
+  private set(suffix: string, record: Uint8Array | null): void {
+    this.setItem(suffix, record === null ? null : this.kind.itemOf(record));
+  }
+
+  private setItem(suffix: string, item: Item | null): void {
+    const before = this.slots.get(suffix);
+    if (before !== undefined) {
+      this.body.remove(before);
+      this.slots.delete(suffix);
+      this.keys[before] = null;
+      this.keyCharacters -= suffix.length;
+    }
+    if (item !== null) {
+      const slot = this.body.add(item);
+      while (this.keys.length <= slot) this.keys.push(null);
+      this.keys[slot] = suffix;
+      this.slots.set(suffix, slot);
+      this.keyCharacters += suffix.length;
+    }
+    this.unsaved++;
+  }
+}
+
+function sizeOf({ key, value }: Operation): number {
+  return ENTRY_BYTES + key.length + (value?.length ?? 0);
+}

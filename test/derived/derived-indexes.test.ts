@@ -1,0 +1,263 @@
+/** Body and newer entries are what the engine holds, at any time, whatever happened to shard, file and log before. */
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import t, { type Test } from "tap";
+import type { DerivedIndex, Turns } from "../../src/derived/derived-index.js";
+import { DerivedIndexes, type IndexMemory } from "../../src/derived/derived-indexes.js";
+import type { IndexBody, IndexKind } from "../../src/derived/index-body.js";
+import type { CommitLog } from "../../src/storage/commit-log.js";
+import type { Engine } from "../../src/storage/engine.js";
+import { prefixRange, rowPrefix } from "../../src/storage/keys.js";
+import { MemoryCommitLog } from "../../src/storage/memory-commit-log.js";
+import { MemoryEngine } from "../../src/storage/memory-engine.js";
+import { keyText } from "../../src/storage/ordered-map.js";
+import { Shard } from "../../src/storage/shard.js";
+import { directory } from "../storage/shards.js";
+
+/** The words of rows, in a list; slots that are free are used again. */
+class Words implements IndexBody<string> {
+  readonly free: number[] = [];
+  worked = 0;
+
+  constructor(readonly words: (string | null)[] = []) {
+    words.forEach((word, slot) => {
+      if (word === null) this.free.push(slot);
+    });
+  }
+
+  get count(): number {
+    return this.words.length - this.free.length;
+  }
+
+  get bytes(): number {
+    return 100 * this.words.length;
+  }
+
+  get hasWork(): boolean {
+    return this.worked < this.words.length;
+  }
+
+  add(word: string): number {
+    const slot = this.free.pop() ?? this.words.length;
+    this.words[slot] = word;
+    return slot;
+  }
+
+  remove(slot: number): void {
+    if (this.words[slot] === null) throw new Error("removed twice");
+    this.words[slot] = null;
+    this.free.push(slot);
+  }
+
+  holds(slot: number, word: string): boolean {
+    return this.words[slot] === word;
+  }
+
+  work(): void {
+    this.worked++;
+  }
+
+  save(): readonly Uint8Array[] {
+    return [Buffer.from("["), Buffer.from(`${JSON.stringify(this.words).slice(1)}`)];
+  }
+}
+
+/** Rows whose record is empty are not in the index. */
+const KIND: IndexKind<string, Words> = {
+  definition: "words 1",
+  create: () => new Words(),
+  load: (bytes) => new Words(JSON.parse(Buffer.from(bytes).toString()) as (string | null)[]),
+  itemOf: (record) => (record.length === 0 ? null : Buffer.from(record).toString()),
+};
+
+const TENANT = 7;
+const PREFIX = rowPrefix(TENANT, 3);
+const PLACE = { tenantNumber: TENANT, tableId: 3, indexId: 4, rowPrefix: PREFIX };
+const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
+const LARGE = { operations: 12, bytes: 1e6, stepOperations: 5, stepBytes: 1e6 };
+
+class Random {
+  constructor(private state: number) {}
+
+  below(bound: number): number {
+    this.state = (Math.imul(this.state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((this.state / 2 ** 32) * bound);
+  }
+}
+
+/** A shard with its indexes, closed and opened again over the same engine. */
+class Node {
+  private constructor(
+    readonly shard: Shard,
+    readonly indexes: DerivedIndexes,
+    readonly warnings: string[],
+  ) {}
+
+  static async open(engine: Engine, log: CommitLog, files: string | null, memory: IndexMemory): Promise<Node> {
+    const shard = await Shard.open({ engine, log, largeSizes: LARGE });
+    const warnings: string[] = [];
+    const turns: Turns = { shouldYield: () => true, yieldTurn: settle };
+    const indexes = new DerivedIndexes({
+      store: shard,
+      directory: files,
+      memory,
+      turnsOf: () => turns,
+      durable: async () => {
+        while (shard.durableSequence < shard.committedSequence) await settle();
+      },
+      warn: (message) => warnings.push(message),
+    });
+    shard.onApplied = (operations) => indexes.applied(operations);
+    return new Node(shard, indexes, warnings);
+  }
+
+  find(): DerivedIndex<string, Words> | null {
+    return this.indexes.find(PLACE, KIND);
+  }
+
+  async ready(): Promise<DerivedIndex<string, Words>> {
+    this.find();
+    await this.indexes.idle();
+    return this.find()!;
+  }
+
+  async write(random: Random): Promise<void> {
+    // One large commit waits for another.
+    if (this.shard.hasBacklog) return;
+    const tx = this.shard.begin();
+    const count = random.below(5) === 0 ? 40 : 1 + random.below(4);
+    for (let i = 0; i < count; i++) {
+      const key = Buffer.concat([PREFIX, Buffer.from(`k${random.below(60)}`)]);
+      if (random.below(3) === 0) tx.delete(key);
+      else tx.put(key, Buffer.from(random.below(8) === 0 ? "" : `w${random.below(1000)}`));
+    }
+    tx.put(Buffer.concat([rowPrefix(TENANT, 2), Buffer.from("other")]), Buffer.from("x"));
+    await tx.prepareCommit({ checkpoint: () => {}, shouldYield: () => false, yieldTurn: settle });
+    tx.commit();
+    this.shard.flush();
+  }
+
+  async some(random: Random): Promise<void> {
+    if (this.shard.hasBacklog) {
+      await this.shard.backlogReady();
+      this.shard.applySome();
+    }
+    if (random.below(2) === 0) await settle();
+  }
+
+  async quiet(): Promise<void> {
+    while (this.shard.hasBacklog) {
+      await this.shard.backlogReady();
+      this.shard.applySome();
+    }
+    await this.indexes.idle();
+  }
+}
+
+/** What the index says the engine holds. */
+function held(index: DerivedIndex<string, Words>): Map<string, string> {
+  const rows = new Map<string, string>();
+  index.body.words.forEach((word, slot) => {
+    if (word !== null) rows.set(keyText(index.keyOf(slot)), word);
+  });
+  index.entries.forEach(({ key, value }) => {
+    if (value === null || value.length === 0) rows.delete(keyText(key));
+    else rows.set(keyText(key), Buffer.from(value).toString());
+  });
+  return rows;
+}
+
+function stored(engine: Engine): Map<string, string> {
+  const cursor = engine.cursor(prefixRange(PREFIX));
+  const { keys, values } = cursor.next(10_000);
+  cursor.close();
+  const rows = keys.map((key, i): [string, string] => [keyText(key), Buffer.from(values[i]!).toString()]);
+  return new Map(rows.filter(([, word]) => word !== ""));
+}
+
+function differs(t: Test, node: Node, index: DerivedIndex<string, Words>, when: string): void {
+  const sorted = (rows: Map<string, string>) => [...rows].sort().join(" ");
+  const found = sorted(held(index));
+  const expected = sorted(stored(node.shard.engine));
+  if (found !== expected) t.equal(found, expected, when);
+}
+
+function damage(files: string, random: Random): void {
+  for (const name of readdirSync(files)) {
+    const path = join(files, name);
+    const bytes = readFileSync(path);
+    bytes[random.below(bytes.length)]! ^= 1 << random.below(8);
+    writeFileSync(path, bytes);
+  }
+}
+
+const SEEDS = Number(process.env.TESSERA_TEST_RUNS ?? 40);
+
+t.test("random histories with restarts, lost logs and damaged files", async (t) => {
+  let fromFiles = 0;
+  for (let seed = 1; seed <= SEEDS; seed++) {
+    const random = new Random(seed);
+    const files = directory(t);
+    const engine = new MemoryEngine();
+    engine.close = () => Promise.resolve();
+    let log = new MemoryCommitLog();
+    log.close = () => Promise.resolve();
+    for (let life = 0; life < 4; life++) {
+      const memory = { bytes: 0, bytesMax: 1e9 };
+      const node = await Node.open(engine, log, files, memory);
+      const isAsked = random.below(4) > 0;
+      for (let step = 0; step < 40; step++) {
+        if (random.below(2) === 0) await node.write(random);
+        await node.some(random);
+        const index = isAsked && step > 5 ? node.find() : null;
+        if (index !== null) differs(t, node, index, `seed ${seed}, life ${life}, step ${step}`);
+        if (index !== null && random.below(4) === 0) {
+          index.fold(() => random.below(3) === 0);
+          differs(t, node, index, `seed ${seed}, life ${life}, after folding`);
+        }
+      }
+      await node.quiet();
+      const index = await node.ready();
+      if (index.rowsRead === 0 && index.count > 0) fromFiles++;
+      await node.quiet();
+      differs(t, node, index, `seed ${seed}, at the end of life ${life}`);
+      if (memory.bytes !== index.bytes) t.equal(memory.bytes, index.bytes, "memory is counted");
+      if (random.below(4) > 0) await node.indexes.close();
+      await node.shard.close();
+      if (random.below(4) === 0) {
+        log = new MemoryCommitLog();
+        log.close = () => Promise.resolve();
+      }
+      if (random.below(4) === 0) damage(files, random);
+    }
+  }
+  t.ok(fromFiles > 0, `${fromFiles} lives began with a saved index and the log`);
+});
+
+t.test("an index of another definition is made anew, one past the memory is thrown out", async (t) => {
+  const engine = new MemoryEngine();
+  engine.close = () => Promise.resolve();
+  const files = directory(t);
+  const node = await Node.open(engine, new MemoryCommitLog(), files, { bytes: 0, bytesMax: 1e6 });
+  const random = new Random(5);
+  for (let i = 0; i < 10; i++) await node.write(random);
+  await node.quiet();
+  const index = await node.ready();
+  t.ok(index.count > 10);
+  t.equal(node.indexes.find(PLACE, { ...KIND, definition: "words 2" }), null);
+  t.equal(index.state, "dropped");
+  t.equal(node.indexes.progress(TENANT, 4)?.state, "opening");
+  await node.quiet();
+  t.ok(node.indexes.find(PLACE, { ...KIND, definition: "words 2" }));
+  await node.indexes.close();
+  await node.shard.close();
+  const small = await Node.open(engine, new MemoryCommitLog(), files, { bytes: 0, bytesMax: 100 });
+  small.find();
+  await small.quiet();
+  t.match(small.warnings.join(), /bound/);
+  t.equal(small.indexes.progress(TENANT, 4), null);
+  await small.indexes.dropIndex(TENANT, 4);
+  t.same(readdirSync(files), []);
+  await small.indexes.close();
+  await small.shard.close();
+});
