@@ -37,7 +37,7 @@ export interface Turns {
 /** Which rows of which tenant it is an index of. */
 export interface IndexPlace {
   readonly tenantNumber: number;
-  readonly tableId: number;
+  readonly storageId: number;
   readonly indexId: number;
   /** What the keys of all rows begin with. */
   readonly rowPrefix: Uint8Array;
@@ -76,6 +76,11 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
 
   get count(): number {
     return this.slots.size;
+  }
+
+  /** What a saved body must be of to be used. */
+  get definition(): string {
+    return `${this.kind.definition} of ${this.place.storageId}`;
   }
 
   get bytes(): number {
@@ -122,7 +127,7 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
     this.entries.clear();
     this.entryBytes = 0;
     const file = path === null ? null : await readIndexFile(path, damaged);
-    const isLoaded = file !== null && file.definition === this.kind.definition && this.load(file, damaged);
+    const isLoaded = file !== null && file.definition === this.definition && this.load(file, damaged);
     if (!isLoaded) await this.readRecords(turns);
     else if (!(await this.replay(file.sequence, upTo, turns))) await this.compareRecords(turns);
     if (this.state === "opening") this.state = "ready";
@@ -132,7 +137,7 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
   content(): IndexContent | null {
     if (this.state !== "ready" || this.entries.size > 0 || this.store.hasBacklog) return null;
     return {
-      definition: this.kind.definition,
+      definition: this.definition,
       sequence: this.store.appliedSequence,
       keys: this.keys.slice(),
       body: this.body.save(),

@@ -6,7 +6,7 @@
 
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { SPACE, tableIdOf, tenantOfKey } from "../storage/keys.js";
+import { SPACE, storageIdOf, tenantOfKey } from "../storage/keys.js";
 import type { Operation } from "../storage/operation.js";
 import { DerivedIndex, type IndexPlace, type IndexStore, type Turns } from "./derived-index.js";
 import type { IndexBody, IndexKind } from "./index-body.js";
@@ -75,7 +75,7 @@ export class DerivedIndexes {
     let held = this.tenants.get(place.tenantNumber)?.get(place.indexId);
     const isOther =
       held !== undefined &&
-      (held.index.kind.definition !== kind.definition || held.index.place.tableId !== place.tableId);
+      (held.index.kind.definition !== kind.definition || held.index.place.storageId !== place.storageId);
     if (isOther) {
       this.drop(held!);
       held = undefined;
@@ -102,7 +102,7 @@ export class DerivedIndexes {
     for (const operation of operations) {
       const { key } = operation;
       if (key[4] !== SPACE.rows) continue;
-      const indexes = this.tables.get(tableName(tenantOfKey(key), tableIdOf(key)));
+      const indexes = this.tables.get(tableName(tenantOfKey(key), storageIdOf(key)));
       if (indexes === undefined) continue;
       for (const held of indexes) {
         held.index.applied(operation);
@@ -150,14 +150,14 @@ export class DerivedIndexes {
   private make(place: IndexPlace, kind: IndexKind<unknown, IndexBody<unknown>>): Held {
     const index = new DerivedIndex(place, kind, this.options.store);
     const held: Held = { index, bytes: 0, lastUse: ++this.uses, working: null };
-    const { tenantNumber, tableId, indexId } = place;
+    const { tenantNumber, storageId, indexId } = place;
     let indexes = this.tenants.get(tenantNumber);
     if (indexes === undefined) {
       indexes = new Map();
       this.tenants.set(tenantNumber, indexes);
     }
     indexes.set(indexId, held);
-    const name = tableName(tenantNumber, tableId);
+    const name = tableName(tenantNumber, storageId);
     this.tables.set(name, [...(this.tables.get(name) ?? []), held]);
     this.startWork(held);
     return held;
@@ -169,11 +169,11 @@ export class DerivedIndexes {
     index.state = "dropped";
     this.options.memory.bytes -= held.bytes;
     held.bytes = 0;
-    const { tenantNumber, tableId, indexId } = index.place;
+    const { tenantNumber, storageId, indexId } = index.place;
     const indexes = this.tenants.get(tenantNumber)!;
     indexes.delete(indexId);
     if (indexes.size === 0) this.tenants.delete(tenantNumber);
-    const name = tableName(tenantNumber, tableId);
+    const name = tableName(tenantNumber, storageId);
     const others = this.tables.get(name)!.filter((other) => other !== held);
     if (others.length === 0) this.tables.delete(name);
     else this.tables.set(name, others);
@@ -274,6 +274,6 @@ export class DerivedIndexes {
   }
 }
 
-function tableName(tenantNumber: number, tableId: number): string {
-  return `${tenantNumber}/${tableId}`;
+function tableName(tenantNumber: number, storageId: number): string {
+  return `${tenantNumber}/${storageId}`;
 }

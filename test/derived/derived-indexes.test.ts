@@ -72,7 +72,7 @@ const KIND: IndexKind<string, Words> = {
 
 const TENANT = 7;
 const PREFIX = rowPrefix(TENANT, 3);
-const PLACE = { tenantNumber: TENANT, tableId: 3, indexId: 4, rowPrefix: PREFIX };
+const PLACE = { tenantNumber: TENANT, storageId: 3, indexId: 4, rowPrefix: PREFIX };
 const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
 const LARGE = { operations: 12, bytes: 1e6, stepOperations: 5, stepBytes: 1e6 };
 
