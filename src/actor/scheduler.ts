@@ -26,7 +26,10 @@ const LONG_MS = 20;
 const PASSED_OVER_MS_MAX = 3 * SLICE_MS;
 
 /** Of the slices, the CPU time of the first one after so long is taken: asking for it takes microseconds. */
-const CPU_SAMPLE_GAP_MS = 20;
+const CPU_SAMPLE_GAP_MS = 100;
+
+/** Shares of tenants that do nothing stay while there are so few: to make one for every request costs more. */
+const IDLE_SHARES_MAX = 256;
 
 /** Requests that have not begun, statements that have used little, long ones. */
 const LEVELS = 3;
@@ -242,6 +245,7 @@ export class Scheduler {
       if (!hasWork && share.deficitMs > 0 && (list === this.oldShares || this.oldShares.size === 0)) {
         share.round = "none";
         share.deficitMs = 0;
+        share.passedOverMs.fill(0);
         this.forget(share);
         continue;
       }
@@ -275,8 +279,9 @@ export class Scheduler {
     if (atEnd !== null) this.statistics.usedCpu(atEnd - atStart);
   }
 
-  /** Keeps the table of shares as small as the number of tenants that do something. */
+  /** Keeps the table of shares about as small as the number of tenants that do something. */
   private forget(share: Share): void {
+    if (this.shares.size <= IDLE_SHARES_MAX) return;
     if (share.round === "none" && share.running === 0 && share.levels.every((queue) => queue.length === 0)) {
       this.shares.delete(share.tenant);
     }

@@ -42,18 +42,26 @@ class CursorState extends StatementState {
   }
 }
 
+/** Never written to. */
+const NO_CURSORS = new Map<string, Cursor>();
+
 export class SessionCursors {
-  private readonly cursors = new Map<string, Cursor>();
-  private readonly memory: SharedMemory = { bytes: 0 };
+  /** Made with the first one: most sessions are of one statement. */
+  private cursors: Map<string, Cursor> = NO_CURSORS;
+  private memory: SharedMemory | null = null;
   /** Who waits for the rows that are fetched now. */
   private client: Client | null = null;
+  private ownFetcher: Client | null = null;
 
   /** The client of every cursor: whoever fetches. */
-  readonly fetcher: Client = {
-    checkpoint: () => this.client?.checkpoint(),
-    shouldYield: () => this.client?.shouldYield() ?? false,
-    yieldTurn: () => this.client?.yieldTurn() ?? Promise.resolve(),
-  };
+  get fetcher(): Client {
+    this.ownFetcher ??= {
+      checkpoint: () => this.client?.checkpoint(),
+      shouldYield: () => this.client?.shouldYield() ?? false,
+      yieldTurn: () => this.client?.yieldTurn() ?? Promise.resolve(),
+    };
+    return this.ownFetcher;
+  }
 
   get isEmpty(): boolean {
     return this.cursors.size === 0;
@@ -73,6 +81,7 @@ export class SessionCursors {
     const scroll = bound.scroll ?? (isVolatilePlan(plan.program!.plan) || null);
     const { memoryBytesMax } = context.statement;
     // It reads what was there now; functions that it calls see and change what is there when they run.
+    this.memory ??= { bytes: 0 };
     const own = { ...context, tx: tx.frozen(), live: tx, statement: new CursorState(memoryBytesMax, this.memory) };
     tx.holdSnapshot();
     const cursor = new Cursor(
@@ -81,6 +90,7 @@ export class SessionCursors {
       own,
       depth,
     );
+    if (this.cursors === NO_CURSORS) this.cursors = new Map();
     this.cursors.set(name, cursor);
     return cursor;
   }

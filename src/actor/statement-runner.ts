@@ -70,7 +70,7 @@ const NO_ROWS: Rows = { append: () => 0 };
 export class StatementRunner {
   private internal: InternalStatements | null = null;
   private readonly bindTable: BindTable;
-  private readonly statements = new SessionStatements();
+  private preparedStatements: SessionStatements | null = null;
   /** Made when a statement first calls a function that statements made. */
   private madeRoutines: { readonly host: SessionRoutineHost; readonly runner: RoutineRunner } | null = null;
 
@@ -96,6 +96,11 @@ export class StatementRunner {
       const notices = this.madeRoutines?.host.takeNotices() ?? [];
       return notices.length === 0 ? done : { ...done, notices: [...done.notices, ...notices] };
     });
+  }
+
+  private get statements(): SessionStatements {
+    this.preparedStatements ??= new SessionStatements();
+    return this.preparedStatements;
   }
 
   /** What runs the functions that this session's statements call. */

@@ -18,9 +18,15 @@ import { storageOf, type TableDef } from "./table.js";
 const PROBED_ROWS = 1000;
 const UNKNOWN_ROWS = 20_000;
 
-/** Statistics are renewed after this many changes and this part of the rows, as PostgreSQL's autovacuum does. */
+/**
+ * Statistics are renewed after this many changes and this part of the rows, as PostgreSQL's autovacuum does, but not
+ * before so many times the time that it took last: a table that grows fast would be read over and over.
+ */
 const CHANGES_MIN = 500;
 const CHANGED_FRACTION = 0.1;
+const REST_FACTOR = 50;
+
+const NONE: readonly number[] = [];
 
 interface Known {
   readonly statistics: TableStatistics;
@@ -33,6 +39,8 @@ export class TenantStatistics {
   /** Rows changed since the table was analyzed, or since this tenant was opened. */
   private readonly changes = new Map<number, number>();
   private readonly due = new Set<number>();
+  /** By table: the time (ms, steady) before which its statistics are not renewed again. */
+  private readonly restingUntil = new Map<number, number>();
 
   constructor(readonly tenantNumber: number) {}
 
@@ -82,11 +90,20 @@ export class TenantStatistics {
     if (changes >= CHANGES_MIN + CHANGED_FRACTION * before) this.due.add(table.id);
   }
 
-  /** Ids of tables whose statistics are due. */
-  takeDue(): readonly number[] {
-    const ids = [...this.due];
-    this.due.clear();
-    for (const id of ids) this.changes.delete(id);
+  /** Ids of tables whose statistics are due; those renewed a short while ago stay so. `nowMs` is of a steady clock. */
+  takeDue(nowMs: number): readonly number[] {
+    if (this.due.size === 0) return NONE;
+    const ids = [...this.due].filter((id) => (this.restingUntil.get(id) ?? 0) <= nowMs);
+    for (const id of ids) {
+      this.due.delete(id);
+      this.changes.delete(id);
+      this.restingUntil.delete(id);
+    }
     return ids;
+  }
+
+  /** The table's statistics were renewed, or could not be, in so many milliseconds. */
+  renewed(id: number, nowMs: number, tookMs: number): void {
+    this.restingUntil.set(id, nowMs + tookMs * REST_FACTOR);
   }
 }
