@@ -6,7 +6,7 @@
 
 import { ownRows } from "../catalog/ddl-outcome.js";
 import { quotedIdentifier } from "../catalog/relation-names.js";
-import type { ForeignKeyDef, IndexDef, TableDef } from "../catalog/table.js";
+import type { ForeignKeyAction, ForeignKeyDef, IndexDef, TableDef } from "../catalog/table.js";
 import { type DbError, sqlError } from "../protocol/errors.js";
 import type { Value } from "../protocol/values.js";
 import type {
@@ -23,6 +23,15 @@ import { TableWriter } from "../query/exec/table-writer.js";
 import { displayName } from "../query/expr/types.js";
 import type { ShardTransaction } from "../storage/transaction.js";
 import type { InternalStatements } from "./internal-statements.js";
+import {
+  actionOnSet,
+  type Ends,
+  firstOfSet,
+  inSets,
+  isForSets,
+  type ReferencedSet,
+  setParameters,
+} from "./referenced-sets.js";
 
 /** Actions that set off actions nest at most so deep. */
 const DEPTH_MAX = 1000;
@@ -43,7 +52,7 @@ export class ConstraintChecks {
     tx.guardReads(true);
     const done = () => tx.guardReads(false);
     try {
-      const pending = this.runFrom(events, 0, context, final);
+      const pending = this.runFrom(inSets(events), 0, context, final);
       if (pending instanceof Promise) return pending.finally(done);
     } catch (error) {
       done();
@@ -53,21 +62,22 @@ export class ConstraintChecks {
   }
 
   private runFrom(
-    events: readonly ConstraintEvent[],
+    work: readonly (ConstraintEvent | ReferencedSet)[],
     from: number,
     context: ExecContext,
     final: boolean,
   ): void | Promise<void> {
-    for (let i = from; i < events.length; i++) {
-      const pending = this.one(events[i]!, context, final);
-      if (pending instanceof Promise) return pending.then(() => this.runFrom(events, i + 1, context, final));
+    for (let i = from; i < work.length; i++) {
+      const pending = this.one(work[i]!, context, final);
+      if (pending instanceof Promise) return pending.then(() => this.runFrom(work, i + 1, context, final));
       // Each may be a search of a whole table.
-      if (context.shouldYield()) return context.yieldTurn().then(() => this.runFrom(events, i + 1, context, final));
+      if (context.shouldYield()) return context.yieldTurn().then(() => this.runFrom(work, i + 1, context, final));
     }
   }
 
-  private one(event: ConstraintEvent, context: ExecContext, final: boolean): void | Promise<void> {
+  private one(event: ConstraintEvent | ReferencedSet, context: ExecContext, final: boolean): void | Promise<void> {
     context.checkpoint();
+    if (event.kind === "set") return this.set(event, context, final);
     if (event.kind === "unique") {
       const table = this.statements.table(event.tableId, context);
       const index = table?.indexes.find(({ id }) => id === event.indexId);
@@ -84,31 +94,60 @@ export class ConstraintChecks {
       else return this.checkReferencing(event, table, key, context);
       return;
     }
-    const child = this.statements.table(event.reference.tableId, context);
-    const key = child?.foreignKeys?.find(({ id }) => id === event.reference.foreignKeyId);
-    const parent = this.statements.table(event.tableId, context);
-    if (child === null || key === undefined || parent === null) return;
-    const action = event.after === null ? key.onDelete : key.onUpdate;
-    if (action === "no action" && !final && this.isDeferred(key)) {
+    const ends = this.endsOf(event, context);
+    if (ends === null) return;
+    const action = actionOf(event, ends);
+    if (action === "no action" && !final && this.isDeferred(ends.key)) {
       this.defer(event);
       return;
     }
-    const target = key.tableId === parent.id ? parent : this.statements.table(key.tableId, context)!;
-    const ends = { parent, target, child, key };
+    const isCascade = event.after !== null && ends.key.onUpdate === "cascade";
+    const params = isCascade ? [...event.before, ...event.after] : event.before;
     switch (action) {
       case "no action":
       case "restrict":
         return this.refuse(event, ends, action, context);
       case "cascade":
-        return this.act(cascade(event, ends), event, ends, context, final);
+        return this.act(cascade(event, ends), params, context, final);
       case "set null":
-        return this.act(setTo(event, ends, "NULL"), event, ends, context, final);
+        return this.act(setTo(event, ends, "NULL"), params, context, final);
       case "set default":
-        return after(this.act(setTo(event, ends, "DEFAULT"), event, ends, context, final), () =>
+        return after(this.act(setTo(event, ends, "DEFAULT"), params, context, final), () =>
           // Rows whose default is the removed key itself are as they were.
           this.refuse(event, ends, "no action", context),
         );
     }
+  }
+
+  /** Null: the constraint or its tables are gone. */
+  private endsOf(event: ReferencedEvent, context: ExecContext): Ends | null {
+    const child = this.statements.table(event.reference.tableId, context);
+    const key = child?.foreignKeys?.find(({ id }) => id === event.reference.foreignKeyId);
+    const parent = this.statements.table(event.tableId, context);
+    if (child === null || key === undefined || parent === null) return null;
+    const target = key.tableId === parent.id ? parent : this.statements.table(key.tableId, context)!;
+    return { parent, target, child, key };
+  }
+
+  /** All rows of a set by one statement, if there is one for it; otherwise one after the other. */
+  private set(set: ReferencedSet, context: ExecContext, final: boolean): void | Promise<void> {
+    const { events } = set;
+    const [first] = events;
+    const ends = this.endsOf(first!, context);
+    if (ends === null) return;
+    const action = actionOf(first!, ends);
+    const isDeferred = action === "no action" && !final && this.isDeferred(ends.key);
+    if (isDeferred || !isForSets(ends)) return this.runFrom(events, 0, context, final);
+    const params = setParameters(set);
+    const refused = () =>
+      after(this.statements.run(firstOfSet(ends, action), params, context).rows, ({ rows }) => {
+        const [place] = rows[0]!;
+        if (place !== null) throw stillReferenced(events[Number(place) - 1]!, ends, context);
+      });
+    if (action === "no action" || action === "restrict") return refused();
+    return after(this.act(actionOnSet(ends, action, first!.after !== null), params, context, final), () =>
+      action === "set default" ? refused() : undefined,
+    );
   }
 
   private checkReferencing(
@@ -149,8 +188,7 @@ export class ConstraintChecks {
     action: "no action" | "restrict",
     context: ExecContext,
   ): void | Promise<void> {
-    const { parent, target, child, key } = ends;
-    const columns = event.reference.columns;
+    const { target, child, key } = ends;
     // A row that moved to another partition may have them.
     const own = key.references.map((id, i) => `${column(target, id)} = ${param(target, id, i)}`);
     const replaced =
@@ -159,33 +197,17 @@ export class ConstraintChecks {
         : ` AND NOT EXISTS (SELECT 1 FROM ${ownRows(target)} p WHERE ${own.map((text) => `p.${text}`).join(" AND ")})`;
     const sql = `SELECT 1 FROM ${ownRows(child)} f WHERE ${matching(ends, "f.")}${replaced} LIMIT 1`;
     return after(this.statements.run(sql, event.before, context).rows, ({ rows }) => {
-      if (rows.length === 0) return;
-      const names = namesOf(parent, columns).join(", ");
-      const texts = columns.map((id, i) => valueText(typeOf(parent, id), event.before[i]!, context.timeZone));
-      const message = `update or delete on table "${parent.name}" violates foreign key constraint "${key.name}" on table "${child.name}"`;
-      throw sqlError("23503", message, {
-        detail: `Key (${names})=(${texts.join(", ")}) is still referenced from table "${child.name}".`,
-        table: child.name,
-        constraint: key.name,
-      });
+      if (rows.length > 0) throw stillReferenced(event, ends, context);
     });
   }
 
-  private act(
-    sql: string,
-    event: ReferencedEvent,
-    ends: Ends,
-    context: ExecContext,
-    final: boolean,
-  ): void | Promise<void> {
-    const isCascade = event.after !== null && ends.key.onUpdate === "cascade";
-    const params = isCascade ? [...event.before, ...event.after] : event.before;
+  private act(sql: string, params: readonly Value[], context: ExecContext, final: boolean): void | Promise<void> {
     const run = this.statements.run(sql, params, context);
     return after(run.rows, () => {
       const events = run.context.statement.constraintEvents;
       if (events === null) return;
       if (++this.depth > DEPTH_MAX) throw sqlError("54001", "actions of foreign keys nest too deeply");
-      return after(this.runFrom(events, 0, context, final), () => {
+      return after(this.runFrom(inSets(events), 0, context, final), () => {
         this.depth--;
       });
     });
@@ -206,13 +228,20 @@ export function checkUnique(event: UniqueEvent, table: TableDef, index: IndexDef
   if (row !== null) writer.checkUnique(index, row);
 }
 
-interface Ends {
-  /** The table of the row. */
-  readonly parent: TableDef;
-  /** The table that the foreign key names: this one, or one of which it is a partition. */
-  readonly target: TableDef;
-  readonly child: TableDef;
-  readonly key: ForeignKeyDef;
+function actionOf(event: ReferencedEvent, { key }: Ends): ForeignKeyAction {
+  return event.after === null ? key.onDelete : key.onUpdate;
+}
+
+function stillReferenced(event: ReferencedEvent, { parent, child, key }: Ends, context: ExecContext): DbError {
+  const { columns } = event.reference;
+  const names = namesOf(parent, columns).join(", ");
+  const texts = columns.map((id, i) => valueText(typeOf(parent, id), event.before[i]!, context.timeZone));
+  const message = `update or delete on table "${parent.name}" violates foreign key constraint "${key.name}" on table "${child.name}"`;
+  return sqlError("23503", message, {
+    detail: `Key (${names})=(${texts.join(", ")}) is still referenced from table "${child.name}".`,
+    table: child.name,
+    constraint: key.name,
+  });
 }
 
 function violation(table: TableDef, key: ForeignKeyDef, detail: string): DbError {

@@ -202,3 +202,77 @@ t.test("a random history", async (t) => {
     { numRuns: 60 },
   );
 });
+
+t.test("many rows at once are what they are one after the other", async (t) => {
+  const [many, single] = [await script(t), await script(t)];
+  const actions = ["cascade", "set null", "set default"];
+  const children = actions.flatMap((action, n) => [
+    `create table one${n} (x bigint default 5, n int, foreign key (x) references p (id) on delete ${action} on update ${action})`,
+    `create table two${n} (a int default 5, b text default 'b5', n int,
+       foreign key (a, b) references p (id, name) on delete ${action} on update ${action})`,
+    `create table three${n} (b text, a int, n int, foreign key (a, b) references p (id, name)
+       on delete ${action === "set default" ? "set null (b)" : action})`,
+  ]);
+  const tables = actions.flatMap((_, n) => [`one${n}`, `two${n}`, `three${n}`]);
+  for (const { run } of [many, single]) {
+    await run(
+      "create table p (id int primary key, name text, unique (id, name))",
+      ...children,
+      "create index on two1 (b, a)",
+      "insert into p select g, 'b' || g from generate_series(1, 60) g",
+      ...tables.map((table) => {
+        const columns = table.startsWith("one") ? "x, n" : "a, b, n";
+        const values = table.startsWith("one") ? "g % 55 + 1, g" : "g % 55 + 1, 'b' || (g % 55 + 1), g";
+        return `insert into ${table} (${columns}) select ${values} from generate_series(1, 200) g`;
+      }),
+    );
+  }
+  await many.run("delete from p where id between 6 and 30");
+  await many.run("update three0 set b = null, a = null", "update three1 set a = null", "update three2 set a = null");
+  await many.run("update p set id = id + 100 where id > 30");
+  for (let id = 6; id <= 30; id++) await single.run(`delete from p where id = ${id}`);
+  await single.run("update three0 set b = null, a = null", "update three1 set a = null", "update three2 set a = null");
+  for (let id = 31; id <= 60; id++) await single.run(`update p set id = id + 100 where id = ${id}`);
+  for (const table of ["p", ...tables]) {
+    const sql = `select * from ${table} order by ${table}::text`;
+    const expected = await single.rows(sql);
+    t.not(expected.length, 0);
+    t.same(await many.rows(sql), expected, table);
+  }
+});
+
+t.test("the first of many rows that may not go is named; deferred checks, chains, trees and partitions", async (t) => {
+  const { rows, run, fails } = await script(t);
+  await run(
+    "create table p (id int primary key)",
+    "create table c (id int primary key, p int references p deferrable)",
+    "insert into p select g from generate_series(1, 100) g",
+    "insert into c values (1, 77), (2, 33), (3, 55)",
+  );
+  const refused = '23503 update or delete on table "p" violates foreign key constraint "c_p_fkey" on table "c"';
+  t.equal(await fails("delete from p"), refused);
+  t.equal(await fails("update p set id = id + 1000"), refused);
+  await run("begin", "set constraints all deferred", "delete from p where id > 20", "delete from c", "commit");
+  t.same(await rows("select count(*) from p"), ["20"]);
+  await run("insert into c select g, g from generate_series(1, 20) g");
+  // Keys that change hands: each of the old ones is somebody's new one.
+  await run("update p set id = id % 20 + 1");
+  t.same(await rows("select count(*) from c join p on c.p = p.id"), ["20"]);
+  await run(
+    "create table tree (id int primary key, parent int references tree on delete cascade)",
+    "insert into tree select g, nullif(g / 3, 0) from generate_series(1, 3000) g",
+    "delete from tree where id between 1 and 1",
+  );
+  t.same(await rows("select count(*), min(id) from tree where parent is not null"), ["1092|6"]);
+  await run(
+    "create table root (id int primary key) partition by range (id)",
+    "create table low partition of root for values from (0) to (50)",
+    "create table high partition of root for values from (50) to (200)",
+    "create table leaf (id int references root on update cascade on delete cascade)",
+    "insert into root select g from generate_series(0, 79) g",
+    "insert into leaf select g from generate_series(0, 79) g",
+    "update root set id = id + 100 where id between 40 and 49",
+    "delete from root where id between 0 and 19 or id between 60 and 69",
+  );
+  t.same(await rows("select count(*), min(id), max(id) from leaf"), ["50|20|149"]);
+});
