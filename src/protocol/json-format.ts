@@ -5,12 +5,13 @@
 
 import { dateToText, timestampToText, timestampTzToText, timeToText, timeTzToText } from "./datetime.js";
 import { sqlError } from "./errors.js";
+import { shortFloat4 } from "./float-text.js";
 import { intervalToText } from "./interval.js";
 import { JsonPath } from "./json-path.js";
 import { jsonToCompactText, jsonToPlain } from "./json-text.js";
 import { inetText } from "./network.js";
 import { Numeric } from "./numeric.js";
-import { charToText, fitNumeric, fitText, fitVector, fromText, untypedToText, vectorOf } from "./text-format.js";
+import { charToText, fitNumeric, fitText, fromText, untypedToText } from "./text-format.js";
 import { EMPTY_ARRAY, nestArray } from "./text-format-array.js";
 import {
   arrayOf,
@@ -31,6 +32,7 @@ import {
   UNKNOWN,
   type Value,
 } from "./values.js";
+import { fitVector, vectorOf } from "./vector-text.js";
 
 /** JSON text of one cell, "null" for NULL. */
 export type JsonWriter = (value: Value) => string;
@@ -145,19 +147,9 @@ function numericText(x: Numeric): string {
   return x.scale === 0 && isUnsafe(x.unscaled) ? `"${x}"` : x.toString();
 }
 
-/** A single-precision number as the double with the fewest digits that rounds to it: 0.1, not 0.10000000149. */
-function shortFloat4(x: number): number {
-  if (Number.isInteger(x) || !Number.isFinite(x)) return x;
-  for (let digits = 6; digits < 9; digits++) {
-    const short = Number(x.toPrecision(digits));
-    if (Math.fround(short) === x) return short;
-  }
-  return Number(x.toPrecision(9));
-}
-
 function vectorJson(vector: Float32Array): string {
-  let text = "[";
-  for (let i = 0; i < vector.length; i++) text += (i === 0 ? "" : ",") + shortFloat4(vector[i] as number);
+  let text = `[${shortFloat4(vector[0] as number)}`;
+  for (let i = 1; i < vector.length; i++) text += `,${shortFloat4(vector[i] as number)}`;
   return `${text}]`;
 }
 
@@ -355,10 +347,10 @@ function fromObject(type: SqlType, json: object): Value {
 
 function vectorParameter(type: SqlType, json: object): Float32Array {
   if (json instanceof Float32Array) return fitVector(type, json);
-  const members = Array.from(json as ArrayLike<unknown>, (member) => {
-    if (typeof member !== "number") throw sqlError("22P02", "members of a vector must be numbers");
-    return member;
-  });
+  const members = json as ArrayLike<number>;
+  for (let i = 0; i < members.length; i++) {
+    if (typeof members[i] !== "number") throw sqlError("22P02", "members of a vector must be numbers");
+  }
   return vectorOf(type, members);
 }
 

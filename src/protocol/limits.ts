@@ -20,6 +20,8 @@ export const TABLE_COLUMNS_MAX = 1600;
 export const RECORD_TYPE_CHARACTERS_MAX = 1024 * 1024;
 /** Bytes of an identifier; longer ones are cut, as PostgreSQL does. */
 export const IDENTIFIER_BYTES_MAX = 63;
+/** Numbers of one vector. */
+export const VECTOR_DIMENSIONS_MAX = 16_000;
 /** Encoded bytes of one storage key. */
 export const KEY_BYTES_MAX = 8 * 1024;
 /** Encoded bytes of one record. */

@@ -8,6 +8,7 @@ import { dateToText, timestampToText, timestampTzToText, timeToText, timeTzToTex
 import { type Clock, parseDate, parseTime, parseTimestamp, parseTimestampTz, parseTimeTz } from "./datetime-parse.js";
 import { enumFromText } from "./enum-labels.js";
 import { sqlError } from "./errors.js";
+import { float4ToText, float8ToText } from "./float-text.js";
 import { geometricFromText } from "./geometric.js";
 import { intervalToText, parseInterval } from "./interval.js";
 import { JsonPath } from "./json-path.js";
@@ -26,6 +27,7 @@ import {
   type TimeTz,
   type Value,
 } from "./values.js";
+import { vectorFromText, vectorToText } from "./vector-text.js";
 
 /** Precision and scale out of the modifier of a numeric type; the scale may be negative. */
 export function numericModifier(modifier: number): { precision: number; scale: number } {
@@ -103,46 +105,6 @@ export function untypedToText(value: Value): string {
   if ("months" in value) return intervalToText(value);
   if ("offset" in value) return timeTzToText(value);
   return arrayToText(value as SqlArray, untypedToText);
-}
-
-/** Shortest digits that read back; an exponent from 10^15 on and below 10^−4. */
-export function float8ToText(x: number): string {
-  if (Number.isInteger(x) && Math.abs(x) < 1e15) return Object.is(x, -0) ? "-0" : String(x);
-  if (!Number.isFinite(x)) return String(x);
-  return decimalText(x.toExponential(), 15);
-}
-
-/** Shortest digits that read back as the same single-precision number. */
-export function float4ToText(x: number): string {
-  if (!Number.isFinite(x)) return String(x);
-  if (x === 0) return Object.is(x, -0) ? "-0" : "0";
-  let text = "";
-  for (let digits = 1; digits <= 9; digits++) {
-    text = x.toExponential(digits - 1);
-    if (Math.fround(Number(text)) === x) break;
-  }
-  return decimalText(text, 6);
-}
-
-/** "1.5e-7" as PostgreSQL spells it: positional between 10^−4 and 10^`fixedMax`, else with two exponent digits. */
-function decimalText(scientific: string, fixedMax: number): string {
-  const [mantissa, exponentText] = scientific.split("e") as [string, string];
-  const exponent = Number(exponentText);
-  const negative = mantissa.startsWith("-");
-  const digits = mantissa.replace(/[-.]/g, "").replace(/(?<=.)0+$/, "");
-  let text: string;
-  if (exponent < -4 || exponent >= fixedMax) {
-    const fraction = digits.length > 1 ? `.${digits.slice(1)}` : "";
-    const size = String(Math.abs(exponent)).padStart(2, "0");
-    text = `${digits[0]}${fraction}e${exponent < 0 ? "-" : "+"}${size}`;
-  } else if (exponent < 0) text = `0.${"0".repeat(-exponent - 1)}${digits}`;
-  else if (digits.length <= exponent + 1) text = digits.padEnd(exponent + 1, "0");
-  else text = `${digits.slice(0, exponent + 1)}.${digits.slice(exponent + 1)}`;
-  return negative ? `-${text}` : text;
-}
-
-function vectorToText(vector: Float32Array): string {
-  return `[${Array.from(vector, float4ToText).join()}]`;
 }
 
 const systemClock: Clock = {
@@ -422,47 +384,4 @@ function byteaFromText(text: string): Uint8Array {
     else parts.push(Buffer.from([piece === "\\\\" ? 92 : Number.parseInt(piece.slice(1), 8)]));
   }
   return new Uint8Array(Buffer.concat(parts));
-}
-
-function vectorFromText(type: SqlType, text: string): Float32Array {
-  const match = /^\s*\[(.*)\]\s*$/s.exec(text);
-  if (match === null) throw invalid("vector", text);
-  const body = (match[1] as string).trim();
-  if (body === "") throw sqlError("22000", "vector must have at least 1 dimension");
-  const members = body.split(",");
-  const vector = new Float32Array(members.length);
-  for (const [i, member] of members.entries()) {
-    const source = member.trim();
-    if (!/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(source)) {
-      if (/^[+-]?(nan|inf(inity)?)$/i.test(source)) throw notFinite(source);
-      throw invalid("vector", text);
-    }
-    vector[i] = Number(source);
-    if (!Number.isFinite(vector[i])) throw sqlError("22003", `"${source}" is out of range for type vector`);
-  }
-  return fitVector(type, vector);
-}
-
-function notFinite(source: string) {
-  return sqlError("22000", `${/nan/i.test(source) ? "NaN" : "infinite value"} not allowed in vector`);
-}
-
-/** Refuses a vector of other dimensions than the type's. Throws 22000. */
-export function fitVector(type: SqlType, vector: Float32Array): Float32Array {
-  if (type.modifier !== null && vector.length !== type.modifier) {
-    throw sqlError("22000", `expected ${type.modifier} dimensions, not ${vector.length}`);
-  }
-  return vector;
-}
-
-/** A vector out of numbers; every one must be finite in single precision. Throws 22000, 22003. */
-export function vectorOf(type: SqlType, members: ArrayLike<number>): Float32Array {
-  const vector = Float32Array.from(members);
-  if (vector.length === 0) throw sqlError("22000", "vector must have at least 1 dimension");
-  for (let i = 0; i < vector.length; i++) {
-    if (Number.isFinite(vector[i])) continue;
-    if (!Number.isFinite(members[i])) throw notFinite(String(members[i]));
-    throw sqlError("22003", `"${members[i]}" is out of range for type vector`);
-  }
-  return fitVector(type, vector);
 }

@@ -266,13 +266,56 @@ t.test("vectors", async (t) => {
     [v("[1,2]"), "<#>", v("[3,4]"), "-11"],
     [v("[1,2]"), "<->", v("[1]"), "ERROR 22000: different vector dimensions 2 and 1"],
     [v("[1,2]"), "<->", [arrayOf(NUMERIC), "{1,2.0}"], "0"],
+    [v("[0,0]"), "<+>", v("[3,-4]"), "7"],
+    [v("[1,2]"), "<=>", v("[0,0]"), "NaN"],
+    [v("[1,1]"), "<=>", v("[-1,-1]"), "2"],
+    [v("[1,2,3,4,5,6,7,8,9]"), "<=>", v("[1,2,3,4,5,6,7,8,9]"), "0"],
+    [v("[1,1,1,1,1,1,1,1,1]"), "<->", v("[1,1,1,1,1,1,1,4,5]"), "5"],
+    [v("[1,1,1,1,1,1,1,1,1]"), "<#>", v("[1,2,3,4,5,6,7,8,9]"), "-45"],
+    [v("[1,2]"), "+", v("[3,4]"), "[4,6]"],
+    [v("[1,2]"), "-", u("[3,5]"), "[-2,-3]"],
+    [v("[1,2]"), "*", v("[3,-4]"), "[3,-8]"],
+    [v("[3e38]"), "+", v("[3e38]"), "ERROR 22003: value out of range: overflow"],
+    [v("[1e-37]"), "*", v("[1e-37]"), "ERROR 22003: value out of range: underflow"],
+    [v("[1,2]"), "+", v("[3]"), "ERROR 22000: different vector dimensions 2 and 1"],
+    [v("[1,2]"), "||", u("[3]"), "[1,2,3]"],
+    [v("[1,2]"), "<", v("[1,2,3]"), "t"],
+    [v("[1,2,3]"), ">=", v("[1,2,4]"), "f"],
+    [v("[1,2]"), "=", v("[1,2]"), "t"],
+    [v("[1,2]"), "<>", v("[2,3]"), "t"],
   ]);
   functions(t, [
     ["cosine_similarity", [v("[1,1]"), u("[2,2]")], "1"],
     ["euclidean_distance", [v("[1,2]"), v("[4,6]")], "5"],
     ["dot_product", [v("[1,2]"), v("[3,4]")], "11"],
     ["vector_dims", [v("[1,2]")], "2"],
+    ["l1_distance", [v("[0,0]"), v("[3,4]")], "7"],
+    ["cosine_distance", [v("[1,0]"), v("[0,2]")], "1"],
+    ["inner_product", [v("[1,2]"), v("[3]")], "ERROR 22000: different vector dimensions 2 and 1"],
+    ["vector_norm", [v("[3,4]")], "5"],
+    ["l2_norm", [v("[0,1]")], "1"],
+    ["l2_normalize", [v("[3,4]")], "[0.6,0.8]"],
+    ["l2_normalize", [v("[0,0]")], "[0,0]"],
+    ["l2_normalize", [v("[3e38]")], "[1]"],
+    ["subvector", [v("[1,2,3,4,5]"), i("3"), i("2")], "[3,4]"],
+    ["subvector", [v("[1,2,3,4,5]"), i("-1"), i("3")], "[1]"],
+    ["subvector", [v("[1,2,3,4,5]"), i("3"), i("2147483647")], "[3,4,5]"],
+    ["subvector", [v("[1,2,3,4,5]"), i("-2147483644"), i("2147483647")], "[1,2]"],
+    ["subvector", [v("[1,2,3,4,5]"), i("1"), i("0")], "ERROR 22000: vector must have at least 1 dimension"],
+    ["subvector", [v("[1,2,3,4,5]"), i("2147483647"), i("10")], "ERROR 22000: vector must have at least 1 dimension"],
+    ["binary_quantize", [v("[1,0,-1,0.5]")], "1001"],
   ]);
+});
+
+t.test("aggregates of vectors", async (t) => {
+  const of = (...members: number[]) => Float32Array.from(members);
+  t.equal(aggregated("avg", [VECTOR], [[of(1, 2, 3)], [null], [of(3, 5, 7)]]), "[2,3.5,5]");
+  t.equal(aggregated("avg", [VECTOR], [[of(3e38)], [of(3e38)]]), "[3e+38]");
+  t.equal(aggregated("sum", [VECTOR], [[of(1, 2)], [of(0.5, -2)]]), "[1.5,0]");
+  t.equal(aggregated("sum", [VECTOR], [[null]]), null);
+  t.throws(() => aggregated("avg", [VECTOR], [[of(1, 2)], [of(1)]]), /expected 2 dimensions, not 1/);
+  t.throws(() => aggregated("sum", [VECTOR], [[of(1, 2)], [of(1)]]), /different vector dimensions 2 and 1/);
+  t.throws(() => aggregated("sum", [VECTOR], [[of(3e38)], [of(3e38)]]), /value out of range: overflow/);
 });
 
 t.test("aggregates", async (t) => {

@@ -11,10 +11,11 @@ import { limitInterval, makeInterval } from "../../protocol/interval.js";
 import { checkJson } from "../../protocol/json-text.js";
 import { macFromText, masked, networkOf, networkValue } from "../../protocol/network.js";
 import { Numeric } from "../../protocol/numeric.js";
-import { charOfByte, fitNumeric, fitText, fitVector, fromText, toText, vectorOf } from "../../protocol/text-format.js";
+import { charOfByte, fitNumeric, fitText, fromText, toText } from "../../protocol/text-format.js";
 import { sqlArray } from "../../protocol/text-format-array.js";
 import { offsetAt, offsetOfLocal } from "../../protocol/time-zone.js";
 import { type Interval, Json, type SqlArray, type SqlType, type TimeTz, type Value } from "../../protocol/values.js";
+import { fitVector, vectorOf } from "../../protocol/vector-text.js";
 import { trimBlanks } from "./compare.js";
 import type { EvalContext, ScalarFunction } from "./expr.js";
 import { baseType, canCoerce, categoryOf, displayName, isBinaryCoercible } from "./types.js";
@@ -190,22 +191,27 @@ function recordConversion(from: SqlType, to: SqlType): Convert | null {
 
 function toVector(from: SqlType): Convert | null {
   const bare: SqlType = { name: "vector", modifier: null, element: null };
-  if (from.element === null) {
-    return from.name === "vector" ? keep : (value, context) => fromText(bare, value as string, clockOf(context));
-  }
+  if (from.name === "vector") return keep;
+  if (from.name === "jsonb" || from.name === "json")
+    return (value) => vectorOf(bare, jsonNumbers((value as Json).value));
+  if (from.element === null) return (value, context) => fromText(bare, value as string, clockOf(context));
   const convert = numberConversion(from.element.name, "float8");
   if (convert === null) return null;
   return (value) => {
     const { elements, dimensions } = value as SqlArray;
     if (dimensions.length > 1) throw sqlError("22000", "array must be 1-D");
-    return vectorOf(
-      bare,
-      elements.map((element) => {
-        if (element === null) throw sqlError("22004", "array must not contain nulls");
-        return convert(element) as number;
-      }),
-    );
+    if (elements.includes(null)) throw sqlError("22004", "array must not contain nulls");
+    return vectorOf(bare, convert === keep ? (elements as readonly number[]) : (elements.map(convert) as number[]));
   };
+}
+
+function jsonNumbers(value: unknown): number[] {
+  if (!Array.isArray(value)) throw sqlError("22023", `cannot cast jsonb ${jsonKind(value)} to type vector`);
+  return value.map((member: unknown) => {
+    if (typeof member === "number") return member;
+    if (member instanceof Numeric) return member.toNumber();
+    throw sqlError("22023", `cannot cast jsonb ${jsonKind(member)} to a member of a vector`);
+  });
 }
 
 function toStringType(from: SqlType, to: SqlType): Convert {

@@ -4,6 +4,7 @@
  * optimizer call it. How a value is converted is in cast.ts.
  */
 import { DbError, sqlError } from "../../protocol/errors.js";
+import { VECTOR_DIMENSIONS_MAX } from "../../protocol/limits.js";
 import { numericModifier } from "../../protocol/text-format.js";
 import {
   arrayOf,
@@ -144,7 +145,7 @@ const CASTS: Partial<Record<TypeName, Partial<Record<TypeName, CastContext>>>> =
   inet: { cidr: "assignment" },
   cidr: { inet: "implicit" },
   macaddr: { macaddr8: "implicit" },
-  json: { jsonb: "assignment" },
+  json: { jsonb: "assignment", vector: "explicit" },
   jsonb: {
     json: "assignment",
     bool: "explicit",
@@ -154,6 +155,7 @@ const CASTS: Partial<Record<TypeName, Partial<Record<TypeName, CastContext>>>> =
     float4: "explicit",
     float8: "explicit",
     numeric: "explicit",
+    vector: "explicit",
   },
 };
 
@@ -519,7 +521,10 @@ function withModifiers(name: TypeName, modifiers: readonly number[], spelled: st
       return lengthWith(name, first);
     case "vector":
       if (first < 1) throw sqlError("22023", "dimensions for type vector must be at least 1");
-      if (first > 16_000) throw sqlError("22023", "dimensions for type vector cannot exceed 16000");
+      if (second !== undefined) throw sqlError("22023", "invalid type modifier");
+      if (first > VECTOR_DIMENSIONS_MAX) {
+        throw sqlError("22023", `dimensions for type vector cannot exceed ${VECTOR_DIMENSIONS_MAX}`);
+      }
       return typeOf(name, first);
     case "time":
     case "timetz":

@@ -210,21 +210,38 @@ interface VectorSum {
   count: number;
 }
 
-function vectorSum(result: (state: VectorSum) => Float32Array): Steps<VectorSum> {
+/** Steps through sums in double precision; `mismatch` refuses a vector of other dimensions than the first. */
+function vectorSum(
+  mismatch: (expected: number, given: number) => string,
+  result: (state: VectorSum) => Float32Array,
+): Steps<VectorSum> {
   return {
     init: () => ({ sum: null, count: 0 }),
     step(state, value: Float32Array) {
       state.sum ??= new Float64Array(value.length);
-      if (state.sum.length !== value.length) {
-        throw sqlError("22000", `expected ${state.sum.length} dimensions, not ${value.length}`);
-      }
-      for (let i = 0; i < value.length; i++) (state.sum[i] as number) += value[i] as number;
+      const { sum } = state;
+      if (sum.length !== value.length) throw sqlError("22000", mismatch(sum.length, value.length));
+      for (let i = 0; i < value.length; i++) sum[i]! += value[i]!;
       state.count++;
       return state;
     },
     result: (state) => (state.sum === null ? null : result(state)),
   };
 }
+
+const totalVector = vectorSum(
+  (expected, given) => `different vector dimensions ${expected} and ${given}`,
+  ({ sum }) => {
+    const total = Float32Array.from(sum!);
+    if (!total.every(Number.isFinite)) throw sqlError("22003", "value out of range: overflow");
+    return total;
+  },
+);
+
+const meanVector = vectorSum(
+  (expected, given) => `expected ${expected} dimensions, not ${given}`,
+  ({ sum, count }) => Float32Array.from(sum!, (total) => total / count),
+);
 
 const SUMS: readonly AggregateFunction[] = [
   aggregate("sum", [INT2], INT8, sumAsInt8),
@@ -249,12 +266,7 @@ const SUMS: readonly AggregateFunction[] = [
     INTERVAL,
     intervalSum((state) => state.sum),
   ),
-  aggregate(
-    "sum",
-    [VECTOR],
-    VECTOR,
-    vectorSum((state) => Float32Array.from(state.sum as Float64Array)),
-  ),
+  aggregate("sum", [VECTOR], VECTOR, totalVector),
   ...[INT2, INT4, INT8].map((type) => aggregate("avg", [type], NUMERIC, integerAverage)),
   aggregate("avg", [NUMERIC], NUMERIC, numericAverage),
   ...[FLOAT4, FLOAT8].map((type) =>
@@ -274,12 +286,7 @@ const SUMS: readonly AggregateFunction[] = [
       return { ...mean, micros: roundMicros(Number(mean.micros), 6) };
     }),
   ),
-  aggregate(
-    "avg",
-    [VECTOR],
-    VECTOR,
-    vectorSum((state) => Float32Array.from(state.sum as Float64Array, (sum) => sum / state.count)),
-  ),
+  aggregate("avg", [VECTOR], VECTOR, meanVector),
 ];
 
 const countRows = { init: () => 0, step: (count: number) => count + 1, result: (count: number) => count };

@@ -1,5 +1,7 @@
 /** SQL values as parsed JSON values: to_json, json_agg, json_build_object. Numbers keep their digits. */
+
 import { timestampToText, timestampTzToText } from "../../../protocol/datetime.js";
+import { shortFloat4 } from "../../../protocol/float-text.js";
 import { jsonToCompactText } from "../../../protocol/json-text.js";
 import { Numeric } from "../../../protocol/numeric.js";
 import { toText, untypedToText } from "../../../protocol/text-format.js";
@@ -31,7 +33,7 @@ export function toJson(type: SqlType, value: Value, timeZone = "UTC"): unknown {
     case "timestamptz":
       return timestampTzToText(value as number, timeZone, "T");
     case "vector":
-      return Array.from(value as Float32Array, (member) => Number(toText({ ...type, name: "float4" }, member)));
+      return Array.from(value as Float32Array, shortFloat4);
     case "array":
       return nestArray(value as SqlArray, (element) => toJson(type.element as SqlType, element, timeZone));
     case "record":

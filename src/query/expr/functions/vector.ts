@@ -1,89 +1,68 @@
 /** Vector distances and helpers, as the pgvector extension names them and as clients of this interface do. */
 import { sqlError } from "../../../protocol/errors.js";
-import { FLOAT8, INT4, type SqlType, VECTOR } from "../../../protocol/values.js";
+import { BIT, FLOAT8, INT4, type SqlType, VECTOR } from "../../../protocol/values.js";
+import {
+  cosineDistance,
+  cosineSimilarity,
+  innerProduct,
+  l1Distance,
+  l2Distance,
+  norm,
+  normalized,
+} from "../../../protocol/vector-math.js";
+import { checkDimensions, noDimension, vectorOf } from "../../../protocol/vector-text.js";
 import type { ScalarFunction } from "../expr.js";
 import { aliases, fn, op } from "./define.js";
 
-function check(a: Float32Array, b: Float32Array): void {
-  if (a.length !== b.length) {
-    throw sqlError("22000", `different vector dimensions ${a.length} and ${b.length}`);
-  }
-}
+type Measure = (a: Float32Array, b: Float32Array) => number;
 
-function innerProduct(a: Float32Array, b: Float32Array): number {
-  check(a, b);
-  let sum = 0;
-  for (let i = 0; i < a.length; i++) sum += (a[i] as number) * (b[i] as number);
-  return sum;
-}
+/** With the check that the two are equally long. */
+const checked =
+  (measure: Measure): Measure =>
+  (a, b) => {
+    if (a.length !== b.length) checkDimensions(a, b);
+    return measure(a, b);
+  };
 
-function l2Distance(a: Float32Array, b: Float32Array): number {
-  check(a, b);
-  let sum = 0;
-  for (let i = 0; i < a.length; i++) {
-    const difference = (a[i] as number) - (b[i] as number);
-    sum += difference * difference;
-  }
-  return Math.sqrt(sum);
-}
+const negativeInnerProduct: Measure = (a, b) => 0 - innerProduct(a, b);
 
-function l1Distance(a: Float32Array, b: Float32Array): number {
-  check(a, b);
-  let sum = 0;
-  for (let i = 0; i < a.length; i++) sum += Math.abs((a[i] as number) - (b[i] as number));
-  return sum;
-}
-
-/** NaN when one of the vectors has no length, as pgvector gives. */
-function cosineSimilarity(a: Float32Array, b: Float32Array): number {
-  check(a, b);
-  let product = 0;
-  let squareA = 0;
-  let squareB = 0;
-  for (let i = 0; i < a.length; i++) {
-    const x = a[i] as number;
-    const y = b[i] as number;
-    product += x * y;
-    squareA += x * x;
-    squareB += y * y;
-  }
-  const similarity = product / Math.sqrt(squareA * squareB);
-  return Math.min(Math.max(similarity, -1), 1);
-}
-
-const cosineDistance = (a: Float32Array, b: Float32Array) => 1 - cosineSimilarity(a, b);
-
-function elementwise(operation: (x: number, y: number) => number) {
+/** Throws 22003 where single precision cannot hold a member; of a product also where nothing is left of it. */
+function elementwise(operation: (x: number, y: number) => number, isProduct = false) {
   return (a: Float32Array, b: Float32Array) => {
-    check(a, b);
+    checkDimensions(a, b);
     return a.map((x, i) => {
-      const result = Math.fround(operation(x, b[i] as number));
+      const y = b[i] as number;
+      const result = Math.fround(operation(x, y));
       if (!Number.isFinite(result)) throw sqlError("22003", "value out of range: overflow");
+      if (isProduct && result === 0 && x !== 0 && y !== 0) throw sqlError("22003", "value out of range: underflow");
       return result;
     });
   };
 }
 
-const norm = (vector: Float32Array) => Math.sqrt(innerProduct(vector, vector));
-
-function normalize(vector: Float32Array): Float32Array {
-  const length = norm(vector);
-  return length === 0 ? vector : vector.map((x) => x / length);
+function concatenate(a: Float32Array, b: Float32Array): Float32Array {
+  const whole = new Float32Array(a.length + b.length);
+  whole.set(a);
+  whole.set(b, a.length);
+  return vectorOf(VECTOR, whole);
 }
 
 function subvector(vector: Float32Array, start: number, count: number): Float32Array {
   const part = vector.slice(Math.max(start - 1, 0), Math.max(start - 1 + count, 0));
-  if (part.length === 0) throw sqlError("22000", "vector must have at least 1 dimension");
+  if (part.length === 0) throw noDimension();
   return part;
 }
+
+/** A bit per member: whether it is above zero. */
+const binaryQuantize = (vector: Float32Array) => Array.from(vector, (x) => (x > 0 ? "1" : "0")).join("");
 
 const PAIR: readonly SqlType[] = [VECTOR, VECTOR];
 
 export const VECTOR_OPERATORS: readonly ScalarFunction[] = [
-  op("<->", PAIR, FLOAT8, l2Distance),
-  op("<=>", PAIR, FLOAT8, cosineDistance),
-  op("<#>", PAIR, FLOAT8, (a: Float32Array, b: Float32Array) => -innerProduct(a, b)),
-  op("<+>", PAIR, FLOAT8, l1Distance),
+  op("<->", PAIR, FLOAT8, checked(l2Distance)),
+  op("<=>", PAIR, FLOAT8, checked(cosineDistance)),
+  op("<#>", PAIR, FLOAT8, checked(negativeInnerProduct)),
+  op("<+>", PAIR, FLOAT8, checked(l1Distance)),
   op(
     "+",
     PAIR,
@@ -100,19 +79,21 @@ export const VECTOR_OPERATORS: readonly ScalarFunction[] = [
     "*",
     PAIR,
     VECTOR,
-    elementwise((x, y) => x * y),
+    elementwise((x, y) => x * y, true),
   ),
+  op("||", PAIR, VECTOR, concatenate),
 ];
 
 export const VECTOR_FUNCTIONS: readonly ScalarFunction[] = [
-  ...aliases(["l2_distance", "euclidean_distance"], fn("l2_distance", PAIR, FLOAT8, l2Distance)),
-  fn("l1_distance", PAIR, FLOAT8, l1Distance),
-  fn("cosine_distance", PAIR, FLOAT8, cosineDistance),
-  fn("cosine_similarity", PAIR, FLOAT8, cosineSimilarity),
-  ...aliases(["inner_product", "dot_product"], fn("inner_product", PAIR, FLOAT8, innerProduct)),
+  ...aliases(["l2_distance", "euclidean_distance"], fn("l2_distance", PAIR, FLOAT8, checked(l2Distance))),
+  fn("l1_distance", PAIR, FLOAT8, checked(l1Distance)),
+  fn("cosine_distance", PAIR, FLOAT8, checked(cosineDistance)),
+  fn("cosine_similarity", PAIR, FLOAT8, checked(cosineSimilarity)),
+  ...aliases(["inner_product", "dot_product"], fn("inner_product", PAIR, FLOAT8, checked(innerProduct))),
   fn("vector_dims", [VECTOR], INT4, (vector: Float32Array) => vector.length),
   fn("vector_norm", [VECTOR], FLOAT8, norm),
   fn("l2_norm", [VECTOR], FLOAT8, norm),
-  fn("l2_normalize", [VECTOR], VECTOR, normalize),
+  fn("l2_normalize", [VECTOR], VECTOR, normalized),
   fn("subvector", [VECTOR, INT4, INT4], VECTOR, subvector),
+  fn("binary_quantize", [VECTOR], BIT, binaryQuantize),
 ];
