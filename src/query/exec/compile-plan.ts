@@ -20,6 +20,7 @@ import { compileLateralJoin } from "./lateral-join.js";
 import { compileLimit } from "./limit.js";
 import { compileLimitWithTies } from "./limit-with-ties.js";
 import { compileMerge } from "./merge.js";
+import { compileMergeJoin } from "./merge-join.js";
 import { compileNestedLoopJoin } from "./nested-loop-join.js";
 import type { Open, Program } from "./operator.js";
 import { compilePointGet } from "./point-get.js";
@@ -106,6 +107,8 @@ function compileOperator(plan: Plan, opens: readonly Open[], tables: CommonProgr
       return plan.lateral ? compileLateralJoin(plan, first, second) : compileNestedLoopJoin(plan, first, second);
     case "hashjoin":
       return compileHashJoin(plan, first, second);
+    case "mergejoin":
+      return compileMergeJoin(plan, first, second);
     case "aggregate":
       return plan.grouping === undefined ? compileAggregate(plan, first) : compileGroupingSets(plan, first);
     case "window":

@@ -226,9 +226,10 @@ export class Cardinality {
         return this.passOn(plan, plan.exprs, this.rows(plan.input));
       case "join":
         return this.joinRows(plan.type, this.rows(plan.left), this.rows(plan.right), conjuncts(plan.condition));
-      case "hashjoin": {
+      case "hashjoin":
+      case "mergejoin": {
         const [left, right] = [this.rows(plan.left), this.rows(plan.right)];
-        return this.hashJoinRows(plan, left, right);
+        return this.equiJoinRows(plan, left, right);
       }
       case "aggregate": {
         const input = this.rows(plan.input);
@@ -266,7 +267,7 @@ export class Cardinality {
     return total;
   }
 
-  private hashJoinRows(plan: Extract<Plan, { kind: "hashjoin" }>, left: number, right: number): number {
+  private equiJoinRows(plan: Extract<Plan, { kind: "hashjoin" | "mergejoin" }>, left: number, right: number): number {
     let product = this.selectivity(plan.residual);
     const equal: EqualPair[] = [];
     let matched = 1;

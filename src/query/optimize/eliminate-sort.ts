@@ -7,56 +7,120 @@
  *   Limit                                  Limit
  *     Sort (created DESC)            ⇒       Index Scan Backward using t_created_idx on t
  *       Seq Scan on t
+ *
+ * A hash join hands on its left rows in their order; where both sides come in the order of its keys, or can, it may become
+ * a merge join (merge-order.ts): it need not read all of the right side before the first row, holds no table, and has the
+ * order of the right side's keys, too.
  */
 import { EXPRESSION_COLUMN, type IndexDef, type TableDef } from "../../catalog/table.js";
-import type { ColumnId } from "../expr/expr.js";
-import type { AppendPlan, IndexScanPlan, Plan, ScanPlan, SortKey } from "../plan/plan.js";
+import type { Expr } from "../expr/expr.js";
+import type {
+  AppendPlan,
+  HashJoinPlan,
+  IndexScanPlan,
+  JoinPlan,
+  LimitPlan,
+  Plan,
+  ScanPlan,
+  SortKey,
+} from "../plan/plan.js";
 import { mapPlan, withChildren } from "../plan/walk.js";
+import type { Cardinality } from "./cardinality.js";
+import { hashCost, hashCostOf, mergeCost, readCost, sortCost } from "./join-cost.js";
 import { keyColumnIds, keysOfScan } from "./key-conditions.js";
+import { mergeInOrder, type Wanted } from "./merge-order.js";
 import type { Rule } from "./rule.js";
 
 export const eliminateSort: Rule = {
   name: "eliminate-sort",
-  apply: (plan) => mapPlan(mapPlan(plan, underLimit), alone),
+  apply: (plan, cardinality) => {
+    const streamed = mapPlan(plan, (node) => underLimit(node, cardinality));
+    return mapPlan(streamed, (node) => alone(node, cardinality));
+  },
 };
 
-function alone(plan: Plan): Plan {
-  return plan.kind === "sort" ? (ordered(plan.input, wantedOf(plan.keys), false) ?? plan) : plan;
+/** What the rows are wanted for. */
+interface Purpose {
+  readonly cardinality: Cardinality;
+  /** A whole scan may become one of an index, since few rows will be asked for. */
+  readonly mayUseIndex: boolean;
+  /** Rows that will be asked for. */
+  readonly rows: number;
+  /** What was found for joins: each asks its left side in more than one way. */
+  readonly found: Map<Plan, Map<string, Plan | null>>;
+  /** Without the order they would be sorted: the price of that counts. */
+  readonly savesSort: boolean;
 }
 
-function underLimit(plan: Plan): Plan {
+/** Rows of a LIMIT whose number is not known. */
+const ROWS_PER_PAGE = 100;
+
+function alone(plan: Plan, cardinality: Cardinality): Plan {
+  if (plan.kind !== "sort") return plan;
+  const purpose = {
+    cardinality,
+    mayUseIndex: false,
+    rows: Number.POSITIVE_INFINITY,
+    savesSort: true,
+    found: new Map(),
+  };
+  return ordered(plan.input, wantedOf(plan.keys), purpose) ?? plan;
+}
+
+function underLimit(plan: Plan, cardinality: Cardinality): Plan {
   if (plan.kind !== "limit" || plan.limit === null) return plan;
-  return into(plan, withSortReplaced(plan.input)) ?? plan;
+  const purpose = { cardinality, mayUseIndex: true, rows: rowsAskedFor(plan), savesSort: true, found: new Map() };
+  return into(plan, withSortReplaced(plan.input, purpose)) ?? plan;
+}
+
+function rowsAskedFor({ limit, offset }: LimitPlan): number {
+  const numbers = [limit, offset].map((expr) => {
+    if (expr === null) return 0;
+    return expr.kind === "const" && expr.value !== null ? Number(expr.value) : ROWS_PER_PAGE;
+  });
+  return numbers[0]! + numbers[1]!;
 }
 
 /** The plan without the sort that it is, or is a projection of. */
-function withSortReplaced(plan: Plan): Plan | null {
-  if (plan.kind === "project") return into(plan, withSortReplaced(plan.input));
-  return plan.kind === "sort" ? ordered(plan.input, wantedOf(plan.keys), true) : null;
+function withSortReplaced(plan: Plan, purpose: Purpose): Plan | null {
+  if (plan.kind === "project") return into(plan, withSortReplaced(plan.input, purpose));
+  return plan.kind === "sort" ? ordered(plan.input, wantedOf(plan.keys), purpose) : null;
 }
 
-interface Wanted {
-  readonly id: ColumnId;
-  readonly descending: boolean;
-  readonly nullsFirst: boolean;
+/** The input as it is, or read in the other direction, if its rows then come in the order; otherwise null. */
+export function orderedAsIs(plan: Plan, wanted: readonly Wanted[], cardinality: Cardinality): Plan | null {
+  const rows = Number.POSITIVE_INFINITY;
+  return ordered(plan, wanted, { cardinality, mayUseIndex: false, rows, savesSort: false, found: new Map() });
 }
 
 /** Null when a key is more than a column. */
 function wantedOf(keys: readonly SortKey[]): readonly Wanted[] | null {
-  const wanted = keys.flatMap(({ expr, descending, nullsFirst }) =>
-    expr.kind === "column" ? [{ id: expr.id, descending, nullsFirst }] : [],
-  );
-  return wanted.length === keys.length ? wanted : null;
+  const wanted: Wanted[] = [];
+  for (const { expr, descending, nullsFirst } of keys) {
+    const columns = columnsOfKey(expr);
+    if (columns === null) return null;
+    wanted.push({ ...columns, descending, nullsFirst });
+  }
+  return wanted;
+}
+
+/** Of a column, or of `coalesce` of two. */
+function columnsOfKey(expr: Expr): Pick<Wanted, "id" | "other"> | null {
+  if (expr.kind === "column") return { id: expr.id };
+  if (expr.kind !== "call" || expr.fn.name !== "coalesce" || expr.args.length !== 2) return null;
+  const [a, b] = expr.args as [Expr, Expr];
+  return a.kind === "column" && b.kind === "column" ? { id: a.id, other: b.id } : null;
 }
 
 /** The plan, changed only in direction or access, if its rows then come in the order; otherwise null. */
-function ordered(plan: Plan, wanted: readonly Wanted[] | null, mayUseIndex: boolean): Plan | null {
+function ordered(plan: Plan, wanted: readonly Wanted[] | null, purpose: Purpose): Plan | null {
   if (wanted === null) return null;
+  if (wanted.some(({ other }) => other !== undefined) && !MAY_COALESCE.has(plan.kind)) return null;
   switch (plan.kind) {
     case "pointget":
       return plan;
     case "scan":
-      return orderedScan(plan, wanted, mayUseIndex);
+      return orderedScan(plan, wanted, purpose.mayUseIndex);
     case "indexscan": {
       const direction = directionFor(plan, plan.index, plan.prefix.length, wanted);
       if (direction === null) return null;
@@ -65,42 +129,100 @@ function ordered(plan: Plan, wanted: readonly Wanted[] | null, mayUseIndex: bool
     case "filter":
     case "distinct":
       if (plan.kind === "distinct" && plan.on !== null) return null;
-      return into(plan, ordered(plan.input, wanted, mayUseIndex));
+      return into(plan, ordered(plan.input, wanted, purpose));
     case "limit":
       // Another order below would be one of other rows.
-      return ordered(plan.input, wanted, false) === plan.input ? plan : null;
+      return isOrdered(plan.input, wanted, purpose) ? plan : null;
     case "window":
       // Its own order comes from below, so nothing there may be turned round.
-      return ordered(plan.input, wanted, false) === plan.input ? plan : null;
+      return isOrdered(plan.input, wanted, purpose) ? plan : null;
     case "sort":
       return startsWith(plan.keys, wanted) ? plan : null;
     case "project":
-      return into(plan, ordered(plan.input, throughProject(plan, wanted), mayUseIndex));
+      return into(plan, ordered(plan.input, throughProject(plan, wanted), purpose));
     case "join":
-    case "hashjoin": {
-      // Both kinds of join go through their left rows in order; right and full joins add rows at the end.
-      const fromLeft = wanted.every(({ id }) => plan.left.columns.some((column) => column.id === id));
-      if (!fromLeft || plan.type === "right" || plan.type === "full") return null;
-      const left = ordered(plan.left, wanted, false);
-      if (left === null) return null;
-      const joined = withChildren(plan, [left, plan.right]);
-      return joined.kind === "hashjoin" ? Object.freeze({ ...joined, keepsLeftOrder: true as const }) : joined;
-    }
+      return withLeftOrdered(plan, wanted, purpose);
+    case "hashjoin":
+      return remembered(plan, wanted, purpose, () => orderedHashJoin(plan, wanted, purpose));
+    case "mergejoin":
+      return mergeInOrder(plan, wanted, (input, keys) => ordered(input, keys, purpose));
     case "append":
-      return merged(plan, wanted, mayUseIndex);
+      return merged(plan, wanted, purpose);
     default:
       return null;
   }
 }
 
+/** Nodes that can come in the order of `coalesce` of two columns. */
+const MAY_COALESCE: ReadonlySet<Plan["kind"]> = new Set([
+  "pointget",
+  "filter",
+  "distinct",
+  "limit",
+  "window",
+  "project",
+  "hashjoin",
+  "mergejoin",
+]);
+
+function isOrdered(plan: Plan, wanted: readonly Wanted[], purpose: Purpose): boolean {
+  return ordered(plan, wanted, { ...purpose, mayUseIndex: false }) === plan;
+}
+
+/** Joins go through their left rows in order; right and full joins add rows at the end. */
+function withLeftOrdered(plan: JoinPlan | HashJoinPlan, wanted: readonly Wanted[], purpose: Purpose): Plan | null {
+  const fromLeft = wanted.every(
+    ({ id, other }) => other === undefined && plan.left.columns.some((column) => column.id === id),
+  );
+  if (!fromLeft || plan.type === "right" || plan.type === "full") return null;
+  const left = ordered(plan.left, wanted, { ...purpose, mayUseIndex: false });
+  return left === null ? null : withChildren(plan, [left, plan.right]);
+}
+
+function remembered(plan: Plan, wanted: readonly Wanted[], purpose: Purpose, find: () => Plan | null): Plan | null {
+  const key = JSON.stringify([purpose.mayUseIndex, wanted]);
+  const answers = purpose.found.get(plan) ?? new Map<string, Plan | null>();
+  purpose.found.set(plan, answers);
+  let answer = answers.get(key);
+  if (answer === undefined) {
+    answer = find();
+    answers.set(key, answer);
+  }
+  return answer;
+}
+
+/** By its left rows' order or as a merge join, whichever costs less for the rows that will be asked for. */
+function orderedHashJoin(plan: HashJoinPlan, wanted: readonly Wanted[], purpose: Purpose): Plan | null {
+  const { cardinality } = purpose;
+  const hashed = withLeftOrdered(plan, wanted, purpose) as HashJoinPlan | null;
+  const merge = mergeInOrder(plan, wanted, (input, keys) => ordered(input, keys, purpose));
+  const kept = hashed && Object.freeze({ ...hashed, keepsLeftOrder: true as const });
+  if (merge === null) return kept;
+  const [left, right, output] = [plan.left, plan.right, plan].map((node) => cardinality.rows(node)) as [
+    number,
+    number,
+    number,
+  ];
+  const share = Math.min(1, purpose.rows / output);
+  const reading = readCost(merge.left, cardinality) + readCost(merge.right, cardinality);
+  const merging = share * (reading + mergeCost(left, right, output));
+  const readingRight = readCost(plan.right, cardinality);
+  if (kept !== null) {
+    const building = readingRight + hashCost(0, right, 0);
+    return merging < building + share * (readCost(kept.left, cardinality) + hashCost(left, 0, output)) ? merge : kept;
+  }
+  const hashing = readCost(plan.left, cardinality) + readingRight + hashCostOf(left, right, output);
+  return merging < hashing + (purpose.savesSort ? sortCost(output, purpose.rows) : 0) ? merge : null;
+}
+
 /** Inputs that all come in the order are merged by it. */
-function merged(plan: AppendPlan, wanted: readonly Wanted[], mayUseIndex: boolean): Plan | null {
+function merged(plan: AppendPlan, wanted: readonly Wanted[], purpose: Purpose): Plan | null {
   if (plan.mergeKeys !== undefined) return startsWith(plan.mergeKeys, wanted) ? plan : null;
   const places = wanted.map(({ id }) => plan.columns.findIndex((column) => column.id === id));
   if (places.includes(-1) || wanted.some(({ id }) => id === plan.tableOid)) return null;
   const inputs = plan.inputs.map((input) => {
     const own = wanted.map((key, i) => ({ ...key, id: input.columns[places[i]!]!.id }));
-    return ordered(input, own, mayUseIndex);
+    return ordered(input, own, purpose);
   });
   if (inputs.includes(null)) return null;
   const mergeKeys = wanted.map(({ id, descending, nullsFirst }, i): SortKey => {
@@ -129,8 +251,9 @@ function throughProject(plan: Extract<Plan, { kind: "project" }>, wanted: readon
   const mapped: Wanted[] = [];
   for (const key of wanted) {
     const expr = plan.exprs[plan.columns.findIndex((column) => column.id === key.id)];
-    if (expr?.kind !== "column") return null;
-    mapped.push({ ...key, id: expr.id });
+    const columns = key.other === undefined && expr !== undefined ? columnsOfKey(expr) : null;
+    if (columns === null) return null;
+    mapped.push({ ...key, ...columns });
   }
   return mapped;
 }

@@ -16,6 +16,10 @@ const OUTPUT = 0.1;
 /** A row fetched by its whole key; a range of a key opened, or a row fetched by what an index says of it. */
 const POINT = 5;
 export const LOOK_UP = 16;
+/** A row of either side of a merge join. */
+const MERGE = 0.2;
+/** A comparison of a sort. */
+const COMPARE = 0.04;
 /** A row put into its group. */
 const GROUP = 0.2;
 const GROUP_SEGMENT_ROW = 0.06;
@@ -49,6 +53,16 @@ export function hashCost(left: number, right: number, output: number): number {
 /** Whichever side the table is built of. */
 export function hashCostOf(left: number, right: number, output: number): number {
   return Math.min(hashCost(left, right, output), hashCost(right, left, output));
+}
+
+/** Two inputs that come in the order of the keys. */
+export function mergeCost(left: number, right: number, output: number): number {
+  return (left + right) * MERGE + output * OUTPUT;
+}
+
+/** Rows sorted, of which only the first so many are wanted. */
+export function sortCost(rows: number, wanted: number): number {
+  return rows * (OUTPUT + COMPARE * Math.log2(Math.max(2, Math.min(rows, wanted))));
 }
 
 export function nestedLoopCost(left: number, right: number, output: number): number {

@@ -49,7 +49,8 @@ function prune(plan: Plan, needed: Ids): Plan {
     case "window":
       return pruneWindow(plan, needed);
     case "join":
-    case "hashjoin": {
+    case "hashjoin":
+    case "mergejoin": {
       if (plan.kind === "join" && isUselessJoin(plan, needed)) return prune(plan.left, needed);
       const read = withExprs(plan, needed);
       const lateral = plan.kind === "join" && plan.lateral;

@@ -180,6 +180,12 @@ function describe(plan: Plan, print: Print): Described {
       const residual = plan.residual === null ? [] : [["Join Filter", print(plan.residual)] as const];
       return titled(hashTitle(plan), "", [["Hash Cond", allOf(pairs)], ...residual]);
     }
+    case "mergejoin": {
+      const pairs = plan.leftKeys.map((left, i) => `(${print(left)} = ${print(plan.rightKeys[i]!)})`);
+      const residual = plan.residual === null ? [] : [["Join Filter", print(plan.residual)] as const];
+      const title = plan.type === "inner" ? "Merge Join" : `Merge ${JOIN_WORD[plan.type]} Join`;
+      return titled(title, "", [["Merge Cond", allOf(pairs)], ...residual]);
+    }
     case "aggregate": {
       const calls = plan.calls.map((call) => printCall(call, print)).join(", ");
       const output = calls === "" ? [] : [["Calls", calls] as const];

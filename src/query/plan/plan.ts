@@ -45,6 +45,7 @@ export type Plan =
   | PointGetPlan
   | IndexScanPlan
   | HashJoinPlan
+  | MergeJoinPlan
   | TopNPlan;
 
 interface Node {
@@ -191,10 +192,13 @@ export interface WindowBound {
   readonly inRange: InRange | null;
 }
 
-export interface SortKey {
-  readonly expr: Expr;
+export interface KeyDirection {
   readonly descending: boolean;
   readonly nullsFirst: boolean;
+}
+
+export interface SortKey extends KeyDirection {
+  readonly expr: Expr;
 }
 
 export interface SortPlan extends Node {
@@ -453,6 +457,19 @@ export interface HashJoinPlan extends Node {
   readonly keepsLeftOrder?: true;
   /** Of a semi or anti join: the table is of the left rows, which come when all right rows have been seen. */
   readonly buildsLeft?: true;
+  readonly residual: Expr | null;
+}
+
+/** An equi-join of inputs that both come in the order of its keys, which are columns; so do its rows. */
+export interface MergeJoinPlan extends Node {
+  readonly kind: "mergejoin";
+  readonly type: JoinType;
+  readonly left: Plan;
+  readonly right: Plan;
+  readonly leftKeys: readonly Expr[];
+  readonly rightKeys: readonly Expr[];
+  /** Per key. */
+  readonly directions: readonly KeyDirection[];
   readonly residual: Expr | null;
 }
 

@@ -29,6 +29,7 @@ export function childrenOf(plan: Plan): readonly Plan[] {
       return [];
     case "join":
     case "hashjoin":
+    case "mergejoin":
     case "setop":
     case "recursive":
       return [plan.left, plan.right];
@@ -66,7 +67,8 @@ export function withChildren(plan: Plan, children: readonly Plan[]): Plan {
       return Object.freeze({ ...plan, tables, input, columns: named(plan, input.columns) });
     }
     case "join":
-    case "hashjoin": {
+    case "hashjoin":
+    case "mergejoin": {
       const [left, right] = children as [Plan, Plan];
       return Object.freeze({ ...plan, left, right, columns: named(plan, joinColumns(plan.type, left, right)) });
     }
@@ -167,6 +169,7 @@ class ExprRewriter {
       case "join":
         return { ...plan, condition: this.maybe(plan.condition) };
       case "hashjoin":
+      case "mergejoin":
         return {
           ...plan,
           leftKeys: this.all(plan.leftKeys),
