@@ -18,11 +18,15 @@ import {
 } from "../../src/protocol/values.js";
 import { SpillArea } from "../../src/query/exec/spill/spill-area.js";
 import { sortComparator } from "../../src/query/expr/compare.js";
+import { optimize } from "../../src/query/optimize/optimize.js";
+import { explainText } from "../../src/query/plan/explain.js";
 import type { JoinType, KeyDirection, Plan } from "../../src/query/plan/plan.js";
+import { loadParser } from "../../src/sql/parse/parse.js";
 import { directory } from "../storage/shards.js";
 import { and, col, hashJoin, int, join, op, sort, values } from "./plan-builder.js";
 import { Random } from "./random-plans.js";
 import { Database } from "./run-plans.js";
+import { fill, planOf } from "./sql-catalog.js";
 
 const TYPES: readonly JoinType[] = ["inner", "left", "right", "full", "semi", "anti"];
 
@@ -203,4 +207,61 @@ t.test("many right rows of one key go to disk", async (t) => {
   const hashed = hashJoin("inner", left, right, [col(left, "k"), col(right, "k")], null);
   const merged = { ...hashed, kind: "mergejoin", directions: [{ descending: false, nullsFirst: false }] } as Plan;
   t.throws(() => database.rows(merged, { memoryBytesMax: 200_000 }), /out of memory/);
+});
+
+const COLUMNS = {
+  customers: ["id", "email", "city", "age"],
+  orders: ["id", "customer_id", "total", "created"],
+} as const;
+type TableName = keyof typeof COLUMNS;
+
+const KEY_PAIRS: readonly (readonly [TableName, TableName, string])[] = [
+  ["customers", "customers", "a.id = b.id"],
+  ["customers", "orders", "a.id = b.id"],
+  ["orders", "customers", "a.customer_id = b.id"],
+  ["orders", "orders", "a.created = b.created"],
+  ["customers", "customers", "a.age = b.age AND a.city = b.city"],
+  ["customers", "customers", "a.email = b.email"],
+  ["customers", "orders", "a.id = b.customer_id AND a.age < b.id"],
+];
+
+/** A join in some order; its sort keys come first. */
+function orderedJoin(random: Random): { sql: string; keys: number; limited: boolean } {
+  const pick = <T>(items: readonly T[]): T => items[random.below(items.length)]!;
+  const [a, b, on] = pick(KEY_PAIRS);
+  const kind = pick(["JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN"]);
+  const column = () => {
+    const side = random.below(2);
+    return `${"ab"[side]}.${pick(COLUMNS[[a, b][side]!])}`;
+  };
+  const first = on.split(" ")[random.below(2) * 2]!;
+  const direction = pick(["", " DESC", " NULLS FIRST", " DESC NULLS LAST"]);
+  const order = [`${first}${direction}`];
+  while (order.length < 3 && random.below(2) === 0) order.push(`${column()}${pick([direction, " DESC", ""])}`);
+  const merged = on.includes("AND") ? [] : [`coalesce(${on.replace(" = ", ", ")})${direction}`];
+  if (random.below(3) === 0) order.splice(0, 1, ...(merged.length > 0 ? merged : [order[0]!]));
+  const limited = random.below(2) === 0;
+  const keys = order.map((key) => key.replace(/ (DESC|NULLS).*/, ""));
+  const third = random.below(3) === 0 ? " JOIN customers c ON c.id = a.id" : "";
+  const sql = `SELECT ${[...keys, ...COLUMNS[a].map((name) => `a.${name}`), ...COLUMNS[b].map((name) => `b.${name}`)]}
+    FROM ${a} a ${kind} ${b} b ON ${on}${third} ORDER BY ${order}${limited ? ` LIMIT ${random.below(12)}` : ""}`;
+  return { sql, keys: keys.length, limited };
+}
+
+t.test("joins under ORDER BY come in that order, whatever the rules make of them", async (t) => {
+  await loadParser();
+  const database = await Database.open(t);
+  fill(database);
+  let merges = 0;
+  for (let seed = 1; seed <= 400; seed++) {
+    const { sql, keys, limited } = orderedJoin(new Random(seed * 6_700_417));
+    const plan = planOf(sql);
+    const optimized = optimize(plan);
+    if (explainText(optimized).some((line) => line.includes("Merge"))) merges++;
+    const [expected, rows] = [database.rows(plan), database.rows(optimized)];
+    const orderOf = (list: typeof rows) => list.map((row) => row.slice(0, keys).map(String).join("|"));
+    t.strictSame(orderOf(rows), orderOf(expected), sql);
+    if (!limited) t.strictSame(bag(rows), bag(expected), sql);
+  }
+  t.ok(merges > 50, `${merges} merges`);
 });

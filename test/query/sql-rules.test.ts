@@ -68,6 +68,27 @@ const CASES: Readonly<Record<string, readonly string[]>> = {
     "SELECT id FROM orders UNION ALL SELECT id FROM customers ORDER BY 1 DESC LIMIT 4",
     "/* by the other side */ SELECT o.id, c.id FROM orders o LEFT JOIN customers c ON c.id = o.customer_id ORDER BY 2, 1 LIMIT 3",
   ],
+  "choose-join": [
+    "SELECT a.id, b.id FROM customers a JOIN customers b ON a.id = b.id AND a.age < b.age",
+    "SELECT a.email FROM (SELECT * FROM customers ORDER BY email) a FULL JOIN (SELECT * FROM customers ORDER BY email) b USING (email)",
+    "SELECT count(*) FROM (SELECT * FROM customers ORDER BY city, email DESC) a JOIN (SELECT * FROM customers ORDER BY city, email DESC) b ON a.email = b.email AND a.city = b.city",
+    `SELECT a.city FROM (SELECT * FROM customers ORDER BY city DESC) a
+       WHERE NOT EXISTS (SELECT 1 FROM (SELECT * FROM customers ORDER BY city DESC) b WHERE a.city = b.city AND a.age > b.age)`,
+  ],
+  "eliminate-sort": [
+    "SELECT o.id, c.id FROM orders o JOIN customers c ON o.id = c.id AND o.total > c.age ORDER BY o.id LIMIT 10",
+    "SELECT o.id, c.age FROM orders o JOIN customers c ON o.id = c.id ORDER BY c.id DESC LIMIT 10",
+    "SELECT o.id, c.age FROM orders o JOIN customers c ON o.id = c.id ORDER BY o.id, c.age LIMIT 10",
+    "SELECT c.age, o.total FROM orders o JOIN customers c ON o.customer_id = c.id ORDER BY c.id, o.created LIMIT 5",
+    "SELECT id, age, total FROM customers FULL JOIN orders USING (id) ORDER BY id LIMIT 5",
+    "SELECT id, age, total FROM customers FULL JOIN orders USING (id) ORDER BY id DESC NULLS LAST",
+    "SELECT c.id, o.total FROM customers c RIGHT JOIN orders o ON o.id = c.id AND c.age > 3 ORDER BY o.id DESC LIMIT 5",
+    "SELECT o.created FROM orders o JOIN orders p ON o.created = p.created AND o.total < p.total ORDER BY p.created LIMIT 3",
+    `SELECT a.id, b.age, c.city FROM customers a JOIN customers b ON a.id = b.id JOIN customers c ON b.id = c.id AND c.age > a.age
+       ORDER BY c.id LIMIT 20`,
+    "/* by what only one side has in its order */ SELECT c.age FROM customers c FULL JOIN orders o ON o.id = c.id ORDER BY c.id LIMIT 5",
+    "/* few rows to sort */ SELECT c.id, d.city FROM customers c FULL JOIN customers d ON c.id = d.id WHERE c.age = 3 AND d.age = 4 ORDER BY d.age",
+  ],
   "reorder-joins": [
     `SELECT a.id, b.id FROM customers a, customers b
        JOIN LATERAL (VALUES (a.age), (-1)) v(x) ON b.age = v.x`,

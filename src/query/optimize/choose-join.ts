@@ -3,7 +3,8 @@
  * right side has an index on the join's columns and looking up each left row there costs less than reading it whole
  * (join-cost.ts), that is done (index nested loop: a lateral join over a point get or an index scan). A join's sides are
  * exchanged where that serves: to look up the left side of an inner join, or to build the hash table of the smaller one
- * (a semi or anti join then gives its left rows at the end, see hash-join.ts).
+ * (a semi or anti join then gives its left rows at the end, see hash-join.ts). Inputs that both come in the order of the
+ * keys are merged, when that costs less than a hash table.
  *
  *   Join (o.cid = c.id AND o.x > c.y)        Hash Join, Hash Cond: (o.cid = c.id)
  *                                      ⇒       Join Filter: (o.x > c.y)
@@ -15,7 +16,9 @@ import type { AppendPlan, HashJoinPlan, JoinPlan, JoinType, OutputColumn, Plan, 
 import { joinColumns, mapPlan, outerColumnsOf, withChildren } from "../plan/walk.js";
 import type { Cardinality } from "./cardinality.js";
 import { accessFor } from "./choose-access.js";
-import { canLookUp, hashCostOf, lookUpCost, outputCost, readCost } from "./join-cost.js";
+import { orderedAsIs } from "./eliminate-sort.js";
+import { canLookUp, hashCostBy, hashCostOf, lookUpCost, mergeCost, outputCost, readCost } from "./join-cost.js";
+import { mergeInOrder } from "./merge-order.js";
 import { type Rule, withColumns } from "./rule.js";
 
 export const chooseJoin: Rule = {
@@ -42,6 +45,8 @@ function chooseFor(plan: JoinPlan, cardinality: Cardinality): Plan {
     const lookedLeft = lookUpRight(turned, turnedEqual, rest, cardinality);
     if (lookedLeft !== null) return withColumns(lookedLeft, plan.columns);
   }
+  const merged = mergedAsIs(hashed(plan, equal, rest), cardinality);
+  if (merged !== null) return merged;
   if (!buildsLeft(plan, cardinality)) return hashed(plan, equal, rest);
   if (plan.type !== "semi" && plan.type !== "anti") return withColumns(hashed(turned, turnedEqual, rest), plan.columns);
   return Object.freeze({ ...hashed(plan, equal, rest), buildsLeft: true });
@@ -69,6 +74,15 @@ function hashed(plan: JoinPlan, equal: readonly Equality[], rest: readonly Expr[
     residual: andOf(rest),
     columns: plan.columns,
   });
+}
+
+/** A merge of inputs that come in the order of the keys anyway, when that costs less than a table of either of them. */
+function mergedAsIs(join: HashJoinPlan, cardinality: Cardinality): Plan | null {
+  const merge = mergeInOrder(join, [], (input, wanted) => orderedAsIs(input, wanted, cardinality));
+  if (merge === null) return null;
+  const [left, right, output] = [cardinality.rows(join.left), cardinality.rows(join.right), cardinality.rows(join)];
+  const [smaller, larger] = left < right ? [left, right] : [right, left];
+  return mergeCost(left, right, output) < hashCostBy(join.leftKeys, larger, smaller, output) ? merge.plan : null;
 }
 
 const TURNED: Readonly<Partial<Record<JoinType, JoinType>>> = { left: "right", right: "left" };

@@ -13,7 +13,9 @@
  * order of the right side's keys, too.
  */
 import { EXPRESSION_COLUMN, type IndexDef, type TableDef } from "../../catalog/table.js";
-import type { Expr } from "../expr/expr.js";
+import type { SqlType } from "../../protocol/values.js";
+import type { ColumnId, Expr } from "../expr/expr.js";
+import { isBinaryCoercible } from "../expr/types.js";
 import type {
   AppendPlan,
   HashJoinPlan,
@@ -26,7 +28,7 @@ import type {
 } from "../plan/plan.js";
 import { mapPlan, withChildren } from "../plan/walk.js";
 import type { Cardinality } from "./cardinality.js";
-import { hashCost, hashCostOf, mergeCost, readCost, sortCost } from "./join-cost.js";
+import { hashCostBy, mergeCost, readCost, sortCost } from "./join-cost.js";
 import { keyColumnIds, keysOfScan } from "./key-conditions.js";
 import { mergeInOrder, type Wanted } from "./merge-order.js";
 import type { Rule } from "./rule.js";
@@ -106,10 +108,23 @@ function wantedOf(keys: readonly SortKey[]): readonly Wanted[] | null {
 
 /** Of a column, or of `coalesce` of two. */
 function columnsOfKey(expr: Expr): Pick<Wanted, "id" | "other"> | null {
-  if (expr.kind === "column") return { id: expr.id };
+  const id = orderColumn(expr);
+  if (id !== null) return { id };
   if (expr.kind !== "call" || expr.fn.name !== "coalesce" || expr.args.length !== 2) return null;
-  const [a, b] = expr.args as [Expr, Expr];
-  return a.kind === "column" && b.kind === "column" ? { id: a.id, other: b.id } : null;
+  const [a, b] = expr.args.map(orderColumn) as [ColumnId | null, ColumnId | null];
+  return a === null || b === null ? null : { id: a, other: b };
+}
+
+const INTEGERS: readonly SqlType["name"][] = ["int2", "int4", "int8"];
+
+/** The column whose order the expression has: under casts that keep every value, or make an integer a wider one. */
+function orderColumn(expr: Expr): ColumnId | null {
+  if (expr.kind === "column") return expr.id;
+  if (expr.kind !== "cast") return null;
+  const { type, input } = expr;
+  const from = INTEGERS.indexOf(input.type.name);
+  const isWider = from >= 0 && INTEGERS.indexOf(type.name) > from && type.element === null;
+  return isWider || isBinaryCoercible(input.type, type) ? orderColumn(input) : null;
 }
 
 /** The plan, changed only in direction or access, if its rows then come in the order; otherwise null. */
@@ -145,7 +160,7 @@ function ordered(plan: Plan, wanted: readonly Wanted[] | null, purpose: Purpose)
     case "hashjoin":
       return remembered(plan, wanted, purpose, () => orderedHashJoin(plan, wanted, purpose));
     case "mergejoin":
-      return mergeInOrder(plan, wanted, (input, keys) => ordered(input, keys, purpose));
+      return mergeInOrder(plan, wanted, (input, keys) => ordered(input, keys, purpose))?.plan ?? null;
     case "append":
       return merged(plan, wanted, purpose);
     default:
@@ -194,25 +209,23 @@ function remembered(plan: Plan, wanted: readonly Wanted[], purpose: Purpose, fin
 /** By its left rows' order or as a merge join, whichever costs less for the rows that will be asked for. */
 function orderedHashJoin(plan: HashJoinPlan, wanted: readonly Wanted[], purpose: Purpose): Plan | null {
   const { cardinality } = purpose;
-  const hashed = withLeftOrdered(plan, wanted, purpose) as HashJoinPlan | null;
+  // A table that may not go to disk is only worth it for a sort that may have to.
+  const hashed = purpose.savesSort ? (withLeftOrdered(plan, wanted, purpose) as HashJoinPlan | null) : null;
   const merge = mergeInOrder(plan, wanted, (input, keys) => ordered(input, keys, purpose));
   const kept = hashed && Object.freeze({ ...hashed, keepsLeftOrder: true as const });
   if (merge === null) return kept;
-  const [left, right, output] = [plan.left, plan.right, plan].map((node) => cardinality.rows(node)) as [
-    number,
-    number,
-    number,
-  ];
+  const [left, right, output] = [cardinality.rows(plan.left), cardinality.rows(plan.right), cardinality.rows(plan)];
   const share = Math.min(1, purpose.rows / output);
-  const reading = readCost(merge.left, cardinality) + readCost(merge.right, cardinality);
+  const reading = readCost(merge.join.left, cardinality) + readCost(merge.join.right, cardinality);
   const merging = share * (reading + mergeCost(left, right, output));
   const readingRight = readCost(plan.right, cardinality);
   if (kept !== null) {
-    const building = readingRight + hashCost(0, right, 0);
-    return merging < building + share * (readCost(kept.left, cardinality) + hashCost(left, 0, output)) ? merge : kept;
+    const building = readingRight + hashCostBy(plan.leftKeys, 0, right, 0);
+    const probing = readCost(kept.left, cardinality) + hashCostBy(plan.leftKeys, left, 0, output);
+    return merging < building + share * probing ? merge.plan : kept;
   }
-  const hashing = readCost(plan.left, cardinality) + readingRight + hashCostOf(left, right, output);
-  return merging < hashing + (purpose.savesSort ? sortCost(output, purpose.rows) : 0) ? merge : null;
+  const hashing = readCost(plan.left, cardinality) + readingRight + hashCostBy(plan.leftKeys, left, right, output);
+  return merging < hashing + (purpose.savesSort ? sortCost(output, purpose.rows) : 0) ? merge.plan : null;
 }
 
 /** Inputs that all come in the order are merged by it. */
