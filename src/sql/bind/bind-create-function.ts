@@ -22,6 +22,7 @@ import { contextOf } from "./bind-context.js";
 import { bindExpr } from "./bind-expr.js";
 import type { Binding } from "./binding.js";
 import type { BindEnvironment, BoundStatement } from "./bound-statement.js";
+import { checkPlpgsql } from "./check-plpgsql.js";
 import { coerceAssignment } from "./coerce.js";
 import { newName } from "./names.js";
 import {
@@ -71,7 +72,7 @@ export function bindCreateFunction(
   const replaces = env.catalog.functionsNamed(schema, name).find((other) => sameInputs(other, fn)) ?? null;
   if (replaces !== null) checkReplacement(replaces, fn, node.replace, binding);
   if (language === "sql") checkSqlBody(fn, binding, bindBody);
-  else checkPlpgsqlSyntax(fn.body);
+  else checkPlpgsqlBody(fn);
   return { kind: "create function", function: fn, replaces };
 }
 
@@ -344,9 +345,10 @@ function withFunction(fn: NewFunction, catalog: CatalogView): CatalogView {
   return Object.assign(Object.create(catalog) as CatalogView, own);
 }
 
-/** Names and types of a PL/pgSQL body are looked up when it runs. Throws 42601. */
-function checkPlpgsqlSyntax(body: string): void {
-  const { expressions, statements } = parsePlpgsql(body);
+/** Names and types of a PL/pgSQL body are looked up when it runs. Throws 42601, 42804. */
+function checkPlpgsqlBody(fn: NewFunction): void {
+  const { block, expressions, statements } = parsePlpgsql(fn.body);
+  checkPlpgsql(block, fn);
   try {
     for (const { text } of expressions) parseSql(`SELECT ${text}`);
     for (const { text } of statements) parseSql(text);

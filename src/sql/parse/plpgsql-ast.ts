@@ -42,6 +42,8 @@ export interface PlAlias {
 export interface PlCursor {
   readonly kind: "cursor";
   readonly name: string;
+  /** SCROLL or NO SCROLL; null: neither. */
+  readonly scroll: boolean | null;
   readonly parameters: readonly { readonly name: string; readonly type: string }[];
   readonly query: PlSql;
   readonly line: number;

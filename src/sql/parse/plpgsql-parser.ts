@@ -102,9 +102,9 @@ class PlParser extends PlReader {
       this.expectSymbol(";");
       return { kind: "alias", name, of, line };
     }
-    const scroll = this.acceptWord("no", "scroll") || this.acceptWord("scroll");
-    if (this.acceptWord("cursor")) return this.cursorDeclaration(name, line);
-    if (scroll) throw this.unexpected();
+    const scroll = this.acceptWord("no", "scroll") ? false : this.acceptWord("scroll") ? true : null;
+    if (this.acceptWord("cursor")) return this.cursorDeclaration(name, scroll, line);
+    if (scroll !== null) throw this.unexpected();
     const constant = this.acceptWord("constant");
     const type = this.typeText(["not", "default", "collate"]);
     if (this.acceptWord("collate")) this.dotted();
@@ -129,7 +129,7 @@ class PlParser extends PlReader {
     return text;
   }
 
-  private cursorDeclaration(name: string, line: number): PlDeclaration {
+  private cursorDeclaration(name: string, scroll: boolean | null, line: number): PlDeclaration {
     const parameters: { name: string; type: string }[] = [];
     if (this.acceptSymbol("(")) {
       do {
@@ -141,7 +141,7 @@ class PlParser extends PlReader {
     if (!this.acceptWord("for")) this.expectWord("is");
     const query = this.until(this.endOf([]), "statement");
     this.expectSymbol(";");
-    return { kind: "cursor", name, parameters, query, line };
+    return { kind: "cursor", name, scroll, parameters, query, line };
   }
 
   private dotted(): string[] {

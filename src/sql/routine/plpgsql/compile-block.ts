@@ -76,7 +76,7 @@ function initialValue(text: string | null, variable: Variable, names: Namespace,
       return NORMAL;
     };
   }
-  const expression = new PlExpression(text ?? "NULL", names, type);
+  const expression = new PlExpression(text ?? "NULL", names.soFar(), type);
   const store = (value: Value, frame: Frame): Signal => {
     if (value === null && notNull) {
       throw sqlError("22004", `null value cannot be assigned to variable "${name}" declared NOT NULL`);

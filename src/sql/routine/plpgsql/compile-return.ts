@@ -27,10 +27,13 @@ export function compileReturn(value: string | null, names: Namespace, compiler: 
   if (form === "void" && !/^\s*null\s*$/i.test(value)) {
     throw refused("RETURN cannot have a parameter in function returning void");
   }
-  const expression = new PlExpression(value, names, form === "void" ? null : type);
+  // Rows have to be of the function's type as they are; plain values are converted.
+  const wanted = form === "void" || type?.user?.kind === "composite" ? null : type;
+  const expression = new PlExpression(value, names, wanted);
   const store = (result: Value, frame: Frame): Signal => {
-    frame.result = result;
     frame.resultType = expression.type(frame);
+    if (type !== null && wanted === null && form !== "void" && result !== null) checkRow(frame.resultType, type);
+    frame.result = result;
     if (type === null && frame.resultType.name !== "record" && result !== null) {
       throw refused("cannot return non-composite value from function returning composite type");
     }
@@ -40,6 +43,24 @@ export function compileReturn(value: string | null, names: Namespace, compiler: 
     const result = expression.evaluate(frame);
     return result instanceof Promise ? result.then((arrived) => store(arrived, frame)) : store(result, frame);
   };
+}
+
+/** Throws 42804 for a row whose fields are of other types than the result's, as PostgreSQL does. */
+function checkRow(given: SqlType, wanted: SqlType): void {
+  if (given.fields === undefined) {
+    throw refused("cannot return non-composite value from function returning composite type");
+  }
+  const message = "returned record type does not match expected record type";
+  const [fields, expected] = [given.fields, wanted.fields!];
+  if (fields.length !== expected.length) {
+    const detail = `Number of returned columns (${fields.length}) does not match expected column count (${expected.length}).`;
+    throw sqlError("42804", message, { detail });
+  }
+  fields.forEach(({ type }, i) => {
+    if (sameButModifier(type, expected[i]!.type)) return;
+    const detail = `Returned type ${displayName(type)} does not match expected type ${displayName(expected[i]!.type)} in column "${expected[i]!.name}" (position ${i + 1}).`;
+    throw sqlError("42804", message, { detail });
+  });
 }
 
 export function compileReturnNext(value: string | null, names: Namespace, compiler: Compiler): Run {

@@ -313,7 +313,7 @@ function compileExecute(node: Node<"execute">, names: Namespace, compiler: Compi
           const result = runReady({ plan, params }, frame, maxRows);
           const done = (given: StatementResult): void => {
             frame.rowCount = given.count;
-            if (into !== null && i === nodes.length - 1) store(into, given, !isSelect, frame, compiler);
+            if (into !== null && i === nodes.length - 1) store(into, given, false, frame, compiler);
           };
           if (result instanceof Promise) {
             return result.then((given) => {

@@ -3,6 +3,7 @@ import { sqlError } from "../../../protocol/errors.js";
 import { INT4, recordOf, TEXT, type Value } from "../../../protocol/values.js";
 import { after } from "../../../query/exec/operator.js";
 import { sumOfBytes } from "../../../query/exec/value-bytes.js";
+import { cursorArguments } from "../../bind/check-plpgsql.js";
 import type { PlCursor, PlCursorArgument, PlDynamic, PlSql, PlStatement } from "../../parse/plpgsql-ast.js";
 import { declaredType } from "./compile-block.js";
 import type { Compiler } from "./compiler.js";
@@ -30,21 +31,8 @@ export function compileArguments(
     names.slots.add(name, declaredType(type, names, compiler) ?? TEXT),
   );
   parameters.set(cursor, declared);
-  if (args.length === 0 && declared.length > 0) throw sqlError("42601", `cursor "${cursor.name}" has arguments`);
-  if (args.length > 0 && declared.length === 0) throw sqlError("42601", `cursor "${cursor.name}" has no arguments`);
-  if (args.length > declared.length) throw sqlError("42601", `too many arguments for cursor "${cursor.name}"`);
-  const given = new Map<Variable, PlExpression>();
-  args.forEach(({ name, value }, i) => {
-    const variable = name === null ? declared[i]! : declared.find((other) => other.name === name);
-    if (variable === undefined) throw sqlError("42601", `cursor "${cursor.name}" has no argument named "${name}"`);
-    if (given.has(variable)) {
-      const message = `value for parameter "${variable.name}" of cursor "${cursor.name}" specified more than once`;
-      throw sqlError("42601", message);
-    }
-    given.set(variable, new PlExpression(value.text, names, variable.type));
-  });
-  if (given.size < declared.length) throw sqlError("42601", `not enough arguments for cursor "${cursor.name}"`);
-  return declared.map((variable) => ({ variable, value: given.get(variable)! }));
+  const values = cursorArguments(cursor, args);
+  return declared.map((variable, i) => ({ variable, value: new PlExpression(values[i]!.text, names, variable.type) }));
 }
 
 /** The query of a bound cursor, ready to run with its arguments. */
@@ -72,12 +60,16 @@ export function compileOpen(node: Extract<PlStatement, { kind: "open" }>, names:
   const ready = node.query === null ? boundQuery(node, variable, names, compiler) : unboundQuery(node.query, names);
   return (frame) => {
     const named = (frame.values[variable.slot] as string | null) ?? portalName(frame);
+    if (frame.values[variable.slot] === null && variable.constant) {
+      throw sqlError("22005", `variable "${variable.name}" is declared CONSTANT`);
+    }
     if (frame.cursors.has(named)) throw sqlError("42P03", `cursor "${named}" already in use`);
     return after(ready(frame), (query) =>
       after(runReady(query, frame), ({ columns, rows }) => {
         for (const row of rows) frame.invocation.context.statement.reserve(sumOfBytes(row, row.length));
         const type = recordOf(columns.map(({ name, type: field }) => ({ name, type: field })));
-        frame.cursors.set(named, { type, rows, position: 0 });
+        const forwardOnly = node.query === null && variable.cursor?.scroll === false;
+        frame.cursors.set(named, { type, rows, forwardOnly, position: 0 });
         frame.values[variable.slot] = named;
         return NORMAL;
       }),
@@ -141,10 +133,33 @@ export function compileFetch(node: Extract<PlStatement, { kind: "fetch" }>, name
     });
 }
 
+/** Whether the cursor has to go back, or to begin again, on the way. */
+function isBackward(direction: string, count: number, position: number): boolean {
+  switch (direction) {
+    case "prior":
+    case "last":
+    case "backward all":
+      return true;
+    case "first":
+      return position > 0;
+    case "absolute":
+      return count < 0 || count <= position;
+    case "backward":
+      return count > 0;
+    default:
+      return count < 0;
+  }
+}
+
 /** Moves the cursor; answers over how many rows. */
 function move(cursor: OpenCursor, direction: string, count: number): number {
   const { rows, position } = cursor;
   const last = rows.length;
+  if (cursor.forwardOnly && isBackward(direction, count, position)) {
+    throw sqlError("55000", "cursor can only scan forward", {
+      hint: "Declare it with SCROLL option to enable backward scan.",
+    });
+  }
   const to = (place: number): number => {
     cursor.position = Math.max(0, Math.min(last + 1, place));
     return cursor.position >= 1 && cursor.position <= last ? 1 : 0;

@@ -19,6 +19,8 @@ export type Run = (frame: Frame) => Signal | Promise<Signal>;
 export interface OpenCursor {
   readonly type: SqlType;
   readonly rows: readonly (readonly Value[])[];
+  /** Declared NO SCROLL. */
+  readonly forwardOnly: boolean;
   position: number;
 }
 

@@ -45,6 +45,13 @@ export class Namespace {
     this.names.set(name, variable);
   }
 
+  /** The names that are known so far; what is defined later is not seen in it. */
+  soFar(): Namespace {
+    const copy = new Namespace(this.slots, this.parent, this.label, this.conflict);
+    for (const [name, variable] of this.names) copy.define(name, variable);
+    return copy;
+  }
+
   has(name: string): boolean {
     return this.names.has(name);
   }

@@ -26,7 +26,7 @@ interface Compiled {
   readonly found: Variable;
 }
 
-/** Open cursors by session. */
+/** Open cursors by transaction, with which they end. */
 const portals = new WeakMap<object, Map<string, OpenCursor>>();
 
 export class PlpgsqlRoutine implements PreparedRoutine {
@@ -87,10 +87,10 @@ export class PlpgsqlRoutine implements PreparedRoutine {
     const epoch = invocation.host.epoch(invocation.context);
     if (this.compiled?.epoch !== epoch) this.compiled = this.compile(epoch, invocation);
     const { compiled } = this;
-    let cursors = portals.get(invocation.host);
+    let cursors = portals.get(invocation.context.tx);
     if (cursors === undefined) {
       cursors = new Map();
-      portals.set(invocation.host, cursors);
+      portals.set(invocation.context.tx, cursors);
     }
     const frame = new Frame(compiled.slots.count, invocation, shape, cursors);
     compiled.inputs.forEach(({ slot, type }, i) => {
