@@ -429,6 +429,7 @@ export class StatementRunner {
       const bound = step({ ...this.names.environment(catalog.view(tx)), parameterTypes: [] });
       if (bound === null) continue;
       const context = this.contextFor(tx, run.request, []);
+      if (this.block.isOpen) this.block.constraints?.refusePending(bound.command, catalog.view(tx));
       if (isTemporary(bound.command)) await openTemporaries(this.names, tx, run.request);
       const done = await runDdl(bound, catalog, this.internalStatements(), context, this.tenant.positionOf);
       lastTag ??= done.tag;

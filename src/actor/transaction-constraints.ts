@@ -3,6 +3,9 @@
  * transaction, and what SET CONSTRAINTS said of that. Owned by the session.
  */
 import type { CatalogView } from "../catalog/catalog-view.js";
+import type { DdlCommand, RelationName } from "../catalog/ddl-command.js";
+import { descendantsOf } from "../catalog/inheritance.js";
+import { sqlError } from "../protocol/errors.js";
 import type { ConstraintEvent } from "../query/exec/constraint-event.js";
 import type { ExecContext } from "../query/exec/context.js";
 import { after } from "../query/exec/operator.js";
@@ -72,6 +75,20 @@ export class TransactionConstraints {
     });
   }
 
+  /** Throws 55006 when checks of a table wait whose definition, or whose existence, the command changes. */
+  refusePending(command: DdlCommand, catalog: CatalogView): void {
+    if (this.waiting.length === 0) return;
+    const what = command.kind === "truncate" ? "TRUNCATE" : command.kind.toUpperCase();
+    for (const { schema, name } of tablesOf(command)) {
+      const table = catalog.table(schema, name);
+      if (table === null) continue;
+      for (const changed of [table, ...descendantsOf(table, catalog)]) {
+        if (!this.waiting.some(({ tableId }) => tableId === changed.id)) continue;
+        throw sqlError("55006", `cannot ${what} "${changed.name}" because it has pending trigger events`);
+      }
+    }
+  }
+
   private checks(defer: (event: ConstraintEvent) => void = () => undefined): ConstraintChecks {
     return new ConstraintChecks(this.statements, (key) => this.isDeferred(key), defer);
   }
@@ -79,6 +96,18 @@ export class TransactionConstraints {
   private isDeferred(key: Deferrability | null): boolean {
     if (key === null || !key.deferrable) return false;
     return this.byKey.get(key.parentId ?? key.id) ?? this.all ?? key.initiallyDeferred;
+  }
+}
+
+function tablesOf(command: DdlCommand): readonly RelationName[] {
+  switch (command.kind) {
+    case "alter table":
+      return [command.table];
+    case "drop table":
+    case "truncate":
+      return command.tables;
+    default:
+      return [];
   }
 }
 

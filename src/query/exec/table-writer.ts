@@ -201,7 +201,7 @@ export class TableWriter {
       context.tx.delete(oldEntry);
     }
     const { foreignKeys, referencedBy } = layout.table;
-    if (foreignKeys !== undefined) this.referencing(move.newKey, newRow, oldRow);
+    if (foreignKeys !== undefined) this.referencing(move.newKey, newRow, oldRow, move.newKey !== oldKey);
     if (referencedBy !== undefined) this.referenced(oldRow, newRow);
     return move;
   }
@@ -278,12 +278,16 @@ export class TableWriter {
     return this.expressions === null ? keyValues(index, row) : this.expressions.valuesOf(index, row);
   }
 
-  /** Notes the foreign keys of a new row (`before` null), or those that an update changed. */
-  private referencing(rowKey: Uint8Array, row: Row, before: Row | null): void {
+  /**
+   * Notes the foreign keys of a new row (`before` null), or those that an update changed. A row that has `moved` is no
+   * longer where a check that waits would look for it, so what may wait is noted again.
+   */
+  private referencing(rowKey: Uint8Array, row: Row, before: Row | null, moved = false): void {
     const { table } = this.layout;
     for (const foreignKey of table.foreignKeys!) {
       if (foreignKey.columns.every((id) => row[id] === null)) continue;
-      if (before !== null && this.sameValues(foreignKey.columns, before, row)) continue;
+      const isChecked = !(moved && foreignKey.deferrable);
+      if (before !== null && isChecked && this.sameValues(foreignKey.columns, before, row)) continue;
       this.note({ kind: "referencing", tableId: table.id, foreignKey, rowKey });
     }
   }

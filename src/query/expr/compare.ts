@@ -297,7 +297,7 @@ function compareJsonObjects(a: Record<string, unknown>, b: Record<string, unknow
   if (keys.length !== others.length) return keys.length - others.length;
   return firstDifference(keys, (key, i) => {
     const other = others[i] as string;
-    return key === other ? compareJson(a[key], b[other]) : key.length - other.length || compareText(key, other);
+    return key === other ? compareJson(a[key], b[other]) : compareText(key, other);
   });
 }
 

@@ -15,6 +15,7 @@ import type {
   RenameStmt,
   RoleSpec,
 } from "@pgsql/types";
+import { sqlError } from "../../protocol/errors.js";
 import type {
   AlterCompositeStatement,
   AlterTableCommand,
@@ -515,7 +516,9 @@ function alterIdentity(node: AlterTableCmd, name: string, ifExists: boolean, c: 
     case "AT_DropExpression":
       return { kind: "drop expression", name, ifExists };
     case "AT_AlterConstraint": {
-      const { conname = "", deferrable = false, initdeferred = false } = only(node.def, "ATAlterConstraint");
+      const change = only(node.def, "ATAlterConstraint");
+      const { conname = "", deferrable = false, initdeferred = false } = change;
+      if (change.alterInheritability) throw sqlError("0A000", "constraints cannot be altered to be NO INHERIT");
       return { kind: "alter constraint", name: conname, deferrable, initiallyDeferred: initdeferred };
     }
     default:
