@@ -153,6 +153,8 @@ export interface CreateIndexCommand {
   readonly where: string | null;
   readonly include: readonly string[];
   readonly nullsNotDistinct: boolean;
+  /** An EXCLUDE constraint. */
+  readonly exclusion?: { readonly deferrable: DeferrableKey | null };
   /** ON ONLY a partitioned table: its partitions' indexes are attached later. Absent: false. */
   readonly only?: boolean;
   readonly notices: readonly string[];

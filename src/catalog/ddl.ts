@@ -150,7 +150,7 @@ function createTable(editor: CatalogEditor, command: CreateTableCommand, nowMicr
     const indexName = names.relation(
       index.name,
       index.columns.map((column) => column.name),
-      "idx",
+      index.exclusion === undefined ? "idx" : "excl",
     );
     indexes.push(indexDef(editor.nextId(), indexName, index, idOf));
   }
@@ -221,7 +221,7 @@ function indexOptions(
 function indexDef(
   id: number,
   name: string,
-  command: Pick<CreateIndexCommand, "columns" | "unique" | "where" | "include" | "nullsNotDistinct">,
+  command: Pick<CreateIndexCommand, "columns" | "unique" | "where" | "include" | "nullsNotDistinct" | "exclusion">,
   idOf: (column: string) => number,
 ): IndexDef {
   const key = ({ name, expression, descending, nullsFirst }: NewIndexColumn) =>
@@ -234,7 +234,9 @@ function indexDef(
     kind: "btree",
     columns: command.columns.map(key),
     unique: command.unique,
-    constraint: null,
+    constraint: command.exclusion === undefined ? null : "unique",
+    ...(command.exclusion !== undefined && { exclusion: true as const }),
+    ...(command.exclusion?.deferrable && { deferrable: command.exclusion.deferrable }),
     ...indexOptions(command, idOf),
   });
 }
@@ -250,7 +252,7 @@ function createIndex(editor: CatalogEditor, command: CreateIndexCommand): DdlOut
   }
   const names = [...command.columns.map((column) => column.name), ...command.include];
   const idOf = (name: string) => table.columns.find((column) => column.name === name)!.id;
-  const name = command.name ?? madeUpName(table.name, names, "idx", taken);
+  const name = command.name ?? madeUpName(table.name, names, command.exclusion === undefined ? "idx" : "excl", taken);
   const index = indexDef(editor.nextId(), name, command, idOf);
   const { notices, only = false } = command;
   checkUniqueIndex(table, index);

@@ -52,7 +52,7 @@ function referencedIndex(table: TableDef, columns: readonly number[]): number | 
   const same = (ids: readonly number[]) => ids.length === columns.length && columns.every((id) => ids.includes(id));
   if (table.primaryKey !== null && same(table.primaryKey)) return null;
   const index = table.indexes.find(
-    (other) => other.unique && !other.where && same(other.columns.map((column) => column.columnId)),
+    (other) => other.unique && !other.exclusion && !other.where && same(other.columns.map((column) => column.columnId)),
   );
   if (index !== undefined) return index.id;
   throw sqlError("42830", `there is no unique constraint matching given keys for referenced table "${table.name}"`);

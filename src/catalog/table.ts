@@ -61,6 +61,8 @@ export interface IndexDef {
    * or the transaction, ends.
    */
   readonly deferrable?: DeferrableKey;
+  /** Of an EXCLUDE constraint (`constraint` is "unique"): whose operators are all "=". */
+  readonly exclusion?: true;
 }
 
 export type VectorMetric = "cosine" | "l2" | "dot";

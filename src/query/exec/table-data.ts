@@ -46,12 +46,18 @@ export function backfillIndex(context: ExecContext, table: TableDef, index: Inde
     for (let i = 0; i < ids.length; i++) row[ids[i]!] = columns[i]![0]!;
     return expressions === null ? keyValues(keyLayout, row) : expressions.valuesOf(keyLayout, row);
   };
-  const duplicate = (values: readonly Value[]) =>
-    sqlError("23505", `could not create unique index "${index.name}"`, {
-      detail: `Key ${keyText(keyLayout, values, "UTC")} is duplicated.`,
-      table: table.name,
-      constraint: index.name,
+  const duplicate = (values: readonly Value[]) => {
+    const text = keyText(keyLayout, values, "UTC");
+    const at = { table: table.name, constraint: index.name };
+    if (index.exclusion) {
+      const detail = `Key ${text} conflicts with key ${text}.`;
+      return sqlError("23P01", `could not create exclusion constraint "${index.name}"`, { detail, ...at });
+    }
+    return sqlError("23505", `could not create unique index "${index.name}"`, {
+      detail: `Key ${text} is duplicated.`,
+      ...at,
     });
+  };
   // A deferrable key looks at the entries that it has made.
   const load = index.deferrable ? null : tx.beginLoad();
   if (load === null) {

@@ -19,6 +19,8 @@ export interface KeyLayout {
   readonly unique: boolean;
   /** A key that is checked at the end of the statement or transaction; its entries are those of an ordinary index. */
   readonly deferrable: boolean;
+  /** An EXCLUDE constraint. */
+  readonly exclusion: boolean;
   /** NULL counts as equal to NULL. */
   readonly nullsNotDistinct: boolean;
   /** The index's id; 0 for the primary key. */
@@ -74,6 +76,7 @@ function makeLayout(table: TableDef): TableLayout {
       name: table.primaryKeyName ?? `${table.name}_pkey`,
       unique: true,
       deferrable: false,
+      exclusion: false,
       nullsNotDistinct: false,
       indexId: 0,
       computed: false,
@@ -105,6 +108,7 @@ export function indexLayout(table: TableDef, index: IndexDef): KeyLayout {
     name: index.name,
     unique: index.unique,
     deferrable: index.deferrable !== undefined,
+    exclusion: index.exclusion ?? false,
     nullsNotDistinct: index.nullsNotDistinct ?? false,
     indexId: index.id,
     computed: isComputed(index),

@@ -333,6 +333,14 @@ export class TableWriter {
   }
 
   private duplicate(key: KeyLayout, row: Row): DbError {
+    if (key.exclusion) {
+      const text = keyText(key, this.valuesOf(key, row) ?? [], this.context.timeZone);
+      return sqlError("23P01", `conflicting key value violates exclusion constraint "${key.name}"`, {
+        detail: `Key ${text} conflicts with existing key ${text}.`,
+        table: this.layout.table.name,
+        constraint: key.name,
+      });
+    }
     return sqlError("23505", `duplicate key value violates unique constraint "${key.name}"`, {
       detail: `Key ${keyText(key, this.valuesOf(key, row) ?? [], this.context.timeZone)} already exists.`,
       table: this.layout.table.name,

@@ -21,6 +21,7 @@ import { bindCheck, bindForeignKey, bindKey } from "./bind-constraint.js";
 import { contextOf } from "./bind-context.js";
 import { bindExpr } from "./bind-expr.js";
 import { lookUpTable } from "./bind-from.js";
+import { bindExclusion } from "./bind-index.js";
 import { descendantsOf, scanOf } from "./bind-scan.js";
 import { bindSequenceOptions } from "./bind-sequence.js";
 import { bindStoredType } from "./bind-type.js";
@@ -51,7 +52,7 @@ function passOf(command: AlterTableCommand): number {
       return 2;
     case "add constraint": {
       const { kind } = command.constraint;
-      return kind === "primary key" || kind === "unique" ? 4 : 5;
+      return kind === "primary key" || kind === "unique" || kind === "exclude" ? 4 : 5;
     }
     case "validate constraint":
     case "ignored":
@@ -156,7 +157,7 @@ function stepsOf(command: AlterTableCommand): Step[] {
 }
 
 const isConstraint = (kind: ConstraintNode["kind"]) =>
-  kind === "primary key" || kind === "unique" || kind === "check" || kind === "foreign key";
+  kind === "primary key" || kind === "unique" || kind === "check" || kind === "foreign key" || kind === "exclude";
 
 function nameOf(table: TableDef): RelationName {
   return { schema: table.schema, name: table.name, position: 0 };
@@ -277,6 +278,10 @@ function addConstraint(node: ConstraintNode, own: string | null, table: TableDef
     }
     case "check":
       return alter(table, { kind: "add check", check: bindCheck(node, own, table, binding) });
+    case "exclude": {
+      const index = bindExclusion(node, table, table.partitionKey !== undefined, binding);
+      return { kind: "ddl", command: { kind: "create index", table: nameOf(table), ifNotExists: false, ...index } };
+    }
     case "foreign key":
       return alter(table, { kind: "add foreign key", foreignKey: bindForeignKey(node, own, table, binding) });
     default:

@@ -5,7 +5,6 @@ import type {
   DdlCommand,
   NewCheck,
   NewForeignKey,
-  NewIndexColumn,
   NewKey,
   RelationName,
 } from "../../catalog/ddl-command.js";
@@ -21,22 +20,20 @@ import type {
   OptionNode,
   TruncateStatement,
 } from "../parse/ast.js";
-import type { ExprNode, NameNode } from "../parse/ast-query.js";
-import { type ColumnDraft, draftColumn, draftTable, finishColumn, isImmutable } from "./bind-column-def.js";
-import { bindCheck, bindForeignKey, bindKey, checkIndexable } from "./bind-constraint.js";
-import { bindBoolean, bindExpr } from "./bind-expr.js";
+import type { NameNode } from "../parse/ast-query.js";
+import { type ColumnDraft, draftColumn, draftTable, finishColumn } from "./bind-column-def.js";
+import { bindCheck, bindForeignKey, bindKey } from "./bind-constraint.js";
 import { lookUpTable } from "./bind-from.js";
+import { bindExclusion, indexColumns, indexedColumn, indexPredicate } from "./bind-index.js";
 import { lookUpParents, mergeChecks, mergeColumns } from "./bind-inherits.js";
 import { bindPartition, bindPartitionBy, draftPartition } from "./bind-partition.js";
 import { descendantsOf } from "./bind-scan.js";
 import { bindSearchIndex } from "./bind-search-index.js";
 import { draftTyped } from "./bind-typed-table.js";
 import type { Binding } from "./binding.js";
-import { resolveUnknown } from "./coerce.js";
 import { copyTable } from "./copy-table.js";
 import { firstFound, newName, schemaNamed } from "./names.js";
 import { relationOf } from "./scope.js";
-import { refuseParameters, rowContext, storedSql } from "./stored-expression.js";
 
 /** CREATE TABLE. LIKE copies the other table's definition as it is now. */
 export function bindCreateTable(node: CreateTableStatement, binding: Binding): DdlCommand {
@@ -73,6 +70,9 @@ export function bindCreateTable(node: CreateTableStatement, binding: Binding): D
   const primary: NewKey[] = copies.flatMap((copy) => (copy.primaryKey === null ? [] : [copy.primaryKey]));
   const uniques: NewKey[] = copies.flatMap((copy) => copy.uniques);
   const checks: NewCheck[] = copies.flatMap((copy) => copy.checks);
+  const exclusions = all.flatMap(({ constraint }) =>
+    constraint.kind === "exclude" ? [bindExclusion(constraint, table, node.partitionBy !== undefined, binding)] : [],
+  );
   const keyed = draftKeys(table, all, primary, uniques);
   const foreignKeys: NewForeignKey[] = [];
   for (const { constraint, column } of all) {
@@ -113,7 +113,7 @@ export function bindCreateTable(node: CreateTableStatement, binding: Binding): D
     ...(node.partitionOf !== undefined && {
       partition: bindPartition(node.partitionOf.bound, parents[0]!, binding),
     }),
-    indexes: copies.flatMap((copy) => copy.indexes),
+    indexes: [...copies.flatMap((copy) => copy.indexes), ...exclusions],
     ...(searchIndexes.length > 0 && { searchIndexes }),
     immutable: node.immutable,
   };
@@ -168,21 +168,7 @@ export function bindCreateIndex(
   if (node.concurrently && table.partitionKey !== undefined) {
     throw sqlError("0A000", `cannot create index on partitioned table "${table.name}" concurrently`, { position });
   }
-  const columnOf = (name: string) => {
-    const column = table.columns.find((other) => other.name === name);
-    if (column === undefined) throw sqlError("42703", `column "${name}" does not exist`, { position });
-    return column;
-  };
-  const columns = node.elements.map((element): NewIndexColumn => {
-    const { descending, expr } = element;
-    const order = { descending, nullsFirst: element.nullsFirst ?? descending };
-    const plain = element.column ?? (expr?.kind === "column" && expr.path.length === 1 ? expr.path[0]! : null);
-    if (plain !== null) {
-      checkIndexable(columnOf(plain).type, position);
-      return { name: plain, ...order };
-    }
-    return { ...indexExpression(expr!, table, binding), ...order };
-  });
+  const columns = indexColumns(node.elements, table, position, binding);
   const where = node.where === null ? null : indexPredicate(node.where, table, binding);
   return {
     kind: "create index",
@@ -192,35 +178,11 @@ export function bindCreateIndex(
     ifNotExists: node.ifNotExists,
     columns,
     where,
-    include: node.including.map((name) => columnOf(name).name),
+    include: node.including.map((name) => indexedColumn(name, table, position).name),
     nullsNotDistinct: node.nullsNotDistinct,
     ...(node.table.only && { only: true }),
     notices: node.method === "hash" ? ["a hash index is kept as a btree index"] : [],
   };
-}
-
-function indexExpression(
-  node: ExprNode,
-  table: TableDef,
-  binding: Binding,
-): Pick<NewIndexColumn, "name" | "expression"> {
-  refuseParameters(node, "index expressions");
-  const expr = resolveUnknown(bindExpr(node, rowContext(table, "index expressions", binding)), binding);
-  if (!isImmutable(expr)) {
-    throw sqlError("42P17", "functions in index expression must be marked IMMUTABLE", { position: node.position });
-  }
-  checkIndexable(expr.type, node.position);
-  const name = node.kind === "call" ? node.path.at(-1)! : "expr";
-  return { name, expression: { sql: storedSql(node), type: expr.type } };
-}
-
-function indexPredicate(node: ExprNode, table: TableDef, binding: Binding): string {
-  refuseParameters(node, "index predicates");
-  const predicate = bindBoolean(node, "WHERE", rowContext(table, "index predicates", binding));
-  if (!isImmutable(predicate)) {
-    throw sqlError("42P17", "functions in index predicate must be marked IMMUTABLE", { position: node.position });
-  }
-  return storedSql(node);
 }
 
 export function bindDrop(node: DropStatement, binding: Binding): DdlCommand {

@@ -255,7 +255,7 @@ function bindOnConflict(
   const { position } = node;
   const target = node.target === null ? null : ofTable(node.target, relation);
   if (target === null && table.indexes.some(({ deferrable }) => deferrable)) throw noArbiter(position);
-  const index = target === null ? null : arbiter(target, table);
+  const index = target === null ? null : arbiter(target, table, node.action === "update");
   if (node.action === "update" && target === null && !node.anyKey) {
     throw sqlError("42601", "ON CONFLICT DO UPDATE requires inference specification or constraint name", {
       position,
@@ -291,12 +291,16 @@ function ofTable(target: ConflictTarget, { table, face }: ChangedRelation): Conf
 }
 
 /** The key that a conflict target names. Throws 42704 for an unknown constraint, 42P10 for columns without a key. */
-function arbiter(target: ConflictTarget, table: TableDef): IndexDef | "primary key" {
+function arbiter(target: ConflictTarget, table: TableDef, isUpdate: boolean): IndexDef | "primary key" {
   const { position } = target;
   if (target.constraint !== null) {
     if (target.constraint === table.primaryKeyName) return "primary key";
     const named = table.indexes.find((index) => index.unique && index.name === target.constraint);
     if (table.indexes.some((index) => index.deferrable && index.name === target.constraint)) throw noArbiter(position);
+    if (named?.exclusion && isUpdate) {
+      const message = "ON CONFLICT DO UPDATE not supported with exclusion constraints";
+      throw sqlError("42809", message, position > 0 ? { position } : undefined);
+    }
     if (named !== undefined) return named;
     const message = `constraint "${target.constraint}" for table "${table.name}" does not exist`;
     throw sqlError("42704", message, { position });
@@ -318,6 +322,7 @@ function arbiter(target: ConflictTarget, table: TableDef): IndexDef | "primary k
   const index = table.indexes.find(
     (other) =>
       (other.unique || other.deferrable) &&
+      !other.exclusion &&
       matches(other.columns.map(({ columnId, expression }) => expression?.sql ?? nameOf(columnId))) &&
       (!other.where || conditionsOf(parseExpression(other.where)).every((part) => said.includes(storedSql(part)))),
   );

@@ -83,7 +83,7 @@ export function copyTable({ table: name, options }: CreateTableStatement["like"]
     : [];
   if (!has(INDEXES)) return { columns, primaryKey: null, uniques: [], checks, indexes: [] };
   const keyOf = (ids: readonly number[]): NewKey => ({ name: null, columns: ids.map(nameOf) });
-  const uniques = table.indexes.filter((index) => index.constraint === "unique");
+  const uniques = table.indexes.filter((index) => index.constraint === "unique" && !index.exclusion);
   return {
     columns,
     checks,
@@ -95,10 +95,11 @@ export function copyTable({ table: name, options }: CreateTableStatement["like"]
       ...(index.deferrable && { deferrable: index.deferrable }),
     })),
     indexes: table.indexes
-      .filter((index) => index.constraint === null)
+      .filter((index) => index.constraint === null || index.exclusion)
       .map((index) => ({
         name: null,
         unique: index.unique,
+        ...(index.exclusion && { exclusion: { deferrable: index.deferrable ?? null } }),
         columns: index.columns.map((column) => copyKey(column, table)),
         where: index.where ?? null,
         include: (index.include ?? []).map(nameOf),

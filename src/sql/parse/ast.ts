@@ -277,6 +277,15 @@ export type ConstraintNode = {
       readonly index: string | null;
     }
   | {
+      readonly kind: "exclude";
+      readonly method: string;
+      readonly elements: readonly IndexElement[];
+      /** One per element. */
+      readonly operators: readonly string[];
+      readonly including: readonly string[];
+      readonly where: ExprNode | null;
+    }
+  | {
       readonly kind: "foreign key";
       readonly columns: readonly string[];
       readonly table: NameNode;

@@ -8,6 +8,7 @@ import type {
   CreateTableAsStmt,
   DefElem,
   DropStmt,
+  IndexElem,
   IndexStmt,
   Node,
   ObjectType,
@@ -28,6 +29,7 @@ import type {
   CreateTableStatement,
   DropStatement,
   ForeignKeyAction,
+  IndexElement,
   OptionNode,
   PartitionColumnNode,
   Persistence,
@@ -325,10 +327,34 @@ export function constraint(node: Constraint, c: Conversion): ConstraintNode {
       };
     }
     case "CONSTR_EXCLUSION":
-      throw notSupported("EXCLUDE", position);
+      return { ...shared, ...exclusion(node, c) };
     default:
       return { ...shared, kind: "null" };
   }
+}
+
+function indexElement(element: IndexElem, c: Conversion): IndexElement {
+  const nulls = element.nulls_ordering ?? "SORTBY_NULLS_DEFAULT";
+  return {
+    column: element.name ?? null,
+    expr: c.optional(element.expr),
+    descending: element.ordering === "SORTBY_DESC",
+    nullsFirst: nulls === "SORTBY_NULLS_DEFAULT" ? null : nulls === "SORTBY_NULLS_FIRST",
+    operatorClass: strings(element.opclass).at(-1) ?? null,
+    collation: element.collation === undefined ? null : strings(element.collation),
+  };
+}
+
+function exclusion(node: Constraint, c: Conversion) {
+  const pairs = (node.exclusions ?? []).map((pair) => only(pair, "List").items ?? []);
+  return {
+    kind: "exclude" as const,
+    method: (node.access_method ?? "btree").toLowerCase(),
+    elements: pairs.map(([element]) => indexElement(only(element!, "IndexElem"), c)),
+    operators: pairs.map(([, operator]) => strings(only(operator!, "List").items).at(-1) ?? ""),
+    including: strings(node.including),
+    where: c.optional(node.where_clause),
+  };
 }
 
 export function convertOptions(nodes: readonly Node[] | undefined, c: Conversion): OptionNode[] {
@@ -374,18 +400,7 @@ export function createTableAs(
 }
 
 function createIndex(node: IndexStmt, c: Conversion, position: number): CreateIndexStatement {
-  const elements = (node.indexParams ?? []).map((param) => {
-    const element = only(param, "IndexElem");
-    const nulls = element.nulls_ordering ?? "SORTBY_NULLS_DEFAULT";
-    return {
-      column: element.name ?? null,
-      expr: c.optional(element.expr),
-      descending: element.ordering === "SORTBY_DESC",
-      nullsFirst: nulls === "SORTBY_NULLS_DEFAULT" ? null : nulls === "SORTBY_NULLS_FIRST",
-      operatorClass: strings(element.opclass).at(-1) ?? null,
-      collation: element.collation === undefined ? null : strings(element.collation),
-    };
-  });
+  const elements = (node.indexParams ?? []).map((param) => indexElement(only(param, "IndexElem"), c));
   return {
     kind: "create index",
     name: node.idxname ?? null,

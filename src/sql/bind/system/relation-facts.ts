@@ -127,7 +127,7 @@ function indexFacts(table: TableDef, index: IndexDef): IndexFacts {
   const include = index.include?.length ? ` INCLUDE (${listOf(table, index.include)})` : "";
   const nulls = index.nullsNotDistinct ? " NULLS NOT DISTINCT" : "";
   const where = index.where ? ` WHERE (${index.where})` : "";
-  const isUnique = index.unique || index.deferrable !== undefined;
+  const isUnique = !index.exclusion && (index.unique || index.deferrable !== undefined);
   const unique = isUnique ? "UNIQUE " : "";
   return {
     oid: oidOfId(index.id),
@@ -148,7 +148,7 @@ export interface ConstraintFacts {
   readonly oid: number;
   readonly table: TableDef;
   readonly name: string;
-  readonly type: "p" | "u" | "c" | "f";
+  readonly type: "p" | "u" | "c" | "f" | "x";
   readonly columnIds: readonly number[];
   readonly index: number;
   readonly definition: string;
@@ -164,7 +164,13 @@ export interface ConstraintFacts {
   } | null;
 }
 
-export const CONSTRAINT_TYPES = { p: "PRIMARY KEY", u: "UNIQUE", c: "CHECK", f: "FOREIGN KEY" } as const;
+export const CONSTRAINT_TYPES = {
+  p: "PRIMARY KEY",
+  u: "UNIQUE",
+  c: "CHECK",
+  f: "FOREIGN KEY",
+  x: "EXCLUDE",
+} as const;
 
 export function constraintsOf(table: TableDef, catalog: SystemView["catalog"]): ConstraintFacts[] {
   const oid = (name: string) => hashedOid("constraint", table.id, name);
@@ -174,6 +180,8 @@ export function constraintsOf(table: TableDef, catalog: SystemView["catalog"]): 
       ({ primary, name }) => primary || table.indexes.some((index) => index.name === name && index.constraint !== null),
     )
     .map(({ name, primary, columnIds, deferrable, oid: index }): ConstraintFacts => {
+      const exclusion = table.indexes.find((other) => other.name === name && other.exclusion);
+      if (exclusion !== undefined) return { ...plain, ...exclusionFacts(table, exclusion), oid: oid(name), index };
       const definition = `${primary ? "PRIMARY KEY" : "UNIQUE"} (${listOf(table, columnIds)})${deferrableText(deferrable)}`;
       const type = primary ? "p" : "u";
       return { ...plain, ...(deferrable && { deferrable }), oid: oid(name), name, type, columnIds, index, definition };
@@ -185,6 +193,17 @@ export function constraintsOf(table: TableDef, catalog: SystemView["catalog"]): 
     return { ...plain, oid: oid(name), name, type: "c", columnIds, index: 0, definition, check };
   });
   return [...keys, ...checks, ...foreignKeysOf(table, catalog)];
+}
+
+function exclusionFacts(table: TableDef, index: IndexDef) {
+  const { name, deferrable } = index;
+  const columnIds = index.columns.map((column) => column.columnId);
+  const keys = index.columns.map(({ columnId, expression }) =>
+    expression === undefined ? `${nameOf(table, columnId)} WITH =` : `(${expression.sql}) WITH =`,
+  );
+  const where = index.where ? ` WHERE ${/^\(.*\)$/s.test(index.where) ? index.where : `(${index.where})`}` : "";
+  const definition = `EXCLUDE USING btree (${keys.join(", ")})${where}${deferrableText(deferrable)}`;
+  return { name, type: "x", columnIds, definition, ...(deferrable && { deferrable }) } as const;
 }
 
 function foreignKeysOf(table: TableDef, catalog: SystemView["catalog"]): ConstraintFacts[] {

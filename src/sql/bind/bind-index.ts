@@ -1,0 +1,89 @@
+/** Keys and predicates of indexes, and EXCLUDE constraints, which are indexes. Called for CREATE INDEX and for tables. */
+import type { CreateIndexCommand, NewIndexColumn } from "../../catalog/ddl-command.js";
+import type { ColumnDef, TableDef } from "../../catalog/table.js";
+import { sqlError } from "../../protocol/errors.js";
+import type { IndexElement } from "../parse/ast.js";
+import type { ExprNode } from "../parse/ast-query.js";
+import { isImmutable } from "./bind-column-def.js";
+import { type ConstraintOf, checkIndexable } from "./bind-constraint.js";
+import { bindBoolean, bindExpr } from "./bind-expr.js";
+import type { Binding } from "./binding.js";
+import { resolveUnknown } from "./coerce.js";
+import { refuseParameters, rowContext, storedSql } from "./stored-expression.js";
+
+/** Throws 42703. */
+export function indexedColumn(name: string, table: TableDef, position: number): ColumnDef {
+  const column = table.columns.find((other) => other.name === name);
+  if (column === undefined) throw sqlError("42703", `column "${name}" does not exist`, { position });
+  return column;
+}
+
+/** Throws 42703, 42704 for types without an order, 42P17. */
+export function indexColumns(
+  elements: readonly IndexElement[],
+  table: TableDef,
+  position: number,
+  binding: Binding,
+): NewIndexColumn[] {
+  return elements.map((element): NewIndexColumn => {
+    const { descending, expr } = element;
+    const order = { descending, nullsFirst: element.nullsFirst ?? descending };
+    const plain = element.column ?? (expr?.kind === "column" && expr.path.length === 1 ? expr.path[0]! : null);
+    if (plain === null) return { ...indexExpression(expr!, table, binding), ...order };
+    checkIndexable(indexedColumn(plain, table, position).type, position);
+    return { name: plain, ...order };
+  });
+}
+
+/** EXCLUDE whose operators are all "=": the same as a unique key but for its errors. Throws 0A000 for others. */
+export function bindExclusion(
+  node: ConstraintOf<"exclude">,
+  table: TableDef,
+  isPartitioned: boolean,
+  binding: Binding,
+): Omit<CreateIndexCommand, "kind" | "table" | "ifNotExists"> {
+  const { position, method } = node;
+  if (isPartitioned) {
+    throw sqlError("0A000", "exclusion constraints are not supported on partitioned tables", { position });
+  }
+  const other = node.operators.find((operator) => operator !== "=");
+  if (other !== undefined) throw sqlError("0A000", `EXCLUDE WITH ${other} is not supported yet`, { position });
+  if (method !== "btree" && method !== "hash") {
+    throw sqlError("0A000", `EXCLUDE USING ${method} is not supported yet`, { position });
+  }
+  const isDeferrable = node.deferrable || node.initiallyDeferred;
+  return {
+    name: node.name,
+    unique: !isDeferrable,
+    columns: indexColumns(node.elements, table, position, binding),
+    where: node.where === null ? null : indexPredicate(node.where, table, binding),
+    include: node.including.map((name) => indexedColumn(name, table, position).name),
+    nullsNotDistinct: false,
+    exclusion: { deferrable: isDeferrable ? { initiallyDeferred: node.initiallyDeferred, primary: false } : null },
+    notices: [],
+  };
+}
+
+function indexExpression(
+  node: ExprNode,
+  table: TableDef,
+  binding: Binding,
+): Pick<NewIndexColumn, "name" | "expression"> {
+  refuseParameters(node, "index expressions");
+  const expr = resolveUnknown(bindExpr(node, rowContext(table, "index expressions", binding)), binding);
+  if (!isImmutable(expr)) {
+    throw sqlError("42P17", "functions in index expression must be marked IMMUTABLE", { position: node.position });
+  }
+  checkIndexable(expr.type, node.position);
+  const name = node.kind === "call" ? node.path.at(-1)! : "expr";
+  return { name, expression: { sql: storedSql(node), type: expr.type } };
+}
+
+export function indexPredicate(node: ExprNode, table: TableDef, binding: Binding): string {
+  refuseParameters(node, "index predicates");
+  const predicate = bindBoolean(node, "WHERE", rowContext(table, "index predicates", binding));
+  if (!isImmutable(predicate)) {
+    throw sqlError("42P17", "functions in index predicate must be marked IMMUTABLE", { position: node.position });
+  }
+  return storedSql(node);
+}
