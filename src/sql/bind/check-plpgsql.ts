@@ -38,30 +38,36 @@ function checkAll(statements: readonly PlStatement[], names: Names, fn: NewFunct
 function checkStatement(node: PlStatement, names: Names, fn: NewFunction): void {
   switch (node.kind) {
     case "block":
-      return checkBlock(node, names, fn);
+      checkBlock(node, names, fn);
+      break;
     case "return":
-      return checkReturn(node.value?.text ?? null, fn);
+      checkReturn(node.value?.text ?? null, fn);
+      break;
     case "if":
     case "case":
       for (const { body } of node.branches) checkAll(body, names, fn);
-      return checkAll(node.otherwise ?? [], names, fn);
+      checkAll(node.otherwise ?? [], names, fn);
+      break;
     case "loop":
     case "while":
     case "for query":
     case "foreach":
-      return checkAll(node.body, names, fn);
+      checkAll(node.body, names, fn);
+      break;
     case "for integer":
-      return checkAll(node.body, new Map(names).set(node.variable, "unknown"), fn);
+      checkAll(node.body, new Map(names).set(node.variable, "unknown"), fn);
+      break;
     case "for cursor": {
       const cursor = names.get(node.cursor);
       if (typeof cursor !== "object") throw sqlError("42601", "cursor FOR loop must use a bound cursor variable");
       cursorArguments(cursor, node.args);
-      return checkAll(node.body, new Map(names).set(node.variable, "unknown"), fn);
+      checkAll(node.body, new Map(names).set(node.variable, "unknown"), fn);
+      break;
     }
     case "open": {
       const cursor = names.get(node.cursor);
       if (typeof cursor === "object" && node.query === null) cursorArguments(cursor, node.args);
-      return;
+      break;
     }
     case "diagnostics":
       for (const { target } of node.items) {
@@ -69,9 +75,9 @@ function checkStatement(node: PlStatement, names: Names, fn: NewFunction): void 
         if (target.path.length > 1 || target.rest.length > 0 || names.get(name!) !== "row") continue;
         throw sqlError("42601", `"${name}" is not a scalar variable`);
       }
-      return;
+      break;
     default:
-      return;
+      break;
   }
 }
 
