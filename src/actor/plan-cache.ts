@@ -11,11 +11,13 @@ import type { StatementPlan } from "./statement-plan.js";
 export class PlanCache {
   /** In order of last use: a hit is moved to the end now and then (see `touch`). */
   private readonly plans = new Map<string, StatementPlan>();
+  /** What was found last: clients repeat themselves, and to compare texts takes less than to hash one. */
+  private last: { readonly sql: string; readonly plan: StatementPlan } | null = null;
   hits = 0;
   misses = 0;
 
   find(sql: string, catalogVersion: number | string, params: readonly unknown[]): StatementPlan | null {
-    const plan = this.plans.get(sql);
+    const plan = this.last !== null && this.last.sql === sql ? this.last.plan : this.look(sql);
     if (plan === undefined || plan.catalogVersion !== catalogVersion || !sameOpenTypes(plan, params)) {
       this.misses++;
       return null;
@@ -29,12 +31,20 @@ export class PlanCache {
     return plan;
   }
 
+  private look(sql: string): StatementPlan | undefined {
+    const plan = this.plans.get(sql);
+    if (plan !== undefined) this.last = { sql, plan };
+    return plan;
+  }
+
   /** Forgets every plan: statistics changed, and with them what is best. */
   clear(): void {
     this.plans.clear();
+    this.last = null;
   }
 
   add(sql: string, plan: StatementPlan): void {
+    this.last = null;
     this.plans.delete(sql);
     this.plans.set(sql, plan);
     if (this.plans.size > PLAN_CACHE_ENTRIES_MAX) this.plans.delete(this.plans.keys().next().value!);

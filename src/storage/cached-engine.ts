@@ -1,12 +1,14 @@
 /**
  * Values by key in memory, in front of an engine: a point read that hits costs a Map lookup instead of a call into
- * RocksDB, a copy and a buffer (about a tenth). The shard is the only writer and writes through here, so no entry is
+ * RocksDB, a copy and a buffer (about a tenth); so does one of a row above all that its table has (table-tops.ts). The shard is the only writer and writes through here, so no entry is
  * ever stale. Made by shard-on-disk.ts.
  */
 import type { Engine } from "./engine.js";
+import { prefixRange, ROW_PREFIX_BYTES } from "./keys.js";
 import type { Operation } from "./operation.js";
 import { keyText } from "./ordered-map.js";
 import type { Cursor, KeyRange } from "./store.js";
+import { TableTops } from "./table-tops.js";
 
 /** Estimated bytes of an entry beside its key and value: Map slot, string and buffer headers. */
 const ENTRY_BYTES = 160;
@@ -19,6 +21,7 @@ export class CachedEngine implements Engine {
   #young = new Map<string, Uint8Array>();
   #old = new Map<string, Uint8Array>();
   #youngBytes = 0;
+  readonly #tops = new TableTops();
 
   /** Holds between half of and all of `bytesMax`. */
   constructor(
@@ -30,8 +33,19 @@ export class CachedEngine implements Engine {
     const text = keyText(key);
     const young = this.#young.get(text);
     if (young !== undefined) return young;
-    const value = this.#old.get(text) ?? this.engine.get(key);
+    const value = this.#old.get(text) ?? (this.#tops.isAbove(text) ? undefined : this.#read(key, text));
     if (value !== undefined) this.#keep(text, value);
+    return value;
+  }
+
+  #read(key: Uint8Array, text: string): Uint8Array | undefined {
+    const value = this.engine.get(key);
+    if (value === undefined && this.#tops.isUnknown(text)) {
+      const cursor = this.engine.cursor(prefixRange(key.subarray(0, ROW_PREFIX_BYTES), true));
+      const [greatest] = cursor.next(1).keys;
+      cursor.close();
+      this.#tops.learn(text, greatest === undefined ? null : keyText(greatest));
+    }
     return value;
   }
 
@@ -46,9 +60,10 @@ export class CachedEngine implements Engine {
   /** Entries follow what is written to their keys; keys that are not cached stay so, or a bulk load would sweep all out. */
   write(operations: readonly Operation[]): void {
     this.engine.write(operations);
-    if (this.#young.size + this.#old.size === 0) return;
+    if (this.#young.size + this.#old.size === 0 && this.#tops.isEmpty) return;
     for (const { key, value } of operations) {
       const text = keyText(key);
+      if (value !== null) this.#tops.wrote(text);
       const wasOld = this.#old.delete(text);
       if (!wasOld && !this.#young.has(text)) continue;
       if (value === null) this.#young.delete(text);

@@ -22,9 +22,12 @@ const SHARD_TENANT = 0;
 /** Holds the sequence of the newest commit that the engine has applied (see shard.ts). */
 export const APPLIED_SEQUENCE_KEY: Uint8Array = textKey(SHARD_TENANT, SPACE.meta, "applied-sequence");
 
+/** Length of `rowPrefix`. */
+export const ROW_PREFIX_BYTES = 9;
+
 /** All rows of a table; a row's key goes on with its encoded primary key. */
 export function rowPrefix(tenant: number, storageId: number): Buffer {
-  const key = header(tenant, SPACE.rows, 9);
+  const key = header(tenant, SPACE.rows, ROW_PREFIX_BYTES);
   key.writeUInt32BE(storageId, 5);
   return key;
 }

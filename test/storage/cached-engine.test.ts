@@ -2,16 +2,19 @@
 import fc from "fast-check";
 import t from "tap";
 import { CachedEngine } from "../../src/storage/cached-engine.js";
+import { rowPrefix } from "../../src/storage/keys.js";
 import { MemoryEngine } from "../../src/storage/memory-engine.js";
 
-const key = (n: number): Buffer => Buffer.from([n]);
+/** Even numbers are keys of rows in three tables, odd ones other keys. */
+const key = (n: number): Buffer =>
+  n % 2 === 1 ? Buffer.from([n]) : Buffer.concat([rowPrefix(1, n % 3), Buffer.from([n])]);
 
 t.test("any order of reads and writes", async () => {
   const step = fc.oneof(
-    fc.record({ kind: fc.constant("get" as const), key: fc.nat(12) }),
+    fc.record({ kind: fc.constant("get" as const), key: fc.nat(24) }),
     fc.record({
       kind: fc.constant("write" as const),
-      puts: fc.uniqueArray(fc.tuple(fc.nat(12), fc.option(fc.uint8Array({ maxLength: 300 }))), {
+      puts: fc.uniqueArray(fc.tuple(fc.nat(24), fc.option(fc.uint8Array({ maxLength: 300 }))), {
         selector: ([k]) => k,
       }),
     }),
@@ -55,4 +58,27 @@ t.test("a value that was read is not asked for again until it changes", async (t
   t.equal(reads, 1, "a write to a cached key keeps it cached");
   cached.write([{ key: key(1), value: null }]);
   t.equal(cached.get(key(1)), undefined);
+});
+
+t.test("a row above all others of its table is known not to be there", async (t) => {
+  const engine = new MemoryEngine();
+  let reads = 0;
+  const get = engine.get.bind(engine);
+  engine.get = (wanted) => {
+    reads++;
+    return get(wanted);
+  };
+  const row = (n: number) => Buffer.concat([rowPrefix(1, 7), Buffer.from([n])]);
+  const cached = new CachedEngine(engine, 10_000);
+  cached.write([{ key: row(5), value: Buffer.from("five") }]);
+  t.equal(cached.get(row(6)), undefined);
+  t.equal(reads, 1, "the first of a table is looked up");
+  t.equal(cached.get(row(7)), undefined);
+  t.equal(reads, 1);
+  cached.write([{ key: row(9), value: Buffer.from("nine") }]);
+  t.equal(cached.get(row(8)), undefined);
+  t.equal(reads, 2, "below the greatest");
+  t.equal(Buffer.from(cached.get(row(9))!).toString(), "nine");
+  cached.write([{ key: row(9), value: null }]);
+  t.equal(cached.get(row(9)), undefined);
 });

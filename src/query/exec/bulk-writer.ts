@@ -13,7 +13,7 @@ import type { LoadRun } from "../../storage/load-run.js";
 import type { ExecContext } from "./context.js";
 import { type ReferencedKey, referencedKey } from "./referenced-key.js";
 import { rowKeyOfNumber } from "./row-numbers.js";
-import { computesAnything, TableExpressions } from "./table-expressions.js";
+import { TableExpressions } from "./table-expressions.js";
 import {
   entryKey,
   type KeyLayout,
@@ -88,7 +88,7 @@ export class BulkWriter {
       const parent = findTable(foreignKey.tableId)!;
       return { foreignKey, parent, key: referencedKey(parent, table, foreignKey)!, wanted: new Map() };
     });
-    this.expressions = computesAnything(table) ? new TableExpressions(table, context) : null;
+    this.expressions = this.layout.computed ? new TableExpressions(table, context) : null;
   }
 
   get count(): number {
@@ -97,7 +97,7 @@ export class BulkWriter {
 
   /** The ids of the columns that `add` reads of a row; null: all. */
   static columnsRead(table: TableDef): ReadonlySet<number> | null {
-    if (computesAnything(table)) return null;
+    if (layoutOf(table).computed) return null;
     const { primaryKey, indexes } = layoutOf(table);
     const keys = [primaryKey, ...indexes].flatMap((key) => key?.columnIds ?? []);
     return new Set([...keys, ...(table.foreignKeys ?? []).flatMap(({ columns }) => columns)]);

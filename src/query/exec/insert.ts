@@ -32,6 +32,17 @@ interface InsertProgram {
   /** WITH CHECK OPTION, over rows that go to partitions; other checks the partitions have themselves. */
   readonly viewChecks: readonly RowCheck[];
   readonly conflict: ConflictProgram | null;
+  /** Of the tables that runs have written to. */
+  readonly targets: Map<RoutedTable, TargetProgram>;
+}
+
+/** What is known of a table that takes rows of the statement before it runs. */
+interface TargetProgram {
+  /** Places of generated columns. */
+  readonly generated: readonly number[];
+  readonly arbiter: IndexDef | "primary key" | null;
+  /** Ids of the columns that ON CONFLICT DO UPDATE may change. */
+  readonly assigned: ReadonlySet<number>;
 }
 
 interface ConflictProgram {
@@ -54,6 +65,7 @@ export function compileInsert(plan: InsertPlan, input: Open): Open {
     viewChecks: partitions === undefined ? [] : checks.filter(({ ofView }) => ofView),
     routes: compileRoutes(partitions, membership, slotOf),
     conflict: plan.onConflict && compileConflict(plan.onConflict, table),
+    targets: new Map(),
   };
   const { rowColumns = [] } = plan.returning ?? {};
   const returning = compileReturning(plan.returning, (id) =>
@@ -87,37 +99,43 @@ function compileConflict(conflict: OnConflict, table: TableDef): ConflictProgram
   };
 }
 
+function compileTarget({ own, conflict, targets }: InsertProgram, routed: RoutedTable): TargetProgram {
+  const known = targets.get(routed);
+  if (known !== undefined) return known;
+  const { table, columnIds } = routed;
+  const arbiter = conflict?.arbiter ?? null;
+  const assignments = (conflict?.update?.assignments ?? []).map(({ place }) => ({ columnId: columnIds[place]! }));
+  const target = {
+    generated: table.columns.flatMap(({ id, generatedSql }) => (generatedSql ? [columnIds.indexOf(id)] : [])),
+    arbiter: arbiter === null || routed === own ? arbiter : partitionIndex(table, arbiter, own.table),
+    assigned: assignedColumns(table, assignments),
+  };
+  targets.set(routed, target);
+  return target;
+}
+
 /** A table that takes rows of the statement: its own, or a partition of it. */
 class Target {
   readonly writer: TableWriter;
   readonly row: Row;
-  /** Places of generated columns. */
-  readonly generated: readonly number[];
-  readonly arbiter: IndexDef | "primary key" | null;
-  /** Ids of the columns that ON CONFLICT DO UPDATE may change. */
-  readonly assigned: ReadonlySet<number>;
+  readonly program: TargetProgram;
 
   constructor(
     readonly routed: RoutedTable,
-    own: RoutedTable,
-    conflict: ConflictProgram | null,
+    program: InsertProgram,
     context: ExecContext,
   ) {
     const { table, columnIds } = routed;
     this.writer = new TableWriter(table, writingContext(context), columnIds);
     this.row = emptyRow(table);
-    this.generated = table.columns.flatMap(({ id, generatedSql }) => (generatedSql ? [columnIds.indexOf(id)] : []));
-    const arbiter = conflict?.arbiter ?? null;
-    this.arbiter = arbiter === null || routed === own ? arbiter : partitionIndex(table, arbiter, own.table);
-    const assignments = (conflict?.update?.assignments ?? []).map(({ place }) => ({ columnId: columnIds[place]! }));
-    this.assigned = assignedColumns(table, assignments);
+    this.program = compileTarget(program, routed);
   }
 }
 
 class Inserter {
   private readonly rows: RowBuffer;
   private readonly own: Target | null;
-  private readonly partitions = new Map<RoutedTable, Target>();
+  private partitions: Map<RoutedTable, Target> | null = null;
   private readonly changed: number[] = [];
   /** Of partitioned tables: the OID of each row's partition, for RETURNING. */
   private readonly oids: Value[] | null;
@@ -125,16 +143,16 @@ class Inserter {
   private bulk: BulkWriter | null = null;
   private readonly findTable: FindTable = (id) => this.context.services.catalogView?.().tableById(id) ?? null;
   /** Keys of rows that this statement wrote, as text; for ON CONFLICT DO UPDATE. */
-  private readonly written = new Set<string>();
+  private written: Set<string> | null = null;
 
   constructor(
     private readonly program: InsertProgram,
     private readonly input: Operator,
     private readonly context: ExecContext,
   ) {
-    const { plan, own, routes, conflict } = program;
+    const { plan, own, routes } = program;
     this.rows = new RowBuffer(plan.input.columns, context);
-    this.own = routes.root === null ? new Target(own, own, conflict, context) : null;
+    this.own = routes.root === null ? new Target(own, program, context) : null;
     this.oids = plan.tableOid === undefined ? null : [];
   }
 
@@ -185,9 +203,10 @@ class Inserter {
     if (!belongs(program.routes, rows, number, context)) throw this.outsideOwn(number);
     const routed = routeRow(root!, rows, number, context);
     if (this.oids !== null) this.oids[number] = oidOfId(routed.table.id);
+    this.partitions ??= new Map();
     let target = this.partitions.get(routed);
     if (target === undefined) {
-      target = new Target(routed, program.own, program.conflict, context);
+      target = new Target(routed, program, context);
       this.partitions.set(routed, target);
     }
     return target;
@@ -207,7 +226,8 @@ class Inserter {
     const { rows, program } = this;
     const { conflict } = program;
     const target = this.targetOf(number);
-    const { row, writer, generated } = target;
+    const { row, writer } = target;
+    const { generated } = target.program;
     const { columnIds } = target.routed;
     for (let c = 0; c < columnIds.length; c++) row[columnIds[c]!] = rows.columns[c]![number]!;
     if (generated.length > 0) {
@@ -216,21 +236,27 @@ class Inserter {
     }
     this.check(target, row, rows, number);
     if (conflict !== null) {
-      const key = writer.conflicting(row, target.arbiter);
+      const key = writer.conflicting(row, target.program.arbiter);
       if (key !== null) {
         this.resolve(conflict, target, key, number);
         return;
       }
     }
     const key = writer.insert(row);
-    if (conflict !== null && conflict.update !== null) this.written.add(keyText(key));
+    if (conflict !== null && conflict.update !== null) this.noteWritten(key);
     this.changed.push(number);
   };
+
+  private noteWritten(key: Uint8Array): void {
+    this.written ??= new Set();
+    this.written.add(keyText(key));
+  }
 
   private readonly loadRow = (number: number): void => {
     const { rows, bulk } = this;
     const target = this.own!;
-    const { row, generated, routed } = target;
+    const { row, routed } = target;
+    const { generated } = target.program;
     const { columnIds } = routed;
     for (let c = 0; c < columnIds.length; c++) row[columnIds[c]!] = rows.columns[c]![number]!;
     if (generated.length > 0) {
@@ -255,8 +281,9 @@ class Inserter {
   private resolve({ update }: ConflictProgram, target: Target, key: Uint8Array, number: number): void {
     if (update === null) return;
     const { rows, context, program } = this;
-    const { writer, assigned } = target;
-    if (this.written.has(keyText(key))) {
+    const { writer } = target;
+    const { assigned } = target.program;
+    if (this.written?.has(keyText(key))) {
       throw sqlError("21000", "ON CONFLICT DO UPDATE command cannot affect row a second time", {
         hint: "Ensure that no rows proposed for insertion within the same command have duplicate constrained values.",
       });
@@ -281,7 +308,7 @@ class Inserter {
     this.check(target, row, shown, 0);
     const move = writer.takeOut(key, existing, row, assigned);
     writer.putBack(move, row, assigned);
-    this.written.add(keyText(move.newKey));
+    this.noteWritten(move.newKey);
     for (let c = 0; c < columnIds.length; c++) rows.columns[c]![number] = row[columnIds[c]!]!;
     this.changed.push(number);
   }

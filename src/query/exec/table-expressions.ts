@@ -9,7 +9,7 @@ import type { Value } from "../../protocol/values.js";
 import { compileExpr, type SlotOf } from "../expr/compile.js";
 import type { Batch, ColumnId, Evaluate, Expr } from "../expr/expr.js";
 import type { ExecContext } from "./context.js";
-import { isComputed, type KeyLayout, keyValues } from "./table-layout.js";
+import { type KeyLayout, keyValues } from "./table-layout.js";
 
 interface Compiled {
   readonly generated: readonly { readonly columnId: number; readonly evaluate: Evaluate }[];
@@ -39,7 +39,7 @@ function compile(table: TableDef, { bindTable, tx }: ExecContext): Compiled {
   return result;
 }
 
-/** Of one run over one table; rows are arrays by column id. */
+/** Of one run over one table whose layout says that something is `computed`; rows are arrays by column id. */
 export class TableExpressions {
   private readonly program: Compiled;
   private readonly view: Batch & { readonly columns: Value[][] };
@@ -75,9 +75,4 @@ export class TableExpressions {
     const { columns } = this.view;
     for (let id = 0; id < columns.length; id++) columns[id]![0] = row[id] ?? null;
   }
-}
-
-/** Whether the table computes anything; others need no TableExpressions. */
-export function computesAnything(table: TableDef): boolean {
-  return table.columns.some((column) => column.generatedSql) || table.indexes.some(isComputed);
 }

@@ -49,6 +49,8 @@ export interface TableLayout {
   readonly primaryKey: KeyLayout | null;
   /** The indexes that have entries of their own, in the table's order. */
   readonly indexes: readonly KeyLayout[];
+  /** It has generated columns, or indexes over expressions or with predicates. */
+  readonly computed: boolean;
 }
 
 const layouts = new WeakMap<TableDef, TableLayout>();
@@ -86,6 +88,7 @@ function makeLayout(table: TableDef): TableLayout {
       prefixOf: rowPrefixOf,
     },
     indexes: ownIndexes(table).map((index) => indexLayout(table, index)),
+    computed: table.columns.some((column) => column.generatedSql) || table.indexes.some(isComputed),
   };
 }
 

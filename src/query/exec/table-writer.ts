@@ -19,7 +19,7 @@ import { ChainWriter, chainPrefix } from "./hash-chain.js";
 import { after } from "./operator.js";
 import type { RowCheck } from "./row-checks.js";
 import { rowKeyOfNumber } from "./row-numbers.js";
-import { computesAnything, TableExpressions } from "./table-expressions.js";
+import { TableExpressions } from "./table-expressions.js";
 import {
   entryKey,
   joinKey,
@@ -56,7 +56,7 @@ export class TableWriter {
   ) {
     this.layout = layoutOf(table);
     this.rowPrefix = this.layout.rowPrefixOf(context.tenantNumber);
-    this.expressions = computesAnything(table) ? new TableExpressions(table, context) : null;
+    this.expressions = this.layout.computed ? new TableExpressions(table, context) : null;
     this.chain = table.immutable
       ? new ChainWriter(chainPrefix(context.tenantNumber, storageOf(table)), context.tx)
       : null;
