@@ -7,15 +7,11 @@ import { applyDdl } from "../catalog/ddl.js";
 import type { PositionOf } from "../catalog/ddl-namespace.js";
 import type { DdlOutcome, Rewrite } from "../catalog/ddl-outcome.js";
 import { storageOf, type TableDef } from "../catalog/table.js";
-import { DbError, sqlError } from "../protocol/errors.js";
 import { toText } from "../protocol/text-format.js";
-import type { Value } from "../protocol/values.js";
-import { type ExecContext, StatementState } from "../query/exec/context.js";
-import { inTurns } from "../query/exec/operator.js";
+import type { ExecContext } from "../query/exec/context.js";
 import { backfillIndex, dropTableData, holdsMany, retireIndexData, retireTableData } from "../query/exec/table-data.js";
-import { emptyRow, TableWriter } from "../query/exec/table-writer.js";
 import type { BoundDdl } from "../sql/bind/bound-statement.js";
-import { checkUnique } from "./constraint-checks.js";
+import { fillTable, isFilledByQuery, writeRows } from "./fill-table.js";
 import type { InternalStatements } from "./internal-statements.js";
 
 export async function runDdl(
@@ -25,14 +21,20 @@ export async function runDdl(
   context: ExecContext,
   positionOf: PositionOf,
 ): Promise<DdlOutcome> {
-  const rows = bound.rows ? (await statements.runPlan(bound.rows, context, bound.parameters)).rows : null;
+  const isFilled = isFilledByQuery(bound);
+  const rows = bound.rows && !isFilled ? (await statements.runPlan(bound.rows, context, bound.parameters)).rows : null;
   const done = applyDdl(catalog, context.tx, bound.command, context.statementMicros, positionOf);
   for (const rewrite of done.rewrites) {
     // A partitioned table has no rows of its own.
     if (rewrite.after.partitionKey !== undefined) continue;
     const { select } = rewrite;
+    if (select === null && isFilled) {
+      const table = await emptied(rewrite, catalog, context);
+      await fillTable(table, bound, statements, context);
+      continue;
+    }
     const next = select === null ? rows! : (await statements.run(select, [], context).rows).rows;
-    await rewriteRows(rewrite, next, catalog, context);
+    await writeRows(await emptied(rewrite, catalog, context), next, context);
   }
   for (const { table, index } of done.backfills) await backfillIndex(context, located(table, catalog, context), index);
   for (const table of done.cleared) await clear(table, catalog, context);
@@ -67,20 +69,8 @@ async function clear(table: TableDef, catalog: Catalog, context: ExecContext): P
   await retireTableData(context, table);
 }
 
-/** From now on the table is empty and keeps its rows under another storage id; what it had must be retired. */
-function storeElsewhere({ id }: TableDef, catalog: Catalog, { tx }: ExecContext): void {
-  catalog.change(tx, (editor) => {
-    editor.replaceTable(Object.freeze({ ...editor.view.tableById(id)!, storageId: editor.nextId() }));
-  });
-}
-
-/** All rows of the table, by its columns as they are now, in place of those that are stored. */
-async function rewriteRows(
-  rewrite: Rewrite,
-  rows: readonly (readonly Value[])[],
-  catalog: Catalog,
-  context: ExecContext,
-): Promise<void> {
+/** The table as it is to be, without the rows that it had. */
+async function emptied(rewrite: Rewrite, catalog: Catalog, context: ExecContext): Promise<TableDef> {
   const before = located(rewrite.before, catalog, context);
   if (holdsMany(context, before)) {
     storeElsewhere(before, catalog, context);
@@ -89,42 +79,12 @@ async function rewriteRows(
   const after = located(rewrite.after, catalog, context);
   if (before.primaryKey !== null && after.primaryKey === null)
     context.rowNumbers.restart(context.tenantNumber, storageOf(after));
-  // Rows keep what they refer to, so only keys are left to check.
-  const own = { ...context, statement: new StatementState(context.statement.memoryBytesMax) };
-  const writer = new TableWriter(after, own);
-  const row = emptyRow(after);
-  const ids = after.columns.map((column) => column.id);
-  const write = (number: number): void => {
-    for (let c = 0; c < ids.length; c++) row[ids[c]!] = rows[number]![c]!;
-    writer.generate(row);
-    writer.checkNotNull(row);
-    writer.insert(row);
-  };
-  try {
-    await inTurns(own, rows.length, write, () => undefined);
-    for (const event of own.statement.constraintEvents ?? []) {
-      if (event.kind !== "unique") continue;
-      checkUnique(event, after, after.indexes.find(({ id }) => id === event.indexId)!, own);
-    }
-  } catch (error) {
-    throw asDefinitionError(error, after);
-  }
+  return after;
 }
 
-/** What is wrong with rows that are there is said of the table, not of a new row. */
-function asDefinitionError(error: unknown, table: TableDef): unknown {
-  if (!(error instanceof DbError)) return error;
-  const { sqlstate, column, constraint, detail } = error.details ?? {};
-  if (sqlstate === "23502") {
-    return sqlError("23502", `column "${column}" of relation "${table.name}" contains null values`, {
-      table: table.name,
-      ...(column !== undefined && { column }),
-    });
-  }
-  if (sqlstate !== "23505") return error;
-  return sqlError("23505", `could not create unique index "${constraint}"`, {
-    table: table.name,
-    ...(constraint !== undefined && { constraint }),
-    ...(typeof detail === "string" && { detail: detail.replace(/ already exists\.$/, " is duplicated.") }),
+/** From now on the table is empty and keeps its rows under another storage id; what it had must be retired. */
+function storeElsewhere({ id }: TableDef, catalog: Catalog, { tx }: ExecContext): void {
+  catalog.change(tx, (editor) => {
+    editor.replaceTable(Object.freeze({ ...editor.view.tableById(id)!, storageId: editor.nextId() }));
   });
 }

@@ -195,3 +195,39 @@ t.test("indexes of filled tables, dropped ones and emptied tables", async (t) =>
   t.same(await rows("select id, k, name, x from t where x = 1"), ["1|1|again|1"]);
   t.same(await rows("select count(*) from t"), ["1"]);
 });
+
+t.test("tables that a query fills, and rewritten ones", async (t) => {
+  const { rows, run, fails } = await script(t);
+  await run(
+    "create table s as select g as id, g % 7 as k, 'name ' || g as name from generate_series(1, 3000) g",
+    "create materialized view m as select k, name, count(*) as n from s group by k, name",
+    "create unique index m_name on m (name)",
+    "create index on m (k)",
+  );
+  t.same(await rows("select count(*), sum(k) from m where k > 5"), ["428|2568"]);
+  await run(
+    "insert into s select 3000 + g, 6, 'more ' || g from generate_series(1, 2000) g",
+    "refresh materialized view m",
+  );
+  t.same(await rows("select count(*), min(n) from m where k = 6"), ["2428|1"]);
+  t.same(await rows("select k from m where name = 'more 77'"), ["6"]);
+  await run("insert into s values (9000, 5, 'more 77')");
+  t.match(await fails("refresh materialized view m"), /^23505 could not create unique index "m_name"/);
+  t.same(await rows("select count(*) from m"), ["5000"]);
+  await run("begin", "delete from s where k = 5", "refresh materialized view m");
+  t.same(await rows("select count(*), count(*) filter (where k = 5) from m"), ["4572|0"]);
+  await run("rollback");
+  t.same(await rows("select count(*), count(*) filter (where k = 5) from m"), ["5000|428"]);
+  await run(
+    "drop materialized view m",
+    "create index on s (k)",
+    "alter table s alter k type text using 'k' || k, add twice int generated always as (id * 2) stored",
+  );
+  t.same(await rows("select count(*), sum(twice) from s where k = 'k1'"), ["429|1286142"]);
+  t.match(await fails("alter table s add unique (name)"), /^23505 could not create unique index "s_name_key"/);
+  t.match(await fails("alter table s add primary key (twice, k), add unique (name)"), /^23505 .*"s_name_key"/);
+  await run("alter table s add primary key (twice)");
+  t.same(await rows("select id, name from s where twice = 154"), ["77|name 77"]);
+  await run("begin", "alter table s alter name type varchar(40)", "rollback");
+  t.same(await rows("select count(*), pg_typeof(min(name)) from s"), ["5001|text"]);
+});
