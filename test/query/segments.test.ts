@@ -13,7 +13,7 @@ import { openShard } from "../storage/shards.js";
 import { Random } from "./random-plans.js";
 
 const SIZES = { recordsBefore: 8, segmentRows: 32, changesMax: 12, lookupsBefore: 4 };
-const CREATE = `CREATE TABLE m (a int, b int, t text, n numeric(10,2), d date, f float8, l int8, o bool, v numeric,
+const CREATE = `CREATE TABLE m (a int, b int, t text, n numeric(10,2), d date, f float8, l int8, o bool, v numeric, w vector(2),
   PRIMARY KEY (a, b))`;
 
 class Side {
@@ -90,12 +90,14 @@ function value(random: Random, column: string): string {
       return random.below(2) === 0 ? "true" : "false";
     case "v":
       return ["1.5", "1.50", "'NaN'", "12345678901234567890", "-2"][random.below(5)]!;
+    case "w":
+      return ["'[1,2]'", "'[0.5,-1]'", "'[-0,1e30]'"][random.below(3)]!;
     default:
       return String(random.below(50));
   }
 }
 
-const COLUMNS = ["t", "n", "d", "f", "l", "o", "v"];
+const COLUMNS = ["t", "n", "d", "f", "l", "o", "v", "w"];
 const OPERATORS = ["=", "<>", "<", "<=", ">", ">="];
 
 function condition(random: Random): string {
@@ -287,6 +289,31 @@ t.test("columns are added to segments as they are asked for", async (t) => {
   t.equal(await on.run(0, "SELECT count(*) FROM g"), "[0]");
   on.flush();
   t.equal(await on.run(0, "SELECT count(*), sum(c) FROM g"), "[0,null]");
+});
+
+t.test("vectors are held unless they take most of the memory", async (t) => {
+  // 200 rows of 4 and of 1,000 numbers.
+  for (const [bytesMax, built] of [
+    [2_000_000, 2],
+    [1_000_000, 1],
+  ] as const) {
+    const on = await Side.open(t, new SegmentCache(bytesMax, SIZES));
+    await on.run(0, "CREATE TABLE g (a int PRIMARY KEY, v vector(4), w vector(1000))");
+    await on.run(
+      0,
+      "INSERT INTO g SELECT i, ARRAY[i, 0, 0, 0], array_fill(i, ARRAY[1000]) FROM generate_series(1, 200) i",
+    );
+    on.flush();
+    const nearest = (column: string) => `SELECT a FROM g ORDER BY ${column} <=> ${column}, abs(a - 3), a LIMIT 3`;
+    t.equal(await on.run(0, "SELECT a FROM g ORDER BY v <-> '[3.2,0,0,0]' LIMIT 3"), "[3]\n[4]\n[2]");
+    t.equal(on.segments.built, 1);
+    for (let i = 0; i < 3; i++) t.equal(await on.run(0, nearest("w")), "[3]\n[2]\n[4]");
+    t.equal(on.segments.built, built);
+    await on.run(0, "UPDATE g SET v = '[9,9,9,9]' WHERE a = 3");
+    t.equal(await on.run(0, "SELECT a FROM g ORDER BY v <-> '[3.2,0,0,0]' LIMIT 3"), "[4]\n[2]\n[5]");
+    t.equal(await on.run(0, "SELECT sum(v), count(*) FROM g WHERE a < 4"), "[[12,9,9,9],3]");
+    t.ok(on.segments.bytes <= bytesMax);
+  }
 });
 
 t.test("a join that looks up many rows makes segments, but not of a table that is too long for that", async (t) => {

@@ -113,7 +113,8 @@ class IndexScanOperator implements Operator {
       this.segments = table;
       return;
     }
-    const rowsMax = context.outer === null ? this.rowsReadBefore(cache) : this.rowsWorthReading(cache);
+    const rowsRead = context.outer === null ? this.rowsReadBefore(cache) : this.rowsWorthReading(cache);
+    const rowsMax = Math.min(rowsRead, cache.rowsMaxOf(layout, missing));
     if (rowsMax === 0 || (table !== null && table.rows > rowsMax) || !context.tx.seesEngine) return;
     const claimed = cache.claim(context.tenantNumber, layout);
     if (claimed === null) return;

@@ -153,11 +153,13 @@ class ScanOperator implements Operator {
       return;
     }
     if (this.records < cache.sizes.recordsBefore && !cache.isReadOften(context.tenantNumber, layout)) return;
-    const claimed = context.tx.seesEngine ? cache.claim(context.tenantNumber, layout) : null;
+    const rowsMax = cache.rowsMaxOf(layout, missing);
+    const isTooLong = Number.isFinite(rowsMax) && cache.hasMoreRows(context.tenantNumber, layout, rowsMax);
+    const claimed = context.tx.seesEngine && !isTooLong ? cache.claim(context.tenantNumber, layout) : null;
     if (claimed === null) this.cache = null;
     else {
       const columns = cache.columnsToMake(claimed, layout, missing);
-      this.builder = new SegmentBuilder(cache, claimed, layout, columns, context.tx);
+      this.builder = new SegmentBuilder(cache, claimed, layout, columns, context.tx, rowsMax);
     }
   }
 

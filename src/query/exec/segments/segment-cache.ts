@@ -18,6 +18,9 @@ const SCANS_BEFORE_RETRY = 64;
 const NEWER_SHARE_MAX = 1;
 const NEWER_MIN = 100_000;
 
+/** Of the memory for segments, what vectors of one table may take. */
+const VECTORS_SHARE = 0.6;
+
 /** Columns made though nobody asked for them yet, and bytes that a value of one takes at most, roughly. */
 const OTHERS_MAX = 32;
 const VALUE_BYTES = 16;
@@ -25,7 +28,14 @@ const VALUE_BYTES = 16;
 const SHORT_TEXT = 32;
 
 function isSmall(type: SqlType): boolean {
-  if (!isSegmentable(type) || type.name === "text" || type.name === "name" || type.name === "uuid") return false;
+  if (
+    !isSegmentable(type) ||
+    type.name === "vector" ||
+    type.name === "text" ||
+    type.name === "name" ||
+    type.name === "uuid"
+  )
+    return false;
   const isText = type.name === "varchar" || type.name === "bpchar";
   return !isText || (type.modifier !== null && type.modifier <= SHORT_TEXT);
 }
@@ -52,7 +62,7 @@ export class SegmentCache {
   private readonly tenants = new Map<number, Map<number, TableSegments>>();
   /** All tables, the one that was used longest ago first. */
   private readonly uses = new Set<TableSegments>();
-  /** Scans until a table that was too large is tried again, by "tenant/table". */
+  /** Scans until a table that was too large is tried again, by "tenant/table"; its vectors, by "tenant/table/vectors". */
   private readonly tooLarge = new Map<string, number>();
   /** Records that scans of short tables have read to the end, by "tenant/table". */
   private readonly short = new Map<string, number>();
@@ -112,10 +122,39 @@ export class SegmentCache {
     return lookups.count >= lookups.tooFew ? lookups.count : 0;
   }
 
-  /** A table was too long to be worth making segments of it for the lookups until now. */
+  /** A table has more rows than segments were to be made of: too many for the lookups until now, or for its vectors. */
   foundTooLong(table: TableSegments): void {
-    const lookups = this.lookups.get(`${table.tenantNumber}/${table.storageId}`);
+    const name = `${table.tenantNumber}/${table.storageId}`;
+    const lookups = this.lookups.get(name);
     if (lookups !== undefined) lookups.tooFew = 2 * lookups.count;
+    if (this.tooLarge.size >= SHORT_MAX) this.tooLarge.clear();
+    this.tooLarge.set(vectorsOf(name), SCANS_BEFORE_RETRY);
+  }
+
+  /** Rows of which a scan may make these columns: vectors must leave some of the memory to other tables. */
+  rowsMaxOf(layout: TableLayout, columnIds: readonly number[]): number {
+    let bytes = 0;
+    for (const id of columnIds) {
+      const type = layout.types[id]!;
+      if (type.name === "vector") bytes += Float32Array.BYTES_PER_ELEMENT * type.modifier!;
+    }
+    return bytes === 0 ? Number.POSITIVE_INFINITY : Math.floor((this.bytesMax * VECTORS_SHARE) / bytes);
+  }
+
+  /** Whether a table is known to have more rows than that; asked once by each scan that wants vectors. */
+  hasMoreRows(tenantNumber: number, layout: TableLayout, rowsMax: number): boolean {
+    const storageId = storageOf(layout.table);
+    const rows = this.tenants.get(tenantNumber)?.get(storageId)?.rows ?? 0;
+    return rows > rowsMax || this.isPutOff(vectorsOf(`${tenantNumber}/${storageId}`));
+  }
+
+  /** Counts the scans after which a table that did not fit is tried again. */
+  private isPutOff(name: string): boolean {
+    const wait = this.tooLarge.get(name);
+    if (wait === undefined) return false;
+    if (wait > 0) this.tooLarge.set(name, wait - 1);
+    else this.tooLarge.delete(name);
+    return true;
   }
 
   /** Segments to fill, marked busy; null when somebody else is at it or the table is known not to fit. */
@@ -123,12 +162,7 @@ export class SegmentCache {
     const storageId = storageOf(layout.table);
     if (this.bytesMax === 0) return null;
     const name = `${tenantNumber}/${storageId}`;
-    const wait = this.tooLarge.get(name);
-    if (wait !== undefined) {
-      if (wait > 0) this.tooLarge.set(name, wait - 1);
-      else this.tooLarge.delete(name);
-      return null;
-    }
+    if (this.isPutOff(name)) return null;
     let tables = this.tenants.get(tenantNumber);
     if (tables === undefined) {
       tables = new Map();
@@ -222,6 +256,9 @@ export class SegmentCache {
     this.evicted++;
   }
 }
+
+/** Under which it is noted that a table has too many vectors. */
+const vectorsOf = (name: string) => `${name}/vectors`;
 
 /** Big-endian. */
 function numberAt(key: Uint8Array, at: number): number {
