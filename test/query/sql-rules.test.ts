@@ -89,6 +89,19 @@ const CASES: Readonly<Record<string, readonly string[]>> = {
     "/* by what only one side has in its order */ SELECT c.age FROM customers c FULL JOIN orders o ON o.id = c.id ORDER BY c.id LIMIT 5",
     "/* few rows to sort */ SELECT c.id, d.city FROM customers c FULL JOIN customers d ON c.id = d.id WHERE c.age = 3 AND d.age = 4 ORDER BY d.age",
   ],
+  "share-subplans": [
+    `SELECT city, sum(total) FROM orders o JOIN customers c ON c.id = o.customer_id AND c.age > 20 GROUP BY city
+       HAVING sum(total) > (SELECT sum(total) * 0.1 FROM orders o JOIN customers c ON c.id = o.customer_id AND c.age > 20)`,
+    "SELECT a.id, b.email FROM customers a JOIN customers b ON a.email < b.city AND a.age = 30 AND b.age = 30",
+    `SELECT x.n, (SELECT max(n) FROM (SELECT city, count(*) n FROM customers GROUP BY city) y)
+       FROM (SELECT city, count(*) n FROM customers GROUP BY city) x WHERE n > 1`,
+    `WITH c AS MATERIALIZED (SELECT * FROM customers) SELECT (SELECT max(age) FROM c WHERE city = 'Bonn'), count(*)
+       FROM c x WHERE x.city = 'Bonn'`,
+    `SELECT o.id, (SELECT count(*) FROM orders p WHERE p.total = o.total AND p.id IN (SELECT max(id) FROM orders GROUP BY total))
+       FROM orders o WHERE o.id IN (SELECT max(id) FROM orders GROUP BY total)`,
+    "/* reading costs less */ SELECT a.id FROM orders a JOIN orders b ON a.id = b.customer_id",
+    "/* other values */ SELECT a.age FROM customers a JOIN customers b ON a.id = b.id + 1 AND a.age = 30 AND b.age = 20",
+  ],
   "reorder-joins": [
     `SELECT a.id, b.id FROM customers a, customers b
        JOIN LATERAL (VALUES (a.age), (-1)) v(x) ON b.age = v.x`,
@@ -96,6 +109,11 @@ const CASES: Readonly<Record<string, readonly string[]>> = {
 };
 
 function beforeAndAfter(name: string, sql: string): [Plan, Plan] {
+  const rule = RULES.find((one) => one.name === name)!;
+  if (rule.wholeStatement === true) {
+    const others = RULES.filter((one) => one !== rule);
+    return [optimize(planOf(sql), { rules: others }), optimize(planOf(sql))];
+  }
   const cardinality = new Cardinality(null);
   let plan = planOf(sql);
   cardinality.learn(plan);

@@ -12,7 +12,7 @@ import type { TableDef } from "../../catalog/table.js";
 import type { SqlArray } from "../../protocol/values.js";
 import type { ColumnId, Expr } from "../expr/expr.js";
 import { columnsOf, conjuncts } from "../expr/walk.js";
-import type { CommonTable, JoinType, Plan, SetCall } from "../plan/plan.js";
+import type { CommonScanPlan, CommonTable, JoinType, Plan, SetCall } from "../plan/plan.js";
 import { walkPlan } from "../plan/walk.js";
 import { keyColumnIds, keysOfTable } from "./key-conditions.js";
 
@@ -214,7 +214,7 @@ export class Cardinality {
       case "commonscan": {
         if (plan.table.working) return ROWS_PER_STEP;
         const definition = this.common.get(plan.table);
-        return definition === undefined ? UNKNOWN_ROWS : this.rows(definition);
+        return definition === undefined ? UNKNOWN_ROWS : this.commonRows(plan, definition);
       }
       case "recursive":
         return this.rows(plan.left) * STEPS;
@@ -253,6 +253,16 @@ export class Cardinality {
       default:
         return "input" in plan ? this.rows((plan as { readonly input: Plan }).input) : UNKNOWN_ROWS;
     }
+  }
+
+  /** Columns are known as those of the definition. */
+  private commonRows(plan: CommonScanPlan, definition: Plan): number {
+    const rows = this.rows(definition);
+    plan.columns.forEach(({ id }, i) => {
+      const info = this.columns.get(definition.columns[plan.source?.[i] ?? i]!.id);
+      if (info !== undefined) this.columns.set(id, info);
+    });
+    return rows;
   }
 
   /** Columns are known as those of the largest input. */

@@ -99,6 +99,11 @@ export function groupCost(rows: number, fromSegments: boolean): number {
   return rows * (fromSegments ? GROUP_SEGMENT_ROW : GROUP);
 }
 
+/** Rows kept once, and read by so many. */
+export function sharingCost(rows: number, readers: number): number {
+  return rows * (BUILD + readers * OUTPUT);
+}
+
 /** A right side that is opened and read anew for each left row. */
 export function lateralCost(left: number, right: number, output: number): number {
   return left * (OPEN + right) + output * OUTPUT;

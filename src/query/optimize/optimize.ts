@@ -23,13 +23,14 @@ import { pushDownLimits } from "./push-down-limits.js";
 import { reorderJoins } from "./reorder-joins.js";
 import { restrictGroups } from "./restrict-groups.js";
 import type { Rule } from "./rule.js";
+import { shareSubplans } from "./share-subplans.js";
 import { topN } from "./top-n.js";
 import { unnestSubqueries } from "./unnest-subqueries.js";
 
 /**
  * In this order: what comes out of subqueries goes through all other rules; filters must be down at the scans before
  * access is chosen, access before sorts can go and before a join can tell a small side from a large one; columns are
- * pruned last, when nothing reads what an access took over.
+ * pruned when nothing reads what an access took over. What is equal then, in the query and in its subqueries, is shared.
  */
 export const RULES: readonly Rule[] = [
   unnestSubqueries,
@@ -50,6 +51,7 @@ export const RULES: readonly Rule[] = [
   eliminateSort,
   topN,
   pruneColumns,
+  shareSubplans,
 ];
 
 export interface OptimizeOptions {
@@ -61,16 +63,27 @@ export interface OptimizeOptions {
 }
 
 export function optimize(plan: Plan, options: OptimizeOptions = {}): Plan {
-  return optimizeWith(plan, options, new Cardinality(options.statistics ?? null));
+  const rules = options.rules ?? RULES;
+  const cardinality = new Cardinality(options.statistics ?? null);
+  const parts = rules.filter((rule) => rule.wholeStatement === undefined);
+  const whole = rules.filter((rule) => rule.wholeStatement === true);
+  return applied(whole, optimizeParts(plan, parts, options, cardinality), options, cardinality);
 }
 
-function optimizeWith(plan: Plan, options: OptimizeOptions, cardinality: Cardinality): Plan {
+function optimizeParts(plan: Plan, rules: readonly Rule[], options: OptimizeOptions, cardinality: Cardinality): Plan {
+  const current = applied(rules, plan, options, cardinality);
+  return mapPlan(current, (node) =>
+    mapSubqueries(node, (subquery) => optimizeParts(subquery, rules, options, cardinality)),
+  );
+}
+
+function applied(rules: readonly Rule[], plan: Plan, { trace }: OptimizeOptions, cardinality: Cardinality): Plan {
   cardinality.learn(plan);
   let current = plan;
-  for (const rule of options.rules ?? RULES) {
+  for (const rule of rules) {
     const next = rule.apply(current, cardinality);
-    if (next !== current) options.trace?.(rule.name, next);
+    if (next !== current) trace?.(rule.name, next);
     current = next;
   }
-  return mapPlan(current, (node) => mapSubqueries(node, (subquery) => optimizeWith(subquery, options, cardinality)));
+  return current;
 }

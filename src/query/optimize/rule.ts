@@ -6,6 +6,8 @@ import type { Cardinality } from "./cardinality.js";
 
 export interface Rule {
   readonly name: string;
+  /** Runs once, when all others have been over the statement's parts, and sees them together. */
+  readonly wholeStatement?: true;
   /** An equivalent plan; the same object when the rule finds nothing to do. */
   apply(plan: Plan, cardinality: Cardinality): Plan;
 }

@@ -15,6 +15,7 @@ import { mapExpr } from "../expr/walk.js";
 import { placesInEntry } from "./covering.js";
 import type {
   AggregateCall,
+  CommonTable,
   HashJoinPlan,
   IndexScanPlan,
   JoinType,
@@ -112,13 +113,22 @@ interface Names {
 function namesIn(plan: Plan): Names {
   const subqueries = new Map<SubqueryExpr, string>();
   const columns = new Map<ColumnId, string>();
+  const shared = new Map<CommonTable, Plan>();
   let tables = 0;
   const visit = (node: Plan): void => {
+    if (node.kind === "with") for (const { table, plan: definition } of node.tables) shared.set(table, definition);
     for (const expr of subqueriesOf(node)) {
       subqueries.set(expr, `${expr.outer.length === 0 ? "InitPlan" : "SubPlan"} ${subqueries.size + 1}`);
       visit(expr.plan as Plan);
     }
-    if ("alias" in node) {
+    if (node.kind === "commonscan" && node.table.shared) {
+      // Columns that are shared keep the names that they have where they are made.
+      const { columns: made } = shared.get(node.table)!;
+      node.columns.forEach(({ id }, i) => {
+        const name = columns.get(made[node.source?.[i] ?? i]!.id);
+        if (name !== undefined) columns.set(id, name);
+      });
+    } else if ("alias" in node) {
       tables++;
       for (const { id, name } of node.columns) columns.set(id, `${node.alias}.${name}`);
     }
@@ -225,7 +235,8 @@ function describe(plan: Plan, print: Print): Described {
     case "commonscan": {
       const { table, alias } = plan;
       const on = alias === table.name ? alias : `${table.name} ${alias}`;
-      return titled(table.working ? "WorkTable Scan" : "CTE Scan", ` on ${on}`, []);
+      const title = table.working ? "WorkTable Scan" : table.shared ? "Shared Scan" : "CTE Scan";
+      return titled(title, ` on ${on}`, []);
     }
     case "recursive":
       return titled("Recursive Union", "", plan.all ? [] : [["Distinct", "true"]]);
