@@ -13,7 +13,18 @@
 import { isDeepStrictEqual } from "node:util";
 import type { SqlType } from "../../protocol/values.js";
 import type { ColumnId, ConstExpr, Expr } from "../expr/expr.js";
-import type { AggregateCall, AggregatePlan, AppendPlan, Plan, SetOpPlan, SortKey, WindowPlan } from "../plan/plan.js";
+import type {
+  AggregateCall,
+  AggregatePlan,
+  AppendPlan,
+  HashJoinPlan,
+  JoinPlan,
+  MergeJoinPlan,
+  Plan,
+  SetOpPlan,
+  SortKey,
+  WindowPlan,
+} from "../plan/plan.js";
 import { childrenOf, subqueriesOf } from "../plan/walk.js";
 
 export interface Shape {
@@ -181,11 +192,10 @@ class ShapeWriter {
         return this.project(plan, below);
       case "join":
         return this.join(plan, inputs, `${plan.lateral} ${this.maybe(plan.condition)}`);
-      case "hashjoin": {
-        const keys = plan.leftKeys.map((key, i) => `${this.expr(key)}=${this.expr(plan.rightKeys[i]!)}`);
-        const order = `${plan.keepsLeftOrder} ${plan.buildsLeft}`;
-        return this.join(plan, inputs, `${keys.join()} ${order} ${this.maybe(plan.residual)}`);
-      }
+      case "hashjoin":
+        return this.join(plan, inputs, `${plan.keepsLeftOrder} ${plan.buildsLeft} ${this.joinKeys(plan)}`);
+      case "mergejoin":
+        return this.join(plan, inputs, `${JSON.stringify(plan.directions)} ${this.joinKeys(plan)}`);
       case "aggregate":
         return this.aggregate(plan, below);
       case "window":
@@ -218,7 +228,12 @@ class ShapeWriter {
     return { text: `project ${below} ${sorted(computed)}`, names: namesFor(plan, texts) };
   }
 
-  private join(plan: Extract<Plan, { kind: "join" | "hashjoin" }>, inputs: readonly Shape[], how: string): Written {
+  private joinKeys({ leftKeys, rightKeys, residual }: HashJoinPlan | MergeJoinPlan): string {
+    const keys = leftKeys.map((key, i) => `${this.expr(key)}=${this.expr(rightKeys[i]!)}`);
+    return `${keys.join()} ${this.maybe(residual)}`;
+  }
+
+  private join(plan: JoinPlan | HashJoinPlan | MergeJoinPlan, inputs: readonly Shape[], how: string): Written {
     const [left, right] = inputs as [Shape, Shape];
     const onlyLeft = plan.type === "semi" || plan.type === "anti";
     const names = onlyLeft ? namesOfInputs([left, null]) : this.row;
