@@ -27,7 +27,8 @@
  * | tid xid int2vector oidvector  | the same                                                                        |
  * | "char"                        | string of one character up to U+00FF, which stands for a byte; empty: the byte 0 |
  * | enum                          | string: the label                                                               |
- * | vector                        | Float32Array                                                                    |
+ * | vector                        | Float32Array of 1 to 16,000 finite numbers; never changed once it is a value;   |
+ * |                               | it may be a part of a larger buffer                                             |
  * | T[]                           | SqlArray                                                                        |
  * | record                        | readonly Value[], one per field; the type knows the fields' names and types     |
  *
