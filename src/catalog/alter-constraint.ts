@@ -111,7 +111,10 @@ function addUnique(editor: CatalogEditor, table: TableDef, key: NewKey): ActionO
     unique: deferrable === undefined,
     constraint: "unique",
     ...(deferrable !== undefined && { deferrable }),
-    ...(include.length > 0 && { include: include.map((column) => existingColumn(table, column).id) }),
+    ...(include.length > 0 && {
+      include: include.map((column) => existingColumn(table, column).id),
+      storesIncluded: true,
+    }),
     ...(nullsNotDistinct && { nullsNotDistinct }),
   });
   checkUniqueIndex(table, index);

@@ -209,10 +209,10 @@ function indexOptions(
     readonly where?: string | null;
   },
   idOf: (column: string) => number,
-): Pick<IndexDef, "include" | "nullsNotDistinct" | "where"> {
+): Pick<IndexDef, "include" | "storesIncluded" | "nullsNotDistinct" | "where"> {
   const { include = [], nullsNotDistinct = false, where = null } = from;
   return {
-    ...(include.length > 0 && { include: include.map(idOf) }),
+    ...(include.length > 0 && { include: include.map(idOf), storesIncluded: true }),
     ...(nullsNotDistinct && { nullsNotDistinct }),
     ...(where !== null && { where }),
   };

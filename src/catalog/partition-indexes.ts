@@ -100,7 +100,7 @@ function adoptIndex(
     columns: index.columns.map((key) =>
       key.columnId === EXPRESSION_COLUMN ? key : { ...key, columnId: idOf(key.columnId) },
     ),
-    ...(index.include && { include: index.include.map(idOf) }),
+    ...(index.include && { include: index.include.map(idOf), storesIncluded: true }),
     parentId: index.id,
   });
   checkUniqueIndex(child, copy);

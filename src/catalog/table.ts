@@ -48,8 +48,10 @@ export interface IndexDef {
   readonly constraint: "primary key" | "unique" | null;
   /** Predicate of a partial index, as SQL text over the row: only rows for which it is true have entries. */
   readonly where?: string | null;
-  /** Ids of INCLUDE columns. They are part of the definition only; entries hold keys. */
+  /** Ids of INCLUDE columns. */
   readonly include?: readonly number[];
+  /** Entries have the values of the INCLUDE columns; absent: the index is from before they were stored. */
+  readonly storesIncluded?: boolean;
   /** NULLS NOT DISTINCT: NULL counts as equal to NULL. */
   readonly nullsNotDistinct?: boolean;
   /** Of a partition's index that is part of one of the partitioned table: that index's id. */

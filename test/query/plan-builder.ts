@@ -25,7 +25,13 @@ interface TableSpec {
   /** Column ids are the positions. */
   readonly columns: readonly (readonly [name: string, type: SqlType, notNull?: "not null"])[];
   readonly primaryKey?: readonly string[];
-  readonly indexes?: readonly { name: string; columns: readonly string[]; unique?: true; descending?: true }[];
+  readonly indexes?: readonly {
+    name: string;
+    columns: readonly string[];
+    include?: readonly string[];
+    unique?: true;
+    descending?: true;
+  }[];
   readonly checks?: readonly string[];
 }
 
@@ -58,6 +64,7 @@ export function table(spec: TableSpec): TableDef {
           descending: index.descending === true,
           nullsFirst: index.descending === true,
         })),
+        ...(index.include && { include: index.include.map(idOf), storesIncluded: true }),
       }),
     ),
     checks: [],

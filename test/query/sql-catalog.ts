@@ -1,4 +1,4 @@
-/** Two tables with indexes and rows, and statements bound to them: for tests that go from SQL to plans. */
+/** Tables with indexes and rows, and statements bound to them: for tests that go from SQL to plans. */
 import type { CatalogView } from "../../src/catalog/catalog-view.js";
 import { Numeric } from "../../src/protocol/numeric.js";
 import { INT4, INT8, NUMERIC, TEXT, TIMESTAMP, type Value } from "../../src/protocol/values.js";
@@ -39,6 +39,18 @@ const TABLES = [
       { name: "orders_created_idx", columns: ["created"] },
     ],
   }),
+  table({
+    id: 3,
+    name: "items",
+    columns: [
+      ["id", INT4, "not null"],
+      ["sku", TEXT, "not null"],
+      ["price", NUMERIC],
+      ["note", TEXT],
+    ],
+    primaryKey: ["id"],
+    indexes: [{ name: "items_sku_idx", columns: ["sku"], include: ["price"] }],
+  }),
 ];
 
 const CATALOG: CatalogView = {
@@ -71,10 +83,14 @@ export function planOf(sql: string): Plan {
 }
 
 export function fill(database: Database): void {
-  const [customers] = TABLES;
+  const [customers, , items] = TABLES;
   const cities = ["Bonn", "Köln", null];
   const rows = Array.from({ length: 6 }, (_, i) => [i, `c${i}@x`, cities[i % 3]!, i === 4 ? null : 20 + 5 * i]);
   database.insert(customers!, rows);
+  database.insert(
+    items!,
+    rows.map((_, i) => [i, `sku ${i % 4}`, planNumber(i), `note ${i}`]),
+  );
   const insert = "INSERT INTO orders VALUES ($1, $2, $3, $4)";
   for (let i = 0; i < 12; i++) {
     const micros = i % 4 === 0 ? null : (i * 7919) % 1000;

@@ -11,6 +11,7 @@ import { encodeKey } from "../../storage/key-codec.js";
 import type { Load } from "../../storage/load.js";
 import type { LoadRun } from "../../storage/load-run.js";
 import type { ExecContext } from "./context.js";
+import { entryValue } from "./entry-value.js";
 import { type ReferencedKey, referencedKey } from "./referenced-key.js";
 import { rowKeyOfNumber } from "./row-numbers.js";
 import { TableExpressions } from "./table-expressions.js";
@@ -99,7 +100,9 @@ export class BulkWriter {
   static columnsRead(table: TableDef): ReadonlySet<number> | null {
     if (layoutOf(table).computed) return null;
     const { primaryKey, indexes } = layoutOf(table);
-    const keys = [primaryKey, ...indexes].flatMap((key) => key?.columnIds ?? []);
+    const keys = [primaryKey, ...indexes].flatMap((key) =>
+      key === null ? [] : [...key.columnIds, ...(key.included?.ids ?? [])],
+    );
     return new Set([...keys, ...(table.foreignKeys ?? []).flatMap(({ columns }) => columns)]);
   }
 
@@ -118,7 +121,7 @@ export class BulkWriter {
     for (const { index, run, rows } of this.indexes) {
       const values = expressions === null ? keyValues(index, row) : expressions.valuesOf(index, row);
       if (values === null) continue;
-      load.add(run, entryKey(index, tenantNumber, values, suffix), suffix);
+      load.add(run, entryKey(index, tenantNumber, values, suffix), entryValue(index, row, suffix));
       rows?.push(number);
     }
     if (layout.table.foreignKeys !== undefined)

@@ -4,6 +4,8 @@ import { decodeKey } from "../../storage/key-codec.js";
 import type { Entries } from "../../storage/store.js";
 import { placesInEntry } from "../plan/covering.js";
 import type { IndexScanPlan } from "../plan/plan.js";
+import { includedDecoder, suffixOf } from "./entry-value.js";
+import { emptyColumns } from "./row-buffer.js";
 import type { RowDecoder } from "./row-decoder.js";
 import { keyLayoutOf, layoutOf } from "./table-layout.js";
 
@@ -16,19 +18,32 @@ export function compileCoveredRows(plan: IndexScanPlan): CoveredRows | null {
   const places = placesInEntry(plan);
   if (places === null) return null;
   const layout = keyLayoutOf(plan.table, plan.index);
-  const readsSuffix = places.some(({ part }) => part === "suffix");
+  const reads = (wanted: string) => places.some(({ part }) => part === wanted);
+  const [readsKey, readsSuffix] = [reads("key"), reads("suffix")];
   const suffixColumns = layoutOf(plan.table).primaryKey?.columns ?? [];
+  const includedSlots = places.flatMap(({ part }, slot) => (part === "included" ? [slot] : []));
+  const decodeIncluded =
+    includedSlots.length === 0
+      ? null
+      : includedDecoder(
+          layout,
+          includedSlots.map((slot) => places[slot]!.at),
+        );
   return {
     add(entries, tenantNumber, rows) {
       const values = new Array<Value>(places.length).fill(null);
+      const included = emptyColumns(includedSlots.length);
       const offset = layout.prefixOf(tenantNumber).length;
       for (let i = 0; i < entries.keys.length; i++) {
-        const key = decodeKey(entries.keys[i]!, offset, layout.columns);
-        const suffix = readsSuffix ? decodeKey(entries.values[i]!, 0, suffixColumns) : NOTHING;
+        const entry = entries.values[i]!;
+        const key = readsKey ? decodeKey(entries.keys[i]!, offset, layout.columns) : NOTHING;
+        const suffix = readsSuffix ? decodeKey(suffixOf(layout, entry), 0, suffixColumns) : NOTHING;
         for (let slot = 0; slot < places.length; slot++) {
           const { part, at } = places[slot]!;
-          values[slot] = (part === "key" ? key : suffix)[at]!;
+          if (part !== "included") values[slot] = (part === "key" ? key : suffix)[at]!;
         }
+        decodeIncluded?.(entry, included, 0);
+        for (let c = 0; c < includedSlots.length; c++) values[includedSlots[c]!] = included[c]![0]!;
         rows.addValues(values);
       }
     },

@@ -8,6 +8,7 @@ import type { Cursor, Entries, KeyRange } from "../../storage/store.js";
 import type { IndexScanPlan } from "../plan/plan.js";
 import type { ExecContext } from "./context.js";
 import { type CoveredRows, compileCoveredRows } from "./covered-rows.js";
+import { suffixOf } from "./entry-value.js";
 import { compileKeyRanges, type KeyRangesProgram, keyRanges } from "./key-ranges.js";
 import type { Open, Operator, Pulled } from "./operator.js";
 import { compileRowDecoder, RowDecoder, type RowDecoderProgram } from "./row-decoder.js";
@@ -17,12 +18,13 @@ import { SegmentBuilder } from "./segments/segment-builder.js";
 import type { SegmentCache } from "./segments/segment-cache.js";
 import { SegmentRange } from "./segments/segment-range.js";
 import type { TableSegments } from "./segments/table-segments.js";
-import { joinKey, keyLayoutOf, layoutOf, type TableLayout } from "./table-layout.js";
+import { joinKey, type KeyLayout, keyLayoutOf, layoutOf, type TableLayout } from "./table-layout.js";
 
 interface IndexScanProgram {
   readonly rows: RowDecoderProgram;
   readonly ranges: KeyRangesProgram;
   readonly layout: TableLayout;
+  readonly keyLayout: KeyLayout;
   readonly byPrimaryKey: boolean;
   readonly source: readonly number[];
   /** Segments can hold its rows. */
@@ -43,6 +45,7 @@ export function compileIndexScan(plan: IndexScanPlan): Open {
     rows: compileRowDecoder(plan),
     ranges: compileKeyRanges(plan, keyLayout),
     layout,
+    keyLayout,
     byPrimaryKey: keyLayout === layout.primaryKey,
     source: plan.source,
     covered: compileCoveredRows(plan),
@@ -160,8 +163,12 @@ class IndexScanOperator implements Operator {
     const values = tx.getMany(keys);
     if (this.program.byPrimaryKey) {
       for (let i = 0; i < keys.length; i++) if (values[i] !== undefined) this.rows.add(keys[i]!, values[i]!);
+    } else if (this.program.covered !== null) {
+      const found = keys.filter((_, i) => values[i] !== undefined);
+      const entries = { keys: found, values: values.filter((value) => value !== undefined) };
+      this.program.covered.add(entries, this.context.tenantNumber, this.rows);
     } else {
-      this.addRows(values.filter((suffix) => suffix !== undefined));
+      this.addRows(values.filter((value) => value !== undefined));
     }
   }
 
@@ -184,10 +191,10 @@ class IndexScanOperator implements Operator {
     }
   }
 
-  private addRows(suffixes: readonly Uint8Array[]): void {
+  private addRows(values: readonly Uint8Array[]): void {
     const { context, program, rows } = this;
     const prefix = program.layout.rowPrefixOf(context.tenantNumber);
-    const keys = suffixes.map((suffix) => joinKey(prefix, suffix));
+    const keys = values.map((value) => joinKey(prefix, suffixOf(program.keyLayout, value)));
     const records = context.tx.getMany(keys);
     for (let i = 0; i < keys.length; i++) {
       const record = records[i];

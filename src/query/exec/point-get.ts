@@ -8,6 +8,7 @@ import { compileExpr } from "../expr/compile.js";
 import type { Batch, Evaluate } from "../expr/expr.js";
 import type { PointGetPlan } from "../plan/plan.js";
 import type { ExecContext } from "./context.js";
+import { suffixOf } from "./entry-value.js";
 import type { Open, Operator, Pulled } from "./operator.js";
 import { compileRowDecoder, RowDecoder, type RowDecoderProgram } from "./row-decoder.js";
 import { isSegmentable } from "./segments/column.js";
@@ -95,8 +96,9 @@ class PointGetOperator implements Operator {
     }
     const encoded = encodeKey(keyLayout.prefixOf(context.tenantNumber), keyLayout.columns, values);
     if (program.byPrimaryKey) return encoded;
-    const suffix = context.tx.get(encoded);
-    return suffix === undefined ? undefined : joinKey(program.layout.rowPrefixOf(context.tenantNumber), suffix);
+    const value = context.tx.get(encoded);
+    if (value === undefined) return undefined;
+    return joinKey(program.layout.rowPrefixOf(context.tenantNumber), suffixOf(keyLayout, value));
   }
 
   close(): void {}

@@ -12,6 +12,7 @@ import type { LoadRun } from "../../storage/load-run.js";
 import type { Cursor } from "../../storage/store.js";
 import { BULK_ROWS } from "./bulk-writer.js";
 import type { ExecContext } from "./context.js";
+import { entryValue, suffixOf } from "./entry-value.js";
 import { chainPrefix } from "./hash-chain.js";
 import { after } from "./operator.js";
 import { emptyColumns } from "./row-buffer.js";
@@ -34,7 +35,9 @@ const NO_BYTES = new Uint8Array(0);
 export function backfillIndex(context: ExecContext, table: TableDef, index: IndexDef): void | Promise<void> {
   const { tx, tenantNumber } = context;
   const keyLayout = indexLayout(table, index);
-  const ids = keyLayout.computed ? table.columns.map((column) => column.id) : [...new Set(keyLayout.columnIds)];
+  const ids = keyLayout.computed
+    ? table.columns.map((column) => column.id)
+    : [...new Set([...keyLayout.columnIds, ...(keyLayout.included?.ids ?? [])])];
   const decode = decoderOf(layoutOf(table), ids);
   const columns = emptyColumns(ids.length);
   const row = emptyRow(table);
@@ -68,7 +71,7 @@ export function backfillIndex(context: ExecContext, table: TableDef, index: Inde
       const entry = entryKey(keyLayout, tenantNumber, values, suffix);
       const isTaken = index.unique ? tx.get(entry) !== undefined : index.deferrable && writer.isTaken(index, row);
       if (isTaken) throw duplicate(values);
-      tx.put(entry, suffix);
+      tx.put(entry, entryValue(keyLayout, row, suffix));
     });
   }
   const run = load.run(keyLayout.prefixOf(tenantNumber));
@@ -76,14 +79,14 @@ export function backfillIndex(context: ExecContext, table: TableDef, index: Inde
     const values = valuesOf(record);
     if (values === null) return;
     const suffix = key.subarray(prefix.length);
-    load.add(run, entryKey(keyLayout, tenantNumber, values, suffix), suffix);
+    load.add(run, entryKey(keyLayout, tenantNumber, values, suffix), entryValue(keyLayout, row, suffix));
   });
   const isRepeated = (place: number): boolean => index.unique && run.isSameKey(place - 1, place);
   function* finish(): Generator<undefined, void> {
     yield* load!.sort();
     for (let place = 1; place < run.size; place++) {
       if (isRepeated(place)) {
-        const record = tx.get(joinKey(prefix, run.operationAt(place).value!))!;
+        const record = tx.get(joinKey(prefix, suffixOf(keyLayout, run.operationAt(place).value!)))!;
         throw duplicate(valuesOf(record)!);
       }
       if (place % STEP_ENTRIES === 0) yield;

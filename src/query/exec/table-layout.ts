@@ -3,8 +3,8 @@
  * primary key and of every index. Definitions are immutable, so the layout is cached by them.
  *
  * A row is `rowPrefix · suffix → record`; the suffix is the encoded primary key, or the row number of a table without
- * one. An index entry is `indexPrefix · encoded columns [· suffix] → suffix`: the suffix is part of the key unless the
- * index is unique and none of the columns is NULL, so that a second row with the same values finds the key taken.
+ * one. An index entry is `indexPrefix · encoded columns [· suffix] → suffix` and perhaps more (entry-value.ts): the suffix
+ * is part of the key unless the index is unique and none of the columns is NULL, so that a second row with the same values finds the key taken.
  */
 import { type ColumnDef, type IndexDef, storageOf, type TableDef } from "../../catalog/table.js";
 import { fromText, toText } from "../../protocol/text-format.js";
@@ -32,6 +32,8 @@ export interface KeyLayout {
   /** Of columns, or the text of expressions; for messages. */
   readonly columnNames: readonly string[];
   readonly columns: readonly KeyColumn[];
+  /** The INCLUDE columns whose values entries have; null: none. */
+  readonly included: { readonly ids: readonly number[]; readonly types: readonly SqlType[] } | null;
   /** The first bytes of all its keys, for a tenant. */
   readonly prefixOf: (tenantNumber: number) => Buffer;
 }
@@ -85,6 +87,7 @@ function makeLayout(table: TableDef): TableLayout {
       columnIds: table.primaryKey,
       columnNames: table.primaryKey.map((id) => columnOf(table, id).name),
       columns: table.primaryKey.map((id) => ({ type: types[id]!, descending: false, nullsFirst: false })),
+      included: null,
       prefixOf: rowPrefixOf,
     },
     indexes: ownIndexes(table).map((index) => indexLayout(table, index)),
@@ -122,8 +125,14 @@ export function indexLayout(table: TableDef, index: IndexDef): KeyLayout {
       descending,
       nullsFirst,
     })),
+    included: includedColumns(table, index),
     prefixOf: lastOf((tenant) => indexPrefix(tenant, storageOf(table), index.id)),
   };
+}
+
+function includedColumns(table: TableDef, { include, storesIncluded }: IndexDef): KeyLayout["included"] {
+  if (!storesIncluded || include === undefined) return null;
+  return { ids: include, types: include.map((id) => columnOf(table, id).type) };
 }
 
 /** Whether the index has keys that are expressions, or a predicate. */

@@ -15,6 +15,7 @@ import type { LoadRun } from "../../storage/load-run.js";
 import { encodeRecord } from "../../storage/record-codec.js";
 import type { ConstraintEvent } from "./constraint-event.js";
 import type { ExecContext } from "./context.js";
+import { entryValue, suffixOf } from "./entry-value.js";
 import { ChainWriter, chainPrefix } from "./hash-chain.js";
 import { after } from "./operator.js";
 import type { RowCheck } from "./row-checks.js";
@@ -235,13 +236,14 @@ export class TableWriter {
     if (entry === null) return;
     if (index.unique) {
       const holder = tx.get(entry);
-      if (holder !== undefined && Buffer.compare(holder, suffix) !== 0) throw this.duplicate(index, row);
+      if (holder !== undefined && Buffer.compare(suffixOf(index, holder), suffix) !== 0)
+        throw this.duplicate(index, row);
     }
     if (index.deferrable && this.hasEntries(index, row, 1)) {
       const rowKey = joinKey(this.rowPrefix, suffix);
       this.note({ kind: "unique", tableId: this.layout.table.id, indexId: index.indexId, rowKey });
     }
-    tx.put(entry, suffix);
+    tx.put(entry, entryValue(index, row, suffix));
   }
 
   /** Whether at least so many entries have the row's values in a deferrable key. */
@@ -329,7 +331,7 @@ export class TableWriter {
     const key = encodeKey(unique.prefixOf(tenantNumber), unique.columns, values);
     const value = tx.get(key);
     if (value === undefined) return null;
-    return unique === this.layout.primaryKey ? key : joinKey(this.rowPrefix, value);
+    return unique === this.layout.primaryKey ? key : joinKey(this.rowPrefix, suffixOf(unique, value));
   }
 
   private duplicate(key: KeyLayout, row: Row): DbError {
@@ -377,7 +379,9 @@ export function assignedColumns(
   return new Set([...assignments.map(({ columnId }) => columnId), ...generated.map((column) => column.id)]);
 }
 
-/** True when an update may change the entry: it assigns a column of the index, or the row's key changes. */
+/** True when an update may change the entry: it assigns a column that the index has, or the row's key changes. */
 function touches(index: KeyLayout, move: Move, assigned: ReadonlySet<number>): boolean {
-  return move.newKey !== move.oldKey || index.computed || index.columnIds.some((id) => assigned.has(id));
+  if (move.newKey !== move.oldKey || index.computed) return true;
+  const { columnIds, included } = index;
+  return columnIds.some((id) => assigned.has(id)) || included?.ids.some((id) => assigned.has(id)) === true;
 }

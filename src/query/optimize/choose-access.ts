@@ -13,11 +13,10 @@
 import type { IndexDef } from "../../catalog/table.js";
 import type { Expr } from "../expr/expr.js";
 import { andOf, conjuncts } from "../expr/walk.js";
-import { placesInEntry } from "../plan/covering.js";
 import type { IndexScanPlan, Plan, ScanPlan } from "../plan/plan.js";
 import { mapPlan } from "../plan/walk.js";
 import type { Cardinality } from "./cardinality.js";
-import { LOOK_UP, RECORD, scanCost } from "./join-cost.js";
+import { findsRows, LOOK_UP, RECORD, scanCost } from "./join-cost.js";
 import { type KeyCondition, keyColumnIds, keyConditionsOf, keysOfScan } from "./key-conditions.js";
 import type { Rule } from "./rule.js";
 
@@ -35,7 +34,7 @@ export const chooseAccess: Rule = {
 function readsTooMuch(scan: IndexScanPlan, cardinality: Cardinality): boolean {
   if (scan.index === "primary key" || !cardinality.isKnown(scan.table)) return false;
   const unfiltered = Object.freeze({ ...scan, filter: null });
-  const perRow = placesInEntry(scan) === null ? LOOK_UP : RECORD;
+  const perRow = findsRows(scan) ? RECORD : LOOK_UP;
   return cardinality.rows(unfiltered) * perRow > scanCost(cardinality.tableRows(scan.table)) + LOOK_UP_ALWAYS;
 }
 

@@ -17,7 +17,16 @@ import { joinColumns, mapPlan, outerColumnsOf, withChildren } from "../plan/walk
 import type { Cardinality } from "./cardinality.js";
 import { accessFor } from "./choose-access.js";
 import { orderedAsIs } from "./eliminate-sort.js";
-import { canLookUp, hashCostBy, hashCostOf, lookUpCost, mergeCost, outputCost, readCost } from "./join-cost.js";
+import {
+  canLookUp,
+  findsRows,
+  hashCostBy,
+  hashCostOf,
+  lookUpCost,
+  mergeCost,
+  outputCost,
+  readCost,
+} from "./join-cost.js";
 import { mergeInOrder } from "./merge-order.js";
 import { type Rule, withColumns } from "./rule.js";
 
@@ -149,7 +158,7 @@ function costOfOne(access: Plan, cardinality: Cardinality): number {
       return lookUpCost("point", 1, 1);
     case "indexscan": {
       const found = cardinality.rows(Object.freeze({ ...access, filter: null }));
-      return lookUpCost(access.index === "primary key" ? "rows" : "entries", 1, found);
+      return lookUpCost(findsRows(access) ? "rows" : "entries", 1, found);
     }
     default:
       return readCost(access, cardinality);

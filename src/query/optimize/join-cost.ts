@@ -5,7 +5,8 @@
  */
 import type { SqlType } from "../../protocol/values.js";
 import type { ColumnId, Expr } from "../expr/expr.js";
-import type { JoinType, Plan, ScanPlan } from "../plan/plan.js";
+import { placesInEntry } from "../plan/covering.js";
+import type { IndexScanPlan, JoinType, Plan, ScanPlan } from "../plan/plan.js";
 import { childrenOf } from "../plan/walk.js";
 import type { Cardinality } from "./cardinality.js";
 import { keyColumnIds, keysOfTable } from "./key-conditions.js";
@@ -119,8 +120,9 @@ export function readCost(plan: Plan, cardinality: Cardinality): number {
     case "scan":
       return scanCost(cardinality.tableRows(plan.table)) + cardinality.rows(plan) * OUTPUT;
     case "indexscan":
+      return cardinality.rows(plan) * (findsRows(plan) ? RECORD : LOOK_UP);
     case "pointget":
-      return cardinality.rows(plan) * (plan.index === "primary key" ? RECORD : LOOK_UP);
+      return plan.index === "primary key" ? RECORD : LOOK_UP;
     case "values":
       return plan.rows.length;
     default:
@@ -129,6 +131,11 @@ export function readCost(plan: Plan, cardinality: Cardinality): number {
         cardinality.rows(plan) * OUTPUT,
       );
   }
+}
+
+/** Whether what the scan goes through has all that it reads: the rows themselves, or entries that cover it. */
+export function findsRows(scan: IndexScanPlan): boolean {
+  return scan.index === "primary key" || placesInEntry(scan) !== null;
 }
 
 /** The best way by which a key of the scan's table finds rows, given the columns that equalities bind; or none. */

@@ -1,6 +1,7 @@
 /**
- * Whether an index scan need not fetch the rows: what it reads are columns of the index or of the primary key, which
- * every entry ends in, of types whose values keys give back as they were put in. (A numeric's key has lost its scale.)
+ * Whether an index scan need not fetch the rows: what it reads are INCLUDE columns, or columns of the index or of the
+ * primary key, which every entry ends in, of types whose values keys give back as they were put in. (A numeric's key has
+ * lost its scale.)
  * EXPLAIN and the executor ask.
  */
 import type { SqlType } from "../../protocol/values.js";
@@ -25,20 +26,25 @@ export function placesInEntry(plan: IndexScanPlan): readonly PlaceInEntry[] | nu
   const { table, index, source, columns, rowKey } = plan;
   if (index === "primary key" || rowKey !== null) return null;
   const keys = index.columns.map(({ columnId }) => columnId);
+  const included = index.storesIncluded ? index.include! : [];
+  const placeOf = (id: number, { name, element }: SqlType): PlaceInEntry | null => {
+    const isExact = EXACT_IN_KEYS.has(name) && element === null;
+    const [key, suffix, include] = [keys.indexOf(id), table.primaryKey?.indexOf(id) ?? -1, included.indexOf(id)];
+    if (key >= 0 && isExact) return { part: "key", at: key };
+    if (suffix >= 0 && isExact) return { part: "suffix", at: suffix };
+    return include >= 0 ? { part: "included", at: include } : null;
+  };
   const places: PlaceInEntry[] = [];
   for (const [i, id] of source.entries()) {
-    const { name, element } = columns[i]!.type;
-    if (!EXACT_IN_KEYS.has(name) || element !== null) return null;
-    const inKey = keys.indexOf(id);
-    const inSuffix = table.primaryKey?.indexOf(id) ?? -1;
-    if (inKey < 0 && inSuffix < 0) return null;
-    places.push(inKey >= 0 ? { part: "key", at: inKey } : { part: "suffix", at: inSuffix });
+    const place = placeOf(id, columns[i]!.type);
+    if (place === null) return null;
+    places.push(place);
   }
   return places;
 }
 
-/** The index's own columns, or those of the primary key. */
+/** The index's own columns, those of the primary key, or those that it includes. */
 export interface PlaceInEntry {
-  readonly part: "key" | "suffix";
+  readonly part: "key" | "suffix" | "included";
   readonly at: number;
 }
