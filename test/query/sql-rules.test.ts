@@ -88,7 +88,7 @@ const CASES: Readonly<Record<string, readonly string[]>> = {
     "SELECT o.created FROM orders o JOIN orders p ON o.created = p.created AND o.total < p.total ORDER BY p.created LIMIT 3",
     `SELECT a.id, b.age, c.city FROM customers a JOIN customers b ON a.id = b.id JOIN customers c ON b.id = c.id AND c.age > a.age
        ORDER BY c.id LIMIT 20`,
-    "SELECT sku, price FROM items ORDER BY sku DESC LIMIT 3",
+    "SELECT sku, price FROM items ORDER BY sku DESC LIMIT 2",
     "/* by what only one side has in its order */ SELECT c.age FROM customers c FULL JOIN orders o ON o.id = c.id ORDER BY c.id LIMIT 5",
     "/* few rows to sort */ SELECT c.id, d.city FROM customers c FULL JOIN customers d ON c.id = d.id WHERE c.age = 3 AND d.age = 4 ORDER BY d.age",
   ],
