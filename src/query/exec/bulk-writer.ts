@@ -25,6 +25,7 @@ import {
   type TableLayout,
   valueText,
 } from "./table-layout.js";
+import { firstTaken } from "./unique-run.js";
 
 /** Rows from which on it pays. */
 export const BULK_ROWS = 1024;
@@ -151,26 +152,8 @@ export class BulkWriter {
 
   private *requireUnique(key: KeyLayout, run: LoadRun, rows: readonly number[] | null): Generator<undefined, void> {
     const { context } = this;
-    const { size } = run;
-    if (size === 0) return;
     const rowOf = (place: number): number => (rows === null ? run.numberAt(place) : rows[run.numberAt(place)]!);
-    let first = Number.POSITIVE_INFINITY;
-    const greatest = context.tx.greatestKey(run.prefix);
-    const mayBeStored = greatest === null ? 0 : run.lowerBound(Buffer.concat([greatest, Buffer.of(0)]));
-    for (let from = 0; from < size; from += STEP_KEYS) {
-      const to = Math.min(from + STEP_KEYS, size);
-      for (let i = Math.max(from, 1); i < to; i++) {
-        if (run.isSameKey(i - 1, i)) first = Math.min(first, Math.max(rowOf(i - 1), rowOf(i)));
-      }
-      const looked = Math.min(to, mayBeStored) - from;
-      if (looked > 0) {
-        const keys = Array.from({ length: looked }, (_, i) => run.keyOf(run.numberAt(from + i)));
-        context.tx.getMany(keys).forEach((stored, i) => {
-          if (stored !== undefined) first = Math.min(first, rowOf(from + i));
-        });
-      }
-      yield;
-    }
+    const first = yield* firstTaken(context.tx, run, rowOf);
     if (first !== Number.POSITIVE_INFINITY) throw this.duplicate(key, first);
   }
 

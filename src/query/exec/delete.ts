@@ -80,7 +80,7 @@ class Deleter {
       () => {
         if (rows.length >= BULK_ROWS && this.family === null) this.writer.beginRemovals();
         return inTurns(context, rows.length, this.remove, () =>
-          after(this.writer.endRemovals(), () => ({ columns: rows.columns, rows: this.changed })),
+          after(this.writer.endChanges(), () => ({ columns: rows.columns, rows: this.changed })),
         );
       },
     );

@@ -7,17 +7,14 @@
 import { type IndexDef, storageOf, type TableDef } from "../../catalog/table.js";
 import { type DbError, sqlError } from "../../protocol/errors.js";
 import type { Value } from "../../protocol/values.js";
-import { inSteps } from "../../storage/in-steps.js";
 import { encodeKey } from "../../storage/key-codec.js";
 import { prefixRange, storageIdOf } from "../../storage/keys.js";
-import type { Load } from "../../storage/load.js";
-import type { LoadRun } from "../../storage/load-run.js";
 import { encodeRecord } from "../../storage/record-codec.js";
+import { BulkChanges } from "./bulk-changes.js";
 import type { ConstraintEvent } from "./constraint-event.js";
 import type { ExecContext } from "./context.js";
 import { entryValue, suffixOf } from "./entry-value.js";
 import { ChainWriter, chainPrefix } from "./hash-chain.js";
-import { after } from "./operator.js";
 import type { RowCheck } from "./row-checks.js";
 import { rowKeyOfNumber } from "./row-numbers.js";
 import { TableExpressions } from "./table-expressions.js";
@@ -47,7 +44,7 @@ export class TableWriter {
   private readonly rowPrefix: Buffer;
   private readonly expressions: TableExpressions | null;
   private readonly chain: ChainWriter | null;
-  private removals: { readonly load: Load; readonly rows: LoadRun; readonly indexes: readonly LoadRun[] } | null = null;
+  private changes: BulkChanges | null = null;
 
   /** `shown`: ids of the columns as messages show a failing row; they are those of the table that a statement names. */
   constructor(
@@ -144,22 +141,47 @@ export class TableWriter {
     return rowOfRecord(this.layout, record);
   }
 
-  /** From now on rows are removed together, by `endRemovals`, each once; unless the transaction takes no load. */
+  /** From now on rows are removed together, by `endChanges`, each once; unless the transaction takes no load. */
   beginRemovals(): void {
-    const { context, layout } = this;
-    const load = context.tx.beginLoad();
-    if (load === null) return;
-    const indexes = layout.indexes.map((index) => load.run(index.prefixOf(context.tenantNumber)));
-    this.removals = { load, rows: load.run(this.rowPrefix), indexes };
+    this.changes = BulkChanges.begin(this.layout, this.context, true);
   }
 
-  endRemovals(): void | Promise<void> {
-    const { context, removals } = this;
-    if (removals === null) return;
-    this.removals = null;
-    return after(inSteps(context, removals.load.sort()), () => {
-      if (removals.load.size > 0) context.tx.attach(removals.load);
-    });
+  /** False: rows must be changed one by one. Otherwise by `change`, each once, and then `endChanges`. */
+  beginChanges(): boolean {
+    this.requireMutable();
+    this.changes = BulkChanges.begin(this.layout, this.context, false);
+    return this.changes !== null;
+  }
+
+  /** @param assigned as of `takeOut`. Throws 23505. */
+  endChanges(assigned: ReadonlySet<number> = NONE_ASSIGNED): void | Promise<void> {
+    const { changes, layout } = this;
+    if (changes === null) return;
+    this.changes = null;
+    return changes.finish(this.isKeyAssigned(assigned), (key, record) =>
+      this.duplicate(key, rowOfRecord(layout, record)),
+    );
+  }
+
+  /** Both halves of an update at once, of one of many rows. */
+  change(oldKey: Uint8Array, oldRow: Row, newRow: Row, assigned: ReadonlySet<number>): void {
+    const { layout } = this;
+    const changes = this.changes!;
+    const move = this.moveOf(oldKey, newRow, assigned);
+    if (this.isKeyAssigned(assigned)) changes.removeRow(oldKey);
+    const oldSuffix = oldKey.subarray(this.rowPrefix.length);
+    const newSuffix = move.newKey.subarray(this.rowPrefix.length);
+    const number = changes.putRow(move.newKey, encodeRecord(layout.types, newRow));
+    for (let i = 0; i < layout.indexes.length; i++) {
+      const index = layout.indexes[i]!;
+      if (!touches(index, move, assigned)) continue;
+      const oldEntry = this.entryKey(index, oldRow, oldSuffix);
+      const newEntry = this.entryKey(index, newRow, newSuffix);
+      if (move.newKey === oldKey && oldEntry !== null && newEntry?.equals(oldEntry)) continue;
+      if (oldEntry !== null) changes.removeEntry(i, oldEntry);
+      if (newEntry !== null) changes.putEntry(i, newEntry, newSuffix, number);
+    }
+    this.noteChange(move, oldRow, newRow);
   }
 
   /** `after`: the row as it goes on in another partition, by this table's columns; null: it is gone. */
@@ -167,15 +189,15 @@ export class TableWriter {
     const { layout, context } = this;
     this.requireMutable();
     const suffix = key.subarray(this.rowPrefix.length);
-    const { removals } = this;
+    const { changes } = this;
     for (let i = 0; i < layout.indexes.length; i++) {
       const entry = this.entryKey(layout.indexes[i]!, row, suffix);
       if (entry === null) continue;
-      if (removals === null) context.tx.delete(entry);
-      else removals.load.add(removals.indexes[i]!, entry, null);
+      if (changes === null) context.tx.delete(entry);
+      else changes.removeEntry(i, entry);
     }
-    if (removals === null) context.tx.delete(key);
-    else removals.load.add(removals.rows, key, null);
+    if (changes === null) context.tx.delete(key);
+    else changes.removeRow(key);
     if (layout.table.referencedBy !== undefined) this.referenced(row, after);
   }
 
@@ -187,9 +209,7 @@ export class TableWriter {
   takeOut(oldKey: Uint8Array, oldRow: Row, newRow: Row, assigned: ReadonlySet<number>): Move {
     const { layout, context } = this;
     this.requireMutable();
-    const keyAssigned = layout.primaryKey?.columnIds.some((id) => assigned.has(id)) === true;
-    const encoded = keyAssigned ? this.keyOfNewRow(newRow) : oldKey;
-    const move: Move = { oldKey, newKey: Buffer.compare(encoded, oldKey) === 0 ? oldKey : encoded };
+    const move = this.moveOf(oldKey, newRow, assigned);
     if (move.newKey !== oldKey) context.tx.delete(oldKey);
     const oldSuffix = oldKey.subarray(this.rowPrefix.length);
     const newSuffix = move.newKey.subarray(this.rowPrefix.length);
@@ -201,10 +221,23 @@ export class TableWriter {
       if (newEntry !== null && oldEntry.equals(newEntry)) continue;
       context.tx.delete(oldEntry);
     }
-    const { foreignKeys, referencedBy } = layout.table;
-    if (foreignKeys !== undefined) this.referencing(move.newKey, newRow, oldRow, move.newKey !== oldKey);
-    if (referencedBy !== undefined) this.referenced(oldRow, newRow);
+    this.noteChange(move, oldRow, newRow);
     return move;
+  }
+
+  private isKeyAssigned(assigned: ReadonlySet<number>): boolean {
+    return this.layout.primaryKey?.columnIds.some((id) => assigned.has(id)) === true;
+  }
+
+  private moveOf(oldKey: Uint8Array, newRow: Row, assigned: ReadonlySet<number>): Move {
+    const encoded = this.isKeyAssigned(assigned) ? this.keyOfNewRow(newRow) : oldKey;
+    return { oldKey, newKey: Buffer.compare(encoded, oldKey) === 0 ? oldKey : encoded };
+  }
+
+  private noteChange({ oldKey, newKey }: Move, oldRow: Row, newRow: Row): void {
+    const { foreignKeys, referencedBy } = this.layout.table;
+    if (foreignKeys !== undefined) this.referencing(newKey, newRow, oldRow, newKey !== oldKey);
+    if (referencedBy !== undefined) this.referenced(oldRow, newRow);
   }
 
   /** The second half: writes the new row where the move says. Throws 23505. */
@@ -361,6 +394,7 @@ export class TableWriter {
 }
 
 const NO_PREFIX = new Uint8Array(0);
+const NONE_ASSIGNED: ReadonlySet<number> = new Set();
 
 /** PostgreSQL cuts the values that it shows of a failing row. */
 const FAILING_VALUE_CHARACTERS = 64;

@@ -7,8 +7,9 @@ import type { Value } from "../../protocol/values.js";
 import { compileExpr } from "../expr/compile.js";
 import type { Evaluate } from "../expr/expr.js";
 import type { UpdatePlan } from "../plan/plan.js";
+import { BULK_ROWS } from "./bulk-writer.js";
 import type { ExecContext } from "./context.js";
-import { drain, inTurns, type Open, type Operator } from "./operator.js";
+import { after, drain, inTurns, type Open, type Operator } from "./operator.js";
 import { belongs, compileRoutes, type RouteProgram } from "./partition-router.js";
 import { type ChangedRows, compileReturning, ModifyOperator } from "./returning.js";
 import { emptyColumns, RowBuffer } from "./row-buffer.js";
@@ -99,12 +100,19 @@ class Updater {
     return drain(
       this.input,
       (batch) => rows.append(batch),
-      () =>
-        inTurns(context, rows.length, this.evaluate, () =>
-          inTurns(context, this.changed.length, this.takeOut, () =>
-            inTurns(context, this.changed.length, this.putBack, () => result),
-          ),
-        ),
+      () => inTurns(context, rows.length, this.evaluate, () => this.write(result)),
+    );
+  }
+
+  private write(result: ChangedRows): ChangedRows | Promise<ChangedRows> {
+    const { context, changed, writer, program } = this;
+    if (changed.length >= BULK_ROWS && writer.beginChanges()) {
+      return inTurns(context, changed.length, this.change, () =>
+        after(writer.endChanges(program.assigned), () => result),
+      );
+    }
+    return inTurns(context, changed.length, this.takeOut, () =>
+      inTurns(context, changed.length, this.putBack, () => result),
     );
   }
 
@@ -140,14 +148,27 @@ class Updater {
     this.changed.push(number);
   };
 
+  private readonly change = (i: number): void => {
+    const number = this.changed[i]!;
+    this.writer.change(this.keyOf(number), this.fillOldRow(number), this.fillNewRow(number), this.program.assigned);
+  };
+
   private readonly takeOut = (i: number): void => {
     const number = this.changed[i]!;
+    const key = this.keyOf(number);
+    this.moves.push(this.writer.takeOut(key, this.fillOldRow(number), this.fillNewRow(number), this.program.assigned));
+  };
+
+  private keyOf(number: number): Uint8Array {
+    return this.rows.columns[this.program.rowKeySlot]![number] as Uint8Array;
+  }
+
+  private fillOldRow(number: number): Row {
     const { program, rows, oldRow } = this;
     const { columnIds, oldSlots } = program;
     for (let c = 0; c < columnIds.length; c++) oldRow[columnIds[c]!] = rows.columns[oldSlots[c]!]![number]!;
-    const key = rows.columns[program.rowKeySlot]![number] as Uint8Array;
-    this.moves.push(this.writer.takeOut(key, oldRow, this.fillNewRow(number), program.assigned));
-  };
+    return oldRow;
+  }
 
   private readonly putBack = (i: number): void => {
     this.writer.putBack(this.moves[i]!, this.fillNewRow(this.changed[i]!), this.program.assigned);

@@ -1,0 +1,104 @@
+/**
+ * Removes or changes many rows of a table at once: what they make stale and what they put in its place are collected in
+ * two loads, sorted, checked and attached to the transaction. Made by TableWriter for one statement (`beginChanges`).
+ */
+import { inSteps } from "../../storage/in-steps.js";
+import type { Load } from "../../storage/load.js";
+import type { LoadRun } from "../../storage/load-run.js";
+import type { ExecContext } from "./context.js";
+import type { KeyLayout, TableLayout } from "./table-layout.js";
+import { firstTaken } from "./unique-run.js";
+
+/** A load with a run for the rows and one for each index. */
+interface TableLoad {
+  readonly load: Load;
+  readonly rows: LoadRun;
+  readonly indexes: readonly LoadRun[];
+}
+
+export class BulkChanges {
+  /** What goes; it counts for less than what comes. */
+  private readonly stale: TableLoad;
+  /** What comes; null: nothing does. */
+  private readonly fresh: TableLoad | null;
+  /** Of unique indexes: the row of each new entry. */
+  private readonly rowsOf: readonly number[][];
+
+  private constructor(
+    private readonly layout: TableLayout,
+    private readonly context: ExecContext,
+    stale: Load,
+    fresh: Load | null,
+  ) {
+    this.stale = this.prepared(stale);
+    this.fresh = fresh === null ? null : this.prepared(fresh);
+    this.rowsOf = layout.indexes.map(() => []);
+  }
+
+  /** Null: the transaction takes no more loads, or the table's rows must be changed one by one. */
+  static begin(layout: TableLayout, context: ExecContext, removesOnly: boolean): BulkChanges | null {
+    if (!removesOnly && layout.indexes.some(({ deferrable }) => deferrable)) return null;
+    const stale = context.tx.beginLoad();
+    const fresh = removesOnly ? null : context.tx.beginLoad();
+    if (stale === null || (fresh === null && !removesOnly)) return null;
+    return new BulkChanges(layout, context, stale, fresh);
+  }
+
+  private prepared(load: Load): TableLoad {
+    const { layout, context } = this;
+    const indexes = layout.indexes.map((index) => load.run(index.prefixOf(context.tenantNumber)));
+    return { load, rows: load.run(layout.rowPrefixOf(context.tenantNumber)), indexes };
+  }
+
+  removeRow(key: Uint8Array): void {
+    this.stale.load.add(this.stale.rows, key, null);
+  }
+
+  /** `place`: of the index in the layout. */
+  removeEntry(place: number, entry: Uint8Array): void {
+    this.stale.load.add(this.stale.indexes[place]!, entry, null);
+  }
+
+  /** Answers the row's number. */
+  putRow(key: Uint8Array, record: Uint8Array): number {
+    return this.fresh!.load.add(this.fresh!.rows, key, record);
+  }
+
+  putEntry(place: number, entry: Uint8Array, suffix: Uint8Array, row: number): void {
+    this.fresh!.load.add(this.fresh!.indexes[place]!, entry, suffix);
+    if (this.layout.indexes[place]!.unique) this.rowsOf[place]!.push(row);
+  }
+
+  /**
+   * Once all has been collected.
+   * @param isKeyAssigned whether rows may have got other primary keys; then all of them must have been removed.
+   * @param duplicate the error for a key and a record that another row stands in the way of.
+   */
+  finish(isKeyAssigned: boolean, duplicate: (key: KeyLayout, record: Uint8Array) => Error): void | Promise<void> {
+    return inSteps(this.context, this.finishing(isKeyAssigned, duplicate));
+  }
+
+  private *finishing(
+    isKeyAssigned: boolean,
+    duplicate: (key: KeyLayout, record: Uint8Array) => Error,
+  ): Generator<undefined, void> {
+    const { stale, fresh, layout, context } = this;
+    const { tx } = context;
+    yield* stale.load.sort();
+    if (stale.load.size > 0) tx.attach(stale.load);
+    if (fresh === null || fresh.load.size === 0) return;
+    yield* fresh.load.sort();
+    const { rows } = fresh;
+    const refuse = (key: KeyLayout, row: number) => {
+      if (row !== Number.POSITIVE_INFINITY) throw duplicate(key, rows.valueOf(row)!);
+    };
+    if (isKeyAssigned) refuse(layout.primaryKey!, yield* firstTaken(tx, rows, (at) => rows.numberAt(at)));
+    for (const [place, index] of layout.indexes.entries()) {
+      if (!index.unique) continue;
+      const run = fresh.indexes[place]!;
+      const numbers = this.rowsOf[place]!;
+      refuse(index, yield* firstTaken(tx, run, (at) => numbers[run.numberAt(at)]!));
+    }
+    tx.attach(fresh.load);
+  }
+}
