@@ -8,6 +8,7 @@ import type { ExprNode, SubqueryNode } from "../parse/ast-query.js";
 import type { ExprContext } from "./bind-context.js";
 import { bindExpr } from "./bind-expr.js";
 import { type Part, partsOf, withPart } from "./bind-part-assignment.js";
+import { expandStars } from "./bind-row.js";
 import { columnExpr } from "./binding.js";
 import { coerceAssignment } from "./coerce.js";
 import { project } from "./source.js";
@@ -25,7 +26,7 @@ export interface Assignment {
 export function bindAssignments(nodes: readonly AssignmentNode[], table: TableDef, context: ExprContext): Assignment[] {
   const made = new Map<number, { readonly expr: Expr; readonly inParts: boolean }>();
   for (const node of nodes) {
-    valuesOf(node).forEach((value, i) => {
+    valuesOf(node, context).forEach((value, i) => {
       const target = node.targets[i]!;
       const column = targetColumn(table, target);
       const before = made.get(column.id);
@@ -58,14 +59,15 @@ type Assigned =
     };
 
 /** One value per target. */
-function valuesOf(node: AssignmentNode): Assigned[] {
+function valuesOf(node: AssignmentNode, context: ExprContext): Assigned[] {
   const { targets, value } = node;
   if (!node.multiple) return [value];
   if (value.kind === "row") {
-    if (value.items.length !== targets.length) {
+    const items = expandStars(value.items, context, bindExpr);
+    if (items.length !== targets.length) {
       throw sqlError("42601", "number of columns does not match number of values", { position: value.position });
     }
-    return [...value.items];
+    return [...items];
   }
   if (value.kind === "subquery" && value.form === "scalar") {
     return targets.map((_, index) => ({ kind: "column of subquery", node: value, index, count: targets.length }));

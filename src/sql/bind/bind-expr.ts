@@ -208,7 +208,7 @@ function bindColumn(node: ColumnNode, context: ExprContext): Expr {
   try {
     found = scope.resolve(node);
   } catch (error) {
-    const row = bindWholeRow(node, context);
+    const row = bindWholeRow(node, context) ?? attributeCall(node, context);
     if (row !== null) return row;
     throw error;
   }
@@ -217,6 +217,29 @@ function bindColumn(node: ColumnNode, context: ExprContext): Expr {
   // A fresh node per reference: messages about grouping need to know where this one stands.
   const name = (outer || scope.items.length > 1) && item.name !== null ? `${item.name}.${found.name}` : found.name;
   return binding.setPosition(Object.freeze({ ...expr, name }), position);
+}
+
+/** `t.f` for `f(t)`, of a function that a statement made; null when there is none or no relation has the name. */
+function attributeCall(node: ColumnNode, context: ExprContext): Expr | null {
+  const [relation, name] = node.path;
+  if (node.path.length !== 2 || !context.scope.isRelation(relation!)) return null;
+  if (routinesNamed([name!], context.binding.env).length === 0) return null;
+  const value: ExprNode = { ...node, path: [relation!], star: true };
+  const { position } = node;
+  const call: CallNode = {
+    kind: "call",
+    path: [name!],
+    args: [{ name: null, value }],
+    star: false,
+    variadic: false,
+    distinct: false,
+    orderBy: [],
+    withinGroup: false,
+    filter: null,
+    over: null,
+    position,
+  };
+  return bindRoutineCall(call, context, bindExpr);
 }
 
 /** A table's OID, which a row that an outer join did not find has none of. */

@@ -13,6 +13,7 @@ import { contextOf, type ExprContext } from "./bind-context.js";
 import { bindBoolean, bindExpr } from "./bind-expr.js";
 import { partsOf, partType, withPart } from "./bind-part-assignment.js";
 import { partitioningOf } from "./bind-partition-tree.js";
+import { expandStars } from "./bind-row.js";
 import { bindWith } from "./bind-with.js";
 import { type Binding, columnExpr, mayBeNull } from "./binding.js";
 import { type ChangedRelation, changedRelation, notUpdatable } from "./changed-relation.js";
@@ -130,15 +131,16 @@ function checkWidth(width: number, targets: readonly ColumnDef[], node: InsertSt
 
 function valuesPlan(
   table: TableDef,
-  nodes: readonly (readonly ExprNode[])[],
+  lists: readonly (readonly ExprNode[])[],
   targets: readonly ColumnDef[],
   node: InsertStatement,
   scope: Scope,
   binding: Binding,
 ): Plan {
   // One row is a SELECT list in all but name: set-returning functions make several of it.
-  const sets = nodes.length === 1 ? new SetCollector() : null;
+  const sets = lists.length === 1 ? new SetCollector() : null;
   const context = { ...contextOf(binding, scope, "VALUES"), ...(sets !== null && { sets }) };
+  const nodes = lists.map((list) => expandStars(list, context, bindExpr));
   const slots = table.columns.map((column) => targets.indexOf(column));
   const width = nodes[0]!.length;
   const rows = nodes.map((row) => {

@@ -7,6 +7,8 @@ import type { OutputColumn, Plan, SortKey } from "../../query/plan/plan.js";
 import type { ExprNode, QueryNode, SetOperationBody, SortNode, ValuesBody } from "../parse/ast-query.js";
 import { contextOf } from "./bind-context.js";
 import { bindExpr } from "./bind-expr.js";
+import { refuseLocking } from "./bind-locking.js";
+import { expandStars } from "./bind-row.js";
 import { bindSelect } from "./bind-select.js";
 import { bindWith } from "./bind-with.js";
 import { type Binding, columnExpr, mayBeNull, type QueryOptions, type Source } from "./binding.js";
@@ -33,6 +35,7 @@ function bindBody(
 ): Source {
   const { body } = node;
   if (body.kind === "select") return bindSelect(node, body, scope, binding, options, limits);
+  refuseLocking(node, body.kind);
   const keep = options.unknowns === "keep" && node.orderBy.length === 0 && limits === null;
   let source =
     body.kind === "values" ? bindValues(body, scope, binding, options) : bindSetOperation(body, scope, binding);
@@ -99,9 +102,10 @@ function bindCountExpr(node: ExprNode, clause: "LIMIT" | "OFFSET", scope: Scope,
 // ---- VALUES ----
 
 function bindValues(body: ValuesBody, scope: Scope, binding: Binding, options: QueryOptions): Source {
-  const width = body.rows[0]!.length;
   const context = contextOf(binding, scope, "VALUES");
-  const given = body.rows.map((row) => {
+  const lists = body.rows.map((row) => expandStars(row, context, bindExpr));
+  const width = lists[0]!.length;
+  const given = lists.map((row) => {
     if (row.length !== width) {
       throw sqlError("42601", "VALUES lists must all be the same length", { position: row[0]?.position ?? 0 });
     }
@@ -109,12 +113,12 @@ function bindValues(body: ValuesBody, scope: Scope, binding: Binding, options: Q
   });
   const types = given[0]!.map((first, i) => {
     const column = given.map((row) => row[i]!);
-    if (!column.every(isUnknown)) return commonTypeOf(column, "VALUES", binding, body.rows[0]![i]!.position);
+    if (!column.every(isUnknown)) return commonTypeOf(column, "VALUES", binding, lists[0]![i]!.position);
     return options.expected?.[i] ?? (options.unknowns === "keep" ? first.type : null);
   });
   const rows = given.map((row, r) =>
     row.map((expr, i) => {
-      const position = body.rows[r]![i]!.position;
+      const position = lists[r]![i]!.position;
       const type =
         types[i] ??
         commonTypeOf(

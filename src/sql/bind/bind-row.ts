@@ -40,6 +40,21 @@ export function bindItems(nodes: readonly ExprNode[], context: ExprContext, bind
   });
 }
 
+/** The same for lists that are bound one by one: VALUES, and ROW(…) that is assigned. Nodes without a star stay. */
+export function expandStars(nodes: readonly ExprNode[], context: ExprContext, bind: Bind): readonly ExprNode[] {
+  const isStar = (node: ExprNode) =>
+    (node.kind === "column" && node.star) || (node.kind === "field" && node.name === "*");
+  if (!nodes.some(isStar)) return nodes;
+  return nodes.flatMap((node): ExprNode[] => {
+    if (node.kind === "column" && node.star && node.path.length > 0) {
+      const { columns } = context.scope.starItem(node.path, node.position);
+      return columns.map(({ name }) => ({ ...node, path: [...node.path, name], star: false }));
+    }
+    if (node.kind !== "field" || node.name !== "*") return [node];
+    return fieldsOf(node, context, bind).map(({ name }) => ({ ...node, name }));
+  });
+}
+
 /** The relation's row as one value; NULL where an outer join found none. */
 export function rowOfRelation(item: ScopeItem, binding: Binding): Expr {
   if (item.scalar === true) return item.columns[0]!.expr;

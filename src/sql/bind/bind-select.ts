@@ -16,6 +16,7 @@ import { contextOf, type ExprContext } from "./bind-context.js";
 import { bindBoolean, bindExpr } from "./bind-expr.js";
 import { bindFrom } from "./bind-from.js";
 import { bindGroups, Grouping } from "./bind-group.js";
+import { checkLocking } from "./bind-locking.js";
 import { fieldsOf } from "./bind-row.js";
 import { bindWindowClause } from "./bind-window.js";
 import { type Binding, columnExpr, type QueryOptions, type Source } from "./binding.js";
@@ -62,6 +63,10 @@ export function bindSelect(
   let keys = query.orderBy.map((sort) => bindOrderKey(sort, targets, context));
   let on = typeof body.distinct === "string" ? null : bindDistinctOn(body.distinct.on, targets, context);
   bindWindowClause(windows, context, bindExpr);
+  if (query.locking.length > 0) {
+    const has = { aggregates: !collector.isEmpty, windows: [...windows.keys()].length > 0, sets: !sets.isEmpty };
+    checkLocking(query, body, scope, has);
+  }
   if (groups !== null || having !== null || !collector.isEmpty) {
     const grouping = new Grouping(groups ?? NO_GROUPS, collector, scope, binding);
     const split = sets.splitByGroups(groups?.exprs ?? []);
