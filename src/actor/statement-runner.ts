@@ -168,6 +168,9 @@ export class StatementRunner {
       case "ddl":
         return this.runDdl({ tag: null, steps: [() => bound], notices: [] }, run, tx);
       case "ddl steps":
+        if (bound.alone !== undefined && this.block.isOpen) {
+          throw sqlError("25001", `${bound.alone} cannot run inside a transaction block`);
+        }
         return this.runDdl(bound, run, tx);
       case "verify":
         return this.verify(bound, run, tx);

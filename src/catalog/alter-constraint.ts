@@ -99,7 +99,15 @@ function addPrimaryKey(editor: CatalogEditor, table: TableDef, key: NewKey): Act
   return withPrimaryKey(editor, table, table, key, name);
 }
 
+/** Throws 42710 for the name of another constraint of the table that is no index. */
+function checkKeyName(table: TableDef, name: string | null): void {
+  const others = [...table.checks, ...(table.foreignKeys ?? [])];
+  if (name === null || !others.some((other) => other.name === name)) return;
+  throw sqlError("42710", `constraint "${name}" for relation "${table.name}" already exists`);
+}
+
 function addUnique(editor: CatalogEditor, table: TableDef, key: NewKey): ActionOutcome {
+  checkKeyName(table, key.name);
   const columns = key.columns.map((column) => existingColumn(table, column).id);
   const { include = [], nullsNotDistinct = false, deferrable } = key;
   const names = new TableNames(editor, table.schema, table.name);

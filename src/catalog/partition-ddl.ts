@@ -50,7 +50,8 @@ export function joinPartition(
 
 function mustBeEmpty(table: TableDef, condition: string, message: string): Verification {
   return {
-    sql: `SELECT 1 FROM ${quotedTable(table)} WHERE ${condition} LIMIT 1`,
+    // What the condition says of the key is no longer true of the table's partitions, so it must not choose among them.
+    sql: `SELECT 1 FROM ${quotedTable(table)} WHERE (${condition}) IS TRUE LIMIT 1`,
     error: () => sqlError("23514", message, { table: table.name }),
   };
 }

@@ -86,6 +86,8 @@ export function bindAlterTable(
     catalog.index(schema, name) ?? catalog.searchIndex(schema, name) ?? catalog.sequence(schema, name) ?? null;
   const isIndex = node.commands.length === ignored.length && firstFound(relation, binding.env, isOther) !== null;
   if (!isIndex) lookUpTable(node.name, binding);
+  for (const command of node.commands)
+    if (command.kind === "ignored") checkIgnored(command, node.name, isIndex, binding);
   const only = node.name.only === true;
   const descendants = isIndex || only ? [] : descendantsOf(lookUpTable(node.name, binding), binding.env);
   const on =
@@ -109,7 +111,45 @@ export function bindAlterTable(
         ),
       ),
     ]);
-  return { kind: "ddl steps", tag, steps, notices };
+  const isConcurrent = node.commands.some(
+    (command) => command.kind === "detach partition" && command.mode === "concurrently",
+  );
+  return {
+    kind: "ddl steps",
+    tag,
+    steps,
+    notices,
+    ...(isConcurrent && { alone: "ALTER TABLE ... DETACH CONCURRENTLY" }),
+  };
+}
+
+/** What an action that has no effect here names has to be there all the same. Throws 42703, 0A000. */
+function checkIgnored(
+  { what, column }: CommandOf<"ignored">,
+  name: NameNode,
+  isIndex: boolean,
+  binding: Binding,
+): void {
+  if (column === undefined) return;
+  if (!isIndex) {
+    if (typeof column === "string") columnOf(lookUpTable(name, binding), column);
+    return;
+  }
+  const relation = relationOf(name);
+  const found = firstFound(relation, binding.env, (schema, index) => binding.env.catalog.index(schema, index));
+  if (found === null || typeof column === "string" || what !== "SET STATISTICS") return;
+  const { index, table } = found;
+  const key = index.columns[column - 1];
+  if (key?.expression !== undefined) return;
+  const columnId = key?.columnId ?? index.include?.[column - 1 - index.columns.length];
+  if (columnId === undefined) {
+    throw sqlError("42703", `column number ${column} of relation "${index.name}" does not exist`);
+  }
+  const included = key === undefined ? "included" : "non-expression";
+  const { name: columnName } = table.columns.find(({ id }) => id === columnId)!;
+  throw sqlError("0A000", `cannot alter statistics on ${included} column "${columnName}" of index "${index.name}"`, {
+    ...(key !== undefined && { hint: "Alter statistics on table column instead." }),
+  });
 }
 
 function tableExists(name: NameNode, binding: Binding): boolean {
@@ -372,20 +412,22 @@ export function bindRename(node: RenameStatement, binding: Binding): BoundStatem
     catalog.index(schema, relation.name) !== null ||
     catalog.searchIndex(schema, relation.name) !== null ||
     catalog.tables().some((table) => table.schema === schema && table.primaryKeyName === relation.name);
+  const isIndex = schemas.some(isKey);
   const command = {
     kind: "rename",
     part: node.part,
     newName,
     renamed: renamesColumn(node.part ?? "", newName),
   } as const;
-  // ALTER TABLE takes an index, too.
-  if (object === "index" || (object === "table" && !tableExists(node.relation, binding) && schemas.some(isKey))) {
+  // ALTER TABLE takes an index, and ALTER INDEX a table.
+  const isOtherIndex = () => object === "table" && !tableExists(node.relation, binding) && isIndex;
+  if ((object === "index" && (isIndex || !tableExists(node.relation, binding))) || isOtherIndex()) {
     const schema = schemas.find(isKey);
     if (schema === undefined && node.ifExists) return skipped();
     const found = { schema: schema ?? schemas[0]!, name: relation.name, position: node.relation.position };
     return { kind: "ddl", command: { ...command, object: "index", relation: found }, rows: null };
   }
-  if (object !== "table" && object !== "column" && object !== "constraint") {
+  if (object !== "table" && object !== "index" && object !== "column" && object !== "constraint") {
     throw sqlError("0A000", `ALTER ${object.toUpperCase()} RENAME is not supported yet`, { position });
   }
   if (node.ifExists && !tableExists(node.relation, binding)) return skipped();
@@ -394,5 +436,9 @@ export function bindRename(node: RenameStatement, binding: Binding): BoundStatem
     throw sqlError("42809", `"${table.name}" is not a materialized view`, { position: node.relation.position });
   }
   const only = node.relation.only === true;
-  return { kind: "ddl", command: { ...command, object, relation: nameOf(table), only }, rows: null };
+  return {
+    kind: "ddl",
+    command: { ...command, object: object === "index" ? "table" : object, relation: nameOf(table), only },
+    rows: null,
+  };
 }

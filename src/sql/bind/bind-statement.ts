@@ -234,6 +234,12 @@ function createSchema(node: CreateSchemaStatement): BoundStatement {
 /** Without names: all tables. */
 function bindAnalyze(node: AnalyzeStatement, binding: Binding): BoundStatement {
   const named = node.tables.map((name) => lookUpTable(name, binding));
+  node.columns.forEach((columns, i) => {
+    const table = named[i]!;
+    const missing = columns.find((column) => !table.columns.some(({ name }) => name === column));
+    if (missing === undefined) return;
+    throw sqlError("42703", `column "${missing}" of relation "${table.name}" does not exist`);
+  });
   if (node.kind === "vacuum") return { kind: "analyze", tag: "VACUUM", tables: [] };
   return { kind: "analyze", tag: "ANALYZE", tables: named.length > 0 ? named : binding.env.catalog.tables() };
 }

@@ -146,6 +146,8 @@ export type DdlStep = (env: BindEnvironment) => BoundDdl | null;
 export interface BoundDdlSteps {
   readonly kind: "ddl steps";
   readonly tag: string;
+  /** What the statement is called where it must not stand in a transaction block; absent: it may. */
+  readonly alone?: string;
   readonly steps: readonly DdlStep[];
   readonly notices: readonly string[];
 }

@@ -549,7 +549,8 @@ export type AlterTableCommand =
   /** SET or RESET (options) of a view. */
   | { readonly kind: "view options"; readonly options: readonly OptionNode[]; readonly reset: boolean }
   /** Has no meaning here; `what` names it in the notice. */
-  | { readonly kind: "ignored"; readonly what: string };
+  /** `column`: the name, or in an index the number, of the one that the action is about. */
+  | { readonly kind: "ignored"; readonly what: string; readonly column?: string | number };
 
 export type DetachMode = "at once" | "concurrently" | "finalize";
 
@@ -618,6 +619,8 @@ export interface CommentStatement {
 export interface AnalyzeStatement {
   readonly kind: "analyze" | "vacuum";
   readonly tables: readonly NameNode[];
+  /** Columns that the statement names, by table. */
+  readonly columns: readonly (readonly string[])[];
   readonly position: number;
 }
 

@@ -140,8 +140,10 @@ function smallDefinition(node: Node, c: Conversion, position: number): Statement
     }
     case "VacuumStmt": {
       const vacuum = only(node, tag);
-      const tables = (vacuum.rels ?? []).map((item) => relationName(only(item, "VacuumRelation").relation!, c));
-      return { kind: vacuum.is_vacuumcmd ? "vacuum" : "analyze", tables, position };
+      const relations = (vacuum.rels ?? []).map((item) => only(item, "VacuumRelation"));
+      const tables = relations.map((item) => relationName(item.relation!, c));
+      const columns = relations.map((item) => strings(item.va_cols));
+      return { kind: vacuum.is_vacuumcmd ? "vacuum" : "analyze", tables, columns, position };
     }
     case "RefreshMatViewStmt": {
       const refresh = only(node, tag);
@@ -562,7 +564,11 @@ const IGNORED_COMMANDS: Partial<Record<NonNullable<AlterTableCmd["subtype"]>, st
 
 function ignoredCommand(node: AlterTableCmd, position: number): AlterTableCommand {
   const what = node.subtype === undefined ? undefined : IGNORED_COMMANDS[node.subtype];
-  if (what !== undefined) return { kind: "ignored", what };
+  if (what !== undefined) {
+    const isOfColumn = /^AT_(?:SetStatistics|SetStorage|SetCompression|SetOptions|ResetOptions)$/.test(node.subtype!);
+    const column = node.name ?? node.num;
+    return { kind: "ignored", what, ...(isOfColumn && column !== undefined && { column }) };
+  }
   throw notSupported(`ALTER TABLE ${(node.subtype ?? "").replace(/^AT_/, "")}`, position);
 }
 

@@ -40,7 +40,7 @@ export class SqlRoutine implements PreparedRoutine {
   value(args: readonly Value[], invocation: Invocation): Value | Promise<Value> {
     const { returns } = this.routine;
     return after(this.run(0, args, invocation, 1, returns), ({ rows }) => {
-      if (returns === VOID) return "";
+      if (returns === VOID) return null;
       const row = rows[0];
       if (row === undefined) return null;
       return returns.name === "record" && !this.isWhole() ? row : row[0]!;
