@@ -144,6 +144,16 @@ t.test("with the table through its life", async (t) => {
   await run("drop table thing", "create schema s", "alter table copy set schema s", "drop index s.copy_embedding_idx");
 });
 
+t.test("scripts that ask for the extension go on", async (t) => {
+  const { rows, run, fails } = await script(t);
+  await run("create extension if not exists vector", "set hnsw.ef_search = 100");
+  t.same(await rows("select extname from pg_extension order by 1"), ["plpgsql", "vector"]);
+  t.equal(await fails("create extension vector"), '42710 extension "vector" already exists');
+  t.equal(await fails("create extension postgis"), '0A000 extension "postgis" is not available');
+  t.match(await fails("drop extension vector"), /^2BP01/);
+  await run("drop extension if exists postgis");
+});
+
 t.test("stored definitions", async (t) => {
   const table: TableDef = {
     id: 3,

@@ -29,6 +29,7 @@ import { bindCreateTableAs, bindCreateTableAsExecute, bindRefresh } from "./bind
 import { bindCreateView, bindDropViews } from "./bind-create-view.js";
 import { bindData } from "./bind-data.js";
 import { bindComment, bindCreateIndex, bindCreateTable, bindDrop, bindTruncate } from "./bind-ddl.js";
+import { bindCreateExtension, refuseDropExtension } from "./bind-extension.js";
 import { lookUpTable } from "./bind-from.js";
 import { bindFunctionStatement, isFunctionStatement } from "./bind-function-statement.js";
 import { bindList } from "./bind-list.js";
@@ -97,6 +98,8 @@ function bindNode(node: StatementNode, env: BindEnvironment): BoundStatement {
       return { kind: "ddl", command: bindCreateTable(node, binding) };
     case "create index":
       return { kind: "ddl", command: bindCreateIndex(node, binding) };
+    case "create extension":
+      return bindCreateExtension(node);
     case "create table as":
       return bindCreateTableAs(node, binding);
     case "create table as execute":
@@ -132,7 +135,9 @@ function bindNode(node: StatementNode, env: BindEnvironment): BoundStatement {
 }
 
 /** Of what cannot be made here nothing exists. */
-function dropAbsent({ what, names, ifExists, position }: DropStatement): BoundStatement {
+function dropAbsent(node: DropStatement): BoundStatement {
+  refuseDropExtension(node);
+  const { what, names, ifExists, position } = node;
   const name = names[0]?.path.join(".") ?? "";
   const message = `${what} ${/^(?:function|procedure|routine|aggregate)$/.test(what) ? `${name}()` : `"${name}"`} does not exist`;
   const tag = `DROP ${what.toUpperCase()}`;

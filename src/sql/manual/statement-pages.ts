@@ -204,6 +204,12 @@ CREATE INDEX [IF NOT EXISTS] [name] ON table USING text (column, …) [WITH (lan
 CREATE UNIQUE INDEX author_name ON author (lower(name)) WHERE born IS NOT NULL;
 CREATE INDEX ON author USING text (name) WITH (language = 'simple')`,
   },
+  "create extension": {
+    titles: ["CREATE EXTENSION"],
+    syntax: "CREATE EXTENSION [IF NOT EXISTS] name",
+    description: "Does nothing for what is built in (plpgsql, vector); other extensions are not available.",
+    example: "CREATE EXTENSION IF NOT EXISTS vector",
+  },
   "create view": {
     titles: ["CREATE VIEW"],
     syntax: "CREATE [OR REPLACE] [TEMPORARY] VIEW name [(columns)] AS query [WITH [CASCADED | LOCAL] CHECK OPTION]",

@@ -37,6 +37,7 @@ export type StatementNode =
   | CreateTableAsStatement
   | CreateTableAsExecuteStatement
   | CreateIndexStatement
+  | CreateExtensionStatement
   | CreateViewStatement
   | CreateSchemaStatement
   | CreateSequenceStatement
@@ -395,6 +396,13 @@ export interface CreateIndexStatement {
   readonly including: readonly string[];
   readonly where: ExprNode | null;
   readonly options: readonly OptionNode[];
+  readonly position: number;
+}
+
+export interface CreateExtensionStatement {
+  readonly kind: "create extension";
+  readonly name: string;
+  readonly ifNotExists: boolean;
   readonly position: number;
 }
 

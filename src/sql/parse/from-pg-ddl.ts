@@ -51,6 +51,10 @@ export function convertDefinition(node: Node, c: Conversion, position: number): 
       return createTable(only(node, tag), c, position);
     case "CreateTableAsStmt":
       return createTableAs(only(node, tag), c, position);
+    case "CreateExtensionStmt": {
+      const { extname = "", if_not_exists: ifNotExists = false } = only(node, "CreateExtensionStmt");
+      return { kind: "create extension", name: extname, ifNotExists, position };
+    }
     case "IndexStmt":
       return createIndex(only(node, tag), c, position);
     case "AlterTableStmt":

@@ -15,6 +15,7 @@ import {
   TIMESTAMPTZ,
 } from "../../../protocol/values.js";
 import { baseType, builtInTypes, categoryOf, displayName, isPreferred, oidOfId } from "../../../query/expr/types.js";
+import { BUILT_IN_EXTENSIONS } from "../bind-extension.js";
 import {
   BTREE_OID,
   HEAP_OID,
@@ -378,6 +379,21 @@ const pgAm = systemRelation("pg_catalog", "pg_am", { oid: OID, amname: NAME, amt
   { oid: SEARCH_METHOD_OIDS.text, amname: "text", amtype: "i" },
 ]);
 
+const pgExtension = systemRelation(
+  "pg_catalog",
+  "pg_extension",
+  { oid: OID, extname: NAME, extowner: OID, extnamespace: OID, extrelocatable: BOOL, extversion: TEXT },
+  () =>
+    [...BUILT_IN_EXTENSIONS].map(([extname, extversion]) => ({
+      oid: hashedOid("extension", extname),
+      extname,
+      extowner: OWNER_OID,
+      extnamespace: PG_CATALOG_OID,
+      extrelocatable: false,
+      extversion,
+    })),
+);
+
 export const PG_TYPES_AND_SERVER = [
   pgType,
   pgEnum,
@@ -392,4 +408,5 @@ export const PG_TYPES_AND_SERVER = [
   pgDatabase,
   pgRoles,
   pgAm,
+  pgExtension,
 ];

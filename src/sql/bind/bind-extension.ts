@@ -1,0 +1,35 @@
+/**
+ * CREATE and DROP EXTENSION. What is there of extensions is built in, so scripts that ask for it before they use it go
+ * on, and nothing can be added or taken away. Called by bind-statement.ts; pg_extension lists the same.
+ */
+import { sqlError } from "../../protocol/errors.js";
+import type { CreateExtensionStatement, DropStatement } from "../parse/ast.js";
+import type { BoundStatement } from "./bound-statement.js";
+
+/** Name and the version whose interface is there. */
+export const BUILT_IN_EXTENSIONS: ReadonlyMap<string, string> = new Map([
+  ["plpgsql", "1.0"],
+  ["vector", "0.8.0"],
+]);
+
+/** Throws 42710 for what is there unless IF NOT EXISTS, 0A000 for the others. */
+export function bindCreateExtension({ name, ifNotExists, position }: CreateExtensionStatement): BoundStatement {
+  if (!BUILT_IN_EXTENSIONS.has(name)) {
+    throw sqlError("0A000", `extension "${name}" is not available`, {
+      position,
+      hint: `Built in: ${[...BUILT_IN_EXTENSIONS.keys()].join(", ")}.`,
+    });
+  }
+  const message = `extension "${name}" already exists`;
+  if (!ifNotExists) throw sqlError("42710", message, { position });
+  return { kind: "ddl steps", tag: "CREATE EXTENSION", steps: [], notices: [`${message}, skipping`] };
+}
+
+/** Throws 2BP01 for what is built in. */
+export function refuseDropExtension({ what, names, position }: DropStatement): void {
+  if (what !== "extension") return;
+  const builtIn = names.map((name) => name.path.join(".")).find((name) => BUILT_IN_EXTENSIONS.has(name));
+  if (builtIn === undefined) return;
+  const message = `cannot drop extension ${builtIn} because it is required by the database system`;
+  throw sqlError("2BP01", message, position > 0 ? { position } : undefined);
+}
