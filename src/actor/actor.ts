@@ -487,6 +487,10 @@ export class Actor {
     if (answer === STREAMED) return;
     if (request.endpoint.home === "directory") request.tenant.sawEverything();
     const { partition, tenant } = request;
+    if (partition.gate.isOpenFor(tenant.lastCommit)) {
+      this.reply(request, answer);
+      return;
+    }
     partition.gate.pass(
       tenant.lastCommit,
       () => this.reply(request, answer),

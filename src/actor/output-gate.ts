@@ -19,6 +19,11 @@ export class OutputGate {
     return this.held.length;
   }
 
+  /** Whether a reply that has seen no later commit may leave at once. */
+  isOpenFor(sequence: number): boolean {
+    return sequence <= this.durable;
+  }
+
   /** `sequence`: the newest commit that the reply has seen. Exactly one of `send` and `fail` is called, once. */
   pass(sequence: number, send: () => void, fail: (error: DbError) => void): void {
     if (sequence <= this.durable) send();

@@ -83,6 +83,9 @@ export class Scheduler {
   /** In the order of their turns. */
   private readonly newShares = new Set<Share>();
   private readonly oldShares = new Set<Share>();
+  /** The first of one of them, while it is known. */
+  private first: Share | undefined = undefined;
+  private firstIn: ReadonlySet<Share> | null = null;
   /** The slice that runs, if any, and when it began. */
   private current: { readonly share: Share; readonly work: Work; readonly level: number } | null = null;
   private sliceStart = Number.NEGATIVE_INFINITY;
@@ -173,7 +176,8 @@ export class Scheduler {
       this.sampledFromMs = null;
       this.closeSlice(Math.min(this.now(), this.sliceStart + SLICE_MS));
     }
-    const until = this.now() + SLICE_MS;
+    let now = this.now();
+    const until = now + SLICE_MS;
     let haveEnded = false;
     for (;;) {
       const share = this.nextShare();
@@ -182,7 +186,7 @@ export class Scheduler {
       if (haveEnded && level > 0) return true;
       const waiting = share.levels[level]!.shift()!;
       this.waitingCount--;
-      const started = this.now();
+      const started = now;
       this.statistics.waited(started - waiting.since, level === 0);
       this.current = { share, work: waiting.work, level };
       this.sliceStart = started;
@@ -195,7 +199,7 @@ export class Scheduler {
       if (!waiting.go()) return this.waitingCount > 0;
       share.running--;
       haveEnded = true;
-      const now = this.now();
+      now = this.now();
       this.closeSlice(now);
       if (now >= until) return this.waitingCount > 0;
     }
@@ -232,16 +236,26 @@ export class Scheduler {
     this.newShares.add(share);
   }
 
+  /** Members are added at the end and taken from the front, so the first one stays the first until it is taken. */
+  private firstOf(list: ReadonlySet<Share>): Share | undefined {
+    if (this.first === undefined || this.firstIn !== list) {
+      this.first = list.values().next().value;
+      this.firstIn = list;
+    }
+    return this.first;
+  }
+
   /** The share whose turn it is; null when nothing waits that may run. */
   private nextShare(): Share | null {
     if (this.waitingCount === 0 && this.newShares.size === 0 && this.oldShares.size === 0) return null;
     for (;;) {
       const list = this.newShares.size > 0 ? this.newShares : this.oldShares;
-      const [share] = list;
+      const share = this.firstOf(list);
       if (share === undefined) return null;
       const hasWork = isReady(share, this.runningMax);
       if (hasWork && share.deficitMs > 0) return share;
       list.delete(share);
+      this.first = undefined;
       if (!hasWork && share.deficitMs > 0 && (list === this.oldShares || this.oldShares.size === 0)) {
         share.round = "none";
         share.deficitMs = 0;

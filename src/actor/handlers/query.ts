@@ -7,7 +7,7 @@ import { type Answer, errorBody, STREAMED } from "../reply.js";
 import type { Request } from "../request.js";
 import { msgpackResult, ndjsonResult, type RowFormat, RowStream } from "../row-stream.js";
 import { Session, type SessionOptions } from "../session.js";
-import { jsonRows, type Outcome, plainRows, resultAnswer } from "../sql-result.js";
+import { jsonRows, type Outcome, plainRows, type RowCollector, resultAnswer } from "../sql-result.js";
 import type { StatementRun } from "../statement-run.js";
 import type { Input } from "../validate.js";
 import type { Handler } from "./handler.js";
@@ -46,6 +46,7 @@ export function runOf(
   request: Request,
   body: StatementBody,
   limits: Pick<StatementBody, "max_rows" | "timeout_secs"> = body,
+  collector: RowCollector = request.wantsMsgpack ? plainRows : jsonRows,
 ): StatementRun {
   if (body.parameters !== undefined && body.params !== undefined) {
     throw new DbError("invalid_request", 'Send "parameters" or "params", not both.', { field: "params" });
@@ -55,7 +56,7 @@ export function runOf(
     sql: body.sql,
     params: body.parameters ?? body.params ?? NO_PARAMETERS,
     maxRows: limits.max_rows ?? request.tenant.partition.config.query.maxRows,
-    collector: request.wantsMsgpack ? plainRows : jsonRows,
+    collector,
     request,
   };
 }
@@ -64,10 +65,10 @@ function executeAlone(request: Request, body: StatementBody): Answer | Promise<A
   const started = performance.now();
   const session = new Session(request.tenant, sessionOptions(request, "routes"));
   let answer: Answer | null = null;
-  const run = runOf(request, body);
   // What is kept by its Idempotency-Key is one document.
-  const long = run.collector === jsonRows && request.keepAnswer === null ? new LongDocument(request) : null;
-  const outcome = session.execute(long === null ? run : { ...run, collector: long.collector }, (tx, done) => {
+  const long = request.wantsMsgpack || request.keepAnswer !== null ? null : new LongDocument(request);
+  const run = runOf(request, body, body, long?.collector);
+  const outcome = session.execute(run, (tx, done) => {
     if (long?.begun) request.commitPart(tx);
     else {
       answer = resultAnswer(done, started);
@@ -81,10 +82,13 @@ function executeAlone(request: Request, body: StatementBody): Answer | Promise<A
   });
 }
 
+const STREAMED_FORMATS: readonly RowFormat[] = [ndjsonResult, msgpackResult];
+
 /** The form in which the client wants rows as they come; null: it wants one document. */
 function streamFormat(request: Request): RowFormat | null {
-  const [accept = ""] = request.head.media;
-  return [ndjsonResult, msgpackResult].find(({ contentType }) => accept.includes(contentType)) ?? null;
+  const [accept] = request.head.media;
+  if (accept === undefined) return null;
+  return STREAMED_FORMATS.find(({ contentType }) => accept.includes(contentType)) ?? null;
 }
 
 /** Runs one statement and sends its rows as they come. */
@@ -96,7 +100,7 @@ export async function executeStreamed(request: Request, body: StatementBody, for
   const session = new Session(request.tenant, sessionOptions(request, "routes"));
   const stream = new RowStream(request, format);
   try {
-    const run = { ...runOf(request, body), collector: stream.collector };
+    const run = runOf(request, body, body, stream.collector);
     const outcome = await session.execute(run, (tx) => request.commitPart(tx));
     await session.endTemporaries(request, (tx) => request.tenant.commit(tx));
     await stream.finish({
