@@ -77,7 +77,7 @@ async function removeAll(
 
 /** The last key removed; null: there was none. */
 function removeSome(tx: ShardTransaction, gte: Uint8Array, lt: Uint8Array): Uint8Array | null {
-  const cursor = tx.scan({ gte, lt });
+  const cursor = tx.scan({ gte, lt, only: "keys" });
   const keys = cursor.next(REMOVED_AT_ONCE).keys.map((key) => Buffer.from(key));
   cursor.close();
   for (const key of keys) tx.delete(key);

@@ -60,7 +60,7 @@ export class TenantStatistics {
   }
 
   private probe(table: TableDef, tx: Transaction): TableStatistics {
-    const cursor = tx.scan(prefixRange(rowPrefix(this.tenantNumber, storageOf(table))));
+    const cursor = tx.scan({ ...prefixRange(rowPrefix(this.tenantNumber, storageOf(table))), only: "keys" });
     let rows = 0;
     while (rows <= PROBED_ROWS) {
       const { keys } = cursor.next(PROBED_ROWS);

@@ -144,20 +144,26 @@ export class RocksEngine implements Engine {
   }
 }
 
+const NO_BYTES = new Uint8Array(0);
+
 class RocksCursor implements Cursor {
   readonly #engine: RocksEngine;
   readonly #binding: Binding;
+  readonly #only: KeyRange["only"];
   #iterator: Handle | null;
 
   constructor(engine: RocksEngine, binding: Binding, db: Handle, range: KeyRange) {
     this.#engine = engine;
     this.#binding = binding;
+    this.#only = range.only;
     this.#iterator = binding.iterator_init(db, {
       gte: range.gte,
       lt: range.lt,
       reverse: range.reverse === true,
       keyEncoding: "buffer",
       valueEncoding: "buffer",
+      keys: range.only !== "values",
+      values: range.only !== "keys",
       fillCache: true,
     });
   }
@@ -169,10 +175,10 @@ class RocksCursor implements Cursor {
     const count = rows.length >>> 1;
     const keys = new Array<Uint8Array>(count);
     const values = new Array<Uint8Array>(count);
-    for (let i = 0; i < count; i++) {
-      keys[i] = rows[2 * i]!;
-      values[i] = rows[2 * i + 1]!;
-    }
+    if (this.#only === "values") keys.fill(NO_BYTES);
+    else for (let i = 0; i < count; i++) keys[i] = rows[2 * i]!;
+    if (this.#only === "keys") values.fill(NO_BYTES);
+    else for (let i = 0; i < count; i++) values[i] = rows[2 * i + 1]!;
     if (finished) this.close();
     return { keys, values };
   }

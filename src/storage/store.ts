@@ -11,6 +11,8 @@ export interface KeyRange {
   readonly gte: Uint8Array;
   readonly lt: Uint8Array;
   readonly reverse?: boolean;
+  /** The half of the entries that is looked at; the other may be empty then. Absent: both. */
+  readonly only?: "keys" | "values";
 }
 
 /** Parallel arrays; `length` rows. Valid until the cursor's next call. */

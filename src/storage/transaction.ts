@@ -192,7 +192,8 @@ export class ShardTransaction implements Transaction {
   }
 
   greatestKey(prefix: Uint8Array): Uint8Array | null {
-    const cursor = this.#scan(prefixRange(prefix, true), this.#orderedWrites(), this.#loads, this.snapshot, false);
+    const range: KeyRange = { ...prefixRange(prefix, true), only: "keys" };
+    const cursor = this.#scan(range, this.#orderedWrites(), this.#loads, this.snapshot, false);
     const { keys } = cursor.next(1);
     cursor.close();
     return keys.length === 0 ? null : Buffer.from(keys[0]!);
@@ -213,9 +214,12 @@ export class ShardTransaction implements Transaction {
     const read = reads === null ? null : reads.addRange(range);
     this.#cursors ??= new Set();
     const cursors = this.#cursors;
+    const overlays = [...own, ...recent].filter((overlay) => overlay !== null);
+    // Merging goes by keys, and so does what is validated.
+    const needsKeys = range.only === "values" && (overlays.length > 0 || read !== null);
     const cursor = new MergedCursor(
-      engine.cursor(range),
-      [...own, ...recent],
+      engine.cursor(needsKeys ? { ...range, only: undefined } : range),
+      overlays,
       range.reverse === true,
       read,
       (closed) => {

@@ -25,7 +25,7 @@ export async function analyzeTable(work: TableWork, table: TableDef): Promise<Ta
   const sample: Uint8Array[] = [];
   let rows = 0;
   const random = lehmer();
-  const cursor = work.tx.scan(prefixRange(layoutOf(table).rowPrefixOf(work.tenantNumber)));
+  const cursor = work.tx.scan({ ...prefixRange(layoutOf(table).rowPrefixOf(work.tenantNumber)), only: "values" });
   try {
     for (;;) {
       work.checkpoint();

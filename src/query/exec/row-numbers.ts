@@ -50,7 +50,7 @@ export function createRowNumbers(begin: () => Transaction): RowNumbers {
 function firstUnused(begin: () => Transaction, prefix: Uint8Array): number {
   const tx = begin();
   try {
-    const range: KeyRange = { ...prefixRange(prefix), reverse: true };
+    const range: KeyRange = { ...prefixRange(prefix), reverse: true, only: "keys" };
     const cursor = tx.scan(range);
     const { keys } = cursor.next(1);
     const highest = keys.length === 0 ? 0 : readRowNumber(keys[0]!, prefix.length);

@@ -132,7 +132,7 @@ export function holdsMany(work: TableWork, table: TableDef): boolean {
 }
 
 function hasMany({ tx }: TableWork, prefix: Uint8Array): boolean {
-  const cursor = tx.scan(prefixRange(prefix));
+  const cursor = tx.scan({ ...prefixRange(prefix), only: "keys" });
   const { length } = cursor.next(BULK_ROWS).keys;
   cursor.close();
   return length === BULK_ROWS;
@@ -156,7 +156,8 @@ function dropPrefix(work: TableWork, prefix: Uint8Array): void | Promise<void> {
   let load: Load | null = null;
   let run: LoadRun | null = null;
   let isSingly = false;
-  const deleted = eachEntry(work, prefix, (key) => {
+  const keys = work.tx.scan({ ...prefixRange(prefix), only: "keys" });
+  const deleted = visitEntries(work, keys, (key) => {
     if (isSingly) tx.delete(Buffer.from(key));
     else if (run !== null) load!.add(run, key, null);
     else if (first.push(Buffer.from(key)) === BULK_ROWS) {

@@ -27,6 +27,7 @@ export class SegmentBuilder {
   private readonly made: Segment[] = [];
   /** Columns for the segments that are there already, in their order; put into them at the end. */
   private readonly added: Segment["columns"][] = [];
+  private readonly isAligned: boolean;
   private row = 0;
   private ended = false;
 
@@ -43,7 +44,10 @@ export class SegmentBuilder {
     this.decode = decoderOf(layout, columnIds);
     this.values = emptyColumns(columnIds.length);
     this.keys = table.columnIds.length === 0 ? new KeyCollector(table.prefixLength) : null;
-    this.cursor = tx.scan(prefixRange(layout.rowPrefixOf(table.tenantNumber)));
+    // Segments without newer entries have the very rows that the engine has, in its order.
+    this.isAligned = this.keys === null && table.entries.size === 0;
+    const range = prefixRange(layout.rowPrefixOf(table.tenantNumber));
+    this.cursor = tx.scan(this.isAligned ? { ...range, only: "values" } : range);
   }
 
   /** Reads on; true when there is nothing left to do, whether or not the table fitted into the memory. */
@@ -129,7 +133,7 @@ export class SegmentBuilder {
 
   /** A row of the engine goes to its place, if a segment has the key; if none has, it is a newer entry. */
   private addValues(key: Uint8Array, record: Uint8Array): void {
-    if (this.skipTo(key)) this.decode(record, this.values, this.row++);
+    if (this.isAligned || this.skipTo(key)) this.decode(record, this.values, this.row++);
     const segment = this.table.segments[this.added.length];
     if (segment !== undefined && this.row === segment.rows) this.finishAdded(segment);
   }
