@@ -446,3 +446,24 @@ t.test("a statement that ends while it makes segments leaves none", async (t) =>
   t.equal(on.segments.bytes, 0);
   t.equal(await on.run(0, "SELECT sum(a) FROM g"), "[4498500]");
 });
+
+t.test("sums leave the range of doubles while they are made", async (t) => {
+  const on = await Side.open(t, new SegmentCache(1e9, SIZES));
+  await on.run(0, "CREATE TABLE g (a int PRIMARY KEY, n bigint NOT NULL, k int NOT NULL)");
+  const rows = Array.from({ length: 500 }, (_, i) => `(${i}, ${i % 5 === 0 ? -3 : 4_000_000_000_000_001n}, ${i % 3})`);
+  await on.run(0, `INSERT INTO g VALUES ${rows.join()}`);
+  on.flush();
+  // The second time it reads segments.
+  for (const round of [1, 2]) {
+    const total = await on.run(0, "SELECT sum(n)::text, avg(n)::text, count(n), sum(n + 1)::text FROM g");
+    t.equal(total, '["1600000000000000100","3200000000000000.2000",500,"1600000000000000600"]', `round ${round}`);
+    const groups = "SELECT k, sum(n)::text, count(n) FROM g GROUP BY k ORDER BY k";
+    const expected = [0, 1, 2].map((k) => {
+      const members = Array.from({ length: 500 }, (_, i) => i).filter((i) => i % 3 === k);
+      const sum = members.reduce((so, i) => so + (i % 5 === 0 ? -3n : 4_000_000_000_000_001n), 0n);
+      return JSON.stringify([k, String(sum), members.length]);
+    });
+    t.equal(await on.run(0, groups), expected.join("\n"), `groups, round ${round}`);
+  }
+  t.ok(on.segments.tables > 0, "there are segments");
+});

@@ -76,7 +76,7 @@ class AggregateOperator implements Operator {
   /** Groups by their keys: these, or, as long as all keys are numbers, those. */
   private readonly numbers = new Map<HashKey | null, number>();
   private byNumbers: NumberGroups | null;
-  /** Values of the group expressions, by group. */
+  /** Values of the group expressions, by group; `byNumbers` has its own. */
   private groupColumns: Value[][];
   private calls: readonly Accumulator[];
   private groupOf = new Int32Array(0);
@@ -131,6 +131,7 @@ class AggregateOperator implements Operator {
     this.later = this.overflow.finish();
     this.calls = [];
     this.groupColumns = [];
+    this.byNumbers = null;
     this.numbers.clear();
     this.release();
     return this.nextOfLater(this.later);
@@ -252,11 +253,11 @@ class AggregateOperator implements Operator {
 
   /** Makes the group of this row; answers its number. */
   private makeGroup(values: readonly ArrayLike<Value>[], row: number, key: HashKey | null): number {
-    const { groupColumns } = this;
+    const { groupColumns, byNumbers } = this;
     let bytes = SET_ENTRY_BYTES + bytesOf(key) + this.calls.length * STATE_BYTES;
     for (let i = 0; i < groupColumns.length; i++) {
       const value = values[i]![row]!;
-      groupColumns[i]!.push(value);
+      if (byNumbers === null) groupColumns[i]!.push(value);
       bytes += SET_ENTRY_BYTES + bytesOf(value);
     }
     this.reserve(bytes);
@@ -265,7 +266,9 @@ class AggregateOperator implements Operator {
 
   /** The groups by numbers, with these keys loaded; null when the groups are not by numbers, or no longer. */
   private loadNumbers(values: readonly ArrayLike<Value>[], length: number): NumberGroups | null {
-    if (this.byNumbers === null || this.byNumbers.load(values, length)) return this.byNumbers;
+    const { byNumbers } = this;
+    if (byNumbers === null || byNumbers.load(values, length)) return byNumbers;
+    this.groupColumns = this.groupColumns.map((_, i) => byNumbers.valuesOf(i, 0, this.groupCount));
     this.byNumbers = null;
     for (let group = 0; group < this.groupCount; group++) {
       this.numbers.set(this.program.keyOf(this.groupColumns, group), group);
@@ -293,7 +296,9 @@ class AggregateOperator implements Operator {
     if (from === this.groupCount) return null;
     const to = this.emitTo;
     this.position = to;
-    const columns: Value[][] = this.groupColumns.map((values) => values.slice(from, to));
+    const columns = this.groupColumns.map(
+      (values, i) => this.byNumbers?.valuesOf(i, from, to) ?? values.slice(from, to),
+    );
     for (const call of this.calls) {
       const values = new Array<Value>(to - from);
       for (let group = from; group < to; group++) values[group - from] = call.result(group);

@@ -36,13 +36,26 @@ export function hashKeys(keys: readonly Float64Array[], from: number, count: num
   }
 }
 
-/** Groups by keys that are numbers, numbered in the order of their first rows. NULLs are equal to each other. */
+/** Places of the former table that are copied for each group that comes. */
+const COPIED_PER_GROUP = 8;
+
+/**
+ * Groups by keys that are numbers, numbered in the order of their first rows. NULLs are equal to each other.
+ *
+ * A table that is half full is followed by one of four times its size, which is filled bit by bit as groups come: to fill
+ * it at once would take milliseconds. Until then groups are looked for in both.
+ */
 export class NumberGroups {
   private readonly keys: Float64Array[];
+  /** By group. */
+  private keyHashes = new Int32Array(32);
   private readonly loaded: Float64Array[];
   private hashes = new Int32Array(0);
   /** Group numbers plus one by hash, with open addressing; 0 for none. */
   private places = new Int32Array(64);
+  /** The table before, and how many of its places have been copied. */
+  private former: Int32Array | null = null;
+  private copied = 0;
   private count = 0;
 
   constructor(keyCount: number) {
@@ -63,31 +76,40 @@ export class NumberGroups {
 
   /** The group of a loaded row; −1 when there is none yet. */
   find(row: number): number {
-    return this.places[this.placeOf(row)]! - 1;
+    const group = this.groupAt(this.places, row);
+    return group >= 0 || this.former === null ? group : this.groupAt(this.former, row);
   }
 
   /** Writes the groups of the first `count` loaded rows into `out`; `make` is told of the row of each new group. */
   assign(count: number, out: Int32Array, make: (row: number) => void): void {
     for (let row = 0; row < count; row++) {
-      const place = this.placeOf(row);
-      const group = this.places[place]! - 1;
+      const group = this.find(row);
       if (group >= 0) out[row] = group;
       else {
         out[row] = this.count;
-        this.add(row, place);
+        this.add(row);
         make(row);
       }
     }
   }
 
-  /** Where the row's group is, or is to be. */
-  private placeOf(row: number): number {
-    const { places, hashes } = this;
+  /** Keys of the groups `from … to − 1`, by the number of the key. */
+  valuesOf(key: number, from: number, to: number): Value[] {
+    const numbers = this.keys[key]!;
+    const values = new Array<Value>(to - from);
+    for (let group = from; group < to; group++) {
+      const number = numbers[group]!;
+      values[group - from] = Number.isNaN(number) ? null : number;
+    }
+    return values;
+  }
+
+  private groupAt(places: Int32Array, row: number): number {
     const mask = places.length - 1;
-    let place = hashes[row]! & mask;
+    let place = this.hashes[row]! & mask;
     for (;;) {
       const group = places[place]! - 1;
-      if (group < 0 || this.equals(group, row)) return place;
+      if (group < 0 || this.equals(group, row)) return group;
       place = (place + 1) & mask;
     }
   }
@@ -102,30 +124,44 @@ export class NumberGroups {
     return true;
   }
 
-  private add(row: number, place: number): void {
+  private add(row: number): void {
     const group = this.count++;
     for (let k = 0; k < this.keys.length; k++) {
-      if (group === this.keys[k]!.length) {
-        const grown = new Float64Array(2 * group);
-        grown.set(this.keys[k]!);
-        this.keys[k] = grown;
-      }
+      this.keys[k] = withRoomFor(this.keys[k]!, group);
       this.keys[k]![group] = this.loaded[k]![row]!;
     }
-    this.places[place] = group + 1;
-    if (2 * this.count >= this.places.length) this.grow();
+    this.keyHashes = withRoomFor(this.keyHashes, group);
+    this.keyHashes[group] = this.hashes[row]!;
+    this.place(group);
+    if (this.former !== null) this.copySome(this.former);
+    if (2 * this.count < this.places.length) return;
+    this.former = this.places;
+    this.copied = 0;
+    this.places = new Int32Array(4 * this.former.length);
   }
 
-  private grow(): void {
-    const places = new Int32Array(4 * this.places.length);
+  /** Puts a group that is not there into the table. */
+  private place(group: number): void {
+    const { places } = this;
     const mask = places.length - 1;
-    const hashes = new Int32Array(this.count);
-    hashKeys(this.keys, 0, this.count, hashes);
-    for (let group = 0; group < this.count; group++) {
-      let place = hashes[group]! & mask;
-      while (places[place] !== 0) place = (place + 1) & mask;
-      places[place] = group + 1;
-    }
-    this.places = places;
+    let place = this.keyHashes[group]! & mask;
+    while (places[place] !== 0) place = (place + 1) & mask;
+    places[place] = group + 1;
   }
+
+  private copySome(former: Int32Array): void {
+    const until = Math.min(this.copied + COPIED_PER_GROUP, former.length);
+    for (; this.copied < until; this.copied++) {
+      const group = former[this.copied]! - 1;
+      if (group >= 0) this.place(group);
+    }
+    if (this.copied === former.length) this.former = null;
+  }
+}
+
+function withRoomFor<A extends Float64Array | Int32Array>(array: A, index: number): A {
+  if (index < array.length) return array;
+  const grown = new (array.constructor as new (length: number) => A)(2 * array.length);
+  grown.set(array);
+  return grown;
 }

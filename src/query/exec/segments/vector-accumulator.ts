@@ -179,13 +179,18 @@ const averageOf: Finish = {
   ofSmall: (sum, scale, count) => averageOf.of(Numeric.of(BigInt(sum), scale), count),
 };
 
+/** A total that a double may not hold, and of how many values it is. */
+interface Rest {
+  total: Numeric;
+  count: number;
+}
+
 class ExactSum implements Accumulator {
   /** Sums as integers that doubles hold, at `scale`, of so many values … */
   private readonly small = new GroupNumbers();
   private readonly counts = new GroupNumbers();
-  /** … and of all values before them, by group. */
-  private readonly rest: (Numeric | undefined)[] = [];
-  private readonly restCounts = new GroupNumbers();
+  /** … and of all values before them, by group; few groups have any. */
+  private readonly rests = new Map<number, Rest>();
   private scale = 0;
   private groups = 0;
   private readonly value: InSegment;
@@ -203,7 +208,6 @@ class ExactSum implements Accumulator {
   addGroup(): void {
     this.small.push();
     this.counts.push();
-    this.restCounts.push();
     this.groups++;
   }
 
@@ -238,31 +242,32 @@ class ExactSum implements Accumulator {
   }
 
   result(group: number): Value {
-    if (this.restCounts.values[group] === 0) {
+    if (!this.rests.has(group)) {
       // Nothing is kept of it: a result in each of many groups would outlive the batch that it is for.
       const count = this.counts.values[group]!;
       return count === 0 ? null : this.finish.ofSmall(this.small.values[group]!, this.scale, count);
     }
     this.settle(group);
-    return this.finish.of(this.rest[group]!, this.restCounts.values[group]!);
+    const { total, count } = this.rests.get(group)!;
+    return this.finish.of(total, count);
   }
 
   private addToOne(length: number): void {
     const numbers = results;
     let sum = this.small.values[0]!;
+    let from = 0;
     for (let i = 0; i < length; i++) {
       const next = sum + numbers[i]!;
       if (next > EXACT_MAX || next < -EXACT_MAX) {
         this.small.values[0] = sum;
-        this.counts.values[0]!++;
+        this.counts.values[0]! += i - from;
         this.settle(0);
-        this.counts.values[0]!--;
-        this.restCounts.values[0]!--;
         sum = numbers[i]!;
+        from = i;
       } else sum = next;
     }
     this.small.values[0] = sum;
-    this.counts.values[0]! += length;
+    this.counts.values[0]! += length - from;
   }
 
   private addToGroups(length: number, groupOf: Int32Array | null, mayBeNull: boolean): void {
@@ -292,10 +297,13 @@ class ExactSum implements Accumulator {
     this.counts.values[group]!++;
   }
 
-  private addLarge(group: number, value: Numeric): void {
-    const before = this.rest[group];
-    this.rest[group] = before === undefined ? value : before.add(value);
-    this.restCounts.values[group]!++;
+  private addLarge(group: number, value: Numeric, count = 1): void {
+    const before = this.rests.get(group);
+    if (before === undefined) this.rests.set(group, { total: value, count });
+    else {
+      before.total = before.total.add(value);
+      before.count += count;
+    }
   }
 
   private useScale(scale: number): void {
@@ -307,8 +315,7 @@ class ExactSum implements Accumulator {
   private settle(group: number): void {
     const count = this.counts.values[group]!;
     if (count === 0) return;
-    this.addLarge(group, Numeric.of(BigInt(this.small.values[group]!), this.scale));
-    this.restCounts.values[group]! += count - 1;
+    this.addLarge(group, Numeric.of(BigInt(this.small.values[group]!), this.scale), count);
     this.small.values[group] = 0;
     this.counts.values[group] = 0;
   }
