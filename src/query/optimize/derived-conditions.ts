@@ -41,12 +41,17 @@ function columnPair(equality: Expr, side: ReadonlySet<ColumnId>): { inside: Colu
   return side.has(a.id) ? { inside: a, outside: b } : { inside: b, outside: a };
 }
 
-/** `from = constant` or `from IN (constants)` as a condition on another column. */
+/** `from = constant`, `from IN (constants)` or `from = ANY (constant)` as a condition on another column. */
 function movedTo(to: Column, from: ColumnId, condition: Expr): Expr | null {
   if (condition.kind === "in" && !condition.negated && condition.equals.operator === "=") {
     const { input, items } = condition;
     const moves = input.kind === "column" && input.id === from && items.every(isConstant);
     return moves ? Object.freeze({ ...condition, input: to }) : null;
+  }
+  if (condition.kind === "call" && condition.fn.anyOf?.operator === "=") {
+    const [input, array] = condition.args as [Expr, Expr];
+    const moves = input.kind === "column" && input.id === from && isConstant(array);
+    return moves ? Object.freeze({ ...condition, args: [to, array] }) : null;
   }
   if (!isEquality(condition)) return null;
   const [a, b] = condition.args as [Expr, Expr];

@@ -27,6 +27,7 @@ function impliesOne(given: Expr, wanted: Expr): boolean {
 /** A comparison is true only of values that are not NULL. */
 function isStrictIn(given: Expr, input: Expr): boolean {
   if (given.kind === "in") return !given.negated && exprEquals(given.input, input);
+  if (given.kind === "call" && given.fn.anyOf?.strict) return exprEquals(given.args[0]!, input);
   if (given.kind !== "call" || !given.fn.strict || given.type.name !== "bool") return false;
   return given.args.some((arg) => exprEquals(arg, input));
 }

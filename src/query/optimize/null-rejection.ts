@@ -2,6 +2,7 @@
  * Whether a condition is never true when certain columns are NULL: then an outer join that makes those NULLs may be a
  * stricter join (Galindo-Legaria and Rosenthal, "Outerjoin Simplification and Reordering", TODS 1997).
  */
+import type { SqlArray } from "../../protocol/values.js";
 import type { ColumnId, Expr } from "../expr/expr.js";
 import type { JoinType } from "../plan/plan.js";
 
@@ -46,6 +47,7 @@ function isNullWith(expr: Expr, columns: Columns): boolean {
     case "column":
       return columns.has(expr.id);
     case "call":
+      if (isListed(expr)) return isNullWith(expr.args[0]!, columns);
       return expr.fn.strict && expr.args.some((arg) => isNullWith(arg, columns));
     case "cast":
     case "not":
@@ -55,4 +57,11 @@ function isNullWith(expr: Expr, columns: Columns): boolean {
     default:
       return false;
   }
+}
+
+/** `= ANY` of a constant array with elements, as long lists are. */
+function isListed({ fn, args }: Extract<Expr, { kind: "call" }>): boolean {
+  const array = args[1];
+  if (fn.anyOf === undefined || array?.kind !== "const" || array.value === null) return false;
+  return fn.anyOf.strict && (array.value as SqlArray).elements.length > 0;
 }

@@ -1,7 +1,8 @@
 /** Operators and the constructs that stand for them: IN, BETWEEN, IS DISTINCT FROM, NULLIF, ANY and ALL of an array. */
 import { DbError, sqlError } from "../../protocol/errors.js";
-import { arrayOf, BOOL, type SqlType } from "../../protocol/values.js";
-import type { Expr } from "../../query/expr/expr.js";
+import { sqlArray } from "../../protocol/text-format-array.js";
+import { arrayOf, BOOL, type SqlType, type Value } from "../../protocol/values.js";
+import type { Expr, ScalarFunction } from "../../query/expr/expr.js";
 import { type ResolvedFunction, resolveFunction, resolveOperator } from "../../query/expr/resolve.js";
 import { commonType } from "../../query/expr/types.js";
 import type {
@@ -176,14 +177,27 @@ export function bindIn(node: InNode, context: ExprContext, bind: Bind): Expr {
     const at = node.items[i]!.position;
     return coerceImplicit(coerceCommon(item, type, "IN", binding, at), argTypes[1]!, binding, at);
   });
-  return Object.freeze({
-    kind: "in",
-    type: BOOL,
-    input: coerceImplicit(input, argTypes[0]!, binding, node.input.position),
-    items: itemsAs,
-    equals: fn,
-    negated,
-  });
+  const inputAs = coerceImplicit(input, argTypes[0]!, binding, node.input.position);
+  if (itemsAs.length >= LONG_LIST) {
+    const listed = inArray(inputAs, itemsAs, fn);
+    if (listed !== null) return negated ? not(listed) : listed;
+  }
+  return Object.freeze({ kind: "in", type: BOOL, input: inputAs, items: itemsAs, equals: fn, negated });
+}
+
+/** Items from which on a list of constants is one array: rules and compilers need not go through it item by item. */
+const LONG_LIST = 200;
+
+/** `= ANY` of the constants; null when there are other items. */
+function inArray(input: Expr, items: readonly Expr[], equals: ScalarFunction): Expr | null {
+  const type = equals.args[1]!;
+  const elements: Value[] = [];
+  for (const item of items) {
+    if (item.kind !== "const" || item.type !== type) return null;
+    elements.push(item.value);
+  }
+  const args = [input, constant(arrayOf(type), sqlArray(elements))];
+  return Object.freeze({ kind: "call", type: BOOL, fn: quantifiedOperator(equals, false), args });
 }
 
 function commonOrNull(exprs: readonly Expr[], binding: Binding): SqlType | null {

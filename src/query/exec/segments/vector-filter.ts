@@ -4,7 +4,7 @@
  * cannot do this way, because of NaN or an ordinary array, is left to the compiled predicate.
  */
 import { type Numeric, pow10 } from "../../../protocol/numeric.js";
-import { type SqlType, TEXT, type Value } from "../../../protocol/values.js";
+import { type SqlArray, type SqlType, TEXT, type Value } from "../../../protocol/values.js";
 import { compileExpr, compilePredicate, type Predicate } from "../../expr/compile.js";
 import type { CallExpr, ColumnId, EvalContext, Evaluate, Expr } from "../../expr/expr.js";
 import { columnsOf, inputsOf } from "../../expr/walk.js";
@@ -51,6 +51,7 @@ function isSafe(expr: Expr): boolean {
     case "param":
       return true;
     case "call":
+      if (expr.fn.anyOf?.operator === "=") return expr.fn.anyOf.volatility === "immutable" && expr.args.every(isSafe);
       if (expr.fn.operator === undefined || !SAFE_OPERATORS.has(expr.fn.operator)) return false;
       return expr.fn.volatility === "immutable" && expr.args.every(isSafe) && !mayDangle(expr);
     case "cast":
@@ -81,7 +82,10 @@ function boundsOf(expr: Expr): VectorTest["bounds"] {
     const { negated } = expr;
     return () => ({ kind: "null", passes: !negated });
   }
-  if (expr.kind === "in" && !expr.negated && expr.input.kind === "column") return membershipOf(expr);
+  if (expr.kind === "in" && !expr.negated && expr.input.kind === "column") {
+    return membershipOf(expr.input, expr.items);
+  }
+  if (expr.kind === "call" && expr.fn.anyOf?.operator === "=") return listedOf(expr);
   if (expr.kind !== "call" || expr.args.length !== 2) return null;
   return comparisonOf(expr);
 }
@@ -146,9 +150,9 @@ function neighbour(x: number, direction: 1 | -1): number {
 }
 
 /** IN: only items of the column's own kind. */
-function membershipOf(expr: Extract<Expr, { kind: "in" }>): VectorTest["bounds"] {
-  const items = expr.items.map((item) => {
-    const place = item.kind === "const" || item.kind === "param" ? placeOn(expr.input.type, item.type) : null;
+function membershipOf(column: Expr, list: readonly Expr[]): VectorTest["bounds"] {
+  const items = list.map((item) => {
+    const place = item.kind === "const" || item.kind === "param" ? placeOn(column.type, item.type) : null;
     return place === null ? null : { place, value: compileExpr(item, NO_SLOTS) };
   });
   if (items.includes(null)) return null;
@@ -160,6 +164,30 @@ function membershipOf(expr: Extract<Expr, { kind: "in" }>): VectorTest["bounds"]
       // No row passes because of a NULL.
       if (value === null) continue;
       const number = item!.place(value, scale);
+      if (number === null || Number.isNaN(number)) return null;
+      numbers.add(number);
+    }
+    return { kind: "in", numbers };
+  };
+}
+
+/** The same of `= ANY` of a constant array, as long lists are. */
+function listedOf({ args }: CallExpr): VectorTest["bounds"] {
+  const [tested, array] = args as [Expr, Expr];
+  if (array.kind !== "const" || array.value === null) return null;
+  const type = array.type.element!;
+  const column = withoutWidening(tested, type);
+  if (column.kind !== "column") return null;
+  const place = placeOn(column.type, type);
+  if (place === null) return null;
+  const { elements } = array.value as SqlArray;
+  return ({ scale, hasNaN }) => {
+    if (hasNaN) return null;
+    const numbers = new Set<number>();
+    for (const value of elements) {
+      // No row passes because of a NULL.
+      if (value === null) continue;
+      const number = place(value, scale);
       if (number === null || Number.isNaN(number)) return null;
       numbers.add(number);
     }
