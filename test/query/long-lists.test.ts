@@ -2,7 +2,7 @@
 import t, { type Test } from "tap";
 import { open } from "../conformance/sql-adapter.js";
 
-const COUNT = 600;
+const COUNT = 400;
 
 async function opened(t: Test): Promise<Awaited<ReturnType<typeof open>>> {
   const database = await open();

@@ -2,7 +2,7 @@
  * Merge joins of random rows against loops and hash joins over the same rows: all types of joins and of keys, both
  * directions, with and without further conditions, in batches of any size, with little memory; and their order.
  */
-import t from "tap";
+import t, { type Test } from "tap";
 import { Numeric } from "../../src/protocol/numeric.js";
 import {
   BOOL,
@@ -92,6 +92,12 @@ function joins(
 const bag = (rows: readonly (readonly Value[])[]) =>
   rows.map((row) => row.map((value) => (Object.is(value, -0) ? "-0" : String(value))).join("|")).sort();
 
+/** Speaks up only of differences: there are thousands of comparisons. */
+function same(t: Test, rows: readonly string[], expected: readonly string[], title: string): void {
+  if (rows.length !== expected.length || rows.some((row, i) => row !== expected[i]))
+    t.strictSame(rows, expected, title);
+}
+
 /** Whether the rows are in the order of the keys of either side, of whichever there is one. */
 function inOrder(
   rows: readonly (readonly Value[])[],
@@ -123,7 +129,7 @@ function inOrder(
 t.test("merge joins give the rows that loops and hash joins give, in the order of the keys", async (t) => {
   const database = await Database.open(t);
   let compared = 0;
-  for (let seed = 1; seed <= 12; seed++) {
+  for (let seed = 1; seed <= 10; seed++) {
     const random = new Random(seed * 15_485_863);
     const sides = [side(random, 0, random.below(50)), side(random, 1, random.below(50))] as const;
     for (const type of TYPES) {
@@ -134,20 +140,20 @@ t.test("merge joins give the rows that loops and hash joins give, in the order o
         const { merged, hashed, looped } = joins(type, sides, names, directions, random.below(2) === 0);
         const expected = bag(database.rows(looped));
         const title = `seed ${seed}: ${type} on ${names}`;
-        t.strictSame(bag(database.rows(hashed)), expected, `${title}, hashed`);
+        same(t, bag(database.rows(hashed)), expected, `${title}, hashed`);
         for (const batchRows of [1, 3, 1024]) {
           const rows = database.rows(merged, { batchRows });
-          t.strictSame(bag(rows), expected, `${title}, ${batchRows}`);
-          t.ok(inOrder(rows, merged, names, directions), `${title}: order`);
+          same(t, bag(rows), expected, `${title}, ${batchRows}`);
+          if (!inOrder(rows, merged, names, directions)) t.fail(`${title}: order`);
         }
         if (random.below(4) === 0) {
-          t.strictSame(bag(await database.yieldingRows(merged, { batchRows: 2 })), expected, `${title}, in turns`);
+          same(t, bag(await database.yieldingRows(merged, { batchRows: 2 })), expected, `${title}, in turns`);
         }
         compared += expected.length;
       }
     }
   }
-  t.ok(compared > 5_000, `${compared} rows`);
+  t.ok(compared > 4_000, `${compared} rows`);
 });
 
 t.test("left rows stay in their order, each with its right rows in theirs", async (t) => {
@@ -253,15 +259,15 @@ t.test("joins under ORDER BY come in that order, whatever the rules make of them
   const database = await Database.open(t);
   fill(database);
   let merges = 0;
-  for (let seed = 1; seed <= 400; seed++) {
+  for (let seed = 1; seed <= 300; seed++) {
     const { sql, keys, limited } = orderedJoin(new Random(seed * 6_700_417));
     const plan = planOf(sql);
     const optimized = optimize(plan);
     if (explainText(optimized).some((line) => line.includes("Merge"))) merges++;
     const [expected, rows] = [database.rows(plan), database.rows(optimized)];
     const orderOf = (list: typeof rows) => list.map((row) => row.slice(0, keys).map(String).join("|"));
-    t.strictSame(orderOf(rows), orderOf(expected), sql);
-    if (!limited) t.strictSame(bag(rows), bag(expected), sql);
+    same(t, orderOf(rows), orderOf(expected), sql);
+    if (!limited) same(t, bag(rows), bag(expected), sql);
   }
-  t.ok(merges > 50, `${merges} merges`);
+  t.ok(merges > 40, `${merges} merges`);
 });
