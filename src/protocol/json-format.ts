@@ -32,7 +32,7 @@ import {
   UNKNOWN,
   type Value,
 } from "./values.js";
-import { fitVector, vectorOf } from "./vector-text.js";
+import { fitVector, vectorOf, vectorToJson } from "./vector-text.js";
 
 /** JSON text of one cell, "null" for NULL. */
 export type JsonWriter = (value: Value) => string;
@@ -120,7 +120,7 @@ export function jsonWriter(type: SqlType, timeZone = "UTC"): JsonWriter {
     case "jsonb":
       return (value) => (value === null ? "null" : jsonToCompactText((value as Json).value));
     case "vector":
-      return (value) => (value === null ? "null" : vectorJson(value as Float32Array));
+      return (value) => (value === null ? "null" : vectorToJson(value as Float32Array));
     case "array":
       return arrayWriter(jsonWriter(type.element as SqlType, timeZone));
     case "record":
@@ -145,12 +145,6 @@ const isUnsafe = (x: bigint) => x > BigInt(Number.MAX_SAFE_INTEGER) || x < -BigI
 function numericText(x: Numeric): string {
   if (x.special !== null) return `"${x.special}"`;
   return x.scale === 0 && isUnsafe(x.unscaled) ? `"${x}"` : x.toString();
-}
-
-function vectorJson(vector: Float32Array): string {
-  let text = `[${shortFloat4(vector[0] as number)}`;
-  for (let i = 1; i < vector.length; i++) text += `,${shortFloat4(vector[i] as number)}`;
-  return `${text}]`;
 }
 
 function arrayWriter(write: JsonWriter): JsonWriter {
@@ -178,7 +172,7 @@ function untypedJson(value: Value): string {
   if (value instanceof Numeric) return numericText(value);
   if (value instanceof Json) return value.text ?? jsonToCompactText(value.value);
   if (value instanceof JsonPath) return quote(value.toString());
-  if (value instanceof Float32Array) return vectorJson(value);
+  if (value instanceof Float32Array) return vectorToJson(value);
   if (Array.isArray(value)) return `[${value.map(untypedJson).join()}]`;
   if ("dimensions" in value) return arrayWriter(untypedJson)(value);
   return quote(untypedToText(value));

@@ -3,14 +3,73 @@
  * formats of values and by casts.
  */
 import { type DbError, sqlError } from "./errors.js";
-import { float4ToText } from "./float-text.js";
+import { float4ToText, shortFloat4 } from "./float-text.js";
 import { VECTOR_DIMENSIONS_MAX } from "./limits.js";
 import type { SqlType } from "./values.js";
 
+/** As PostgreSQL prints it. */
 export function vectorToText(vector: Float32Array): string {
-  let text = `[${float4ToText(vector[0] as number)}`;
-  for (let i = 1; i < vector.length; i++) text += `,${float4ToText(vector[i] as number)}`;
-  return `${text}]`;
+  return listOf(vector, float4ToText);
+}
+
+/** As a JSON array of numbers, with the fewest digits that read back in single precision. */
+export function vectorToJson(vector: Float32Array): string {
+  return listOf(vector, (x) => String(shortFloat4(x)));
+}
+
+/** Characters of a member at most: 22 of a whole number below 10^21, a sign, a comma. */
+const MEMBER_BYTES_MAX = 24;
+const COMMA = 0x2c;
+const MINUS = 0x2d;
+const POINT = 0x2e;
+const ZERO = 0x30;
+
+let scratch = Buffer.allocUnsafeSlow(1024 * MEMBER_BYTES_MAX);
+
+/**
+ * Members of embeddings are fractions with up to nine digits. Those are written digit by digit, which costs a quarter of
+ * making text of each; `textOf` is for all other numbers.
+ */
+function listOf(vector: Float32Array, textOf: (x: number) => string): string {
+  const room = vector.length * MEMBER_BYTES_MAX + 2;
+  if (scratch.length < room) scratch = Buffer.allocUnsafeSlow(room);
+  let at = 0;
+  scratch[at++] = 0x5b;
+  for (let i = 0; i < vector.length; i++) {
+    if (i > 0) scratch[at++] = COMMA;
+    const x = vector[i]!;
+    const size = Math.abs(x);
+    const end = size < 1 && size >= 1e-4 ? writeFraction(x, size, at) : 0;
+    at = end > 0 ? end : at + scratch.write(textOf(x), at, "latin1");
+  }
+  scratch[at++] = 0x5d;
+  return scratch.toString("latin1", 0, at);
+}
+
+const POWERS = Float64Array.of(1e6, 1e7, 1e8, 1e9);
+
+/** Digits after the point as `shortFloat4` finds them; answers by where they end, 0 when nine are not enough. */
+function writeFraction(x: number, size: number, start: number): number {
+  let places = size < 1e-2 ? (size < 1e-3 ? 9 : 8) : size < 1e-1 ? 7 : 6;
+  let scale = POWERS[places - 6]!;
+  for (let digits = 6; digits <= 9; digits++, places++, scale *= 10) {
+    // Below 2^31: at most nine digits, or ten to the ninth.
+    let rest = Math.round(size * scale) | 0;
+    if (Math.fround(rest / scale) !== size) continue;
+    let at = start;
+    if (x < 0) scratch[at++] = MINUS;
+    scratch[at++] = ZERO;
+    scratch[at++] = POINT;
+    at += places;
+    for (let place = at - 1; place >= at - places; place--) {
+      const tens = (rest / 10) | 0;
+      scratch[place] = ZERO + rest - tens * 10;
+      rest = tens;
+    }
+    while (scratch[at - 1] === ZERO) at--;
+    return at;
+  }
+  return 0;
 }
 
 /** Throws 22P02 for other text, 22000 for NaN, infinity and other dimensions than the type's, 22003, 54000. */
