@@ -217,8 +217,14 @@ export class ConstraintChecks {
 /** When a constraint is checked, unless SET CONSTRAINTS says otherwise. */
 export type Deferrability = Pick<ForeignKeyDef, "id" | "parentId" | "deferrable" | "initiallyDeferred">;
 
-export function deferrabilityOf({ id, deferrable }: IndexDef): Deferrability {
-  return { id, deferrable: deferrable !== undefined, initiallyDeferred: deferrable?.initiallyDeferred ?? false };
+export function deferrabilityOf({ id, parentId, deferrable }: IndexDef): Deferrability {
+  const part = parentId === undefined ? {} : { parentId };
+  return {
+    id,
+    ...part,
+    deferrable: deferrable !== undefined,
+    initiallyDeferred: deferrable?.initiallyDeferred ?? false,
+  };
 }
 
 /** Throws 23505 when another row has the row's values now. */

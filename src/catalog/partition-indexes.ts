@@ -125,17 +125,17 @@ function keyName(table: TableDef, { columnId, expression }: IndexColumn): string
 
 /** Whether an index of a partition can be the part of the table's index there. */
 export function fits(parent: TableDef, index: IndexDef, child: TableDef, other: IndexDef): boolean {
-  if (other.parentId !== undefined) return false;
+  if (other.parentId !== undefined || (index.constraint !== null && other.constraint === null)) return false;
   return describe(parent, index) === describe(child, other);
 }
 
 function describe(table: TableDef, index: IndexDef): string {
-  const { unique, constraint, where = null, include = [], nullsNotDistinct = false } = index;
+  const { unique, where = null, include = [], nullsNotDistinct = false } = index;
   const keys = index.columns.map(({ columnId, expression, descending, nullsFirst }) => {
     return [expression?.sql ?? columnName(table, columnId), expression === undefined, descending, nullsFirst];
   });
   const included = include.map((id) => columnName(table, id));
-  return JSON.stringify([keys, unique, constraint, where, included, nullsNotDistinct]);
+  return JSON.stringify([keys, unique, where, included, nullsNotDistinct]);
 }
 
 /** The table with a new definition of the index. */

@@ -77,8 +77,28 @@ export function isoWeek(days: number): { year: number; week: number } {
 
 /** The day a timestamp falls on and the microseconds since its midnight. */
 export function splitTimestamp(micros: number): { days: number; micros: number } {
+  if (Math.abs(micros) > Number.MAX_SAFE_INTEGER && Number.isFinite(micros)) return splitDistant(micros);
   const days = Math.floor(micros / DAY_MICROS);
   return { days, micros: micros - days * DAY_MICROS };
+}
+
+/**
+ * After the year 2255 (and before 1684) a number holds a timestamp to some microseconds only; it stands for the one with
+ * the fewest digits behind its seconds among those that it cannot tell apart.
+ */
+function splitDistant(micros: number): { days: number; micros: number } {
+  const exact = BigInt(micros);
+  let shortest = exact;
+  for (let unit = BigInt(SECOND_MICROS); unit > 1n; unit /= 10n) {
+    const half = exact < 0n ? -unit / 2n : unit / 2n;
+    const rounded = ((exact + half) / unit) * unit;
+    if (Number(rounded) !== micros) continue;
+    shortest = rounded;
+    break;
+  }
+  const day = BigInt(DAY_MICROS);
+  const time = ((shortest % day) + day) % day;
+  return { days: Number((shortest - time) / day), micros: Number(time) };
 }
 
 /** The date when PostgreSQL can hold it. Throws 22008. */

@@ -116,7 +116,8 @@ export function jsonWriter(type: SqlType, timeZone = "UTC"): JsonWriter {
     case "jsonpath":
       return (value) => (value === null ? "null" : quote(String(value)));
     case "json":
-      return (value) => (value === null ? "null" : ((value as Json).text ?? JSON.stringify((value as Json).value)));
+      return (value) =>
+        value === null ? "null" : onOneLine((value as Json).text ?? JSON.stringify((value as Json).value));
     case "jsonb":
       return (value) => (value === null ? "null" : jsonToCompactText((value as Json).value));
     case "vector":
@@ -128,6 +129,11 @@ export function jsonWriter(type: SqlType, timeZone = "UTC"): JsonWriter {
     case "void":
       return (value) => (value === null ? "null" : '""');
   }
+}
+
+/** A `json` value keeps its line breaks, which would end a line of NDJSON; in its strings they are always escaped. */
+function onOneLine(text: string): string {
+  return text.includes("\n") || text.includes("\r") ? text.replace(/[\r\n]/g, " ") : text;
 }
 
 /** JSON text of one cell; use jsonWriter where there are many. */

@@ -27,6 +27,13 @@ import {
   VECTOR,
 } from "../../src/protocol/values.js";
 
+t.test("a json value with line breaks stays on its line", async (t) => {
+  const value = fromText(JSON_TYPE, '{"a":\r\n [1,\n"x\\n"]}');
+  t.equal(toJsonText(JSON_TYPE, value), '{"a":   [1, "x\\n"]}');
+  const list = fromText(arrayOf(JSON_TYPE), '{"[1,\n2]"}');
+  t.equal(toJsonText(arrayOf(JSON_TYPE), list), "[[1, 2]]");
+});
+
 t.test("cells", async (t) => {
   const cases: [SqlType, string, string][] = [
     [BOOL, "t", "true"],

@@ -183,7 +183,7 @@ t.test("names of types", async (t) => {
     ["INTEGER", [], 0, "integer"],
     ["pg_catalog.int4", [], 0, "integer"],
     ["varchar", [10], 0, "character varying(10)"],
-    ["char", [], 0, "character(1)"],
+    ["char", [], 0, '"char"'],
     ["numeric", [10, 2], 0, "numeric(10,2)"],
     ["numeric", [3, -2], 0, "numeric(3,-2)"],
     ["timestamp", [3], 0, "timestamp(3) without time zone"],

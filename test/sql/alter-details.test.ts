@@ -69,3 +69,35 @@ t.test("rows", (t) =>
     ["select * from pair p, lateral (values (p.*), (3, 'x')) v(a, b)", ["2|two|2|two", "2|two|3|x"]],
   ]),
 );
+
+t.test("names that are not there, parts of indexes, rows of types", (t) =>
+  checkStatements(t, [
+    ["drop function if exists f(no_such_type)", ["DROP FUNCTION"]],
+    ["drop aggregate if exists f(no_such_schema.no_such_type)", ["DROP AGGREGATE"]],
+    ["drop function f(no_such_type)", '42704 type "no_such_type" does not exist'],
+    ["create type pair as (a int, b text)"],
+    ["create table like_pair (like pair, c int)"],
+    ["select * from like_pair"],
+    ["create table p (a int, b int) partition by hash (a)"],
+    ["create table p_all (a int, b int, unique (b, a))"],
+    ["alter table p attach partition p_all for values with (modulus 1, remainder 0)"],
+    ["create unique index p_idx on p (b, a)"],
+    ["alter index p_idx attach partition p_all_b_a_key"],
+    ["create table u (i int unique deferrable) partition by range (i)"],
+    ["create table u_1 partition of u for values from (0) to (10)"],
+    ["begin"],
+    ["set constraints u_i_key deferred"],
+    ["insert into u values (1)"],
+    ["insert into u values (1)"],
+    ["commit", '23505 duplicate key value violates unique constraint "u_1_i_key"'],
+  ]),
+);
+
+t.test("timestamps far away are printed with the digits that were given", (t) =>
+  checkStatements(t, [
+    [
+      "select timestamp '294276-12-31 23:59:59', timestamp '100000-01-01 00:00:01.5', timestamp '4713-01-01 00:00:00 BC'",
+      ["294276-12-31 23:59:59|100000-01-01 00:00:01.5|4713-01-01 00:00:00 BC"],
+    ],
+  ]),
+);

@@ -58,3 +58,16 @@ t.test("patterns and arrays", (t) =>
     ],
   ]),
 );
+
+t.test("years before Christ", (t) =>
+  checkStatements(t, [
+    [
+      "select to_date('-0001-12-25', 'YYYY-MM-DD'), to_date('-2022-12-25', 'YYYY-MM-DD'), to_date('0000-12-25', 'YYYY-MM-DD')",
+      ["0001-12-25 BC|2022-12-25 BC|0001-12-25 BC"],
+    ],
+    [
+      "select to_date('44-03-15 BC', 'YYYY-MM-DD BC'), to_date('-44-03-15 BC', 'YYYY-MM-DD BC'), to_date('2020-01-01', 'YYYY-MM-DD')",
+      ["0044-03-15 BC|0044-03-15|2020-01-01"],
+    ],
+  ]),
+);

@@ -1,8 +1,8 @@
 /** CREATE, DROP and ALTER of functions and procedures, CALL and DO. Called by bind-statement.ts. */
 import type { DdlCommand } from "../../catalog/ddl-command.js";
-import type { FunctionDef } from "../../catalog/function.js";
+import type { FunctionDef, RoutineParameter, RoutineType } from "../../catalog/function.js";
 import { inputsOf, sameRoutineType } from "../../catalog/function.js";
-import { sqlError } from "../../protocol/errors.js";
+import { DbError, sqlError } from "../../protocol/errors.js";
 import type { StatementNode } from "../parse/ast.js";
 import type {
   AlterFunctionStatement,
@@ -111,6 +111,21 @@ function checkFree(fn: FunctionDef, schema: string, name: string, { env }: Bindi
   throw sqlError("42723", `function ${signature} already exists in schema "${schema}"`);
 }
 
+/** The type, or with `ifExists` the message that there is none. */
+function declaredType(
+  node: Parameters<typeof bindRoutineType>[0],
+  binding: Binding,
+  ifExists: boolean,
+): RoutineType | string {
+  try {
+    return bindRoutineType(node, binding);
+  } catch (error) {
+    const state = error instanceof DbError ? error.details?.sqlstate : null;
+    if (!ifExists || (state !== "42704" && state !== "3F000")) throw error;
+    return (error as DbError).message;
+  }
+}
+
 /** The function that a signature means, or with `ifExists` what is missing. Throws 42883, 42725, 42809. */
 function find(node: SignatureNode, object: RoutineKind, binding: Binding, ifExists: boolean): FunctionDef | string {
   const { env } = binding;
@@ -131,9 +146,11 @@ function find(node: SignatureNode, object: RoutineKind, binding: Binding, ifExis
       hint: `Specify the argument list to select the ${noun} unambiguously.`,
     });
   }
-  const declared = node.parameters.map((parameter) => ({ mode: parameter.mode, type: typeOf(parameter.type) }));
-  function typeOf(type: Parameters<typeof bindRoutineType>[0]) {
-    return bindRoutineType(type, binding);
+  const declared: { readonly mode: RoutineParameter["mode"]; readonly type: RoutineType }[] = [];
+  for (const { mode, type } of node.parameters) {
+    const bound = declaredType(type, binding, ifExists);
+    if (typeof bound === "string") return bound;
+    declared.push({ mode, type: bound });
   }
   const inputs = declared.filter(({ mode }) => mode !== "out" && mode !== "table").map(({ type }) => type);
   const all = declared.map(({ type }) => type);

@@ -3,13 +3,16 @@
 import type { CreateTableCommand, NewCheck, NewIndexColumn, NewKey } from "../../catalog/ddl-command.js";
 import { PLAIN_SEQUENCE } from "../../catalog/sequence.js";
 import { EXPRESSION_COLUMN, type IndexColumn, type TableDef } from "../../catalog/table.js";
-import type { ViewDef } from "../../catalog/view.js";
+import type { RecordField } from "../../protocol/values.js";
 import type { CreateTableStatement } from "../parse/ast.js";
+import type { NameNode } from "../parse/ast-query.js";
 import { parseExpression } from "../parse/parse.js";
 import type { ColumnDraft } from "./bind-column-def.js";
 import { lookUpTable } from "./bind-from.js";
 import { findView } from "./bind-view.js";
 import type { Binding } from "./binding.js";
+import { firstFound, userTypeNamed } from "./names.js";
+import { relationOf } from "./scope.js";
 
 /** The grammar's bits of INCLUDING. */
 const COMMENTS = 1 << 0;
@@ -18,6 +21,10 @@ const DEFAULTS = 1 << 3;
 const GENERATED = 1 << 4;
 const IDENTITY = 1 << 5;
 const INDEXES = 1 << 6;
+
+function tableExists(name: NameNode, { env }: Binding): boolean {
+  return firstFound(relationOf(name), env, (schema, table) => env.catalog.table(schema, table)) !== null;
+}
 
 export interface TableCopy {
   readonly columns: readonly ColumnDraft[];
@@ -28,8 +35,8 @@ export interface TableCopy {
   readonly searchIndexes?: CreateTableCommand["searchIndexes"];
 }
 
-/** A view has nothing but names and types. */
-function copyView({ columns }: ViewDef): TableCopy {
+/** A view, like a composite type, has nothing but names and types. */
+function copyNames(columns: readonly RecordField[]): TableCopy {
   const plain = { notNull: false, defaultSql: null, identity: null, sequence: null };
   return {
     columns: columns.map(({ name, type }) => ({
@@ -47,7 +54,9 @@ function copyView({ columns }: ViewDef): TableCopy {
 /** Names, types and NOT NULL always; the rest as INCLUDING says. Names of indexes are made up anew. */
 export function copyTable({ table: name, options }: CreateTableStatement["like"][number], binding: Binding): TableCopy {
   const view = findView(name, binding);
-  if (view !== null) return copyView(view);
+  if (view !== null) return copyNames(view.columns);
+  const type = tableExists(name, binding) ? null : userTypeNamed(name.path, binding.env);
+  if (type?.user?.kind === "composite") return copyNames(type.user.fields);
   const table = lookUpTable(name, binding);
   const has = (option: number) => (options & option) !== 0;
   const nameOf = (id: number) => table.columns.find((column) => column.id === id)!.name;

@@ -523,8 +523,9 @@ function assembleDate(found: Record<string, number>, text: string): number {
   }
   let year = found.YYYY ?? found.YYY ?? found.YY ?? found.Y ?? null;
   if (year === null) year = found.CC === undefined ? 0 : (found.CC - 1) * 100 + 1;
-  // Year 0 of a template stands for 1 BC.
-  if (found.era === 1) year = 1 - year;
+  if (found.era === 1) year = -year;
+  // Years before Christ are counted from −1; there is no year 0 among them, but 0 is taken for 1 BC.
+  if (year < 0) year++;
   if (found.DDD !== undefined) {
     if (found.DDD < 1 || found.DDD > (isLeapYear(year) ? 366 : 365)) throw outOfRange(text);
     return daysFromCivil(year, 1, 1) + found.DDD - 1;

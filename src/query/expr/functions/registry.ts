@@ -27,7 +27,7 @@ import { ORDERED_SET_FAMILIES, ORDERED_SETS } from "./ordered-sets.js";
 import { PATTERN_FUNCTIONS, PATTERN_OPERATORS } from "./pattern.js";
 import { STATISTICS } from "./statistics.js";
 import { TEXT_FAMILIES, TEXT_FUNCTIONS, TEXT_OPERATOR_FAMILIES, TEXT_OPERATORS } from "./text.js";
-import { VECTOR_FUNCTIONS, VECTOR_OPERATORS } from "./vector.js";
+import { VECTOR_FUNCTIONS, VECTOR_OPERATOR_FAMILIES, VECTOR_OPERATORS } from "./vector.js";
 import { WINDOW_FAMILY_TABLE, WINDOW_FUNCTION_TABLE, type WindowFamily } from "./window.js";
 
 /** Functions that belong together. */
@@ -71,7 +71,12 @@ export const CHAPTERS: readonly Chapter[] = [
     operators: JSON_OPERATORS,
   },
   { title: "JSON path functions and operators", functions: JSON_PATH_FUNCTIONS, operators: JSON_PATH_OPERATORS },
-  { title: "Vector functions and operators", functions: VECTOR_FUNCTIONS, operators: VECTOR_OPERATORS },
+  {
+    title: "Vector functions and operators",
+    functions: VECTOR_FUNCTIONS,
+    operators: VECTOR_OPERATORS,
+    operatorFamilies: VECTOR_OPERATOR_FAMILIES,
+  },
   { title: "Bit string functions and operators", functions: BIT_FUNCTIONS, operators: BIT_OPERATORS },
   { title: "Network address functions and operators", functions: NETWORK_FUNCTIONS, operators: NETWORK_OPERATORS },
   { title: "Enum functions", families: ENUM_FAMILIES },

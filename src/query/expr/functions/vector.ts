@@ -12,7 +12,7 @@ import {
 } from "../../../protocol/vector-math.js";
 import { checkDimensions, noDimension, vectorOf } from "../../../protocol/vector-text.js";
 import type { ScalarFunction } from "../expr.js";
-import { aliases, fn, op } from "./define.js";
+import { aliases, type FunctionFamily, family, fn, op } from "./define.js";
 
 type Measure = (a: Float32Array, b: Float32Array) => number;
 
@@ -58,6 +58,9 @@ const binaryQuantize = (vector: Float32Array) => Array.from(vector, (x) => (x > 
 
 const PAIR: readonly SqlType[] = [VECTOR, VECTOR];
 
+const CONCATENATION = op("||", PAIR, VECTOR, concatenate);
+const isVectorLike = ({ name, element }: SqlType) => name === "vector" || name === "unknown" || element !== null;
+
 export const VECTOR_OPERATORS: readonly ScalarFunction[] = [
   op("<->", PAIR, FLOAT8, checked(l2Distance)),
   op("<=>", PAIR, FLOAT8, checked(cosineDistance)),
@@ -81,7 +84,15 @@ export const VECTOR_OPERATORS: readonly ScalarFunction[] = [
     VECTOR,
     elementwise((x, y) => x * y, true),
   ),
-  op("||", PAIR, VECTOR, concatenate),
+];
+
+/** Two arrays make an array, though each would do as a vector. */
+export const VECTOR_OPERATOR_FAMILIES: readonly FunctionFamily[] = [
+  family("||", "(vector, vector) → vector", (types) =>
+    types.length === 2 && types.some(({ name }) => name === "vector") && types.every(isVectorLike)
+      ? CONCATENATION
+      : null,
+  ),
 ];
 
 export const VECTOR_FUNCTIONS: readonly ScalarFunction[] = [
