@@ -12,6 +12,7 @@ import {
   decodeRecord,
   encodeRecord,
   type InstallationRecord,
+  type MoveRecord,
   type TenantRecord,
   type UserRecord,
 } from "./records.js";
@@ -20,6 +21,7 @@ import {
 const INSTALLATION = "installation";
 const TENANT = "tenant";
 const TENANT_NUMBER = "tenant-number";
+const MOVE = "move";
 const USER = "user";
 const USERNAME = "username";
 const TENANT_USER = "tenant-user";
@@ -67,6 +69,19 @@ export function putTenant(tx: Transaction, tenant: TenantRecord): void {
 export function listTenants(tx: Transaction, page: Page): Selected<TenantRecord> {
   const { values, total } = selectPage(tx, prefixRange(directoryPrefix(TENANT)), page);
   return { records: values.map((value) => decodeRecord<TenantRecord>(value)), total };
+}
+
+export function putMove(tx: Transaction, move: MoveRecord): void {
+  putRecord(tx, MOVE, String(move.tenant), move);
+}
+
+export function removeMove(tx: Transaction, tenant: number): void {
+  tx.delete(directoryKey(MOVE, String(tenant)));
+}
+
+export function listMoves(tx: Transaction): MoveRecord[] {
+  const { values } = selectPage(tx, prefixRange(directoryPrefix(MOVE)), { limit: Number.POSITIVE_INFINITY });
+  return values.map((value) => decodeRecord<MoveRecord>(value));
 }
 
 export function getUser(tx: Transaction, id: string): UserRecord | undefined {

@@ -13,13 +13,14 @@ import type { PartitionLoad } from "../protocol/placement.js";
 import type { Transaction } from "../storage/store.js";
 import * as apiKeys from "./api-keys.js";
 import type { DeriveKey, PasswordCost } from "./derive-key.js";
-import { type DirectoryContext, read } from "./directory-context.js";
-import { getUser } from "./directory-store.js";
+import { type DirectoryContext, read, write } from "./directory-context.js";
+import { getUser, listMoves, putMove, removeMove } from "./directory-store.js";
 import { identityOfKeyHash, identityOfUser } from "./identities.js";
 import { LoginThrottle } from "./login-throttle.js";
 import * as mfa from "./mfa.js";
 import { DEFAULT_PASSWORD_COST, passwordHasher } from "./password.js";
 import * as placement from "./placement.js";
+import type { MoveRecord } from "./records.js";
 import * as signIn from "./sign-in.js";
 import { signInTokens } from "./sign-in-tokens.js";
 import * as tenants from "./tenants.js";
@@ -163,6 +164,20 @@ export class Directory {
   /** Answers the function that announces it, to be called when it is on disk. */
   relocateTenant(tenantId: string, to: number): () => void {
     return placement.relocateTenant(this.#context, tenantId, to);
+  }
+
+  /** Keeps how the newest move of a tenant stands. */
+  saveMove(move: MoveRecord): void {
+    write(this.#context, (tx) => putMove(tx, move));
+  }
+
+  forgetMove(tenant: number): void {
+    write(this.#context, (tx) => removeMove(tx, tenant));
+  }
+
+  /** In no particular order. */
+  listMoves(): MoveRecord[] {
+    return read(this.#context, listMoves);
   }
 
   // Users of a tenant; `user` is an id or a name

@@ -4,6 +4,7 @@
  */
 
 import type { Permission, RateLimit, Role } from "../protocol/identity.js";
+import type { MoveState } from "../protocol/placement.js";
 
 /** What the installation knows about itself; one record. */
 export interface InstallationRecord {
@@ -25,6 +26,25 @@ export interface TenantRecord {
   readonly rateLimit?: RateLimit;
   /** Milliseconds since 1970, as every time in these records. */
   readonly createdAt: number;
+}
+
+/** The newest move of a tenant between partitions: written when it begins and when it ends. */
+export interface MoveRecord {
+  readonly id: string;
+  readonly tenantId: string;
+  /** The tenant's number. */
+  readonly tenant: number;
+  readonly from: number;
+  readonly to: number;
+  readonly startedAt: number;
+  readonly state: MoveState;
+  readonly entries: number;
+  readonly bytes: number;
+  /** Null: it has not ended. */
+  readonly finishedAt: number | null;
+  /** How long requests waited. */
+  readonly heldMs: number | null;
+  readonly error: string | null;
 }
 
 /** A second factor: TOTP (RFC 6238) and recovery codes. */

@@ -104,7 +104,7 @@ async function run(from: number, to: number, fault: Fault, after: number): Promi
     quiet = isOver ? quiet + 1 : 0;
   }
   return {
-    problem: problemOf(world, tenant, known, writers),
+    problem: problemOf(world, tenant, known, writers) ?? untold(world, to),
     delivered: world.delivered,
     at: world.directory.placeOf("nomad").partition,
   };
@@ -132,6 +132,20 @@ function problemOf(world: World, tenant: number, known: Known, writers: readonly
     }
   }
   return null;
+}
+
+/** What clients are told of the move must be how it ended; one that was forgotten never began. */
+function untold(world: World, to: number): string | null {
+  const { partition: at } = world.directory.placeOf("nomad");
+  let move: ReturnType<World["moves"]["get"]>;
+  try {
+    move = world.moves.get("nomad");
+  } catch {
+    return at === to ? "the move is forgotten" : null;
+  }
+  const states = at === to ? ["done"] : ["failed"];
+  const isTold = states.includes(move.state) && move.finished_at !== null;
+  return isTold ? null : `the move is ${move.state}, the tenant in partition ${at}`;
 }
 
 const ROUTES = [

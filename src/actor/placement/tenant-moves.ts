@@ -9,10 +9,12 @@
  *
  * The directory's record alone says where the tenant is. Whoever fails, the others are told `settle` with that record,
  * which ends their part; an actor that starts with an undecided tenant asks and is told the same. What is kept here is
- * for clients to look at, and lost with the actor.
+ * for clients to look at. How a move began and ended is a record of the directory, too; one that was under way when this
+ * actor ended is done if the directory's record had changed, and has failed otherwise.
  */
 import { randomUUID } from "node:crypto";
 import type { Directory } from "../../directory/directory.js";
+import type { MoveRecord } from "../../directory/records.js";
 import { DbError } from "../../protocol/errors.js";
 import type { FromActor } from "../../protocol/messages.js";
 import type { MoveReport, MoveState, MoveView, PlacementMessage } from "../../protocol/placement.js";
@@ -40,7 +42,10 @@ interface Move {
 }
 
 export interface TenantMovesOptions {
-  readonly directory: Pick<Directory, "placeOf" | "partitionOfNumber" | "relocateTenant">;
+  readonly directory: Pick<
+    Directory,
+    "placeOf" | "partitionOfNumber" | "relocateTenant" | "saveMove" | "forgetMove" | "listMoves"
+  >;
   readonly partitions: number;
   readonly actors: number;
   readonly now: () => number;
@@ -53,7 +58,18 @@ export class TenantMoves {
   /** The newest of each tenant, by number. */
   private readonly moves = new Map<number, Move>();
 
-  constructor(private readonly options: TenantMovesOptions) {}
+  constructor(private readonly options: TenantMovesOptions) {
+    const records = options.directory.listMoves().sort((a, b) => a.startedAt - b.startedAt);
+    for (const record of records) {
+      const move: Move = { ...record, transactionsMs: 0, heardAt: record.startedAt };
+      this.moves.set(move.tenant, move);
+      if (move.finishedAt !== null) continue;
+      // Whoever takes part asks where the tenant is when it hears nothing more, so nothing has to be said here.
+      const isMoved = options.directory.partitionOfNumber(move.tenant) === move.to;
+      if (isMoved) this.end(move, "done", null);
+      else this.end(move, "failed", "the directory's actor was started again meanwhile");
+    }
+  }
 
   /** Throws tenant_not_found, invalid_request, conflict while another move of the tenant is under way. */
   start(tenantId: string, to: number, transactionsMs: number): MoveView {
@@ -72,6 +88,7 @@ export class TenantMoves {
     };
     this.moves.delete(tenant);
     this.moves.set(tenant, move);
+    this.options.directory.saveMove(recordOf(move));
     if (this.moves.size > REMEMBERED_MAX) this.forgetOldest();
     this.say(to, { do: "receive", tenant, move: move.id, from });
     return viewOf(move);
@@ -173,6 +190,7 @@ export class TenantMoves {
     move.state = state;
     move.error = error;
     move.finishedAt = this.options.now();
+    this.options.directory.saveMove(recordOf(move));
   }
 
   private liveOf(tenant: number): Move | null {
@@ -190,6 +208,7 @@ export class TenantMoves {
     for (const [tenant, { finishedAt }] of this.moves) {
       if (finishedAt === null) continue;
       this.moves.delete(tenant);
+      this.options.directory.forgetMove(tenant);
       return;
     }
   }
@@ -201,6 +220,10 @@ export class TenantMoves {
 
 function isUndecided({ state }: Move): boolean {
   return state === "preparing" || state === "copying" || state === "draining";
+}
+
+function recordOf({ transactionsMs, heardAt, ...record }: Move): MoveRecord {
+  return record;
 }
 
 function viewOf(move: Move): MoveView {
