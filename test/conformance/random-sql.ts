@@ -60,6 +60,7 @@ export class QueryGenerator {
     if (roll < 0.3) return this.setOperation();
     if (roll < 0.37) return this.windowed();
     if (roll < 0.44) return this.derived();
+    if (roll < 0.52) return this.repeated();
     return this.plain();
   }
 
@@ -95,6 +96,25 @@ export class QueryGenerator {
       default:
         return `SELECT x.k, x.n FROM (${sub}) x${where.includes(other.alias) ? "" : where} ORDER BY 1, 2${limit}`;
     }
+  }
+
+  /** The same rows of a join, read twice or three times with different columns. */
+  private repeated(): string {
+    const { from, sources } = this.from();
+    const rows = `FROM ${from}${this.where(sources)}`;
+    const n = () => this.column("int", this.pick(sources));
+    const read = () => `(SELECT ${n()} AS k, ${n()} AS n ${rows}${this.pick(["", "", " ORDER BY 1, 2 LIMIT 3"])})`;
+    const one = () => `(SELECT ${this.pick(["max", "min", "count", "sum"])}(${n()}) ${rows})`;
+    return this.pick([
+      () => `SELECT ${n()}, count(*), ${one()} ${rows} GROUP BY 1 HAVING count(*) >= ${one()} ORDER BY 1, 2`,
+      () =>
+        `SELECT x.k, y.n FROM ${read()} x ${this.pick(["JOIN", "LEFT JOIN"])} ${read()} y ON x.k = y.k ORDER BY 1, 2`,
+      () => `SELECT x.k, x.n, ${one()} FROM ${read()} x WHERE ${this.conditionOn(["x.k", "x.n"])} ORDER BY 1, 2`,
+      () =>
+        `SELECT k, n FROM ${read()} x ${this.pick(["UNION ALL", "INTERSECT", "EXCEPT"])} SELECT k, n FROM ${read()} y ORDER BY 1, 2`,
+      () =>
+        `SELECT x.k FROM ${read()} x WHERE x.k ${this.pick(["IN", "NOT IN"])} (SELECT y.k FROM ${read()} y WHERE y.n > x.n) ORDER BY 1`,
+    ])();
   }
 
   /** Two int columns k and n, perhaps of rows that belong to an outer row. */
