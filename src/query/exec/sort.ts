@@ -6,6 +6,7 @@
 import type { SqlType, Value } from "../../protocol/values.js";
 import type { Batch } from "../expr/expr.js";
 import type { OutputColumn, SortKey, SortPlan } from "../plan/plan.js";
+import { type Abbreviation, abbreviate, abbreviatedOrder, abbreviationOf } from "./abbreviated-keys.js";
 import type { ExecContext } from "./context.js";
 import { after, drain, inTurns, type Open, type Operator, type Pulled } from "./operator.js";
 import { emptyColumns, RowBuffer } from "./row-buffer.js";
@@ -21,6 +22,9 @@ export interface SortProgram {
   readonly keys: readonly EvaluateAll[];
   readonly keyBytes: readonly ColumnBytes[];
   readonly orderOf: RowOrderOf;
+  /** Of the first key. */
+  readonly abbreviation: Abbreviation | null;
+  readonly descending: boolean;
   /** Of the keys and then of the columns; null if there is one that cannot be put on disk. */
   readonly spillTypes: readonly SqlType[] | null;
 }
@@ -34,6 +38,8 @@ export function compileSortKeys(columns: readonly OutputColumn[], keys: readonly
     keys: keys.map((key) => compileAll(key.expr, slotOf)),
     keyBytes: keys.map((key) => columnBytesOf(key.expr.type)),
     orderOf: rowOrderOf(keys),
+    abbreviation: keys.length === 0 ? null : abbreviationOf(keys[0]!.expr.type),
+    descending: keys[0]?.descending === true,
   };
 }
 
@@ -42,9 +48,14 @@ export function compileSort(plan: SortPlan, input: Open): Open {
   return (context) => new SortOperator(program, input(context), context);
 }
 
+/** A row's place in the order, and the number that abbreviates its first key. */
+const ROW_BYTES = 12;
+
 class SortOperator implements Operator {
   private readonly rows: RowBuffer;
   private readonly keys: Value[][];
+  /** The first key's abbreviations. */
+  private numbers: number[] = [];
   private readonly out: Value[][];
   private order: Uint32Array | null = null;
   private position = 0;
@@ -79,7 +90,10 @@ class SortOperator implements Operator {
   }
 
   private sorted(): Uint32Array | Promise<Uint32Array> {
-    return sortRows(this.context, this.rows.length, this.program.orderOf(this.keys));
+    const { abbreviation, descending, orderOf } = this.program;
+    const full = orderOf(this.keys);
+    const order = abbreviation === null ? full : abbreviatedOrder(this.numbers, abbreviation, descending, full);
+    return sortRows(this.context, this.rows.length, order);
   }
 
   private readonly append = (batch: Batch): void | Promise<void> => {
@@ -96,12 +110,15 @@ class SortOperator implements Operator {
 
   private keep(batch: Batch): void {
     const { program, context, rows } = this;
-    let bytes = 4 * batch.length;
+    let bytes = ROW_BYTES * batch.length;
     for (let k = 0; k < program.keys.length; k++) {
       const values = program.keys[k]!(batch, context, []);
       const to = this.keys[k]!;
       for (let row = 0; row < batch.length; row++) to.push(values[row]!);
       bytes += program.keyBytes[k]!(values, batch.length);
+      if (k === 0 && program.abbreviation !== null) {
+        abbreviate(values, batch.length, program.abbreviation, this.numbers);
+      }
     }
     this.keyBytes += bytes;
     context.statement.reserve(bytes);
@@ -127,6 +144,7 @@ class SortOperator implements Operator {
   private forget(): void {
     this.context.statement.release(this.keyBytes);
     this.keyBytes = 0;
+    this.numbers = [];
     for (let k = 0; k < this.keys.length; k++) this.keys[k] = [];
     this.rows.clear();
   }
