@@ -57,6 +57,7 @@ export const STREAM_WINDOW_BYTES = 1024 * 1024;
 const REQUEST_HEADER_BYTES = 32;
 const REPLY_HEADER_BYTES = 16;
 const SEPARATOR = "\u0000";
+const SCRATCH_BYTES = 64 * 1024;
 /** Scratch above this size is given back after a turn that needed it. */
 const SCRATCH_KEEP_BYTES = 1 << 20;
 const LARGE_TEXT_CHARS = 16 * 1024;
@@ -132,7 +133,9 @@ function parseHead(text: string): RequestHead {
 
 /** Collects the frames of one turn in scratch memory that is reused; `take` copies them out, sized exactly. */
 class FrameBuffer {
-  protected scratch: Buffer = Buffer.allocUnsafeSlow(64 * 1024);
+  protected scratch: Buffer = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
+  /** Of the same bytes: V8 makes one instruction of its calls, which it does not of Buffer's. */
+  protected numbers = new DataView(this.scratch.buffer, this.scratch.byteOffset);
   protected length = 0;
 
   get empty(): boolean {
@@ -143,7 +146,12 @@ class FrameBuffer {
     if (this.length + bytes <= this.scratch.length) return;
     const grown = Buffer.allocUnsafeSlow(Math.max(this.scratch.length * 2, this.length + bytes));
     this.scratch.copy(grown, 0, 0, this.length);
-    this.scratch = grown;
+    this.use(grown);
+  }
+
+  private use(scratch: Buffer): void {
+    this.scratch = scratch;
+    this.numbers = new DataView(scratch.buffer, scratch.byteOffset);
   }
 
   /** The frames since the last call, in an ArrayBuffer of their own that may be transferred. */
@@ -151,7 +159,7 @@ class FrameBuffer {
     const { scratch, length } = this;
     const out = scratch.buffer.slice(scratch.byteOffset, scratch.byteOffset + length) as ArrayBuffer;
     this.length = 0;
-    if (scratch.length > SCRATCH_KEEP_BYTES) this.scratch = Buffer.allocUnsafeSlow(64 * 1024);
+    if (scratch.length > SCRATCH_KEEP_BYTES) this.use(Buffer.allocUnsafeSlow(SCRATCH_BYTES));
     return out;
   }
 }
@@ -181,15 +189,16 @@ export class RequestWriter extends FrameBuffer {
       scratch.set(body, at);
       at += bodyBytes;
     }
-    scratch.writeUInt32LE(at - start, start);
-    scratch.writeUInt32LE(id, start + 4);
-    scratch.writeUInt16LE(code, start + 8);
+    const { numbers } = this;
+    numbers.setUint32(start, at - start, true);
+    numbers.setUint32(start + 4, id, true);
+    numbers.setUint16(start + 8, code, true);
     scratch[start + 10] = body === null ? flags : flags | REQUEST_HAS_BODY;
     scratch[start + 11] = requestId.length;
-    scratch.writeUInt32LE(partition, start + 12);
-    scratch.writeUInt32LE(tenant, start + 16);
-    scratch.writeUInt32LE(headBytes, start + 20);
-    scratch.writeDoubleLE(deadlineMs, start + 24);
+    numbers.setUint32(start + 12, partition, true);
+    numbers.setUint32(start + 16, tenant, true);
+    numbers.setUint32(start + 20, headBytes, true);
+    numbers.setFloat64(start + 24, deadlineMs, true);
     this.length = at;
   }
 
@@ -224,18 +233,19 @@ export class RequestFrame {
 
   constructor(
     private readonly buffer: Buffer,
+    numbers: DataView,
     start: number,
     private readonly end: number,
   ) {
-    this.id = buffer.readUInt32LE(start + 4);
-    this.code = buffer.readUInt16LE(start + 8);
+    this.id = numbers.getUint32(start + 4, true);
+    this.code = numbers.getUint16(start + 8, true);
     this.flags = buffer[start + 10]!;
-    this.partition = buffer.readUInt32LE(start + 12);
-    this.tenant = buffer.readUInt32LE(start + 16);
-    this.deadlineMs = buffer.readDoubleLE(start + 24);
+    this.partition = numbers.getUint32(start + 12, true);
+    this.tenant = numbers.getUint32(start + 16, true);
+    this.deadlineMs = numbers.getFloat64(start + 24, true);
     this.headStart = start + REQUEST_HEADER_BYTES + buffer[start + 11]!;
     this.requestId = buffer.toString("latin1", start + REQUEST_HEADER_BYTES, this.headStart);
-    this.bodyStart = this.headStart + buffer.readUInt32LE(start + 20);
+    this.bodyStart = this.headStart + numbers.getUint32(start + 20, true);
   }
 
   get head(): RequestHead {
@@ -263,10 +273,11 @@ export class RequestFrame {
 /** The requests of one received buffer, in order. */
 export function readRequests(data: ArrayBuffer, each: (frame: RequestFrame) => void): void {
   const buffer = Buffer.from(data);
+  const numbers = new DataView(data);
   let at = 0;
   while (at < buffer.length) {
-    const end = at + buffer.readUInt32LE(at);
-    each(new RequestFrame(buffer, at, end));
+    const end = at + numbers.getUint32(at, true);
+    each(new RequestFrame(buffer, numbers, at, end));
     at = end;
   }
 }
@@ -297,15 +308,15 @@ export class ReplyWriter extends FrameBuffer {
 
   private headers(headers: string): number {
     const bytes = headers === "" ? 0 : this.scratch.write(headers, this.length + REPLY_HEADER_BYTES, "utf8");
-    this.scratch.writeUInt32LE(bytes, this.length + 12);
+    this.numbers.setUint32(this.length + 12, bytes, true);
     return bytes;
   }
 
   private finish(id: number, status: number, flags: number, end: number): void {
-    const { scratch, length: start } = this;
-    scratch.writeUInt32LE(end - start, start);
-    scratch.writeUInt32LE(id, start + 4);
-    scratch.writeUInt16LE(status, start + 8);
+    const { scratch, numbers, length: start } = this;
+    numbers.setUint32(start, end - start, true);
+    numbers.setUint32(start + 4, id, true);
+    numbers.setUint16(start + 8, status, true);
     scratch[start + 10] = flags;
     scratch[start + 11] = 0;
     this.length = end;
@@ -324,14 +335,15 @@ export interface ReplyFrame {
 
 export function readReplies(data: ArrayBuffer, each: (frame: ReplyFrame) => void): void {
   const buffer = Buffer.from(data);
+  const numbers = new DataView(data);
   let at = 0;
   while (at < buffer.length) {
-    const end = at + buffer.readUInt32LE(at);
-    const headerBytes = buffer.readUInt32LE(at + 12);
+    const end = at + numbers.getUint32(at, true);
+    const headerBytes = numbers.getUint32(at + 12, true);
     const headerStart = at + REPLY_HEADER_BYTES;
     each({
-      id: buffer.readUInt32LE(at + 4),
-      status: buffer.readUInt16LE(at + 8),
+      id: numbers.getUint32(at + 4, true),
+      status: numbers.getUint16(at + 8, true),
       flags: buffer[at + 10]!,
       headers: headerBytes === 0 ? "" : buffer.toString("utf8", headerStart, headerStart + headerBytes),
       body: buffer.subarray(headerStart + headerBytes, end),

@@ -11,7 +11,7 @@ function frameOf(body: string | null, query = "", params: string[] = []): Reques
   const head = encodeHead(encodeCaller("", "", "", "", []), "", "", query, params);
   writer.request(1, 0, 0, 0, 0, 0, "r", head, body === null ? null : Buffer.from(body));
   const buffer = Buffer.from(writer.take());
-  return new RequestFrame(buffer, 0, buffer.length);
+  return new RequestFrame(buffer, new DataView(buffer.buffer, buffer.byteOffset), 0, buffer.length);
 }
 
 function problem(
