@@ -30,7 +30,7 @@ import { unnestSubqueries } from "./unnest-subqueries.js";
 /**
  * In this order: what comes out of subqueries goes through all other rules; filters must be down at the scans before
  * access is chosen, access before sorts can go and before a join can tell a small side from a large one; columns are
- * pruned when nothing reads what an access took over. What is equal then, in the query and in its subqueries, is shared.
+ * pruned before prices are compared, which depend on whether an index has all that is read, and again when nothing reads what an access took over. What is equal then, in the query and in its subqueries, is shared.
  */
 export const RULES: readonly Rule[] = [
   unnestSubqueries,
@@ -45,6 +45,7 @@ export const RULES: readonly Rule[] = [
   dropDistinct,
   minMaxByIndex,
   pushDownLimits,
+  pruneColumns,
   reorderJoins,
   chooseAccess,
   chooseJoin,
