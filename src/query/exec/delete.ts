@@ -1,8 +1,10 @@
 /** DELETE. The input is read to its end before anything is removed; a row that it gives twice is removed once. */
 
+import { keyText } from "../../storage/ordered-map.js";
 import type { SlotOf } from "../expr/compile.js";
 import type { DeletePlan, OutputColumn } from "../plan/plan.js";
 import { BULK_ROWS } from "./bulk-writer.js";
+import { givesRowsOnce } from "./changed-once.js";
 import type { ExecContext } from "./context.js";
 import { compileFamily, Family, type FamilyProgram } from "./family.js";
 import { after, drain, inTurns, type Open, type Operator } from "./operator.js";
@@ -59,7 +61,8 @@ class Deleter {
   private readonly family: Family | null;
   private readonly row: Row;
   private readonly changed: number[] = [];
-  private readonly seen = new Set<string>();
+  /** Keys of rows that were met; null: each is met once. */
+  private readonly seen: Set<string> | null;
 
   constructor(
     private readonly program: DeleteProgram,
@@ -70,6 +73,7 @@ class Deleter {
     this.writer = new TableWriter(program.plan.table, writingContext(context));
     this.family = program.family === null ? null : new Family(program.family, context);
     this.row = emptyRow(program.plan.table);
+    this.seen = givesRowsOnce(program.plan.input) ? null : new Set();
   }
 
   run(): ChangedRows | Promise<ChangedRows> {
@@ -95,9 +99,12 @@ class Deleter {
     const { columnIds, oldSlots } = program;
     const key = rows.columns[program.rowKeySlot]![number] as Uint8Array | null;
     if (key === null) return;
-    const text = Buffer.from(key).toString("latin1");
-    if (this.seen.has(text) || isChangedMeanwhile(this.context, key)) return;
-    this.seen.add(text);
+    if (this.seen !== null) {
+      const text = keyText(key);
+      if (this.seen.has(text)) return;
+      this.seen.add(text);
+    }
+    if (isChangedMeanwhile(this.context, key)) return;
     this.changed.push(number);
     if (this.family !== null) {
       const { writer } = this.family.of(key);

@@ -4,7 +4,7 @@
  */
 
 import { prefixRange } from "../../storage/keys.js";
-import type { Cursor } from "../../storage/store.js";
+import type { Cursor, KeyRange } from "../../storage/store.js";
 import type { Batch } from "../expr/expr.js";
 import type { ScanPlan } from "../plan/plan.js";
 import type { ExecContext } from "./context.js";
@@ -120,9 +120,19 @@ class ScanOperator implements Operator {
     return this.readRecords();
   }
 
+  /** Making segments needs keys to go on from. */
+  private get halfRead(): KeyRange["only"] {
+    const { tested, others, rowKeySlot } = this.program.rows;
+    if (tested === null && others === null) return "keys";
+    return rowKeySlot < 0 && this.cache === null ? "values" : undefined;
+  }
+
   private readRecords(): Batch | undefined {
     const { rows, context, program } = this;
-    this.cursor ??= context.tx.scan(prefixRange(program.prefixOf(context.tenantNumber), program.reverse));
+    this.cursor ??= context.tx.scan({
+      ...prefixRange(program.prefixOf(context.tenantNumber), program.reverse),
+      only: this.halfRead,
+    });
     const { keys, values } = this.cursor.next(Math.min(this.size, this.rowsMax));
     for (let i = 0; i < keys.length; i++) rows.add(keys[i]!, values[i]!);
     this.size = context.batchRows;

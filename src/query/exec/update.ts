@@ -4,10 +4,12 @@
  * A row that the input gives several times (UPDATE … FROM) is changed once, by the first.
  */
 import type { Value } from "../../protocol/values.js";
+import { keyText } from "../../storage/ordered-map.js";
 import { compileExpr } from "../expr/compile.js";
 import type { Evaluate } from "../expr/expr.js";
 import type { UpdatePlan } from "../plan/plan.js";
 import { BULK_ROWS } from "./bulk-writer.js";
+import { givesRowsOnce } from "./changed-once.js";
 import type { ExecContext } from "./context.js";
 import { after, drain, inTurns, type Open, type Operator } from "./operator.js";
 import { belongs, compileRoutes, type RouteProgram } from "./partition-router.js";
@@ -77,7 +79,8 @@ class Updater {
   private readonly newColumns: Value[][];
   private readonly changed: number[] = [];
   private readonly moves: Move[] = [];
-  private readonly seen = new Set<string>();
+  /** Keys of rows that were met; null: each is met once. */
+  private readonly seen: Set<string> | null;
   private readonly oldRow: Row;
   private readonly newRow: Row;
 
@@ -92,6 +95,7 @@ class Updater {
     this.newColumns = emptyColumns(program.columnIds.length);
     this.oldRow = emptyRow(plan.table);
     this.newRow = emptyRow(plan.table);
+    this.seen = givesRowsOnce(plan.input) ? null : new Set();
   }
 
   run(): ChangedRows | Promise<ChangedRows> {
@@ -133,9 +137,12 @@ class Updater {
     // An outer join may give rows of the target without a match of their own: they have no key.
     const key = rows.columns[program.rowKeySlot]![number] as Uint8Array | null;
     if (key === null) return;
-    const text = Buffer.from(key).toString("latin1");
-    if (this.seen.has(text) || isChangedMeanwhile(this.context, key)) return;
-    this.seen.add(text);
+    if (this.seen !== null) {
+      const text = keyText(key);
+      if (this.seen.has(text)) return;
+      this.seen.add(text);
+    }
+    if (isChangedMeanwhile(this.context, key)) return;
     if (program.generated.length > 0) {
       writer.generate(newRow);
       for (const c of program.generated) newColumns[c]![number] = newRow[columnIds[c]!]!;
