@@ -3,10 +3,10 @@
  *
  *  1. A buffer of frames arrives; `accept` gives each request to the scheduler, which calls `begin` when it is its
  *     tenant's turn: at once, unless others are at work.
- *  2. Its body is decoded and checked (validate.ts); an Idempotency-Key is claimed (idempotency.ts).
+ *  2. Its body is decoded and checked (validate.ts); an Idempotency-Key is claimed (answer-once.ts).
  *  3. The endpoint's handler runs (handlers/). SQL goes through session.ts. Most handlers end at once; a long
  *     statement gives way after its slice and goes on in a later turn (scheduler.ts).
- *  4. The answer passes the partition's gate (output-gate.ts): a reply that has seen a commit waits for its fsync.
+ *  4. The answer passes (answers.ts) the partition's gate (output-gate.ts): a reply that has seen a commit waits for its fsync.
  *  5. At the end of the turn (`turn`) every shard that was written to is flushed: one log write, one engine batch, one fsync
  *     for all commits of the turn; and all replies that may leave go back in one buffer.
  *
@@ -21,9 +21,7 @@ import { ENDPOINTS, MESSAGES } from "../protocol/endpoints.js";
 import { DbError } from "../protocol/errors.js";
 import {
   PIECE_CODE,
-  REPLY_DISCARD,
   REPLY_MOVED,
-  REPLY_MSGPACK,
   REQUEST_LAST_PIECE,
   REQUEST_STREAMED,
   ReplyWriter,
@@ -34,9 +32,10 @@ import {
 import type { Identity } from "../protocol/identity.js";
 import type { ActorMetrics, ActorSettings, FromActor, ToActor } from "../protocol/messages.js";
 import type { PartitionLoad } from "../protocol/placement.js";
-import { sizeError } from "../protocol/size-errors.js";
 import { SegmentCache } from "../query/exec/segments/segment-cache.js";
 import { SpillArea } from "../query/exec/spill/spill-area.js";
+import { answerOnce } from "./answer-once.js";
+import { Answers } from "./answers.js";
 import { BodySource } from "./body-source.js";
 import { dataHandlers } from "./handlers/data.js";
 import { directoryHandlers } from "./handlers/directory.js";
@@ -47,42 +46,25 @@ import { schemaHandlers } from "./handlers/schema.js";
 import { serverHandlers } from "./handlers/server.js";
 import { socketHandlers } from "./handlers/socket.js";
 import { transactionHandlers } from "./handlers/transactions.js";
-import { type FirstClaim, Idempotency } from "./idempotency.js";
+import { Idempotency } from "./idempotency.js";
 import { openPartition } from "./open-partition.js";
 import type { Partition } from "./partition.js";
 import { type HeldRequest, Placement } from "./placement/placement.js";
 import { TenantMoves } from "./placement/tenant-moves.js";
 import { removeRetired } from "./remove-retired.js";
 import { renewStatistics } from "./renew-statistics.js";
-import {
-  type Answer,
-  envelopeJson,
-  envelopeMsgpack,
-  errorHeaders,
-  errorJson,
-  errorMsgpack,
-  messageErrorJson,
-  STREAMED,
-} from "./reply.js";
+import type { Answer } from "./reply.js";
 import { ReplySink } from "./reply-sink.js";
 import { Request, type RequestChannel } from "./request.js";
 import { Scheduler, type SchedulerOptions, type Work } from "./scheduler.js";
 import { TracingScheduler } from "./slow-steps.js";
 import type { Tenant } from "./tenant.js";
-import { compileValidator, hashRequest, type Validate } from "./validate.js";
+import { compileValidator, type Validate } from "./validate.js";
 
 /** The tenant number under which the directory's own requests are scheduled and gated. */
 const DIRECTORY_TENANT = 0;
 const SWEEP_INTERVAL_MS = 500;
 const ANSWERS_SWEEP_INTERVAL_MS = 60_000;
-const SMALL_ANSWER_CHARS = 1024;
-
-/** The form of the error is that of the way it takes: an HTTP reply, or a message on a WebSocket. */
-function errorTextOf(request: Request, error: DbError): string {
-  const { requestId, endpoint } = request;
-  if (endpoint.messages === undefined) return errorJson(error, requestId);
-  return messageErrorJson(error, request.head.params[0]!, requestId);
-}
 
 interface Route {
   readonly endpoint: Endpoint;
@@ -106,6 +88,7 @@ export class Actor {
   private readonly routes: (Route | null)[] = [];
   private readonly scheduler: Scheduler;
   private readonly replies = new ReplyWriter();
+  private readonly answers: Answers;
   private readonly idempotency: Idempotency;
   /** For all partitions together, as is `spill`. */
   readonly segments: SegmentCache;
@@ -150,6 +133,7 @@ export class Actor {
     private readonly settings: ActorSettings,
     private readonly output: ActorSurroundings,
   ) {
+    this.answers = new Answers(this.replies, (message, fields) => output.log("error", message, fields));
     const { columnSegmentBytes, spillBytesMax } = settings.config.storage;
     this.segments = new SegmentCache(columnSegmentBytes);
     const directory = join(settings.dataDirectory, `spill-${settings.actor}`);
@@ -428,46 +412,8 @@ export class Actor {
   private handle(route: Route, request: Request, frame: RequestFrame): Answer | Promise<Answer> {
     if (this.closing !== null) throw new DbError("shutting_down");
     const input = route.validate(frame);
-    return frame.isIdempotent ? this.handleOnce(route, request, frame) : route.handle(request, input);
-  }
-
-  /** Gives the kept answer of the request's Idempotency-Key, or works and keeps the answer. */
-  private handleOnce(route: Route, request: Request, frame: RequestFrame): Answer | Promise<Answer> {
-    const { endpoint } = route;
-    const { userId, idempotencyKey } = frame.head;
-    const claim = this.idempotency.claim(
-      request.tenant,
-      userId,
-      idempotencyKey,
-      hashRequest(frame),
-      endpoint.status ?? 200,
-    );
-    if (claim.replay !== null) return claim.replay;
-    if (endpoint.keeps !== "memory") request.keepAnswer = claim.keep;
-    const run = async (): Promise<Answer> => {
-      try {
-        const answer = await route.handle(request, route.validate(frame));
-        if (endpoint.keeps === "memory") claim.keepInMemory(answer);
-        else if (request.keepAnswer !== null) this.keepLate(request, claim, answer);
-        return answer;
-      } finally {
-        claim.done();
-      }
-    };
-    return run();
-  }
-
-  /**
-   * For an answer that no transaction of the request took along: the directory commits by itself, and so does each
-   * statement of a batch. It follows in a transaction of its own, in the same turn and hence the same log write as the
-   * last of them. What wrote nothing may be done again; only its small answers are kept, in memory.
-   */
-  private keepLate(request: Request, claim: FirstClaim, answer: Answer): void {
-    if (request.endpoint.home === "directory" || request.wrote) {
-      const tx = request.partition.shard.begin();
-      claim.keep(tx, answer);
-      request.tenant.commit(tx);
-    } else if ((answer.json?.length ?? 0) <= SMALL_ANSWER_CHARS) claim.keepInMemory(answer);
+    if (!frame.isIdempotent) return route.handle(request, input);
+    return answerOnce(this.idempotency, request, frame, () => route.handle(request, route.validate(frame)));
   }
 
   private finishLater(request: Request, pending: Promise<Answer>): void {
@@ -484,59 +430,12 @@ export class Actor {
 
   private finish(request: Request, answer: Answer): void {
     if (request.body !== null) this.bodies.delete(request.id);
-    if (answer === STREAMED) return;
-    if (request.endpoint.home === "directory") request.tenant.sawEverything();
-    const { partition, tenant } = request;
-    if (partition.gate.isOpenFor(tenant.lastCommit)) {
-      this.reply(request, answer);
-      return;
-    }
-    partition.gate.pass(
-      tenant.lastCommit,
-      () => this.reply(request, answer),
-      (error) => this.replyError(request, error),
-    );
+    this.answers.give(request, answer);
   }
 
   private fail(request: Request, thrown: unknown): void {
     if (request.body !== null) this.bodies.delete(request.id);
-    const error = this.expected(thrown, request);
-    if (request.sink?.started) {
-      request.sink.fail(errorTextOf(request, error));
-      return;
-    }
-    const { partition, tenant } = request;
-    const send = (): void => this.replyError(request, error);
-    partition.gate.pass(tenant.lastCommit, send, send);
-  }
-
-  /** A DbError as it is; what is too deep or too large is the client's; anything else is a fault of ours, and logged. */
-  private expected(thrown: unknown, request: Request): DbError {
-    if (thrown instanceof DbError) return thrown.code === "cancelled" ? (request.ending ?? thrown) : thrown;
-    const tooLarge = sizeError(thrown);
-    if (tooLarge !== null) return tooLarge;
-    const { requestId, endpoint } = request;
-    const message = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown);
-    this.output.log("error", "request failed", { requestId, endpoint: endpoint.name, error: message });
-    return new DbError("internal_error");
-  }
-
-  private reply(request: Request, answer: Answer): void {
-    const { endpoint, id } = request;
-    const status = answer.status ?? endpoint.status ?? 200;
-    const headers = answer.headers ?? "";
-    if (status === 204) this.replies.text(id, status, 0, headers, "");
-    else if (request.wantsMsgpack) {
-      this.replies.bytes(id, status, REPLY_MSGPACK, headers, envelopeMsgpack(endpoint, answer, request.requestId));
-    } else this.replies.text(id, status, 0, headers, envelopeJson(endpoint, answer, request.requestId));
-  }
-
-  private replyError(request: Request, error: DbError): void {
-    const flags = request.cancelled ? REPLY_DISCARD : 0;
-    const { id, requestId } = request;
-    if (request.wantsMsgpack) {
-      this.replies.bytes(id, error.status, flags | REPLY_MSGPACK, errorHeaders(error), errorMsgpack(error, requestId));
-    } else this.replies.text(id, error.status, flags, errorHeaders(error), errorTextOf(request, error));
+    this.answers.refuse(request, thrown);
   }
 
   private wrote(partition: Partition): void {

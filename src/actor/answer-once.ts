@@ -1,0 +1,49 @@
+/**
+ * A request with an Idempotency-Key: answered as it was the first time, or worked on, and its answer kept. Called by
+ * actor.ts; the answers belong to idempotency.ts.
+ */
+import type { RequestFrame } from "../protocol/frames.js";
+import type { FirstClaim, Idempotency } from "./idempotency.js";
+import type { Answer } from "./reply.js";
+import type { Request } from "./request.js";
+import { hashRequest } from "./validate.js";
+
+const SMALL_ANSWER_CHARS = 1024;
+
+/** Gives the kept answer of the request's Idempotency-Key, or works and keeps the answer. */
+export function answerOnce(
+  idempotency: Idempotency,
+  request: Request,
+  frame: RequestFrame,
+  work: () => Answer | Promise<Answer>,
+): Answer | Promise<Answer> {
+  const { endpoint, tenant } = request;
+  const { userId, idempotencyKey } = frame.head;
+  const claim = idempotency.claim(tenant, userId, idempotencyKey, hashRequest(frame), endpoint.status ?? 200);
+  if (claim.replay !== null) return claim.replay;
+  if (endpoint.keeps !== "memory") request.keepAnswer = claim.keep;
+  const run = async (): Promise<Answer> => {
+    try {
+      const answer = await work();
+      if (endpoint.keeps === "memory") claim.keepInMemory(answer);
+      else if (request.keepAnswer !== null) keepLate(request, claim, answer);
+      return answer;
+    } finally {
+      claim.done();
+    }
+  };
+  return run();
+}
+
+/**
+ * For an answer that no transaction of the request took along: the directory commits by itself, and so does each
+ * statement of a batch. It follows in a transaction of its own, in the same turn and hence the same log write as the
+ * last of them. What wrote nothing may be done again; only its small answers are kept, in memory.
+ */
+function keepLate(request: Request, claim: FirstClaim, answer: Answer): void {
+  if (request.endpoint.home === "directory" || request.wrote) {
+    const tx = request.partition.shard.begin();
+    claim.keep(tx, answer);
+    request.tenant.commit(tx);
+  } else if ((answer.json?.length ?? 0) <= SMALL_ANSWER_CHARS) claim.keepInMemory(answer);
+}

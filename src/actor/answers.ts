@@ -1,0 +1,89 @@
+/**
+ * How an actor answers requests: through the partition's gate, so that nobody hears of a commit before it is on disk,
+ * then as an envelope of the request's format among the replies of the turn. Made and owned by actor.ts.
+ */
+import { DbError } from "../protocol/errors.js";
+import { REPLY_DISCARD, REPLY_MSGPACK, type ReplyWriter } from "../protocol/frames.js";
+import { sizeError } from "../protocol/size-errors.js";
+import {
+  type Answer,
+  envelopeJson,
+  envelopeMsgpack,
+  errorHeaders,
+  errorJson,
+  errorMsgpack,
+  messageErrorJson,
+  STREAMED,
+} from "./reply.js";
+import type { Request } from "./request.js";
+
+/** The form of the error is that of the way it takes: an HTTP reply, or a message on a WebSocket. */
+function errorTextOf(request: Request, error: DbError): string {
+  const { requestId, endpoint } = request;
+  if (endpoint.messages === undefined) return errorJson(error, requestId);
+  return messageErrorJson(error, request.head.params[0]!, requestId);
+}
+
+export class Answers {
+  constructor(
+    private readonly replies: ReplyWriter,
+    /** Told of faults of ours. */
+    private readonly log: (message: string, fields: object) => void,
+  ) {}
+
+  give(request: Request, answer: Answer): void {
+    if (answer === STREAMED) return;
+    if (request.endpoint.home === "directory") request.tenant.sawEverything();
+    const { partition, tenant } = request;
+    if (partition.gate.isOpenFor(tenant.lastCommit)) {
+      this.reply(request, answer);
+      return;
+    }
+    partition.gate.pass(
+      tenant.lastCommit,
+      () => this.reply(request, answer),
+      (error) => this.replyError(request, error),
+    );
+  }
+
+  /** The answer is the error that `thrown` is for the client. */
+  refuse(request: Request, thrown: unknown): void {
+    const error = this.expected(thrown, request);
+    if (request.sink?.started) {
+      request.sink.fail(errorTextOf(request, error));
+      return;
+    }
+    const { partition, tenant } = request;
+    const send = (): void => this.replyError(request, error);
+    partition.gate.pass(tenant.lastCommit, send, send);
+  }
+
+  /** A DbError as it is; what is too deep or too large is the client's; anything else is a fault of ours, and logged. */
+  private expected(thrown: unknown, request: Request): DbError {
+    if (thrown instanceof DbError) return thrown.code === "cancelled" ? (request.ending ?? thrown) : thrown;
+    const tooLarge = sizeError(thrown);
+    if (tooLarge !== null) return tooLarge;
+    const { requestId, endpoint } = request;
+    const message = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown);
+    this.log("request failed", { requestId, endpoint: endpoint.name, error: message });
+    return new DbError("internal_error");
+  }
+
+  private reply(request: Request, answer: Answer): void {
+    const { endpoint, id } = request;
+    const status = answer.status ?? endpoint.status ?? 200;
+    const headers = answer.headers ?? "";
+    if (status === 204) this.replies.text(id, status, 0, headers, "");
+    else if (request.wantsMsgpack) {
+      this.replies.bytes(id, status, REPLY_MSGPACK, headers, envelopeMsgpack(endpoint, answer, request.requestId));
+    } else this.replies.text(id, status, 0, headers, envelopeJson(endpoint, answer, request.requestId));
+  }
+
+  private replyError(request: Request, error: DbError): void {
+    const flags = request.cancelled ? REPLY_DISCARD : 0;
+    const { id, requestId } = request;
+    if (request.wantsMsgpack) {
+      this.replies.bytes(id, error.status, flags | REPLY_MSGPACK, errorHeaders(error), errorMsgpack(error, requestId));
+    } else this.replies.text(id, error.status, flags, errorHeaders(error), errorTextOf(request, error));
+  }
+}
