@@ -1,0 +1,215 @@
+/**
+ * Which documents of an index answer a query, and how well. Each part of a query gives its documents in order of their
+ * slots, so that parts are merged; scores add up. Scores are BM25 with its usual constants.
+ */
+import type { DocumentTerms } from "./document-terms.js";
+import type { PostingList } from "./posting-list.js";
+import type { TextQuery } from "./query.js";
+import type { TextBody } from "./text-body.js";
+
+/** How soon further occurrences of a term stop to count, and how much the length of a document counts. */
+const K1 = 1.2;
+const B = 0.75;
+/** Terms that a prefix stands for. */
+const PREFIX_TERMS_MAX = 512;
+
+/** Documents by slot, ascending, with their scores. */
+export interface Hits {
+  readonly slots: Uint32Array;
+  readonly scores: Float64Array;
+}
+
+const NO_HITS: Hits = { slots: new Uint32Array(0), scores: new Float64Array(0) };
+
+export function searchText(body: TextBody, query: TextQuery): Hits {
+  switch (query.kind) {
+    case "term":
+      return hitsOfTerm(body, query.term);
+    case "prefix":
+      return union(
+        body.termsWith(query.prefix, PREFIX_TERMS_MAX).map((term) => hitsOfTerm(body, term)),
+        body.slotCount,
+      );
+    case "phrase":
+      return hitsOfPhrase(body, query.terms, query.gaps);
+    case "or":
+      return union(
+        query.parts.map((part) => searchText(body, part)),
+        body.slotCount,
+      );
+    case "and":
+      return query.parts
+        .map((part) => searchText(body, part))
+        .sort((a, b) => a.slots.length - b.slots.length)
+        .reduce(intersection);
+    case "boosted":
+      return boosted(searchText(body, query.part), searchText(body, query.more));
+    case "without":
+      return difference(searchText(body, query.part), searchText(body, query.not));
+    case "nothing":
+      return NO_HITS;
+  }
+}
+
+/** The score that a document which is not in the index would have; null: it does not answer the query. */
+export function scoreText(body: TextBody, query: TextQuery, document: DocumentTerms): number | null {
+  const part = (inner: TextQuery) => scoreText(body, inner, document);
+  switch (query.kind) {
+    case "term": {
+      const occurrences = document.positionsOf(body.number(query.term) ?? -1).length;
+      return occurrences === 0
+        ? null
+        : weight(rarity(body, body.list(query.term)?.length ?? 0), occurrences, document.length, body);
+    }
+    case "prefix": {
+      const scores = body.termsWith(query.prefix, PREFIX_TERMS_MAX).map((term) => part({ kind: "term", term }));
+      return sum(scores.filter((score) => score !== null));
+    }
+    case "phrase": {
+      const count = phraseCount(
+        document,
+        query.terms.map((term) => body.number(term) ?? -1),
+        query.gaps,
+      );
+      return count === 0 ? null : weight(phraseRarity(body, query.terms), count, document.length, body);
+    }
+    case "or":
+      return sum(query.parts.map(part).filter((score) => score !== null));
+    case "and": {
+      const scores = query.parts.map(part);
+      return scores.includes(null) ? null : sum(scores as number[]);
+    }
+    case "boosted": {
+      const score = part(query.part);
+      return score === null ? null : score + (part(query.more) ?? 0);
+    }
+    case "without":
+      return part(query.not) === null ? part(query.part) : null;
+    case "nothing":
+      return null;
+  }
+}
+
+function sum(scores: readonly number[]): number | null {
+  return scores.length === 0 ? null : scores.reduce((total, score) => total + score, 0);
+}
+
+/** Of a term that so many documents have. */
+function rarity(body: TextBody, documents: number): number {
+  return Math.log(1 + (body.count - documents + 0.5) / (documents + 0.5));
+}
+
+/** A phrase is as rare as its words together. */
+function phraseRarity(body: TextBody, terms: readonly string[]): number {
+  let total = 0;
+  for (const term of terms) total += rarity(body, body.list(term)?.length ?? 0);
+  return total;
+}
+
+function weight(rarity: number, occurrences: number, length: number, body: TextBody): number {
+  return (rarity * occurrences * (K1 + 1)) / (occurrences + K1 * (1 - B + (B * length) / body.meanLength));
+}
+
+function hitsOfTerm(body: TextBody, term: string): Hits {
+  const list = body.list(term);
+  if (list === undefined || list.length === 0) return NO_HITS;
+  const rare = rarity(body, list.length);
+  const scores = new Float64Array(list.length);
+  for (let i = 0; i < list.length; i++) {
+    scores[i] = weight(rare, list.counts[i]!, body.document(list.slots[i]!)!.length, body);
+  }
+  return { slots: list.slots.slice(0, list.length), scores };
+}
+
+/** Documents with all terms, the rarest first, whose positions then must fit. */
+function hitsOfPhrase(body: TextBody, terms: readonly string[], gaps: readonly number[]): Hits {
+  const lists: PostingList[] = [];
+  for (const term of terms) {
+    const list = body.list(term);
+    if (list === undefined || list.length === 0) return NO_HITS;
+    lists.push(list);
+  }
+  const numbers = terms.map((term) => body.number(term)!);
+  const rare = phraseRarity(body, terms);
+  const rarest = lists.reduce((a, b) => (a.length <= b.length ? a : b));
+  const slots: number[] = [];
+  const scores: number[] = [];
+  for (let i = 0; i < rarest.length; i++) {
+    const slot = rarest.slots[i]!;
+    const document = body.document(slot)!;
+    const count = phraseCount(document, numbers, gaps);
+    if (count === 0) continue;
+    slots.push(slot);
+    scores.push(weight(rare, count, document.length, body));
+  }
+  return { slots: Uint32Array.from(slots), scores: Float64Array.from(scores) };
+}
+
+/** How often the document has the terms at these distances. */
+function phraseCount(document: DocumentTerms, terms: readonly number[], gaps: readonly number[]): number {
+  const rest = terms.slice(1).map((term) => new Set(document.positionsOf(term)));
+  let count = 0;
+  for (const first of document.positionsOf(terms[0]!)) {
+    let position = first;
+    const isThere = rest.every((positions, i) => {
+      position += gaps[i + 1]!;
+      return positions.has(position);
+    });
+    if (isThere) count++;
+  }
+  return count;
+}
+
+function union(parts: readonly Hits[], slotCount: number): Hits {
+  const some = parts.filter(({ slots }) => slots.length > 0);
+  if (some.length === 0) return NO_HITS;
+  if (some.length === 1) return some[0]!;
+  const total = new Float64Array(slotCount);
+  const isHit = new Uint8Array(slotCount);
+  let count = 0;
+  for (const { slots, scores } of some) {
+    for (let i = 0; i < slots.length; i++) {
+      const slot = slots[i]!;
+      if (isHit[slot] === 0) {
+        isHit[slot] = 1;
+        count++;
+      }
+      total[slot]! += scores[i]!;
+    }
+  }
+  const slots = new Uint32Array(count);
+  const scores = new Float64Array(count);
+  for (let slot = 0, at = 0; at < count; slot++) {
+    if (isHit[slot] === 0) continue;
+    slots[at] = slot;
+    scores[at++] = total[slot]!;
+  }
+  return { slots, scores };
+}
+
+function intersection(a: Hits, b: Hits): Hits {
+  return kept(a, b, (i, j) => (j < 0 ? null : a.scores[i]! + b.scores[j]!));
+}
+
+function difference(a: Hits, b: Hits): Hits {
+  return kept(a, b, (i, j) => (j < 0 ? a.scores[i]! : null));
+}
+
+function boosted(a: Hits, b: Hits): Hits {
+  return kept(a, b, (i, j) => (j < 0 ? a.scores[i]! : a.scores[i]! + b.scores[j]!));
+}
+
+/** Those of `a` that `score` gives one, by their places in both; −1: it is not in `b`. */
+function kept(a: Hits, b: Hits, score: (i: number, j: number) => number | null): Hits {
+  const slots = new Uint32Array(a.slots.length);
+  const scores = new Float64Array(a.slots.length);
+  let count = 0;
+  for (let i = 0, j = 0; i < a.slots.length; i++) {
+    while (j < b.slots.length && b.slots[j]! < a.slots[i]!) j++;
+    const found = score(i, b.slots[j] === a.slots[i] ? j : -1);
+    if (found === null) continue;
+    slots[count] = a.slots[i]!;
+    scores[count++] = found;
+  }
+  return { slots: slots.subarray(0, count), scores: scores.subarray(0, count) };
+}
