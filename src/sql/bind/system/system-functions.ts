@@ -90,7 +90,9 @@ function typeNamed(view: SystemView, text: string): SqlType | null {
     if (own !== null) return wrap(sqlTypeOf(own));
   }
   try {
-    return wrap(typeFromName(bare!.replace(/\(.*\)$/, "")));
+    // The SQL name; "char" in quotes is another type.
+    const spelled = bare!.replace(/\(.*\)$/, "");
+    return wrap(typeFromName(/^char$/i.test(spelled) ? "character" : spelled.replace(/^"(.*)"$/, "$1")));
   } catch {
     return null;
   }
