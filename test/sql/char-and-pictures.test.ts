@@ -12,7 +12,7 @@ t.test('type "char"', (t) =>
       `select 'a'::"char" = 'b', pg_typeof('a'::"char"), 97::"char", 'a'::"char"::int, (-1)::"char"`,
       ['false|"char"|a|97|\\377'],
     ],
-    [`select format_type('char'::regtype, null), format_type('"char"'::regtype, null)`, ['character|"char"']],
+    [`select 'char'::regtype, '"char"'::regtype, 'char(3)'::regtype`, ['character|"char"|character']],
     [`select 1000::"char"`, '22003 "char" out of range'],
     [`create table letter (a "char" primary key, b "char"[])`],
     [`insert into letter values ('x', '{a,b}'), ('y', '{"\\377"}'), ('\\377', null)`],
