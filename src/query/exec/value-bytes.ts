@@ -5,6 +5,8 @@ import type { SqlType, Value } from "../../protocol/values.js";
 const SLOT_BYTES = 12;
 const STRING_BYTES = 16;
 const OBJECT_BYTES = 48;
+/** A typed array, its buffer and what V8 keeps about that outside of its heap. */
+const VECTOR_BYTES = 200;
 
 /** Estimated bytes of the first `length` values of a column of that type. */
 export type ColumnBytes = (values: ArrayLike<Value>, length: number) => number;
@@ -38,7 +40,8 @@ export function sumOfBytes(values: ArrayLike<Value>, length: number): number {
 export function bytesOf(value: Value): number {
   if (typeof value === "string") return STRING_BYTES + value.length;
   if (typeof value !== "object" || value === null) return 0;
-  if (value instanceof Uint8Array || value instanceof Float32Array) return OBJECT_BYTES + value.byteLength;
+  if (value instanceof Float32Array) return VECTOR_BYTES + value.byteLength;
+  if (value instanceof Uint8Array) return OBJECT_BYTES + value.byteLength;
   if (Array.isArray(value)) return value.reduce<number>((sum, item) => sum + SLOT_BYTES + bytesOf(item), OBJECT_BYTES);
   if ("elements" in value) {
     return value.elements.reduce<number>((sum, item) => sum + SLOT_BYTES + bytesOf(item), 2 * OBJECT_BYTES);

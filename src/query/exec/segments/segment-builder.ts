@@ -14,8 +14,18 @@ import { KeyCollector, Segment } from "./segment.js";
 import type { SegmentCache } from "./segment-cache.js";
 import type { TableSegments } from "./table-segments.js";
 
-/** Entries read at a time. */
+/** Entries read at a time, and bytes of vectors: fewer entries where those are long. */
 const STEP_ENTRIES = 512;
+const STEP_VECTOR_BYTES = 1024 * 1024;
+
+/** Of one record of the table, which is read as a whole. */
+function vectorBytes({ table }: TableLayout): number {
+  let bytes = 1;
+  for (const { type } of table.columns) {
+    if (type.name === "vector") bytes += Float32Array.BYTES_PER_ELEMENT * (type.modifier ?? 1);
+  }
+  return bytes;
+}
 
 export class SegmentBuilder {
   private readonly cursor: Cursor;
@@ -30,6 +40,7 @@ export class SegmentBuilder {
   private readonly isAligned: boolean;
   private row = 0;
   private ended = false;
+  private readonly stepEntries: number;
 
   /** `table` was claimed by the caller and is given back here. `columnIds` are what it does not hold yet. */
   constructor(
@@ -41,6 +52,7 @@ export class SegmentBuilder {
     /** A table without segments that has more rows is left alone. */
     private readonly rowsMax = Number.POSITIVE_INFINITY,
   ) {
+    this.stepEntries = Math.max(1, Math.min(STEP_ENTRIES, Math.floor(STEP_VECTOR_BYTES / vectorBytes(layout))));
     this.decode = decoderOf(layout, columnIds);
     this.values = emptyColumns(columnIds.length);
     this.keys = table.columnIds.length === 0 ? new KeyCollector(table.prefixLength) : null;
@@ -57,7 +69,7 @@ export class SegmentBuilder {
       this.makeColumn();
       return this.ended;
     }
-    const { keys, values } = this.cursor.next(STEP_ENTRIES);
+    const { keys, values } = this.cursor.next(this.stepEntries);
     for (let i = 0; i < keys.length; i++) {
       if (this.keys !== null) this.addRow(this.keys, keys[i]!, values[i]!);
       else this.addValues(keys[i]!, values[i]!);
