@@ -90,6 +90,10 @@ const QUERIES: Readonly<Record<string, string>> = {
   distinct: "SELECT DISTINCT t, b FROM m",
   "hash join": "SELECT count(*) FROM m x JOIN m y ON x.t = y.t AND x.b = y.b",
   "full join": "SELECT count(y.t) FROM m x FULL JOIN m y ON x.id = y.id + 100",
+  "merge join": "SELECT count(t) FROM (SELECT id, x.t FROM m x FULL JOIN m y USING (id) ORDER BY id OFFSET 0) z",
+  "merge join of repeated keys":
+    "SELECT count(*) FROM (SELECT b, id FROM m WHERE id < 5000 ORDER BY b) x JOIN (SELECT b, id FROM m WHERE id < 5000 ORDER BY b) y ON x.b = y.b AND x.id = y.id + 1",
+  "long list": `SELECT count(*) FROM m WHERE id IN (${Array.from({ length: 10_000 }, (_, i) => i * 2)})`,
   "anti join": "SELECT count(*) FROM m x WHERE NOT EXISTS (SELECT FROM m y WHERE y.t = x.t AND y.id <> x.id)",
   "not in": "SELECT count(*) FROM m x WHERE id NOT IN (SELECT b FROM m)",
   union: "SELECT t FROM m UNION SELECT t || 'x' FROM m",
@@ -117,6 +121,7 @@ const CHANGES: Readonly<Record<string, string>> = {
   "update of keys": "UPDATE n SET id = -id",
   merge: "MERGE INTO n USING m ON n.id = -m.id WHEN MATCHED AND m.b < 3 THEN DELETE WHEN MATCHED THEN UPDATE SET b = 0",
   "create index": "CREATE INDEX ni ON n (t)",
+  "covering index": "CREATE INDEX nc ON n (b) INCLUDE (t)",
   "unique index": "CREATE UNIQUE INDEX nu ON n (id, b)",
   "rewriting alter table": "ALTER TABLE n ALTER COLUMN b TYPE bigint USING b + 1",
   "added check": "ALTER TABLE n ADD CHECK (b >= 0)",
