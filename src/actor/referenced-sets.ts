@@ -4,7 +4,13 @@
  */
 import { ownRows } from "../catalog/ddl-outcome.js";
 import { quotedIdentifier } from "../catalog/relation-names.js";
-import { EXPRESSION_COLUMN, type ForeignKeyAction, type ForeignKeyDef, type TableDef } from "../catalog/table.js";
+import {
+  EXPRESSION_COLUMN,
+  type ForeignKeyAction,
+  type ForeignKeyDef,
+  type ReferenceDef,
+  type TableDef,
+} from "../catalog/table.js";
 import type { SqlArray, Value } from "../protocol/values.js";
 import type { ConstraintEvent, ReferencedEvent } from "../query/exec/constraint-event.js";
 import { displayName } from "../query/expr/types.js";
@@ -27,25 +33,27 @@ export interface ReferencedSet {
 
 /** Rows from which on it pays. */
 const SET_MIN = 8;
-/** Rows of one statement. */
-const SET_MAX = 100_000;
+/** Rows of one statement: making its parameters, and a hash table of them, takes some milliseconds at a time. */
+const SET_MAX = 20_000;
 
 /** The events with many of one kind joined, at the place of the first. */
 export function inSets(events: readonly ConstraintEvent[]): readonly (ConstraintEvent | ReferencedSet)[] {
   if (events.length < SET_MIN) return events;
-  const sets = new Map<string, ReferencedEvent[]>();
+  // By the definition itself, which all rows of a statement share: there may be many of them.
+  const removed = new Map<ReferenceDef, ReferencedEvent[]>();
+  const changed = new Map<ReferenceDef, ReferencedEvent[]>();
   const work: (ConstraintEvent | ReferencedEvent[])[] = [];
   for (const event of events) {
     if (event.kind !== "referenced") {
       work.push(event);
       continue;
     }
-    const name = `${event.tableId}/${event.reference.foreignKeyId}/${event.after === null}`;
-    const set = sets.get(name);
+    const sets = event.after === null ? removed : changed;
+    const set = sets.get(event.reference);
     if (set !== undefined && set.length < SET_MAX) set.push(event);
     else {
       const started = [event];
-      sets.set(name, started);
+      sets.set(event.reference, started);
       work.push(started);
     }
   }
