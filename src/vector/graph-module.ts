@@ -1,0 +1,69 @@
+/**
+ * Loads hnsw.wasm (src/vector/wasm, compiled by `npm run build`): compiled once per thread when the first graph is made,
+ * instantiated once per graph, whose memory it is. Called by vector-graph.ts.
+ */
+import { readFileSync } from "node:fs";
+
+/** As much of the JavaScript API of WebAssembly as is used here; TypeScript has it only among the types of browsers. */
+declare namespace WebAssembly {
+  interface Memory {
+    readonly buffer: ArrayBuffer;
+  }
+  class Module {
+    constructor(bytes: Uint8Array);
+  }
+  class Instance {
+    constructor(module: Module);
+    readonly exports: object;
+  }
+}
+
+/** What wasm/hnsw.ts exports; addresses and counts are unsigned but come as signed 32-bit numbers. */
+export interface GraphModule {
+  readonly memory: WebAssembly.Memory;
+  configure(
+    metric: number,
+    storage: number,
+    dimensions: number,
+    m: number,
+    efConstruction: number,
+    keepsOriginals: number,
+    bytesMax: number,
+  ): void;
+  create(seed: number): number;
+  imageAt(): number;
+  imageBytes(): number;
+  inputAt(): number;
+  otherAt(): number;
+  poolAt(): number;
+  batchAt(): number;
+  batchLength(): number;
+  allowedAt(): number;
+  slotCount(): number;
+  vectorCount(): number;
+  vectorAt(slot: number): number;
+  slotState(slot: number): number;
+  linksAt(slot: number): number;
+  add(): number;
+  remove(slot: number): number;
+  setQuery(): number;
+  setAllowed(words: number): number;
+  search(ef: number, filtered: number, wide: number, allowedCount: number): number;
+  rerankPool(): void;
+  startScan(k: number): number;
+  scanSlots(from: number, to: number, filtered: number, byCode: number): number;
+  offerBatchExact(count: number): number;
+  distanceToOther(): number;
+  freeze(): void;
+  growForImage(bytes: number): number;
+  thaw(): void;
+  checksum(at: number, bytes: number): bigint;
+}
+
+let compiled: WebAssembly.Module | undefined;
+
+/** A new instance with a memory of its own. */
+export function instantiateGraph(): GraphModule {
+  compiled ??= new WebAssembly.Module(readFileSync(new URL("hnsw.wasm", import.meta.url)));
+  return new WebAssembly.Instance(compiled).exports as GraphModule;
+}

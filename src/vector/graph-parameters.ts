@@ -1,0 +1,24 @@
+/** What a vector graph is made with, as its owner and its saved form name it. */
+
+/** cosine: 1 - cos, l2: Euclidean distance, dot: negated inner product. Smaller is nearer. */
+export type VectorMetric = "cosine" | "l2" | "dot";
+
+/**
+ * What the walk measures. f32: the vectors themselves; int8: a quarter of that, with a scale per vector; binary: the
+ * signs, for vectors whose elements lie around zero. The two latter sort what the walk found by the exact distance.
+ */
+export type VectorStorage = "f32" | "int8" | "binary";
+
+/** In the order of the module's constants (wasm/layout.ts), which saved graphs hold. */
+export const METRICS: readonly VectorMetric[] = ["cosine", "l2", "dot"];
+export const STORAGES: readonly VectorStorage[] = ["f32", "int8", "binary"];
+
+/** The parameters that a saved graph holds. */
+export interface GraphParameters {
+  readonly dimensions: number;
+  readonly metric: VectorMetric;
+  readonly storage: VectorStorage;
+  readonly m: number;
+  readonly efConstruction: number;
+  readonly keepsOriginals: boolean;
+}

@@ -1,0 +1,248 @@
+/**
+ * Distances, many at a time. Vectors are measured four at once: the query's part is loaded once for four of them, and
+ * four streams of memory are under way, which is what a walk waits for. Smaller is nearer under every metric: cosine
+ * 1 - cos, l2 squared, dot negated.
+ *
+ * int8 (a scale per vector: x ≈ scale · code) measures the query in 16 bits against the codes; with the exact squared
+ * norms, l2² = |q|² + |x|² - 2 q·x. binary counts differing signs.
+ */
+
+import { COSINE, codeOf, codeStride, DOT, F32, INT8, L2, metric, padded, storage } from "./layout";
+
+/** Distances from the prepared query at `q` to `count` slots at `list`; room for 3 more is needed at both ends. */
+export function measure(q: usize, list: usize, count: i32, out: usize): void {
+  if (count <= 0) return;
+  // The last group is filled up by repeating its last slot, whose vector is in the cache.
+  const last = load<u32>(list + ((<usize>(count - 1)) << 2));
+  for (let i = count; (i & 3) !== 0; i++) store<u32>(list + ((<usize>i) << 2), last);
+  if (storage === F32) {
+    if (metric === L2) squares(q, list, count, out);
+    else products(q, list, count, out);
+  } else if (storage === INT8) codes<i16>(q, list, count, out);
+  else signs(q, list, count, out);
+}
+
+/** Distances from the stored vector of `slot`. */
+export function measureFrom(slot: u32, list: usize, count: i32, out: usize): void {
+  if (storage !== INT8) {
+    measure(codeOf(slot), list, count, out);
+    return;
+  }
+  if (count <= 0) return;
+  const last = load<u32>(list + ((<usize>(count - 1)) << 2));
+  for (let i = count; (i & 3) !== 0; i++) store<u32>(list + ((<usize>i) << 2), last);
+  codes<i8>(codeOf(slot), list, count, out);
+}
+
+/** Distance of two float32 vectors in the metric, of which each has `padded` elements. */
+export function exactDistance(a: usize, b: usize): f32 {
+  const end = a + ((<usize>padded) << 2);
+  let even = f32x4.splat(0);
+  let odd = f32x4.splat(0);
+  if (metric === L2) {
+    for (; a < end; a += 32, b += 32) {
+      const x = f32x4.sub(v128.load(a), v128.load(b));
+      const y = f32x4.sub(v128.load(a, 16), v128.load(b, 16));
+      even = f32x4.add(even, f32x4.mul(x, x));
+      odd = f32x4.add(odd, f32x4.mul(y, y));
+    }
+    return sumOf(f32x4.add(even, odd));
+  }
+  for (; a < end; a += 32, b += 32) {
+    even = f32x4.add(even, f32x4.mul(v128.load(a), v128.load(b)));
+    odd = f32x4.add(odd, f32x4.mul(v128.load(a, 16), v128.load(b, 16)));
+  }
+  const product = sumOf(f32x4.add(even, odd));
+  return metric === COSINE ? 1 - product : -product;
+}
+
+function sumOf(x: v128): f32 {
+  return f32x4.extract_lane(x, 0) + f32x4.extract_lane(x, 1) + (f32x4.extract_lane(x, 2) + f32x4.extract_lane(x, 3));
+}
+
+/** The four sums of four vectors' lanes. */
+function sums(a: v128, b: v128, c: v128, d: v128): v128 {
+  const ab = f32x4.add(v128.shuffle<f32>(a, b, 0, 4, 1, 5), v128.shuffle<f32>(a, b, 2, 6, 3, 7));
+  const cd = f32x4.add(v128.shuffle<f32>(c, d, 0, 4, 1, 5), v128.shuffle<f32>(c, d, 2, 6, 3, 7));
+  return f32x4.add(v128.shuffle<f64>(ab, cd, 0, 2), v128.shuffle<f64>(ab, cd, 1, 3));
+}
+
+function products(q: usize, list: usize, count: i32, out: usize): void {
+  const end = q + ((<usize>padded) << 2);
+  const base = metric === COSINE ? f32x4.splat(1) : f32x4.splat(0);
+  for (let i = 0; i < count; i += 4, list += 16, out += 16) {
+    let a = codeOf(load<u32>(list));
+    let b = codeOf(load<u32>(list, 4));
+    let c = codeOf(load<u32>(list, 8));
+    let d = codeOf(load<u32>(list, 12));
+    let a0 = f32x4.splat(0);
+    let b0 = f32x4.splat(0);
+    let c0 = f32x4.splat(0);
+    let d0 = f32x4.splat(0);
+    let a1 = f32x4.splat(0);
+    let b1 = f32x4.splat(0);
+    let c1 = f32x4.splat(0);
+    let d1 = f32x4.splat(0);
+    for (let p = q; p < end; p += 32, a += 32, b += 32, c += 32, d += 32) {
+      const x = v128.load(p);
+      const y = v128.load(p, 16);
+      a0 = f32x4.add(a0, f32x4.mul(x, v128.load(a)));
+      b0 = f32x4.add(b0, f32x4.mul(x, v128.load(b)));
+      c0 = f32x4.add(c0, f32x4.mul(x, v128.load(c)));
+      d0 = f32x4.add(d0, f32x4.mul(x, v128.load(d)));
+      a1 = f32x4.add(a1, f32x4.mul(y, v128.load(a, 16)));
+      b1 = f32x4.add(b1, f32x4.mul(y, v128.load(b, 16)));
+      c1 = f32x4.add(c1, f32x4.mul(y, v128.load(c, 16)));
+      d1 = f32x4.add(d1, f32x4.mul(y, v128.load(d, 16)));
+    }
+    const dots = sums(f32x4.add(a0, a1), f32x4.add(b0, b1), f32x4.add(c0, c1), f32x4.add(d0, d1));
+    v128.store(out, f32x4.sub(base, dots));
+  }
+}
+
+function squares(q: usize, list: usize, count: i32, out: usize): void {
+  const end = q + ((<usize>padded) << 2);
+  for (let i = 0; i < count; i += 4, list += 16, out += 16) {
+    let a = codeOf(load<u32>(list));
+    let b = codeOf(load<u32>(list, 4));
+    let c = codeOf(load<u32>(list, 8));
+    let d = codeOf(load<u32>(list, 12));
+    let a0 = f32x4.splat(0);
+    let b0 = f32x4.splat(0);
+    let c0 = f32x4.splat(0);
+    let d0 = f32x4.splat(0);
+    for (let p = q; p < end; p += 32, a += 32, b += 32, c += 32, d += 32) {
+      let x = v128.load(p);
+      let u = f32x4.sub(x, v128.load(a));
+      a0 = f32x4.add(a0, f32x4.mul(u, u));
+      u = f32x4.sub(x, v128.load(b));
+      b0 = f32x4.add(b0, f32x4.mul(u, u));
+      u = f32x4.sub(x, v128.load(c));
+      c0 = f32x4.add(c0, f32x4.mul(u, u));
+      u = f32x4.sub(x, v128.load(d));
+      d0 = f32x4.add(d0, f32x4.mul(u, u));
+      x = v128.load(p, 16);
+      u = f32x4.sub(x, v128.load(a, 16));
+      a0 = f32x4.add(a0, f32x4.mul(u, u));
+      u = f32x4.sub(x, v128.load(b, 16));
+      b0 = f32x4.add(b0, f32x4.mul(u, u));
+      u = f32x4.sub(x, v128.load(c, 16));
+      c0 = f32x4.add(c0, f32x4.mul(u, u));
+      u = f32x4.sub(x, v128.load(d, 16));
+      d0 = f32x4.add(d0, f32x4.mul(u, u));
+    }
+    v128.store(out, sums(a0, b0, c0, d0));
+  }
+}
+
+/** `T` is how the query lies there: i16 as prepared, i8 as stored. Its scale and squared norm follow it. */
+function codes<T>(q: usize, list: usize, count: i32, out: usize): void {
+  const end = q + ((<usize>padded) << alignof<T>());
+  const scale = load<f32>(end);
+  const norm = load<f32>(end, 4);
+  for (let i = 0; i < count; i += 4, list += 16, out += 16) {
+    let a = codeOf(load<u32>(list));
+    let b = codeOf(load<u32>(list, 4));
+    let c = codeOf(load<u32>(list, 8));
+    let d = codeOf(load<u32>(list, 12));
+    let a0 = i32x4.splat(0);
+    let b0 = i32x4.splat(0);
+    let c0 = i32x4.splat(0);
+    let d0 = i32x4.splat(0);
+    for (let p = q; p < end; p += sizeof<T>() * 8, a += 8, b += 8, c += 8, d += 8) {
+      const x = sizeof<T>() === 1 ? v128.load_ext<i8>(p) : v128.load(p);
+      a0 = i32x4.add(a0, i32x4.dot_i16x8_s(x, v128.load_ext<i8>(a)));
+      b0 = i32x4.add(b0, i32x4.dot_i16x8_s(x, v128.load_ext<i8>(b)));
+      c0 = i32x4.add(c0, i32x4.dot_i16x8_s(x, v128.load_ext<i8>(c)));
+      d0 = i32x4.add(d0, i32x4.dot_i16x8_s(x, v128.load_ext<i8>(d)));
+    }
+    const scales = f32x4(load<f32>(a), load<f32>(b), load<f32>(c), load<f32>(d));
+    const dots = f32x4.mul(f32x4.convert_i32x4_s(intSums(a0, b0, c0, d0)), f32x4.mul(scales, f32x4.splat(scale)));
+    if (metric === COSINE) v128.store(out, f32x4.sub(f32x4.splat(1), dots));
+    else if (metric === DOT) v128.store(out, f32x4.neg(dots));
+    else {
+      const norms = f32x4(load<f32>(a, 4), load<f32>(b, 4), load<f32>(c, 4), load<f32>(d, 4));
+      const both = f32x4.add(norms, f32x4.splat(norm));
+      v128.store(out, f32x4.sub(both, f32x4.add(dots, dots)));
+    }
+  }
+}
+
+function intSums(a: v128, b: v128, c: v128, d: v128): v128 {
+  const ab = i32x4.add(v128.shuffle<i32>(a, b, 0, 4, 1, 5), v128.shuffle<i32>(a, b, 2, 6, 3, 7));
+  const cd = i32x4.add(v128.shuffle<i32>(c, d, 0, 4, 1, 5), v128.shuffle<i32>(c, d, 2, 6, 3, 7));
+  return i32x4.add(v128.shuffle<i64>(ab, cd, 0, 2), v128.shuffle<i64>(ab, cd, 1, 3));
+}
+
+function signs(q: usize, list: usize, count: i32, out: usize): void {
+  for (let i = 0; i < count; i++) {
+    const code = codeOf(load<u32>(list + ((<usize>i) << 2)));
+    let differing: i64 = 0;
+    for (let at: usize = 0; at < codeStride; at += 8) {
+      differing += popcnt<u64>(load<u64>(q + at) ^ load<u64>(code + at));
+    }
+    store<f32>(out + ((<usize>i) << 2), <f32>differing);
+  }
+}
+
+/** Brings the float32 vector at `vector` to length 1 (computed in double precision); false for a zero vector. */
+export function normalise(vector: usize): bool {
+  const end = vector + ((<usize>padded) << 2);
+  let sum: f64 = 0;
+  for (let p = vector; p < end; p += 4) sum += <f64>load<f32>(p) * <f64>load<f32>(p);
+  if (sum === 0) return false;
+  const factor = 1 / Math.sqrt(sum);
+  for (let p = vector; p < end; p += 4) store<f32>(p, <f32>(<f64>load<f32>(p) * factor));
+  return true;
+}
+
+/** Writes the code of the float32 vector at `vector` as it is stored. */
+export function encode(vector: usize, code: usize): void {
+  if (storage === F32) memory.copy(code, vector, (<usize>padded) << 2);
+  else if (storage === INT8) quantise<i8>(vector, code, 127);
+  else {
+    memory.fill(code, 0, codeStride);
+    for (let i: u32 = 0; i < padded; i++) {
+      if (load<f32>(vector + ((<usize>i) << 2)) > 0) {
+        const at = code + (<usize>i >> 3);
+        store<u8>(at, load<u8>(at) | ((<u8>1) << (<u8>(i & 7))));
+      }
+    }
+  }
+}
+
+/** Writes what `measure` takes as its query for the float32 vector at `vector`. */
+export function prepare(vector: usize, to: usize): void {
+  // As many bits as keep the sum of products with codes of 7 bits within 31.
+  if (storage === INT8) quantise<i16>(vector, to, min<f64>(2047, Math.floor(2147483647.0 / (128.0 * <f64>padded))));
+  else encode(vector, to);
+}
+
+function quantise<T>(vector: usize, to: usize, levels: f64): void {
+  let most: f64 = 0;
+  let norm: f64 = 0;
+  for (let i: u32 = 0; i < padded; i++) {
+    const x = <f64>load<f32>(vector + ((<usize>i) << 2));
+    most = max(most, Math.abs(x));
+    norm += x * x;
+  }
+  const factor = most > 0 ? levels / most : 0;
+  for (let i: u32 = 0; i < padded; i++) {
+    const x = <f64>load<f32>(vector + ((<usize>i) << 2)) * factor;
+    store<T>(to + ((<usize>i) << alignof<T>()), <T>(<i32>nearest(x)));
+  }
+  const end = to + ((<usize>padded) << alignof<T>());
+  store<f32>(end, <f32>(most / levels));
+  store<f32>(end, <f32>norm, 4);
+}
+
+/** The query for a slot's own vector, made of its code. */
+export function prepareStored(slot: u32, to: usize): void {
+  const code = codeOf(slot);
+  if (storage !== INT8) {
+    memory.copy(to, code, codeStride);
+    return;
+  }
+  for (let i: usize = 0; i < <usize>padded; i += 8) v128.store(to + (i << 1), v128.load_ext<i8>(code + i));
+  store<u64>(to + ((<usize>padded) << 1), load<u64>(code + <usize>padded));
+}

@@ -1,0 +1,51 @@
+/**
+ * Search by measuring every vector: exactly, which needs the originals in this memory, or by codes, as the walk does.
+ */
+
+import { exactDistance } from "./distance";
+import { allowedWord, isAllowed } from "./filtered-walk";
+import { batch, batchMax, F32, input, LINKED, originalOf, query, stateOf, storage } from "./layout";
+import { distanceAt, offer, rescore, size, slotAt } from "./pool";
+import { offerBatch } from "./walk";
+
+/** Offers the `count` linked slots of the batch to the pool, by their codes or by their exact distances. */
+export function offerSlots(count: i32, byCode: bool): void {
+  if (byCode || storage === F32) {
+    offerBatch(query, count);
+    return;
+  }
+  for (let i = 0; i < count; i++) {
+    const slot = load<u32>(batch + ((<usize>i) << 2));
+    offer(slot, exactDistance(input, originalOf(slot)));
+  }
+}
+
+/** Offers the (allowed) slots from `from` up to `to` to the pool. */
+export function scan(from: u32, to: u32, filtered: bool, byCode: bool): void {
+  let count = 0;
+  for (let slot = from; slot < to; slot++) {
+    if (filtered) {
+      // Nothing in this word of the filter.
+      if ((slot & 31) === 0 && allowedWord(slot) === 0) {
+        slot += 31;
+        continue;
+      }
+      if (!isAllowed(slot)) continue;
+    }
+    if (stateOf(slot) !== LINKED) continue;
+    store<u32>(batch + ((<usize>count) << 2), slot);
+    count++;
+    if (<u32>count === batchMax) {
+      offerSlots(count, byCode);
+      count = 0;
+    }
+  }
+  offerSlots(count, byCode);
+}
+
+/** Sorts the pool by exact distances in the place of the quantised ones, and equal ones by slot. */
+export function rerank(): void {
+  for (let i = 0; i < size; i++) {
+    rescore(i, storage === F32 ? distanceAt(i) : exactDistance(input, originalOf(slotAt(i))));
+  }
+}

@@ -1,0 +1,253 @@
+/**
+ * The module's exports, called by vector-graph.ts: it writes a vector to `inputAt`, calls, and reads the pool.
+ * One instance is one graph.
+ */
+
+import { extract, free, insert, randomLevel } from "./change";
+import { xxh64 } from "./checksum";
+import { encode, exactDistance, normalise, prepare } from "./distance";
+import { offerSlots, rerank, scan } from "./exact";
+import { countAllowed, walkAllowed, walkWide } from "./filtered-walk";
+import {
+  addLive,
+  allowedBits,
+  batch,
+  batchMax,
+  COSINE,
+  codeOf,
+  dimensions,
+  ensurePool,
+  ensureSlot,
+  entryLevel,
+  entrySlot,
+  F32,
+  growTo,
+  IMAGE,
+  input,
+  keepsOriginals,
+  LINKED,
+  layOut,
+  linksOf,
+  liveCount,
+  loadState,
+  metric,
+  NONE,
+  originalOf,
+  other,
+  padded,
+  pool,
+  popSlot,
+  query,
+  setGeometry,
+  setLevelOf,
+  setMemoryMax,
+  setRandomState,
+  setStateOf,
+  slots,
+  stateOf,
+  storage,
+  storeState,
+  takeUpper,
+  top,
+  UNLINKED,
+  visited,
+} from "./layout";
+import { reset, size } from "./pool";
+import { clearMarks, nearestOf, walkLayer } from "./walk";
+
+/** Sets the parameters; before anything else. `bytesMax` bounds the image. */
+export function configure(
+  metricOf: i32,
+  storageOf: i32,
+  dimensionsOf: u32,
+  mOf: u32,
+  efConstructionOf: u32,
+  keeps: bool,
+  bytesMax: f64,
+): void {
+  setGeometry(metricOf, storageOf, dimensionsOf, mOf, efConstructionOf, keeps);
+  setMemoryMax(<u64>bytesMax);
+}
+
+/** Makes the empty graph; 0 when there is no room even for that. */
+export function create(seed: u32): i32 {
+  setRandomState(<u64>seed);
+  return layOut();
+}
+
+export function imageAt(): usize {
+  return IMAGE;
+}
+
+export function imageBytes(): usize {
+  return top - IMAGE;
+}
+
+export function inputAt(): usize {
+  return input;
+}
+
+export function otherAt(): usize {
+  return other;
+}
+
+export function poolAt(): usize {
+  return pool;
+}
+
+export function batchAt(): usize {
+  return batch;
+}
+
+export function batchLength(): u32 {
+  return batchMax;
+}
+
+export function allowedAt(): usize {
+  return allowedBits;
+}
+
+export function slotCount(): u32 {
+  return slots;
+}
+
+export function vectorCount(): u32 {
+  return liveCount;
+}
+
+/** Address of the slot's float32 vector; 0 when only its code is kept. */
+export function vectorAt(slot: u32): usize {
+  return originalOf(slot);
+}
+
+/** 0 free, 1 in the graph, 2 a zero vector under cosine. */
+export function slotState(slot: u32): i32 {
+  return slot < slots ? stateOf(slot) : 0;
+}
+
+/** Links of the slot in layer 0: an address of a count, then slots. For tests of the graph's shape. */
+export function linksAt(slot: u32): usize {
+  return linksOf(slot, 0);
+}
+
+/** Adds the input; its slot, or -1 when there is no room. Then nothing has changed but the input. */
+export function add(): i32 {
+  if (!ensureSlot()) return -1;
+  const hasDirection = metric !== COSINE || normalise(input);
+  let level = hasDirection ? randomLevel() : 0;
+  const slot = popSlot();
+  // A full graph may still have a slot, if only in layer 0.
+  if (!takeUpper(slot, level)) {
+    level = 0;
+    takeUpper(slot, level);
+  }
+  setLevelOf(slot, level);
+  encode(input, codeOf(slot));
+  if (storage !== F32 && keepsOriginals) memory.copy(originalOf(slot), input, (<usize>padded) << 2);
+  store<u32>(linksOf(slot, 0), 0);
+  addLive(1);
+  if (hasDirection) {
+    store<u8>(visited + slot, 0);
+    setStateOf(slot, LINKED);
+    prepare(input, query);
+    insert(slot, level);
+  } else {
+    setStateOf(slot, UNLINKED);
+    // The walk never meets it.
+    store<u8>(visited + slot, 255);
+  }
+  return slot;
+}
+
+/** Takes the slot's vector out; 0 when there is none. */
+export function remove(slot: u32): i32 {
+  if (slot >= slots) return 0;
+  const state = stateOf(slot);
+  if (state === LINKED) extract(slot);
+  else if (state === UNLINKED) free(slot);
+  else return 0;
+  addLive(-1);
+  return 1;
+}
+
+/** Makes the input the query; 0 for one that no distance is defined for. */
+export function setQuery(): i32 {
+  if (metric === COSINE && !normalise(input)) return 0;
+  prepare(input, query);
+  return 1;
+}
+
+/** Takes over the first `words` words of the filter's bits as written at `allowedAt`; returns how many are set. */
+export function setAllowed(words: u32): u32 {
+  return countAllowed(words);
+}
+
+/**
+ * Fills the pool with the nearest to the query by a walk, `ef` at most; returns how many, or -1 when there is no room
+ * for so large a pool. `wide` 0: no filter; more than `ef`: filter what a walk so wide finds; else walk the filter.
+ */
+export function search(ef: u32, filtered: bool, wide: u32, allowedCount: u32): i32 {
+  if (!ensurePool(max(ef, wide))) return -1;
+  reset(ef);
+  if (entrySlot === NONE) return 0;
+  let entry = entrySlot;
+  for (let layer = entryLevel; layer > 0; layer--) entry = nearestOf(query, entry, layer);
+  if (!filtered) walkLayer(query, entry, ef, 0);
+  else if (wide > 0) walkWide(query, entry, wide);
+  else walkAllowed(query, entry, ef, allowedCount);
+  return size;
+}
+
+/** Sorts what `search` found by exact distance. */
+export function rerankPool(): void {
+  rerank();
+}
+
+/** Empties the pool for a scan; 0 when there is no room for `k`. */
+export function startScan(k: u32): i32 {
+  if (!ensurePool(k)) return 0;
+  reset(k);
+  return 1;
+}
+
+/** Offers slots from `from` up to `to`; returns how many the pool holds. */
+export function scanSlots(from: u32, to: u32, filtered: bool, byCode: bool): i32 {
+  scan(from, min(to, slots), filtered, byCode);
+  return size;
+}
+
+/** Offers the `count` slots written at `batchAt`, which are in the graph. */
+export function offerBatchExact(count: i32): i32 {
+  offerSlots(count, false);
+  return size;
+}
+
+/** The exact distance of the query (the input) to the vector at `otherAt`; NaN for a zero vector under cosine. */
+export function distanceToOther(): f32 {
+  if (metric === COSINE && !normalise(other)) return NaN;
+  return exactDistance(input, other);
+}
+
+/** Makes the image complete, so that it can be copied. */
+export function freeze(): void {
+  clearMarks();
+  storeState();
+}
+
+/** Makes room for an image of so many bytes; 0 when there is none. */
+export function growForImage(bytes: u32): i32 {
+  return growTo(<u64>IMAGE + <u64>bytes) ? 1 : 0;
+}
+
+/** Takes up the image that was copied in. */
+export function thaw(): void {
+  loadState();
+}
+
+export function checksum(at: usize, bytes: usize): u64 {
+  return xxh64(at, bytes);
+}
+
+export function dimensionCount(): u32 {
+  return dimensions;
+}

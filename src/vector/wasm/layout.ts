@@ -1,0 +1,405 @@
+/**
+ * Where everything lies in the memory of one graph. AssemblyScript, compiled into hnsw.wasm; one instance per graph.
+ *
+ *   [0, 32 KiB)     the compiler's own
+ *   [32, 64 KiB)    the loader's, for checksums of what is no part of the image
+ *   [IMAGE, top)    the image, which is what a saved graph holds: state, chunk table, scratch, chunks and upper links in
+ *                   the order in which they were taken. It holds no address outside itself, so copying it is loading it.
+ *
+ * A chunk holds 2^chunkShift slots as four arrays: codes (what the walk measures), level-0 links, slot infos, originals.
+ * Memory is only ever taken at `top`; what is given back (upper links) goes into lists by size. All functions that
+ * take memory answer 0 when `memoryMax` or the module's 4 GiB would be exceeded, and nothing has changed then.
+ */
+
+export const IMAGE: usize = 65536;
+/** Bytes of the state at IMAGE, as `storeState` writes it. */
+export const STATE_BYTES: usize = 4096;
+const CHUNK_BYTES_MIN: usize = 262144;
+const CHUNKS_MAX: usize = 16384;
+const TABLE: usize = IMAGE + STATE_BYTES;
+
+export const COSINE: i32 = 0;
+export const L2: i32 = 1;
+export const DOT: i32 = 2;
+
+export const F32: i32 = 0;
+export const INT8: i32 = 1;
+export const BINARY: i32 = 2;
+
+// States of a slot.
+export const FREE: u8 = 0;
+export const LINKED: u8 = 1;
+/** A vector without a direction under cosine: kept, never found. */
+export const UNLINKED: u8 = 2;
+/** While its links are taken away. */
+export const LEAVING: u8 = 3;
+
+/** Marks a free slot for the walk: no mark of a search is as large (see `walk.ts`). */
+export const NEVER: u8 = 255;
+
+export const LEVEL_MAX: i32 = 15;
+export const NONE: u32 = 0xffffffff;
+
+// What the graph was made with.
+export let metric: i32 = 0;
+export let storage: i32 = 0;
+export let dimensions: u32 = 0;
+/** Dimensions rounded up to a multiple of 8: what f32 and int8 vectors are padded to, with zeros. */
+export let padded: u32 = 0;
+export let keepsOriginals: bool = false;
+export let m: u32 = 0;
+export let linksMax0: u32 = 0;
+export let efConstruction: u32 = 0;
+export let memoryMax: u64 = 0;
+
+// What it holds.
+export let top: usize = 0;
+/** Slots that have ever been used: all slots are below. */
+export let slots: u32 = 0;
+export let liveCount: u32 = 0;
+export let capacity: u32 = 0;
+export let entrySlot: u32 = NONE;
+export let entryLevel: i32 = -1;
+export let freeSlot: u32 = NONE;
+export let randomState: u64 = 0;
+/** Where the search for links to free slots has come to (change.ts). */
+export let sweepSlot: u32 = 0;
+
+// Geometry of a chunk, computed from the above.
+export let chunkShift: u32 = 0;
+let chunkMask: u32 = 0;
+let chunkBytes: usize = 0;
+export let codeStride: usize = 0;
+let linksStride: usize = 0;
+let linksOffset: usize = 0;
+let infoOffset: usize = 0;
+let originalStride: usize = 0;
+let originalOffset: usize = 0;
+
+// Scratch.
+/** A vector as float32, as the owner hands it in. */
+export let input: usize = 0;
+/** The input prepared for measuring: the same for f32, int16 for int8, bits for binary. */
+export let query: usize = 0;
+/** A float32 vector to compare with the input. */
+export let other: usize = 0;
+/** One byte per slot. */
+export let visited: usize = 0;
+/** One bit per slot. */
+export let allowedBits: usize = 0;
+/** Slots to be measured, and what was measured: `batchMax` of both. */
+export let batch: usize = 0;
+export let distances: usize = 0;
+/** A second pair, for choosing links. */
+export let chosen: usize = 0;
+export let chosenDistances: usize = 0;
+/** Slots with distances in between (pairs of f32 and u32), sorted: one node's links and one more. */
+export let pairs: usize = 0;
+export let batchMax: u32 = 0;
+/** The walk's pool (pool.ts): 8 bytes for each of `poolMax`. */
+export let pool: usize = 0;
+export let poolMax: u32 = 0;
+let freeUpper: usize = 0;
+
+const INFO_BYTES: usize = 16;
+
+export function setEntry(slot: u32, level: i32): void {
+  entrySlot = slot;
+  entryLevel = level;
+}
+
+export function setRandomState(state: u64): void {
+  randomState = state;
+}
+
+export function setSweepSlot(slot: u32): void {
+  sweepSlot = slot;
+}
+
+export function setMemoryMax(bytes: u64): void {
+  memoryMax = bytes;
+}
+
+/** Sets the parameters and the geometry; `metricOf` and `storageOf` are the constants above. */
+export function setGeometry(
+  metricOf: i32,
+  storageOf: i32,
+  dimensionsOf: u32,
+  mOf: u32,
+  efConstructionOf: u32,
+  keeps: bool,
+): void {
+  metric = metricOf;
+  storage = storageOf;
+  dimensions = dimensionsOf;
+  padded = (dimensionsOf + 7) & ~7;
+  m = mOf;
+  linksMax0 = mOf * 2;
+  efConstruction = efConstructionOf;
+  keepsOriginals = keeps;
+  // int8 has its scale and squared norm behind the code.
+  if (storageOf === F32) codeStride = padded * 4;
+  else if (storageOf === INT8) codeStride = padded + 8;
+  else codeStride = ((dimensionsOf + 63) >> 6) << 3;
+  linksStride = ((linksMax0 + 1) * 4 + 7) & ~7;
+  originalStride = storageOf !== F32 && keeps ? <usize>padded * 4 : 0;
+  const slotBytes = codeStride + linksStride + INFO_BYTES + originalStride;
+  chunkShift = 0;
+  while (slotBytes << chunkShift < CHUNK_BYTES_MIN) chunkShift++;
+  const perChunk: usize = (<usize>1) << chunkShift;
+  chunkMask = <u32>perChunk - 1;
+  linksOffset = perChunk * codeStride;
+  infoOffset = linksOffset + perChunk * linksStride;
+  originalOffset = infoOffset + perChunk * INFO_BYTES;
+  chunkBytes = originalOffset + perChunk * originalStride;
+}
+
+/** Lays the empty image out; 0 when even that does not fit. */
+export function layOut(): i32 {
+  top = TABLE + CHUNKS_MAX * 4;
+  freeUpper = take(<usize>(LEVEL_MAX + 1) * 4);
+  input = take(padded * 4);
+  query = take(padded * 4 + 16);
+  other = take(padded * 4);
+  setBatchMax();
+  const bytes: usize = <usize>(batchMax + 4) * 4;
+  batch = take(bytes);
+  distances = take(bytes);
+  chosen = take(bytes);
+  chosenDistances = take(bytes);
+  pairs = take(<usize>(linksMax0 + 1) * 8);
+  // What is taken last fails when anything before it did.
+  if (pairs === 0) return 0;
+  return ensurePool(efConstruction) ? 1 : 0;
+}
+
+/** A node's links, and as many again of its neighbours' when a filter is walked around (filtered-walk.ts). */
+function setBatchMax(): void {
+  batchMax = linksMax0 * 4;
+}
+
+/** Makes room for a pool of `ef`; one of twice the size takes the place of the one before. */
+export function ensurePool(ef: u32): bool {
+  if (ef <= poolMax) return true;
+  let room: u32 = 128;
+  while (room < ef) room *= 2;
+  const at = take(<usize>room * 8 + 16);
+  if (at === 0) return false;
+  pool = at;
+  poolMax = room;
+  return true;
+}
+
+/** Bytes at the end of the image, zero, aligned to 16; 0 when there is no room. */
+export function take(bytes: usize): usize {
+  const at = (top + 15) & ~15;
+  const end = <u64>at + <u64>bytes;
+  if (end - <u64>IMAGE > memoryMax || end > 0xffff0000) return 0;
+  if (!growTo(end)) return 0;
+  top = <usize>end;
+  return at;
+}
+
+/** Makes the memory at least `end` bytes long, ahead by an eighth because growing is a system call. */
+export function growTo(end: u64): bool {
+  const pages = <i32>((end + 65535) >> 16);
+  const missing = pages - memory.size();
+  if (missing <= 0) return true;
+  const ahead = max(missing, min(memory.size() >> 3, 65535 - pages));
+  return memory.grow(ahead) >= 0 || memory.grow(missing) >= 0;
+}
+
+/** Makes room for one more slot; false when there is none. */
+export function ensureSlot(): bool {
+  if (freeSlot !== NONE || slots < capacity) return true;
+  const chunk = capacity >> chunkShift;
+  if (<usize>chunk >= CHUNKS_MAX) return false;
+  const perChunk = chunkMask + 1;
+  const before = top;
+  // The arrays by slot double, so that what they leave behind is less than what they are.
+  if ((chunk & (chunk - 1)) === 0) {
+    const room: usize = max(perChunk, capacity * 2);
+    const marks = take(room);
+    const bits: usize = marks === 0 ? 0 : take(((room + 31) >> 5) << 2);
+    if (bits === 0) {
+      giveBack(before);
+      return false;
+    }
+    if (capacity > 0) memory.copy(marks, visited, capacity);
+    const at = take(chunkBytes);
+    if (at === 0) {
+      giveBack(before);
+      return false;
+    }
+    visited = marks;
+    allowedBits = bits;
+    store<u32>(TABLE + ((<usize>chunk) << 2), <u32>at);
+  } else {
+    const at = take(chunkBytes);
+    if (at === 0) return false;
+    store<u32>(TABLE + ((<usize>chunk) << 2), <u32>at);
+  }
+  capacity += perChunk;
+  return true;
+}
+
+function giveBack(before: usize): void {
+  memory.fill(before, 0, top - before);
+  top = before;
+}
+
+function chunkOf(slot: u32): usize {
+  return <usize>load<u32>(TABLE + ((<usize>slot >> chunkShift) << 2));
+}
+
+export function codeOf(slot: u32): usize {
+  return chunkOf(slot) + <usize>(slot & chunkMask) * codeStride;
+}
+
+/** The float32 original: the code itself for f32, 0 when it is not kept. */
+export function originalOf(slot: u32): usize {
+  if (storage === F32) return codeOf(slot);
+  return keepsOriginals ? chunkOf(slot) + originalOffset + <usize>(slot & chunkMask) * originalStride : 0;
+}
+
+function infoOf(slot: u32): usize {
+  return chunkOf(slot) + infoOffset + <usize>(slot & chunkMask) * INFO_BYTES;
+}
+
+export function stateOf(slot: u32): u8 {
+  return load<u8>(infoOf(slot), 8);
+}
+
+export function setStateOf(slot: u32, state: u8): void {
+  store<u8>(infoOf(slot), state, 8);
+}
+
+/** Highest layer of the slot; -1 for one that is not in the graph. */
+export function levelOf(slot: u32): i32 {
+  return <i32>load<i8>(infoOf(slot), 9);
+}
+
+export function setLevelOf(slot: u32, level: i32): void {
+  store<i8>(infoOf(slot), <i8>level, 9);
+}
+
+/** How many slots link to this one in layer 0. */
+export function inDegreeOf(slot: u32): u32 {
+  return load<u32>(infoOf(slot), 4);
+}
+
+export function countLink(to: u32): void {
+  const at = infoOf(to);
+  store<u32>(at, load<u32>(at, 4) + 1, 4);
+}
+
+/** A free slot waits for its last link to go before it is used again, so that links never lead to strangers. */
+export function uncountLink(to: u32): void {
+  const at = infoOf(to);
+  const degree = load<u32>(at, 4) - 1;
+  store<u32>(at, degree, 4);
+  if (degree === 0 && load<u8>(at, 8) === FREE) pushFree(to);
+}
+
+/** Makes the slot the next to be used; its info holds the one after it. */
+export function pushFree(slot: u32): void {
+  store<u32>(infoOf(slot), freeSlot);
+  freeSlot = slot;
+}
+
+/** A slot for one more vector: a free one, or the first never used, for which `ensureSlot` has made room. */
+export function popSlot(): u32 {
+  if (freeSlot === NONE) return slots++;
+  const slot = freeSlot;
+  freeSlot = load<u32>(infoOf(slot));
+  return slot;
+}
+
+export function addLive(by: i32): void {
+  liveCount += by;
+}
+
+/** A count, then that many slots. */
+export function linksOf(slot: u32, level: i32): usize {
+  if (level === 0) return chunkOf(slot) + linksOffset + <usize>(slot & chunkMask) * linksStride;
+  return <usize>load<u32>(infoOf(slot)) + <usize>(level - 1) * <usize>(m + 1) * 4;
+}
+
+/** Takes room for the links of layers 1 to `level`. */
+export function takeUpper(slot: u32, level: i32): bool {
+  let at: usize = 0;
+  if (level > 0) {
+    const list = freeUpper + ((<usize>level) << 2);
+    at = <usize>load<u32>(list);
+    if (at !== 0) store<u32>(list, load<u32>(at));
+    else {
+      at = take(<usize>level * <usize>(m + 1) * 4);
+      if (at === 0) return false;
+    }
+    for (let layer = 0; layer < level; layer++) store<u32>(at + <usize>layer * <usize>(m + 1) * 4, 0);
+  }
+  store<u32>(infoOf(slot), <u32>at);
+  return true;
+}
+
+export function releaseUpper(slot: u32): void {
+  const level = levelOf(slot);
+  if (level <= 0) return;
+  const at = <usize>load<u32>(infoOf(slot));
+  const list = freeUpper + ((<usize>level) << 2);
+  store<u32>(at, load<u32>(list));
+  store<u32>(list, <u32>at);
+}
+
+/** Writes what the globals hold to the image, so that the image is the whole graph. */
+export function storeState(): void {
+  memory.fill(IMAGE, 0, STATE_BYTES);
+  store<u32>(IMAGE, <u32>top, 0);
+  store<u32>(IMAGE, slots, 4);
+  store<u32>(IMAGE, liveCount, 8);
+  store<u32>(IMAGE, capacity, 12);
+  store<u32>(IMAGE, entrySlot, 16);
+  store<i32>(IMAGE, entryLevel, 20);
+  store<u32>(IMAGE, freeSlot, 24);
+  store<u32>(IMAGE, <u32>input, 28);
+  store<u32>(IMAGE, <u32>query, 32);
+  store<u32>(IMAGE, <u32>visited, 36);
+  store<u32>(IMAGE, <u32>allowedBits, 40);
+  store<u32>(IMAGE, <u32>freeUpper, 44);
+  store<u64>(IMAGE, randomState, 48);
+  store<u32>(IMAGE, <u32>batch, 56);
+  store<u32>(IMAGE, <u32>distances, 60);
+  store<u32>(IMAGE, <u32>chosen, 64);
+  store<u32>(IMAGE, <u32>chosenDistances, 68);
+  store<u32>(IMAGE, <u32>pool, 72);
+  store<u32>(IMAGE, poolMax, 76);
+  store<u32>(IMAGE, <u32>pairs, 80);
+  store<u32>(IMAGE, <u32>other, 84);
+  store<u32>(IMAGE, sweepSlot, 88);
+}
+
+export function loadState(): void {
+  top = <usize>load<u32>(IMAGE, 0);
+  slots = load<u32>(IMAGE, 4);
+  liveCount = load<u32>(IMAGE, 8);
+  capacity = load<u32>(IMAGE, 12);
+  entrySlot = load<u32>(IMAGE, 16);
+  entryLevel = load<i32>(IMAGE, 20);
+  freeSlot = load<u32>(IMAGE, 24);
+  input = <usize>load<u32>(IMAGE, 28);
+  query = <usize>load<u32>(IMAGE, 32);
+  visited = <usize>load<u32>(IMAGE, 36);
+  allowedBits = <usize>load<u32>(IMAGE, 40);
+  freeUpper = <usize>load<u32>(IMAGE, 44);
+  randomState = load<u64>(IMAGE, 48);
+  batch = <usize>load<u32>(IMAGE, 56);
+  distances = <usize>load<u32>(IMAGE, 60);
+  chosen = <usize>load<u32>(IMAGE, 64);
+  chosenDistances = <usize>load<u32>(IMAGE, 68);
+  pool = <usize>load<u32>(IMAGE, 72);
+  poolMax = load<u32>(IMAGE, 76);
+  pairs = <usize>load<u32>(IMAGE, 80);
+  other = <usize>load<u32>(IMAGE, 84);
+  sweepSlot = load<u32>(IMAGE, 88);
+  setBatchMax();
+}

@@ -1,0 +1,154 @@
+/** How much of the exact answer the graph finds: metrics, storages, filters, churn, and SIFT with its ground truth. */
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import t from "tap";
+import { METRICS, STORAGES, type VectorMetric, type VectorStorage } from "../../src/vector/graph-parameters.js";
+import { VectorGraph } from "../../src/vector/vector-graph.js";
+import { SUITES } from "../conformance/sql-suites.js";
+import { bitmapOf, clusteredVectors, randomNumbers, recallOf } from "./vectors.js";
+
+const K = 10;
+
+function built(vectors: readonly Float32Array[], metric: VectorMetric, storage: VectorStorage): VectorGraph {
+  const graph = new VectorGraph({ dimensions: vectors[0]!.length, metric, storage });
+  for (const vector of vectors) graph.add(vector);
+  return graph;
+}
+
+/** Recall of walks with `ef` against the exact answers of the same graph. */
+function recallAt(graph: VectorGraph, queries: readonly Float32Array[], ef: number, allowed?: Uint32Array): number {
+  const found = queries.map((query) => graph.search(query, K, ef, allowed));
+  return recallOf(
+    found,
+    queries.map((query) => graph.exact(query, K, allowed)),
+  );
+}
+
+t.test("every metric and storage", async (t) => {
+  const vectors = clusteredVectors(4_100, 64, 1);
+  const queries = vectors.splice(4_000);
+  const least: Record<VectorStorage, { ef: number; recall: number }> = {
+    f32: { ef: 48, recall: 0.98 },
+    int8: { ef: 48, recall: 0.98 },
+    binary: { ef: 400, recall: 0.9 },
+  };
+  for (const metric of METRICS) {
+    for (const storage of STORAGES) {
+      const { ef, recall } = least[storage];
+      const got = recallAt(built(vectors, metric, storage), queries, ef);
+      t.ok(got >= (metric === "dot" ? recall - 0.1 : recall), `${metric} ${storage}: ${got}`);
+    }
+  }
+});
+
+t.test("filters of every selectivity, with the exact search where the walk says that it fell short", async (t) => {
+  const vectors = clusteredVectors(10_050, 32, 2);
+  const queries = vectors.splice(10_000);
+  for (const storage of ["f32", "int8"] as const) {
+    const graph = built(vectors, "cosine", storage);
+    for (const share of [0.9, 0.5, 0.2, 0.05, 0.005, 0.0005]) {
+      const random = randomNumbers(3);
+      const slots = vectors.map((_, slot) => slot).filter(() => random() < share);
+      const allowed = bitmapOf(slots, graph.slotCount);
+      const isAllowed = new Set(slots);
+      const found = queries.map((query) => {
+        const walked = graph.search(query, K, 64, allowed);
+        t.ok(walked.slots.every((slot) => isAllowed.has(slot)));
+        return walked.complete ? walked : graph.exact(query, K, allowed);
+      });
+      t.ok(found.every(({ slots }) => slots.length === Math.min(K, isAllowed.size)));
+      const recall = recallOf(
+        found,
+        queries.map((query) => graph.exact(query, K, allowed)),
+      );
+      t.ok(recall >= 0.97, `${storage} ${share}: ${recall}`);
+    }
+  }
+});
+
+t.test("a filter whose matches are all far from the query", async (t) => {
+  const vectors = clusteredVectors(6_000, 16, 4, 10);
+  const graph = built(vectors, "l2", "f32");
+  const query = vectors[0]!;
+  const farthest = vectors
+    .map((_, slot) => slot)
+    .sort((a, b) => distanceTo(graph, query, b) - distanceTo(graph, query, a))
+    .slice(0, 600);
+  const allowed = bitmapOf(farthest, graph.slotCount);
+  const found = graph.search(query, K, 100, allowed);
+  t.ok(found.complete);
+  const recall = recallOf([found], [graph.exact(query, K, allowed)]);
+  t.ok(recall >= 0.8, `${recall}`);
+});
+
+function distanceTo(graph: VectorGraph, query: Float32Array, slot: number): number {
+  return graph.exactOf(query, 1, [slot]).distances[0]!;
+}
+
+t.test("recall holds while all vectors are replaced again and again", async (t) => {
+  const count = 2_000;
+  const vectors = clusteredVectors(count * 5, 32, 5);
+  const queries = clusteredVectors(100, 32, 5);
+  const graph = built(vectors.slice(0, count), "cosine", "f32");
+  const before = recallAt(graph, queries, 32);
+  const random = randomNumbers(6);
+  const slots = Array.from({ length: count }, (_, i) => i);
+  for (const vector of vectors.slice(count)) {
+    const at = Math.floor(random() * slots.length);
+    t.ok(graph.remove(slots[at]!) || t.fail("a live slot could not be removed"));
+    slots[at] = graph.add(vector);
+  }
+  const after = recallAt(graph, queries, 32);
+  t.equal(graph.count, count);
+  t.ok(after >= before - 0.02 && after >= 0.96, `before ${before}, after ${after}`);
+  t.ok(graph.slotCount < count * 1.2, `slots are used again: ${graph.slotCount}`);
+  const all = queries.map((query) => graph.search(query, count, count).slots.length);
+  t.ok(Math.min(...all) >= count * 0.999, `all are reachable: ${Math.min(...all)}`);
+});
+
+t.test("most vectors removed", async (t) => {
+  const vectors = clusteredVectors(3_000, 32, 7);
+  const graph = built(vectors, "l2", "int8");
+  const random = randomNumbers(8);
+  for (let slot = 0; slot < vectors.length; slot++) if (random() < 0.9) graph.remove(slot);
+  const recall = recallAt(graph, clusteredVectors(60, 32, 7), 48);
+  t.ok(recall >= 0.97, `${recall}`);
+});
+
+const SIFT = join(SUITES, "vectors/sift10k");
+
+t.test("SIFT", { skip: existsSync(SIFT) ? false : "the suites are not there" }, async (t) => {
+  const base = readVectors("base.bvecs");
+  const queries = readVectors("query.bvecs");
+  const files: Record<VectorMetric, string> = { l2: "gt-l2", cosine: "gt-cosine", dot: "gt-ip" };
+  for (const metric of METRICS) {
+    const truth = readIntegers(`${files[metric]}.ivecs`);
+    for (const storage of ["f32", "int8"] as const) {
+      const graph = built(base, metric, storage);
+      let hits = 0;
+      for (const [i, query] of queries.entries()) {
+        const nearest = new Set(truth[i]!.slice(0, K));
+        for (const slot of graph.search(query, K, 64).slots) if (nearest.has(slot)) hits++;
+      }
+      const recall = hits / (queries.length * K);
+      t.ok(recall >= 0.97, `${metric} ${storage}: ${recall}`);
+    }
+  }
+});
+
+/** Each vector: its length (int32), then a byte per element. */
+function readVectors(name: string): Float32Array[] {
+  const bytes = readFileSync(join(SIFT, name));
+  const vectors: Float32Array[] = [];
+  for (let at = 0; at < bytes.length; at += 4 + bytes.readInt32LE(at))
+    vectors.push(Float32Array.from(bytes.subarray(at + 4, at + 4 + bytes.readInt32LE(at))));
+  return vectors;
+}
+
+function readIntegers(name: string): number[][] {
+  const bytes = readFileSync(join(SIFT, name));
+  const lists: number[][] = [];
+  for (let at = 0; at < bytes.length; at += 4 + 4 * bytes.readInt32LE(at))
+    lists.push(Array.from({ length: bytes.readInt32LE(at) }, (_, i) => bytes.readInt32LE(at + 4 + 4 * i)));
+  return lists;
+}

@@ -1,0 +1,185 @@
+/** The face of the vector index: what is found is there, allowed and at its true distance, whatever was done before. */
+import fc from "fast-check";
+import t from "tap";
+import { METRICS, STORAGES } from "../../src/vector/graph-parameters.js";
+import { VectorGraph } from "../../src/vector/vector-graph.js";
+import { bitmapOf, clusteredVectors, distanceOf } from "./vectors.js";
+
+type Step =
+  | { readonly kind: "add"; readonly vector: Float32Array }
+  | { readonly kind: "remove"; readonly which: number }
+  | { readonly kind: "search"; readonly query: Float32Array; readonly k: number; readonly filter: number };
+
+function steps(dimensions: number): fc.Arbitrary<Step[]> {
+  const element = fc.integer({ min: -20, max: 20 }).map((x) => x / 4);
+  const vector = fc.array(element, { minLength: dimensions, maxLength: dimensions }).map((x) => Float32Array.from(x));
+  return fc.array(
+    fc.oneof(
+      { weight: 5, arbitrary: fc.record({ kind: fc.constant("add" as const), vector }) },
+      { weight: 2, arbitrary: fc.record({ kind: fc.constant("remove" as const), which: fc.nat(1000) }) },
+      {
+        weight: 2,
+        arbitrary: fc.record({
+          kind: fc.constant("search" as const),
+          query: vector,
+          k: fc.integer({ min: 1, max: 12 }),
+          // Slots whose number it divides are allowed; 0: all.
+          filter: fc.nat(4),
+        }),
+      },
+    ),
+    { maxLength: 120 },
+  );
+}
+
+t.test("any order of adds, removes and searches", async () => {
+  const parameters = fc.record({
+    dimensions: fc.integer({ min: 1, max: 9 }),
+    metric: fc.constantFrom(...METRICS),
+    storage: fc.constantFrom(...STORAGES),
+    m: fc.integer({ min: 2, max: 5 }),
+    owner: fc.boolean(),
+  });
+  const cases = parameters.chain((p) => fc.tuple(fc.constant(p), steps(p.dimensions)));
+  fc.assert(
+    fc.property(cases, ([{ owner, ...p }, steps]) => {
+      const held = new Map<number, Float32Array>();
+      const original = (slot: number) => held.get(slot);
+      const graph = new VectorGraph({ ...p, efConstruction: 20, ...(owner ? { original } : {}) });
+      for (const step of steps) {
+        if (step.kind === "add") {
+          const slot = graph.add(step.vector);
+          if (held.has(slot)) throw new Error(`slot ${slot} given twice`);
+          held.set(slot, step.vector);
+        } else if (step.kind === "remove") {
+          const slot = [...held.keys()][step.which % Math.max(1, held.size)];
+          if (slot === undefined) continue;
+          if (!graph.remove(slot) || graph.remove(slot)) throw new Error("a slot is removed once");
+          held.delete(slot);
+        } else checkSearch(graph, held, step.query, step.k, step.filter);
+        if (graph.count !== held.size) throw new Error(`count ${graph.count}, not ${held.size}`);
+      }
+    }),
+    { numRuns: 300 },
+  );
+});
+
+function checkSearch(
+  graph: VectorGraph,
+  held: ReadonlyMap<number, Float32Array>,
+  query: Float32Array,
+  k: number,
+  filter: number,
+): void {
+  const isAllowed = (slot: number) => filter === 0 || slot % filter === 0;
+  const allSlots = Array.from({ length: graph.slotCount }, (_, slot) => slot);
+  const allowed = filter === 0 ? undefined : bitmapOf(allSlots.filter(isAllowed), graph.slotCount);
+  const truth = [...held]
+    .filter(([slot]) => isAllowed(slot))
+    .map(([, vector]) => distanceOf(graph.metric, query, vector))
+    .filter((distance) => !Number.isNaN(distance))
+    .sort((a, b) => a - b);
+  for (const found of [graph.search(query, k, 20, allowed), graph.exact(query, k, allowed)]) {
+    if (new Set(found.slots).size !== found.slots.length) throw new Error("a slot was found twice");
+    for (const [i, slot] of found.slots.entries()) {
+      const vector = held.get(slot);
+      if (vector === undefined || !isAllowed(slot)) throw new Error(`slot ${slot} must not be found`);
+      const expected = distanceOf(graph.metric, query, vector);
+      if (!(Math.abs(found.distances[i]! - expected) <= 1e-5 * Math.max(1, Math.abs(expected)) * tolerance(graph)))
+        throw new Error(`distance ${found.distances[i]}, not ${expected}`);
+      if (i > 0 && found.distances[i]! < found.distances[i - 1]!) throw new Error("not sorted");
+    }
+  }
+  const exact = graph.exact(query, k, allowed);
+  if (exact.slots.length !== Math.min(k, truth.length)) throw new Error(`${exact.slots.length} of ${truth.length}`);
+  for (const [i, distance] of exact.distances.entries())
+    if (Math.abs(distance - truth[i]!) > 1e-5 * Math.max(1, Math.abs(truth[i]!)) * tolerance(graph))
+      throw new Error(`${i}: distance ${distance}, not ${truth[i]}`);
+}
+
+/** The root of a rounding error near zero is larger than the error. */
+function tolerance(graph: VectorGraph): number {
+  return graph.metric === "l2" ? 10 : 1;
+}
+
+t.test("dimensions 1 and 1536", async (t) => {
+  for (const storage of STORAGES) {
+    const line = new VectorGraph({ dimensions: 1, metric: "l2", storage });
+    for (let i = 0; i < 300; i++) line.add(Float32Array.of(i));
+    // All signs are equal here: what binary storage finds is anybody's guess.
+    if (storage !== "binary") t.same([...line.search(Float32Array.of(41.4), 3, 64).slots], [41, 42, 40], storage);
+    const wide = new VectorGraph({ dimensions: 1536, metric: "cosine", storage });
+    const vectors = clusteredVectors(200, 1536, 1);
+    for (const vector of vectors) wide.add(vector);
+    for (const [slot, vector] of vectors.entries()) {
+      const found = wide.search(vector, 1, 64);
+      t.equal(found.slots[0], slot);
+      t.ok(Math.abs(found.distances[0]!) < 1e-5);
+    }
+  }
+});
+
+t.test("zero vectors have no cosine distance", async (t) => {
+  const graph = new VectorGraph({ dimensions: 3, metric: "cosine" });
+  const zero = graph.add(new Float32Array(3));
+  const other = graph.add(Float32Array.of(0, 2, 0));
+  t.equal(graph.count, 2);
+  t.same(graph.vector(zero), new Float32Array(3));
+  t.same(graph.vector(other), Float32Array.of(0, 1, 0), "vectors are kept normalised");
+  t.same([...graph.search(Float32Array.of(1, 1, 1), 5, 10).slots], [other]);
+  t.same([...graph.exact(Float32Array.of(1, 1, 1), 5).slots], [other]);
+  t.equal(graph.search(new Float32Array(3), 5, 10).slots.length, 0);
+  t.ok(graph.remove(zero));
+  t.equal(graph.add(Float32Array.of(1, 0, 0)), zero, "its slot is used again");
+  t.equal(graph.search(Float32Array.of(1, 0.1, 0), 1, 10).slots[0], zero);
+});
+
+t.test("within a radius", async (t) => {
+  const vectors = clusteredVectors(4_000, 8, 11);
+  const graph = new VectorGraph({ dimensions: 8, metric: "l2" });
+  for (const vector of vectors) graph.add(vector);
+  for (const radius of [0.5, 1, 2, 50]) {
+    const query = vectors[17]!;
+    const truth = vectors.map((vector) => distanceOf("l2", query, vector)).filter((d) => d <= radius);
+    const found = graph.withinRadius(query, radius, 5_000);
+    t.ok(found.slots.length >= truth.length * 0.97 && found.slots.length <= truth.length, `${radius}`);
+    t.ok(found.distances.every((distance) => distance <= radius));
+    t.equal(graph.withinRadius(query, radius, 3).slots.length, Math.min(3, truth.length));
+  }
+});
+
+t.test("what it refuses", async (t) => {
+  const graph = new VectorGraph({ dimensions: 3, metric: "dot" });
+  t.throws(() => graph.add(Float32Array.of(1, 2)), { message: "expected 3 dimensions, not 2" });
+  t.throws(() => graph.add(Float32Array.of(1, Number.NaN, 2)), { message: "NaN not allowed in vector" });
+  t.throws(() => graph.search(Float32Array.of(1, Infinity, 2), 1, 1), {
+    message: "infinite value not allowed in vector",
+  });
+  t.throws(() => graph.search(Float32Array.of(1, 2, 3), 0, 1), {
+    message: /^k of a vector index must be a whole number from 1 to/,
+  });
+  t.throws(() => new VectorGraph({ dimensions: 0, metric: "l2" }), { message: /^dimensions of/ });
+  t.throws(() => new VectorGraph({ dimensions: 2, metric: "l1" as "l2" }), { message: /unknown vector metric "l1"/ });
+  t.equal(graph.count, 0);
+  t.equal(graph.remove(0), false);
+});
+
+t.test("a full index refuses, keeps what it has and takes more after a removal", async (t) => {
+  const graph = new VectorGraph({ dimensions: 64, metric: "l2", bytesMax: 1_500_000 });
+  const vectors = clusteredVectors(5_000, 64, 12);
+  t.throws(
+    () => {
+      for (const vector of vectors) graph.add(vector);
+    },
+    { message: /the vector index is full/ },
+  );
+  t.ok(graph.bytes <= 1_500_000);
+  const { count } = graph;
+  t.ok(count > 1_000);
+  t.equal(graph.search(vectors[5]!, 1, 32).slots[0], 5);
+  for (let slot = 5; slot < 25; slot++) t.ok(graph.remove(slot));
+  const slot = graph.add(vectors[4_999]!);
+  t.equal(graph.search(vectors[4_999]!, 1, 32).slots[0], slot);
+  t.equal(graph.count, count - 19);
+  t.throws(() => new VectorGraph({ dimensions: 64, metric: "l2", bytesMax: 1_000 }), /full/);
+});

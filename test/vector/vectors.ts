@@ -1,0 +1,59 @@
+/** Vectors and truths for the tests of the vector index: clusters from a seed, distances by the definition. */
+import type { VectorMetric } from "../../src/vector/graph-parameters.js";
+import type { Found } from "../../src/vector/vector-graph.js";
+
+/** Numbers in [0, 1), the same for the same seed (mulberry32). */
+export function randomNumbers(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let x = Math.imul(state ^ (state >>> 15), 1 | state);
+    x = (x + Math.imul(x ^ (x >>> 7), 61 | x)) ^ x;
+    return ((x ^ (x >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** Vectors around random centres, so that near ones are nearer than chance. */
+export function clusteredVectors(count: number, dimensions: number, seed: number, clusters = 30): Float32Array[] {
+  const random = randomNumbers(seed);
+  const normal = () => Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
+  const centres = Array.from({ length: clusters }, () => Float32Array.from({ length: dimensions }, normal));
+  return Array.from({ length: count }, () => {
+    const centre = centres[Math.floor(random() * clusters)]!;
+    return centre.map((x) => x + 0.6 * normal());
+  });
+}
+
+/** In double precision; NaN where cosine has none. */
+export function distanceOf(metric: VectorMetric, a: Float32Array, b: Float32Array): number {
+  let product = 0;
+  let squaredA = 0;
+  let squaredB = 0;
+  let squared = 0;
+  for (let i = 0; i < a.length; i++) {
+    product += a[i]! * b[i]!;
+    squaredA += a[i]! ** 2;
+    squaredB += b[i]! ** 2;
+    squared += (a[i]! - b[i]!) ** 2;
+  }
+  if (metric === "l2") return Math.sqrt(squared);
+  return metric === "dot" ? -product : 1 - product / Math.sqrt(squaredA * squaredB);
+}
+
+/** Share of the true nearest that were found, over all queries. */
+export function recallOf(found: readonly Found[], truth: readonly Found[]): number {
+  let hits = 0;
+  let wanted = 0;
+  for (const [i, { slots }] of truth.entries()) {
+    const true_ = new Set(slots);
+    wanted += true_.size;
+    for (const slot of found[i]!.slots) if (true_.has(slot)) hits++;
+  }
+  return hits / wanted;
+}
+
+export function bitmapOf(slots: Iterable<number>, slotCount: number): Uint32Array {
+  const bits = new Uint32Array((slotCount + 31) >>> 5);
+  for (const slot of slots) bits[slot >>> 5]! |= 1 << (slot & 31);
+  return bits;
+}
