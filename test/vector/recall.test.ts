@@ -25,8 +25,8 @@ function recallAt(graph: VectorGraph, queries: readonly Float32Array[], ef: numb
 }
 
 t.test("every metric and storage", async (t) => {
-  const vectors = clusteredVectors(4_100, 64, 1);
-  const queries = vectors.splice(4_000);
+  const vectors = clusteredVectors(2_060, 48, 1);
+  const queries = vectors.splice(2_000);
   const least: Record<VectorStorage, { ef: number; recall: number }> = {
     f32: { ef: 48, recall: 0.98 },
     int8: { ef: 48, recall: 0.98 },
@@ -42,8 +42,8 @@ t.test("every metric and storage", async (t) => {
 });
 
 t.test("filters of every selectivity, with the exact search where the walk says that it fell short", async (t) => {
-  const vectors = clusteredVectors(10_050, 32, 2);
-  const queries = vectors.splice(10_000);
+  const vectors = clusteredVectors(8_040, 24, 2);
+  const queries = vectors.splice(8_000);
   for (const storage of ["f32", "int8"] as const) {
     const graph = built(vectors, "cosine", storage);
     for (const share of [0.9, 0.5, 0.2, 0.05, 0.005, 0.0005]) {
@@ -67,13 +67,13 @@ t.test("filters of every selectivity, with the exact search where the walk says 
 });
 
 t.test("a filter whose matches are all far from the query", async (t) => {
-  const vectors = clusteredVectors(6_000, 16, 4, 10);
+  const vectors = clusteredVectors(4_000, 16, 4, 10);
   const graph = built(vectors, "l2", "f32");
   const query = vectors[0]!;
   const farthest = vectors
     .map((_, slot) => slot)
     .sort((a, b) => distanceTo(graph, query, b) - distanceTo(graph, query, a))
-    .slice(0, 600);
+    .slice(0, 400);
   const allowed = bitmapOf(farthest, graph.slotCount);
   const found = graph.search(query, K, 100, allowed);
   t.ok(found.complete);
@@ -86,7 +86,7 @@ function distanceTo(graph: VectorGraph, query: Float32Array, slot: number): numb
 }
 
 t.test("recall holds while all vectors are replaced again and again", async (t) => {
-  const count = 2_000;
+  const count = 1_500;
   const vectors = clusteredVectors(count * 5, 32, 5);
   const queries = clusteredVectors(100, 32, 5);
   const graph = built(vectors.slice(0, count), "cosine", "f32");
@@ -107,7 +107,7 @@ t.test("recall holds while all vectors are replaced again and again", async (t) 
 });
 
 t.test("most vectors removed", async (t) => {
-  const vectors = clusteredVectors(3_000, 32, 7);
+  const vectors = clusteredVectors(2_000, 32, 7);
   const graph = built(vectors, "l2", "int8");
   const random = randomNumbers(8);
   for (let slot = 0; slot < vectors.length; slot++) if (random() < 0.9) graph.remove(slot);
@@ -119,6 +119,7 @@ const SIFT = join(SUITES, "vectors/sift10k");
 
 t.test("SIFT", { skip: existsSync(SIFT) ? false : "the suites are not there" }, async (t) => {
   const base = readVectors("base.bvecs");
+  t.setTimeout(120_000);
   const queries = readVectors("query.bvecs");
   const files: Record<VectorMetric, string> = { l2: "gt-l2", cosine: "gt-cosine", dot: "gt-ip" };
   for (const metric of METRICS) {
