@@ -6,7 +6,6 @@ const allowed = {
   config: ["protocol", "storage", "directory"],
   storage: ["protocol"],
   catalog: ["protocol", "storage"],
-  vector: ["protocol", "storage", "catalog"],
   directory: ["protocol", "storage"],
   derived: ["protocol", "storage"],
   vector: ["protocol", "storage", "catalog", "derived"],
