@@ -115,6 +115,37 @@ t.test("most vectors removed", async (t) => {
   t.ok(recall >= 0.97, `${recall}`);
 });
 
+t.test("thousands of equal vectors hide none of the others", async (t) => {
+  const others = clusteredVectors(2_000, 24, 9);
+  const same = Float32Array.from({ length: 24 }, (_, i) => (i % 5) - 2);
+  for (const storage of ["f32", "int8"] as const) {
+    const graph = new VectorGraph({ dimensions: 24, metric: "cosine", storage });
+    for (const [i, vector] of others.entries()) {
+      graph.add(vector);
+      graph.add(same);
+      if (i % 2 === 0) graph.add(same);
+    }
+    const found = graph.search(same, 50, 64);
+    t.equal(found.slots.length, 50);
+    t.ok(found.distances.every((distance) => Math.abs(distance) < 1e-5));
+    const queries = clusteredVectors(60, 24, 9);
+    const recall = recallAt(graph, queries, 64);
+    t.ok(recall >= 0.97, `${storage}: ${recall}`);
+    const odd = Array.from({ length: graph.slotCount }, (_, slot) => slot).filter((slot) => slot % 2 === 1);
+    const allowed = bitmapOf(odd, graph.slotCount);
+    t.ok(graph.search(same, 50, 64, allowed).slots.every((slot) => slot % 2 === 1));
+    t.equal(graph.search(same, 50, 64, allowed).slots.length, 50);
+    // All equal ones but the last go, the first of them, which stands for the others, too.
+    const equal = graph.exact(same, 3_000).slots.slice().sort();
+    for (const slot of equal.subarray(0, -1)) graph.remove(slot);
+    t.same([...graph.search(same, 1, 64).slots], [equal.at(-1)]);
+    t.ok(graph.remove(equal.at(-1)!));
+    t.equal(graph.count, others.length);
+    t.ok(graph.search(same, 1, 64).distances[0]! > 1e-3);
+    t.ok(recallAt(graph, queries, 64) >= 0.97);
+  }
+});
+
 const SIFT = join(SUITES, "vectors/sift10k");
 
 t.test("SIFT", { skip: existsSync(SIFT) ? false : "the suites are not there" }, async (t) => {

@@ -7,9 +7,9 @@ import {
   entrySlot,
   FREE,
   inDegreeOf,
+  isInGraph,
   LEAVING,
   LEVEL_MAX,
-  LINKED,
   levelOf,
   linksOf,
   m,
@@ -25,12 +25,12 @@ import {
   setStateOf,
   setSweepSlot,
   slots,
-  stateOf,
   sweepSlot,
   visited,
 } from "./layout";
 import { clearLinks, connect, hasLink, linkToPool, purge, replaceLink } from "./links";
 import { size, slotAt } from "./pool";
+import { equalInPool } from "./twins";
 import { nearestOf, walkLayer } from "./walk";
 
 /** Nodes that are looked at, per removal, for links to slots that were removed before. */
@@ -48,13 +48,24 @@ export function randomLevel(): i32 {
   return min(LEVEL_MAX, <i32>Math.floor(-Math.log(uniform) / Math.log(<f64>m)));
 }
 
-/** Links the slot, whose code is stored and prepared at `query`, into layers 0 to `level`; its links are empty. */
-export function insert(slot: u32, level: i32): void {
+/**
+ * Links the slot, whose code is stored and prepared at `query`, into layers 0 to `level`; its links are empty. When the
+ * graph has a node of the same code, it is returned and nothing is linked; else NONE.
+ */
+export function insert(slot: u32, level: i32): u32 {
   let entry = entrySlot;
   for (let layer = entryLevel; layer > level; layer--) entry = nearestOf(query, entry, layer);
   if (entry !== NONE) {
+    if (level > 0) {
+      const equal = findEqual(slot, entry, min(level, entryLevel));
+      if (equal !== NONE) return equal;
+    }
     for (let layer = min(level, entryLevel); layer >= 0; layer--) {
       walkLayer(query, entry, efConstruction, layer);
+      if (level === 0) {
+        const equal = equalInPool(slot);
+        if (equal !== NONE) return equal;
+      }
       entry = slotAt(0);
       linkToPool(slot, layer, m);
       const links = linksOf(slot, layer);
@@ -63,6 +74,14 @@ export function insert(slot: u32, level: i32): void {
     }
   }
   if (level > entryLevel) setEntry(slot, level);
+  return NONE;
+}
+
+/** A node of the slot's code, found by a short walk down from the layer. */
+function findEqual(slot: u32, entry: u32, from: i32): u32 {
+  for (let layer = from; layer > 0; layer--) entry = nearestOf(query, entry, layer);
+  walkLayer(query, entry, min(8, efConstruction), 0);
+  return equalInPool(slot);
 }
 
 /** Takes a linked slot out of the graph. */
@@ -87,7 +106,7 @@ export function extract(slot: u32): void {
   clearLinks(slot, 0);
   for (let i: u32 = 0; i < count; i++) {
     const to = load<u32>(links + ((<usize>i) << 2), 4);
-    if (inDegreeOf(to) === 0 && stateOf(to) === LINKED) linkFromNeighbour(to, slot);
+    if (inDegreeOf(to) === 0 && isInGraph(to)) linkFromNeighbour(to, slot);
   }
   releaseUpper(slot);
   free(slot);
@@ -98,7 +117,7 @@ export function extract(slot: u32): void {
 function sweep(): void {
   for (let i: u32 = 0; i < min(SWEEP_SLOTS, slots); i++) {
     setSweepSlot(sweepSlot + 1 < slots ? sweepSlot + 1 : 0);
-    if (stateOf(sweepSlot) === LINKED) purge(sweepSlot, 0);
+    if (isInGraph(sweepSlot)) purge(sweepSlot, 0);
   }
 }
 
@@ -116,7 +135,7 @@ function linkFromNeighbour(to: u32, gone: u32): void {
   const count = load<u32>(links);
   for (let i: u32 = 0; i < count; i++) {
     const near = load<u32>(links + ((<usize>i) << 2), 4);
-    if (near !== gone && stateOf(near) === LINKED) {
+    if (near !== gone && isInGraph(near)) {
       connect(near, to, 0);
       return;
     }
@@ -137,7 +156,7 @@ function chooseEntry(slot: u32, level: i32): void {
     const count = load<u32>(links);
     for (let i: u32 = 0; i < count; i++) {
       const to = load<u32>(links + ((<usize>i) << 2), 4);
-      if (stateOf(to) === LINKED && levelOf(to) >= layer) {
+      if (isInGraph(to) && levelOf(to) >= layer) {
         setEntry(to, levelOf(to));
         return;
       }
@@ -145,6 +164,6 @@ function chooseEntry(slot: u32, level: i32): void {
   }
   setEntry(NONE, -1);
   for (let other: u32 = 0; other < slots; other++) {
-    if (stateOf(other) === LINKED && levelOf(other) > entryLevel) setEntry(other, levelOf(other));
+    if (isInGraph(other) && levelOf(other) > entryLevel) setEntry(other, levelOf(other));
   }
 }

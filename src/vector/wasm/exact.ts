@@ -3,9 +3,9 @@
  */
 
 import { exactDistance } from "./distance";
-import { allowedWord, isAllowed } from "./filtered-walk";
-import { batch, batchMax, F32, input, LINKED, originalOf, query, stateOf, storage } from "./layout";
+import { allowedBits, batch, batchMax, F32, input, isFindable, originalOf, query, storage } from "./layout";
 import { distanceAt, offer, rescore, size, slotAt } from "./pool";
+import { isSet } from "./twins";
 import { offerBatch } from "./walk";
 
 /** Offers the `count` linked slots of the batch to the pool, by their codes or by their exact distances. */
@@ -26,13 +26,13 @@ export function scan(from: u32, to: u32, filtered: bool, byCode: bool): void {
   for (let slot = from; slot < to; slot++) {
     if (filtered) {
       // Nothing in this word of the filter.
-      if ((slot & 31) === 0 && allowedWord(slot) === 0) {
+      if ((slot & 31) === 0 && load<u32>(allowedBits + ((<usize>slot >> 5) << 2)) === 0) {
         slot += 31;
         continue;
       }
-      if (!isAllowed(slot)) continue;
+      if (!isSet(allowedBits, slot)) continue;
     }
-    if (stateOf(slot) !== LINKED) continue;
+    if (!isFindable(slot)) continue;
     store<u32>(batch + ((<usize>count) << 2), slot);
     count++;
     if (<u32>count === batchMax) {

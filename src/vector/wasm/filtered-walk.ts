@@ -7,21 +7,28 @@
  * allowed slots elsewhere, a bounded number of times.
  */
 
-import { allowedBits, batch, batchMax, chosen, efConstruction, linksMax0, linksOf, NONE, slots } from "./layout";
+import {
+  allowedBits,
+  batch,
+  batchMax,
+  chosen,
+  efConstruction,
+  linksMax0,
+  linksOf,
+  NONE,
+  passBits,
+  slots,
+} from "./layout";
 import { isFull, move, next, reset, size, slotAt, truncate } from "./pool";
+import { isSet } from "./twins";
 import { isVisited, newMark, offerBatch, visit, walkLayer } from "./walk";
 
 /** Slots that the unfiltered walk to the query's surroundings ends with. */
 const SEEDS: i32 = 8;
 const RESTARTS_MAX: i32 = 4;
 
-export function isAllowed(slot: u32): bool {
-  return ((allowedWord(slot) >> (slot & 31)) & 1) !== 0;
-}
-
-/** The bits of 32 slots. */
-export function allowedWord(slot: u32): u32 {
-  return load<u32>(allowedBits + ((<usize>slot >> 5) << 2));
+function passes(slot: u32): bool {
+  return isSet(passBits, slot);
 }
 
 /** Clears the bits of words from `words` on, and counts those set before. */
@@ -38,7 +45,7 @@ export function walkWide(q: usize, entry: u32, wide: i32): void {
   walkLayer(q, entry, wide, 0);
   let count = 0;
   for (let i = 0; i < size; i++) {
-    if (!isAllowed(slotAt(i))) continue;
+    if (!passes(slotAt(i))) continue;
     move(i, count);
     count++;
   }
@@ -55,7 +62,7 @@ export function walkAllowed(q: usize, entry: u32, ef: i32, allowedCount: u32): v
   for (let i = 0; i < seeds; i++) {
     const seed = load<u32>(list + ((<usize>i) << 2));
     let count = 0;
-    if (isAllowed(seed) && visit(seed)) {
+    if (passes(seed) && visit(seed)) {
       store<u32>(batch, seed);
       count = 1;
     }
@@ -80,7 +87,7 @@ function gatherAround(slot: u32, count: i32): i32 {
   for (let at = links; at < end; at += 4) {
     const neighbour = load<u32>(at, 4);
     if (!visit(neighbour)) continue;
-    if (isAllowed(neighbour)) {
+    if (passes(neighbour)) {
       store<u32>(batch + ((<usize>count) << 2), neighbour);
       count++;
     } else {
@@ -93,7 +100,7 @@ function gatherAround(slot: u32, count: i32): i32 {
     const aroundEnd = around + ((<usize>load<u32>(around)) << 2);
     for (let at = around; at < aroundEnd && count < <i32>batchMax; at += 4) {
       const neighbour = load<u32>(at, 4);
-      if (!isAllowed(neighbour) || !visit(neighbour)) continue;
+      if (!passes(neighbour) || !visit(neighbour)) continue;
       store<u32>(batch + ((<usize>count) << 2), neighbour);
       count++;
     }
@@ -113,7 +120,7 @@ function gatherElsewhere(round: u32): i32 {
     const stride = pass === 0 ? step : 1;
     for (let i: u32 = 0; i < words && count < most; i += stride) {
       const word = (start + i) % words;
-      const bits = load<u32>(allowedBits + ((<usize>word) << 2));
+      const bits = load<u32>(passBits + ((<usize>word) << 2));
       if (bits === 0) continue;
       const slot = (word << 5) + ctz<u32>(bits);
       if (slot >= slots || isVisited(slot)) continue;

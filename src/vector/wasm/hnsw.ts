@@ -21,9 +21,13 @@ import {
   entryLevel,
   entrySlot,
   F32,
+  FREE,
+  GHOST,
   growTo,
   IMAGE,
   input,
+  isFindable,
+  joinTwins,
   keepsOriginals,
   LINKED,
   layOut,
@@ -31,6 +35,7 @@ import {
   liveCount,
   loadState,
   metric,
+  NEVER,
   NONE,
   originalOf,
   other,
@@ -38,6 +43,7 @@ import {
   pool,
   popSlot,
   query,
+  releaseUpper,
   setGeometry,
   setLevelOf,
   setMemoryMax,
@@ -47,12 +53,14 @@ import {
   stateOf,
   storage,
   storeState,
+  TWIN,
   takeUpper,
   top,
   UNLINKED,
   visited,
 } from "./layout";
 import { reset, size } from "./pool";
+import { addTwin, hasTwins, passRepresentatives, removeTwin, spreadTwins } from "./twins";
 import { clearMarks, nearestOf, walkLayer } from "./walk";
 
 /** Sets the parameters; before anything else. `bytesMax` bounds the image. */
@@ -120,9 +128,11 @@ export function vectorAt(slot: u32): usize {
   return originalOf(slot);
 }
 
-/** 0 free, 1 in the graph, 2 a zero vector under cosine. */
+/** 0 free, 1 to be found, 2 a zero vector under cosine. */
 export function slotState(slot: u32): i32 {
-  return slot < slots ? stateOf(slot) : 0;
+  if (slot >= slots) return 0;
+  if (isFindable(slot)) return LINKED;
+  return stateOf(slot) === UNLINKED ? UNLINKED : FREE;
 }
 
 /** Links of the slot in layer 0: an address of a count, then slots. For tests of the graph's shape. */
@@ -150,11 +160,19 @@ export function add(): i32 {
     store<u8>(visited + slot, 0);
     setStateOf(slot, LINKED);
     prepare(input, query);
-    insert(slot, level);
+    joinTwins(slot, slot);
+    const node = insert(slot, level);
+    if (node !== NONE) {
+      releaseUpper(slot);
+      setLevelOf(slot, -1);
+      setStateOf(slot, TWIN);
+      store<u8>(visited + slot, NEVER);
+      addTwin(slot, node);
+    }
   } else {
     setStateOf(slot, UNLINKED);
     // The walk never meets it.
-    store<u8>(visited + slot, 255);
+    store<u8>(visited + slot, NEVER);
   }
   return slot;
 }
@@ -163,8 +181,14 @@ export function add(): i32 {
 export function remove(slot: u32): i32 {
   if (slot >= slots) return 0;
   const state = stateOf(slot);
-  if (state === LINKED) extract(slot);
-  else if (state === UNLINKED) free(slot);
+  if (state === LINKED) {
+    if (hasTwins(slot)) setStateOf(slot, GHOST);
+    else extract(slot);
+  } else if (state === TWIN) {
+    const node = removeTwin(slot);
+    free(slot);
+    if (stateOf(node) === GHOST && !hasTwins(node)) extract(node);
+  } else if (state === UNLINKED) free(slot);
   else return 0;
   addLive(-1);
   return 1;
@@ -179,7 +203,9 @@ export function setQuery(): i32 {
 
 /** Takes over the first `words` words of the filter's bits as written at `allowedAt`; returns how many are set. */
 export function setAllowed(words: u32): u32 {
-  return countAllowed(words);
+  const count = countAllowed(words);
+  passRepresentatives();
+  return count;
 }
 
 /**
@@ -195,6 +221,7 @@ export function search(ef: u32, filtered: bool, wide: u32, allowedCount: u32): i
   if (!filtered) walkLayer(query, entry, ef, 0);
   else if (wide > 0) walkWide(query, entry, wide);
   else walkAllowed(query, entry, ef, allowedCount);
+  spreadTwins(ef, filtered);
   return size;
 }
 

@@ -33,6 +33,10 @@ export const LINKED: u8 = 1;
 export const UNLINKED: u8 = 2;
 /** While its links are taken away. */
 export const LEAVING: u8 = 3;
+/** Has the code of a node, its representative, and no links; see twins.ts. */
+export const TWIN: u8 = 4;
+/** A node whose vector was removed while it has twins. */
+export const GHOST: u8 = 5;
 
 /** Marks a free slot for the walk: no mark of a search is as large (see `walk.ts`). */
 export const NEVER: u8 = 255;
@@ -87,6 +91,11 @@ export let other: usize = 0;
 export let visited: usize = 0;
 /** One bit per slot. */
 export let allowedBits: usize = 0;
+/** Nodes that the walk looks for under a filter: those allowed, and representatives of allowed twins. */
+export let passBits: usize = 0;
+/** Slots that are twins, and how many. */
+export let twinBits: usize = 0;
+export let twinCount: u32 = 0;
 /** Slots to be measured, and what was measured: `batchMax` of both. */
 export let batch: usize = 0;
 export let distances: usize = 0;
@@ -96,12 +105,12 @@ export let chosenDistances: usize = 0;
 /** Slots with distances in between (pairs of f32 and u32), sorted: one node's links and one more. */
 export let pairs: usize = 0;
 export let batchMax: u32 = 0;
-/** The walk's pool (pool.ts): 8 bytes for each of `poolMax`. */
+/** The walk's pool (pool.ts): 8 bytes for each of `poolMax`, and as much again for a copy. */
 export let pool: usize = 0;
 export let poolMax: u32 = 0;
 let freeUpper: usize = 0;
 
-const INFO_BYTES: usize = 16;
+const INFO_BYTES: usize = 24;
 
 export function setEntry(slot: u32, level: i32): void {
   entrySlot = slot;
@@ -110,6 +119,10 @@ export function setEntry(slot: u32, level: i32): void {
 
 export function setRandomState(state: u64): void {
   randomState = state;
+}
+
+export function setTwinCount(count: u32): void {
+  twinCount = count;
 }
 
 export function setSweepSlot(slot: u32): void {
@@ -183,7 +196,7 @@ export function ensurePool(ef: u32): bool {
   if (ef <= poolMax) return true;
   let room: u32 = 128;
   while (room < ef) room *= 2;
-  const at = take(<usize>room * 8 + 16);
+  const at = take(<usize>room * 16 + 16);
   if (at === 0) return false;
   pool = at;
   poolMax = room;
@@ -219,20 +232,21 @@ export function ensureSlot(): bool {
   // The arrays by slot double, so that what they leave behind is less than what they are.
   if ((chunk & (chunk - 1)) === 0) {
     const room: usize = max(perChunk, capacity * 2);
-    const marks = take(room);
-    const bits: usize = marks === 0 ? 0 : take(((room + 31) >> 5) << 2);
-    if (bits === 0) {
-      giveBack(before);
-      return false;
-    }
-    if (capacity > 0) memory.copy(marks, visited, capacity);
-    const at = take(chunkBytes);
+    const bitBytes: usize = ((room + 63) >> 6) << 3;
+    const marks = take(room + bitBytes * 3);
+    const at: usize = marks === 0 ? 0 : take(chunkBytes);
     if (at === 0) {
       giveBack(before);
       return false;
     }
+    if (capacity > 0) {
+      memory.copy(marks, visited, capacity);
+      memory.copy(marks + room, twinBits, <usize>capacity >> 3);
+    }
     visited = marks;
-    allowedBits = bits;
+    twinBits = marks + room;
+    allowedBits = twinBits + bitBytes;
+    passBits = allowedBits + bitBytes;
     store<u32>(TABLE + ((<usize>chunk) << 2), <u32>at);
   } else {
     const at = take(chunkBytes);
@@ -272,6 +286,41 @@ export function stateOf(slot: u32): u8 {
 
 export function setStateOf(slot: u32, state: u8): void {
   store<u8>(infoOf(slot), state, 8);
+}
+
+/** True for what the walk meets: a node of layer 0. */
+export function isInGraph(slot: u32): bool {
+  const state = stateOf(slot);
+  return state === LINKED || state === GHOST;
+}
+
+/** True for what searches find. */
+export function isFindable(slot: u32): bool {
+  const state = stateOf(slot);
+  return state === LINKED || state === TWIN;
+}
+
+/** The next in the ring of a node and its twins. */
+export function nextTwinOf(slot: u32): u32 {
+  return load<u32>(infoOf(slot), 12);
+}
+
+export function previousTwinOf(slot: u32): u32 {
+  return load<u32>(infoOf(slot), 16);
+}
+
+export function joinTwins(slot: u32, next: u32): void {
+  store<u32>(infoOf(slot), next, 12);
+  store<u32>(infoOf(next), slot, 16);
+}
+
+/** In a twin: the node with its code. */
+export function representativeOf(slot: u32): u32 {
+  return load<u32>(infoOf(slot));
+}
+
+export function setRepresentativeOf(slot: u32, node: u32): void {
+  store<u32>(infoOf(slot), node);
 }
 
 /** Highest layer of the slot; -1 for one that is not in the graph. */
@@ -376,6 +425,9 @@ export function storeState(): void {
   store<u32>(IMAGE, <u32>pairs, 80);
   store<u32>(IMAGE, <u32>other, 84);
   store<u32>(IMAGE, sweepSlot, 88);
+  store<u32>(IMAGE, <u32>passBits, 92);
+  store<u32>(IMAGE, <u32>twinBits, 96);
+  store<u32>(IMAGE, twinCount, 100);
 }
 
 export function loadState(): void {
@@ -401,5 +453,8 @@ export function loadState(): void {
   pairs = <usize>load<u32>(IMAGE, 80);
   other = <usize>load<u32>(IMAGE, 84);
   sweepSlot = load<u32>(IMAGE, 88);
+  passBits = <usize>load<u32>(IMAGE, 92);
+  twinBits = <usize>load<u32>(IMAGE, 96);
+  twinCount = load<u32>(IMAGE, 100);
   setBatchMax();
 }

@@ -12,13 +12,12 @@ import {
   countLink,
   distances,
   inDegreeOf,
-  LINKED,
+  isInGraph,
   levelOf,
   linksMax0,
   linksOf,
   m,
   pairs,
-  stateOf,
   uncountLink,
 } from "./layout";
 import { distanceAt, size, slotAt } from "./pool";
@@ -29,7 +28,7 @@ export function linksMax(level: i32): u32 {
 
 /** True when `to` is (still) a node of the layer. */
 function isNode(to: u32, level: i32): bool {
-  return stateOf(to) === LINKED && levelOf(to) >= level;
+  return isInGraph(to) && levelOf(to) >= level;
 }
 
 export function hasLink(from: u32, to: u32, level: i32): bool {
