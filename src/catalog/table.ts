@@ -169,6 +169,11 @@ export interface ForeignKeyDef {
   readonly parentId?: number;
 }
 
+/** What makes a table a collection: routes of its kind find it, and know what its columns are for. */
+export interface CollectionDef {
+  readonly kind: "document" | "vector";
+}
+
 /** The other end of a ForeignKeyDef, kept with the table it refers to. */
 export interface ReferenceDef {
   readonly foreignKeyId: number;
@@ -213,6 +218,8 @@ export interface TableDef {
   readonly partitionKey?: PartitionKeyDef;
   /** Of a partition: which rows of its parent it holds. */
   readonly partitionBound?: PartitionBoundDef;
+  /** Absent: a table like any other. */
+  readonly collection?: CollectionDef;
   /** CREATE IMMUTABLE TABLE: rows are only added, and hash-chained. */
   readonly immutable?: boolean;
   /** COMMENT ON, by object: "table", "column 3", "constraint name", "index 7". */
