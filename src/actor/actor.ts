@@ -47,7 +47,7 @@ import { serverHandlers } from "./handlers/server.js";
 import { socketHandlers } from "./handlers/socket.js";
 import { transactionHandlers } from "./handlers/transactions.js";
 import { Idempotency } from "./idempotency.js";
-import { openPartition } from "./open-partition.js";
+import { openPartition, type SharedByPartitions } from "./open-partition.js";
 import type { Partition } from "./partition.js";
 import { type HeldRequest, Placement } from "./placement/placement.js";
 import { TenantMoves } from "./placement/tenant-moves.js";
@@ -93,6 +93,7 @@ export class Actor {
   /** For all partitions together, as is `spill`. */
   readonly segments: SegmentCache;
   readonly spill: SpillArea | null;
+  readonly indexes: SharedByPartitions["indexes"];
   /** Requests that did not end at once, by id. */
   private readonly running = new Map<number, Request>();
   /** Streamed bodies of requests that have not ended, by id. */
@@ -153,8 +154,22 @@ export class Actor {
         ? new TracingScheduler(scheduling, (step) => output.log("debug", "a step did not give way in time", step))
         : new Scheduler(scheduling);
     this.idempotency = new Idempotency(settings.config.idempotency.windowHours * 3_600_000);
+    this.indexes = this.makeIndexes();
     this.placement = this.makePlacement();
     this.sweeper = setInterval(() => this.sweep(), SWEEP_INTERVAL_MS).unref();
+  }
+
+  private makeIndexes(): SharedByPartitions["indexes"] {
+    const { scheduler, output } = this;
+    return {
+      memory: { bytes: 0, bytesMax: this.settings.config.storage.indexMemoryBytes },
+      turnsOf: (tenant) => {
+        const work = { usedMs: 0 };
+        return { shouldYield: () => scheduler.shouldYield(), yieldTurn: () => scheduler.yieldTurn(tenant, work) };
+      },
+      warn: (message, { tenantNumber, indexId }) =>
+        output.log("warn", message, { tenant: tenantNumber, index: indexId }),
+    };
   }
 
   private makePlacement(): Placement {

@@ -1,10 +1,11 @@
 /** Opens one partition as the configuration says. */
+import { join } from "node:path";
 import type { DbError } from "../protocol/errors.js";
 import type { ActorSettings } from "../protocol/messages.js";
 import type { SegmentCache } from "../query/exec/segments/segment-cache.js";
 import type { SpillArea } from "../query/exec/spill/spill-area.js";
 import { openShardOnDisk, partitionDirectory } from "../storage/shard-on-disk.js";
-import { Partition } from "./partition.js";
+import { type IndexSurroundings, Partition } from "./partition.js";
 
 export interface PartitionEvents {
   /** The shard has commits of this turn. */
@@ -16,11 +17,18 @@ export interface PartitionEvents {
   readonly failed: (error: DbError) => void;
 }
 
+/** By all partitions of an actor. */
+export interface SharedByPartitions {
+  readonly segments: SegmentCache;
+  readonly spill: SpillArea | null;
+  readonly indexes: Omit<IndexSurroundings, "directory">;
+}
+
 export async function openPartition(
   settings: ActorSettings,
   number: number,
   events: PartitionEvents,
-  shared?: { readonly segments: SegmentCache; readonly spill: SpillArea | null },
+  shared?: SharedByPartitions,
 ): Promise<Partition> {
   const { storage } = settings.config;
   const directory = partitionDirectory(settings.dataDirectory, number);
@@ -36,5 +44,7 @@ export async function openPartition(
     onFlushFailed: (first, _last, error) => events.undone(first, error),
     onFailed: events.failed,
   });
-  return new Partition(number, shard, settings.config, events.wroteSomething, shared?.segments, shared?.spill);
+  const indexes = shared && { ...shared.indexes, directory: join(directory, "indexes") };
+  const { wroteSomething } = events;
+  return new Partition(number, shard, settings.config, wroteSomething, shared?.segments, shared?.spill, indexes);
 }

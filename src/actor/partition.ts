@@ -4,6 +4,7 @@
  */
 
 import { createSequences, type Sequences } from "../catalog/sequences.js";
+import { DerivedIndexes, type DerivedIndexesOptions } from "../derived/derived-indexes.js";
 import type { Config } from "../protocol/config.js";
 import type { DbError } from "../protocol/errors.js";
 import { TENANTS_IN_MEMORY_MAX } from "../protocol/limits.js";
@@ -29,6 +30,19 @@ export interface Follower {
   applied(operations: readonly Operation[]): void;
 }
 
+/** What indexes in memory need beside the partition. */
+export type IndexSurroundings = Omit<DerivedIndexesOptions, "store" | "durable">;
+
+/** Without files, with turns of the loop for turns: for a partition without an actor. */
+function indexesBesides(config: Config): IndexSurroundings {
+  const turns = {
+    shouldYield: () => true,
+    yieldTurn: () => new Promise<void>((resolve) => setImmediate(resolve)),
+  };
+  const memory = { bytes: 0, bytesMax: config.storage.indexMemoryBytes };
+  return { directory: null, memory, turnsOf: () => turns, warn: () => undefined };
+}
+
 /** What is older counts little as recent load. */
 const LOAD_MS = 30_000;
 
@@ -37,6 +51,8 @@ const IDLE_LOOK_MS = 5_000;
 
 export class Partition implements TenantHost {
   readonly gate = new OutputGate();
+  /** Vector and text indexes. */
+  readonly derived: DerivedIndexes;
   /** Tenants that are being moved, or have left. */
   readonly places: TenantPlaces;
   /** Copies of tenants that are on their way to other partitions. */
@@ -72,7 +88,9 @@ export class Partition implements TenantHost {
     readonly segments = new SegmentCache(config.storage.columnSegmentBytes),
     /** Likewise; null: statements must fit into their memory. */
     readonly spill: SpillArea | null = null,
+    indexes: IndexSurroundings = indexesBesides(config),
   ) {
+    this.derived = new DerivedIndexes({ ...indexes, store: shard, durable: () => this.durable() });
     shard.onApplied = (operations) => this.applied(operations);
     this.places = new TenantPlaces(shard, flushSoon);
     this.rowNumbers = this.freshRowNumbers();
@@ -167,8 +185,9 @@ export class Partition implements TenantHost {
   private applied(operations: readonly Operation[]): void {
     for (const leaving of this.exports.values()) leaving.applied(operations);
     const { places } = this;
-    if (places.size === 0) this.segments.applied(operations);
-    else this.segments.applied(operations.filter(({ key }) => places.isServed(tenantOfKey(key))));
+    const own = places.size === 0 ? operations : operations.filter(({ key }) => places.isServed(tenantOfKey(key)));
+    this.segments.applied(own);
+    this.derived.applied(own);
   }
 
   /** Forgets what is in memory of a tenant: it comes or goes. */
@@ -178,6 +197,7 @@ export class Partition implements TenantHost {
     this.rowNumbers.forget(tenant);
     this.sequences.forget(tenant);
     this.segments.dropTenant(tenant);
+    this.derived.dropTenant(tenant);
   }
 
   /** Those that asked for something since the partition was opened. */
@@ -229,6 +249,7 @@ export class Partition implements TenantHost {
 
   async close(): Promise<void> {
     for (const transactions of this.transactions.values()) transactions.endAll("the server is shutting down");
+    await this.derived.close();
     await this.shard.close();
   }
 

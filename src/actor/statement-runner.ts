@@ -330,6 +330,7 @@ export class StatementRunner {
       params,
       rowNumbers: this.tenant.partition.rowNumbers,
       segments: this.tenant.partition.segments,
+      derived: this.tenant.partition.derived,
       spill: this.tenant.partition.spill,
       transactionMicros: this.block.startedMicros,
       statementMicros: this.block.isOpen ? nowMicros() : this.block.startedMicros,

@@ -6,6 +6,7 @@ import { Catalog } from "../catalog/catalog.js";
 import type { SequenceDef, SequencePosition } from "../catalog/sequence.js";
 import type { Sequences } from "../catalog/sequences.js";
 import { TenantStatistics } from "../catalog/table-statistics.js";
+import type { DerivedIndexes } from "../derived/derived-indexes.js";
 import type { Config } from "../protocol/config.js";
 import type { RowNumbers } from "../query/exec/row-numbers.js";
 import type { SegmentCache } from "../query/exec/segments/segment-cache.js";
@@ -22,6 +23,7 @@ export interface TenantHost {
   readonly rowNumbers: RowNumbers;
   readonly sequences: Sequences;
   readonly segments: SegmentCache;
+  readonly derived: DerivedIndexes;
   readonly spill: SpillArea | null;
   /** Has the shard flushed at the end of this turn, on the tenant's account. */
   wroteSomething(tenant: number): void;

@@ -15,6 +15,7 @@ import { createOrderedMap, keyText, type OrderedMap } from "../storage/ordered-m
 import type { NewerEntries } from "../storage/store.js";
 import type { IndexBody, IndexKind } from "./index-body.js";
 import { type IndexContent, type IndexFile, readIndexFile } from "./index-file.js";
+import { SlotMarks } from "./slot-marks.js";
 
 /** What an index needs of its shard. */
 export interface IndexStore {
@@ -48,6 +49,8 @@ export type IndexState = "opening" | "ready" | "dropped";
 const STEP_ENTRIES = 256;
 /** Of a newer entry in its map, roughly. */
 const ENTRY_BYTES = 200;
+/** Filters whose marks are kept. */
+const MARKS_MAX = 64;
 /** Of a row's key in map and list, roughly, beside its characters. */
 const SLOT_BYTES = 80;
 
@@ -65,6 +68,11 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
   private slots = new Map<string, number>();
   private keys: (string | null)[] = [];
   private keyCharacters = 0;
+  /** Rows of which the body has nothing, by key after the prefix. */
+  private readonly rest = new Set<string>();
+  /** Which slots' rows pass a filter, as far as that was looked at; by filter, those used last at the end. */
+  private readonly marks = new Map<string, SlotMarks>();
+  private readonly marksInUse = new Set<SlotMarks>();
 
   constructor(
     readonly place: IndexPlace,
@@ -84,7 +92,7 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
   }
 
   get bytes(): number {
-    return this.body.bytes + this.entryBytes + this.keyCharacters + this.slots.size * SLOT_BYTES;
+    return this.body.bytes + this.entryBytes + this.keyCharacters + (this.slots.size + this.rest.size) * SLOT_BYTES;
   }
 
   slotOf(key: Uint8Array): number | undefined {
@@ -93,7 +101,56 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
 
   /** The key of the row in a slot that is in use. */
   keyOf(slot: number): Uint8Array {
-    return Buffer.concat([this.place.rowPrefix, Buffer.from(this.keys[slot]!, "latin1")]);
+    return this.keyOfSuffix(this.keys[slot]!);
+  }
+
+  private keyOfSuffix(suffix: string): Uint8Array {
+    return Buffer.concat([this.place.rowPrefix, Buffer.from(suffix, "latin1")]);
+  }
+
+  /** Keys of rows of which the body has nothing. */
+  restKeys(): readonly Uint8Array[] {
+    return [...this.rest].map((suffix) => this.keyOfSuffix(suffix));
+  }
+
+  get restCount(): number {
+    return this.rest.size;
+  }
+
+  /** Slots are smaller than this. */
+  get slotCount(): number {
+    return this.keys.length;
+  }
+
+  isUsed(slot: number): boolean {
+    return this.keys[slot] !== null;
+  }
+
+  /** What the engine holds under the key of a slot that is in use; there must be no newer entries. */
+  recordOf(slot: number): Uint8Array {
+    return this.store.engine.get(this.keyOf(slot))!;
+  }
+
+  /** Marks of a filter, kept as rows change; `name` must tell it from all others, its values included. Null: for one use. */
+  marksOf(name: string | null): SlotMarks {
+    if (name === null) {
+      const marks = new SlotMarks();
+      this.marksInUse.add(marks);
+      return marks;
+    }
+    const found = this.marks.get(name) ?? new SlotMarks();
+    this.marks.delete(name);
+    this.marks.set(name, found);
+    for (const oldest of this.marks.keys()) {
+      if (this.marks.size <= MARKS_MAX) break;
+      this.marks.delete(oldest);
+    }
+    return found;
+  }
+
+  /** Of marks for one use: that is over. */
+  release(marks: SlotMarks): void {
+    this.marksInUse.delete(marks);
   }
 
   /** The engine has taken a write of one of the table's rows. */
@@ -140,6 +197,7 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
       definition: this.definition,
       sequence: this.store.appliedSequence,
       keys: this.keys.slice(),
+      rest: [...this.rest],
       body: this.body.save(),
     };
   }
@@ -156,6 +214,7 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
       return false;
     }
     this.keys = [...file.keys];
+    for (const suffix of file.rest) this.rest.add(suffix);
     this.keys.forEach((key, slot) => {
       if (key === null) return;
       this.slots.set(key, slot);
@@ -198,9 +257,11 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
   /** Mends a body that is not known to be what the engine holds. */
   private async compareRecords(turns: Turns): Promise<void> {
     const unseen = new Set(this.slots.keys());
+    this.rest.clear();
     await this.eachRecord(turns, (suffix, record) => {
       unseen.delete(suffix);
       const item = this.kind.itemOf(record);
+      if (item === null) this.rest.add(suffix);
       const slot = this.slots.get(suffix);
       if (slot !== undefined && item !== null && this.body.holds(slot, item)) return;
       this.setItem(suffix, item);
@@ -227,13 +288,18 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
   }
 
   private set(suffix: string, record: Uint8Array | null): void {
-    this.setItem(suffix, record === null ? null : this.kind.itemOf(record));
+    const item = record === null ? null : this.kind.itemOf(record);
+    if (item === null && record !== null) this.rest.add(suffix);
+    else this.rest.delete(suffix);
+    this.setItem(suffix, item);
   }
 
   private setItem(suffix: string, item: Item | null): void {
     const before = this.slots.get(suffix);
     if (before !== undefined) {
       this.body.remove(before);
+      for (const marks of this.marks.values()) marks.forget(before);
+      for (const marks of this.marksInUse) marks.forget(before);
       this.slots.delete(suffix);
       this.keys[before] = null;
       this.keyCharacters -= suffix.length;

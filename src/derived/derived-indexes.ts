@@ -59,6 +59,7 @@ export class DerivedIndexes {
   private readonly tenants = new Map<number, Map<number, Held>>();
   /** Those of a table, by "tenant/table". */
   private readonly tables = new Map<string, Held[]>();
+  private readonly saving = new Set<Promise<void>>();
   private uses = 0;
   private isClosing = false;
 
@@ -111,9 +112,13 @@ export class DerivedIndexes {
     }
   }
 
-  /** Throws out what there is of a tenant. */
+  /** Throws out what there is of a tenant, having it saved. */
   dropTenant(tenantNumber: number): void {
-    for (const held of [...(this.tenants.get(tenantNumber)?.values() ?? [])]) this.drop(held);
+    for (const held of [...(this.tenants.get(tenantNumber)?.values() ?? [])]) {
+      const saving = this.save(held).finally(() => this.saving.delete(saving));
+      this.saving.add(saving);
+      this.drop(held);
+    }
   }
 
   /** The tenant's index is no more, or another definition has its place. */
@@ -145,6 +150,7 @@ export class DerivedIndexes {
       await this.save(held);
       this.drop(held);
     }
+    await Promise.all(this.saving);
   }
 
   private make(place: IndexPlace, kind: IndexKind<unknown, IndexBody<unknown>>): Held {

@@ -3,7 +3,7 @@
  * stands at, the keys of its rows, its body. Such a file may be lost or thrown away at any time. A damaged one is
  * refused: each part carries its CRC-32. Written beside and renamed, so that there is the old or the new one.
  *
- *   "TESSIDX1" · head length u32 · head · keys · body · CRC-32 of all before it, u32          (little-endian)
+ *   "TESSIDX1" · head length u32 · head · keys · rest · body · CRC-32 of all before it, u32          (little-endian)
  */
 import { mkdir, open, readFile, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
@@ -18,6 +18,8 @@ export interface IndexFile {
   readonly sequence: number;
   /** By slot: the row's key after the table's prefix, latin-1; null where the slot is free. */
   readonly keys: readonly (string | null)[];
+  /** Of rows of which the body has nothing. */
+  readonly rest: readonly string[];
   readonly body: Uint8Array;
 }
 
@@ -26,6 +28,8 @@ interface Head {
   readonly sequence: number;
   readonly keyBytes: number;
   readonly slots: number;
+  readonly restBytes: number;
+  readonly rest: number;
   readonly bodyBytes: number;
 }
 
@@ -53,12 +57,14 @@ function parseIndexFile(bytes: Buffer): IndexFile {
   const headEnd = 12 + bytes.readUInt32LE(8);
   const head = JSON.parse(bytes.toString("utf8", 12, headEnd)) as Head;
   const keysEnd = headEnd + head.keyBytes;
-  if (keysEnd + head.bodyBytes !== end) throw new Error("its parts do not fit its length");
+  const restEnd = keysEnd + head.restBytes;
+  if (restEnd + head.bodyBytes !== end) throw new Error("its parts do not fit its length");
   return {
     definition: head.definition,
     sequence: head.sequence,
     keys: readKeys(bytes.subarray(headEnd, keysEnd), head.slots),
-    body: bytes.subarray(keysEnd, end),
+    rest: readKeys(bytes.subarray(keysEnd, restEnd), head.rest) as string[],
+    body: bytes.subarray(restEnd, end),
   };
 }
 
@@ -94,9 +100,18 @@ export interface IndexContent extends Omit<IndexFile, "body"> {
 /** Replaces the file. `durable` resolves when the commit that the content stands at can no longer be lost. */
 export async function writeIndexFile(path: string, content: IndexContent, durable: () => Promise<void>): Promise<void> {
   const keys = writeKeys(content.keys);
+  const rest = writeKeys(content.rest);
   const bodyBytes = content.body.reduce((sum, part) => sum + part.length, 0);
   const { definition, sequence } = content;
-  const head: Head = { definition, sequence, keyBytes: keys.length, slots: content.keys.length, bodyBytes };
+  const head: Head = {
+    definition,
+    sequence,
+    keyBytes: keys.length,
+    slots: content.keys.length,
+    restBytes: rest.length,
+    rest: content.rest.length,
+    bodyBytes,
+  };
   const headBytes = Buffer.from(JSON.stringify(head));
   const start = Buffer.alloc(12, MAGIC, "latin1");
   start.writeUInt32LE(headBytes.length, 8);
@@ -105,7 +120,7 @@ export async function writeIndexFile(path: string, content: IndexContent, durabl
   const file = await open(beside, "w");
   try {
     let sum = 0;
-    for (const part of [start, headBytes, keys, ...content.body]) {
+    for (const part of [start, headBytes, keys, rest, ...content.body]) {
       sum = crc32(part, sum);
       await file.writeFile(part);
     }

@@ -57,6 +57,8 @@ export const ConfigSchema = section({
     versionBytesMax: Type.Integer({ minimum: MIB, maximum: TIB }),
     /** 0: no segments. */
     columnSegmentBytes: Type.Integer({ minimum: 0, maximum: TIB }),
+    /** 0: no indexes in memory. */
+    indexMemoryBytes: Type.Integer({ minimum: 0, maximum: TIB }),
     /** 0: statements must fit into their memory. */
     spillBytesMax: Type.Integer({ minimum: 0, maximum: 1024 * TIB }),
   }),

@@ -21,6 +21,7 @@ import { compileLimit } from "./limit.js";
 import { compileLimitWithTies } from "./limit-with-ties.js";
 import { compileMerge } from "./merge.js";
 import { compileMergeJoin } from "./merge-join.js";
+import { compileNearestScan } from "./nearest-scan.js";
 import { compileNestedLoopJoin } from "./nested-loop-join.js";
 import type { Open, Program } from "./operator.js";
 import { compilePointGet } from "./point-get.js";
@@ -88,7 +89,7 @@ function compileOperator(plan: Plan, opens: readonly Open[], tables: CommonProgr
   const [first, second] = opens as [Open, Open];
   switch (plan.kind) {
     case "scan":
-      return compileScan(plan);
+      return plan.nearest === undefined ? compileScan(plan) : compileNearestScan(plan, plan.nearest);
     case "pointget":
       return compilePointGet(plan);
     case "indexscan":

@@ -8,6 +8,7 @@
 import type { CatalogView } from "../../catalog/catalog-view.js";
 import type { SequenceDef, SequencePosition } from "../../catalog/sequence.js";
 import type { TableDef } from "../../catalog/table.js";
+import type { DerivedIndexes } from "../../derived/derived-indexes.js";
 import { DbError } from "../../protocol/errors.js";
 import type { Value } from "../../protocol/values.js";
 import type { Transaction } from "../../storage/store.js";
@@ -55,6 +56,8 @@ export interface ExecContext extends EvalContext {
   readonly rowNumbers: RowNumbers;
   /** Column segments of the actor's tables; null: scans read records. */
   readonly segments: SegmentCache | null;
+  /** Indexes that live in memory; null: searches read records. */
+  readonly derived: DerivedIndexes | null;
   /** Where operators put rows that do not fit into the statement's memory; null: they end in 53200. */
   readonly spill: SpillArea | null;
   /** Rows of a full batch: BATCH_ROWS, less in tests. */

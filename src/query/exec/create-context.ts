@@ -1,4 +1,6 @@
 /** Makes the context of one run of a statement. The session calls it; tests too. */
+
+import type { DerivedIndexes } from "../../derived/derived-indexes.js";
 import { BATCH_ROWS } from "../../protocol/limits.js";
 import type { Value } from "../../protocol/values.js";
 import type { Transaction } from "../../storage/store.js";
@@ -23,6 +25,7 @@ export interface ContextInit {
   readonly memoryBytesMax: number;
   readonly batchRows?: number;
   readonly segments?: SegmentCache | null;
+  readonly derived?: DerivedIndexes | null;
   readonly spill?: SpillArea | null;
   /** Throws when the statement was cancelled or ran past its deadline. */
   checkpoint(): void;
@@ -47,6 +50,7 @@ export function createContext(init: ContextInit): ExecContext {
     timeZone: init.timeZone,
     outer: null,
     segments: init.segments ?? null,
+    derived: init.derived ?? null,
     spill: init.spill ?? null,
     batchRows: init.batchRows ?? BATCH_ROWS,
     bindTable: init.bindTable ?? null,

@@ -16,6 +16,7 @@ import { eliminateSort } from "./eliminate-sort.js";
 import { factorConditions } from "./factor-conditions.js";
 import { foldConstants } from "./fold-constants.js";
 import { minMaxByIndex } from "./min-max-by-index.js";
+import { nearestByIndex } from "./nearest-by-index.js";
 import { pruneColumns } from "./prune-columns.js";
 import { prunePartitions } from "./prune-partitions.js";
 import { pushDownFilters } from "./push-down-filters.js";
@@ -51,6 +52,7 @@ export const RULES: readonly Rule[] = [
   chooseJoin,
   eliminateSort,
   topN,
+  nearestByIndex,
   pruneColumns,
   shareSubplans,
 ];

@@ -210,7 +210,7 @@ class ShapeWriter {
   }
 
   private access(plan: Extract<Plan, { kind: "scan" | "indexscan" | "pointget" }>): string[] {
-    if (plan.rowKey !== null) throw new Incomparable();
+    if (plan.rowKey !== null || (plan.kind === "scan" && plan.nearest !== undefined)) throw new Incomparable();
     const common = [this.shapes.object(plan.table), this.maybe(plan.filter)];
     if (plan.kind === "scan") return [...common, String(plan.reverse)];
     const index = plan.index === "primary key" ? "primary" : this.shapes.object(plan.index);

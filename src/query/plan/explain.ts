@@ -19,7 +19,9 @@ import type {
   HashJoinPlan,
   IndexScanPlan,
   JoinType,
+  NearestSearch,
   Plan,
+  ScanPlan,
   SetCall,
   SortKey,
   WindowBound,
@@ -153,6 +155,7 @@ function describe(plan: Plan, print: Print): Described {
   const list = (exprs: readonly Expr[]) => exprs.map(print).join(", ");
   switch (plan.kind) {
     case "scan":
+      if (plan.nearest !== undefined) return describeNearest(plan, plan.nearest, print);
       return titled("Seq Scan", ` ${plan.reverse ? "Backward " : ""}on ${relation(plan)}`, filter(plan.filter, print));
     case "pointget": {
       const index = indexName(plan.table, plan.index);
@@ -375,6 +378,18 @@ function printKeys(keys: readonly SortKey[], print: Print): string {
       return `${print(expr)}${descending ? " DESC" : ""}${nulls}`;
     })
     .join(", ");
+}
+
+function describeNearest(plan: ScanPlan, { index, query, counts }: NearestSearch, print: Print): Described {
+  const properties: (readonly [string, string])[] = [
+    ["Nearest To", print(query)],
+    ["Metric", index.vector!.metric],
+    ["Count", counts.map(print).join(" + ")],
+  ];
+  return titled("Vector Search", ` using ${index.name} on ${relation(plan)}`, [
+    ...properties,
+    ...filter(plan.filter, print),
+  ]);
 }
 
 function limits(plan: Extract<Plan, { kind: "limit" | "topn" }>, print: Print): Described["properties"] {

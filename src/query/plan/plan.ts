@@ -5,7 +5,7 @@
  * Logical nodes say what; the access nodes at the end (`pointget`, `indexscan`, `hashjoin`, `topn`) say how and are
  * only made by rules. A tree that no rule has touched is executable too, just slower: that is how rules are tested.
  */
-import type { IndexDef, TableDef } from "../../catalog/table.js";
+import type { IndexDef, SearchIndexDef, TableDef } from "../../catalog/table.js";
 import type { SqlType } from "../../protocol/values.js";
 import type { AggregateFunction, ColumnId, Expr, WindowFunction } from "../expr/expr.js";
 import type { InRange } from "../expr/in-range.js";
@@ -66,6 +66,19 @@ export interface ScanPlan extends Node {
   readonly indexExprs?: IndexExprs;
   /** Of a partition read with its table: what its rows satisfy, over these columns. */
   readonly membership?: readonly PartitionMembership[];
+  /** Above, only the rows nearest to a vector are wanted: the scan need not give others (nearest-by-index.ts). */
+  readonly nearest?: NearestSearch;
+}
+
+/** By a vector index, as long as that is ready. */
+export interface NearestSearch {
+  readonly index: SearchIndexDef;
+  /** The vector to search for; no columns of the scan in it. */
+  readonly query: Expr;
+  /** How many rows are wanted: the sum of these. */
+  readonly counts: readonly Expr[];
+  /** Rows without a vector come before all others, not after them. */
+  readonly nullsFirst: boolean;
 }
 
 export interface ValuesPlan extends Node {

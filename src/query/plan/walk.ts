@@ -145,7 +145,13 @@ class ExprRewriter {
   plan(plan: Plan): Plan {
     switch (plan.kind) {
       case "scan":
-        return { ...plan, filter: this.maybe(plan.filter) };
+        return {
+          ...plan,
+          filter: this.maybe(plan.filter),
+          ...(plan.nearest && {
+            nearest: { ...plan.nearest, query: this.one(plan.nearest.query), counts: this.all(plan.nearest.counts) },
+          }),
+        };
       case "pointget":
         return { ...plan, key: this.all(plan.key), filter: this.maybe(plan.filter) };
       case "indexscan":

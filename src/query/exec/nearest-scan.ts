@@ -1,0 +1,315 @@
+/**
+ * A scan of which only the rows nearest to a vector are wanted (NearestSearch): a vector index names them, in no order,
+ * with some more where the statement's transaction sees other rows than the index. While there is no index that is ready,
+ * or the statement wants a large part of the table, it is a scan like any other: it may always give more rows.
+ *
+ * With a filter the nearest that pass are wanted. Which rows pass is remembered by slot (derived/slot-marks.ts): where
+ * few do, their vectors are all compared; where many do, the graph is walked and hands out only those.
+ */
+import { storageOf } from "../../catalog/table.js";
+import type { DerivedIndex } from "../../derived/derived-index.js";
+import type { SlotMarks } from "../../derived/slot-marks.js";
+import { prefixEnd } from "../../storage/keys.js";
+import { keyText } from "../../storage/ordered-map.js";
+import type { VectorBody } from "../../vector/vector-body.js";
+import { vectorKind } from "../../vector/vector-kind.js";
+import { compileExpr } from "../expr/compile.js";
+import type { Batch, Evaluate } from "../expr/expr.js";
+import { columnsOf } from "../expr/walk.js";
+import type { NearestSearch, ScanPlan } from "../plan/plan.js";
+import type { ExecContext } from "./context.js";
+import { type FilterName, filterNameOf } from "./filter-name.js";
+import { limitValue } from "./limit.js";
+import type { Open, Operator, Pulled } from "./operator.js";
+import { compileRowDecoder, RowDecoder, type RowDecoderProgram } from "./row-decoder.js";
+import { compileScan } from "./scan.js";
+import { compileMaybe, EMPTY_ROW, NO_SLOTS } from "./slots.js";
+import { decoderOf, layoutOf, type TableLayout } from "./table-layout.js";
+
+type VectorIndex = DerivedIndex<Float32Array, VectorBody>;
+
+/** More rows than this, or than this part of the table, are not worth a search. */
+const COUNT_MAX = 10_000;
+const COUNT_SHARE_MAX = 0.25;
+/** Corrections of the transaction beyond which the records are read. */
+const CORRECTIONS_MAX = 5000;
+/** Candidates that a walk keeps, unless the setting hnsw.ef_search says otherwise. */
+const EF_SEARCH = 64;
+/** So many rows that pass, or such a part of all, are compared one by one: a walk that hands out few costs more. */
+const COMPARED_MAX = 1000;
+const COMPARED_SHARE_MAX = 0.03;
+/** Rows of which a filter's share is estimated. */
+const SAMPLE_ROWS = 128;
+/** A filter that passes this part or more is asked of the candidates only. */
+const LOOSE_SHARE = 0.2;
+/** Candidates for each row wanted, beyond what the share says. */
+const SPARE_FACTOR = 1.5;
+/** Rows between two looks at the clock. */
+const STEP_ROWS = 64;
+
+interface NearestProgram {
+  readonly search: NearestSearch;
+  readonly layout: TableLayout;
+  readonly rows: RowDecoderProgram;
+  readonly query: Evaluate;
+  readonly counts: readonly (Evaluate | null)[];
+  /** Of one row: whether it passes. Null: all do. */
+  readonly filter: { readonly rows: RowDecoderProgram; readonly name: FilterName | null } | null;
+  readonly itemOf: (record: Uint8Array) => Float32Array | null;
+  readonly dimensions: number;
+  readonly openScan: Open;
+}
+
+export function compileNearestScan(plan: ScanPlan, search: NearestSearch): Open {
+  const layout = layoutOf(plan.table);
+  const columnId = search.index.columnIds[0]!;
+  const decode = decoderOf(layout, [columnId]);
+  const found: [(Float32Array | null)[]] = [[]];
+  const program: NearestProgram = {
+    search,
+    layout,
+    rows: compileRowDecoder(plan),
+    query: compileExpr(search.query, NO_SLOTS),
+    counts: search.counts.map((count) => compileMaybe(count, NO_SLOTS)),
+    filter: filterOf(plan),
+    itemOf: (record) => {
+      decode(record, found, 0);
+      return found[0][0]!;
+    },
+    dimensions: layout.types[columnId]!.modifier!,
+    openScan: compileScan(plan),
+  };
+  return (context) => new NearestScanOperator(program, context);
+}
+
+/** Reads of a row no more than the filter does. */
+function filterOf(plan: ScanPlan): NearestProgram["filter"] {
+  const { filter, table } = plan;
+  if (filter === null) return null;
+  const read = columnsOf(filter);
+  const places = plan.columns.map((_, i) => i).filter((i) => read.has(plan.columns[i]!.id));
+  const columns = places.map((i) => plan.columns[i]!);
+  const source = places.map((i) => plan.source[i]!);
+  return {
+    rows: compileRowDecoder({ table, columns, source, filter, rowKey: null }),
+    name: filterNameOf(plan, filter),
+  };
+}
+
+/** What the search found: rows by key, and rows that the transaction sees otherwise than the index. */
+interface Found {
+  readonly keys: readonly Uint8Array[];
+  readonly corrected: readonly { readonly key: Uint8Array; readonly record: Uint8Array }[];
+}
+
+class NearestScanOperator implements Operator {
+  private readonly rows: RowDecoder;
+  private readonly filter: RowDecoder | null;
+  private found: Found | null = null;
+  private position = 0;
+  /** Reads the table instead. */
+  private scan: Operator | null = null;
+  private handsOutChunks = false;
+  private indexSearched: VectorIndex | null = null;
+  private ownMarks: SlotMarks | null = null;
+
+  constructor(
+    private readonly program: NearestProgram,
+    private readonly context: ExecContext,
+  ) {
+    this.rows = new RowDecoder(program.rows, context);
+    this.filter = program.filter && new RowDecoder(program.filter.rows, context);
+  }
+
+  acceptChunks(): void {
+    this.handsOutChunks = true;
+  }
+
+  next(): Pulled {
+    if (this.scan !== null) return this.scan.next();
+    if (this.found !== null) return this.emit(this.found);
+    this.context.checkpoint();
+    const index = this.index();
+    const query = index === null ? null : (this.program.query(EMPTY_ROW, 0, this.context) as Float32Array | null);
+    const count = index === null ? 0 : this.wanted(index);
+    if (index === null || query === null || query.length !== this.program.dimensions || count === 0)
+      return this.readTable();
+    const ready = this.ready(index, count);
+    return ready === true ? this.finish(index, query, count) : ready.then(() => this.finish(index, query, count));
+  }
+
+  close(): void {
+    this.scan?.close();
+    if (this.ownMarks !== null) this.indexSearched?.release(this.ownMarks);
+  }
+
+  private index(): VectorIndex | null {
+    const { context, program } = this;
+    const { index } = program.search;
+    if (context.derived === null) return null;
+    const { tenantNumber } = context;
+    const rowPrefix = program.layout.rowPrefixOf(tenantNumber);
+    const place = { tenantNumber, storageId: storageOf(program.layout.table), indexId: index.id, rowPrefix };
+    return context.derived.find(place, vectorKind(index, program.dimensions, program.itemOf));
+  }
+
+  /** 0: too many for a search. */
+  private wanted(index: VectorIndex): number {
+    let count = 0;
+    for (const each of this.program.counts) count += limitValue(each, this.context);
+    return count > COUNT_MAX || count > COUNT_SHARE_MAX * index.count ? 0 : count;
+  }
+
+  private readTable(): Pulled {
+    this.scan = this.program.openScan(this.context);
+    if (this.handsOutChunks) this.scan.acceptChunks?.();
+    return this.scan.next();
+  }
+
+  private finish(index: VectorIndex, query: Float32Array, count: number): Pulled {
+    this.found = index.state === "ready" ? this.search(index, query, count) : null;
+    return this.found === null ? this.readTable() : this.emit(this.found);
+  }
+
+  /** Has the body hold all that the engine does, and the filter's marks be known as far as they must be. */
+  private ready(index: VectorIndex, count: number): true | Promise<void> {
+    if (this.step(index, count)) return true;
+    return (async () => {
+      do await this.context.yieldTurn();
+      while (index.state === "ready" && !this.step(index, count));
+    })();
+  }
+
+  /** Works until its turn ends; true when nothing is left to do. */
+  private step(index: VectorIndex, count: number): boolean {
+    const { context } = this;
+    if (!index.fold(() => context.shouldYield())) return false;
+    if (this.filter === null) return true;
+    const marks = this.marks(index);
+    if (this.isLoose(index, marks, count)) return true;
+    for (let slot = 0, asked = 0; slot < index.slotCount; slot++) {
+      if (marks.isKnown(slot) || !index.isUsed(slot)) continue;
+      this.ask(index, marks, slot);
+      if (++asked % STEP_ROWS === 0 && context.shouldYield()) return false;
+    }
+    return true;
+  }
+
+  private marks(index: VectorIndex): SlotMarks {
+    this.indexSearched = index;
+    this.ownMarks ??= index.marksOf(this.program.filter!.name?.of(this.context) ?? null);
+    return this.ownMarks;
+  }
+
+  /** So many rows pass that it is enough to ask those that a search names. */
+  private isLoose(index: VectorIndex, marks: SlotMarks, count: number): boolean {
+    const stride = Math.max(1, Math.floor(index.slotCount / SAMPLE_ROWS));
+    for (let slot = 0; marks.knownCount < SAMPLE_ROWS && slot < index.slotCount; slot += stride) {
+      if (!marks.isKnown(slot) && index.isUsed(slot)) this.ask(index, marks, slot);
+    }
+    const share = marks.passingCount / Math.max(1, marks.knownCount);
+    return share >= LOOSE_SHARE && marks.knownCount < index.count && count / share < COUNT_MAX / 4;
+  }
+
+  private ask(index: VectorIndex, marks: SlotMarks, slot: number): void {
+    const filter = this.filter!;
+    const record = index.recordOf(slot);
+    filter.add(NO_KEY, record);
+    marks.note(slot, filter.length > 0);
+    filter.take();
+  }
+
+  /** In one go: what it finds is of one state of the index. Null: the transaction sees too many other rows. */
+  private search(index: VectorIndex, query: Float32Array, count: number): Found | null {
+    const { context, program } = this;
+    const gte = program.layout.rowPrefixOf(context.tenantNumber);
+    const corrections = context.tx.corrections({ gte, lt: prefixEnd(gte) }, index);
+    const corrected: Found["corrected"][number][] = [];
+    const seen = new Set<string>();
+    const slotsSeen = new Set<number>();
+    for (; corrections.text !== null; corrections.advance()) {
+      const { key, value } = corrections;
+      if (seen.size === CORRECTIONS_MAX) return null;
+      seen.add(corrections.text);
+      const slot = index.slotOf(key);
+      if (slot !== undefined) slotsSeen.add(slot);
+      if (value !== null) corrected.push({ key, record: value });
+    }
+    const slots = this.nearest(index, query, count + slotsSeen.size);
+    const keys: Uint8Array[] = [];
+    for (let i = 0; i < slots.length; i++) if (!slotsSeen.has(slots[i]!)) keys.push(index.keyOf(slots[i]!));
+    // Rows without a vector are part of the answer where the others do not fill it.
+    if (index.restCount > 0 && (program.search.nullsFirst || slots.length < count + slotsSeen.size)) {
+      for (const key of index.restKeys()) if (!seen.has(keyText(key))) keys.push(key);
+    }
+    return { keys, corrected };
+  }
+
+  private nearest(index: VectorIndex, query: Float32Array, count: number): ArrayLike<number> {
+    const { body } = index;
+    const ef = Math.max(count, this.efSearch());
+    if (this.filter === null) return body.search(query, count, ef, null).slots;
+    const marks = this.marks(index);
+    const isKnown = marks.knownCount >= index.count;
+    if (!isKnown) {
+      const found = this.amongCandidates(index, marks, query, count, ef);
+      if (found !== null) return found;
+      for (let slot = 0; slot < index.slotCount; slot++) {
+        if (index.isUsed(slot) && !marks.isKnown(slot)) this.ask(index, marks, slot);
+      }
+    }
+    const passing = marks.passingCount;
+    if (passing > Math.max(COMPARED_MAX, COMPARED_SHARE_MAX * index.count)) {
+      const { slots } = body.search(query, count, ef, marks.words);
+      if (slots.length >= Math.min(count, passing)) return slots;
+    }
+    return body.nearestOf(query, count, marks.slots()).slots;
+  }
+
+  /** Those of the nearest that pass, when they are enough. */
+  private amongCandidates(
+    index: VectorIndex,
+    marks: SlotMarks,
+    query: Float32Array,
+    count: number,
+    ef: number,
+  ): number[] | null {
+    const share = marks.passingCount / Math.max(1, marks.knownCount);
+    const candidates = Math.ceil((count / Math.max(share, 0.01)) * SPARE_FACTOR) + STEP_ROWS;
+    const { slots } = index.body.search(query, candidates, Math.max(ef, candidates), null);
+    const passing: number[] = [];
+    for (let i = 0; i < slots.length && passing.length < count; i++) {
+      const slot = slots[i]!;
+      if (!marks.isKnown(slot)) this.ask(index, marks, slot);
+      if (marks.passes(slot)) passing.push(slot);
+    }
+    return passing.length === count ? passing : null;
+  }
+
+  private efSearch(): number {
+    const setting = this.context.services.setting?.("hnsw.ef_search") ?? null;
+    return setting === null ? EF_SEARCH : Number(setting);
+  }
+
+  private emit(found: Found): Batch | null | Promise<Batch | null> {
+    const { rows, context } = this;
+    const { keys, corrected } = found;
+    while (rows.length === 0 && this.position < keys.length + corrected.length) {
+      const end = Math.min(this.position + context.batchRows, keys.length);
+      const batch = keys.slice(this.position, end);
+      const records = context.tx.getMany(batch);
+      batch.forEach((key, i) => {
+        if (records[i] !== undefined) rows.add(key, records[i]);
+      });
+      this.position = Math.max(this.position, end);
+      for (; this.position >= keys.length && rows.length < context.batchRows; this.position++) {
+        const row = corrected[this.position - keys.length];
+        if (row === undefined) break;
+        rows.add(row.key, row.record);
+      }
+    }
+    return rows.length === 0 ? null : rows.take();
+  }
+}
+
+const NO_KEY = new Uint8Array(0);

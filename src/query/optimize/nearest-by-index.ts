@@ -1,0 +1,95 @@
+/**
+ * The rows nearest to a vector come from a vector index: the scan below is told that no others are wanted. The sort
+ * stays above it and ranks the few rows that come; the filter stays in the scan, which answers as many rows as match.
+ *
+ *   Top-N Sort (v <=> $1, Limit 10)          Top-N Sort (v <=> $1, Limit 10)
+ *     Project                          ⇒       Project
+ *       Seq Scan on t, Filter …                  Vector Search using t_v_idx on t, Filter …
+ */
+import type { SearchIndexDef, VectorMetric } from "../../catalog/table.js";
+import type { CallExpr, ColumnExpr, Expr } from "../expr/expr.js";
+import { columnsOf, isVolatile } from "../expr/walk.js";
+import type { Plan, ScanPlan, SortKey, TopNPlan } from "../plan/plan.js";
+import { mapPlan, withChildren } from "../plan/walk.js";
+import type { Rule } from "./rule.js";
+
+export const nearestByIndex: Rule = {
+  name: "nearest-by-index",
+  apply: (plan) => mapPlan(plan, (node) => (node.kind === "topn" ? nearest(node) : node)),
+};
+
+interface Ranking {
+  readonly metric: VectorMetric;
+  /** What the function gives grows with likeness. */
+  readonly descending: boolean;
+}
+
+const RANKINGS: Readonly<Record<string, Ranking>> = {
+  "<=>": { metric: "cosine", descending: false },
+  cosine_distance: { metric: "cosine", descending: false },
+  cosine_similarity: { metric: "cosine", descending: true },
+  "<->": { metric: "l2", descending: false },
+  l2_distance: { metric: "l2", descending: false },
+  euclidean_distance: { metric: "l2", descending: false },
+  "<#>": { metric: "dot", descending: false },
+  inner_product: { metric: "dot", descending: true },
+  dot_product: { metric: "dot", descending: true },
+};
+
+function nearest(plan: TopNPlan): Plan {
+  const [key, ...others] = plan.keys as [SortKey, ...SortKey[]];
+  if (others.length > 0) return plan;
+  const input = toldOf(plan.input, key.expr, key, plan);
+  return input === null ? plan : withChildren(plan, [input]);
+}
+
+/** The input with its scan told of the search; null when there is none that the index could answer. */
+function toldOf(input: Plan, expr: Expr, key: SortKey, top: TopNPlan): Plan | null {
+  if (input.kind === "scan") return toldScan(input, expr, key, top);
+  if (input.kind !== "project") return null;
+  const place = expr.kind === "column" ? input.columns.findIndex(({ id }) => id === expr.id) : -1;
+  // A key that computes on what the projection gives is no distance of a stored vector.
+  if (place < 0 || input.exprs.some(isVolatile)) return null;
+  const below = toldOf(input.input, input.exprs[place]!, key, top);
+  return below === null ? null : withChildren(input, [below]);
+}
+
+function toldScan(scan: ScanPlan, expr: Expr, key: SortKey, { limit, offset }: TopNPlan): Plan | null {
+  const ranking = expr.kind === "call" ? RANKINGS[expr.fn.name] : undefined;
+  if (ranking === undefined || ranking.descending !== key.descending) return null;
+  if (scan.reverse || scan.rowKey !== null || (scan.filter !== null && isVolatile(scan.filter))) return null;
+  const sides = sidesOf(expr as CallExpr, scan);
+  if (sides === null) return null;
+  const index = indexOf(scan, sides.column, ranking.metric);
+  if (index === null) return null;
+  const counts = offset === null ? [limit] : [limit, offset];
+  const found = { index, query: sides.query, counts, nullsFirst: key.nullsFirst };
+  return Object.freeze({ ...scan, nearest: found });
+}
+
+/** The stored vector and what it is compared with, on whichever sides they stand. */
+function sidesOf({ args }: CallExpr, scan: ScanPlan): { column: ColumnExpr; query: Expr } | null {
+  const [left, right] = args as readonly [Expr, Expr];
+  for (const [stored, query] of [
+    [left, right],
+    [right, left],
+  ] as const) {
+    const column = uncast(stored);
+    if (column === null || !scan.columns.some(({ id }) => id === column.id)) continue;
+    const isOwn = scan.columns.some(({ id }) => columnsOf(query).has(id));
+    if (!isOwn && !isVolatile(query)) return { column, query };
+  }
+  return null;
+}
+
+/** A column of vector(n), also where it was made a plain vector for the function. */
+function uncast(expr: Expr): ColumnExpr | null {
+  if (expr.kind === "cast" && expr.input.type.name === "vector") return uncast(expr.input);
+  return expr.kind === "column" ? expr : null;
+}
+
+function indexOf(scan: ScanPlan, column: ColumnExpr, metric: VectorMetric): SearchIndexDef | null {
+  const columnId = scan.source[scan.columns.findIndex(({ id }) => id === column.id)];
+  const fits = (index: SearchIndexDef) => index.vector?.metric === metric && index.columnIds[0] === columnId;
+  return scan.table.searchIndexes?.find(fits) ?? null;
+}

@@ -1,0 +1,23 @@
+/** What makes a vector index of a definition, for the life of indexes in memory (src/derived). */
+import type { SearchIndexDef } from "../catalog/table.js";
+import type { IndexKind } from "../derived/index-body.js";
+import { VectorBody } from "./vector-body.js";
+
+/** `vectorOf` reads the column out of a record. A cosine has no vector of zeros: those count as missing. */
+export function vectorKind(
+  { vector, columnIds }: SearchIndexDef,
+  dimensions: number,
+  vectorOf: (record: Uint8Array) => Float32Array | null,
+): IndexKind<Float32Array, VectorBody> {
+  const definition = vector!;
+  const { metric } = definition;
+  return {
+    definition: JSON.stringify({ column: columnIds[0], dimensions, ...definition }),
+    create: () => new VectorBody(definition, dimensions),
+    load: (bytes) => VectorBody.load(definition, dimensions, bytes),
+    itemOf: (record) => {
+      const found = vectorOf(record);
+      return found !== null && metric === "cosine" && found.every((x) => x === 0) ? null : found;
+    },
+  };
+}
