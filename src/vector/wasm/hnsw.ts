@@ -18,7 +18,6 @@ import {
   dimensions,
   ensurePool,
   ensureSlot,
-  entryLevel,
   entrySlot,
   F32,
   FREE,
@@ -61,7 +60,7 @@ import {
 } from "./layout";
 import { reset, size } from "./pool";
 import { addTwin, hasTwins, passRepresentatives, removeTwin, spreadTwins } from "./twins";
-import { clearMarks, nearestOf, walkLayer } from "./walk";
+import { clearMarks, enter, walkLayer } from "./walk";
 
 /** Sets the parameters; before anything else. `bytesMax` bounds the image. */
 export function configure(
@@ -216,11 +215,10 @@ export function search(ef: u32, filtered: bool, wide: u32, allowedCount: u32): i
   if (!ensurePool(max(ef, wide))) return -1;
   reset(ef);
   if (entrySlot === NONE) return 0;
-  let entry = entrySlot;
-  for (let layer = entryLevel; layer > 0; layer--) entry = nearestOf(query, entry, layer);
-  if (!filtered) walkLayer(query, entry, ef, 0);
-  else if (wide > 0) walkWide(query, entry, wide);
-  else walkAllowed(query, entry, ef, allowedCount);
+  enter(query, 0);
+  if (!filtered) walkLayer(query, ef, 0);
+  else if (wide > 0) walkWide(query, wide);
+  else walkAllowed(query, ef, allowedCount);
   spreadTwins(ef, filtered);
   return size;
 }

@@ -205,7 +205,7 @@ export function replaceLink(from: u32, gone: u32, level: i32): void {
   measureFrom(from, batch, count, distances);
   sortBatch(count);
   const links = linksOf(from, level);
-  const own = load<u32>(links);
+  let own = load<u32>(links);
   if (own >= linksMax(level)) return;
   // The list is measured in groups that are filled up at its end, so it is not measured in place.
   memory.copy(chosen, links + 4, (<usize>own) << 2);
@@ -213,7 +213,9 @@ export function replaceLink(from: u32, gone: u32, level: i32): void {
     const at = pairs + ((<usize>i) << 3);
     if (isCovered(load<u32>(at, 4), load<f32>(at), chosen, own)) continue;
     append(from, load<u32>(at, 4), level);
-    return;
+    store<u32>(chosen + ((<usize>own) << 2), load<u32>(at, 4));
+    own++;
+    if (own === linksMax(level)) return;
   }
   if (count > 0 && own < m >> 1) append(from, load<u32>(pairs, 4), level);
 }

@@ -23,6 +23,15 @@ export function reset(most: i32): void {
   worst = Infinity;
 }
 
+/** Starts from what the list holds, with another limit: nothing of it is expanded. */
+export function restart(most: i32): void {
+  limit = most;
+  size = min(size, most);
+  for (let i = 0; i < size; i++) store<u32>(pool + ((<usize>i) << 3), slotAt(i), 4);
+  cursor = 0;
+  worst = size === limit ? distanceAt(size - 1) : Infinity;
+}
+
 export function distanceAt(index: i32): f32 {
   return load<f32>(pool + ((<usize>index) << 3));
 }

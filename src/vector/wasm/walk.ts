@@ -1,8 +1,11 @@
 /** The walk through one layer of the graph (SEARCH-LAYER, Malkov & Yashunin 2016, Algorithm 2). */
 
 import { measure } from "./distance";
-import { batch, distances, levelOf, linksOf, NEVER, NONE, slots, visited } from "./layout";
-import { next, offer, reset, slotAt } from "./pool";
+import { batch, distances, entryLevel, entrySlot, levelOf, linksOf, NEVER, NONE, slots, visited } from "./layout";
+import { next, offer, reset, restart, size, slotAt } from "./pool";
+
+/** Starting points that the walk of a layer gets from the layer above. */
+const STARTS: i32 = 4;
 
 /** The mark of this walk in `visited`; older marks are smaller, free slots have NEVER. */
 let mark: u8 = 0;
@@ -45,13 +48,23 @@ export function offerBatch(q: usize, count: i32): void {
   }
 }
 
-/** Fills the pool with the `ef` nearest of the layer that a walk from `entry` finds. */
-export function walkLayer(q: usize, entry: u32, ef: i32, level: i32): void {
-  reset(ef);
+/**
+ * Goes down from the entry, greedily; leaves in the pool where to start in the layer. Of the layer above it those are a few:
+ * with one, a group of near vectors is lost once removals have cut it off from others in the layers below.
+ */
+export function enter(q: usize, level: i32): void {
+  reset(1);
   newMark();
-  visit(entry);
-  store<u32>(batch, entry);
+  store<u32>(batch, entrySlot);
   offerBatch(q, 1);
+  for (let layer = entryLevel; layer > level; layer--) walkLayer(q, layer === level + 1 ? STARTS : 1, layer);
+}
+
+/** Fills the pool with the `ef` nearest of the layer that a walk from what the pool holds finds. */
+export function walkLayer(q: usize, ef: i32, level: i32): void {
+  restart(ef);
+  newMark();
+  for (let i = 0; i < size; i++) visit(slotAt(i));
   expandAll(q, level);
 }
 
@@ -71,10 +84,4 @@ export function expandAll(q: usize, level: i32): void {
     }
     offerBatch(q, count);
   }
-}
-
-/** The nearest slot of the layer that a greedy walk finds. */
-export function nearestOf(q: usize, entry: u32, level: i32): u32 {
-  walkLayer(q, entry, 1, level);
-  return slotAt(0);
 }
