@@ -43,7 +43,6 @@ export interface GraphModule {
   vectorCount(): number;
   vectorAt(slot: number): number;
   slotState(slot: number): number;
-  linksAt(slot: number): number;
   add(): number;
   remove(slot: number): number;
   setQuery(): number;

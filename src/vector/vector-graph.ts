@@ -48,6 +48,8 @@ export const DIMENSIONS_MAX = 16_000;
 const BYTES_MAX = 2 ** 32;
 /** Slots that one step of an exact search measures. */
 const SCAN_STEP_SLOTS = 4_096;
+/** As many may be removed while an exact search goes on in steps. */
+const SCAN_SPARE = 64;
 // What a filter asks for, measured with 50,000 vectors of 384 dimensions. From this share of matches on, a walk that heeds
 // no filter and is longer by as much costs least.
 const WIDE_SHARE = 0.2;
@@ -69,6 +71,7 @@ export class VectorGraph {
   private readonly original: ((slot: number) => Float32Array | undefined) | undefined;
   private readonly module: GraphModule;
   private changes = 0;
+  private removals = 0;
 
   /** @throws DbError 22023 for a parameter out of its range, 53200 when `bytesMax` holds not even the empty graph. */
   constructor(options: VectorGraphOptions) {
@@ -134,11 +137,6 @@ export class VectorGraph {
     });
   }
 
-  /** What runs the graph; for tests of its shape. */
-  get machine(): GraphModule {
-    return this.module;
-  }
-
   /**
    * Adds a vector (copied) and answers its slot: that of a removed one, or the first never used.
    * @throws DbError 22000 for a wrong length or an element that is not finite; 53200 when there is no room.
@@ -154,6 +152,7 @@ export class VectorGraph {
   /** Takes the vector out, so that no search finds it from now on; its slot may be used again. False: there is none. */
   remove(slot: number): boolean {
     this.changes++;
+    this.removals++;
     return this.module.remove(slot) === 1;
   }
 
@@ -194,32 +193,47 @@ export class VectorGraph {
 
   /** The `k` nearest (of those allowed), by measuring all: linear in `slotCount`. */
   exact(query: Float32Array, k: number, allowed?: Uint32Array): Found {
-    const steps = this.exactInSteps(query, k, allowed);
+    const steps = this.scan(query, inRange("k", k, 1, EF_MAX), 0, allowed);
     let step = steps.next();
     while (step.done !== true) step = steps.next();
     return step.value;
   }
 
-  /** `exact` that may be interrupted between steps of some thousand slots, also by changes of the graph. */
-  *exactInSteps(query: Float32Array, k: number, allowed?: Uint32Array): Generator<undefined, Found> {
-    const wanted = inRange("k", k, 1, EF_MAX);
+  /**
+   * `exact` that may be interrupted between steps of some thousand slots, also by changes: it answers with the nearest
+   * of those that were there all the time, and perhaps some of those added meanwhile.
+   */
+  exactInSteps(query: Float32Array, k: number, allowed?: Uint32Array): Generator<undefined, Found> {
+    return this.scan(query, inRange("k", k, 1, EF_MAX), SCAN_SPARE, allowed);
+  }
+
+  /** Keeps `spare` more than `k`, for what is removed meanwhile; when that is more, it starts anew and does not stop. */
+  private *scan(query: Float32Array, k: number, spare: number, allowed?: Uint32Array): Generator<undefined, Found> {
+    const width = Math.min(EF_MAX, k + spare);
+    const removalsBefore = this.removals;
+    let isPatient = true;
     let found = NOTHING;
     for (let from = 0; from < this.slotCount; from += SCAN_STEP_SLOTS) {
-      if (from > 0) yield;
+      if (from > 0 && isPatient) yield;
+      if (isPatient && this.removals - removalsBefore > width - k) {
+        isPatient = false;
+        from = 0;
+        found = NOTHING;
+      }
       if (!this.writeQuery(query)) return NOTHING;
       if (this.original !== undefined) {
         const candidates = [...found.slots, ...this.slotsBetween(from, from + SCAN_STEP_SLOTS, allowed)];
-        found = this.rerank(wanted, candidates, true);
+        found = this.rerank(width, candidates, true);
         continue;
       }
-      if (this.module.startScan(wanted) === 0) throw this.full();
+      if (this.module.startScan(width) === 0) throw this.full();
       if (allowed !== undefined) this.writeAllowed(allowed);
       this.offer(found.slots);
       const size = this.module.scanSlots(from, from + SCAN_STEP_SLOTS, allowed === undefined ? 0 : 1, 0);
       this.module.rerankPool();
       found = this.readPool(size, true);
     }
-    return found;
+    return { ...found, slots: found.slots.slice(0, k), distances: found.distances.slice(0, k) };
   }
 
   /** The `k` nearest of the given slots, exactly; those that are free are passed over. */

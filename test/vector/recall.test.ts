@@ -116,6 +116,19 @@ t.test("most vectors removed", async (t) => {
   t.ok(recall >= 0.97, `${recall}`);
 });
 
+t.test("large groups of nearly equal vectors", async (t) => {
+  const random = randomNumbers(10);
+  const vectors = clusteredVectors(1_560, 24, 11, 60);
+  const queries = vectors.splice(1_500);
+  const graph = new VectorGraph({ dimensions: 24, metric: "l2" });
+  for (const [i, vector] of vectors.entries()) {
+    graph.add(vector);
+    for (const group of [0, 1]) graph.add(vectors[group]!.map((x) => x + (random() + (i % 3)) * 1e-3));
+  }
+  const recall = recallAt(graph, queries, 64);
+  t.ok(recall >= 0.95, `${recall}`);
+});
+
 t.test("thousands of equal vectors hide none of the others", async (t) => {
   const others = clusteredVectors(2_000, 24, 9);
   const same = Float32Array.from({ length: 24 }, (_, i) => (i % 5) - 2);

@@ -151,6 +151,24 @@ t.test("within a radius", async (t) => {
   }
 });
 
+t.test("an exact search in steps sees what changes in between", async (t) => {
+  const vectors = clusteredVectors(9_000, 4, 13);
+  for (const storage of ["f32", "int8"] as const) {
+    const graph = new VectorGraph({ dimensions: 4, metric: "l2", storage, m: 4, efConstruction: 8 });
+    for (const vector of vectors) graph.add(vector);
+    const query = vectors[100]!;
+    for (const removed of [1, 100]) {
+      const steps = graph.exactInSteps(query, 5);
+      t.equal(steps.next().done, false, "more than one step");
+      graph.search(vectors[8_000]!, 3, 10);
+      for (const slot of graph.exact(query, removed).slots) t.ok(graph.remove(slot));
+      let step = steps.next();
+      while (step.done !== true) step = steps.next();
+      t.same(step.value, graph.exact(query, 5), `${removed} removed`);
+    }
+  }
+});
+
 t.test("what it refuses", async (t) => {
   const graph = new VectorGraph({ dimensions: 3, metric: "dot" });
   t.throws(() => graph.add(Float32Array.of(1, 2)), { message: "expected 3 dimensions, not 2" });

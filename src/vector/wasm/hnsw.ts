@@ -15,7 +15,6 @@ import {
   batchMax,
   COSINE,
   codeOf,
-  dimensions,
   ensurePool,
   ensureSlot,
   entrySlot,
@@ -132,11 +131,6 @@ export function slotState(slot: u32): i32 {
   if (slot >= slots) return 0;
   if (isFindable(slot)) return LINKED;
   return stateOf(slot) === UNLINKED ? UNLINKED : FREE;
-}
-
-/** Links of the slot in layer 0: an address of a count, then slots. For tests of the graph's shape. */
-export function linksAt(slot: u32): usize {
-  return linksOf(slot, 0);
 }
 
 /** Adds the input; its slot, or -1 when there is no room. Then nothing has changed but the input. */
@@ -271,8 +265,4 @@ export function thaw(): void {
 
 export function checksum(at: usize, bytes: usize): u64 {
   return xxh64(at, bytes);
-}
-
-export function dimensionCount(): u32 {
-  return dimensions;
 }

@@ -5,7 +5,7 @@ import { batch, distances, entryLevel, entrySlot, levelOf, linksOf, NEVER, NONE,
 import { next, offer, reset, restart, size, slotAt } from "./pool";
 
 /** Starting points that the walk of a layer gets from the layer above. */
-const STARTS: i32 = 4;
+const STARTS: i32 = 8;
 
 /** The mark of this walk in `visited`; older marks are smaller, free slots have NEVER. */
 let mark: u8 = 0;
