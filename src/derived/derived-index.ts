@@ -79,7 +79,7 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
     readonly kind: IndexKind<Item, Body>,
     private readonly store: IndexStore,
   ) {
-    this.body = kind.create();
+    this.body = kind.create(this.itemAt);
   }
 
   get count(): number {
@@ -202,13 +202,18 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
     };
   }
 
+  private readonly itemAt = (slot: number): Item | undefined => {
+    const record = this.keys[slot] == null ? undefined : this.store.engine.get(this.keyOf(slot));
+    return record === undefined ? undefined : (this.kind.itemOf(record) ?? undefined);
+  };
+
   private suffixOf(key: Uint8Array): string {
     return keyText(key.subarray(this.place.rowPrefix.length));
   }
 
   private load(file: IndexFile, damaged: (reason: string) => void): boolean {
     try {
-      this.body = this.kind.load(file.body);
+      this.body = this.kind.load(file.body, this.itemAt);
     } catch (error) {
       damaged((error as Error).message);
       return false;

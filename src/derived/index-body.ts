@@ -21,13 +21,16 @@ export interface IndexBody<Item> {
   save(): readonly Uint8Array[];
 }
 
+export type ItemAt<Item> = (slot: number) => Item | undefined;
+
 /** One definition of an index. */
 export interface IndexKind<Item, Body extends IndexBody<Item>> {
   /** All that decides what the body holds (column, dimensions, language …): a saved body of another one is not used. */
   readonly definition: string;
-  create(): Body;
+  /** `itemAt` reads the item of a slot that is in use out of its record, for bodies that do not keep all of it. */
+  create(itemAt: ItemAt<Item>): Body;
   /** Throws when the bytes are not what `save` gave. */
-  load(bytes: Uint8Array): Body;
+  load(bytes: Uint8Array, itemAt: ItemAt<Item>): Body;
   /** Null: the index has nothing of this row. */
   itemOf(record: Uint8Array): Item | null;
 }

@@ -43,7 +43,9 @@ export interface GraphModule {
   vectorCount(): number;
   vectorAt(slot: number): number;
   slotState(slot: number): number;
-  add(): number;
+  append(): number;
+  isWaiting(slot: number): number;
+  link(slot: number): void;
   remove(slot: number): number;
   setQuery(): number;
   setAllowed(words: number): number;
@@ -52,6 +54,7 @@ export interface GraphModule {
   startScan(k: number): number;
   scanSlots(from: number, to: number, filtered: number, byCode: number): number;
   offerBatchExact(count: number): number;
+  offerBatchByCode(count: number): number;
   distanceToOther(): number;
   freeze(): void;
   growForImage(bytes: number): number;

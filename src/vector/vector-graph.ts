@@ -70,6 +70,8 @@ export class VectorGraph {
   readonly bytesMax: number;
   private readonly original: ((slot: number) => Float32Array | undefined) | undefined;
   private readonly module: GraphModule;
+  /** Slots without links yet, oldest first. */
+  private readonly waiting = new Set<number>();
   private changes = 0;
   private removals = 0;
 
@@ -131,10 +133,12 @@ export class VectorGraph {
     pieces: Iterable<Uint8Array>,
     options: Pick<VectorGraphOptions, "bytesMax" | "original"> = {},
   ): VectorGraph {
-    return loadGraph(pieces, (parameters) => {
+    const loaded = loadGraph(pieces, (parameters) => {
       const graph = new VectorGraph({ ...parameters, ...options });
       return { graph, module: graph.module };
     });
+    for (let slot = 0; slot < loaded.slotCount; slot++) if (loaded.module.isWaiting(slot)) loaded.waiting.add(slot);
+    return loaded;
   }
 
   /**
@@ -142,17 +146,49 @@ export class VectorGraph {
    * @throws DbError 22000 for a wrong length or an element that is not finite; 53200 when there is no room.
    */
   add(vector: Float32Array): number {
+    const slot = this.append(vector);
+    this.link(slot);
+    return slot;
+  }
+
+  /**
+   * Adds a vector that waits for `linkOne`: searches find it, by measuring it. Takes microseconds, where linking takes a
+   * good part of a millisecond. @throws as `add`.
+   */
+  append(vector: Float32Array): number {
     this.writeInput(vector);
     this.changes++;
-    const slot = this.module.add();
+    const slot = this.module.append();
     if (slot < 0) throw this.full();
+    if (this.module.isWaiting(slot)) this.waiting.add(slot >>> 0);
     return slot >>> 0;
+  }
+
+  /** Vectors that wait to be linked. */
+  get waitingCount(): number {
+    return this.waiting.size;
+  }
+
+  /** Links one of those that wait; false when there is none. */
+  linkOne(): boolean {
+    for (const slot of this.waiting) {
+      this.link(slot);
+      return true;
+    }
+    return false;
+  }
+
+  private link(slot: number): void {
+    if (!this.waiting.delete(slot)) return;
+    this.changes++;
+    this.module.link(slot);
   }
 
   /** Takes the vector out, so that no search finds it from now on; its slot may be used again. False: there is none. */
   remove(slot: number): boolean {
     this.changes++;
     this.removals++;
+    this.waiting.delete(slot);
     return this.module.remove(slot) === 1;
   }
 
@@ -178,11 +214,11 @@ export class VectorGraph {
     if (!this.writeQuery(query)) return NOTHING;
     let size: number;
     let possible = this.count;
-    if (allowed === undefined) size = this.module.search(width, 0, 0, 0);
+    if (allowed === undefined) size = this.searchAll(width);
     else {
       possible = this.writeAllowed(allowed);
       if (possible === 0) return NOTHING;
-      size = this.searchAllowed(width, possible);
+      size = this.searchAllowed(width, possible, allowed);
     }
     if (size < 0) throw this.full();
     const complete = size >= Math.min(wanted, possible);
@@ -263,15 +299,44 @@ export class VectorGraph {
   }
 
   /** The way that costs least for as many as pass the filter, with recall; see the constants for what was measured. */
-  private searchAllowed(width: number, possible: number): number {
+  private searchAllowed(width: number, possible: number, allowed: Uint32Array): number {
     const share = possible / this.count;
-    if (share < SCAN_SHARE || possible <= width * SCAN_PER_EF) {
-      if (this.module.startScan(width) === 0) throw this.full();
-      const byCode = this.storage !== "binary" || this.original !== undefined;
-      return this.module.scanSlots(0, this.slotCount, 1, byCode ? 1 : 0);
-    }
+    if (share < SCAN_SHARE || possible <= width * SCAN_PER_EF || this.isMostlyWaiting()) return this.scan(width, true);
     const wide = share >= WIDE_SHARE ? Math.min(EF_MAX, Math.ceil(width / share)) : 0;
-    return this.module.search(width, 1, wide, possible);
+    const size = this.module.search(width, 1, wide, possible);
+    return this.withWaiting(size, (slot) => (((allowed[slot >>> 5] ?? 0) >>> (slot & 31)) & 1) === 1);
+  }
+
+  private searchAll(width: number): number {
+    if (this.isMostlyWaiting()) return this.scan(width, false);
+    return this.withWaiting(this.module.search(width, 0, 0, 0), () => true);
+  }
+
+  private scan(width: number, filtered: boolean): number {
+    if (this.module.startScan(width) === 0) throw this.full();
+    const byCode = this.storage !== "binary" || this.original !== undefined;
+    return this.module.scanSlots(0, this.slotCount, filtered ? 1 : 0, byCode ? 1 : 0);
+  }
+
+  private isMostlyWaiting(): boolean {
+    return this.waiting.size * 2 > this.count;
+  }
+
+  /** What a walk found, with those that wait. */
+  private withWaiting(size: number, passes: (slot: number) => boolean): number {
+    if (size < 0 || this.waiting.size === 0) return size;
+    const { module } = this;
+    const most = module.batchLength();
+    let total = size;
+    let count = 0;
+    for (const slot of this.waiting) {
+      if (!passes(slot)) continue;
+      new Uint32Array(module.memory.buffer, module.batchAt() >>> 0, most)[count++] = slot;
+      if (count < most) continue;
+      total = module.offerBatchByCode(count);
+      count = 0;
+    }
+    return count > 0 ? module.offerBatchByCode(count) : total;
   }
 
   private offer(slots: Iterable<number>): number {

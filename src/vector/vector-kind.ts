@@ -13,8 +13,8 @@ export function vectorKind(
   const { metric } = definition;
   return {
     definition: JSON.stringify({ column: columnIds[0], dimensions, ...definition }),
-    create: () => new VectorBody(definition, dimensions),
-    load: (bytes) => VectorBody.load(definition, dimensions, bytes),
+    create: (itemAt) => VectorBody.create(definition, dimensions, itemAt),
+    load: (bytes, itemAt) => VectorBody.load(definition, bytes, itemAt),
     itemOf: (record) => {
       const found = vectorOf(record);
       return found !== null && metric === "cosine" && found.every((x) => x === 0) ? null : found;

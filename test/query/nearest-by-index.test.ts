@@ -97,3 +97,39 @@ t.test("which questions the index answers", async (t) => {
   }
   await t.rejects(database.exec("SELECT id FROM item ORDER BY v <=> '[1,2]' LIMIT 3"), /different vector dimensions/);
 });
+
+t.test("graphs of every storage find nearly all, with filters and after changes", async (t) => {
+  const database = await open();
+  t.teardown(() => database.close());
+  await database.exec("CREATE TABLE big (id int PRIMARY KEY, half bool, v vector(12))");
+  const members = Array.from({ length: 12 }, (_, k) => `sin(i * ${k + 1}.7) * cos(i * 0.${k}31 + ${k})`).join(", ");
+  await database.exec(
+    `INSERT INTO big SELECT i, i % 2 = 0, ARRAY[${members}]::real[]::vector(12) FROM generate_series(1, 1500) i`,
+  );
+  for (const storage of ["f32", "int8", "binary"]) {
+    await database.exec(`CREATE INDEX big_v ON big USING hnsw (v vector_l2_ops) WITH (storage = '${storage}')`);
+    const recall = async (filter: string): Promise<number> => {
+      let hits = 0;
+      for (let id = 1; id <= 20; id++) {
+        const query = `(SELECT v FROM big WHERE id = ${id * 70})`;
+        const sql = (order: string) => `SELECT id FROM big WHERE ${filter} ORDER BY ${order} LIMIT 10`;
+        const found = (await database.exec(sql(`v <-> ${query}`))).rows.flat();
+        const exact = (await database.exec(sql(`(v <-> ${query}) + 0`))).rows.flat();
+        if (found.length !== 10) return 0;
+        hits += found.filter((each) => exact.includes(each)).length;
+      }
+      return hits / 200;
+    };
+    await database.exec("SELECT id FROM big ORDER BY v <-> (SELECT v FROM big WHERE id = 1) LIMIT 1");
+    for (let i = 0; i < 3000; i++) await new Promise((resolve) => setImmediate(resolve));
+    const least = storage === "binary" ? 0.4 : 0.95;
+    for (const filter of ["true", "half", "id % 40 = 0"]) {
+      const found = await recall(filter);
+      t.ok(found >= least, `${storage} where ${filter}: ${found}`);
+    }
+    await database.exec("UPDATE big SET half = NOT half WHERE id % 3 = 0");
+    const found = await recall("half");
+    t.ok(found >= least, `${storage} after changes: ${found}`);
+    await database.exec("DROP INDEX big_v");
+  }
+});

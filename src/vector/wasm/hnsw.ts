@@ -5,7 +5,7 @@
 
 import { extract, free, insert, randomLevel } from "./change";
 import { xxh64 } from "./checksum";
-import { encode, exactDistance, normalise, prepare } from "./distance";
+import { encode, exactDistance, normalise, prepare, prepareStored } from "./distance";
 import { offerSlots, rerank, scan } from "./exact";
 import { countAllowed, walkAllowed, walkWide } from "./filtered-walk";
 import {
@@ -56,6 +56,7 @@ import {
   top,
   UNLINKED,
   visited,
+  WAITING,
 } from "./layout";
 import { reset, size } from "./pool";
 import { addTwin, hasTwins, passRepresentatives, removeTwin, spreadTwins } from "./twins";
@@ -133,41 +134,49 @@ export function slotState(slot: u32): i32 {
   return stateOf(slot) === UNLINKED ? UNLINKED : FREE;
 }
 
-/** Adds the input; its slot, or -1 when there is no room. Then nothing has changed but the input. */
-export function add(): i32 {
+/**
+ * Stores the input, which then waits to be linked (one without a direction never is); its slot, or -1 when there is no
+ * room. Then nothing has changed but the input.
+ */
+export function append(): i32 {
   if (!ensureSlot()) return -1;
   const hasDirection = metric !== COSINE || normalise(input);
-  let level = hasDirection ? randomLevel() : 0;
   const slot = popSlot();
+  setLevelOf(slot, -1);
+  encode(input, codeOf(slot));
+  if (storage !== F32 && keepsOriginals) memory.copy(originalOf(slot), input, (<usize>padded) << 2);
+  store<u32>(linksOf(slot, 0), 0);
+  addLive(1);
+  // The walk meets only what is linked.
+  store<u8>(visited + slot, NEVER);
+  setStateOf(slot, hasDirection ? WAITING : UNLINKED);
+  joinTwins(slot, slot);
+  return slot;
+}
+
+export function isWaiting(slot: u32): bool {
+  return slot < slots && stateOf(slot) === WAITING;
+}
+
+/** Links a slot that waits. */
+export function link(slot: u32): void {
+  let level = randomLevel();
   // A full graph may still have a slot, if only in layer 0.
   if (!takeUpper(slot, level)) {
     level = 0;
     takeUpper(slot, level);
   }
   setLevelOf(slot, level);
-  encode(input, codeOf(slot));
-  if (storage !== F32 && keepsOriginals) memory.copy(originalOf(slot), input, (<usize>padded) << 2);
-  store<u32>(linksOf(slot, 0), 0);
-  addLive(1);
-  if (hasDirection) {
-    store<u8>(visited + slot, 0);
-    setStateOf(slot, LINKED);
-    prepare(input, query);
-    joinTwins(slot, slot);
-    const node = insert(slot, level);
-    if (node !== NONE) {
-      releaseUpper(slot);
-      setLevelOf(slot, -1);
-      setStateOf(slot, TWIN);
-      store<u8>(visited + slot, NEVER);
-      addTwin(slot, node);
-    }
-  } else {
-    setStateOf(slot, UNLINKED);
-    // The walk never meets it.
-    store<u8>(visited + slot, NEVER);
-  }
-  return slot;
+  store<u8>(visited + slot, 0);
+  setStateOf(slot, LINKED);
+  prepareStored(slot, query);
+  const node = insert(slot, level);
+  if (node === NONE) return;
+  releaseUpper(slot);
+  setLevelOf(slot, -1);
+  setStateOf(slot, TWIN);
+  store<u8>(visited + slot, NEVER);
+  addTwin(slot, node);
 }
 
 /** Takes the slot's vector out; 0 when there is none. */
@@ -181,7 +190,7 @@ export function remove(slot: u32): i32 {
     const node = removeTwin(slot);
     free(slot);
     if (stateOf(node) === GHOST && !hasTwins(node)) extract(node);
-  } else if (state === UNLINKED) free(slot);
+  } else if (state === UNLINKED || state === WAITING) free(slot);
   else return 0;
   addLive(-1);
   return 1;
@@ -238,6 +247,12 @@ export function scanSlots(from: u32, to: u32, filtered: bool, byCode: bool): i32
 /** Offers the `count` slots written at `batchAt`, which are in the graph. */
 export function offerBatchExact(count: i32): i32 {
   offerSlots(count, false);
+  return size;
+}
+
+/** The same by their codes, as walks measure. */
+export function offerBatchByCode(count: i32): i32 {
+  offerSlots(count, true);
   return size;
 }
 

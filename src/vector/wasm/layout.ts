@@ -37,6 +37,8 @@ export const LEAVING: u8 = 3;
 export const TWIN: u8 = 4;
 /** A node whose vector was removed while it has twins. */
 export const GHOST: u8 = 5;
+/** Has no links yet: found by measuring, not by walks. */
+export const WAITING: u8 = 6;
 
 /** Marks a free slot for the walk: no mark of a search is as large (see `walk.ts`). */
 export const NEVER: u8 = 255;
@@ -297,7 +299,7 @@ export function isInGraph(slot: u32): bool {
 /** True for what searches find. */
 export function isFindable(slot: u32): bool {
   const state = stateOf(slot);
-  return state === LINKED || state === TWIN;
+  return state === LINKED || state === TWIN || state === WAITING;
 }
 
 /** The next in the ring of a node and its twins. */
