@@ -301,18 +301,19 @@ export class VectorGraph {
   /** The way that costs least for as many as pass the filter, with recall; see the constants for what was measured. */
   private searchAllowed(width: number, possible: number, allowed: Uint32Array): number {
     const share = possible / this.count;
-    if (share < SCAN_SHARE || possible <= width * SCAN_PER_EF || this.isMostlyWaiting()) return this.scan(width, true);
+    if (share < SCAN_SHARE || possible <= width * SCAN_PER_EF || this.isMostlyWaiting())
+      return this.measureAll(width, true);
     const wide = share >= WIDE_SHARE ? Math.min(EF_MAX, Math.ceil(width / share)) : 0;
     const size = this.module.search(width, 1, wide, possible);
     return this.withWaiting(size, (slot) => (((allowed[slot >>> 5] ?? 0) >>> (slot & 31)) & 1) === 1);
   }
 
   private searchAll(width: number): number {
-    if (this.isMostlyWaiting()) return this.scan(width, false);
+    if (this.isMostlyWaiting()) return this.measureAll(width, false);
     return this.withWaiting(this.module.search(width, 0, 0, 0), () => true);
   }
 
-  private scan(width: number, filtered: boolean): number {
+  private measureAll(width: number, filtered: boolean): number {
     if (this.module.startScan(width) === 0) throw this.full();
     const byCode = this.storage !== "binary" || this.original !== undefined;
     return this.module.scanSlots(0, this.slotCount, filtered ? 1 : 0, byCode ? 1 : 0);
