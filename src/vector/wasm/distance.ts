@@ -56,6 +56,22 @@ export function exactDistance(a: usize, b: usize): f32 {
   return metric === COSINE ? 1 - product : -product;
 }
 
+/** Cosine distance of a vector of length 1 to one of any length; NaN when that has no direction. */
+export function cosineToAny(unit: usize, any: usize): f32 {
+  const end = unit + ((<usize>padded) << 2);
+  let product = f32x4.splat(0);
+  let squared = f32x4.splat(0);
+  let b = any;
+  for (let a = unit; a < end; a += 16, b += 16) {
+    const x = v128.load(b);
+    product = f32x4.add(product, f32x4.mul(v128.load(a), x));
+    squared = f32x4.add(squared, f32x4.mul(x, x));
+  }
+  const norm = sumOf(squared);
+  if (norm > 1e-20 && norm < 1e30) return 1 - sumOf(product) / Mathf.sqrt(norm);
+  return normalise(any) ? exactDistance(unit, any) : NaN;
+}
+
 function sumOf(x: v128): f32 {
   return f32x4.extract_lane(x, 0) + f32x4.extract_lane(x, 1) + (f32x4.extract_lane(x, 2) + f32x4.extract_lane(x, 3));
 }

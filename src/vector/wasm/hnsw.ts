@@ -5,7 +5,7 @@
 
 import { extract, free, insert, randomLevel } from "./change";
 import { xxh64 } from "./checksum";
-import { encode, exactDistance, normalise, prepare, prepareStored } from "./distance";
+import { cosineToAny, encode, exactDistance, normalise, prepare, prepareStored } from "./distance";
 import { offerSlots, rerank, scan } from "./exact";
 import { countAllowed, walkAllowed, walkWide } from "./filtered-walk";
 import {
@@ -258,8 +258,7 @@ export function offerBatchByCode(count: i32): i32 {
 
 /** The exact distance of the query (the input) to the vector at `otherAt`; NaN for a zero vector under cosine. */
 export function distanceToOther(): f32 {
-  if (metric === COSINE && !normalise(other)) return NaN;
-  return exactDistance(input, other);
+  return metric === COSINE ? cosineToAny(input, other) : exactDistance(input, other);
 }
 
 /** Makes the image complete, so that it can be copied. */
