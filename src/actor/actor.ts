@@ -46,6 +46,9 @@ import { schemaHandlers } from "./handlers/schema.js";
 import { serverHandlers } from "./handlers/server.js";
 import { socketHandlers } from "./handlers/socket.js";
 import { transactionHandlers } from "./handlers/transactions.js";
+import { vectorCollectionHandlers } from "./handlers/vector-collections.js";
+import { vectorSearchHandlers } from "./handlers/vector-search.js";
+import { vectorHandlers } from "./handlers/vectors.js";
 import { Idempotency } from "./idempotency.js";
 import { openPartition, type SharedByPartitions } from "./open-partition.js";
 import type { Partition } from "./partition.js";
@@ -259,6 +262,9 @@ export class Actor {
       ...transactionHandlers,
       ...dataHandlers,
       ...schemaHandlers,
+      ...vectorCollectionHandlers,
+      ...vectorHandlers,
+      ...vectorSearchHandlers,
       ...serverHandlers,
       ...socketHandlers,
       ...this.directoryRoutes(),

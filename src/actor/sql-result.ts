@@ -59,12 +59,12 @@ export class JsonRows implements Rows {
     }
     const bytes = json.length - this.json.length;
     this.json = json;
-    if (json.length > RESULT_BYTES_MAX) throw tooLarge();
+    if (json.length > RESULT_BYTES_MAX) throw resultTooLarge();
     return bytes;
   }
 }
 
-function tooLarge(): DbError {
+export function resultTooLarge(): DbError {
   return new DbError("query_error", `The result is larger than ${RESULT_BYTES_MAX} bytes.`, {
     sqlstate: "54000",
     hint: "Lower max_rows, or page with LIMIT and a key.",
@@ -98,7 +98,7 @@ class PlainRows implements Rows {
       );
     }
     this.bytes += bytes;
-    if (this.bytes > RESULT_BYTES_MAX) throw tooLarge();
+    if (this.bytes > RESULT_BYTES_MAX) throw resultTooLarge();
     return bytes;
   }
 }

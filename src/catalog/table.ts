@@ -170,9 +170,10 @@ export interface ForeignKeyDef {
 }
 
 /** What makes a table a collection: routes of its kind find it, and know what its columns are for. */
-export interface CollectionDef {
-  readonly kind: "document" | "vector";
-}
+export type CollectionDef =
+  | { readonly kind: "document" }
+  /** The metric is also its index's, as long as it has one. */
+  | { readonly kind: "vector"; readonly metric: VectorMetric };
 
 /** The other end of a ForeignKeyDef, kept with the table it refers to. */
 export interface ReferenceDef {

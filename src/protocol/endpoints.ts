@@ -6,12 +6,14 @@ import { dataEndpoints } from "./endpoints/data.js";
 import { queryEndpoints } from "./endpoints/query.js";
 import { serverEndpoints } from "./endpoints/server.js";
 import { socketEndpoints } from "./endpoints/socket.js";
+import { vectorEndpoints } from "./endpoints/vectors.js";
 
 const specs = [
   ...serverEndpoints,
   ...authEndpoints,
   ...queryEndpoints,
   ...dataEndpoints,
+  ...vectorEndpoints,
   ...adminEndpoints,
   ...socketEndpoints,
 ] as const;

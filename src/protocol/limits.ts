@@ -22,6 +22,10 @@ export const RECORD_TYPE_CHARACTERS_MAX = 1024 * 1024;
 export const IDENTIFIER_BYTES_MAX = 63;
 /** Numbers of one vector. */
 export const VECTOR_DIMENSIONS_MAX = 16_000;
+/** Results of one search by likeness, skipped ones included. */
+export const SEARCH_LIMIT_MAX = 10_000;
+/** Results of a search that names no limit. */
+export const SEARCH_LIMIT_DEFAULT = 10;
 /** Encoded bytes of one storage key. */
 export const KEY_BYTES_MAX = 8 * 1024;
 /** Encoded bytes of one record. */

@@ -7,6 +7,7 @@ const REQUESTS = Number(process.env.GARBAGE_REQUESTS ?? 1500);
 const server = await TestServer.start();
 t.teardown(() => server.stop());
 await server.rows("CREATE TABLE item (id integer PRIMARY KEY, name text)");
+await server.expect(201, "POST", "/v1/vectors/collections", { name: "place", dimensions: 2 });
 
 /** A small generator with a seed, so that a failure can be repeated (mulberry32). */
 function randomFrom(seed: number): () => number {
@@ -35,6 +36,13 @@ const PATHS = [
   "/v1/schema/tables",
   "/v1/schema/tables/item",
   "/v1/schema/tables/%00",
+  "/v1/vectors/collections",
+  "/v1/vectors/collections/place",
+  "/v1/vectors/collections/place/count",
+  "/v1/vectors/collections/place/vectors",
+  "/v1/vectors/collections/place/vectors/batch",
+  "/v1/vectors/collections/place/vectors/a",
+  "/v1/vectors/collections/place/search",
   "/v1/auth/login",
   "/v1/auth/mfa/verify",
   "/v1/auth/register",
@@ -63,6 +71,12 @@ const BODIES = [
   '{"statement_id":"x","params":[]}',
   '{"name":"k","permission":"ReadOnly"}',
   '{"id":"t1"}',
+  '{"name":"place","dimensions":2,"metric":"l2"}',
+  '{"id":"a","vector":[1,2],"metadata":{"a":[1,{"b":"\\u0000"}]}}',
+  '{"vectors":[{"id":"a","values":[1,2]},{"id":"b","vector":[1e39,2]},{"id":"\\ud800","vector":[0,-0]}]}',
+  '{"vector":[1,2],"limit":3,"filter":{"a":{"b":1}},"min_score":0.5,"ef":1}',
+  '{"vector":[1,2],"k":10000,"max_distance":-1,"include_vectors":true}',
+  '{"ids":["a","b"]}',
   '{"isolation_level":"serializable"}',
   "[]",
   "null",

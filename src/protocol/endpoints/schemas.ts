@@ -46,3 +46,6 @@ export const PageQuery = {
   limit: Type.Optional(Type.String({ pattern: "^[0-9]{1,6}$" })),
   offset: Type.Optional(Type.String({ pattern: "^[0-9]{1,9}$" })),
 };
+
+/** Of a collection, which is also a table's: letters, digits and _ . - only, so that it needs no care in a path. */
+export const CollectionName = Type.String({ pattern: "^[A-Za-z0-9_][A-Za-z0-9_.-]{0,62}$" });

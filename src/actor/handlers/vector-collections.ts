@@ -1,0 +1,160 @@
+/** /v1/vectors/collections: vector collections as a whole. Their vectors are in vectors.ts, search in vector-search.ts. */
+import type { VectorMetric } from "../../catalog/table.js";
+import type { EndpointName } from "../../protocol/endpoints.js";
+import { DbError } from "../../protocol/errors.js";
+import { quoteIdentifier } from "../../query/expr/print.js";
+import type { Answer } from "../reply.js";
+import type { Request } from "../request.js";
+import { rowsOf, runAlone } from "../run-alone.js";
+import { Session } from "../session.js";
+import { plainRows } from "../sql-result.js";
+import type { Input } from "../validate.js";
+import {
+  findVectorCollection,
+  metricNamed,
+  type VectorCollection,
+  vectorCollectionOf,
+  withDefinitions,
+} from "../vector-collection.js";
+import { type Handler, pageOf } from "./handler.js";
+import { sessionOptions } from "./query.js";
+
+/** Unless the request says otherwise. */
+const M = 16;
+const EF_CONSTRUCTION = 100;
+const COLLECTIONS_PER_PAGE = 1000;
+
+export const vectorCollectionHandlers = {
+  "vectors.collections.create": createCollection,
+  "vectors.collections.list": listCollections,
+  "vectors.collections.get": async (request, { params }) => ({
+    plain: await described(request, findVectorCollection(request, params.name!)),
+  }),
+  "vectors.collections.delete": (request, { params }) => {
+    const { sqlName } = findVectorCollection(request, params.name!);
+    return runAlone(request, { sql: `DROP TABLE ${sqlName}`, params: [] }, () => ({}));
+  },
+  "vectors.collections.count": async (request, { params }) => ({
+    plain: { count: await countOf(request, findVectorCollection(request, params.name!)) },
+  }),
+} satisfies Partial<Record<EndpointName, Handler>>;
+
+interface NewCollection {
+  readonly name: string;
+  readonly dimensions: number;
+  readonly metric?: string;
+  readonly distance_metric?: string;
+  readonly m?: number;
+  readonly ef_construction?: number;
+  readonly quantization?: string;
+  readonly index_type?: string;
+}
+
+/** The table, its index and what makes it a collection are one transaction. */
+async function createCollection(request: Request, { body }: Input): Promise<Answer> {
+  const wanted = body as NewCollection;
+  const { name } = wanted;
+  const metric = metricOf(wanted);
+  const index = indexOptions(wanted);
+  const { tenant } = request;
+  if (withDefinitions(request, (catalog) => catalog.table(null, name)) !== null) {
+    throw new DbError("conflict", `The collection "${name}" already exists.`, { sqlstate: "42P07", field: "name" });
+  }
+  const session = new Session(tenant, sessionOptions(request, "routes"));
+  session.begin({});
+  try {
+    const table = quoteIdentifier(name);
+    for (const sql of [
+      `CREATE TABLE ${table} (id text PRIMARY KEY, vector vector(${wanted.dimensions}) NOT NULL, metadata jsonb)`,
+      `CREATE INDEX ON ${table} USING hnsw (vector) WITH (metric = '${metric}', ${index})`,
+    ]) {
+      await session.execute({ sql, params: [], maxRows: 1, collector: plainRows, request }, () => undefined);
+    }
+    const { tx } = session.contextFor(request);
+    tenant.catalog.change(tx, (editor) => {
+      const collection = { kind: "vector", metric } as const;
+      editor.replaceTable(Object.freeze({ ...editor.view.table(null, name)!, collection }));
+    });
+    const answer = { plain: description(vectorCollectionOf(tenant.catalog.view(tx).table(null, name)!)!, 0) };
+    session.commit((done) => request.commit(done, answer));
+    return answer;
+  } finally {
+    if (session.inTransaction) session.rollback();
+  }
+}
+
+function metricOf({ metric, distance_metric: other }: NewCollection): VectorMetric {
+  const named = metric === undefined ? null : metricNamed(metric, "metric");
+  const alsoNamed = other === undefined ? null : metricNamed(other, "distance_metric");
+  if (named !== null && alsoNamed !== null && named !== alsoNamed) {
+    throw new DbError("invalid_request", 'The fields "metric" and "distance_metric" name different metrics.', {
+      field: "distance_metric",
+    });
+  }
+  return named ?? alsoNamed ?? "cosine";
+}
+
+/** As WITH has them. */
+function indexOptions({
+  m = M,
+  ef_construction: given,
+  quantization = "none",
+  index_type: type,
+}: NewCollection): string {
+  if (type !== undefined && type.toLowerCase() !== "hnsw") {
+    throw new DbError("invalid_request", `The index type "${type}" is not known. Known: hnsw.`, {
+      field: "index_type",
+    });
+  }
+  if (given !== undefined && given < 2 * m) {
+    throw new DbError("invalid_request", `The field "ef_construction" must be at least 2 × m, which is ${2 * m}.`, {
+      field: "ef_construction",
+    });
+  }
+  const storage = quantization.toLowerCase();
+  if (!["none", "int8", "binary"].includes(storage)) {
+    throw new DbError(
+      "invalid_request",
+      `The quantization "${quantization}" is not known. Known: none, int8, binary.`,
+      {
+        field: "quantization",
+      },
+    );
+  }
+  const efConstruction = given ?? Math.max(EF_CONSTRUCTION, 2 * m);
+  return `m = ${m}, ef_construction = ${efConstruction}, storage = '${storage === "none" ? "f32" : storage}'`;
+}
+
+async function listCollections(request: Request, { query }: Input): Promise<Answer> {
+  const { limit = COLLECTIONS_PER_PAGE, offset = 0 } = pageOf(query);
+  const tables = withDefinitions(request, (catalog) => catalog.tables());
+  const collections = tables.flatMap((table) => vectorCollectionOf(table) ?? []).slice(offset, offset + limit);
+  const plain: object[] = [];
+  for (const collection of collections) plain.push(await described(request, collection));
+  return { plain };
+}
+
+async function described(request: Request, collection: VectorCollection): Promise<object> {
+  return description(collection, await countOf(request, collection));
+}
+
+async function countOf(request: Request, { sqlName }: VectorCollection): Promise<number> {
+  const [row] = await rowsOf(request, `SELECT count(*) FROM ${sqlName}`);
+  return Number(row![0]);
+}
+
+function description({ table, dimensions, metric, index }: VectorCollection, count: number): object {
+  const { m = M, efConstruction = EF_CONSTRUCTION, storage = "f32" } = index?.vector ?? {};
+  return {
+    name: table.name,
+    dimensions,
+    vector_count: count,
+    metric,
+    distance_metric: metric,
+    index_type: "hnsw",
+    m,
+    ef_construction: efConstruction,
+    quantization: storage === "f32" ? "none" : storage,
+    created_at: new Date(table.createdAt / 1000).toISOString(),
+  };
+}

@@ -1,0 +1,45 @@
+/** Runs a statement that a route is made of, in a transaction of its own, and answers as the route does. */
+import { after } from "../query/exec/operator.js";
+import { sessionOptions } from "./handlers/query.js";
+import type { Answer } from "./reply.js";
+import type { Request } from "./request.js";
+import { Session } from "./session.js";
+import { type Outcome, plainRows, type RowCollector } from "./sql-result.js";
+
+export interface LoneStatement {
+  readonly sql: string;
+  readonly params: readonly unknown[];
+  /** Plain values unless said. */
+  readonly collector?: RowCollector;
+  /** Settings that hold for the statement. */
+  readonly settings?: Readonly<Record<string, string>>;
+}
+
+/** `answerOf` is called before the commit, whose records may include the answer; what it throws takes all back. */
+export function runAlone(
+  request: Request,
+  { sql, params, collector = plainRows, settings }: LoneStatement,
+  answerOf: (outcome: Outcome) => Answer,
+): Answer | Promise<Answer> {
+  const session = new Session(request.tenant, sessionOptions(request, "routes"));
+  for (const name in settings) session.settings.setText(name, settings[name]!, false);
+  const run = { sql, params, maxRows: Number.MAX_SAFE_INTEGER, collector, request };
+  let answer: Answer = {};
+  const outcome = session.execute(run, (tx, done) => {
+    answer = answerOf(done);
+    request.commit(tx, answer);
+  });
+  return after(outcome, () => answer);
+}
+
+/** The rows of a statement that a route asks on the way. */
+export function rowsOf(
+  request: Request,
+  sql: string,
+  params: readonly unknown[] = [],
+): readonly (readonly unknown[])[] | Promise<readonly (readonly unknown[])[]> {
+  const session = new Session(request.tenant, { ...sessionOptions(request, "routes"), readOnly: true });
+  const run = { sql, params, maxRows: Number.MAX_SAFE_INTEGER, collector: plainRows, request };
+  const outcome = session.execute(run, (tx) => request.tenant.rollback(tx));
+  return after(outcome, ({ rows }) => rows.plain!);
+}

@@ -1,0 +1,229 @@
+/** Vector collections: what they are, their vectors, and search. */
+import Type from "typebox";
+import type { EndpointSpec } from "../endpoint.js";
+import { SEARCH_LIMIT_MAX, VECTOR_DIMENSIONS_MAX } from "../limits.js";
+import { CollectionName, Nullable, PageQuery, Strict, Timestamp } from "./schemas.js";
+
+// Numbers are checked where they are copied into a vector: once, and with a message that names the place.
+const VectorIn = Type.Unknown({ description: "An array of finite numbers, as long as the collection's dimensions." });
+const VectorOut = Type.Array(Type.Number());
+const Metadata = Nullable(Type.Record(Type.String(), Type.Unknown()));
+
+const Metric = Type.String({
+  description: "cosine (the default), l2 or euclidean, dot or dot_product.",
+  maxLength: 40,
+});
+
+const Collection = Type.Object({
+  name: Type.String(),
+  dimensions: Type.Integer(),
+  vector_count: Type.Integer(),
+  metric: Type.String(),
+  distance_metric: Type.String(),
+  index_type: Type.Literal("hnsw"),
+  m: Type.Integer(),
+  ef_construction: Type.Integer(),
+  quantization: Type.String(),
+  created_at: Timestamp,
+});
+
+const VectorItem = Type.Object(
+  {
+    id: Type.String(),
+    vector: Type.Optional(VectorIn),
+    values: Type.Optional(Type.Unknown({ description: "Another name for `vector`." })),
+    metadata: Type.Optional(Metadata),
+  },
+  { description: "A vector; it takes the place of one with the same id." },
+);
+
+const Vectors = Type.Array(Type.Unknown(), { minItems: 1, description: "Items {id, vector or values, metadata?}." });
+
+const Written = Type.Object({
+  id: Type.Optional(Type.String({ description: "Where one vector was sent." })),
+  ids: Type.Array(Type.String()),
+  inserted: Type.Integer({ description: "Vectors that are stored now, new ones and replaced ones." }),
+});
+
+const count = Type.Integer({ minimum: 1, maximum: SEARCH_LIMIT_MAX });
+
+const collectionName = Type.Object({ name: CollectionName });
+const vectorId = Type.Object({ name: CollectionName, id: Type.String() });
+
+const shared = { tag: "vectors", home: "tenant" } as const;
+
+export const vectorEndpoints = [
+  {
+    name: "vectors.collections.create",
+    method: "POST",
+    path: "/v1/vectors/collections",
+    summary: "Make a vector collection, which is also a table (id, vector, metadata).",
+    access: "writer",
+    ...shared,
+    body: Strict({
+      name: CollectionName,
+      dimensions: Type.Integer({ minimum: 1, maximum: VECTOR_DIMENSIONS_MAX }),
+      metric: Type.Optional(Metric),
+      distance_metric: Type.Optional(Metric),
+      m: Type.Optional(Type.Integer({ minimum: 2, maximum: 100, description: "Links per vector; 16." })),
+      ef_construction: Type.Optional(
+        Type.Integer({
+          minimum: 4,
+          maximum: 1000,
+          description: "Candidates kept while a vector is linked in; 100, and at least 2 × m.",
+        }),
+      ),
+      quantization: Type.Optional(
+        Type.String({
+          description:
+            "How the index keeps vectors: none (the default), int8, binary. Results are ranked exactly again.",
+        }),
+      ),
+      index_type: Type.Optional(Type.String({ description: "hnsw, the only one." })),
+    }),
+    response: Collection,
+    status: 201,
+  },
+  {
+    name: "vectors.collections.list",
+    method: "GET",
+    path: "/v1/vectors/collections",
+    summary: "The tenant's vector collections.",
+    access: "member",
+    ...shared,
+    query: Strict(PageQuery),
+    response: Type.Array(Collection),
+  },
+  {
+    name: "vectors.collections.get",
+    method: "GET",
+    path: "/v1/vectors/collections/{name}",
+    summary: "One vector collection.",
+    access: "member",
+    ...shared,
+    params: collectionName,
+    response: Collection,
+  },
+  {
+    name: "vectors.collections.delete",
+    method: "DELETE",
+    path: "/v1/vectors/collections/{name}",
+    summary: "Remove a vector collection and all of its vectors.",
+    access: "writer",
+    ...shared,
+    params: collectionName,
+    status: 204,
+  },
+  {
+    name: "vectors.collections.count",
+    method: "GET",
+    path: "/v1/vectors/collections/{name}/count",
+    summary: "How many vectors the collection has.",
+    access: "member",
+    ...shared,
+    params: collectionName,
+    response: Type.Object({ count: Type.Integer() }),
+  },
+  {
+    name: "vectors.upsert",
+    method: "POST",
+    path: "/v1/vectors/collections/{name}/vectors",
+    summary: "Store one vector {id, vector, metadata}, or several {vectors: […]}, all or none of them.",
+    access: "writer",
+    ...shared,
+    params: collectionName,
+    body: Strict({ ...Type.Partial(VectorItem).properties, vectors: Type.Optional(Vectors) }),
+    response: Written,
+    status: 201,
+  },
+  {
+    name: "vectors.batch",
+    method: "POST",
+    path: "/v1/vectors/collections/{name}/vectors/batch",
+    summary: "Store many vectors, all or none of them.",
+    access: "writer",
+    ...shared,
+    params: collectionName,
+    body: Strict({ vectors: Vectors }),
+    response: Written,
+    status: 201,
+  },
+  {
+    name: "vectors.deleteMany",
+    method: "DELETE",
+    path: "/v1/vectors/collections/{name}/vectors",
+    summary: "Remove the vectors with these ids; ids that are not there do not matter.",
+    access: "writer",
+    ...shared,
+    params: collectionName,
+    body: Strict({ ids: Type.Array(Type.String(), { minItems: 1 }) }),
+    response: Type.Object({ deleted: Type.Integer() }),
+  },
+  {
+    name: "vectors.get",
+    method: "GET",
+    path: "/v1/vectors/collections/{name}/vectors/{id}",
+    summary: "One vector with its metadata.",
+    access: "member",
+    ...shared,
+    params: vectorId,
+    response: Type.Object({ id: Type.String(), vector: VectorOut, metadata: Metadata }),
+  },
+  {
+    name: "vectors.delete",
+    method: "DELETE",
+    path: "/v1/vectors/collections/{name}/vectors/{id}",
+    summary: "Remove one vector.",
+    access: "writer",
+    ...shared,
+    params: vectorId,
+    status: 204,
+  },
+  {
+    name: "vectors.search",
+    method: "POST",
+    path: "/v1/vectors/collections/{name}/search",
+    summary:
+      "The vectors nearest to a vector, or to a text, that match a filter. distance is the metric's (cosine: 1 − cosine, l2: Euclidean, dot: −inner product) and score grows with likeness (cosine: 1 − distance, l2: 1 / (1 + distance), dot: −distance).",
+    access: "member",
+    ...shared,
+    params: collectionName,
+    body: Strict({
+      vector: Type.Optional(VectorIn),
+      query: Type.Optional(Type.String({ minLength: 1, description: "A text, which is embedded first." })),
+      limit: Type.Optional(count),
+      k: Type.Optional(count),
+      top_k: Type.Optional(count),
+      offset: Type.Optional(Type.Integer({ minimum: 0, maximum: SEARCH_LIMIT_MAX })),
+      filter: Type.Optional(
+        Nullable(
+          Type.Record(Type.String(), Type.Unknown(), { description: "Over the metadata, as documents are filtered." }),
+        ),
+      ),
+      filter_mode: Type.Optional(
+        Type.String({
+          description:
+            "auto (the default) chooses by how many match; pre compares all that match; post walks the index and leaves out those that do not. Each gives as many as match, up to the limit.",
+        }),
+      ),
+      include_metadata: Type.Optional(Type.Boolean({ description: "True unless said." })),
+      include_vectors: Type.Optional(Type.Boolean()),
+      ef: Type.Optional(
+        Type.Integer({ minimum: 1, maximum: SEARCH_LIMIT_MAX, description: "Candidates kept by the walk." }),
+      ),
+      min_score: Type.Optional(Type.Number()),
+      max_distance: Type.Optional(
+        Type.Number({ description: `All within it, up to ${SEARCH_LIMIT_MAX}, unless a limit is sent.` }),
+      ),
+    }),
+    response: Type.Array(
+      Type.Object({
+        id: Type.String(),
+        score: Nullable(Type.Number()),
+        distance: Nullable(Type.Number()),
+        metadata: Type.Optional(Metadata),
+        vector: Type.Optional(VectorOut),
+      }),
+    ),
+  },
+] as const satisfies readonly EndpointSpec[];
