@@ -48,7 +48,7 @@ export class TextBody implements IndexBody<TextItem> {
 
   /** Words per document. */
   get meanLength(): number {
-    return this.words / Math.max(1, this.count);
+    return this.words === 0 ? 1 : this.words / this.count;
   }
 
   add(item: TextItem): number {

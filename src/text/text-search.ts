@@ -2,7 +2,7 @@
  * Which documents of an index answer a query, and how well. Each part of a query gives its documents in order of their
  * slots, so that parts are merged; scores add up. Scores are BM25 with its usual constants.
  */
-import type { DocumentTerms } from "./document-terms.js";
+import { type DocumentTerms, type TextItem, termsOf } from "./document-terms.js";
 import type { PostingList } from "./posting-list.js";
 import type { TextQuery } from "./query.js";
 import type { TextBody } from "./text-body.js";
@@ -51,42 +51,63 @@ export function searchText(body: TextBody, query: TextQuery): Hits {
   }
 }
 
-/** The score that a document which is not in the index would have; null: it does not answer the query. */
-export function scoreText(body: TextBody, query: TextQuery, document: DocumentTerms): number | null {
-  const part = (inner: TextQuery) => scoreText(body, inner, document);
-  switch (query.kind) {
-    case "term": {
-      const occurrences = document.positionsOf(body.number(query.term) ?? -1).length;
-      return occurrences === 0
-        ? null
-        : weight(rarity(body, body.list(query.term)?.length ?? 0), occurrences, document.length, body);
+/** Documents that are not in an index, scored as if they were: by what its documents say of words. */
+export class Strangers {
+  /** Numbers of terms that the index has not, after those that it has. */
+  private readonly numbers = new Map<string, number>();
+
+  constructor(private readonly body: TextBody) {}
+
+  /** Null: it does not answer the query. */
+  score(query: TextQuery, item: TextItem): number | null {
+    return this.of(
+      query,
+      termsOf(item, this.body.analyzer, (term) => this.numberOf(term)),
+    );
+  }
+
+  private numberOf(term: string): number {
+    let number = this.body.number(term) ?? this.numbers.get(term);
+    if (number === undefined) {
+      number = this.body.terms.length + this.numbers.size;
+      this.numbers.set(term, number);
     }
-    case "prefix": {
-      const scores = body.termsWith(query.prefix, PREFIX_TERMS_MAX).map((term) => part({ kind: "term", term }));
-      return sum(scores.filter((score) => score !== null));
+    return number;
+  }
+
+  private of(query: TextQuery, document: DocumentTerms): number | null {
+    const { body } = this;
+    const part = (inner: TextQuery) => this.of(inner, document);
+    switch (query.kind) {
+      case "term": {
+        const occurrences = document.positionsOf(this.numberOf(query.term)).length;
+        return occurrences === 0 ? null : weight(rarityOf(body, query.term), occurrences, document.length, body);
+      }
+      case "prefix": {
+        const own = [...this.numbers.keys()].filter((term) => term.startsWith(query.prefix));
+        const terms = [...body.termsWith(query.prefix, PREFIX_TERMS_MAX), ...own];
+        return sum(terms.map((term) => part({ kind: "term", term })).filter((score) => score !== null));
+      }
+      case "phrase": {
+        const numbers = query.terms.map((term) => this.numberOf(term));
+        const count = phraseCount(document, numbers, query.gaps);
+        return count === 0 ? null : weight(phraseRarity(body, query.terms), count, document.length, body);
+      }
+      case "or":
+        return sum(query.parts.map(part).filter((score) => score !== null));
+      case "and": {
+        const scores = query.parts.map(part);
+        return scores.includes(null) ? null : sum(scores as number[]);
+      }
+      case "boosted": {
+        const score = part(query.part);
+        return score === null ? null : score + (part(query.more) ?? 0);
+      }
+      case "without":
+        return part(query.not) === null ? part(query.part) : null;
+      case "nothing":
+        return null;
     }
-    case "phrase": {
-      const count = phraseCount(
-        document,
-        query.terms.map((term) => body.number(term) ?? -1),
-        query.gaps,
-      );
-      return count === 0 ? null : weight(phraseRarity(body, query.terms), count, document.length, body);
-    }
-    case "or":
-      return sum(query.parts.map(part).filter((score) => score !== null));
-    case "and": {
-      const scores = query.parts.map(part);
-      return scores.includes(null) ? null : sum(scores as number[]);
-    }
-    case "boosted": {
-      const score = part(query.part);
-      return score === null ? null : score + (part(query.more) ?? 0);
-    }
-    case "without":
-      return part(query.not) === null ? part(query.part) : null;
-    case "nothing":
-      return null;
   }
 }
 
@@ -99,10 +120,14 @@ function rarity(body: TextBody, documents: number): number {
   return Math.log(1 + (body.count - documents + 0.5) / (documents + 0.5));
 }
 
+function rarityOf(body: TextBody, term: string): number {
+  return rarity(body, body.list(term)?.length ?? 0);
+}
+
 /** A phrase is as rare as its words together. */
 function phraseRarity(body: TextBody, terms: readonly string[]): number {
   let total = 0;
-  for (const term of terms) total += rarity(body, body.list(term)?.length ?? 0);
+  for (const term of terms) total += rarityOf(body, term);
   return total;
 }
 

@@ -2,11 +2,11 @@
 import fc from "fast-check";
 import t from "tap";
 import { analyzerOf } from "../../src/text/analysis.js";
-import { type TextItem, termsOf } from "../../src/text/document-terms.js";
+import type { TextItem } from "../../src/text/document-terms.js";
 import { highlight } from "../../src/text/highlight.js";
 import { parseTextQuery, type TextQuery } from "../../src/text/query.js";
 import { TextBody } from "../../src/text/text-body.js";
-import { scoreText, searchText } from "../../src/text/text-search.js";
+import { Strangers, searchText } from "../../src/text/text-search.js";
 
 const WORDS = ["alpha", "beta", "gamma", "delta", "run", "running", "the", "of", "data", "database", "e-mail"];
 
@@ -87,11 +87,7 @@ t.test("hits and scores under changes", async (t) => {
         const again = searchText(fresh, query);
         slots.forEach((slot, i) => {
           const other = again.scores[again.slots.indexOf(numbers.get(slot)!)]!;
-          const alone = scoreText(
-            body,
-            query,
-            termsOf(items.get(slot)!, body.analyzer, (term) => body.number(term) ?? -1),
-          )!;
+          const alone = new Strangers(body).score(query, items.get(slot)!)!;
           for (const score of [other, alone])
             if (!(Math.abs(score - scores[i]!) < 1e-9)) throw new Error("scores differ");
         });

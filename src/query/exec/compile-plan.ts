@@ -34,6 +34,7 @@ import { compileSort } from "./sort.js";
 import { withSnapshot } from "./statement-snapshot.js";
 import { registerSubquery, runningFirst } from "./subquery.js";
 import { compileTableFunction } from "./table-function.js";
+import { compileTextScan } from "./text-scan.js";
 import { compileTopN } from "./top-n.js";
 import { compileUpdate } from "./update.js";
 import { compileValues } from "./values.js";
@@ -90,6 +91,8 @@ function compileOperator(plan: Plan, opens: readonly Open[], tables: CommonProgr
   switch (plan.kind) {
     case "scan":
       return plan.nearest === undefined ? compileScan(plan) : compileNearestScan(plan, plan.nearest);
+    case "textsearch":
+      return compileTextScan(plan);
     case "pointget":
       return compilePointGet(plan);
     case "indexscan":

@@ -42,6 +42,9 @@ interface ColumnInfo {
   readonly statistics: ColumnStatistics | null;
 }
 
+/** Rows of a table that a text search finds. */
+const TEXT_SEARCH_SHARE = 0.02;
+
 export class Cardinality {
   private readonly known = new WeakMap<Plan, number>();
   private readonly columns = new Map<ColumnId, ColumnInfo>();
@@ -207,6 +210,9 @@ export class Cardinality {
       case "indexscan":
         this.register(plan);
         return this.tableRows(plan.table) * this.indexFraction(plan) * this.selectivity(plan.filter);
+      case "textsearch":
+        this.register(plan);
+        return this.tableRows(plan.table) * TEXT_SEARCH_SHARE * this.selectivity(plan.filter);
       case "values":
         return plan.rows.length;
       case "tablefunction":
@@ -470,7 +476,7 @@ export class Cardinality {
 
   // ---- columns ----
 
-  private register(plan: Extract<Plan, { kind: "scan" | "pointget" | "indexscan" }>): void {
+  private register(plan: Extract<Plan, { kind: "scan" | "textsearch" | "pointget" | "indexscan" }>): void {
     plan.source.forEach((columnId, i) => {
       this.columns.set(plan.columns[i]!.id, this.infoOf(plan.table, columnId));
     });

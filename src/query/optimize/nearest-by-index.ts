@@ -9,7 +9,7 @@
 import type { SearchIndexDef, VectorMetric } from "../../catalog/table.js";
 import type { CallExpr, ColumnExpr, Expr } from "../expr/expr.js";
 import { columnsOf, isVolatile } from "../expr/walk.js";
-import type { Plan, ScanPlan, SortKey, TopNPlan } from "../plan/plan.js";
+import type { Plan, ScanPlan, SortKey, TextSearchPlan, TopNPlan } from "../plan/plan.js";
 import { mapPlan, withChildren } from "../plan/walk.js";
 import type { Rule } from "./rule.js";
 
@@ -46,6 +46,7 @@ function nearest(plan: TopNPlan): Plan {
 /** The input with its scan told of the search; null when there is none that the index could answer. */
 function toldOf(input: Plan, expr: Expr, key: SortKey, top: TopNPlan): Plan | null {
   if (input.kind === "scan") return toldScan(input, expr, key, top);
+  if (input.kind === "textsearch") return toldSearch(input, expr, key, top);
   if (input.kind !== "project") return null;
   const place = expr.kind === "column" ? input.columns.findIndex(({ id }) => id === expr.id) : -1;
   // A key that computes on what the projection gives is no distance of a stored vector.
@@ -65,6 +66,12 @@ function toldScan(scan: ScanPlan, expr: Expr, key: SortKey, { limit, offset }: T
   const counts = offset === null ? [limit] : [limit, offset];
   const found = { index, query: sides.query, counts, nullsFirst: key.nullsFirst };
   return Object.freeze({ ...scan, nearest: found });
+}
+
+/** The best of a text search come first anyway. */
+function toldSearch(search: TextSearchPlan, expr: Expr, key: SortKey, { limit, offset }: TopNPlan): Plan | null {
+  if (expr.kind !== "column" || expr.id !== search.columns.at(-1)!.id || !key.descending) return null;
+  return Object.freeze({ ...search, counts: offset === null ? [limit] : [limit, offset] });
 }
 
 /** The stored vector and what it is compared with, on whichever sides they stand. */

@@ -25,6 +25,7 @@ import { reorderJoins } from "./reorder-joins.js";
 import { restrictGroups } from "./restrict-groups.js";
 import type { Rule } from "./rule.js";
 import { shareSubplans } from "./share-subplans.js";
+import { textByIndex } from "./text-by-index.js";
 import { topN } from "./top-n.js";
 import { unnestSubqueries } from "./unnest-subqueries.js";
 
@@ -40,6 +41,7 @@ export const RULES: readonly Rule[] = [
   pushDownFilters,
   decorrelateAggregates,
   pushDownFilters,
+  textByIndex,
   prunePartitions,
   dropJoins,
   restrictGroups,

@@ -25,6 +25,13 @@ function prune(plan: Plan, needed: Ids): Plan {
     case "pointget":
     case "indexscan":
       return pruneTable(plan, needed);
+    case "textsearch": {
+      const read = plan.filter === null ? needed : new Set([...needed, ...columnsOf(plan.filter)]);
+      const kept = indexesOf(plan.columns.slice(0, -1), read);
+      if (kept.length === plan.source.length) return plan;
+      const columns = [...pick(plan.columns, kept), plan.columns.at(-1)!];
+      return Object.freeze({ ...plan, columns, source: pick(plan.source, kept) });
+    }
     case "values": {
       const kept = indexesOf(plan.columns, needed);
       if (kept.length === plan.columns.length) return plan;

@@ -96,9 +96,13 @@ function tableOf(plan: Plan): ExplainJson {
     "Relation Name": plan.table.name,
     Schema: plan.table.schema,
     ...("alias" in plan ? { Alias: plan.alias } : {}),
-    ...("index" in plan ? { "Index Name": indexName(plan.table, plan.index) } : {}),
+    ...("index" in plan ? { "Index Name": nameOfIndex(plan) } : {}),
     ...("reverse" in plan ? { "Scan Direction": plan.reverse ? "Backward" : "Forward" } : {}),
   };
+}
+
+function nameOfIndex(plan: Extract<Plan, { readonly index: unknown }>): string {
+  return plan.kind === "textsearch" ? plan.index.name : indexName(plan.table, plan.index);
 }
 
 interface AnnotatedNames extends Names {
@@ -157,6 +161,11 @@ function describe(plan: Plan, print: Print): Described {
     case "scan":
       if (plan.nearest !== undefined) return describeNearest(plan, plan.nearest, print);
       return titled("Seq Scan", ` ${plan.reverse ? "Backward " : ""}on ${relation(plan)}`, filter(plan.filter, print));
+    case "textsearch": {
+      const counts = plan.counts === null ? [] : [["Count", plan.counts.map(print).join(" + ")] as const];
+      const properties = [["Search For", print(plan.query)] as const, ...counts, ...filter(plan.filter, print)];
+      return titled("Text Search", ` using ${plan.index.name} on ${relation(plan)}`, properties);
+    }
     case "pointget": {
       const index = indexName(plan.table, plan.index);
       const condition = keyConditions(plan.table, plan.index, plan.key, print);

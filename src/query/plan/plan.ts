@@ -46,7 +46,8 @@ export type Plan =
   | IndexScanPlan
   | HashJoinPlan
   | MergeJoinPlan
-  | TopNPlan;
+  | TopNPlan
+  | TextSearchPlan;
 
 interface Node {
   readonly columns: readonly OutputColumn[];
@@ -79,6 +80,24 @@ export interface NearestSearch {
   readonly counts: readonly Expr[];
   /** Rows without a vector come before all others, not after them. */
   readonly nullsFirst: boolean;
+}
+
+/**
+ * Rows of a table that answer a text search, best first, by a text index. `columns[i]` is table column `source[i]`; the
+ * last one is the score (float8).
+ */
+export interface TextSearchPlan extends Node {
+  readonly kind: "textsearch";
+  readonly table: TableDef;
+  readonly alias: string;
+  readonly source: readonly number[];
+  readonly filter: Expr | null;
+  readonly index: SearchIndexDef;
+  /** What is searched for, and how it is read (TEXT_MODES), both text; no columns of the table in them. */
+  readonly query: Expr;
+  readonly mode: Expr;
+  /** Only so many of the best are wanted: the sum of these. Null: all. */
+  readonly counts: readonly Expr[] | null;
 }
 
 export interface ValuesPlan extends Node {

@@ -21,6 +21,7 @@ import type {
 export function childrenOf(plan: Plan): readonly Plan[] {
   switch (plan.kind) {
     case "scan":
+    case "textsearch":
     case "values":
     case "tablefunction":
     case "pointget":
@@ -51,6 +52,7 @@ export function withChildren(plan: Plan, children: readonly Plan[]): Plan {
   if (children.every((child, i) => child === before[i])) return plan;
   switch (plan.kind) {
     case "scan":
+    case "textsearch":
     case "values":
     case "tablefunction":
     case "pointget":
@@ -151,6 +153,14 @@ class ExprRewriter {
           ...(plan.nearest && {
             nearest: { ...plan.nearest, query: this.one(plan.nearest.query), counts: this.all(plan.nearest.counts) },
           }),
+        };
+      case "textsearch":
+        return {
+          ...plan,
+          filter: this.maybe(plan.filter),
+          query: this.one(plan.query),
+          mode: this.one(plan.mode),
+          counts: plan.counts && this.all(plan.counts),
         };
       case "pointget":
         return { ...plan, key: this.all(plan.key), filter: this.maybe(plan.filter) };

@@ -4,8 +4,10 @@
  */
 import { DbError, sqlError } from "../../protocol/errors.js";
 import { fromText } from "../../protocol/text-format.js";
-import { BOOL, type SqlType, TEXT, UNKNOWN, type Value } from "../../protocol/values.js";
+import { BOOL, FLOAT8, type SqlType, TEXT, UNKNOWN, type Value } from "../../protocol/values.js";
 import type { ConstExpr, Expr } from "../../query/expr/expr.js";
+import { OPERATORS } from "../../query/expr/functions/registry.js";
+import { TEXT_SCORE } from "../../query/expr/functions/text-search.js";
 import { baseType, canCoerce, commonType, displayName, isBinaryCoercible } from "../../query/expr/types.js";
 import type { Binding } from "./binding.js";
 import { checkedAs, hasDomain, withoutDomains } from "./domain-checks.js";
@@ -150,8 +152,14 @@ export function coerceAssignment(
   return cast(expr, type, true, binding);
 }
 
+const ABOVE = OPERATORS.get(">")!.find(({ args }) => args[0] === FLOAT8 && args[1] === FLOAT8)!;
+const ZERO: Expr = { kind: "const", type: FLOAT8, value: 0 };
+
 /** `what` ("WHERE", "AND", "CASE/WHEN") names the place in the error 42804. */
 export function coerceBoolean(expr: Expr, what: string, binding: Binding, position: number): Expr {
+  // A MATCH is a score; as a condition it holds for rows that have one.
+  if (expr.kind === "call" && expr.fn === TEXT_SCORE)
+    return { kind: "call", type: BOOL, fn: ABOVE, args: [expr, ZERO] };
   return coerceTo(expr, BOOL, what, binding, position);
 }
 

@@ -27,7 +27,7 @@ type Placed = Omit<ListStatement, "position"> | Omit<VerifyStatement, "position"
 const LIST_PREFIX = "\u0001list ";
 
 const SUSPECT =
-  /`|\[|\bauto_?increment\b|\blimit\s+[^\s,]+\s*,|\binsert\s+ignore\b|\breplace\s+into\b|\bon\s+duplicate\b|\bgroup_concat\b|\bdate\s*\(\s*'now'|\bengine\s*=|\bcharset\s*=|\bcreate\s+immutable\b|(?:^|;|\*\/)\s*(?:show|describe|desc|verify)\b|--.*\n\s*(?:show|describe|desc|verify)\b/i;
+  /`|\[|\bauto_?increment\b|\blimit\s+[^\s,]+\s*,|\binsert\s+ignore\b|\breplace\s+into\b|\bon\s+duplicate\b|\bgroup_concat\b|\bagainst\s*\(|\bdate\s*\(\s*'now'|\bengine\s*=|\bcharset\s*=|\bcreate\s+immutable\b|(?:^|;|\*\/)\s*(?:show|describe|desc|verify)\b|--.*\n\s*(?:show|describe|desc|verify)\b/i;
 
 const UNCHANGED: Dialect = { edits: [], lists: [] };
 
@@ -78,6 +78,7 @@ const REWRITES: readonly Rewrite[] = [
   limitWithComma,
   insertVariants,
   groupConcat,
+  matchAgainst,
   dateNow,
   vectorLiterals,
 ];
@@ -199,6 +200,33 @@ function onDuplicateKey(statement: Statement): void {
       replace(statement, values!, close!, `excluded.${quotedName(column!)}`);
     }
   }
+}
+
+/** `MATCH (a, b) AGAINST ('words' [IN … MODE])` → `text_score(a, b, 'words', mode)` */
+function matchAgainst(statement: Statement): void {
+  const { tokens } = statement;
+  const closing = (open: number) =>
+    tokens.findIndex((other, j) => j > open && isSymbol(other, ")") && other.depth === tokens[open]!.depth);
+  tokens.forEach((token, i) => {
+    if (!isWord(token, "match") || !isSymbol(tokens[i + 1], "(")) return;
+    const close = closing(i + 1);
+    if (close < 0 || !isWord(tokens[close + 1], "against") || !isSymbol(tokens[close + 2], "(")) return;
+    const end = closing(close + 2);
+    if (end < 0) return;
+    const { depth } = tokens[close + 2]!;
+    const from = tokens.findIndex(
+      (other, j) => j > close + 2 && j < end && other.depth === depth && isWord(other, "in"),
+    );
+    const words = from < 0 ? [] : tokens.slice(from + 1, end).map(({ text }) => text.toLowerCase());
+    const mode = { "": "any", "boolean mode": "any", "natural language mode": "plain", "all mode": "all" }[
+      words.join(" ")
+    ];
+    if (mode === undefined) return;
+    replace(statement, token, token, "text_score");
+    replace(statement, tokens[close]!, tokens[close + 2]!, ",");
+    if (from < 0) replace(statement, tokens[end]!, tokens[end]!, `, '${mode}')`);
+    else replace(statement, tokens[from]!, tokens[end]!, `, '${mode}')`);
+  });
 }
 
 /** `GROUP_CONCAT([DISTINCT] x [ORDER BY …] [SEPARATOR 's'])` or `(x, 's')` → string_agg */

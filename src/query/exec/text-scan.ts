@@ -1,0 +1,236 @@
+/**
+ * The rows of a table that answer a text search, the best first: a text index names them with their scores, the rows
+ * that the transaction sees otherwise than the index are looked at one by one. While the index is not ready, one is
+ * made of the rows that the statement sees.
+ */
+import { storageOf } from "../../catalog/table.js";
+import type { DerivedIndex } from "../../derived/derived-index.js";
+import { sqlError } from "../../protocol/errors.js";
+import type { Value } from "../../protocol/values.js";
+import { prefixEnd, prefixRange } from "../../storage/keys.js";
+import { bestFirst } from "../../text/best-first.js";
+import type { TextItem } from "../../text/document-terms.js";
+import { either, parseTextQuery, phraseOf, type TextQuery } from "../../text/query.js";
+import { TextBody } from "../../text/text-body.js";
+import { textKind } from "../../text/text-kind.js";
+import { Strangers, searchText } from "../../text/text-search.js";
+import { compileExpr } from "../expr/compile.js";
+import type { Evaluate } from "../expr/expr.js";
+import { TEXT_MODES, type TextMode } from "../expr/functions/text-search.js";
+import type { TextSearchPlan } from "../plan/plan.js";
+import type { ExecContext } from "./context.js";
+import { limitValue } from "./limit.js";
+import type { Open, Operator, Pulled } from "./operator.js";
+import { compileRowDecoder, RowDecoder, type RowDecoderProgram } from "./row-decoder.js";
+import { compileMaybe, EMPTY_ROW, NO_SLOTS } from "./slots.js";
+import { decoderOf, layoutOf, type TableLayout } from "./table-layout.js";
+
+type TextIndex = DerivedIndex<TextItem, TextBody>;
+
+/**
+ * Corrections of the transaction beyond which an index of its own is made for the statement: by then what the index says
+ * of words is not what the transaction sees.
+ */
+const CORRECTIONS_MIN = 10;
+const CORRECTIONS_SHARE = 0.05;
+/** Records read between two looks at the clock. */
+const STEP_ROWS = 16;
+
+interface TextProgram {
+  readonly plan: TextSearchPlan;
+  readonly layout: TableLayout;
+  readonly rows: RowDecoderProgram;
+  readonly query: Evaluate;
+  readonly mode: Evaluate;
+  readonly counts: readonly (Evaluate | null)[] | null;
+  readonly itemOf: (record: Uint8Array) => TextItem;
+}
+
+export function compileTextScan(plan: TextSearchPlan): Open {
+  const layout = layoutOf(plan.table);
+  const { columnIds } = plan.index;
+  const decode = decoderOf(layout, columnIds);
+  const texts: (string | null)[][] = columnIds.map(() => []);
+  const program: TextProgram = {
+    plan,
+    layout,
+    rows: compileRowDecoder({ ...plan, columns: plan.columns.slice(0, -1), rowKey: null }),
+    query: compileExpr(plan.query, NO_SLOTS),
+    mode: compileExpr(plan.mode, NO_SLOTS),
+    counts: plan.counts === null ? null : plan.counts.map((count) => compileMaybe(count, NO_SLOTS)),
+    itemOf: (record) => {
+      decode(record, texts, 0);
+      return texts.map(([text]) => text!);
+    },
+  };
+  return (context) => new TextScanOperator(program, context);
+}
+
+/** A row that answers, by its record where the index does not have it. */
+interface Answer {
+  readonly key: Uint8Array;
+  readonly record: Uint8Array | null;
+  readonly score: number;
+}
+
+class TextScanOperator implements Operator {
+  private readonly rows: RowDecoder;
+  private answers: Iterator<Answer> | null = null;
+  /** Rows that are still wanted. */
+  private remaining = Number.POSITIVE_INFINITY;
+  private reserved = 0;
+
+  constructor(
+    private readonly program: TextProgram,
+    private readonly context: ExecContext,
+  ) {
+    this.rows = new RowDecoder(program.rows, context);
+  }
+
+  next(): Pulled {
+    if (this.answers !== null) return this.emit(this.answers);
+    const { context, program } = this;
+    context.checkpoint();
+    const text = program.query(EMPTY_ROW, 0, context) as string | null;
+    const mode = program.mode(EMPTY_ROW, 0, context) as string | null;
+    if (text === null) return null;
+    if (program.counts !== null)
+      this.remaining = program.counts.reduce((sum, one) => sum + limitValue(one, context), 0);
+    const index = this.index();
+    const query = queryOf(text, mode, index?.body ?? new TextBody(program.plan.index.text!.language));
+    if (index?.fold(() => context.shouldYield())) return this.answer(index, query);
+    return this.later(index, query);
+  }
+
+  close(): void {
+    this.context.statement.release(this.reserved);
+    this.reserved = 0;
+  }
+
+  private index(): TextIndex | null {
+    const { context, program } = this;
+    if (context.derived === null) return null;
+    const { tenantNumber } = context;
+    const { index } = program.plan;
+    const rowPrefix = program.layout.rowPrefixOf(tenantNumber);
+    const place = { tenantNumber, storageId: storageOf(program.layout.table), indexId: index.id, rowPrefix };
+    return context.derived.find(place, textKind(index, program.itemOf));
+  }
+
+  private async later(index: TextIndex | null, query: TextQuery): Promise<Awaited<Pulled>> {
+    if (index !== null) {
+      do await this.context.yieldTurn();
+      while (index.state === "ready" && !index.fold(() => this.context.shouldYield()));
+      if (index.state === "ready") return this.answer(index, query);
+    }
+    this.answers = await this.answersOfRecords(query);
+    return this.emit(this.answers);
+  }
+
+  private answer(index: TextIndex, query: TextQuery): Pulled {
+    this.answers = this.answersOf(index, query);
+    return this.answers === null ? this.later(null, query) : this.emit(this.answers);
+  }
+
+  /** In one go: what it finds is of one state of the index. Null: the transaction sees too many other rows. */
+  private answersOf(index: TextIndex, query: TextQuery): Iterator<Answer> | null {
+    const { context, program } = this;
+    const { body } = index;
+    const gte = program.layout.rowPrefixOf(context.tenantNumber);
+    const corrections = context.tx.corrections({ gte, lt: prefixEnd(gte) }, index);
+    const corrected: Answer[] = [];
+    const strangers = new Strangers(body);
+    const correctionsMax = CORRECTIONS_MIN + CORRECTIONS_SHARE * index.count;
+    const slotsSeen = new Set<number>();
+    for (let count = 0; corrections.text !== null; corrections.advance()) {
+      if (count++ > correctionsMax) return null;
+      const slot = index.slotOf(corrections.key);
+      if (slot !== undefined) slotsSeen.add(slot);
+      if (corrections.value === null) continue;
+      const score = strangers.score(query, program.itemOf(corrections.value));
+      if (score !== null) corrected.push({ key: corrections.key, record: corrections.value, score });
+    }
+    const { slots, scores } = searchText(body, query);
+    const all = new Float64Array(slots.length + corrected.length);
+    all.set(scores);
+    corrected.forEach(({ score }, i) => {
+      all[slots.length + i] = score;
+    });
+    return inOrder(all, (place): Answer | null => {
+      if (place >= slots.length) return corrected[place - slots.length]!;
+      const slot = slots[place]!;
+      if (slotsSeen.has(slot)) return null;
+      return { key: index.keyOf(slot), record: null, score: all[place]! };
+    });
+  }
+
+  /** By an index of the rows that the transaction sees, made for this statement alone. */
+  private async answersOfRecords(query: TextQuery): Promise<Iterator<Answer>> {
+    const { context, program } = this;
+    const body = new TextBody(program.plan.index.text!.language);
+    const keys: Uint8Array[] = [];
+    const cursor = context.tx.scan(prefixRange(program.layout.rowPrefixOf(context.tenantNumber)));
+    try {
+      for (;;) {
+        const { keys: found, values } = cursor.next(STEP_ROWS);
+        if (found.length === 0) break;
+        found.forEach((key, i) => {
+          keys[body.add(program.itemOf(values[i]!))] = Buffer.from(key);
+        });
+        this.reserve(body.bytes);
+        context.checkpoint();
+        if (context.shouldYield()) await context.yieldTurn();
+      }
+    } finally {
+      cursor.close();
+    }
+    const { slots, scores } = searchText(body, query);
+    return inOrder(scores, (place) => ({ key: keys[slots[place]!]!, record: null, score: scores[place]! }));
+  }
+
+  private reserve(bytes: number): void {
+    this.context.statement.reserve(bytes - this.reserved);
+    this.reserved = bytes;
+  }
+
+  private emit(answers: Iterator<Answer>): Pulled {
+    const { rows, context } = this;
+    const scores: number[] = [];
+    const rowsMax = Math.min(context.batchRows, this.remaining);
+    for (let looked = 0; scores.length < rowsMax; looked++) {
+      if (looked % STEP_ROWS === STEP_ROWS - 1 && scores.length === 0 && context.shouldYield()) {
+        return context.yieldTurn().then(() => this.emit(answers));
+      }
+      const { value, done } = answers.next();
+      if (done === true) break;
+      const record = value.record ?? context.tx.get(value.key);
+      if (record !== undefined) rows.add(value.key, record);
+      if (rows.length > scores.length) scores.push(value.score);
+    }
+    this.remaining -= scores.length;
+    if (scores.length === 0) return null;
+    const { columns, length } = rows.take();
+    return { columns: [...columns, scores as readonly Value[]], length };
+  }
+}
+
+/** The answers at the places of these scores, the best first. */
+function* inOrder(scores: Float64Array, answerAt: (place: number) => Answer | null): Generator<Answer> {
+  for (const place of bestFirst(scores)) {
+    const answer = answerAt(place);
+    if (answer !== null) yield answer;
+  }
+}
+
+function queryOf(text: string, mode: string | null, { analyzer }: TextBody): TextQuery {
+  switch (mode as TextMode | null) {
+    case "any":
+      return parseTextQuery(text, analyzer);
+    case "all":
+      return parseTextQuery(text, analyzer, "and");
+    case "plain":
+      return either(text.split(/\s+/u).map((word) => phraseOf(word, analyzer)));
+    default:
+      throw sqlError("22023", `text search mode must be one of ${TEXT_MODES.join(", ")}, not ${mode}`);
+  }
+}

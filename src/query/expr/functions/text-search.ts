@@ -1,0 +1,24 @@
+/** MATCH (columns) AGAINST (query): what a text index is asked for. */
+import { sqlError } from "../../../protocol/errors.js";
+import { FLOAT8, TEXT } from "../../../protocol/values.js";
+import type { ScalarFunction } from "../expr.js";
+import { fn } from "./define.js";
+
+/** How the text of a query is read: words of which any or all must be there, with signs; or plain words. */
+export const TEXT_MODES = ["any", "all", "plain"] as const;
+export type TextMode = (typeof TEXT_MODES)[number];
+
+/** The score of a row: columns, then the query and its mode. The optimizer has an index answer it. */
+export const TEXT_SCORE: ScalarFunction = fn(
+  "text_score",
+  [],
+  FLOAT8,
+  () => {
+    throw sqlError("0A000", "MATCH is answered by a text index of just these columns, as a condition in WHERE", {
+      hint: "Create one with CREATE INDEX … USING text (columns), and write WHERE MATCH (columns) AGAINST ('words').",
+    });
+  },
+  { volatility: "stable", variadic: TEXT, strict: false },
+);
+
+export const TEXT_SEARCH_FUNCTIONS: readonly ScalarFunction[] = [TEXT_SCORE];
