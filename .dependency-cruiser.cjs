@@ -28,7 +28,8 @@ const allowed = {
   "sql/bind": ["protocol", "catalog", "query/expr", "query/plan", "sql/parse"],
   "sql/manual": ["protocol", "query/expr", "sql/parse", "sql/bind"],
   "sql/routine": ["protocol", "catalog", "storage", "query", "sql/parse", "sql/bind"],
-  actor: ["protocol", "storage", "catalog", "directory", "derived", "vector", "text", "query", "sql"],
+  document: ["protocol", "storage", "catalog"],
+  actor: ["protocol", "storage", "catalog", "directory", "derived", "vector", "text", "document", "query", "sql"],
   gateway: ["protocol"],
 };
 

@@ -37,8 +37,10 @@ import { SpillArea } from "../query/exec/spill/spill-area.js";
 import { answerOnce } from "./answer-once.js";
 import { Answers } from "./answers.js";
 import { BodySource } from "./body-source.js";
+import { collectionHandlers } from "./handlers/collections.js";
 import { dataHandlers } from "./handlers/data.js";
 import { directoryHandlers } from "./handlers/directory.js";
+import { documentHandlers } from "./handlers/documents.js";
 import type { Handler } from "./handlers/handler.js";
 import { placementHandlers } from "./handlers/placement.js";
 import { queryHandlers } from "./handlers/query.js";
@@ -261,6 +263,8 @@ export class Actor {
       ...queryHandlers,
       ...transactionHandlers,
       ...dataHandlers,
+      ...collectionHandlers,
+      ...documentHandlers,
       ...schemaHandlers,
       ...vectorCollectionHandlers,
       ...vectorHandlers,

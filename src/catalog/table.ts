@@ -3,6 +3,7 @@
  * and executor read them. Definitions are immutable: a DDL statement writes a new one.
  */
 import type { SqlType } from "../protocol/values.js";
+import type { DocumentCollectionDef } from "./document-collection.js";
 import type { ViewQuery } from "./view.js";
 
 export interface ColumnDef {
@@ -171,7 +172,7 @@ export interface ForeignKeyDef {
 
 /** What makes a table a collection: routes of its kind find it, and know what its columns are for. */
 export type CollectionDef =
-  | { readonly kind: "document" }
+  | DocumentCollectionDef
   /** The metric is also its index's, as long as it has one. */
   | { readonly kind: "vector"; readonly metric: VectorMetric };
 

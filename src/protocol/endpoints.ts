@@ -2,6 +2,7 @@
 import type { Endpoint, EndpointSpec } from "./endpoint.js";
 import { adminEndpoints } from "./endpoints/admin.js";
 import { authEndpoints } from "./endpoints/auth.js";
+import { collectionEndpoints } from "./endpoints/collections.js";
 import { dataEndpoints } from "./endpoints/data.js";
 import { queryEndpoints } from "./endpoints/query.js";
 import { serverEndpoints } from "./endpoints/server.js";
@@ -13,6 +14,7 @@ const specs = [
   ...authEndpoints,
   ...queryEndpoints,
   ...dataEndpoints,
+  ...collectionEndpoints,
   ...vectorEndpoints,
   ...adminEndpoints,
   ...socketEndpoints,

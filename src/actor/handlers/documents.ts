@@ -1,0 +1,169 @@
+/** /v1/collections/{name}/documents: documents by their ids, and lists of them. */
+import {
+  documentOfRow,
+  type Embeddings,
+  insertStatement,
+  rowOfDocument,
+  updateStatement,
+} from "../../document/document-rows.js";
+import { isObject, type JsonObject, mergePatch } from "../../document/merge-patch.js";
+import type { EndpointName } from "../../protocol/endpoints.js";
+import { DbError } from "../../protocol/errors.js";
+import { findCollection, readRows, writeAlone, writeTogether } from "../document-session.js";
+import { type Answer, errorBody } from "../reply.js";
+import type { Request } from "../request.js";
+import type { Input } from "../validate.js";
+import type { Handler } from "./handler.js";
+import { readPage } from "./paging.js";
+
+export const documentHandlers = {
+  "documents.insert": insertDocument,
+  "documents.bulk": (request, input) =>
+    input.body.ordered === false ? insertEach(request, input) : insertAll(request, input),
+  "documents.list": listDocuments,
+  "documents.get": getDocument,
+  "documents.replace": replaceDocument,
+  "documents.patch": (request, { params, body }) => changeDocument(request, params, body, true),
+  "documents.delete": (request, { params }) => {
+    const { sqlName } = findCollection(request, params.name!);
+    const statement = { sql: `DELETE FROM ${sqlName} WHERE id = $1::text`, params: [params.id!] };
+    return writeAlone(request, statement, (affected) => {
+      if (affected === 0) throw noDocument(params.id!);
+      return {};
+    });
+  },
+} satisfies Partial<Record<EndpointName, Handler>>;
+
+const NO_EMBEDDINGS: Embeddings = new Map();
+
+function noDocument(id: string): DbError {
+  return new DbError("not_found", `The document "${id}" does not exist.`);
+}
+
+function insertDocument(request: Request, { params, body }: Input): Promise<Answer> {
+  const collection = findCollection(request, params.name!);
+  const row = rowOfDocument(collection, body);
+  return writeAlone(request, insertStatement(collection, row, NO_EMBEDDINGS), () => ({ plain: { id: row.id } }));
+}
+
+async function insertAll(request: Request, { params, body }: Input): Promise<Answer> {
+  const collection = findCollection(request, params.name!);
+  const { documents } = body as { documents: readonly JsonObject[] };
+  const rows = documents.map((document, i) => rowOfDocument(collection, document, undefined, `documents[${i}]`));
+  return writeTogether(request, async (run) => {
+    for (const [i, row] of rows.entries()) {
+      try {
+        await run(insertStatement(collection, row, NO_EMBEDDINGS));
+      } catch (error) {
+        if (!(error instanceof DbError)) throw error;
+        throw new DbError(error.code, `documents[${i}]: ${error.message}`, { ...error.details, document: i });
+      }
+      if (request.shouldYield()) await request.yieldTurn();
+    }
+    return { plain: { ids: rows.map(({ id }) => id), inserted: rows.length } };
+  });
+}
+
+/** Name of the savepoint before each document of a bulk that goes on after one that fails. */
+const BEFORE_DOCUMENT = "document";
+
+async function insertEach(request: Request, { params, body }: Input): Promise<Answer> {
+  const collection = findCollection(request, params.name!);
+  const { documents } = body as { documents: readonly JsonObject[] };
+  return writeTogether(request, async (run, session) => {
+    const results: object[] = [];
+    const ids: (string | null)[] = [];
+    for (const [i, document] of documents.entries()) {
+      session.savepoint(BEFORE_DOCUMENT);
+      try {
+        const row = rowOfDocument(collection, document, undefined, `documents[${i}]`);
+        await run(insertStatement(collection, row, NO_EMBEDDINGS));
+        ids.push(row.id);
+        results.push({ index: i, type: "success", id: row.id });
+      } catch (error) {
+        if (!(error instanceof DbError) || error.status >= 500 || ENDS_ALL.has(error.code)) throw error;
+        session.rollbackTo(BEFORE_DOCUMENT);
+        ids.push(null);
+        results.push({ index: i, type: "error", error: errorBody(error) });
+      }
+      session.release(BEFORE_DOCUMENT);
+      if (request.shouldYield()) await request.yieldTurn();
+    }
+    const inserted = ids.filter((id) => id !== null).length;
+    return { plain: { ids, inserted, failed: documents.length - inserted, results } };
+  });
+}
+
+/** Not of one document. */
+const ENDS_ALL: ReadonlySet<string> = new Set(["cancelled", "request_timeout", "serialization_failure"]);
+
+async function getDocument(request: Request, { params }: Input): Promise<Answer> {
+  const collection = findCollection(request, params.name!);
+  const sql = `SELECT ${collection.selectList} FROM ${collection.sqlName} WHERE id = $1::text`;
+  const [row] = await readRows(request, { sql, params: [params.id!] });
+  if (row === undefined) throw noDocument(params.id!);
+  return { plain: documentOfRow(collection, row) };
+}
+
+/** `{data, merge}`; a body without `data` is the document itself. */
+function replaceDocument(request: Request, { params, body }: Input): Promise<Answer> {
+  const { data, merge } = body;
+  const isWrapped = isObject(data) && Object.keys(body).every((name) => name === "data" || name === "merge");
+  return isWrapped
+    ? changeDocument(request, params, data, merge === true)
+    : changeDocument(request, params, body, false);
+}
+
+function changeDocument(
+  request: Request,
+  params: Input["params"],
+  change: JsonObject,
+  merges: boolean,
+): Promise<Answer> {
+  const collection = findCollection(request, params.name!);
+  const id = params.id!;
+  return writeTogether(request, async (run) => {
+    const sql = `SELECT ${collection.selectList} FROM ${collection.sqlName} WHERE id = $1::text`;
+    const [stored] = (await run({ sql, params: [id] })).rows;
+    if (stored === undefined) throw noDocument(id);
+    const next = merges ? mergePatch(documentOfRow(collection, stored), change) : change;
+    const row = rowOfDocument(collection, next as JsonObject, id);
+    if (row.id !== id)
+      throw new DbError("invalid_request", "id: the id of a document does not change", { field: "id" });
+    await run(updateStatement(collection, row, NO_EMBEDDINGS));
+    const [changed] = (await run({ sql, params: [id] })).rows;
+    return { plain: documentOfRow(collection, changed!) };
+  });
+}
+
+async function listDocuments(request: Request, { params, query }: Input): Promise<Answer> {
+  const collection = findCollection(request, params.name!);
+  const { limit, offset, page } = readPage(query);
+  const { selectList, sqlName } = collection;
+  const after = query.cursor === undefined ? null : idOfCursor(query.cursor);
+  const where = after === null ? "" : " WHERE id > $3::text";
+  const rows = await readRows(request, {
+    sql: `SELECT ${selectList} FROM ${sqlName}${where} ORDER BY id LIMIT $1::int8 OFFSET $2::int8`,
+    params: after === null ? [limit + 1, offset] : [limit + 1, offset, after],
+  });
+  const [counted] = await readRows(request, { sql: `SELECT count(*) FROM ${sqlName}`, params: [] });
+  const items = rows.slice(0, limit).map((row) => documentOfRow(collection, row));
+  const next = rows.length > limit ? cursorOfId(items.at(-1)!.id as string) : null;
+  const total = Number(counted![0]);
+  return { plain: { items, documents: items, total, page, page_size: limit, next_cursor: next } };
+}
+
+function cursorOfId(id: string): string {
+  return Buffer.from(JSON.stringify([id])).toString("base64url");
+}
+
+/** Throws invalid_request. */
+function idOfCursor(cursor: string): string {
+  try {
+    const [id] = JSON.parse(Buffer.from(cursor, "base64url").toString()) as unknown[];
+    if (typeof id === "string") return id;
+  } catch {
+    // Told below.
+  }
+  throw new DbError("invalid_request", "The cursor is not one that this route has given.", { field: "cursor" });
+}

@@ -1,0 +1,116 @@
+/**
+ * Documents as rows and back. A field with a column has its value there; all else of the document is in `doc`, which also
+ * keeps what a column cannot tell: that a field was there and null, and how a date was written.
+ */
+import type { Collection, Field } from "./collection.js";
+import { checkDocument, dateMsOf, idOf } from "./document-value.js";
+import type { JsonObject } from "./merge-patch.js";
+import { Parameters } from "./sql-text.js";
+import { uuidV7 } from "./uuid-v7.js";
+
+/** A document that was checked, ready to be written. */
+export interface DocumentRow {
+  readonly id: string;
+  /** By the field's name; null where the document has none. */
+  readonly columns: ReadonlyMap<string, unknown>;
+  readonly doc: JsonObject;
+}
+
+/**
+ * `id`: of a document that is there already, which the new one may repeat but not change.
+ * Throws invalid_request with the path of what does not fit the schema.
+ */
+export function rowOfDocument(collection: Collection, document: JsonObject, id?: string, where = ""): DocumentRow {
+  const { id: given, _id: other, ...content } = document;
+  const own = idOf(given ?? other, where === "" ? "id" : `${where}.id`) ?? id ?? uuidV7();
+  checkDocument(collection, content, where);
+  const columns = new Map<string, unknown>();
+  const rest: [string, unknown][] = [];
+  for (const [name, value] of Object.entries(content)) {
+    const field = collection.columns.get(name);
+    if (field === undefined || value === null) rest.push([name, value]);
+    else if (field.type !== "date") columns.set(name, value);
+    else {
+      const text = new Date(dateMsOf(value)!).toISOString();
+      columns.set(name, text);
+      if (text !== value) rest.push([name, value]);
+    }
+  }
+  return { id: own, columns, doc: Object.fromEntries(rest) };
+}
+
+const PARAMETER_TYPES = {
+  string: "text",
+  number: "float8",
+  integer: "int8",
+  boolean: "bool",
+  date: "timestamptz",
+  object: "jsonb",
+  array: "jsonb",
+  vector: "vector",
+} as const;
+
+export interface Statement {
+  readonly sql: string;
+  readonly params: readonly unknown[];
+}
+
+/** Vectors of embedded fields' texts, by the field's name. */
+export type Embeddings = ReadonlyMap<string, Float32Array | null>;
+
+/** One text per collection: every column is written. */
+export function insertStatement(collection: Collection, row: DocumentRow, embeddings: Embeddings): Statement {
+  const params = new Parameters();
+  const names = ["id"];
+  const values = [params.add(row.id, "text")];
+  for (const { column, value } of written(collection, row, embeddings, params)) {
+    names.push(column);
+    values.push(value);
+  }
+  const sql = `INSERT INTO ${collection.sqlName} (${names.join(", ")}) VALUES (${values.join(", ")})`;
+  return { sql, params: params.values };
+}
+
+export function updateStatement(collection: Collection, row: DocumentRow, embeddings: Embeddings): Statement {
+  const params = new Parameters();
+  const id = params.add(row.id, "text");
+  const changes = written(collection, row, embeddings, params).map(({ column, value }) => `${column} = ${value}`);
+  return { sql: `UPDATE ${collection.sqlName} SET ${changes.join(", ")} WHERE id = ${id}`, params: params.values };
+}
+
+function written(collection: Collection, row: DocumentRow, embeddings: Embeddings, params: Parameters) {
+  const list: { column: string; value: string }[] = [];
+  for (const [name, { column, type, embedding }] of collection.columns) {
+    const value = row.columns.get(name) ?? null;
+    list.push({ column: column!, value: params.add(value, PARAMETER_TYPES[type]) });
+    if (embedding !== null) list.push({ column: embedding, value: params.add(embeddings.get(name) ?? null, "vector") });
+  }
+  list.push({ column: "doc", value: params.add(row.doc, "jsonb") });
+  return list;
+}
+
+/** `values` are a row of the collection's `selectList`, as plain JSON values. */
+export function documentOfRow(collection: Collection, values: readonly unknown[]): JsonObject {
+  const doc = new Map(Object.entries(values[collection.columns.size + 1] as JsonObject));
+  const document: [string, unknown][] = [["id", values[0]]];
+  let place = 1;
+  for (const [name, field] of collection.columns) {
+    const value = values[place++];
+    const kept = doc.get(name);
+    doc.delete(name);
+    if (value !== null) document.push([name, shown(field, value, kept)]);
+    else if (kept === null) document.push([name, null]);
+  }
+  doc.delete("id");
+  document.push(...doc);
+  return Object.fromEntries(document);
+}
+
+/** A date as its document wrote it, unless a statement has changed it since. */
+function shown({ type }: Field, value: unknown, kept: unknown): unknown {
+  if (type === "integer") return typeof value === "bigint" ? Number(value) : value;
+  if (type !== "date") return value;
+  const ms = Date.parse(value as string);
+  if (kept !== undefined && kept !== null && dateMsOf(kept) === ms) return kept;
+  return Number.isNaN(ms) ? value : new Date(ms).toISOString();
+}

@@ -1,0 +1,178 @@
+/**
+ * Checks documents against their collection's schema. Every fault is told by its path: "address.zip: expected string,
+ * not number". Called by document-rows.ts.
+ */
+import type { FieldType } from "../catalog/document-collection.js";
+import { DbError } from "../protocol/errors.js";
+import type { Collection, Field } from "./collection.js";
+import { isObject, type JsonObject } from "./merge-patch.js";
+
+/** Members inside each other. */
+export const DOCUMENT_DEPTH_MAX = 100;
+/** Faults of one document that an answer names. */
+const FAULTS_MAX = 20;
+/** Characters of a document's id. */
+const ID_CHARACTERS_MAX = 1024;
+
+/** What text in the database cannot hold: NUL, and halves of surrogate pairs. */
+const UNSTORABLE = /[\0\p{Cs}]/u;
+const UNSTORABLE_FAULT = "holds a character that cannot be stored (U+0000 or half a surrogate pair)";
+
+const printable = (text: string): string => text.replace(/[\0\p{Cs}]/gu, "\ufffd");
+
+interface Fault {
+  readonly path: string;
+  readonly message: string;
+}
+
+/** Throws invalid_request with all faults, the first in the message. `where`: of a document among several. */
+export function checkDocument(collection: Collection, document: JsonObject, where = ""): void {
+  const faults: Fault[] = [];
+  const tell = (path: string, message: string) => {
+    if (faults.length < FAULTS_MAX) faults.push({ path: where === "" ? path : `${where}.${path}`, message });
+  };
+  for (const [name, value] of Object.entries(document)) {
+    if (UNSTORABLE.test(name)) tell(printable(name), UNSTORABLE_FAULT);
+    else checkJson(value, name, 1, tell);
+  }
+  if (faults.length === 0) {
+    for (const field of collection.fields) checkField(field, document, tell);
+  }
+  if (faults.length === 0) return;
+  const [{ path, message }] = faults as [Fault];
+  const more = faults.length > 1 ? ` (and ${faults.length - 1} more)` : "";
+  throw new DbError("invalid_request", `${path}: ${message}${more}`, { field: path, errors: faults });
+}
+
+/** MessagePack has values that JSON has not. */
+function checkJson(value: unknown, path: string, depth: number, tell: (path: string, message: string) => void): void {
+  switch (typeof value) {
+    case "string":
+      if (UNSTORABLE.test(value)) tell(path, UNSTORABLE_FAULT);
+      return;
+    case "boolean":
+      return;
+    case "number":
+      if (!Number.isFinite(value)) tell(path, `${value} is not a number of JSON`);
+      return;
+    case "object":
+      break;
+    default:
+      tell(path, `${typeof value} is not a value of JSON`);
+      return;
+  }
+  if (value === null) return;
+  if (depth > DOCUMENT_DEPTH_MAX) {
+    tell(`${path.slice(0, 100)}…`, `nested deeper than ${DOCUMENT_DEPTH_MAX} levels`);
+    return;
+  }
+  if (Array.isArray(value)) {
+    for (let i = 0; i < value.length; i++) checkJson(value[i], `${path}[${i}]`, depth + 1, tell);
+    return;
+  }
+  const prototype = Object.getPrototypeOf(value);
+  if (prototype !== Object.prototype && prototype !== null) {
+    tell(path, "is not a value of JSON");
+    return;
+  }
+  for (const name of Object.keys(value)) {
+    if (UNSTORABLE.test(name)) tell(`${path}.${printable(name)}`, UNSTORABLE_FAULT);
+    else checkJson((value as JsonObject)[name], `${path}.${name}`, depth + 1, tell);
+  }
+}
+
+function checkField(field: Field, document: JsonObject, tell: (path: string, message: string) => void): void {
+  let parent: unknown = document;
+  for (const name of field.path.slice(0, -1)) {
+    parent = isObject(parent) && Object.hasOwn(parent, name) ? parent[name] : undefined;
+  }
+  // Where the object around it is missing, or another fault, nothing is missing in it.
+  if (!isObject(parent)) return;
+  const last = field.path.at(-1)!;
+  const value = Object.hasOwn(parent, last) ? parent[last] : undefined;
+  if (value === undefined || value === null) {
+    if (field.required) tell(field.name, value === null ? `expected ${field.type}, not null` : "is required");
+    return;
+  }
+  const fault = faultOf(field.type, value, field.dimensions);
+  if (fault !== null) tell(field.name, fault);
+  else if (field.items !== null && Array.isArray(value)) {
+    for (let i = 0; i < value.length; i++) {
+      const inner = faultOf(field.items, value[i], null);
+      if (inner !== null) tell(`${field.name}[${i}]`, inner);
+    }
+  }
+}
+
+/** Null: the value is of the type. */
+export function faultOf(type: FieldType, value: unknown, dimensions: number | null): string | null {
+  switch (type) {
+    case "string":
+    case "number":
+    case "boolean":
+      return typeof value === type ? null : expected(type, value);
+    case "integer":
+      return Number.isSafeInteger(value) ? null : expected("integer", value);
+    case "date":
+      return dateMsOf(value) === null ? expected("date (RFC 3339 text or milliseconds)", value) : null;
+    case "object":
+      return isObject(value) ? null : expected("object", value);
+    case "array":
+      return Array.isArray(value) ? null : expected("array", value);
+    case "vector":
+      return vectorFault(value, dimensions);
+  }
+}
+
+function vectorFault(value: unknown, dimensions: number | null): string | null {
+  if (!Array.isArray(value)) return expected("vector (a list of numbers)", value);
+  if (dimensions !== null && value.length !== dimensions) {
+    return `expected ${dimensions} dimensions, not ${value.length}`;
+  }
+  const wrong = value.findIndex((number) => typeof number !== "number" || !Number.isFinite(Math.fround(number)));
+  return wrong < 0 ? null : `expected numbers, not ${kindOf(value[wrong])} at ${wrong}`;
+}
+
+function expected(what: string, value: unknown): string {
+  return `expected ${what}, not ${kindOf(value)}`;
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "array";
+  return typeof value;
+}
+
+const DATE = /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?$/i;
+/** The last instant of the year 9999. */
+const DATE_MS_MAX = 253_402_300_799_999;
+/** The first of the year 1. */
+const DATE_MS_MIN = -62_135_596_800_000;
+
+/** Milliseconds since the epoch of a date's JSON; times without a zone are UTC. Null: it is no date. */
+export function dateMsOf(value: unknown): number | null {
+  if (typeof value === "number") {
+    return Number.isInteger(value) && value >= DATE_MS_MIN && value <= DATE_MS_MAX ? value : null;
+  }
+  if (typeof value !== "string") return null;
+  const parts = DATE.exec(value);
+  if (parts === null) return null;
+  const [, year, month, day, hour = "00", minute = "00", second = "00", fraction = "", zone = "Z"] = parts;
+  const offset = zone.length === 5 ? `${zone.slice(0, 3)}:${zone.slice(3)}` : zone.toUpperCase();
+  const midnight = new Date(`${year}-${month}-${day}T00:00:00Z`);
+  // The engine takes the 31st of any month.
+  if (Number.isNaN(midnight.getTime()) || midnight.getUTCDate() !== Number(day)) return null;
+  const ms = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}${fraction}${offset}`);
+  return ms >= DATE_MS_MIN && ms <= DATE_MS_MAX ? ms : null;
+}
+
+/** The document's id as the table has it; null: it brings none. Throws invalid_request. */
+export function idOf(id: unknown, where = "id"): string | null {
+  if (id === undefined || id === null) return null;
+  if (typeof id === "number" && Number.isSafeInteger(id)) return String(id);
+  const fits = typeof id === "string" && id !== "" && id.length <= ID_CHARACTERS_MAX && !UNSTORABLE.test(id);
+  if (fits) return id;
+  throw new DbError("invalid_request", `${where}: expected a string of 1 to ${ID_CHARACTERS_MAX} characters`, {
+    field: where,
+  });
+}

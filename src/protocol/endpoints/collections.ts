@@ -1,0 +1,193 @@
+/** Document collections: their schemas, their documents, search. */
+import Type from "typebox";
+import type { EndpointSpec } from "../endpoint.js";
+import { Strict, Timestamp } from "./schemas.js";
+
+const Collection = Type.Object({
+  name: Type.String(),
+  schema: Type.Object({ fields: Type.Array(Type.Object({})), indexes: Type.Array(Type.Object({})) }),
+  document_count: Type.Optional(Type.Integer()),
+  created_at: Timestamp,
+});
+
+const collectionName = Type.Object({ name: Type.String() });
+const documentId = Type.Object({ name: Type.String(), id: Type.String() });
+
+const Schema = Type.Object(
+  {},
+  {
+    description:
+      "`{fields: [{name, type, required?, unique?, index?, embed?, dimensions?, items?, fields?}], indexes: [{name?, fields, type?, unique?, …}]}`, or a flat map `{field: type}`. Types: string, number, integer, boolean, date, object, array, vector. Index types: btree, hash, text, vector.",
+  },
+);
+
+/** Both ways of paging are in use. */
+const Paging = {
+  limit: Type.Optional(Type.String({ pattern: "^[0-9]{1,6}$" })),
+  offset: Type.Optional(Type.String({ pattern: "^[0-9]{1,9}$" })),
+  page: Type.Optional(Type.String({ pattern: "^[0-9]{1,7}$", description: "From 1." })),
+  pageSize: Type.Optional(Type.String({ pattern: "^[0-9]{1,6}$" })),
+  page_size: Type.Optional(Type.String({ pattern: "^[0-9]{1,6}$" })),
+};
+
+const Document = Type.Object({}, { description: "A free-form JSON object; fields of the schema have its types." });
+
+const tag = "collections";
+
+export const collectionEndpoints = [
+  {
+    name: "collections.create",
+    method: "POST",
+    path: "/v1/collections",
+    summary: "Make a document collection.",
+    tag,
+    access: "writer",
+    home: "tenant",
+    body: Strict({ name: Type.String({ minLength: 1, maxLength: 63 }), schema: Type.Optional(Schema) }),
+    response: Collection,
+    status: 201,
+  },
+  {
+    name: "collections.list",
+    method: "GET",
+    path: "/v1/collections",
+    summary: "The tenant's document collections.",
+    tag,
+    access: "member",
+    home: "tenant",
+    query: Strict(Paging),
+    response: Type.Object({
+      items: Type.Array(Collection),
+      total: Type.Integer(),
+      page: Type.Integer(),
+      page_size: Type.Integer(),
+    }),
+  },
+  {
+    name: "collections.get",
+    method: "GET",
+    path: "/v1/collections/{name}",
+    summary: "One collection: its schema, and how many documents it has.",
+    tag,
+    access: "member",
+    home: "tenant",
+    params: collectionName,
+    response: Collection,
+  },
+  {
+    name: "collections.delete",
+    method: "DELETE",
+    path: "/v1/collections/{name}",
+    summary: "Drop a collection with all its documents.",
+    tag,
+    access: "writer",
+    home: "tenant",
+    params: collectionName,
+    status: 204,
+  },
+  {
+    name: "documents.insert",
+    method: "POST",
+    path: "/v1/collections/{name}/documents",
+    summary: "Insert one document; its id is made unless it brings one in `id` or `_id`.",
+    tag,
+    access: "writer",
+    home: "tenant",
+    params: collectionName,
+    body: Document,
+    response: Type.Object({ id: Type.String() }),
+    status: 201,
+  },
+  {
+    name: "documents.bulk",
+    method: "POST",
+    path: "/v1/collections/{name}/documents/bulk",
+    summary: "Insert documents: all or none, unless `ordered` is false, which answers per document.",
+    tag,
+    access: "writer",
+    home: "tenant",
+    params: collectionName,
+    body: Strict({
+      documents: Type.Array(Document, { maxItems: 100_000 }),
+      ordered: Type.Optional(Type.Boolean()),
+    }),
+    response: Type.Object({
+      ids: Type.Array(Type.Union([Type.String(), Type.Null()])),
+      inserted: Type.Integer(),
+      failed: Type.Optional(Type.Integer()),
+      results: Type.Optional(Type.Array(Type.Object({}))),
+    }),
+    status: 201,
+  },
+  {
+    name: "documents.list",
+    method: "GET",
+    path: "/v1/collections/{name}/documents",
+    summary: "Documents in the order of their ids, which is that of their creation where ids were made here.",
+    tag,
+    access: "member",
+    home: "tenant",
+    params: collectionName,
+    query: Strict({
+      ...Paging,
+      cursor: Type.Optional(Type.String({ description: "`next_cursor` of the page before." })),
+    }),
+    response: Type.Object({
+      items: Type.Array(Document),
+      documents: Type.Array(Document),
+      total: Type.Integer(),
+      page: Type.Integer(),
+      page_size: Type.Integer(),
+      next_cursor: Type.Union([Type.String(), Type.Null()]),
+    }),
+  },
+  {
+    name: "documents.get",
+    method: "GET",
+    path: "/v1/collections/{name}/documents/{id}",
+    summary: "One document.",
+    tag,
+    access: "member",
+    home: "tenant",
+    params: documentId,
+    response: Document,
+  },
+  {
+    name: "documents.replace",
+    method: "PUT",
+    path: "/v1/collections/{name}/documents/{id}",
+    summary: "Replace a document by `data`; with `merge` it is a merge patch (RFC 7386).",
+    tag,
+    access: "writer",
+    home: "tenant",
+    params: documentId,
+    body: Type.Object(
+      { data: Type.Optional(Document), merge: Type.Optional(Type.Boolean()) },
+      { description: "`{data, merge?}`, or the document itself where it has no such members." },
+    ),
+    response: Document,
+  },
+  {
+    name: "documents.patch",
+    method: "PATCH",
+    path: "/v1/collections/{name}/documents/{id}",
+    summary: "Change a document by a merge patch (RFC 7386): null removes a member.",
+    tag,
+    access: "writer",
+    home: "tenant",
+    params: documentId,
+    body: Document,
+    response: Document,
+  },
+  {
+    name: "documents.delete",
+    method: "DELETE",
+    path: "/v1/collections/{name}/documents/{id}",
+    summary: "Delete a document.",
+    tag,
+    access: "writer",
+    home: "tenant",
+    params: documentId,
+    status: 204,
+  },
+] as const satisfies readonly EndpointSpec[];
