@@ -10,6 +10,7 @@ const allowed = {
   derived: ["protocol", "storage"],
   vector: ["protocol", "storage", "catalog", "derived"],
   text: ["protocol", "storage", "catalog", "derived"],
+  ai: ["protocol"],
   "query/expr": ["protocol"],
   "query/plan": ["protocol", "catalog", "query/expr"],
   "query/optimize": ["protocol", "catalog", "query/expr", "query/plan"],
@@ -29,7 +30,7 @@ const allowed = {
   "sql/manual": ["protocol", "query/expr", "sql/parse", "sql/bind"],
   "sql/routine": ["protocol", "catalog", "storage", "query", "sql/parse", "sql/bind"],
   document: ["protocol", "storage", "catalog"],
-  actor: ["protocol", "storage", "catalog", "directory", "derived", "vector", "text", "document", "query", "sql"],
+  actor: ["protocol", "storage", "catalog", "directory", "derived", "vector", "text", "ai", "document", "query", "sql"],
   gateway: ["protocol"],
 };
 

@@ -14,6 +14,7 @@
  */
 
 import { join } from "node:path";
+import { Models } from "../ai/models.js";
 import type { DeriveKey } from "../directory/derive-key.js";
 import { Directory } from "../directory/directory.js";
 import type { Endpoint } from "../protocol/endpoint.js";
@@ -37,6 +38,7 @@ import { SpillArea } from "../query/exec/spill/spill-area.js";
 import { answerOnce } from "./answer-once.js";
 import { Answers } from "./answers.js";
 import { BodySource } from "./body-source.js";
+import { aiHandlers } from "./handlers/ai.js";
 import { collectionHandlers } from "./handlers/collections.js";
 import { dataHandlers } from "./handlers/data.js";
 import { directoryHandlers } from "./handlers/directory.js";
@@ -52,6 +54,7 @@ import { vectorCollectionHandlers } from "./handlers/vector-collections.js";
 import { vectorSearchHandlers } from "./handlers/vector-search.js";
 import { vectorHandlers } from "./handlers/vectors.js";
 import { Idempotency } from "./idempotency.js";
+import { modelsOptions } from "./models-options.js";
 import { openPartition, type SharedByPartitions } from "./open-partition.js";
 import type { Partition } from "./partition.js";
 import { type HeldRequest, Placement } from "./placement/placement.js";
@@ -98,6 +101,7 @@ export class Actor {
   /** For all partitions together, as is `spill`. */
   readonly segments: SegmentCache;
   readonly spill: SpillArea | null;
+  readonly models: Models;
   readonly indexes: SharedByPartitions["indexes"];
   /** Requests that did not end at once, by id. */
   private readonly running = new Map<number, Request>();
@@ -159,6 +163,7 @@ export class Actor {
         ? new TracingScheduler(scheduling, (step) => output.log("debug", "a step did not give way in time", step))
         : new Scheduler(scheduling);
     this.idempotency = new Idempotency(settings.config.idempotency.windowHours * 3_600_000);
+    this.models = new Models(modelsOptions(settings.config, (message, fields) => output.log("warn", message, fields)));
     this.indexes = this.makeIndexes();
     this.placement = this.makePlacement();
     this.sweeper = setInterval(() => this.sweep(), SWEEP_INTERVAL_MS).unref();
@@ -265,6 +270,7 @@ export class Actor {
       ...dataHandlers,
       ...collectionHandlers,
       ...documentHandlers,
+      ...aiHandlers,
       ...schemaHandlers,
       ...vectorCollectionHandlers,
       ...vectorHandlers,
@@ -563,6 +569,7 @@ export class Actor {
       ...this.scheduler.metrics,
       heapBytes: process.memoryUsage().heapUsed,
       eventLoopUtilization: performance.eventLoopUtilization().utilization,
+      embeddings: [...this.models.usage.values()],
       partitions: partitions.map((one) => ({ ...one.metrics, requestsHeld: this.placement.heldIn(one) })),
     };
   }

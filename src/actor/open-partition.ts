@@ -1,5 +1,6 @@
 /** Opens one partition as the configuration says. */
 import { join } from "node:path";
+import type { Models } from "../ai/models.js";
 import type { DbError } from "../protocol/errors.js";
 import type { ActorSettings } from "../protocol/messages.js";
 import type { SegmentCache } from "../query/exec/segments/segment-cache.js";
@@ -21,6 +22,7 @@ export interface PartitionEvents {
 export interface SharedByPartitions {
   readonly segments: SegmentCache;
   readonly spill: SpillArea | null;
+  readonly models: Models;
   readonly indexes: Omit<IndexSurroundings, "directory">;
 }
 
@@ -46,5 +48,6 @@ export async function openPartition(
   });
   const indexes = shared && { ...shared.indexes, directory: join(directory, "indexes") };
   const { wroteSomething } = events;
-  return new Partition(number, shard, settings.config, wroteSomething, shared?.segments, shared?.spill, indexes);
+  const { segments, spill, models } = shared ?? {};
+  return new Partition(number, shard, settings.config, wroteSomething, segments, spill, indexes, models);
 }

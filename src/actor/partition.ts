@@ -3,6 +3,7 @@
  * writer of the shard.
  */
 
+import { Models } from "../ai/models.js";
 import { createSequences, type Sequences } from "../catalog/sequences.js";
 import { DerivedIndexes, type DerivedIndexesOptions } from "../derived/derived-indexes.js";
 import type { Config } from "../protocol/config.js";
@@ -18,6 +19,7 @@ import { tenantOfKey } from "../storage/keys.js";
 import type { Operation } from "../storage/operation.js";
 import type { Shard } from "../storage/shard.js";
 import { InteractiveTransactions } from "./interactive-transactions.js";
+import { modelsOptions } from "./models-options.js";
 import { OutputGate } from "./output-gate.js";
 import { TenantPlaces } from "./placement/tenant-places.js";
 import type { Scheduler } from "./scheduler.js";
@@ -89,6 +91,8 @@ export class Partition implements TenantHost {
     /** Likewise; null: statements must fit into their memory. */
     readonly spill: SpillArea | null = null,
     indexes: IndexSurroundings = indexesBesides(config),
+    /** Shared as well. */
+    readonly models = new Models(modelsOptions(config)),
   ) {
     this.derived = new DerivedIndexes({ ...indexes, store: shard, durable: () => this.durable() });
     shard.onApplied = (operations) => this.applied(operations);

@@ -2,6 +2,7 @@
  * What expressions of a statement ask of the session that runs it: values of sequences, settings, definitions. One is
  * made per statement; what the session remembers between statements is in SessionMemory.
  */
+import type { ModelFacts } from "../ai/models.js";
 import type { CatalogView } from "../catalog/catalog-view.js";
 import { parseRelationName } from "../catalog/relation-names.js";
 import { isTemporarySchema } from "../catalog/schema.js";
@@ -37,6 +38,7 @@ export class SessionServices implements ExecServices {
     private readonly memory: SessionMemory,
     private readonly ownCursors: SessionCursors,
     private readonly tx: Transaction,
+    private readonly tenantName: string,
   ) {}
 
   runSubquery(expr: SubqueryExpr, context: EvalContext): Value {
@@ -49,6 +51,14 @@ export class SessionServices implements ExecServices {
 
   routineRows(routine: RoutineCall, args: readonly Value[], shape: SqlType, context: EvalContext) {
     return this.memory.routines().rows(routine, args, shape, context as ExecContext);
+  }
+
+  embed(text: string, model: string | null): Float32Array {
+    return this.memory.tenant.partition.models.embed(text, model, this.tenantName);
+  }
+
+  models(): readonly (readonly Value[])[] {
+    return this.memory.tenant.partition.models.list().map(modelRow);
   }
 
   catalogView(): CatalogView {
@@ -153,4 +163,27 @@ export class SessionServices implements ExecServices {
     }
     throw sqlError("42P01", `relation "${text}" does not exist`);
   }
+}
+
+/** As LIST_MODELS() shows it (query/expr/functions/models.ts). */
+function modelRow(model: ModelFacts): readonly Value[] {
+  const { name, runtime, bytes, digest, lastUsedMs, alias, kind, dimensions, tokensMax } = model;
+  const used = lastUsedMs === null ? null : lastUsedMs * 1000;
+  const { revision, licence, state, problem } = model;
+  return [
+    name,
+    runtime,
+    bytes,
+    digest,
+    null,
+    used,
+    alias,
+    kind,
+    dimensions,
+    tokensMax,
+    revision,
+    licence,
+    state,
+    problem,
+  ];
 }

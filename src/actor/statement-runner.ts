@@ -339,7 +339,7 @@ export class StatementRunner {
       checkpoint: request.checkpoint,
       shouldYield: request.shouldYield,
       yieldTurn: request.yieldTurn,
-      services: new SessionServices(this.names, this.cursors, tx),
+      services: new SessionServices(this.names, this.cursors, tx, this.identity.tenantName),
       bindTable: this.bindTable,
     });
   }

@@ -2,6 +2,7 @@
  * What an actor keeps in memory for one tenant: its catalog, its plans and its prepared statements. All of it can be
  * thrown away and made again. Made and owned by the tenant's partition.
  */
+import type { Models } from "../ai/models.js";
 import { Catalog } from "../catalog/catalog.js";
 import type { SequenceDef, SequencePosition } from "../catalog/sequence.js";
 import type { Sequences } from "../catalog/sequences.js";
@@ -25,6 +26,7 @@ export interface TenantHost {
   readonly segments: SegmentCache;
   readonly derived: DerivedIndexes;
   readonly spill: SpillArea | null;
+  readonly models: Models;
   /** Has the shard flushed at the end of this turn, on the tenant's account. */
   wroteSomething(tenant: number): void;
 }

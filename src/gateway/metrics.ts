@@ -246,6 +246,11 @@ const PARTITION_GAUGES: readonly [Numbers<PartitionMetrics>, string, string][] =
   ["requestsHeld", "requests_held", "Requests that wait because their tenant is being moved."],
 ];
 
+const EMBEDDING_COUNTERS: readonly ["texts" | "tokens", string][] = [
+  ["texts", "Texts that were embedded for the tenant."],
+  ["tokens", "Tokens of those."],
+];
+
 /** Registers the actors' metrics; the returned function replaces their values. */
 function actorMetrics(registry: Registry): (actors: readonly ActorMetrics[]) => void {
   const registers = [registry];
@@ -281,6 +286,16 @@ function actorMetrics(registry: Registry): (actors: readonly ActorMetrics[]) => 
     set.push((actors) => {
       metric.reset();
       for (const one of partitionsOf(actors)) metric.set({ partition: one.partition }, one[field]);
+    });
+  }
+  for (const [field, help] of EMBEDDING_COUNTERS) {
+    const labelNames = ["actor", "tenant"];
+    const metric = new Counter({ name: `tessera_embedding_${field}_total`, help, labelNames, registers });
+    set.push((actors) => {
+      metric.reset();
+      for (const { actor, embeddings } of actors) {
+        for (const one of embeddings) metric.inc({ actor, tenant: one.tenant }, one[field]);
+      }
     });
   }
   return (actors) => {

@@ -81,6 +81,14 @@ export const ConfigSchema = section({
       timeoutSeconds: seconds(1, 3600),
     }),
   }),
+  ai: section({
+    /** Of model bundles; empty: only those that come with the program. */
+    modelRoot: Type.String({ maxLength: 4096 }),
+    embeddingModel: Type.String({
+      pattern: "^[a-z0-9][a-z0-9._-]{0,99}$",
+      description: "the name of a model: 1 to 100 characters of a-z, 0-9, dot, - and _",
+    }),
+  }),
   transactions: section({
     timeoutSeconds: seconds(1, 86_400),
     maxSeconds: seconds(1, 86_400),

@@ -1,6 +1,7 @@
 /** The table of all endpoints. Its order gives each its code in frames, so both sides must run the same build. */
 import type { Endpoint, EndpointSpec } from "./endpoint.js";
 import { adminEndpoints } from "./endpoints/admin.js";
+import { aiEndpoints } from "./endpoints/ai.js";
 import { authEndpoints } from "./endpoints/auth.js";
 import { collectionEndpoints } from "./endpoints/collections.js";
 import { dataEndpoints } from "./endpoints/data.js";
@@ -16,6 +17,7 @@ const specs = [
   ...dataEndpoints,
   ...collectionEndpoints,
   ...vectorEndpoints,
+  ...aiEndpoints,
   ...adminEndpoints,
   ...socketEndpoints,
 ] as const;

@@ -32,6 +32,7 @@ export const ERRORS = {
   tenant_not_found: { status: 404, retry: false, message: "There is no such tenant." },
   transaction_not_found: { status: 404, retry: false, message: "There is no such open transaction." },
   statement_not_found: { status: 404, retry: false, message: "There is no such prepared statement." },
+  model_not_found: { status: 404, retry: false, message: "There is no such model." },
   method_not_allowed: { status: 405, retry: false, message: "The route does not serve this method." },
   not_acceptable: { status: 406, retry: false, message: "The route cannot answer in the requested format." },
   request_timeout: { status: 408, retry: true, message: "The request ran past its deadline and was cancelled." },
@@ -55,6 +56,7 @@ export const ERRORS = {
   not_supported: { status: 501, retry: false, message: "This is not supported." },
   overloaded: { status: 503, retry: true, message: "The server is at its limit; retry shortly." },
   partition_unavailable: { status: 503, retry: true, message: "The tenant's partition is restarting; retry shortly." },
+  model_unavailable: { status: 503, retry: false, message: "The model is installed but cannot be used." },
   shutting_down: { status: 503, retry: true, message: "The server is shutting down." },
   disk_full: { status: 507, retry: true, message: "The disk is full; nothing was written." },
 } as const satisfies Record<string, ErrorEntry>;

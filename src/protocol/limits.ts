@@ -76,3 +76,6 @@ export const VOLATILE_ANSWERS_MAX = 10_000;
 export const TENANTS_IN_MEMORY_MAX = 10_000;
 /** Estimated memory of one import that goes through INSERT statements. */
 export const IMPORT_STATEMENT_BYTES_MAX = 512 * 1024 * 1024;
+/** Texts of one request for embeddings, and characters of one of them. */
+export const EMBEDDING_TEXTS_MAX = 2048;
+export const EMBEDDING_CHARACTERS_MAX = 1024 * 1024;

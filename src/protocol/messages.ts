@@ -99,6 +99,8 @@ export interface ActorMetrics extends SchedulerMetrics {
   readonly waiting: number;
   readonly heapBytes: number;
   readonly eventLoopUtilization: number;
+  /** What was embedded for tenants, by their names. */
+  readonly embeddings: readonly { readonly tenant: string; readonly texts: number; readonly tokens: number }[];
   readonly partitions: readonly PartitionMetrics[];
 }
 

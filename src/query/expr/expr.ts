@@ -168,6 +168,10 @@ export interface EvalServices {
     shape: SqlType,
     context: EvalContext,
   ): RoutineRows | Promise<RoutineRows>;
+  /** A text's vector, by the model of that name; null: the configured one. It is only to be read. */
+  embed?(text: string, model: string | null): Float32Array;
+  /** The models that are installed, a row of LIST_MODELS() each. */
+  models?(): readonly (readonly Value[])[];
 }
 
 export type RoutineRows = readonly (readonly Value[])[];
@@ -201,6 +205,8 @@ export interface ScalarFunction {
   readonly apply: (...args: any[]) => Value;
   /** True when `apply` wants the EvalContext as its first argument. */
   readonly needsContext?: true;
+  /** A call takes so long that others get their turns between the rows; not folded. */
+  readonly slow?: true;
   /** Of a function that a statement made. */
   readonly routine?: RoutineCall;
   /** Of `x op ANY (array)`: the operator. */

@@ -114,7 +114,8 @@ export function isVolatile(expr: Expr): boolean {
 export function takesLong(expr: Expr): boolean {
   return someExpr(expr, (node) => {
     if (node.kind === "subquery") return node.outer.length > 0;
-    return node.kind === "call" && node.fn.routine !== undefined && (isVolatile(node) || columnsOf(node).size > 0);
+    if (node.kind !== "call" || (node.fn.routine === undefined && node.fn.slow === undefined)) return false;
+    return isVolatile(node) || columnsOf(node).size > 0;
   });
 }
 

@@ -21,6 +21,7 @@ import { JSON_PATH_FUNCTIONS, JSON_PATH_OPERATORS } from "./json-path-functions.
 import { JSON_RECORD_FAMILIES } from "./json-record.js";
 import { MATH } from "./math.js";
 import { MISC_FAMILIES, MISC_FUNCTIONS } from "./misc.js";
+import { MODEL_FUNCTIONS } from "./models.js";
 import { NETWORK_FUNCTIONS, NETWORK_OPERATORS } from "./network.js";
 import { OPERATOR_FUNCTIONS } from "./operator-functions.js";
 import { ORDERED_SET_FAMILIES, ORDERED_SETS } from "./ordered-sets.js";
@@ -79,6 +80,7 @@ export const CHAPTERS: readonly Chapter[] = [
     operatorFamilies: VECTOR_OPERATOR_FAMILIES,
   },
   { title: "Text search functions", functions: TEXT_SEARCH_FUNCTIONS },
+  { title: "Model functions", functions: MODEL_FUNCTIONS },
   { title: "Bit string functions and operators", functions: BIT_FUNCTIONS, operators: BIT_OPERATORS },
   { title: "Network address functions and operators", functions: NETWORK_FUNCTIONS, operators: NETWORK_OPERATORS },
   { title: "Enum functions", families: ENUM_FAMILIES },

@@ -1,0 +1,35 @@
+/** /v1/ai/…: what models do for clients. */
+import type { EndpointName } from "../../protocol/endpoints.js";
+import { vectorToJson } from "../../protocol/vector-text.js";
+import type { Answer } from "../reply.js";
+import type { Request } from "../request.js";
+import { embedderOf } from "../request-embedder.js";
+import type { Input } from "../validate.js";
+import type { Handler } from "./handler.js";
+
+export const aiHandlers = {
+  "ai.embed": embed,
+  "ai.embedBatch": embedBatch,
+} satisfies Partial<Record<EndpointName, Handler>>;
+
+/** What is told of the model, as the last fields of a JSON object. */
+function said(request: Request, model: string | null): string {
+  const { id, dimensions } = request.partition.models.describe(model);
+  return `"model":${JSON.stringify(id)},"dimensions":${dimensions}}`;
+}
+
+function embed(request: Request, { body }: Input): Answer {
+  const { text, model = null } = body;
+  const vector = request.partition.models.embed(text, model, request.head.tenantId);
+  const numbers = vectorToJson(vector);
+  if (!request.wantsMsgpack) return { json: `{"embedding":${numbers},"embeddings":${numbers},${said(request, model)}` };
+  const embedding = JSON.parse(numbers) as number[];
+  const { id, dimensions } = request.partition.models.describe(model);
+  return { plain: { embedding, embeddings: embedding, model: id, dimensions } };
+}
+
+async function embedBatch(request: Request, { body }: Input): Promise<Answer> {
+  const { texts, model } = body;
+  const vectors = await embedderOf(request).embed(texts, model);
+  return { json: `{"embeddings":[${vectors.map(vectorToJson).join()}],${said(request, model ?? null)}` };
+}

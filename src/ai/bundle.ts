@@ -1,0 +1,88 @@
+/**
+ * A model bundle: a folder with manifest.json and the files that it lists. What is read is what was checked: a file's
+ * bytes are hashed and handed on, not read twice. Called by models.ts; holds no state.
+ */
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { BundleError, type Manifest, parseManifest } from "./manifest.js";
+
+const MANIFEST = "manifest.json";
+
+/** A folder that has a manifest. */
+export interface FoundBundle {
+  readonly directory: string;
+  /** Null: it cannot be read, `problem` says why. */
+  readonly manifest: Manifest | null;
+  /** SHA-256 of the manifest, which holds those of the files: it names the bundle to the byte. */
+  readonly digest: string;
+  readonly problem: string | null;
+}
+
+/** The bundles in a folder of models, by their folders' names. A folder without a manifest is no bundle (yet). */
+export function findBundles(root: string): FoundBundle[] {
+  let names: string[];
+  try {
+    names = readdirSync(root);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
+    throw error;
+  }
+  const found = names.sort().map((name) => findBundle(join(root, name)));
+  return found.filter((bundle) => bundle !== null);
+}
+
+function findBundle(directory: string): FoundBundle | null {
+  let bytes: Buffer;
+  try {
+    bytes = readFileSync(join(directory, MANIFEST));
+  } catch {
+    return null;
+  }
+  const digest = createHash("sha256").update(bytes).digest("hex");
+  try {
+    const manifest = parseManifest(bytes.toString());
+    checkSizes(directory, manifest);
+    return { directory, manifest, digest, problem: null };
+  } catch (error) {
+    return { directory, manifest: null, digest, problem: problemOf(error) };
+  }
+}
+
+/** What can be told without reading the files. */
+function checkSizes(directory: string, manifest: Manifest): void {
+  for (const { name, bytes } of manifest.files) {
+    const size = sizeOf(join(directory, name));
+    if (size === null) throw new BundleError(`${name} is missing`);
+    if (size !== bytes) throw new BundleError(`${name} has ${size} bytes, the manifest says ${bytes}`);
+  }
+}
+
+function sizeOf(file: string): number | null {
+  const facts = statSync(file, { throwIfNoEntry: false });
+  return facts?.isFile() ? facts.size : null;
+}
+
+/** Bytes of one file of the bundle, if they are what the manifest says. Throws BundleError. */
+export function readBundleFile(directory: string, manifest: Manifest, name: string): Buffer {
+  const entry = manifest.files.find((file) => file.name === name);
+  if (entry === undefined) throw new BundleError(`the manifest does not list ${name}`);
+  let bytes: Buffer;
+  try {
+    bytes = readFileSync(join(directory, name));
+  } catch (error) {
+    throw new BundleError(`${name} cannot be read: ${(error as Error).message}`);
+  }
+  if (bytes.length !== entry.bytes) {
+    throw new BundleError(`${name} has ${bytes.length} bytes, the manifest says ${entry.bytes}`);
+  }
+  const digest = createHash("sha256").update(bytes).digest("hex");
+  if (digest !== entry.sha256) throw new BundleError(`${name} was changed: its SHA-256 is ${digest}`);
+  return bytes;
+}
+
+/** In words. Broken invariants are passed on. */
+export function problemOf(error: unknown): string {
+  if (error instanceof BundleError) return error.message;
+  throw error;
+}

@@ -1,0 +1,86 @@
+/**
+ * What a model bundle says of itself: `manifest.json` in its folder. Read by bundle.ts. models/README.md tells the form
+ * to whoever makes a bundle.
+ */
+import Type from "typebox";
+import { Errors } from "typebox/value";
+
+/** A plain name within the bundle's folder. */
+const FileName = Type.String({ pattern: "^[A-Za-z0-9_-][A-Za-z0-9._-]{0,200}$" });
+const Name = Type.String({ pattern: "^[a-z0-9][a-z0-9._-]{0,99}$" });
+const Positive = (maximum: number) => Type.Integer({ minimum: 1, maximum });
+
+const GIB = 1024 ** 3;
+const DIMENSIONS_MAX = 16_000;
+const TOKENS_MAX = 1_000_000;
+
+const ManifestSchema = Type.Object({
+  id: Name,
+  /** Another name that it answers to. */
+  alias: Type.Optional(Name),
+  kind: Type.Enum(["embedding", "nli"]),
+  revision: Type.String({ minLength: 1, maxLength: 100 }),
+  licence: Type.String({ minLength: 1, maxLength: 100 }),
+  /** What a server must be able to do to run it; one that lacks any refuses the bundle. */
+  required_capabilities: Type.Array(Type.String({ maxLength: 100 }), { maxItems: 100 }),
+  /** Of an embedding. */
+  dimensions: Type.Optional(Positive(DIMENSIONS_MAX)),
+  /** Tokens that the model reads; the rest of a text is cut. */
+  max_length: Positive(TOKENS_MAX),
+  /** What the outputs of a classifier mean, in their order. */
+  labels: Type.Optional(Type.Array(Type.String({ maxLength: 100 }), { maxItems: 1000 })),
+  tokenizer: FileName,
+  /** The model wants its tokenizer's special tokens around a text. */
+  special_tokens: Type.Optional(Type.Boolean()),
+  /** The graph: input_ids, attention_mask and perhaps token_type_ids, to a vector per text or per token. */
+  onnx: Type.Optional(FileName),
+  /** What a text's vector is of its tokens' vectors; their mean unless said. */
+  pooling: Type.Optional(Type.Enum(["mean", "cls"])),
+  /** Of an encoder that is a mean of token vectors: the table, int8 rows and after them a float32 scale for each. */
+  static: Type.Optional(
+    Type.Object({
+      table: FileName,
+      rows: Positive(10_000_000),
+      /** The token that stands for a text without any. */
+      unknown: Type.Integer({ minimum: 0 }),
+    }),
+  ),
+  files: Type.Array(
+    Type.Object({
+      name: FileName,
+      bytes: Type.Integer({ minimum: 0, maximum: 64 * GIB }),
+      sha256: Type.String({ pattern: "^[0-9a-f]{64}$" }),
+    }),
+    { minItems: 1, maxItems: 1000 },
+  ),
+});
+
+export type Manifest = Type.Static<typeof ManifestSchema>;
+
+/** A bundle that cannot be used, and why. */
+export class BundleError extends Error {
+  override readonly name = "BundleError";
+}
+
+/** Capabilities that bundles may require. */
+const CAPABILITIES: ReadonlySet<string> = new Set(["embedding"]);
+
+/** Throws BundleError for what is no manifest, or one of a model that this server cannot run. */
+export function parseManifest(text: string): Manifest {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new BundleError(`manifest.json is not valid JSON: ${(error as Error).message}`);
+  }
+  const [wrong] = Errors(ManifestSchema, value);
+  if (wrong !== undefined) throw new BundleError(`manifest.json: ${wrong.instancePath || "it"} ${wrong.message}`);
+  const manifest = value as Manifest;
+  const missing = manifest.required_capabilities.filter((capability) => !CAPABILITIES.has(capability));
+  if (missing.length > 0) throw new BundleError(`the model requires what this server lacks: ${missing.join(", ")}`);
+  const names = new Set(manifest.files.map(({ name }) => name));
+  for (const name of [manifest.tokenizer, manifest.onnx, manifest.static?.table]) {
+    if (name !== undefined && !names.has(name)) throw new BundleError(`manifest.json: files does not list ${name}`);
+  }
+  return manifest;
+}

@@ -1,0 +1,112 @@
+/** Bundles are verified to the byte when their model is loaded; a bad one is refused with its reason. */
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import t from "tap";
+import type { Manifest } from "../../src/ai/manifest.js";
+import { Models } from "../../src/ai/models.js";
+
+const BUNDLED = fileURLToPath(new URL("../../../models/", import.meta.url));
+const ID = "tessera-embed-384";
+
+const folder = mkdtempSync(join(tmpdir(), "tessera-models-"));
+t.teardown(() => rmSync(folder, { recursive: true }));
+
+let roots = 0;
+
+/** A root with a copy of the bundled model, changed. */
+function rootWith(change: (bundle: string) => void): string {
+  const root = join(folder, String(++roots));
+  cpSync(join(BUNDLED, ID), join(root, ID), { recursive: true });
+  change(join(root, ID));
+  return root;
+}
+
+function modelsIn(...folders: string[]): { models: Models; warnings: string[] } {
+  const warnings: string[] = [];
+  const warn = (_message: string, fields: object) => void warnings.push(JSON.stringify(fields));
+  return { models: new Models({ roots: folders, embeddingModel: ID, warn }), warnings };
+}
+
+function editManifest(bundle: string, edit: (manifest: Manifest) => object): void {
+  const file = join(bundle, "manifest.json");
+  writeFileSync(file, JSON.stringify(edit(JSON.parse(readFileSync(file, "utf8")) as Manifest)));
+}
+
+function flipByte(file: string, at: number): void {
+  const bytes = readFileSync(file);
+  bytes[at]! ^= 1;
+  writeFileSync(file, bytes);
+}
+
+t.test("a whole bundle is installed, then ready once it was used", async (t) => {
+  const { models, warnings } = modelsIn(rootWith(() => undefined));
+  t.match(models.list(), [{ name: ID, alias: "default", kind: "embedding", state: "installed", dimensions: 384 }]);
+  t.equal(models.embed("a text", null, "tenant").length, 384);
+  t.same(models.embed("a text", "default", "tenant"), models.embed("a text", ID, "tenant"), "by id and by alias");
+  t.match(models.list(), [{ state: "ready", problem: null, lastUsedMs: Number }]);
+  t.same(warnings, []);
+});
+
+const broken: readonly (readonly [string, (bundle: string) => void, RegExp])[] = [
+  ["a changed byte of the table", (b) => flipByte(join(b, "weights.bin"), 5_000_000), /weights.bin was changed/],
+  ["a changed byte of the tokenizer", (b) => flipByte(join(b, "tokenizer.json"), 100), /tokenizer.json was changed/],
+  ["a half-written file", (b) => truncateSync(join(b, "weights.bin"), 1_000_000), /weights.bin has 1000000 bytes/],
+  ["a missing file", (b) => rmSync(join(b, "tokenizer.json")), /tokenizer.json is missing/],
+  [
+    "a folder in place of a file",
+    (b) => {
+      rmSync(join(b, "weights.bin"));
+      mkdirSync(join(b, "weights.bin"));
+    },
+    /missing/,
+  ],
+  ["half a manifest", (b) => truncateSync(join(b, "manifest.json"), 200), /manifest.json is not valid JSON/],
+  ["a manifest without files", (b) => editManifest(b, (m) => ({ ...m, files: [] })), /manifest.json: \/files/],
+  [
+    "a file outside of the bundle",
+    (b) => editManifest(b, (m) => ({ ...m, tokenizer: "../tokenizer.json" })),
+    /manifest.json: \/tokenizer/,
+  ],
+  [
+    "a file that the manifest does not list",
+    (b) => editManifest(b, (m) => ({ ...m, files: m.files.filter(({ name }) => name !== "weights.bin") })),
+    /files does not list weights.bin/,
+  ],
+  [
+    "a capability that the server lacks",
+    (b) => editManifest(b, (m) => ({ ...m, required_capabilities: ["embedding", "telepathy"] })),
+    /lacks: telepathy/,
+  ],
+  [
+    "a table that is too small for its rows",
+    (b) => editManifest(b, (m) => ({ ...m, static: { table: "weights.bin", rows: 30_523, unknown: 1 } })),
+    /does not hold 30523 rows/,
+  ],
+];
+
+for (const [what, change, reason] of broken) {
+  t.test(`${what} is refused`, async (t) => {
+    const { models, warnings } = modelsIn(rootWith(change));
+    t.throws(() => models.embed("a text", null, "tenant"), { code: "model_unavailable", message: reason });
+    t.throws(() => models.embed("a text", null, "tenant"), { code: "model_unavailable", message: reason });
+    t.match(models.list(), [{ name: ID, state: "failed", problem: reason }]);
+    t.equal(warnings.length, 1, "told once");
+  });
+}
+
+t.test("folders without a manifest are none, nor is a missing root", async (t) => {
+  const root = join(folder, "others");
+  mkdirSync(join(root, "half-written"), { recursive: true });
+  writeFileSync(join(root, "half-written", "weights.bin"), "x");
+  const { models } = modelsIn(root, join(folder, "nowhere"));
+  t.same(models.list(), []);
+  t.throws(() => models.embed("a text", null, "tenant"), { code: "model_not_found", message: /installed: none/ });
+});
+
+t.test("of two bundles of one name that of the earlier root counts", async (t) => {
+  const own = rootWith((bundle) => editManifest(bundle, (manifest) => ({ ...manifest, revision: "own" })));
+  const { models } = modelsIn(own, BUNDLED);
+  t.match(models.list(), [{ name: ID, revision: "own" }]);
+});

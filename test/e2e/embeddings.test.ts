@@ -1,0 +1,85 @@
+/** Embeddings as clients get them: over HTTP and in SQL. */
+import t from "tap";
+import { TestServer } from "./server.js";
+
+const server = await TestServer.start();
+t.teardown(() => server.stop());
+
+const embed = (body: object) => server.call("POST", "/v1/ai/embeddings", body);
+const length = (vector: readonly number[]) => Math.hypot(...vector);
+
+t.test("a text's vector", async (t) => {
+  const { status, body } = await embed({ text: "A dog runs in the park." });
+  t.equal(status, 200);
+  const { embedding, embeddings, model, dimensions } = body.data;
+  t.equal(embedding.length, 384);
+  t.same(embeddings, embedding);
+  t.equal(model, "tessera-embed-384");
+  t.equal(dimensions, 384);
+  t.ok(Math.abs(length(embedding) - 1) < 1e-5);
+  t.same((await embed({ text: "A dog runs in the park.", model: "default" })).body.data.embedding, embedding);
+});
+
+t.test("several texts' vectors, in their order", async (t) => {
+  const texts = Array.from({ length: 300 }, (_, i) => `text number ${i}`);
+  const { status, body } = await server.call("POST", "/v1/ai/embeddings/batch", { texts });
+  t.equal(status, 200);
+  t.equal(body.data.embeddings.length, 300);
+  t.equal(body.data.dimensions, 384);
+  t.same(body.data.embeddings[17], (await embed({ text: texts[17]! })).body.data.embedding);
+});
+
+t.test("what is wrong with a request", async (t) => {
+  for (const body of [{}, { text: 1 }, { text: "" }, { text: "a", texts: [] }, { text: "a", model: "" }]) {
+    const reply = await embed(body);
+    t.equal(reply.status, 400, JSON.stringify(body));
+    t.equal(reply.body.error.code, "invalid_request");
+  }
+  const batch = (texts: unknown) => server.call("POST", "/v1/ai/embeddings/batch", { texts });
+  for (const texts of [[], ["a", ""], ["a", null], "a", Array(2049).fill("a")])
+    t.equal((await batch(texts)).status, 400);
+  const unknown = await embed({ text: "a", model: "no-such-model" });
+  t.equal(unknown.status, 404);
+  t.match(unknown.body.error, {
+    code: "model_not_found",
+    message: /"no-such-model"; installed: tessera-embed-384/,
+    details: { hint: /ai\.model_root/ },
+  });
+});
+
+t.test("EMBED in SQL", async (t) => {
+  const rows = await server.rows("SELECT embed('A dog runs in the park.')");
+  t.same(rows[0]![0], (await embed({ text: "A dog runs in the park." })).body.data.embedding);
+  t.same(await server.rows("SELECT embed(NULL) IS NULL, vector_dims(EMBED('a', 'default'))"), [[true, 384]]);
+  const near = "SELECT cosine_similarity(embed($1), embed($2))";
+  const likeness = async (other: string) => Number((await server.rows(near, ["a puppy is running", other]))[0]![0]);
+  t.ok((await likeness("a dog runs")) > (await likeness("stock prices fell")) + 0.3);
+  const reply = await server.sql("SELECT embed('a', 'no-such-model')");
+  t.equal(reply.status, 404);
+  t.match(reply.body.error, { code: "model_not_found", details: { sqlstate: "42704" } });
+});
+
+t.test("EMBED over many rows, stored, searched and in generated columns", async (t) => {
+  await server.rows(
+    "CREATE TABLE note (id integer PRIMARY KEY, body text, v vector(384) GENERATED ALWAYS AS (embed(body)) STORED)",
+  );
+  await server.rows("INSERT INTO note SELECT i, 'note number ' || i FROM generate_series(1, 3000) i");
+  await server.rows("INSERT INTO note VALUES (5000, 'how to bake bread'), (5001, NULL)");
+  t.same(await server.rows("SELECT count(*), count(v) FROM note"), [[3002, 3001]]);
+  t.same(await server.rows("SELECT count(*) FROM note WHERE v IS DISTINCT FROM embed(body)"), [[0]]);
+  const nearest = "SELECT id FROM note ORDER BY v <=> embed($1) LIMIT 1";
+  t.same(await server.rows(nearest, ["a recipe for baking a loaf"]), [[5000]]);
+  await server.rows("UPDATE note SET body = 'the capital of France' WHERE id = 7");
+  t.same(await server.rows(nearest, ["Paris is a capital city"]), [[7]]);
+  await server.rows("CREATE INDEX ON note USING hnsw (v vector_cosine_ops)");
+  t.same(await server.rows(nearest, ["a recipe for baking a loaf"]), [[5000]]);
+});
+
+t.test("LIST_MODELS and the metrics", async (t) => {
+  t.match(await server.rows("SELECT name, architecture, size_bytes, digest, state, problem FROM LIST_MODELS()"), [
+    ["tessera-embed-384", "static", Number, /^[0-9a-f]{64}$/, "ready", null],
+  ]);
+  const metrics = await (await fetch(`${server.url}/metrics`)).text();
+  const texts = /tessera_embedding_texts_total\{actor="0",tenant="[^"]+"\} (\d+)/.exec(metrics);
+  t.ok(Number(texts?.[1]) > 3000, "texts are counted by tenant");
+});
