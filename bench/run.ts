@@ -1,5 +1,5 @@
 /**
- * `make bench` (W1 to W8 and the scaling of W5) or `make bench BENCH="w1 w2"`; also import, bulk, tpch, fairness, steps, cost by name.
+ * `make bench` (W1 to W8 and the scaling of W5) or `make bench BENCH="w1 w2"`; also import, bulk, tpch, fairness, steps, cost, vector by name.
  * See bench/README.md for the settings and for how it is measured.
  */
 import { loadavg } from "node:os";
@@ -16,6 +16,7 @@ import { type RunResult, writeResults } from "./report/results.js";
 import { measureScaling, type ScalingResult, scalingMinutes } from "./scaling.js";
 import { steps } from "./steps.js";
 import { tpch } from "./tpch.js";
+import { vector } from "./vector.js";
 import type { Workload } from "./workloads/workload.js";
 import { WORKLOADS } from "./workloads/workloads.js";
 
@@ -27,6 +28,7 @@ const others: Readonly<Record<string, (rounds: number, seconds: number) => Promi
   fairness,
   cost,
   steps,
+  vector,
 };
 
 const SCALING = "scaling";

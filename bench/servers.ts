@@ -5,7 +5,7 @@
 import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
 import { appendFileSync, chmodSync, existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { createInterface } from "node:readline";
 import { cpuSecondsOf } from "./processes.js";
 
@@ -95,17 +95,18 @@ export async function startTessera(environment: Record<string, string> = {}): Pr
   return running("Tessera", child, url, answer.access_token as string, directory);
 }
 
-/** `store` is a file of bench/peers/stores; `environment` is added to the process's. */
+/** `store` is a file of the folder's stores; `environment` is added to the process's. */
 export async function startPeer(
   store = "sqlite",
   name = "fastify + better-sqlite3",
   environment: Record<string, string> = {},
+  folder = PEERS_FOLDER,
 ): Promise<RunningPeer> {
-  if (!existsSync(join(PEERS_FOLDER, "node_modules/fastify"))) {
-    throw new Error("the peers are not installed: run `npm ci --prefix bench/peers` (make bench does)");
+  if (!existsSync(join(folder, "node_modules/fastify"))) {
+    throw new Error(`the peers are not installed: run \`npm ci --prefix ${relative(ROOT, folder)}\` (make bench does)`);
   }
   const directory = temporaryDirectory(store);
-  const child = startChild(process.execPath, [join(PEERS_FOLDER, "server.mjs"), store, directory], {
+  const child = startChild(process.execPath, [join(folder, "server.mjs"), store, directory], {
     env: { ...process.env, ...environment },
     stdio: ["ignore", "pipe", "inherit"],
   });

@@ -52,6 +52,8 @@ export interface IndexProgress {
   readonly bytes: number;
   /** Work is left that makes searches faster. */
   readonly hasWork: boolean;
+  /** Items that this work is about. */
+  readonly waiting: number;
 }
 
 export class DerivedIndexes {
@@ -94,7 +96,8 @@ export class DerivedIndexes {
     const index = this.tenants.get(tenantNumber)?.get(indexId)?.index;
     if (index === undefined || index.state === "dropped") return null;
     const { state, rowsRead, count, bytes } = index;
-    return { state, rowsRead, count, bytes, hasWork: index.body.hasWork };
+    const { hasWork, waitingCount = 0 } = index.body;
+    return { state, rowsRead, count, bytes, hasWork, waiting: waitingCount };
   }
 
   /** What the engine has just taken. */

@@ -15,6 +15,8 @@ export interface IndexBody<Item> {
   holds(slot: number, item: Item): boolean;
   /** There is work left that makes searches faster; they are right without it. */
   readonly hasWork: boolean;
+  /** How many items the work is about, where that can be said. */
+  readonly waitingCount?: number;
   /** Does some of it, a millisecond's at most. */
   work(): void;
   /** Everything that `load` of the kind needs, as it is now; the parts are not changed later. */

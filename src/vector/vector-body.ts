@@ -61,6 +61,10 @@ export class VectorBody implements IndexBody<Float32Array> {
     return this.graph.waitingCount > 0 && this.graph.count >= LINKED_MIN;
   }
 
+  get waitingCount(): number {
+    return this.graph.waitingCount;
+  }
+
   work(): void {
     this.graph.linkOne();
   }

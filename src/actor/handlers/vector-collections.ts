@@ -75,7 +75,8 @@ async function createCollection(request: Request, { body }: Input): Promise<Answ
       const collection = { kind: "vector", metric } as const;
       editor.replaceTable(Object.freeze({ ...editor.view.table(null, name)!, collection }));
     });
-    const answer = { plain: description(vectorCollectionOf(tenant.catalog.view(tx).table(null, name)!)!, 0) };
+    const made = vectorCollectionOf(tenant.catalog.view(tx).table(null, name)!)!;
+    const answer = { plain: description(made, 0, indexLife(request, made, 0)) };
     session.commit((done) => request.commit(done, answer));
     return answer;
   } finally {
@@ -135,7 +136,24 @@ async function listCollections(request: Request, { query }: Input): Promise<Answ
 }
 
 async function described(request: Request, collection: VectorCollection): Promise<object> {
-  return description(collection, await countOf(request, collection));
+  const count = await countOf(request, collection);
+  return description(collection, count, indexLife(request, collection, count));
+}
+
+interface IndexLife {
+  /** `absent`: a search will have it made. Until it is ready searches find the same, and take longer. */
+  readonly state: "none" | "absent" | "building" | "ready";
+  /** 0 to 1. */
+  readonly progress: number;
+}
+
+function indexLife({ tenant }: Request, { index }: VectorCollection, count: number): IndexLife {
+  if (index === null) return { state: "none", progress: 0 };
+  const life = tenant.partition.derived.progress(tenant.number, index.id);
+  if (life === null) return { state: "absent", progress: 0 };
+  if (life.state === "ready" && !life.hasWork) return { state: "ready", progress: 1 };
+  const done = life.state === "ready" ? life.count - life.waiting : 0;
+  return { state: "building", progress: count === 0 ? 0 : Math.min(0.99, Math.floor((100 * done) / count) / 100) };
 }
 
 async function countOf(request: Request, { sqlName }: VectorCollection): Promise<number> {
@@ -143,7 +161,11 @@ async function countOf(request: Request, { sqlName }: VectorCollection): Promise
   return Number(row![0]);
 }
 
-function description({ table, dimensions, metric, index }: VectorCollection, count: number): object {
+function description(
+  { table, dimensions, metric, index }: VectorCollection,
+  count: number,
+  life: IndexLife,
+): object {
   const { m = M, efConstruction = EF_CONSTRUCTION, storage = "f32" } = index?.vector ?? {};
   return {
     name: table.name,
@@ -152,6 +174,7 @@ function description({ table, dimensions, metric, index }: VectorCollection, cou
     metric,
     distance_metric: metric,
     index_type: "hnsw",
+    index: life,
     m,
     ef_construction: efConstruction,
     quantization: storage === "f32" ? "none" : storage,

@@ -21,6 +21,13 @@ const Collection = Type.Object({
   metric: Type.String(),
   distance_metric: Type.String(),
   index_type: Type.Literal("hnsw"),
+  index: Type.Object({
+    state: Type.String({
+      description:
+        "ready; building; absent: a search will have it made; none: a statement dropped it. Until it is ready, searches find the same and take longer.",
+    }),
+    progress: Type.Number({ description: "0 to 1." }),
+  }),
   m: Type.Integer(),
   ef_construction: Type.Integer(),
   quantization: Type.String(),
