@@ -16,6 +16,7 @@ import { type RunResult, writeResults } from "./report/results.js";
 import { measureScaling, type ScalingResult, scalingMinutes } from "./scaling.js";
 import { steps } from "./steps.js";
 import { tpch } from "./tpch.js";
+import { VECTOR_CONTENDERS } from "./vector/contenders.js";
 import { vector } from "./vector.js";
 import type { Workload } from "./workloads/workload.js";
 import { WORKLOADS } from "./workloads/workloads.js";
@@ -41,13 +42,14 @@ function settings(): Options {
   const named = process.env.PEERS ?? PEERS.join(" ");
   const peers = named === "none" ? [] : named.split(/[ ,]+/).filter((name) => name !== "");
   for (const peer of peers) {
-    if (!PEERS.includes(peer)) throw new Error(`unknown peer "${peer}"; known: ${PEERS.join(", ")}, none`);
+    const known = [...PEERS, ...VECTOR_CONTENDERS];
+    if (!known.includes(peer)) throw new Error(`unknown peer "${peer}"; known: ${known.join(", ")}, none`);
   }
   return {
     rounds: Number(process.env.ROUNDS ?? 3),
     seconds: Number(process.env.SECONDS ?? 3),
     share: 0.7,
-    contenders: ["tessera", ...peers],
+    contenders: ["tessera", ...peers.filter((peer) => PEERS.includes(peer))],
     useWrk: wrkVersion() !== null,
   };
 }

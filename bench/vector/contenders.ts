@@ -140,7 +140,9 @@ async function startStore(store: string, name: string): Promise<VectorContender>
     ...server,
     id: store,
     load: (vectors) =>
-      inParts(vectors, (part) => sendJson("POST", `${url}/load`, `{"vectors":[${part.map(vectorJson).join()}]}`, token)),
+      inParts(vectors, (part) =>
+        sendJson("POST", `${url}/load`, `{"vectors":[${part.map(vectorJson).join()}]}`, token),
+      ),
     build: async () => void (await sendJson("POST", `${url}/build`, null, token)),
     setEf: async (ef) => void (await post(`${url}/ef`, { ef }, token)),
     search: (query, k) => jsonRequest("/search", token, `{"vector":${vectorJson(query)},"k":${k}}`),
@@ -170,7 +172,12 @@ async function startChroma(): Promise<VectorContender> {
   child.on("exit", () => {
     ended = true;
   });
-  while (!(await fetch(`${url}/api/v2/heartbeat`).then(({ ok }) => ok, () => false))) {
+  while (
+    !(await fetch(`${url}/api/v2/heartbeat`).then(
+      ({ ok }) => ok,
+      () => false,
+    ))
+  ) {
     if (ended) throw new Error("Chroma's server ended before it listened");
     await pause();
   }

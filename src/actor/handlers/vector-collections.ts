@@ -161,11 +161,7 @@ async function countOf(request: Request, { sqlName }: VectorCollection): Promise
   return Number(row![0]);
 }
 
-function description(
-  { table, dimensions, metric, index }: VectorCollection,
-  count: number,
-  life: IndexLife,
-): object {
+function description({ table, dimensions, metric, index }: VectorCollection, count: number, life: IndexLife): object {
   const { m = M, efConstruction = EF_CONSTRUCTION, storage = "f32" } = index?.vector ?? {};
   return {
     name: table.name,

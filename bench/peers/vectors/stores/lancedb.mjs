@@ -1,6 +1,9 @@
 /** LanceDB on files: one HNSW graph over scalar-quantised vectors, whose nearest are ranked again by the whole vectors. */
 import { connect, Index } from "@lancedb/lancedb";
 
+/** Candidates whose whole vectors are compared, for each one wanted. */
+const REFINED = 2;
+
 export async function open(directory, { m, efConstruction }) {
   const database = await connect(directory);
   let table = null;
@@ -23,8 +26,13 @@ export async function open(directory, { m, efConstruction }) {
       ef = value;
     },
     search: async (vector, k) => {
-      const query = table.query().nearestTo(vector).distanceType("cosine").nprobes(1).ef(ef).refineFactor(2);
-      const rows = await query.select(["id", "_distance"]).limit(k).toArray();
+      const query = table
+        .query()
+        .nearestTo(vector)
+        .distanceType("cosine")
+        .nprobes(1)
+        .ef(Math.max(ef, REFINED * k));
+      const rows = await query.refineFactor(REFINED).select(["id", "_distance"]).limit(k).toArray();
       return rows.map(({ id, _distance }) => ({ id, distance: _distance }));
     },
   };

@@ -20,7 +20,7 @@ export async function open(directory, { dimensions, m, efConstruction }) {
     load: (vectors) => {
       const keys = BigUint64Array.from(vectors, (_, i) => BigInt(count + i));
       const all = new Float32Array(vectors.length * dimensions);
-      vectors.forEach((vector, i) => all.set(vector, i * dimensions));
+      for (const [i, vector] of vectors.entries()) all.set(vector, i * dimensions);
       index.add(keys, all, 1);
       count += vectors.length;
     },
