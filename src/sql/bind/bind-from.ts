@@ -20,6 +20,7 @@ import { contextOf } from "./bind-context.js";
 import { bindBoolean } from "./bind-expr.js";
 import { bindFunctions } from "./bind-from-function.js";
 import { type FromSource, renamed, rowsOf } from "./bind-scan.js";
+import { bindSearch, searchCallOf } from "./bind-search-function.js";
 import { bindView, findView } from "./bind-view.js";
 import { bindCommonTable } from "./bind-with.js";
 import { type Binding, PLAIN_QUERY, type Source } from "./binding.js";
@@ -127,6 +128,11 @@ function bindDerived(node: FromSubquery, parent: Scope, binding: Binding): FromS
 
 /** A function sees what stands left of it, with LATERAL or without. */
 function bindFunction(node: FromFunction, lateral: Scope, binding: Binding): FromSource {
+  const search = searchCallOf(node, binding);
+  if (search !== null) {
+    const alias = node.alias ?? { name: "search", columns: [] };
+    return named(bindSearch(search, lateral, binding, lookUpTable), alias, node.position);
+  }
   const { plan, columns, name, scalar } = bindFunctions(node, lateral, binding);
   const alias = node.alias ?? { name, columns: [] };
   const { items } = named({ plan, columns }, alias, node.position);

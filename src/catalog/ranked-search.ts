@@ -1,0 +1,163 @@
+/**
+ * The statement that ranks a table's rows by their words, by the likeness of their vectors, or by both: the rankings are
+ * fused by the reciprocal rank (Cormack, Clarke and Büttcher, "Reciprocal rank fusion outperforms Condorcet", 2009).
+ * Text of SQL, because its plan is what SQL's would be: search indexes answer it, EXPLAIN shows it. Read by search() in
+ * FROM and by the routes of document collections.
+ */
+import { sqlError } from "../protocol/errors.js";
+import type { ColumnDef, SearchIndexDef, TableDef, VectorMetric } from "./table.js";
+
+export const SEARCH_MODES = ["text", "vector", "hybrid"] as const;
+export type SearchMode = (typeof SEARCH_MODES)[number];
+
+/** How much the first ranks of a ranking weigh more than those after them. */
+const FUSION_K = 60;
+/** Rows of each ranking that are fused: at least so many, and so many times what is asked for. */
+const CANDIDATES_MIN = 100;
+const CANDIDATES_TIMES = 3;
+
+/** How the distance of a metric is written, and the likeness that it means: larger is nearer. */
+const LIKENESS: Readonly<Record<VectorMetric, (distance: string) => string>> = {
+  cosine: (distance) => `1 - (${distance})`,
+  l2: (distance) => `1 / (1 + (${distance}))`,
+  dot: (distance) => `0 - (${distance})`,
+};
+const OPERATORS: Readonly<Record<VectorMetric, string>> = { cosine: "<=>", l2: "<->", dot: "<#>" };
+
+/** What a table can be searched by. */
+export interface Searchable {
+  readonly table: TableDef;
+  readonly text: SearchIndexDef | null;
+  readonly vector: SearchIndexDef | null;
+}
+
+/** The parts of a search, as SQL: placeholders, or expressions that are the same for all rows. */
+export interface RankedSearch {
+  readonly mode: SearchMode;
+  /** Of text. Not read in the mode `vector`. */
+  readonly words: string;
+  /** Of a vector. Not read in the mode `text`. */
+  readonly nearTo: string;
+  /** Rows at most. */
+  readonly limit: string;
+  /** A condition on the table's columns that all rows meet, in both rankings. Null: all rows. */
+  readonly filter: string | null;
+}
+
+/** By the table's first index of each kind. */
+export function searchableOf(table: TableDef): Searchable {
+  const indexes = table.searchIndexes ?? [];
+  const first = (method: SearchIndexDef["method"]) => indexes.find((index) => index.method === method) ?? null;
+  return { table, text: first("text"), vector: first("hnsw") };
+}
+
+/**
+ * What a search for words does that does not say; null: the table cannot be searched. Vectors that nobody says to be
+ * made of texts are not compared with that of the words.
+ */
+export function usualMode({ table, text, vector }: Searchable): SearchMode | null {
+  if (text === null) return vector === null ? null : "vector";
+  return vector !== null && isEmbedding(table, vector.columnIds[0]!) ? "hybrid" : "text";
+}
+
+/** Whether the column has vectors of texts: a generated column, or one that a collection's schema declares so. */
+function isEmbedding(table: TableDef, columnId: number): boolean {
+  const { collection } = table;
+  const fields = collection?.kind === "document" ? collection.fields : [];
+  if (fields.some(({ embeddingColumnId }) => embeddingColumnId === columnId)) return true;
+  return /\bembed\b/i.test(columnOf(table, columnId).generatedSql ?? "");
+}
+
+/** The rows' columns and then their score, the best first. Throws 0A000 when the table lacks what the mode needs. */
+export function rankedSearch(searchable: Searchable, search: RankedSearch): string {
+  checkIndexes(searchable, search.mode);
+  if (search.mode === "hybrid") return fused(searchable, search);
+  return search.mode === "text" ? byWords(searchable, search) : byVector(searchable, search);
+}
+
+/** The name of the score beside the table's columns. */
+export function scoreName(table: TableDef): string {
+  return freeName(table, "score");
+}
+
+function freeName(table: TableDef, name: string): string {
+  return table.columns.some((column) => column.name === name) ? freeName(table, `${name}_`) : name;
+}
+
+function checkIndexes({ table, text, vector }: Searchable, mode: SearchMode): void {
+  if (mode !== "vector" && text === null) {
+    throw sqlError("0A000", `table "${table.name}" has no text index, which a search for words needs`, {
+      hint: `Create one with CREATE INDEX ON ${quoted(table.name)} USING text (columns).`,
+    });
+  }
+  if (mode !== "text" && vector === null) {
+    throw sqlError("0A000", `table "${table.name}" has no vector index, which a search for likeness needs`, {
+      hint: `Create one with CREATE INDEX ON ${quoted(table.name)} USING hnsw (column).`,
+    });
+  }
+  if (mode === "hybrid" && table.primaryKey === null) {
+    throw sqlError("0A000", `table "${table.name}" has no primary key, which a hybrid search tells its rows by`);
+  }
+}
+
+function byWords(searchable: Searchable, { words, limit, filter }: RankedSearch): string {
+  const { table } = searchable;
+  const match = matchOf(searchable, words);
+  return `SELECT t.*, ${match} AS ${scoreName(table)} FROM ${relation(table)} t
+    WHERE ${allOf([`${match} > 0`, filter])} ORDER BY ${match} DESC LIMIT ${limit}`;
+}
+
+function byVector(searchable: Searchable, { nearTo, limit, filter }: RankedSearch): string {
+  const { table, vector } = searchable;
+  const distance = distanceOf(searchable, nearTo);
+  const alias = freeName(table, "distance");
+  const columns = table.columns.map(({ name }) => `t.${quoted(name)}`);
+  const likeness = LIKENESS[vector!.vector!.metric](`t.${alias}`);
+  return `SELECT ${columns.join(", ")}, ${likeness} AS ${scoreName(table)}
+    FROM (SELECT t.*, ${distance} AS ${alias} FROM ${relation(table)} t ${where(filter)} ORDER BY ${distance} LIMIT ${limit}) t
+    WHERE t.${alias} IS NOT NULL ORDER BY t.${alias}`;
+}
+
+function fused(searchable: Searchable, { words, nearTo, limit, filter }: RankedSearch): string {
+  const { table } = searchable;
+  const key = table.primaryKey!.map((id) => quoted(columnOf(table, id).name));
+  const listed = key.join(", ");
+  const own = key.map((name) => `t.${name}`).join(", ");
+  const most = `greatest(${CANDIDATES_MIN}, ${CANDIDATES_TIMES} * ${limit})`;
+  const match = matchOf(searchable, words);
+  const distance = distanceOf(searchable, nearTo);
+  const [rank, score, near] = ["rank", "score", "distance"].map((name) => freeName(table, name));
+  return `SELECT t.*, f.${score} AS ${scoreName(table)} FROM (
+      SELECT ${listed}, sum(1 / (${FUSION_K} + ${rank})::float8) AS ${score} FROM (
+        SELECT ${listed}, row_number() OVER () AS ${rank} FROM (
+          SELECT ${own} FROM ${relation(table)} t WHERE ${allOf([`${match} > 0`, filter])}
+          ORDER BY ${match} DESC LIMIT ${most}) w
+        UNION ALL
+        SELECT ${listed}, row_number() OVER () FROM (
+          SELECT ${own}, ${distance} AS ${near} FROM ${relation(table)} t ${where(filter)}
+          ORDER BY ${distance} LIMIT ${most}) v WHERE ${near} IS NOT NULL
+      ) r GROUP BY ${listed} ORDER BY ${score} DESC, ${listed} LIMIT ${limit}
+    ) f JOIN ${relation(table)} t ON ${key.map((name) => `t.${name} = f.${name}`).join(" AND ")}
+    ORDER BY f.${score} DESC, ${own}`;
+}
+
+function matchOf({ table, text }: Searchable, words: string): string {
+  const columns = text!.columnIds.map((id) => `t.${quoted(columnOf(table, id).name)}`);
+  return `text_score(${columns.join(", ")}, ${words}, 'any')`;
+}
+
+function distanceOf({ table, vector }: Searchable, nearTo: string): string {
+  const column = columnOf(table, vector!.columnIds[0]!);
+  return `t.${quoted(column.name)} ${OPERATORS[vector!.vector!.metric]} ${nearTo}`;
+}
+
+const where = (filter: string | null) => (filter === null ? "" : `WHERE ${filter}`);
+const allOf = (conditions: readonly (string | null)[]) =>
+  conditions.flatMap((condition) => (condition === null ? [] : `(${condition})`)).join(" AND ");
+
+function columnOf({ columns }: TableDef, columnId: number): ColumnDef {
+  return columns.find(({ id }) => id === columnId)!;
+}
+
+const relation = ({ schema, name }: TableDef) => `${quoted(schema)}.${quoted(name)}`;
+const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`;
