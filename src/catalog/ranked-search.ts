@@ -52,12 +52,13 @@ export function searchableOf(table: TableDef): Searchable {
 }
 
 /**
- * What a search for words does that does not say; null: the table cannot be searched. Vectors that nobody says to be
- * made of texts are not compared with that of the words.
+ * What a search for words does that does not say; null: the table cannot be searched for words. Vectors that nobody says
+ * to be made of texts are not compared with that of the words.
  */
 export function usualMode({ table, text, vector }: Searchable): SearchMode | null {
-  if (text === null) return vector === null ? null : "vector";
-  return vector !== null && isEmbedding(table, vector.columnIds[0]!) ? "hybrid" : "text";
+  const isEmbedded = vector !== null && isEmbedding(table, vector.columnIds[0]!);
+  if (text === null) return isEmbedded ? "vector" : null;
+  return isEmbedded ? "hybrid" : "text";
 }
 
 /** Whether the column has vectors of texts: a generated column, or one that a collection's schema declares so. */

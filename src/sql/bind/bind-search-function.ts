@@ -11,6 +11,7 @@ import {
   searchableOf,
   usualMode,
 } from "../../catalog/ranked-search.js";
+import { parseRelationName } from "../../catalog/relation-names.js";
 import type { TableDef } from "../../catalog/table.js";
 import { sqlError } from "../../protocol/errors.js";
 import { INT8, type SqlType, TEXT, VECTOR } from "../../protocol/values.js";
@@ -49,11 +50,12 @@ export function bindSearch(call: CallNode, lateral: Scope, binding: Binding, loo
     const searchable = searchableOf(tableNamed(given.collection, lookUp, binding));
     const query = typed(given.query, context);
     const isVector = query.type.name === "vector";
-    const vector = given.vector === null ? null : valueOf(given.vector, VECTOR, context);
+    const vector = given.vector === null ? null : argumentOf(given.vector, VECTOR, context);
     const nearTo = vector ?? (isVector ? query : null);
     const mode = modeOf(searchable, given.mode, isVector, vector !== null);
-    const k = given.k === null ? constant(INT8, K_DEFAULT) : valueOf(given.k, INT8, context);
-    if (isVector && mode !== "vector") throw sqlError("22023", `a search of the mode ${mode} asks for words, not for a vector`);
+    const k = given.k === null ? constant(INT8, K_DEFAULT) : argumentOf(given.k, INT8, context);
+    if (isVector && mode !== "vector")
+      throw sqlError("22023", `a search of the mode ${mode} asks for words, not for a vector`);
     const sql = rankedSearch(searchable, {
       mode,
       words: "$1",
@@ -61,7 +63,7 @@ export function bindSearch(call: CallNode, lateral: Scope, binding: Binding, loo
       limit: "$3",
       filter: null,
     });
-    const words = isVector ? query : valueOf(given.query, TEXT, context);
+    const words = isVector ? query : argumentOf(given.query, TEXT, context);
     const parameters = [words, nearTo, k];
     const variables: Variables = { find: () => null, parameter: (i) => parameters[i] ?? null, conflict: "column" };
     return binding.query(queryOf(sql), new Scope(null, variables), PLAIN_QUERY);
@@ -101,15 +103,12 @@ function tableNamed(node: ExprNode, lookUp: LookUp, binding: Binding): TableDef 
   const name = constantText(node, "the name of the table that search() reads");
   const { position } = node;
   const exact = binding.env.searchPath.some((schema) => binding.env.catalog.table(schema, name) !== null);
-  return lookUp({ path: exact ? [name] : identifiersOf(name, position), position }, binding);
+  return lookUp({ path: exact ? [name] : pathOf(name), position }, binding);
 }
 
-/** `name` or `schema.name`, in double quotes where SQL wants them. */
-function identifiersOf(name: string, position: number): string[] {
-  const parts = [...name.matchAll(/\s*(?:"((?:[^"]|"")+)"|([^\s".]+))\s*(?:\.|$)/gy)];
-  const length = parts.reduce((sum, [whole]) => sum + whole.length, 0);
-  if (parts.length === 0 || length < name.length || name.endsWith(".")) throw sqlError("42602", "invalid name syntax", { position });
-  return parts.map(([, quoted, plain]) => quoted?.replaceAll('""', '"') ?? plain!.toLowerCase());
+function pathOf(text: string): string[] {
+  const { schema, name } = parseRelationName(text);
+  return schema === null ? [name] : [schema, name];
 }
 
 function modeOf(searchable: Searchable, node: ExprNode | null, isVector: boolean, hasVector: boolean): SearchMode {
@@ -117,13 +116,17 @@ function modeOf(searchable: Searchable, node: ExprNode | null, isVector: boolean
   if (node !== null) {
     const mode = constantText(node, "the mode of search()").toLowerCase();
     if (modes.includes(mode)) return mode as SearchMode;
-    throw sqlError("22023", `the mode of search() is one of ${modes.join(", ")}, not "${mode}"`, { position: node.position });
+    throw sqlError("22023", `the mode of search() is one of ${modes.join(", ")}, not "${mode}"`, {
+      position: node.position,
+    });
   }
   if (isVector) return "vector";
   const usual = hasVector ? "hybrid" : usualMode(searchable);
   if (usual !== null) return usual;
   const { name } = searchable.table;
-  throw sqlError("0A000", `table "${name}" has neither a text index nor a vector index to search by`);
+  throw sqlError("0A000", `table "${name}" has neither a text index nor a vector index of texts to search by`, {
+    hint: "Create one with CREATE INDEX … USING text (columns), or search its vectors for one: search(table, vector).",
+  });
 }
 
 function constantText(node: ExprNode, what: string): string {
@@ -135,10 +138,14 @@ function constantText(node: ExprNode, what: string): string {
 /** Of a type that is known: a client's value may say that it is a vector. */
 function typed(node: ExprNode, context: ExprContext): Expr {
   const expr = bindExpr(node, context);
-  return isUnknown(expr) ? (suggestedType(expr, context.binding) === VECTOR ? resolveUnknown(expr, context.binding) : expr) : expr;
+  return isUnknown(expr)
+    ? suggestedType(expr, context.binding) === VECTOR
+      ? resolveUnknown(expr, context.binding)
+      : expr
+    : expr;
 }
 
-function valueOf(node: ExprNode, type: SqlType, context: ExprContext): Expr {
+function argumentOf(node: ExprNode, type: SqlType, context: ExprContext): Expr {
   const expr = bindExpr(node, context);
   if (isUnknown(expr) || canCoerce(expr.type, type, "implicit")) {
     return coerceImplicit(expr, type, context.binding, node.position);
