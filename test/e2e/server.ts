@@ -23,6 +23,9 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
 }
 
+/** Variables of the tests' own (TESSERA_SUITES …) would be settings that the server does not know. */
+const SURROUNDINGS = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("TESSERA_")));
+
 export class TestServer {
   url = "";
   /** The administrator's access token. */
@@ -50,7 +53,7 @@ export class TestServer {
   async boot(): Promise<void> {
     const child = spawn(process.execPath, ["--enable-source-maps", MAIN, "serve"], {
       env: {
-        ...process.env,
+        ...SURROUNDINGS,
         TESSERA_PORT: "0",
         TESSERA_DATA_DIR: this.directory,
         TESSERA_ADMIN_PASSWORD: ADMIN_PASSWORD,
