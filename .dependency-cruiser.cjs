@@ -11,7 +11,7 @@ const allowed = {
   vector: ["protocol", "storage", "catalog", "derived"],
   text: ["protocol", "storage", "catalog", "derived"],
   ai: ["protocol"],
-  "query/expr": ["protocol"],
+  "query/expr": ["protocol", "text"],
   "query/plan": ["protocol", "catalog", "query/expr"],
   "query/optimize": ["protocol", "catalog", "query/expr", "query/plan"],
   "query/exec": [

@@ -4,6 +4,7 @@
  * (`app.user_id`) and hold any text. A transaction's changes are undone when it rolls back.
  */
 import { sqlError } from "../protocol/errors.js";
+import { regConfigFromText } from "../protocol/text-search-configs.js";
 import type { BoundSet } from "../sql/bind/bound-statement.js";
 import type { IsolationLevel } from "../sql/parse/ast.js";
 import { type GivenModes, NO_MODES, TransactionModes } from "./transaction-modes.js";
@@ -18,6 +19,7 @@ const SETTINGS: Readonly<Record<string, Setting>> = {
   application_name: { initial: "", parse: (value) => value },
   client_encoding: { initial: "UTF8", parse: onlyValue("UTF8", /^utf-?8$/i) },
   client_min_messages: { initial: "notice", parse: (value) => value.toLowerCase() },
+  default_text_search_config: { initial: "pg_catalog.english", parse: textSearchConfig },
   default_transaction_deferrable: { initial: "off", parse: onOrOff },
   default_transaction_isolation: { initial: "serializable", parse: isolationLevel },
   default_transaction_read_only: { initial: "off", parse: onOrOff },
@@ -244,6 +246,14 @@ function isolationLevel(text: string, name: string): string {
   throw sqlError("22023", `invalid value for parameter "${name}": "${text}"`, {
     hint: "Available values: serializable, repeatable read, read committed, read uncommitted.",
   });
+}
+
+function textSearchConfig(value: string, name: string): string {
+  try {
+    return `pg_catalog.${regConfigFromText(value)}`;
+  } catch {
+    throw sqlError("22023", `invalid value for parameter "${name}": "${value}"`);
+  }
 }
 
 function timeZone(value: string): string {

@@ -75,6 +75,9 @@ export function jsonWriter(type: SqlType, timeZone = "UTC"): JsonWriter {
     case "varchar":
     case "bpchar":
     case "name":
+    case "tsvector":
+    case "tsquery":
+    case "regconfig":
     case "enum":
       return (value) => (value === null ? "null" : quote(value as string));
     case "char":

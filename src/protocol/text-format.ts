@@ -18,6 +18,9 @@ import { inetText, macFromText, networkFromText } from "./network.js";
 import { Numeric } from "./numeric.js";
 import { arrayFromText, arrayToText } from "./text-format-array.js";
 import { recordFromText, recordToText } from "./text-format-record.js";
+import { regConfigFromText } from "./text-search-configs.js";
+import { tsQueryFromText } from "./ts-query.js";
+import { tsVectorFromText } from "./ts-vector.js";
 import {
   type Interval,
   Json,
@@ -189,6 +192,12 @@ export function fromText(type: SqlType, text: string, clock: Clock = systemClock
       return new Json(checkJson(text), text);
     case "jsonb":
       return new Json(parseJson(text));
+    case "tsvector":
+      return tsVectorFromText(text);
+    case "tsquery":
+      return tsQueryFromText(text);
+    case "regconfig":
+      return regConfigFromText(text);
     case "jsonpath":
       return parseJsonPath(text);
     case "vector":

@@ -25,6 +25,8 @@
  * | point line lseg box path      | string: as PostgreSQL prints it                                                 |
  * | polygon circle                | the same                                                                        |
  * | tid xid int2vector oidvector  | the same                                                                        |
+ * | tsvector tsquery              | string: as PostgreSQL prints it, see ts-vector.ts, ts-query.ts                  |
+ * | regconfig                     | string: the name of a text search configuration                                 |
  * | "char"                        | string of one character up to U+00FF, which stands for a byte; empty: the byte 0 |
  * | enum                          | string: the label                                                               |
  * | vector                        | Float32Array of 1 to 16,000 finite numbers; never changed once it is a value;   |
@@ -73,6 +75,9 @@ export type TypeName =
   | "cidr"
   | "macaddr"
   | "macaddr8"
+  | "tsvector"
+  | "tsquery"
+  | "regconfig"
   | GeometricName
   | SystemTypeName
   | "array"
@@ -310,5 +315,8 @@ export const MACADDR8 = typeOf("macaddr8");
 export const CHAR = typeOf("char");
 export const INT2VECTOR = typeOf("int2vector");
 export const OIDVECTOR = typeOf("oidvector");
+export const TSVECTOR = typeOf("tsvector");
+export const TSQUERY = typeOf("tsquery");
+export const REGCONFIG = typeOf("regconfig");
 export const RECORD = typeOf("record");
 export const VOID = typeOf("void");

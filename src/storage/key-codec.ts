@@ -93,6 +93,8 @@ export function isKeyType(type: SqlType): boolean {
     case "xid":
     case "int2vector":
     case "oidvector":
+    case "tsvector":
+    case "tsquery":
       return false;
     case "record":
       return type.fields?.every((field) => isKeyType(field.type)) ?? false;
@@ -138,6 +140,7 @@ function writeValue(type: SqlType, value: Value): void {
     case "macaddr":
     case "macaddr8":
     case "name":
+    case "regconfig":
     case "char":
       writer.writeText(value as string);
       return;
@@ -206,6 +209,7 @@ function readValue(type: SqlType, reader: KeyReader): Value {
     case "macaddr":
     case "macaddr8":
     case "name":
+    case "regconfig":
     case "char":
     case "bpchar":
       return reader.text();

@@ -102,6 +102,9 @@ export function payloadReader(type: SqlType): PayloadReader {
     case "xid":
     case "int2vector":
     case "oidvector":
+    case "tsvector":
+    case "tsquery":
+    case "regconfig":
     case "char":
     case "name":
       return readText;

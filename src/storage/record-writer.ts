@@ -126,6 +126,9 @@ export function writeValue(type: SqlType, value: Value): void {
     case "xid":
     case "int2vector":
     case "oidvector":
+    case "tsvector":
+    case "tsquery":
+    case "regconfig":
     case "char":
     case "name":
       writeText(value as string);

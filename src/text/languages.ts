@@ -10,11 +10,13 @@ interface Language {
   readonly stemmer: string | null;
   /** Names of the package's lists are ISO 639-3 codes. */
   readonly stopWords: readonly string[];
+  /** For words of ASCII letters, as PostgreSQL takes another stemmer for them; absent: the same. */
+  readonly asciiStemmer?: string;
 }
 
-/** What PostgreSQL's list for English has and the package's has not. */
-const MORE_ENGLISH =
-  "again am because below between both did does doing down during each few further had having her here hers herself him himself his how i if into itself just more most my myself nor now off once only other our ours ourselves out own same she should so some such than their theirs them themselves then there these they those through too under until up very were what when where which while whom why will you your yours yourself yourselves don t s";
+/** Snowball's list for English, which is PostgreSQL's; the package's differs. */
+const ENGLISH =
+  "i me my myself we our ours ourselves you your yours yourself yourselves he him his himself she her hers herself it its itself they them their theirs themselves what which who whom this that these those am is are was were be been being have has had having do does did doing a an the and but if or because as until while of at by for with about against between into through during before after above below to from up down in out on off over under again further then once here there when where why how all any both each few more most other some such no nor not only own same so than too very s t can will just don should now";
 
 const LANGUAGES: Readonly<Record<string, Language>> = {
   simple: { stemmer: null, stopWords: [] },
@@ -23,7 +25,7 @@ const LANGUAGES: Readonly<Record<string, Language>> = {
   catalan: { stemmer: "catalan", stopWords: stopword.cat },
   danish: { stemmer: "danish", stopWords: stopword.dan },
   dutch: { stemmer: "dutch", stopWords: stopword.nld },
-  english: { stemmer: "english", stopWords: [...stopword.eng, ...MORE_ENGLISH.split(" ")] },
+  english: { stemmer: "english", stopWords: ENGLISH.split(" ") },
   finnish: { stemmer: "finnish", stopWords: stopword.fin },
   french: { stemmer: "french", stopWords: stopword.fra },
   german: { stemmer: "german", stopWords: stopword.deu },
@@ -32,7 +34,7 @@ const LANGUAGES: Readonly<Record<string, Language>> = {
   norwegian: { stemmer: "norwegian", stopWords: stopword.nob },
   portuguese: { stemmer: "portuguese", stopWords: stopword.por },
   romanian: { stemmer: "romanian", stopWords: stopword.ron },
-  russian: { stemmer: "russian", stopWords: stopword.rus },
+  russian: { stemmer: "russian", stopWords: stopword.rus, asciiStemmer: "english" },
   spanish: { stemmer: "spanish", stopWords: stopword.spa },
   swedish: { stemmer: "swedish", stopWords: stopword.swe },
   turkish: { stemmer: "turkish", stopWords: stopword.tur },
@@ -67,9 +69,11 @@ function makeStem(name: string): Stem {
   }
   if (language.stemmer === null) return (word) => word;
   const stemmer = newStemmer(language.stemmer);
+  const ascii = language.asciiStemmer === undefined ? null : stemOf(language.asciiStemmer);
   const stopWords = new Set(language.stopWords);
   const known = new Map<string, string>();
   return (word) => {
+    if (ascii !== null && /^[a-z]+$/.test(word)) return ascii(word);
     let stem = known.get(word);
     if (stem === undefined) {
       if (known.size >= STEMS_MAX) known.clear();

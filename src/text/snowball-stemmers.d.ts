@@ -7,7 +7,6 @@ declare module "stopword" {
   export const cat: string[];
   export const dan: string[];
   export const nld: string[];
-  export const eng: string[];
   export const fin: string[];
   export const fra: string[];
   export const deu: string[];

@@ -6,6 +6,8 @@
 import { orderOfLabel } from "../../protocol/enum-labels.js";
 import { compareNetworks } from "../../protocol/network.js";
 import { Numeric } from "../../protocol/numeric.js";
+import { compareTsQueries } from "../../protocol/ts-query.js";
+import { compareTsVectors } from "../../protocol/ts-vector.js";
 import type { Interval, Json, SqlArray, SqlType, TimeTz, Value } from "../../protocol/values.js";
 
 export type Comparator = (a: Value, b: Value) => number;
@@ -54,8 +56,13 @@ export function comparatorOf(type: SqlType): Comparator {
     case "xid":
     case "int2vector":
     case "oidvector":
+    case "regconfig":
     case "char":
       return compareText as Comparator;
+    case "tsvector":
+      return (a, b) => compareTsVectors(a as string, b as string);
+    case "tsquery":
+      return (a, b) => compareTsQueries(a as string, b as string);
     case "inet":
     case "cidr":
       return (a, b) => compareNetworks(a as string, b as string);

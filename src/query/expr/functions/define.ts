@@ -13,6 +13,7 @@ interface Options {
   readonly strict?: boolean;
   readonly volatility?: ScalarFunction["volatility"];
   readonly variadic?: SqlType;
+  readonly needsContext?: true;
 }
 
 /** A strict immutable function unless `options` say otherwise. */

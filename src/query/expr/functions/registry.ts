@@ -29,6 +29,7 @@ import { PATTERN_FUNCTIONS, PATTERN_OPERATORS } from "./pattern.js";
 import { STATISTICS } from "./statistics.js";
 import { TEXT_FAMILIES, TEXT_FUNCTIONS, TEXT_OPERATOR_FAMILIES, TEXT_OPERATORS } from "./text.js";
 import { TEXT_SEARCH_FUNCTIONS } from "./text-search.js";
+import { TS_FUNCTIONS, TS_OPERATORS } from "./ts-functions.js";
 import { VECTOR_FUNCTIONS, VECTOR_OPERATOR_FAMILIES, VECTOR_OPERATORS } from "./vector.js";
 import { WINDOW_FAMILY_TABLE, WINDOW_FUNCTION_TABLE, type WindowFamily } from "./window.js";
 
@@ -79,7 +80,11 @@ export const CHAPTERS: readonly Chapter[] = [
     operators: VECTOR_OPERATORS,
     operatorFamilies: VECTOR_OPERATOR_FAMILIES,
   },
-  { title: "Text search functions", functions: TEXT_SEARCH_FUNCTIONS },
+  {
+    title: "Text search functions and operators",
+    functions: [...TS_FUNCTIONS, ...TEXT_SEARCH_FUNCTIONS],
+    operators: TS_OPERATORS,
+  },
   { title: "Model functions", functions: MODEL_FUNCTIONS },
   { title: "Bit string functions and operators", functions: BIT_FUNCTIONS, operators: BIT_OPERATORS },
   { title: "Network address functions and operators", functions: NETWORK_FUNCTIONS, operators: NETWORK_OPERATORS },
