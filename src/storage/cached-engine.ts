@@ -10,6 +10,8 @@ import { keyText } from "./ordered-map.js";
 import type { Cursor, KeyRange } from "./store.js";
 import { TableTops } from "./table-tops.js";
 
+/** Keys of one read that are looked up here and kept; more would sweep out what is used again and again. */
+const FEW_KEYS = 128;
 /** Estimated bytes of an entry beside its key and value: Map slot, string and buffer headers. */
 const ENTRY_BYTES = 160;
 
@@ -50,7 +52,35 @@ export class CachedEngine implements Engine {
   }
 
   getMany(keys: readonly Uint8Array[]): (Uint8Array | undefined)[] {
-    return this.engine.getMany(keys);
+    return keys.length > FEW_KEYS ? this.engine.getMany(keys) : this.#few(keys);
+  }
+
+  /** Those that are not cached are read together. */
+  #few(keys: readonly Uint8Array[]): (Uint8Array | undefined)[] {
+    const values: (Uint8Array | undefined)[] = [];
+    const missing: number[] = [];
+    const texts: string[] = [];
+    for (let i = 0; i < keys.length; i++) {
+      const text = keyText(keys[i]!);
+      let value = this.#young.get(text);
+      if (value === undefined) {
+        value = this.#old.get(text);
+        if (value !== undefined) this.#keep(text, value);
+        else if (!this.#tops.isAbove(text)) {
+          missing.push(i);
+          texts.push(text);
+        }
+      }
+      values.push(value);
+    }
+    if (missing.length === 0) return values;
+    const read = this.engine.getMany(missing.length === keys.length ? keys : missing.map((i) => keys[i]!));
+    for (const [m, i] of missing.entries()) {
+      const value = read[m];
+      values[i] = value;
+      if (value !== undefined) this.#keep(texts[m]!, value);
+    }
+    return values;
   }
 
   cursor(range: KeyRange): Cursor {
