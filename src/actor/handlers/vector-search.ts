@@ -8,6 +8,7 @@ import { RESULT_BYTES_MAX, SEARCH_LIMIT_DEFAULT, SEARCH_LIMIT_MAX } from "../../
 import type { Batch } from "../../query/expr/expr.js";
 import type { Answer } from "../reply.js";
 import type { Request } from "../request.js";
+import { embedderOf } from "../request-embedder.js";
 import { runAlone } from "../run-alone.js";
 import { type ResultShape, type Rows, resultTooLarge } from "../sql-result.js";
 import type { Input } from "../validate.js";
@@ -36,32 +37,36 @@ interface SearchBody {
 function search(request: Request, { params, body }: Input): Answer | Promise<Answer> {
   const wanted = body as SearchBody;
   const collection = findVectorCollection(request, params.name!);
-  const vector = vectorOf(wanted, collection);
-  const { operator, scoreOf, distanceOf } = METRIC_FORMS[collection.metric];
-  const { offset = 0, include_metadata: withMetadata = true, include_vectors: withVectors = false } = wanted;
-  const values: unknown[] = [vector, limitOf(wanted), offset];
-  const columns = ["id", `vector ${operator} $1 AS distance`];
-  if (withMetadata) columns.push("metadata");
-  if (withVectors) columns.push("vector");
-  const where = "";
-  const sql = `SELECT ${columns.join(", ")} FROM ${collection.sqlName}${where} ORDER BY vector ${operator} $1 LIMIT $2 OFFSET $3`;
-  const { min_score: minScore, max_distance: maxDistance = Number.POSITIVE_INFINITY } = wanted;
-  const distanceMax = Math.min(maxDistance, minScore === undefined ? maxDistance : distanceOf(minScore));
-  const collector = (shape: ResultShape): Rows => new FoundRows(shape, scoreOf, distanceMax);
-  return runAlone(request, { sql, params: values, collector, settings: settingsOf(wanted) }, ({ rows }) => ({
-    json: `[${rows.json}]`,
-  }));
-}
-
-function vectorOf({ vector, query }: SearchBody, collection: VectorCollection): Float32Array {
+  const { vector, query } = wanted;
   if (vector !== undefined && query !== undefined) {
     throw new DbError("invalid_request", 'Send "vector" or "query", not both.', { field: "query" });
   }
-  if (vector !== undefined) return vectorIn(vector, "vector", collection);
+  if (vector !== undefined) return searchNear(request, wanted, collection, vectorIn(vector, "vector", collection));
   if (query === undefined) throw new DbError("invalid_request", 'Missing field "vector".', { field: "vector" });
-  throw new DbError("invalid_request", 'This server has no model that embeds texts: send "vector".', {
-    field: "query",
-  });
+  return embedderOf(request)
+    .embed([query])
+    .then(([embedded]) => searchNear(request, wanted, collection, vectorIn(embedded, "query", collection)));
+}
+
+function searchNear(
+  request: Request,
+  wanted: SearchBody,
+  collection: VectorCollection,
+  vector: Float32Array,
+): Answer | Promise<Answer> {
+  const { operator, scoreOf, distanceOf } = METRIC_FORMS[collection.metric];
+  const { offset = 0, include_metadata: withMetadata = true, include_vectors: withVectors = false } = wanted;
+  const params: unknown[] = [vector, limitOf(wanted), offset];
+  const columns = ["id", `vector ${operator} $1 AS distance`];
+  if (withMetadata) columns.push("metadata");
+  if (withVectors) columns.push("vector");
+  const sql = `SELECT ${columns.join(", ")} FROM ${collection.sqlName} ORDER BY vector ${operator} $1 LIMIT $2 OFFSET $3`;
+  const { min_score: minScore, max_distance: maxDistance = Number.POSITIVE_INFINITY } = wanted;
+  const distanceMax = Math.min(maxDistance, minScore === undefined ? maxDistance : distanceOf(minScore));
+  const collector = (shape: ResultShape): Rows => new FoundRows(shape, scoreOf, distanceMax);
+  return runAlone(request, { sql, params, collector, settings: settingsOf(wanted) }, ({ rows }) => ({
+    json: `[${rows.json}]`,
+  }));
 }
 
 /** The three names are one field. */
