@@ -44,7 +44,8 @@ export interface FilterTarget {
 
 export function placeOf(path: readonly string[], { columns, inner, rest, hasId }: FilterTarget): Place {
   const [top, ...below] = path;
-  if (hasId && path.length === 1 && (top === "id" || top === "_id")) return { kind: "column", column: "id", type: "string" };
+  if (hasId && path.length === 1 && (top === "id" || top === "_id"))
+    return { kind: "column", column: "id", type: "string" };
   const field = columns.get(top!);
   if (field === undefined || field.column === null) return jsonPlace(rest, path, typeOf(inner, path));
   if (field.type === "object" || field.type === "array") {

@@ -131,7 +131,5 @@ t.test("acknowledged vectors survive SIGKILL", async (t) => {
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
   await t.test("after", check);
-  t.comment(
-    `${stored.size} vectors, ${KILLS} kills; first search after the start ${answeredMs.toFixed(0)} ms`,
-  );
+  t.comment(`${stored.size} vectors, ${KILLS} kills; first search after the start ${answeredMs.toFixed(0)} ms`);
 });

@@ -128,6 +128,51 @@ t.test("search", async (t) => {
   t.same(await found("dots", { vector: [1, 1, 0], min_score: 2 }), ["a"]);
 });
 
+t.test("search with a filter on the metadata", async (t) => {
+  await make("shop", { metric: "l2" });
+  const vectors = Array.from({ length: 60 }, (_, i) => ({
+    id: `p${String(i).padStart(2, "0")}`,
+    vector: [i, 0, 0],
+    metadata: { price: i, tags: i % 2 === 0 ? ["even"] : ["odd"], maker: { name: i < 30 ? "Ann" : "Bob" } },
+  }));
+  await server.expect(201, "POST", `${COLLECTIONS}/shop/vectors/batch`, { vectors });
+  await server.expect(201, "POST", `${COLLECTIONS}/shop/vectors`, { id: "bare", vector: [0.4, 0, 0] });
+  const cases: [filter: object, near: number, ids: string[]][] = [
+    [{}, 0, ["p00", "bare", "p01"]],
+    [{ price: 7 }, 0, ["p07"]],
+    [{ price: { $gte: 40, $lt: 42 } }, 0, ["p40", "p41"]],
+    [{ "maker.name": "Bob" }, 0, ["p30", "p31", "p32"]],
+    [{ tags: "odd" }, 10, ["p09", "p11", "p07"]],
+    [{ price: { $in: [3, 50, 90] } }, 0, ["p03", "p50"]],
+    [{ $or: [{ price: 59 }, { $and: [{ tags: "even" }, { price: { $lte: 2 } }] }] }, 0, ["p00", "p02", "p59"]],
+    [{ price: { $exists: false } }, 0, ["bare"]],
+    [{ $not: { price: { $gt: 0 } } }, 0, ["p00", "bare"]],
+    [{ id: { $in: ["p01", "p02"] } }, 0, ["p01", "p02"]],
+    [{ price: 1000 }, 0, []],
+  ];
+  for (const filter_mode of ["auto", "pre", "post"]) {
+    for (const [filter, near, ids] of cases) {
+      const got = await found("shop", { vector: [near, 0, 0], k: 3, filter, filter_mode });
+      t.same(got.sort(), [...ids].sort(), `${filter_mode} ${JSON.stringify(filter)}`);
+    }
+  }
+  for (const filter of [{ price: { $about: 3 } }, { $or: 1 }, { "a..b": 1 }, { price: { $in: 3 } }]) {
+    const reply = await post("/shop/search", { vector: [0, 0, 0], filter });
+    t.equal(reply.status, 400, JSON.stringify(filter));
+    t.match(reply.body.error.details.field, /^filter/);
+  }
+});
+
+t.test("search by a text", async (t) => {
+  await server.expect(201, "POST", COLLECTIONS, { name: "texts", dimensions: 384 });
+  await server.rows(`INSERT INTO texts (id, vector) SELECT s, EMBED(s) FROM unnest($1::text[]) AS s`, [
+    ["a cat sleeps on the sofa", "stock markets fell sharply", "the recipe needs flour and butter"],
+  ]);
+  t.same(await found("texts", { query: "bake with flour", k: 1 }), ["the recipe needs flour and butter"]);
+  const short = await post("/item/search", { query: "flour" });
+  t.match([short.status, short.body.error?.details?.field], [400, "query"]);
+});
+
 t.test("what is refused names its field", async (t) => {
   const cases: [path: string, body: unknown, field: string, message: RegExp][] = [
     ["", { name: "n", dimensions: 0 }, "dimensions", /dimensions/],
@@ -229,6 +274,6 @@ t.test("a key that may only read", async (t) => {
 t.test("after a restart", async (t) => {
   await server.kill();
   await server.boot();
-  t.match(await get(""), [{ name: "dots" }, { name: "item", vector_count: 4 }, { name: "metres" }]);
+  t.match(await get(""), [{ name: "dots" }, { name: "item", vector_count: 4 }, { name: "metres" }, {}, {}]);
   t.same(await found("item", { vector: [1, 0, 0] }), ["x", "xy", "y", "-x"]);
 });

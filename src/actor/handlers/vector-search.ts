@@ -2,6 +2,9 @@
  * POST /v1/vectors/collections/{name}/search: a statement that orders by distance, whose text is the same for all
  * searches of one shape. Its rows leave as the objects that clients read, without a form in between.
  */
+import { filterCondition } from "../../document/filter.js";
+import type { FilterTarget } from "../../document/filter-place.js";
+import { Parameters } from "../../document/sql-text.js";
 import type { EndpointName } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import { RESULT_BYTES_MAX, SEARCH_LIMIT_DEFAULT, SEARCH_LIMIT_MAX } from "../../protocol/limits.js";
@@ -17,6 +20,9 @@ import { vectorIn } from "../vector-input.js";
 import type { Handler } from "./handler.js";
 
 export const vectorSearchHandlers = { "vectors.search": search } satisfies Partial<Record<EndpointName, Handler>>;
+
+/** What filters are about; `id` is the vector's. */
+const METADATA: FilterTarget = { columns: new Map(), inner: [], rest: "metadata", hasId: true };
 
 interface SearchBody {
   readonly vector?: unknown;
@@ -56,15 +62,17 @@ function searchNear(
 ): Answer | Promise<Answer> {
   const { operator, scoreOf, distanceOf } = METRIC_FORMS[collection.metric];
   const { offset = 0, include_metadata: withMetadata = true, include_vectors: withVectors = false } = wanted;
-  const params: unknown[] = [vector, limitOf(wanted), offset];
+  const params = new Parameters();
+  params.values.push(vector, limitOf(wanted), offset);
   const columns = ["id", `vector ${operator} $1 AS distance`];
   if (withMetadata) columns.push("metadata");
   if (withVectors) columns.push("vector");
-  const sql = `SELECT ${columns.join(", ")} FROM ${collection.sqlName} ORDER BY vector ${operator} $1 LIMIT $2 OFFSET $3`;
+  const where = wanted.filter ? ` WHERE ${filterCondition(METADATA, wanted.filter, params, "filter")}` : "";
+  const sql = `SELECT ${columns.join(", ")} FROM ${collection.sqlName}${where} ORDER BY vector ${operator} $1 LIMIT $2 OFFSET $3`;
   const { min_score: minScore, max_distance: maxDistance = Number.POSITIVE_INFINITY } = wanted;
   const distanceMax = Math.min(maxDistance, minScore === undefined ? maxDistance : distanceOf(minScore));
   const collector = (shape: ResultShape): Rows => new FoundRows(shape, scoreOf, distanceMax);
-  return runAlone(request, { sql, params, collector, settings: settingsOf(wanted) }, ({ rows }) => ({
+  return runAlone(request, { sql, params: params.values, collector, settings: settingsOf(wanted) }, ({ rows }) => ({
     json: `[${rows.json}]`,
   }));
 }
