@@ -83,7 +83,7 @@ export class TransactionConstraints {
       const table = catalog.table(schema, name);
       if (table === null) continue;
       for (const changed of [table, ...descendantsOf(table, catalog)]) {
-        if (!this.waiting.some(({ tableId }) => tableId === changed.id)) continue;
+        if (!this.waiting.some((event) => concerns(event, changed.id, command))) continue;
         throw sqlError("55006", `cannot ${what} "${changed.name}" because it has pending trigger events`);
       }
     }
@@ -97,6 +97,13 @@ export class TransactionConstraints {
     if (key === null || !key.deferrable) return false;
     return this.byKey.get(key.parentId ?? key.id) ?? this.all ?? key.initiallyDeferred;
   }
+}
+
+/** A foreign key that is dropped has checks that wait on both its tables. */
+function concerns(event: ConstraintEvent, tableId: number, command: DdlCommand): boolean {
+  if (event.tableId === tableId) return true;
+  const drops = command.kind === "alter table" && command.action.kind === "drop constraint";
+  return drops && event.kind === "referenced" && event.reference.tableId === tableId;
 }
 
 function tablesOf(command: DdlCommand): readonly RelationName[] {
