@@ -125,3 +125,31 @@ t.test("plans", async (t) => {
     /mode must be one of/,
   );
 });
+
+t.test("other statements", async (t) => {
+  const database = await open();
+  t.teardown(() => database.close());
+  for (const sql of SETUP) await database.exec(sql);
+  const rows = async (sql: string) => (await database.exec(sql)).rows;
+  const match = "MATCH (title, body) AGAINST ('harbour')";
+  const count = (await rows(`SELECT count(*) FROM story WHERE ${match}`))[0]![0];
+  t.same(
+    await rows(
+      `SELECT (SELECT count(*) FROM story o WHERE MATCH (o.title, o.body) AGAINST (w.word)) FROM (VALUES ('harbour'), ('zzz')) w(word)`,
+    ),
+    [[count], ["0"]],
+    "in a correlated subquery, while the index is made",
+  );
+  t.same(
+    await rows(
+      "SELECT count(o.id) FROM story s LEFT JOIN story o ON o.id = s.id WHERE MATCH (o.title, o.body) AGAINST ('harbour')",
+    ),
+    [[count]],
+    "on the side of an outer join that may have no row",
+  );
+  t.same((await rows(`UPDATE story SET kind = 77 WHERE ${match} RETURNING id`)).length, Number(count), "UPDATE");
+  t.same(await rows("SELECT count(*) FROM story WHERE kind = 77"), [[count]]);
+  t.match((await rows(`EXPLAIN DELETE FROM story WHERE ${match}`)).join("\n"), /Text Search using story_text/);
+  t.same((await rows(`DELETE FROM story WHERE ${match} AND id > 100 RETURNING id`)).length > 0, true, "DELETE");
+  t.same(await rows(`SELECT count(*) FROM story WHERE ${match} AND id > 100`), [["0"]]);
+});

@@ -8,6 +8,7 @@ import type { DerivedIndex } from "../../derived/derived-index.js";
 import { sqlError } from "../../protocol/errors.js";
 import type { Value } from "../../protocol/values.js";
 import { prefixEnd, prefixRange } from "../../storage/keys.js";
+import type { Cursor } from "../../storage/store.js";
 import { bestFirst } from "../../text/best-first.js";
 import type { TextItem } from "../../text/document-terms.js";
 import { either, parseTextQuery, phraseOf, type TextQuery } from "../../text/query.js";
@@ -54,7 +55,7 @@ export function compileTextScan(plan: TextSearchPlan): Open {
   const program: TextProgram = {
     plan,
     layout,
-    rows: compileRowDecoder({ ...plan, columns: plan.columns.slice(0, -1), rowKey: null }),
+    rows: compileRowDecoder({ ...plan, columns: plan.columns.slice(0, -1) }),
     query: compileExpr(plan.query, NO_SLOTS),
     mode: compileExpr(plan.mode, NO_SLOTS),
     counts: plan.counts === null ? null : plan.counts.map((count) => compileMaybe(count, NO_SLOTS)),
@@ -78,7 +79,7 @@ class TextScanOperator implements Operator {
   private answers: Iterator<Answer> | null = null;
   /** Rows that are still wanted. */
   private remaining = Number.POSITIVE_INFINITY;
-  private reserved = 0;
+  private own: OwnIndex | null = null;
 
   constructor(
     private readonly program: TextProgram,
@@ -103,8 +104,7 @@ class TextScanOperator implements Operator {
   }
 
   close(): void {
-    this.context.statement.release(this.reserved);
-    this.reserved = 0;
+    this.own?.close();
   }
 
   private index(): TextIndex | null {
@@ -117,13 +117,21 @@ class TextScanOperator implements Operator {
     return context.derived.find(place, textKind(index, program.itemOf));
   }
 
-  private async later(index: TextIndex | null, query: TextQuery): Promise<Awaited<Pulled>> {
-    if (index !== null) {
-      do await this.context.yieldTurn();
-      while (index.state === "ready" && !index.fold(() => this.context.shouldYield()));
-      if (index.state === "ready") return this.answer(index, query);
+  /** Without a promise where nobody waits: inside expressions. */
+  private later(index: TextIndex | null, query: TextQuery): Pulled {
+    if (index === null || index.state !== "ready") {
+      this.own = new OwnIndex(this.program, this.context);
+      return this.makeOwn(this.own, query);
     }
-    this.answers = await this.answersOfRecords(query);
+    return this.context.yieldTurn().then(() => {
+      const isFolded = index.state === "ready" && index.fold(() => this.context.shouldYield());
+      return isFolded ? this.answer(index, query) : this.later(index, query);
+    });
+  }
+
+  private makeOwn(own: OwnIndex, query: TextQuery): Pulled {
+    if (!own.read()) return this.context.yieldTurn().then(() => this.makeOwn(own, query));
+    this.answers = own.answers(query);
     return this.emit(this.answers);
   }
 
@@ -164,35 +172,6 @@ class TextScanOperator implements Operator {
     });
   }
 
-  /** By an index of the rows that the transaction sees, made for this statement alone. */
-  private async answersOfRecords(query: TextQuery): Promise<Iterator<Answer>> {
-    const { context, program } = this;
-    const body = new TextBody(program.plan.index.text!.language);
-    const keys: Uint8Array[] = [];
-    const cursor = context.tx.scan(prefixRange(program.layout.rowPrefixOf(context.tenantNumber)));
-    try {
-      for (;;) {
-        const { keys: found, values } = cursor.next(STEP_ROWS);
-        if (found.length === 0) break;
-        found.forEach((key, i) => {
-          keys[body.add(program.itemOf(values[i]!))] = Buffer.from(key);
-        });
-        this.reserve(body.bytes);
-        context.checkpoint();
-        if (context.shouldYield()) await context.yieldTurn();
-      }
-    } finally {
-      cursor.close();
-    }
-    const { slots, scores } = searchText(body, query);
-    return inOrder(scores, (place) => ({ key: keys[slots[place]!]!, record: null, score: scores[place]! }));
-  }
-
-  private reserve(bytes: number): void {
-    this.context.statement.reserve(bytes - this.reserved);
-    this.reserved = bytes;
-  }
-
   private emit(answers: Iterator<Answer>): Pulled {
     const { rows, context } = this;
     const scores: number[] = [];
@@ -211,6 +190,57 @@ class TextScanOperator implements Operator {
     if (scores.length === 0) return null;
     const { columns, length } = rows.take();
     return { columns: [...columns, scores as readonly Value[]], length };
+  }
+}
+
+/** An index of the rows that the transaction sees, made for this statement alone. */
+class OwnIndex {
+  private readonly body: TextBody;
+  private readonly keys: Uint8Array[] = [];
+  /** Null: it is read to its end. */
+  private cursor: Cursor | null;
+  private reserved = 0;
+
+  constructor(
+    private readonly program: TextProgram,
+    private readonly context: ExecContext,
+  ) {
+    this.body = new TextBody(program.plan.index.text!.language);
+    this.cursor = context.tx.scan(prefixRange(program.layout.rowPrefixOf(context.tenantNumber)));
+  }
+
+  /** Goes on until all rows are in it (true) or a turn is due. */
+  read(): boolean {
+    const { body, keys, program, context } = this;
+    while (this.cursor !== null) {
+      const { keys: found, values } = this.cursor.next(STEP_ROWS);
+      if (found.length === 0) break;
+      found.forEach((key, i) => {
+        keys[body.add(program.itemOf(values[i]!))] = Buffer.from(key);
+      });
+      context.statement.reserve(body.bytes - this.reserved);
+      this.reserved = body.bytes;
+      context.checkpoint();
+      if (context.shouldYield()) return false;
+    }
+    this.closeCursor();
+    return true;
+  }
+
+  answers(query: TextQuery): Iterator<Answer> {
+    const { slots, scores } = searchText(this.body, query);
+    return inOrder(scores, (place) => ({ key: this.keys[slots[place]!]!, record: null, score: scores[place]! }));
+  }
+
+  close(): void {
+    this.closeCursor();
+    this.context.statement.release(this.reserved);
+    this.reserved = 0;
+  }
+
+  private closeCursor(): void {
+    this.cursor?.close();
+    this.cursor = null;
   }
 }
 

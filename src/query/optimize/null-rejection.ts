@@ -4,6 +4,7 @@
  */
 import type { SqlArray } from "../../protocol/values.js";
 import type { ColumnId, Expr } from "../expr/expr.js";
+import { TEXT_SCORE } from "../expr/functions/text-search.js";
 import type { JoinType } from "../plan/plan.js";
 
 type Columns = ReadonlySet<ColumnId>;
@@ -37,8 +38,16 @@ function rejectsNull(condition: Expr, columns: Columns): boolean {
     case "isnull":
       return condition.negated && isNullWith(condition.input, columns);
     default:
-      return isNullWith(condition, columns);
+      return isNullWith(condition, columns) || isMatchOf(condition, columns);
   }
+}
+
+/** MATCH … > 0: there is nothing to be found in NULL. */
+function isMatchOf(condition: Expr, columns: Columns): boolean {
+  if (condition.kind !== "call" || condition.fn.operator !== ">") return false;
+  const [left] = condition.args as readonly [Expr];
+  if (left.kind !== "call" || left.fn !== TEXT_SCORE) return false;
+  return left.args.slice(0, -2).every((arg) => isNullWith(arg, columns));
 }
 
 /** True when the expression is NULL whenever all these columns are. */

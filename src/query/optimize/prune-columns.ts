@@ -26,6 +26,7 @@ function prune(plan: Plan, needed: Ids): Plan {
     case "indexscan":
       return pruneTable(plan, needed);
     case "textsearch": {
+      if (plan.rowKey !== null) return plan;
       const read = plan.filter === null ? needed : new Set([...needed, ...columnsOf(plan.filter)]);
       const kept = indexesOf(plan.columns.slice(0, -1), read);
       if (kept.length === plan.source.length) return plan;

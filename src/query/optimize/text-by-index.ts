@@ -84,7 +84,7 @@ function replaced(plan: Plan, scores: readonly Score[]): Plan {
 
 function searched(scan: ScanPlan): Rewritten {
   const same = { plan: scan, scores: NONE };
-  if (scan.filter === null || scan.rowKey !== null) return same;
+  if (scan.filter === null) return same;
   for (const condition of conjuncts(scan.filter)) {
     const call = matchOf(condition);
     const index = call === null ? null : indexFor(scan, call);
@@ -122,8 +122,9 @@ function columnIdOf(scan: ScanPlan, expr: Expr): number {
 
 function searchOf(scan: ScanPlan, { args }: CallExpr, index: SearchIndexDef, filter: Expr | null): TextSearchPlan {
   const score: OutputColumn = { id: newColumnId(), name: "score", type: FLOAT8, nullable: false };
-  const { table, alias, source } = scan;
+  const { table, alias, source, rowKey } = scan;
   const [query, mode] = args.slice(-2) as [Expr, Expr];
   const columns = [...scan.columns, score];
-  return Object.freeze({ kind: "textsearch", table, alias, source, filter, index, query, mode, counts: null, columns });
+  const found = { index, query, mode, counts: null };
+  return Object.freeze({ kind: "textsearch", table, alias, source, filter, rowKey, ...found, columns });
 }

@@ -83,8 +83,8 @@ export interface NearestSearch {
 }
 
 /**
- * Rows of a table that answer a text search, best first, by a text index. `columns[i]` is table column `source[i]`; the
- * last one is the score (float8).
+ * Rows of a table that answer a text search, best first, by a text index. `columns[i]` is table column `source[i]`; after
+ * them come the storage key, if it is wanted, and the score (float8).
  */
 export interface TextSearchPlan extends Node {
   readonly kind: "textsearch";
@@ -92,6 +92,8 @@ export interface TextSearchPlan extends Node {
   readonly alias: string;
   readonly source: readonly number[];
   readonly filter: Expr | null;
+  /** As in a scan. */
+  readonly rowKey: ColumnId | null;
   readonly index: SearchIndexDef;
   /** What is searched for, and how it is read (TEXT_MODES), both text; no columns of the table in them. */
   readonly query: Expr;
