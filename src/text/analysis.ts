@@ -1,18 +1,29 @@
 /**
- * From text to terms: words as Unicode's letters, digits and marks in a row (UAX #29 where a script writes none between
- * its words), in lower case, without accents that only compatibility tells apart (NFKC), stemmed. Pure but for the
- * stemmers' memories.
+ * From text to terms: words as letters, digits and marks in a row (UAX #29 where a script writes none between its words),
+ * in lower case, without what only compatibility tells apart (NFKC), stemmed. Pure but for the stemmers' memories.
+ *
+ * Words are looked for within the tokens of text-parser.ts, the smallest of them: of a compound its parts, of an address
+ * each of its words. So whatever to_tsvector makes of a token, the index has all words of that token.
  */
 import { type Stem, stemOf } from "./languages.js";
+import { parseText, type TokenType } from "./text-parser.js";
 
 /** Words longer than this are cut: they are keys, hashes, encoded data. */
 const WORD_LENGTH_MAX = 128;
-/** An apostrophe inside a word belongs to it. */
-const WORD = /[\p{L}\p{N}\p{M}_]+(?:['’][\p{L}\p{N}\p{M}]+)*/gu;
+const WORD = /[\p{L}\p{M}\p{Nl}\p{Nd}]+/gu;
+/** Their parts follow; or they say nothing of the text. */
+const PASSED_OVER: ReadonlySet<TokenType> = new Set([
+  "blank",
+  "url",
+  "asciihword",
+  "hword",
+  "numhword",
+  "protocol",
+  "entity",
+]);
 /** Scripts whose words stand side by side. */
 const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
-const POSSESSIVE = /['’]s$/;
 
 export interface Token {
   /** "" for a stop word, which takes a position and is not indexed. */
@@ -35,14 +46,14 @@ export class Analyzer {
   /** Calls `visit` for each word in order; cheaper than `tokens` where nothing is kept. */
   each(text: string, visit: (term: string, position: number, start: number, end: number) => void): void {
     let position = 0;
-    const word = (raw: string, start: number) => visit(this.termOf(raw), position++, start, start + raw.length);
-    WORD.lastIndex = 0;
-    // The expression is shared; `visit` must not analyse another text meanwhile.
-    for (const match of text.matchAll(WORD)) {
-      if (!UNSPACED.test(match[0])) word(match[0], match.index);
-      else
-        for (const { segment, index, isWordLike } of segments(match[0]))
-          if (isWordLike) word(segment, match.index + index);
+    for (const { type, start, end } of parseText(text)) {
+      if (type === "asciiword" || type === "hword_asciipart") {
+        visit(this.stemmed(text.slice(start, end).toLowerCase()), position++, start, end);
+      } else if (!PASSED_OVER.has(type)) {
+        wordsWithin(text.slice(start, end), (word, at) =>
+          visit(this.termOf(word), position++, start + at, start + at + word.length),
+        );
+      }
     }
   }
 
@@ -54,8 +65,11 @@ export class Analyzer {
 
   /** What is indexed of a word; "" for a stop word. */
   termOf(word: string): string {
-    const normal = normalForm(word);
-    return this.stem(normal.length > WORD_LENGTH_MAX ? normal.slice(0, WORD_LENGTH_MAX) : normal);
+    return this.stemmed(normalForm(word));
+  }
+
+  private stemmed(word: string): string {
+    return this.stem(word.length > WORD_LENGTH_MAX ? word.slice(0, WORD_LENGTH_MAX) : word);
   }
 
   /** Of the beginning of a word, which is not stemmed. */
@@ -64,8 +78,21 @@ export class Analyzer {
   }
 }
 
-function normalForm(word: string): string {
-  return word.normalize("NFKC").toLowerCase().replace(POSSESSIVE, "").replaceAll("’", "'");
+/** As terms are compared: also what prefixes and lexemes of queries must be in to be looked up. */
+export function normalForm(word: string): string {
+  return word.normalize("NFKC").toLowerCase();
+}
+
+/** Words in a token that is more than a word, or of a script without blanks. */
+export function wordsWithin(token: string, visit: (word: string, start: number) => void): void {
+  for (const match of token.matchAll(WORD)) {
+    if (!UNSPACED.test(match[0])) visit(match[0], match.index);
+    else {
+      for (const { segment, index, isWordLike } of segments(match[0])) {
+        if (isWordLike) visit(segment, match.index + index);
+      }
+    }
+  }
 }
 
 let segmenter: Intl.Segmenter | null = null;

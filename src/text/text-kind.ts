@@ -5,7 +5,7 @@ import type { TextItem } from "./document-terms.js";
 import { TextBody } from "./text-body.js";
 
 /** Grows when analysis changes, so that saved indexes are made anew. */
-const ANALYSIS_VERSION = 1;
+const ANALYSIS_VERSION = 2;
 
 /** `textsOf` reads the index's columns out of a record. A row without any text is not in the index. */
 export function textKind(
