@@ -42,6 +42,7 @@ import { aiHandlers } from "./handlers/ai.js";
 import { collectionHandlers } from "./handlers/collections.js";
 import { dataHandlers } from "./handlers/data.js";
 import { directoryHandlers } from "./handlers/directory.js";
+import { documentSearchHandlers } from "./handlers/document-search.js";
 import { documentHandlers } from "./handlers/documents.js";
 import type { Handler } from "./handlers/handler.js";
 import { placementHandlers } from "./handlers/placement.js";
@@ -270,6 +271,7 @@ export class Actor {
       ...dataHandlers,
       ...collectionHandlers,
       ...documentHandlers,
+      ...documentSearchHandlers,
       ...aiHandlers,
       ...schemaHandlers,
       ...vectorCollectionHandlers,

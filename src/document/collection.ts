@@ -45,6 +45,11 @@ export interface Collection {
   readonly selectList: string;
 }
 
+/** What a text index on all texts of a document has for its field. */
+export const ALL_TEXTS = "*";
+/** The generated column that has them. */
+export const TEXTS_COLUMN = "search_text";
+
 const known = new WeakMap<TableDef, Collection | null>();
 
 /** Null: the table is no document collection, or none any more because a statement took its id or doc away. */
@@ -106,6 +111,23 @@ function indexOf(table: TableDef, def: CollectionIndexDef): CollectionIndex[] {
   if (search !== undefined) return [{ ...def, unique: false, search }];
   const index = table.indexes.find(({ id }) => id === def.indexId);
   return index === undefined ? [] : [{ ...def, unique: index.unique, search: null }];
+}
+
+export interface CollectionTextIndex {
+  /** In quotes. */
+  readonly columns: readonly string[];
+  /** Names of its fields; null: all texts of the document. */
+  readonly fields: readonly string[] | null;
+  readonly language: string;
+}
+
+/** The index that searches by words use: the first. */
+export function textIndexOf({ table, indexes }: Collection): CollectionTextIndex | null {
+  const index = indexes.find(({ search }) => search?.method === "text");
+  if (index === undefined) return null;
+  const { columnIds, text } = index.search!;
+  const columns = columnIds.map((id) => identifier(table.columns.find((column) => column.id === id)!.name));
+  return { columns, fields: index.fields[0] === ALL_TEXTS ? null : index.fields, language: text!.language };
 }
 
 /** The collection as clients read it. */

@@ -10,9 +10,9 @@ import type {
 } from "../catalog/document-collection.js";
 import type { TableDef } from "../catalog/table.js";
 import { IDENTIFIER_BYTES_MAX } from "../protocol/limits.js";
+import { ALL_TEXTS, TEXTS_COLUMN } from "./collection.js";
 import { invalid } from "./field-path.js";
 import type { NewCollectionIndex, NewField, SchemaRequest } from "./schema-request.js";
-import { DIMENSIONS_DEFAULT } from "./schema-request.js";
 import { identifier, literal, pathLiteral } from "./sql-text.js";
 
 const COLUMN_TYPES: Readonly<Record<Exclude<FieldType, "vector">, string>> = {
@@ -51,13 +51,23 @@ export interface SchemaPlan {
 
 const tableName = (name: string) => `public.${identifier(name)}`;
 
-/** What makes the collection's table. Throws invalid_request for indexes on what the schema does not allow. */
-export function createStatements(name: string, { fields, indexes }: SchemaRequest): SchemaPlan {
-  const planned = planIndexes(name, fields, indexes, []);
+/**
+ * What makes the collection's table. `embeddingDimensions`: of the vectors that texts get. A schema without a text index
+ * gets one on its strings, or where it has none on all texts, so that every collection can be searched by words.
+ * Throws invalid_request for indexes on what the schema does not allow.
+ */
+export function createStatements(
+  name: string,
+  { fields, indexes }: SchemaRequest,
+  embeddingDimensions: number | null,
+): SchemaPlan {
+  const hasText = indexes.some(({ type }) => type === "text");
+  const planned = planIndexes(name, fields, hasText ? indexes : [...indexes, defaultTextIndex(fields)], []);
   const columns = [
     "id text PRIMARY KEY DEFAULT gen_random_uuid()::text",
-    ...fields.flatMap(columnsOf),
+    ...fields.flatMap((field) => columnsOf(field, embeddingDimensions)),
     "doc jsonb NOT NULL DEFAULT '{}'",
+    ...(planned.some(isOfAllTexts) ? [textsColumn(fields)] : []),
     "CHECK (jsonb_typeof(doc) = 'object')",
     ...fields.flatMap((field) => checkOf(field, fields)),
   ];
@@ -69,16 +79,38 @@ export function createStatements(name: string, { fields, indexes }: SchemaReques
   };
 }
 
+function defaultTextIndex(fields: readonly NewField[]): NewCollectionIndex {
+  const texts = fields.filter(({ type, path }) => type === "string" && path.length === 1).map(({ path }) => path);
+  return { name: null, type: "text", paths: texts.length > 0 ? texts : [[ALL_TEXTS]], unique: false, options: [] };
+}
+
+export function isOfAllTexts({ type, paths }: Pick<NewCollectionIndex, "type" | "paths">): boolean {
+  return type === "text" && paths.some((path) => path[0] === ALL_TEXTS);
+}
+
+/** All texts of a document, one after the other: of its columns, then of the rest. */
+export function textsColumn(fields: readonly Pick<NewField, "path" | "type">[]): string {
+  const texts = fields.flatMap(({ path, type }) => {
+    if (path.length > 1) return [];
+    const column = identifier(path[0]!);
+    if (type === "string") return [`coalesce(${column}, '')`];
+    return type === "object" || type === "array" ? [`coalesce(jsonb_texts(${column}), '')`] : [];
+  });
+  const all = [...texts, "jsonb_texts(doc)"].join(" || E'\\n' || ");
+  return `${identifier(TEXTS_COLUMN)} text GENERATED ALWAYS AS (${all}) STORED`;
+}
+
 /** The vector of a field's text. */
 export function embeddingColumn({ path }: Pick<NewField, "path">): string {
   return `${path[0]}_embedding`;
 }
 
-function columnsOf({ path, type, required, dimensions, embed }: NewField): string[] {
+export function columnsOf(field: NewField, embeddingDimensions: number | null): string[] {
+  const { path, type, required, dimensions, embed } = field;
   if (path.length > 1) return [];
   const sqlType = type === "vector" ? `vector(${dimensions})` : COLUMN_TYPES[type];
   const column = `${identifier(path[0]!)} ${sqlType}${required ? " NOT NULL" : ""}`;
-  return embed ? [column, `${identifier(embeddingColumn({ path }))} vector(${DIMENSIONS_DEFAULT})`] : [column];
+  return embed ? [column, `${identifier(embeddingColumn(field))} vector(${embeddingDimensions})`] : [column];
 }
 
 /** What the column's type does not ensure, so that changes by SQL keep documents as the schema has them. */
@@ -123,7 +155,7 @@ export function planIndexes(
   ];
   const names = new Set(taken);
   return wanted.map((index) => {
-    const made = index.paths.map((path) => path.join("_")).join("_");
+    const made = isOfAllTexts(index) ? "texts" : index.paths.map((path) => path.join("_")).join("_");
     let name = index.name ?? made;
     if (names.has(name) && index.name !== null) throw invalid("schema.indexes", `the index "${name}" already exists`);
     for (let i = 2; names.has(name); i++) name = `${made}_${i}`;
@@ -163,6 +195,7 @@ function keyOf(
     throw invalid(where, `"${path.join(".")}" is not a field of type vector, nor one with embed`);
   }
   if (type === "text") {
+    if (path[0] === ALL_TEXTS && path.length === 1) return identifier(TEXTS_COLUMN);
     if (field?.type === "string" && path.length === 1) return identifier(path[0]!);
     throw invalid(where, `"${path.join(".")}" is not a field of type string`);
   }

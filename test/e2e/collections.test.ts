@@ -1,6 +1,6 @@
 /** Document collections over HTTP, as a client uses them, and the same rows from SQL. */
 import t from "tap";
-import { TestServer } from "./server.js";
+import { type Reply, TestServer } from "./server.js";
 
 const server = await TestServer.start();
 t.teardown(() => server.stop());
@@ -199,11 +199,7 @@ t.test("lists are in the order of creation, by page and by cursor", async (t) =>
   const seen: number[] = [];
   let cursor: string | null = "";
   while (cursor !== null) {
-    const reply: Awaited<ReturnType<typeof server.call>> = await server.expect(
-      200,
-      "GET",
-      `${path}?limit=7${cursor === "" ? "" : `&cursor=${cursor}`}`,
-    );
+    const reply: Reply = await server.expect(200, "GET", `${path}?limit=7${cursor === "" ? "" : `&cursor=${cursor}`}`);
     seen.push(...numbers(reply));
     cursor = reply.body.data.next_cursor;
   }

@@ -1,7 +1,7 @@
 /** /v1/collections: document collections as a whole. Their documents are in documents.ts. */
 import { type Collection, collectionOf, describeCollection } from "../../document/collection.js";
 import { createStatements, definitionOf, type SchemaPlan } from "../../document/schema-ddl.js";
-import { readSchema } from "../../document/schema-request.js";
+import { readSchema, type SchemaRequest } from "../../document/schema-request.js";
 import type { EndpointName } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import { IDENTIFIER_BYTES_MAX } from "../../protocol/limits.js";
@@ -32,7 +32,8 @@ function createCollection(request: Request, { body }: Input): Promise<Answer> {
     const message = `The field "name" must be 1 to ${IDENTIFIER_BYTES_MAX} letters, digits and _ . -`;
     throw new DbError("invalid_request", message, { field: "name" });
   }
-  const plan = createStatements(name, readSchema(body.schema));
+  const schema = readSchema(body.schema);
+  const plan = createStatements(name, schema, embeddingDimensions(request, schema));
   if (withDefinitions(request, (catalog) => catalog.table(null, name)) !== null) throw taken(name);
   return writeTogether(request, async (run, session) => {
     for (const sql of plan.statements) await run({ sql, params: [] });
@@ -41,6 +42,11 @@ function createCollection(request: Request, { body }: Input): Promise<Answer> {
     const record = describeCollection(collectionOf(table)!);
     return { plain: { ...record, collection: record } };
   });
+}
+
+/** Of the vectors that embedded texts get; null: nothing is embedded. Throws what says that there is no model. */
+function embeddingDimensions(request: Request, { fields }: SchemaRequest): number | null {
+  return fields.some(({ embed }) => embed) ? request.partition.models.describe(null).dimensions : null;
 }
 
 function taken(name: string): DbError {

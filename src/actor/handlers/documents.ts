@@ -1,5 +1,7 @@
 /** /v1/collections/{name}/documents: documents by their ids, and lists of them. */
+import type { Collection } from "../../document/collection.js";
 import {
+  type DocumentRow,
   documentOfRow,
   type Embeddings,
   insertStatement,
@@ -10,8 +12,10 @@ import { isObject, type JsonObject, mergePatch } from "../../document/merge-patc
 import type { EndpointName } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import { findCollection, readRows, writeAlone, writeTogether } from "../document-session.js";
+import { cursorOf, readCursor } from "../list-cursor.js";
 import { type Answer, errorBody } from "../reply.js";
 import type { Request } from "../request.js";
+import { embedderOf } from "../request-embedder.js";
 import type { Input } from "../validate.js";
 import type { Handler } from "./handler.js";
 import { readPage } from "./paging.js";
@@ -34,26 +38,40 @@ export const documentHandlers = {
   },
 } satisfies Partial<Record<EndpointName, Handler>>;
 
-const NO_EMBEDDINGS: Embeddings = new Map();
-
 function noDocument(id: string): DbError {
   return new DbError("not_found", `The document "${id}" does not exist.`);
 }
 
-function insertDocument(request: Request, { params, body }: Input): Promise<Answer> {
+async function insertDocument(request: Request, { params, body }: Input): Promise<Answer> {
   const collection = findCollection(request, params.name!);
   const row = rowOfDocument(collection, body);
-  return writeAlone(request, insertStatement(collection, row, NO_EMBEDDINGS), () => ({ plain: { id: row.id } }));
+  const [embeddings] = await embed(request, collection, [row]);
+  return writeAlone(request, insertStatement(collection, row, embeddings!), () => ({ plain: { id: row.id } }));
 }
+
+/** Vectors for the embedded fields of each row, made together. */
+async function embed(request: Request, collection: Collection, rows: readonly DocumentRow[]): Promise<Embeddings[]> {
+  const { embedded } = collection;
+  if (embedded.length === 0) return rows.map(() => NO_EMBEDDINGS);
+  const texts = rows.flatMap(({ columns }) => embedded.flatMap(({ name }) => (columns.get(name) as string) || []));
+  const vectors = await embedderOf(request).embed(texts);
+  let next = 0;
+  return rows.map(
+    ({ columns }) => new Map(embedded.map(({ name }) => [name, columns.get(name) ? vectors[next++]! : null])),
+  );
+}
+
+const NO_EMBEDDINGS: Embeddings = new Map();
 
 async function insertAll(request: Request, { params, body }: Input): Promise<Answer> {
   const collection = findCollection(request, params.name!);
   const { documents } = body as { documents: readonly JsonObject[] };
   const rows = documents.map((document, i) => rowOfDocument(collection, document, undefined, `documents[${i}]`));
+  const embeddings = await embed(request, collection, rows);
   return writeTogether(request, async (run) => {
     for (const [i, row] of rows.entries()) {
       try {
-        await run(insertStatement(collection, row, NO_EMBEDDINGS));
+        await run(insertStatement(collection, row, embeddings[i]!));
       } catch (error) {
         if (!(error instanceof DbError)) throw error;
         throw new DbError(error.code, `documents[${i}]: ${error.message}`, { ...error.details, document: i });
@@ -77,7 +95,8 @@ async function insertEach(request: Request, { params, body }: Input): Promise<An
       session.savepoint(BEFORE_DOCUMENT);
       try {
         const row = rowOfDocument(collection, document, undefined, `documents[${i}]`);
-        await run(insertStatement(collection, row, NO_EMBEDDINGS));
+        const [embeddings] = await embed(request, collection, [row]);
+        await run(insertStatement(collection, row, embeddings!));
         ids.push(row.id);
         results.push({ index: i, type: "success", id: row.id });
       } catch (error) {
@@ -130,7 +149,8 @@ function changeDocument(
     const row = rowOfDocument(collection, next as JsonObject, id);
     if (row.id !== id)
       throw new DbError("invalid_request", "id: the id of a document does not change", { field: "id" });
-    await run(updateStatement(collection, row, NO_EMBEDDINGS));
+    const [embeddings] = await embed(request, collection, [row]);
+    await run(updateStatement(collection, row, embeddings!));
     const [changed] = (await run({ sql, params: [id] })).rows;
     return { plain: documentOfRow(collection, changed!) };
   });
@@ -140,7 +160,9 @@ async function listDocuments(request: Request, { params, query }: Input): Promis
   const collection = findCollection(request, params.name!);
   const { limit, offset, page } = readPage(query);
   const { selectList, sqlName } = collection;
-  const after = query.cursor === undefined ? null : idOfCursor(query.cursor);
+  const cursor = query.cursor === undefined ? null : readCursor(query.cursor);
+  const after = cursor?.afterId ?? null;
+  const before = (cursor?.offset ?? 0) + offset;
   const where = after === null ? "" : " WHERE id > $3::text";
   const rows = await readRows(request, {
     sql: `SELECT ${selectList} FROM ${sqlName}${where} ORDER BY id LIMIT $1::int8 OFFSET $2::int8`,
@@ -148,22 +170,8 @@ async function listDocuments(request: Request, { params, query }: Input): Promis
   });
   const [counted] = await readRows(request, { sql: `SELECT count(*) FROM ${sqlName}`, params: [] });
   const items = rows.slice(0, limit).map((row) => documentOfRow(collection, row));
-  const next = rows.length > limit ? cursorOfId(items.at(-1)!.id as string) : null;
+  const next =
+    rows.length > limit ? cursorOf({ offset: before + items.length, afterId: items.at(-1)!.id as string }) : null;
   const total = Number(counted![0]);
   return { plain: { items, documents: items, total, page, page_size: limit, next_cursor: next } };
-}
-
-function cursorOfId(id: string): string {
-  return Buffer.from(JSON.stringify([id])).toString("base64url");
-}
-
-/** Throws invalid_request. */
-function idOfCursor(cursor: string): string {
-  try {
-    const [id] = JSON.parse(Buffer.from(cursor, "base64url").toString()) as unknown[];
-    if (typeof id === "string") return id;
-  } catch {
-    // Told below.
-  }
-  throw new DbError("invalid_request", "The cursor is not one that this route has given.", { field: "cursor" });
 }

@@ -1,7 +1,8 @@
 /** Document collections: their schemas, their documents, search. */
 import Type from "typebox";
 import type { EndpointSpec } from "../endpoint.js";
-import { Strict, Timestamp } from "./schemas.js";
+import { SEARCH_LIMIT_MAX } from "../limits.js";
+import { Nullable, Strict, Timestamp } from "./schemas.js";
 
 const Collection = Type.Object({
   name: Type.String(),
@@ -31,6 +32,14 @@ const Paging = {
 };
 
 const Document = Type.Object({}, { description: "A free-form JSON object; fields of the schema have its types." });
+
+const Filter = Type.Object(
+  {},
+  {
+    description:
+      '`{field: value}`, `{"a.b": {$gt: 1}}`; operators $eq $ne $gt $gte $lt $lte $in $nin $exists $not $contains $all $size $elemMatch $regex $like $ilike, and $and $or $nor $not around filters.',
+  },
+);
 
 const tag = "collections";
 
@@ -189,5 +198,45 @@ export const collectionEndpoints = [
     home: "tenant",
     params: documentId,
     status: 204,
+  },
+  {
+    name: "documents.search",
+    method: "POST",
+    path: "/v1/collections/{name}/search",
+    summary: "Find documents by words, by likeness, by both, or by a filter alone.",
+    tag,
+    access: "member",
+    home: "tenant",
+    params: collectionName,
+    body: Strict({
+      query: Type.Optional(
+        Type.Union([Type.String({ maxLength: 10_000 }), Type.Object({})], {
+          description: 'Words, or a filter as an object. Words may be `+needed -unwanted "a phrase" prefix*`.',
+        }),
+      ),
+      filters: Type.Optional(Filter),
+      filter: Type.Optional(Filter),
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: SEARCH_LIMIT_MAX })),
+      offset: Type.Optional(Type.Integer({ minimum: 0, maximum: SEARCH_LIMIT_MAX })),
+      mode: Type.Optional(
+        Type.Enum(["text", "vector", "hybrid"], { description: "Default: hybrid where the collection allows it." }),
+      ),
+      vector: Type.Optional(Type.Array(Type.Number())),
+      vector_field: Type.Optional(Type.String({ description: "Where there are several." })),
+      min_score: Type.Optional(Type.Number()),
+      cursor: Type.Optional(Type.String({ description: "`next_cursor` of the page before, of the same search." })),
+      highlight: Type.Optional(Type.Boolean({ description: "False: no passages with the words that were found." })),
+      fields: Type.Optional(Type.Array(Type.String(), { description: "Only these members of documents." })),
+      track_total: Type.Optional(Type.Boolean({ description: "False: `total` counts no further than the page." })),
+    }),
+    response: Type.Object({
+      documents: Type.Array(Type.Object({ id: Type.String(), score: Type.Optional(Type.Number()) })),
+      total: Type.Integer(),
+      total_relation: Type.Enum(["eq", "gte"], { description: "gte: there are at least so many." }),
+      mode: Type.String(),
+      took_ms: Type.Number(),
+      next_offset: Nullable(Type.Integer()),
+      next_cursor: Nullable(Type.String()),
+    }),
   },
 ] as const satisfies readonly EndpointSpec[];

@@ -19,6 +19,7 @@ import { JSON_FAMILIES, JSON_FUNCTIONS, JSON_OPERATORS } from "./json.js";
 import { JSON_CONSTRUCTORS } from "./json-constructors.js";
 import { JSON_PATH_FUNCTIONS, JSON_PATH_OPERATORS } from "./json-path-functions.js";
 import { JSON_RECORD_FAMILIES } from "./json-record.js";
+import { JSONB_TEXTS } from "./jsonb-texts.js";
 import { MATH } from "./math.js";
 import { MISC_FAMILIES, MISC_FUNCTIONS } from "./misc.js";
 import { MODEL_FUNCTIONS } from "./models.js";
@@ -73,7 +74,11 @@ export const CHAPTERS: readonly Chapter[] = [
     families: [...JSON_FAMILIES, ...JSON_CONSTRUCTORS, ...JSON_RECORD_FAMILIES],
     operators: JSON_OPERATORS,
   },
-  { title: "JSON path functions and operators", functions: JSON_PATH_FUNCTIONS, operators: JSON_PATH_OPERATORS },
+  {
+    title: "JSON path functions and operators",
+    functions: [...JSON_PATH_FUNCTIONS, ...JSONB_TEXTS],
+    operators: JSON_PATH_OPERATORS,
+  },
   {
     title: "Vector functions and operators",
     functions: VECTOR_FUNCTIONS,

@@ -1,0 +1,133 @@
+/**
+ * Searches as statements: a filter alone, or a ranking by text, by vector or by several rankings fused. The filter stands in each ranking,
+ * so it is exact and indexes that search apply it themselves. Called by the handler of search.
+ *
+ * Rankings are fused by reciprocal rank (Cormack, Clarke and Büttcher, "Reciprocal Rank Fusion outperforms Condorcet and
+ * individual Rank Learning Methods", SIGIR 2009): a document's score is the sum of 1 / (60 + its place) over the rankings.
+ */
+import type { VectorMetric } from "../catalog/table.js";
+import type { Collection } from "./collection.js";
+import type { Statement } from "./document-rows.js";
+import { filterCondition } from "./filter.js";
+import { Parameters } from "./sql-text.js";
+
+const RRF_K = 60;
+/** Places of each ranking that are fused, at least: within these, pages of one search fit together. */
+const FUSED_PLACES_MIN = 200;
+
+/** A ranking, best first. */
+export type Ranking =
+  /** Columns of a text index, in quotes. */
+  | { readonly kind: "text"; readonly columns: readonly string[]; readonly query: string }
+  | {
+      readonly kind: "vector";
+      readonly column: string;
+      readonly metric: VectorMetric;
+      readonly vector: Float32Array | readonly number[];
+    };
+
+export interface SearchRequest {
+  /** None: documents in the order of their ids. */
+  readonly rankings: readonly Ranking[];
+  /** All of them hold, each with its place in the request. */
+  readonly filters: readonly { readonly filter: unknown; readonly where: string }[];
+  readonly limit: number;
+  readonly offset: number;
+  /** Without rankings: only documents behind this id. */
+  readonly afterId: string | null;
+}
+
+const OPERATORS: Readonly<Record<VectorMetric, string>> = { cosine: "<=>", l2: "<->", dot: "<#>" };
+
+/** Greater is better, whatever the metric; in 0 to 1 for cosine distances to 1 and for l2. */
+const scoreOf = (metric: VectorMetric, distance: string): string =>
+  metric === "l2" ? `1 / (1 + ${distance})` : metric === "dot" ? `0 - ${distance}` : `1 - ${distance}`;
+
+/** Rows of the collection's `selectList`, and a score where there are rankings; one more than the limit, if there is. */
+export function searchStatement(collection: Collection, request: SearchRequest): Statement {
+  const params = new Parameters();
+  const condition = conditionOf(collection, request, params);
+  const { rankings } = request;
+  const sql =
+    rankings.length === 0
+      ? listing(collection, request, condition, params)
+      : rankings.length === 1
+        ? ranked(collection, rankings[0]!, request, condition, params)
+        : fused(collection, request, condition, params);
+  return { sql, params: params.values };
+}
+
+/** How many documents a listing or a text search has in all; what has a vector ranking ranks every document. */
+export function countStatement(collection: Collection, request: SearchRequest): Statement {
+  const params = new Parameters();
+  const condition = conditionOf(collection, { ...request, afterId: null }, params);
+  const [ranking] = request.rankings;
+  const matches = ranking?.kind === "text" ? `${matchOf(ranking, params)} AND ` : "";
+  return { sql: `SELECT count(*) FROM ${collection.sqlName} WHERE ${matches}${condition}`, params: params.values };
+}
+
+function conditionOf(collection: Collection, { filters }: SearchRequest, params: Parameters): string {
+  const { columns, inner } = collection;
+  const target = { columns, inner, rest: "doc", hasId: true };
+  const parts = filters.map(({ filter, where }) => filterCondition(target, filter, params, where));
+  const held = parts.filter((part) => part !== "true").map((part) => `(${part})`);
+  return held.length === 0 ? "true" : held.join(" AND ");
+}
+
+function page({ limit, offset }: SearchRequest, params: Parameters): string {
+  return `LIMIT ${params.add(limit + 1, "int8")} OFFSET ${params.add(offset, "int8")}`;
+}
+
+function listing(collection: Collection, request: SearchRequest, condition: string, params: Parameters): string {
+  const { selectList, sqlName } = collection;
+  const behind = request.afterId === null ? "" : ` AND id > ${params.add(request.afterId, "text")}`;
+  return `SELECT ${selectList} FROM ${sqlName} WHERE ${condition}${behind} ORDER BY id ${page(request, params)}`;
+}
+
+function matchOf(ranking: Extract<Ranking, { kind: "text" }>, params: Parameters): string {
+  return `MATCH (${ranking.columns.join(", ")}) AGAINST (${params.add(ranking.query, "text")})`;
+}
+
+function ranked(
+  { selectList, sqlName }: Collection,
+  ranking: Ranking,
+  request: SearchRequest,
+  condition: string,
+  params: Parameters,
+): string {
+  if (ranking.kind === "text") {
+    const match = matchOf(ranking, params);
+    const order = `score DESC, id ${page(request, params)}`;
+    return `SELECT ${selectList}, ${match} AS score FROM ${sqlName} WHERE ${match} AND ${condition} ORDER BY ${order}`;
+  }
+  const { column, metric } = ranking;
+  const distance = `${column} ${OPERATORS[metric]} ${params.add(ranking.vector, "vector")}`;
+  const score = scoreOf(metric, `(${distance})`);
+  return `SELECT ${selectList}, ${score} AS score FROM ${sqlName} WHERE ${condition} ORDER BY ${distance} ${page(request, params)}`;
+}
+
+/** The best of each ranking with their places, then the sums of these, then the documents. */
+function fused(collection: Collection, request: SearchRequest, condition: string, params: Parameters): string {
+  const { rankings, limit, offset } = request;
+  const { sqlName } = collection;
+  const places = Math.max(FUSED_PLACES_MIN, 2 ** Math.ceil(Math.log2(offset + limit + 1)));
+  const most = params.add(places, "int8");
+  const lists = rankings.map((ranking) => {
+    if (ranking.kind === "text") {
+      const match = matchOf(ranking, params);
+      const best = `SELECT id, ${match} AS worth FROM ${sqlName} WHERE ${match} AND ${condition} ORDER BY worth DESC, id LIMIT ${most}`;
+      return `SELECT id, row_number() OVER (ORDER BY worth DESC, id) AS place FROM (${best}) AS best`;
+    }
+    const { column, metric, vector } = ranking;
+    const distance = `${column} ${OPERATORS[metric]} ${params.add(vector, "vector")}`;
+    const best = `SELECT id, ${distance} AS distance FROM ${sqlName} WHERE ${condition} ORDER BY ${distance} LIMIT ${most}`;
+    return `SELECT id, row_number() OVER (ORDER BY distance, id) AS place FROM (${best}) AS best WHERE distance IS NOT NULL`;
+  });
+  // At most 1: the best of every ranking.
+  const sum = `sum(1e0 / (${RRF_K} + place)) * ${(RRF_K + 1) / rankings.length}`;
+  const scores = `SELECT id, ${sum} AS score FROM (${lists.join(" UNION ALL ")}) AS ranked GROUP BY id ORDER BY score DESC, id ${page(request, params)}`;
+  const list = ["id", ...[...collection.columns.values()].map(({ column }) => column!), "doc"]
+    .map((column) => `t.${column}`)
+    .join(", ");
+  return `SELECT ${list}, s.score FROM (${scores}) AS s JOIN ${sqlName} AS t ON t.id = s.id ORDER BY s.score DESC, s.id`;
+}
