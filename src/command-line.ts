@@ -11,6 +11,7 @@ import { loadSecret, lockDataDirectory } from "./config/data-lock.js";
 import { describeConfig } from "./config/describe-config.js";
 import { loadConfig, loadConfigWithSources } from "./config/load-config.js";
 import { startGateway } from "./gateway/gateway.js";
+import { startInferenceThread } from "./inference-thread.js";
 import type { Config } from "./protocol/config.js";
 import type { ActorSettings } from "./protocol/messages.js";
 
@@ -56,6 +57,8 @@ async function serve(config: Config, firstActor: Worker | null): Promise<void> {
     version: packageJson.version,
     logger,
     spawn,
+    startInference: (port) =>
+      startInferenceThread(port, (error) => logger.error({ err: error }, "an inference thread threw")),
     actors,
     partitions,
   });

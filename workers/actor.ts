@@ -3,11 +3,12 @@
  * ends when it has closed. Started and restarted by the gateway's supervisor. Whatever is thrown here ends the thread, on
  * purpose: the actor's memory cannot be trusted after a broken invariant, its log can.
  */
-import { parentPort } from "node:worker_threads";
+import { type MessagePort, parentPort } from "node:worker_threads";
 import { pino } from "pino";
 import { Actor } from "../src/actor/actor.js";
 import type { ActorSettings, FromActor, ToActor } from "../src/protocol/messages.js";
 import { loadParser } from "../src/sql/parse/parse.js";
+import { connectInference } from "./connect-inference.js";
 import { taskPool } from "./task-pool.js";
 
 const port = parentPort!;
@@ -20,7 +21,7 @@ async function start(settings: ActorSettings): Promise<void> {
   );
   const { threads, waitingMax } = settings.config.tasks;
   const tasks = taskPool({ threads, waitingMax });
-  const say = (message: FromActor, transfer: readonly ArrayBuffer[] = []): void => {
+  const say = (message: FromActor, transfer: readonly (ArrayBuffer | MessagePort)[] = []): void => {
     port.postMessage(message, transfer);
     if (message.kind === "closed") void tasks.close().then(() => port.close());
   };
@@ -33,6 +34,7 @@ async function start(settings: ActorSettings): Promise<void> {
     const actor = await Actor.open(settings, {
       frames: (buffer) => port.postMessage(buffer, [buffer]),
       control: say,
+      startInference: () => connectInference((port) => say({ kind: "start-inference", port }, [port])),
       deriveKey: (job) => tasks.run("deriveKey", job),
       failed: (error) => {
         say({ kind: "failed", message: error.message, fatal: false });

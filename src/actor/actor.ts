@@ -14,6 +14,7 @@
  */
 
 import { join } from "node:path";
+import type { StartInference } from "../ai/inference-messages.js";
 import { Models } from "../ai/models.js";
 import type { DeriveKey } from "../directory/derive-key.js";
 import { Directory } from "../directory/directory.js";
@@ -87,6 +88,7 @@ export interface ActorSurroundings {
   control(message: FromActor, transfer?: readonly ArrayBuffer[]): void;
   /** Runs scrypt on a task thread. */
   readonly deriveKey: DeriveKey;
+  readonly startInference: StartInference;
   /** The actor cannot go on: its thread must end, and be started again from the log. */
   failed(error: Error): void;
   log(level: "error" | "warn" | "info" | "debug", message: string, fields: object): void;
@@ -164,7 +166,12 @@ export class Actor {
         ? new TracingScheduler(scheduling, (step) => output.log("debug", "a step did not give way in time", step))
         : new Scheduler(scheduling);
     this.idempotency = new Idempotency(settings.config.idempotency.windowHours * 3_600_000);
-    this.models = new Models(modelsOptions(settings.config, (message, fields) => output.log("warn", message, fields)));
+    this.models = new Models(
+      modelsOptions(settings.config, {
+        warn: (message, fields) => output.log("warn", message, fields),
+        startInference: output.startInference,
+      }),
+    );
     this.indexes = this.makeIndexes();
     this.placement = this.makePlacement();
     this.sweeper = setInterval(() => this.sweep(), SWEEP_INTERVAL_MS).unref();
@@ -589,6 +596,7 @@ export class Actor {
     });
     await this.renewal;
     for (const partition of this.partitions.values()) await partition.close();
+    await this.models.close();
     this.output.control({ kind: "closed" });
   }
 }

@@ -1,5 +1,6 @@
 /** The embedder of one request: counts for its tenant, and gives way to others between the texts. Handlers make it. */
 import type { Embedder } from "../ai/embedder.js";
+import { RUN_TEXTS_MAX } from "../ai/inference-lane.js";
 import type { Request } from "./request.js";
 
 export function embedderOf(request: Request): Embedder {
@@ -9,8 +10,14 @@ export function embedderOf(request: Request): Embedder {
     async embed(texts, model) {
       const name = model ?? null;
       const vectors: Float32Array[] = [];
-      for (const text of texts) {
-        vectors.push(models.embed(text, name, tenant));
+      while (vectors.length < texts.length) {
+        const vector = models.embedNow(texts[vectors.length]!, name, tenant);
+        if (vector === null) {
+          // So few at a time that others' texts need not wait for all of these.
+          const some = texts.slice(vectors.length, vectors.length + RUN_TEXTS_MAX);
+          vectors.push(...(await models.embedSome(some, name, tenant)));
+          request.checkpoint();
+        } else vectors.push(vector);
         if (request.shouldYield()) await request.yieldTurn();
       }
       return vectors;

@@ -54,7 +54,12 @@ export class SessionServices implements ExecServices {
   }
 
   embed(text: string, model: string | null): Float32Array {
-    return this.memory.tenant.partition.models.embed(text, model, this.tenantName);
+    const { models } = this.memory.tenant.partition;
+    const vector = models.embedNow(text, model, this.tenantName);
+    if (vector !== null) return vector;
+    throw sqlError("0A000", `EMBED cannot wait for the model "${models.describe(model).id}"`, {
+      hint: "In SQL models of the architecture static can be used; POST /v1/ai/embeddings runs the others, too.",
+    });
   }
 
   models(): readonly (readonly Value[])[] {

@@ -32,7 +32,8 @@ export function findBundles(root: string): FoundBundle[] {
   return found.filter((bundle) => bundle !== null);
 }
 
-function findBundle(directory: string): FoundBundle | null {
+/** Null: there is no manifest. */
+export function findBundle(directory: string): FoundBundle | null {
   let bytes: Buffer;
   try {
     bytes = readFileSync(join(directory, MANIFEST));

@@ -30,6 +30,8 @@ const ManifestSchema = Type.Object({
   /** What the outputs of a classifier mean, in their order. */
   labels: Type.Optional(Type.Array(Type.String({ maxLength: 100 }), { maxItems: 1000 })),
   tokenizer: FileName,
+  /** The token that stands for a text without any; 0 unless said. */
+  unknown: Type.Optional(Type.Integer({ minimum: 0 })),
   /** The model wants its tokenizer's special tokens around a text. */
   special_tokens: Type.Optional(Type.Boolean()),
   /** The graph: input_ids, attention_mask and perhaps token_type_ids, to a vector per text or per token. */
@@ -41,8 +43,6 @@ const ManifestSchema = Type.Object({
     Type.Object({
       table: FileName,
       rows: Positive(10_000_000),
-      /** The token that stands for a text without any. */
-      unknown: Type.Integer({ minimum: 0 }),
     }),
   ),
   files: Type.Array(

@@ -6,7 +6,8 @@
 import { join } from "node:path";
 import { DbError } from "../protocol/errors.js";
 import { type FoundBundle, findBundles, problemOf } from "./bundle.js";
-import type { Manifest } from "./manifest.js";
+import { InferenceLane, type LaneOptions } from "./inference-lane.js";
+import { BundleError, type Manifest } from "./manifest.js";
 import { StaticEncoder } from "./static-encoder.js";
 
 export interface ModelsOptions {
@@ -15,6 +16,8 @@ export interface ModelsOptions {
   /** The name of the model that embeds when none is named. */
   readonly embeddingModel: string;
   readonly warn: (message: string, fields: object) => void;
+  /** How models that ONNX Runtime runs are reached; null: there is no way. */
+  readonly inference: LaneOptions | null;
 }
 
 /** `installed`: not asked for yet, so not checked to the byte. */
@@ -52,6 +55,7 @@ interface Model {
   readonly name: string;
   state: ModelState;
   problem: string | null;
+  /** Of a static model, once it is ready. */
   encoder: StaticEncoder | null;
   lastUsedMs: number | null;
 }
@@ -66,25 +70,55 @@ export class Models {
   private models: readonly Model[] | null = null;
   private readonly recent = new Map<string, Float32Array>();
 
-  constructor(private readonly options: ModelsOptions) {}
+  private readonly lane: InferenceLane | null;
 
-  /** Of the statement's tenant; null: the configured model. The vector is shared: it is only to be read. */
-  embed(text: string, name: string | null, tenant: string): Float32Array {
+  constructor(private readonly options: ModelsOptions) {
+    this.lane = options.inference === null ? null : new InferenceLane(options.inference);
+  }
+
+  /**
+   * A text's vector, at once; `name` null: the configured model. The vector is shared: it is only to be read. Counts for
+   * the tenant. Null: the model has to be waited for, see `embedAll`.
+   */
+  embedNow(text: string, name: string | null, tenant: string): Float32Array | null {
     const key = text.length > RECENT_CHARACTERS_MAX ? null : `${name ?? ""}\0${text}`;
     const known = key === null ? undefined : this.recent.get(key);
     if (known !== undefined) return known;
-    const { encoder } = this.ready(name);
+    const { encoder } = this.usable(name);
+    if (encoder === null) return null;
     const before = encoder.tokens;
     const vector = encoder.encode(text);
-    this.count(tenant, encoder.tokens - before);
+    this.count(tenant, 1, encoder.tokens - before);
     if (key !== null) this.remember(key, vector);
     return vector;
   }
 
-  /** The model's id and dimensions, once it is ready. Throws `model_not_found` and `model_unavailable`. */
+  /** Vectors of at most RUN_TEXTS_MAX (inference-lane.ts) texts, by whatever runs the model. Errors as `describe`, and `overloaded`. */
+  async embedSome(texts: readonly string[], name: string | null, tenant: string): Promise<Float32Array[]> {
+    const model = this.usable(name);
+    if (model.encoder !== null) return texts.map((text) => this.embedNow(text, name, tenant)!);
+    if (this.lane === null) throw new DbError("model_unavailable", `The model "${model.name}" cannot be run here.`);
+    try {
+      const { vectors, tokens } = await this.lane.embed(model.found.directory, texts);
+      model.state = "ready";
+      this.count(tenant, texts.length, tokens);
+      return vectors;
+    } catch (error) {
+      if (!(error instanceof BundleError)) throw error;
+      this.fail(model, error.message);
+      throw unavailable(model);
+    }
+  }
+
+  /** The model's id and dimensions. Throws `model_not_found` and `model_unavailable`. */
   describe(name: string | null): { readonly id: string; readonly dimensions: number } {
-    const { model, encoder } = this.ready(name);
-    return { id: model.name, dimensions: encoder.dimensions };
+    const model = this.usable(name);
+    return { id: model.name, dimensions: model.found.manifest!.dimensions! };
+  }
+
+  /** Ends the inference thread, after what it does. */
+  close(): Promise<void> {
+    return this.lane?.close() ?? Promise.resolve();
   }
 
   list(): ModelFacts[] {
@@ -96,28 +130,23 @@ export class Models {
     this.recent.set(key, vector);
   }
 
-  private count(tenant: string, tokens: number): void {
+  private count(tenant: string, texts: number, tokens: number): void {
     let usage = this.usage.get(tenant);
     if (usage === undefined) {
       usage = { tenant, texts: 0, tokens: 0 };
       this.usage.set(tenant, usage);
     }
-    usage.texts++;
+    usage.texts += texts;
     usage.tokens += tokens;
   }
 
-  private ready(name: string | null): { readonly model: Model; readonly encoder: StaticEncoder } {
+  /** An embedding model that has not failed; a static one is loaded. */
+  private usable(name: string | null): Model {
     const model = this.find(name ?? this.options.embeddingModel);
-    if (model.state === "installed") this.load(model);
-    const { encoder } = model;
-    if (encoder === null) {
-      throw new DbError("model_unavailable", `The model "${model.name}" cannot be used: ${model.problem}.`, {
-        model: model.name,
-        hint: "Install the bundle again and restart the server.",
-      });
-    }
+    if (model.state === "installed" && model.found.manifest?.static !== undefined) this.load(model);
+    if (model.state === "failed") throw unavailable(model);
     model.lastUsedMs = Date.now();
-    return { model, encoder };
+    return model;
   }
 
   private find(name: string): Model {
@@ -161,6 +190,13 @@ export class Models {
     this.models = [...models.values()];
     return this.models;
   }
+}
+
+function unavailable({ name, problem }: Model): DbError {
+  return new DbError("model_unavailable", `The model "${name}" cannot be used: ${problem}.`, {
+    model: name,
+    hint: "Install the bundle again and restart the server.",
+  });
 }
 
 function factsOf({ found, name, state, problem, lastUsedMs }: Model): ModelFacts {

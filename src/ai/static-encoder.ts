@@ -25,18 +25,18 @@ export class StaticEncoder {
 
   /** Throws BundleError. */
   static load(directory: string, manifest: Manifest): StaticEncoder {
-    const { dimensions, static: layout, tokenizer, max_length } = manifest;
+    const { dimensions, static: layout, tokenizer, max_length, unknown = 0 } = manifest;
     if (layout === undefined || dimensions === undefined) throw new BundleError("the model is not a static encoder");
     const bytes = readBundleFile(directory, manifest, layout.table);
     const tableBytes = layout.rows * dimensions;
-    if (bytes.length !== tableBytes + 4 * layout.rows || layout.unknown >= layout.rows) {
+    if (bytes.length !== tableBytes + 4 * layout.rows || unknown >= layout.rows) {
       throw new BundleError(`${layout.table} does not hold ${layout.rows} rows of ${dimensions} numbers with scales`);
     }
     const json = readBundleFile(directory, manifest, tokenizer).toString();
     const table = new Int8Array(bytes.buffer, bytes.byteOffset, tableBytes);
     const scales = new Float32Array(layout.rows);
     for (let row = 0; row < layout.rows; row++) scales[row] = bytes.readFloatLE(tableBytes + 4 * row);
-    return new StaticEncoder(new TextTokenizer(json, max_length), dimensions, table, scales, layout.unknown);
+    return new StaticEncoder(new TextTokenizer(json, max_length), dimensions, table, scales, unknown);
   }
 
   /** Length 1, of the same text always the same. */

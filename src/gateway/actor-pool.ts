@@ -3,6 +3,7 @@
  * loudly on one that keeps crashing while the others go on serving. Also counts what is in flight per partition.
  * Started and closed by gateway.ts; requests ask it which link serves a partition.
  */
+import type { MessagePort } from "node:worker_threads";
 import type { Logger } from "pino";
 import type { IdentityChange } from "../protocol/identity.js";
 import type { ActorMetrics, FromActor } from "../protocol/messages.js";
@@ -27,6 +28,8 @@ export interface ActorPoolOptions {
   readonly partitions: number;
   /** Starts the thread of that actor. */
   readonly spawn: (actor: number) => ActorPort;
+  /** Starts an inference thread, which talks to its actor by that port. */
+  readonly startInference: (port: MessagePort) => void;
   readonly logger: Logger;
   readonly clock: Clock;
   readonly identityChanged: (change: IdentityChange) => void;
@@ -199,6 +202,9 @@ export class ActorPool {
         void this.collectMetrics(ACTORS_ANSWER_MS_MAX).then((actors) =>
           one.link.post({ kind: "actors", id: message.id, actors }),
         );
+        break;
+      case "start-inference":
+        this.options.startInference(message.port);
         break;
       case "placement":
         this.#carry(message.partition, message.message);

@@ -3,6 +3,7 @@
  * body: it finds out who asks, limits, routes and copies bytes (exchange.ts tells the life of a request). Started by
  * the process's entry point, which gives it the function that starts an actor's thread.
  */
+import type { MessagePort } from "node:worker_threads";
 import type { Logger } from "pino";
 import type { Config } from "../protocol/config.js";
 import { ENDPOINTS, MESSAGES } from "../protocol/endpoints.js";
@@ -38,6 +39,8 @@ export interface GatewayOptions {
   readonly logger: Logger;
   /** Starts the thread of that actor (0 … actors − 1). Partition p belongs to actor p mod actors. */
   readonly spawn: (actor: number) => ActorPort;
+  /** Starts an inference thread, which talks to its actor by that port. */
+  readonly startInference: (port: MessagePort) => void;
   readonly actors: number;
   readonly partitions: number;
   /** The system's clock when absent. */
@@ -54,7 +57,7 @@ export interface Gateway {
 
 /** Resolves when requests are served. Throws when the directory's partition or the listening socket cannot be had. */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
-  const { config, logger, clock = systemClock, actors, partitions, spawn } = options;
+  const { config, logger, clock = systemClock, actors, partitions, spawn, startInference } = options;
   const limiter = new RateLimiter(config.rateLimit);
   const admission: Admission = new Admission({
     secret: options.secret,
@@ -67,6 +70,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     actors,
     partitions,
     spawn,
+    startInference,
     logger,
     clock,
     identityChanged: (change) => {

@@ -88,6 +88,9 @@ export const ConfigSchema = section({
       pattern: "^[a-z0-9][a-z0-9._-]{0,99}$",
       description: "the name of a model: 1 to 100 characters of a-z, 0-9, dot, - and _",
     }),
+    inferenceThreadsPerRun: count(1, 64),
+    modelIdleSeconds: seconds(1, 86_400),
+    waitingTextsMax: count(64, 1_000_000),
   }),
   transactions: section({
     timeoutSeconds: seconds(1, 86_400),

@@ -3,6 +3,7 @@
  * travel as frames (frames.ts) in bare ArrayBuffers on the same port, so order between the two kinds is kept: an
  * identity change is always seen before the reply of the request that made it.
  */
+import type { MessagePort } from "node:worker_threads";
 import type { Config } from "./config.js";
 import type { Identity, IdentityChange } from "./identity.js";
 import type { MoveReport, PlacementMessage } from "./placement.js";
@@ -110,6 +111,11 @@ export type FromActor =
   | { readonly kind: "identity"; readonly id: number; readonly identity: Identity | null }
   | { readonly kind: "identity-changed"; readonly change: IdentityChange }
   | { readonly kind: "metrics"; readonly id: number; readonly metrics: ActorMetrics }
+  /**
+   * Asks for an inference thread, which has the other end of the actor's port. The main thread starts it, not the actor: an
+   * actor may end at any time, and with it every thread that it started, which ONNX Runtime at work does not survive.
+   */
+  | { readonly kind: "start-inference"; readonly port: MessagePort }
   /** Asks for the metrics of all actors. */
   | { readonly kind: "ask-actors"; readonly id: number }
   /** To be carried to the partition's actor. */

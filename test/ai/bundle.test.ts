@@ -1,37 +1,14 @@
 /** Bundles are verified to the byte when their model is loaded; a bad one is refused with its reason. */
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import t from "tap";
-import type { Manifest } from "../../src/ai/manifest.js";
 import { Models } from "../../src/ai/models.js";
-
-const BUNDLED = fileURLToPath(new URL("../../../models/", import.meta.url));
-const ID = "tessera-embed-384";
-
-const folder = mkdtempSync(join(tmpdir(), "tessera-models-"));
-t.teardown(() => rmSync(folder, { recursive: true }));
-
-let roots = 0;
-
-/** A root with a copy of the bundled model, changed. */
-function rootWith(change: (bundle: string) => void): string {
-  const root = join(folder, String(++roots));
-  cpSync(join(BUNDLED, ID), join(root, ID), { recursive: true });
-  change(join(root, ID));
-  return root;
-}
+import { BUNDLED, editManifest, folder, ID, rootWith } from "./bundle-copies.js";
 
 function modelsIn(...folders: string[]): { models: Models; warnings: string[] } {
   const warnings: string[] = [];
   const warn = (_message: string, fields: object) => void warnings.push(JSON.stringify(fields));
-  return { models: new Models({ roots: folders, embeddingModel: ID, warn }), warnings };
-}
-
-function editManifest(bundle: string, edit: (manifest: Manifest) => object): void {
-  const file = join(bundle, "manifest.json");
-  writeFileSync(file, JSON.stringify(edit(JSON.parse(readFileSync(file, "utf8")) as Manifest)));
+  return { models: new Models({ roots: folders, embeddingModel: ID, warn, inference: null }), warnings };
 }
 
 function flipByte(file: string, at: number): void {
@@ -43,8 +20,8 @@ function flipByte(file: string, at: number): void {
 t.test("a whole bundle is installed, then ready once it was used", async (t) => {
   const { models, warnings } = modelsIn(rootWith(() => undefined));
   t.match(models.list(), [{ name: ID, alias: "default", kind: "embedding", state: "installed", dimensions: 384 }]);
-  t.equal(models.embed("a text", null, "tenant").length, 384);
-  t.same(models.embed("a text", "default", "tenant"), models.embed("a text", ID, "tenant"), "by id and by alias");
+  t.equal(models.embedNow("a text", null, "tenant")?.length, 384);
+  t.same(models.embedNow("a text", "default", "tenant"), models.embedNow("a text", ID, "tenant"), "by id and by alias");
   t.match(models.list(), [{ state: "ready", problem: null, lastUsedMs: Number }]);
   t.same(warnings, []);
 });
@@ -81,7 +58,7 @@ const broken: readonly (readonly [string, (bundle: string) => void, RegExp])[] =
   ],
   [
     "a table that is too small for its rows",
-    (b) => editManifest(b, (m) => ({ ...m, static: { table: "weights.bin", rows: 30_523, unknown: 1 } })),
+    (b) => editManifest(b, (m) => ({ ...m, static: { table: "weights.bin", rows: 30_523 } })),
     /does not hold 30523 rows/,
   ],
 ];
@@ -89,8 +66,8 @@ const broken: readonly (readonly [string, (bundle: string) => void, RegExp])[] =
 for (const [what, change, reason] of broken) {
   t.test(`${what} is refused`, async (t) => {
     const { models, warnings } = modelsIn(rootWith(change));
-    t.throws(() => models.embed("a text", null, "tenant"), { code: "model_unavailable", message: reason });
-    t.throws(() => models.embed("a text", null, "tenant"), { code: "model_unavailable", message: reason });
+    t.throws(() => models.embedNow("a text", null, "tenant"), { code: "model_unavailable", message: reason });
+    t.throws(() => models.embedNow("a text", null, "tenant"), { code: "model_unavailable", message: reason });
     t.match(models.list(), [{ name: ID, state: "failed", problem: reason }]);
     t.equal(warnings.length, 1, "told once");
   });
@@ -102,7 +79,7 @@ t.test("folders without a manifest are none, nor is a missing root", async (t) =
   writeFileSync(join(root, "half-written", "weights.bin"), "x");
   const { models } = modelsIn(root, join(folder, "nowhere"));
   t.same(models.list(), []);
-  t.throws(() => models.embed("a text", null, "tenant"), { code: "model_not_found", message: /installed: none/ });
+  t.throws(() => models.embedNow("a text", null, "tenant"), { code: "model_not_found", message: /installed: none/ });
 });
 
 t.test("of two bundles of one name that of the earlier root counts", async (t) => {

@@ -1,8 +1,13 @@
 /** Embeddings as clients get them: over HTTP and in SQL. */
 import t from "tap";
+import { editManifest, rootWith } from "../ai/bundle-copies.js";
 import { TestServer } from "./server.js";
 
-const server = await TestServer.start();
+/** The same model again, by another name and without the table that actors run: it needs an inference thread. */
+const modelRoot = rootWith((bundle) =>
+  editManifest(bundle, ({ static: _, alias: __, ...manifest }) => ({ ...manifest, id: "by-onnx" })),
+);
+const server = await TestServer.start({ TESSERA_AI_MODEL_ROOT: modelRoot });
 t.teardown(() => server.stop());
 
 const embed = (body: object) => server.call("POST", "/v1/ai/embeddings", body);
@@ -42,7 +47,7 @@ t.test("what is wrong with a request", async (t) => {
   t.equal(unknown.status, 404);
   t.match(unknown.body.error, {
     code: "model_not_found",
-    message: /"no-such-model"; installed: tessera-embed-384/,
+    message: /"no-such-model"; installed: by-onnx, tessera-embed-384/,
     details: { hint: /ai\.model_root/ },
   });
 });
@@ -75,8 +80,26 @@ t.test("EMBED over many rows, stored, searched and in generated columns", async 
   t.same(await server.rows(nearest, ["a recipe for baking a loaf"]), [[5000]]);
 });
 
+t.test("a model in an inference thread", async (t) => {
+  const model = "by-onnx";
+  const texts = Array.from({ length: 200 }, (_, i) => `text number ${i}`);
+  const own = (await server.call("POST", "/v1/ai/embeddings/batch", { texts })).body.data.embeddings;
+  const batch = await server.call("POST", "/v1/ai/embeddings/batch", { texts, model });
+  t.match(batch.body.data, { model, dimensions: 384 });
+  const singles = await Promise.all(texts.slice(0, 50).map((text) => embed({ text, model })));
+  for (const [i, { body }] of singles.entries()) {
+    t.same(body.data.embedding, batch.body.data.embeddings[i]);
+    t.ok(Math.hypot(...own[i].map((x: number, k: number) => x - body.data.embedding[k])) < 1e-5);
+  }
+  const reply = await server.sql("SELECT embed('a', 'by-onnx')");
+  t.equal(reply.status, 501);
+  t.match(reply.body.error, { details: { sqlstate: "0A000", hint: /POST \/v1\/ai\/embeddings/ } });
+});
+
 t.test("LIST_MODELS and the metrics", async (t) => {
-  t.match(await server.rows("SELECT name, architecture, size_bytes, digest, state, problem FROM LIST_MODELS()"), [
+  const list = "SELECT name, architecture, size_bytes, digest, state, problem FROM LIST_MODELS() ORDER BY name";
+  t.match(await server.rows(list), [
+    ["by-onnx", "onnx", Number, /^[0-9a-f]{64}$/, "ready", null],
     ["tessera-embed-384", "static", Number, /^[0-9a-f]{64}$/, "ready", null],
   ]);
   const metrics = await (await fetch(`${server.url}/metrics`)).text();

@@ -163,6 +163,7 @@ t.test("without partition 0 the gateway does not start", async (t) => {
   const { logger } = memoryLogger();
   const spawned: FakeActor[] = [];
   const started = startGateway({
+    startInference: () => undefined,
     config: gatewayConfig(),
     secret: SECRET,
     version: "1",
@@ -183,6 +184,7 @@ t.test("an address that is taken is said", async (t) => {
   const first = await testGateway(t);
   const actor = new FakeActor(0, {});
   const second = startGateway({
+    startInference: () => undefined,
     config: gatewayConfig({ server: { host: "127.0.0.1", port: first.gateway.port } }),
     secret: SECRET,
     version: "1",

@@ -12,6 +12,7 @@ t.test("a real thread answers, crashes, comes back and ends", async (t) => {
   const threads: Worker[] = [];
   const { logger, lines } = memoryLogger();
   const gateway = await startGateway({
+    startInference: () => undefined,
     config: gatewayConfig(),
     secret: SECRET,
     version: "1",

@@ -66,6 +66,7 @@ export async function testGateway(t: Test, options: TestOptions = {}): Promise<T
   const actors: FakeActor[] = [];
   const { logger, lines } = memoryLogger();
   const gateway = await startGateway({
+    startInference: () => undefined,
     config: gatewayConfig(options.config),
     secret: SECRET,
     version: "1.2.3",

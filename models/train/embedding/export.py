@@ -87,8 +87,9 @@ def main():
         "dimensions": DIMENSIONS,
         "max_length": TOKENS_MAX,
         "tokenizer": "tokenizer.json",
+        "unknown": 1,
         "onnx": "model.onnx",
-        "static": {"table": "weights.bin", "rows": VOCABULARY, "unknown": 1},
+        "static": {"table": "weights.bin", "rows": VOCABULARY},
         "files": files,
     }
     (folder / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n")

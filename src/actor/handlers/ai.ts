@@ -18,9 +18,15 @@ function said(request: Request, model: string | null): string {
   return `"model":${JSON.stringify(id)},"dimensions":${dimensions}}`;
 }
 
-function embed(request: Request, { body }: Input): Answer {
+function embed(request: Request, { body }: Input): Answer | Promise<Answer> {
   const { text, model = null } = body;
-  const vector = request.partition.models.embed(text, model, request.head.tenantId);
+  const { models } = request.partition;
+  const vector = models.embedNow(text, model, request.head.tenantId);
+  if (vector !== null) return embedded(request, model, vector);
+  return models.embedSome([text], model, request.head.tenantId).then(([later]) => embedded(request, model, later!));
+}
+
+function embedded(request: Request, model: string | null, vector: Float32Array): Answer {
   const numbers = vectorToJson(vector);
   if (!request.wantsMsgpack) return { json: `{"embedding":${numbers},"embeddings":${numbers},${said(request, model)}` };
   const embedding = JSON.parse(numbers) as number[];
