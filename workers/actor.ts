@@ -11,6 +11,9 @@ import { loadParser } from "../src/sql/parse/parse.js";
 import { connectInference } from "./connect-inference.js";
 import { taskPool } from "./task-pool.js";
 
+/** Graphs of vectors that wait to be linked; others are linked by the actor. */
+const BUILDS_WAITING_MAX = 16;
+
 const port = parentPort!;
 const parser = loadParser();
 
@@ -21,9 +24,11 @@ async function start(settings: ActorSettings): Promise<void> {
   );
   const { threads, waitingMax } = settings.config.tasks;
   const tasks = taskPool({ threads, waitingMax });
+  // By themselves, so that nobody waits behind one to sign in.
+  const builds = taskPool({ threads: 1, waitingMax: BUILDS_WAITING_MAX });
   const say = (message: FromActor, transfer: readonly (ArrayBuffer | MessagePort)[] = []): void => {
     port.postMessage(message, transfer);
-    if (message.kind === "closed") void tasks.close().then(() => port.close());
+    if (message.kind === "closed") void Promise.all([tasks.close(), builds.end()]).then(() => port.close());
   };
   try {
     // What is sent before the actor is open waits.
@@ -36,6 +41,12 @@ async function start(settings: ActorSettings): Promise<void> {
       control: say,
       startInference: () => connectInference((port) => say({ kind: "start-inference", port }, [port])),
       deriveKey: (job) => tasks.run("deriveKey", job),
+      linkGraph: (parts) =>
+        builds.run(
+          "linkGraph",
+          parts,
+          parts.map(({ buffer }) => buffer as ArrayBuffer),
+        ),
       failed: (error) => {
         say({ kind: "failed", message: error.message, fatal: false });
         // Nothing of this thread's memory may be used again, so it ends at once; within a worker this ends only the thread.

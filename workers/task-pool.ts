@@ -9,10 +9,16 @@ import type * as tasks from "./task.js";
 type Tasks = typeof tasks;
 
 export interface TaskPool {
-  /** Rejects with `overloaded` when the queue is full. */
-  run<N extends keyof Tasks>(name: N, job: Parameters<Tasks[N]>[0]): Promise<ReturnType<Tasks[N]>>;
+  /** Rejects with `overloaded` when the queue is full. Buffers of the job named in `transfer` are moved, not copied. */
+  run<N extends keyof Tasks>(
+    name: N,
+    job: Parameters<Tasks[N]>[0],
+    transfer?: readonly ArrayBuffer[],
+  ): Promise<ReturnType<Tasks[N]>>;
   /** Waits for what runs. */
   close(): Promise<void>;
+  /** Ends what runs. */
+  end(): Promise<void>;
 }
 
 const IDLE_MS = 30_000;
@@ -26,15 +32,16 @@ export function taskPool(options: { readonly threads: number; readonly waitingMa
     idleTimeout: IDLE_MS,
   });
   return {
-    async run(name, job) {
+    async run(name, job, transfer = []) {
       // At its bound piscina rejects too, but without a type to tell that from a task's own error.
       if (pool.queueSize >= options.waitingMax && pool.queueSize > 0) {
         throw new DbError("overloaded", "Too many long computations are waiting; retry shortly.", {
           retry_after_seconds: 1,
         });
       }
-      return pool.run(job, { name });
+      return pool.run(job, { name, transferList: [...transfer] });
     },
     close: () => pool.close(),
+    end: () => pool.destroy(),
   };
 }

@@ -89,6 +89,8 @@ export interface ActorSurroundings {
   /** Runs scrypt on a task thread. */
   readonly deriveKey: DeriveKey;
   readonly startInference: StartInference;
+  /** Links the vectors that wait in a saved graph, on a task thread, which gets the parts; absent: the actor does it. */
+  readonly linkGraph?: (parts: readonly Uint8Array[]) => Promise<Uint8Array>;
   /** The actor cannot go on: its thread must end, and be started again from the log. */
   failed(error: Error): void;
   log(level: "error" | "warn" | "info" | "debug", message: string, fields: object): void;
@@ -185,6 +187,7 @@ export class Actor {
         const work = { usedMs: 0 };
         return { shouldYield: () => scheduler.shouldYield(), yieldTurn: () => scheduler.yieldTurn(tenant, work) };
       },
+      elsewhere: output.linkGraph ?? null,
       warn: (message, { tenantNumber, indexId }) =>
         output.log("warn", message, { tenant: tenantNumber, index: indexId }),
     };
@@ -587,6 +590,7 @@ export class Actor {
   private async close(): Promise<void> {
     clearInterval(this.sweeper);
     this.placement.close();
+    for (const partition of this.partitions.values()) partition.derived.endWork();
     await new Promise<void>((resolve) => {
       this.closing = () => {
         const waiting = [...this.partitions.values()].some((partition) => partition.gate.waiting > 0);

@@ -16,6 +16,7 @@ import type { NewerEntries } from "../storage/store.js";
 import type { IndexBody, IndexKind } from "./index-body.js";
 import { type IndexContent, type IndexFile, readIndexFile } from "./index-file.js";
 import { SlotMarks } from "./slot-marks.js";
+import type { Turns } from "./turns.js";
 
 /** What an index needs of its shard. */
 export interface IndexStore {
@@ -26,13 +27,6 @@ export interface IndexStore {
   /** The engine is in the middle of a large commit. */
   readonly hasBacklog: boolean;
   largeCommitDone(): Promise<void>;
-}
-
-/** Work that gives way to other work of its thread. */
-export interface Turns {
-  shouldYield(): boolean;
-  /** Rejects when the work is to end. */
-  yieldTurn(): Promise<void>;
 }
 
 /** Which rows of which tenant it is an index of. */
@@ -59,11 +53,15 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
   body: Body;
   /** Rows that the engine took and the body has not. While `opening`, those taken since it began. */
   readonly entries: OrderedMap<Operation> = createOrderedMap();
+  /** Newer entries that were put into the body. */
+  folded = 0;
   /** Changes of the body since it was saved. */
   unsaved = 0;
   /** Rows read so far while it is made from records; for progress. */
   rowsRead = 0;
   private entryBytes = 0;
+  /** The body is being copied: newer entries wait. */
+  private isFrozen = false;
   /** By key after the prefix, latin-1. */
   private slots = new Map<string, number>();
   private keys: (string | null)[] = [];
@@ -84,6 +82,11 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
 
   get count(): number {
     return this.slots.size;
+  }
+
+  /** Newer entries can be put into the body. */
+  get canFold(): boolean {
+    return this.entries.size > 0 && !this.isFrozen;
   }
 
   /** What a saved body must be of to be used. */
@@ -165,11 +168,12 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
   /** Puts newer entries into the body until there are none or `isOver` says to stop; true when there are none. */
   fold(isOver: () => boolean): boolean {
     const { entries } = this;
-    while (entries.size > 0) {
+    while (this.canFold) {
       const text = entries.minKey()!;
       const operation = entries.get(text)!;
       entries.delete(text);
       this.entryBytes -= sizeOf(operation);
+      this.folded++;
       this.set(this.suffixOf(operation.key), operation.value);
       if (isOver()) break;
     }
@@ -183,23 +187,79 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
     const upTo = this.store.appliedSequence;
     this.entries.clear();
     this.entryBytes = 0;
-    const file = path === null ? null : await readIndexFile(path, damaged);
-    const isLoaded = file !== null && file.definition === this.definition && this.load(file, damaged);
+    const file = path === null ? null : await readIndexFile(path, turns, damaged);
+    const isLoaded = file !== null && file.definition === this.definition && (await this.load(file, turns, damaged));
     if (!isLoaded) await this.readRecords(turns);
     else if (!(await this.replay(file.sequence, upTo, turns))) await this.compareRecords(turns);
     if (this.state === "opening") this.state = "ready";
   }
 
-  /** What is to be saved; null while there are newer entries or it is not ready. */
-  content(): IndexContent | null {
-    if (this.state !== "ready" || this.entries.size > 0 || this.store.hasBacklog) return null;
-    return {
-      definition: this.definition,
-      sequence: this.store.appliedSequence,
-      keys: this.keys.slice(),
-      rest: [...this.rest],
-      body: this.body.save(),
-    };
+  /** What is to be saved; null while there are newer entries or it is not ready. Newer ones wait until it resolves. */
+  async content(turns: Turns): Promise<IndexContent | null> {
+    if (this.state !== "ready" || this.isFrozen || this.entries.size > 0 || this.store.hasBacklog) return null;
+    const sequence = this.store.appliedSequence;
+    const body = await this.copy(turns);
+    return { definition: this.definition, sequence, keys: this.keys.slice(), rest: [...this.rest], body };
+  }
+
+  /** The body's saved form. Nobody else may be copying. */
+  private async copy(turns: Turns): Promise<readonly Uint8Array[]> {
+    this.isFrozen = true;
+    try {
+      const parts: Uint8Array[] = [];
+      for (const part of this.body.save()) {
+        parts.push(part);
+        if (turns.shouldYield()) await turns.yieldTurn();
+      }
+      return parts;
+    } finally {
+      this.isFrozen = false;
+    }
+  }
+
+  /** A copy of the body on which another thread does its long work; null: not now. */
+  async handOver(turns: Turns): Promise<readonly Uint8Array[] | null> {
+    if (this.isFrozen) return null;
+    const parts = await this.copy(turns);
+    this.body.longWork!.begin();
+    return parts;
+  }
+
+  /** The copy, done, takes the body's place. Throws when it is of no use. */
+  async takeBack(bytes: Uint8Array, turns: Turns): Promise<void> {
+    const steps = this.body.longWork!.takeBack(bytes);
+    for (;;) {
+      // While it is being saved it must stay what it is.
+      while (this.isFrozen) await turns.yieldTurn();
+      const step = steps.next();
+      if (step.done === true) {
+        this.renumber(step.value);
+        this.unsaved += this.body.count;
+        return;
+      }
+      if (turns.shouldYield()) await turns.yieldTurn();
+    }
+  }
+
+  private renumber(moved: ReadonlyMap<number, number>): void {
+    const suffixes = [...moved.keys()].map((slot) => this.keys[slot]!);
+    for (const slot of moved.keys()) {
+      this.keys[slot] = null;
+      this.forgetMarks(slot);
+    }
+    let at = 0;
+    for (const slot of moved.values()) {
+      const suffix = suffixes[at++]!;
+      while (this.keys.length <= slot) this.keys.push(null);
+      this.keys[slot] = suffix;
+      this.slots.set(suffix, slot);
+      this.forgetMarks(slot);
+    }
+  }
+
+  private forgetMarks(slot: number): void {
+    for (const marks of this.marks.values()) marks.forget(slot);
+    for (const marks of this.marksInUse) marks.forget(slot);
   }
 
   private readonly itemAt = (slot: number): Item | undefined => {
@@ -211,21 +271,36 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
     return keyText(key.subarray(this.place.rowPrefix.length));
   }
 
-  private load(file: IndexFile, damaged: (reason: string) => void): boolean {
-    try {
-      this.body = this.kind.load(file.body, this.itemAt);
-    } catch (error) {
-      damaged((error as Error).message);
-      return false;
-    }
-    this.keys = [...file.keys];
+  private async load(file: IndexFile, turns: Turns, damaged: (reason: string) => void): Promise<boolean> {
+    const body = await this.loadBody(file, turns, damaged);
+    if (body === null) return false;
+    this.body = body;
+    this.keys = file.keys;
     for (const suffix of file.rest) this.rest.add(suffix);
-    this.keys.forEach((key, slot) => {
-      if (key === null) return;
+    for (let slot = 0; slot < this.keys.length; slot++) {
+      const key = this.keys[slot]!;
+      if (key === null) continue;
       this.slots.set(key, slot);
       this.keyCharacters += key.length;
-    });
+      if (slot % STEP_ENTRIES === 0 && turns.shouldYield()) await turns.yieldTurn();
+    }
     return true;
+  }
+
+  /** Null: the file's is damaged. */
+  private async loadBody(file: IndexFile, turns: Turns, damaged: (reason: string) => void): Promise<Body | null> {
+    const steps = this.kind.load(file.body, this.itemAt);
+    for (;;) {
+      let step: IteratorResult<undefined, Body>;
+      try {
+        step = steps.next();
+      } catch (error) {
+        damaged((error as Error).message);
+        return null;
+      }
+      if (step.done === true) return step.value;
+      if (turns.shouldYield()) await turns.yieldTurn();
+    }
   }
 
   /** Notes what commits after `from` did up to `upTo`; false when the log does not have all of them. */
@@ -271,7 +346,10 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
       if (slot !== undefined && item !== null && this.body.holds(slot, item)) return;
       this.setItem(suffix, item);
     });
-    for (const suffix of unseen) this.setItem(suffix, null);
+    for (const suffix of unseen) {
+      this.setItem(suffix, null);
+      if (turns.shouldYield()) await turns.yieldTurn();
+    }
   }
 
   /** Rows as the engine holds them when this begins; what it takes meanwhile is among the newer entries. */
@@ -303,8 +381,7 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
     const before = this.slots.get(suffix);
     if (before !== undefined) {
       this.body.remove(before);
-      for (const marks of this.marks.values()) marks.forget(before);
-      for (const marks of this.marksInUse) marks.forget(before);
+      this.forgetMarks(before);
       this.slots.delete(suffix);
       this.keys[before] = null;
       this.keyCharacters -= suffix.length;

@@ -4,17 +4,23 @@
  * ever waited for. Owned by the partition, which tells it of all that the engine takes (`applied`).
  */
 
-import { rm } from "node:fs/promises";
+import { readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { SPACE, storageIdOf, tenantOfKey } from "../storage/keys.js";
 import type { Operation } from "../storage/operation.js";
-import { DerivedIndex, type IndexPlace, type IndexStore, type Turns } from "./derived-index.js";
+import { DerivedIndex, type IndexPlace, type IndexStore } from "./derived-index.js";
 import type { IndexBody, IndexKind } from "./index-body.js";
 import { writeIndexFile } from "./index-file.js";
+import { ALONE, type Turns } from "./turns.js";
 
 /** Changes before an index is saved while the server runs: so many, and so large a part of it. */
 const UNSAVED_MIN = 10_000;
 const UNSAVED_SHARE = 0.2;
+/** Searches that an index is not made for after it was thrown out; twice as many each time, up to the most. */
+const PUT_OFF_MIN = 64;
+const PUT_OFF_MAX = 65_536;
+/** Indexes that were thrown out and are remembered. */
+const PUT_OFF_COUNT_MAX = 10_000;
 
 /** Memory that the indexes of all partitions of an actor have together. */
 export interface IndexMemory {
@@ -31,6 +37,8 @@ export interface DerivedIndexesOptions {
   readonly turnsOf: (tenantNumber: number) => Turns;
   /** Resolves when all that was committed so far is on disk. */
   readonly durable: () => Promise<void>;
+  /** Does a body's long work (index-body.ts) on its saved form, in another thread; it may have the parts. Null: there is none. */
+  readonly elsewhere?: ((parts: readonly Uint8Array[]) => Promise<Uint8Array>) | null;
   /** Something went wrong that costs only time. */
   readonly warn: (message: string, place: IndexPlace) => void;
 }
@@ -42,6 +50,12 @@ interface Held {
   lastUse: number;
   /** Work in the background goes on. */
   working: Promise<void> | null;
+  /** Another thread works on a copy. */
+  away: Promise<void> | null;
+  /** What came back from there. */
+  returned: Uint8Array | null;
+  /** All work is done here: elsewhere it failed. */
+  staysHere: boolean;
 }
 
 /** What can be said of an index that is held. */
@@ -56,12 +70,25 @@ export interface IndexProgress {
   readonly waiting: number;
 }
 
+/** Of all indexes of a partition. */
+export interface IndexMetrics {
+  readonly indexes: number;
+  readonly indexBytes: number;
+  readonly indexItemsWaiting: number;
+  readonly indexRowsFolded: number;
+}
+
 export class DerivedIndexes {
   /** By tenant, then by index id. */
   private readonly tenants = new Map<number, Map<number, Held>>();
   /** Those of a table, by "tenant/table". */
   private readonly tables = new Map<string, Held[]>();
   private readonly saving = new Set<Promise<void>>();
+  /** What is being done to files, by path: one thing at a time. */
+  private readonly files = new Map<string, Promise<void>>();
+  /** Searches until an index that was thrown out is made again, by "tenant/index". */
+  private readonly putOff = new Map<string, { times: number; wait: number }>();
+  private foldedBefore = 0;
   private uses = 0;
   private isClosing = false;
 
@@ -84,7 +111,7 @@ export class DerivedIndexes {
       held = undefined;
     }
     if (held === undefined) {
-      if (this.isClosing || this.options.memory.bytes >= this.options.memory.bytesMax) return null;
+      if (this.isClosing || this.options.memory.bytesMax === 0 || this.isPutOff(place)) return null;
       held = this.make(place, kind as unknown as IndexKind<unknown, IndexBody<unknown>>);
     }
     held.lastUse = ++this.uses;
@@ -95,9 +122,19 @@ export class DerivedIndexes {
   progress(tenantNumber: number, indexId: number): IndexProgress | null {
     const index = this.tenants.get(tenantNumber)?.get(indexId)?.index;
     if (index === undefined || index.state === "dropped") return null;
-    const { state, rowsRead, count, bytes } = index;
-    const { hasWork, waitingCount = 0 } = index.body;
-    return { state, rowsRead, count, bytes, hasWork, waiting: waitingCount };
+    const { state, rowsRead, count, bytes, body } = index;
+    const waiting = body.waitingCount ?? 0;
+    return { state, rowsRead, count, bytes, hasWork: body.hasWork || body.longWork?.isAway === true, waiting };
+  }
+
+  get metrics(): IndexMetrics {
+    const held = this.all();
+    return {
+      indexes: held.length,
+      indexBytes: held.reduce((sum, { index }) => sum + index.bytes, 0),
+      indexItemsWaiting: held.reduce((sum, { index }) => sum + (index.body.waitingCount ?? 0) + index.entries.size, 0),
+      indexRowsFolded: held.reduce((sum, { index }) => sum + index.folded, this.foldedBefore),
+    };
   }
 
   /** What the engine has just taken. */
@@ -117,10 +154,18 @@ export class DerivedIndexes {
 
   /** Throws out what there is of a tenant, having it saved. */
   dropTenant(tenantNumber: number): void {
+    for (const held of [...(this.tenants.get(tenantNumber)?.values() ?? [])]) this.putAway(held);
+  }
+
+  /** Definitions have changed: these are the tenant's indexes now, with their tables' storage ids. Others go, and their files. */
+  async keepOnly(tenantNumber: number, storageIds: ReadonlyMap<number, number>): Promise<void> {
     for (const held of [...(this.tenants.get(tenantNumber)?.values() ?? [])]) {
-      const saving = this.save(held).finally(() => this.saving.delete(saving));
-      this.saving.add(saving);
-      this.drop(held);
+      const { indexId, storageId } = held.index.place;
+      if (storageIds.get(indexId) !== storageId) this.drop(held);
+    }
+    for (const name of await this.names()) {
+      const place = placeOf(name);
+      if (place?.tenantNumber === tenantNumber && !storageIds.has(place.indexId)) await this.removeFile(place);
     }
   }
 
@@ -128,37 +173,115 @@ export class DerivedIndexes {
   async dropIndex(tenantNumber: number, indexId: number): Promise<void> {
     const held = this.tenants.get(tenantNumber)?.get(indexId);
     if (held !== undefined) this.drop(held);
-    const path = this.pathOf({ tenantNumber, indexId });
-    if (path !== null) await rm(path, { force: true });
+    await this.removeFile({ tenantNumber, indexId });
+  }
+
+  private removeFile(place: Pick<IndexPlace, "tenantNumber" | "indexId">): Promise<void> {
+    const path = this.pathOf(place);
+    return path === null ? Promise.resolve() : this.inOrder(path, () => rm(path, { force: true }));
+  }
+
+  /** Indexes of which there are files, those written last first. Removes files that were never finished; call it once. */
+  async saved(): Promise<readonly Pick<IndexPlace, "tenantNumber" | "indexId">[]> {
+    const found: { readonly place: NonNullable<ReturnType<typeof placeOf>>; readonly at: number }[] = [];
+    for (const name of await this.names()) {
+      const path = join(this.options.directory!, name);
+      const place = placeOf(name);
+      if (place !== null) found.push({ place, at: (await stat(path)).mtimeMs });
+      else if (name.endsWith(".idx.new")) await rm(path, { force: true });
+    }
+    return found.sort((a, b) => b.at - a.at).map(({ place }) => place);
+  }
+
+  /** Resolves when the index's work is done, or it is not held. */
+  async settled({ tenantNumber, indexId }: Pick<IndexPlace, "tenantNumber" | "indexId">): Promise<void> {
+    const held = this.tenants.get(tenantNumber)?.get(indexId);
+    while (held !== undefined && (held.working ?? held.away) !== null) await (held.working ?? held.away);
+  }
+
+  /** Half of the memory is free, and nobody is about to close it. */
+  get hasRoom(): boolean {
+    const { bytes, bytesMax } = this.options.memory;
+    return !this.isClosing && bytes * 2 < bytesMax;
+  }
+
+  private async names(): Promise<readonly string[]> {
+    const { directory } = this.options;
+    if (directory === null) return [];
+    return readdir(directory).catch((error: NodeJS.ErrnoException) => {
+      if (error.code === "ENOENT") return [];
+      throw error;
+    });
+  }
+
+  private all(): Held[] {
+    return [...this.tenants.values()].flatMap((indexes) => [...indexes.values()]);
   }
 
   /** Resolves when no work is going on. */
   async idle(): Promise<void> {
     for (;;) {
-      const working = [...this.tenants.values()]
-        .flatMap((held) => [...held.values()])
-        .flatMap((one) => one.working ?? []);
+      const working = this.all().flatMap((one) => one.working ?? one.away ?? []);
       if (working.length === 0) return;
       await Promise.all(working);
     }
   }
 
+  /** All work in the background ends the next time that it gives way. */
+  endWork(): void {
+    this.isClosing = true;
+  }
+
   /** Saves what changed and ends all work. */
   async close(): Promise<void> {
     this.isClosing = true;
-    const all = [...this.tenants.values()].flatMap((indexes) => [...indexes.values()]);
+    const all = this.all();
     await Promise.all(all.map(({ working }) => working));
     for (const held of all) {
       held.index.fold(() => false);
-      await this.save(held);
+      await this.save(held, ALONE);
       this.drop(held);
     }
     await Promise.all(this.saving);
   }
 
+  /** Counts the searches after which an index that was thrown out is made again. */
+  private isPutOff(place: IndexPlace): boolean {
+    const found = this.putOff.get(indexName(place));
+    if (found === undefined || found.wait === 0) return false;
+    found.wait--;
+    return true;
+  }
+
+  /** Throws an index out that would be made again and again; warns the first time. */
+  private throwOut(held: Held, reason: string): void {
+    const { place } = held.index;
+    const name = indexName(place);
+    const times = (this.putOff.get(name)?.times ?? 0) + 1;
+    if (this.putOff.size >= PUT_OFF_COUNT_MAX) this.putOff.clear();
+    this.putOff.set(name, { times, wait: Math.min(PUT_OFF_MAX, PUT_OFF_MIN * 2 ** (times - 1)) });
+    this.putAway(held);
+    if (times === 1) this.options.warn(reason, place);
+  }
+
+  private putAway(held: Held): void {
+    const { tenantNumber } = held.index.place;
+    const saving = this.save(held, this.options.turnsOf(tenantNumber)).finally(() => this.saving.delete(saving));
+    this.saving.add(saving);
+    this.drop(held);
+  }
+
   private make(place: IndexPlace, kind: IndexKind<unknown, IndexBody<unknown>>): Held {
     const index = new DerivedIndex(place, kind, this.options.store);
-    const held: Held = { index, bytes: 0, lastUse: ++this.uses, working: null };
+    const held: Held = {
+      index,
+      bytes: 0,
+      lastUse: ++this.uses,
+      working: null,
+      away: null,
+      returned: null,
+      staysHere: false,
+    };
     const { tenantNumber, storageId, indexId } = place;
     let indexes = this.tenants.get(tenantNumber);
     if (indexes === undefined) {
@@ -178,6 +301,7 @@ export class DerivedIndexes {
     index.state = "dropped";
     this.options.memory.bytes -= held.bytes;
     held.bytes = 0;
+    this.foldedBefore += index.folded;
     const { tenantNumber, storageId, indexId } = index.place;
     const indexes = this.tenants.get(tenantNumber)!;
     indexes.delete(indexId);
@@ -189,15 +313,20 @@ export class DerivedIndexes {
   }
 
   private startWork(held: Held): void {
+    const { index } = held;
     held.working = this.work(held)
       .catch((error: unknown) => {
-        this.drop(held);
-        if (!this.isClosing) this.options.warn(String(error), held.index.place);
+        if (index.state === "dropped") return;
+        // What is ready is whole between any two steps, and will be saved.
+        if (this.isClosing && index.state === "ready") return;
+        if (this.isClosing) this.drop(held);
+        else this.throwOut(held, String(error));
       })
       .finally(() => {
         held.working = null;
         // What arrived while it was being saved.
-        if (held.index.state === "ready" && held.index.entries.size > 0 && !this.isClosing) this.startWork(held);
+        const isMore = index.entries.size > 0 || held.returned !== null;
+        if (index.state === "ready" && isMore && !this.isClosing) this.startWork(held);
       });
   }
 
@@ -214,16 +343,64 @@ export class DerivedIndexes {
     for (;;) {
       while (!index.fold(turns.shouldYield)) await turns.yieldTurn();
       this.measure(held);
-      if (!index.body.hasWork) break;
-      do index.body.work();
-      while (index.body.hasWork && !turns.shouldYield());
+      if (held.returned !== null) await this.takeBack(held, turns);
+      else if (this.isForElsewhere(held)) await this.handOver(held, turns);
+      else if (index.body.hasWork) {
+        do {
+          index.body.work();
+          index.unsaved++;
+        } while (index.body.hasWork && !turns.shouldYield());
+      } else break;
       await turns.yieldTurn();
     }
-    if (index.unsaved >= UNSAVED_MIN && index.unsaved >= UNSAVED_SHARE * index.count) await this.save(held);
+    if (index.unsaved >= UNSAVED_MIN && index.unsaved >= UNSAVED_SHARE * index.count) await this.save(held, turns);
   }
 
-  /** Turns of the index's tenant, until the index is dropped or the partition closes. */
-  private turnsOf({ index }: Held): Turns {
+  /** Its work is long, and there is memory for a copy. */
+  private isForElsewhere({ index, staysHere }: Held): boolean {
+    const { memory, elsewhere } = this.options;
+    if (elsewhere === undefined || elsewhere === null || staysHere) return false;
+    return index.body.longWork?.isWanted === true && memory.bytes + index.body.bytes <= memory.bytesMax;
+  }
+
+  private async handOver(held: Held, turns: Turns): Promise<void> {
+    const { index } = held;
+    const parts = await index.handOver(turns);
+    if (parts === null) return;
+    const ended = (bytes: Uint8Array | null): void => {
+      held.away = null;
+      if (index.state !== "ready" || this.isClosing) return;
+      if (bytes === null) this.stayHere(held);
+      else held.returned = bytes;
+      if (held.working === null) this.startWork(held);
+    };
+    held.away = this.options.elsewhere!(parts).then(ended, (error: unknown) => {
+      if (!this.isClosing) this.options.warn(`another thread failed: ${String(error)}`, index.place);
+      ended(null);
+    });
+  }
+
+  private stayHere(held: Held): void {
+    held.index.body.longWork!.giveUp();
+    held.staysHere = true;
+  }
+
+  private async takeBack(held: Held, turns: Turns): Promise<void> {
+    const { index } = held;
+    const bytes = held.returned!;
+    held.returned = null;
+    try {
+      await index.takeBack(bytes, turns);
+    } catch (error) {
+      if (index.state === "dropped" || this.isClosing) throw error;
+      this.stayHere(held);
+      this.options.warn(`what another thread gave is of no use: ${String(error)}`, index.place);
+    }
+  }
+
+  /** Turns of the index's tenant, until the index is dropped or the partition closes; its growth is measured meanwhile. */
+  private turnsOf(held: Held): Turns {
+    const { index } = held;
     const turns = this.options.turnsOf(index.place.tenantNumber);
     const check = () => {
       if (index.state === "dropped" || this.isClosing) throw new Error("the index is not needed any more");
@@ -231,6 +408,7 @@ export class DerivedIndexes {
     return {
       shouldYield: () => turns.shouldYield(),
       yieldTurn: async () => {
+        this.measure(held);
         check();
         await turns.yieldTurn();
         check();
@@ -238,34 +416,44 @@ export class DerivedIndexes {
     };
   }
 
-  private async save(held: Held): Promise<void> {
+  private async save(held: Held, turns: Turns): Promise<void> {
     const { index } = held;
     const path = this.pathOf(index.place);
-    const content = path === null || index.unsaved === 0 ? null : index.content();
-    if (path === null || content === null) return;
+    if (path === null || index.unsaved === 0) return;
     const { unsaved } = index;
-    try {
-      await writeIndexFile(path, content, this.options.durable);
-      index.unsaved -= unsaved;
-    } catch (error) {
-      this.options.warn(`${path}: ${(error as Error).message}; the index is made anew at the next start`, index.place);
-    }
+    const content = await index.content(turns);
+    if (content === null) return;
+    await this.inOrder(path, async () => {
+      try {
+        await writeIndexFile(path, content, this.options.durable);
+        index.unsaved -= unsaved;
+      } catch (error) {
+        const reason = `${path}: ${(error as Error).message}; the index is made anew at the next start`;
+        this.options.warn(reason, index.place);
+      }
+    });
+  }
+
+  private inOrder(path: string, work: () => Promise<void>): Promise<void> {
+    const done = (this.files.get(path) ?? Promise.resolve()).then(work).finally(() => {
+      if (this.files.get(path) === done) this.files.delete(path);
+    });
+    this.files.set(path, done);
+    return done;
   }
 
   /** Counts the index's memory as it is now. Those used longest ago go when there is too much. */
   private measure(held: Held): void {
     const { memory } = this.options;
+    if (held.index.state === "dropped") return;
     const { bytes } = held.index;
     memory.bytes += bytes - held.bytes;
     held.bytes = bytes;
     while (memory.bytes > memory.bytesMax) {
-      const oldest = this.usedLongestAgo();
+      const oldest = bytes > memory.bytesMax ? held : this.usedLongestAgo();
       if (oldest === null) return;
-      this.drop(oldest);
-      this.options.warn(
-        "thrown out: the indexes in memory exceed their bound (storage.index_memory_bytes)",
-        oldest.index.place,
-      );
+      this.throwOut(oldest, "thrown out: the indexes in memory exceed their bound (storage.index_memory_bytes)");
+      if (oldest === held) return;
     }
   }
 
@@ -281,6 +469,16 @@ export class DerivedIndexes {
     const { directory } = this.options;
     return directory === null ? null : join(directory, `${tenantNumber}-${indexId}.idx`);
   }
+}
+
+/** Null: the name of another file. */
+function placeOf(name: string): Pick<IndexPlace, "tenantNumber" | "indexId"> | null {
+  const match = /^(\d+)-(\d+)\.idx$/.exec(name);
+  return match && { tenantNumber: Number(match[1]), indexId: Number(match[2]) };
+}
+
+function indexName({ tenantNumber, indexId }: IndexPlace): string {
+  return `${tenantNumber}/${indexId}`;
 }
 
 function tableName(tenantNumber: number, storageId: number): string {

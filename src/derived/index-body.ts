@@ -19,8 +19,28 @@ export interface IndexBody<Item> {
   readonly waitingCount?: number;
   /** Does some of it, a millisecond's at most. */
   work(): void;
-  /** Everything that `load` of the kind needs, as it is now; the parts are not changed later. */
-  save(): readonly Uint8Array[];
+  /** Bodies whose work may come to seconds have this. */
+  readonly longWork?: LongWork;
+  /** Everything that `load` of the kind needs; the body must not change until the last part was taken. Short steps. */
+  save(): Iterable<Uint8Array>;
+}
+
+/** Work of a body that another thread does, on a copy of it, while the body goes on serving and changing. */
+export interface LongWork {
+  /** There is so much to do that it is worth the copies; nothing is away. */
+  readonly isWanted: boolean;
+  /** Something is away. */
+  readonly isAway: boolean;
+  /** What `save` has given leaves now: from here on the body notes what changes. */
+  begin(): void;
+  /**
+   * The copy came back with the work done; what was changed here since is changed there, too. When that is complete, the
+   * copy takes the body's place, in the last step: it answers which slots have other numbers now, by their old ones.
+   * Throws when the bytes are of no use; then the body is as it was.
+   */
+  takeBack(bytes: Uint8Array): Generator<undefined, ReadonlyMap<number, number>>;
+  /** It will not come back. */
+  giveUp(): void;
 }
 
 export type ItemAt<Item> = (slot: number) => Item | undefined;
@@ -31,8 +51,8 @@ export interface IndexKind<Item, Body extends IndexBody<Item>> {
   readonly definition: string;
   /** `itemAt` reads the item of a slot that is in use out of its record, for bodies that do not keep all of it. */
   create(itemAt: ItemAt<Item>): Body;
-  /** Throws when the bytes are not what `save` gave. */
-  load(bytes: Uint8Array, itemAt: ItemAt<Item>): Body;
+  /** In short steps. Throws when the bytes are not what `save` gave. */
+  load(bytes: Uint8Array, itemAt: ItemAt<Item>): Generator<undefined, Body>;
   /** Null: the index has nothing of this row. */
   itemOf(record: Uint8Array): Item | null;
 }

@@ -8,8 +8,15 @@
 import { mkdir, open, readFile, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { crc32 } from "node:zlib";
+import type { Turns } from "./turns.js";
 
 const MAGIC = "TESSIDX1";
+/** Bytes and keys between two looks at the clock, and bytes of one write. */
+const STEP_BYTES = 1024 * 1024;
+const STEP_KEYS = 1024;
+const WRITE_BYTES = 256 * 1024;
+/** The head is never longer. */
+const HEAD_BYTES_MAX = 64 * 1024;
 
 export interface IndexFile {
   /** IndexKind.definition. */
@@ -17,7 +24,7 @@ export interface IndexFile {
   /** The commit that the body stands at. */
   readonly sequence: number;
   /** By slot: the row's key after the table's prefix, latin-1; null where the slot is free. */
-  readonly keys: readonly (string | null)[];
+  readonly keys: (string | null)[];
   /** Of rows of which the body has nothing. */
   readonly rest: readonly string[];
   readonly body: Uint8Array;
@@ -33,8 +40,12 @@ interface Head {
   readonly bodyBytes: number;
 }
 
-/** Null: there is no such file, or it is damaged; `damaged` is told why. */
-export async function readIndexFile(path: string, damaged: (reason: string) => void): Promise<IndexFile | null> {
+/** Null: there is no such file, or it is damaged; `damaged` is told why. Rejects when `turns` does. */
+export async function readIndexFile(
+  path: string,
+  turns: Turns,
+  damaged: (reason: string) => void,
+): Promise<IndexFile | null> {
   let bytes: Buffer;
   try {
     bytes = await readFile(path);
@@ -42,18 +53,43 @@ export async function readIndexFile(path: string, damaged: (reason: string) => v
     if ((error as NodeJS.ErrnoException).code !== "ENOENT") damaged(String(error));
     return null;
   }
-  try {
-    return parseIndexFile(bytes);
-  } catch (error) {
-    damaged((error as Error).message);
-    return null;
+  const steps = parseIndexFile(bytes);
+  for (;;) {
+    let step: IteratorResult<undefined, IndexFile>;
+    try {
+      step = steps.next();
+    } catch (error) {
+      damaged((error as Error).message);
+      return null;
+    }
+    if (step.done === true) return step.value;
+    if (turns.shouldYield()) await turns.yieldTurn();
   }
 }
 
-function parseIndexFile(bytes: Buffer): IndexFile {
+/** The commit at which a file says to stand; null: it does not say. */
+export async function sequenceOfIndexFile(path: string): Promise<number | null> {
+  const file = await open(path, "r");
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(12 + HEAD_BYTES_MAX), 0, 12 + HEAD_BYTES_MAX, 0);
+    if (bytesRead < 12 || buffer.toString("latin1", 0, 8) !== MAGIC) return null;
+    return (JSON.parse(buffer.toString("utf8", 12, 12 + buffer.readUInt32LE(8))) as Head).sequence;
+  } catch {
+    return null;
+  } finally {
+    await file.close();
+  }
+}
+
+function* parseIndexFile(bytes: Buffer): Generator<undefined, IndexFile> {
   const end = bytes.length - 4;
   if (end < 12 || bytes.toString("latin1", 0, 8) !== MAGIC) throw new Error("it is not an index file of this version");
-  if (crc32(bytes.subarray(0, end)) !== bytes.readUInt32LE(end)) throw new Error("its checksum does not match");
+  let sum = 0;
+  for (let at = 0; at < end; at += STEP_BYTES) {
+    sum = crc32(bytes.subarray(at, Math.min(end, at + STEP_BYTES)), sum);
+    yield;
+  }
+  if (sum !== bytes.readUInt32LE(end)) throw new Error("its checksum does not match");
   const headEnd = 12 + bytes.readUInt32LE(8);
   const head = JSON.parse(bytes.toString("utf8", 12, headEnd)) as Head;
   const keysEnd = headEnd + head.keyBytes;
@@ -62,26 +98,33 @@ function parseIndexFile(bytes: Buffer): IndexFile {
   return {
     definition: head.definition,
     sequence: head.sequence,
-    keys: readKeys(bytes.subarray(headEnd, keysEnd), head.slots),
-    rest: readKeys(bytes.subarray(keysEnd, restEnd), head.rest) as string[],
+    keys: yield* readKeys(bytes.subarray(headEnd, keysEnd), head.slots),
+    rest: (yield* readKeys(bytes.subarray(keysEnd, restEnd), head.rest)) as string[],
     body: bytes.subarray(restEnd, end),
   };
 }
 
-/** A key is its length plus one (0: a free slot), u16, then its bytes. */
-function writeKeys(keys: readonly (string | null)[]): Buffer {
-  let size = 0;
-  for (const key of keys) size += 2 + (key?.length ?? 0);
-  const bytes = Buffer.allocUnsafe(size);
-  let at = 0;
-  for (const key of keys) {
-    at = bytes.writeUInt16LE(key === null ? 0 : key.length + 1, at);
-    if (key !== null) at += bytes.write(key, at, "latin1");
+/** A key is its length plus one (0: a free slot), u16, then its bytes. Some keys at a time. */
+function* writeKeys(keys: readonly (string | null)[]): Generator<Buffer> {
+  for (let from = 0; from < keys.length; from += STEP_KEYS) {
+    const some = keys.slice(from, from + STEP_KEYS);
+    const bytes = Buffer.allocUnsafe(bytesOfKeys(some));
+    let at = 0;
+    for (const key of some) {
+      at = bytes.writeUInt16LE(key === null ? 0 : key.length + 1, at);
+      if (key !== null) at += bytes.write(key, at, "latin1");
+    }
+    yield bytes;
   }
-  return bytes;
 }
 
-function readKeys(bytes: Buffer, slots: number): (string | null)[] {
+function bytesOfKeys(keys: readonly (string | null)[]): number {
+  let size = 0;
+  for (const key of keys) size += 2 + (key?.length ?? 0);
+  return size;
+}
+
+function* readKeys(bytes: Buffer, slots: number): Generator<undefined, (string | null)[]> {
   const keys: (string | null)[] = [];
   let at = 0;
   while (keys.length < slots) {
@@ -89,6 +132,7 @@ function readKeys(bytes: Buffer, slots: number): (string | null)[] {
     at += 2;
     keys.push(length < 0 ? null : bytes.toString("latin1", at, at + length));
     at += Math.max(0, length);
+    if (keys.length % STEP_KEYS === 0) yield;
   }
   return keys;
 }
@@ -99,41 +143,60 @@ export interface IndexContent extends Omit<IndexFile, "body"> {
 
 /** Replaces the file. `durable` resolves when the commit that the content stands at can no longer be lost. */
 export async function writeIndexFile(path: string, content: IndexContent, durable: () => Promise<void>): Promise<void> {
-  const keys = writeKeys(content.keys);
-  const rest = writeKeys(content.rest);
-  const bodyBytes = content.body.reduce((sum, part) => sum + part.length, 0);
-  const { definition, sequence } = content;
-  const head: Head = {
-    definition,
-    sequence,
-    keyBytes: keys.length,
-    slots: content.keys.length,
-    restBytes: rest.length,
-    rest: content.rest.length,
-    bodyBytes,
-  };
-  const headBytes = Buffer.from(JSON.stringify(head));
-  const start = Buffer.alloc(12, MAGIC, "latin1");
-  start.writeUInt32LE(headBytes.length, 8);
   const beside = `${path}.new`;
   await mkdir(dirname(path), { recursive: true });
   const file = await open(beside, "w");
   try {
     let sum = 0;
-    for (const part of [start, headBytes, keys, rest, ...content.body]) {
-      sum = crc32(part, sum);
-      await file.writeFile(part);
+    for (const chunk of chunksOf(partsOf(content))) {
+      sum = crc32(chunk, sum);
+      await file.writeFile(chunk);
     }
     const tail = Buffer.allocUnsafe(4);
     tail.writeUInt32LE(sum);
     await file.writeFile(tail);
     await file.sync();
+    await durable();
   } catch (error) {
     await rm(beside, { force: true });
     throw error;
   } finally {
     await file.close();
   }
-  await durable();
   await rename(beside, path);
+}
+
+function* partsOf({ definition, sequence, keys, rest, body }: IndexContent): Generator<Uint8Array> {
+  const head: Head = {
+    definition,
+    sequence,
+    keyBytes: bytesOfKeys(keys),
+    slots: keys.length,
+    restBytes: bytesOfKeys(rest),
+    rest: rest.length,
+    bodyBytes: body.reduce((sum, part) => sum + part.length, 0),
+  };
+  const headBytes = Buffer.from(JSON.stringify(head));
+  const start = Buffer.alloc(12, MAGIC, "latin1");
+  start.writeUInt32LE(headBytes.length, 8);
+  yield start;
+  yield headBytes;
+  yield* writeKeys(keys);
+  yield* writeKeys(rest);
+  yield* body;
+}
+
+/** Small parts are written together. */
+function* chunksOf(parts: Iterable<Uint8Array>): Generator<Uint8Array> {
+  let chunk: Uint8Array[] = [];
+  let bytes = 0;
+  for (const part of parts) {
+    chunk.push(part);
+    bytes += part.length;
+    if (bytes < WRITE_BYTES) continue;
+    yield Buffer.concat(chunk);
+    chunk = [];
+    bytes = 0;
+  }
+  if (chunk.length > 0) yield Buffer.concat(chunk);
 }

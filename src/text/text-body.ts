@@ -10,6 +10,10 @@ import { PostingList } from "./posting-list.js";
 
 /** Terms that a prefix is looked for among one by one. */
 const UNORDERED_MAX = 2000;
+/** Between two pauses, when it is saved or loaded. */
+const SAVED_WORDS = 64 * 1024;
+const STEP_TERMS = 1024;
+const STEP_DOCUMENTS = 16;
 const TERM_BYTES = 120;
 const DOCUMENT_BYTES = 120;
 
@@ -110,24 +114,35 @@ export class TextBody implements IndexBody<TextItem> {
     return found;
   }
 
-  save(): readonly Uint8Array[] {
+  *save(): Generator<Uint8Array> {
     const texts = Buffer.from(JSON.stringify(this.terms));
     const sizes = Uint32Array.from(this.documents, (document) => document?.words.length ?? 0);
-    const head = Uint32Array.of(texts.length, sizes.length);
-    return [
-      bytesOf(head),
-      texts,
-      bytesOf(sizes),
-      ...this.documents.flatMap((document) => (document === null ? [] : bytesOf(document.words))),
-    ];
+    yield bytesOf(Uint32Array.of(texts.length, sizes.length));
+    yield texts;
+    yield bytesOf(sizes);
+    let part: Uint32Array[] = [];
+    let words = 0;
+    for (const document of this.documents) {
+      if (document === null) continue;
+      part.push(document.words);
+      words += document.words.length;
+      if (words < SAVED_WORDS) continue;
+      yield joined(part, words);
+      part = [];
+      words = 0;
+    }
+    yield joined(part, words);
   }
 
-  /** Throws when the bytes are not what `save` gave. */
-  static load(language: string, bytes: Uint8Array): TextBody {
+  /** With a pause now and then. Throws when the bytes are not what `save` gave. */
+  static *load(language: string, bytes: Uint8Array): Generator<undefined, TextBody> {
     const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
     const body = new TextBody(language);
     const textsEnd = 8 + buffer.readUInt32LE(0);
-    for (const term of JSON.parse(buffer.toString("utf8", 8, textsEnd)) as string[]) body.numberOf(term);
+    const terms = JSON.parse(buffer.toString("utf8", 8, textsEnd)) as string[];
+    for (const term of terms) {
+      if (body.numberOf(term) % STEP_TERMS === 0) yield;
+    }
     const count = buffer.readUInt32LE(4);
     const sizes = wordsAt(buffer, textsEnd, count);
     let at = textsEnd + 4 * count;
@@ -137,6 +152,7 @@ export class TextBody implements IndexBody<TextItem> {
       body.documents.push(null);
       if (document === null) body.free.push(slot);
       else body.put(slot, document);
+      if (slot % STEP_DOCUMENTS === 0) yield;
     }
     if (at !== buffer.length) throw new Error("the text index has another length than it says");
     return body;
@@ -211,6 +227,16 @@ function byCodeUnits(a: string, b: string): number {
 
 function bytesOf(words: Uint32Array): Uint8Array {
   return new Uint8Array(words.slice().buffer);
+}
+
+function joined(parts: readonly Uint32Array[], words: number): Uint8Array {
+  const all = new Uint32Array(words);
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.length;
+  }
+  return new Uint8Array(all.buffer);
 }
 
 function wordsAt(buffer: Buffer, at: number, count: number): Uint32Array {

@@ -15,6 +15,8 @@ const FORMAT = 1;
 const HEADER_BYTES = 64;
 const PREFIX_BYTES = 16;
 const BLOCK_BYTES = 64 * 1024;
+/** Blocks between two pauses. */
+const STEP_BLOCKS = 8;
 /** In the module's memory, below the image: room for a header to be checked in. */
 const SCRATCH_AT = 32 * 1024;
 
@@ -48,11 +50,19 @@ export function* saveGraph(
   }
 }
 
-/** Reads what `saveGraph` wrote into the graph that `make` makes. @throws DamagedGraphError, and what `make` throws. */
-export function loadGraph<Graph extends { readonly keepsOriginals: boolean }>(
+/** Whether a graph, saved in these pieces, has the float32 vectors. */
+export function savesOriginals([header]: readonly Uint8Array[]): boolean {
+  return new DataView(header!.buffer, header!.byteOffset).getUint32(28, true) === 1;
+}
+
+/**
+ * Reads what `saveGraph` wrote into the graph that `make` makes, with a pause now and then. @throws DamagedGraphError,
+ * and what `make` throws.
+ */
+export function* loadGraph<Graph extends { readonly keepsOriginals: boolean }>(
   pieces: Iterable<Uint8Array>,
   make: (parameters: GraphParameters) => { graph: Graph; module: GraphModule },
-): Graph {
+): Generator<undefined, Graph> {
   const input = new PieceReader(pieces);
   const header = input.read(HEADER_BYTES);
   const fields = new DataView(header.buffer, header.byteOffset, HEADER_BYTES);
@@ -69,8 +79,10 @@ export function loadGraph<Graph extends { readonly keepsOriginals: boolean }>(
     throw new DamagedGraphError("a saved vector graph has its vectors elsewhere than its owner says");
   const length = fields.getUint32(32, true);
   if (module.growForImage(length) === 0) throw new DamagedGraphError(`no room for a saved graph of ${length} bytes`);
-  for (let at = 0, number = 0; at < length; at += BLOCK_BYTES, number++)
+  for (let at = 0, number = 0; at < length; at += BLOCK_BYTES, number++) {
     readBlock(input, module, number, module.imageAt() + at, Math.min(BLOCK_BYTES, length - at));
+    if (number % STEP_BLOCKS === 0) yield;
+  }
   if (!input.atEnd()) throw new DamagedGraphError("a saved vector graph has bytes behind its end");
   module.thaw();
   return graph;

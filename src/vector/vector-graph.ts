@@ -135,7 +135,18 @@ export class VectorGraph {
     pieces: Iterable<Uint8Array>,
     options: Pick<VectorGraphOptions, "bytesMax" | "original"> = {},
   ): VectorGraph {
-    const loaded = loadGraph(pieces, (parameters) => {
+    const steps = VectorGraph.loadInSteps(pieces, options);
+    let step = steps.next();
+    while (step.done !== true) step = steps.next();
+    return step.value;
+  }
+
+  /** `load` with a pause now and then. */
+  static *loadInSteps(
+    pieces: Iterable<Uint8Array>,
+    options: Pick<VectorGraphOptions, "bytesMax" | "original"> = {},
+  ): Generator<undefined, VectorGraph> {
+    const loaded = yield* loadGraph(pieces, (parameters) => {
       const graph = new VectorGraph({ ...parameters, ...options });
       return { graph, module: graph.module };
     });

@@ -2,9 +2,10 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t, { type Test } from "tap";
-import type { DerivedIndex, Turns } from "../../src/derived/derived-index.js";
-import { DerivedIndexes, type IndexMemory } from "../../src/derived/derived-indexes.js";
-import type { IndexBody, IndexKind } from "../../src/derived/index-body.js";
+import type { DerivedIndex } from "../../src/derived/derived-index.js";
+import { DerivedIndexes, type DerivedIndexesOptions, type IndexMemory } from "../../src/derived/derived-indexes.js";
+import type { IndexBody, IndexKind, LongWork } from "../../src/derived/index-body.js";
+import type { Turns } from "../../src/derived/turns.js";
 import type { CommitLog } from "../../src/storage/commit-log.js";
 import type { Engine } from "../../src/storage/engine.js";
 import { prefixRange, rowPrefix } from "../../src/storage/keys.js";
@@ -15,11 +16,12 @@ import { Shard } from "../../src/storage/shard.js";
 import { directory } from "../storage/shards.js";
 
 /** The words of rows, in a list; slots that are free are used again. */
-class Words implements IndexBody<string> {
-  readonly free: number[] = [];
+class Words implements IndexBody<string>, LongWork {
+  free: number[] = [];
   worked = 0;
+  changed: Set<number> | null = null;
 
-  constructor(readonly words: (string | null)[] = []) {
+  constructor(public words: (string | null)[] = []) {
     words.forEach((word, slot) => {
       if (word === null) this.free.push(slot);
     });
@@ -34,12 +36,13 @@ class Words implements IndexBody<string> {
   }
 
   get hasWork(): boolean {
-    return this.worked < this.words.length;
+    return this.changed === null && this.worked < this.words.length;
   }
 
   add(word: string): number {
     const slot = this.free.pop() ?? this.words.length;
     this.words[slot] = word;
+    this.changed?.add(slot);
     return slot;
   }
 
@@ -47,6 +50,7 @@ class Words implements IndexBody<string> {
     if (this.words[slot] === null) throw new Error("removed twice");
     this.words[slot] = null;
     this.free.push(slot);
+    this.changed?.add(slot);
   }
 
   holds(slot: number, word: string): boolean {
@@ -57,16 +61,75 @@ class Words implements IndexBody<string> {
     this.worked++;
   }
 
-  save(): readonly Uint8Array[] {
-    return [Buffer.from("["), Buffer.from(`${JSON.stringify(this.words).slice(1)}`)];
+  get waitingCount(): number {
+    return this.words.length - this.worked;
   }
+
+  *save(): Generator<Uint8Array> {
+    const text = Buffer.from(JSON.stringify(this.words));
+    for (let at = 0; at < text.length; at += 50) yield text.subarray(at, at + 50);
+    if (text.toString() !== JSON.stringify(this.words)) throw new Error("changed while it was saved");
+  }
+
+  get longWork(): LongWork {
+    return this;
+  }
+
+  get isWanted(): boolean {
+    return this.hasWork && this.words.length - this.worked > 5;
+  }
+
+  get isAway(): boolean {
+    return this.changed !== null;
+  }
+
+  begin(): void {
+    this.changed = new Set();
+  }
+
+  giveUp(): void {
+    this.changed = null;
+  }
+
+  *takeBack(bytes: Uint8Array): Generator<undefined, ReadonlyMap<number, number>> {
+    const other = wordsOf(bytes);
+    yield;
+    const changed = this.changed!;
+    const emptied = new Set<number>();
+    const moved = new Map<number, number>();
+    while (changed.size > 0) {
+      for (const slot of changed) {
+        changed.delete(slot);
+        const before = emptied.has(slot) ? moved.get(slot) : other.words[slot] == null ? undefined : slot;
+        emptied.add(slot);
+        if (before !== undefined) other.remove(before);
+        moved.delete(slot);
+        const word = this.words[slot];
+        if (word !== null && word !== undefined) moved.set(slot, other.add(word));
+        yield;
+      }
+    }
+    this.words = other.words;
+    this.free = other.free;
+    this.worked = this.words.length;
+    this.changed = null;
+    return moved;
+  }
+}
+
+function wordsOf(bytes: Uint8Array): Words {
+  return new Words(JSON.parse(Buffer.from(bytes).toString()) as (string | null)[]);
 }
 
 /** Rows whose record is empty are not in the index. */
 const KIND: IndexKind<string, Words> = {
   definition: "words 1",
   create: () => new Words(),
-  load: (bytes) => new Words(JSON.parse(Buffer.from(bytes).toString()) as (string | null)[]),
+  *load(bytes) {
+    const words = wordsOf(bytes);
+    yield;
+    return words;
+  },
   itemOf: (record) => (record.length === 0 ? null : Buffer.from(record).toString()),
 };
 
@@ -93,7 +156,13 @@ class Node {
     readonly warnings: string[],
   ) {}
 
-  static async open(engine: Engine, log: CommitLog, files: string | null, memory: IndexMemory): Promise<Node> {
+  static async open(
+    engine: Engine,
+    log: CommitLog,
+    files: string | null,
+    memory: IndexMemory,
+    elsewhere: DerivedIndexesOptions["elsewhere"] = null,
+  ): Promise<Node> {
     const shard = await Shard.open({ engine, log, largeSizes: LARGE });
     const warnings: string[] = [];
     const turns: Turns = { shouldYield: () => true, yieldTurn: settle };
@@ -102,6 +171,7 @@ class Node {
       directory: files,
       memory,
       turnsOf: () => turns,
+      elsewhere,
       durable: async () => {
         while (shard.durableSequence < shard.committedSequence) await settle();
       },
@@ -195,6 +265,7 @@ const SEEDS = Number(process.env.TESSERA_TEST_RUNS ?? 40);
 
 t.test("random histories with restarts, lost logs and damaged files", async (t) => {
   let fromFiles = 0;
+  let elsewhere = 0;
   for (let seed = 1; seed <= SEEDS; seed++) {
     const random = new Random(seed);
     const files = directory(t);
@@ -204,7 +275,13 @@ t.test("random histories with restarts, lost logs and damaged files", async (t) 
     log.close = () => Promise.resolve();
     for (let life = 0; life < 4; life++) {
       const memory = { bytes: 0, bytesMax: 1e9 };
-      const node = await Node.open(engine, log, files, memory);
+      const node = await Node.open(engine, log, files, memory, async (parts) => {
+        const bytes = Buffer.concat(parts);
+        elsewhere++;
+        for (let i = random.below(20); i > 0; i--) await settle();
+        if (random.below(6) === 0) throw new Error("the thread ended");
+        return random.below(6) === 0 ? bytes.subarray(1) : bytes;
+      });
       const isAsked = random.below(4) > 0;
       for (let step = 0; step < 40; step++) {
         if (random.below(2) === 0) await node.write(random);
@@ -231,6 +308,7 @@ t.test("random histories with restarts, lost logs and damaged files", async (t) 
       if (random.below(4) === 0) damage(files, random);
     }
   }
+  t.ok(elsewhere > 0, `${elsewhere} copies were worked on elsewhere`);
   t.ok(fromFiles > 0, `${fromFiles} lives began with a saved index and the log`);
 });
 

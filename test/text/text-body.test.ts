@@ -57,6 +57,14 @@ const step = fc.oneof(
   fc.nat().map((remove) => ({ remove })),
 );
 
+/** What was saved, after all steps of loading. */
+function loaded(bytes: Uint8Array): TextBody {
+  const steps = TextBody.load("english", bytes);
+  let step = steps.next();
+  while (step.done !== true) step = steps.next();
+  return step.value;
+}
+
 t.test("hits and scores under changes", async (t) => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 40 }), fc.array(written, { maxLength: 5 }), (steps, queries) => {
@@ -75,7 +83,7 @@ t.test("hits and scores under changes", async (t) => {
       }
       const fresh = new TextBody("english");
       const numbers = new Map([...items].map(([slot, one]) => [slot, fresh.add(one)]));
-      if (steps.length % 2 === 0) body = TextBody.load("english", Buffer.concat(body.save()));
+      if (steps.length % 2 === 0) body = loaded(Buffer.concat([...body.save()]));
       for (const [slot, one] of items) if (!body.holds(slot, one)) throw new Error("an item is not held");
       for (const query of queries.map((each) => parseTextQuery(each, body.analyzer))) {
         const { slots, scores } = searchText(body, query);
