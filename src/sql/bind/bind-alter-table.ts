@@ -11,7 +11,12 @@ import type { SqlType } from "../../protocol/values.js";
 import { foldExpr } from "../../query/expr/fold.js";
 import { canCoerce, displayName } from "../../query/expr/types.js";
 import type { Plan } from "../../query/plan/plan.js";
-import type { AlterTableCommand, AlterTableStatement, ConstraintNode, RenameStatement } from "../parse/ast.js";
+import type {
+  AlterTableCommand,
+  AlterTableStatement,
+  ConstraintNode,
+  RenameStatement,
+} from "../parse/ast-definitions.js";
 import type { ExprNode, NameNode } from "../parse/ast-query.js";
 import { parseExpression } from "../parse/parse.js";
 import { bindAlterView, bindRenameView } from "./bind-alter-view.js";

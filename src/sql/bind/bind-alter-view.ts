@@ -2,7 +2,7 @@
 import type { AlterViewCommand } from "../../catalog/ddl-command.js";
 import type { ViewDef } from "../../catalog/view.js";
 import { sqlError } from "../../protocol/errors.js";
-import type { AlterTableCommand, AlterTableStatement, RenameStatement } from "../parse/ast.js";
+import type { AlterTableCommand, AlterTableStatement, RenameStatement } from "../parse/ast-definitions.js";
 import type { NameNode } from "../parse/ast-query.js";
 import { contextOf } from "./bind-context.js";
 import { bindExpr } from "./bind-expr.js";

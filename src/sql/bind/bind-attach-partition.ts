@@ -7,7 +7,7 @@ import { partitionConditions } from "../../catalog/partition-constraint.js";
 import { isTemporarySchema } from "../../catalog/schema.js";
 import type { TableDef } from "../../catalog/table.js";
 import { sqlError } from "../../protocol/errors.js";
-import type { AlterTableCommand } from "../parse/ast.js";
+import type { AlterTableCommand } from "../parse/ast-definitions.js";
 import type { NameNode } from "../parse/ast-query.js";
 import { lookUpTable } from "./bind-from.js";
 import { bindPartition } from "./bind-partition.js";

@@ -7,7 +7,7 @@ import { sqlError } from "../../protocol/errors.js";
 import { INT2, INT4, INT8, type SqlType } from "../../protocol/values.js";
 import type { Expr } from "../../query/expr/expr.js";
 import { isVolatile, someExpr } from "../../query/expr/walk.js";
-import type { ColumnDefNode } from "../parse/ast.js";
+import type { ColumnDefNode } from "../parse/ast-definitions.js";
 import type { ExprNode } from "../parse/ast-query.js";
 import { printExpr } from "../parse/print-expr.js";
 import { contextOf } from "./bind-context.js";

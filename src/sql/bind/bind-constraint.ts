@@ -4,7 +4,7 @@ import type { TableDef } from "../../catalog/table.js";
 import { sqlError } from "../../protocol/errors.js";
 import type { SqlType } from "../../protocol/values.js";
 import { canCoerce, displayName } from "../../query/expr/types.js";
-import type { ConstraintNode } from "../parse/ast.js";
+import type { ConstraintNode } from "../parse/ast-definitions.js";
 import { bindBoolean } from "./bind-expr.js";
 import { lookUpTable } from "./bind-from.js";
 import type { Binding } from "./binding.js";

@@ -8,7 +8,7 @@ import { displayName } from "../../query/expr/types.js";
 import { columnsOf } from "../../query/expr/walk.js";
 import type { Plan } from "../../query/plan/plan.js";
 import { exprsOfPlan, modifiesData, subqueriesOf, walkPlan } from "../../query/plan/walk.js";
-import type { CreateViewStatement, DropStatement } from "../parse/ast.js";
+import type { CreateViewStatement, DropStatement } from "../parse/ast-definitions.js";
 import type { QueryNode } from "../parse/ast-query.js";
 import { type Binding, PLAIN_QUERY } from "./binding.js";
 import { updatableColumns } from "./changed-relation.js";

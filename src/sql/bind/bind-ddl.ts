@@ -19,7 +19,7 @@ import type {
   DropStatement,
   OptionNode,
   TruncateStatement,
-} from "../parse/ast.js";
+} from "../parse/ast-definitions.js";
 import type { NameNode } from "../parse/ast-query.js";
 import { type ColumnDraft, draftColumn, draftTable, finishColumn } from "./bind-column-def.js";
 import { bindCheck, bindForeignKey, bindKey } from "./bind-constraint.js";

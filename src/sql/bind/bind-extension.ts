@@ -3,7 +3,7 @@
  * on, and nothing can be added or taken away. Called by bind-statement.ts; pg_extension lists the same.
  */
 import { sqlError } from "../../protocol/errors.js";
-import type { CreateExtensionStatement, DropStatement } from "../parse/ast.js";
+import type { CreateExtensionStatement, DropStatement } from "../parse/ast-definitions.js";
 import type { BoundStatement } from "./bound-statement.js";
 
 /** Name and the version whose interface is there. */

@@ -2,7 +2,7 @@
 import type { CreateIndexCommand, NewIndexColumn } from "../../catalog/ddl-command.js";
 import type { ColumnDef, TableDef } from "../../catalog/table.js";
 import { sqlError } from "../../protocol/errors.js";
-import type { IndexElement } from "../parse/ast.js";
+import type { IndexElement } from "../parse/ast-definitions.js";
 import type { ExprNode } from "../parse/ast-query.js";
 import { isImmutable } from "./bind-column-def.js";
 import { type ConstraintOf, checkIndexable } from "./bind-constraint.js";

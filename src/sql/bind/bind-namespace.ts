@@ -3,14 +3,14 @@ import type { DdlCommand } from "../../catalog/ddl-command.js";
 import type { CreateSchemaCommand, MoveCommand, ObjectName, SequenceOwner } from "../../catalog/namespace-command.js";
 import { SYSTEM_SCHEMAS } from "../../catalog/schema.js";
 import { sqlError } from "../../protocol/errors.js";
+import type { CreateSchemaStatement } from "../parse/ast.js";
 import type {
-  CreateSchemaStatement,
   CreateSequenceStatement,
   DropStatement,
   OptionNode,
   RenameStatement,
   SetSchemaStatement,
-} from "../parse/ast.js";
+} from "../parse/ast-definitions.js";
 import type { NameNode } from "../parse/ast-query.js";
 import { bindSequenceOptions } from "./bind-sequence.js";
 import type { BindEnvironment } from "./bound-statement.js";

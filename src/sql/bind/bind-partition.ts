@@ -15,7 +15,7 @@ import { toText } from "../../protocol/text-format.js";
 import type { SqlType } from "../../protocol/values.js";
 import { foldExpr } from "../../query/expr/fold.js";
 import { canCoerce } from "../../query/expr/types.js";
-import type { ConstraintNode, PartitionOfNode } from "../parse/ast.js";
+import type { ConstraintNode, PartitionOfNode } from "../parse/ast-definitions.js";
 import type {
   PartitionBoundNode,
   PartitionByNode,

@@ -7,7 +7,7 @@ import { canSearch } from "../../catalog/search-index-ddl.js";
 import type { ColumnDef, SearchIndexDef, TableDef, VectorIndexDef, VectorMetric } from "../../catalog/table.js";
 import { sqlError } from "../../protocol/errors.js";
 import { displayName } from "../../query/expr/types.js";
-import type { CreateIndexStatement, IndexElement, OptionNode } from "../parse/ast.js";
+import type { CreateIndexStatement, IndexElement, OptionNode } from "../parse/ast-definitions.js";
 import type { CallNode, ExprNode } from "../parse/ast-query.js";
 import { lookUpTable } from "./bind-from.js";
 import type { Binding } from "./binding.js";

@@ -3,7 +3,7 @@ import { PLAIN_SEQUENCE, type SequenceNumber, type SequenceOptions, sequenceNumb
 import { sqlError } from "../../protocol/errors.js";
 import { INT2, INT4, INT8 } from "../../protocol/values.js";
 import { typeFromName } from "../../query/expr/types.js";
-import type { OptionNode } from "../parse/ast.js";
+import type { OptionNode } from "../parse/ast-definitions.js";
 import { withPosition } from "./coerce.js";
 
 /** Options that say something about the numbers; OWNED BY and SEQUENCE NAME are the statement's. Throws 42601, 22023. */

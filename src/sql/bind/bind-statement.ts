@@ -14,15 +14,14 @@ import { exprsOfPlan, mapExprsOfPlan, mapPlan, modifiesData, subqueriesOf, walkP
 import type {
   AnalyzeStatement,
   CreateSchemaStatement,
-  DropStatement,
   ExplainStatement,
-  RenameStatement,
   SetStatement,
   Statement,
   StatementNode,
   VerifyStatement,
 } from "../parse/ast.js";
 import type { DeclareCursorStatement } from "../parse/ast-cursor.js";
+import type { DropStatement, RenameStatement } from "../parse/ast-definitions.js";
 import { parseSql } from "../parse/parse.js";
 import { bindAlterTable, bindRename } from "./bind-alter-table.js";
 import { bindCreateTableAs, bindCreateTableAsExecute, bindRefresh } from "./bind-create-table-as.js";

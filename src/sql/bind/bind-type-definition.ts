@@ -14,7 +14,7 @@ import type {
   CreateDomainStatement,
   CreateTypeStatement,
   RenameStatement,
-} from "../parse/ast.js";
+} from "../parse/ast-definitions.js";
 import type { ExprNode, NameNode } from "../parse/ast-query.js";
 import { printExpr } from "../parse/print-expr.js";
 import { contextOf } from "./bind-context.js";

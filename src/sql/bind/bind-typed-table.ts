@@ -1,7 +1,7 @@
 /** Typed tables: CREATE TABLE … OF a composite type, and ALTER TABLE … OF. */
 import type { CompositeDef } from "../../catalog/type.js";
 import { sqlError } from "../../protocol/errors.js";
-import type { TypedTableNode } from "../parse/ast.js";
+import type { TypedTableNode } from "../parse/ast-definitions.js";
 import type { TypeNode } from "../parse/ast-query.js";
 import { type ColumnDraft, draftOfType } from "./bind-column-def.js";
 import type { Binding } from "./binding.js";

@@ -2,7 +2,7 @@
  * What the `from-pg-*` files share while one statement is converted from the grammar's JSON: positions, the depth
  * bound, and the calls across files (an expression holds queries, a query holds expressions).
  */
-import type { Node, SelectStmt } from "@pgsql/types";
+import type { Node, ObjectType, SelectStmt } from "@pgsql/types";
 import { sqlError } from "../../protocol/errors.js";
 import { SQL_DEPTH_MAX } from "../../protocol/limits.js";
 import type { DataModifyingNode, ExprNode, QueryNode } from "./ast-query.js";
@@ -99,4 +99,18 @@ export function only<K extends Tag>(node: Node | undefined, tag: K): NodeOf<K> {
 /** The texts of a list of String nodes. */
 export function strings(nodes: readonly Node[] | undefined): string[] {
   return (nodes ?? []).map((node) => only(node, "String").sval ?? "");
+}
+
+export function objectName(type: ObjectType | undefined): string {
+  return (type ?? "").replace(/^OBJECT_/, "").replace(/_/g, " ");
+}
+
+/** A name that the grammar gives as a list, a string, or a type's name. */
+export function pathOf(node: Node | undefined): string[] {
+  if (node === undefined) return [];
+  const tag = tagOf(node);
+  if (tag === "List") return (only(node, "List").items ?? []).flatMap(pathOf);
+  if (tag === "TypeName") return strings(only(node, "TypeName").names).filter((part) => part !== "pg_catalog");
+  if (tag === "String") return [only(node, "String").sval ?? ""];
+  return [];
 }

@@ -1,14 +1,9 @@
 /** Definition statements of the grammar's JSON, converted to ours. Called by from-pg.ts. */
 import type {
-  AlterTableCmd,
-  AlterTableStmt,
   ColumnDef,
-  Constraint,
   CreateStmt,
   CreateTableAsStmt,
-  DefElem,
   DropStmt,
-  IndexElem,
   IndexStmt,
   Node,
   ObjectType,
@@ -16,31 +11,25 @@ import type {
   RenameStmt,
   RoleSpec,
 } from "@pgsql/types";
-import { sqlError } from "../../protocol/errors.js";
+import type { CreateTableAsExecuteStatement, StatementNode } from "./ast.js";
 import type {
-  AlterCompositeStatement,
-  AlterTableCommand,
-  AlterTableStatement,
   ColumnDefNode,
   ConstraintNode,
   CreateIndexStatement,
-  CreateTableAsExecuteStatement,
   CreateTableAsStatement,
   CreateTableStatement,
   DropStatement,
-  ForeignKeyAction,
-  IndexElement,
-  OptionNode,
   PartitionColumnNode,
   Persistence,
   RenameStatement,
-  StatementNode,
-} from "./ast.js";
+} from "./ast-definitions.js";
 import type { NameNode } from "./ast-query.js";
-import { type Conversion, notSupported, only, strings, tagOf } from "./conversion.js";
+import { type Conversion, notSupported, objectName, only, pathOf, strings, tagOf } from "./conversion.js";
 import { IMMUTABLE_TABLE } from "./dialect.js";
+import { alterTable } from "./from-pg-alter.js";
+import { columnConstraints, columnDef, constraint, convertOptions, indexElement } from "./from-pg-columns.js";
 import { convertType } from "./from-pg-expr.js";
-import { convertPartitionBound, convertPartitionBy, convertPartitionOf } from "./from-pg-partition.js";
+import { convertPartitionBy, convertPartitionOf } from "./from-pg-partition.js";
 import { relationName } from "./from-pg-query.js";
 
 /** null: not a definition that is known here. */
@@ -180,16 +169,6 @@ function relations(nodes: readonly Node[] | undefined, c: Conversion): NameNode[
   return (nodes ?? []).map((node) => relationName(only(node, "RangeVar"), c));
 }
 
-/** A name that the grammar gives as a list, a string, or a type's name. */
-export function pathOf(node: Node | undefined): string[] {
-  if (node === undefined) return [];
-  const tag = tagOf(node);
-  if (tag === "List") return (only(node, "List").items ?? []).flatMap(pathOf);
-  if (tag === "TypeName") return strings(only(node, "TypeName").names).filter((part) => part !== "pg_catalog");
-  if (tag === "String") return [only(node, "String").sval ?? ""];
-  return [];
-}
-
 function createTable(node: CreateStmt, c: Conversion, position: number): CreateTableStatement {
   const isPartition = node.partbound !== undefined;
   const columns: ColumnDefNode[] = [];
@@ -239,147 +218,6 @@ function partitionColumn(node: ColumnDef, c: Conversion): PartitionColumnNode {
   return { name: node.colname ?? "", constraints: columnConstraints(node.constraints, c), position };
 }
 
-export function columnDef(node: ColumnDef, c: Conversion): ColumnDefNode {
-  const position = c.position(node.location);
-  if (node.typeName === undefined) throw notSupported("a column without a type", position);
-  return {
-    name: node.colname ?? "",
-    type: convertType(node.typeName, c),
-    constraints: columnConstraints(node.constraints, c),
-    collation: node.collClause === undefined ? null : strings(node.collClause.collname),
-    position,
-  };
-}
-
-/** DEFERRABLE and INITIALLY follow the constraint that they are about as items of their own. */
-export function columnConstraints(nodes: readonly Node[] | undefined, c: Conversion): ConstraintNode[] {
-  const result: ConstraintNode[] = [];
-  for (const node of nodes ?? []) {
-    const item = only(node, "Constraint");
-    const last = result.at(-1);
-    if (item.contype?.startsWith("CONSTR_ATTR_")) {
-      const deferred = item.contype === "CONSTR_ATTR_DEFERRED";
-      const deferrable = deferred || item.contype === "CONSTR_ATTR_DEFERRABLE";
-      if (last !== undefined && deferrable) {
-        result[result.length - 1] = { ...last, deferrable, initiallyDeferred: last.initiallyDeferred || deferred };
-      }
-      continue;
-    }
-    result.push(constraint(item, c));
-  }
-  return result;
-}
-
-const FOREIGN_KEY_ACTIONS: Record<string, ForeignKeyAction> = {
-  a: "no action",
-  r: "restrict",
-  c: "cascade",
-  n: "set null",
-  d: "set default",
-};
-
-export function constraint(node: Constraint, c: Conversion): ConstraintNode {
-  const position = c.position(node.location);
-  const shared = {
-    name: node.conname ?? null,
-    deferrable: node.deferrable ?? false,
-    initiallyDeferred: node.initdeferred ?? false,
-    notValid: node.skip_validation ?? false,
-    position,
-  };
-  switch (node.contype) {
-    case "CONSTR_NOTNULL":
-      return { ...shared, kind: "not null" };
-    case "CONSTR_DEFAULT":
-      return { ...shared, kind: "default", expr: c.expr(node.raw_expr!) };
-    case "CONSTR_IDENTITY":
-      return {
-        ...shared,
-        kind: "identity",
-        always: node.generated_when === "a",
-        options: convertOptions(node.options, c),
-      };
-    case "CONSTR_GENERATED":
-      return { ...shared, kind: "generated", expr: c.expr(node.raw_expr!), stored: node.generated_kind !== "v" };
-    case "CONSTR_CHECK":
-      return {
-        ...shared,
-        kind: "check",
-        expr: c.expr(node.raw_expr!),
-        ...(node.is_no_inherit && { noInherit: true }),
-      };
-    case "CONSTR_PRIMARY":
-    case "CONSTR_UNIQUE":
-      return {
-        ...shared,
-        kind: node.contype === "CONSTR_PRIMARY" ? "primary key" : "unique",
-        columns: strings(node.keys),
-        including: strings(node.including),
-        nullsNotDistinct: node.nulls_not_distinct ?? false,
-        index: node.indexname ?? null,
-      };
-    case "CONSTR_FOREIGN": {
-      const match = node.fk_matchtype === "f" ? "full" : node.fk_matchtype === "p" ? "partial" : "simple";
-      return {
-        ...shared,
-        kind: "foreign key",
-        columns: strings(node.fk_attrs),
-        table: relationName(node.pktable!, c),
-        references: strings(node.pk_attrs),
-        match,
-        onUpdate: FOREIGN_KEY_ACTIONS[node.fk_upd_action ?? "a"] ?? "no action",
-        onDelete: FOREIGN_KEY_ACTIONS[node.fk_del_action ?? "a"] ?? "no action",
-        onDeleteColumns: strings(node.fk_del_set_cols),
-      };
-    }
-    case "CONSTR_EXCLUSION":
-      return { ...shared, ...exclusion(node, c) };
-    default:
-      return { ...shared, kind: "null" };
-  }
-}
-
-function indexElement(element: IndexElem, c: Conversion): IndexElement {
-  const nulls = element.nulls_ordering ?? "SORTBY_NULLS_DEFAULT";
-  return {
-    column: element.name ?? null,
-    expr: c.optional(element.expr),
-    descending: element.ordering === "SORTBY_DESC",
-    nullsFirst: nulls === "SORTBY_NULLS_DEFAULT" ? null : nulls === "SORTBY_NULLS_FIRST",
-    operatorClass: strings(element.opclass).at(-1) ?? null,
-    collation: element.collation === undefined ? null : strings(element.collation),
-  };
-}
-
-function exclusion(node: Constraint, c: Conversion) {
-  const pairs = (node.exclusions ?? []).map((pair) => only(pair, "List").items ?? []);
-  return {
-    kind: "exclude" as const,
-    method: (node.access_method ?? "btree").toLowerCase(),
-    elements: pairs.map(([element]) => indexElement(only(element!, "IndexElem"), c)),
-    operators: pairs.map(([, operator]) => strings(only(operator!, "List").items).at(-1) ?? ""),
-    including: strings(node.including),
-    where: c.optional(node.where_clause),
-  };
-}
-
-export function convertOptions(nodes: readonly Node[] | undefined, c: Conversion): OptionNode[] {
-  return (nodes ?? []).map((node) => convertOption(only(node, "DefElem"), c));
-}
-
-export function convertOption(element: Pick<DefElem, "defname" | "arg" | "location">, c: Conversion): OptionNode {
-  const name = element.defname ?? "";
-  return { name, value: optionValue(element.arg), position: c.position(element.location) };
-}
-
-function optionValue(node: Node | undefined): string | number | boolean {
-  if (node === undefined) return true;
-  if ("Integer" in node) return node.Integer.ival ?? 0;
-  if ("Float" in node) return node.Float.fval ?? "0";
-  if ("Boolean" in node) return node.Boolean.boolval ?? false;
-  return pathOf(node).join(".");
-}
-
 /** Also SELECT … INTO, whose parts the caller takes apart. */
 export function createTableAs(
   node: CreateTableAsStmt,
@@ -422,162 +260,6 @@ function createIndex(node: IndexStmt, c: Conversion, position: number): CreateIn
     options: convertOptions(node.options, c),
     position,
   };
-}
-
-function alterTable(
-  node: AlterTableStmt,
-  c: Conversion,
-  position: number,
-): AlterTableStatement | AlterCompositeStatement {
-  if (node.objtype === "OBJECT_TYPE") return alterComposite(node, c, position);
-  const isView = node.objtype === "OBJECT_VIEW";
-  if (!/^OBJECT_(?:TABLE|INDEX|VIEW|MATVIEW|SEQUENCE)$/.test(node.objtype ?? ""))
-    throw notSupported(`ALTER ${objectName(node.objtype)}`, position);
-  return {
-    kind: "alter table",
-    object: isView ? "view" : "table",
-    name: relationName(node.relation!, c),
-    ifExists: node.missing_ok ?? false,
-    commands: (node.cmds ?? []).map((command) => {
-      const action = only(command, "AlterTableCmd");
-      return (isView ? viewOptions(action, c) : null) ?? alterCommand(action, c, position);
-    }),
-    position,
-  };
-}
-
-function alterComposite(node: AlterTableStmt, c: Conversion, position: number): AlterCompositeStatement {
-  const actions = (node.cmds ?? []).map((command) => only(command, "AlterTableCmd"));
-  const changes = actions.map((action): AlterCompositeStatement["changes"][number] => {
-    if (action.subtype === "AT_DropColumn") {
-      return { kind: "drop", name: action.name ?? "", ifExists: action.missing_ok ?? false };
-    }
-    const def = only(action.def, "ColumnDef");
-    const type = convertType(def.typeName!, c);
-    return action.subtype === "AT_AddColumn"
-      ? { kind: "add", name: def.colname ?? "", type }
-      : { kind: "retype", name: action.name ?? "", type };
-  });
-  const cascade = actions.some((action) => action.behavior === "DROP_CASCADE");
-  return { kind: "alter composite", name: relationName(node.relation!, c), changes, cascade, position };
-}
-
-/** Null: another action. */
-function viewOptions(node: AlterTableCmd, c: Conversion): AlterTableCommand | null {
-  const reset = node.subtype === "AT_ResetRelOptions";
-  if (!reset && node.subtype !== "AT_SetRelOptions") return null;
-  return { kind: "view options", options: convertOptions(only(node.def, "List").items, c), reset };
-}
-
-function alterCommand(node: AlterTableCmd, c: Conversion, position: number): AlterTableCommand {
-  const name = node.name ?? "";
-  const ifExists = node.missing_ok ?? false;
-  const cascade = node.behavior === "DROP_CASCADE";
-  switch (node.subtype) {
-    case "AT_AddColumn":
-      return { kind: "add column", column: columnDef(only(node.def, "ColumnDef"), c), ifNotExists: ifExists };
-    case "AT_DropColumn":
-      return { kind: "drop column", name, ifExists, cascade };
-    case "AT_AlterColumnType": {
-      const def = only(node.def, "ColumnDef");
-      return { kind: "alter type", name, type: convertType(def.typeName!, c), using: c.optional(def.raw_default) };
-    }
-    case "AT_ColumnDefault":
-      if (node.def === undefined) return { kind: "drop default", name };
-      return { kind: "set default", name, expr: c.expr(node.def) };
-    case "AT_SetNotNull":
-      return { kind: "set not null", name };
-    case "AT_DropNotNull":
-      return { kind: "drop not null", name };
-    case "AT_AddConstraint":
-      return { kind: "add constraint", constraint: constraint(only(node.def, "Constraint"), c) };
-    case "AT_AttachPartition":
-    case "AT_DetachPartition":
-    case "AT_DetachPartitionFinalize":
-      return alterPartition(node, c);
-    case "AT_DropConstraint":
-      return { kind: "drop constraint", name, ifExists, cascade };
-    case "AT_AddInherit":
-      return { kind: "inherit", parent: relationName(only(node.def, "RangeVar"), c) };
-    case "AT_DropInherit":
-      return { kind: "no inherit", parent: relationName(only(node.def, "RangeVar"), c) };
-    case "AT_AddOf":
-      return { kind: "of", type: convertType(only(node.def, "TypeName"), c) };
-    case "AT_DropOf":
-      return { kind: "of", type: null };
-    case "AT_ValidateConstraint":
-      return { kind: "validate constraint", name };
-    default:
-      return alterIdentity(node, name, ifExists, c) ?? ignoredCommand(node, position);
-  }
-}
-
-function alterPartition(node: AlterTableCmd, c: Conversion): AlterTableCommand {
-  const { name, bound, concurrent = false } = only(node.def, "PartitionCmd");
-  const partition = relationName(name!, c);
-  if (node.subtype === "AT_AttachPartition") {
-    return { kind: "attach partition", partition, bound: bound === undefined ? null : convertPartitionBound(bound, c) };
-  }
-  const mode = node.subtype === "AT_DetachPartitionFinalize" ? "finalize" : concurrent ? "concurrently" : "at once";
-  return { kind: "detach partition", partition, mode };
-}
-
-/** Null: another action. */
-function alterIdentity(node: AlterTableCmd, name: string, ifExists: boolean, c: Conversion): AlterTableCommand | null {
-  switch (node.subtype) {
-    case "AT_AddIdentity": {
-      const identity = only(node.def, "Constraint");
-      const always = identity.generated_when === "a";
-      return { kind: "add identity", name, always, options: convertOptions(identity.options, c) };
-    }
-    case "AT_SetIdentity":
-      return { kind: "set identity", name, options: convertOptions(only(node.def, "List").items, c) };
-    case "AT_DropIdentity":
-      return { kind: "drop identity", name, ifExists };
-    case "AT_DropExpression":
-      return { kind: "drop expression", name, ifExists };
-    case "AT_AlterConstraint": {
-      const change = only(node.def, "ATAlterConstraint");
-      const { conname = "", deferrable = false, initdeferred = false } = change;
-      if (change.alterInheritability) throw sqlError("0A000", "constraints cannot be altered to be NO INHERIT");
-      return { kind: "alter constraint", name: conname, deferrable, initiallyDeferred: initdeferred };
-    }
-    default:
-      return null;
-  }
-}
-
-/** Actions about storage and ownership, which have no meaning here: accepted, and said so in a notice. */
-const IGNORED_COMMANDS: Partial<Record<NonNullable<AlterTableCmd["subtype"]>, string>> = {
-  AT_SetStatistics: "SET STATISTICS",
-  AT_SetStorage: "SET STORAGE",
-  AT_SetCompression: "SET COMPRESSION",
-  AT_SetOptions: "SET (attribute options)",
-  AT_ResetOptions: "RESET (attribute options)",
-  AT_SetRelOptions: "SET (storage parameters)",
-  AT_ResetRelOptions: "RESET (storage parameters)",
-  AT_ClusterOn: "CLUSTER ON",
-  AT_DropCluster: "SET WITHOUT CLUSTER",
-  AT_SetLogged: "SET LOGGED",
-  AT_SetUnLogged: "SET UNLOGGED",
-  AT_DropOids: "SET WITHOUT OIDS",
-  AT_SetTableSpace: "SET TABLESPACE",
-  AT_ChangeOwner: "OWNER TO",
-  AT_ReplicaIdentity: "REPLICA IDENTITY",
-};
-
-function ignoredCommand(node: AlterTableCmd, position: number): AlterTableCommand {
-  const what = node.subtype === undefined ? undefined : IGNORED_COMMANDS[node.subtype];
-  if (what !== undefined) {
-    const isOfColumn = /^AT_(?:SetStatistics|SetStorage|SetCompression|SetOptions|ResetOptions)$/.test(node.subtype!);
-    const column = node.name ?? node.num;
-    return { kind: "ignored", what, ...(isOfColumn && column !== undefined && { column }) };
-  }
-  throw notSupported(`ALTER TABLE ${(node.subtype ?? "").replace(/^AT_/, "")}`, position);
-}
-
-function objectName(type: ObjectType | undefined): string {
-  return (type ?? "").replace(/^OBJECT_/, "").replace(/_/g, " ");
 }
 
 const RENAMED: Partial<Record<ObjectType, RenameStatement["object"]>> = {

@@ -14,8 +14,8 @@ import type {
   SignatureNode,
 } from "./ast-functions.js";
 import type { CallNode, NameNode } from "./ast-query.js";
-import { type Conversion, type NodeOf, only, strings, tagOf } from "./conversion.js";
-import { convertOption, pathOf } from "./from-pg-ddl.js";
+import { type Conversion, type NodeOf, only, pathOf, strings, tagOf } from "./conversion.js";
+import { convertOption } from "./from-pg-columns.js";
 import { convertType } from "./from-pg-expr.js";
 
 const ROUTINES: Partial<Record<ObjectType, RoutineKind>> = {

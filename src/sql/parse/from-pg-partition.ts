@@ -1,7 +1,7 @@
 /** Partitions in the grammar's JSON, converted to our tree. Called by from-pg-ddl.ts. */
 import type { CreateStmt, Node, PartitionBoundSpec, PartitionSpec } from "@pgsql/types";
 import { sqlError } from "../../protocol/errors.js";
-import type { PartitionColumnNode, PartitionOfNode } from "./ast.js";
+import type { PartitionColumnNode, PartitionOfNode } from "./ast-definitions.js";
 import type { PartitionBoundNode, PartitionByNode, PartitionDatumNode, PartitionElement } from "./ast-partition.js";
 import { type Conversion, only, strings } from "./conversion.js";
 import { relationName } from "./from-pg-query.js";

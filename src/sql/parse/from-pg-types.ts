@@ -1,16 +1,16 @@
 /** Statements of the grammar's JSON about types, schemas and sessions, converted to ours. Called by from-pg.ts. */
 import type { AlterDomainStmt, AlterObjectSchemaStmt, CompositeTypeStmt, Node } from "@pgsql/types";
 import { sqlError } from "../../protocol/errors.js";
+import type { StatementNode } from "./ast.js";
 import type {
   AlterDomainStatement,
   CreateTypeStatement,
   DiscardStatement,
   SetSchemaStatement,
-  StatementNode,
-} from "./ast.js";
+} from "./ast-definitions.js";
 import type { NameNode } from "./ast-query.js";
-import { type Conversion, notSupported, only, strings, tagOf } from "./conversion.js";
-import { columnConstraints, columnDef, constraint, pathOf } from "./from-pg-ddl.js";
+import { type Conversion, notSupported, only, pathOf, strings, tagOf } from "./conversion.js";
+import { columnConstraints, columnDef, constraint } from "./from-pg-columns.js";
 import { convertType } from "./from-pg-expr.js";
 import { relationName } from "./from-pg-query.js";
 

@@ -35,8 +35,9 @@ import type {
 } from "./ast.js";
 import { Conversion, type NodeOf, notSupported, only, type Tag, tagOf } from "./conversion.js";
 import { ALL_COLUMNS, ANY_KEY } from "./dialect.js";
+import { convertOption } from "./from-pg-columns.js";
 import { convertCursor } from "./from-pg-cursor.js";
-import { convertDefinition, convertOption, createTableAs } from "./from-pg-ddl.js";
+import { convertDefinition, createTableAs } from "./from-pg-ddl.js";
 import { applyIndirection, convertExpr, convertType } from "./from-pg-expr.js";
 import { convertFunctionStatement } from "./from-pg-functions.js";
 import { convertJson } from "./from-pg-json.js";
