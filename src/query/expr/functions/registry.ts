@@ -31,6 +31,7 @@ import { STATISTICS } from "./statistics.js";
 import { TEXT_FAMILIES, TEXT_FUNCTIONS, TEXT_OPERATOR_FAMILIES, TEXT_OPERATORS } from "./text.js";
 import { TEXT_SEARCH_FUNCTIONS } from "./text-search.js";
 import { TS_FUNCTIONS, TS_OPERATORS } from "./ts-functions.js";
+import { TS_HEADLINES } from "./ts-headlines.js";
 import { VECTOR_FUNCTIONS, VECTOR_OPERATOR_FAMILIES, VECTOR_OPERATORS } from "./vector.js";
 import { WINDOW_FAMILY_TABLE, WINDOW_FUNCTION_TABLE, type WindowFamily } from "./window.js";
 
@@ -87,7 +88,7 @@ export const CHAPTERS: readonly Chapter[] = [
   },
   {
     title: "Text search functions and operators",
-    functions: [...TS_FUNCTIONS, ...TEXT_SEARCH_FUNCTIONS],
+    functions: [...TS_FUNCTIONS, ...TS_HEADLINES, ...TEXT_SEARCH_FUNCTIONS],
     operators: TS_OPERATORS,
   },
   { title: "Model functions", functions: MODEL_FUNCTIONS },
