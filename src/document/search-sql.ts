@@ -124,7 +124,7 @@ function fused(collection: Collection, request: SearchRequest, condition: string
     return `SELECT id, row_number() OVER (ORDER BY distance, id) AS place FROM (${best}) AS best WHERE distance IS NOT NULL`;
   });
   // At most 1: the best of every ranking.
-  const sum = `sum(1e0 / (${RRF_K} + place)) * ${(RRF_K + 1) / rankings.length}`;
+  const sum = `sum(1::float8 / (${RRF_K} + place)) * ${(RRF_K + 1) / rankings.length}::float8`;
   const scores = `SELECT id, ${sum} AS score FROM (${lists.join(" UNION ALL ")}) AS ranked GROUP BY id ORDER BY score DESC, id ${page(request, params)}`;
   const list = ["id", ...[...collection.columns.values()].map(({ column }) => column!), "doc"]
     .map((column) => `t.${column}`)

@@ -37,6 +37,8 @@ async function compare(database: Database, when: string): Promise<void> {
       const found = await database.exec(sql("story"), [query]);
       const expected = await database.exec(sql("again"), [query]);
       t.same(found.rows, expected.rows, `${when}: ${query} where ${filter}`);
+      const best = await database.exec(`${sql("story")} LIMIT 7 OFFSET 2`, [query]);
+      t.same(best.rows, expected.rows.slice(2, 9), `${when}: the best of ${query} where ${filter}`);
     }
   }
   await database.exec("ROLLBACK TO copy");

@@ -74,11 +74,14 @@ interface Answer {
   readonly score: number;
 }
 
+const NO_ANSWERS: Iterator<Answer> = [].values();
+
 class TextScanOperator implements Operator {
   private readonly rows: RowDecoder;
   private answers: Iterator<Answer> | null = null;
   /** Rows that are still wanted. */
   private remaining = Number.POSITIVE_INFINITY;
+  private lastScore = Number.POSITIVE_INFINITY;
   private own: OwnIndex | null = null;
 
   constructor(
@@ -175,18 +178,23 @@ class TextScanOperator implements Operator {
   private emit(answers: Iterator<Answer>): Pulled {
     const { rows, context } = this;
     const scores: number[] = [];
-    const rowsMax = Math.min(context.batchRows, this.remaining);
-    for (let looked = 0; scores.length < rowsMax; looked++) {
+    for (let looked = 0; scores.length < context.batchRows; looked++) {
       if (looked % STEP_ROWS === STEP_ROWS - 1 && scores.length === 0 && context.shouldYield()) {
         return context.yieldTurn().then(() => this.emit(answers));
       }
       const { value, done } = answers.next();
-      if (done === true) break;
+      // As good as the last one that is wanted: which of them it is, others decide.
+      if (done === true || (this.remaining <= 0 && value.score < this.lastScore)) {
+        this.answers = NO_ANSWERS;
+        break;
+      }
       const record = value.record ?? context.tx.get(value.key);
       if (record !== undefined) rows.add(value.key, record);
-      if (rows.length > scores.length) scores.push(value.score);
+      if (rows.length === scores.length) continue;
+      scores.push(value.score);
+      this.lastScore = value.score;
+      this.remaining--;
     }
-    this.remaining -= scores.length;
     if (scores.length === 0) return null;
     const { columns, length } = rows.take();
     return { columns: [...columns, scores as readonly Value[]], length };

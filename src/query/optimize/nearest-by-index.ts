@@ -38,20 +38,20 @@ const RANKINGS: Readonly<Record<string, Ranking>> = {
 
 function nearest(plan: TopNPlan): Plan {
   const [key, ...others] = plan.keys as [SortKey, ...SortKey[]];
-  if (others.length > 0) return plan;
-  const input = toldOf(plan.input, key.expr, key, plan);
+  // Further keys tell rows of the same score apart, which a text search gives; a vector search does not.
+  const input = toldOf(plan.input, key.expr, key, plan, others.length === 0);
   return input === null ? plan : withChildren(plan, [input]);
 }
 
 /** The input with its scan told of the search; null when there is none that the index could answer. */
-function toldOf(input: Plan, expr: Expr, key: SortKey, top: TopNPlan): Plan | null {
-  if (input.kind === "scan") return toldScan(input, expr, key, top);
+function toldOf(input: Plan, expr: Expr, key: SortKey, top: TopNPlan, isOnly: boolean): Plan | null {
+  if (input.kind === "scan") return isOnly ? toldScan(input, expr, key, top) : null;
   if (input.kind === "textsearch") return toldSearch(input, expr, key, top);
   if (input.kind !== "project") return null;
   const place = expr.kind === "column" ? input.columns.findIndex(({ id }) => id === expr.id) : -1;
   // A key that computes on what the projection gives is no distance of a stored vector.
   if (place < 0 || input.exprs.some(isVolatile)) return null;
-  const below = toldOf(input.input, input.exprs[place]!, key, top);
+  const below = toldOf(input.input, input.exprs[place]!, key, top, isOnly);
   return below === null ? null : withChildren(input, [below]);
 }
 

@@ -98,7 +98,7 @@ export interface TextSearchPlan extends Node {
   /** What is searched for, and how it is read (TEXT_MODES), both text; no columns of the table in them. */
   readonly query: Expr;
   readonly mode: Expr;
-  /** Only so many of the best are wanted: the sum of these. Null: all. */
+  /** Only so many of the best are wanted, with those as good as the last: the sum of these. Null: all. */
   readonly counts: readonly Expr[] | null;
 }
 
