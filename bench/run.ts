@@ -1,11 +1,12 @@
 /**
- * `make bench` (W1 to W8 and the scaling of W5) or `make bench BENCH="w1 w2"`; also import, bulk, tpch, fairness, steps, cost, vector by name.
+ * `make bench` (W1 to W8 and the scaling of W5) or `make bench BENCH="w1 w2"`; also import, bulk, tpch, fairness, steps, cost, vector, embed by name.
  * See bench/README.md for the settings and for how it is measured.
  */
 import { loadavg } from "node:os";
 import { bulk } from "./bulk.js";
 import { PEERS } from "./contenders/contenders.js";
 import { cost } from "./cost.js";
+import { embed } from "./embed.js";
 import { fairness } from "./fairness.js";
 import { importFiles } from "./import.js";
 import { wrkVersion } from "./load/generators.js";
@@ -29,6 +30,7 @@ const others: Readonly<Record<string, (rounds: number, seconds: number) => Promi
   fairness,
   cost,
   steps,
+  embed,
   vector,
 };
 

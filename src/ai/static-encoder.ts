@@ -33,19 +33,25 @@ export class StaticEncoder {
       throw new BundleError(`${layout.table} does not hold ${layout.rows} rows of ${dimensions} numbers with scales`);
     }
     const json = readBundleFile(directory, manifest, tokenizer).toString();
+    const tokens = new TextTokenizer(json, max_length);
+    if (tokens.idsEnd > layout.rows)
+      throw new BundleError(`${tokenizer} has more tokens than ${layout.table} has rows`);
     const table = new Int8Array(bytes.buffer, bytes.byteOffset, tableBytes);
     const scales = new Float32Array(layout.rows);
     for (let row = 0; row < layout.rows; row++) scales[row] = bytes.readFloatLE(tableBytes + 4 * row);
-    return new StaticEncoder(new TextTokenizer(json, max_length), dimensions, table, scales, unknown);
+    return new StaticEncoder(tokens, dimensions, table, scales, unknown);
   }
 
   /** Length 1, of the same text always the same. */
   encode(text: string): Float32Array {
-    const { sum, scales } = this;
+    const { sum } = this;
     sum.fill(0);
     const ids = this.tokenizer.ids(text);
     this.tokens += ids.length;
-    for (const id of ids) if (id < scales.length) this.add(id);
+    // Four at a time, which takes little more than half as long as one by one.
+    const fours = ids.length & ~3;
+    for (let i = 0; i < fours; i += 4) this.addFour(ids[i]!, ids[i + 1]!, ids[i + 2]!, ids[i + 3]!);
+    for (let i = fours; i < ids.length; i++) this.add(ids[i]!);
     let square = squareOf(sum);
     if (square === 0) {
       this.add(this.unknown);
@@ -55,6 +61,16 @@ export class StaticEncoder {
     const scale = 1 / Math.sqrt(square);
     for (let i = 0; i < vector.length; i++) vector[i] = sum[i]! * scale;
     return vector;
+  }
+
+  private addFour(a: number, b: number, c: number, d: number): void {
+    const { sum, table, scales, dimensions } = this;
+    const [scaleA, scaleB, scaleC, scaleD] = [scales[a]!, scales[b]!, scales[c]!, scales[d]!];
+    const [startA, startB, startC, startD] = [a * dimensions, b * dimensions, c * dimensions, d * dimensions];
+    for (let i = 0; i < dimensions; i++) {
+      const pair = scaleA * table[startA + i]! + scaleB * table[startB + i]!;
+      sum[i] = sum[i]! + pair + scaleC * table[startC + i]! + scaleD * table[startD + i]!;
+    }
   }
 
   private add(id: number): void {

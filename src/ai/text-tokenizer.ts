@@ -1,6 +1,9 @@
 /**
  * Texts to token ids, as the model's training did it: `tokenizer.json` run by Hugging Face's package for JavaScript.
  * Made by the encoders; owned by the model that it belongs to.
+ *
+ * BERT's tokenizers cut a text into words and each word by itself into tokens. So what the package gives for a word is kept,
+ * and texts of ASCII, whose words are easily found, are put together of that: 3 µs a sentence in place of 16.
  */
 import { Tokenizer } from "@huggingface/tokenizers";
 import { BundleError } from "./manifest.js";
@@ -11,9 +14,27 @@ import { BundleError } from "./manifest.js";
  */
 const CHARACTERS_PER_TOKEN = 16;
 
+const WORDS_MAX = 20_000;
+const WORD_CHARACTERS_MAX = 32;
+
+/** Whatever the normalizer changes beyond upper case, and the bracket with which special tokens begin. */
+const DEMANDING = /[^\t\n\r\x20-\x5a\x5c-\x7e]/;
+
+/** The parts of tokenizer.json that decide whether texts may be put together of words. */
+interface TokenizerFile {
+  readonly normalizer?: { readonly type?: string; readonly lowercase?: boolean } | null;
+  readonly pre_tokenizer?: { readonly type?: string } | null;
+  readonly model: { readonly type?: string; readonly vocab?: Readonly<Record<string, number>> };
+  readonly added_tokens?: readonly { readonly content: string; readonly id: number }[];
+}
+
 export class TextTokenizer {
+  /** No id is as large. */
+  readonly idsEnd: number;
   private readonly tokenizer: Tokenizer;
   private readonly lowerCases: boolean;
+  /** Ids by word; null: not a tokenizer that goes by words. */
+  private readonly words: Map<string, readonly number[]> | null;
 
   constructor(
     json: string,
@@ -21,9 +42,13 @@ export class TextTokenizer {
     readonly tokensMax: number,
   ) {
     try {
-      const settings = JSON.parse(json) as { readonly normalizer?: { readonly lowercase?: boolean } };
-      this.tokenizer = new Tokenizer(settings, {});
-      this.lowerCases = settings.normalizer?.lowercase === true;
+      const file = JSON.parse(json) as TokenizerFile;
+      this.tokenizer = new Tokenizer(file, {});
+      this.lowerCases = file.normalizer?.lowercase === true;
+      const { model, added_tokens: added = [] } = file;
+      const ids = [...Object.values(model.vocab ?? {}), ...added.map(({ id }) => id)];
+      this.idsEnd = 1 + ids.reduce((largest, id) => Math.max(largest, id), -1);
+      this.words = goesByWords(file) ? new Map() : null;
     } catch (error) {
       throw new BundleError(`the tokenizer cannot be used: ${(error as Error).message}`);
     }
@@ -32,11 +57,60 @@ export class TextTokenizer {
   /** `special`: with those that a model wants around a text ([CLS], [SEP]), also of one that is cut. */
   ids(text: string, special = false): readonly number[] {
     const { tokensMax } = this;
-    let head = text.length > tokensMax * CHARACTERS_PER_TOKEN ? text.slice(0, tokensMax * CHARACTERS_PER_TOKEN) : text;
-    // JavaScript's lower case of a sigma depends on its place in the word, that of the training's tokenizer does not.
-    if (this.lowerCases && head.includes("Σ")) head = head.replaceAll("Σ", "σ");
-    const { ids } = this.tokenizer.encode(head, { add_special_tokens: special });
+    const charactersMax = tokensMax * CHARACTERS_PER_TOKEN;
+    const head = text.length > charactersMax ? text.slice(0, charactersMax) : text;
+    const ids =
+      special || this.words === null || DEMANDING.test(head) ? this.encode(head, special) : this.byWords(head);
     if (ids.length <= tokensMax) return ids;
     return special ? [...ids.slice(0, tokensMax - 1), ids.at(-1)!] : ids.slice(0, tokensMax);
   }
+
+  private encode(text: string, special: boolean): readonly number[] {
+    // JavaScript's lower case of a sigma depends on its place in the word, that of the training's tokenizer does not.
+    const given = this.lowerCases && text.includes("Σ") ? text.replaceAll("Σ", "σ") : text;
+    return this.tokenizer.encode(given, { add_special_tokens: special }).ids;
+  }
+
+  /** Words are runs of letters and digits; every other character that is no blank is one by itself. */
+  private byWords(text: string): readonly number[] {
+    const ids: number[] = [];
+    const lower = text.toLowerCase();
+    let start = -1;
+    for (let i = 0; i < lower.length; i++) {
+      const code = lower.charCodeAt(i);
+      if ((code >= 0x61 && code <= 0x7a) || (code >= 0x30 && code <= 0x39)) {
+        if (start < 0) start = i;
+        continue;
+      }
+      if (start >= 0) this.addWord(lower.slice(start, i), ids);
+      start = -1;
+      if (code > 0x20) this.addWord(lower[i]!, ids);
+    }
+    if (start >= 0) this.addWord(lower.slice(start), ids);
+    return ids;
+  }
+
+  private addWord(word: string, ids: number[]): void {
+    const words = this.words!;
+    let own = words.get(word);
+    if (own === undefined) {
+      own = this.encode(word, false);
+      if (word.length <= WORD_CHARACTERS_MAX) {
+        if (words.size >= WORDS_MAX) words.clear();
+        words.set(word, own);
+      }
+    }
+    for (let i = 0; i < own.length; i++) ids.push(own[i]!);
+  }
+}
+
+/** An uncased BERT tokenizer, none of whose special tokens a text without a bracket can have. */
+function goesByWords({ normalizer, pre_tokenizer, model, added_tokens = [] }: TokenizerFile): boolean {
+  return (
+    normalizer?.type === "BertNormalizer" &&
+    normalizer.lowercase === true &&
+    pre_tokenizer?.type === "BertPreTokenizer" &&
+    model.type === "WordPiece" &&
+    added_tokens.every(({ content }) => content.includes("["))
+  );
 }

@@ -2,6 +2,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { Tokenizer } from "@huggingface/tokenizers";
+import fc from "fast-check";
 import t from "tap";
 import { findBundles, readBundleFile } from "../../src/ai/bundle.js";
 import { StaticEncoder } from "../../src/ai/static-encoder.js";
@@ -24,6 +26,23 @@ t.test("token ids are those of training", async (t) => {
   const json = readBundleFile(directory, manifest!, manifest!.tokenizer).toString();
   const tokenizer = new TextTokenizer(json, manifest!.max_length);
   for (const { text, ids } of samples) t.same(tokenizer.ids(text), ids, JSON.stringify(text.slice(0, 60)));
+});
+
+t.test("texts put together of words have the ids that they have as a whole", async (t) => {
+  const json = readBundleFile(directory, manifest!, manifest!.tokenizer).toString();
+  const tokenizer = new TextTokenizer(json, 10_000);
+  const whole = new Tokenizer(JSON.parse(json), {});
+  const character = fc.integer({ min: 0x09, max: 0x7f }).map((code) => String.fromCharCode(code));
+  const word = fc.constantFrom("Running", "dogs", "can't", "x1y2", "anti-establishment", "[CLS]", "é", "z".repeat(120));
+  const text = fc.array(fc.oneof(character, word, fc.constant(" ")), { maxLength: 60 }).map((parts) => parts.join(""));
+  fc.assert(
+    fc.property(text, (given) => {
+      const { ids } = whole.encode(given, { add_special_tokens: false });
+      return JSON.stringify(tokenizer.ids(given)) === JSON.stringify(ids);
+    }),
+    { numRuns: 2000, seed: 1 },
+  );
+  t.same(tokenizer.ids("dogs dogs"), whole.encode("dogs dogs", { add_special_tokens: false }).ids);
 });
 
 t.test("vectors are those of the ONNX file", async (t) => {
