@@ -41,6 +41,8 @@ export interface Collection {
   readonly inner: readonly Field[];
   readonly embedded: readonly Field[];
   readonly indexes: readonly CollectionIndex[];
+  /** Paths inside JSON that indexes have. */
+  readonly indexedPaths: ReadonlySet<string>;
   /** `id, …, doc`: what DocumentReader reads. */
   readonly selectList: string;
 }
@@ -92,6 +94,8 @@ function describe(table: TableDef): Collection | null {
     ];
   });
   const columns = new Map(fields.filter(({ column }) => column !== null).map((field) => [field.name, field]));
+  const indexes = def.indexes.flatMap((index) => indexOf(table, index));
+  const ordered = indexes.filter(({ search, unique }) => search === null && !unique);
   return {
     table,
     name: table.name,
@@ -100,7 +104,8 @@ function describe(table: TableDef): Collection | null {
     columns,
     inner: fields.filter(({ column }) => column === null),
     embedded: fields.filter(({ embedding }) => embedding !== null),
-    indexes: def.indexes.flatMap((index) => indexOf(table, index)),
+    indexes,
+    indexedPaths: new Set(ordered.flatMap((index) => index.fields)),
     selectList: ["id", ...[...columns.values()].map(({ column }) => column!), "doc"].join(", "),
   };
 }

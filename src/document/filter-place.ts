@@ -1,7 +1,7 @@
 /** Where a filter's path leads in a collection's rows: to a column, or to a value inside one of type jsonb. */
 import type { FieldType } from "../catalog/document-collection.js";
 import type { Field } from "./collection.js";
-import { literal, pathLiteral } from "./sql-text.js";
+import { indexKey, literal, pathLiteral } from "./sql-text.js";
 
 /** Types whose columns are compared as SQL compares. */
 export type ScalarType = Extract<FieldType, "string" | "number" | "integer" | "boolean" | "date">;
@@ -27,6 +27,8 @@ export interface JsonPlace {
   /** The value as SQL, and as text; arrays on the way are not passed. */
   readonly value: string;
   readonly text: string;
+  /** The key of an index on it; null: there is none. */
+  readonly key: string | null;
   /** What the schema says that it is. */
   readonly type: FieldType | null;
 }
@@ -40,18 +42,23 @@ export interface FilterTarget {
   /** The column of all other members, in quotes. */
   readonly rest: string;
   readonly hasId: boolean;
+  /** Dotted paths inside JSON that indexes have. */
+  readonly indexed: ReadonlySet<string>;
+  /** In quotes, with its schema; needed where paths are indexed. */
+  readonly table: string;
 }
 
-export function placeOf(path: readonly string[], { columns, inner, rest, hasId }: FilterTarget): Place {
+export function placeOf(path: readonly string[], { columns, inner, rest, hasId, indexed }: FilterTarget): Place {
   const [top, ...below] = path;
   if (hasId && path.length === 1 && (top === "id" || top === "_id"))
     return { kind: "column", column: "id", type: "string" };
   const field = columns.get(top!);
-  if (field === undefined || field.column === null) return jsonPlace(rest, path, typeOf(inner, path));
+  const isIndexed = indexed.has(path.join("."));
+  if (field === undefined || field.column === null) return jsonPlace(rest, path, isIndexed, typeOf(inner, path));
   if (field.type === "object" || field.type === "array") {
-    return jsonPlace(field.column, below, below.length === 0 ? field.type : typeOf(inner, path));
+    return jsonPlace(field.column, below, isIndexed, below.length === 0 ? field.type : typeOf(inner, path));
   }
-  if (below.length > 0) return jsonPlace("NULL::jsonb", below, null);
+  if (below.length > 0) return jsonPlace("NULL::jsonb", below, false, null);
   if (field.type === "vector") return { kind: "vector", column: field.column };
   return { kind: "column", column: field.column, type: field.type };
 }
@@ -65,8 +72,10 @@ function typeOf(inner: readonly Field[], path: readonly string[]): FieldType | n
  * A number in a path is a place in an array, or a name in an object: `#>` tells by what is there, so the path is
  * followed by it up to the last number.
  */
-function jsonPlace(column: string, path: readonly string[], type: FieldType | null): JsonPlace {
+function jsonPlace(column: string, path: readonly string[], isIndexed: boolean, type: FieldType | null): JsonPlace {
   const last = path.findLastIndex((name) => /^\d+$/.test(name));
+  // Its key follows names only.
+  const key = isIndexed && last < 0 ? indexKey(column, path) : null;
   const base = last < 0 ? column : `(${column} #> ${pathLiteral(path.slice(0, last + 1))})`;
   const names = path.slice(last + 1).map((name) => `.${JSON.stringify(name)}`);
   return {
@@ -75,6 +84,7 @@ function jsonPlace(column: string, path: readonly string[], type: FieldType | nu
     jsonPath: `$${names.join("")}`,
     value: path.length === 0 ? column : `(${column} #> ${pathLiteral(path)})`,
     text: `(${column} #>> ${pathLiteral(path)})`,
+    key,
     type,
   };
 }

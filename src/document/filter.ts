@@ -59,7 +59,17 @@ const OPERATORS = [
 ] as const;
 type Operator = (typeof OPERATORS)[number];
 
+/** JSON in one column, without a schema. */
+export const NOTHING_DECLARED: Omit<FilterTarget, "rest"> = {
+  columns: new Map(),
+  inner: [],
+  hasId: false,
+  indexed: new Set(),
+  table: "",
+};
+
 const COMPARISONS = { $gt: ">", $gte: ">=", $lt: "<", $lte: "<=" } as const;
+type Comparison = (typeof COMPARISONS)[keyof typeof COMPARISONS];
 
 /** The condition in SQL, "true" for an empty filter. Throws invalid_request, which names the place in the filter. */
 export function filterCondition(target: FilterTarget, filter: unknown, params: Parameters, where = "filters"): string {
@@ -174,17 +184,32 @@ class FilterCompiler {
     checkOperand(place, value, where);
     if (Array.isArray(value)) return `${place.value} = ${this.params.addJson(value)}`;
     if (isObject(value)) return anyElement(place, `v = ${this.params.addJson(value)}`);
-    return pathExists(place, " ? (@ == $v)", this.vars(value));
+    return this.keyed(place, [value], pathExists(place, " ? (@ == $v)", this.vars(value)));
   }
 
-  private compares(place: Place, symbol: string, value: unknown, where: string): string {
+  /** An index finds those that have one of the values, and all with arrays on the way, which the condition sorts out. */
+  private keyed({ key }: JsonPlace, values: readonly unknown[], condition: string): string {
+    if (key === null) return condition;
+    const keys = [...values, []].map((value) => JSON.stringify(value));
+    return `(${key} = ANY (${this.params.add(keys, "jsonb[]")}) AND ${condition})`;
+  }
+
+  private compares(place: Place, symbol: Comparison, value: unknown, where: string): string {
     if (place.kind === "vector") throw notOfVectors(where);
     if (place.kind === "column") return `${place.column} ${symbol} ${this.scalar(place.type, value, where)}`;
     if (typeof value !== "number" && typeof value !== "string" && typeof value !== "boolean") {
       throw invalid(where, "expected number or string");
     }
     checkOperand(place, value, where);
-    return pathExists(place, ` ? (@ ${symbol} $v)`, this.vars(value));
+    const condition = pathExists(place, ` ? (@ ${symbol} $v)`, this.vars(value));
+    if (place.key === null) return condition;
+    // Values of other kinds lie below or above; the condition sorts them out.
+    const { table } = this.target;
+    const end = symbol.startsWith(">") && typeof value === "number" ? ` AND ${place.key} < 'false'` : "";
+    const range = `${place.key} ${symbol} ${this.params.addJson(value)}${end}`;
+    const inRange = `SELECT id FROM ${table} WHERE ${range} AND ${condition}`;
+    const inArrays = `SELECT id FROM ${table} WHERE ${place.key} = '[]' AND ${condition}`;
+    return `id = ANY (ARRAY(${inRange} UNION ALL ${inArrays}))`;
   }
 
   private among(place: Place, list: unknown, where: string): string {
@@ -209,7 +234,9 @@ class FilterCompiler {
       else checkOperand(place, value, `${where}[${i}]`);
     }
     if (this.params.values.length > PARAMETERS_MAX - 2) throw invalid(where, "has too many values");
-    if (simple.length > 0) parts.push(pathExists(place, " ? (@ == $v[*])", this.vars(simple)));
+    if (simple.length > 0) {
+      parts.push(this.keyed(place, simple, pathExists(place, " ? (@ == $v[*])", this.vars(simple))));
+    }
     return joined(parts, " OR ", "false");
   }
 
@@ -243,7 +270,7 @@ class FilterCompiler {
     if (place.kind !== "json") throw invalid(where, "is for arrays only");
     if (!isObject(value)) throw invalid(where, "expected an object");
     const isOfElement = Object.keys(value).every((name) => name.startsWith("$") && !LOGICAL.includes(name as "$and"));
-    const target: FilterTarget = { columns: new Map(), inner: [], rest: "v", hasId: false };
+    const target: FilterTarget = { ...NOTHING_DECLARED, rest: "v" };
     const inner = new FilterCompiler(target, this.params);
     inner.conditions = this.conditions;
     const condition = isOfElement

@@ -13,7 +13,7 @@ import { IDENTIFIER_BYTES_MAX } from "../protocol/limits.js";
 import { ALL_TEXTS, TEXTS_COLUMN } from "./collection.js";
 import { invalid } from "./field-path.js";
 import type { NewCollectionIndex, NewField, SchemaRequest } from "./schema-request.js";
-import { identifier, literal, pathLiteral } from "./sql-text.js";
+import { identifier, indexKey, literal, pathLiteral } from "./sql-text.js";
 
 const COLUMN_TYPES: Readonly<Record<Exclude<FieldType, "vector">, string>> = {
   string: "text",
@@ -135,6 +135,13 @@ export function valueAt(path: readonly string[], fields: readonly Pick<NewField,
   return rest.length === 0 ? identifier(top!) : `(${identifier(top!)} #> ${pathLiteral(rest)})`;
 }
 
+/** What an index on the path has for keys; filters on the path ask for the same (filter-place.ts). */
+function indexKeyAt(path: readonly string[], fields: readonly Pick<NewField, "path" | "type">[]): string {
+  const [top, ...rest] = path;
+  const field = fields.find((other) => other.path.length === 1 && other.path[0] === top);
+  return field === undefined ? indexKey("doc", path) : indexKey(identifier(top!), rest);
+}
+
 /** The indexes asked for, those of unique and embedded fields, with names. `taken`: names that are there already. */
 export function planIndexes(
   collection: string,
@@ -174,7 +181,7 @@ export function indexStatement(collection: string, index: PlannedIndex, fields: 
   const { type, paths, unique, relation, options } = index;
   const where = `schema.indexes (${index.name})`;
   const method = type === "vector" ? "USING hnsw " : type === "text" ? "USING text " : "";
-  const keys = paths.map((path) => keyOf(path, type, fields, where));
+  const keys = paths.map((path) => keyOf(path, type, unique, fields, where));
   if (type === "vector" && keys.length > 1) throw invalid(where, "a vector index is on one field");
   const settings = options.map(([name, value]) => `${name} = ${typeof value === "number" ? value : literal(value)}`);
   const rest = settings.length === 0 ? "" : ` WITH (${settings.join(", ")})`;
@@ -185,6 +192,7 @@ export function indexStatement(collection: string, index: PlannedIndex, fields: 
 function keyOf(
   path: readonly string[],
   type: CollectionIndexDef["type"],
+  unique: boolean,
   fields: readonly NewField[],
   where: string,
 ): string {
@@ -202,7 +210,9 @@ function keyOf(
   if (field?.type === "vector") throw invalid(where, "a vector needs an index of the type vector");
   if (path.length === 1 && path[0] === "id") return "id";
   const isScalar = field !== undefined && path.length === 1 && field.type !== "object" && field.type !== "array";
-  return isScalar ? identifier(path[0]!) : `(${valueAt(path, fields)})`;
+  if (isScalar) return identifier(path[0]!);
+  // Unique are the values themselves, of which arrays are as different as they look.
+  return unique ? `(${valueAt(path, fields)})` : `(${indexKeyAt(path, fields)})`;
 }
 
 /** What the table's definition says beside columns and indexes. `before`: of a schema that is changed. */

@@ -67,8 +67,8 @@ export function countStatement(collection: Collection, request: SearchRequest): 
 }
 
 function conditionOf(collection: Collection, { filters }: SearchRequest, params: Parameters): string {
-  const { columns, inner } = collection;
-  const target = { columns, inner, rest: "doc", hasId: true };
+  const { columns, inner, indexedPaths: indexed, sqlName: table } = collection;
+  const target = { columns, inner, rest: "doc", hasId: true, indexed, table };
   const parts = filters.map(({ filter, where }) => filterCondition(target, filter, params, where));
   const held = parts.filter((part) => part !== "true").map((part) => `(${part})`);
   return held.length === 0 ? "true" : held.join(" AND ");

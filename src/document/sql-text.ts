@@ -19,6 +19,11 @@ export function pathLiteral(path: readonly string[]): string {
   return literal(`{${path.map((name) => `"${name.replace(/["\\]/g, "\\$&")}"`).join(",")}}`);
 }
 
+/** What indexes have for a path below a column of type jsonb (query/expr/functions/documents.ts). */
+export function indexKey(column: string, path: readonly string[]): string {
+  return `jsonb_index_key(${column}, ${pathLiteral(path)})`;
+}
+
 /** Values of one statement: each gets the next number. */
 export class Parameters {
   readonly values: unknown[] = [];

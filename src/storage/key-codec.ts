@@ -11,7 +11,8 @@ import { labelOfOrder, orderOfLabel } from "../protocol/enum-labels.js";
 import { type DbError, sqlError } from "../protocol/errors.js";
 import { networkFromKey, networkKey } from "../protocol/network.js";
 import type { Numeric } from "../protocol/numeric.js";
-import type { Interval, SqlArray, SqlType, TimeTz, Value } from "../protocol/values.js";
+import { type Interval, Json, type SqlArray, type SqlType, type TimeTz, type Value } from "../protocol/values.js";
+import { readJson, writeJson } from "./key-json.js";
 import { readNumeric, writeNumeric } from "./key-numeric.js";
 import { damagedKey, KeyReader } from "./key-reader.js";
 import * as writer from "./key-writer.js";
@@ -78,7 +79,6 @@ export function isKeyType(type: SqlType): boolean {
       return isKeyType(type.element!);
     case "unknown":
     case "json":
-    case "jsonb":
     case "jsonpath":
     case "vector":
     case "void":
@@ -132,6 +132,9 @@ function writeValue(type: SqlType, value: Value): void {
       return;
     case "numeric":
       writeNumeric(value as Numeric);
+      return;
+    case "jsonb":
+      writeJson((value as Json).value);
       return;
     case "text":
     case "varchar":
@@ -202,6 +205,8 @@ function readValue(type: SqlType, reader: KeyReader): Value {
       return reader.float64();
     case "numeric":
       return readNumeric(reader);
+    case "jsonb":
+      return new Json(readJson(reader));
     case "text":
     case "varchar":
     case "bit":

@@ -37,6 +37,7 @@ import {
   type Value,
   VECTOR,
 } from "../../src/protocol/values.js";
+import { compareJson } from "../../src/query/expr/compare.js";
 
 export interface TypeCase {
   readonly type: SqlType;
@@ -120,6 +121,8 @@ const byRow = (a: readonly Value[], b: readonly Value[]) => {
   return 0;
 };
 
+const json = fc.jsonValue({ maxDepth: 4 });
+
 export const ORDERED: readonly TypeCase[] = [
   { type: BOOL, values: fc.boolean(), compare: (a: boolean, b: boolean) => Number(a) - Number(b) },
   { type: INT2, values: fc.oneof(small, fc.integer({ min: -32768, max: 32767 })), compare: byNumber },
@@ -176,13 +179,17 @@ export const ORDERED: readonly TypeCase[] = [
   { type: arrayOf(INT4), values: arrays(int32), compare: byArray(byNumber) },
   { type: arrayOf(TEXT), values: arrays(text), compare: byArray(byText) },
   { type: arrayOf(NUMERIC), values: arrays(numeric), compare: byArray(byNumeric) },
+  {
+    type: JSONB,
+    values: fc
+      .oneof(json, fc.oneof(small, fc.constantFrom([], {}, null, "", "1", { unscaled: 1 }, [[]], [1.5])))
+      .map((value) => new Json(JSON.parse(JSON.stringify(value)))),
+    compare: (a: Json, b: Json) => compareJson(a.value, b.value),
+  },
 ];
-
-const json = fc.jsonValue({ maxDepth: 4 });
 
 export const ALL: readonly TypeCase[] = [
   ...ORDERED,
-  { type: JSONB, values: json.map((value) => new Json(JSON.parse(JSON.stringify(value)))) },
   // Numbers with more digits than a double keeps.
   {
     type: JSONB,

@@ -2,7 +2,7 @@
  * POST /v1/vectors/collections/{name}/search: a statement that orders by distance, whose text is the same for all
  * searches of one shape. Its rows leave as the objects that clients read, without a form in between.
  */
-import { filterCondition } from "../../document/filter.js";
+import { filterCondition, NOTHING_DECLARED } from "../../document/filter.js";
 import type { FilterTarget } from "../../document/filter-place.js";
 import { Parameters } from "../../document/sql-text.js";
 import type { EndpointName } from "../../protocol/endpoints.js";
@@ -22,7 +22,7 @@ import type { Handler } from "./handler.js";
 export const vectorSearchHandlers = { "vectors.search": search } satisfies Partial<Record<EndpointName, Handler>>;
 
 /** What filters are about; `id` is the vector's. */
-const METADATA: FilterTarget = { columns: new Map(), inner: [], rest: "metadata", hasId: true };
+const METADATA: FilterTarget = { ...NOTHING_DECLARED, rest: "metadata", hasId: true };
 
 interface SearchBody {
   readonly vector?: unknown;

@@ -253,7 +253,7 @@ function jsonRank(value: unknown): number {
   if (typeof value === "number" || typeof value === "bigint") return 2;
   if (typeof value === "boolean") return 3;
   if (Array.isArray(value)) return 4;
-  return "unscaled" in (value as object) ? 2 : 5;
+  return value instanceof Numeric ? 2 : 5;
 }
 
 /** jsonb's B-tree order; arrays and objects with fewer members come first, an empty array before everything. */
@@ -368,7 +368,7 @@ function jsonKey(value: unknown): string {
   if (typeof value === "number" && !Number.isInteger(value)) return Numeric.fromNumber(value).hashKey();
   if (typeof value !== "object" || value === null)
     return typeof value === "bigint" ? String(value) : JSON.stringify(value);
-  if ("unscaled" in value) return (value as Numeric).hashKey();
+  if (value instanceof Numeric) return value.hashKey();
   const object = value as Record<string, unknown>;
   return `{${jsonKeys(object).map((key) => `${JSON.stringify(key)}:${jsonKey(object[key])}`)}}`;
 }

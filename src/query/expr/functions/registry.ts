@@ -13,13 +13,13 @@ import { COMPARISON_FAMILIES, COMPARISONS, DISTINCT_FAMILIES } from "./compariso
 import { CONDITIONAL_FAMILIES } from "./conditional.js";
 import { DATETIME_FUNCTIONS, DATETIME_OPERATORS } from "./datetime.js";
 import type { AggregateFamily, FunctionFamily } from "./define.js";
+import { DOCUMENT_FUNCTIONS } from "./documents.js";
 import { ENUM_FAMILIES } from "./enums.js";
 import { FORMATTING } from "./formatting.js";
 import { JSON_FAMILIES, JSON_FUNCTIONS, JSON_OPERATORS } from "./json.js";
 import { JSON_CONSTRUCTORS } from "./json-constructors.js";
 import { JSON_PATH_FUNCTIONS, JSON_PATH_OPERATORS } from "./json-path-functions.js";
 import { JSON_RECORD_FAMILIES } from "./json-record.js";
-import { JSONB_TEXTS } from "./jsonb-texts.js";
 import { MATH } from "./math.js";
 import { MISC_FAMILIES, MISC_FUNCTIONS } from "./misc.js";
 import { MODEL_FUNCTIONS } from "./models.js";
@@ -77,7 +77,7 @@ export const CHAPTERS: readonly Chapter[] = [
   },
   {
     title: "JSON path functions and operators",
-    functions: [...JSON_PATH_FUNCTIONS, ...JSONB_TEXTS],
+    functions: [...JSON_PATH_FUNCTIONS, ...DOCUMENT_FUNCTIONS],
     operators: JSON_PATH_OPERATORS,
   },
   {
