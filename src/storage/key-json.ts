@@ -15,40 +15,39 @@ const DEPTH_MAX = 2000;
 
 export function writeJson(value: unknown): void {
   checkKeyLength();
-  if (value === null) return writeByte(KIND.null);
-  switch (typeof value) {
-    case "string":
-      writeByte(KIND.string);
-      return writeText(value);
-    case "number":
-      writeByte(KIND.number);
-      return writeNumeric(Numeric.fromNumber(value));
-    case "bigint":
-      writeByte(KIND.number);
-      return writeNumeric(Numeric.fromInteger(value));
-    case "boolean":
-      writeByte(KIND.boolean);
-      return writeByte(value ? 1 : 0);
-    default:
-      break;
-  }
-  if (value instanceof Numeric) {
+  if (typeof value === "string") {
+    writeByte(KIND.string);
+    writeText(value);
+  } else if (typeof value === "boolean") {
+    writeByte(KIND.boolean);
+    writeByte(value ? 1 : 0);
+  } else if (typeof value === "number" || typeof value === "bigint" || value instanceof Numeric) {
     writeByte(KIND.number);
-    return writeNumeric(value);
-  }
-  if (Array.isArray(value)) {
-    if (value.length === 0) return writeByte(KIND.emptyArray);
-    writeByte(KIND.array);
-    writeInt32(value.length);
-    for (const item of value) writeJson(item);
-    return;
-  }
-  const names = jsonNames(value as object);
+    writeNumeric(numericOf(value));
+  } else if (value === null) writeByte(KIND.null);
+  else if (Array.isArray(value)) writeArray(value);
+  else writeObject(value as Readonly<Record<string, unknown>>);
+}
+
+function numericOf(value: number | bigint | Numeric): Numeric {
+  if (typeof value === "number") return Numeric.fromNumber(value);
+  return typeof value === "bigint" ? Numeric.fromInteger(value) : value;
+}
+
+function writeArray(items: readonly unknown[]): void {
+  writeByte(items.length === 0 ? KIND.emptyArray : KIND.array);
+  if (items.length === 0) return;
+  writeInt32(items.length);
+  for (const item of items) writeJson(item);
+}
+
+function writeObject(object: Readonly<Record<string, unknown>>): void {
+  const names = jsonNames(object);
   writeByte(KIND.object);
   writeInt32(names.length);
   for (const name of names) {
     writeText(name);
-    writeJson((value as Record<string, unknown>)[name]);
+    writeJson(object[name]);
   }
 }
 
