@@ -1,5 +1,5 @@
 # Needs Node 20 or 22 and npm; everything else comes from the npm registry.
-.PHONY: start build install check test bench peers conformance-sql clean
+.PHONY: start build install check test bench peers vector-peers conformance-sql clean
 
 start: build
 	node --enable-source-maps dist/src/main.js serve
@@ -26,7 +26,7 @@ test: build node_modules/.tap-built
 	node scripts/run-tests.mjs
 
 # Settings: bench/README.md. A peer that is not there is left out.
-bench: build peers
+bench: build peers $(if $(findstring vector,$(BENCH)),vector-peers)
 	node dist/bench/run.js $(BENCH)
 
 # All SQL suites that lie beside the checkout; FOLDERS="duckdb …" for some, UPDATE=1 to rewrite the lists of failures.
@@ -39,6 +39,13 @@ peers:
 
 bench/peers/node_modules/.installed: bench/peers/package-lock.json
 	npm ci --prefix bench/peers
+	@touch $@
+
+vector-peers:
+	@if [ "$(PEERS)" != none ]; then $(MAKE) --no-print-directory bench/peers/vectors/node_modules/.installed || true; fi
+
+bench/peers/vectors/node_modules/.installed: bench/peers/vectors/package-lock.json
+	npm ci --prefix bench/peers/vectors
 	@touch $@
 
 clean:

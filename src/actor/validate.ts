@@ -10,6 +10,7 @@ import { Compile, type Validator } from "typebox/compile";
 import type { Endpoint } from "../protocol/endpoint.js";
 import { DbError } from "../protocol/errors.js";
 import { REQUEST_BODY_MSGPACK, type RequestFrame } from "../protocol/frames.js";
+import { parseVectorJson } from "./vector-json.js";
 
 type Check = Validator<TProperties, TObject>;
 
@@ -55,6 +56,8 @@ function bodyOf(frame: RequestFrame, endpoint: Endpoint): unknown {
     throw new DbError("invalid_request", "The body is missing; send a JSON object.");
   }
   if ((frame.flags & REQUEST_BODY_MSGPACK) !== 0) return unpackBody(frame);
+  const plain = endpoint.hasVectors ? parseVectorJson(frame.bodyBytes) : undefined;
+  if (plain !== undefined) return plain;
   const text = frame.bodyText;
   try {
     return JSON.parse(text);

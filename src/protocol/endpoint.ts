@@ -32,6 +32,8 @@ export interface EndpointSpec {
   readonly body?: TObject;
   /** The body may be left out entirely (an empty object is then assumed). */
   readonly bodyOptional?: true;
+  /** Of the body the members "vector" and "values" are vectors, also in the items of "vectors". */
+  readonly hasVectors?: true;
   /** The body is not JSON but a stream of one of these media types; of any length, and not held in memory. */
   readonly streamedBody?: readonly string[];
   /** The answer, or one of its forms, is a stream of one of these media types, without the envelope. */

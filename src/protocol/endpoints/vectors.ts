@@ -139,6 +139,7 @@ export const vectorEndpoints = [
     access: "writer",
     ...shared,
     params: collectionName,
+    hasVectors: true,
     body: Strict({ ...Type.Partial(VectorItem).properties, vectors: Type.Optional(Vectors) }),
     response: Written,
     status: 201,
@@ -151,6 +152,7 @@ export const vectorEndpoints = [
     access: "writer",
     ...shared,
     params: collectionName,
+    hasVectors: true,
     body: Strict({ vectors: Vectors }),
     response: Written,
     status: 201,
@@ -195,6 +197,7 @@ export const vectorEndpoints = [
     access: "member",
     ...shared,
     params: collectionName,
+    hasVectors: true,
     body: Strict({
       vector: Type.Optional(VectorIn),
       query: Type.Optional(Type.String({ minLength: 1, description: "A text, which is embedded first." })),
