@@ -42,6 +42,11 @@ const LANGUAGES: Readonly<Record<string, Language>> = {
 
 export const LANGUAGE_NAMES: readonly string[] = Object.keys(LANGUAGES);
 
+/** The language whose stemmer takes words of ASCII letters. */
+export function asciiLanguage(name: string): string {
+  return LANGUAGES[name]?.asciiStemmer ?? name;
+}
+
 /** Answers of a stemmer are remembered for so many words; then it begins anew. */
 const STEMS_MAX = 100_000;
 

@@ -4,13 +4,13 @@
  * lower case, tags and blanks are passed over.
  */
 import { LEXEME_BYTES_MAX } from "../protocol/ts-vector.js";
-import { type Stem, stemOf } from "./languages.js";
+import { asciiLanguage, LANGUAGE_NAMES, type Stem, stemOf } from "./languages.js";
 import { parseText, type TextToken, type TokenType } from "./text-parser.js";
 
 /** "ascii": words of ASCII letters, for which some languages have another stemmer. */
 type Dictionary = "ascii" | "word" | "simple" | null;
 
-export const DICTIONARY_OF: Readonly<Record<TokenType, Dictionary>> = {
+const DICTIONARY_OF: Readonly<Record<TokenType, Dictionary>> = {
   asciiword: "ascii",
   asciihword: "ascii",
   hword_asciipart: "ascii",
@@ -35,6 +35,22 @@ export const DICTIONARY_OF: Readonly<Record<TokenType, Dictionary>> = {
   protocol: null,
   entity: null,
 };
+
+/** The dictionary of a configuration for tokens of a type, by PostgreSQL's name; null: they are passed over. */
+export function dictionaryName(config: string, type: TokenType): string | null {
+  const dictionary = DICTIONARY_OF[type];
+  if (dictionary === null || dictionary === "simple" || config === "simple") return dictionary && "simple";
+  return `${dictionary === "ascii" ? asciiLanguage(config) : config}_stem`;
+}
+
+/** What a dictionary makes of a word: its lexeme, "" for a stop word; null when there is no such dictionary. */
+export function lexize(dictionary: string, word: string): string | null {
+  const name = dictionary.toLowerCase().replace(/^pg_catalog\./, "");
+  const lower = word.toLowerCase();
+  if (name === "simple") return lower;
+  const language = name.endsWith("_stem") ? name.slice(0, -"_stem".length) : "";
+  return language !== "simple" && LANGUAGE_NAMES.includes(language) ? lexemeOf(lower, "word", stemOf(language)) : null;
+}
 
 export interface AnalyzedToken extends TextToken {
   /** What it is searched by; "" for a stop word, null for what is passed over. */

@@ -3,6 +3,7 @@
  * a text search configuration. Stop words go at the end, and leave their distance to the phrases they stood in. Pure.
  */
 import {
+  checkedQuery,
   joined,
   parseTsQuery,
   STOP,
@@ -46,7 +47,7 @@ function wordsOf(config: string, text: string, join: "and" | "phrase", weights =
 }
 
 function finished(query: TsQuery): string {
-  return query === null ? "" : tsQueryText(withoutStops(query).node);
+  return query === null ? "" : tsQueryText(withoutStops(checkedQuery(query)!).node);
 }
 
 /** What is left of a node, and the distances that were lost on its left and right side. */

@@ -116,7 +116,7 @@ function bindSet(
 ): NamedCall {
   const call = resolveSetCall(node, context, bindExpr);
   const hasColumns = call.fn.returns.fields !== undefined && recordName(call.fn.returns) === null;
-  const isUnnest = call.fn.name === "unnest";
+  const isUnnest = call.fn.name === "unnest" && call.fn.args[0]!.element !== null;
   const shape = defined(call.shape, definition, hasColumns && !isUnnest, node.position, context.binding);
   return { call: { ...call, shape }, names: namesOf(shape, call.fn.column ?? null), functionName };
 }

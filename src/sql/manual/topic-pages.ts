@@ -41,6 +41,12 @@ export const TOPIC_PAGES: readonly ManualPage[] = [
     "SELECT details ->> 'pages' FROM book WHERE details @> '{\"pages\": 387}'",
   ),
   topic(
+    "text search",
+    "to_tsvector([config,] document) @@ {to_tsquery | plainto_tsquery | phraseto_tsquery | websearch_to_tsquery}([config,] query) | ts_rank(vector, query) | ts_headline([config,] document, query [, options])",
+    "A tsvector is a document's words with their positions and weights, a tsquery words joined by & | ! <-> <N>. A configuration (type regconfig) is a language; calls that name none take that of the setting default_text_search_config, english at first. Words, stems and English's stop words are PostgreSQL's, other languages have stop words of their own. There is one parser and no CREATE TEXT SEARCH; dictionaries are named as text. Beyond 4,096 words and operators a tsquery is refused (54000). Two tsqueries are equal when they print alike; a tsvector or tsquery is no key of a btree index.",
+    "SELECT id, ts_rank(to_tsvector(title), q) FROM book, websearch_to_tsquery('words or stories') q WHERE to_tsvector(title) @@ q",
+  ),
+  topic(
     "limits and truncation",
     "max_rows, timeout_secs in the request | LIMIT, OFFSET, FETCH in the statement",
     "An answer holds 1,000 rows unless max_rows asks for more; truncated: true says that there were more. A statement ends with SQLSTATE 57014 at its deadline, and with 53200 when it needs more memory than a query may have and cannot spill.",

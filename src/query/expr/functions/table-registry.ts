@@ -8,6 +8,7 @@ import { JSON_PATH_SETS } from "./json-path-functions.js";
 import { LIST_MODELS } from "./models.js";
 import { SERIES, SUBSCRIPTS } from "./series.js";
 import { SET_FAMILIES, SETS } from "./sets.js";
+import { TS_TABLES } from "./ts-tables.js";
 
 const functions = new Map<string, TableFunction[]>();
 const families = new Map<string, Family<TableFunction>[]>();
@@ -18,7 +19,7 @@ function add<T extends { readonly name: string }>(map: Map<string, T[]>, entry: 
   else entries.push(entry);
 }
 
-for (const fn of [...SERIES, ...SETS, ...JSON_PATH_SETS, LIST_MODELS]) add(functions, fn);
+for (const fn of [...SERIES, ...SETS, ...JSON_PATH_SETS, LIST_MODELS, ...TS_TABLES]) add(functions, fn);
 for (const family of [SUBSCRIPTS, ...SET_FAMILIES]) add(families, family);
 
 export const TABLE_FUNCTIONS: ReadonlyMap<string, readonly TableFunction[]> = functions;

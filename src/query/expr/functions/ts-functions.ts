@@ -39,9 +39,11 @@ import {
   TSVECTOR,
   type Value,
 } from "../../../protocol/values.js";
+import { lexize } from "../../../text/text-config.js";
 import { vectorMatches } from "../../../text/ts-match.js";
 import { phraseToTsQuery, plainToTsQuery, toTsQuery, webSearchToTsQuery } from "../../../text/ts-query-input.js";
 import { RANK_WEIGHTS, tsRank, tsRankCoverDensity } from "../../../text/ts-rank.js";
+import { rewrite } from "../../../text/ts-rewrite.js";
 import { TsVectorBuilder } from "../../../text/ts-vector-builder.js";
 import type { EvalContext, ScalarFunction } from "../expr.js";
 import { contextFn, fn, op } from "./define.js";
@@ -213,9 +215,19 @@ function containsWords(a: string, b: string): boolean {
   return queryWords(tsQueryOf(b)).every(({ word }) => words.has(word));
 }
 
+/** Throws 42704. */
+function lexemesOf(dictionary: string, word: string): SqlArray {
+  const lexeme = lexize(dictionary, word);
+  if (lexeme === null) throw sqlError("42704", `text search dictionary "${dictionary}" does not exist`);
+  return sqlArray(lexeme === "" ? [] : [lexeme]);
+}
+
 const QUERY_FUNCTIONS: readonly ScalarFunction[] = [
   fn("numnode", [TSQUERY], INT4, (text: string) => nodeCount(tsQueryOf(text))),
   fn("querytree", [TSQUERY], TEXT, queryTree),
+  fn("ts_rewrite", [TSQUERY, TSQUERY, TSQUERY], TSQUERY, (query: string, target: string, substitute: string) =>
+    tsQueryText(checkedQuery(rewrite(tsQueryOf(query), tsQueryOf(target), tsQueryOf(substitute)))),
+  ),
   fn("tsquery_and", [TSQUERY, TSQUERY], TSQUERY, combined("and")),
   fn("tsquery_or", [TSQUERY, TSQUERY], TSQUERY, combined("or")),
   fn("tsquery_not", [TSQUERY], TSQUERY, negated),
@@ -291,6 +303,7 @@ export const TS_FUNCTIONS: readonly ScalarFunction[] = [
   ...CONVERSIONS,
   ...VECTOR_FUNCTIONS,
   ...QUERY_FUNCTIONS,
+  fn("ts_lexize", [TEXT, TEXT], arrayOf(TEXT), lexemesOf),
   fn("ts_match_vq", [TSVECTOR, TSQUERY], BOOL, answers),
   fn("ts_match_qv", [TSQUERY, TSVECTOR], BOOL, (query: string, vector: string) => answers(vector, query)),
   ...rankFunctions("ts_rank", tsRank),
