@@ -1,7 +1,9 @@
 /** Models that ONNX Runtime runs, in a thread of their own: here the bundled model without its table for actors. */
 import { createHash } from "node:crypto";
+import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { type MessagePort, Worker } from "node:worker_threads";
 import t, { type Test } from "tap";
 import type { InferenceThread } from "../../src/ai/inference-messages.js";
 import { Models } from "../../src/ai/models.js";
@@ -113,6 +115,16 @@ t.test("closing waits for what runs", async (t) => {
   await new Promise((resolve) => setTimeout(resolve, 50));
   await models.close();
   t.equal((await pending).length, 64);
+});
+
+t.test("an actor that ends in the middle of a run takes nothing else down", async (t) => {
+  const directory = join(rootWith(onnxOnly), ID);
+  for (let round = 0; round < 3; round++) {
+    const actor = new Worker(new URL("./ending-actor.js", import.meta.url), { workerData: { directory } });
+    actor.once("message", (port: MessagePort) => startInferenceThread(port, (error) => t.fail(error.message)));
+    const [code] = await once(actor, "exit");
+    t.equal(code, 1);
+  }
 });
 
 t.test("a thread that has ended is replaced", async (t) => {

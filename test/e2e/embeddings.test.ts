@@ -102,6 +102,7 @@ t.test("LIST_MODELS and the metrics", async (t) => {
     ["by-onnx", "onnx", Number, /^[0-9a-f]{64}$/, "ready", null],
     ["tessera-embed-384", "static", Number, /^[0-9a-f]{64}$/, "ready", null],
   ]);
+  t.same(await server.rows("SHOW MODELS LIKE 'tessera%'"), await server.rows("SELECT * FROM LIST_MODELS() OFFSET 1"));
   const metrics = await (await fetch(`${server.url}/metrics`)).text();
   const texts = /tessera_embedding_texts_total\{actor="0",tenant="[^"]+"\} (\d+)/.exec(metrics);
   t.ok(Number(texts?.[1]) > 3000, "texts are counted by tenant");

@@ -1,9 +1,10 @@
 /** SHOW TABLES, SHOW INDEXES, DESCRIBE and the like, as queries over rows that the catalog gives at once. */
 import type { TableDef } from "../../catalog/table.js";
 import type { ViewDef } from "../../catalog/view.js";
-import { sqlError } from "../../protocol/errors.js";
 import { BOOL, type SqlType, TEXT, type Value } from "../../protocol/values.js";
+import { LIST_MODELS } from "../../query/expr/functions/models.js";
 import { resolveOperator } from "../../query/expr/resolve.js";
+import { shapeColumns } from "../../query/expr/table-function.js";
 import { displayName } from "../../query/expr/types.js";
 import type { Plan } from "../../query/plan/plan.js";
 import type { ListStatement } from "../parse/ast.js";
@@ -18,7 +19,24 @@ interface Listing {
 }
 
 export function bindList(node: ListStatement, binding: Binding): Source {
-  const { columns, rows } = listing(node, binding);
+  const { plan, columns } =
+    node.what === "models" ? models(binding) : listed(listing(node, node.what, binding), binding);
+  if (node.like === null) return { plan, columns };
+  const { fn } = resolveOperator("~~", TEXT, TEXT);
+  const args = [columnExpr(columns[0]!), constant(TEXT, node.like)];
+  const predicate = Object.freeze({ kind: "call", type: BOOL, fn, args } as const);
+  return { plan: Object.freeze({ kind: "filter", input: plan, predicate, columns }), columns };
+}
+
+/** Not known before the statement runs: rows of LIST_MODELS(). */
+function models(binding: Binding): Source {
+  const { name, returns } = LIST_MODELS;
+  const columns = shapeColumns(returns, name).map((column) => binding.newColumn(column.name, column.type, true));
+  const calls = [{ fn: LIST_MODELS, args: [], shape: returns }];
+  return { plan: Object.freeze({ kind: "tablefunction", alias: name, calls, ordinality: false, columns }), columns };
+}
+
+function listed({ columns, rows }: Listing, binding: Binding): Source {
   const outputs = columns.map(([name, type], i) =>
     binding.newColumn(
       name,
@@ -31,16 +49,12 @@ export function bindList(node: ListStatement, binding: Binding): Source {
     rows: rows.map((row) => row.map((value, i) => constant(columns[i]![1], value))),
     columns: outputs,
   });
-  if (node.like === null) return { plan: values, columns: outputs };
-  const { fn } = resolveOperator("~~", TEXT, TEXT);
-  const args = [columnExpr(outputs[0]!), constant(TEXT, node.like)];
-  const predicate = Object.freeze({ kind: "call", type: BOOL, fn, args } as const);
-  return { plan: Object.freeze({ kind: "filter", input: values, predicate, columns: outputs }), columns: outputs };
+  return { plan: values, columns: outputs };
 }
 
-function listing(node: ListStatement, binding: Binding): Listing {
+function listing(node: ListStatement, what: Exclude<ListStatement["what"], "models">, binding: Binding): Listing {
   const { catalog } = binding.env;
-  switch (node.what) {
+  switch (what) {
     case "tables":
       return {
         columns: [
@@ -55,8 +69,6 @@ function listing(node: ListStatement, binding: Binding): Listing {
       return indexes(node.table === null ? catalog.tables() : [lookUpTable(node.table, binding)]);
     case "databases":
       return { columns: [["database_name", TEXT]], rows: [["tessera"]] };
-    case "models":
-      throw sqlError("0A000", "SHOW MODELS is not supported yet", { position: node.position });
   }
 }
 
