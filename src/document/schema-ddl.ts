@@ -69,7 +69,7 @@ export function createStatements(
     "doc jsonb NOT NULL DEFAULT '{}'",
     ...(planned.some(isOfAllTexts) ? [textsColumn(fields)] : []),
     "CHECK (jsonb_typeof(doc) = 'object')",
-    ...fields.flatMap((field) => checkOf(field, fields)),
+    ...fields.flatMap((field) => checkOf(name, field, fields)),
   ];
   const create = `CREATE TABLE ${tableName(name)} (${columns.join(", ")})`;
   return {
@@ -114,17 +114,18 @@ export function columnsOf(field: NewField, embeddingDimensions: number | null): 
 }
 
 /** What the column's type does not ensure, so that changes by SQL keep documents as the schema has them. */
-export function checkOf(field: NewField, fields: readonly NewField[]): string[] {
+export function checkOf(collection: string, field: NewField, fields: readonly NewField[]): string[] {
   const { path, type, required } = field;
+  const name = `CONSTRAINT ${identifier(shapeName(collection, path))}`;
   if (path.length === 1) {
     if (type !== "object" && type !== "array") return [];
-    return [`CHECK (jsonb_typeof(${identifier(path[0]!)}) = '${JSON_TYPES[type]}')`];
+    return [`${name} CHECK (jsonb_typeof(${identifier(path[0]!)}) = '${JSON_TYPES[type]}')`];
   }
   const typeOf = `jsonb_typeof(${valueAt(path, fields)})`;
   // Where the object around it is missing, nothing is missing in it.
   const around = `jsonb_typeof(${valueAt(path.slice(0, -1), fields)})`;
   const isRight = `coalesce(${typeOf}, 'null') IN ('${JSON_TYPES[type]}'${required ? "" : ", 'null'"})`;
-  return [`CHECK (${around} IS DISTINCT FROM 'object' OR ${isRight})`];
+  return [`${name} CHECK (${around} IS DISTINCT FROM 'object' OR ${isRight})`];
 }
 
 /** The value at a path as SQL of type jsonb: below a field's column, or in `doc`. */
@@ -173,7 +174,15 @@ export function planIndexes(
 
 /** Names of indexes are shared with those of all relations, so the collection's stands before. */
 function relationName(collection: string, index: string): string {
-  const name = index.startsWith(`${collection}_`) ? index : `${collection}_${index}`;
+  return cut(index.startsWith(`${collection}_`) ? index : `${collection}_${index}`);
+}
+
+/** Of the constraint that a field has its type. */
+export function shapeName(collection: string, path: readonly string[]): string {
+  return cut(`${collection}_${path.join(".")}_shape`);
+}
+
+function cut(name: string): string {
   return Buffer.from(name).subarray(0, IDENTIFIER_BYTES_MAX).toString().replaceAll("\ufffd", "");
 }
 

@@ -1,11 +1,23 @@
 /** /v1/collections: document collections as a whole. Their documents are in documents.ts. */
+import type { TableDef } from "../../catalog/table.js";
 import { type Collection, collectionOf, describeCollection } from "../../document/collection.js";
-import { createStatements, definitionOf, type SchemaPlan } from "../../document/schema-ddl.js";
+import { documentOfRow, rowOfDocument, updateStatement } from "../../document/document-rows.js";
+import { planChange, type SchemaChange } from "../../document/schema-change.js";
+import { createStatements, definitionOf } from "../../document/schema-ddl.js";
 import { readSchema, type SchemaRequest } from "../../document/schema-request.js";
 import type { EndpointName } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import { IDENTIFIER_BYTES_MAX } from "../../protocol/limits.js";
-import { findCollection, readRows, withDefinitions, writeAlone, writeTogether } from "../document-session.js";
+import type { Transaction } from "../../storage/store.js";
+import {
+  embedTexts,
+  findCollection,
+  type RunStatement,
+  readRows,
+  withDefinitions,
+  writeAlone,
+  writeTogether,
+} from "../document-session.js";
 import type { Answer } from "../reply.js";
 import type { Request } from "../request.js";
 import type { Input } from "../validate.js";
@@ -18,6 +30,8 @@ export const collectionHandlers = {
   "collections.get": async (request, { params }) => ({
     plain: await described(request, findCollection(request, params.name!)),
   }),
+  "collections.replace": (request, input) => changeSchema(request, input, true),
+  "collections.update": (request, input) => changeSchema(request, input, false),
   "collections.delete": (request, { params }) => {
     const { sqlName } = findCollection(request, params.name!);
     return writeAlone(request, { sql: `DROP TABLE ${sqlName}`, params: [] }, () => ({}));
@@ -38,8 +52,10 @@ function createCollection(request: Request, { body }: Input): Promise<Answer> {
   return writeTogether(request, async (run, session) => {
     for (const sql of plan.statements) await run({ sql, params: [] });
     const { tx } = session.contextFor(request);
-    const table = defineCollection(request, tx, name, plan);
-    const record = describeCollection(collectionOf(table)!);
+    const table = tableNamed(request, tx, name);
+    const next = Object.freeze({ ...table, collection: definitionOf(table, plan) });
+    request.tenant.catalog.change(tx, (editor) => editor.replaceTable(next));
+    const record = describeCollection(collectionOf(next)!);
     return { plain: { ...record, collection: record } };
   });
 }
@@ -53,19 +69,77 @@ function taken(name: string): DbError {
   return new DbError("conflict", `The collection "${name}" already exists.`, { sqlstate: "42P07", field: "name" });
 }
 
-/** Puts what statements cannot say into the table's definition. */
-function defineCollection(
-  { tenant }: Request,
-  tx: Parameters<typeof tenant.catalog.view>[0],
-  name: string,
-  plan: SchemaPlan,
-): Collection["table"] {
-  return tenant.catalog.change(tx, (editor) => {
-    const table = editor.view.table(null, name)!;
-    const next = Object.freeze({ ...table, collection: definitionOf(table, plan) });
-    editor.replaceTable(next);
-    return next;
+async function changeSchema(request: Request, { params, body }: Input, replaces: boolean): Promise<Answer> {
+  const { schema, drop_fields: dropFields = [], drop_indexes: dropIndexes = [] } = body;
+  const wanted = { schema: readSchema(schema), dropFields, dropIndexes, replaces };
+  const dimensions = embeddingDimensions(request, wanted.schema);
+  const name = params.name!;
+  findCollection(request, name);
+  return writeTogether(request, async (run, session) => {
+    const { tx } = session.contextFor(request);
+    const collection = collectionOf(tableNamed(request, tx, name))!;
+    const change = planChange(collection, wanted, dimensions);
+    for (const sql of change.before) await run({ sql, params: [] });
+    if (change.moved !== null) await moveDocuments(request, run, collection, change, tx);
+    for (const [field, column] of change.required) {
+      const sql = `SELECT id FROM ${collection.sqlName} WHERE ${column} IS NULL LIMIT 1`;
+      const [row] = (await run({ sql, params: [] })).rows;
+      if (row !== undefined) throw misfit(row[0] as string, `${field}: is required`);
+    }
+    for (const sql of change.after) await run({ sql, params: [] });
+    const table = tableNamed(request, tx, name);
+    const next = Object.freeze({ ...table, collection: definitionOf(table, change) });
+    request.tenant.catalog.change(tx, (editor) => editor.replaceTable(next));
+    const record = describeCollection(collectionOf(next)!);
+    return { plain: { ...record, collection: record } };
   });
+}
+
+function tableNamed({ tenant }: Request, tx: Transaction, name: string): TableDef {
+  return tenant.catalog.view(tx).table(null, name)!;
+}
+
+function misfit(id: string, fault: string, details: object = {}): DbError {
+  return new DbError("constraint_violation", `The document "${id}" does not fit: ${fault}`, {
+    document: id,
+    ...details,
+  });
+}
+
+/** Documents that are read at once. */
+const MOVED_AT_ONCE = 200;
+
+/** Writes documents anew, under the fields that there will be. Throws constraint_violation for one that does not fit them. */
+async function moveDocuments(
+  request: Request,
+  run: RunStatement,
+  collection: Collection,
+  change: SchemaChange,
+  tx: Transaction,
+): Promise<void> {
+  const table = tableNamed(request, tx, collection.name);
+  // What is read is laid out by the old fields, what is written by the new ones.
+  const next = collectionOf({ ...table, collection: definitionOf(table, { fields: change.fields, indexes: [] }) })!;
+  const { selectList, sqlName } = collection;
+  const sql = `SELECT ${selectList} FROM ${sqlName} WHERE id > $1::text AND (${change.moved}) ORDER BY id LIMIT ${MOVED_AT_ONCE}`;
+  for (let last = ""; ; ) {
+    const { rows } = await run({ sql, params: [last] });
+    const moved = rows.map((row) => {
+      try {
+        return rowOfDocument(next, documentOfRow(collection, row));
+      } catch (error) {
+        if (!(error instanceof DbError)) throw error;
+        throw misfit(row[0] as string, error.message, error.details);
+      }
+    });
+    const embeddings = await embedTexts(request, next, moved);
+    for (const [i, row] of moved.entries()) {
+      await run(updateStatement(next, row, embeddings[i]!));
+      if (request.shouldYield()) await request.yieldTurn();
+    }
+    if (rows.length < MOVED_AT_ONCE) return;
+    last = rows.at(-1)![0] as string;
+  }
 }
 
 async function listCollections(request: Request, { query }: Input): Promise<Answer> {

@@ -1,21 +1,12 @@
 /** /v1/collections/{name}/documents: documents by their ids, and lists of them. */
-import type { Collection } from "../../document/collection.js";
-import {
-  type DocumentRow,
-  documentOfRow,
-  type Embeddings,
-  insertStatement,
-  rowOfDocument,
-  updateStatement,
-} from "../../document/document-rows.js";
+import { documentOfRow, insertStatement, rowOfDocument, updateStatement } from "../../document/document-rows.js";
 import { isObject, type JsonObject, mergePatch } from "../../document/merge-patch.js";
 import type { EndpointName } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
-import { findCollection, readRows, writeAlone, writeTogether } from "../document-session.js";
+import { embedTexts, findCollection, readRows, writeAlone, writeTogether } from "../document-session.js";
 import { cursorOf, readCursor } from "../list-cursor.js";
 import { type Answer, errorBody } from "../reply.js";
 import type { Request } from "../request.js";
-import { embedderOf } from "../request-embedder.js";
 import type { Input } from "../validate.js";
 import type { Handler } from "./handler.js";
 import { readPage } from "./paging.js";
@@ -45,29 +36,15 @@ function noDocument(id: string): DbError {
 async function insertDocument(request: Request, { params, body }: Input): Promise<Answer> {
   const collection = findCollection(request, params.name!);
   const row = rowOfDocument(collection, body);
-  const [embeddings] = await embed(request, collection, [row]);
+  const [embeddings] = await embedTexts(request, collection, [row]);
   return writeAlone(request, insertStatement(collection, row, embeddings!), () => ({ plain: { id: row.id } }));
 }
-
-/** Vectors for the embedded fields of each row, made together. */
-async function embed(request: Request, collection: Collection, rows: readonly DocumentRow[]): Promise<Embeddings[]> {
-  const { embedded } = collection;
-  if (embedded.length === 0) return rows.map(() => NO_EMBEDDINGS);
-  const texts = rows.flatMap(({ columns }) => embedded.flatMap(({ name }) => (columns.get(name) as string) || []));
-  const vectors = await embedderOf(request).embed(texts);
-  let next = 0;
-  return rows.map(
-    ({ columns }) => new Map(embedded.map(({ name }) => [name, columns.get(name) ? vectors[next++]! : null])),
-  );
-}
-
-const NO_EMBEDDINGS: Embeddings = new Map();
 
 async function insertAll(request: Request, { params, body }: Input): Promise<Answer> {
   const collection = findCollection(request, params.name!);
   const { documents } = body as { documents: readonly JsonObject[] };
   const rows = documents.map((document, i) => rowOfDocument(collection, document, undefined, `documents[${i}]`));
-  const embeddings = await embed(request, collection, rows);
+  const embeddings = await embedTexts(request, collection, rows);
   return writeTogether(request, async (run) => {
     for (const [i, row] of rows.entries()) {
       try {
@@ -95,7 +72,7 @@ async function insertEach(request: Request, { params, body }: Input): Promise<An
       session.savepoint(BEFORE_DOCUMENT);
       try {
         const row = rowOfDocument(collection, document, undefined, `documents[${i}]`);
-        const [embeddings] = await embed(request, collection, [row]);
+        const [embeddings] = await embedTexts(request, collection, [row]);
         await run(insertStatement(collection, row, embeddings!));
         ids.push(row.id);
         results.push({ index: i, type: "success", id: row.id });
@@ -149,7 +126,7 @@ function changeDocument(
     const row = rowOfDocument(collection, next as JsonObject, id);
     if (row.id !== id)
       throw new DbError("invalid_request", "id: the id of a document does not change", { field: "id" });
-    const [embeddings] = await embed(request, collection, [row]);
+    const [embeddings] = await embedTexts(request, collection, [row]);
     await run(updateStatement(collection, row, embeddings!));
     const [changed] = (await run({ sql, params: [id] })).rows;
     return { plain: documentOfRow(collection, changed!) };

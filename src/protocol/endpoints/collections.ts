@@ -22,6 +22,14 @@ const Schema = Type.Object(
   },
 );
 
+const Names = Type.Array(Type.String(), { maxItems: 500 });
+
+const SchemaChange = Strict({
+  schema: Type.Optional(Schema),
+  drop_fields: Type.Optional(Names),
+  drop_indexes: Type.Optional(Names),
+});
+
 /** Both ways of paging are in use. */
 const Paging = {
   limit: Type.Optional(Type.String({ pattern: "^[0-9]{1,6}$" })),
@@ -81,6 +89,33 @@ export const collectionEndpoints = [
     access: "member",
     home: "tenant",
     params: collectionName,
+    response: Collection,
+  },
+  {
+    name: "collections.replace",
+    method: "PUT",
+    path: "/v1/collections/{name}",
+    summary: "Give a collection another schema: as PATCH, and fields that it does not name are dropped.",
+    tag,
+    access: "writer",
+    home: "tenant",
+    slow: true,
+    params: collectionName,
+    body: SchemaChange,
+    response: Collection,
+  },
+  {
+    name: "collections.update",
+    method: "PATCH",
+    path: "/v1/collections/{name}",
+    summary:
+      "Add or change fields and indexes of a collection, or drop them; stored documents are checked and stay whole.",
+    tag,
+    access: "writer",
+    home: "tenant",
+    slow: true,
+    params: collectionName,
+    body: SchemaChange,
     response: Collection,
   },
   {
