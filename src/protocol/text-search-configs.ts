@@ -5,7 +5,7 @@
 import { sqlError } from "./errors.js";
 
 export const TEXT_SEARCH_CONFIGS: readonly string[] =
-  "simple arabic basque catalan danish dutch english finnish french german hungarian italian norwegian portuguese romanian russian spanish swedish turkish".split(
+  "simple arabic armenian basque catalan danish dutch english finnish french german hungarian irish italian norwegian portuguese romanian russian spanish swedish tamil turkish".split(
     " ",
   );
 

@@ -18,9 +18,11 @@ interface Language {
 const ENGLISH =
   "i me my myself we our ours ourselves you your yours yourself yourselves he him his himself she her hers herself it its itself they them their theirs themselves what which who whom this that these those am is are was were be been being have has had having do does did doing a an the and but if or because as until while of at by for with about against between into through during before after above below to from up down in out on off over under again further then once here there when where why how all any both each few more most other some such no nor not only own same so than too very s t can will just don should now";
 
+/** Its names are those of protocol/text-search-configs.ts. */
 const LANGUAGES: Readonly<Record<string, Language>> = {
   simple: { stemmer: null, stopWords: [] },
   arabic: { stemmer: "arabic", stopWords: stopword.ara },
+  armenian: { stemmer: "armenian", stopWords: [] },
   basque: { stemmer: "basque", stopWords: stopword.eus },
   catalan: { stemmer: "catalan", stopWords: stopword.cat },
   danish: { stemmer: "danish", stopWords: stopword.dan },
@@ -30,6 +32,7 @@ const LANGUAGES: Readonly<Record<string, Language>> = {
   french: { stemmer: "french", stopWords: stopword.fra },
   german: { stemmer: "german", stopWords: stopword.deu },
   hungarian: { stemmer: "hungarian", stopWords: stopword.hun },
+  irish: { stemmer: "irish", stopWords: [] },
   italian: { stemmer: "italian", stopWords: stopword.ita },
   norwegian: { stemmer: "norwegian", stopWords: stopword.nob },
   portuguese: { stemmer: "portuguese", stopWords: stopword.por },
@@ -37,6 +40,7 @@ const LANGUAGES: Readonly<Record<string, Language>> = {
   russian: { stemmer: "russian", stopWords: stopword.rus, asciiStemmer: "english" },
   spanish: { stemmer: "spanish", stopWords: stopword.spa },
   swedish: { stemmer: "swedish", stopWords: stopword.swe },
+  tamil: { stemmer: "tamil", stopWords: [] },
   turkish: { stemmer: "turkish", stopWords: stopword.tur },
 };
 

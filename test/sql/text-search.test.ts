@@ -4,6 +4,8 @@
  */
 import { readFileSync } from "node:fs";
 import t from "tap";
+import { TEXT_SEARCH_CONFIGS } from "../../src/protocol/text-search-configs.js";
+import { LANGUAGE_NAMES } from "../../src/text/languages.js";
 import { script } from "../actor/sql-script.js";
 
 const SAMPLES = new URL("../../../test/golden/oracle/text-search.txt", import.meta.url);
@@ -61,4 +63,13 @@ t.test("default_text_search_config", async (t) => {
     await fails("set default_text_search_config = 'klingon'"),
     '22023 invalid value for parameter "default_text_search_config": "klingon"',
   );
+});
+
+t.test("each configuration has its stemmer", async (t) => {
+  t.same([...TEXT_SEARCH_CONFIGS].sort(), [...LANGUAGE_NAMES].sort());
+  const { rows } = await script(t);
+  for (const name of TEXT_SEARCH_CONFIGS) {
+    const [words] = await rows(`select to_tsvector('${name}', 'x1 αβγ привет')`);
+    t.match(words, /'x1':1/, name);
+  }
 });

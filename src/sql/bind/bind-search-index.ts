@@ -6,6 +6,7 @@ import type { CreateSearchIndexCommand, NewSearchIndex } from "../../catalog/ddl
 import { canSearch } from "../../catalog/search-index-ddl.js";
 import type { ColumnDef, SearchIndexDef, TableDef, VectorIndexDef, VectorMetric } from "../../catalog/table.js";
 import { sqlError } from "../../protocol/errors.js";
+import { TEXT_SEARCH_CONFIGS } from "../../protocol/text-search-configs.js";
 import { displayName } from "../../query/expr/types.js";
 import type { CreateIndexStatement, IndexElement, OptionNode } from "../parse/ast-definitions.js";
 import type { CallNode, ExprNode } from "../parse/ast-query.js";
@@ -39,12 +40,7 @@ const STORAGES: Readonly<Record<string, VectorIndexDef["storage"]>> = {
   binary: "binary",
 };
 
-/** Text search configurations of PostgreSQL. */
-const LANGUAGES = new Set(
-  "arabic armenian basque catalan danish dutch english finnish french german greek hindi hungarian indonesian irish italian lithuanian nepali norwegian portuguese romanian russian serbian simple spanish swedish tamil turkish yiddish".split(
-    " ",
-  ),
-);
+const LANGUAGES: ReadonlySet<string> = new Set(TEXT_SEARCH_CONFIGS);
 const DEFAULT_LANGUAGE = "english";
 
 /** The statement's index, if it is one for search; null for all other kinds. */
