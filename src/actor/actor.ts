@@ -240,7 +240,15 @@ export class Actor {
     actor.compileRoutes();
     output.control({ kind: "ready", adminPassword });
     actor.placement.begin();
+    for (const partition of actor.partitions.values()) actor.openSavedIndexes(partition);
     return actor;
+  }
+
+  /** Nobody waits for them: searches read records until they are there. */
+  private openSavedIndexes(partition: Partition): void {
+    partition.openSavedIndexes().catch((error: unknown) => {
+      this.output.log("warn", "saved indexes were not opened", { partition: partition.number, error: String(error) });
+    });
   }
 
   private async openDirectory(): Promise<string | null> {

@@ -1,6 +1,7 @@
 /** Opens one partition as the configuration says. */
 import { join } from "node:path";
 import type { Models } from "../ai/models.js";
+import { removeNewerFiles } from "../derived/index-file.js";
 import type { DbError } from "../protocol/errors.js";
 import type { ActorSettings } from "../protocol/messages.js";
 import type { SegmentCache } from "../query/exec/segments/segment-cache.js";
@@ -46,7 +47,9 @@ export async function openPartition(
     onFlushFailed: (first, _last, error) => events.undone(first, error),
     onFailed: events.failed,
   });
-  const indexes = shared && { ...shared.indexes, directory: join(directory, "indexes") };
+  const indexDirectory = join(directory, "indexes");
+  if (storage.durability !== "fsync") await removeNewerFiles(indexDirectory, shard.appliedSequence);
+  const indexes = shared && { ...shared.indexes, directory: indexDirectory };
   const { wroteSomething } = events;
   const { segments, spill, models } = shared ?? {};
   return new Partition(number, shard, settings.config, wroteSomething, segments, spill, indexes, models);

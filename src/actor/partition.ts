@@ -23,6 +23,7 @@ import { modelsOptions } from "./models-options.js";
 import { OutputGate } from "./output-gate.js";
 import { TenantPlaces } from "./placement/tenant-places.js";
 import type { Scheduler } from "./scheduler.js";
+import { followDefinitions, openSaved } from "./search-index-care.js";
 import { Tenant, type TenantHost } from "./tenant.js";
 
 registerTableFunction(SQL_MANUAL);
@@ -121,6 +122,15 @@ export class Partition implements TenantHost {
     if (this.shard.hasBacklog) this.backlogTenant ??= tenant;
     this.writers.set(tenant, (this.writers.get(tenant) ?? 0) + 1);
     this.flushSoon();
+  }
+
+  definitionsChanged(tenant: Tenant): void {
+    if (this.places.isServed(tenant.number)) followDefinitions(tenant);
+  }
+
+  /** Has indexes for search that were saved made again, in the background. */
+  openSavedIndexes(): Promise<void> {
+    return openSaved(this.derived, (number) => (this.places.get(number) === undefined ? this.tenant(number) : null));
   }
 
   /** Flushes the shard; `charge` is told which tenants' time that was, by their shares of the commits. */
@@ -283,6 +293,7 @@ export class Partition implements TenantHost {
       storedBytes: this.shard.engine.storedBytes(),
       load: this.load,
       tenantsInMemory: this.tenants.size,
+      ...this.derived.metrics,
     };
   }
 

@@ -25,6 +25,7 @@ const SETTINGS: Readonly<Record<string, Setting>> = {
   default_transaction_read_only: { initial: "off", parse: onOrOff },
   datestyle: { initial: "ISO, MDY", parse: onlyValue("ISO, MDY", /^iso(\s*,\s*mdy)?$/i) },
   extra_float_digits: { initial: "1", parse: onlyValue("1", /^[0-3]$/) },
+  "hnsw.ef_search": { initial: "64", parse: wholeNumber(1, 16_384) },
   intervalstyle: { initial: "postgres", parse: onlyValue("postgres") },
   search_path: { initial: "public", parse: (value) => searchPathText(parseSearchPath(value)) },
   server_encoding: { initial: "UTF8", parse: readOnly },
@@ -131,7 +132,7 @@ export class Settings {
     const key = name.toLowerCase();
     const value = this.local?.get(key) ?? this.values?.get(key);
     if (value !== undefined) return value;
-    if (key.includes(".")) throw unrecognized(name);
+    if (key.includes(".") && !Object.hasOwn(SETTINGS, key)) throw unrecognized(name);
     return this.initial(key);
   }
 
@@ -227,6 +228,15 @@ function onlyValue(value: string, accepted: RegExp = new RegExp(`^${value}$`, "i
     throw sqlError("22023", `invalid value for parameter "${name}": "${text}"`, {
       hint: `Only ${value} is supported.`,
     });
+  };
+}
+
+function wholeNumber(least: number, most: number): Setting["parse"] {
+  return (text, name) => {
+    const value = /^\s*[+-]?\d{1,15}\s*$/.test(text) ? Number(text) : Number.NaN;
+    if (Number.isNaN(value)) throw sqlError("22023", `invalid value for parameter "${name}": "${text}"`);
+    if (value >= least && value <= most) return String(value);
+    throw sqlError("22023", `${value} is outside the valid range for parameter "${name}" (${least} .. ${most})`);
   };
 }
 

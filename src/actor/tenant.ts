@@ -27,6 +27,8 @@ export interface TenantHost {
   readonly derived: DerivedIndexes;
   readonly spill: SpillArea | null;
   readonly models: Models;
+  /** A commit of the tenant changed its definitions. */
+  definitionsChanged(tenant: Tenant): void;
   /** Has the shard flushed at the end of this turn, on the tenant's account. */
   wroteSomething(tenant: number): void;
 }
@@ -42,6 +44,8 @@ export class Tenant {
   retiredUpTo = -1;
   /** Schemas of temporary relations that belong to sessions of now. */
   readonly temporarySchemas = new Set<string>();
+  /** Whether its newest definitions have indexes for search; null: nobody has looked. */
+  hasSearchIndexes: boolean | null = null;
   private newestCommit = 0;
 
   constructor(
@@ -82,6 +86,7 @@ export class Tenant {
     }
     this.catalog.settle(tx, this.newestCommit);
     this.partition.wroteSomething(this.number);
+    if (this.catalog.changedAt === this.newestCommit) this.partition.definitionsChanged(this);
   }
 
   rollback(tx: Transaction): void {

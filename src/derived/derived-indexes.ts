@@ -40,7 +40,7 @@ export interface DerivedIndexesOptions {
   /** Does a body's long work (index-body.ts) on its saved form, in another thread; it may have the parts. Null: there is none. */
   readonly elsewhere?: ((parts: readonly Uint8Array[]) => Promise<Uint8Array>) | null;
   /** Something went wrong that costs only time. */
-  readonly warn: (message: string, place: IndexPlace) => void;
+  readonly warn: (message: string, place: Pick<IndexPlace, "tenantNumber" | "indexId">) => void;
 }
 
 interface Held {
@@ -158,14 +158,23 @@ export class DerivedIndexes {
   }
 
   /** Definitions have changed: these are the tenant's indexes now, with their tables' storage ids. Others go, and their files. */
-  async keepOnly(tenantNumber: number, storageIds: ReadonlyMap<number, number>): Promise<void> {
+  keepOnly(tenantNumber: number, storageIds: ReadonlyMap<number, number>): void {
     for (const held of [...(this.tenants.get(tenantNumber)?.values() ?? [])]) {
       const { indexId, storageId } = held.index.place;
       if (storageIds.get(indexId) !== storageId) this.drop(held);
     }
-    for (const name of await this.names()) {
-      const place = placeOf(name);
-      if (place?.tenantNumber === tenantNumber && !storageIds.has(place.indexId)) await this.removeFile(place);
+    const removing = this.removeOthers(tenantNumber, storageIds).finally(() => this.saving.delete(removing));
+    this.saving.add(removing);
+  }
+
+  private async removeOthers(tenantNumber: number, indexIds: { has(id: number): boolean }): Promise<void> {
+    try {
+      for (const name of await this.names()) {
+        const place = placeOf(name);
+        if (place?.tenantNumber === tenantNumber && !indexIds.has(place.indexId)) await this.removeFile(place);
+      }
+    } catch (error) {
+      this.options.warn(`files of dropped indexes were not removed: ${String(error)}`, { tenantNumber, indexId: 0 });
     }
   }
 

@@ -5,8 +5,8 @@
  *
  *   "TESSIDX1" · head length u32 · head · keys · rest · body · CRC-32 of all before it, u32          (little-endian)
  */
-import { mkdir, open, readFile, rename, rm } from "node:fs/promises";
-import { dirname } from "node:path";
+import { mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { crc32 } from "node:zlib";
 import type { Turns } from "./turns.js";
 
@@ -67,15 +67,26 @@ export async function readIndexFile(
   }
 }
 
-/** The commit at which a file says to stand; null: it does not say. */
-export async function sequenceOfIndexFile(path: string): Promise<number | null> {
+/**
+ * Removes files that stand at commits after `sequence`: where commits count as durable before they are on disk, a power
+ * cut may have taken those, and others get their numbers. To be called before there are new ones.
+ */
+export async function removeNewerFiles(directory: string, sequence: number): Promise<void> {
+  const names = await readdir(directory).catch(() => []);
+  for (const name of names) {
+    const path = join(directory, name);
+    if (name.endsWith(".idx") && (await sequenceOf(path)) > sequence) await rm(path, { force: true });
+  }
+}
+
+/** The commit at which a file says to stand; infinite when it cannot say. */
+async function sequenceOf(path: string): Promise<number> {
   const file = await open(path, "r");
   try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(12 + HEAD_BYTES_MAX), 0, 12 + HEAD_BYTES_MAX, 0);
-    if (bytesRead < 12 || buffer.toString("latin1", 0, 8) !== MAGIC) return null;
+    const { buffer } = await file.read(Buffer.alloc(12 + HEAD_BYTES_MAX), 0, 12 + HEAD_BYTES_MAX, 0);
     return (JSON.parse(buffer.toString("utf8", 12, 12 + buffer.readUInt32LE(8))) as Head).sequence;
   } catch {
-    return null;
+    return Number.POSITIVE_INFINITY;
   } finally {
     await file.close();
   }

@@ -236,6 +236,7 @@ const PARTITION_COUNTERS: readonly [Numbers<PartitionMetrics>, string, string][]
   ["syncSeconds", "sync_seconds_total", "Time spent in those."],
   ["planCacheHits", "plan_cache_hits_total", "Statements whose plan was cached."],
   ["planCacheMisses", "plan_cache_misses_total", "Statements that had to be planned."],
+  ["indexRowsFolded", "search_index_folds_total", "Changed rows that were put into indexes for search."],
 ];
 const PARTITION_GAUGES: readonly [Numbers<PartitionMetrics>, string, string][] = [
   ["logBytes", "log_bytes", "Size of the change log."],
@@ -243,6 +244,9 @@ const PARTITION_GAUGES: readonly [Numbers<PartitionMetrics>, string, string][] =
   ["storedBytes", "stored_bytes", "Files of the partition and what is to be written to them, estimated."],
   ["load", "load", "Share of the actor's thread that the partition's requests used lately."],
   ["tenantsInMemory", "tenants_in_memory", "Tenants whose catalog and plans may be in memory."],
+  ["indexes", "search_indexes", "Indexes for search in memory."],
+  ["indexBytes", "search_index_bytes", "Memory of those."],
+  ["indexItemsWaiting", "search_index_items_waiting", "Changed rows and vectors that wait to be put into them."],
   ["requestsHeld", "requests_held", "Requests that wait because their tenant is being moved."],
 ];
 

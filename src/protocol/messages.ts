@@ -64,6 +64,11 @@ export interface PartitionMetrics {
   readonly load: number;
   /** Tenants with something in memory. */
   readonly tenantsInMemory: number;
+  /** Indexes for search in memory; what waits to be put into them, or linked; rows that were put into them. */
+  readonly indexes: number;
+  readonly indexBytes: number;
+  readonly indexItemsWaiting: number;
+  readonly indexRowsFolded: number;
   /** Requests that wait because their tenant is being moved. */
   readonly requestsHeld: number;
 }

@@ -154,6 +154,21 @@ t.test("scripts that ask for the extension go on", async (t) => {
   await run("drop extension if exists postgis");
 });
 
+t.test("the setting hnsw.ef_search", async (t) => {
+  const { rows, run, fails } = await script(t);
+  t.same(await rows("show hnsw.ef_search"), ["64"]);
+  for (const [value, error] of [
+    ["0", '22023 0 is outside the valid range for parameter "hnsw.ef_search" (1 .. 16384)'],
+    ["16385", '22023 16385 is outside the valid range for parameter "hnsw.ef_search" (1 .. 16384)'],
+    ["many", '22023 invalid value for parameter "hnsw.ef_search": "many"'],
+    ["2.5", '22023 invalid value for parameter "hnsw.ef_search": "2.5"'],
+  ])
+    t.equal(await fails(`set hnsw.ef_search = ${value}`), error);
+  await run("begin; set local hnsw.ef_search = 16384; commit");
+  t.same(await rows("select setting from pg_settings where name = 'hnsw.ef_search'"), ["64"]);
+  t.equal(await fails("set hnsw.none = 1; show hnsw.other"), '42704 unrecognized configuration parameter "hnsw.other"');
+});
+
 t.test("stored definitions", async (t) => {
   const table: TableDef = {
     id: 3,

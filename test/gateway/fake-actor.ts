@@ -149,6 +149,10 @@ export class FakeActor implements ActorPort {
       storedBytes: 8192,
       load: 0.25,
       tenantsInMemory: 1,
+      indexes: 0,
+      indexBytes: 0,
+      indexItemsWaiting: 0,
+      indexRowsFolded: 0,
       requestsHeld: 0,
     };
     return {

@@ -9,6 +9,7 @@ import { measureTable } from "../../query/exec/measure-table.js";
 import { displayName } from "../../query/expr/types.js";
 import type { Answer } from "../reply.js";
 import type { Request } from "../request.js";
+import { type IndexLife, indexLife } from "../search-index-care.js";
 import type { Input } from "../validate.js";
 import { type Handler, pageOf } from "./handler.js";
 
@@ -22,13 +23,13 @@ export const schemaHandlers = {
       plain: {
         name: table.name,
         columns: columnsOf(table),
-        indexes: indexesOf(table),
+        indexes: indexesOf(table, request),
         constraints: constraintsOf(table, catalog),
       },
     };
   },
   "schema.columns": (request, input) => ({ plain: columnsOf(tableOf(request, input)) }),
-  "schema.indexes": (request, input) => ({ plain: indexesOf(tableOf(request, input)) }),
+  "schema.indexes": (request, input) => ({ plain: indexesOf(tableOf(request, input), request) }),
 } satisfies Partial<Record<EndpointName, Handler>>;
 
 /** Row counts are exact: each listed table's keys are counted, in turns. */
@@ -112,7 +113,7 @@ function isUnique(table: TableDef, columnId: number): boolean {
   );
 }
 
-function indexesOf(table: TableDef): object[] {
+function indexesOf(table: TableDef, { tenant }: Request): object[] {
   const primary =
     table.primaryKey === null ? [] : [describeIndex(table, table.primaryKeyName!, table.primaryKey, true, true)];
   return [
@@ -124,8 +125,13 @@ function indexesOf(table: TableDef): object[] {
     ...(table.searchIndexes ?? []).map((index) => ({
       ...describeIndex(table, index.name, index.columnIds, false, false),
       type: index.method,
+      progress: describeLife(indexLife(tenant.partition.derived, tenant.number, index)),
     })),
   ];
+}
+
+function describeLife({ state, rowsRead, items, waiting, bytes }: IndexLife): object {
+  return { state, rows_read: rowsRead, items, items_waiting: waiting, size_bytes: bytes };
 }
 
 function describeIndex(

@@ -48,6 +48,22 @@ const IndexInfo = Type.Object({
   columns: Type.Array(Type.String()),
   is_unique: Type.Boolean(),
   is_primary: Type.Boolean(),
+  progress: Type.Optional(
+    Type.Object(
+      {
+        state: Type.Enum(["absent", "opening", "linking", "ready"]),
+        rows_read: Type.Integer(),
+        items: Type.Integer(),
+        items_waiting: Type.Integer(),
+        size_bytes: Type.Integer(),
+      },
+      {
+        description:
+          "Of an index for search (hnsw, text), which lives in memory. absent: a search has it made; opening: its file or " +
+          "the table's rows are read; linking: vectors wait to be linked and are compared one by one. Searches find the same in all states.",
+      },
+    ),
+  ),
 });
 
 const tableName = Type.Object({ table: Type.String({ description: "A table, or schema.table." }) });

@@ -23,8 +23,9 @@ import { limitValue } from "./limit.js";
 import type { Open, Operator, Pulled } from "./operator.js";
 import { compileRowDecoder, RowDecoder, type RowDecoderProgram } from "./row-decoder.js";
 import { compileScan } from "./scan.js";
+import { vectorReader } from "./search-index-kind.js";
 import { compileMaybe, EMPTY_ROW, NO_SLOTS } from "./slots.js";
-import { decoderOf, layoutOf, type TableLayout } from "./table-layout.js";
+import { layoutOf, type TableLayout } from "./table-layout.js";
 
 type VectorIndex = DerivedIndex<Float32Array, VectorBody>;
 
@@ -63,8 +64,6 @@ interface NearestProgram {
 export function compileNearestScan(plan: ScanPlan, search: NearestSearch): Open {
   const layout = layoutOf(plan.table);
   const columnId = search.index.columnIds[0]!;
-  const decode = decoderOf(layout, [columnId]);
-  const found: [(Float32Array | null)[]] = [[]];
   const program: NearestProgram = {
     search,
     layout,
@@ -72,10 +71,7 @@ export function compileNearestScan(plan: ScanPlan, search: NearestSearch): Open 
     query: compileExpr(search.query, NO_SLOTS),
     counts: search.counts.map((count) => compileMaybe(count, NO_SLOTS)),
     filter: filterOf(plan),
-    itemOf: (record) => {
-      decode(record, found, 0);
-      return found[0][0]!;
-    },
+    itemOf: vectorReader(layout, columnId),
     dimensions: layout.types[columnId]!.modifier!,
     openScan: compileScan(plan),
   };

@@ -23,8 +23,9 @@ import type { ExecContext } from "./context.js";
 import { limitValue } from "./limit.js";
 import type { Open, Operator, Pulled } from "./operator.js";
 import { compileRowDecoder, RowDecoder, type RowDecoderProgram } from "./row-decoder.js";
+import { textReader } from "./search-index-kind.js";
 import { compileMaybe, EMPTY_ROW, NO_SLOTS } from "./slots.js";
-import { decoderOf, layoutOf, type TableLayout } from "./table-layout.js";
+import { layoutOf, type TableLayout } from "./table-layout.js";
 
 type TextIndex = DerivedIndex<TextItem, TextBody>;
 
@@ -50,8 +51,6 @@ interface TextProgram {
 export function compileTextScan(plan: TextSearchPlan): Open {
   const layout = layoutOf(plan.table);
   const { columnIds } = plan.index;
-  const decode = decoderOf(layout, columnIds);
-  const texts: (string | null)[][] = columnIds.map(() => []);
   const program: TextProgram = {
     plan,
     layout,
@@ -59,10 +58,7 @@ export function compileTextScan(plan: TextSearchPlan): Open {
     query: compileExpr(plan.query, NO_SLOTS),
     mode: compileExpr(plan.mode, NO_SLOTS),
     counts: plan.counts === null ? null : plan.counts.map((count) => compileMaybe(count, NO_SLOTS)),
-    itemOf: (record) => {
-      decode(record, texts, 0);
-      return texts.map(([text]) => text!);
-    },
+    itemOf: textReader(layout, columnIds),
   };
   return (context) => new TextScanOperator(program, context);
 }

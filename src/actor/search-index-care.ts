@@ -1,0 +1,92 @@
+/**
+ * Has the indexes for search follow their definitions: one on a table with rows is made when it is created, one that was
+ * dropped goes with its file, and those that were saved come back to memory after a start. Called by the partition and,
+ * for progress, by whoever shows it.
+ */
+import type { CatalogView } from "../catalog/catalog-view.js";
+import { type SearchIndexDef, storageOf, type TableDef } from "../catalog/table.js";
+import type { DerivedIndexes } from "../derived/derived-indexes.js";
+import { searchIndexKind, searchIndexPlace } from "../query/exec/search-index-kind.js";
+import { prefixRange } from "../storage/keys.js";
+import type { Transaction } from "../storage/store.js";
+import type { Tenant } from "./tenant.js";
+
+/** Saved indexes that are looked at after a start. */
+const SAVED_MAX = 256;
+
+/** How far an index is. */
+export interface IndexLife {
+  /**
+   * absent: not in memory, a search has it made. opening: its file or the table's rows are read. linking: it is used, and
+   * vectors wait to be linked into its graph, which are compared one by one. Searches find the same in all states.
+   */
+  readonly state: "absent" | "opening" | "linking" | "ready";
+  readonly rowsRead: number;
+  readonly items: number;
+  readonly waiting: number;
+  readonly bytes: number;
+}
+
+const ABSENT: IndexLife = { state: "absent", rowsRead: 0, items: 0, waiting: 0, bytes: 0 };
+
+export function indexLife(derived: DerivedIndexes, tenantNumber: number, index: SearchIndexDef): IndexLife {
+  const progress = derived.progress(tenantNumber, index.id);
+  if (progress === null) return ABSENT;
+  const { state, hasWork, rowsRead, count, waiting, bytes } = progress;
+  return { state: state === "ready" && hasWork ? "linking" : state, rowsRead, items: count, waiting, bytes };
+}
+
+/** A commit changed definitions. */
+export function followDefinitions(tenant: Tenant): void {
+  const { partition, number } = tenant;
+  const tx = partition.shard.begin({ readOnly: true });
+  try {
+    const indexes = searchIndexesOf(tenant.catalog.view(tx));
+    if (indexes.length === 0 && tenant.hasSearchIndexes === false) return;
+    tenant.hasSearchIndexes = indexes.length > 0;
+    const storageIds = new Map(indexes.map(({ table, index }) => [index.id, storageOf(table)]));
+    partition.derived.keepOnly(number, storageIds);
+    for (const { table, index } of indexes)
+      if (hasRows(tx, number, table)) make(partition.derived, number, table, index);
+  } finally {
+    tx.rollback();
+  }
+}
+
+/**
+ * Has the indexes that were saved made again, one by one, as long as half of the memory is free; removes files of those
+ * that are no more. `tenantOf` answers null for a tenant that is not, or not certainly, here.
+ */
+export async function openSaved(derived: DerivedIndexes, tenantOf: (number: number) => Tenant | null): Promise<void> {
+  const saved = await derived.saved();
+  for (const place of saved.slice(0, SAVED_MAX)) {
+    if (!derived.hasRoom) return;
+    const tenant = tenantOf(place.tenantNumber);
+    if (tenant === null) continue;
+    const tx = tenant.partition.shard.begin({ readOnly: true });
+    const all = searchIndexesOf(tenant.catalog.view(tx));
+    tx.rollback();
+    const found = all.find(({ index }) => index.id === place.indexId);
+    if (found === undefined) await derived.dropIndex(place.tenantNumber, place.indexId);
+    else {
+      make(derived, tenant.number, found.table, found.index);
+      await derived.settled(place);
+    }
+  }
+}
+
+function make(derived: DerivedIndexes, tenantNumber: number, table: TableDef, index: SearchIndexDef): void {
+  derived.find(searchIndexPlace(tenantNumber, table, index), searchIndexKind(table, index));
+}
+
+function searchIndexesOf(catalog: CatalogView): { readonly table: TableDef; readonly index: SearchIndexDef }[] {
+  return catalog.tables().flatMap((table) => (table.searchIndexes ?? []).map((index) => ({ table, index })));
+}
+
+function hasRows(tx: Transaction, tenantNumber: number, table: TableDef): boolean {
+  const { rowPrefix } = searchIndexPlace(tenantNumber, table, table.searchIndexes![0]!);
+  const cursor = tx.scan({ ...prefixRange(rowPrefix), only: "keys" });
+  const { keys } = cursor.next(1);
+  cursor.close();
+  return keys.length > 0;
+}
