@@ -21,8 +21,12 @@ const START_ROWS = 12_000;
 
 t.setTimeout(300_000);
 
+/** No two are equal. */
 function vectorOf(id: number): number[] {
-  return Array.from({ length: DIMENSIONS }, (_, i) => Math.round(1000 * Math.sin(id * (i + 1.7) * 0.737)) / 1000);
+  return Array.from({ length: DIMENSIONS }, (_, i) => {
+    const mixed = Math.imul(Math.imul(id, 0x9e3779b1) ^ (i * 0x85ebca6b), 0xc2b2ae35) >>> 0;
+    return Math.round((mixed / 2 ** 32) * 1e6) / 1e6;
+  });
 }
 
 const wordOf = (id: number) => `word${id}x`;
