@@ -105,8 +105,8 @@ async function recall(server: Running, { vectors, queries }: VectorData): Promis
   for (const query of queries.slice(0, RECALL_QUERIES)) {
     const near = nearestByCosine(vectors, query, K);
     const answer = await execute(server, SEARCH_VECTOR, [vectorJson(query), K]);
-    const { rows } = answer.data as { rows: readonly { readonly id: number }[] };
-    hits += rows.filter(({ id }) => near.has(String(id))).length;
+    const { rows } = answer.data as { rows: readonly (readonly unknown[])[] };
+    hits += rows.filter(([id]) => near.has(String(id))).length;
   }
   return hits / (K * RECALL_QUERIES);
 }

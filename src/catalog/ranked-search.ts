@@ -2,7 +2,7 @@
  * The statement that ranks a table's rows by their words, by the likeness of their vectors, or by both: the rankings are
  * fused by the reciprocal rank (Cormack, Clarke and Büttcher, "Reciprocal rank fusion outperforms Condorcet", 2009).
  * Text of SQL, because its plan is what SQL's would be: search indexes answer it, EXPLAIN shows it. Read by search() in
- * FROM and by the routes of document collections.
+ * FROM.
  */
 import { sqlError } from "../protocol/errors.js";
 import type { ColumnDef, SearchIndexDef, TableDef, VectorMetric } from "./table.js";
@@ -13,7 +13,7 @@ export type SearchMode = (typeof SEARCH_MODES)[number];
 /** How much the first ranks of a ranking weigh more than those after them. */
 const FUSION_K = 60;
 /** Rows of each ranking that are fused: at least so many, and so many times what is asked for. */
-const CANDIDATES_MIN = 100;
+const CANDIDATES_MIN = 50;
 const CANDIDATES_TIMES = 3;
 
 /** How the distance of a metric is written, and the likeness that it means: larger is nearer. */
@@ -129,7 +129,7 @@ function fused(searchable: Searchable, { words, nearTo, limit, filter }: RankedS
   const distance = distanceOf(searchable, nearTo);
   const [rank, score, near] = ["rank", "score", "distance"].map((name) => freeName(table, name));
   return `SELECT t.*, f.${score} AS ${scoreName(table)} FROM (
-      SELECT ${listed}, sum(1 / (${FUSION_K} + ${rank})::float8) AS ${score} FROM (
+      SELECT ${listed}, sum(1e0 / (${FUSION_K} + ${rank})) * ${(FUSION_K + 1) / 2} AS ${score} FROM (
         SELECT ${listed}, row_number() OVER () AS ${rank} FROM (
           SELECT ${own} FROM ${relation(table)} t WHERE ${allOf([`${match} > 0`, filter])}
           ORDER BY ${match} DESC LIMIT ${most}) w

@@ -1,27 +1,49 @@
 /**
- * Places of scores, the best first, equal ones in order: a heap that is made at once and taken from as far as somebody
- * reads, so that the best few of many cost little (Floyd's heap construction).
+ * Places of scores, the best first, equal ones in order. The first `expected` are found by a heap of just so many, in one
+ * look at each score; who reads on has more of them sorted.
  */
-export function* bestFirst(scores: Float64Array): Generator<number> {
-  const heap = Uint32Array.from(scores, (_, i) => i);
-  const isBetter = (a: number, b: number) => scores[a]! > scores[b]! || (scores[a] === scores[b] && a < b);
-  const sift = (from: number, length: number) => {
+export function* bestFirst(scores: Float64Array, expected: number): Generator<number> {
+  let given = 0;
+  for (let count = Math.max(1, expected); given < scores.length; count *= GROWTH) {
+    const places = count * SORTED_SHARE < scores.length ? best(scores, count) : sorted(scores);
+    for (; given < places.length; given++) yield places[given]!;
+  }
+}
+
+/** How much more are looked for when the expected ones were not enough. */
+const GROWTH = 8;
+/** When more than one in so many are wanted, all are sorted. */
+const SORTED_SHARE = 8;
+
+function sorted(scores: Float64Array): Uint32Array {
+  return Uint32Array.from(scores, (_, i) => i).sort((a, b) => scores[b]! - scores[a]! || a - b);
+}
+
+/** A heap whose top is the worst of those kept. */
+function best(scores: Float64Array, count: number): Uint32Array {
+  const heap = Uint32Array.from({ length: count }, (_, i) => i);
+  const isWorse = (a: number, b: number) => scores[a]! < scores[b]! || (scores[a] === scores[b] && a > b);
+  const sift = (from: number) => {
     const moved = heap[from]!;
     let at = from;
     for (;;) {
       let child = 2 * at + 1;
-      if (child >= length) break;
-      if (child + 1 < length && isBetter(heap[child + 1]!, heap[child]!)) child++;
-      if (!isBetter(heap[child]!, moved)) break;
+      if (child >= count) break;
+      if (child + 1 < count && isWorse(heap[child + 1]!, heap[child]!)) child++;
+      if (!isWorse(heap[child]!, moved)) break;
       heap[at] = heap[child]!;
       at = child;
     }
     heap[at] = moved;
   };
-  for (let at = (heap.length >>> 1) - 1; at >= 0; at--) sift(at, heap.length);
-  for (let length = heap.length; length > 0; ) {
-    yield heap[0]!;
-    heap[0] = heap[--length]!;
-    sift(0, length);
+  for (let at = (count >>> 1) - 1; at >= 0; at--) sift(at);
+  let worst = scores[heap[0]!]!;
+  // Of equal ones those that come first stay.
+  for (let place = count; place < scores.length; place++) {
+    if (scores[place]! <= worst) continue;
+    heap[0] = place;
+    sift(0);
+    worst = scores[heap[0]!]!;
   }
+  return heap.sort((a, b) => scores[b]! - scores[a]! || a - b);
 }

@@ -15,6 +15,7 @@ const SAVED_WORDS = 64 * 1024;
 const STEP_TERMS = 1024;
 const STEP_DOCUMENTS = 16;
 const TERM_BYTES = 120;
+const LENGTHS_ROOM_MIN = 64;
 const DOCUMENT_BYTES = 120;
 
 export class TextBody implements IndexBody<TextItem> {
@@ -26,6 +27,10 @@ export class TextBody implements IndexBody<TextItem> {
   /** By slot; null where it is free. */
   private readonly documents: (DocumentTerms | null)[] = [];
   private readonly free: number[] = [];
+  /** Words of the document in a slot, side by side: scores read them of every document that has a term. */
+  private lengths = new Uint32Array(LENGTHS_ROOM_MIN);
+  /** By slot, zero between searches. */
+  private sums = new Float64Array(0);
   /** Words of all documents together. */
   private words = 0;
   private listBytes = 0;
@@ -47,7 +52,13 @@ export class TextBody implements IndexBody<TextItem> {
   }
 
   get bytes(): number {
-    return this.listBytes + this.documentBytes + this.terms.length * TERM_BYTES + this.documents.length * 8;
+    return (
+      this.listBytes +
+      this.documentBytes +
+      this.terms.length * TERM_BYTES +
+      this.documents.length * 8 +
+      this.lengths.length * 12
+    );
   }
 
   /** Words per document. */
@@ -97,6 +108,17 @@ export class TextBody implements IndexBody<TextItem> {
 
   document(slot: number): DocumentTerms | null {
     return this.documents[slot] ?? null;
+  }
+
+  /** By slot: how many words the document has. Only read before the next change. */
+  get documentLengths(): Uint32Array {
+    return this.lengths;
+  }
+
+  /** A number for each slot, all 0; who takes it leaves it so. */
+  emptySums(): Float64Array {
+    if (this.sums.length < this.slotCount) this.sums = new Float64Array(this.lengths.length);
+    return this.sums;
   }
 
   /** Terms of documents that begin so, at most `most`. */
@@ -160,11 +182,21 @@ export class TextBody implements IndexBody<TextItem> {
 
   private put(slot: number, document: DocumentTerms): void {
     this.documents[slot] = document;
+    this.setLength(slot, document.length);
     this.words += document.length;
     this.documentBytes += DOCUMENT_BYTES + document.bytes;
     for (let i = 0; i < document.count; i++) {
       this.change(document.term(i), (list) => list.add(slot, document.occurrences(i)));
     }
+  }
+
+  private setLength(slot: number, length: number): void {
+    if (slot >= this.lengths.length) {
+      const lengths = new Uint32Array(Math.max(2 * this.lengths.length, slot + 1));
+      lengths.set(this.lengths);
+      this.lengths = lengths;
+    }
+    this.lengths[slot] = length;
   }
 
   private numberOf(term: string): number {

@@ -13,7 +13,7 @@ const B = 0.75;
 /** Terms that a prefix stands for. */
 const PREFIX_TERMS_MAX = 512;
 
-/** Documents by slot, ascending, with their scores. */
+/** Documents by slot, ascending, with their scores; read before the index changes. */
 export interface Hits {
   readonly slots: Uint32Array;
   readonly scores: Float64Array;
@@ -28,14 +28,14 @@ export function searchText(body: TextBody, query: TextQuery): Hits {
     case "prefix":
       return union(
         body.termsWith(query.prefix, PREFIX_TERMS_MAX).map((term) => hitsOfTerm(body, term)),
-        body.slotCount,
+        body,
       );
     case "phrase":
       return hitsOfPhrase(body, query.terms, query.gaps);
     case "or":
       return union(
         query.parts.map((part) => searchText(body, part)),
-        body.slotCount,
+        body,
       );
     case "and":
       return query.parts
@@ -138,12 +138,18 @@ function weight(rarity: number, occurrences: number, length: number, body: TextB
 function hitsOfTerm(body: TextBody, term: string): Hits {
   const list = body.list(term);
   if (list === undefined || list.length === 0) return NO_HITS;
-  const rare = rarity(body, list.length);
-  const scores = new Float64Array(list.length);
-  for (let i = 0; i < list.length; i++) {
-    scores[i] = weight(rare, list.counts[i]!, body.document(list.slots[i]!)!.length, body);
+  const { length, slots, counts } = list;
+  // Of weight(), what is the same for all.
+  const most = rarity(body, length) * (K1 + 1);
+  const base = K1 * (1 - B);
+  const perWord = (K1 * B) / body.meanLength;
+  const { documentLengths } = body;
+  const scores = new Float64Array(length);
+  for (let i = 0; i < length; i++) {
+    const count = counts[i]!;
+    scores[i] = (most * count) / (count + base + perWord * documentLengths[slots[i]!]!);
   }
-  return { slots: list.slots.slice(0, list.length), scores };
+  return { slots: slots.subarray(0, length), scores };
 }
 
 /** Documents with all terms, the rarest first, whose positions then must fit. */
@@ -185,29 +191,28 @@ function phraseCount(document: DocumentTerms, terms: readonly number[], gaps: re
   return count;
 }
 
-function union(parts: readonly Hits[], slotCount: number): Hits {
+/** Scores are above 0. */
+function union(parts: readonly Hits[], body: TextBody): Hits {
   const some = parts.filter(({ slots }) => slots.length > 0);
   if (some.length === 0) return NO_HITS;
   if (some.length === 1) return some[0]!;
-  const total = new Float64Array(slotCount);
-  const isHit = new Uint8Array(slotCount);
+  const total = body.emptySums();
   let count = 0;
   for (const { slots, scores } of some) {
     for (let i = 0; i < slots.length; i++) {
       const slot = slots[i]!;
-      if (isHit[slot] === 0) {
-        isHit[slot] = 1;
-        count++;
-      }
+      if (total[slot] === 0) count++;
       total[slot]! += scores[i]!;
     }
   }
   const slots = new Uint32Array(count);
   const scores = new Float64Array(count);
   for (let slot = 0, at = 0; at < count; slot++) {
-    if (isHit[slot] === 0) continue;
+    const score = total[slot]!;
+    if (score === 0) continue;
+    total[slot] = 0;
     slots[at] = slot;
-    scores[at++] = total[slot]!;
+    scores[at++] = score;
   }
   return { slots, scores };
 }

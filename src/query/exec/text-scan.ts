@@ -78,6 +78,10 @@ class TextScanOperator implements Operator {
   /** Rows that are still wanted. */
   private remaining = Number.POSITIVE_INFINITY;
   private lastScore = Number.POSITIVE_INFINITY;
+<<<<<<< HEAD
+=======
+  private isSettled = false;
+>>>>>>> ac01747 (text: best rows by a small heap, ties of the last; bench: hybrid)
   private own: OwnIndex | null = null;
 
   constructor(
@@ -130,7 +134,7 @@ class TextScanOperator implements Operator {
 
   private makeOwn(own: OwnIndex, query: TextQuery): Pulled {
     if (!own.read()) return this.context.yieldTurn().then(() => this.makeOwn(own, query));
-    this.answers = own.answers(query);
+    this.answers = own.answers(query, this.remaining);
     return this.emit(this.answers);
   }
 
@@ -163,7 +167,7 @@ class TextScanOperator implements Operator {
     corrected.forEach(({ score }, i) => {
       all[slots.length + i] = score;
     });
-    return inOrder(all, (place): Answer | null => {
+    return inOrder(all, this.remaining, (place): Answer | null => {
       if (place >= slots.length) return corrected[place - slots.length]!;
       const slot = slots[place]!;
       if (slotsSeen.has(slot)) return null;
@@ -171,19 +175,29 @@ class TextScanOperator implements Operator {
     });
   }
 
+  /** As many as are wanted, and those that score what the last one of them does: the sort above chooses among them. */
   private emit(answers: Iterator<Answer>): Pulled {
     const { rows, context } = this;
     const scores: number[] = [];
+<<<<<<< HEAD
+=======
+    let isOver = false;
+>>>>>>> ac01747 (text: best rows by a small heap, ties of the last; bench: hybrid)
     for (let looked = 0; scores.length < context.batchRows; looked++) {
       if (looked % STEP_ROWS === STEP_ROWS - 1 && scores.length === 0 && context.shouldYield()) {
-        return context.yieldTurn().then(() => this.emit(answers));
+        return context.yieldTurn().then(() => this.emit(this.settled(answers)));
       }
       const { value, done } = answers.next();
+<<<<<<< HEAD
       // As good as the last one that is wanted: which of them it is, others decide.
       if (done === true || (this.remaining <= 0 && value.score < this.lastScore)) {
         this.answers = NO_ANSWERS;
         break;
       }
+=======
+      isOver = done === true || (this.remaining <= 0 && value.score < this.lastScore);
+      if (isOver) break;
+>>>>>>> ac01747 (text: best rows by a small heap, ties of the last; bench: hybrid)
       const record = value.record ?? context.tx.get(value.key);
       if (record !== undefined) rows.add(value.key, record);
       if (rows.length === scores.length) continue;
@@ -191,11 +205,29 @@ class TextScanOperator implements Operator {
       this.lastScore = value.score;
       this.remaining--;
     }
+<<<<<<< HEAD
+=======
+    if (isOver) this.answers = NO_ANSWERS;
+    else this.settled(answers);
+>>>>>>> ac01747 (text: best rows by a small heap, ties of the last; bench: hybrid)
     if (scores.length === 0) return null;
     const { columns, length } = rows.take();
     return { columns: [...columns, scores as readonly Value[]], length };
   }
+
+  /** The answers without the index, which may change before they are read. */
+  private settled(answers: Iterator<Answer>): Iterator<Answer> {
+    if (!this.isSettled) {
+      const rest: Answer[] = [];
+      for (let next = answers.next(); next.done !== true; next = answers.next()) rest.push(next.value);
+      this.answers = rest.values();
+      this.isSettled = true;
+    }
+    return this.answers!;
+  }
 }
+
+const NO_ANSWERS: Iterator<Answer> = { next: () => ({ value: undefined, done: true }) };
 
 /** An index of the rows that the transaction sees, made for this statement alone. */
 class OwnIndex {
@@ -231,9 +263,13 @@ class OwnIndex {
     return true;
   }
 
-  answers(query: TextQuery): Iterator<Answer> {
+  answers(query: TextQuery, expected: number): Iterator<Answer> {
     const { slots, scores } = searchText(this.body, query);
-    return inOrder(scores, (place) => ({ key: this.keys[slots[place]!]!, record: null, score: scores[place]! }));
+    return inOrder(scores, expected, (place) => ({
+      key: this.keys[slots[place]!]!,
+      record: null,
+      score: scores[place]!,
+    }));
   }
 
   close(): void {
@@ -249,8 +285,12 @@ class OwnIndex {
 }
 
 /** The answers at the places of these scores, the best first. */
-function* inOrder(scores: Float64Array, answerAt: (place: number) => Answer | null): Generator<Answer> {
-  for (const place of bestFirst(scores)) {
+function* inOrder(
+  scores: Float64Array,
+  expected: number,
+  answerAt: (place: number) => Answer | null,
+): Generator<Answer> {
+  for (const place of bestFirst(scores, expected)) {
     const answer = answerAt(place);
     if (answer !== null) yield answer;
   }
