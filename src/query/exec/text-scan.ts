@@ -78,10 +78,7 @@ class TextScanOperator implements Operator {
   /** Rows that are still wanted. */
   private remaining = Number.POSITIVE_INFINITY;
   private lastScore = Number.POSITIVE_INFINITY;
-<<<<<<< HEAD
-=======
   private isSettled = false;
->>>>>>> ac01747 (text: best rows by a small heap, ties of the last; bench: hybrid)
   private own: OwnIndex | null = null;
 
   constructor(
@@ -179,25 +176,15 @@ class TextScanOperator implements Operator {
   private emit(answers: Iterator<Answer>): Pulled {
     const { rows, context } = this;
     const scores: number[] = [];
-<<<<<<< HEAD
-=======
     let isOver = false;
->>>>>>> ac01747 (text: best rows by a small heap, ties of the last; bench: hybrid)
     for (let looked = 0; scores.length < context.batchRows; looked++) {
       if (looked % STEP_ROWS === STEP_ROWS - 1 && scores.length === 0 && context.shouldYield()) {
         return context.yieldTurn().then(() => this.emit(this.settled(answers)));
       }
       const { value, done } = answers.next();
-<<<<<<< HEAD
       // As good as the last one that is wanted: which of them it is, others decide.
-      if (done === true || (this.remaining <= 0 && value.score < this.lastScore)) {
-        this.answers = NO_ANSWERS;
-        break;
-      }
-=======
       isOver = done === true || (this.remaining <= 0 && value.score < this.lastScore);
       if (isOver) break;
->>>>>>> ac01747 (text: best rows by a small heap, ties of the last; bench: hybrid)
       const record = value.record ?? context.tx.get(value.key);
       if (record !== undefined) rows.add(value.key, record);
       if (rows.length === scores.length) continue;
@@ -205,11 +192,8 @@ class TextScanOperator implements Operator {
       this.lastScore = value.score;
       this.remaining--;
     }
-<<<<<<< HEAD
-=======
     if (isOver) this.answers = NO_ANSWERS;
     else this.settled(answers);
->>>>>>> ac01747 (text: best rows by a small heap, ties of the last; bench: hybrid)
     if (scores.length === 0) return null;
     const { columns, length } = rows.take();
     return { columns: [...columns, scores as readonly Value[]], length };
@@ -226,8 +210,6 @@ class TextScanOperator implements Operator {
     return this.answers!;
   }
 }
-
-const NO_ANSWERS: Iterator<Answer> = { next: () => ({ value: undefined, done: true }) };
 
 /** An index of the rows that the transaction sees, made for this statement alone. */
 class OwnIndex {

@@ -37,14 +37,9 @@ const RANKINGS: Readonly<Record<string, Ranking>> = {
 };
 
 function nearest(plan: TopNPlan): Plan {
-<<<<<<< HEAD
   const [key, ...others] = plan.keys as [SortKey, ...SortKey[]];
   // Further keys tell rows of the same score apart, which a text search gives; a vector search does not.
   const input = toldOf(plan.input, key.expr, key, plan, others.length === 0);
-=======
-  const key = plan.keys[0]!;
-  const input = toldOf(plan.input, key.expr, key, plan);
->>>>>>> ac01747 (text: best rows by a small heap, ties of the last; bench: hybrid)
   return input === null ? plan : withChildren(plan, [input]);
 }
 
@@ -60,8 +55,7 @@ function toldOf(input: Plan, expr: Expr, key: SortKey, top: TopNPlan, isOnly: bo
   return below === null ? null : withChildren(input, [below]);
 }
 
-function toldScan(scan: ScanPlan, expr: Expr, key: SortKey, { keys, limit, offset }: TopNPlan): Plan | null {
-  if (keys.length > 1) return null;
+function toldScan(scan: ScanPlan, expr: Expr, key: SortKey, { limit, offset }: TopNPlan): Plan | null {
   const ranking = expr.kind === "call" ? RANKINGS[expr.fn.name] : undefined;
   if (ranking === undefined || ranking.descending !== key.descending) return null;
   if (scan.reverse || scan.rowKey !== null || (scan.filter !== null && isVolatile(scan.filter))) return null;
@@ -74,7 +68,7 @@ function toldScan(scan: ScanPlan, expr: Expr, key: SortKey, { keys, limit, offse
   return Object.freeze({ ...scan, nearest: found });
 }
 
-/** The best of a text search come first anyway, with all that score the same: other keys may choose among these. */
+/** The best of a text search come first anyway. */
 function toldSearch(search: TextSearchPlan, expr: Expr, key: SortKey, { limit, offset }: TopNPlan): Plan | null {
   if (expr.kind !== "column" || expr.id !== search.columns.at(-1)!.id || !key.descending) return null;
   return Object.freeze({ ...search, counts: offset === null ? [limit] : [limit, offset] });
