@@ -9,6 +9,7 @@ import { mapPlan, mapSubqueries } from "../plan/walk.js";
 import { Cardinality } from "./cardinality.js";
 import { chooseAccess } from "./choose-access.js";
 import { chooseJoin } from "./choose-join.js";
+import { computeSlowFirst } from "./compute-slow-first.js";
 import { decorrelateAggregates } from "./decorrelate-aggregates.js";
 import { dropDistinct } from "./drop-distinct.js";
 import { dropJoins } from "./drop-joins.js";
@@ -55,6 +56,7 @@ export const RULES: readonly Rule[] = [
   eliminateSort,
   topN,
   nearestByIndex,
+  computeSlowFirst,
   pruneColumns,
   shareSubplans,
 ];
