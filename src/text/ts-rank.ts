@@ -173,7 +173,7 @@ function* coversOf(spots: readonly Spot[], query: TsQuery): Generator<Cover> {
   for (let start = 0; start < spots.length; ) {
     const end = firstAnswer(spots, query, start, 1);
     if (end < 0) return;
-    const begin = firstAnswer(spots.slice(0, end + 1), query, end, -1, start);
+    const begin = firstAnswer(spots, query, end, -1, start);
     if (begin < 0 || positionOf(spots[begin]!.entry) > positionOf(spots[end]!.entry)) {
       start++;
       continue;
