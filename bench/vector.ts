@@ -1,7 +1,7 @@
 /**
  * Nearest vectors over HTTP: 50,000 × 384 from a fixed seed, k = 10, cosine, 64 connections. Each contender is asked with
  * the fewest candidates (ef) that give the recall wanted; then all take turns. After that Tessera alone: filters that
- * few and many match. VECTORS (50,000), RECALL (0.96), PEERS, QUANTIZATION (none).
+ * few and many match, and recall in a sample of SIFT. VECTORS (50,000), RECALL (0.96), PEERS, QUANTIZATION (none).
  */
 import { join } from "node:path";
 import { throughput, wrkVersion } from "./load/generators.js";
@@ -17,6 +17,7 @@ import {
   type VectorContender,
 } from "./vector/contenders.js";
 import { clusteredVectors, nearestByCosine, randomFrom } from "./vector/data.js";
+import { siftRecall } from "./vector/sift.js";
 
 const K = 10;
 const QUERIES = 1000;
@@ -99,6 +100,7 @@ export async function vector(rounds: number, seconds: number): Promise<void> {
     }
     await measured(filtered, rounds, seconds);
     print(filtered);
+    await siftRecall(tessera);
   } finally {
     await Promise.all(started.map((contender) => contender.stop()));
     removeDirectory(directory);

@@ -88,6 +88,16 @@ export const sendRequest = ({ url }: Running, { method, path, headers, body }: R
 
 const pause = () => new Promise((resolve) => setTimeout(resolve, POLL_MS));
 
+/** Resolves when the index of Tessera's collection is ready; a search has it made. */
+export async function indexed({ token }: Running, path: string, search: () => Promise<unknown>): Promise<void> {
+  for (;;) {
+    await search();
+    const answer = await sendJson("GET", path, null, token);
+    if ((answer as { data: { index: { state: string } } }).data.index.state === "ready") return;
+    await pause();
+  }
+}
+
 /** QUANTIZATION: none, int8 or binary. */
 async function startTesseraVectors(): Promise<VectorContender> {
   const server = await startTessera();
@@ -118,14 +128,9 @@ async function startTesseraVectors(): Promise<VectorContender> {
         const url = `${server.url}${collections}/item/vectors/batch`;
         return sendJson("POST", url, `{"vectors":[${items.join()}]}`, token);
       }),
-    build: async () => {
+    build: () => {
       const probe = search(new Float32Array(DIMENSIONS).fill(1), 1);
-      for (;;) {
-        await sendRequest(server, probe);
-        const answer = await sendJson("GET", `${server.url}${collections}/item`, null, token);
-        if ((answer as { data: { index: { state: string } } }).data.index.state === "ready") return;
-        await pause();
-      }
+      return indexed(server, `${server.url}${collections}/item`, () => sendRequest(server, probe));
     },
     setEf: async (value) => {
       ef = value;
