@@ -213,7 +213,7 @@ export const vectorEndpoints = [
       filter_mode: Type.Optional(
         Type.String({
           description:
-            "auto (the default) chooses by how many match; pre compares all that match; post walks the index and leaves out those that do not. Each gives as many as match, up to the limit.",
+            "auto (the default) chooses by how many match; pre compares all that match, so it misses none; post asks the filter of what the index finds, as long as one in a hundred matches. Each gives as many as match, up to the limit.",
         }),
       ),
       include_metadata: Type.Optional(Type.Boolean({ description: "True unless said." })),

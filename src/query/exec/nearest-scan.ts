@@ -43,6 +43,8 @@ const COMPARED_SHARE_MAX = 0.03;
 const SAMPLE_ROWS = 128;
 /** A filter that passes this part or more is asked of the candidates only. */
 const LOOSE_SHARE = 0.2;
+/** The same where the setting hnsw.filter_mode is post; with pre all that pass are compared. */
+const LOOSE_SHARE_POST = 0.01;
 /** Candidates for each row wanted, beyond what the share says. */
 const SPARE_FACTOR = 1.5;
 /** Rows between two looks at the clock. */
@@ -204,7 +206,7 @@ class NearestScanOperator implements Operator {
       if (!marks.isKnown(slot) && index.isUsed(slot)) this.ask(index, marks, slot);
     }
     const share = marks.passingCount / Math.max(1, marks.knownCount);
-    return share >= LOOSE_SHARE && marks.knownCount < index.count && count / share < COUNT_MAX / 4;
+    return share >= this.looseShare() && marks.knownCount < index.count && count / share < COUNT_MAX / 4;
   }
 
   private ask(index: VectorIndex, marks: SlotMarks, slot: number): void {
@@ -255,7 +257,8 @@ class NearestScanOperator implements Operator {
       }
     }
     const passing = marks.passingCount;
-    if (passing > Math.max(COMPARED_MAX, COMPARED_SHARE_MAX * index.count)) {
+    const mayWalk = this.filterMode() !== "pre";
+    if (mayWalk && passing > Math.max(COMPARED_MAX, COMPARED_SHARE_MAX * index.count)) {
       const { slots } = body.search(query, count, ef, marks.words);
       if (slots.length >= Math.min(count, passing)) return slots;
     }
@@ -280,6 +283,16 @@ class NearestScanOperator implements Operator {
       if (marks.passes(slot)) passing.push(slot);
     }
     return passing.length === count ? passing : null;
+  }
+
+  private filterMode(): string | null {
+    return this.context.services.setting?.("hnsw.filter_mode") ?? null;
+  }
+
+  private looseShare(): number {
+    const mode = this.filterMode();
+    if (mode === "pre") return Number.POSITIVE_INFINITY;
+    return mode === "post" ? LOOSE_SHARE_POST : LOOSE_SHARE;
   }
 
   private efSearch(): number {
