@@ -36,7 +36,7 @@ export interface SchemaChange {
   readonly after: readonly string[];
   /** Columns that may have no NULL from now on, by the names of their fields. */
   readonly required: ReadonlyMap<string, string>;
-  /** As they are afterwards, and those whose texts get vectors for the first time. */
+  /** As they are afterwards. */
   readonly fields: readonly NewField[];
   readonly indexes: readonly PlannedIndex[];
 }
@@ -49,63 +49,99 @@ export function planChange(
 ): SchemaChange {
   const old = new Map(collection.fields.map((field) => [field.name, newFieldOf(field)]));
   const fields = fieldsAfter(old, request);
-  const now = new Map(fields.map((field) => [field.path.join("."), field]));
-  const added = fields.filter((field) => !old.has(field.path.join(".")));
-  const dropped = collection.fields.filter(({ name }) => !now.has(name));
-  const changed = fields.filter((field) => old.has(field.path.join(".")));
-  const tops = new Set([...added, ...dropped].filter(({ path }) => path.length === 1).map(({ path }) => path[0]!));
-  const embedded = changed.filter((field) => field.embed !== old.get(field.path.join("."))!.embed);
-  const { kept, rebuilt, gone } = sortIndexes(collection, request, fields, tops, embedded);
+  const sets = fieldSets(collection, old, fields);
+  const { added, dropped, changed, embedded } = sets;
+  const { kept, rebuilt, gone } = sortIndexes(collection, request, fields, sets);
   const made = newIndexes(collection, request, [...kept, ...rebuilt], fields);
-  const alter = `ALTER TABLE ${collection.sqlName}`;
-  const before: string[] = [];
-  const after: string[] = [];
-  for (const { relation } of [...gone, ...rebuilt]) before.push(`DROP INDEX IF EXISTS public.${identifier(relation)}`);
-  const hadTexts = collection.table.columns.some(({ name }) => name === TEXTS_COLUMN);
-  const keepsTexts = kept.some(isOfAllTexts);
-  if (hadTexts && !keepsTexts) before.push(`${alter} DROP COLUMN ${TEXTS_COLUMN}`);
-  // Checks are made anew where the values they are about move.
-  const checked = (path: readonly string[]) => tops.has(path[0]!) || path.length > 1;
-  for (const { path } of [...dropped, ...changed].filter((field) => checked(field.path))) {
-    before.push(`${alter} DROP CONSTRAINT IF EXISTS ${identifier(shapeName(collection.name, path))}`);
-  }
-  for (const field of added) {
-    for (const column of columnsOf({ ...field, required: false }, embeddingDimensions)) {
-      before.push(`${alter} ADD COLUMN ${column}`);
-    }
-  }
-  for (const field of embedded) {
-    const column = identifier(embeddingColumn(field));
-    if (field.embed) before.push(`${alter} ADD COLUMN ${column} vector(${embeddingDimensions})`);
-    else after.push(`${alter} DROP COLUMN ${column}`);
-  }
-  for (const { column, embedding } of dropped) {
-    if (column !== null) after.push(`${alter} DROP COLUMN ${column}`);
-    if (embedding !== null) after.push(`${alter} DROP COLUMN ${embedding}`);
-  }
-  const required = new Map<string, string>();
-  for (const { path, required: isRequired } of fields.filter((field) => field.path.length === 1)) {
-    const name = path[0]!;
-    const column = collection.columns.get(name)?.column ?? identifier(name);
-    const wasRequired = collection.columns.get(name)?.required ?? false;
-    if (isRequired && !wasRequired) required.set(name, column);
-    if (!isRequired && wasRequired) before.push(`${alter} ALTER COLUMN ${column} DROP NOT NULL`);
-  }
-  for (const column of required.values()) after.push(`${alter} ALTER COLUMN ${column} SET NOT NULL`);
-  for (const field of [...changed, ...added].filter((one) => checked(one.path))) {
-    for (const check of checkOf(collection.name, field, fields)) after.push(`${alter} ADD ${check}`);
-  }
   const indexes = [...kept, ...rebuilt, ...made];
-  if (!keepsTexts && indexes.some(isOfAllTexts)) after.push(`${alter} ADD COLUMN ${textsColumn(fields)}`);
-  for (const index of [...rebuilt, ...made]) after.push(indexStatement(collection.name, index, fields));
+  const alter = `ALTER TABLE ${collection.sqlName}`;
+  const required = newlyRequired(collection, fields);
+  const hasTexts = collection.table.columns.some(({ name }) => name === TEXTS_COLUMN);
+  const keepsTexts = kept.some(isOfAllTexts);
+  const before = [
+    ...[...gone, ...rebuilt].map(({ relation }) => `DROP INDEX IF EXISTS public.${identifier(relation)}`),
+    ...(hasTexts && !keepsTexts ? [`${alter} DROP COLUMN ${TEXTS_COLUMN}`] : []),
+    ...[...dropped, ...changed].filter(sets.isChecked).map(({ path }) => {
+      return `${alter} DROP CONSTRAINT IF EXISTS ${identifier(shapeName(collection.name, path))}`;
+    }),
+    ...newColumns(added, embedded, embeddingDimensions).map((column) => `${alter} ADD COLUMN ${column}`),
+    ...noLongerRequired(collection, fields).map((column) => `${alter} ALTER COLUMN ${column} DROP NOT NULL`),
+  ];
+  const after = [
+    ...oldColumns(dropped, embedded).map((column) => `${alter} DROP COLUMN ${column}`),
+    ...[...required.values()].map((column) => `${alter} ALTER COLUMN ${column} SET NOT NULL`),
+    ...[...changed, ...added].filter(sets.isChecked).flatMap((field) => {
+      return checkOf(collection.name, field, fields).map((check) => `${alter} ADD ${check}`);
+    }),
+    ...(!keepsTexts && indexes.some(isOfAllTexts) ? [`${alter} ADD COLUMN ${textsColumn(fields)}`] : []),
+    ...[...rebuilt, ...made].map((index) => indexStatement(collection.name, index, fields)),
+  ];
+  return { before, moved: movedDocuments(collection, sets), after, required, fields, indexes };
+}
+
+interface FieldSets {
+  readonly added: readonly NewField[];
+  readonly dropped: readonly Field[];
+  /** There before and afterwards. */
+  readonly changed: readonly NewField[];
+  /** Of `changed`: those whose texts get vectors, or lose them. */
+  readonly embedded: readonly NewField[];
+  /** Names of fields with columns that come or go. */
+  readonly tops: ReadonlySet<string>;
+  /** Whether the check on the field is made anew: where the value that it is about moves. */
+  readonly isChecked: (field: Pick<NewField, "path">) => boolean;
+}
+
+function fieldSets(collection: Collection, old: ReadonlyMap<string, NewField>, fields: readonly NewField[]): FieldSets {
+  const nameOf = ({ path }: NewField) => path.join(".");
+  const names = new Set(fields.map(nameOf));
+  const added = fields.filter((field) => !old.has(nameOf(field)));
+  const dropped = collection.fields.filter(({ name }) => !names.has(name));
+  const changed = fields.filter((field) => old.has(nameOf(field)));
+  const tops = new Set([...added, ...dropped].filter(({ path }) => path.length === 1).map(({ path }) => path[0]!));
   return {
-    before,
-    moved: movedDocuments(collection, added, dropped, changed, embedded),
-    after,
-    required,
-    fields,
-    indexes,
+    added,
+    dropped,
+    changed,
+    embedded: changed.filter((field) => field.embed !== old.get(nameOf(field))!.embed),
+    tops,
+    isChecked: ({ path }) => path.length > 1 || tops.has(path[0]!),
   };
+}
+
+function newColumns(
+  added: readonly NewField[],
+  embedded: readonly NewField[],
+  embeddingDimensions: number | null,
+): string[] {
+  const vectors = embedded.filter(({ embed }) => embed);
+  return [
+    // Documents that have no value yet are told of by their ids.
+    ...added.flatMap((field) => columnsOf({ ...field, required: false }, embeddingDimensions)),
+    ...vectors.map((field) => `${identifier(embeddingColumn(field))} vector(${embeddingDimensions})`),
+  ];
+}
+
+function oldColumns(dropped: readonly Field[], embedded: readonly NewField[]): string[] {
+  const vectors = embedded.filter(({ embed }) => !embed).map((field) => identifier(embeddingColumn(field)));
+  return [...vectors, ...dropped.flatMap(({ column, embedding }) => [column ?? [], embedding ?? []].flat())];
+}
+
+function newlyRequired({ columns }: Collection, fields: readonly NewField[]): Map<string, string> {
+  const required = new Map<string, string>();
+  for (const { path, required: isRequired } of fields) {
+    const field = columns.get(path[0]!);
+    if (path.length > 1 || !isRequired || field?.required) continue;
+    required.set(path[0]!, field?.column ?? identifier(path[0]!));
+  }
+  return required;
+}
+
+function noLongerRequired({ columns }: Collection, fields: readonly NewField[]): string[] {
+  const free = new Set(
+    fields.filter(({ required, path }) => !required && path.length === 1).map(({ path }) => path[0]!),
+  );
+  return [...columns.values()].flatMap(({ name, required, column }) => (required && free.has(name) ? [column!] : []));
 }
 
 function newFieldOf({ path, type, required, unique, embedding, dimensions, items }: Field): NewField {
@@ -138,8 +174,7 @@ function sortIndexes(
   collection: Collection,
   { dropIndexes, replaces, schema }: SchemaChangeRequest,
   fields: readonly NewField[],
-  tops: ReadonlySet<string>,
-  embedded: readonly NewField[],
+  { tops, embedded }: FieldSets,
 ): Record<"kept" | "rebuilt" | "gone", PlannedIndex[]> {
   for (const name of dropIndexes) {
     if (!collection.indexes.some((index) => index.name === name)) {
@@ -208,13 +243,7 @@ function newIndexes(
   return planIndexes(collection.name, one, schema.indexes, names);
 }
 
-function movedDocuments(
-  { columns }: Collection,
-  added: readonly NewField[],
-  dropped: readonly Field[],
-  changed: readonly NewField[],
-  embedded: readonly NewField[],
-): string | null {
+function movedDocuments({ columns }: Collection, { added, dropped, changed, embedded }: FieldSets): string | null {
   // What is inside of objects and arrays is checked, but does not move.
   const isInside = ({ path, items }: NewField) => path.length > 1 || items !== null;
   if ([...added, ...changed].some(isInside)) return "true";
