@@ -26,6 +26,7 @@ const allowed = {
     "query/optimize",
   ],
   "sql/parse": ["protocol"],
+  "cypher/parse": ["protocol"],
   "sql/bind": ["protocol", "catalog", "query/expr", "query/plan", "sql/parse"],
   "sql/manual": ["protocol", "query/expr", "sql/parse", "sql/bind"],
   "sql/routine": ["protocol", "catalog", "storage", "query", "sql/parse", "sql/bind"],

@@ -6,6 +6,10 @@ export const BATCH_ROWS = 1024;
 export const SQL_BYTES_MAX = 100 * 1024;
 /** Nesting of one statement's syntax tree. */
 export const SQL_DEPTH_MAX = 500;
+/** UTF-16 characters of one Cypher text. */
+export const CYPHER_CHARACTERS_MAX = 1024 * 1024;
+/** Nesting of one Cypher statement's syntax tree. */
+export const CYPHER_DEPTH_MAX = 500;
 /** Columns of one SELECT list, as in PostgreSQL. */
 export const SELECT_COLUMNS_MAX = 1664;
 /** SELECTs in one statement once its WITH tables stand where they are used. */

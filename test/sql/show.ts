@@ -10,6 +10,7 @@ import { childrenOf } from "../../src/query/plan/walk.js";
 /** A syntax tree as JSON without quotes around names and without what is null, false or empty. */
 export function showTree(node: unknown): string {
   if (Array.isArray(node)) return `[${node.map(showTree).join(", ")}]`;
+  if (typeof node === "bigint") return `${node}n`;
   if (typeof node !== "object" || node === null) return JSON.stringify(node);
   const { kind, position, ...rest } = node as { kind?: string; position?: number };
   const parts = Object.entries(rest)

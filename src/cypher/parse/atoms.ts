@@ -1,0 +1,258 @@
+/** What begins an expression: literals, names, calls, brackets and braces. Extended by `patterns.ts`. */
+import type {
+  CaseExpr,
+  Expr,
+  ListComprehension,
+  MapEntry,
+  MapLiteral,
+  MapProjectionItem,
+  Parameter,
+  PathPattern,
+  SubqueryExpr,
+} from "./ast-expr.js";
+import { ExpressionParser } from "./expressions.js";
+import { escapedName, stringValue } from "./literals.js";
+
+export abstract class AtomParser extends ExpressionParser {
+  /** Names of the parameters met so far. */
+  protected readonly parameters = new Set<string>();
+
+  protected abstract path(): PathPattern;
+  protected abstract pathSteps(): PathPattern;
+  protected abstract nodePatternBegins(at: number): boolean;
+  protected abstract subquery(result: SubqueryExpr["result"]): SubqueryExpr;
+
+  protected atom(): Expr {
+    const position = this.position();
+    const at = this.at;
+    switch (this.kind) {
+      case "word":
+        return this.wordAtom(position);
+      case "name":
+        return this.nameAtom(position);
+      case "integer":
+      case "float":
+        return this.number(false, position);
+      case "string":
+        this.at++;
+        return { kind: "string", value: stringValue(this.text, position, this.end(at)), position };
+      case "parameter":
+        return this.parameter();
+      case "(":
+        return this.parenthesized(position);
+      case "[":
+        return this.bracketed(position);
+      case "{":
+        return this.map();
+      default:
+        throw this.expected("expression");
+    }
+  }
+
+  protected parameter(): Parameter {
+    const at = this.at++;
+    const position = this.position(at);
+    const source = this.text.slice(position + 1, this.end(at));
+    const name = source.startsWith("`") ? escapedName(source) : source;
+    this.parameters.add(name);
+    return { kind: "parameter", name, position };
+  }
+
+  protected map(): MapLiteral {
+    const position = this.position();
+    this.expect("{");
+    const entries: MapEntry[] = [];
+    if (!this.accept("}")) {
+      do {
+        const start = this.position();
+        const key = this.name("a key");
+        this.expect(":");
+        entries.push({ key, value: this.inner(), position: start });
+      } while (this.accept(","));
+      this.expect("}");
+    }
+    return { kind: "map", entries, position };
+  }
+
+  private wordAtom(position: number): Expr {
+    const next = this.kinds[this.at + 1];
+    const { keyword } = this;
+    switch (keyword) {
+      case "":
+        return this.nameAtom(position);
+      case "NULL":
+        this.at++;
+        return { kind: "null", position };
+      case "TRUE":
+      case "FALSE":
+        this.at++;
+        return { kind: "boolean", value: keyword === "TRUE", position };
+      case "CASE":
+        return this.caseExpr(position);
+      case "SHORTESTPATH":
+      case "ALLSHORTESTPATHS":
+        if (next !== "(") break;
+        return this.unplacedPattern({ kind: "pattern", pattern: this.pathSteps(), position });
+      case "EXISTS":
+      case "COUNT":
+      case "COLLECT":
+        if (next === "{") return this.subquery(keyword.toLowerCase() as SubqueryExpr["result"]);
+        break;
+      case "ALL":
+      case "ANY":
+      case "NONE":
+      case "SINGLE":
+      case "FILTER":
+      case "EXTRACT":
+        if (next === "(" && this.elementBegins(this.at + 2)) return this.overList(keyword, position);
+        break;
+      case "REDUCE":
+        if (next === "(" && this.isVariable(this.at + 2) && this.kinds[this.at + 3] === "=")
+          return this.reduce(position);
+        break;
+      default:
+        if (!this.isVariable()) throw this.expected("expression");
+    }
+    return this.nameAtom(position);
+  }
+
+  /** `x IN`. */
+  private elementBegins(at: number): boolean {
+    return this.isVariable(at) && this.keywords[at + 1] === "IN";
+  }
+
+  private nameAtom(position: number): Expr {
+    if (this.callBegins()) return this.call(position);
+    const variable = this.variable();
+    return this.kind === "{" ? this.mapProjection(variable.name, position) : variable;
+  }
+
+  /** `name(` or `space.name(`. */
+  private callBegins(): boolean {
+    let at = this.at + 1;
+    while (this.kinds[at] === "." && this.isName(at + 1)) at += 2;
+    return this.kinds[at] === "(";
+  }
+
+  private call(position: number): Expr {
+    const name = this.dottedName("a function's name");
+    this.expect("(");
+    if (this.kind === "*" && name.toLowerCase() === "count") {
+      this.at++;
+      this.expect(")");
+      return { kind: "count-all", position };
+    }
+    const distinct = this.acceptKeyword("DISTINCT");
+    const args = this.kind === ")" && !distinct ? [] : this.commaList(() => this.inner());
+    this.expect(")");
+    if (args.length === 1 && name.toLowerCase() === "exists") this.place(args[0]!);
+    return { kind: "call", name, distinct, args, position };
+  }
+
+  private mapProjection(name: string, position: number): Expr {
+    this.expect("{");
+    const items = this.kind === "}" ? [] : this.commaList(() => this.mapProjectionItem());
+    this.expect("}");
+    return { kind: "map-projection", variable: { kind: "variable", name, position }, items, position };
+  }
+
+  private mapProjectionItem(): MapProjectionItem {
+    const position = this.position();
+    if (this.accept(".")) {
+      if (this.accept("*")) return { kind: "all", position };
+      return { kind: "property", name: this.name("a property's name"), position };
+    }
+    if (this.kinds[this.at + 1] !== ":") return this.variable();
+    const key = this.name("a key");
+    this.expect(":");
+    return { kind: "entry", key, value: this.inner(), position };
+  }
+
+  private caseExpr(position: number): CaseExpr {
+    this.expectKeyword("CASE");
+    const subject = this.keyword === "WHEN" ? null : this.inner(this.barEnds);
+    const branches: { when: Expr; result: Expr }[] = [];
+    while (this.acceptKeyword("WHEN")) {
+      const when = subject === null ? this.condition() : this.inner(this.barEnds);
+      this.expectKeyword("THEN");
+      branches.push({ when, result: this.inner(this.barEnds) });
+    }
+    if (branches.length === 0) throw this.expected("WHEN");
+    const otherwise = this.acceptKeyword("ELSE") ? this.inner(this.barEnds) : null;
+    this.expectKeyword("END");
+    return { kind: "case", subject, branches, otherwise, position };
+  }
+
+  /** Quantifiers, and the older functions that are written like them. */
+  private overList(keyword: string, position: number): Expr {
+    this.at += 2;
+    const variable = this.variable();
+    this.expectKeyword("IN");
+    const list = this.inner(true);
+    const where = this.optionalWhere(true);
+    if (keyword === "FILTER" || keyword === "EXTRACT") {
+      const result = keyword === "EXTRACT" && this.accept("|") ? this.inner() : null;
+      this.expect(")");
+      return { kind: "list-comprehension", variable, list, where, result, position };
+    }
+    this.expect(")");
+    const quantifier = keyword.toLowerCase() as "all" | "any" | "none" | "single";
+    return { kind: "quantifier", quantifier, variable, list, where, position };
+  }
+
+  private reduce(position: number): Expr {
+    this.at += 2;
+    const accumulator = this.variable();
+    this.expect("=");
+    const initial = this.inner();
+    this.expect(",");
+    const variable = this.variable();
+    this.expectKeyword("IN");
+    const list = this.inner(true);
+    this.expect("|");
+    const result = this.inner();
+    this.expect(")");
+    return { kind: "reduce", accumulator, initial, variable, list, result, position };
+  }
+
+  private parenthesized(position: number): Expr {
+    if (this.nodePatternBegins(this.at)) {
+      return this.unplacedPattern({ kind: "pattern", pattern: this.pathSteps(), position });
+    }
+    this.at++;
+    const expr = this.inner();
+    this.expect(")");
+    return expr;
+  }
+
+  private bracketed(position: number): Expr {
+    const named = this.isVariable(this.at + 1) && this.kinds[this.at + 2] === "=";
+    const first = this.at + (named ? 3 : 1);
+    if (this.kinds[first] === "(" && this.nodePatternBegins(first)) return this.patternComprehension(position);
+    this.at++;
+    if (this.elementBegins(this.at)) return this.listComprehension(position);
+    const items = this.kind === "]" ? [] : this.commaList(() => this.inner());
+    this.expect("]");
+    return { kind: "list", items, position };
+  }
+
+  private listComprehension(position: number): ListComprehension {
+    const variable = this.variable();
+    this.expectKeyword("IN");
+    const list = this.inner(true);
+    const where = this.optionalWhere(true);
+    const result = this.accept("|") ? this.inner() : null;
+    this.expect("]");
+    return { kind: "list-comprehension", variable, list, where, result, position };
+  }
+
+  private patternComprehension(position: number): Expr {
+    this.at++;
+    const pattern = this.path();
+    const where = this.optionalWhere(true);
+    this.expect("|");
+    const result = this.inner();
+    this.expect("]");
+    return { kind: "pattern-comprehension", pattern, where, result, position };
+  }
+}

@@ -1,0 +1,138 @@
+/** Whole statements: queries, indexes and constraints, EXPLAIN and PROFILE. Constructed by `parse.ts`, one per text. */
+import type { CreateConstraintCommand, CreateIndexCommand, SchemaCommand, SchemaSubject, Statement } from "./ast.js";
+import { QueryParser } from "./queries.js";
+
+export class Parser extends QueryParser {
+  statement(): Statement {
+    const mode = this.acceptKeyword("EXPLAIN") ? "explain" : this.acceptKeyword("PROFILE") ? "profile" : "run";
+    const body = this.schemaCommand() ?? this.query(false);
+    this.accept(";");
+    if (this.kind !== "end") throw this.expected("the end of the statement");
+    this.checkPatternsPlaced();
+    return { mode, body, parameters: [...this.parameters] };
+  }
+
+  /** null: this is a query. */
+  private schemaCommand(): SchemaCommand | null {
+    const position = this.position();
+    const { keyword } = this;
+    if (keyword === "DROP") return this.drop(position);
+    if (keyword !== "CREATE" || this.kinds[this.at + 1] !== "word" || this.kinds[this.at + 2] === "=") return null;
+    this.at++;
+    if (this.acceptKeyword("CONSTRAINT")) return this.createConstraint(position);
+    const method = this.indexMethod();
+    if (!this.acceptKeyword("INDEX")) throw this.expected("a pattern, INDEX or CONSTRAINT");
+    return this.createIndex(method, position);
+  }
+
+  private indexMethod(): CreateIndexCommand["method"] {
+    for (const method of ["RANGE", "TEXT", "POINT", "VECTOR", "FULLTEXT"] as const) {
+      if (this.acceptKeyword(method)) return method.toLowerCase() as CreateIndexCommand["method"];
+    }
+    return "range";
+  }
+
+  private createIndex(method: CreateIndexCommand["method"], position: number): CreateIndexCommand {
+    if (this.keyword === "ON" && this.kinds[this.at + 1] === ":") {
+      const { subject, properties } = this.oldSubject();
+      return {
+        kind: "create-index",
+        method,
+        name: null,
+        ifNotExists: false,
+        subject,
+        properties,
+        options: null,
+        position,
+      };
+    }
+    const { name, ifNotExists } = this.nameOfNew("FOR");
+    this.expectKeyword("FOR");
+    const subject = this.subject();
+    this.expectKeyword("ON");
+    const each = this.acceptKeyword("EACH");
+    this.expect(each ? "[" : "(");
+    const properties = this.commaList(() => this.propertyOf(subject));
+    this.expect(each ? "]" : ")");
+    const options = this.acceptKeyword("OPTIONS") ? this.map() : null;
+    return { kind: "create-index", method, name, ifNotExists, subject, properties, options, position };
+  }
+
+  /** `ON :Label(a, b)`. */
+  private oldSubject(): { subject: SchemaSubject; properties: string[] } {
+    this.at++;
+    const position = this.position();
+    this.expect(":");
+    const label = this.name("a label");
+    this.expect("(");
+    const properties = this.commaList(() => this.name("a property's name"));
+    this.expect(")");
+    return { subject: { of: "node", variable: null, label, position }, properties };
+  }
+
+  private nameOfNew(next: "FOR" | "ON"): { name: string | null; ifNotExists: boolean } {
+    const unnamed = this.keyword === next || this.keyword === "FOR" || this.keyword === "IF";
+    const name = unnamed ? null : this.name("a name");
+    return { name, ifNotExists: this.acceptKeywords("IF", "NOT", "EXISTS") };
+  }
+
+  /** `(n:Label)` or `()-[r:TYPE]-()`. */
+  private subject(): SchemaSubject {
+    const pattern = this.pathSteps();
+    const { start, steps, position } = pattern;
+    const [step] = steps;
+    const labels = step === undefined ? start.labels : step.relationship.types;
+    const variable = step === undefined ? start.variable : step.relationship.variable;
+    if (labels?.kind !== "label" || variable === null || steps.length > 1) {
+      throw this.error(position, "UnexpectedSyntax", "expected (variable:Label) or ()-[variable:TYPE]-()");
+    }
+    return { of: step === undefined ? "node" : "relationship", variable, label: labels.name, position };
+  }
+
+  private propertyOf({ variable }: SchemaSubject): string {
+    if (this.variable().name !== variable?.name) {
+      throw this.error(this.position(this.at - 1), "UnexpectedSyntax", `expected a property of ${variable?.name}`);
+    }
+    this.expect(".");
+    return this.name("a property's name");
+  }
+
+  private createConstraint(position: number): CreateConstraintCommand {
+    const { name, ifNotExists } = this.nameOfNew("ON");
+    const old = this.acceptKeyword("ON");
+    if (!old) this.expectKeyword("FOR");
+    const subject = this.subject();
+    this.expectKeyword(old ? "ASSERT" : "REQUIRE");
+    const exists = old && this.acceptKeyword("EXISTS");
+    const several = this.accept("(");
+    const properties = several ? this.commaList(() => this.propertyOf(subject)) : [this.propertyOf(subject)];
+    if (several) this.expect(")");
+    const requires = exists ? "not-null" : this.required();
+    return { kind: "create-constraint", name, ifNotExists, subject, properties, requires, position };
+  }
+
+  private required(): CreateConstraintCommand["requires"] {
+    this.expectKeyword("IS");
+    if (this.acceptKeywords("NOT", "NULL")) return "not-null";
+    if (!this.acceptKeyword("NODE") && !this.acceptKeyword("RELATIONSHIP")) this.acceptKeyword("REL");
+    if (this.acceptKeyword("UNIQUE")) return "unique";
+    if (this.acceptKeyword("KEY")) return "key";
+    throw this.expected("UNIQUE, KEY or NOT NULL");
+  }
+
+  private drop(position: number): SchemaCommand {
+    this.at++;
+    if (this.acceptKeyword("CONSTRAINT")) {
+      const name = this.name("a constraint's name");
+      return { kind: "drop-constraint", name, ifExists: this.acceptKeywords("IF", "EXISTS"), position };
+    }
+    this.expectKeyword("INDEX");
+    if (this.keyword === "ON" && this.kinds[this.at + 1] === ":") {
+      const { subject, properties } = this.oldSubject();
+      return { kind: "drop-index", name: null, label: subject.label, properties, ifExists: false, position };
+    }
+    const name = this.name("an index's name");
+    const ifExists = this.acceptKeywords("IF", "EXISTS");
+    return { kind: "drop-index", name, label: null, properties: [], ifExists, position };
+  }
+}

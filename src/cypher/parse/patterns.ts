@@ -1,0 +1,222 @@
+/** Patterns: nodes, relationships, paths and label expressions. Extended by `queries.ts`. */
+import type {
+  LabelExpr,
+  MapLiteral,
+  NodePattern,
+  Parameter,
+  PathLength,
+  PathPattern,
+  PathStep,
+  RelationshipPattern,
+  Similarity,
+} from "./ast-expr.js";
+import { AtomParser } from "./atoms.js";
+import { integerValue } from "./literals.js";
+
+export abstract class PatternParser extends AtomParser {
+  /** `p = (a)-->(b)`, `shortestPath(…)`. */
+  protected path(): PathPattern {
+    const position = this.position();
+    if (this.isVariable() && this.kinds[this.at + 1] === "=") {
+      const variable = this.variable();
+      this.at++;
+      return { ...this.pathSteps(), variable, position };
+    }
+    return this.pathSteps();
+  }
+
+  protected pathSteps(): PathPattern {
+    const position = this.position();
+    const { keyword } = this;
+    if ((keyword === "SHORTESTPATH" || keyword === "ALLSHORTESTPATHS") && this.kinds[this.at + 1] === "(") {
+      this.at += 2;
+      const inner = this.pathSteps();
+      if (inner.search !== "all" || inner.steps.length !== 1) {
+        throw this.error(inner.position, "InvalidRelationshipPattern", "shortest paths need exactly one relationship");
+      }
+      this.expect(")");
+      return { ...inner, search: keyword === "SHORTESTPATH" ? "shortest" : "all-shortest", position };
+    }
+    // A whole path may stand in parentheses.
+    if (this.kind === "(" && this.kinds[this.at + 1] === "(") {
+      this.enter();
+      this.at++;
+      const inner = this.pathSteps();
+      this.expect(")");
+      this.leave();
+      return { ...inner, position };
+    }
+    const start = this.node();
+    const steps: PathStep[] = [];
+    while (this.isDash(this.at) || this.isLeft(this.at)) {
+      const relationship = this.relationship();
+      steps.push({ relationship, node: this.node() });
+    }
+    return { kind: "path", variable: null, search: "all", start, steps, position };
+  }
+
+  /** Whether the parenthesis at a token opens a node with a relationship after it, and not an expression. */
+  protected nodePatternBegins(open: number): boolean {
+    let at = open + 1;
+    if (this.isVariable(at)) at++;
+    const kind = this.kinds[at];
+    if (kind !== ")") {
+      if (kind !== ":" && kind !== "{" && kind !== "parameter" && this.keywords[at] !== "WHERE") return false;
+      at = this.closing(open);
+    }
+    at++;
+    if (this.isLeft(at)) at++;
+    if (!this.isDash(at)) return false;
+    if (this.kinds[at + 1] === "[") return this.isDash(this.closing(at + 1) + 1);
+    if (!this.isDash(at + 1)) return false;
+    return this.kinds[at + 2] === "(" || (this.isRight(at + 2) && this.kinds[at + 3] === "(");
+  }
+
+  /** Index of the token that closes a bracket, or of the last. */
+  private closing(open: number): number {
+    const { kinds } = this;
+    let depth = 0;
+    for (let at = open; at < kinds.length; at++) {
+      const kind = kinds[at];
+      if (kind === "(" || kind === "[" || kind === "{") depth++;
+      else if (kind === ")" || kind === "]" || kind === "}") {
+        if (--depth === 0) return at;
+      }
+    }
+    return kinds.length - 1;
+  }
+
+  private isDash(at: number): boolean {
+    const kind = this.kinds[at];
+    return kind === "-" || kind === "dash";
+  }
+
+  private isLeft(at: number): boolean {
+    const kind = this.kinds[at];
+    return kind === "<" || kind === "left";
+  }
+
+  private isRight(at: number): boolean {
+    const kind = this.kinds[at];
+    return kind === ">" || kind === "right";
+  }
+
+  private expectDash(): void {
+    if (!this.isDash(this.at)) throw this.expected(`"-"`);
+    this.at++;
+  }
+
+  protected node(): NodePattern {
+    const position = this.position();
+    this.expect("(");
+    const variable = this.isVariable() ? this.variable() : null;
+    const labels = this.accept(":") ? this.labels(true, true) : null;
+    const properties = this.patternProperties();
+    const where = this.optionalWhere();
+    if (this.kind !== ")") throw this.expected(`")"`);
+    this.at++;
+    return { kind: "node", variable, labels, properties, where, position };
+  }
+
+  private patternProperties(): MapLiteral | Parameter | null {
+    if (this.kind === "{") return this.map();
+    return this.kind === "parameter" ? this.parameter() : null;
+  }
+
+  private relationship(): RelationshipPattern {
+    const position = this.position();
+    const left = this.isLeft(this.at);
+    if (left) this.at++;
+    this.expectDash();
+    const inside = this.accept("[") ? this.relationshipInside() : NOTHING_SAID;
+    this.expectDash();
+    const right = this.isRight(this.at);
+    if (right) this.at++;
+    const direction = left === right ? "either" : right ? "right" : "left";
+    return { kind: "relationship", ...inside, direction, position };
+  }
+
+  private relationshipInside(): Omit<RelationshipPattern, "kind" | "direction" | "position"> {
+    const variable = this.isVariable() ? this.variable() : null;
+    const types = this.accept(":") ? this.labels(true, false) : null;
+    const similarity = types === null ? null : this.similarity();
+    const length = this.kind === "*" ? this.pathLength() : null;
+    const properties = this.patternProperties();
+    const where = this.optionalWhere();
+    this.expect("]");
+    return { variable, types, similarity, length, properties, where };
+  }
+
+  private similarity(): Similarity | null {
+    const { kind } = this;
+    if (kind !== ">" && kind !== ">=") return null;
+    const position = this.position();
+    this.at++;
+    if (this.kind !== "integer" && this.kind !== "float" && this.kind !== "parameter") {
+      throw this.expected("a number or a parameter");
+    }
+    return { operator: kind, threshold: this.atom() as Similarity["threshold"], position };
+  }
+
+  private pathLength(): PathLength {
+    const position = this.position();
+    this.at++;
+    const min = this.bound();
+    if (this.accept("..")) return { min, max: this.bound(), position };
+    return { min, max: min, position };
+  }
+
+  private bound(): number | null {
+    if (this.kind !== "integer") return null;
+    const at = this.at++;
+    const value = integerValue(this.text, this.position(at), this.end(at), false);
+    if (typeof value === "number") return value;
+    throw this.error(this.position(at), "IntegerOverflow", "a path cannot have that length");
+  }
+
+  /** What follows a colon. `or`: a bar may join labels; `colons`: another colon means "and" (of nodes). */
+  protected labels(or: boolean, colons: boolean): LabelExpr {
+    this.enter();
+    const position = this.position();
+    const operands = [this.allLabels(colons)];
+    while (or && this.accept("|")) {
+      this.accept(":");
+      operands.push(this.allLabels(colons));
+    }
+    this.leave();
+    return operands.length === 1 ? operands[0]! : { kind: "or-labels", operands, position };
+  }
+
+  private allLabels(colons: boolean): LabelExpr {
+    const position = this.position();
+    const operands = [this.label(colons)];
+    while (this.accept("&") || (colons && this.accept(":"))) operands.push(this.label(colons));
+    return operands.length === 1 ? operands[0]! : { kind: "and-labels", operands, position };
+  }
+
+  private label(colons: boolean): LabelExpr {
+    const position = this.position();
+    if (this.accept("%")) return { kind: "any-label", position };
+    if (this.accept("!")) {
+      this.enter();
+      const operand = this.label(colons);
+      this.leave();
+      return { kind: "not-label", operand, position };
+    }
+    if (this.accept("(")) {
+      const labels = this.labels(true, colons);
+      this.expect(")");
+      return labels;
+    }
+    return { kind: "label", name: this.name("a label or type"), position };
+  }
+}
+
+const NOTHING_SAID = {
+  variable: null,
+  types: null,
+  similarity: null,
+  length: null,
+  properties: null,
+  where: null,
+} as const;

@@ -1,0 +1,139 @@
+/** Statements as Cypher text: `parseCypher(printCypher(tree))` is the same tree but for positions and column names. */
+import type {
+  CallClause,
+  Clause,
+  ProjectionClause,
+  Query,
+  RemoveItem,
+  SchemaCommand,
+  SchemaSubject,
+  SetItem,
+  Statement,
+} from "./ast.js";
+import type { PathPattern } from "./ast-expr.js";
+import { ExprPrinter, printDotted, printName, printVariable } from "./print-expr.js";
+
+export function printCypher({ mode, body }: Statement): string {
+  const prefix = mode === "run" ? "" : `${mode.toUpperCase()} `;
+  return prefix + (body.kind === "query" ? printQuery(body) : printSchema(body));
+}
+
+const printer = new ExprPrinter(printQuery);
+
+function printQuery({ parts, all }: Query): string {
+  const texts = parts.map(({ clauses }) => clauses.map(printClause).join(" "));
+  return texts.join(all ? " UNION ALL " : " UNION ");
+}
+
+const paths = (patterns: readonly PathPattern[]): string => patterns.map((path) => printer.path(path)).join(", ");
+
+function printClause(clause: Clause): string {
+  switch (clause.kind) {
+    case "match":
+      return `${clause.optional ? "OPTIONAL " : ""}MATCH ${paths(clause.patterns)}${printer.where(clause.where)}`;
+    case "unwind":
+      return `UNWIND ${printer.expr(clause.list)} AS ${printVariable(clause.variable.name)}`;
+    case "call":
+      return printCall(clause);
+    case "with":
+    case "return":
+      return printProjection(clause);
+    case "create":
+      return `CREATE ${paths(clause.patterns)}`;
+    case "merge": {
+      const onCreate =
+        clause.onCreate.length === 0 ? "" : ` ON CREATE SET ${clause.onCreate.map(printItem).join(", ")}`;
+      const onMatch = clause.onMatch.length === 0 ? "" : ` ON MATCH SET ${clause.onMatch.map(printItem).join(", ")}`;
+      return `MERGE ${printer.path(clause.pattern)}${onCreate}${onMatch}`;
+    }
+    case "set":
+    case "remove":
+      return `${clause.kind.toUpperCase()} ${clause.items.map(printItem).join(", ")}`;
+    case "delete": {
+      const targets = clause.targets.map((target) => printer.expr(target)).join(", ");
+      return `${clause.detach ? "DETACH " : ""}DELETE ${targets}`;
+    }
+    case "foreach": {
+      const element = `${printVariable(clause.variable.name)} IN ${printer.expr(clause.list)}`;
+      return `FOREACH (${element} | ${clause.clauses.map(printClause).join(" ")})`;
+    }
+  }
+}
+
+function printCall({ procedure, args, yields, where }: CallClause): string {
+  const list = args === null ? "" : `(${args.map((arg) => printer.expr(arg)).join(", ")})`;
+  const call = `CALL ${printDotted(procedure)}${list}`;
+  if (yields === null) return call;
+  if (yields === "*") return `${call} YIELD *`;
+  const names = yields.map(({ field, variable }) => `${printName(field)} AS ${printVariable(variable.name)}`);
+  const fields = names.length === 0 ? "-" : names.join(", ");
+  return `${call} YIELD ${fields}${printer.where(where)}`;
+}
+
+function printProjection({ kind, distinct, star, items, orderBy, skip, limit, where }: ProjectionClause): string {
+  const columns = items.map(({ expr, alias }) => {
+    return `${printer.expr(expr)}${alias === null ? "" : ` AS ${printVariable(alias.name)}`}`;
+  });
+  const keys = orderBy.map(({ expr, descending }) => `${printer.expr(expr)}${descending ? " DESC" : ""}`);
+  return [
+    `${kind.toUpperCase()}${distinct ? " DISTINCT" : ""} ${[...(star ? ["*"] : []), ...columns].join(", ")}`,
+    keys.length === 0 ? "" : ` ORDER BY ${keys.join(", ")}`,
+    skip === null ? "" : ` SKIP ${printer.expr(skip)}`,
+    limit === null ? "" : ` LIMIT ${printer.expr(limit)}`,
+    printer.where(where),
+  ].join("");
+}
+
+function printItem(item: SetItem | RemoveItem): string {
+  switch (item.kind) {
+    case "set-property":
+      return `${printer.expr(item.target)} = ${printer.expr(item.value)}`;
+    case "remove-property":
+      return printer.expr(item.target);
+    case "replace":
+      return `${printVariable(item.variable.name)} = ${printer.expr(item.value)}`;
+    case "add":
+      return `${printVariable(item.variable.name)} += ${printer.expr(item.value)}`;
+    case "labels":
+      return `${printVariable(item.variable.name)}:${item.labels.map(printName).join(":")}`;
+  }
+}
+
+function printSchema(command: SchemaCommand): string {
+  switch (command.kind) {
+    case "create-index": {
+      const { method, name, ifNotExists, subject, properties, options } = command;
+      if (subject.variable === null)
+        return `CREATE ${method.toUpperCase()} INDEX ON ${oldSubject(subject.label, properties)}`;
+      const variable = printVariable(subject.variable.name);
+      const columns = properties.map((property) => `${variable}.${printName(property)}`).join(", ");
+      const tail = options === null ? "" : ` OPTIONS ${printer.expr(options)}`;
+      return `CREATE ${method.toUpperCase()} INDEX ${newName(name, ifNotExists)}FOR ${printSubject(subject)} ON (${columns})${tail}`;
+    }
+    case "create-constraint": {
+      const { name, ifNotExists, subject, properties, requires } = command;
+      const variable = printVariable(subject.variable!.name);
+      const columns = properties.map((property) => `${variable}.${printName(property)}`).join(", ");
+      const rule = { unique: "UNIQUE", key: "KEY", "not-null": "NOT NULL" }[requires];
+      return `CREATE CONSTRAINT ${newName(name, ifNotExists)}FOR ${printSubject(subject)} REQUIRE (${columns}) IS ${rule}`;
+    }
+    case "drop-index":
+      if (command.name === null) return `DROP INDEX ON ${oldSubject(command.label!, command.properties)}`;
+      return `DROP INDEX ${quoted(command.name)}${command.ifExists ? " IF EXISTS" : ""}`;
+    case "drop-constraint":
+      return `DROP CONSTRAINT ${quoted(command.name)}${command.ifExists ? " IF EXISTS" : ""}`;
+  }
+}
+
+const quoted = (name: string): string => `\`${name.replaceAll("`", "``")}\``;
+
+const newName = (name: string | null, ifNotExists: boolean): string =>
+  `${name === null ? "" : `${quoted(name)} `}${ifNotExists ? "IF NOT EXISTS " : ""}`;
+
+const oldSubject = (label: string, properties: readonly string[]): string =>
+  `:${printName(label)}(${properties.map(printName).join(", ")})`;
+
+function printSubject({ of, variable, label }: SchemaSubject): string {
+  const inside = `${printVariable(variable!.name)}:${printName(label)}`;
+  return of === "node" ? `(${inside})` : `()-[${inside}]-()`;
+}

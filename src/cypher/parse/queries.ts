@@ -1,0 +1,317 @@
+/** Queries and their clauses. Extended by `parser.ts`, which reads whole statements. */
+import type {
+  CallClause,
+  Clause,
+  DeleteClause,
+  ForeachClause,
+  MatchClause,
+  MergeClause,
+  ProjectionClause,
+  ProjectionItem,
+  Query,
+  RemoveItem,
+  SetItem,
+  SingleQuery,
+  SortItem,
+  UnwindClause,
+  YieldItem,
+} from "./ast.js";
+import type { Expr, LabelTest, SubqueryExpr } from "./ast-expr.js";
+import { POSTFIX } from "./expressions.js";
+import { PatternParser } from "./patterns.js";
+import { type WrongPattern, wrongInCreate, wrongInMatch, wrongInMerge } from "./written-patterns.js";
+
+/** Clauses that read; after one that writes they need a WITH between. */
+const READING: ReadonlySet<Clause["kind"]> = new Set(["match", "unwind", "call"]);
+const WRITING: ReadonlySet<Clause["kind"]> = new Set(["create", "merge", "set", "remove", "delete", "foreach"]);
+
+export abstract class QueryParser extends PatternParser {
+  /** Single queries with UNION between; `open`: of a subquery, which need not end in RETURN. */
+  protected query(open: boolean): Query {
+    const position = this.position();
+    const parts = [this.singleQuery(open)];
+    let all: boolean | null = null;
+    for (let start = this.position(); this.acceptKeyword("UNION"); start = this.position()) {
+      const everyRow = this.acceptKeyword("ALL");
+      if (all !== null && all !== everyRow) {
+        throw this.error(start, "InvalidClauseComposition", "UNION and UNION ALL cannot be mixed");
+      }
+      all = everyRow;
+      parts.push(this.singleQuery(open));
+    }
+    return { kind: "query", parts, all: all ?? false, position };
+  }
+
+  protected subquery(result: SubqueryExpr["result"]): SubqueryExpr {
+    const position = this.position();
+    this.at++;
+    this.expect("{");
+    const outer = this.barEnds;
+    this.barEnds = false;
+    const bare = this.kind === "(" || (this.isVariable() && this.kinds[this.at + 1] === "=");
+    const query = bare || this.keyword.endsWith("SHORTESTPATHS") ? this.bareMatch() : this.query(result !== "collect");
+    this.barEnds = outer;
+    this.expect("}");
+    return { kind: "subquery", result, query, position };
+  }
+
+  /** A pattern alone in the braces of a subquery. */
+  private bareMatch(): Query {
+    const position = this.position();
+    const clause: MatchClause = { kind: "match", optional: false, ...this.matchBody(), position };
+    return { kind: "query", parts: [{ clauses: [clause], position }], all: false, position };
+  }
+
+  private singleQuery(open: boolean): SingleQuery {
+    const position = this.position();
+    const clauses: Clause[] = [];
+    for (;;) {
+      const clause = this.clause();
+      if (clause === null) break;
+      this.checkPatternsPlaced();
+      const last = clauses.at(-1);
+      if (last !== undefined && WRITING.has(last.kind) && READING.has(clause.kind)) {
+        const names = `${last.kind.toUpperCase()} and ${clause.kind.toUpperCase()}`;
+        throw this.error(clause.position, "InvalidClauseComposition", `WITH is required between ${names}`);
+      }
+      clauses.push(clause);
+      if (clause.kind === "return") break;
+    }
+    const last = clauses.at(-1);
+    if (last === undefined) throw this.expected("a clause");
+    if (!open && (last.kind === "match" || last.kind === "unwind" || last.kind === "with")) {
+      const follow = this.kind === "end" || this.kind === ";" || this.kind === "}" || this.keyword === "UNION";
+      if (!follow) throw this.expected("a clause");
+      const message = `a query cannot end with ${last.kind.toUpperCase()}: expected RETURN or a clause that writes`;
+      throw this.error(this.position(), "InvalidClauseComposition", message);
+    }
+    return { clauses, position };
+  }
+
+  /** null: none begins here. */
+  private clause(): Clause | null {
+    const position = this.position();
+    switch (this.keyword) {
+      case "OPTIONAL":
+      case "MATCH":
+        return this.match(position);
+      case "UNWIND":
+        return this.unwind(position);
+      case "CALL":
+        return this.procedureCall(position);
+      case "WITH":
+      case "RETURN":
+        return this.projection(this.keyword === "WITH" ? "with" : "return", position);
+      default:
+        return this.writingClause(position);
+    }
+  }
+
+  private writingClause(position: number): Clause | null {
+    const { keyword } = this;
+    switch (keyword) {
+      case "CREATE": {
+        this.at++;
+        const patterns = this.commaList(() => this.path());
+        this.refuse(wrongInCreate(patterns));
+        return { kind: "create", patterns, position };
+      }
+      case "MERGE":
+        return this.merge(position);
+      case "SET":
+        this.at++;
+        return { kind: "set", items: this.commaList(() => this.setItem()), position };
+      case "REMOVE":
+        this.at++;
+        return { kind: "remove", items: this.commaList(() => this.removeItem()), position };
+      case "DETACH":
+      case "DELETE":
+        return this.delete(position);
+      case "FOREACH":
+        return this.kinds[this.at + 1] === "(" ? this.foreach(position) : null;
+      default:
+        return null;
+    }
+  }
+
+  private refuse(wrong: WrongPattern | null): void {
+    if (wrong !== null) throw this.error(wrong.position, wrong.detail, wrong.message);
+  }
+
+  private match(position: number): MatchClause {
+    const optional = this.acceptKeyword("OPTIONAL");
+    this.expectKeyword("MATCH");
+    return { kind: "match", optional, ...this.matchBody(), position };
+  }
+
+  private matchBody(): Pick<MatchClause, "patterns" | "where"> {
+    const patterns = this.commaList(() => this.path());
+    this.refuse(wrongInMatch(patterns));
+    return { patterns, where: this.optionalWhere() };
+  }
+
+  private unwind(position: number): UnwindClause {
+    this.at++;
+    const list = this.expression();
+    this.expectKeyword("AS");
+    return { kind: "unwind", list, variable: this.variable(), position };
+  }
+
+  private procedureCall(position: number): CallClause {
+    const first = this.at;
+    this.at++;
+    if (this.kind === "{") throw this.expected("a procedure's name");
+    const procedure = this.dottedName("a procedure's name");
+    let args: Expr[] | null = null;
+    if (this.accept("(")) {
+      args = this.kind === ")" ? [] : this.commaList(() => this.inner());
+      this.expect(")");
+    }
+    let yields: YieldItem[] | "*" | null = null;
+    const yieldAt = this.at;
+    if (this.acceptKeyword("YIELD")) yields = this.yields();
+    const where = yields === null ? null : this.optionalWhere();
+    const begins = first === 0 || this.keywords[first - 1] === "EXPLAIN" || this.keywords[first - 1] === "PROFILE";
+    const standalone = begins && (this.kind === "end" || this.kind === ";");
+    if (!standalone && yields === "*") {
+      throw this.error(
+        this.position(yieldAt + 1),
+        "UnexpectedSyntax",
+        "expected the names of fields: YIELD * is for calls alone",
+      );
+    }
+    if (!standalone && args === null) {
+      const message = "a call inside of a query names its arguments: expected (";
+      throw this.error(this.position(yieldAt), "InvalidArgumentPassingMode", message);
+    }
+    return { kind: "call", procedure, args, yields, where, standalone, position };
+  }
+
+  private yields(): YieldItem[] | "*" {
+    if (this.accept("*")) return "*";
+    // `YIELD -`: nothing of the procedure's fields.
+    if (this.accept("-")) return [];
+    return this.commaList(() => {
+      const position = this.position();
+      const field = this.name("a field's name");
+      const variable = this.acceptKeyword("AS")
+        ? this.variable()
+        : { kind: "variable" as const, name: field, position };
+      return { field, variable, position };
+    });
+  }
+
+  private projection(kind: "with" | "return", position: number): ProjectionClause {
+    this.at++;
+    const distinct = this.acceptKeyword("DISTINCT");
+    const star = this.accept("*");
+    const items = star && !this.accept(",") ? [] : this.commaList(() => this.projectionItem(kind));
+    const orderBy = this.acceptKeywords("ORDER", "BY") ? this.commaList(() => this.sortItem()) : [];
+    const skip = this.acceptKeyword("SKIP") ? this.expression() : null;
+    const limit = this.acceptKeyword("LIMIT") ? this.expression() : null;
+    const where = kind === "with" ? this.optionalWhere() : null;
+    return { kind, distinct, star, items, orderBy, skip, limit, where, position };
+  }
+
+  private projectionItem(kind: "with" | "return"): ProjectionItem {
+    const position = this.position();
+    const expr = this.expression();
+    const end = this.end(this.at - 1);
+    if (this.acceptKeyword("AS")) {
+      const alias = this.variable();
+      return { expr, alias, name: alias.name, position };
+    }
+    if (expr.kind === "variable") return { expr, alias: null, name: expr.name, position };
+    if (kind === "with")
+      throw this.error(position, "NoExpressionAlias", "an expression in WITH needs a name: expected AS");
+    return { expr, alias: null, name: this.text.slice(position, end), position };
+  }
+
+  private sortItem(): SortItem {
+    const position = this.position();
+    const expr = this.expression();
+    const descending = this.acceptKeyword("DESC") || this.acceptKeyword("DESCENDING");
+    if (!descending && !this.acceptKeyword("ASC")) this.acceptKeyword("ASCENDING");
+    return { expr, descending, position };
+  }
+
+  private merge(position: number): MergeClause {
+    this.at++;
+    const pattern = this.path();
+    this.refuse(wrongInMerge(pattern));
+    const onCreate: SetItem[] = [];
+    const onMatch: SetItem[] = [];
+    while (this.acceptKeyword("ON")) {
+      const items = this.keyword === "CREATE" ? onCreate : onMatch;
+      if (!this.acceptKeyword("CREATE") && !this.acceptKeyword("MATCH")) throw this.expected("CREATE or MATCH");
+      this.expectKeyword("SET");
+      items.push(...this.commaList(() => this.setItem()));
+    }
+    return { kind: "merge", pattern, onCreate, onMatch, position };
+  }
+
+  private setItem(): SetItem {
+    const position = this.position();
+    const target = this.expression(POSTFIX);
+    if (target.kind === "property") {
+      this.expect("=");
+      return { kind: "set-property", target, value: this.expression(), position };
+    }
+    if (target.kind === "label-test") return this.labelItem(target, position);
+    if (target.kind !== "variable") {
+      throw this.error(position, "UnexpectedSyntax", "expected a variable, a property or labels to set");
+    }
+    if (this.accept("=")) return { kind: "replace", variable: target, value: this.expression(), position };
+    if (this.accept("+=")) return { kind: "add", variable: target, value: this.expression(), position };
+    throw this.expected(`"=", "+=", "." or ":"`);
+  }
+
+  private removeItem(): RemoveItem {
+    const position = this.position();
+    const target = this.expression(POSTFIX);
+    if (target.kind === "property") return { kind: "remove-property", target, position };
+    if (target.kind === "label-test") return this.labelItem(target, position);
+    throw this.error(position, "UnexpectedSyntax", "expected a property or labels to remove");
+  }
+
+  private labelItem({ target, labels }: LabelTest, position: number): RemoveItem & SetItem {
+    const all = labels.kind === "and-labels" ? labels.operands : [labels];
+    const names = all.map((label) => {
+      if (label.kind === "label") return label.name;
+      throw this.error(label.position, "UnexpectedSyntax", "expected a label's name");
+    });
+    if (target.kind !== "variable")
+      throw this.error(position, "UnexpectedSyntax", "expected a variable before its labels");
+    return { kind: "labels", variable: target, labels: names, position };
+  }
+
+  private delete(position: number): DeleteClause {
+    const detach = this.acceptKeyword("DETACH");
+    this.expectKeyword("DELETE");
+    const targets = this.commaList(() => this.expression());
+    const labels = targets.find(({ kind }) => kind === "label-test");
+    if (labels === undefined) return { kind: "delete", detach, targets, position };
+    throw this.error(labels.position, "InvalidDelete", "labels and types cannot be deleted: REMOVE takes labels away");
+  }
+
+  private foreach(position: number): ForeachClause {
+    this.enter();
+    this.at += 2;
+    const variable = this.variable();
+    this.expectKeyword("IN");
+    const list = this.inner(true);
+    this.expect("|");
+    const clauses: Clause[] = [];
+    for (
+      let clause = this.writingClause(this.position());
+      clause !== null;
+      clause = this.writingClause(this.position())
+    ) {
+      clauses.push(clause);
+    }
+    if (clauses.length === 0) throw this.expected("a clause that writes");
+    this.expect(")");
+    this.leave();
+    return { kind: "foreach", variable, list, clauses, position };
+  }
+}

@@ -1,0 +1,13 @@
+/** What a syntax tree says, without where: the same for two texts that mean the same. */
+export function content(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(content);
+  if (typeof node !== "object" || node === null) return Object.is(node, -0) ? "-0" : node;
+  const entries = Object.entries(node).filter(
+    ([key]) => key !== "position" && !(key === "name" && "expr" in node && "alias" in node),
+  );
+  return Object.fromEntries(entries.map(([key, value]) => [key, content(value)]));
+}
+
+/** The same content as one text, to compare by. */
+export const fingerprint = (node: unknown): string =>
+  JSON.stringify(content(node), (_, value) => (typeof value === "bigint" ? `${value}n` : value));
