@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import t from "tap";
-import type { Expr } from "../../src/cypher/parse/ast-expr.js";
+import type { Expr } from "../../src/cypher/parse/ast.js";
 import { tokenize } from "../../src/cypher/parse/lexer.js";
 import { parseCypher } from "../../src/cypher/parse/parse.js";
 import { printCypher } from "../../src/cypher/parse/print.js";

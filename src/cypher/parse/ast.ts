@@ -1,12 +1,302 @@
 /**
- * The syntax tree of Cypher, part two: statements, queries and clauses (expressions and patterns are in `ast-expr.ts`).
- * Made by `parse.ts`, read by `print.ts`, `cypher/bind` and the session.
+ * The syntax tree of Cypher: expressions and patterns, then clauses and statements. Made by `parse.ts`, read by
+ * `print.ts`, `cypher/bind` and the session. Every node is readonly and tagged by `kind`; `position` is the 0-based
+ * UTF-16 offset where the node begins, for operators the offset of the operator.
  */
-import type { Expr, PathPattern, PropertyAccess, Variable } from "./ast-expr.js";
-
 interface Node {
-  /** 0-based UTF-16 offset. */
   readonly position: number;
+}
+
+export type Expr =
+  | Literal
+  | Parameter
+  | Variable
+  | PropertyAccess
+  | IndexAccess
+  | SliceAccess
+  | LabelTest
+  | FunctionCall
+  | CountAll
+  | UnaryExpr
+  | NotExpr
+  | ArithmeticExpr
+  | LogicalExpr
+  | ComparisonExpr
+  | TextMatchExpr
+  | InExpr
+  | NullTest
+  | ListLiteral
+  | MapLiteral
+  | MapProjection
+  | CaseExpr
+  | ListComprehension
+  | PatternComprehension
+  | QuantifierExpr
+  | ReduceExpr
+  | PatternExpr
+  | SubqueryExpr;
+
+export type Literal =
+  | (Node & { readonly kind: "null" })
+  | (Node & { readonly kind: "boolean"; readonly value: boolean })
+  /** A number within ±(2^53 − 1), else a bigint within 64 bits: as `protocol/values.ts` holds int8. */
+  | (Node & { readonly kind: "integer"; readonly value: number | bigint })
+  | (Node & { readonly kind: "float"; readonly value: number })
+  | (Node & { readonly kind: "string"; readonly value: string });
+
+/** `$name`, `$0` (its name is "0"). */
+export interface Parameter extends Node {
+  readonly kind: "parameter";
+  readonly name: string;
+}
+
+/** A use or a definition of a variable. */
+export interface Variable extends Node {
+  readonly kind: "variable";
+  readonly name: string;
+}
+
+export interface PropertyAccess extends Node {
+  readonly kind: "property";
+  readonly target: Expr;
+  readonly name: string;
+}
+
+export interface IndexAccess extends Node {
+  readonly kind: "index";
+  readonly target: Expr;
+  readonly index: Expr;
+}
+
+/** `target[from..to]`; null: open on that side. */
+export interface SliceAccess extends Node {
+  readonly kind: "slice";
+  readonly target: Expr;
+  readonly from: Expr | null;
+  readonly to: Expr | null;
+}
+
+/** `n:Label`; on a relationship a test of its type. */
+export interface LabelTest extends Node {
+  readonly kind: "label-test";
+  readonly target: Expr;
+  readonly labels: LabelExpr;
+}
+
+export interface FunctionCall extends Node {
+  readonly kind: "call";
+  /** As written, with its namespaces: `algo.pageRank`. Names of functions are compared without case. */
+  readonly name: string;
+  readonly distinct: boolean;
+  readonly args: readonly Expr[];
+}
+
+/** `count(*)`. */
+export interface CountAll extends Node {
+  readonly kind: "count-all";
+}
+
+/** A sign before anything but a bare number, whose sign is part of the literal. */
+export interface UnaryExpr extends Node {
+  readonly kind: "unary";
+  readonly operator: "+" | "-";
+  readonly operand: Expr;
+}
+
+export interface NotExpr extends Node {
+  readonly kind: "not";
+  readonly operand: Expr;
+}
+
+/** All are left-associative, `^` too. */
+export interface ArithmeticExpr extends Node {
+  readonly kind: "arithmetic";
+  readonly operator: "+" | "-" | "*" | "/" | "%" | "^";
+  readonly left: Expr;
+  readonly right: Expr;
+}
+
+/** Two or more operands of the same operator, left to right. */
+export interface LogicalExpr extends Node {
+  readonly kind: "logical";
+  readonly operator: "AND" | "OR" | "XOR";
+  readonly operands: readonly Expr[];
+}
+
+export type ComparisonOperator = "=" | "<>" | "<" | "<=" | ">" | ">=";
+
+/** `a < b <= c` means `a < b AND b <= c`, with b evaluated once. */
+export interface ComparisonExpr extends Node {
+  readonly kind: "comparison";
+  readonly first: Expr;
+  readonly rest: readonly {
+    readonly operator: ComparisonOperator;
+    readonly operand: Expr;
+    readonly position: number;
+  }[];
+}
+
+export interface TextMatchExpr extends Node {
+  readonly kind: "text-match";
+  readonly operator: "STARTS WITH" | "ENDS WITH" | "CONTAINS" | "=~";
+  readonly left: Expr;
+  readonly right: Expr;
+}
+
+export interface InExpr extends Node {
+  readonly kind: "in";
+  readonly item: Expr;
+  readonly list: Expr;
+}
+
+export interface NullTest extends Node {
+  readonly kind: "null-test";
+  readonly operand: Expr;
+  /** IS NOT NULL. */
+  readonly negated: boolean;
+}
+
+export interface ListLiteral extends Node {
+  readonly kind: "list";
+  readonly items: readonly Expr[];
+}
+
+export interface MapEntry extends Node {
+  readonly key: string;
+  readonly value: Expr;
+}
+
+export interface MapLiteral extends Node {
+  readonly kind: "map";
+  readonly entries: readonly MapEntry[];
+}
+
+/** `n {.name, .*, key: value, other}`. */
+export interface MapProjection extends Node {
+  readonly kind: "map-projection";
+  readonly variable: Variable;
+  readonly items: readonly MapProjectionItem[];
+}
+
+export type MapProjectionItem =
+  | (Node & { readonly kind: "property"; readonly name: string })
+  | (Node & { readonly kind: "all" })
+  | (Node & { readonly kind: "entry"; readonly key: string; readonly value: Expr })
+  | Variable;
+
+export interface CaseExpr extends Node {
+  readonly kind: "case";
+  /** null: each WHEN is a predicate. */
+  readonly subject: Expr | null;
+  readonly branches: readonly { readonly when: Expr; readonly result: Expr }[];
+  readonly otherwise: Expr | null;
+}
+
+/** `[x IN list WHERE p | r]`; `filter(…)` and `extract(…)` arrive as this too. */
+export interface ListComprehension extends Node {
+  readonly kind: "list-comprehension";
+  readonly variable: Variable;
+  readonly list: Expr;
+  readonly where: Expr | null;
+  /** null: the element itself. */
+  readonly result: Expr | null;
+}
+
+export interface PatternComprehension extends Node {
+  readonly kind: "pattern-comprehension";
+  /** Its `variable` is the path's name, if it has one. */
+  readonly pattern: PathPattern;
+  readonly where: Expr | null;
+  readonly result: Expr;
+}
+
+export interface QuantifierExpr extends Node {
+  readonly kind: "quantifier";
+  readonly quantifier: "all" | "any" | "none" | "single";
+  readonly variable: Variable;
+  readonly list: Expr;
+  /** null: the element itself is the predicate. */
+  readonly where: Expr | null;
+}
+
+export interface ReduceExpr extends Node {
+  readonly kind: "reduce";
+  readonly accumulator: Variable;
+  readonly initial: Expr;
+  readonly variable: Variable;
+  readonly list: Expr;
+  readonly result: Expr;
+}
+
+/**
+ * A pattern where an expression may stand: true where a match exists. Plain patterns stand only where a truth value
+ * is wanted; `shortestPath(…)` and `allShortestPaths(…)` (`pattern.search`) give a path and a list of paths anywhere.
+ */
+export interface PatternExpr extends Node {
+  readonly kind: "pattern";
+  readonly pattern: PathPattern;
+}
+
+/** `EXISTS {…}`, `COUNT {…}`, `COLLECT {…}`; a bare pattern in the braces arrives as a MATCH without RETURN. */
+export interface SubqueryExpr extends Node {
+  readonly kind: "subquery";
+  readonly result: "exists" | "count" | "collect";
+  readonly query: Query;
+}
+
+/** `A:B` and `A&B` are both `and`. */
+export type LabelExpr =
+  | (Node & { readonly kind: "label"; readonly name: string })
+  /** `%`: any label at all. */
+  | (Node & { readonly kind: "any-label" })
+  | (Node & { readonly kind: "not-label"; readonly operand: LabelExpr })
+  | (Node & { readonly kind: "and-labels" | "or-labels"; readonly operands: readonly LabelExpr[] });
+
+export interface PathPattern extends Node {
+  readonly kind: "path";
+  /** `p = …`. */
+  readonly variable: Variable | null;
+  readonly search: "all" | "shortest" | "all-shortest";
+  readonly start: NodePattern;
+  readonly steps: readonly PathStep[];
+}
+
+export interface PathStep {
+  readonly relationship: RelationshipPattern;
+  readonly node: NodePattern;
+}
+
+export interface NodePattern extends Node {
+  readonly kind: "node";
+  readonly variable: Variable | null;
+  readonly labels: LabelExpr | null;
+  readonly properties: MapLiteral | Parameter | null;
+  readonly where: Expr | null;
+}
+
+export interface RelationshipPattern extends Node {
+  readonly kind: "relationship";
+  readonly variable: Variable | null;
+  readonly types: LabelExpr | null;
+  /** `:SIMILAR_TO > 0.5`. */
+  readonly similarity: Similarity | null;
+  /** null: exactly one relationship, not a list. */
+  readonly length: PathLength | null;
+  readonly properties: MapLiteral | Parameter | null;
+  readonly where: Expr | null;
+  /** As the pattern is read: `->` right, `<-` left; `--` and `<-->` either. */
+  readonly direction: "right" | "left" | "either";
+}
+
+export interface Similarity extends Node {
+  readonly operator: ">" | ">=";
+  readonly threshold: Literal | Parameter;
+}
+
+/** `*min..max`, both inclusive; null: open (a missing minimum is 1). */
+export interface PathLength extends Node {
+  readonly min: number | null;
+  readonly max: number | null;
 }
 
 /** One text: Cypher has one statement per text. */

@@ -9,7 +9,7 @@ import type {
   Parameter,
   PathPattern,
   SubqueryExpr,
-} from "./ast-expr.js";
+} from "./ast.js";
 import { ExpressionParser } from "./expressions.js";
 import { escapedName, stringValue } from "./literals.js";
 

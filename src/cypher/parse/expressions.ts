@@ -4,7 +4,7 @@
  * What begins an expression is in `atoms.ts`, which extends this class.
  */
 import { CYPHER_DEPTH_MAX } from "../../protocol/limits.js";
-import type { ComparisonOperator, Expr, LabelExpr, Literal, PatternExpr } from "./ast-expr.js";
+import type { ComparisonOperator, Expr, LabelExpr, Literal, PatternExpr } from "./ast.js";
 import { floatValue, integerValue } from "./literals.js";
 import { TokenReader } from "./token-reader.js";
 

@@ -9,7 +9,7 @@ import type {
   PathStep,
   RelationshipPattern,
   Similarity,
-} from "./ast-expr.js";
+} from "./ast.js";
 import { AtomParser } from "./atoms.js";
 import { integerValue } from "./literals.js";
 

@@ -1,5 +1,4 @@
 /** Expressions and patterns as Cypher text that parses to the same tree. Called by `print.ts`, EXPLAIN and tests. */
-import type { Query } from "./ast.js";
 import type {
   Expr,
   LabelExpr,
@@ -9,8 +8,9 @@ import type {
   Parameter,
   PathLength,
   PathPattern,
+  Query,
   RelationshipPattern,
-} from "./ast-expr.js";
+} from "./ast.js";
 import { isKeyword } from "./lexer.js";
 
 /** Prints the query of a subquery; `print.ts` gives it, since queries hold expressions and expressions queries. */

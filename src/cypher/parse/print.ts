@@ -2,6 +2,7 @@
 import type {
   CallClause,
   Clause,
+  PathPattern,
   ProjectionClause,
   Query,
   RemoveItem,
@@ -10,7 +11,6 @@ import type {
   SetItem,
   Statement,
 } from "./ast.js";
-import type { PathPattern } from "./ast-expr.js";
 import { ExprPrinter, printDotted, printName, printVariable } from "./print-expr.js";
 
 export function printCypher({ mode, body }: Statement): string {

@@ -3,7 +3,9 @@ import type {
   CallClause,
   Clause,
   DeleteClause,
+  Expr,
   ForeachClause,
+  LabelTest,
   MatchClause,
   MergeClause,
   ProjectionClause,
@@ -13,10 +15,10 @@ import type {
   SetItem,
   SingleQuery,
   SortItem,
+  SubqueryExpr,
   UnwindClause,
   YieldItem,
 } from "./ast.js";
-import type { Expr, LabelTest, SubqueryExpr } from "./ast-expr.js";
 import { POSTFIX } from "./expressions.js";
 import { PatternParser } from "./patterns.js";
 import { type WrongPattern, wrongInCreate, wrongInMatch, wrongInMerge } from "./written-patterns.js";

@@ -1,7 +1,7 @@
 /** Steps through the tokens of one text: looking, taking, and saying what was expected. The base of the parser's classes. */
 import type { DbError } from "../../protocol/errors.js";
 import { CYPHER_DEPTH_MAX } from "../../protocol/limits.js";
-import type { Variable } from "./ast-expr.js";
+import type { Variable } from "./ast.js";
 import { type TokenKind, tokenize } from "./lexer.js";
 import { escapedName } from "./literals.js";
 import { type SyntaxErrorDetail, syntaxError } from "./syntax-error.js";

@@ -1,5 +1,5 @@
 /** Which patterns can be created, merged and matched. Called by `queries.ts` after it has read them. */
-import type { LabelExpr, MapLiteral, NodePattern, Parameter, PathPattern, RelationshipPattern } from "./ast-expr.js";
+import type { LabelExpr, MapLiteral, NodePattern, Parameter, PathPattern, RelationshipPattern } from "./ast.js";
 import type { SyntaxErrorDetail } from "./syntax-error.js";
 
 export interface WrongPattern {
