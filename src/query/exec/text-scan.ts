@@ -14,15 +14,17 @@ import type { TextItem } from "../../text/document-terms.js";
 import { either, parseTextQuery, phraseOf, type TextQuery } from "../../text/query.js";
 import { TextBody } from "../../text/text-body.js";
 import { textKind } from "../../text/text-kind.js";
+import { textQueryOf } from "../../text/text-query-of.js";
 import { Strangers, searchText } from "../../text/text-search.js";
 import { compileExpr } from "../expr/compile.js";
 import type { Evaluate } from "../expr/expr.js";
-import { TEXT_MODES, type TextMode } from "../expr/functions/text-search.js";
+import { TEXT_MODES, type TextMode, TSQUERY_MODE } from "../expr/functions/text-search.js";
 import type { TextSearchPlan } from "../plan/plan.js";
 import type { ExecContext } from "./context.js";
 import { limitValue } from "./limit.js";
 import type { Open, Operator, Pulled } from "./operator.js";
 import { compileRowDecoder, RowDecoder, type RowDecoderProgram } from "./row-decoder.js";
+import { compileScan } from "./scan.js";
 import { textReader } from "./search-index-kind.js";
 import { compileMaybe, EMPTY_ROW, NO_SLOTS } from "./slots.js";
 import { layoutOf, type TableLayout } from "./table-layout.js";
@@ -42,6 +44,7 @@ interface TextProgram {
   readonly plan: TextSearchPlan;
   readonly layout: TableLayout;
   readonly rows: RowDecoderProgram;
+  readonly openScan: Open;
   readonly query: Evaluate;
   readonly mode: Evaluate;
   readonly counts: readonly (Evaluate | null)[] | null;
@@ -54,6 +57,7 @@ export function compileTextScan(plan: TextSearchPlan): Open {
   const program: TextProgram = {
     plan,
     layout,
+    openScan: compileScan({ ...plan, kind: "scan", columns: plan.columns.slice(0, -1), reverse: false }),
     rows: compileRowDecoder({ ...plan, columns: plan.columns.slice(0, -1) }),
     query: compileExpr(plan.query, NO_SLOTS),
     mode: compileExpr(plan.mode, NO_SLOTS),
@@ -80,6 +84,8 @@ class TextScanOperator implements Operator {
   private lastScore = Number.POSITIVE_INFINITY;
   private isSettled = false;
   private own: OwnIndex | null = null;
+  /** Reads the table instead. */
+  private scan: Operator | null = null;
 
   constructor(
     private readonly program: TextProgram,
@@ -89,6 +95,7 @@ class TextScanOperator implements Operator {
   }
 
   next(): Pulled {
+    if (this.scan !== null) return this.scanned(this.scan.next());
     if (this.answers !== null) return this.emit(this.answers);
     const { context, program } = this;
     context.checkpoint();
@@ -98,6 +105,7 @@ class TextScanOperator implements Operator {
     if (program.counts !== null)
       this.remaining = program.counts.reduce((sum, one) => sum + limitValue(one, context), 0);
     const index = this.index();
+    if (mode === TSQUERY_MODE) return this.candidates(index, textQueryOf(text, program.plan.index.text!.language));
     const query = queryOf(text, mode, index?.body ?? new TextBody(program.plan.index.text!.language));
     if (index?.fold(() => context.shouldYield())) return this.answer(index, query);
     return this.later(index, query);
@@ -105,6 +113,23 @@ class TextScanOperator implements Operator {
 
   close(): void {
     this.own?.close();
+    this.scan?.close();
+  }
+
+  /** Rows that may match; all of them where the index cannot tell: the filter knows which do. */
+  private candidates(index: TextIndex | null, query: TextQuery | null): Pulled {
+    if (query !== null && index?.fold(() => this.context.shouldYield())) {
+      this.answers = this.answersOf(index, query);
+      if (this.answers !== null) return this.emit(this.answers);
+    }
+    this.scan = this.program.openScan(this.context);
+    return this.next();
+  }
+
+  private scanned(pulled: Pulled): Pulled {
+    if (pulled instanceof Promise) return pulled.then((batch) => this.scanned(batch));
+    if (pulled === null) return null;
+    return { columns: [...pulled.columns, new Array<Value>(pulled.length).fill(0)], length: pulled.length };
   }
 
   private index(): TextIndex | null {

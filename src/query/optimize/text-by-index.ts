@@ -12,6 +12,7 @@ import { TEXT_SCORE } from "../expr/functions/text-search.js";
 import { andOf, columnsOf, conjuncts, exprEquals, mapExpr } from "../expr/walk.js";
 import type { OutputColumn, Plan, ScanPlan, TextSearchPlan } from "../plan/plan.js";
 import { childrenOf, mapExprsOfPlan, withChildren } from "../plan/walk.js";
+import { documentSearch } from "./document-condition.js";
 import { newColumnId } from "./new-column-id.js";
 import { type Rule, withColumns } from "./rule.js";
 
@@ -90,11 +91,33 @@ function searched(scan: ScanPlan): Rewritten {
     const index = call === null ? null : indexFor(scan, call);
     if (call === null || index === null) continue;
     const rest = conjuncts(scan.filter).filter((other) => other !== condition);
-    const search = searchOf(scan, call, index, andOf(rest));
+    const [query, mode] = call.args.slice(-2) as [Expr, Expr];
+    const search = searchOf(scan, query, mode, index, andOf(rest));
     const { id, name, type } = search.columns.at(-1)!;
     return { plan: search, scores: [{ call, column: { kind: "column", id, name, type } }] };
   }
-  return same;
+  const search = hasKey(scan) ? null : searchOfDocuments(scan);
+  return search === null ? same : { plan: search, scores: NONE };
+}
+
+/** By `to_tsvector(…) @@ query`, which stays a condition. */
+function searchOfDocuments(scan: ScanPlan): TextSearchPlan | null {
+  for (const condition of conjuncts(scan.filter)) {
+    const found = documentSearch(scan, condition);
+    if (found !== null) return searchOf(scan, found.query, found.mode, found.index, scan.filter);
+  }
+  return null;
+}
+
+/** Whether one row at most is wanted, by its primary key. */
+function hasKey(scan: ScanPlan): boolean {
+  const keys = scan.table.primaryKey ?? [];
+  const isFixed = (columnId: number) =>
+    conjuncts(scan.filter).some(
+      (part) =>
+        part.kind === "call" && part.fn.operator === "=" && part.args.some((arg) => columnIdOf(scan, arg) === columnId),
+    );
+  return keys.length > 0 && keys.every(isFixed);
 }
 
 /** `MATCH … > 0` */
@@ -120,10 +143,9 @@ function columnIdOf(scan: ScanPlan, expr: Expr): number {
   return place < 0 ? -1 : scan.source[place]!;
 }
 
-function searchOf(scan: ScanPlan, { args }: CallExpr, index: SearchIndexDef, filter: Expr | null): TextSearchPlan {
+function searchOf(scan: ScanPlan, query: Expr, mode: Expr, index: SearchIndexDef, filter: Expr | null): TextSearchPlan {
   const score: OutputColumn = { id: newColumnId(), name: "score", type: FLOAT8, nullable: false };
   const { table, alias, source, rowKey } = scan;
-  const [query, mode] = args.slice(-2) as [Expr, Expr];
   const columns = [...scan.columns, score];
   const found = { index, query, mode, counts: null };
   return Object.freeze({ kind: "textsearch", table, alias, source, filter, rowKey, ...found, columns });

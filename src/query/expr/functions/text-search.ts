@@ -6,6 +6,8 @@ import { fn } from "./define.js";
 
 /** How the text of a query is read: words of which any or all must be there, with signs; or plain words. */
 export const TEXT_MODES = ["any", "all", "plain"] as const;
+/** The query is a tsquery: rows that may match are wanted, without a score. */
+export const TSQUERY_MODE = "tsquery";
 export type TextMode = (typeof TEXT_MODES)[number];
 
 /** The score of a row: columns, then the query and its mode. The optimizer has an index answer it. */
