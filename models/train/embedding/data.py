@@ -1,7 +1,7 @@
 """Where the training data is, how it is read, and which groups are held out for evaluation.
 
 Used by every script here. The folder with the unpacked data and all intermediate results is named by the environment
-variable TESSERA_TRAIN (see README.md); prepare.py fills it.
+variable EMBEDDING_TRAIN (see README.md); prepare.py fills it.
 """
 
 import hashlib
@@ -10,7 +10,7 @@ import os
 import re
 from pathlib import Path
 
-WORK = Path(os.environ.get("TESSERA_TRAIN", "work"))
+WORK = Path(os.environ.get("EMBEDDING_TRAIN", "work"))
 VOCABULARY = 30_522
 DIMENSIONS = 384
 SPECIAL_TOKENS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]

@@ -1,4 +1,4 @@
-"""Unpacks the data: prepare.py FOLDER_WITH_XZ_FILES. Writes into $TESSERA_TRAIN."""
+"""Unpacks the data: prepare.py FOLDER_WITH_XZ_FILES. Writes into $EMBEDDING_TRAIN."""
 
 import lzma
 import shutil
