@@ -7,7 +7,7 @@ import { TestServer } from "./server.js";
 const modelRoot = rootWith((bundle) =>
   editManifest(bundle, ({ static: _, alias: __, ...manifest }) => ({ ...manifest, id: "by-onnx" })),
 );
-const server = await TestServer.start({ TESSERA_AI_MODEL_ROOT: modelRoot });
+const server = await TestServer.start({ TESSERA_AI_MODEL_ROOT: modelRoot, TESSERA_AI_WAITING_TEXTS_MAX: "64" });
 t.teardown(() => server.stop());
 
 const embed = (body: object) => server.call("POST", "/v1/ai/embeddings", body);
@@ -94,6 +94,19 @@ t.test("a model in an inference thread", async (t) => {
   const reply = await server.sql("SELECT embed('a', 'by-onnx')");
   t.equal(reply.status, 501);
   t.match(reply.body.error, { details: { sqlstate: "0A000", hint: /POST \/v1\/ai\/embeddings/ } });
+});
+
+t.test("more texts than may wait for an inference thread", async (t) => {
+  const texts = Array.from({ length: 64 }, (_, i) => `${i} many words `.repeat(300));
+  const ask = () => server.call("POST", "/v1/ai/embeddings/batch", { texts, model: "by-onnx" });
+  const replies = await Promise.all(Array.from({ length: 10 }, ask));
+  const refused = replies.filter(({ status }) => status === 503);
+  t.ok(refused.length > 0 && refused.length < 10, `${refused.length} of 10 refused`);
+  t.equal(replies.filter(({ status }) => status === 200).length, 10 - refused.length);
+  for (const { headers, body } of refused) {
+    t.equal(body.error.code, "overloaded");
+    t.equal(headers.get("retry-after"), "1");
+  }
 });
 
 t.test("LIST_MODELS and the metrics", async (t) => {
