@@ -184,7 +184,7 @@ class NearestScanOperator implements Operator {
     if (!index.fold(() => context.shouldYield())) return false;
     if (this.filter === null) return true;
     const marks = this.marks(index);
-    if (this.isLoose(index, marks, count)) return true;
+    if (marks.knownCount >= index.count || this.isLoose(index, marks, count)) return true;
     for (let slot = 0, asked = 0; slot < index.slotCount; slot++) {
       if (marks.isKnown(slot) || !index.isUsed(slot)) continue;
       this.ask(index, marks, slot);
