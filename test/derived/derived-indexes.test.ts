@@ -334,6 +334,14 @@ t.test("an index of another definition is made anew, one past the memory is thro
   await small.quiet();
   t.match(small.warnings.join(), /bound/);
   t.equal(small.indexes.progress(TENANT, 4), null);
+  let searches = 0;
+  for (; small.indexes.progress(TENANT, 4) === null; searches++) small.find();
+  t.equal(searches, 65, "it is not made again for each search");
+  await small.quiet();
+  t.equal(small.warnings.length, 1, "it is told once");
+  for (searches = 0; small.indexes.progress(TENANT, 4) === null; searches++) small.find();
+  t.equal(searches, 129);
+  await small.quiet();
   await small.indexes.dropIndex(TENANT, 4);
   t.same(readdirSync(files), []);
   await small.indexes.close();
