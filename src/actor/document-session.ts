@@ -4,12 +4,11 @@
  */
 import type { CatalogView } from "../catalog/catalog-view.js";
 import { type Collection, collectionOf } from "../document/collection.js";
-import type { DocumentRow, Embeddings, Statement } from "../document/document-rows.js";
+import type { Statement } from "../document/document-rows.js";
 import { DbError } from "../protocol/errors.js";
 import { sessionOptions } from "./handlers/query.js";
 import type { Answer } from "./reply.js";
 import type { Request } from "./request.js";
-import { embedderOf } from "./request-embedder.js";
 import { Session } from "./session.js";
 import { type Outcome, plainRows } from "./sql-result.js";
 import type { StatementRun } from "./statement-run.js";
@@ -95,20 +94,3 @@ export function findCollection(request: Request, name: string): Collection {
   if (collection !== null) return collection;
   throw new DbError("not_found", `The collection "${name}" does not exist.`, { sqlstate: "42P01" });
 }
-
-/** Vectors for the embedded fields of each row, made together. */
-export async function embedTexts(
-  request: Request,
-  { embedded }: Collection,
-  rows: readonly DocumentRow[],
-): Promise<Embeddings[]> {
-  if (embedded.length === 0) return rows.map(() => NO_EMBEDDINGS);
-  const texts = rows.flatMap(({ columns }) => embedded.flatMap(({ name }) => (columns.get(name) as string) || []));
-  const vectors = await embedderOf(request).embed(texts);
-  let next = 0;
-  return rows.map(
-    ({ columns }) => new Map(embedded.map(({ name }) => [name, columns.get(name) ? vectors[next++]! : null])),
-  );
-}
-
-const NO_EMBEDDINGS: Embeddings = new Map();

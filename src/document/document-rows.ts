@@ -55,15 +55,12 @@ export interface Statement {
   readonly params: readonly unknown[];
 }
 
-/** Vectors of embedded fields' texts, by the field's name. */
-export type Embeddings = ReadonlyMap<string, Float32Array | null>;
-
-/** One text per collection: every column is written. */
-export function insertStatement(collection: Collection, row: DocumentRow, embeddings: Embeddings): Statement {
+/** One text per collection: every column is written, but those that the database makes itself. */
+export function insertStatement(collection: Collection, row: DocumentRow): Statement {
   const params = new Parameters();
   const names = ["id"];
   const values = [params.add(row.id, "text")];
-  for (const { column, value } of written(collection, row, embeddings, params)) {
+  for (const { column, value } of written(collection, row, params)) {
     names.push(column);
     values.push(value);
   }
@@ -71,19 +68,18 @@ export function insertStatement(collection: Collection, row: DocumentRow, embedd
   return { sql, params: params.values };
 }
 
-export function updateStatement(collection: Collection, row: DocumentRow, embeddings: Embeddings): Statement {
+export function updateStatement(collection: Collection, row: DocumentRow): Statement {
   const params = new Parameters();
   const id = params.add(row.id, "text");
-  const changes = written(collection, row, embeddings, params).map(({ column, value }) => `${column} = ${value}`);
+  const changes = written(collection, row, params).map(({ column, value }) => `${column} = ${value}`);
   return { sql: `UPDATE ${collection.sqlName} SET ${changes.join(", ")} WHERE id = ${id}`, params: params.values };
 }
 
-function written(collection: Collection, row: DocumentRow, embeddings: Embeddings, params: Parameters) {
+function written(collection: Collection, row: DocumentRow, params: Parameters) {
   const list: { column: string; value: string }[] = [];
-  for (const [name, { column, type, embedding }] of collection.columns) {
+  for (const [name, { column, type }] of collection.columns) {
     const value = row.columns.get(name) ?? null;
     list.push({ column: column!, value: params.add(value, PARAMETER_TYPES[type]) });
-    if (embedding !== null) list.push({ column: embedding, value: params.add(embeddings.get(name) ?? null, "vector") });
   }
   list.push({ column: "doc", value: params.add(row.doc, "jsonb") });
   return list;

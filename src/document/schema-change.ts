@@ -11,6 +11,7 @@ import {
   checkOf,
   columnsOf,
   embeddingColumn,
+  embeddingColumnOf,
   indexStatement,
   isOfAllTexts,
   type PlannedIndex,
@@ -76,7 +77,7 @@ export function planChange(
     ...(!keepsTexts && indexes.some(isOfAllTexts) ? [`${alter} ADD COLUMN ${textsColumn(fields)}`] : []),
     ...[...rebuilt, ...made].map((index) => indexStatement(collection.name, index, fields)),
   ];
-  return { before, moved: movedDocuments(collection, sets), after, required, fields, indexes };
+  return { before, moved: movedDocuments(sets), after, required, fields, indexes };
 }
 
 interface FieldSets {
@@ -118,13 +119,13 @@ function newColumns(
   return [
     // Documents that have no value yet are told of by their ids.
     ...added.flatMap((field) => columnsOf({ ...field, required: false }, embeddingDimensions)),
-    ...vectors.map((field) => `${identifier(embeddingColumn(field))} vector(${embeddingDimensions})`),
+    ...vectors.map((field) => embeddingColumnOf(field, embeddingDimensions)),
   ];
 }
 
 function oldColumns(dropped: readonly Field[], embedded: readonly NewField[]): string[] {
   const vectors = embedded.filter(({ embed }) => !embed).map((field) => identifier(embeddingColumn(field)));
-  return [...vectors, ...dropped.flatMap(({ column, embedding }) => [column ?? [], embedding ?? []].flat())];
+  return [...vectors, ...dropped.flatMap(({ column, embedding }) => [embedding ?? [], column ?? []].flat())];
 }
 
 function newlyRequired({ columns }: Collection, fields: readonly NewField[]): Map<string, string> {
@@ -243,14 +244,13 @@ function newIndexes(
   return planIndexes(collection.name, one, schema.indexes, names);
 }
 
-function movedDocuments({ columns }: Collection, { added, dropped, changed, embedded }: FieldSets): string | null {
+function movedDocuments({ added, dropped, changed }: FieldSets): string | null {
   // What is inside of objects and arrays is checked, but does not move.
   const isInside = ({ path, items }: NewField) => path.length > 1 || items !== null;
   if ([...added, ...changed].some(isInside)) return "true";
   const parts = [
     ...added.map(({ path }) => `doc ? ${literal(path[0]!)}`),
     ...dropped.flatMap(({ column }) => (column === null ? [] : [`${column} IS NOT NULL`])),
-    ...embedded.filter(({ embed }) => embed).map(({ path }) => `${columns.get(path[0]!)!.column} IS NOT NULL`),
   ];
   return parts.length === 0 ? null : parts.join(" OR ");
 }

@@ -110,7 +110,13 @@ export function columnsOf(field: NewField, embeddingDimensions: number | null): 
   if (path.length > 1) return [];
   const sqlType = type === "vector" ? `vector(${dimensions})` : COLUMN_TYPES[type];
   const column = `${identifier(path[0]!)} ${sqlType}${required ? " NOT NULL" : ""}`;
-  return embed ? [column, `${identifier(embeddingColumn(field))} vector(${embeddingDimensions})`] : [column];
+  return embed ? [column, embeddingColumnOf(field, embeddingDimensions)] : [column];
+}
+
+/** The database keeps it up to date, whoever writes the text. */
+export function embeddingColumnOf(field: Pick<NewField, "path">, dimensions: number | null): string {
+  const source = identifier(field.path[0]!);
+  return `${identifier(embeddingColumn(field))} vector(${dimensions}) GENERATED ALWAYS AS (EMBED(${source})) STORED`;
 }
 
 /** What the column's type does not ensure, so that changes by SQL keep documents as the schema has them. */

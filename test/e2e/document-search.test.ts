@@ -210,3 +210,13 @@ t.test("pages of listings and of rankings", async (t) => {
   const page = await server.expect(200, "POST", "/v1/collections/many/search", { limit: 10, offset: 50 });
   t.match(page.body.data, { total: 60, next_offset: null, next_cursor: null });
 });
+
+t.test("statements keep the vectors of texts", async (t) => {
+  await server.rows("INSERT INTO said (id, text) VALUES ('sql', 'A parrot and a canary in a cage')");
+  const near = async (query: string) =>
+    (await server.expect(200, "POST", "/v1/collections/said/search", { query, mode: "vector", limit: 1 })).body.data
+      .documents[0].id;
+  t.equal(await near("birds that are kept as pets"), "sql");
+  await server.rows("UPDATE said SET text = 'The price of oil' WHERE id = 'sql'");
+  t.equal(await near("cost of petroleum"), "sql");
+});

@@ -10,7 +10,6 @@ import { DbError } from "../../protocol/errors.js";
 import { IDENTIFIER_BYTES_MAX } from "../../protocol/limits.js";
 import type { Transaction } from "../../storage/store.js";
 import {
-  embedTexts,
   findCollection,
   type RunStatement,
   readRows,
@@ -132,9 +131,8 @@ async function moveDocuments(
         throw misfit(row[0] as string, error.message, error.details);
       }
     });
-    const embeddings = await embedTexts(request, next, moved);
-    for (const [i, row] of moved.entries()) {
-      await run(updateStatement(next, row, embeddings[i]!));
+    for (const row of moved) {
+      await run(updateStatement(next, row));
       if (request.shouldYield()) await request.yieldTurn();
     }
     if (rows.length < MOVED_AT_ONCE) return;

@@ -3,7 +3,7 @@ import { documentOfRow, insertStatement, rowOfDocument, updateStatement } from "
 import { isObject, type JsonObject, mergePatch } from "../../document/merge-patch.js";
 import type { EndpointName } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
-import { embedTexts, findCollection, readRows, writeAlone, writeTogether } from "../document-session.js";
+import { findCollection, readRows, writeAlone, writeTogether } from "../document-session.js";
 import { cursorOf, readCursor } from "../list-cursor.js";
 import { type Answer, errorBody } from "../reply.js";
 import type { Request } from "../request.js";
@@ -33,22 +33,20 @@ function noDocument(id: string): DbError {
   return new DbError("not_found", `The document "${id}" does not exist.`);
 }
 
-async function insertDocument(request: Request, { params, body }: Input): Promise<Answer> {
+function insertDocument(request: Request, { params, body }: Input): Promise<Answer> {
   const collection = findCollection(request, params.name!);
   const row = rowOfDocument(collection, body);
-  const [embeddings] = await embedTexts(request, collection, [row]);
-  return writeAlone(request, insertStatement(collection, row, embeddings!), () => ({ plain: { id: row.id } }));
+  return writeAlone(request, insertStatement(collection, row), () => ({ plain: { id: row.id } }));
 }
 
 async function insertAll(request: Request, { params, body }: Input): Promise<Answer> {
   const collection = findCollection(request, params.name!);
   const { documents } = body as { documents: readonly JsonObject[] };
   const rows = documents.map((document, i) => rowOfDocument(collection, document, undefined, `documents[${i}]`));
-  const embeddings = await embedTexts(request, collection, rows);
   return writeTogether(request, async (run) => {
     for (const [i, row] of rows.entries()) {
       try {
-        await run(insertStatement(collection, row, embeddings[i]!));
+        await run(insertStatement(collection, row));
       } catch (error) {
         if (!(error instanceof DbError)) throw error;
         throw new DbError(error.code, `documents[${i}]: ${error.message}`, { ...error.details, document: i });
@@ -72,8 +70,7 @@ async function insertEach(request: Request, { params, body }: Input): Promise<An
       session.savepoint(BEFORE_DOCUMENT);
       try {
         const row = rowOfDocument(collection, document, undefined, `documents[${i}]`);
-        const [embeddings] = await embedTexts(request, collection, [row]);
-        await run(insertStatement(collection, row, embeddings!));
+        await run(insertStatement(collection, row));
         ids.push(row.id);
         results.push({ index: i, type: "success", id: row.id });
       } catch (error) {
@@ -126,8 +123,7 @@ function changeDocument(
     const row = rowOfDocument(collection, next as JsonObject, id);
     if (row.id !== id)
       throw new DbError("invalid_request", "id: the id of a document does not change", { field: "id" });
-    const [embeddings] = await embedTexts(request, collection, [row]);
-    await run(updateStatement(collection, row, embeddings!));
+    await run(updateStatement(collection, row));
     const [changed] = (await run({ sql, params: [id] })).rows;
     return { plain: documentOfRow(collection, changed!) };
   });
