@@ -32,7 +32,10 @@ t.test("acknowledged rows survive SIGKILL", async (t) => {
   };
   const writer = async (): Promise<void> => {
     while (next < ROWS) {
-      if (restarting !== null) await restarting;
+      if (restarting !== null) {
+        await restarting;
+        continue;
+      }
       const id = next++;
       if (id >= (killAt[0] ?? Number.POSITIVE_INFINITY)) {
         killAt.shift();
