@@ -129,7 +129,7 @@ function fused(searchable: Searchable, { words, nearTo, limit, filter }: RankedS
   const distance = distanceOf(searchable, nearTo);
   const [rank, score, near] = ["rank", "score", "distance"].map((name) => freeName(table, name));
   return `SELECT t.*, f.${score} AS ${scoreName(table)} FROM (
-      SELECT ${listed}, sum(1e0 / (${FUSION_K} + ${rank})) * ${(FUSION_K + 1) / 2} AS ${score} FROM (
+      SELECT ${listed}, sum(1::float8 / (${FUSION_K} + ${rank})) * ${(FUSION_K + 1) / 2}::float8 AS ${score} FROM (
         SELECT ${listed}, row_number() OVER () AS ${rank} FROM (
           SELECT ${own} FROM ${relation(table)} t WHERE ${allOf([`${match} > 0`, filter])}
           ORDER BY ${match} DESC LIMIT ${most}) w
