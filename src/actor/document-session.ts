@@ -1,8 +1,3 @@
-/**
- * Statements of the routes of document collections: alone, or several in one transaction. Made per request by the
- * handlers; a session (session.ts) runs them as it runs a client's.
- */
-import type { CatalogView } from "../catalog/catalog-view.js";
 import { type Collection, collectionOf } from "../document/collection.js";
 import type { Statement } from "../document/document-rows.js";
 import { DbError } from "../protocol/errors.js";
@@ -12,6 +7,7 @@ import type { Request } from "./request.js";
 import { Session } from "./session.js";
 import { type Outcome, plainRows } from "./sql-result.js";
 import type { StatementRun } from "./statement-run.js";
+import { withDefinitions } from "./with-definitions.js";
 
 export type PlainRow = readonly unknown[];
 
@@ -74,16 +70,6 @@ export async function writeTogether(
     } finally {
       if (session.inTransaction) session.rollback();
     }
-  }
-}
-
-/** The definitions as they are now. */
-export function withDefinitions<T>({ tenant }: Request, read: (catalog: CatalogView) => T): T {
-  const tx = tenant.partition.shard.begin({ readOnly: true });
-  try {
-    return read(tenant.catalog.view(tx));
-  } finally {
-    tx.rollback();
   }
 }
 

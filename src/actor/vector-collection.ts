@@ -1,12 +1,8 @@
-/**
- * A vector collection as its routes see it: a table (id text primary key, vector vector(n) not null, metadata jsonb)
- * whose definition says so, and the statements that its routes run. Made of the definition; nothing here has state.
- */
-import type { CatalogView } from "../catalog/catalog-view.js";
 import type { SearchIndexDef, TableDef, VectorMetric } from "../catalog/table.js";
 import { DbError } from "../protocol/errors.js";
 import { quoteIdentifier } from "../query/expr/print.js";
 import type { Request } from "./request.js";
+import { withDefinitions } from "./with-definitions.js";
 
 /** How a metric is written, and what its distances mean. */
 interface MetricForm {
@@ -67,16 +63,6 @@ function describe(table: TableDef): VectorCollection | null {
   const index = searchIndexes.find(({ method, columnIds }) => method === "hnsw" && columnIds[0] === column!.id);
   const { metric } = collection;
   return { table, sqlName: quoteIdentifier(table.name), dimensions, metric, index: index ?? null };
-}
-
-/** The definitions as they are now. */
-export function withDefinitions<T>({ tenant }: Request, read: (catalog: CatalogView) => T): T {
-  const tx = tenant.partition.shard.begin({ readOnly: true });
-  try {
-    return read(tenant.catalog.view(tx));
-  } finally {
-    tx.rollback();
-  }
 }
 
 /** Throws not_found. */

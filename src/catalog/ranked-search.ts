@@ -11,18 +11,19 @@ export const SEARCH_MODES = ["text", "vector", "hybrid"] as const;
 export type SearchMode = (typeof SEARCH_MODES)[number];
 
 /** How much the first ranks of a ranking weigh more than those after them. */
-const FUSION_K = 60;
+export const FUSION_K = 60;
 /** Rows of each ranking that are fused: at least so many, and so many times what is asked for. */
 const CANDIDATES_MIN = 50;
 const CANDIDATES_TIMES = 3;
 
 /** How the distance of a metric is written, and the likeness that it means: larger is nearer. */
-const LIKENESS: Readonly<Record<VectorMetric, (distance: string) => string>> = {
+export const LIKENESS: Readonly<Record<VectorMetric, (distance: string) => string>> = {
   cosine: (distance) => `1 - (${distance})`,
   l2: (distance) => `1 / (1 + (${distance}))`,
   dot: (distance) => `0 - (${distance})`,
 };
-const OPERATORS: Readonly<Record<VectorMetric, string>> = { cosine: "<=>", l2: "<->", dot: "<#>" };
+/** SQL's operators for the distances of the metrics. */
+export const DISTANCE_OPERATORS: Readonly<Record<VectorMetric, string>> = { cosine: "<=>", l2: "<->", dot: "<#>" };
 
 /** What a table can be searched by. */
 export interface Searchable {
@@ -149,7 +150,7 @@ function matchOf({ table, text }: Searchable, words: string): string {
 
 function distanceOf({ table, vector }: Searchable, nearTo: string): string {
   const column = columnOf(table, vector!.columnIds[0]!);
-  return `t.${quoted(column.name)} ${OPERATORS[vector!.vector!.metric]} ${nearTo}`;
+  return `t.${quoted(column.name)} ${DISTANCE_OPERATORS[vector!.vector!.metric]} ${nearTo}`;
 }
 
 const where = (filter: string | null) => (filter === null ? "" : `WHERE ${filter}`);

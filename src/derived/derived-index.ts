@@ -16,7 +16,7 @@ import type { NewerEntries } from "../storage/store.js";
 import type { IndexBody, IndexKind } from "./index-body.js";
 import { type IndexContent, type IndexFile, readIndexFile } from "./index-file.js";
 import { SlotMarks } from "./slot-marks.js";
-import type { Turns } from "./turns.js";
+import { inTurns, type Turns } from "./turns.js";
 
 /** What an index needs of its shard. */
 export interface IndexStore {
@@ -274,7 +274,7 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
   }
 
   private async load(file: IndexFile, turns: Turns, damaged: (reason: string) => void): Promise<boolean> {
-    const body = await this.loadBody(file, turns, damaged);
+    const body = await inTurns(this.kind.load(file.body, this.itemAt), turns, damaged);
     if (body === null) return false;
     this.body = body;
     this.keys = file.keys;
@@ -287,22 +287,6 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
       if (slot % STEP_ENTRIES === 0 && turns.shouldYield()) await turns.yieldTurn();
     }
     return true;
-  }
-
-  /** Null: the file's is damaged. */
-  private async loadBody(file: IndexFile, turns: Turns, damaged: (reason: string) => void): Promise<Body | null> {
-    const steps = this.kind.load(file.body, this.itemAt);
-    for (;;) {
-      let step: IteratorResult<undefined, Body>;
-      try {
-        step = steps.next();
-      } catch (error) {
-        damaged((error as Error).message);
-        return null;
-      }
-      if (step.done === true) return step.value;
-      if (turns.shouldYield()) await turns.yieldTurn();
-    }
   }
 
   /** Notes what commits after `from` did up to `upTo`; false when the log does not have all of them. */

@@ -8,7 +8,7 @@
 import { mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { crc32 } from "node:zlib";
-import type { Turns } from "./turns.js";
+import { inTurns, type Turns } from "./turns.js";
 
 const MAGIC = "TESSIDX1";
 /** Bytes and keys between two looks at the clock, and bytes of one write. */
@@ -53,18 +53,7 @@ export async function readIndexFile(
     if ((error as NodeJS.ErrnoException).code !== "ENOENT") damaged(String(error));
     return null;
   }
-  const steps = parseIndexFile(bytes);
-  for (;;) {
-    let step: IteratorResult<undefined, IndexFile>;
-    try {
-      step = steps.next();
-    } catch (error) {
-      damaged((error as Error).message);
-      return null;
-    }
-    if (step.done === true) return step.value;
-    if (turns.shouldYield()) await turns.yieldTurn();
-  }
+  return inTurns(parseIndexFile(bytes), turns, damaged);
 }
 
 /**

@@ -5,13 +5,13 @@
  * Rankings are fused by reciprocal rank (Cormack, Clarke and Büttcher, "Reciprocal Rank Fusion outperforms Condorcet and
  * individual Rank Learning Methods", SIGIR 2009): a document's score is the sum of 1 / (60 + its place) over the rankings.
  */
+import { DISTANCE_OPERATORS, FUSION_K, LIKENESS } from "../catalog/ranked-search.js";
 import type { VectorMetric } from "../catalog/table.js";
 import type { Collection } from "./collection.js";
 import type { Statement } from "./document-rows.js";
 import { filterCondition } from "./filter.js";
 import { Parameters } from "./sql-text.js";
 
-const RRF_K = 60;
 /** Places of each ranking that are fused, at least: within these, pages of one search fit together. */
 const FUSED_PLACES_MIN = 200;
 
@@ -36,12 +36,6 @@ export interface SearchRequest {
   /** Without rankings: only documents behind this id. */
   readonly afterId: string | null;
 }
-
-const OPERATORS: Readonly<Record<VectorMetric, string>> = { cosine: "<=>", l2: "<->", dot: "<#>" };
-
-/** Greater is better, whatever the metric; in 0 to 1 for cosine distances to 1 and for l2. */
-const scoreOf = (metric: VectorMetric, distance: string): string =>
-  metric === "l2" ? `1 / (1 + ${distance})` : metric === "dot" ? `0 - ${distance}` : `1 - ${distance}`;
 
 /** Rows of the collection's `selectList`, and a score where there are rankings; one more than the limit, if there is. */
 export function searchStatement(collection: Collection, request: SearchRequest): Statement {
@@ -101,8 +95,8 @@ function ranked(
     return `SELECT ${selectList}, ${match} AS score FROM ${sqlName} WHERE ${match} AND ${condition} ORDER BY ${order}`;
   }
   const { column, metric } = ranking;
-  const distance = `${column} ${OPERATORS[metric]} ${params.add(ranking.vector, "vector")}`;
-  const score = scoreOf(metric, `(${distance})`);
+  const distance = `${column} ${DISTANCE_OPERATORS[metric]} ${params.add(ranking.vector, "vector")}`;
+  const score = LIKENESS[metric](distance);
   return `SELECT ${selectList}, ${score} AS score FROM ${sqlName} WHERE ${condition} ORDER BY ${distance} ${page(request, params)}`;
 }
 
@@ -119,12 +113,12 @@ function fused(collection: Collection, request: SearchRequest, condition: string
       return `SELECT id, row_number() OVER (ORDER BY worth DESC, id) AS place FROM (${best}) AS best`;
     }
     const { column, metric, vector } = ranking;
-    const distance = `${column} ${OPERATORS[metric]} ${params.add(vector, "vector")}`;
+    const distance = `${column} ${DISTANCE_OPERATORS[metric]} ${params.add(vector, "vector")}`;
     const best = `SELECT id, ${distance} AS distance FROM ${sqlName} WHERE ${condition} ORDER BY ${distance} LIMIT ${most}`;
     return `SELECT id, row_number() OVER (ORDER BY distance, id) AS place FROM (${best}) AS best WHERE distance IS NOT NULL`;
   });
   // At most 1: the best of every ranking.
-  const sum = `sum(1::float8 / (${RRF_K} + place)) * ${(RRF_K + 1) / rankings.length}::float8`;
+  const sum = `sum(1::float8 / (${FUSION_K} + place)) * ${(FUSION_K + 1) / rankings.length}::float8`;
   const scores = `SELECT id, ${sum} AS score FROM (${lists.join(" UNION ALL ")}) AS ranked GROUP BY id ORDER BY score DESC, id ${page(request, params)}`;
   const list = ["id", ...[...collection.columns.values()].map(({ column }) => column!), "doc"]
     .map((column) => `t.${column}`)

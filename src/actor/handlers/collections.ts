@@ -9,17 +9,11 @@ import type { EndpointName } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import { IDENTIFIER_BYTES_MAX } from "../../protocol/limits.js";
 import type { Transaction } from "../../storage/store.js";
-import {
-  findCollection,
-  type RunStatement,
-  readRows,
-  withDefinitions,
-  writeAlone,
-  writeTogether,
-} from "../document-session.js";
+import { findCollection, type RunStatement, readRows, writeAlone, writeTogether } from "../document-session.js";
 import type { Answer } from "../reply.js";
 import type { Request } from "../request.js";
 import type { Input } from "../validate.js";
+import { withDefinitions } from "../with-definitions.js";
 import type { Handler } from "./handler.js";
 import { readPage } from "./paging.js";
 

@@ -9,13 +9,8 @@ import { rowsOf, runAlone } from "../run-alone.js";
 import { Session } from "../session.js";
 import { plainRows } from "../sql-result.js";
 import type { Input } from "../validate.js";
-import {
-  findVectorCollection,
-  metricNamed,
-  type VectorCollection,
-  vectorCollectionOf,
-  withDefinitions,
-} from "../vector-collection.js";
+import { findVectorCollection, metricNamed, type VectorCollection, vectorCollectionOf } from "../vector-collection.js";
+import { withDefinitions } from "../with-definitions.js";
 import { type Handler, pageOf } from "./handler.js";
 import { sessionOptions } from "./query.js";
 

@@ -6,13 +6,12 @@
  * With a filter the nearest that pass are wanted. Which rows pass is remembered by slot (derived/slot-marks.ts): where
  * few do, their vectors are all compared; where many do, the graph is walked and hands out only those.
  */
-import { storageOf } from "../../catalog/table.js";
 import type { DerivedIndex } from "../../derived/derived-index.js";
+import type { IndexKind } from "../../derived/index-body.js";
 import type { SlotMarks } from "../../derived/slot-marks.js";
 import { prefixEnd } from "../../storage/keys.js";
 import { keyText } from "../../storage/ordered-map.js";
 import type { VectorBody } from "../../vector/vector-body.js";
-import { vectorKind } from "../../vector/vector-kind.js";
 import { compileExpr } from "../expr/compile.js";
 import type { Batch, Evaluate } from "../expr/expr.js";
 import { columnsOf } from "../expr/walk.js";
@@ -23,7 +22,7 @@ import { limitValue } from "./limit.js";
 import type { Open, Operator, Pulled } from "./operator.js";
 import { compileRowDecoder, RowDecoder, type RowDecoderProgram } from "./row-decoder.js";
 import { compileScan } from "./scan.js";
-import { vectorReader } from "./search-index-kind.js";
+import { findSearchIndex, vectorIndexKind } from "./search-index-kind.js";
 import { compileMaybe, EMPTY_ROW, NO_SLOTS } from "./slots.js";
 import { layoutOf, type TableLayout } from "./table-layout.js";
 
@@ -58,7 +57,7 @@ interface NearestProgram {
   readonly counts: readonly (Evaluate | null)[];
   /** Of one row: whether it passes. Null: all do. */
   readonly filter: { readonly rows: RowDecoderProgram; readonly name: FilterName | null } | null;
-  readonly itemOf: (record: Uint8Array) => Float32Array | null;
+  readonly kind: IndexKind<Float32Array, VectorBody>;
   readonly dimensions: number;
   readonly openScan: Open;
 }
@@ -73,7 +72,7 @@ export function compileNearestScan(plan: ScanPlan, search: NearestSearch): Open 
     query: compileExpr(search.query, NO_SLOTS),
     counts: search.counts.map((count) => compileMaybe(count, NO_SLOTS)),
     filter: filterOf(plan),
-    itemOf: vectorReader(layout, columnId),
+    kind: vectorIndexKind(plan.table, search.index),
     dimensions: layout.types[columnId]!.modifier!,
     openScan: compileScan(plan),
   };
@@ -144,11 +143,7 @@ class NearestScanOperator implements Operator {
   private index(): VectorIndex | null {
     const { context, program } = this;
     const { index } = program.search;
-    if (context.derived === null) return null;
-    const { tenantNumber } = context;
-    const rowPrefix = program.layout.rowPrefixOf(tenantNumber);
-    const place = { tenantNumber, storageId: storageOf(program.layout.table), indexId: index.id, rowPrefix };
-    return context.derived.find(place, vectorKind(index, program.dimensions, program.itemOf));
+    return findSearchIndex(context, program.layout.table, index, program.kind);
   }
 
   /** 0: too many for a search. */

@@ -3,11 +3,14 @@
  * that ask for one, and for those who have one made before anybody asks.
  */
 import { type SearchIndexDef, storageOf, type TableDef } from "../../catalog/table.js";
-import type { IndexPlace } from "../../derived/derived-index.js";
+import type { DerivedIndex, IndexPlace } from "../../derived/derived-index.js";
 import type { IndexBody, IndexKind } from "../../derived/index-body.js";
 import type { TextItem } from "../../text/document-terms.js";
+import type { TextBody } from "../../text/text-body.js";
 import { textKind } from "../../text/text-kind.js";
+import type { VectorBody } from "../../vector/vector-body.js";
 import { vectorKind } from "../../vector/vector-kind.js";
+import type { ExecContext } from "./context.js";
 import { decoderOf, layoutOf, type TableLayout } from "./table-layout.js";
 
 export function searchIndexPlace(tenantNumber: number, table: TableDef, index: SearchIndexDef): IndexPlace {
@@ -16,17 +19,32 @@ export function searchIndexPlace(tenantNumber: number, table: TableDef, index: S
 }
 
 export function searchIndexKind(table: TableDef, index: SearchIndexDef): IndexKind<unknown, IndexBody<unknown>> {
-  const layout = layoutOf(table);
-  const { columnIds } = index;
-  const kind =
-    index.method === "hnsw"
-      ? vectorKind(index, layout.types[columnIds[0]!]!.modifier!, vectorReader(layout, columnIds[0]!))
-      : textKind(index, textReader(layout, columnIds));
+  const kind = index.method === "hnsw" ? vectorIndexKind(table, index) : textIndexKind(table, index);
   return kind as unknown as IndexKind<unknown, IndexBody<unknown>>;
 }
 
+export function vectorIndexKind(table: TableDef, index: SearchIndexDef): IndexKind<Float32Array, VectorBody> {
+  const layout = layoutOf(table);
+  const columnId = index.columnIds[0]!;
+  return vectorKind(index, layout.types[columnId]!.modifier!, vectorReader(layout, columnId));
+}
+
+export function textIndexKind(table: TableDef, index: SearchIndexDef): IndexKind<TextItem, TextBody> {
+  return textKind(index, textReader(layoutOf(table), index.columnIds));
+}
+
+/** The index of that kind for a scan; null while it is not ready. Asking begins to make it. */
+export function findSearchIndex<Item, Body extends IndexBody<Item>>(
+  { derived, tenantNumber }: ExecContext,
+  table: TableDef,
+  index: SearchIndexDef,
+  kind: IndexKind<Item, Body>,
+): DerivedIndex<Item, Body> | null {
+  return derived === null ? null : derived.find(searchIndexPlace(tenantNumber, table, index), kind);
+}
+
 /** Reads a column's vector out of a record. */
-export function vectorReader(layout: TableLayout, columnId: number): (record: Uint8Array) => Float32Array | null {
+function vectorReader(layout: TableLayout, columnId: number): (record: Uint8Array) => Float32Array | null {
   const decode = decoderOf(layout, [columnId]);
   const found: [(Float32Array | null)[]] = [[]];
   return (record) => {

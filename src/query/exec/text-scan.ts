@@ -3,17 +3,17 @@
  * that the transaction sees otherwise than the index are looked at one by one. While the index is not ready, one is
  * made of the rows that the statement sees.
  */
-import { storageOf } from "../../catalog/table.js";
 import type { DerivedIndex } from "../../derived/derived-index.js";
+import type { IndexKind } from "../../derived/index-body.js";
 import { sqlError } from "../../protocol/errors.js";
 import type { Value } from "../../protocol/values.js";
 import { prefixEnd, prefixRange } from "../../storage/keys.js";
 import type { Cursor } from "../../storage/store.js";
+import { type Analyzer, analyzerOf } from "../../text/analysis.js";
 import { bestFirst } from "../../text/best-first.js";
 import type { TextItem } from "../../text/document-terms.js";
 import { either, parseTextQuery, phraseOf, type TextQuery } from "../../text/query.js";
 import { TextBody } from "../../text/text-body.js";
-import { textKind } from "../../text/text-kind.js";
 import { textQueryOf } from "../../text/text-query-of.js";
 import { Strangers, searchText } from "../../text/text-search.js";
 import { compileExpr } from "../expr/compile.js";
@@ -25,7 +25,7 @@ import { limitValue } from "./limit.js";
 import type { Open, Operator, Pulled } from "./operator.js";
 import { compileRowDecoder, RowDecoder, type RowDecoderProgram } from "./row-decoder.js";
 import { compileScan } from "./scan.js";
-import { textReader } from "./search-index-kind.js";
+import { findSearchIndex, textIndexKind, textReader } from "./search-index-kind.js";
 import { compileMaybe, EMPTY_ROW, NO_SLOTS } from "./slots.js";
 import { layoutOf, type TableLayout } from "./table-layout.js";
 
@@ -49,6 +49,8 @@ interface TextProgram {
   readonly mode: Evaluate;
   readonly counts: readonly (Evaluate | null)[] | null;
   readonly itemOf: (record: Uint8Array) => TextItem;
+  readonly kind: IndexKind<TextItem, TextBody>;
+  readonly analyzer: Analyzer;
 }
 
 export function compileTextScan(plan: TextSearchPlan): Open {
@@ -63,6 +65,8 @@ export function compileTextScan(plan: TextSearchPlan): Open {
     mode: compileExpr(plan.mode, NO_SLOTS),
     counts: plan.counts === null ? null : plan.counts.map((count) => compileMaybe(count, NO_SLOTS)),
     itemOf: textReader(layout, columnIds),
+    kind: textIndexKind(plan.table, plan.index),
+    analyzer: analyzerOf(plan.index.text!.language),
   };
   return (context) => new TextScanOperator(program, context);
 }
@@ -106,7 +110,7 @@ class TextScanOperator implements Operator {
       this.remaining = program.counts.reduce((sum, one) => sum + limitValue(one, context), 0);
     const index = this.index();
     if (mode === TSQUERY_MODE) return this.candidates(index, textQueryOf(text, program.plan.index.text!.language));
-    const query = queryOf(text, mode, index?.body ?? new TextBody(program.plan.index.text!.language));
+    const query = queryOf(text, mode, program.analyzer);
     if (index?.fold(() => context.shouldYield())) return this.answer(index, query);
     return this.later(index, query);
   }
@@ -133,13 +137,8 @@ class TextScanOperator implements Operator {
   }
 
   private index(): TextIndex | null {
-    const { context, program } = this;
-    if (context.derived === null) return null;
-    const { tenantNumber } = context;
-    const { index } = program.plan;
-    const rowPrefix = program.layout.rowPrefixOf(tenantNumber);
-    const place = { tenantNumber, storageId: storageOf(program.layout.table), indexId: index.id, rowPrefix };
-    return context.derived.find(place, textKind(index, program.itemOf));
+    const { plan, kind } = this.program;
+    return findSearchIndex(this.context, plan.table, plan.index, kind);
   }
 
   /** Without a promise where nobody waits: inside expressions. */
@@ -303,7 +302,7 @@ function* inOrder(
   }
 }
 
-function queryOf(text: string, mode: string | null, { analyzer }: TextBody): TextQuery {
+function queryOf(text: string, mode: string | null, analyzer: Analyzer): TextQuery {
   switch (mode as TextMode | null) {
     case "any":
       return parseTextQuery(text, analyzer);

@@ -226,19 +226,7 @@ function attributeCall(node: ColumnNode, context: ExprContext): Expr | null {
   if (routinesNamed([name!], context.binding.env).length === 0) return null;
   const value: ExprNode = { ...node, path: [relation!], star: true };
   const { position } = node;
-  const call: CallNode = {
-    kind: "call",
-    path: [name!],
-    args: [{ name: null, value }],
-    star: false,
-    variadic: false,
-    distinct: false,
-    orderBy: [],
-    withinGroup: false,
-    filter: null,
-    over: null,
-    position,
-  };
+  const call = plainCall(name!, [{ name: null, value }], position);
   return bindRoutineCall(call, context, bindExpr);
 }
 
@@ -365,19 +353,19 @@ function bindValueFunction(node: ValueFunctionNode, context: ExprContext): Expr 
   if (time === undefined) {
     const known = isFunctionName(node.name) || isSystemFunction(node.name);
     const name = known ? node.name : "current_user";
-    return bindFunctionCall(plainCall(name, position), context, bindExpr);
+    return bindFunctionCall(plainCall(name, [], position), context, bindExpr);
   }
-  const now = bindFunctionCall(plainCall("now", position), context, bindExpr);
+  const now = bindFunctionCall(plainCall("now", [], position), context, bindExpr);
   const modifiers = precision === null ? [] : [{ kind: "integer", value: precision, position } as const];
   const type = { name: time, schema: null, modifiers, arrayDimensions: 0, setOf: false, position };
   return coerceExplicit(now, bindType(type, context.binding), context.binding, position);
 }
 
-function plainCall(name: string, position: number): CallNode {
+function plainCall(name: string, args: CallNode["args"], position: number): CallNode {
   return {
     kind: "call",
     path: [name],
-    args: [],
+    args,
     star: false,
     variadic: false,
     distinct: false,
