@@ -174,7 +174,9 @@ export interface ForeignKeyDef {
 export type CollectionDef =
   | DocumentCollectionDef
   /** The metric is also its index's, as long as it has one. */
-  | { readonly kind: "vector"; readonly metric: VectorMetric };
+  | { readonly kind: "vector"; readonly metric: VectorMetric }
+  /** One of the two tables of a graph (graph.ts). */
+  | { readonly kind: "graph"; readonly graph: string; readonly of: "nodes" | "edges" };
 
 /** The other end of a ForeignKeyDef, kept with the table it refers to. */
 export interface ReferenceDef {

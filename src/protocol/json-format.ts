@@ -32,6 +32,7 @@ import {
   UNKNOWN,
   type Value,
 } from "./values.js";
+import { variantToJson } from "./variant-format.js";
 import { fitVector, vectorOf, vectorToJson } from "./vector-text.js";
 
 /** JSON text of one cell, "null" for NULL. */
@@ -57,6 +58,8 @@ const bare: JsonWriter = (value) => String(value);
  */
 export function jsonWriter(type: SqlType, timeZone = "UTC"): JsonWriter {
   switch (type.name) {
+    case "variant":
+      return variantToJson;
     case "bool":
     case "int2":
     case "int4":

@@ -105,8 +105,8 @@ export function untypedToText(value: Value): string {
   if (value instanceof Float32Array) return vectorToText(value);
   if (value instanceof Uint8Array) return `\\x${Buffer.from(value).toString("hex")}`;
   if (Array.isArray(value)) return recordToText(value, untypedToText);
-  if ("months" in value) return intervalToText(value);
-  if ("offset" in value) return timeTzToText(value);
+  if ("months" in value) return intervalToText(value as Interval);
+  if ("offset" in value) return timeTzToText(value as TimeTz);
   return arrayToText(value as SqlArray, untypedToText);
 }
 
@@ -126,6 +126,7 @@ const invalid = (typeName: string, text: string) =>
  */
 export function fromText(type: SqlType, text: string, clock: Clock = systemClock): Value {
   switch (type.name) {
+    case "variant":
     case "unknown":
     case "text":
     case "void":

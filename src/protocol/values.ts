@@ -33,6 +33,7 @@
  * |                               | it may be a part of a larger buffer                                             |
  * | T[]                           | SqlArray                                                                        |
  * | record                        | readonly Value[], one per field; the type knows the fields' names and types     |
+ * | variant                       | a value that knows its type, see variant.ts                                     |
  *
  * A column of a batch holds these values in a plain array; a typed array may stand in where a type and its column
  * have no NULLs. Nothing outside this room may invent another representation.
@@ -41,6 +42,7 @@ import { sqlError } from "./errors.js";
 import type { JsonPath } from "./json-path.js";
 import { RECORD_TYPE_CHARACTERS_MAX } from "./limits.js";
 import type { Numeric } from "./numeric.js";
+import type { Variant } from "./variant.js";
 
 export type TypeName =
   | "unknown"
@@ -81,6 +83,7 @@ export type TypeName =
   | GeometricName
   | SystemTypeName
   | "array"
+  | "variant"
   | "record"
   | "void";
 
@@ -178,7 +181,8 @@ export type Value =
   | Interval
   | TimeTz
   | SqlArray
-  | readonly Value[];
+  | readonly Value[]
+  | Variant;
 
 const interned = new Map<string, SqlType>();
 
@@ -318,5 +322,6 @@ export const OIDVECTOR = typeOf("oidvector");
 export const TSVECTOR = typeOf("tsvector");
 export const TSQUERY = typeOf("tsquery");
 export const REGCONFIG = typeOf("regconfig");
+export const VARIANT = typeOf("variant");
 export const RECORD = typeOf("record");
 export const VOID = typeOf("void");

@@ -58,6 +58,7 @@ export function comparatorOf(type: SqlType): Comparator {
     case "oidvector":
     case "regconfig":
     case "char":
+    case "variant":
       return compareText as Comparator;
     case "tsvector":
       return (a, b) => compareTsVectors(a as string, b as string);
@@ -235,8 +236,8 @@ function compareUntyped(a: Value, b: Value): number {
   if (a instanceof Uint8Array) return compareBytes(a, b as Uint8Array);
   if (a instanceof Float32Array) return compareVectors(a, b as Float32Array);
   if ("unscaled" in a) return a.compare(b as Numeric);
-  if ("months" in a) return compareIntervals(a, b as Interval);
-  if ("offset" in a) return compareTimeTz(a, b as TimeTz);
+  if ("months" in a) return compareIntervals(a as Interval, b as Interval);
+  if ("offset" in a) return compareTimeTz(a as TimeTz, b as TimeTz);
   if ("lax" in a) return compareText(a.toString(), String(b));
   if ("toJSON" in a) return compareJson(a.value, (b as Json).value);
   const left = a as SqlArray;
@@ -382,8 +383,8 @@ function untypedKey(value: Value): string {
   if (value instanceof Uint8Array) return `x${Buffer.from(value).toString("hex")}`;
   if (Array.isArray(value)) return `(${value.map(untypedKey).join()})`;
   if ("unscaled" in value) return value.hashKey();
-  if ("months" in value) return intervalKey(value);
-  if ("offset" in value) return `${value.micros}/${value.offset}`;
+  if ("months" in value) return intervalKey(value as Interval);
+  if ("offset" in value) return `${(value as TimeTz).micros}/${(value as TimeTz).offset}`;
   if ("toJSON" in value) return jsonKey(value.value);
   const array = value as SqlArray;
   return `{${array.dimensions.join("x")}@${array.lowerBounds.join()}:${array.elements.map(untypedKey).join()}}`;

@@ -114,6 +114,27 @@ export interface SubqueryExpr {
   readonly compare: ScalarFunction | null;
 }
 
+/**
+ * Cypher's expressions over the elements of a list (a variant; NULL gives NULL): `variable` is each in turn, a local variable
+ * that the parts inside read as a column of an enclosing query (`context.outer`).
+ *   map                    [variable IN list WHERE where | result], a list
+ *   all any none single    the quantifiers over `where`, three-valued
+ *   reduce                 `result` with `accumulator`, from `initial` on
+ */
+export interface ListExpr {
+  readonly kind: "list";
+  readonly form: "map" | "all" | "any" | "none" | "single" | "reduce";
+  readonly type: SqlType;
+  readonly list: Expr;
+  readonly variable: ColumnId;
+  /** bool; null: no condition. */
+  readonly where: Expr | null;
+  /** null: the element itself. */
+  readonly result: Expr | null;
+  readonly accumulator: ColumnId | null;
+  readonly initial: Expr | null;
+}
+
 /** What a scalar function may know of the statement that runs it. */
 export interface EvalContext {
   readonly params: readonly Value[];

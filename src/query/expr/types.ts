@@ -93,6 +93,8 @@ const TYPES: Record<TypeName, TypeFacts> = {
   regconfig: facts("U", "regconfig", 3734, 3735),
   char: facts("Z", '"char"', 18, 1002),
   array: facts("A", "anyarray", 2277, 0),
+  // As vector's.
+  variant: facts("U", "variant", 16_390, 16_391),
   record: facts("P", "record", 2249, 2287),
   void: facts("P", "void", 2278, 0),
 };

@@ -408,6 +408,11 @@ export interface CommonTable {
 /** Tables whose rows are computed once, on first use, and read by the CommonScan nodes below. */
 export interface WithPlan extends Node {
   readonly kind: "with";
+  /**
+   * The clauses of a Cypher statement that writes: each table runs to its end before the next begins, and what follows sees
+   * what it wrote. Absent: all parts read one snapshot.
+   */
+  readonly sequential?: true;
   /** Each may read those before it. One that changes data runs to its end exactly once, read or not. */
   readonly tables: readonly CommonTableDefinition[];
   readonly input: Plan;

@@ -1,0 +1,178 @@
+/**
+ * Nodes of the algebra that are about graphs. Cypher's binder makes `match` and `graphwrite`; the rule that plans patterns
+ * turns a `match` into scans, joins, `expand` and `shortestpath`.
+ *
+ * What a variable of Cypher is in columns:
+ *   node          id int8, labels text (LABEL_MARK), properties variant (a map)
+ *   relationship  id int8, type text, src int8, dst int8, properties variant
+ *   anything else one variant: also a path, and the relationships of a path of variable length
+ * An entity that OPTIONAL MATCH did not find has NULL in all its columns. Where an entity is a value, `node(…)` and
+ * `relationship(…)` make it of its columns.
+ */
+import type { GraphTables } from "../../catalog/graph.js";
+import type { ColumnId, Expr } from "../expr/expr.js";
+import type { OutputColumn, Plan } from "./plan.js";
+
+export interface NodeColumns {
+  readonly id: OutputColumn;
+  readonly labels: OutputColumn;
+  readonly properties: OutputColumn;
+}
+
+export interface EdgeColumns {
+  readonly id: OutputColumn;
+  readonly type: OutputColumn;
+  readonly src: OutputColumn;
+  readonly dst: OutputColumn;
+  readonly properties: OutputColumn;
+}
+
+export type PatternNode =
+  /** Given by the input: its id (int8; NULL matches nothing). */
+  | { readonly kind: "bound"; readonly id: Expr }
+  | { readonly kind: "new"; readonly name: string; readonly columns: NodeColumns };
+
+export interface PatternEdge {
+  readonly name: string;
+  /** Positions in `nodes`, as the pattern is read. */
+  readonly left: number;
+  readonly right: number;
+  /** "out": from left to right. "either": both ways; a loop comes once. */
+  readonly direction: "out" | "in" | "either";
+  /** Any of these; empty: any type at all. */
+  readonly types: readonly string[];
+  readonly shape:
+    | { readonly kind: "one"; readonly columns: EdgeColumns }
+    /** One given by the input: its id. */
+    | { readonly kind: "bound"; readonly id: Expr }
+    | VariableLength;
+}
+
+/** A path of `min` to `max` relationships, none twice; `max` null: any number. */
+export interface VariableLength {
+  readonly kind: "many";
+  readonly min: number;
+  readonly max: number | null;
+  /** Each relationship on the way, for `filter`; its columns are not handed on. */
+  readonly each: EdgeColumns;
+  /** Over `each` and the match's input. */
+  readonly filter: Expr | null;
+  /** variant: the relationships from left to right. */
+  readonly relationships: OutputColumn;
+  readonly search: "all" | "shortest" | "all-shortest";
+  /** The input gives the list (variant); then it is compared. */
+  readonly bound: Expr | null;
+}
+
+/**
+ * Rows of the input, each once per match of the pattern. No relationship is bound twice in a match. `optional`: a row without
+ * a match comes once, with NULLs. Columns: the input's, then those of new nodes and of edges, in the order of the pattern.
+ */
+export interface MatchPlan {
+  readonly kind: "match";
+  readonly columns: readonly OutputColumn[];
+  readonly input: Plan;
+  readonly graph: GraphTables;
+  readonly optional: boolean;
+  readonly nodes: readonly PatternNode[];
+  readonly edges: readonly PatternEdge[];
+  /** WHERE, labels and property maps: over all columns. */
+  readonly predicate: Expr | null;
+}
+
+/** What an expand walks along from a node. */
+interface Walk {
+  readonly graph: GraphTables;
+  readonly input: Plan;
+  /** The node's id, over the input; NULL gives no rows. */
+  readonly from: Expr;
+  readonly direction: "out" | "in" | "either";
+  readonly types: readonly string[];
+  /** Relationships that may not be used: ids (int8) or lists of relationships (variant), over the input. */
+  readonly exclude: readonly Expr[];
+}
+
+/**
+ * Each input row once per relationship of a node, by the graph's adjacency. Columns: the input's, then those of `edge` that
+ * anybody reads, then the id of the node at the other end.
+ */
+export interface ExpandPlan extends Walk {
+  readonly kind: "expand";
+  readonly columns: readonly OutputColumn[];
+  readonly edge: Partial<EdgeColumns>;
+  /** Null when `into` says which node it has to be. */
+  readonly other: OutputColumn | null;
+  readonly into: Expr | null;
+}
+
+/** The same along paths (depth first, none of whose relationships come twice; or the shortest, breadth first). */
+export interface ExpandPathPlan extends Walk {
+  readonly kind: "expandpath";
+  readonly columns: readonly OutputColumn[];
+  readonly path: VariableLength;
+  /** The list runs against the walk: the pattern's right end is where the walk begins. */
+  readonly reversed: boolean;
+  readonly other: OutputColumn | null;
+  readonly into: Expr | null;
+}
+
+/**
+ * One writing clause of Cypher. All rows of the input are read first, then the steps run for each row in its order, and see
+ * what earlier rows and steps wrote. Then entities in the rows are read again, so that what comes out is as it is stored now
+ * (DELETED_MARK for what is gone). Columns: the input's, then those that steps make.
+ */
+export interface GraphWritePlan {
+  readonly kind: "graphwrite";
+  readonly columns: readonly OutputColumn[];
+  readonly graph: GraphTables;
+  readonly input: Plan;
+  readonly steps: readonly GraphWriteStep[];
+  /** Entities among the input's columns; variant columns are looked through for entities inside. */
+  readonly nodes: readonly NodeColumns[];
+  readonly edges: readonly EdgeColumns[];
+}
+
+export type GraphWriteStep =
+  /** `properties`: a variant map or NULL; entries that are null are left out. */
+  | {
+      readonly kind: "create-node";
+      readonly columns: NodeColumns;
+      readonly labels: readonly string[];
+      readonly properties: Expr | null;
+    }
+  | {
+      readonly kind: "create-edge";
+      readonly columns: EdgeColumns;
+      readonly type: string;
+      /** Ids; NULL is an error (openCypher: SemanticError MergeReadOwnWrites or EntityNotFound). */
+      readonly src: Expr;
+      readonly dst: Expr;
+      readonly properties: Expr | null;
+    }
+  /** Targets are variants: a node, a relationship, or NULL, which is passed over. */
+  | { readonly kind: "set-property"; readonly target: Expr; readonly key: string; readonly value: Expr }
+  /** `n = map` and `n += map`; the value is a map, a node or a relationship. */
+  | { readonly kind: "set-properties"; readonly target: Expr; readonly value: Expr; readonly replace: boolean }
+  | { readonly kind: "set-labels" | "remove-labels"; readonly target: Expr; readonly labels: readonly string[] }
+  /** Nodes, relationships, paths, lists of them; a node with relationships left is refused at the clause's end. */
+  | { readonly kind: "delete"; readonly target: Expr; readonly detach: boolean }
+  | MergeStep
+  | {
+      readonly kind: "foreach";
+      readonly list: Expr;
+      /** A local variable, as of a ListExpr: its value is an outer column of the steps. */
+      readonly variable: ColumnId;
+      readonly steps: readonly GraphWriteStep[];
+    };
+
+/** Rows of `match` for the row, or, where there are none, what `create` makes: a row may become several. */
+export interface MergeStep {
+  readonly kind: "merge";
+  /** Reads the step's row by outer columns; gives the columns that are new here, in the order of `columns`. */
+  readonly match: Plan;
+  readonly columns: readonly OutputColumn[];
+  /** Makes the same columns. */
+  readonly create: readonly GraphWriteStep[];
+  readonly onCreate: readonly GraphWriteStep[];
+  readonly onMatch: readonly GraphWriteStep[];
+}
