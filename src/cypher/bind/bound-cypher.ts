@@ -1,0 +1,23 @@
+/** What binding a Cypher statement gives the session (actor/statement-plan.ts). */
+import type { OutputColumn, Plan } from "../../query/plan/plan.js";
+
+export interface BoundCypherQuery {
+  readonly kind: "query";
+  readonly plan: Plan;
+  /** The result's columns under the names that Cypher gives them; empty when nothing is returned. */
+  readonly columns: readonly OutputColumn[];
+  /** The parameter `index` of the plan is the one of this name; all are variants. */
+  readonly parameterNames: readonly string[];
+  /** Writes nothing. */
+  readonly readOnly: boolean;
+  /** It ends in RETURN, or is a lone CALL. */
+  readonly returnsRows: boolean;
+}
+
+/** CREATE INDEX and its kin: statements of SQL over the graph's tables, run one after the other in one transaction. */
+export interface BoundSchemaCommand {
+  readonly kind: "schema";
+  readonly statements: readonly string[];
+}
+
+export type BoundCypher = BoundCypherQuery | BoundSchemaCommand;
