@@ -8,6 +8,7 @@ import { sqlError } from "../../protocol/errors.js";
 import type { SqlType, Value } from "../../protocol/values.js";
 import { conversionOf } from "./cast.js";
 import { compareText, hashKeyOf } from "./compare.js";
+import { compileList } from "./compile-list.js";
 import type {
   Batch,
   CallExpr,
@@ -66,6 +67,8 @@ export function compileExpr(expr: Expr, slotOf: SlotOf): Evaluate {
       return compileInList(expr, slotOf);
     case "subquery":
       return compileSubquery(expr, slotOf);
+    case "list":
+      return compileList(expr, slotOf, { expr: compileExpr, predicate: compilePredicate });
   }
 }
 

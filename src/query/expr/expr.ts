@@ -20,7 +20,8 @@ export type Expr =
   | IsNullExpr
   | CaseExpr
   | InListExpr
-  | SubqueryExpr;
+  | SubqueryExpr
+  | ListExpr;
 
 export interface ConstExpr {
   readonly kind: "const";
@@ -105,7 +106,7 @@ export interface InListExpr {
 export interface SubqueryExpr {
   readonly kind: "subquery";
   readonly type: SqlType;
-  readonly form: "scalar" | "exists" | "in" | "any" | "all" | "array";
+  readonly form: "scalar" | "exists" | "in" | "any" | "all" | "array" | "list";
   readonly plan: unknown;
   /** Columns of enclosing queries that the plan reads. */
   readonly outer: readonly ColumnId[];
@@ -167,9 +168,9 @@ export interface EvalServices {
   setSetting?(name: string, value: string | null, local: boolean): string;
   /**
    * Runs the subquery's plan; `context.outer` holds the values of `expr.outer`, put there by the compiled expression.
-   * scalar: the value, NULL for no row (21000 for several). exists: a boolean. array: a SqlArray. in, any, all: the
-   * rows as a list of values (of records when there are several columns), which the compiled expression compares
-   * with its input.
+   * scalar: the value, NULL for no row (21000 for several). exists: a boolean. array: a SqlArray. list, in, any, all:
+   * the rows as a list of values (of records when there are several columns), of which list is the value, and which the
+   * compiled expression compares with its input otherwise.
    */
   runSubquery?(expr: SubqueryExpr, context: EvalContext): Value;
   /**

@@ -3,8 +3,9 @@
  * with their type where it is not evident.
  */
 import { toText } from "../../protocol/text-format.js";
-import type { CallExpr, ConstExpr, Expr, SubqueryExpr } from "./expr.js";
+import type { CallExpr, ColumnId, ConstExpr, Expr, ListExpr, SubqueryExpr } from "./expr.js";
 import { displayName } from "./types.js";
+import { walkExpr } from "./walk.js";
 
 /** The expression as text; `subqueryName` names a subquery's plan as EXPLAIN lists it ("SubPlan 1"). */
 export function printExpr(expr: Expr, subqueryName: (expr: SubqueryExpr) => string = () => "SubPlan"): string {
@@ -35,6 +36,8 @@ export function printExpr(expr: Expr, subqueryName: (expr: SubqueryExpr) => stri
       return `(${print(expr.input)} ${expr.negated ? "NOT IN" : "IN"} (${expr.items.map(print).join(", ")}))`;
     case "subquery":
       return printSubquery(expr, subqueryName(expr), print);
+    case "list":
+      return printList(expr, print);
   }
 }
 
@@ -93,7 +96,29 @@ function printCall(expr: CallExpr, print: (expr: Expr) => string): string {
 function printSubquery(expr: SubqueryExpr, name: string, print: (expr: Expr) => string): string {
   if (expr.form === "exists") return `EXISTS(${name})`;
   if (expr.form === "array") return `ARRAY(${name})`;
+  if (expr.form === "list") return `LIST(${name})`;
   if (expr.input === null) return `(${name})`;
   const quantifier = expr.form === "all" ? "ALL" : "ANY";
   return `(${print(expr.input)} ${expr.compare?.operator ?? "="} ${quantifier} (${name}))`;
+}
+
+/** As Cypher writes it. */
+function printList(expr: ListExpr, print: (expr: Expr) => string): string {
+  const { form, list, variable, where, result, accumulator, initial } = expr;
+  const elements = `${localName(expr, variable)} IN ${print(list)}`;
+  if (form === "reduce") {
+    return `reduce(${localName(expr, accumulator!)} = ${print(initial!)}, ${elements} | ${print(result!)})`;
+  }
+  const filtered = where === null ? elements : `${elements} WHERE ${print(where)}`;
+  if (form !== "map") return `${form}(${filtered})`;
+  return `[${filtered}${result === null ? "" : ` | ${print(result)}`}]`;
+}
+
+/** What the parts that read a local variable call it. */
+function localName(expr: ListExpr, id: ColumnId): string {
+  let name = "_";
+  walkExpr(expr, (node) => {
+    if (node.kind === "column" && node.id === id) name = node.name;
+  });
+  return name;
 }

@@ -30,6 +30,8 @@ export function inputsOf(expr: Expr): readonly Expr[] {
       return [expr.input, ...expr.items];
     case "subquery":
       return expr.input === null ? [] : [expr.input];
+    case "list":
+      return [expr.list, expr.initial, expr.where, expr.result].filter((input) => input !== null);
   }
 }
 
@@ -61,6 +63,12 @@ export function withInputs(expr: Expr, inputs: readonly Expr[]): Expr {
     }
     case "in":
       return Object.freeze({ ...expr, input: inputs[0] as Expr, items: inputs.slice(1) });
+    case "list": {
+      let at = 1;
+      const next = (part: Expr | null) => (part === null ? null : (inputs[at++] as Expr));
+      const [initial, where, result] = [next(expr.initial), next(expr.where), next(expr.result)];
+      return Object.freeze({ ...expr, list: inputs[0] as Expr, initial, where, result });
+    }
   }
 }
 
@@ -87,13 +95,20 @@ export function someExpr(expr: Expr, test: (expr: Expr) => boolean): boolean {
   return test(expr) || inputsOf(expr).some((input) => someExpr(input, test));
 }
 
-/** Columns that the expression reads, those that its subqueries take from outside included. */
+/** Columns that the expression reads, those that its subqueries take from outside included; no local variables of lists. */
 export function columnsOf(expr: Expr): Set<ColumnId> {
   const columns = new Set<ColumnId>();
+  const locals: ColumnId[] = [];
   walkExpr(expr, (node) => {
     if (node.kind === "column") columns.add(node.id);
     else if (node.kind === "subquery") for (const id of node.outer) columns.add(id);
+    else if (node.kind === "list") {
+      locals.push(node.variable);
+      if (node.accumulator !== null) locals.push(node.accumulator);
+    }
   });
+  // Ids are unique in a statement, so none of these is meant outside of its list.
+  for (const id of locals) columns.delete(id);
   return columns;
 }
 
@@ -119,7 +134,7 @@ export function takesLong(expr: Expr): boolean {
   });
 }
 
-/** Same structure, overloads, types and values. Volatile calls and subqueries equal only themselves. */
+/** Same structure, overloads, types and values. Volatile calls, subqueries and lists equal only themselves. */
 export function exprEquals(a: Expr, b: Expr): boolean {
   if (a === b) return true;
   if (a.kind !== b.kind || a.type !== b.type) return false;
@@ -143,6 +158,7 @@ export function exprEquals(a: Expr, b: Expr): boolean {
       if (a.branches.length !== (b as typeof a).branches.length) return false;
       break;
     case "subquery":
+    case "list":
       return false;
   }
   const left = inputsOf(a);

@@ -101,7 +101,7 @@ function replaceAll(exprs: readonly Expr[], input: Plan, cardinality: Cardinalit
 function underCase(expr: Expr): Set<Expr> {
   const found = new Set<Expr>();
   walkExpr(expr, (node) => {
-    if (node.kind !== "case" && !(node.kind === "call" && node.fn.lazy)) return true;
+    if (node.kind !== "case" && node.kind !== "list" && !(node.kind === "call" && node.fn.lazy)) return true;
     walkExpr(node, (inner) => {
       if (inner.kind === "subquery") found.add(inner);
     });

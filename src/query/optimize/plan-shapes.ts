@@ -334,6 +334,8 @@ class ShapeWriter {
         return `in${expr.negated}${shapes.object(expr.equals)}(${this.expr(expr.input)};${this.all(expr.items)})`;
       case "subquery":
         return this.subquery(expr);
+      case "list":
+        throw new Incomparable();
     }
   }
 

@@ -93,7 +93,7 @@ function throughProject(plan: ProjectPlan, keys: readonly SortKey[]): readonly S
   const isUnmovable = (expr: Expr | undefined) =>
     expr === undefined || isVolatile(expr) || someExpr(expr, (node) => node.kind === "subquery");
   if (read.some((id) => isUnmovable(meaning.get(id)))) return null;
-  const replace = (node: Expr) => (node.kind === "column" ? meaning.get(node.id)! : node);
+  const replace = (node: Expr) => (node.kind === "column" ? (meaning.get(node.id) ?? node) : node);
   return keys.map((key) => ({ ...key, expr: mapExpr(key.expr, replace) }));
 }
 

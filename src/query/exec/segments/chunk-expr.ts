@@ -20,6 +20,9 @@ export interface ChunkExpr {
 /** Makes the state of one run. */
 export type OpenChunkExpr = () => ChunkExpr;
 
+/** Parts that read columns of no row at hand. */
+const hasOuterColumns = ({ kind }: Expr) => kind === "subquery" || kind === "list";
+
 /** Null for expressions of other kinds. */
 export function chunkExprOf(expr: Expr, slotOf: SlotOf): OpenChunkExpr | null {
   if (expr.kind === "column") return null;
@@ -27,7 +30,7 @@ export function chunkExprOf(expr: Expr, slotOf: SlotOf): OpenChunkExpr | null {
   if (vector !== null && columnsOf(expr).size > 0) return () => new Arithmetic(vector, expr.type.name === "numeric");
   const columns = [...columnsOf(expr)];
   const slot = columns.length === 1 ? slotOf(columns[0]!) : -1;
-  if (slot < 0 || isVolatile(expr) || someExpr(expr, (part) => part.kind === "subquery")) return null;
+  if (slot < 0 || isVolatile(expr) || someExpr(expr, hasOuterColumns)) return null;
   // Floats have two zeros, which a Map takes for one.
   if (someExpr(expr, (part) => part.kind === "column" && part.type.name.startsWith("float"))) return null;
   const evaluate = compileExpr(expr, () => 0);
