@@ -4,6 +4,7 @@
  */
 import type { ModelFacts } from "../ai/models.js";
 import type { CatalogView } from "../catalog/catalog-view.js";
+import { changedByCypher, isGraphSchema } from "../catalog/graph.js";
 import { parseRelationName } from "../catalog/relation-names.js";
 import { isTemporarySchema } from "../catalog/schema.js";
 import type { SequenceDef, SequenceNumber } from "../catalog/sequence.js";
@@ -144,6 +145,7 @@ export class SessionServices implements ExecServices {
   }
 
   private requireWritable(sequence: SequenceDef, what: string): void {
+    if (isGraphSchema(sequence.schema)) throw changedByCypher(sequence.schema, 0);
     if (!this.memory.settings.modes.readOnly || isTemporarySchema(sequence.schema)) return;
     throw sqlError("25006", `cannot execute ${what} in a read-only transaction`);
   }

@@ -4,6 +4,7 @@
  */
 import type { SqlType } from "../protocol/values.js";
 import type { FunctionCommand } from "./function-command.js";
+import type { GraphCommand } from "./graph-command.js";
 import type { NamespaceCommand } from "./namespace-command.js";
 import type { SequenceOptions } from "./sequence.js";
 import type { DeferrableKey, ForeignKeyAction, PartitionBoundDef, PartitionKeyDef, SearchIndexDef } from "./table.js";
@@ -24,6 +25,7 @@ export type DdlCommand =
   | DropViewsCommand
   | RefreshCommand
   | FunctionCommand
+  | GraphCommand
   | NamespaceCommand;
 
 export interface NewColumn {

@@ -23,6 +23,7 @@ import { at, type DdlOutcome, existingTable, NOTHING } from "./ddl-outcome.js";
 import { dropTables } from "./drop-tables.js";
 import { addForeignKey, dropReferences } from "./foreign-key-ddl.js";
 import { applyFunctionCommand } from "./function-ddl.js";
+import { applyGraphCommand, refuseGraphTables } from "./graph-ddl.js";
 import { addChild, descendantsOf } from "./inheritance.js";
 import { checkPartition, joinPartition } from "./partition-ddl.js";
 import { dropIndexParts, spreadIndex } from "./partition-indexes.js";
@@ -51,6 +52,7 @@ export function applyDdl(
   positionOf: PositionOf = FROM_THE_START,
 ): DdlOutcome {
   return catalog.change(tx, (editor) => {
+    refuseGraphTables(editor, command);
     switch (command.kind) {
       case "create table":
         return createTable(editor, command, nowMicros);
@@ -81,6 +83,12 @@ export function applyDdl(
       case "drop functions":
       case "alter function":
         return applyFunctionCommand(editor, command, nowMicros);
+      case "create graph":
+      case "drop graph":
+      case "create graph index":
+      case "create graph constraint":
+      case "drop graph index":
+        return applyGraphCommand(editor, command, nowMicros);
       case "drop views":
         return { ...NOTHING, ...dropViews(editor, command) };
       default:

@@ -8,9 +8,11 @@
  *          indexes (src, type), (dst, type)
  *
  * Column ids are positions in this order, from 1. Ids of nodes and of edges are given out from 1 upwards, so arrays can be
- * indexed by them; an id is not used again.
+ * indexed by them; an id is not used again (a sequence of each table counts them; a crash skips those it had reserved).
  */
-import type { TableDef } from "./table.js";
+import { type DbError, sqlError } from "../protocol/errors.js";
+import type { CatalogView } from "./catalog-view.js";
+import type { GraphDef, TableDef } from "./table.js";
 
 export interface GraphTables {
   readonly name: string;
@@ -23,3 +25,50 @@ export const DEFAULT_GRAPH = "default";
 
 export const NODE_COLUMN = { id: 1, labels: 2, properties: 3 } as const;
 export const EDGE_COLUMN = { id: 1, type: 2, src: 3, dst: 4, properties: 5 } as const;
+
+const SCHEMA_PREFIX = "graph:";
+
+/** The schema that the graph's tables are in. */
+export function graphSchema(name: string): string {
+  return SCHEMA_PREFIX + name;
+}
+
+/** Whether tables of a graph are in the schema: statements of SQL may read what is there, and change nothing. */
+export function isGraphSchema(schema: string): boolean {
+  return schema.startsWith(SCHEMA_PREFIX);
+}
+
+const known = new WeakMap<TableDef, GraphTables>();
+
+/** Null: there is no graph of that name. */
+export function graphOf(view: CatalogView, name: string): GraphTables | null {
+  const schema = graphSchema(name);
+  const nodes = view.table(schema, "nodes");
+  const edges = view.table(schema, "edges");
+  if (nodes === null || edges === null) return null;
+  let graph = known.get(nodes);
+  if (graph?.edges !== edges) {
+    graph = Object.freeze({ name, nodes, edges });
+    known.set(nodes, graph);
+  }
+  return graph;
+}
+
+/** All graphs, by name. */
+export function graphsOf(view: CatalogView): readonly GraphTables[] {
+  return view.tables().flatMap(({ collection }) => {
+    const graph = collection?.kind === "graph" && collection.of === "nodes" ? graphOf(view, collection.graph) : null;
+    return graph ?? [];
+  });
+}
+
+/** What the table's definition says of the graph that it is part of; null: it is part of none. */
+export function graphDefOf({ collection }: TableDef): GraphDef | null {
+  return collection?.kind === "graph" ? collection : null;
+}
+
+/** Of statements of SQL that would change the rows or the definition of a graph's table. */
+export function changedByCypher(schema: string, position: number): DbError {
+  const message = `"${schema}" is a graph: SQL can read its tables, and only Cypher can change them`;
+  return sqlError("42809", message, position > 0 ? { position } : undefined);
+}

@@ -22,8 +22,9 @@ export interface Sequences {
   forget(tenantNumber: number): void;
 }
 
-/** Values reserved at once. */
+/** Values reserved at once, unless CACHE says more. */
 const BLOCK_VALUES = 32;
+const BLOCK_VALUES_MAX = 10_000;
 
 interface Block {
   last: bigint;
@@ -145,7 +146,8 @@ function reserve(
     const first = called ? following(last, sequence) : last;
     const end = BigInt(increment > 0n ? sequence.max : sequence.min);
     const room = (end - first) / increment + 1n;
-    const left = room < BigInt(BLOCK_VALUES) ? Number(room) : BLOCK_VALUES;
+    const wanted = BigInt(Math.min(BLOCK_VALUES_MAX, Math.max(BLOCK_VALUES, Number(sequence.cache))));
+    const left = Number(room < wanted ? room : wanted);
     store(tx, tenantNumber, sequence, first + BigInt(left - 1) * increment, true);
     return { last: first, called: false, left };
   });

@@ -175,8 +175,35 @@ export type CollectionDef =
   | DocumentCollectionDef
   /** The metric is also its index's, as long as it has one. */
   | { readonly kind: "vector"; readonly metric: VectorMetric }
-  /** One of the two tables of a graph (graph.ts). */
-  | { readonly kind: "graph"; readonly graph: string; readonly of: "nodes" | "edges" };
+  | GraphDef;
+
+/** One of the two tables of a graph (graph.ts). */
+export interface GraphDef {
+  readonly kind: "graph";
+  readonly graph: string;
+  readonly of: "nodes" | "edges";
+  /** What statements of Cypher made beside the table's own indexes; absent: nothing. */
+  readonly indexes?: readonly GraphIndexDef[];
+  readonly constraints?: readonly GraphConstraintDef[];
+}
+
+/** CREATE INDEX FOR (n:Label) ON (n.a, n.b); of relationships the label is their type. */
+export interface GraphIndexDef {
+  readonly name: string;
+  readonly method: "range" | "text" | "point";
+  readonly label: string;
+  readonly properties: readonly string[];
+  readonly indexId: number;
+}
+
+export interface GraphConstraintDef {
+  readonly name: string;
+  readonly label: string;
+  readonly properties: readonly string[];
+  readonly requires: "unique" | "key" | "not-null";
+  /** Of its unique index; null: it has none. */
+  readonly indexId: number | null;
+}
 
 /** The other end of a ForeignKeyDef, kept with the table it refers to. */
 export interface ReferenceDef {

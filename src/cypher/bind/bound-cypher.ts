@@ -1,4 +1,5 @@
 /** What binding a Cypher statement gives the session (actor/statement-plan.ts). */
+import type { GraphCommand } from "../../catalog/graph-command.js";
 import type { OutputColumn, Plan } from "../../query/plan/plan.js";
 
 export interface BoundCypherQuery {
@@ -14,10 +15,10 @@ export interface BoundCypherQuery {
   readonly returnsRows: boolean;
 }
 
-/** CREATE INDEX and its kin: statements of SQL over the graph's tables, run one after the other in one transaction. */
+/** CREATE INDEX and its kin, made by bind-schema-command.ts: a command for the catalog, as one of SQL. */
 export interface BoundSchemaCommand {
   readonly kind: "schema";
-  readonly statements: readonly string[];
+  readonly command: GraphCommand;
 }
 
 export type BoundCypher = BoundCypherQuery | BoundSchemaCommand;

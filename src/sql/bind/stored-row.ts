@@ -1,4 +1,5 @@
 /** The row that INSERT and UPDATE store: defaults of its columns, its CHECK constraints, and RETURNING over it. */
+import { changedByCypher } from "../../catalog/graph.js";
 import type { CheckDef, ColumnDef, TableDef } from "../../catalog/table.js";
 import type { DomainDef } from "../../catalog/type.js";
 import { sqlError } from "../../protocol/errors.js";
@@ -125,8 +126,9 @@ export function targetColumn(table: TableDef, target: AssignmentTarget): ColumnD
   return column;
 }
 
-/** Throws 42809 for a table whose rows only REFRESH changes. */
+/** Throws 42809 for a table whose rows only REFRESH changes, or only Cypher. */
 export function checkChangeable(table: TableDef): TableDef {
+  if (table.collection?.kind === "graph") throw changedByCypher(table.schema, 0);
   if (table.materialized) throw sqlError("42809", `cannot change materialized view "${table.name}"`);
   return table;
 }

@@ -1,0 +1,53 @@
+/** Bound statements about graphs. The graph routes and cypher/bind make them, `graph-ddl.ts` applies them. */
+
+export type GraphCommand =
+  | CreateGraphCommand
+  | DropGraphCommand
+  | CreateGraphIndexCommand
+  | CreateGraphConstraintCommand
+  | DropGraphIndexCommand;
+
+export interface CreateGraphCommand {
+  readonly kind: "create graph";
+  readonly graph: string;
+  readonly ifNotExists: boolean;
+}
+
+export interface DropGraphCommand {
+  readonly kind: "drop graph";
+  readonly graph: string;
+  readonly ifExists: boolean;
+}
+
+/** Which nodes or relationships an index or a constraint is about. */
+interface GraphSubject {
+  readonly graph: string;
+  /** null: made up of what follows. */
+  readonly name: string | null;
+  readonly ifNotExists: boolean;
+  readonly of: "nodes" | "edges";
+  /** A label or a type. */
+  readonly label: string;
+  readonly properties: readonly string[];
+}
+
+export interface CreateGraphIndexCommand extends GraphSubject {
+  readonly kind: "create graph index";
+  readonly method: "range" | "text" | "point";
+}
+
+export interface CreateGraphConstraintCommand extends GraphSubject {
+  readonly kind: "create graph constraint";
+  readonly requires: "unique" | "key" | "not-null";
+}
+
+/** By name, or by label (or type) and properties. */
+export interface DropGraphIndexCommand {
+  readonly kind: "drop graph index";
+  readonly what: "index" | "constraint";
+  readonly graph: string;
+  readonly name: string | null;
+  readonly label: string | null;
+  readonly properties: readonly string[];
+  readonly ifExists: boolean;
+}
