@@ -77,24 +77,24 @@ export function createGraph(editor: CatalogEditor, name: string, nowMicros: numb
     ],
   };
   const keys = { nodes: { labels: [2] }, edges: { src: [3, 2], dst: [4, 2] } };
-  for (const of of ["nodes", "edges"] as const) {
+  for (const part of ["nodes", "edges"] as const) {
     const table: TableDef = Object.freeze({
       id: editor.nextId(),
       schema,
-      name: of,
-      columns: columns[of],
+      name: part,
+      columns: columns[part],
       primaryKey: [1],
-      primaryKeyName: `${of}_pkey`,
-      indexes: Object.entries(keys[of]).map(([key, ids]) => plainIndex(editor.nextId(), `${of}_${key}`, ids)),
+      primaryKeyName: `${part}_pkey`,
+      indexes: Object.entries(keys[part]).map(([key, ids]) => plainIndex(editor.nextId(), `${part}_${key}`, ids)),
       checks: [],
-      collection: Object.freeze({ kind: "graph", graph: name, of }),
-      nextColumnId: columns[of].length + 1,
+      collection: Object.freeze({ kind: "graph", graph: name, of: part }),
+      nextColumnId: columns[part].length + 1,
       createdAt: nowMicros,
     });
     editor.createTable(table);
     const options = { ...PLAIN_SEQUENCE, cache: IDS_RESERVED };
     const owner = { tableId: table.id, columnId: 1 };
-    editor.createSequence(sequenceDef(editor.nextId(), schema, `${of}_id`, INT8, options, owner, nowMicros));
+    editor.createSequence(sequenceDef(editor.nextId(), schema, `${part}_id`, INT8, options, owner, nowMicros));
   }
   return graphOf(editor.view, name)!;
 }
