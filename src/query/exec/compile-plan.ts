@@ -4,6 +4,7 @@
  */
 
 import type { SubqueryExpr } from "../expr/expr.js";
+import { withPlannedPatterns } from "../optimize/plan-patterns.js";
 import type { CommonTable, Plan } from "../plan/plan.js";
 import { childrenOf, subqueriesOf, walkPlan } from "../plan/walk.js";
 import { compileAggregate } from "./aggregate.js";
@@ -11,6 +12,8 @@ import { compileAppend } from "./append.js";
 import { type CommonPrograms, compileCommonScan } from "./common-rows.js";
 import { compileDelete } from "./delete.js";
 import { compileDistinct } from "./distinct.js";
+import { compileExpand } from "./expand.js";
+import { compileExpandPath } from "./expand-path.js";
 import { compileFilter } from "./filter.js";
 import { compileGroupingSets } from "./grouping-sets.js";
 import { compileHashJoin } from "./hash-join.js";
@@ -46,7 +49,7 @@ export type Around = (plan: Plan, open: Open) => Open;
 
 /** Any plan can be compiled, optimized or not. The program keeps no state of its runs. */
 export function compilePlan(plan: Plan, around: Around | null = null): Program {
-  return compileWithin(plan, new Map(), around);
+  return compileWithin(withPlannedPatterns(plan), new Map(), around);
 }
 
 function compileWithin(plan: Plan, tables: CommonPrograms, around: Around | null): Program {
@@ -135,6 +138,12 @@ function compileOperator(plan: Plan, opens: readonly Open[], tables: CommonProgr
       return compileCommonScan(plan, tables);
     case "recursive":
       return compileRecursive(plan, first, second);
+    case "expand":
+      return compileExpand(plan, first);
+    case "expandpath":
+      return compileExpandPath(plan, first);
+    case "match":
+      throw new Error("a pattern has to be planned before it is compiled");
     case "insert":
       return compileInsert(plan, first);
     case "update":

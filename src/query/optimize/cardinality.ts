@@ -6,10 +6,12 @@
  * SIGMOD 1979) with common values and equi-depth histograms as PostgreSQL uses them (selfuncs.c; manual, §76.1).
  * Conditions count as independent of each other, except for two bounds of one column and the columns of a unique key.
  */
+import { EDGE_COLUMN, type GraphTables } from "../../catalog/graph.js";
 import type { ColumnStatistics, StatisticsSource, TableStatistics } from "../../catalog/statistics.js";
 import { type Mark, markOf } from "../../catalog/statistics.js";
 import type { TableDef } from "../../catalog/table.js";
-import type { SqlArray } from "../../protocol/values.js";
+import { type SqlArray, TEXT } from "../../protocol/values.js";
+import { LABEL_MARK } from "../../protocol/variant.js";
 import type { ColumnId, Expr } from "../expr/expr.js";
 import { columnsOf, conjuncts } from "../expr/walk.js";
 import type { CommonScanPlan, CommonTable, JoinType, Plan, SetCall } from "../plan/plan.js";
@@ -28,6 +30,11 @@ const ROWS_PER_STEP = 100;
 const STEPS = 10;
 /** Rows of a LIMIT whose number is a parameter. */
 const ROWS_PER_PAGE = 100;
+
+const UNKNOWN_LABEL = 0.1;
+const EDGES_PER_NODE = 5;
+/** Steps that a path of any length is taken for. */
+const PATH_STEPS = 3;
 
 /** `column = column`, and the part of all pairs that it leaves. */
 interface EqualPair {
@@ -199,6 +206,43 @@ export class Cardinality {
     return this.ofCondition(condition);
   }
 
+  /** Relationships of these types that a node has on average, seen from that side. */
+  fanOut(graph: GraphTables, direction: "out" | "in" | "either", types: readonly string[]): number {
+    if (direction === "either") return this.fanOut(graph, "out", types) + this.fanOut(graph, "in", types);
+    const { edges, nodes } = graph;
+    const type = this.infoOf(edges, EDGE_COLUMN.type);
+    let share = types.length === 0 ? 1 : 0;
+    for (const name of new Set(types)) share += this.equalTo(type, { kind: "const", type: TEXT, value: name });
+    const rows = this.tableStatistics(edges)?.rows ?? UNKNOWN_ROWS * EDGES_PER_NODE;
+    return (rows * Math.min(1, share)) / Math.max(1, this.tableRows(nodes));
+  }
+
+  private expandRows(plan: Extract<Plan, { kind: "expand" | "expandpath" }>): number {
+    const { graph, direction, types, into } = plan;
+    const fanOut = this.fanOut(graph, direction, types);
+    let walks = fanOut;
+    if (plan.kind === "expandpath") {
+      const { min, max, search } = plan.path;
+      if (search !== "all" && into !== null) walks = 1;
+      else for (let step = 2; step <= Math.min(max ?? PATH_STEPS, PATH_STEPS); step++) walks += fanOut ** step;
+      if (min === 0) walks++;
+      if (search !== "all") return this.rows(plan.input) * walks;
+    }
+    const share = into === null ? 1 : 1 / Math.max(1, this.tableRows(graph.nodes));
+    return this.rows(plan.input) * walks * share;
+  }
+
+  /** Nodes whose labels, a text as the column has it, have this one among them. */
+  private withLabel(labels: Expr, label: Expr | undefined): number {
+    const id = columnIn(labels);
+    const statistics = id === null ? null : (this.columns.get(id)?.statistics ?? null);
+    if (statistics === null || label?.kind !== "const") return UNKNOWN_LABEL;
+    const mark = `${LABEL_MARK}${label.value}${LABEL_MARK}`;
+    let share = 0;
+    for (const { value, fraction } of statistics.common) if (String(value).includes(mark)) share += fraction;
+    return clamp(share);
+  }
+
   private estimate(plan: Plan): number {
     switch (plan.kind) {
       case "scan":
@@ -256,6 +300,9 @@ export class Cardinality {
       }
       case "append":
         return this.appendRows(plan);
+      case "expand":
+      case "expandpath":
+        return this.expandRows(plan);
       default:
         return "input" in plan ? this.rows((plan as { readonly input: Plan }).input) : UNKNOWN_ROWS;
     }
@@ -371,6 +418,7 @@ export class Cardinality {
   private ofCall(call: Extract<Expr, { kind: "call" }>): number {
     const { operator, name } = call.fn;
     const [a, b] = call.args as [Expr, Expr | undefined];
+    if (name === "has_label") return this.withLabel(a, b);
     if (b === undefined) return UNKNOWN_CONDITION;
     switch (operator) {
       case "=":

@@ -6,6 +6,7 @@
  */
 import type { ColumnId } from "../expr/expr.js";
 import { columnsOf, isVolatile } from "../expr/walk.js";
+import type { EdgeColumns, ExpandPathPlan, ExpandPlan } from "../plan/graph-plans.js";
 import type { AppendPlan, OutputColumn, Plan, ProjectPlan, Returning, SetOpPlan, WindowPlan } from "../plan/plan.js";
 import { childrenOf, exprsOfPlan, outerColumnsOf, withChildren } from "../plan/walk.js";
 import { type Rule, withColumns } from "./rule.js";
@@ -52,6 +53,9 @@ function prune(plan: Plan, needed: Ids): Plan {
     }
     case "project":
       return pruneProject(plan, needed);
+    case "expand":
+    case "expandpath":
+      return pruneExpand(plan, needed);
     case "aggregate":
       return pruneAggregate(plan, needed);
     case "window":
@@ -149,6 +153,27 @@ function passesOn(plan: ProjectPlan, input: Plan): boolean {
     const { id } = input.columns[i]!;
     return expr.kind === "column" && expr.id === id && plan.columns[i]!.id === id;
   });
+}
+
+/** An expand that nobody reads anything of still gives its rows. */
+function pruneExpand(plan: ExpandPlan | ExpandPathPlan, needed: Ids): Plan {
+  const own = plan.columns.slice(plan.input.columns.length);
+  const kept = own.filter(({ id }) => needed.has(id));
+  const other = plan.other !== null && needed.has(plan.other.id) ? plan.other : null;
+  const trimmed: ExpandPlan | ExpandPathPlan =
+    kept.length === own.length
+      ? plan
+      : Object.freeze({
+          ...plan,
+          ...(plan.kind === "expand" && { edge: pickEdge(plan.edge, needed) }),
+          other,
+          columns: [...plan.input.columns, ...kept],
+        });
+  return withChildren(trimmed, [prune(plan.input, withExprs(trimmed, needed))]);
+}
+
+function pickEdge(edge: Partial<EdgeColumns>, needed: Ids): Partial<EdgeColumns> {
+  return Object.fromEntries(Object.entries(edge).filter(([, column]) => needed.has(column.id)));
 }
 
 function pruneAggregate(plan: Extract<Plan, { kind: "aggregate" }>, needed: Ids): Plan {

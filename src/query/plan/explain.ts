@@ -13,6 +13,7 @@ import type { ColumnExpr, ColumnId, Expr, SubqueryExpr } from "../expr/expr.js";
 import { printExpr } from "../expr/print.js";
 import { mapExpr } from "../expr/walk.js";
 import { placesInEntry } from "./covering.js";
+import type { ExpandPathPlan, ExpandPlan } from "./graph-plans.js";
 import type {
   AggregateCall,
   CommonTable,
@@ -252,6 +253,13 @@ function describe(plan: Plan, print: Print): Described {
     }
     case "recursive":
       return titled("Recursive Union", "", plan.all ? [] : [["Distinct", "true"]]);
+    case "match": {
+      const where = plan.predicate === null ? [] : [["Filter", print(plan.predicate)] as const];
+      return titled(plan.optional ? "Optional Match" : "Match", ` on ${plan.graph.name}`, where);
+    }
+    case "expand":
+    case "expandpath":
+      return describeExpand(plan, print);
     case "insert":
       return titled("Insert", ` on ${plan.table.name}`, conflictProperties(plan, print));
     case "update":
@@ -405,6 +413,26 @@ function limits(plan: Extract<Plan, { kind: "limit" | "topn" }>, print: Print): 
   const number = (expr: Expr) => (expr.kind === "const" ? String(expr.value) : print(expr));
   const limit = plan.limit === null ? [] : [["Limit", number(plan.limit)] as const];
   return plan.offset === null ? limit : [...limit, ["Offset", number(plan.offset)]];
+}
+
+/** As the pattern is written: `(a.id)-[r:KNOWS|LIKES*1..3]->(b)`. */
+function describeExpand(plan: ExpandPlan | ExpandPathPlan, print: Print): Described {
+  const { from, into, other, types, direction, exclude } = plan;
+  const path = plan.kind === "expandpath" ? plan.path : null;
+  const length = path === null ? "" : `*${path.min}..${path.max ?? ""}`;
+  const label = `${types.length === 0 ? "" : ":"}${types.join("|")}${length}`;
+  const body = label === "" ? "--" : `-[${label}]-`;
+  const walk = `${direction === "in" ? "<" : ""}${body}${direction === "out" ? ">" : ""}`;
+  const end = into === null ? (other?.name ?? "") : print(into);
+  const made = plan.columns.slice(plan.input.columns.length).map(({ name }) => name);
+  const titles = { all: "Expand Path", shortest: "Shortest Path", "all-shortest": "All Shortest Paths" };
+  const title = path === null ? `Expand${into === null ? "" : " Into"}` : titles[path.search];
+  return titled(title, ` (${print(from)})${walk}(${end})`, [
+    ...(made.length === 0 ? [] : [["Output", made.join(", ")] as const]),
+    ...(exclude.length === 0 ? [] : [["Not Again", exclude.map(print).join(", ")] as const]),
+    ...(path === null ? [] : filter(path.filter, print)),
+    ...(path === null || path.bound === null ? [] : [["Along", print(path.bound)] as const]),
+  ]);
 }
 
 function conflictProperties(plan: Extract<Plan, { kind: "insert" }>, print: Print): Described["properties"] {

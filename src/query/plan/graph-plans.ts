@@ -100,12 +100,15 @@ export interface ExpandPlan extends Walk {
   readonly kind: "expand";
   readonly columns: readonly OutputColumn[];
   readonly edge: Partial<EdgeColumns>;
-  /** Null when `into` says which node it has to be. */
+  /** Null when `into` says which node it has to be, or nobody reads it. */
   readonly other: OutputColumn | null;
   readonly into: Expr | null;
 }
 
-/** The same along paths (depth first, none of whose relationships come twice; or the shortest, breadth first). */
+/**
+ * The same along paths (depth first, none of whose relationships come twice; or the shortest, breadth first). Columns: the
+ * input's, then the list of relationships and the node at the other end, as far as anybody reads them.
+ */
 export interface ExpandPathPlan extends Walk {
   readonly kind: "expandpath";
   readonly columns: readonly OutputColumn[];

@@ -10,6 +10,7 @@ import type { SqlType } from "../../protocol/values.js";
 import type { AggregateFunction, ColumnId, Expr, WindowFunction } from "../expr/expr.js";
 import type { InRange } from "../expr/in-range.js";
 import type { TableFunction } from "../expr/table-function.js";
+import type { ExpandPathPlan, ExpandPlan, MatchPlan } from "./graph-plans.js";
 import type { IndexExprs } from "./index-exprs.js";
 import type { Partitioning, PartitionMembership, PruningTest } from "./partition-tree.js";
 
@@ -47,7 +48,10 @@ export type Plan =
   | HashJoinPlan
   | MergeJoinPlan
   | TopNPlan
-  | TextSearchPlan;
+  | TextSearchPlan
+  | MatchPlan
+  | ExpandPlan
+  | ExpandPathPlan;
 
 interface Node {
   readonly columns: readonly OutputColumn[];

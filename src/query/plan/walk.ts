@@ -4,6 +4,7 @@
  */
 import type { ColumnId, Expr } from "../expr/expr.js";
 import { columnsOf, isVolatile, mapExpr, walkExpr } from "../expr/walk.js";
+import type { MatchPlan, PatternEdge, VariableLength } from "./graph-plans.js";
 import type { PruningTest } from "./partition-tree.js";
 import type {
   BoundCheck,
@@ -61,6 +62,12 @@ export function withChildren(plan: Plan, children: readonly Plan[]): Plan {
       return plan;
     case "projectset": {
       const columns = [...children[0]!.columns, ...plan.columns.slice(-plan.calls.length)];
+      return Object.freeze({ ...plan, input: children[0]!, columns });
+    }
+    case "match":
+    case "expand":
+    case "expandpath": {
+      const columns = [...named(plan, children[0]!.columns), ...plan.columns.slice(plan.input.columns.length)];
       return Object.freeze({ ...plan, input: children[0]!, columns });
     }
     case "with": {
@@ -225,6 +232,18 @@ class ExprRewriter {
           ...(plan.mergeKeys && { mergeKeys: this.keys(plan.mergeKeys) }),
           ...(plan.tests && { tests: plan.tests.map((tests) => tests.map((test) => this.pruningTest(test))) }),
         };
+      case "match":
+        return this.match(plan);
+      case "expand":
+        return { ...plan, from: this.one(plan.from), exclude: this.all(plan.exclude), into: this.maybe(plan.into) };
+      case "expandpath":
+        return {
+          ...plan,
+          from: this.one(plan.from),
+          exclude: this.all(plan.exclude),
+          into: this.maybe(plan.into),
+          path: this.path(plan.path),
+        };
       case "setop":
       case "with":
       case "commonscan":
@@ -238,6 +257,20 @@ class ExprRewriter {
   private pruningTest(test: PruningTest): PruningTest {
     const conditions = test.conditions.map((condition) => ({ ...condition, values: this.all(condition.values) }));
     return { ...test, conditions };
+  }
+
+  private match(plan: MatchPlan): Plan {
+    const nodes = plan.nodes.map((node) => (node.kind === "new" ? node : { ...node, id: this.one(node.id) }));
+    const edges = plan.edges.map((edge): PatternEdge => {
+      const { shape } = edge;
+      if (shape.kind === "one") return edge;
+      return { ...edge, shape: shape.kind === "bound" ? { ...shape, id: this.one(shape.id) } : this.path(shape) };
+    });
+    return { ...plan, nodes, edges, predicate: this.maybe(plan.predicate) };
+  }
+
+  private path(path: VariableLength): VariableLength {
+    return { ...path, filter: this.maybe(path.filter), bound: this.maybe(path.bound) };
   }
 
   private window(plan: WindowPlan): Plan {
@@ -371,9 +404,17 @@ function madeBy(plan: Plan): readonly OutputColumn[] {
       return [...plan.columns, ...plan.rowColumns, ...(plan.heirs?.flatMap((heir) => heir.rowColumns) ?? [])];
     case "delete":
       return [...plan.columns, ...plan.oldColumns];
+    case "match":
+      return [...plan.columns, ...plan.edges.flatMap((edge) => (edge.shape.kind === "many" ? eachOf(edge.shape) : []))];
+    case "expandpath":
+      return [...plan.columns, ...eachOf(plan.path)];
     default:
       return plan.columns;
   }
+}
+
+function eachOf({ each }: VariableLength): readonly OutputColumn[] {
+  return [each.id, each.type, each.src, each.dst, each.properties];
 }
 
 type ModifyingPlan = Extract<Plan, { kind: "insert" | "update" | "delete" | "merge" }>;

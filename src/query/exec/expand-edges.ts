@@ -1,0 +1,151 @@
+/**
+ * Where walks along relationships get a node's relationships from. The operators that walk (expand.ts, expand-path.ts,
+ * shortest-path.ts) make one source per run; here is the one that reads the edge table's indexes through the transaction.
+ */
+import { EDGE_COLUMN, type GraphTables } from "../../catalog/graph.js";
+import type { IndexDef } from "../../catalog/table.js";
+import type { Value } from "../../protocol/values.js";
+import { decodeKey, encodeKey } from "../../storage/key-codec.js";
+import { prefixEnd } from "../../storage/keys.js";
+import type { RecordDecoder } from "../../storage/record-codec.js";
+import type { ExecContext } from "./context.js";
+import { suffixOf } from "./entry-value.js";
+import { decoderOf, joinKey, type KeyLayout, keyLayoutOf, layoutOf, type TableLayout } from "./table-layout.js";
+
+/** Relationships of one node that have one type and lead the same way, side by side in arrays of other nodes and of ids. */
+export interface Span {
+  readonly others: ArrayLike<number>;
+  readonly edges: ArrayLike<number>;
+  readonly from: number;
+  readonly to: number;
+  readonly type: string;
+  /** They leave the node. */
+  readonly isOut: boolean;
+  /** Those that lead back to the node itself are in another span. */
+  readonly skipsLoops: boolean;
+}
+
+export interface EdgeSource {
+  /** The node's relationships, in the source's direction and of its types. Valid for the whole run. */
+  of(node: number): readonly Span[];
+}
+
+export interface Walked {
+  readonly graph: GraphTables;
+  readonly direction: "out" | "in" | "either";
+  readonly types: readonly string[];
+}
+
+export interface EdgeSourceProgram extends Walked {
+  readonly layout: TableLayout;
+  readonly out: KeyLayout;
+  readonly in: KeyLayout;
+  /** Reads the ends of a relationship out of its record. */
+  readonly decodeEnds: RecordDecoder;
+}
+
+/** Nodes whose relationships are remembered. */
+const REMEMBERED_MAX = 4096;
+const ENTRIES = 1024;
+
+export function compileEdgeSource({ graph, direction, types }: Walked): EdgeSourceProgram {
+  const { edges } = graph;
+  const layout = layoutOf(edges);
+  return {
+    graph,
+    direction,
+    types: [...new Set(types)],
+    layout,
+    out: keyLayoutOf(edges, indexBy(graph, EDGE_COLUMN.src)),
+    in: keyLayoutOf(edges, indexBy(graph, EDGE_COLUMN.dst)),
+    decodeEnds: decoderOf(layout, [EDGE_COLUMN.src, EDGE_COLUMN.dst]),
+  };
+}
+
+function indexBy({ edges }: GraphTables, columnId: number): IndexDef {
+  const found = edges.indexes.find(
+    ({ columns }) =>
+      columns.length === 2 && columns[0]!.columnId === columnId && columns[1]!.columnId === EDGE_COLUMN.type,
+  );
+  if (found === undefined) throw new Error(`the edge table ${edges.name} has lost an index`);
+  return found;
+}
+
+export function openEdgeSource(program: EdgeSourceProgram, context: ExecContext): EdgeSource {
+  return new IndexedEdges(program, context);
+}
+
+class IndexedEdges implements EdgeSource {
+  private readonly remembered = new Map<number, readonly Span[]>();
+
+  constructor(
+    private readonly program: EdgeSourceProgram,
+    private readonly context: ExecContext,
+  ) {}
+
+  of(node: number): readonly Span[] {
+    const known = this.remembered.get(node);
+    if (known !== undefined) return known;
+    const spans: Span[] = [];
+    const { direction } = this.program;
+    if (direction !== "in") this.read(node, true, spans);
+    if (direction !== "out") this.read(node, false, spans);
+    if (this.remembered.size === REMEMBERED_MAX) this.remembered.clear();
+    this.remembered.set(node, spans);
+    return spans;
+  }
+
+  private read(node: number, isOut: boolean, spans: Span[]): void {
+    const { types } = this.program;
+    if (types.length === 0) this.readRange([node], isOut, spans);
+    else for (const type of types) this.readRange([node, type], isOut, spans);
+  }
+
+  /** Entries come in the order of types: each type is a span. */
+  private readRange(values: readonly Value[], isOut: boolean, spans: Span[]): void {
+    const { program, context } = this;
+    const index = isOut ? program.out : program.in;
+    const prefix = index.prefixOf(context.tenantNumber);
+    const gte = encodeKey(prefix, index.columns, values);
+    const cursor = context.tx.scan({ gte, lt: prefixEnd(gte) });
+    let span: { type: string; others: number[]; edges: number[] } | null = null;
+    try {
+      for (;;) {
+        const { keys, values: suffixes } = cursor.next(ENTRIES);
+        if (keys.length === 0) break;
+        const others = this.othersOf(suffixes, index, isOut);
+        for (let i = 0; i < keys.length; i++) {
+          // Only a relationship that the statement itself removed has an entry but no record.
+          if (others[i] === undefined) continue;
+          const type = decodeKey(keys[i]!, prefix.length, index.columns)[1] as string;
+          if (span === null || span.type !== type) {
+            if (span !== null) spans.push(this.finished(span, isOut));
+            span = { type, others: [], edges: [] };
+          }
+          span.others.push(others[i]!);
+          span.edges.push(decodeKey(suffixOf(index, suffixes[i]!), 0, program.layout.primaryKey!.columns)[0] as number);
+        }
+      }
+    } finally {
+      cursor.close();
+    }
+    if (span !== null) spans.push(this.finished(span, isOut));
+  }
+
+  private finished({ type, others, edges }: { type: string; others: number[]; edges: number[] }, isOut: boolean): Span {
+    const skipsLoops = !isOut && this.program.direction === "either";
+    return { type, others, edges, from: 0, to: others.length, isOut, skipsLoops };
+  }
+
+  private othersOf(suffixes: readonly Uint8Array[], index: KeyLayout, isOut: boolean): readonly (number | undefined)[] {
+    const { program, context } = this;
+    const prefix = program.layout.rowPrefixOf(context.tenantNumber);
+    const records = context.tx.getMany(suffixes.map((suffix) => joinKey(prefix, suffixOf(index, suffix))));
+    const ends: Value[][] = [[], []];
+    return records.map((record) => {
+      if (record === undefined) return undefined;
+      program.decodeEnds(record, ends, 0);
+      return ends[isOut ? 1 : 0]![0] as number;
+    });
+  }
+}

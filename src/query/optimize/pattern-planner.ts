@@ -1,0 +1,404 @@
+/**
+ * One pattern, part by part: a node to begin with, then relationships that hang on what is there, cheapest first. A state
+ * machine over the plan so far; plan-patterns.ts calls it.
+ */
+
+import { EDGE_COLUMN, NODE_COLUMN } from "../../catalog/graph.js";
+import { BOOL, INT8, type SqlType, TEXT } from "../../protocol/values.js";
+import type { ColumnId, Expr, ScalarFunction } from "../expr/expr.js";
+import { resolveOperator } from "../expr/resolve.js";
+import { andOf, columnsOf, conjuncts } from "../expr/walk.js";
+import type { EdgeColumns, MatchPlan, NodeColumns, PatternEdge, VariableLength } from "../plan/graph-plans.js";
+import type { OutputColumn, Plan, ScanPlan } from "../plan/plan.js";
+import { joinColumns } from "../plan/walk.js";
+import type { Cardinality } from "./cardinality.js";
+import { accessFor } from "./choose-access.js";
+import { newColumnId } from "./new-column-id.js";
+import { filtered } from "./rule.js";
+
+/** A node that is looked up by an index and found so seldom more than once is bound before a path of many steps leads to it. */
+const BOUND_FIRST_ROWS = 4;
+/** The same for a shortest path, which is searched from both ends. */
+const SHORTEST_BOUND_ROWS = 100;
+/** What reading a node costs beside handing it on. */
+const READ = 0.3;
+/** Steps that a path of any length is taken for. */
+const STEPS = 3;
+
+const ONE_ROW: Plan = Object.freeze({ kind: "values", rows: [[]], columns: [] });
+
+/** The match without its node: all of its columns and perhaps others, in any order. */
+export function planMatch(match: MatchPlan, cardinality: Cardinality): Plan {
+  if (!match.optional) {
+    return new PatternPlanner(match, match.input, cardinality).plan();
+  }
+  const right = new PatternPlanner(match, ONE_ROW, cardinality).plan();
+  const left = match.input;
+  const columns = joinColumns("left", left, right);
+  return Object.freeze({ kind: "join", type: "left", left, right, condition: null, lateral: true, columns });
+}
+
+/** A relationship that is in the match already: nothing else may be the same. */
+interface Used {
+  /** Its id, or the list of a path. */
+  readonly expr: Expr;
+  readonly types: readonly string[];
+}
+
+/** What can come next, and how many rows there will be. */
+interface Step {
+  readonly edge: number;
+  readonly rows: number;
+  take(): void;
+}
+
+class PatternPlanner {
+  private current: Plan;
+  /** By node: its id, once it is bound. */
+  private readonly ids: (Expr | null)[];
+  /** New nodes whose labels and properties are among the columns. */
+  private readonly fetched = new Set<number>();
+  private readonly edgesLeft: Set<number>;
+  private readonly used: Used[] = [];
+  private conditions: Expr[];
+  /** Columns that the pattern makes. */
+  private readonly made: ReadonlySet<ColumnId>;
+
+  constructor(
+    private readonly match: MatchPlan,
+    input: Plan,
+    private readonly cardinality: Cardinality,
+  ) {
+    this.current = input;
+    this.ids = match.nodes.map((node) => (node.kind === "bound" ? node.id : null));
+    this.edgesLeft = new Set(match.edges.keys());
+    this.conditions = conjuncts(match.predicate);
+    this.made = new Set(match.columns.slice(match.input.columns.length).map(({ id }) => id));
+  }
+
+  plan(): Plan {
+    const { match } = this;
+    this.place();
+    for (const [i, node] of match.nodes.entries()) {
+      // Nothing hangs on it: it is there unless it is NULL.
+      const isAlone = match.edges.every(({ left, right }) => left !== i && right !== i);
+      if (isAlone && node.kind === "bound") this.current = filtered(this.current, [isNotNull(node.id)]);
+    }
+    for (;;) {
+      if (this.walkOn()) continue;
+      const start = this.cheapestStart();
+      if (start === null) break;
+      this.bind(start);
+    }
+    for (let node = 0; node < match.nodes.length; node++) this.fetch(node);
+    this.place();
+    return filtered(this.current, this.conditions);
+  }
+
+  // ---- nodes ----
+
+  /** The node to enter the next part of the pattern by; null: all are bound. */
+  private cheapestStart(): number | null {
+    let best: number | null = null;
+    let least = Number.POSITIVE_INFINITY;
+    for (let node = 0; node < this.ids.length; node++) {
+      if (this.ids[node] !== null) continue;
+      const cost = this.startCost(node);
+      if (cost < least) {
+        least = cost;
+        best = node;
+      }
+    }
+    return best;
+  }
+
+  private startCost(node: number): number {
+    const scan = this.scanOf(node);
+    const access = accessFor(scan);
+    const rows = this.cardinality.rows(access);
+    return access.kind === "scan" ? rows + this.cardinality.tableRows(scan.table) * READ : rows;
+  }
+
+  /** The scan of a new node with what is said of it alone. */
+  private scanOf(node: number): ScanPlan {
+    const { graph, nodes } = this.match;
+    const { columns, name } = nodes[node] as { columns: NodeColumns; name: string };
+    const own = [columns.id, columns.labels, columns.properties];
+    const scan = nodeScan(graph, name, own);
+    return Object.freeze({ ...scan, filter: andOf(this.conditionsOn(own)) });
+  }
+
+  /** Conditions of which the pattern makes no other columns than these. */
+  private conditionsOn(columns: readonly OutputColumn[]): Expr[] {
+    const own = new Set(columns.map(({ id }) => id));
+    return this.conditions.filter((condition) => {
+      const read = [...columnsOf(condition)].filter((id) => this.made.has(id));
+      return read.length > 0 && read.every((id) => own.has(id));
+    });
+  }
+
+  /** Joins a node that nothing leads to. */
+  private bind(node: number): void {
+    const { columns, name } = this.match.nodes[node] as { columns: NodeColumns; name: string };
+    const scan = nodeScan(this.match.graph, name, [columns.id, columns.labels, columns.properties]);
+    this.current = isOneRow(this.current) ? scan : joined("inner", this.current, scan, null);
+    this.ids[node] = columnExpr(columns.id);
+    this.fetched.add(node);
+    this.place();
+  }
+
+  /** Labels and properties of a node that a walk has reached. */
+  private fetch(node: number): void {
+    const pattern = this.match.nodes[node]!;
+    if (pattern.kind === "bound" || this.fetched.has(node)) return;
+    this.fetched.add(node);
+    const { columns, name } = pattern;
+    const id: OutputColumn = { ...columns.id, id: newColumnId() };
+    const scan = nodeScan(this.match.graph, name, [id, columns.labels, columns.properties]);
+    const condition = equal(columnExpr(columns.id), columnExpr(id));
+    // A relationship's ends exist, so each row stays. As a left join it goes when nobody reads its columns.
+    this.current = joined("left", this.current, scan, condition);
+  }
+
+  // ---- relationships ----
+
+  /** Takes the step that leaves the fewest rows; false: nothing hangs on what is bound. */
+  private walkOn(): boolean {
+    let best: Step | null = null;
+    for (const edge of this.edgesLeft) {
+      const step = this.stepBy(edge);
+      if (step !== null && (best === null || step.rows < best.rows)) best = step;
+    }
+    if (best === null) return false;
+    this.edgesLeft.delete(best.edge);
+    best.take();
+    this.place();
+    return true;
+  }
+
+  private stepBy(edge: number): Step | null {
+    const pattern = this.match.edges[edge]!;
+    const { shape, left, right } = pattern;
+    if (shape.kind === "bound") return { edge, rows: 0, take: () => this.joinBound(pattern, shape.id) };
+    const [atLeft, atRight] = [this.ids[left] !== null, this.ids[right] !== null];
+    if (!atLeft && !atRight) return null;
+    const rows = this.cardinality.rows(this.current);
+    if (atLeft && atRight) {
+      const share = shape.kind === "one" ? 1e-3 : shape.search === "all" ? 1 : 1e3;
+      return { edge, rows: rows * share, take: () => this.walk(pattern, left, right) };
+    }
+    const [from, to] = atLeft ? [left, right] : [right, left];
+    const direction = directionFrom(pattern, from);
+    const fanOut = this.cardinality.fanOut(this.match.graph, direction, pattern.types);
+    const selectivity = this.cardinality.selectivity(this.scanOf(to).filter);
+    if (shape.kind === "one") {
+      return { edge, rows: rows * fanOut * selectivity, take: () => this.walk(pattern, from, to) };
+    }
+    const steps = Math.min(shape.max ?? STEPS, STEPS);
+    const reached = rows * Math.max(1, fanOut) ** steps * selectivity;
+    // Paths come after single relationships of as many rows.
+    const take = () => {
+      if (this.isFewToBind(to, shape.search === "all" ? BOUND_FIRST_ROWS : SHORTEST_BOUND_ROWS)) this.bind(to);
+      this.walk(pattern, from, to);
+    };
+    return { edge, rows: reached * (shape.search === "all" ? 2 : 1e3), take };
+  }
+
+  /** By an index, or from a small table. */
+  private isFewToBind(node: number, rowsMax: number): boolean {
+    const access = accessFor(this.scanOf(node));
+    return access.kind !== "scan" && this.cardinality.rows(access) <= rowsMax;
+  }
+
+  private walk(pattern: PatternEdge, from: number, to: number): void {
+    const { match, current } = this;
+    const { types, shape } = pattern;
+    const into = this.ids[to] ?? null;
+    const target = match.nodes[to]!;
+    const other = into === null && target.kind === "new" ? target.columns.id : null;
+    const common = {
+      graph: match.graph,
+      input: current,
+      from: this.ids[from]!,
+      direction: directionFrom(pattern, from),
+      types,
+      exclude: this.used.filter((used) => mayBeSame(used.types, types)).map(({ expr }) => expr),
+      other,
+      into,
+    };
+    const last = other === null ? [] : [other];
+    if (shape.kind === "one") {
+      const columns = [...current.columns, ...edgeColumns(shape.columns), ...last];
+      this.current = Object.freeze({ kind: "expand", ...common, edge: shape.columns, columns });
+    } else {
+      const path = shape as VariableLength;
+      const reversed = pattern.left !== from;
+      const columns = [...current.columns, path.relationships, ...last];
+      this.current = Object.freeze({ kind: "expandpath", ...common, path, reversed, columns });
+    }
+    if (other !== null) {
+      this.ids[to] = columnExpr(other);
+      if (this.isReadInConditions(to)) this.fetch(to);
+    }
+    this.use(pattern);
+  }
+
+  private use({ shape, types }: PatternEdge): void {
+    const expr =
+      shape.kind === "bound" ? shape.id : columnExpr(shape.kind === "one" ? shape.columns.id : shape.relationships);
+    this.used.push({ expr, types });
+  }
+
+  private isReadInConditions(node: number): boolean {
+    const { labels, properties } = (this.match.nodes[node] as { columns: NodeColumns }).columns;
+    return this.conditions.some((condition) => {
+      const read = columnsOf(condition);
+      return read.has(labels.id) || read.has(properties.id);
+    });
+  }
+
+  /**
+   * A relationship that the input gives: its record says which nodes it joins. Where both directions are meant it comes
+   * once for each.
+   */
+  private joinBound(pattern: PatternEdge, id: Expr): void {
+    const { graph } = this.match;
+    const record: EdgeColumns = {
+      id: newColumn("id", INT8),
+      type: newColumn("type", TEXT),
+      src: newColumn("src", INT8),
+      dst: newColumn("dst", INT8),
+      properties: newColumn("properties", graph.edges.columns[4]!.type),
+    };
+    const read = [record.id, record.type, record.src, record.dst];
+    const source = [EDGE_COLUMN.id, EDGE_COLUMN.type, EDGE_COLUMN.src, EDGE_COLUMN.dst];
+    const scan: Plan = Object.freeze({ ...scanBase(graph.edges, pattern.name, read), source });
+    let plan = joined("inner", this.current, scan, equal(id, columnExpr(record.id)));
+    const conditions = this.used
+      .filter((used) => used.expr.type === INT8 && mayBeSame(used.types, pattern.types))
+      .map((used) => call("<>", used.expr, id));
+    if (pattern.types.length > 0) conditions.push(anyType(record.type, pattern.types));
+    const [src, dst] = [columnExpr(record.src), columnExpr(record.dst)];
+    let [leftEnd, rightEnd]: [Expr, Expr] = pattern.direction === "in" ? [dst, src] : [src, dst];
+    if (pattern.direction === "either") {
+      const turned = newColumn("turned", BOOL);
+      const ways: Plan = Object.freeze({
+        kind: "values",
+        rows: [[constant(BOOL, false)], [constant(BOOL, true)]],
+        columns: [turned],
+      });
+      plan = joined("inner", plan, ways, null);
+      const isTurned = columnExpr(turned);
+      conditions.push({ kind: "or", type: BOOL, args: [not(isTurned), call("<>", src, dst)] });
+      [leftEnd, rightEnd] = [choice(isTurned, dst, src), choice(isTurned, src, dst)];
+    }
+    this.current = filtered(plan, conditions);
+    this.bindEnd(pattern.left, leftEnd);
+    this.bindEnd(pattern.right, rightEnd);
+    this.use(pattern);
+  }
+
+  /** The node is the one with this id. */
+  private bindEnd(node: number, id: Expr): void {
+    const known = this.ids[node];
+    if (known !== null && known !== undefined) {
+      this.current = filtered(this.current, [equal(known, id)]);
+      return;
+    }
+    const { columns } = this.match.nodes[node] as { columns: NodeColumns };
+    const exprs = [...this.current.columns.map(columnExpr), id];
+    const input = this.current;
+    this.current = Object.freeze({ kind: "project", input, exprs, columns: [...input.columns, columns.id] });
+    this.ids[node] = columnExpr(columns.id);
+    if (this.isReadInConditions(node)) this.fetch(node);
+  }
+
+  /** Puts conditions on the rows that have all that they read. */
+  private place(): void {
+    const present = new Set(this.current.columns.map(({ id }) => id));
+    const isReady = (condition: Expr) => [...columnsOf(condition)].every((id) => !this.made.has(id) || present.has(id));
+    const ready = this.conditions.filter(isReady);
+    if (ready.length === 0) return;
+    this.conditions = this.conditions.filter((condition) => !isReady(condition));
+    this.current = filtered(this.current, ready);
+  }
+}
+
+function isOneRow(plan: Plan): boolean {
+  return plan.kind === "values" && plan.rows.length === 1 && plan.columns.length === 0;
+}
+
+/** As seen from one of its ends. */
+function directionFrom(pattern: PatternEdge, node: number): "out" | "in" | "either" {
+  if (pattern.direction === "either" || node === pattern.left) return pattern.direction;
+  return pattern.direction === "out" ? "in" : "out";
+}
+
+function mayBeSame(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === 0 || b.length === 0 || a.some((type) => b.includes(type));
+}
+
+function edgeColumns({ id, type, src, dst, properties }: EdgeColumns): readonly OutputColumn[] {
+  return [id, type, src, dst, properties];
+}
+
+function scanBase(table: ScanPlan["table"], alias: string, columns: readonly OutputColumn[]) {
+  return { kind: "scan", table, alias, filter: null, reverse: false, rowKey: null, columns } as const;
+}
+
+function nodeScan(graph: MatchPlan["graph"], name: string, columns: readonly OutputColumn[]): ScanPlan {
+  const source = [NODE_COLUMN.id, NODE_COLUMN.labels, NODE_COLUMN.properties];
+  return Object.freeze({ ...scanBase(graph.nodes, name, columns), source });
+}
+
+function joined(type: "inner" | "left", left: Plan, right: Plan, condition: Expr | null): Plan {
+  return Object.freeze({
+    kind: "join",
+    type,
+    left,
+    right,
+    condition,
+    lateral: false,
+    columns: joinColumns(type, left, right),
+  });
+}
+
+function newColumn(name: string, type: SqlType): OutputColumn {
+  return { id: newColumnId(), name, type, nullable: true };
+}
+
+function columnExpr({ id, type, name }: OutputColumn): Expr {
+  return { kind: "column", id, type, name };
+}
+
+function constant(type: SqlType, value: boolean | string): Expr {
+  return { kind: "const", type, value };
+}
+
+function call(symbol: string, a: Expr, b: Expr): Expr {
+  const fn: ScalarFunction = resolveOperator(symbol, a.type, b.type).fn;
+  return { kind: "call", type: BOOL, fn, args: [a, b] };
+}
+
+function equal(a: Expr, b: Expr): Expr {
+  return call("=", a, b);
+}
+
+function not(input: Expr): Expr {
+  return { kind: "not", type: BOOL, input };
+}
+
+function isNotNull(input: Expr): Expr {
+  return { kind: "isnull", type: BOOL, input, negated: true };
+}
+
+function choice(when: Expr, yes: Expr, no: Expr): Expr {
+  // biome-ignore lint/suspicious/noThenProperty: the node names its parts as SQL does
+  return { kind: "case", type: yes.type, branches: [{ when, then: yes }], otherwise: no };
+}
+
+function anyType(column: OutputColumn, types: readonly string[]): Expr {
+  const equals = resolveOperator("=", TEXT, TEXT).fn;
+  const items = types.map((type) => constant(TEXT, type));
+  return { kind: "in", type: BOOL, input: columnExpr(column), items, equals, negated: false };
+}
