@@ -1,6 +1,6 @@
 /** Plans of patterns, by the rule alone and by all rules, against test/golden/plan/plan-patterns.txt. */
 import t from "tap";
-import type { StatisticsSource } from "../../src/catalog/statistics.js";
+import type { StatisticsSource, TableStatistics } from "../../src/catalog/statistics.js";
 import { INT8, TEXT } from "../../src/protocol/values.js";
 import { optimize } from "../../src/query/optimize/optimize.js";
 import { planPatterns } from "../../src/query/optimize/plan-patterns.js";
@@ -12,27 +12,23 @@ import { aggregate, aggregateFunction, and, big, op, project, text, values } fro
 
 const count = { fn: aggregateFunction("count") };
 
-const statistics: StatisticsSource = {
-  of: (table) =>
-    table.name === GRAPH.nodes.name
-      ? { rows: 1000, columns: {}, changes: 0, analyzedAt: 0 }
-      : {
-          rows: 9000,
-          columns: {
-            2: {
-              nullFraction: 0,
-              distinct: 2,
-              common: [
-                { value: "KNOWS", fraction: 0.9 },
-                { value: "LIKES", fraction: 0.1 },
-              ],
-              histogram: [],
-            },
-          },
-          changes: 0,
-          analyzedAt: 0,
-        },
+const NODES: TableStatistics = { rows: 1000, columns: {} };
+const EDGES: TableStatistics = {
+  ...NODES,
+  rows: 9000,
+  columns: {
+    2: {
+      nullFraction: 0,
+      distinct: 2,
+      common: [
+        { value: "KNOWS", fraction: 0.9 },
+        { value: "LIKES", fraction: 0.1 },
+      ],
+      histogram: [],
+    },
+  },
 };
+const statistics: StatisticsSource = { of: (table) => (table.name === GRAPH.nodes.name ? NODES : EDGES) };
 
 const CASES: Readonly<Record<string, () => Plan>> = {
   "from the node that is found by its key": () => {
