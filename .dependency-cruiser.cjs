@@ -54,7 +54,13 @@ const allowed = {
 
 module.exports = {
   forbidden: [
-    { name: "no-cycles", severity: "error", from: {}, to: { circular: true } },
+    {
+      name: "no-cycles",
+      severity: "error",
+      from: {},
+      // The algebra's nodes are one recursive type, declared in two files.
+      to: { circular: true, via: { pathNot: "^src/query/plan/(plan|graph-plans)[.]ts$" } },
+    },
     { name: "no-unresolved", severity: "error", from: {}, to: { couldNotResolve: true } },
     ...Object.entries(allowed).map(([room, rooms]) => ({
       name: `${room.replace("/", "-")}-imports`,
