@@ -42,7 +42,7 @@ function itemVector(vector: unknown, values: unknown, prefix: string, collection
   throw new DbError("invalid_request", `Missing field "${prefix}vector".`, { field: `${prefix}vector` });
 }
 
-/** A vector of the collection's length, every number finite in single precision; of a cosine not all of them zero. */
+/** A vector of the collection's length, every number finite in single precision; of a cosine not all of them zero. Singles are not copied. */
 export function vectorIn(given: unknown, field: string, { dimensions, metric, table }: VectorCollection): Float32Array {
   if (!Array.isArray(given) && !(given instanceof Float32Array) && !(given instanceof Float64Array)) {
     throw refused(field, "must be an array of numbers");
@@ -50,18 +50,28 @@ export function vectorIn(given: unknown, field: string, { dimensions, metric, ta
   if (given.length !== dimensions) {
     throw refused(field, `has ${given.length} numbers, but vectors of "${table.name}" have ${dimensions}`);
   }
-  const vector = new Float32Array(dimensions);
+  const vector = given instanceof Float32Array ? given : singles(given, field);
   let squares = 0;
   for (let i = 0; i < dimensions; i++) {
-    const member: unknown = given[i];
-    if (typeof member !== "number") throw refused(`${field}[${i}]`, "must be a number");
-    vector[i] = member;
-    const single = vector[i]!;
-    if (!Number.isFinite(single)) throw refused(`${field}[${i}]`, "must be finite in single precision");
-    squares += single * single;
+    const member = vector[i]!;
+    squares += member * member;
+  }
+  if (!Number.isFinite(squares)) {
+    const i = vector.findIndex((member) => !Number.isFinite(member));
+    if (i >= 0) throw refused(`${field}[${i}]`, "must be finite in single precision");
   }
   if (squares === 0 && metric === "cosine") {
     throw refused(field, "is all zeros, which has no direction for a cosine to compare");
+  }
+  return vector;
+}
+
+function singles(given: Float64Array | readonly unknown[], field: string): Float32Array {
+  const vector = new Float32Array(given.length);
+  for (let i = 0; i < given.length; i++) {
+    const member: unknown = given[i];
+    if (typeof member !== "number") throw refused(`${field}[${i}]`, "must be a number");
+    vector[i] = member;
   }
   return vector;
 }

@@ -4,6 +4,7 @@
  * Whatever is not plain is left to JSON.parse, which also tells what is wrong with it.
  */
 import { VECTOR_DIMENSIONS_MAX } from "../protocol/limits.js";
+import { readNumberList } from "../vector/number-list.js";
 
 const QUOTE = 34;
 const PLUS = 43;
@@ -150,6 +151,18 @@ class VectorJson {
 
   private vector(): Float32Array {
     this.at++;
+    const end = this.bytes.indexOf(CLOSE_LIST, this.at) + 1;
+    if (end === 0) throw NOT_PLAIN;
+    const plain = readNumberList(this.bytes, this.at, end);
+    if (plain !== null) {
+      this.at = end;
+      return plain;
+    }
+    return this.unusualVector();
+  }
+
+  /** Number by number: with many digits or large exponents, or with what is no number. */
+  private unusualVector(): Float32Array {
     let length = 0;
     if (this.next() === CLOSE_LIST) {
       this.at++;

@@ -109,6 +109,11 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
     return this.keyOfSuffix(this.keys[slot]!);
   }
 
+  /** Of that key what comes after the prefix of the table's rows, latin-1. */
+  suffixAt(slot: number): string {
+    return this.keys[slot]!;
+  }
+
   private keyOfSuffix(suffix: string): Uint8Array {
     return Buffer.concat([this.place.rowPrefix, Buffer.from(suffix, "latin1")]);
   }

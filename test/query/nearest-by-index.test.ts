@@ -30,11 +30,25 @@ async function compare(t: Tap, database: Database, when: string): Promise<void> 
       const found = await database.exec(sql(distance), [QUERY]);
       const expected = await database.exec(sql(exactly(distance)), [QUERY]);
       t.same(found.rows, expected.rows, `${when}: ${distance} where ${filter}`);
+      for (const columns of ["id", "kind, id"]) {
+        const single = await database.exec(
+          `SELECT ${columns}, (${distance})::real FROM item WHERE ${filter} ORDER BY ${distance} LIMIT 12 OFFSET 2`,
+          [QUERY],
+        );
+        const what = `${when}: ${distance} in single precision where ${filter}, with ${columns}`;
+        const ids = (rows: readonly (readonly (string | null)[])[]) => rows.map((row) => row.at(-2));
+        t.same(ids(single.rows), ids(expected.rows), what);
+        const differs = single.rows.some((row, i) => {
+          const [measured, exact] = [row.at(-1)!, expected.rows[i]!.at(-1)!];
+          return (measured === null) !== (exact === null) || Math.abs(Number(measured) - Number(exact)) > 1e-4;
+        });
+        t.notOk(differs, `${what}: the distances`);
+      }
     }
   }
 }
 
-type Tap = Pick<typeof t, "same">;
+type Tap = Pick<typeof t, "same" | "notOk">;
 
 /** Searches until the answer comes from the index. */
 async function untilReady(database: Database): Promise<void> {
@@ -85,6 +99,20 @@ t.test("which questions the index answers", async (t) => {
     ["SELECT i.id, n.id FROM item i, LATERAL (SELECT id FROM item j ORDER BY j.v <-> i.v LIMIT 2) n", "item_l2"],
   ] as const) {
     t.match(await plan(sql), new RegExp(`Vector Search using ${index} on item`), sql);
+  }
+  for (const [sql, told] of [
+    ["SELECT id, (v <=> $1)::real AS d FROM item ORDER BY d LIMIT 5", "Distance: by the index, without the rows"],
+    ["SELECT id, kind, (v <-> $1)::real FROM item ORDER BY v <-> $1 LIMIT 5", "Distance: by the index$"],
+  ] as const) {
+    t.match(await plan(sql), new RegExp(told, "m"), sql);
+  }
+  for (const sql of [
+    "SELECT id, v, (v <=> $1)::real FROM item ORDER BY v <=> $1 LIMIT 5",
+    "SELECT id, (v <=> $1)::real FROM item WHERE v IS NOT NULL ORDER BY v <=> $1 LIMIT 5",
+    "SELECT id, v <=> $1 FROM item ORDER BY v <=> $1 LIMIT 5",
+    "SELECT id FROM item ORDER BY v <=> $1 LIMIT 5",
+  ]) {
+    t.notMatch(await plan(sql), /Distance: by the index/, sql);
   }
   for (const sql of [
     "SELECT id FROM item ORDER BY v <=> $1",

@@ -7,6 +7,7 @@ import type { FilterTarget } from "../../document/filter-place.js";
 import { Parameters } from "../../document/sql-text.js";
 import type { EndpointName } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
+import { shortFloat4 } from "../../protocol/float-text.js";
 import { RESULT_BYTES_MAX, SEARCH_LIMIT_DEFAULT, SEARCH_LIMIT_MAX } from "../../protocol/limits.js";
 import type { Batch } from "../../query/expr/expr.js";
 import type { Answer } from "../reply.js";
@@ -64,7 +65,8 @@ function searchNear(
   const { offset = 0, include_metadata: withMetadata = true, include_vectors: withVectors = false } = wanted;
   const params = new Parameters();
   params.values.push(vector, limitOf(wanted), offset);
-  const columns = ["id", `vector ${operator} $1 AS distance`];
+  // In single precision the index measures it, and rows are read only for what else is asked for.
+  const columns = ["id", `(vector ${operator} $1)::real AS distance`];
   if (withMetadata) columns.push("metadata");
   if (withVectors) columns.push("vector");
   const where = wanted.filter ? ` WHERE ${filterCondition(METADATA, wanted.filter, params, "filter")}` : "";
@@ -107,8 +109,8 @@ function settingsOf({ ef, filter_mode: mode }: SearchBody): Readonly<Record<stri
 
 type ScoreOf = (distance: number) => number;
 
-/** JSON has no NaN, which is the distance of vectors that cannot be compared. */
-const numberJson = (x: number): string => (Number.isFinite(x) ? String(x) : "null");
+/** Of single precision. JSON has no NaN, which is the distance of vectors that cannot be compared. */
+const numberJson = (x: number): string => (Number.isFinite(x) ? String(shortFloat4(Math.fround(x))) : "null");
 
 /** Rows of id, distance and perhaps more, in the order of their distance; those beyond the largest one are left out. */
 class FoundRows implements Rows {
@@ -124,7 +126,7 @@ class FoundRows implements Rows {
     const { outputs, json: writers } = this.shape;
     let json = "";
     for (let row = 0; row < count; row++) {
-      const distance = columns[1]![row] as number;
+      const distance = shortFloat4(columns[1]![row] as number);
       if (distance > this.distanceMax) break;
       const id = writers[0]!(columns[0]![row]!);
       json += `${this.json === "" && json === "" ? "" : ","}{"id":${id},"score":${numberJson(this.scoreOf(distance))},"distance":${numberJson(distance)}`;

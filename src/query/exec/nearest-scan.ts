@@ -19,6 +19,7 @@ import type { NearestSearch, ScanPlan } from "../plan/plan.js";
 import type { ExecContext } from "./context.js";
 import { type FilterName, filterNameOf } from "./filter-name.js";
 import { limitValue } from "./limit.js";
+import { compileNearestRows, type FoundRows, type NearestRows, withVector } from "./nearest-rows.js";
 import type { Open, Operator, Pulled } from "./operator.js";
 import { compileRowDecoder, RowDecoder, type RowDecoderProgram } from "./row-decoder.js";
 import { compileScan } from "./scan.js";
@@ -52,29 +53,36 @@ const STEP_ROWS = 64;
 interface NearestProgram {
   readonly search: NearestSearch;
   readonly layout: TableLayout;
-  readonly rows: RowDecoderProgram;
   readonly query: Evaluate;
   readonly counts: readonly (Evaluate | null)[];
   /** Of one row: whether it passes. Null: all do. */
   readonly filter: { readonly rows: RowDecoderProgram; readonly name: FilterName | null } | null;
   readonly kind: IndexKind<Float32Array, VectorBody>;
   readonly dimensions: number;
+  /** Where the distance is a column, with the vector in its place. */
   readonly openScan: Open;
+  readonly openRows: (context: ExecContext) => NearestRows;
+  /** The distance is a column. */
+  readonly isMeasured: boolean;
 }
 
-export function compileNearestScan(plan: ScanPlan, search: NearestSearch): Open {
+export function compileNearestScan(given: ScanPlan, search: NearestSearch): Open {
+  const { distance } = search;
+  // Without the distance, whose place is behind the table's columns.
+  const plan = distance === undefined ? given : { ...given, columns: given.columns.slice(0, -1) };
   const layout = layoutOf(plan.table);
   const columnId = search.index.columnIds[0]!;
   const program: NearestProgram = {
     search,
     layout,
-    rows: compileRowDecoder(plan),
     query: compileExpr(search.query, NO_SLOTS),
     counts: search.counts.map((count) => compileMaybe(count, NO_SLOTS)),
     filter: filterOf(plan),
     kind: vectorIndexKind(plan.table, search.index),
     dimensions: layout.types[columnId]!.modifier!,
-    openScan: compileScan(plan),
+    openScan: compileScan(distance === undefined ? plan : withVector(plan, distance.vector, columnId)),
+    openRows: compileNearestRows(plan, distance, columnId),
+    isMeasured: distance !== undefined,
   };
   return (context) => new NearestScanOperator(program, context);
 }
@@ -93,17 +101,15 @@ function filterOf(plan: ScanPlan): NearestProgram["filter"] {
   };
 }
 
-/** What the search found: rows by key, and rows that the transaction sees otherwise than the index. */
-interface Found {
-  readonly keys: readonly Uint8Array[];
-  readonly corrected: readonly { readonly key: Uint8Array; readonly record: Uint8Array }[];
+interface Nearest {
+  readonly slots: ArrayLike<number>;
+  readonly distances: ArrayLike<number>;
 }
 
 class NearestScanOperator implements Operator {
-  private readonly rows: RowDecoder;
   private readonly filter: RowDecoder | null;
-  private found: Found | null = null;
-  private position = 0;
+  private found: FoundRows | null = null;
+  private rows: NearestRows | null = null;
   /** Reads the table instead. */
   private scan: Operator | null = null;
   private handsOutChunks = false;
@@ -114,7 +120,6 @@ class NearestScanOperator implements Operator {
     private readonly program: NearestProgram,
     private readonly context: ExecContext,
   ) {
-    this.rows = new RowDecoder(program.rows, context);
     this.filter = program.filter && new RowDecoder(program.filter.rows, context);
   }
 
@@ -123,8 +128,8 @@ class NearestScanOperator implements Operator {
   }
 
   next(): Pulled {
-    if (this.scan !== null) return this.scan.next();
-    if (this.found !== null) return this.emit(this.found);
+    if (this.scan !== null) return this.scanned(this.scan);
+    if (this.found !== null) return this.openRows().next(this.found);
     this.context.checkpoint();
     const index = this.index();
     const query = index === null ? null : (this.program.query(EMPTY_ROW, 0, this.context) as Float32Array | null);
@@ -155,13 +160,25 @@ class NearestScanOperator implements Operator {
 
   private readTable(): Pulled {
     this.scan = this.program.openScan(this.context);
-    if (this.handsOutChunks) this.scan.acceptChunks?.();
-    return this.scan.next();
+    if (this.handsOutChunks && !this.program.isMeasured) this.scan.acceptChunks?.();
+    return this.scanned(this.scan);
+  }
+
+  private scanned(scan: Operator): Pulled {
+    const pulled = scan.next();
+    if (!this.program.isMeasured || pulled === null) return pulled;
+    const measured = (batch: Batch | null) => (batch === null ? null : this.openRows().measuredBatch(batch));
+    return pulled instanceof Promise ? pulled.then(measured) : measured(pulled);
+  }
+
+  private openRows(): NearestRows {
+    this.rows ??= this.program.openRows(this.context);
+    return this.rows;
   }
 
   private finish(index: VectorIndex, query: Float32Array, count: number): Pulled {
     this.found = index.state === "ready" ? this.search(index, query, count) : null;
-    return this.found === null ? this.readTable() : this.emit(this.found);
+    return this.found === null ? this.readTable() : this.openRows().next(this.found);
   }
 
   /** Has the body hold all that the engine does, and the filter's marks be known as far as they must be. */
@@ -213,11 +230,11 @@ class NearestScanOperator implements Operator {
   }
 
   /** In one go: what it finds is of one state of the index. Null: the transaction sees too many other rows. */
-  private search(index: VectorIndex, query: Float32Array, count: number): Found | null {
+  private search(index: VectorIndex, query: Float32Array, count: number): FoundRows | null {
     const { context, program } = this;
     const gte = program.layout.rowPrefixOf(context.tenantNumber);
     const corrections = context.tx.corrections({ gte, lt: prefixEnd(gte) }, index);
-    const corrected: Found["corrected"][number][] = [];
+    const corrected: FoundRows["corrected"][number][] = [];
     const seen = new Set<string>();
     const slotsSeen = new Set<number>();
     for (; corrections.text !== null; corrections.advance()) {
@@ -228,20 +245,26 @@ class NearestScanOperator implements Operator {
       if (slot !== undefined) slotsSeen.add(slot);
       if (value !== null) corrected.push({ key, record: value });
     }
-    const slots = this.nearest(index, query, count + slotsSeen.size);
-    const keys: Uint8Array[] = [];
-    for (let i = 0; i < slots.length; i++) if (!slotsSeen.has(slots[i]!)) keys.push(index.keyOf(slots[i]!));
+    const { slots, distances } = this.nearest(index, query, count + slotsSeen.size);
+    const suffixes: string[] = [];
+    const far: number[] = [];
+    for (let i = 0; i < slots.length; i++) {
+      if (slotsSeen.has(slots[i]!)) continue;
+      suffixes.push(index.suffixAt(slots[i]!));
+      far.push(distances[i]!);
+    }
+    const rest: Uint8Array[] = [];
     // Rows without a vector are part of the answer where the others do not fill it.
     if (index.restCount > 0 && (program.search.nullsFirst || slots.length < count + slotsSeen.size)) {
-      for (const key of index.restKeys()) if (!seen.has(keyText(key))) keys.push(key);
+      for (const key of index.restKeys()) if (!seen.has(keyText(key))) rest.push(key);
     }
-    return { keys, corrected };
+    return { suffixes, distances: far, rest, corrected };
   }
 
-  private nearest(index: VectorIndex, query: Float32Array, count: number): ArrayLike<number> {
+  private nearest(index: VectorIndex, query: Float32Array, count: number): Nearest {
     const { body } = index;
     const ef = Math.max(count, this.efSearch());
-    if (this.filter === null) return body.search(query, count, ef, null).slots;
+    if (this.filter === null) return body.search(query, count, ef, null);
     const marks = this.marks(index);
     const isKnown = marks.knownCount >= index.count;
     if (!isKnown) {
@@ -254,10 +277,10 @@ class NearestScanOperator implements Operator {
     const passing = marks.passingCount;
     const mayWalk = this.filterMode() !== "pre";
     if (mayWalk && passing > Math.max(COMPARED_MAX, COMPARED_SHARE_MAX * index.count)) {
-      const { slots } = body.search(query, count, ef, marks.words);
-      if (slots.length >= Math.min(count, passing)) return slots;
+      const found = body.search(query, count, ef, marks.words);
+      if (found.slots.length >= Math.min(count, passing)) return found;
     }
-    return body.nearestOf(query, count, marks.slots()).slots;
+    return body.nearestOf(query, count, marks.slots());
   }
 
   /** Those of the nearest that pass, when they are enough. */
@@ -267,17 +290,20 @@ class NearestScanOperator implements Operator {
     query: Float32Array,
     count: number,
     ef: number,
-  ): number[] | null {
+  ): Nearest | null {
     const share = marks.passingCount / Math.max(1, marks.knownCount);
     const candidates = Math.ceil((count / Math.max(share, 0.01)) * SPARE_FACTOR) + STEP_ROWS;
-    const { slots } = index.body.search(query, candidates, Math.max(ef, candidates), null);
-    const passing: number[] = [];
-    for (let i = 0; i < slots.length && passing.length < count; i++) {
-      const slot = slots[i]!;
+    const found = index.body.search(query, candidates, Math.max(ef, candidates), null);
+    const slots: number[] = [];
+    const distances: number[] = [];
+    for (let i = 0; i < found.slots.length && slots.length < count; i++) {
+      const slot = found.slots[i]!;
       if (!marks.isKnown(slot)) this.ask(index, marks, slot);
-      if (marks.passes(slot)) passing.push(slot);
+      if (!marks.passes(slot)) continue;
+      slots.push(slot);
+      distances.push(found.distances[i]!);
     }
-    return passing.length === count ? passing : null;
+    return slots.length === count ? { slots, distances } : null;
   }
 
   private filterMode(): string | null {
@@ -293,26 +319,6 @@ class NearestScanOperator implements Operator {
   private efSearch(): number {
     const setting = this.context.services.setting?.("hnsw.ef_search") ?? null;
     return setting === null ? EF_SEARCH : Number(setting);
-  }
-
-  private emit(found: Found): Batch | null | Promise<Batch | null> {
-    const { rows, context } = this;
-    const { keys, corrected } = found;
-    while (rows.length === 0 && this.position < keys.length + corrected.length) {
-      const end = Math.min(this.position + context.batchRows, keys.length);
-      const batch = keys.slice(this.position, end);
-      const records = context.tx.getMany(batch);
-      batch.forEach((key, i) => {
-        if (records[i] !== undefined) rows.add(key, records[i]);
-      });
-      this.position = Math.max(this.position, end);
-      for (; this.position >= keys.length && rows.length < context.batchRows; this.position++) {
-        const row = corrected[this.position - keys.length];
-        if (row === undefined) break;
-        rows.add(row.key, row.record);
-      }
-    }
-    return rows.length === 0 ? null : rows.take();
   }
 }
 

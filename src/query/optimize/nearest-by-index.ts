@@ -56,16 +56,22 @@ function toldOf(input: Plan, expr: Expr, key: SortKey, top: TopNPlan, isOnly: bo
 }
 
 function toldScan(scan: ScanPlan, expr: Expr, key: SortKey, { limit, offset }: TopNPlan): Plan | null {
-  const ranking = expr.kind === "call" ? RANKINGS[expr.fn.name] : undefined;
+  const distance = withoutFloatCast(expr);
+  const ranking = distance.kind === "call" ? RANKINGS[distance.fn.name] : undefined;
   if (ranking === undefined || ranking.descending !== key.descending) return null;
   if (scan.reverse || scan.rowKey !== null || (scan.filter !== null && isVolatile(scan.filter))) return null;
-  const sides = sidesOf(expr as CallExpr, scan);
+  const sides = sidesOf(distance as CallExpr, scan);
   if (sides === null) return null;
   const index = indexOf(scan, sides.column, ranking.metric);
   if (index === null) return null;
   const counts = offset === null ? [limit] : [limit, offset];
   const found = { index, query: sides.query, counts, nullsFirst: key.nullsFirst };
   return Object.freeze({ ...scan, nearest: found });
+}
+
+/** What orders like the expression: a distance in single precision does. */
+export function withoutFloatCast(expr: Expr): Expr {
+  return expr.kind === "cast" && expr.type.name === "float4" && expr.input.type.name === "float8" ? expr.input : expr;
 }
 
 /** The best of a text search come first anyway. */

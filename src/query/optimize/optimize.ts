@@ -11,6 +11,7 @@ import { chooseAccess } from "./choose-access.js";
 import { chooseJoin } from "./choose-join.js";
 import { computeSlowFirst } from "./compute-slow-first.js";
 import { decorrelateAggregates } from "./decorrelate-aggregates.js";
+import { distanceByIndex } from "./distance-by-index.js";
 import { dropDistinct } from "./drop-distinct.js";
 import { dropJoins } from "./drop-joins.js";
 import { eliminateSort } from "./eliminate-sort.js";
@@ -58,6 +59,7 @@ export const RULES: readonly Rule[] = [
   eliminateSort,
   topN,
   nearestByIndex,
+  distanceByIndex,
   computeSlowFirst,
   pruneColumns,
   shareSubplans,

@@ -7,7 +7,16 @@
 import type { ColumnId } from "../expr/expr.js";
 import { columnsOf, isVolatile } from "../expr/walk.js";
 import type { EdgeColumns, ExpandPathPlan, ExpandPlan } from "../plan/graph-plans.js";
-import type { AppendPlan, OutputColumn, Plan, ProjectPlan, Returning, SetOpPlan, WindowPlan } from "../plan/plan.js";
+import type {
+  AppendPlan,
+  OutputColumn,
+  Plan,
+  ProjectPlan,
+  Returning,
+  ScanPlan,
+  SetOpPlan,
+  WindowPlan,
+} from "../plan/plan.js";
 import { childrenOf, exprsOfPlan, outerColumnsOf, withChildren } from "../plan/walk.js";
 import { type Rule, withColumns } from "./rule.js";
 import { isUselessJoin } from "./useless-join.js";
@@ -128,12 +137,21 @@ function positional(plan: Plan): Plan {
 
 function pruneTable(plan: Extract<Plan, { kind: "scan" | "pointget" | "indexscan" }>, needed: Ids): Plan {
   const read = plan.filter === null ? needed : new Set([...needed, ...columnsOf(plan.filter)]);
+  if (plan.kind === "scan" && plan.nearest?.distance !== undefined) return pruneMeasured(plan, read);
   const kept = indexesOf(plan.columns, read);
   if (kept.length === plan.columns.length) return plan;
   const hasRowKey = plan.rowKey !== null && read.has(plan.rowKey);
   const columns = pick(plan.columns, kept);
   const source = pick(plan.source, hasRowKey ? kept.slice(0, -1) : kept);
   return Object.freeze({ ...plan, columns, source, rowKey: hasRowKey ? plan.rowKey : null });
+}
+
+/** The distance behind the table's columns stays. */
+function pruneMeasured(plan: ScanPlan, read: Ids): Plan {
+  const kept = indexesOf(plan.columns.slice(0, -1), read);
+  if (kept.length === plan.source.length) return plan;
+  const columns = [...pick(plan.columns, kept), plan.columns.at(-1)!];
+  return Object.freeze({ ...plan, columns, source: pick(plan.source, kept) });
 }
 
 function pruneProject(plan: ProjectPlan, needed: Ids): Plan {

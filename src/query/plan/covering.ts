@@ -21,14 +21,19 @@ const EXACT_IN_KEYS: ReadonlySet<SqlType["name"]> = new Set([
   "bytea",
 ]);
 
+/** Whether a key gives the type's values back as they were put in. */
+export function isExactInKeys({ name, element }: SqlType): boolean {
+  return EXACT_IN_KEYS.has(name) && element === null;
+}
+
 /** For each column of the scan where its value stands in an entry; null: the rows are needed. */
 export function placesInEntry(plan: IndexScanPlan): readonly PlaceInEntry[] | null {
   const { table, index, source, columns, rowKey } = plan;
   if (index === "primary key" || rowKey !== null) return null;
   const keys = index.columns.map(({ columnId }) => columnId);
   const included = index.storesIncluded ? index.include! : [];
-  const placeOf = (id: number, { name, element }: SqlType): PlaceInEntry | null => {
-    const isExact = EXACT_IN_KEYS.has(name) && element === null;
+  const placeOf = (id: number, type: SqlType): PlaceInEntry | null => {
+    const isExact = isExactInKeys(type);
     const [key, suffix, include] = [keys.indexOf(id), table.primaryKey?.indexOf(id) ?? -1, included.indexOf(id)];
     if (key >= 0 && isExact) return { part: "key", at: key };
     if (suffix >= 0 && isExact) return { part: "suffix", at: suffix };

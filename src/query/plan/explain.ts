@@ -397,12 +397,14 @@ function printKeys(keys: readonly SortKey[], print: Print): string {
     .join(", ");
 }
 
-function describeNearest(plan: ScanPlan, { index, query, counts }: NearestSearch, print: Print): Described {
+function describeNearest(plan: ScanPlan, { index, query, counts, distance }: NearestSearch, print: Print): Described {
   const properties: (readonly [string, string])[] = [
     ["Nearest To", print(query)],
     ["Metric", index.vector!.metric],
     ["Count", counts.map(print).join(" + ")],
   ];
+  if (distance !== undefined)
+    properties.push(["Distance", distance.byKey ? "by the index, without the rows" : "by the index"]);
   return titled("Vector Search", ` using ${index.name} on ${relation(plan)}`, [
     ...properties,
     ...filter(plan.filter, print),

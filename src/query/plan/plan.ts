@@ -84,6 +84,17 @@ export interface NearestSearch {
   readonly counts: readonly Expr[];
   /** Rows without a vector come before all others, not after them. */
   readonly nullsFirst: boolean;
+  /** Set where the scan's last column is the distance in single precision, as the index measures it (float4). */
+  readonly distance?: NearestDistance;
+}
+
+export interface NearestDistance {
+  /** The distance over the table's columns, for rows that the index does not have as they are. */
+  readonly call: Expr;
+  /** The column of the vector in it, which the scan does not give. */
+  readonly vector: OutputColumn;
+  /** All other columns that are read above are in the primary key, exactly: rows need not be read. */
+  readonly byKey: boolean;
 }
 
 /**

@@ -9,6 +9,7 @@ import type { PruningTest } from "./partition-tree.js";
 import type {
   BoundCheck,
   JoinType,
+  NearestSearch,
   OutputColumn,
   Plan,
   Returning,
@@ -158,7 +159,7 @@ class ExprRewriter {
           ...plan,
           filter: this.maybe(plan.filter),
           ...(plan.nearest && {
-            nearest: { ...plan.nearest, query: this.one(plan.nearest.query), counts: this.all(plan.nearest.counts) },
+            nearest: this.nearest(plan.nearest),
           }),
         };
       case "textsearch":
@@ -313,6 +314,15 @@ class ExprRewriter {
     return { ...plan, returning, checks, onConflict };
   }
 
+  private nearest({ distance, ...nearest }: NearestSearch): NearestSearch {
+    return {
+      ...nearest,
+      query: this.one(nearest.query),
+      counts: this.all(nearest.counts),
+      ...(distance && { distance: { ...distance, call: this.one(distance.call) } }),
+    };
+  }
+
   private checks(checks: readonly BoundCheck[]): readonly BoundCheck[] {
     return checks.map((check) => ({ ...check, predicate: this.one(check.predicate) }));
   }
@@ -408,6 +418,8 @@ function madeBy(plan: Plan): readonly OutputColumn[] {
       return [...plan.columns, ...plan.edges.flatMap((edge) => (edge.shape.kind === "many" ? eachOf(edge.shape) : []))];
     case "expandpath":
       return [...plan.columns, ...eachOf(plan.path)];
+    case "scan":
+      return plan.nearest?.distance === undefined ? plan.columns : [...plan.columns, plan.nearest.distance.vector];
     default:
       return plan.columns;
   }
