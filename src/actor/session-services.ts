@@ -8,6 +8,7 @@ import { changedByCypher, isGraphSchema } from "../catalog/graph.js";
 import { parseRelationName } from "../catalog/relation-names.js";
 import { isTemporarySchema } from "../catalog/schema.js";
 import type { SequenceDef, SequenceNumber } from "../catalog/sequence.js";
+import type { TableDef } from "../catalog/table.js";
 import { sqlError } from "../protocol/errors.js";
 import type { SqlType, Value } from "../protocol/values.js";
 import type { CursorFacts, ExecContext, ExecServices } from "../query/exec/context.js";
@@ -35,6 +36,9 @@ export interface SessionMemory {
 }
 
 export class SessionServices implements ExecServices {
+  /** The table that an id was last wanted for, and the sequence that counts its rows. */
+  private counted: { readonly table: TableDef; readonly by: SequenceDef } | null = null;
+
   constructor(
     private readonly memory: SessionMemory,
     private readonly ownCursors: SessionCursors,
@@ -142,6 +146,14 @@ export class SessionServices implements ExecServices {
   sequencePosition(sequence: SequenceDef): { readonly last: SequenceNumber; readonly called: boolean } {
     const { tenant } = this.memory;
     return tenant.partition.sequences.position(tenant.number, sequence);
+  }
+
+  nextRowId(table: TableDef): number {
+    const { tenant } = this.memory;
+    if (this.counted?.table !== table) this.counted = { table, by: this.catalogView().sequencesOf(table)[0]! };
+    const id = tenant.partition.sequences.next(tenant.number, this.counted.by);
+    tenant.sawEverything();
+    return Number(id);
   }
 
   private requireWritable(sequence: SequenceDef, what: string): void {

@@ -309,7 +309,8 @@ export class StatementRunner {
     };
     return after(collect(operator, rows, run.maxRows, context.statement), (truncated) => {
       if (context.statement.rowsAffected > 0) this.countChanges(plan.program!.plan, context.statement.rowsAffected);
-      const events = context.statement.constraintEvents;
+      const { changedRows, constraintEvents: events } = context.statement;
+      if (changedRows !== null) for (const [table, rows] of changedRows) this.tenant.statistics.changed(table, rows);
       return events === null
         ? finish(truncated)
         : after(this.checkConstraints(events, context), () => finish(truncated));
@@ -472,8 +473,10 @@ export class StatementRunner {
     // Of functions that may write, each statement that does is refused.
     if (readOnly || callsRoutines || !(this.identity.readOnly || this.block.modes.readOnly)) return;
     if (this.identity.readOnly) this.requireWritable(command);
-    const changed = modifyingNodes(plan).find(({ table }) => !isTemporarySchema(table.schema));
-    if (changed !== undefined) this.requireWritable(changed.kind);
+    const changed = modifyingNodes(plan).find(
+      (node) => node.kind === "graphwrite" || !isTemporarySchema(node.table.schema),
+    );
+    if (changed !== undefined) this.requireWritable(changed.kind === "graphwrite" ? "writing clauses" : changed.kind);
   }
 }
 

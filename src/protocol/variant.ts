@@ -16,6 +16,7 @@
  *
  * So a bool, an int8 or a text may stand where a variant is wanted, as it is; a float8 must pass `floatValue`.
  */
+import { cypherError } from "./cypher-error.js";
 import type { Temporal } from "./temporal.js";
 
 /** A float that has an integer's value, so that 1.0 and 1 stay apart. Other floats are plain numbers. */
@@ -83,5 +84,41 @@ export class GraphPath {
  */
 export const LABEL_MARK = "\u001f";
 
-/** What the column `labels` (of a relationship `type`) is once a clause has deleted what it belonged to. */
+/** What the column `labels` is once a clause has deleted its node. A relationship keeps its type. */
 export const DELETED_MARK = "\u0000";
+
+/** The properties of what a clause has deleted: to ask for them is an error. */
+class DeletedProperties extends Map<string, Variant> {
+  override get size(): number {
+    throw deletedEntity();
+  }
+  override get(): never {
+    throw deletedEntity();
+  }
+  override has(): never {
+    throw deletedEntity();
+  }
+  override keys(): never {
+    throw deletedEntity();
+  }
+  override values(): never {
+    throw deletedEntity();
+  }
+  override entries(): never {
+    throw deletedEntity();
+  }
+  override forEach(): never {
+    throw deletedEntity();
+  }
+  override [Symbol.iterator](): never {
+    throw deletedEntity();
+  }
+}
+
+/** `properties` of nodes and relationships that a clause has deleted. */
+export const DELETED_PROPERTIES: VariantMap = new DeletedProperties();
+
+/** EntityNotFound for asking what a deleted node or relationship had. */
+export function deletedEntity() {
+  return cypherError("EntityNotFound", "DeletedEntityAccess", "the node or relationship has been deleted");
+}

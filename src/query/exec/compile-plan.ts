@@ -5,7 +5,7 @@
 
 import type { SubqueryExpr } from "../expr/expr.js";
 import { withPlannedPatterns } from "../optimize/plan-patterns.js";
-import type { CommonTable, Plan } from "../plan/plan.js";
+import type { CommonTable, Plan, WithPlan } from "../plan/plan.js";
 import { childrenOf, subqueriesOf, walkPlan } from "../plan/walk.js";
 import { compileAggregate } from "./aggregate.js";
 import { compileAppend } from "./append.js";
@@ -15,6 +15,7 @@ import { compileDistinct } from "./distinct.js";
 import { compileExpand } from "./expand.js";
 import { compileExpandPath } from "./expand-path.js";
 import { compileFilter } from "./filter.js";
+import { compileGraphWrite } from "./graph-write.js";
 import { compileGroupingSets } from "./grouping-sets.js";
 import { compileHashJoin } from "./hash-join.js";
 import { compileIndexScan } from "./index-scan.js";
@@ -55,14 +56,21 @@ export function compilePlan(plan: Plan, around: Around | null = null): Program {
 function compileWithin(plan: Plan, tables: CommonPrograms, around: Around | null): Program {
   const first = new Set<SubqueryExpr>();
   const withTables: CommonTable[] = [];
-  walkPlan(plan, (node) => {
+  walkTogether(plan, (node) => {
     if (node.kind === "with") withTables.push(...node.tables.map(({ table }) => table));
     for (const expr of subqueriesOf(node)) compileSubquery(expr, first, tables, around);
   });
   const node = compileNode(plan, tables, around);
   const open = first.size === 0 ? node : runningFirst([...first], withTables, node);
-  const oneSnapshot = plan.kind === "with" && plan.tables.some((definition) => definition.modifies);
+  const oneSnapshot = plan.kind === "with" && !plan.sequential && plan.tables.some((definition) => definition.modifies);
   return { plan, columns: plan.columns, open: oneSnapshot ? withSnapshot(open) : open };
+}
+
+/** As walkPlan, but not into the parts of a sequential WITH, whose subqueries run when their part begins. */
+function walkTogether(plan: Plan, visit: (plan: Plan) => void): void {
+  visit(plan);
+  if (plan.kind === "with" && plan.sequential) return;
+  for (const child of childrenOf(plan)) walkTogether(child, visit);
 }
 
 /** Compiles the subquery's plan and adds to `first` what of it can run ahead: itself, or uncorrelated ones inside. */
@@ -84,9 +92,17 @@ function compileSubquery(
 }
 
 function compileNode(plan: Plan, tables: CommonPrograms, around: Around | null): Open {
-  const inputs = childrenOf(plan).map((child) => compileNode(child, tables, around));
+  const inputs =
+    plan.kind === "with" && plan.sequential
+      ? compileParts(plan, tables, around)
+      : childrenOf(plan).map((child) => compileNode(child, tables, around));
   const open = compileOperator(plan, inputs, tables);
   return around === null ? open : around(plan, open);
+}
+
+/** Each part of a sequential WITH by itself; a table is known to the parts after it. */
+function compileParts(plan: WithPlan, tables: CommonPrograms, around: Around | null): readonly Open[] {
+  return childrenOf(plan).map((part) => compileWithin(part, tables, around).open);
 }
 
 function compileOperator(plan: Plan, opens: readonly Open[], tables: CommonPrograms): Open {
@@ -152,5 +168,7 @@ function compileOperator(plan: Plan, opens: readonly Open[], tables: CommonProgr
       return compileMerge(plan, first);
     case "delete":
       return compileDelete(plan, first);
+    case "graphwrite":
+      return compileGraphWrite(plan, opens);
   }
 }

@@ -16,6 +16,7 @@ import type { Batch, EvalContext, EvalServices, SubqueryExpr } from "../expr/exp
 import type { BoundTable } from "../plan/bound-table.js";
 import type { CommonTable } from "../plan/plan.js";
 import type { ConstraintEvent } from "./constraint-event.js";
+import type { GraphChanges } from "./graph-changes.js";
 import type { RowNumbers } from "./row-numbers.js";
 import type { SegmentCache } from "./segments/segment-cache.js";
 import type { SpillArea } from "./spill/spill-area.js";
@@ -43,6 +44,8 @@ export interface ExecServices extends EvalServices {
   settings?(): readonly (readonly [name: string, value: string])[];
   cursors?(): readonly CursorFacts[];
   sequencePosition?(sequence: SequenceDef): SequencePosition;
+  /** An id for a new row of a graph's table, which no other row has or had. */
+  nextRowId?(table: TableDef): number;
 }
 
 export interface ExecContext extends EvalContext {
@@ -116,6 +119,10 @@ export class StatementState {
   lookups: Map<TableDef, number> | null = null;
   /** Answers of correlated subqueries by their outer values. */
   subqueryMemo: SubqueryAnswers | null = null;
+  /** What was changed in graphs; null: nothing can have been. */
+  graphChanges: GraphChanges | null = null;
+  /** Rows that were changed beside those of `rowsAffected`, by table, for its statistics. */
+  changedRows: Map<TableDef, number> | null = null;
 
   constructor(readonly memoryBytesMax: number) {}
 

@@ -1,7 +1,8 @@
 /**
  * The query below WITH tables that are computed once. Tables that change data run to their end even when nobody reads
  * them, and after the query itself, as PostgreSQL does it; all of them and the query read the snapshot from before the
- * statement (statement-snapshot.ts).
+ * statement (statement-snapshot.ts). Of a Cypher statement that writes (`sequential`) all tables run to their end, one
+ * after the other, before the query begins, and each part sees what was written before it.
  */
 import type { Batch } from "../expr/expr.js";
 import type { WithPlan } from "../plan/plan.js";
@@ -20,6 +21,7 @@ export function compileWith(plan: WithPlan, opens: readonly Open[], programs: Co
   return (context) => {
     // A query that depends on a row of an enclosing one is opened again for the next row.
     for (const { table } of plan.tables) if (table.outer.length > 0) dropCommonRows(table, context);
+    if (plan.sequential) return new SequentialWithOperator(plan, input, programs, context);
     const operator = input(context);
     return modifies
       ? new ModifyingWithOperator(plan, operator, programs, context)
@@ -40,6 +42,37 @@ class WithOperator implements Operator {
 
   close(): void {
     this.input.close();
+    for (const { table } of this.plan.tables) dropCommonRows(table, this.context);
+  }
+}
+
+/** The query is opened when the tables have run: its uncorrelated subqueries see what these wrote. */
+class SequentialWithOperator implements Operator {
+  private operator: Operator | null = null;
+
+  constructor(
+    private readonly plan: WithPlan,
+    private readonly input: Open,
+    private readonly programs: CommonPrograms,
+    private readonly context: ExecContext,
+  ) {}
+
+  next(): Pulled {
+    return this.operator === null ? this.runTables(0) : this.operator.next();
+  }
+
+  private runTables(from: number): Pulled {
+    const { tables } = this.plan;
+    for (let i = from; i < tables.length; i++) {
+      const pending = commonRowsOf(tables[i]!.table, this.programs, this.context).complete(this.context);
+      if (pending instanceof Promise) return pending.then(() => this.runTables(i + 1));
+    }
+    this.operator = this.input(this.context);
+    return this.operator.next();
+  }
+
+  close(): void {
+    this.operator?.close();
     for (const { table } of this.plan.tables) dropCommonRows(table, this.context);
   }
 }

@@ -107,6 +107,11 @@ function prune(plan: Plan, needed: Ids): Plan {
     }
     case "delete":
       return withChildren(plan, [prune(plan.input, readByDelete(plan))]);
+    case "graphwrite": {
+      // All of the input's columns are handed on; what MERGE finds is taken by position.
+      const [input, ...matches] = childrenOf(plan) as [Plan, ...Plan[]];
+      return withChildren(plan, [input, ...matches].map(positional));
+    }
     default:
       return withChildren(plan, [prune(childrenOf(plan)[0]!, withExprs(plan, needed))]);
   }

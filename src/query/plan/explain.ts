@@ -13,7 +13,7 @@ import type { ColumnExpr, ColumnId, Expr, SubqueryExpr } from "../expr/expr.js";
 import { printExpr } from "../expr/print.js";
 import { mapExpr } from "../expr/walk.js";
 import { placesInEntry } from "./covering.js";
-import type { ExpandPathPlan, ExpandPlan } from "./graph-plans.js";
+import type { ExpandPathPlan, ExpandPlan, GraphWriteStep } from "./graph-plans.js";
 import type {
   AggregateCall,
   CommonTable,
@@ -268,6 +268,34 @@ function describe(plan: Plan, print: Print): Described {
       return titled("Merge", ` on ${plan.table.name}`, []);
     case "delete":
       return titled("Delete", ` on ${plan.table.name}`, []);
+    case "graphwrite":
+      return titled("Graph Write", ` on ${plan.graph.name}`, [["Steps", printSteps(plan.steps, print)]]);
+  }
+}
+
+function printSteps(steps: readonly GraphWriteStep[], print: Print): string {
+  return steps.map((step) => printStep(step, print)).join("; ");
+}
+
+function printStep(step: GraphWriteStep, print: Print): string {
+  switch (step.kind) {
+    case "create-node":
+      return `create node ${step.labels.map((label) => `:${label}`).join("")}`.trim();
+    case "create-edge":
+      return `create relationship :${step.type} from ${print(step.src)} to ${print(step.dst)}`;
+    case "set-property":
+      return `set ${print(step.target)}.${step.key} = ${print(step.value)}`;
+    case "set-properties":
+      return `set ${print(step.target)} ${step.replace ? "=" : "+="} ${print(step.value)}`;
+    case "set-labels":
+    case "remove-labels":
+      return `${step.kind === "set-labels" ? "set" : "remove"} ${print(step.target)}:${step.labels.join(":")}`;
+    case "delete":
+      return `${step.detach ? "detach " : ""}delete ${print(step.target)}`;
+    case "merge":
+      return `merge (${printSteps(step.create, print)})`;
+    case "foreach":
+      return `foreach in ${print(step.list)} (${printSteps(step.steps, print)})`;
   }
 }
 

@@ -10,7 +10,7 @@ import type { SqlType } from "../../protocol/values.js";
 import type { AggregateFunction, ColumnId, Expr, WindowFunction } from "../expr/expr.js";
 import type { InRange } from "../expr/in-range.js";
 import type { TableFunction } from "../expr/table-function.js";
-import type { ExpandPathPlan, ExpandPlan, MatchPlan } from "./graph-plans.js";
+import type { ExpandPathPlan, ExpandPlan, GraphWritePlan, MatchPlan } from "./graph-plans.js";
 import type { IndexExprs } from "./index-exprs.js";
 import type { Partitioning, PartitionMembership, PruningTest } from "./partition-tree.js";
 
@@ -51,7 +51,8 @@ export type Plan =
   | TextSearchPlan
   | MatchPlan
   | ExpandPlan
-  | ExpandPathPlan;
+  | ExpandPathPlan
+  | GraphWritePlan;
 
 interface Node {
   readonly columns: readonly OutputColumn[];
@@ -436,7 +437,7 @@ export interface WithPlan extends Node {
 export interface CommonTableDefinition {
   readonly table: CommonTable;
   readonly plan: Plan;
-  /** Contains INSERT, UPDATE, DELETE or MERGE: then all parts of the statement read the snapshot from before it. */
+  /** Contains INSERT, UPDATE, DELETE, MERGE or a graph's writes: then all parts of the statement read the snapshot from before it. */
   readonly modifies: boolean;
 }
 

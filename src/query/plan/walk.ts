@@ -5,6 +5,7 @@
 import type { ColumnId, Expr } from "../expr/expr.js";
 import { columnsOf, isVolatile, mapExpr, walkExpr } from "../expr/walk.js";
 import type { MatchPlan, PatternEdge, VariableLength } from "./graph-plans.js";
+import { columnsMadeBy, mapStepExprs, matchesOf, variablesOf, withMatches } from "./graph-steps.js";
 import type { PruningTest } from "./partition-tree.js";
 import type {
   BoundCheck,
@@ -40,6 +41,8 @@ export function childrenOf(plan: Plan): readonly Plan[] {
       return plan.inputs;
     case "with":
       return [...plan.tables.map((definition) => definition.plan), plan.input];
+    case "graphwrite":
+      return [plan.input, ...matchesOf(plan.steps)];
     default:
       return [plan.input];
   }
@@ -97,6 +100,11 @@ export function withChildren(plan: Plan, children: readonly Plan[]): Plan {
       const calls = plan.columns.slice(plan.columns.length - plan.calls.length);
       const columns = [...named(plan, children[0]!.columns), ...calls];
       return Object.freeze({ ...plan, input: children[0]!, columns });
+    }
+    case "graphwrite": {
+      const [input, ...matches] = children as [Plan, ...Plan[]];
+      const columns = [...named(plan, input.columns), ...plan.columns.slice(plan.input.columns.length)];
+      return Object.freeze({ ...plan, input, steps: withMatches(plan.steps, matches), columns });
     }
     default:
       return Object.freeze({ ...plan, input: children[0]! });
@@ -250,6 +258,8 @@ class ExprRewriter {
       case "commonscan":
       case "recursive":
         return plan;
+      case "graphwrite":
+        return { ...plan, steps: mapStepExprs(plan.steps, (expr) => this.one(expr)) };
       default:
         return this.modification(plan);
     }
@@ -397,6 +407,7 @@ export function outerColumnsOf(plan: Plan): Set<ColumnId> {
     for (const expr of exprsOfPlan(node)) for (const id of columnsOf(expr)) read.add(id);
     for (const column of madeBy(node)) made.add(column.id);
     if (node.kind === "recursive") made.add(node.iteration);
+    if (node.kind === "graphwrite") for (const id of variablesOf(node.steps)) made.add(id);
     if (node.kind === "commonscan") for (const id of node.table.outer) read.add(id);
   });
   for (const id of made) read.delete(id);
@@ -420,6 +431,8 @@ function madeBy(plan: Plan): readonly OutputColumn[] {
       return [...plan.columns, ...eachOf(plan.path)];
     case "scan":
       return plan.nearest?.distance === undefined ? plan.columns : [...plan.columns, plan.nearest.distance.vector];
+    case "graphwrite":
+      return [...plan.columns, ...columnsMadeBy(plan.steps)];
     default:
       return plan.columns;
   }
@@ -429,9 +442,15 @@ function eachOf({ each }: VariableLength): readonly OutputColumn[] {
   return [each.id, each.type, each.src, each.dst, each.properties];
 }
 
-type ModifyingPlan = Extract<Plan, { kind: "insert" | "update" | "delete" | "merge" }>;
+type ModifyingPlan = Extract<Plan, { kind: "insert" | "update" | "delete" | "merge" | "graphwrite" }>;
 
-const MODIFYING: ReadonlySet<Plan["kind"]> = new Set<ModifyingPlan["kind"]>(["insert", "update", "delete", "merge"]);
+const MODIFYING: ReadonlySet<Plan["kind"]> = new Set<ModifyingPlan["kind"]>([
+  "insert",
+  "update",
+  "delete",
+  "merge",
+  "graphwrite",
+]);
 
 /** The nodes that change data, in the plan and in subqueries. */
 export function modifyingNodes(plan: Plan): readonly ModifyingPlan[] {

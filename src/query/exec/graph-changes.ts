@@ -1,0 +1,14 @@
+/** What a statement changed in graphs, as replies tell it. Part of the statement's state. */
+export class GraphChanges {
+  nodesCreated = 0;
+  nodesDeleted = 0;
+  relationshipsCreated = 0;
+  relationshipsDeleted = 0;
+  propertiesSet = 0;
+  labelsAdded = 0;
+  labelsRemoved = 0;
+
+  get rows(): number {
+    return this.nodesCreated + this.nodesDeleted + this.relationshipsCreated + this.relationshipsDeleted;
+  }
+}

@@ -1,0 +1,81 @@
+/** Values as graphs store them, and entities inside of values. Called by the operator and the writer of graph writes. */
+import { cypherError } from "../../protocol/cypher-error.js";
+import { decodeLabels } from "../../protocol/labels.js";
+import type { Value } from "../../protocol/values.js";
+import {
+  DELETED_MARK,
+  GraphNode,
+  GraphPath,
+  GraphRelationship,
+  type Variant,
+  type VariantMap,
+} from "../../protocol/variant.js";
+
+/** Throws TypeError InvalidPropertyType for what no property can hold: maps, nodes, relationships, paths. */
+export function checkPropertyValue(value: Variant): void {
+  if (typeof value !== "object" || value === null) return;
+  if (Array.isArray(value)) for (const item of value as readonly Variant[]) checkPropertyValue(item);
+  else if (
+    value instanceof Map ||
+    value instanceof GraphNode ||
+    value instanceof GraphRelationship ||
+    value instanceof GraphPath
+  ) {
+    const message = "properties can only hold booleans, numbers, strings, temporal values and lists of these";
+    throw cypherError("TypeError", "InvalidPropertyType", message);
+  }
+}
+
+/** The entries of a map that are not null, each fit to be stored. */
+export function storedProperties(map: VariantMap): VariantMap {
+  let hasNull = false;
+  for (const value of map.values()) {
+    if (value === null) hasNull = true;
+    else checkPropertyValue(value);
+  }
+  return hasNull ? new Map([...map].filter(([, value]) => value !== null)) : map;
+}
+
+/** What SET takes properties from: a map, or those of a node or a relationship. Throws TypeError for anything else. */
+export function propertiesIn(value: Value): VariantMap {
+  if (value instanceof Map) return value as VariantMap;
+  if (value instanceof GraphNode || value instanceof GraphRelationship) return value.properties;
+  throw cypherError("TypeError", "InvalidArgumentType", "properties are set from a map, a node or a relationship");
+}
+
+export function nodeOf(id: number, labels: string, properties: VariantMap): GraphNode {
+  return new GraphNode(id, labels === DELETED_MARK ? [] : decodeLabels(labels), properties);
+}
+
+/** How entities in a value look now. */
+export interface Renewal {
+  node(node: GraphNode): GraphNode;
+  relationship(relationship: GraphRelationship): GraphRelationship;
+}
+
+/** The value with its entities renewed; itself when none of them changed. */
+export function renewed(value: Variant, by: Renewal): Variant {
+  if (typeof value !== "object" || value === null) return value;
+  if (value instanceof GraphNode) return by.node(value);
+  if (value instanceof GraphRelationship) return by.relationship(value);
+  if (value instanceof GraphPath) {
+    const nodes = renewedList(value.nodes, (node) => by.node(node));
+    const relationships = renewedList(value.relationships, (relationship) => by.relationship(relationship));
+    const isSame = nodes === value.nodes && relationships === value.relationships;
+    return isSame ? value : new GraphPath(nodes, relationships);
+  }
+  if (Array.isArray(value)) return renewedList(value as readonly Variant[], (item) => renewed(item, by));
+  if (!(value instanceof Map)) return value;
+  let isSame = true;
+  const entries = [...(value as VariantMap)].map(([key, item]): [string, Variant] => {
+    const next = renewed(item, by);
+    if (next !== item) isSame = false;
+    return [key, next];
+  });
+  return isSame ? value : new Map(entries);
+}
+
+function renewedList<T>(list: readonly T[], renew: (item: T) => T): readonly T[] {
+  const next = list.map(renew);
+  return next.every((item, i) => item === list[i]) ? list : next;
+}

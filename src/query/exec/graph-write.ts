@@ -1,0 +1,247 @@
+/**
+ * Writing clauses of Cypher (GraphWritePlan). All rows of the input are read, then the steps run for each row in turn; a
+ * row's expressions see what was changed before, and so do the rows that come out. graph-write-steps.ts runs the steps,
+ * graph-writer.ts writes.
+ */
+import type { Value } from "../../protocol/values.js";
+import {
+  DELETED_MARK,
+  DELETED_PROPERTIES,
+  type GraphNode,
+  GraphRelationship,
+  type Variant,
+} from "../../protocol/variant.js";
+import type { Batch, ColumnId } from "../expr/expr.js";
+import type { EdgeColumns, GraphWritePlan, GraphWriteStep, NodeColumns } from "../plan/graph-plans.js";
+import { columnsMadeBy } from "../plan/graph-steps.js";
+import type { ExecContext } from "./context.js";
+import { nodeOf, type Renewal, renewed } from "./graph-values.js";
+import { compileSteps, type RunStep, type StepRun } from "./graph-write-steps.js";
+import { type EntityState, GraphWriter } from "./graph-writer.js";
+import { after, drain, type Open, type Operator, type Pulled } from "./operator.js";
+import { emptyColumns, RowBuffer } from "./row-buffer.js";
+import { slotsOf } from "./slots.js";
+import { writingContext } from "./statement-snapshot.js";
+
+/** Where an entity's columns are. */
+interface EntitySlots {
+  readonly of: "node" | "relationship";
+  readonly id: number;
+  /** Labels, or the type. */
+  readonly kind: number;
+  readonly properties: number;
+}
+
+interface GraphWriteProgram {
+  readonly plan: GraphWritePlan;
+  readonly input: Open;
+  /** Slots of a row while steps run: the columns, and those that only steps inside of FOREACH see. */
+  readonly width: number;
+  readonly steps: readonly RunStep[];
+  readonly entities: readonly EntitySlots[];
+  /** Slots of other values that may hold entities. */
+  readonly variants: readonly number[];
+}
+
+/** `opens`: of the input, then of what each MERGE looks for. */
+export function compileGraphWrite(plan: GraphWritePlan, opens: readonly Open[]): Open {
+  const made = columnsMadeBy(plan.steps);
+  const known = new Set(plan.columns.map(({ id }) => id));
+  const columns = [...plan.columns, ...made.filter(({ id }) => !known.has(id))];
+  const slotOf = slotsOf(columns);
+  const entities = entitiesOf(plan, slotOf);
+  const properties = new Set(entities.map((entity) => entity.properties));
+  const program: GraphWriteProgram = {
+    plan,
+    input: opens[0]!,
+    width: columns.length,
+    steps: compileSteps(plan.steps, slotOf, opens.slice(1)),
+    entities,
+    variants: columns.flatMap(({ type }, slot) => (type.name === "variant" && !properties.has(slot) ? [slot] : [])),
+  };
+  return (context) => new GraphWriteOperator(program, context);
+}
+
+function entitiesOf(plan: GraphWritePlan, slotOf: (id: ColumnId) => number): readonly EntitySlots[] {
+  const ofNode = ({ id, labels, properties }: NodeColumns): EntitySlots => {
+    return { of: "node", id: slotOf(id.id), kind: slotOf(labels.id), properties: slotOf(properties.id) };
+  };
+  const ofEdge = ({ id, type, properties }: EdgeColumns): EntitySlots => {
+    return { of: "relationship", id: slotOf(id.id), kind: slotOf(type.id), properties: slotOf(properties.id) };
+  };
+  const inSteps = (steps: readonly GraphWriteStep[]): EntitySlots[] =>
+    steps.flatMap((step) => {
+      if (step.kind === "create-node") return [ofNode(step.columns)];
+      if (step.kind === "create-edge") return [ofEdge(step.columns)];
+      if (step.kind === "merge") return inSteps(step.create);
+      return step.kind === "foreach" ? inSteps(step.steps) : [];
+    });
+  const found = [...plan.nodes.map(ofNode), ...plan.edges.map(ofEdge), ...inSteps(plan.steps)];
+  return found.filter(({ id }) => id >= 0);
+}
+
+/** Rows between two looks at the clock. */
+const ROWS_PER_LOOK = 32;
+
+class GraphWriteOperator implements Operator, StepRun, Renewal {
+  readonly cells: Value[][];
+  readonly row: Batch;
+  readonly outer: Map<ColumnId, Value>;
+  readonly context: ExecContext;
+  readonly writer: GraphWriter;
+  private readonly input: Operator;
+  private readonly rows: RowBuffer;
+  private readonly out: Value[][];
+  private length = 0;
+  private position = 0;
+  private isDone = false;
+  private released = false;
+  /** The writer's version that the row was last renewed at. */
+  private seen = 0;
+
+  constructor(
+    private readonly program: GraphWriteProgram,
+    context: ExecContext,
+  ) {
+    this.outer = new Map(context.outer);
+    this.context = { ...writingContext(context), outer: this.outer };
+    this.writer = new GraphWriter(program.plan.graph, this.context);
+    this.input = program.input(context);
+    this.rows = new RowBuffer(program.plan.input.columns, context);
+    this.cells = Array.from({ length: program.width }, () => [null]);
+    this.row = { columns: this.cells, length: 1 };
+    this.out = emptyColumns(program.plan.columns.length);
+  }
+
+  next(): Pulled {
+    if (this.isDone) return this.emit();
+    return drain(
+      this.input,
+      (batch) => this.rows.append(batch),
+      () => after(this.run(), () => after(this.writer.finish(), () => this.renewAll())),
+    );
+  }
+
+  private run(): void | Promise<void> {
+    for (let number = 0; number < this.rows.length; number++) {
+      const pending = this.runRow(number);
+      if (pending !== undefined) return this.runLater(pending, number + 1);
+      if (number % ROWS_PER_LOOK !== 0) continue;
+      this.context.checkpoint();
+      if (this.context.shouldYield()) return this.runLater(this.context.yieldTurn(), number + 1);
+    }
+  }
+
+  private async runLater(pending: Promise<void>, from: number): Promise<void> {
+    await pending;
+    for (let number = from; number < this.rows.length; number++) {
+      await this.runRow(number);
+      if (number % ROWS_PER_LOOK !== 0) continue;
+      this.context.checkpoint();
+      if (this.context.shouldYield()) await this.context.yieldTurn();
+    }
+  }
+
+  private runRow(number: number): void | Promise<void> {
+    const { cells, rows } = this;
+    const width = rows.columns.length;
+    for (let slot = 0; slot < width; slot++) cells[slot]![0] = rows.columns[slot]![number]!;
+    for (let slot = width; slot < cells.length; slot++) cells[slot]![0] = null;
+    this.renew(true);
+    return this.runSteps(this.program.steps, 0, this.keep);
+  }
+
+  /** Runs the steps from one on, then `end`; once for each row that MERGE makes of this one. */
+  runSteps(steps: readonly RunStep[], from: number, end: () => void | Promise<void>): void | Promise<void> {
+    for (let i = from; i < steps.length; i++) {
+      const step = steps[i]!;
+      if (step.kind === "rows") return step.run(this, () => this.runSteps(steps, i + 1, end));
+      const pending = step.run(this);
+      if (pending !== undefined) {
+        return pending.then(() => {
+          this.renew();
+          return this.runSteps(steps, i + 1, end);
+        });
+      }
+      this.renew();
+    }
+    return end();
+  }
+
+  private readonly keep = (): void => {
+    const { out, cells } = this;
+    for (let slot = 0; slot < out.length; slot++) out[slot]!.push(cells[slot]![0]!);
+    this.length++;
+  };
+
+  renew(hasNewCells = false): void {
+    const { version } = this.writer;
+    if (hasNewCells ? version === 0 : version === this.seen) return;
+    this.seen = version;
+    this.renewIn(this.cells, 0);
+  }
+
+  private renewIn(columns: readonly Value[][], row: number): void {
+    const { entities, variants } = this.program;
+    const width = columns.length;
+    for (const { of, id, kind, properties } of entities) {
+      const value = id < width ? columns[id]![row] : null;
+      if (value === null || value === undefined) continue;
+      const state = this.changed(of, value as number);
+      if (state === null) continue;
+      if (kind < width && kind >= 0) columns[kind]![row] = of === "node" ? labelsOf(state) : state.kind;
+      if (properties < width && properties >= 0) columns[properties]![row] = propertiesOf(state) as Value;
+    }
+    for (const slot of variants) {
+      if (slot < width) columns[slot]![row] = renewed(columns[slot]![row] as Variant, this) as Value;
+    }
+  }
+
+  private changed(of: EntitySlots["of"], id: number): EntityState | null {
+    const state = (of === "node" ? this.writer.nodes : this.writer.edges).states.get(id);
+    return state?.isChanged ? state : null;
+  }
+
+  node(node: GraphNode): GraphNode {
+    const state = this.changed("node", node.id);
+    return state === null ? node : nodeOf(node.id, labelsOf(state), propertiesOf(state));
+  }
+
+  relationship(relationship: GraphRelationship): GraphRelationship {
+    const { id, type, src, dst } = relationship;
+    const state = this.changed("relationship", id);
+    return state === null ? relationship : new GraphRelationship(id, type, src, dst, propertiesOf(state));
+  }
+
+  /** All rows as they are at the clause's end. */
+  private renewAll(): Pulled {
+    this.isDone = true;
+    if (this.writer.version > 0) for (let row = 0; row < this.length; row++) this.renewIn(this.out, row);
+    return this.emit();
+  }
+
+  private emit(): Batch | null {
+    const { position, length, out } = this;
+    if (position === length) return null;
+    const end = Math.min(position + this.context.batchRows, length);
+    this.position = end;
+    const columns = position === 0 && end === length ? out : out.map((values) => values.slice(position, end));
+    return { columns, length: end - position };
+  }
+
+  close(): void {
+    this.input.close();
+    if (this.released) return;
+    this.released = true;
+    this.rows.release();
+    this.writer.release();
+  }
+}
+
+function labelsOf({ isDeleted, kind }: EntityState): string {
+  return isDeleted ? DELETED_MARK : kind;
+}
+
+function propertiesOf({ isDeleted, properties }: EntityState) {
+  return isDeleted ? DELETED_PROPERTIES : properties;
+}

@@ -1,0 +1,84 @@
+/** The shape of a GraphWrite's steps, for walk.ts: plans and expressions inside, and the columns that they make. */
+import type { ColumnId, Expr } from "../expr/expr.js";
+import type { GraphWriteStep } from "./graph-plans.js";
+import type { OutputColumn, Plan } from "./plan.js";
+
+/** What MERGE looks for, in the order of the steps. */
+export function matchesOf(steps: readonly GraphWriteStep[]): readonly Plan[] {
+  return steps.flatMap((step) => {
+    if (step.kind === "foreach") return matchesOf(step.steps);
+    return step.kind === "merge" ? [step.match] : [];
+  });
+}
+
+/** The steps with other plans in place of those that `matchesOf` gave. */
+export function withMatches(steps: readonly GraphWriteStep[], matches: readonly Plan[]): readonly GraphWriteStep[] {
+  const rest = [...matches];
+  const replaced = (of: readonly GraphWriteStep[]): readonly GraphWriteStep[] =>
+    of.map((step) => {
+      if (step.kind === "merge") return { ...step, match: rest.shift()! };
+      return step.kind === "foreach" ? { ...step, steps: replaced(step.steps) } : step;
+    });
+  return replaced(steps);
+}
+
+/** Rewrites every expression that stands directly in the steps. */
+export function mapStepExprs(
+  steps: readonly GraphWriteStep[],
+  change: (expr: Expr) => Expr,
+): readonly GraphWriteStep[] {
+  return steps.map((step) => mapExprsOfStep(step, change));
+}
+
+function mapExprsOfStep(step: GraphWriteStep, change: (expr: Expr) => Expr): GraphWriteStep {
+  const maybe = (expr: Expr | null) => (expr === null ? null : change(expr));
+  switch (step.kind) {
+    case "create-node":
+      return { ...step, properties: maybe(step.properties) };
+    case "create-edge":
+      return { ...step, src: change(step.src), dst: change(step.dst), properties: maybe(step.properties) };
+    case "set-property":
+    case "set-properties":
+      return { ...step, target: change(step.target), value: change(step.value) };
+    case "set-labels":
+    case "remove-labels":
+    case "delete":
+      return { ...step, target: change(step.target) };
+    case "merge":
+      return {
+        ...step,
+        create: mapStepExprs(step.create, change),
+        onCreate: mapStepExprs(step.onCreate, change),
+        onMatch: mapStepExprs(step.onMatch, change),
+      };
+    case "foreach":
+      return { ...step, list: change(step.list), steps: mapStepExprs(step.steps, change) };
+  }
+}
+
+/** Columns that the steps make, those that only steps inside of FOREACH see included. */
+export function columnsMadeBy(steps: readonly GraphWriteStep[]): readonly OutputColumn[] {
+  return steps.flatMap((step): readonly OutputColumn[] => {
+    switch (step.kind) {
+      case "create-node": {
+        const { id, labels, properties } = step.columns;
+        return [id, labels, properties];
+      }
+      case "create-edge": {
+        const { id, type, src, dst, properties } = step.columns;
+        return [id, type, src, dst, properties];
+      }
+      case "merge":
+        return step.columns;
+      case "foreach":
+        return columnsMadeBy(step.steps);
+      default:
+        return [];
+    }
+  });
+}
+
+/** The variables of FOREACH. */
+export function variablesOf(steps: readonly GraphWriteStep[]): readonly ColumnId[] {
+  return steps.flatMap((step) => (step.kind === "foreach" ? [step.variable, ...variablesOf(step.steps)] : []));
+}
