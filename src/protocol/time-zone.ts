@@ -54,6 +54,8 @@ interface Zone {
   /** Seconds east of UTC; null: depends on the instant. */
   readonly fixed: number | null;
   readonly format: Intl.DateTimeFormat | null;
+  /** Of a zone of the IANA database: the name that the runtime has for it. */
+  readonly canonical: string;
   /** Offsets by quarter of an hour since 1970. */
   readonly offsets: Map<number, number>;
 }
@@ -61,18 +63,24 @@ interface Zone {
 const ZONES_MAX = 1000;
 const OFFSETS_MAX = 10_000;
 const zones = new Map<string, Zone>();
+/** Of the IANA database only: "CET" is a zone there that changes its clock, and no offset. */
+const regions = new Map<string, Zone>();
 
-const fixedZone = (seconds: number): Zone => ({ fixed: seconds, format: null, offsets: new Map() });
+const fixedZone = (seconds: number): Zone => ({ fixed: seconds, format: null, canonical: "", offsets: new Map() });
 
 /** The zone of that name, or null. */
 function findZone(name: string): Zone | null {
-  let zone = zones.get(name);
+  return kept(zones, name, makeZone);
+}
+
+function kept(cache: Map<string, Zone>, name: string, make: (name: string) => Zone | null): Zone | null {
+  let zone = cache.get(name);
   if (zone === undefined) {
-    const made = makeZone(name);
+    const made = make(name);
     if (made === null) return null;
-    if (zones.size >= ZONES_MAX) zones.clear();
+    if (cache.size >= ZONES_MAX) cache.clear();
     zone = made;
-    zones.set(name, zone);
+    cache.set(name, zone);
   }
   return zone;
 }
@@ -87,6 +95,10 @@ function makeZone(name: string): Zone | null {
     const west = (match[2] === "-") !== (match[1] !== "");
     return fixedZone(west ? -seconds : seconds);
   }
+  return makeRegion(name);
+}
+
+function makeRegion(name: string): Zone | null {
   try {
     const format = new Intl.DateTimeFormat("en-US", {
       timeZone: name,
@@ -99,7 +111,7 @@ function makeZone(name: string): Zone | null {
       minute: "numeric",
       second: "numeric",
     });
-    return { fixed: null, format, offsets: new Map() };
+    return { fixed: null, format, canonical: format.resolvedOptions().timeZone, offsets: new Map() };
   } catch {
     return null;
   }
@@ -119,15 +131,44 @@ function zoneOf(name: string): Zone {
 export function offsetAt(timeZone: string, micros: number): number {
   if (timeZone === "UTC") return 0;
   const zone = zoneOf(timeZone);
-  if (zone.fixed !== null) return zone.fixed;
+  return zone.fixed ?? changingOffset(zone, micros);
+}
+
+/** Until then a clock may have changed within a quarter of an hour (Liberia's was the last to, on 1972-01-07). */
+const QUARTERS_SINCE_MICROS = Date.UTC(1972, 0, 8) * 1000;
+
+function changingOffset(zone: Zone, micros: number): number {
   const quarter = Math.floor(micros / 900e6);
+  const offset = offsetAtQuarter(zone, quarter);
+  if (micros >= QUARTERS_SINCE_MICROS || offsetAtQuarter(zone, quarter + 1) === offset) return offset;
+  return computeOffset(zone.format as Intl.DateTimeFormat, micros);
+}
+
+function offsetAtQuarter(zone: Zone, quarter: number): number {
   let offset = zone.offsets.get(quarter);
   if (offset === undefined) {
-    offset = computeOffset(zone.format as Intl.DateTimeFormat, micros);
+    offset = computeOffset(zone.format as Intl.DateTimeFormat, quarter * 900e6);
     if (zone.offsets.size >= OFFSETS_MAX) zone.offsets.clear();
     zone.offsets.set(quarter, offset);
   }
   return offset;
+}
+
+/**
+ * How a zone of the IANA database is written, or null when it has none of that name: letters of another case are set
+ * right where the runtime does not put the zone's present name for an older one.
+ */
+export function regionName(name: string): string | null {
+  const zone = kept(regions, name, makeRegion);
+  if (zone === null) return null;
+  return zone.canonical.toLowerCase() === name.toLowerCase() ? zone.canonical : name;
+}
+
+/** Seconds east of UTC that a zone of the IANA database keeps at an instant (seconds since the epoch). Throws 22023. */
+export function regionOffsetAt(region: string, seconds: number): number {
+  const zone = kept(regions, region, makeRegion);
+  if (zone === null) throw sqlError("22023", `time zone "${region}" not recognized`);
+  return changingOffset(zone, seconds * 1e6);
 }
 
 function computeOffset(format: Intl.DateTimeFormat, micros: number): number {
