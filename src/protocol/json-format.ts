@@ -32,7 +32,7 @@ import {
   UNKNOWN,
   type Value,
 } from "./values.js";
-import { variantToJson } from "./variant-format.js";
+import { variantFromJson, variantToJson, variantToPlain } from "./variant-format.js";
 import { fitVector, vectorOf, vectorToJson } from "./vector-text.js";
 
 /** JSON text of one cell, "null" for NULL. */
@@ -237,6 +237,8 @@ export function plainWriter(type: SqlType, timeZone = "UTC"): PlainWriter {
       return printed((value: number) => timestampTzToText(value, timeZone, "T"));
     case "jsonpath":
       return printed(String);
+    case "variant":
+      return variantToPlain;
     case "inet":
       return printed(inetText);
     case "interval":
@@ -278,6 +280,7 @@ function plainUntyped(value: Value): unknown {
  */
 export function fromParameter(type: SqlType, json: unknown): Value {
   if (json === null || json === undefined) return null;
+  if (type.name === "variant") return variantFromJson(json);
   switch (typeof json) {
     case "string":
       return fromText(type, json);

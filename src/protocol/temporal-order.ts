@@ -79,8 +79,8 @@ function compareDurations(a: Duration, b: Duration): number {
   );
 }
 
-/** A number when it is exact, else a bigint; the two compare. */
-function averageSeconds({ months, days, seconds }: Duration): number | bigint {
+/** A duration's average length, nanoseconds apart. A number when it is exact, else a bigint; the two compare. */
+export function averageSeconds({ months, days, seconds }: Duration): number | bigint {
   if (typeof seconds === "number") {
     const sum = months * AVERAGE_MONTH_SECONDS + days * 86_400 + seconds;
     const size = Math.abs(months) * AVERAGE_MONTH_SECONDS + Math.abs(days) * 86_400 + Math.abs(seconds);

@@ -30,6 +30,7 @@ import {
   type TimeTz,
   type Value,
 } from "./values.js";
+import { variantToText } from "./variant-format.js";
 import { vectorFromText, vectorToText } from "./vector-text.js";
 
 /** Precision and scale out of the modifier of a numeric type; the scale may be negative. */
@@ -78,6 +79,8 @@ export function toText(type: SqlType, value: Value, timeZone = "UTC"): string {
       return inetText(value as string);
     case "char":
       return charToText(value as string);
+    case "variant":
+      return variantToText(value);
     case "void":
       return "";
     default:

@@ -1,7 +1,205 @@
-/** Variants as JSON, for answers: integers and floats as int8 and float8 are, temporal values as ISO 8601 text. */
+/**
+ * Variants in and out: JSON for answers (a node is `{"id", "labels", "properties"}`, a relationship `{"id", "type", "src",
+ * "dst", "properties"}`, a path `{"nodes", "relationships", "length"}`), what MessagePack makes the same of, text, and
+ * parameters. Called by json-format.ts and text-format.ts.
+ *
+ * Numbers are as in SQL's answers, but a FLOAT always looks like one (1.0), since nothing else tells it from an INTEGER.
+ */
 import { sqlError } from "./errors.js";
+import { CypherDate, Duration, LocalDateTime, LocalTime, ZonedDateTime, ZonedTime } from "./temporal.js";
+import { temporalToText } from "./temporal-text.js";
 import type { Value } from "./values.js";
+import { Float, GraphNode, GraphPath, GraphRelationship, type Variant, type VariantMap } from "./variant.js";
 
-export function variantToJson(_value: Value): string {
-  throw sqlError("0A000", "variants cannot be printed yet");
+/** Lists and maps inside each other; deeper values are refused wherever one is walked through. */
+export const VARIANT_DEPTH_MAX = 1000;
+
+const NEEDS_ESCAPE = /["\\\p{Cc}\p{Cs}]/u;
+
+export function variantToJson(value: Value): string {
+  return write(value as Variant, 0);
+}
+
+function write(value: Variant, depth: number): string {
+  switch (typeof value) {
+    case "string":
+      return quote(value);
+    case "number":
+      return Number.isFinite(value) ? String(value) : `"${value}"`;
+    case "boolean":
+      return value ? "true" : "false";
+    case "bigint":
+      return `"${value}"`;
+    default:
+      return value === null ? "null" : writeObject(value, depth);
+  }
+}
+
+function quote(text: string): string {
+  return NEEDS_ESCAPE.test(text) ? JSON.stringify(text) : `"${text}"`;
+}
+
+function writeObject(value: Exclude<Variant, null | boolean | number | bigint | string>, depth: number): string {
+  if (depth > VARIANT_DEPTH_MAX) throw tooDeep();
+  if (isList(value)) return `[${value.map((item) => write(item, depth + 1)).join()}]`;
+  if (value instanceof Map) return writeMap(value, depth);
+  if (value instanceof Float) return floatJson(value.value);
+  if (value instanceof GraphNode) return writeNode(value, depth);
+  if (value instanceof GraphRelationship) return writeRelationship(value, depth);
+  if (value instanceof GraphPath) {
+    const nodes = value.nodes.map((node) => writeNode(node, depth)).join();
+    const relationships = value.relationships.map((each) => writeRelationship(each, depth)).join();
+    return `{"nodes":[${nodes}],"relationships":[${relationships}],"length":${value.relationships.length}}`;
+  }
+  return `"${temporalToText(value as Temporal)}"`;
+}
+
+type Temporal = Parameters<typeof temporalToText>[0];
+
+function writeNode({ id, labels, properties }: GraphNode, depth: number): string {
+  return `{"id":${id},"labels":[${labels.map(quote).join()}],"properties":${writeMap(properties, depth)}}`;
+}
+
+function writeRelationship({ id, type, src, dst, properties }: GraphRelationship, depth: number): string {
+  const ends = `"src":${src},"dst":${dst}`;
+  return `{"id":${id},"type":${quote(type)},${ends},"properties":${writeMap(properties, depth)}}`;
+}
+
+function writeMap(map: VariantMap, depth: number): string {
+  let text = "";
+  for (const [key, value] of map) text += `${text === "" ? "" : ","}${quote(key)}:${write(value, depth + 1)}`;
+  return `{${text}}`;
+}
+
+/** With ".0" where nothing else shows that it is no integer. */
+function floatJson(value: number): string {
+  if (Object.is(value, -0)) return "-0.0";
+  const text = String(value);
+  return text.includes("e") ? text : `${text}.0`;
+}
+
+/** Whether a variant is a LIST. */
+export function isList(value: unknown): value is readonly Variant[] {
+  return Array.isArray(value);
+}
+
+/** The cell of a MessagePack answer: objects as in JSON, INTEGER beyond 2^53 a bigint, temporal values text. */
+export function variantToPlain(value: Value): unknown {
+  return plain(value as Variant, 0);
+}
+
+function plain(value: Variant, depth: number): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  if (depth > VARIANT_DEPTH_MAX) throw tooDeep();
+  if (isList(value)) return value.map((item) => plain(item, depth + 1));
+  if (value instanceof Map) return plainMap(value, depth);
+  if (value instanceof Float) return value.value;
+  if (value instanceof GraphNode) return plainNode(value, depth);
+  if (value instanceof GraphRelationship) return plainRelationship(value, depth);
+  if (value instanceof GraphPath) {
+    return {
+      nodes: value.nodes.map((node) => plainNode(node, depth)),
+      relationships: value.relationships.map((each) => plainRelationship(each, depth)),
+      length: value.relationships.length,
+    };
+  }
+  return temporalToText(value as Temporal);
+}
+
+function plainNode({ id, labels, properties }: GraphNode, depth: number): object {
+  return { id, labels, properties: plainMap(properties, depth) };
+}
+
+function plainRelationship({ id, type, src, dst, properties }: GraphRelationship, depth: number): object {
+  return { id, type, src, dst, properties: plainMap(properties, depth) };
+}
+
+function plainMap(map: VariantMap, depth: number): object {
+  return Object.fromEntries(Array.from(map, ([key, value]) => [key, plain(value, depth + 1)]));
+}
+
+/** Strings, temporal values and numbers bare, NaN and infinities too; everything else as JSON. */
+export function variantToText(value: Value): string {
+  if (typeof value === "string") return value;
+  if (typeof value === "number" || typeof value === "bigint") return String(value);
+  return isTemporal(value) ? temporalToText(value) : variantToJson(value);
+}
+
+/** Whether a variant is a date, a time or a duration. */
+export function isTemporal(value: unknown): value is Temporal {
+  return (
+    value instanceof CypherDate ||
+    value instanceof ZonedDateTime ||
+    value instanceof LocalDateTime ||
+    value instanceof LocalTime ||
+    value instanceof ZonedTime ||
+    value instanceof Duration
+  );
+}
+
+/**
+ * The variant that a parameter means: whole numbers within 64 bits are INTEGER, lists and objects LIST and MAP. Throws
+ * 22P02 for bytes, 54001 for what is nested too deeply.
+ */
+export function variantFromJson(json: unknown): Variant {
+  return fromJson(json, 0);
+}
+
+function fromJson(json: unknown, depth: number): Variant {
+  switch (typeof json) {
+    case "string":
+    case "boolean":
+      return json;
+    case "number":
+      return fromNumber(json);
+    case "bigint":
+      return fromBigInt(json);
+    case "object":
+      return json === null ? null : fromObject(json, depth);
+    case "undefined":
+      return null;
+    default:
+      throw sqlError("22P02", `a parameter cannot be a ${typeof json}`);
+  }
+}
+
+function fromNumber(x: number): Variant {
+  if (Number.isSafeInteger(x)) return Object.is(x, -0) ? new Float(x) : x;
+  if (!Number.isInteger(x)) return x;
+  return Math.abs(x) < 2 ** 63 ? BigInt(x) : new Float(x);
+}
+
+function fromBigInt(x: bigint): Variant {
+  if (BigInt.asIntN(64, x) !== x) throw sqlError("22003", `value "${x}" is out of range for an integer`);
+  return integerValue(x);
+}
+
+/** An INTEGER out of a bigint within 64 bits. */
+export function integerValue(x: bigint): number | bigint {
+  const number = Number(x);
+  return Number.isSafeInteger(number) ? number : x;
+}
+
+function fromObject(json: object, depth: number): Variant {
+  if (depth > VARIANT_DEPTH_MAX) throw tooDeep();
+  if (Array.isArray(json)) return json.map((item) => fromJson(item, depth + 1));
+  if (json instanceof Date) {
+    if (Number.isNaN(json.getTime())) throw sqlError("22007", "the parameter is not a valid date");
+    const days = Math.floor(json.getTime() / DAY_MS);
+    return new ZonedDateTime(days, (json.getTime() - days * DAY_MS) * 1e6, 0, null);
+  }
+  if (json instanceof Uint8Array || json instanceof DataView) throw sqlError("22P02", "a parameter cannot be bytes");
+  if (ArrayBuffer.isView(json)) {
+    return Array.from(json as unknown as ArrayLike<number | bigint>, (item) => fromJson(item, depth + 1));
+  }
+  const entries = json instanceof Map ? json.entries() : Object.entries(json);
+  const map = new Map<string, Variant>();
+  for (const [key, value] of entries) map.set(String(key), fromJson(value, depth + 1));
+  return map;
+}
+
+const DAY_MS = 86_400_000;
+
+export function tooDeep() {
+  return sqlError("54001", `a value is nested more than ${VARIANT_DEPTH_MAX} levels deep`);
 }

@@ -12,9 +12,11 @@ import { type DbError, sqlError } from "../protocol/errors.js";
 import { networkFromKey, networkKey } from "../protocol/network.js";
 import type { Numeric } from "../protocol/numeric.js";
 import { type Interval, Json, type SqlArray, type SqlType, type TimeTz, type Value } from "../protocol/values.js";
+import type { Variant } from "../protocol/variant.js";
 import { readJson, writeJson } from "./key-json.js";
 import { readNumeric, writeNumeric } from "./key-numeric.js";
 import { damagedKey, KeyReader } from "./key-reader.js";
+import { readVariant, writeVariant } from "./key-variant.js";
 import * as writer from "./key-writer.js";
 
 export interface KeyColumn {
@@ -180,6 +182,9 @@ function writeValue(type: SqlType, value: Value): void {
     case "record":
       writeRow(type, value as readonly Value[]);
       return;
+    case "variant":
+      writeVariant(value as Variant);
+      return;
     default:
       throw noOrder(type);
   }
@@ -239,6 +244,8 @@ function readValue(type: SqlType, reader: KeyReader): Value {
       return readArray(type.element!, reader);
     case "record":
       return readRow(type, reader);
+    case "variant":
+      return readVariant(reader);
     default:
       throw noOrder(type);
   }

@@ -17,6 +17,7 @@ import {
   type Value,
 } from "../protocol/values.js";
 import { FRAME_U16, FRAME_U32, NUMERIC_FORM, storedOrder } from "./record-writer.js";
+import { decodeVariant } from "./stored-map.js";
 
 /** Reads the payload between `start` and `end`. */
 export type PayloadReader = (bytes: Uint8Array, start: number, end: number) => Value;
@@ -29,7 +30,10 @@ const SHORT_TEXT = 16;
 
 type Slice = (start: number, end: number) => string;
 /** Node's own decoders, which work on any Uint8Array. */
-const { utf8Slice, hexSlice } = Buffer.prototype as unknown as { utf8Slice: Slice; hexSlice: Slice };
+const { utf8Slice, hexSlice, latin1Slice } = Buffer.prototype as unknown as Record<
+  "utf8Slice" | "hexSlice" | "latin1Slice",
+  Slice
+>;
 
 /** More digits than PostgreSQL allows need no more bytes than this. */
 const NUMERIC_BYTES_MAX = 64 * 1024;
@@ -128,6 +132,8 @@ export function payloadReader(type: SqlType): PayloadReader {
       return arrayReader(payloadReader(type.element!));
     case "record":
       return rowReader(type.fields ?? []);
+    case "variant":
+      return (bytes, start, end) => decodeVariant(latin1Slice.call(bytes, start, end));
     default:
       throw new DbError("not_supported", `A column cannot hold the type ${type.name}.`);
   }

@@ -11,6 +11,8 @@ import { jsonToCompactText } from "../protocol/json-text.js";
 import { RECORD_BYTES_MAX } from "../protocol/limits.js";
 import type { Numeric } from "../protocol/numeric.js";
 import type { Interval, Json, RecordField, SqlArray, SqlType, TimeTz, Value } from "../protocol/values.js";
+import type { Variant } from "../protocol/variant.js";
+import { encodeVariant } from "./variant-writer.js";
 
 export const FRAME_U16 = 0xfc;
 export const FRAME_U32 = 0xfd;
@@ -162,6 +164,9 @@ export function writeValue(type: SqlType, value: Value): void {
       return;
     case "record":
       writeRow(type, value as readonly Value[]);
+      return;
+    case "variant":
+      writeBytes(encodeVariant(value as Variant));
       return;
     default:
       throw new DbError("not_supported", `A column cannot hold the type ${type.name}.`);

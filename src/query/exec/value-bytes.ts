@@ -1,5 +1,7 @@
 /** Estimates of the memory that values take, for the bound of a statement. */
 import type { SqlType, Value } from "../../protocol/values.js";
+import { GraphNode, GraphPath, GraphRelationship, type VariantMap } from "../../protocol/variant.js";
+import { StoredMap } from "../../storage/stored-map.js";
 
 /** A slot of an array plus, on average, a boxed number. */
 const SLOT_BYTES = 12;
@@ -47,7 +49,19 @@ export function bytesOf(value: Value): number {
     return value.elements.reduce<number>((sum, item) => sum + SLOT_BYTES + bytesOf(item), 2 * OBJECT_BYTES);
   }
   if ("toJSON" in value && "value" in value) return jsonBytes(value.value);
+  if (value instanceof StoredMap) return OBJECT_BYTES + value.characters;
+  if (value instanceof Map) return mapBytes(value);
+  if (value instanceof GraphNode || value instanceof GraphRelationship) {
+    return 2 * OBJECT_BYTES + bytesOf(value.properties);
+  }
+  if (value instanceof GraphPath) return OBJECT_BYTES + bytesOf(value.nodes) + bytesOf(value.relationships);
   return OBJECT_BYTES;
+}
+
+function mapBytes(map: VariantMap): number {
+  let bytes = 4 * OBJECT_BYTES;
+  for (const [key, value] of map) bytes += 2 * SLOT_BYTES + bytesOf(key) + bytesOf(value);
+  return bytes;
 }
 
 function jsonBytes(json: unknown): number {

@@ -9,6 +9,8 @@ import { Numeric } from "../../protocol/numeric.js";
 import { compareTsQueries } from "../../protocol/ts-query.js";
 import { compareTsVectors } from "../../protocol/ts-vector.js";
 import type { Interval, Json, SqlArray, SqlType, TimeTz, Value } from "../../protocol/values.js";
+import { compareText } from "./compare-text.js";
+import { compareVariants, variantKey } from "./variant-order.js";
 
 export type Comparator = (a: Value, b: Value) => number;
 export type HashKey = string | number | bigint | boolean;
@@ -58,8 +60,9 @@ export function comparatorOf(type: SqlType): Comparator {
     case "oidvector":
     case "regconfig":
     case "char":
-    case "variant":
       return compareText as Comparator;
+    case "variant":
+      return compareVariants;
     case "tsvector":
       return (a, b) => compareTsVectors(a as string, b as string);
     case "tsquery":
@@ -114,22 +117,6 @@ export function compareFloats(a: number, b: number): number {
   if (a > b) return 1;
   if (a === b) return 0;
   return Number.isNaN(a) ? (Number.isNaN(b) ? 0 : 1) : -1;
-}
-
-/** By code point. UTF-16 units agree with that except that surrogates (D800–DFFF) sort below E000–FFFF. */
-export function compareText(a: string, b: string): number {
-  if (a === b) return 0;
-  const length = Math.min(a.length, b.length);
-  for (let i = 0; i < length; i++) {
-    const x = a.charCodeAt(i);
-    const y = b.charCodeAt(i);
-    if (x !== y) {
-      const xSurrogate = x >= 0xd800 && x <= 0xdfff;
-      if (xSurrogate === (y >= 0xd800 && y <= 0xdfff)) return x - y;
-      return xSurrogate ? (y > 0xdfff ? 1 : x - y) : x > 0xdfff ? -1 : x - y;
-    }
-  }
-  return a.length - b.length;
 }
 
 /** Without the padding of character(n). */
@@ -348,6 +335,8 @@ export function hashKeyOf(type: SqlType): (value: Value) => HashKey {
       return (value) => jsonKey((value as Json).value);
     case "jsonpath":
       return String;
+    case "variant":
+      return variantKey;
     case "vector":
     case "array":
     case "record":

@@ -7,7 +7,8 @@
 import { sqlError } from "../../protocol/errors.js";
 import type { SqlType, Value } from "../../protocol/values.js";
 import { conversionOf } from "./cast.js";
-import { compareText, hashKeyOf } from "./compare.js";
+import { hashKeyOf } from "./compare.js";
+import { compareText } from "./compare-text.js";
 import { compileList } from "./compile-list.js";
 import type {
   Batch,

@@ -8,7 +8,7 @@
  * | float4 float8                                   | numbers: Float64Array                                         |
  * | numeric                                         | numbers: the unscaled integers, if the scale is one and the same |
  * | bool, text, varchar, bpchar, name, uuid         | dictionary, if values repeat                                  |
- * | vector(n); what does not fit (int8 beyond 2^53) | an ordinary array                                             |
+ * | vector(n), variant; what does not fit (large int8) | an ordinary array                                          |
  */
 import { Numeric } from "../../../protocol/numeric.js";
 import type { SqlType, Value } from "../../../protocol/values.js";
@@ -61,12 +61,13 @@ const REPEATING = new Set(["bool", "text", "varchar", "bpchar", "name", "uuid"])
 /** Types that segments hold; a scan that wants another one reads records. */
 export function isSegmentable(type: SqlType): boolean {
   if (type.name === "vector") return type.modifier !== null;
+  if (type.name === "variant") return true;
   return NUMBERS.has(type.name) || REPEATING.has(type.name) || type.name === "numeric";
 }
 
 /** Takes the first `length` values. */
 export function columnOf(type: SqlType, values: readonly Value[], length: number): Column {
-  if (type.name === "vector") return plainOf(values, length);
+  if (type.name === "vector" || type.name === "variant") return plainOf(values, length);
   const column = NUMBERS.has(type.name)
     ? numbersOf(values, length, -1)
     : type.name === "numeric"

@@ -31,6 +31,7 @@ function isSmall(type: SqlType): boolean {
   if (
     !isSegmentable(type) ||
     type.name === "vector" ||
+    type.name === "variant" ||
     type.name === "text" ||
     type.name === "name" ||
     type.name === "uuid"

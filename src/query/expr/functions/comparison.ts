@@ -38,7 +38,8 @@ import {
   type Value,
   VECTOR,
 } from "../../../protocol/values.js";
-import { type Comparator, comparatorOf, compareText } from "../compare.js";
+import { type Comparator, comparatorOf } from "../compare.js";
+import { compareText } from "../compare-text.js";
 import type { ScalarFunction } from "../expr.js";
 import { baseType, commonType, displayName, hasOrder } from "../types.js";
 import { type FunctionFamily, family, op } from "./define.js";

@@ -7,7 +7,7 @@ import { sqlError } from "../../../protocol/errors.js";
 import { type JsonPath, LEVEL_LAST, type PathItem } from "../../../protocol/json-path.js";
 import { exactJsonNumber, sortedKeys } from "../../../protocol/json-text.js";
 import type { Numeric } from "../../../protocol/numeric.js";
-import { compareText } from "../compare.js";
+import { compareText } from "../compare-text.js";
 import { JsonIds } from "./json-path-ids.js";
 import {
   type Found,

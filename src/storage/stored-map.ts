@@ -1,0 +1,333 @@
+/**
+ * Variants as variant-writer.ts stores them, read out of a string that has a byte in each unit (Latin-1): V8 makes such a
+ * string faster than it makes a view, and pieces of it cost nothing. A map stays in its stored form, and `get` passes over
+ * what is not asked for, so reading a property of a node costs little. Used by record-reader.ts and record-writer.ts.
+ */
+import { DbError } from "../protocol/errors.js";
+import { CypherDate, Duration, LocalDateTime, LocalTime, ZonedDateTime, ZonedTime } from "../protocol/temporal.js";
+import {
+  Float,
+  GraphNode,
+  GraphPath,
+  GraphRelationship,
+  type Variant,
+  type VariantMap,
+} from "../protocol/variant.js";
+import { tooDeep, VARIANT_DEPTH_MAX } from "../protocol/variant-format.js";
+import { SHORT_TEXT_MAX, SMALL_INT_MIN, TAG } from "./variant-tags.js";
+
+const TWO_32 = 2 ** 32;
+/** Pieces of a longer string are copied, so that a short one does not keep all of it in memory. */
+const SHARED_LENGTH_MAX = 4096;
+
+const doubles = new Float64Array(1);
+const doubleBytes = new Uint8Array(doubles.buffer);
+
+/** Where the value that was read or passed over last ends. */
+let next = 0;
+
+/** The variant whose stored bytes are the units of `bytes`. Throws internal_error when they are damaged. */
+export function decodeVariant(bytes: string): Variant {
+  const value = read(bytes, 0, 0);
+  if (next !== bytes.length) throw damaged();
+  return value;
+}
+
+function read(bytes: string, start: number, depth: number): Variant {
+  const tag = bytes.charCodeAt(start);
+  if (tag >= TAG.smallInt) {
+    next = start + 1;
+    return tag - TAG.smallInt + SMALL_INT_MIN;
+  }
+  if (tag >= TAG.shortText) return readUnits(bytes, start + 1, tag - TAG.shortText);
+  if (tag >= TAG.list) return readLong(bytes, start, tag, depth);
+  switch (tag) {
+    case TAG.null:
+      next = start + 1;
+      return null;
+    case TAG.false:
+    case TAG.true:
+      next = start + 1;
+      return tag === TAG.true;
+    case TAG.float:
+      return readFloat(bytes, start + 1);
+    case TAG.text:
+    case TAG.utf8Text: {
+      const length = readVarint(bytes, start + 1);
+      return tag === TAG.text ? readUnits(bytes, next, length) : readUtf8(bytes, next, length);
+    }
+    default:
+      return readInteger(bytes, start + 1, tag - TAG.int);
+  }
+}
+
+function readUnits(bytes: string, start: number, length: number): string {
+  next = start + length;
+  if (next > bytes.length) throw damaged();
+  return piece(bytes, start, next);
+}
+
+function piece(bytes: string, start: number, end: number): string {
+  const text = bytes.substring(start, end);
+  return bytes.length <= SHARED_LENGTH_MAX || end - start < 13 ? text : Buffer.from(text, "latin1").toString("latin1");
+}
+
+function readUtf8(bytes: string, start: number, length: number): string {
+  next = start + length;
+  if (next > bytes.length) throw damaged();
+  return Buffer.from(bytes.substring(start, next), "latin1").toString();
+}
+
+function readFloat(bytes: string, start: number): number | Float {
+  next = start + 8;
+  if (next > bytes.length) throw damaged();
+  for (let i = 0; i < 8; i++) doubleBytes[i] = bytes.charCodeAt(start + i);
+  const value = doubles[0]!;
+  return Number.isInteger(value) ? new Float(value) : value;
+}
+
+function readInteger(bytes: string, start: number, length: number): number | bigint {
+  next = start + length;
+  if (next > bytes.length) throw damaged();
+  switch (length) {
+    case 1:
+      return (bytes.charCodeAt(start) << 24) >> 24;
+    case 2:
+      return ((bytes.charCodeAt(start) << 16) | (bytes.charCodeAt(start + 1) << 24)) >> 16;
+    case 4:
+      return readInt32(bytes, start);
+    case 8: {
+      const low = readInt32(bytes, start) >>> 0;
+      const high = readInt32(bytes, start + 4);
+      const value = high * TWO_32 + low;
+      return Number.isSafeInteger(value) ? value : (BigInt(high) << 32n) | BigInt(low);
+    }
+    default:
+      throw damaged();
+  }
+}
+
+function readInt32(bytes: string, start: number): number {
+  return (
+    bytes.charCodeAt(start) |
+    (bytes.charCodeAt(start + 1) << 8) |
+    (bytes.charCodeAt(start + 2) << 16) |
+    (bytes.charCodeAt(start + 3) << 24)
+  );
+}
+
+/** An unsigned number of at most 31 bits; `next` is behind it. */
+function readVarint(bytes: string, start: number): number {
+  let value = 0;
+  let position = start;
+  for (let shift = 0; shift <= 28; shift += 7) {
+    const byte = bytes.charCodeAt(position++);
+    value |= (byte & 0x7f) << shift;
+    if (byte <= 0x7f) {
+      if (value < 0) throw damaged();
+      next = position;
+      return value;
+    }
+    // Behind the end.
+    if (Number.isNaN(byte)) throw damaged();
+  }
+  throw damaged();
+}
+
+/** A value with a length: what is read must end there. */
+function readLong(bytes: string, start: number, tag: number, depth: number): Variant {
+  if (depth > VARIANT_DEPTH_MAX) throw tooDeep();
+  const length = readVarint(bytes, start + 1);
+  const body = next;
+  const end = body + length;
+  if (end > bytes.length) throw damaged();
+  if (tag === TAG.map) {
+    next = end;
+    return new StoredMap(bytes, body, end);
+  }
+  const value = readBody(bytes, body, end, tag, depth);
+  if (next !== end) throw damaged();
+  return value;
+}
+
+function readBody(bytes: string, start: number, end: number, tag: number, depth: number): Variant {
+  switch (tag) {
+    case TAG.list:
+      return readList(bytes, start, end, depth);
+    case TAG.node: {
+      const id = read(bytes, start, depth) as number;
+      const labels = readList(bytes, next, end, depth) as readonly string[];
+      return new GraphNode(id, labels, readProperties(bytes, depth));
+    }
+    case TAG.relationship: {
+      const id = read(bytes, start, depth) as number;
+      const type = read(bytes, next, depth) as string;
+      const src = read(bytes, next, depth) as number;
+      const dst = read(bytes, next, depth) as number;
+      return new GraphRelationship(id, type, src, dst, readProperties(bytes, depth));
+    }
+    case TAG.path: {
+      const count = readVarint(bytes, start);
+      if (count > end - next) throw damaged();
+      const nodes = Array.from({ length: count }, () => read(bytes, next, depth + 1) as GraphNode);
+      const between = Array.from({ length: Math.max(0, count - 1) }, () => read(bytes, next, depth + 1));
+      return new GraphPath(nodes, between as GraphRelationship[]);
+    }
+    default:
+      return readTemporal(bytes, start, tag);
+  }
+}
+
+function readProperties(bytes: string, depth: number): VariantMap {
+  const properties = read(bytes, next, depth + 1);
+  if (!(properties instanceof Map)) throw damaged();
+  return properties;
+}
+
+function readList(bytes: string, start: number, end: number, depth: number): readonly Variant[] {
+  const count = readVarint(bytes, start);
+  if (count > end - next) throw damaged();
+  const items = new Array<Variant>(count);
+  for (let i = 0; i < count; i++) items[i] = read(bytes, next, depth + 1);
+  return items;
+}
+
+function readTemporal(bytes: string, start: number, tag: number): Variant {
+  const first = read(bytes, start, 0) as number;
+  const part = () => read(bytes, next, 0) as number;
+  switch (tag) {
+    case TAG.date:
+      return new CypherDate(first);
+    case TAG.localTime:
+      return new LocalTime(first);
+    case TAG.zonedTime:
+      return new ZonedTime(first, part());
+    case TAG.localDateTime:
+      return new LocalDateTime(first, part());
+    case TAG.zonedDateTime: {
+      const [nanos, offset] = [part(), part()];
+      return new ZonedDateTime(first, nanos, offset, read(bytes, next, 0) as string | null);
+    }
+    case TAG.duration: {
+      const [days, seconds] = [part(), part()];
+      return new Duration(first, days, seconds, part());
+    }
+    default:
+      throw damaged();
+  }
+}
+
+/** Passes over a value without making it. */
+function skip(bytes: string, start: number): void {
+  const tag = bytes.charCodeAt(start);
+  if (tag >= TAG.smallInt) next = start + 1;
+  else if (tag >= TAG.shortText) next = start + 1 + (tag & SHORT_TEXT_MAX);
+  else if (tag >= TAG.text) {
+    const length = readVarint(bytes, start + 1);
+    next += length;
+  } else if (tag === TAG.float) next = start + 9;
+  else if (tag >= TAG.int) next = start + 1 + tag - TAG.int;
+  else if (tag >= TAG.null) next = start + 1;
+  else throw damaged();
+}
+
+/**
+ * A stored map. It is a Map to `instanceof` and to whoever reads it, without being one inside: a real one costs more than
+ * a property that is read out of this.
+ */
+export class StoredMap implements ReadonlyMap<string, Variant> {
+  constructor(
+    private readonly bytes: string,
+    private readonly start: number,
+    private readonly end: number,
+  ) {}
+
+  /** Its stored form, without tag and length. */
+  encoded(): string {
+    return this.bytes.substring(this.start, this.end);
+  }
+
+  /** Characters that it keeps in memory, alone or together with others. */
+  get characters(): number {
+    return this.end - this.start;
+  }
+
+  get size(): number {
+    return readVarint(this.bytes, this.start);
+  }
+
+  get(key: string): Variant | undefined {
+    return this.find(key) ? read(this.bytes, next, 0) : undefined;
+  }
+
+  has(key: string): boolean {
+    return this.find(key);
+  }
+
+  /** Leaves `next` at the value. */
+  private find(key: string): boolean {
+    const { bytes, end } = this;
+    const { length } = key;
+    const count = readVarint(bytes, this.start);
+    for (let i = 0; i < count; i++) {
+      const head = readVarint(bytes, next);
+      const from = next;
+      next = from + (head >>> 1);
+      if (next >= end) throw damaged();
+      if ((head & 1) === 0) {
+        if (head === 2 * length && hasUnits(bytes, from, key)) return true;
+      } else if (isUtf8Of(bytes, from, head >>> 1, key)) return true;
+      skip(bytes, next);
+    }
+    return false;
+  }
+
+  *entries(): MapIterator<[string, Variant]> {
+    const { bytes, start, end } = this;
+    const count = readVarint(bytes, start);
+    let position = next;
+    for (let i = 0; i < count; i++) {
+      const head = readVarint(bytes, position);
+      const isWide = (head & 1) === 1;
+      const key = isWide ? readUtf8(bytes, next, head >>> 1) : readUnits(bytes, next, head >>> 1);
+      const value = read(bytes, next, 0);
+      position = next;
+      if (position > end) throw damaged();
+      yield [key, value];
+    }
+  }
+
+  *keys(): MapIterator<string> {
+    for (const [key] of this.entries()) yield key;
+  }
+
+  *values(): MapIterator<Variant> {
+    for (const [, value] of this.entries()) yield value;
+  }
+
+  forEach(call: (value: Variant, key: string, map: ReadonlyMap<string, Variant>) => void): void {
+    for (const [key, value] of this.entries()) call(value, key, this);
+  }
+
+  [Symbol.iterator](): MapIterator<[string, Variant]> {
+    return this.entries();
+  }
+}
+
+Object.setPrototypeOf(StoredMap.prototype, Map.prototype);
+
+function hasUnits(bytes: string, from: number, key: string): boolean {
+  for (let i = 0; i < key.length; i++) if (bytes.charCodeAt(from + i) !== key.charCodeAt(i)) return false;
+  return true;
+}
+
+function isUtf8Of(bytes: string, from: number, length: number, key: string): boolean {
+  const value = next;
+  const text = readUtf8(bytes, from, length);
+  next = value;
+  return text === key;
+}
+
+function damaged(): DbError {
+  return new DbError("internal_error", "A stored variant is damaged.");
+}
