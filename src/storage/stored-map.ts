@@ -5,14 +5,7 @@
  */
 import { DbError } from "../protocol/errors.js";
 import { CypherDate, Duration, LocalDateTime, LocalTime, ZonedDateTime, ZonedTime } from "../protocol/temporal.js";
-import {
-  Float,
-  GraphNode,
-  GraphPath,
-  GraphRelationship,
-  type Variant,
-  type VariantMap,
-} from "../protocol/variant.js";
+import { Float, GraphNode, GraphPath, GraphRelationship, type Variant, type VariantMap } from "../protocol/variant.js";
 import { tooDeep, VARIANT_DEPTH_MAX } from "../protocol/variant-format.js";
 import { SHORT_TEXT_MAX, SMALL_INT_MIN, TAG } from "./variant-tags.js";
 

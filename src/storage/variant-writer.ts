@@ -268,7 +268,8 @@ function writeLength(start: number): void {
 
 function ensure(count: number): void {
   if (at + count <= scratch.length) return;
-  if (at + count > 2 * RECORD_BYTES_MAX) throw new DbError("query_error", "a value is too large", { sqlstate: "54000" });
+  if (at + count > 2 * RECORD_BYTES_MAX)
+    throw new DbError("query_error", "a value is too large", { sqlstate: "54000" });
   const larger = Buffer.allocUnsafeSlow(Math.max(at + count, scratch.length * 2));
   scratch.copy(larger, 0, 0, at);
   scratch = larger;

@@ -77,7 +77,7 @@ const keepsInput = (fn: AggregateFunction) => fn.keepsInput ?? KEEPS_INPUT.has(f
 export function compileAccumulator(call: AggregateCall, slotOf: SlotOf): AccumulatorProgram {
   const { open } = call.fn;
   if (open !== undefined) return (context) => compileAccumulator({ ...call, fn: open(context) }, slotOf)(context);
-  if (call.distinct || call.orderBy.length > 0) return compileCollected(call, slotOf);
+  if (call.distinct || call.orderBy.length > 0 || call.direct !== undefined) return compileCollected(call, slotOf);
   const { fn } = call;
   if (call.filter !== null || call.args.length > 1) {
     const args = call.args.map((arg) => compileExpr(arg, slotOf));
@@ -199,8 +199,9 @@ interface CollectedProgram {
 function compileCollected(call: AggregateCall, slotOf: SlotOf): AccumulatorProgram {
   const { fn } = call;
   // DISTINCT brings its values in ascending order, as PostgreSQL's sort does.
+  const isSorted = keepsInput(fn) && fn.arrivalOrder !== true;
   const byArguments: readonly SortKey[] = call.args.map((expr) => ({ expr, descending: false, nullsFirst: false }));
-  const orderBy = call.orderBy.length > 0 ? call.orderBy : keepsInput(fn) ? byArguments : [];
+  const orderBy = call.orderBy.length > 0 ? call.orderBy : isSorted ? byArguments : [];
   const program: CollectedProgram = {
     fn,
     args: call.args.map((arg) => compileExpr(arg, slotOf)),

@@ -6,6 +6,7 @@
  * expression between operators without renumbering, and the compiler maps ids to positions at the very end.
  */
 import type { SqlType, Value } from "../../protocol/values.js";
+import type { GraphNode } from "../../protocol/variant.js";
 
 export type ColumnId = number;
 
@@ -190,6 +191,8 @@ export interface EvalServices {
     shape: SqlType,
     context: EvalContext,
   ): RoutineRows | Promise<RoutineRows>;
+  /** A node of the graph that the statement is about, as the statement sees it now. */
+  graphNode?(id: number): GraphNode;
   /** A text's vector, by the model of that name; null: the configured one. It is only to be read. */
   embed?(text: string, model: string | null): Float32Array;
   /** The models that are installed, a row of LIST_MODELS() each. */
@@ -266,6 +269,8 @@ export interface AggregateFunction extends AggregateSteps {
   readonly directArgs?: number;
   /** Its state holds its input, so that its order and its memory count. */
   readonly keepsInput?: boolean;
+  /** With DISTINCT, too, it gets its input in the order that it comes in. */
+  readonly arrivalOrder?: boolean;
   /** Of an aggregate that a statement made: the same with steps that can be called, for one run of a statement. */
   readonly open?: (context: EvalContext) => AggregateFunction;
   /** Calls a function that a statement made and that may write. */

@@ -5,7 +5,6 @@
  */
 import {
   CypherDate,
-  Duration,
   LocalDateTime,
   LocalTime,
   type Temporal,
@@ -211,7 +210,9 @@ function objectKey(value: Exclude<Variant, null | boolean | number | bigint | st
   if (isList(value)) return `[${value.map((item) => keyPart(item, depth + 1)).join("")}]`;
   if (value instanceof Map) {
     const map: VariantMap = value;
-    return `{${sortedKeys(map).map((key) => `${key.length}:${key}${keyPart(map.get(key)!, depth + 1)}`).join("")}}`;
+    return `{${sortedKeys(map)
+      .map((key) => `${key.length}:${key}${keyPart(map.get(key)!, depth + 1)}`)
+      .join("")}}`;
   }
   if (value instanceof GraphNode) return `N${value.id};`;
   if (value instanceof GraphRelationship) return `R${value.id};`;

@@ -1,0 +1,96 @@
+/** Cypher's functions of lists, and those that take lists and strings alike (openCypher 9, "List functions"). */
+import { cypherError } from "../../../protocol/cypher-error.js";
+import { TEXT_CHARACTERS_MAX } from "../../../protocol/limits.js";
+import { BOOL, VARIANT } from "../../../protocol/values.js";
+import { isIntegerValue, type Variant } from "../../../protocol/variant.js";
+import { isList } from "../../../protocol/variant-format.js";
+import type { ScalarFunction } from "../expr.js";
+import { cypherFn, cypherFns, described, wrongArgument } from "./define.js";
+
+/** Items of one list that range() makes. */
+const RANGE_ITEMS_MAX = 10_000_000;
+
+/** Code points; the usual text has no others than UTF-16's units. */
+export function charactersOf(text: string): number {
+  let length = text.length;
+  for (let i = 0; i < text.length; i++) if ((text.charCodeAt(i) & 0xfc00) === 0xd800) length--;
+  return length;
+}
+
+function size(value: Variant): number {
+  if (isList(value)) return value.length;
+  if (typeof value === "string") return charactersOf(value);
+  throw wrongArgument("size()", "a list or a string", value);
+}
+
+function isEmpty(value: Variant): boolean {
+  if (isList(value) || typeof value === "string") return value.length === 0;
+  if (value instanceof Map) return value.size === 0;
+  throw wrongArgument("isEmpty()", "a list, a map or a string", value);
+}
+
+function listOf(name: string, value: Variant): readonly Variant[] {
+  if (isList(value)) return value;
+  throw wrongArgument(name, "a list", value);
+}
+
+/** From `start` to `end`, both included. */
+function range(start: Variant, end: Variant, step: Variant = 1): readonly Variant[] {
+  const [from, to, by] = [start, end, step].map(bound) as [number, number, number];
+  if (by === 0) throw cypherError("ArgumentError", "NumberOutOfRange", "the step of range() must not be 0");
+  const count = Math.max(0, Math.floor((to - from) / by) + 1);
+  if (count > RANGE_ITEMS_MAX) {
+    throw cypherError("ArgumentError", "NumberOutOfRange", `range() makes at most ${RANGE_ITEMS_MAX} items`);
+  }
+  const items = new Array<Variant>(count);
+  for (let i = 0; i < count; i++) items[i] = from + i * by;
+  return items;
+}
+
+function bound(value: Variant): number {
+  if (!isIntegerValue(value)) {
+    throw cypherError("ArgumentError", "InvalidArgumentType", `range() takes integers, not ${described(value)}`);
+  }
+  if (typeof value === "number") return value;
+  throw cypherError("ArgumentError", "NumberOutOfRange", "range() takes integers up to 2^53");
+}
+
+function reverse(value: Variant): Variant {
+  if (isList(value)) return value.toReversed();
+  if (typeof value === "string") return Array.from(value).reverse().join("");
+  throw wrongArgument("reverse()", "a list or a string", value);
+}
+
+/** The list of this many equal texts would not fit. */
+export function checkedLength(text: string): string {
+  if (text.length <= TEXT_CHARACTERS_MAX) return text;
+  throw cypherError("ArgumentError", "NumberOutOfRange", "the string is too long");
+}
+
+export const LIST_FUNCTIONS: readonly ScalarFunction[] = [
+  cypherFn("size", 1, size),
+  cypherFn("isEmpty", 1, isEmpty, { returns: BOOL }),
+  cypherFn("head", 1, (list) => listOf("head()", list)[0] ?? null),
+  cypherFn("last", 1, (list) => listOf("last()", list).at(-1) ?? null),
+  cypherFn("tail", 1, (list) => listOf("tail()", list).slice(1)),
+  cypherFn("reverse", 1, reverse),
+  ...cypherFns("range", [2, 3], range),
+];
+
+/** The first of its arguments that is not null. */
+export const COALESCE: ScalarFunction = Object.freeze({
+  name: "coalesce",
+  args: [VARIANT],
+  variadic: VARIANT,
+  returns: VARIANT,
+  volatility: "immutable",
+  strict: false,
+  lazy: true,
+  apply: (...values: (() => Variant)[]) => {
+    for (const value of values) {
+      const found = value();
+      if (found !== null) return found;
+    }
+    return null;
+  },
+});

@@ -1,0 +1,58 @@
+/**
+ * Functions, operators and aggregates of Cypher by name. Called by cypher/bind, which makes calls of the algebra of them;
+ * SQL's are in functions/registry.ts. Names of functions are compared without case.
+ */
+import type { ScalarFunction } from "../expr.js";
+import { AGGREGATES, type CypherAggregate } from "./aggregates.js";
+import { CONVERSIONS } from "./conversion.js";
+import { GRAPH_FUNCTIONS } from "./graph-functions.js";
+import { COALESCE, LIST_FUNCTIONS } from "./list-functions.js";
+import { MATH_FUNCTIONS } from "./math-functions.js";
+import { OPERATORS, type OperatorSymbol } from "./operators.js";
+import { TEXT_FUNCTIONS } from "./text-functions.js";
+
+const FUNCTIONS: readonly ScalarFunction[] = [
+  ...GRAPH_FUNCTIONS,
+  ...CONVERSIONS,
+  ...LIST_FUNCTIONS,
+  ...MATH_FUNCTIONS,
+  ...TEXT_FUNCTIONS,
+];
+
+/** By name in lower case, then by the number of arguments. */
+const byName = new Map<string, ScalarFunction[]>();
+for (const fn of FUNCTIONS) {
+  const name = fn.name.toLowerCase();
+  byName.set(name, [...(byName.get(name) ?? []), fn]);
+}
+
+/** Why a call is none; `expected`: how many arguments the function takes ("1", "2 or 3"). */
+export interface UnknownCall {
+  readonly error: "unknown" | "arity";
+  readonly expected?: string;
+}
+
+/** The function that `name(…)` with so many arguments calls. */
+export function cypherFunction(name: string, argumentCount: number): ScalarFunction | UnknownCall {
+  const lower = name.toLowerCase();
+  if (lower === "coalesce") return argumentCount > 0 ? COALESCE : { error: "arity", expected: "1 or more" };
+  const overloads = byName.get(lower);
+  if (overloads === undefined) return { error: "unknown" };
+  const found = overloads.find(({ args }) => args.length === argumentCount);
+  return found ?? { error: "arity", expected: overloads.map(({ args }) => args.length).join(" or ") };
+}
+
+export function cypherOperator(symbol: OperatorSymbol): ScalarFunction {
+  return OPERATORS[symbol];
+}
+
+const aggregates = new Map(AGGREGATES.map((aggregate) => [aggregate.fn.name.toLowerCase(), aggregate]));
+
+/** The aggregate of that name, and how many of its last arguments have one value per group; null: it is none. */
+export function cypherAggregate(name: string): CypherAggregate | null {
+  return aggregates.get(name.toLowerCase()) ?? null;
+}
+
+export { COUNT_ALL, FIRST_VALUE } from "./aggregates.js";
+export { HAS_LABEL, LABELS_OF, LIST_OF, MAP_OF, NODE_OF, PATH_OF, RELATIONSHIP_OF } from "./entities.js";
+export { TRUTH } from "./operators.js";

@@ -1,0 +1,113 @@
+/** Cypher's functions of strings (openCypher 9, "String functions"). Positions and lengths count code points. */
+import { cypherError } from "../../../protocol/cypher-error.js";
+import { isIntegerValue, type Variant } from "../../../protocol/variant.js";
+import { isList } from "../../../protocol/variant-format.js";
+import type { ScalarFunction } from "../expr.js";
+import { cypherFn, cypherFns, wrongArgument } from "./define.js";
+import { charactersOf, checkedLength } from "./list-functions.js";
+
+function textArgument(name: string, value: Variant): string {
+  if (typeof value === "string") return value;
+  throw wrongArgument(`${name}()`, "a string", value);
+}
+
+/** A number of characters; throws for negative ones. */
+function countArgument(name: string, value: Variant): number {
+  if (!isIntegerValue(value)) throw wrongArgument(`${name}()`, "an integer", value);
+  if (value < 0) throw cypherError("ArgumentError", "NegativeIntegerArgument", `${name}() takes no negative number`);
+  return Number(value);
+}
+
+const SURROGATE = /[\ud800-\udbff]/;
+
+/** Characters `from … to − 1`. */
+function part(text: string, from: number, to: number): string {
+  return SURROGATE.test(text) ? Array.from(text).slice(from, to).join("") : text.slice(from, to);
+}
+
+const ofText = (name: string, change: (text: string) => Variant): ScalarFunction =>
+  cypherFn(name, 1, (value) => change(textArgument(name, value)));
+
+function left(text: Variant, count: Variant): string {
+  return part(textArgument("left", text), 0, countArgument("left", count));
+}
+
+function right(text: Variant, count: Variant): string {
+  const source = textArgument("right", text);
+  const wanted = countArgument("right", count);
+  return part(source, Math.max(0, charactersOf(source) - wanted), Number.POSITIVE_INFINITY);
+}
+
+function substring(text: Variant, start: Variant, length?: Variant): string {
+  const source = textArgument("substring", text);
+  const from = countArgument("substring", start);
+  return part(
+    source,
+    from,
+    length === undefined ? Number.POSITIVE_INFINITY : from + countArgument("substring", length),
+  );
+}
+
+function replace(text: Variant, search: Variant, by: Variant): string {
+  const [source, wanted, given] = [text, search, by].map((each) => textArgument("replace", each)) as [
+    string,
+    string,
+    string,
+  ];
+  return wanted === "" ? source : checkedLength(source.split(wanted).join(given));
+}
+
+/** By a delimiter, or by any of a list of them; an empty one separates all characters. */
+function split(text: Variant, delimiters: Variant): readonly string[] {
+  const source = textArgument("split", text);
+  const given = isList(delimiters) ? delimiters : [delimiters];
+  return given.reduce<readonly string[]>(
+    (parts, delimiter) => {
+      const separator = textArgument("split", delimiter);
+      return parts.flatMap((piece) => (separator === "" ? Array.from(piece) : piece.split(separator)));
+    },
+    [source],
+  );
+}
+
+/** Of blanks, or of the characters of a second argument. */
+function trimmed(name: string, atStart: boolean, atEnd: boolean): ScalarFunction[] {
+  return cypherFns(name, [1, 2], (value: Variant, characters: Variant = null) => {
+    const text = textArgument(name, value);
+    if (characters === null) return atStart ? (atEnd ? text.trim() : text.trimStart()) : text.trimEnd();
+    const set = new Set(textArgument(name, characters));
+    const units = Array.from(text);
+    let [from, to] = [0, units.length];
+    if (atStart) while (from < to && set.has(units[from]!)) from++;
+    if (atEnd) while (to > from && set.has(units[to - 1]!)) to--;
+    return units.slice(from, to).join("");
+  });
+}
+
+const FORMS = new Set(["NFC", "NFD", "NFKC", "NFKD"]);
+
+function normalize(text: Variant, form: Variant = "NFC"): string {
+  if (typeof form !== "string" || !FORMS.has(form)) {
+    throw cypherError("ArgumentError", "InvalidArgumentValue", "normalize() takes NFC, NFD, NFKC or NFKD");
+  }
+  return textArgument("normalize", text).normalize(form);
+}
+
+export const TEXT_FUNCTIONS: readonly ScalarFunction[] = [
+  cypherFn("left", 2, left),
+  cypherFn("right", 2, right),
+  ...cypherFns("substring", [2, 3], substring),
+  cypherFn("replace", 3, replace),
+  cypherFn("split", 2, split),
+  ...trimmed("trim", true, true),
+  ...trimmed("btrim", true, true),
+  ...trimmed("ltrim", true, false),
+  ...trimmed("rtrim", false, true),
+  ofText("toLower", (text) => text.toLowerCase()),
+  ofText("toUpper", (text) => text.toUpperCase()),
+  ofText("lower", (text) => text.toLowerCase()),
+  ofText("upper", (text) => text.toUpperCase()),
+  ofText("char_length", charactersOf),
+  ofText("character_length", charactersOf),
+  ...cypherFns("normalize", [1, 2], normalize),
+];
