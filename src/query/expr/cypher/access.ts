@@ -5,7 +5,7 @@ import { DELETED_MARK, GraphNode, GraphRelationship, isIntegerValue, type Varian
 import { isList, isTemporal } from "../../../protocol/variant-format.js";
 import { guardedRegExp } from "../functions/guarded-regexp.js";
 import { described } from "./define.js";
-import { temporalComponent } from "./temporal-operators.js";
+import { temporalComponent } from "./temporal-components.js";
 
 /** `target.name`; null for a property that is not there. */
 export function property(target: Variant, name: string): Variant {

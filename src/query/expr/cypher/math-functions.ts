@@ -3,11 +3,10 @@ import { randomUUID } from "node:crypto";
 import { cypherError } from "../../../protocol/cypher-error.js";
 import { BOOL } from "../../../protocol/values.js";
 import { floatValue, isIntegerValue, type Variant } from "../../../protocol/variant.js";
-import { integerValue } from "../../../protocol/variant-format.js";
-import type { EvalContext, ScalarFunction } from "../expr.js";
+import type { ScalarFunction } from "../expr.js";
 import { numberOf } from "../variant-order.js";
 import { isNumber, negate } from "./arithmetic.js";
-import { cypherContextFn, cypherFn, cypherFns, wrongArgument } from "./define.js";
+import { cypherFn, cypherFns, wrongArgument } from "./define.js";
 
 function numberArgument(name: string, value: Variant): number {
   if (isNumber(value)) return Number(numberOf(value));
@@ -98,7 +97,4 @@ export const MATH_FUNCTIONS: readonly ScalarFunction[] = [
   cypherFn("e", 0, () => Math.E),
   cypherFn("rand", 0, () => floatValue(Math.random()), { volatility: "volatile" }),
   cypherFn("randomUUID", 0, () => randomUUID(), { volatility: "volatile" }),
-  cypherContextFn("timestamp", [], ({ statementMicros }: EvalContext) =>
-    integerValue(BigInt(Math.floor(statementMicros / 1000))),
-  ),
 ];

@@ -9,6 +9,7 @@ import { GRAPH_FUNCTIONS } from "./graph-functions.js";
 import { COALESCE, LIST_FUNCTIONS } from "./list-functions.js";
 import { MATH_FUNCTIONS } from "./math-functions.js";
 import { OPERATORS, type OperatorSymbol } from "./operators.js";
+import { TEMPORAL_FUNCTIONS } from "./temporal-functions.js";
 import { TEXT_FUNCTIONS } from "./text-functions.js";
 
 const FUNCTIONS: readonly ScalarFunction[] = [
@@ -17,6 +18,7 @@ const FUNCTIONS: readonly ScalarFunction[] = [
   ...LIST_FUNCTIONS,
   ...MATH_FUNCTIONS,
   ...TEXT_FUNCTIONS,
+  ...TEMPORAL_FUNCTIONS,
 ];
 
 /** By name in lower case, then by the number of arguments. */
