@@ -1,6 +1,6 @@
 /**
- * Foreign keys: works off what writers of rows noted (exec/constraint-event.ts), at the end of the statement or, for
- * deferred constraints, of the transaction. Checks and actions are statements of the engine's own, as in PostgreSQL
+ * Foreign keys and AFTER triggers: works off what writers of rows noted (exec/constraint-event.ts), at the end of the
+ * statement or, for deferred constraints, of the transaction. Checks and actions are statements of the engine's own, as in PostgreSQL
  * (src/backend/utils/adt/ri_triggers.c); what those leave to check is worked off at once.
  */
 
@@ -11,6 +11,7 @@ import { type DbError, sqlError } from "../protocol/errors.js";
 import type { Value } from "../protocol/values.js";
 import type {
   ConstraintEvent,
+  FiringEvent,
   ReferencedEvent,
   ReferencingEvent,
   UniqueEvent,
@@ -94,6 +95,11 @@ export class ConstraintChecks {
       else return this.checkReferencing(event, table, key, context);
       return;
     }
+    if (event.kind === "trigger") {
+      if (!final && this.isDeferred(deferrabilityOfTrigger(event))) this.defer(event);
+      else return this.fire(event, context);
+      return;
+    }
     const ends = this.endsOf(event, context);
     if (ends === null) return;
     const action = actionOf(event, ends);
@@ -117,6 +123,13 @@ export class ConstraintChecks {
           this.refuse(event, ends, "no action", context),
         );
     }
+  }
+
+  /** The function's own statements are checked as any, by their own isolation. */
+  private fire({ firing }: FiringEvent, context: ExecContext): void | Promise<void> {
+    const tx = context.tx as ShardTransaction;
+    tx.guardReads(false);
+    return after(context.services.fireTrigger!(firing, context), () => tx.guardReads(true));
   }
 
   /** Null: the constraint or its tables are gone. */
@@ -224,6 +237,16 @@ export function deferrabilityOf({ id, parentId, deferrable }: IndexDef): Deferra
     ...part,
     deferrable: deferrable !== undefined,
     initiallyDeferred: deferrable?.initiallyDeferred ?? false,
+  };
+}
+
+export function deferrabilityOfTrigger({ firing: { trigger } }: FiringEvent): Deferrability {
+  const { id, parentId, constraint } = trigger;
+  return {
+    id,
+    ...(parentId !== undefined && { parentId }),
+    deferrable: constraint?.deferrable ?? false,
+    initiallyDeferred: constraint?.initiallyDeferred ?? false,
   };
 }
 

@@ -14,6 +14,7 @@ import type { ExecContext } from "./context.js";
 import { entryValue } from "./entry-value.js";
 import { type ReferencedKey, referencedKey } from "./referenced-key.js";
 import { rowKeyOfNumber } from "./row-numbers.js";
+import { firesOnInsert } from "./table-triggers.js";
 import { TableExpressions } from "./table-expressions.js";
 import {
   entryKey,
@@ -53,6 +54,7 @@ interface Referenced {
 /** Why the table's rows must be written one by one; null: they may be loaded. */
 export function requiresSingleRows(table: TableDef, findTable: FindTable): string | null {
   if (table.immutable) return "a hash chain";
+  if (firesOnInsert(table)) return "triggers";
   if (table.partitionKey !== undefined) return "partitions";
   if (table.indexes.some(({ deferrable }) => deferrable !== undefined)) return "deferrable keys";
   for (const key of table.foreignKeys ?? []) {

@@ -13,6 +13,8 @@ import { RowBuffer } from "./row-buffer.js";
 import { slotsOf } from "./slots.js";
 import { isChangedMeanwhile, writingContext } from "./statement-snapshot.js";
 import { emptyRow, type Row, TableWriter } from "./table-writer.js";
+import { compileTriggeredDelete } from "./triggered-delete.js";
+import { isTriggered } from "./triggered-rows.js";
 
 interface DeleteProgram {
   readonly plan: DeletePlan;
@@ -34,6 +36,7 @@ export function compileDelete(plan: DeletePlan, input: Open): Open {
     family: plan.heirs === undefined ? null : compileFamily(plan.heirs),
   };
   const returning = compileReturning(plan.returning, returningSlots(plan.returning?.rowColumns ?? [], program, slotOf));
+  if (isTriggered(plan)) return compileTriggeredDelete(plan, returning, input);
   return (context) => {
     const operator = input(context);
     const deleter = new Deleter(program, operator, context);

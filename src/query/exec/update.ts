@@ -19,6 +19,8 @@ import { compileChecks, failedCheck, type RowCheck } from "./row-checks.js";
 import { slotsOf } from "./slots.js";
 import { isChangedMeanwhile, writingContext } from "./statement-snapshot.js";
 import { assignedColumns, emptyRow, type Move, type Row, TableWriter } from "./table-writer.js";
+import { isTriggered } from "./triggered-rows.js";
+import { compileTriggeredUpdate } from "./triggered-update.js";
 import { compileFamilyUpdate } from "./update-family.js";
 
 interface UpdateProgram {
@@ -37,6 +39,7 @@ interface UpdateProgram {
 }
 
 export function compileUpdate(plan: UpdatePlan, input: Open): Open {
+  if (isTriggered(plan)) return compileTriggeredUpdate(plan, input);
   if (plan.heirs !== undefined) return compileFamilyUpdate(plan, plan.heirs, input);
   const slotOf = slotsOf(plan.input.columns);
   const columnIds = plan.table.columns.map((column) => column.id);

@@ -193,6 +193,8 @@ export interface EvalServices {
   ): RoutineRows | Promise<RoutineRows>;
   /** A node of the graph that the statement is about, as the statement sees it now. */
   graphNode?(id: number): GraphNode;
+  /** How many triggers' functions are running inside each other. */
+  triggerDepth?(): number;
   /** A text's vector, by the model of that name; null: the configured one. It is only to be read. */
   embed?(text: string, model: string | null): Float32Array;
   /** The models that are installed, a row of LIST_MODELS() each. */
