@@ -39,10 +39,7 @@ function dropFunctions(editor: CatalogEditor, command: DropFunctionsCommand): Dd
       dropped.add(aggregate);
     }
     const views = editor.view.views().filter((view) => (view.query.functions ?? []).includes(fn.id));
-    const users = [
-      ...triggersCalling(editor, fn).map(describeTrigger),
-      ...views.map(({ name }) => `view ${name}`),
-    ];
+    const users = [...triggersCalling(editor, fn).map(describeTrigger), ...views.map(({ name }) => `view ${name}`)];
     if (users.length > 0) {
       if (!command.cascade) throw needed(command.signatures[i]!, users, fn);
       dropTriggersCalling(editor, fn);

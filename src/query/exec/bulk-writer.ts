@@ -14,7 +14,6 @@ import type { ExecContext } from "./context.js";
 import { entryValue } from "./entry-value.js";
 import { type ReferencedKey, referencedKey } from "./referenced-key.js";
 import { rowKeyOfNumber } from "./row-numbers.js";
-import { firesOnInsert } from "./table-triggers.js";
 import { TableExpressions } from "./table-expressions.js";
 import {
   entryKey,
@@ -26,6 +25,7 @@ import {
   type TableLayout,
   valueText,
 } from "./table-layout.js";
+import { firesOnInsert } from "./table-triggers.js";
 import { firstTaken } from "./unique-run.js";
 
 /** Rows from which on it pays. */

@@ -20,7 +20,7 @@ import type { GraphChanges } from "./graph-changes.js";
 import type { RowNumbers } from "./row-numbers.js";
 import type { SegmentCache } from "./segments/segment-cache.js";
 import type { SpillArea } from "./spill/spill-area.js";
-import type { TransitionRows, TriggerFiring } from "./table-triggers.js";
+import type { TriggerFiring } from "./table-triggers.js";
 
 /** The expressions of a table's definition, bound as the transaction sees the catalog. */
 export type BindTable = (table: TableDef, tx: Transaction) => BoundTable;
@@ -71,8 +71,6 @@ export interface ExecContext extends EvalContext {
   /** Rows of a full batch: BATCH_ROWS, less in tests. */
   readonly batchRows: number;
   readonly statement: StatementState;
-  /** In a trigger's function: the rows that its statement changed; absent: none are to be seen. */
-  readonly transitions?: TransitionRows;
   /** Binds the expressions of table definitions; null in contexts that write to no such table. */
   readonly bindTable: BindTable | null;
   /** True when the statement has used up its turn of the actor's loop. Cheap; asked every few hundred rows. */

@@ -7,6 +7,7 @@ import { BULK_ROWS } from "./bulk-writer.js";
 import { givesRowsOnce } from "./changed-once.js";
 import type { ExecContext } from "./context.js";
 import { compileFamily, Family, type FamilyProgram } from "./family.js";
+import { compileInsteadOf } from "./instead-of.js";
 import { after, drain, inTurns, type Open, type Operator } from "./operator.js";
 import { type ChangedRows, compileReturning, ModifyOperator } from "./returning.js";
 import { RowBuffer } from "./row-buffer.js";
@@ -36,6 +37,7 @@ export function compileDelete(plan: DeletePlan, input: Open): Open {
     family: plan.heirs === undefined ? null : compileFamily(plan.heirs),
   };
   const returning = compileReturning(plan.returning, returningSlots(plan.returning?.rowColumns ?? [], program, slotOf));
+  if (plan.instead) return compileInsteadOf(plan, returning, input);
   if (isTriggered(plan)) return compileTriggeredDelete(plan, returning, input);
   return (context) => {
     const operator = input(context);

@@ -13,6 +13,7 @@ import { oidOfId } from "../expr/types.js";
 import type { InsertPlan, OnConflict } from "../plan/plan.js";
 import { BULK_ROWS, BulkWriter, type FindTable, requiresSingleRows } from "./bulk-writer.js";
 import type { ExecContext } from "./context.js";
+import { compileInsteadOf } from "./instead-of.js";
 import { after, drain, inOrder, inTurns, type Open, type Operator } from "./operator.js";
 import { partitionIndex } from "./partition-index.js";
 import { belongs, compileRoutes, type RoutedTable, type RouteProgram, routeRow } from "./partition-router.js";
@@ -96,6 +97,7 @@ export function compileInsert(plan: InsertPlan, input: Open): Open {
   const returning = compileReturning(plan.returning, (id) =>
     id === tableOid ? rowColumns.length : slotsOf(rowColumns)(id),
   );
+  if (plan.instead) return compileInsteadOf(plan, returning, input);
   return (context) => {
     const operator = input(context);
     const inserter = new Inserter(program, operator, context);
@@ -356,12 +358,7 @@ class Inserter {
   }
 
   /** DO NOTHING, or updates the stored row and shows it in place of the proposed one. */
-  private resolve(
-    { update }: ConflictProgram,
-    target: Target,
-    key: Uint8Array,
-    number: number,
-  ): void | Promise<void> {
+  private resolve({ update }: ConflictProgram, target: Target, key: Uint8Array, number: number): void | Promise<void> {
     if (update === null) return;
     const { rows, context } = this;
     const { writer } = target;

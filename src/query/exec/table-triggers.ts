@@ -59,7 +59,8 @@ export function rowTriggers(
   const fired = firedBy(table, event, "row", assigned);
   if (fired.length === 0) return null;
   const timed = (timing: TriggerDef["timing"]) => fired.filter((trigger) => trigger.timing === timing);
-  return { table, event, before: timed("before"), after: timed("after") };
+  // What stands in for a change of a view answers as what comes before one.
+  return { table, event, before: [...timed("before"), ...timed("instead of")], after: timed("after") };
 }
 
 function firedBy(
@@ -163,7 +164,9 @@ export function noteAfter(
     if (!conditionHolds(table, trigger, old, next, context)) continue;
     const before = valuesOf(table, old);
     const after = valuesOf(table, next);
-    context.statement.reserve(sumOfBytes(before ?? [], before?.length ?? 0) + sumOfBytes(after ?? [], after?.length ?? 0));
+    context.statement.reserve(
+      sumOfBytes(before ?? [], before?.length ?? 0) + sumOfBytes(after ?? [], after?.length ?? 0),
+    );
     note({ trigger, relation: table, event, before, after, transitions }, context);
   }
 }
@@ -221,7 +224,7 @@ export class StatementFiring {
 
   /** Runs BEFORE triggers, then what the statement does. */
   begin<T>(run: () => T | Promise<T>): T | Promise<T> {
-    const firings = (this.triggers?.events ?? []).flatMap(({ event, before }) => this.firings(event, before));
+    const firings = this.of("before");
     const from = (i: number): T | Promise<T> => {
       const firing = firings[i];
       if (firing === undefined) return run();
@@ -232,9 +235,12 @@ export class StatementFiring {
 
   /** Notes AFTER triggers. */
   end(): void {
-    for (const { event, after } of this.triggers?.events ?? []) {
-      for (const firing of this.firings(event, after)) note(firing, this.context);
-    }
+    for (const firing of this.of("after")) note(firing, this.context);
+  }
+
+  /** Calls of statement triggers. */
+  of(timing: "before" | "after"): TriggerFiring[] {
+    return (this.triggers?.events ?? []).flatMap((each) => this.firings(each.event, each[timing]));
   }
 
   /** The rows of one event; null: nobody wants them. */

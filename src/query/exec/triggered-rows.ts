@@ -15,6 +15,7 @@ import type { ExecContext } from "./context.js";
 import { asRowOf, assignedIn, compileFamily, Family, type FamilyMember, type FamilyProgram } from "./family.js";
 import { after, inTurns } from "./operator.js";
 import { belongs, type RouteProgram, routeRow } from "./partition-router.js";
+import { writingContext } from "./statement-snapshot.js";
 import {
   fireBefore,
   hasTriggers,
@@ -27,7 +28,6 @@ import {
   statementTriggers,
 } from "./table-triggers.js";
 import { assignedColumns, emptyRow, type Move, type Row, TableWriter } from "./table-writer.js";
-import { writingContext } from "./statement-snapshot.js";
 
 interface MemberTriggers {
   readonly insert: RowTriggers | null;
@@ -237,7 +237,12 @@ export class TriggeredRows {
     member.finish(row);
     const places = this.program.places;
     // A trigger may have given any column another value.
-    const assigned = isWhole ? new Set(ownIds) : assignedColumns(table, places.map((c) => ({ columnId: columnIds[c]! })));
+    const assigned = isWhole
+      ? new Set(ownIds)
+      : assignedColumns(
+          table,
+          places.map((c) => ({ columnId: columnIds[c]! })),
+        );
     const change: Change = { member, row, key, before, assigned, move: null };
     if (this.program.oneByOne) {
       this.takeOut(change);

@@ -18,12 +18,12 @@ import { bindBoolean } from "./bind-expr.js";
 import { lookUpTable } from "./bind-from.js";
 import { findView } from "./bind-view.js";
 import type { Binding } from "./binding.js";
+import { schemaNamed } from "./names.js";
 import { routinesNamed } from "./resolve-routine.js";
 import { itemOf } from "./row-item.js";
 import { relationOf, Scope } from "./scope.js";
 import { refuseParameters } from "./stored-expression.js";
 import { rowColumnsOf } from "./stored-row.js";
-import { schemaNamed } from "./names.js";
 
 export function bindTrigger(node: TriggerStatement, binding: Binding): TriggerCommand {
   switch (node.kind) {
@@ -170,7 +170,9 @@ function bindTransitions(
     if (node.columns.length > 0) {
       throw refused("transition tables cannot be specified for triggers with column lists");
     }
-    const [key, which, other] = isNew ? (["newTable", "NEW", "insert"] as const) : (["oldTable", "OLD", "delete"] as const);
+    const [key, which, other] = isNew
+      ? (["newTable", "NEW", "insert"] as const)
+      : (["oldTable", "OLD", "delete"] as const);
     if (!events.includes(other) && !events.includes("update")) {
       throw invalid(`${which} TABLE can only be specified for ${isNew ? "an INSERT" : "a DELETE"} or UPDATE trigger`);
     }

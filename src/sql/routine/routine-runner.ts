@@ -12,7 +12,7 @@ import type { ExecContext, TriggerAnswer } from "../../query/exec/context.js";
 import { after } from "../../query/exec/operator.js";
 import type { TriggerFiring } from "../../query/exec/table-triggers.js";
 import { isUninterrupted, uninterrupted } from "../../query/exec/uninterrupted.js";
-import type { RoutineCall, RoutineRows } from "../../query/expr/expr.js";
+import type { RoutineCall, RoutineRows, TransitionTable } from "../../query/expr/expr.js";
 import type { RoutineHost } from "./host.js";
 import { PlpgsqlRoutine } from "./plpgsql/plpgsql-routine.js";
 import { PlpgsqlTrigger } from "./plpgsql/plpgsql-trigger.js";
@@ -173,9 +173,14 @@ function preparedTrigger(definition: FunctionDef, triggerId: number): PlpgsqlTri
 }
 
 /** Rows of the statement, for a trigger that has names for them. */
-function shownTransitions({ trigger, transitions }: TriggerFiring): Pick<ExecContext, "transitions"> {
-  const isNamed = trigger.oldTable !== undefined || trigger.newTable !== undefined;
-  return isNamed && transitions !== null ? { transitions } : {};
+function shownTransitions({ trigger, relation, transitions }: TriggerFiring): Pick<ExecContext, "transitions"> {
+  const { oldTable, newTable } = trigger;
+  if (transitions === null || (oldTable === undefined && newTable === undefined)) return {};
+  const tables = new Map<string, TransitionTable>();
+  const { columns } = relation;
+  if (oldTable !== undefined) tables.set(oldTable, { columns, rows: transitions.before });
+  if (newTable !== undefined) tables.set(newTable, { columns, rows: transitions.after });
+  return { transitions: tables };
 }
 
 /** Places in a body are no places in the statement that calls it. */

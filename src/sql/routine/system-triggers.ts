@@ -14,7 +14,10 @@ export function runSystemTrigger(name: SystemTriggerFunction, firing: TriggerFir
 }
 
 /** An update that changes nothing does not take place. */
-function suppressRedundantUpdate(name: string, { trigger, event, relation, before, after }: TriggerFiring): TriggerAnswer {
+function suppressRedundantUpdate(
+  name: string,
+  { trigger, event, relation, before, after }: TriggerFiring,
+): TriggerAnswer {
   const wrong = (what: string) => sqlError("39P01", `function "${name}" must be called ${what}`);
   if (event !== "update") throw wrong("on update");
   if (trigger.timing !== "before") throw wrong("before update");

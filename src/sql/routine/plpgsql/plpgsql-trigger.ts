@@ -44,19 +44,22 @@ interface Compiled {
   readonly conversions: Conversions;
 }
 
-const FACTS: readonly { readonly name: string; readonly type: SqlType; readonly of: (firing: TriggerFiring) => Value }[] =
-  [
-    { name: "tg_name", type: NAME, of: ({ trigger }) => trigger.name },
-    { name: "tg_when", type: TEXT, of: ({ trigger }) => trigger.timing.toUpperCase() },
-    { name: "tg_level", type: TEXT, of: ({ trigger }) => trigger.level.toUpperCase() },
-    { name: "tg_op", type: TEXT, of: ({ event }) => event.toUpperCase() },
-    { name: "tg_relid", type: OID, of: ({ relation }) => oidOfId(relation.id) },
-    { name: "tg_relname", type: NAME, of: ({ relation }) => relation.name },
-    { name: "tg_table_name", type: NAME, of: ({ relation }) => relation.name },
-    { name: "tg_table_schema", type: NAME, of: ({ relation }) => relation.schema },
-    { name: "tg_nargs", type: INT4, of: ({ trigger }) => trigger.args.length },
-    { name: "tg_argv", type: arrayOf(TEXT), of: ({ trigger }) => argumentsOf(trigger.args) },
-  ];
+const FACTS: readonly {
+  readonly name: string;
+  readonly type: SqlType;
+  readonly of: (firing: TriggerFiring) => Value;
+}[] = [
+  { name: "tg_name", type: NAME, of: ({ trigger }) => trigger.name },
+  { name: "tg_when", type: TEXT, of: ({ trigger }) => trigger.timing.toUpperCase() },
+  { name: "tg_level", type: TEXT, of: ({ trigger }) => trigger.level.toUpperCase() },
+  { name: "tg_op", type: TEXT, of: ({ event }) => event.toUpperCase() },
+  { name: "tg_relid", type: OID, of: ({ relation }) => oidOfId(relation.id) },
+  { name: "tg_relname", type: NAME, of: ({ relation }) => relation.name },
+  { name: "tg_table_name", type: NAME, of: ({ relation }) => relation.name },
+  { name: "tg_table_schema", type: NAME, of: ({ relation }) => relation.schema },
+  { name: "tg_nargs", type: INT4, of: ({ trigger }) => trigger.args.length },
+  { name: "tg_argv", type: arrayOf(TEXT), of: ({ trigger }) => argumentsOf(trigger.args) },
+];
 
 /** TG_ARGV counts from 0. */
 function argumentsOf(args: readonly string[]): SqlArray | null {
