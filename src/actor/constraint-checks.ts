@@ -39,6 +39,8 @@ const DEPTH_MAX = 1000;
 
 export class ConstraintChecks {
   private depth = 0;
+  /** Triggers of rows that actions changed: they come after all that the statement itself left. */
+  private later: FiringEvent[] = [];
 
   constructor(
     private readonly statements: InternalStatements,
@@ -53,13 +55,20 @@ export class ConstraintChecks {
     tx.guardReads(true);
     const done = () => tx.guardReads(false);
     try {
-      const pending = this.runFrom(inSets(events), 0, context, final);
+      const pending = after(this.runFrom(inSets(events), 0, context, final), () => this.runLater(context, final));
       if (pending instanceof Promise) return pending.finally(done);
     } catch (error) {
       done();
       throw error;
     }
     done();
+  }
+
+  private runLater(context: ExecContext, final: boolean): void | Promise<void> {
+    const { later } = this;
+    if (later.length === 0) return;
+    this.later = [];
+    return after(this.runFrom(later, 0, context, final), () => this.runLater(context, final));
   }
 
   private runFrom(
@@ -217,8 +226,10 @@ export class ConstraintChecks {
   private act(sql: string, params: readonly Value[], context: ExecContext, final: boolean): void | Promise<void> {
     const run = this.statements.run(sql, params, context);
     return after(run.rows, () => {
-      const events = run.context.statement.constraintEvents;
-      if (events === null) return;
+      const all = run.context.statement.constraintEvents;
+      if (all === null) return;
+      const events = all.filter((event) => event.kind !== "trigger");
+      for (const event of all) if (event.kind === "trigger") this.later.push(event);
       if (++this.depth > DEPTH_MAX) throw sqlError("54001", "actions of foreign keys nest too deeply");
       return after(this.runFrom(inSets(events), 0, context, final), () => {
         this.depth--;

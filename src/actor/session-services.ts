@@ -13,7 +13,7 @@ import { sqlError } from "../protocol/errors.js";
 import type { SqlType, Value } from "../protocol/values.js";
 import type { CursorFacts, ExecContext, ExecServices } from "../query/exec/context.js";
 import { runSubquery } from "../query/exec/subquery.js";
-import type { TriggerFiring } from "../query/exec/table-triggers.js";
+import type { TriggerFiring } from "../query/exec/trigger-firing.js";
 import type { EvalContext, RoutineCall, SubqueryExpr } from "../query/expr/expr.js";
 import { idOfOid } from "../query/expr/types.js";
 import type { RoutineRunner } from "../sql/routine/routine-runner.js";

@@ -5,7 +5,7 @@
  */
 import type { ForeignKeyDef, ReferenceDef } from "../../catalog/table.js";
 import type { Value } from "../../protocol/values.js";
-import type { TriggerFiring } from "./table-triggers.js";
+import type { TriggerFiring } from "./trigger-firing.js";
 
 /** A row whose foreign key is new: the row it refers to must be there. */
 export interface ReferencingEvent {

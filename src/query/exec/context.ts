@@ -20,7 +20,7 @@ import type { GraphChanges } from "./graph-changes.js";
 import type { RowNumbers } from "./row-numbers.js";
 import type { SegmentCache } from "./segments/segment-cache.js";
 import type { SpillArea } from "./spill/spill-area.js";
-import type { TriggerFiring } from "./table-triggers.js";
+import type { TriggerFiring } from "./trigger-firing.js";
 
 /** The expressions of a table's definition, bound as the transaction sees the catalog. */
 export type BindTable = (table: TableDef, tx: Transaction) => BoundTable;

@@ -288,10 +288,10 @@ class Inserter {
   };
 
   /** A trigger may not give a row a key of another partition. Throws 0A000. */
-  private checkRoute({ routed, program: { onInsert } }: Target, number: number): void {
+  private checkRoute({ routed, row, writer, program: { onInsert } }: Target, number: number): void {
     const { root } = this.program.routes;
     if (root === null || routeRow(root, this.rows, number, this.context) === routed) return;
-    throw movedByTrigger(onInsert!);
+    throw movedByTrigger(onInsert!, writer, row);
   }
 
   private store(target: Target, number: number): void | Promise<void> {

@@ -40,9 +40,7 @@ export function compileInsteadOf(plan: ChangePlan, returning: ReturningProgram |
   const newValues = table.columns.map(({ id }, i): Evaluate => {
     const slot = oldSlots === null ? i : oldSlots[i]!;
     const assignment = kind === "update" ? plan.assignments.find(({ columnId }) => columnId === id) : undefined;
-    return assignment === undefined
-      ? (batch, row) => batch.columns[slot]![row]!
-      : compileExpr(assignment.expr, slotOf);
+    return assignment === undefined ? (batch, row) => batch.columns[slot]![row]! : compileExpr(assignment.expr, slotOf);
   });
   const program: InsteadProgram = {
     plan,

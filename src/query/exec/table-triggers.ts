@@ -12,35 +12,10 @@ import type { Value } from "../../protocol/values.js";
 import { isBranch, type PartitionBranch, type PartitionLeaf } from "../plan/partition-tree.js";
 import type { ExecContext } from "./context.js";
 import { after } from "./operator.js";
+import type { Row, TableWriter } from "./table-writer.js";
 import { conditionHolds } from "./trigger-conditions.js";
+import type { TransitionRows, TriggerFiring, TriggerRelation } from "./trigger-firing.js";
 import { sumOfBytes } from "./value-bytes.js";
-
-type Row = Value[];
-
-/** A table or view as its triggers know it. */
-export interface TriggerRelation {
-  readonly id: number;
-  readonly schema: string;
-  readonly name: string;
-  readonly columns: TableDef["columns"];
-}
-
-/** Rows that a statement changed, as REFERENCING shows them: by column of the table that the statement names. */
-export interface TransitionRows {
-  readonly before: Value[][];
-  readonly after: Value[][];
-}
-
-/** One call of a trigger's function. */
-export interface TriggerFiring {
-  readonly trigger: TriggerDef;
-  readonly relation: TriggerRelation;
-  readonly event: TriggerEvent;
-  /** OLD and NEW, by column; null: there is none. */
-  readonly before: readonly Value[] | null;
-  readonly after: readonly Value[] | null;
-  readonly transitions: TransitionRows | null;
-}
 
 /** Row triggers of one table for one event, in the order of their names. */
 export interface RowTriggers {
@@ -144,9 +119,12 @@ function fireFrom(
 }
 
 /** A BEFORE INSERT trigger gave a row a key of another partition. */
-export function movedByTrigger({ table, before }: RowTriggers): DbError {
+export function movedByTrigger({ table, before }: RowTriggers, writer: TableWriter, row: Row): DbError {
+  const trigger = before.find(({ parentId }) => parentId !== undefined);
+  // PostgreSQL minds only triggers of the partitioned table; of others it finds that the row does not belong here.
+  if (trigger === undefined) return writer.partitionViolation(row);
   return sqlError("0A000", "moving row to another partition during a BEFORE FOR EACH ROW trigger is not supported", {
-    detail: `Before executing trigger "${before[0]!.name}", the row was to be in partition "${table.schema}.${table.name}".`,
+    detail: `Before executing trigger "${trigger.name}", the row was to be in partition "${table.schema}.${table.name}".`,
   });
 }
 
@@ -176,6 +154,9 @@ function note(firing: TriggerFiring, { statement }: ExecContext): void {
   if (statement.constraintEvents === null) statement.constraintEvents = [event];
   else statement.constraintEvents.push(event);
 }
+
+/** In which BEFORE statement triggers of several events fire. */
+const ORDER: readonly TriggerEvent[] = ["insert", "update", "delete", "truncate"];
 
 interface EventTriggers {
   readonly event: TriggerEvent;
@@ -240,7 +221,10 @@ export class StatementFiring {
 
   /** Calls of statement triggers. */
   of(timing: "before" | "after"): TriggerFiring[] {
-    return (this.triggers?.events ?? []).flatMap((each) => this.firings(each.event, each[timing]));
+    const events = ORDER.flatMap((event) => this.triggers?.events.filter((each) => each.event === event) ?? []);
+    // Of a statement that does several things: the last of them first, as PostgreSQL fires them.
+    const ordered = timing === "before" ? events : events.reverse();
+    return ordered.flatMap((each) => this.firings(each.event, each[timing]));
   }
 
   /** The rows of one event; null: nobody wants them. */

@@ -151,7 +151,7 @@ export class TriggeredRows {
     compute: (row: Row, columnIds: readonly number[]) => void,
   ): StoredRow | null | Promise<StoredRow | null> {
     const member = this.family.of(key);
-    this.requireSame(key, record, "updated");
+    this.requireSame(key, record);
     const before = member.writer.read(key);
     const row = before.slice();
     compute(row, member.program.columnIds);
@@ -159,7 +159,7 @@ export class TriggeredRows {
     if (triggers === null || triggers.before.length === 0) return this.place(member, key, before, row, false);
     return after(fireBefore(triggers, before, row, this.context), (given) => {
       if (given === null) return null;
-      this.requireSame(key, record, "updated");
+      this.requireSame(key, record);
       return this.place(member, key, before, given, true);
     });
   }
@@ -167,11 +167,11 @@ export class TriggeredRows {
   /** @returns false: a trigger kept the row. */
   remove(key: Uint8Array, record: Uint8Array | undefined | null): boolean | Promise<boolean> {
     const member = this.family.of(key);
-    this.requireSame(key, record, "deleted");
+    this.requireSame(key, record);
     const before = member.writer.read(key);
     return after(this.goes(member, before), (goes) => {
       if (!goes) return false;
-      this.requireSame(key, record, "deleted");
+      this.requireSame(key, record);
       member.writer.remove(key, before);
       this.changed("delete", member, before, null);
       return true;
@@ -209,11 +209,11 @@ export class TriggeredRows {
   }
 
   /** Throws 27000 for a row that a trigger of this statement has changed. */
-  private requireSame(key: Uint8Array, record: Uint8Array | undefined | null, what: "updated" | "deleted"): void {
+  private requireSame(key: Uint8Array, record: Uint8Array | undefined | null): void {
     if (record === null) return;
     const now = writingContext(this.context).tx.get(key);
     if (now !== undefined && record !== undefined && (now === record || Buffer.compare(now, record) === 0)) return;
-    const message = `tuple to be ${what} was already modified by an operation triggered by the current command`;
+    const message = "tuple to be updated was already modified by an operation triggered by the current command";
     throw sqlError("27000", message, {
       hint: "Consider using an AFTER trigger instead of a BEFORE trigger to propagate changes to other rows.",
     });
@@ -288,7 +288,7 @@ export class TriggeredRows {
       if (given === null) return null;
       const values = member.program.columnIds.map((id) => given[id]!);
       const now = this.destination(values, given, member);
-      if (now !== null && now !== member) throw movedByTrigger(triggers);
+      if (now !== null && now !== member) throw movedByTrigger(triggers, member.writer, given);
       return store(given);
     });
   }

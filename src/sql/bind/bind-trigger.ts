@@ -163,7 +163,7 @@ function bindTransitions(
       throw refused("ROW triggers with transition tables are not supported on inheritance children");
     }
     if (node.timing !== "after") throw invalid("transition table name can only be specified for an AFTER trigger");
-    if (events.includes("truncate")) throw invalid("TRUNCATE triggers with transition tables are not supported");
+    if (events.includes("truncate")) throw refused("TRUNCATE triggers with transition tables are not supported");
     if (events.length > 1) {
       throw refused("transition tables cannot be specified for triggers with more than one event");
     }
@@ -261,7 +261,7 @@ function whenContext(
 ): ExprContext {
   const scope = new Scope(null);
   const item = (name: string, columns: readonly OutputColumn[]) => {
-    return { ...itemOf(table, name, columns), schema: null, unqualified: false };
+    return { ...itemOf(table, name, columns), schema: null };
   };
   scope.items = [item("old", before), item("new", after)];
   return { ...contextOf(binding, scope, "trigger WHEN conditions"), subqueries: false };

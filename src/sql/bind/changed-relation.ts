@@ -59,7 +59,7 @@ export interface ChangedRelation {
 /** Throws 42P01, and 55000 for a view that rows cannot be changed through. */
 export function changedRelation(name: NameNode, command: ChangeCommand, binding: Binding): ChangedRelation {
   if (name.path.length === 1 && binding.env.transitions?.has(name.path[0]!)) {
-    throw sqlError("42809", `relation "${name.path[0]}" cannot be the target of a modifying statement`);
+    throw sqlError("0A000", `relation "${name.path[0]}" cannot be the target of a modifying statement`);
   }
   const view = findView(name, binding);
   if (view !== null && hasInsteadOf(view, command)) return insteadOf(view, name);

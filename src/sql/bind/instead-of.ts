@@ -3,20 +3,19 @@
  * table whose rows are those of its query. Called by changed-relation.ts and bind-update.ts.
  */
 import type { ColumnDef, TableDef } from "../../catalog/table.js";
-import { isFired } from "../../catalog/trigger.js";
+import { isFired, type TriggerEvent } from "../../catalog/trigger.js";
 import type { ViewDef } from "../../catalog/view.js";
 import { INT4 } from "../../protocol/values.js";
 import type { AliasNode } from "../parse/ast-query.js";
 import type { TableRows } from "./bind-scan.js";
 import { bindView } from "./bind-view.js";
 import { type Binding, columnExpr } from "./binding.js";
-import type { ChangeCommand } from "./changed-relation.js";
 import { constant } from "./coerce.js";
 import { itemOf } from "./row-item.js";
 import { project } from "./source.js";
 
 /** Whether row triggers of the view do what the command asks for. */
-export function hasInsteadOf({ triggers = [] }: ViewDef, command: ChangeCommand): boolean {
+export function hasInsteadOf({ triggers = [] }: ViewDef, command: TriggerEvent | "merge"): boolean {
   if (command === "merge") return false;
   return triggers.some(
     (trigger) => trigger.timing === "instead of" && trigger.events.includes(command) && isFired(trigger),

@@ -10,7 +10,7 @@ import { sizeError } from "../../protocol/size-errors.js";
 import { type SqlType, type Value, VOID } from "../../protocol/values.js";
 import type { ExecContext, TriggerAnswer } from "../../query/exec/context.js";
 import { after } from "../../query/exec/operator.js";
-import type { TriggerFiring } from "../../query/exec/table-triggers.js";
+import type { TriggerFiring } from "../../query/exec/trigger-firing.js";
 import { isUninterrupted, uninterrupted } from "../../query/exec/uninterrupted.js";
 import type { RoutineCall, RoutineRows, TransitionTable } from "../../query/expr/expr.js";
 import type { RoutineHost } from "./host.js";

@@ -3,7 +3,7 @@ import type { SystemTriggerFunction } from "../../catalog/trigger.js";
 import { sqlError } from "../../protocol/errors.js";
 import { toText } from "../../protocol/text-format.js";
 import type { TriggerAnswer } from "../../query/exec/context.js";
-import type { TriggerFiring } from "../../query/exec/table-triggers.js";
+import type { TriggerFiring } from "../../query/exec/trigger-firing.js";
 
 /** Throws 39P01 for a trigger of another kind than the function is for. */
 export function runSystemTrigger(name: SystemTriggerFunction, firing: TriggerFiring): TriggerAnswer {
@@ -18,7 +18,7 @@ function suppressRedundantUpdate(
   name: string,
   { trigger, event, relation, before, after }: TriggerFiring,
 ): TriggerAnswer {
-  const wrong = (what: string) => sqlError("39P01", `function "${name}" must be called ${what}`);
+  const wrong = (what: string) => sqlError("39P01", `${name}: must be called ${what}`);
   if (event !== "update") throw wrong("on update");
   if (trigger.timing !== "before") throw wrong("before update");
   if (before === null || after === null) throw wrong("for each row");

@@ -18,7 +18,7 @@ import {
 } from "../../../protocol/values.js";
 import type { TriggerAnswer } from "../../../query/exec/context.js";
 import { after } from "../../../query/exec/operator.js";
-import type { TriggerFiring, TriggerRelation } from "../../../query/exec/table-triggers.js";
+import type { TriggerFiring, TriggerRelation } from "../../../query/exec/trigger-firing.js";
 import { displayName, oidOfId } from "../../../query/expr/types.js";
 import type { PlBody } from "../../parse/plpgsql-ast.js";
 import { parsePlpgsql } from "../../parse/plpgsql-parser.js";
