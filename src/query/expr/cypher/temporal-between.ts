@@ -5,7 +5,8 @@
  */
 import { civilFromDays } from "../../../protocol/datetime.js";
 import { type Duration, LocalDateTime, type Temporal, ZonedDateTime } from "../../../protocol/temporal.js";
-import { ownZone, typeName } from "./temporal-build.js";
+import { described } from "./define.js";
+import { ownZone } from "./temporal-build.js";
 import { plusMonths } from "./temporal-calendar.js";
 import { isDated, isTimed } from "./temporal-fields.js";
 import { DAY_SECONDS, durationOf, integerOf, invalidArgument, SECOND_NANOS } from "./temporal-range.js";
@@ -37,7 +38,7 @@ type Parts = ReturnType<typeof partsOf>;
 
 function partsOf(value: Temporal) {
   const timed = isTimed(value) ? value : null;
-  if (timed === null && !isDated(value)) throw invalidArgument(`no time lies between ${typeName(value)} and another`);
+  if (timed === null && !isDated(value)) throw invalidArgument(`no time lies between ${described(value)} and another`);
   return {
     days: isDated(value) ? value.days : null,
     nanos: timed?.nanos ?? 0,

@@ -14,6 +14,7 @@ import {
 } from "../../../protocol/temporal.js";
 import type { Variant } from "../../../protocol/variant.js";
 import type { EvalContext } from "../expr.js";
+import { described } from "./define.js";
 import {
   DATE_FIELDS,
   dateOfFields,
@@ -113,7 +114,7 @@ function converted(kind: InstantKind, value: Temporal, context: EvalContext): Te
   const dated = isDated(value) ? value : null;
   const timed = isTimed(value) ? value : null;
   if ((kind !== "localtime" && kind !== "time" && dated === null) || (kind !== "date" && timed === null)) {
-    throw invalidArgument(`${kind}() needs what ${typeName(value)} does not have`);
+    throw invalidArgument(`${kind}() needs what ${described(value)} does not have`);
   }
   const days = dated?.days ?? 0;
   const nanos = timed?.nanos ?? 0;
@@ -129,15 +130,6 @@ function converted(kind: InstantKind, value: Temporal, context: EvalContext): Te
     case "datetime":
       return value instanceof ZonedDateTime ? value : zonedOfLocal(days, nanos, sessionZone(context));
   }
-}
-
-/** As Cypher's users know it. */
-export function typeName(value: Temporal): string {
-  if (value instanceof CypherDate) return "a date";
-  if (value instanceof LocalTime) return "a local time";
-  if (value instanceof ZonedTime) return "a time";
-  if (value instanceof LocalDateTime) return "a local datetime";
-  return value instanceof ZonedDateTime ? "a datetime" : "a duration";
 }
 
 const ownOffset = (value: Timed | null): number | null =>

@@ -3,7 +3,8 @@ import { civilFromDays, isoWeek } from "../../../protocol/datetime.js";
 import { CypherDate, Duration, type Temporal, ZonedDateTime } from "../../../protocol/temporal.js";
 import { offsetToText } from "../../../protocol/temporal-text.js";
 import type { Variant } from "../../../protocol/variant.js";
-import { ownZone, typeName } from "./temporal-build.js";
+import { described } from "./define.js";
+import { ownZone } from "./temporal-build.js";
 import { dayOfQuarter, isoDayOfWeek, ordinalDayOf, quarterOfMonth } from "./temporal-calendar.js";
 import { isDated, isTimed } from "./temporal-fields.js";
 import { DAY_SECONDS, integerOf, invalidArgument, SECOND_NANOS } from "./temporal-range.js";
@@ -92,7 +93,7 @@ const DURATION: Table<Duration> = {
  */
 export function temporalComponent(value: Temporal, name: string): Variant {
   const component = componentOf(value, name.toLowerCase());
-  if (component === undefined) throw invalidArgument(`${typeName(value)} has no component "${name}"`);
+  if (component === undefined) throw invalidArgument(`${described(value)} has no component "${name}"`);
   return component;
 }
 

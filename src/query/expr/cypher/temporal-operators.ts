@@ -1,33 +1,17 @@
 /** Cypher's operators where an operand is a temporal value (openCypher 9, "Temporal types"). Called by arithmetic.ts. */
 import { cypherError } from "../../../protocol/cypher-error.js";
 import type { DbError } from "../../../protocol/errors.js";
-import {
-  CypherDate,
-  Duration,
-  LocalDateTime,
-  LocalTime,
-  type Temporal,
-  ZonedDateTime,
-  ZonedTime,
-} from "../../../protocol/temporal.js";
+import { Duration, type Temporal } from "../../../protocol/temporal.js";
 import { Float, type Variant } from "../../../protocol/variant.js";
+import { isTemporal } from "../../../protocol/variant-format.js";
+import { described } from "./define.js";
 import { addDuration } from "./temporal-arithmetic.js";
-import { typeName } from "./temporal-build.js";
 import { divideDuration, multiplyDuration } from "./temporal-duration.js";
-
-const isTemporal = (x: Variant): x is Temporal =>
-  x instanceof CypherDate ||
-  x instanceof ZonedDateTime ||
-  x instanceof LocalDateTime ||
-  x instanceof LocalTime ||
-  x instanceof ZonedTime ||
-  x instanceof Duration;
 
 const isNumber = (x: Variant) => typeof x === "number" || typeof x === "bigint" || x instanceof Float;
 
 function refused(symbol: string, a: Variant, b: Variant): DbError {
-  const names = [a, b].map((x) => (isTemporal(x) ? typeName(x) : "another type"));
-  const message = `the operator ${symbol} does not take ${names[0]} and ${names[1]}`;
+  const message = `the operator ${symbol} does not take ${described(a)} and ${described(b)}`;
   return cypherError("TypeError", "InvalidArgumentType", message);
 }
 

@@ -10,7 +10,8 @@ import {
 } from "../../../protocol/temporal.js";
 import type { VariantMap } from "../../../protocol/variant.js";
 import type { EvalContext } from "../expr.js";
-import { type InstantKind, instantAt, ownZone, typeName } from "./temporal-build.js";
+import { described } from "./define.js";
+import { type InstantKind, instantAt, ownZone } from "./temporal-build.js";
 import { isoDayOfWeek, quarterOfMonth, weekYearStart } from "./temporal-calendar.js";
 import {
   DATE_FIELDS,
@@ -80,7 +81,7 @@ export function truncateInstant(
   const dated = isDated(value) ? value : null;
   const timed = isTimed(value) ? value : null;
   if ((withDate && dated === null) || (timed === null && (unit > DAY || !withDate))) {
-    throw invalidArgument(`${typeName(value)} cannot be truncated to a ${unitName} by ${kind}.truncate()`);
+    throw invalidArgument(`${described(value)} cannot be truncated to a ${unitName} by ${kind}.truncate()`);
   }
   const fields = new TemporalFields(map ?? NO_FIELDS, FIELDS[kind], `${kind}.truncate()`);
   checkSmaller(fields, unit);
