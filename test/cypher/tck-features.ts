@@ -18,11 +18,17 @@ export interface TckQuery {
   readonly error: { readonly type: string; readonly phase: string; readonly detail: string } | null;
   /** What the scenario sets up before, rather than tests. */
   readonly setup: boolean;
+  /** Signatures of the procedures that the scenario wants: `my.proc(in :: INTEGER?) :: (out :: STRING?)`. */
+  readonly procedures: readonly string[];
+  /** Names of the parameters that come with the query. */
+  readonly parameters: readonly string[];
 }
 
 interface Step {
   text: string;
   doc: string | null;
+  /** The first cells of the rows of its table. */
+  names: string[];
 }
 
 /** Every query of every scenario; outlines are filled in with their examples. */
@@ -59,7 +65,7 @@ function queriesOf(file: string, lines: readonly string[]): TckQuery[] {
       examples ??= [];
       examples.push([]);
     } else if (/^(Given|When|Then|And|But) /.test(line)) {
-      steps.push({ text: line.replace(/^\w+ /, ""), doc: null });
+      steps.push({ text: line.replace(/^\w+ /, ""), doc: null, names: [] });
     } else if (line === '"""') {
       const indent = lines[i]!.indexOf('"""');
       const doc: string[] = [];
@@ -67,6 +73,8 @@ function queriesOf(file: string, lines: readonly string[]): TckQuery[] {
       steps.at(-1)!.doc = doc.join("\n");
     } else if (line.startsWith("|") && examples !== null) {
       examples.at(-1)!.push(line);
+    } else if (line.startsWith("|")) {
+      steps.at(-1)?.names.push(cells(line)[0]!);
     }
   }
   finish();
@@ -89,21 +97,26 @@ const cells = (line: string): string[] =>
 
 const filled =
   (row: ReadonlyMap<string, string>) =>
-  ({ text, doc }: Step): Step => {
+  ({ text, doc, names }: Step): Step => {
     const fill = (template: string) =>
       template.replace(/<(\w+)>/g, (whole, column: string) => row.get(column) ?? whole);
-    return { text: fill(text), doc: doc === null ? null : fill(doc) };
+    return { text: fill(text), doc: doc === null ? null : fill(doc), names };
   };
 
 function queriesOfSteps(scenario: string, steps: readonly Step[]): TckQuery[] {
   const queries: TckQuery[] = [];
-  for (const { text, doc } of steps) {
+  const procedures: string[] = [];
+  let parameters: readonly string[] = [];
+  for (const { text, doc, names } of steps) {
+    const procedure = /^there exists a procedure (.*?):?$/.exec(text);
+    if (procedure !== null) procedures.push(procedure[1]!.trim());
+    if (/^parameter(s| values) are:$/.test(text)) parameters = names;
     const error = /^an? (\w+) should be raised at (runtime|compile time|any time): (.*)$/.exec(text);
     if (error !== null) {
       const [, type = "", phase = "", detail = ""] = error;
       queries.push({ ...queries.pop()!, error: { type, phase, detail } });
     } else if (doc !== null && /execut(ed|ing)/.test(text)) {
-      queries.push({ scenario, text: doc, error: null, setup: text.includes("executed") });
+      queries.push({ scenario, text: doc, error: null, setup: text.includes("executed"), procedures, parameters });
     }
   }
   return queries;

@@ -19,8 +19,6 @@ const SYNTACTIC: ReadonlySet<string> = new Set<SyntaxErrorDetail>([
   "InvalidClauseComposition",
   "InvalidArgumentPassingMode",
   "InvalidDelete",
-  "NoExpressionAlias",
-  "NoSingleRelationshipType",
   "CreatingVarLength",
   "RequiresDirectedRelationship",
   "InvalidRelationshipPattern",

@@ -378,6 +378,7 @@ export interface ProjectionClause extends Node {
 
 export interface ProjectionItem extends Node {
   readonly expr: Expr;
+  /** In WITH only variables can do without: see cypher/bind/check.ts. */
   readonly alias: Variable | null;
   /** The column's name: the alias, or the expression as it is written. */
   readonly name: string;

@@ -207,7 +207,7 @@ export abstract class QueryParser extends PatternParser {
     this.at++;
     const distinct = this.acceptKeyword("DISTINCT");
     const star = this.accept("*");
-    const items = star && !this.accept(",") ? [] : this.commaList(() => this.projectionItem(kind));
+    const items = star && !this.accept(",") ? [] : this.commaList(() => this.projectionItem());
     const orderBy = this.acceptKeywords("ORDER", "BY") ? this.commaList(() => this.sortItem()) : [];
     const skip = this.acceptKeyword("SKIP") ? this.expression() : null;
     const limit = this.acceptKeyword("LIMIT") ? this.expression() : null;
@@ -215,7 +215,7 @@ export abstract class QueryParser extends PatternParser {
     return { kind, distinct, star, items, orderBy, skip, limit, where, position };
   }
 
-  private projectionItem(kind: "with" | "return"): ProjectionItem {
+  private projectionItem(): ProjectionItem {
     const position = this.position();
     const expr = this.expression();
     const end = this.end(this.at - 1);
@@ -224,8 +224,6 @@ export abstract class QueryParser extends PatternParser {
       return { expr, alias, name: alias.name, position };
     }
     if (expr.kind === "variable") return { expr, alias: null, name: expr.name, position };
-    if (kind === "with")
-      throw this.error(position, "NoExpressionAlias", "an expression in WITH needs a name: expected AS");
     return { expr, alias: null, name: this.text.slice(position, end), position };
   }
 

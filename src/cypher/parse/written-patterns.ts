@@ -58,14 +58,15 @@ function notWritable(part: NodePattern | RelationshipPattern): WrongPattern | nu
     if (part.labels === null || plainLabels(part.labels)) return null;
     return wrong("UnexpectedSyntax", part.labels.position, "a node is written with labels, not with alternatives");
   }
-  const { types, length, similarity, position } = part;
+  const { types, length, similarity, variable, position } = part;
   if (length !== null) {
     return wrong("CreatingVarLength", length.position, "a relationship of variable length cannot be written");
   }
   if (similarity !== null) {
     return wrong("InvalidRelationshipPattern", similarity.position, "a relationship of likeness cannot be written");
   }
-  if (types?.kind === "label") return null;
+  // A name alone may be one that is bound: the checker says which mistake it is.
+  if (types?.kind === "label" || (types === null && variable !== null)) return null;
   const message = "a relationship is written with exactly one type";
   return wrong("NoSingleRelationshipType", types?.position ?? position, message);
 }

@@ -1,0 +1,205 @@
+/** Checks queries clause by clause. Extended by `check.ts`, which checks whole statements. */
+import type {
+  CallClause,
+  Clause,
+  DeleteClause,
+  Expr,
+  ForeachClause,
+  ProjectionClause,
+  Query,
+  RemoveItem,
+  SetItem,
+  SingleQuery,
+  UnwindClause,
+} from "../parse/ast.js";
+import type { Place } from "./check-base.js";
+import type { CheckedColumn } from "./check-expressions.js";
+import { ProjectionChecker } from "./check-projections.js";
+import type { ProcedureField, ProcedureSignature } from "./procedure-catalog.js";
+import { Scope } from "./scope.js";
+import { ANY, itemType, type StaticKind } from "./static-type.js";
+
+const READING: ReadonlySet<Clause["kind"]> = new Set(["match", "unwind", "call", "with", "return"]);
+
+export abstract class QueryChecker extends ProjectionChecker {
+  /** `outer`: what a subquery sees of the query around it. The columns of the result; none without RETURN. */
+  protected query({ parts }: Query, outer: Scope | null): readonly CheckedColumn[] {
+    const results = parts.map((part) => this.singleQuery(part, outer));
+    const first = results[0]!;
+    for (const [i, columns] of results.entries()) {
+      if (columns.length === first.length && columns.every(({ name }, at) => name === first[at]!.name)) continue;
+      const what = `the parts of UNION give different columns: ${namesOf(first)} and ${namesOf(columns)}`;
+      const remedy = "AS gives them the same names";
+      throw this.mistake(parts[i]!.position, "DifferentColumnsInUnion", what, remedy);
+    }
+    return first;
+  }
+
+  protected subquery(query: Query, outer: Scope): readonly CheckedColumn[] {
+    for (const { clauses } of query.parts) {
+      const writing = clauses.find(({ kind }) => !READING.has(kind));
+      if (writing === undefined) continue;
+      const what = `${writing.kind.toUpperCase()} cannot stand in a subquery, which only reads`;
+      throw this.mistake(writing.position, "InvalidClauseComposition", what);
+    }
+    return this.query(query, outer);
+  }
+
+  private singleQuery({ clauses }: SingleQuery, outer: Scope | null): readonly CheckedColumn[] {
+    let scope = new Scope(outer);
+    let columns: readonly CheckedColumn[] = [];
+    for (const clause of clauses) {
+      if (isProjection(clause)) {
+        const projected = this.projection(clause, scope);
+        scope = projected.scope;
+        if (clause.kind === "return") columns = projected.columns;
+      } else this.clause(clause, { scope, aggregates: "forbidden" });
+    }
+    return columns;
+  }
+
+  private clause(clause: Exclude<Clause, ProjectionClause>, place: Place): void {
+    switch (clause.kind) {
+      case "match":
+        this.matchPatterns(clause.patterns, place);
+        if (clause.where !== null) this.condition(clause.where, place, "WHERE");
+        return;
+      case "unwind":
+        this.unwind(clause, place);
+        return;
+      case "call":
+        this.procedureCall(clause, place);
+        return;
+      case "create":
+        this.writtenPatterns(clause.patterns, place, "CREATE");
+        return;
+      case "merge":
+        this.writtenPatterns([clause.pattern], place, "MERGE");
+        for (const item of [...clause.onCreate, ...clause.onMatch]) this.setItem(item, place);
+        return;
+      case "set":
+        for (const item of clause.items) this.setItem(item, place);
+        return;
+      case "remove":
+        for (const item of clause.items) this.removeItem(item, place);
+        return;
+      case "delete":
+        this.delete(clause, place);
+        return;
+      case "foreach":
+        this.foreach(clause, place);
+    }
+  }
+
+  /** Of a value that is no list comes one row. */
+  private unwind({ list, variable }: UnwindClause, place: Place): void {
+    const type = this.typeOf(list, place);
+    this.define(variable, itemType(type) ?? type, place.scope);
+  }
+
+  private setItem(item: SetItem, place: Place): void {
+    switch (item.kind) {
+      case "set-property":
+        this.changed(item.target.target, ENTITY, "SET", place);
+        this.typeOf(item.value, place);
+        return;
+      case "replace":
+      case "add": {
+        this.changed(item.variable, ENTITY, "SET", place);
+        const by = item.kind === "add" ? "+=" : "=";
+        this.require(item.value, this.typeOf(item.value, place), [...ENTITY, "map"], `"${by}" of all properties`);
+        return;
+      }
+      case "labels":
+        this.changed(item.variable, ["node"], "SET of labels", place);
+    }
+  }
+
+  private removeItem(item: RemoveItem, place: Place): void {
+    if (item.kind === "labels") this.changed(item.variable, ["node"], "REMOVE of labels", place);
+    else this.changed(item.target.target, ENTITY, "REMOVE", place);
+  }
+
+  private changed(target: Expr, wanted: readonly StaticKind[], wantedBy: string, place: Place): void {
+    this.require(target, this.typeOf(target, place), wanted, wantedBy);
+  }
+
+  private delete({ targets }: DeleteClause, place: Place): void {
+    for (const target of targets) {
+      this.require(target, this.typeOf(target, place), [...ENTITY, "path", "list"], "DELETE");
+    }
+  }
+
+  private foreach({ variable, list, clauses }: ForeachClause, place: Place): void {
+    const item = itemType(this.require(list, this.typeOf(list, place), ["list"], "FOREACH")) ?? ANY;
+    const scope = new Scope(place.scope);
+    this.define(variable, item, scope);
+    for (const clause of clauses) {
+      if (!isProjection(clause)) this.clause(clause, { ...place, scope });
+    }
+  }
+
+  private procedureCall(call: CallClause, place: Place): void {
+    const signature = this.procedures.procedure(call.procedure);
+    if (signature === null) {
+      const what = `there is no procedure \`${call.procedure}\``;
+      throw this.mistake(call.position, "ProcedureNotFound", what, "", "ProcedureError");
+    }
+    this.procedureArguments(call, signature, place);
+    for (const { field, variable, position } of yieldedFields(call)) {
+      const output = signature.outputs.find(({ name }) => name === field);
+      if (output === undefined) throw this.unknownOutput(signature, field, position);
+      this.define(variable, output.type, place.scope);
+    }
+    if (call.where !== null) this.condition(call.where, place, "WHERE");
+  }
+
+  private unknownOutput({ name, outputs }: ProcedureSignature, field: string, position: number) {
+    const what = `procedure \`${name}\` gives no \`${field}\``;
+    const remedy = outputs.length === 0 ? "it gives nothing" : `it gives ${namesOf(outputs)}`;
+    return this.mistake(position, "UndefinedVariable", what, remedy);
+  }
+
+  private procedureArguments({ args, position }: CallClause, signature: ProcedureSignature, place: Place): void {
+    const { name, inputs } = signature;
+    if (args === null) {
+      for (const input of inputs) this.implicitArgument(input.name, input.optional, name, position);
+      return;
+    }
+    const least = inputs.filter(({ optional }) => !optional).length;
+    if (args.length < least || args.length > inputs.length) {
+      const takes = least === inputs.length ? String(least) : `${least} to ${inputs.length}`;
+      const what = `procedure \`${name}\` takes ${takes} arguments and not ${args.length}`;
+      const remedy = inputs.length === 0 ? "" : namesOf(inputs);
+      throw this.mistake(position, "InvalidNumberOfArguments", what, remedy);
+    }
+    for (const [i, arg] of args.entries()) this.procedureArgument(arg, inputs[i]!, name, place);
+  }
+
+  private procedureArgument(arg: Expr, { name, type }: ProcedureField, procedure: string, place: Place): void {
+    // A whole number goes where a float is wanted.
+    const wanted = type.kind === "float" ? (["number"] as const) : [type.kind];
+    this.require(arg, this.typeOf(arg, place), wanted, `argument \`${name}\` of \`${procedure}\``);
+  }
+
+  private implicitArgument(input: string, optional: boolean, procedure: string, position: number): void {
+    if (optional || this.parameters === null || this.parameters.has(input)) return;
+    const what = `procedure \`${procedure}\` wants parameter $${input}, which did not come`;
+    throw this.mistake(
+      position,
+      "MissingParameter",
+      what,
+      "give it, or write the arguments in (…)",
+      "ParameterMissing",
+    );
+  }
+}
+
+const isProjection = (clause: Clause): clause is ProjectionClause => clause.kind === "with" || clause.kind === "return";
+
+const ENTITY: readonly StaticKind[] = ["node", "relationship"];
+
+const yieldedFields = ({ yields }: CallClause) => (yields === null || yields === "*" ? [] : yields);
+
+const namesOf = (fields: readonly { readonly name: string }[]): string =>
+  fields.length === 0 ? "none" : fields.map(({ name }) => `\`${name}\``).join(", ");

@@ -1,0 +1,25 @@
+/** What CALL needs to know of procedures before it runs one. The executor's registry of procedures implements the catalog. */
+import type { StaticType } from "./static-type.js";
+
+export interface ProcedureField {
+  readonly name: string;
+  readonly type: StaticType;
+}
+
+export interface ProcedureInput extends ProcedureField {
+  /** It may be left out, and so may those after it. */
+  readonly optional: boolean;
+}
+
+export interface ProcedureSignature {
+  /** With its namespaces: `db.labels`. */
+  readonly name: string;
+  readonly inputs: readonly ProcedureInput[];
+  /** None: the procedure gives each row back once, as it came. */
+  readonly outputs: readonly ProcedureField[];
+}
+
+export interface ProcedureCatalog {
+  /** By name, without case; null: there is none. */
+  procedure(name: string): ProcedureSignature | null;
+}
