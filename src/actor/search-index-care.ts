@@ -1,13 +1,14 @@
 /**
- * Has the indexes for search follow their definitions: one on a table with rows is made when it is created, one that was
+ * Has the indexes in memory follow their definitions: one on a table with rows is made when it is created, one that was
  * dropped goes with its file, and those that were saved come back to memory after a start. Called by the partition and,
  * for progress, by whoever shows it.
  */
 import type { CatalogView } from "../catalog/catalog-view.js";
 import { type SearchIndexDef, storageOf, type TableDef } from "../catalog/table.js";
 import type { DerivedIndexes } from "../derived/derived-indexes.js";
+import { adjacencyKindOf, adjacencyPlace } from "../query/exec/adjacency-index.js";
 import { searchIndexKind, searchIndexPlace } from "../query/exec/search-index-kind.js";
-import { prefixRange } from "../storage/keys.js";
+import { prefixRange, rowPrefix } from "../storage/keys.js";
 import type { Transaction } from "../storage/store.js";
 import type { Tenant } from "./tenant.js";
 
@@ -41,13 +42,12 @@ export function followDefinitions(tenant: Tenant): void {
   const { partition, number } = tenant;
   const tx = partition.shard.begin({ readOnly: true });
   try {
-    const indexes = searchIndexesOf(tenant.catalog.view(tx));
+    const indexes = memoryIndexesOf(tenant.catalog.view(tx));
     if (indexes.length === 0 && tenant.hasSearchIndexes === false) return;
     tenant.hasSearchIndexes = indexes.length > 0;
-    const storageIds = new Map(indexes.map(({ table, index }) => [index.id, storageOf(table)]));
+    const storageIds = new Map(indexes.map(({ table, id }) => [id, storageOf(table)]));
     partition.derived.keepOnly(number, storageIds);
-    for (const { table, index } of indexes)
-      if (hasRows(tx, number, table)) make(partition.derived, number, table, index);
+    for (const { table, make } of indexes) if (hasRows(tx, number, table)) make(partition.derived, number);
   } finally {
     tx.rollback();
   }
@@ -64,28 +64,42 @@ export async function openSaved(derived: DerivedIndexes, tenantOf: (number: numb
     const tenant = tenantOf(place.tenantNumber);
     if (tenant === null) continue;
     const tx = tenant.partition.shard.begin({ readOnly: true });
-    const all = searchIndexesOf(tenant.catalog.view(tx));
+    const all = memoryIndexesOf(tenant.catalog.view(tx));
     tx.rollback();
-    const found = all.find(({ index }) => index.id === place.indexId);
+    const found = all.find(({ id }) => id === place.indexId);
     if (found === undefined) await derived.dropIndex(place.tenantNumber, place.indexId);
     else {
-      make(derived, tenant.number, found.table, found.index);
+      found.make(derived, tenant.number);
       await derived.settled(place);
     }
   }
 }
 
-function make(derived: DerivedIndexes, tenantNumber: number, table: TableDef, index: SearchIndexDef): void {
-  derived.find(searchIndexPlace(tenantNumber, table, index), searchIndexKind(table, index));
+interface MemoryIndex {
+  readonly table: TableDef;
+  readonly id: number;
+  make(derived: DerivedIndexes, tenantNumber: number): void;
 }
 
-function searchIndexesOf(catalog: CatalogView): { readonly table: TableDef; readonly index: SearchIndexDef }[] {
-  return catalog.tables().flatMap((table) => (table.searchIndexes ?? []).map((index) => ({ table, index })));
+/** Indexes for search, and the adjacencies of graphs. */
+function memoryIndexesOf(catalog: CatalogView): MemoryIndex[] {
+  return catalog.tables().flatMap((table): MemoryIndex[] => {
+    if (table.collection?.kind === "graph" && table.collection.of === "edges") {
+      const make = (derived: DerivedIndexes, tenantNumber: number) =>
+        void derived.find(adjacencyPlace(tenantNumber, table), adjacencyKindOf(table));
+      return [{ table, id: table.id, make }];
+    }
+    return (table.searchIndexes ?? []).map((index) => ({
+      table,
+      id: index.id,
+      make: (derived, tenantNumber) =>
+        void derived.find(searchIndexPlace(tenantNumber, table, index), searchIndexKind(table, index)),
+    }));
+  });
 }
 
 function hasRows(tx: Transaction, tenantNumber: number, table: TableDef): boolean {
-  const { rowPrefix } = searchIndexPlace(tenantNumber, table, table.searchIndexes![0]!);
-  const cursor = tx.scan({ ...prefixRange(rowPrefix), only: "keys" });
+  const cursor = tx.scan({ ...prefixRange(rowPrefix(tenantNumber, storageOf(table))), only: "keys" });
   const { keys } = cursor.next(1);
   cursor.close();
   return keys.length > 0;

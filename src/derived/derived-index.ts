@@ -83,12 +83,12 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
   }
 
   get count(): number {
-    return this.slots.size;
+    return this.kind.slotOf === undefined ? this.slots.size : this.body.count;
   }
 
   /** Newer entries can be put into the body. */
   get canFold(): boolean {
-    return this.entries.size > 0 && !this.isFrozen;
+    return this.entries.size > 0 && !this.isFrozen && this.body.isBusy !== true;
   }
 
   /** What a saved body must be of to be used. */
@@ -101,7 +101,13 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
   }
 
   slotOf(key: Uint8Array): number | undefined {
-    return this.slots.get(this.suffixOf(key));
+    return this.slotNamed(this.suffixOf(key));
+  }
+
+  private slotNamed(suffix: string): number | undefined {
+    if (this.kind.slotOf === undefined) return this.slots.get(suffix);
+    const slot = this.kind.slotOf(suffix);
+    return this.body.has!(slot) ? slot : undefined;
   }
 
   /** The key of the row in a slot that is in use. */
@@ -327,6 +333,11 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
 
   /** Mends a body that is not known to be what the engine holds. */
   private async compareRecords(turns: Turns): Promise<void> {
+    if (this.kind.slotOf !== undefined) {
+      this.body = this.kind.create(this.itemAt);
+      this.rest.clear();
+      return this.readRecords(turns);
+    }
     const unseen = new Set(this.slots.keys());
     this.rest.clear();
     await this.eachRecord(turns, (suffix, record) => {
@@ -369,7 +380,13 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
   }
 
   private setItem(suffix: string, item: Item | null): void {
-    const before = this.slots.get(suffix);
+    this.unsaved++;
+    const before = this.slotNamed(suffix);
+    if (this.kind.slotOf !== undefined) {
+      if (before !== undefined) this.body.remove(before);
+      if (item !== null) this.body.add(item);
+      return;
+    }
     if (before !== undefined) {
       this.body.remove(before);
       this.forgetMarks(before);
@@ -384,7 +401,6 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
       this.slots.set(suffix, slot);
       this.keyCharacters += suffix.length;
     }
-    this.unsaved++;
   }
 }
 

@@ -350,7 +350,7 @@ export class DerivedIndexes {
       index.unsaved = index.rowsRead;
     }
     for (;;) {
-      while (!index.fold(turns.shouldYield)) await turns.yieldTurn();
+      while (index.body.isBusy !== true && !index.fold(turns.shouldYield)) await turns.yieldTurn();
       this.measure(held);
       if (held.returned !== null) await this.takeBack(held, turns);
       else if (this.isForElsewhere(held)) await this.handOver(held, turns);

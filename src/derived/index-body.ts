@@ -11,10 +11,14 @@ export interface IndexBody<Item> {
   /** Takes an item and answers its slot: a small integer, which may be one that was removed before. */
   add(item: Item): number;
   remove(slot: number): void;
+  /** Of bodies whose slots are said by keys. */
+  has?(slot: number): boolean;
   /** Whether the slot's item is this one. */
   holds(slot: number, item: Item): boolean;
   /** There is work left that makes searches faster; they are right without it. */
   readonly hasWork: boolean;
+  /** It is in the middle of work that changes would spoil: newer entries wait. */
+  readonly isBusy?: boolean;
   /** How many items the work is about, where that can be said. */
   readonly waitingCount?: number;
   /** Does some of it, a millisecond's at most. */
@@ -55,4 +59,9 @@ export interface IndexKind<Item, Body extends IndexBody<Item>> {
   load(bytes: Uint8Array, itemAt: ItemAt<Item>): Generator<undefined, Body>;
   /** Null: the index has nothing of this row. */
   itemOf(record: Uint8Array): Item | null;
+  /**
+   * A row's slot, by the end of its key (latin-1), where that says it: then the index keeps no keys, and `add` answers this
+   * slot. Such a body has `has`.
+   */
+  slotOf?(suffix: string): number;
 }

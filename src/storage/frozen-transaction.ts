@@ -8,7 +8,8 @@ import type { Corrections, Cursor, KeyRange, NewerEntries, Transaction } from ".
 export interface FrozenReads {
   get(key: Uint8Array): Uint8Array | undefined;
   scan(range: KeyRange): Cursor;
-  corrections(range: KeyRange, newer: NewerEntries): Corrections;
+  corrections(range: KeyRange, newer: NewerEntries, isRead: boolean): Corrections;
+  noteRead(range: KeyRange): boolean;
   seesEngine(): boolean;
   requireOpen(): void;
 }
@@ -39,7 +40,15 @@ export class FrozenTransaction implements Transaction {
   }
 
   corrections(range: KeyRange, newer: NewerEntries): Corrections {
-    return this.reads.corrections(range, newer);
+    return this.reads.corrections(range, newer, true);
+  }
+
+  correctionsUnread(range: KeyRange, newer: NewerEntries): Corrections {
+    return this.reads.corrections(range, newer, false);
+  }
+
+  noteRead(range: KeyRange): boolean {
+    return this.reads.noteRead(range);
   }
 
   requireOpen(): void {

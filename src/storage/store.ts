@@ -64,6 +64,10 @@ export interface Transaction {
   readonly seesEngine: boolean;
   /** What it sees in the range that a cache of the engine's entries lacks. Counts as having read the whole range. */
   corrections(range: KeyRange, newer: NewerEntries): Corrections;
+  /** The same without counting as a read: whoever asks tells by `noteRead` what is read of it. */
+  correctionsUnread(range: KeyRange, newer: NewerEntries): Corrections;
+  /** The range counts as read. False: the transaction does not count what it reads, and need not be told. */
+  noteRead(range: KeyRange): boolean;
   /** Throws when the transaction has ended, as every read does. */
   requireOpen(): void;
   /** A read-only face of the transaction that sees its writes up to now and none that follow; it ends with it. */

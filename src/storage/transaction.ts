@@ -243,23 +243,32 @@ export class ShardTransaction implements Transaction {
     return this.#corrections(range, newer, this.#orderedWrites(), this.#loads, this.snapshot);
   }
 
+  correctionsUnread(range: KeyRange, newer: NewerEntries): Corrections {
+    return this.#corrections(range, newer, this.#orderedWrites(), this.#loads, this.snapshot, false);
+  }
+
+  noteRead(range: KeyRange): boolean {
+    const read = (this.#reads ?? this.#guardedNow())?.addRange(range);
+    if (read === undefined) return false;
+    read.finished = true;
+    read.closed = true;
+    return true;
+  }
+
   #corrections(
     range: KeyRange,
     newer: NewerEntries,
     writes: OrderedMap<Write> | null,
     loads: readonly Load[],
     snapshot: number,
+    isRead = true,
   ): Corrections {
     this.#checkOpen();
     const { versions } = this.#host;
     const own = ownOverlays(writes, loads, range);
     const recent = versionOverlays(versions, range, snapshot);
     const beneath = newer.entries.size > 0 ? writeOverlay(newer.entries, range) : null;
-    const read = (this.#reads ?? this.#guardedNow())?.addRange(range);
-    if (read !== undefined) {
-      read.finished = true;
-      read.closed = true;
-    }
+    if (isRead) this.noteRead(range);
     return new MergedCorrections([...own, ...recent, beneath]);
   }
 
@@ -284,7 +293,8 @@ export class ShardTransaction implements Transaction {
         return found === undefined ? this.#host.engine.get(key) : (found ?? undefined);
       },
       scan: (range) => this.#scan(range, writes, loads, snapshot),
-      corrections: (range, newer) => this.#corrections(range, newer, writes, loads, snapshot),
+      corrections: (range, newer, isRead) => this.#corrections(range, newer, writes, loads, snapshot, isRead),
+      noteRead: (range) => this.noteRead(range),
       seesEngine: () => writes === null && loads.length === 0 && this.#engineIsCurrent(snapshot),
       requireOpen: () => this.#checkOpen(),
     });

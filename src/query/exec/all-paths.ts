@@ -1,5 +1,5 @@
 /** All paths from a node, depth first. Made by expand-path.ts. */
-import type { Span } from "./expand-edges.js";
+import type { Span } from "./edge-source.js";
 import type { PathRow, PathSearch } from "./path-search.js";
 
 /** Steps between two looks at the clock. */

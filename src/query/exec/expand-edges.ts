@@ -1,48 +1,17 @@
 /**
- * Where walks along relationships get a node's relationships from. The operators that walk (expand.ts, expand-path.ts,
- * shortest-path.ts) make one source per run; here is the one that reads the edge table's indexes through the transaction.
+ * Where walks get a node's relationships from: the adjacency in memory where there is one, else the edge table's indexes,
+ * through the transaction. The operators that walk (expand.ts, expand-path.ts) open one source per run.
  */
 import { EDGE_COLUMN, type GraphTables } from "../../catalog/graph.js";
 import type { IndexDef } from "../../catalog/table.js";
 import type { Value } from "../../protocol/values.js";
 import { decodeKey, encodeKey } from "../../storage/key-codec.js";
 import { prefixEnd } from "../../storage/keys.js";
-import type { RecordDecoder } from "../../storage/record-codec.js";
 import type { ExecContext } from "./context.js";
+import type { EdgeSource, EdgeSourceProgram, Span, Walked } from "./edge-source.js";
 import { suffixOf } from "./entry-value.js";
-import { decoderOf, joinKey, type KeyLayout, keyLayoutOf, layoutOf, type TableLayout } from "./table-layout.js";
-
-/** Relationships of one node that have one type and lead the same way, side by side in arrays of other nodes and of ids. */
-export interface Span {
-  readonly others: ArrayLike<number>;
-  readonly edges: ArrayLike<number>;
-  readonly from: number;
-  readonly to: number;
-  readonly type: string;
-  /** They leave the node. */
-  readonly isOut: boolean;
-  /** Those that lead back to the node itself are in another span. */
-  readonly skipsLoops: boolean;
-}
-
-export interface EdgeSource {
-  /** The node's relationships, in the source's direction and of its types. Valid for the whole run. */
-  of(node: number): readonly Span[];
-}
-
-export interface Walked {
-  readonly graph: GraphTables;
-  readonly direction: "out" | "in" | "either";
-  readonly types: readonly string[];
-}
-
-export interface EdgeSourceProgram extends Walked {
-  readonly layout: TableLayout;
-  readonly out: KeyLayout;
-  readonly in: KeyLayout;
-  /** Reads the ends of a relationship out of its record. */
-  readonly decodeEnds: RecordDecoder;
-}
+import { openAdjacency } from "./expand-adjacency.js";
+import { decoderOf, joinKey, type KeyLayout, keyLayoutOf, layoutOf } from "./table-layout.js";
 
 /** Nodes whose relationships are remembered. */
 const REMEMBERED_MAX = 4096;
@@ -72,7 +41,32 @@ function indexBy({ edges }: GraphTables, columnId: number): IndexDef {
 }
 
 export function openEdgeSource(program: EdgeSourceProgram, context: ExecContext): EdgeSource {
-  return new IndexedEdges(program, context);
+  if (context.derived === null) return new IndexedEdges(program, context);
+  if (!context.tx.seesEngine) return new ChangedEdges(program, context);
+  return openAdjacency(program, context) ?? new IndexedEdges(program, context);
+}
+
+/** Nodes that are looked up in the indexes before it is worth while to collect what a transaction sees differently. */
+const LOOKED_UP_MAX = 16;
+
+/** Of a transaction that has written, or whose snapshot is not the newest. */
+class ChangedEdges implements EdgeSource {
+  private readonly indexed: IndexedEdges;
+  private source: EdgeSource;
+  private lookedUp = 0;
+
+  constructor(
+    private readonly program: EdgeSourceProgram,
+    private readonly context: ExecContext,
+  ) {
+    this.indexed = new IndexedEdges(program, context);
+    this.source = this.indexed;
+  }
+
+  of(node: number): readonly Span[] {
+    if (++this.lookedUp === LOOKED_UP_MAX) this.source = openAdjacency(this.program, this.context) ?? this.indexed;
+    return this.source.of(node);
+  }
 }
 
 class IndexedEdges implements EdgeSource {

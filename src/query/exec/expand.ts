@@ -6,13 +6,8 @@ import type { Value } from "../../protocol/values.js";
 import type { Batch } from "../expr/expr.js";
 import type { EdgeColumns, ExpandPlan } from "../plan/graph-plans.js";
 import type { ExecContext } from "./context.js";
-import {
-  compileEdgeSource,
-  type EdgeSource,
-  type EdgeSourceProgram,
-  openEdgeSource,
-  type Span,
-} from "./expand-edges.js";
+import type { EdgeSource, EdgeSourceProgram, Span } from "./edge-source.js";
+import { compileEdgeSource, openEdgeSource } from "./expand-edges.js";
 import { compileExcluded, type ExcludedOf } from "./expand-exclude.js";
 import { compileEdgeRecords, EdgeRecords, type EdgeRecordsProgram } from "./expand-records.js";
 import type { Open, Operator, Pulled } from "./operator.js";

@@ -4,7 +4,7 @@ import type { Predicate } from "../expr/compile.js";
 import type { Evaluate } from "../expr/expr.js";
 import type { ExpandPathPlan } from "../plan/graph-plans.js";
 import type { ExecContext } from "./context.js";
-import type { EdgeSource, EdgeSourceProgram } from "./expand-edges.js";
+import type { EdgeSource, EdgeSourceProgram } from "./edge-source.js";
 import type { ExcludedOf } from "./expand-exclude.js";
 import type { EdgeRecordsProgram } from "./expand-records.js";
 import type { EvaluateAll } from "./slots.js";

@@ -2,7 +2,7 @@
  * Shortest paths, breadth first; where both ends are known from both of them, always the side with fewer nodes to go on from
  * (Pohl, "Bi-directional Search", Machine Intelligence 6, 1971). Made by expand-path.ts.
  */
-import type { EdgeSource } from "./expand-edges.js";
+import type { EdgeSource } from "./edge-source.js";
 import type { PathRow, PathSearch } from "./path-search.js";
 
 /** Nodes gone on from between two looks at the clock. */

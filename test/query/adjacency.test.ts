@@ -1,0 +1,217 @@
+/**
+ * The adjacency in memory gives what the edge table's indexes do, whatever was committed, saved and opened again meanwhile,
+ * for transactions with old snapshots and with writes of their own.
+ */
+import t, { type Test } from "tap";
+import { DerivedIndexes } from "../../src/derived/derived-indexes.js";
+import type { Turns } from "../../src/derived/turns.js";
+import { AdjacencyBody } from "../../src/graph/adjacency-body.js";
+import { BYTEA, INT8, type Value } from "../../src/protocol/values.js";
+import { findAdjacency } from "../../src/query/exec/adjacency-index.js";
+import { optimize } from "../../src/query/optimize/optimize.js";
+import type { Plan } from "../../src/query/plan/plan.js";
+import type { Shard } from "../../src/storage/shard.js";
+import type { Transaction } from "../../src/storage/store.js";
+import { directory } from "../storage/shards.js";
+import { columnOf, GRAPH, idOf, manyEdges, match, newNode, ONE_ROW, oneEdge } from "./graph-tables.js";
+import { big, filter, newColumn, op, project, scan, values } from "./plan-builder.js";
+import { Database, insertPlan } from "./run-plans.js";
+
+const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+function openIndexes(shard: Shard, files: string | null): DerivedIndexes {
+  const turns: Turns = { shouldYield: () => true, yieldTurn: settle };
+  const indexes = new DerivedIndexes({
+    store: shard,
+    directory: files,
+    memory: { bytes: 0, bytesMax: 1e9 },
+    turnsOf: () => turns,
+    durable: async () => {},
+    warn: (message) => {
+      throw new Error(message);
+    },
+  });
+  shard.onApplied = (operations) => indexes.applied(operations);
+  return indexes;
+}
+
+class Random {
+  constructor(private state: number) {}
+
+  below(bound: number): number {
+    this.state = (Math.imul(this.state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((this.state / 2 ** 32) * bound);
+  }
+}
+
+function removal(id: number): Plan {
+  const key = newColumn("key", BYTEA);
+  const rows = scan(GRAPH.edges, "e", key);
+  const [first] = rows.columns as [Plan["columns"][number]];
+  const input = filter(rows, op({ kind: "column", id: first.id, type: INT8, name: "id" }, "=", big(id)));
+  const oldColumns = rows.columns.slice(0, -1);
+  return { kind: "delete", table: GRAPH.edges, input, rowKey: key.id, oldColumns, returning: null, columns: [] };
+}
+
+const NODES = 600;
+
+/** All relationships, and those around some nodes. */
+function plans(): Plan[] {
+  const both = (direction: "out" | "in" | "either", types: readonly string[]) => {
+    const [a, b] = [newNode("a"), newNode("b")];
+    const input = values([["n", INT8]], [[1], [2], [3], [300], [NODES], [null]]);
+    const bound = { kind: "bound", id: columnOf(input.columns[0]!) } as const;
+    const edge = oneEdge("e", { left: 0, right: 1, direction, types });
+    if (edge.shape.kind !== "one") throw new Error("unreachable");
+    const { id, type, src, dst } = edge.shape.columns;
+    const columns = { id: columnOf(id), type: columnOf(type), src: columnOf(src), dst: columnOf(dst) };
+    return [
+      project(match([a, b], [edge]), { a: idOf(a), b: idOf(b), ...columns }),
+      project(match([bound, b], [edge], { input }), { n: columnOf(input.columns[0]!), b: idOf(b), ...columns }),
+    ];
+  };
+  const [a, b] = [newNode("a"), newNode("b")];
+  const path = manyEdges("p", { left: 0, right: 1, direction: "out", min: 2, max: 2 });
+  const paths = project(match([a, b], [path], { input: ONE_ROW }), { a: idOf(a), b: idOf(b) });
+  return [...both("out", []), ...both("either", ["T"]), ...both("in", ["U", "T"]), paths];
+}
+
+function agrees(t: Test, database: Database, derived: DerivedIndexes, tx: Transaction): void {
+  for (const plan of plans().map((one) => optimize(one))) {
+    const sorted = (rows: readonly (readonly Value[])[]) => rows.map((row) => row.join()).sort();
+    const byIndexes = sorted(database.rows(plan, { tx }));
+    const byAdjacency = sorted(database.rows(plan, { tx, derived }));
+    t.ok(byIndexes.length > 0);
+    t.strictSame(byAdjacency, byIndexes);
+  }
+}
+
+t.test("any history", async (t) => {
+  const random = new Random(11);
+  const files = directory(t);
+  const database = await Database.open(t);
+  database.insert(
+    GRAPH.nodes,
+    Array.from({ length: NODES }, (_, i) => [i + 1, "", ""]),
+  );
+  let nextId = 1;
+  const present: number[] = [];
+  const insert = (tx: Transaction, count: number): void => {
+    const rows: Value[][] = [];
+    for (; count > 0; count--) {
+      const node = () => 1 + random.below(random.below(3) === 0 ? NODES : 5);
+      present.push(nextId);
+      rows.push([nextId++, ["T", "U", "V"][random.below(3)]!, node(), node(), ""]);
+    }
+    database.result(insertPlan(GRAPH.edges, rows), { tx });
+  };
+  const remove = (tx: Transaction): void => {
+    const [id] = present.splice(random.below(present.length), 1);
+    database.result(removal(id!), { tx });
+  };
+  insert(database.tx, 300);
+  database.commit();
+  let derived = openIndexes(database.shard, files);
+  t.equal(findAdjacency(database.context({ derived }), GRAPH.edges), null, "asking begins to make it");
+  await derived.idle();
+  t.ok(findAdjacency(database.context({ derived }), GRAPH.edges)?.body.view());
+  for (let round = 0; round < 8; round++) {
+    const old = database.shard.begin();
+    const writing = database.shard.begin();
+    for (let i = 0; i < 4; i++) {
+      if (random.below(2) === 0) insert(database.tx, 1 + random.below(9));
+      else remove(database.tx);
+      if (random.below(2) === 0) database.commit();
+    }
+    agrees(t, database, derived, database.tx);
+    agrees(t, database, derived, old);
+    insert(writing, 3);
+    present.length -= 3;
+    agrees(t, database, derived, writing);
+    agrees(t, database, derived, writing.frozen());
+    old.rollback();
+    writing.rollback();
+    database.commit();
+    agrees(t, database, derived, database.tx);
+    if (round % 4 !== 3) continue;
+    await derived.close();
+    insert(database.tx, 5);
+    remove(database.tx);
+    database.commit();
+    derived = openIndexes(database.shard, files);
+    findAdjacency(database.context({ derived }), GRAPH.edges);
+    await derived.idle();
+    agrees(t, database, derived, database.tx);
+  }
+});
+
+t.test("a reader conflicts with a relationship that appears around its node, and with no other", async (t) => {
+  const database = await Database.open(t);
+  database.insert(GRAPH.nodes, [
+    [1, "", ""],
+    [2, "", ""],
+    [3, "", ""],
+  ]);
+  database.insert(GRAPH.edges, [[1, "T", 1, 2, ""]]);
+  database.commit();
+  const derived = openIndexes(database.shard, null);
+  findAdjacency(database.context({ derived }), GRAPH.edges);
+  await derived.idle();
+  const around = (node: number) => {
+    const b = newNode("b");
+    const edge = oneEdge("e", { left: 0, right: 1, direction: "out" });
+    return match([{ kind: "bound", id: big(node) }, b], [edge]);
+  };
+  for (const [node, conflicts] of [
+    [1, true],
+    [3, false],
+  ] as const) {
+    const tx = database.shard.begin();
+    database.rows(around(node), { tx, derived });
+    database.result(insertPlan(GRAPH.nodes, [[10 + node, "", ""]]), { tx });
+    database.insert(GRAPH.edges, [[10 + node, "T", 1, 3, ""]]);
+    database.commit();
+    if (conflicts) t.throws(() => tx.commit(), /could not serialize access/);
+    else t.doesNotThrow(() => tx.commit());
+  }
+});
+
+t.test("many changes at once have the pages made anew", async (t) => {
+  const body = new AdjacencyBody();
+  const random = new Random(5);
+  const EDGES = 60_000;
+  const edges = Array.from({ length: EDGES }, (_, i) => ({
+    id: i + 1,
+    type: "T",
+    src: 1 + random.below(2000),
+    dst: 1 + random.below(2000),
+  }));
+  const check = (present: readonly (typeof edges)[number][]): void => {
+    const view = body.view()!;
+    const degrees = new Map<number, number>();
+    for (const { src } of present) degrees.set(src, (degrees.get(src) ?? 0) + 1);
+    let isRight = view.count === present.length;
+    for (let node = 1; node <= 2000; node++) {
+      const page = view.out[0]![node >>> 8];
+      const [from, to] = page === undefined ? [0, 0] : [page.offsets[node & 255]!, page.offsets[(node & 255) + 1]!];
+      isRight &&= to - from === (degrees.get(node) ?? 0);
+      for (let i = from + 1; i < to; i++) isRight &&= page!.others[i - 1]! <= page!.others[i]!;
+    }
+    t.ok(isRight);
+  };
+  const work = () => {
+    t.equal(body.view(), null);
+    while (body.hasWork) body.work();
+  };
+  for (const edge of edges.slice(0, 1000)) body.add(edge);
+  work();
+  check(edges.slice(0, 1000));
+  for (const edge of edges.slice(1000)) body.add(edge);
+  work();
+  check(edges);
+  for (const { id } of edges.slice(0, 5000)) body.remove(id);
+  check(edges.slice(5000));
+  for (const { id } of edges.slice(5000, 50_000)) body.remove(id);
+  work();
+  check(edges.slice(50_000));
+});
