@@ -84,33 +84,15 @@ export class GraphPath {
  */
 export const LABEL_MARK = "\u001f";
 
-/** What the column `labels` is once a clause has deleted its node. A relationship keeps its type. */
+/** What the column `labels` is once a clause has deleted its node; of a relationship it stands before the type. */
 export const DELETED_MARK = "\u0000";
 
-/** The properties of what a clause has deleted: to ask for them is an error. */
+/** The properties of what a clause has deleted: there are none, and asking for one is an error. */
 class DeletedProperties extends Map<string, Variant> {
-  override get size(): number {
-    throw deletedEntity();
-  }
   override get(): never {
     throw deletedEntity();
   }
   override has(): never {
-    throw deletedEntity();
-  }
-  override keys(): never {
-    throw deletedEntity();
-  }
-  override values(): never {
-    throw deletedEntity();
-  }
-  override entries(): never {
-    throw deletedEntity();
-  }
-  override forEach(): never {
-    throw deletedEntity();
-  }
-  override [Symbol.iterator](): never {
     throw deletedEntity();
   }
 }

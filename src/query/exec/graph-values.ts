@@ -44,7 +44,7 @@ export function propertiesIn(value: Value): VariantMap {
 }
 
 export function nodeOf(id: number, labels: string, properties: VariantMap): GraphNode {
-  return new GraphNode(id, labels === DELETED_MARK ? [] : decodeLabels(labels), properties);
+  return new GraphNode(id, labels === DELETED_MARK ? [DELETED_MARK] : decodeLabels(labels), properties);
 }
 
 /** How entities in a value look now. */

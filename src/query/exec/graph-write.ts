@@ -189,7 +189,7 @@ class GraphWriteOperator implements Operator, StepRun, Renewal {
       if (value === null || value === undefined) continue;
       const state = this.changed(of, value as number);
       if (state === null) continue;
-      if (kind < width && kind >= 0) columns[kind]![row] = of === "node" ? labelsOf(state) : state.kind;
+      if (kind < width && kind >= 0) columns[kind]![row] = kindOf(of, state);
       if (properties < width && properties >= 0) columns[properties]![row] = propertiesOf(state) as Value;
     }
     for (const slot of variants) {
@@ -204,13 +204,14 @@ class GraphWriteOperator implements Operator, StepRun, Renewal {
 
   node(node: GraphNode): GraphNode {
     const state = this.changed("node", node.id);
-    return state === null ? node : nodeOf(node.id, labelsOf(state), propertiesOf(state));
+    return state === null ? node : nodeOf(node.id, kindOf("node", state), propertiesOf(state));
   }
 
   relationship(relationship: GraphRelationship): GraphRelationship {
-    const { id, type, src, dst } = relationship;
+    const { id, src, dst } = relationship;
     const state = this.changed("relationship", id);
-    return state === null ? relationship : new GraphRelationship(id, type, src, dst, propertiesOf(state));
+    if (state === null) return relationship;
+    return new GraphRelationship(id, kindOf("relationship", state), src, dst, propertiesOf(state));
   }
 
   /** All rows as they are at the clause's end. */
@@ -238,8 +239,9 @@ class GraphWriteOperator implements Operator, StepRun, Renewal {
   }
 }
 
-function labelsOf({ isDeleted, kind }: EntityState): string {
-  return isDeleted ? DELETED_MARK : kind;
+function kindOf(of: EntitySlots["of"], { isDeleted, kind }: EntityState): string {
+  if (!isDeleted) return kind;
+  return of === "node" ? DELETED_MARK : DELETED_MARK + kind;
 }
 
 function propertiesOf({ isDeleted, properties }: EntityState) {
