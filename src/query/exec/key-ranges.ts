@@ -2,6 +2,7 @@
  * The byte ranges of keys that an index scan reads, from the values that its expressions have in one run. NULL equals
  * nothing and lies in no range, so a NULL bound gives no range, and open ranges leave out the keys' NULLs.
  */
+import { cypherError } from "../../protocol/cypher-error.js";
 import type { SqlArray, SqlType, Value } from "../../protocol/values.js";
 import { encodeKey } from "../../storage/key-codec.js";
 import { prefixEnd } from "../../storage/keys.js";
@@ -10,6 +11,7 @@ import { compileExpr } from "../expr/compile.js";
 import type { Evaluate, Expr } from "../expr/expr.js";
 import type { IndexScanPlan } from "../plan/plan.js";
 import type { ExecContext } from "./context.js";
+import { labelRanges } from "./label-ranges.js";
 import { EMPTY_ROW, NO_SLOTS } from "./slots.js";
 import type { KeyLayout } from "./table-layout.js";
 
@@ -29,6 +31,8 @@ export interface KeyRangesProgram {
   /** The column after the prefix is NULL. */
   readonly isNull: boolean;
   readonly reverse: boolean;
+  /** As in the plan. */
+  readonly labels: readonly string[] | null;
   /** Every range holds the keys of one value of the whole key. */
   readonly points: boolean;
 }
@@ -46,12 +50,14 @@ export function compileKeyRanges(plan: IndexScanPlan, layout: KeyLayout): KeyRan
     upper: bound(plan.upper),
     isNull: plan.isNull ?? false,
     reverse: plan.reverse,
+    labels: plan.labels ?? null,
     points: layout.unique && fixed === layout.columns.length,
   };
 }
 
 /** The ranges in the order in which their keys are to be read; disjoint. */
 export function keyRanges(program: KeyRangesProgram, context: ExecContext): KeyRange[] {
+  if (program.labels !== null) return labelRanges(program.layout, program.labels, program.reverse, context);
   const ranges: KeyRange[] = [];
   for (const values of equalValues(program, context)) {
     const range = rangeOf(program, values, context);
@@ -80,12 +86,19 @@ function equalValues(program: KeyRangesProgram, context: ExecContext): Value[][]
     const value = expr(EMPTY_ROW, 0, context);
     if (value === null) continue;
     if (program.fits === null) lists.push([...prefix, value]);
-    else for (const element of distinctKeys(value as SqlArray, program.fits)) lists.push([...prefix, element]);
+    else for (const element of distinctKeys(elementsOf(value), program.fits)) lists.push([...prefix, element]);
   }
   return lists;
 }
 
-function distinctKeys({ elements }: SqlArray, fits: (value: Value) => boolean): Iterable<Value> {
+/** Of an array, or of a list of Cypher. Throws TypeError for what is neither. */
+function elementsOf(value: Value): readonly Value[] {
+  if (Array.isArray(value)) return value as readonly Value[];
+  if (typeof value === "object" && value !== null && "elements" in value) return (value as SqlArray).elements;
+  throw cypherError("TypeError", "InvalidArgumentType", "IN looks for a value in a list");
+}
+
+function distinctKeys(elements: readonly Value[], fits: (value: Value) => boolean): Iterable<Value> {
   const keys = new Set<Value>();
   for (const element of elements) if (element !== null && fits(element)) keys.add(element);
   return keys;

@@ -6,12 +6,12 @@
  * SIGMOD 1979) with common values and equi-depth histograms as PostgreSQL uses them (selfuncs.c; manual, §76.1).
  * Conditions count as independent of each other, except for two bounds of one column and the columns of a unique key.
  */
-import { EDGE_COLUMN, type GraphTables } from "../../catalog/graph.js";
+import { EDGE_COLUMN, type GraphTables, NODE_COLUMN } from "../../catalog/graph.js";
 import type { ColumnStatistics, StatisticsSource, TableStatistics } from "../../catalog/statistics.js";
 import { type Mark, markOf } from "../../catalog/statistics.js";
 import type { TableDef } from "../../catalog/table.js";
+import { includesLabel } from "../../protocol/labels.js";
 import { type SqlArray, TEXT } from "../../protocol/values.js";
-import { LABEL_MARK } from "../../protocol/variant.js";
 import type { ColumnId, Expr } from "../expr/expr.js";
 import { columnsOf, conjuncts } from "../expr/walk.js";
 import type { CommonScanPlan, CommonTable, JoinType, Plan, SetCall } from "../plan/plan.js";
@@ -236,11 +236,7 @@ export class Cardinality {
   private withLabel(labels: Expr, label: Expr | undefined): number {
     const id = columnIn(labels);
     const statistics = id === null ? null : (this.columns.get(id)?.statistics ?? null);
-    if (statistics === null || label?.kind !== "const") return UNKNOWN_LABEL;
-    const mark = `${LABEL_MARK}${label.value}${LABEL_MARK}`;
-    let share = 0;
-    for (const { value, fraction } of statistics.common) if (String(value).includes(mark)) share += fraction;
-    return clamp(share);
+    return label?.kind === "const" ? labelShare(statistics, String(label.value)) : UNKNOWN_LABEL;
   }
 
   private estimate(plan: Plan): number {
@@ -366,6 +362,11 @@ export class Cardinality {
   private indexFraction(plan: Extract<Plan, { kind: "indexscan" }>): number {
     const ids = keyColumnIds(plan.table, plan.index);
     let fraction = 1;
+    if (plan.labels !== undefined) {
+      const { statistics } = this.infoOf(plan.table, NODE_COLUMN.labels);
+      for (const label of plan.labels) fraction *= labelShare(statistics, label);
+      return fraction;
+    }
     let next = 0;
     for (const expr of plan.prefix) fraction *= this.equalTo(this.infoOf(plan.table, ids[next++]!), expr);
     if (plan.keySets !== null) {
@@ -574,6 +575,14 @@ export class Cardinality {
 /** How much of a range is taken when its two bounds seem to exclude each other. */
 const RANGE_WIDTH_UNKNOWN = 0.01;
 const HISTOGRAM_ENOUGH = 20;
+
+/** Part of a graph's nodes that have the label, by the statistics of the column `labels`. */
+function labelShare(statistics: ColumnStatistics | null, label: string): number {
+  if (statistics === null) return UNKNOWN_LABEL;
+  let share = 0;
+  for (const { value, fraction } of statistics.common) if (includesLabel(String(value), label)) share += fraction;
+  return clamp(share);
+}
 
 function clamp(selectivity: number): number {
   return Math.min(1, Math.max(selectivity, 1e-9));

@@ -3,13 +3,14 @@
  * choose-join.ts make keys of. Parameters, columns of enclosing queries and stable functions count as known.
  */
 import { EXPRESSION_COLUMN, type IndexDef, type TableDef } from "../../catalog/table.js";
-import { BOOL, type SqlArray, type SqlType } from "../../protocol/values.js";
-import type { ColumnId, Expr } from "../expr/expr.js";
+import { BOOL, INT8, type SqlArray, type SqlType, VARIANT } from "../../protocol/values.js";
+import type { ColumnId, Expr, ScalarFunction } from "../expr/expr.js";
 import { isBinaryCoercible } from "../expr/types.js";
 import { columnsOf, conjuncts, exprEquals, isVolatile } from "../expr/walk.js";
 import type { ScanPlan } from "../plan/plan.js";
 import { implies } from "./implied.js";
 import { likeRange } from "./like-range.js";
+import { callOf, INTEGER_KEY, INTEGER_KEYS, PREFIX_END, PREFIX_START } from "./variant-keys.js";
 
 /**
  * One condition `column op value`, `column IN (values)`, `column = ANY (array)`, `column IS NULL`; values are of the
@@ -40,10 +41,13 @@ export function keyConditionsOf(scan: ScanPlan): KeyCondition[] {
       if (!right.every(known)) continue;
       for (const { columnId, type } of subjects(subject)) {
         const values = right.map((value) =>
-          op === "any" ? keyArray(type, subject.type, value) : keyValue(type, subject.type, value),
+          op === "any"
+            ? keyArray(type, subject.type, value)
+            : (keyValue(type, subject.type, value) ?? keyOfVariant(type, op, value)),
         );
         if (values.includes(null)) continue;
-        found.push({ condition, columnId, op, values: values as Expr[], ...(isWider && { isWider }) });
+        const keepsCondition = isWider || right.some((value) => value.type === VARIANT);
+        found.push({ condition, columnId, op, values: values as Expr[], ...(keepsCondition && { isWider: true }) });
       }
     }
   }
@@ -148,12 +152,25 @@ function comparisonsOf(condition: Expr): readonly SubjectComparison[] {
     if (upper !== null) range.push({ subject, op: "<", right: [upper], isWider: true });
     return range;
   }
+  const inCypher = cypherComparisons(condition.fn, condition.args);
+  if (inCypher !== null) return inCypher;
   const op = condition.fn.operator as Comparison | undefined;
   if (op === undefined || !(op in FLIPPED)) return [];
   const [left, right] = condition.args as [Expr, Expr];
   return [
     { subject: left, op, right: [right] },
     { subject: right, op: FLIPPED[op], right: [left] },
+  ];
+}
+
+/** STARTS WITH and IN of Cypher; null: another operator. */
+function cypherComparisons({ operator }: ScalarFunction, args: readonly Expr[]): readonly SubjectComparison[] | null {
+  const [subject, right] = args as [Expr, Expr];
+  if (operator === "IN" && right.type === VARIANT) return [{ subject, op: "any", right: [right], isWider: true }];
+  if (operator !== "STARTS WITH") return null;
+  return [
+    { subject, op: ">=", right: [callOf(PREFIX_START, right)], isWider: true },
+    { subject, op: "<", right: [callOf(PREFIX_END, right)], isWider: true },
   ];
 }
 
@@ -179,13 +196,25 @@ function keyValue(columnType: SqlType, comparedAs: SqlType, value: Expr): Expr |
     return value.kind === "const" && fits(columnType.name, value.value) ? value : null;
   }
   if (columnType.name === type.name && columnType.element === type.element) return value;
+  if (columnType === VARIANT) return IN_VARIANTS.has(type.name) ? value : null;
   const text = columnType.name === "text" || columnType.name === "varchar";
   return text && comparedAs.name !== "bpchar" && (type.name === "text" || type.name === "varchar") ? value : null;
 }
 
+/** A variant that an id is compared with. */
+function keyOfVariant(columnType: SqlType, op: KeyCondition["op"], value: Expr): Expr | null {
+  return columnType === INT8 && value.type === VARIANT && op === "=" ? callOf(INTEGER_KEY, value) : null;
+}
+
+/** Types whose values are variants as they are. */
+const IN_VARIANTS: ReadonlySet<string> = new Set(["bool", "int2", "int4", "int8", "text", "varchar"]);
+
 /** The same for an array of values; of integers those that keys cannot hold are passed over when the ranges are made. */
 function keyArray(columnType: SqlType, comparedAs: SqlType, array: Expr): Expr | null {
   const { element } = array.type;
+  if (array.type === VARIANT) {
+    return columnType === VARIANT ? array : columnType === INT8 ? callOf(INTEGER_KEYS, array) : null;
+  }
   if (element === null || element === undefined) return null;
   if (isInteger(columnType) && isInteger(element)) return array;
   const value: Expr = { kind: "param", type: element, index: 0 };

@@ -218,7 +218,7 @@ class ShapeWriter {
     const bound = (of: typeof plan.lower) => (of === null ? "" : `${of.inclusive} ${this.expr(of.expr)}`);
     const sets = plan.keySets === null ? "" : `${plan.keyArrays} ${this.all(plan.keySets)}`;
     const where = `${this.all(plan.prefix)};${sets};${bound(plan.lower)};${bound(plan.upper)}`;
-    return [...common, index, where, `${plan.isNull} ${plan.reverse}`];
+    return [...common, index, where, `${plan.isNull} ${plan.reverse} ${JSON.stringify(plan.labels ?? null)}`];
   }
 
   /** What is only handed on is left out of the text; what is computed may fail, so all of it is in. */

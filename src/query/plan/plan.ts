@@ -501,6 +501,8 @@ export interface IndexScanPlan extends Node {
   readonly upper: { readonly expr: Expr; readonly inclusive: boolean } | null;
   /** The key column after the prefix is NULL; without sets and bounds. */
   readonly isNull?: boolean;
+  /** By the index on labels of a graph's nodes, without all of those: the nodes that have these labels (label-ranges.ts). */
+  readonly labels?: readonly string[];
   readonly filter: Expr | null;
   readonly reverse: boolean;
   readonly rowKey: ColumnId | null;
