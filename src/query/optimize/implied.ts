@@ -5,7 +5,7 @@
  */
 import type { Value } from "../../protocol/values.js";
 import { comparatorOf } from "../expr/compare.js";
-import type { CallExpr, Expr } from "../expr/expr.js";
+import type { CallExpr, Expr, InListExpr } from "../expr/expr.js";
 import { conjuncts, exprEquals } from "../expr/walk.js";
 
 /** False whenever it is not plain to see. */
@@ -42,6 +42,7 @@ interface Comparison {
 const FLIPPED = { "=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<=" } as const;
 
 function comparisonOf(expr: Expr): Comparison | null {
+  if (expr.kind === "in") return singleItem(expr);
   if (expr.kind !== "call" || expr.args.length !== 2) return null;
   const op = expr.fn.operator as Comparison["op"] | undefined;
   if (op === undefined || !Object.hasOwn(FLIPPED, op)) return null;
@@ -49,6 +50,14 @@ function comparisonOf(expr: Expr): Comparison | null {
   if (right.kind === "const" && right.value !== null) return { subject: left, op, value: right.value, call: expr };
   if (left.kind !== "const" || left.value === null) return null;
   return { subject: right, op: FLIPPED[op], value: left.value, call: expr };
+}
+
+/** A list of one constant as a comparison with it. */
+function singleItem({ input, items, equals, negated, type }: InListExpr): Comparison | null {
+  const [item] = items;
+  if (negated || items.length !== 1 || item?.kind !== "const" || item.value === null || equals.operator !== "=")
+    return null;
+  return { subject: input, op: "=", value: item.value, call: { kind: "call", type, fn: equals, args: [input, item] } };
 }
 
 /** Whether every value that satisfies `narrow` satisfies `wide`; both compare the same subject. */

@@ -3,7 +3,11 @@ import { INT8, VARIANT } from "../../protocol/values.js";
 import { Float, isIntegerValue, type Variant } from "../../protocol/variant.js";
 import type { Expr, ScalarFunction } from "../expr/expr.js";
 
-function keyFunction(name: string, returns: ScalarFunction["returns"], apply: (value: Variant) => Variant): ScalarFunction {
+function keyFunction(
+  name: string,
+  returns: ScalarFunction["returns"],
+  apply: (value: Variant) => Variant,
+): ScalarFunction {
   return Object.freeze({ name, args: [VARIANT], returns, volatility: "immutable", strict: true, apply });
 }
 

@@ -347,7 +347,8 @@ function describeIndexScan(plan: IndexScanPlan, print: Print): Described {
   if (plan.upper !== null) {
     conditions.push(`(${bounded} ${plan.upper.inclusive ? "<=" : "<"} ${print(plan.upper.expr)})`);
   }
-  if (plan.labels !== undefined) conditions.push(`(${bounded} HAS ${plan.labels.map((label) => `:${label}`).join("")})`);
+  if (plan.labels !== undefined)
+    conditions.push(`(${bounded} HAS ${plan.labels.map((label) => `:${label}`).join("")})`);
   const nodeType = placesInEntry(plan) === null ? "Index Scan" : "Index Only Scan";
   const title = `${nodeType} ${plan.reverse ? "Backward " : ""}using ${indexName(plan.table, plan.index)}`;
   const condition = conditions.length === 0 ? [] : [["Index Cond", allOf(conditions)] as const];
