@@ -2,7 +2,7 @@
  * The statement that ranks a table's rows by their words, by the likeness of their vectors, or by both: the rankings are
  * fused by the reciprocal rank (Cormack, Clarke and Büttcher, "Reciprocal rank fusion outperforms Condorcet", 2009).
  * Text of SQL, because its plan is what SQL's would be: search indexes answer it, EXPLAIN shows it. Read by search() in
- * FROM.
+ * FROM; what fuses rankings also by searches of document collections.
  */
 import { sqlError } from "../protocol/errors.js";
 import type { ColumnDef, SearchIndexDef, TableDef, VectorMetric } from "./table.js";
@@ -11,7 +11,7 @@ export const SEARCH_MODES = ["text", "vector", "hybrid"] as const;
 export type SearchMode = (typeof SEARCH_MODES)[number];
 
 /** How much the first ranks of a ranking weigh more than those after them. */
-export const FUSION_K = 60;
+const FUSION_K = 60;
 /** Rows of each ranking that are fused: at least so many, and so many times what is asked for. */
 const CANDIDATES_MIN = 50;
 const CANDIDATES_TIMES = 3;
@@ -123,24 +123,66 @@ function byVector(searchable: Searchable, { nearTo, limit, filter }: RankedSearc
 function fused(searchable: Searchable, { words, nearTo, limit, filter }: RankedSearch): string {
   const { table } = searchable;
   const key = table.primaryKey!.map((id) => quoted(columnOf(table, id).name));
-  const listed = key.join(", ");
-  const own = key.map((name) => `t.${name}`).join(", ");
-  const most = `greatest(${CANDIDATES_MIN}, ${CANDIDATES_TIMES} * ${limit})`;
   const match = matchOf(searchable, words);
-  const distance = distanceOf(searchable, nearTo);
-  const [rank, score, near] = ["rank", "score", "distance"].map((name) => freeName(table, name));
-  return `SELECT t.*, f.${score} AS ${scoreName(table)} FROM (
-      SELECT ${listed}, sum(1::float8 / (${FUSION_K} + ${rank})) * ${(FUSION_K + 1) / 2}::float8 AS ${score} FROM (
-        SELECT ${listed}, row_number() OVER () AS ${rank} FROM (
-          SELECT ${own} FROM ${relation(table)} t WHERE ${allOf([`${match} > 0`, filter])}
-          ORDER BY ${match} DESC LIMIT ${most}) w
-        UNION ALL
-        SELECT ${listed}, row_number() OVER () FROM (
-          SELECT ${own}, ${distance} AS ${near} FROM ${relation(table)} t ${where(filter)}
-          ORDER BY ${distance} LIMIT ${most}) v WHERE ${near} IS NOT NULL
-      ) r GROUP BY ${listed} ORDER BY ${score} DESC, ${listed} LIMIT ${limit}
-    ) f JOIN ${relation(table)} t ON ${key.map((name) => `t.${name} = f.${name}`).join(" AND ")}
-    ORDER BY f.${score} DESC, ${own}`;
+  const scores = fusedScores({
+    relation: relation(table),
+    key,
+    rankings: [
+      { kind: "text", score: match, condition: `${match} > 0` },
+      { kind: "vector", distance: distanceOf(searchable, nearTo) },
+    ],
+    filter,
+    places: `greatest(${CANDIDATES_MIN}, ${CANDIDATES_TIMES} * ${limit})`,
+    page: `LIMIT ${limit}`,
+  });
+  return `SELECT t.*, f.${FUSED_SCORE} AS ${scoreName(table)} FROM (${scores}) f
+    JOIN ${relation(table)} t ON ${key.map((name, i) => `t.${name} = f.${keyName(i)}`).join(" AND ")}
+    ORDER BY f.${FUSED_SCORE} DESC, ${key.map((name) => `t.${name}`).join(", ")}`;
+}
+
+/** A ranking as SQL over the table's columns, which `t.` stands before. */
+export type RankingSql =
+  | { readonly kind: "text"; readonly score: string; readonly condition: string }
+  | { readonly kind: "vector"; readonly distance: string };
+
+export interface Fusion {
+  /** The table, quoted. */
+  readonly relation: string;
+  /** Columns that tell its rows apart, quoted. */
+  readonly key: readonly string[];
+  readonly rankings: readonly RankingSql[];
+  /** A condition that all rows meet, in each ranking. */
+  readonly filter: string | null;
+  /** How many of each ranking are fused, as SQL. */
+  readonly places: string;
+  /** `LIMIT … OFFSET …` */
+  readonly page: string;
+}
+
+/** What `fusedScores` calls the score, at most 1: the first of every ranking. */
+export const FUSED_SCORE = "fused_score";
+/** What it calls the key's columns. */
+export const keyName = (place: number): string => `key_${place + 1}`;
+
+/**
+ * The keys of the best rows of several rankings, with their scores, the best first. Whatever else is wanted of the rows is
+ * joined to the few that are left: rankings need no more than keys, which search indexes have.
+ */
+export function fusedScores({ relation: table, key, rankings, filter, places, page }: Fusion): string {
+  const keys = key.map((name, i) => `t.${name} AS ${keyName(i)}`).join(", ");
+  const listed = key.map((_, i) => keyName(i)).join(", ");
+  const lists = rankings.map((ranking) => {
+    if (ranking.kind === "text") {
+      const condition = allOf([ranking.condition, filter]);
+      const best = `SELECT ${keys}, ${ranking.score} AS worth FROM ${table} t WHERE ${condition} ORDER BY worth DESC, ${listed} LIMIT ${places}`;
+      return `SELECT ${listed}, row_number() OVER (ORDER BY worth DESC, ${listed}) AS place FROM (${best}) b`;
+    }
+    const best = `SELECT ${keys}, (${ranking.distance})::real AS far FROM ${table} t ${where(filter)} ORDER BY far LIMIT ${places}`;
+    return `SELECT ${listed}, row_number() OVER (ORDER BY far, ${listed}) AS place FROM (${best}) b WHERE far IS NOT NULL`;
+  });
+  const sum = `sum(1::float8 / (${FUSION_K} + place)) * ${(FUSION_K + 1) / rankings.length}::float8`;
+  return `SELECT ${listed}, ${sum} AS ${FUSED_SCORE} FROM (${lists.join(" UNION ALL ")}) r
+    GROUP BY ${listed} ORDER BY ${FUSED_SCORE} DESC, ${listed} ${page}`;
 }
 
 function matchOf({ table, text }: Searchable, words: string): string {

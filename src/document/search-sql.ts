@@ -1,11 +1,15 @@
 /**
  * Searches as statements: a filter alone, or a ranking by text, by vector or by several rankings fused. The filter stands in each ranking,
  * so it is exact and indexes that search apply it themselves. Called by the handler of search.
- *
- * Rankings are fused by reciprocal rank (Cormack, Clarke and Büttcher, "Reciprocal Rank Fusion outperforms Condorcet and
- * individual Rank Learning Methods", SIGIR 2009): a document's score is the sum of 1 / (60 + its place) over the rankings.
  */
-import { DISTANCE_OPERATORS, FUSION_K, LIKENESS } from "../catalog/ranked-search.js";
+import {
+  DISTANCE_OPERATORS,
+  FUSED_SCORE,
+  fusedScores,
+  keyName,
+  LIKENESS,
+  type RankingSql,
+} from "../catalog/ranked-search.js";
 import type { VectorMetric } from "../catalog/table.js";
 import type { Collection } from "./collection.js";
 import type { Statement } from "./document-rows.js";
@@ -13,7 +17,7 @@ import { filterCondition } from "./filter.js";
 import { Parameters } from "./sql-text.js";
 
 /** Places of each ranking that are fused, at least: within these, pages of one search fit together. */
-const FUSED_PLACES_MIN = 200;
+const FUSED_PLACES_MIN = 100;
 
 /** A ranking, best first. */
 export type Ranking =
@@ -100,28 +104,29 @@ function ranked(
   return `SELECT ${selectList}, ${score} AS score FROM ${sqlName} WHERE ${condition} ORDER BY ${distance} ${page(request, params)}`;
 }
 
-/** The best of each ranking with their places, then the sums of these, then the documents. */
+/** The documents of the fused keys. */
 function fused(collection: Collection, request: SearchRequest, condition: string, params: Parameters): string {
   const { rankings, limit, offset } = request;
   const { sqlName } = collection;
   const places = Math.max(FUSED_PLACES_MIN, 2 ** Math.ceil(Math.log2(offset + limit + 1)));
-  const most = params.add(places, "int8");
-  const lists = rankings.map((ranking) => {
-    if (ranking.kind === "text") {
-      const match = matchOf(ranking, params);
-      const best = `SELECT id, ${match} AS worth FROM ${sqlName} WHERE ${match} AND ${condition} ORDER BY worth DESC, id LIMIT ${most}`;
-      return `SELECT id, row_number() OVER (ORDER BY worth DESC, id) AS place FROM (${best}) AS best`;
-    }
-    const { column, metric, vector } = ranking;
-    const distance = `${column} ${DISTANCE_OPERATORS[metric]} ${params.add(vector, "vector")}`;
-    const best = `SELECT id, ${distance} AS distance FROM ${sqlName} WHERE ${condition} ORDER BY ${distance} LIMIT ${most}`;
-    return `SELECT id, row_number() OVER (ORDER BY distance, id) AS place FROM (${best}) AS best WHERE distance IS NOT NULL`;
+  const scores = fusedScores({
+    relation: sqlName,
+    key: ["id"],
+    rankings: rankings.map((ranking): RankingSql => {
+      if (ranking.kind === "text") {
+        const match = matchOf(ranking, params);
+        return { kind: "text", score: match, condition: match };
+      }
+      const { column, metric, vector } = ranking;
+      const distance = `${column} ${DISTANCE_OPERATORS[metric]} ${params.add(vector, "vector")}`;
+      return { kind: "vector", distance };
+    }),
+    filter: condition === "true" ? null : condition,
+    places: params.add(places, "int8"),
+    page: page(request, params),
   });
-  // At most 1: the best of every ranking.
-  const sum = `sum(1::float8 / (${FUSION_K} + place)) * ${(FUSION_K + 1) / rankings.length}::float8`;
-  const scores = `SELECT id, ${sum} AS score FROM (${lists.join(" UNION ALL ")}) AS ranked GROUP BY id ORDER BY score DESC, id ${page(request, params)}`;
   const list = ["id", ...[...collection.columns.values()].map(({ column }) => column!), "doc"]
     .map((column) => `t.${column}`)
     .join(", ");
-  return `SELECT ${list}, s.score FROM (${scores}) AS s JOIN ${sqlName} AS t ON t.id = s.id ORDER BY s.score DESC, s.id`;
+  return `SELECT ${list}, s.${FUSED_SCORE} FROM (${scores}) AS s JOIN ${sqlName} AS t ON t.id = s.${keyName(0)} ORDER BY s.${FUSED_SCORE} DESC, t.id`;
 }

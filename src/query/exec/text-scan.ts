@@ -7,6 +7,7 @@ import type { DerivedIndex } from "../../derived/derived-index.js";
 import type { IndexKind } from "../../derived/index-body.js";
 import { sqlError } from "../../protocol/errors.js";
 import type { Value } from "../../protocol/values.js";
+import { decodeKey } from "../../storage/key-codec.js";
 import { prefixEnd, prefixRange } from "../../storage/keys.js";
 import type { Cursor } from "../../storage/store.js";
 import { type Analyzer, analyzerOf } from "../../text/analysis.js";
@@ -19,6 +20,7 @@ import { Strangers, searchText } from "../../text/text-search.js";
 import { compileExpr } from "../expr/compile.js";
 import type { Evaluate } from "../expr/expr.js";
 import { TEXT_MODES, type TextMode, TSQUERY_MODE } from "../expr/functions/text-search.js";
+import { placesInKey } from "../plan/covering.js";
 import type { TextSearchPlan } from "../plan/plan.js";
 import type { ExecContext } from "./context.js";
 import { limitValue } from "./limit.js";
@@ -37,6 +39,8 @@ type TextIndex = DerivedIndex<TextItem, TextBody>;
  */
 const CORRECTIONS_MIN = 10;
 const CORRECTIONS_SHARE = 0.05;
+/** Answers behind those that are wanted: whether they score as much as the last one. */
+const TIES_LOOKED_AT = 8;
 /** Records read between two looks at the clock. */
 const STEP_ROWS = 16;
 
@@ -51,6 +55,8 @@ interface TextProgram {
   readonly itemOf: (record: Uint8Array) => TextItem;
   readonly kind: IndexKind<TextItem, TextBody>;
   readonly analyzer: Analyzer;
+  /** Where each column stands in the primary key; null: rows must be read. */
+  readonly inKey: readonly number[] | null;
 }
 
 export function compileTextScan(plan: TextSearchPlan): Open {
@@ -67,6 +73,7 @@ export function compileTextScan(plan: TextSearchPlan): Open {
     itemOf: textReader(layout, columnIds),
     kind: textIndexKind(plan.table, plan.index),
     analyzer: analyzerOf(plan.index.text!.language),
+    inKey: placesInKey(plan),
   };
   return (context) => new TextScanOperator(program, context);
 }
@@ -155,7 +162,7 @@ class TextScanOperator implements Operator {
 
   private makeOwn(own: OwnIndex, query: TextQuery): Pulled {
     if (!own.read()) return this.context.yieldTurn().then(() => this.makeOwn(own, query));
-    this.answers = own.answers(query, this.remaining);
+    this.answers = own.answers(query, this.remaining + TIES_LOOKED_AT);
     return this.emit(this.answers);
   }
 
@@ -188,7 +195,7 @@ class TextScanOperator implements Operator {
     corrected.forEach(({ score }, i) => {
       all[slots.length + i] = score;
     });
-    return inOrder(all, this.remaining, (place): Answer | null => {
+    return inOrder(all, this.remaining + TIES_LOOKED_AT, (place): Answer | null => {
       if (place >= slots.length) return corrected[place - slots.length]!;
       const slot = slots[place]!;
       if (slotsSeen.has(slot)) return null;
@@ -209,8 +216,7 @@ class TextScanOperator implements Operator {
       // As good as the last one that is wanted: which of them it is, others decide.
       isOver = done === true || (this.remaining <= 0 && value.score < this.lastScore);
       if (isOver) break;
-      const record = value.record ?? context.tx.get(value.key);
-      if (record !== undefined) rows.add(value.key, record);
+      this.add(value);
       if (rows.length === scores.length) continue;
       scores.push(value.score);
       this.lastScore = value.score;
@@ -221,6 +227,19 @@ class TextScanOperator implements Operator {
     if (scores.length === 0) return null;
     const { columns, length } = rows.take();
     return { columns: [...columns, scores as readonly Value[]], length };
+  }
+
+  private add({ key, record }: Answer): void {
+    const { context, rows } = this;
+    const { inKey, layout } = this.program;
+    if (inKey !== null) {
+      const offset = layout.rowPrefixOf(context.tenantNumber).length;
+      const values = decodeKey(key, offset, layout.primaryKey!.columns);
+      rows.addValues(inKey.map((place) => values[place]!));
+      return;
+    }
+    const found = record ?? context.tx.get(key);
+    if (found !== undefined) rows.add(key, found);
   }
 
   /** The answers without the index, which may change before they are read. */

@@ -11,7 +11,16 @@ import { FLOAT4 } from "../../protocol/values.js";
 import type { CallExpr, Expr } from "../expr/expr.js";
 import { columnsOf, exprEquals, mapExpr } from "../expr/walk.js";
 import { isExactInKeys } from "../plan/covering.js";
-import type { NearestSearch, OutputColumn, Plan, ProjectPlan, ScanPlan, TopNPlan } from "../plan/plan.js";
+import type {
+  FilterPlan,
+  NearestSearch,
+  OutputColumn,
+  Plan,
+  ProjectPlan,
+  ScanPlan,
+  SortKey,
+  TopNPlan,
+} from "../plan/plan.js";
 import { exprsOfPlan, mapExprsOfPlan, mapPlan } from "../plan/walk.js";
 import { withoutFloatCast } from "./nearest-by-index.js";
 import { newColumnId } from "./new-column-id.js";
@@ -23,27 +32,33 @@ export const distanceByIndex: Rule = {
 };
 
 function measured(project: ProjectPlan): Plan {
-  const top = project.input;
+  const filters: FilterPlan[] = [];
+  let top = project.input;
+  for (; top.kind === "filter"; top = top.input) filters.push(top);
   const scan = top.kind === "topn" ? top.input : null;
   if (top.kind !== "topn" || scan?.kind !== "scan" || scan.nearest === undefined) return project;
-  const call = withoutFloatCast(top.keys[0]!.expr);
-  if (call.kind !== "call" || top.keys[0]!.descending) return project;
+  const [key] = top.keys as [SortKey];
+  const call = withoutFloatCast(key.expr);
+  if (call.kind !== "call" || key.descending) return project;
   const column: OutputColumn = { id: newColumnId(), name: "distance", type: FLOAT4, nullable: true };
-  const outer = inSingle(project, call, column);
+  const above = [project, ...filters].map((node) => inSingle(node, call, column));
+  // Nobody wants the distance in single precision.
+  if (key.expr === call && above[0] === project) return project;
   const sorted = inSingle(
     mapExprsOfPlan(top, (expr) => (exprEquals(expr, call) ? single(call) : expr)),
     call,
     column,
   );
   const vectors = vectorsOf(scan, call);
-  const read = new Set([outer, sorted].flatMap((node) => exprsOfPlan(node).flatMap((expr) => [...columnsOf(expr)])));
+  const read = new Set([...above, sorted].flatMap((node) => exprsOfPlan(node).flatMap((expr) => [...columnsOf(expr)])));
   const filtered = scan.filter === null ? new Set() : columnsOf(scan.filter);
-  // Somebody else reads the vector, or nobody wants the distance in single precision.
+  // Somebody else reads the vector.
   if (vectors.length !== 1 || vectors.some(({ id }) => read.has(id) || filtered.has(id))) return project;
-  if (outer === project && withoutFloatCast(top.keys[0]!.expr) === top.keys[0]!.expr) return project;
   const told = withDistance(scan, scan.nearest, call, column, read);
-  const input: TopNPlan = Object.freeze({ ...(sorted as TopNPlan), input: told, columns: told.columns });
-  return Object.freeze({ ...(outer as ProjectPlan), input });
+  const { columns } = told;
+  let input: Plan = Object.freeze({ ...(sorted as TopNPlan), input: told, columns });
+  for (const filter of above.slice(1).reverse()) input = Object.freeze({ ...(filter as FilterPlan), input, columns });
+  return Object.freeze({ ...(above[0] as ProjectPlan), input });
 }
 
 const single = (call: Expr): Expr => ({ kind: "cast", type: FLOAT4, input: call });

@@ -5,7 +5,7 @@
  * EXPLAIN and the executor ask.
  */
 import type { SqlType } from "../../protocol/values.js";
-import type { IndexScanPlan } from "./plan.js";
+import type { IndexScanPlan, TextSearchPlan } from "./plan.js";
 
 const EXACT_IN_KEYS: ReadonlySet<SqlType["name"]> = new Set([
   "bool",
@@ -46,6 +46,13 @@ export function placesInEntry(plan: IndexScanPlan): readonly PlaceInEntry[] | nu
     places.push(place);
   }
   return places;
+}
+
+/** For each column of a text search where it stands in the primary key; null: the rows are needed. */
+export function placesInKey({ table, source, columns, filter, rowKey }: TextSearchPlan): readonly number[] | null {
+  if (filter !== null || rowKey !== null || table.primaryKey === null) return null;
+  const places = source.map((id, i) => (isExactInKeys(columns[i]!.type) ? table.primaryKey!.indexOf(id) : -1));
+  return places.includes(-1) ? null : places;
 }
 
 /** The index's own columns, those of the primary key, or those that it includes. */

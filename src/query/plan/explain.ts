@@ -12,7 +12,7 @@ import type { IndexDef, TableDef } from "../../catalog/table.js";
 import type { ColumnExpr, ColumnId, Expr, SubqueryExpr } from "../expr/expr.js";
 import { printExpr } from "../expr/print.js";
 import { mapExpr } from "../expr/walk.js";
-import { placesInEntry } from "./covering.js";
+import { placesInEntry, placesInKey } from "./covering.js";
 import type { ExpandPathPlan, ExpandPlan, GraphWriteStep } from "./graph-plans.js";
 import type {
   AggregateCall,
@@ -164,7 +164,13 @@ function describe(plan: Plan, print: Print): Described {
       return titled("Seq Scan", ` ${plan.reverse ? "Backward " : ""}on ${relation(plan)}`, filter(plan.filter, print));
     case "textsearch": {
       const counts = plan.counts === null ? [] : [["Count", plan.counts.map(print).join(" + ")] as const];
-      const properties = [["Search For", print(plan.query)] as const, ...counts, ...filter(plan.filter, print)];
+      const keys = placesInKey(plan) === null ? [] : [["Columns", "by the keys, without the rows"] as const];
+      const properties = [
+        ["Search For", print(plan.query)] as const,
+        ...counts,
+        ...keys,
+        ...filter(plan.filter, print),
+      ];
       return titled("Text Search", ` using ${plan.index.name} on ${relation(plan)}`, properties);
     }
     case "pointget": {
