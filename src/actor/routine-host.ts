@@ -85,8 +85,7 @@ export class SessionRoutineHost implements RoutineHost {
   }
 
   plan(node: StatementNode, names: RoutineNames, context: ExecContext): StatementPlan {
-    const { transitions } = context;
-    const environment = { ...this.environment(context), ...names, ...(transitions !== undefined && { transitions }) };
+    const environment = { ...this.environment(context), ...names };
     return planNode(node, [], environment, this.tenant.statistics.source(context.tx));
   }
 

@@ -117,8 +117,5 @@ function renamedColumn(table: TableDef, name: string, newName: string, renamed: 
       key.expression ? { ...key, expression: { ...key.expression, sql: renamed(key.expression.sql) } } : key,
     ),
   };
-  const triggers = table.triggers?.map((trigger) =>
-    trigger.when === undefined ? trigger : Object.freeze({ ...trigger, when: renamed(trigger.when) }),
-  );
-  return { ...table, columns, indexes, checks, ...(partitionKey && { partitionKey }), ...(triggers && { triggers }) };
+  return { ...table, columns, indexes, checks, ...(partitionKey && { partitionKey }) };
 }

@@ -322,8 +322,6 @@ export interface BoundCheck {
 export interface InsertPlan extends Node, Partitioning {
   readonly kind: "insert";
   readonly table: TableDef;
-  /** The table is what INSTEAD OF triggers see of a view. */
-  readonly instead?: true;
   /** With partitions: the id of a column that RETURNING reads the OID of the row's table from. */
   readonly tableOid?: ColumnId;
   readonly input: Plan;
@@ -358,8 +356,6 @@ export interface HeirTable {
 export interface UpdatePlan extends Node, Partitioning {
   readonly kind: "update";
   readonly table: TableDef;
-  /** As in InsertPlan. */
-  readonly instead?: true;
   readonly input: Plan;
   readonly oldColumns: readonly OutputColumn[];
   readonly rowKey: ColumnId;
@@ -378,8 +374,6 @@ export interface UpdatePlan extends Node, Partitioning {
 export interface DeletePlan extends Node {
   readonly kind: "delete";
   readonly table: TableDef;
-  /** As in InsertPlan. */
-  readonly instead?: true;
   /** As in UpdatePlan. */
   readonly heirs?: readonly HeirTable[];
   readonly input: Plan;

@@ -34,8 +34,5 @@ function constraintsOf(table: TableDef): readonly { id: number; name: string; de
     .map(({ id, name, deferrable }) => ({ id, name, deferrable: deferrable !== undefined }));
   const primary = table.primaryKeyName === null ? [] : [{ id: 0, name: table.primaryKeyName, deferrable: false }];
   const checks = table.checks.map(({ name }) => ({ id: 0, name, deferrable: false }));
-  const triggers = (table.triggers ?? []).flatMap(({ id, name, constraint }) =>
-    constraint === undefined ? [] : [{ id, name, deferrable: constraint.deferrable }],
-  );
-  return [...(table.foreignKeys ?? []), ...keys, ...primary, ...checks, ...triggers];
+  return [...(table.foreignKeys ?? []), ...keys, ...primary, ...checks];
 }

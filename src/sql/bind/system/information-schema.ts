@@ -1,7 +1,6 @@
 /** The views of information_schema (chapter 37) that describe what a tenant has defined. */
 import { BUILT_IN_SCHEMAS, isTemporarySchema } from "../../../catalog/schema.js";
 import type { ColumnDef } from "../../../catalog/table.js";
-import type { TriggerDef, TriggerEvent } from "../../../catalog/trigger.js";
 import { numericModifier } from "../../../protocol/text-format.js";
 import { INT4, NAME, type SqlType, TEXT, type Value } from "../../../protocol/values.js";
 import { oidOfId } from "../../../query/expr/types.js";
@@ -61,7 +60,7 @@ const views = systemRelation(
     TEXT,
   ),
   ({ catalog, database }) =>
-    catalog.views().map(({ schema, name, query, checkOption, updatable, triggers = [] }) => ({
+    catalog.views().map(({ schema, name, query, checkOption, updatable }) => ({
       table_catalog: database,
       table_schema: schema,
       table_name: name,
@@ -69,14 +68,11 @@ const views = systemRelation(
       check_option: checkOption === null ? "NONE" : checkOption.toUpperCase(),
       is_updatable: yesNo(canChange(updatable)),
       is_insertable_into: yesNo(canChange(updatable)),
-      is_trigger_updatable: yesNo(isInstead(triggers, "update")),
-      is_trigger_deletable: yesNo(isInstead(triggers, "delete")),
-      is_trigger_insertable_into: yesNo(isInstead(triggers, "insert")),
+      is_trigger_updatable: "NO",
+      is_trigger_deletable: "NO",
+      is_trigger_insertable_into: "NO",
     })),
 );
-
-const isInstead = (triggers: readonly TriggerDef[], event: TriggerEvent) =>
-  triggers.some(({ timing, events }) => timing === "instead of" && events.includes(event));
 
 /** A view with at least one column that can be assigned. */
 function canChange(updatable: readonly boolean[] | undefined): boolean {

@@ -1,0 +1,66 @@
+/** Calls of functions. Those of an entity's variable that only need one of its columns read that. */
+import { cypherFunction, LABELS_OF } from "../../query/expr/cypher/registry.js";
+import type { Expr } from "../../query/expr/expr.js";
+import type { Expr as ExprNode, FunctionCall } from "../parse/ast.js";
+import type { ExprContext } from "./binding.js";
+import { call, columnExpr, isNull, type Variable, variant } from "./variables.js";
+
+type Bind = (node: ExprNode, context: ExprContext) => Expr;
+
+/** Throws UnknownFunction and InvalidNumberOfArguments. */
+export function bindCall(node: FunctionCall, context: ExprContext, bind: Bind): Expr {
+  const name = node.name.toLowerCase();
+  const [only] = node.args;
+  if (node.args.length === 1 && only !== undefined) {
+    if (name === "exists") return bindExists(only, context, bind);
+    const variable = only.kind === "variable" ? context.scope.get(only.name) : undefined;
+    const direct = variable === undefined ? null : ofVariable(name, variable, context);
+    if (direct !== null) return direct;
+  }
+  const fn = cypherFunction(node.name, node.args.length);
+  if ("error" in fn) {
+    if (fn.error === "unknown") {
+      throw context.binding.error(node.position, "UnknownFunction", `there is no function ${node.name}`);
+    }
+    const wanted = fn.expected === undefined ? "" : `, it takes ${fn.expected}`;
+    const message = `${node.name}() cannot be called with ${node.args.length} arguments${wanted}`;
+    throw context.binding.error(node.position, "InvalidNumberOfArguments", message);
+  }
+  const args = node.args.map((arg) => {
+    const expr = bind(arg, context);
+    return expr.kind === "const" ? variant(expr.value) : expr;
+  });
+  return call(fn, args);
+}
+
+/** `exists(n.p)`; with a pattern it is what the pattern alone is. */
+function bindExists(arg: ExprNode, context: ExprContext, bind: Bind): Expr {
+  const expr = bind(arg, context);
+  return arg.kind === "pattern" ? expr : isNull(expr, true);
+}
+
+/** Null: it takes the whole value. */
+function ofVariable(name: string, variable: Variable, { binding }: ExprContext): Expr | null {
+  if (variable.kind === "value") return null;
+  const { columns, kind } = variable;
+  if (name === "id") return columnExpr(columns.id);
+  // What is deleted has an id, and no more.
+  if (binding.deletes) return null;
+  switch (name) {
+    case "properties":
+      return columnExpr(columns.properties);
+    case "keys":
+      return keysOf(columnExpr(columns.properties));
+    case "labels":
+      return kind === "node" ? call(LABELS_OF, [columnExpr(variable.columns.labels)]) : null;
+    case "type":
+      return kind === "relationship" ? columnExpr(variable.columns.type) : null;
+    default:
+      return null;
+  }
+}
+
+function keysOf(properties: Expr): Expr | null {
+  const fn = cypherFunction("keys", 1);
+  return "error" in fn ? null : call(fn, [properties]);
+}

@@ -1,0 +1,285 @@
+/**
+ * MATCH: patterns become one node of the plan (query/plan/graph-plans.ts), with all that is said of the entities in its
+ * predicate. Patterns in expressions come here, too.
+ */
+import { sqlError } from "../../protocol/errors.js";
+import { INT8, TEXT, VARIANT } from "../../protocol/values.js";
+import { cypherOperator, PATH_OF } from "../../query/expr/cypher/registry.js";
+import type { Expr } from "../../query/expr/expr.js";
+import { andOf, conjuncts } from "../../query/expr/walk.js";
+import type {
+  EdgeColumns,
+  MatchPlan,
+  NodeColumns,
+  PatternEdge,
+  PatternNode,
+  VariableLength,
+} from "../../query/plan/graph-plans.js";
+import type { OutputColumn, Plan } from "../../query/plan/plan.js";
+import type {
+  Expr as ExprNode,
+  LabelExpr,
+  MapLiteral,
+  MatchClause,
+  NodePattern,
+  Parameter,
+  PathPattern,
+  RelationshipPattern,
+} from "../parse/ast.js";
+import { bindCondition } from "./bind-condition.js";
+import { bindArgument, testLabels } from "./bind-expr.js";
+import { type Binding, contextOf, type Rows } from "./binding.js";
+import { ONE_ROW } from "./rows.js";
+import {
+  call,
+  columnExpr,
+  columnsOfEntity,
+  idOf,
+  type Scope,
+  textConst,
+  type Variable,
+  valueOfVariable,
+  variant,
+} from "./variables.js";
+
+export type PatternClause = Pick<MatchClause, "optional" | "patterns" | "where">;
+
+export function bindMatch(clause: PatternClause, rows: Rows, binding: Binding): Rows {
+  const pattern = new PatternBinder(rows.scope, clause.optional, binding);
+  for (const path of clause.patterns) pattern.path(path);
+  const plan = matchOf(pattern, clause, rows.plan, binding);
+  return { plan, scope: pattern.scope };
+}
+
+function matchOf(
+  pattern: PatternBinder,
+  { optional, where }: Omit<PatternClause, "patterns">,
+  input: Plan,
+  binding: Binding,
+): MatchPlan {
+  const conditions = pattern.finish();
+  const { scope, nodes, edges, columns } = pattern;
+  if (where !== null) conditions.push(...conjuncts(bindCondition(where, contextOf(binding, scope))));
+  return Object.freeze({
+    kind: "match",
+    input,
+    graph: binding.graph,
+    optional,
+    nodes,
+    edges,
+    predicate: andOf(conditions),
+    columns: [...input.columns, ...columns],
+  });
+}
+
+/** What MERGE looks for: `nodes[i]` and `nodes[i + 1]` are the ends of `plan.edges[i]`. */
+export interface MergePattern {
+  readonly plan: MatchPlan;
+  readonly scope: Scope;
+  readonly nodes: readonly PatternNode[];
+}
+
+/** The pattern of a MERGE, over one row whose columns are those of an enclosing query. */
+export function bindMergePattern(path: PathPattern, scope: Scope, binding: Binding): MergePattern {
+  const pattern = new PatternBinder(scope, false, binding);
+  const places = pattern.path(path);
+  const plan = matchOf(pattern, { optional: false, where: null }, ONE_ROW, binding);
+  return { plan, scope: pattern.scope, nodes: places.map((place) => pattern.nodes[place]!) };
+}
+
+/** New columns of a node. */
+export function nodeColumns(name: string, nullable: boolean, binding: Binding): NodeColumns {
+  return {
+    id: binding.newColumn(name, INT8, nullable),
+    labels: binding.newColumn(`${name}.labels`, TEXT, nullable),
+    properties: binding.newColumn(`${name}.properties`, VARIANT),
+  };
+}
+
+export function edgeColumns(name: string, nullable: boolean, binding: Binding): EdgeColumns {
+  return {
+    id: binding.newColumn(name, INT8, nullable),
+    type: binding.newColumn(`${name}.type`, TEXT, nullable),
+    src: binding.newColumn(`${name}.src`, INT8, nullable),
+    dst: binding.newColumn(`${name}.dst`, INT8, nullable),
+    properties: binding.newColumn(`${name}.properties`, VARIANT),
+  };
+}
+
+/** Types that a relationship may have, when nothing else is said of them; null: something else is. */
+export function plainTypes(types: LabelExpr | null): readonly string[] | null {
+  if (types === null) return [];
+  if (types.kind === "label") return [types.name];
+  if (types.kind !== "or-labels") return null;
+  const names = types.operands.map((operand) => (operand.kind === "label" ? operand.name : null));
+  return names.every((name) => name !== null) ? names : null;
+}
+
+/** `{key: value}` of a pattern: a condition per entry. */
+export function propertyConditions(
+  properties: MapLiteral | Parameter | null,
+  of: Variable,
+  bindValue: (node: MapLiteral["entries"][number]["value"]) => Expr,
+): Expr[] {
+  if (properties?.kind !== "map") return [];
+  const over = of.kind === "value" ? of.expr : columnExpr(of.columns.properties);
+  return properties.entries.map(({ key, value }) =>
+    call(cypherOperator("="), [call(cypherOperator("property"), [over, textConst(key)]), bindValue(value)]),
+  );
+}
+
+const DIRECTIONS = { right: "out", left: "in", either: "either" } as const;
+
+/** One MATCH: its nodes and relationships, and the variables that it defines. */
+class PatternBinder {
+  readonly nodes: PatternNode[] = [];
+  readonly edges: PatternEdge[] = [];
+  readonly columns: OutputColumn[] = [];
+  scope: Scope;
+  /** Where a variable's node is in `nodes`. */
+  private readonly placeOf = new Map<string, number>();
+  /** What is said of entities, bound once all variables are known. */
+  private readonly later: (() => readonly Expr[])[] = [];
+  private anonymous = 0;
+
+  constructor(
+    scope: Scope,
+    private readonly optional: boolean,
+    private readonly binding: Binding,
+  ) {
+    this.scope = scope;
+  }
+
+  /** Answers with the places of its nodes. */
+  path({ start, steps, variable, search }: PathPattern): readonly number[] {
+    let left = this.node(start);
+    const places = [left.place];
+    const parts = [valueOfVariable(left.variable)];
+    for (const { relationship, node } of steps) {
+      const right = this.node(node);
+      parts.push(this.relationship(relationship, { left: left.place, right: right.place }, search));
+      places.push(right.place);
+      left = right;
+    }
+    if (variable !== null) this.define(variable.name, { kind: "value", expr: call(PATH_OF, parts) });
+    return places;
+  }
+
+  /** The conditions, once all patterns are in. */
+  finish(): Expr[] {
+    return this.later.flatMap((conditions) => conditions());
+  }
+
+  private define(name: string, variable: Variable): void {
+    this.scope = new Map(this.scope).set(name, variable);
+  }
+
+  private node(pattern: NodePattern): { readonly place: number; readonly variable: Variable } {
+    const { variable, labels, properties, where } = pattern;
+    const found = variable === null ? undefined : this.scope.get(variable.name);
+    const place = (variable === null ? undefined : this.placeOf.get(variable.name)) ?? this.nodes.length;
+    const bound = found ?? this.newNode(variable?.name ?? null);
+    if (place === this.nodes.length && found !== undefined) this.nodes.push({ kind: "bound", id: idOf(found) });
+    if (variable !== null) this.placeOf.set(variable.name, place);
+    this.later.push(() => this.conditions({ variable: bound, labels, properties, where }));
+    return { place, variable: bound };
+  }
+
+  private newNode(given: string | null): Variable {
+    const name = given ?? this.anonymousName();
+    const columns = nodeColumns(name, this.optional, this.binding);
+    const variable: Variable = { kind: "node", columns };
+    this.nodes.push({ kind: "new", name, columns });
+    this.columns.push(...columnsOfEntity(variable));
+    if (given !== null) this.define(given, variable);
+    return variable;
+  }
+
+  private anonymousName(): string {
+    return `_${++this.anonymous}`;
+  }
+
+  /** Answers with its value in a path. */
+  private relationship(pattern: RelationshipPattern, at: EdgePlaces, search: PathPattern["search"]): Expr {
+    const { binding } = this;
+    const { variable, direction, types, similarity, position } = pattern;
+    if (similarity !== null) throw sqlError("0A000", "SIMILAR_TO is not supported yet", { position: position + 1 });
+    const name = variable?.name ?? this.anonymousName();
+    const found = variable === null ? undefined : this.scope.get(variable.name);
+    const plain = plainTypes(types);
+    const common = { name, left: at.left, right: at.right, direction: DIRECTIONS[direction], types: plain ?? [] };
+    const rest = { ...pattern, types: plain === null ? types : null };
+    if (pattern.length !== null || search !== "all") return this.searched(rest, common, found, search);
+    if (found !== undefined) {
+      this.edges.push({ ...common, shape: { kind: "bound", id: idOf(found) } });
+      this.later.push(() => this.conditions({ ...rest, variable: found, labels: rest.types }));
+      return valueOfVariable(found);
+    }
+    const columns = edgeColumns(name, this.optional, binding);
+    const made: Variable = { kind: "relationship", columns };
+    this.edges.push({ ...common, shape: { kind: "one", columns } });
+    this.columns.push(...columnsOfEntity(made));
+    if (variable !== null) this.define(variable.name, made);
+    this.later.push(() => this.conditions({ ...rest, variable: made, labels: rest.types }));
+    return valueOfVariable(made);
+  }
+
+  /** One of variable length, or one that is searched for. Its variable is the list of relationships. */
+  private searched(
+    pattern: RelationshipPattern,
+    common: Omit<PatternEdge, "shape">,
+    found: Variable | undefined,
+    search: PathPattern["search"],
+  ): Expr {
+    const { binding } = this;
+    const { variable, length } = pattern;
+    const each = edgeColumns(common.name, false, binding);
+    const relationships = binding.newColumn(common.name, VARIANT);
+    const shape: VariableLength = {
+      kind: "many",
+      min: length === null ? 1 : (length.min ?? 1),
+      max: length === null ? 1 : length.max,
+      each,
+      filter: null,
+      relationships,
+      search,
+      bound: found === undefined ? null : valueOfVariable(found),
+    };
+    const place = this.edges.push({ ...common, shape }) - 1;
+    this.columns.push(relationships);
+    const list = columnExpr(relationships);
+    const value = length === null ? call(cypherOperator("index"), [list, variant(0)]) : list;
+    if (variable !== null && found === undefined) this.define(variable.name, { kind: "value", expr: value });
+    const one: Variable = { kind: "relationship", columns: each };
+    this.later.push(() => {
+      const scope = variable === null ? this.scope : new Map(this.scope).set(variable.name, one);
+      const filter = andOf(this.conditions({ ...pattern, variable: one, labels: pattern.types }, scope));
+      this.edges[place] = { ...common, shape: { ...shape, filter } };
+      return [];
+    });
+    return list;
+  }
+
+  private conditions({ variable, labels, properties, where }: Said, scope = this.scope): Expr[] {
+    const context = contextOf(this.binding, scope);
+    return [
+      ...(labels === null ? [] : conjuncts(testLabels(variable, labels))),
+      ...propertyConditions(properties, variable, (node) => bindArgument(node, context)),
+      ...(where === null ? [] : conjuncts(bindCondition(where, context))),
+    ];
+  }
+}
+
+/** Of its ends, in `nodes`. */
+interface EdgePlaces {
+  readonly left: number;
+  readonly right: number;
+}
+
+/** What a pattern says of one entity. */
+interface Said {
+  readonly variable: Variable;
+  readonly labels: LabelExpr | null;
+  readonly properties: MapLiteral | Parameter | null;
+  readonly where: ExprNode | null;
+}

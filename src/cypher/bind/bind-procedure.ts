@@ -1,0 +1,77 @@
+/** CALL: the rows of a procedure, for each row of the query that it stands in. */
+import type { Expr } from "../../query/expr/expr.js";
+import type { OutputColumn, Plan } from "../../query/plan/plan.js";
+import type { CallClause } from "../parse/ast.js";
+import { bindCondition } from "./bind-condition.js";
+import { bindArgument } from "./bind-expr.js";
+import { type Binding, contextOf, type QueryResult, type Rows } from "./binding.js";
+import { GRAPH_PROCEDURES } from "./graph-procedures.js";
+import type { Procedure, ProcedureRegistry } from "./procedure.js";
+import { filtered, NO_ROWS, ONE_ROW, resultOf } from "./rows.js";
+import { columnExpr, NO_VARIABLES, type Scope, type Variable } from "./variables.js";
+
+const byName = new Map(GRAPH_PROCEDURES.map((procedure) => [procedure.name.toLowerCase(), procedure]));
+
+/** Those of every graph, and further ones. */
+export function proceduresWith(others: ProcedureRegistry | undefined): ProcedureRegistry {
+  return {
+    procedure: (name) => byName.get(name.toLowerCase()) ?? others?.procedure(name) ?? null,
+  };
+}
+
+/** The statement's only clause: all that the procedure gives, unless YIELD names some of it. */
+export function bindStandaloneCall(clause: CallClause, binding: Binding): QueryResult {
+  const procedure = procedureOf(clause, binding);
+  if (procedure.outputs.length === 0) return { plan: NO_ROWS, columns: [], returns: false };
+  const yields = clause.yields === null || clause.yields === "*" ? null : clause.yields;
+  const names = yields?.map(({ variable }) => variable.name) ?? procedure.outputs.map(({ name }) => name);
+  const { plan, scope } = bindProcedureCall(clause, { plan: ONE_ROW, scope: NO_VARIABLES }, binding);
+  const made = names.map((name) => ({ name, expr: (scope.get(name) as Extract<Variable, { kind: "value" }>).expr }));
+  const result = resultOf(plan, made, binding);
+  return { plan: result, columns: result.columns, returns: true };
+}
+
+/** CALL inside a query. A procedure that gives nothing leaves the rows as they are. */
+export function bindProcedureCall(clause: CallClause, rows: Rows, binding: Binding): Rows {
+  const procedure = procedureOf(clause, binding);
+  if (procedure.outputs.length === 0) return rows;
+  const right = procedure.rows(argumentsOf(clause, procedure, rows.scope, binding), binding);
+  const scope = new Map(rows.scope);
+  for (const [name, column] of yielded(clause, procedure, right.columns)) {
+    scope.set(name, { kind: "value", expr: columnExpr(column) });
+  }
+  const plan = joined(rows.plan, right);
+  const where = clause.where === null ? null : bindCondition(clause.where, contextOf(binding, scope));
+  return { plan: filtered(plan, where), scope };
+}
+
+function joined(left: Plan, right: Plan): Plan {
+  if (left === ONE_ROW) return right;
+  const columns = [...left.columns, ...right.columns];
+  return Object.freeze({ kind: "join", type: "inner", left, right, condition: null, lateral: true, columns });
+}
+
+/** Throws ProcedureNotFound. */
+function procedureOf({ procedure, position }: CallClause, binding: Binding): Procedure {
+  const found = binding.procedures.procedure(procedure);
+  if (found !== null) return found;
+  throw binding.error(position, "ProcedureNotFound", `there is no procedure ${procedure}`);
+}
+
+/** Without parentheses: the parameters of the inputs' names. */
+function argumentsOf({ args }: CallClause, { inputs }: Procedure, scope: Scope, binding: Binding): Expr[] {
+  if (args === null) return inputs.map(({ name }) => binding.parameter(name));
+  return args.map((arg) => bindArgument(arg, contextOf(binding, scope)));
+}
+
+function yielded(
+  { yields }: CallClause,
+  { outputs }: Procedure,
+  columns: readonly OutputColumn[],
+): (readonly [string, OutputColumn])[] {
+  if (yields === null || yields === "*") return outputs.map(({ name }, i) => [name, columns[i]!]);
+  return yields.flatMap(({ field, variable }) => {
+    const place = outputs.findIndex(({ name }) => name === field);
+    return place < 0 ? [] : [[variable.name, columns[place]!]];
+  });
+}

@@ -1,0 +1,90 @@
+/** Queries: clause after clause makes rows of rows, RETURN the result, UNION one result of several. */
+import { VARIANT } from "../../protocol/values.js";
+import { UNWIND } from "../../query/expr/cypher/clause-functions.js";
+import type { Plan } from "../../query/plan/plan.js";
+import type { CallClause, MatchClause, ProjectionClause, Query, SingleQuery, UnwindClause } from "../parse/ast.js";
+import { bindArgument } from "./bind-expr.js";
+import { bindMatch } from "./bind-match.js";
+import { bindProcedureCall, bindStandaloneCall } from "./bind-procedure.js";
+import { bindProjection } from "./bind-projection.js";
+import { asTable, bindWrites, isWriting, type WritingClause } from "./bind-write.js";
+import { type Binding, contextOf, type QueryResult, type Rows } from "./binding.js";
+import { NO_ROWS, ONE_ROW, only, resultOf } from "./rows.js";
+import { columnExpr, type Scope, valueOfVariable } from "./variables.js";
+
+/** `scope`: of the query around it. */
+export function bindQuery(query: Query, scope: Scope, binding: Binding): QueryResult {
+  const results = query.parts.map((part) => {
+    binding.deletes = false;
+    const result = bindPart(part, scope, binding);
+    // What one part reads must not be changed by those after it.
+    const isTable = query.parts.length > 1 && binding.tables.length > 0;
+    return isTable ? { ...result, plan: asTable(result.plan, false, binding) } : result;
+  });
+  return results.reduce((left, right) => union(left, right, query.all, binding));
+}
+
+/** Columns of the same name belong together. */
+function union(left: QueryResult, right: QueryResult, all: boolean, binding: Binding): QueryResult {
+  const places = left.columns.map(({ name }) => right.columns.findIndex((column) => column.name === name));
+  const same = places.every((place, i) => place === i);
+  const sorted = same
+    ? right.plan
+    : only(
+        right.plan,
+        places.map((place) => right.columns[place]!),
+      );
+  const columns = left.columns.map(({ name }) => binding.newColumn(name, VARIANT));
+  const plan: Plan = Object.freeze({ kind: "setop", op: "union", all, left: left.plan, right: sorted, columns });
+  return { plan, columns, returns: left.returns };
+}
+
+function bindPart({ clauses }: SingleQuery, scope: Scope, binding: Binding): QueryResult {
+  const [first] = clauses;
+  if (first?.kind === "call" && first.standalone) return bindStandaloneCall(first, binding);
+  let rows: Rows = { plan: ONE_ROW, scope };
+  for (let at = 0; at < clauses.length; at++) {
+    const clause = clauses[at]!;
+    if (clause.kind === "return") {
+      const { plan, scope: named, names } = bindProjection(clause, rows, binding);
+      const made = names.map((name) => ({ name, expr: valueOfVariable(named.get(name)!) }));
+      const result = resultOf(plan, made, binding);
+      return { plan: result, columns: result.columns, returns: true };
+    }
+    if (!isWriting(clause)) {
+      rows = bindReading(clause, rows, binding);
+      continue;
+    }
+    const together: WritingClause[] = [clause];
+    for (let next = clauses[at + 1]; clause.kind === "create" && next?.kind === "create"; next = clauses[at + 1]) {
+      together.push(next);
+      at++;
+    }
+    rows = bindWrites(together, rows, binding);
+  }
+  return { plan: isWriting(clauses.at(-1)!) ? NO_ROWS : rows.plan, columns: [], returns: false };
+}
+
+type ReadingClause = MatchClause | UnwindClause | CallClause | ProjectionClause;
+
+function bindReading(clause: ReadingClause, rows: Rows, binding: Binding): Rows {
+  switch (clause.kind) {
+    case "match":
+      return bindMatch(clause, rows, binding);
+    case "unwind":
+      return bindUnwind(clause, rows, binding);
+    case "call":
+      return bindProcedureCall(clause, rows, binding);
+    default:
+      return bindProjection(clause, rows, binding);
+  }
+}
+
+function bindUnwind({ list, variable }: UnwindClause, { plan, scope }: Rows, binding: Binding): Rows {
+  const column = binding.newColumn(variable.name, VARIANT);
+  const calls = [{ fn: UNWIND, args: [bindArgument(list, contextOf(binding, scope))], shape: UNWIND.returns }];
+  return {
+    plan: Object.freeze({ kind: "projectset", input: plan, calls, columns: [...plan.columns, column] }),
+    scope: new Map(scope).set(variable.name, { kind: "value", expr: columnExpr(column) }),
+  };
+}

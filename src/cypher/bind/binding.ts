@@ -1,0 +1,102 @@
+/**
+ * The state of binding one statement: numbers of columns, parameters, tables of clauses that write, and the way from one
+ * binder to another (they call each other in circles). Made by bind-cypher.ts.
+ */
+import type { GraphTables } from "../../catalog/graph.js";
+import type { DbError } from "../../protocol/errors.js";
+import { type SqlType, VARIANT } from "../../protocol/values.js";
+import type { Expr } from "../../query/expr/expr.js";
+import type { CommonTableDefinition, OutputColumn, Plan } from "../../query/plan/plan.js";
+import type { CountAll, Expr as ExprNode, FunctionCall, MatchClause, Query } from "../parse/ast.js";
+import { type SemanticErrorDetail, type SyntaxErrorDetail, syntaxError } from "../parse/syntax-error.js";
+import type { ProcedureRegistry } from "./procedure.js";
+import type { Scope } from "./variables.js";
+
+/** What a statement is bound against. */
+export interface CypherContext {
+  readonly graph: GraphTables;
+  /** Besides those that every graph has. */
+  readonly procedures?: ProcedureRegistry;
+}
+
+/** Makes columns of aggregates. */
+export interface AggregateTaker {
+  add(node: AggregateNode): Expr;
+}
+
+export type AggregateNode = FunctionCall | CountAll;
+
+/** Where an expression stands. */
+export interface ExprContext {
+  readonly binding: Binding;
+  readonly scope: Scope;
+  /** Takes the aggregates in it; null: there may be none. */
+  readonly aggregates: AggregateTaker | null;
+  /** Expressions that have been computed, and where. */
+  readonly computed: readonly { readonly node: ExprNode; readonly expr: Expr }[];
+}
+
+/** Rows on their way through a query, and what names mean in them. */
+export interface Rows {
+  readonly plan: Plan;
+  readonly scope: Scope;
+}
+
+/** The result of a query inside another, or of the whole statement. */
+export interface QueryResult {
+  readonly plan: Plan;
+  /** Under Cypher's names; none without RETURN. */
+  readonly columns: readonly OutputColumn[];
+  readonly returns: boolean;
+}
+
+export interface Binders {
+  expr(node: ExprNode, context: ExprContext): Expr;
+  query(query: Query, scope: Scope, binding: Binding): QueryResult;
+  match(clause: Pick<MatchClause, "optional" | "patterns" | "where">, rows: Rows, binding: Binding): Rows;
+}
+
+export class Binding {
+  /** Those in the text, then those that calls without arguments mean. */
+  readonly parameterNames: string[];
+  /** Of the clauses that write, in their order. */
+  readonly tables: CommonTableDefinition[] = [];
+  /** A clause before this one deletes: entities in rows may be gone. */
+  deletes = false;
+  private nextId = 1;
+
+  constructor(
+    readonly text: string,
+    parameterNames: readonly string[],
+    readonly context: CypherContext,
+    readonly bind: Binders,
+    readonly procedures: ProcedureRegistry,
+  ) {
+    this.parameterNames = [...parameterNames];
+  }
+
+  get graph(): GraphTables {
+    return this.context.graph;
+  }
+
+  newColumn(name: string, type: SqlType, nullable = true): OutputColumn {
+    return Object.freeze({ id: this.newId(), name, type, nullable });
+  }
+
+  newId(): number {
+    return this.nextId++;
+  }
+
+  parameter(name: string): Expr {
+    if (!this.parameterNames.includes(name)) this.parameterNames.push(name);
+    return Object.freeze({ kind: "param", type: VARIANT, index: this.parameterNames.indexOf(name) });
+  }
+
+  error(position: number, detail: SyntaxErrorDetail | SemanticErrorDetail, message: string): DbError {
+    return syntaxError(this.text, position, detail, message);
+  }
+}
+
+export function contextOf(binding: Binding, scope: Scope): ExprContext {
+  return { binding, scope, aggregates: null, computed: [] };
+}

@@ -1,0 +1,37 @@
+/** Procedures as CALL binds them: a signature, and a plan of their rows. */
+import type { GraphTables } from "../../catalog/graph.js";
+import { type SqlType, VARIANT } from "../../protocol/values.js";
+import type { Expr } from "../../query/expr/expr.js";
+import type { TableFunction } from "../../query/expr/table-function.js";
+import type { OutputColumn, Plan } from "../../query/plan/plan.js";
+import type { ProcedureCatalog, ProcedureSignature } from "./procedure-catalog.js";
+
+/** The statement that calls: what a plan of rows is made with. */
+export interface ProcedureStatement {
+  readonly graph: GraphTables;
+  newColumn(name: string, type: SqlType, nullable?: boolean): OutputColumn;
+}
+
+export interface Procedure extends ProcedureSignature {
+  /** Rows with a column per output, in their order; not asked for when there are no outputs. */
+  readonly rows: (args: readonly Expr[], statement: ProcedureStatement) => Plan;
+}
+
+export interface ProcedureRegistry extends ProcedureCatalog {
+  procedure(name: string): Procedure | null;
+}
+
+/** A procedure whose rows a table function gives: a record with a variant per output, or one variant. */
+export function tableProcedure(signature: ProcedureSignature, fn: TableFunction): Procedure {
+  return {
+    ...signature,
+    rows: (args, statement) =>
+      Object.freeze({
+        kind: "tablefunction",
+        alias: signature.name,
+        calls: [{ fn, args, shape: fn.returns }],
+        ordinality: false,
+        columns: signature.outputs.map(({ name }) => statement.newColumn(name, VARIANT)),
+      }),
+  };
+}

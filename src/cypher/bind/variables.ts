@@ -1,0 +1,92 @@
+/**
+ * What names mean at a place in a query, and what variables are in columns (query/plan/graph-plans.ts). A scope is never
+ * changed: each clause makes the next one.
+ */
+import { BOOL, INT8, TEXT, VARIANT } from "../../protocol/values.js";
+import { cypherFunction, NODE_OF, RELATIONSHIP_OF } from "../../query/expr/cypher/registry.js";
+import type { ColumnExpr, ConstExpr, Expr, ScalarFunction } from "../../query/expr/expr.js";
+import type { EdgeColumns, NodeColumns } from "../../query/plan/graph-plans.js";
+import type { OutputColumn } from "../../query/plan/plan.js";
+
+export type Variable =
+  | { readonly kind: "node"; readonly columns: NodeColumns }
+  | { readonly kind: "relationship"; readonly columns: EdgeColumns }
+  /** Anything else; a path is the call that makes it, until it is projected. */
+  | { readonly kind: "value"; readonly expr: Expr };
+
+export type EntityVariable = Exclude<Variable, { readonly kind: "value" }>;
+
+export type Scope = ReadonlyMap<string, Variable>;
+
+export const NO_VARIABLES: Scope = new Map();
+
+/** The columns of an entity, its id first. */
+export function columnsOfEntity(variable: EntityVariable): readonly OutputColumn[] {
+  if (variable.kind === "node") {
+    const { id, labels, properties } = variable.columns;
+    return [id, labels, properties];
+  }
+  const { id, type, src, dst, properties } = variable.columns;
+  return [id, type, src, dst, properties];
+}
+
+/** The same entity in other columns, which stand in the order of `columnsOfEntity`. */
+export function entityIn(kind: EntityVariable["kind"], columns: readonly OutputColumn[]): EntityVariable {
+  if (kind === "node") {
+    const [id, labels, properties] = columns as [OutputColumn, OutputColumn, OutputColumn];
+    return { kind, columns: { id, labels, properties } };
+  }
+  const [id, type, src, dst, properties] = columns as [
+    OutputColumn,
+    OutputColumn,
+    OutputColumn,
+    OutputColumn,
+    OutputColumn,
+  ];
+  return { kind, columns: { id, type, src, dst, properties } };
+}
+
+/** The variable as one value. */
+export function valueOfVariable(variable: Variable): Expr {
+  if (variable.kind === "value") return variable.expr;
+  const make = variable.kind === "node" ? NODE_OF : RELATIONSHIP_OF;
+  return call(make, columnsOfEntity(variable).map(columnExpr));
+}
+
+/** The id of what should be an entity. */
+export function idOf(variable: Variable): Expr {
+  if (variable.kind !== "value") return columnExpr(variable.columns.id);
+  return call(cypherFunction("id", 1) as ScalarFunction, [variable.expr]);
+}
+
+export function columnExpr({ id, type, name }: OutputColumn): ColumnExpr {
+  return Object.freeze({ kind: "column", type, id, name });
+}
+
+export function call(fn: ScalarFunction, args: readonly Expr[]): Expr {
+  return Object.freeze({ kind: "call", type: fn.returns, fn, args });
+}
+
+export function variant(value: ConstExpr["value"]): ConstExpr {
+  return Object.freeze({ kind: "const", type: VARIANT, value });
+}
+
+export function textConst(value: string): ConstExpr {
+  return Object.freeze({ kind: "const", type: TEXT, value });
+}
+
+export function boolConst(value: boolean | null): ConstExpr {
+  return Object.freeze({ kind: "const", type: BOOL, value });
+}
+
+export function integerConst(value: number): ConstExpr {
+  return Object.freeze({ kind: "const", type: INT8, value });
+}
+
+export function not(input: Expr): Expr {
+  return Object.freeze({ kind: "not", type: BOOL, input });
+}
+
+export function isNull(input: Expr, negated = false): Expr {
+  return Object.freeze({ kind: "isnull", type: BOOL, input, negated });
+}
