@@ -4,14 +4,16 @@
  */
 import type { ModelFacts } from "../ai/models.js";
 import type { CatalogView } from "../catalog/catalog-view.js";
-import { changedByCypher, isGraphSchema } from "../catalog/graph.js";
+import { changedByCypher, DEFAULT_GRAPH, type GraphTables, graphOf, isGraphSchema } from "../catalog/graph.js";
 import { parseRelationName } from "../catalog/relation-names.js";
 import { isTemporarySchema } from "../catalog/schema.js";
 import type { SequenceDef, SequenceNumber } from "../catalog/sequence.js";
 import type { TableDef } from "../catalog/table.js";
 import { sqlError } from "../protocol/errors.js";
 import type { SqlType, Value } from "../protocol/values.js";
+import type { GraphNode } from "../protocol/variant.js";
 import type { CursorFacts, ExecContext, ExecServices } from "../query/exec/context.js";
+import { readGraphNode } from "../query/exec/graph-node.js";
 import { runSubquery } from "../query/exec/subquery.js";
 import type { EvalContext, RoutineCall, SubqueryExpr } from "../query/expr/expr.js";
 import { idOfOid } from "../query/expr/types.js";
@@ -36,6 +38,8 @@ export interface SessionMemory {
 }
 
 export class SessionServices implements ExecServices {
+  /** The graph that the statement is about; null: the default one. */
+  graph: GraphTables | null = null;
   /** The table that an id was last wanted for, and the sequence that counts its rows. */
   private counted: { readonly table: TableDef; readonly by: SequenceDef } | null = null;
 
@@ -146,6 +150,11 @@ export class SessionServices implements ExecServices {
   sequencePosition(sequence: SequenceDef): { readonly last: SequenceNumber; readonly called: boolean } {
     const { tenant } = this.memory;
     return tenant.partition.sequences.position(tenant.number, sequence);
+  }
+
+  graphNode(id: number): GraphNode {
+    const graph = this.graph ?? graphOf(this.catalogView(), DEFAULT_GRAPH)!;
+    return readGraphNode(this.tx, this.memory.tenant.number, graph, id);
   }
 
   nextRowId(table: TableDef): number {

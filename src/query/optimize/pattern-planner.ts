@@ -8,6 +8,7 @@ import { BOOL, INT8, type SqlType, TEXT } from "../../protocol/values.js";
 import type { ColumnId, Expr, ScalarFunction } from "../expr/expr.js";
 import { resolveOperator } from "../expr/resolve.js";
 import { andOf, columnsOf, conjuncts } from "../expr/walk.js";
+import { graphIndexExprs } from "../plan/graph-index-exprs.js";
 import type { EdgeColumns, MatchPlan, NodeColumns, PatternEdge, VariableLength } from "../plan/graph-plans.js";
 import type { OutputColumn, Plan, ScanPlan } from "../plan/plan.js";
 import { joinColumns } from "../plan/walk.js";
@@ -347,8 +348,9 @@ function scanBase(table: ScanPlan["table"], alias: string, columns: readonly Out
 }
 
 function nodeScan(graph: MatchPlan["graph"], name: string, columns: readonly OutputColumn[]): ScanPlan {
-  const source = [NODE_COLUMN.id, NODE_COLUMN.labels, NODE_COLUMN.properties];
-  return Object.freeze({ ...scanBase(graph.nodes, name, columns), source });
+  const source: readonly number[] = [NODE_COLUMN.id, NODE_COLUMN.labels, NODE_COLUMN.properties];
+  const indexExprs = graphIndexExprs(graph.nodes, (id) => columns[source.indexOf(id)] ?? null);
+  return Object.freeze({ ...scanBase(graph.nodes, name, columns), source, ...(indexExprs && { indexExprs }) });
 }
 
 function joined(type: "inner" | "left", left: Plan, right: Plan, condition: Expr | null): Plan {

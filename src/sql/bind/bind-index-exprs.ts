@@ -2,6 +2,7 @@
 import type { IndexDef, TableDef } from "../../catalog/table.js";
 import type { Expr } from "../../query/expr/expr.js";
 import { foldExpr } from "../../query/expr/fold.js";
+import { graphIndexExprs } from "../../query/plan/graph-index-exprs.js";
 import type { IndexExprs } from "../../query/plan/index-exprs.js";
 import type { OutputColumn } from "../../query/plan/plan.js";
 import { parseExpression } from "../parse/parse.js";
@@ -26,6 +27,9 @@ const isComputed = (index: IndexDef) =>
 export function bindIndexExprs(table: TableDef, columns: readonly OutputColumn[], binding: Binding): IndexExprs | null {
   const indexes = table.indexes.filter(isComputed);
   if (indexes.length === 0) return null;
+  if (table.collection?.kind === "graph") {
+    return graphIndexExprs(table, (id) => columns[table.columns.findIndex((column) => column.id === id)] ?? null);
+  }
   const context = storedContext(table, columns, binding);
   const bind = (sql: string) => foldExpr(resolveUnknown(bindExpr(parseExpression(sql), context), binding));
   return new Map(
