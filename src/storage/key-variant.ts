@@ -2,9 +2,9 @@
  * Variants in keys, in the order of query/expr/variant-order.ts: a byte for the kind, then the value. Used by key-codec.ts.
  *
  * A number is the greatest double that is not above it, and from 2^53 on what is missing (two bytes); so integers and
- * floats share one order, and 1 and 1.0 one key. Entities have no keys: an index holds properties, which are none.
+ * floats share one order, and 1 and 1.0 one key. Entities are their ids: an index holds properties, which are none, but may
+ * be asked for one.
  */
-import { sqlError } from "../protocol/errors.js";
 import {
   CypherDate,
   Duration,
@@ -15,7 +15,15 @@ import {
   ZonedTime,
 } from "../protocol/temporal.js";
 import { averageSeconds } from "../protocol/temporal-order.js";
-import { Float, floatValue, type Variant, type VariantMap } from "../protocol/variant.js";
+import {
+  Float,
+  floatValue,
+  GraphNode,
+  GraphPath,
+  GraphRelationship,
+  type Variant,
+  type VariantMap,
+} from "../protocol/variant.js";
 import { integerValue, isList } from "../protocol/variant-format.js";
 import { damagedKey, type KeyReader } from "./key-reader.js";
 import {
@@ -32,7 +40,10 @@ import {
 const END = 0;
 const KIND = {
   map: 1,
+  node: 2,
+  relationship: 3,
   list: 4,
+  path: 5,
   zonedDateTime: 6,
   localDateTime: 7,
   date: 8,
@@ -81,7 +92,9 @@ export function writeVariant(value: Variant): void {
         for (const item of value) writeVariant(item);
         writeByte(END);
       } else if (value instanceof Map) writeMap(value);
-      else writeTemporal(value as Temporal);
+      else if (value instanceof GraphNode || value instanceof GraphRelationship || value instanceof GraphPath) {
+        writeEntity(value);
+      } else writeTemporal(value as Temporal);
   }
 }
 
@@ -141,7 +154,23 @@ function writeTemporal(value: Temporal): void {
     writeInt64(value.months);
     writeInt64(value.days);
     writeInteger(value.seconds);
-  } else throw sqlError("0A000", "an index cannot hold nodes, relationships and paths");
+  }
+}
+
+/** By their ids. */
+function writeEntity(value: GraphNode | GraphRelationship | GraphPath): void {
+  if (value instanceof GraphPath) {
+    writeByte(KIND.path);
+    value.nodes.forEach((node, i) => {
+      checkKeyLength();
+      writeInt64(node.id);
+      if (i < value.relationships.length) writeInt64(value.relationships[i]!.id);
+    });
+    writeByte(END);
+    return;
+  }
+  writeByte(value instanceof GraphNode ? KIND.node : KIND.relationship);
+  writeInt64(value.id);
 }
 
 function writeInteger(value: number | bigint): void {
@@ -176,6 +205,12 @@ function readOfKind(reader: KeyReader, kind: number, depth: number): Variant {
     }
     case KIND.map:
       return readMap(reader, depth);
+    case KIND.node:
+      return bareNode(reader.time64());
+    case KIND.relationship:
+      return bareRelationship(reader.time64());
+    case KIND.path:
+      return readPath(reader);
     default:
       return readTemporal(reader, kind);
   }
@@ -195,6 +230,21 @@ function readMap(reader: KeyReader, depth: number): Variant {
   if (count < 0 || count > MEMBERS_MAX) throw damagedKey();
   const names = Array.from({ length: count }, () => reader.text());
   return new Map(names.map((name) => [name, readVariant(reader, depth + 1)]));
+}
+
+const NOTHING: VariantMap = new Map();
+const bareNode = (id: number) => new GraphNode(id, [], NOTHING);
+const bareRelationship = (id: number) => new GraphRelationship(id, "", 0, 0, NOTHING);
+
+function readPath(reader: KeyReader): GraphPath {
+  const ids: number[] = [];
+  // No id is negative, so that its first byte is not END.
+  while (reader.byte() !== END) {
+    reader.position--;
+    ids.push(reader.time64());
+  }
+  const nodes = ids.filter((_, i) => i % 2 === 0).map(bareNode);
+  return new GraphPath(nodes, ids.filter((_, i) => i % 2 === 1).map(bareRelationship));
 }
 
 function readTemporal(reader: KeyReader, kind: number): Variant {

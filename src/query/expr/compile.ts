@@ -16,6 +16,7 @@ import type {
   CaseExpr,
   CastExpr,
   ColumnId,
+  ConstExpr,
   EvalContext,
   Evaluate,
   Expr,
@@ -26,6 +27,7 @@ import type {
 } from "./expr.js";
 import { comparesByHash, hashedHas } from "./hashed-items.js";
 import { displayName } from "./types.js";
+import { isPlainScalar } from "./variant-order.js";
 
 export type SlotOf = (id: ColumnId) => number;
 export type Predicate = (batch: Batch, row: number, context: EvalContext) => boolean;
@@ -378,7 +380,9 @@ function compileInList(expr: InListExpr, slotOf: SlotOf): Evaluate {
   const input = compileExpr(expr.input, slotOf);
   const { negated, equals, items } = expr;
   const sameType = items.every((item) => item.kind === "const" && item.type.name === expr.input.type.name);
-  if (sameType && items.length > 3 && expr.input.type.name !== "record") {
+  const isHashed =
+    expr.input.type.name !== "variant" || items.every((item) => isPlainScalar((item as ConstExpr).value));
+  if (sameType && isHashed && items.length > 3 && expr.input.type.name !== "record") {
     return inSet(input, expr, hashKeyOf(expr.input.type), negated);
   }
   const evaluators = items.map((item) => compileExpr(item, slotOf));

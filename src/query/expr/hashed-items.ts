@@ -16,7 +16,7 @@ const INTEGERS: ReadonlySet<string> = new Set(["int2", "int4", "int8"]);
 export function comparesByHash(equals: ScalarFunction, operator: "=" | "<>" = "="): boolean {
   const [a, b] = equals.args;
   if (equals.operator !== operator || !equals.strict || a === undefined || b === undefined) return false;
-  if (a.name === "record" || a.element !== null) return false;
+  if (a.name === "record" || a.name === "variant" || a.element !== null) return false;
   return a.name === b.name || (INTEGERS.has(a.name) && INTEGERS.has(b.name));
 }
 

@@ -12,7 +12,7 @@ import {
   ZonedTime,
 } from "../../protocol/temporal.js";
 import { compareTemporal, temporalKey } from "../../protocol/temporal-order.js";
-import type { Value } from "../../protocol/values.js";
+import type { SqlType, Value } from "../../protocol/values.js";
 import {
   Float,
   GraphNode,
@@ -166,8 +166,20 @@ function comparePaths(a: GraphPath, b: GraphPath): number {
 
 const idAt = (path: GraphPath, i: number): number => path.relationships[i]?.id ?? 0;
 
-/** Before a key that is made of parts, or of a text that begins with it. */
-const COMPOSED = "\u0001";
+/** Whether Cypher's `=` with the value is equivalence: it is neither NaN nor may it hold one, or null. */
+export function isPlainScalar(value: Value): boolean {
+  return typeof value === "object" ? value instanceof Float : !Number.isNaN(value);
+}
+
+/** Whether values of the type are variants as they are. */
+export function isVariantAsIs({ name }: SqlType): boolean {
+  return AS_IS.has(name);
+}
+
+const AS_IS = new Set(["variant", "bool", "int2", "int4", "int8", "text", "varchar"]);
+
+/** Before a key that is made of parts, or of a text that begins with it: half a character, which no text has. */
+const COMPOSED = "\ud800";
 
 /** A Map key: the same for values that are equivalent (1 and 1.0 are). Not for null. */
 export function variantKey(value: Value): string | number | bigint | boolean {

@@ -9,8 +9,9 @@
  *   Join (o.cid = c.id AND o.x > c.y)        Hash Join, Hash Cond: (o.cid = c.id)
  *                                      ⇒       Join Filter: (o.x > c.y)
  */
-import type { SqlType } from "../../protocol/values.js";
+import { type SqlType, VARIANT } from "../../protocol/values.js";
 import type { ColumnId, Expr } from "../expr/expr.js";
+import { isVariantAsIs } from "../expr/variant-order.js";
 import { andOf, columnsOf, conjuncts, isVolatile, mapExpr, someExpr } from "../expr/walk.js";
 import type { AppendPlan, HashJoinPlan, JoinPlan, JoinType, OutputColumn, Plan, ScanPlan } from "../plan/plan.js";
 import { joinColumns, mapPlan, outerColumnsOf, withChildren } from "../plan/walk.js";
@@ -43,8 +44,9 @@ function chooseFor(plan: JoinPlan, cardinality: Cardinality): Plan {
   const rest: Expr[] = [];
   for (const condition of conjuncts(plan.condition)) {
     const equality = equalityOf(condition, leftIds, rightIds);
-    if (equality === null) rest.push(condition);
-    else equal.push(equality);
+    if (equality !== null) equal.push(equality);
+    // Variants of equal keys need not be equal: NaN is not.
+    if (equality === null || equality.isWider) rest.push(condition);
   }
   if (equal.length === 0) return plan.lateral ? Object.freeze({ ...plan, lateral: false }) : plan;
   const looked = lookUpRight(plan, equal, rest, cardinality);
@@ -101,7 +103,7 @@ function turn(plan: JoinPlan, equal: readonly Equality[]): [JoinPlan, Equality[]
   const type = TURNED[plan.type] ?? plan.type;
   const columns = joinColumns(type, plan.right, plan.left);
   const turned = Object.freeze({ ...plan, type, left: plan.right, right: plan.left, columns });
-  return [turned, equal.map(({ condition, left, right }) => ({ condition, left: right, right: left }))];
+  return [turned, equal.map((equality) => ({ ...equality, left: equality.right, right: equality.left }))];
 }
 
 /** `left = right`, each over its own side. */
@@ -109,6 +111,8 @@ interface Equality {
   readonly condition: Expr;
   readonly left: Expr;
   readonly right: Expr;
+  /** The keys of values that are not equal may be. */
+  readonly isWider: boolean;
 }
 
 function equalityOf(condition: Expr, leftIds: ReadonlySet<ColumnId>, rightIds: ReadonlySet<ColumnId>): Equality | null {
@@ -118,8 +122,9 @@ function equalityOf(condition: Expr, leftIds: ReadonlySet<ColumnId>, rightIds: R
   if (!hashAlike(a.type, b.type)) return null;
   const overLeft = (expr: Expr) => readsAny(columnsOf(expr), leftIds) && !readsAny(columnsOf(expr), rightIds);
   const overRight = (expr: Expr) => readsAny(columnsOf(expr), rightIds) && !readsAny(columnsOf(expr), leftIds);
-  if (overLeft(a) && overRight(b)) return { condition, left: a, right: b };
-  return overLeft(b) && overRight(a) ? { condition, left: b, right: a } : null;
+  const isWider = a.type === VARIANT && b.type === VARIANT;
+  if (overLeft(a) && overRight(b)) return { condition, left: a, right: b, isWider };
+  return overLeft(b) && overRight(a) ? { condition, left: b, right: a, isWider } : null;
 }
 
 const INTEGERS = new Set(["int2", "int4", "int8"]);
@@ -129,6 +134,7 @@ const TEXTS = new Set(["text", "varchar"]);
 /** Equal values of the two types have equal hash keys. */
 function hashAlike(a: SqlType, b: SqlType): boolean {
   if (a.name === b.name) return a.element === b.element;
+  if (a === VARIANT || b === VARIANT) return isVariantAsIs(a) && isVariantAsIs(b);
   return [INTEGERS, FLOATS, TEXTS].some((family) => family.has(a.name) && family.has(b.name));
 }
 

@@ -6,6 +6,7 @@ import { EXPRESSION_COLUMN, type IndexDef, type TableDef } from "../../catalog/t
 import { BOOL, INT8, type SqlArray, type SqlType, VARIANT } from "../../protocol/values.js";
 import type { ColumnId, Expr, ScalarFunction } from "../expr/expr.js";
 import { isBinaryCoercible } from "../expr/types.js";
+import { isPlainScalar, isVariantAsIs } from "../expr/variant-order.js";
 import { columnsOf, conjuncts, exprEquals, isVolatile } from "../expr/walk.js";
 import type { ScanPlan } from "../plan/plan.js";
 import { implies } from "./implied.js";
@@ -46,7 +47,8 @@ export function keyConditionsOf(scan: ScanPlan): KeyCondition[] {
             : (keyValue(type, subject.type, value) ?? keyOfVariant(type, op, value)),
         );
         if (values.includes(null)) continue;
-        const keepsCondition = isWider || right.some((value) => value.type === VARIANT);
+        const keepsCondition =
+          isWider || (type === VARIANT ? !isExactKey(op, right) : right.some((value) => value.type === VARIANT));
         found.push({ condition, columnId, op, values: values as Expr[], ...(keepsCondition && { isWider: true }) });
       }
     }
@@ -196,7 +198,7 @@ function keyValue(columnType: SqlType, comparedAs: SqlType, value: Expr): Expr |
     return value.kind === "const" && fits(columnType.name, value.value) ? value : null;
   }
   if (columnType.name === type.name && columnType.element === type.element) return value;
-  if (columnType === VARIANT) return IN_VARIANTS.has(type.name) ? value : null;
+  if (columnType === VARIANT) return isVariantAsIs(type) ? value : null;
   const text = columnType.name === "text" || columnType.name === "varchar";
   return text && comparedAs.name !== "bpchar" && (type.name === "text" || type.name === "varchar") ? value : null;
 }
@@ -206,8 +208,15 @@ function keyOfVariant(columnType: SqlType, op: KeyCondition["op"], value: Expr):
   return columnType === INT8 && value.type === VARIANT && op === "=" ? callOf(INTEGER_KEY, value) : null;
 }
 
-/** Types whose values are variants as they are. */
-const IN_VARIANTS: ReadonlySet<string> = new Set(["bool", "int2", "int4", "int8", "text", "varchar"]);
+/**
+ * Whether a key of variants finds just what Cypher's comparison does. Keys are equal for values that are equivalent, such
+ * as NaN and NaN, and their order goes on where that of `<` ends.
+ */
+function isExactKey(op: KeyCondition["op"], values: readonly Expr[]): boolean {
+  if (op === "null") return true;
+  const isPlain = (value: Expr) => value.type !== VARIANT || (value.kind === "const" && isPlainScalar(value.value));
+  return (op === "=" || op === "in") && values.every(isPlain);
+}
 
 /** The same for an array of values; of integers those that keys cannot hold are passed over when the ranges are made. */
 function keyArray(columnType: SqlType, comparedAs: SqlType, array: Expr): Expr | null {

@@ -125,6 +125,7 @@ function pairsOf(plan: EquiJoin): readonly KeyPair[] | null {
     const rightKey = plan.rightKeys[i]!;
     if (leftKey.kind !== "column" || rightKey.kind !== "column") return null;
     if (!MERGEABLE.has(leftKey.type.name) || leftKey.type.element !== null) return null;
+    if (!MERGEABLE.has(rightKey.type.name)) return null;
     if (pairs.some(({ left, right }) => left === leftKey.id || right === rightKey.id)) return null;
     pairs.push({ left: leftKey.id, right: rightKey.id, leftKey, rightKey });
   }
