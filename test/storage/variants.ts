@@ -22,7 +22,10 @@ const small = fc.integer({ min: -300, max: 300 });
 const large = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }).map(integerValue);
 /** Neighbours of 2^53 and above, where doubles leave integers out. */
 const around = fc
-  .tuple(fc.constantFrom(2n ** 53n, -(2n ** 53n), 2n ** 62n, -(2n ** 62n), 2n ** 60n + 512n), fc.integer({ min: -700, max: 700 }))
+  .tuple(
+    fc.constantFrom(2n ** 53n, -(2n ** 53n), 2n ** 62n, -(2n ** 62n), 2n ** 60n + 512n),
+    fc.integer({ min: -700, max: 700 }),
+  )
   .map(([base, offset]) => integerValue(base + BigInt(offset)));
 const float = fc.oneof(
   small.map((x) => new Float(x)),
@@ -34,7 +37,10 @@ const text = fc.oneof(
   fc.string({ unit: fc.constantFrom("a", "b", "\0", "é", "\u0100", "\uffff", "😀"), maxLength: 6 }),
   fc.string({ unit: "grapheme", maxLength: 100 }),
 );
-const nanos = fc.oneof(fc.nat(86_399).map((s) => s * 1e9), fc.nat({ max: 86_400_000_000_000 - 1 }));
+const nanos = fc.oneof(
+  fc.nat(86_399).map((s) => s * 1e9),
+  fc.nat({ max: 86_400_000_000_000 - 1 }),
+);
 const offset = fc.constantFrom(0, 3600, -7200, 19_800);
 const days = fc.oneof(small, fc.integer({ min: -365_000_000, max: 365_000_000 }));
 const temporal: fc.Arbitrary<Variant> = fc.oneof(
@@ -98,7 +104,10 @@ export function plainVariant(value: Variant): Variant {
     return new GraphRelationship(id, type, src, dst, plainMap(value.properties));
   }
   if (value instanceof GraphPath) {
-    return new GraphPath(value.nodes.map(plainVariant) as GraphNode[], value.relationships.map(plainVariant) as GraphRelationship[]);
+    return new GraphPath(
+      value.nodes.map(plainVariant) as GraphNode[],
+      value.relationships.map(plainVariant) as GraphRelationship[],
+    );
   }
   return value;
 }
