@@ -13,11 +13,12 @@ import type { Plan } from "../../query/plan/plan.js";
 import type { Query, Statement } from "../parse/ast.js";
 import { bindExpr } from "./bind-expr.js";
 import { bindMatch } from "./bind-match.js";
-import { proceduresWith } from "./bind-procedure.js";
+import { PROCEDURES } from "./bind-procedure.js";
 import { bindQuery } from "./bind-query.js";
 import { bindSchemaCommand } from "./bind-schema-command.js";
 import { type Binders, Binding, type CypherContext } from "./binding.js";
 import type { BoundCypher, BoundCypherQuery } from "./bound-cypher.js";
+import { checkStatement } from "./check.js";
 import { NO_VARIABLES } from "./variables.js";
 
 const BINDERS: Binders = { expr: bindExpr, query: bindQuery, match: bindMatch };
@@ -29,11 +30,9 @@ const BINDERS: Binders = { expr: bindExpr, query: bindQuery, match: bindMatch };
 export function bindCypher(statement: Statement, text: string, context: CypherContext): BoundCypher {
   try {
     const { body } = statement;
+    checkStatement(statement, text, PROCEDURES);
     if (body.kind !== "query") return { kind: "schema", command: bindSchemaCommand(body, context.graph.name) };
-    return bindWhole(
-      body,
-      new Binding(text, statement.parameters, context, BINDERS, proceduresWith(context.procedures)),
-    );
+    return bindWhole(body, new Binding(text, statement.parameters, context, BINDERS));
   } catch (error) {
     if (error instanceof RangeError && !(error instanceof DbError)) throw sqlError("54001", "statement too complex");
     throw error;

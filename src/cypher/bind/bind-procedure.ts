@@ -6,18 +6,16 @@ import { bindCondition } from "./bind-condition.js";
 import { bindArgument } from "./bind-expr.js";
 import { type Binding, contextOf, type QueryResult, type Rows } from "./binding.js";
 import { GRAPH_PROCEDURES } from "./graph-procedures.js";
-import type { Procedure, ProcedureRegistry } from "./procedure.js";
+import { type Procedure, type ProcedureRegistry, registeredProcedure } from "./procedure.js";
 import { filtered, NO_ROWS, ONE_ROW, resultOf } from "./rows.js";
 import { columnExpr, NO_VARIABLES, type Scope, type Variable } from "./variables.js";
 
 const byName = new Map(GRAPH_PROCEDURES.map((procedure) => [procedure.name.toLowerCase(), procedure]));
 
-/** Those of every graph, and further ones. */
-export function proceduresWith(others: ProcedureRegistry | undefined): ProcedureRegistry {
-  return {
-    procedure: (name) => byName.get(name.toLowerCase()) ?? others?.procedure(name) ?? null,
-  };
-}
+/** Those of every graph, and those that have been registered. */
+export const PROCEDURES: ProcedureRegistry = {
+  procedure: (name) => registeredProcedure(name) ?? byName.get(name.toLowerCase()) ?? null,
+};
 
 /** The statement's only clause: all that the procedure gives, unless YIELD names some of it. */
 export function bindStandaloneCall(clause: CallClause, binding: Binding): QueryResult {
@@ -53,7 +51,7 @@ function joined(left: Plan, right: Plan): Plan {
 
 /** Throws ProcedureNotFound. */
 function procedureOf({ procedure, position }: CallClause, binding: Binding): Procedure {
-  const found = binding.procedures.procedure(procedure);
+  const found = PROCEDURES.procedure(procedure);
   if (found !== null) return found;
   throw binding.error(position, "ProcedureNotFound", `there is no procedure ${procedure}`);
 }

@@ -9,7 +9,7 @@ import { bindProcedureCall, bindStandaloneCall } from "./bind-procedure.js";
 import { bindProjection } from "./bind-projection.js";
 import { asTable, bindWrites, isWriting, type WritingClause } from "./bind-write.js";
 import { type Binding, contextOf, type QueryResult, type Rows } from "./binding.js";
-import { NO_ROWS, ONE_ROW, only, resultOf } from "./rows.js";
+import { NO_ROWS, ONE_ROW, resultOf } from "./rows.js";
 import { columnExpr, type Scope, valueOfVariable } from "./variables.js";
 
 /** `scope`: of the query around it. */
@@ -24,18 +24,10 @@ export function bindQuery(query: Query, scope: Scope, binding: Binding): QueryRe
   return results.reduce((left, right) => union(left, right, query.all, binding));
 }
 
-/** Columns of the same name belong together. */
+/** Both have the same columns. */
 function union(left: QueryResult, right: QueryResult, all: boolean, binding: Binding): QueryResult {
-  const places = left.columns.map(({ name }) => right.columns.findIndex((column) => column.name === name));
-  const same = places.every((place, i) => place === i);
-  const sorted = same
-    ? right.plan
-    : only(
-        right.plan,
-        places.map((place) => right.columns[place]!),
-      );
   const columns = left.columns.map(({ name }) => binding.newColumn(name, VARIANT));
-  const plan: Plan = Object.freeze({ kind: "setop", op: "union", all, left: left.plan, right: sorted, columns });
+  const plan: Plan = Object.freeze({ kind: "setop", op: "union", all, left: left.plan, right: right.plan, columns });
   return { plan, columns, returns: left.returns };
 }
 

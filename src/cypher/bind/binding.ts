@@ -9,14 +9,11 @@ import type { Expr } from "../../query/expr/expr.js";
 import type { CommonTableDefinition, OutputColumn, Plan } from "../../query/plan/plan.js";
 import type { CountAll, Expr as ExprNode, FunctionCall, MatchClause, Query } from "../parse/ast.js";
 import { type SemanticErrorDetail, type SyntaxErrorDetail, syntaxError } from "../parse/syntax-error.js";
-import type { ProcedureRegistry } from "./procedure.js";
 import type { Scope } from "./variables.js";
 
 /** What a statement is bound against. */
 export interface CypherContext {
   readonly graph: GraphTables;
-  /** Besides those that every graph has. */
-  readonly procedures?: ProcedureRegistry;
 }
 
 /** Makes columns of aggregates. */
@@ -70,7 +67,6 @@ export class Binding {
     parameterNames: readonly string[],
     readonly context: CypherContext,
     readonly bind: Binders,
-    readonly procedures: ProcedureRegistry,
   ) {
     this.parameterNames = [...parameterNames];
   }

@@ -1,4 +1,7 @@
-/** Procedures as CALL binds them: a signature, and a plan of their rows. */
+/**
+ * Procedures as CALL binds them: a signature, and a plan of their rows. Rooms above add theirs with `registerProcedure` when
+ * the process starts.
+ */
 import type { GraphTables } from "../../catalog/graph.js";
 import { type SqlType, VARIANT } from "../../protocol/values.js";
 import type { Expr } from "../../query/expr/expr.js";
@@ -19,6 +22,22 @@ export interface Procedure extends ProcedureSignature {
 
 export interface ProcedureRegistry extends ProcedureCatalog {
   procedure(name: string): Procedure | null;
+}
+
+const registered = new Map<string, Procedure>();
+
+/** Adds a procedure for all statements bound from now on, instead of one of the same name; the answer takes it away. */
+export function registerProcedure(procedure: Procedure): () => void {
+  const name = procedure.name.toLowerCase();
+  registered.set(name, procedure);
+  return () => {
+    if (registered.get(name) === procedure) registered.delete(name);
+  };
+}
+
+/** Null: there is none, or every graph has it (graph-procedures.ts). */
+export function registeredProcedure(name: string): Procedure | null {
+  return registered.get(name.toLowerCase()) ?? null;
 }
 
 /** A procedure whose rows a table function gives: a record with a variant per output, or one variant. */

@@ -1,6 +1,7 @@
 /** Plan nodes over rows, as the binders of clauses put them together. */
 import { VARIANT } from "../../protocol/values.js";
 import type { Expr } from "../../query/expr/expr.js";
+import { columnsOf, mapExpr } from "../../query/expr/walk.js";
 import type { OutputColumn, Plan, SortKey } from "../../query/plan/plan.js";
 import type { Binding } from "./binding.js";
 
@@ -62,9 +63,21 @@ export function only(input: Plan, columns: readonly OutputColumn[]): Plan {
   return Object.freeze({ kind: "project", input, exprs, columns });
 }
 
+/** One projection instead of two, where none computes anything twice. */
+function joined(input: Plan, made: readonly Made[], binding: Binding): Plan | null {
+  if (input.kind !== "project") return null;
+  const meaning = new Map(input.columns.map(({ id }, i) => [id, input.exprs[i]!]));
+  const read = made.flatMap(({ expr }) => [...columnsOf(expr)]);
+  const computed = read.filter((id) => meaning.get(id)?.kind !== "column");
+  if (new Set(computed).size < computed.length) return null;
+  const replace = (node: Expr) => (node.kind === "column" ? (meaning.get(node.id) ?? node) : node);
+  const exprs = made.map(({ name, expr }) => ({ name, expr: mapExpr(expr, replace) }));
+  return project(input.input, exprs, [], binding);
+}
+
 /** The columns of a result: variants, whatever the types of what they are made of. */
 export function resultOf(input: Plan, made: readonly Made[], binding: Binding): Plan {
-  const plan = project(input, made, [], binding);
+  const plan = joined(input, made, binding) ?? project(input, made, [], binding);
   const columns = plan.columns.map((column) =>
     column.type === VARIANT ? column : binding.newColumn(column.name, VARIANT, column.nullable),
   );
