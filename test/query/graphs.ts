@@ -4,16 +4,20 @@ import { Catalog } from "../../src/catalog/catalog.js";
 import { EDGE_COLUMN, type GraphTables, graphOf, NODE_COLUMN } from "../../src/catalog/graph.js";
 import { createGraph } from "../../src/catalog/graph-ddl.js";
 import type { TableDef } from "../../src/catalog/table.js";
+import { bindCypher } from "../../src/cypher/bind/bind-cypher.js";
+import { parseCypher } from "../../src/cypher/parse/parse.js";
 import { decodeLabels } from "../../src/protocol/labels.js";
 import { INT8, TEXT, VARIANT, type Value } from "../../src/protocol/values.js";
 import { GraphNode, GraphRelationship, type Variant, type VariantMap } from "../../src/protocol/variant.js";
 import { compilePlan } from "../../src/query/exec/compile-plan.js";
 import type { ExecContext } from "../../src/query/exec/context.js";
 import { createContext } from "../../src/query/exec/create-context.js";
+import { readGraphNode } from "../../src/query/exec/graph-node.js";
 import { createRowNumbers } from "../../src/query/exec/row-numbers.js";
 import { type ResultRows, runToCompletion } from "../../src/query/exec/run.js";
 import { runSubquery } from "../../src/query/exec/subquery.js";
 import type { Expr } from "../../src/query/expr/expr.js";
+import { optimize } from "../../src/query/optimize/optimize.js";
 import type { EdgeColumns, GraphWriteStep, NodeColumns } from "../../src/query/plan/graph-plans.js";
 import { columnsMadeBy } from "../../src/query/plan/graph-steps.js";
 import type { OutputColumn, Plan } from "../../src/query/plan/plan.js";
@@ -93,6 +97,7 @@ export class GraphDatabase {
       yieldTurn: async () => {},
       services: {
         runSubquery: (expr, context) => runSubquery(expr, context),
+        graphNode: (id) => readGraphNode(tx, 1, this.graph, id),
         nextRowId({ name }: TableDef) {
           const id = (ids.get(name) ?? 0) + 1;
           ids.set(name, id);
@@ -117,6 +122,25 @@ export class GraphDatabase {
     const result = runToCompletion(compilePlan(plan), context, { maxRows: Number.POSITIVE_INFINITY });
     if (result instanceof Promise) throw new Error("the plan waited although its turn was not over");
     return result;
+  }
+
+  /** Runs a statement of Cypher; parameters by name. */
+  cypher(tx: Transaction, text: string, params: Record<string, unknown> = {}): ResultRows {
+    const { plan, parameterNames } = this.planned(tx, text);
+    return this.run(
+      tx,
+      plan,
+      this.context(
+        tx,
+        parameterNames.map((name) => params[name] as Value),
+      ),
+    );
+  }
+
+  planned(tx: Transaction, text: string) {
+    const bound = bindCypher(parseCypher(text), text, { graph: this.graphIn(tx) });
+    if (bound.kind !== "query") throw new Error(`${text} is no query`);
+    return { ...bound, plan: optimize(bound.plan) };
   }
 
   /** Runs steps over one row; answers it. */
