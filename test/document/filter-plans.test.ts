@@ -37,6 +37,8 @@ const FILTERS: readonly object[] = [
   { pages: { $gt: 100 } },
   { colour: "red" },
   { $or: [{ price: 5 }, { year: 1999 }] },
+  { year: 1999, $or: [{ price: 5 }, { "author.name": { $in: ["Ann", "Bob"] } }] },
+  { $or: [{ price: 5 }, { colour: "red" }] },
 ];
 
 /** As the catalog would have it. */

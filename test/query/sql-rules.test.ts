@@ -55,6 +55,13 @@ const CASES: Readonly<Record<string, readonly string[]>> = {
     "SELECT max(created) FROM orders WHERE customer_id = 1",
     "/* no key has that order */ SELECT max(created) FROM orders WHERE customer_id > 1",
   ],
+  "or-by-index": [
+    "SELECT id, age FROM customers WHERE email = 'x' OR city = 'Bonn' AND age > 30",
+    "SELECT id FROM orders WHERE (customer_id = 1 OR id IN (3, 4)) AND total > 2",
+    "DELETE FROM orders WHERE customer_id = 1 OR id = 7",
+    "/* no key has the second */ SELECT id FROM customers WHERE city = 'Bonn' OR age = 2",
+    "/* most rows */ SELECT id FROM orders WHERE customer_id > 1 OR id > 7",
+  ],
   "choose-access": [
     "SELECT id FROM customers WHERE id = ANY ('{3, 1, 2, NULL, 3}')",
     "SELECT id FROM customers WHERE age > 20 AND id = ANY (ARRAY[1, 2]::bigint[])",

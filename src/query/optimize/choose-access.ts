@@ -40,7 +40,7 @@ function readsTooMuch(scan: IndexScanPlan, cardinality: Cardinality): boolean {
 }
 
 /** Look-ups that are done without further thought, by their cost: the segments may not be there yet. */
-const LOOK_UP_ALWAYS = 2000;
+export const LOOK_UP_ALWAYS = 2000;
 
 /** What a key makes of the conditions. */
 interface Access {

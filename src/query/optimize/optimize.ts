@@ -19,6 +19,7 @@ import { factorConditions } from "./factor-conditions.js";
 import { foldConstants } from "./fold-constants.js";
 import { minMaxByIndex } from "./min-max-by-index.js";
 import { nearestByIndex } from "./nearest-by-index.js";
+import { orByIndex } from "./or-by-index.js";
 import { planPatterns } from "./plan-patterns.js";
 import { pruneColumns } from "./prune-columns.js";
 import { prunePartitions } from "./prune-partitions.js";
@@ -54,6 +55,7 @@ export const RULES: readonly Rule[] = [
   pushDownLimits,
   pruneColumns,
   reorderJoins,
+  orByIndex,
   chooseAccess,
   chooseJoin,
   eliminateSort,
