@@ -3,37 +3,18 @@
  * for transactions with old snapshots and with writes of their own.
  */
 import t, { type Test } from "tap";
-import { DerivedIndexes } from "../../src/derived/derived-indexes.js";
-import type { Turns } from "../../src/derived/turns.js";
+import type { DerivedIndexes } from "../../src/derived/derived-indexes.js";
 import { AdjacencyBody } from "../../src/graph/adjacency-body.js";
 import { BYTEA, INT8, type Value } from "../../src/protocol/values.js";
 import { findAdjacency } from "../../src/query/exec/adjacency-index.js";
 import { optimize } from "../../src/query/optimize/optimize.js";
 import type { Plan } from "../../src/query/plan/plan.js";
-import type { Shard } from "../../src/storage/shard.js";
 import type { Transaction } from "../../src/storage/store.js";
 import { directory } from "../storage/shards.js";
 import { columnOf, GRAPH, idOf, manyEdges, match, newNode, ONE_ROW, oneEdge } from "./graph-tables.js";
+import { openIndexes } from "./open-indexes.js";
 import { big, filter, newColumn, op, project, scan, values } from "./plan-builder.js";
 import { Database, insertPlan } from "./run-plans.js";
-
-const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
-
-function openIndexes(shard: Shard, files: string | null): DerivedIndexes {
-  const turns: Turns = { shouldYield: () => true, yieldTurn: settle };
-  const indexes = new DerivedIndexes({
-    store: shard,
-    directory: files,
-    memory: { bytes: 0, bytesMax: 1e9 },
-    turnsOf: () => turns,
-    durable: async () => {},
-    warn: (message) => {
-      throw new Error(message);
-    },
-  });
-  shard.onApplied = (operations) => indexes.applied(operations);
-  return indexes;
-}
 
 class Random {
   constructor(private state: number) {}

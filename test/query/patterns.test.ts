@@ -6,12 +6,14 @@ import fc from "fast-check";
 import t, { type Test } from "tap";
 import { INT8, type Value } from "../../src/protocol/values.js";
 import { GraphRelationship } from "../../src/protocol/variant.js";
+import { findAdjacency } from "../../src/query/exec/adjacency-index.js";
 import type { Expr } from "../../src/query/expr/expr.js";
 import { optimize } from "../../src/query/optimize/optimize.js";
 import type { MatchPlan, PatternEdge, PatternNode } from "../../src/query/plan/graph-plans.js";
 import type { Plan } from "../../src/query/plan/plan.js";
 import { columnOf, GRAPH, idOf, manyEdges, match, newNode, ONE_ROW, oneEdge } from "./graph-tables.js";
-import { and, big, isNull, op, project, text, values } from "./plan-builder.js";
+import { openIndexes } from "./open-indexes.js";
+import { aggregate, aggregateFunction, and, big, isNull, op, project, text, values } from "./plan-builder.js";
 import { Database } from "./run-plans.js";
 
 interface Edge {
@@ -49,6 +51,18 @@ async function gives(t: Test, database: Database, plan: Plan, expected: readonly
   const best = optimize(plan);
   t.strictSame(plain(database.rows(best)), wanted, "optimized");
   t.strictSame(plain(await database.yieldingRows(best, { batchRows: 2 })), wanted, "giving up its turns");
+  database.commit();
+  const derived = openIndexes(database.shard, null);
+  findAdjacency(database.context({ derived }), GRAPH.edges);
+  await derived.idle();
+  t.strictSame(plain(database.rows(best, { derived })), wanted, "by the adjacency");
+  t.strictSame(plain(await database.yieldingRows(best, { derived, batchRows: 2 })), wanted, "giving up its turns");
+  if (plan.kind !== "project") return;
+  const counted = optimize(aggregate(plan.input, {}, { n: { fn: aggregateFunction("count") } }));
+  const count = [[expected.length]];
+  t.strictSame(database.rows(counted), count, "counted");
+  t.strictSame(database.rows(counted, { derived }), count, "counted by the adjacency");
+  t.strictSame(await database.yieldingRows(counted, { derived }), count, "counted, giving up its turns");
 }
 
 // ---- what the pattern means, by trying ----

@@ -10,6 +10,7 @@ import { childrenOf, subqueriesOf, walkPlan } from "../plan/walk.js";
 import { compileAggregate } from "./aggregate.js";
 import { compileAppend } from "./append.js";
 import { type CommonPrograms, compileCommonScan } from "./common-rows.js";
+import { compileCountWalks } from "./count-walks.js";
 import { compileDelete } from "./delete.js";
 import { compileDistinct } from "./distinct.js";
 import { compileExpand } from "./expand.js";
@@ -158,6 +159,8 @@ function compileOperator(plan: Plan, opens: readonly Open[], tables: CommonProgr
       return compileExpand(plan, first);
     case "expandpath":
       return compileExpandPath(plan, first);
+    case "countwalks":
+      return compileCountWalks(plan, first);
     case "match":
       throw new Error("a pattern has to be planned before it is compiled");
     case "insert":

@@ -84,6 +84,23 @@ export class AdjacencyEdges implements EdgeSource {
     this.in = direction === "out" ? [] : pagesOf(view.in);
   }
 
+  /** The pages, where there is one type in one direction and the transaction sees nothing else; else null. */
+  get only(): Pages | null {
+    if (this.corrected !== null || this.out.length + this.in.length !== 1) return null;
+    return (this.out[0] ?? this.in[0])![1];
+  }
+
+  maxNode(): number {
+    let max = this.view.maxNode;
+    for (const node of this.corrected?.nodes ?? []) max = Math.max(max, node);
+    return max;
+  }
+
+  /** Has the node's relationships count as read, for those who take them from the pages. */
+  read(node: number): void {
+    if (this.notes) this.note(node);
+  }
+
   of(node: number): readonly Span[] {
     if (this.notes) this.note(node);
     if (this.corrected?.nodes.has(node)) return this.correctedOf(node, this.corrected);
@@ -123,7 +140,7 @@ export class AdjacencyEdges implements EdgeSource {
   }
 
   /** The node's relationships count as read. */
-  note(node: number): void {
+  private note(node: number): void {
     const { context, program } = this;
     const isAll = ++this.noted > NOTED_MAX;
     for (const index of [program.out, program.in]) {

@@ -63,6 +63,10 @@ class ChangedEdges implements EdgeSource {
     this.source = this.indexed;
   }
 
+  maxNode(): number {
+    return this.source.maxNode();
+  }
+
   of(node: number): readonly Span[] {
     if (++this.lookedUp === LOOKED_UP_MAX) this.source = openAdjacency(this.program, this.context) ?? this.indexed;
     return this.source.of(node);
@@ -71,6 +75,7 @@ class ChangedEdges implements EdgeSource {
 
 class IndexedEdges implements EdgeSource {
   private readonly remembered = new Map<number, readonly Span[]>();
+  private greatest: number | null = null;
 
   constructor(
     private readonly program: EdgeSourceProgram,
@@ -87,6 +92,18 @@ class IndexedEdges implements EdgeSource {
     if (this.remembered.size === REMEMBERED_MAX) this.remembered.clear();
     this.remembered.set(node, spans);
     return spans;
+  }
+
+  /** Of all nodes, by the last key of their table. */
+  maxNode(): number {
+    if (this.greatest !== null) return this.greatest;
+    const { primaryKey } = layoutOf(this.program.graph.nodes);
+    const prefix = primaryKey!.prefixOf(this.context.tenantNumber);
+    const cursor = this.context.tx.scan({ gte: prefix, lt: prefixEnd(prefix), reverse: true, only: "keys" });
+    const [last] = cursor.next(1).keys;
+    cursor.close();
+    this.greatest = last === undefined ? 0 : (decodeKey(last, prefix.length, primaryKey!.columns)[0] as number);
+    return this.greatest;
   }
 
   private read(node: number, isOut: boolean, spans: Span[]): void {

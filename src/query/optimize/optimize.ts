@@ -10,6 +10,7 @@ import { Cardinality } from "./cardinality.js";
 import { chooseAccess } from "./choose-access.js";
 import { chooseJoin } from "./choose-join.js";
 import { computeSlowFirst } from "./compute-slow-first.js";
+import { countWalks } from "./count-walks.js";
 import { decorrelateAggregates } from "./decorrelate-aggregates.js";
 import { distanceByIndex } from "./distance-by-index.js";
 import { dropDistinct } from "./drop-distinct.js";
@@ -54,6 +55,7 @@ export const RULES: readonly Rule[] = [
   minMaxByIndex,
   pushDownLimits,
   pruneColumns,
+  countWalks,
   reorderJoins,
   orByIndex,
   chooseAccess,

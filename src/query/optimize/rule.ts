@@ -1,7 +1,7 @@
 /** What a rule is. Each rule stands in a file of its own; optimize.ts lists them in the order in which they run. */
 import type { Expr } from "../expr/expr.js";
 import { andOf } from "../expr/walk.js";
-import type { OutputColumn, Plan } from "../plan/plan.js";
+import type { OutputColumn, Plan, ProjectPlan } from "../plan/plan.js";
 import type { Cardinality } from "./cardinality.js";
 
 export interface Rule {
@@ -16,6 +16,11 @@ export interface Rule {
 export function filtered(input: Plan, conditions: readonly Expr[]): Plan {
   const predicate = andOf(conditions);
   return predicate === null ? input : Object.freeze({ kind: "filter", input, predicate, columns: input.columns });
+}
+
+/** Every column of the projection is one of its input under the same id. */
+export function passesColumns({ exprs, columns }: ProjectPlan): boolean {
+  return exprs.every((expr, i) => expr.kind === "column" && expr.id === columns[i]!.id);
 }
 
 /** The plan with exactly these columns under their names; it has them, perhaps among others or in another order. */

@@ -13,7 +13,7 @@ import type { ColumnExpr, ColumnId, Expr, SubqueryExpr } from "../expr/expr.js";
 import { printExpr } from "../expr/print.js";
 import { mapExpr } from "../expr/walk.js";
 import { placesInEntry, placesInKey } from "./covering.js";
-import type { ExpandPathPlan, ExpandPlan, GraphWriteStep } from "./graph-plans.js";
+import type { CountWalksPlan, ExpandPathPlan, ExpandPlan, GraphWriteStep } from "./graph-plans.js";
 import type {
   AggregateCall,
   CommonTable,
@@ -266,6 +266,8 @@ function describe(plan: Plan, print: Print): Described {
     case "expand":
     case "expandpath":
       return describeExpand(plan, print);
+    case "countwalks":
+      return describeCountWalks(plan, print);
     case "insert":
       return titled("Insert", ` on ${plan.table.name}`, conflictProperties(plan, print));
     case "update":
@@ -451,6 +453,17 @@ function limits(plan: Extract<Plan, { kind: "limit" | "topn" }>, print: Print): 
   const number = (expr: Expr) => (expr.kind === "const" ? String(expr.value) : print(expr));
   const limit = plan.limit === null ? [] : [["Limit", number(plan.limit)] as const];
   return plan.offset === null ? limit : [...limit, ["Offset", number(plan.offset)]];
+}
+
+function describeCountWalks({ steps, start }: CountWalksPlan, print: Print): Described {
+  const walks = steps.map(({ from, direction, types, into, other }) => {
+    const body = types.length === 0 ? "--" : `-[:${types.join("|")}]-`;
+    const walk = `${direction === "in" ? "<" : ""}${body}${direction === "out" ? ">" : ""}`;
+    const next = steps.find((step) => step.from.kind === "column" && step.from.id === other);
+    const end = into ?? next?.from ?? null;
+    return `(${print(from)})${walk}(${end === null ? "" : print(end)})`;
+  });
+  return titled("Count Walks", ` ${walks.join(", ")}`, start === null ? [] : [["Start", "all nodes"]]);
 }
 
 /** As the pattern is written: `(a.id)-[r:KNOWS|LIKES*1..3]->(b)`. */

@@ -119,6 +119,35 @@ export interface ExpandPathPlan extends Walk {
   readonly into: Expr | null;
 }
 
+/** One relationship of the walks that are counted, from a node that is known by then. */
+export interface WalkStep {
+  /** A column of the input, `start`, or `other` of an earlier step. */
+  readonly from: Expr;
+  readonly direction: "out" | "in" | "either";
+  readonly types: readonly string[];
+  /** Columns: the id of the relationship, of the node at its other end; null where nobody names them. */
+  readonly edge: ColumnId | null;
+  readonly other: ColumnId | null;
+  readonly into: Expr | null;
+  /** As in an expand; may name `edge` of earlier steps. */
+  readonly exclude: readonly Expr[];
+}
+
+/**
+ * Expands that are only counted: each input row once, with the number of rows that the steps would make of it, if that is
+ * not 0. Columns: the input's, then `count` (int8).
+ */
+export interface CountWalksPlan {
+  readonly kind: "countwalks";
+  readonly columns: readonly OutputColumn[];
+  readonly graph: GraphTables;
+  readonly input: Plan;
+  /** Walks begin at every node that has relationships, whose id this column is; null: at what the input says. */
+  readonly start: ColumnId | null;
+  readonly steps: readonly WalkStep[];
+  readonly count: OutputColumn;
+}
+
 /**
  * One writing clause of Cypher. All rows of the input are read first, then the steps run for each row in its order, and see
  * what earlier rows and steps wrote. Then entities in the rows are read again, so that what comes out is as it is stored now

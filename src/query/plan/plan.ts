@@ -10,7 +10,7 @@ import type { SqlType } from "../../protocol/values.js";
 import type { AggregateFunction, ColumnId, Expr, WindowFunction } from "../expr/expr.js";
 import type { InRange } from "../expr/in-range.js";
 import type { TableFunction } from "../expr/table-function.js";
-import type { ExpandPathPlan, ExpandPlan, GraphWritePlan, MatchPlan } from "./graph-plans.js";
+import type { CountWalksPlan, ExpandPathPlan, ExpandPlan, GraphWritePlan, MatchPlan } from "./graph-plans.js";
 import type { IndexExprs } from "./index-exprs.js";
 import type { Partitioning, PartitionMembership, PruningTest } from "./partition-tree.js";
 
@@ -52,6 +52,7 @@ export type Plan =
   | MatchPlan
   | ExpandPlan
   | ExpandPathPlan
+  | CountWalksPlan
   | GraphWritePlan;
 
 interface Node {

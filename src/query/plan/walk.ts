@@ -4,7 +4,7 @@
  */
 import type { ColumnId, Expr } from "../expr/expr.js";
 import { columnsOf, isVolatile, mapExpr, walkExpr } from "../expr/walk.js";
-import type { MatchPlan, PatternEdge, VariableLength } from "./graph-plans.js";
+import type { CountWalksPlan, MatchPlan, PatternEdge, VariableLength, WalkStep } from "./graph-plans.js";
 import { columnsMadeBy, mapStepExprs, matchesOf, variablesOf, withMatches } from "./graph-steps.js";
 import type { PruningTest } from "./partition-tree.js";
 import type {
@@ -70,7 +70,8 @@ export function withChildren(plan: Plan, children: readonly Plan[]): Plan {
     }
     case "match":
     case "expand":
-    case "expandpath": {
+    case "expandpath":
+    case "countwalks": {
       const columns = [...named(plan, children[0]!.columns), ...plan.columns.slice(plan.input.columns.length)];
       return Object.freeze({ ...plan, input: children[0]!, columns });
     }
@@ -253,6 +254,8 @@ class ExprRewriter {
           into: this.maybe(plan.into),
           path: this.path(plan.path),
         };
+      case "countwalks":
+        return { ...plan, steps: plan.steps.map((step) => this.step(step)) };
       case "setop":
       case "with":
       case "commonscan":
@@ -278,6 +281,10 @@ class ExprRewriter {
       return { ...edge, shape: shape.kind === "bound" ? { ...shape, id: this.one(shape.id) } : this.path(shape) };
     });
     return { ...plan, nodes, edges, predicate: this.maybe(plan.predicate) };
+  }
+
+  private step(step: WalkStep): WalkStep {
+    return { ...step, from: this.one(step.from), into: this.maybe(step.into), exclude: this.all(step.exclude) };
   }
 
   private path(path: VariableLength): VariableLength {
@@ -414,7 +421,13 @@ export function outerColumnsOf(plan: Plan): Set<ColumnId> {
   return read;
 }
 
-function madeBy(plan: Plan): readonly OutputColumn[] {
+/** Columns that only the steps themselves read. */
+function namedBy({ start, steps }: CountWalksPlan): { readonly id: ColumnId }[] {
+  const ids = [start, ...steps.flatMap(({ edge, other }) => [edge, other])];
+  return ids.flatMap((id) => (id === null ? [] : { id }));
+}
+
+function madeBy(plan: Plan): readonly { readonly id: ColumnId }[] {
   switch (plan.kind) {
     case "insert":
       return plan.onConflict === null
@@ -433,6 +446,8 @@ function madeBy(plan: Plan): readonly OutputColumn[] {
       return plan.nearest?.distance === undefined ? plan.columns : [...plan.columns, plan.nearest.distance.vector];
     case "graphwrite":
       return [...plan.columns, ...columnsMadeBy(plan.steps)];
+    case "countwalks":
+      return [...plan.columns, ...namedBy(plan)];
     default:
       return plan.columns;
   }
