@@ -15,10 +15,13 @@ import { charOfByte, fitNumeric, fitText, fromText, toText } from "../../protoco
 import { sqlArray } from "../../protocol/text-format-array.js";
 import { offsetAt, offsetOfLocal } from "../../protocol/time-zone.js";
 import { type Interval, Json, type SqlArray, type SqlType, type TimeTz, type Value } from "../../protocol/values.js";
+import type { Variant } from "../../protocol/variant.js";
+import { isList, variantToJson, variantToText } from "../../protocol/variant-format.js";
 import { fitVector, vectorOf } from "../../protocol/vector-text.js";
 import { trimBlanks } from "./compare.js";
 import type { EvalContext, ScalarFunction } from "./expr.js";
 import { baseType, canCoerce, categoryOf, displayName, isBinaryCoercible } from "./types.js";
+import { sqlForm, toVariant, variantJson } from "./variant-cast.js";
 
 /** Converts a non-null value. The context gives the session's time zone and clock. */
 export type Convert = (value: Value, context: EvalContext) => Value;
@@ -60,6 +63,7 @@ const LOCAL = new Set(["date", "time", "timestamp"]);
 /** True when the result depends on the session's time zone or clock, so that the cast must not be folded. */
 export function dependsOnSession(from: SqlType, to: SqlType): boolean {
   if (to.element !== null) return dependsOnSession(from.element ?? from, to.element);
+  if (to.name === "variant") return false;
   if (to.fields !== undefined) {
     return to.fields.some((field, i) => dependsOnSession(from.fields?.[i]?.type ?? from, field.type));
   }
@@ -72,6 +76,8 @@ export function dependsOnSession(from: SqlType, to: SqlType): boolean {
 /** To the bare type, without its modifier. */
 function baseConversion(from: SqlType, to: SqlType, assignment: boolean): Convert | null {
   if (from.element !== null && to.element !== null) return arrayConversion(from.element, to.element, assignment);
+  if (to.name === "variant") return toVariant(from);
+  if (from.name === "variant") return (value, context) => fromVariant(value as Variant, to, context);
   if (to.name === "vector") return toVector(from);
   if (from.name === "vector" && to.element !== null) {
     const convert = numberConversion("float4", to.element.name);
@@ -101,6 +107,20 @@ function baseConversion(from: SqlType, to: SqlType, assignment: boolean): Conver
   if (from.name === "json") return (value) => new Json(jsonbValue(value as Json));
   if (from.name === "jsonb") return fromJsonb(to);
   return timeConversion(from.name, to.name);
+}
+
+/** By the SQL type that the value is nearest to. Throws 22023 when that does not become the type. */
+function fromVariant(variant: Variant, to: SqlType, context: EvalContext): Value {
+  if (to.element !== null && isList(variant)) {
+    return sqlArray(variant.map((item) => (item === null ? null : fromVariant(item, to.element!, context))));
+  }
+  if (categoryOf(to) === "S") return fromText(baseType(to), variantToText(variant), clockOf(context));
+  if (to.name === "jsonb") return new Json(variantJson(variant));
+  if (to.name === "json") return new Json(variantJson(variant), variantToJson(variant));
+  const { type, value } = sqlForm(variant);
+  const convert = type === baseType(to) ? keep : conversionOf(type, to);
+  if (convert !== null) return convert(value, context);
+  throw sqlError("22023", `cannot cast variant ${displayName(type)} to type ${displayName(baseType(to))}`);
 }
 
 /** Of bit strings among each other, and with integers, which keep their lowest bits. */

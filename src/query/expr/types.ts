@@ -19,6 +19,7 @@ import {
   UNKNOWN,
   type UserType,
 } from "../../protocol/values.js";
+import { isVariantAsIs } from "./variant-order.js";
 
 /** pg_type.typcategory: boolean, numeric, string, date/time, time span, array, pseudo, user-defined, unknown, enum, bit string, network address, geometric, internal. */
 export type TypeCategory = "B" | "N" | "S" | "D" | "T" | "A" | "P" | "U" | "X" | "E" | "V" | "I" | "G" | "Z";
@@ -196,6 +197,8 @@ export function canCoerce(from: SqlType, to: SqlType, context: CastContext): boo
   if (from === to || from.name === "unknown") return to.name !== "void" || from === to;
   const rank = CONTEXT_RANK[context];
   if (from.element !== null && to.element !== null) return canCoerce(from.element, to.element, context);
+  if (to.name === "variant") return from.name === "variant" || rank >= CONTEXT_RANK.assignment;
+  if (from.name === "variant") return rank >= CONTEXT_RANK[TYPES[to.name].category === "S" ? "assignment" : "explicit"];
   if (from.name === "record" && to.name === "record") return canCoerceRecord(from, to, context);
   if (from.element === null && to.element === null && from.name === to.name) {
     return from.name !== "enum" || baseType(from) === baseType(to);
@@ -240,6 +243,7 @@ export function isBinaryCoercible(from: SqlType, to: SqlType): boolean {
   if (from.name === "record" && to.name === "record") return isSameRow(from, to);
   if (from.name === to.name) return from.name !== "enum" || baseType(from) === to;
   if (from.name === "cidr" && to.name === "inet") return true;
+  if (to.name === "variant") return isVariantAsIs(from);
   return to.name === "text" ? from.name === "varchar" : to.name === "varchar" && from.name === "text";
 }
 
@@ -469,6 +473,7 @@ const SPELLINGS: Readonly<Record<string, TypeName>> = {
   varbit: "varbit",
   "bit varying": "varbit",
   record: "record",
+  variant: "variant",
   void: "void",
   unknown: "unknown",
   datetime: "timestamp",

@@ -7,6 +7,8 @@ import { Numeric } from "../../../protocol/numeric.js";
 import { toText, untypedToText } from "../../../protocol/text-format.js";
 import { nestArray } from "../../../protocol/text-format-array.js";
 import { Json, type SqlArray, type SqlType, type Value } from "../../../protocol/values.js";
+import type { Variant } from "../../../protocol/variant.js";
+import { variantJson } from "../variant-cast.js";
 
 /** The JSON value of a SQL value; `timeZone` is that of the session. */
 export function toJson(type: SqlType, value: Value, timeZone = "UTC"): unknown {
@@ -28,6 +30,8 @@ export function toJson(type: SqlType, value: Value, timeZone = "UTC"): unknown {
     case "json":
     case "jsonb":
       return (value as Json).value;
+    case "variant":
+      return variantJson(value as Variant);
     case "timestamp":
       return timestampToText(value as number, "T");
     case "timestamptz":
