@@ -1,7 +1,9 @@
 /** A graph in a shard in memory, and plans that write it, by hand. */
 import type { Test } from "tap";
 import { Catalog } from "../../src/catalog/catalog.js";
+import { applyDdl } from "../../src/catalog/ddl.js";
 import { EDGE_COLUMN, type GraphTables, graphOf, NODE_COLUMN } from "../../src/catalog/graph.js";
+import type { GraphCommand } from "../../src/catalog/graph-command.js";
 import { createGraph } from "../../src/catalog/graph-ddl.js";
 import type { TableDef } from "../../src/catalog/table.js";
 import { bindCypher } from "../../src/cypher/bind/bind-cypher.js";
@@ -21,6 +23,7 @@ import { optimize } from "../../src/query/optimize/optimize.js";
 import type { EdgeColumns, GraphWriteStep, NodeColumns } from "../../src/query/plan/graph-plans.js";
 import { columnsMadeBy } from "../../src/query/plan/graph-steps.js";
 import type { OutputColumn, Plan } from "../../src/query/plan/plan.js";
+import { bindTable } from "../../src/sql/bind/bind-table.js";
 import type { Shard } from "../../src/storage/shard.js";
 import type { Transaction } from "../../src/storage/store.js";
 import { openShard } from "../storage/shards.js";
@@ -58,7 +61,7 @@ export const rowsOf = (columns: readonly OutputColumn[], rows: readonly (readonl
 export const ONE_ROW: Plan = { kind: "values", columns: [], rows: [[]] };
 
 export class GraphDatabase {
-  readonly graph: GraphTables;
+  graph: GraphTables;
   private readonly ids = new Map<string, number>();
 
   constructor(
@@ -72,6 +75,14 @@ export class GraphDatabase {
 
   static async open(t: Test): Promise<GraphDatabase> {
     return new GraphDatabase(await openShard(t), new Catalog(1));
+  }
+
+  /** Makes an index or a constraint of the empty graph. */
+  define(command: GraphCommand): void {
+    this.commit((tx) => {
+      applyDdl(this.catalog, tx, command, 2);
+      this.graph = this.graphIn(tx);
+    });
   }
 
   /** The graph as it is defined for the transaction. */
@@ -95,6 +106,7 @@ export class GraphDatabase {
       checkpoint() {},
       shouldYield: () => false,
       yieldTurn: async () => {},
+      bindTable: (table) => bindTable(table, this.catalog.view(tx), ["public"]),
       services: {
         runSubquery: (expr, context) => runSubquery(expr, context),
         graphNode: (id) => readGraphNode(tx, 1, this.graph, id),
@@ -152,10 +164,11 @@ export class GraphDatabase {
     const tx = this.shard.begin();
     try {
       const result = work(tx);
-      tx.commit();
+      this.catalog.settle(tx, tx.commit());
       return result;
     } catch (error) {
       tx.rollback();
+      this.catalog.settle(tx, null);
       throw error;
     }
   }
