@@ -1,5 +1,5 @@
 # Needs Node 20 or 22 and npm; everything else comes from the npm registry.
-.PHONY: start build install check test bench peers vector-peers conformance-sql clean
+.PHONY: start build install check test bench peers vector-peers conformance-sql conformance-cypher clean
 
 start: build
 	node --enable-source-maps dist/src/main.js serve
@@ -32,6 +32,10 @@ bench: build peers $(if $(findstring vector,$(BENCH)),vector-peers)
 # All SQL suites that lie beside the checkout; FOLDERS="duckdb …" for some, UPDATE=1 to rewrite the lists of failures.
 conformance-sql: build
 	node dist/test/conformance/run-sql-suites.js $(FOLDERS)
+
+# The openCypher TCK, or the folders of it in FOLDERS; UPDATE=1 rewrites the list of what fails.
+conformance-cypher: build
+	node dist/test/conformance/run-tck.js $(FOLDERS)
 
 # Those who cannot be installed are named in the bench's report.
 peers:

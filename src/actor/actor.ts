@@ -45,6 +45,9 @@ import { dataHandlers } from "./handlers/data.js";
 import { directoryHandlers } from "./handlers/directory.js";
 import { documentSearchHandlers } from "./handlers/document-search.js";
 import { documentHandlers } from "./handlers/documents.js";
+import { graphHandlers } from "./handlers/graph.js";
+import { graphEntityHandlers } from "./handlers/graph-entities.js";
+import { graphIndexHandlers } from "./handlers/graph-indexes.js";
 import type { Handler } from "./handlers/handler.js";
 import { placementHandlers } from "./handlers/placement.js";
 import { queryHandlers } from "./handlers/query.js";
@@ -290,6 +293,9 @@ export class Actor {
       ...collectionHandlers,
       ...documentHandlers,
       ...documentSearchHandlers,
+      ...graphHandlers,
+      ...graphEntityHandlers,
+      ...graphIndexHandlers,
       ...aiHandlers,
       ...schemaHandlers,
       ...vectorCollectionHandlers,

@@ -1,21 +1,21 @@
 /** The graph that every tenant has, made when a statement first means it. The session calls it before it binds Cypher. */
 import { DEFAULT_GRAPH, type GraphTables, graphOf } from "../catalog/graph.js";
 import { createGraph } from "../catalog/graph-ddl.js";
-import { sqlError } from "../protocol/errors.js";
-import type { ShardTransaction } from "../storage/transaction.js";
+import { DbError, sqlError } from "../protocol/errors.js";
+import type { Transaction } from "../storage/store.js";
 import type { Tenant } from "./tenant.js";
 import { nowMicros } from "./transaction-block.js";
 
 /**
  * The tables of a graph as `tx` sees them. The default graph is made if it is not there: within `tx` when that may write,
- * else in a transaction of its own, which `tx` is too old to see; then this answers null, and a new transaction sees it.
- * Throws 42P01 for another graph that does not exist.
+ * else in a transaction of its own, which `tx` is too old to see: then this throws 40001, and a new transaction sees it.
+ * Throws not_found for another graph that does not exist.
  */
-export function ensureGraph(tenant: Tenant, name: string, tx: ShardTransaction): GraphTables | null {
+export function ensureGraph(tenant: Tenant, name: string, tx: Transaction): GraphTables {
   const found = graphOf(tenant.catalog.view(tx), name);
   if (found !== null) return found;
-  if (name !== DEFAULT_GRAPH) throw sqlError("42P01", `graph "${name}" does not exist`);
-  const make = (within: ShardTransaction) =>
+  if (name !== DEFAULT_GRAPH) throw noGraph(name);
+  const make = (within: Transaction) =>
     tenant.catalog.change(within, (editor) => createGraph(editor, name, nowMicros()));
   if (!tx.readOnly) return make(tx);
   const own = tenant.partition.shard.begin({ readOnly: false });
@@ -26,5 +26,12 @@ export function ensureGraph(tenant: Tenant, name: string, tx: ShardTransaction):
     tenant.rollback(own);
     throw error;
   }
-  return null;
+  throw sqlError("40001", "the default graph was made just now; run the transaction again");
+}
+
+export function noGraph(name: string): DbError {
+  return new DbError("not_found", `The graph "${name}" does not exist.`, {
+    sqlstate: "42P01",
+    hint: "GET /v1/graph/graphs lists the graphs; POST /v1/graph/graphs {name} makes one.",
+  });
 }

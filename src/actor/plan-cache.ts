@@ -7,6 +7,7 @@
 import { typeOfParameter } from "../protocol/json-format.js";
 import { PLAN_CACHE_ENTRIES_MAX } from "../protocol/limits.js";
 import type { StatementPlan } from "./statement-plan.js";
+import type { ParameterValues } from "./statement-run.js";
 
 export class PlanCache {
   /** In order of last use: a hit is moved to the end now and then (see `touch`). */
@@ -16,7 +17,7 @@ export class PlanCache {
   hits = 0;
   misses = 0;
 
-  find(sql: string, catalogVersion: number | string, params: readonly unknown[]): StatementPlan | null {
+  find(sql: string, catalogVersion: number | string, params: ParameterValues): StatementPlan | null {
     const plan = this.last !== null && this.last.sql === sql ? this.last.plan : this.look(sql);
     if (plan === undefined || plan.catalogVersion !== catalogVersion || !sameOpenTypes(plan, params)) {
       this.misses++;
@@ -51,9 +52,9 @@ export class PlanCache {
   }
 }
 
-function sameOpenTypes(plan: StatementPlan, params: readonly unknown[]): boolean {
+function sameOpenTypes(plan: StatementPlan, params: ParameterValues): boolean {
   for (const { index, type } of plan.openParameters) {
-    if (typeOfParameter(params[index]) !== type) return false;
+    if (typeOfParameter((params as readonly unknown[])[index]) !== type) return false;
   }
   return true;
 }

@@ -2,10 +2,13 @@
 import { randomUUID } from "node:crypto";
 import { DbError } from "../protocol/errors.js";
 import { PREPARED_STATEMENTS_MAX } from "../protocol/limits.js";
+import type { Language } from "./statement-run.js";
 
 export interface PreparedStatement {
   readonly id: string;
   readonly sql: string;
+  readonly language?: Language;
+  readonly graph?: string;
   readonly parameterCount: number;
 }
 
@@ -17,11 +20,11 @@ export class PreparedStatements {
   }
 
   /** `name`, when given, is the id; preparing the same text under the same name again is fine. */
-  add(sql: string, parameterCount: number, name: string | undefined): PreparedStatement {
+  add(text: Omit<PreparedStatement, "id">, name: string | undefined): PreparedStatement {
     const id = name ?? randomUUID();
     const known = this.statements.get(id);
     if (known !== undefined) {
-      if (known.sql === sql) return known;
+      if (known.sql === text.sql && known.language === text.language && known.graph === text.graph) return known;
       throw new DbError("conflict", `prepared statement "${id}" already exists`, {
         sqlstate: "42P05",
         hint: "Close it first, or choose another name.",
@@ -33,7 +36,7 @@ export class PreparedStatements {
         `The tenant has ${PREPARED_STATEMENTS_MAX} prepared statements, the most there can be; close some with /v1/query/close.`,
       );
     }
-    const statement = { id, sql, parameterCount };
+    const statement = { id, ...text };
     this.statements.set(id, statement);
     return statement;
   }

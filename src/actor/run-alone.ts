@@ -5,10 +5,11 @@ import type { Answer } from "./reply.js";
 import type { Request } from "./request.js";
 import { Session } from "./session.js";
 import { type Outcome, plainRows, type RowCollector } from "./sql-result.js";
+import type { StatementText } from "./statement-run.js";
 
-export interface LoneStatement {
-  readonly sql: string;
-  readonly params: readonly unknown[];
+export interface LoneStatement extends StatementText {
+  /** No bound unless said. */
+  readonly maxRows?: number;
   /** Plain values unless said. */
   readonly collector?: RowCollector;
   /** Settings that hold for the statement. */
@@ -18,12 +19,12 @@ export interface LoneStatement {
 /** `answerOf` is called before the commit, whose records may include the answer; what it throws takes all back. */
 export function runAlone(
   request: Request,
-  { sql, params, collector = plainRows, settings }: LoneStatement,
+  { settings, maxRows = Number.MAX_SAFE_INTEGER, collector = plainRows, ...text }: LoneStatement,
   answerOf: (outcome: Outcome) => Answer,
 ): Answer | Promise<Answer> {
   const session = new Session(request.tenant, sessionOptions(request, "routes"));
   for (const name in settings) session.settings.setText(name, settings[name]!, false);
-  const run = { sql, params, maxRows: Number.MAX_SAFE_INTEGER, collector, request };
+  const run = { ...text, maxRows, collector, request };
   let answer: Answer = {};
   const outcome = session.execute(run, (tx, done) => {
     answer = answerOf(done);
@@ -35,11 +36,10 @@ export function runAlone(
 /** The rows of a statement that a route asks on the way. */
 export function rowsOf(
   request: Request,
-  sql: string,
-  params: readonly unknown[] = [],
+  text: StatementText,
 ): readonly (readonly unknown[])[] | Promise<readonly (readonly unknown[])[]> {
   const session = new Session(request.tenant, { ...sessionOptions(request, "routes"), readOnly: true });
-  const run = { sql, params, maxRows: Number.MAX_SAFE_INTEGER, collector: plainRows, request };
+  const run = { ...text, maxRows: Number.MAX_SAFE_INTEGER, collector: plainRows, request };
   const outcome = session.execute(run, (tx) => request.tenant.rollback(tx));
   return after(outcome, ({ rows }) => rows.plain!);
 }

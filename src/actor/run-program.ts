@@ -1,12 +1,15 @@
 /** Pulls a program's rows into the form that the client wants, up to the row cap. Called by the session. */
-import { sqlError } from "../protocol/errors.js";
+import { cypherError } from "../protocol/cypher-error.js";
+import { DbError, sqlError } from "../protocol/errors.js";
 import { fromParameter } from "../protocol/json-format.js";
 import type { Value } from "../protocol/values.js";
+import { variantFromJson } from "../protocol/variant-format.js";
 import type { StatementState } from "../query/exec/context.js";
 import type { Operator } from "../query/exec/operator.js";
 import type { Batch } from "../query/expr/expr.js";
 import type { Rows } from "./sql-result.js";
 import type { StatementPlan } from "./statement-plan.js";
+import type { ParameterValues } from "./statement-run.js";
 
 /**
  * Pulls all rows, or as many as the cap allows; answers whether it cut some off. The operator is closed in every case.
@@ -67,8 +70,10 @@ async function collectLater(
 const NO_PARAMETERS: readonly Value[] = [];
 
 /** The values of $1, $2, … in the types that the plan expects. Throws 08P01 when their number is wrong. */
-export function convertParameters(plan: StatementPlan, params: readonly unknown[]): readonly Value[] {
+export function convertParameters(plan: StatementPlan, params: ParameterValues): readonly Value[] {
   const types = plan.parameterTypes;
+  if (plan.parameterNames !== null) return namedParameters(plan.parameterNames, params);
+  if (!isPositional(params)) throw namedForSql();
   if (params.length !== types.length) {
     throw sqlError("08P01", `the statement takes ${types.length} parameters, but ${params.length} were sent`, {
       hint: "Send one value per placeholder, in the order $1, $2, …",
@@ -78,4 +83,24 @@ export function convertParameters(plan: StatementPlan, params: readonly unknown[
   const values = new Array<Value>(types.length);
   for (let i = 0; i < types.length; i++) values[i] = params[i] === null ? null : fromParameter(types[i]!, params[i]);
   return values;
+}
+
+function isPositional(params: ParameterValues): params is readonly unknown[] {
+  return Array.isArray(params);
+}
+
+function namedForSql(): DbError {
+  return new DbError("invalid_request", "SQL takes its parameters as an array: [value of $1, value of $2, …].", {
+    field: "parameters",
+  });
+}
+
+/** Cypher's `$name`, and `$0` of an array. Values that no parameter asks for are passed over. */
+function namedParameters(names: readonly string[], params: ParameterValues): readonly Value[] {
+  return names.map((name) => {
+    if (!Object.hasOwn(params, name)) {
+      throw cypherError("ParameterMissing", "MissingParameter", `The parameter $${name} has no value.`);
+    }
+    return variantFromJson((params as Readonly<Record<string, unknown>>)[name]);
+  });
 }

@@ -10,6 +10,7 @@ import type { IsolationLevel } from "../sql/parse/ast.js";
 import type { RoutineRunner } from "../sql/routine/routine-runner.js";
 import type { SessionMemory } from "./session-services.js";
 import { Settings } from "./settings.js";
+import type { StatementText } from "./statement-run.js";
 import type { Tenant } from "./tenant.js";
 
 export class SessionNames implements SessionMemory {
@@ -36,8 +37,11 @@ export class SessionNames implements SessionMemory {
   }
 
   /** Under what the plan cache knows the statement: plans of sessions that name things as usual are shared. */
-  planKey(sql: string): string {
+  planKey({ sql, language, graph }: Pick<StatementText, "sql" | "language" | "graph">): string {
     const { searchPath } = this.settings;
+    if (language !== undefined || graph !== undefined) {
+      return `${language ?? ""}\0${graph ?? ""}\0${this.planKey({ sql })}`;
+    }
     if (!this.hasTemporaries && searchPath.length === 1 && searchPath[0] === "public") return sql;
     const own = this.hasTemporaries ? this.temporarySchema : "";
     return `${own}\0${JSON.stringify(this.resolved(searchPath))}\0${sql}`;

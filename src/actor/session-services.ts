@@ -4,7 +4,7 @@
  */
 import type { ModelFacts } from "../ai/models.js";
 import type { CatalogView } from "../catalog/catalog-view.js";
-import { changedByCypher, DEFAULT_GRAPH, type GraphTables, graphOf, isGraphSchema } from "../catalog/graph.js";
+import { changedByCypher, type GraphTables, isGraphSchema } from "../catalog/graph.js";
 import { parseRelationName } from "../catalog/relation-names.js";
 import { isTemporarySchema } from "../catalog/schema.js";
 import type { SequenceDef, SequenceNumber } from "../catalog/sequence.js";
@@ -38,8 +38,6 @@ export interface SessionMemory {
 }
 
 export class SessionServices implements ExecServices {
-  /** The graph that the statement is about; null: the default one. */
-  graph: GraphTables | null = null;
   /** The table that an id was last wanted for, and the sequence that counts its rows. */
   private counted: { readonly table: TableDef; readonly by: SequenceDef } | null = null;
 
@@ -48,7 +46,13 @@ export class SessionServices implements ExecServices {
     private readonly ownCursors: SessionCursors,
     private readonly tx: Transaction,
     private readonly tenantName: string,
+    /** The graph that a statement of Cypher is about. */
+    private readonly graph: GraphTables | null,
   ) {}
+
+  graphNode(id: number): GraphNode {
+    return readGraphNode(this.tx, this.memory.tenant.number, this.graph!, id);
+  }
 
   runSubquery(expr: SubqueryExpr, context: EvalContext): Value {
     return runSubquery(expr, context as ExecContext);
@@ -150,11 +154,6 @@ export class SessionServices implements ExecServices {
   sequencePosition(sequence: SequenceDef): { readonly last: SequenceNumber; readonly called: boolean } {
     const { tenant } = this.memory;
     return tenant.partition.sequences.position(tenant.number, sequence);
-  }
-
-  graphNode(id: number): GraphNode {
-    const graph = this.graph ?? graphOf(this.catalogView(), DEFAULT_GRAPH)!;
-    return readGraphNode(this.tx, this.memory.tenant.number, graph, id);
   }
 
   nextRowId(table: TableDef): number {

@@ -17,7 +17,7 @@ import { SessionNames } from "./session-names.js";
 import type { Settings } from "./settings.js";
 import { type Outcome, textOutcome } from "./sql-result.js";
 import type { StatementPlan } from "./statement-plan.js";
-import type { Client, StatementRun } from "./statement-run.js";
+import type { Client, StatementRun, StatementText } from "./statement-run.js";
 import { type Identity, StatementRunner } from "./statement-runner.js";
 import { applyOnCommit, endTemporaries } from "./temporary-relations.js";
 import type { Tenant } from "./tenant.js";
@@ -152,7 +152,7 @@ export class Session {
   }
 
   /** Plans the statement, or takes the plan of an earlier run. Used by `prepare` too. */
-  planFor(run: Pick<StatementRun, "sql" | "params">, catalog: CatalogView, tx: Transaction): StatementPlan {
+  planFor(run: StatementText, catalog: CatalogView, tx: Transaction): StatementPlan {
     return this.runner.planFor(run, catalog, tx);
   }
 
@@ -178,7 +178,7 @@ export class Session {
     const { catalog, plans } = this.tenant;
     // The usual case: the plan is known before there is a transaction, so a query's transaction need track no reads.
     const version = catalog.newestVersion();
-    const cached = version === null ? null : plans.find(this.names.planKey(run.sql), version, run.params);
+    const cached = version === null ? null : plans.find(this.names.planKey(run), version, run.params);
     const tx = this.block.start(cached !== null && cached.bound.kind === "query" && cached.bound.readOnly);
     const failed = (error: unknown): Outcome | Promise<Outcome> => {
       this.tenant.rollback(tx);

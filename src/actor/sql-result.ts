@@ -6,6 +6,7 @@ import { DbError } from "../protocol/errors.js";
 import { jsonWriter, plainWriter } from "../protocol/json-format.js";
 import { RESULT_BYTES_MAX } from "../protocol/limits.js";
 import { TEXT, type Value } from "../protocol/values.js";
+import type { GraphChanges } from "../query/exec/graph-changes.js";
 import { bytesOf } from "../query/exec/value-bytes.js";
 import type { Batch } from "../query/expr/expr.js";
 import { displayName } from "../query/expr/types.js";
@@ -106,6 +107,30 @@ class PlainRows implements Rows {
 export const jsonRows: RowCollector = (shape) => new JsonRows(shape.json);
 export const plainRows: RowCollector = (shape) => new PlainRows(shape);
 
+export interface GraphStats {
+  readonly nodes_created: number;
+  readonly nodes_deleted: number;
+  readonly relationships_created: number;
+  readonly relationships_deleted: number;
+  readonly properties_set: number;
+  readonly labels_added: number;
+  readonly labels_removed: number;
+}
+
+/** Null: nothing was changed. */
+export function statsOf(changes: GraphChanges): GraphStats | null {
+  const stats = {
+    nodes_created: changes.nodesCreated,
+    nodes_deleted: changes.nodesDeleted,
+    relationships_created: changes.relationshipsCreated,
+    relationships_deleted: changes.relationshipsDeleted,
+    properties_set: changes.propertiesSet,
+    labels_added: changes.labelsAdded,
+    labels_removed: changes.labelsRemoved,
+  };
+  return Object.values(stats).every((count) => count === 0) ? null : stats;
+}
+
 /** A statement that ran. */
 export interface Outcome {
   readonly shape: ResultShape;
@@ -114,6 +139,8 @@ export interface Outcome {
   readonly rowsAffected: number | null;
   /** The row cap cut some off. */
   readonly truncated: boolean;
+  /** What a statement of Cypher changed; null: nothing. */
+  readonly stats: GraphStats | null;
   /** What the client should know although nothing failed: "relation … already exists, skipping". */
   readonly notices: readonly string[];
 }
@@ -122,7 +149,7 @@ const NO_COLUMNS = shapeOf([]);
 const NO_NOTICES: readonly string[] = [];
 
 export function rowsOutcome(shape: ResultShape, rows: Rows, truncated: boolean, rowsAffected: number | null): Outcome {
-  return { shape, rows, rowsAffected, truncated, notices: NO_NOTICES };
+  return { shape, rows, rowsAffected, truncated, stats: null, notices: NO_NOTICES };
 }
 
 /** Nothing to return but a count. */
@@ -140,7 +167,7 @@ export function textOutcome(
   const shape = shapeOf([{ id: 0, name: column, type: TEXT, nullable: false }]);
   const rows = collector(shape);
   rows.append({ columns: [lines], length: lines.length }, lines.length);
-  return { shape, rows, rowsAffected: null, truncated: false, notices };
+  return { shape, rows, rowsAffected: null, truncated: false, stats: null, notices };
 }
 
 /** Milliseconds, to the microsecond. */
@@ -151,7 +178,7 @@ export function elapsedSince(startedMs: number): number {
 /** `data` of a statement's answer, as clients read it (docs: QueryResult). */
 export function resultAnswer(outcome: Outcome, startedMs: number): Answer {
   const elapsed = elapsedSince(startedMs);
-  const { shape, rows, rowsAffected, truncated, notices } = outcome;
+  const { shape, rows, rowsAffected, truncated, stats, notices } = outcome;
   if (rows.json === undefined) {
     return {
       plain: {
@@ -159,6 +186,7 @@ export function resultAnswer(outcome: Outcome, startedMs: number): Answer {
         rows: rows.plain,
         ...(rowsAffected === null ? {} : { rows_affected: rowsAffected }),
         execution_time_ms: elapsed,
+        ...(stats === null ? {} : { stats }),
         ...(truncated ? { truncated } : {}),
         ...(notices.length > 0 ? { notices } : {}),
       },
@@ -168,9 +196,10 @@ export function resultAnswer(outcome: Outcome, startedMs: number): Answer {
 }
 
 /** What follows the rows in a result's JSON. */
-export function resultTail({ rowsAffected, truncated, notices }: Outcome, elapsedMs: number): string {
+export function resultTail({ rowsAffected, truncated, stats, notices }: Outcome, elapsedMs: number): string {
   let json = rowsAffected === null ? "" : `,"rows_affected":${rowsAffected}`;
   json += `,"execution_time_ms":${elapsedMs}`;
+  if (stats !== null) json += `,"stats":${JSON.stringify(stats)}`;
   if (truncated) json += ',"truncated":true';
   if (notices.length > 0) json += `,"notices":${JSON.stringify(notices)}`;
   return json;

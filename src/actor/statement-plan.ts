@@ -2,18 +2,22 @@
  * From a statement's text to something that can run: parse → bind → optimize → compile. The result is immutable,
  * cached by plan-cache.ts and shared by all runs.
  */
+import type { GraphTables } from "../catalog/graph.js";
 import type { StatisticsSource } from "../catalog/statistics.js";
-import { sqlError } from "../protocol/errors.js";
+import { bindCypher } from "../cypher/bind/bind-cypher.js";
+import type { BoundCypherQuery } from "../cypher/bind/bound-cypher.js";
+import type { Statement as CypherStatement } from "../cypher/parse/ast.js";
 import { typeOfParameter } from "../protocol/json-format.js";
-import type { SqlType } from "../protocol/values.js";
+import { type SqlType, VARIANT } from "../protocol/values.js";
 import { compilePlan } from "../query/exec/compile-plan.js";
 import type { Program } from "../query/exec/operator.js";
 import { optimize } from "../query/optimize/optimize.js";
 import { bindStatement } from "../sql/bind/bind-statement.js";
 import type { BindEnvironment, BoundQuery, BoundStatement } from "../sql/bind/bound-statement.js";
 import type { StatementNode } from "../sql/parse/ast.js";
-import { parseSql } from "../sql/parse/parse.js";
 import { type ResultShape, shapeOf } from "./sql-result.js";
+import { treeOf } from "./statement-language.js";
+import type { StatementText } from "./statement-run.js";
 
 export interface StatementPlan {
   readonly bound: BoundStatement;
@@ -21,6 +25,10 @@ export interface StatementPlan {
   /** Parameters whose type came from the value the client sent, with that type. */
   readonly openParameters: readonly { readonly index: number; readonly type: SqlType | null }[];
   readonly parameterTypes: readonly SqlType[];
+  /** Of Cypher: the parameters' names, parallel to `parameterTypes`. */
+  readonly parameterNames: readonly string[] | null;
+  /** Of Cypher: the graph that it is about. */
+  readonly graph: GraphTables | null;
   /** Of a query; null for everything else. */
   readonly program: Program | null;
   readonly shape: ResultShape | null;
@@ -31,24 +39,28 @@ export interface StatementPlan {
 /** The session's definitions and what names mean in it. */
 type Names = Omit<BindEnvironment, "parameterTypes">;
 
+/** The tables of the graph of that name. Throws not_found. */
+export type GraphOf = (name: string | undefined) => GraphTables;
+
 const NO_TYPES: readonly SqlType[] = [];
 
-/** Throws sqlError for anything wrong with the text; it must hold exactly one statement. */
+/** Throws for anything wrong with the text; it must hold exactly one statement. */
 export function planStatement(
-  sql: string,
-  params: readonly unknown[],
+  text: StatementText,
   names: Names,
   statistics: StatisticsSource,
+  graphOf: GraphOf,
 ): StatementPlan {
-  const statements = parseSql(sql);
-  if (statements.length === 0) throw sqlError("42601", "The text holds no statement.", { position: 1 });
-  if (statements.length > 1) {
-    throw sqlError("42601", "cannot insert multiple commands into a prepared statement", {
-      position: statements[1]!.start + 1,
-      hint: "Send one statement a call, or several with POST /v1/query/execute/batch.",
-    });
+  if (text.command !== undefined) {
+    if (text.graph !== undefined) graphOf(text.graph);
+    return planBound({ kind: "ddl", command: text.command }, names, statistics, NO_PARAMETERS);
   }
-  return planNode(statements[0]!.node, params, names, statistics);
+  const tree = treeOf(text);
+  if (tree.language === "cypher") {
+    return planCypher(tree.statement, text.sql, graphOf(text.graph), names, statistics);
+  }
+  const { params } = text;
+  return planNode(tree.node, Array.isArray(params) ? params : [], names, statistics);
 }
 
 function queryOf(bound: BoundStatement): BoundQuery | null {
@@ -56,7 +68,7 @@ function queryOf(bound: BoundStatement): BoundQuery | null {
   return bound.kind === "explain" || bound.kind === "declare cursor" ? bound.statement : null;
 }
 
-/** Plans one statement of the syntax tree. */
+/** Plans one statement of SQL's syntax tree. */
 export function planNode(
   node: StatementNode,
   params: readonly unknown[],
@@ -65,7 +77,48 @@ export function planNode(
 ): StatementPlan {
   const guesses = params.map(typeOfParameter);
   const bound = bindStatement({ node }, { ...names, parameterTypes: guesses });
-  const common = { bound, catalogVersion: names.catalog.version, uses: 0 };
+  return planBound(bound, names, statistics, { ...NO_PARAMETERS, guesses });
+}
+
+function planCypher(
+  statement: CypherStatement,
+  text: string,
+  graph: GraphTables,
+  names: Names,
+  statistics: StatisticsSource,
+): StatementPlan {
+  const bound = bindCypher(statement, text, { graph });
+  if (bound.kind === "ddl") return planBound(bound, names, statistics, NO_PARAMETERS);
+  const parameters = { guesses: [], parameterNames: bound.parameterNames, graph };
+  const query = queryOfCypher(bound);
+  if (statement.mode === "run") return planBound(query, names, statistics, parameters);
+  const analyze = statement.mode === "profile";
+  const options = { verbose: false, costs: true, format: "text" } as const;
+  return planBound({ kind: "explain", statement: query, analyze, ...options }, names, statistics, parameters);
+}
+
+function queryOfCypher({ plan, columns, parameterNames, readOnly, returnsRows }: BoundCypherQuery): BoundQuery {
+  const parameterTypes = parameterNames.map(() => VARIANT);
+  const fixed = { openParameters: [], callsRoutines: false } as const;
+  return { kind: "query", command: "cypher", plan, columns, parameterTypes, readOnly, returnsRows, ...fixed };
+}
+
+interface Parameters {
+  /** Types that the values suggest. */
+  readonly guesses: readonly (SqlType | null)[];
+  readonly parameterNames: StatementPlan["parameterNames"];
+  readonly graph: StatementPlan["graph"];
+}
+
+const NO_PARAMETERS: Parameters = { guesses: [], parameterNames: null, graph: null };
+
+function planBound(
+  bound: BoundStatement,
+  names: Names,
+  statistics: StatisticsSource,
+  { guesses, parameterNames, graph }: Parameters,
+): StatementPlan {
+  const common = { bound, catalogVersion: names.catalog.version, parameterNames, graph, uses: 0 };
   const query = queryOf(bound);
   if (query === null) {
     return { ...common, openParameters: [], parameterTypes: NO_TYPES, program: null, shape: null };

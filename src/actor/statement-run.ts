@@ -1,4 +1,5 @@
 /** One run of one statement, as a session's client asks for it. */
+import type { DdlCommand } from "../catalog/ddl-command.js";
 import type { RowCollector } from "./sql-result.js";
 
 /** On whose behalf a statement runs: a Request. */
@@ -8,9 +9,24 @@ export interface Client {
   yieldTurn(): Promise<void>;
 }
 
-export interface StatementRun {
+export type Language = "sql" | "cypher";
+
+/** Of $1, $2, …, or by name. Names are Cypher's. */
+export type ParameterValues = readonly unknown[] | Readonly<Record<string, unknown>>;
+
+/** A statement as it was sent. */
+export interface StatementText {
   readonly sql: string;
-  readonly params: readonly unknown[];
+  readonly params: ParameterValues;
+  /** Absent: who can parse it decides (statement-language.ts). */
+  readonly language?: Language;
+  /** The graph that Cypher is about; absent: the default one. */
+  readonly graph?: string;
+  /** A definition of a route's own; then there is no text. With `graph` it is about one that has to be there. */
+  readonly command?: DdlCommand;
+}
+
+export interface StatementRun extends StatementText {
   readonly maxRows: number;
   /** The form in which rows are wanted. */
   readonly collector: RowCollector;

@@ -4,6 +4,7 @@
  */
 import type { CatalogView } from "../catalog/catalog-view.js";
 import { type FunctionDef, outputsOf } from "../catalog/function.js";
+import { DEFAULT_GRAPH, type GraphTables } from "../catalog/graph.js";
 import { isTemporarySchema } from "../catalog/schema.js";
 import { DbError, sqlError } from "../protocol/errors.js";
 import type { Value } from "../protocol/values.js";
@@ -33,10 +34,12 @@ import type {
   BoundVerify,
   DdlStep,
 } from "../sql/bind/bound-statement.js";
+import { parseSql } from "../sql/parse/parse.js";
 import { RoutineRunner } from "../sql/routine/routine-runner.js";
 import type { Transaction } from "../storage/store.js";
 import type { ShardTransaction } from "../storage/transaction.js";
 import type { TakeRows } from "./cursor.js";
+import { ensureGraph } from "./ensure-graph.js";
 import { explainLines } from "./explain-statement.js";
 import { InternalStatements } from "./internal-statements.js";
 import { type RoutineSession, SessionRoutineHost } from "./routine-host.js";
@@ -46,9 +49,9 @@ import type { SessionCursors } from "./session-cursors.js";
 import type { SessionNames } from "./session-names.js";
 import { SessionServices } from "./session-services.js";
 import { type PlanNode, SessionStatements } from "./session-statements.js";
-import { countOutcome, type Outcome, type Rows, rowsOutcome, shapeOf, textOutcome } from "./sql-result.js";
+import { countOutcome, type Outcome, type Rows, rowsOutcome, shapeOf, statsOf, textOutcome } from "./sql-result.js";
 import { planNode, planStatement, type StatementPlan } from "./statement-plan.js";
-import type { Client, StatementRun } from "./statement-run.js";
+import type { Client, StatementRun, StatementText } from "./statement-run.js";
 import { dropTemporaries, isTemporary, openTemporaries } from "./temporary-relations.js";
 import type { Tenant } from "./tenant.js";
 import { nowMicros, type TransactionBlock } from "./transaction-block.js";
@@ -215,13 +218,16 @@ export class StatementRunner {
   }
 
   /** Plans the statement, or takes the plan of an earlier run. Used by `prepare` too. */
-  planFor(run: Pick<StatementRun, "sql" | "params">, catalog: CatalogView, tx: Transaction): StatementPlan {
-    const key = this.names.planKey(run.sql);
+  planFor(run: StatementText, catalog: CatalogView, tx: Transaction): StatementPlan {
+    const key = this.names.planKey(run);
     const cached = this.tenant.plans.find(key, catalog.version, run.params);
     if (cached !== null) return cached;
-    const plan = planStatement(run.sql, run.params, this.names.environment(catalog), this.tenant.statistics.source(tx));
+    const plan = planStatement(run, this.names.environment(catalog), this.tenant.statistics.source(tx), (name) =>
+      ensureGraph(this.tenant, name ?? DEFAULT_GRAPH, tx),
+    );
     // Definitions that are not committed may still change under the same text.
-    if (plan.program !== null && typeof catalog.version === "number") this.tenant.plans.add(key, plan);
+    const { version } = this.tenant.catalog.view(tx);
+    if (plan.program !== null && typeof version === "number") this.tenant.plans.add(key, plan);
     return plan;
   }
 
@@ -295,14 +301,17 @@ export class StatementRunner {
     tx: ShardTransaction,
     values: readonly Value[] = convertParameters(plan, run.params),
   ): Outcome | Promise<Outcome> {
-    const context = this.contextFor(tx, run.request, values);
+    const context = this.contextFor(tx, run.request, values, plan.graph);
     const bound = plan.bound.kind === "query" ? plan.bound : null;
     const shape = plan.shape!;
     const rows = run.collector(shape, bound?.readOnly === true && bound.command === "select");
     const operator = plan.program!.open(context);
     const finish = (truncated: boolean): Outcome => {
       if (bound === null || bound.command === "select") return rowsOutcome(shape, rows, truncated, null);
-      const { rowsAffected } = context.statement;
+      const { rowsAffected, graphChanges } = context.statement;
+      if (bound.command === "cypher") {
+        return { ...rowsOutcome(shape, rows, truncated, null), stats: graphChanges && statsOf(graphChanges) };
+      }
       return bound.returnsRows
         ? rowsOutcome(shape, rows, truncated, rowsAffected)
         : countOutcome(rowsAffected, run.collector);
@@ -322,7 +331,12 @@ export class StatementRunner {
     if ("table" in plan && "id" in plan.table) this.tenant.statistics.changed(plan.table, rows);
   }
 
-  contextFor(tx: ShardTransaction, request: Client, params: readonly Value[]): ExecContext {
+  contextFor(
+    tx: ShardTransaction,
+    request: Client,
+    params: readonly Value[],
+    graph: GraphTables | null = null,
+  ): ExecContext {
     return createContext({
       tx,
       tenantNumber: this.tenant.number,
@@ -340,7 +354,7 @@ export class StatementRunner {
       checkpoint: request.checkpoint,
       shouldYield: request.shouldYield,
       yieldTurn: request.yieldTurn,
-      services: new SessionServices(this.names, this.cursors, tx, this.identity.tenantName),
+      services: new SessionServices(this.names, this.cursors, tx, this.identity.tenantName, graph),
       bindTable: this.bindTable,
     });
   }
@@ -359,7 +373,12 @@ export class StatementRunner {
 
   private internalStatements(): InternalStatements {
     this.internal ??= new InternalStatements(this.tenant, (sql, { tx }) =>
-      planStatement(sql, [], this.names.environment(this.tenant.catalog.view(tx)), this.tenant.statistics.source(tx)),
+      planNode(
+        parseSql(sql)[0]!.node,
+        [],
+        this.names.environment(this.tenant.catalog.view(tx)),
+        this.tenant.statistics.source(tx),
+      ),
     );
     return this.internal;
   }
@@ -397,7 +416,7 @@ export class StatementRunner {
     this.requireRunnable(bound.statement);
     const measurements = new Measurements();
     const measured = compilePlan(program.plan, (node, open) => measurements.around(node, open));
-    const context = this.contextFor(tx, run.request, convertParameters(plan, run.params));
+    const context = this.contextFor(tx, run.request, convertParameters(plan, run.params), plan.graph);
     const started = performance.now();
     const report = (): Outcome => {
       const milliseconds = performance.now() - started;

@@ -14,9 +14,10 @@ export type CypherErrorType =
   | "SemanticError"
   | "SyntaxError";
 
-/** A `query_error` whose details carry `type`, `detail`, `phase` and the SQLSTATE of the nearest kin among SQL's errors. */
+/** A `query_error`, or `constraint_violation`, whose details carry `type`, `detail`, `phase` and the SQLSTATE of the nearest kin among SQL's errors. */
 export function cypherError(type: CypherErrorType, detail: string, message: string): DbError {
-  return new DbError("query_error", message, { sqlstate: SQLSTATES[type], type, detail, phase: "runtime" });
+  const code = type.startsWith("Constraint") ? "constraint_violation" : "query_error";
+  return new DbError(code, message, { sqlstate: SQLSTATES[type], type, detail, phase: "runtime" });
 }
 
 const SQLSTATES: Record<CypherErrorType, string> = {

@@ -5,6 +5,7 @@ import { aiEndpoints } from "./endpoints/ai.js";
 import { authEndpoints } from "./endpoints/auth.js";
 import { collectionEndpoints } from "./endpoints/collections.js";
 import { dataEndpoints } from "./endpoints/data.js";
+import { graphEndpoints } from "./endpoints/graph.js";
 import { queryEndpoints } from "./endpoints/query.js";
 import { serverEndpoints } from "./endpoints/server.js";
 import { socketEndpoints } from "./endpoints/socket.js";
@@ -17,6 +18,7 @@ const specs = [
   ...dataEndpoints,
   ...collectionEndpoints,
   ...vectorEndpoints,
+  ...graphEndpoints,
   ...aiEndpoints,
   ...adminEndpoints,
   ...socketEndpoints,

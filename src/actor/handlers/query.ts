@@ -8,14 +8,16 @@ import type { Request } from "../request.js";
 import { msgpackResult, ndjsonResult, type RowFormat, RowStream } from "../row-stream.js";
 import { Session, type SessionOptions } from "../session.js";
 import { jsonRows, type Outcome, plainRows, type RowCollector, resultAnswer } from "../sql-result.js";
-import type { StatementRun } from "../statement-run.js";
+import type { Language, ParameterValues, StatementRun } from "../statement-run.js";
 import type { Input } from "../validate.js";
 import type { Handler } from "./handler.js";
 
 export interface StatementBody {
   readonly sql: string;
-  readonly parameters?: readonly unknown[];
-  readonly params?: readonly unknown[];
+  readonly parameters?: ParameterValues;
+  readonly params?: ParameterValues;
+  readonly language?: Language;
+  readonly graph?: string;
   readonly max_rows?: number;
   readonly timeout_secs?: number;
 }
@@ -30,8 +32,8 @@ export const queryHandlers = {
   "query.batch": (request, { body }) => executeBatch(request, body),
   "query.prepare": prepare,
   "query.exec": (request, { body }) => {
-    const { sql } = request.tenant.prepared.get(body.statement_id);
-    return executeAlone(request, { ...body, sql });
+    const { sql, language, graph } = request.tenant.prepared.get(body.statement_id);
+    return executeAlone(request, { ...body, sql, ...textOptionsOf({ language, graph }) });
   },
   "query.close": (request, { body }) => ({ plain: { closed: request.tenant.prepared.remove(body.statement_id) } }),
 } satisfies Partial<Record<EndpointName, Handler>>;
@@ -54,12 +56,21 @@ export function runOf(
   request.limitTime(limits.timeout_secs);
   return {
     sql: body.sql,
+    ...textOptionsOf(body),
     params: body.parameters ?? body.params ?? NO_PARAMETERS,
     maxRows: limits.max_rows ?? request.tenant.partition.config.query.maxRows,
     collector,
     request,
   };
 }
+
+/** A text alone makes a shorter key for its plan. */
+function textOptionsOf({ language, graph }: Pick<StatementBody, "language" | "graph">) {
+  if (language === undefined && graph === undefined) return NO_OPTIONS;
+  return { ...(language !== undefined && { language }), ...(graph !== undefined && { graph }) };
+}
+
+const NO_OPTIONS = {};
 
 function executeAlone(request: Request, body: StatementBody): Answer | Promise<Answer> {
   const started = performance.now();
@@ -204,13 +215,20 @@ function batchAnswer(results: readonly BatchResult[], started: number): Answer {
 
 function prepare(request: Request, { body }: Input): Answer {
   const { tenant } = request;
-  const tx = tenant.partition.shard.begin({ readOnly: true });
+  const text = { sql: body.sql, ...textOptionsOf(body) };
+  // To name the default graph for the first time makes it.
+  const tx = tenant.partition.shard.begin();
+  let answer: Answer;
   try {
     const session = new Session(tenant, sessionOptions(request, "routes"));
-    const plan = session.planFor({ sql: body.sql, params: NO_PARAMETERS }, tenant.catalog.view(tx), tx);
-    const statement = tenant.prepared.add(body.sql, plan.parameterTypes.length, body.name);
-    return { plain: { statement_id: statement.id, param_count: statement.parameterCount, sql: statement.sql } };
-  } finally {
-    tx.rollback();
+    const plan = session.planFor({ ...text, params: NO_PARAMETERS }, tenant.catalog.view(tx), tx);
+    const parameterCount = plan.parameterTypes.length;
+    const { id } = tenant.prepared.add({ ...text, parameterCount }, body.name);
+    answer = { plain: { statement_id: id, param_count: parameterCount, sql: body.sql } };
+  } catch (error) {
+    tenant.rollback(tx);
+    throw error;
   }
+  request.commit(tx, answer);
+  return answer;
 }

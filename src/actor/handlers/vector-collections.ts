@@ -152,7 +152,7 @@ function indexLife({ tenant }: Request, { index }: VectorCollection, count: numb
 }
 
 async function countOf(request: Request, { sqlName }: VectorCollection): Promise<number> {
-  const [row] = await rowsOf(request, `SELECT count(*) FROM ${sqlName}`);
+  const [row] = await rowsOf(request, { sql: `SELECT count(*) FROM ${sqlName}`, params: [] });
   return Number(row![0]);
 }
 

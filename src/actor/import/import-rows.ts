@@ -283,7 +283,7 @@ function rowProgramOf(
   const names = columns.map(({ name }) => quoteIdentifier(name)).join(",");
   const target = `${quoteIdentifier(table.schema)}.${quoteIdentifier(table.name)}`;
   const sql = `INSERT INTO ${target} (${names}) VALUES (${columns.map((_column, i) => `$${i + 1}`).join(",")})`;
-  const { bound } = session.planFor({ sql, params: columns.map(() => null) }, catalog, tx);
+  const { bound } = session.planFor({ sql, language: "sql", params: columns.map(() => null) }, catalog, tx);
   if (bound.kind !== "query" || bound.callsRoutines || bound.plan.kind !== "insert") return null;
   const { plan } = bound;
   return plan.input.kind === "values" ? { exprs: plan.input.rows[0]!, plan } : null;

@@ -15,9 +15,9 @@ export interface BoundCypherQuery {
   readonly returnsRows: boolean;
 }
 
-/** CREATE INDEX and its kin, made by bind-schema-command.ts: a command for the catalog, as one of SQL. */
+/** CREATE INDEX and its kin. */
 export interface BoundSchemaCommand {
-  readonly kind: "schema";
+  readonly kind: "ddl";
   readonly command: GraphCommand;
 }
 

@@ -2,9 +2,9 @@
 import Type from "typebox";
 import type { EndpointSpec } from "../endpoint.js";
 import { BATCH_STATEMENTS_MAX } from "../limits.js";
-import { bound, limits, Nullable, PageQuery, QueryResult, Strict, sql, Timestamp } from "./schemas.js";
+import { bound, limits, Nullable, PageQuery, QueryResult, Strict, sql, Timestamp, textOptions } from "./schemas.js";
 
-const BatchItem = Type.Union([sql, Strict({ sql, ...bound })]);
+const BatchItem = Type.Union([sql, Strict({ sql, ...bound, ...textOptions })]);
 
 const BatchResult = Type.Object({
   results: Type.Array(
@@ -77,7 +77,7 @@ export const queryEndpoints = [
     tag: "query",
     access: "member",
     home: "tenant",
-    body: Strict({ sql, ...bound, ...limits }),
+    body: Strict({ sql, ...bound, ...textOptions, ...limits }),
     streamedReply: ["application/x-ndjson", "application/x-msgpack-stream"],
     response: QueryResult,
   },
@@ -107,7 +107,7 @@ export const queryEndpoints = [
     access: "member",
     home: "tenant",
     keeps: "memory",
-    body: Strict({ sql, name: Type.Optional(Type.String({ minLength: 1, maxLength: 63 })) }),
+    body: Strict({ sql, ...textOptions, name: Type.Optional(Type.String({ minLength: 1, maxLength: 63 })) }),
     response: Type.Object({ statement_id: Type.String(), param_count: Type.Integer(), sql: Type.String() }),
     status: 201,
   },
@@ -176,7 +176,7 @@ export const queryEndpoints = [
     home: "tenant",
     keeps: "memory",
     params: transactionId,
-    body: Strict({ sql, ...bound, ...limits }),
+    body: Strict({ sql, ...bound, ...textOptions, ...limits }),
     response: QueryResult,
   },
   {

@@ -9,9 +9,24 @@ export const Strict = <P extends Type.TProperties>(properties: P) =>
 
 export const Timestamp = Type.String({ description: "RFC 3339, UTC." });
 
-export const Parameters = Type.Array(Type.Unknown(), {
-  description: "Values of $1, $2, … in order; bound by the server, never spliced into the text.",
+export const Parameters = Type.Union([Type.Array(Type.Unknown()), Type.Record(Type.String(), Type.Unknown())], {
+  description:
+    "Of SQL the values of $1, $2, … in order; of Cypher an object with a value per $name. They are bound by the server, never spliced into the text.",
 });
+
+/** The graph that Cypher is about. */
+export const GraphName = Type.String({
+  pattern: "^[A-Za-z0-9_][A-Za-z0-9_.-]{0,62}$",
+  description: 'A graph of the tenant; "default" unless said.',
+});
+
+/** What a statement's text alone need not tell. */
+export const textOptions = {
+  language: Type.Optional(
+    Type.Enum(["sql", "cypher"], { description: "Unless said, the language whose parser takes the text, SQL first." }),
+  ),
+  graph: Type.Optional(GraphName),
+};
 
 export const sql = Type.String({ minLength: 1 });
 
@@ -33,11 +48,25 @@ export const ColumnMeta = Type.Object({
   nullable: Type.Boolean(),
 });
 
+export const GraphStats = Type.Object(
+  {
+    nodes_created: Type.Integer(),
+    nodes_deleted: Type.Integer(),
+    relationships_created: Type.Integer(),
+    relationships_deleted: Type.Integer(),
+    properties_set: Type.Integer(),
+    labels_added: Type.Integer(),
+    labels_removed: Type.Integer(),
+  },
+  { description: "What a statement of Cypher changed; absent where it changed nothing." },
+);
+
 export const QueryResult = Type.Object({
   columns: Type.Array(ColumnMeta),
   rows: Type.Array(Type.Array(Type.Unknown()), { description: "Positional, in the order of columns." }),
   rows_affected: Type.Optional(Type.Integer()),
   execution_time_ms: Type.Number(),
+  stats: Type.Optional(GraphStats),
   notices: Type.Optional(Type.Array(Type.String())),
   truncated: Type.Optional(Type.Boolean({ description: "True when the row cap cut the result." })),
 });

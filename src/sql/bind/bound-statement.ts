@@ -97,7 +97,7 @@ export interface BoundDo {
 
 export interface BoundQuery {
   readonly kind: "query";
-  readonly command: "select" | "insert" | "update" | "delete" | "merge";
+  readonly command: "select" | "insert" | "update" | "delete" | "merge" | "cypher";
   readonly plan: Plan;
   /** The result's columns; empty when nothing is returned. */
   readonly columns: readonly OutputColumn[];

@@ -1,0 +1,114 @@
+/** /v1/graph/match, /graphs and /indexes: Cypher, and what there is in the way of graphs. */
+import { graphOf, graphsOf } from "../../catalog/graph.js";
+import type { EndpointName } from "../../protocol/endpoints.js";
+import { DbError } from "../../protocol/errors.js";
+import { measureTable } from "../../query/exec/measure-table.js";
+import type { Batch } from "../../query/expr/expr.js";
+import { noGraph } from "../ensure-graph.js";
+import type { Answer } from "../reply.js";
+import type { Request } from "../request.js";
+import { runAlone } from "../run-alone.js";
+import { elapsedSince, JsonRows, type Outcome, plainRows, type RowCollector } from "../sql-result.js";
+import type { ParameterValues } from "../statement-run.js";
+import { withDefinitions } from "../with-definitions.js";
+import type { Handler } from "./handler.js";
+import { runOf } from "./query.js";
+
+interface MatchBody {
+  readonly cypher?: string;
+  readonly sql?: string;
+  readonly parameters?: ParameterValues;
+  readonly params?: ParameterValues;
+  readonly graph?: string;
+  readonly max_rows?: number;
+  readonly timeout_secs?: number;
+}
+
+export const graphHandlers = {
+  "graph.match": (request, { body }) => match(request, body),
+  "graph.match.profile": (request, { body }) => profile(request, body),
+  "graph.graphs.list": listGraphs,
+  "graph.graphs.create": (request, { body }) => makeGraph(request, body.name),
+  "graph.graphs.delete": (request, { params }) => removeGraph(request, params.name!),
+} satisfies Partial<Record<EndpointName, Handler>>;
+
+function textOf({ cypher, sql }: MatchBody): string {
+  if ((cypher === undefined) === (sql === undefined)) {
+    throw new DbError("invalid_request", 'Send the statement as "cypher" (or "sql"), once.', { field: "cypher" });
+  }
+  return (cypher ?? sql)!;
+}
+
+function match(request: Request, body: MatchBody): Answer | Promise<Answer> {
+  const started = performance.now();
+  const text = textOf(body);
+  const collector: RowCollector = request.wantsMsgpack ? plainRows : (shape) => new CountedRows(shape.json);
+  const run = runOf(request, { ...body, sql: text, language: "cypher" }, body, collector);
+  return runAlone(request, run, (outcome) => matchAnswer(outcome, started));
+}
+
+class CountedRows extends JsonRows {
+  count = 0;
+
+  override append(batch: Batch, count: number): number {
+    this.count += count;
+    return super.append(batch, count);
+  }
+}
+
+function matchAnswer({ shape, rows, truncated, stats }: Outcome, started: number): Answer {
+  const columns = shape.outputs.map(({ name }) => name);
+  const rest = {
+    count: rows instanceof CountedRows ? rows.count : rows.plain!.length,
+    execution_time_ms: elapsedSince(started),
+    ...(stats !== null && { stats }),
+    ...(truncated && { truncated }),
+  };
+  if (rows.json === undefined) return { plain: { columns, rows: rows.plain, ...rest } };
+  return { json: `{"columns":${JSON.stringify(columns)},"rows":[${rows.json}],${JSON.stringify(rest).slice(1)}` };
+}
+
+function profile(request: Request, body: MatchBody): Answer | Promise<Answer> {
+  const started = performance.now();
+  const text = textOf(body);
+  const sql = /^\s*(explain|profile)\b/i.test(text) ? text : `PROFILE ${text}`;
+  const run = runOf(request, { ...body, sql, language: "cypher" }, body, plainRows);
+  return runAlone(request, run, ({ rows }) => ({
+    plain: { plan: rows.plain!.map(([line]) => line), execution_time_ms: elapsedSince(started) },
+  }));
+}
+
+async function describeGraph(request: Request, name: string): Promise<object> {
+  const { tenant } = request;
+  const tx = tenant.partition.shard.begin({ readOnly: true });
+  try {
+    const { nodes, edges } = graphOf(tenant.catalog.view(tx), name)!;
+    const [nodeSize, edgeSize] = [
+      await measureTable(tx, tenant.number, nodes, request),
+      await measureTable(tx, tenant.number, edges, request),
+    ];
+    return { name, node_count: nodeSize.rows, edge_count: edgeSize.rows };
+  } finally {
+    tx.rollback();
+  }
+}
+
+async function listGraphs(request: Request): Promise<Answer> {
+  const names = withDefinitions(request, (catalog) => graphsOf(catalog).map(({ name }) => name));
+  const graphs: object[] = [];
+  for (const name of names) graphs.push(await describeGraph(request, name));
+  return { plain: { graphs, count: graphs.length } };
+}
+
+function makeGraph(request: Request, name: string): Answer | Promise<Answer> {
+  const command = { kind: "create graph", graph: name, ifNotExists: false } as const;
+  return runAlone(request, { sql: "", params: [], command }, () => ({
+    plain: { name, node_count: 0, edge_count: 0 },
+  }));
+}
+
+function removeGraph(request: Request, name: string): Answer | Promise<Answer> {
+  if (withDefinitions(request, (catalog) => graphOf(catalog, name)) === null) throw noGraph(name);
+  const command = { kind: "drop graph", graph: name, ifExists: false } as const;
+  return runAlone(request, { sql: "", params: [], command }, () => ({}));
+}

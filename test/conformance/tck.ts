@@ -1,0 +1,72 @@
+/**
+ * Runs openCypher's TCK against the engine in process and holds the failures against the committed list
+ * (test/conformance/known/tck.txt). The TCK lies beside the checkout and is no part of the project.
+ */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { SUITES } from "./sql-suites.js";
+
+const ROOT = new URL("../../../", import.meta.url).pathname;
+export const TCK = join(SUITES, "tck");
+
+interface ScenarioResult {
+  readonly file: string;
+  readonly name: string;
+  readonly status: "pass" | "fail" | "skip";
+  readonly why: string;
+}
+
+interface Runner {
+  features(folder: string): string[];
+  runTck(options: {
+    readonly adapter: unknown;
+    readonly tck: string;
+    readonly files: readonly string[];
+    readonly strictErrors: boolean;
+    readonly needEffects: boolean;
+  }): Promise<{ readonly results: readonly ScenarioResult[] }>;
+}
+
+export interface TckResult {
+  readonly pass: number;
+  readonly fail: number;
+  /** By folder of features: how many pass, of how many. */
+  readonly folders: ReadonlyMap<string, { pass: number; of: number }>;
+  /** "file | scenario | how often that name came before" → why. */
+  readonly failures: ReadonlyMap<string, string>;
+}
+
+export function tckPresent(): boolean {
+  return existsSync(join(TCK, "runner.mjs"));
+}
+
+/** All features, or those whose path within the TCK begins with one of `under`; error kinds, phases and side effects are compared. */
+export async function runTck(under: readonly string[] = [""]): Promise<TckResult> {
+  process.env.TCK_MODULES ??= join(ROOT, "package.json");
+  const runner = (await import(pathToFileURL(join(TCK, "runner.mjs")).href)) as Runner;
+  const root = join(TCK, "features");
+  const files = runner
+    .features(root)
+    .filter((file) => under.some((prefix) => file.slice(root.length + 1).startsWith(prefix)));
+  const adapter = await import("./tck-adapter.js");
+  const { results } = await runner.runTck({ adapter, tck: TCK, files, strictErrors: true, needEffects: true });
+  const folders = new Map<string, { pass: number; of: number }>();
+  const failures = new Map<string, string>();
+  const seen = new Map<string, number>();
+  let pass = 0;
+  for (const { file, name, status, why } of results) {
+    const folder = file.slice("features/".length, file.lastIndexOf("/"));
+    const counts = folders.get(folder) ?? { pass: 0, of: 0 };
+    folders.set(folder, counts);
+    counts.of++;
+    const title = `${file.slice("features/".length)} | ${name}`;
+    const nth = seen.get(title) ?? 0;
+    seen.set(title, nth + 1);
+    if (status === "pass") {
+      counts.pass++;
+      pass++;
+    } else failures.set(`${title} | ${nth}`, why.replace(/\s+/g, " ").slice(0, 200));
+  }
+  return { pass, fail: results.length - pass, folders, failures };
+}
