@@ -1,5 +1,6 @@
 /** Entry of a task thread: each export is a task, run by name through a piscina pool (task-pool.ts). */
 import { move } from "piscina";
+import type { ExtractedGraph } from "../src/graph/extract/extract-graph.js";
 import { linkGraph as link } from "../src/vector/link-graph.js";
 
 export { deriveKey } from "../src/directory/derive-key.js";
@@ -7,4 +8,10 @@ export { deriveKey } from "../src/directory/derive-key.js";
 /** The result is moved, not copied. */
 export function linkGraph(parts: readonly Uint8Array[]): Uint8Array {
   return move(link(parts)) as unknown as Uint8Array;
+}
+
+/** Its library takes a while to load, which other tasks need not wait for. Throws DbError `invalid_request`. */
+export async function extractGraph(text: string): Promise<ExtractedGraph> {
+  const { extractGraph: extract } = await import("../src/graph/extract/extract-graph.js");
+  return extract(text);
 }

@@ -83,3 +83,5 @@ export const IMPORT_STATEMENT_BYTES_MAX = 512 * 1024 * 1024;
 /** Texts of one request for embeddings, and characters of one of them. */
 export const EMBEDDING_TEXTS_MAX = 2048;
 export const EMBEDDING_CHARACTERS_MAX = 1024 * 1024;
+/** Characters of a text from which a graph is extracted; the rules take about a second for so many. */
+export const EXTRACT_CHARACTERS_MAX = 100_000;
