@@ -1,6 +1,6 @@
 /**
- * Foreign keys: works off what writers of rows noted (exec/constraint-event.ts), at the end of the statement or, for
- * deferred constraints, of the transaction. Checks and actions are statements of the engine's own, as in PostgreSQL
+ * Foreign keys and AFTER triggers: works off what writers of rows noted (exec/constraint-event.ts), at the end of the
+ * statement or, for deferred constraints, of the transaction. Checks and actions are statements of the engine's own, as in PostgreSQL
  * (src/backend/utils/adt/ri_triggers.c); what those leave to check is worked off at once.
  */
 
@@ -11,6 +11,7 @@ import { type DbError, sqlError } from "../protocol/errors.js";
 import type { Value } from "../protocol/values.js";
 import type {
   ConstraintEvent,
+  FiringEvent,
   ReferencedEvent,
   ReferencingEvent,
   UniqueEvent,
@@ -38,6 +39,8 @@ const DEPTH_MAX = 1000;
 
 export class ConstraintChecks {
   private depth = 0;
+  /** Triggers of rows that actions changed: they come after all that the statement itself left. */
+  private later: FiringEvent[] = [];
 
   constructor(
     private readonly statements: InternalStatements,
@@ -52,13 +55,20 @@ export class ConstraintChecks {
     tx.guardReads(true);
     const done = () => tx.guardReads(false);
     try {
-      const pending = this.runFrom(inSets(events), 0, context, final);
+      const pending = after(this.runFrom(inSets(events), 0, context, final), () => this.runLater(context, final));
       if (pending instanceof Promise) return pending.finally(done);
     } catch (error) {
       done();
       throw error;
     }
     done();
+  }
+
+  private runLater(context: ExecContext, final: boolean): void | Promise<void> {
+    const { later } = this;
+    if (later.length === 0) return;
+    this.later = [];
+    return after(this.runFrom(later, 0, context, final), () => this.runLater(context, final));
   }
 
   private runFrom(
@@ -94,6 +104,11 @@ export class ConstraintChecks {
       else return this.checkReferencing(event, table, key, context);
       return;
     }
+    if (event.kind === "trigger") {
+      if (!final && this.isDeferred(deferrabilityOfTrigger(event))) this.defer(event);
+      else return this.fire(event, context);
+      return;
+    }
     const ends = this.endsOf(event, context);
     if (ends === null) return;
     const action = actionOf(event, ends);
@@ -117,6 +132,13 @@ export class ConstraintChecks {
           this.refuse(event, ends, "no action", context),
         );
     }
+  }
+
+  /** The function's own statements are checked as any, by their own isolation. */
+  private fire({ firing }: FiringEvent, context: ExecContext): void | Promise<void> {
+    const tx = context.tx as ShardTransaction;
+    tx.guardReads(false);
+    return after(context.services.fireTrigger!(firing, context), () => tx.guardReads(true));
   }
 
   /** Null: the constraint or its tables are gone. */
@@ -204,8 +226,10 @@ export class ConstraintChecks {
   private act(sql: string, params: readonly Value[], context: ExecContext, final: boolean): void | Promise<void> {
     const run = this.statements.run(sql, params, context);
     return after(run.rows, () => {
-      const events = run.context.statement.constraintEvents;
-      if (events === null) return;
+      const all = run.context.statement.constraintEvents;
+      if (all === null) return;
+      const events = all.filter((event) => event.kind !== "trigger");
+      for (const event of all) if (event.kind === "trigger") this.later.push(event);
       if (++this.depth > DEPTH_MAX) throw sqlError("54001", "actions of foreign keys nest too deeply");
       return after(this.runFrom(inSets(events), 0, context, final), () => {
         this.depth--;
@@ -224,6 +248,16 @@ export function deferrabilityOf({ id, parentId, deferrable }: IndexDef): Deferra
     ...part,
     deferrable: deferrable !== undefined,
     initiallyDeferred: deferrable?.initiallyDeferred ?? false,
+  };
+}
+
+export function deferrabilityOfTrigger({ firing: { trigger } }: FiringEvent): Deferrability {
+  const { id, parentId, constraint } = trigger;
+  return {
+    id,
+    ...(parentId !== undefined && { parentId }),
+    deferrable: constraint?.deferrable ?? false,
+    initiallyDeferred: constraint?.initiallyDeferred ?? false,
   };
 }
 

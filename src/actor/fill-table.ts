@@ -54,8 +54,8 @@ export async function writeRows(
   context: ExecContext,
 ): Promise<void> {
   const own = { ...context, statement: new StatementState(context.statement.memoryBytesMax) };
-  // Rows keep what they refer to, so only keys are left to check.
-  const { foreignKeys: _, ...plain } = table;
+  // Rows keep what they refer to, so only keys are left to check; and nothing is inserted that triggers should see.
+  const { foreignKeys: _, triggers: __, ...plain } = table;
   const writer = new TableWriter(table, own);
   const row = emptyRow(table);
   const ids = table.columns.map((column) => column.id);

@@ -85,7 +85,8 @@ export class SessionRoutineHost implements RoutineHost {
   }
 
   plan(node: StatementNode, names: RoutineNames, context: ExecContext): StatementPlan {
-    const environment = { ...this.environment(context), ...names };
+    const { transitions } = context;
+    const environment = { ...this.environment(context), ...names, ...(transitions !== undefined && { transitions }) };
     return planNode(node, [], environment, this.tenant.statistics.source(context.tx));
   }
 

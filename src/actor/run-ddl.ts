@@ -10,6 +10,7 @@ import { storageOf, type TableDef } from "../catalog/table.js";
 import { toText } from "../protocol/text-format.js";
 import type { ExecContext } from "../query/exec/context.js";
 import { backfillIndex, dropTableData, holdsMany, retireIndexData, retireTableData } from "../query/exec/table-data.js";
+import { StatementFiring, statementTriggers } from "../query/exec/table-triggers.js";
 import type { BoundDdl } from "../sql/bind/bound-statement.js";
 import { fillTable, isFilledByQuery, writeRows } from "./fill-table.js";
 import type { InternalStatements } from "./internal-statements.js";
@@ -37,6 +38,8 @@ export async function runDdl(
     await writeRows(await emptied(rewrite, catalog, context), next, context);
   }
   for (const { table, index } of done.backfills) await backfillIndex(context, located(table, catalog, context), index);
+  const truncated = bound.command.kind === "truncate" ? done.cleared : [];
+  await fireTruncate(truncated, "before", context);
   for (const table of done.cleared) await clear(table, catalog, context);
   for (const { table, index } of done.clearedIndexes) {
     await retireIndexData(context, table, index);
@@ -50,7 +53,20 @@ export async function runDdl(
       throw error(row.map((value, i) => (value === null ? null : toText(found.columns[i]!.type, value))));
     }
   }
+  await fireTruncate(truncated, "after", context);
   return done;
+}
+
+/** TRUNCATE triggers, table by table. */
+async function fireTruncate(
+  tables: readonly TableDef[],
+  timing: "before" | "after",
+  context: ExecContext,
+): Promise<void> {
+  for (const table of tables) {
+    const firing = new StatementFiring(statementTriggers(table, ["truncate"]), context);
+    for (const each of firing.of(timing)) await context.services.fireTrigger!(each, context);
+  }
 }
 
 /** The table as it was defined in between, stored where it is now. */

@@ -15,6 +15,7 @@ import type { GraphNode } from "../protocol/variant.js";
 import type { CursorFacts, ExecContext, ExecServices } from "../query/exec/context.js";
 import { readGraphNode } from "../query/exec/graph-node.js";
 import { runSubquery } from "../query/exec/subquery.js";
+import type { TriggerFiring } from "../query/exec/trigger-firing.js";
 import type { EvalContext, RoutineCall, SubqueryExpr } from "../query/expr/expr.js";
 import { idOfOid } from "../query/expr/types.js";
 import type { RoutineRunner } from "../sql/routine/routine-runner.js";
@@ -64,6 +65,14 @@ export class SessionServices implements ExecServices {
 
   routineRows(routine: RoutineCall, args: readonly Value[], shape: SqlType, context: EvalContext) {
     return this.memory.routines().rows(routine, args, shape, context as ExecContext);
+  }
+
+  fireTrigger(firing: TriggerFiring, context: ExecContext) {
+    return this.memory.routines().fire(firing, context);
+  }
+
+  triggerDepth(): number {
+    return this.memory.routines().triggerDepth;
   }
 
   embed(text: string, model: string | null): Float32Array {

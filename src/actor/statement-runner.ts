@@ -328,7 +328,7 @@ export class StatementRunner {
 
   /** For the statistics of the table that the statement changed. */
   private countChanges(plan: Plan, rows: number): void {
-    if ("table" in plan && "id" in plan.table) this.tenant.statistics.changed(plan.table, rows);
+    if ("table" in plan && "id" in plan.table && !("instead" in plan)) this.tenant.statistics.changed(plan.table, rows);
   }
 
   contextFor(

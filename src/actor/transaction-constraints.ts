@@ -10,7 +10,7 @@ import type { ConstraintEvent } from "../query/exec/constraint-event.js";
 import type { ExecContext } from "../query/exec/context.js";
 import { after } from "../query/exec/operator.js";
 import type { BoundSetConstraints } from "../sql/bind/bound-statement.js";
-import { ConstraintChecks, type Deferrability, deferrabilityOf } from "./constraint-checks.js";
+import { ConstraintChecks, type Deferrability, deferrabilityOf, deferrabilityOfTrigger } from "./constraint-checks.js";
 import type { InternalStatements } from "./internal-statements.js";
 
 /** Checks that a commit does without giving way: about a millisecond of them. */
@@ -50,14 +50,17 @@ export class TransactionConstraints {
 
   /** True when the checks at the end of the transaction are so many that they should give way. */
   get manyWait(): boolean {
-    return this.waiting.length > CHECKS_AT_ONCE_MAX;
+    const { waiting } = this;
+    return waiting.length > CHECKS_AT_ONCE_MAX || waiting.some(({ kind }) => kind === "trigger");
   }
 
   /** Before the commit. Waits for nothing if `context` does not give way. Throws 23503. */
   endTransaction(context: ExecContext): void | Promise<void> {
     const events = this.waiting;
     this.waiting = [];
-    if (events.length > 0) return this.checks().run(events, context, true);
+    if (events.length === 0) return;
+    // Triggers may leave some more.
+    return after(this.checks().run(events, context, true), () => this.endTransaction(context));
   }
 
   /** SET CONSTRAINTS; IMMEDIATE checks what waited so far, now. */
@@ -124,6 +127,7 @@ function keyOf(event: ConstraintEvent, catalog: CatalogView): Deferrability | nu
     const index = catalog.tableById(event.tableId)?.indexes.find(({ id }) => id === event.indexId);
     return index === undefined ? null : deferrabilityOf(index);
   }
+  if (event.kind === "trigger") return deferrabilityOfTrigger(event);
   if (event.kind === "referencing") return event.foreignKey;
   const table = catalog.tableById(event.reference.tableId);
   return table?.foreignKeys?.find(({ id }) => id === event.reference.foreignKeyId) ?? null;

@@ -24,6 +24,7 @@ import { changed, ownedSequence, sequenceDef } from "./sequence-ddl.js";
 import { dependentsOf as numberedBy, withoutDefaults } from "./sequence-dependents.js";
 import { type ColumnDef, EXPRESSION_COLUMN, type IndexDef, type TableDef } from "./table.js";
 import { TableNames } from "./table-names.js";
+import { setState, triggersReading, withoutTriggers } from "./trigger-ddl.js";
 
 /** Not what links one table to another. */
 export type TableAction = Exclude<AlterAction, { kind: "inherit" | "no inherit" | "of" }>;
@@ -61,6 +62,9 @@ export function alterOne(
       return attachPartition(editor, table, action);
     case "detach partition":
       return detachPartition(editor, table, action);
+    case "set trigger":
+      setState(editor, table, action.name, action.enabled);
+      return {};
     case "attach index":
       return attachIndex(editor, table, action);
     default:
@@ -134,13 +138,18 @@ function dropColumn(editor: CatalogEditor, table: TableDef, action: Action<"drop
   const what = `column ${name} of table ${table.name}`;
   const notices: string[] = [];
   const generated = table.columns.filter((other) => other.generatedSql && reads(other.generatedSql));
-  if (generated.length > 0 && !cascade) {
+  const triggers = triggersReading(table, column.id, reads);
+  const users = [
+    ...generated.map((other) => `column ${other.name} of table ${table.name}`),
+    ...triggers.map((trigger) => `trigger ${trigger.name} on table ${table.name}`),
+  ];
+  if (users.length > 0 && !cascade) {
     throw sqlError("2BP01", `cannot drop ${what} because other objects depend on it`, {
-      detail: generated.map((other) => `column ${other.name} of table ${table.name} depends on ${what}`).join("\n"),
+      detail: users.map((user) => `${user} depends on ${what}`).join("\n"),
       hint: "Use DROP ... CASCADE to drop the dependent objects too.",
     });
   }
-  notices.push(...generated.map((other) => `drop cascades to column ${other.name} of table ${table.name}`));
+  notices.push(...users.map((user) => `drop cascades to ${user}`));
   const views = dropDependents(editor, new Map([[table.id, what]]), cascade, column.id);
   notices.push(...views.notices);
   const gone = new Set([column.id, ...generated.map((other) => other.id)]);
@@ -157,7 +166,7 @@ function dropColumn(editor: CatalogEditor, table: TableDef, action: Action<"drop
   for (const sequence of editor.view.sequencesOf(table)) {
     if (isGone(sequence.ownedBy!.columnId)) dropOwnedSequence(editor, table, gone, sequence, what, cascade);
   }
-  const now = editor.view.tableById(table.id)!;
+  const now = withoutTriggers(editor.view.tableById(table.id)!, triggers);
   const after: TableDef = Object.freeze({
     ...withoutSearchedColumns(now, isGone),
     columns: now.columns.filter((other) => !isGone(other.id)),
@@ -211,6 +220,12 @@ function setType(editor: CatalogEditor, table: TableDef, action: Action<"set typ
     index.columns.some(({ columnId }) => columnId === EXPRESSION_COLUMN) && involves(index, column.id, reads);
   if (table.indexes.some(isExpression)) {
     throw sqlError("0A000", "cannot alter type of a column used by an index expression; drop the index first");
+  }
+  const [trigger] = triggersReading(table, column.id, reads);
+  if (trigger !== undefined) {
+    throw sqlError("0A000", "cannot alter type of a column used in a trigger definition", {
+      detail: `trigger ${trigger.name} on table ${table.name} depends on column "${name}"`,
+    });
   }
   const [view] = dependentsOf(editor.view, table.id, column.id);
   if (view !== undefined) {

@@ -8,6 +8,7 @@ import type { GraphCommand } from "./graph-command.js";
 import type { NamespaceCommand } from "./namespace-command.js";
 import type { SequenceOptions } from "./sequence.js";
 import type { DeferrableKey, ForeignKeyAction, PartitionBoundDef, PartitionKeyDef, SearchIndexDef } from "./table.js";
+import type { NewTrigger, TriggerDef } from "./trigger.js";
 import type { ViewColumn, ViewQuery } from "./view.js";
 
 export type DdlCommand =
@@ -24,6 +25,7 @@ export type DdlCommand =
   | AlterViewCommand
   | DropViewsCommand
   | RefreshCommand
+  | TriggerCommand
   | FunctionCommand
   | GraphCommand
   | NamespaceCommand;
@@ -268,6 +270,8 @@ export type AlterAction =
   /** ALTER INDEX … ATTACH PARTITION: of the table, and of one of its partitions. */
   | { readonly kind: "attach index"; readonly index: string; readonly schema: string; readonly partition: string }
   | { readonly kind: "validate constraint"; readonly name: string }
+  /** ENABLE, DISABLE TRIGGER; null: all. */
+  | { readonly kind: "set trigger"; readonly name: string | null; readonly enabled: TriggerDef["enabled"] }
   | {
       readonly kind: "alter constraint";
       readonly name: string;
@@ -335,3 +339,30 @@ export interface RefreshCommand {
   readonly table: RelationName;
   readonly populated: boolean;
 }
+
+/** Triggers of a table or view. */
+export type TriggerCommand =
+  | {
+      readonly kind: "create trigger";
+      readonly relation: RelationName;
+      readonly replace: boolean;
+      readonly trigger: NewTrigger;
+    }
+  | {
+      readonly kind: "drop trigger";
+      readonly relation: RelationName;
+      readonly name: string;
+      readonly ifExists: boolean;
+    }
+  | {
+      readonly kind: "rename trigger";
+      readonly relation: RelationName;
+      readonly name: string;
+      readonly newName: string;
+    }
+  | {
+      readonly kind: "comment on trigger";
+      readonly relation: RelationName;
+      readonly name: string;
+      readonly comment: string | null;
+    };

@@ -35,6 +35,7 @@ import type { SequenceDef } from "./sequence.js";
 import { ownedSequence, restarted, sequenceDef } from "./sequence-ddl.js";
 import { type CheckDef, type ColumnDef, EXPRESSION_COLUMN, type IndexDef, type TableDef } from "./table.js";
 import { checkDef, TableNames } from "./table-names.js";
+import { applyTriggerCommand } from "./trigger-ddl.js";
 import { createView, dropViews } from "./view-ddl.js";
 
 /** No sequence has a position of its own where there is no allocator. */
@@ -77,6 +78,11 @@ export function applyDdl(
       case "alter view":
         alterView(editor, command);
         return { ...NOTHING, tag: "ALTER VIEW" };
+      case "create trigger":
+      case "drop trigger":
+      case "rename trigger":
+      case "comment on trigger":
+        return applyTriggerCommand(editor, command);
       case "create view":
         return { ...NOTHING, ...createView(editor, command, nowMicros) };
       case "create function":

@@ -4,7 +4,7 @@ import type { CatalogEditor } from "./catalog-editor.js";
 import { type DdlOutcome, NOTHING } from "./ddl-outcome.js";
 import type { FunctionDef } from "./function.js";
 import type { DropFunctionsCommand, FunctionCommand } from "./function-command.js";
-import type { ViewDef } from "./view.js";
+import { describeTrigger, dropTriggersCalling, triggersCalling } from "./trigger-ddl.js";
 
 export function applyFunctionCommand(editor: CatalogEditor, command: FunctionCommand, nowMicros: number): DdlOutcome {
   switch (command.kind) {
@@ -29,23 +29,23 @@ function dropFunctions(editor: CatalogEditor, command: DropFunctionsCommand): Dd
   const notices = [...command.notices];
   const dropped = new Set(command.functions);
   command.functions.forEach((fn, i) => {
-    const users = editor.view
+    const aggregates = editor.view
       .functions()
       .filter((other) => !dropped.has(other) && other.aggregate?.uses?.includes(fn.id));
-    for (const aggregate of users) {
+    for (const aggregate of aggregates) {
       if (!command.cascade) throw usedByAggregate(command.signatures[i]!, aggregate, fn);
       notices.push(`drop cascades to function ${aggregate.name}`);
       dropFunctions(editor, { ...command, functions: [aggregate], signatures: [aggregate.name], notices: [] });
       dropped.add(aggregate);
     }
     const views = editor.view.views().filter((view) => (view.query.functions ?? []).includes(fn.id));
-    if (views.length > 0) {
-      if (!command.cascade) throw needed(command.signatures[i]!, views, fn);
+    const users = [...triggersCalling(editor, fn).map(describeTrigger), ...views.map(({ name }) => `view ${name}`)];
+    if (users.length > 0) {
+      if (!command.cascade) throw needed(command.signatures[i]!, users, fn);
+      dropTriggersCalling(editor, fn);
       for (const view of views) editor.dropView(view);
       notices.push(
-        views.length === 1
-          ? `drop cascades to view ${views[0]!.name}`
-          : `drop cascades to ${views.length} other objects`,
+        users.length === 1 ? `drop cascades to ${users[0]}` : `drop cascades to ${users.length} other objects`,
       );
     }
     editor.dropFunction(fn);
@@ -60,9 +60,9 @@ function usedByAggregate(signature: string, aggregate: FunctionDef, { kind }: Fu
   });
 }
 
-function needed(signature: string, views: readonly ViewDef[], { kind }: FunctionDef): Error {
+function needed(signature: string, users: readonly string[], { kind }: FunctionDef): Error {
   return sqlError("2BP01", `cannot drop ${kind} ${signature} because other objects depend on it`, {
-    detail: views.map(({ name }) => `view ${name} depends on ${kind} ${signature}`).join("\n"),
+    detail: users.map((user) => `${user} depends on ${kind} ${signature}`).join("\n"),
     hint: "Use DROP ... CASCADE to drop the dependent objects too.",
   });
 }

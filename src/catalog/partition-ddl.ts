@@ -19,6 +19,7 @@ import { disownForeignKeys } from "./partition-foreign-keys.js";
 import { adoptKeys, disownKeys } from "./partition-indexes.js";
 import { checkNewBound } from "./partition-overlap.js";
 import type { TableDef } from "./table.js";
+import { adoptTriggers, disownTriggers } from "./trigger-ddl.js";
 
 /** The bounds of the table's partitions as they are now. */
 export function boundsOf(editor: CatalogEditor, table: TableDef): PartitionBounds {
@@ -41,6 +42,7 @@ export function joinPartition(
 ): ActionOutcome {
   const parent = existingTable(editor, partition.parent);
   const keys = adoptKeys(editor, parent, partitionId, isEmpty);
+  adoptTriggers(editor, parent, partitionId);
   const { fallback } = boundsOf(editor, parent);
   if (fallback === null || fallback === partitionId) return keys;
   const rest = editor.view.tableById(fallback)!;
@@ -100,6 +102,7 @@ export function detachPartition(
   const verify = referencesTo(editor, child);
   disownKeys(editor, child.id);
   disownForeignKeys(editor, child.id);
+  disownTriggers(editor, child.id);
   const unlinked = unlinkChild(editor, editor.view.tableById(child.id)!, parent);
   const { partitionBound: _, parents: __, ...free } = unlinked;
   editor.replaceTable(Object.freeze(free));

@@ -117,5 +117,8 @@ function renamedColumn(table: TableDef, name: string, newName: string, renamed: 
       key.expression ? { ...key, expression: { ...key.expression, sql: renamed(key.expression.sql) } } : key,
     ),
   };
-  return { ...table, columns, indexes, checks, ...(partitionKey && { partitionKey }) };
+  const triggers = table.triggers?.map((trigger) =>
+    trigger.when === undefined ? trigger : Object.freeze({ ...trigger, when: renamed(trigger.when) }),
+  );
+  return { ...table, columns, indexes, checks, ...(partitionKey && { partitionKey }), ...(triggers && { triggers }) };
 }

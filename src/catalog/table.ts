@@ -4,6 +4,7 @@
  */
 import type { SqlType } from "../protocol/values.js";
 import type { DocumentCollectionDef } from "./document-collection.js";
+import type { TriggerDef } from "./trigger.js";
 import type { ViewQuery } from "./view.js";
 
 export interface ColumnDef {
@@ -257,6 +258,8 @@ export interface TableDef {
   readonly comments?: Readonly<Record<string, string>>;
   /** Of a materialized view: its query, and whether its rows are there. */
   readonly materialized?: { readonly query: ViewQuery; readonly populated: boolean };
+  /** In the order of their names, in which they are fired; absent: none. */
+  readonly triggers?: readonly TriggerDef[];
   readonly nextColumnId: number;
   /** Of a temporary table: what becomes of it or its rows when a transaction commits; absent: nothing. */
   readonly onCommit?: "delete" | "drop";

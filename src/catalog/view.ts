@@ -3,6 +3,7 @@
  * meant and what its columns were called: renaming, moving or extending a relation leaves the view as it was.
  */
 import type { SqlType } from "../protocol/values.js";
+import type { TriggerDef } from "./trigger.js";
 
 export interface ViewColumn {
   readonly name: string;
@@ -43,6 +44,8 @@ export interface ViewDef {
   readonly checkOption: "local" | "cascaded" | null;
   /** Which columns can be changed through the view, for the system's relations; absent: rows cannot be. */
   readonly updatable?: readonly boolean[];
+  /** As in TableDef. */
+  readonly triggers?: readonly TriggerDef[];
   /** Microseconds since the epoch. */
   readonly createdAt: number;
 }

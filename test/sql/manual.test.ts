@@ -3,6 +3,7 @@ import t from "tap";
 import { FUNCTIONS } from "../../src/query/expr/functions/registry.js";
 import { lookUpManual } from "../../src/sql/manual/manual.js";
 import { STATEMENT_PAGES } from "../../src/sql/manual/statement-pages.js";
+import { parseSql } from "../../src/sql/parse/parse.js";
 import { open } from "../conformance/sql-adapter.js";
 import { checkStatements } from "./run-sql.js";
 
@@ -12,8 +13,8 @@ t.test("every example runs, in the order of the pages", async (t) => {
   // Topics use the tables that the statements made, which the last statements take away.
   const order = [...pages.slice(0, 2), ...pages.filter((page) => page.kind === "topic"), ...pages.slice(2)];
   for (const page of new Set(order)) {
-    for (const statement of page.example.split(";")) {
-      await t.resolves(database.exec(statement, []), `${page.title}: ${statement.trim()}`);
+    for (const { text } of parseSql(page.example)) {
+      await t.resolves(database.exec(text, []), `${page.title}: ${text}`);
     }
   }
   await database.close();

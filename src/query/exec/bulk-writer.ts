@@ -25,6 +25,7 @@ import {
   type TableLayout,
   valueText,
 } from "./table-layout.js";
+import { firesOnInsert } from "./table-triggers.js";
 import { firstTaken } from "./unique-run.js";
 
 /** Rows from which on it pays. */
@@ -53,6 +54,7 @@ interface Referenced {
 /** Why the table's rows must be written one by one; null: they may be loaded. */
 export function requiresSingleRows(table: TableDef, findTable: FindTable): string | null {
   if (table.immutable) return "a hash chain";
+  if (firesOnInsert(table)) return "triggers";
   if (table.partitionKey !== undefined) return "partitions";
   if (table.indexes.some(({ deferrable }) => deferrable !== undefined)) return "deferrable keys";
   for (const key of table.foreignKeys ?? []) {

@@ -1,10 +1,11 @@
 /**
- * What a changed row leaves to check when its statement, or its transaction, ends: both ends of foreign keys, and
- * deferrable unique keys. Writers
- * of rows make them (table-writer.ts), the session works them off (actor/constraint-checks.ts).
+ * What a changed row leaves to do when its statement, or its transaction, ends: both ends of foreign keys, deferrable
+ * unique keys, and AFTER triggers. Writers of rows make them (table-writer.ts, table-triggers.ts), the session works
+ * them off (actor/constraint-checks.ts).
  */
 import type { ForeignKeyDef, ReferenceDef } from "../../catalog/table.js";
 import type { Value } from "../../protocol/values.js";
+import type { TriggerFiring } from "./trigger-firing.js";
 
 /** A row whose foreign key is new: the row it refers to must be there. */
 export interface ReferencingEvent {
@@ -35,4 +36,11 @@ export interface UniqueEvent {
   readonly rowKey: Uint8Array;
 }
 
-export type ConstraintEvent = ReferencingEvent | ReferencedEvent | UniqueEvent;
+/** An AFTER trigger. */
+export interface FiringEvent {
+  readonly kind: "trigger";
+  readonly tableId: number;
+  readonly firing: TriggerFiring;
+}
+
+export type ConstraintEvent = ReferencingEvent | ReferencedEvent | UniqueEvent | FiringEvent;

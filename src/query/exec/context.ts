@@ -20,6 +20,7 @@ import type { GraphChanges } from "./graph-changes.js";
 import type { RowNumbers } from "./row-numbers.js";
 import type { SegmentCache } from "./segments/segment-cache.js";
 import type { SpillArea } from "./spill/spill-area.js";
+import type { TriggerFiring } from "./trigger-firing.js";
 
 /** The expressions of a table's definition, bound as the transaction sees the catalog. */
 export type BindTable = (table: TableDef, tx: Transaction) => BoundTable;
@@ -37,6 +38,8 @@ export interface CursorFacts {
   };
 }
 
+export type TriggerAnswer = readonly Value[] | null;
+
 /** What statements ask of the session, beside what expressions do. */
 export interface ExecServices extends EvalServices {
   /** The definitions that the statement's transaction sees. */
@@ -46,6 +49,8 @@ export interface ExecServices extends EvalServices {
   sequencePosition?(sequence: SequenceDef): SequencePosition;
   /** An id for a new row of a graph's table, which no other row has or had. */
   nextRowId?(table: TableDef): number;
+  /** Runs a trigger's function. Answers the row that it returned, by column; null: none. */
+  fireTrigger?(firing: TriggerFiring, context: ExecContext): TriggerAnswer | Promise<TriggerAnswer>;
 }
 
 export interface ExecContext extends EvalContext {

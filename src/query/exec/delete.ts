@@ -7,12 +7,15 @@ import { BULK_ROWS } from "./bulk-writer.js";
 import { givesRowsOnce } from "./changed-once.js";
 import type { ExecContext } from "./context.js";
 import { compileFamily, Family, type FamilyProgram } from "./family.js";
+import { compileInsteadOf } from "./instead-of.js";
 import { after, drain, inTurns, type Open, type Operator } from "./operator.js";
 import { type ChangedRows, compileReturning, ModifyOperator } from "./returning.js";
 import { RowBuffer } from "./row-buffer.js";
 import { slotsOf } from "./slots.js";
 import { isChangedMeanwhile, writingContext } from "./statement-snapshot.js";
 import { emptyRow, type Row, TableWriter } from "./table-writer.js";
+import { compileTriggeredDelete } from "./triggered-delete.js";
+import { isTriggered } from "./triggered-rows.js";
 
 interface DeleteProgram {
   readonly plan: DeletePlan;
@@ -34,6 +37,8 @@ export function compileDelete(plan: DeletePlan, input: Open): Open {
     family: plan.heirs === undefined ? null : compileFamily(plan.heirs),
   };
   const returning = compileReturning(plan.returning, returningSlots(plan.returning?.rowColumns ?? [], program, slotOf));
+  if (plan.instead) return compileInsteadOf(plan, returning, input);
+  if (isTriggered(plan)) return compileTriggeredDelete(plan, returning, input);
   return (context) => {
     const operator = input(context);
     const deleter = new Deleter(program, operator, context);

@@ -13,7 +13,8 @@ import { oidOfId } from "../expr/types.js";
 import type { InsertPlan, OnConflict } from "../plan/plan.js";
 import { BULK_ROWS, BulkWriter, type FindTable, requiresSingleRows } from "./bulk-writer.js";
 import type { ExecContext } from "./context.js";
-import { after, drain, inTurns, type Open, type Operator } from "./operator.js";
+import { compileInsteadOf } from "./instead-of.js";
+import { after, drain, inOrder, inTurns, type Open, type Operator } from "./operator.js";
 import { partitionIndex } from "./partition-index.js";
 import { belongs, compileRoutes, type RoutedTable, type RouteProgram, routeRow } from "./partition-router.js";
 import { type ChangedRows, compileReturning, ModifyOperator } from "./returning.js";
@@ -22,6 +23,17 @@ import { compileChecks, failedCheck, type RowCheck } from "./row-checks.js";
 import { compileCondition, slotsOf } from "./slots.js";
 import { writingContext } from "./statement-snapshot.js";
 import { layoutOf } from "./table-layout.js";
+import {
+  fireBefore,
+  hasTriggers,
+  movedByTrigger,
+  noteAfter,
+  type RowTriggers,
+  rowTriggers,
+  StatementFiring,
+  type StatementTriggers,
+  statementTriggers,
+} from "./table-triggers.js";
 import { assignedColumns, emptyRow, type Row, TableWriter } from "./table-writer.js";
 
 interface InsertProgram {
@@ -34,6 +46,9 @@ interface InsertProgram {
   readonly conflict: ConflictProgram | null;
   /** Of the tables that runs have written to. */
   readonly targets: Map<RoutedTable, TargetProgram>;
+  readonly triggers: StatementTriggers | null;
+  /** Some table that takes rows may have row triggers, or somebody wants to see the rows. */
+  readonly isTriggered: boolean;
 }
 
 /** What is known of a table that takes rows of the statement before it runs. */
@@ -43,6 +58,9 @@ interface TargetProgram {
   readonly arbiter: IndexDef | "primary key" | null;
   /** Ids of the columns that ON CONFLICT DO UPDATE may change. */
   readonly assigned: ReadonlySet<number>;
+  readonly onInsert: RowTriggers | null;
+  /** Of ON CONFLICT DO UPDATE. */
+  readonly onUpdate: RowTriggers | null;
 }
 
 interface ConflictProgram {
@@ -59,6 +77,12 @@ export function compileInsert(plan: InsertPlan, input: Open): Open {
   const { table, partitions, membership, tableOid } = plan;
   const slotOf = slotsOf(plan.rowColumns);
   const checks = compileChecks(plan.checks, slotOf);
+  const updates = plan.onConflict?.action === "update";
+  const triggers = statementTriggers(
+    table,
+    updates ? ["insert", "update"] : ["insert"],
+    updates ? assignedColumns(table, plan.onConflict.assignments) : null,
+  );
   const program: InsertProgram = {
     plan,
     own: { table, columnIds: table.columns.map(({ id }) => id), checks },
@@ -66,11 +90,14 @@ export function compileInsert(plan: InsertPlan, input: Open): Open {
     routes: compileRoutes(partitions, membership, slotOf),
     conflict: plan.onConflict && compileConflict(plan.onConflict, table),
     targets: new Map(),
+    triggers,
+    isTriggered: triggers !== null || hasTriggers(table, partitions),
   };
   const { rowColumns = [] } = plan.returning ?? {};
   const returning = compileReturning(plan.returning, (id) =>
     id === tableOid ? rowColumns.length : slotsOf(rowColumns)(id),
   );
+  if (plan.instead) return compileInsteadOf(plan, returning, input);
   return (context) => {
     const operator = input(context);
     const inserter = new Inserter(program, operator, context);
@@ -105,10 +132,15 @@ function compileTarget({ own, conflict, targets }: InsertProgram, routed: Routed
   const { table, columnIds } = routed;
   const arbiter = conflict?.arbiter ?? null;
   const assignments = (conflict?.update?.assignments ?? []).map(({ place }) => ({ columnId: columnIds[place]! }));
+  const assigned = assignedColumns(table, assignments);
+  const onUpdate = conflict?.update == null ? null : rowTriggers(table, "update", assigned);
   const target = {
     generated: table.columns.flatMap(({ id, generatedSql }) => (generatedSql ? [columnIds.indexOf(id)] : [])),
     arbiter: arbiter === null || routed === own ? arbiter : partitionIndex(table, arbiter, own.table),
-    assigned: assignedColumns(table, assignments),
+    // A trigger may give any column another value.
+    assigned: onUpdate !== null && onUpdate.before.length > 0 ? new Set(columnIds) : assigned,
+    onInsert: rowTriggers(table, "insert"),
+    onUpdate,
   };
   targets.set(routed, target);
   return target;
@@ -144,6 +176,7 @@ class Inserter {
   private readonly findTable: FindTable = (id) => this.context.services.catalogView?.().tableById(id) ?? null;
   /** Keys of rows that this statement wrote, as text; for ON CONFLICT DO UPDATE. */
   private written: Set<string> | null = null;
+  private readonly firing: StatementFiring | null;
 
   constructor(
     private readonly program: InsertProgram,
@@ -154,16 +187,27 @@ class Inserter {
     this.rows = new RowBuffer(plan.input.columns, context);
     this.own = routes.root === null ? new Target(own, program, context) : null;
     this.oids = plan.tableOid === undefined ? null : [];
+    this.firing = program.triggers === null ? null : new StatementFiring(program.triggers, context);
   }
 
   run(): ChangedRows | Promise<ChangedRows> {
-    const { rows, context, oids } = this;
+    const { firing } = this;
+    return firing === null ? this.insertAll() : firing.begin(() => this.insertAll());
+  }
+
+  private insertAll(): ChangedRows | Promise<ChangedRows> {
+    const { rows, context, oids, firing } = this;
     const load = this.loadable ? (batch: Batch) => this.collect(batch) : null;
     const done = (): ChangedRows => {
+      firing?.end();
       return { columns: oids === null ? rows.columns : [...rows.columns, oids], rows: this.changed };
     };
     return drain(this.input, load ?? ((batch) => rows.append(batch)), () =>
-      this.bulk === null ? inTurns(context, rows.length, this.insertRow, done) : this.finishLoad(this.bulk),
+      this.bulk !== null
+        ? this.finishLoad(this.bulk)
+        : this.program.isTriggered
+          ? inOrder(context, rows.length, this.insertRow, done)
+          : inTurns(context, rows.length, this.insertRow, done),
     );
   }
 
@@ -222,14 +266,40 @@ class Inserter {
     return new TableWriter(own.table, this.context).partitionViolation(row);
   }
 
-  private readonly insertRow = (number: number): void => {
+  private readonly insertRow = (number: number): void | Promise<void> => {
+    const { rows } = this;
+    const target = this.targetOf(number);
+    const { row } = target;
+    const { columnIds } = target.routed;
+    for (let c = 0; c < columnIds.length; c++) row[columnIds[c]!] = rows.columns[c]![number]!;
+    const { onInsert } = target.program;
+    if (onInsert === null || onInsert.before.length === 0) return this.store(target, number);
+    return after(fireBefore(onInsert, null, row, this.context), (given) => {
+      if (given === null) return;
+      // Meanwhile the trigger may have inserted rows of its own, but not by this statement's arrays.
+      for (let c = 0; c < columnIds.length; c++) {
+        const id = columnIds[c]!;
+        row[id] = given[id]!;
+        rows.columns[c]![number] = given[id]!;
+      }
+      this.checkRoute(target, number);
+      return this.store(target, number);
+    });
+  };
+
+  /** A trigger may not give a row a key of another partition. Throws 0A000. */
+  private checkRoute({ routed, row, writer, program: { onInsert } }: Target, number: number): void {
+    const { root } = this.program.routes;
+    if (root === null || routeRow(root, this.rows, number, this.context) === routed) return;
+    throw movedByTrigger(onInsert!, writer, row);
+  }
+
+  private store(target: Target, number: number): void | Promise<void> {
     const { rows, program } = this;
     const { conflict } = program;
-    const target = this.targetOf(number);
     const { row, writer } = target;
     const { generated } = target.program;
     const { columnIds } = target.routed;
-    for (let c = 0; c < columnIds.length; c++) row[columnIds[c]!] = rows.columns[c]![number]!;
     if (generated.length > 0) {
       writer.generate(row);
       for (const c of generated) rows.columns[c]![number] = row[columnIds[c]!]!;
@@ -237,15 +307,25 @@ class Inserter {
     this.check(target, row, rows, number);
     if (conflict !== null) {
       const key = writer.conflicting(row, target.program.arbiter);
-      if (key !== null) {
-        this.resolve(conflict, target, key, number);
-        return;
-      }
+      if (key !== null) return this.resolve(conflict, target, key, number);
     }
     const key = writer.insert(row);
     if (conflict !== null && conflict.update !== null) this.noteWritten(key);
     this.changed.push(number);
-  };
+    if (program.isTriggered) this.noteTriggers(target, "insert", target.program.onInsert, null, row);
+  }
+
+  private noteTriggers(
+    { routed }: Target,
+    event: "insert" | "update",
+    triggers: RowTriggers | null,
+    old: Row | null,
+    row: Row,
+  ): void {
+    const { firing, context } = this;
+    firing?.capture(event, routed.columnIds, old, row);
+    noteAfter(triggers, old, row, context, firing?.rowsOf(event) ?? null);
+  }
 
   private noteWritten(key: Uint8Array): void {
     this.written ??= new Set();
@@ -278,11 +358,11 @@ class Inserter {
   }
 
   /** DO NOTHING, or updates the stored row and shows it in place of the proposed one. */
-  private resolve({ update }: ConflictProgram, target: Target, key: Uint8Array, number: number): void {
+  private resolve({ update }: ConflictProgram, target: Target, key: Uint8Array, number: number): void | Promise<void> {
     if (update === null) return;
-    const { rows, context, program } = this;
+    const { rows, context } = this;
     const { writer } = target;
-    const { assigned } = target.program;
+    const { onUpdate } = target.program;
     if (this.written?.has(keyText(key))) {
       throw sqlError("21000", "ON CONFLICT DO UPDATE command cannot affect row a second time", {
         hint: "Ensure that no rows proposed for insertion within the same command have duplicate constrained values.",
@@ -297,6 +377,20 @@ class Inserter {
     if (update.where !== null && !update.where(pair, 0, context)) return;
     const row = existing.slice();
     for (const { place, evaluate } of update.assignments) row[columnIds[place]!] = evaluate(pair, 0, context);
+    if (onUpdate === null || onUpdate.before.length === 0) {
+      this.storeUpdate(target, key, existing, row, number);
+      return;
+    }
+    return after(fireBefore(onUpdate, existing, row, context), (given) => {
+      if (given !== null) this.storeUpdate(target, key, existing, given, number);
+    });
+  }
+
+  private storeUpdate(target: Target, key: Uint8Array, existing: Row, row: Row, number: number): void {
+    const { rows, context, program } = this;
+    const { writer } = target;
+    const { assigned, onUpdate } = target.program;
+    const { columnIds } = target.routed;
     writer.generate(row);
     const shown: Batch = { columns: columnIds.map((id) => [row[id]!]), length: 1 };
     const { root } = program.routes;
@@ -311,6 +405,7 @@ class Inserter {
     this.noteWritten(move.newKey);
     for (let c = 0; c < columnIds.length; c++) rows.columns[c]![number] = row[columnIds[c]!]!;
     this.changed.push(number);
+    if (program.isTriggered) this.noteTriggers(target, "update", onUpdate, existing, row);
   }
 }
 

@@ -4,42 +4,21 @@
  */
 import { sqlError } from "../../protocol/errors.js";
 import type { Value } from "../../protocol/values.js";
-import { compileExpr, type Predicate } from "../expr/compile.js";
-import type { Evaluate } from "../expr/expr.js";
-import type { MergeAction, MergePlan } from "../plan/plan.js";
+import { compileExpr } from "../expr/compile.js";
+import type { MergePlan } from "../plan/plan.js";
 import type { ExecContext } from "./context.js";
-import { assignedIn, compileFamily, Family, type FamilyMember, type FamilyProgram } from "./family.js";
+import { assignedIn, compileFamily, Family, type FamilyMember } from "./family.js";
+import type { Action, MergeProgram } from "./merge-program.js";
 import { drain, inTurns, type Open, type Operator } from "./operator.js";
-import { belongs, compileRoutes, type RouteProgram, routeRow } from "./partition-router.js";
+import { belongs, compileRoutes, routeRow } from "./partition-router.js";
 import { type ChangedRows, compileReturning, ModifyOperator } from "./returning.js";
 import { emptyColumns, RowBuffer } from "./row-buffer.js";
-import { compileChecks, failedCheck, type RowCheck } from "./row-checks.js";
+import { compileChecks, failedCheck } from "./row-checks.js";
 import { compileCondition, slotsOf } from "./slots.js";
 import { isChangedMeanwhile, writingContext } from "./statement-snapshot.js";
 import { assignedColumns, emptyRow, type Move, type Row, TableWriter } from "./table-writer.js";
-
-interface Action {
-  readonly match: MergeAction["match"];
-  readonly kind: MergeAction["action"];
-  readonly condition: Predicate | null;
-  /** Per live column its new value, or null when it keeps the old one. */
-  readonly newValues: readonly (Evaluate | null)[];
-  readonly assigned: ReadonlySet<number>;
-}
-
-interface MergeProgram {
-  readonly plan: MergePlan;
-  readonly columnIds: readonly number[];
-  /** Per live column, where the input has its old value. */
-  readonly oldSlots: readonly number[];
-  readonly rowKeySlot: number;
-  readonly inSourceSlot: number;
-  readonly actions: readonly Action[];
-  readonly checks: readonly RowCheck[];
-  /** Null: all rows that are there are the table's own. */
-  readonly family: FamilyProgram | null;
-  readonly routes: RouteProgram;
-}
+import { compileTriggeredMerge } from "./triggered-merge.js";
+import { isTriggered } from "./triggered-rows.js";
 
 export function compileMerge(plan: MergePlan, input: Open): Open {
   const slotOf = slotsOf(plan.input.columns);
@@ -67,6 +46,7 @@ export function compileMerge(plan: MergePlan, input: Open): Open {
   const { rowColumns = [], action } = plan.returning ?? {};
   const shown = slotsOf([...rowColumns, ...plan.input.columns, ...(action === undefined ? [] : [action])]);
   const returning = compileReturning(plan.returning, shown);
+  if (isTriggered(plan)) return compileTriggeredMerge(program, returning, input);
   return (context) => {
     const operator = input(context);
     const merger = new Merger(program, operator, context);

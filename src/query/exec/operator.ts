@@ -121,3 +121,22 @@ export function inTurns<T>(
   }
   return finish();
 }
+
+/** As `inTurns`, for work that may wait: each call begins when the one before it has ended. */
+export function inOrder<T>(
+  context: Turns,
+  count: number,
+  work: (index: number) => void | Promise<void>,
+  finish: () => T | Promise<T>,
+  from = 0,
+): T | Promise<T> {
+  for (let i = from; i < count; i++) {
+    const pending = work(i);
+    if (pending instanceof Promise) return pending.then(() => inOrder(context, count, work, finish, i + 1));
+    context.checkpoint();
+    if (context.shouldYield()) {
+      return context.yieldTurn().then(() => inOrder(context, count, work, finish, i + 1));
+    }
+  }
+  return finish();
+}

@@ -24,3 +24,8 @@ export function uninterrupted(context: ExecContext): ExecContext {
   };
   return { ...context, checkpoint, shouldYield: never };
 }
+
+/** Whether work in this context may not wait for anything. */
+export function isUninterrupted({ shouldYield }: ExecContext): boolean {
+  return shouldYield === never;
+}

@@ -11,14 +11,17 @@ import type { UpdatePlan } from "../plan/plan.js";
 import { BULK_ROWS } from "./bulk-writer.js";
 import { givesRowsOnce } from "./changed-once.js";
 import type { ExecContext } from "./context.js";
+import { compileInsteadOf } from "./instead-of.js";
 import { after, drain, inTurns, type Open, type Operator } from "./operator.js";
 import { belongs, compileRoutes, type RouteProgram } from "./partition-router.js";
-import { type ChangedRows, compileReturning, ModifyOperator } from "./returning.js";
+import { type ChangedRows, compileReturning, ModifyOperator, type ReturningProgram } from "./returning.js";
 import { emptyColumns, RowBuffer } from "./row-buffer.js";
 import { compileChecks, failedCheck, type RowCheck } from "./row-checks.js";
 import { slotsOf } from "./slots.js";
 import { isChangedMeanwhile, writingContext } from "./statement-snapshot.js";
 import { assignedColumns, emptyRow, type Move, type Row, TableWriter } from "./table-writer.js";
+import { isTriggered } from "./triggered-rows.js";
+import { compileTriggeredUpdate } from "./triggered-update.js";
 import { compileFamilyUpdate } from "./update-family.js";
 
 interface UpdateProgram {
@@ -37,6 +40,8 @@ interface UpdateProgram {
 }
 
 export function compileUpdate(plan: UpdatePlan, input: Open): Open {
+  if (plan.instead) return compileInsteadOf(plan, compileUpdateReturning(plan), input);
+  if (isTriggered(plan)) return compileTriggeredUpdate(plan, input);
   if (plan.heirs !== undefined) return compileFamilyUpdate(plan, plan.heirs, input);
   const slotOf = slotsOf(plan.input.columns);
   const columnIds = plan.table.columns.map((column) => column.id);
@@ -54,11 +59,7 @@ export function compileUpdate(plan: UpdatePlan, input: Open): Open {
     checks: compileChecks(plan.checks, slotsOf(plan.rowColumns)),
     routes: compileRoutes(plan.partitions, plan.membership, slotsOf(plan.rowColumns)),
   };
-  // RETURNING sees the new row first, then whatever else the input has (FROM).
-  const returning = compileReturning(
-    plan.returning,
-    slotsOf([...(plan.returning?.rowColumns ?? []), ...plan.input.columns]),
-  );
+  const returning = compileUpdateReturning(plan);
   return (context) => {
     const operator = input(context);
     const updater = new Updater(program, operator, context);
@@ -70,6 +71,11 @@ export function compileUpdate(plan: UpdatePlan, input: Open): Open {
       context,
     );
   };
+}
+
+/** RETURNING sees the new row first, then whatever else the input has (FROM). */
+function compileUpdateReturning({ returning, input }: UpdatePlan): ReturningProgram | null {
+  return compileReturning(returning, slotsOf([...(returning?.rowColumns ?? []), ...input.columns]));
 }
 
 class Updater {

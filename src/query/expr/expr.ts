@@ -137,6 +137,12 @@ export interface ListExpr {
   readonly initial: Expr | null;
 }
 
+/** A table of rows that a statement changed, as a trigger's function sees it. */
+export interface TransitionTable {
+  readonly columns: readonly { readonly name: string; readonly type: SqlType }[];
+  readonly rows: readonly (readonly Value[])[];
+}
+
 /** What a scalar function may know of the statement that runs it. */
 export interface EvalContext {
   readonly params: readonly Value[];
@@ -151,6 +157,8 @@ export interface EvalContext {
   readonly outer: ReadonlyMap<ColumnId, Value> | null;
   /** Throws when the statement was cancelled or ran past its deadline. Long loops inside a function call it. */
   checkpoint(): void;
+  /** In a trigger's function: by the names that REFERENCING gives them. */
+  readonly transitions?: ReadonlyMap<string, TransitionTable>;
   /** Services that live outside this room (sequences, subqueries, models), by name; see query/exec/context.ts. */
   readonly services: EvalServices;
 }
@@ -193,6 +201,8 @@ export interface EvalServices {
   ): RoutineRows | Promise<RoutineRows>;
   /** A node of the graph that the statement is about, as the statement sees it now. */
   graphNode?(id: number): GraphNode;
+  /** How many triggers' functions are running inside each other. */
+  triggerDepth?(): number;
   /** A text's vector, by the model of that name; null: the configured one. It is only to be read. */
   embed?(text: string, model: string | null): Float32Array;
   /** The models that are installed, a row of LIST_MODELS() each. */

@@ -267,7 +267,8 @@ function readByDelete(plan: Extract<Plan, { kind: "delete" }>): Set<ColumnId> {
     ...(table.referencedBy ?? []).flatMap((reference) => reference.columns),
   ]);
   // What an expression of an index reads is not known here.
-  const all = table.indexes.some((index) => index.where || index.columns.some((column) => column.expression));
+  const all =
+    plan.instead || table.indexes.some((index) => index.where || index.columns.some((column) => column.expression));
   table.columns.forEach((column, i) => {
     const shown = returning !== null && readsRowColumn(returning, i, read);
     if ((heirs === undefined && (all || indexed.has(column.id))) || shown) read.add(oldColumns[i]!.id);

@@ -12,4 +12,14 @@ export interface BoundTable {
   readonly generated: readonly { readonly columnId: number; readonly expr: Expr }[];
   /** By id, of indexes with expressions or a predicate; a key that is a column is null. */
   readonly indexes: IndexExprs;
+  /** null: no trigger has a condition. */
+  readonly triggers: TriggerConditions | null;
+}
+
+/** WHEN of triggers, over the row as it was and as it will be; each is parallel to the table's columns. */
+export interface TriggerConditions {
+  readonly before: readonly OutputColumn[];
+  readonly after: readonly OutputColumn[];
+  /** By the trigger's id. */
+  readonly byTrigger: ReadonlyMap<number, Expr>;
 }

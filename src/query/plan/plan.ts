@@ -323,6 +323,8 @@ export interface BoundCheck {
 export interface InsertPlan extends Node, Partitioning {
   readonly kind: "insert";
   readonly table: TableDef;
+  /** The table is what INSTEAD OF triggers see of a view. */
+  readonly instead?: true;
   /** With partitions: the id of a column that RETURNING reads the OID of the row's table from. */
   readonly tableOid?: ColumnId;
   readonly input: Plan;
@@ -357,6 +359,8 @@ export interface HeirTable {
 export interface UpdatePlan extends Node, Partitioning {
   readonly kind: "update";
   readonly table: TableDef;
+  /** As in InsertPlan. */
+  readonly instead?: true;
   readonly input: Plan;
   readonly oldColumns: readonly OutputColumn[];
   readonly rowKey: ColumnId;
@@ -375,6 +379,8 @@ export interface UpdatePlan extends Node, Partitioning {
 export interface DeletePlan extends Node {
   readonly kind: "delete";
   readonly table: TableDef;
+  /** As in InsertPlan. */
+  readonly instead?: true;
   /** As in UpdatePlan. */
   readonly heirs?: readonly HeirTable[];
   readonly input: Plan;

@@ -243,6 +243,7 @@ function plainAction(command: Plain, table: TableDef, binding: Binding): AlterAc
     const { kind, parent } = command;
     return { kind, parent: nameOf(lookUpTable(parent, binding)) };
   }
+  if (command.kind === "set trigger") return command;
   const { name } = command;
   switch (command.kind) {
     case "drop column":

@@ -22,6 +22,7 @@ export function bindDelete(node: DeleteStatement, binding: Binding, parent: Scop
   return Object.freeze({
     kind: "delete",
     table: relation.table,
+    ...(relation.instead !== undefined && { instead: true as const }),
     input,
     rowKey: rows.rowKey!,
     oldColumns: rows.columns,

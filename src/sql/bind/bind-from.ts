@@ -1,9 +1,10 @@
 /** FROM: tables, derived tables, WITH tables and joins, as a plan and as the items that names refer to. */
 import type { TableDef } from "../../catalog/table.js";
 import { sqlError } from "../../protocol/errors.js";
+import { recordOf } from "../../protocol/values.js";
 import type { Expr } from "../../query/expr/expr.js";
 import { resolveFunction } from "../../query/expr/resolve.js";
-import { shapeColumns, type TableFunction } from "../../query/expr/table-function.js";
+import { recordRows, shapeColumns, type TableFunction } from "../../query/expr/table-function.js";
 import type { JoinPlan, Plan } from "../../query/plan/plan.js";
 import { joinColumns, outerColumnsOf } from "../../query/plan/walk.js";
 import type {
@@ -75,6 +76,8 @@ function bindTable(node: FromTable, scope: Scope, binding: Binding): FromSource 
     const source = bindCommonTable(common, node.alias?.name ?? name.path[0]!, position, binding);
     return named(source, node.alias ?? { name: name.path[0]!, columns: [] }, position);
   }
+  const transition = name.path.length === 1 ? transitionRows(name.path[0]!, binding) : null;
+  if (transition !== null) return systemSource(transition, node, binding);
   const view = findView(name, binding);
   if (view !== null) {
     return named(bindView(view, binding), node.alias ?? { name: view.name, columns: [] }, position);
@@ -89,6 +92,19 @@ function bindTable(node: FromTable, scope: Scope, binding: Binding): FromSource 
     });
   }
   return rowsOf(table, { ...node, rowKey: false }, binding);
+}
+
+/** Rows that a statement changed, in the function of its trigger; null: the name means something else. */
+function transitionRows(name: string, { env }: Binding): TableFunction | null {
+  const table = env.transitions?.get(name);
+  if (table === undefined) return null;
+  return {
+    name,
+    args: [],
+    returns: recordOf(table.columns),
+    strict: false,
+    open: ({ transitions }) => recordRows(transitions!.get(name)!.rows),
+  };
 }
 
 /** A relation of the system's, or a sequence; null when the name means a table, or nothing. */

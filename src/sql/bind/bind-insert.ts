@@ -49,7 +49,7 @@ export function bindInsert(node: InsertStatement, binding: Binding, parent: Scop
     ...(oid !== null && returning !== null && { tableOid: oid.id }),
   };
   const plan = { kind: "insert", table, input, rowColumns, checks, returning, onConflict, columns } as const;
-  return Object.freeze({ ...plan, ...partitioning });
+  return Object.freeze({ ...plan, ...partitioning, ...(relation.instead !== undefined && { instead: true as const }) });
 }
 
 /** OLD in RETURNING. Throws 0A000. */

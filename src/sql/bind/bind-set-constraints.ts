@@ -34,5 +34,8 @@ function constraintsOf(table: TableDef): readonly { id: number; name: string; de
     .map(({ id, name, deferrable }) => ({ id, name, deferrable: deferrable !== undefined }));
   const primary = table.primaryKeyName === null ? [] : [{ id: 0, name: table.primaryKeyName, deferrable: false }];
   const checks = table.checks.map(({ name }) => ({ id: 0, name, deferrable: false }));
-  return [...(table.foreignKeys ?? []), ...keys, ...primary, ...checks];
+  const triggers = (table.triggers ?? []).flatMap(({ id, name, constraint }) =>
+    constraint === undefined ? [] : [{ id, name, deferrable: constraint.deferrable }],
+  );
+  return [...(table.foreignKeys ?? []), ...keys, ...primary, ...checks, ...triggers];
 }

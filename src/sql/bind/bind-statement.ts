@@ -42,6 +42,7 @@ import {
 } from "./bind-namespace.js";
 import { bindQuery } from "./bind-query.js";
 import { bindSetConstraints } from "./bind-set-constraints.js";
+import { bindTrigger } from "./bind-trigger.js";
 import { bindType } from "./bind-type.js";
 import {
   bindAlterComposite,
@@ -125,6 +126,11 @@ function bindNode(node: StatementNode, env: BindEnvironment): BoundStatement {
       return { kind: "ddl", command: bindComment(node, binding) };
     case "truncate":
       return { kind: "ddl", command: bindTruncate(node, binding) };
+    case "create trigger":
+    case "drop trigger":
+    case "rename trigger":
+    case "comment on trigger":
+      return { kind: "ddl", command: bindTrigger(node, binding) };
     case "analyze":
     case "vacuum":
       return bindAnalyze(node, binding);

@@ -16,7 +16,10 @@ type Bind = (node: ExprNode, context: ExprContext) => Expr;
 export function bindSubquery(node: SubqueryNode, context: ExprContext, bind: Bind): Expr {
   const { position, form } = node;
   const { binding, scope } = context;
-  if (!context.subqueries) throw sqlError("0A000", `cannot use subquery in ${context.clause}`, { position });
+  if (!context.subqueries) {
+    const place = context.clause.replace(/(constraint|expression|condition|predicate)s$/, "$1");
+    throw sqlError("0A000", `cannot use subquery in ${place}`, { position });
+  }
   if (form === "any" || form === "all") return bindComparison(node, context, bind);
   const source = binding.query(node.query, scope, { unknowns: "text", expected: null });
   if (form === "exists") return subquery("exists", BOOL, source, null, null);

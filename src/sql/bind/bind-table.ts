@@ -8,6 +8,7 @@ import { bindData } from "./bind-data.js";
 import { bindExpr } from "./bind-expr.js";
 import { bindIndexExprs, storedContext } from "./bind-index-exprs.js";
 import { bindQuery } from "./bind-query.js";
+import { bindTriggerConditions } from "./bind-trigger.js";
 import { Binding } from "./binding.js";
 import { coerceAssignment } from "./coerce.js";
 import { rowColumnsOf } from "./stored-row.js";
@@ -25,5 +26,6 @@ export function bindTable(table: TableDef, catalog: CatalogView, searchPath: rea
       return [{ columnId: column.id, expr: coerceAssignment(expr, column, binding, 0) }];
     }),
     indexes: bindIndexExprs(table, columns, binding) ?? new Map(),
+    triggers: bindTriggerConditions(table, binding),
   };
 }

@@ -14,6 +14,7 @@ import { bindWhere } from "./bind-select.js";
 import { bindWith } from "./bind-with.js";
 import { type Binding, columnExpr } from "./binding.js";
 import { changedRelation } from "./changed-relation.js";
+import { rowsOfView } from "./instead-of.js";
 import { checkAliases, Scope } from "./scope.js";
 import { filtered, project } from "./source.js";
 import { addVersions, bindChecks, bindReturning, rowColumnsOf } from "./stored-row.js";
@@ -38,6 +39,7 @@ export function bindUpdate(node: UpdateStatement, binding: Binding, parent: Scop
   return Object.freeze({
     kind: "update",
     table,
+    ...(relation.instead !== undefined && { instead: true as const }),
     input: target.input(where, binding),
     oldColumns: rows.columns,
     rowKey: rows.rowKey!,
@@ -76,7 +78,11 @@ export function bindChangedRows(
     });
   }
   const isTable = face === table;
-  const rows = rowsOf(table, { name: reference, alias: node.table.alias, rowKey: true }, binding);
+  const { alias } = node.table;
+  const rows =
+    relation.instead === undefined
+      ? rowsOf(table, { name: reference, alias, rowKey: true }, binding)
+      : rowsOfView(relation.instead, table, alias, binding);
   const { columns: oldColumns } = rows;
   const before = relation.over(node.table.alias?.name ?? face.name, oldColumns);
   const scan = before.conditions.reduce(filtered, rows.plan);

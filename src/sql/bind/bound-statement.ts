@@ -7,7 +7,7 @@ import type { CatalogView } from "../../catalog/catalog-view.js";
 import type { DdlCommand } from "../../catalog/ddl-command.js";
 import type { TableDef } from "../../catalog/table.js";
 import type { SqlType, Value } from "../../protocol/values.js";
-import type { Expr, RoutineCall } from "../../query/expr/expr.js";
+import type { Expr, RoutineCall, TransitionTable } from "../../query/expr/expr.js";
 import type { OutputColumn, Plan } from "../../query/plan/plan.js";
 import type { IsolationLevel, StatementNode } from "../parse/ast.js";
 import type { ExprNode } from "../parse/ast-query.js";
@@ -29,6 +29,8 @@ export interface BindEnvironment {
   readonly variables?: Variables;
   /** Of a statement inside a function: what its rows have to be. */
   readonly expected?: ExpectedResult;
+  /** Of a statement inside a trigger's function: tables of the rows that were changed; only their columns count here. */
+  readonly transitions?: ReadonlyMap<string, TransitionTable>;
 }
 
 /** The types that a statement's columns must have; others are converted to them as on storing. */

@@ -23,6 +23,7 @@ import { bindViewQuery, findView, parsedQuery, viewEnvironment } from "./bind-vi
 import { type Binding, columnExpr } from "./binding.js";
 import type { BindEnvironment } from "./bound-statement.js";
 import { resolveUnknown } from "./coerce.js";
+import { hasInsteadOf, tableOfView } from "./instead-of.js";
 import { itemOf } from "./row-item.js";
 import { Scope, type ScopeColumn, type ScopeItem } from "./scope.js";
 import { checkChangeable, targetColumn } from "./stored-row.js";
@@ -45,6 +46,8 @@ export interface ChangedRelation {
   readonly face: TableDef;
   /** The table with the defaults that the views give its columns. */
   readonly filled: TableDef;
+  /** A view whose triggers do the work; `table` is what they see of it. */
+  readonly instead?: ViewDef;
   /** Names the table for rowsOf. */
   readonly reference: NameNode;
   /** `columns`: parallel to the table's. */
@@ -55,7 +58,11 @@ export interface ChangedRelation {
 
 /** Throws 42P01, and 55000 for a view that rows cannot be changed through. */
 export function changedRelation(name: NameNode, command: ChangeCommand, binding: Binding): ChangedRelation {
+  if (name.path.length === 1 && binding.env.transitions?.has(name.path[0]!)) {
+    throw sqlError("0A000", `relation "${name.path[0]}" cannot be the target of a modifying statement`);
+  }
   const view = findView(name, binding);
+  if (view !== null && hasInsteadOf(view, command)) return insteadOf(view, name);
   if (view !== null) return throughView(view, command, binding);
   const table = checkChangeable(lookUpTable(name, binding));
   return {
@@ -63,6 +70,19 @@ export function changedRelation(name: NameNode, command: ChangeCommand, binding:
     face: table,
     filled: table,
     reference: name,
+    over: (called, columns) => ({ item: itemOf(table, called, columns), conditions: [], checks: [] }),
+    changedColumn: (target) => targetColumn(table, target),
+  };
+}
+
+function insteadOf(view: ViewDef, reference: NameNode): ChangedRelation {
+  const table = tableOfView(view);
+  return {
+    table,
+    face: table,
+    filled: table,
+    instead: view,
+    reference,
     over: (called, columns) => ({ item: itemOf(table, called, columns), conditions: [], checks: [] }),
     changedColumn: (target) => targetColumn(table, target),
   };
@@ -280,6 +300,6 @@ function refuse(view: ViewDef, why: string, command: ChangeCommand): never {
   const [verb, doing, event] = HINTS[command];
   throw sqlError("55000", `cannot ${verb} view "${view.name}"`, {
     detail: `${why} are not automatically updatable.`,
-    hint: `Views have neither triggers nor rules here that could stand in for ${event}; enable ${doing} the view by a simpler query.`,
+    hint: `To enable ${doing} the view, provide an INSTEAD OF ${event} trigger or a simpler query.`,
   });
 }

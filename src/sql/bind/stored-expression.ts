@@ -35,13 +35,15 @@ export function readsColumn(name: string): (sql: string) => boolean {
   return (sql) => columnsRead(parseExpression(sql)).includes(name);
 }
 
-/** A stored expression with a column under another name. */
+/** A stored expression with a column under another name; WHEN of triggers says whether it is the old row's or the new one's. */
 export function renamesColumn(from: string, to: string): (sql: string) => string {
   return (sql) =>
     printExpr(
-      mapColumns(parseExpression(sql), (column) =>
-        column.path.length === 1 && column.path[0] === from ? { ...column, path: [to] } : column,
-      ),
+      mapColumns(parseExpression(sql), (column) => {
+        const { path } = column;
+        const isMeant = path.at(-1) === from && (path.length === 1 || path[0] === "old" || path[0] === "new");
+        return isMeant ? { ...column, path: [...path.slice(0, -1), to] } : column;
+      }),
     );
 }
 

@@ -6,6 +6,7 @@
 import type { StatementNode } from "../parse/ast.js";
 import { ROUTINE_PAGES } from "./routine-pages.js";
 import type { StatementPage } from "./statement-page.js";
+import { TRIGGER_PAGES } from "./trigger-pages.js";
 
 export const STATEMENT_PAGES: Readonly<Record<StatementNode["kind"], StatementPage>> = {
   "create table": {
@@ -240,6 +241,7 @@ CREATE INDEX ON author USING text (name) WITH (language = 'simple')`,
     example: "ALTER SEQUENCE ticket RESTART WITH 500",
   },
   ...ROUTINE_PAGES,
+  ...TRIGGER_PAGES,
   "create type": {
     titles: ["CREATE TYPE"],
     syntax: "CREATE TYPE name AS ENUM ('label', …)",

@@ -290,6 +290,12 @@ export type AlterTableCommand =
   /** ATTACH PARTITION; without a bound, of an index. */
   | { readonly kind: "attach partition"; readonly partition: NameNode; readonly bound: PartitionBoundNode | null }
   | { readonly kind: "detach partition"; readonly partition: NameNode; readonly mode: DetachMode }
+  /** ENABLE, DISABLE TRIGGER; null: all. */
+  | {
+      readonly kind: "set trigger";
+      readonly name: string | null;
+      readonly enabled: "origin" | "disabled" | "replica" | "always";
+    }
   /** SET or RESET (options) of a view. */
   | { readonly kind: "view options"; readonly options: readonly OptionNode[]; readonly reset: boolean }
   /** Has no meaning here; `what` names it in the notice. */

@@ -37,6 +37,7 @@ import type {
   TypeNode,
   WithNode,
 } from "./ast-query.js";
+import type { TriggerStatement } from "./ast-triggers.js";
 
 /** One statement of a text, with the part of the client's text that it takes: characters `start` (0-based) to `end`. */
 export interface Statement {
@@ -74,6 +75,7 @@ export type StatementNode =
   | RenameStatement
   | DropStatement
   | TruncateStatement
+  | TriggerStatement
   | CommentStatement
   | AnalyzeStatement
   | RefreshStatement

@@ -7,6 +7,7 @@ import { columnDef, constraint, convertOptions } from "./from-pg-columns.js";
 import { convertType } from "./from-pg-expr.js";
 import { convertPartitionBound } from "./from-pg-partition.js";
 import { relationName } from "./from-pg-query.js";
+import { convertTriggerState } from "./from-pg-triggers.js";
 
 export function alterTable(
   node: AlterTableStmt,
@@ -92,7 +93,7 @@ function alterCommand(node: AlterTableCmd, c: Conversion, position: number): Alt
     case "AT_ValidateConstraint":
       return { kind: "validate constraint", name };
     default:
-      return alterIdentity(node, name, ifExists, c) ?? ignoredCommand(node, position);
+      return alterIdentity(node, name, ifExists, c) ?? convertTriggerState(node) ?? ignoredCommand(node, position);
   }
 }
 

@@ -8,19 +8,27 @@ import { DbError, sqlError } from "../../protocol/errors.js";
 import { ROUTINE_DEPTH_MAX } from "../../protocol/limits.js";
 import { sizeError } from "../../protocol/size-errors.js";
 import { type SqlType, type Value, VOID } from "../../protocol/values.js";
-import type { ExecContext } from "../../query/exec/context.js";
+import type { ExecContext, TriggerAnswer } from "../../query/exec/context.js";
 import { after } from "../../query/exec/operator.js";
-import { uninterrupted } from "../../query/exec/uninterrupted.js";
-import type { RoutineCall, RoutineRows } from "../../query/expr/expr.js";
+import type { TriggerFiring } from "../../query/exec/trigger-firing.js";
+import { isUninterrupted, uninterrupted } from "../../query/exec/uninterrupted.js";
+import type { RoutineCall, RoutineRows, TransitionTable } from "../../query/expr/expr.js";
 import type { RoutineHost } from "./host.js";
 import { PlpgsqlRoutine } from "./plpgsql/plpgsql-routine.js";
+import { PlpgsqlTrigger } from "./plpgsql/plpgsql-trigger.js";
 import type { Invocation, PreparedRoutine } from "./prepared-routine.js";
 import { SqlRoutine } from "./sql-routine.js";
+import { runSystemTrigger } from "./system-triggers.js";
 
 const prepared = new WeakMap<RoutineCall, PreparedRoutine>();
 
+/** Trigger functions made ready, by the id of the trigger that calls them. */
+const preparedTriggers = new WeakMap<FunctionDef, Map<number, PlpgsqlTrigger>>();
+
 export class RoutineRunner {
   private depth = 0;
+  /** Of calls by triggers among them. */
+  triggerDepth = 0;
 
   constructor(private readonly host: RoutineHost) {}
 
@@ -64,6 +72,32 @@ export class RoutineRunner {
   block(body: string, context: ExecContext): Value | Promise<Value> {
     const definition: FunctionDef = { ...ANONYMOUS, body };
     return this.call({ definition, parameterTypes: [], returns: VOID }, [], context, true);
+  }
+
+  /** Runs a trigger's function: the row that it returns, by the relation's columns. */
+  fire(firing: TriggerFiring, outer: ExecContext): TriggerAnswer | Promise<TriggerAnswer> {
+    const { calls } = firing.trigger;
+    if (typeof calls === "string") return runSystemTrigger(calls, firing);
+    const definition = this.host
+      .environment(outer)
+      .catalog.functions()
+      .find(({ id }) => id === calls);
+    if (definition === undefined) throw new Error(`the function of trigger ${firing.trigger.name} is gone`);
+    const { settings } = definition;
+    const restore = settings.length > 0 ? this.host.withSettings(settings) : null;
+    return this.enclosed(
+      () => {
+        this.triggerDepth++;
+        const body = preparedTrigger(definition, firing.trigger.id);
+        const canWait = !isUninterrupted(outer);
+        const context = { ...innerContext(outer, canWait), ...shownTransitions(firing) };
+        return body.fire(firing, { host: this.host, context, canWait, readOnly: false });
+      },
+      () => {
+        this.triggerDepth--;
+        restore?.();
+      },
+    );
   }
 
   private run<T>(
@@ -121,6 +155,34 @@ export class RoutineRunner {
   }
 }
 
+/** Triggers of one function that are kept ready; a table may have thousands of partitions. */
+const PREPARED_TRIGGERS_MAX = 256;
+
+function preparedTrigger(definition: FunctionDef, triggerId: number): PlpgsqlTrigger {
+  let byTrigger = preparedTriggers.get(definition);
+  if (byTrigger === undefined) {
+    byTrigger = new Map();
+    preparedTriggers.set(definition, byTrigger);
+  }
+  let body = byTrigger.get(triggerId);
+  if (body !== undefined) return body;
+  if (byTrigger.size >= PREPARED_TRIGGERS_MAX) byTrigger.clear();
+  body = new PlpgsqlTrigger(definition);
+  byTrigger.set(triggerId, body);
+  return body;
+}
+
+/** Rows of the statement, for a trigger that has names for them. */
+function shownTransitions({ trigger, relation, transitions }: TriggerFiring): Pick<ExecContext, "transitions"> {
+  const { oldTable, newTable } = trigger;
+  if (transitions === null || (oldTable === undefined && newTable === undefined)) return {};
+  const tables = new Map<string, TransitionTable>();
+  const { columns } = relation;
+  if (oldTable !== undefined) tables.set(oldTable, { columns, rows: transitions.before });
+  if (newTable !== undefined) tables.set(newTable, { columns, rows: transitions.after });
+  return { transitions: tables };
+}
+
 /** Places in a body are no places in the statement that calls it. */
 function asOutside(error: unknown): unknown {
   if (error instanceof RangeError) return sizeError(error) ?? error;
@@ -154,7 +216,7 @@ function tooDeep(): DbError {
 
 /** Statements of a body see what is there now, and have nothing to do with the rows around the call. */
 function innerContext(outer: ExecContext, canWait: boolean): ExecContext {
-  const { live: _, ...rest } = outer;
+  const { live: _, transitions: __, ...rest } = outer;
   const context: ExecContext = { ...rest, tx: outer.live ?? outer.tx, outer: null };
   return canWait ? context : uninterrupted(context);
 }

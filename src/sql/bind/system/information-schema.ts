@@ -1,6 +1,7 @@
 /** The views of information_schema (chapter 37) that describe what a tenant has defined. */
 import { BUILT_IN_SCHEMAS, isTemporarySchema } from "../../../catalog/schema.js";
 import type { ColumnDef } from "../../../catalog/table.js";
+import type { TriggerDef, TriggerEvent } from "../../../catalog/trigger.js";
 import { numericModifier } from "../../../protocol/text-format.js";
 import { INT4, NAME, type SqlType, TEXT, type Value } from "../../../protocol/values.js";
 import { oidOfId } from "../../../query/expr/types.js";
@@ -60,7 +61,7 @@ const views = systemRelation(
     TEXT,
   ),
   ({ catalog, database }) =>
-    catalog.views().map(({ schema, name, query, checkOption, updatable }) => ({
+    catalog.views().map(({ schema, name, query, checkOption, updatable, triggers = [] }) => ({
       table_catalog: database,
       table_schema: schema,
       table_name: name,
@@ -68,11 +69,14 @@ const views = systemRelation(
       check_option: checkOption === null ? "NONE" : checkOption.toUpperCase(),
       is_updatable: yesNo(canChange(updatable)),
       is_insertable_into: yesNo(canChange(updatable)),
-      is_trigger_updatable: "NO",
-      is_trigger_deletable: "NO",
-      is_trigger_insertable_into: "NO",
+      is_trigger_updatable: yesNo(isInstead(triggers, "update")),
+      is_trigger_deletable: yesNo(isInstead(triggers, "delete")),
+      is_trigger_insertable_into: yesNo(isInstead(triggers, "insert")),
     })),
 );
+
+const isInstead = (triggers: readonly TriggerDef[], event: TriggerEvent) =>
+  triggers.some(({ timing, events }) => timing === "instead of" && events.includes(event));
 
 /** A view with at least one column that can be assigned. */
 function canChange(updatable: readonly boolean[] | undefined): boolean {

@@ -1,4 +1,5 @@
 /** pg_catalog's tables about relations: pg_namespace, pg_class, pg_attribute, pg_attrdef, pg_index, pg_constraint. */
+import type { TableDef } from "../../../catalog/table.js";
 import { sqlArray } from "../../../protocol/text-format-array.js";
 import { arrayOf, BOOL, FLOAT4, INT2, INT4, NAME, OID, TEXT } from "../../../protocol/values.js";
 import { oidOfId } from "../../../query/expr/types.js";
@@ -21,6 +22,11 @@ import {
 import { systemRelation } from "./system-view.js";
 
 const owner = OWNER_OID;
+
+/** Foreign keys are triggers in PostgreSQL, on both tables. */
+export function hasTriggers({ triggers, foreignKeys, referencedBy }: TableDef): boolean {
+  return [triggers, foreignKeys, referencedBy].some((some) => some !== undefined && some.length > 0);
+}
 
 const pgNamespace = systemRelation(
   "pg_catalog",
@@ -107,6 +113,7 @@ const pgClass = systemRelation(
         relnatts: table.columns.length,
         relchecks: table.checks.length,
         reloftype: table.ofType === undefined ? 0 : oidOfId(table.ofType),
+        relhastriggers: hasTriggers(table),
         relhassubclass: (table.children?.length ?? 0) > 0,
         relispartition: table.partitionBound !== undefined,
         relpartbound: boundText(table, view.catalog),
@@ -125,10 +132,11 @@ const pgClass = systemRelation(
         yield { ...shared, ...place, ...kind, oid: relfilenode, relname, relfilenode };
       }
     }
-    for (const { id, schema, name, columns } of view.catalog.views()) {
+    for (const { id, schema, name, columns, triggers = [] } of view.catalog.views()) {
       const place = { relnamespace: schemaOid(schema, view), relpersistence: persistenceOf(schema) };
       const kind = { relam: 0, relkind: "v", relnatts: columns.length, relhasrules: true, relfilenode: 0 };
-      yield { ...shared, ...place, ...kind, oid: oidOfId(id), relname: name };
+      const relhastriggers = triggers.length > 0;
+      yield { ...shared, ...place, ...kind, relhastriggers, oid: oidOfId(id), relname: name };
     }
     for (const sequence of view.catalog.sequences()) {
       const oid = oidOfId(sequence.id);

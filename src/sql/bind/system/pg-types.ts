@@ -16,6 +16,7 @@ import {
 } from "../../../protocol/values.js";
 import { baseType, builtInTypes, categoryOf, displayName, isPreferred, oidOfId } from "../../../query/expr/types.js";
 import { BUILT_IN_EXTENSIONS } from "../bind-extension.js";
+import { hasTriggers } from "./pg-relations.js";
 import {
   BTREE_OID,
   HEAP_OID,
@@ -220,7 +221,7 @@ const pgTables = systemRelation(
         tableowner: user,
         hasindexes: indexesOf(table).length > 0,
         hasrules: false,
-        hastriggers: false,
+        hastriggers: hasTriggers(table),
         rowsecurity: false,
       })),
 );

@@ -28,6 +28,7 @@ import {
   registerPartitionFunctions,
 } from "./partition-functions.js";
 import { functionArguments, functionDefinition, functionIdentity, functionResult } from "./pg-proc.js";
+import { triggerDefinition } from "./pg-triggers.js";
 import {
   constraintsOf,
   indexesOf,
@@ -172,6 +173,8 @@ function commentOn({ catalog }: SystemView, oid: number): string | null {
     if (index !== undefined) return comments[`index ${index.id}`] ?? null;
     const constraint = constraintsOf(table, catalog).find((other) => other.oid === oid);
     if (constraint !== undefined) return comments[`constraint ${constraint.name}`] ?? null;
+    const trigger = table.triggers?.find(({ id }) => oidOfId(id) === oid);
+    if (trigger !== undefined) return comments[`trigger ${trigger.id}`] ?? null;
   }
   return null;
 }
@@ -234,6 +237,12 @@ export const SYSTEM_FUNCTIONS: readonly ScalarFunction[] = [
   systemFunction("pg_get_function_arguments", [OID], TEXT, functionArguments),
   systemFunction("pg_get_function_identity_arguments", [OID], TEXT, functionIdentity),
   systemFunction("pg_get_function_result", [OID], TEXT, functionResult),
+  systemFunction("pg_get_triggerdef", [OID], TEXT, triggerDefinition),
+  systemFunction("pg_get_triggerdef", [OID, BOOL], TEXT, triggerDefinition),
+  Object.freeze({
+    ...systemFunction("pg_trigger_depth", [], INT4, nothing),
+    apply: ({ services }: EvalContext) => services.triggerDepth?.() ?? 0,
+  }),
   systemFunction("pg_get_viewdef", [OID], TEXT, viewDefinition),
   systemFunction("pg_get_viewdef", [OID, BOOL], TEXT, viewDefinition),
   systemFunction("pg_get_viewdef", [TEXT], TEXT, (view, name: string) =>

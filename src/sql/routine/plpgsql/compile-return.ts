@@ -16,7 +16,7 @@ const refused = (message: string, hint?: string) => sqlError("42804", message, h
 export function compileReturn(value: string | null, names: Namespace, compiler: Compiler): Run {
   const { form, type } = compiler.result;
   if (value === null) {
-    if (form === "value") throw sqlError("42601", 'missing expression at or near ";"');
+    if (form === "value" || form === "trigger") throw sqlError("42601", 'missing expression at or near ";"');
     return () => RETURN;
   }
   if (form === "set") {

@@ -8,7 +8,7 @@ import type { Namespace, Variable } from "./namespace.js";
 
 /** How the function answers. */
 export interface ResultKind {
-  readonly form: "value" | "set" | "outputs" | "void" | "procedure";
+  readonly form: "value" | "set" | "outputs" | "void" | "procedure" | "trigger";
   /** The type of the value or of a row; null: a record whose fields only the row knows. */
   readonly type: SqlType | null;
   /** OUT parameters, whose values are the answer; none: RETURN gives it. */

@@ -29,6 +29,15 @@ interface Compiled {
 /** Open cursors by transaction, with which they end. */
 const portals = new WeakMap<object, Map<string, OpenCursor>>();
 
+export function cursorsOf(tx: object): Map<string, OpenCursor> {
+  let cursors = portals.get(tx);
+  if (cursors === undefined) {
+    cursors = new Map();
+    portals.set(tx, cursors);
+  }
+  return cursors;
+}
+
 export class PlpgsqlRoutine implements PreparedRoutine {
   private readonly definition: FunctionDef;
   private readonly body: PlBody;
@@ -87,12 +96,7 @@ export class PlpgsqlRoutine implements PreparedRoutine {
     const epoch = invocation.host.epoch(invocation.context);
     if (this.compiled?.epoch !== epoch) this.compiled = this.compile(epoch, invocation);
     const { compiled } = this;
-    let cursors = portals.get(invocation.context.tx);
-    if (cursors === undefined) {
-      cursors = new Map();
-      portals.set(invocation.context.tx, cursors);
-    }
-    const frame = new Frame(compiled.slots.count, invocation, shape, cursors);
+    const frame = new Frame(compiled.slots.count, invocation, shape, cursorsOf(invocation.context.tx));
     compiled.inputs.forEach(({ slot, type }, i) => {
       frame.values[slot] = args[i]!;
       if (type === null) frame.types[slot] = this.routine.parameterTypes[i]!;

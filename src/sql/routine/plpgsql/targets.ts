@@ -51,6 +51,10 @@ export function compileTarget(node: PlTarget, names: Namespace, conversions: Con
     assign: (value, type, frame) => {
       const whole = variable.type ?? frame.types[variable.slot] ?? null;
       if (whole === null) throw sqlError("55000", `record "${variable.name}" is not assigned yet`);
+      const [first] = parts;
+      if (first!.kind === "field" && whole.fields?.some(({ name }) => name === first.name) === false) {
+        throw sqlError("42703", `record "${variable.name}" has no field "${first.name}"`);
+      }
       frame.values[variable.slot] = replaced(
         frame.values[variable.slot]!,
         whole,

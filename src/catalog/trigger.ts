@@ -1,0 +1,47 @@
+/**
+ * Triggers as tables and views keep them in their definitions (TableDef.triggers, ViewDef.triggers): which function is
+ * called when. query/exec fires them, sql/routine runs their functions.
+ */
+
+export type TriggerEvent = "insert" | "update" | "delete" | "truncate";
+
+/** Functions of the system that only triggers call. */
+export type SystemTriggerFunction = "suppress_redundant_updates_trigger";
+
+export interface TriggerDef {
+  /** Unique within the tenant. */
+  readonly id: number;
+  readonly name: string;
+  readonly timing: "before" | "after" | "instead of";
+  readonly level: "row" | "statement";
+  readonly events: readonly TriggerEvent[];
+  /** UPDATE OF: ids of columns; absent: any update. */
+  readonly columns?: readonly number[];
+  /** SQL text over the rows `old` and `new`; absent: always. */
+  readonly when?: string;
+  /** A function that a statement made, by its id, or one of the system's. */
+  readonly calls: number | SystemTriggerFunction;
+  readonly args: readonly string[];
+  /** ALTER TABLE … ENABLE, DISABLE TRIGGER. */
+  readonly enabled: "origin" | "disabled" | "replica" | "always";
+  /** CREATE CONSTRAINT TRIGGER. */
+  readonly constraint?: {
+    readonly deferrable: boolean;
+    readonly initiallyDeferred: boolean;
+    /** FROM table: its id. */
+    readonly fromTable?: number;
+  };
+  /** REFERENCING OLD TABLE AS, NEW TABLE AS. */
+  readonly oldTable?: string;
+  readonly newTable?: string;
+  /** Of a partition: the id of the partitioned table's trigger that it stands for. */
+  readonly parentId?: number;
+}
+
+/** What CREATE TRIGGER says of a trigger. */
+export type NewTrigger = Omit<TriggerDef, "id" | "enabled" | "parentId">;
+
+/** Whether statements of sessions, which replicate nothing, fire it. */
+export function isFired({ enabled }: TriggerDef): boolean {
+  return enabled === "origin" || enabled === "always";
+}

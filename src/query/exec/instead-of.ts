@@ -1,0 +1,113 @@
+/**
+ * INSERT, UPDATE and DELETE on a view whose INSTEAD OF triggers do the work, row by row. Called by insert.ts, update.ts
+ * and delete.ts for plans that say so.
+ */
+import type { Value } from "../../protocol/values.js";
+import { compileExpr } from "../expr/compile.js";
+import type { Evaluate } from "../expr/expr.js";
+import type { DeletePlan, InsertPlan, UpdatePlan } from "../plan/plan.js";
+import type { ExecContext } from "./context.js";
+import { after, drain, inOrder, type Open, type Operator } from "./operator.js";
+import { type ChangedRows, ModifyOperator, type ReturningProgram } from "./returning.js";
+import { emptyColumns, RowBuffer } from "./row-buffer.js";
+import { slotsOf } from "./slots.js";
+import {
+  fireBefore,
+  type RowTriggers,
+  rowTriggers,
+  StatementFiring,
+  type StatementTriggers,
+  statementTriggers,
+} from "./table-triggers.js";
+
+type ChangePlan = InsertPlan | UpdatePlan | DeletePlan;
+
+interface InsteadProgram {
+  readonly plan: ChangePlan;
+  readonly triggers: RowTriggers | null;
+  readonly statement: StatementTriggers | null;
+  /** Per column of the view, where the input has its old value; null: there is no old row. */
+  readonly oldSlots: readonly number[] | null;
+  /** Per column of the view its new value; null: the row goes. */
+  readonly newValues: readonly Evaluate[] | null;
+}
+
+/** `returning` reads the new rows' columns, if there are any, then the input's. */
+export function compileInsteadOf(plan: ChangePlan, returning: ReturningProgram | null, input: Open): Open {
+  const { table, kind } = plan;
+  const slotOf = slotsOf(plan.input.columns);
+  const oldSlots = kind === "insert" ? null : plan.oldColumns.map(({ id }) => slotOf(id));
+  const newValues = table.columns.map(({ id }, i): Evaluate => {
+    const slot = oldSlots === null ? i : oldSlots[i]!;
+    const assignment = kind === "update" ? plan.assignments.find(({ columnId }) => columnId === id) : undefined;
+    return assignment === undefined ? (batch, row) => batch.columns[slot]![row]! : compileExpr(assignment.expr, slotOf);
+  });
+  const program: InsteadProgram = {
+    plan,
+    triggers: rowTriggers(table, kind),
+    statement: statementTriggers(table, [kind]),
+    oldSlots,
+    newValues: kind === "delete" ? null : newValues,
+  };
+  return (context) => {
+    const operator = input(context);
+    const changer = new InsteadChanger(program, operator, context);
+    return new ModifyOperator(
+      () => changer.run(),
+      returning,
+      operator,
+      () => changer.release(),
+      context,
+    );
+  };
+}
+
+class InsteadChanger {
+  private readonly input: RowBuffer;
+  private readonly firing: StatementFiring;
+  /** New values by column of the view, parallel to the input's rows. */
+  private readonly newColumns: Value[][];
+  private readonly changed: number[] = [];
+
+  constructor(
+    private readonly program: InsteadProgram,
+    private readonly source: Operator,
+    private readonly context: ExecContext,
+  ) {
+    this.input = new RowBuffer(program.plan.input.columns, context);
+    this.firing = new StatementFiring(program.statement, context);
+    this.newColumns = program.newValues === null ? [] : emptyColumns(program.newValues.length);
+  }
+
+  run(): ChangedRows | Promise<ChangedRows> {
+    const { input, newColumns, firing, program } = this;
+    const columns = program.plan.kind === "insert" ? newColumns : [...newColumns, ...input.columns];
+    return firing.begin(() =>
+      drain(
+        this.source,
+        (batch) => input.append(batch),
+        () =>
+          inOrder(this.context, input.length, this.change, (): ChangedRows => {
+            firing.end();
+            return { columns, rows: this.changed };
+          }),
+      ),
+    );
+  }
+
+  release(): void {
+    this.input.release();
+  }
+
+  private readonly change = (number: number): void | Promise<void> => {
+    const { program, input, newColumns, context } = this;
+    for (const column of newColumns) column[number] = null;
+    const old = program.oldSlots?.map((slot) => input.columns[slot]![number]!) ?? null;
+    const next = program.newValues?.map((evaluate) => evaluate(input, number, context)) ?? null;
+    return after(fireBefore(program.triggers!, old, next, context), (row) => {
+      if (row === null) return;
+      for (let c = 0; c < newColumns.length; c++) newColumns[c]![number] = row[c]!;
+      this.changed.push(number);
+    });
+  };
+}

@@ -1,0 +1,59 @@
+/**
+ * A view whose INSTEAD OF triggers stand in for INSERT, UPDATE or DELETE: the statement is bound as if the view were a
+ * table whose rows are those of its query. Called by changed-relation.ts and bind-update.ts.
+ */
+import type { ColumnDef, TableDef } from "../../catalog/table.js";
+import { isFired, type TriggerEvent } from "../../catalog/trigger.js";
+import type { ViewDef } from "../../catalog/view.js";
+import { INT4 } from "../../protocol/values.js";
+import type { AliasNode } from "../parse/ast-query.js";
+import type { TableRows } from "./bind-scan.js";
+import { bindView } from "./bind-view.js";
+import { type Binding, columnExpr } from "./binding.js";
+import { constant } from "./coerce.js";
+import { itemOf } from "./row-item.js";
+import { project } from "./source.js";
+
+/** Whether row triggers of the view do what the command asks for. */
+export function hasInsteadOf({ triggers = [] }: ViewDef, command: TriggerEvent | "merge"): boolean {
+  if (command === "merge") return false;
+  return triggers.some(
+    (trigger) => trigger.timing === "instead of" && trigger.events.includes(command) && isFired(trigger),
+  );
+}
+
+/** The view as a table; ids of columns are their places. */
+export function tableOfView({ id, schema, name, columns, triggers, createdAt }: ViewDef): TableDef {
+  return {
+    id,
+    schema,
+    name,
+    columns: columns.map((column, i): ColumnDef => {
+      const { defaultSql = null } = column;
+      return { id: i, ...column, notNull: false, defaultSql, missingSql: null, identity: null };
+    }),
+    primaryKey: null,
+    primaryKeyName: null,
+    indexes: [],
+    checks: [],
+    ...(triggers !== undefined && { triggers }),
+    nextColumnId: columns.length,
+    createdAt,
+  };
+}
+
+/** Its rows; the row key, which nobody reads, is a constant. */
+export function rowsOfView(view: ViewDef, table: TableDef, alias: AliasNode | null, binding: Binding): TableRows {
+  const source = bindView(view, binding);
+  const exprs = [...source.columns.map(columnExpr), constant(INT4, 0)];
+  const names = [...source.columns.map(({ name }) => name), "row key"];
+  const { plan, columns } = project(source.plan, exprs, names, binding);
+  const own = columns.slice(0, -1);
+  return {
+    plan,
+    items: [itemOf(table, alias?.name ?? view.name, own)],
+    columns: own,
+    rowKey: columns.at(-1)!.id,
+    tables: [],
+  };
+}

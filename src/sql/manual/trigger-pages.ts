@@ -1,0 +1,45 @@
+/** Pages of the manual about triggers. Part of statement-pages.ts. */
+import type { TriggerStatement } from "../parse/ast-triggers.js";
+import type { StatementPage } from "./statement-page.js";
+
+export const TRIGGER_PAGES: Readonly<Record<TriggerStatement["kind"], StatementPage>> = {
+  "create trigger": {
+    titles: ["CREATE TRIGGER", "CREATE CONSTRAINT TRIGGER"],
+    syntax: `CREATE [OR REPLACE] TRIGGER name {BEFORE | AFTER | INSTEAD OF} {INSERT | UPDATE [OF column, …] | DELETE | TRUNCATE} [OR …]
+  ON table [REFERENCING {OLD | NEW} TABLE AS name …] [FOR EACH {ROW | STATEMENT}] [WHEN (condition)]
+  EXECUTE FUNCTION function (argument, …)
+CREATE CONSTRAINT TRIGGER name AFTER event [OR …] ON table [FROM table] [DEFERRABLE [INITIALLY DEFERRED]]
+  FOR EACH ROW [WHEN (condition)] EXECUTE FUNCTION function (argument, …)`,
+    description:
+      "Has a function called whenever rows of a table change. The function is in LANGUAGE plpgsql, takes nothing and RETURNS trigger; it finds the row in NEW and OLD and the rest in TG_OP, TG_NAME, TG_WHEN, TG_LEVEL, TG_TABLE_NAME, TG_TABLE_SCHEMA, TG_RELID, TG_NARGS and TG_ARGV. A BEFORE row trigger returns the row to store, or NULL to leave the row alone. AFTER triggers run at the end of the statement, those of a DEFERRABLE constraint trigger at the end of the transaction; REFERENCING names tables of all rows that the statement changed. Several triggers of one kind fire in the order of their names. Row triggers of a partitioned table fire for rows of all its partitions. INSTEAD OF row triggers make a view changeable. What triggers write belongs to the statement's transaction, and an error in one undoes the statement.",
+    example: `CREATE TABLE book_log (at timestamptz DEFAULT now(), what text, title text);
+CREATE FUNCTION log_book() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO book_log (what, title) VALUES (TG_OP, NEW.title);
+  RETURN NEW;
+END $$;
+CREATE TRIGGER book_price AFTER UPDATE OF price ON book
+  FOR EACH ROW WHEN (OLD.price IS DISTINCT FROM NEW.price) EXECUTE FUNCTION log_book();
+UPDATE book SET price = price + 1 WHERE title = 'Solaris';
+SELECT what, title FROM book_log`,
+  },
+  "rename trigger": {
+    titles: ["ALTER TRIGGER"],
+    syntax: "ALTER TRIGGER name ON table RENAME TO name",
+    description:
+      "Renames a trigger. ALTER TABLE table {ENABLE | DISABLE} TRIGGER {name | ALL | USER} switches triggers on and off.",
+    example: "ALTER TRIGGER book_price ON book RENAME TO log_price; ALTER TABLE book DISABLE TRIGGER log_price",
+  },
+  "comment on trigger": {
+    titles: ["COMMENT ON TRIGGER"],
+    syntax: "COMMENT ON TRIGGER name ON table IS {'text' | NULL}",
+    description: "Stores a remark about a trigger.",
+    example: "COMMENT ON TRIGGER log_price ON book IS 'Who changes prices?'",
+  },
+  "drop trigger": {
+    titles: ["DROP TRIGGER"],
+    syntax: "DROP TRIGGER [IF EXISTS] name ON table [CASCADE | RESTRICT]",
+    description: "Removes a trigger; one of a partitioned table goes from all partitions. Its function stays.",
+    example: "DROP TRIGGER log_price ON book; DROP FUNCTION log_book(); DROP TABLE book_log",
+  },
+};
