@@ -191,6 +191,36 @@ t.test("patterns find what trying everything finds", async (t) => {
   );
 });
 
+t.test("nodes that paths end at, each once", async (t) => {
+  await fc.assert(
+    fc.asyncProperty(
+      someGraph,
+      fc.constantFrom<PatternEdge["direction"]>("out", "in", "either"),
+      fc.constantFrom<"open" | "bound" | "same">("open", "bound", "same"),
+      fc.nat(1),
+      fc.integer({ min: 1, max: 4 }),
+      async ({ nodes, edges }, direction, ends, min, max) => {
+        const database = await open(t, nodes, edges);
+        const path = manyEdges("p", { left: 0, right: ends === "same" ? 0 : 1, direction, min, max });
+        const [a, b] = [newNode("a"), newNode("b")];
+        const plan = match(ends === "same" ? [a] : [a, b], [path], {
+          predicate: ends === "bound" ? op(idOf(b), "=", big(1)) : null,
+        });
+        const distinct: Plan = project(plan, { a: idOf(a), b: idOf(ends === "same" ? a : b) });
+        const found = new Set<string>();
+        for (let x = 1; x <= nodes; x++) {
+          for (const [, end] of pathsFrom(edges, path, x, edges.length)) {
+            if (ends === "open" || end === (ends === "same" ? x : 1)) found.add(JSON.stringify([x, end]));
+          }
+        }
+        const expected = [...found].map((pair) => JSON.parse(pair) as number[]);
+        await gives(t, database, { kind: "distinct", input: distinct, on: null, columns: distinct.columns }, expected);
+      },
+    ),
+    { numRuns: Number(process.env.RUNS ?? 60) },
+  );
+});
+
 t.test("shortest paths", async (t) => {
   await fc.assert(
     fc.asyncProperty(

@@ -2,6 +2,7 @@
 import t from "tap";
 import type { StatisticsSource, TableStatistics } from "../../src/catalog/statistics.js";
 import { INT8, TEXT } from "../../src/protocol/values.js";
+import { resolveAggregate } from "../../src/query/expr/resolve.js";
 import { optimize } from "../../src/query/optimize/optimize.js";
 import { planPatterns } from "../../src/query/optimize/plan-patterns.js";
 import { explainText } from "../../src/query/plan/explain.js";
@@ -55,6 +56,13 @@ const CASES: Readonly<Record<string, () => Plan>> = {
     const path = manyEdges("p", { left: 0, right: 1, direction: "either", max: 4 });
     const predicate = and(op(idOf(a), "=", big(1)), op(idOf(b), "=", big(2)));
     return project(match([a, b], [path], { predicate }), { one: big(1) });
+  },
+  "nodes that paths lead to, each once": () => {
+    const [a, b] = [newNode("a"), newNode("b")];
+    const path = manyEdges("p", { left: 0, right: 1, direction: "out", max: 3 });
+    const plan = match([a, b], [path], { predicate: op(idOf(a), "=", big(1)) });
+    const counted = { fn: resolveAggregate("count", [INT8]).fn, args: [idOf(b)], distinct: true };
+    return aggregate(plan, {}, { n: counted });
   },
   "OPTIONAL MATCH, and a condition on what it finds": () => {
     const input = values([["given", INT8]], [[1]]);

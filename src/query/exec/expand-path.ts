@@ -10,6 +10,7 @@ import type { EdgeColumns, ExpandPathPlan } from "../plan/graph-plans.js";
 import type { OutputColumn } from "../plan/plan.js";
 import { AllPaths } from "./all-paths.js";
 import type { ExecContext } from "./context.js";
+import { DistinctEnds } from "./distinct-ends.js";
 import type { EdgeSource } from "./edge-source.js";
 import { compileEdgeSource, openEdgeSource } from "./expand-edges.js";
 import { compileExcluded } from "./expand-exclude.js";
@@ -36,6 +37,7 @@ export function compileExpandPath(plan: ExpandPathPlan, input: Open): Open {
     min: path.min,
     max: path.max ?? Number.POSITIVE_INFINITY,
     search: path.search,
+    distinct: plan.distinct ?? false,
     filter: path.filter && compilePredicate(path.filter, slotsOf([...plan.input.columns, ...columnsOfEdge(path.each)])),
     bound: compileMaybe(path.bound, slots),
     reversed: plan.reversed,
@@ -81,9 +83,11 @@ class ExpandPathOperator implements Operator, PathRow {
     this.search =
       program.bound !== null
         ? new FollowedList(this)
-        : program.search === "all"
-          ? new AllPaths(this)
-          : new ShortestPaths(this);
+        : program.distinct
+          ? new DistinctEnds(this)
+          : program.search === "all"
+            ? new AllPaths(this)
+            : new ShortestPaths(this, program.search);
     this.out = emptyColumns(program.inputWidth + Number(program.givesList) + Number(program.givesOther));
     this.tested = emptyColumns(program.inputWidth + 5);
     this.view = { columns: this.tested, length: 1 };

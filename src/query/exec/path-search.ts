@@ -19,6 +19,8 @@ export interface PathProgram {
   readonly min: number;
   readonly max: number;
   readonly search: ExpandPathPlan["path"]["search"];
+  /** Each end once. */
+  readonly distinct: boolean;
   /** Over the input's columns, then the five of a relationship. */
   readonly filter: Predicate | null;
   /** The list that has to be the path's relationships. */

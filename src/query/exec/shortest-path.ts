@@ -19,10 +19,17 @@ export class ShortestPaths implements PathSearch {
   private last = -1;
   private worked = 0;
 
-  constructor(private readonly row: PathRow) {}
+  /** A relationship that follows the arrows has led back to the beginning. */
+  closes = false;
+
+  constructor(
+    private readonly row: PathRow,
+    private readonly search: "shortest" | "all-shortest",
+  ) {}
 
   start(node: number, into: number): void {
     this.fromStart.reset(node);
+    this.closes = false;
     if (into === -1) this.steps = this.toAll();
     else if (into === node) this.steps = this.toItself(node);
     else {
@@ -90,7 +97,7 @@ export class ShortestPaths implements PathSearch {
         if (met === -1) continue;
         isMet = true;
         yield* this.through(isForward ? slot : met, isForward ? met : slot);
-        if (this.row.program.search === "shortest") return;
+        if (this.search === "shortest") return;
       }
       if (isMet) return;
     }
@@ -102,14 +109,14 @@ export class ShortestPaths implements PathSearch {
       for (const tail of this.waysTo(this.fromEnd, endSlot)) {
         this.path = [...head.toReversed(), ...tail];
         yield true;
-        if (this.row.program.search === "shortest") return;
+        if (this.search === "shortest") return;
       }
     }
   }
 
   /** Relationships back to where a side began: one way, or all. */
   private *waysTo(side: Reached, slot: number): Generator<readonly number[]> {
-    if (this.row.program.search === "all-shortest") yield* side.ways(slot, []);
+    if (this.search === "all-shortest") yield* side.ways(slot, []);
     else yield side.firstWay(slot);
   }
 
@@ -117,12 +124,14 @@ export class ShortestPaths implements PathSearch {
   private *advance(side: Reached, source: EdgeSource, begin: number): Steps {
     const { row } = this;
     const end = side.nodes.length;
+    const isDirected = row.program.source.direction !== "either";
     side.level++;
     for (let slot = begin; slot < end; slot++) {
       const node = side.nodes[slot]!;
       for (const { others, edges, from, to } of source.of(node)) {
         for (let i = from; i < to; i++) {
           const known = side.slotOf(others[i]!);
+          if (known === 0 && isDirected && row.allows(edges[i]!)) this.closes = true;
           if (known !== -1 && known < end) continue;
           if (row.allows(edges[i]!)) side.reach(others[i]!, known, slot, edges[i]!);
         }

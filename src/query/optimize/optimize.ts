@@ -13,6 +13,7 @@ import { computeSlowFirst } from "./compute-slow-first.js";
 import { countWalks } from "./count-walks.js";
 import { decorrelateAggregates } from "./decorrelate-aggregates.js";
 import { distanceByIndex } from "./distance-by-index.js";
+import { distinctEnds } from "./distinct-ends.js";
 import { dropDistinct } from "./drop-distinct.js";
 import { dropJoins } from "./drop-joins.js";
 import { eliminateSort } from "./eliminate-sort.js";
@@ -56,6 +57,7 @@ export const RULES: readonly Rule[] = [
   pushDownLimits,
   pruneColumns,
   countWalks,
+  distinctEnds,
   reorderJoins,
   orByIndex,
   chooseAccess,

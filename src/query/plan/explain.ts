@@ -476,8 +476,9 @@ function describeExpand(plan: ExpandPlan | ExpandPathPlan, print: Print): Descri
   const walk = `${direction === "in" ? "<" : ""}${body}${direction === "out" ? ">" : ""}`;
   const end = into === null ? (other?.name ?? "") : print(into);
   const made = plan.columns.slice(plan.input.columns.length).map(({ name }) => name);
+  const isReach = plan.kind === "expandpath" && plan.distinct === true;
   const titles = { all: "Expand Path", shortest: "Shortest Path", "all-shortest": "All Shortest Paths" };
-  const title = path === null ? `Expand${into === null ? "" : " Into"}` : titles[path.search];
+  const title = path === null ? `Expand${into === null ? "" : " Into"}` : isReach ? "Reach" : titles[path.search];
   return titled(title, ` (${print(from)})${walk}(${end})`, [
     ...(made.length === 0 ? [] : [["Output", made.join(", ")] as const]),
     ...(exclude.length === 0 ? [] : [["Not Again", exclude.map(print).join(", ")] as const]),

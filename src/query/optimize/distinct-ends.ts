@@ -1,0 +1,63 @@
+/**
+ * Where rows that come twice are as good as once (below DISTINCT, count(DISTINCT …), EXISTS), a path whose relationships
+ * nobody reads is only searched for the nodes at its end: each once, breadth first, however many paths lead there.
+ *
+ *   Aggregate count(DISTINCT b.id)        Aggregate count(DISTINCT b.id)
+ *     Expand Path (a)-[*1..3]->(b)   ⇒      Reach (a)-[*1..3]->(b)
+ *
+ * The shortest way to a node uses no relationship twice, so with at least one relationship (or none) wanted the nodes are
+ * the same. The node that paths begin at is looked at by itself.
+ */
+import type { Expr } from "../expr/expr.js";
+import { isVolatile, mapExpr } from "../expr/walk.js";
+import type { AggregateCall, Plan } from "../plan/plan.js";
+import { childrenOf, mapExprsOfPlan, withChildren } from "../plan/walk.js";
+import type { Rule } from "./rule.js";
+
+export const distinctEnds: Rule = {
+  name: "distinct-ends",
+  apply: (plan) => withDistinctEnds(plan, false),
+};
+
+/** `asSet`: whoever reads the rows does not care how often each comes. */
+function withDistinctEnds(plan: Plan, asSet: boolean): Plan {
+  const children = childrenOf(plan).map((child, i) => withDistinctEnds(child, isSetFor(plan, i, asSet)));
+  const below = mapExprsOfPlan(withChildren(plan, children), (expr) => mapExpr(expr, subqueryAsSet));
+  if (!asSet || below.kind !== "expandpath" || below.distinct) return below;
+  const { path } = below;
+  const own = below.columns.slice(below.input.columns.length);
+  const givesList = own.some(({ id }) => id === path.relationships.id);
+  const isReach = path.search === "all" && path.min <= 1 && path.bound === null && !givesList;
+  return isReach ? Object.freeze({ ...below, distinct: true }) : below;
+}
+
+function subqueryAsSet(expr: Expr): Expr {
+  if (expr.kind !== "subquery" || (expr.form !== "exists" && expr.form !== "in")) return expr;
+  const plan = withDistinctEnds(expr.plan as Plan, true);
+  return plan === expr.plan ? expr : Object.freeze({ ...expr, plan });
+}
+
+function isSetFor(plan: Plan, child: number, asSet: boolean): boolean {
+  switch (plan.kind) {
+    case "aggregate":
+      return plan.calls.every(ignoresDuplicates);
+    case "distinct":
+      return plan.on === null;
+    case "project":
+      return asSet && !plan.exprs.some(isVolatile);
+    case "filter":
+      return asSet && !isVolatile(plan.predicate);
+    case "expand":
+    case "expandpath":
+      return asSet;
+    case "join":
+    case "hashjoin":
+      return asSet || (child === 1 && (plan.type === "semi" || plan.type === "anti"));
+    default:
+      return false;
+  }
+}
+
+function ignoresDuplicates({ fn, distinct }: AggregateCall): boolean {
+  return distinct || fn.extreme !== undefined;
+}
