@@ -8,7 +8,7 @@ import { compareTemporal } from "../../../protocol/temporal-order.js";
 import type { GraphNode, GraphPath, Variant, VariantMap } from "../../../protocol/variant.js";
 import { isList, tooDeep, VARIANT_DEPTH_MAX } from "../../../protocol/variant-format.js";
 import { compareText } from "../compare-text.js";
-import { compareVariants, KIND, kindOf, numberOf } from "../variant-order.js";
+import { compareVariants, isPlainScalar, KIND, kindOf, numberOf, variantKey } from "../variant-order.js";
 import { described } from "./define.js";
 
 type Truth = boolean | null;
@@ -145,6 +145,8 @@ export function isIn(item: Variant, list: Variant): Truth {
   if (!isList(list)) {
     throw cypherError("TypeError", "InvalidArgumentType", `IN takes a list, not ${described(list)}`);
   }
+  const hashed = list.length < HASHED_MIN || typeof item === "object" || Number.isNaN(item) ? null : hashedItems(list);
+  if (hashed !== null) return hashed.keys.has(variantKey(item)) ? true : hashed.withNull ? null : false;
   let result: Truth = false;
   for (const member of list) {
     const same = equals(item, member);
@@ -152,6 +154,29 @@ export function isIn(item: Variant, list: Variant): Truth {
     if (same === null) result = null;
   }
   return result;
+}
+
+/** Shorter lists are gone through. */
+const HASHED_MIN = 8;
+
+interface HashedItems {
+  readonly keys: ReadonlySet<unknown>;
+  readonly withNull: boolean;
+}
+
+/** Lists that IN was asked for; null: once, it may be another one for the next row. */
+const hashedLists = new WeakMap<readonly Variant[], HashedItems | null>();
+
+/** The items that a scalar can be equal to, which are scalars; null when the list is new. */
+function hashedItems(list: readonly Variant[]): HashedItems | null {
+  const known = hashedLists.get(list);
+  if (known !== null && known !== undefined) return known;
+  const hashed =
+    known === undefined
+      ? null
+      : { keys: new Set(list.filter(isPlainScalar).map(variantKey)), withNull: list.includes(null) };
+  hashedLists.set(list, hashed);
+  return hashed;
 }
 
 export function startsWith(a: Variant, b: Variant): Truth {
