@@ -89,7 +89,8 @@ function memoryIndexesOf(catalog: CatalogView): MemoryIndex[] {
         void derived.find(adjacencyPlace(tenantNumber, table), adjacencyKindOf(table));
       return [{ table, id: table.id, make }];
     }
-    return (table.searchIndexes ?? []).map((index) => ({
+    const kept = (table.searchIndexes ?? []).filter(({ declared }) => declared === undefined);
+    return kept.map((index) => ({
       table,
       id: index.id,
       make: (derived, tenantNumber) =>

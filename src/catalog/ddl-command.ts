@@ -167,6 +167,10 @@ export interface CreateIndexCommand {
 /** What an index for search is, by the names of its columns. */
 export interface NewSearchIndex extends Pick<SearchIndexDef, "method" | "vector" | "text"> {
   readonly columns: readonly string[];
+  readonly declared?: {
+    readonly keys: readonly { readonly column?: string; readonly sql?: string; readonly operatorClass?: string }[];
+    readonly where?: string;
+  };
 }
 
 export interface CreateSearchIndexCommand extends NewSearchIndex {
@@ -175,6 +179,7 @@ export interface CreateSearchIndexCommand extends NewSearchIndex {
   readonly name: string | null;
   readonly table: RelationName;
   readonly ifNotExists: boolean;
+  readonly notices?: readonly string[];
 }
 
 export interface DropIndexCommand {

@@ -117,8 +117,25 @@ function renamedColumn(table: TableDef, name: string, newName: string, renamed: 
       key.expression ? { ...key, expression: { ...key.expression, sql: renamed(key.expression.sql) } } : key,
     ),
   };
+  const searchIndexes = table.searchIndexes?.map((index) => {
+    if (index.declared === undefined) return index;
+    const { keys, where } = index.declared;
+    const declared = {
+      keys: keys.map((key) => (key.sql === undefined ? key : { ...key, sql: renamed(key.sql) })),
+      ...(where !== undefined && { where: renamed(where) }),
+    };
+    return Object.freeze({ ...index, declared });
+  });
   const triggers = table.triggers?.map((trigger) =>
     trigger.when === undefined ? trigger : Object.freeze({ ...trigger, when: renamed(trigger.when) }),
   );
-  return { ...table, columns, indexes, checks, ...(partitionKey && { partitionKey }), ...(triggers && { triggers }) };
+  return {
+    ...table,
+    columns,
+    indexes,
+    checks,
+    ...(partitionKey && { partitionKey }),
+    ...(searchIndexes && { searchIndexes }),
+    ...(triggers && { triggers }),
+  };
 }

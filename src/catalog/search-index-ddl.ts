@@ -20,20 +20,32 @@ export function createSearchIndex(editor: CatalogEditor, command: CreateSearchIn
     if (!command.ifNotExists) throw relationExists(command.name);
     return { ...NOTHING, tag, notices: [`relation "${command.name}" already exists, skipping`] };
   }
-  const name = command.name ?? madeUpName(table.name, command.columns, "idx", taken);
+  const keys = command.declared?.keys.map(({ column, sql }) => column ?? /^(\w+)\(/.exec(sql!)?.[1] ?? "expr");
+  const name = command.name ?? madeUpName(table.name, keys ?? command.columns, "idx", taken);
   const index = searchIndexDef(editor.nextId(), name, command, (column) => existingColumn(table, column).id);
   editor.replaceTable(Object.freeze({ ...table, searchIndexes: [...(table.searchIndexes ?? []), index] }));
-  return { ...NOTHING, tag };
+  return { ...NOTHING, tag, notices: command.notices ?? [] };
 }
 
 export function searchIndexDef(
   id: number,
   name: string,
-  { method, columns, vector, text }: NewSearchIndex,
+  { method, columns, vector, text, declared }: NewSearchIndex,
   idOf: (column: string) => number,
 ): SearchIndexDef {
   const columnIds = columns.map(idOf);
-  return Object.freeze({ id, name, method, columnIds, ...(vector && { vector }), ...(text && { text }) });
+  const keys = declared?.keys.map(({ column, ...key }) => {
+    return column === undefined ? key : { ...key, columnId: idOf(column) };
+  });
+  return Object.freeze({
+    id,
+    name,
+    method,
+    columnIds,
+    ...(vector && { vector }),
+    ...(text && { text }),
+    ...(keys && { declared: { ...declared, keys } }),
+  });
 }
 
 export function withoutSearchIndex(table: TableDef, index: SearchIndexDef): TableDef {
@@ -58,7 +70,7 @@ export function withRetypedIndexes(editor: CatalogEditor, table: TableDef, colum
   const { searchIndexes } = table;
   if (searchIndexes === undefined) return table;
   const next = searchIndexes.map((index) => {
-    if (!index.columnIds.includes(column.id)) return index;
+    if (!index.columnIds.includes(column.id) || index.declared !== undefined) return index;
     if (!canSearch(index.method, type)) {
       throw sqlError("42804", `index "${index.name}" cannot have column "${column.name}" of another type`, {
         hint: "Drop the index first.",
@@ -72,6 +84,7 @@ export function withRetypedIndexes(editor: CatalogEditor, table: TableDef, colum
 /** Whether a column of the type can be searched so. */
 export function canSearch(method: SearchIndexDef["method"], type: SqlType): boolean {
   if (type.element !== null) return false;
+  if (method !== "hnsw" && method !== "text") return true;
   if (method === "hnsw") return type.name === "vector" && type.modifier !== null;
   return ["text", "varchar", "bpchar", "name"].includes(type.name);
 }

@@ -95,13 +95,28 @@ export interface SearchIndexDef {
   /** Unique within the tenant. A change that makes the index another one (of its column's type) gives it a new id. */
   readonly id: number;
   readonly name: string;
-  readonly method: "hnsw" | "text";
+  readonly method: "hnsw" | "text" | DeclaredMethod;
   /** One column of type vector(n) for hnsw; one or several of text. */
   readonly columnIds: readonly number[];
   /** Of hnsw. */
   readonly vector?: VectorIndexDef;
   /** Of text. */
   readonly text?: TextIndexDef;
+  /** Of the others, which are definitions alone; `columnIds` are the columns that they read. */
+  readonly declared?: DeclaredIndexDef;
+}
+
+/** Access methods of PostgreSQL's that an index may be declared with. */
+export type DeclaredMethod = "gin" | "gist" | "brin" | "spgist";
+
+export interface DeclaredIndexDef {
+  /** A key is a column or an expression, as SQL text over the row. */
+  readonly keys: readonly {
+    readonly columnId?: number;
+    readonly sql?: string;
+    readonly operatorClass?: string;
+  }[];
+  readonly where?: string;
 }
 
 export interface DeferrableKey {

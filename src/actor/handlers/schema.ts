@@ -125,7 +125,9 @@ function indexesOf(table: TableDef, { tenant }: Request): object[] {
     ...(table.searchIndexes ?? []).map((index) => ({
       ...describeIndex(table, index.name, index.columnIds, false, false),
       type: index.method,
-      progress: describeLife(indexLife(tenant.partition.derived, tenant.number, index)),
+      ...(index.declared === undefined && {
+        progress: describeLife(indexLife(tenant.partition.derived, tenant.number, index)),
+      }),
     })),
   ];
 }

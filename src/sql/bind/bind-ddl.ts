@@ -23,6 +23,7 @@ import type {
 import type { NameNode } from "../parse/ast-query.js";
 import { type ColumnDraft, draftColumn, draftTable, finishColumn } from "./bind-column-def.js";
 import { bindCheck, bindForeignKey, bindKey } from "./bind-constraint.js";
+import { bindDeclaredIndex } from "./bind-declared-index.js";
 import { lookUpTable } from "./bind-from.js";
 import { bindExclusion, indexColumns, indexedColumn, indexPredicate } from "./bind-index.js";
 import { lookUpParents, mergeChecks, mergeColumns } from "./bind-inherits.js";
@@ -161,6 +162,11 @@ export function bindCreateIndex(
   const { position } = node;
   const search = bindSearchIndex(node, binding);
   if (search !== null) return search;
+  const declared = bindDeclaredIndex(node, binding);
+  if (declared !== null) {
+    checkStorageParameters(node.options);
+    return declared;
+  }
   const refuse = (what: string) => sqlError("0A000", `${what} is not supported yet`, { position });
   if (node.method !== "btree" && node.method !== "hash") throw refuse(`an index of the kind ${node.method}`);
   checkStorageParameters(node.options);

@@ -115,9 +115,17 @@ export function copyTable({ table: name, options }: CreateTableStatement["like"]
         nullsNotDistinct: index.nullsNotDistinct ?? false,
         notices: [],
       })),
-    searchIndexes: (table.searchIndexes ?? []).map(({ method, columnIds, vector, text }) => ({
+    searchIndexes: (table.searchIndexes ?? []).map(({ method, columnIds, vector, text, declared }) => ({
       method,
       columns: columnIds.map(nameOf),
+      ...(declared && {
+        declared: {
+          ...declared,
+          keys: declared.keys.map(({ columnId, ...key }) => {
+            return columnId === undefined ? key : { ...key, column: nameOf(columnId) };
+          }),
+        },
+      }),
       ...(vector && { vector }),
       ...(text && { text }),
     })),

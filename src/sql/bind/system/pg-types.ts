@@ -376,8 +376,7 @@ const pgRoles = systemRelation(
 const pgAm = systemRelation("pg_catalog", "pg_am", { oid: OID, amname: NAME, amtype: TEXT }, () => [
   { oid: HEAP_OID, amname: "heap", amtype: "t" },
   { oid: BTREE_OID, amname: "btree", amtype: "i" },
-  { oid: SEARCH_METHOD_OIDS.hnsw, amname: "hnsw", amtype: "i" },
-  { oid: SEARCH_METHOD_OIDS.text, amname: "text", amtype: "i" },
+  ...Object.entries(SEARCH_METHOD_OIDS).map(([amname, oid]) => ({ oid, amname, amtype: "i" })),
 ]);
 
 const pgExtension = systemRelation(

@@ -21,7 +21,14 @@ export const OWNER_OID = 10;
 export const BTREE_OID = 403;
 export const HEAP_OID = 2;
 /** Of access methods that are not PostgreSQL's, as an extension's would be. */
-export const SEARCH_METHOD_OIDS = { hnsw: 16_390, text: 16_391 } as const;
+export const SEARCH_METHOD_OIDS = {
+  hnsw: 16_390,
+  text: 16_391,
+  gist: 783,
+  gin: 2742,
+  brin: 3580,
+  spgist: 4000,
+} as const;
 
 /** OIDs of things that have no id of their own begin here: half of all, by a hash of what names them. */
 const HASHED_OIDS = 2 ** 31;
@@ -111,7 +118,14 @@ function searchIndexFacts(table: TableDef, index: SearchIndexDef): IndexFacts {
 const METRIC_CLASSES = { cosine: "vector_cosine_ops", l2: "vector_l2_ops", dot: "vector_ip_ops" } as const;
 
 /** Columns and parameters, as CREATE INDEX takes them. */
-function searchKeys(table: TableDef, { columnIds, vector, text }: SearchIndexDef): string {
+function searchKeys(table: TableDef, { columnIds, vector, text, declared }: SearchIndexDef): string {
+  if (declared !== undefined) {
+    const keys = declared.keys.map(({ columnId, sql, operatorClass }) => {
+      const key = columnId === undefined ? `(${sql})` : nameOf(table, columnId);
+      return operatorClass === undefined ? key : `${key} ${operatorClass}`;
+    });
+    return `(${keys.join(", ")})${declared.where === undefined ? "" : ` WHERE (${declared.where})`}`;
+  }
   const columns = listOf(table, columnIds);
   if (vector === undefined) return `(${columns}) WITH (language='${text!.language}')`;
   const { metric, m, efConstruction, storage } = vector;

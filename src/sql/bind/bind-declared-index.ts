@@ -1,0 +1,93 @@
+/**
+ * CREATE INDEX … USING gin, gist, brin and spgist, where it is no text index: a definition that nothing is made of, so
+ * that schemas made for PostgreSQL can be loaded. Called by bind-ddl.ts.
+ */
+import type { CreateSearchIndexCommand } from "../../catalog/ddl-command.js";
+import type { DeclaredMethod, TableDef } from "../../catalog/table.js";
+import { sqlError } from "../../protocol/errors.js";
+import type { SqlType } from "../../protocol/values.js";
+import { displayName } from "../../query/expr/types.js";
+import type { CreateIndexStatement, IndexElement } from "../parse/ast-definitions.js";
+import { bindBoolean, bindExpr } from "./bind-expr.js";
+import { lookUpTable } from "./bind-from.js";
+import type { Binding } from "./binding.js";
+import { columnsRead, rowContext, storedSql } from "./stored-expression.js";
+
+const METHODS: ReadonlySet<string> = new Set<DeclaredMethod>(["gin", "gist", "brin", "spgist"]);
+
+/** Null: an index of another kind. Throws 42703, 42704, 0A000. */
+export function bindDeclaredIndex(node: CreateIndexStatement, binding: Binding): CreateSearchIndexCommand | null {
+  if (!METHODS.has(node.method)) return null;
+  const method = node.method as DeclaredMethod;
+  const { position } = node;
+  refuseParts(node, method);
+  const table = lookUpTable(node.table, binding);
+  const keys = node.elements.map((element) => keyOf(element, table, method, position, binding));
+  const where = node.where === null ? null : storedSql(node.where);
+  if (node.where !== null) bindBoolean(node.where, "WHERE", rowContext(table, "index predicates", binding));
+  const read = node.elements.flatMap(({ column, expr }) => (expr === null ? [column!] : columnsRead(expr)));
+  const columns = [...new Set([...read, ...(node.where === null ? [] : columnsRead(node.where))])];
+  return {
+    kind: "create search index",
+    name: node.name,
+    table: { schema: table.schema, name: table.name, position: node.table.position },
+    ifNotExists: node.ifNotExists,
+    method,
+    columns,
+    declared: { keys, ...(where !== null && { where }) },
+    notices: [`an index of the kind ${method} is a definition alone here: queries read the rows`],
+  };
+}
+
+/** What the access method cannot have. Throws 0A000. */
+function refuseParts(node: CreateIndexStatement, method: DeclaredMethod): void {
+  const { position, elements } = node;
+  const refuse = (what: string) =>
+    sqlError("0A000", `access method "${method}" does not support ${what}`, { position });
+  if (node.unique) throw refuse("unique indexes");
+  if (node.including.length > 0 && (method === "gin" || method === "brin")) throw refuse("included columns");
+  if (method === "spgist" && elements.length > 1) throw refuse("multicolumn indexes");
+  if (elements.some(({ descending }) => descending)) throw refuse("ASC/DESC options");
+  if (elements.some(({ nullsFirst }) => nullsFirst !== null)) throw refuse("NULLS FIRST/LAST options");
+}
+
+function keyOf(
+  { column, expr, operatorClass }: IndexElement,
+  table: TableDef,
+  method: DeclaredMethod,
+  position: number,
+  binding: Binding,
+) {
+  const found = column === null ? undefined : table.columns.find(({ name }) => name === column);
+  if (column !== null && found === undefined)
+    throw sqlError("42703", `column "${column}" does not exist`, { position });
+  const type = found?.type ?? bindExpr(expr!, rowContext(table, "index expressions", binding)).type;
+  checkClass(operatorClass, type, method, position);
+  return {
+    ...(found === undefined ? { sql: storedSql(expr!) } : { column: found.name }),
+    ...(operatorClass !== null && { operatorClass }),
+  };
+}
+
+/** Types that an access method has an operator class for by itself. */
+function hasDefaultClass(method: DeclaredMethod, { name, element }: SqlType): boolean {
+  if (method === "gin") return element !== null || name === "jsonb" || name === "tsvector";
+  if (method === "gist") return name === "tsvector" || name === "tsquery";
+  if (method === "spgist") return ["text", "varchar", "bpchar", "inet", "cidr"].includes(name);
+  return element === null && !["json", "jsonb", "bool", "vector", "tsvector", "tsquery", "record"].includes(name);
+}
+
+/** Throws 42704. */
+function checkClass(operatorClass: string | null, type: SqlType, method: DeclaredMethod, position: number): void {
+  if (operatorClass !== null) {
+    if (operatorClass.endsWith("_ops")) return;
+    const message = `operator class "${operatorClass}" does not exist for access method "${method}"`;
+    throw sqlError("42704", message, { position });
+  }
+  if (hasDefaultClass(method, type)) return;
+  const message = `data type ${displayName(type)} has no default operator class for access method "${method}"`;
+  throw sqlError("42704", message, {
+    position,
+    hint: "You must specify an operator class for the index or define a default operator class for the data type.",
+  });
+}
