@@ -13,6 +13,7 @@ import {
   withoutNulls,
 } from "./ddl-outcome.js";
 import { dependentsOf, dropDependents } from "./dependent-views.js";
+import { withStatistics } from "./extended-statistics.js";
 import { dropForeignKey, dropReferences } from "./foreign-key-ddl.js";
 import { verification } from "./foreign-key-verification.js";
 import { attachPartition, detachPartition } from "./partition-ddl.js";
@@ -167,8 +168,9 @@ function dropColumn(editor: CatalogEditor, table: TableDef, action: Action<"drop
     if (isGone(sequence.ownedBy!.columnId)) dropOwnedSequence(editor, table, gone, sequence, what, cascade);
   }
   const now = withoutTriggers(editor.view.tableById(table.id)!, triggers);
+  const left = now.extendedStatistics?.filter(({ columnIds }) => !columnIds.some(isGone)) ?? [];
   const after: TableDef = Object.freeze({
-    ...withoutSearchedColumns(now, isGone),
+    ...withStatistics(withoutSearchedColumns(now, isGone), left),
     columns: now.columns.filter((other) => !isGone(other.id)),
     indexes: now.indexes.filter((index) => !dropped.includes(index)),
     checks: now.checks.filter((check) => !reads(check.sql)),

@@ -7,7 +7,14 @@ import type { FunctionCommand } from "./function-command.js";
 import type { GraphCommand } from "./graph-command.js";
 import type { NamespaceCommand } from "./namespace-command.js";
 import type { SequenceOptions } from "./sequence.js";
-import type { DeferrableKey, ForeignKeyAction, PartitionBoundDef, PartitionKeyDef, SearchIndexDef } from "./table.js";
+import type {
+  DeferrableKey,
+  ExtendedStatisticsDef,
+  ForeignKeyAction,
+  PartitionBoundDef,
+  PartitionKeyDef,
+  SearchIndexDef,
+} from "./table.js";
 import type { NewTrigger, TriggerDef } from "./trigger.js";
 import type { ViewColumn, ViewQuery } from "./view.js";
 
@@ -26,6 +33,7 @@ export type DdlCommand =
   | DropViewsCommand
   | RefreshCommand
   | TriggerCommand
+  | StatisticsCommand
   | FunctionCommand
   | GraphCommand
   | NamespaceCommand;
@@ -99,6 +107,11 @@ export interface CreateTableCommand {
   readonly indexes: readonly Omit<CreateIndexCommand, "kind" | "table" | "ifNotExists">[];
   /** The same of indexes for search; absent: none. */
   readonly searchIndexes?: readonly NewSearchIndex[];
+  /** The same of extended statistics. */
+  readonly statistics?: readonly (Pick<ExtendedStatisticsDef, "kinds"> & {
+    readonly keys: readonly { readonly column?: string; readonly sql?: string }[];
+    readonly columns: readonly string[];
+  })[];
   /** As in TableDef. */
   readonly ofType?: number;
   /** Ids of the tables that it inherits from; their columns and checks are merged into the lists above. Absent: none. */
@@ -370,4 +383,25 @@ export type TriggerCommand =
       readonly relation: RelationName;
       readonly name: string;
       readonly comment: string | null;
+    };
+
+/** CREATE, DROP, ALTER STATISTICS, COMMENT ON STATISTICS. */
+export type StatisticsCommand =
+  | ({
+      readonly kind: "create statistics";
+      /** null: made up. */
+      readonly name: string | null;
+      readonly table: RelationName;
+      readonly ifNotExists: boolean;
+    } & Pick<ExtendedStatisticsDef, "schema" | "kinds" | "keys" | "columnIds">)
+  | {
+      readonly kind: "drop statistics";
+      readonly names: readonly Pick<ExtendedStatisticsDef, "schema" | "name">[];
+      readonly ifExists: boolean;
+    }
+  | {
+      readonly kind: "alter statistics";
+      readonly name: Pick<ExtendedStatisticsDef, "schema" | "name">;
+      /** `comment` null removes it. */
+      readonly change: { readonly schema?: string; readonly name?: string; readonly comment?: string | null };
     };

@@ -21,6 +21,7 @@ import type {
 import { applyNamespaceCommand, type PositionOf } from "./ddl-namespace.js";
 import { at, type DdlOutcome, existingTable, NOTHING } from "./ddl-outcome.js";
 import { dropTables } from "./drop-tables.js";
+import { applyStatisticsCommand } from "./extended-statistics.js";
 import { addForeignKey, dropReferences } from "./foreign-key-ddl.js";
 import { applyFunctionCommand } from "./function-ddl.js";
 import { applyGraphCommand, refuseGraphTables } from "./graph-ddl.js";
@@ -83,6 +84,10 @@ export function applyDdl(
       case "rename trigger":
       case "comment on trigger":
         return applyTriggerCommand(editor, command);
+      case "create statistics":
+      case "drop statistics":
+      case "alter statistics":
+        return applyStatisticsCommand(editor, command);
       case "create view":
         return { ...NOTHING, ...createView(editor, command, nowMicros) };
       case "create function":
@@ -197,6 +202,12 @@ function createTable(editor: CatalogEditor, command: CreateTableCommand, nowMicr
   });
   checkKeysOfPartitioned(table);
   editor.createTable(table);
+  for (const { kinds, keys, columns: read } of command.statistics ?? []) {
+    const own = keys.map(({ column, sql }) => (column === undefined ? { sql: sql! } : { columnId: idOf(column) }));
+    const named = { schema, name: null, table: { schema, name, position: 0 }, ifNotExists: false };
+    const kept = { kinds, keys: own, columnIds: read.map(idOf) };
+    applyStatisticsCommand(editor, { kind: "create statistics", ...named, ...kept });
+  }
   for (const parent of command.parents ?? []) addChild(editor, parent, id);
   for (const sequence of sequences) editor.createSequence(sequence);
   for (const foreignKey of command.foreignKeys) addForeignKey(editor, editor.view.tableById(id)!, foreignKey);

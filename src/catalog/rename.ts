@@ -126,6 +126,10 @@ function renamedColumn(table: TableDef, name: string, newName: string, renamed: 
     };
     return Object.freeze({ ...index, declared });
   });
+  const extendedStatistics = table.extendedStatistics?.map((statistics) => ({
+    ...statistics,
+    keys: statistics.keys.map((key) => (key.sql === undefined ? key : { sql: renamed(key.sql) })),
+  }));
   const triggers = table.triggers?.map((trigger) =>
     trigger.when === undefined ? trigger : Object.freeze({ ...trigger, when: renamed(trigger.when) }),
   );
@@ -136,6 +140,7 @@ function renamedColumn(table: TableDef, name: string, newName: string, renamed: 
     checks,
     ...(partitionKey && { partitionKey }),
     ...(searchIndexes && { searchIndexes }),
+    ...(extendedStatistics && { extendedStatistics }),
     ...(triggers && { triggers }),
   };
 }

@@ -232,6 +232,20 @@ export interface ReferenceDef {
   readonly indexId: number | null;
 }
 
+/** What CREATE STATISTICS declares of columns that belong together. */
+export interface ExtendedStatisticsDef {
+  /** Unique within the tenant. */
+  readonly id: number;
+  readonly schema: string;
+  readonly name: string;
+  readonly kinds: readonly ("ndistinct" | "dependencies" | "mcv")[];
+  /** Columns, and expressions as SQL text over the row. */
+  readonly keys: readonly { readonly columnId?: number; readonly sql?: string }[];
+  /** All columns that the keys read. */
+  readonly columnIds: readonly number[];
+  readonly comment?: string;
+}
+
 export interface TableDef {
   /** Unique within the tenant. */
   readonly id: number;
@@ -273,6 +287,8 @@ export interface TableDef {
   readonly comments?: Readonly<Record<string, string>>;
   /** Of a materialized view: its query, and whether its rows are there. */
   readonly materialized?: { readonly query: ViewQuery; readonly populated: boolean };
+  /** CREATE STATISTICS; absent: none. */
+  readonly extendedStatistics?: readonly ExtendedStatisticsDef[];
   /** In the order of their names, in which they are fired; absent: none. */
   readonly triggers?: readonly TriggerDef[];
   readonly nextColumnId: number;

@@ -93,6 +93,7 @@ export function bindCreateTable(node: CreateTableStatement, binding: Binding): D
     throw sqlError("42P16", `cannot add NO INHERIT constraint to partitioned table "${name}"`, { position });
   }
   const searchIndexes = copies.flatMap((copy) => copy.searchIndexes ?? []);
+  const statistics = copies.flatMap((copy) => copy.statistics ?? []);
   const mergedChecks = mergeChecks(parents, checks, name);
   return {
     kind: "create table",
@@ -116,6 +117,7 @@ export function bindCreateTable(node: CreateTableStatement, binding: Binding): D
     }),
     indexes: [...copies.flatMap((copy) => copy.indexes), ...exclusions],
     ...(searchIndexes.length > 0 && { searchIndexes }),
+    ...(statistics.length > 0 && { statistics }),
     immutable: node.immutable,
   };
 }

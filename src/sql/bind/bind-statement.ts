@@ -42,6 +42,7 @@ import {
 } from "./bind-namespace.js";
 import { bindQuery } from "./bind-query.js";
 import { bindSetConstraints } from "./bind-set-constraints.js";
+import { bindStatistics } from "./bind-statistics.js";
 import { bindTrigger } from "./bind-trigger.js";
 import { bindType } from "./bind-type.js";
 import {
@@ -131,6 +132,10 @@ function bindNode(node: StatementNode, env: BindEnvironment): BoundStatement {
     case "rename trigger":
     case "comment on trigger":
       return { kind: "ddl", command: bindTrigger(node, binding) };
+    case "create statistics":
+    case "drop statistics":
+    case "alter statistics":
+      return bindStatistics(node, binding);
     case "analyze":
     case "vacuum":
       return bindAnalyze(node, binding);

@@ -21,6 +21,7 @@ const DEFAULTS = 1 << 3;
 const GENERATED = 1 << 4;
 const IDENTITY = 1 << 5;
 const INDEXES = 1 << 6;
+const STATISTICS = 1 << 7;
 
 function tableExists(name: NameNode, { env }: Binding): boolean {
   return firstFound(relationOf(name), env, (schema, table) => env.catalog.table(schema, table)) !== null;
@@ -33,6 +34,7 @@ export interface TableCopy {
   readonly checks: readonly NewCheck[];
   readonly indexes: CreateTableCommand["indexes"];
   readonly searchIndexes?: CreateTableCommand["searchIndexes"];
+  readonly statistics?: CreateTableCommand["statistics"];
 }
 
 /** A view, like a composite type, has nothing but names and types. */
@@ -90,12 +92,20 @@ export function copyTable({ table: name, options }: CreateTableStatement["like"]
         }),
       )
     : [];
-  if (!has(INDEXES)) return { columns, primaryKey: null, uniques: [], checks, indexes: [] };
+  const statistics = has(STATISTICS)
+    ? (table.extendedStatistics ?? []).map(({ kinds, keys, columnIds }) => ({
+        kinds,
+        keys: keys.map(({ columnId, sql }) => (columnId === undefined ? { sql: sql! } : { column: nameOf(columnId) })),
+        columns: columnIds.map(nameOf),
+      }))
+    : [];
+  if (!has(INDEXES)) return { columns, primaryKey: null, uniques: [], checks, indexes: [], statistics };
   const keyOf = (ids: readonly number[]): NewKey => ({ name: null, columns: ids.map(nameOf) });
   const uniques = table.indexes.filter((index) => index.constraint === "unique" && !index.exclusion);
   return {
     columns,
     checks,
+    statistics,
     primaryKey: table.primaryKey === null ? null : keyOf(table.primaryKey),
     uniques: uniques.map((index) => ({
       ...keyOf(index.columns.map((column) => column.columnId)),

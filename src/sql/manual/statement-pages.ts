@@ -309,6 +309,26 @@ ALTER TABLE name RENAME {[COLUMN] column | CONSTRAINT name} TO name`,
     description: "Stores a remark about an object; obj_description and col_description read it.",
     example: "COMMENT ON TABLE book IS 'What we sell'",
   },
+  "create statistics": {
+    titles: ["CREATE STATISTICS"],
+    syntax: "CREATE STATISTICS [[IF NOT EXISTS] name] [(kind, …)] ON {column | (expr)}, … FROM table",
+    description:
+      "Declares that columns belong together. The declaration is kept (pg_statistic_ext) and can be changed and dropped; plans are chosen by the statistics of single columns.",
+    example: "CREATE STATISTICS book_stat (ndistinct) ON author_id, price FROM book",
+  },
+  "alter statistics": {
+    titles: ["ALTER STATISTICS", "COMMENT ON STATISTICS"],
+    syntax: `ALTER STATISTICS name { RENAME TO name | SET SCHEMA schema | SET STATISTICS n }
+COMMENT ON STATISTICS name IS {'text' | NULL}`,
+    description: "Changes what is declared of statistics.",
+    example: "ALTER STATISTICS book_stat RENAME TO book_facts",
+  },
+  "drop statistics": {
+    titles: ["DROP STATISTICS"],
+    syntax: "DROP STATISTICS [IF EXISTS] name, …",
+    description: "Removes declared statistics.",
+    example: "DROP STATISTICS book_facts",
+  },
   analyze: {
     titles: ["ANALYZE"],
     syntax: "ANALYZE [table [(columns)], …]",

@@ -37,6 +37,7 @@ import type {
   TypeNode,
   WithNode,
 } from "./ast-query.js";
+import type { StatisticsStatement } from "./ast-statistics.js";
 import type { TriggerStatement } from "./ast-triggers.js";
 
 /** One statement of a text, with the part of the client's text that it takes: characters `start` (0-based) to `end`. */
@@ -76,6 +77,7 @@ export type StatementNode =
   | DropStatement
   | TruncateStatement
   | TriggerStatement
+  | StatisticsStatement
   | CommentStatement
   | AnalyzeStatement
   | RefreshStatement

@@ -31,13 +31,14 @@ import { columnConstraints, columnDef, constraint, convertOptions, indexElement 
 import { convertType } from "./from-pg-expr.js";
 import { convertPartitionBy, convertPartitionOf } from "./from-pg-partition.js";
 import { relationName } from "./from-pg-query.js";
+import { convertStatistics } from "./from-pg-statistics.js";
 import { convertTrigger } from "./from-pg-triggers.js";
 
 /** null: not a definition that is known here. */
 export function convertDefinition(node: Node, c: Conversion, position: number): StatementNode | null {
   const tag = tagOf(node);
-  const trigger = convertTrigger(node, c, position);
-  if (trigger !== null) return trigger;
+  const part = convertTrigger(node, c, position) ?? convertStatistics(node, c, position);
+  if (part !== null) return part;
   switch (tag) {
     case "CreateStmt":
       return createTable(only(node, tag), c, position);

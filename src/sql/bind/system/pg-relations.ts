@@ -444,7 +444,44 @@ const pgPartitionedTable = systemRelation(
   },
 );
 
+const pgStatisticExt = systemRelation(
+  "pg_catalog",
+  "pg_statistic_ext",
+  {
+    oid: OID,
+    stxrelid: OID,
+    stxname: NAME,
+    stxnamespace: OID,
+    stxowner: OID,
+    stxstattarget: INT4,
+    stxkeys: arrayOf(INT2),
+    stxkind: arrayOf(TEXT),
+    stxexprs: TEXT,
+  },
+  function* (view) {
+    const letters = { ndistinct: "d", dependencies: "f", mcv: "m" } as const;
+    for (const table of view.catalog.tables()) {
+      for (const { id, schema, name, kinds, keys } of table.extendedStatistics ?? []) {
+        const exprs = keys.flatMap(({ sql }) => (sql === undefined ? [] : [sql]));
+        const own = keys.flatMap(({ columnId }) => (columnId === undefined ? [] : [attnum(table, columnId)]));
+        yield {
+          oid: oidOfId(id),
+          stxrelid: oidOfId(table.id),
+          stxname: name,
+          stxnamespace: schemaOid(schema, view),
+          stxowner: owner,
+          stxstattarget: -1,
+          stxkeys: sqlArray(own),
+          stxkind: sqlArray([...kinds.map((kind) => letters[kind]), ...(exprs.length > 0 ? ["e"] : [])]),
+          stxexprs: exprs.length === 0 ? null : exprs.join(", "),
+        };
+      }
+    }
+  },
+);
+
 export const PG_RELATIONS = [
+  pgStatisticExt,
   pgInherits,
   pgPartitionedTable,
   pgNamespace,
