@@ -231,11 +231,13 @@ class TextScanOperator implements Operator {
 
   private add({ key, record }: Answer): void {
     const { context, rows } = this;
-    const { inKey, layout } = this.program;
+    const { inKey, layout, plan } = this.program;
     if (inKey !== null) {
       const offset = layout.rowPrefixOf(context.tenantNumber).length;
-      const values = decodeKey(key, offset, layout.primaryKey!.columns);
-      rows.addValues(inKey.map((place) => values[place]!));
+      const members = inKey.length === 0 ? [] : decodeKey(key, offset, layout.primaryKey!.columns);
+      const values: Value[] = inKey.map((place) => members[place]!);
+      if (plan.rowKey !== null) values.push(Buffer.from(key));
+      rows.addValues(values);
       return;
     }
     const found = record ?? context.tx.get(key);

@@ -1,34 +1,28 @@
 /**
  * MATCH … AGAINST is a text index's business: a scan with such a condition becomes a search, whose scores take the place
- * of the same MATCH everywhere above, as far as the search's rows are handed on.
+ * of the same MATCH everywhere above, as far as the search's rows are handed on. A MATCH that is no condition by itself
+ * (under OR, under NOT, in the select list) has its scores joined to the scan (text-scores.ts).
  *
  *   Sort (MATCH …) DESC                        Sort score DESC
  *     Seq Scan on t, Filter MATCH … > 0   ⇒       Text Search using t_idx on t
  */
 import type { SearchIndexDef } from "../../catalog/table.js";
-import { FLOAT8 } from "../../protocol/values.js";
 import type { CallExpr, ColumnExpr, Expr } from "../expr/expr.js";
 import { TEXT_SCORE } from "../expr/functions/text-search.js";
 import { andOf, columnsOf, conjuncts, exprEquals, mapExpr } from "../expr/walk.js";
-import type { OutputColumn, Plan, ScanPlan, TextSearchPlan } from "../plan/plan.js";
-import { childrenOf, mapExprsOfPlan, withChildren } from "../plan/walk.js";
+import type { AppendPlan, Plan, ProjectPlan, ScanPlan, TextSearchPlan } from "../plan/plan.js";
+import { childrenOf, withChildren } from "../plan/walk.js";
 import { documentSearch } from "./document-condition.js";
-import { newColumnId } from "./new-column-id.js";
 import { type Rule, withColumns } from "./rule.js";
+import { callsOf, refersTo, replaced, type Score, type Scored, scoreColumn, withScores } from "./text-scores.js";
 
 export const textByIndex: Rule = {
   name: "text-by-index",
   apply: (plan) => {
-    const { plan: found } = rewritten(plan);
+    const { plan: found } = rewritten(plan, []);
     return found === plan ? plan : withColumns(found, plan.columns);
   },
 };
-
-/** A MATCH, and the column that has its score. */
-interface Score {
-  readonly call: CallExpr;
-  readonly column: ColumnExpr;
-}
 
 interface Rewritten {
   readonly plan: Plan;
@@ -38,19 +32,24 @@ interface Rewritten {
 
 const NONE: readonly Score[] = [];
 
-function rewritten(plan: Plan): Rewritten {
-  if (plan.kind === "scan") return searched(plan);
+/** `wanted`: MATCH of the nodes above, over the plan's columns. */
+function rewritten(plan: Plan, wanted: readonly CallExpr[]): Rewritten {
+  if (plan.kind === "scan") return searched(plan, wanted);
+  if (plan.kind === "project") return project(plan, wanted);
+  if (plan.kind === "append") return append(plan, wanted);
   const children = childrenOf(plan);
   if (children.length === 0) return { plan, scores: NONE };
-  const inputs = children.map(rewritten);
+  const passed = handsOn(plan) ? [...wanted, ...callsOf(plan)] : callsOf(plan);
+  const inputs = children.map((child) => rewritten(child, passed));
   const scores = inputs.flatMap((input) => input.scores);
   if (inputs.every((input, i) => input.plan === children[i])) return { plan, scores: NONE };
   if (!handsOn(plan)) {
+    const isFit = plan.kind === "aggregate";
     const whole = withChildren(
       plan,
-      inputs.map((input, i) => (fits(plan) ? input.plan : withColumns(input.plan, children[i]!.columns))),
+      inputs.map((input, i) => (isFit ? input.plan : withColumns(input.plan, children[i]!.columns))),
     );
-    return { plan: fits(plan) ? replaced(whole, scores) : whole, scores: NONE };
+    return { plan: isFit ? replaced(whole, scores) : whole, scores: NONE };
   }
   return {
     plan: replaced(
@@ -64,41 +63,88 @@ function rewritten(plan: Plan): Rewritten {
   };
 }
 
+/** Hands on the scores of what its columns are made of. */
+function project(plan: ProjectPlan, wanted: readonly CallExpr[]): Rewritten {
+  const exprs = new Map(plan.columns.map(({ id }, i) => [id, plan.exprs[i]!]));
+  const below = wanted.map((call) => renamed(call, (id) => exprs.get(id)));
+  const { plan: input, scores } = rewritten(plan.input, [...callsOf(plan), ...below]);
+  if (input === plan.input) return { plan, scores: NONE };
+  const own = replaced(withChildren(plan, [input]), scores) as ProjectPlan;
+  const handed = below.flatMap((call, i) => {
+    const found = scores.find((score) => exprEquals(score.call, call));
+    return found === undefined ? [] : [{ call: wanted[i]!, from: found.column, column: scoreColumn() }];
+  });
+  const columns = [...own.columns, ...handed.map(({ column }) => column)];
+  const whole: Plan = Object.freeze({ ...own, columns, exprs: [...own.exprs, ...handed.map(({ from }) => from)] });
+  return {
+    plan: handed.length === 0 ? own : whole,
+    scores: handed.map(({ call, column }) => ({ call, column: refersTo(column) })),
+  };
+}
+
+/** Each input by an index of its own; a score that not all of them have is nobody's. */
+function append(plan: AppendPlan, wanted: readonly CallExpr[]): Rewritten {
+  const own = plan.tableOid === null ? plan.columns : plan.columns.slice(0, -1);
+  const places = new Map(own.map(({ id }, i) => [id, i]));
+  const below = plan.inputs.map(({ columns }) =>
+    wanted.map((call) => renamed(call, (id) => (places.has(id) ? refersTo(columns[places.get(id)!]!) : undefined))),
+  );
+  const inputs = plan.inputs.map((input, i) => rewritten(input, below[i]!));
+  if (inputs.every((input, i) => input.plan === plan.inputs[i])) return { plan, scores: NONE };
+  const handed = wanted.flatMap((call, w) => {
+    const columns = inputs.map(
+      ({ scores }, i) => scores.find((score) => exprEquals(score.call, below[i]![w]!))?.column,
+    );
+    return columns.includes(undefined) ? [] : [{ call, from: columns as ColumnExpr[], column: scoreColumn() }];
+  });
+  const withScores = inputs.map((input, i) => {
+    const scores = handed.map(({ from }) => ({ ...scoreColumn(), id: from[i]!.id }));
+    return withColumns(input.plan, [...plan.inputs[i]!.columns, ...scores]);
+  });
+  const columns = [...own, ...handed.map(({ column }) => column), ...plan.columns.slice(own.length)];
+  return {
+    plan: Object.freeze({ ...plan, inputs: withScores, columns }),
+    scores: handed.map(({ call, column }) => ({ call, column: refersTo(column) })),
+  };
+}
+
+function renamed(call: CallExpr, exprOf: (id: number) => Expr | undefined): CallExpr {
+  return mapExpr(call, (node) => (node.kind === "column" ? (exprOf(node.id) ?? node) : node)) as CallExpr;
+}
+
 /** Nodes whose rows have all columns of their inputs' rows. */
 function handsOn({ kind }: Plan): boolean {
   return kind === "filter" || kind === "sort" || kind === "limit" || kind === "topn" || kind === "join";
 }
 
-/** Nodes that name the columns they read, so that one more below does not matter. */
-function fits({ kind }: Plan): boolean {
-  return kind === "project" || kind === "aggregate";
-}
-
-function replaced(plan: Plan, scores: readonly Score[]): Plan {
-  return mapExprsOfPlan(plan, (expr) =>
-    mapExpr(expr, (node) => {
-      if (node.kind !== "call" || node.fn !== TEXT_SCORE) return node;
-      return scores.find(({ call }) => exprEquals(call, node))?.column ?? node;
-    }),
-  );
-}
-
-function searched(scan: ScanPlan): Rewritten {
-  const same = { plan: scan, scores: NONE };
-  if (scan.filter === null) return same;
-  for (const condition of conjuncts(scan.filter)) {
+function searched(scan: ScanPlan, wanted: readonly CallExpr[]): Rewritten {
+  const conditions = conjuncts(scan.filter);
+  for (const condition of conditions) {
     const call = matchOf(condition);
     const index = call === null ? null : indexFor(scan, call);
     if (call === null || index === null) continue;
-    const rest = conjuncts(scan.filter).filter((other) => other !== condition);
-    const [query, mode] = call.args.slice(-2) as [Expr, Expr];
-    const search = searchOf(scan, query, mode, index, andOf(rest));
-    const { id, name, type } = search.columns.at(-1)!;
-    return { plan: search, scores: [{ call, column: { kind: "column", id, name, type } }] };
+    const rest = { ...scan, filter: andOf(conditions.filter((other) => other !== condition)) };
+    const others = othersOf(rest, [...wanted, ...callsOf(rest)], call);
+    return withScores(rest, others, (base) => searchOf(base, ...queryOf(call), index, base.filter), call);
   }
+  const others = othersOf(scan, [...wanted, ...callsOf(scan)], null);
   const search = hasKey(scan) ? null : searchOfDocuments(scan);
-  return search === null ? same : { plan: search, scores: NONE };
+  if (others.length === 0) return { plan: search ?? scan, scores: NONE };
+  return withScores(scan, others, (base) => base, null);
 }
+
+/** The different MATCH among these that an index of the scan's table answers, but this one. */
+function othersOf(scan: ScanPlan, calls: readonly CallExpr[], main: CallExpr | null): Scored[] {
+  const found: Scored[] = [];
+  for (const call of calls) {
+    if (found.some((other) => exprEquals(other.call, call)) || (main !== null && exprEquals(main, call))) continue;
+    const index = indexFor(scan, call);
+    if (index !== null) found.push({ call, index });
+  }
+  return found;
+}
+
+const queryOf = ({ args }: CallExpr) => args.slice(-2) as [Expr, Expr];
 
 /** By `to_tsvector(…) @@ query`, which stays a condition. */
 function searchOfDocuments(scan: ScanPlan): TextSearchPlan | null {
@@ -144,9 +190,8 @@ function columnIdOf(scan: ScanPlan, expr: Expr): number {
 }
 
 function searchOf(scan: ScanPlan, query: Expr, mode: Expr, index: SearchIndexDef, filter: Expr | null): TextSearchPlan {
-  const score: OutputColumn = { id: newColumnId(), name: "score", type: FLOAT8, nullable: false };
   const { table, alias, source, rowKey } = scan;
-  const columns = [...scan.columns, score];
+  const columns = [...scan.columns, scoreColumn()];
   const found = { index, query, mode, counts: null };
   return Object.freeze({ kind: "textsearch", table, alias, source, filter, rowKey, ...found, columns });
 }

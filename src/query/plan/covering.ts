@@ -49,9 +49,10 @@ export function placesInEntry(plan: IndexScanPlan): readonly PlaceInEntry[] | nu
 }
 
 /** For each column of a text search where it stands in the primary key; null: the rows are needed. */
-export function placesInKey({ table, source, columns, filter, rowKey }: TextSearchPlan): readonly number[] | null {
-  if (filter !== null || rowKey !== null || table.primaryKey === null) return null;
-  const places = source.map((id, i) => (isExactInKeys(columns[i]!.type) ? table.primaryKey!.indexOf(id) : -1));
+export function placesInKey({ table, source, columns, filter }: TextSearchPlan): readonly number[] | null {
+  if (filter !== null) return null;
+  const key = table.primaryKey ?? [];
+  const places = source.map((id, i) => (isExactInKeys(columns[i]!.type) ? key.indexOf(id) : -1));
   return places.includes(-1) ? null : places;
 }
 

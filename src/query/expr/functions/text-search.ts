@@ -16,9 +16,13 @@ export const TEXT_SCORE: ScalarFunction = fn(
   [],
   FLOAT8,
   () => {
-    throw sqlError("0A000", "MATCH is answered by a text index of just these columns, as a condition in WHERE", {
-      hint: "Create one with CREATE INDEX … USING text (columns), and write WHERE MATCH (columns) AGAINST ('words').",
-    });
+    throw sqlError(
+      "0A000",
+      "MATCH is answered by a text index of just these columns, in the query that reads the table",
+      {
+        hint: "Create one with CREATE INDEX … USING text (columns); of a partitioned table on each of its partitions.",
+      },
+    );
   },
   { volatility: "stable", variadic: TEXT, strict: false },
 );
