@@ -29,6 +29,11 @@ export function ensureGraph(tenant: Tenant, name: string, tx: Transaction): Grap
   throw sqlError("40001", "the default graph was made just now; run the transaction again");
 }
 
+/** The same as a function of the name, which may be left out. */
+export function graphFinder(tenant: Tenant, tx: Transaction): (name: string | undefined) => GraphTables {
+  return (name = DEFAULT_GRAPH) => ensureGraph(tenant, name, tx);
+}
+
 export function noGraph(name: string): DbError {
   return new DbError("not_found", `The graph "${name}" does not exist.`, {
     sqlstate: "42P01",

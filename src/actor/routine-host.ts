@@ -21,6 +21,7 @@ import type {
 } from "../sql/routine/host.js";
 import { statementContext } from "../sql/routine/prepared-routine.js";
 import type { ShardTransaction } from "../storage/transaction.js";
+import { graphFinder } from "./ensure-graph.js";
 import type { SessionNames } from "./session-names.js";
 import type { Outcome, Rows } from "./sql-result.js";
 import { planNode, type StatementPlan } from "./statement-plan.js";
@@ -87,7 +88,13 @@ export class SessionRoutineHost implements RoutineHost {
   plan(node: StatementNode, names: RoutineNames, context: ExecContext): StatementPlan {
     const { transitions } = context;
     const environment = { ...this.environment(context), ...names, ...(transitions !== undefined && { transitions }) };
-    return planNode(node, [], environment, this.tenant.statistics.source(context.tx));
+    return planNode(
+      node,
+      [],
+      environment,
+      this.tenant.statistics.source(context.tx),
+      graphFinder(this.tenant, context.tx),
+    );
   }
 
   requireWritable({ bound }: RoutinePlan): void {

@@ -7,13 +7,16 @@ import type { StatisticsSource } from "../catalog/statistics.js";
 import { bindCypher } from "../cypher/bind/bind-cypher.js";
 import type { BoundCypherQuery } from "../cypher/bind/bound-cypher.js";
 import type { Statement as CypherStatement } from "../cypher/parse/ast.js";
+import { parseCypher } from "../cypher/parse/parse.js";
+import { sqlError } from "../protocol/errors.js";
 import { typeOfParameter } from "../protocol/json-format.js";
 import { type SqlType, VARIANT } from "../protocol/values.js";
 import { compilePlan } from "../query/exec/compile-plan.js";
 import type { Program } from "../query/exec/operator.js";
 import { optimize } from "../query/optimize/optimize.js";
+import type { Plan } from "../query/plan/plan.js";
 import { bindStatement } from "../sql/bind/bind-statement.js";
-import type { BindEnvironment, BoundQuery, BoundStatement } from "../sql/bind/bound-statement.js";
+import type { BindEnvironment, BoundQuery, BoundStatement, CypherBinder } from "../sql/bind/bound-statement.js";
 import type { StatementNode } from "../sql/parse/ast.js";
 import { type ResultShape, shapeOf } from "./sql-result.js";
 import { treeOf } from "./statement-language.js";
@@ -42,6 +45,7 @@ type Names = Omit<BindEnvironment, "parameterTypes">;
 /** The tables of the graph of that name. Throws not_found. */
 export type GraphOf = (name: string | undefined) => GraphTables;
 
+const ONE_ROW: Plan = Object.freeze({ kind: "values", rows: [[]], columns: [] });
 const NO_TYPES: readonly SqlType[] = [];
 
 /** Throws for anything wrong with the text; it must hold exactly one statement. */
@@ -60,7 +64,7 @@ export function planStatement(
     return planCypher(tree.statement, text.sql, graphOf(text.graph), names, statistics);
   }
   const { params } = text;
-  return planNode(tree.node, Array.isArray(params) ? params : [], names, statistics);
+  return planNode(tree.node, Array.isArray(params) ? params : [], names, statistics, graphOf);
 }
 
 function queryOf(bound: BoundStatement): BoundQuery | null {
@@ -74,10 +78,31 @@ export function planNode(
   params: readonly unknown[],
   names: Names,
   statistics: StatisticsSource,
+  graphOf: GraphOf,
 ): StatementPlan {
   const guesses = params.map(typeOfParameter);
-  const bound = bindStatement({ node }, { ...names, parameterTypes: guesses });
-  return planBound(bound, names, statistics, { ...NO_PARAMETERS, guesses });
+  const reader = new GraphReader(graphOf);
+  const bound = bindStatement({ node }, { ...names, parameterTypes: guesses, cypher: reader.bind });
+  return planBound(bound, names, statistics, { ...NO_PARAMETERS, guesses, graph: reader.graph });
+}
+
+/** What cypher() in a statement of SQL reads: one graph. */
+class GraphReader {
+  graph: GraphTables | null = null;
+
+  constructor(private readonly graphOf: GraphOf) {}
+
+  readonly bind: CypherBinder = (text, { graph: name, ...inside }) => {
+    const graph = this.graphOf(name);
+    if (this.graph !== null && this.graph !== graph) {
+      throw sqlError("0A000", "a statement of SQL can read one graph only");
+    }
+    this.graph = graph;
+    const bound = bindCypher(parseCypher(text), text, { graph, inside });
+    if (bound.kind === "ddl") return { source: { plan: ONE_ROW, columns: [] }, readOnly: false };
+    const { plan, columns, readOnly } = bound;
+    return { source: { plan, columns }, readOnly };
+  };
 }
 
 function planCypher(

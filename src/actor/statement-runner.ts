@@ -4,7 +4,7 @@
  */
 import type { CatalogView } from "../catalog/catalog-view.js";
 import { type FunctionDef, outputsOf } from "../catalog/function.js";
-import { DEFAULT_GRAPH, type GraphTables } from "../catalog/graph.js";
+import type { GraphTables } from "../catalog/graph.js";
 import { isTemporarySchema } from "../catalog/schema.js";
 import { DbError, sqlError } from "../protocol/errors.js";
 import type { Value } from "../protocol/values.js";
@@ -39,7 +39,7 @@ import { RoutineRunner } from "../sql/routine/routine-runner.js";
 import type { Transaction } from "../storage/store.js";
 import type { ShardTransaction } from "../storage/transaction.js";
 import type { TakeRows } from "./cursor.js";
-import { ensureGraph } from "./ensure-graph.js";
+import { graphFinder } from "./ensure-graph.js";
 import { explainLines } from "./explain-statement.js";
 import { InternalStatements } from "./internal-statements.js";
 import { type RoutineSession, SessionRoutineHost } from "./routine-host.js";
@@ -222,8 +222,11 @@ export class StatementRunner {
     const key = this.names.planKey(run);
     const cached = this.tenant.plans.find(key, catalog.version, run.params);
     if (cached !== null) return cached;
-    const plan = planStatement(run, this.names.environment(catalog), this.tenant.statistics.source(tx), (name) =>
-      ensureGraph(this.tenant, name ?? DEFAULT_GRAPH, tx),
+    const plan = planStatement(
+      run,
+      this.names.environment(catalog),
+      this.tenant.statistics.source(tx),
+      graphFinder(this.tenant, tx),
     );
     // Definitions that are not committed may still change under the same text.
     const { version } = this.tenant.catalog.view(tx);
@@ -234,7 +237,8 @@ export class StatementRunner {
   private nodePlanner(tx: ShardTransaction): PlanNode {
     const names = this.names.environment(this.tenant.catalog.view(tx));
     const statistics = this.tenant.statistics.source(tx);
-    return (node, declaredTypes) => planNode(node, [], { ...names, declaredTypes }, statistics);
+    return (node, declaredTypes) =>
+      planNode(node, [], { ...names, declaredTypes }, statistics, graphFinder(this.tenant, tx));
   }
 
   /** The arguments are a row that is computed first. */
@@ -378,6 +382,7 @@ export class StatementRunner {
         [],
         this.names.environment(this.tenant.catalog.view(tx)),
         this.tenant.statistics.source(tx),
+        graphFinder(this.tenant, tx),
       ),
     );
     return this.internal;

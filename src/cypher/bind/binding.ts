@@ -14,6 +14,11 @@ import type { Scope } from "./variables.js";
 /** What a statement is bound against. */
 export interface CypherContext {
   readonly graph: GraphTables;
+  /** Of a query inside a statement of SQL: what keeps the two apart, and what parameters are. */
+  readonly inside?: {
+    newId(): number;
+    parameter(name: string): Expr;
+  };
 }
 
 /** Makes columns of aggregates. */
@@ -80,10 +85,11 @@ export class Binding {
   }
 
   newId(): number {
-    return this.nextId++;
+    return this.context.inside?.newId() ?? this.nextId++;
   }
 
   parameter(name: string): Expr {
+    if (this.context.inside !== undefined) return this.context.inside.parameter(name);
     if (!this.parameterNames.includes(name)) this.parameterNames.push(name);
     return Object.freeze({ kind: "param", type: VARIANT, index: this.parameterNames.indexOf(name) });
   }

@@ -18,6 +18,7 @@ import type {
 } from "../parse/ast-query.js";
 import { applyOperator, logic } from "./bind-comparison.js";
 import { contextOf } from "./bind-context.js";
+import { bindCypherFunction, cypherCallOf } from "./bind-cypher-function.js";
 import { bindBoolean } from "./bind-expr.js";
 import { bindFunctions } from "./bind-from-function.js";
 import { type FromSource, renamed, rowsOf } from "./bind-scan.js";
@@ -148,6 +149,11 @@ function bindFunction(node: FromFunction, lateral: Scope, binding: Binding): Fro
   if (search !== null) {
     const alias = node.alias ?? { name: "search", columns: [] };
     return named(bindSearch(search, lateral, binding, lookUpTable), alias, node.position);
+  }
+  const cypher = cypherCallOf(node, binding);
+  if (cypher !== null) {
+    const alias = node.alias ?? { name: "cypher", columns: [] };
+    return named(bindCypherFunction(cypher, node, lateral, binding), alias, node.position);
   }
   const { plan, columns, name, scalar } = bindFunctions(node, lateral, binding);
   const alias = node.alias ?? { name, columns: [] };

@@ -25,6 +25,8 @@ export interface BindEnvironment {
   readonly searchPath: readonly string[];
   /** The schema of the session's temporary relations, in the path once it has any; absent: there is no session. */
   readonly temporarySchema?: string;
+  /** Binds what cypher() in FROM reads; absent: it cannot be called. */
+  readonly cypher?: CypherBinder;
   /** Of a statement inside a function: what names mean that no relation has, and what $n is. */
   readonly variables?: Variables;
   /** Of a statement inside a function: what its rows have to be. */
@@ -32,6 +34,22 @@ export interface BindEnvironment {
   /** Of a statement inside a trigger's function: tables of the rows that were changed; only their columns count here. */
   readonly transitions?: ReadonlyMap<string, TransitionTable>;
 }
+
+/** A query of Cypher as a part of this statement's plan. Throws what is wrong with the text. */
+export type CypherBinder = (
+  text: string,
+  into: {
+    /** undefined: the default graph. */
+    readonly graph: string | undefined;
+    /** A column id that the statement has not used. */
+    newId(): number;
+    /** The value of `$name`, a variant. */
+    parameter(name: string): Expr;
+  },
+) => {
+  readonly source: { readonly plan: Plan; readonly columns: readonly OutputColumn[] };
+  readonly readOnly: boolean;
+};
 
 /** The types that a statement's columns must have; others are converted to them as on storing. */
 export interface ExpectedResult {
