@@ -116,7 +116,7 @@ function nameLength(sentence: TaggedSentence, i: number): number {
   const term = (at: number) => sentence[at] as TaggedTerm;
   if (i >= sentence.length || !isName(term(i), i === 0) || isRole(term(i))) return 0;
   let end = i + 1;
-  while (end < sentence.length && joins(term(end - 1))) {
+  while (end < sentence.length && joins(term(end - 1), term(end))) {
     if (isName(term(end), false) || (term(end).tags.has("Cardinal") && /^-?$/.test(term(end - 1).after))) {
       end++;
     } else if (isOf(sentence, end)) {
@@ -141,8 +141,8 @@ function isOf(sentence: TaggedSentence, at: number): boolean {
 }
 
 /** Whether a name may go on after the term. */
-function joins({ text, after, tags }: TaggedTerm): boolean {
-  if (tags.has("Possessive")) return false;
+function joins({ text, after, tags }: TaggedTerm, { before }: TaggedTerm): boolean {
+  if (tags.has("Possessive") || before !== "") return false;
   return (
     /^(\s*|-|\s*&\s*)$/.test(after) || (after.startsWith(".") && (tags.has("Abbreviation") || /^\p{Lu}$/u.test(text)))
   );
@@ -195,17 +195,17 @@ function nameChunk(terms: TaggedSentence, text: string): NounChunk {
   };
 }
 
-const isNoun = ({ tags }: TaggedTerm) => tags.has("Noun") && !tags.has("Pronoun") && !tags.has("Date");
-const isBefore = ({ tags }: TaggedTerm) =>
-  tags.has("Adjective") || tags.has("Ordinal") || isNoun({ tags } as TaggedTerm);
+const isNoun = ({ text, tags }: TaggedTerm) =>
+  /[\p{L}\p{N}]/u.test(text) && tags.has("Noun") && !tags.has("Pronoun") && !tags.has("Date");
+const isBefore = (term: TaggedTerm) => term.tags.has("Adjective") || term.tags.has("Ordinal") || isNoun(term);
 
 /** Adjectives and common nouns, up to a noun. */
 function conceptLength(sentence: TaggedSentence, i: number): number {
   let end = i;
   let length = 0;
   while (end < sentence.length && isBefore(sentence[end] as TaggedTerm)) {
-    if (end > i && nameLength(sentence, end) > 0) break;
     const term = sentence[end] as TaggedTerm;
+    if (end > i && (term.before !== "" || nameLength(sentence, end) > 0)) break;
     end++;
     if (isNoun(term)) length = end - i;
     if (/[^\s-]/.test(term.after) || term.tags.has("Possessive")) break;
@@ -228,7 +228,8 @@ function conceptChunk(terms: TaggedSentence, text: string): NounChunk {
   };
 }
 
-const isVerb = ({ tags }: TaggedTerm) => tags.has("Verb") || tags.has("Modal") || tags.has("Auxiliary");
+const isVerb = ({ text, tags }: TaggedTerm) =>
+  /\p{L}/u.test(text) && (tags.has("Verb") || tags.has("Modal") || tags.has("Auxiliary"));
 const isWithVerbs = ({ tags }: TaggedTerm) => tags.has("Adverb") || tags.has("Negative");
 
 /** Verbs with the adverbs and negations between them; "to" joins two ("wants to buy"). */

@@ -6,6 +6,8 @@ export interface TaggedTerm {
   /** UTF-16 offsets in the whole text. */
   readonly start: number;
   readonly end: number;
+  /** Marks right before it: "(". */
+  readonly before: string;
   /** What stands after it, up to the next term: spaces and marks. */
   readonly after: string;
   /** Kinds: Noun, ProperNoun, Person, Verb, … */
@@ -21,6 +23,7 @@ export type TaggedSentence = readonly TaggedTerm[];
 interface Term {
   text: string;
   implicit?: string;
+  pre: string;
   post: string;
   normal: string;
   root?: string;
@@ -64,6 +67,7 @@ function taggedTerm(term: Term, base: number): TaggedTerm {
     text: term.text === "" ? (term.implicit ?? "") : term.text,
     start,
     end: start + term.text.length,
+    before: term.pre,
     after: term.post,
     tags: new Set(term.tags),
     root: term.root ?? term.normal,
