@@ -1,4 +1,5 @@
 /** Bound statements about graphs. The graph routes and cypher/bind make them, `graph-ddl.ts` applies them. */
+import type { GraphIndexDef, TextIndexDef, VectorIndexDef } from "./table.js";
 
 export type GraphCommand =
   | CreateGraphCommand
@@ -33,7 +34,11 @@ interface GraphSubject {
 
 export interface CreateGraphIndexCommand extends GraphSubject {
   readonly kind: "create graph index";
-  readonly method: "range" | "text" | "point";
+  readonly method: GraphIndexDef["method"];
+  /** Of method vector. */
+  readonly vector?: VectorIndexDef & { readonly dimensions: number };
+  /** Of method fulltext. */
+  readonly text?: TextIndexDef;
 }
 
 export interface CreateGraphConstraintCommand extends GraphSubject {

@@ -4,10 +4,10 @@
  * with a label; a constraint of uniqueness is a unique one. What Cypher says of them is in the table's GraphDef.
  */
 import { sqlError } from "../protocol/errors.js";
-import { INT8, TEXT, VARIANT } from "../protocol/values.js";
+import { INT8, TEXT, typeOf, VARIANT } from "../protocol/values.js";
 import type { CatalogEditor } from "./catalog-editor.js";
-import type { DdlCommand } from "./ddl-command.js";
-import { type DdlOutcome, NOTHING, quotedTable, type Verification } from "./ddl-outcome.js";
+import type { DdlCommand, NewSearchIndex } from "./ddl-command.js";
+import { type DdlOutcome, NOTHING, quotedTable, selectRows, type Verification } from "./ddl-outcome.js";
 import { dropTables } from "./drop-tables.js";
 import { changedByCypher, type GraphTables, graphOf, graphSchema, isGraphSchema } from "./graph.js";
 import type {
@@ -16,7 +16,8 @@ import type {
   DropGraphIndexCommand,
   GraphCommand,
 } from "./graph-command.js";
-import { madeUpName } from "./relation-names.js";
+import { madeUpName, quotedIdentifier } from "./relation-names.js";
+import { searchIndexDef, withoutSearchIndex } from "./search-index-ddl.js";
 import { PLAIN_SEQUENCE } from "./sequence.js";
 import { sequenceDef } from "./sequence-ddl.js";
 import {
@@ -27,6 +28,8 @@ import {
   type GraphIndexDef,
   type IndexDef,
   type TableDef,
+  type TextIndexDef,
+  type VectorIndexDef,
 } from "./table.js";
 
 /** Ids that are reserved at once: a crash skips the rest of them. */
@@ -67,13 +70,13 @@ export function createGraph(editor: CatalogEditor, name: string, nowMicros: numb
   const schema = graphSchema(name);
   editor.createSchema(Object.freeze({ id: editor.nextId(), name: schema, createdAt: nowMicros }));
   const columns = {
-    nodes: [column(1, "id", INT8), column(2, "labels", TEXT), column(3, "properties", VARIANT)],
+    nodes: [columnDef(1, "id", INT8), columnDef(2, "labels", TEXT), columnDef(3, "properties", VARIANT)],
     edges: [
-      column(1, "id", INT8),
-      column(2, "type", TEXT),
-      column(3, "src", INT8),
-      column(4, "dst", INT8),
-      column(5, "properties", VARIANT),
+      columnDef(1, "id", INT8),
+      columnDef(2, "type", TEXT),
+      columnDef(3, "src", INT8),
+      columnDef(4, "dst", INT8),
+      columnDef(5, "properties", VARIANT),
     ],
   };
   const keys = { nodes: { labels: [2] }, edges: { src: [3, 2], dst: [4, 2] } };
@@ -99,7 +102,7 @@ export function createGraph(editor: CatalogEditor, name: string, nowMicros: numb
   return graphOf(editor.view, name)!;
 }
 
-function column(id: number, name: string, type: ColumnDef["type"]): ColumnDef {
+function columnDef(id: number, name: string, type: ColumnDef["type"]): ColumnDef {
   return Object.freeze({ id, name, type, notNull: true, defaultSql: null, missingSql: null, identity: null });
 }
 
@@ -127,12 +130,61 @@ function createIndex(editor: CatalogEditor, graph: GraphTables, command: CreateG
   const same = (def.indexes ?? []).find((other) => other.method === command.method && isOf(command)(other));
   const skipped = takenBy(editor, graph, command, same?.name ?? null, "index");
   if (skipped !== null) return { ...NOTHING, tag, notices: [skipped] };
+  if (isSearch(command)) return createSearch(editor, table, command);
   const index = propertyIndex(editor, table, command, false);
   const { method, label, properties } = command;
   const added: GraphIndexDef = { name: index.name, method, label, properties, indexId: index.id };
   const after = withIndex(table, index, { ...def, indexes: [...(def.indexes ?? []), added] });
   editor.replaceTable(after);
   return { ...NOTHING, tag, backfills: [{ table: after, index }] };
+}
+
+const isSearch = ({ method }: Pick<GraphIndexDef, "method">) => method === "vector" || method === "fulltext";
+
+const DEFAULT_TEXT: TextIndexDef = { language: "simple" };
+
+function graphParameters({ metric, m, efConstruction, storage }: VectorIndexDef): VectorIndexDef {
+  return { metric, m, efConstruction, storage };
+}
+
+/** An index for search is on a generated column, which has the vector or the texts of the entities with the label. */
+function createSearch(editor: CatalogEditor, table: TableDef, command: CreateGraphIndexCommand): DdlOutcome {
+  const { method, label, properties, vector, text } = command;
+  const def = graphDef(table);
+  const name = nameOf(editor, table, command);
+  const taken = (other: string) => table.columns.some((column) => column.name === other);
+  const names = properties.map(literal).join(", ");
+  const rows = `(${hasLabel(command.of, label)}), properties`;
+  const type = vector === undefined ? TEXT : typeOf("vector", vector.dimensions);
+  const column: ColumnDef = Object.freeze({
+    ...columnDef(table.nextColumnId, madeUpName(label, properties, method, taken), type),
+    notNull: false,
+    generatedSql:
+      vector === undefined
+        ? `graph_text(${rows}, ${names})`
+        : `graph_vector(${rows}, ${names}, ${vector.dimensions})::vector(${vector.dimensions})`,
+  });
+  const id = editor.nextId();
+  const columns = [column.name];
+  const kind: NewSearchIndex =
+    vector === undefined
+      ? { method: "text", columns, text: text ?? DEFAULT_TEXT }
+      : { method: "hnsw", columns, vector: graphParameters(vector) };
+  const index = searchIndexDef(id, name, kind, () => column.id);
+  const after: TableDef = Object.freeze({
+    ...table,
+    columns: [...table.columns, column],
+    nextColumnId: table.nextColumnId + 1,
+    searchIndexes: [...(table.searchIndexes ?? []), index],
+    collection: Object.freeze({
+      ...def,
+      indexes: [...(def.indexes ?? []), { name, method, label, properties, indexId: id }],
+    }),
+  });
+  editor.replaceTable(after);
+  // The rows are written anew with the column, which whoever writes them computes.
+  const select = selectRows(after, new Map([[column.id, `NULL AS ${quotedIdentifier(column.name)}`]]));
+  return { ...NOTHING, tag: "CREATE INDEX", rewrites: [{ before: table, after, select }] };
 }
 
 function createConstraint(
@@ -248,6 +300,10 @@ function dropIndex(editor: CatalogEditor, graph: GraphTables, command: DropGraph
     const def = graphDef(table);
     const found = (what === "index" ? def.indexes : def.constraints)?.find(isMeant);
     if (found === undefined) continue;
+    if ("method" in found && isSearch(found)) {
+      editor.replaceTable(withoutSearch(table, def, found));
+      return { ...NOTHING, tag };
+    }
     const index = table.indexes.find(({ id }) => id === found.indexId);
     const collection: GraphDef = {
       ...def,
@@ -262,6 +318,18 @@ function dropIndex(editor: CatalogEditor, graph: GraphTables, command: DropGraph
   const message = `${what} "${described}" does not exist`;
   if (!command.ifExists) throw sqlError("42704", message);
   return { ...NOTHING, tag, notices: [`${message}, skipping`] };
+}
+
+/** Without the index and its column; what records have of it is passed over. */
+function withoutSearch(table: TableDef, def: GraphDef, found: GraphIndexDef): TableDef {
+  const index = table.searchIndexes!.find(({ id }) => id === found.indexId)!;
+  const columns = table.columns.filter(({ id }) => !index.columnIds.includes(id));
+  const indexes = def.indexes!.filter((other) => other !== found);
+  return Object.freeze({
+    ...withoutSearchIndex(table, index),
+    columns,
+    collection: Object.freeze({ ...def, indexes }),
+  });
 }
 
 function graphDef({ collection }: TableDef): GraphDef {

@@ -206,9 +206,10 @@ export interface GraphDef {
 /** CREATE INDEX FOR (n:Label) ON (n.a, n.b); of relationships the label is their type. */
 export interface GraphIndexDef {
   readonly name: string;
-  readonly method: "range" | "text" | "point";
+  readonly method: "range" | "text" | "point" | "vector" | "fulltext";
   readonly label: string;
   readonly properties: readonly string[];
+  /** Of the IndexDef; of vector and fulltext of the SearchIndexDef, which is on a generated column. */
   readonly indexId: number;
 }
 

@@ -6,11 +6,14 @@ import { bindCondition } from "./bind-condition.js";
 import { bindArgument } from "./bind-expr.js";
 import { type Binding, contextOf, type QueryResult, type Rows } from "./binding.js";
 import { GRAPH_PROCEDURES } from "./graph-procedures.js";
+import { INDEX_PROCEDURES } from "./index-procedures.js";
 import { type Procedure, type ProcedureRegistry, registeredProcedure } from "./procedure.js";
 import { filtered, NO_ROWS, ONE_ROW, resultOf } from "./rows.js";
 import { columnExpr, NO_VARIABLES, type Scope, type Variable } from "./variables.js";
 
-const byName = new Map(GRAPH_PROCEDURES.map((procedure) => [procedure.name.toLowerCase(), procedure]));
+const byName = new Map(
+  [...GRAPH_PROCEDURES, ...INDEX_PROCEDURES].map((procedure) => [procedure.name.toLowerCase(), procedure]),
+);
 
 /** Those of every graph, and those that have been registered. */
 export const PROCEDURES: ProcedureRegistry = {

@@ -2,17 +2,28 @@
 import type { GraphCommand } from "../../catalog/graph-command.js";
 import { sqlError } from "../../protocol/errors.js";
 import type { SchemaCommand, SchemaSubject } from "../parse/ast.js";
+import { fulltextOptions, vectorOptions } from "./bind-index-options.js";
 
-/** Throws 0A000 for methods of index that a graph cannot have. */
+/** Throws 22023 for options that the index has not. */
 export function bindSchemaCommand(command: SchemaCommand, graph: string): GraphCommand {
   const { name } = command;
   switch (command.kind) {
     case "create-index": {
-      const { method, subject, ifNotExists, properties, position } = command;
-      if (method === "vector" || method === "fulltext") {
-        throw sqlError("0A000", `${method} indexes on graphs are not supported`, { position: position + 1 });
+      const { method, subject, ifNotExists, properties, position, options } = command;
+      if (method === "vector" && properties.length > 1) {
+        throw sqlError("0A000", "a vector index is on one property", { position: position + 1 });
       }
-      return { kind: "create graph index", graph, name, method, ifNotExists, properties, ...subjectOf(subject) };
+      return {
+        kind: "create graph index",
+        graph,
+        name,
+        method,
+        ifNotExists,
+        properties,
+        ...subjectOf(subject),
+        ...(method === "vector" && { vector: vectorOptions(options, position) }),
+        ...(method === "fulltext" && { text: fulltextOptions(options) }),
+      };
     }
     case "create-constraint": {
       const { requires, subject, ifNotExists, properties } = command;

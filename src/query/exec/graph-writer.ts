@@ -128,6 +128,13 @@ class EntityTable {
     return row;
   }
 
+  /** With what is generated of it for indexes of vectors and texts. */
+  private newRowOf(state: EntityState): Row {
+    const row = this.fill(this.newRow, state, state);
+    this.writer.generate(row);
+    return row;
+  }
+
   remove(state: EntityState): void {
     if (state.stored !== null) this.writer.remove(this.keyOf(state.id), this.fill(this.oldRow, state, state.stored));
     state.stored = null;
@@ -137,23 +144,23 @@ class EntityTable {
     this.require(state);
     const key = this.keyOf(state.id);
     const before = this.fill(this.oldRow, state, state.stored!);
-    return this.writer.takeOut(key, before, this.fill(this.newRow, state, state), this.assigned);
+    return this.writer.takeOut(key, before, this.newRowOf(state), this.assigned);
   }
 
   putBack(state: EntityState, move: Move): void {
-    this.writer.putBack(move, this.fill(this.newRow, state, state), this.assigned);
+    this.writer.putBack(move, this.newRowOf(state), this.assigned);
     this.isStored(state);
   }
 
   insert(state: EntityState): void {
     this.require(state);
-    this.writer.insert(this.fill(this.newRow, state, state));
+    this.writer.insert(this.newRowOf(state));
     this.isStored(state);
   }
 
   load(bulk: BulkWriter, state: EntityState): void {
     this.require(state);
-    const row = this.fill(this.newRow, state, state);
+    const row = this.newRowOf(state);
     bulk.add(row, encodeRecord(this.layout.types, row));
     this.isStored(state);
   }

@@ -1,14 +1,39 @@
 /** What SQL can do with the tables of a graph: properties, labels, and comparisons of variants with each other and with SQL's values. */
-import { BOOL, type SqlType, VARIANT, type Value } from "../../../protocol/values.js";
-import type { Variant } from "../../../protocol/variant.js";
+import { BOOL, INT4, type SqlType, TEXT, VARIANT, type Value, VECTOR } from "../../../protocol/values.js";
+import { Float, type Variant, type VariantMap } from "../../../protocol/variant.js";
 import { differs, equals, greater, greaterOrEqual, less, lessOrEqual } from "../cypher/comparison.js";
 import { HAS_LABEL, PROPERTY } from "../cypher/entities.js";
 import type { ScalarFunction } from "../expr.js";
 import { toVariant } from "../variant-cast.js";
 import { isVariantAsIs } from "../variant-order.js";
-import { type FunctionFamily, family, op } from "./define.js";
+import { type FunctionFamily, family, fn, op } from "./define.js";
 
-export const GRAPH_FUNCTIONS: readonly ScalarFunction[] = [PROPERTY, HAS_LABEL];
+/** Of what `isMeant`: a list of so many numbers as a vector; null for anything else. */
+function graphVector(isMeant: boolean, properties: VariantMap, key: string, dimensions: number): Float32Array | null {
+  const list = isMeant ? properties.get(key) : null;
+  if (!Array.isArray(list) || list.length !== dimensions) return null;
+  const vector = Float32Array.from(list as readonly Variant[], numberOf);
+  return vector.every(Number.isFinite) ? vector : null;
+}
+
+function numberOf(value: Variant): number {
+  if (value instanceof Float) return value.value;
+  return typeof value === "number" || typeof value === "bigint" ? Number(value) : Number.NaN;
+}
+
+/** Of what `isMeant`: the texts among these properties, a line each; null when there are none. */
+function graphText(isMeant: boolean, properties: VariantMap, ...keys: readonly string[]): string | null {
+  const values = isMeant ? keys.map((key) => properties.get(key)) : [];
+  const texts = values.flat().filter((value) => typeof value === "string");
+  return texts.length === 0 ? null : texts.join("\n");
+}
+
+export const GRAPH_FUNCTIONS: readonly ScalarFunction[] = [
+  PROPERTY,
+  HAS_LABEL,
+  fn("graph_vector", [BOOL, VARIANT, TEXT, INT4], VECTOR, graphVector),
+  fn("graph_text", [BOOL, VARIANT], TEXT, graphText, { variadic: TEXT }),
+];
 
 type Compare = (a: Variant, b: Variant) => boolean | null;
 

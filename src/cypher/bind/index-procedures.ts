@@ -1,0 +1,215 @@
+/**
+ * Procedures that search by indexes: `db.index.vector.queryNodes`, `db.index.fulltext.queryNodes` and the same for
+ * relationships, with Neo4j's names and scores; and `db.indexes`, which lists what there is.
+ */
+import { EDGE_COLUMN, graphDefOf, NODE_COLUMN } from "../../catalog/graph.js";
+import type { SearchIndexDef, TableDef, VectorMetric } from "../../catalog/table.js";
+import { cypherError } from "../../protocol/cypher-error.js";
+import { sqlError } from "../../protocol/errors.js";
+import { BOOL, FLOAT8, INT8, TEXT, VARIANT, VECTOR } from "../../protocol/values.js";
+import { Float, floatValue, isIntegerValue, type Variant } from "../../protocol/variant.js";
+import { LIST_OF, NODE_OF, RELATIONSHIP_OF } from "../../query/expr/cypher/registry.js";
+import type { Expr, ScalarFunction } from "../../query/expr/expr.js";
+import { resolveOperator } from "../../query/expr/resolve.js";
+import type { OutputColumn, Plan } from "../../query/plan/plan.js";
+import type { Procedure, ProcedureStatement } from "./procedure.js";
+import type { ProcedureField } from "./procedure-catalog.js";
+import { FLOAT, INTEGER, listOf, NODE, NUMBER, RELATIONSHIP, STRING } from "./static-type.js";
+import { call, columnExpr, textConst, variant } from "./variables.js";
+
+type Part = "nodes" | "edges";
+
+function text(name: string): ProcedureField {
+  return { name, type: STRING };
+}
+
+const required = (field: ProcedureField) => ({ ...field, optional: false });
+
+const found = (of: Part): ProcedureField =>
+  of === "nodes" ? { name: "node", type: NODE } : { name: "relationship", type: RELATIONSHIP };
+
+function vectorSearch(name: string, of: Part): Procedure {
+  return {
+    name,
+    inputs: [
+      text("indexName"),
+      { name: "numberOfNearestNeighbours", type: INTEGER },
+      { name: "query", type: listOf(NUMBER) },
+    ].map(required),
+    outputs: [found(of), { name: "score", type: FLOAT }],
+    rows: ([index, count, query], statement) => nearest(of, index!, count!, query!, statement),
+  };
+}
+
+function fulltextSearch(name: string, of: Part): Procedure {
+  return {
+    name,
+    inputs: [text("indexName"), text("queryString")].map(required),
+    outputs: [found(of), { name: "score", type: FLOAT }],
+    rows: ([index, query], statement) => matching(of, index!, query!, statement),
+  };
+}
+
+/** Throws 22023 for a name that is computed, 42704 for one that no such index has. */
+function indexNamed(of: Part, name: Expr, method: "vector" | "fulltext", { graph }: ProcedureStatement) {
+  if (name.kind !== "const" || typeof name.value !== "string") {
+    throw sqlError("22023", "the name of the index must be written in the statement");
+  }
+  const table = graph[of];
+  const known = graphDefOf(table)?.indexes?.find((other) => other.name === name.value && other.method === method);
+  const index = table.searchIndexes?.find(({ id }) => id === known?.indexId);
+  if (index === undefined) throw sqlError("42704", `there is no ${method} index "${name.value}" on ${of} of the graph`);
+  return { table, index };
+}
+
+/** The table's columns that its entities are made of, and then `further`. */
+function columnsOf(table: TableDef, further: readonly number[], statement: ProcedureStatement) {
+  const ids: number[] = Object.values(graphDefOf(table)!.of === "nodes" ? NODE_COLUMN : EDGE_COLUMN);
+  const source = [...ids, ...further];
+  const columns = source.map((id) => {
+    const { name, type, notNull } = table.columns.find((column) => column.id === id)!;
+    return statement.newColumn(name, type, !notNull);
+  });
+  const entity = columns.slice(0, ids.length).map(columnExpr);
+  return { source, columns, entity: call(ids.length === 3 ? NODE_OF : RELATIONSHIP_OF, entity) };
+}
+
+function nearest(of: Part, name: Expr, count: Expr, query: Expr, statement: ProcedureStatement): Plan {
+  const { table, index } = indexNamed(of, name, "vector", statement);
+  const { source, columns, entity } = columnsOf(table, index.columnIds, statement);
+  const stored = columnExpr(columns.at(-1)!);
+  const scan: Plan = Object.freeze({
+    kind: "scan",
+    table,
+    alias: table.name,
+    source,
+    filter: Object.freeze({ kind: "isnull", type: BOOL, input: stored, negated: true }),
+    reverse: false,
+    rowKey: null,
+    columns,
+  });
+  const { operator, score } = SCORES[index.vector!.metric];
+  const distance = call(resolveOperator(operator, VECTOR, VECTOR).fn, [stored, call(VECTOR_OF, [query])]);
+  const keys = [{ expr: distance, descending: false, nullsFirst: false }];
+  const sorted: Plan = Object.freeze({ kind: "sort", input: scan, keys, columns });
+  const limit = call(COUNT_OF, [count]);
+  const best: Plan = Object.freeze({ kind: "limit", input: sorted, limit, offset: null, columns });
+  return answer(best, of, entity, call(score, [distance]), statement);
+}
+
+function matching(of: Part, name: Expr, query: Expr, statement: ProcedureStatement): Plan {
+  const { table, index } = indexNamed(of, name, "fulltext", statement);
+  const { source, columns, entity } = columnsOf(table, [], statement);
+  const score = statement.newColumn("score", FLOAT8);
+  const search: Plan = Object.freeze({
+    kind: "textsearch",
+    table,
+    alias: table.name,
+    source,
+    filter: null,
+    rowKey: null,
+    index: index as SearchIndexDef,
+    query: call(TEXT_OF, [query]),
+    mode: textConst("any"),
+    counts: null,
+    columns: [...columns, score],
+  });
+  return answer(search, of, entity, call(AS_IT_IS, [columnExpr(score)]), statement);
+}
+
+function answer(input: Plan, of: Part, entity: Expr, score: Expr, statement: ProcedureStatement): Plan {
+  const columns: OutputColumn[] = [
+    statement.newColumn(of === "nodes" ? "node" : "relationship", VARIANT),
+    statement.newColumn("score", VARIANT),
+  ];
+  return Object.freeze({ kind: "project", input, exprs: [entity, score], columns });
+}
+
+function scoreOf(name: string, apply: (distance: number) => number): ScalarFunction {
+  return plain(name, FLOAT8, VARIANT, (distance: number) => floatValue(apply(distance)));
+}
+
+function plain(
+  name: string,
+  from: typeof VARIANT,
+  returns: typeof VARIANT,
+  // biome-ignore lint/suspicious/noExplicitAny: each function has its own parameter
+  apply: (value: any) => any,
+): ScalarFunction {
+  return Object.freeze({ name, args: [from], returns, volatility: "immutable", strict: true, apply });
+}
+
+/** Scores between 0 and 1 that grow with likeness, as Neo4j computes them; of inner products what they are. */
+const SCORES: Readonly<Record<VectorMetric, { readonly operator: string; readonly score: ScalarFunction }>> = {
+  cosine: { operator: "<=>", score: scoreOf("cosine_score", (distance) => 1 - distance / 2) },
+  l2: { operator: "<->", score: scoreOf("euclidean_score", (distance) => 1 / (1 + distance * distance)) },
+  dot: { operator: "<#>", score: scoreOf("dot_score", (distance) => 0 - distance) },
+};
+
+const AS_IT_IS = scoreOf("text_score", (score) => score);
+
+const VECTOR_OF = plain("vector_of", VARIANT, VECTOR, (list: Variant) => {
+  const numbers = Array.isArray(list) ? (list as readonly Variant[]).map(numberOf) : [];
+  if (numbers.length > 0 && numbers.every(Number.isFinite)) return Float32Array.from(numbers);
+  throw cypherError("TypeError", "InvalidArgumentType", "a vector index is asked with a list of numbers");
+});
+
+function numberOf(value: Variant): number {
+  if (value instanceof Float) return value.value;
+  return typeof value === "number" || typeof value === "bigint" ? Number(value) : Number.NaN;
+}
+
+const COUNT_OF = plain("count_of", VARIANT, INT8, (count: Variant) => {
+  if (isIntegerValue(count) && count >= 1) return count;
+  throw cypherError("ArgumentError", "NegativeIntegerArgument", "so many neighbours must be a positive integer");
+});
+
+const TEXT_OF = plain("text_of", VARIANT, TEXT, (query: Variant) => {
+  if (typeof query === "string") return query;
+  throw cypherError("TypeError", "InvalidArgumentType", "a fulltext index is asked with a string");
+});
+
+function indexes(statement: ProcedureStatement): Plan {
+  const { graph } = statement;
+  const rows = [graph.nodes, graph.edges].flatMap((table) => {
+    const { of, indexes: made = [], constraints = [] } = graphDefOf(table)!;
+    const entity = of === "nodes" ? "NODE" : "RELATIONSHIP";
+    const described = [
+      ...made.map(({ method, ...index }) => ({ ...index, type: method.toUpperCase() })),
+      ...constraints.map(({ requires, ...constraint }) => ({ ...constraint, type: TYPES[requires] })),
+    ];
+    return described.map(({ name, type, label, properties }) => [
+      textConst(name),
+      textConst(type),
+      textConst(entity),
+      textConst(label),
+      properties.length === 0 ? variant(null) : call(LIST_OF, properties.map(textConst)),
+    ]);
+  });
+  const columns = ["name", "type", "entityType", "label", "properties"].map((name) =>
+    statement.newColumn(name, VARIANT),
+  );
+  return Object.freeze({ kind: "values", rows, columns });
+}
+
+const TYPES = { unique: "UNIQUENESS", key: "NODE_KEY", "not-null": "PROPERTY_EXISTENCE" } as const;
+
+/** Below what they are made of. */
+export const INDEX_PROCEDURES: readonly Procedure[] = [
+  vectorSearch("db.index.vector.queryNodes", "nodes"),
+  vectorSearch("db.index.vector.queryRelationships", "edges"),
+  fulltextSearch("db.index.fulltext.queryNodes", "nodes"),
+  fulltextSearch("db.index.fulltext.queryRelationships", "edges"),
+  {
+    name: "db.indexes",
+    inputs: [],
+    outputs: [
+      text("name"),
+      text("type"),
+      text("entityType"),
+      text("label"),
+      { name: "properties", type: listOf(STRING) },
+    ],
+    rows: (_args, statement) => indexes(statement),
+  },
+];
