@@ -61,7 +61,7 @@ export class CatalogEditor {
     this.sequences = new Map(before.sequences().map((sequence) => [sequence.id, sequence]));
     this.schemas = new Map(before.schemas().map((schema) => [schema.id, schema]));
     this.types = new Map(before.types().map((type) => [type.id, type]));
-    this.views = new Map(before.views().map((view) => [view.id, view]));
+    this.views = new Map([...before.views(), ...before.propertyGraphs()].map((view) => [view.id, view]));
     this.functions = new Map(before.functions().map((fn) => [fn.id, fn]));
     this.current = before;
   }

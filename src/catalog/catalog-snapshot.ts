@@ -8,7 +8,7 @@ import { BUILT_IN_SCHEMAS, type SchemaDef } from "./schema.js";
 import type { SequenceDef } from "./sequence.js";
 import type { IndexDef, SearchIndexDef, TableDef } from "./table.js";
 import type { TypeDef } from "./type.js";
-import type { ViewDef } from "./view.js";
+import type { PropertyGraphDef, ViewDef } from "./view.js";
 
 interface FoundIndex {
   readonly table: TableDef;
@@ -40,6 +40,7 @@ export class CatalogSnapshot implements CatalogView {
   private readonly typesByName = new Map<string, TypeDef>();
   private readonly typesById = new Map<number, TypeDef>();
   private readonly viewsByName = new Map<string, ViewDef>();
+  private readonly graphsByName = new Map<string, PropertyGraphDef>();
   private readonly functionsByName = new Map<string, FunctionDef[]>();
   private sorted: readonly TableDef[] | null = null;
 
@@ -57,7 +58,11 @@ export class CatalogSnapshot implements CatalogView {
     }
     for (const sequence of sequences) this.sequencesByName.set(nameKey(sequence.schema, sequence.name), sequence);
     for (const schema of schemas) this.schemasByName.set(schema.name, schema);
-    for (const view of views) this.viewsByName.set(nameKey(view.schema, view.name), view);
+    for (const view of views) {
+      const key = nameKey(view.schema, view.name);
+      if (isPropertyGraph(view)) this.graphsByName.set(key, view);
+      else this.viewsByName.set(key, view);
+    }
     for (const fn of functions) {
       const key = nameKey(fn.schema, fn.name);
       const named = this.functionsByName.get(key);
@@ -92,6 +97,14 @@ export class CatalogSnapshot implements CatalogView {
 
   view(schema: string | null, name: string): ViewDef | null {
     return this.viewsByName.get(nameKey(schema ?? DEFAULT_SCHEMA, name)) ?? null;
+  }
+
+  propertyGraph(schema: string | null, name: string): PropertyGraphDef | null {
+    return this.graphsByName.get(nameKey(schema ?? DEFAULT_SCHEMA, name)) ?? null;
+  }
+
+  propertyGraphs(): readonly PropertyGraphDef[] {
+    return [...this.graphsByName.values()];
   }
 
   views(): readonly ViewDef[] {
@@ -150,6 +163,7 @@ export class CatalogSnapshot implements CatalogView {
     return (
       this.table(schema, name) !== null ||
       this.view(schema, name) !== null ||
+      this.propertyGraph(schema, name) !== null ||
       this.index(schema, name) !== null ||
       this.searchIndex(schema, name) !== null ||
       this.sequence(schema, name) !== null ||
@@ -157,6 +171,8 @@ export class CatalogSnapshot implements CatalogView {
     );
   }
 }
+
+const isPropertyGraph = (view: ViewDef): view is PropertyGraphDef => view.graph !== undefined;
 
 const NO_FUNCTIONS: readonly FunctionDef[] = [];
 

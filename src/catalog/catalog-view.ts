@@ -7,7 +7,7 @@ import type { SchemaDef } from "./schema.js";
 import type { SequenceDef } from "./sequence.js";
 import type { IndexDef, SearchIndexDef, TableDef } from "./table.js";
 import type { TypeDef } from "./type.js";
-import type { ViewDef } from "./view.js";
+import type { PropertyGraphDef, ViewDef } from "./view.js";
 
 /** The schema of every name that is written without one. */
 export const DEFAULT_SCHEMA = "public";
@@ -28,6 +28,8 @@ export interface CatalogView {
   view(schema: string | null, name: string): ViewDef | null;
   /** All views, by schema and name; materialized ones are tables. */
   views(): readonly ViewDef[];
+  propertyGraph(schema: string | null, name: string): PropertyGraphDef | null;
+  propertyGraphs(): readonly PropertyGraphDef[];
   sequence(schema: string | null, name: string): SequenceDef | null;
   /** Sequences that number columns of the table. */
   sequencesOf(table: TableDef): readonly SequenceDef[];

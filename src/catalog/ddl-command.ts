@@ -6,6 +6,7 @@ import type { SqlType } from "../protocol/values.js";
 import type { FunctionCommand } from "./function-command.js";
 import type { GraphCommand } from "./graph-command.js";
 import type { NamespaceCommand } from "./namespace-command.js";
+import type { PropertyGraph } from "./property-graph.js";
 import type { SequenceOptions } from "./sequence.js";
 import type {
   DeferrableKey,
@@ -31,6 +32,8 @@ export type DdlCommand =
   | CreateViewCommand
   | AlterViewCommand
   | DropViewsCommand
+  | CreatePropertyGraphCommand
+  | DropPropertyGraphsCommand
   | RefreshCommand
   | TriggerCommand
   | StatisticsCommand
@@ -347,6 +350,23 @@ export interface DropViewsCommand {
   readonly kind: "drop views";
   readonly views: readonly RelationName[];
   readonly materialized: boolean;
+  readonly ifExists: boolean;
+  readonly cascade: boolean;
+}
+
+export interface CreatePropertyGraphCommand {
+  readonly kind: "create property graph";
+  readonly schema: string;
+  readonly name: string;
+  readonly ifNotExists: boolean;
+  readonly graph: PropertyGraph;
+  /** The statement, and the tables that it names. */
+  readonly query: ViewQuery;
+}
+
+export interface DropPropertyGraphsCommand {
+  readonly kind: "drop property graphs";
+  readonly graphs: readonly RelationName[];
   readonly ifExists: boolean;
   readonly cascade: boolean;
 }

@@ -29,6 +29,7 @@ import { addChild, descendantsOf } from "./inheritance.js";
 import { checkPartition, joinPartition } from "./partition-ddl.js";
 import { dropIndexParts, spreadIndex } from "./partition-indexes.js";
 import { checkKeysOfPartitioned, checkUniqueIndex } from "./partition-keys.js";
+import { createPropertyGraph, dropPropertyGraphs } from "./property-graph-ddl.js";
 import { madeUpName } from "./relation-names.js";
 import { rename } from "./rename.js";
 import { createSearchIndex, searchIndexDef, withoutSearchIndex } from "./search-index-ddl.js";
@@ -100,6 +101,10 @@ export function applyDdl(
       case "create graph constraint":
       case "drop graph index":
         return applyGraphCommand(editor, command, nowMicros);
+      case "create property graph":
+        return { ...NOTHING, ...createPropertyGraph(editor, command, nowMicros) };
+      case "drop property graphs":
+        return { ...NOTHING, ...dropPropertyGraphs(editor, command) };
       case "drop views":
         return { ...NOTHING, ...dropViews(editor, command) };
       default:

@@ -7,10 +7,10 @@ import type { TableDef } from "./table.js";
 import type { ViewDef } from "./view.js";
 
 export type Dependent =
-  | { readonly kind: "view"; readonly definition: ViewDef }
+  | { readonly kind: "view" | "property graph"; readonly definition: ViewDef }
   | { readonly kind: "materialized view"; readonly definition: TableDef };
 
-/** Views and materialized views whose query names the relation; with a column id, only those that use the column. */
+/** Views, materialized views and property graphs whose query names the relation; with a column id, only those that use the column. */
 export function dependentsOf(catalog: CatalogView, id: number, columnId: number | null = null): readonly Dependent[] {
   const needs = (query: ViewDef["query"]) =>
     query.relations.some(
@@ -19,9 +19,11 @@ export function dependentsOf(catalog: CatalogView, id: number, columnId: number 
         (columnId === null || relation.columns.some((column) => column.used && column.id === columnId)),
     );
   const views = catalog.views().filter((view) => needs(view.query));
+  const graphs = catalog.propertyGraphs().filter((graph) => needs(graph.query));
   const materialized = catalog.tables().filter((table) => table.materialized && needs(table.materialized.query));
   return [
     ...views.map((definition): Dependent => ({ kind: "view", definition })),
+    ...graphs.map((definition): Dependent => ({ kind: "property graph", definition })),
     ...materialized.map((definition): Dependent => ({ kind: "materialized view", definition })),
   ];
 }
@@ -80,7 +82,7 @@ export function dropDependents(
   }
   const cleared: TableDef[] = [];
   for (const { dependent } of found.values()) {
-    if (dependent.kind === "view") editor.dropView(dependent.definition);
+    if (dependent.kind !== "materialized view") editor.dropView(dependent.definition);
     else {
       editor.dropTable(dependent.definition);
       cleared.push(dependent.definition);

@@ -3,6 +3,7 @@
  * meant and what its columns were called: renaming, moving or extending a relation leaves the view as it was.
  */
 import type { SqlType } from "../protocol/values.js";
+import type { PropertyGraph } from "./property-graph.js";
 import type { TriggerDef } from "./trigger.js";
 
 export interface ViewColumn {
@@ -14,7 +15,7 @@ export interface ViewColumn {
 
 /** A relation that a view's text names, as it was then. */
 export interface ViewRelation {
-  readonly kind: "table" | "view";
+  readonly kind: "table" | "view" | "graph";
   /** Of the table or view, which may have another name now. */
   readonly id: number;
   readonly schema: string;
@@ -46,6 +47,11 @@ export interface ViewDef {
   readonly updatable?: readonly boolean[];
   /** As in TableDef. */
   readonly triggers?: readonly TriggerDef[];
+  /** A property graph and no view: it has no columns, and only GRAPH_TABLE reads it. */
+  readonly graph?: PropertyGraph;
   /** Microseconds since the epoch. */
   readonly createdAt: number;
 }
+
+/** A property graph of SQL/PGQ. */
+export type PropertyGraphDef = ViewDef & { readonly graph: PropertyGraph };

@@ -109,7 +109,8 @@ export async function open(storage: Pick<ShardOptions, "engine" | "log"> = inMem
       } catch (error) {
         const expected = error instanceof DbError ? error : sizeError(error);
         if (expected === null) throw Object.assign(error as Error, { code: "XX000" });
-        throw Object.assign(new Error(expected.message), { code: expected.details?.sqlstate ?? expected.code });
+        const { message, code, details } = expected;
+        throw Object.assign(new Error(message), { code: details?.sqlstate ?? code, position: details?.position });
       }
     },
     close: () => shard.close(),

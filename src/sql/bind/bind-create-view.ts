@@ -2,7 +2,7 @@
 import type { CatalogView } from "../../catalog/catalog-view.js";
 import type { CreateViewCommand, DdlCommand, RelationName } from "../../catalog/ddl-command.js";
 import type { TableDef } from "../../catalog/table.js";
-import type { ViewColumn, ViewDef, ViewQuery, ViewRelation } from "../../catalog/view.js";
+import type { PropertyGraphDef, ViewColumn, ViewDef, ViewQuery, ViewRelation } from "../../catalog/view.js";
 import { sqlError } from "../../protocol/errors.js";
 import { displayName } from "../../query/expr/types.js";
 import { columnsOf } from "../../query/expr/walk.js";
@@ -105,10 +105,16 @@ class RelationRecorder {
   readonly catalog: CatalogView;
   private readonly tables = new Map<number, TableDef>();
   private readonly views = new Map<number, ViewDef>();
+  private readonly graphs = new Map<number, PropertyGraphDef>();
   private readonly called = new Set<number>();
 
   constructor(behind: CatalogView) {
-    const own: Pick<CatalogView, "table" | "view" | "functionsNamed"> = {
+    const own: Pick<CatalogView, "table" | "view" | "propertyGraph" | "functionsNamed"> = {
+      propertyGraph: (schema, name) => {
+        const graph = behind.propertyGraph(schema, name);
+        if (graph !== null) this.graphs.set(graph.id, graph);
+        return graph;
+      },
       functionsNamed: (schema, name) => {
         const named = behind.functionsNamed(schema, name);
         for (const { id } of named) this.called.add(id);
@@ -154,7 +160,10 @@ class RelationRecorder {
         columns: columns.map((column, i) => ({ id: i, name: column.name, used: true })),
       };
     });
-    return [...tables, ...views];
+    const graphs = [...this.graphs.values()].map(({ id, schema, name }): ViewRelation => {
+      return { kind: "graph", id, schema, name, columns: [] };
+    });
+    return [...tables, ...views, ...graphs];
   }
 }
 

@@ -15,11 +15,12 @@ import type {
   FromSubquery,
   FromTable,
   NameNode,
+  SelectBody,
 } from "../parse/ast-query.js";
 import { applyOperator, logic } from "./bind-comparison.js";
 import { contextOf } from "./bind-context.js";
 import { bindCypherFunction, cypherCallOf } from "./bind-cypher-function.js";
-import { bindBoolean } from "./bind-expr.js";
+import { bindBoolean, bindExpr } from "./bind-expr.js";
 import { bindFunctions } from "./bind-from-function.js";
 import { type FromSource, renamed, rowsOf } from "./bind-scan.js";
 import { bindSearch, searchCallOf } from "./bind-search-function.js";
@@ -27,6 +28,7 @@ import { bindView, findView } from "./bind-view.js";
 import { bindCommonTable } from "./bind-with.js";
 import { type Binding, PLAIN_QUERY, type Source } from "./binding.js";
 import { coerceCommon, commonTypeOf } from "./coerce.js";
+import { graphTableQuery } from "./graph-table-query.js";
 import { firstFound } from "./names.js";
 import { checkAliases, relationOf, Scope, type ScopeColumn, type ScopeItem } from "./scope.js";
 import { findSystemRelation, sequenceRows } from "./system/system-relations.js";
@@ -56,16 +58,23 @@ function bindItem(node: FromNode, scope: Scope, lateral: Scope, binding: Binding
       return bindJoin(node, scope, lateral, binding);
     case "from function":
       return bindFunction(node, lateral, binding);
+    case "graph table":
+      return named(binding.query(graphTableQuery(node, binding.env), lateral, PLAIN_QUERY), node.alias, node.position);
   }
 }
 
 /** Throws 42P01. */
 export function lookUpTable(name: NameNode, binding: Binding): TableDef {
-  const relation = relationOf(name);
   const { env } = binding;
+  if (name.tableId !== undefined) return env.catalog.tableById(name.tableId)!;
+  const relation = relationOf(name);
   const table = firstFound(relation, env, (schema, tableName) => env.catalog.table(schema, tableName));
   if (table !== null) return table;
   const spelled = name.path.join(".");
+  if (firstFound(relation, env, (schema, graph) => env.catalog.propertyGraph(schema, graph)) !== null) {
+    const hint = "GRAPH_TABLE (… MATCH …) reads a property graph.";
+    throw sqlError("42809", `"${spelled}" is a property graph`, { hint, position: name.position });
+  }
   throw sqlError("42P01", `relation "${spelled}" does not exist`, name.position > 0 ? { position: name.position } : {});
 }
 
@@ -140,7 +149,20 @@ function named(source: Source, alias: AliasNode | null, position: number): FromS
 }
 
 function bindDerived(node: FromSubquery, parent: Scope, binding: Binding): FromSource {
+  if (node.element) return bindElement(node, parent, binding);
   return named(binding.query(node.query, parent, PLAIN_QUERY), node.alias, node.position);
+}
+
+/** The table's rows; the select list says what its columns are called and what they are. */
+function bindElement({ query, alias }: FromSubquery, parent: Scope, binding: Binding): FromSource {
+  const { targets, from } = query.body as SelectBody;
+  const { plan, items } = bindTable(from[0] as FromTable, parent, binding);
+  const scope = new Scope(null);
+  scope.items = items;
+  const context = contextOf(binding, scope, "GRAPH_TABLE");
+  const columns = targets.map(({ expr, name }): ScopeColumn => ({ name: name!, expr: bindExpr(expr, context) }));
+  const item = { name: alias!.name, schema: null, columns, table: null, unqualified: false, qualifiable: true };
+  return { plan, items: [item] };
 }
 
 /** A function sees what stands left of it, with LATERAL or without. */

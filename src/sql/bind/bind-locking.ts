@@ -73,5 +73,7 @@ function named(item: FromNode, name: string, scope: Scope): string | null {
       return item.query.body.kind === "values" ? "VALUES" : "relation";
     case "from function":
       return item.alias?.name === name ? "a function" : null;
+    case "graph table":
+      return item.alias?.name === name ? "GRAPH_TABLE" : null;
   }
 }

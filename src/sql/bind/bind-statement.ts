@@ -40,6 +40,7 @@ import {
   bindRenameNamespace,
   bindSetSchema,
 } from "./bind-namespace.js";
+import { bindCreatePropertyGraph, bindDropPropertyGraph } from "./bind-property-graph.js";
 import { bindQuery } from "./bind-query.js";
 import { bindSetConstraints } from "./bind-set-constraints.js";
 import { bindStatistics } from "./bind-statistics.js";
@@ -109,6 +110,10 @@ function bindNode(node: StatementNode, env: BindEnvironment): BoundStatement {
       return bindRefresh(node, binding);
     case "create view":
       return { kind: "ddl", command: bindCreateView(node, binding) };
+    case "create property graph":
+      return { kind: "ddl", command: bindCreatePropertyGraph(node, binding) };
+    case "drop property graph":
+      return { kind: "ddl", command: bindDropPropertyGraph(node, binding) };
     case "drop":
       if (node.object === "absent") return dropAbsent(node);
       if (node.object === "view" || node.object === "materialized view") {

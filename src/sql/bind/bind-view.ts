@@ -63,7 +63,12 @@ export function parsedQuery(query: ViewQuery): QueryNode {
 function catalogOf(query: ViewQuery, catalog: CatalogView): CatalogView {
   const named = (kind: ViewRelation["kind"], schema: string | null, name: string) =>
     query.relations.find((other) => other.kind === kind && other.name === name && other.schema === schema);
-  const own: Pick<CatalogView, "table" | "view"> = {
+  const own: Pick<CatalogView, "table" | "view" | "propertyGraph"> = {
+    propertyGraph: (schema, name) => {
+      const relation = named("graph", schema, name);
+      if (relation === undefined) return null;
+      return catalog.propertyGraphs().find(({ id }) => id === relation.id) ?? gone(relation);
+    },
     table: (schema, name) => {
       const relation = named("table", schema, name);
       if (relation === undefined) return null;

@@ -218,6 +218,24 @@ CREATE INDEX ON author USING text (name) WITH (language = 'simple')`,
       "Names a query. It runs with every statement that reads the view. Rows can be changed through a view of one table without aggregates, DISTINCT, set operations, WITH or LIMIT; CHECK OPTION refuses rows that the view would not show.",
     example: "CREATE VIEW titles AS SELECT b.title, a.name FROM book b JOIN author a ON a.id = b.author_id",
   },
+  "create property graph": {
+    titles: ["CREATE PROPERTY GRAPH"],
+    syntax: `CREATE PROPERTY GRAPH [IF NOT EXISTS] name
+  VERTEX TABLES (table [AS alias] [KEY (columns)] [{LABEL name | DEFAULT LABEL} [properties]]…, …)
+  [EDGE TABLES (table [AS alias] [KEY (columns)] SOURCE end DESTINATION end [LABEL name [properties]]…, …)]
+  end: [KEY (columns) REFERENCES] vertex [(columns)]
+  properties: NO PROPERTIES | PROPERTIES ALL COLUMNS [EXCEPT (columns)] | PROPERTIES (expression [AS name], …)`,
+    description:
+      "Names tables that GRAPH_TABLE reads as vertices and edges. Keys default to primary keys, ends of edges to foreign keys, labels to the tables' names, properties to all columns.",
+    example:
+      "CREATE PROPERTY GRAPH library VERTEX TABLES (author, book) EDGE TABLES (book AS wrote SOURCE KEY (author_id) REFERENCES author (id) DESTINATION KEY (id) REFERENCES book (id))",
+  },
+  "drop property graph": {
+    titles: ["DROP PROPERTY GRAPH"],
+    syntax: "DROP PROPERTY GRAPH [IF EXISTS] name, … [CASCADE | RESTRICT]",
+    description: "Removes property graphs; their tables stay.",
+    example: "DROP PROPERTY GRAPH library",
+  },
   "create schema": {
     titles: ["CREATE SCHEMA"],
     syntax: "CREATE SCHEMA [IF NOT EXISTS] name",

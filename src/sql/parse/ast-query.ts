@@ -8,6 +8,8 @@
 /** A possibly qualified name: `path` holds its parts, outermost first (`schema.table` → ["schema", "table"]). */
 export interface NameNode {
   readonly path: readonly string[];
+  /** The table that is meant, whatever its name is now; absent: it is found by the path. */
+  readonly tableId?: number;
   /** ONLY: without the tables that inherit from it; absent: with them. */
   readonly only?: true;
   readonly position: number;
@@ -431,7 +433,7 @@ export interface AliasNode {
   readonly columns: readonly string[];
 }
 
-export type FromNode = FromTable | FromSubquery | FromFunction | FromJoin;
+export type FromNode = FromTable | FromSubquery | FromFunction | FromJoin | GraphTableNode;
 
 export interface FromTable extends At {
   readonly kind: "table";
@@ -452,6 +454,11 @@ export interface FromSubquery extends At {
   readonly query: QueryNode;
   readonly alias: AliasNode | null;
   readonly lateral: boolean;
+  /**
+   * An element of GRAPH_TABLE: expressions over one table, which stand for its columns without a subquery's plan; they
+   * are only named with the alias before.
+   */
+  readonly element?: true;
 }
 
 /** `f(…) [WITH ORDINALITY]`, or several side by side (`ROWS FROM (…)`). */
@@ -481,3 +488,32 @@ export interface FromJoin extends At {
   readonly condition: ExprNode | null;
   readonly alias: AliasNode | null;
 }
+
+/** `GRAPH_TABLE (graph MATCH paths WHERE … COLUMNS (…))` of SQL/PGQ. */
+export interface GraphTableNode extends At {
+  readonly kind: "graph table";
+  readonly graph: NameNode;
+  /** Vertices and edges in turn, beginning and ending with a vertex. */
+  readonly paths: readonly (readonly GraphElementNode[])[];
+  readonly where: ExprNode | null;
+  readonly columns: readonly TargetNode[];
+  readonly alias: AliasNode | null;
+}
+
+/** `(a IS label WHERE …)` or `-[e IS label WHERE …]->`. */
+export interface GraphElementNode extends At {
+  readonly kind: "vertex" | "edge";
+  readonly variable: string | null;
+  /** null: any. */
+  readonly labels: GraphLabelNode | null;
+  readonly where: ExprNode | null;
+  /** Of an edge, as the pattern is read. */
+  readonly direction: "right" | "left" | "either";
+}
+
+export type GraphLabelNode =
+  | (At & { readonly kind: "label"; readonly name: string })
+  /** `%` */
+  | (At & { readonly kind: "any" })
+  | (At & { readonly kind: "not"; readonly operand: GraphLabelNode })
+  | (At & { readonly kind: "and" | "or"; readonly operands: readonly GraphLabelNode[] });

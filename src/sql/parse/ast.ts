@@ -26,6 +26,7 @@ import type {
   TruncateStatement,
 } from "./ast-definitions.js";
 import type { FunctionStatement } from "./ast-functions.js";
+import type { CreatePropertyGraphStatement, DropPropertyGraphStatement } from "./ast-property-graph.js";
 import type {
   AliasNode,
   DataModifyingNode,
@@ -88,6 +89,8 @@ export type StatementNode =
   | SetConstraintsStatement
   | VerifyStatement
   | FunctionStatement
+  | CreatePropertyGraphStatement
+  | DropPropertyGraphStatement
   | ListStatement;
 
 export type DataStatement = InsertStatement | UpdateStatement | DeleteStatement | MergeStatement;

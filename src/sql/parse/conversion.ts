@@ -6,6 +6,7 @@ import type { Node, ObjectType, SelectStmt } from "@pgsql/types";
 import { sqlError } from "../../protocol/errors.js";
 import { SQL_DEPTH_MAX } from "../../protocol/limits.js";
 import type { DataModifyingNode, ExprNode, QueryNode } from "./ast-query.js";
+import type { GraphTableBody } from "./graph-table.js";
 
 /** The tags of the grammar's nodes, and the node under a tag. */
 export type Tag = Node extends infer N ? (N extends unknown ? keyof N : never) : never;
@@ -20,6 +21,8 @@ export class Conversion {
     private readonly exprOf: (node: Node, conversion: Conversion) => ExprNode,
     private readonly queryOf: (statement: SelectStmt, conversion: Conversion) => QueryNode,
     private readonly dataStatementOf: (node: Node, conversion: Conversion) => DataModifyingNode,
+    /** GRAPH_TABLEs by the numbers of their placeholders (dialect.ts). */
+    readonly graphTable: (index: number) => GraphTableBody,
   ) {}
 
   /** The grammar leaves out a location of 0 and writes −1 for none. */

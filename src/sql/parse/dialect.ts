@@ -9,12 +9,14 @@
 import type { Node } from "@pgsql/types";
 import type { ListStatement, VerifyStatement } from "./ast.js";
 import type { Edit } from "./source-map.js";
-import { type Token, tokenize } from "./tokens.js";
+import { nameOf, type Token, tokenize } from "./tokens.js";
 
 export interface Dialect {
   readonly edits: readonly Edit[];
   /** Statements that have no spelling in PostgreSQL; the text has `SHOW` and a placeholder with the list's index. */
   readonly lists: readonly Placed[];
+  /** The tokens of each GRAPH_TABLE (…); the text has a call of `GRAPH_TABLE_PREFIX` and its index. */
+  readonly graphTables: readonly (readonly Token[])[];
 }
 
 /** Names that no client can have, which tell the converter what a rewrite meant. */
@@ -22,14 +24,18 @@ export const ANY_KEY = "\u0001any key";
 export const IMMUTABLE_TABLE = "\u0001immutable";
 export const ALL_COLUMNS = "\u0001all columns";
 /** A statement before its place is known. */
-type Placed = Omit<ListStatement, "position"> | Omit<VerifyStatement, "position">;
+type Placed =
+  | Omit<ListStatement, "position">
+  | Omit<VerifyStatement, "position">
+  | { readonly kind: "property graph"; readonly tokens: readonly Token[] };
 
 const LIST_PREFIX = "\u0001list ";
+export const GRAPH_TABLE_PREFIX = "\u0001graph table ";
 
 const SUSPECT =
-  /`|\[|\bauto_?increment\b|\blimit\s+[^\s,]+\s*,|\binsert\s+ignore\b|\breplace\s+into\b|\bon\s+duplicate\b|\bgroup_concat\b|\bagainst\s*\(|\bdate\s*\(\s*'now'|\bengine\s*=|\bcharset\s*=|\bcreate\s+immutable\b|(?:^|;|\*\/)\s*(?:show|describe|desc|verify)\b|--.*\n\s*(?:show|describe|desc|verify)\b/i;
+  /`|\[|\bauto_?increment\b|\blimit\s+[^\s,]+\s*,|\binsert\s+ignore\b|\breplace\s+into\b|\bon\s+duplicate\b|\bgroup_concat\b|\bagainst\s*\(|\bdate\s*\(\s*'now'|\bengine\s*=|\bcharset\s*=|\bcreate\s+immutable\b|\bgraph_table\s*\(|\bproperty\s+graph\b|(?:^|;|\*\/)\s*(?:show|describe|desc|verify)\b|--.*\n\s*(?:show|describe|desc|verify)\b/i;
 
-const UNCHANGED: Dialect = { edits: [], lists: [] };
+const UNCHANGED: Dialect = { edits: [], lists: [], graphTables: [] };
 
 type Rewrite = (statement: Statement) => void;
 
@@ -39,20 +45,22 @@ interface Statement {
   readonly tokens: readonly Token[];
   readonly edits: Edit[];
   readonly lists: Placed[];
+  readonly graphTables: (readonly Token[])[];
 }
 
 export function rewriteDialect(text: string): Dialect {
   if (!SUSPECT.test(text)) return UNCHANGED;
   const edits: Edit[] = [];
   const lists: Placed[] = [];
+  const graphTables: (readonly Token[])[] = [];
   for (const tokens of statements(tokenize(text))) {
-    const statement = { text, tokens, edits, lists };
+    const statement = { text, tokens, edits, lists, graphTables };
     if (!listing(statement)) for (const rewrite of REWRITES) rewrite(statement);
   }
   if (edits.length === 0) return UNCHANGED;
   // At one place insertions come first; of two rewrites that overlap the first one stays.
   edits.sort((a, b) => a.start - b.start || a.end - b.end);
-  return { edits: edits.filter((edit, i) => i === 0 || edit.start >= edits[i - 1]!.end), lists };
+  return { edits: edits.filter((edit, i) => i === 0 || edit.start >= edits[i - 1]!.end), lists, graphTables };
 }
 
 function statements(tokens: readonly Token[]): Token[][] {
@@ -71,6 +79,7 @@ function statements(tokens: readonly Token[]): Token[][] {
 }
 
 const REWRITES: readonly Rewrite[] = [
+  graphTables,
   backticks,
   autoIncrement,
   tableOptions,
@@ -90,6 +99,20 @@ const isSymbol = (token: Token | undefined, symbol: string) =>
 
 function replace(statement: Statement, from: Token, to: Token, text: string): void {
   statement.edits.push({ start: from.start, end: to.end, text });
+}
+
+/** `GRAPH_TABLE (…)` → `"\u0001graph table 0"()` */
+function graphTables(statement: Statement): void {
+  const { tokens } = statement;
+  for (let i = 0; i < tokens.length; i++) {
+    if (!isWord(tokens[i], "graph_table") || !isSymbol(tokens[i + 1], "(")) continue;
+    const { depth } = tokens[i + 1]!;
+    const found = tokens.findIndex((token, j) => j > i + 1 && token.depth === depth && isSymbol(token, ")"));
+    const close = found < 0 ? tokens.length - 1 : found;
+    replace(statement, tokens[i]!, tokens[close]!, `"${GRAPH_TABLE_PREFIX}${statement.graphTables.length}"()`);
+    statement.graphTables.push(tokens.slice(i, close + 1));
+    i = close;
+  }
 }
 
 /** `name` → "name" */
@@ -338,6 +361,9 @@ const LISTED = {
 
 function listOf(tokens: readonly Token[]): Placed | null {
   const [verb, second] = tokens;
+  if (isWord(verb, "create", "drop") && isWord(second, "property") && isWord(tokens[2], "graph")) {
+    return { kind: "property graph", tokens };
+  }
   if (isWord(verb, "verify") && isWord(second, "table")) {
     const table = tableName(tokens, 2);
     return table === null || table.next < tokens.length ? null : { kind: "verify", table: table.name };
@@ -379,22 +405,18 @@ function tableName(tokens: readonly Token[], from: number) {
   return { name: { path, position: 0 }, next };
 }
 
-function nameOf(token: Token): string {
-  if (token.kind === "word") return token.text;
-  const mark = token.text[0]!;
-  return token.text.slice(1, -1).replaceAll(mark + mark, mark);
-}
-
-/** The statement behind a placeholder that `listing` left, or null. */
-export function dialectStatement(
-  node: Node,
-  lists: Dialect["lists"],
-  position: number,
-): ListStatement | VerifyStatement | null {
+/** What `listing` left a placeholder for, or null. */
+export function placeholderOf(node: Node, lists: Dialect["lists"]): Placed | null {
   if (!("VariableShowStmt" in node)) return null;
   const name = node.VariableShowStmt.name ?? "";
-  const list = name.startsWith(LIST_PREFIX) ? lists[Number(name.slice(LIST_PREFIX.length))] : undefined;
-  if (list === undefined) return null;
+  return name.startsWith(LIST_PREFIX) ? (lists[Number(name.slice(LIST_PREFIX.length))] ?? null) : null;
+}
+
+/** The statement in its place. */
+export function placed(
+  list: Exclude<Placed, { kind: "property graph" }>,
+  position: number,
+): ListStatement | VerifyStatement {
   if (list.kind === "verify") return { ...list, table: { ...list.table, position }, position };
   return { ...list, table: list.table === null ? null : { ...list.table, position }, position };
 }

@@ -16,6 +16,7 @@ import type {
   ColumnSpec,
   CommonTableNode,
   CycleNode,
+  ExprNode,
   FromJoin,
   FromNode,
   FromTable,
@@ -31,7 +32,9 @@ import type {
   WithNode,
 } from "./ast-query.js";
 import { type Conversion, notSupported, only, strings, tagOf } from "./conversion.js";
+import { GRAPH_TABLE_PREFIX } from "./dialect.js";
 import { convertSort, convertType, convertWindow } from "./from-pg-expr.js";
+import { withAlias } from "./graph-table.js";
 
 export function convertQuery(node: SelectStmt, c: Conversion): QueryNode {
   if (node.intoClause !== undefined) throw notSupported("SELECT INTO here", 0);
@@ -225,6 +228,8 @@ function fromFunction(node: RangeFunction, c: Conversion): FromNode {
     const list = columns !== undefined && "List" in columns ? only(columns, "List").items : undefined;
     return { call: c.expr(call!), columns: columnSpecs(list, c) };
   });
+  const graphTable = graphTableOf(functions[0]?.call);
+  if (graphTable !== null) return withAlias(c.graphTable(graphTable), convertAlias(node.alias));
   return {
     kind: "from function",
     functions,
@@ -234,6 +239,12 @@ function fromFunction(node: RangeFunction, c: Conversion): FromNode {
     columns: columnSpecs(node.coldeflist, c),
     position: functions[0]?.call.position ?? 0,
   };
+}
+
+/** The number of a placeholder for GRAPH_TABLE; null: another function. */
+function graphTableOf(call: ExprNode | undefined): number | null {
+  const name = call?.kind === "call" ? call.path[0]! : "";
+  return name.startsWith(GRAPH_TABLE_PREFIX) ? Number(name.slice(GRAPH_TABLE_PREFIX.length)) : null;
 }
 
 function columnSpecs(nodes: readonly Node[] | undefined, c: Conversion): ColumnSpec[] {

@@ -51,6 +51,7 @@ import {
   relationName,
 } from "./from-pg-query.js";
 import { convertTypeDefinition } from "./from-pg-types.js";
+import type { GraphTableBody } from "./graph-table.js";
 
 /** The JSON constructs of the standard have a file of their own. */
 const expression = (node: Node, c: Conversion) => convertJson(node, c) ?? convertExpr(node, c);
@@ -60,8 +61,9 @@ export function convertStatement(
   node: Node,
   position: number,
   positionOfByte: (offset: number) => number,
+  graphTable: (index: number) => GraphTableBody,
 ): StatementNode {
-  return statement(node, new Conversion(positionOfByte, expression, convertQuery, dataStatement), position);
+  return statement(node, new Conversion(positionOfByte, expression, convertQuery, dataStatement, graphTable), position);
 }
 
 function statement(node: Node, c: Conversion, position: number): StatementNode {

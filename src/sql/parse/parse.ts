@@ -7,10 +7,12 @@ import { hasSqlDetails, loadModule, parseSync } from "libpg-query";
 import { DbError, sqlError } from "../../protocol/errors.js";
 import { SQL_BYTES_MAX } from "../../protocol/limits.js";
 import type { Statement } from "./ast.js";
-import type { ExprNode } from "./ast-query.js";
+import type { ExprNode, TargetNode } from "./ast-query.js";
 import { tooComplex } from "./conversion.js";
-import { dialectStatement, rewriteDialect } from "./dialect.js";
+import { type Dialect, placed, placeholderOf, rewriteDialect } from "./dialect.js";
 import { convertStatement } from "./from-pg.js";
+import { GraphTableReader } from "./graph-table.js";
+import { PropertyGraphReader } from "./property-graph.js";
 import { type SourceMap, sourceMap } from "./source-map.js";
 import { skipBlank } from "./tokens.js";
 
@@ -37,7 +39,7 @@ export function parseSql(text: string): Statement[] {
   try {
     const dialect = rewriteDialect(text);
     const map = sourceMap(text, dialect.edits);
-    return grammar(map).map((raw) => deepFreeze(statementOf(raw, text, map, dialect.lists)));
+    return grammar(map).map((raw) => deepFreeze(statementOf(raw, text, map, dialect)));
   } catch (error) {
     // The grammar recurses in WASM, the converter in JavaScript; both run out of stack on absurd nesting.
     if (error instanceof RangeError) throw tooComplex();
@@ -91,24 +93,37 @@ function hintFor(message: string, before: string, rest: string): string | null {
   return null;
 }
 
-function statementOf(
-  raw: RawStatement,
-  original: string,
-  map: SourceMap,
-  lists: ReturnType<typeof rewriteDialect>["lists"],
-): Statement {
+function statementOf(raw: RawStatement, original: string, map: SourceMap, { lists, graphTables }: Dialect): Statement {
   const offset = raw.stmt_location ?? 0;
   const length = raw.stmt_len ?? 0;
   const end = length === 0 ? original.length : map.indexOfByte(offset + length);
   const start = skipBlank(original, map.indexOfByte(offset));
   const bytes = (byte: number) => map.position(map.indexOfByte(byte));
   const position = map.position(start);
-  const converted = dialectStatement(raw.stmt!, lists, position) ?? convertStatement(raw.stmt!, position, bytes);
   const text = original.slice(start, end).trimEnd();
+  const reading = [map.position, (from: number, to: number) => targetsAt(original, from, to), end] as const;
+  const placeholder = placeholderOf(raw.stmt!, lists);
+  if (placeholder?.kind === "property graph") {
+    return { node: new PropertyGraphReader(placeholder.tokens, ...reading).read(text), start, end, text };
+  }
+  const graphTable = (index: number) => new GraphTableReader(graphTables[index]!, ...reading).read();
+  const converted =
+    placeholder === null ? convertStatement(raw.stmt!, position, bytes, graphTable) : placed(placeholder, position);
   const keepsText =
     converted.kind === "create view" || converted.kind === "create table as" || converted.kind === "create function";
   return { node: keepsText ? { ...converted, text } : converted, start, end, text };
 }
+
+/** A select list inside a text, with the positions that it has there: what stands before it becomes a comment. */
+function targetsAt(text: string, start: number, end: number): readonly TargetNode[] {
+  const before = text.slice(0, start - OPENING.length).replace(/[^\n\ud800-\udfff]/g, " ");
+  const node = parseSql(`/*${before.slice(4)}*/${OPENING}${text.slice(start, end)}`)[0]!.node;
+  const body = node.kind === "select" ? node.query.body : null;
+  if (body?.kind === "select" && body.from.length === 0 && body.where === null) return body.targets;
+  throw sqlError("42601", "syntax error: an expression is wanted", { position: sourceMap(text, []).position(start) });
+}
+
+const OPENING = "SELECT ";
 
 function deepFreeze<T>(value: T): T {
   if (typeof value === "object" && value !== null && !Object.isFrozen(value)) {

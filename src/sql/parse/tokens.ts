@@ -81,3 +81,10 @@ function endOfComment(text: string, from: number): number {
   }
   return text.length;
 }
+
+/** What a word or a quoted name names. */
+export function nameOf(token: Token): string {
+  if (token.kind === "word") return token.text;
+  const mark = token.text[0]!;
+  return token.text.slice(1, -1).replaceAll(mark + mark, mark);
+}
