@@ -228,7 +228,7 @@ CREATE INDEX ON author USING text (name) WITH (language = 'simple')`,
     description:
       "Names tables that GRAPH_TABLE reads as vertices and edges. Keys default to primary keys, ends of edges to foreign keys, labels to the tables' names, properties to all columns.",
     example:
-      "CREATE PROPERTY GRAPH library VERTEX TABLES (author, book) EDGE TABLES (book AS wrote SOURCE KEY (author_id) REFERENCES author (id) DESTINATION KEY (id) REFERENCES book (id))",
+      "CREATE PROPERTY GRAPH library VERTEX TABLES (author PROPERTIES (name), book PROPERTIES (title)) EDGE TABLES (book AS wrote SOURCE KEY (author_id) REFERENCES author (id) DESTINATION KEY (id) REFERENCES book (id) NO PROPERTIES)",
   },
   "drop property graph": {
     titles: ["DROP PROPERTY GRAPH"],
