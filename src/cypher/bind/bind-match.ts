@@ -3,8 +3,9 @@
  * predicate. Patterns in expressions come here, too.
  */
 import { sqlError } from "../../protocol/errors.js";
-import { INT8, TEXT, VARIANT } from "../../protocol/values.js";
-import { cypherOperator, PATH_OF } from "../../query/expr/cypher/registry.js";
+import { BOOL, INT8, TEXT, VARIANT } from "../../protocol/values.js";
+import { cypherOperator, MAP_OF, PATH_OF } from "../../query/expr/cypher/registry.js";
+import { EMBEDDING, SIMILARITY } from "../../query/expr/cypher/similarity.js";
 import type { Expr } from "../../query/expr/expr.js";
 import { andOf, conjuncts } from "../../query/expr/walk.js";
 import type {
@@ -16,6 +17,7 @@ import type {
   VariableLength,
 } from "../../query/plan/graph-plans.js";
 import type { OutputColumn, Plan } from "../../query/plan/plan.js";
+import { outerColumnsOf } from "../../query/plan/walk.js";
 import type {
   Expr as ExprNode,
   LabelExpr,
@@ -25,6 +27,7 @@ import type {
   Parameter,
   PathPattern,
   RelationshipPattern,
+  Similarity,
 } from "../parse/ast.js";
 import { bindCondition } from "./bind-condition.js";
 import { bindArgument, testLabels } from "./bind-expr.js";
@@ -35,6 +38,8 @@ import {
   columnExpr,
   columnsOfEntity,
   idOf,
+  isNull,
+  not,
   type Scope,
   textConst,
   type Variable,
@@ -47,8 +52,24 @@ export type PatternClause = Pick<MatchClause, "optional" | "patterns" | "where">
 export function bindMatch(clause: PatternClause, rows: Rows, binding: Binding): Rows {
   const pattern = new PatternBinder(rows.scope, clause.optional, binding);
   for (const path of clause.patterns) pattern.path(path);
+  if (clause.optional && pattern.columns.length === 0) return optionalPaths(clause, pattern, rows, binding);
   const plan = matchOf(pattern, clause, rows.plan, binding);
   return { plan, scope: pattern.scope };
+}
+
+/** OPTIONAL MATCH of what is bound already leaves the rows as they are; its paths are there when it matches. */
+function optionalPaths(clause: PatternClause, pattern: PatternBinder, rows: Rows, binding: Binding): Rows {
+  const plan = matchOf(pattern, { optional: false, where: clause.where }, ONE_ROW, binding);
+  const outer = [...outerColumnsOf(plan)];
+  const found: Expr = { kind: "subquery", type: BOOL, form: "exists", plan, outer, input: null, compare: null };
+  const scope = new Map(pattern.scope);
+  for (const [name, variable] of pattern.scope) {
+    if (rows.scope.has(name) || variable.kind !== "value") continue;
+    // biome-ignore lint/suspicious/noThenProperty: the node names its parts as SQL does
+    const branches = [{ when: found, then: variable.expr }];
+    scope.set(name, { kind: "value", expr: { kind: "case", type: VARIANT, branches, otherwise: null } });
+  }
+  return { plan: rows.plan, scope };
 }
 
 function matchOf(
@@ -157,6 +178,12 @@ class PatternBinder {
     const parts = [valueOfVariable(left.variable)];
     for (const { relationship, node } of steps) {
       const right = this.node(node);
+      if (relationship.similarity !== null) {
+        if (variable !== null) throw this.unsupported("a path cannot run along SIMILAR_TO", variable.position);
+        this.similarity(relationship, relationship.similarity, left.variable, right.variable);
+        left = right;
+        continue;
+      }
       parts.push(this.relationship(relationship, { left: left.place, right: right.place }, search));
       places.push(right.place);
       left = right;
@@ -202,8 +229,7 @@ class PatternBinder {
   /** Answers with its value in a path. */
   private relationship(pattern: RelationshipPattern, at: EdgePlaces, search: PathPattern["search"]): Expr {
     const { binding } = this;
-    const { variable, direction, types, similarity, position } = pattern;
-    if (similarity !== null) throw sqlError("0A000", "SIMILAR_TO is not supported yet", { position: position + 1 });
+    const { variable, direction, types } = pattern;
     const name = variable?.name ?? this.anonymousName();
     const found = variable === null ? undefined : this.scope.get(variable.name);
     const plain = plainTypes(types);
@@ -222,6 +248,41 @@ class PatternBinder {
     if (variable !== null) this.define(variable.name, made);
     this.later.push(() => this.conditions({ ...rest, variable: made, labels: rest.types }));
     return valueOfVariable(made);
+  }
+
+  /**
+   * Not a relationship of the graph: two nodes whose embeddings are alike. Its variable is a map with the similarity, a
+   * number up to 1.
+   */
+  private similarity(
+    { variable, length, properties, where, position }: RelationshipPattern,
+    { operator, threshold }: Similarity,
+    left: Variable,
+    right: Variable,
+  ): void {
+    if (length !== null || properties !== null || where !== null) {
+      throw this.unsupported("SIMILAR_TO takes a threshold and nothing else", position);
+    }
+    const embeddings = [left, right].map((node) => {
+      const over = node.kind === "value" ? node.expr : columnExpr(node.columns.properties);
+      return call(cypherOperator("property"), [over, textConst(EMBEDDING)]);
+    });
+    const score = call(SIMILARITY, embeddings);
+    if (variable !== null) {
+      // biome-ignore lint/suspicious/noThenProperty: the node names its parts as SQL does
+      const found = { when: isNull(score, true), then: call(MAP_OF, [textConst("similarity"), score]) };
+      const expr: Expr = { kind: "case", type: VARIANT, branches: [found], otherwise: null };
+      this.define(variable.name, { kind: "value", expr });
+    }
+    this.later.push(() => [
+      ...embeddings.map((embedding) => isNull(embedding, true)),
+      not(call(cypherOperator("="), [idOf(left), idOf(right)])),
+      call(cypherOperator(operator), [score, bindArgument(threshold, contextOf(this.binding, this.scope))]),
+    ]);
+  }
+
+  private unsupported(message: string, position: number): Error {
+    return sqlError("0A000", message, { position: position + 1 });
   }
 
   /** One of variable length, or one that is searched for. Its variable is the list of relationships. */
