@@ -9,7 +9,15 @@ import { sqlError } from "./errors.js";
 import { CypherDate, Duration, LocalDateTime, LocalTime, ZonedDateTime, ZonedTime } from "./temporal.js";
 import { temporalToText } from "./temporal-text.js";
 import type { Value } from "./values.js";
-import { Float, GraphNode, GraphPath, GraphRelationship, type Variant, type VariantMap } from "./variant.js";
+import {
+  DELETED_MARK,
+  Float,
+  GraphNode,
+  GraphPath,
+  GraphRelationship,
+  type Variant,
+  type VariantMap,
+} from "./variant.js";
 
 /** Lists and maps inside each other; deeper values are refused wherever one is walked through. */
 export const VARIANT_DEPTH_MAX = 1000;
@@ -56,13 +64,27 @@ function writeObject(value: Exclude<Variant, null | boolean | number | bigint | 
 
 type Temporal = Parameters<typeof temporalToText>[0];
 
-function writeNode({ id, labels, properties }: GraphNode, depth: number): string {
-  return `{"id":${id},"labels":[${labels.map(quote).join()}],"properties":${writeMap(properties, depth)}}`;
+function writeNode(node: GraphNode, depth: number): string {
+  const labels = labelsOf(node).map(quote).join();
+  return `{"id":${node.id},"labels":[${labels}],"properties":${writeMap(node.properties, depth)}}`;
 }
 
-function writeRelationship({ id, type, src, dst, properties }: GraphRelationship, depth: number): string {
+const NO_LABELS: readonly string[] = [];
+
+/** A deleted node shows none. */
+function labelsOf({ labels }: GraphNode): readonly string[] {
+  return labels[0] === DELETED_MARK ? NO_LABELS : labels;
+}
+
+/** A deleted relationship keeps its type behind the mark. */
+function typeOf({ type }: GraphRelationship): string {
+  return type.startsWith(DELETED_MARK) ? type.slice(DELETED_MARK.length) : type;
+}
+
+function writeRelationship(relationship: GraphRelationship, depth: number): string {
+  const { id, src, dst, properties } = relationship;
   const ends = `"src":${src},"dst":${dst}`;
-  return `{"id":${id},"type":${quote(type)},${ends},"properties":${writeMap(properties, depth)}}`;
+  return `{"id":${id},"type":${quote(typeOf(relationship))},${ends},"properties":${writeMap(properties, depth)}}`;
 }
 
 function writeMap(map: VariantMap, depth: number): string {
@@ -106,12 +128,13 @@ function plain(value: Variant, depth: number): unknown {
   return temporalToText(value as Temporal);
 }
 
-function plainNode({ id, labels, properties }: GraphNode, depth: number): object {
-  return { id, labels, properties: plainMap(properties, depth) };
+function plainNode(node: GraphNode, depth: number): object {
+  return { id: node.id, labels: labelsOf(node), properties: plainMap(node.properties, depth) };
 }
 
-function plainRelationship({ id, type, src, dst, properties }: GraphRelationship, depth: number): object {
-  return { id, type, src, dst, properties: plainMap(properties, depth) };
+function plainRelationship(relationship: GraphRelationship, depth: number): object {
+  const { id, src, dst, properties } = relationship;
+  return { id, type: typeOf(relationship), src, dst, properties: plainMap(properties, depth) };
 }
 
 function plainMap(map: VariantMap, depth: number): object {

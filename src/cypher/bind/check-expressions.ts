@@ -3,6 +3,7 @@
  * arguments, aggregates out of place. Extended by `check-patterns.ts`.
  */
 
+import { cypherAggregate, cypherFunction } from "../../query/expr/cypher/registry.js";
 import type {
   ArithmeticExpr,
   CaseExpr,
@@ -17,7 +18,6 @@ import type {
 } from "../parse/ast.js";
 import { CheckBase, type Place } from "./check-base.js";
 import { functionTypes, isVolatileFunction } from "./function-types.js";
-import { cypherAggregate, cypherFunction } from "./known-functions.js";
 import { Scope } from "./scope.js";
 import {
   ANY,

@@ -1,7 +1,7 @@
 /** The parts of Cypher's expressions, for checks that look through them. */
 
+import { cypherAggregate } from "../../query/expr/cypher/registry.js";
 import type { Expr, Variable } from "../parse/ast.js";
-import { cypherAggregate } from "./known-functions.js";
 import type { Scope } from "./scope.js";
 
 export const isAggregate = (expr: Expr): boolean =>

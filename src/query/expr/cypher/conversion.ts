@@ -14,6 +14,7 @@ import {
 import { integerValue, isList, isTemporal } from "../../../protocol/variant-format.js";
 import type { ScalarFunction } from "../expr.js";
 import { numberOf } from "../variant-order.js";
+import { equals } from "./comparison.js";
 import { cypherFn, wrongArgument } from "./define.js";
 
 /** A float as openCypher prints it (Java's Double.toString): "1.0", "1.0E10", "1.5E-5". */
@@ -156,5 +157,6 @@ export const CONVERSIONS: readonly ScalarFunction[] = [
   ...conversions("toBoolean", "a boolean, an integer or a string", booleanOf),
   ...conversions("toString", "a number, a string, a boolean or a temporal value", scalarText),
   cypherFn("valueType", 1, valueType, { strict: false }),
+  cypherFn("nullIf", 2, (value, other) => (equals(value, other) === true ? null : value), { strict: false }),
   cypherFn("exists", 1, (value) => value !== null, { strict: false, returns: BOOL }),
 ];
