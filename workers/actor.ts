@@ -41,6 +41,7 @@ async function start(settings: ActorSettings): Promise<void> {
       control: say,
       startInference: () => connectInference((port) => say({ kind: "start-inference", port }, [port])),
       deriveKey: (job) => tasks.run("deriveKey", job),
+      tasks: { extractGraph: (text) => tasks.run("extractGraph", text) },
       linkGraph: (parts) =>
         builds.run(
           "linkGraph",

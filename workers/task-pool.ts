@@ -14,7 +14,7 @@ export interface TaskPool {
     name: N,
     job: Parameters<Tasks[N]>[0],
     transfer?: readonly ArrayBuffer[],
-  ): Promise<ReturnType<Tasks[N]>>;
+  ): Promise<Awaited<ReturnType<Tasks[N]>>>;
   /** Waits for what runs. */
   close(): Promise<void>;
   /** Ends what runs. */

@@ -47,6 +47,7 @@ import { documentSearchHandlers } from "./handlers/document-search.js";
 import { documentHandlers } from "./handlers/documents.js";
 import { graphHandlers } from "./handlers/graph.js";
 import { graphEntityHandlers } from "./handlers/graph-entities.js";
+import { graphExtractHandlers } from "./handlers/graph-extract.js";
 import { graphIndexHandlers } from "./handlers/graph-indexes.js";
 import type { Handler } from "./handlers/handler.js";
 import { placementHandlers } from "./handlers/placement.js";
@@ -59,6 +60,7 @@ import { vectorCollectionHandlers } from "./handlers/vector-collections.js";
 import { vectorSearchHandlers } from "./handlers/vector-search.js";
 import { vectorHandlers } from "./handlers/vectors.js";
 import { Idempotency } from "./idempotency.js";
+import type { LongTasks } from "./long-tasks.js";
 import { modelsOptions } from "./models-options.js";
 import { openPartition, type SharedByPartitions } from "./open-partition.js";
 import type { Partition } from "./partition.js";
@@ -92,6 +94,8 @@ export interface ActorSurroundings {
   /** Runs scrypt on a task thread. */
   readonly deriveKey: DeriveKey;
   readonly startInference: StartInference;
+  /** Absent: there are no task threads. */
+  readonly tasks?: LongTasks;
   /** Links the vectors that wait in a saved graph, on a task thread, which gets the parts; absent: the actor does it. */
   readonly linkGraph?: (parts: readonly Uint8Array[]) => Promise<Uint8Array>;
   /** The actor cannot go on: its thread must end, and be started again from the log. */
@@ -111,6 +115,7 @@ export class Actor {
   readonly spill: SpillArea | null;
   readonly models: Models;
   readonly indexes: SharedByPartitions["indexes"];
+  readonly tasks: LongTasks | null;
   /** Requests that did not end at once, by id. */
   private readonly running = new Map<number, Request>();
   /** Streamed bodies of requests that have not ended, by id. */
@@ -178,6 +183,7 @@ export class Actor {
       }),
     );
     this.indexes = this.makeIndexes();
+    this.tasks = output.tasks ?? null;
     this.placement = this.makePlacement();
     this.sweeper = setInterval(() => this.sweep(), SWEEP_INTERVAL_MS).unref();
   }
@@ -296,6 +302,7 @@ export class Actor {
       ...graphHandlers,
       ...graphEntityHandlers,
       ...graphIndexHandlers,
+      ...graphExtractHandlers,
       ...aiHandlers,
       ...schemaHandlers,
       ...vectorCollectionHandlers,

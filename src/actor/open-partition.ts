@@ -7,6 +7,7 @@ import type { ActorSettings } from "../protocol/messages.js";
 import type { SegmentCache } from "../query/exec/segments/segment-cache.js";
 import type { SpillArea } from "../query/exec/spill/spill-area.js";
 import { openShardOnDisk, partitionDirectory } from "../storage/shard-on-disk.js";
+import type { LongTasks } from "./long-tasks.js";
 import { type IndexSurroundings, Partition } from "./partition.js";
 
 export interface PartitionEvents {
@@ -24,6 +25,7 @@ export interface SharedByPartitions {
   readonly segments: SegmentCache;
   readonly spill: SpillArea | null;
   readonly models: Models;
+  readonly tasks: LongTasks | null;
   readonly indexes: Omit<IndexSurroundings, "directory">;
 }
 
@@ -51,6 +53,6 @@ export async function openPartition(
   if (storage.durability !== "fsync") await removeNewerFiles(indexDirectory, shard.appliedSequence);
   const indexes = shared && { ...shared.indexes, directory: indexDirectory };
   const { wroteSomething } = events;
-  const { segments, spill, models } = shared ?? {};
-  return new Partition(number, shard, settings.config, wroteSomething, segments, spill, indexes, models);
+  const { segments, spill, models, tasks } = shared ?? {};
+  return new Partition(number, shard, settings.config, wroteSomething, segments, spill, indexes, models, tasks);
 }

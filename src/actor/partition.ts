@@ -19,6 +19,7 @@ import { tenantOfKey } from "../storage/keys.js";
 import type { Operation } from "../storage/operation.js";
 import type { Shard } from "../storage/shard.js";
 import { InteractiveTransactions } from "./interactive-transactions.js";
+import type { LongTasks } from "./long-tasks.js";
 import { modelsOptions } from "./models-options.js";
 import { OutputGate } from "./output-gate.js";
 import { TenantPlaces } from "./placement/tenant-places.js";
@@ -94,6 +95,8 @@ export class Partition implements TenantHost {
     indexes: IndexSurroundings = indexesBesides(config),
     /** Shared as well. */
     readonly models = new Models(modelsOptions(config)),
+    /** Null: there are no task threads. */
+    readonly tasks: LongTasks | null = null,
   ) {
     this.derived = new DerivedIndexes({ ...indexes, store: shard, durable: () => this.durable() });
     shard.onApplied = (operations) => this.applied(operations);

@@ -2,6 +2,7 @@
  * What an actor keeps in memory for one tenant: its catalog, its plans and its prepared statements. All of it can be
  * thrown away and made again. Made and owned by the tenant's partition.
  */
+
 import type { Models } from "../ai/models.js";
 import { Catalog } from "../catalog/catalog.js";
 import type { SequenceDef, SequencePosition } from "../catalog/sequence.js";
@@ -14,6 +15,7 @@ import type { SegmentCache } from "../query/exec/segments/segment-cache.js";
 import type { SpillArea } from "../query/exec/spill/spill-area.js";
 import type { Shard } from "../storage/shard.js";
 import type { Transaction } from "../storage/store.js";
+import type { LongTasks } from "./long-tasks.js";
 import { PlanCache } from "./plan-cache.js";
 import { PreparedStatements } from "./prepared-statements.js";
 
@@ -27,6 +29,7 @@ export interface TenantHost {
   readonly derived: DerivedIndexes;
   readonly spill: SpillArea | null;
   readonly models: Models;
+  readonly tasks: LongTasks | null;
   /** A commit of the tenant changed its definitions. */
   definitionsChanged(tenant: Tenant): void;
   /** Has the shard flushed at the end of this turn, on the tenant's account. */

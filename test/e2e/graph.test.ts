@@ -154,6 +154,30 @@ t.test("a transaction of rows, nodes and edges vanishes as one", async (t) => {
   t.same(await server.rows("SELECT count(*) FROM account"), [[0]]);
 });
 
+t.test("a text's names and relations", async (t) => {
+  const text = "Marie Curie worked at the Sorbonne. Pierre Curie married Marie Curie.";
+  await server.expect(201, "POST", "/v1/graph/graphs", { name: "people" });
+  const extract = async (store: boolean) =>
+    (await server.expect(200, "POST", "/v1/graph/extract", { text, graph: "people", store })).body.data;
+  const found = await extract(false);
+  t.match(
+    found.nodes.map(({ name }: { name: string }) => name),
+    ["Marie Curie", "Sorbonne", "Pierre Curie"],
+  );
+  t.match(found.edges, [
+    { from: "Marie Curie", to: "Sorbonne" },
+    { from: "Pierre Curie", to: "Marie Curie", type: "MARRY" },
+  ]);
+  const [{ spans }] = found.nodes;
+  t.equal(text.slice(spans[0].start, spans[0].end), "Marie Curie");
+  t.same((await match("MATCH (n) RETURN count(n)", {}, "people")).rows, [[0]], "nothing was stored");
+  t.match((await extract(true)).stats, { nodes_created: 3, relationships_created: 2 });
+  t.notOk("stats" in (await extract(true)), "what is there is merged");
+  t.same((await match("MATCH (:Person {name: 'Pierre Curie'})-[:MARRY]->(n) RETURN n.name", {}, "people")).rows, [
+    ["Marie Curie"],
+  ]);
+});
+
 t.test("what is refused", async (t) => {
   const wrong = await server.call("POST", "/v1/graph/match", { cypher: "MATCH (n RETURN n" });
   t.equal(wrong.status, 400);

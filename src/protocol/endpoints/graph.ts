@@ -1,6 +1,7 @@
 /** The property graph: Cypher, and nodes, edges, graphs and indexes one by one. */
 import Type from "typebox";
 import type { EndpointSpec } from "../endpoint.js";
+import { EXTRACT_CHARACTERS_MAX } from "../limits.js";
 import { bound, GraphName, GraphStats, limits, PageQuery, Strict } from "./schemas.js";
 
 const Properties = Type.Record(Type.String(), Type.Unknown());
@@ -42,6 +43,9 @@ const Index = Type.Object({
   unique: Type.Boolean(),
   what: Type.Enum(["index", "constraint"]),
 });
+
+/** UTF-16 offsets in the text. */
+const Span = Type.Object({ start: Type.Integer(), end: Type.Integer() });
 
 const shared = { tag: "graph", home: "tenant" } as const;
 
@@ -230,6 +234,45 @@ export const graphEndpoints = [
     params: entityId,
     query: Strict(GraphQuery),
     status: 204,
+  },
+  {
+    name: "graph.extract",
+    method: "POST",
+    path: "/v1/graph/extract",
+    summary: "Find the names in an English text and what it says of them; with `store` merge them into the graph.",
+    access: "member",
+    ...shared,
+    slow: true,
+    body: Strict({
+      text: Type.String({ minLength: 1, maxLength: EXTRACT_CHARACTERS_MAX }),
+      graph: Type.Optional(GraphName),
+      store: Type.Optional(
+        Type.Boolean({ description: "Merge nodes by type (their label) and name, edges by their ends and type." }),
+      ),
+    }),
+    response: Type.Object({
+      nodes: Type.Array(
+        Type.Object({
+          name: Type.String(),
+          type: Type.String(),
+          spans: Type.Array(Span),
+          confidence: Type.Number(),
+        }),
+      ),
+      edges: Type.Array(
+        Type.Object({
+          from: Type.String(),
+          to: Type.String(),
+          type: Type.String(),
+          span: Span,
+          confidence: Type.Number(),
+        }),
+      ),
+      graph: Type.String(),
+      extractor: Type.String({ description: "rules: no model was asked." }),
+      stored: Type.Boolean(),
+      stats: Type.Optional(GraphStats),
+    }),
   },
   {
     name: "graph.graphs.list",
