@@ -68,6 +68,30 @@ export function insertStatement(collection: Collection, row: DocumentRow): State
   return { sql, params: params.values };
 }
 
+/** All of the rows at once, a list per column: one text per collection, too. */
+export function insertAllStatement(collection: Collection, rows: readonly DocumentRow[]): Statement {
+  const columns: { readonly name: string; readonly type: string; readonly values: unknown[] }[] = [
+    { name: "id", type: "text", values: rows.map(({ id }) => id) },
+  ];
+  for (const [name, { column, type }] of collection.columns) {
+    const values = rows.map((row) => elementOf(row.columns.get(name) ?? null, PARAMETER_TYPES[type]));
+    columns.push({ name: column!, type: PARAMETER_TYPES[type], values });
+  }
+  columns.push({ name: "doc", type: "jsonb", values: rows.map(({ doc }) => elementOf(doc, "jsonb")) });
+  const params = new Parameters();
+  const lists = columns.map(({ type, values }) => params.add(values, `${type}[]`)).join(", ");
+  const names = columns.map(({ name }) => name).join(", ");
+  const sql = `INSERT INTO ${collection.sqlName} (${names}) SELECT * FROM unnest(${lists}) AS given`;
+  return { sql, params: params.values };
+}
+
+/** As an element of a list: JSON as text, since its own lists would be taken for dimensions. */
+function elementOf(value: unknown, type: string): unknown {
+  if (value === null) return null;
+  if (type === "jsonb") return JSON.stringify(value);
+  return type === "vector" ? Float32Array.from(value as readonly number[]) : value;
+}
+
 export function updateStatement(collection: Collection, row: DocumentRow): Statement {
   const params = new Parameters();
   const id = params.add(row.id, "text");

@@ -187,6 +187,36 @@ t.test("bulks are all or nothing, or answer per document", async (t) => {
   t.same((await server.expect(201, "POST", path, { documents: [] })).body.data, { ids: [], inserted: 0 });
 });
 
+t.test("a bulk stores what single documents store", async (t) => {
+  const documents = [
+    {
+      title: "every type, \"quoted\" {and} \\ slashed, ü",
+      price: -1.5e-7,
+      inPrint: false,
+      published: "2020-02-29",
+      publisher: { zip: "1", deep: [[1], { a: null }] },
+      tags: ["a,b", '"', "{}"],
+      embedding: [0.1, -2, 3e-8],
+      more: [[1, 2], [], "null"],
+      none: null,
+    },
+    { title: "few" },
+    { title: "nulls", price: null, tags: null, embedding: null, publisher: null },
+    { title: "empty", tags: [], publisher: {}, more: "null" },
+  ];
+  const path = "/v1/collections/books/documents";
+  const { ids } = (await server.expect(201, "POST", `${path}/bulk`, { documents })).body.data;
+  for (const [i, document] of documents.entries()) {
+    const { id, ...inBulk } = (await server.expect(200, "GET", `${path}/${ids[i]}`)).body.data;
+    const alone = (await server.expect(201, "POST", path, document)).body.data.id;
+    const { id: _, ...single } = (await server.expect(200, "GET", `${path}/${alone}`)).body.data;
+    t.equal(id, ids[i]);
+    t.same(inBulk, single, document.title);
+    t.match(inBulk, { title: document.title });
+  }
+  await server.rows("DELETE FROM books");
+});
+
 t.test("lists are in the order of creation, by page and by cursor", async (t) => {
   await server.expect(201, "POST", "/v1/collections/free/documents/bulk", {
     documents: Array.from({ length: 25 }, (_, n) => ({ n })),

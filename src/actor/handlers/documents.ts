@@ -1,12 +1,21 @@
 /** /v1/collections/{name}/documents: documents by their ids, and lists of them. */
-import { documentOfRow, insertStatement, rowOfDocument, updateStatement } from "../../document/document-rows.js";
+import type { Collection } from "../../document/collection.js";
+import {
+  type DocumentRow,
+  documentOfRow,
+  insertAllStatement,
+  insertStatement,
+  rowOfDocument,
+  updateStatement,
+} from "../../document/document-rows.js";
 import { isObject, type JsonObject, mergePatch } from "../../document/merge-patch.js";
 import type { EndpointName } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
-import { findCollection, readRows, writeAlone, writeTogether } from "../document-session.js";
+import { findCollection, type RunStatement, readRows, writeAlone, writeTogether } from "../document-session.js";
 import { cursorOf, readCursor } from "../list-cursor.js";
 import { type Answer, errorBody } from "../reply.js";
 import type { Request } from "../request.js";
+import type { Session } from "../session.js";
 import type { Input } from "../validate.js";
 import type { Handler } from "./handler.js";
 import { readPage } from "./paging.js";
@@ -43,21 +52,45 @@ async function insertAll(request: Request, { params, body }: Input): Promise<Ans
   const collection = findCollection(request, params.name!);
   const { documents } = body as { documents: readonly JsonObject[] };
   const rows = documents.map((document, i) => rowOfDocument(collection, document, undefined, `documents[${i}]`));
-  return writeTogether(request, async (run) => {
-    for (const [i, row] of rows.entries()) {
-      try {
-        await run(insertStatement(collection, row));
-      } catch (error) {
-        if (!(error instanceof DbError)) throw error;
-        throw new DbError(error.code, `documents[${i}]: ${error.message}`, { ...error.details, document: i });
+  return writeTogether(request, async (run, session) => {
+    if (!(await insertTogether(run, session, collection, rows))) {
+      // One of them cannot be: which one is told by inserting each.
+      for (const [i, row] of rows.entries()) {
+        try {
+          await run(insertStatement(collection, row));
+        } catch (error) {
+          if (!(error instanceof DbError)) throw error;
+          throw new DbError(error.code, `documents[${i}]: ${error.message}`, { ...error.details, document: i });
+        }
+        if (request.shouldYield()) await request.yieldTurn();
       }
-      if (request.shouldYield()) await request.yieldTurn();
     }
     return { plain: { ids: rows.map(({ id }) => id), inserted: rows.length } };
   });
 }
 
-/** Name of the savepoint before each document of a bulk that goes on after one that fails. */
+/** By one statement; false when some document does not go in, and then none has. */
+async function insertTogether(
+  run: RunStatement,
+  session: Session,
+  collection: Collection,
+  rows: readonly DocumentRow[],
+): Promise<boolean> {
+  if (rows.length === 0) return true;
+  session.savepoint(BEFORE_DOCUMENT);
+  try {
+    await run(insertAllStatement(collection, rows));
+    session.release(BEFORE_DOCUMENT);
+    return true;
+  } catch (error) {
+    if (!isOfDocument(error)) throw error;
+    session.rollbackTo(BEFORE_DOCUMENT);
+    session.release(BEFORE_DOCUMENT);
+    return false;
+  }
+}
+
+/** Name of the savepoint before what may fail without ending the bulk. */
 const BEFORE_DOCUMENT = "document";
 
 async function insertEach(request: Request, { params, body }: Input): Promise<Answer> {
@@ -74,7 +107,7 @@ async function insertEach(request: Request, { params, body }: Input): Promise<An
         ids.push(row.id);
         results.push({ index: i, type: "success", id: row.id });
       } catch (error) {
-        if (!(error instanceof DbError) || error.status >= 500 || ENDS_ALL.has(error.code)) throw error;
+        if (!isOfDocument(error)) throw error;
         session.rollbackTo(BEFORE_DOCUMENT);
         ids.push(null);
         results.push({ index: i, type: "error", error: errorBody(error) });
@@ -85,6 +118,10 @@ async function insertEach(request: Request, { params, body }: Input): Promise<An
     const inserted = ids.filter((id) => id !== null).length;
     return { plain: { ids, inserted, failed: documents.length - inserted, results } };
   });
+}
+
+function isOfDocument(error: unknown): error is DbError {
+  return error instanceof DbError && error.status < 500 && !ENDS_ALL.has(error.code);
 }
 
 /** Not of one document. */
