@@ -1,3 +1,7 @@
+/**
+ * Several statements of a route on documents in one transaction, and collections by their names. One statement alone is
+ * run-alone.ts's. Called by the handlers of collections and documents.
+ */
 import { type Collection, collectionOf } from "../document/collection.js";
 import type { Statement } from "../document/document-rows.js";
 import { DbError } from "../protocol/errors.js";
@@ -5,8 +9,7 @@ import { sessionOptions } from "./handlers/query.js";
 import type { Answer } from "./reply.js";
 import type { Request } from "./request.js";
 import { Session } from "./session.js";
-import { type Outcome, plainRows } from "./sql-result.js";
-import type { StatementRun } from "./statement-run.js";
+import { plainRows } from "./sql-result.js";
 import { withDefinitions } from "./with-definitions.js";
 
 export type PlainRow = readonly unknown[];
@@ -19,36 +22,6 @@ export type RunStatement = (
 /** How often what lost against a concurrent change is done again. */
 const ATTEMPTS_MAX = 3;
 
-function runOf(request: Request, { sql, params }: Statement): StatementRun {
-  return { sql, params, maxRows: Number.MAX_SAFE_INTEGER, collector: plainRows, request };
-}
-
-function resultOf({ rows, rowsAffected }: Outcome) {
-  return { rows: rows.plain!, affected: rowsAffected ?? 0 };
-}
-
-/** The rows of a query. */
-export async function readRows(request: Request, statement: Statement): Promise<readonly PlainRow[]> {
-  const session = new Session(request.tenant, { ...sessionOptions(request, "routes"), readOnly: true });
-  const outcome = await session.execute(runOf(request, statement), (tx) => request.tenant.rollback(tx));
-  return resultOf(outcome).rows;
-}
-
-/** Runs one statement as a transaction. `answerOf` is called before the commit: what it throws takes all back. */
-export async function writeAlone(
-  request: Request,
-  statement: Statement,
-  answerOf: (affected: number) => Answer,
-): Promise<Answer> {
-  const session = new Session(request.tenant, sessionOptions(request, "routes"));
-  let answer: Answer = {};
-  await session.execute(runOf(request, statement), (tx, outcome) => {
-    answer = answerOf(resultOf(outcome).affected);
-    request.commit(tx, answer);
-  });
-  return answer;
-}
-
 /** One transaction around `work`, which is done again when it lost against a concurrent change. */
 export async function writeTogether(
   request: Request,
@@ -57,8 +30,11 @@ export async function writeTogether(
   for (let attempt = 1; ; attempt++) {
     const session = new Session(request.tenant, sessionOptions(request, "routes"));
     session.begin({});
-    const run: RunStatement = async (statement) =>
-      resultOf(await session.execute(runOf(request, statement), (tx) => tx.rollback()));
+    const run: RunStatement = async (statement) => {
+      const whole = { ...statement, maxRows: Number.MAX_SAFE_INTEGER, collector: plainRows, request };
+      const { rows, rowsAffected } = await session.execute(whole, (tx) => tx.rollback());
+      return { rows: rows.plain!, affected: rowsAffected ?? 0 };
+    };
     try {
       const answer = await work(run, session);
       await session.prepareCommit(request);

@@ -9,9 +9,10 @@ import type { EndpointName } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import { IDENTIFIER_BYTES_MAX } from "../../protocol/limits.js";
 import type { Transaction } from "../../storage/store.js";
-import { findCollection, type RunStatement, readRows, writeAlone, writeTogether } from "../document-session.js";
+import { findCollection, type RunStatement, writeTogether } from "../document-session.js";
 import type { Answer } from "../reply.js";
 import type { Request } from "../request.js";
+import { rowsOf, runAlone } from "../run-alone.js";
 import type { Input } from "../validate.js";
 import { withDefinitions } from "../with-definitions.js";
 import type { Handler } from "./handler.js";
@@ -27,7 +28,7 @@ export const collectionHandlers = {
   "collections.update": (request, input) => changeSchema(request, input, false),
   "collections.delete": (request, { params }) => {
     const { sqlName } = findCollection(request, params.name!);
-    return writeAlone(request, { sql: `DROP TABLE ${sqlName}`, params: [] }, () => ({}));
+    return runAlone(request, { sql: `DROP TABLE ${sqlName}`, params: [] }, () => ({}));
   },
 } satisfies Partial<Record<EndpointName, Handler>>;
 
@@ -143,7 +144,7 @@ async function listCollections(request: Request, { query }: Input): Promise<Answ
 }
 
 async function described(request: Request, collection: Collection): Promise<object> {
-  const [row] = await readRows(request, { sql: `SELECT count(*) FROM ${collection.sqlName}`, params: [] });
+  const [row] = await rowsOf(request, { sql: `SELECT count(*) FROM ${collection.sqlName}`, params: [] });
   const record = { ...describeCollection(collection), document_count: Number(row![0]) };
   return { ...record, collection: record };
 }

@@ -12,11 +12,12 @@ import { SEARCH_LIMIT_DEFAULT, SEARCH_LIMIT_MAX } from "../../protocol/limits.js
 import { type Analyzer, analyzerOf } from "../../text/analysis.js";
 import { highlight } from "../../text/highlight.js";
 import { parseTextQuery, type TextQuery } from "../../text/query.js";
-import { findCollection, readRows } from "../document-session.js";
+import { findCollection } from "../document-session.js";
 import { type Cursor, cursorOf, readCursor } from "../list-cursor.js";
 import type { Answer } from "../reply.js";
 import type { Request } from "../request.js";
 import { embedderOf } from "../request-embedder.js";
+import { rowsOf } from "../run-alone.js";
 import { elapsedSince } from "../sql-result.js";
 import type { Input } from "../validate.js";
 import type { Handler } from "./handler.js";
@@ -63,7 +64,7 @@ async function search(request: Request, { params, body }: Input): Promise<Answer
     afterId,
   };
   const { min_score: minScore, fields } = wanted;
-  const rows = await readRows(request, searchStatement(collection, asked));
+  const rows = await rowsOf(request, searchStatement(collection, asked));
   const isRanked = rankings.length > 0;
   const scorePlace = collection.columns.size + 2;
   // A document without a vector is as far away as can be.
@@ -238,7 +239,7 @@ async function totalOf(
   const isKnown = !hasMore && (end > asked.offset || asked.offset === 0);
   if (isKnown && asked.afterId === null) return { total: end, isExact: true };
   if (!tracks || !isCountable || minScore !== undefined) return { total: hasMore ? end + 1 : end, isExact: !hasMore };
-  const [row] = await readRows(request, countStatement(collection, asked));
+  const [row] = await rowsOf(request, countStatement(collection, asked));
   return { total: Number(row![0]), isExact: true };
 }
 

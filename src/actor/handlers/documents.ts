@@ -11,10 +11,11 @@ import {
 import { isObject, type JsonObject, mergePatch } from "../../document/merge-patch.js";
 import type { EndpointName } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
-import { findCollection, type RunStatement, readRows, writeAlone, writeTogether } from "../document-session.js";
+import { findCollection, type RunStatement, writeTogether } from "../document-session.js";
 import { cursorOf, readCursor } from "../list-cursor.js";
 import { type Answer, errorBody } from "../reply.js";
 import type { Request } from "../request.js";
+import { rowsOf, runAlone } from "../run-alone.js";
 import type { Session } from "../session.js";
 import type { Input } from "../validate.js";
 import type { Handler } from "./handler.js";
@@ -31,8 +32,8 @@ export const documentHandlers = {
   "documents.delete": (request, { params }) => {
     const { sqlName } = findCollection(request, params.name!);
     const statement = { sql: `DELETE FROM ${sqlName} WHERE id = $1::text`, params: [params.id!] };
-    return writeAlone(request, statement, (affected) => {
-      if (affected === 0) throw noDocument(params.id!);
+    return runAlone(request, statement, ({ rowsAffected }) => {
+      if (rowsAffected === 0) throw noDocument(params.id!);
       return {};
     });
   },
@@ -45,7 +46,7 @@ function noDocument(id: string): DbError {
 function insertDocument(request: Request, { params, body }: Input): Promise<Answer> {
   const collection = findCollection(request, params.name!);
   const row = rowOfDocument(collection, body);
-  return writeAlone(request, insertStatement(collection, row), () => ({ plain: { id: row.id } }));
+  return runAlone(request, insertStatement(collection, row), () => ({ plain: { id: row.id } }));
 }
 
 async function insertAll(request: Request, { params, body }: Input): Promise<Answer> {
@@ -130,7 +131,7 @@ const ENDS_ALL: ReadonlySet<string> = new Set(["cancelled", "request_timeout", "
 async function getDocument(request: Request, { params }: Input): Promise<Answer> {
   const collection = findCollection(request, params.name!);
   const sql = `SELECT ${collection.selectList} FROM ${collection.sqlName} WHERE id = $1::text`;
-  const [row] = await readRows(request, { sql, params: [params.id!] });
+  const [row] = await rowsOf(request, { sql, params: [params.id!] });
   if (row === undefined) throw noDocument(params.id!);
   return { plain: documentOfRow(collection, row) };
 }
@@ -174,11 +175,11 @@ async function listDocuments(request: Request, { params, query }: Input): Promis
   const after = cursor?.afterId ?? null;
   const before = (cursor?.offset ?? 0) + offset;
   const where = after === null ? "" : " WHERE id > $3::text";
-  const rows = await readRows(request, {
+  const rows = await rowsOf(request, {
     sql: `SELECT ${selectList} FROM ${sqlName}${where} ORDER BY id LIMIT $1::int8 OFFSET $2::int8`,
     params: after === null ? [limit + 1, offset] : [limit + 1, offset, after],
   });
-  const [counted] = await readRows(request, { sql: `SELECT count(*) FROM ${sqlName}`, params: [] });
+  const [counted] = await rowsOf(request, { sql: `SELECT count(*) FROM ${sqlName}`, params: [] });
   const items = rows.slice(0, limit).map((row) => documentOfRow(collection, row));
   const next =
     rows.length > limit ? cursorOf({ offset: before + items.length, afterId: items.at(-1)!.id as string }) : null;
