@@ -43,7 +43,7 @@ function noDocument(id: string): DbError {
   return new DbError("not_found", `The document "${id}" does not exist.`);
 }
 
-function insertDocument(request: Request, { params, body }: Input): Promise<Answer> {
+function insertDocument(request: Request, { params, body }: Input): Answer | Promise<Answer> {
   const collection = findCollection(request, params.name!);
   const row = rowOfDocument(collection, body);
   return runAlone(request, insertStatement(collection, row), () => ({ plain: { id: row.id } }));
