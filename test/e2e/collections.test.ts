@@ -190,7 +190,7 @@ t.test("bulks are all or nothing, or answer per document", async (t) => {
 t.test("a bulk stores what single documents store", async (t) => {
   const documents = [
     {
-      title: "every type, \"quoted\" {and} \\ slashed, ü",
+      title: 'every type, "quoted" {and} \\ slashed, ü',
       price: -1.5e-7,
       inPrint: false,
       published: "2020-02-29",
