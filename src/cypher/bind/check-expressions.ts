@@ -320,7 +320,7 @@ export abstract class ExpressionChecker extends CheckBase {
   }
 
   protected wrongArgumentCount({ name, args, position }: FunctionCall, expected: string) {
-    const what = `function \`${name}\` takes ${expected} arguments and not ${args.length}`;
+    const what = `function \`${name}\` takes ${expected} ${expected === "1" ? "argument" : "arguments"} and not ${args.length}`;
     return this.mistake(position, "InvalidNumberOfArguments", what);
   }
 }

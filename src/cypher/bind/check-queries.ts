@@ -169,7 +169,7 @@ export abstract class QueryChecker extends ProjectionChecker {
     const least = inputs.filter(({ optional }) => !optional).length;
     if (args.length < least || args.length > inputs.length) {
       const takes = least === inputs.length ? String(least) : `${least} to ${inputs.length}`;
-      const what = `procedure \`${name}\` takes ${takes} arguments and not ${args.length}`;
+      const what = `procedure \`${name}\` takes ${takes} ${takes === "1" ? "argument" : "arguments"} and not ${args.length}`;
       const remedy = inputs.length === 0 ? "" : namesOf(inputs);
       throw this.mistake(position, "InvalidNumberOfArguments", what, remedy);
     }
