@@ -11,7 +11,7 @@ import type { ColumnStatistics, StatisticsSource, TableStatistics } from "../../
 import { type Mark, markOf } from "../../catalog/statistics.js";
 import type { TableDef } from "../../catalog/table.js";
 import { includesLabel } from "../../protocol/labels.js";
-import { type SqlArray, TEXT } from "../../protocol/values.js";
+import { type SqlArray, TEXT, VARIANT } from "../../protocol/values.js";
 import type { ColumnId, Expr } from "../expr/expr.js";
 import { columnsOf, conjuncts } from "../expr/walk.js";
 import type { CommonScanPlan, CommonTable, JoinType, Plan, SetCall } from "../plan/plan.js";
@@ -654,5 +654,8 @@ function keysIn({ keySets, keyArrays }: Extract<Plan, { kind: "indexscan" }>): n
 }
 
 function arrayLength(array: Expr): number {
-  return array.kind === "const" && array.value !== null ? (array.value as SqlArray).elements.length : ARRAY_GUESS;
+  if (array.kind !== "const" || array.value === null) return ARRAY_GUESS;
+  // A list of Cypher, or what else IN is given.
+  if (array.type === VARIANT) return Array.isArray(array.value) ? array.value.length : 1;
+  return (array.value as SqlArray).elements.length;
 }

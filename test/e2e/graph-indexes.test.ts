@@ -1,0 +1,123 @@
+/** CREATE INDEX and CREATE CONSTRAINT of Cypher over HTTP: over rows that are there, for rows that come, and dropped. */
+import t from "tap";
+import { TestServer } from "./server.js";
+
+const server = await TestServer.start({ TESSERA_ACTORS: "1" });
+t.teardown(() => server.stop());
+
+const cypher = async (text: string, parameters: object = {}) =>
+  (await server.expect(200, "POST", "/v1/graph/match", { cypher: text, parameters })).body.data;
+
+const rows = async (text: string, parameters: object = {}) => (await cypher(text, parameters)).rows;
+
+const refused = async (text: string, parameters: object = {}) => {
+  const { status, body } = await server.call("POST", "/v1/graph/match", { cypher: text, parameters });
+  return [status, body.error.details?.type ?? body.error.details?.sqlstate, body.error.details?.detail];
+};
+
+const planOf = async (text: string) =>
+  (await server.expect(200, "POST", "/v1/query/execute", { sql: `EXPLAIN ${text}`, language: "cypher" })).body.data.rows
+    .flat()
+    .join("\n");
+
+t.test("an index over what is there, and what comes", async (t) => {
+  await cypher("UNWIND range(1, 3000) AS i CREATE (:Item {sku: 'sku' + toString(i), price: i % 100})");
+  await cypher("CREATE INDEX item_sku FOR (n:Item) ON (n.sku)");
+  await cypher("CREATE INDEX FOR (n:Item) ON (n.price)");
+  t.match(await planOf("MATCH (n:Item {sku: 'sku77'}) RETURN n"), /using item_sku/);
+  t.same(await rows("MATCH (n:Item {sku: $sku}) RETURN n.price", { sku: "sku77" }), [[77]]);
+  t.same(await rows("MATCH (n:Item) WHERE n.price >= 98 RETURN count(*)"), [[60]]);
+  t.same(await rows("MATCH (n:Item) WHERE n.sku STARTS WITH 'sku299' RETURN count(*)"), [[11]]);
+  t.match(await planOf("MATCH (n:Item) WHERE n.sku STARTS WITH 'sku299' RETURN n"), /item_sku/);
+  t.same(await rows("MATCH (n:Item) WHERE n.sku IN ['sku1', 'sku2', 5, null] RETURN count(*)"), [[2]]);
+  t.match(await planOf("MATCH (n:Item) WHERE n.sku IN $list RETURN n"), /item_sku/);
+  await cypher("MATCH (n:Item {sku: 'sku77'}) SET n.sku = 'other', n.price = 'dear'");
+  t.same(await rows("MATCH (n:Item {sku: 'sku77'}) RETURN n"), []);
+  t.same(await rows("MATCH (n:Item {sku: 'other'}) RETURN n.price"), [["dear"]]);
+  await cypher("MATCH (n:Item {sku: 'other'}) REMOVE n:Item");
+  t.same(await rows("MATCH (n:Item {sku: 'other'}) RETURN n"), [], "without the label it is not in the index");
+  t.same(await rows("MATCH (n {sku: 'other'}) RETURN count(n)"), [[1]]);
+  const listed = await rows(
+    "CALL db.indexes() YIELD name, type, label, properties RETURN name, type, label, properties",
+  );
+  t.same(listed, [
+    ["item_sku", "RANGE", "Item", ["sku"]],
+    ["Item_price_idx", "RANGE", "Item", ["price"]],
+  ]);
+  await cypher("DROP INDEX item_sku");
+  t.notMatch(await planOf("MATCH (n:Item {sku: 'sku77'}) RETURN n"), /item_sku/);
+  t.same(await refused("DROP INDEX item_sku"), [400, "42704", undefined]);
+  await cypher("DROP INDEX item_sku IF EXISTS");
+});
+
+t.test("constraints", async (t) => {
+  await cypher("CREATE (:User {name: 'ann'}), (:User {name: 'bob'}), (:User {name: 'bob'}), (:User)");
+  const [status] = await refused("CREATE CONSTRAINT FOR (u:User) REQUIRE u.name IS UNIQUE");
+  t.equal(status, 409, "not over rows that violate it");
+  await cypher("MATCH (u:User {name: 'bob'}) WITH u LIMIT 1 SET u.name = 'cid'");
+  await cypher("CREATE CONSTRAINT user_name FOR (u:User) REQUIRE u.name IS UNIQUE");
+  const duplicate = ["ConstraintValidationFailed", "DuplicateValue"];
+  t.same((await refused("CREATE (:User {name: 'ann'})")).slice(1), duplicate);
+  t.same((await refused("MATCH (u:User {name: 'bob'}) SET u.name = 'ann'")).slice(1), duplicate);
+  t.same((await refused("CREATE (u:Other {name: 'ann'}) SET u:User")).slice(1), duplicate);
+  await cypher("CREATE (:User), (:Other {name: 'ann'})");
+  await cypher("MATCH (a:User {name: 'ann'}), (b:User {name: 'bob'}) SET a.name = 'bob', b.name = 'ann'");
+  t.same(await rows("UNWIND ['ann', 'dan', 'dan'] AS name MERGE (u:User {name: name}) RETURN count(DISTINCT u)"), [
+    [2],
+  ]);
+  const missing = (await refused("CREATE CONSTRAINT FOR (u:User) REQUIRE u.name IS NOT NULL"))[1];
+  t.equal(missing, "23502");
+  await cypher("MATCH (u:User) WHERE u.name IS NULL DELETE u");
+  await cypher("CREATE CONSTRAINT user_has_name FOR (u:User) REQUIRE u.name IS NOT NULL");
+  const none = ["ConstraintValidationFailed", "MissingProperty"];
+  t.same((await refused("CREATE (:User {age: 3})")).slice(1), none);
+  t.same((await refused("MATCH (u:User {name: 'bob'}) REMOVE u.name")).slice(1), none);
+  t.same((await refused("MATCH (u:User {name: 'bob'}) SET u = {}")).slice(1), none);
+  await cypher("CREATE CONSTRAINT rated FOR ()-[r:RATED]-() REQUIRE (r.by, r.at) IS RELATIONSHIP KEY");
+  await cypher("MATCH (a:User {name: 'ann'}), (b:User {name: 'bob'}) CREATE (a)-[:RATED {by: 1, at: 2}]->(b)");
+  const again = "MATCH (a:User {name: 'ann'}), (b:User {name: 'bob'}) CREATE (b)-[:RATED {by: 1, at: 2}]->(a)";
+  t.same((await refused(again)).slice(1), duplicate);
+  t.same((await refused(again.replace(", at: 2", ""))).slice(1), none);
+  await cypher("DROP CONSTRAINT user_name");
+  await cypher("CREATE (:User {name: 'ann'})");
+});
+
+t.test("indexes of vectors and texts", async (t) => {
+  await cypher(
+    "UNWIND range(0, 99) AS i CREATE (:Doc {id: i, e: [cos(i / 50.0), sin(i / 50.0), 0], title: 'number ' + i})",
+  );
+  await cypher("CREATE VECTOR INDEX doc_e FOR (n:Doc) ON (n.e) OPTIONS {indexConfig: {`vector.dimensions`: 3}}");
+  await cypher("CREATE (:Doc {id: 500, e: [0.0, 0.0, 1.0], title: 'the odd one'}), (:Doc {id: 501, e: 'none'})");
+  const near = "CALL db.index.vector.queryNodes('doc_e', 2, $query) YIELD node, score RETURN node.id, score > 0.99";
+  t.same(await rows(near, { query: [0.1, 0, 1] }), [
+    [500, true],
+    [0, false],
+  ]);
+  await cypher("MATCH (d:Doc {id: 500}) SET d.e = [0.0, 0.0, -1.0]");
+  t.same((await rows(near, { query: [1, 0, 0] }))[0], [0, true]);
+  t.match(
+    await planOf("CALL db.index.vector.queryNodes('doc_e', 2, [1, 0, 0]) YIELD node RETURN node"),
+    /Vector Search/,
+  );
+  await cypher("CREATE FULLTEXT INDEX doc_title FOR (n:Doc) ON EACH [n.title]");
+  t.same(
+    await rows(
+      "CALL db.index.fulltext.queryNodes('doc_title', 'odd ones') YIELD node, score RETURN node.id, score > 0",
+    ),
+    [[500, true]],
+  );
+  await cypher("MATCH (d:Doc {id: 7}) SET d.title = 'odd'");
+  t.equal((await rows("CALL db.index.fulltext.queryNodes('doc_title', 'odd') YIELD node RETURN node.id")).length, 2);
+  await cypher("DROP INDEX doc_e");
+  t.same(await rows("MATCH (d:Doc {id: 7}) RETURN d.title"), [["odd"]], "the rows stay as they are");
+  t.same((await refused("CREATE VECTOR INDEX FOR (n:Doc) ON (n.e)"))[1], "22023");
+});
+
+t.test("SQL reads the tables of a graph and changes nothing", async (t) => {
+  const sql = (text: string) => server.call("POST", "/v1/query/execute", { sql: text });
+  const counted = await sql(`SELECT count(*) FROM "graph:default".nodes WHERE has_label(labels, 'Item')`);
+  t.same(counted.body.data.rows, [[2999]]);
+  for (const text of [`DELETE FROM "graph:default".edges`, `SELECT setval('"graph:default".nodes_id', 1)`]) {
+    t.equal((await sql(text)).body.error.details.sqlstate, "42809", text);
+  }
+});
