@@ -1,5 +1,5 @@
 /**
- * `make bench` (W1 to W8 and the scaling of W5) or `make bench BENCH="w1 w2"`; also import, bulk, tpch, fairness, steps, cost, vector, embed, hybrid by name.
+ * `make bench` (W1 to W8 and the scaling of W5) or `make bench BENCH="w1 w2"`; also import, bulk, tpch, fairness, steps, cost, vector, embed, hybrid, ldbc by name.
  * See bench/README.md for the settings and for how it is measured.
  */
 import { loadavg } from "node:os";
@@ -10,6 +10,7 @@ import { embed } from "./embed.js";
 import { fairness } from "./fairness.js";
 import { hybrid } from "./hybrid.js";
 import { importFiles } from "./import.js";
+import { ldbc } from "./ldbc.js";
 import { wrkVersion } from "./load/generators.js";
 import { measure, type Options, type WorkloadResult } from "./measure.js";
 import { describeMachine } from "./report/machine.js";
@@ -34,6 +35,7 @@ const others: Readonly<Record<string, (rounds: number, seconds: number) => Promi
   embed,
   vector,
   hybrid,
+  ldbc,
 };
 
 const SCALING = "scaling";
