@@ -6,6 +6,7 @@
  * Numbers are as in SQL's answers, but a FLOAT always looks like one (1.0), since nothing else tells it from an INTEGER.
  */
 import { sqlError } from "./errors.js";
+import { setMember } from "./json-text.js";
 import { CypherDate, Duration, LocalDateTime, LocalTime, ZonedDateTime, ZonedTime } from "./temporal.js";
 import { temporalToText } from "./temporal-text.js";
 import type { Value } from "./values.js";
@@ -89,7 +90,10 @@ function writeRelationship(relationship: GraphRelationship, depth: number): stri
 
 function writeMap(map: VariantMap, depth: number): string {
   let text = "";
-  for (const [key, value] of map) text += `${text === "" ? "" : ","}${quote(key)}:${write(value, depth + 1)}`;
+  // A stored map makes no iterator for this.
+  map.forEach((value, key) => {
+    text += `${text === "" ? "" : ","}${quote(key)}:${write(value, depth + 1)}`;
+  });
   return `{${text}}`;
 }
 
@@ -138,7 +142,11 @@ function plainRelationship(relationship: GraphRelationship, depth: number): obje
 }
 
 function plainMap(map: VariantMap, depth: number): object {
-  return Object.fromEntries(Array.from(map, ([key, value]) => [key, plain(value, depth + 1)]));
+  const object: Record<string, unknown> = {};
+  map.forEach((value, key) => {
+    setMember(object, key, plain(value, depth + 1));
+  });
+  return object;
 }
 
 /** Strings, temporal values and numbers bare, NaN and infinities too; everything else as JSON. */

@@ -175,9 +175,10 @@ function writeEntity(value: GraphNode | GraphRelationship | GraphPath): void {
 
 function writeInteger(value: number | bigint): void {
   if (typeof value === "number") writeInt64(value);
-  else writeBigInt64(value > INT64_MAX ? INT64_MAX : value < -INT64_MAX ? -INT64_MAX : value);
+  else writeBigInt64(value > INT64_MAX ? INT64_MAX : value < INT64_MIN ? INT64_MIN : value);
 }
 
+const INT64_MIN = -(1n << 63n);
 const INT64_MAX = (1n << 63n) - 1n;
 
 /** An equal value: 1.0 comes back as 1. */

@@ -210,6 +210,12 @@ function readTemporal(bytes: string, start: number, tag: number): Variant {
   }
 }
 
+/** The key of an entry; `next` is behind it, at the value. */
+function readKey(bytes: string, start: number): string {
+  const head = readVarint(bytes, start);
+  return (head & 1) === 1 ? readUtf8(bytes, next, head >>> 1) : readUnits(bytes, next, head >>> 1);
+}
+
 /** Passes over a value without making it. */
 function skip(bytes: string, start: number): void {
   const tag = bytes.charCodeAt(start);
@@ -275,31 +281,41 @@ export class StoredMap implements ReadonlyMap<string, Variant> {
     return false;
   }
 
-  *entries(): MapIterator<[string, Variant]> {
+  forEach(call: (value: Variant, key: string, map: ReadonlyMap<string, Variant>) => void): void {
     const { bytes, start, end } = this;
     const count = readVarint(bytes, start);
     let position = next;
     for (let i = 0; i < count; i++) {
-      const head = readVarint(bytes, position);
-      const isWide = (head & 1) === 1;
-      const key = isWide ? readUtf8(bytes, next, head >>> 1) : readUnits(bytes, next, head >>> 1);
+      const key = readKey(bytes, position);
       const value = read(bytes, next, 0);
       position = next;
       if (position > end) throw damaged();
-      yield [key, value];
+      call(value, key, this);
     }
   }
 
-  *keys(): MapIterator<string> {
-    for (const [key] of this.entries()) yield key;
+  entries(): MapIterator<[string, Variant]> {
+    const entries: [string, Variant][] = [];
+    this.forEach((value, key) => void entries.push([key, value]));
+    return entries.values();
   }
 
-  *values(): MapIterator<Variant> {
-    for (const [, value] of this.entries()) yield value;
+  keys(): MapIterator<string> {
+    const keys: string[] = [];
+    const { bytes, start, end } = this;
+    const count = readVarint(bytes, start);
+    for (let i = 0; i < count; i++) {
+      keys.push(readKey(bytes, next));
+      skip(bytes, next);
+      if (next > end) throw damaged();
+    }
+    return keys.values();
   }
 
-  forEach(call: (value: Variant, key: string, map: ReadonlyMap<string, Variant>) => void): void {
-    for (const [key, value] of this.entries()) call(value, key, this);
+  values(): MapIterator<Variant> {
+    const values: Variant[] = [];
+    this.forEach((value) => void values.push(value));
+    return values.values();
   }
 
   [Symbol.iterator](): MapIterator<[string, Variant]> {
