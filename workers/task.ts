@@ -1,6 +1,9 @@
 /** Entry of a task thread: each export is a task, run by name through a piscina pool (task-pool.ts). */
 import { move } from "piscina";
+import type { AlgorithmResult } from "../src/graph/algorithms/algorithm.js";
+import { type AlgorithmJob, runAlgorithm as run } from "../src/graph/algorithms/run-algorithm.js";
 import type { ExtractedGraph } from "../src/graph/extract/extract-graph.js";
+import { DbError } from "../src/protocol/errors.js";
 import { linkGraph as link } from "../src/vector/link-graph.js";
 
 export { deriveKey } from "../src/directory/derive-key.js";
@@ -8,6 +11,20 @@ export { deriveKey } from "../src/directory/derive-key.js";
 /** The result is moved, not copied. */
 export function linkGraph(parts: readonly Uint8Array[]): Uint8Array {
   return move(link(parts)) as unknown as Uint8Array;
+}
+
+/** `error` is what the caller is to be told: errors lose their class on the way. */
+export function runAlgorithm(job: AlgorithmJob): {
+  readonly result: AlgorithmResult | null;
+  readonly error: Pick<DbError, "code" | "message"> | null;
+} {
+  try {
+    return { result: run(job), error: null };
+  } catch (error) {
+    if (!(error instanceof DbError)) throw error;
+    const { code, message } = error;
+    return { result: null, error: { code, message } };
+  }
 }
 
 /** Its library takes a while to load, which other tasks need not wait for. Throws DbError `invalid_request`. */

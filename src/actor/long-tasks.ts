@@ -1,7 +1,11 @@
 /** Computations over data that an actor hands to task threads (workers/task.ts), so that its loop does not wait for them. */
+import type { AlgorithmResult } from "../graph/algorithms/algorithm.js";
+import type { AlgorithmJob } from "../graph/algorithms/run-algorithm.js";
 import type { ExtractedGraph } from "../graph/extract/extract-graph.js";
 
 /** Each rejects with `overloaded` when too many wait. */
 export interface LongTasks {
+  /** The graph's arrays go to the other thread. Rejects with the algorithm's own DbError, too. */
+  runAlgorithm(job: AlgorithmJob): Promise<AlgorithmResult>;
   extractGraph(text: string): Promise<ExtractedGraph>;
 }

@@ -18,6 +18,7 @@ import { SQL_MANUAL } from "../sql/manual/manual.js";
 import { tenantOfKey } from "../storage/keys.js";
 import type { Operation } from "../storage/operation.js";
 import type { Shard } from "../storage/shard.js";
+import { registerAlgorithms } from "./algorithm-procedures.js";
 import { InteractiveTransactions } from "./interactive-transactions.js";
 import type { LongTasks } from "./long-tasks.js";
 import { modelsOptions } from "./models-options.js";
@@ -28,6 +29,7 @@ import { followDefinitions, openSaved } from "./search-index-care.js";
 import { Tenant, type TenantHost } from "./tenant.js";
 
 registerTableFunction(SQL_MANUAL);
+registerAlgorithms();
 
 /** Told of all that the engine takes. */
 export interface Follower {

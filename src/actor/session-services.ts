@@ -9,6 +9,8 @@ import { parseRelationName } from "../catalog/relation-names.js";
 import { isTemporarySchema } from "../catalog/schema.js";
 import type { SequenceDef, SequenceNumber } from "../catalog/sequence.js";
 import type { TableDef } from "../catalog/table.js";
+import type { AlgorithmResult } from "../graph/algorithms/algorithm.js";
+import { type AlgorithmJob, runAlgorithm } from "../graph/algorithms/run-algorithm.js";
 import { sqlError } from "../protocol/errors.js";
 import type { SqlType, Value } from "../protocol/values.js";
 import type { GraphNode } from "../protocol/variant.js";
@@ -86,6 +88,11 @@ export class SessionServices implements ExecServices {
 
   models(): readonly (readonly Value[])[] {
     return this.memory.tenant.partition.models.list().map(modelRow);
+  }
+
+  runAlgorithm(job: AlgorithmJob): Promise<AlgorithmResult> {
+    const { tasks } = this.memory.tenant.partition;
+    return tasks === null ? Promise.resolve(runAlgorithm(job)) : tasks.runAlgorithm(job);
   }
 
   catalogView(): CatalogView {

@@ -9,6 +9,8 @@ import type { CatalogView } from "../../catalog/catalog-view.js";
 import type { SequenceDef, SequencePosition } from "../../catalog/sequence.js";
 import type { TableDef } from "../../catalog/table.js";
 import type { DerivedIndexes } from "../../derived/derived-indexes.js";
+import type { AlgorithmResult } from "../../graph/algorithms/algorithm.js";
+import type { AlgorithmJob } from "../../graph/algorithms/run-algorithm.js";
 import { DbError } from "../../protocol/errors.js";
 import type { Value } from "../../protocol/values.js";
 import type { Transaction } from "../../storage/store.js";
@@ -46,6 +48,8 @@ export interface ExecServices extends EvalServices {
   catalogView?(): CatalogView;
   settings?(): readonly (readonly [name: string, value: string])[];
   cursors?(): readonly CursorFacts[];
+  /** Has an algorithm over a graph run in another thread, which gets the graph's arrays. Rejects with its DbError. */
+  runAlgorithm?(job: AlgorithmJob): Promise<AlgorithmResult>;
   sequencePosition?(sequence: SequenceDef): SequencePosition;
   /** An id for a new row of a graph's table, which no other row has or had. */
   nextRowId?(table: TableDef): number;

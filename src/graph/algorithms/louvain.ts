@@ -1,0 +1,183 @@
+/**
+ * Communities by modularity (Blondel, Guillaume, Lambiotte and Lefebvre, "Fast unfolding of communities in large networks",
+ * 2008). Directions do not count; parallel relationships add up. Nodes are moved in an order that follows from the seed.
+ */
+import { type Algorithm, numbered, type Options, type Progress, randomFrom, SEED, shuffled } from "./algorithm.js";
+import { type Csr, undirected } from "./csr.js";
+
+export const louvain: Algorithm = {
+  name: "louvain",
+  options: [
+    { name: "resolution", aliases: ["gamma"], type: "float", default: 1, min: 0, max: 1000 },
+    { name: "tolerance", aliases: ["threshold"], type: "float", default: 1e-7, min: 0, max: 1 },
+    { name: "max_levels", type: "integer", default: 50, min: 1, max: 1000 },
+    SEED,
+  ],
+  isWeighted: true,
+  columns: [
+    { name: "node", kind: "node" },
+    { name: "community", kind: "integer" },
+  ],
+  run(graph, options, progress) {
+    const count = graph.nodes.length;
+    const { of, levels, modularity } = communitiesOf(undirected(graph), options, progress);
+    const { of: communities, count: total } = numbered(of);
+    return {
+      columns: [
+        { name: "node", kind: "node", values: Uint32Array.from({ length: count }, (_, i) => i) },
+        { name: "community", kind: "integer", values: communities },
+      ],
+      rows: count,
+      summary: { communities: total, levels, modularity },
+    };
+  },
+};
+
+/** Sweeps over a level's nodes; some graphs go on for ever by tiny amounts. */
+const SWEEPS_MAX = 100;
+
+function communitiesOf(graph: Csr, options: Options, progress: Progress) {
+  const random = randomFrom(options.seed as number);
+  const resolution = options.resolution as number;
+  const tolerance = options.tolerance as number;
+  const levelsMax = options.max_levels as number;
+  let level = graph;
+  let of = Uint32Array.from({ length: graph.count }, (_, i) => i);
+  let modularity = modularityOf(level, of, resolution);
+  let levels = 0;
+  while (levels < levelsMax) {
+    const moved = moveNodes(level, resolution, random, progress);
+    if (moved === null) break;
+    levels++;
+    const { of: groups, count } = numbered(moved);
+    of = of.map((node) => groups[node]!);
+    const better = modularityOf(level, groups, resolution);
+    level = merged(level, groups, count);
+    const isOver = better - modularity <= tolerance;
+    modularity = better;
+    if (isOver) break;
+    progress(levels / (levels + 2));
+  }
+  return { of, levels, modularity };
+}
+
+/** Weight that leaves each node, a loop twice, and the sum of all. */
+function strengths({ count, offsets, weights }: Csr): { readonly of: Float64Array; readonly total: number } {
+  const of = new Float64Array(count);
+  let total = 0;
+  for (let node = 0; node < count; node++) {
+    let sum = 0;
+    for (let i = offsets[node]!; i < offsets[node + 1]!; i++) sum += weights === null ? 1 : weights[i]!;
+    of[node] = sum;
+    total += sum;
+  }
+  return { of, total };
+}
+
+/** Moves each node to the neighbouring community where modularity gains most, until none gains; null: none ever did. */
+function moveNodes(graph: Csr, resolution: number, random: () => number, progress: Progress): Uint32Array | null {
+  const { count, offsets, targets, weights } = graph;
+  const { of: strength, total } = strengths(graph);
+  if (total === 0) return null;
+  const community = Uint32Array.from({ length: count }, (_, i) => i);
+  const sums = strength.slice();
+  /** Weight from the current node to each community that it touches. */
+  const towards = new Float64Array(count);
+  const touched = new Uint32Array(count);
+  const order = shuffled(count, random);
+  let hasMoved = false;
+  for (let sweep = 0; sweep < SWEEPS_MAX; sweep++) {
+    let moves = 0;
+    for (let n = 0; n < count; n++) {
+      const node = order[n]!;
+      const own = community[node]!;
+      let touching = 0;
+      for (let i = offsets[node]!; i < offsets[node + 1]!; i++) {
+        const target = targets[i]!;
+        if (target === node) continue;
+        const other = community[target]!;
+        if (towards[other] === 0) touched[touching++] = other;
+        towards[other]! += weights === null ? 1 : weights[i]!;
+      }
+      const part = (resolution * strength[node]!) / total;
+      sums[own]! -= strength[node]!;
+      let best = own;
+      let most = towards[own]! - part * sums[own]!;
+      for (let k = 0; k < touching; k++) {
+        const other = touched[k]!;
+        const gain = towards[other]! - part * sums[other]!;
+        if (gain > most + 1e-12) {
+          most = gain;
+          best = other;
+        }
+      }
+      for (let k = 0; k < touching; k++) towards[touched[k]!] = 0;
+      sums[best]! += strength[node]!;
+      if (best === own) continue;
+      community[node] = best;
+      moves++;
+    }
+    if (moves === 0) break;
+    hasMoved = true;
+    progress(0);
+  }
+  return hasMoved ? community : null;
+}
+
+/** Communities as nodes; what is inside one is its loop. */
+function merged({ offsets, targets, weights }: Csr, groups: Uint32Array, count: number): Csr {
+  const members = new Uint32Array(groups.length);
+  const starts = new Uint32Array(count + 1);
+  for (let node = 0; node < groups.length; node++) starts[groups[node]! + 1]!++;
+  for (let i = 0; i < count; i++) starts[i + 1]! += starts[i]!;
+  const at = starts.slice();
+  for (let node = 0; node < groups.length; node++) members[at[groups[node]!]!++] = node;
+  const mergedOffsets = new Uint32Array(count + 1);
+  const mergedTargets = new Uint32Array(targets.length);
+  const mergedWeights = new Float64Array(targets.length);
+  const sums = new Float64Array(count);
+  const touched = new Uint32Array(count);
+  let length = 0;
+  for (let group = 0; group < count; group++) {
+    let touching = 0;
+    for (let m = starts[group]!; m < starts[group + 1]!; m++) {
+      const node = members[m]!;
+      for (let i = offsets[node]!; i < offsets[node + 1]!; i++) {
+        const other = groups[targets[i]!]!;
+        if (sums[other] === 0) touched[touching++] = other;
+        sums[other]! += weights === null ? 1 : weights[i]!;
+      }
+    }
+    for (let k = 0; k < touching; k++) {
+      mergedTargets[length] = touched[k]!;
+      mergedWeights[length++] = sums[touched[k]!]!;
+      sums[touched[k]!] = 0;
+    }
+    mergedOffsets[group + 1] = length;
+  }
+  return {
+    count,
+    offsets: mergedOffsets,
+    targets: mergedTargets.subarray(0, length),
+    weights: mergedWeights.subarray(0, length),
+  };
+}
+
+/** Newman and Girvan's, with a resolution. */
+export function modularityOf(graph: Csr, groups: ArrayLike<number>, resolution: number): number {
+  const { count, offsets, targets, weights } = graph;
+  const { of: strength, total } = strengths(graph);
+  if (total === 0) return 0;
+  const sums = new Float64Array(count);
+  let inside = 0;
+  for (let node = 0; node < count; node++) {
+    const group = groups[node]!;
+    sums[group]! += strength[node]!;
+    for (let i = offsets[node]!; i < offsets[node + 1]!; i++) {
+      if (groups[targets[i]!] === group) inside += weights === null ? 1 : weights[i]!;
+    }
+  }
+  let expected = 0;
+  for (const sum of sums) expected += (sum / total) ** 2;
+  return inside / total - resolution * expected;
+}

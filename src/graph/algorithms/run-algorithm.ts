@@ -1,0 +1,120 @@
+/**
+ * The algorithms by name, their options as requests give them, and the run of one: what a task thread does with a job.
+ * `query/exec/graph-algorithm.ts` makes jobs.
+ */
+import { DbError } from "../../protocol/errors.js";
+import type { Algorithm, AlgorithmGraph, AlgorithmResult, OptionDef, Options, OptionValue } from "./algorithm.js";
+import { betweenness } from "./betweenness.js";
+import { closeness } from "./closeness.js";
+import { stronglyConnectedComponents, weaklyConnectedComponents } from "./components.js";
+import { degree } from "./degree.js";
+import { kCore } from "./k-core.js";
+import { labelPropagation } from "./label-propagation.js";
+import { louvain } from "./louvain.js";
+import { nodeSimilarity } from "./node-similarity.js";
+import { pageRank } from "./page-rank.js";
+import { bfs, dijkstra } from "./shortest-paths.js";
+import { triangleCount } from "./triangle-count.js";
+
+export const ALGORITHMS: readonly Algorithm[] = [
+  pageRank,
+  louvain,
+  labelPropagation,
+  triangleCount,
+  weaklyConnectedComponents,
+  stronglyConnectedComponents,
+  betweenness,
+  closeness,
+  degree,
+  bfs,
+  dijkstra,
+  kCore,
+  nodeSimilarity,
+];
+
+/** What goes to a task thread. */
+export interface AlgorithmJob {
+  readonly algorithm: string;
+  readonly graph: AlgorithmGraph;
+  readonly options: Options;
+  /** Two numbers that both threads see: how far it is, in thousandths, and whether it is to end (1). */
+  readonly control: Int32Array;
+}
+
+/** page_rank, pageRank and PageRank are the same. */
+function plain(name: string): string {
+  return name.replace(/[\s_-]/g, "").toLowerCase();
+}
+
+/** Throws `invalid_request` for one that does not exist. */
+export function algorithmNamed(name: string): Algorithm {
+  const wanted = plain(name);
+  const found = ALGORITHMS.find((one) => [one.name, ...(one.aliases ?? [])].some((known) => plain(known) === wanted));
+  if (found !== undefined) return found;
+  const names = ALGORITHMS.map((one) => one.name).join(", ");
+  throw new DbError("invalid_request", `there is no graph algorithm "${name}"; there are ${names}`);
+}
+
+/** Options with their defaults, checked; a node is given by its id. Throws `invalid_request`. */
+export function checkedOptions(algorithm: Algorithm, given: Readonly<Record<string, unknown>>): Options {
+  const options: Record<string, OptionValue> = {};
+  for (const def of algorithm.options) if (def.default !== undefined) options[def.name] = def.default;
+  for (const [name, value] of Object.entries(given)) {
+    const wanted = plain(name);
+    const def = algorithm.options.find((one) =>
+      [one.name, ...(one.aliases ?? [])].some((known) => plain(known) === wanted),
+    );
+    if (def === undefined) {
+      const names = algorithm.options.map((one) => one.name).join(", ");
+      throw wrong(`${algorithm.name} has no option "${name}"${names === "" ? "" : `; it has ${names}`}`);
+    }
+    if (value !== null || def.default === null) options[def.name] = checked(def, value);
+  }
+  for (const { name } of algorithm.options) {
+    if (options[name] === undefined) throw wrong(`${algorithm.name} needs the option "${name}"`);
+  }
+  return options;
+}
+
+function checked(def: OptionDef, value: unknown): OptionValue {
+  if (value === null) return null;
+  const { name, type, min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY } = def;
+  if (type === "boolean" || type === "text") {
+    if (typeof value !== (type === "text" ? "string" : "boolean")) throw wrong(`option "${name}" must be a ${type}`);
+    if (def.values !== undefined && !def.values.includes(value as string)) {
+      throw wrong(`option "${name}" must be one of ${def.values.join(", ")}`);
+    }
+    return value as string | boolean;
+  }
+  if (typeof value !== "number" || (type !== "float" && !Number.isInteger(value))) {
+    throw wrong(`option "${name}" must be ${type === "float" ? "a number" : "an integer"}`);
+  }
+  if (!(value >= min && (def.isBelowMax ? value < max : value <= max))) {
+    throw wrong(`option "${name}" must be from ${min} to ${max}${def.isBelowMax ? " (less than that)" : ""}`);
+  }
+  return value;
+}
+
+function wrong(message: string): DbError {
+  return new DbError("invalid_request", message);
+}
+
+/** Throws DbError `invalid_request` for what the graph does not allow, and `cancelled` when it was told to end. */
+export function runAlgorithm({ algorithm, graph, options, control }: AlgorithmJob): AlgorithmResult {
+  const found = algorithmNamed(algorithm);
+  return found.run(graph, withIndexes(found, graph, options), (done) => {
+    Atomics.store(control, 0, Math.round(1000 * done));
+    if (Atomics.load(control, 1) === 1) throw new DbError("cancelled", "the algorithm was told to end");
+  });
+}
+
+/** Nodes by their places among the graph's. */
+function withIndexes(algorithm: Algorithm, { nodes }: AlgorithmGraph, options: Options): Options {
+  const own = algorithm.options.filter(({ name, type }) => type === "node" && options[name] !== null);
+  const places = own.map(({ name }) => {
+    const place = nodes.indexOf(options[name] as number);
+    if (place === -1) throw wrong(`the node ${options[name]} that option "${name}" names is not in the graph`);
+    return [name, place] as const;
+  });
+  return { ...options, ...Object.fromEntries(places) };
+}
