@@ -79,7 +79,7 @@ export function createGraph(editor: CatalogEditor, name: string, nowMicros: numb
       columnDef(5, "properties", VARIANT),
     ],
   };
-  const keys = { nodes: { labels: [2] }, edges: { src: [3, 2], dst: [4, 2] } };
+  const keys = { nodes: { labels: [2] }, edges: { src: [3, 2, 4], dst: [4, 2, 3] } };
   for (const part of ["nodes", "edges"] as const) {
     const table: TableDef = Object.freeze({
       id: editor.nextId(),

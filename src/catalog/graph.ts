@@ -5,7 +5,7 @@
  *   nodes  id int8 (primary key), labels text (LABEL_MARK), properties variant (a map)
  *          index (labels)
  *   edges  id int8 (primary key), type text, src int8, dst int8, properties variant
- *          indexes (src, type), (dst, type)
+ *          indexes (src, type, dst), (dst, type, src)
  *
  * Column ids are positions in this order, from 1. Ids of nodes and of edges are given out from 1 upwards, so arrays can be
  * indexed by them; an id is not used again (a sequence of each table counts them; a crash skips those it had reserved).

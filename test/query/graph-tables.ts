@@ -32,7 +32,7 @@ export const GRAPH: GraphTables = {
       ["dst", INT8],
       ["properties", TEXT],
     ],
-    [index(90_201, "edges_src", [3, 2]), index(90_202, "edges_dst", [4, 2])],
+    [index(90_201, "edges_src", [3, 2, 4]), index(90_202, "edges_dst", [4, 2, 3])],
   ),
 };
 

@@ -19,6 +19,8 @@ export interface Span {
 export interface EdgeSource {
   /** The node's relationships, in the source's direction and of its types. Valid for the whole run. */
   of(node: number): readonly Span[];
+  /** The same, but those that lead to any other node than `other` may be missing; fewer of them count as read. */
+  between(node: number, other: number): readonly Span[];
   /** At least the greatest id of a node that has relationships. */
   maxNode(): number;
 }

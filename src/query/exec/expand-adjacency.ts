@@ -103,6 +103,15 @@ export class AdjacencyEdges implements EdgeSource {
 
   of(node: number): readonly Span[] {
     if (this.notes) this.note(node);
+    return this.spansOf(node);
+  }
+
+  between(node: number, other: number): readonly Span[] {
+    if (this.notes) this.note(node, other);
+    return this.spansOf(node);
+  }
+
+  private spansOf(node: number): readonly Span[] {
     if (this.corrected?.nodes.has(node)) return this.correctedOf(node, this.corrected);
     const spans: Span[] = [];
     for (const [type, pages] of this.out) add(spans, pages, node, type, true, false);
@@ -139,15 +148,19 @@ export class AdjacencyEdges implements EdgeSource {
     return spans;
   }
 
-  /** The node's relationships count as read. */
-  private note(node: number): void {
+  /** The node's relationships count as read, or those of the wanted types with one other node. */
+  private note(node: number, other: number | null = null): void {
     const { context, program } = this;
     const isAll = ++this.noted > NOTED_MAX;
+    const ranges =
+      other === null || program.types.length === 0 ? [[node]] : program.types.map((type) => [node, type, other]);
     for (const index of [program.out, program.in]) {
       if (program.direction === (index === program.out ? "in" : "out")) continue;
       const prefix = index.prefixOf(context.tenantNumber);
-      const gte = isAll ? prefix : encodeKey(prefix, index.columns, [node]);
-      if (!context.tx.noteRead({ gte, lt: prefixEnd(gte) })) this.notes = false;
+      for (const values of isAll ? [[]] : ranges) {
+        const gte = values.length === 0 ? prefix : encodeKey(prefix, index.columns, values);
+        if (!context.tx.noteRead({ gte, lt: prefixEnd(gte) })) this.notes = false;
+      }
     }
     if (isAll) this.notes = false;
   }

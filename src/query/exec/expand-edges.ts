@@ -34,7 +34,7 @@ export function compileEdgeSource({ graph, direction, types }: Walked): EdgeSour
 function indexBy({ edges }: GraphTables, columnId: number): IndexDef {
   const found = edges.indexes.find(
     ({ columns }) =>
-      columns.length === 2 && columns[0]!.columnId === columnId && columns[1]!.columnId === EDGE_COLUMN.type,
+      columns.length === 3 && columns[0]!.columnId === columnId && columns[1]!.columnId === EDGE_COLUMN.type,
   );
   if (found === undefined) throw new Error(`the edge table ${edges.name} has lost an index`);
   return found;
@@ -68,8 +68,17 @@ class ChangedEdges implements EdgeSource {
   }
 
   of(node: number): readonly Span[] {
-    if (++this.lookedUp === LOOKED_UP_MAX) this.source = openAdjacency(this.program, this.context) ?? this.indexed;
+    this.lookUp();
     return this.source.of(node);
+  }
+
+  between(node: number, other: number): readonly Span[] {
+    this.lookUp();
+    return this.source.between(node, other);
+  }
+
+  private lookUp(): void {
+    if (++this.lookedUp === LOOKED_UP_MAX) this.source = openAdjacency(this.program, this.context) ?? this.indexed;
   }
 }
 
@@ -85,12 +94,21 @@ class IndexedEdges implements EdgeSource {
   of(node: number): readonly Span[] {
     const known = this.remembered.get(node);
     if (known !== undefined) return known;
-    const spans: Span[] = [];
-    const { direction } = this.program;
-    if (direction !== "in") this.read(node, true, spans);
-    if (direction !== "out") this.read(node, false, spans);
+    const spans = this.spansOf(node, null);
     if (this.remembered.size === REMEMBERED_MAX) this.remembered.clear();
     this.remembered.set(node, spans);
+    return spans;
+  }
+
+  between(node: number, other: number): readonly Span[] {
+    return this.remembered.get(node) ?? this.spansOf(node, other);
+  }
+
+  private spansOf(node: number, other: number | null): readonly Span[] {
+    const spans: Span[] = [];
+    const { direction } = this.program;
+    if (direction !== "in") this.read(node, other, true, spans);
+    if (direction !== "out") this.read(node, other, false, spans);
     return spans;
   }
 
@@ -106,10 +124,11 @@ class IndexedEdges implements EdgeSource {
     return this.greatest;
   }
 
-  private read(node: number, isOut: boolean, spans: Span[]): void {
+  /** `other` null: relationships with any node. */
+  private read(node: number, other: number | null, isOut: boolean, spans: Span[]): void {
     const { types } = this.program;
     if (types.length === 0) this.readRange([node], isOut, spans);
-    else for (const type of types) this.readRange([node, type], isOut, spans);
+    for (const type of types) this.readRange(other === null ? [node, type] : [node, type, other], isOut, spans);
   }
 
   /** Entries come in the order of types: each type is a span. */

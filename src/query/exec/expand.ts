@@ -116,7 +116,8 @@ class ExpandOperator implements Operator {
       if (this.spans === null) {
         const node = this.from[this.row];
         if (node === null || (this.into !== null && this.into[this.row] === null)) continue;
-        this.spans = this.edges.of(node as number);
+        const { edges, into } = this;
+        this.spans = into === null ? edges.of(node as number) : edges.between(node as number, into[this.row] as number);
         this.span = 0;
         this.position = this.spans[0]?.from ?? 0;
         if (program.excluded !== null) this.excluded = program.excluded(batch, this.row, context);
