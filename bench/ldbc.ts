@@ -17,7 +17,6 @@ const DAY_MS = 86_400_000;
  * right.
  */
 const OTHER_QUESTION: Readonly<Record<string, string>> = {
-  "interactive-complex-7": "from message to like, SQL gives the minutes of the hour, Cypher all minutes",
   "interactive-complex-13": "the distance of persons who are not there: SQL says -1, Cypher has no row",
 };
 

@@ -3,14 +3,14 @@ import type { Expected } from "./suite.js";
 
 const TIMESTAMP = /^(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d(?:\.\d+)?)(?:Z|\+00(?::?00)?)$/;
 
-/** Timestamps and dates as epoch milliseconds, numbers and booleans in one spelling, NULL as "". */
+/** Timestamps and dates as epoch milliseconds, numbers in one spelling, booleans as 1 and 0, NULL as "". */
 function normal(value: unknown): string {
   const text = value === null || value === undefined ? "" : String(value);
   const time = TIMESTAMP.exec(text);
   if (time !== null) return String(Date.parse(`${time[1]}T${time[2]}Z`));
   if (/^\d{4}-\d\d-\d\d$/.test(text)) return String(Date.parse(text));
   if (/^-?\d+(\.\d+)?$/.test(text)) return String(Number(text));
-  return text === "true" ? "t" : text === "false" ? "f" : text;
+  return /^(true|t)$/.test(text) ? "1" : /^(false|f)$/.test(text) ? "0" : text;
 }
 
 const flat = (value: unknown): unknown[] =>
