@@ -8,7 +8,7 @@ import { changedByCypher, type GraphTables, isGraphSchema } from "../catalog/gra
 import { parseRelationName } from "../catalog/relation-names.js";
 import { isTemporarySchema } from "../catalog/schema.js";
 import type { SequenceDef, SequenceNumber } from "../catalog/sequence.js";
-import type { TableDef } from "../catalog/table.js";
+import type { SearchIndexDef, TableDef } from "../catalog/table.js";
 import type { AlgorithmResult } from "../graph/algorithms/algorithm.js";
 import { type AlgorithmJob, runAlgorithm } from "../graph/algorithms/run-algorithm.js";
 import { sqlError } from "../protocol/errors.js";
@@ -22,6 +22,7 @@ import type { EvalContext, RoutineCall, SubqueryExpr } from "../query/expr/expr.
 import { idOfOid } from "../query/expr/types.js";
 import type { RoutineRunner } from "../sql/routine/routine-runner.js";
 import type { Transaction } from "../storage/store.js";
+import { type IndexLife, indexLife } from "./search-index-care.js";
 import type { SessionCursors } from "./session-cursors.js";
 import type { Settings } from "./settings.js";
 import type { Tenant } from "./tenant.js";
@@ -170,6 +171,11 @@ export class SessionServices implements ExecServices {
   sequencePosition(sequence: SequenceDef): { readonly last: SequenceNumber; readonly called: boolean } {
     const { tenant } = this.memory;
     return tenant.partition.sequences.position(tenant.number, sequence);
+  }
+
+  searchIndexLife(index: SearchIndexDef): IndexLife {
+    const { partition, number } = this.memory.tenant;
+    return indexLife(partition.derived, number, index);
   }
 
   nextRowId(table: TableDef): number {

@@ -187,6 +187,37 @@ t.test("bulks are all or nothing, or answer per document", async (t) => {
   t.same((await server.expect(201, "POST", path, { documents: [] })).body.data, { ids: [], inserted: 0 });
 });
 
+t.test("a collection tells how far its indexes for search are", async (t) => {
+  const { indexes } = (await server.expect(200, "GET", "/v1/collections/books")).body.data;
+  t.same(
+    indexes.map(({ name, type }: { name: string; type: string }) => [name, type]),
+    [
+      ["by_vector", "vector"],
+      ["by_words", "text"],
+    ],
+  );
+  t.ok(indexes.every((index: object) => /absent|opening|linking|ready/.test((index as { state: string }).state)));
+  for (const query of ["x", undefined]) {
+    const vector = query === undefined ? [1, 2, 3] : undefined;
+    await server.expect(200, "POST", "/v1/collections/books/search", { query, vector });
+  }
+  const isReady = async () => {
+    const { body } = await server.expect(200, "GET", "/v1/collections/books");
+    return body.data.indexes.every(({ state, progress }: { state: string; progress: number }) => {
+      return state === "ready" && progress === 1;
+    });
+  };
+  for (let i = 0; i < 100 && !(await isReady()); i++) await new Promise((resolve) => setTimeout(resolve, 20));
+  t.ok(await isReady(), "a search has them made");
+  const view =
+    "SELECT indexname, method, state, progress FROM tessera_search_indexes WHERE tablename = 'books' ORDER BY 2";
+  t.match(await server.rows(view), [
+    [String, "hnsw", "ready", 1],
+    [String, "text", "ready", 1],
+  ]);
+  t.same(await server.rows("SELECT relid FROM pg_stat_progress_create_index"), [], "none is being made");
+});
+
 t.test("a bulk stores what single documents store", async (t) => {
   const documents = [
     {

@@ -13,6 +13,7 @@ import { findCollection, type RunStatement, writeTogether } from "../document-se
 import type { Answer } from "../reply.js";
 import type { Request } from "../request.js";
 import { rowsOf, runAlone } from "../run-alone.js";
+import { type IndexLife, indexLife } from "../search-index-care.js";
 import type { Input } from "../validate.js";
 import { withDefinitions } from "../with-definitions.js";
 import type { Handler } from "./handler.js";
@@ -145,6 +146,19 @@ async function listCollections(request: Request, { query }: Input): Promise<Answ
 
 async function described(request: Request, collection: Collection): Promise<object> {
   const [row] = await rowsOf(request, { sql: `SELECT count(*) FROM ${collection.sqlName}`, params: [] });
-  const record = { ...describeCollection(collection), document_count: Number(row![0]) };
+  const { partition, number } = request.tenant;
+  // Search indexes are made in the background; what they find is the same at any time.
+  const indexes = collection.indexes.flatMap(({ name, type, search }) => {
+    if (search === null) return [];
+    const { state, items, waiting } = indexLife(partition.derived, number, search);
+    return [{ name, type, state, progress: progressOf(state, items, waiting), items, items_waiting: waiting }];
+  });
+  const record = { ...describeCollection(collection), document_count: Number(row![0]), indexes };
   return { ...record, collection: record };
+}
+
+/** 0 to 1: of the vectors those that are linked into the graph. */
+function progressOf(state: IndexLife["state"], items: number, waiting: number): number {
+  if (state === "ready") return 1;
+  return state === "linking" ? Math.floor((100 * (items - waiting)) / Math.max(1, items)) / 100 : 0;
 }

@@ -7,12 +7,18 @@ import { PG_PROC } from "./pg-proc.js";
 import { PG_RELATIONS } from "./pg-relations.js";
 import { PG_TRIGGERS } from "./pg-triggers.js";
 import { PG_TYPES_AND_SERVER } from "./pg-types.js";
+import { SEARCH_INDEX_RELATIONS } from "./search-index-relations.js";
 import { systemRelation } from "./system-view.js";
 
 const RELATIONS: ReadonlyMap<string, TableFunction> = new Map(
-  [...PG_RELATIONS, ...PG_TYPES_AND_SERVER, PG_PROC, ...PG_TRIGGERS, ...INFORMATION_SCHEMA].map(
-    ({ schema, name, rows }) => [`${schema}.${name}`, rows],
-  ),
+  [
+    ...PG_RELATIONS,
+    ...PG_TYPES_AND_SERVER,
+    PG_PROC,
+    ...PG_TRIGGERS,
+    ...SEARCH_INDEX_RELATIONS,
+    ...INFORMATION_SCHEMA,
+  ].map(({ schema, name, rows }) => [`${schema}.${name}`, rows]),
 );
 
 /** A call of it gives the relation's rows; null when there is no such relation. */

@@ -4,6 +4,7 @@
  */
 import type { CatalogView } from "../../../catalog/catalog-view.js";
 import type { SequenceDef, SequencePosition } from "../../../catalog/sequence.js";
+import type { SearchIndexDef } from "../../../catalog/table.js";
 import { recordOf, type SqlType, type Value } from "../../../protocol/values.js";
 import type { EvalContext, EvalServices } from "../../../query/expr/expr.js";
 import { recordRows, type TableFunction } from "../../../query/expr/table-function.js";
@@ -13,6 +14,16 @@ interface SystemServices extends EvalServices {
   settings?(): readonly (readonly [name: string, value: string])[];
   cursors?(): SystemView["cursors"];
   sequencePosition?(sequence: SequenceDef): SequencePosition;
+  searchIndexLife?(index: SearchIndexDef): SearchIndexLife;
+}
+
+/** How far an index that lives in memory is (actor/search-index-care.ts). */
+export interface SearchIndexLife {
+  readonly state: "absent" | "opening" | "linking" | "ready";
+  readonly rowsRead: number;
+  readonly items: number;
+  readonly waiting: number;
+  readonly bytes: number;
 }
 
 export interface SystemView {
@@ -34,6 +45,8 @@ export interface SystemView {
     };
   }[];
   readonly positionOf: (sequence: SequenceDef) => SequencePosition;
+  /** Null where nobody knows. */
+  readonly indexLifeOf: (index: SearchIndexDef) => SearchIndexLife | null;
 }
 
 export function systemView(context: EvalContext): SystemView {
@@ -46,6 +59,7 @@ export function systemView(context: EvalContext): SystemView {
     settings: services.settings!(),
     cursors: services.cursors?.() ?? [],
     positionOf: (sequence) => services.sequencePosition!(sequence),
+    indexLifeOf: (index) => services.searchIndexLife?.(index) ?? null,
   };
 }
 
