@@ -11,7 +11,9 @@ import { indexed, sendRequest } from "./contenders.js";
 const FOLDER = process.env.SIFT ?? join(ROOT, "../shared/suites/vectors/sift10k");
 const K = 10;
 const LOAD_VECTORS = 1000;
-const EFS = [20, 40, 64];
+const EFS = [20, 40, 64, 128];
+/** As collections are asked for them: whole vectors, a byte and a bit per number. */
+const STORAGES = ["none", "int8", "binary"];
 const TRUTH = { l2: "gt-l2", cosine: "gt-cosine", dot: "gt-ip" } as const;
 const COLLECTIONS = "/v1/vectors/collections";
 
@@ -38,27 +40,43 @@ export async function siftRecall(server: Running): Promise<void> {
   const base = readVectors("base.bvecs", 1);
   const queries = readVectors("query.bvecs", 1);
   for (const [metric, truth] of Object.entries(TRUTH)) {
-    const name = `sift_${metric}`;
-    const path = `${server.url}${COLLECTIONS}/${name}`;
-    await post(server.url + COLLECTIONS, { name, dimensions: base[0]!.length, metric }, server.token);
-    for (let first = 0; first < base.length; first += LOAD_VECTORS) {
-      const vectors = base.slice(first, first + LOAD_VECTORS).map((vector, i) => ({ id: String(first + i), vector }));
-      await post(`${path}/vectors/batch`, { vectors }, server.token);
-    }
-    const search = async (vector: readonly number[], ef: number): Promise<readonly string[]> => {
-      const request = jsonRequest(`${COLLECTIONS}/${name}/search`, server.token, JSON.stringify({ vector, k: K, ef }));
-      return ((await sendRequest(server, request)) as { data: { id: string }[] }).data.map(({ id }) => id);
-    };
-    await indexed(server, path, () => search(queries[0]!, EFS[0]!));
     const near = readVectors(`${truth}.ivecs`, 4).map((all) => new Set(all.slice(0, K).map(String)));
-    const recalls: string[] = [];
-    for (const ef of EFS) {
-      let hits = 0;
-      for (const [i, query] of queries.entries()) {
-        hits += (await search(query, ef)).filter((id) => near[i]!.has(id)).length;
-      }
-      recalls.push(`ef ${ef}: ${(hits / (K * queries.length)).toFixed(4)}`);
+    for (const quantization of STORAGES) {
+      const recalls = await recallOf(server, metric, quantization, base, queries, near);
+      const what = `SIFT ${base.length} × ${base[0]!.length} ${metric.padEnd(6)} ${quantization.padEnd(6)}`;
+      console.log(`${what} recall@${K}  ${recalls.join("   ")}`);
     }
-    console.log(`SIFT ${base.length} × ${base[0]!.length} ${metric.padEnd(6)} recall@${K}  ${recalls.join("   ")}`);
   }
+}
+
+/** Of a collection made for it, by ef. */
+async function recallOf(
+  server: Running,
+  metric: string,
+  quantization: string,
+  base: readonly number[][],
+  queries: readonly number[][],
+  near: readonly ReadonlySet<string>[],
+): Promise<string[]> {
+  const name = `sift_${metric}_${quantization}`;
+  const path = `${server.url}${COLLECTIONS}/${name}`;
+  await post(server.url + COLLECTIONS, { name, dimensions: base[0]!.length, metric, quantization }, server.token);
+  for (let first = 0; first < base.length; first += LOAD_VECTORS) {
+    const vectors = base.slice(first, first + LOAD_VECTORS).map((vector, i) => ({ id: String(first + i), vector }));
+    await post(`${path}/vectors/batch`, { vectors }, server.token);
+  }
+  const search = async (vector: readonly number[], ef: number): Promise<readonly string[]> => {
+    const request = jsonRequest(`${COLLECTIONS}/${name}/search`, server.token, JSON.stringify({ vector, k: K, ef }));
+    return ((await sendRequest(server, request)) as { data: { id: string }[] }).data.map(({ id }) => id);
+  };
+  await indexed(server, path, () => search(queries[0]!, EFS[0]!));
+  const recalls: string[] = [];
+  for (const ef of EFS) {
+    let hits = 0;
+    for (const [i, query] of queries.entries()) {
+      hits += (await search(query, ef)).filter((id) => near[i]!.has(id)).length;
+    }
+    recalls.push(`ef ${ef}: ${(hits / (K * queries.length)).toFixed(4)}`);
+  }
+  return recalls;
 }

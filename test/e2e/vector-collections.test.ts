@@ -173,6 +173,15 @@ t.test("search by a text", async (t) => {
   t.match([short.status, short.body.error?.details?.field], [400, "query"]);
 });
 
+t.test("names that are words of SQL", async (t) => {
+  for (const name of ["binary", "left", "time", "Values", "select"]) {
+    await make(name, {});
+    await post(`/${name}/vectors`, { id: "a", vector: [1, 2, 3] });
+    t.same(await found(name, { vector: [1, 2, 3] }), ["a"], name);
+    await server.expect(204, "DELETE", `/v1/vectors/collections/${name}`);
+  }
+});
+
 t.test("what is refused names its field", async (t) => {
   const cases: [path: string, body: unknown, field: string, message: RegExp][] = [
     ["", { name: "n", dimensions: 0 }, "dimensions", /dimensions/],
