@@ -125,7 +125,13 @@ export class Session {
 
   /** ON COMMIT of temporary tables. */
   private beforeCommit(tx: ShardTransaction): void {
-    if (this.names.hasTemporaries) applyOnCommit(this.names, tx);
+    if (!this.names.hasTemporaries) return;
+    try {
+      applyOnCommit(this.names, tx);
+    } catch (error) {
+      this.tenant.rollback(tx);
+      throw error;
+    }
   }
 
   /** Ends the transaction from outside: deadline, shutdown. A statement that runs in it ends at its next checkpoint. */

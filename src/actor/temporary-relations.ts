@@ -8,6 +8,7 @@ import type { DdlCommand } from "../catalog/ddl-command.js";
 import { droppedWith } from "../catalog/inheritance.js";
 import { isTemporarySchema } from "../catalog/schema.js";
 import type { TableDef } from "../catalog/table.js";
+import { sqlError } from "../protocol/errors.js";
 import { dropTableData, retireTableData, type TableWork } from "../query/exec/table-data.js";
 import type { ShardTransaction } from "../storage/transaction.js";
 import type { SessionNames } from "./session-names.js";
@@ -101,6 +102,7 @@ export function applyOnCommit({ tenant, temporarySchema }: SessionNames, tx: Sha
     shouldYield: () => false,
     yieldTurn: () => Promise.resolve(),
   };
+  refuseReferences(own, tables);
   for (const table of own) void dropTableData(work, table);
   const ending = own.filter((table) => table.onCommit === "drop");
   if (ending.length === 0) return;
@@ -110,4 +112,17 @@ export function applyOnCommit({ tenant, temporarySchema }: SessionNames, tx: Sha
   tenant.catalog.change(tx, (editor) => {
     for (const table of dropped) editor.dropTable(table);
   });
+}
+
+/** Throws 0A000 for a table that is emptied at each commit while another one that keeps its rows refers to it. */
+function refuseReferences(own: readonly TableDef[], tables: readonly TableDef[]): void {
+  for (const { name, onCommit, referencedBy = [] } of own) {
+    if (onCommit !== "delete") continue;
+    const keeps = referencedBy.find(({ tableId }) => !own.some(({ id }) => id === tableId));
+    if (keeps === undefined) continue;
+    const other = tables.find(({ id }) => id === keeps.tableId);
+    throw sqlError("0A000", "unsupported ON COMMIT and foreign key combination", {
+      detail: `Table "${other?.name}" references "${name}", but they do not have the same ON COMMIT setting.`,
+    });
+  }
 }

@@ -13,6 +13,7 @@ import {
   quotedTable,
   type Verification,
 } from "./ddl-outcome.js";
+import { descendantsOf } from "./inheritance.js";
 import { linkChild, unlinkChild } from "./link-tables.js";
 import { type PartitionBounds, partitionBoundsOf } from "./partition-bounds.js";
 import { disownForeignKeys } from "./partition-foreign-keys.js";
@@ -69,6 +70,13 @@ export function attachPartition(
   if (circular !== undefined) {
     const why = `because it is referenced by foreign key "${circular.name}"`;
     throw sqlError("0A000", `cannot attach table "${child.name}" as a partition ${why}`);
+  }
+  const inside = descendantsOf(child, editor.view).find(({ id }) =>
+    parent.foreignKeys?.some((key) => key.tableId === id),
+  );
+  if (inside !== undefined) {
+    const why = "because it is being used by active queries in this session";
+    throw sqlError("55006", `cannot ALTER TABLE "${inside.name}" ${why}`);
   }
   checkPartition(editor, child.name, action.partition);
   const linked = linkChild(editor, child, parent);

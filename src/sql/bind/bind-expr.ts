@@ -307,7 +307,8 @@ function bindCommonCall(name: string, nodes: readonly ExprNode[], context: ExprC
     args.map((arg) => arg.type),
     position,
   );
-  return Object.freeze({ kind: "call", type: fn.returns, fn, args });
+  // Values that are all of one domain are so afterwards.
+  return Object.freeze({ kind: "call", type: type.user?.kind === "domain" ? type : fn.returns, fn, args });
 }
 
 /** `ARRAY[…]`; `type` is what a cast around it asks for. */

@@ -8,7 +8,7 @@ import { BOOL, FLOAT8, type SqlType, TEXT, UNKNOWN, type Value } from "../../pro
 import type { ConstExpr, Expr } from "../../query/expr/expr.js";
 import { OPERATORS } from "../../query/expr/functions/registry.js";
 import { TEXT_SCORE } from "../../query/expr/functions/text-search.js";
-import { baseType, canCoerce, commonType, displayName, isBinaryCoercible } from "../../query/expr/types.js";
+import { baseType, canCoerce, categoryOf, commonType, displayName, isBinaryCoercible } from "../../query/expr/types.js";
 import type { Binding } from "./binding.js";
 import { checkedAs, hasDomain, withoutDomains } from "./domain-checks.js";
 import { rowConstructor } from "./record-functions.js";
@@ -180,8 +180,15 @@ export function coerceTo(expr: Expr, type: SqlType, what: string, binding: Bindi
 export function commonTypeOf(exprs: readonly Expr[], construct: string, binding: Binding, position: number): SqlType {
   const types = exprs.map((expr) => expr.type);
   const open = types.every((type) => type.name === "unknown");
-  const considered = open ? exprs.map((expr) => suggestedType(expr, binding) ?? expr.type) : types;
-  return withPosition(position, () => commonType(considered, construct));
+  if (!open) return withPosition(position, () => commonType(types, construct));
+  const suggested = exprs.map((expr) => suggestedType(expr, binding) ?? expr.type);
+  // Parameters of which some were sent as text and some as numbers: text, as all of them are to PostgreSQL.
+  return categories(suggested) > 1 ? TEXT : withPosition(position, () => commonType(suggested, construct));
+}
+
+/** How many kinds of types they are that do not convert to each other; unknown ones count for nothing. */
+function categories(types: readonly SqlType[]): number {
+  return new Set(types.filter(({ name }) => name !== "unknown").map((type) => categoryOf(baseType(type)))).size;
 }
 
 /** Expressions as their common type, which may need no conversion to become. */

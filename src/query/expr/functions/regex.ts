@@ -147,6 +147,8 @@ const ESCAPES: Readonly<Record<string, string>> = {
 
 class Translator {
   private at = 0;
+  /** Of the groups that are open: whether each looks ahead or behind. */
+  private readonly open: boolean[] = [];
 
   constructor(
     private readonly source: string,
@@ -179,6 +181,9 @@ class Translator {
         return "\\/";
       case "(":
         return this.group();
+      case ")":
+        this.open.pop();
+        return character;
       case " ":
       case "\t":
       case "\n":
@@ -197,9 +202,12 @@ class Translator {
   }
 
   private group(): string {
-    if (this.source[this.at] !== "?") return "(";
-    const comment = /^\?#[^)]*\)/.exec(this.source.slice(this.at));
-    if (comment === null) return "(";
+    const rest = this.source.slice(this.at, this.at + 3);
+    const comment = rest.startsWith("?#") ? /^\?#[^)]*\)/.exec(this.source.slice(this.at)) : null;
+    if (comment === null) {
+      this.open.push(/^\?<?[=!]/.test(rest));
+      return "(";
+    }
     this.at += comment[0].length;
     return "";
   }
@@ -209,7 +217,10 @@ class Translator {
     if (character === undefined) throw invalid("invalid escape \\ sequence");
     const known = Object.hasOwn(ESCAPES, character) ? ESCAPES[character] : undefined;
     if (known !== undefined) return known;
-    if (/[1-9]/.test(character)) return `\\${character}`;
+    if (/[1-9]/.test(character)) {
+      if (this.open.includes(true)) throw invalid("invalid backreference number");
+      return `\\${character}`;
+    }
     if (character === "0") return "\\0";
     if (character === "x" || character === "u" || character === "U") return this.codeEscape(character);
     if (/[A-Za-z]/.test(character)) throw invalid("invalid escape \\ sequence");
