@@ -36,6 +36,7 @@ export type DdlCommand =
   | DropPropertyGraphsCommand
   | RefreshCommand
   | TriggerCommand
+  | RuleCommand
   | StatisticsCommand
   | FunctionCommand
   | GraphCommand
@@ -425,3 +426,19 @@ export type StatisticsCommand =
       /** `comment` null removes it. */
       readonly change: { readonly schema?: string; readonly name?: string; readonly comment?: string | null };
     };
+
+/** Rules of a table or view. */
+export type RuleCommand =
+  | {
+      readonly kind: "create rule";
+      readonly relation: RelationName;
+      readonly replace: boolean;
+      readonly rule: NewTrigger;
+    }
+  | {
+      readonly kind: "drop rule";
+      readonly relation: RelationName;
+      readonly name: string;
+      readonly ifExists: boolean;
+    }
+  | { readonly kind: "rename rule"; readonly relation: RelationName; readonly name: string; readonly newName: string };

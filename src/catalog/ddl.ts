@@ -32,6 +32,7 @@ import { checkKeysOfPartitioned, checkUniqueIndex } from "./partition-keys.js";
 import { createPropertyGraph, dropPropertyGraphs } from "./property-graph-ddl.js";
 import { madeUpName } from "./relation-names.js";
 import { rename } from "./rename.js";
+import { applyRuleCommand } from "./rule-ddl.js";
 import { createSearchIndex, searchIndexDef, withoutSearchIndex } from "./search-index-ddl.js";
 import type { SequenceDef } from "./sequence.js";
 import { ownedSequence, restarted, sequenceDef } from "./sequence-ddl.js";
@@ -85,6 +86,10 @@ export function applyDdl(
       case "rename trigger":
       case "comment on trigger":
         return applyTriggerCommand(editor, command);
+      case "create rule":
+      case "drop rule":
+      case "rename rule":
+        return applyRuleCommand(editor, command);
       case "create statistics":
       case "drop statistics":
       case "alter statistics":

@@ -292,6 +292,8 @@ export interface TableDef {
   readonly extendedStatistics?: readonly ExtendedStatisticsDef[];
   /** In the order of their names, in which they are fired; absent: none. */
   readonly triggers?: readonly TriggerDef[];
+  /** CREATE RULE, in the same order; absent: none. */
+  readonly rules?: readonly TriggerDef[];
   readonly nextColumnId: number;
   /** Of a temporary table: what becomes of it or its rows when a transaction commits; absent: nothing. */
   readonly onCommit?: "delete" | "drop";

@@ -8,6 +8,16 @@ export type TriggerEvent = "insert" | "update" | "delete" | "truncate";
 /** Functions of the system that only triggers call. */
 export type SystemTriggerFunction = "suppress_redundant_updates_trigger";
 
+/** What a rule does (CREATE RULE), which is kept as a trigger of its own kind. */
+export interface RuleActions {
+  /** The whole CREATE RULE statement, whose actions are run. */
+  readonly sql: string;
+  /** Where its names are looked up. */
+  readonly searchPath: readonly string[];
+  /** An action has RETURNING. */
+  readonly returns?: true;
+}
+
 export interface TriggerDef {
   /** Unique within the tenant. */
   readonly id: number;
@@ -19,8 +29,8 @@ export interface TriggerDef {
   readonly columns?: readonly number[];
   /** SQL text over the rows `old` and `new`; absent: always. */
   readonly when?: string;
-  /** A function that a statement made, by its id, or one of the system's. */
-  readonly calls: number | SystemTriggerFunction;
+  /** A function that a statement made, by its id, or one of the system's; of a rule its statements. */
+  readonly calls: number | SystemTriggerFunction | RuleActions;
   readonly args: readonly string[];
   /** ALTER TABLE … ENABLE, DISABLE TRIGGER. */
   readonly enabled: "origin" | "disabled" | "replica" | "always";

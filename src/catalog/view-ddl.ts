@@ -25,7 +25,10 @@ export function createView(editor: CatalogEditor, command: CreateViewCommand, no
   const createdAt = before?.createdAt ?? nowMicros;
   const marks = updatable === null ? {} : { updatable };
   const kept = columns.map((column, i) => ({ ...before?.columns[i], ...column }));
-  const triggers = before?.triggers && { triggers: before.triggers };
+  const triggers = {
+    ...(before?.triggers && { triggers: before.triggers }),
+    ...(before?.rules && { rules: before.rules }),
+  };
   editor.putView(
     Object.freeze({ id, schema, name, columns: kept, query, checkOption, ...marks, ...triggers, createdAt }),
   );

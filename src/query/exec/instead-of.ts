@@ -19,6 +19,7 @@ import {
   type StatementTriggers,
   statementTriggers,
 } from "./table-triggers.js";
+import { emptyRow, type Row } from "./table-writer.js";
 
 type ChangePlan = InsertPlan | UpdatePlan | DeletePlan;
 
@@ -101,12 +102,24 @@ class InsteadChanger {
 
   private readonly change = (number: number): void | Promise<void> => {
     const { program, input, newColumns, context } = this;
+    const { triggers, plan } = program;
     for (const column of newColumns) column[number] = null;
-    const old = program.oldSlots?.map((slot) => input.columns[slot]![number]!) ?? null;
-    const next = program.newValues?.map((evaluate) => evaluate(input, number, context)) ?? null;
-    return after(fireBefore(program.triggers!, old, next, context), (row) => {
+    // A rule that names no row has run by now.
+    if (triggers === null) return;
+    const { columns } = plan.table;
+    const byId = (value: (place: number) => Value): Row => {
+      const row = emptyRow(plan.table);
+      columns.forEach(({ id }, place) => {
+        row[id] = value(place);
+      });
+      return row;
+    };
+    const { oldSlots, newValues } = program;
+    const old = oldSlots && byId((place) => input.columns[oldSlots[place]!]![number]!);
+    const next = newValues && byId((place) => newValues[place]!(input, number, context));
+    return after(fireBefore(triggers, old, next, context), (row) => {
       if (row === null) return;
-      for (let c = 0; c < newColumns.length; c++) newColumns[c]![number] = row[c]!;
+      for (let c = 0; c < newColumns.length; c++) newColumns[c]![number] = row[columns[c]!.id]!;
       this.changed.push(number);
     });
   };

@@ -39,12 +39,13 @@ export function rowTriggers(
 }
 
 function firedBy(
-  { triggers = [] }: Pick<TableDef, "triggers">,
+  { triggers = [], rules = [] }: Pick<TableDef, "triggers" | "rules">,
   event: TriggerEvent,
   level: TriggerDef["level"],
   assigned: ReadonlySet<number> | null,
 ): readonly TriggerDef[] {
-  return triggers.filter(
+  const all = rules.length === 0 ? triggers : [...rules, ...triggers];
+  return all.filter(
     (trigger) =>
       trigger.level === level &&
       trigger.events.includes(event) &&
@@ -55,18 +56,20 @@ function firedBy(
 
 const touches = (columns: readonly number[], assigned: ReadonlySet<number>) => columns.some((id) => assigned.has(id));
 
+const isTriggering = ({ triggers, rules }: TableDef) => triggers !== undefined || rules !== undefined;
+
 /** Whether the table, or a partition of it, has any triggers. */
 export function hasTriggers(table: TableDef, partitions: PartitionBranch | undefined): boolean {
-  if (table.triggers !== undefined) return true;
+  if (isTriggering(table)) return true;
   const inside = (node: PartitionBranch | PartitionLeaf): boolean =>
-    isBranch(node) ? [...node.partitions.values()].some(inside) : node.table.triggers !== undefined;
+    isBranch(node) ? [...node.partitions.values()].some(inside) : isTriggering(node.table);
   return partitions !== undefined && inside(partitions);
 }
 
 /** Whether a statement that inserts rows into the table fires any. */
 export function firesOnInsert(table: TableDef): boolean {
   return (
-    table.triggers !== undefined &&
+    isTriggering(table) &&
     (["row", "statement"] as const).some((level) => firedBy(table, "insert", level, null).length > 0)
   );
 }
@@ -178,14 +181,15 @@ export function statementTriggers(
   events: readonly TriggerEvent[],
   assigned: ReadonlySet<number> | null = null,
 ): StatementTriggers | null {
-  if (table.triggers === undefined) return null;
+  if (!isTriggering(table)) return null;
   const found = events.flatMap((event): EventTriggers[] => {
     const fired = firedBy(table, event, "statement", assigned);
     const all = [...fired, ...firedBy(table, event, "row", assigned)];
     const captures = all.some(({ oldTable, newTable }) => oldTable !== undefined || newTable !== undefined);
     if (fired.length === 0 && !captures) return [];
     const timed = (timing: TriggerDef["timing"]) => fired.filter((trigger) => trigger.timing === timing);
-    return [{ event, before: timed("before"), after: timed("after"), captures }];
+    // A rule that names no row stands in for the statement once.
+    return [{ event, before: [...timed("before"), ...timed("instead of")], after: timed("after"), captures }];
   });
   return found.length === 0 ? null : { table, events: found };
 }

@@ -18,6 +18,7 @@ import { bindWith } from "./bind-with.js";
 import { type Binding, columnExpr, mayBeNull } from "./binding.js";
 import { type ChangedRelation, changedRelation, notUpdatable } from "./changed-relation.js";
 import { coerceAssignment, constant } from "./coerce.js";
+import { checkReturned } from "./instead-of.js";
 import { Scope } from "./scope.js";
 import { SetCollector } from "./set-collector.js";
 import { ONE_ROW, project } from "./source.js";
@@ -29,6 +30,7 @@ export function bindInsert(node: InsertStatement, binding: Binding, parent: Scop
   bindWith(node.with, scope, binding);
   const relation = changedRelation(node.table.name, "insert", binding);
   const { table, face } = relation;
+  if (relation.instead !== undefined) checkReturned(table, "insert", node.returning);
   const targets = targetColumns(node, relation);
   const input = bindRows(node, relation.filled, targets, scope, binding);
   const rowColumns = rowColumnsOf(table, binding);

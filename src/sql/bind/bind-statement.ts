@@ -42,6 +42,7 @@ import {
 } from "./bind-namespace.js";
 import { bindCreatePropertyGraph, bindDropPropertyGraph } from "./bind-property-graph.js";
 import { bindQuery } from "./bind-query.js";
+import { bindRule } from "./bind-rule.js";
 import { bindSetConstraints } from "./bind-set-constraints.js";
 import { bindStatistics } from "./bind-statistics.js";
 import { bindTrigger } from "./bind-trigger.js";
@@ -137,6 +138,10 @@ function bindNode(node: StatementNode, env: BindEnvironment): BoundStatement {
     case "rename trigger":
     case "comment on trigger":
       return { kind: "ddl", command: bindTrigger(node, binding) };
+    case "create rule":
+    case "drop rule":
+    case "rename rule":
+      return { kind: "ddl", command: bindRule(node, binding, bindNode) };
     case "create statistics":
     case "drop statistics":
     case "alter statistics":

@@ -253,23 +253,24 @@ function visitColumns(node: unknown, visit: (path: readonly string[], position: 
 }
 
 /** Columns are named by their row: old.a, new.a. */
-function whenContext(
+export function whenContext(
   table: TableDef,
   before: readonly OutputColumn[],
   after: readonly OutputColumn[],
   binding: Binding,
+  clause = "trigger WHEN conditions",
 ): ExprContext {
   const scope = new Scope(null);
   const item = (name: string, columns: readonly OutputColumn[]) => {
     return { ...itemOf(table, name, columns), schema: null };
   };
   scope.items = [item("old", before), item("new", after)];
-  return { ...contextOf(binding, scope, "trigger WHEN conditions"), subqueries: false };
+  return { ...contextOf(binding, scope, clause), subqueries: false };
 }
 
-/** WHEN of the table's triggers over both rows; null: none has any. */
+/** WHEN of the table's triggers, WHERE of its rules over both rows; null: none has any. */
 export function bindTriggerConditions(table: TableDef, binding: Binding): TriggerConditions | null {
-  const conditional = (table.triggers ?? []).filter(({ when }) => when !== undefined);
+  const conditional = [...(table.triggers ?? []), ...(table.rules ?? [])].filter(({ when }) => when !== undefined);
   if (conditional.length === 0) return null;
   const before = rowColumnsOf(table, binding);
   const after = rowColumnsOf(table, binding);

@@ -14,7 +14,7 @@ import { bindWhere } from "./bind-select.js";
 import { bindWith } from "./bind-with.js";
 import { type Binding, columnExpr } from "./binding.js";
 import { changedRelation } from "./changed-relation.js";
-import { rowsOfView } from "./instead-of.js";
+import { checkReturned, rowsOfView } from "./instead-of.js";
 import { checkAliases, Scope } from "./scope.js";
 import { filtered, project } from "./source.js";
 import { addVersions, bindChecks, bindReturning, rowColumnsOf } from "./stored-row.js";
@@ -64,7 +64,7 @@ export function bindUpdate(node: UpdateStatement, binding: Binding, parent: Scop
  * table and what FROM brings. `input` puts the row key last.
  */
 export function bindChangedRows(
-  node: Pick<UpdateStatement, "table">,
+  node: Pick<UpdateStatement, "table" | "returning">,
   command: "update" | "delete",
   from: readonly FromNode[],
   scope: Scope,
@@ -72,6 +72,7 @@ export function bindChangedRows(
 ) {
   const relation = changedRelation(node.table.name, command, binding);
   const { table, face, reference } = relation;
+  if (relation.instead !== undefined) checkReturned(table, command, node.returning);
   if (table.immutable) {
     throw sqlError("42809", `rows of immutable table "${table.name}" cannot be changed or deleted`, {
       position: node.table.name.position,
@@ -80,7 +81,7 @@ export function bindChangedRows(
   const isTable = face === table;
   const { alias } = node.table;
   const rows =
-    relation.instead === undefined
+    relation.instead === undefined || relation.instead === "rules"
       ? rowsOf(table, { name: reference, alias, rowKey: true }, binding)
       : rowsOfView(relation.instead, table, alias, binding);
   const { columns: oldColumns } = rows;

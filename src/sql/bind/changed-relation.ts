@@ -46,8 +46,8 @@ export interface ChangedRelation {
   readonly face: TableDef;
   /** The table with the defaults that the views give its columns. */
   readonly filled: TableDef;
-  /** A view whose triggers do the work; `table` is what they see of it. */
-  readonly instead?: ViewDef;
+  /** Triggers or rules do the work, of a view or of the table itself; of a view `table` is what they see of it. */
+  readonly instead?: ViewDef | "rules";
   /** Names the table for rowsOf. */
   readonly reference: NameNode;
   /** `columns`: parallel to the table's. */
@@ -70,6 +70,7 @@ export function changedRelation(name: NameNode, command: ChangeCommand, binding:
     face: table,
     filled: table,
     reference: name,
+    ...(hasInsteadOf(table, command) && { instead: "rules" as const }),
     over: (called, columns) => ({ item: itemOf(table, called, columns), conditions: [], checks: [] }),
     changedColumn: (target) => targetColumn(table, target),
   };

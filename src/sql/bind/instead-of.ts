@@ -3,8 +3,9 @@
  * table whose rows are those of its query. Called by changed-relation.ts and bind-update.ts.
  */
 import type { ColumnDef, TableDef } from "../../catalog/table.js";
-import { isFired, type TriggerEvent } from "../../catalog/trigger.js";
+import { isFired, type TriggerDef, type TriggerEvent } from "../../catalog/trigger.js";
 import type { ViewDef } from "../../catalog/view.js";
+import { sqlError } from "../../protocol/errors.js";
 import { INT4 } from "../../protocol/values.js";
 import type { AliasNode } from "../parse/ast-query.js";
 import type { TableRows } from "./bind-scan.js";
@@ -14,16 +15,36 @@ import { constant } from "./coerce.js";
 import { itemOf } from "./row-item.js";
 import { project } from "./source.js";
 
-/** Whether row triggers of the view do what the command asks for. */
-export function hasInsteadOf({ triggers = [] }: ViewDef, command: TriggerEvent | "merge"): boolean {
-  if (command === "merge") return false;
-  return triggers.some(
+/** Whether triggers of the view, or rules of it or of a table, do what the command asks for. */
+export function hasInsteadOf(
+  { triggers = [], rules = [] }: Pick<TableDef | ViewDef, "triggers" | "rules">,
+  command: TriggerEvent | "merge",
+): boolean {
+  if (command === "merge" || (triggers.length === 0 && rules.length === 0)) return false;
+  return [...rules, ...triggers].some(
     (trigger) => trigger.timing === "instead of" && trigger.events.includes(command) && isFired(trigger),
   );
 }
 
+/** RETURNING of a statement that rules stand in for needs one that returns rows. Throws 0A000. */
+export function checkReturned(
+  { name, rules = [], triggers = [] }: TableDef,
+  command: TriggerEvent,
+  returning: unknown,
+): void {
+  if (returning === null) return;
+  const stands = (trigger: TriggerDef) => trigger.timing === "instead of" && trigger.events.includes(command);
+  const own = rules.filter(stands);
+  if (own.length === 0 || triggers.some(stands)) return;
+  if (own.some(({ calls }) => typeof calls === "object" && calls.returns)) return;
+  const verb = command.toUpperCase();
+  throw sqlError("0A000", `cannot perform ${verb} RETURNING on relation "${name}"`, {
+    hint: `You need an unconditional ON ${verb} DO INSTEAD rule with a RETURNING clause.`,
+  });
+}
+
 /** The view as a table; ids of columns are their places. */
-export function tableOfView({ id, schema, name, columns, triggers, createdAt }: ViewDef): TableDef {
+export function tableOfView({ id, schema, name, columns, triggers, rules, createdAt }: ViewDef): TableDef {
   return {
     id,
     schema,
@@ -37,6 +58,7 @@ export function tableOfView({ id, schema, name, columns, triggers, createdAt }: 
     indexes: [],
     checks: [],
     ...(triggers !== undefined && { triggers }),
+    ...(rules !== undefined && { rules }),
     nextColumnId: columns.length,
     createdAt,
   };

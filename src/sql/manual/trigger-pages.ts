@@ -1,8 +1,9 @@
-/** Pages of the manual about triggers. Part of statement-pages.ts. */
+/** Pages of the manual about triggers and rules. Part of statement-pages.ts. */
+import type { RuleStatement } from "../parse/ast.js";
 import type { TriggerStatement } from "../parse/ast-triggers.js";
 import type { StatementPage } from "./statement-page.js";
 
-export const TRIGGER_PAGES: Readonly<Record<TriggerStatement["kind"], StatementPage>> = {
+export const TRIGGER_PAGES: Readonly<Record<(TriggerStatement | RuleStatement)["kind"], StatementPage>> = {
   "create trigger": {
     titles: ["CREATE TRIGGER", "CREATE CONSTRAINT TRIGGER"],
     syntax: `CREATE [OR REPLACE] TRIGGER name {BEFORE | AFTER | INSTEAD OF} {INSERT | UPDATE [OF column, …] | DELETE | TRUNCATE} [OR …]
@@ -41,5 +42,27 @@ SELECT what, title FROM book_log`,
     syntax: "DROP TRIGGER [IF EXISTS] name ON table [CASCADE | RESTRICT]",
     description: "Removes a trigger; one of a partitioned table goes from all partitions. Its function stays.",
     example: "DROP TRIGGER log_price ON book; DROP FUNCTION log_book(); DROP TABLE book_log",
+  },
+  "create rule": {
+    titles: ["CREATE RULE"],
+    syntax: `CREATE [OR REPLACE] RULE name AS ON {INSERT | UPDATE | DELETE} TO table [WHERE condition]
+  DO [ALSO | INSTEAD] { NOTHING | statement | (statement; …) }`,
+    description:
+      "Has statements run when rows of a table or view change: INSTEAD in place of the change, ALSO after it. They find the row in NEW and OLD and run once for each, or once at all when they name neither. RETURNING in an INSTEAD rule gives the rows for the RETURNING of the statement. Rules of views are unconditional INSTEAD rules; triggers do more.",
+    example: `CREATE VIEW title AS SELECT title FROM book;
+CREATE RULE keep_titles AS ON DELETE TO title DO INSTEAD NOTHING;
+DELETE FROM title`,
+  },
+  "rename rule": {
+    titles: ["ALTER RULE"],
+    syntax: "ALTER RULE name ON table RENAME TO name",
+    description: "Renames a rule.",
+    example: "ALTER RULE keep_titles ON title RENAME TO keep_all",
+  },
+  "drop rule": {
+    titles: ["DROP RULE"],
+    syntax: "DROP RULE [IF EXISTS] name ON table [CASCADE | RESTRICT]",
+    description: "Removes a rule.",
+    example: "DROP RULE keep_all ON title; DROP VIEW title",
   },
 };

@@ -38,6 +38,7 @@ import type {
   TypeNode,
   WithNode,
 } from "./ast-query.js";
+import type { CreateRuleNode, DropRuleStatement, RenameRuleStatement } from "./ast-rules.js";
 import type { StatisticsStatement } from "./ast-statistics.js";
 import type { TriggerStatement } from "./ast-triggers.js";
 
@@ -49,6 +50,9 @@ export interface Statement {
   /** That part of the text, without surrounding white space. */
   readonly text: string;
 }
+
+export type CreateRuleStatement = CreateRuleNode<StatementNode>;
+export type RuleStatement = CreateRuleStatement | DropRuleStatement | RenameRuleStatement;
 
 export type StatementNode =
   | SelectStatement
@@ -78,6 +82,9 @@ export type StatementNode =
   | DropStatement
   | TruncateStatement
   | TriggerStatement
+  | CreateRuleNode<StatementNode>
+  | DropRuleStatement
+  | RenameRuleStatement
   | StatisticsStatement
   | CommentStatement
   | AnalyzeStatement

@@ -50,6 +50,7 @@ import {
   convertWith,
   relationName,
 } from "./from-pg-query.js";
+import { convertRule } from "./from-pg-rules.js";
 import { convertTypeDefinition } from "./from-pg-types.js";
 import type { GraphTableBody } from "./graph-table.js";
 
@@ -98,6 +99,7 @@ function statement(node: Node, c: Conversion, position: number): StatementNode {
       return { kind: "show", name: only(node, tag).name ?? "", position };
     default: {
       const definition =
+        convertRule(node, c, position, (action) => statement(action, c, position)) ??
         convertFunctionStatement(node, c, position) ??
         convertDefinition(node, c, position) ??
         convertTypeDefinition(node, c, position) ??

@@ -110,7 +110,10 @@ function statementOf(raw: RawStatement, original: string, map: SourceMap, { list
   const converted =
     placeholder === null ? convertStatement(raw.stmt!, position, bytes, graphTable) : placed(placeholder, position);
   const keepsText =
-    converted.kind === "create view" || converted.kind === "create table as" || converted.kind === "create function";
+    converted.kind === "create view" ||
+    converted.kind === "create table as" ||
+    converted.kind === "create function" ||
+    converted.kind === "create rule";
   return { node: keepsText ? { ...converted, text } : converted, start, end, text };
 }
 

@@ -4,6 +4,7 @@
  * one that may wait gives the actor's loop its turns, one inside an expression runs to its end in one go.
  */
 import { type FunctionDef, outputsOf } from "../../catalog/function.js";
+import type { RuleActions } from "../../catalog/trigger.js";
 import { DbError, sqlError } from "../../protocol/errors.js";
 import { ROUTINE_DEPTH_MAX } from "../../protocol/limits.js";
 import { sizeError } from "../../protocol/size-errors.js";
@@ -17,6 +18,7 @@ import type { RoutineHost } from "./host.js";
 import { PlpgsqlRoutine } from "./plpgsql/plpgsql-routine.js";
 import { PlpgsqlTrigger } from "./plpgsql/plpgsql-trigger.js";
 import type { Invocation, PreparedRoutine } from "./prepared-routine.js";
+import { runRule } from "./rule-runner.js";
 import { SqlRoutine } from "./sql-routine.js";
 import { runSystemTrigger } from "./system-triggers.js";
 
@@ -78,6 +80,7 @@ export class RoutineRunner {
   fire(firing: TriggerFiring, outer: ExecContext): TriggerAnswer | Promise<TriggerAnswer> {
     const { calls } = firing.trigger;
     if (typeof calls === "string") return runSystemTrigger(calls, firing);
+    if (typeof calls === "object") return this.runRule(calls, firing, outer);
     const definition = this.host
       .environment(outer)
       .catalog.functions()
@@ -97,6 +100,19 @@ export class RoutineRunner {
         this.triggerDepth--;
         restore?.();
       },
+    );
+  }
+
+  private runRule(
+    rule: RuleActions,
+    firing: TriggerFiring,
+    outer: ExecContext,
+  ): TriggerAnswer | Promise<TriggerAnswer> {
+    const canWait = !isUninterrupted(outer);
+    const invocation = { host: this.host, context: innerContext(outer, canWait), canWait, readOnly: false };
+    return this.enclosed(
+      () => runRule(rule, firing, invocation),
+      () => undefined,
     );
   }
 

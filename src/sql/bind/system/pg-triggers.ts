@@ -1,4 +1,4 @@
-/** pg_trigger, information_schema.triggers, and the CREATE TRIGGER statement that pg_get_triggerdef prints. */
+/** pg_trigger, information_schema.triggers, pg_rules, and the CREATE TRIGGER statement that pg_get_triggerdef prints. */
 import { quotedIdentifier } from "../../../catalog/relation-names.js";
 import type { TableDef } from "../../../catalog/table.js";
 import type { TriggerDef } from "../../../catalog/trigger.js";
@@ -35,7 +35,7 @@ const columnNumbers = (owner: Owner, ids: readonly number[] = []) =>
   "indexes" in owner ? ids.map((id) => attnum(owner, id)) : [];
 
 const functionOid = ({ calls }: TriggerDef) =>
-  typeof calls === "number" ? oidOfId(calls) : hashedOid("function", calls);
+  typeof calls === "number" ? oidOfId(calls) : hashedOid("function", String(calls));
 
 const pgTrigger = systemRelation(
   "pg_catalog",
@@ -141,7 +141,21 @@ const triggers = systemRelation(
   },
 );
 
-export const PG_TRIGGERS = [pgTrigger, triggers];
+const pgRules = systemRelation(
+  "pg_catalog",
+  "pg_rules",
+  { schemaname: NAME, tablename: NAME, rulename: NAME, definition: TEXT },
+  function* ({ catalog }) {
+    for (const owner of [...catalog.tables(), ...catalog.views()]) {
+      for (const { name, calls } of owner.rules ?? []) {
+        const definition = typeof calls === "object" ? `${calls.sql.replace(/;\s*$/, "")};` : null;
+        yield { schemaname: owner.schema, tablename: owner.name, rulename: name, definition };
+      }
+    }
+  },
+);
+
+export const PG_TRIGGERS = [pgTrigger, triggers, pgRules];
 
 /** `f('a', 'b')`, with its schema where the search path does not find it. */
 function callText({ calls, args }: TriggerDef, { catalog, searchPath }: SystemView): string {

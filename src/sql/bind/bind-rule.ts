@@ -1,0 +1,137 @@
+/**
+ * CREATE RULE, as a trigger that runs statements: DO INSTEAD stands in for what a statement would do with each row, DO
+ * ALSO follows it. The statements see the row in NEW and OLD; those that name neither run once per statement.
+ */
+import type { RelationName, RuleCommand } from "../../catalog/ddl-command.js";
+import type { TableDef } from "../../catalog/table.js";
+import type { NewTrigger } from "../../catalog/trigger.js";
+import type { ViewDef } from "../../catalog/view.js";
+import { sqlError } from "../../protocol/errors.js";
+import { recordOf } from "../../protocol/values.js";
+import { displayName } from "../../query/expr/types.js";
+import type { CreateRuleStatement, RuleStatement } from "../parse/ast.js";
+import type { NameNode } from "../parse/ast-query.js";
+import { printExpr } from "../parse/print-expr.js";
+import { bindBoolean } from "./bind-expr.js";
+import { lookUpTable } from "./bind-from.js";
+import { whenContext } from "./bind-trigger.js";
+import { findView } from "./bind-view.js";
+import type { Binding } from "./binding.js";
+import type { BindEnvironment, BoundStatement } from "./bound-statement.js";
+import { tableOfView } from "./instead-of.js";
+import { rowVariables } from "./row-variables.js";
+import { rowColumnsOf } from "./stored-row.js";
+
+/** Binds one of a rule's statements. */
+export type BindAction = (action: CreateRuleStatement["actions"][number], env: BindEnvironment) => BoundStatement;
+
+export function bindRule(node: RuleStatement, binding: Binding, bindAction: BindAction): RuleCommand {
+  switch (node.kind) {
+    case "create rule":
+      return createRule(node, binding, bindAction);
+    case "drop rule": {
+      const { name, ifExists } = node;
+      return { kind: "drop rule", relation: nameOf(node.relation, ifExists, binding), name, ifExists };
+    }
+    case "rename rule": {
+      const { name, newName } = node;
+      return { kind: "rename rule", relation: nameOf(node.relation, false, binding), name, newName };
+    }
+  }
+}
+
+function nameOf(node: NameNode, mayBeMissing: boolean, binding: Binding): RelationName {
+  const { position } = node;
+  try {
+    const { schema, name } = findView(node, binding) ?? lookUpTable(node, binding);
+    return { schema, name, position };
+  } catch (error) {
+    if (!mayBeMissing) throw error;
+    return { schema: node.path.length > 1 ? node.path[0]! : "public", name: node.path.at(-1)!, position };
+  }
+}
+
+function createRule(node: CreateRuleStatement, binding: Binding, bindAction: BindAction): RuleCommand {
+  const { position, event, instead, actions } = node;
+  const refuse = (what: string) => sqlError("0A000", `${what} is not supported yet`, { position });
+  if (event === "select") throw refuse("a rule ON SELECT");
+  const view = findView(node.relation, binding);
+  const relation: TableDef | ViewDef = view ?? lookUpTable(node.relation, binding);
+  const table = view === null ? (relation as TableDef) : tableOfView(view);
+  if (table.materialized) throw sqlError("42809", `relation "${table.name}" cannot have rules`);
+  if ((table.children ?? table.parents) !== undefined) throw refuse("a rule on a table with partitions or heirs");
+  if (view !== null && (!instead || node.where !== null)) throw refuse("a rule on a view that is conditional or ALSO");
+  checkRows(node);
+  if (node.where !== null) {
+    const rows = [rowColumnsOf(table, binding), rowColumnsOf(table, binding)] as const;
+    bindBoolean(node.where, "WHERE", whenContext(table, ...rows, binding, "rule WHERE conditions"));
+  }
+  const variables = rowVariables(recordOf(table.columns, table.name));
+  const bound = actions.map((action) => bindAction(action, { ...binding.env, variables }));
+  const returns = checkReturning(node, bound, table);
+  const isOfRows = namesRow(node.where) || namesRow(actions);
+  const timing = !instead ? "after" : node.where === null ? "instead of" : "before";
+  const rule: NewTrigger = {
+    name: node.name,
+    timing,
+    // A condition decides row by row.
+    level: isOfRows || timing === "before" ? "row" : "statement",
+    events: [event],
+    ...(node.where !== null && { when: printExpr(node.where) }),
+    calls: { sql: node.text, searchPath: binding.env.searchPath, ...(returns && { returns: true as const }) },
+    args: [],
+  };
+  const { schema, name } = relation;
+  return {
+    kind: "create rule",
+    relation: { schema, name, position: node.relation.position },
+    replace: node.replace,
+    rule,
+  };
+}
+
+/** Throws 42P17 for a row that the rule's event does not have. */
+function checkRows({ event, where, actions, position }: CreateRuleStatement): void {
+  if (event === "insert" && namesRow([where, ...actions], "old")) {
+    throw sqlError("42P17", "ON INSERT rule cannot use OLD", { position });
+  }
+  if (event === "delete" && namesRow([where, ...actions], "new")) {
+    throw sqlError("42P17", "ON DELETE rule cannot use NEW", { position });
+  }
+}
+
+/** Whether names of columns, or of rows, begin with NEW or OLD. */
+function namesRow(node: unknown, row?: "old" | "new"): boolean {
+  if (typeof node !== "object" || node === null) return false;
+  if ("kind" in node && node.kind === "column" && "path" in node) {
+    const [first] = node.path as readonly string[];
+    if (row === undefined ? first === "old" || first === "new" : first === row) return true;
+  }
+  return Object.values(node).some((child) => namesRow(child, row));
+}
+
+/** Whether the rule answers with rows. Throws 0A000, 42P17 where it may not, or with other columns. */
+function checkReturning(
+  { instead, where }: CreateRuleStatement,
+  bound: readonly BoundStatement[],
+  table: TableDef,
+): boolean {
+  const returning = bound.flatMap((each) =>
+    each.kind === "query" && each.command !== "select" && each.returnsRows ? [each] : [],
+  );
+  const [only, ...others] = returning;
+  if (only === undefined) return false;
+  if (others.length > 0) throw sqlError("0A000", "cannot have multiple RETURNING lists in a rule");
+  if (where !== null) throw sqlError("0A000", "RETURNING lists are not supported in conditional rules");
+  if (!instead) throw sqlError("0A000", "RETURNING lists are not supported in non-INSTEAD rules");
+  table.columns.forEach(({ name, type }, i) => {
+    const given = only.columns[i];
+    if (given === undefined) throw sqlError("42P17", "RETURNING list has too few entries");
+    if (given.type.name === type.name) return;
+    const detail = `RETURNING list entry has type ${displayName(given.type)}, but column has type ${displayName(type)}.`;
+    const message = `RETURNING list's entry ${i + 1} has different type from column "${name}"`;
+    throw sqlError("42P17", message, { detail });
+  });
+  if (only.columns.length > table.columns.length) throw sqlError("42P17", "RETURNING list has too many entries");
+  return true;
+}
