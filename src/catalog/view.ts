@@ -47,13 +47,10 @@ export interface ViewDef {
   readonly updatable?: readonly boolean[];
   /** As in TableDef. */
   readonly triggers?: readonly TriggerDef[];
-<<<<<<< HEAD
   /** A property graph and no view: it has no columns, and only GRAPH_TABLE reads it. */
   readonly graph?: PropertyGraph;
-=======
   /** CREATE RULE, in the same order; absent: none. */
   readonly rules?: readonly TriggerDef[];
->>>>>>> 7fe7eda (sql: CREATE RULE)
   /** Microseconds since the epoch. */
   readonly createdAt: number;
 }
