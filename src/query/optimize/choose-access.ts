@@ -10,9 +10,9 @@
  * After Selinger et al., "Access Path Selection in a Relational Database Management System", SIGMOD 1979, with ranks
  * in place of estimates between keys; statistics tell when an index would read too much.
  */
-import { graphDefOf, NODE_COLUMN } from "../../catalog/graph.js";
+import { graphDefOf } from "../../catalog/graph.js";
 import type { IndexDef } from "../../catalog/table.js";
-import type { ColumnId, Expr } from "../expr/expr.js";
+import type { Expr } from "../expr/expr.js";
 import { andOf, conjuncts } from "../expr/walk.js";
 import type { IndexScanPlan, Plan, ScanPlan } from "../plan/plan.js";
 import { mapPlan } from "../plan/walk.js";
@@ -32,7 +32,7 @@ export const chooseAccess: Rule = {
 };
 
 /** An index costs a look-up per row, unless its entries have all that is read: over a large part of the table reading all of it is cheaper. */
-function readsTooMuch(scan: IndexScanPlan, cardinality: Cardinality): boolean {
+export function readsTooMuch(scan: IndexScanPlan, cardinality: Cardinality): boolean {
   if (scan.index === "primary key" || !cardinality.isKnown(scan.table)) return false;
   const unfiltered = Object.freeze({ ...scan, filter: null });
   const perRow = findsRows(scan) ? RECORD : LOOK_UP;
@@ -58,39 +58,13 @@ interface Access {
 /** The scan, or the node that reads the same rows by a key. */
 export function accessFor(scan: ScanPlan): Plan {
   const conditions = keyConditionsOf(scan);
-  if (conditions.length === 0 && scan.indexExprs === undefined) return accessByLabels(scan);
+  if (conditions.length === 0 && scan.indexExprs === undefined) return scan;
   let best: Access | null = null;
   for (const index of keysOfScan(scan)) {
     const access = accessBy(index, scan, conditions);
     if (access.rank > (best?.rank ?? 0)) best = access;
   }
-  return best === null ? accessByLabels(scan) : planOf(scan, best);
-}
-
-/** Nodes of a graph by the labels that the filter asks for. */
-function accessByLabels(scan: ScanPlan): Plan {
-  const { table, source, columns, alias, rowKey, reverse } = scan;
-  if (graphDefOf(table)?.of !== "nodes" || scan.filter === null) return scan;
-  const column = columns[source.indexOf(NODE_COLUMN.labels)];
-  const labels: string[] = [];
-  const rest = conjuncts(scan.filter).filter((condition) => {
-    const label = column === undefined ? null : labelIn(condition, column.id);
-    if (label !== null) labels.push(label);
-    return label === null;
-  });
-  const index = table.indexes.find(({ columns: keys }) => keys[0]!.columnId === NODE_COLUMN.labels);
-  if (labels.length === 0 || index === undefined) return scan;
-  const none = { prefix: [], keySets: null, lower: null, upper: null };
-  const common = { table, alias, source, columns, rowKey, reverse, index, ...none };
-  return Object.freeze({ kind: "indexscan", ...common, labels, filter: andOf(rest) });
-}
-
-/** The label of `has_label(labels, 'Label')`. */
-function labelIn(condition: Expr, labels: ColumnId): string | null {
-  if (condition.kind !== "call" || condition.fn.name !== "has_label") return null;
-  const [subject, label] = condition.args;
-  if (subject?.kind !== "column" || subject.id !== labels || label?.kind !== "const") return null;
-  return label.value as string | null;
+  return best === null ? scan : planOf(scan, best);
 }
 
 /** More than any number of bound columns: one row at most. */
@@ -129,7 +103,8 @@ function accessBy(index: IndexDef | "primary key", scan: ScanPlan, conditions: r
   if (upper !== null) rank += RANGE_RANK;
   if (isNull !== null) rank += AMONG_RANK;
   if (rank > 0 && index === "primary key") rank += PRIMARY_KEY_RANK;
-  if (index !== "primary key" && index.where) rank += PARTIAL_RANK;
+  // Nodes with a label are found by nodes-by-label.ts, later: a join may still look them up by another key.
+  if (index !== "primary key" && index.where && (rank > 0 || graphDefOf(scan.table) === null)) rank += PARTIAL_RANK;
   return { index, equal, among, lower, upper, isNull, isPoint, rank };
 }
 

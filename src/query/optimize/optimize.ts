@@ -21,6 +21,7 @@ import { factorConditions } from "./factor-conditions.js";
 import { foldConstants } from "./fold-constants.js";
 import { minMaxByIndex } from "./min-max-by-index.js";
 import { nearestByIndex } from "./nearest-by-index.js";
+import { nodesByLabel } from "./nodes-by-label.js";
 import { orByIndex } from "./or-by-index.js";
 import { planPatterns } from "./plan-patterns.js";
 import { pruneColumns } from "./prune-columns.js";
@@ -65,6 +66,7 @@ export const RULES: readonly Rule[] = [
   eliminateSort,
   topN,
   nearestByIndex,
+  nodesByLabel,
   distanceByIndex,
   computeSlowFirst,
   pruneColumns,
