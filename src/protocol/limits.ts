@@ -8,6 +8,8 @@ export const SQL_BYTES_MAX = 100 * 1024;
 export const SQL_DEPTH_MAX = 500;
 /** UTF-16 characters of one Cypher text. */
 export const CYPHER_CHARACTERS_MAX = 1024 * 1024;
+/** Items of one list that Cypher makes. */
+export const LIST_ITEMS_MAX = 10_000_000;
 /** Nesting of one Cypher statement's syntax tree. */
 export const CYPHER_DEPTH_MAX = 500;
 /** Columns of one SELECT list, as in PostgreSQL. */

@@ -3,7 +3,8 @@
  * where one operand is a float; `+` also joins strings and lists, and works with temporal values.
  */
 import { cypherError } from "../../../protocol/cypher-error.js";
-import type { DbError } from "../../../protocol/errors.js";
+import { type DbError, sqlError } from "../../../protocol/errors.js";
+import { LIST_ITEMS_MAX, TEXT_CHARACTERS_MAX } from "../../../protocol/limits.js";
 import { Float, floatValue, type Variant } from "../../../protocol/variant.js";
 import { integerValue, isList, isTemporal, variantToText } from "../../../protocol/variant-format.js";
 import { numberOf } from "../variant-order.js";
@@ -53,11 +54,11 @@ export function add(a: Variant, b: Variant): Variant {
       return Number.isSafeInteger(sum) ? sum : exact(BigInt(a) + BigInt(b));
     return floatValue(sum);
   }
-  if (typeof a === "string" && typeof b === "string") return a + b;
-  if (isList(a)) return isList(b) ? [...a, ...b] : [...a, b];
-  if (isList(b)) return [a, ...b];
-  if (typeof a === "string" && isScalar(b)) return a + variantToText(b);
-  if (typeof b === "string" && isScalar(a)) return variantToText(a) + b;
+  if (typeof a === "string" && typeof b === "string") return checkedText(a + b);
+  if (isList(a)) return joined(a, isList(b) ? b : [b]);
+  if (isList(b)) return joined([a], b);
+  if (typeof a === "string" && isScalar(b)) return checkedText(a + variantToText(b));
+  if (typeof b === "string" && isScalar(a)) return checkedText(variantToText(a) + b);
   if (isTemporal(a) || isTemporal(b)) return addTemporal(a, b);
   return numeric(
     "+",
@@ -66,6 +67,21 @@ export function add(a: Variant, b: Variant): Variant {
     (x, y) => x + y,
     (x, y) => x + y,
   );
+}
+
+function checkedText(text: string): string {
+  checkTextLength(text.length);
+  return text;
+}
+
+/** Throws 54000 for the length of a text that nothing could hold. */
+export function checkTextLength(length: number): void {
+  if (length > TEXT_CHARACTERS_MAX) throw sqlError("54000", "requested length too large");
+}
+
+function joined(a: readonly Variant[], b: readonly Variant[]): readonly Variant[] {
+  if (a.length + b.length > LIST_ITEMS_MAX) throw sqlError("54000", `a list has at most ${LIST_ITEMS_MAX} items`);
+  return a.concat(b);
 }
 
 const isScalar = (value: Variant): boolean => isNumber(value) || typeof value === "boolean";

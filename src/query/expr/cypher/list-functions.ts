@@ -1,14 +1,11 @@
 /** Cypher's functions of lists, and those that take lists and strings alike (openCypher 9, "List functions"). */
 import { cypherError } from "../../../protocol/cypher-error.js";
-import { TEXT_CHARACTERS_MAX } from "../../../protocol/limits.js";
+import { LIST_ITEMS_MAX } from "../../../protocol/limits.js";
 import { BOOL, VARIANT } from "../../../protocol/values.js";
 import { isIntegerValue, type Variant } from "../../../protocol/variant.js";
 import { isList } from "../../../protocol/variant-format.js";
 import type { ScalarFunction } from "../expr.js";
 import { cypherFn, cypherFns, described, wrongArgument } from "./define.js";
-
-/** Items of one list that range() makes. */
-const RANGE_ITEMS_MAX = 10_000_000;
 
 /** Code points; the usual text has no others than UTF-16's units. */
 export function charactersOf(text: string): number {
@@ -39,8 +36,8 @@ function range(start: Variant, end: Variant, step: Variant = 1): readonly Varian
   const [from, to, by] = [start, end, step].map(bound) as [number, number, number];
   if (by === 0) throw cypherError("ArgumentError", "NumberOutOfRange", "the step of range() must not be 0");
   const count = Math.max(0, Math.floor((to - from) / by) + 1);
-  if (count > RANGE_ITEMS_MAX) {
-    throw cypherError("ArgumentError", "NumberOutOfRange", `range() makes at most ${RANGE_ITEMS_MAX} items`);
+  if (count > LIST_ITEMS_MAX) {
+    throw cypherError("ArgumentError", "NumberOutOfRange", `range() makes at most ${LIST_ITEMS_MAX} items`);
   }
   const items = new Array<Variant>(count);
   for (let i = 0; i < count; i++) items[i] = from + i * by;
@@ -59,12 +56,6 @@ function reverse(value: Variant): Variant {
   if (isList(value)) return value.toReversed();
   if (typeof value === "string") return Array.from(value).reverse().join("");
   throw wrongArgument("reverse()", "a list or a string", value);
-}
-
-/** The list of this many equal texts would not fit. */
-export function checkedLength(text: string): string {
-  if (text.length <= TEXT_CHARACTERS_MAX) return text;
-  throw cypherError("ArgumentError", "NumberOutOfRange", "the string is too long");
 }
 
 export const LIST_FUNCTIONS: readonly ScalarFunction[] = [

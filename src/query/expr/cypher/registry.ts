@@ -12,7 +12,8 @@ import { OPERATORS, type OperatorSymbol } from "./operators.js";
 import { TEMPORAL_FUNCTIONS } from "./temporal-functions.js";
 import { TEXT_FUNCTIONS } from "./text-functions.js";
 
-const FUNCTIONS: readonly ScalarFunction[] = [
+/** All of them but coalesce(), which takes any number of arguments. */
+export const CYPHER_FUNCTIONS: readonly ScalarFunction[] = [
   ...GRAPH_FUNCTIONS,
   ...CONVERSIONS,
   ...LIST_FUNCTIONS,
@@ -23,7 +24,7 @@ const FUNCTIONS: readonly ScalarFunction[] = [
 
 /** By name in lower case, then by the number of arguments. */
 const byName = new Map<string, ScalarFunction[]>();
-for (const fn of FUNCTIONS) {
+for (const fn of CYPHER_FUNCTIONS) {
   const name = fn.name.toLowerCase();
   byName.set(name, [...(byName.get(name) ?? []), fn]);
 }

@@ -3,8 +3,9 @@ import { cypherError } from "../../../protocol/cypher-error.js";
 import { isIntegerValue, type Variant } from "../../../protocol/variant.js";
 import { isList } from "../../../protocol/variant-format.js";
 import type { ScalarFunction } from "../expr.js";
+import { checkTextLength } from "./arithmetic.js";
 import { cypherFn, cypherFns, wrongArgument } from "./define.js";
-import { charactersOf, checkedLength } from "./list-functions.js";
+import { charactersOf } from "./list-functions.js";
 
 function textArgument(name: string, value: Variant): string {
   if (typeof value === "string") return value;
@@ -54,7 +55,10 @@ function replace(text: Variant, search: Variant, by: Variant): string {
     string,
     string,
   ];
-  return wanted === "" ? source : checkedLength(source.split(wanted).join(given));
+  if (wanted === "") return source;
+  const parts = source.split(wanted);
+  checkTextLength(source.length + (parts.length - 1) * (given.length - wanted.length));
+  return parts.join(given);
 }
 
 /** By a delimiter, or by any of a list of them; an empty one separates all characters. */
