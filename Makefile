@@ -1,5 +1,5 @@
 # Needs Node 20 or 22 and npm; everything else comes from the npm registry.
-.PHONY: start build install check test bench peers vector-peers conformance-sql conformance-cypher clean
+.PHONY: start build install check test bench peers vector-peers conformance-sql conformance-cypher conformance-ldbc clean
 
 start: build
 	node --enable-source-maps dist/src/main.js serve
@@ -36,6 +36,10 @@ conformance-sql: build
 # The openCypher TCK, or the folders of it in FOLDERS; UPDATE=1 rewrites the list of what fails.
 conformance-cypher: build
 	node dist/test/conformance/run-tck.js $(FOLDERS)
+
+# The read queries of LDBC SNB in Cypher and in SQL: answers and times.
+conformance-ldbc: build
+	node dist/test/conformance/run-ldbc.js
 
 # Those who cannot be installed are named in the bench's report.
 peers:
