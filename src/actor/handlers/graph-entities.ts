@@ -1,7 +1,6 @@
 /** /v1/graph/nodes and /v1/graph/edges, each request one Cypher statement (or two in one transaction). */
 import type { EndpointName } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
-import { after } from "../../query/exec/operator.js";
 import type { Answer } from "../reply.js";
 import type { Request } from "../request.js";
 import { rowsOf, runAlone } from "../run-alone.js";
@@ -122,22 +121,32 @@ function createNode(request: Request, { body }: Input): Answer | Promise<Answer>
   }));
 }
 
-/** `labels` are those that the node has afterwards: what is to go is known once the node was read. */
-function updateNode(request: Request, { params, query, body }: Input): Answer | Promise<Answer> {
+async function updateNode(request: Request, { params, query, body }: Input): Promise<Answer> {
   const graph = graphOf(query, body);
   const values = { id: Number(params.id), properties: body.properties ?? {} };
-  const change = (former: readonly string[]): Answer | Promise<Answer> => {
-    const labels: readonly string[] = body.labels ?? former;
-    const added = labels.length === 0 ? "" : ` SET x${labelsText(labels)}`;
+  if (body.labels === undefined) {
+    const cypher = `${NODE.match} SET x += $properties RETURN x`;
+    return write(request, graph, cypher, values, (outcome) => found(outcome, NODE, params.id!));
+  }
+  const labels: readonly string[] = [...new Set<string>(body.labels)];
+  const added = labels.length === 0 ? "" : ` SET x${labelsText(labels)}`;
+  const text = { sql: `${NODE.match} RETURN labels(x)`, params: { id: values.id }, language: "cypher" } as const;
+  for (;;) {
+    const [row] = await rowsOf(request, { ...text, ...(graph !== undefined && { graph }) });
+    const former = (row?.[0] ?? []) as readonly string[];
     const gone = former.filter((label) => !labels.includes(label));
     const removed = gone.length === 0 ? "" : ` REMOVE x${labelsText(gone)}`;
-    const cypher = `${NODE.match} SET x += $properties${body.labels === undefined ? "" : added}${removed} RETURN x`;
-    return write(request, graph, cypher, values, (outcome) => found(outcome, NODE, params.id!));
-  };
-  if (body.labels === undefined) return change([]);
-  const text = { sql: `${NODE.match} RETURN labels(x)`, params: { id: values.id }, language: "cypher" } as const;
-  const read = rowsOf(request, { ...text, ...(graph !== undefined && { graph }) });
-  return after(read, ([row]) => change((row?.[0] ?? []) as readonly string[]));
+    // Where others have changed its labels meanwhile, they are read again.
+    const same = row === undefined ? "" : " AND labels(x) = $former";
+    const cypher = `${NODE.match}${same} SET x += $properties${added}${removed} RETURN x`;
+    let isSame = true;
+    const answer = await write(request, graph, cypher, { ...values, former }, (outcome) => {
+      isSame = row === undefined || outcome.rows.plain!.length > 0;
+      return isSame ? found(outcome, NODE, params.id!) : {};
+    });
+    if (isSame) return answer;
+    request.checkpoint();
+  }
 }
 
 const ARROWS = { out: ["-", "->"], in: ["<-", "-"], both: ["-", "-"] } as const;
