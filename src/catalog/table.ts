@@ -78,6 +78,8 @@ export interface VectorIndexDef {
   readonly m: number;
   /** Candidates kept while a vector is linked in, 4 to 1000. */
   readonly efConstruction: number;
+  /** Candidates kept by searches that do not say how many, 1 to 1000; absent: 64. */
+  readonly efSearch?: number;
   /** How the graph keeps vectors; answers of the shorter forms are ranked again by the stored rows. */
   readonly storage: "f32" | "int8" | "binary";
 }

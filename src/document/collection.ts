@@ -159,6 +159,7 @@ export function describeCollection(collection: Collection): object {
           metric: index.search.vector.metric,
           m: index.search.vector.m,
           ef_construction: index.search.vector.efConstruction,
+          ...(index.search.vector.efSearch !== undefined && { ef: index.search.vector.efSearch }),
         }),
         ...(index.search?.text && { language: index.search.text.language }),
       })),

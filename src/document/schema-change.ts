@@ -216,6 +216,7 @@ function plannedOf({ table }: Collection, index: CollectionIndex): PlannedIndex 
     paths: index.fields.map((field) => pathOf(field, "schema.indexes")),
     options: [
       ...(vector ? Object.entries({ metric: vector.metric, m: vector.m, ef_construction: vector.efConstruction }) : []),
+      ...(vector?.efSearch === undefined ? [] : [["ef_search", vector.efSearch] as const]),
       ...(text ? [["language", text.language] as const] : []),
     ],
   };

@@ -30,7 +30,7 @@ export interface NewCollectionIndex extends Pick<CollectionIndexDef, "type"> {
   readonly name: string | null;
   readonly paths: readonly (readonly string[])[];
   readonly unique: boolean;
-  /** As CREATE INDEX … WITH takes them: m, ef_construction, metric, storage, language. */
+  /** As CREATE INDEX … WITH takes them: m, ef_construction, ef_search, metric, storage, language. */
   readonly options: readonly (readonly [string, string | number])[];
 }
 
@@ -63,7 +63,9 @@ const TYPES: Readonly<Record<string, FieldType>> = {
 const FIELD_OPTIONS =
   "name type required nullable unique index indexed embed dimensions dims items fields properties".split(" ");
 const INDEX_OPTIONS =
-  "name field fields type unique metric distance_metric m ef_construction storage quantization language".split(" ");
+  "name field fields type unique metric distance_metric m ef_construction ef ef_search storage quantization language".split(
+    " ",
+  );
 const INDEX_TYPES: Readonly<Record<string, CollectionIndexDef["type"]>> = {
   btree: "btree",
   hash: "hash",
@@ -218,6 +220,8 @@ const OPTIONS_OF: Readonly<Record<CollectionIndexDef["type"], Readonly<Record<st
     distance_metric: "metric",
     m: "m",
     ef_construction: "ef_construction",
+    ef: "ef_search",
+    ef_search: "ef_search",
     storage: "storage",
     quantization: "storage",
   },
@@ -230,7 +234,7 @@ function optionsOf(index: JsonObject, type: CollectionIndexDef["type"], where: s
     if (value === undefined) continue;
     const option = own(OPTIONS_OF[type], name);
     if (option === undefined) throw invalid(`${where}.${name}`, `an index of the type ${type} has no such option`);
-    const isNumber = option === "m" || option === "ef_construction";
+    const isNumber = option === "m" || option.startsWith("ef_");
     if (isNumber ? !Number.isSafeInteger(value) : typeof value !== "string" || !/^\w+$/.test(value)) {
       throw invalid(`${where}.${name}`, isNumber ? "expected integer" : "expected a word");
     }

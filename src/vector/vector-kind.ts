@@ -10,9 +10,11 @@ export function vectorKind(
   vectorOf: (record: Uint8Array) => Float32Array | null,
 ): IndexKind<Float32Array, VectorBody> {
   const definition = vector!;
-  const { metric } = definition;
+  // How searches walk does not matter to what the index holds.
+  const { efSearch: _, ...kept } = definition;
+  const { metric } = kept;
   return {
-    definition: JSON.stringify({ column: columnIds[0], dimensions, ...definition }),
+    definition: JSON.stringify({ column: columnIds[0], dimensions, ...kept }),
     create: (itemAt) => VectorBody.create(definition, dimensions, itemAt),
     load: (bytes, itemAt) => VectorBody.load(definition, bytes, itemAt),
     itemOf: (record) => {

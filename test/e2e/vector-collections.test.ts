@@ -173,6 +173,27 @@ t.test("search by a text", async (t) => {
   t.match([short.status, short.body.error?.details?.field], [400, "query"]);
 });
 
+t.test("searches keep as many candidates as the collection says", async (t) => {
+  t.match((await make("wide", { ef: 200 })).body.data, { ef: 200 });
+  t.match((await make("usual", {})).body.data, { ef: 64 });
+  const [[sql]] = (await server.rows("SELECT indexdef FROM pg_indexes WHERE indexname = 'wide_vector_idx'")) as [
+    [string],
+  ];
+  t.match(sql, /ef_search='200'/);
+  await server.rows(`DROP INDEX wide_vector_idx`);
+  await server.rows(sql);
+  t.match((await server.expect(200, "GET", "/v1/vectors/collections/wide")).body.data, { ef: 200 });
+  await server.expect(201, "POST", "/v1/collections", {
+    name: "kept",
+    schema: {
+      fields: [{ name: "v", type: "vector", dimensions: 2 }],
+      indexes: [{ name: "near", fields: ["v"], type: "vector", ef: 99 }],
+    },
+  });
+  const { schema } = (await server.expect(200, "GET", "/v1/collections/kept")).body.data;
+  t.match(schema.indexes, [{ name: "near", ef: 99 }]);
+});
+
 t.test("names that are words of SQL", async (t) => {
   for (const name of ["binary", "left", "time", "Values", "select"]) {
     await make(name, {});
@@ -188,6 +209,8 @@ t.test("what is refused names its field", async (t) => {
     ["", { name: "n", dimensions: 3, metric: "manhattan" }, "metric", /"manhattan" is not known/],
     ["", { name: "n", dimensions: 3, metric: "l2", distance_metric: "dot" }, "distance_metric", /different/],
     ["", { name: "n", dimensions: 3, quantization: "int4" }, "quantization", /int4/],
+    ["", { name: "n", dimensions: 3, ef: 0 }, "ef", />= 1/],
+    ["", { name: "n", dimensions: 3, ef: 9, ef_search: 8 }, "ef_search", /one of/],
     ["", { name: "n", dimensions: 3, m: 16, ef_construction: 20 }, "ef_construction", /32/],
     ["", { name: "n", dimensions: 3, index_type: "ivf" }, "index_type", /ivf/],
     ["", { name: "n", dimensions: 3, colour: 1 }, "colour", /Unknown field/],

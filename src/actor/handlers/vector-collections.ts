@@ -1,7 +1,9 @@
 /** /v1/vectors/collections: vector collections as a whole. Their vectors are in vectors.ts, search in vector-search.ts. */
+
 import type { VectorMetric } from "../../catalog/table.js";
 import type { EndpointName } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
+import { EF_SEARCH } from "../../query/exec/nearest-scan.js";
 import { quoteIdentifier } from "../../query/expr/print.js";
 import type { Answer } from "../reply.js";
 import type { Request } from "../request.js";
@@ -41,6 +43,8 @@ interface NewCollection {
   readonly distance_metric?: string;
   readonly m?: number;
   readonly ef_construction?: number;
+  readonly ef?: number;
+  readonly ef_search?: number;
   readonly quantization?: string;
   readonly index_type?: string;
 }
@@ -94,6 +98,8 @@ function metricOf({ metric, distance_metric: other }: NewCollection): VectorMetr
 function indexOptions({
   m = M,
   ef_construction: given,
+  ef,
+  ef_search: efSearch,
   quantization = "none",
   index_type: type,
 }: NewCollection): string {
@@ -107,6 +113,9 @@ function indexOptions({
       field: "ef_construction",
     });
   }
+  if (ef !== undefined && efSearch !== undefined && ef !== efSearch) {
+    throw new DbError("invalid_request", 'Send one of "ef" and "ef_search".', { field: "ef_search" });
+  }
   const storage = quantization.toLowerCase();
   if (!["none", "int8", "binary"].includes(storage)) {
     throw new DbError(
@@ -118,7 +127,9 @@ function indexOptions({
     );
   }
   const efConstruction = given ?? Math.max(EF_CONSTRUCTION, 2 * m);
-  return `m = ${m}, ef_construction = ${efConstruction}, storage = '${storage === "none" ? "f32" : storage}'`;
+  const searched = ef ?? efSearch;
+  const search = searched === undefined ? "" : `, ef_search = ${searched}`;
+  return `m = ${m}, ef_construction = ${efConstruction}${search}, storage = '${storage === "none" ? "f32" : storage}'`;
 }
 
 async function listCollections(request: Request, { query }: Input): Promise<Answer> {
@@ -157,7 +168,7 @@ async function countOf(request: Request, { sqlName }: VectorCollection): Promise
 }
 
 function description({ table, dimensions, metric, index }: VectorCollection, count: number, life: IndexLife): object {
-  const { m = M, efConstruction = EF_CONSTRUCTION, storage = "f32" } = index?.vector ?? {};
+  const { m = M, efConstruction = EF_CONSTRUCTION, efSearch = EF_SEARCH, storage = "f32" } = index?.vector ?? {};
   return {
     name: table.name,
     dimensions,
@@ -168,6 +179,7 @@ function description({ table, dimensions, metric, index }: VectorCollection, cou
     index: life,
     m,
     ef_construction: efConstruction,
+    ef: efSearch,
     quantization: storage === "f32" ? "none" : storage,
     created_at: new Date(table.createdAt / 1000).toISOString(),
   };

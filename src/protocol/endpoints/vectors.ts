@@ -30,6 +30,7 @@ const Collection = Type.Object({
   }),
   m: Type.Integer(),
   ef_construction: Type.Integer(),
+  ef: Type.Integer({ description: "Candidates kept by searches that do not say how many." }),
   quantization: Type.String(),
   created_at: Timestamp,
 });
@@ -80,6 +81,14 @@ export const vectorEndpoints = [
           description: "Candidates kept while a vector is linked in; 100, and at least 2 × m.",
         }),
       ),
+      ef: Type.Optional(
+        Type.Integer({
+          minimum: 1,
+          maximum: 1000,
+          description: "Candidates kept by searches that do not say how many; 64.",
+        }),
+      ),
+      ef_search: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, description: "Another name for `ef`." })),
       quantization: Type.Optional(
         Type.String({
           description:

@@ -34,8 +34,8 @@ const COUNT_MAX = 10_000;
 const COUNT_SHARE_MAX = 0.25;
 /** Corrections of the transaction beyond which the records are read. */
 const CORRECTIONS_MAX = 5000;
-/** Candidates that a walk keeps, unless the setting hnsw.ef_search says otherwise. */
-const EF_SEARCH = 64;
+/** Candidates that a walk keeps, unless the setting hnsw.ef_search or the index says otherwise. */
+export const EF_SEARCH = 64;
 /** So many rows that pass, or such a part of all, are compared one by one: a walk that hands out few costs more. */
 const COMPARED_MAX = 1000;
 const COMPARED_SHARE_MAX = 0.03;
@@ -318,7 +318,7 @@ class NearestScanOperator implements Operator {
 
   private efSearch(): number {
     const setting = this.context.services.setting?.("hnsw.ef_search") ?? null;
-    return setting === null ? EF_SEARCH : Number(setting);
+    return setting === null ? (this.program.search.index.vector!.efSearch ?? EF_SEARCH) : Number(setting);
   }
 }
 

@@ -103,11 +103,13 @@ function vectorOptions(options: readonly OptionNode[], byClass: VectorMetric | n
   let metric = byClass;
   let m = 16;
   let efConstruction: number | null = null;
+  let efSearch: number | null = null;
   let storage: VectorIndexDef["storage"] = "f32";
   for (const option of options) {
     const { name, position } = option;
     if (name === "m") m = integerOption(option, 2, 100);
     else if (name === "ef_construction") efConstruction = integerOption(option, 4, 1000);
+    else if (name === "ef_search") efSearch = integerOption(option, 1, 1000);
     else if (name === "storage" || name === "quantization") storage = wordOption(option, STORAGES);
     else if (name === "metric" || name === "distance_metric") {
       metric = wordOption(option, METRICS);
@@ -121,7 +123,8 @@ function vectorOptions(options: readonly OptionNode[], byClass: VectorMetric | n
     const { position } = options.find(({ name }) => name === "ef_construction")!;
     throw sqlError("22023", "ef_construction must be greater than or equal to 2 * m", { position });
   }
-  return { metric: metric ?? DEFAULT_METRIC, m, efConstruction: efConstruction ?? Math.max(64, 2 * m), storage };
+  const made = efConstruction ?? Math.max(64, 2 * m);
+  return { metric: metric ?? DEFAULT_METRIC, m, efConstruction: made, storage, ...(efSearch !== null && { efSearch }) };
 }
 
 function integerOption({ name, value, position }: OptionNode, min: number, max: number): number {

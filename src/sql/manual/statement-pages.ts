@@ -197,7 +197,7 @@ CREATE MATERIALIZED VIEW prices AS SELECT author_id, avg(price) AS price FROM bo
     syntax: `CREATE [UNIQUE] INDEX [IF NOT EXISTS] [name] ON table [USING btree]
   ({ column | (expr) } [ASC | DESC] [NULLS {FIRST | LAST}], …) [INCLUDE (columns)] [NULLS NOT DISTINCT] [WHERE condition]
 CREATE INDEX [IF NOT EXISTS] [name] ON table USING hnsw
-  (column [vector_cosine_ops | vector_l2_ops | vector_ip_ops]) [WITH (m = 16, ef_construction = 64, metric = 'cosine', storage = 'f32')]
+  (column [vector_cosine_ops | vector_l2_ops | vector_ip_ops]) [WITH (m = 16, ef_construction = 64, ef_search = 64, metric = 'cosine', storage = 'f32')]
 CREATE INDEX [IF NOT EXISTS] [name] ON table USING text (column, …) [WITH (language = 'english')]`,
     description:
       "Makes an index; of a partial one only rows for which the condition holds have entries. EXPLAIN shows which index a query uses. An hnsw index finds near vectors of a vector(n) column by the distance of its operator class or metric (cosine, l2, dot; without either cosine); storage 'int8' or 'binary' makes it smaller. A text index finds words of text columns; gin (to_tsvector('english', column)) is another spelling of it.",

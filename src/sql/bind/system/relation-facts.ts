@@ -128,9 +128,10 @@ function searchKeys(table: TableDef, { columnIds, vector, text, declared }: Sear
   }
   const columns = listOf(table, columnIds);
   if (vector === undefined) return `(${columns}) WITH (language='${text!.language}')`;
-  const { metric, m, efConstruction, storage } = vector;
+  const { metric, m, efConstruction, efSearch, storage } = vector;
   const compressed = storage === "f32" ? "" : `, storage='${storage}'`;
-  return `(${columns} ${METRIC_CLASSES[metric]}) WITH (m='${m}', ef_construction='${efConstruction}'${compressed})`;
+  const searched = efSearch === undefined ? "" : `, ef_search='${efSearch}'`;
+  return `(${columns} ${METRIC_CLASSES[metric]}) WITH (m='${m}', ef_construction='${efConstruction}'${searched}${compressed})`;
 }
 
 function indexFacts(table: TableDef, index: IndexDef): IndexFacts {
