@@ -109,7 +109,8 @@ export function untypedToText(value: Value): string {
   if (value instanceof Uint8Array) return `\\x${Buffer.from(value).toString("hex")}`;
   if (Array.isArray(value)) return recordToText(value, untypedToText);
   if ("months" in value) return intervalToText(value as Interval);
-  if ("offset" in value) return timeTzToText(value as TimeTz);
+  if ("micros" in value) return timeTzToText(value as TimeTz);
+  if (!("elements" in value)) return variantToText(value);
   return arrayToText(value as SqlArray, untypedToText);
 }
 

@@ -100,6 +100,14 @@ t.test("properties and labels, and an index over a property", (t) =>
       "select has_label(labels, 'Be'), has_label(labels, 'A'), has_label('', '') from n where id = 9",
       ["false|true|false"],
     ],
+    [
+      "select properties->>'name', properties->'age', properties->>'x', properties->1 from n where id = 8",
+      ["n8|8|∅|∅"],
+    ],
+    [
+      `select v->1, v->-1, v->2->>'a', v->'a' from (values ('[1, "b", {"a": 2.5}]'::jsonb::variant)) w(v)`,
+      ['b|{"a":2.5}|2.5|∅'],
+    ],
     ["select property(5::variant, 'x')", "42804 a number has no properties"],
   ]),
 );

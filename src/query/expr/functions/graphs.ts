@@ -1,6 +1,10 @@
-/** What SQL can do with the tables of a graph: properties, labels, and comparisons of variants with each other and with SQL's values. */
-import { BOOL, INT4, type SqlType, TEXT, VARIANT, type Value, VECTOR } from "../../../protocol/values.js";
-import { Float, type Variant, type VariantMap } from "../../../protocol/variant.js";
+/**
+ * What SQL can do with the tables of a graph: properties, labels, parts of variants, and comparisons of variants with each
+ * other and with SQL's values.
+ */
+import { BOOL, INT4, INT8, type SqlType, TEXT, VARIANT, type Value, VECTOR } from "../../../protocol/values.js";
+import { Float, GraphNode, GraphRelationship, type Variant, type VariantMap } from "../../../protocol/variant.js";
+import { isList, variantToText } from "../../../protocol/variant-format.js";
 import { differs, equals, greater, greaterOrEqual, less, lessOrEqual } from "../cypher/comparison.js";
 import { HAS_LABEL, PROPERTY } from "../cypher/entities.js";
 import type { ScalarFunction } from "../expr.js";
@@ -49,7 +53,29 @@ function comparison(symbol: string, compare: Compare): FunctionFamily {
   });
 }
 
-export const VARIANT_COMPARISONS: readonly FunctionFamily[] = [
+/** What jsonb's operator of that name takes out of a JSON value: an entry of a map, an item of a list, else NULL. */
+function memberOf(value: Variant, key: string | number): Variant {
+  if (isList(value)) return typeof key === "number" ? (value.at(key) ?? null) : null;
+  const map = value instanceof GraphNode || value instanceof GraphRelationship ? value.properties : value;
+  return map instanceof Map && typeof key === "string" ? (map.get(key) ?? null) : null;
+}
+
+function member(symbol: string, returns: SqlType, result: (found: NonNullable<Variant>) => Value): FunctionFamily {
+  return family(symbol, `(variant, text or integer) → ${returns.name}`, ([whole, key, ...rest]) => {
+    if (whole !== VARIANT || key === undefined || rest.length > 0) return null;
+    const by = key.name === "unknown" ? TEXT : key;
+    if (by !== TEXT && by !== INT4 && by !== INT8) return null;
+    return op(symbol, [VARIANT, by], returns, (value: Variant, name: string | number) => {
+      const found = memberOf(value, name);
+      return found === null ? null : result(found);
+    });
+  });
+}
+
+export const VARIANT_OPERATORS: readonly FunctionFamily[] = [
+  member("->", VARIANT, (found) => found),
+  member("->>", TEXT, variantToText),
+
   comparison("=", equals),
   comparison("<>", differs),
   comparison("<", less),

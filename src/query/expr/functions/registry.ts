@@ -16,7 +16,7 @@ import type { AggregateFamily, FunctionFamily } from "./define.js";
 import { DOCUMENT_FUNCTIONS } from "./documents.js";
 import { ENUM_FAMILIES } from "./enums.js";
 import { FORMATTING } from "./formatting.js";
-import { GRAPH_FUNCTIONS, VARIANT_COMPARISONS } from "./graphs.js";
+import { GRAPH_FUNCTIONS, VARIANT_OPERATORS } from "./graphs.js";
 import { JSON_FAMILIES, JSON_FUNCTIONS, JSON_OPERATORS } from "./json.js";
 import { JSON_CONSTRUCTORS } from "./json-constructors.js";
 import { JSON_PATH_FUNCTIONS, JSON_PATH_OPERATORS } from "./json-path-functions.js";
@@ -93,7 +93,7 @@ export const CHAPTERS: readonly Chapter[] = [
     operators: TS_OPERATORS,
   },
   { title: "Model functions", functions: MODEL_FUNCTIONS },
-  { title: "Graph functions and operators", functions: GRAPH_FUNCTIONS, operatorFamilies: VARIANT_COMPARISONS },
+  { title: "Graph functions and operators", functions: GRAPH_FUNCTIONS, operatorFamilies: VARIANT_OPERATORS },
   { title: "Bit string functions and operators", functions: BIT_FUNCTIONS, operators: BIT_OPERATORS },
   { title: "Network address functions and operators", functions: NETWORK_FUNCTIONS, operators: NETWORK_OPERATORS },
   { title: "Enum functions", families: ENUM_FAMILIES },
