@@ -13,7 +13,7 @@ import { randomFrom } from "../conformance/random-sql.js";
 import { GraphDatabase } from "../query/graphs.js";
 import { QueryGenerator, SETUP } from "./random-queries.js";
 
-const QUERIES = Number(process.env.RANDOM_QUERIES ?? 300);
+const QUERIES = Number(process.env.RANDOM_QUERIES ?? 150);
 const ROWS_MAX = 5_000;
 
 /** Sorted rows, or the kind of error; null: too many to compare. */

@@ -3,7 +3,7 @@
  * predicate. Patterns in expressions come here, too.
  */
 import { sqlError } from "../../protocol/errors.js";
-import { BOOL, INT8, TEXT, VARIANT } from "../../protocol/values.js";
+import { INT8, TEXT, VARIANT } from "../../protocol/values.js";
 import { cypherOperator, MAP_OF, PATH_OF } from "../../query/expr/cypher/registry.js";
 import { EMBEDDING, SIMILARITY } from "../../query/expr/cypher/similarity.js";
 import type { Expr } from "../../query/expr/expr.js";
@@ -17,7 +17,6 @@ import type {
   VariableLength,
 } from "../../query/plan/graph-plans.js";
 import type { OutputColumn, Plan } from "../../query/plan/plan.js";
-import { outerColumnsOf } from "../../query/plan/walk.js";
 import type {
   Expr as ExprNode,
   LabelExpr,
@@ -31,6 +30,7 @@ import type {
 } from "../parse/ast.js";
 import { bindCondition } from "./bind-condition.js";
 import { bindArgument, testLabels } from "./bind-expr.js";
+import { existsSubquery } from "./bind-subquery.js";
 import { type Binding, contextOf, type Rows } from "./binding.js";
 import { ONE_ROW } from "./rows.js";
 import {
@@ -60,8 +60,7 @@ export function bindMatch(clause: PatternClause, rows: Rows, binding: Binding): 
 /** OPTIONAL MATCH of what is bound already leaves the rows as they are; its paths are there when it matches. */
 function optionalPaths(clause: PatternClause, pattern: PatternBinder, rows: Rows, binding: Binding): Rows {
   const plan = matchOf(pattern, { optional: false, where: clause.where }, ONE_ROW, binding);
-  const outer = [...outerColumnsOf(plan)];
-  const found: Expr = { kind: "subquery", type: BOOL, form: "exists", plan, outer, input: null, compare: null };
+  const found = existsSubquery(plan);
   const scope = new Map(pattern.scope);
   for (const [name, variable] of pattern.scope) {
     if (rows.scope.has(name) || variable.kind !== "value") continue;

@@ -12,7 +12,7 @@ import type {
 } from "../parse/ast.js";
 import { COUNT_ALL } from "./aggregate-collector.js";
 import type { Binding, ExprContext } from "./binding.js";
-import { limited, ONE_ROW, project } from "./rows.js";
+import { limited, ONE_ROW, only, project } from "./rows.js";
 import { integerConst, valueOfVariable } from "./variables.js";
 
 /** EXISTS, COUNT and COLLECT. */
@@ -20,7 +20,7 @@ export function bindSubquery(node: SubqueryNode, { binding, scope }: ExprContext
   const { plan } = binding.bind.query(node.query, scope, binding);
   switch (node.result) {
     case "exists":
-      return subquery("exists", BOOL, plan);
+      return existsSubquery(plan);
     case "count":
       return subquery("scalar", INT8, counted(plan, binding));
     case "collect":
@@ -37,7 +37,7 @@ function counted(input: Plan, binding: Binding): Plan {
 /** A pattern as a condition; a search for shortest paths gives a path, or all of them as a list. */
 export function bindPatternExpr({ pattern }: PatternExpr, context: ExprContext): Expr {
   const { binding } = context;
-  if (pattern.search === "all") return subquery("exists", BOOL, matched(pattern, context).plan);
+  if (pattern.search === "all") return existsSubquery(matched(pattern, context).plan);
   const variable: VariableNode = { kind: "variable", name: PATH_NAME, position: pattern.position };
   const { plan, scope } = matched({ ...pattern, variable }, context);
   const paths = project(plan, [{ name: "path", expr: valueOfVariable(scope.get(PATH_NAME)!) }], [], binding);
@@ -59,6 +59,11 @@ export function bindPatternComprehension(node: PatternComprehension, { binding, 
   const rows = binding.bind.match(clause, { plan: ONE_ROW, scope }, binding);
   const expr = binding.bind.expr(node.result, { binding, scope: rows.scope, aggregates: null, computed: [] });
   return subquery("list", VARIANT, project(rows.plan, [{ name: "item", expr }], [], binding));
+}
+
+/** Whether the plan has a row. */
+export function existsSubquery(plan: Plan): SubqueryExpr {
+  return subquery("exists", BOOL, only(plan, []));
 }
 
 function subquery(form: SubqueryExpr["form"], type: SqlType, plan: Plan): SubqueryExpr {

@@ -46,7 +46,8 @@ function relationsOf(plan: Plan): Ids[] {
   return [new Set(plan.columns.map(({ id }) => id))];
 }
 
-function factored(predicate: Expr, relations: readonly Ids[]): Expr {
+/** The condition with what is hidden in its ORs; `relations`: the columns of each thing that it ties together. */
+export function factored(predicate: Expr, relations: readonly Ids[]): Expr {
   let changed = false;
   const conditions = conjuncts(predicate).flatMap((condition) => {
     if (condition.kind !== "or" || isVolatile(condition)) return [condition];
@@ -104,15 +105,17 @@ function commonOf(or: Expr): [Expr[], Or | Expr | null] {
 function impliedBy(or: Expr, relations: readonly Ids[]): Expr[] {
   if (or.kind !== "or" || relations.length < 2) return [];
   const branches = or.args.map(conjuncts);
+  const joined = new Set(relations.flatMap((relation) => [...relation]));
   return relations.flatMap((relation) => {
-    const parts = branches.map((branch) => branch.filter((one) => readsOnly(one, relation)));
+    const parts = branches.map((branch) => branch.filter((one) => readsOnly(one, relation, joined)));
     const whole = parts.every((part, i) => part.length === branches[i]!.length);
     return whole || parts.some((part) => part.length === 0) ? [] : [orOf(parts.map((part) => andOf(part)!))];
   });
 }
 
-function readsOnly(condition: Expr, relation: Ids): boolean {
-  const read = [...columnsOf(condition)];
+/** Of what is joined only the relation; columns of enclosing queries are as good as constants. */
+function readsOnly(condition: Expr, relation: Ids, joined: Ids): boolean {
+  const read = [...columnsOf(condition)].filter((id) => joined.has(id));
   if (read.length === 0 || someExpr(condition, (node) => node.kind === "subquery")) return false;
   return read.every((id) => relation.has(id));
 }

@@ -14,6 +14,7 @@ import type { OutputColumn, Plan, ScanPlan } from "../plan/plan.js";
 import { joinColumns } from "../plan/walk.js";
 import type { Cardinality } from "./cardinality.js";
 import { accessFor } from "./choose-access.js";
+import { factored } from "./factor-conditions.js";
 import { newColumnId } from "./new-column-id.js";
 import { filtered } from "./rule.js";
 
@@ -73,7 +74,7 @@ class PatternPlanner {
     this.current = input;
     this.ids = match.nodes.map((node) => (node.kind === "bound" ? node.id : null));
     this.edgesLeft = new Set(match.edges.keys());
-    this.conditions = conjuncts(match.predicate);
+    this.conditions = conjuncts(match.predicate && factored(match.predicate, relationsOf(match)));
     this.made = new Set(match.columns.slice(match.input.columns.length).map(({ id }) => id));
   }
 
@@ -323,6 +324,15 @@ class PatternPlanner {
     this.conditions = this.conditions.filter((condition) => !isReady(condition));
     this.current = filtered(this.current, ready);
   }
+}
+
+/** The columns of each new node and relationship. */
+function relationsOf({ nodes, edges }: MatchPlan): ReadonlySet<ColumnId>[] {
+  const made = [
+    ...nodes.flatMap((node) => (node.kind === "new" ? [Object.values(node.columns) as OutputColumn[]] : [])),
+    ...edges.flatMap(({ shape }) => (shape.kind === "one" ? [edgeColumns(shape.columns)] : [])),
+  ];
+  return made.map((columns) => new Set(columns.map(({ id }) => id)));
 }
 
 function isOneRow(plan: Plan): boolean {
