@@ -97,13 +97,16 @@ interface Level {
   readonly env: BindEnvironment;
   /** The view below, or the table under the names that the query has for it. */
   readonly below: Level | TableDef;
+  /** `below` is what triggers of this view, which do the work, see of it. */
+  readonly instead: ViewDef | null;
 }
 
 function throughView(view: ViewDef, command: ChangeCommand, binding: Binding): ChangedRelation {
-  const top = levelOf(view, binding, (refused, why) => refuse(refused, why, command));
+  const top = levelOf(view, binding, (refused, why) => refuse(refused, why, command), command);
   const bottom = bottomOf(top);
+  const { instead } = bottom;
   const named = bottom.below as TableDef;
-  const table = checkChangeable(binding.env.catalog.tableById(named.id)!);
+  const table = instead === null ? checkChangeable(binding.env.catalog.tableById(named.id)!) : named;
   const over = (name: string, columns: readonly OutputColumn[]): ChangedRow => {
     const byId = new Map(table.columns.map(({ id }, i) => [id, columnExpr(columns[i]!)]));
     const row = rowOver(top, (id) => byId.get(id)!, false, binding);
@@ -121,6 +124,7 @@ function throughView(view: ViewDef, command: ChangeCommand, binding: Binding): C
     table,
     face,
     filled,
+    ...(instead !== null && { instead }),
     reference: bottom.from.name,
     over,
     changedColumn: (target, changing) => {
@@ -184,21 +188,30 @@ export function updatableColumns(view: ViewDef, binding: Binding): readonly bool
 const NOT_UPDATABLE = new Error("not updatable");
 
 /** The view's query as one that selects from a single relation; `refused` throws with the reason why it is not. */
-function levelOf(view: ViewDef, binding: Binding, refused: (view: ViewDef, why: string) => never): Level {
+function levelOf(
+  view: ViewDef,
+  binding: Binding,
+  refused: (view: ViewDef, why: string) => never,
+  command: ChangeCommand = "merge",
+): Level {
   const query = parsedQuery(view.query);
   const why = notSimple(query);
   const { body } = query;
   if (why !== null || body.kind !== "select") return refused(view, why ?? NO_SINGLE_RELATION);
   const [from] = body.from;
   const env = viewEnvironment(view.query, binding.env);
+  let instead: ViewDef | null = null;
   const below = binding.within(env, () => {
     if (body.from.length !== 1 || from!.kind !== "table") return null;
     const inner = findView(from.name, binding);
-    return inner === null ? findTable(from.name, binding) : levelOf(inner, binding, refused);
+    if (inner === null) return findTable(from.name, binding);
+    if (!hasInsteadOf(inner, command)) return levelOf(inner, binding, refused, command);
+    instead = inner;
+    return tableOfView(inner);
   });
   const computing = computes(bindViewQuery(view.query, binding).plan);
   if (computing !== null || below === null) return refused(view, computing ?? NO_SINGLE_RELATION);
-  return { view, body, from: from as FromTable, env, below };
+  return { view, body, from: from as FromTable, env, below, instead };
 }
 
 const NO_SINGLE_RELATION = "Views that do not select from a single table or view";
