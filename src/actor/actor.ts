@@ -46,6 +46,7 @@ import { directoryHandlers } from "./handlers/directory.js";
 import { documentSearchHandlers } from "./handlers/document-search.js";
 import { documentHandlers } from "./handlers/documents.js";
 import { graphHandlers } from "./handlers/graph.js";
+import { graphAlgorithmHandlers } from "./handlers/graph-algorithms.js";
 import { graphEntityHandlers } from "./handlers/graph-entities.js";
 import { graphExtractHandlers } from "./handlers/graph-extract.js";
 import { graphIndexHandlers } from "./handlers/graph-indexes.js";
@@ -302,6 +303,7 @@ export class Actor {
       ...graphHandlers,
       ...graphEntityHandlers,
       ...graphIndexHandlers,
+      ...graphAlgorithmHandlers,
       ...graphExtractHandlers,
       ...aiHandlers,
       ...schemaHandlers,

@@ -154,6 +154,49 @@ t.test("a transaction of rows, nodes and edges vanishes as one", async (t) => {
   t.same(await server.rows("SELECT count(*) FROM account"), [[0]]);
 });
 
+t.test("algorithms", async (t) => {
+  await server.expect(201, "POST", "/v1/graph/graphs", { name: "web" });
+  await match(
+    "CREATE (a:Page {n: 1})-[:L]->(b:Page {n: 2})-[:L]->(c:Page {n: 3})-[:L]->(a), (d:Other {n: 4})-[:L]->(a)",
+    {},
+    "web",
+  );
+  const run = async (body: object) =>
+    (await server.expect(200, "POST", "/v1/graph/algorithms", { graph: "web", ...body })).body.data;
+  const ranks = await run({ algorithm: "PageRank", options: { max_iterations: 50 } });
+  t.same(ranks.columns, ["node_id", "score"]);
+  t.equal(ranks.count, 4);
+  const sum = ranks.results.reduce((total: number, { score }: { score: number }) => total + score, 0);
+  t.ok(Math.abs(sum - 1) < 1e-6, "ranks add up to one");
+  t.equal((await run({ algorithm: "page_rank", node_filter: "Page" })).count, 3);
+  t.equal(
+    (await run({ algorithm: "page_rank", node_filter: { where: "n.n > 2" }, edge_filter: { where: "type(r) = 'L'" } }))
+      .count,
+    2,
+  );
+  t.match(await run({ algorithm: "wcc", write_property: "part" }), { written: 4, stats: { properties_set: 4 } });
+  t.same((await match("MATCH (n) RETURN count(DISTINCT n.part)", {}, "web")).rows, [[1]]);
+  t.same(
+    (await match("CALL algo.triangleCount() YIELD node, triangles RETURN node.n, triangles ORDER BY 1", {}, "web"))
+      .rows,
+    [
+      [1, 1],
+      [2, 1],
+      [3, 1],
+      [4, 0],
+    ],
+  );
+  t.same(await refused("/v1/graph/algorithms", { algorithm: "magic" }), [400, "invalid_request"]);
+  t.same(await refused("/v1/graph/algorithms", { algorithm: "pagerank", options: { damping_factor: 2 } }), [
+    400,
+    "invalid_request",
+  ]);
+  t.same(await refused("/v1/graph/algorithms", { algorithm: "pagerank", options: { colour: 2 } }), [
+    400,
+    "invalid_request",
+  ]);
+});
+
 t.test("a text's names and relations", async (t) => {
   const text = "Marie Curie worked at the Sorbonne. Pierre Curie married Marie Curie.";
   await server.expect(201, "POST", "/v1/graph/graphs", { name: "people" });

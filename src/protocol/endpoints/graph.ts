@@ -44,6 +44,10 @@ const Index = Type.Object({
   what: Type.Enum(["index", "constraint"]),
 });
 
+const Filter = Type.Union([Label, Type.Array(Label), Type.Object({ where: Type.String({ minLength: 1 }) })], {
+  description: "A label (or type), several of them, or {where}: a condition of Cypher over `n` (or `r`).",
+});
+
 /** UTF-16 offsets in the text. */
 const Span = Type.Object({ start: Type.Integer(), end: Type.Integer() });
 
@@ -234,6 +238,35 @@ export const graphEndpoints = [
     params: entityId,
     query: Strict(GraphQuery),
     status: 204,
+  },
+  {
+    name: "graph.algorithms",
+    method: "POST",
+    path: "/v1/graph/algorithms",
+    summary: "Run an algorithm over a graph: PageRank, communities, components, centralities, paths.",
+    access: "member",
+    ...shared,
+    slow: true,
+    body: Strict({
+      algorithm: Type.String({ minLength: 1, maxLength: 100, description: "pagerank, louvain, label_propagation, …" }),
+      graph: Type.Optional(GraphName),
+      options: Type.Optional(Properties),
+      params: Type.Optional(Properties),
+      node_filter: Type.Optional(Filter),
+      edge_filter: Type.Optional(Filter),
+      limit: Type.Optional(Type.Integer({ minimum: 0, maximum: 10_000_000 })),
+      write_property: Type.Optional(Label),
+    }),
+    response: Type.Object({
+      algorithm: Type.String(),
+      graph: Type.String(),
+      execution_time_ms: Type.Number(),
+      columns: Type.Optional(Type.Array(Type.String())),
+      results: Type.Optional(Type.Array(Type.Record(Type.String(), Type.Unknown()))),
+      count: Type.Optional(Type.Integer()),
+      written: Type.Optional(Type.Integer({ description: "Nodes that have the property now." })),
+      stats: Type.Optional(GraphStats),
+    }),
   },
   {
     name: "graph.extract",
