@@ -218,12 +218,19 @@ function compare(operator: ComparisonOperator, left: ExprNode, right: ExprNode, 
 
 function bindCase({ subject, branches, otherwise }: CaseExpr, context: ExprContext): Expr {
   const bound = branches.map(({ when, result }) => ({
-    when: subject === null ? bindPredicate(when, context) : compare("=", subject, when, context),
+    when: caseCondition(subject, when, context),
     // biome-ignore lint/suspicious/noThenProperty: the node names its parts as SQL does
     then: bindArgument(result, context),
   }));
   const rest = otherwise === null ? null : bindArgument(otherwise, context);
   return Object.freeze({ kind: "case", type: VARIANT, branches: bound, otherwise: rest });
+}
+
+/** `CASE x WHEN null` asks whether x is null, which nothing equals. */
+function caseCondition(subject: ExprNode | null, when: ExprNode, context: ExprContext): Expr {
+  if (subject === null) return bindPredicate(when, context);
+  if (when.kind !== "null") return compare("=", subject, when, context);
+  return bindPredicate({ kind: "null-test", operand: subject, negated: false, position: when.position }, context);
 }
 
 function bindMapProjection({ variable, items }: MapProjection, context: ExprContext): Expr {
