@@ -36,7 +36,8 @@ export async function ldbc(rounds: number): Promise<void> {
     console.log(`  ${"query".padEnd(24)}${"cypher".padStart(10)}${"sql".padStart(10)}`);
     let wrong = 0;
     for (const query of queriesOf(suite, process.env.QUERIES ?? "")) wrong += await measure(server, query, rounds);
-    console.log(wrong === 0 ? "All answers are PostgreSQL's." : `${wrong} answers differ from PostgreSQL's.`);
+    if (wrong > 0) throw new Error(`${wrong} answers differ from PostgreSQL's`);
+    console.log("All answers are PostgreSQL's.");
   } finally {
     await server.stop();
   }
