@@ -50,6 +50,12 @@ t.test("relations", async (t) => {
       ["Sundar Pichai -[CEO_OF]-> Google", "Sundar Pichai -[ANNOUNCE]-> Gemini"],
     ],
     ["Ada Lovelace is a mathematician.", ["Ada Lovelace -[IS_A]-> mathematician"]],
+    ["Physicist Marie Curie taught.", ["Marie Curie -[IS_A]-> physicist"]],
+    ["Alan Turing was an English mathematician.", ["Alan Turing -[IS_A]-> English mathematician"]],
+    ["Tesla, Inc. is based in Austin, Texas.", ["Tesla, Inc. -[BASED_IN]-> Austin", "Austin -[IN]-> Texas"]],
+    ["After the war, Turing led Hut 8.", ["Turing -[LEAD]-> Hut 8"]],
+    ["Apple announced that it would acquire GitHub.", ["Apple -[ACQUIRE]-> GitHub"]],
+    ["In 2004, Elon Musk joined; in 2008, he left Tesla.", ["Elon Musk -[LEAVE]-> Tesla"]],
     // What is denied is no relation.
     ["Barack Obama did not visit Kyiv.", []],
     // Pronouns stand for the last subject of their kind; what they stand for alone is unknown.

@@ -25,6 +25,8 @@ export interface NounChunk extends Span {
   readonly role: boolean;
   /** "Google's". */
   readonly possessive: boolean;
+  /** Of a concept: the name that it begins with ("Manchester computers"), if that names something. */
+  readonly within: NounChunk | null;
 }
 
 export interface VerbChunk extends Span {
@@ -52,6 +54,7 @@ const ORGANIZATION_WORDS = new Set(
   ).split(" "),
 );
 const PERSON_TITLES = new Set("mr mrs ms dr prof professor sir lord lady president king queen pope".split(" "));
+const CLAUSE_WORDS = new Set(["where", "when", "while", "because", "although", "whereas"]);
 const RELATIVES = new Set(["who", "which", "that", "whom"]);
 
 /** In the order of the text; words that say nothing for relations are left out. */
@@ -70,8 +73,35 @@ export function chunksOf(sentence: TaggedSentence, text: string): Chunk[] {
     const mark = /[,;:()—–!?]/.exec(last.text.slice(-1) + last.after)?.[0];
     if (mark !== undefined) chunks.push(word(last, mark === "," || mark === "(" || mark === ")" ? "comma" : "stop"));
   }
-  return chunks;
+  return withoutModifiers(chunks, text);
 }
+
+/**
+ * A name right before a common noun makes one concept with it ("Manchester computers", but no person: "gave Bob money"), and
+ * a common noun right before a name says little ("southern England"), unless it is a role ("physicist Marie Curie").
+ */
+function withoutModifiers(chunks: readonly Chunk[], text: string): Chunk[] {
+  const kept: Chunk[] = [];
+  for (const chunk of chunks) {
+    const before = kept.at(-1);
+    const touch = before?.kind === "noun" && chunk.kind === "noun" && !before.possessive && isGap(text, before, chunk);
+    if (!touch) {
+      kept.push(chunk);
+    } else if (chunk.type === "Concept" && /^(Organization|Place|Entity)$/.test(before.type)) {
+      const within = NATIONALITY.test(before.name) ? null : before;
+      kept.splice(-1, 1, { ...chunk, name: `${before.name} ${chunk.name}`, start: before.start, within });
+    } else if (before.type === "Concept" && chunk.type !== "Concept" && chunk.type !== "Date" && !before.role) {
+      kept.splice(-1, 1, chunk);
+    } else {
+      kept.push(chunk);
+    }
+  }
+  return kept;
+}
+
+const isGap = (text: string, before: Chunk, after: Chunk) => /^\s+$/.test(text.slice(before.end, after.start));
+
+const NATIONALITY = /^(\p{Lu}\p{Ll}+(ish|ese|ian|ean|can)|French|German|Dutch|Greek|Swiss|Czech|Danish|Turkish|Thai)$/u;
 
 const word = (term: TaggedTerm, kind: WordChunk["kind"]): WordChunk => ({
   kind,
@@ -96,6 +126,7 @@ function pushOther(chunks: Chunk[], sentence: TaggedSentence, i: number, text: s
   }
   if (term.tags.has("Pronoun")) chunks.push(word(term, "pronoun"));
   else if (RELATIVES.has(lower)) chunks.push(word(term, "relative"));
+  else if (CLAUSE_WORDS.has(lower)) chunks.push(word(term, "stop"));
   else if (term.tags.has("Determiner")) chunks.push(word(term, "article"));
   else if (term.tags.has("Preposition") || lower === "to") chunks.push(word(term, "preposition"));
   else if (lower === "and" || lower === "or" || lower === "&") chunks.push(word(term, "and"));
@@ -117,7 +148,7 @@ function nameLength(sentence: TaggedSentence, i: number): number {
   if (i >= sentence.length || !isName(term(i), i === 0) || isRole(term(i))) return 0;
   let end = i + 1;
   while (end < sentence.length && joins(term(end - 1), term(end))) {
-    if (isName(term(end), false) || (term(end).tags.has("Cardinal") && /^-?$/.test(term(end - 1).after))) {
+    if (isName(term(end), false) || isNumberOfName(term(end))) {
       end++;
     } else if (isOf(sentence, end)) {
       end += term(end + 1).text === "the" ? 3 : 2;
@@ -127,6 +158,10 @@ function nameLength(sentence: TaggedSentence, i: number): number {
   }
   return end - i;
 }
+
+/** "GPT-4", "Hut 8"; years are dates. */
+const isNumberOfName = (term: TaggedTerm) =>
+  term.tags.has("NumericValue") && /^\d{1,4}$/.test(term.text) && !isDate(term);
 
 /** "CEO", before a name too. */
 const isRole = ({ tags }: TaggedTerm) => tags.has("Actor") && !tags.has("ProperNoun");
@@ -141,8 +176,11 @@ function isOf(sentence: TaggedSentence, at: number): boolean {
 }
 
 /** Whether a name may go on after the term. */
-function joins({ text, after, tags }: TaggedTerm, { before }: TaggedTerm): boolean {
-  if (tags.has("Possessive") || before !== "") return false;
+function joins({ text, after, tags }: TaggedTerm, next: TaggedTerm): boolean {
+  if (next.before !== "") return false;
+  // "King's College"; "Tesla, Inc."
+  if (tags.has("Possessive")) return /^(College|School|Hospital|University)$/.test(next.text);
+  if (after === ", " && /^(Inc|Ltd|LLC|Corp|Jr|Sr)$/.test(next.text)) return true;
   return (
     /^(\s*|-|\s*&\s*)$/.test(after) || (after.startsWith(".") && (tags.has("Abbreviation") || /^\p{Lu}$/u.test(text)))
   );
@@ -192,6 +230,7 @@ function nameChunk(terms: TaggedSentence, text: string): NounChunk {
     end: first.start + name.length,
     role: false,
     possessive,
+    within: null,
   };
 }
 
@@ -225,6 +264,7 @@ function conceptChunk(terms: TaggedSentence, text: string): NounChunk {
     confidence: 0.5,
     role: last.tags.has("Actor"),
     possessive: last.tags.has("Possessive"),
+    within: null,
   };
 }
 

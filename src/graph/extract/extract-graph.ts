@@ -54,7 +54,11 @@ export function extractGraph(text: string): ExtractedGraph {
   const memory: Memory = { person: null, thing: null, several: [], persons: new Set() };
   for (const sentence of taggedSentences(text)) {
     const chunks = chunksOf(sentence, text);
-    for (const chunk of chunks) if (chunk.kind === "noun") nodes.see(chunk);
+    for (const chunk of chunks) {
+      if (chunk.kind !== "noun") continue;
+      nodes.see(chunk);
+      if (chunk.within !== null) nodes.see(chunk.within);
+    }
     relations.push(...relationsOf(chunks, memory));
   }
   const edges = mergeRelations(relations, nodes);

@@ -51,6 +51,8 @@ class SentenceReader {
   private outer: Actor[] | null = null;
   private verb: VerbChunk | null = null;
   private preposition = "";
+  /** The subject of the sentence's first verb. */
+  private first: Actor | null = null;
   /** That of the last object, which those joined to it share. */
   private shared = "";
   /** Nouns since the verb, so that farther ones count for less. */
@@ -121,6 +123,7 @@ class SentenceReader {
       this.outer = null;
     }
     this.verb = verb;
+    this.first ??= this.subjects[0] ?? null;
     this.preposition = "";
     this.shared = "";
     this.objects = 0;
@@ -144,22 +147,28 @@ class SentenceReader {
     this.preposition = "";
   }
 
+  /** The sentence's first subject, where it can be meant, comes before those of earlier sentences. */
   private meaningOf(pronoun: string): readonly NounChunk[] {
     const one = (noun: NounChunk | null) => (noun === null ? [] : [noun]);
-    if (/^(he|she|him|her)$/.test(pronoun)) return one(this.memory.person);
-    if (pronoun === "it") return one(this.memory.thing);
+    const first = this.first?.noun ?? null;
+    const type = first === null ? null : this.typeOf(first);
+    if (/^(he|she|him|her)$/.test(pronoun)) {
+      const maybe = type === "Person" || (type === "Entity" && first?.name.includes(" "));
+      return one(maybe ? first : this.memory.person);
+    }
+    if (pronoun === "it") return one(/^(Organization|Place|Entity)$/.test(type ?? "") ? first : this.memory.thing);
     return pronoun === "they" || pronoun === "them" ? this.memory.several : [];
   }
 
   private takeNoun(noun: NounChunk): void {
-    if (this.takeRole(noun)) return;
+    if (this.takeRole(noun) || this.takeWhere(noun)) return;
     // The owner of what comes next ("Eiffel's company") is not meant itself.
     if (noun.possessive && this.chunk(1)?.kind === "noun") return;
     const before = this.chunk(-1)?.kind;
     if (this.verb !== null && !this.startsClause()) {
       this.takeObject(actor(noun));
-    } else if (this.verb === null && this.preposition !== "" && this.subjects.length > 0) {
-      // "research in Tanzania": what stands after the preposition is no subject.
+    } else if (this.verb === null && this.preposition !== "") {
+      // "Research in Tanzania", "after the war, ": what stands after the preposition is no subject.
     } else if (noun.type !== "Date") {
       const more = this.verb === null && (before === "and" || before === "comma") && this.subjects.length > 0;
       this.verb = null;
@@ -184,6 +193,13 @@ class SentenceReader {
       this.add(actor(holder), actor(before), `${typeText(noun.name)}_OF`, 1);
       return true;
     }
+    const after = this.chunk(1);
+    if (noun.role && !noun.possessive && after?.kind === "noun" && after.type !== "Concept" && after.type !== "Date") {
+      // "Physicist Marie Curie won …"
+      this.meetPersons([actor(after)]);
+      this.add(actor(after), actor(noun), "IS_A", 0.9);
+      return true;
+    }
     const apposed = before?.kind === "article" ? this.chunk(-2) : before;
     if (noun.type !== "Concept" || apposed?.kind !== "comma" || (before?.kind !== "article" && !noun.role))
       return false;
@@ -198,6 +214,18 @@ class SentenceReader {
     } else {
       this.add(holder, actor(noun), "IS_A", 0.8);
     }
+    return true;
+  }
+
+  /** "Austin, Texas": the second place is where the first is, unless places are listed ("Rome, Paris and Oslo"). */
+  private takeWhere(noun: NounChunk): boolean {
+    const inside = this.chunk(-2);
+    if (noun.type !== "Place" || this.chunk(-1)?.kind !== "comma" || inside?.kind !== "noun") return false;
+    const isListed =
+      this.chunk(1)?.kind === "and" || (this.chunk(1)?.kind === "comma" && this.chunk(2)?.kind === "noun");
+    const startsClause = this.chunk(1)?.kind === "verb" && inside.type !== "Place";
+    if (isListed || startsClause || (inside.type !== "Place" && inside.type !== "Organization")) return false;
+    this.add(actor(inside), actor(noun), "IN", 0.8);
     return true;
   }
 
@@ -259,14 +287,17 @@ class SentenceReader {
     });
   }
 
+  private typeOf(noun: NounChunk): string {
+    return this.memory.persons.has(noun) ? "Person" : noun.type;
+  }
+
   private remember(): void {
     const subjects = this.subjects.map(({ noun }) => noun);
     const nouns = this.chunks.filter((chunk) => chunk.kind === "noun");
-    const typeOf = (noun: NounChunk) => (this.memory.persons.has(noun) ? "Person" : noun.type);
     const is =
       (...types: string[]) =>
       (noun: NounChunk) =>
-        types.includes(typeOf(noun));
+        types.includes(this.typeOf(noun));
     // Subjects are meant before others, owners last; "he" may be a name of a kind that is not known.
     const ranked = [...subjects, ...nouns.filter((noun) => !noun.possessive), ...nouns];
     this.memory.person = ranked.find(is("Person")) ?? subjects.find(is("Entity")) ?? this.memory.person;
