@@ -6,25 +6,14 @@
 import { type MessagePort, parentPort } from "node:worker_threads";
 import { pino } from "pino";
 import { Actor } from "../src/actor/actor.js";
-import type { AlgorithmResult } from "../src/graph/algorithms/algorithm.js";
-import type { AlgorithmJob } from "../src/graph/algorithms/run-algorithm.js";
-import { DbError } from "../src/protocol/errors.js";
 import type { ActorSettings, FromActor, ToActor } from "../src/protocol/messages.js";
 import { loadParser } from "../src/sql/parse/parse.js";
 import { connectInference } from "./connect-inference.js";
-import { type TaskPool, taskPool } from "./task-pool.js";
+import { longTasks } from "./long-tasks.js";
+import { taskPool } from "./task-pool.js";
 
 /** Graphs of vectors that wait to be linked; others are linked by the actor. */
 const BUILDS_WAITING_MAX = 16;
-
-/** An expected error comes back as such. */
-async function runAlgorithm(tasks: TaskPool, job: AlgorithmJob): Promise<AlgorithmResult> {
-  const { nodes, src, dst, weights } = job.graph;
-  const buffers = [nodes, src, dst, weights].flatMap((array) => (array === null ? [] : (array.buffer as ArrayBuffer)));
-  const { result, error } = await tasks.run("runAlgorithm", job, buffers);
-  if (result !== null) return result;
-  throw new DbError(error!.code, error!.message);
-}
 
 const port = parentPort!;
 const parser = loadParser();
@@ -53,10 +42,7 @@ async function start(settings: ActorSettings): Promise<void> {
       control: say,
       startInference: () => connectInference((port) => say({ kind: "start-inference", port }, [port])),
       deriveKey: (job) => tasks.run("deriveKey", job),
-      tasks: {
-        runAlgorithm: (job) => runAlgorithm(tasks, job),
-        extractGraph: (text) => tasks.run("extractGraph", text),
-      },
+      tasks: longTasks(tasks),
       linkGraph: (parts) =>
         builds.run(
           "linkGraph",

@@ -191,6 +191,41 @@ t.test("patterns find what trying everything finds", async (t) => {
   );
 });
 
+t.test("triangles, squares and walks that are counted", async (t) => {
+  const ways = fc.constantFrom<PatternEdge["direction"]>("out", "in");
+  const shapes = [
+    [0, 1, 2],
+    [0, 1, 2, 0],
+    [0, 1, 2, 3],
+    [0, 1, 0],
+    [0, 1, 2, 3, 0],
+  ];
+  await fc.assert(
+    fc.asyncProperty(
+      someGraph,
+      fc.constantFrom(...shapes),
+      fc.tuple(ways, ways, ways, ways),
+      fc.constantFrom(["T"], ["U"]),
+      async ({ nodes, edges }, shape, directions, types) => {
+        const database = await open(t, nodes, edges);
+        const parts = Array.from({ length: Math.max(...shape) + 1 }, (_, i) => newNode(`n${i}`));
+        const steps = shape
+          .slice(1)
+          .map((right, i) => oneEdge(`e${i}`, { left: shape[i]!, right, direction: directions[i]!, types }));
+        const plan = match(parts, steps);
+        const expected = tryAll(nodes, edges, plan, []);
+        await gives(
+          t,
+          database,
+          shown(plan),
+          expected.map((one) => [...one.nodes, ...one.edges]),
+        );
+      },
+    ),
+    { numRuns: Number(process.env.RUNS ?? 60) },
+  );
+});
+
 t.test("nodes that paths end at, each once", async (t) => {
   await fc.assert(
     fc.asyncProperty(

@@ -69,7 +69,8 @@ export class AdjacencyEdges implements EdgeSource {
   private readonly out: readonly (readonly [string, Pages])[];
   private readonly in: readonly (readonly [string, Pages])[];
   private noted = 0;
-  private notes = true;
+  /** The transaction wants to be told which nodes are read. */
+  notes = true;
 
   constructor(
     private readonly program: EdgeSourceProgram,

@@ -3,7 +3,7 @@
  * Where the last step closes a triangle, the nodes in between are those that two sorted lists have in common (the
  * intersection of worst-case optimal joins; Ngo, Ré and Rudra, "Skew Strikes Back", 2013). Owned by count-walks.ts.
  */
-import { lowerBound, PAGE_BITS, PAGE_MASK, type Pages } from "../../graph/adjacency-pages.js";
+import { lowerBound, PAGE_BITS, PAGE_MASK, type Page, type Pages } from "../../graph/adjacency-pages.js";
 import type { ExecContext } from "./context.js";
 import type { EdgeSource, EdgeSourceProgram, Span } from "./edge-source.js";
 import { AdjacencyEdges } from "./expand-adjacency.js";
@@ -25,6 +25,10 @@ const NO_SPANS: readonly Span[] = [];
 const NONE = new Uint32Array(0);
 /** Walks between two looks at the clock. */
 const STEPS_PER_TURN_CHECK = 4096;
+/** Relationships that are gone through without a look at the clock. */
+const SWEPT_AT_ONCE = 512;
+/** Nodes for which an array of marks is made. */
+const MARKED_MAX = 2 ** 24;
 /** How much longer one list may be than the other before values are searched in it one by one. */
 const MERGED_RATIO = 16;
 
@@ -110,6 +114,9 @@ export class WalkCounter {
   private readonly leaf: number;
   /** Of the last step, from its other end: what the step before it is intersected with. */
   private readonly closing: AdjacencyEdges | null;
+  /** The step whose relationships are gone through together with what comes after it; −1: none. */
+  private readonly swept: number;
+  private readonly marks: Marks | null = null;
   private depth = -1;
   private steps = 0;
 
@@ -122,6 +129,25 @@ export class WalkCounter {
     this.nodes = new Array<number>(given + steps.length + 1).fill(-1);
     this.closing = this.closingOf(steps);
     this.leaf = steps.length - (this.closing === null ? 1 : 2);
+    if (this.closing !== null && steps.length === 3 && this.isFirstOfTriangle() && this.nodeCount() < MARKED_MAX) {
+      this.marks = new Marks(this.closing, this.nodeCount());
+    }
+    this.swept = this.marks !== null || (this.closing === null && this.isPlainPair()) ? this.leaf - 1 : -1;
+  }
+
+  /** The last two steps: from the end of one all relationships of the other count, but for those used before. */
+  private isPlainPair(): boolean {
+    const [before, last] = [this.levels.at(-2), this.levels.at(-1)!];
+    if (before === undefined || before.pages === null || last.pages === null) return false;
+    const isOpen = before.step.into === -1 && last.step.into === -1 && last.step.from === before.step.other;
+    return isOpen && last.step.earlier.every(isSure);
+  }
+
+  /** (a)-(b), (b)-(c), (c)-(a): the last node stays while the first step goes on. */
+  private isFirstOfTriangle(): boolean {
+    const [first, second, last] = this.levels as [Level, Level, Level];
+    if (first.pages === null || first.step.into !== -1 || second.step.from !== first.step.other) return false;
+    return last.step.into === first.step.from;
   }
 
   /** Both steps have sorted lists, and only the node in between is new. */
@@ -167,6 +193,10 @@ export class WalkCounter {
         this.depth--;
         continue;
       }
+      if (this.depth === this.swept && this.isFree(this.levels[this.depth]!)) {
+        if (!this.sweep(this.levels[this.depth]!)) return false;
+        continue;
+      }
       if (!this.advance(this.levels[this.depth]!)) {
         this.depth--;
         continue;
@@ -207,6 +237,85 @@ export class WalkCounter {
     const { earlier } = level.step;
     for (let i = 0; i < earlier.length; i++) if (this.levels[earlier[i]!.step]!.edge === edge) return false;
     return level.excluded.length === 0 || !level.excluded.includes(edge);
+  }
+
+  // ---- the last steps together ----
+
+  /** The row forbids no relationships from here on. */
+  private isFree(level: Level): boolean {
+    for (let i = this.swept; i < this.levels.length; i++) if (this.levels[i]!.excluded.length > 0) return false;
+    return level.at < level.to;
+  }
+
+  /** Some of the level's relationships, each with all that comes after it; false: the turn is over. */
+  private sweep(level: Level): boolean {
+    const to = Math.min(level.to, level.at + SWEPT_AT_ONCE);
+    this.total += this.marks === null ? this.pairs(level, to) : this.closed(level, this.marks, to);
+    level.at = to;
+    this.steps += SWEPT_AT_ONCE;
+    if (this.steps < STEPS_PER_TURN_CHECK) return true;
+    this.steps = 0;
+    this.context.checkpoint();
+    return !this.context.shouldYield();
+  }
+
+  private pairs(level: Level, to: number): number {
+    const last = this.levels[this.leaf]!;
+    const pages = last.pages!;
+    const source = last.source as AdjacencyEdges;
+    const { others, edges, node } = level;
+    const hasEarlier = level.step.earlier.length > 0;
+    const isUsed = last.step.earlier.some(({ step }) => step === this.swept);
+    // Against the arrow back: the relationship itself is always there. Along it: where it is a loop.
+    const isAlways = isUsed && last.isOut !== level.isOut;
+    const isLoops = isUsed && last.isOut === level.isOut;
+    const before = last.step.earlier.filter(({ step }) => step !== this.swept).map(({ step }) => this.levels[step]!);
+    let count = 0;
+    for (let i = level.at; i < to; i++) {
+      if (hasEarlier && !this.allows(level, edges[i]!)) continue;
+      const other = others[i]!;
+      if (source.notes) source.read(other);
+      const page = pages[other >>> PAGE_BITS];
+      if (page === undefined) continue;
+      const at = other & PAGE_MASK;
+      count += page.offsets[at + 1]! - page.offsets[at]!;
+      if (isAlways || (isLoops && other === node)) count--;
+      for (let k = 0; k < before.length; k++) if ((last.isOut ? before[k]!.src : before[k]!.dst) === other) count--;
+    }
+    return count;
+  }
+
+  /** Triangles by marks at the nodes from which the last step leads back. */
+  private closed(level: Level, marks: Marks, to: number): number {
+    const [, second, last] = this.levels as [Level, Level, Level];
+    const pages = second.pages!;
+    const source = second.source as AdjacencyEdges;
+    const { others, edges, node } = level;
+    const mark = marks.of(node);
+    if (mark === 0) return 0;
+    const { times, mult } = marks;
+    let count = 0;
+    for (let i = level.at; i < to; i++) {
+      const middle = others[i]!;
+      if (source.notes) source.read(middle);
+      const page = pages[middle >>> PAGE_BITS];
+      if (page === undefined) continue;
+      const ends = page.others;
+      const end = page.offsets[(middle & PAGE_MASK) + 1]!;
+      for (let j = page.offsets[middle & PAGE_MASK]!; j < end; j++) {
+        const third = ends[j]!;
+        if (times[third] !== mark) continue;
+        if (third !== node && third !== middle && middle !== node) count += mult[third]!;
+        else {
+          // Only here can a relationship be one that was used before.
+          level.edge = edges[i]!;
+          if (!this.allows(second, page.edges[j]!)) continue;
+          second.edge = page.edges[j]!;
+          count += marks.closing(third, (edge) => this.allows(last, edge));
+        }
+      }
+    }
+    return count;
   }
 
   // ---- the last step ----
@@ -291,6 +400,55 @@ export class WalkCounter {
         }
         b = bEnd;
       }
+    }
+    return count;
+  }
+}
+
+/** Which nodes the last step of a triangle can come from, for one node that it leads to. */
+class Marks {
+  /** By node: the mark that it has, and how many relationships lead from it. */
+  readonly times: Int32Array;
+  readonly mult: Uint32Array;
+  private mark = 0;
+  private node = -1;
+  private from = 0;
+  private to = 0;
+  private page: Page | undefined;
+
+  constructor(
+    private readonly source: AdjacencyEdges,
+    nodes: number,
+  ) {
+    this.times = new Int32Array(nodes + 1);
+    this.mult = new Uint32Array(nodes + 1);
+  }
+
+  /** Marks what leads to the node; 0: nothing does. */
+  of(node: number): number {
+    if (this.node === node) return this.from === this.to ? 0 : this.mark;
+    this.node = node;
+    this.source.read(node);
+    this.page = this.source.only![node >>> PAGE_BITS];
+    this.from = this.page?.offsets[node & PAGE_MASK] ?? 0;
+    this.to = this.page?.offsets[(node & PAGE_MASK) + 1] ?? 0;
+    if (this.from === this.to) return 0;
+    const mark = ++this.mark;
+    const { others } = this.page!;
+    for (let i = this.from; i < this.to; i++) {
+      const other = others[i]!;
+      this.mult[other] = this.times[other] === mark ? this.mult[other]! + 1 : 1;
+      this.times[other] = mark;
+    }
+    return mark;
+  }
+
+  /** How many of the relationships between a node and the marked one are allowed. */
+  closing(other: number, allows: (edge: number) => boolean): number {
+    const { others, edges } = this.page!;
+    let count = 0;
+    for (let i = lowerBound(others, this.from, this.to, other); i < this.to && others[i] === other; i++) {
+      if (allows(edges[i]!)) count++;
     }
     return count;
   }

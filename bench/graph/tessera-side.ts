@@ -1,0 +1,92 @@
+/** Tessera in this process: a shard on disk and one session, without the gateway, as the peers run without theirs. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Partition } from "../../src/actor/partition.js";
+import { Session } from "../../src/actor/session.js";
+import { plainRows } from "../../src/actor/sql-result.js";
+import { loadConfig } from "../../src/config/load-config.js";
+import { loadParser } from "../../src/sql/parse/parse.js";
+import { openShardOnDisk } from "../../src/storage/shard-on-disk.js";
+import { longTasks } from "../../workers/long-tasks.js";
+import { taskPool } from "../../workers/task-pool.js";
+import { tesseraVersion } from "../contenders/contenders.js";
+import { DAMPING, ITERATIONS, type Question, type Side } from "./side.js";
+
+const TENANT = 1;
+const ROWS_PER_STATEMENT = 5000;
+
+const TEXTS: Readonly<Record<Question, string>> = {
+  "2 hops from one node": "MATCH (a:N {id: $a})-[:E]->()-[:E]->(c) RETURN count(*)",
+  "all paths of 2 hops": "MATCH (a)-[:E]->(b)-[:E]->(c) RETURN count(*)",
+  "3 hops, distinct nodes": "MATCH (a:N {id: $a})-[:E*1..3]->(c) RETURN count(DISTINCT c)",
+  triangles: "MATCH (a)-[:E]->(b)-[:E]->(c)-[:E]->(a) RETURN count(*)",
+  "shortest path": "MATCH p = shortestPath((a:N {id: $a})-[:E*]->(b:N {id: $b})) RETURN length(p)",
+  "PageRank, 20 iterations": `CALL algo.pageRank({dampingFactor: ${DAMPING}, maxIterations: ${ITERATIONS}, tolerance: 0})
+    YIELD nodeId, score WITH nodeId, score ORDER BY score DESC, nodeId LIMIT 10
+    MATCH (n) WHERE id(n) = nodeId RETURN n.id, score ORDER BY score DESC, n.id`,
+  Louvain: "CALL algo.louvain({}) YIELD nodeId, community RETURN count(DISTINCT community)",
+};
+
+const alone = { checkpoint: () => undefined, shouldYield: () => false, yieldTurn: () => Promise.resolve() };
+
+export async function tesseraSide(): Promise<Side> {
+  await loadParser();
+  const directory = mkdtempSync(join(tmpdir(), "tessera-graph-"));
+  const shard = await openShardOnDisk(join(directory, "partition-0"), {});
+  const config = loadConfig({ env: {} });
+  const pool = taskPool({ threads: 1, waitingMax: 16 });
+  const tasks = longTasks(pool);
+  const partition = new Partition(0, shard, config, () => undefined, undefined, null, undefined, undefined, tasks);
+  const tenant = partition.tenant(TENANT);
+  const session = new Session(tenant, {
+    isolation: null,
+    readOnly: false,
+    user: "bench",
+    tenantName: "bench",
+    control: "statements",
+  });
+
+  async function run(sql: string, params: Readonly<Record<string, unknown>> = {}): Promise<readonly unknown[][]> {
+    const outcome = await session.execute(
+      { sql, params, language: "cypher", maxRows: 1000, collector: plainRows, request: alone },
+      (tx) => tenant.commit(tx),
+    );
+    shard.flush();
+    // The engine takes a large commit afterwards; what follows would wait for it.
+    while (shard.hasBacklog) {
+      await shard.backlogReady();
+      shard.applySome();
+    }
+    return outcome.rows.plain as unknown[][];
+  }
+
+  return {
+    name: "tessera",
+    version: tesseraVersion(),
+    load: async ({ nodes, edges }) => {
+      await run("CREATE INDEX FOR (n:N) ON (n.id)");
+      for (let from = 0; from < nodes; from += ROWS_PER_STATEMENT) {
+        const ids = Array.from({ length: Math.min(ROWS_PER_STATEMENT, nodes - from) }, (_, i) => from + i + 1);
+        await run("UNWIND $ids AS id CREATE (:N {id: id})", { ids });
+      }
+      for (let from = 0; from < edges.length; from += ROWS_PER_STATEMENT) {
+        const rows = edges.slice(from, from + ROWS_PER_STATEMENT);
+        await run("UNWIND $rows AS r MATCH (a:N {id: r[0]}), (b:N {id: r[1]}) CREATE (a)-[:E]->(b)", { rows });
+      }
+      // The adjacency is made when it is first asked for.
+      await run("MATCH (a:N {id: 1})-[:E]->(b) RETURN count(*)");
+      await partition.derived.idle();
+    },
+    ask: async (question, [a, b]) => {
+      const rows = await run(TEXTS[question], { ...(a !== undefined && { a }), ...(b !== undefined && { b }) });
+      return question === "Louvain" ? [] : (rows.flat() as number[]);
+    },
+    stop: async () => {
+      await partition.derived.close();
+      await shard.close();
+      await pool.close();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}

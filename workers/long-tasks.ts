@@ -1,0 +1,20 @@
+/** An actor's long computations, on task threads. Called by actor.ts, and by benches that have no actor. */
+import type { LongTasks } from "../src/actor/long-tasks.js";
+import { DbError } from "../src/protocol/errors.js";
+import type { TaskPool } from "./task-pool.js";
+
+export function longTasks(tasks: TaskPool): LongTasks {
+  return {
+    async runAlgorithm(job) {
+      const { nodes, src, dst, weights } = job.graph;
+      const buffers = [nodes, src, dst, weights].flatMap((array) =>
+        array === null ? [] : (array.buffer as ArrayBuffer),
+      );
+      const { result, error } = await tasks.run("runAlgorithm", job, buffers);
+      if (result !== null) return result;
+      // Errors lose their class on the way.
+      throw new DbError(error!.code, error!.message);
+    },
+    extractGraph: (text) => tasks.run("extractGraph", text),
+  };
+}
