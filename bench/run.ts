@@ -1,5 +1,5 @@
 /**
- * `make bench` (W1 to W8 and the scaling of W5) or `make bench BENCH="w1 w2"`; also import, bulk, tpch, fairness, steps, cost, vector, embed, hybrid, ldbc, graph-writes by name.
+ * `make bench` (W1 to W8 and the scaling of W5) or `make bench BENCH="w1 w2"`; also import, bulk, tpch, fairness, steps, cost, vector, embed, hybrid, graph, ldbc, graph-writes by name.
  * See bench/README.md for the settings and for how it is measured.
  */
 import { loadavg } from "node:os";
@@ -8,6 +8,7 @@ import { PEERS } from "./contenders/contenders.js";
 import { cost } from "./cost.js";
 import { embed } from "./embed.js";
 import { fairness } from "./fairness.js";
+import { graph } from "./graph.js";
 import { graphWrites } from "./graph-writes.js";
 import { hybrid } from "./hybrid.js";
 import { importFiles } from "./import.js";
@@ -36,6 +37,7 @@ const others: Readonly<Record<string, (rounds: number, seconds: number) => Promi
   embed,
   vector,
   hybrid,
+  graph,
   ldbc,
   "graph-writes": graphWrites,
 };

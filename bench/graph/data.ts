@@ -22,7 +22,8 @@ export function graphData(nodes: number, count: number, seed = 1): Data {
   const seen = new Set<number>();
   const edges: (readonly [number, number])[] = [];
   while (edges.length < count) {
-    const [from, to] = [node(), node()];
+    // Each node has an arrow: what PageRank makes of others is defined differently by different systems.
+    const [from, to] = [edges.length < nodes ? edges.length + 1 : node(), node()];
     const key = from * (nodes + 1) + to;
     if (from === to || seen.has(key)) continue;
     seen.add(key);

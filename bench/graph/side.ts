@@ -32,3 +32,6 @@ export const DAMPING = 0.85;
 export const ITERATIONS = 20;
 /** Steps after which a shortest path is not searched further. */
 export const STEPS_MAX = 15;
+
+/** Where the peers' packages are installed: `npm ci --prefix bench/peers/graph`. */
+export const GRAPH_PEERS = new URL("../../../bench/peers/graph/package.json", import.meta.url);

@@ -65,7 +65,7 @@ export async function tesseraSide(): Promise<Side> {
     name: "tessera",
     version: tesseraVersion(),
     load: async ({ nodes, edges }) => {
-      await run("CREATE INDEX FOR (n:N) ON (n.id)");
+      await run("CREATE CONSTRAINT FOR (n:N) REQUIRE n.id IS UNIQUE");
       for (let from = 0; from < nodes; from += ROWS_PER_STATEMENT) {
         const ids = Array.from({ length: Math.min(ROWS_PER_STATEMENT, nodes - from) }, (_, i) => from + i + 1);
         await run("UNWIND $ids AS id CREATE (:N {id: id})", { ids });

@@ -2,7 +2,16 @@
  * Communities by modularity (Blondel, Guillaume, Lambiotte and Lefebvre, "Fast unfolding of communities in large networks",
  * 2008). Directions do not count; parallel relationships add up. Nodes are moved in an order that follows from the seed.
  */
-import { type Algorithm, numbered, type Options, type Progress, randomFrom, SEED, shuffled } from "./algorithm.js";
+import {
+  type Algorithm,
+  indexes,
+  numbered,
+  type Options,
+  type Progress,
+  randomFrom,
+  SEED,
+  shuffled,
+} from "./algorithm.js";
 import { type Csr, undirected } from "./csr.js";
 
 export const louvain: Algorithm = {
@@ -33,8 +42,10 @@ export const louvain: Algorithm = {
   },
 };
 
-/** Sweeps over a level's nodes; some graphs go on for ever by tiny amounts. */
-const SWEEPS_MAX = 100;
+/** How often a level's nodes are looked at on average, at most; rounding could have some go to and fro for ever. */
+const LOOKS_MAX = 100;
+const GAIN_MIN = 1e-12;
+const MOVES_PER_PROGRESS = 4096;
 
 function communitiesOf(graph: Csr, options: Options, progress: Progress) {
   const random = randomFrom(options.seed as number);
@@ -74,54 +85,67 @@ function strengths({ count, offsets, weights }: Csr): { readonly of: Float64Arra
   return { of, total };
 }
 
-/** Moves each node to the neighbouring community where modularity gains most, until none gains; null: none ever did. */
+/**
+ * Moves each node to the neighbouring community where modularity gains most, until none gains; a node is looked at again
+ * when a neighbour has left for another community (the fast local move of Traag, Waltman and van Eck, "From Louvain to
+ * Leiden", 2019). Null: none ever moved.
+ */
 function moveNodes(graph: Csr, resolution: number, random: () => number, progress: Progress): Uint32Array | null {
   const { count, offsets, targets, weights } = graph;
   const { of: strength, total } = strengths(graph);
   if (total === 0) return null;
-  const community = Uint32Array.from({ length: count }, (_, i) => i);
+  const community = indexes(count);
   const sums = strength.slice();
   /** Weight from the current node to each community that it touches. */
   const towards = new Float64Array(count);
   const touched = new Uint32Array(count);
-  const order = shuffled(count, random);
-  let hasMoved = false;
-  for (let sweep = 0; sweep < SWEEPS_MAX; sweep++) {
-    let moves = 0;
-    for (let n = 0; n < count; n++) {
-      const node = order[n]!;
-      const own = community[node]!;
-      let touching = 0;
-      for (let i = offsets[node]!; i < offsets[node + 1]!; i++) {
-        const target = targets[i]!;
-        if (target === node) continue;
-        const other = community[target]!;
-        if (towards[other] === 0) touched[touching++] = other;
-        towards[other]! += weights === null ? 1 : weights[i]!;
-      }
-      const part = (resolution * strength[node]!) / total;
-      sums[own]! -= strength[node]!;
-      let best = own;
-      let most = towards[own]! - part * sums[own]!;
-      for (let k = 0; k < touching; k++) {
-        const other = touched[k]!;
-        const gain = towards[other]! - part * sums[other]!;
-        if (gain > most + 1e-12) {
-          most = gain;
-          best = other;
-        }
-      }
-      for (let k = 0; k < touching; k++) towards[touched[k]!] = 0;
-      sums[best]! += strength[node]!;
-      if (best === own) continue;
-      community[node] = best;
-      moves++;
+  /** Nodes to look at, in a ring. */
+  const queue = shuffled(count, random);
+  const waits = new Uint8Array(count).fill(1);
+  let [head, length] = [0, count];
+  let moves = 0;
+  for (let looks = count * LOOKS_MAX; length > 0 && looks > 0; looks--) {
+    const node = queue[head]!;
+    head = head + 1 === count ? 0 : head + 1;
+    length--;
+    waits[node] = 0;
+    const own = community[node]!;
+    const [begin, end] = [offsets[node]!, offsets[node + 1]!];
+    let touching = 0;
+    for (let i = begin; i < end; i++) {
+      const target = targets[i]!;
+      if (target === node) continue;
+      const other = community[target]!;
+      if (towards[other] === 0) touched[touching++] = other;
+      towards[other]! += weights === null ? 1 : weights[i]!;
     }
-    if (moves === 0) break;
-    hasMoved = true;
-    progress(0);
+    const part = (resolution * strength[node]!) / total;
+    sums[own]! -= strength[node]!;
+    let best = own;
+    let most = towards[own]! - part * sums[own]!;
+    for (let k = 0; k < touching; k++) {
+      const other = touched[k]!;
+      const gain = towards[other]! - part * sums[other]!;
+      towards[other] = 0;
+      if (gain > most + GAIN_MIN) {
+        most = gain;
+        best = other;
+      }
+    }
+    sums[best]! += strength[node]!;
+    if (best === own) continue;
+    community[node] = best;
+    if (++moves % MOVES_PER_PROGRESS === 0) progress(0);
+    for (let i = begin; i < end; i++) {
+      const target = targets[i]!;
+      if (waits[target] === 1 || community[target] === best) continue;
+      waits[target] = 1;
+      const tail = head + length;
+      queue[tail >= count ? tail - count : tail] = target;
+      length++;
+    }
   }
-  return hasMoved ? community : null;
+  return moves === 0 ? null : community;
 }
 
 /** Communities as nodes; what is inside one is its loop. */

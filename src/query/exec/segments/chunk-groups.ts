@@ -27,8 +27,9 @@ export class ChunkGroups {
   private vectors: readonly Column[] | null = null;
   private coded: readonly Coded[] | null = null;
   private table = new Int32Array(0);
-  private readonly numbers = new Int32Array(4096);
-  private readonly combined = new Int32Array(4096);
+  /** Made for the first chunk: runs over few rows see none. */
+  private numbers = new Int32Array(0);
+  private combined = new Int32Array(0);
 
   constructor(
     private readonly slots: readonly number[],
@@ -60,6 +61,10 @@ export class ChunkGroups {
   }
 
   private enter(vectors: readonly Column[]): void {
+    if (this.numbers.length === 0) {
+      this.numbers = new Int32Array(NUMBERS_MAX);
+      this.combined = new Int32Array(NUMBERS_MAX);
+    }
     this.vectors = vectors;
     this.coded = null;
     const coded: Coded[] = [];
