@@ -10,6 +10,8 @@ import { type Column, valueAt } from "./column.js";
 /** Combinations of codes that a table is made for. */
 const CODES_MAX = 1 << 16;
 const NUMBERS_MAX = 4096;
+/** Of a chunk. */
+const ROWS_MAX = 4096;
 
 interface Coded {
   readonly codes: Uint8Array | Uint16Array | Int32Array | Float64Array;
@@ -62,8 +64,8 @@ export class ChunkGroups {
 
   private enter(vectors: readonly Column[]): void {
     if (this.numbers.length === 0) {
-      this.numbers = new Int32Array(NUMBERS_MAX);
-      this.combined = new Int32Array(NUMBERS_MAX);
+      this.numbers = new Int32Array(ROWS_MAX);
+      this.combined = new Int32Array(ROWS_MAX);
     }
     this.vectors = vectors;
     this.coded = null;
