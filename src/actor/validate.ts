@@ -137,7 +137,9 @@ function fieldError(check: Check, value: unknown, what: string): DbError {
   const first = errors.find((error) => error.message !== "schema is false") ?? errors[0]!;
   const field = fieldPath(first.instancePath);
   const subject = field === "" ? "The body" : `The ${what} "${field}"`;
-  return new DbError("invalid_request", `${subject} ${first.message}.`, field === "" ? undefined : { field });
+  const { allowedValues } = first.params as { allowedValues?: readonly unknown[] };
+  const fault = allowedValues === undefined ? first.message : `must be one of ${allowedValues.join(", ")}`;
+  return new DbError("invalid_request", `${subject} ${fault}.`, field === "" ? undefined : { field });
 }
 
 /** "/statements/3/sql" → "statements[3].sql" */

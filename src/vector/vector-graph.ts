@@ -347,9 +347,11 @@ export class VectorGraph {
     const most = module.batchLength();
     let total = size;
     let count = 0;
+    // Measuring takes no memory, so the view lasts.
+    const batch = new Uint32Array(module.memory.buffer, module.batchAt() >>> 0, most);
     for (const slot of this.waiting) {
       if (!passes(slot)) continue;
-      new Uint32Array(module.memory.buffer, module.batchAt() >>> 0, most)[count++] = slot;
+      batch[count++] = slot;
       if (count < most) continue;
       total = module.offerBatchByCode(count);
       count = 0;
@@ -362,9 +364,10 @@ export class VectorGraph {
     const most = module.batchLength();
     let count = 0;
     let size = 0;
+    const batch = new Uint32Array(module.memory.buffer, module.batchAt() >>> 0, most);
     for (const slot of slots) {
       if (module.slotState(slot) !== LINKED) continue;
-      new Uint32Array(module.memory.buffer, module.batchAt() >>> 0, most)[count++] = slot;
+      batch[count++] = slot;
       if (count < most) continue;
       size = module.offerBatchExact(count);
       count = 0;

@@ -1,7 +1,10 @@
 /** What makes a vector index of a definition, for the life of indexes in memory (src/derived). */
-import type { SearchIndexDef } from "../catalog/table.js";
+import type { SearchIndexDef, VectorIndexDef } from "../catalog/table.js";
 import type { IndexKind } from "../derived/index-body.js";
 import { VectorBody } from "./vector-body.js";
+
+/** Changes with what codes say, so that saved graphs with codes of before are not used. */
+const CODES: Partial<Record<VectorIndexDef["storage"], object>> = { binary: { codes: "above the mean" } };
 
 /** `vectorOf` reads the column out of a record. A cosine has no vector of zeros: those count as missing. */
 export function vectorKind(
@@ -14,7 +17,7 @@ export function vectorKind(
   const { efSearch: _, ...kept } = definition;
   const { metric } = kept;
   return {
-    definition: JSON.stringify({ column: columnIds[0], dimensions, ...kept }),
+    definition: JSON.stringify({ column: columnIds[0], dimensions, ...kept, ...CODES[kept.storage] }),
     create: (itemAt) => VectorBody.create(definition, dimensions, itemAt),
     load: (bytes, itemAt) => VectorBody.load(definition, bytes, itemAt),
     itemOf: (record) => {

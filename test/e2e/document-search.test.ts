@@ -145,7 +145,9 @@ t.test("words, vectors, both", async (t) => {
   const only = (await search({ query: "river", mode: "text", fields: ["title"], highlight: false })).body.data;
   t.same(Object.keys(only.documents[0]).sort(), ["id", "score", "title"]);
   t.equal((await search({ vector: [1, 0, 0] })).status, 400);
-  t.equal((await search({ query: "x", mode: "guess" })).status, 400);
+  const guess = await search({ query: "x", mode: "guess" });
+  t.equal(guess.status, 400);
+  t.match(guess.body.error.message, /must be one of text, vector, hybrid/);
 });
 
 t.test("a collection without a schema is searched by all its texts", async (t) => {

@@ -88,6 +88,15 @@ t.test("rankings", async (t) => {
   );
 });
 
+t.test("a view of a search goes with its table", async (t) => {
+  const database = await stories(t);
+  await database.exec("CREATE VIEW found AS SELECT id, score FROM search('story', 'river', 3)");
+  t.equal((await database.exec("SELECT id FROM found")).rows.length, 3);
+  await t.rejects(database.exec("DROP TABLE story"), /other objects depend on it/);
+  await database.exec("DROP TABLE story CASCADE");
+  await t.rejects(database.exec("SELECT id FROM found"), /does not exist/);
+});
+
 t.test("plans", async (t) => {
   const database = await stories(t);
   const plan = async (sql: string) => (await database.exec(`EXPLAIN ${sql}`)).rows.join("\n");

@@ -4,10 +4,10 @@
  * 1 - cos, l2 squared, dot negated.
  *
  * int8 (a scale per vector: x ≈ scale · code) measures the query in 16 bits against the codes; with the exact squared
- * norms, l2² = |q|² + |x|² - 2 q·x. binary counts differing signs.
+ * norms, l2² = |q|² + |x|² - 2 q·x. binary counts members that are above the vector's mean in one of the two only.
  */
 
-import { COSINE, codeOf, codeStride, DOT, F32, INT8, L2, metric, padded, storage } from "./layout";
+import { COSINE, codeOf, codeStride, DOT, dimensions, F32, INT8, L2, metric, padded, storage } from "./layout";
 
 /** Distances from the prepared query at `q` to `count` slots at `list`; room for 3 more is needed at both ends. */
 export function measure(q: usize, list: usize, count: i32, out: usize): void {
@@ -218,8 +218,12 @@ export function encode(vector: usize, code: usize): void {
   else if (storage === INT8) quantise<i8>(vector, code, 127);
   else {
     memory.fill(code, 0, codeStride);
-    for (let i: u32 = 0; i < padded; i++) {
-      if (load<f32>(vector + ((<usize>i) << 2)) > 0) {
+    // Above the vector's own mean: signs alone would say nothing of vectors whose members are all positive.
+    let mean: f64 = 0;
+    for (let i: u32 = 0; i < dimensions; i++) mean += <f64>load<f32>(vector + ((<usize>i) << 2));
+    mean /= <f64>dimensions;
+    for (let i: u32 = 0; i < dimensions; i++) {
+      if (<f64>load<f32>(vector + ((<usize>i) << 2)) > mean) {
         const at = code + (<usize>i >> 3);
         store<u8>(at, load<u8>(at) | ((<u8>1) << (<u8>(i & 7))));
       }
