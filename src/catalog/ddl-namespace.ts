@@ -24,6 +24,7 @@ import { BUILT_IN_SCHEMAS, type SchemaDef } from "./schema.js";
 import { restartOf, type SequenceDef, type SequencePosition, sequenceShape } from "./sequence.js";
 import { dependentsOf, replaceSequenceName, withoutDefaults } from "./sequence-dependents.js";
 import type { ColumnDef, TableDef } from "./table.js";
+import { dropTriggersCalling } from "./trigger-ddl.js";
 import { isRowType } from "./type.js";
 
 /** Where a sequence stands, as its allocator knows. */
@@ -112,7 +113,10 @@ function dropSchemas(editor: CatalogEditor, command: DropSchemaCommand): DdlOutc
         hint: "Use DROP ... CASCADE to drop the dependent objects too.",
       });
     }
-    for (const fn of functions) editor.dropFunction(fn);
+    for (const fn of functions) {
+      dropTriggersCalling(editor, fn);
+      editor.dropFunction(fn);
+    }
     for (const table of [...tables, ...droppedWith(tables, view).map((heir) => heir.table)]) {
       editor.dropTable(table);
       cleared.push(table);

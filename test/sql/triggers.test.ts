@@ -123,6 +123,9 @@ t.test("recursion ends, and so do definitions", async (t) => {
   t.equal(await fails("insert into r values (1)"), "54001 stack depth limit exceeded");
   t.same(await rows("select count(*) from r"), ["0"]);
   t.match(await fails("drop function again()"), /^2BP01 cannot drop function again\(\) because other objects/);
+  await run("create schema s");
+  await run("create function s.f() returns trigger language plpgsql as $$ begin return null; end $$");
+  await run("create trigger gone before insert on r for each row execute function s.f()", "drop schema s cascade");
   await run("drop function again() cascade", "insert into r values (1)");
   t.same(await rows("select n from r"), ["1"]);
   await run(

@@ -29,6 +29,8 @@ const preparedTriggers = new WeakMap<FunctionDef, Map<number, PlpgsqlTrigger>>()
 
 export class RoutineRunner {
   private depth = 0;
+  /** Functions of triggers by id. */
+  private found: { readonly epoch: string; readonly byId: Map<number, FunctionDef> } | null = null;
   /** Of calls by triggers among them. */
   triggerDepth = 0;
 
@@ -81,11 +83,7 @@ export class RoutineRunner {
     const { calls } = firing.trigger;
     if (typeof calls === "string") return runSystemTrigger(calls, firing);
     if (typeof calls === "object") return this.runRule(calls, firing, outer);
-    const definition = this.host
-      .environment(outer)
-      .catalog.functions()
-      .find(({ id }) => id === calls);
-    if (definition === undefined) throw new Error(`the function of trigger ${firing.trigger.name} is gone`);
+    const definition = this.functionOf(calls, outer);
     const { settings } = definition;
     const restore = settings.length > 0 ? this.host.withSettings(settings) : null;
     return this.enclosed(
@@ -101,6 +99,19 @@ export class RoutineRunner {
         restore?.();
       },
     );
+  }
+
+  /** The definition of a function, which is looked up once per catalog. */
+  private functionOf(id: number, context: ExecContext): FunctionDef {
+    const epoch = this.host.epoch(context);
+    if (this.found?.epoch !== epoch) this.found = { epoch, byId: new Map() };
+    const { byId } = this.found;
+    const known = byId.get(id);
+    if (known !== undefined) return known;
+    const { catalog } = this.host.environment(context);
+    const definition = catalog.functions().find((fn) => fn.id === id)!;
+    byId.set(id, definition);
+    return definition;
   }
 
   private runRule(
