@@ -1,9 +1,10 @@
 /** Calls of functions. Those of an entity's variable that only need one of its columns read that. */
+import { PATH_LENGTH, PATH_RELATIONSHIPS } from "../../query/expr/cypher/clause-functions.js";
 import { cypherFunction, LABELS_OF } from "../../query/expr/cypher/registry.js";
 import type { Expr } from "../../query/expr/expr.js";
 import type { Expr as ExprNode, FunctionCall } from "../parse/ast.js";
 import type { ExprContext } from "./binding.js";
-import { call, columnExpr, isNull, type Variable, variant } from "./variables.js";
+import { call, columnExpr, isNull, type PathParts, type Variable, variant } from "./variables.js";
 
 type Bind = (node: ExprNode, context: ExprContext) => Expr;
 
@@ -41,7 +42,8 @@ function bindExists(arg: ExprNode, context: ExprContext, bind: Bind): Expr {
 
 /** Null: it takes the whole value. */
 function ofVariable(name: string, variable: Variable, { binding }: ExprContext): Expr | null {
-  if (variable.kind === "value") return null;
+  if (variable.kind === "value")
+    return variable.path === undefined || binding.deletes ? null : ofPath(name, variable.path);
   const { columns, kind } = variable;
   if (name === "id") return columnExpr(columns.id);
   // What is deleted has an id, and no more.
@@ -58,6 +60,12 @@ function ofVariable(name: string, variable: Variable, { binding }: ExprContext):
     default:
       return null;
   }
+}
+
+/** What can be told of a path without its nodes. */
+function ofPath(name: string, { start, parts }: PathParts): Expr | null {
+  if (name === "length") return call(PATH_LENGTH, [start, ...parts.map(({ id }) => id)]);
+  return name === "relationships" ? call(PATH_RELATIONSHIPS, [start, ...parts.map(({ expr }) => expr)]) : null;
 }
 
 function keysOf(properties: Expr): Expr | null {

@@ -31,6 +31,7 @@ import {
   boolConst,
   call,
   columnExpr,
+  comparable,
   isNull,
   not,
   textConst,
@@ -127,7 +128,7 @@ function bindOperator(node: OperatorNode, context: ExprContext): Expr {
     case "text-match":
       return call(cypherOperator(node.operator), [bind(node.left), bind(node.right)]);
     case "in":
-      return call(cypherOperator("IN"), [bind(node.item), bind(node.list)]);
+      return call(cypherOperator("IN"), [bindCompared(node.item, context), bind(node.list)]);
     case "null-test": {
       const entity = entityIdOf(node.operand, context);
       return isNull(entity ?? bind(node.operand), node.negated);
@@ -213,7 +214,14 @@ function compare(operator: ComparisonOperator, left: ExprNode, right: ExprNode, 
     const [a, b] = [entityIdOf(left, context), entityIdOf(right, context)];
     if (a !== null && b !== null && kinds[0] === kinds[1]) return call(cypherOperator(operator), [a, b]);
   }
-  return call(cypherOperator(operator), [bindArgument(left, context), bindArgument(right, context)]);
+  return call(cypherOperator(operator), [bindCompared(left, context), bindCompared(right, context)]);
+}
+
+/** What is compared: of an entity its id is all that counts. */
+function bindCompared(node: ExprNode, context: ExprContext): Expr {
+  const variable = node.kind === "variable" ? context.scope.get(node.name) : undefined;
+  if (variable === undefined || variable.kind === "value") return bindArgument(node, context);
+  return comparable(variable);
 }
 
 function bindCase({ subject, branches, otherwise }: CaseExpr, context: ExprContext): Expr {

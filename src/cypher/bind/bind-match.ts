@@ -4,7 +4,7 @@
  */
 import { sqlError } from "../../protocol/errors.js";
 import { INT8, TEXT, VARIANT } from "../../protocol/values.js";
-import { cypherOperator, MAP_OF, PATH_OF } from "../../query/expr/cypher/registry.js";
+import { cypherOperator, MAP_OF } from "../../query/expr/cypher/registry.js";
 import { EMBEDDING, SIMILARITY } from "../../query/expr/cypher/similarity.js";
 import type { Expr } from "../../query/expr/expr.js";
 import { andOf, conjuncts } from "../../query/expr/walk.js";
@@ -40,6 +40,8 @@ import {
   idOf,
   isNull,
   not,
+  type PathPart,
+  pathOf,
   type Scope,
   textConst,
   type Variable,
@@ -174,7 +176,8 @@ class PatternBinder {
   path({ start, steps, variable, search }: PathPattern): readonly number[] {
     let left = this.node(start);
     const places = [left.place];
-    const parts = [valueOfVariable(left.variable)];
+    const first = left.variable;
+    const parts: PathPart[] = [];
     for (const { relationship, node } of steps) {
       const right = this.node(node);
       if (relationship.similarity !== null) {
@@ -187,7 +190,7 @@ class PatternBinder {
       places.push(right.place);
       left = right;
     }
-    if (variable !== null) this.define(variable.name, { kind: "value", expr: call(PATH_OF, parts) });
+    if (variable !== null) this.define(variable.name, pathOf(first, parts));
     return places;
   }
 
@@ -226,7 +229,7 @@ class PatternBinder {
   }
 
   /** Answers with its value in a path. */
-  private relationship(pattern: RelationshipPattern, at: EdgePlaces, search: PathPattern["search"]): Expr {
+  private relationship(pattern: RelationshipPattern, at: EdgePlaces, search: PathPattern["search"]): PathPart {
     const { binding } = this;
     const { variable, direction, types } = pattern;
     const name = variable?.name ?? this.anonymousName();
@@ -238,7 +241,7 @@ class PatternBinder {
     if (found !== undefined) {
       this.edges.push({ ...common, shape: { kind: "bound", id: idOf(found) } });
       this.later.push(() => this.conditions({ ...rest, variable: found, labels: rest.types }));
-      return valueOfVariable(found);
+      return { expr: valueOfVariable(found), id: idOf(found) };
     }
     const columns = edgeColumns(name, this.optional, binding);
     const made: Variable = { kind: "relationship", columns };
@@ -246,7 +249,7 @@ class PatternBinder {
     this.columns.push(...columnsOfEntity(made));
     if (variable !== null) this.define(variable.name, made);
     this.later.push(() => this.conditions({ ...rest, variable: made, labels: rest.types }));
-    return valueOfVariable(made);
+    return { expr: valueOfVariable(made), id: idOf(made) };
   }
 
   /**
@@ -290,7 +293,7 @@ class PatternBinder {
     common: Omit<PatternEdge, "shape">,
     found: Variable | undefined,
     search: PathPattern["search"],
-  ): Expr {
+  ): PathPart {
     const { binding } = this;
     const { variable, length } = pattern;
     const each = edgeColumns(common.name, false, binding);
@@ -317,7 +320,7 @@ class PatternBinder {
       this.edges[place] = { ...common, shape: { ...shape, filter } };
       return [];
     });
-    return list;
+    return { expr: list, id: list };
   }
 
   private conditions({ variable, labels, properties, where }: Said, scope = this.scope): Expr[] {

@@ -2,7 +2,7 @@
  * Clauses that write. Each becomes a table of the statement that runs to its end before what follows reads it
  * (`sequential` of WithPlan); what follows reads the same columns.
  */
-import { MAP_OF, PATH_OF } from "../../query/expr/cypher/registry.js";
+import { MAP_OF } from "../../query/expr/cypher/registry.js";
 import type { Expr } from "../../query/expr/expr.js";
 import type { EdgeColumns, GraphWriteStep, MergeStep, NodeColumns } from "../../query/plan/graph-plans.js";
 import type { CommonTable, OutputColumn, Plan } from "../../query/plan/plan.js";
@@ -29,6 +29,8 @@ import {
   call,
   columnsOfEntity,
   idOf,
+  type PathPart,
+  pathOf,
   type Scope,
   textConst,
   type Variable,
@@ -126,18 +128,20 @@ class WriteBinder {
 
   private createPath({ variable, start, steps }: PathPattern): void {
     let left = this.createNode(start);
-    const parts = [valueOfVariable(left)];
+    const first = left;
+    const parts: PathPart[] = [];
     const edges: (() => void)[] = [];
     for (const { relationship, node } of steps) {
       const right = this.createNode(node);
       const [from, to] = [left, right];
       const columns = edgeColumns(relationship.variable?.name ?? this.anonymousName(), false, this.binding);
       edges.push(() => this.createEdge(relationship, columns, from, to));
-      parts.push(valueOfVariable({ kind: "relationship", columns }));
+      const made: Variable = { kind: "relationship", columns };
+      parts.push({ expr: valueOfVariable(made), id: idOf(made) });
       left = right;
     }
     for (const edge of edges) edge();
-    if (variable !== null) this.define(variable.name, { kind: "value", expr: call(PATH_OF, parts) });
+    if (variable !== null) this.define(variable.name, pathOf(first, parts));
   }
 
   private createNode({ variable, labels, properties }: NodePattern): Variable {

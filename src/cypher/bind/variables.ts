@@ -3,7 +3,7 @@
  * changed: each clause makes the next one.
  */
 import { BOOL, INT8, TEXT, VARIANT } from "../../protocol/values.js";
-import { cypherFunction, NODE_OF, RELATIONSHIP_OF } from "../../query/expr/cypher/registry.js";
+import { cypherFunction, NODE_OF, PATH_OF, RELATIONSHIP_OF } from "../../query/expr/cypher/registry.js";
 import type { ColumnExpr, ConstExpr, Expr, ScalarFunction } from "../../query/expr/expr.js";
 import type { EdgeColumns, NodeColumns } from "../../query/plan/graph-plans.js";
 import type { OutputColumn } from "../../query/plan/plan.js";
@@ -12,7 +12,21 @@ export type Variable =
   | { readonly kind: "node"; readonly columns: NodeColumns }
   | { readonly kind: "relationship"; readonly columns: EdgeColumns }
   /** Anything else; a path is the call that makes it, until it is projected. */
-  | { readonly kind: "value"; readonly expr: Expr };
+  | { readonly kind: "value"; readonly expr: Expr; readonly path?: PathParts };
+
+/** What a path is made of: it need not be made to tell its length, or its relationships. */
+export interface PathParts {
+  /** The id of the node that it starts at. */
+  readonly start: Expr;
+  /** Relationships and lists of them. */
+  readonly parts: readonly PathPart[];
+}
+
+export interface PathPart {
+  readonly expr: Expr;
+  /** A relationship's; of a list it is the list itself. */
+  readonly id: Expr;
+}
 
 export type EntityVariable = Exclude<Variable, { readonly kind: "value" }>;
 
@@ -51,6 +65,19 @@ export function valueOfVariable(variable: Variable): Expr {
   if (variable.kind === "value") return variable.expr;
   const make = variable.kind === "node" ? NODE_OF : RELATIONSHIP_OF;
   return call(make, columnsOfEntity(variable).map(columnExpr));
+}
+
+/** A path's variable. */
+export function pathOf(start: Variable, parts: readonly PathPart[]): Variable {
+  const expr = call(PATH_OF, [valueOfVariable(start), ...parts.map((part) => part.expr)]);
+  return { kind: "value", expr, path: { start: idOf(start), parts } };
+}
+
+/** An entity that knows its id and no more: enough to be compared. */
+export function comparable({ kind, columns }: EntityVariable): Expr {
+  const id = columnExpr(columns.id);
+  if (kind === "node") return call(NODE_OF, [id, textConst(""), variant(null)]);
+  return call(RELATIONSHIP_OF, [id, textConst(""), integerConst(0), integerConst(0), variant(null)]);
 }
 
 /** The id of what should be an entity. */

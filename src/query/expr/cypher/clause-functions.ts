@@ -47,6 +47,29 @@ export const HAS_LABEL_VALUE: ScalarFunction = Object.freeze({
   },
 });
 
+/** A path's length, of its start's id and its parts: ids of relationships, and lists of relationships. */
+export const PATH_LENGTH: ScalarFunction = Object.freeze({
+  ...immutable,
+  name: "path_length",
+  args: [INT8],
+  variadic: VARIANT,
+  returns: INT8,
+  strict: true,
+  apply: (_start: number, ...parts: Value[]) =>
+    parts.reduce((length: number, part) => length + (Array.isArray(part) ? part.length : 1), 0),
+});
+
+/** A path's relationships, of its start's id and its parts: relationships and lists of them. */
+export const PATH_RELATIONSHIPS: ScalarFunction = Object.freeze({
+  ...immutable,
+  name: "path_relationships",
+  args: [INT8],
+  variadic: VARIANT,
+  returns: VARIANT,
+  strict: true,
+  apply: (_start: number, ...parts: Value[]) => parts.flat() as Value,
+});
+
 /** The int8 that equals the value, if one does: what an id can be compared with. */
 export const INTEGER_OF: ScalarFunction = Object.freeze({
   ...immutable,
