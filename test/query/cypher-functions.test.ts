@@ -427,6 +427,35 @@ t.test("functions", async (t) => {
     ["valueType", [[1, 2]], "LIST<INTEGER NOT NULL> NOT NULL"],
     ["valueType", [[1, "a", null]], "LIST<INTEGER | STRING> NOT NULL"],
     ["valueType", [new Duration(0, 0, 0, 0)], "DURATION NOT NULL"],
+    [
+      "vector.similarity.cosine",
+      [
+        [1, 0],
+        [0, 2],
+      ],
+      0.5,
+    ],
+    [
+      "vector.similarity.cosine",
+      [
+        [1, 1],
+        [2, 2],
+      ],
+      floatValue((1 + Math.min(1, 4 / Math.sqrt(16))) / 2),
+    ],
+    [
+      "vector.similarity.euclidean",
+      [
+        [0, 0],
+        [1, 1],
+      ],
+      1 / 3,
+    ],
+    ["vector.similarity.euclidean", [[1], [1, 2]], "ArgumentError InvalidArgumentValue"],
+    ["vector.similarity.cosine", [["a"], [1]], WRONG],
+    ["vector.similarity.cosine", [null, [1]], null],
+    ["nullIf", [1, f(1)], null],
+    ["nullIf", [1, 2], 1],
     ["exists", [null], false],
     ["exists", [1], true],
   ];

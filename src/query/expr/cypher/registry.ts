@@ -11,6 +11,7 @@ import { MATH_FUNCTIONS } from "./math-functions.js";
 import { OPERATORS, type OperatorSymbol } from "./operators.js";
 import { TEMPORAL_FUNCTIONS } from "./temporal-functions.js";
 import { TEXT_FUNCTIONS } from "./text-functions.js";
+import { VECTOR_FUNCTIONS } from "./vector-functions.js";
 
 /** All of them but coalesce(), which takes any number of arguments. */
 export const CYPHER_FUNCTIONS: readonly ScalarFunction[] = [
@@ -20,6 +21,7 @@ export const CYPHER_FUNCTIONS: readonly ScalarFunction[] = [
   ...MATH_FUNCTIONS,
   ...TEXT_FUNCTIONS,
   ...TEMPORAL_FUNCTIONS,
+  ...VECTOR_FUNCTIONS,
 ];
 
 /** By name in lower case, then by the number of arguments. */
