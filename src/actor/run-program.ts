@@ -99,7 +99,8 @@ function namedForSql(): DbError {
 function namedParameters(names: readonly string[], params: ParameterValues): readonly Value[] {
   return names.map((name) => {
     if (!Object.hasOwn(params, name)) {
-      throw cypherError("ParameterMissing", "MissingParameter", `The parameter $${name} has no value.`);
+      // Nothing has run yet: openCypher counts it among the errors of compile time.
+      throw cypherError("ParameterMissing", "MissingParameter", `The parameter $${name} has no value.`, "compile time");
     }
     return variantFromJson((params as Readonly<Record<string, unknown>>)[name]);
   });

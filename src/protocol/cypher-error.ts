@@ -15,9 +15,14 @@ export type CypherErrorType =
   | "SyntaxError";
 
 /** A `query_error`, or `constraint_violation`, whose details carry `type`, `detail`, `phase` and the SQLSTATE of the nearest kin among SQL's errors. */
-export function cypherError(type: CypherErrorType, detail: string, message: string): DbError {
+export function cypherError(
+  type: CypherErrorType,
+  detail: string,
+  message: string,
+  phase: "runtime" | "compile time" = "runtime",
+): DbError {
   const code = type.startsWith("Constraint") ? "constraint_violation" : "query_error";
-  return new DbError(code, message, { sqlstate: SQLSTATES[type], type, detail, phase: "runtime" });
+  return new DbError(code, message, { sqlstate: SQLSTATES[type], type, detail, phase });
 }
 
 const SQLSTATES: Record<CypherErrorType, string> = {
