@@ -227,6 +227,7 @@ function compareUntyped(a: Value, b: Value): number {
   if ("offset" in a) return compareTimeTz(a as TimeTz, b as TimeTz);
   if ("lax" in a) return compareText(a.toString(), String(b));
   if ("toJSON" in a) return compareJson(a.value, (b as Json).value);
+  if (!("elements" in a)) return compareVariants(a, b);
   const left = a as SqlArray;
   const right = b as SqlArray;
   return compareRecords(left.elements, right.elements) || compareShapes(left, right);
@@ -375,6 +376,7 @@ function untypedKey(value: Value): string {
   if ("months" in value) return intervalKey(value as Interval);
   if ("offset" in value) return `${(value as TimeTz).micros}/${(value as TimeTz).offset}`;
   if ("toJSON" in value) return jsonKey(value.value);
+  if (!("elements" in value)) return String(variantKey(value));
   const array = value as SqlArray;
   return `{${array.dimensions.join("x")}@${array.lowerBounds.join()}:${array.elements.map(untypedKey).join()}}`;
 }
