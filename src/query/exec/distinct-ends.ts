@@ -49,6 +49,10 @@ export class DistinctEnds implements PathSearch {
     return this.isOpen && this.row.program.source.direction !== "either";
   }
 
+  close(): void {
+    this.shortest.close();
+  }
+
   edges(): readonly number[] {
     return [];
   }

@@ -41,6 +41,8 @@ export interface PathSearch {
   /** Of the path that `next` found, from its beginning. */
   edges(): readonly number[];
   end(): number;
+  /** Gives back what it holds. */
+  close?(): void;
 }
 
 /** What every search may ask of the row that it runs for. */

@@ -51,6 +51,11 @@ export class ShortestPaths implements PathSearch {
     return this.last;
   }
 
+  close(): void {
+    this.fromStart.release();
+    this.fromEnd.release();
+  }
+
   /** The way from a node to itself is no way at all. */
   private *toItself(node: number): Steps {
     if (this.row.program.min > 0) return;
@@ -69,6 +74,10 @@ export class ShortestPaths implements PathSearch {
       if (fromStart.nodes.length === end) return;
       for (let slot = end; slot < fromStart.nodes.length; slot++) {
         this.last = fromStart.nodes[slot]!;
+        if (!this.row.program.givesList && this.search === "shortest") {
+          yield true;
+          continue;
+        }
         for (const way of this.waysTo(fromStart, slot)) {
           this.path = way.toReversed();
           yield true;
@@ -145,6 +154,9 @@ export class ShortestPaths implements PathSearch {
 
 const PAGE_BITS = 12;
 const PAGE = 1 << PAGE_BITS;
+/** Pages of zeros that searches have left for the next ones. */
+const spare: Int32Array[] = [];
+const SPARE_MAX = 256;
 
 /** Nodes that one side has reached, by slots in the order in which they were, and how they were reached. */
 class Reached {
@@ -160,10 +172,21 @@ class Reached {
   private readonly pages: (Int32Array | undefined)[] = [];
 
   reset(node: number): void {
+    this.clear();
+    this.add(node, -1);
+  }
+
+  /** Gives its pages back; it may be used again. */
+  release(): void {
+    this.clear();
+    for (const page of this.pages) if (page !== undefined && spare.length < SPARE_MAX) spare.push(page);
+    this.pages.length = 0;
+  }
+
+  private clear(): void {
     for (const reached of this.nodes) this.pages[reached >>> PAGE_BITS]![reached & (PAGE - 1)] = 0;
     for (const list of [this.nodes, this.steps, this.stepFrom, this.stepEdge, this.stepNext]) list.length = 0;
     this.level = 0;
-    this.add(node, -1);
   }
 
   /** −1: it has not been reached. */
@@ -189,7 +212,7 @@ class Reached {
   }
 
   private add(node: number, step: number): void {
-    this.pages[node >>> PAGE_BITS] ??= new Int32Array(PAGE);
+    this.pages[node >>> PAGE_BITS] ??= spare.pop() ?? new Int32Array(PAGE);
     const page = this.pages[node >>> PAGE_BITS]!;
     this.nodes.push(node);
     this.steps.push(step);
