@@ -27,8 +27,10 @@ const NONE = new Uint32Array(0);
 const STEPS_PER_TURN_CHECK = 4096;
 /** Relationships that are gone through without a look at the clock. */
 const SWEPT_AT_ONCE = 512;
+/** And nodes at the ends of what comes after them. */
+const LOOKED_AT_ONCE = 65_536;
 /** Nodes for which an array of marks is made. */
-const MARKED_MAX = 2 ** 24;
+const MARKED_MAX = 2 ** 21;
 /** How much longer one list may be than the other before values are searched in it one by one. */
 const MERGED_RATIO = 16;
 
@@ -251,7 +253,6 @@ export class WalkCounter {
   private sweep(level: Level): boolean {
     const to = Math.min(level.to, level.at + SWEPT_AT_ONCE);
     this.total += this.marks === null ? this.pairs(level, to) : this.closed(level, this.marks, to);
-    level.at = to;
     this.steps += SWEPT_AT_ONCE;
     if (this.steps < STEPS_PER_TURN_CHECK) return true;
     this.steps = 0;
@@ -282,6 +283,7 @@ export class WalkCounter {
       if (isAlways || (isLoops && other === node)) count--;
       for (let k = 0; k < before.length; k++) if ((last.isOut ? before[k]!.src : before[k]!.dst) === other) count--;
     }
+    level.at = to;
     return count;
   }
 
@@ -292,16 +294,18 @@ export class WalkCounter {
     const source = second.source as AdjacencyEdges;
     const { others, edges, node } = level;
     const mark = marks.of(node);
-    if (mark === 0) return 0;
     const { times, mult } = marks;
     let count = 0;
-    for (let i = level.at; i < to; i++) {
+    let looked = 0;
+    let i = mark === 0 ? to : level.at;
+    for (; i < to && looked < LOOKED_AT_ONCE; i++) {
       const middle = others[i]!;
       if (source.notes) source.read(middle);
       const page = pages[middle >>> PAGE_BITS];
       if (page === undefined) continue;
       const ends = page.others;
       const end = page.offsets[(middle & PAGE_MASK) + 1]!;
+      looked += end - page.offsets[middle & PAGE_MASK]!;
       for (let j = page.offsets[middle & PAGE_MASK]!; j < end; j++) {
         const third = ends[j]!;
         if (times[third] !== mark) continue;
@@ -315,6 +319,7 @@ export class WalkCounter {
         }
       }
     }
+    level.at = i;
     return count;
   }
 
