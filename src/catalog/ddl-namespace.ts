@@ -99,12 +99,14 @@ function dropSchemas(editor: CatalogEditor, command: DropSchemaCommand): DdlOutc
     const sequences = view.sequences().filter((sequence) => sequence.schema === name);
     const types = view.types().filter((type) => type.schema === name && !isRowType(type));
     const functions = view.functions().filter((fn) => fn.schema === name);
+    const graphs = view.propertyGraphs().filter((graph) => graph.schema === name);
     const inside = [
       ...tables.map((table) => `table ${quotedIdentifier(name)}.${quotedIdentifier(table.name)}`),
       ...sequences
         .filter((sequence) => sequence.ownedBy === null)
         .map((sequence) => `sequence ${quotedIdentifier(name)}.${quotedIdentifier(sequence.name)}`),
       ...types.map((type) => `type ${quotedIdentifier(name)}.${quotedIdentifier(type.name)}`),
+      ...graphs.map((graph) => `property graph ${quotedIdentifier(name)}.${quotedIdentifier(graph.name)}`),
       ...functions.map((fn) => `${fn.kind} ${quotedIdentifier(name)}.${quotedIdentifier(fn.name)}`),
     ];
     if (inside.length > 0 && !command.cascade) {
@@ -113,6 +115,7 @@ function dropSchemas(editor: CatalogEditor, command: DropSchemaCommand): DdlOutc
         hint: "Use DROP ... CASCADE to drop the dependent objects too.",
       });
     }
+    for (const graph of graphs) editor.dropView(graph);
     for (const fn of functions) {
       dropTriggersCalling(editor, fn);
       editor.dropFunction(fn);
