@@ -137,6 +137,8 @@ function ordered(plan: Plan, wanted: readonly Wanted[] | null, purpose: Purpose)
     case "scan":
       return orderedScan(plan, wanted, purpose.mayUseIndex);
     case "indexscan": {
+      // One range after the other for each set of labels.
+      if (plan.labels !== undefined) return null;
       const direction = directionFor(plan, plan.index, plan.prefix.length, wanted);
       if (direction === null) return null;
       return direction === plan.reverse ? plan : Object.freeze({ ...plan, reverse: direction });
