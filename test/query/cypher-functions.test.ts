@@ -1,5 +1,6 @@
 /** Cypher's operators, functions and aggregates: tables of cases after openCypher 9. */
 import t from "tap";
+import { decodeLabels, encodeLabels } from "../../src/protocol/labels.js";
 import { CypherDate, Duration } from "../../src/protocol/temporal.js";
 import {
   Float,
@@ -9,15 +10,7 @@ import {
   GraphRelationship,
   type Variant,
 } from "../../src/protocol/variant.js";
-import {
-  LIST_OF,
-  labelsOf,
-  labelsText,
-  MAP_OF,
-  NODE_OF,
-  PATH_OF,
-  RELATIONSHIP_OF,
-} from "../../src/query/expr/cypher/entities.js";
+import { LIST_OF, MAP_OF, NODE_OF, PATH_OF, RELATIONSHIP_OF } from "../../src/query/expr/cypher/entities.js";
 import { OPERATORS, type OperatorSymbol, TRUTH } from "../../src/query/expr/cypher/operators.js";
 import {
   COUNT_ALL,
@@ -266,12 +259,12 @@ t.test("parts of values", async (t) => {
 });
 
 t.test("entities", async (t) => {
-  const text = labelsText(["B", "A", "B"]);
+  const text = encodeLabels(["B", "A", "B"]);
   t.equal(text, "\u001fA\u001fB\u001f");
-  t.strictSame(labelsOf(text), ["A", "B"]);
-  t.strictSame(labelsOf(""), []);
-  t.equal(labelsText([]), "");
-  const has = (labels: readonly string[], label: string) => HAS_LABEL.apply(labelsText(labels), label);
+  t.strictSame(decodeLabels(text), ["A", "B"]);
+  t.strictSame(decodeLabels(""), []);
+  t.equal(encodeLabels([]), "");
+  const has = (labels: readonly string[], label: string) => HAS_LABEL.apply(encodeLabels(labels), label);
   t.equal(has(["A", "AB", "B"], "AB"), true);
   t.equal(has(["AB", "ABC"], "B"), false);
   t.equal(has(["XA", "A"], "A"), true);

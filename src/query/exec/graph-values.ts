@@ -1,15 +1,7 @@
 /** Values as graphs store them, and entities inside of values. Called by the operator and the writer of graph writes. */
 import { cypherError } from "../../protocol/cypher-error.js";
-import { decodeLabels } from "../../protocol/labels.js";
 import type { Value } from "../../protocol/values.js";
-import {
-  DELETED_MARK,
-  GraphNode,
-  GraphPath,
-  GraphRelationship,
-  type Variant,
-  type VariantMap,
-} from "../../protocol/variant.js";
+import { GraphNode, GraphPath, GraphRelationship, type Variant, type VariantMap } from "../../protocol/variant.js";
 
 /** Throws TypeError InvalidPropertyType for what no property can hold: maps, nodes, relationships, paths. */
 export function checkPropertyValue(value: Variant): void {
@@ -41,10 +33,6 @@ export function propertiesIn(value: Value): VariantMap {
   if (value instanceof Map) return value as VariantMap;
   if (value instanceof GraphNode || value instanceof GraphRelationship) return value.properties;
   throw cypherError("TypeError", "InvalidArgumentType", "properties are set from a map, a node or a relationship");
-}
-
-export function nodeOf(id: number, labels: string, properties: VariantMap): GraphNode {
-  return new GraphNode(id, labels === DELETED_MARK ? [DELETED_MARK] : decodeLabels(labels), properties);
 }
 
 /** How entities in a value look now. */

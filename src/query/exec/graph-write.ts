@@ -3,6 +3,7 @@
  * row's expressions see what was changed before, and so do the rows that come out. graph-write-steps.ts runs the steps,
  * graph-writer.ts writes.
  */
+
 import type { Value } from "../../protocol/values.js";
 import {
   DELETED_MARK,
@@ -11,11 +12,12 @@ import {
   GraphRelationship,
   type Variant,
 } from "../../protocol/variant.js";
+import { nodeOf } from "../expr/cypher/entities.js";
 import type { Batch, ColumnId } from "../expr/expr.js";
 import type { EdgeColumns, GraphWritePlan, GraphWriteStep, NodeColumns } from "../plan/graph-plans.js";
 import { columnsMadeBy } from "../plan/graph-steps.js";
 import type { ExecContext } from "./context.js";
-import { nodeOf, type Renewal, renewed } from "./graph-values.js";
+import { type Renewal, renewed } from "./graph-values.js";
 import { compileSteps, type RunStep, type StepRun } from "./graph-write-steps.js";
 import { type EntityState, GraphWriter } from "./graph-writer.js";
 import { after, drain, type Open, type Operator, type Pulled } from "./operator.js";

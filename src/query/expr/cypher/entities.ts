@@ -2,56 +2,17 @@
  * Makes variants of columns (what a graph's variables are in plans, see query/plan/graph-plans.ts) and literals, and tests
  * labels. Cypher's binder calls these functions by themselves; `has_label` and `property` are also SQL's.
  */
+import { decodeLabels, includesLabel } from "../../../protocol/labels.js";
 import { BOOL, INT8, TEXT, VARIANT } from "../../../protocol/values.js";
-import {
-  DELETED_MARK,
-  GraphNode,
-  GraphPath,
-  GraphRelationship,
-  LABEL_MARK,
-  type Variant,
-  type VariantMap,
-} from "../../../protocol/variant.js";
+import { GraphNode, GraphPath, GraphRelationship, type Variant, type VariantMap } from "../../../protocol/variant.js";
 import { isList } from "../../../protocol/variant-format.js";
 import type { EvalContext, ScalarFunction } from "../expr.js";
 import { fn } from "../functions/define.js";
 import { property } from "./access.js";
 
-const NO_LABELS: readonly string[] = Object.freeze([]);
 const NO_PROPERTIES: VariantMap = new Map();
-/** Lists of labels by the text of the column, which few nodes do not share. */
-const LABEL_LISTS_MAX = 1000;
-const labelLists = new Map<string, readonly string[]>();
-
-/** The labels in a column `labels`; a list that is not to be changed. */
-export function labelsOf(text: string): readonly string[] {
-  if (text === "") return NO_LABELS;
-  let labels = labelLists.get(text);
-  if (labels === undefined) {
-    labels = Object.freeze(text === DELETED_MARK ? [DELETED_MARK] : text.slice(1, -1).split(LABEL_MARK));
-    if (labelLists.size >= LABEL_LISTS_MAX) labelLists.clear();
-    labelLists.set(text, labels);
-  }
-  return labels;
-}
-
-/** The text of a column `labels`. */
-export function labelsText(labels: readonly string[]): string {
-  if (labels.length === 0) return "";
-  return LABEL_MARK + [...new Set(labels)].sort(byUnits).join(LABEL_MARK) + LABEL_MARK;
-}
-
-const byUnits = (a: string, b: string): number => (a < b ? -1 : 1);
-
-export function hasLabel(labels: string, label: string): boolean {
-  const at = labels.indexOf(label);
-  if (at < 1) return false;
-  if (labels[at - 1] === LABEL_MARK && labels[at + label.length] === LABEL_MARK) return true;
-  return labels.includes(LABEL_MARK + label + LABEL_MARK, at);
-}
-
 export function nodeOf(id: number, labels: string, properties: VariantMap | null): GraphNode {
-  return new GraphNode(id, labelsOf(labels), properties ?? NO_PROPERTIES);
+  return new GraphNode(id, decodeLabels(labels), properties ?? NO_PROPERTIES);
 }
 
 /** `[a, b, …]`. */
@@ -126,10 +87,10 @@ function pathOf(context: EvalContext, start: GraphNode, ...parts: Variant[]): Gr
 }
 
 /** Whether a column `labels` has a label. */
-export const HAS_LABEL: ScalarFunction = fn("has_label", [TEXT, TEXT], BOOL, hasLabel);
+export const HAS_LABEL: ScalarFunction = fn("has_label", [TEXT, TEXT], BOOL, includesLabel);
 
 /** A column `labels` as a list. */
-export const LABELS_OF: ScalarFunction = fn("labels", [TEXT], VARIANT, labelsOf);
+export const LABELS_OF: ScalarFunction = fn("labels", [TEXT], VARIANT, decodeLabels);
 
 /** The property of that name of a map, a node or a relationship; component of a temporal value. */
 export const PROPERTY: ScalarFunction = fn("property", [VARIANT, TEXT], VARIANT, property);
