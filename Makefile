@@ -53,7 +53,7 @@ vector-peers:
 	@if [ "$(PEERS)" != none ]; then $(MAKE) --no-print-directory bench/peers/vectors/node_modules/.installed || true; fi
 
 bench/peers/vectors/node_modules/.installed: bench/peers/vectors/package-lock.json
-	npm ci --prefix bench/peers/vectors
+	npm install --no-save --prefix bench/peers/vectors
 	@touch $@
 
 clean:
