@@ -5,6 +5,7 @@
  * floats share one order, and 1 and 1.0 one key. Entities are their ids: an index holds properties, which are none, but may
  * be asked for one.
  */
+
 import {
   CypherDate,
   Duration,
@@ -25,6 +26,7 @@ import {
   type VariantMap,
 } from "../protocol/variant.js";
 import { integerValue, isList } from "../protocol/variant-format.js";
+import { KIND } from "../protocol/variant-kind.js";
 import { damagedKey, type KeyReader } from "./key-reader.js";
 import {
   checkKeyLength,
@@ -38,23 +40,6 @@ import {
 
 /** Ends a list; below every kind, so that a shorter list comes first. */
 const END = 0;
-const KIND = {
-  map: 1,
-  node: 2,
-  relationship: 3,
-  list: 4,
-  path: 5,
-  zonedDateTime: 6,
-  localDateTime: 7,
-  date: 8,
-  zonedTime: 9,
-  localTime: 10,
-  duration: 11,
-  text: 12,
-  boolean: 13,
-  number: 14,
-  null: 15,
-} as const;
 
 const SECONDS_PER_DAY = 86_400;
 const NANOS_PER_SECOND = 1_000_000_000;

@@ -22,28 +22,8 @@ import {
   type VariantMap,
 } from "../../protocol/variant.js";
 import { isList, tooDeep, VARIANT_DEPTH_MAX } from "../../protocol/variant-format.js";
+import { KIND, type Kind } from "../../protocol/variant-kind.js";
 import { compareText } from "./compare-text.js";
-
-/** Kinds in ascending order. */
-export const KIND = {
-  map: 1,
-  node: 2,
-  relationship: 3,
-  list: 4,
-  path: 5,
-  zonedDateTime: 6,
-  localDateTime: 7,
-  date: 8,
-  zonedTime: 9,
-  localTime: 10,
-  duration: 11,
-  text: 12,
-  boolean: 13,
-  number: 14,
-  null: 15,
-} as const;
-
-export type Kind = (typeof KIND)[keyof typeof KIND];
 
 export function kindOf(value: Variant): Kind {
   switch (typeof value) {

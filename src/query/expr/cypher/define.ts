@@ -3,8 +3,9 @@ import { cypherError } from "../../../protocol/cypher-error.js";
 import type { DbError } from "../../../protocol/errors.js";
 import { type SqlType, VARIANT } from "../../../protocol/values.js";
 import type { Variant } from "../../../protocol/variant.js";
+import { KIND, type Kind } from "../../../protocol/variant-kind.js";
 import type { EvalContext, ScalarFunction } from "../expr.js";
-import { KIND, type Kind, kindOf } from "../variant-order.js";
+import { kindOf } from "../variant-order.js";
 
 // biome-ignore lint/suspicious/noExplicitAny: arguments are variants of the kinds that each function looks for
 type Apply = (...args: any[]) => Variant;
