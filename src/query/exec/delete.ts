@@ -9,7 +9,7 @@ import type { ExecContext } from "./context.js";
 import { compileFamily, Family, type FamilyProgram } from "./family.js";
 import { compileInsteadOf } from "./instead-of.js";
 import { after, drain, inTurns, type Open, type Operator } from "./operator.js";
-import { type ChangedRows, compileReturning, ModifyOperator } from "./returning.js";
+import { type ChangedRows, compileReturning, modifying } from "./returning.js";
 import { RowBuffer } from "./row-buffer.js";
 import { slotsOf } from "./slots.js";
 import { isChangedMeanwhile, writingContext } from "./statement-snapshot.js";
@@ -39,17 +39,7 @@ export function compileDelete(plan: DeletePlan, input: Open): Open {
   const returning = compileReturning(plan.returning, returningSlots(plan.returning?.rowColumns ?? [], program, slotOf));
   if (plan.instead) return compileInsteadOf(plan, returning, input);
   if (isTriggered(plan)) return compileTriggeredDelete(plan, returning, input);
-  return (context) => {
-    const operator = input(context);
-    const deleter = new Deleter(program, operator, context);
-    return new ModifyOperator(
-      () => deleter.run(),
-      returning,
-      operator,
-      () => deleter.release(),
-      context,
-    );
-  };
+  return modifying(input, returning, (operator, context) => new Deleter(program, operator, context));
 }
 
 /** RETURNING reads the input's columns; its row columns are the table's, in the same order as the old ones. */

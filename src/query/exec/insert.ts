@@ -17,7 +17,7 @@ import { compileInsteadOf } from "./instead-of.js";
 import { after, drain, inOrder, inTurns, type Open, type Operator } from "./operator.js";
 import { partitionIndex } from "./partition-index.js";
 import { belongs, compileRoutes, type RoutedTable, type RouteProgram, routeRow } from "./partition-router.js";
-import { type ChangedRows, compileReturning, ModifyOperator } from "./returning.js";
+import { type ChangedRows, compileReturning, modifying } from "./returning.js";
 import { RowBuffer } from "./row-buffer.js";
 import { compileChecks, failedCheck, type RowCheck } from "./row-checks.js";
 import { compileCondition, slotsOf } from "./slots.js";
@@ -98,17 +98,7 @@ export function compileInsert(plan: InsertPlan, input: Open): Open {
     id === tableOid ? rowColumns.length : slotsOf(rowColumns)(id),
   );
   if (plan.instead) return compileInsteadOf(plan, returning, input);
-  return (context) => {
-    const operator = input(context);
-    const inserter = new Inserter(program, operator, context);
-    return new ModifyOperator(
-      () => inserter.run(),
-      returning,
-      operator,
-      () => inserter.release(),
-      context,
-    );
-  };
+  return modifying(input, returning, (operator, context) => new Inserter(program, operator, context));
 }
 
 function compileConflict(conflict: OnConflict, table: TableDef): ConflictProgram {

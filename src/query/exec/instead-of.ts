@@ -8,7 +8,7 @@ import type { Evaluate } from "../expr/expr.js";
 import type { DeletePlan, InsertPlan, UpdatePlan } from "../plan/plan.js";
 import type { ExecContext } from "./context.js";
 import { after, drain, inOrder, type Open, type Operator } from "./operator.js";
-import { type ChangedRows, ModifyOperator, type ReturningProgram } from "./returning.js";
+import { type ChangedRows, modifying, type ReturningProgram } from "./returning.js";
 import { emptyColumns, RowBuffer } from "./row-buffer.js";
 import { slotsOf } from "./slots.js";
 import {
@@ -50,17 +50,7 @@ export function compileInsteadOf(plan: ChangePlan, returning: ReturningProgram |
     oldSlots,
     newValues: kind === "delete" ? null : newValues,
   };
-  return (context) => {
-    const operator = input(context);
-    const changer = new InsteadChanger(program, operator, context);
-    return new ModifyOperator(
-      () => changer.run(),
-      returning,
-      operator,
-      () => changer.release(),
-      context,
-    );
-  };
+  return modifying(input, returning, (operator, context) => new InsteadChanger(program, operator, context));
 }
 
 class InsteadChanger {

@@ -11,7 +11,7 @@ import { assignedIn, compileFamily, Family, type FamilyMember } from "./family.j
 import type { Action, MergeProgram } from "./merge-program.js";
 import { drain, inTurns, type Open, type Operator } from "./operator.js";
 import { belongs, compileRoutes, routeRow } from "./partition-router.js";
-import { type ChangedRows, compileReturning, ModifyOperator } from "./returning.js";
+import { type ChangedRows, compileReturning, modifying } from "./returning.js";
 import { emptyColumns, RowBuffer } from "./row-buffer.js";
 import { compileChecks, failedCheck } from "./row-checks.js";
 import { compileCondition, slotsOf } from "./slots.js";
@@ -47,17 +47,7 @@ export function compileMerge(plan: MergePlan, input: Open): Open {
   const shown = slotsOf([...rowColumns, ...plan.input.columns, ...(action === undefined ? [] : [action])]);
   const returning = compileReturning(plan.returning, shown);
   if (isTriggered(plan)) return compileTriggeredMerge(program, returning, input);
-  return (context) => {
-    const operator = input(context);
-    const merger = new Merger(program, operator, context);
-    return new ModifyOperator(
-      () => merger.run(),
-      returning,
-      operator,
-      () => merger.release(),
-      context,
-    );
-  };
+  return modifying(input, returning, (operator, context) => new Merger(program, operator, context));
 }
 
 const NO_COLUMNS: ReadonlySet<number> = new Set();

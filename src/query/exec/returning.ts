@@ -7,7 +7,7 @@ import type { SlotOf } from "../expr/compile.js";
 import type { Batch } from "../expr/expr.js";
 import type { Returning } from "../plan/plan.js";
 import type { ExecContext } from "./context.js";
-import { after, type Operator, type Pulled } from "./operator.js";
+import { after, type Open, type Operator, type Pulled } from "./operator.js";
 import { compileAll, type EvaluateAll } from "./slots.js";
 
 /** The changed rows, column by column, and which of them RETURNING shows, in order. */
@@ -24,22 +24,40 @@ export function compileReturning(returning: Returning | null, slotOf: SlotOf): R
   return returning === null ? null : returning.exprs.map((expr) => compileAll(expr, slotOf));
 }
 
-/** Runs `modify` once; a statement without RETURNING has no rows. */
-export class ModifyOperator implements Operator {
+/** One run of a statement that changes rows. */
+interface Modifier {
+  run(): ChangedRows | Promise<ChangedRows>;
+  /** Gives back what the run holds. */
+  release(): void;
+}
+
+/** How every node that changes rows opens: `make` gets the opened input and reads it to its end. */
+export function modifying(
+  input: Open,
+  returning: ReturningProgram | null,
+  make: (input: Operator, context: ExecContext) => Modifier,
+): Open {
+  return (context) => {
+    const operator = input(context);
+    return new ModifyOperator(make(operator, context), returning, operator, context);
+  };
+}
+
+/** Runs the modifier once; a statement without RETURNING has no rows. */
+class ModifyOperator implements Operator {
   private changed: ChangedRows | null = null;
   private position = 0;
 
   constructor(
-    private readonly modify: () => ChangedRows | Promise<ChangedRows>,
+    private readonly modifier: Modifier,
     private readonly returning: ReturningProgram | null,
     private readonly input: Operator,
-    private readonly release: () => void,
     private readonly context: ExecContext,
   ) {}
 
   next(): Pulled {
     if (this.changed !== null) return this.emit();
-    return after(this.modify(), (changed) => {
+    return after(this.modifier.run(), (changed) => {
       this.changed = changed;
       this.context.statement.rowsAffected += changed.count ?? changed.rows.length;
       return this.emit();
@@ -60,7 +78,7 @@ export class ModifyOperator implements Operator {
   }
 
   close(): void {
-    this.release();
+    this.modifier.release();
     this.input.close();
   }
 }

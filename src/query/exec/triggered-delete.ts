@@ -4,7 +4,7 @@ import type { DeletePlan } from "../plan/plan.js";
 import type { ExecContext } from "./context.js";
 import { after, drain, inOrder, type Open, type Operator } from "./operator.js";
 import { compileRoutes } from "./partition-router.js";
-import { type ChangedRows, ModifyOperator, type ReturningProgram } from "./returning.js";
+import { type ChangedRows, modifying, type ReturningProgram } from "./returning.js";
 import { RowBuffer } from "./row-buffer.js";
 import { NO_SLOTS, slotsOf } from "./slots.js";
 import { isChangedMeanwhile } from "./statement-snapshot.js";
@@ -14,17 +14,11 @@ export function compileTriggeredDelete(plan: DeletePlan, returning: ReturningPro
   const routes = compileRoutes(undefined, undefined, NO_SLOTS);
   const program = compileTriggered(plan, ["delete"], [], { rowColumns: plan.oldColumns, checks: [] }, routes);
   const rowKeySlot = slotsOf(plan.input.columns)(plan.rowKey);
-  return (context) => {
-    const operator = input(context);
-    const deleter = new TriggeredDeleter(plan, program, rowKeySlot, operator, context);
-    return new ModifyOperator(
-      () => deleter.run(),
-      returning,
-      operator,
-      () => deleter.release(),
-      context,
-    );
-  };
+  return modifying(
+    input,
+    returning,
+    (operator, context) => new TriggeredDeleter(plan, program, rowKeySlot, operator, context),
+  );
 }
 
 class TriggeredDeleter {

@@ -7,7 +7,7 @@ import type { MergePlan } from "../plan/plan.js";
 import type { ExecContext } from "./context.js";
 import type { Action, MergeProgram } from "./merge-program.js";
 import { after, drain, inOrder, type Open, type Operator } from "./operator.js";
-import { type ChangedRows, ModifyOperator, type ReturningProgram } from "./returning.js";
+import { type ChangedRows, modifying, type ReturningProgram } from "./returning.js";
 import { emptyColumns, RowBuffer } from "./row-buffer.js";
 import { isChangedMeanwhile } from "./statement-snapshot.js";
 import { compileTriggered, type StoredRow, type TriggeredProgram, TriggeredRows } from "./triggered-rows.js";
@@ -19,17 +19,11 @@ export function compileTriggeredMerge(merge: MergeProgram, returning: ReturningP
   );
   const assigned = plan.actions.flatMap(({ action, assignments }) => (action === "update" ? assignments : []));
   const program = compileTriggered(plan, events, assigned, plan, merge.routes);
-  return (context) => {
-    const operator = input(context);
-    const merger = new TriggeredMerger(plan, merge, program, operator, context);
-    return new ModifyOperator(
-      () => merger.run(),
-      returning,
-      operator,
-      () => merger.release(),
-      context,
-    );
-  };
+  return modifying(
+    input,
+    returning,
+    (operator, context) => new TriggeredMerger(plan, merge, program, operator, context),
+  );
 }
 
 class TriggeredMerger {

@@ -8,7 +8,7 @@ import type { UpdatePlan } from "../plan/plan.js";
 import type { ExecContext } from "./context.js";
 import { after, drain, inOrder, type Open, type Operator } from "./operator.js";
 import { compileRoutes } from "./partition-router.js";
-import { type ChangedRows, compileReturning, ModifyOperator } from "./returning.js";
+import { type ChangedRows, compileReturning, modifying } from "./returning.js";
 import { emptyColumns, RowBuffer } from "./row-buffer.js";
 import { slotsOf } from "./slots.js";
 import { isChangedMeanwhile } from "./statement-snapshot.js";
@@ -39,17 +39,7 @@ export function compileTriggeredUpdate(plan: UpdatePlan, input: Open): Open {
   };
   const shown = slotsOf([...(plan.returning?.rowColumns ?? []), ...plan.input.columns]);
   const returning = compileReturning(plan.returning, shown);
-  return (context) => {
-    const operator = input(context);
-    const updater = new TriggeredUpdater(program, operator, context);
-    return new ModifyOperator(
-      () => updater.run(),
-      returning,
-      operator,
-      () => updater.release(),
-      context,
-    );
-  };
+  return modifying(input, returning, (operator, context) => new TriggeredUpdater(program, operator, context));
 }
 
 class TriggeredUpdater {

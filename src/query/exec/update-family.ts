@@ -11,7 +11,7 @@ import type { ExecContext } from "./context.js";
 import { asRowOf, assignedIn, compileFamily, Family, type FamilyMember, type FamilyProgram } from "./family.js";
 import { drain, inTurns, type Open, type Operator } from "./operator.js";
 import { belongs, compileRoutes, type RouteProgram, routeRow } from "./partition-router.js";
-import { type ChangedRows, compileReturning, ModifyOperator } from "./returning.js";
+import { type ChangedRows, compileReturning, modifying } from "./returning.js";
 import { emptyColumns, RowBuffer } from "./row-buffer.js";
 import { slotsOf } from "./slots.js";
 import { isChangedMeanwhile } from "./statement-snapshot.js";
@@ -55,17 +55,7 @@ export function compileFamilyUpdate(plan: UpdatePlan, heirs: readonly HeirTable[
   };
   const shown = slotsOf([...(plan.returning?.rowColumns ?? []), ...plan.input.columns]);
   const returning = compileReturning(plan.returning, shown);
-  return (context) => {
-    const operator = input(context);
-    const updater = new FamilyUpdater(program, operator, context);
-    return new ModifyOperator(
-      () => updater.run(),
-      returning,
-      operator,
-      () => updater.release(),
-      context,
-    );
-  };
+  return modifying(input, returning, (operator, context) => new FamilyUpdater(program, operator, context));
 }
 
 /** A row on its way, as its own table has it. */

@@ -14,7 +14,7 @@ import type { ExecContext } from "./context.js";
 import { compileInsteadOf } from "./instead-of.js";
 import { after, drain, inTurns, type Open, type Operator } from "./operator.js";
 import { belongs, compileRoutes, type RouteProgram } from "./partition-router.js";
-import { type ChangedRows, compileReturning, ModifyOperator, type ReturningProgram } from "./returning.js";
+import { type ChangedRows, compileReturning, modifying, type ReturningProgram } from "./returning.js";
 import { emptyColumns, RowBuffer } from "./row-buffer.js";
 import { compileChecks, failedCheck, type RowCheck } from "./row-checks.js";
 import { slotsOf } from "./slots.js";
@@ -60,17 +60,7 @@ export function compileUpdate(plan: UpdatePlan, input: Open): Open {
     routes: compileRoutes(plan.partitions, plan.membership, slotsOf(plan.rowColumns)),
   };
   const returning = compileUpdateReturning(plan);
-  return (context) => {
-    const operator = input(context);
-    const updater = new Updater(program, operator, context);
-    return new ModifyOperator(
-      () => updater.run(),
-      returning,
-      operator,
-      () => updater.release(),
-      context,
-    );
-  };
+  return modifying(input, returning, (operator, context) => new Updater(program, operator, context));
 }
 
 /** RETURNING sees the new row first, then whatever else the input has (FROM). */
