@@ -34,6 +34,7 @@ const allowed = {
   "cypher/bind": ["protocol", "catalog", "query/expr", "query/plan", "cypher/parse"],
   graph: ["protocol", "storage", "catalog", "derived"],
   document: ["protocol", "storage", "catalog"],
+  language: ["protocol", "ai", "graph"],
   actor: [
     "protocol",
     "storage",
@@ -45,11 +46,13 @@ const allowed = {
     "ai",
     "document",
     "graph",
+    "language",
     "query",
     "sql",
     "cypher",
   ],
   gateway: ["protocol"],
+  bridge: [],
 };
 
 module.exports = {

@@ -1,5 +1,5 @@
 # Needs Node 20 or 22 and npm; everything else comes from the npm registry.
-.PHONY: start build install check test bench peers vector-peers conformance-sql conformance-cypher conformance-ldbc clean
+.PHONY: start build install check test bench peers vector-peers conformance-sql conformance-cypher conformance-ldbc conformance-mcp lint-api clean
 
 start: build
 	node --enable-source-maps dist/src/main.js serve
@@ -40,6 +40,14 @@ conformance-cypher: build
 # The read queries of LDBC SNB in Cypher and in SQL: answers and times.
 conformance-ldbc: build
 	node dist/test/conformance/run-ldbc.js
+
+# The conformance tests of the Model Context Protocol, for the revisions that are served.
+conformance-mcp: build
+	node dist/test/conformance/run-mcp.js
+
+# Redocly's linter over the OpenAPI document that a server gives.
+lint-api: build
+	node dist/test/conformance/run-api-lint.js
 
 # Those who cannot be installed are named in the bench's report.
 peers:

@@ -1,9 +1,10 @@
 /**
- * `make bench` (W1 to W8 and the scaling of W5) or `make bench BENCH="w1 w2"`; also import, bulk, tpch, fairness, steps, cost, vector, embed, hybrid, graph, ldbc, graph-writes by name.
+ * `make bench` (W1 to W8 and the scaling of W5) or `make bench BENCH="w1 w2"`; also import, bulk, tpch, fairness, steps, cost, vector, embed, chat, nli, hybrid, graph, ldbc, graph-writes, stream, subscribers by name.
  * See bench/README.md for the settings and for how it is measured.
  */
 import { loadavg } from "node:os";
 import { bulk } from "./bulk.js";
+import { chat } from "./chat.js";
 import { PEERS } from "./contenders/contenders.js";
 import { cost } from "./cost.js";
 import { embed } from "./embed.js";
@@ -15,11 +16,14 @@ import { importFiles } from "./import.js";
 import { ldbc } from "./ldbc.js";
 import { wrkVersion } from "./load/generators.js";
 import { measure, type Options, type WorkloadResult } from "./measure.js";
+import { nli } from "./nli.js";
 import { describeMachine } from "./report/machine.js";
 import { markdown } from "./report/markdown.js";
 import { type RunResult, writeResults } from "./report/results.js";
 import { measureScaling, type ScalingResult, scalingMinutes } from "./scaling.js";
 import { steps } from "./steps.js";
+import { stream } from "./stream.js";
+import { subscribers } from "./subscribers.js";
 import { tpch } from "./tpch.js";
 import { VECTOR_CONTENDERS } from "./vector/contenders.js";
 import { vector } from "./vector.js";
@@ -35,11 +39,15 @@ const others: Readonly<Record<string, (rounds: number, seconds: number) => Promi
   cost,
   steps,
   embed,
+  chat,
+  nli,
   vector,
   hybrid,
   graph,
   ldbc,
   "graph-writes": graphWrites,
+  stream,
+  subscribers,
 };
 
 const SCALING = "scaling";

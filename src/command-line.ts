@@ -2,22 +2,22 @@
  * The command line: `tessera serve`, `check-config`, `reset-password`. `serve` is the only place that knows all parts:
  * it loads the configuration, locks the data directory, starts the gateway on this thread and one thread per actor.
  */
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import type { Worker } from "node:worker_threads";
 import { Command } from "commander";
 import { pino } from "pino";
+import { BUNDLED_MODELS, modelRoots } from "./actor/models-options.js";
 import { startActorThread } from "./actor-thread.js";
+import { findClaimBundles } from "./ai/nli/claim-models.js";
 import { loadSecret, lockDataDirectory } from "./config/data-lock.js";
 import { describeConfig } from "./config/describe-config.js";
 import { loadConfig, loadConfigWithSources } from "./config/load-config.js";
 import { startGateway } from "./gateway/gateway.js";
 import { startInferenceThread } from "./inference-thread.js";
+import { libraryThread } from "./library-thread.js";
 import type { Config } from "./protocol/config.js";
 import type { ActorSettings } from "./protocol/messages.js";
-
-const packageJson = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as {
-  version: string;
-};
+import { VERSION } from "./protocol/version.js";
 
 /** Partitions that exist on disk, or as many as there will be actors: a partition is never left without an owner. */
 function countPartitions(dataDirectory: string, actors: number): number {
@@ -35,6 +35,7 @@ async function serve(config: Config, firstActor: Worker | null): Promise<void> {
   const secret = loadSecret(config.data.dir, (message) => logger.warn(message));
   const actors = config.actors.count;
   const partitions = countPartitions(config.data.dir, actors);
+  const claimBundles = findClaimBundles(modelRoots(config));
   let waiting = firstActor;
   const spawn = (actor: number): Worker => {
     const settings: ActorSettings = {
@@ -44,6 +45,7 @@ async function serve(config: Config, firstActor: Worker | null): Promise<void> {
       dataDirectory: config.data.dir,
       config,
       secret,
+      claimBundles,
       adminPassword: config.auth.adminPassword === "" ? null : config.auth.adminPassword,
     };
     const thread = actor === 0 && waiting !== null ? waiting : startActorThread(actor);
@@ -51,14 +53,18 @@ async function serve(config: Config, firstActor: Worker | null): Promise<void> {
     thread.postMessage(settings);
     return thread;
   };
+  const library = libraryThread({ config: config.ai, bundled: BUNDLED_MODELS }, (error) =>
+    logger.error({ err: error }, "the library of models threw"),
+  );
   const gateway = await startGateway({
     config,
     secret,
-    version: packageJson.version,
+    version: VERSION,
     logger,
     spawn,
     startInference: (port) =>
       startInferenceThread(port, (error) => logger.error({ err: error }, "an inference thread threw")),
+    library,
     actors,
     partitions,
   });
@@ -74,6 +80,8 @@ async function serve(config: Config, firstActor: Worker | null): Promise<void> {
     if (stopping) return;
     stopping = true;
     logger.info({ signal }, "shutting down");
+    // Before the actors: requests that wait for a pull end with it.
+    await library.close();
     await gateway.close();
     unlock();
     process.exit(0);
@@ -92,7 +100,7 @@ function run(action: () => void | Promise<void>): Promise<void> {
 
 /** Runs the command of `process.argv`. `firstActor`: a thread that was started for \`serve\`. */
 export async function runCommandLine(firstActor: Worker | null): Promise<void> {
-  const program = new Command("tessera").description("A multi-model AI database gateway.").version(packageJson.version);
+  const program = new Command("tessera").description("A multi-model AI database gateway.").version(VERSION);
   const configOption = ["--config <file>", "a TOML file (default: $TESSERA_CONFIG)"] as const;
 
   program

@@ -16,5 +16,7 @@ export function longTasks(tasks: TaskPool): LongTasks {
       throw new DbError(error!.code, error!.message);
     },
     extractGraph: (text) => tasks.run("extractGraph", text),
+    entitiesOf: (text) => tasks.run("entitiesOf", text),
+    answerSpan: (job) => tasks.run("answerSpan", job),
   };
 }

@@ -3,6 +3,8 @@ import { move } from "piscina";
 import type { AlgorithmResult } from "../src/graph/algorithms/algorithm.js";
 import { type AlgorithmJob, runAlgorithm as run } from "../src/graph/algorithms/run-algorithm.js";
 import type { ExtractedGraph } from "../src/graph/extract/extract-graph.js";
+import type { CandidateSentence, Span } from "../src/language/answer-span.js";
+import type { Entity } from "../src/language/entities.js";
 import { DbError } from "../src/protocol/errors.js";
 import { linkGraph as link } from "../src/vector/link-graph.js";
 
@@ -31,4 +33,18 @@ export function runAlgorithm(job: AlgorithmJob): {
 export async function extractGraph(text: string): Promise<ExtractedGraph> {
   const { extractGraph: extract } = await import("../src/graph/extract/extract-graph.js");
   return extract(text);
+}
+
+/** As `extractGraph`: the library is loaded with the first text. */
+export async function entitiesOf(text: string): Promise<readonly Entity[]> {
+  const { entitiesOf: find } = await import("../src/language/entities.js");
+  return find(text);
+}
+
+export async function answerSpan(job: {
+  readonly question: string;
+  readonly candidates: readonly CandidateSentence[];
+}): Promise<Span | null> {
+  const { answerSpan: find } = await import("../src/language/answer-span.js");
+  return find(job.question, job.candidates);
 }

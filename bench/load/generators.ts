@@ -36,7 +36,7 @@ export function wrkVersion(): string | null {
 /** As fast as answers come. */
 export async function throughput(load: Load, useWrk: boolean): Promise<Throughput> {
   const before = cpuSecondsOfEndedChildren();
-  const measured = useWrk ? await wrk(load) : await closedLoop(load);
+  const measured = useWrk ? await wrk(load) : await withoutWrk(load);
   return { ...measured, clientCpuSeconds: cpuSecondsOfEndedChildren() - before };
 }
 
@@ -45,8 +45,13 @@ export function latency(load: Load, requestsPerSecond: number): Promise<ClientRe
   return client(load, requestsPerSecond);
 }
 
-async function closedLoop(load: Load): Promise<Omit<Throughput, "clientCpuSeconds">> {
-  const { requests, elapsedMs, errors } = await client(load, null);
+/** As fast as answers come, with their latencies, by our client. */
+export function closedLoop(load: Load): Promise<ClientResult> {
+  return client(load, null);
+}
+
+async function withoutWrk(load: Load): Promise<Omit<Throughput, "clientCpuSeconds">> {
+  const { requests, elapsedMs, errors } = await closedLoop(load);
   return { requests, seconds: elapsedMs / 1000, errors };
 }
 

@@ -16,13 +16,16 @@
 import { join } from "node:path";
 import type { StartInference } from "../ai/inference-messages.js";
 import { Models } from "../ai/models.js";
+import { ClaimVerifier } from "../ai/nli/claim-verifier.js";
 import type { DeriveKey } from "../directory/derive-key.js";
 import { Directory } from "../directory/directory.js";
 import type { Endpoint } from "../protocol/endpoint.js";
 import { ENDPOINTS, MESSAGES } from "../protocol/endpoints.js";
 import { DbError } from "../protocol/errors.js";
 import {
+  LIVE,
   PIECE_CODE,
+  REPLY_LIVE,
   REPLY_MOVED,
   REQUEST_LAST_PIECE,
   REQUEST_STREAMED,
@@ -36,10 +39,14 @@ import type { ActorMetrics, ActorSettings, FromActor, ToActor } from "../protoco
 import type { PartitionLoad } from "../protocol/placement.js";
 import { SegmentCache } from "../query/exec/segments/segment-cache.js";
 import { SpillArea } from "../query/exec/spill/spill-area.js";
+import { registerAgentTools } from "./agent/request-tools.js";
 import { answerOnce } from "./answer-once.js";
 import { Answers } from "./answers.js";
 import { BodySource } from "./body-source.js";
+import { claimVerifierOptions } from "./claim-verifier-options.js";
+import type { LiveOutput, Subscriber } from "./feed/contract.js";
 import { aiHandlers } from "./handlers/ai.js";
+import { chatHandlers } from "./handlers/chat.js";
 import { collectionHandlers } from "./handlers/collections.js";
 import { dataHandlers } from "./handlers/data.js";
 import { directoryHandlers } from "./handlers/directory.js";
@@ -51,7 +58,14 @@ import { graphEntityHandlers } from "./handlers/graph-entities.js";
 import { graphExtractHandlers } from "./handlers/graph-extract.js";
 import { graphIndexHandlers } from "./handlers/graph-indexes.js";
 import type { Handler } from "./handlers/handler.js";
+import { languageHandlers } from "./handlers/language.js";
+import { mcpHandlers } from "./handlers/mcp.js";
+import { memoryHandlers } from "./handlers/memory.js";
+import { modelHandlers } from "./handlers/models.js";
+import { nl2sqlHandlers } from "./handlers/nl2sql.js";
+import { nliHandlers } from "./handlers/nli.js";
 import { placementHandlers } from "./handlers/placement.js";
+import { providerHandlers } from "./handlers/providers.js";
 import { queryHandlers } from "./handlers/query.js";
 import { schemaHandlers } from "./handlers/schema.js";
 import { serverHandlers } from "./handlers/server.js";
@@ -75,12 +89,15 @@ import { Request, type RequestChannel } from "./request.js";
 import { Scheduler, type SchedulerOptions, type Work } from "./scheduler.js";
 import { TracingScheduler } from "./slow-steps.js";
 import type { Tenant } from "./tenant.js";
+import { TenantProviders } from "./tenant-providers.js";
 import { compileValidator, type Validate } from "./validate.js";
 
 /** The tenant number under which the directory's own requests are scheduled and gated. */
 const DIRECTORY_TENANT = 0;
 const SWEEP_INTERVAL_MS = 500;
 const ANSWERS_SWEEP_INTERVAL_MS = 60_000;
+
+const NOTHING = new Uint8Array(0);
 
 interface Route {
   readonly endpoint: Endpoint;
@@ -104,6 +121,8 @@ export interface ActorSurroundings {
   log(level: "error" | "warn" | "info" | "debug", message: string, fields: object): void;
 }
 
+registerAgentTools();
+
 export class Actor {
   private readonly partitions = new Map<number, Partition>();
   private readonly routes: (Route | null)[] = [];
@@ -115,12 +134,17 @@ export class Actor {
   readonly segments: SegmentCache;
   readonly spill: SpillArea | null;
   readonly models: Models;
+  readonly claims: ClaimVerifier;
+  readonly providers: TenantProviders;
   readonly indexes: SharedByPartitions["indexes"];
   readonly tasks: LongTasks | null;
   /** Requests that did not end at once, by id. */
   private readonly running = new Map<number, Request>();
   /** Streamed bodies of requests that have not ended, by id. */
   private readonly bodies = new Map<number, BodySource>();
+  /** Subscriptions that have outlived their requests, by id. */
+  private readonly subscribers = new Map<number, Subscriber>();
+  private nextChannel = 1;
   private readonly unflushed = new Set<Partition>();
   private directory: Directory | null = null;
   private readonly placement: Placement;
@@ -153,6 +177,30 @@ export class Actor {
     open: ({ id }, headers) => new ReplySink(id, this.replies, headers, () => this.armTurn()),
   };
 
+  private readonly liveOutput: LiveOutput = {
+    newChannel: () => this.nextChannel++,
+    began: (id) => this.sayLive(id, LIVE.began, "", NOTHING),
+    joined: (id, channel) => this.sayLive(id, LIVE.joined, String(channel), NOTHING),
+    publish: (channel, sequence, message) => this.sayLive(channel, LIVE.published, String(sequence), message),
+    ended: (id, status, message) => {
+      this.replies.bytes(id, status, 0, "", message);
+      this.armTurn();
+    },
+    listen: (id, subscriber) => {
+      if (subscriber === null) this.subscribers.delete(id);
+      else this.subscribers.set(id, subscriber);
+    },
+    failed: (error) => this.output.log("error", "a subscription failed", { error: String(error) }),
+    turnsOf: (tenant) => {
+      const work: Work = { usedMs: 0 };
+      return {
+        checkpoint: () => undefined,
+        shouldYield: () => this.scheduler.shouldYield(),
+        yieldTurn: () => this.scheduler.yieldTurn(tenant, work),
+      };
+    },
+  };
+
   private constructor(
     private readonly settings: ActorSettings,
     private readonly output: ActorSurroundings,
@@ -181,12 +229,21 @@ export class Actor {
       modelsOptions(settings.config, {
         warn: (message, fields) => output.log("warn", message, fields),
         startInference: output.startInference,
+        toLibrary: (message) => output.control({ kind: "library", message }),
       }),
     );
+    this.providers = new TenantProviders(settings.config, this.models, settings.secret);
+    const warn = (message: string, fields: object): void => output.log("warn", message, fields);
+    this.claims = new ClaimVerifier(claimVerifierOptions(settings.config, this.models, settings.claimBundles, warn));
     this.indexes = this.makeIndexes();
     this.tasks = output.tasks ?? null;
     this.placement = this.makePlacement();
     this.sweeper = setInterval(() => this.sweep(), SWEEP_INTERVAL_MS).unref();
+  }
+
+  private sayLive(id: number, what: number, headers: string, body: Uint8Array): void {
+    this.replies.bytes(id, what, REPLY_LIVE, headers, body);
+    this.armTurn();
   }
 
   private makeIndexes(): SharedByPartitions["indexes"] {
@@ -244,12 +301,14 @@ export class Actor {
         },
         actor,
       );
+      partition.subscriptions.output = actor.liveOutput;
       actor.partitions.set(number, partition);
     }
     const adminPassword = await actor.openDirectory();
     actor.compileRoutes();
     output.control({ kind: "ready", adminPassword });
     actor.placement.begin();
+    void actor.claims.warmUp();
     for (const partition of actor.partitions.values()) actor.openSavedIndexes(partition);
     return actor;
   }
@@ -306,6 +365,14 @@ export class Actor {
       ...graphAlgorithmHandlers,
       ...graphExtractHandlers,
       ...aiHandlers,
+      ...providerHandlers,
+      ...chatHandlers,
+      ...mcpHandlers,
+      ...nl2sqlHandlers,
+      ...memoryHandlers,
+      ...languageHandlers,
+      ...nliHandlers,
+      ...modelHandlers,
       ...schemaHandlers,
       ...vectorCollectionHandlers,
       ...vectorHandlers,
@@ -365,6 +432,10 @@ export class Actor {
       case "actors":
         this.actorsAsked.get(message.id)?.(message.actors);
         this.actorsAsked.delete(message.id);
+        break;
+      case "library":
+        this.models.library?.hear(message.message);
+        this.armTurn();
         break;
       case "placement":
         this.placement.hear(message.partition, message.message);
@@ -472,7 +543,10 @@ export class Actor {
       this.bodies.get(frame.id)?.arrived(frame.bodyBytes, (frame.flags & REQUEST_LAST_PIECE) !== 0);
     } else if (frame.code === TAKEN_CODE) request?.sink?.taken(frame.deadlineMs);
     else if (request !== undefined) request.cancel();
-    else if (this.scheduler.waiting > 0) this.cancelledEarly.add(frame.id);
+    else if (this.subscribers.has(frame.id)) {
+      this.subscribers.get(frame.id)!.left();
+      this.subscribers.delete(frame.id);
+    } else if (this.scheduler.waiting > 0) this.cancelledEarly.add(frame.id);
   }
 
   private handle(route: Route, request: Request, frame: RequestFrame): Answer | Promise<Answer> {
@@ -495,11 +569,13 @@ export class Actor {
   }
 
   private finish(request: Request, answer: Answer): void {
+    request.ended();
     if (request.body !== null) this.bodies.delete(request.id);
     this.answers.give(request, answer);
   }
 
   private fail(request: Request, thrown: unknown): void {
+    request.ended();
     if (request.body !== null) this.bodies.delete(request.id);
     this.answers.refuse(request, thrown);
   }
@@ -510,7 +586,7 @@ export class Actor {
   }
 
   private durable(number: number, sequence: number): void {
-    this.partitions.get(number)?.gate.open(sequence);
+    this.partitions.get(number)?.onDisk(sequence);
     this.armTurn();
   }
 
@@ -604,7 +680,8 @@ export class Actor {
       ...this.scheduler.metrics,
       heapBytes: process.memoryUsage().heapUsed,
       eventLoopUtilization: performance.eventLoopUtilization().utilization,
-      embeddings: [...this.models.usage.values()],
+      modelUsage: [...this.models.usage.values()],
+      inference: this.models.laneMetrics,
       partitions: partitions.map((one) => ({ ...one.metrics, requestsHeld: this.placement.heldIn(one) })),
     };
   }
@@ -624,6 +701,7 @@ export class Actor {
     await this.renewal;
     for (const partition of this.partitions.values()) await partition.close();
     await this.models.close();
+    await this.providers.close();
     this.output.control({ kind: "closed" });
   }
 }

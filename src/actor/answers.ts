@@ -13,6 +13,8 @@ import {
   errorJson,
   errorMsgpack,
   messageErrorJson,
+  packedMessage,
+  rpcErrorJson,
   STREAMED,
 } from "./reply.js";
 import type { Request } from "./request.js";
@@ -20,6 +22,9 @@ import type { Request } from "./request.js";
 /** The form of the error is that of the way it takes: an HTTP reply, or a message on a WebSocket. */
 function errorTextOf(request: Request, error: DbError): string {
   const { requestId, endpoint } = request;
+  if (endpoint.jsonRpc !== undefined) {
+    return rpcErrorJson(error, endpoint.messages === undefined ? "null" : request.head.params[0]!);
+  }
   if (endpoint.messages === undefined) return errorJson(error, requestId);
   return messageErrorJson(error, request.head.params[0]!, requestId);
 }
@@ -73,7 +78,8 @@ export class Answers {
     const { endpoint, id } = request;
     const status = answer.status ?? endpoint.status ?? 200;
     const headers = answer.headers ?? "";
-    if (status === 204) this.replies.text(id, status, 0, headers, "");
+    if (endpoint.jsonRpc !== undefined) this.replies.text(id, status, 0, headers, answer.json!);
+    else if (status === 204) this.replies.text(id, status, 0, headers, "");
     else if (request.wantsMsgpack) {
       this.replies.bytes(id, status, REPLY_MSGPACK, headers, envelopeMsgpack(endpoint, answer, request.requestId));
     } else this.replies.text(id, status, 0, headers, envelopeJson(endpoint, answer, request.requestId));
@@ -81,8 +87,10 @@ export class Answers {
 
   private replyError(request: Request, error: DbError): void {
     const flags = request.cancelled ? REPLY_DISCARD : 0;
-    const { id, requestId } = request;
-    if (request.wantsMsgpack) {
+    const { id, requestId, endpoint } = request;
+    if (request.wantsMsgpack && endpoint.messages !== undefined) {
+      this.replies.bytes(id, error.status, flags, "", packedMessage(errorTextOf(request, error)));
+    } else if (request.wantsMsgpack) {
       this.replies.bytes(id, error.status, flags | REPLY_MSGPACK, errorHeaders(error), errorMsgpack(error, requestId));
     } else this.replies.text(id, error.status, flags, errorHeaders(error), errorTextOf(request, error));
   }

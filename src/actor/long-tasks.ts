@@ -3,9 +3,17 @@ import type { AlgorithmResult } from "../graph/algorithms/algorithm.js";
 import type { AlgorithmJob } from "../graph/algorithms/run-algorithm.js";
 import type { ExtractedGraph } from "../graph/extract/extract-graph.js";
 
+import type { CandidateSentence, Span } from "../language/answer-span.js";
+import type { Entity } from "../language/entities.js";
+
 /** Each rejects with `overloaded` when too many wait. */
 export interface LongTasks {
   /** The graph's arrays go to the other thread. Rejects with the algorithm's own DbError, too. */
   runAlgorithm(job: AlgorithmJob): Promise<AlgorithmResult>;
   extractGraph(text: string): Promise<ExtractedGraph>;
+  entitiesOf(text: string): Promise<readonly Entity[]>;
+  answerSpan(job: {
+    readonly question: string;
+    readonly candidates: readonly CandidateSentence[];
+  }): Promise<Span | null>;
 }

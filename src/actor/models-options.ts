@@ -3,24 +3,38 @@ import { fileURLToPath } from "node:url";
 import type { StartInference } from "../ai/inference-messages.js";
 import type { ModelsOptions } from "../ai/models.js";
 import type { Config } from "../protocol/config.js";
+import type { ToLibrary } from "../protocol/model-library.js";
 
 /** The bundles that come with the program: its folder models, seen from dist/src/actor. */
-const BUNDLED = fileURLToPath(new URL("../../../models/", import.meta.url));
+export const BUNDLED_MODELS = fileURLToPath(new URL("../../../models/", import.meta.url));
 
 /** What the thread gives the actor's models. */
 export interface ModelSurroundings {
   readonly warn: ModelsOptions["warn"];
   readonly startInference: StartInference;
+  readonly toLibrary: (message: ToLibrary) => void;
 }
 
+/** Folders with bundles, as ModelsOptions has them. */
+export const modelRoots = ({ ai }: Config): readonly string[] => [ai.modelRoot, BUNDLED_MODELS];
+
 /** Without surroundings, models that need an inference thread cannot be used. */
-export function modelsOptions({ ai }: Config, around?: ModelSurroundings): ModelsOptions {
-  const { inferenceThreadsPerRun: runThreads, modelIdleSeconds, waitingTextsMax: waitingMax } = ai;
+export function modelsOptions(config: Config, around?: ModelSurroundings): ModelsOptions {
+  const { ai } = config;
   const start = around?.startInference;
+  const lane = {
+    runThreads: ai.inferenceThreadsPerRun,
+    idleMs: ai.modelIdleSeconds * 1000,
+    sessionsMax: ai.modelsLoadedMax,
+    bytesMax: ai.modelMemoryBytes,
+    waitingMax: ai.waitingTextsMax,
+    generationsMax: ai.generationsMax,
+  };
   return {
-    roots: ai.modelRoot === "" ? [BUNDLED] : [ai.modelRoot, BUNDLED],
+    roots: modelRoots(config),
     embeddingModel: ai.embeddingModel,
     warn: around?.warn ?? (() => undefined),
-    inference: start === undefined ? null : { start, runThreads, idleMs: modelIdleSeconds * 1000, waitingMax },
+    inference: start === undefined ? null : { start, ...lane },
+    ...(around === undefined ? {} : { toLibrary: around.toLibrary }),
   };
 }

@@ -1,6 +1,7 @@
 /** Opens one partition as the configuration says. */
 import { join } from "node:path";
 import type { Models } from "../ai/models.js";
+import type { ClaimVerifier } from "../ai/nli/claim-verifier.js";
 import { removeNewerFiles } from "../derived/index-file.js";
 import type { DbError } from "../protocol/errors.js";
 import type { ActorSettings } from "../protocol/messages.js";
@@ -9,6 +10,7 @@ import type { SpillArea } from "../query/exec/spill/spill-area.js";
 import { openShardOnDisk, partitionDirectory } from "../storage/shard-on-disk.js";
 import type { LongTasks } from "./long-tasks.js";
 import { type IndexSurroundings, Partition } from "./partition.js";
+import type { TenantProviders } from "./tenant-providers.js";
 
 export interface PartitionEvents {
   /** The shard has commits of this turn. */
@@ -26,6 +28,8 @@ export interface SharedByPartitions {
   readonly spill: SpillArea | null;
   readonly models: Models;
   readonly tasks: LongTasks | null;
+  readonly providers: TenantProviders;
+  readonly claims: ClaimVerifier;
   readonly indexes: Omit<IndexSurroundings, "directory">;
 }
 
@@ -53,6 +57,19 @@ export async function openPartition(
   if (storage.durability !== "fsync") await removeNewerFiles(indexDirectory, shard.appliedSequence);
   const indexes = shared && { ...shared.indexes, directory: indexDirectory };
   const { wroteSomething } = events;
-  const { segments, spill, models, tasks } = shared ?? {};
-  return new Partition(number, shard, settings.config, wroteSomething, segments, spill, indexes, models, tasks);
+  const { segments, spill, models, tasks, providers, claims } = shared ?? {};
+  const { config } = settings;
+  return new Partition(
+    number,
+    shard,
+    config,
+    wroteSomething,
+    segments,
+    spill,
+    indexes,
+    models,
+    tasks,
+    providers,
+    claims,
+  );
 }

@@ -4,6 +4,8 @@
  */
 
 import { Models } from "../ai/models.js";
+import { ClaimVerifier } from "../ai/nli/claim-verifier.js";
+import type { CatalogView } from "../catalog/catalog-view.js";
 import { createSequences, type Sequences } from "../catalog/sequences.js";
 import { DerivedIndexes, type DerivedIndexesOptions } from "../derived/derived-indexes.js";
 import type { Config } from "../protocol/config.js";
@@ -19,17 +21,25 @@ import { tenantOfKey } from "../storage/keys.js";
 import type { Operation } from "../storage/operation.js";
 import type { Shard } from "../storage/shard.js";
 import { registerAlgorithms } from "./algorithm-procedures.js";
+import { claimVerifierOptions } from "./claim-verifier-options.js";
+import { ChangeFeed } from "./feed/change-feed.js";
+import { Subscriptions } from "./feed/subscriptions.js";
 import { InteractiveTransactions } from "./interactive-transactions.js";
+import { registerLanguageFunctions } from "./language-functions.js";
 import type { LongTasks } from "./long-tasks.js";
+import { registerMemory } from "./memory/memory-functions.js";
 import { modelsOptions } from "./models-options.js";
 import { OutputGate } from "./output-gate.js";
 import { TenantPlaces } from "./placement/tenant-places.js";
 import type { Scheduler } from "./scheduler.js";
 import { followDefinitions, openSaved } from "./search-index-care.js";
 import { Tenant, type TenantHost } from "./tenant.js";
+import { TenantProviders } from "./tenant-providers.js";
 
 registerTableFunction(SQL_MANUAL);
 registerAlgorithms();
+registerMemory();
+registerLanguageFunctions();
 
 /** Told of all that the engine takes. */
 export interface Follower {
@@ -61,6 +71,9 @@ export class Partition implements TenantHost {
   readonly derived: DerivedIndexes;
   /** Tenants that are being moved, or have left. */
   readonly places: TenantPlaces;
+  /** Changes as they are committed, and who follows them. */
+  readonly feed: ChangeFeed;
+  readonly subscriptions: Subscriptions;
   /** Copies of tenants that are on their way to other partitions. */
   readonly exports = new Map<number, Follower>();
   /** Time that the scheduler gave to requests of this partition. */
@@ -99,10 +112,21 @@ export class Partition implements TenantHost {
     readonly models = new Models(modelsOptions(config)),
     /** Null: there are no task threads. */
     readonly tasks: LongTasks | null = null,
+    /** Shared, too. */
+    readonly providers = new TenantProviders(config, models),
+    /** Shared. */
+    readonly claims = new ClaimVerifier(claimVerifierOptions(config, models)),
   ) {
     this.derived = new DerivedIndexes({ ...indexes, store: shard, durable: () => this.durable() });
     shard.onApplied = (operations) => this.applied(operations);
     this.places = new TenantPlaces(shard, flushSoon);
+    this.feed = new ChangeFeed({
+      shard,
+      config: config.changes,
+      flushSoon,
+      definitions: (tenant, read) => this.readDefinitions(tenant, read),
+    });
+    this.subscriptions = new Subscriptions(this);
     this.rowNumbers = this.freshRowNumbers();
     this.sequences = this.freshSequences();
     this.gate.open(shard.durableSequence);
@@ -129,7 +153,23 @@ export class Partition implements TenantHost {
     this.flushSoon();
   }
 
+  private readDefinitions<T>(number: number, read: (catalog: CatalogView) => T): T {
+    const tx = this.shard.begin({ readOnly: true });
+    try {
+      return read(this.tenant(number).catalog.view(tx));
+    } finally {
+      tx.rollback();
+    }
+  }
+
+  /** Everything up to `sequence` is on disk. */
+  onDisk(sequence: number): void {
+    this.gate.open(sequence);
+    this.feed.durable(sequence);
+  }
+
   definitionsChanged(tenant: Tenant): void {
+    this.feed.definitionsChanged(tenant.number);
     if (this.places.isServed(tenant.number)) followDefinitions(tenant);
   }
 
@@ -250,6 +290,7 @@ export class Partition implements TenantHost {
   sweep(nowMs: number, busy: ReadonlySet<Tenant>): void {
     for (const transactions of this.transactions.values()) transactions.sweep(nowMs);
     this.measureLoad();
+    this.feed.sweep(nowMs);
     if (nowMs - this.idleLookedMs < IDLE_LOOK_MS && this.tenants.size <= TENANTS_IN_MEMORY_MAX) return;
     this.idleLookedMs = nowMs;
     this.forgetIdle(busy, this.idleBefore(nowMs));

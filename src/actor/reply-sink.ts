@@ -12,7 +12,7 @@ export class ReplySink {
   private wake: (() => void) | null = null;
   private cancelled = false;
   /** How an error is told as the end of the stream; null: the connection is cut, so that the client sees it is not whole. */
-  errorText: ((errorJson: string) => string) | null = null;
+  errorText: ((errorJson: string) => string | Uint8Array) | null = null;
 
   constructor(
     private readonly id: number,
@@ -35,15 +35,18 @@ export class ReplySink {
     if (this.untaken >= STREAM_WINDOW_BYTES) return this.room();
   }
 
-  end(): void {
+  end(last: Uint8Array = NOTHING): void {
     if (this.headers !== "") this.send(REPLY_MORE, NOTHING);
-    this.send(0, NOTHING);
+    this.send(0, last);
   }
 
   /** The reply cannot be finished. */
   fail(errorJson: string): void {
     if (this.errorText === null) this.send(REPLY_BROKEN, NOTHING);
-    else this.send(0, Buffer.from(this.errorText(errorJson)));
+    else {
+      const text = this.errorText(errorJson);
+      this.send(0, typeof text === "string" ? Buffer.from(text) : text);
+    }
   }
 
   taken(bytes: number): void {

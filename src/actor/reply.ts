@@ -63,10 +63,21 @@ export function errorJson(error: DbError, requestId: string): string {
   return `{"error":${JSON.stringify(errorBody(error))},${metaJson(requestId)}}`;
 }
 
+/** The same in JSON-RPC; `id` is JSON, null where it is not known any more. */
+export function rpcErrorJson({ code, message, details }: DbError, id: string): string {
+  const error = JSON.stringify({ code: -32603, message, data: { code, ...details } });
+  return `{"jsonrpc":"2.0","id":${id},"error":${error}}`;
+}
+
 /** The same as a message on a WebSocket; `id` is JSON: the client's name for the request that failed. */
 export function messageErrorJson(error: DbError, id: string, requestId: string): string {
   const fields = JSON.stringify({ ...errorBody(error), request_id: requestId });
   return `{"type":"error","id":${id},${fields.slice(1)}`;
+}
+
+/** A message on a WebSocket in MessagePack, of its JSON. */
+export function packedMessage(json: string): Uint8Array {
+  return new Uint8Array(packr.pack(JSON.parse(json)));
 }
 
 export function errorMsgpack(error: DbError, requestId: string): Uint8Array {

@@ -1,6 +1,6 @@
 /** The embedder of one request: counts for its tenant, and gives way to others between the texts. Handlers make it. */
 import type { Embedder } from "../ai/embedder.js";
-import { RUN_TEXTS_MAX } from "../ai/inference-lane.js";
+import { RUN_ITEMS_MAX } from "../ai/inference-lane.js";
 import type { Request } from "./request.js";
 
 export function embedderOf(request: Request): Embedder {
@@ -14,7 +14,7 @@ export function embedderOf(request: Request): Embedder {
         const vector = models.embedNow(texts[vectors.length]!, name, tenant);
         if (vector === null) {
           // So few at a time that others' texts need not wait for all of these.
-          const some = texts.slice(vectors.length, vectors.length + RUN_TEXTS_MAX);
+          const some = texts.slice(vectors.length, vectors.length + RUN_ITEMS_MAX);
           vectors.push(...(await models.embedSome(some, name, tenant)));
           request.checkpoint();
         } else vectors.push(vector);

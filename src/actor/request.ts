@@ -5,12 +5,15 @@
 import type { Endpoint } from "../protocol/endpoint.js";
 import { DbError } from "../protocol/errors.js";
 import { REQUEST_READ_ONLY, REQUEST_WANTS_MSGPACK, type RequestFrame, type RequestHead } from "../protocol/frames.js";
+import type { ProgressHearer } from "../query/exec/context.js";
 import type { Transaction } from "../storage/store.js";
+import { type AgentTools, agentToolsFor } from "./agent/agent-tools.js";
 import type { BodySource } from "./body-source.js";
 import type { InteractiveTransactions } from "./interactive-transactions.js";
 import type { Partition } from "./partition.js";
 import type { Answer } from "./reply.js";
 import type { ReplySink } from "./reply-sink.js";
+import { RequestStop } from "./request-stop.js";
 import type { Scheduler, Work } from "./scheduler.js";
 import type { Tenant } from "./tenant.js";
 
@@ -39,8 +42,19 @@ export class Request {
   wrote = false;
   /** Milliseconds since the epoch; a request may shorten it by `timeout_secs`. */
   deadlineMs: number;
+  /** Set by handlers that tell their client how far it is. */
+  progress: ProgressHearer | null = null;
   /** Puts the answer beside the write that it answers; set while an Idempotency-Key waits for its first answer. */
   keepAnswer: ((tx: Transaction, answer: Answer) => void) | null = null;
+  private stopping: RequestStop | null = null;
+
+  /** An agent has worked on its behalf. */
+  hasActed = false;
+
+  /** It is an agent's view of a request (agent/request-tools.ts). */
+  get ofAgent(): boolean {
+    return false;
+  }
 
   constructor(
     private readonly frame: RequestFrame,
@@ -56,7 +70,7 @@ export class Request {
   ) {
     this.id = frame.id;
     this.requestId = frame.requestId;
-    this.wantsMsgpack = (frame.flags & REQUEST_WANTS_MSGPACK) !== 0;
+    this.wantsMsgpack = (frame.flags & REQUEST_WANTS_MSGPACK) !== 0 && endpoint.jsonRpc === undefined;
     this.readOnly = (frame.flags & REQUEST_READ_ONLY) !== 0;
     this.deadlineMs = frame.deadlineMs;
   }
@@ -66,6 +80,7 @@ export class Request {
     this.cancelled = true;
     this.body?.cancel();
     this.sink?.cancel();
+    this.stopping?.look();
   }
 
   /** The actor cannot let it go on: it ends with this error. */
@@ -73,6 +88,7 @@ export class Request {
     this.ending ??= error;
     this.body?.cancel();
     this.sink?.cancel();
+    this.stopping?.look();
   }
 
   /** Resolves when everything that the tenant has committed is on disk. */
@@ -89,6 +105,11 @@ export class Request {
     this.checkpoint();
     this.sink = this.channel.open(this, [contentType, ...headers].join("\n"));
     return this.sink;
+  }
+
+  /** What an agent may do on behalf of the request; null: nothing, since an agent runs no agents. */
+  agentTools(): AgentTools | null {
+    return this.ofAgent ? null : agentToolsFor(this);
   }
 
   /** The tenant's open transactions. */
@@ -112,6 +133,18 @@ export class Request {
       throw new DbError("request_timeout", "canceling statement due to statement timeout", { sqlstate: "57014" });
     }
   };
+
+  /** Made when something first waits for what can be stopped; fires when `checkpoint` would throw, with its error. */
+  readonly signal = (): AbortSignal => {
+    this.stopping ??= new RequestStop(() => this.checkpoint());
+    this.stopping.watch(this.deadlineMs);
+    return this.stopping.signal;
+  };
+
+  /** The request has ended: nobody watches its deadline any more. */
+  ended(): void {
+    this.stopping?.close();
+  }
 
   readonly shouldYield = (): boolean => this.scheduler.shouldYield();
 

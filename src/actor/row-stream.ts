@@ -24,10 +24,14 @@ export interface RowFormat {
   rows(shape: ResultShape): (batch: Batch, from: number, to: number) => string | Uint8Array;
   /** What comes after them. */
   tail(summary: object): string | Uint8Array;
+  /** Rows of one call of the writer; absent: some hundred. */
+  readonly rowsAtOnce?: number;
+  /** The tail is the last message, which is no piece of rows. */
+  readonly isMessages?: boolean;
   /** Makes a piece of rows a message of its own; absent where rows simply follow each other. */
   readonly wrap?: (rows: string) => string;
   /** The error that ended the stream, as its last piece; null: the connection is cut. */
-  readonly errorText: ((errorJson: string) => string) | null;
+  readonly errorText: ((errorJson: string) => string | Uint8Array) | null;
 }
 
 const PIECE_BYTES = 64 * 1024;
@@ -167,9 +171,8 @@ export class RowStream {
     const write = this.format.rows(shape);
     return {
       append: (batch, count) => {
-        for (let from = 0; from < count; from += ROWS_AT_ONCE) {
-          this.add(write(batch, from, Math.min(count, from + ROWS_AT_ONCE)));
-        }
+        const step = this.format.rowsAtOnce ?? ROWS_AT_ONCE;
+        for (let from = 0; from < count; from += step) this.add(write(batch, from, Math.min(count, from + step)));
         this.rowCount += count;
         if (this.bytes > RESULT_BYTES_MAX) {
           throw new DbError("query_error", `The result is larger than ${RESULT_BYTES_MAX} bytes.`, {
@@ -184,7 +187,13 @@ export class RowStream {
 
   /** Sends what is left and ends the reply. */
   async finish(summary: object): Promise<void> {
-    this.add(this.format.tail(summary));
+    const tail = this.format.tail(summary);
+    if (this.format.isMessages) {
+      await this.flush();
+      (await this.opened()).end(Buffer.from(tail as Uint8Array));
+      return;
+    }
+    this.add(tail);
     await this.flush();
     if (this.gzip !== null) {
       const { gzip } = this;
@@ -210,7 +219,8 @@ export class RowStream {
 
   private async opened(): Promise<ReplySink> {
     if (this.sink === null) {
-      this.sink = await this.request.openReply(this.format.contentType, this.headers);
+      // A handler that tells of progress has opened it.
+      this.sink = this.request.sink ?? (await this.request.openReply(this.format.contentType, this.headers));
       // Compressed text cannot be followed by a plain error.
       this.sink.errorText = this.gzip === null ? this.format.errorText : null;
     }

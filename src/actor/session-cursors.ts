@@ -59,6 +59,7 @@ export class SessionCursors {
       checkpoint: () => this.client?.checkpoint(),
       shouldYield: () => this.client?.shouldYield() ?? false,
       yieldTurn: () => this.client?.yieldTurn() ?? Promise.resolve(),
+      signal: () => this.client?.signal?.() ?? new AbortController().signal,
     };
     return this.ownFetcher;
   }

@@ -5,6 +5,7 @@
 import type { CatalogView } from "../catalog/catalog-view.js";
 import { newTemporarySchema, TEMPORARY_ALIAS } from "../catalog/schema.js";
 import type { SequenceNumber } from "../catalog/sequence.js";
+import type { CallExpr } from "../query/expr/expr.js";
 import type { BindEnvironment } from "../sql/bind/bound-statement.js";
 import type { IsolationLevel } from "../sql/parse/ast.js";
 import type { RoutineRunner } from "../sql/routine/routine-runner.js";
@@ -64,9 +65,18 @@ export class SessionNames implements SessionMemory {
   }
 
   /** What binding a statement needs to know of the session. */
-  environment(catalog: CatalogView): Pick<BindEnvironment, "catalog" | "searchPath" | "temporarySchema"> {
-    return { catalog, searchPath: this.searchPath(catalog), temporarySchema: this.temporarySchema };
+  environment(
+    catalog: CatalogView,
+  ): Pick<BindEnvironment, "catalog" | "searchPath" | "temporarySchema" | "answersAtOnce"> {
+    const { temporarySchema, answersAtOnce } = this;
+    return { catalog, searchPath: this.searchPath(catalog), temporarySchema, answersAtOnce };
   }
+
+  /** EMBED by a model that the actor itself runs. */
+  private readonly answersAtOnce = ({ fn, args: [, model] }: CallExpr): boolean => {
+    if (fn.name !== "embed" || (model !== undefined && model.kind !== "const")) return false;
+    return this.tenant.partition.models.answersAtOnce(model === undefined ? null : (model.value as string | null));
+  };
 
   discardSequences(): void {
     this.sequenceValues = null;

@@ -2,6 +2,8 @@
  * What expressions of a statement ask of the session that runs it: values of sequences, settings, definitions. One is
  * made per statement; what the session remembers between statements is in SessionMemory.
  */
+import { RUN_ITEMS_MAX } from "../ai/inference-lane.js";
+import type { LibraryClient } from "../ai/library/library-client.js";
 import type { ModelFacts } from "../ai/models.js";
 import type { CatalogView } from "../catalog/catalog-view.js";
 import { changedByCypher, type GraphTables, isGraphSchema } from "../catalog/graph.js";
@@ -11,20 +13,31 @@ import type { SequenceDef, SequenceNumber } from "../catalog/sequence.js";
 import type { SearchIndexDef, TableDef } from "../catalog/table.js";
 import type { AlgorithmResult } from "../graph/algorithms/algorithm.js";
 import { type AlgorithmJob, runAlgorithm } from "../graph/algorithms/run-algorithm.js";
-import { sqlError } from "../protocol/errors.js";
-import type { SqlType, Value } from "../protocol/values.js";
+import { DbError, sqlError } from "../protocol/errors.js";
+import { Json, type SqlType, type Value } from "../protocol/values.js";
 import type { GraphNode } from "../protocol/variant.js";
-import type { CursorFacts, ExecContext, ExecServices } from "../query/exec/context.js";
+import type { CursorFacts, ExecContext, ExecServices, ProgressHearer, ProgressPhase } from "../query/exec/context.js";
 import { readGraphNode } from "../query/exec/graph-node.js";
 import { runSubquery } from "../query/exec/subquery.js";
 import type { TriggerFiring } from "../query/exec/trigger-firing.js";
-import type { EvalContext, RoutineCall, SubqueryExpr } from "../query/expr/expr.js";
+import type { DeferredContext, EvalContext, InnerResult, RoutineCall, SubqueryExpr } from "../query/expr/expr.js";
 import { idOfOid } from "../query/expr/types.js";
+import { parseSql } from "../sql/parse/parse.js";
+import type { RoutinePlan } from "../sql/routine/host.js";
 import type { RoutineRunner } from "../sql/routine/routine-runner.js";
 import type { Transaction } from "../storage/store.js";
+import { AGENT_OPTIONS, runAgent } from "./agent/run-agent.js";
+import { readCallOptions } from "./call-options.js";
+import { classifyClaims, verifyClaims } from "./claim-functions.js";
+import { type GenerateCall, generateTexts } from "./generate-texts.js";
+import { LanguageHelpers } from "./language-helpers.js";
+import { requireLibraryAdmin } from "./library-admin.js";
+import { convertParameters } from "./run-program.js";
 import { type IndexLife, indexLife } from "./search-index-care.js";
 import type { SessionCursors } from "./session-cursors.js";
 import type { Settings } from "./settings.js";
+import type { StatementPlan } from "./statement-plan.js";
+import type { Client } from "./statement-run.js";
 import type { Tenant } from "./tenant.js";
 
 /** What a session's statements leave for later ones. */
@@ -42,6 +55,8 @@ export interface SessionMemory {
 }
 
 export class SessionServices implements ExecServices {
+  /** Of generated columns, by model and text. */
+  private keptVectors: Map<string, Float32Array> | null = null;
   /** The table that an id was last wanted for, and the sequence that counts its rows. */
   private counted: { readonly table: TableDef; readonly by: SequenceDef } | null = null;
 
@@ -52,7 +67,17 @@ export class SessionServices implements ExecServices {
     private readonly tenantName: string,
     /** The graph that a statement of Cypher is about. */
     private readonly graph: GraphTables | null,
+    /** Who wants to hear how far long computations are; null: nobody. */
+    private readonly hearer: ProgressHearer | null,
+    /** On whose behalf the statement runs. */
+    private readonly client: Client,
+    /** The statement's user may change what models the installation has. */
+    private readonly managesModels: boolean,
   ) {}
+
+  progress(phase: ProgressPhase, done: number): void {
+    this.hearer?.(phase, done);
+  }
 
   graphNode(id: number): GraphNode {
     return readGraphNode(this.tx, this.memory.tenant.number, this.graph!, id);
@@ -82,9 +107,111 @@ export class SessionServices implements ExecServices {
     const { models } = this.memory.tenant.partition;
     const vector = models.embedNow(text, model, this.tenantName);
     if (vector !== null) return vector;
-    throw sqlError("0A000", `EMBED cannot wait for the model "${models.describe(model).id}"`, {
-      hint: "In SQL models of the architecture static can be used; POST /v1/ai/embeddings runs the others, too.",
+    const kept = this.keptVectors?.get(`${model ?? ""}\0${text}`);
+    if (kept !== undefined) return kept;
+    throw sqlError("0A000", `EMBED cannot wait for the model "${models.describe(model).id}" here`, {
+      hint: "In defaults, checks, generated columns and indexes only models of the architecture static can be used.",
     });
+  }
+
+  async embedLater(
+    texts: readonly string[],
+    model: string | null,
+    context: DeferredContext,
+  ): Promise<readonly Float32Array[]> {
+    const { models } = this.memory.tenant.partition;
+    if (!models.answersAtOnce(model)) {
+      const later = await models.embedSome(texts, model, this.tenantName, context.signal);
+      if (context.keeps) this.keepVectors(texts, model, later, context);
+      return later;
+    }
+    const vectors: Float32Array[] = [];
+    for (const text of texts) {
+      vectors.push(models.embedNow(text, model, this.tenantName)!);
+      if (context.shouldYield()) await context.yieldTurn();
+    }
+    return vectors;
+  }
+
+  /** They count as the statement's memory, until it ends. */
+  private keepVectors(
+    texts: readonly string[],
+    model: string | null,
+    vectors: readonly Float32Array[],
+    context: DeferredContext,
+  ): void {
+    this.keptVectors ??= new Map();
+    for (const [i, text] of texts.entries()) {
+      const vector = vectors[i]!;
+      const { statement } = context as DeferredContext & ExecContext;
+      statement.reserve(2 * text.length + vector.byteLength);
+      this.keptVectors.set(`${model ?? ""}\0${text}`, vector);
+    }
+  }
+
+  async runStatement(
+    sql: string,
+    params: readonly unknown[],
+    maxRows: number,
+    context: EvalContext,
+  ): Promise<InnerResult> {
+    const statements = parseSql(sql);
+    if (statements.length !== 1) throw sqlError("42601", "one statement is run at a time");
+    const valuesFor = (plan: RoutinePlan) => convertParameters(plan as StatementPlan, params);
+    return this.memory.routines().statement(statements[0]!.node, valuesFor, maxRows, context as ExecContext);
+  }
+
+  languageHelpers(context: DeferredContext): LanguageHelpers {
+    const { tasks } = this.memory.tenant.partition;
+    const embed = async (texts: readonly string[]) => {
+      const vectors: Float32Array[] = [];
+      while (vectors.length < texts.length) {
+        const some = texts.slice(vectors.length, vectors.length + RUN_ITEMS_MAX);
+        vectors.push(...(await this.embedLater(some, null, context)));
+      }
+      return vectors;
+    };
+    return new LanguageHelpers(tasks, embed, context);
+  }
+
+  generateTexts(calls: readonly GenerateCall[], { signal }: DeferredContext): Promise<readonly string[]> {
+    return generateTexts(this.memory.tenant, this.tenantName, calls, signal);
+  }
+
+  runAgent(persona: string, task: string, given: Json | null, { signal }: DeferredContext): Promise<string> {
+    const { tenant } = this.memory;
+    const options = readCallOptions("AGENT_RUN error", AGENT_OPTIONS, given);
+    const provider = tenant.partition.providers.forTenant(tenant);
+    return runAgent(provider, this.client.agentTools?.() ?? null, persona, task, options, signal);
+  }
+
+  embeddingModel(name: string | null) {
+    return this.memory.tenant.partition.models.describe(name);
+  }
+
+  classifyClaims(rows: readonly (readonly unknown[])[], { signal }: DeferredContext) {
+    return classifyClaims(this.memory.tenant.partition.claims, rows, { tenant: this.tenantName, signal });
+  }
+
+  verifyClaims(rows: readonly (readonly unknown[])[], { signal }: DeferredContext) {
+    return verifyClaims(this.memory.tenant.partition.claims, rows, { tenant: this.tenantName, signal });
+  }
+
+  async pullModel(model: string, { signal }: DeferredContext): Promise<Value> {
+    const { name, bytesTotal, source, restartRequired } = await this.library().pull(model, { signal });
+    return new Json({ model: name, size_bytes: bytesTotal, source, restart_required: restartRequired });
+  }
+
+  async deleteModel(model: string): Promise<Value> {
+    await this.library().delete(model);
+    return true;
+  }
+
+  private library(): LibraryClient {
+    requireLibraryAdmin(this.managesModels);
+    const { library } = this.memory.tenant.partition.models;
+    if (library === null) throw new DbError("not_supported", "Models cannot be pulled or deleted here.");
+    return library;
   }
 
   models(): readonly (readonly Value[])[] {
@@ -218,13 +345,13 @@ export class SessionServices implements ExecServices {
 function modelRow(model: ModelFacts): readonly Value[] {
   const { name, runtime, bytes, digest, lastUsedMs, alias, kind, dimensions, tokensMax } = model;
   const used = lastUsedMs === null ? null : lastUsedMs * 1000;
-  const { revision, licence, state, problem } = model;
+  const { revision, licence, state, problem, pulled, restartRequired } = model;
   return [
     name,
     runtime,
     bytes,
     digest,
-    null,
+    pulled === null ? null : pulled.atMs * 1000,
     used,
     alias,
     kind,
@@ -234,5 +361,8 @@ function modelRow(model: ModelFacts): readonly Value[] {
     licence,
     state,
     problem,
+    pulled?.tag ?? null,
+    pulled?.source ?? null,
+    restartRequired,
   ];
 }

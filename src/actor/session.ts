@@ -60,6 +60,8 @@ function withLongerTurn(run: StatementRun, attempt: number): StatementRun {
         return left <= 0;
       },
       yieldTurn: () => request.yieldTurn(),
+      agentTools: () => request.agentTools?.() ?? null,
+      signal: request.signal,
     },
   };
 }
@@ -216,7 +218,8 @@ export class Session {
     const tx = this.block.start(cached !== null && cached.bound.kind === "query" && cached.bound.readOnly);
     const failed = (error: unknown): Outcome | Promise<Outcome> => {
       this.tenant.rollback(tx);
-      if (error instanceof DbError && error.code === "serialization_failure" && attempt < ATTEMPTS_MAX) {
+      const hasLost = error instanceof DbError && error.code === "serialization_failure";
+      if (hasLost && attempt < ATTEMPTS_MAX && run.request.hasActed !== true) {
         return this.executeAlone(withLongerTurn(run, attempt), commit, attempt + 1);
       }
       throw error;
@@ -235,7 +238,7 @@ export class Session {
           return done;
         });
         const committed = prepared.then((done) => {
-          if (!tx.readOnly && catalog.changedSince(tx.snapshot)) {
+          if (tx.dirty && catalog.changedSince(tx.snapshot)) {
             throw sqlError("40001", "could not serialize access: definitions were changed meanwhile");
           }
           this.beforeCommit(tx);

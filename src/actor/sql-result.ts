@@ -21,8 +21,13 @@ export interface ResultShape {
   readonly json: readonly ((value: Value) => string)[];
 }
 
+/** Columns as clients read them. */
+export function displayedColumns(outputs: readonly OutputColumn[]): ResultShape["columns"] {
+  return outputs.map(({ name, type, nullable }) => ({ name, data_type: displayName(type), nullable }));
+}
+
 export function shapeOf(outputs: readonly OutputColumn[]): ResultShape {
-  const columns = outputs.map(({ name, type, nullable }) => ({ name, data_type: displayName(type), nullable }));
+  const columns = displayedColumns(outputs);
   const json = outputs.map(({ type }) => jsonWriter(type));
   return { outputs, columns, columnsJson: JSON.stringify(columns), json };
 }

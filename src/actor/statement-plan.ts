@@ -148,7 +148,8 @@ function planBound(
   if (query === null) {
     return { ...common, openParameters: [], parameterTypes: NO_TYPES, program: null, shape: null };
   }
-  const plan = optimize(query.plan, { statistics });
+  const { answersAtOnce } = names;
+  const plan = optimize(query.plan, { statistics, ...(answersAtOnce && { answersAtOnce }) });
   return {
     ...common,
     openParameters: query.openParameters.map((index) => ({ index, type: guesses[index] ?? null })),

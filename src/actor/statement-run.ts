@@ -1,5 +1,7 @@
 /** One run of one statement, as a session's client asks for it. */
 import type { DdlCommand } from "../catalog/ddl-command.js";
+import type { ProgressHearer } from "../query/exec/context.js";
+import type { AgentTools } from "./agent/agent-tools.js";
 import type { RowCollector } from "./sql-result.js";
 
 /** On whose behalf a statement runs: a Request. */
@@ -7,6 +9,14 @@ export interface Client {
   checkpoint(): void;
   shouldYield(): boolean;
   yieldTurn(): Promise<void>;
+  /** Wants to hear how far long computations of the statement are. */
+  readonly progress?: ProgressHearer | null;
+  /** Something was done that cannot be done again unnoticed: the statement is not run a second time by itself. */
+  readonly hasActed?: boolean;
+  /** What an agent may do on its behalf; null: nothing. */
+  agentTools?(): AgentTools | null;
+  /** Fires when `checkpoint` would throw, with its error; absent: never. */
+  signal?(): AbortSignal;
 }
 
 export type Language = "sql" | "cypher";

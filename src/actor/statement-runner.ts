@@ -63,6 +63,8 @@ export interface Identity {
   readonly tenantName: string;
   /** The credential may not write. */
   readonly readOnly: boolean;
+  /** May change what models the installation has. */
+  readonly managesModels?: boolean;
 }
 
 const VERIFY_SHAPE = shapeOf(VERIFY_COLUMNS);
@@ -119,8 +121,8 @@ export class StatementRunner {
     return {
       requireRunnable: (bound) => this.requireRunnable(bound),
       runOther: (plan, context, rows) => {
-        const { checkpoint, shouldYield, yieldTurn } = context;
-        const request = { checkpoint, shouldYield, yieldTurn };
+        const { checkpoint, shouldYield, yieldTurn, signal } = context;
+        const request = { checkpoint, shouldYield, yieldTurn, signal };
         const maxRows = Number.MAX_SAFE_INTEGER;
         const run: StatementRun = { sql: "", params: context.params, maxRows, collector: () => rows, request };
         return this.runBound(plan, run, context.tx as ShardTransaction);
@@ -332,7 +334,12 @@ export class StatementRunner {
 
   /** For the statistics of the table that the statement changed. */
   private countChanges(plan: Plan, rows: number): void {
-    if ("table" in plan && "id" in plan.table && !("instead" in plan)) this.tenant.statistics.changed(plan.table, rows);
+    let changing = plan;
+    // What RETURNING waits for is computed above.
+    while (changing.kind === "project" || changing.kind === "deferred") changing = changing.input;
+    if ("table" in changing && "id" in changing.table && !("instead" in changing)) {
+      this.tenant.statistics.changed(changing.table, rows);
+    }
   }
 
   contextFor(
@@ -358,7 +365,17 @@ export class StatementRunner {
       checkpoint: request.checkpoint,
       shouldYield: request.shouldYield,
       yieldTurn: request.yieldTurn,
-      services: new SessionServices(this.names, this.cursors, tx, this.identity.tenantName, graph),
+      signal: request.signal,
+      services: new SessionServices(
+        this.names,
+        this.cursors,
+        tx,
+        this.identity.tenantName,
+        graph,
+        request.progress ?? null,
+        request,
+        this.identity.managesModels === true && !this.identity.readOnly,
+      ),
       bindTable: this.bindTable,
     });
   }

@@ -4,6 +4,7 @@
  */
 
 import type { Models } from "../ai/models.js";
+import type { ClaimVerifier } from "../ai/nli/claim-verifier.js";
 import { Catalog } from "../catalog/catalog.js";
 import type { SequenceDef, SequencePosition } from "../catalog/sequence.js";
 import type { Sequences } from "../catalog/sequences.js";
@@ -18,6 +19,7 @@ import type { Transaction } from "../storage/store.js";
 import type { LongTasks } from "./long-tasks.js";
 import { PlanCache } from "./plan-cache.js";
 import { PreparedStatements } from "./prepared-statements.js";
+import type { TenantProviders } from "./tenant-providers.js";
 
 /** What a tenant needs of its partition. */
 export interface TenantHost {
@@ -29,7 +31,9 @@ export interface TenantHost {
   readonly derived: DerivedIndexes;
   readonly spill: SpillArea | null;
   readonly models: Models;
+  readonly claims: ClaimVerifier;
   readonly tasks: LongTasks | null;
+  readonly providers: TenantProviders;
   /** A commit of the tenant changed its definitions. */
   definitionsChanged(tenant: Tenant): void;
   /** Has the shard flushed at the end of this turn, on the tenant's account. */

@@ -31,12 +31,31 @@ export function compileValidator(endpoint: Endpoint): Validate {
   const names = [...endpoint.path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]!);
   const checkParams = endpoint.params === undefined ? null : Compile(endpoint.params);
   const checkQuery = endpoint.query === undefined ? null : Compile(endpoint.query);
-  const checkBody = endpoint.body === undefined ? null : Compile(endpoint.body);
-  return (frame) => ({
+  const { body, checksBody, codes, jsonRpc } = endpoint;
+  const checkBody = body === undefined || checksBody ? null : Compile(body);
+  const bodyFor = (frame: RequestFrame): unknown => {
+    if (checkBody !== null) return checked(checkBody, asObject(bodyOf(frame, endpoint), endpoint), "field");
+    if (checksBody) return bodyOf(frame, endpoint);
+    return jsonRpc && rawBody(frame);
+  };
+  const validate: Validate = (frame) => ({
     params: checkParams === null ? NOTHING : checked(checkParams, paramsOf(frame, names), "path variable"),
     query: checkQuery === null ? NOTHING : checked(checkQuery, queryOf(frame), "query parameter"),
-    body: checkBody === null ? undefined : checked(checkBody, bodyOf(frame, endpoint), "field"),
+    body: bodyFor(frame),
   });
+  return codes === undefined ? validate : withCodes(validate, codes);
+}
+
+/** As the endpoint calls its errors. */
+function withCodes(validate: Validate, codes: NonNullable<Endpoint["codes"]>): Validate {
+  return (frame) => {
+    try {
+      return validate(frame);
+    } catch (error) {
+      if (!(error instanceof DbError)) throw error;
+      throw new DbError(codes[error.code] ?? error.code, error.message, error.details);
+    }
+  };
 }
 
 function paramsOf(frame: RequestFrame, names: readonly string[]): Record<string, string> {
@@ -64,6 +83,18 @@ function bodyOf(frame: RequestFrame, endpoint: Endpoint): unknown {
   } catch {
     throw jsonError(text);
   }
+}
+
+function asObject(body: unknown, { listIs }: Endpoint): unknown {
+  return listIs !== undefined && Array.isArray(body) ? { [listIs]: body } : body;
+}
+
+/** Text; what is wrong with it is told in the protocol of the endpoint. */
+function rawBody(frame: RequestFrame): string {
+  if ((frame.flags & REQUEST_BODY_MSGPACK) !== 0) {
+    throw new DbError("unsupported_media_type", "Send application/json.");
+  }
+  return frame.hasBody ? frame.bodyText : "";
 }
 
 function unpackBody(frame: RequestFrame): unknown {
@@ -95,7 +126,8 @@ function jsonError(text: string): DbError {
   );
 }
 
-function checked<T>(check: Check, value: T, what: string): T {
+/** The value, if it is as the schema says; else throws invalid_request that names the field. */
+export function checked<T>(check: Check, value: T, what: string): T {
   if (check.Check(value)) return value;
   throw fieldError(check, value, what);
 }

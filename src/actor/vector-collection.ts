@@ -1,8 +1,6 @@
 import type { SearchIndexDef, TableDef, VectorMetric } from "../catalog/table.js";
 import { DbError } from "../protocol/errors.js";
 import { quoteIdentifier } from "../query/expr/print.js";
-import type { Request } from "./request.js";
-import { withDefinitions } from "./with-definitions.js";
 
 /** How a metric is written, and what its distances mean. */
 interface MetricForm {
@@ -63,14 +61,6 @@ function describe(table: TableDef): VectorCollection | null {
   const index = searchIndexes.find(({ method, columnIds }) => method === "hnsw" && columnIds[0] === column!.id);
   const { metric } = collection;
   return { table, sqlName: quoteIdentifier(table.name), dimensions, metric, index: index ?? null };
-}
-
-/** Throws not_found. */
-export function findVectorCollection(request: Request, name: string): VectorCollection {
-  const table = withDefinitions(request, (catalog) => catalog.table(null, name));
-  const collection = table === null ? null : vectorCollectionOf(table);
-  if (collection !== null) return collection;
-  throw new DbError("not_found", `The vector collection "${name}" does not exist.`, { sqlstate: "42P01" });
 }
 
 /** The metric of that name. Throws invalid_request, which names the field. */

@@ -8,6 +8,8 @@ import { join } from "node:path";
 import { BundleError, type Manifest, parseManifest } from "./manifest.js";
 
 const MANIFEST = "manifest.json";
+/** What a pull says of itself (library/pull.ts). */
+const PULLED = "pulled.json";
 
 /** A folder that has a manifest. */
 export interface FoundBundle {
@@ -16,7 +18,18 @@ export interface FoundBundle {
   readonly manifest: Manifest | null;
   /** SHA-256 of the manifest, which holds those of the files: it names the bundle to the byte. */
   readonly digest: string;
+  /** Why the model cannot be used, as far as can be told without reading its files. */
   readonly problem: string | null;
+  /** Null: somebody else put it there. */
+  readonly pulled: PulledFrom | null;
+}
+
+/** How a bundle came into the model root. */
+export interface PulledFrom {
+  readonly tag: string;
+  readonly source: string;
+  /** Milliseconds since the epoch. */
+  readonly atMs: number;
 }
 
 /** The bundles in a folder of models, by their folders' names. A folder without a manifest is no bundle (yet). */
@@ -41,12 +54,24 @@ export function findBundle(directory: string): FoundBundle | null {
     return null;
   }
   const digest = createHash("sha256").update(bytes).digest("hex");
+  let manifest: Manifest | null = null;
   try {
-    const manifest = parseManifest(bytes.toString());
+    manifest = parseManifest(bytes.toString());
     checkSizes(directory, manifest);
-    return { directory, manifest, digest, problem: null };
+    return { directory, manifest, digest, problem: null, pulled: readPulled(directory) };
   } catch (error) {
-    return { directory, manifest: null, digest, problem: problemOf(error) };
+    return { directory, manifest, digest, problem: problemOf(error), pulled: readPulled(directory) };
+  }
+}
+
+/** Null, too, for what cannot be read: nothing depends on it. */
+function readPulled(directory: string): PulledFrom | null {
+  try {
+    const { tag, source, pulled_at } = JSON.parse(readFileSync(join(directory, PULLED), "utf8"));
+    const atMs = Date.parse(pulled_at);
+    return typeof tag === "string" && typeof source === "string" && !Number.isNaN(atMs) ? { tag, source, atMs } : null;
+  } catch {
+    return null;
   }
 }
 

@@ -18,9 +18,11 @@ const ManifestSchema = Type.Object({
   id: Name,
   /** Another name that it answers to. */
   alias: Type.Optional(Name),
-  kind: Type.Enum(["embedding", "nli"]),
+  kind: Type.Enum(["embedding", "nli", "generation"]),
   revision: Type.String({ minLength: 1, maxLength: 100 }),
   licence: Type.String({ minLength: 1, maxLength: 100 }),
+  /** Where it was published. */
+  repository: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
   /** What a server must be able to do to run it; one that lacks any refuses the bundle. */
   required_capabilities: Type.Array(Type.String({ maxLength: 100 }), { maxItems: 100 }),
   /** Of an embedding. */
@@ -30,6 +32,27 @@ const ManifestSchema = Type.Object({
   /** What the outputs of a classifier mean, in their order. */
   labels: Type.Optional(Type.Array(Type.String({ maxLength: 100 }), { maxItems: 1000 })),
   tokenizer: FileName,
+  /** Beside the tokenizer, with the chat template: tokenizer_config.json unless said. */
+  tokenizer_config: Type.Optional(FileName),
+  /** Of a model that generates text. */
+  generation: Type.Optional(
+    Type.Object({
+      layers: Type.Optional(Positive(10_000)),
+      kv_heads: Type.Optional(Positive(10_000)),
+      head_dimensions: Type.Optional(Positive(100_000)),
+      vocabulary: Type.Optional(Positive(10_000_000)),
+      /** A text ends with any of these. */
+      eos_token_ids: Type.Optional(Type.Array(Type.Integer({ minimum: 0 }), { maxItems: 100 })),
+      /** For requests that do not say. */
+      defaults: Type.Optional(
+        Type.Object({
+          temperature: Type.Optional(Type.Number({ minimum: 0, maximum: 5 })),
+          top_p: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 1 })),
+          max_tokens: Type.Optional(Positive(TOKENS_MAX)),
+        }),
+      ),
+    }),
+  ),
   /** The token that stands for a text without any; 0 unless said. */
   unknown: Type.Optional(Type.Integer({ minimum: 0 })),
   /** The model wants its tokenizer's special tokens around a text. */
@@ -63,7 +86,7 @@ export class BundleError extends Error {
 }
 
 /** Capabilities that bundles may require. */
-const CAPABILITIES: ReadonlySet<string> = new Set(["embedding"]);
+const CAPABILITIES: ReadonlySet<string> = new Set(["embedding", "nli", "generation"]);
 
 /** Throws BundleError for what is no manifest, or one of a model that this server cannot run. */
 export function parseManifest(text: string): Manifest {

@@ -1,12 +1,18 @@
 /**
  * The models that are installed, as one actor sees and runs them. A bundle is read, checked and kept when its model is
- * first asked for; one that cannot be used is `failed`, with the reason, until the server starts again. Made by the
- * actor, for all its partitions; statements reach it through their session's services, handlers through `tenantEmbedder`.
+ * first asked for; one that cannot be used is `failed`, with the reason, until it is pulled again or the server starts
+ * again. What is installed is looked at when the library says that it has changed. Made by the actor, for all its partitions; statements reach it through their session's services, handlers through `tenantEmbedder`.
  */
 import { join } from "node:path";
 import { DbError } from "../protocol/errors.js";
-import { type FoundBundle, findBundles, problemOf } from "./bundle.js";
-import { InferenceLane, type LaneOptions } from "./inference-lane.js";
+import type { InferenceMetrics, ModelUsage } from "../protocol/messages.js";
+import type { ToLibrary } from "../protocol/model-library.js";
+import { type FoundBundle, findBundles, type PulledFrom, problemOf } from "./bundle.js";
+import type { Generation } from "./generation-stream.js";
+import { InferenceLane, type LaneOptions, type Numbers } from "./inference-lane.js";
+import type { GenerationRequest, TextPair } from "./inference-messages.js";
+import { LibraryClient } from "./library/library-client.js";
+import { LATEST } from "./library/model-reference.js";
 import { BundleError, type Manifest } from "./manifest.js";
 import { StaticEncoder } from "./static-encoder.js";
 
@@ -18,6 +24,8 @@ export interface ModelsOptions {
   readonly warn: (message: string, fields: object) => void;
   /** How models that ONNX Runtime runs are reached; null: there is no way. */
   readonly inference: LaneOptions | null;
+  /** The way to the library, which pulls and deletes models; absent: there is none. */
+  readonly toLibrary?: (message: ToLibrary) => void;
 }
 
 /** `installed`: not asked for yet, so not checked to the byte. */
@@ -41,14 +49,14 @@ export interface ModelFacts {
   readonly problem: string | null;
   /** Milliseconds since the epoch; null: not since the actor started. */
   readonly lastUsedMs: number | null;
+  /** Null: it was not pulled. */
+  readonly pulled: PulledFrom | null;
+  /** It does not serve before the server has been started again. */
+  readonly restartRequired: boolean;
 }
 
-/** What a tenant had embedded. */
-export interface EmbeddingUsage {
-  readonly tenant: string;
-  texts: number;
-  tokens: number;
-}
+type Usage = { -readonly [Field in keyof ModelUsage]: ModelUsage[Field] };
+type Kind = Manifest["kind"];
 
 interface Model {
   readonly found: FoundBundle;
@@ -58,6 +66,7 @@ interface Model {
   /** Of a static model, once it is ready. */
   encoder: StaticEncoder | null;
   lastUsedMs: number | null;
+  readonly restartRequired: boolean;
 }
 
 /** Vectors kept for statements that embed the same text for each row. */
@@ -66,14 +75,19 @@ const RECENT_CHARACTERS_MAX = 2_000;
 
 export class Models {
   /** By tenant. */
-  readonly usage = new Map<string, EmbeddingUsage>();
+  readonly usage = new Map<string, Usage>();
   private models: readonly Model[] | null = null;
+  /** Folders of bundles that are going to be deleted. */
+  private readonly leaving = new Set<string>();
   private readonly recent = new Map<string, Float32Array>();
 
   private readonly lane: InferenceLane | null;
+  /** Null: models are pulled and deleted elsewhere. */
+  readonly library: LibraryClient | null;
 
   constructor(private readonly options: ModelsOptions) {
     this.lane = options.inference === null ? null : new InferenceLane(options.inference);
+    this.library = options.toLibrary === undefined ? null : new LibraryClient(options.toLibrary, this);
   }
 
   /**
@@ -84,35 +98,88 @@ export class Models {
     const key = text.length > RECENT_CHARACTERS_MAX ? null : `${name ?? ""}\0${text}`;
     const known = key === null ? undefined : this.recent.get(key);
     if (known !== undefined) return known;
-    const { encoder } = this.usable(name);
+    const { encoder } = this.usable(name, "embedding");
     if (encoder === null) return null;
     const before = encoder.tokens;
     const vector = encoder.encode(text);
-    this.count(tenant, 1, encoder.tokens - before);
+    this.count(tenant, { texts: 1, tokens: encoder.tokens - before });
     if (key !== null) this.remember(key, vector);
     return vector;
   }
 
-  /** Vectors of at most RUN_TEXTS_MAX (inference-lane.ts) texts, by whatever runs the model. Errors as `describe`, and `overloaded`. */
-  async embedSome(texts: readonly string[], name: string | null, tenant: string): Promise<Float32Array[]> {
-    const model = this.usable(name);
+  /** Whether `embedNow` has the vectors of that model; not of one that is not there. */
+  answersAtOnce(name: string | null): boolean {
+    return this.found(name ?? this.options.embeddingModel)?.found.manifest?.static !== undefined;
+  }
+
+  /** Vectors of at most RUN_ITEMS_MAX (inference-lane.ts) texts, by whatever runs the model. Errors as `describe`, and `overloaded`. */
+  async embedSome(
+    texts: readonly string[],
+    name: string | null,
+    tenant: string,
+    signal?: AbortSignal,
+  ): Promise<readonly Float32Array[]> {
+    const model = this.usable(name, "embedding");
     if (model.encoder !== null) return texts.map((text) => this.embedNow(text, name, tenant)!);
-    if (this.lane === null) throw new DbError("model_unavailable", `The model "${model.name}" cannot be run here.`);
+    const { rows, tokens } = await this.ask(model, (lane) => lane.numbers(model.found.directory, texts, signal));
+    this.count(tenant, { texts: texts.length, tokens });
+    return rows;
+  }
+
+  /**
+   * What the bundle in that folder, of kind nli, gives for each of at most RUN_ITEMS_MAX pairs: its outputs (logits) for
+   * contradiction, entailment and neutral. `tenant` null: counts for nobody. Rejects with BundleError, `overloaded`,
+   * `internal_error` when the run failed, and the signal's reason.
+   */
+  async scorePairs(
+    directory: string,
+    pairs: readonly TextPair[],
+    tenant: string | null,
+    signal?: AbortSignal,
+  ): Promise<Numbers> {
+    if (this.lane === null) throw new DbError("model_unavailable", "No model can be run here.");
+    const model = this.all().find((one) => one.found.directory === directory);
+    if (model !== undefined) model.lastUsedMs = Date.now();
     try {
-      const { vectors, tokens } = await this.lane.embed(model.found.directory, texts);
-      model.state = "ready";
-      this.count(tenant, texts.length, tokens);
-      return vectors;
+      const numbers = await this.lane.numbers(directory, pairs, signal);
+      if (model !== undefined) model.state = "ready";
+      if (tenant !== null) this.count(tenant, { pairs: pairs.length, tokens: numbers.tokens });
+      return numbers;
     } catch (error) {
-      if (!(error instanceof BundleError)) throw error;
-      this.fail(model, error.message);
-      throw unavailable(model);
+      if (model !== undefined && error instanceof BundleError) this.fail(model, error.message);
+      throw error;
     }
+  }
+
+  /** A text by a model of that name. What is wrong comes with the reading, as from `describe`, and `overloaded`. */
+  generate(name: string, request: GenerationRequest, tenant: string, signal?: AbortSignal): Generation {
+    const model = this.usable(name, "generation");
+    const generation = this.laneFor(model).generate(model.found.directory, request, signal, (error) =>
+      this.unusable(model, error),
+    );
+    generation.ended.then(
+      ({ inputTokens, outputTokens }) => {
+        model.state = "ready";
+        this.count(tenant, { tokens: inputTokens, generatedTokens: outputTokens });
+      },
+      () => undefined,
+    );
+    return generation;
+  }
+
+  /** The manifest of a model of that kind that has not failed. Throws `model_not_found` and `model_unavailable`. */
+  describeKind(name: string, kind: Kind): Manifest {
+    return this.usable(name, kind).found.manifest!;
+  }
+
+  /** Null: no inference thread can be reached from here. */
+  get laneMetrics(): InferenceMetrics | null {
+    return this.lane?.metrics ?? null;
   }
 
   /** The model's id and dimensions. Throws `model_not_found` and `model_unavailable`. */
   describe(name: string | null): { readonly id: string; readonly dimensions: number } {
-    const model = this.usable(name);
+    const model = this.usable(name, "embedding");
     return { id: model.name, dimensions: model.found.manifest!.dimensions! };
   }
 
@@ -125,39 +192,100 @@ export class Models {
     return this.all().map((model) => factsOf(model));
   }
 
+  /** By the library: looks again at what is installed. A bundle that is still the same keeps what it has in memory. */
+  changed(): void {
+    const before = this.models ?? [];
+    this.models = null;
+    this.leaving.clear();
+    this.recent.clear();
+    const now = this.all(before);
+    for (const old of before) {
+      if (!now.includes(old)) void this.lane?.release(old.found.directory);
+    }
+  }
+
+  /** By the library: the bundle in that folder is used no longer, once this resolves; until `changed` nobody finds it. */
+  async letGo(directory: string): Promise<void> {
+    this.leaving.add(directory);
+    this.recent.clear();
+    await this.lane?.letGo(directory);
+  }
+
+  /** Of an installed model, by name, alias or name:tag. Throws `model_not_found`. */
+  factsOf(name: string): ModelFacts {
+    return factsOf(this.find(name));
+  }
+
   private remember(key: string, vector: Float32Array): void {
     if (this.recent.size >= RECENT_MAX) this.recent.delete(this.recent.keys().next().value!);
     this.recent.set(key, vector);
   }
 
-  private count(tenant: string, texts: number, tokens: number): void {
+  private count(tenant: string, add: Partial<Usage>): void {
     let usage = this.usage.get(tenant);
     if (usage === undefined) {
-      usage = { tenant, texts: 0, tokens: 0 };
+      usage = { tenant, texts: 0, pairs: 0, tokens: 0, generatedTokens: 0 };
       this.usage.set(tenant, usage);
     }
-    usage.texts += texts;
-    usage.tokens += tokens;
+    usage.texts += add.texts ?? 0;
+    usage.pairs += add.pairs ?? 0;
+    usage.tokens += add.tokens ?? 0;
+    usage.generatedTokens += add.generatedTokens ?? 0;
   }
 
-  /** An embedding model that has not failed; a static one is loaded. */
-  private usable(name: string | null): Model {
+  private laneFor(model: Model): InferenceLane {
+    if (this.lane !== null) return this.lane;
+    throw new DbError("model_unavailable", `The model "${model.name}" cannot be run here.`);
+  }
+
+  private async ask(model: Model, work: (lane: InferenceLane) => Promise<Numbers>): Promise<Numbers> {
+    try {
+      const numbers = await work(this.laneFor(model));
+      model.state = "ready";
+      return numbers;
+    } catch (error) {
+      throw this.unusable(model, error as Error);
+    }
+  }
+
+  /** What a run failed with, as the request is told it; a bundle that turned out unusable makes the model failed. */
+  private unusable(model: Model, error: Error): Error {
+    if (!(error instanceof BundleError)) return error;
+    this.fail(model, error.message);
+    return unavailable(model);
+  }
+
+  /** A model of that kind that has not failed; a static one is loaded. `name` null: the configured one that embeds. */
+  private usable(name: string | null, kind: Kind): Model {
     const model = this.find(name ?? this.options.embeddingModel);
-    if (model.state === "installed" && model.found.manifest?.static !== undefined) this.load(model);
+    const { manifest } = model.found;
+    if (model.state === "installed" && manifest?.static !== undefined) this.load(model);
     if (model.state === "failed") throw unavailable(model);
+    if (manifest?.kind !== kind) throw otherKind(model, kind);
+    if (model.restartRequired) throw restartRequired(model);
     model.lastUsedMs = Date.now();
     return model;
   }
 
-  private find(name: string): Model {
-    const all = this.all();
+  private found(name: string): Model | undefined {
+    const all = this.all().filter(({ found }) => !this.leaving.has(found.directory));
     const model = all.find((one) => one.name === name) ?? all.find((one) => one.found.manifest?.alias === name);
     if (model !== undefined) return model;
-    const names = all.map((one) => one.name).join(", ");
+    const colon = name.lastIndexOf(":");
+    const tagged = colon > 0 ? this.found(name.slice(0, colon)) : undefined;
+    return tagged !== undefined && tagOf(tagged) === name.slice(colon + 1) ? tagged : undefined;
+  }
+
+  private find(name: string): Model {
+    const model = this.found(name);
+    if (model !== undefined) return model;
+    const names = this.all()
+      .map((one) => (one.found.pulled === null ? one.name : `${one.name}:${tagOf(one)}`))
+      .join(", ");
     throw new DbError("model_not_found", `There is no model "${name}"; installed: ${names || "none"}.`, {
       model: name,
       sqlstate: "42704",
-      hint: "Put its bundle (a folder with manifest.json) into the folder that ai.model_root names and restart the server.",
+      hint: "An administrator can pull it: SELECT PULL_MODEL('name:tag'), or POST /v1/ai/models/pull.",
     });
   }
 
@@ -177,13 +305,19 @@ export class Models {
     this.options.warn("a model cannot be used", { model: model.name, problem });
   }
 
-  private all(): readonly Model[] {
+  /** `before`: models that stay as they are where their bundle is the same. */
+  private all(before: readonly Model[] = []): readonly Model[] {
     if (this.models !== null) return this.models;
     const models = new Map<string, Model>();
     for (const found of this.options.roots.flatMap(findBundles)) {
       const name = found.manifest?.id ?? join(found.directory).split(/[/\\]/).at(-1)!;
       if (models.has(name)) continue;
-      const model: Model = { found, name, state: "installed", problem: null, encoder: null, lastUsedMs: null };
+      const same = before.find((one) => isSame(one.found, found) && one.state !== "failed");
+      if (same !== undefined) {
+        models.set(name, same);
+        continue;
+      }
+      const model = newModel(name, found);
       models.set(name, model);
       if (found.problem !== null) this.fail(model, found.problem);
     }
@@ -192,14 +326,49 @@ export class Models {
   }
 }
 
-function unavailable({ name, problem }: Model): DbError {
-  return new DbError("model_unavailable", `The model "${name}" cannot be used: ${problem}.`, {
+function isSame(one: FoundBundle, other: FoundBundle): boolean {
+  const isUnchanged = one.directory === other.directory && one.digest === other.digest && other.problem === null;
+  return isUnchanged && one.pulled?.tag === other.pulled?.tag;
+}
+
+function tagOf({ found }: Model): string {
+  return found.pulled?.tag ?? LATEST;
+}
+
+function newModel(name: string, found: FoundBundle): Model {
+  const startedMs = Date.now() - process.uptime() * 1000;
+  // By the contract of claim verification: what is pulled while the server runs does not serve before its next start.
+  const restartRequired = found.manifest?.kind === "nli" && found.pulled !== null && found.pulled.atMs > startedMs;
+  return { found, name, state: "installed", problem: null, encoder: null, lastUsedMs: null, restartRequired };
+}
+
+function restartRequired({ name }: Model): DbError {
+  return new DbError(
+    "model_not_found",
+    `The model "${name}" was pulled after the server started; restart the server.`,
+    {
+      model: name,
+      sqlstate: "55000",
+    },
+  );
+}
+
+function otherKind({ name, found }: Model, kind: Kind): DbError {
+  return new DbError("model_not_found", `The model "${name}" is of the kind ${found.manifest?.kind}, not ${kind}.`, {
     model: name,
-    hint: "Install the bundle again and restart the server.",
+    sqlstate: "22023",
+    hint: `Name a model of the kind ${kind}; LIST_MODELS() shows which are installed.`,
   });
 }
 
-function factsOf({ found, name, state, problem, lastUsedMs }: Model): ModelFacts {
+function unavailable({ name, problem }: Model): DbError {
+  return new DbError("model_unavailable", `The model "${name}" cannot be used: ${problem}.`, {
+    model: name,
+    hint: "Pull it again, or install the bundle again and restart the server.",
+  });
+}
+
+function factsOf({ found, name, state, problem, lastUsedMs, restartRequired }: Model): ModelFacts {
   const { manifest, digest } = found;
   return {
     name,
@@ -215,5 +384,7 @@ function factsOf({ found, name, state, problem, lastUsedMs }: Model): ModelFacts
     state,
     problem,
     lastUsedMs,
+    pulled: found.pulled,
+    restartRequired,
   };
 }

@@ -2,70 +2,64 @@
  * Runs an embedding model by ONNX Runtime, on the calling thread: its `run` blocks it whatever the promise says, so this
  * belongs into an inference thread (workers/inference.ts), which owns it. Texts of about the same length share a run.
  */
-import { InferenceSession, Tensor } from "onnxruntime-node";
+import { type InferenceSession, Tensor } from "onnxruntime-node";
 import { readBundleFile } from "./bundle.js";
 import { BundleError, type Manifest } from "./manifest.js";
+import { openSession } from "./onnx-session.js";
+import type { BatchOutput, BatchRunner } from "./runner.js";
 import { TextTokenizer } from "./text-tokenizer.js";
 
-/** Tokens, padding included, of one run. */
-const RUN_TOKENS_MAX = 16_384;
+/** Tokens, padding included, of one run: no more, since a thread at a run hears nothing. */
+const RUN_TOKENS_MAX = 8192;
 /** A text joins a run whose longest has at most this many times its tokens. */
 const PADDING_MAX = 2;
 
-export interface EncodedTexts {
-  /** One vector after the other. */
-  readonly vectors: Float32Array;
-  readonly tokens: number;
+const INPUTS = /^(input_ids|attention_mask|token_type_ids)$/;
+
+/** Throws BundleError. */
+export async function loadOnnxEncoder(directory: string, manifest: Manifest, threads: number): Promise<OnnxEncoder> {
+  const { dimensions, tokenizer: file, max_length } = manifest;
+  if (dimensions === undefined) throw new BundleError("the bundle has no ONNX encoder");
+  const { session, bytes } = await openSession(directory, manifest, threads, INPUTS);
+  try {
+    const tokenizer = new TextTokenizer(readBundleFile(directory, manifest, file).toString(), max_length);
+    return new OnnxEncoder(session, tokenizer, manifest, dimensions, bytes);
+  } catch (error) {
+    await session.release();
+    throw error;
+  }
 }
 
-export class OnnxEncoder {
-  private constructor(
+export class OnnxEncoder implements BatchRunner<string> {
+  readonly form = "batch";
+
+  constructor(
     private readonly session: InferenceSession,
     private readonly tokenizer: TextTokenizer,
     private readonly manifest: Manifest,
     private readonly dimensions: number,
+    readonly bytes: number,
   ) {}
 
-  /** `threads`: within one run. Throws BundleError. */
-  static async load(directory: string, manifest: Manifest, threads: number): Promise<OnnxEncoder> {
-    const { onnx, dimensions } = manifest;
-    if (onnx === undefined || dimensions === undefined) throw new BundleError("the bundle has no ONNX encoder");
-    const graph = readBundleFile(directory, manifest, onnx);
-    const others = manifest.files
-      .map(({ name }) => name)
-      .filter((name) => name !== onnx && name !== manifest.tokenizer);
-    const externalData = others.map((path) => ({ path, data: readBundleFile(directory, manifest, path) }));
-    const tokenizer = new TextTokenizer(
-      readBundleFile(directory, manifest, manifest.tokenizer).toString(),
-      manifest.max_length,
-    );
-    let session: InferenceSession;
-    try {
-      session = await InferenceSession.create(graph, { externalData, intraOpNumThreads: threads, logSeverityLevel: 3 });
-    } catch (error) {
-      throw new BundleError(`${onnx} cannot be loaded: ${(error as Error).message}`);
-    }
-    const unknown = session.inputNames.filter((name) => !INPUTS.has(name));
-    if (unknown.length > 0)
-      throw new BundleError(`${onnx} wants inputs that an encoder has not: ${unknown.join(", ")}`);
-    return new OnnxEncoder(session, tokenizer, manifest, dimensions);
-  }
-
-  async encode(texts: readonly string[]): Promise<EncodedTexts> {
+  /** A vector of length 1 per text. */
+  async run(texts: readonly string[]): Promise<BatchOutput> {
     const { tokenizer, dimensions, manifest } = this;
     const special = manifest.special_tokens === true;
     const ids = texts.map((text) => tokenizer.ids(text, special));
     const vectors = new Float32Array(texts.length * dimensions);
-    for (const run of runsOf(ids)) await this.run(run, ids, vectors);
-    return { vectors, tokens: ids.reduce((sum, { length }) => sum + length, 0) };
+    for (const run of runsOf(ids)) await this.encode(run, ids, vectors);
+    return { numbers: vectors, tokens: ids.reduce((sum, { length }) => sum + length, 0) };
   }
 
-  /** Not while `encode` is under way. */
   release(): Promise<void> {
     return this.session.release();
   }
 
-  private async run(run: readonly number[], ids: readonly (readonly number[])[], vectors: Float32Array): Promise<void> {
+  private async encode(
+    run: readonly number[],
+    ids: readonly (readonly number[])[],
+    vectors: Float32Array,
+  ): Promise<void> {
     const { session, dimensions } = this;
     const length = Math.max(1, ids[run[0]!]!.length);
     const shape = [run.length, length];
@@ -97,8 +91,6 @@ export class OnnxEncoder {
     }
   }
 }
-
-const INPUTS: ReadonlySet<string> = new Set(["input_ids", "attention_mask", "token_type_ids"]);
 
 /** Numbers of texts, those of a run together; the first of each is its longest. */
 function runsOf(ids: readonly (readonly number[])[]): number[][] {

@@ -18,6 +18,8 @@ export interface CollectionFieldDef {
   readonly items?: FieldType;
   /** The column that has the vector of the field's text. */
   readonly embeddingColumnId?: number;
+  /** The model that makes it; absent: the configured one. */
+  readonly embeddingModel?: string;
 }
 
 export interface CollectionIndexDef {

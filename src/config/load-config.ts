@@ -157,7 +157,8 @@ function contradictions(
 /** Values that stand for others. */
 function fillIn(config: Writable<Config>, sources: Map<string, string>): void {
   config.data.dir = resolve(config.data.dir);
-  if (config.ai.modelRoot !== "") config.ai.modelRoot = resolve(config.ai.modelRoot);
+  const { ai } = config;
+  ai.modelRoot = ai.modelRoot === "" ? join(config.data.dir, "models") : resolve(ai.modelRoot);
   if (config.actors.count === 0) {
     config.actors.count = Math.max(1, availableParallelism() - 1);
     sources.set("actors.count", `${sources.get("actors.count")}: 0, cores less one`);

@@ -21,6 +21,8 @@ export interface Field {
   readonly items: FieldType | null;
   /** The column of its text's vector, in quotes. */
   readonly embedding: string | null;
+  /** The model that makes it; null: the configured one. */
+  readonly model: string | null;
 }
 
 export interface CollectionIndex extends CollectionIndexDef {
@@ -90,6 +92,7 @@ function describe(table: TableDef): Collection | null {
         column: column && identifier(column.name),
         dimensions: type === "vector" ? column!.type.modifier : null,
         embedding: embedding && identifier(embedding.name),
+        model: field.embeddingModel ?? null,
       },
     ];
   });
@@ -148,7 +151,7 @@ export function describeCollection(collection: Collection): object {
         ...(field.unique && { unique: true }),
         ...(field.dimensions !== null && { dimensions: field.dimensions }),
         ...(field.items !== null && { items: field.items }),
-        ...(field.embedding !== null && { embed: true }),
+        ...(field.embedding !== null && { embed: field.model ?? true }),
       })),
       indexes: indexes.map((index) => ({
         name: index.name,

@@ -10,6 +10,7 @@ import { invalid, pathOf } from "./field-path.js";
 import {
   checkOf,
   columnsOf,
+  type EmbeddingDimensions,
   embeddingColumn,
   embeddingColumnOf,
   indexStatement,
@@ -46,7 +47,7 @@ export interface SchemaChange {
 export function planChange(
   collection: Collection,
   request: SchemaChangeRequest,
-  embeddingDimensions: number | null,
+  dimensionsOf: EmbeddingDimensions,
 ): SchemaChange {
   const old = new Map(collection.fields.map((field) => [field.name, newFieldOf(field)]));
   const fields = fieldsAfter(old, request);
@@ -65,7 +66,7 @@ export function planChange(
     ...[...dropped, ...changed].filter(sets.isChecked).map(({ path }) => {
       return `${alter} DROP CONSTRAINT IF EXISTS ${identifier(shapeName(collection.name, path))}`;
     }),
-    ...newColumns(added, embedded, embeddingDimensions).map((column) => `${alter} ADD COLUMN ${column}`),
+    ...newColumns(added, embedded, dimensionsOf).map((column) => `${alter} ADD COLUMN ${column}`),
     ...noLongerRequired(collection, fields).map((column) => `${alter} ALTER COLUMN ${column} DROP NOT NULL`),
   ];
   const after = [
@@ -104,7 +105,7 @@ function fieldSets(collection: Collection, old: ReadonlyMap<string, NewField>, f
     added,
     dropped,
     changed,
-    embedded: changed.filter((field) => field.embed !== old.get(nameOf(field))!.embed),
+    embedded: changed.filter((field) => embedsOtherwise(field, old.get(nameOf(field))!)),
     tops,
     isChecked: ({ path }) => path.length > 1 || tops.has(path[0]!),
   };
@@ -113,13 +114,13 @@ function fieldSets(collection: Collection, old: ReadonlyMap<string, NewField>, f
 function newColumns(
   added: readonly NewField[],
   embedded: readonly NewField[],
-  embeddingDimensions: number | null,
+  dimensionsOf: EmbeddingDimensions,
 ): string[] {
   const vectors = embedded.filter(({ embed }) => embed);
   return [
     // Documents that have no value yet are told of by their ids.
-    ...added.flatMap((field) => columnsOf({ ...field, required: false }, embeddingDimensions)),
-    ...vectors.map((field) => embeddingColumnOf(field, embeddingDimensions)),
+    ...added.flatMap((field) => columnsOf({ ...field, required: false }, dimensionsOf)),
+    ...vectors.map((field) => embeddingColumnOf(field, dimensionsOf)),
   ];
 }
 
@@ -145,8 +146,19 @@ function noLongerRequired({ columns }: Collection, fields: readonly NewField[]):
   return [...columns.values()].flatMap(({ name, required, column }) => (required && free.has(name) ? [column!] : []));
 }
 
-function newFieldOf({ path, type, required, unique, embedding, dimensions, items }: Field): NewField {
-  return { path, type, required, unique, embed: embedding !== null, dimensions, items };
+/** Throws invalid_request for another model: vectors of both cannot be compared. */
+function embedsOtherwise(field: NewField, before: NewField): boolean {
+  if (field.embed && before.embed && field.model !== before.model) {
+    throw invalid(
+      `${field.path.join(".")}.embed`,
+      "the model cannot be changed: switch embed off first, then on with the other one",
+    );
+  }
+  return field.embed !== before.embed;
+}
+
+function newFieldOf({ path, type, required, unique, embedding, model, dimensions, items }: Field): NewField {
+  return { path, type, required, unique, embed: embedding !== null, model, dimensions, items };
 }
 
 function fieldsAfter(old: ReadonlyMap<string, NewField>, request: SchemaChangeRequest): NewField[] {

@@ -52,20 +52,20 @@ export interface SchemaPlan {
 const tableName = (name: string) => `public.${identifier(name)}`;
 
 /**
- * What makes the collection's table. `embeddingDimensions`: of the vectors that texts get. A schema without a text index
+ * What makes the collection's table. `dimensionsOf`: of the vectors that texts get. A schema without a text index
  * gets one on its strings, or where it has none on all texts, so that every collection can be searched by words.
  * Throws invalid_request for indexes on what the schema does not allow.
  */
 export function createStatements(
   name: string,
   { fields, indexes }: SchemaRequest,
-  embeddingDimensions: number | null,
+  dimensionsOf: EmbeddingDimensions,
 ): SchemaPlan {
   const hasText = indexes.some(({ type }) => type === "text");
   const planned = planIndexes(name, fields, hasText ? indexes : [...indexes, defaultTextIndex(fields)], []);
   const columns = [
     "id text PRIMARY KEY DEFAULT gen_random_uuid()::text",
-    ...fields.flatMap((field) => columnsOf(field, embeddingDimensions)),
+    ...fields.flatMap((field) => columnsOf(field, dimensionsOf)),
     "doc jsonb NOT NULL DEFAULT '{}'",
     ...(planned.some(isOfAllTexts) ? [textsColumn(fields)] : []),
     "CHECK (jsonb_typeof(doc) = 'object')",
@@ -101,22 +101,29 @@ export function textsColumn(fields: readonly Pick<NewField, "path" | "type">[]):
 }
 
 /** The vector of a field's text. */
+/** Numbers of the vectors that a model makes; null: the configured one. Throws what says that there is no such model. */
+export type EmbeddingDimensions = (model: string | null) => number;
+
 export function embeddingColumn({ path }: Pick<NewField, "path">): string {
   return `${path[0]}_embedding`;
 }
 
-export function columnsOf(field: NewField, embeddingDimensions: number | null): string[] {
+export function columnsOf(field: NewField, dimensionsOf: EmbeddingDimensions): string[] {
   const { path, type, required, dimensions, embed } = field;
   if (path.length > 1) return [];
   const sqlType = type === "vector" ? `vector(${dimensions})` : COLUMN_TYPES[type];
   const column = `${identifier(path[0]!)} ${sqlType}${required ? " NOT NULL" : ""}`;
-  return embed ? [column, embeddingColumnOf(field, embeddingDimensions)] : [column];
+  return embed ? [column, embeddingColumnOf(field, dimensionsOf)] : [column];
 }
 
 /** The database keeps it up to date, whoever writes the text. */
-export function embeddingColumnOf(field: Pick<NewField, "path">, dimensions: number | null): string {
-  const source = identifier(field.path[0]!);
-  return `${identifier(embeddingColumn(field))} vector(${dimensions}) GENERATED ALWAYS AS (EMBED(${source})) STORED`;
+export function embeddingColumnOf(
+  { path, model }: Pick<NewField, "path" | "model">,
+  dimensionsOf: EmbeddingDimensions,
+): string {
+  const column = `${identifier(embeddingColumn({ path }))} vector(${dimensionsOf(model)})`;
+  const by = model === null ? "" : `, '${model}'`;
+  return `${column} GENERATED ALWAYS AS (EMBED(${identifier(path[0]!)}${by})) STORED`;
 }
 
 /** What the column's type does not ensure, so that changes by SQL keep documents as the schema has them. */
@@ -238,7 +245,7 @@ export function definitionOf(
 ): DocumentCollectionDef {
   const columnId = (name: string) => table.columns.find((column) => column.name === name)!.id;
   const fields = plan.fields.map((field): CollectionFieldDef => {
-    const { path, type, items, required, embed } = field;
+    const { path, type, items, required, embed, model } = field;
     return {
       columnId: path.length > 1 ? null : columnId(path[0]!),
       path,
@@ -246,6 +253,7 @@ export function definitionOf(
       ...(items !== null && { items }),
       ...(path.length > 1 && { required }),
       ...(embed && { embeddingColumnId: columnId(embeddingColumn(field)) }),
+      ...(model !== null && { embeddingModel: model }),
     };
   });
   const indexes = plan.indexes.map(({ name, type, paths, relation }): CollectionIndexDef => {

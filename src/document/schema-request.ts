@@ -19,6 +19,8 @@ export interface NewField {
   readonly required: boolean;
   readonly unique: boolean;
   readonly embed: boolean;
+  /** The model that embeds it; null: the configured one. */
+  readonly model: string | null;
   /** Of vectors. */
   readonly dimensions: number | null;
   /** Of arrays. */
@@ -151,7 +153,7 @@ class SchemaReader {
       type,
       required: flag("required") ?? !(flag("nullable") ?? true),
       unique: flag("unique") ?? false,
-      embed: flag("embed") ?? false,
+      ...embedding(options.embed, where),
       dimensions: dimensionsOf(options, type, where),
       items: options.items === undefined ? null : itemsOf(options.items, type, where),
     };
@@ -283,4 +285,14 @@ function checkOptions(options: JsonObject, known: readonly string[], where: stri
 
 function own<T>(table: Readonly<Record<string, T>>, name: string): T | undefined {
   return Object.hasOwn(table, name) ? table[name] : undefined;
+}
+
+const MODEL_NAME = /^[a-z0-9][a-z0-9._-]{0,99}$/;
+
+/** `embed`: whether, or by which model. */
+function embedding(given: unknown, where: string): Pick<NewField, "embed" | "model"> {
+  if (given === undefined || given === null || typeof given === "boolean")
+    return { embed: given === true, model: null };
+  if (typeof given === "string" && MODEL_NAME.test(given)) return { embed: true, model: given };
+  throw invalid(`${where}.embed`, "must be true, false or the name of a model");
 }

@@ -3,9 +3,17 @@
  * transferred buffer, hands reply frames to whoever waits for them, and carries the control messages. It outlives the
  * thread: after a crash the supervisor (actor-pool.ts) gives it the next one. It owns the table of what is in flight.
  */
-import { REPLY_MORE, REPLY_TAKEN, type ReplyFrame, RequestWriter, readReplies } from "../protocol/frames.js";
+import {
+  REPLY_LIVE,
+  REPLY_MORE,
+  REPLY_TAKEN,
+  type ReplyFrame,
+  RequestWriter,
+  readReplies,
+} from "../protocol/frames.js";
 import type { Identity } from "../protocol/identity.js";
 import type { ActorMetrics, FromActor, IdentityQuery, ToActor } from "../protocol/messages.js";
+import { LiveChannels, type LiveSubscriber } from "./live-channels.js";
 
 /** What the gateway needs of a worker thread. */
 export interface ActorPort {
@@ -26,6 +34,8 @@ export interface PendingReply {
   progressed(frame: ReplyFrame): void;
   /** The actor's thread ended before it answered. */
   lost(): void;
+  /** Of what may become a subscription. */
+  readonly live?: LiveSubscriber;
 }
 
 /** `undefined`: the directory's actor is not there to ask. */
@@ -38,6 +48,7 @@ export class ActorLink {
   #flushing = false;
   readonly #writer = new RequestWriter();
   readonly #pending = new Map<number, PendingReply>();
+  readonly #channels = new LiveChannels();
   readonly #identityQueries = new Map<number, IdentityAnswer>();
   readonly #metricsQueries = new Map<number, (metrics: ActorMetrics | null) => void>();
 
@@ -69,6 +80,7 @@ export class ActorLink {
     const identityQueries = [...this.#identityQueries.values()];
     const metricsQueries = [...this.#metricsQueries.values()];
     this.#pending.clear();
+    this.#channels.clear();
     this.#identityQueries.clear();
     this.#metricsQueries.clear();
     for (const request of pending) request.lost();
@@ -97,7 +109,9 @@ export class ActorLink {
 
   /** Nobody waits for the reply any more; the actor is asked to stop. */
   cancel(id: number): void {
-    if (!this.#pending.delete(id)) return;
+    const pending = this.#pending.get(id);
+    if (pending === undefined) return;
+    this.#forget(id, pending);
     this.#writer.cancel(id);
     this.#flushSoon();
   }
@@ -174,15 +188,24 @@ export class ActorLink {
     else this.#hear(message as FromActor);
   }
 
+  #forget(id: number, { live }: PendingReply): void {
+    this.#pending.delete(id);
+    if (live !== undefined) this.#channels.leave(live);
+  }
+
   readonly #deliver = (frame: ReplyFrame): void => {
     const pending = this.#pending.get(frame.id);
+    if ((frame.flags & REPLY_LIVE) !== 0) {
+      this.#channels.heard(frame, pending?.live);
+      return;
+    }
     // A cancelled request's reply finds nobody.
     if (pending === undefined) return;
     if ((frame.flags & (REPLY_MORE | REPLY_TAKEN)) !== 0) {
       pending.progressed(frame);
       return;
     }
-    this.#pending.delete(frame.id);
+    this.#forget(frame.id, pending);
     pending.replied(frame);
   };
 

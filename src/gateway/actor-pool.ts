@@ -7,6 +7,7 @@ import type { MessagePort } from "node:worker_threads";
 import type { Logger } from "pino";
 import type { IdentityChange } from "../protocol/identity.js";
 import type { ActorMetrics, FromActor } from "../protocol/messages.js";
+import type { FromLibraryThread, ToLibraryThread } from "../protocol/model-library.js";
 import type { PlacementMessage } from "../protocol/placement.js";
 import { ActorLink, type ActorPort, type LinkState } from "./actor-link.js";
 import type { Cancel, Clock } from "./clock.js";
@@ -23,6 +24,15 @@ const CRASH_WINDOW_MS = 60_000;
 /** An actor that is busy for longer is left out of what an actor hears of the others. */
 const ACTORS_ANSWER_MS_MAX = 200;
 
+/** The thread of the library of models. */
+export interface LibraryPort {
+  /** Somebody has asked it for something. */
+  readonly started: boolean;
+  post(message: ToLibraryThread): void;
+  /** Set by the pool. */
+  onMessage: (message: FromLibraryThread) => void;
+}
+
 export interface ActorPoolOptions {
   readonly actors: number;
   readonly partitions: number;
@@ -30,6 +40,8 @@ export interface ActorPoolOptions {
   readonly spawn: (actor: number) => ActorPort;
   /** Starts an inference thread, which talks to its actor by that port. */
   readonly startInference: (port: MessagePort) => void;
+  /** Absent: there is no library of models. */
+  readonly library?: LibraryPort;
   readonly logger: Logger;
   readonly clock: Clock;
   readonly identityChanged: (change: IdentityChange) => void;
@@ -65,6 +77,7 @@ export class ActorPool {
     this.requestsInFlight = new Int32Array(options.partitions);
     this.bytesInFlight = new Float64Array(options.partitions);
     this.#supervised = Array.from({ length: options.actors }, (_, actor) => this.#supervise(actor));
+    if (options.library !== undefined) options.library.onMessage = (message) => this.#heardOfLibrary(message);
   }
 
   /**
@@ -206,6 +219,9 @@ export class ActorPool {
       case "start-inference":
         this.options.startInference(message.port);
         break;
+      case "library":
+        this.options.library?.post({ kind: "from-actor", actor: one.link.actor, message: message.message });
+        break;
       case "placement":
         this.#carry(message.partition, message.message);
         break;
@@ -218,6 +234,21 @@ export class ActorPool {
         one.fatal = message.fatal;
         break;
     }
+  }
+
+  #heardOfLibrary(message: FromLibraryThread): void {
+    if (message.kind === "log") {
+      this.options.logger[message.level](message.fields, message.message);
+      return;
+    }
+    if (message.kind === "to-actor") {
+      this.#supervised[message.actor]!.link.post({ kind: "library", message: message.message });
+      return;
+    }
+    const links = this.#supervised.map(({ link }) => link).filter(({ alive }) => alive);
+    for (const link of links) link.post({ kind: "library", message: message.message });
+    if (message.message.kind !== "let-go") return;
+    this.options.library!.post({ kind: "sent", ask: message.message.ask, actors: links.map(({ actor }) => actor) });
   }
 
   #recovered(link: ActorLink): void {
@@ -246,6 +277,8 @@ export class ActorPool {
       return;
     }
     this.directory.post({ kind: "actor-ended", actor: link.actor });
+    const { library } = this.options;
+    if (library?.started) library.post({ kind: "actor-ended", actor: link.actor });
     const complaint = one.complaint ?? `its thread ended with code ${code}`;
     const now = this.options.clock.now();
     one.crashes = one.crashes.filter((at) => now - at < CRASH_WINDOW_MS);

@@ -16,6 +16,21 @@ export interface CorsPolicy {
   preflightHeaders(methods: string): string;
 }
 
+const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])(:\d+)?$/i;
+
+/**
+ * Whether a page of that origin may talk to what a browser reaches without CORS's consent. Nobody but a browser sends an
+ * origin; its pages are those of the host that was asked, or what CORS lets in. A server that listens on loopback is
+ * only known by loopback's names: any other was pointed at it by its page (DNS rebinding).
+ */
+export function originAllowed(origin: string, host: string, listensOn: string, cors: CorsPolicy | null): boolean {
+  if (origin === "") return true;
+  if (cors !== null && cors.allowOrigin(origin) !== null) return true;
+  const scheme = origin.indexOf("://");
+  if (scheme === -1 || host === "" || origin.slice(scheme + 3).toLowerCase() !== host.toLowerCase()) return false;
+  return !LOOPBACK.test(listensOn) || LOOPBACK.test(host);
+}
+
 /** Null when cross-origin requests are off. An origin `*` allows all. */
 export function corsPolicy(config: Config["server"]["cors"]): CorsPolicy | null {
   if (!config.enabled) return null;

@@ -35,7 +35,10 @@ import { DIRECTORY_PARTITION } from "./actor-pool.js";
 import { type Applicant, type Caller, HEAD_OF_NOBODY } from "./admission.js";
 import { BodyCollector } from "./body-collector.js";
 import { BodyStream } from "./body-stream.js";
+import { originAllowed } from "./cors.js";
 import type { Deadlined, DeadlineQueue } from "./deadline-queue.js";
+import type { LiveSubscriber } from "./live-channels.js";
+import { LiveEvents } from "./live-events.js";
 import { acceptedFormat, bodyFormat } from "./media-type.js";
 import { REDIRECTS_MAX, redirect, release, reserve } from "./partition-load.js";
 import type { Bucket } from "./rate-limiter.js";
@@ -87,6 +90,7 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, Applicant, L
   #answered = false;
   #abortable = false;
   #status = 0;
+  #counted = true;
   #partition = -1;
   /** Bytes counted against the partition. */
   #reserved = 0;
@@ -94,6 +98,8 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, Applicant, L
   #link: ActorLink | null = null;
   #frameId = 0;
   #redirects = 0;
+  /** A stream of events that lasts as long as its client stays. */
+  #events: LiveEvents | null = null;
 
   constructor(
     readonly services: Services,
@@ -138,9 +144,10 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, Applicant, L
       return;
     }
     const endpoint = route.endpoint!;
+    if (endpoint.jsonRpc !== undefined && !this.#pageMayAsk(req)) return;
     this.noStore = endpoint.home === "directory";
     const { bodyBytesMax } = services.config.server;
-    const streams = endpoint.streamedReply?.some((type) => accept.includes(type)) === true;
+    const streams = endpoint.live === true || endpoint.streamedReply?.some((type) => accept.includes(type)) === true;
     const headers = readHeaders(req, route, format !== null || streams, streams, bodyBytesMax);
     this.#headers = headers;
     if (headers.idempotencyKey !== "") this.#flags |= REQUEST_IDEMPOTENT;
@@ -166,6 +173,14 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, Applicant, L
     if (allowed !== null) this.corsHeaders = this.services.cors!.replyHeaders(allowed);
   }
 
+  /** What programs talk to, pages of other sites may not. */
+  #pageMayAsk(req: HttpRequest): boolean {
+    const { config, cors } = this.services;
+    if (originAllowed(req.getHeader("origin"), req.getHeader("host"), config.server.host, cors)) return true;
+    this.fail("forbidden", "Pages of this origin may not connect; see [server.cors].");
+    return false;
+  }
+
   // Who asks
 
   #beginPublic(): void {
@@ -177,6 +192,11 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, Applicant, L
 
   #beginAuthenticated(req: HttpRequest): void {
     const authorization = req.getHeader("authorization");
+    const ticket = this.route.endpoint!.live ? (req.getQuery("token") ?? "") : "";
+    if (authorization === "" && ticket !== "") {
+      this.#presentTicket(ticket);
+      return;
+    }
     if (authorization === "") {
       this.#refuseAnonymous(req.getHeader("x-api-key") !== "");
       return;
@@ -186,10 +206,19 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, Applicant, L
     else this.#judge(authorization);
   }
 
+  /** Pages cannot send a header with an EventSource. */
+  #presentTicket(ticket: string): void {
+    const { tickets, clock } = this.services;
+    const caller = tickets.redeem(ticket, clock.now());
+    if (caller !== null) this.admitted(caller);
+    else this.fail("unauthorized", "The ticket is unknown, used or too old: get one from POST /v1/ws/ticket.");
+  }
+
   #refuseAnonymous(hasApiKeyHeader: boolean): void {
     const hint = "Send the key as Authorization: Bearer <key>; the X-API-Key header is not accepted any more.";
-    if (hasApiKeyHeader) this.fail("missing_authorization", hint, { hint }, CHALLENGE);
-    else this.fail("missing_authorization", undefined, undefined, CHALLENGE);
+    const code = this.#codeOf("missing_authorization");
+    if (hasApiKeyHeader) this.fail(code, hint, { hint }, CHALLENGE);
+    else this.fail(code, ERRORS.missing_authorization.message, undefined, CHALLENGE);
   }
 
   /** Failed attempts are counted by address, and an address that had too many must wait before it may try again. */
@@ -247,7 +276,12 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, Applicant, L
     this.services.limiter.ofAddress(this.#remoteAddress, now).take(now);
     const sent = this.#authorization.toLowerCase();
     const why = sent.startsWith("bearer ") || sent.startsWith("apikey ") ? `, error="invalid_token"` : "";
-    this.fail(code, message, undefined, CHALLENGE + why);
+    this.fail(this.#codeOf(code), message, undefined, CHALLENGE + why);
+  }
+
+  /** As the endpoint calls it. */
+  #codeOf(code: ErrorCode): ErrorCode {
+    return this.route.endpoint?.codes?.[code] ?? code;
   }
 
   /** Takes a token, and a place among the tenant's running requests. */
@@ -453,6 +487,26 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, Applicant, L
     this.answer(frame.status, type, frame.headers, frame.body);
   }
 
+  /** Of a stream of events: it stops counting as a request that runs. */
+  get live(): LiveSubscriber | undefined {
+    if (this.route.endpoint?.live !== true) return undefined;
+    this.#events ??= new LiveEvents(this.services, this.#caller!, {
+      uncount: () => this.#uncount(),
+      write: (event) => this.res.cork(() => this.#replyStream?.write(event)),
+      waiting: () => this.#replyStream?.waiting ?? 0,
+      end: (event) => this.#endEvents(event),
+    });
+    return this.#events;
+  }
+
+  #endEvents(event: Uint8Array): void {
+    if (this.#replyStream === null) return;
+    this.#link?.cancel(this.#frameId);
+    this.#link = null;
+    endReply(this, event);
+    this.#end();
+  }
+
   /** A piece of the reply, or word that pieces of the body were taken. */
   progressed(frame: ReplyFrame): void {
     if ((frame.flags & REPLY_TAKEN) !== 0) {
@@ -496,7 +550,8 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, Applicant, L
   lost(): void {
     this.#link = null;
     // Half a reply is out already.
-    if (this.#replyStream !== null) this.res.close();
+    if (this.#events?.isOpen) this.#events.interrupted();
+    else if (this.#replyStream !== null) this.res.close();
     else this.#unavailable(this.#partition);
   }
 
@@ -556,8 +611,28 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, Applicant, L
     this.#finished();
   }
 
+  /** Gives back what it holds as a request that runs. */
+  #uncount(): void {
+    this.queue?.remove(this);
+    if (this.#bucket !== null) this.#bucket.inFlight--;
+    this.#bucket = null;
+    if (this.#partition >= 0) release(this.services, this.#partition, this.#reserved);
+    this.#partition = -1;
+    this.#leave();
+  }
+
+  /** It is not waited for any more when the server closes. */
+  #leave(): void {
+    if (!this.#counted) return;
+    this.#counted = false;
+    const { services } = this;
+    services.open--;
+    if (services.open === 0) services.drained?.();
+  }
+
   /** Gives back everything that was held while the request ran. */
   #release(): void {
+    this.#events?.closed();
     this.queue?.remove(this);
     if (this.#bucket !== null) this.#bucket.inFlight--;
     this.#bucket = null;
@@ -575,7 +650,6 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, Applicant, L
     const tookMs = services.clock.now() - this.startedAt;
     services.metrics.count(this.route.index, this.#status, tookMs);
     logRequest(services, this.route, this.requestId, this.#caller?.identity.tenantId, this.#status, tookMs);
-    services.open--;
-    if (services.open === 0) services.drained?.();
+    this.#leave();
   }
 }

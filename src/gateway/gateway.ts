@@ -7,14 +7,18 @@ import type { MessagePort } from "node:worker_threads";
 import type { Logger } from "pino";
 import type { Config } from "../protocol/config.js";
 import { ENDPOINTS, MESSAGES } from "../protocol/endpoints.js";
+import type { Identity } from "../protocol/identity.js";
 import type { ActorPort } from "./actor-link.js";
-import { ActorPool } from "./actor-pool.js";
+import { ActorPool, type LibraryPort } from "./actor-pool.js";
 import { Admission, isAbout } from "./admission.js";
+import { asyncApiDocument } from "./asyncapi.js";
 import { type Clock, systemClock } from "./clock.js";
 import { corsPolicy } from "./cors.js";
 import { DeadlineQueue } from "./deadline-queue.js";
 import { docsFiles, docsRedirect } from "./docs.js";
 import { health } from "./health.js";
+import { LiveReplies } from "./live-replies.js";
+import { serveBridge } from "./mcp-bridge.js";
 import { type MetricsPage, metricsPage, RequestMetrics } from "./metrics.js";
 import { openApiDocument } from "./openapi.js";
 import { RateLimiter } from "./rate-limiter.js";
@@ -25,7 +29,7 @@ import { compileRoutes } from "./router.js";
 import { startServer } from "./server.js";
 import type { Services } from "./services.js";
 import { Sockets } from "./socket/sockets.js";
-import { issueTicket, upgradeRequired } from "./socket/ticket-route.js";
+import { issueTicket, revokeTickets, upgradeRequired } from "./socket/ticket-route.js";
 import { Tickets } from "./socket/tickets.js";
 
 const DOCUMENT_SECONDS = 60;
@@ -41,6 +45,8 @@ export interface GatewayOptions {
   readonly spawn: (actor: number) => ActorPort;
   /** Starts an inference thread, which talks to its actor by that port. */
   readonly startInference: (port: MessagePort) => void;
+  /** Of models; absent: there is none. */
+  readonly library?: LibraryPort;
   readonly actors: number;
   readonly partitions: number;
   /** The system's clock when absent. */
@@ -71,6 +77,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     partitions,
     spawn,
     startInference,
+    ...(options.library === undefined ? {} : { library: options.library }),
     logger,
     clock,
     identityChanged: (change) => {
@@ -79,14 +86,19 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
         return;
       }
       admission.forget(change);
-      sockets?.forget(({ identity }) => isAbout(change, identity));
+      forget((identity) => isAbout(change, identity));
     },
     directoryRestarted: () => {
       admission.forgetAll();
-      sockets?.forget(() => true);
+      forget(() => true);
     },
   });
   let sockets: Sockets | null = null;
+  /** Whoever is connected for longer than a request. */
+  const forget = (gone: (identity: Identity) => boolean): void => {
+    sockets?.forget(({ identity }) => gone(identity));
+    sockets?.services.liveReplies.forget(({ identity }) => gone(identity));
+  };
   const shutdownMs = config.server.shutdownTimeout * 1000;
   try {
     const assembled = assemble(options, clock, pool, admission, limiter);
@@ -126,10 +138,15 @@ function assemble(
     ["server.health", health(pool, clock, version)],
     ["server.metrics", (exchange) => serveMetrics(exchange, metrics, logger)],
     ["server.openapi", document(openApiDocument(docs ? ENDPOINTS : withoutDocs(), version, config))],
+    ["server.asyncapi", document(asyncApiDocument(MESSAGES, version))],
   ]);
-  for (const name of ["socket.connect", "socket.connect.bearer"]) local.set(name, upgradeRequired);
+  for (const name of ["socket.connect", "socket.connect.bearer", "mcp.connect"]) local.set(name, upgradeRequired);
   const tickets = new Tickets(config.websocket.ticketSeconds * 1000);
-  const localOfCaller = new Map([["socket.ticket", issueTicket(tickets, clock, config.websocket.ticketSeconds)]]);
+  const localOfCaller = new Map([
+    ["socket.ticket", issueTicket(tickets, clock, config.websocket.ticketSeconds)],
+    ["socket.ticket.revoke", revokeTickets(tickets, clock)],
+    ["mcp.bridge", serveBridge()],
+  ]);
   if (docs) local.set("server.docs", docsRedirect);
   const pages = docs ? [{ path: "/v1/api-docs/*", serve: docsFiles() }] : [];
   const routes = compileRoutes({
@@ -150,6 +167,8 @@ function assemble(
     limiter,
     cors,
     requestIds: new RequestIds(),
+    tickets,
+    liveReplies: new LiveReplies(config.websocket.connectionsPerTenantMax),
     metrics: new RequestMetrics(routes),
     deadlines,
     open: 0,
@@ -157,7 +176,7 @@ function assemble(
     closing: false,
     drained: null,
   };
-  const sockets = new Sockets(services, tickets, routes);
+  const sockets = new Sockets(services, routes);
   metrics = metricsPage(services.metrics, pool, { requests: () => services.open, sockets: () => sockets.size });
   return { services, routes, sockets };
 }

@@ -6,6 +6,8 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom
 import {
   type ActorMetrics,
   type Histogram as Counts,
+  type InferenceMetrics,
+  type ModelUsage,
   type PartitionMetrics,
   SCHEDULER_BUCKETS_MS,
 } from "../protocol/messages.js";
@@ -250,9 +252,24 @@ const PARTITION_GAUGES: readonly [Numbers<PartitionMetrics>, string, string][] =
   ["requestsHeld", "requests_held", "Requests that wait because their tenant is being moved."],
 ];
 
-const EMBEDDING_COUNTERS: readonly ["texts" | "tokens", string][] = [
-  ["texts", "Texts that were embedded for the tenant."],
-  ["tokens", "Tokens of those."],
+const USAGE_COUNTERS: readonly [Exclude<keyof ModelUsage, "tenant">, string, string][] = [
+  ["texts", "embedding_texts", "Texts that were embedded for the tenant."],
+  ["pairs", "nli_pairs", "Pairs of texts that were compared for the tenant."],
+  ["tokens", "model_tokens", "Tokens that models read for the tenant: of texts, pairs and prompts."],
+  ["generatedTokens", "generated_tokens", "Tokens that models wrote for the tenant."],
+];
+
+const INFERENCE_COUNTERS: readonly [keyof InferenceMetrics, string, string][] = [
+  ["runs", "runs", "Runs of models in the inference thread."],
+  ["items", "items", "Texts and pairs of those runs."],
+  ["refused", "refused", "Requests that were turned away since too much waited."],
+];
+
+const INFERENCE_GAUGES: readonly [keyof InferenceMetrics, string, string][] = [
+  ["waiting", "waiting", "Texts and pairs that wait for the inference thread."],
+  ["generations", "generations", "Texts that are being generated."],
+  ["sessions", "models_loaded", "Models in the inference thread's memory."],
+  ["sessionBytes", "model_bytes", "Memory of those, about."],
 ];
 
 /** Registers the actors' metrics; the returned function replaces their values. */
@@ -292,17 +309,39 @@ function actorMetrics(registry: Registry): (actors: readonly ActorMetrics[]) => 
       for (const one of partitionsOf(actors)) metric.set({ partition: one.partition }, one[field]);
     });
   }
-  for (const [field, help] of EMBEDDING_COUNTERS) {
+  for (const [field, suffix, help] of USAGE_COUNTERS) {
     const labelNames = ["actor", "tenant"];
-    const metric = new Counter({ name: `tessera_embedding_${field}_total`, help, labelNames, registers });
+    const metric = new Counter({ name: `tessera_${suffix}_total`, help, labelNames, registers });
     set.push((actors) => {
       metric.reset();
-      for (const { actor, embeddings } of actors) {
-        for (const one of embeddings) metric.inc({ actor, tenant: one.tenant }, one[field]);
+      for (const { actor, modelUsage } of actors) {
+        for (const one of modelUsage) metric.inc({ actor, tenant: one.tenant }, one[field]);
       }
     });
   }
+  set.push(inferenceMetrics(registers));
   return (actors) => {
     for (const each of set) each(actors);
+  };
+}
+
+function inferenceMetrics(registers: Registry[]): (actors: readonly ActorMetrics[]) => void {
+  const set: ((actor: number, metrics: InferenceMetrics) => void)[] = [];
+  const resets: (() => void)[] = [];
+  for (const [field, suffix, help] of INFERENCE_COUNTERS) {
+    const name = `tessera_inference_${suffix}_total`;
+    const metric = new Counter({ name, help, labelNames: ["actor"], registers });
+    resets.push(() => metric.reset());
+    set.push((actor, metrics) => metric.inc({ actor }, metrics[field]));
+  }
+  for (const [field, suffix, help] of INFERENCE_GAUGES) {
+    const name = `tessera_inference_${suffix}`;
+    const metric = new Gauge({ name, help, labelNames: ["actor"], registers });
+    resets.push(() => metric.reset());
+    set.push((actor, metrics) => metric.set({ actor }, metrics[field]));
+  }
+  return (actors) => {
+    for (const reset of resets) reset();
+    for (const { actor, inference } of actors) if (inference !== null) for (const each of set) each(actor, inference);
   };
 }

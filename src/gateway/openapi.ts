@@ -7,6 +7,8 @@ import type { Config } from "../protocol/config.js";
 import type { Endpoint } from "../protocol/endpoint.js";
 import { ERRORS, type ErrorCode } from "../protocol/errors.js";
 
+import { exampleOf } from "./schema-example.js";
+
 type Json = { readonly [key: string]: unknown };
 
 const ref = (kind: string, name: string): Json => ({ $ref: `#/components/${kind}/${name}` });
@@ -21,6 +23,14 @@ const TAGS: Readonly<Record<string, string>> = {
   schema: "Tables, columns and indexes.",
   websocket: "The WebSocket and the tickets that open it.",
   admin: "Tenants and their users, for super administrators.",
+  data: "Imports and exports.",
+  collections: "Collections of documents.",
+  vectors: "Collections of vectors.",
+  graph: "The property graph: Cypher, nodes, relationships, algorithms.",
+  ai: "Models, embeddings, generation, and helpers for language.",
+  chat: "Chats with a language model.",
+  memory: "What agents remember.",
+  mcp: "The Model Context Protocol.",
 };
 
 const DESCRIPTION = [
@@ -49,10 +59,10 @@ export function openApiDocument(endpoints: readonly Endpoint[], version: string,
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
     },
     servers: [{ url: "/", description: "This server." }],
-    tags: tags.map((name) => ({ name, ...(TAGS[name] === undefined ? {} : { description: TAGS[name] }) })),
+    tags: tags.map((name) => ({ name, description: TAGS[name] ?? `Routes of ${name}.` })),
     security: [{ bearer: [] }, { apiKey: [] }],
     paths,
-    components: components(),
+    components: components(JSON.stringify(paths)),
   });
 }
 
@@ -103,13 +113,14 @@ const BYTES: Json = { type: "string", format: "binary" };
 
 const bytesOf = (types: readonly string[]): Json => Object.fromEntries(types.map((type) => [type, { schema: BYTES }]));
 
-function requestBody({ body, bodyOptional, streamedBody }: Endpoint): Json {
+function requestBody({ body, bodyOptional, jsonRpc, streamedBody }: Endpoint): Json {
+  if (jsonRpc !== undefined) return { required: true, content: { "application/json": { schema: jsonRpc } } };
   if (streamedBody !== undefined) return { required: true, content: bytesOf(streamedBody) };
-  return { required: bodyOptional !== true, content: contentOf(body as unknown as Json) };
+  return { required: bodyOptional !== true, content: contentOf(body as unknown as Json, exampleOf(body)) };
 }
 
-function contentOf(schema: Json): Json {
-  return Object.fromEntries(BODY_TYPES.map((type) => [type, { schema }]));
+function contentOf(schema: Json, example: unknown): Json {
+  return Object.fromEntries(BODY_TYPES.map((type) => [type, { schema, example }]));
 }
 
 const replyHeaders: Json = { "X-Request-Id": ref("headers", "RequestId") };
@@ -122,10 +133,19 @@ const limitedHeaders: Json = {
 function success(endpoint: Endpoint): Json {
   const { name, status = 200, home } = endpoint;
   const headers = home === "gateway" ? replyHeaders : limitedHeaders;
-  if (status === 101) return { 101: { description: "The connection is a WebSocket now." } };
+  // What is no success and no failure of the usual kind has a default beside, as linters want it.
+  const otherwise = { default: ref("responses", responseName(500)) };
+  if (status === 101) return { 101: { description: "The connection is a WebSocket now." }, ...otherwise };
   if (status === 204) return { 204: { description: "Done.", headers } };
-  if (name === "server.docs") return { 302: { description: "Redirects to /v1/api-docs/.", headers } };
+  if (name === "server.docs") return { 302: { description: "Redirects to /v1/api-docs/.", headers }, ...otherwise };
   const { streamedReply = [] } = endpoint;
+  if (endpoint.jsonRpc !== undefined) {
+    const content = { "application/json": { schema: JSON_RPC_ANSWER }, ...bytesOf(streamedReply) };
+    return {
+      200: { description: "A JSON-RPC answer.", headers, content },
+      202: { description: "Only notifications.", headers },
+    };
+  }
   if (endpoint.response === undefined && streamedReply.length > 0) {
     return { [status]: { description: "Success.", headers, content: bytesOf(streamedReply) } };
   }
@@ -134,8 +154,9 @@ function success(endpoint: Endpoint): Json {
     const schema = type === "text/plain" ? { type: "string" } : { type: "object" };
     return { [status]: { description: "Success.", headers, content: { [type]: { schema } } } };
   }
-  const content =
-    home === "gateway" ? { "application/json": { schema: envelope(endpoint) } } : contentOf(envelope(endpoint));
+  const schema = envelope(endpoint);
+  const example = exampleReply(endpoint);
+  const content = home === "gateway" ? { "application/json": { schema, example } } : contentOf(schema, example);
   return { [status]: { description: "Success.", headers, content: { ...content, ...bytesOf(streamedReply) } } };
 }
 
@@ -149,9 +170,26 @@ function envelope({ response, flat }: Endpoint): Json {
   return flat === true ? { allOf: [wrapped, response] } : wrapped;
 }
 
+const META = { request_id: "2a3247062e-c", timestamp: "2026-01-02T03:04:05.678Z" };
+
+function exampleError(code: ErrorCode): object {
+  return { error: { code, message: ERRORS[code].message }, meta: META };
+}
+
+function exampleReply({ response, flat }: Endpoint): object {
+  const data = exampleOf(response);
+  return flat === true ? { data, meta: META, ...(data as object) } : { data, meta: META };
+}
+
+const JSON_RPC_ANSWER: Json = { anyOf: [{ type: "object" }, { type: "array", items: { type: "object" } }] };
+
 /** The errors that the endpoint can answer with, by status. */
-function failures({ home, access, body, streamedBody, params, query }: Endpoint, config: Config): Json {
-  const statuses = new Set<number>([503]);
+function failures(endpoint: Endpoint, config: Config): Json {
+  const { home, access, body, streamedBody, params, query, status, live } = endpoint;
+  const statuses = new Set<number>([503, ...(endpoint.failures ?? [])]);
+  if (status === 101) statuses.add(426);
+  else if (home === "gateway") statuses.add(405);
+  if (live === true) for (const each of [404, 410, 429]) statuses.add(each);
   if (home !== "gateway") for (const status of [400, 406, 408, 500]) statuses.add(status);
   if (access !== "public") for (const status of [401, 403]) statuses.add(status);
   if (home !== "gateway" && config.rateLimit.perSecond > 0) statuses.add(429);
@@ -159,13 +197,16 @@ function failures({ home, access, body, streamedBody, params, query }: Endpoint,
   if (query !== undefined || params !== undefined) statuses.add(400);
   if (body !== undefined) for (const status of [409, 413, 415]) statuses.add(status);
   if (streamedBody !== undefined) for (const status of [404, 409, 415, 507]) statuses.add(status);
+  // A provider of language models refused, or broke off.
+  if (endpoint.tag === "ai" && body !== undefined) statuses.add(502);
   if (home === "tenant" && body !== undefined) for (const status of [404, 501, 507]) statuses.add(status);
   return Object.fromEntries([...statuses].sort().map((status) => [status, ref("responses", responseName(status))]));
 }
 
 const responseName = (status: number): string => `Error${status}`;
 
-function components(): Json {
+/** Of the responses those that `paths` names. */
+function components(paths: string): Json {
   return {
     securitySchemes: {
       bearer: {
@@ -182,7 +223,7 @@ function components(): Json {
       },
     },
     schemas: { Meta: metaSchema, Error: errorSchema() },
-    responses: errorResponses(),
+    responses: Object.fromEntries(Object.entries(errorResponses()).filter(([name]) => paths.includes(`/${name}"`))),
     parameters: {
       IdempotencyKey: {
         name: "Idempotency-Key",
@@ -259,7 +300,7 @@ function errorResponses(): Json {
           status === 429 || status === 503
             ? { ...replyHeaders, "Retry-After": ref("headers", "RetryAfter") }
             : replyHeaders,
-        content: contentOf(ref("schemas", "Error")),
+        content: contentOf(ref("schemas", "Error"), exampleError(codes[0]!)),
       },
     ]),
   );

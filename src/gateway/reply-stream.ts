@@ -28,6 +28,11 @@ export class ReplyStream {
     if (this.res.write(piece)) this.#handedOver();
   }
 
+  /** Bytes that were written and have not left. */
+  get waiting(): number {
+    return this.#waiting;
+  }
+
   #handedOver(): void {
     if (this.#waiting === 0) return;
     this.link.taken(this.id, this.#waiting);

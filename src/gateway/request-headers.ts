@@ -16,7 +16,10 @@ export interface RequestHeaders {
   /** "" when there is none. */
   readonly idempotencyKey: string;
   readonly contentType: string;
-  /** Accept, Content-Type and Content-Encoding where the body or the answer is streamed (RequestHead.media); else "". */
+  /**
+   * Accept, Content-Type and Content-Encoding where the body or the answer is streamed, and what else the endpoint reads
+   * (RequestHead.media); else "".
+   */
   readonly media: string;
   /** 0 when the body comes in chunks or not at all. */
   readonly contentLength: number;
@@ -29,6 +32,8 @@ export interface Problem {
 }
 
 const NO_PARAMS: readonly string[] = [];
+const NO_HEADERS: readonly string[] = [];
+const MEDIA_HEADERS = ["accept", "content-type", "content-encoding"];
 const NOT_ACCEPTABLE: Problem = {
   code: "not_acceptable",
   message: "The route answers in application/json or application/msgpack.",
@@ -53,6 +58,7 @@ export function readHeaders(
   const params = route.paramCount === 0 ? NO_PARAMS : pathParams(req, route.paramCount);
   const idempotencyKey = route.takesIdempotencyKey ? req.getHeader("idempotency-key") : "";
   const streamsBody = route.endpoint?.streamedBody !== undefined;
+  const extra = route.endpoint?.headers ?? NO_HEADERS;
   const contentLength = route.hasBody ? Number(req.getHeader("content-length")) : 0;
   let problem: Problem | null = null;
   if (!acceptable) problem = NOT_ACCEPTABLE;
@@ -64,15 +70,17 @@ export function readHeaders(
     params: params ?? NO_PARAMS,
     idempotencyKey,
     contentType: route.hasBody ? req.getHeader("content-type") : "",
-    media: streamsBody || streams ? mediaOf(req) : "",
+    media: streamsBody || streams || extra.length > 0 ? mediaOf(req, extra) : "",
     contentLength,
     problem,
   };
 }
 
-function mediaOf(req: HttpRequest): string {
-  const media = [req.getHeader("accept"), req.getHeader("content-type"), req.getHeader("content-encoding")];
-  return media.join("\n").replaceAll("\0", "");
+function mediaOf(req: HttpRequest, extra: readonly string[]): string {
+  return [...MEDIA_HEADERS, ...extra]
+    .map((name) => req.getHeader(name))
+    .join("\n")
+    .replaceAll("\0", "");
 }
 
 export function tooLarge(bodyBytesMax: number): Problem {

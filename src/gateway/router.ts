@@ -42,14 +42,14 @@ export function compileRoutes(options: RouterOptions): readonly Route[] {
 }
 
 function routeOf(endpoint: Endpoint, index: number, { local, localOfCaller, deadlines }: RouterOptions): Route {
-  const { method, path, body, streamedBody, home, access, name, slow } = endpoint;
+  const { method, path, body, jsonRpc, streamedBody, home, access, name, slow } = endpoint;
   return {
     index,
     endpoint,
     method,
     path,
     paramCount: path.split("{").length - 1,
-    hasBody: body !== undefined || streamedBody !== undefined,
+    hasBody: body !== undefined || jsonRpc !== undefined || streamedBody !== undefined,
     takesIdempotencyKey: METHODS_WITH_KEY.includes(method),
     deadlines: home === "gateway" && access === "public" ? null : slow ? deadlines.slow : deadlines.normal,
     serve: local.get(name) ?? null,

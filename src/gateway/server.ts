@@ -16,6 +16,8 @@ import type { Sockets } from "./socket/sockets.js";
 const TICK_MS = 250;
 /** How often the uses of API keys are sent to the directory. */
 const USAGE_REPORT_MS = 5_000;
+/** How often clients of streams of events hear that they are connected. */
+const KEEP_ALIVE_MS = 5_000;
 
 export interface Server {
   /** The port that is listened on. */
@@ -78,6 +80,7 @@ function startTimers(services: Services, sockets: Sockets): readonly Cancel[] {
       sockets.closeSlowReaders(now);
     }),
     clock.every(USAGE_REPORT_MS, () => admission.reportUses()),
+    clock.every(KEEP_ALIVE_MS, () => services.liveReplies.keepAlive(clock.wall())),
   ];
 }
 

@@ -6,9 +6,11 @@ import type { Admission } from "./admission.js";
 import type { Clock } from "./clock.js";
 import type { CorsPolicy } from "./cors.js";
 import type { DeadlineQueue } from "./deadline-queue.js";
+import type { LiveReplies } from "./live-replies.js";
 import type { RequestMetrics } from "./metrics.js";
 import type { RateLimiter } from "./rate-limiter.js";
 import type { RequestIds } from "./request-ids.js";
+import type { Tickets } from "./socket/tickets.js";
 
 export interface Services {
   readonly config: Config;
@@ -19,6 +21,8 @@ export interface Services {
   readonly limiter: RateLimiter;
   readonly cors: CorsPolicy | null;
   readonly requestIds: RequestIds;
+  readonly tickets: Tickets;
+  readonly liveReplies: LiveReplies;
   readonly metrics: RequestMetrics;
   readonly deadlines: { readonly normal: DeadlineQueue; readonly slow: DeadlineQueue };
   /** Requests that have begun and not ended. */

@@ -79,18 +79,64 @@ export const ConfigSchema = section({
       }),
       apiKeyFile: Type.String(),
       timeoutSeconds: seconds(1, 3600),
+      connectTimeoutSeconds: seconds(1, 600),
+      firstTokenTimeoutSeconds: seconds(1, 3600),
+      retriesMax: count(0, 10),
+      /** Of one actor and provider: answers that are under way, and that wait. */
+      requestsMax: count(1, 10_000),
+      requestsWaitingMax: count(0, 100_000),
+      /** Of a chat's prompt with its answer. */
+      contextTokens: count(256, 10_000_000),
+      /** Of an answer whose request names no bound. */
+      tokensMax: count(1, 1_000_000),
+      /** Tenants may choose providers of their own; and such with private addresses. */
+      tenantProviders: Type.Boolean(),
+      tenantPrivateAddresses: Type.Boolean(),
     }),
   }),
   ai: section({
-    /** Of model bundles; empty: only those that come with the program. */
+    /** Of model bundles; never empty here (empty in a file is replaced by the data directory's folder `models`). */
     modelRoot: Type.String({ maxLength: 4096 }),
     embeddingModel: Type.String({
       pattern: "^[a-z0-9][a-z0-9._-]{0,99}$",
       description: "the name of a model: 1 to 100 characters of a-z, 0-9, dot, - and _",
     }),
+    generationModel: Type.String({
+      pattern: "^[a-z0-9][a-z0-9._-]{0,99}$",
+      description: "the name of a model: 1 to 100 characters of a-z, 0-9, dot, - and _",
+    }),
     inferenceThreadsPerRun: count(1, 64),
     modelIdleSeconds: seconds(1, 86_400),
+    modelsLoadedMax: count(1, 1000),
+    modelMemoryBytes: Type.Integer({ minimum: MIB, maximum: TIB }),
     waitingTextsMax: count(64, 1_000_000),
+    generationsMax: count(1, 10_000),
+    pull: section({
+      sources: Type.Array(
+        Type.String({
+          pattern: "^(hub:https?://[^\\s@?#]+|https?://[^\\s@?#]+|[./~A-Za-z0-9_][^:]*)$",
+          maxLength: 2000,
+        }),
+        {
+          maxItems: 20,
+          description:
+            "a list of sources: a folder, an address that begins with http:// or https://, or hub: and such an address (without user, query or fragment)",
+        },
+      ),
+      bytesMax: Type.Integer({ minimum: MIB, maximum: TIB }),
+      freeBytesMin: Type.Integer({ minimum: 0, maximum: TIB }),
+      idleSeconds: seconds(1, 3600),
+      timeoutSeconds: seconds(1, 604_800),
+      retries: count(0, 100),
+    }),
+  }),
+  nli: section({
+    enabled: Type.Boolean(),
+    /** Empty: nli-default where it is installed, otherwise nli-mini. */
+    defaultModel: Type.String({
+      pattern: "^([A-Za-z0-9][A-Za-z0-9_-]{0,127})?$",
+      description: "the name of a model of claims (1 to 128 letters, digits, - and _), or empty",
+    }),
   }),
   transactions: section({
     timeoutSeconds: seconds(1, 86_400),
@@ -144,6 +190,20 @@ export const ConfigSchema = section({
     /** Seconds that a client may leave what was sent unread. */
     readTimeout: seconds(1, 3600),
     ticketSeconds: seconds(1, 3600),
+  }),
+  changes: section({
+    /** Seconds for which a subscriber can come back and miss nothing. */
+    windowSeconds: seconds(1, 2_592_000),
+    /** Of the commit log of a partition that is kept for that. */
+    logBytesMax: Type.Integer({ minimum: MIB, maximum: TIB }),
+    /** Of one table's last changes in memory. */
+    memoryBytes: Type.Integer({ minimum: 64 * KIB, maximum: GIB }),
+    subscriptionsPerConnectionMax: count(1, 100_000),
+    subscriptionsPerTenantMax: count(1, 10_000_000),
+    /** That one subscriber may leave unread. */
+    unreadBytesMax: Type.Integer({ minimum: 16 * KIB, maximum: GIB }),
+    queryRowsMax: count(1, 1_000_000),
+    queryIntervalMs: Type.Integer({ minimum: 1, maximum: 3_600_000 }),
   }),
   idempotency: section({
     windowHours: Type.Integer({ minimum: 1, maximum: 24 * 365 }),

@@ -3,6 +3,7 @@
  * routes and documents by it, the actor validates and dispatches by it; neither knows a route that is not declared here.
  */
 import type { TObject, TSchema } from "typebox";
+import type { ErrorCode } from "./errors.js";
 
 /** `MESSAGE`: no route, but a kind of message on the WebSocket; its path is the WebSocket's. */
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "MESSAGE";
@@ -32,6 +33,12 @@ export interface EndpointSpec {
   readonly body?: TObject;
   /** The body may be left out entirely (an empty object is then assumed). */
   readonly bodyOptional?: true;
+  /** A body that is a bare list stands for an object with this member. */
+  readonly listIs?: string;
+  /** The body's schema is for the documentation: its handler checks it, with errors of its own. */
+  readonly checksBody?: true;
+  /** Codes of its own in place of general ones, of the same status. */
+  readonly codes?: Readonly<Partial<Record<ErrorCode, ErrorCode>>>;
   /** Of the body the members "vector" and "values" are vectors, also in the items of "vectors". */
   readonly hasVectors?: true;
   /** The body is not JSON but a stream of one of these media types; of any length, and not held in memory. */
@@ -40,10 +47,21 @@ export interface EndpointSpec {
   readonly streamedReply?: readonly string[];
   /** Of a MESSAGE: the values of its field `type`. */
   readonly messages?: readonly string[];
+  /**
+   * The body is JSON-RPC, of that schema, which the handler reads by itself; so are the answers and errors, which have
+   * no envelope.
+   */
+  readonly jsonRpc?: TSchema;
+  /** Names of request headers that the handler reads: RequestHead.media has them after the three that it is named for. */
+  readonly headers?: readonly string[];
+  /** It may become a subscription, which lives until the client leaves. */
+  readonly live?: true;
   /** Of `data` in the envelope; absent for 204 and for replies that are not enveloped. */
   readonly response?: TSchema;
   /** Of success; 200 unless said. */
   readonly status?: 101 | 200 | 201 | 202 | 204;
+  /** Statuses of errors that are its own, beside those that endpoints like it answer with. */
+  readonly failures?: readonly number[];
   /** The payload's fields also stand at top level beside `data` and `meta`. */
   readonly flat?: true;
   /**

@@ -3,9 +3,17 @@ import type { Endpoint, EndpointSpec } from "./endpoint.js";
 import { adminEndpoints } from "./endpoints/admin.js";
 import { aiEndpoints } from "./endpoints/ai.js";
 import { authEndpoints } from "./endpoints/auth.js";
+import { chatEndpoints } from "./endpoints/chat.js";
 import { collectionEndpoints } from "./endpoints/collections.js";
 import { dataEndpoints } from "./endpoints/data.js";
 import { graphEndpoints } from "./endpoints/graph.js";
+import { languageEndpoints } from "./endpoints/language.js";
+import { mcpEndpoints } from "./endpoints/mcp.js";
+import { memoryEndpoints } from "./endpoints/memory.js";
+import { modelEndpoints } from "./endpoints/models.js";
+import { nl2sqlEndpoints } from "./endpoints/nl2sql.js";
+import { nliEndpoints } from "./endpoints/nli.js";
+import { providerEndpoints } from "./endpoints/providers.js";
 import { queryEndpoints } from "./endpoints/query.js";
 import { serverEndpoints } from "./endpoints/server.js";
 import { socketEndpoints } from "./endpoints/socket.js";
@@ -20,6 +28,14 @@ const specs = [
   ...vectorEndpoints,
   ...graphEndpoints,
   ...aiEndpoints,
+  ...providerEndpoints,
+  ...chatEndpoints,
+  ...mcpEndpoints,
+  ...nl2sqlEndpoints,
+  ...memoryEndpoints,
+  ...languageEndpoints,
+  ...nliEndpoints,
+  ...modelEndpoints,
   ...adminEndpoints,
   ...socketEndpoints,
 ] as const;

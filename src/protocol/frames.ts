@@ -51,6 +51,18 @@ export const REPLY_BROKEN = 16;
 /** No reply: the request's tenant has moved to another partition (decimal, the headers); the body is the request's own. */
 export const REPLY_MOVED = 32;
 
+/** No reply, but word of a subscription; the status says which (LIVE). */
+export const REPLY_LIVE = 64;
+
+export const LIVE = {
+  /** The request has become a subscription: it ends when its client leaves. */
+  began: 1,
+  /** It gets what the channel (decimal, the headers) gets from now on. */
+  joined: 2,
+  /** The id is a channel's: the body is for all who joined it, who have seen the sequence (decimal, the headers) with it. */
+  published: 3,
+} as const;
+
 /** Bytes of one request's body, or of one reply, that may be on their way between the two threads. */
 export const STREAM_WINDOW_BYTES = 1024 * 1024;
 
@@ -74,7 +86,7 @@ export interface RequestHead {
   readonly tenantId: string;
   readonly keyId: string;
   readonly roles: readonly string[];
-  /** Accept, Content-Type and Content-Encoding, each "" when absent; only of endpoints that stream. */
+  /** Accept, Content-Type, Content-Encoding and the endpoint's own `headers`, each "" when absent; only of endpoints that stream or have such. */
   readonly media: readonly string[];
 }
 

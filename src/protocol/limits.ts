@@ -2,6 +2,8 @@
 
 /** Rows of one batch between operators. */
 export const BATCH_ROWS = 1024;
+/** Rows for which values that have to be waited for are computed together. */
+export const DEFERRED_ROWS_MAX = 64;
 /** UTF-8 bytes of one SQL text. */
 export const SQL_BYTES_MAX = 100 * 1024;
 /** Nesting of one statement's syntax tree. */
@@ -18,6 +20,8 @@ export const SELECT_COLUMNS_MAX = 1664;
 export const SQL_QUERIES_MAX = 2000;
 /** Statements in one batch request. */
 export const BATCH_STATEMENTS_MAX = 1000;
+/** Messages in one batch of MCP. */
+export const MCP_BATCH_MAX = 100;
 /** Positional parameters of one statement (PostgreSQL's bound). */
 export const PARAMETERS_MAX = 65_535;
 /** Columns of one table. */
@@ -85,5 +89,32 @@ export const IMPORT_STATEMENT_BYTES_MAX = 512 * 1024 * 1024;
 /** Texts of one request for embeddings, and characters of one of them. */
 export const EMBEDDING_TEXTS_MAX = 2048;
 export const EMBEDDING_CHARACTERS_MAX = 1024 * 1024;
+/** Characters of a chat's message and of its system prompt; of its title; collections that it names. */
+export const CHAT_CHARACTERS_MAX = 262_144;
+export const CHAT_TITLE_CHARACTERS_MAX = 200;
+export const CHAT_COLLECTIONS_MAX = 16;
 /** Characters of a text from which a graph is extracted; the rules take about a second for so many. */
 export const EXTRACT_CHARACTERS_MAX = 100_000;
+/** Characters of a question in plain language. */
+export const QUESTION_CHARACTERS_MAX = 4000;
+/** Evidence texts of one verification, rows that NLI_ANCHORS collects, and pairs of one call. */
+export const NLI_ANCHORS_MAX = 32;
+export const NLI_PAIRS_MAX = 32;
+/** UTF-8 bytes of a statement, an anchor, a premise or a hypothesis. */
+export const NLI_TEXT_BYTES_MAX = 16_384;
+/** Tokens that a model of claims reads of a pair. */
+export const NLI_WINDOW_TOKENS = 512;
+/** Characters of the name of a model of claims. */
+export const NLI_ALIAS_CHARACTERS_MAX = 128;
+/** The score at which an anchor contradicts or entails, unless the request says. */
+export const NLI_THRESHOLD_DEFAULT = 0.6;
+/** Characters of a text that the language helpers read, and categories of one classification. */
+export const LANGUAGE_CHARACTERS_MAX = 200_000;
+export const CATEGORIES_MAX = 100;
+/** Characters of one memory, of its id, and of the JSON text of its metadata. */
+export const MEMORY_CHARACTERS_MAX = 100_000;
+export const MEMORY_ID_CHARACTERS_MAX = 200;
+export const MEMORY_METADATA_CHARACTERS_MAX = 100_000;
+/** Memories that one call recalls when it does not say, and at most. */
+export const MEMORY_RECALL_DEFAULT = 10;
+export const MEMORY_RECALL_MAX = 100;

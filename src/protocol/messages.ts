@@ -6,6 +6,7 @@
 import type { MessagePort } from "node:worker_threads";
 import type { Config } from "./config.js";
 import type { Identity, IdentityChange } from "./identity.js";
+import type { FromLibrary, ToLibrary } from "./model-library.js";
 import type { MoveReport, PlacementMessage } from "./placement.js";
 
 /** The first message to an actor's thread. */
@@ -19,6 +20,8 @@ export interface ActorSettings {
   readonly config: Config;
   /** The key that signs access tokens; only partition 0's actor uses it. */
   readonly secret: Uint8Array;
+  /** Bundles of models of claims that were installed when the process started; the digest is their manifest's. */
+  readonly claimBundles: readonly { readonly directory: string; readonly digest: string }[];
   /** Of the administrator, for a first boot; null: make one up. */
   readonly adminPassword: string | null;
 }
@@ -37,6 +40,8 @@ export type ToActor =
   | { readonly kind: "metrics"; readonly id: number }
   /** The answer to ask-actors: what those say that are up. */
   | { readonly kind: "actors"; readonly id: number; readonly actors: readonly ActorMetrics[] }
+  /** Of the library of models. */
+  | { readonly kind: "library"; readonly message: FromLibrary }
   /** For the partition, which the actor owns. */
   | { readonly kind: "placement"; readonly partition: number; readonly message: PlacementMessage }
   /** Say which tenants are unsettled: the directory has been started again. */
@@ -105,9 +110,39 @@ export interface ActorMetrics extends SchedulerMetrics {
   readonly waiting: number;
   readonly heapBytes: number;
   readonly eventLoopUtilization: number;
-  /** What was embedded for tenants, by their names. */
-  readonly embeddings: readonly { readonly tenant: string; readonly texts: number; readonly tokens: number }[];
+  /** What models did for tenants, by their names. */
+  readonly modelUsage: readonly ModelUsage[];
+  /** Null: the actor has no way to an inference thread. */
+  readonly inference: InferenceMetrics | null;
   readonly partitions: readonly PartitionMetrics[];
+}
+
+export interface ModelUsage {
+  readonly tenant: string;
+  /** Texts that were embedded. */
+  readonly texts: number;
+  /** Pairs that were compared. */
+  readonly pairs: number;
+  /** That models read: of texts, pairs and prompts. */
+  readonly tokens: number;
+  /** That models wrote. */
+  readonly generatedTokens: number;
+}
+
+/** An actor's inference thread, and what waits for it. */
+export interface InferenceMetrics {
+  /** Texts and pairs that wait. */
+  readonly waiting: number;
+  /** Texts that are being generated. */
+  readonly generations: number;
+  readonly runs: number;
+  /** Texts and pairs of those runs. */
+  readonly items: number;
+  /** Requests that were turned away since too much waited. */
+  readonly refused: number;
+  /** Models in memory, and the bytes that they take. */
+  readonly sessions: number;
+  readonly sessionBytes: number;
 }
 
 export type FromActor =
@@ -121,6 +156,8 @@ export type FromActor =
    * actor may end at any time, and with it every thread that it started, which ONNX Runtime at work does not survive.
    */
   | { readonly kind: "start-inference"; readonly port: MessagePort }
+  /** For the library of models, whose thread the main thread starts with the first. */
+  | { readonly kind: "library"; readonly message: ToLibrary }
   /** Asks for the metrics of all actors. */
   | { readonly kind: "ask-actors"; readonly id: number }
   /** To be carried to the partition's actor. */

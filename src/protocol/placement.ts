@@ -28,6 +28,11 @@ export interface TenantMemory {
   readonly answers: readonly (readonly [string, unknown])[];
   /** Transactions that were ended because of the move, and others that ended lately, with the reason. */
   readonly endedTransactions: readonly (readonly [string, { readonly reason: string; readonly retry: boolean }])[];
+  /** Tables whose changes are followed, and when each was changed last; times are microseconds since the epoch. */
+  readonly watched: {
+    readonly tables: readonly { readonly id: number; readonly lastChange: number }[];
+    readonly lastMicros: number;
+  };
 }
 
 /** To the actor of a partition. */

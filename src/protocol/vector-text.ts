@@ -33,43 +33,65 @@ let scratch = Buffer.allocUnsafeSlow(1024 * MEMBER_BYTES_MAX);
 function listOf(vector: Float32Array, textOf: (x: number) => string): string {
   const room = vector.length * MEMBER_BYTES_MAX + 2;
   if (scratch.length < room) scratch = Buffer.allocUnsafeSlow(room);
+  const out = scratch;
   let at = 0;
-  scratch[at++] = 0x5b;
+  out[at++] = 0x5b;
   for (let i = 0; i < vector.length; i++) {
-    if (i > 0) scratch[at++] = COMMA;
+    if (i > 0) out[at++] = COMMA;
     const x = vector[i]!;
     const size = Math.abs(x);
-    const end = size < 1 && size >= 1e-4 ? writeFraction(x, size, at) : 0;
-    at = end > 0 ? end : at + scratch.write(textOf(x), at, "latin1");
+    const end = size < 1 && size >= 1e-4 ? writeFraction(out, x, size, at) : 0;
+    at = end > 0 ? end : at + out.write(textOf(x), at, "latin1");
   }
-  scratch[at++] = 0x5d;
-  return scratch.toString("latin1", 0, at);
+  out[at++] = 0x5d;
+  return out.toString("latin1", 0, at);
 }
 
-const POWERS = Float64Array.of(1e6, 1e7, 1e8, 1e9);
+const POWERS = Float64Array.of(1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12);
 
-/** Digits after the point as `shortFloat4` finds them; answers by where they end, 0 when nine are not enough. */
-function writeFraction(x: number, size: number, start: number): number {
-  let places = size < 1e-2 ? (size < 1e-3 ? 9 : 8) : size < 1e-1 ? 7 : 6;
-  let scale = POWERS[places - 6]!;
-  for (let digits = 6; digits <= 9; digits++, places++, scale *= 10) {
-    // Below 2^31: at most nine digits, or ten to the ninth.
-    let rest = Math.round(size * scale) | 0;
-    if (Math.fround(rest / scale) !== size) continue;
-    let at = start;
-    if (x < 0) scratch[at++] = MINUS;
-    scratch[at++] = ZERO;
-    scratch[at++] = POINT;
-    at += places;
-    for (let place = at - 1; place >= at - places; place--) {
-      const tens = (rest / 10) | 0;
-      scratch[place] = ZERO + rest - tens * 10;
-      rest = tens;
+/** The two digits of each number below 100, the first in the lower byte. */
+const PAIRS = Uint16Array.from({ length: 100 }, (_, n) => ZERO + ((n / 10) | 0) + ((ZERO + (n % 10)) << 8));
+
+/**
+ * Digits after the point as `shortFloat4` finds them; answers by where they end, 0 when nine are not enough. Most numbers
+ * need eight, so that is tried first: what is enough stays enough with more.
+ */
+function writeFraction(out: Buffer, x: number, size: number, start: number): number {
+  const sixth = size < 1e-2 ? (size < 1e-3 ? 9 : 8) : size < 1e-1 ? 7 : 6;
+  let places = sixth + 2;
+  let rest = digitsAt(size, POWERS[places - 6]!);
+  if (rest < 0) {
+    rest = digitsAt(size, POWERS[++places - 6]!);
+    if (rest < 0) return 0;
+  } else {
+    for (let fewer = digitsAt(size, POWERS[places - 7]!); fewer >= 0; fewer = digitsAt(size, POWERS[places - 7]!)) {
+      rest = fewer;
+      if (--places === sixth) break;
     }
-    while (scratch[at - 1] === ZERO) at--;
-    return at;
   }
-  return 0;
+  let at = start;
+  if (x < 0) out[at++] = MINUS;
+  out[at++] = ZERO;
+  out[at++] = POINT;
+  at += places;
+  let place = at;
+  for (let left = places; left >= 2; left -= 2) {
+    const hundreds = (rest / 100) | 0;
+    const pair = PAIRS[rest - hundreds * 100]!;
+    out[--place] = pair >> 8;
+    out[--place] = pair & 0xff;
+    rest = hundreds;
+  }
+  if ((places & 1) === 1) out[--place] = ZERO + rest;
+  while (out[at - 1] === ZERO) at--;
+  return at;
+}
+
+/** The number's digits down to 1 / scale, as a whole number; −1: they do not read back as it. */
+function digitsAt(size: number, scale: number): number {
+  // Below 2^31: at most nine digits, or ten to the ninth.
+  const digits = (size * scale + 0.5) | 0;
+  return Math.fround(digits / scale) === size ? digits : -1;
 }
 
 /** Throws 22P02 for other text, 22000 for NaN, infinity and other dimensions than the type's, 22003, 54000. */

@@ -21,6 +21,13 @@ export interface Commit {
   readonly operations: readonly Operation[];
   /** Of a large commit. */
   readonly parts?: CommitParts;
+  /** What keys of watched tables held before it, null for nothing: for whoever follows changes; not replayed. */
+  readonly before?: readonly Operation[];
+}
+
+/** The time of the last change of a commit: those that are followed have a microsecond each, so times name changes. */
+export function lastMicrosOf({ micros, before }: Pick<Commit, "micros" | "before">): number {
+  return before === undefined || before.length === 0 ? micros : micros + before.length - 1;
 }
 
 /**
@@ -37,6 +44,10 @@ export interface CommitLog {
   readonly firstSequence: number;
   /** Sequence of the newest entry, 0 when there has never been one. */
   readonly lastSequence: number;
+  /** Greatest time of a change, microseconds since the epoch; 0 when there has never been one. */
+  readonly lastMicros: number;
+  /** `trim` keeps commits after that time, microseconds since the epoch, in up to so many bytes; null: it need not. */
+  keeps: { readonly afterMicros: number; readonly bytesMax: number } | null;
   /** Bytes appended since open. */
   readonly bytesAppended: number;
   /**
@@ -58,6 +69,8 @@ export interface CommitLog {
   sync(): Promise<void>;
   /** Entries from `fromSequence` on, in order. Byte arrays are views of a larger buffer: copy what is kept. */
   replay(fromSequence: number): Iterable<LogEntry>;
+  /** Where a reader of all commits after that time, microseconds since the epoch, has to begin. */
+  sequenceBefore(micros: number): number;
   /** Recovery no longer needs entries up to `sequence`; drops old ones as far as the retention window allows. */
   trim(sequence: number): void;
   /** Syncs and closes. */

@@ -9,7 +9,7 @@
 import { randomInt } from "node:crypto";
 import { join } from "node:path";
 import { DbError } from "../protocol/errors.js";
-import type { Commit, CommitLog, CommitParts, LogEntry } from "./commit-log.js";
+import { type Commit, type CommitLog, type CommitParts, type LogEntry, lastMicrosOf } from "./commit-log.js";
 import { type Disk, fileDisk } from "./disk.js";
 import {
   attestedAfter,
@@ -41,6 +41,8 @@ export interface FileCommitLogOptions {
 interface Segment {
   readonly first: number;
   readonly path: string;
+  /** Time of its first commit; null while nobody has looked. */
+  micros: number | null;
   /** Seed of its records' checksums; null while the header has not been read. */
   salt: number | null;
   length: number;
@@ -77,6 +79,8 @@ export class FileCommitLog implements CommitLog {
   /** Where parts begin (the `first` of a segment) that recovery may need, and the sequence of their commit, if any. */
   readonly #parts = new Map<number, { readonly firstSegment: number; sequence: number }>();
   bytesAppended = 0;
+  lastMicros = 0;
+  keeps: CommitLog["keeps"] = null;
 
   /** Throws internal_error, naming segment and offset, when commits that had been durable are damaged. */
   static async open(options: FileCommitLogOptions): Promise<FileCommitLog> {
@@ -184,7 +188,32 @@ export class FileCommitLog implements CommitLog {
     if (operations.length !== reference.operations) throw incomplete(record, reference);
     this.#parts.set(reference.id, { firstSegment: reference.firstSegment, sequence: record.sequence });
     for (const operation of record.operations.slice(1)) operations.push(operation);
-    return { sequence: record.sequence, micros: record.micros, operations, gap: false };
+    const { sequence, micros, before } = record;
+    return { sequence, micros, operations, gap: false, ...(before !== undefined && { before }) };
+  }
+
+  sequenceBefore(micros: number): number {
+    for (let i = this.#segments.length - 1; i > 0; i--) {
+      const segment = this.#segments[i]!;
+      if (this.#microsOf(segment) <= micros) return segment.first;
+    }
+    return this.firstSequence;
+  }
+
+  /** Of the first commit in the segment, or, while it has none, of the newest. */
+  #microsOf(segment: Segment): number {
+    if (segment.micros !== null) return segment.micros;
+    const bytes = this.#load(segment);
+    let offset = SEGMENT_HEADER_BYTES;
+    while (segment.salt !== null && offset < bytes.length) {
+      const record = readRecord(bytes, offset, segment.salt);
+      if (record === null) break;
+      offset = record.end;
+      if (record.kind === RECORD_KIND.part) continue;
+      segment.micros = record.micros;
+      return record.micros;
+    }
+    return this.lastMicros;
   }
 
   trim(sequence: number): void {
@@ -198,6 +227,10 @@ export class FileCommitLog implements CommitLog {
     while (this.#segments.length > 1 && this.#segments[1]!.first <= sequence + 1) {
       const oldest = this.#segments[0]!;
       kept -= oldest.length;
+      // What is in the oldest segment is older than the next one's first commit.
+      const { keeps } = this;
+      const isKept = keeps !== null && kept < keeps.bytesMax && this.#microsOf(this.#segments[1]!) > keeps.afterMicros;
+      if (isKept) return;
       if (kept < this.#retentionBytes || this.#unsynced.length > 0 || oldest.first >= neededFrom) return;
       this.#disk.remove(oldest.path);
       this.#segments.shift();
@@ -241,7 +274,7 @@ export class FileCommitLog implements CommitLog {
     }
     const records = commits.map((commit) => (commit.parts === undefined ? commit : this.#wholeOf(commit)));
     let length = 0;
-    for (const record of records) length += recordBytes(record.operations);
+    for (const record of records) length += recordBytes(record);
     const bytes = this.#buffer(length);
     // Parts of a commit to come may stand unsynced in earlier segments, although all commits there are durable.
     const durable = this.#unsynced.length > 0 ? Math.min(this.#durable, Math.max(segment.first - 2, 0)) : this.#durable;
@@ -252,6 +285,10 @@ export class FileCommitLog implements CommitLog {
     }
     this.#writeBytes(segment, bytes.subarray(0, end));
     this.#last = commits.at(-1)!.sequence;
+    if (kind !== RECORD_KIND.part) {
+      segment.micros ??= commits[0]!.micros;
+      this.lastMicros = Math.max(this.lastMicros, lastMicrosOf(commits.at(-1)!));
+    }
     this.#marked = kind === RECORD_KIND.mark;
     this.#dirty = true;
     this.bytesAppended += end;
@@ -286,7 +323,7 @@ export class FileCommitLog implements CommitLog {
   #startSegment(first: number): Segment {
     const path = join(this.#directory, `${String(first).padStart(20, "0")}${SUFFIX}`);
     const header = segmentHeader();
-    const segment: Segment = { first, path, salt: segmentSalt(header), length: 0 };
+    const segment: Segment = { first, path, micros: null, salt: segmentSalt(header), length: 0 };
     const before = this.#file;
     try {
       this.#file = this.#disk.open(path, true);
@@ -363,7 +400,7 @@ export class FileCommitLog implements CommitLog {
     for (const name of names.sort()) {
       const path = join(this.#directory, name);
       const first = Number(name.slice(0, -SUFFIX.length));
-      this.#segments.push({ first, path, salt: null, length: this.#sizeOf(path) });
+      this.#segments.push({ first, path, micros: null, salt: null, length: this.#sizeOf(path) });
     }
     const from = this.#firstUnsynced();
     for (let index = from; index < this.#segments.length; index++) {
@@ -406,6 +443,7 @@ export class FileCommitLog implements CommitLog {
       this.#last = record.sequence;
       this.#durable = record.durable;
       this.#marked = record.kind === RECORD_KIND.mark;
+      if (record.kind !== RECORD_KIND.part) this.lastMicros = Math.max(this.lastMicros, lastMicrosOf(record));
       offset = record.end;
     }
     if (offset === bytes.length && offset > SEGMENT_HEADER_BYTES) return true;

@@ -85,6 +85,11 @@ export function idempotencyKey(tenant: number, key: string): Buffer {
   return textKey(tenant, SPACE.idempotency, key);
 }
 
+/** The language model's provider that a tenant has chosen for itself, sealed. */
+export function providerKey(tenant: number): Buffer {
+  return textKey(tenant, SPACE.meta, "ai-provider");
+}
+
 /** A record of the directory of accounts; `kind` (say "user") must not contain U+0000. */
 export function directoryKey(kind: string, id: string): Buffer {
   return textKey(SHARD_TENANT, SPACE.directory, `${kind}\0${id}`);
@@ -108,6 +113,16 @@ export function placePrefix(): Buffer {
 /** The tenant of a key made by `placeKey`. */
 export function tenantOfPlaceKey(key: Uint8Array): number {
   return Number(Buffer.from(key.buffer, key.byteOffset + placePrefix().length, 10).toString());
+}
+
+/** Says that changes of a table are followed (actor/feed/watch-records.ts). */
+export function watchKey(tenant: number, tableId: number): Buffer {
+  return textKey(SHARD_TENANT, SPACE.meta, `watch/${tenant}/${tableId}`);
+}
+
+/** All of those. */
+export function watchPrefix(): Buffer {
+  return textKey(SHARD_TENANT, SPACE.meta, "watch/");
 }
 
 /** The tenant that a key belongs to. */

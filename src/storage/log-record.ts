@@ -4,7 +4,7 @@
  *   header  magic "TSRALOG\0" · u32 version · u32 salt · u32 CRC-32 of these
  *   record  u32 CRC-32 (seeded with the salt) of all that follows · u32 payload length · payload
  *   payload u8 kind · u48 sequence · u48 durable · f64 micros · u32 operations · operations
- *   operation u8 1 put, 2 delete · u16 key length · u32 value length · key · value        (all little-endian)
+ *   operation u8 1 put, 2 delete, 3 held before, 4 not there before · u16 key length · u32 value length · key · value        (all little-endian)
  *
  * `durable` is the sequence that was known to be on the device when the record was written. It tells a torn tail from
  * damage: a bad record may only be dropped when no later record attests that it had been synced. The salt is random per
@@ -32,6 +32,10 @@ const PAYLOAD_FIXED_BYTES = 25;
 const OPERATION_FIXED_BYTES = 7;
 const PUT = 1;
 const DELETE = 2;
+/** What a key held before the commit; see Commit.before. */
+const BEFORE = 3;
+const ABSENT_BEFORE = 4;
+const NOTHING: readonly Operation[] = [];
 
 export interface LogRecord extends LogEntry {
   readonly kind: RecordKind;
@@ -89,9 +93,10 @@ export function isHeaderMissing(bytes: Buffer): boolean {
 }
 
 /** Bytes that `writeRecord` needs for the commit. */
-export function recordBytes(operations: readonly Operation[]): number {
-  let length = RECORD_HEADER_BYTES + PAYLOAD_FIXED_BYTES + operations.length * OPERATION_FIXED_BYTES;
+export function recordBytes({ operations, before = NOTHING }: Commit): number {
+  let length = RECORD_HEADER_BYTES + PAYLOAD_FIXED_BYTES + (operations.length + before.length) * OPERATION_FIXED_BYTES;
   for (const { key, value } of operations) length += key.length + (value === null ? 0 : value.length);
+  for (const { key, value } of before) length += key.length + (value === null ? 0 : value.length);
   return length;
 }
 
@@ -108,10 +113,25 @@ export function writeRecord(bytes: Buffer, offset: number, context: RecordContex
   bytes.writeUIntLE(commit.sequence, at + 1, 6);
   bytes.writeUIntLE(context.durable, at + 7, 6);
   bytes.writeDoubleLE(commit.micros, at + 13);
-  bytes.writeUInt32LE(commit.operations.length, at + 21);
-  at += PAYLOAD_FIXED_BYTES;
-  for (const { key, value } of commit.operations) {
-    bytes[at] = value === null ? DELETE : PUT;
+  const { operations, before = NOTHING } = commit;
+  bytes.writeUInt32LE(operations.length + before.length, at + 21);
+  at = writeOperations(bytes, at + PAYLOAD_FIXED_BYTES, operations, PUT, DELETE);
+  if (before.length > 0) at = writeOperations(bytes, at, before, BEFORE, ABSENT_BEFORE);
+  bytes.writeUInt32LE(at - offset - RECORD_HEADER_BYTES, offset + 4);
+  bytes.writeUInt32LE(crc32(bytes.subarray(offset + 4, at), context.salt), offset);
+  return at;
+}
+
+function writeOperations(
+  bytes: Buffer,
+  offset: number,
+  operations: readonly Operation[],
+  withValue: number,
+  without: number,
+): number {
+  let at = offset;
+  for (const { key, value } of operations) {
+    bytes[at] = value === null ? without : withValue;
     bytes.writeUInt16LE(key.length, at + 1);
     bytes.writeUInt32LE(value === null ? 0 : value.length, at + 3);
     at += OPERATION_FIXED_BYTES;
@@ -121,8 +141,6 @@ export function writeRecord(bytes: Buffer, offset: number, context: RecordContex
     bytes.set(value, at);
     at += value.length;
   }
-  bytes.writeUInt32LE(at - offset - RECORD_HEADER_BYTES, offset + 4);
-  bytes.writeUInt32LE(crc32(bytes.subarray(offset + 4, at), context.salt), offset);
   return at;
 }
 
@@ -134,29 +152,35 @@ export function readRecord(bytes: Buffer, offset: number, salt: number): LogReco
   if (end > bytes.length || end < payload + PAYLOAD_FIXED_BYTES || bytes[payload]! > RECORD_KIND.whole) return null;
   if (bytes.readUInt32LE(offset) !== crc32(bytes.subarray(offset + 4, end), salt)) return null;
   const kind = bytes[payload] as RecordKind;
+  const all = readOperations(bytes, payload + PAYLOAD_FIXED_BYTES, bytes.readUInt32LE(payload + 21));
   return {
     kind,
     gap: kind === RECORD_KIND.gap,
     sequence: bytes.readUIntLE(payload + 1, 6),
     durable: bytes.readUIntLE(payload + 7, 6),
     micros: bytes.readDoubleLE(payload + 13),
-    operations: readOperations(bytes, payload + PAYLOAD_FIXED_BYTES, bytes.readUInt32LE(payload + 21)),
+    ...all,
     end,
   };
 }
 
 /** Only called on bytes whose checksum is right. */
-function readOperations(bytes: Buffer, offset: number, count: number): Operation[] {
+function readOperations(bytes: Buffer, offset: number, count: number): Pick<LogRecord, "operations" | "before"> {
   const operations = new Array<Operation>(count);
+  let before = count;
   let at = offset;
   for (let i = 0; i < count; i++) {
-    const isPut = bytes[at] === PUT;
+    const kind = bytes[at]!;
+    // They come last.
+    if (kind >= BEFORE && i < before) before = i;
     const key = at + OPERATION_FIXED_BYTES;
     const value = key + bytes.readUInt16LE(at + 1);
     at = value + bytes.readUInt32LE(at + 3);
-    operations[i] = { key: bytes.subarray(key, value), value: isPut ? bytes.subarray(value, at) : null };
+    const isThere = kind === PUT || kind === BEFORE;
+    operations[i] = { key: bytes.subarray(key, value), value: isThere ? bytes.subarray(value, at) : null };
   }
-  return operations;
+  if (before === count) return { operations };
+  return { operations: operations.slice(0, before), before: operations.slice(before) };
 }
 
 /**

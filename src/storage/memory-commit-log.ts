@@ -1,5 +1,5 @@
 /** A commit log that dies with the process, for tests and for shards that are configured to live in memory. */
-import type { Commit, CommitLog, CommitParts, LogEntry } from "./commit-log.js";
+import { type Commit, type CommitLog, type CommitParts, type LogEntry, lastMicrosOf } from "./commit-log.js";
 import type { Operation } from "./operation.js";
 
 export class MemoryCommitLog implements CommitLog {
@@ -8,6 +8,8 @@ export class MemoryCommitLog implements CommitLog {
   #nextParts = 1;
   readonly #parts = new Map<number, Operation[]>();
   bytesAppended = 0;
+  lastMicros = 0;
+  keeps: CommitLog["keeps"] = null;
 
   get firstSequence(): number {
     return this.#entries[0]?.sequence ?? this.lastSequence + 1;
@@ -18,10 +20,12 @@ export class MemoryCommitLog implements CommitLog {
   }
 
   append(commits: readonly Commit[]): void {
-    for (const { sequence, micros, operations, parts } of commits) {
-      const before = parts === undefined ? [] : this.#parts.get(parts.id)!;
+    for (const { sequence, micros, operations, parts, before } of commits) {
+      const early = parts === undefined ? [] : this.#parts.get(parts.id)!;
       if (parts !== undefined) this.#parts.delete(parts.id);
-      this.#entries.push({ sequence, micros, operations: before.concat(operations), gap: false });
+      const old = before === undefined ? {} : { before };
+      this.#entries.push({ sequence, micros, operations: early.concat(operations), gap: false, ...old });
+      this.lastMicros = Math.max(this.lastMicros, lastMicrosOf(this.#entries.at(-1)!));
       this.#count(operations);
     }
   }
@@ -56,9 +60,14 @@ export class MemoryCommitLog implements CommitLog {
     for (const entry of [...this.#entries]) if (entry.sequence >= fromSequence) yield entry;
   }
 
+  sequenceBefore(): number {
+    return this.firstSequence;
+  }
+
   trim(sequence: number): void {
     this.#trimmed = this.lastSequence;
-    this.#entries = this.#entries.filter((entry) => entry.sequence > sequence);
+    const after = this.keeps?.afterMicros ?? Number.POSITIVE_INFINITY;
+    this.#entries = this.#entries.filter((entry) => entry.sequence > sequence || entry.micros > after);
   }
 
   async close(): Promise<void> {}

@@ -11,11 +11,12 @@
  * commits from the log that the engine already had (nobody was told of them), a gap entry says so in the log.
  */
 import { DbError } from "../protocol/errors.js";
-import type { Commit, CommitLog, CommitParts, LogEntry } from "./commit-log.js";
+import { type Commit, type CommitLog, type CommitParts, type LogEntry, lastMicrosOf } from "./commit-log.js";
 import type { Engine } from "./engine.js";
 import { APPLIED_SEQUENCE_KEY } from "./keys.js";
 import { OpenTransactions } from "./open-transactions.js";
 import type { Operation } from "./operation.js";
+import { keyText } from "./ordered-map.js";
 import {
   type Isolation,
   LARGE_COMMIT_SIZES,
@@ -52,6 +53,17 @@ export interface BeginOptions {
   readonly isolation?: Isolation;
 }
 
+/** Whoever follows the changes of some keys. */
+export interface CommitWatcher {
+  /**
+   * A commit is being made; `micros` is its time. Answers what those keys hold before it, which goes into the log with
+   * it. What it writes cannot be read yet, and may still be undone.
+   */
+  committing(sequence: number, micros: number, writes: Iterable<Operation>): readonly Operation[] | undefined;
+  /** The commits from `first` on never came to be. */
+  undone(first: number): void;
+}
+
 /** Counters since open. */
 export interface ShardMetrics {
   commits: number;
@@ -85,6 +97,8 @@ export class Shard implements TransactionHost {
   readonly #counters = { commits: 0, conflicts: 0, flushes: 0, syncs: 0, syncMicros: 0, abortedForMemory: 0 };
   /** Told of all operations that the engine has taken, so that a cache of its entries can follow. Must not throw. */
   onApplied: ((operations: readonly Operation[]) => void) | null = null;
+  /** Null while nobody follows any changes. */
+  watcher: CommitWatcher | null = null;
   committedSequence = 0;
   appliedSequence = 0;
   durableSequence = 0;
@@ -98,6 +112,7 @@ export class Shard implements TransactionHost {
   /** Commits of this turn. */
   #turn: Commit[] = [];
   #prunedTo = 0;
+  #lastMicros = 0;
   #failed: DbError | null = null;
   #isClosed = false;
   #syncing: Promise<void> | null = null;
@@ -123,6 +138,7 @@ export class Shard implements TransactionHost {
     shard.#synced = sequence;
     shard.#appended = sequence;
     shard.#prunedTo = sequence;
+    shard.#lastMicros = options.log.lastMicros;
     return shard;
   }
 
@@ -214,9 +230,12 @@ export class Shard implements TransactionHost {
   /** For transactions only: the sequence of the new commit. */
   commit(writes: readonly Write[]): number {
     this.#checkUsable();
+    const micros = this.#nextMicros();
+    const before = this.watcher?.committing(this.committedSequence + 1, micros, writes);
     const sequence = ++this.committedSequence;
     this.versions.add(sequence, writes);
-    this.#turn.push({ sequence, micros: this.#now(), operations: writes });
+    if (before === undefined) this.#turn.push({ sequence, micros, operations: writes });
+    else this.#turn.push(this.#followed({ sequence, micros, operations: writes, before }));
     this.#counters.commits++;
     return sequence;
   }
@@ -227,12 +246,15 @@ export class Shard implements TransactionHost {
     // The engine takes commits in order: those before this one now.
     this.flush();
     this.#checkUsable();
+    const micros = this.#nextMicros();
+    const before = this.watcher?.committing(this.committedSequence + 1, micros, mergedOperationsOf(sources));
     const sequence = ++this.committedSequence;
     if (this.#large === null) {
       this.versions.addLarge({ sequence, sources });
       this.#large = { sequence, rest: operationsOf(sources) };
     } else this.versions.add(sequence, textOperationsOf(sources));
-    this.#turn.push({ sequence, micros: this.#now(), operations: late, parts });
+    const commit = { sequence, micros, operations: late, parts };
+    this.#turn.push(before === undefined ? commit : this.#followed({ ...commit, before }));
     this.#counters.commits++;
     return sequence;
   }
@@ -317,6 +339,32 @@ export class Shard implements TransactionHost {
     if (this.#failed !== null) throw new DbError("partition_unavailable", this.#failed.message);
   }
 
+  #followed(commit: Commit): Commit {
+    this.#lastMicros = lastMicrosOf(commit);
+    return commit;
+  }
+
+  /** The time of the newest change; every later one has a greater. */
+  get lastMicros(): number {
+    return this.#lastMicros;
+  }
+
+  /** Later changes get greater times than that one. */
+  advanceTime(micros: number): void {
+    this.#lastMicros = Math.max(this.#lastMicros, micros);
+  }
+
+  #nextMicros(): number {
+    this.#lastMicros = Math.max(this.#now(), this.#lastMicros + 1);
+    return this.#lastMicros;
+  }
+
+  /** What the newest commit left under the key. */
+  newestOf(key: Uint8Array): Uint8Array | undefined {
+    const recent = this.versions.size === 0 ? undefined : this.versions.valueOf(keyText(key), this.committedSequence);
+    return recent === undefined ? this.engine.get(key) : (recent ?? undefined);
+  }
+
   #now(): number {
     return this.#options.now === undefined ? Date.now() * 1000 : this.#options.now();
   }
@@ -375,6 +423,7 @@ export class Shard implements TransactionHost {
     for (const { parts } of commits) if (parts !== undefined) this.log.dropParts(parts);
     if (this.#large !== null && this.#large.sequence >= first) this.#endLarge();
     this.versions.undo(first);
+    this.watcher?.undone(first);
     this.committedSequence = first - 1;
     for (const transaction of this.#open.list()) {
       // It has read what never came to be.
@@ -495,6 +544,19 @@ function decodeSequence(value: Uint8Array | undefined): number {
 /** All of a large commit's operations; of those on one key the one that counts comes last. */
 function* operationsOf(sources: readonly LargeSource[]): IterableIterator<Operation> {
   for (const { writes } of [...sources].reverse()) yield* writes.operations?.() ?? writes.values();
+}
+
+/** The same, but of each key only the one that counts. */
+function* mergedOperationsOf(sources: readonly LargeSource[]): IterableIterator<Operation> {
+  for (const [i, { writes }] of sources.entries()) {
+    if (i === 0) yield* writes.values();
+    else {
+      for (const operation of writes.operations?.() ?? writes.values()) {
+        const text = keyText(operation.key);
+        if (!sources.slice(0, i).some((earlier) => earlier.writes.has(text))) yield operation;
+      }
+    }
+  }
 }
 
 function* textOperationsOf(sources: readonly LargeSource[]): IterableIterator<Operation & { readonly text: string }> {

@@ -148,6 +148,11 @@ export class VectorBody implements IndexBody<Float32Array>, LongWork {
     return this.graph.search(query, k, ef, allowed ?? undefined);
   }
 
+  /** Approximately all within the radius, but no more than `limit`. */
+  within(query: Float32Array, radius: number, limit: number): Found {
+    return this.graph.withinRadius(query, radius, limit);
+  }
+
   /** The `k` nearest of these slots. */
   nearestOf(query: Float32Array, k: number, slots: Uint32Array): Found {
     return this.graph.exactOf(query, k, slots);

@@ -1,5 +1,5 @@
 /** Bundles are verified to the byte when their model is loaded; a bad one is refused with its reason. */
-import { mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
 import { Models } from "../../src/ai/models.js";
@@ -30,6 +30,7 @@ const broken: readonly (readonly [string, (bundle: string) => void, RegExp])[] =
   ["a changed byte of the table", (b) => flipByte(join(b, "weights.bin"), 5_000_000), /weights.bin was changed/],
   ["a changed byte of the tokenizer", (b) => flipByte(join(b, "tokenizer.json"), 100), /tokenizer.json was changed/],
   ["a half-written file", (b) => truncateSync(join(b, "weights.bin"), 1_000_000), /weights.bin has 1000000 bytes/],
+  ["a renamed file", (b) => renameSync(join(b, "weights.bin"), join(b, "weights.old")), /weights.bin is missing/],
   ["a missing file", (b) => rmSync(join(b, "tokenizer.json")), /tokenizer.json is missing/],
   [
     "a folder in place of a file",
@@ -80,6 +81,14 @@ t.test("folders without a manifest are none, nor is a missing root", async (t) =
   const { models } = modelsIn(root, join(folder, "nowhere"));
   t.same(models.list(), []);
   t.throws(() => models.embedNow("a text", null, "tenant"), { code: "model_not_found", message: /installed: none/ });
+});
+
+t.test("a model has the name that its manifest says, whatever its folder is called", (t) => {
+  const root = rootWith((bundle) => renameSync(bundle, `${bundle}-moved`));
+  const { models } = modelsIn(root);
+  t.match(models.list(), [{ name: ID, state: "installed" }]);
+  t.equal(models.embedNow("a text", null, "tenant")?.length, 384);
+  t.end();
 });
 
 t.test("of two bundles of one name that of the earlier root counts", async (t) => {

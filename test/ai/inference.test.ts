@@ -5,6 +5,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type MessagePort, Worker } from "node:worker_threads";
 import t, { type Test } from "tap";
+import type { LaneOptions } from "../../src/ai/inference-lane.js";
 import type { InferenceThread } from "../../src/ai/inference-messages.js";
 import { Models } from "../../src/ai/models.js";
 import { startInferenceThread } from "../../src/inference-thread.js";
@@ -22,7 +23,7 @@ interface Running {
 }
 
 /** `runs`: how many texts went to the thread at a time. */
-function running(t: Test, root: string, waitingMax = 4096): Running {
+function running(t: Test, root: string | readonly string[], bounds: Partial<LaneOptions> = {}): Running {
   const runs: number[] = [];
   const threads: InferenceThread[] = [];
   const start = (): InferenceThread => {
@@ -30,13 +31,14 @@ function running(t: Test, root: string, waitingMax = 4096): Running {
     threads.push(thread);
     const { post } = thread;
     thread.post = (message) => {
-      if (message.kind === "embed") runs.push(message.texts.length);
+      if (message.kind === "batch") runs.push(message.items.length);
       post(message);
     };
     return thread;
   };
-  const inference = { start, runThreads: 1, idleMs: 1000, waitingMax };
-  const models = new Models({ roots: [root], embeddingModel: ID, warn: () => undefined, inference });
+  const usual = { runThreads: 1, idleMs: 1000, sessionsMax: 4, bytesMax: 1e9, waitingMax: 4096, generationsMax: 4 };
+  const inference = { start, ...usual, ...bounds };
+  const models = new Models({ roots: [root].flat(), embeddingModel: ID, warn: () => undefined, inference });
   t.teardown(() => models.close());
   return { models, runs, threads };
 }
@@ -56,7 +58,7 @@ t.test("gives what the static runtime gives", async (t) => {
   t.match(models.list(), [{ state: "ready" }]);
   t.same(
     [...models.usage.values()],
-    [{ tenant: TENANT, texts: 10, tokens: 2 * bundled.usage.get(TENANT)!.tokens + 2 }],
+    [{ tenant: TENANT, texts: 10, pairs: 0, generatedTokens: 0, tokens: 2 * bundled.usage.get(TENANT)!.tokens + 2 }],
   );
 });
 
@@ -74,12 +76,46 @@ t.test("what is asked for at about the same time shares a run", async (t) => {
 });
 
 t.test("more texts than may wait are refused, the others are served", async (t) => {
-  const { models } = running(t, rootWith(onnxOnly), 128);
+  const { models } = running(t, rootWith(onnxOnly), { waitingMax: 128 });
   const some = Array.from({ length: 32 }, (_, i) => `text ${i}`);
   const results = await Promise.allSettled(Array.from({ length: 10 }, () => models.embedSome(some, null, TENANT)));
   const refused = results.filter((result) => result.status === "rejected");
   t.ok(refused.length >= 3 && refused.length <= 6, `${refused.length} of 10 refused`);
   for (const { reason } of refused) t.match(reason, { code: "overloaded", details: { retry_after_seconds: 1 } });
+});
+
+t.test("forty tenants and four models at once, in the memory of two", async (t) => {
+  const names = ["a", "b", "c", "d"].map((name) => `model-${name}`);
+  const roots = names.map((id) =>
+    rootWith((bundle) => editManifest(bundle, (m) => ({ ...m, static: undefined, alias: undefined, id }))),
+  );
+  const bytes =
+    2.5 * new Models({ roots, embeddingModel: ID, warn: () => undefined, inference: null }).list()[0]!.bytes;
+  const { models, threads } = running(t, roots, { bytesMax: bytes, waitingMax: 100_000 });
+  const held: { readonly sessions: number; readonly bytes: number }[] = [];
+  const tenants = Array.from({ length: 40 }, (_, i) => `tenant ${i}`);
+  const before = process.memoryUsage().rss;
+  const work = tenants.map(async (tenant, i) => {
+    for (let round = 0; round < 4; round++) {
+      const texts = Array.from({ length: 16 }, (_, k) => `${tenant} says ${k} in round ${round}`);
+      const vectors = await models.embedSome(texts, names[(i + round) % names.length]!, tenant);
+      t.ok(vectors.length === 16 && vectors.every(({ length }) => length === 384));
+    }
+  });
+  const { onMessage } = threads[0]!;
+  threads[0]!.onMessage = (message) => {
+    if (message.kind === "sessions") held.push(message);
+    onMessage(message);
+  };
+  await Promise.all(work);
+  t.ok(
+    held.some((one) => one.sessions === 2),
+    "two models at a time",
+  );
+  t.ok(held.every((one) => one.sessions <= 2 && one.bytes <= bytes));
+  t.ok(process.memoryUsage().rss - before < 400e6);
+  t.equal(models.usage.size, 40);
+  for (const usage of models.usage.values()) t.equal(usage.texts, 64);
 });
 
 t.test("a graph that cannot be loaded makes the model failed, and no more", async (t) => {

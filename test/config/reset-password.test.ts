@@ -23,6 +23,7 @@ async function whileServing<T>(dir: string, work: (directory: Directory) => Prom
     dataDirectory: dir,
     config,
     secret,
+    claimBundles: [],
     adminPassword: null,
   };
   const ignore = () => {};

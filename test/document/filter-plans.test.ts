@@ -54,7 +54,7 @@ function collectionFor(plan: ReturnType<typeof createStatements>): Collection {
 t.test("plans", async (t) => {
   const database = await open();
   t.teardown(() => database.close());
-  const plan = createStatements("book", readSchema(SCHEMA), null);
+  const plan = createStatements("book", readSchema(SCHEMA), () => 384);
   for (const sql of plan.statements) await database.exec(sql);
   const collection = collectionFor(plan);
   let text = "";

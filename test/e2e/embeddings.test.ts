@@ -31,6 +31,8 @@ t.test("several texts' vectors, in their order", async (t) => {
   t.equal(status, 200);
   t.equal(body.data.embeddings.length, 300);
   t.equal(body.data.dimensions, 384);
+  const bare = await server.call("POST", "/v1/ai/embeddings/batch", texts.slice(0, 2));
+  t.same(bare.body.data.embeddings, body.data.embeddings.slice(0, 2), "a bare list of texts");
   t.same(body.data.embeddings[17], (await embed({ text: texts[17]! })).body.data.embedding);
 });
 
@@ -43,12 +45,13 @@ t.test("what is wrong with a request", async (t) => {
   const batch = (texts: unknown) => server.call("POST", "/v1/ai/embeddings/batch", { texts });
   for (const texts of [[], ["a", ""], ["a", null], "a", Array(2049).fill("a")])
     t.equal((await batch(texts)).status, 400);
+  t.equal((await server.call("POST", "/v1/ai/embeddings/batch", ["a", 1])).status, 400);
   const unknown = await embed({ text: "a", model: "no-such-model" });
   t.equal(unknown.status, 404);
   t.match(unknown.body.error, {
     code: "model_not_found",
-    message: /"no-such-model"; installed: by-onnx, tessera-embed-384/,
-    details: { hint: /ai\.model_root/ },
+    message: /"no-such-model"; installed: by-onnx, .*tessera-embed-384/,
+    details: { hint: /PULL_MODEL/ },
   });
 });
 
@@ -91,9 +94,30 @@ t.test("a model in an inference thread", async (t) => {
     t.same(body.data.embedding, batch.body.data.embeddings[i]);
     t.ok(Math.hypot(...own[i].map((x: number, k: number) => x - body.data.embedding[k])) < 1e-5);
   }
-  const reply = await server.sql("SELECT embed('a', 'by-onnx')");
-  t.equal(reply.status, 501);
-  t.match(reply.body.error, { details: { sqlstate: "0A000", hint: /POST \/v1\/ai\/embeddings/ } });
+  t.same(await server.rows("SELECT vector_dims(embed('a', 'by-onnx'))"), [[384]]);
+});
+
+t.test("such a model in generated columns and for fields of documents", async (t) => {
+  await server.rows(
+    "CREATE TABLE far (id integer PRIMARY KEY, body text, v vector(384) GENERATED ALWAYS AS (embed(body, 'by-onnx')) STORED)",
+  );
+  await server.rows("INSERT INTO far SELECT i, 'note number ' || i FROM generate_series(1, 100) i");
+  await server.rows("INSERT INTO far VALUES (1, 'a') ON CONFLICT (id) DO UPDATE SET body = excluded.body");
+  await server.rows("UPDATE far SET body = NULLIF(body || '!', 'note number 2!') WHERE id <= 3");
+  t.same(await server.rows("SELECT count(*), count(v) FROM far"), [[100, 99]]);
+  t.same(await server.rows("SELECT count(*) FROM far WHERE v <=> embed(body) > 1e-5"), [[0]]);
+  const fields = [{ name: "title", type: "string", embed: "by-onnx" }];
+  const made = await server.expect(201, "POST", "/v1/collections", { name: "memo", schema: { fields } });
+  t.match(made.body.data.schema.fields, [{ name: "title", embed: "by-onnx" }]);
+  for (const title of ["bread", "a dog in the park"]) {
+    await server.expect(201, "POST", "/v1/collections/memo/documents", { title });
+  }
+  const search = { query: "puppies play outside", mode: "vector", limit: 1 };
+  const found = await server.expect(200, "POST", "/v1/collections/memo/search", search);
+  t.match(found.body.data.documents, [{ title: "a dog in the park" }]);
+  const other = { schema: { fields: [{ ...fields[0], embed: true }] } };
+  const refused = await server.call("PATCH", "/v1/collections/memo", other);
+  t.match([refused.status, refused.body.error.message], [400, /embed: the model cannot be changed/]);
 });
 
 t.test("more texts than may wait for an inference thread", async (t) => {
@@ -110,12 +134,16 @@ t.test("more texts than may wait for an inference thread", async (t) => {
 });
 
 t.test("LIST_MODELS and the metrics", async (t) => {
-  const list = "SELECT name, architecture, size_bytes, digest, state, problem FROM LIST_MODELS() ORDER BY name";
+  const list =
+    "SELECT name, architecture, size_bytes, digest, state, problem FROM LIST_MODELS() WHERE kind = 'embedding' ORDER BY name";
   t.match(await server.rows(list), [
     ["by-onnx", "onnx", Number, /^[0-9a-f]{64}$/, "ready", null],
     ["tessera-embed-384", "static", Number, /^[0-9a-f]{64}$/, "ready", null],
   ]);
-  t.same(await server.rows("SHOW MODELS LIKE 'tessera%'"), await server.rows("SELECT * FROM LIST_MODELS() OFFSET 1"));
+  t.same(
+    await server.rows("SHOW MODELS LIKE 'tessera%'"),
+    await server.rows("SELECT * FROM LIST_MODELS() WHERE name LIKE 'tessera%'"),
+  );
   const metrics = await (await fetch(`${server.url}/metrics`)).text();
   const texts = /tessera_embedding_texts_total\{actor="0",tenant="[^"]+"\} (\d+)/.exec(metrics);
   t.ok(Number(texts?.[1]) > 3000, "texts are counted by tenant");

@@ -121,3 +121,25 @@ t.test("SQL reads the tables of a graph and changes nothing", async (t) => {
     t.equal((await sql(text)).body.error.details.sqlstate, "42809", text);
   }
 });
+
+t.test("patterns that begin at a relationship's property", async (t) => {
+  await cypher(
+    "CREATE (a:Stop {n: 1})-[:LEG {w: 1}]->(:Stop {n: 2})-[:LEG {w: 2}]->(:Stop {n: 3}), (a)-[:LEG {w: 7}]->(a)",
+  );
+  await cypher("UNWIND range(100, 400) AS i MATCH (a:Stop {n: 1}) CREATE (a)-[:LEG {w: i}]->(:Stop {n: i})");
+  const questions = [
+    "MATCH (x)<-[r:LEG {w: 1}]-(y) RETURN x.n, y.n, r.w",
+    "MATCH (x)-[r:LEG {w: 1}]-(y) RETURN x.n, y.n ORDER BY x.n",
+    "MATCH (x)-[r:LEG {w: 7}]-(y) RETURN x.n, y.n",
+    "MATCH (x)-[r:LEG {w: 7}]->(x) RETURN x.n",
+    "MATCH (x)-[r:LEG {w: 1}]->(y:Stop)-[:LEG]->(z) RETURN x.n, y.n, z.n",
+    "MATCH (x:Stop {n: 2}) OPTIONAL MATCH ()-[r:LEG {w: 1}]->(y) WHERE y.n = x.n RETURN x.n, y.n",
+    "MATCH (x)-[r:LEG]->(y) WHERE r.w > 1 AND r.w < 7 RETURN r.w",
+  ];
+  const before = await Promise.all(questions.map((question) => rows(question)));
+  await cypher("CREATE INDEX leg_w FOR ()-[r:LEG]-() ON (r.w)");
+  for (const [i, question] of questions.entries()) {
+    t.match(await planOf(question), /using leg_w/, question);
+    t.same(await rows(question), before[i], question);
+  }
+});

@@ -192,7 +192,7 @@ t.test("a WebSocket stays open through moves", async (t) => {
       for (;;) {
         const message = await client.next();
         if (message.type === "sql.rows") t.same(message.rows, [[3000]]);
-        else if (message.type !== "sql.columns" && message.type !== "sql.complete") others.add(JSON.stringify(message));
+        else if (message.type !== "sql.columns" && message.type !== "sql.done") others.add(JSON.stringify(message));
         if (message.type !== "sql.columns" && message.type !== "sql.rows") break;
       }
       answers++;

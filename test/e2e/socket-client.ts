@@ -1,11 +1,13 @@
 /** A WebSocket client (RFC 6455) for tests: it can stop reading, and shows pings and close codes as they come. */
 import { randomBytes } from "node:crypto";
 import { connect, type Socket } from "node:net";
+import { unpack } from "msgpackr";
 
 // biome-ignore lint/suspicious/noExplicitAny: tests read what they expect; a wrong shape fails the test.
 type Message = any;
 
 const TEXT = 1;
+const BINARY = 2;
 const CLOSE = 8;
 const PING = 9;
 const PONG = 10;
@@ -66,7 +68,7 @@ export class SocketClient {
   }
 
   sendBinary(bytes: Uint8Array): void {
-    this.frame(2, bytes);
+    this.frame(BINARY, bytes);
   }
 
   ping(): void {
@@ -152,6 +154,7 @@ export class SocketClient {
 
   private arrived(opcode: number, payload: Buffer): void {
     if (opcode === TEXT) this.messages.push(JSON.parse(payload.toString()));
+    else if (opcode === BINARY) this.messages.push(unpack(payload));
     else if (opcode === PONG) this.pongs++;
     else if (opcode === PING) {
       this.pings++;

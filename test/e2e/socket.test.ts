@@ -14,6 +14,7 @@ const server = await TestServer.start({
   TESSERA_SERVER_CORS_ENABLED: "true",
   TESSERA_SERVER_CORS_ORIGINS: "https://app.example",
 });
+t.setTimeout(120_000);
 t.teardown(() => server.stop());
 await server.sql("CREATE TABLE item (id integer PRIMARY KEY, name text)");
 await server.sql("INSERT INTO item SELECT i, 'item ' || i FROM generate_series(1, 20000) i");
@@ -55,10 +56,10 @@ t.test("a ticket opens one connection", async (t) => {
 t.test("a header opens /v1/ws; a plain request is told what to do", async (t) => {
   const client = await SocketClient.open(server.url, "/v1/ws", { authorization: `Bearer ${server.token}` });
   client.send({ type: "query", sql: "SELECT 1 AS one" });
-  t.match(await client.until("sql.complete"), [
+  t.match(await client.until("sql.done"), [
     { type: "sql.columns", id: null, columns: [{ name: "one", data_type: "integer" }] },
     { type: "sql.rows", id: null, rows: [[1]] },
-    { type: "sql.complete", id: null, row_count: 1, truncated: false },
+    { type: "sql.done", id: null, row_count: 1, truncated: false },
   ]);
   client.destroy();
   const bad = await SocketClient.open(server.url, "/v1/ws", { authorization: "Bearer nonsense" });
@@ -82,10 +83,10 @@ t.test("rows come in pieces, in order, beside other requests", async (t) => {
   const client = await open();
   client.send({ type: "sql.execute.stream", id: "all", sql: "SELECT * FROM item ORDER BY id", max_rows: 50_000 });
   client.send({ type: "query", id: 2, sql: "SELECT $1::int + 1", params: [41] });
-  const messages = [...(await client.until("sql.complete")), ...(await client.until("sql.complete"))];
+  const messages = [...(await client.until("sql.done")), ...(await client.until("sql.done"))];
   const all = messages.filter(({ id }) => id === "all");
   t.match(all[0], { type: "sql.columns" });
-  t.match(all.at(-1), { type: "sql.complete", row_count: 20_000 });
+  t.match(all.at(-1), { type: "sql.done", row_count: 20_000 });
   const pieces = all.filter(({ type }) => type === "sql.rows");
   t.ok(pieces.length > 3, `${pieces.length} pieces`);
   t.same(
@@ -95,13 +96,13 @@ t.test("rows come in pieces, in order, beside other requests", async (t) => {
   t.same(messages.find((message) => message.id === 2 && message.type === "sql.rows")?.rows, [[42]]);
   client.send({ type: "query", sql: "SELECT 1 WHERE false" });
   t.match(
-    (await client.until("sql.complete")).map(({ type }) => type),
-    ["sql.columns", "sql.complete"],
+    (await client.until("sql.done")).map(({ type }) => type),
+    ["sql.columns", "sql.done"],
   );
   client.send({ type: "query", id: "w", sql: "INSERT INTO item VALUES (0, 'zero') RETURNING name" });
-  t.match((await client.until("sql.complete")).slice(1), [{ rows: [["zero"]] }, { rows_affected: 1 }]);
+  t.match((await client.until("sql.done")).slice(1), [{ rows: [["zero"]] }, { rows_affected: 1 }]);
   client.send({ type: "query", id: "d", sql: "DELETE FROM item WHERE id = 0" });
-  t.match((await client.until("sql.complete")).at(-1), { rows_affected: 1 });
+  t.match((await client.until("sql.done")).at(-1), { rows_affected: 1 });
   client.destroy();
 });
 
@@ -125,14 +126,13 @@ t.test("errors name the request and come from the one table", async (t) => {
   t.match(await answer('{"type":"query","id":9,"sql":'), { type: "error", id: 9, code: "invalid_json" });
   t.match(await answer({ type: "cancel", id: "gone" }), { type: "error", id: "gone", code: "not_found" });
   client.send({ type: "query", id: 6, sql: "SELECT name, 1 / (15000 - id) FROM item ORDER BY id", max_rows: 50_000 });
-  const late = await client.until("sql.complete");
+  const late = await client.until("sql.done");
   t.match(late.at(-1), { type: "error", id: 6, details: { sqlstate: "22012" } });
   t.ok(late.length > 2, "after rows");
-  client.sendBinary(Buffer.from([1]));
-  t.equal((await client.close()).code, 1003);
+  client.destroy();
   const large = await open();
   large.send({ type: "query", sql: `SELECT '${"x".repeat(70_000)}'` });
-  t.ok([1009, 1006].includes((await large.close()).code));
+  t.equal((await large.close()).code, 1009);
 });
 
 t.test("a running request is cancelled, by message or because the client goes away", async (t) => {
@@ -143,7 +143,7 @@ t.test("a running request is cancelled, by message or because the client goes aw
   client.send({ type: "cancel", id: "long" });
   t.match(await client.next(), { type: "error", id: "long", code: "cancelled" });
   client.send({ type: "query", id: "long", sql: "SELECT 1", timeout_secs: 5 });
-  t.equal((await client.until("sql.complete")).length, 3);
+  t.equal((await client.until("sql.done")).length, 3);
   client.send({ type: "query", id: "late", sql: ENDLESS, timeout_secs: 0.2 });
   t.match(await client.next(), { type: "error", id: "late", code: "request_timeout" });
   for (const id of [1, 2, 3, 4]) client.send({ type: "query", id, sql: ENDLESS });
@@ -183,7 +183,7 @@ t.test("a slow reader stops its stream, costs little memory, and is closed in th
   t.ok(rss() - before < 100, `${Math.round(rss() - before)} MiB more`);
   // Another client is served meanwhile.
   reader.send({ type: "query", sql: "SELECT 1" });
-  t.equal((await reader.until("sql.complete")).length, 3);
+  t.equal((await reader.until("sql.done")).length, 3);
   await sleep(2500);
   slow.resume();
   const { code } = await slow.close();
@@ -197,8 +197,8 @@ t.test("a slow reader stops its stream, costs little memory, and is closed in th
     await sleep(500);
     reader.resume();
   }
-  const all = await reader.until("sql.complete");
-  t.match(all.at(-1), { type: "sql.complete", row_count: 200_000 });
+  const all = await reader.until("sql.done");
+  t.match(all.at(-1), { type: "sql.done", row_count: 200_000 });
 });
 
 t.test("a shutdown lets what runs end", async (t) => {
@@ -208,7 +208,7 @@ t.test("a shutdown lets what runs end", async (t) => {
   await sleep(50);
   const ended = server.terminate();
   t.equal((await idle.close()).code, 1001);
-  t.match((await busy.until("sql.complete")).at(-1), { type: "sql.complete", row_count: 1 });
+  t.match((await busy.until("sql.done")).at(-1), { type: "sql.done", row_count: 1 });
   t.equal((await busy.close()).code, 1001);
   t.equal(await ended, 0);
 });

@@ -48,6 +48,11 @@ export function gatewayConfig(changes: ConfigChanges = {}): Config {
       ticketSeconds: 30,
       ...changes.websocket,
     },
+    changes: {
+      subscriptionsPerConnectionMax: 100,
+      subscriptionsPerTenantMax: 1000,
+      unreadBytesMax: 1 << 20,
+    },
   };
   // The gateway reads no other section.
   return config as unknown as Config;

@@ -115,7 +115,10 @@ t.test("the OpenAPI document hangs together", async (t) => {
     t.ok(found, reference);
   }
   t.strictSame(document.components.schemas.Error.properties.error.properties.code.enum, Object.keys(ERRORS));
-  for (const { status } of Object.values(ERRORS)) t.ok(document.components.responses[`Error${status}`], String(status));
+  // Nobody hears the answer to a request whose client has gone.
+  for (const { status } of Object.values(ERRORS)) {
+    t.equal(document.components.responses[`Error${status}`] !== undefined, status !== 499, String(status));
+  }
   t.strictSame(Object.keys(document.components.securitySchemes), ["bearer", "apiKey"]);
   const execute = document.paths["/v1/query/execute"].post;
   t.match(Object.keys(execute.responses).join(), /200,400,401,403,404,406,408,409,413,415,429,500,501,503,507/);

@@ -285,3 +285,31 @@ t.test("a gap is replayed as one, in files and in memory", async (t) => {
   memory.trim(3);
   t.same([memory.firstSequence, memory.lastSequence], [4, 3]);
 });
+
+t.test("what keys held before a commit comes back with it, and the window keeps segments", async (t) => {
+  const disk = new SimulatedDisk();
+  const log = await openLog(disk, { segmentBytes: 200, retentionBytes: 0 });
+  const before = [
+    { key: key("k1"), value: Buffer.from("old") },
+    { key: key("gone"), value: null },
+  ];
+  log.append([{ ...commitOf(1), before }]);
+  for (const sequence of range(2, 20)) log.append([commitOf(sequence)]);
+  const [first] = [...log.replay(1)];
+  t.same(first!.before, before);
+  t.equal(first!.operations.length, 2);
+  t.equal(log.lastMicros, commitOf(20).micros);
+  log.keeps = { afterMicros: commitOf(10).micros, bytesMax: 1 << 20 };
+  await log.sync();
+  log.trim(20);
+  t.ok(log.firstSequence <= 11 && log.firstSequence > 1);
+  t.ok(log.sequenceBefore(commitOf(15).micros) <= 16);
+  t.ok(log.sequenceBefore(commitOf(15).micros) > log.firstSequence);
+  await log.close();
+  const again = await openLog(disk, { segmentBytes: 200, retentionBytes: 0 });
+  t.equal(again.lastMicros >= commitOf(20).micros, true);
+  t.ok(again.sequenceBefore(commitOf(15).micros) <= 16);
+  again.keeps = { afterMicros: 0, bytesMax: 1 };
+  again.trim(20);
+  t.ok(again.firstSequence > 11);
+});

@@ -1,6 +1,6 @@
 """Pairs for training and evaluation, as token ids. Used by every script here.
 
-The environment variable NLI_DATA names the folder with nli-train.jsonl.xz and snli-test.jsonl.xz, NLI_WORK the folder for
+The environment variable NLI_DATA names the folder with nli-train, positive-groups and snli-test (.jsonl.xz), NLI_WORK the folder for
 what the scripts leave (README.md).
 """
 
@@ -8,6 +8,7 @@ import hashlib
 import json
 import lzma
 import os
+import re
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +21,9 @@ EMBEDDING = Path(__file__).resolve().parents[2] / "tessera-embed-384"
 LABELS = ["contradiction", "entailment", "neutral"]
 PAD, UNKNOWN, CLS, SEP = 0, 1, 2, 3
 TOKENS_MAX = 512
-DEV_ONE_IN = 25
+# Of premises: one in ten of SNLI dev's, and one in fifty of each other source's.
+DEV_ONE_IN = {"snli-dev": 10}
+DEV_ONE_IN_OTHERS = 50
 
 
 def rows(name):
@@ -28,9 +31,15 @@ def rows(name):
         return [json.loads(line) for line in file]
 
 
-def is_dev(premise):
+def normal(text):
+    """Letters and digits only: how texts of two sets are compared."""
+    return re.sub(r"[^a-z0-9]+", " ", text.lower()).strip()
+
+
+def is_dev(source, premise):
     """By premise, so that no premise of the dev part is seen in training."""
-    return int.from_bytes(hashlib.sha256(premise.encode()).digest()[:4], "big") % DEV_ONE_IN == 0
+    drawn = int.from_bytes(hashlib.sha256(normal(premise).encode()).digest()[:4], "big")
+    return drawn % DEV_ONE_IN.get(source, DEV_ONE_IN_OTHERS) == 0
 
 
 class Pairs:
@@ -46,7 +55,7 @@ class Pairs:
             a, b = cut(a, b)
             self.ids.append(np.array([CLS, *a, SEP, *b, SEP], dtype=np.int64))
             self.types.append(np.array([0] * (len(a) + 2) + [1] * (len(b) + 1), dtype=np.int64))
-        self.labels = np.array([LABELS.index(label) for _, _, label in triples])
+        self.labels = np.array([LABELS.index(label) if label in LABELS else int(label) for _, _, label in triples])
 
     def __len__(self):
         return len(self.ids)
@@ -69,12 +78,22 @@ def cut(a, b):
 
 
 def training():
-    """(sources, training triples), and the dev triples."""
-    train, dev = [], []
-    for source, premise, hypothesis, label in rows("nli-train"):
-        (dev if is_dev(premise) else train).append((source, premise, hypothesis, label))
-    return [one[0] for one in train], [one[1:] for one in train], [one[0] for one in dev], [one[1:] for one in dev]
+    """(source, premise, hypothesis, label) to train on, and held out; no premise of these in the first, in whatever source."""
+    all_rows = [tuple(row) for row in rows("nli-train")]
+    dev = [row for row in all_rows if is_dev(row[0], row[1])]
+    held_out = {normal(row[1]) for row in dev}
+    return [row for row in all_rows if normal(row[1]) not in held_out], dev
 
 
 def snli_test():
     return [tuple(row) for row in rows("snli-test")]
+
+
+def pictures():
+    """Lists of captions of one picture each, without pictures of SNLI test."""
+    tested = {normal(premise) for premise, _, _ in snli_test()}
+    found = {}
+    for source, captions in rows("positive-groups"):
+        if source in ("cap", "cap8") and len(captions) > 1 and not any(normal(one) in tested for one in captions):
+            found.setdefault(normal(captions[0]), captions)
+    return list(found.values())

@@ -3,8 +3,8 @@ import type { TableDef } from "../../catalog/table.js";
 import { type Collection, collectionOf, describeCollection } from "../../document/collection.js";
 import { documentOfRow, rowOfDocument, updateStatement } from "../../document/document-rows.js";
 import { planChange, type SchemaChange } from "../../document/schema-change.js";
-import { createStatements, definitionOf } from "../../document/schema-ddl.js";
-import { readSchema, type SchemaRequest } from "../../document/schema-request.js";
+import { createStatements, definitionOf, type EmbeddingDimensions } from "../../document/schema-ddl.js";
+import { readSchema } from "../../document/schema-request.js";
 import type { EndpointName } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import { IDENTIFIER_BYTES_MAX } from "../../protocol/limits.js";
@@ -42,7 +42,7 @@ function createCollection(request: Request, { body }: Input): Promise<Answer> {
     throw new DbError("invalid_request", message, { field: "name" });
   }
   const schema = readSchema(body.schema);
-  const plan = createStatements(name, schema, embeddingDimensions(request, schema));
+  const plan = createStatements(name, schema, embeddingDimensions(request));
   if (withDefinitions(request, (catalog) => catalog.table(null, name)) !== null) throw taken(name);
   return writeTogether(request, async (run, session) => {
     for (const sql of plan.statements) await run({ sql, params: [] });
@@ -55,9 +55,9 @@ function createCollection(request: Request, { body }: Input): Promise<Answer> {
   });
 }
 
-/** Of the vectors that embedded texts get; null: nothing is embedded. Throws what says that there is no model. */
-function embeddingDimensions(request: Request, { fields }: SchemaRequest): number | null {
-  return fields.some(({ embed }) => embed) ? request.partition.models.describe(null).dimensions : null;
+/** Throws what says that there is no such model. */
+function embeddingDimensions({ partition }: Request): EmbeddingDimensions {
+  return (model) => partition.models.describe(model).dimensions;
 }
 
 function taken(name: string): DbError {
@@ -67,7 +67,7 @@ function taken(name: string): DbError {
 async function changeSchema(request: Request, { params, body }: Input, replaces: boolean): Promise<Answer> {
   const { schema, drop_fields: dropFields = [], drop_indexes: dropIndexes = [] } = body;
   const wanted = { schema: readSchema(schema), dropFields, dropIndexes, replaces };
-  const dimensions = embeddingDimensions(request, wanted.schema);
+  const dimensions = embeddingDimensions(request);
   const name = params.name!;
   findCollection(request, name);
   return writeTogether(request, async (run, session) => {

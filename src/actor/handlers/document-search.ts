@@ -187,7 +187,7 @@ async function vectorRankings(
   vector: readonly number[] | undefined,
 ): Promise<Ranking[]> {
   const rankings: Ranking[] = [];
-  let embedded: Float32Array | null = null;
+  const embedded = new Map<string | null, Float32Array>();
   for (const field of fields) {
     const column = field.embedding ?? field.column!;
     const metric = metricOf(collection, field);
@@ -199,9 +199,11 @@ async function vectorRankings(
       if (!vector.every((x) => Number.isFinite(Math.fround(x)))) throw invalid("vector", "expected finite numbers");
       rankings.push({ kind: "vector", column, metric, vector });
     } else if (words !== null) {
-      embedded ??= (await embedderOf(request).embed([words]))[0]!;
-      if (embedded.length === dimensionsOf(collection, field)) {
-        rankings.push({ kind: "vector", column, metric, vector: embedded });
+      const { model } = field;
+      const of = embedded.get(model) ?? (await embedderOf(request).embed([words], model ?? undefined))[0]!;
+      embedded.set(model, of);
+      if (of.length === dimensionsOf(collection, field)) {
+        rankings.push({ kind: "vector", column, metric, vector: of });
       }
     }
   }

@@ -1,19 +1,28 @@
 /**
- * POST /v1/graph/algorithms: an algorithm over a graph, as the statement `CALL algo.NAME({…})` that it stands for; with
+ * POST /v1/graph/algorithms, and the message `graph.algorithm`: an algorithm over a graph, as the statement `CALL algo.NAME({…})` that it stands for; with
  * `write_property` what each node got is stored with it.
  */
 import { algorithmNamed } from "../../graph/algorithms/run-algorithm.js";
 import type { EndpointName } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
-import type { Answer } from "../reply.js";
+import type { ProgressHearer, ProgressPhase } from "../../query/exec/context.js";
+import { messageRows } from "../message-rows.js";
+import { type Answer, packedMessage, STREAMED } from "../reply.js";
+import type { ReplySink } from "../reply-sink.js";
 import type { Request } from "../request.js";
+import { RowStream } from "../row-stream.js";
 import { runAlone } from "../run-alone.js";
+import { Session } from "../session.js";
 import { elapsedSince } from "../sql-result.js";
+import type { StatementText } from "../statement-run.js";
 import type { Input } from "../validate.js";
 import type { Handler } from "./handler.js";
+import { sessionOptions } from "./query.js";
 
 export const graphAlgorithmHandlers = {
   "graph.algorithms": (request, { body }) => runAlgorithm(request, body),
+  // The gateway puts the message's id where other endpoints have their first path variable.
+  "graph.algorithms.message": (request, { body }) => streamAlgorithm(request, body, request.head.params[0]!),
 } satisfies Partial<Record<EndpointName, Handler>>;
 
 const quote = (name: string): string => `\`${name.replaceAll("`", "``")}\``;
@@ -54,8 +63,15 @@ WITH ${[...carried, `collect(id(${names.name})) AS ${names.name}Ids`].join(", ")
   }
 }
 
-function runAlgorithm(request: Request, body: Input["body"]): Answer | Promise<Answer> {
-  const started = performance.now();
+/** What is asked: the statement, and what the answer says beside its rows. */
+interface Asked {
+  readonly text: StatementText;
+  readonly common: { readonly algorithm: string; readonly graph: string };
+  /** Nodes get a property; there are no rows. */
+  readonly writes: boolean;
+}
+
+function asked(body: Input["body"]): Asked {
   if (body.options !== undefined && body.params !== undefined) {
     throw new DbError("invalid_request", 'Send "options" or "params", not both.', { field: "params" });
   }
@@ -67,20 +83,77 @@ function runAlgorithm(request: Request, body: Input["body"]): Answer | Promise<A
   if (body.node_filter !== undefined) statement.filter(body.node_filter, "node_filter", nodes);
   if (body.edge_filter !== undefined) statement.filter(body.edge_filter, "edge_filter", edges);
   const fields = algorithm.columns.map(({ name, kind }) => (kind === "node" ? `${name}Id` : name));
-  const rest = body.write_property === undefined ? returning(fields, body.limit) : writing(fields, body.write_property);
+  const writes = body.write_property !== undefined;
+  const rest = writes ? writing(fields, body.write_property) : returning(fields, body.limit);
   const sql = statement.text(`algo.${algorithm.name}`, fields, rest);
-  const text = { sql, params: statement.params, language: "cypher", graph: body.graph ?? "default" } as const;
-  return runAlone(request, text, ({ rows, stats }) => {
-    const common = { algorithm: algorithm.name, graph: text.graph, execution_time_ms: elapsedSince(started) };
-    if (body.write_property !== undefined) return { plain: { ...common, written: rows.plain![0]![0], stats } };
-    const columns = fields.map((field) => field.replace(/Id$/, "_id"));
-    const results = rows.plain!.map((row) => Object.fromEntries(columns.map((column, i) => [column, row[i]])));
-    return { plain: { ...common, columns, results, count: results.length } };
+  const graph = body.graph ?? "default";
+  const text = { sql, params: statement.params, language: "cypher", graph } as const;
+  return { text, common: { algorithm: algorithm.name, graph }, writes };
+}
+
+function runAlgorithm(request: Request, body: Input["body"]): Answer | Promise<Answer> {
+  const started = performance.now();
+  const { text, common, writes } = asked(body);
+  return runAlone(request, text, ({ rows, shape, stats }) => {
+    const plain = rows.plain!;
+    const took = { execution_time_ms: elapsedSince(started) };
+    const changed = stats === null ? {} : { stats };
+    if (writes) return { plain: { ...common, ...took, written: plain[0]![0], ...changed } };
+    const columns = shape.outputs.map(({ name }) => name);
+    const results = plain.map((row) => Object.fromEntries(columns.map((column, i) => [column, row[i]])));
+    return { plain: { ...common, ...took, columns, results, count: results.length } };
   });
 }
 
+/** The same for a message: how far it is comes as messages, then rows in pieces. */
+async function streamAlgorithm(request: Request, body: Input["body"], id: string): Promise<Answer> {
+  const started = performance.now();
+  const { text, common, writes } = asked(body);
+  const format = messageRows(id, request.wantsMsgpack, "graph");
+  const sink = await request.openReply(format.contentType, []);
+  sink.errorText = format.errorText;
+  request.progress = progressMessages(sink, id, request.wantsMsgpack);
+  const session = new Session(request.tenant, sessionOptions(request, "routes"));
+  const stream = new RowStream(request, format);
+  try {
+    const run = { ...text, maxRows: Number.MAX_SAFE_INTEGER, collector: stream.collector, request };
+    const { stats } = await session.execute(run, (tx) => request.commitPart(tx));
+    const counted = writes ? stats !== null && { stats } : { row_count: stream.rowCount };
+    await stream.finish({ ...common, ...counted, execution_time_ms: elapsedSince(started) });
+    return STREAMED;
+  } finally {
+    stream.close();
+  }
+}
+
+/** Milliseconds between two messages of one phase. */
+const PROGRESS_MS = 100;
+
+/** A client that does not read is told less. */
+function progressMessages(sink: ReplySink, id: string, packed: boolean): ProgressHearer {
+  let last: ProgressPhase | null = null;
+  let toldMs = 0;
+  let isWaiting = false;
+  return (phase, done) => {
+    const now = performance.now();
+    if (isWaiting || (phase === last && now - toldMs < PROGRESS_MS)) return;
+    last = phase;
+    toldMs = now;
+    const message = `{"type":"graph.progress","id":${id},"phase":"${phase}","progress":${done}}`;
+    const pending = sink.write(packed ? packedMessage(message) : Buffer.from(message));
+    if (pending === undefined) return;
+    isWaiting = true;
+    // Whether the client has gone is noticed by whoever runs the statement.
+    const goOn = (): void => {
+      isWaiting = false;
+    };
+    pending.then(goOn, goOn);
+  };
+}
+
 function returning(fields: readonly string[], limit: number | undefined): string {
-  return `RETURN ${fields.join(", ")}${limit === undefined ? "" : ` LIMIT ${limit}`}`;
+  const columns = fields.map((field) => (field.endsWith("Id") ? `${field} AS ${field.slice(0, -2)}_id` : field));
+  return `RETURN ${columns.join(", ")}${limit === undefined ? "" : ` LIMIT ${limit}`}`;
 }
 
 /** Of algorithms that tell something of each node. */

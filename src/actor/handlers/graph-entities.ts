@@ -168,7 +168,7 @@ function neighbors(request: Request, { params, query }: Input): Answer | Promise
 
 function end(body: Input["body"], name: "src" | "dst", other: "from" | "to"): number {
   const given = body[name] ?? body[other];
-  if (given !== undefined && (body[name] === undefined || body[other] === undefined)) return given;
+  if (given !== undefined && (body[name] === undefined || body[other] === undefined)) return Number(given);
   throw new DbError("invalid_request", `Send the id of a node as "${name}" (or "${other}"), once.`, { field: name });
 }
 

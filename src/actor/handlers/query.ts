@@ -2,6 +2,7 @@
 import type { EndpointName } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import { after } from "../../query/exec/operator.js";
+import { isLibraryAdmin } from "../library-admin.js";
 import { LongDocument } from "../long-document.js";
 import { type Answer, errorBody, STREAMED } from "../reply.js";
 import type { Request } from "../request.js";
@@ -39,8 +40,9 @@ export const queryHandlers = {
 } satisfies Partial<Record<EndpointName, Handler>>;
 
 export function sessionOptions(request: Request, control: SessionOptions["control"]): SessionOptions {
-  const { username, tenantId } = request.head;
-  return { isolation: null, readOnly: request.readOnly, user: username, tenantName: tenantId, control };
+  const { readOnly, head } = request;
+  const { username: user, tenantId: tenantName } = head;
+  return { isolation: null, readOnly, user, tenantName, control, managesModels: isLibraryAdmin(head) };
 }
 
 /** The run that a statement's body asks for; shortens the request's deadline by the `timeout_secs` of its limits. */
@@ -103,22 +105,39 @@ function streamFormat(request: Request): RowFormat | null {
 }
 
 /** Runs one statement and sends its rows as they come. */
-export async function executeStreamed(request: Request, body: StatementBody, format: RowFormat): Promise<Answer> {
+export async function executeStreamed(
+  request: Request,
+  body: StatementBody,
+  format: RowFormat,
+  headers: readonly string[] = [],
+): Promise<Answer> {
   if (request.keepAnswer !== null) {
     throw new DbError("invalid_request", "A streamed answer is not kept: send no Idempotency-Key with it.");
   }
-  const started = performance.now();
   const session = new Session(request.tenant, sessionOptions(request, "routes"));
-  const stream = new RowStream(request, format);
-  try {
-    const run = runOf(request, body, body, stream.collector);
+  return streamFrom(request, body, new RowStream(request, format, headers), async (run) => {
     const outcome = await session.execute(run, (tx) => request.commitPart(tx));
     await session.endTemporaries(request, (tx) => request.tenant.commit(tx));
+    return outcome;
+  });
+}
+
+/** `execute` runs the statement somewhere. */
+export async function streamFrom(
+  request: Request,
+  body: StatementBody,
+  stream: RowStream,
+  execute: (run: StatementRun) => Outcome | Promise<Outcome>,
+): Promise<Answer> {
+  const started = performance.now();
+  try {
+    const outcome = await execute(runOf(request, body, body, stream.collector));
     await stream.finish({
       row_count: stream.rowCount,
       ...(outcome.rowsAffected === null ? {} : { rows_affected: outcome.rowsAffected }),
       execution_time_ms: Math.round((performance.now() - started) * 1000) / 1000,
       truncated: outcome.truncated,
+      ...(outcome.stats === null ? {} : { stats: outcome.stats }),
       ...(outcome.notices.length > 0 ? { notices: outcome.notices } : {}),
     });
     return STREAMED;

@@ -6,13 +6,14 @@ import type { IsolationLevel } from "../../sql/parse/ast.js";
 import type { InteractiveTransaction } from "../interactive-transactions.js";
 import type { Answer } from "../reply.js";
 import type { Request } from "../request.js";
+import { type RowFormat, RowStream } from "../row-stream.js";
 import { resultAnswer } from "../sql-result.js";
 import type { Input } from "../validate.js";
 import type { Handler } from "./handler.js";
-import { runOf, sessionOptions } from "./query.js";
+import { runOf, type StatementBody, sessionOptions, streamFrom } from "./query.js";
 
 export const transactionHandlers = {
-  "transactions.begin": begin,
+  "transactions.begin": beginTransaction,
   "transactions.get": (request, { params }) => ({ plain: describe(request.transactions.get(params.id!)) }),
   "transactions.execute": (request, { params, body }) =>
     inTransaction(request, params.id!, (transaction) => {
@@ -20,14 +21,8 @@ export const transactionHandlers = {
       const outcome = transaction.session.execute(runOf(request, body), (tx) => tx.rollback());
       return after(outcome, (done) => resultAnswer(done, started));
     }),
-  "transactions.commit": (request, { params }) =>
-    inTransaction(request, params.id!, (transaction) => commit(request, transaction)),
-  "transactions.rollback": (request, { params }) =>
-    inTransaction(request, params.id!, (transaction) => {
-      request.transactions.finish(transaction, "it was rolled back");
-      transaction.session.rollback();
-      return { plain: { id: transaction.id, status: "rolled_back" } };
-    }),
+  "transactions.commit": (request, { params }) => commitTransaction(request, params.id!),
+  "transactions.rollback": (request, { params }) => rollbackTransaction(request, params.id!),
   "transactions.savepoint": (request, { params, body }) =>
     inTransaction(request, params.id!, (transaction) => {
       transaction.session.savepoint(body.name);
@@ -64,7 +59,7 @@ function isolationOf(text: string | undefined): IsolationLevel | null {
   return known;
 }
 
-function begin(request: Request, { body }: Input): Answer {
+export function beginTransaction(request: Request, { body }: Input): Answer {
   const options = {
     ...sessionOptions(request, "routes"),
     isolation: isolationOf(body.isolation_level),
@@ -83,6 +78,33 @@ function describe({ id, session, createdMs, expiresMs }: InteractiveTransaction)
     expires_at: new Date(expiresMs).toISOString(),
     savepoints: session.savepointNames,
   };
+}
+
+export function commitTransaction(request: Request, id: string): Answer | Promise<Answer> {
+  return inTransaction(request, id, (transaction) => commit(request, transaction));
+}
+
+export function rollbackTransaction(request: Request, id: string): Answer | Promise<Answer> {
+  return inTransaction(request, id, (transaction) => {
+    request.transactions.finish(transaction, "it was rolled back");
+    transaction.session.rollback();
+    return { plain: { id: transaction.id, status: "rolled_back" } };
+  });
+}
+
+/** A statement of the transaction, whose rows are sent as they come. */
+export function executeInTransaction(
+  request: Request,
+  id: string,
+  body: StatementBody,
+  format: RowFormat,
+  headers: readonly string[],
+): Answer | Promise<Answer> {
+  return inTransaction(request, id, ({ session }) =>
+    streamFrom(request, body, new RowStream(request, format, headers), (run) =>
+      session.execute(run, (tx) => tx.rollback()),
+    ),
+  );
 }
 
 function inTransaction(

@@ -10,13 +10,14 @@ import { DbError } from "../../protocol/errors.js";
 import { shortFloat4 } from "../../protocol/float-text.js";
 import { RESULT_BYTES_MAX, SEARCH_LIMIT_DEFAULT, SEARCH_LIMIT_MAX } from "../../protocol/limits.js";
 import type { Batch } from "../../query/expr/expr.js";
+import { findVectorCollection } from "../find-vector-collection.js";
 import type { Answer } from "../reply.js";
 import type { Request } from "../request.js";
 import { embedderOf } from "../request-embedder.js";
 import { runAlone } from "../run-alone.js";
 import { type ResultShape, type Rows, resultTooLarge } from "../sql-result.js";
 import type { Input } from "../validate.js";
-import { findVectorCollection, METRIC_FORMS, type VectorCollection } from "../vector-collection.js";
+import { METRIC_FORMS, type VectorCollection } from "../vector-collection.js";
 import { vectorIn } from "../vector-input.js";
 import type { Handler } from "./handler.js";
 

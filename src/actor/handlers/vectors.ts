@@ -1,11 +1,12 @@
 /** /v1/vectors/collections/{name}/vectors: storing, reading and removing vectors. */
 import type { EndpointName } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
+import { findVectorCollection } from "../find-vector-collection.js";
 import type { Answer } from "../reply.js";
 import type { Request } from "../request.js";
 import { runAlone } from "../run-alone.js";
 import type { Input } from "../validate.js";
-import { findVectorCollection, type VectorCollection } from "../vector-collection.js";
+import type { VectorCollection } from "../vector-collection.js";
 import { type VectorItem, vectorItem } from "../vector-input.js";
 import type { Handler } from "./handler.js";
 

@@ -223,6 +223,8 @@ export class Placement {
       if (receiving !== null && receiving.memory !== null) this.restore(partition, tenant, receiving.memory);
       partition.places.clear(tenant);
     } else if (place !== undefined && place.kind !== "gone") {
+      partition.subscriptions.tenantLeft(tenant);
+      partition.feed.left(tenant);
       partition.forget(tenant);
       partition.places.set(tenant, { kind: "gone", to: at, clean: false });
       this.remove(partition, tenant, sending);
@@ -239,6 +241,7 @@ export class Placement {
     tenant.prepared.restore(memory.prepared);
     partition.transactionsOf(tenant).restoreEnded(memory.endedTransactions);
     this.host.restoreAnswers(memory.answers);
+    partition.feed.arrived(number, memory.watched);
   }
 
   /** In the background; another start of the actor goes on where this one ends. */

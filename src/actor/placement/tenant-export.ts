@@ -172,6 +172,7 @@ export class TenantExport {
       prepared: tenant.prepared.list(),
       answers,
       endedTransactions: partition.transactionsOf(tenant).listEnded(),
+      watched: partition.feed.leave(this.tenant),
     };
   }
 

@@ -277,7 +277,6 @@ class PatternBinder {
       this.define(variable.name, { kind: "value", expr });
     }
     this.later.push(() => [
-      ...embeddings.map((embedding) => isNull(embedding, true)),
       not(call(cypherOperator("="), [idOf(left), idOf(right)])),
       call(cypherOperator(operator), [score, bindArgument(threshold, contextOf(this.binding, this.scope))]),
     ]);

@@ -34,6 +34,12 @@ export abstract class PatternParser extends AtomParser {
       if (inner.search !== "all" || inner.steps.length !== 1) {
         throw this.error(inner.position, "InvalidRelationshipPattern", "shortest paths need exactly one relationship");
       }
+      // As in Neo4j: a longest of the short ones is another question, for which all paths would have to be walked.
+      const least = inner.steps[0]!.relationship.length?.min ?? 1;
+      if (least > 1) {
+        const what = `shortest paths have a least length of 0 or 1, not ${least}`;
+        throw this.error(inner.steps[0]!.relationship.position, "InvalidRelationshipPattern", what);
+      }
       this.expect(")");
       return { ...inner, search: keyword === "SHORTESTPATH" ? "shortest" : "all-shortest", position };
     }

@@ -4,6 +4,7 @@
  * by an upgrade (upgrade.ts); owned by the set of all connections (sockets.ts).
  */
 import type { WebSocket } from "uWebSockets.js";
+import { pack } from "msgpackr";
 import { ERRORS, type ErrorCode } from "../../protocol/errors.js";
 import type { Caller } from "../admission.js";
 import type { Services } from "../services.js";
@@ -11,15 +12,18 @@ import {
   CLOSE,
   type ConnectionSet,
   type Member,
+  type MessageFormat,
+  type MessageHead,
   type RunningRequest,
   type SocketEnd,
   type SocketUser,
 } from "./contract.js";
-import { type MessageHead, readMessageHead } from "./message-head.js";
+import { readMessageHead, readPackedHead } from "./message-head.js";
 
 export class Connection implements SocketEnd, Member {
   #ws: WebSocket<SocketUser> | null = null;
   #running: Set<RunningRequest> | null = null;
+  #subscriptions: Set<RunningRequest> | null = null;
   /** Requests whose answers lie in the socket, unread. */
   #waiting: Set<RunningRequest> | null = null;
   /** It ends when the last request that runs has ended. */
@@ -30,6 +34,8 @@ export class Connection implements SocketEnd, Member {
   constructor(
     private readonly sockets: ConnectionSet,
     readonly caller: Caller,
+    /** Of what answers no message, and of answers to texts. */
+    private readonly format: MessageFormat = "json",
   ) {}
 
   get services(): Services {
@@ -40,20 +46,27 @@ export class Connection implements SocketEnd, Member {
     return this.#running?.size ?? 0;
   }
 
+  get subscriptions(): number {
+    return this.#subscriptions?.size ?? 0;
+  }
+
+  get unreadBytes(): number {
+    return this.blockedSince === 0 ? 0 : (this.#ws?.getBufferedAmount() ?? 0);
+  }
+
   opened(ws: WebSocket<SocketUser>): void {
     this.#ws = ws;
     this.sockets.add(this);
   }
 
   message(bytes: Buffer, isBinary: boolean): void {
-    if (isBinary) {
-      this.end(CLOSE.unsupportedData, "Messages are JSON texts.");
-      return;
-    }
-    const head = readMessageHead(bytes);
-    if (head === null) this.fail("null", "invalid_json", "The message is not a JSON object.");
-    else if (this.#ending) this.fail(head.id, "shutting_down");
-    else this.#handle(head, bytes);
+    const format = isBinary ? "msgpack" : this.format;
+    const name = isBinary ? readPackedHead(bytes) : readMessageHead(bytes);
+    if (name === null) {
+      const what = isBinary ? "a map of MessagePack" : "a JSON object";
+      this.fail("null", isBinary ? "invalid_request" : "invalid_json", `The message is not ${what}.`, "", format);
+    } else if (this.#ending) this.fail(name.id, "shutting_down", undefined, "", format);
+    else this.#handle({ ...name, format, isPacked: isBinary }, bytes);
   }
 
   #handle(head: MessageHead, bytes: Buffer): void {
@@ -63,12 +76,13 @@ export class Connection implements SocketEnd, Member {
       return;
     }
     const known = [...this.sockets.handlers.keys()].join(", ");
-    this.fail(head.id, "invalid_request", `There is no message type ${JSON.stringify(head.type)}. Known: ${known}.`);
+    const message = `There is no message type ${JSON.stringify(head.type)}. Known: ${known}.`;
+    this.fail(head.id, "invalid_request", message, "", head.format);
   }
 
-  send(message: Uint8Array | string): boolean {
+  send(message: Uint8Array | string, isBinary = false): boolean {
     if (this.#ws === null) return true;
-    if (this.#ws.send(message, false) === 1) return true;
+    if (this.#ws.send(message, isBinary) === 1) return true;
     if (this.blockedSince === 0) {
       this.blockedSince = this.services.clock.now();
       this.sockets.blocked.add(this);
@@ -76,9 +90,29 @@ export class Connection implements SocketEnd, Member {
     return false;
   }
 
-  fail(id: string, code: ErrorCode, message: string = ERRORS[code].message, details = ""): void {
+  sendAll(messages: readonly Uint8Array[], isBinary: boolean): boolean {
+    if (this.#ws === null || messages.length === 1) return this.send(messages[0]!, isBinary);
+    let taken = true;
+    this.#ws.cork(() => {
+      for (const message of messages) taken = this.send(message, isBinary) && taken;
+    });
+    return taken;
+  }
+
+  say(json: string, format: MessageFormat): void {
+    if (format === "json") this.send(json);
+    else this.send(pack(JSON.parse(json)), true);
+  }
+
+  fail(
+    id: string,
+    code: ErrorCode,
+    message: string = ERRORS[code].message,
+    details = "",
+    format: MessageFormat = this.format,
+  ): void {
     const fields = `"code":"${code}","message":${JSON.stringify(message)}`;
-    this.send(`{"type":"error","id":${id},${fields}${details === "" ? "" : `,"details":${details}`}}`);
+    this.say(`{"type":"error","id":${id},${fields}${details === "" ? "" : `,"details":${details}`}}`, format);
   }
 
   drained(): void {
@@ -99,6 +133,13 @@ export class Connection implements SocketEnd, Member {
     this.#running.add(request);
   }
 
+  subscribed(request: RunningRequest): void {
+    this.#subscriptions ??= new Set();
+    this.#subscriptions.add(request);
+    this.#running?.delete(request);
+    this.#endIfIdle();
+  }
+
   waits(request: RunningRequest): void {
     this.#waiting ??= new Set();
     this.#waiting.add(request);
@@ -107,13 +148,21 @@ export class Connection implements SocketEnd, Member {
   ended(request: RunningRequest): void {
     this.#waiting?.delete(request);
     this.#running?.delete(request);
+    this.#subscriptions?.delete(request);
+    if (this.subscriptions === 0) this.#subscriptions = null;
+    this.#endIfIdle();
+  }
+
+  #endIfIdle(): void {
     if (this.running > 0) return;
     this.#running = null;
     if (this.#ending) this.end(CLOSE.goingAway, "The server is shutting down.");
   }
 
   find(id: string): RunningRequest | null {
-    if (this.#running !== null) for (const request of this.#running) if (request.id === id) return request;
+    for (const requests of [this.#running, this.#subscriptions]) {
+      if (requests !== null) for (const request of requests) if (request.id === id) return request;
+    }
     return null;
   }
 
@@ -130,7 +179,9 @@ export class Connection implements SocketEnd, Member {
     this.#ws = null;
     this.#ending = false;
     this.sockets.remove(this);
-    if (this.#running !== null) for (const request of [...this.#running]) request.cancel();
+    for (const requests of [this.#running, this.#subscriptions]) {
+      if (requests !== null) for (const request of [...requests]) request.cancel();
+    }
     this.#waiting = null;
   }
 }

@@ -3,8 +3,7 @@ import type { WebSocket } from "uWebSockets.js";
 import type { ErrorCode } from "../../protocol/errors.js";
 import type { Caller } from "../admission.js";
 import type { Services } from "../services.js";
-import type { MessageHead } from "./message-head.js";
-import type { Tickets } from "./tickets.js";
+import type { MessageName } from "./message-head.js";
 
 /** Why the server ends a connection (RFC 6455, section 7.4; from 4000 on our own: 4000 + the HTTP status). */
 export const CLOSE = {
@@ -12,8 +11,19 @@ export const CLOSE = {
   unsupportedData: 1003,
   policy: 1008,
   tryAgainLater: 1013,
+  tooLong: 1009,
   notReading: 4408,
 } as const;
+
+/** Texts are JSON, binary messages MessagePack. */
+export type MessageFormat = "json" | "msgpack";
+
+export interface MessageHead extends MessageName {
+  /** In which it is answered. */
+  readonly format: MessageFormat;
+  /** It is MessagePack itself. */
+  readonly isPacked: boolean;
+}
 
 /** The server's end of a WebSocket, as uWebSockets.js's events reach it. */
 export interface SocketEnd {
@@ -23,6 +33,8 @@ export interface SocketEnd {
   /** More of what was sent has left. */
   drained(): void;
   closed(): void;
+  /** Says why and closes. */
+  end(code: number, reason: string): void;
 }
 
 /** uWebSockets.js copies what it is given onto its own object, so that is one property. */
@@ -36,6 +48,8 @@ export interface RunningRequest {
   readonly id: string;
   /** The client has read what lay in the socket. */
   drained(): void;
+  /** The client can take so many further messages of rows. */
+  credit(messages: number): void;
   /** The client does not want it any more, or has gone. */
   cancel(): void;
 }
@@ -49,10 +63,20 @@ export interface Client {
   /** The request with that id, which is JSON; null when none runs. */
   find(id: string): RunningRequest | null;
   /** True when the socket took it at once; a client that lets far too much lie is cut off. */
-  send(message: Uint8Array | string): boolean;
+  send(message: Uint8Array | string, isBinary?: boolean): boolean;
+  /** Sends a message whose JSON this is. */
+  say(json: string, format: MessageFormat): void;
   /** Sends an error of the table; `id` and `details` are JSON. */
-  fail(id: string, code: ErrorCode, message?: string, details?: string): void;
+  fail(id: string, code: ErrorCode, message?: string, details?: string, format?: MessageFormat): void;
+  /** Several messages at once; as `send`. */
+  sendAll(messages: readonly Uint8Array[], isBinary: boolean): boolean;
+  /** What was sent and lies in the socket. */
+  readonly unreadBytes: number;
   began(request: RunningRequest): void;
+  /** It lives until the client leaves, and counts as none that runs. */
+  subscribed(request: RunningRequest): void;
+  /** How many of those there are. */
+  readonly subscriptions: number;
   /** Part of the request's answer lies in the socket; `drained` tells it when that was read. */
   waits(request: RunningRequest): void;
   ended(request: RunningRequest): void;
@@ -79,8 +103,8 @@ export interface Member extends Client, Blocked {
 /** All connections, as one of them sees it. */
 export interface ConnectionSet {
   readonly services: Services;
-  readonly tickets: Tickets;
   readonly handlers: ReadonlyMap<string, HandleMessage>;
+  readonly mcp: HandleMessage;
   readonly blocked: Set<Blocked>;
   /** Counts a connection, and ends it when it is one too many. */
   add(connection: Member): void;

@@ -1,9 +1,12 @@
 /**
- * What the gateway must know of a message, its `type` and its `id`, read from the bytes without parsing the rest: a
+ * What the gateway must know of a message, its `type` (in JSON-RPC: `method`) and its `id`, read from the bytes without parsing the rest: a
  * message may be long, and the actor parses it anyway. Called for every message; pure.
  */
 
-export interface MessageHead {
+import { unpack } from "msgpackr";
+
+/** What a message says of itself. */
+export interface MessageName {
   /** "" when there is none. */
   readonly type: string;
   /** As JSON: a text, a whole number, or null when there is none. */
@@ -19,12 +22,14 @@ const CLOSE_BRACKET = 0x5d;
 const COMMA = 0x2c;
 const COLON = 0x3a;
 const ID_BYTES_MAX = 1024;
+/** The longest name that is looked for, in its quotes. */
+const KEY_BYTES_MAX = 8;
 
 /**
  * Null when the bytes are not a JSON object as far as they were read, which is until both fields were found: what
  * comes after is left to the actor. The first of several fields of one name counts.
  */
-export function readMessageHead(bytes: Buffer): MessageHead | null {
+export function readMessageHead(bytes: Buffer, typeName: "type" | "method" = "type"): MessageName | null {
   let type: string | null = null;
   let id: string | null = null;
   let at = skipSpace(bytes, 0);
@@ -36,8 +41,8 @@ export function readMessageHead(bytes: Buffer): MessageHead | null {
     if (bytes[at] !== QUOTE || bytes[colon] !== COLON) return null;
     const start = skipSpace(bytes, colon + 1);
     const end = endOfValue(bytes, start);
-    const key = keyEnd - at > 6 ? "" : bytes.toString("latin1", at + 1, keyEnd - 1);
-    if (key === "type") type ??= textOf(bytes, start, end);
+    const key = keyEnd - at > KEY_BYTES_MAX ? "" : bytes.toString("latin1", at + 1, keyEnd - 1);
+    if (key === typeName) type ??= textOf(bytes, start, end);
     else if (key === "id") id ??= idOf(bytes, start, end);
     if (type !== null && id !== null) break;
     at = skipSpace(bytes, end);
@@ -103,4 +108,18 @@ function parsed(bytes: Buffer, start: number, end: number): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** The same of a message in MessagePack; null when it is no map. */
+export function readPackedHead(bytes: Buffer): MessageName | null {
+  let message: unknown;
+  try {
+    message = unpack(bytes);
+  } catch {
+    return null;
+  }
+  if (typeof message !== "object" || message === null || Array.isArray(message)) return null;
+  const { type, id } = message as { readonly type?: unknown; readonly id?: unknown };
+  const name = typeof id === "string" || Number.isSafeInteger(id) ? JSON.stringify(id) : "null";
+  return { type: typeof type === "string" ? type : "", id: name.length <= ID_BYTES_MAX ? name : "null" };
 }

@@ -4,13 +4,15 @@
  */
 import { ERRORS } from "../../protocol/errors.js";
 import { REPLY_MOVED, type ReplyFrame } from "../../protocol/frames.js";
+import { type LiveFormat, messagePrefix, prefixedMessage } from "../../protocol/live-message.js";
 import type { ActorLink, PendingReply } from "../actor-link.js";
 import type { Deadlined, DeadlineQueue } from "../deadline-queue.js";
+import type { LiveSubscriber } from "../live-channels.js";
 import { REDIRECTS_MAX, redirect, release } from "../partition-load.js";
 import type { Bucket } from "../rate-limiter.js";
 import { logRequest } from "../request-log.js";
 import type { Route } from "../route.js";
-import type { Client, RunningRequest } from "./contract.js";
+import type { Client, MessageFormat, MessageHead, RunningRequest } from "./contract.js";
 
 export type SendMessage = (request: MessageRequest, link: ActorLink, partition: number, body: Uint8Array) => number;
 
@@ -25,11 +27,26 @@ export class MessageRequest implements PendingReply, Deadlined, RunningRequest {
   /** Bytes that lie in the socket because the client does not read. */
   #unread = 0;
   #ended = false;
+  /** It counts as a request that runs; a subscription does not. */
+  #counted = true;
+  /** Of a subscription: what the client can come back with, 0 while nobody knows. */
+  #sequence = 0;
+  /** Messages of rows that the client can take; null: as many as there are. */
+  #credits: number | null = null;
+  /** What has no credit, and the end of the answer behind it. */
+  #held: Uint8Array[] = [];
+  #last: ReplyFrame | null = null;
+  readonly id: string;
+  readonly format: MessageFormat;
+  readonly live: LiveSubscriber = {
+    began: () => this.#becomeSubscription(),
+    published: (messages, sequence) => this.#published(messages, sequence),
+  };
 
   constructor(
     private readonly connection: Client,
     private readonly route: Route,
-    readonly id: string,
+    { id, format }: MessageHead,
     readonly requestId: string,
     private partition: number,
     /** Sends the frame and answers its id. */
@@ -39,6 +56,8 @@ export class MessageRequest implements PendingReply, Deadlined, RunningRequest {
     private readonly bucket: Bucket,
     private readonly startedAt: number,
   ) {
+    this.id = id;
+    this.format = format;
     connection.services.open++;
     bucket.inFlight++;
     route.deadlines!.add(this, startedAt);
@@ -67,14 +86,49 @@ export class MessageRequest implements PendingReply, Deadlined, RunningRequest {
       this.#follow(frame);
       return;
     }
-    if (frame.body.length > 0) this.connection.send(frame.body);
+    if (this.#held.length > 0) {
+      this.#last = frame;
+      return;
+    }
+    if (frame.body.length > 0) this.#say(frame.body);
     this.#end(frame.status);
   }
 
+  #say(body: Uint8Array): boolean {
+    return this.connection.send(body, this.format === "msgpack");
+  }
+
+  /** The first piece is no rows, and says whether the client counts. */
+  progressed({ headers, body }: ReplyFrame): void {
+    if (headers !== "") this.#credits = creditsOf(headers);
+    else if (this.#credits !== null && body.length > 0) {
+      if (this.#credits === 0 || this.#held.length > 0) {
+        // The actor stops after a window's worth that nobody has taken.
+        this.#held.push(new Uint8Array(body));
+        return;
+      }
+      this.#credits--;
+    }
+    this.#pass(body);
+  }
+
+  credit(messages: number): void {
+    if (this.#credits === null) return;
+    this.#credits += messages;
+    while (this.#credits > 0 && this.#held.length > 0 && !this.#ended) {
+      this.#credits--;
+      this.#pass(this.#held.shift()!);
+    }
+    const last = this.#last;
+    if (last === null || this.#held.length > 0) return;
+    this.#last = null;
+    this.replied(last);
+  }
+
   /** The actor is told of what left; what did not makes it stop after a window's worth. */
-  progressed({ body }: ReplyFrame): void {
+  #pass(body: Uint8Array): void {
     if (body.length === 0) return;
-    if (this.connection.send(body)) {
+    if (this.#say(body)) {
       this.link.taken(this.frameId, body.length);
       return;
     }
@@ -90,13 +144,41 @@ export class MessageRequest implements PendingReply, Deadlined, RunningRequest {
 
   lost(): void {
     const { connection } = this;
-    connection.fail(this.id, "partition_unavailable");
-    this.#end(ERRORS.partition_unavailable.status);
+    const code = this.#counted ? "partition_unavailable" : "subscription_interrupted";
+    connection.fail(this.id, code, ERRORS[code].message, this.#sequenceDetails(), this.format);
+    this.#end(ERRORS[code].status);
+  }
+
+  /** From now on it ends when the client wants it to, and counts as none that runs. */
+  #becomeSubscription(): void {
+    this.#uncount();
+    this.connection.subscribed(this);
+  }
+
+  #published(messages: readonly Uint8Array[], sequence: number): void {
+    const { connection } = this;
+    const { unreadBytesMax } = connection.services.config.changes;
+    if (connection.unreadBytes > unreadBytesMax) {
+      this.link.cancel(this.frameId);
+      const { message } = ERRORS.subscription_dropped;
+      connection.fail(this.id, "subscription_dropped", message, this.#sequenceDetails(), this.format);
+      this.#end(ERRORS.subscription_dropped.status);
+      return;
+    }
+    this.#sequence = sequence;
+    const { format } = this;
+    const prefix = prefixOf(format, this.id);
+    const whole = messages.map((message) => prefixedMessage(format, prefix, message));
+    connection.sendAll(whole, format === "msgpack");
+  }
+
+  #sequenceDetails(): string {
+    return this.#sequence === 0 ? "" : `{"sequence":${this.#sequence}}`;
   }
 
   expired(): void {
     this.link.cancel(this.frameId);
-    this.connection.fail(this.id, "request_timeout");
+    this.connection.fail(this.id, "request_timeout", undefined, "", this.format);
     this.#end(ERRORS.request_timeout.status);
   }
 
@@ -110,14 +192,39 @@ export class MessageRequest implements PendingReply, Deadlined, RunningRequest {
     if (this.#ended) return;
     this.#ended = true;
     const { services, caller } = this.connection;
-    this.queue?.remove(this);
-    this.bucket.inFlight--;
-    release(services, this.partition, this.reserved);
     const tookMs = services.clock.now() - this.startedAt;
     services.metrics.count(this.route.index, status, tookMs);
     logRequest(services, this.route, this.requestId, caller.identity.tenantId, status, tookMs);
     this.connection.ended(this);
+    this.#uncount();
+  }
+
+  #uncount(): void {
+    if (!this.#counted) return;
+    this.#counted = false;
+    const { services } = this.connection;
+    this.queue?.remove(this);
+    this.bucket.inFlight--;
+    release(services, this.partition, this.reserved);
     services.open--;
     if (services.open === 0) services.drained?.();
   }
+}
+
+function creditsOf(headers: string): number | null {
+  const found = /^credits: (\d+)$/m.exec(headers);
+  return found === null ? null : Number(found[1]);
+}
+
+let lastId = "";
+let lastFormat: LiveFormat = "json";
+let lastPrefix = messagePrefix(lastFormat, lastId);
+
+/** Many subscribers of a channel have named it alike. */
+function prefixOf(format: LiveFormat, id: string): Buffer {
+  if (id === lastId && format === lastFormat) return lastPrefix;
+  lastId = id;
+  lastFormat = format;
+  lastPrefix = messagePrefix(format, id);
+  return lastPrefix;
 }

@@ -17,13 +17,19 @@ import {
   type SocketUser,
 } from "./contract.js";
 import { cancel } from "./messages/cancel.js";
+import { credit } from "./messages/credit.js";
 import { ping } from "./messages/ping.js";
 import { toActor } from "./messages/to-actor.js";
-import type { Tickets } from "./tickets.js";
-import { upgrade } from "./upgrade.js";
+import { unsubscribe } from "./messages/unsubscribe.js";
+import { type TokenKind, upgrade } from "./upgrade.js";
+
+/** What is read of a message that is too long before the connection is cut without a word. */
+const OVERLONG_RATIO_MAX = 4;
 
 export class Sockets implements ConnectionSet {
   readonly handlers: ReadonlyMap<string, HandleMessage>;
+  /** What is done with a message on /mcp. */
+  readonly mcp: HandleMessage;
   /** Connections whose clients have not read everything that was sent. */
   readonly blocked = new Set<Blocked>();
   readonly #open = new Set<Member>();
@@ -31,14 +37,18 @@ export class Sockets implements ConnectionSet {
 
   constructor(
     readonly services: Services,
-    readonly tickets: Tickets,
     routes: readonly Route[],
   ) {
     const handlers = new Map<string, HandleMessage>();
+    this.mcp = toActor(routes.find(({ endpoint }) => endpoint?.name === "mcp.message")!);
     for (const route of routes) {
       for (const type of route.endpoint?.messages ?? []) handlers.set(type, toActor(route));
     }
-    this.handlers = handlers.set("cancel", cancel).set("ping", ping);
+    this.handlers = handlers
+      .set("cancel", cancel)
+      .set("credit", credit)
+      .set("unsubscribe", unsubscribe)
+      .set("ping", ping);
   }
 
   get size(): number {
@@ -47,23 +57,27 @@ export class Sockets implements ConnectionSet {
 
   /** Registers the routes of WebSockets; requests to them without an upgrade fall through to others. */
   register(app: TemplatedApp): void {
+    for (const path of ["/ws", "/v1/ws", "/v2/ws"]) this.#registerPath(app, path, "ticket");
+    this.#registerPath(app, "/mcp", "bearer");
+  }
+
+  #registerPath(app: TemplatedApp, path: string, token: TokenKind): void {
     const { websocket, limits } = this.services.config;
     const { messageBytesMax, idleTimeout, requestsRunningMax } = websocket;
-    for (const path of ["/ws", "/v1/ws", "/v2/ws"]) {
-      app.ws<SocketUser>(path, {
-        maxPayloadLength: messageBytesMax,
-        idleTimeout: idleTimeout - (idleTimeout % 4),
-        sendPingsAutomatically: true,
-        // Streams stop at a window each; whoever leaves more than that unread sends without reading at all.
-        maxBackpressure: requestsRunningMax * STREAM_WINDOW_BYTES + limits.replyBytesPerConnectionMax,
-        closeOnBackpressureLimit: true,
-        upgrade: (res, req, context) => upgrade(this, res, req, context),
-        open: (ws) => ws.getUserData().user.opened(ws),
-        message: (ws, message, isBinary) => this.#message(ws.getUserData().user, message, isBinary),
-        drain: (ws) => ws.getUserData().user.drained(),
-        close: (ws) => ws.getUserData().user.closed(),
-      });
-    }
+    app.ws<SocketUser>(path, {
+      // Beyond its bound a message is told so; far beyond it the connection is just cut.
+      maxPayloadLength: messageBytesMax * OVERLONG_RATIO_MAX,
+      idleTimeout: idleTimeout - (idleTimeout % 4),
+      sendPingsAutomatically: true,
+      // Streams stop at a window each; whoever leaves more than that unread sends without reading at all.
+      maxBackpressure: requestsRunningMax * STREAM_WINDOW_BYTES + limits.replyBytesPerConnectionMax,
+      closeOnBackpressureLimit: true,
+      upgrade: (res, req, context) => upgrade(this, token, res, req, context),
+      open: (ws) => ws.getUserData().user.opened(ws),
+      message: (ws, message, isBinary) => this.#message(ws.getUserData().user, message, isBinary),
+      drain: (ws) => ws.getUserData().user.drained(),
+      close: (ws) => ws.getUserData().user.closed(),
+    });
   }
 
   /** Closes what its client has not read for too long. Called now and then. */
@@ -78,7 +92,7 @@ export class Sockets implements ConnectionSet {
 
   /** The callers for whom `gone` holds have changed: a new connection finds out what they may now. */
   forget(gone: (caller: Caller) => boolean): void {
-    this.tickets.forget(gone);
+    this.services.tickets.forget(gone);
     for (const connection of [...this.#open]) {
       if (gone(connection.caller)) connection.end(CLOSE.policy, "The credential was changed; connect again.");
     }
@@ -111,7 +125,12 @@ export class Sockets implements ConnectionSet {
   }
 
   #message(socket: SocketEnd, message: ArrayBuffer, isBinary: boolean): void {
+    const { messageBytesMax } = this.services.config.websocket;
     try {
+      if (message.byteLength > messageBytesMax) {
+        socket.end(CLOSE.tooLong, `A message has at most ${messageBytesMax} bytes.`);
+        return;
+      }
       socket.message(Buffer.from(message), isBinary);
     } catch (error) {
       // It must not leave uWebSockets.js's callback, which would end the process without a word.

@@ -1,4 +1,4 @@
-/** The plain HTTP side of WebSockets: POST /v1/ws/ticket, and GET /ws without an upgrade. Made by gateway.ts. */
+/** The plain HTTP side of WebSockets: /v1/ws/ticket, and GET /ws without an upgrade. Made by gateway.ts. */
 import type { Clock } from "../clock.js";
 import { JSON_TYPE } from "../reply.js";
 import type { Serve, ServeCaller } from "../route.js";
@@ -15,6 +15,14 @@ export function issueTicket(tickets: Tickets, clock: Clock, lifetimeSeconds: num
     const data = { token, expires_at: expires, expiresAt: expires };
     const meta = { request_id: exchange.requestId, timestamp: new Date(clock.wall()).toISOString() };
     exchange.answer(200, JSON_TYPE, "Cache-Control: no-store", JSON.stringify({ data, meta, ...data }));
+  };
+}
+
+export function revokeTickets(tickets: Tickets, clock: Clock): ServeCaller {
+  return (exchange, caller) => {
+    const data = { revoked: tickets.revoke(caller, clock.now()) };
+    const meta = { request_id: exchange.requestId, timestamp: new Date(clock.wall()).toISOString() };
+    exchange.answer(200, JSON_TYPE, "Cache-Control: no-store", JSON.stringify({ data, meta }));
   };
 }
 

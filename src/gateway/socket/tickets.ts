@@ -41,6 +41,18 @@ export class Tickets {
     return ticket.expiresAt > now ? ticket.caller : null;
   }
 
+  /** Takes back what the caller has not used; answers how many those were. */
+  revoke(caller: Caller, now: number): number {
+    let count = 0;
+    for (const [token, ticket] of this.#open) {
+      const { identity } = ticket.caller;
+      if (identity.userId !== caller.identity.userId || identity.keyId !== caller.identity.keyId) continue;
+      this.#open.delete(token);
+      if (ticket.expiresAt > now) count++;
+    }
+    return count;
+  }
+
   /** Tickets of callers that changed since are good no more. */
   forget(gone: (caller: Caller) => boolean): void {
     for (const [token, { caller }] of this.#open) if (gone(caller)) this.#open.delete(token);

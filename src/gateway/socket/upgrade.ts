@@ -6,16 +6,29 @@
 import type { HttpRequest, HttpResponse, us_socket_context_t, WebSocket } from "uWebSockets.js";
 import { ERRORS, type ErrorCode } from "../../protocol/errors.js";
 import type { Applicant, Caller } from "../admission.js";
-import type { CorsPolicy } from "../cors.js";
+import { originAllowed } from "../cors.js";
 import type { Bucket } from "../rate-limiter.js";
 import { remoteAddress } from "../remote-address.js";
 import { errorBody, JSON_TYPE } from "../reply.js";
 import type { Services } from "../services.js";
 import { Connection } from "./connection.js";
 import { CLOSE, type ConnectionSet, type SocketEnd, type SocketUser } from "./contract.js";
+import { McpConnection } from "./mcp-connection.js";
+
+/** The subprotocol that clients of MCP offer. */
+const MCP_PROTOCOL = "mcp";
+/** That of clients that want MessagePack. */
+const MSGPACK_PROTOCOL = "msgpack";
+
+/**
+ * What `?token=` holds: a ticket, or the credential itself, which clients of MCP know no other way to send. The latter's
+ * connections speak MCP.
+ */
+export type TokenKind = "ticket" | "bearer";
 
 export function upgrade(
   sockets: ConnectionSet,
+  token: TokenKind,
   res: HttpResponse,
   req: HttpRequest,
   context: us_socket_context_t,
@@ -26,24 +39,26 @@ export function upgrade(
   const failures = services.limiter.ofAddress(remoteAddress(res), now);
   failures.refill(now);
   if (services.closing) refuse("shutting_down");
-  else if (!originAllowed(req.getHeader("origin"), req.getHeader("host"), services.cors)) {
+  else if (!pageMayConnect(services, req)) {
     refuse("forbidden", "Pages of this origin may not connect; see [server.cors].");
   } else if (failures.limited && failures.tokens < 1) {
     refuse("rate_limited", "Too many failed attempts from this address.");
-  } else identify(sockets, res, req, context, failures);
+  } else identify(sockets, token, res, req, context, failures);
 }
 
 /** By ticket, or by header where there is one. */
 function identify(
   sockets: ConnectionSet,
+  token: TokenKind,
   res: HttpResponse,
   req: HttpRequest,
   context: us_socket_context_t,
   failures: Bucket,
 ): void {
   const { admission, clock } = sockets.services;
-  const authorization = req.getHeader("authorization");
-  const applicant = new Upgrade(sockets, res, req, context, failures, authorization !== "");
+  const authorization =
+    req.getHeader("authorization") || (token === "bearer" ? `Bearer ${req.getQuery("token") ?? ""}` : "");
+  const applicant = new Upgrade(sockets, token, res, req, context, failures, authorization !== "");
   if (authorization === "") {
     applicant.present(req.getQuery("token") ?? "");
     return;
@@ -56,12 +71,8 @@ function identify(
   }
 }
 
-/** Nobody but a browser sends an origin; its pages are those of this host, or what CORS lets in. */
-function originAllowed(origin: string, host: string, cors: CorsPolicy | null): boolean {
-  if (origin === "") return true;
-  const scheme = origin.indexOf("://");
-  if (scheme !== -1 && host !== "" && origin.slice(scheme + 3).toLowerCase() === host.toLowerCase()) return true;
-  return cors !== null && cors.allowOrigin(origin) !== null;
+function pageMayConnect({ config, cors }: Services, req: HttpRequest): boolean {
+  return originAllowed(req.getHeader("origin"), req.getHeader("host"), config.server.host, cors);
 }
 
 function refuseUpgrade(
@@ -79,10 +90,12 @@ function refuseUpgrade(
 /** An upgrade whose caller is perhaps still being asked for. */
 class Upgrade implements Applicant {
   readonly #key: string;
+  readonly #protocol: string;
   #gone = false;
 
   constructor(
     private readonly sockets: ConnectionSet,
+    private readonly token: TokenKind,
     private readonly res: HttpResponse,
     req: HttpRequest,
     private readonly context: us_socket_context_t,
@@ -91,6 +104,9 @@ class Upgrade implements Applicant {
     private readonly spends: boolean,
   ) {
     this.#key = req.getHeader("sec-websocket-key");
+    const offered = req.getHeader("sec-websocket-protocol").split(",");
+    const known = token === "bearer" ? MCP_PROTOCOL : MSGPACK_PROTOCOL;
+    this.#protocol = offered.some((name) => name.trim() === known) ? known : "";
   }
 
   waitForJudgement(): void {
@@ -100,8 +116,8 @@ class Upgrade implements Applicant {
   }
 
   present(token: string): void {
-    const { tickets, services } = this.sockets;
-    const caller = tickets.redeem(token, services.clock.now());
+    const { services } = this.sockets;
+    const caller = services.tickets.redeem(token, services.clock.now());
     if (caller !== null) this.admitted(caller);
     else this.refused("unauthorized", "The ticket is unknown, used or too old: get one from POST /v1/ws/ticket.");
   }
@@ -111,7 +127,10 @@ class Upgrade implements Applicant {
     const { services } = this.sockets;
     if (this.spends && !services.admission.bucketOf(caller).take(services.clock.now())) {
       refuseUpgrade(services, this.res, "rate_limited");
-    } else this.#upgrade(new Connection(this.sockets, caller));
+    } else if (this.token === "ticket") {
+      const format = this.#protocol === MSGPACK_PROTOCOL ? "msgpack" : "json";
+      this.#upgrade(new Connection(this.sockets, caller, format));
+    } else this.#upgrade(new McpConnection(this.sockets, caller, this.sockets.mcp));
   }
 
   refused(code: ErrorCode, message: string): void {
@@ -122,8 +141,8 @@ class Upgrade implements Applicant {
   }
 
   #upgrade(user: SocketEnd): void {
-    // No subprotocol and no extension is offered back.
-    this.res.cork(() => this.res.upgrade<SocketUser>({ user }, this.#key, "", "", this.context));
+    // No extension is offered back.
+    this.res.cork(() => this.res.upgrade<SocketUser>({ user }, this.#key, this.#protocol, "", this.context));
   }
 }
 
@@ -143,4 +162,6 @@ class Refusal implements SocketEnd {
   drained(): void {}
 
   closed(): void {}
+
+  end(): void {}
 }

@@ -102,8 +102,10 @@ function wrong(message: string): DbError {
 /** Throws DbError `invalid_request` for what the graph does not allow, and `cancelled` when it was told to end. */
 export function runAlgorithm({ algorithm, graph, options, control }: AlgorithmJob): AlgorithmResult {
   const found = algorithmNamed(algorithm);
+  let most = 0;
   return found.run(graph, withIndexes(found, graph, options), (done) => {
-    Atomics.store(control, 0, Math.round(1000 * done));
+    most = Math.max(most, done);
+    Atomics.store(control, 0, Math.round(1000 * most));
     if (Atomics.load(control, 1) === 1) throw new DbError("cancelled", "the algorithm was told to end");
   });
 }

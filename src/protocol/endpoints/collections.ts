@@ -18,7 +18,7 @@ const Schema = Type.Object(
   {},
   {
     description:
-      "`{fields: [{name, type, required?, unique?, index?, embed?, dimensions?, items?, fields?}], indexes: [{name?, fields, type?, unique?, …}]}`, or a flat map `{field: type}`. Types: string, number, integer, boolean, date, object, array, vector. Index types: btree, hash, text, vector.",
+      "`{fields: [{name, type, required?, unique?, index?, embed?, dimensions?, items?, fields?}], indexes: [{name?, fields, type?, unique?, …}]}`, or a flat map `{field: type}`. `embed`: true, or the name of a model. Types: string, number, integer, boolean, date, object, array, vector. Index types: btree, hash, text, vector.",
   },
 );
 

@@ -2,10 +2,12 @@
 import Type from "typebox";
 import type { EndpointSpec } from "../endpoint.js";
 import { EXTRACT_CHARACTERS_MAX } from "../limits.js";
-import { bound, GraphName, GraphStats, limits, PageQuery, Strict } from "./schemas.js";
+import { bound, GraphName, GraphStats, limits, MessageId, PageQuery, Strict } from "./schemas.js";
 
 const Properties = Type.Record(Type.String(), Type.Unknown());
 const EntityId = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
+/** As paths have it: clients send what they were given, as a number or as a text. */
+const SentId = Type.Union([EntityId, Type.String({ pattern: "^[0-9]{1,15}$" })]);
 const Label = Type.String({ minLength: 1, maxLength: 1000 });
 
 const Node = Type.Object({ id: EntityId, labels: Type.Array(Type.String()), properties: Properties });
@@ -50,6 +52,24 @@ const Filter = Type.Union([Label, Type.Array(Label), Type.Object({ where: Type.S
 
 /** UTF-16 offsets in the text. */
 const Span = Type.Object({ start: Type.Integer(), end: Type.Integer() });
+
+/** A schema for graphs of texts. */
+const Types = Type.Array(Type.String({ minLength: 1, maxLength: 64, pattern: "[\\p{L}\\p{N}]" }), {
+  minItems: 1,
+  maxItems: 100,
+  description: "The graph has these only.",
+});
+
+const algorithmBody = {
+  algorithm: Type.String({ minLength: 1, maxLength: 100, description: "pagerank, louvain, label_propagation, …" }),
+  graph: Type.Optional(GraphName),
+  options: Type.Optional(Properties),
+  params: Type.Optional(Properties),
+  node_filter: Type.Optional(Filter),
+  edge_filter: Type.Optional(Filter),
+  limit: Type.Optional(Type.Integer({ minimum: 0, maximum: 10_000_000 })),
+  write_property: Type.Optional(Label),
+};
 
 const shared = { tag: "graph", home: "tenant" } as const;
 
@@ -180,10 +200,10 @@ export const graphEndpoints = [
     access: "writer",
     ...shared,
     body: Strict({
-      src: Type.Optional(EntityId),
-      dst: Type.Optional(EntityId),
-      from: Type.Optional(EntityId),
-      to: Type.Optional(EntityId),
+      src: Type.Optional(SentId),
+      dst: Type.Optional(SentId),
+      from: Type.Optional(SentId),
+      to: Type.Optional(SentId),
       type: Label,
       properties: Type.Optional(Properties),
       graph: Type.Optional(GraphName),
@@ -247,16 +267,7 @@ export const graphEndpoints = [
     access: "member",
     ...shared,
     slow: true,
-    body: Strict({
-      algorithm: Type.String({ minLength: 1, maxLength: 100, description: "pagerank, louvain, label_propagation, …" }),
-      graph: Type.Optional(GraphName),
-      options: Type.Optional(Properties),
-      params: Type.Optional(Properties),
-      node_filter: Type.Optional(Filter),
-      edge_filter: Type.Optional(Filter),
-      limit: Type.Optional(Type.Integer({ minimum: 0, maximum: 10_000_000 })),
-      write_property: Type.Optional(Label),
-    }),
+    body: Strict(algorithmBody),
     response: Type.Object({
       algorithm: Type.String(),
       graph: Type.String(),
@@ -269,10 +280,23 @@ export const graphEndpoints = [
     }),
   },
   {
+    name: "graph.algorithms.message",
+    method: "MESSAGE",
+    path: "/ws",
+    messages: ["graph.algorithm"],
+    summary:
+      "The same on the WebSocket: graph.progress {phase, progress} while it runs, then graph.columns, graph.rows …, graph.complete; or error. `cancel` ends it.",
+    access: "member",
+    ...shared,
+    slow: true,
+    body: Strict({ type: Type.String(), id: Type.Optional(MessageId), ...algorithmBody }),
+  },
+  {
     name: "graph.extract",
     method: "POST",
     path: "/v1/graph/extract",
-    summary: "Find the names in an English text and what it says of them; with `store` merge them into the graph.",
+    summary:
+      "Find the names in a text and what it says of them, by a language model or by rules (English); with `store` merge them into the graph.",
     access: "member",
     ...shared,
     slow: true,
@@ -282,6 +306,25 @@ export const graphEndpoints = [
       store: Type.Optional(
         Type.Boolean({ description: "Merge nodes by type (their label) and name, edges by their ends and type." }),
       ),
+      method: Type.Optional(
+        Type.Enum(["auto", "provider", "llm", "rules"], {
+          description:
+            "provider (or llm): the language model; rules: none; auto: the model where a provider is configured.",
+        }),
+      ),
+      options: Type.Optional(
+        Strict({
+          provider: Type.Optional(
+            Type.Enum(["native", "openai", "anthropic", "ollama"], {
+              description: "native: the bundled model; another one must be the one that is configured.",
+            }),
+          ),
+          model: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+          node_types: Type.Optional(Types),
+          edge_types: Type.Optional(Types),
+        }),
+      ),
+      timeout_secs: limits.timeout_secs,
     }),
     response: Type.Object({
       nodes: Type.Array(
@@ -302,7 +345,15 @@ export const graphEndpoints = [
         }),
       ),
       graph: Type.String(),
-      extractor: Type.String({ description: "rules: no model was asked." }),
+      extractor: Type.Enum(["rules", "provider"]),
+      provider: Type.Optional(Type.String()),
+      model: Type.Optional(Type.String()),
+      usage: Type.Optional(
+        Type.Object({ input_tokens: Type.Integer(), output_tokens: Type.Integer(), total_tokens: Type.Integer() }),
+      ),
+      warnings: Type.Optional(
+        Type.Array(Type.String(), { description: "What of the model's answer was left out, and why." }),
+      ),
       stored: Type.Boolean(),
       stats: Type.Optional(GraphStats),
     }),

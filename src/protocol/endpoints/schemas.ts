@@ -78,3 +78,15 @@ export const PageQuery = {
 
 /** Of a collection, which is also a table's: letters, digits and _ . - only, so that it needs no care in a path. */
 export const CollectionName = Type.String({ pattern: "^[A-Za-z0-9_][A-Za-z0-9_.-]{0,62}$" });
+
+/** Of a message on the WebSocket: how a client names a request, to know its answers again and to cancel it. */
+export const MessageId = Type.Union([Type.String({ maxLength: 128 }), Type.Integer()]);
+
+/** What is subscribed to: one of these. */
+export const followed = {
+  collection: Type.Optional(Type.String({ minLength: 1, maxLength: 63, description: "Of documents or vectors." })),
+  table: Type.Optional(Type.String({ minLength: 1, maxLength: 130, description: 'A table: "name" or "schema.name".' })),
+  label: Type.Optional(Type.String({ minLength: 1, description: "Nodes of a graph with this label." })),
+  relationship: Type.Optional(Type.String({ minLength: 1, description: "Relationships of a graph of this type." })),
+  graph: Type.Optional(GraphName),
+};

@@ -49,6 +49,15 @@ export const serverEndpoints = [
     home: "gateway",
   },
   {
+    name: "server.asyncapi",
+    method: "GET",
+    path: "/v1/asyncapi.json",
+    summary: "The messages of the WebSocket, as AsyncAPI 3.",
+    tag: "server",
+    access: "public",
+    home: "gateway",
+  },
+  {
     name: "server.docs",
     method: "GET",
     path: "/v1/api-docs",

@@ -6,11 +6,13 @@
 import type { SubqueryExpr } from "../expr/expr.js";
 import { withPlannedPatterns } from "../optimize/plan-patterns.js";
 import type { CommonTable, Plan, WithPlan } from "../plan/plan.js";
+import { similarPairs } from "../plan/similar-pairs.js";
 import { childrenOf, subqueriesOf, walkPlan } from "../plan/walk.js";
 import { compileAggregate } from "./aggregate.js";
 import { compileAppend } from "./append.js";
 import { type CommonPrograms, compileCommonScan } from "./common-rows.js";
 import { compileCountWalks } from "./count-walks.js";
+import { compileDeferred } from "./deferred.js";
 import { compileDelete } from "./delete.js";
 import { compileDistinct } from "./distinct.js";
 import { compileExpand } from "./expand.js";
@@ -35,6 +37,7 @@ import { compileProjectSet } from "./project-set.js";
 import { compileRecursive } from "./recursive.js";
 import { compileScan } from "./scan.js";
 import { compileSetOp } from "./set-op.js";
+import { compileSimilarJoin } from "./similar-join.js";
 import { compileSort } from "./sort.js";
 import { withSnapshot } from "./statement-snapshot.js";
 import { registerSubquery, runningFirst } from "./subquery.js";
@@ -45,6 +48,7 @@ import { compileUpdate } from "./update.js";
 import { compileValues } from "./values.js";
 import { compileWindow } from "./window.js";
 import { compileWith } from "./with.js";
+import { compileWithinScan } from "./within-scan.js";
 
 /** What to put around each operator; EXPLAIN ANALYZE measures so. */
 export type Around = (plan: Plan, open: Open) => Open;
@@ -110,7 +114,9 @@ function compileOperator(plan: Plan, opens: readonly Open[], tables: CommonProgr
   const [first, second] = opens as [Open, Open];
   switch (plan.kind) {
     case "scan":
-      return plan.nearest === undefined ? compileScan(plan) : compileNearestScan(plan, plan.nearest);
+      if (plan.nearest === undefined) return compileScan(plan);
+      if (plan.nearest.within !== undefined) return compileWithinScan(plan, plan.nearest, plan.nearest.within);
+      return compileNearestScan(plan, plan.nearest);
     case "textsearch":
       return compileTextScan(plan);
     case "pointget":
@@ -123,12 +129,19 @@ function compileOperator(plan: Plan, opens: readonly Open[], tables: CommonProgr
       return compileTableFunction(plan);
     case "projectset":
       return compileProjectSet(plan, first);
+    case "deferred":
+      return compileDeferred(plan, first);
     case "project":
       return compileProject(plan, first);
     case "filter":
       return compileFilter(plan, first);
-    case "join":
-      return plan.lateral ? compileLateralJoin(plan, first, second) : compileNestedLoopJoin(plan, first, second);
+    case "join": {
+      if (plan.lateral) return compileLateralJoin(plan, first, second);
+      const pairs = similarPairs(plan);
+      return pairs === null
+        ? compileNestedLoopJoin(plan, first, second)
+        : compileSimilarJoin(plan, pairs, first, second);
+    }
     case "hashjoin":
       return compileHashJoin(plan, first, second);
     case "mergejoin":

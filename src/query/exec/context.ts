@@ -40,6 +40,11 @@ export interface CursorFacts {
   };
 }
 
+/** What a long computation is doing; `done`, beside it, goes from 0 to 1. */
+export type ProgressPhase = "reading" | "computing" | "finishing";
+
+export type ProgressHearer = (phase: ProgressPhase, done: number) => void;
+
 export type TriggerAnswer = readonly Value[] | null;
 
 /** What statements ask of the session, beside what expressions do. */
@@ -50,9 +55,13 @@ export interface ExecServices extends EvalServices {
   cursors?(): readonly CursorFacts[];
   /** Has an algorithm over a graph run in another thread, which gets the graph's arrays. Rejects with its DbError. */
   runAlgorithm?(job: AlgorithmJob): Promise<AlgorithmResult>;
+  /** Tells whoever waits for the statement how far a long computation in it is. */
+  progress?: ProgressHearer;
   sequencePosition?(sequence: SequenceDef): SequencePosition;
   /** An id for a new row of a graph's table, which no other row has or had. */
   nextRowId?(table: TableDef): number;
+  /** The id and dimensions of a model that embeds; null: of the configured one. Throws model_not_found. */
+  embeddingModel?(name: string | null): { readonly id: string; readonly dimensions: number };
   /** Runs a trigger's function. Answers the row that it returned, by column; null: none. */
   fireTrigger?(firing: TriggerFiring, context: ExecContext): TriggerAnswer | Promise<TriggerAnswer>;
 }
@@ -81,6 +90,8 @@ export interface ExecContext extends EvalContext {
   shouldYield(): boolean;
   /** Resolves at the statement's next turn. Rejects when it was cancelled meanwhile. */
   yieldTurn(): Promise<void>;
+  /** Fires, with the error that `checkpoint` throws, when the statement was cancelled or ran past its deadline. */
+  signal(): AbortSignal;
 }
 
 /** What an uncorrelated subquery's value is made of, or the error that it ended in, thrown when its value is needed. */

@@ -31,6 +31,8 @@ export interface ContextInit {
   checkpoint(): void;
   shouldYield(): boolean;
   yieldTurn(): Promise<void>;
+  /** Absent: nobody cancels it. */
+  readonly signal?: (() => AbortSignal) | undefined;
   /** With `runSubquery` of this room; absent: that alone. */
   readonly services?: ExecServices;
   readonly bindTable?: BindTable;
@@ -58,8 +60,11 @@ export function createContext(init: ContextInit): ExecContext {
     checkpoint: init.checkpoint,
     shouldYield: init.shouldYield,
     yieldTurn: init.yieldTurn,
+    signal: init.signal ?? neverFiring,
     services: init.services ?? SUBQUERIES_ONLY,
   };
 }
+
+const neverFiring = () => new AbortController().signal;
 
 const SUBQUERIES_ONLY: ExecServices = { runSubquery };

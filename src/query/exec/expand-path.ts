@@ -203,6 +203,7 @@ class ExpandPathOperator implements Operator, PathRow {
 
   close(): void {
     this.batch = null;
+    this.records.close();
     this.search.close?.();
     this.input.close();
   }

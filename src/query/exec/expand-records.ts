@@ -8,6 +8,8 @@ import type { ExecContext } from "./context.js";
 import { decoderOf, type TableLayout } from "./table-layout.js";
 
 const REMEMBERED_MAX = 65_536;
+/** Of a relationship beside its record. */
+const BYTES_EACH = 160;
 
 export interface EdgeRecordsProgram {
   readonly layout: TableLayout;
@@ -22,6 +24,8 @@ export function compileEdgeRecords(layout: TableLayout): EdgeRecordsProgram {
 export class EdgeRecords {
   private readonly remembered = new Map<number, GraphRelationship>();
   private readonly fields: Value[][] = [[], [], [], []];
+  /** Reserved for what is remembered. */
+  private bytes = 0;
 
   constructor(
     private readonly program: EdgeRecordsProgram,
@@ -49,8 +53,18 @@ export class EdgeRecords {
     }
   }
 
+  /** Gives its memory back; it may be used again. */
+  close(): void {
+    this.remembered.clear();
+    this.context.statement.release(this.bytes);
+    this.bytes = 0;
+  }
+
   private remember(id: number, record: Uint8Array): GraphRelationship {
-    if (this.remembered.size >= REMEMBERED_MAX) this.remembered.clear();
+    if (this.remembered.size >= REMEMBERED_MAX) this.close();
+    const bytes = BYTES_EACH + record.length;
+    this.bytes += bytes;
+    this.context.statement.reserve(bytes);
     this.program.decode(record, this.fields, 0);
     const [type, src, dst, properties] = this.fields.map(([value]) => value);
     const found = new GraphRelationship(

@@ -196,6 +196,7 @@ class ExpandOperator implements Operator {
 
   close(): void {
     this.batch = null;
+    this.records?.close();
     this.input.close();
   }
 }

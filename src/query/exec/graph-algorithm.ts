@@ -89,15 +89,23 @@ class AlgorithmRows implements TableRows {
     const { algorithm, context } = this;
     const { part, own } = settingsOf(this.given, algorithm);
     const options = checkedOptions(algorithm, own);
+    context.services.progress?.("reading", 0);
     const graph = await readGraph(this.graph, part, context);
+    context.services.progress?.("computing", 0);
     this.nodes = graph.nodes;
     const control = new Int32Array(new SharedArrayBuffer(8));
     const job: AlgorithmJob = { algorithm: algorithm.name, graph, options, control };
     const { runAlgorithm: elsewhere } = context.services;
-    if (elsewhere === undefined || graph.nodes.length + graph.src.length <= RUN_HERE_MAX) return runAlgorithm(job);
+    const isSmall = graph.nodes.length + graph.src.length <= RUN_HERE_MAX;
+    if (elsewhere === undefined || isSmall) return this.told(runAlgorithm(job));
     // Its own copy: the arrays go to the other thread.
     this.nodes = graph.nodes.slice();
-    return finished(elsewhere.call(context.services, job), control, context);
+    return this.told(await finished(elsewhere.call(context.services, job), control, context));
+  }
+
+  private told(result: AlgorithmResult): AlgorithmResult {
+    this.context.services.progress?.("finishing", 0);
+    return result;
   }
 
   private fill({ columns, rows }: AlgorithmResult, out: readonly Value[][], at: number, max: number): number {
@@ -137,6 +145,7 @@ async function finished(
     timer = setInterval(() => {
       try {
         context.checkpoint();
+        context.services.progress?.("computing", Atomics.load(control, 0) / 1000);
       } catch (error) {
         Atomics.store(control, 1, 1);
         reject(error as Error);

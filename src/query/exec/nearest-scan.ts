@@ -6,10 +6,8 @@
  * With a filter the nearest that pass are wanted. Which rows pass is remembered by slot (derived/slot-marks.ts): where
  * few do, their vectors are all compared; where many do, the graph is walked and hands out only those.
  */
-import type { DerivedIndex } from "../../derived/derived-index.js";
 import type { IndexKind } from "../../derived/index-body.js";
 import type { SlotMarks } from "../../derived/slot-marks.js";
-import { prefixEnd } from "../../storage/keys.js";
 import { keyText } from "../../storage/ordered-map.js";
 import type { VectorBody } from "../../vector/vector-body.js";
 import { compileExpr } from "../expr/compile.js";
@@ -26,14 +24,11 @@ import { compileScan } from "./scan.js";
 import { findSearchIndex, vectorIndexKind } from "./search-index-kind.js";
 import { compileMaybe, EMPTY_ROW, NO_SLOTS } from "./slots.js";
 import { layoutOf, type TableLayout } from "./table-layout.js";
-
-type VectorIndex = DerivedIndex<Float32Array, VectorBody>;
+import { type VectorIndex, vectorCorrections } from "./vector-corrections.js";
 
 /** More rows than this, or than this part of the table, are not worth a search. */
 const COUNT_MAX = 10_000;
 const COUNT_SHARE_MAX = 0.25;
-/** Corrections of the transaction beyond which the records are read. */
-const CORRECTIONS_MAX = 5000;
 /** Candidates that a walk keeps, unless the setting hnsw.ef_search or the index says otherwise. */
 export const EF_SEARCH = 64;
 /** So many rows that pass, or such a part of all, are compared one by one: a walk that hands out few costs more. */
@@ -232,19 +227,9 @@ class NearestScanOperator implements Operator {
   /** In one go: what it finds is of one state of the index. Null: the transaction sees too many other rows. */
   private search(index: VectorIndex, query: Float32Array, count: number): FoundRows | null {
     const { context, program } = this;
-    const gte = program.layout.rowPrefixOf(context.tenantNumber);
-    const corrections = context.tx.corrections({ gte, lt: prefixEnd(gte) }, index);
-    const corrected: FoundRows["corrected"][number][] = [];
-    const seen = new Set<string>();
-    const slotsSeen = new Set<number>();
-    for (; corrections.text !== null; corrections.advance()) {
-      const { key, value } = corrections;
-      if (seen.size === CORRECTIONS_MAX) return null;
-      seen.add(corrections.text);
-      const slot = index.slotOf(key);
-      if (slot !== undefined) slotsSeen.add(slot);
-      if (value !== null) corrected.push({ key, record: value });
-    }
+    const corrections = vectorCorrections(index, program.layout, context);
+    if (corrections === null) return null;
+    const { corrected, keys: seen, slots: slotsSeen } = corrections;
     const { slots, distances } = this.nearest(index, query, count + slotsSeen.size);
     const suffixes: string[] = [];
     const far: number[] = [];

@@ -18,6 +18,8 @@ export class ShortestPaths implements PathSearch {
   private path: readonly number[] = [];
   private last = -1;
   private worked = 0;
+  /** Bytes reserved for what both sides have reached. */
+  private held = 0;
 
   /** A relationship that follows the arrows has led back to the beginning. */
   closes = false;
@@ -29,6 +31,8 @@ export class ShortestPaths implements PathSearch {
 
   start(node: number, into: number): void {
     this.fromStart.reset(node);
+    this.fromEnd.clear();
+    this.count();
     this.closes = false;
     if (into === -1) this.steps = this.toAll();
     else if (into === node) this.steps = this.toItself(node);
@@ -54,6 +58,17 @@ export class ShortestPaths implements PathSearch {
   close(): void {
     this.fromStart.release();
     this.fromEnd.release();
+    this.count();
+  }
+
+  /** Throws 53200 when the statement's memory does not suffice. */
+  private count(): void {
+    const { statement } = this.row.context;
+    const bytes = this.fromStart.bytes + this.fromEnd.bytes;
+    const more = bytes - this.held;
+    this.held = bytes;
+    if (more > 0) statement.reserve(more);
+    else statement.release(-more);
   }
 
   /** The way from a node to itself is no way at all. */
@@ -146,12 +161,16 @@ export class ShortestPaths implements PathSearch {
         }
       }
       if (++this.worked % NODES_PER_TURN_CHECK !== 0) continue;
+      this.count();
       row.context.checkpoint();
       if (row.context.shouldYield()) yield undefined;
     }
   }
 }
 
+/** In lists of numbers that grow. */
+const BYTES_PER_NODE = 24;
+const BYTES_PER_STEP = 36;
 const PAGE_BITS = 12;
 const PAGE = 1 << PAGE_BITS;
 /** Pages of zeros that searches have left for the next ones. */
@@ -170,6 +189,11 @@ class Reached {
   private readonly stepNext: number[] = [];
   /** Slots plus one, by node. */
   private readonly pages: (Int32Array | undefined)[] = [];
+  private pageCount = 0;
+
+  get bytes(): number {
+    return this.nodes.length * BYTES_PER_NODE + this.stepFrom.length * BYTES_PER_STEP + this.pageCount * PAGE * 4;
+  }
 
   reset(node: number): void {
     this.clear();
@@ -181,9 +205,10 @@ class Reached {
     this.clear();
     for (const page of this.pages) if (page !== undefined && spare.length < SPARE_MAX) spare.push(page);
     this.pages.length = 0;
+    this.pageCount = 0;
   }
 
-  private clear(): void {
+  clear(): void {
     for (const reached of this.nodes) this.pages[reached >>> PAGE_BITS]![reached & (PAGE - 1)] = 0;
     for (const list of [this.nodes, this.steps, this.stepFrom, this.stepEdge, this.stepNext]) list.length = 0;
     this.level = 0;
@@ -212,8 +237,12 @@ class Reached {
   }
 
   private add(node: number, step: number): void {
-    this.pages[node >>> PAGE_BITS] ??= spare.pop() ?? new Int32Array(PAGE);
-    const page = this.pages[node >>> PAGE_BITS]!;
+    let page = this.pages[node >>> PAGE_BITS];
+    if (page === undefined) {
+      page = spare.pop() ?? new Int32Array(PAGE);
+      this.pages[node >>> PAGE_BITS] = page;
+      this.pageCount++;
+    }
     this.nodes.push(node);
     this.steps.push(step);
     page[node & (PAGE - 1)] = this.nodes.length;

@@ -54,6 +54,18 @@ export function runSubquery(expr: SubqueryExpr, context: EvalContext): Value {
   return valueIn(expr, outcome.values);
 }
 
+/** The rows that a correlated subquery has for the context's outer values, waited for where that is due. */
+export async function runSubqueryLater(expr: SubqueryExpr, context: ExecContext): Promise<readonly Value[]> {
+  const outcome = await collect(expr, context);
+  if ("error" in outcome) throw outcome.error;
+  return outcome.values;
+}
+
+/** What a subquery with these rows is, as `runSubquery` answers. */
+export function subqueryValue(expr: SubqueryExpr, values: readonly Value[]): Value {
+  return valueIn(expr, values);
+}
+
 /**
  * Runs uncorrelated subqueries ahead of the operator whose expressions need them. `tables`: the WITH tables that they may
  * read and that the operator, once it is open, frees.

@@ -5,7 +5,7 @@
  * A column is named by a ColumnId that is unique within one statement, never by a position: rules can move an
  * expression between operators without renumbering, and the compiler maps ids to positions at the very end.
  */
-import type { SqlType, Value } from "../../protocol/values.js";
+import type { Json, SqlType, Value } from "../../protocol/values.js";
 import type { GraphNode } from "../../protocol/variant.js";
 
 export type ColumnId = number;
@@ -51,6 +51,8 @@ export interface CallExpr {
   readonly type: SqlType;
   readonly fn: ScalarFunction;
   readonly args: readonly Expr[];
+  /** Of a deferred function: where the call stands in the statement. */
+  readonly position?: number;
 }
 
 /** A conversion that may fail at run time (22P02 and friends). */
@@ -203,8 +205,31 @@ export interface EvalServices {
   graphNode?(id: number): GraphNode;
   /** How many triggers' functions are running inside each other. */
   triggerDepth?(): number;
+  /** Runs a statement in the transaction of the context, as a function of PL/pgSQL would. */
+  runStatement?(sql: string, params: readonly unknown[], maxRows: number, context: EvalContext): Promise<InnerResult>;
   /** A text's vector, by the model of that name; null: the configured one. It is only to be read. */
   embed?(text: string, model: string | null): Float32Array;
+  /** The same for some texts, also by models that have to be waited for. */
+  embedLater?(
+    texts: readonly string[],
+    model: string | null,
+    context: DeferredContext,
+  ): Promise<readonly Float32Array[]>;
+  /** Scores for rows of model (or null), premise, hypothesis: JSON objects. Checks them. */
+  classifyClaims?(rows: readonly (readonly unknown[])[], context: DeferredContext): Promise<readonly unknown[]>;
+  /** Verdicts for rows of model (or null), statement, anchors (parsed, or JSON text) and perhaps options, likewise. */
+  verifyClaims?(rows: readonly (readonly unknown[])[], context: DeferredContext): Promise<readonly unknown[]>;
+  /** A text for each prompt, by the tenant's provider or a bundled model; some are under way at a time. */
+  generateTexts?(
+    calls: readonly { readonly prompt: string; readonly options: Json | null }[],
+    context: DeferredContext,
+  ): Promise<readonly string[]>;
+  /** Has a model work on a task with tools, as the caller of the statement. */
+  runAgent?(persona: string, task: string, options: Json | null, context: DeferredContext): Promise<string>;
+  /** Pulls a model into the installation and waits for it: what was pulled, as JSON. Checks who asks. */
+  pullModel?(model: string, context: DeferredContext): Promise<Value>;
+  /** Deletes one: true. Likewise. */
+  deleteModel?(model: string, context: DeferredContext): Promise<Value>;
   /** The models that are installed, a row of LIST_MODELS() each. */
   models?(): readonly (readonly Value[])[];
 }
@@ -242,10 +267,57 @@ export interface ScalarFunction {
   readonly needsContext?: true;
   /** A call takes so long that others get their turns between the rows; not folded. */
   readonly slow?: true;
+  /**
+   * Its values have to be waited for, which expressions cannot: so calls are moved into nodes of their own
+   * (optimize/lift-deferred.ts). `apply` is called where that was not possible; it throws 0A000.
+   */
+  readonly deferred?: DeferredEvaluation;
+  /** A call changes data, although it stands in a query. */
+  readonly writes?: true;
   /** Of a function that a statement made. */
   readonly routine?: RoutineCall;
   /** Of `x op ANY (array)`: the operator. */
   readonly anyOf?: ScalarFunction;
+}
+
+/** What a deferred function may use, beside what every function may. */
+export interface DeferredContext extends EvalContext {
+  /** Fires when the statement is cancelled or ran past its deadline: nobody waits for the values any more. */
+  readonly signal: AbortSignal;
+  /**
+   * Runs a statement of SQL in the same transaction, after those that it runs already. `params` as clients send them. Of the
+   * rows the first `maxRows`. Rejects with the statement's error, and once `signal` has fired.
+   */
+  run(sql: string, params: readonly unknown[], maxRows: number): Promise<InnerResult>;
+  /** The row's writer applies the function to the same arguments, where it cannot wait: then the values must be at hand. */
+  readonly keeps: boolean;
+  /** As in ExecContext: for work between waits. */
+  shouldYield(): boolean;
+  yieldTurn(): Promise<void>;
+}
+
+/** What a statement inside a statement gave. */
+export interface InnerResult {
+  readonly columns: readonly { readonly name: string; readonly type: SqlType }[];
+  readonly rows: readonly (readonly Value[])[];
+  /** Rows that it gave or changed. */
+  readonly count: number;
+}
+
+/** How a deferred function gets its values. */
+export interface DeferredEvaluation {
+  /**
+   * The values of `count` (≥ 1) calls, in their order: `args[a][i]` is argument a of call i. Of a strict function none is
+   * NULL; of one that is not volatile no two calls are the same. Rejects with a DbError when any of them fails.
+   */
+  evaluate(args: readonly (readonly Value[])[], count: number, context: DeferredContext): Promise<readonly Value[]>;
+  /** Calls that are computed together at most; absent: DEFERRED_ROWS_MAX. Fewer where each takes long, so that a LIMIT stops early. */
+  readonly rowsMax?: number;
+  /**
+   * The function can be `apply`ed as any other, unless the arguments of the call (as OptimizeOptions.answersAtOnce knows)
+   * say that it has to be waited for.
+   */
+  readonly mayBeApplied?: true;
 }
 
 /** How an aggregate computes. A state is made per group; over a window `result` is asked again and again. */

@@ -34,7 +34,7 @@ function foldNode(expr: Expr): Expr {
     case "call":
       if (expr.fn.volatility !== "immutable") return expr;
       if (expr.fn.strict && expr.args.some(isNull)) return constant(expr, null);
-      if (expr.fn.routine !== undefined || expr.fn.slow) return expr;
+      if (expr.fn.routine !== undefined || expr.fn.slow || expr.fn.deferred !== undefined) return expr;
       return expr.args.every(isConst) ? evaluated(expr) : expr;
     case "cast":
       if (!isConst(expr.input)) return expr;

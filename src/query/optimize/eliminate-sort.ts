@@ -26,6 +26,7 @@ import type {
   ScanPlan,
   SortKey,
 } from "../plan/plan.js";
+import { similarPairs } from "../plan/similar-pairs.js";
 import { mapPlan, withChildren } from "../plan/walk.js";
 import type { Cardinality } from "./cardinality.js";
 import { hashCostBy, mergeCost, readCost, sortCost } from "./join-cost.js";
@@ -158,7 +159,8 @@ function ordered(plan: Plan, wanted: readonly Wanted[] | null, purpose: Purpose)
     case "project":
       return into(plan, ordered(plan.input, throughProject(plan, wanted), purpose));
     case "join":
-      return withLeftOrdered(plan, wanted, purpose);
+      // Its pairs come by the right rows.
+      return similarPairs(plan) === null ? withLeftOrdered(plan, wanted, purpose) : null;
     case "hashjoin":
       return remembered(plan, wanted, purpose, () => orderedHashJoin(plan, wanted, purpose));
     case "mergejoin":

@@ -6,7 +6,8 @@
  *   (a.k = b.k AND a.x = 1 AND b.y = 2) OR (a.k = b.k AND a.x = 3)
  *   ⇒  a.k = b.k AND ((a.x = 1 AND b.y = 2) OR a.x = 3) AND (a.x = 1 OR a.x = 3)
  *
- * Branches that all compare one expression with constants become an IN list: (x = 1 OR x = 2) ⇒ x IN (1, 2).
+ * Branches that all compare one expression with constants, or with columns of enclosing queries, become an IN list:
+ * (x = 1 OR x = 2) ⇒ x IN (1, 2).
  *
  * The first is the distributive law read backwards (PostgreSQL's canonicalize_qual), the second its
  * extract_restriction_or_clauses.
@@ -49,9 +50,10 @@ function relationsOf(plan: Plan): Ids[] {
 /** The condition with what is hidden in its ORs; `relations`: the columns of each thing that it ties together. */
 export function factored(predicate: Expr, relations: readonly Ids[]): Expr {
   let changed = false;
+  const joined = new Set(relations.flatMap((relation) => [...relation]));
   const conditions = conjuncts(predicate).flatMap((condition) => {
     if (condition.kind !== "or" || isVolatile(condition)) return [condition];
-    const list = asList(condition.args);
+    const list = asList(condition.args, joined);
     if (list !== null) {
       changed = true;
       return [list];
@@ -65,12 +67,12 @@ export function factored(predicate: Expr, relations: readonly Ids[]): Expr {
   return changed ? andOf(conditions)! : predicate;
 }
 
-/** `x = a OR x = b OR x IN (c, d)` as one list, all by the same equality and with constants; else null. */
-function asList(branches: readonly Expr[]): Expr | null {
+/** `x = a OR x = b OR x IN (c, d)` as one list, all by the same equality and with what is known; else null. */
+function asList(branches: readonly Expr[], joined: Ids): Expr | null {
   let first: InListExpr | null = null;
   const items: Expr[] = [];
   for (const branch of branches) {
-    const one = listOf(branch);
+    const one = listOf(branch, joined);
     if (one === null) return null;
     if (first !== null && (one.equals !== first.equals || !exprEquals(one.input, first.input))) return null;
     first ??= one;
@@ -79,12 +81,20 @@ function asList(branches: readonly Expr[]): Expr | null {
   return first && Object.freeze({ ...first, items });
 }
 
-function listOf(branch: Expr): InListExpr | null {
-  if (branch.kind === "in") return branch.negated || !branch.items.every(isConstant) ? null : branch;
+function listOf(branch: Expr, joined: Ids): InListExpr | null {
+  const isKnown = (expr: Expr) => isConstant(expr) || isFromOutside(expr, joined);
+  if (branch.kind === "in") return branch.negated || !branch.items.every(isKnown) ? null : branch;
   if (branch.kind !== "call" || branch.fn.operator !== "=" || branch.args.length !== 2) return null;
   const [input, item] = branch.args as [Expr, Expr];
-  if (isConstant(input) || !isConstant(item) || !branch.fn.strict) return null;
+  if (isKnown(input) || !isKnown(item) || !branch.fn.strict) return null;
   return { kind: "in", type: BOOL, input, items: [item], equals: branch.fn, negated: false };
+}
+
+/** Columns of enclosing queries only. */
+function isFromOutside(expr: Expr, joined: Ids): boolean {
+  const read = columnsOf(expr);
+  if (read.size === 0 || isVolatile(expr) || someExpr(expr, (node) => node.kind === "subquery")) return false;
+  return ![...read].some((id) => joined.has(id));
 }
 
 type Or = Expr & { readonly kind: "or"; readonly args: readonly Expr[] };
@@ -109,7 +119,9 @@ function impliedBy(or: Expr, relations: readonly Ids[]): Expr[] {
   return relations.flatMap((relation) => {
     const parts = branches.map((branch) => branch.filter((one) => readsOnly(one, relation, joined)));
     const whole = parts.every((part, i) => part.length === branches[i]!.length);
-    return whole || parts.some((part) => part.length === 0) ? [] : [orOf(parts.map((part) => andOf(part)!))];
+    if (whole || parts.some((part) => part.length === 0)) return [];
+    const args = parts.map((part) => andOf(part)!);
+    return [asList(args, joined) ?? orOf(args)];
   });
 }
 

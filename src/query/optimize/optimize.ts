@@ -12,6 +12,8 @@ import { chooseJoin } from "./choose-join.js";
 import { computeSlowFirst } from "./compute-slow-first.js";
 import { countWalks } from "./count-walks.js";
 import { decorrelateAggregates } from "./decorrelate-aggregates.js";
+import { deferConstants } from "./deferred-constants.js";
+import { type AnswersAtOnce, waitsFor } from "./deferred-parts.js";
 import { distanceByIndex } from "./distance-by-index.js";
 import { distinctEnds } from "./distinct-ends.js";
 import { dropDistinct } from "./drop-distinct.js";
@@ -19,6 +21,7 @@ import { dropJoins } from "./drop-joins.js";
 import { eliminateSort } from "./eliminate-sort.js";
 import { factorConditions } from "./factor-conditions.js";
 import { foldConstants } from "./fold-constants.js";
+import { liftDeferred } from "./lift-deferred.js";
 import { minMaxByIndex } from "./min-max-by-index.js";
 import { nearestByIndex } from "./nearest-by-index.js";
 import { nodesByLabel } from "./nodes-by-label.js";
@@ -32,6 +35,7 @@ import { reorderJoins } from "./reorder-joins.js";
 import { restrictGroups } from "./restrict-groups.js";
 import type { Rule } from "./rule.js";
 import { shareSubplans } from "./share-subplans.js";
+import { similarByIndex } from "./similar-by-index.js";
 import { textByIndex } from "./text-by-index.js";
 import { topN } from "./top-n.js";
 import { unnestSubqueries } from "./unnest-subqueries.js";
@@ -60,6 +64,7 @@ export const RULES: readonly Rule[] = [
   countWalks,
   distinctEnds,
   reorderJoins,
+  similarByIndex,
   orByIndex,
   chooseAccess,
   chooseJoin,
@@ -77,16 +82,20 @@ export interface OptimizeOptions {
   readonly rules?: readonly Rule[];
   /** What the estimates of rows are made from; absent: guesses. */
   readonly statistics?: StatisticsSource;
+  /** Of functions that may have to be waited for; absent: all that may be applied answer at once. */
+  readonly answersAtOnce?: AnswersAtOnce;
   /** Called after each rule that changed the plan. */
   readonly trace?: (rule: string, plan: Plan) => void;
 }
 
 export function optimize(plan: Plan, options: OptimizeOptions = {}): Plan {
   const rules = options.rules ?? RULES;
+  const waits = waitsFor(options.answersAtOnce ?? (() => true));
   const cardinality = new Cardinality(options.statistics ?? null);
   const parts = rules.filter((rule) => rule.wholeStatement === undefined);
   const whole = rules.filter((rule) => rule.wholeStatement === true);
-  return applied(whole, optimizeParts(plan, parts, options, cardinality), options, cardinality);
+  const optimized = optimizeParts(liftDeferred(plan, waits), parts, options, cardinality);
+  return applied(whole, deferConstants(optimized, waits), options, cardinality);
 }
 
 function optimizeParts(plan: Plan, rules: readonly Rule[], options: OptimizeOptions, cardinality: Cardinality): Plan {

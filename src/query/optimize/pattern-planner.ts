@@ -5,14 +5,15 @@
 
 import { EDGE_COLUMN, NODE_COLUMN } from "../../catalog/graph.js";
 import { BOOL, INT8, type SqlType, TEXT } from "../../protocol/values.js";
+import { similarityCondition } from "../expr/cypher/similarity.js";
 import type { ColumnId, Expr, ScalarFunction } from "../expr/expr.js";
 import { resolveOperator } from "../expr/resolve.js";
 import { andOf, columnsOf, conjuncts } from "../expr/walk.js";
 import { graphIndexExprs } from "../plan/graph-index-exprs.js";
 import type { EdgeColumns, MatchPlan, NodeColumns, PatternEdge, VariableLength } from "../plan/graph-plans.js";
-import type { OutputColumn, Plan, ScanPlan } from "../plan/plan.js";
+import type { FilterPlan, OutputColumn, Plan, ScanPlan } from "../plan/plan.js";
 import { joinColumns } from "../plan/walk.js";
-import type { Cardinality } from "./cardinality.js";
+import { type Cardinality, pathsOf } from "./cardinality.js";
 import { accessFor } from "./choose-access.js";
 import { factored } from "./factor-conditions.js";
 import { newColumnId } from "./new-column-id.js";
@@ -24,8 +25,8 @@ const BOUND_FIRST_ROWS = 4;
 const SHORTEST_BOUND_ROWS = 100;
 /** What reading a node costs beside handing it on. */
 const READ = 0.3;
-/** Steps that a path of any length is taken for. */
-const STEPS = 3;
+/** What a walk along a relationship costs beside handing on a node that a scan found. */
+const STEP_SHARE = 0.1;
 
 const ONE_ROW: Plan = Object.freeze({ kind: "values", rows: [[]], columns: [] });
 
@@ -40,6 +41,11 @@ export function planMatch(match: MatchPlan, cardinality: Cardinality): Plan {
   return Object.freeze({ kind: "join", type: "left", left, right, condition: null, lateral: true, columns });
 }
 
+/** Rows of the node that the pattern would be entered by. */
+export function rowsToBeginWith(match: MatchPlan, cardinality: Cardinality): number {
+  return new PatternPlanner(match, match.input, cardinality).rowsToBeginWith();
+}
+
 /** A relationship that is in the match already: nothing else may be the same. */
 interface Used {
   /** Its id, or the list of a path. */
@@ -49,7 +55,8 @@ interface Used {
 
 /** What can come next, and how many rows there will be. */
 interface Step {
-  readonly edge: number;
+  /** Null: not along a relationship, to a node that is similar. */
+  readonly edge: number | null;
   readonly rows: number;
   take(): void;
 }
@@ -65,6 +72,8 @@ class PatternPlanner {
   private conditions: Expr[];
   /** Columns that the pattern makes. */
   private readonly made: ReadonlySet<ColumnId>;
+  /** By node: how many nodes have its labels. */
+  private readonly populations: readonly number[];
 
   constructor(
     private readonly match: MatchPlan,
@@ -76,6 +85,18 @@ class PatternPlanner {
     this.edgesLeft = new Set(match.edges.keys());
     this.conditions = conjuncts(match.predicate && factored(match.predicate, relationsOf(match)));
     this.made = new Set(match.columns.slice(match.input.columns.length).map(({ id }) => id));
+    this.populations = match.nodes.map((node, i) =>
+      node.kind === "new" ? this.population(i, node.columns) : this.all(),
+    );
+  }
+
+  private all(): number {
+    return this.cardinality.tableRows(this.match.graph.nodes);
+  }
+
+  private population(node: number, { labels }: NodeColumns): number {
+    const filter = andOf(this.conditionsOn([labels]));
+    return filter === null ? this.all() : this.cardinality.rows(Object.freeze({ ...this.scanOf(node), filter }));
   }
 
   plan(): Plan {
@@ -90,7 +111,9 @@ class PatternPlanner {
       if (this.walkOn()) continue;
       const start = this.cheapestStart();
       if (start === null) break;
-      this.bind(start);
+      const edge = this.edgeByIndex(this.startCost(start));
+      if (edge === null) this.bind(start);
+      else this.bindEdge(edge);
     }
     for (let node = 0; node < match.nodes.length; node++) this.fetch(node);
     this.place();
@@ -114,11 +137,37 @@ class PatternPlanner {
     return best;
   }
 
+  rowsToBeginWith(): number {
+    const start = this.cheapestStart();
+    return start === null ? 0 : this.cardinality.rows(accessFor(this.scanOf(start)));
+  }
+
+  /** Of finding the node, and of the shortest step from it. */
   private startCost(node: number): number {
     const scan = this.scanOf(node);
     const access = accessFor(scan);
     const rows = this.cardinality.rows(access);
-    return access.kind === "scan" ? rows + this.cardinality.tableRows(scan.table) * READ : rows;
+    const found = access.kind === "scan" ? rows + this.cardinality.tableRows(scan.table) * READ : rows;
+    let least = Number.POSITIVE_INFINITY;
+    for (const edge of this.edgesLeft) {
+      const pattern = this.match.edges[edge]!;
+      if (pattern.left !== node && pattern.right !== node) continue;
+      least = Math.min(least, rows * this.walksFrom(pattern, node));
+    }
+    return least === Number.POSITIVE_INFINITY ? found : found + least * STEP_SHARE;
+  }
+
+  /** Walks along the relationship from one such node. */
+  private walksFrom(pattern: PatternEdge, node: number): number {
+    const { shape } = pattern;
+    const fanOut = this.fanOutFrom(pattern, node);
+    return shape.kind === "many" ? Math.max(1, pathsOf(fanOut, shape.max)) : fanOut;
+  }
+
+  /** Types of relationships join nodes of few labels: those with the labels of this one have all of them. */
+  private fanOutFrom(pattern: PatternEdge, node: number): number {
+    const { match, cardinality, populations } = this;
+    return cardinality.fanOut(match.graph, directionFrom(pattern, node), pattern.types, populations[node]);
   }
 
   /** The scan of a new node with what is said of it alone. */
@@ -143,7 +192,8 @@ class PatternPlanner {
   private bind(node: number): void {
     const { columns, name } = this.match.nodes[node] as { columns: NodeColumns; name: string };
     const scan = nodeScan(this.match.graph, name, [columns.id, columns.labels, columns.properties]);
-    this.current = isOneRow(this.current) ? scan : joined("inner", this.current, scan, null);
+    const first = conditionsOnOneRow(this.current);
+    this.current = first === null ? joined("inner", this.current, scan, null) : filtered(scan, first);
     this.ids[node] = columnExpr(columns.id);
     this.fetched.add(node);
     this.place();
@@ -167,15 +217,30 @@ class PatternPlanner {
   /** Takes the step that leaves the fewest rows; false: nothing hangs on what is bound. */
   private walkOn(): boolean {
     let best: Step | null = null;
-    for (const edge of this.edgesLeft) {
-      const step = this.stepBy(edge);
+    const similar = this.conditions.map((condition) => this.stepToSimilar(condition));
+    for (const step of [...[...this.edgesLeft].map((edge) => this.stepBy(edge)), ...similar]) {
       if (step !== null && (best === null || step.rows < best.rows)) best = step;
     }
     if (best === null) return false;
-    this.edgesLeft.delete(best.edge);
+    if (best.edge !== null) this.edgesLeft.delete(best.edge);
     best.take();
     this.place();
     return true;
+  }
+
+  /** To the one new node that has to be similar to what is there; similar-by-index.ts and exec/similar-join.ts find it. */
+  private stepToSimilar(condition: Expr): Step | null {
+    const similar = similarityCondition(condition);
+    if (similar === null) return null;
+    const present = new Set(this.current.columns.map(({ id }) => id));
+    const missing = [...columnsOf(condition)].filter((id) => this.made.has(id) && !present.has(id));
+    const node = this.match.nodes.findIndex(
+      (pattern, i) =>
+        this.ids[i] === null && pattern.kind === "new" && missing.every((id) => id === pattern.columns.properties.id),
+    );
+    if (missing.length === 0 || node < 0) return null;
+    const rows = this.cardinality.rows(this.current) * this.cardinality.rows(accessFor(this.scanOf(node)));
+    return { edge: null, rows: rows * this.cardinality.selectivity(condition), take: () => this.bind(node) };
   }
 
   private stepBy(edge: number): Step | null {
@@ -190,14 +255,9 @@ class PatternPlanner {
       return { edge, rows: rows * share, take: () => this.walk(pattern, left, right) };
     }
     const [from, to] = atLeft ? [left, right] : [right, left];
-    const direction = directionFrom(pattern, from);
-    const fanOut = this.cardinality.fanOut(this.match.graph, direction, pattern.types);
     const selectivity = this.cardinality.selectivity(this.scanOf(to).filter);
-    if (shape.kind === "one") {
-      return { edge, rows: rows * fanOut * selectivity, take: () => this.walk(pattern, from, to) };
-    }
-    const steps = Math.min(shape.max ?? STEPS, STEPS);
-    const reached = rows * Math.max(1, fanOut) ** steps * selectivity;
+    const reached = rows * this.walksFrom(pattern, from) * selectivity;
+    if (shape.kind === "one") return { edge, rows: reached, take: () => this.walk(pattern, from, to) };
     // Paths come after single relationships of as many rows.
     const take = () => {
       if (this.isFewToBind(to, shape.search === "all" ? BOUND_FIRST_ROWS : SHORTEST_BOUND_ROWS)) this.bind(to);
@@ -224,6 +284,7 @@ class PatternPlanner {
       from: this.ids[from]!,
       direction: directionFrom(pattern, from),
       types,
+      fanOut: this.fanOutFrom(pattern, from),
       exclude: this.used.filter((used) => mayBeSame(used.types, types)).map(({ expr }) => expr),
       other,
       into,
@@ -275,11 +336,17 @@ class PatternPlanner {
     const read = [record.id, record.type, record.src, record.dst];
     const source = [EDGE_COLUMN.id, EDGE_COLUMN.type, EDGE_COLUMN.src, EDGE_COLUMN.dst];
     const scan: Plan = Object.freeze({ ...scanBase(graph.edges, pattern.name, read), source });
-    let plan = joined("inner", this.current, scan, equal(id, columnExpr(record.id)));
+    const plan = joined("inner", this.current, scan, equal(id, columnExpr(record.id)));
     const conditions = this.used
       .filter((used) => used.expr.type === INT8 && mayBeSame(used.types, pattern.types))
       .map((used) => call("<>", used.expr, id));
     if (pattern.types.length > 0) conditions.push(anyType(record.type, pattern.types));
+    this.bindEnds(pattern, record, plan, conditions);
+  }
+
+  /** `plan` has the relationship's record. */
+  private bindEnds(pattern: PatternEdge, record: EdgeColumns, before: Plan, conditions: Expr[]): void {
+    let plan = before;
     const [src, dst] = [columnExpr(record.src), columnExpr(record.dst)];
     let [leftEnd, rightEnd]: [Expr, Expr] = pattern.direction === "in" ? [dst, src] : [src, dst];
     if (pattern.direction === "either") {
@@ -315,6 +382,42 @@ class PatternPlanner {
     if (this.isReadInConditions(node)) this.fetch(node);
   }
 
+  /** A relationship that an index on its properties finds at less cost; null: there is none. */
+  private edgeByIndex(cost: number): number | null {
+    let best: number | null = null;
+    let least = cost;
+    for (const edge of this.edgesLeft) {
+      const { shape, left, right, types } = this.match.edges[edge]!;
+      if (shape.kind !== "one" || types.length !== 1 || this.ids[left] !== null || this.ids[right] !== null) continue;
+      // Of a path that was walked before, no single relationship is at hand.
+      if (this.used.some((used) => used.expr.type !== INT8 && mayBeSame(used.types, types))) continue;
+      const own = edgeColumns(shape.columns);
+      const conditions = [equal(columnExpr(shape.columns.type), constant(TEXT, types[0]!)), ...this.conditionsOn(own)];
+      const access = accessFor(Object.freeze({ ...edgeScan(this.match.graph, "", own), filter: andOf(conditions) }));
+      const rows = this.cardinality.rows(access);
+      if (access.kind === "scan" || access.kind === "pointget" || rows >= least) continue;
+      best = edge;
+      least = rows;
+    }
+    return best;
+  }
+
+  /** Joins a relationship that nothing leads to, by its type and properties. */
+  private bindEdge(edge: number): void {
+    const pattern = this.match.edges[edge]!;
+    const { columns } = pattern.shape as Extract<PatternEdge["shape"], { kind: "one" }>;
+    this.edgesLeft.delete(edge);
+    const scan = edgeScan(this.match.graph, pattern.name, edgeColumns(columns));
+    const first = conditionsOnOneRow(this.current);
+    const plan = first === null ? joined("inner", this.current, scan, null) : filtered(scan, first);
+    const ofType = equal(columnExpr(columns.type), constant(TEXT, pattern.types[0]!));
+    const excluded = this.used
+      .filter((used) => used.expr.type === INT8 && mayBeSame(used.types, pattern.types))
+      .map((used) => call("<>", used.expr, columnExpr(columns.id)));
+    this.bindEnds(pattern, columns, plan, [ofType, ...excluded]);
+    this.place();
+  }
+
   /** Puts conditions on the rows that have all that they read. */
   private place(): void {
     const present = new Set(this.current.columns.map(({ id }) => id));
@@ -335,8 +438,11 @@ function relationsOf({ nodes, edges }: MatchPlan): ReadonlySet<ColumnId>[] {
   return made.map((columns) => new Set(columns.map(({ id }) => id)));
 }
 
-function isOneRow(plan: Plan): boolean {
-  return plan.kind === "values" && plan.rows.length === 1 && plan.columns.length === 0;
+/** What is said of the one row, without columns, that the plan is of; null: it is another plan. */
+function conditionsOnOneRow(plan: Plan): readonly Expr[] | null {
+  if (plan.kind === "values") return plan.rows.length === 1 && plan.columns.length === 0 ? [] : null;
+  const below = plan.kind === "filter" ? conditionsOnOneRow(plan.input) : null;
+  return below && [...below, ...conjuncts((plan as FilterPlan).predicate)];
 }
 
 /** As seen from one of its ends. */
@@ -361,6 +467,13 @@ function nodeScan(graph: MatchPlan["graph"], name: string, columns: readonly Out
   const source: readonly number[] = [NODE_COLUMN.id, NODE_COLUMN.labels, NODE_COLUMN.properties];
   const indexExprs = graphIndexExprs(graph.nodes, (id) => columns[source.indexOf(id)] ?? null);
   return Object.freeze({ ...scanBase(graph.nodes, name, columns), source, ...(indexExprs && { indexExprs }) });
+}
+
+function edgeScan(graph: MatchPlan["graph"], name: string, columns: readonly OutputColumn[]): ScanPlan {
+  const { id, type, src, dst, properties } = EDGE_COLUMN;
+  const source: readonly number[] = [id, type, src, dst, properties];
+  const indexExprs = graphIndexExprs(graph.edges, (column) => columns[source.indexOf(column)] ?? null);
+  return Object.freeze({ ...scanBase(graph.edges, name, columns), source, ...(indexExprs && { indexExprs }) });
 }
 
 function joined(type: "inner" | "left", left: Plan, right: Plan, condition: Expr | null): Plan {

@@ -13,6 +13,7 @@ import { childrenOf, mapSubqueries, withChildren } from "../plan/walk.js";
 import { Cardinality } from "./cardinality.js";
 import { planMatch } from "./pattern-planner.js";
 import { type Rule, withColumns } from "./rule.js";
+import { splitByOr } from "./split-by-or.js";
 
 export const planPatterns: Rule = {
   name: "plan-patterns",
@@ -33,7 +34,7 @@ function planned(plan: Plan, cardinality: Cardinality, byPlace = true): Plan {
   const inputs = childrenOf(plan).map((child) => planned(child, cardinality, inputByPlace));
   const below = mapSubqueries(withChildren(plan, inputs), (subquery) => planned(subquery, cardinality));
   if (below.kind !== "match") return below;
-  const found = planned(planMatch(below, cardinality), cardinality, byPlace);
+  const found = planned(splitByOr(below, cardinality) ?? planMatch(below, cardinality), cardinality, byPlace);
   return byPlace ? withColumns(found, below.columns) : found;
 }
 
@@ -47,4 +48,5 @@ const HANDS_ON: ReadonlySet<Plan["kind"]> = new Set([
   "expand",
   "expandpath",
   "projectset",
+  "deferred",
 ]);

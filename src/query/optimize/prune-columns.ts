@@ -9,6 +9,7 @@ import { columnsOf, isVolatile } from "../expr/walk.js";
 import type { EdgeColumns, ExpandPathPlan, ExpandPlan } from "../plan/graph-plans.js";
 import type {
   AppendPlan,
+  DeferredPlan,
   OutputColumn,
   Plan,
   ProjectPlan,
@@ -60,6 +61,8 @@ function prune(plan: Plan, needed: Ids): Plan {
       const read = withExprs(plan, new Set([...needed].filter((id) => !own.has(id))));
       return withChildren(plan, [prune(plan.input, read)]);
     }
+    case "deferred":
+      return pruneDeferred(plan, needed);
     case "project":
       return pruneProject(plan, needed);
     case "expand":
@@ -157,6 +160,21 @@ function pruneMeasured(plan: ScanPlan, read: Ids): Plan {
   if (kept.length === plan.source.length) return plan;
   const columns = [...pick(plan.columns, kept), plan.columns.at(-1)!];
   return Object.freeze({ ...plan, columns, source: pick(plan.source, kept) });
+}
+
+/** Volatile calls are made even if nobody reads what they give. */
+function pruneDeferred(plan: DeferredPlan, needed: Ids): Plan {
+  const made = plan.columns.slice(-plan.calls.length);
+  const kept = plan.calls.flatMap(({ expr }, i) =>
+    needed.has(made[i]!.id) || plan.keeps || isVolatile(expr) ? [i] : [],
+  );
+  if (kept.length === 0) return prune(plan.input, needed);
+  const own = new Set(made.map(({ id }) => id));
+  const columns = [...plan.input.columns, ...pick(made, kept)];
+  const trimmed =
+    kept.length === made.length ? plan : Object.freeze({ ...plan, calls: pick(plan.calls, kept), columns });
+  const read = withExprs(trimmed, new Set([...needed].filter((id) => !own.has(id))));
+  return withChildren(trimmed, [prune(plan.input, read)]);
 }
 
 function pruneProject(plan: ProjectPlan, needed: Ids): Plan {

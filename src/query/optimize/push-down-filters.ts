@@ -47,7 +47,8 @@ function push(plan: Plan, conditions: readonly Expr[]): Plan {
       return pushIntoScan(plan, conditions);
     case "project":
       return pushThroughProject(plan, conditions);
-    case "projectset": {
+    case "projectset":
+    case "deferred": {
       const made = idsOf(plan.columns.slice(-plan.calls.length));
       const [stay, move] = partition(conditions, (condition) => reads(condition, made, "some"));
       return filtered(withChildren(plan, [push(plan.input, move)]), stay);

@@ -1,6 +1,6 @@
 /**
  * A limit over a sort needs only the first rows: one operator that keeps no more than those. A limit moves below a
- * projection on the way, which computes nothing for the rows that are dropped.
+ * projection on the way, and below values that have to be waited for: nothing is computed for the rows that are dropped.
  *
  *   Limit 10                        Project
  *     Project                ⇒        Top-N Sort (Limit 10)
@@ -21,7 +21,7 @@ function merge(plan: Plan): Plan {
   if (input.kind === "sort") {
     return Object.freeze({ kind: "topn", input: input.input, keys: input.keys, limit, offset, columns: input.columns });
   }
-  if (input.kind === "project") {
+  if (input.kind === "project" || input.kind === "deferred") {
     const below = Object.freeze({ ...plan, input: input.input, columns: input.input.columns });
     return withChildren(input, [merge(below)]);
   }

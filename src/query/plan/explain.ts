@@ -19,6 +19,7 @@ import type {
   CommonTable,
   HashJoinPlan,
   IndexScanPlan,
+  JoinPlan,
   JoinType,
   NearestSearch,
   Plan,
@@ -29,6 +30,7 @@ import type {
   WindowCall,
   WindowPlan,
 } from "./plan.js";
+import { similarPairs } from "./similar-pairs.js";
 import { childrenOf, subqueriesOf } from "./walk.js";
 
 /** `Node Type`, then the node's own properties, then `Plans` (inputs, subqueries last). */
@@ -194,16 +196,18 @@ function describe(plan: Plan, print: Print): Described {
     }
     case "projectset":
       return titled("ProjectSet", "", [["Calls", plan.calls.map((call) => printSetCall(call, print)).join(", ")]]);
+    case "deferred": {
+      const calls = plan.calls.map(({ expr, when }) =>
+        when === null ? print(expr) : `${print(expr)} if ${print(when)}`,
+      );
+      return titled("Deferred", "", [["Calls", calls.join(", ")]]);
+    }
     case "project":
       return titled("Project", "", [["Output", list(plan.exprs)]]);
     case "filter":
       return titled("Filter", "", filter(plan.predicate, print));
     case "join":
-      return titled(
-        joinTitle(plan.lateral ? "Lateral Nested Loop" : "Nested Loop", plan.type),
-        "",
-        plan.condition === null ? [] : [["Join Filter", print(plan.condition)]],
-      );
+      return titled(nestedTitle(plan), "", plan.condition === null ? [] : [["Join Filter", print(plan.condition)]]);
     case "hashjoin": {
       const pairs = plan.leftKeys.map((left, i) => `(${print(left)} = ${print(plan.rightKeys[i]!)})`);
       const residual = plan.residual === null ? [] : [["Join Filter", print(plan.residual)] as const];
@@ -388,6 +392,12 @@ function joinTitle(method: string, type: JoinType): string {
   return type === "inner" ? method : `${method} ${JOIN_WORD[type]} Join`;
 }
 
+function nestedTitle(plan: JoinPlan): string {
+  if (plan.lateral) return joinTitle("Lateral Nested Loop", plan.type);
+  if (similarPairs(plan) === null) return joinTitle("Nested Loop", plan.type);
+  return plan.type === "inner" ? "Similarity Join" : joinTitle("Similarity", plan.type);
+}
+
 function hashTitle({ type, buildsLeft }: HashJoinPlan): string {
   return type === "inner" ? "Hash Join" : `Hash ${buildsLeft ? "Right " : ""}${JOIN_WORD[type]} Join`;
 }
@@ -435,11 +445,12 @@ function printKeys(keys: readonly SortKey[], print: Print): string {
     .join(", ");
 }
 
-function describeNearest(plan: ScanPlan, { index, query, counts, distance }: NearestSearch, print: Print): Described {
+function describeNearest(plan: ScanPlan, search: NearestSearch, print: Print): Described {
+  const { index, query, counts, within, distance } = search;
   const properties: (readonly [string, string])[] = [
     ["Nearest To", print(query)],
     ["Metric", index.vector!.metric],
-    ["Count", counts.map(print).join(" + ")],
+    within === undefined ? ["Count", counts.map(print).join(" + ")] : ["Within", print(within)],
   ];
   if (distance !== undefined)
     properties.push(["Distance", distance.byKey ? "by the index, without the rows" : "by the index"]);

@@ -90,6 +90,8 @@ interface Walk {
   readonly types: readonly string[];
   /** Relationships that may not be used: ids (int8) or lists of relationships (variant), over the input. */
   readonly exclude: readonly Expr[];
+  /** Relationships that a node has on average, where the pattern tells what nodes these are; for estimates. */
+  readonly fanOut?: number;
 }
 
 /**

@@ -7,7 +7,7 @@
  */
 import type { IndexDef, SearchIndexDef, TableDef } from "../../catalog/table.js";
 import type { SqlType } from "../../protocol/values.js";
-import type { AggregateFunction, ColumnId, Expr, WindowFunction } from "../expr/expr.js";
+import type { AggregateFunction, CallExpr, ColumnId, Expr, SubqueryExpr, WindowFunction } from "../expr/expr.js";
 import type { InRange } from "../expr/in-range.js";
 import type { TableFunction } from "../expr/table-function.js";
 import type { CountWalksPlan, ExpandPathPlan, ExpandPlan, GraphWritePlan, MatchPlan } from "./graph-plans.js";
@@ -27,6 +27,7 @@ export type Plan =
   | TableFunctionPlan
   | ProjectPlan
   | ProjectSetPlan
+  | DeferredPlan
   | FilterPlan
   | JoinPlan
   | AggregatePlan
@@ -84,6 +85,11 @@ export interface NearestSearch {
   readonly query: Expr;
   /** How many rows are wanted: the sum of these. */
   readonly counts: readonly Expr[];
+  /**
+   * Instead of so many rows: all within this distance (float8; NULL: none), and perhaps some more, which the filter sorts
+   * out; `counts` is empty. Columns of queries around may be in this one and in `query`.
+   */
+  readonly within?: Expr;
   /** Rows without a vector come before all others, not after them. */
   readonly nullsFirst: boolean;
   /** Set where the scan's last column is the distance in single precision, as the index measures it (float4). */
@@ -157,6 +163,25 @@ export interface ProjectSetPlan extends Node {
   readonly kind: "projectset";
   readonly input: Plan;
   readonly calls: readonly SetCall[];
+}
+
+/**
+ * Values that have to be waited for, computed for some rows at a time. Columns: the input's, then one per call. Rows keep
+ * their order.
+ */
+export interface DeferredPlan extends Node {
+  readonly kind: "deferred";
+  readonly input: Plan;
+  readonly calls: readonly DeferredCall[];
+  /** What writes the rows above asks for these values again, for generated columns: they are kept for the statement. */
+  readonly keeps?: true;
+}
+
+export interface DeferredCall {
+  /** A call of a deferred function, over columns of the input; or a correlated subquery in which there are such calls. */
+  readonly expr: CallExpr | SubqueryExpr;
+  /** It is computed for rows where this is true, and NULL in the others; null: for all. */
+  readonly when: Expr | null;
 }
 
 export interface FilterPlan extends Node {
@@ -332,6 +357,8 @@ export interface InsertPlan extends Node, Partitioning {
   readonly checks: readonly BoundCheck[];
   readonly returning: Returning | null;
   readonly onConflict: OnConflict | null;
+  /** Over `rowColumns`: expressions of generated columns that have to be waited for; lift-deferred takes them away. */
+  readonly generated?: readonly Expr[];
 }
 
 export interface OnConflict {
@@ -374,6 +401,8 @@ export interface UpdatePlan extends Node, Partitioning {
   readonly heirs?: readonly HeirTable[];
   /** With partitions: the column of the input that has the OID of the row's table. */
   readonly tableOid?: ColumnId;
+  /** As in InsertPlan. */
+  readonly generated?: readonly Expr[];
 }
 
 export interface DeletePlan extends Node {

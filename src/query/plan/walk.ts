@@ -9,6 +9,7 @@ import { columnsMadeBy, mapStepExprs, matchesOf, variablesOf, withMatches } from
 import type { PruningTest } from "./partition-tree.js";
 import type {
   BoundCheck,
+  DeferredCall,
   JoinType,
   NearestSearch,
   OutputColumn,
@@ -64,7 +65,8 @@ export function withChildren(plan: Plan, children: readonly Plan[]): Plan {
     case "indexscan":
     case "commonscan":
       return plan;
-    case "projectset": {
+    case "projectset":
+    case "deferred": {
       const columns = [...children[0]!.columns, ...plan.columns.slice(-plan.calls.length)];
       return Object.freeze({ ...plan, input: children[0]!, columns });
     }
@@ -195,6 +197,13 @@ class ExprRewriter {
       case "tablefunction":
       case "projectset":
         return { ...plan, calls: plan.calls.map((call) => ({ ...call, args: this.all(call.args) })) };
+      case "deferred": {
+        const calls = plan.calls.map(({ expr, when }) => ({
+          expr: this.one(expr) as DeferredCall["expr"],
+          when: this.maybe(when),
+        }));
+        return { ...plan, calls };
+      }
       case "project":
         return { ...plan, exprs: this.all(plan.exprs) };
       case "filter":
@@ -331,9 +340,10 @@ class ExprRewriter {
     return { ...plan, returning, checks, onConflict };
   }
 
-  private nearest({ distance, ...nearest }: NearestSearch): NearestSearch {
+  private nearest({ distance, within, ...nearest }: NearestSearch): NearestSearch {
     return {
       ...nearest,
+      ...(within && { within: this.one(within) }),
       query: this.one(nearest.query),
       counts: this.all(nearest.counts),
       ...(distance && { distance: { ...distance, call: this.one(distance.call) } }),

@@ -2,7 +2,7 @@
 import type { FunctionDef } from "../../catalog/function.js";
 import { sqlError } from "../../protocol/errors.js";
 import { INT4, TEXT } from "../../protocol/values.js";
-import type { ColumnId, Expr } from "../../query/expr/expr.js";
+import type { ColumnId, Expr, ScalarFunction } from "../../query/expr/expr.js";
 import { isHypotheticalSetName } from "../../query/expr/functions/ordered-sets.js";
 import {
   isAggregateName,
@@ -66,10 +66,12 @@ export function bindFunctionCall(call: CallNode, context: ExprContext, bind: Bin
   const found = resolvedOr(given, binding, name, position, () => fieldCall(name, given));
   if ("kind" in found) return found;
   const { fn, argTypes } = found;
+  refuseDeferred(fn, context, position);
   const args = given.map((arg, i) =>
     coerceImplicit(arg, argTypes[i]!, binding, node.args[i]!.value.position || position),
   );
-  return checkedRecord(Object.freeze({ kind: "call", type: fn.returns, fn, args }), name, given, binding);
+  const place = fn.deferred === undefined ? {} : { position };
+  return checkedRecord(Object.freeze({ kind: "call", type: fn.returns, fn, args, ...place }), name, given, binding);
 }
 
 /** The function, or what the call means when there is none: `name(row)` may be a field. Throws 42883. */
@@ -211,4 +213,17 @@ function collectorOf(scope: Scope, read: ReadonlySet<ColumnId>): AggregateCollec
     if ([...read].some((id) => owner.owns(id))) return owner.aggregates;
   }
   return scope.aggregates;
+}
+
+/** Expressions that are stored with a definition are evaluated where nothing can be waited for. */
+function refuseDeferred(
+  { name, deferred }: ScalarFunction,
+  { subqueries, clause }: ExprContext,
+  position: number,
+): void {
+  if (subqueries || deferred === undefined || deferred.mayBeApplied === true) return;
+  throw sqlError("0A000", `${name} cannot be called in ${clause}`, {
+    position,
+    hint: "Its values have to be waited for, which is possible in queries and in the new values of rows only.",
+  });
 }

@@ -23,7 +23,15 @@ import { Scope } from "./scope.js";
 import { SetCollector } from "./set-collector.js";
 import { ONE_ROW, project } from "./source.js";
 import { storedSql } from "./stored-expression.js";
-import { addVersions, bindChecks, bindReturning, defaultOf, noRow, rowColumnsOf } from "./stored-row.js";
+import {
+  addVersions,
+  bindChecks,
+  bindReturning,
+  defaultOf,
+  noRow,
+  rowColumnsOf,
+  waitingGenerated,
+} from "./stored-row.js";
 
 export function bindInsert(node: InsertStatement, binding: Binding, parent: Scope | null = null): InsertPlan {
   const scope = new Scope(parent);
@@ -48,6 +56,7 @@ export function bindInsert(node: InsertStatement, binding: Binding, parent: Scop
   const checks = [...bindChecks(table, rowColumns, binding), ...row.checks];
   const partitioning = {
     ...partitioningOf(table, rowColumns, binding),
+    ...waitingGenerated(table, rowColumns, binding),
     ...(oid !== null && returning !== null && { tableOid: oid.id }),
   };
   const plan = { kind: "insert", table, input, rowColumns, checks, returning, onConflict, columns } as const;

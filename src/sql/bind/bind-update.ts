@@ -17,7 +17,7 @@ import { changedRelation } from "./changed-relation.js";
 import { checkReturned, rowsOfView } from "./instead-of.js";
 import { checkAliases, Scope } from "./scope.js";
 import { filtered, project } from "./source.js";
-import { addVersions, bindChecks, bindReturning, rowColumnsOf } from "./stored-row.js";
+import { addVersions, bindChecks, bindReturning, rowColumnsOf, waitingGenerated } from "./stored-row.js";
 
 export function bindUpdate(node: UpdateStatement, binding: Binding, parent: Scope | null = null): UpdatePlan {
   const scope = new Scope(parent);
@@ -48,6 +48,7 @@ export function bindUpdate(node: UpdateStatement, binding: Binding, parent: Scop
     checks: [...bindChecks(table, rowColumns, binding), ...after.checks],
     returning,
     ...(heirs !== undefined && { heirs }),
+    ...waitingGenerated(table, rowColumns, binding),
     ...partitioningOf(
       table,
       rowColumns,

@@ -7,7 +7,7 @@ import type { CatalogView } from "../../catalog/catalog-view.js";
 import type { DdlCommand } from "../../catalog/ddl-command.js";
 import type { TableDef } from "../../catalog/table.js";
 import type { SqlType, Value } from "../../protocol/values.js";
-import type { Expr, RoutineCall, TransitionTable } from "../../query/expr/expr.js";
+import type { CallExpr, Expr, RoutineCall, TransitionTable } from "../../query/expr/expr.js";
 import type { OutputColumn, Plan } from "../../query/plan/plan.js";
 import type { IsolationLevel, StatementNode } from "../parse/ast.js";
 import type { ExprNode } from "../parse/ast-query.js";
@@ -25,6 +25,8 @@ export interface BindEnvironment {
   readonly searchPath: readonly string[];
   /** The schema of the session's temporary relations, in the path once it has any; absent: there is no session. */
   readonly temporarySchema?: string;
+  /** Whether a call of a deferred function that may be applied needs no waiting; absent: none does. */
+  readonly answersAtOnce?: (call: CallExpr) => boolean;
   /** Binds what cypher() in FROM reads; absent: it cannot be called. */
   readonly cypher?: CypherBinder;
   /** Of a statement inside a function: what names mean that no relation has, and what $n is. */

@@ -5,6 +5,7 @@ import type { DomainDef } from "../../catalog/type.js";
 import { sqlError } from "../../protocol/errors.js";
 import { UNKNOWN } from "../../protocol/values.js";
 import type { Expr } from "../../query/expr/expr.js";
+import { someExpr } from "../../query/expr/walk.js";
 import type { BoundCheck, OutputColumn, Returning } from "../../query/plan/plan.js";
 import type { AssignmentTarget, ReturningNames } from "../parse/ast.js";
 import type { ExprNode, TargetNode } from "../parse/ast-query.js";
@@ -64,6 +65,26 @@ export function bindChecks(table: TableDef, rowColumns: readonly OutputColumn[],
     const context = { ...contextOf(binding, scope, "check constraints"), subqueries: false };
     return { name: check.name, predicate: bindBoolean(parsedOf(check, check.sql), "CHECK", context) };
   });
+}
+
+/** Of generated columns, over the row: what has to be waited for before the row can be written. */
+export function waitingGenerated(
+  table: TableDef,
+  rowColumns: readonly OutputColumn[],
+  binding: Binding,
+): { readonly generated?: readonly Expr[] } {
+  const { answersAtOnce } = binding.env;
+  if (answersAtOnce === undefined) return {};
+  const waits = (expr: Expr) => expr.kind === "call" && expr.fn.deferred !== undefined && !answersAtOnce(expr);
+  const generated = table.columns.flatMap((column) => {
+    if (!column.generatedSql) return [];
+    const scope = new Scope(null);
+    scope.items = [itemOf(table, table.name, rowColumns)];
+    const context = { ...contextOf(binding, scope, "stored expressions"), subqueries: false };
+    const expr = bindExpr(parsedOf(column, column.generatedSql), context);
+    return someExpr(expr, waits) ? [expr] : [];
+  });
+  return generated.length === 0 ? {} : { generated };
 }
 
 export interface BoundReturning {

@@ -1,6 +1,6 @@
 /** Pages of functions, operators and types, generated from the registries that the binder resolves names in. */
 import type { SqlType } from "../../protocol/values.js";
-import { CHAPTERS, type Chapter } from "../../query/expr/functions/registry.js";
+import { CHAPTERS, type Chapter, REGISTERED_FUNCTIONS } from "../../query/expr/functions/registry.js";
 import { TABLE_FUNCTION_FAMILIES, TABLE_FUNCTIONS } from "../../query/expr/functions/table-registry.js";
 import { builtInTypes, displayName, spellingsOf } from "../../query/expr/types.js";
 import { SEQUENCE_FUNCTIONS } from "../bind/sequence-functions.js";
@@ -89,6 +89,7 @@ function typePages(): ManualPage[] {
 export function functionPages(): ManualPage[] {
   return [
     ...CHAPTERS.flatMap(chapterPages),
+    ...pages("Functions of models and memories", "function", REGISTERED_FUNCTIONS),
     ...setPages(),
     ...pages("Sequence functions", "function", SEQUENCE_FUNCTIONS),
     ...pages("System information functions", "function", SYSTEM_FUNCTIONS),

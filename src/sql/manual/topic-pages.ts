@@ -70,4 +70,16 @@ export const TOPIC_PAGES: readonly ManualPage[] = [
     "Definitions as tables that can be queried.",
     "SELECT column_name, data_type FROM information_schema.columns WHERE table_name = 'book' ORDER BY ordinal_position",
   ),
+  topic(
+    "memory functions",
+    "MEMORY_STORE(namespace, content [, metadata]) | MEMORY_UPSERT(namespace, id, content [, metadata]) | MEMORY_RECALL(namespace, query [, k [, options]]) | MEMORY_FORGET(namespace, id)",
+    "Memories of a namespace are rows of the table _memory_<namespace>, which the first one makes; all of it in the statement's transaction. MEMORY_RECALL stands in FROM: id, content, similarity, metadata, created_at of the k memories (10, at most 100) that are most like the query, newer ones first among those about as alike. Options are a JSON object: recency (0 to 1), half_life_days, min_similarity.",
+    "SELECT content, similarity FROM MEMORY_RECALL('support', 'which language does the user speak', 5) WHERE similarity > 0.2",
+  ),
+  topic(
+    "language functions",
+    "SENTIMENT(text) | SENTIMENT_SCORES(text) | SUMMARIZE(text [, characters]) | CLASSIFY(text [, categories]) | EXTRACT_ENTITIES(text)",
+    "By the libraries and models of the installation, for English. SENTIMENT gives positive, negative or neutral; EXTRACT_ENTITIES a jsonb array of objects with text, type, start, end (UTF-16 code units) and confidence; CLASSIFY the likeliest of the categories (an array, or common topics).",
+    "SELECT SENTIMENT('I love it'), CLASSIFY('The match ended in a draw', ARRAY['sports', 'politics'])",
+  ),
 ];

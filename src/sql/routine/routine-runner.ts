@@ -14,7 +14,8 @@ import { after } from "../../query/exec/operator.js";
 import type { TriggerFiring } from "../../query/exec/trigger-firing.js";
 import { isUninterrupted, uninterrupted } from "../../query/exec/uninterrupted.js";
 import type { RoutineCall, RoutineRows, TransitionTable } from "../../query/expr/expr.js";
-import type { RoutineHost } from "./host.js";
+import type { StatementNode } from "../parse/ast.js";
+import type { RoutineHost, RoutinePlan, StatementResult } from "./host.js";
 import { PlpgsqlRoutine } from "./plpgsql/plpgsql-routine.js";
 import { PlpgsqlTrigger } from "./plpgsql/plpgsql-trigger.js";
 import type { Invocation, PreparedRoutine } from "./prepared-routine.js";
@@ -70,6 +71,33 @@ export class RoutineRunner {
     return after(this.call(routine, args, context, true), (value) => {
       return outputs === 0 ? [] : ((value ?? new Array<Value>(outputs).fill(null)) as readonly Value[]);
     });
+  }
+
+  /**
+   * A statement that no function has, as if one ran it; what it did is taken back when it fails. `params`: its values, once
+   * what it takes is known.
+   */
+  async statement(
+    node: StatementNode,
+    params: (plan: RoutinePlan) => readonly Value[],
+    maxRows: number,
+    context: ExecContext,
+  ): Promise<StatementResult> {
+    return this.enclosed(
+      async () => {
+        const point = this.host.savepoint(context);
+        try {
+          const plan = this.host.plan(node, {}, context);
+          const result = await this.host.run(plan, params(plan), context, { maxRows, canWait: true });
+          point.release();
+          return result;
+        } catch (error) {
+          point.rollback();
+          throw error;
+        }
+      },
+      () => undefined,
+    );
   }
 
   /** DO. */

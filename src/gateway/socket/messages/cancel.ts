@@ -1,12 +1,12 @@
 /** `cancel {id}`: ends the request of that id, which answers with the error `cancelled` in place of what it had to say. */
 import type { HandleMessage } from "../contract.js";
 
-export const cancel: HandleMessage = (connection, { id }) => {
+export const cancel: HandleMessage = (connection, { id, format }) => {
   const request = connection.find(id);
   if (request === null) {
-    connection.fail(id, "not_found", "No request with this id is running.");
+    connection.fail(id, "not_found", "No request with this id is running.", "", format);
     return;
   }
   request.cancel();
-  connection.fail(id, "cancelled", "The request was cancelled.");
+  connection.fail(id, "cancelled", "The request was cancelled.", "", format);
 };

@@ -1,7 +1,8 @@
 /** How alike two nodes are, for patterns like `(a)-[:SIMILAR_TO > 0.5]-(b)`. */
-import { VARIANT, type Value } from "../../../protocol/values.js";
+import { FLOAT8, VARIANT, type Value, VECTOR } from "../../../protocol/values.js";
 import { Float, floatValue } from "../../../protocol/variant.js";
-import type { ScalarFunction } from "../expr.js";
+import type { Expr, ScalarFunction } from "../expr.js";
+import { OPERATORS } from "./operators.js";
 
 /** The property that the relationship is about. */
 export const EMBEDDING = "embedding";
@@ -31,14 +32,86 @@ function similarity(a: Value, b: Value): Value {
     squareA += x * x;
     squareB += y * y;
   }
-  const cosine = product / Math.sqrt(squareA * squareB);
-  // What is no number, and a length of zero, make it NaN.
-  if (Number.isNaN(cosine)) return null;
-  return floatValue(Math.max(-1, Math.min(1, cosine))) as Value;
+  if (!hasDirection(squareA) || !hasDirection(squareB)) return null;
+  const cosine = product / Math.sqrt(squareA) / Math.sqrt(squareB);
+  return Number.isNaN(cosine) ? null : (floatValue(Math.max(-1, Math.min(1, cosine))) as Value);
+}
+
+/** What is no number makes the sum of squares NaN; of the shortest and the longest it is zero or infinite. */
+function hasDirection(square: number): boolean {
+  return square > 0 && square < Number.POSITIVE_INFINITY;
 }
 
 function numberOf(value: unknown): number {
   if (typeof value === "number") return value;
   if (value instanceof Float) return value.value;
   return typeof value === "bigint" ? Number(value) : Number.NaN;
+}
+
+/** The vector of length 1 that points where the list does; null for what has no similarity to anything. */
+export function directionOf(list: Value): Float32Array | null {
+  if (!Array.isArray(list)) return null;
+  const numbers = new Float64Array(list.length);
+  let square = 0;
+  for (let i = 0; i < list.length; i++) {
+    const x = numberOf(list[i]);
+    numbers[i] = x;
+    square += x * x;
+  }
+  if (!hasDirection(square)) return null;
+  const length = Math.sqrt(square);
+  const direction = new Float32Array(list.length);
+  for (let i = 0; i < numbers.length; i++) direction[i] = numbers[i]! / length;
+  return direction;
+}
+
+/** Single precision is wrong by less, in the sum of products of two directions. */
+export const SIMILARITY_SLACK = 1e-5;
+
+const DIRECTION_OF: ScalarFunction = Object.freeze({
+  name: "direction",
+  args: [VARIANT],
+  returns: VECTOR,
+  volatility: "immutable",
+  strict: true,
+  apply: directionOf,
+});
+
+/** Not less than the cosine distance of what is as similar as the threshold says. */
+const RADIUS_OF: ScalarFunction = Object.freeze({
+  name: "radius",
+  args: [VARIANT],
+  returns: FLOAT8,
+  volatility: "immutable",
+  strict: true,
+  apply: (threshold: Value) => {
+    const least = thresholdOf(threshold);
+    return least === null ? null : 1 - least + SIMILARITY_SLACK;
+  },
+});
+
+/** Null for what no number is compared with. */
+export function thresholdOf(value: Value): number | null {
+  const least = numberOf(value);
+  return Number.isNaN(least) ? null : least;
+}
+
+/** `similarity(a, b) > threshold` (or >=). */
+export interface SimilarityCondition {
+  readonly sides: readonly [Expr, Expr];
+  readonly threshold: Expr;
+}
+
+/** Null for any other condition. */
+export function similarityCondition(condition: Expr): SimilarityCondition | null {
+  if (condition.kind !== "call" || (condition.fn !== OPERATORS[">"] && condition.fn !== OPERATORS[">="])) return null;
+  const [score, threshold] = condition.args as [Expr, Expr];
+  if (score.kind !== "call" || score.fn !== SIMILARITY) return null;
+  return { sides: score.args as [Expr, Expr], threshold };
+}
+
+/** A vector of an embedding, and the radius around it in which others are as similar as the threshold says. */
+export function similaritySearch(embedding: Expr, threshold: Expr): { readonly query: Expr; readonly within: Expr } {
+  const query: Expr = { kind: "call", type: VECTOR, fn: DIRECTION_OF, args: [embedding] };
+  return { query, within: { kind: "call", type: FLOAT8, fn: RADIUS_OF, args: [threshold] } };
 }

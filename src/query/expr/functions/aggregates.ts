@@ -131,11 +131,16 @@ function movingNumeric(result: (sum: Numeric, count: number) => Numeric): Moving
       return state;
     },
     inverse(state: MovingNumericSum, value: Numeric) {
-      const alike = (state.scales.get(value.scale) ?? 0) - 1;
-      if (state.special > 0 || (alike === 0 && value.scale > 0)) return undefined;
-      state.scales.set(value.scale, alike);
+      if (state.special > 0) return undefined;
+      const alike = state.scales.get(value.scale)! - 1;
       state.sum = state.sum.sub(value);
       state.count--;
+      if (alike > 0) state.scales.set(value.scale, alike);
+      else {
+        state.scales.delete(value.scale);
+        // Digits beyond the largest scale that is left are zeros.
+        state.sum = state.sum.round(Math.max(0, ...state.scales.keys()));
+      }
       return state;
     },
     result: (state: MovingNumericSum) => (state.count === 0 ? null : result(state.sum, state.count)),

@@ -2,8 +2,9 @@
  * How the tables of this folder write down an overload, and the families of overloads that PostgreSQL declares with
  * pseudo-types (anyelement, anyarray, "any").
  */
+import { sqlError } from "../../../protocol/errors.js";
 import { arrayOf, type SqlType, TEXT, type Value } from "../../../protocol/values.js";
-import type { AggregateFunction, EvalContext, ScalarFunction } from "../expr.js";
+import type { AggregateFunction, DeferredEvaluation, EvalContext, ScalarFunction } from "../expr.js";
 import { baseType, commonType, displayName } from "../types.js";
 
 // biome-ignore lint/suspicious/noExplicitAny: each overload names the parameter types that it declares
@@ -45,6 +46,26 @@ export function contextFn(
     needsContext: true,
     ...options,
   });
+}
+
+/**
+ * A function whose values have to be waited for, computed for several calls at a time; volatile unless told otherwise. See
+ * DeferredEvaluation.
+ */
+export function deferredFn(
+  name: string,
+  args: readonly SqlType[],
+  returns: SqlType,
+  evaluate: DeferredEvaluation["evaluate"],
+  { rowsMax, ...options }: Omit<Options, "needsContext"> & { readonly rowsMax?: number } = {},
+): ScalarFunction {
+  const apply = () => {
+    throw sqlError("0A000", `${name} cannot be called here`, {
+      hint: "Its values have to be waited for, which is possible in queries and in the new values of rows only.",
+    });
+  };
+  const deferred = { evaluate, ...(rowsMax !== undefined && { rowsMax }) };
+  return Object.freeze({ name, args, returns, apply, volatility: "volatile", strict: true, ...options, deferred });
 }
 
 /** An infix operator (two arguments) or a prefix operator (one). */

@@ -1,22 +1,84 @@
 /** Functions that ask models: what installed models are and do is behind the session's services (EvalServices). */
 import { DbError } from "../../../protocol/errors.js";
-import { INT4, INT8, recordOf, TEXT, TIMESTAMPTZ, type Value, VECTOR } from "../../../protocol/values.js";
-import type { EvalContext, ScalarFunction } from "../expr.js";
+import {
+  BOOL,
+  INT4,
+  INT8,
+  JSONB,
+  recordOf,
+  type SqlType,
+  TEXT,
+  TIMESTAMPTZ,
+  type Value,
+  VECTOR,
+} from "../../../protocol/values.js";
+import type { DeferredContext, EvalContext, EvalServices, ScalarFunction } from "../expr.js";
 import { recordRows, type TableFunction } from "../table-function.js";
-import { contextFn } from "./define.js";
+import { contextFn, deferredFn } from "./define.js";
 
 function embed({ services }: EvalContext, text: string, model: string | null = null): Value {
   if (services.embed === undefined) throw new DbError("not_supported", "EMBED is not available here.");
   return services.embed(text, model);
 }
 
+/** The texts of each model together. */
+async function embedRows(
+  [texts, models]: readonly (readonly Value[])[],
+  count: number,
+  context: DeferredContext,
+): Promise<readonly Value[]> {
+  const { embedLater } = context.services;
+  if (embedLater === undefined) throw new DbError("not_supported", "EMBED is not available here.");
+  const byModel = new Map<string | null, number[]>();
+  for (let i = 0; i < count; i++) {
+    const model = (models?.[i] ?? null) as string | null;
+    const calls = byModel.get(model);
+    if (calls === undefined) byModel.set(model, [i]);
+    else calls.push(i);
+  }
+  const vectors = new Array<Value>(count).fill(null);
+  for (const [model, calls] of byModel) {
+    const some = calls.map((i) => texts![i] as string);
+    const found = await embedLater.call(context.services, some, model, context);
+    for (const [i, call] of calls.entries()) vectors[call] = found[i]!;
+  }
+  return vectors;
+}
+
 /** Immutable, since a bundle is: so generated columns may be embeddings. A call is not worth folding. */
 const embedding = (fn: ScalarFunction): ScalarFunction =>
-  Object.freeze({ ...fn, volatility: "immutable", slow: true as const });
+  Object.freeze({
+    ...fn,
+    volatility: "immutable",
+    slow: true as const,
+    deferred: { evaluate: embedRows, mayBeApplied: true as const },
+  });
+
+/** One after the other: each may load gigabytes. */
+function managing(
+  name: string,
+  returns: SqlType,
+  work: (services: EvalServices) => Managing | undefined,
+): ScalarFunction {
+  const evaluate = async ([models]: readonly (readonly Value[])[], count: number, context: DeferredContext) => {
+    const values: Value[] = [];
+    for (let i = 0; i < count; i++) {
+      const manage = work(context.services);
+      if (manage === undefined) throw new DbError("not_supported", `${name.toUpperCase()} is not available here.`);
+      values.push(await manage.call(context.services, models![i] as string, context));
+    }
+    return values;
+  };
+  return Object.freeze({ ...deferredFn(name, [TEXT], returns, evaluate, { rowsMax: 1 }), writes: true as const });
+}
+
+type Managing = (model: string, context: DeferredContext) => Promise<Value>;
 
 export const MODEL_FUNCTIONS: readonly ScalarFunction[] = [
   embedding(contextFn("embed", [TEXT], VECTOR, embed)),
   embedding(contextFn("embed", [TEXT, TEXT], VECTOR, embed)),
+  managing("pull_model", JSONB, ({ pullModel }) => pullModel),
+  managing("delete_model", BOOL, ({ deleteModel }) => deleteModel),
 ];
 
 const MODEL_ROW = recordOf([
@@ -34,6 +96,9 @@ const MODEL_ROW = recordOf([
   { name: "licence", type: TEXT },
   { name: "state", type: TEXT },
   { name: "problem", type: TEXT },
+  { name: "tag", type: TEXT },
+  { name: "source", type: TEXT },
+  { name: "restart_required", type: BOOL },
 ]);
 
 /** Columns of the first six names are those that clients of this interface know. */

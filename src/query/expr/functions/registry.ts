@@ -9,6 +9,7 @@ import { ARITHMETIC } from "./arithmetic.js";
 import { ARRAY_FAMILIES, ARRAY_OPERATOR_FAMILIES } from "./arrays.js";
 import { BIT_FUNCTIONS, BIT_OPERATORS } from "./bit-strings.js";
 import { BYTES_FUNCTIONS } from "./bytes.js";
+import { CLAIM_AGGREGATES, CLAIM_FAMILIES, CLAIM_FUNCTIONS } from "./claims.js";
 import { COMPARISON_FAMILIES, COMPARISONS, DISTINCT_FAMILIES } from "./comparison.js";
 import { CONDITIONAL_FAMILIES } from "./conditional.js";
 import { DATETIME_FUNCTIONS, DATETIME_OPERATORS } from "./datetime.js";
@@ -16,6 +17,7 @@ import type { AggregateFamily, FunctionFamily } from "./define.js";
 import { DOCUMENT_FUNCTIONS } from "./documents.js";
 import { ENUM_FAMILIES } from "./enums.js";
 import { FORMATTING } from "./formatting.js";
+import { GENERATION_FUNCTIONS } from "./generation.js";
 import { GRAPH_FUNCTIONS, VARIANT_OPERATORS } from "./graphs.js";
 import { JSON_FAMILIES, JSON_FUNCTIONS, JSON_OPERATORS } from "./json.js";
 import { JSON_CONSTRUCTORS } from "./json-constructors.js";
@@ -92,7 +94,12 @@ export const CHAPTERS: readonly Chapter[] = [
     functions: [...TS_FUNCTIONS, ...TS_HEADLINES, ...TEXT_SEARCH_FUNCTIONS],
     operators: TS_OPERATORS,
   },
-  { title: "Model functions", functions: MODEL_FUNCTIONS },
+  {
+    title: "Model functions",
+    functions: [...MODEL_FUNCTIONS, ...CLAIM_FUNCTIONS, ...GENERATION_FUNCTIONS],
+    families: CLAIM_FAMILIES,
+    aggregates: CLAIM_AGGREGATES,
+  },
   { title: "Graph functions and operators", functions: GRAPH_FUNCTIONS, operatorFamilies: VARIANT_OPERATORS },
   { title: "Bit string functions and operators", functions: BIT_FUNCTIONS, operators: BIT_OPERATORS },
   { title: "Network address functions and operators", functions: NETWORK_FUNCTIONS, operators: NETWORK_OPERATORS },
@@ -108,7 +115,7 @@ export const CHAPTERS: readonly Chapter[] = [
 /** Entries of one kind in the order of the chapters. */
 function byName<T extends { readonly name: string }>(
   entriesOf: (chapter: Chapter) => readonly T[] | undefined,
-): ReadonlyMap<string, readonly T[]> {
+): Map<string, T[]> {
   const map = new Map<string, T[]>();
   for (const entry of CHAPTERS.flatMap((chapter) => entriesOf(chapter) ?? [])) {
     const entries = map.get(entry.name);
@@ -118,11 +125,26 @@ function byName<T extends { readonly name: string }>(
   return map;
 }
 
-export const OPERATORS = byName((chapter) => chapter.operators);
-export const OPERATOR_FAMILIES = byName((chapter) => chapter.operatorFamilies);
-export const FUNCTIONS = byName((chapter) => chapter.functions);
-export const FUNCTION_FAMILIES = byName((chapter) => chapter.families);
-export const AGGREGATES = byName((chapter) => chapter.aggregates);
-export const AGGREGATE_FAMILIES = byName((chapter) => chapter.aggregateFamilies);
-export const WINDOW_FUNCTIONS = byName((chapter) => chapter.windowFunctions);
-export const WINDOW_FAMILIES = byName((chapter) => chapter.windowFamilies);
+type ByName<T> = ReadonlyMap<string, readonly T[]>;
+
+const functions = byName((chapter) => chapter.functions);
+
+export const OPERATORS: ByName<ScalarFunction> = byName((chapter) => chapter.operators);
+export const OPERATOR_FAMILIES: ByName<FunctionFamily> = byName((chapter) => chapter.operatorFamilies);
+export const FUNCTIONS: ByName<ScalarFunction> = functions;
+export const FUNCTION_FAMILIES: ByName<FunctionFamily> = byName((chapter) => chapter.families);
+export const AGGREGATES: ByName<AggregateFunction> = byName((chapter) => chapter.aggregates);
+export const AGGREGATE_FAMILIES: ByName<AggregateFamily> = byName((chapter) => chapter.aggregateFamilies);
+export const WINDOW_FUNCTIONS: ByName<WindowFunction> = byName((chapter) => chapter.windowFunctions);
+export const WINDOW_FAMILIES: ByName<WindowFamily> = byName((chapter) => chapter.windowFamilies);
+
+/** Overloads of rooms above this one; for the manual, which has no chapter of theirs. */
+export const REGISTERED_FUNCTIONS: ScalarFunction[] = [];
+
+/** Adds an overload for good: of rooms above this one, when the process starts. */
+export function registerFunction(fn: ScalarFunction): void {
+  REGISTERED_FUNCTIONS.push(fn);
+  const overloads = functions.get(fn.name);
+  if (overloads === undefined) functions.set(fn.name, [fn]);
+  else overloads.push(fn);
+}

@@ -1,5 +1,5 @@
 /**
- * All functions that return rows, by name. resolve.ts looks overloads up here. The only registry that grows: rooms above
+ * All functions that return rows, by name. resolve.ts looks overloads up here. It grows: rooms above
  * this one (graph, vector search, memory) add theirs once, before the first statement is bound.
  */
 import type { TableFunction } from "../table-function.js";

@@ -1,0 +1,125 @@
+/**
+ * The tools of an agent, run on behalf of the request whose statement runs the agent: those of src/actor/tools that fit a
+ * model, with the request's tenant and credential, and the agent's own bounds. Registered by actor.ts.
+ */
+import type { ToolSpec } from "../../ai/providers/provider.js";
+import { DbError } from "../../protocol/errors.js";
+import { together } from "../chat/chat-store.js";
+import type { Request } from "../request.js";
+import type { Client } from "../statement-run.js";
+import type { Tool } from "../tools/tool.js";
+import { checkArguments, findTool } from "../tools/toolbox.js";
+import { type AgentTools, type AgentTrace, provideAgentTools, type ToolBounds } from "./agent-tools.js";
+
+const READING = [
+  "list_tables",
+  "describe_table",
+  "query",
+  "semantic_search",
+  "rag_search",
+  "graph_query",
+  "sql_manual",
+  "memory_recall",
+];
+const WRITING = ["execute", "memory_store"];
+
+/** The trace is the server's own record: it is written whatever the credential, and although the client has gone. */
+const UNCANCELLED: Client = {
+  checkpoint: () => undefined,
+  shouldYield: () => false,
+  yieldTurn: () => Promise.resolve(),
+};
+
+const TRACES = `CREATE TABLE IF NOT EXISTS "_agent_runs" (
+  id text PRIMARY KEY, user_id text NOT NULL, persona text NOT NULL, task text NOT NULL, status text NOT NULL,
+  answer text, error text, provider text NOT NULL, model text NOT NULL, steps jsonb NOT NULL,
+  input_tokens bigint NOT NULL, output_tokens bigint NOT NULL, started_at timestamptz NOT NULL,
+  finished_at timestamptz NOT NULL)`;
+
+/** Once, when the process starts. */
+export function registerAgentTools(): void {
+  provideAgentTools((client) => agentToolsOf(client as Request));
+}
+
+function agentToolsOf(request: Request): AgentTools {
+  return {
+    readOnly: request.readOnly,
+    specs: (allowWrites) => toolsOf(allowWrites).map(specOf),
+    call: (name, args, bounds) => callTool(request, name, args, bounds),
+    keep: (trace) => keep(request, trace),
+  };
+}
+
+function toolsOf(allowWrites: boolean): Tool[] {
+  const names = allowWrites ? [...READING, ...WRITING] : READING;
+  return names.map(findTool).filter((tool) => tool !== null);
+}
+
+function specOf({ name, description, input }: Tool): ToolSpec {
+  return { name, description, parameters: JSON.parse(JSON.stringify(input)) as ToolSpec["parameters"] };
+}
+
+async function callTool(request: Request, name: string, args: unknown, bounds: ToolBounds): Promise<string> {
+  const tool = toolsOf(bounds.allowWrites).find((one) => one.name === name);
+  if (tool === undefined) throw new DbError("invalid_request", `There is no tool "${name}".`);
+  checkArguments(tool, args);
+  request.hasActed = true;
+  const own = withBounds(request, bounds);
+  await own.yieldTurn();
+  return tool.call({ request: own, readOnly: !bounds.allowWrites, progress: () => undefined }, args);
+}
+
+/** The request as its agent's tools see it: with the agent's deadline, and no agent may be run by it. */
+function withBounds(request: Request, { signal, deadlineMs }: ToolBounds): Request {
+  const checkpoint = () => {
+    request.checkpoint();
+    signal.throwIfAborted();
+  };
+  return Object.create(request, {
+    ofAgent: { value: true },
+    deadlineMs: { value: Math.min(request.deadlineMs, deadlineMs), writable: true },
+    checkpoint: { value: checkpoint },
+    signal: { value: () => signal },
+    yieldTurn: {
+      value: async () => {
+        await request.yieldTurn();
+        checkpoint();
+      },
+    },
+    commitPart: { value: (tx: Parameters<Request["commitPart"]>[0]) => request.commitPart(tx) },
+  }) as Request;
+}
+
+async function keep(request: Request, trace: AgentTrace): Promise<void> {
+  const writer = Object.create(request, { readOnly: { value: false }, ofAgent: { value: true } }) as Request;
+  const { id, persona, task, status, answer, error, provider, model, steps } = trace;
+  const { inputTokens, outputTokens, startedAt, finishedAt } = trace;
+  await together(
+    writer,
+    UNCANCELLED,
+    async (run) => {
+      await run(TRACES, []);
+      await run(
+        `INSERT INTO "_agent_runs" VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10::jsonb, $11::int8, $12::int8,
+           $13::timestamptz, $14::timestamptz)`,
+        [
+          id,
+          request.head.userId,
+          persona,
+          task,
+          status,
+          answer,
+          error,
+          provider,
+          model,
+          JSON.stringify(steps),
+          inputTokens,
+          outputTokens,
+          startedAt,
+          finishedAt,
+        ],
+      );
+    },
+    (tx) => request.commitPart(tx),
+  );
+}

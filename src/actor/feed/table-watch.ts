@@ -1,0 +1,141 @@
+/**
+ * One table that somebody follows: which storage its rows are in, who is told of changes, and the last changes in memory,
+ * from which those that come back are served. Made and owned by the feed of the partition (change-feed.ts).
+ */
+import { storageOf, type TableDef } from "../../catalog/table.js";
+import { bytesOfChange, ChangedRow, type RowChange, RowMapping, type TableEvent } from "./row-change.js";
+
+/** Whoever follows a table; told of changes that are on disk, in the order of their commits. */
+export interface TableFollower {
+  changed(rows: readonly ChangedRow[]): void;
+  /** `altered`: the definition is another one. After `dropped` nothing follows. */
+  happened(event: TableEvent, micros: number): void;
+}
+
+export interface TableWatchOptions {
+  readonly tenant: number;
+  readonly table: TableDef;
+  /** The table and all below it that have rows of it. */
+  readonly family: readonly TableDef[];
+  /** All changes after that time are in the commit log, with what was there before. */
+  readonly since: number;
+  /** Nothing is in memory of the time before. */
+  readonly now: number;
+  readonly memoryBytes: number;
+}
+
+export class TableWatch {
+  readonly tenant: number;
+  readonly tableId: number;
+  readonly followers = new Set<TableFollower>();
+  table: TableDef;
+  since: number;
+  /** Milliseconds since the epoch until which it is watched without followers; 0: they have it watched. */
+  untilMs = 0;
+  /** Time of its last change; nothing of it was changed after that. */
+  lastChange: number;
+  /** Changes on disk, oldest first; all of those after `historySince`. */
+  #history: RowChange[] = [];
+  #historySince: number;
+  #historyBytes = 0;
+  #mappings = new Map<number, RowMapping>();
+  readonly #memoryBytes: number;
+
+  constructor({ tenant, table, family, since, now, memoryBytes }: TableWatchOptions) {
+    this.tenant = tenant;
+    this.tableId = table.id;
+    this.table = table;
+    this.since = since;
+    this.#historySince = now;
+    this.lastChange = now;
+    this.#memoryBytes = memoryBytes;
+    this.#map(family);
+  }
+
+  get storageIds(): IterableIterator<number> {
+    return this.#mappings.keys();
+  }
+
+  get historySince(): number {
+    return this.#historySince;
+  }
+
+  /** Of the definitions as they are now. Rows in other storage than before cannot be followed back. */
+  redefine(table: TableDef, family: readonly TableDef[], now: number): void {
+    const before = [...this.#mappings.keys()].sort().join();
+    this.table = table;
+    this.#map(family);
+    if ([...this.#mappings.keys()].sort().join() !== before) this.restart(now);
+  }
+
+  /** Nobody can come back to a time before. */
+  restart(now: number): void {
+    this.since = now;
+    this.lastChange = now;
+    this.#history = [];
+    this.#historyBytes = 0;
+    this.#historySince = now;
+  }
+
+  #map(family: readonly TableDef[]): void {
+    this.#mappings = new Map(family.map((table) => [storageOf(table), new RowMapping(table, this.table)]));
+  }
+
+  /** A change of storage that the watch has. */
+  rowOf(change: RowChange): ChangedRow {
+    this.lastChange = change.micros;
+    return new ChangedRow(change, this.#mappings.get(change.storageId)!);
+  }
+
+  /** For those who follow; each row is decoded once. Changes of other storage are left out. */
+  rowsOf(changes: readonly RowChange[]): ChangedRow[] {
+    return changes.flatMap((change) => {
+      const mapping = this.#mappings.get(change.storageId);
+      return mapping === undefined ? [] : new ChangedRow(change, mapping);
+    });
+  }
+
+  /** These are on disk. */
+  deliver(rows: readonly ChangedRow[]): void {
+    for (const { change } of rows) {
+      this.#history.push(change);
+      this.#historyBytes += bytesOfChange(change);
+    }
+    this.#shorten();
+    for (const follower of [...this.followers]) follower.changed(rows);
+  }
+
+  /** What was read of the log: all changes after `since` and before the history. */
+  prepend(changes: readonly RowChange[], since: number): void {
+    this.#history = [...changes, ...this.#history];
+    for (const change of changes) this.#historyBytes += bytesOfChange(change);
+    this.#historySince = since;
+    this.#shorten();
+  }
+
+  /** Changes after that time, all that are on disk; null: they are not in memory. */
+  changesAfter(micros: number): readonly RowChange[] | null {
+    if (micros < this.#historySince) return null;
+    let low = 0;
+    let high = this.#history.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.#history[middle]!.micros <= micros) low = middle + 1;
+      else high = middle;
+    }
+    return this.#history.slice(low);
+  }
+
+  #shorten(): void {
+    if (this.#historyBytes <= this.#memoryBytes) return;
+    // Many at once, since the array is copied.
+    let count = 0;
+    while (this.#historyBytes > this.#memoryBytes * 0.75 && count < this.#history.length) {
+      this.#historyBytes -= bytesOfChange(this.#history[count]!);
+      count++;
+    }
+    if (count === 0) return;
+    this.#historySince = this.#history[count - 1]!.micros;
+    this.#history = this.#history.slice(count);
+  }
+}

@@ -1,0 +1,101 @@
+/** /v1/ai/sentiment, entities, summarize, classify, qa: by libraries and models of the installation, or by a provider. */
+import {
+  type Asked,
+  answerByProvider,
+  classifyByProvider,
+  entitiesByProvider,
+  sentimentByProvider,
+  summarizeByProvider,
+} from "../../language/by-provider.js";
+import { TOPICS } from "../../language/classify.js";
+import type { Entity } from "../../language/entities.js";
+import { SUMMARY_CHARACTERS_DEFAULT } from "../../language/summary-length.js";
+import type { EndpointName } from "../../protocol/endpoints.js";
+import { DbError } from "../../protocol/errors.js";
+import { LanguageHelpers } from "../language-helpers.js";
+import type { Answer } from "../reply.js";
+import type { Request } from "../request.js";
+import { embedderOf } from "../request-embedder.js";
+import { withRequestSignal } from "../request-signal.js";
+import type { Input } from "../validate.js";
+import type { Handler } from "./handler.js";
+
+export const languageHandlers = {
+  "language.sentiment": (request, { body }) =>
+    either(
+      request,
+      body,
+      (helpers) => helpers.sentiment(body.text),
+      (asked) => sentimentByProvider(body.text, asked),
+    ),
+  "language.entities": async (request, { body }) => {
+    const { plain } = await either(
+      request,
+      body,
+      (helpers) => helpers.entities(body.text),
+      (asked) => entitiesByProvider(body.text, asked),
+    );
+    const entities = (plain as readonly Entity[]).map((entity) => ({ ...entity, entity_type: entity.type }));
+    return { plain: { entities } };
+  },
+  "language.summarize": async (request, { body }) => {
+    const length = body.max_length ?? SUMMARY_CHARACTERS_DEFAULT;
+    const { plain } = await either(
+      request,
+      body,
+      (helpers) => helpers.summarize(body.text, length),
+      (asked) => summarizeByProvider(body.text, length, asked),
+    );
+    return { plain: { summary: plain } };
+  },
+  "language.classify": async (request, { body }) => {
+    const categories = [...new Set<string>(body.categories ?? TOPICS)];
+    const { plain } = await either(
+      request,
+      body,
+      (helpers) => helpers.classify(body.text, categories, body.multi_label === true),
+      (asked) => classifyByProvider(body.text, categories, body.multi_label === true, asked),
+    );
+    return { plain: { classifications: plain } };
+  },
+  "language.qa": (request, { body }) => {
+    const context = contextOf(body);
+    return either(
+      request,
+      body,
+      (helpers) => helpers.answer(body.question, context),
+      (asked) => answerByProvider(body.question, context, asked),
+    );
+  },
+} satisfies Partial<Record<EndpointName, Handler>>;
+
+function contextOf({ context, text }: Input["body"]): string {
+  if (context !== undefined && text === undefined) return context;
+  if (text !== undefined && context === undefined) return text;
+  throw new DbError("invalid_request", 'Send the text as "context" or as "text".', { field: "context" });
+}
+
+/** By the provider that the body asks for, or by what is installed. */
+async function either(
+  request: Request,
+  { provider, model }: Input["body"],
+  native: (helpers: LanguageHelpers) => Promise<unknown>,
+  byProvider: (asked: Asked) => Promise<unknown>,
+): Promise<Answer> {
+  const isNative = provider === "native" || (provider === undefined && (model === undefined || model === "native"));
+  if (isNative) {
+    const { embed } = embedderOf(request);
+    const plain = await native(new LanguageHelpers(request.partition.tasks, (texts) => embed(texts), request));
+    request.checkpoint();
+    return { plain };
+  }
+  const configured = request.partition.providers.forTenant(request.tenant);
+  if (configured === null || (provider !== undefined && provider !== configured.name)) {
+    const there = configured === null ? "No provider is configured" : `The configured provider is "${configured.name}"`;
+    throw new DbError("invalid_request", `${there}; "${provider ?? model}" cannot be asked.`, {
+      field: provider === undefined ? "model" : "provider",
+      hint: 'Configure [query.ai_service] or PUT /v1/ai/provider, or leave "provider" and "model" out.',
+    });
+  }
+  return { plain: await withRequestSignal(request, (signal) => byProvider({ provider: configured, model, signal })) };
+}

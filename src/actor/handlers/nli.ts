@@ -1,0 +1,28 @@
+/** /v1/ai/nli/…: verification of claims. */
+import { pairsRequest, verifyRequest } from "../../ai/nli/claim-requests.js";
+import type { Asker } from "../../ai/nli/claim-verifier.js";
+import type { EndpointName } from "../../protocol/endpoints.js";
+import type { Answer } from "../reply.js";
+import type { Request } from "../request.js";
+import type { Input } from "../validate.js";
+import type { Handler } from "./handler.js";
+
+export const nliHandlers = {
+  "nli.models": models,
+  "nli.verify": verify,
+  "nli.pairs": pairs,
+} satisfies Partial<Record<EndpointName, Handler>>;
+
+const askerOf = (request: Request): Asker => ({ tenant: request.head.tenantId, signal: request.signal() });
+
+function models(request: Request): Answer {
+  return { plain: request.partition.claims.list() };
+}
+
+async function verify(request: Request, { body }: Input): Promise<Answer> {
+  return { plain: await request.partition.claims.verify(verifyRequest(body), askerOf(request)) };
+}
+
+async function pairs(request: Request, { body }: Input): Promise<Answer> {
+  return { plain: await request.partition.claims.classify(pairsRequest(body), askerOf(request)) };
+}

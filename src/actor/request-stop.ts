@@ -1,0 +1,44 @@
+/**
+ * Tells what a request waits for (a model, a provider) that it is to stop: when the request is cancelled or ended, and when
+ * its deadline passes. Made by request.ts for requests that wait so.
+ */
+
+/** setTimeout takes no more. */
+const TIMER_MS_MAX = 2_147_483_647;
+
+export class RequestStop {
+  private readonly controller = new AbortController();
+  private timer: NodeJS.Timeout | null = null;
+  private deadlineMs = Number.POSITIVE_INFINITY;
+
+  /** `check` throws once the request is to stop. */
+  constructor(private readonly check: () => void) {}
+
+  get signal(): AbortSignal {
+    return this.controller.signal;
+  }
+
+  /** Looks again when that deadline has passed. */
+  watch(deadlineMs: number): void {
+    if (deadlineMs >= this.deadlineMs || !Number.isFinite(deadlineMs)) return;
+    this.deadlineMs = deadlineMs;
+    this.close();
+    // A millisecond later, since the deadline itself has not passed yet.
+    const waitMs = Math.min(TIMER_MS_MAX, Math.max(0, deadlineMs - Date.now()) + 1);
+    this.timer = setTimeout(() => this.look(), waitMs).unref();
+  }
+
+  look(): void {
+    try {
+      this.check();
+    } catch (error) {
+      this.close();
+      this.controller.abort(error);
+    }
+  }
+
+  close(): void {
+    if (this.timer !== null) clearTimeout(this.timer);
+    this.timer = null;
+  }
+}

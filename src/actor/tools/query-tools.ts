@@ -1,0 +1,102 @@
+/** Tools that run statements, or only look whether they would run. */
+import Type from "typebox";
+import { Parameters, Strict } from "../../protocol/endpoints/schemas.js";
+import { DbError } from "../../protocol/errors.js";
+import { displayName } from "../../query/expr/types.js";
+import { sessionOptions } from "../handlers/query.js";
+import { Session } from "../session.js";
+import { runStatement } from "./run-statement.js";
+import { READS, type Tool } from "./tool.js";
+
+const WRITES = {
+  hints: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
+  forReaders: false,
+} as const satisfies Partial<Tool>;
+
+const sql = Type.String({ minLength: 1, description: "One statement; values as $1, $2, … with `parameters`." });
+const parameters = Type.Optional(Parameters);
+const maxRows = Type.Optional(
+  Type.Integer({ minimum: 1, maximum: 10_000_000, description: "Row cap; 1000 unless said." }),
+);
+const graph = Type.Optional(Type.String({ description: 'A graph of the tenant; "default" unless said.' }));
+
+export const query: Tool = {
+  name: "query",
+  title: "Query",
+  description:
+    "Runs one SELECT (or another statement that only reads) and returns its columns with types and its rows. What would write is refused: use execute.",
+  input: Strict({ sql, parameters, max_rows: maxRows }),
+  ...READS,
+  call: (context, { sql: text, parameters: params = [], max_rows: cap }) =>
+    runStatement({ ...context, readOnly: true }, { sql: text, params, maxRows: cap }),
+};
+
+export const execute: Tool = {
+  name: "execute",
+  title: "Execute",
+  description:
+    "Runs one statement that may change data or definitions: INSERT, UPDATE, DELETE, MERGE, CREATE, ALTER, DROP, or Cypher.",
+  input: Strict({ sql, parameters, max_rows: maxRows }),
+  ...WRITES,
+  call: (context, { sql: text, parameters: params = [], max_rows: cap }) =>
+    runStatement(context, { sql: text, params, maxRows: cap }),
+};
+
+export const validateQuery: Tool = {
+  name: "validate_query",
+  title: "Validate a query",
+  description:
+    "Parses and plans a statement without running it: whether it is valid, the types of its parameters and columns, or what is wrong and where.",
+  input: Strict({ sql }),
+  ...READS,
+  call: ({ request }, { sql: text }) => {
+    const { tenant } = request;
+    const tx = tenant.partition.shard.begin({ readOnly: true });
+    try {
+      const session = new Session(tenant, { ...sessionOptions(request, "routes"), readOnly: true });
+      const plan = session.planFor({ sql: text, params: [] }, tenant.catalog.view(tx), tx);
+      return JSON.stringify({
+        valid: true,
+        kind: plan.bound.kind,
+        parameter_types: plan.parameterTypes.map((type) => displayName(type)),
+        columns: plan.shape?.columns ?? [],
+      });
+    } catch (error) {
+      if (!(error instanceof DbError) || error.status >= 500) throw error;
+      const { code, message, details } = error;
+      return JSON.stringify({ valid: false, error: { code, message, ...(details !== undefined && { details }) } });
+    } finally {
+      tenant.rollback(tx);
+    }
+  },
+};
+
+const cypherInput = Strict({
+  cypher: Type.String({ minLength: 1, description: "One openCypher statement; values may stand in it, or as $name." }),
+  parameters: Type.Optional(Type.Record(Type.String(), Type.Unknown(), { description: "A value per $name." })),
+  graph,
+  max_rows: maxRows,
+});
+
+/** `cypher` and `graph_query` are one tool under the two names that clients know. */
+function cypherTool(name: string): Tool {
+  return {
+    name,
+    title: "Query the graph",
+    description: "Runs one openCypher statement against the tenant's property graph and returns columns and rows.",
+    input: cypherInput,
+    ...WRITES,
+    forReaders: true,
+    call: (context, { cypher: text, parameters: params = [], graph: of, max_rows: cap }) =>
+      runStatement(context, {
+        sql: text,
+        params,
+        language: "cypher",
+        ...(of !== undefined && { graph: of }),
+        maxRows: cap,
+      }),
+  };
+}
+
+export const graphQuery = cypherTool("graph_query");
+export const cypher = cypherTool("cypher");

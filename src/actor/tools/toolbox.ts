@@ -1,0 +1,53 @@
+/**
+ * All tools, by name, with the check of their arguments. Compiled when the first one is asked for; shared by all tenants
+ * of the thread.
+ */
+import type { TObject, TProperties } from "typebox";
+import { Compile, type Validator } from "typebox/compile";
+import { checked } from "../validate.js";
+import { memoryForget, memoryRecall, memoryStore } from "./memory-tools.js";
+import { cypher, execute, graphQuery, query, validateQuery } from "./query-tools.js";
+import { describeTable, listTables, sqlManual } from "./schema-tools.js";
+import { embedText, ragSearch, semanticSearch } from "./search-tools.js";
+import { generateTextTool } from "./text-tools.js";
+import type { Tool } from "./tool.js";
+
+export const TOOLS: readonly Tool[] = [
+  listTables,
+  describeTable,
+  query,
+  execute,
+  validateQuery,
+  sqlManual,
+  semanticSearch,
+  ragSearch,
+  embedText,
+  graphQuery,
+  cypher,
+  generateTextTool,
+  memoryStore,
+  memoryRecall,
+  memoryForget,
+];
+
+const byName = new Map(TOOLS.map((tool) => [tool.name, tool]));
+const checks = new Map<string, Validator<TProperties, TObject>>();
+
+/** Those that a credential may call. */
+export function toolsFor(readOnly: boolean): readonly Tool[] {
+  return readOnly ? TOOLS.filter(({ forReaders }) => forReaders) : TOOLS;
+}
+
+export function findTool(name: string): Tool | null {
+  return byName.get(name) ?? null;
+}
+
+/** Throws invalid_request that names the argument. */
+export function checkArguments(tool: Tool, args: unknown): void {
+  let check = checks.get(tool.name);
+  if (check === undefined) {
+    check = Compile(tool.input);
+    checks.set(tool.name, check);
+  }
+  checked(check, args, "argument");
+}

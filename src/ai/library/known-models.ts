@@ -1,0 +1,157 @@
+/**
+ * Models that public hubs have and that this server can run, by the names that clients use. A hub knows repositories and
+ * files, not bundles; this says which of them make one. What a repository says of itself (labels, dimensions, sizes,
+ * digests) is read from it, never written down here. Called by hub-source.ts and model-library.ts; constant.
+ */
+
+/** One form of a model, by its tag. */
+export interface HubFiles {
+  readonly repository: string;
+  readonly revision: string;
+  /** The graph. */
+  readonly onnx: string;
+  /** Weights that the graph has outside of itself. */
+  readonly data?: readonly string[];
+}
+
+export interface KnownModel {
+  /** Of the bundle. */
+  readonly name: string;
+  readonly alias?: string;
+  readonly kind: "embedding" | "nli" | "generation";
+  readonly licence: string;
+  /** Tokens that the model was made to read. */
+  readonly tokensMax: number;
+  /** Of an embedding. */
+  readonly pooling?: "mean" | "cls";
+  readonly tags: Readonly<Record<string, HubFiles>>;
+}
+
+const FULL = "onnx/model.onnx";
+/** Weights in 8 bits: a quarter of the size. */
+const INT8 = "onnx/model_quantized.onnx";
+
+/** The usual layout of exports for ONNX Runtime: the whole graph and a quantized one. `latest`: which of them. */
+function exported(repository: string, latest: "fp32" | "int8"): Readonly<Record<string, HubFiles>> {
+  const fp32 = { repository, revision: "main", onnx: FULL };
+  const int8 = { repository, revision: "main", onnx: INT8 };
+  return { latest: latest === "fp32" ? fp32 : int8, fp32, int8 };
+}
+
+const EMBEDDINGS: readonly KnownModel[] = [
+  {
+    name: "all-minilm-l6-v2",
+    alias: "all-minilm",
+    kind: "embedding",
+    licence: "Apache-2.0",
+    tokensMax: 256,
+    pooling: "mean",
+    tags: exported("Xenova/all-MiniLM-L6-v2", "fp32"),
+  },
+  {
+    name: "all-minilm-l12-v2",
+    kind: "embedding",
+    licence: "Apache-2.0",
+    tokensMax: 128,
+    pooling: "mean",
+    tags: exported("Xenova/all-MiniLM-L12-v2", "fp32"),
+  },
+  {
+    name: "all-mpnet-base-v2",
+    kind: "embedding",
+    licence: "Apache-2.0",
+    tokensMax: 384,
+    pooling: "mean",
+    tags: exported("Xenova/all-mpnet-base-v2", "fp32"),
+  },
+  {
+    name: "bge-small-en-v1.5",
+    kind: "embedding",
+    licence: "MIT",
+    tokensMax: 512,
+    pooling: "cls",
+    tags: exported("Xenova/bge-small-en-v1.5", "fp32"),
+  },
+  {
+    name: "bge-base-en-v1.5",
+    kind: "embedding",
+    licence: "MIT",
+    tokensMax: 512,
+    pooling: "cls",
+    tags: exported("Xenova/bge-base-en-v1.5", "fp32"),
+  },
+  {
+    name: "gte-small",
+    kind: "embedding",
+    licence: "MIT",
+    tokensMax: 512,
+    pooling: "mean",
+    tags: exported("Xenova/gte-small", "fp32"),
+  },
+  {
+    name: "multilingual-e5-small",
+    kind: "embedding",
+    licence: "MIT",
+    tokensMax: 512,
+    pooling: "mean",
+    tags: exported("Xenova/multilingual-e5-small", "fp32"),
+  },
+  {
+    name: "paraphrase-multilingual-minilm-l12-v2",
+    kind: "embedding",
+    licence: "Apache-2.0",
+    tokensMax: 128,
+    pooling: "mean",
+    tags: exported("Xenova/paraphrase-multilingual-MiniLM-L12-v2", "fp32"),
+  },
+];
+
+/** Cross-encoders: nli-default and nli-small are one artefact of 576 MB, nli-xsmall has 284 MB. */
+const NLI: readonly KnownModel[] = [
+  {
+    name: "nli-small",
+    alias: "nli-default",
+    kind: "nli",
+    licence: "Apache-2.0",
+    tokensMax: 512,
+    tags: exported("Xenova/nli-deberta-v3-small", "fp32"),
+  },
+  {
+    name: "nli-xsmall",
+    kind: "nli",
+    licence: "Apache-2.0",
+    tokensMax: 512,
+    tags: exported("Xenova/nli-deberta-v3-xsmall", "fp32"),
+  },
+];
+
+const GENERATION: readonly KnownModel[] = [
+  {
+    name: "smollm2-135m-instruct",
+    kind: "generation",
+    licence: "Apache-2.0",
+    tokensMax: 8192,
+    tags: exported("HuggingFaceTB/SmolLM2-135M-Instruct", "int8"),
+  },
+  {
+    name: "smollm2-360m-instruct",
+    kind: "generation",
+    licence: "Apache-2.0",
+    tokensMax: 8192,
+    tags: exported("HuggingFaceTB/SmolLM2-360M-Instruct", "int8"),
+  },
+  {
+    name: "qwen2.5-0.5b-instruct",
+    kind: "generation",
+    licence: "Apache-2.0",
+    tokensMax: 32_768,
+    tags: exported("onnx-community/Qwen2.5-0.5B-Instruct", "int8"),
+  },
+];
+
+export const KNOWN_MODELS: readonly KnownModel[] = [...EMBEDDINGS, ...NLI, ...GENERATION];
+
+/** By name or alias; null: not one of them. */
+export function knownModel(name: string): KnownModel | null {
+  return KNOWN_MODELS.find((one) => one.name === name || one.alias === name) ?? null;
+}

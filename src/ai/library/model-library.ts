@@ -1,0 +1,382 @@
+/**
+ * The library of the installation's models: pulls them into the model root and deletes them there. There is one, in a
+ * thread of its own (workers/library.ts), since the root is one: so a model is pulled once however many ask for it, and
+ * neither hashing nor the disk keep a request waiting. It owns the jobs; of those that ended it remembers some.
+ */
+import { randomUUID } from "node:crypto";
+import { mkdirSync } from "node:fs";
+import { DbError } from "../../protocol/errors.js";
+import { type AvailableModel, type LibraryFacts, type PullFacts, toldError } from "../../protocol/model-library.js";
+import { type FoundBundle, findBundles } from "../bundle.js";
+import { KNOWN_MODELS, type KnownModel, knownModel } from "./known-models.js";
+import { LATEST, type ModelReference, parseModelReference, referenceText } from "./model-reference.js";
+import type { Offer } from "./model-source.js";
+import { type PullProgress, type PullSettings, pullModel } from "./pull.js";
+import { freeBytes, removeStaging, tidy, uninstall } from "./staging.js";
+
+export interface LibrarySettings extends PullSettings {
+  /** The folder of the bundles that come with the program. */
+  readonly bundled: string;
+  /** The model that embeds when none is named. */
+  readonly embeddingModel: string;
+  /** Of one pull, milliseconds. */
+  readonly timeoutMs: number;
+  /** A source is a hub. */
+  readonly hasHub: boolean;
+}
+
+export interface LibrarySurroundings {
+  /** All actors shall use the bundle in that folder no longer; resolves to false when one cannot in time. */
+  letGo(directory: string): Promise<boolean>;
+  /** Tells all actors to look again at what is installed. */
+  changed(): void;
+  log(level: "info" | "warn", message: string, fields: object): void;
+}
+
+const RUNNING_MAX = 2;
+const WAITING_MAX = 16;
+const ENDED_KEPT_MAX = 100;
+/** Between two reports of one pull. */
+const REPORT_MS = 200;
+
+type Job = {
+  -readonly [Field in keyof PullFacts]: PullFacts[Field];
+} & {
+  readonly reference: ModelReference;
+  readonly abort: AbortController;
+  readonly followers: Set<(facts: PullFacts) => void>;
+  readonly ended: Promise<void>;
+  end: () => void;
+  reportedMs: number;
+};
+
+export class ModelLibrary {
+  /** In the order in which they were asked for. */
+  private readonly jobs = new Map<string, Job>();
+  private tidied: Promise<void> | null = null;
+  /** By their names. */
+  private readonly deleting = new Set<string>();
+
+  constructor(
+    private readonly settings: LibrarySettings,
+    private readonly around: LibrarySurroundings,
+  ) {}
+
+  /** Begins to pull a model (`name:tag`), or joins the pull of it that is under way. Throws what is wrong with the name. */
+  pull(text: string): PullFacts {
+    const reference = parseModelReference(text);
+    const name = nameOf(reference);
+    const active = [...this.jobs.values()].filter(isActive);
+    const same = active.find((job) => nameOf(job.reference) === name);
+    if (same !== undefined) {
+      if (same.reference.tag === reference.tag) return factsOf(same);
+      throw new DbError("model_in_use", `Another form of it, "${same.model}", is being pulled; wait or cancel that.`, {
+        pull: same.id,
+      });
+    }
+    if (active.length >= RUNNING_MAX + WAITING_MAX) {
+      throw new DbError("overloaded", "Too many models are being pulled; retry later.", { retry_after_seconds: 10 });
+    }
+    this.refuseBundled(reference);
+    const job = newJob(reference);
+    this.jobs.set(job.id, job);
+    this.startWaiting();
+    return factsOf(job);
+  }
+
+  /** Resolves when the pull has ended. `report` is told now and then how it gets on; stopped by the returned function. */
+  follow(
+    id: string,
+    report: (facts: PullFacts) => void,
+  ): { readonly ended: Promise<PullFacts>; readonly stop: () => void } {
+    const job = this.job(id);
+    job.followers.add(report);
+    return { ended: job.ended.then(() => factsOf(job)), stop: () => job.followers.delete(report) };
+  }
+
+  /** Newest first. */
+  pulls(): PullFacts[] {
+    return [...this.jobs.values()].reverse().map(factsOf);
+  }
+
+  /** Throws `not_found`. */
+  find(id: string): PullFacts {
+    return factsOf(this.job(id));
+  }
+
+  /** What it has loaded goes, too. One that has ended stays as it is. */
+  async cancel(id: string): Promise<PullFacts> {
+    const job = this.job(id);
+    if (job.status === "pending") this.finish(job, new DbError("pull_cancelled"));
+    else if (job.status === "running") {
+      job.abort.abort(new DbError("pull_cancelled"));
+      await job.ended;
+    }
+    return factsOf(job);
+  }
+
+  /**
+   * Deletes an installed model, by `name` or `name:tag`, once nobody uses it any more. Gives its name. Rejects with
+   * `model_not_found`, `model_in_use`, and `forbidden` for what comes with the program.
+   */
+  async delete(text: string): Promise<string> {
+    const reference = parseModelReference(text);
+    const found = this.installed(text.includes(":") ? reference : { ...reference, tag: null });
+    const id = idOf(found);
+    const { embeddingModel } = this.settings;
+    if (id === embeddingModel || found.manifest?.alias === embeddingModel) {
+      throw new DbError("model_in_use", `"${id}" is the model that ai.embedding_model names; name another one first.`, {
+        model: id,
+        sqlstate: "55006",
+      });
+    }
+    const pull = [...this.jobs.values()].find((job) => isActive(job) && [job.name, nameOf(job.reference)].includes(id));
+    if (pull !== undefined) throw new DbError("model_in_use", `"${id}" is being pulled.`, { pull: pull.id });
+    if (this.deleting.has(id)) throw beingDeleted(id);
+    this.deleting.add(id);
+    try {
+      await this.remove(id, found.directory);
+    } finally {
+      this.deleting.delete(id);
+    }
+    return id;
+  }
+
+  private async remove(id: string, directory: string): Promise<void> {
+    const { around, settings } = this;
+    if (!(await around.letGo(directory))) {
+      around.changed();
+      throw new DbError("model_in_use", `"${id}" is in use by requests that take long; it stays. Retry later.`, {
+        model: id,
+        sqlstate: "55006",
+      });
+    }
+    await uninstall(settings.root, directory);
+    await removeStaging(settings.root, id);
+    around.changed();
+    around.log("info", "a model was deleted", { model: id });
+  }
+
+  async facts(): Promise<LibraryFacts> {
+    const { root, sources, hasHub } = this.settings;
+    this.makeRoot();
+    return {
+      sources: sources.map(({ name }) => name),
+      freeBytes: await freeBytes(root),
+      available: hasHub ? KNOWN_MODELS.map(availableOf) : [],
+    };
+  }
+
+  /** Ends all pulls; what they have loaded stays for later ones. */
+  async close(): Promise<void> {
+    const ending = new DbError("shutting_down");
+    for (const job of this.jobs.values()) if (job.status === "pending") this.finish(job, ending);
+    const running = [...this.jobs.values()].filter(isActive);
+    for (const job of running) job.abort.abort(ending);
+    await Promise.all(running.map(({ ended }) => ended));
+  }
+
+  private job(id: string): Job {
+    const job = this.jobs.get(id);
+    if (job !== undefined) return job;
+    throw new DbError(
+      "not_found",
+      `There is no pull ${JSON.stringify(id.slice(0, 100))}; those that ended long ago are forgotten.`,
+    );
+  }
+
+  private startWaiting(): void {
+    for (const job of this.jobs.values()) {
+      const running = [...this.jobs.values()].filter(({ status }) => status === "running").length;
+      if (running >= RUNNING_MAX) return;
+      if (job.status === "pending") void this.run(job);
+    }
+  }
+
+  private async run(job: Job): Promise<void> {
+    job.status = "running";
+    job.phase = "resolving";
+    const { settings, around } = this;
+    const late = setTimeout(() => {
+      const message = `The pull took longer than ${settings.timeoutMs / 1000} s (ai.pull.timeout_seconds); pull again to go on.`;
+      job.abort.abort(new DbError("model_source_failed", message));
+    }, settings.timeoutMs);
+    try {
+      this.makeRoot();
+      this.tidied ??= tidy(settings.root, Date.now());
+      await this.tidied;
+      around.log("info", "a model is being pulled", { model: job.model, pull: job.id });
+      const { id, bytes } = await pullModel(job.reference, settings, this.progressOf(job), job.abort.signal);
+      job.name = id;
+      job.bytesTotal = bytes;
+      job.restartRequired = this.installed({ name: id, tag: null }).manifest?.kind === "nli";
+      around.changed();
+      around.log("info", "a model was pulled", { model: job.model, source: job.source, bytes });
+      this.finish(job, null);
+    } catch (error) {
+      if (!(error instanceof DbError)) around.log("warn", "a pull failed", { model: job.model, error: String(error) });
+      else around.log("info", "a model was not pulled", { model: job.model, problem: error.message });
+      this.finish(job, error instanceof DbError ? error : new DbError("internal_error", (error as Error).message));
+    } finally {
+      clearTimeout(late);
+      this.startWaiting();
+    }
+  }
+
+  private progressOf(job: Job): PullProgress {
+    return {
+      resolved: (source, offer) => this.resolved(job, source, offer),
+      passed: (source, message) => {
+        job.passedOver = [...job.passedOver, { source, message }];
+        this.around.log("warn", "a source of models was passed over", { source, problem: message });
+      },
+      moved: (bytes) => {
+        job.bytesDone += bytes;
+        report(job, false);
+      },
+      installing: () => {
+        job.phase = "installing";
+        report(job, true);
+      },
+    };
+  }
+
+  private resolved(job: Job, source: string, { id, files }: Offer): void {
+    if (bundleOf(this.settings.bundled, { name: id, tag: null }) !== null) throw comesWithTheProgram(id);
+    if (this.deleting.has(id)) throw beingDeleted(id);
+    const other = [...this.jobs.values()].find((one) => one !== job && one.status === "running" && one.name === id);
+    if (other !== undefined) {
+      throw new DbError("model_in_use", `The same model is being pulled as "${other.model}".`, { pull: other.id });
+    }
+    job.source = source;
+    job.name = id;
+    job.phase = "downloading";
+    const sizes = files.map(({ bytes }) => bytes);
+    job.bytesTotal = sizes.includes(null) ? null : sizes.reduce<number>((sum, bytes) => sum + bytes!, 0);
+    report(job, true);
+  }
+
+  private finish(job: Job, error: DbError | null): void {
+    job.status = error === null ? "completed" : error.code === "pull_cancelled" ? "cancelled" : "failed";
+    job.phase = "done";
+    job.error = error === null ? null : toldError(error);
+    job.endedMs = Date.now();
+    report(job, true);
+    job.end();
+    const ended = [...this.jobs.values()].filter((one) => !isActive(one));
+    for (const old of ended.slice(0, Math.max(0, ended.length - ENDED_KEPT_MAX))) this.jobs.delete(old.id);
+  }
+
+  private makeRoot(): void {
+    mkdirSync(this.settings.root, { recursive: true });
+  }
+
+  private refuseBundled({ name }: ModelReference): void {
+    const found = bundleOf(this.settings.bundled, { name, tag: null });
+    if (found !== null) throw comesWithTheProgram(idOf(found));
+  }
+
+  /** In the root. Throws as `delete` says. */
+  private installed(reference: Wanted): FoundBundle {
+    const { root, bundled } = this.settings;
+    const found = bundleOf(root, reference);
+    if (found !== null) return found;
+    const own = bundleOf(bundled, reference);
+    if (own !== null) {
+      throw new DbError("forbidden", `The model "${idOf(own)}" comes with the program and cannot be deleted.`, {
+        model: idOf(own),
+        sqlstate: "42501",
+      });
+    }
+    const text = reference.tag === null ? reference.name : `${reference.name}:${reference.tag}`;
+    const names = findBundles(root).map(idOf).join(", ");
+    throw new DbError("model_not_found", `There is no model "${text}" to delete; installed: ${names || "none"}.`, {
+      model: text,
+      sqlstate: "42704",
+    });
+  }
+}
+
+/** What is asked for of what is installed; `tag` null: whatever was pulled. */
+interface Wanted {
+  readonly name: string;
+  readonly tag: string | null;
+}
+
+function bundleOf(root: string, { name, tag }: Wanted): FoundBundle | null {
+  const found = findBundles(root);
+  const one = found.find((bundle) => idOf(bundle) === name) ?? found.find(({ manifest }) => manifest?.alias === name);
+  if (one === undefined || (tag !== null && tag !== (one.pulled?.tag ?? LATEST))) return null;
+  return one;
+}
+
+function idOf({ manifest, directory }: FoundBundle): string {
+  return manifest?.id ?? directory.split(/[/\\]/).at(-1)!;
+}
+
+/** What a name and an alias of a known model have in common. */
+function nameOf({ name }: ModelReference): string {
+  return knownModel(name)?.name ?? name;
+}
+
+function comesWithTheProgram(id: string): DbError {
+  return new DbError("conflict", `The model "${id}" comes with the program, so it already exists and is not pulled.`, {
+    model: id,
+  });
+}
+
+function beingDeleted(id: string): DbError {
+  return new DbError("model_in_use", `"${id}" is being deleted; retry in a moment.`, { model: id, sqlstate: "55006" });
+}
+
+function isActive({ status }: PullFacts): boolean {
+  return status === "pending" || status === "running";
+}
+
+function newJob(reference: ModelReference): Job {
+  let end!: () => void;
+  const ended = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  return {
+    id: `pull_${randomUUID()}`,
+    model: referenceText(reference),
+    name: null,
+    status: "pending",
+    phase: "waiting",
+    source: null,
+    bytesDone: 0,
+    bytesTotal: null,
+    passedOver: [],
+    error: null,
+    restartRequired: false,
+    startedMs: Date.now(),
+    endedMs: null,
+    reference,
+    abort: new AbortController(),
+    followers: new Set(),
+    ended,
+    end,
+    reportedMs: 0,
+  };
+}
+
+/** `now`: even if the last report was a moment ago. */
+function report(job: Job, now: boolean): void {
+  const at = performance.now();
+  if (job.followers.size === 0 || (!now && at - job.reportedMs < REPORT_MS)) return;
+  job.reportedMs = at;
+  const facts = factsOf(job);
+  for (const follower of job.followers) follower(facts);
+}
+
+function factsOf(job: Job): PullFacts {
+  const { id, model, name, status, phase, source, bytesDone, bytesTotal } = job;
+  const { passedOver, error, restartRequired, startedMs, endedMs } = job;
+  const main = { id, model, name, status, phase, source, bytesDone, bytesTotal };
+  return { ...main, passedOver, error, restartRequired, startedMs, endedMs };
+}
+
+function availableOf({ name, alias, kind, licence, tags }: KnownModel): AvailableModel {
+  return { name, alias: alias ?? null, kind, licence, tags: Object.keys(tags) };
+}

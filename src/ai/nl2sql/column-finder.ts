@@ -1,0 +1,173 @@
+/**
+ * Which column a word of a question means: by how well it fits, and by how near its table is to the rows that are asked
+ * for. One per question; `read-question.ts` sets the rows' table as soon as it is known.
+ */
+import { type Condition, hasYears } from "./conditions.js";
+import { type ColumnMention, type NameMentions, wordScore, wordsOfName } from "./name-mentions.js";
+import { type Question, stemOf } from "./question.js";
+import { type ColumnRef, pathBetween, type SchemaFacts, type TableFacts } from "./schema-facts.js";
+import type { Measure } from "./vocabulary.js";
+
+export type Kinds = (ref: ColumnRef) => boolean;
+
+export const isNumber: Kinds = ({ column }) => column.kind === "number" && !column.isKey;
+export const isTime: Kinds = ({ column }) => column.kind === "date" || column.kind === "timestamp";
+export const isBoolean: Kinds = ({ column }) => column.kind === "boolean";
+export const anyKind: Kinds = () => true;
+const isBirth = ({ column }: ColumnRef) => /birth|born|dob/i.test(column.name);
+
+export class ColumnFinder {
+  /** Whose rows are asked for. */
+  base: TableFacts | null = null;
+  /** Tables that the question names. */
+  readonly named = new Set<TableFacts>();
+  /** Least score of the names that the query rests on. */
+  certainty = 1;
+  /** Words of conditions that no column was found for. */
+  readonly notPlaced: string[] = [];
+
+  constructor(
+    private readonly question: Question,
+    private readonly schema: SchemaFacts,
+    private readonly names: NameMentions,
+  ) {}
+
+  /** The column that a mention means here; null: none of that kind can be reached. */
+  resolve(mention: ColumnMention, kinds: Kinds, near: TableFacts | null = this.base): ColumnRef | null {
+    let best: { ref: ColumnRef; score: number; fit: number } | null = null;
+    for (const { ref, score: fit } of mention.candidates) {
+      if (!kinds(ref)) continue;
+      const score = fit + this.nearness(ref.table, near);
+      if (best === null || score > best.score) best = { ref, score, fit };
+    }
+    if (best === null || best.score <= 0) return null;
+    this.certainty = Math.min(this.certainty, best.fit + 0.3);
+    return best.ref;
+  }
+
+  nearness(table: TableFacts, near: TableFacts | null): number {
+    const named = this.named.has(table) ? 0.15 : 0;
+    if (near === null) return named;
+    if (table === near) return 0.35;
+    const path = pathBetween(this.schema, near, table, this.named);
+    return path === null ? -2 : named - 0.1 * path.length;
+  }
+
+  mentionAt(at: number, kinds: Kinds): ColumnMention | undefined {
+    return this.names.columns.find(
+      ({ from, to, candidates }) => from <= at && at < to && candidates.some(({ ref }) => kinds(ref)),
+    );
+  }
+
+  /** The nearest mention of such a column, before first; words that are taken do not count. */
+  nearestMention(from: number, to: number, kinds: Kinds, reach = 4): ColumnMention | null {
+    for (let at = from - 1; at >= Math.max(0, from - reach); at--) {
+      const mention = this.mentionAt(at, kinds);
+      if (mention !== undefined && !this.question.isUsed(at)) return mention;
+      if (this.question.says(at, "and|or|with")) break;
+    }
+    for (let at = to; at <= to + 2; at++) {
+      const mention = this.mentionAt(at, kinds);
+      if (mention !== undefined && !this.question.isUsed(at)) return mention;
+      if (this.question.says(at, "and|or|with")) break;
+    }
+    return null;
+  }
+
+  takeColumn(mention: ColumnMention, kinds: Kinds): ColumnRef | null {
+    const ref = this.resolve(mention, kinds);
+    if (ref !== null) this.question.use(mention.from, mention.to);
+    return ref;
+  }
+
+  /** All columns that can be reached, nearest first. */
+  columnsNear(kinds: Kinds): ColumnRef[] {
+    const refs = this.schema.tables.flatMap((table) => table.columns.map((column) => ({ table, column })));
+    const found = refs.filter(kinds).map((ref) => ({ ref, score: this.nearness(ref.table, this.base) }));
+    return found
+      .filter(({ score }) => score > -1)
+      .sort((a, b) => b.score - a.score)
+      .map(({ ref }) => ref);
+  }
+
+  columnByWords(words: readonly string[], kinds: Kinds): ColumnRef | null {
+    const fits = (word: string, ref: ColumnRef) =>
+      wordsOfName(ref.column.name).some((part) => wordScore({ lower: word, stem: stemOf(word) }, part) >= 0.9);
+    for (const ref of this.columnsNear(kinds)) if (words.some((word) => fits(word, ref))) return ref;
+    return null;
+  }
+
+  /** What ages are told by: a number of years, or a date of birth. */
+  ageColumn(measure: Measure): ColumnRef | null {
+    return this.columnByWords(measure.words, isNumber) ?? this.columnsNear(isTime).find(isBirth) ?? null;
+  }
+
+  /** The date that a condition without a column is about: one that a verb names, or the first of the rows. */
+  timeColumn(from: number, to: number, birthFirst = false): ColumnRef | null {
+    const mention =
+      this.nearestMention(from, to, isTime, 5) ??
+      this.names.columns.find((each) => each.candidates.some(({ ref }) => isTime(ref) && ref.table === this.base));
+    if (mention) {
+      const ref = this.takeColumn(mention, isTime);
+      if (ref !== null) return ref;
+    }
+    const near = this.columnsNear(isTime);
+    const births = near.filter(isBirth);
+    const others = near.filter((ref) => !isBirth(ref));
+    return (birthFirst ? (births[0] ?? others[0]) : (others[0] ?? births[0])) ?? null;
+  }
+
+  /** A column of whole years that a year is compared to. */
+  yearColumn(condition: Condition): ColumnRef | null {
+    if (!hasYears(condition)) return null;
+    const ofYears: Kinds = (ref) => isNumber(ref) && /year/i.test(ref.column.name);
+    const mention = this.nearestMention(condition.from, condition.to, ofYears, 5);
+    if (mention !== null) return this.takeColumn(mention, ofYears);
+    if (this.columnsNear(isTime).some(({ table }) => table === this.base)) return null;
+    return this.columnsNear(ofYears).find(({ table }) => table === this.base) ?? null;
+  }
+
+  /** Whether years are numbers here: a column of numbers stands beside them. */
+  isNumeric({ from, to, numbers }: Condition): boolean {
+    if (numbers === null) return false;
+    const number = this.nearestMention(from, to, isNumber, 2);
+    return number !== null && number.candidates[0]!.score >= 0.6 && this.nearestMention(from, to, isTime, 2) === null;
+  }
+
+  /** The number that an adjective, or a name beside it, is about. */
+  measureColumn(measure: Measure | null, from: number, to: number): ColumnRef | null {
+    // The unit may be in the name: "40 minutes" of duration_minutes.
+    const unit = this.question.lower(to - 1);
+    const near = this.nearestMention(from, to, isNumber);
+    if (near !== null) {
+      const ref = this.takeColumn(near, isNumber);
+      if (ref !== null) return ref;
+    }
+    if (measure !== null && measure.words.length > 0) {
+      const ref = this.columnByWords(measure.words, isNumber);
+      if (ref !== null) return ref;
+    }
+    const byUnit = this.question.at(to - 1)?.number === null ? this.columnByWords([unit], isNumber) : null;
+    if (byUnit !== null) return byUnit;
+    const own = this.base!.columns.filter((column) => isNumber({ table: this.base!, column }));
+    if (own.length === 1 && !this.isUnknown(from - 1)) {
+      this.certainty = Math.min(this.certainty, 0.6);
+      return { table: this.base!, column: own[0]! };
+    }
+    for (let at = from; at < to; at++) this.unuse(at);
+    return null;
+  }
+
+  /** A word that means something, and nothing here: "weigh" where nothing has a weight. */
+  private isUnknown(at: number): boolean {
+    const token = this.question.at(at);
+    if (token === null || this.question.isUsed(at) || token.isStop) return false;
+    const covers = ({ from, to }: { from: number; to: number }) => from <= at && at < to;
+    return !this.names.tables.some(covers) && !this.names.columns.some(covers);
+  }
+
+  /** A word that could not be placed counts as not understood. */
+  unuse(at: number): void {
+    this.notPlaced.push(this.question.lower(at));
+  }
+}

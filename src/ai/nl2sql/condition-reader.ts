@@ -1,0 +1,261 @@
+/**
+ * Which rows a question is about: comparisons, values, patterns, what is missing or must be there. Adds conditions to lists
+ * that `read-question.ts` takes.
+ */
+import { anyKind, type ColumnFinder, isBoolean, isNumber, type Kinds } from "./column-finder.js";
+import { type Condition, hasYears } from "./conditions.js";
+import type { ColumnMention, NameMentions, TableMention } from "./name-mentions.js";
+import { isNegated, namedAt } from "./phrases.js";
+import type { Filter, QueryShape } from "./query-shape.js";
+import type { Question } from "./question.js";
+import { type ColumnRef, namingColumns, type TableFacts } from "./schema-facts.js";
+import { escapedPattern, literal } from "./sql-names.js";
+import type { ValueMention } from "./value-mentions.js";
+
+export class ConditionReader {
+  readonly filters: Filter[] = [];
+  readonly related: { table: TableFacts; exists: boolean }[] = [];
+  having: QueryShape["having"] = null;
+
+  constructor(
+    private readonly question: Question,
+    private readonly names: NameMentions,
+    private readonly values: readonly ValueMention[],
+    private readonly columns: ColumnFinder,
+  ) {}
+
+  condition(condition: Condition): void {
+    const { from, to, measure, comparison, numbers } = condition;
+    const { question } = this;
+    if (condition.isAverage) {
+      const ref = this.columns.measureColumn(measure, from, to);
+      if (ref === null) return;
+      const average = (column: string) => `(SELECT avg(${column}) FROM ${ref.table.sqlName})`;
+      this.add(from, ref, (column) => `${column} ${comparison} ${average(column)}`);
+      return;
+    }
+    if (numbers?.length === 1 && this.countCondition(condition)) return;
+    if (measure?.time !== undefined && numbers !== null && !hasYears(condition)) {
+      const ref = this.columns.ageColumn(measure);
+      if (ref !== null) this.add(from, ref, ageCondition(ref, comparison, numbers[0]!));
+      else for (let at = from; at < to; at++) this.columns.unuse(at);
+      return;
+    }
+    const yearColumn = this.columns.yearColumn(condition);
+    if (condition.range !== null && yearColumn === null && !this.columns.isNumeric(condition)) {
+      const ref = this.columns.timeColumn(from, to, measure?.time === "birth");
+      if (ref !== null) this.add(from, ref, rangeCondition(condition.range));
+      else for (let at = from; at < to; at++) this.columns.unuse(at);
+      return;
+    }
+    if (numbers === null) return;
+    const ref = yearColumn ?? this.columns.measureColumn(measure, from, to);
+    if (ref === null) return;
+    const negated = isNegated(question, from, 1);
+    this.add(from, ref, (column) => {
+      const text =
+        numbers.length === 2
+          ? `${column} BETWEEN ${numbers[0]} AND ${numbers[1]}`
+          : `${column} ${comparison} ${numbers[0]}`;
+      return negated ? `NOT ${text}` : text;
+    });
+  }
+
+  /** A condition that begins at that token; after "or" it is an alternative to the one before, on the same column. */
+  private add(from: number, ref: ColumnRef, sql: Filter["sql"]): void {
+    const before = this.filters.at(-1);
+    if (this.question.says(from - 1, "or") && before?.ref.column === ref.column) {
+      this.question.use(from - 1);
+      this.filters[this.filters.length - 1] = { ref, sql: (column) => `(${before.sql(column)} OR ${sql(column)})` };
+    } else this.filters.push({ ref, sql });
+  }
+
+  /** "more than 3 orders": a number of rows; true when it is one. */
+  private countCondition({ numbers, to, comparison }: Condition): boolean {
+    const named = namedAt(this.names, this.question.says(to, "of|the|different") ? to + 1 : to);
+    if (named?.kind !== "table") return false;
+    const { mention } = named;
+    // "Which countries have more than 2 customers": rows are counted by a column of their own.
+    const byColumn = this.names.columns.some(
+      ({ from, candidates }) =>
+        from < to && !this.question.isUsed(from) && candidates.some(({ ref }) => ref.table === this.columns.base),
+    );
+    if (mention.table === this.columns.base && !byColumn) return false;
+    this.question.use(mention.from, mention.to);
+    this.having = { table: mention.table, comparison, count: numbers![0]! };
+    return true;
+  }
+
+  valueFilters(): void {
+    const chosen: { ref: ColumnRef; values: readonly string[]; negated: boolean }[] = [];
+    for (const { from, to, hits } of this.values) {
+      const beside = [...this.names.columns.filter((each) => each.to === from || each.from === to)];
+      const besideTables = this.names.tables.filter((each) => each.to === from || each.from === to);
+      const score = ({ ref }: { ref: ColumnRef }) =>
+        this.columns.nearness(ref.table, this.columns.base) +
+        (beside.some(({ candidates }) => candidates.some((each) => each.ref.column === ref.column)) ? 0.5 : 0) +
+        (besideTables.some(({ table }) => table === ref.table) ? 0.5 : 0) +
+        (namingColumns(ref.table).includes(ref.column) ? 0.05 : 0);
+      const best = [...hits].sort((a, b) => score(b) - score(a))[0]!;
+      if (score(best) <= -1) {
+        for (let at = from; at < to; at++) this.columns.unuse(at);
+        continue;
+      }
+      for (const mention of [...beside, ...besideTables]) this.useQualifier(mention, best.ref);
+      const negated = isNegated(this.question, from);
+      const same = chosen.find(({ ref, negated: other }) => ref.column === best.ref.column && other === negated);
+      if (same === undefined) chosen.push({ ref: best.ref, values: best.values, negated });
+      else {
+        same.values = [...same.values, ...best.values];
+        for (let at = from - 1; at >= from - 3; at--) if (this.question.says(at, "or")) this.question.use(at);
+      }
+    }
+    for (const { ref, values, negated } of chosen) this.filters.push({ ref, sql: valueCondition(values, negated) });
+  }
+
+  /** "category" beside "Electronics" says no more. */
+  private useQualifier(mention: ColumnMention | TableMention, ref: ColumnRef): void {
+    const says =
+      "table" in mention
+        ? mention.table === ref.table
+        : mention.candidates.some((each) => each.ref.column === ref.column);
+    if (says) this.question.use(mention.from, mention.to);
+  }
+
+  /** "starts with S", "containing "train"". */
+  patterns(): void {
+    const { question } = this;
+    for (let at = 0; at < question.tokens.length; at++) {
+      let length = 0;
+      let form = (text: string) => `%${text}%`;
+      if (question.says(at, "start|starts|starting|begin|begins|beginning", "with")) {
+        length = 2;
+        form = (text) => `${text}%`;
+      } else if (question.says(at, "end|ends|ending", "with|in")) {
+        length = 2;
+        form = (text) => `%${text}`;
+      } else if (question.says(at, "contain|contains|containing|include|includes|including|like|matching")) length = 1;
+      else if (question.at(at)!.isQuoted && !question.isUsed(at)) length = 0;
+      else continue;
+      let operand = at + length;
+      while (question.says(operand, "the|a|an|letter|letters|word|text|string")) operand++;
+      const token = question.at(operand);
+      if (token === null || (length === 0 && question.isUsed(operand))) continue;
+      const isText: Kinds = ({ column }) => column.kind === "text";
+      const mention = this.columns.nearestMention(at, operand + 1, isText, 5) ?? this.mentionAfter(operand, isText);
+      const [naming] = namingColumns(this.columns.base!);
+      const ref = mention ? this.columns.takeColumn(mention, isText) : { table: this.columns.base!, column: naming! };
+      if (ref === null || ref.column.kind !== "text") continue;
+      this.filtersWithout(operand);
+      question.use(at, operand + 1);
+      const pattern = literal(form(escapedPattern(token.text)));
+      const not = isNegated(question, at, 2) ? "NOT " : "";
+      this.filters.push({ ref, sql: (column) => `${column} ${not}ILIKE ${pattern}` });
+      at = operand;
+    }
+  }
+
+  private mentionAfter(at: number, kinds: Kinds): ColumnMention | null {
+    return (
+      this.names.columns.find(
+        ({ from, candidates }) => from > at && from <= at + 3 && candidates.some(({ ref }) => kinds(ref)),
+      ) ?? null
+    );
+  }
+
+  /** What was read as a value is a pattern. */
+  private filtersWithout(at: number): void {
+    const value = this.values.find(({ from, to }) => from <= at && at < to);
+    if (value === undefined) return;
+    const index = this.filters.findIndex(({ ref }) => value.hits.some((hit) => hit.ref.column === ref.column));
+    if (index >= 0) this.filters.splice(index, 1);
+  }
+
+  /** "without email", "no teacher", "never ordered": what is not there; and "with a scholarship". */
+  missing(): void {
+    const { question } = this;
+    if (question.says(0, "is|are") && question.says(1, "there")) return;
+    for (let at = 0; at < question.tokens.length; at++) {
+      if (question.isUsed(at)) continue;
+      if (question.says(at, "out", "of")) {
+        const mention = this.columns.mentionAt(at + 2, isNumber);
+        const ref = mention && this.columns.takeColumn(mention, isNumber);
+        if (!ref) continue;
+        question.use(at, at + 2);
+        this.filters.push({ ref, sql: (column) => `${column} = 0` });
+      } else if (question.says(at, "without|no|lack|lacking|missing|lacks")) this.absent(at, at + 1);
+      else if (question.says(at, "not|never") || /n['’]t$/.test(question.lower(at))) {
+        let next = at + 1;
+        while (question.says(next, "have|has|had|a|an|any|been|be|ever|yet")) next++;
+        const named = namedAt(this.names, next);
+        if (named?.kind === "table" && named.mention.table !== this.columns.base) this.absent(at, next);
+        else if (question.says(at + 1, "have|has|had")) this.absent(at, next);
+      } else if (question.says(at, "with|have|has|had|having")) this.present(at + 1);
+    }
+  }
+
+  private absent(at: number, from: number): void {
+    const { question } = this;
+    let next = from;
+    while (question.says(next, "a|an|any|the|known|registered")) next++;
+    const named = namedAt(this.names, next);
+    if (named === null) return;
+    if (named.kind === "table") {
+      if (named.mention.table === this.columns.base) return;
+      question.use(at, named.mention.to);
+      this.related.push({ table: named.mention.table, exists: false });
+      return;
+    }
+    const ref = this.columns.takeColumn(named.mention, anyKind);
+    if (ref === null) return;
+    question.use(at);
+    const sql =
+      ref.column.kind === "boolean" ? (column: string) => `NOT ${column}` : (column: string) => `${column} IS NULL`;
+    this.filters.push({ ref, sql });
+  }
+
+  private present(from: number): void {
+    let next = from;
+    while (this.question.says(next, "a|an|any|some|at", "least")) next++;
+    const isArticle = next > from || this.question.says(next, "a|an|any|some");
+    if (this.question.says(next, "a|an|any|some")) next++;
+    const named = namedAt(this.names, next);
+    if (named?.kind !== "table" || !isArticle || named.mention.table === this.columns.base) return;
+    if (this.values.some(({ from: start }) => start === named.mention.to)) return;
+    this.question.use(named.mention.from, named.mention.to);
+    this.related.push({ table: named.mention.table, exists: true });
+  }
+
+  booleans(): void {
+    for (const mention of this.names.columns) {
+      if (this.question.isUsed(mention.from) || !mention.candidates.some(({ ref }) => isBoolean(ref))) continue;
+      const best = this.columns.resolve(mention, anyKind);
+      if (best === null || !isBoolean(best)) continue;
+      this.question.use(mention.from, mention.to);
+      const not = isNegated(this.question, mention.from) ? "NOT " : "";
+      this.filters.push({ ref: best, sql: (column) => `${not}${column}` });
+    }
+  }
+}
+
+function valueCondition(values: readonly string[], negated: boolean): Filter["sql"] {
+  const texts = [...new Set(values)].map(literal);
+  if (texts.length === 1) return (column) => `${column} ${negated ? "<>" : "="} ${texts[0]}`;
+  return (column) => `${column} ${negated ? "NOT " : ""}IN (${texts.join(", ")})`;
+}
+
+function rangeCondition({ from, to }: { readonly from: string | null; readonly to: string | null }): Filter["sql"] {
+  return (column) =>
+    [from === null ? null : `${column} >= ${from}`, to === null ? null : `${column} < ${to}`]
+      .filter((part) => part !== null)
+      .join(" AND ");
+}
+
+/** Years of age, of a number or a date of birth. */
+function ageCondition({ column }: ColumnRef, comparison: string, years: number): Filter["sql"] {
+  if (column.kind === "number") {
+    const turned = { "<": ">", "<=": ">=", ">": "<", ">=": "<=" }[comparison] ?? comparison;
+    return (name) => `${name} ${turned} ${years}`;
+  }
+  return (name) => `${name} ${comparison} current_date - interval '${years} years'`;
+}

@@ -1,0 +1,100 @@
+/**
+ * Answers questions with SQL by rules alone, no model: the words of the question are matched with the names of the
+ * tenant's tables and columns and with values in its rows. Called by the handler of /v1/nl2sql/query where no provider
+ * is configured. What it makes is deterministic: equal questions over equal data give equal SQL.
+ */
+import { DbError } from "../../protocol/errors.js";
+import { nameMentions } from "./name-mentions.js";
+import { Question } from "./question.js";
+import { QuestionReader } from "./read-question.js";
+import type { SchemaFacts } from "./schema-facts.js";
+import { type LookUp, type ValueMention, valueMentions } from "./value-mentions.js";
+import { writeQuery } from "./write-query.js";
+
+export interface MatchedQuestion {
+  readonly sql: string;
+  /** 0 to 1: how well names fitted, and how much of the question was used. */
+  readonly confidence: number;
+}
+
+/** Words that nothing was made of, beyond which the answer would be one to another question. */
+const UNUSED_SHARE_MAX = 0.5;
+const UNUSED_MAX = 2;
+/** Runs of so many words are looked up in the tenant's rows. */
+const WORDS_MAX = 100;
+
+/** Throws question_not_understood, with what was understood. */
+export async function matchQuestion(text: string, schema: SchemaFacts, lookUp: LookUp): Promise<MatchedQuestion> {
+  const question = new Question(text);
+  if (question.tokens.length > WORDS_MAX) {
+    const nothing = { tables: [], columns: [], values: [] };
+    throw notUnderstood(`It has more than ${WORDS_MAX} words.`, nothing, []);
+  }
+  const names = nameMentions(question, schema);
+  const values = await valueMentions(question, schema, names, lookUp);
+  const understood = () => understanding(names, values);
+  const reader = new QuestionReader(question, schema, names, values);
+  const read = reader.read();
+  if (read === null) throw notUnderstood("It names no table or column that there is.", understood(), []);
+  const unused = question.unusedWords();
+  const sql = writeQuery(read.shape, schema);
+  if (sql === null) {
+    throw notUnderstood(
+      "Its tables are not connected by foreign keys.",
+      understood(),
+      unused.map(({ text }) => text),
+    );
+  }
+  // A name or number that was not placed would be a condition: without it the answer is to another question.
+  const conditions = unused.filter(
+    ({ isCapitalised, isQuoted, number, start }) => isQuoted || number !== null || (isCapitalised && start > 0),
+  );
+  const missing = [...new Set([...conditions.map(({ text }) => text), ...reader.notPlaced])];
+  if (missing.length > 0) {
+    throw notUnderstood(
+      `What is meant by ${missing.map((word) => `"${word}"`).join(", ")} was not found.`,
+      understood(),
+      missing,
+    );
+  }
+  const share = unused.length / Math.max(1, unused.length + question.usedCount());
+  if (share > UNUSED_SHARE_MAX || unused.length > UNUSED_MAX) {
+    throw notUnderstood(
+      "Too many of its words are unknown here.",
+      understood(),
+      unused.map(({ text }) => text),
+    );
+  }
+  const confidence = Math.round(Math.max(0.05, Math.min(1, read.certainty) * (1 - share)) * 100) / 100;
+  return { sql, confidence };
+}
+
+interface Understanding {
+  readonly tables: readonly string[];
+  readonly columns: readonly string[];
+  readonly values: readonly string[];
+}
+
+function understanding(names: ReturnType<typeof nameMentions>, values: readonly ValueMention[]): Understanding {
+  const qualified = ({ table, column }: { table: { name: string }; column: { name: string } }) =>
+    `${table.name}.${column.name}`;
+  return {
+    tables: [...new Set(names.tables.map(({ table }) => table.name))],
+    columns: [...new Set(names.columns.map(({ candidates }) => qualified(candidates[0]!.ref)))],
+    values: values.map(({ hits }) => `${qualified(hits[0]!.ref)} = ${hits[0]!.values[0]}`),
+  };
+}
+
+function notUnderstood(why: string, understood: Understanding, words: readonly string[]): DbError {
+  const parts = Object.entries(understood).filter(([, items]) => items.length > 0);
+  const said = parts.map(([kind, items]) => `${kind} ${items.join(", ")}`).join("; ");
+  return new DbError(
+    "question_not_understood",
+    `The question cannot be turned into SQL. ${why} Understood: ${said === "" ? "nothing" : said}.`,
+    {
+      understood,
+      ...(words.length > 0 && { not_understood: words }),
+      hint: "Name tables and columns as they are called (GET /v1/schema/tables), or configure an AI provider.",
+    },
+  );
+}

@@ -1,0 +1,177 @@
+/**
+ * Where a question names tables and columns: by stem, by words of the same family (teaches, teacher) and by synonym.
+ * Which of several columns a word means is decided later, by what else is asked (`read-question.ts`).
+ */
+import { type Question, stemOf, type Token } from "./question.js";
+import type { ColumnRef, SchemaFacts, TableFacts } from "./schema-facts.js";
+import { AGGREGATES, STOP_WORDS, SYNONYMS, UNITS } from "./vocabulary.js";
+
+export interface TableMention {
+  readonly table: TableFacts;
+  readonly from: number;
+  readonly to: number;
+  readonly score: number;
+}
+
+export interface ColumnMention {
+  readonly from: number;
+  readonly to: number;
+  /** Best first. */
+  readonly candidates: readonly { readonly ref: ColumnRef; readonly score: number }[];
+}
+
+export interface NameMentions {
+  readonly tables: readonly TableMention[];
+  readonly columns: readonly ColumnMention[];
+}
+
+/** Parts of names that people leave out. */
+const OPTIONAL_PARTS: ReadonlySet<string> = new Set(["id", "at", "on", "of", "the", "no", "nr", "is", "has", ...UNITS]);
+/** A match by a word of the same family, and by a synonym. */
+const FAMILY_SCORE = 0.7;
+const SYNONYM_SCORE = 0.6;
+/** One word of a name of several. */
+const PART_SCORE = 0.6;
+const SCORE_MIN = 0.3;
+
+const groupsByStem = new Map<string, Set<number>>();
+SYNONYMS.forEach((words, group) => {
+  for (const word of words) {
+    const stem = stemOf(word);
+    const groups = groupsByStem.get(stem);
+    if (groups === undefined) groupsByStem.set(stem, new Set([group]));
+    else groups.add(group);
+  }
+});
+
+/** `orderItems` and `order_items`: order, items. */
+export function wordsOfName(name: string): string[] {
+  const words = name
+    .replace(/([\p{Ll}\p{N}])(\p{Lu})/gu, "$1_$2")
+    .toLowerCase()
+    .split(/[^\p{L}\p{N}]+/u);
+  return words.filter((word) => word !== "");
+}
+
+/** How well a word of a question fits one of a name, 0 to 1. */
+export function wordScore(token: Pick<Token, "lower" | "stem">, word: string): number {
+  if (token.stem === "" || token.lower.length < 2) return 0;
+  if (token.lower === word) return 1;
+  const stem = stemOf(word);
+  if (token.stem === stem) return 0.98;
+  if (AGGREGATES[token.lower] !== undefined || token.lower === "count") return 0;
+  const shared = sharedPrefix(token.stem, stem);
+  if (shared >= 5 && shared >= 0.6 * Math.max(token.stem.length, stem.length)) return FAMILY_SCORE;
+  const groups = groupsByStem.get(stem);
+  const own = groupsByStem.get(token.stem);
+  if (groups !== undefined && own !== undefined) for (const group of own) if (groups.has(group)) return SYNONYM_SCORE;
+  return 0;
+}
+
+function sharedPrefix(a: string, b: string): number {
+  let length = 0;
+  while (length < a.length && a[length] === b[length]) length++;
+  return length;
+}
+
+export function nameMentions(question: Question, schema: SchemaFacts): NameMentions {
+  const tables = tableMentions(question, schema);
+  return { tables, columns: columnMentions(question, schema) };
+}
+
+/** At most one per place: the best, the longest. */
+function tableMentions(question: Question, { tables }: SchemaFacts): TableMention[] {
+  const mentions: TableMention[] = [];
+  for (let from = 0; from < question.tokens.length; from++) {
+    let best: TableMention | null = null;
+    for (const table of tables) {
+      const words = wordsOfName(table.name);
+      for (const length of words.length > 1 ? [words.length, 1] : [1]) {
+        const score = tableScore(question, from, length, words);
+        if (score >= SCORE_MIN && (best === null || score > best.score)) {
+          best = { table, from, to: from + length, score };
+        }
+      }
+    }
+    if (best === null) continue;
+    mentions.push(best);
+    from = best.to - 1;
+  }
+  return mentions;
+}
+
+function tableScore(question: Question, from: number, length: number, words: readonly string[]): number {
+  const joined = question.at(from);
+  if (joined === null || joined.isQuoted) return 0;
+  if (length === words.length) return consecutive(question, from, words);
+  // The last word of a compound is what the thing is.
+  return PART_SCORE * wordScore(joined, words.at(-1)!);
+}
+
+/** The words one after the other; the weakest counts. */
+function consecutive(question: Question, from: number, words: readonly string[]): number {
+  let least = 1;
+  for (const [i, word] of words.entries()) {
+    const token = question.at(from + i);
+    if (token === null || token.isQuoted) return 0;
+    least = Math.min(least, wordScore(token, word));
+  }
+  return least;
+}
+
+/** At most one per place; all columns that it may mean. */
+function columnMentions(question: Question, { tables }: SchemaFacts): ColumnMention[] {
+  const mentions: ColumnMention[] = [];
+  for (let from = 0; from < question.tokens.length; from++) {
+    const found = columnsAt(question, from, tables);
+    if (found === null) continue;
+    mentions.push(found);
+    from = found.to - 1;
+  }
+  return mentions;
+}
+
+function columnsAt(question: Question, from: number, tables: readonly TableFacts[]): ColumnMention | null {
+  const all: { ref: ColumnRef; score: number; length: number }[] = [];
+  for (const table of tables) {
+    for (const column of table.columns) {
+      const match = columnScore(question, from, wordsOfName(column.name), column.isKey);
+      if (match.score >= SCORE_MIN) all.push({ ref: { table, column }, ...match });
+    }
+  }
+  if (all.length === 0) return null;
+  all.sort((a, b) => b.score * b.length - a.score * a.length);
+  const { length } = all[0]!;
+  const candidates = all.filter((each) => each.length === length).sort((a, b) => b.score - a.score);
+  return { from, to: from + length, candidates };
+}
+
+const NONE = { score: 0, length: 0 };
+
+function columnScore(question: Question, from: number, words: readonly string[], isKey: boolean) {
+  const token = question.at(from)!;
+  if (token.isQuoted || token.number !== null) return NONE;
+  const whole = consecutive(question, from, words);
+  if (whole > 0) return { score: whole, length: words.length };
+  const core = words.filter((word) => !OPTIONAL_PARTS.has(word));
+  // A key is meant only by its whole name: "department" is the table.
+  if (isKey || core.length === 0) return NONE;
+  const inOrder = consecutive(question, from, core);
+  if (inOrder > 0) return { score: inOrder * 0.97, length: core.length };
+  const next = question.at(from + 1);
+  if (next !== null && !next.isQuoted) {
+    // "signed up" is signup, "year of enrollment" is enrollment_year.
+    if (core.some((word) => word === token.lower + next.lower || word === token.stem + next.lower)) {
+      return { score: 0.9, length: 2 };
+    }
+    if (core.length === 2) {
+      const skipped = next.lower === "of" ? 2 : 1;
+      const second = question.at(from + skipped);
+      const turned = second === null ? 0 : Math.min(wordScore(token, core[1]!), wordScore(second, core[0]!));
+      if (turned > 0) return { score: turned * 0.95, length: skipped + 1 };
+    }
+  }
+  if (core.length < 2 || (STOP_WORDS.has(token.lower) && token.lower !== "name")) return NONE;
+  const scores = core.map((word, i) => wordScore(token, word) * (i === core.length - 1 ? 1 : 0.9));
+  return { score: PART_SCORE * Math.max(...scores), length: 1 };
+}

@@ -1,0 +1,210 @@
+/**
+ * Phrases that shape a query, found in the question's words: groups ("per X"), the first of an order ("top 3", "cheapest"),
+ * orders ("sorted by"), negations. They point at mentions; `read-question.ts` decides which columns are meant.
+ */
+import { adjectiveOf } from "./conditions.js";
+import { numberOf } from "./date-phrases.js";
+import type { ColumnMention, NameMentions, TableMention } from "./name-mentions.js";
+import type { TimeUnit } from "./query-shape.js";
+import type { Question } from "./question.js";
+import { ADJECTIVES, type Measure } from "./vocabulary.js";
+
+export type Named =
+  | { readonly kind: "table"; readonly mention: TableMention }
+  | { readonly kind: "column"; readonly mention: ColumnMention };
+
+const TIME_UNITS: ReadonlySet<string> = new Set(["year", "quarter", "month", "week", "day"]);
+
+/** What is named at this token; a column where it takes more words or fits better than a table. */
+export function namedAt(names: NameMentions, at: number): Named | null {
+  const table = names.tables.find((mention) => mention.from === at);
+  const column = names.columns.find((mention) => mention.from === at);
+  if (table === undefined && column === undefined) return null;
+  if (table === undefined) return { kind: "column", mention: column! };
+  if (column === undefined) return { kind: "table", mention: table };
+  const longer = column.to - column.from > table.to - table.from;
+  const better = column.candidates[0]!.score > table.score;
+  return longer || better ? { kind: "column", mention: column } : { kind: "table", mention: table };
+}
+
+export type GroupPhrase = Named | { readonly kind: "time"; readonly unit: TimeUnit };
+
+const isVerb = (word: string) => /(ed|made|bought|sold|written|taught|taken|driven|given)$/.test(word);
+
+/** All groups that the question asks for; uses their words. */
+export function groupPhrases(question: Question, names: NameMentions, isValue: (at: number) => boolean): GroupPhrase[] {
+  for (let at = 0; at < question.tokens.length; at++) {
+    if (question.isUsed(at)) continue;
+    const length = groupMarker(question, at);
+    if (length === 0) continue;
+    const groups: GroupPhrase[] = [];
+    let next = at + length;
+    for (;;) {
+      if (question.says(next, "the|different|a|an|calendar")) next++;
+      const unit = question.lower(next).replace(/s$/, "");
+      const named = namedAt(names, next);
+      // "top 3 products by stock": that is an order.
+      if (question.says(at, "by") && length === 1 && isRanked(question, at) && isMeasure(named)) break;
+      if (isValue(next) || (named === null && !TIME_UNITS.has(unit))) break;
+      if (named !== null && !(TIME_UNITS.has(unit) && (named.kind === "table" || named.mention.to === next + 1))) {
+        groups.push(named);
+        question.use(next, named.mention.to);
+        next = named.mention.to;
+      } else {
+        groups.push({ kind: "time", unit: unit as TimeUnit });
+        question.use(next);
+        next++;
+      }
+      if (!question.says(next, "and|,")) break;
+      next++;
+    }
+    if (groups.length === 0) continue;
+    question.use(at, at + length);
+    return groups;
+  }
+  return [];
+}
+
+const isMeasure = (named: Named | null) =>
+  named?.kind === "column" && named.mention.candidates[0]!.ref.column.kind === "number";
+
+function isRanked(question: Question, before: number): boolean {
+  return question.tokens.slice(0, before).some(({ lower }) => /^(top|bottom|most|least|first|last)$|est$/.test(lower));
+}
+
+/** Tokens of a word that begins a group; 0: none. */
+function groupMarker(question: Question, at: number): number {
+  if (question.says(at, "for|in|by|of|within|on|with|at", "each|every")) return 2;
+  if (question.says(at, "grouped|group|broken|split|divided", "by|down", "by")) return 3;
+  if (question.says(at, "grouped|group|split|divided", "by")) return 2;
+  if (question.says(at, "per|each|every")) return 1;
+  if (!question.says(at, "by")) return 0;
+  const before = question.lower(at - 1);
+  if (/^(order|sort|sorted|ordered|ranked|arranged)$/.test(before)) return 0;
+  return isVerb(before) ? 0 : 1;
+}
+
+export interface OrderPhrase {
+  readonly at: number;
+  readonly named: Named | null;
+  readonly descending: boolean;
+}
+
+/** "sorted by X descending", "in alphabetical order". */
+export function orderPhrase(question: Question, names: NameMentions): OrderPhrase | null {
+  for (let at = 0; at < question.tokens.length; at++) {
+    const isSorted = question.says(at, "sorted|sort|ordered|order|ranked|rank|arranged");
+    const isAlphabetical = question.says(at, "alphabetical|alphabetically");
+    if (!isSorted && !isAlphabetical) continue;
+    let by = at + 1;
+    while (by < question.tokens.length && !question.says(by, "by") && by < at + 6) by++;
+    if (!question.says(by, "by")) {
+      if (!isAlphabetical) continue;
+      question.use(at, question.says(at + 1, "order") ? at + 2 : at + 1);
+      return { at, named: null, descending: false };
+    }
+    let next = by + 1;
+    if (question.says(next, "the|their|its")) next++;
+    const named = namedAt(names, next);
+    if (named === null) continue;
+    question.use(at);
+    question.use(by, named.mention.to);
+    if (question.says(at + 1, "order")) question.use(at + 1);
+    return { at, named, descending: direction(question, named.mention.to) };
+  }
+  return null;
+}
+
+function direction(question: Question, from: number): boolean {
+  const rest = question.tokens.slice(from).map(({ lower }) => lower);
+  question.tokens.forEach(({ lower }, i) => {
+    if (
+      i >= from &&
+      /^(asc|ascending|desc|descending|highest|lowest|largest|smallest|newest|oldest|first|reverse)$/.test(lower)
+    )
+      question.use(i);
+  });
+  const text = rest.join(" ");
+  if (/\b(asc|ascending)\b/.test(text)) return false;
+  if (/\b(desc|descending|reverse)\b/.test(text)) return true;
+  return /\b(highest|largest|biggest|newest|latest|most)( to|$| first)/.test(text);
+}
+
+export interface Superlative {
+  readonly at: number;
+  readonly to: number;
+  /** null: "top 3 … by X", whose measure is named elsewhere. */
+  readonly measure: Measure | null;
+  /** "most orders", "fewest students": what there is most of. */
+  readonly isMost: boolean;
+  readonly count: number | null;
+}
+
+/** "cheapest", "the 3 longest", "top 5", "most expensive", "the most"; the first one. */
+export function superlative(
+  question: Question,
+  names: NameMentions,
+  isValue: (at: number) => boolean,
+): Superlative | null {
+  for (let at = 0; at < question.tokens.length; at++) {
+    // "first name", "last name".
+    const inName = names.columns.some(({ from, to }) => from <= at && at < to && to - from > 1);
+    if (question.isUsed(at) || isValue(at) || inName) continue;
+    const found = superlativeAt(question, at);
+    if (found === null) continue;
+    const before = numberOf(question, at - 1);
+    const after = numberOf(question, found.to);
+    let { to } = found;
+    let count: number | null = null;
+    if (before !== null && !question.isUsed(at - 1)) {
+      count = before;
+      question.use(at - 1);
+    } else if (after !== null && !question.isUsed(found.to)) {
+      count = after;
+      to++;
+      // "top 5 most expensive".
+      const inner = superlativeAt(question, to);
+      if (inner !== null) {
+        question.use(at, inner.to);
+        return { ...inner, at, count };
+      }
+    }
+    question.use(at, to);
+    return { ...found, at, to, count };
+  }
+  return null;
+}
+
+function superlativeAt(question: Question, at: number): Omit<Superlative, "count"> | null {
+  const word = question.lower(at);
+  const found = (to: number, measure: Measure | null, isMost = false) => ({ at, to, measure, isMost });
+  if (/^(top|bottom)$/.test(word)) return found(at + 1, null);
+  if (/^(most|least|fewest)$/.test(word)) {
+    if (question.says(at - 1, "at")) return null;
+    const measure = ADJECTIVES[question.lower(at + 1).replace(/ly$/, "")];
+    const descending = word === "most";
+    if (measure !== undefined) {
+      return found(at + 2, descending ? measure : { ...measure, descending: !measure.descending });
+    }
+    return found(at + 1, { descending, words: [] }, true);
+  }
+  // "most recently" is above; "the first quarter" and "last month" are dates.
+  if (/^(last|first)$/.test(word) && /^(quarter|month|week|year|day|name|time)s?$/.test(question.lower(at + 1)))
+    return null;
+  const measure = adjectiveOf(word, "est");
+  return measure === null ? null : found(at + 1, measure);
+}
+
+/** Whether a negation stands within the few tokens before; uses it. */
+export function isNegated(question: Question, at: number, reach = 3): boolean {
+  for (let before = at - 1; before >= Math.max(0, at - reach); before--) {
+    const word = question.lower(before);
+    if (/^(and|or|but)$/.test(word)) return false;
+    const isOther = question.says(before, "other", "than");
+    if (isOther || /^(not|never|except|excluding|non|outside|without|no)$/.test(word) || /n['’]t$/.test(word)) {
+      question.use(before, isOther ? before + 2 : before + 1);
+      return true;
+    }
+  }
+  return false;
+}

@@ -1,0 +1,46 @@
+/** What a question turned out to ask, before it is SQL. Made by `read-question.ts`, written by `write-query.ts`. */
+import type { ColumnRef, TableFacts } from "./schema-facts.js";
+
+/** A condition on a column; `sql` writes it around the column's name in SQL. */
+export interface Filter {
+  readonly ref: ColumnRef;
+  readonly sql: (column: string) => string;
+}
+
+export type TimeUnit = "year" | "quarter" | "month" | "week" | "day";
+
+export type GroupKey =
+  | { readonly kind: "column"; readonly ref: ColumnRef }
+  | { readonly kind: "table"; readonly table: TableFacts }
+  | { readonly kind: "time"; readonly ref: ColumnRef; readonly unit: TimeUnit };
+
+export type Aggregate =
+  | { readonly fn: "count"; readonly distinct: ColumnRef | null }
+  | { readonly fn: "avg" | "sum" | "min" | "max"; readonly ref: ColumnRef };
+
+export interface Order {
+  /** null: by the number of rows in the group. */
+  readonly ref: ColumnRef | null;
+  readonly descending: boolean;
+}
+
+export interface QueryShape {
+  /** Whose rows are listed, counted or aggregated. */
+  readonly base: TableFacts;
+  /** Columns that are asked for; empty: all of `base`. */
+  readonly columns: readonly ColumnRef[];
+  readonly isDistinct: boolean;
+  readonly aggregates: readonly Aggregate[];
+  readonly groups: readonly GroupKey[];
+  readonly filters: readonly Filter[];
+  /** Tables of which a row must, or must not, belong to the row of `base`. */
+  readonly related: readonly { readonly table: TableFacts; readonly exists: boolean }[];
+  /** Of groups by `base`, or by `groups`: how many rows of `table`. */
+  readonly having: { readonly table: TableFacts; readonly comparison: string; readonly count: number } | null;
+  /** Of these a row of `base` has the most or fewest. */
+  readonly ranking: { readonly table: TableFacts; readonly descending: boolean } | null;
+  readonly order: Order | null;
+  readonly limit: number | null;
+  /** Tables that the question names: ways over them are preferred. */
+  readonly named: ReadonlySet<TableFacts>;
+}

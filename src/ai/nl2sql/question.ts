@@ -1,0 +1,103 @@
+/** A question as tokens with stems, and what of it has been understood so far. */
+import { newStemmer } from "snowball-stemmers";
+import { NUMBER_WORDS, STOP_WORDS } from "./vocabulary.js";
+
+const stemmer = newStemmer("english");
+
+export function stemOf(word: string): string {
+  return stemmer.stem(word.toLowerCase());
+}
+
+export interface Token {
+  readonly text: string;
+  readonly lower: string;
+  readonly stem: string;
+  /** Where it is in the question, UTF-16 code units. */
+  readonly start: number;
+  readonly end: number;
+  /** Digits, also with separators, k or m; number words. */
+  readonly number: number | null;
+  /** It stood in quotes. */
+  readonly isQuoted: boolean;
+  readonly isCapitalised: boolean;
+  /** Says nothing of what is asked. "IT" does, where not all words are in capitals. */
+  readonly isStop: boolean;
+}
+
+/** In order: quoted, ISO date, number, comparison sign, word. */
+const TOKEN =
+  /["“”]([^"“”]+)["“”]|(?<![\p{L}\p{N}])['‘]([^'’]+)['’](?![\p{L}\p{N}])|(\d{4}-\d{1,2}-\d{1,2})|[$€£]?(\d[\d,]*(?:\.\d+)?)(k|m|%)?(?![\p{L}\p{N}])|([<>]=?|!=|<>|=)|([\p{L}\p{N}_][\p{L}\p{N}\p{M}_]*(?:[-'’][\p{L}\p{N}]+)*)/giu;
+
+export class Question {
+  readonly tokens: readonly Token[];
+  private readonly used: boolean[];
+
+  constructor(readonly text: string) {
+    this.tokens = tokenize(text);
+    this.used = this.tokens.map(() => false);
+  }
+
+  at(index: number): Token | null {
+    return this.tokens[index] ?? null;
+  }
+
+  lower(index: number): string {
+    return this.tokens[index]?.lower ?? "";
+  }
+
+  /** Whether these words stand at `index`; a word may be alternatives with `|`. */
+  says(index: number, ...words: string[]): boolean {
+    return words.every((word, i) => word.split("|").includes(this.lower(index + i)));
+  }
+
+  isUsed(index: number): boolean {
+    return this.used[index] === true;
+  }
+
+  use(from: number, to = from + 1): void {
+    for (let i = from; i < to; i++) this.used[i] = true;
+  }
+
+  /** The text between two tokens, the second not included. */
+  slice(from: number, to: number): string {
+    return this.text.slice(this.tokens[from]!.start, this.tokens[to - 1]!.end);
+  }
+
+  /** Words with a meaning that nothing has used. */
+  unusedWords(): Token[] {
+    return this.tokens.filter((token, i) => !this.used[i] && !token.isStop && /[\p{L}\p{N}]/u.test(token.text));
+  }
+
+  usedCount(): number {
+    return this.used.filter(Boolean).length;
+  }
+}
+
+function tokenize(text: string): Token[] {
+  const allCapitals = !/\p{Ll}/u.test(text);
+  const tokens: Token[] = [];
+  for (const match of text.matchAll(TOKEN)) {
+    const [whole, double, single, date, digits, factor, , word] = match;
+    const quoted = double ?? single;
+    const start = match.index;
+    const common = { start, end: start + whole.length, isQuoted: quoted !== undefined, isStop: false };
+    if (quoted !== undefined || date !== undefined) {
+      const value = quoted ?? date!;
+      tokens.push({ ...common, text: value, lower: value.toLowerCase(), stem: "", number: null, isCapitalised: false });
+    } else if (digits !== undefined) {
+      const scale = factor === undefined || factor === "%" ? 1 : factor.toLowerCase() === "k" ? 1000 : 1_000_000;
+      const number = Number(digits.replaceAll(",", "")) * scale;
+      tokens.push({ ...common, text: whole, lower: whole.toLowerCase(), stem: "", number, isCapitalised: false });
+    } else {
+      const plain = (word ?? whole).replace(/['’]s$/i, "");
+      const lower = plain.toLowerCase();
+      const isCapitalised = /^\p{Lu}/u.test(plain);
+      const end = start + plain.length;
+      const number = NUMBER_WORDS[lower] ?? null;
+      const isWritten = !allCapitals && /^\p{Lu}{2,}$/u.test(plain);
+      const isStop = STOP_WORDS.has(lower) && !isWritten;
+      tokens.push({ ...common, end, text: plain, lower, stem: stemOf(lower), number, isCapitalised, isStop });
+    }
+  }
+  return tokens;
+}

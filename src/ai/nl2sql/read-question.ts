@@ -1,0 +1,439 @@
+/**
+ * From a question to what it asks (`query-shape.ts`), by rules over its words: deterministic, and no model is needed. In
+ * order: values and names, orders, conditions, groups, superlatives, aggregates, what is missing or must be there; then
+ * whose rows are meant, and last which column each word means, by how well it fits and how near its table is.
+ */
+import { isDeepStrictEqual } from "node:util";
+import { anyKind, ColumnFinder, isNumber, isTime } from "./column-finder.js";
+import { ConditionReader } from "./condition-reader.js";
+import { conditionsOf } from "./conditions.js";
+import type { NameMentions, TableMention } from "./name-mentions.js";
+import {
+  type GroupPhrase,
+  groupPhrases,
+  type Named,
+  namedAt,
+  type OrderPhrase,
+  orderPhrase,
+  type Superlative,
+  superlative,
+} from "./phrases.js";
+import type { Aggregate, GroupKey, Order, QueryShape } from "./query-shape.js";
+import type { Question } from "./question.js";
+import { type ColumnRef, namingColumns, type SchemaFacts, type TableFacts } from "./schema-facts.js";
+import type { ValueMention } from "./value-mentions.js";
+import { AGGREGATES } from "./vocabulary.js";
+
+/** Below this a word hardly names a table. */
+const SURE = 0.9;
+/** Below this a word is no reason to show a column. */
+const PROJECTED = 0.5;
+
+export class QuestionReader {
+  private readonly names: NameMentions;
+  private readonly columns: ColumnFinder;
+  private readonly conditions: ConditionReader;
+  private ranking: QueryShape["ranking"] = null;
+  private order: Order | null = null;
+  private limit: number | null = null;
+  private aggregates: Aggregate[] = [];
+
+  constructor(
+    private readonly question: Question,
+    private readonly schema: SchemaFacts,
+    names: NameMentions,
+    private readonly values: readonly ValueMention[],
+  ) {
+    const isFree = ({ from, to }: { from: number; to: number }) =>
+      !values.some((value) => from < value.to && value.from < to);
+    this.names = { tables: names.tables.filter(isFree), columns: names.columns.filter(isFree) };
+    this.columns = new ColumnFinder(question, schema, this.names);
+    this.conditions = new ConditionReader(question, this.names, values, this.columns);
+  }
+
+  /** Words that conditions were read from, and that no column was found for. */
+  get notPlaced(): readonly string[] {
+    return this.columns.notPlaced;
+  }
+
+  /** Null: the question names nothing that there is. */
+  read(): { readonly shape: QueryShape; readonly certainty: number } | null {
+    const { question } = this;
+    const isValue = (at: number) => this.values.some(({ from, to }) => from <= at && at < to);
+    for (const { from, to } of this.values) question.use(from, to);
+    for (const { table, score } of this.names.tables) if (score >= 0.55) this.columns.named.add(table);
+    const ordered = orderPhrase(question, this.names);
+    const conditions = conditionsOf(question, (at) => isValue(at) || question.isUsed(at));
+    const groups = groupPhrases(question, this.names, isValue);
+    const first = superlative(question, this.names, isValue);
+    const counted = this.countedAt();
+    this.columns.base = this.findBase(counted, groups, first);
+    if (this.columns.base === null) return null;
+    const fns = this.aggregateWords();
+    const groupKeys = this.groupKeys(groups);
+    this.conditions.missing();
+    this.conditions.valueFilters();
+    this.conditions.patterns();
+    this.conditions.booleans();
+    for (const condition of conditions) this.conditions.condition(condition);
+    if (first !== null) this.superlative(first, groupKeys);
+    this.aggregate(fns, counted);
+    this.ordered(ordered);
+    this.limited();
+    this.alternatives();
+    return { shape: this.shape(counted, groupKeys), certainty: this.columns.certainty };
+  }
+
+  /** "limit 5". */
+  private limited(): void {
+    this.question.tokens.forEach((_, at) => {
+      const count = this.question.at(at + 1)?.number ?? null;
+      if (!this.question.says(at, "limit") || count === null || this.question.isUsed(at + 1)) return;
+      this.limit = count;
+      this.question.use(at, at + 2);
+    });
+  }
+
+  /** "or" between conditions on several columns is not written: the conditions would all have to hold. */
+  private alternatives(): void {
+    if (this.conditions.filters.length < 2) return;
+    this.question.tokens.forEach(({ lower }, at) => {
+      if (lower === "or" && !this.question.isUsed(at)) this.columns.unuse(at);
+    });
+  }
+
+  // Whose rows
+
+  /** The token after "how many", "number of"; null: nothing is counted. */
+  private countedAt(): number | null {
+    const { question } = this;
+    for (let at = 0; at < question.tokens.length; at++) {
+      let next = 0;
+      if (question.says(at, "how", "many")) next = at + 2;
+      else if (question.says(at, "number|count|amount", "of")) next = at + 2;
+      else if (question.says(at, "count") && at === 0) next = at + 1;
+      if (next === 0) continue;
+      while (question.says(next, "the|all|of|our|total|different|distinct|unique")) next++;
+      return next;
+    }
+    return null;
+  }
+
+  private findBase(
+    counted: number | null,
+    groups: readonly GroupPhrase[],
+    first: Superlative | null,
+  ): TableFacts | null {
+    const { tables } = this.names;
+    const isGroup = ({ from }: TableMention) =>
+      groups.some((group) => group.kind !== "time" && group.mention.from === from);
+    const isRanked = ({ from }: TableMention) => first?.isMost === true && from >= first.to && from <= first.to + 1;
+    const free = tables.filter(
+      (mention) =>
+        !this.question.isUsed(mention.from) && !isGroup(mention) && !isRanked(mention) && !this.isHaving(mention.from),
+    );
+    if (counted !== null) {
+      // Words between may be values: "how many female students".
+      const near = free.find(({ from, score }) => from >= counted && from <= counted + 3 && score >= 0.5);
+      const column = this.names.columns.find(({ from }) => from === counted);
+      const better =
+        column !== undefined && (near === undefined || near.from > counted || column.candidates[0]!.score > near.score);
+      if (better && column.candidates.some(({ ref }) => isNumber(ref) || ref.column.kind === "text")) {
+        const ref = this.columns.resolve(column, anyKind, near?.table ?? null);
+        if (ref !== null) return ref.table;
+      }
+      if (near !== undefined) return this.take(near);
+    }
+    const qualified = (mention: TableMention) => this.values.some(({ to }) => to === mention.from);
+    const sure = free.filter(({ score }) => score >= SURE);
+    const subject = sure.find((mention) => !qualified(mention)) ?? sure[0];
+    // "What is the average fee per specialty": the measure's table, unless the subject is nearer.
+    const measure = this.measured(subject?.table ?? null);
+    if (measure !== null && measure.table !== subject?.table && this.asksAggregate()) return measure.table;
+    if (subject !== undefined) return this.take(subject);
+    const column = this.subjectColumn(first);
+    const verb = free[0];
+    if (verb !== undefined && (column === null || verb.score >= 0.65)) return this.take(verb);
+    if (column !== null) return column.table;
+    if (tables.length > 0 && groups.length > 0) return this.take(tables[0]!);
+    const grouped = groups.find((group) => group.kind === "column");
+    const ref = grouped === undefined ? null : this.columns.resolve(grouped.mention, anyKind);
+    return ref?.table ?? this.baseOfValues();
+  }
+
+  private take(mention: TableMention): TableFacts {
+    this.columns.certainty = Math.min(this.columns.certainty, mention.score);
+    this.question.use(mention.from, mention.to);
+    return mention.table;
+  }
+
+  /** Whether the name is what a number of rows is compared with: "more than 3 orders". */
+  private isHaving(at: number): boolean {
+    const before = this.question.at(at - 1);
+    return before?.number != null && this.question.isUsed(at - 1);
+  }
+
+  private asksAggregate(): boolean {
+    return this.question.tokens.some(({ lower }) => AGGREGATES[lower] !== undefined);
+  }
+
+  /** The column that an aggregate word stands before. */
+  private measured(near: TableFacts | null): ColumnRef | null {
+    const at = this.question.tokens.findIndex(({ lower }) => AGGREGATES[lower] !== undefined);
+    if (at < 0) return null;
+    const mention = this.names.columns.find(
+      ({ from, candidates }) => from >= at && from <= at + 4 && candidates.some(({ ref }) => isNumber(ref)),
+    );
+    return mention === undefined ? null : this.columns.resolve(mention, isNumber, near);
+  }
+
+  private subjectColumn(first: Superlative | null): ColumnRef | null {
+    const free = this.names.columns.filter(
+      ({ from }) =>
+        !this.question.isUsed(from) && !this.isHaving(from) && (first === null || !first.isMost || from < first.at),
+    );
+    const best = free.find(({ candidates }) => candidates[0]!.score >= 0.7) ?? free[0];
+    return best === undefined ? null : this.columns.resolve(best, anyKind, this.valueTable());
+  }
+
+  private valueTable(): TableFacts | null {
+    return this.values[0]?.hits[0]?.ref.table ?? null;
+  }
+
+  /** Of a value alone ("how many toys"): what refers to the table that lists such values, or that table. */
+  private baseOfValues(): TableFacts | null {
+    const table = this.valueTable();
+    if (table === null) return null;
+    this.columns.certainty = Math.min(this.columns.certainty, 0.6);
+    const from = this.schema.links.filter(({ to }) => to === table).map((link) => link.from);
+    return table.columns.length <= 3 && from.length > 0 ? from[0]! : table;
+  }
+
+  private groupKeys(groups: readonly GroupPhrase[]): GroupKey[] {
+    const keys: GroupKey[] = [];
+    for (const group of groups) {
+      if (group.kind === "table") keys.push({ kind: "table", table: group.mention.table });
+      else if (group.kind === "column") {
+        const ref = this.columns.resolve(group.mention, anyKind);
+        if (ref !== null) keys.push({ kind: "column", ref });
+      } else {
+        const ref = this.columns.timeColumn(0, 0);
+        if (ref !== null) keys.push({ kind: "time", ref, unit: group.unit });
+      }
+    }
+    return keys;
+  }
+
+  private superlative(first: Superlative, groups: readonly GroupKey[]): void {
+    const { question } = this;
+    const measure = first.measure;
+    const count = first.count ?? 1;
+    let next = first.to;
+    while (question.says(next, "of|the|number|total|different|rated|in|their")) next++;
+    if (first.isMost) {
+      const named = namedAt(this.names, next);
+      if (named?.kind === "table") {
+        question.use(named.mention.from, named.mention.to);
+        this.limit = count;
+        this.ranking = { table: named.mention.table, descending: measure!.descending };
+        return;
+      }
+    }
+    const ref = this.superlativeColumn(first, next);
+    if (ref === null) {
+      if (measure === null && first.count !== null && groups.length === 0) this.limit = count;
+      else for (let at = first.at; at < first.to; at++) this.columns.unuse(at);
+      return;
+    }
+    const descending = measure?.descending ?? question.lower(first.at) !== "bottom";
+    if (this.isExtreme(first, ref, groups)) {
+      this.aggregates.push({ fn: descending ? "max" : "min", ref });
+      return;
+    }
+    this.limit = count;
+    // Of ages the oldest is the highest.
+    const byAge = measure?.time !== undefined && ref.column.kind === "number" && !/year/i.test(ref.column.name);
+    this.order = { ref, descending: byAge ? !descending : descending };
+  }
+
+  private superlativeColumn({ measure, at, to, isMost }: Superlative, next: number): ColumnRef | null {
+    // "Who earns the most": what there is most of stands before.
+    if (isMost) {
+      const before = this.columns.nearestMention(at, to, isNumber);
+      const ref = before && this.columns.takeColumn(before, isNumber);
+      if (ref) return ref;
+    }
+    const named = this.columns.mentionAt(next, (ref) => isNumber(ref) || isTime(ref));
+    if (named !== undefined && !this.question.isUsed(next)) {
+      const ref = this.columns.takeColumn(named, (each) => isNumber(each) || isTime(each));
+      if (ref !== null) return ref;
+    }
+    if (measure?.time !== undefined) {
+      const age = this.columns.columnByWords(measure.words, isNumber);
+      if (age !== null && age.table === this.columns.base) return age;
+      return this.columns.timeColumn(at, to, measure.time === "birth");
+    }
+    if (measure !== null && measure.words.length > 0) {
+      const ref = this.columns.columnByWords(measure.words, isNumber);
+      if (ref !== null) return ref;
+    }
+    // "top 5 students by GPA".
+    const by = this.question.tokens.findIndex((_, i) => this.question.says(i, "by|in|for|with") && i > at);
+    const measured =
+      by < 0
+        ? undefined
+        : this.names.columns.find(
+            ({ from, candidates }) => from > by && from <= by + 3 && candidates.some(({ ref }) => isNumber(ref)),
+          );
+    if (measured !== undefined) return this.columns.takeColumn(measured, isNumber);
+    const own = this.columns.base!.columns.filter((column) => isNumber({ table: this.columns.base!, column }));
+    return own.length === 1 && measure !== null ? { table: this.columns.base!, column: own[0]! } : null;
+  }
+
+  /** Whether "the highest grade" asks for the value, not for the row that has it. */
+  private isExtreme({ at, to, count, measure }: Superlative, ref: ColumnRef, groups: readonly GroupKey[]): boolean {
+    if (count !== null || measure === null || measure.words.length > 0 || measure.time !== undefined) return false;
+    if (groups.length > 0) return true;
+    const { question } = this;
+    const mention = this.names.columns.find(({ from }) => from >= to && from <= to + 2);
+    const followed = mention !== undefined && this.names.tables.some(({ from }) => from === mention.to);
+    const before = this.names.tables.some(({ from, score }) => from < at && score >= SURE) || question.says(0, "who");
+    return isNumber(ref) && !followed && !before;
+  }
+
+  private aggregateWords(): { fn: "avg" | "sum" | "min" | "max"; at: number }[] {
+    const found: { fn: "avg" | "sum" | "min" | "max"; at: number }[] = [];
+    this.question.tokens.forEach(({ lower }, at) => {
+      const fn = AGGREGATES[lower];
+      if (fn === undefined || this.question.isUsed(at) || this.question.says(at + 1, "number", "of")) return;
+      found.push({ fn, at });
+    });
+    return found;
+  }
+
+  private aggregate(fns: readonly { fn: "avg" | "sum" | "min" | "max"; at: number }[], counted: number | null): void {
+    const { question } = this;
+    let ref: ColumnRef | null = null;
+    for (const { fn, at } of [...fns].reverse()) {
+      const mention = this.names.columns.find(
+        ({ from, candidates }) =>
+          from >= at && from <= at + 4 && !question.isUsed(from) && candidates.some((each) => isNumber(each.ref)),
+      );
+      ref = (mention && this.columns.takeColumn(mention, isNumber)) ?? ref;
+      if (ref === null) continue;
+      question.use(at);
+      this.aggregates.unshift({ fn, ref });
+    }
+    if (counted === null) return;
+    question.use(Math.max(0, counted - 2), counted);
+    const mention = this.names.columns.find(({ from }) => from === counted);
+    if (mention === undefined || question.isUsed(counted)) return;
+    const target = this.columns.resolve(mention, anyKind);
+    if (target === null) return;
+    question.use(mention.from, mention.to);
+    if (isNumber(target)) this.aggregates.push({ fn: "sum", ref: target });
+    else this.aggregates.push({ fn: "count", distinct: target });
+  }
+
+  private ordered(phrase: OrderPhrase | null): void {
+    if (phrase === null) return;
+    const { named, descending } = phrase;
+    const [naming] = namingColumns(this.columns.base!);
+    const own = { table: this.columns.base!, column: naming! };
+    const ref = named === null || named.kind === "table" ? own : this.namedColumn(named);
+    if (ref !== null) this.order = { ref, descending };
+  }
+
+  private namedColumn(named: Named): ColumnRef | null {
+    return named.kind === "column" ? this.columns.resolve(named.mention, anyKind) : null;
+  }
+
+  private shape(counted: number | null, groups: GroupKey[]): QueryShape {
+    const { question } = this;
+    const isDistinct = question.tokens.some(({ lower }) => /^(distinct|different|unique)$/.test(lower));
+    const isCount = counted !== null && this.aggregates.length === 0;
+    const keys = groups.length > 0 ? groups : this.columnGroup();
+    let columns: ColumnRef[] = [];
+    if (!isCount && this.aggregates.length === 0 && keys.length === 0) columns = this.projection();
+    // "sum of total price" says it twice.
+    const aggregates = this.aggregates.filter(
+      (each, i, all) => all.findIndex((other) => isDeepStrictEqual(other, each)) === i,
+    );
+    if (
+      (isCount && this.ranking === null && this.conditions.having === null) ||
+      (keys.length > 0 && aggregates.length === 0)
+    ) {
+      if (this.ranking === null && this.conditions.having === null) aggregates.push({ fn: "count", distinct: null });
+    }
+    const onlyColumn =
+      columns.length === 1 && this.names.tables.length === 0 && this.values.length === 0 && this.order === null;
+    if (onlyColumn && this.conditions.filters.length === 0) {
+      this.conditions.filters.push({ ref: columns[0]!, sql: (column) => `${column} IS NOT NULL` });
+    }
+    const [only] = columns;
+    const many = only !== undefined && columns.some(({ table }) => table !== this.columns.base);
+    return {
+      base: this.columns.base!,
+      columns,
+      isDistinct: columns.length > 0 && (isDistinct || onlyColumn || many),
+      aggregates,
+      groups: keys,
+      filters: this.conditions.filters,
+      related: this.conditions.related,
+      having: this.conditions.having,
+      ranking: this.ranking,
+      order: this.order,
+      limit: this.limit,
+      named: this.columns.named,
+    };
+  }
+
+  /** "Which city has the most patients": rows are counted by a column of their own. */
+  private columnGroup(): GroupKey[] {
+    const counted = this.ranking?.table ?? this.conditions.having?.table ?? null;
+    if (counted === null) return [];
+    const mention = this.names.columns.find(({ from }) => !this.question.isUsed(from));
+    const ref = mention === undefined ? null : this.columns.resolve(mention, (each) => each.table === counted);
+    if (ref === null || (this.columns.base !== counted && mention!.candidates[0]!.score < 0.9)) return [];
+    this.question.use(mention!.from, mention!.to);
+    return [{ kind: "column", ref }];
+  }
+
+  /** Columns that are named and mean nothing else. */
+  private projection(): ColumnRef[] {
+    const { question } = this;
+    const base = this.columns.base!;
+    const refs: ColumnRef[] = [];
+    const add = (ref: ColumnRef) => {
+      if (!refs.some(({ column }) => column === ref.column)) refs.push(ref);
+    };
+    const asksWhen = question.says(0, "when");
+    for (const mention of this.names.columns) {
+      if (question.isUsed(mention.from)) continue;
+      const word = question.lower(mention.from);
+      if (/^names?$/.test(word) && mention.to === mention.from + 1) {
+        for (const column of namingColumns(base)) add({ table: base, column });
+        question.use(mention.from, mention.to);
+        continue;
+      }
+      const ref = this.columns.resolve(mention, anyKind);
+      if (ref === null) continue;
+      const fit = mention.candidates.find((each) => each.ref.column === ref.column)!.score;
+      const isVerb = /(ed|ing)$/.test(word) && fit < 0.95;
+      if ((isVerb || fit < PROJECTED) && !(asksWhen && isTime(ref))) {
+        question.use(mention.from, mention.to);
+        continue;
+      }
+      if (asksWhen && !isTime(ref)) continue;
+      add(ref);
+      question.use(mention.from, mention.to);
+    }
+    if (asksWhen && refs.length === 0) {
+      const ref = this.columns.timeColumn(0, 0);
+      if (ref !== null) add(ref);
+    }
+    if (refs.length === 0 && question.says(0, "who"))
+      for (const column of namingColumns(base)) add({ table: base, column });
+    return refs;
+  }
+}

@@ -1,0 +1,161 @@
+/**
+ * Where a question names values of text columns: runs of its words are looked up in the tenant's rows, a bounded number
+ * of each table. Quoted text that is no value is left to patterns ("starts with", "contains").
+ */
+import type { NameMentions } from "./name-mentions.js";
+import type { Question } from "./question.js";
+import type { ColumnRef, SchemaFacts } from "./schema-facts.js";
+import { identifier } from "./sql-names.js";
+
+/** Runs a query and answers its rows. */
+export type LookUp = (sql: string, parameters: readonly unknown[]) => Promise<readonly (readonly unknown[])[]>;
+
+export interface ValueMention {
+  readonly from: number;
+  readonly to: number;
+  readonly hits: readonly ValueHit[];
+}
+
+export interface ValueHit {
+  readonly ref: ColumnRef;
+  /** As they are stored; several when the question has one word of each. */
+  readonly values: readonly string[];
+}
+
+/** Words of one value. */
+const WORDS_MAX = 6;
+/** Columns that are looked through, rows of each, and values that one word may be part of. */
+const COLUMNS_MAX = 300;
+const ROWS_MAX = 20_000;
+const VALUES_MAX = 20;
+
+/** Letters that stand for words in columns of that name. */
+const CODED = /^(sex|gender)$/i;
+const CODES: Readonly<Record<string, readonly string[]>> = {
+  female: ["f", "w", "woman", "female"],
+  women: ["f", "w", "woman", "female"],
+  woman: ["f", "w", "woman", "female"],
+  girls: ["f", "female", "girl"],
+  male: ["m", "man", "male"],
+  men: ["m", "man", "male"],
+  man: ["m", "man", "male"],
+  boys: ["m", "male", "boy"],
+};
+
+interface Run {
+  readonly from: number;
+  readonly to: number;
+}
+
+export async function valueMentions(
+  question: Question,
+  schema: SchemaFacts,
+  names: NameMentions,
+  lookUp: LookUp,
+): Promise<ValueMention[]> {
+  const runs = candidateRuns(question);
+  const parts = candidateParts(question, names);
+  if (runs.size === 0 && parts.size === 0) return [];
+  const found = new Map<string, { run: Run; hits: ValueHit[]; isWhole: boolean }>();
+  const add = (run: Run, ref: ColumnRef, value: string, isWhole: boolean) => {
+    const key = `${run.from} ${run.to} ${isWhole}`;
+    const entry = found.get(key) ?? { run, hits: [], isWhole };
+    found.set(key, entry);
+    const same = entry.hits.find((hit) => hit.ref.column === ref.column);
+    if (same === undefined) entry.hits.push({ ref, values: [value] });
+    else if (!same.values.includes(value)) (same.values as string[]).push(value);
+  };
+  for (const ref of textColumns(schema)) {
+    const codes = CODED.test(ref.column.name) ? Object.values(CODES).flat() : [];
+    for (const value of await valuesIn(ref, [...runs.keys(), ...codes], [...parts.keys()], lookUp)) {
+      const lower = value.toLowerCase();
+      for (const run of runs.get(lower) ?? []) add(run, ref, value, true);
+      if (codes.length > 0) {
+        question.tokens.forEach((token, i) => {
+          if (CODES[token.lower]?.includes(lower)) add({ from: i, to: i + 1 }, ref, value, true);
+        });
+      }
+      for (const word of new Set(lower.split(/\s+/))) {
+        for (const run of parts.get(word) ?? []) add(run, ref, value, false);
+      }
+    }
+  }
+  return withoutOverlaps([...found.values()]);
+}
+
+function textColumns({ tables }: SchemaFacts): ColumnRef[] {
+  const refs = tables.flatMap((table) =>
+    table.columns.filter(({ kind }) => kind === "text").map((column) => ({ table, column })),
+  );
+  return refs.slice(0, COLUMNS_MAX);
+}
+
+async function valuesIn(ref: ColumnRef, runs: string[], parts: string[], lookUp: LookUp): Promise<string[]> {
+  const name = identifier(ref.column.name);
+  const rows = await lookUp(
+    `SELECT DISTINCT v FROM (SELECT ${name}::text AS v FROM ${ref.table.sqlName} LIMIT ${ROWS_MAX}) AS looked
+     WHERE lower(v) = ANY($1::text[]) OR string_to_array(lower(v), ' ') && $2::text[] LIMIT 200`,
+    [runs, parts],
+  );
+  return rows.map(([value]) => String(value));
+}
+
+/** Runs of words by what they may read like in a row, in lower case. */
+function candidateRuns(question: Question): Map<string, Run[]> {
+  const runs = new Map<string, Run[]>();
+  const add = (text: string, run: Run) => runs.set(text, [...(runs.get(text) ?? []), run]);
+  const { tokens } = question;
+  for (let from = 0; from < tokens.length; from++) {
+    for (let to = from + 1; to <= Math.min(tokens.length, from + WORDS_MAX); to++) {
+      if (to === from + 1 && (tokens[from]!.isStop || isPlainNumber(question, from))) continue;
+      const run = { from, to };
+      const text =
+        tokens[from]!.isQuoted && to === from + 1 ? tokens[from]!.lower : question.slice(from, to).toLowerCase();
+      for (const form of formsOf(text)) add(form, run);
+    }
+  }
+  return runs;
+}
+
+function isPlainNumber(question: Question, at: number): boolean {
+  return /^\d/.test(question.tokens[at]!.text) && question.tokens[at]!.number !== null;
+}
+
+/** Singular and plural, both spellings of doubled letters. */
+function formsOf(text: string): Set<string> {
+  const forms = new Set([text, text.replace(/[.?!,;:]+$/, ""), text.replaceAll(/\s*-\s*/g, " ")]);
+  for (const form of [...forms]) {
+    if (/s$/.test(form)) forms.add(form.slice(0, -1));
+    else forms.add(`${form}s`);
+    if (/ies$/.test(form)) forms.add(`${form.slice(0, -3)}y`);
+    if (/es$/.test(form)) forms.add(form.slice(0, -2));
+    if (/lled$/.test(form)) forms.add(form.replace(/lled$/, "led"));
+    else if (/led$/.test(form)) forms.add(form.replace(/led$/, "lled"));
+  }
+  return forms;
+}
+
+/** Single words that may be a part of a value: proper names that are no word of the schema. */
+function candidateParts(question: Question, names: NameMentions): Map<string, Run[]> {
+  const parts = new Map<string, Run[]>();
+  question.tokens.forEach(({ isCapitalised, lower, isStop }, i) => {
+    if (!isCapitalised || i === 0 || lower.length < 3 || isStop) return;
+    const covers = ({ from, to }: Run) => from <= i && i < to;
+    if (names.tables.some(covers) || names.columns.some(covers)) return;
+    parts.set(lower, [...(parts.get(lower) ?? []), { from: i, to: i + 1 }]);
+  });
+  return parts;
+}
+
+/** Whole values before parts, long ones before short ones. */
+function withoutOverlaps(found: { run: Run; hits: ValueHit[]; isWhole: boolean }[]): ValueMention[] {
+  const length = ({ from, to }: Run) => to - from;
+  found.sort((a, b) => Number(b.isWhole) - Number(a.isWhole) || length(b.run) - length(a.run));
+  const kept: ValueMention[] = [];
+  for (const { run, hits } of found) {
+    if (kept.some(({ from, to }) => run.from < to && from < run.to)) continue;
+    const few = hits.filter(({ values }) => values.length <= VALUES_MAX);
+    if (few.length > 0) kept.push({ ...run, hits: few });
+  }
+  return kept.sort((a, b) => a.from - b.from);
+}

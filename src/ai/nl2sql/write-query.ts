@@ -1,0 +1,204 @@
+/**
+ * From what is asked to SQL. Tables that a row has one of are joined; conditions on those that it has many of become
+ * EXISTS, so no row is listed or counted twice; groups join both.
+ */
+import type { Aggregate, Filter, GroupKey, QueryShape } from "./query-shape.js";
+import {
+  type ColumnRef,
+  endOf,
+  namingColumns,
+  pathBetween,
+  type SchemaFacts,
+  type Step,
+  type TableFacts,
+} from "./schema-facts.js";
+import { identifier } from "./sql-names.js";
+
+/** Throws nothing: what cannot be joined makes it answer null. */
+export function writeQuery(shape: QueryShape, schema: SchemaFacts): string | null {
+  const writer = new Writer(shape, schema);
+  try {
+    return writer.write();
+  } catch (error) {
+    if (error instanceof Unconnected) return null;
+    throw error;
+  }
+}
+
+class Unconnected extends Error {}
+
+interface ManyFilters {
+  readonly step: Step;
+  readonly rest: Map<TableFacts, Step>;
+  readonly conditions: string[];
+}
+
+class Writer {
+  /** Tables in FROM beside the base, in the order in which they were joined. */
+  private readonly joins = new Map<TableFacts, Step>();
+  private readonly many = new Map<string, ManyFilters>();
+  private readonly where: string[] = [];
+
+  constructor(
+    private readonly shape: QueryShape,
+    private readonly schema: SchemaFacts,
+  ) {}
+
+  write(): string {
+    const { shape } = this;
+    const grouped = shape.groups.length > 0 || shape.ranking !== null || shape.having !== null;
+    if (shape.ranking !== null) this.join(shape.ranking.table);
+    if (shape.having !== null) this.join(shape.having.table);
+    for (const group of shape.groups) this.join(group.kind === "table" ? group.table : group.ref.table);
+    for (const aggregate of shape.aggregates) {
+      if (aggregate.fn !== "count") this.join(aggregate.ref.table);
+      else if (aggregate.distinct !== null) this.join(aggregate.distinct.table);
+    }
+    for (const { table } of shape.columns) this.join(table);
+    if (shape.order?.ref) this.join(shape.order.ref.table);
+    for (const filter of shape.filters) this.filter(filter);
+    for (const { table, exists } of shape.related) this.relate(table, exists);
+    for (const filters of this.many.values()) this.where.push(existsOf(filters));
+    const select = grouped ? this.groupedSelect() : this.plainSelect();
+    const from = [shape.base.sqlName, ...[...this.joins.values()].map(joinOf)].join(" ");
+    const parts = [`SELECT ${select.list}`, `FROM ${from}`];
+    if (this.where.length > 0) parts.push(`WHERE ${this.where.join(" AND ")}`);
+    parts.push(...select.tail);
+    if (shape.limit !== null) parts.push(`LIMIT ${shape.limit}`);
+    return parts.join(" ");
+  }
+
+  private pathTo(table: TableFacts): readonly Step[] {
+    const { base, named } = this.shape;
+    const path = table === base ? [] : pathBetween(this.schema, base, table, named);
+    if (path === null) throw new Unconnected();
+    return path;
+  }
+
+  private join(table: TableFacts): void {
+    for (const step of this.pathTo(table)) {
+      const next = endOf(step);
+      if (next !== this.shape.base && !this.joins.has(next)) this.joins.set(next, step);
+    }
+  }
+
+  private filter({ ref, sql }: Filter): void {
+    const condition = sql(columnOf(ref));
+    const path = this.pathTo(ref.table);
+    if (this.joins.has(ref.table) || !path.some(({ toMany }) => toMany)) {
+      this.join(ref.table);
+      this.where.push(condition);
+    } else this.manyFor(path).conditions.push(condition);
+  }
+
+  private manyFor(path: readonly Step[]): ManyFilters {
+    const first = path.findIndex(({ toMany }) => toMany);
+    const step = path[first]!;
+    for (const before of path.slice(0, first)) this.join(endOf(before));
+    const key = `${step.link.from.sqlName} ${step.link.columns.join()}`;
+    const filters = this.many.get(key) ?? { step, rest: new Map(), conditions: [] };
+    this.many.set(key, filters);
+    for (const next of path.slice(first + 1)) filters.rest.set(endOf(next), next);
+    return filters;
+  }
+
+  private relate(table: TableFacts, exists: boolean): void {
+    const path = this.pathTo(table);
+    const [only] = path;
+    if (path.length === 1 && !only!.toMany) {
+      const column = `${only!.link.from.sqlName}.${identifier(only!.link.columns[0]!)}`;
+      this.where.push(`${column} IS ${exists ? "NOT " : ""}NULL`);
+    } else if (exists) this.manyFor(path);
+    else {
+      const first = path.findIndex(({ toMany }) => toMany);
+      const rest = new Map(path.slice(first + 1).map((step) => [endOf(step), step]));
+      for (const before of path.slice(0, first)) this.join(endOf(before));
+      this.where.push(`NOT ${existsOf({ step: path[first]!, rest, conditions: [] })}`);
+    }
+  }
+
+  private plainSelect(): { list: string; tail: string[] } {
+    const { base, aggregates, columns, isDistinct, order } = this.shape;
+    if (aggregates.length > 0) return { list: aggregates.map(aggregateOf).join(", "), tail: [] };
+    const list = columns.length > 0 ? columns.map(columnOf).join(", ") : `${base.sqlName}.*`;
+    const tail: string[] = [];
+    if (order?.ref) {
+      const by = columnOf(order.ref);
+      // What is not there is neither the first nor the last.
+      if (this.shape.limit !== null && order.ref.column.nullable) this.where.push(`${by} IS NOT NULL`);
+      tail.push(`ORDER BY ${by}${order.descending ? " DESC" : ""}`);
+    }
+    return { list: isDistinct ? `DISTINCT ${list}` : list, tail };
+  }
+
+  private groupedSelect(): { list: string; tail: string[] } {
+    const { shape } = this;
+    const keys = shape.groups.length > 0 ? shape.groups : [{ kind: "table", table: shape.base } as const];
+    const columns = keys.flatMap(keyColumns);
+    const ranked = shape.ranking ?? shape.having;
+    const counted = ranked === null ? "count(*)" : `count(${countedOf(ranked.table)})`;
+    const aggregates = shape.aggregates.length > 0 ? shape.aggregates.map(aggregateOf) : [`${counted} AS count`];
+    const tail = [`GROUP BY ${columns.map(({ by }) => by).join(", ")}`];
+    if (shape.having !== null) tail.push(`HAVING ${counted} ${shape.having.comparison} ${shape.having.count}`);
+    if (shape.ranking !== null) tail.push(`ORDER BY ${counted}${shape.ranking.descending ? " DESC" : ""}`);
+    else if (shape.order !== null) {
+      const first = aggregates[0]!.replace(/ AS .*/, "");
+      tail.push(
+        `ORDER BY ${shape.order.ref === null ? first : columnOf(shape.order.ref)}${shape.order.descending ? " DESC" : ""}`,
+      );
+    } else tail.push(`ORDER BY ${columns[0]!.by}`);
+    return { list: [...columns.map(({ list }) => list), ...aggregates].join(", "), tail };
+  }
+}
+
+function columnOf({ table, column }: ColumnRef): string {
+  return `${table.sqlName}.${identifier(column.name)}`;
+}
+
+function countedOf(table: TableFacts): string {
+  const [key] = table.primaryKey;
+  return key === undefined ? "*" : `${table.sqlName}.${identifier(key)}`;
+}
+
+function joinOf({ link, toMany }: Step): string {
+  const next = toMany ? link.from : link.to;
+  return `JOIN ${next.sqlName} ON ${linkCondition({ link, toMany })}`;
+}
+
+function linkCondition({ link }: Step): string {
+  return link.columns
+    .map(
+      (column, i) =>
+        `${link.from.sqlName}.${identifier(column)} = ${link.to.sqlName}.${identifier(link.references[i]!)}`,
+    )
+    .join(" AND ");
+}
+
+function existsOf({ step, rest, conditions }: ManyFilters): string {
+  const from = [endOf(step).sqlName, ...[...rest.values()].map(joinOf)].join(" ");
+  return `EXISTS (SELECT 1 FROM ${from} WHERE ${[linkCondition(step), ...conditions].join(" AND ")})`;
+}
+
+function aggregateOf(aggregate: Aggregate): string {
+  if (aggregate.fn === "count") {
+    return aggregate.distinct === null
+      ? "count(*) AS count"
+      : `count(DISTINCT ${columnOf(aggregate.distinct)}) AS count`;
+  }
+  const name = identifier(`${aggregate.fn}_${aggregate.ref.column.name}`);
+  return `${aggregate.fn}(${columnOf(aggregate.ref)}) AS ${name}`;
+}
+
+/** What a group is shown by, and grouped by. */
+function keyColumns(key: GroupKey): { list: string; by: string }[] {
+  if (key.kind === "time") {
+    const column = columnOf(key.ref);
+    const by = key.unit === "year" ? `extract(year FROM ${column})` : `date_trunc('${key.unit}', ${column})`;
+    return [{ list: `${by} AS ${key.unit}`, by }];
+  }
+  if (key.kind === "column") return [columnOf(key.ref)].map((by) => ({ list: by, by }));
+  const { table } = key;
+  const keys = table.columns.filter(({ name }) => table.primaryKey.includes(name));
+  const shown = [...new Set([...keys, ...namingColumns(table)])];
+  return shown.map((column) => columnOf({ table, column })).map((by) => ({ list: by, by }));
+}

@@ -1,0 +1,31 @@
+/** The three answers of a classifier of claims, in the order in which scores are told everywhere but inside a bundle. */
+import { BundleError } from "../manifest.js";
+
+export const NLI_LABELS = ["contradiction", "entailment", "neutral"] as const;
+
+/** Probabilities, which add up to 1. */
+export type NliScores = readonly [contradiction: number, entailment: number, neutral: number];
+
+/**
+ * Where the bundle's outputs have contradiction, entailment and neutral; names count whatever their case. Throws
+ * BundleError for labels that are not these three.
+ */
+export function labelPlaces(labels: readonly string[] | undefined): readonly [number, number, number] {
+  const names = (labels ?? []).map((label) => label.trim().toLowerCase());
+  const places = NLI_LABELS.map((label) => names.indexOf(label));
+  if (names.length !== NLI_LABELS.length || places.includes(-1)) {
+    const given = names.length === 0 ? "has no labels" : `has the labels ${names.join(", ")}`;
+    throw new BundleError(`the manifest ${given}; those of claims are ${NLI_LABELS.join(", ")}`);
+  }
+  return places as [number, number, number];
+}
+
+/** Softmax, in double precision, of a model's outputs for contradiction, entailment and neutral. */
+export function scoresOf(logits: ArrayLike<number>): NliScores {
+  const [contradiction, entailment, neutral] = [logits[0]!, logits[1]!, logits[2]!];
+  // Less the largest, so that nothing overflows.
+  const largest = Math.max(contradiction, entailment, neutral);
+  const [c, e, n] = [Math.exp(contradiction - largest), Math.exp(entailment - largest), Math.exp(neutral - largest)];
+  const sum = c + e + n;
+  return [c / sum, e / sum, n / sum];
+}

@@ -1,0 +1,45 @@
+/**
+ * Makes a session of ONNX Runtime of a bundle's files. Called by the runners, in inference threads only: a run stops the
+ * thread that calls it.
+ */
+import { InferenceSession } from "onnxruntime-node";
+import { readBundleFile } from "./bundle.js";
+import { BundleError, type Manifest } from "./manifest.js";
+
+/** Files beside the graph that are no weights of it. */
+const NO_WEIGHTS = /[.](json|txt|md|jinja|model)$/;
+
+export interface OpenSession {
+  readonly session: InferenceSession;
+  /** Of the graph and its weights. */
+  readonly bytes: number;
+}
+
+/**
+ * `threads`: that one run may use. `inputs`: what the caller can give; a pattern, where names are numbered. Throws
+ * BundleError, also when the graph wants anything else.
+ */
+export async function openSession(
+  directory: string,
+  manifest: Manifest,
+  threads: number,
+  inputs: RegExp,
+): Promise<OpenSession> {
+  const { onnx } = manifest;
+  if (onnx === undefined) throw new BundleError("the bundle has no ONNX graph");
+  const graph = readBundleFile(directory, manifest, onnx);
+  const weights = manifest.files.map(({ name }) => name).filter((name) => name !== onnx && !NO_WEIGHTS.test(name));
+  const externalData = weights.map((path) => ({ path, data: readBundleFile(directory, manifest, path) }));
+  let session: InferenceSession;
+  try {
+    session = await InferenceSession.create(graph, { externalData, intraOpNumThreads: threads, logSeverityLevel: 3 });
+  } catch (error) {
+    throw new BundleError(`${onnx} cannot be loaded: ${(error as Error).message}`);
+  }
+  const unknown = session.inputNames.filter((name) => !inputs.test(name));
+  if (unknown.length > 0) {
+    await session.release();
+    throw new BundleError(`${onnx} wants inputs that a model of this kind has not: ${unknown.join(", ")}`);
+  }
+  return { session, bytes: externalData.reduce((sum, { data }) => sum + data.length, graph.length) };
+}

@@ -1,0 +1,40 @@
+/** One provider's way of speaking, by its own client library. Made by providers.ts, called by remote-provider.ts. */
+import type { ChatEvent, ChatRequest, ToolCall } from "./provider.js";
+
+/** What a dialect needs of one attempt. */
+export interface Attempt {
+  readonly baseUrl: string;
+  readonly model: string;
+  readonly apiKey: string | null;
+  readonly maxTokens: number;
+  readonly fetch: typeof fetch;
+  readonly signal: AbortSignal;
+}
+
+/** The library's errors pass; an answer that ends before it is whole throws BrokenAnswer. */
+export type Speak = (request: ChatRequest, attempt: Attempt) => AsyncIterable<ChatEvent>;
+
+export interface Dialect {
+  readonly baseUrl: string;
+  readonly model: string;
+  readonly speak: Speak;
+}
+
+/** The answer ended before its end, or cannot be read. */
+export class BrokenAnswer extends Error {
+  override readonly name = "BrokenAnswer";
+}
+
+/** Arguments of a tool call, which models send as a text of JSON. */
+export function readArguments(text: string): Pick<ToolCall, "arguments" | "problem"> {
+  if (text.trim() === "") return { arguments: {} };
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) {
+      return { arguments: value as Record<string, unknown> };
+    }
+    return { arguments: {}, problem: "the arguments are no JSON object" };
+  } catch (error) {
+    return { arguments: {}, problem: `the arguments are not valid JSON: ${(error as Error).message}` };
+  }
+}

@@ -1,0 +1,91 @@
+/**
+ * Chat completions of OpenAI, which many servers speak (vLLM, llama.cpp, LiteLLM, Azure, …), by OpenAI's own library.
+ * Called by remote-provider.ts; the library is loaded by the first request.
+ */
+import type {
+  ChatCompletionCreateParamsStreaming,
+  ChatCompletionMessageParam,
+} from "openai/resources/chat/completions";
+import { type Attempt, BrokenAnswer, type Dialect, readArguments } from "./dialect.js";
+import type { ChatEvent, ChatMessage, ChatRequest, DoneReason } from "./provider.js";
+
+const USUAL_URL = "https://api.openai.com/v1";
+
+export const OPENAI: Dialect = { baseUrl: USUAL_URL, model: "gpt-5-mini", speak };
+
+interface CallInPieces {
+  id: string;
+  name: string;
+  json: string;
+}
+
+async function* speak(request: ChatRequest, attempt: Attempt): AsyncGenerator<ChatEvent> {
+  const { OpenAI } = await import("openai");
+  const client = new OpenAI({
+    apiKey: attempt.apiKey ?? "none",
+    baseURL: attempt.baseUrl,
+    fetch: attempt.fetch,
+    organization: null,
+    project: null,
+    maxRetries: 0,
+    logLevel: "off",
+  });
+  const stream = await client.chat.completions.create(bodyOf(request, attempt), { signal: attempt.signal });
+  const calls = new Map<number, CallInPieces>();
+  let ending: string | null = null;
+  for await (const { choices, usage } of stream) {
+    const [choice] = choices ?? [];
+    const text = choice?.delta?.content;
+    if (typeof text === "string" && text !== "") yield { kind: "text", text };
+    for (const piece of choice?.delta?.tool_calls ?? []) {
+      const index = piece.index ?? calls.size;
+      const call = calls.get(index) ?? { id: "", name: "", json: "" };
+      calls.set(index, call);
+      call.id ||= piece.id ?? "";
+      call.name += piece.function?.name ?? "";
+      call.json += piece.function?.arguments ?? "";
+    }
+    ending = choice?.finish_reason ?? ending;
+    if (usage) yield { kind: "usage", inputTokens: usage.prompt_tokens, outputTokens: usage.completion_tokens };
+  }
+  if (ending === null) throw new BrokenAnswer("the stream ended without a finish_reason");
+  for (const [index, { id, name, json }] of calls) {
+    yield { kind: "tool_call", id: id || `call_${index}`, name, ...readArguments(json) };
+  }
+  yield { kind: "done", reason: calls.size > 0 ? "tool_calls" : reasonOf(ending) };
+}
+
+function bodyOf(request: ChatRequest, { model, maxTokens, baseUrl }: Attempt): ChatCompletionCreateParamsStreaming {
+  const { messages, temperature, topP, stop, seed, tools, format } = request;
+  return {
+    model: request.model ?? model,
+    messages: messages.map(messageOf),
+    stream: true,
+    stream_options: { include_usage: true },
+    // OpenAI's newer models refuse the older name, other servers do not know the newer.
+    ...(baseUrl === USUAL_URL ? { max_completion_tokens: maxTokens } : { max_tokens: maxTokens }),
+    ...(temperature !== undefined && { temperature }),
+    ...(topP !== undefined && { top_p: topP }),
+    ...(stop !== undefined && stop.length > 0 && { stop: [...stop] }),
+    ...(seed !== undefined && { seed }),
+    ...(tools !== undefined &&
+      tools.length > 0 && { tools: tools.map((tool) => ({ type: "function" as const, function: { ...tool } })) }),
+    ...(format === "json" && { response_format: { type: "json_object" as const } }),
+  };
+}
+
+function messageOf({ role, content, toolCalls = [], toolCallId = "" }: ChatMessage): ChatCompletionMessageParam {
+  if (role === "tool") return { role, content, tool_call_id: toolCallId };
+  if (role !== "assistant" || toolCalls.length === 0) return { role, content };
+  const calls = toolCalls.map(({ id, name, arguments: args }) => ({
+    id,
+    type: "function" as const,
+    function: { name, arguments: JSON.stringify(args) },
+  }));
+  return { role, content, tool_calls: calls };
+}
+
+function reasonOf(ending: string): DoneReason {
+  if (ending === "length") return "length";
+  return ending === "content_filter" ? "refused" : "stop";
+}

@@ -1,0 +1,16 @@
+/** Which provider is asked, and how: of the installation (configuration) or of a tenant. Holds no state. */
+
+export const PROVIDER_KINDS = ["openai", "anthropic", "ollama"] as const;
+export type ProviderKind = (typeof PROVIDER_KINDS)[number];
+
+export interface ProviderSettings {
+  readonly kind: ProviderKind;
+  /** Of the API; "": the provider's usual one. */
+  readonly baseUrl: string;
+  /** "": the provider's usual one. */
+  readonly model: string;
+  /** Null: none is sent. */
+  readonly apiKey: string | null;
+  /** A tenant chose the address: private and loopback ones are refused unless the configuration allows them. */
+  readonly isTenants: boolean;
+}

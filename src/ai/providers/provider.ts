@@ -1,0 +1,111 @@
+/**
+ * The contract of whoever writes text: a service that is asked over the network, or the bundled model. Whoever wants a
+ * text, tool calls or a stream of both asks `TenantProviders` (actor/tenant-providers.ts) for one. Holds no state.
+ *
+ *   for await (const event of provider.chat(request, signal)) …   text | tool_call …, usage, done
+ */
+
+/** A call of a tool, as a model asked for it. */
+export interface ToolCall {
+  /** The model's name for this call; the answer repeats it. */
+  readonly id: string;
+  readonly name: string;
+  readonly arguments: Readonly<Record<string, unknown>>;
+  /** What is wrong with the arguments that the model sent: they were no JSON object; `arguments` is empty then. */
+  readonly problem?: string;
+}
+
+export interface ChatMessage {
+  readonly role: "system" | "user" | "assistant" | "tool";
+  readonly content: string;
+  /** Of an assistant. */
+  readonly toolCalls?: readonly ToolCall[];
+  /** Of a tool: which call this answers. */
+  readonly toolCallId?: string;
+}
+
+/** What a model may call. */
+export interface ToolSpec {
+  /** Letters, digits, _ and -. */
+  readonly name: string;
+  readonly description: string;
+  /** JSON schema of an object. */
+  readonly parameters: Readonly<Record<string, unknown>>;
+}
+
+export interface ChatRequest {
+  /** The provider's own default when absent. */
+  readonly model?: string;
+  /** System messages stand first. */
+  readonly messages: readonly ChatMessage[];
+  readonly temperature?: number;
+  readonly topP?: number;
+  /** Of the answer. */
+  readonly maxTokens?: number;
+  /** The text ends before the first of these. */
+  readonly stop?: readonly string[];
+  /** Equal requests with equal seeds give equal texts, as far as the provider keeps that. */
+  readonly seed?: number;
+  readonly tools?: readonly ToolSpec[];
+  /** `json`: the text is one JSON value. */
+  readonly format?: "json";
+}
+
+export type DoneReason = "stop" | "length" | "tool_calls" | "refused";
+
+export type ChatEvent =
+  | { readonly kind: "text"; readonly text: string }
+  | ({ readonly kind: "tool_call" } & ToolCall)
+  | { readonly kind: "usage"; readonly inputTokens: number; readonly outputTokens: number }
+  /** The last event of every answer that is whole. */
+  | { readonly kind: "done"; readonly reason: DoneReason };
+
+export interface Provider {
+  /** "native", "openai", "anthropic" or "ollama". */
+  readonly name: string;
+  /** The model that is asked when a request names none. */
+  readonly model: string;
+  readonly supportsTools: boolean;
+  /**
+   * Asks the model. Events come as they are made; who leaves early, or fires the signal, ends the work. Throws DbError:
+   * `provider_unavailable` (cannot be reached, too slow, at its limit; retried before), `provider_error` (it refused or
+   * broke off), `overloaded` (too many wait here), the signal's reason.
+   */
+  chat(request: ChatRequest, signal: AbortSignal): AsyncIterable<ChatEvent>;
+}
+
+/** A whole answer. */
+export interface ChatReply {
+  readonly text: string;
+  readonly toolCalls: readonly ToolCall[];
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly reason: DoneReason;
+}
+
+/** The events of an answer, put together; errors as `chat`. */
+export async function wholeReply(events: AsyncIterable<ChatEvent>): Promise<ChatReply> {
+  let text = "";
+  const toolCalls: ToolCall[] = [];
+  let usage = { inputTokens: 0, outputTokens: 0 };
+  let reason: DoneReason = "stop";
+  for await (const event of events) {
+    switch (event.kind) {
+      case "text":
+        text += event.text;
+        break;
+      case "tool_call": {
+        const { kind: _kind, ...call } = event;
+        toolCalls.push(call);
+        break;
+      }
+      case "usage":
+        usage = { inputTokens: event.inputTokens, outputTokens: event.outputTokens };
+        break;
+      case "done":
+        reason = event.reason;
+        break;
+    }
+  }
+  return { text, toolCalls, ...usage, reason };
+}

@@ -1,0 +1,15 @@
+/** GET /v1/mcp/bridge: the stdio bridge (src/bridge), which is a program of its own; read once at start. */
+import { readFileSync } from "node:fs";
+import type { ServeCaller } from "./route.js";
+
+const HEADERS = [
+  'Content-Disposition: attachment; filename="tessera-mcp-bridge.mjs"',
+  "X-Content-Type-Options: nosniff",
+  "Cache-Control: max-age=3600",
+].join("\n");
+
+export function serveBridge(): ServeCaller {
+  const file = new URL("../bridge/mcp-bridge.js", import.meta.url);
+  const script = readFileSync(file, "utf8").replace(/^\/\/# sourceMappingURL=.*$/m, "");
+  return (exchange) => exchange.answer(200, "text/javascript; charset=utf-8", HEADERS, script);
+}

@@ -1,0 +1,46 @@
+/**
+ * The library's thread (workers/library.ts) as the main thread has it: started by the first message to it, replaced when
+ * it has crashed. Made by command-line.ts; the pool of actors carries messages between it and them.
+ */
+import { once } from "node:events";
+import { Worker } from "node:worker_threads";
+import type { LibraryThreadSettings } from "../workers/library.js";
+import type { LibraryPort } from "./gateway/actor-pool.js";
+import type { FromLibraryThread, ToLibraryThread } from "./protocol/model-library.js";
+
+export interface LibraryThread extends LibraryPort {
+  /** Ends pulls, and then the thread; what was loaded stays for later ones. */
+  close(): Promise<void>;
+}
+
+export function libraryThread(settings: LibraryThreadSettings, threw: (error: Error) => void): LibraryThread {
+  let worker: Worker | null = null;
+  const start = (): Worker => {
+    const started = new Worker(new URL("../workers/library.js", import.meta.url));
+    started.on("message", (message: FromLibraryThread) => port.onMessage(message));
+    started.on("error", threw);
+    started.on("exit", () => {
+      worker = null;
+      port.onMessage({ kind: "to-all", message: { kind: "lost" } });
+    });
+    started.postMessage(settings);
+    return started;
+  };
+  const port: LibraryThread = {
+    onMessage: () => undefined,
+    get started() {
+      return worker !== null;
+    },
+    post(message: ToLibraryThread) {
+      worker ??= start();
+      worker.postMessage(message);
+    },
+    async close() {
+      if (worker === null) return;
+      const ended = once(worker, "exit");
+      worker.postMessage({ kind: "close" } satisfies ToLibraryThread);
+      await ended;
+    },
+  };
+  return port;
+}

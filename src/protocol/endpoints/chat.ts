@@ -1,0 +1,165 @@
+/** Chats: sessions, their messages, and answers, whole or as they grow. */
+import Type from "typebox";
+import type { EndpointSpec } from "../endpoint.js";
+import { CHAT_CHARACTERS_MAX, CHAT_COLLECTIONS_MAX, CHAT_TITLE_CHARACTERS_MAX } from "../limits.js";
+import { CollectionName, Nullable, PageQuery, Strict, Timestamp } from "./schemas.js";
+
+const ChatSession = Type.Object({
+  session_id: Type.String(),
+  id: Type.String(),
+  title: Type.String({ description: "Of the first message, unless it was given." }),
+  model: Nullable(Type.String()),
+  system_prompt: Type.String(),
+  collections: Type.Array(Type.String()),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+  message_count: Type.Integer(),
+});
+
+const Citation = Type.Object({
+  number: Type.Integer({ description: "The passage's number in the prompt; the answer cites it as [number]." }),
+  collection: Type.String(),
+  id: Type.String(),
+  score: Nullable(Type.Number()),
+  text: Type.String(),
+  cited: Type.Boolean({ description: "The answer names its number." }),
+});
+
+const Message = Type.Object({
+  id: Type.String(),
+  role: Type.Enum(["user", "assistant"]),
+  content: Type.String(),
+  created_at: Timestamp,
+  finish_reason: Type.Optional(Type.String({ description: "stop, length, refused, or cancelled: the client left." })),
+  citations: Type.Optional(Type.Array(Citation)),
+});
+
+const SessionId = Type.Object({ id: Type.String({ minLength: 1, maxLength: 100 }) });
+
+const content = Type.Optional(
+  Type.String({ maxLength: CHAT_CHARACTERS_MAX, description: "The message; `message` is the same." }),
+);
+
+/** Of a message that wants an answer. */
+export const chatBody = {
+  session_id: Type.String({ minLength: 1, maxLength: 100 }),
+  content,
+  message: content,
+  temperature: Type.Optional(Type.Number({ minimum: 0, maximum: 2 })),
+  top_p: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 1 })),
+  max_tokens: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000 })),
+  stop: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { maxItems: 4 })),
+  seed: Type.Optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })),
+};
+
+const ChatAnswer = Type.Object({
+  message: Message,
+  content: Type.String(),
+  session_id: Type.String(),
+  usage: Type.Object({ input_tokens: Type.Integer(), output_tokens: Type.Integer(), total_tokens: Type.Integer() }),
+  finish_reason: Type.String(),
+  provider: Type.String(),
+  model: Type.String(),
+  citations: Type.Optional(Type.Array(Citation)),
+  messages_dropped: Type.Optional(Type.Integer({ description: "Earlier messages that did not fit into the prompt." })),
+});
+
+export const chatEndpoints = [
+  {
+    name: "chat.sessions.create",
+    method: "POST",
+    path: "/v1/ai/sessions",
+    summary: "Begins a chat. With collections, passages of them are put into each prompt and cited in the answers.",
+    tag: "ai",
+    access: "writer",
+    home: "tenant",
+    body: Strict({
+      title: Type.Optional(Type.String({ maxLength: CHAT_TITLE_CHARACTERS_MAX })),
+      model: Type.Optional(
+        Nullable(
+          Type.String({
+            minLength: 1,
+            maxLength: 200,
+            description: '"native" is the bundled model; absent: the configured provider, else the bundled model.',
+          }),
+        ),
+      ),
+      system_prompt: Type.Optional(Nullable(Type.String({ maxLength: CHAT_CHARACTERS_MAX }))),
+      collections: Type.Optional(Type.Array(CollectionName, { maxItems: CHAT_COLLECTIONS_MAX })),
+    }),
+    bodyOptional: true,
+    response: ChatSession,
+    status: 201,
+    flat: true,
+  },
+  {
+    name: "chat.sessions.list",
+    method: "GET",
+    path: "/v1/ai/sessions",
+    summary: "The caller's chats, those used last first.",
+    tag: "ai",
+    access: "member",
+    home: "tenant",
+    query: Type.Object(PageQuery),
+    response: Type.Object({ sessions: Type.Array(ChatSession), total: Type.Integer() }),
+    flat: true,
+  },
+  {
+    name: "chat.sessions.get",
+    method: "GET",
+    path: "/v1/ai/sessions/{id}",
+    summary: "One chat.",
+    tag: "ai",
+    access: "member",
+    home: "tenant",
+    params: SessionId,
+    response: ChatSession,
+    flat: true,
+  },
+  {
+    name: "chat.sessions.delete",
+    method: "DELETE",
+    path: "/v1/ai/sessions/{id}",
+    summary: "Removes a chat with its messages.",
+    tag: "ai",
+    access: "writer",
+    home: "tenant",
+    params: SessionId,
+    status: 204,
+  },
+  {
+    name: "chat.sessions.messages",
+    method: "GET",
+    path: "/v1/ai/sessions/{id}/messages",
+    summary: "A chat's messages, the oldest first.",
+    tag: "ai",
+    access: "member",
+    home: "tenant",
+    params: SessionId,
+    query: Type.Object(PageQuery),
+    response: Type.Object({ messages: Type.Array(Message), total: Type.Integer() }),
+  },
+  {
+    name: "chat.send",
+    method: "POST",
+    path: "/v1/ai/chat",
+    summary: "A message to a chat, and the whole answer. Both are stored when the answer has ended.",
+    tag: "ai",
+    access: "writer",
+    home: "tenant",
+    body: Strict(chatBody),
+    response: ChatAnswer,
+  },
+  {
+    name: "chat.stream",
+    method: "POST",
+    path: "/v1/ai/chat/stream",
+    summary:
+      "The same, the answer as it grows: frames `data: {type, delta}`, a last one with done, content and usage, then `data: [DONE]`. A client that leaves ends the answer.",
+    tag: "ai",
+    access: "writer",
+    home: "tenant",
+    body: Strict(chatBody),
+    streamedReply: ["text/event-stream"],
+  },
+] as const satisfies readonly EndpointSpec[];

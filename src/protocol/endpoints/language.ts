@@ -1,0 +1,112 @@
+/** What is said of texts: sentiment, names, summaries, categories, answers. All places are UTF-16 code units. */
+import Type from "typebox";
+import type { EndpointSpec } from "../endpoint.js";
+import { CATEGORIES_MAX, LANGUAGE_CHARACTERS_MAX, QUESTION_CHARACTERS_MAX } from "../limits.js";
+import { Nullable, Strict } from "./schemas.js";
+
+const text = Type.String({ minLength: 1, maxLength: LANGUAGE_CHARACTERS_MAX });
+const provider = {
+  provider: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 100,
+      description: '"native" (the usual case): libraries and models of the installation; else the configured provider.',
+    }),
+  ),
+  model: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 200, description: 'Of the provider, which is then asked; or "native".' }),
+  ),
+};
+const Confidence = Type.Number({ description: "0 to 1." });
+const Place = (what: string) => Type.Integer({ description: `UTF-16 code units: ${what}.slice(start, end).` });
+const category = Type.String({ minLength: 1, maxLength: 200 });
+const common = { method: "POST", tag: "ai", access: "member", home: "tenant" } as const;
+
+export const languageEndpoints = [
+  {
+    ...common,
+    name: "language.sentiment",
+    path: "/v1/ai/sentiment",
+    summary: "Whether an English text is positive, negative or neutral.",
+    body: Strict({ text, ...provider }),
+    response: Type.Object({
+      sentiment: Type.Enum(["positive", "negative", "neutral"]),
+      confidence: Confidence,
+      scores: Type.Object({ positive: Type.Number(), negative: Type.Number(), neutral: Type.Number() }),
+    }),
+  },
+  {
+    ...common,
+    name: "language.entities",
+    path: "/v1/ai/entities",
+    summary: "Names of persons, organizations and places, dates, amounts and addresses in an English text.",
+    body: Strict({ text, ...provider }),
+    response: Type.Object({
+      entities: Type.Array(
+        Type.Object({
+          text: Type.String(),
+          type: Type.String({
+            description: "PERSON, ORGANIZATION, LOCATION, DATE, MONEY, PERCENT, EMAIL, URL, PHONE or MISC.",
+          }),
+          entity_type: Type.String({ description: "The same." }),
+          start: Place("text"),
+          end: Place("text"),
+          confidence: Confidence,
+        }),
+      ),
+    }),
+  },
+  {
+    ...common,
+    name: "language.summarize",
+    path: "/v1/ai/summarize",
+    summary: "The sentences that say most of a text; by a provider, in its own words.",
+    body: Strict({
+      text,
+      max_length: Type.Optional(
+        Type.Integer({
+          minimum: 1,
+          maximum: LANGUAGE_CHARACTERS_MAX,
+          description: "Characters (UTF-16 code units) of the summary at most; 500 unless said.",
+        }),
+      ),
+      ...provider,
+    }),
+    response: Type.Object({ summary: Type.String() }),
+  },
+  {
+    ...common,
+    name: "language.classify",
+    path: "/v1/ai/classify",
+    summary: "Which categories a text belongs to, without examples; surest first.",
+    body: Strict({
+      text,
+      categories: Type.Optional(
+        Type.Array(category, { minItems: 1, maxItems: CATEGORIES_MAX, description: "Common topics unless said." }),
+      ),
+      multi_label: Type.Optional(Type.Boolean({ description: "Each by itself, instead of shares of 1." })),
+      ...provider,
+    }),
+    response: Type.Object({
+      classifications: Type.Array(Type.Object({ category: Type.String(), confidence: Confidence })),
+    }),
+  },
+  {
+    ...common,
+    name: "language.qa",
+    path: "/v1/ai/qa",
+    summary: "The part of a text that answers a question about it.",
+    body: Strict({
+      question: Type.String({ minLength: 1, maxLength: QUESTION_CHARACTERS_MAX }),
+      context: Type.Optional(text),
+      text: Type.Optional(text),
+      ...provider,
+    }),
+    response: Type.Object({
+      answer: Type.String({ description: 'As the text has it; "" where it has no answer.' }),
+      score: Confidence,
+      start: Nullable(Place("context")),
+      end: Nullable(Type.Integer({ description: "Null where a provider's answer is not in the text word for word." })),
+    }),
+  },
+] as const satisfies readonly EndpointSpec[];

@@ -1,0 +1,95 @@
+/** The Model Context Protocol: JSON-RPC over HTTP. Its WebSocket is /mcp. */
+import Type from "typebox";
+import type { EndpointSpec } from "../endpoint.js";
+
+const Message = Type.Object({
+  jsonrpc: Type.Literal("2.0"),
+  id: Type.Optional(Type.Union([Type.String(), Type.Integer()])),
+  method: Type.String({
+    description: "initialize, tools/list, tools/call, resources/list, resources/read, prompts/list, …",
+  }),
+  params: Type.Optional(Type.Object({})),
+});
+
+const tag = "mcp";
+/** Of revisions without a handshake, which say there what they are. */
+const headers = ["mcp-protocol-version", "mcp-method", "mcp-name"];
+
+export const mcpEndpoints = [
+  {
+    name: "mcp.call",
+    method: "POST",
+    path: "/v1/mcp",
+    summary:
+      "One message of the Model Context Protocol (2024-11-05 to 2025-11-25, and 2026-07-28). The answer is JSON-RPC, or a stream of events for calls that ask for progress; a notification is answered 202.",
+    tag,
+    access: "member",
+    home: "tenant",
+    keeps: "memory",
+    jsonRpc: Message,
+    headers,
+    streamedReply: ["text/event-stream"],
+  },
+  {
+    name: "mcp.batch",
+    method: "POST",
+    path: "/v1/mcp/batch",
+    summary: "Several messages, run in order; the answers come as an array.",
+    tag,
+    access: "member",
+    home: "tenant",
+    keeps: "memory",
+    jsonRpc: Type.Array(Message, { minItems: 1 }),
+    headers,
+  },
+  {
+    name: "mcp.info",
+    method: "GET",
+    path: "/v1/mcp/info",
+    summary: "Revisions, transports and tools that the MCP server has for the caller.",
+    tag,
+    access: "member",
+    home: "tenant",
+    response: Type.Object({
+      name: Type.String(),
+      title: Type.String(),
+      version: Type.String(),
+      protocol_versions: Type.Array(Type.String()),
+      transports: Type.Record(Type.String(), Type.String()),
+      capabilities: Type.Object({}),
+      tools: Type.Array(Type.String()),
+    }),
+  },
+  {
+    name: "mcp.bridge",
+    method: "GET",
+    path: "/v1/mcp/bridge",
+    summary:
+      "A script for Node 18 and later, without dependencies, that speaks MCP on stdin and stdout and calls POST /v1/mcp. It reads SVC_URL and SVC_TOKEN, or SVC_USERNAME and SVC_PASSWORD.",
+    tag,
+    access: "member",
+    home: "gateway",
+  },
+  {
+    name: "mcp.connect",
+    method: "GET",
+    path: "/mcp",
+    summary:
+      "The same protocol over a WebSocket: /mcp?token=<token or API key>. A request without an upgrade gets 426.",
+    tag,
+    access: "public",
+    home: "gateway",
+    status: 101,
+  },
+  {
+    name: "mcp.message",
+    method: "MESSAGE",
+    path: "/mcp",
+    messages: [],
+    summary: "A message of the Model Context Protocol; it is told by its method, not by a type.",
+    tag,
+    access: "member",
+    home: "tenant",
+    jsonRpc: Message,
+  },
+] as const satisfies readonly EndpointSpec[];

@@ -1,0 +1,135 @@
+/** Verification of claims against texts that are known to be true (natural-language inference). */
+import Type from "typebox";
+import type { EndpointSpec } from "../endpoint.js";
+import {
+  NLI_ALIAS_CHARACTERS_MAX,
+  NLI_ANCHORS_MAX,
+  NLI_PAIRS_MAX,
+  NLI_TEXT_BYTES_MAX,
+  NLI_THRESHOLD_DEFAULT,
+} from "../limits.js";
+import { Nullable, Strict } from "./schemas.js";
+
+const Text = (description: string) =>
+  Type.String({ minLength: 1, description: `${description} At most ${NLI_TEXT_BYTES_MAX} UTF-8 bytes.` });
+const Threshold = (description: string) =>
+  Type.Optional(Type.Number({ minimum: 0, maximum: 1, default: NLI_THRESHOLD_DEFAULT, description }));
+const Model = Type.Optional(
+  Type.String({
+    pattern: `^[A-Za-z0-9][A-Za-z0-9_-]{0,${NLI_ALIAS_CHARACTERS_MAX - 1}}$`,
+    description: "A model that was installed when the server started; the default one when absent.",
+  }),
+);
+
+const answered = {
+  model: Type.String(),
+  bundle_sha256: Type.String({ description: "SHA-256 of the bundle's manifest.json, which has that of each file." }),
+};
+
+const Scores = Type.Object({
+  contradiction: Type.Number(),
+  entailment: Type.Number(),
+  neutral: Type.Number(),
+});
+
+const Identity = Type.Object({
+  alias: Type.String(),
+  id: Type.String(),
+  repository: Nullable(Type.String()),
+  revision: Nullable(Type.String()),
+  license: Nullable(Type.String()),
+  bundle_sha256: Nullable(Type.String({ description: "Null: not installed." })),
+  labels: Type.Array(Type.String()),
+  max_length: Type.Integer(),
+  bytes: Nullable(Type.Integer()),
+  required_capabilities: Type.Array(Type.String()),
+});
+
+/** Whatever is wrong with a request or its credential has the code that clients of these routes know. */
+const own = {
+  checksBody: true,
+  codes: {
+    invalid_request: "invalid_nli_request",
+    unauthorized: "missing_claims",
+    missing_authorization: "missing_claims",
+  },
+} as const;
+
+export const nliEndpoints = [
+  {
+    name: "nli.models",
+    method: "GET",
+    path: "/v1/ai/nli/models",
+    summary: "The models of claims and their states.",
+    tag: "ai",
+    access: "member",
+    home: "tenant",
+    response: Type.Object({
+      enabled: Type.Boolean(),
+      default_model: Type.String(),
+      restart_required_for_new_installs: Type.Boolean(),
+      models: Type.Array(
+        Type.Object({
+          model: Type.String(),
+          state: Type.Enum(["ready", "missing", "failed", "loading", "installed"], {
+            description:
+              "Only ready ones answer. installed: nobody has asked for it yet; loading: requests wait for it.",
+          }),
+          identity: Identity,
+          loaded_bundle_sha256: Nullable(Type.String({ description: "Null: not loaded yet." })),
+          problem: Nullable(Type.String({ description: "Why it failed." })),
+        }),
+      ),
+    }),
+    codes: own.codes,
+  },
+  {
+    name: "nli.verify",
+    method: "POST",
+    path: "/v1/ai/nli/verify",
+    summary: "Whether a statement is the truth or a lie, by texts that are known to be true.",
+    tag: "ai",
+    access: "member",
+    home: "tenant",
+    body: Strict({
+      statement: Text("The claim."),
+      truth_anchors: Type.Array(Text("What is known to be true."), { minItems: 1, maxItems: NLI_ANCHORS_MAX }),
+      model: Model,
+      closed_world: Type.Optional(
+        Type.Boolean({ default: false, description: "A statement that no anchor entails is a lie." }),
+      ),
+      contradiction_threshold: Threshold("Score at which an anchor contradicts the statement."),
+      entailment_threshold: Threshold("Score at which an anchor entails it."),
+    }),
+    response: Type.Object({
+      ...answered,
+      verdict: Type.Enum(["TRUTH", "LIE", "UNVERIFIED_PLAUSIBLE"]),
+      reason: Type.String(),
+      confidence: Type.Number(),
+      violated_anchor: Nullable(Type.String({ description: "The anchor that contradicts the statement." })),
+      matched_anchor: Nullable(Type.String({ description: "The anchor that entails it." })),
+      all_scores: Type.Array(Type.Array(Type.Number()), {
+        description: "Per anchor: contradiction, entailment, neutral.",
+      }),
+    }),
+    ...own,
+  },
+  {
+    name: "nli.pairs",
+    method: "POST",
+    path: "/v1/ai/nli/pairs",
+    summary: "How each premise (evidence) stands to its hypothesis (claim).",
+    tag: "ai",
+    access: "member",
+    home: "tenant",
+    body: Strict({
+      pairs: Type.Array(Strict({ premise: Text("The evidence."), hypothesis: Text("The claim.") }), {
+        minItems: 1,
+        maxItems: NLI_PAIRS_MAX,
+      }),
+      model: Model,
+    }),
+    response: Type.Object({ ...answered, scores: Type.Array(Scores) }),
+    ...own,
+  },
+] as const satisfies readonly EndpointSpec[];

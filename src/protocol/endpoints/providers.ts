@@ -1,0 +1,64 @@
+/** The provider of language models that a tenant chooses for itself. */
+import Type from "typebox";
+import type { EndpointSpec } from "../endpoint.js";
+import { Strict } from "./schemas.js";
+
+const Kind = Type.Enum(["openai", "anthropic", "ollama"], {
+  description: "Whose interface the address speaks; `openai` is also that of many other servers.",
+});
+
+const Chosen = Type.Object({
+  provider: Type.String({ description: '"native" is the bundled model.' }),
+  model: Type.String(),
+  source: Type.Enum(["tenant", "installation", "bundled"]),
+  base_url: Type.Optional(Type.String({ description: "Of the tenant's own; empty: the provider's usual one." })),
+  has_key: Type.Optional(Type.Boolean()),
+  supports_tools: Type.Boolean(),
+});
+
+export const providerEndpoints = [
+  {
+    name: "ai.provider.get",
+    method: "GET",
+    path: "/v1/ai/provider",
+    summary: "Who writes texts for the tenant. Keys are never told.",
+    tag: "ai",
+    access: "member",
+    home: "tenant",
+    response: Chosen,
+  },
+  {
+    name: "ai.provider.set",
+    method: "PUT",
+    path: "/v1/ai/provider",
+    summary: "Chooses a provider for the tenant (its admins only). The key is stored encrypted and never told again.",
+    tag: "ai",
+    access: "writer",
+    home: "tenant",
+    body: Strict({
+      provider: Kind,
+      base_url: Type.Optional(
+        Type.String({ maxLength: 2000, description: "Empty or absent: the provider's usual one." }),
+      ),
+      model: Type.Optional(Type.String({ maxLength: 200, description: "Empty or absent: the provider's usual one." })),
+      api_key: Type.Optional(
+        Type.String({
+          maxLength: 4096,
+          pattern: "^[\\x21-\\x7e]*$",
+          description: "Absent: the stored one stays, if provider and base_url do.",
+        }),
+      ),
+    }),
+    response: Chosen,
+  },
+  {
+    name: "ai.provider.delete",
+    method: "DELETE",
+    path: "/v1/ai/provider",
+    summary: "Removes the tenant's own provider (its admins only): the installation's counts again.",
+    tag: "ai",
+    access: "writer",
+    home: "tenant",
+    status: 204,
+  },
+] as const satisfies readonly EndpointSpec[];

@@ -1,0 +1,216 @@
+/**
+ * What the server says on the WebSocket, and the messages of clients that the gateway answers by itself; those that an
+ * actor answers are endpoints of the method MESSAGE. GET /v1/asyncapi.json lists all of them. A constant table.
+ */
+import Type, { type TObject } from "typebox";
+import { ERRORS, type ErrorCode } from "../errors.js";
+import { ColumnMeta, GraphStats, MessageId, Nullable, Timestamp } from "./schemas.js";
+
+export interface SocketMessage {
+  readonly type: string;
+  readonly summary: string;
+  readonly payload: TObject;
+  readonly example: object;
+}
+
+const ofClient = <P extends Type.TProperties>(type: string, properties: P) =>
+  Type.Object({ type: Type.Literal(type), ...properties });
+/** Every answer names the message that it answers. */
+const answer = <P extends Type.TProperties>(type: string, properties: P) =>
+  Type.Object({ type: Type.Literal(type), id: Nullable(MessageId), ...properties });
+
+const Sequence = Type.Integer({ minimum: 0, description: "Grows with every change; where to come back to." });
+const Rows = Type.Array(Type.Array(Type.Unknown()));
+
+/** A column of numbers in MessagePack. */
+const PackedColumn = Type.Union([
+  Type.Object({
+    dtype: Type.Enum(["int32", "int64", "float32", "float64", "bool"]),
+    data: Type.Unknown({ description: "Binary: the bytes of such a typed array, little-endian; of bool a byte each." }),
+    nulls: Type.Optional(Type.Unknown({ description: "Binary: a byte per row, 1 where the value is NULL." })),
+  }),
+  Type.Array(Type.Unknown()),
+]);
+
+export const CLIENT_MESSAGES: readonly SocketMessage[] = [
+  {
+    type: "ping",
+    summary: "Answered with pong, at once.",
+    payload: ofClient("ping", { id: Type.Optional(MessageId) }),
+    example: { type: "ping", id: 1 },
+  },
+  {
+    type: "cancel",
+    summary: "Ends a request that runs, which answers with the error `cancelled`.",
+    payload: ofClient("cancel", { id: MessageId }),
+    example: { type: "cancel", id: "report" },
+  },
+  {
+    type: "credit",
+    summary: "The client can take so many further sql.rows of a statement that was sent with credits.",
+    payload: ofClient("credit", { id: MessageId, messages: Type.Integer({ minimum: 1 }) }),
+    example: { type: "credit", id: "report", messages: 8 },
+  },
+  {
+    type: "unsubscribe",
+    summary: "Ends a subscription; `unsubscribed` is the last that is heard of it.",
+    payload: ofClient("unsubscribe", { id: MessageId }),
+    example: { type: "unsubscribe", id: "orders" },
+  },
+];
+
+export const SERVER_MESSAGES: readonly SocketMessage[] = [
+  {
+    type: "pong",
+    summary: "The answer to ping.",
+    payload: Type.Object({ type: Type.Literal("pong"), id: Type.Optional(MessageId), timestamp: Timestamp }),
+    example: { type: "pong", id: 1, timestamp: "2026-01-02T03:04:05.678Z" },
+  },
+  {
+    type: "error",
+    summary: "What became of a message instead of its answer, or ended it. The connection stays.",
+    payload: answer("error", {
+      code: Type.Enum(Object.keys(ERRORS) as ErrorCode[]),
+      message: Type.String(),
+      details: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+      request_id: Type.Optional(Type.String()),
+    }),
+    example: {
+      type: "error",
+      id: "report",
+      code: "query_error",
+      message: 'column "nothing" does not exist',
+      details: { sqlstate: "42703", position: 8 },
+    },
+  },
+  {
+    type: "sql.columns",
+    summary: "The columns of the rows that follow.",
+    payload: answer("sql.columns", { columns: Type.Array(ColumnMeta) }),
+    example: { type: "sql.columns", id: "report", columns: [{ name: "n", data_type: "integer", nullable: true }] },
+  },
+  {
+    type: "sql.rows",
+    summary: "Rows: in JSON a list each, in MessagePack by columns.",
+    payload: answer("sql.rows", {
+      rows: Type.Optional(Rows),
+      count: Type.Optional(Type.Integer({ description: "Of MessagePack." })),
+      columns: Type.Optional(Type.Array(PackedColumn, { description: "Of MessagePack." })),
+    }),
+    example: { type: "sql.rows", id: "report", rows: [[1], [2]] },
+  },
+  {
+    type: "sql.done",
+    summary: "The statement has ended.",
+    payload: answer("sql.done", {
+      row_count: Type.Integer(),
+      rows_affected: Type.Optional(Type.Integer()),
+      execution_time_ms: Type.Number(),
+      truncated: Type.Boolean(),
+      stats: Type.Optional(GraphStats),
+      notices: Type.Optional(Type.Array(Type.String())),
+    }),
+    example: { type: "sql.done", id: "report", row_count: 2, execution_time_ms: 0.4, truncated: false },
+  },
+  {
+    type: "transaction",
+    summary: "What became of a transaction.",
+    payload: answer("transaction", { transaction: Type.String(), status: Type.String() }),
+    example: { type: "transaction", id: 1, transaction: "tx_0123456789abcdef", status: "committed" },
+  },
+  {
+    type: "subscribed",
+    summary:
+      "What comes after the sequence follows; of a query its columns, and whether each change is computed alone.",
+    payload: answer("subscribed", {
+      sequence: Sequence,
+      collection: Type.Optional(Type.String()),
+      columns: Type.Optional(Type.Array(ColumnMeta)),
+      mode: Type.Optional(Type.Enum(["incremental", "rerun"])),
+    }),
+    example: { type: "subscribed", id: "orders", collection: "orders", sequence: 1_767_323_045_678_000 },
+  },
+  {
+    type: "change",
+    summary:
+      "A committed change, in commit order. What leaves a filter is a delete, what comes into it an insert. `truncate`: all is gone.",
+    payload: answer("change", {
+      operation: Type.Enum(["insert", "update", "delete", "truncate"]),
+      collection: Type.String(),
+      graph: Type.Optional(Type.String()),
+      kind: Type.Optional(Type.Enum(["node", "relationship"])),
+      document: Nullable(Type.Record(Type.String(), Type.Unknown())),
+      timestamp: Timestamp,
+      sequence: Sequence,
+    }),
+    example: {
+      type: "change",
+      id: "orders",
+      operation: "insert",
+      collection: "orders",
+      document: { id: "o-1", total: 12.5 },
+      timestamp: "2026-01-02T03:04:05.678Z",
+      sequence: 1_767_323_045_678_001,
+    },
+  },
+  {
+    type: "result",
+    summary: "Rows of the answer of a query that was subscribed to; `done` with the last of them.",
+    payload: answer("result", { rows: Rows, done: Type.Boolean() }),
+    example: { type: "result", id: "big", rows: [["o-1", 12.5]], done: true },
+  },
+  {
+    type: "changes",
+    summary: "What is different in that answer.",
+    payload: answer("changes", {
+      added: Rows,
+      removed: Rows,
+      changed: Type.Array(Type.Object({ old: Type.Array(Type.Unknown()), new: Type.Array(Type.Unknown()) })),
+      timestamp: Timestamp,
+      sequence: Sequence,
+    }),
+    example: {
+      type: "changes",
+      id: "big",
+      added: [["o-2", 20]],
+      removed: [],
+      changed: [{ old: ["o-1", 12.5], new: ["o-1", 13] }],
+      timestamp: "2026-01-02T03:04:06.000Z",
+      sequence: 1_767_323_046_000_000,
+    },
+  },
+  {
+    type: "unsubscribed",
+    summary: "The subscription has ended, as it was asked to.",
+    payload: answer("unsubscribed", {}),
+    example: { type: "unsubscribed", id: "orders" },
+  },
+  ...(["graph.columns", "graph.rows", "graph.complete"] as const).map((type) => ({
+    type,
+    summary: "Of a graph's algorithm, as the sql. messages are of a statement.",
+    payload: answer(type, {}),
+    example: { type, id: "ranks" },
+  })),
+  ...(["graph.progress", "model.progress", "model.complete"] as const).map((type) => ({
+    type,
+    summary: "How an algorithm, or the pull of a model, gets on.",
+    payload: answer(type, {}),
+    example: { type, id: "ranks" },
+  })),
+  {
+    type: "message_chunk",
+    summary: "A piece of a chat's answer.",
+    payload: answer("message_chunk", { message_id: Type.String(), session_id: Type.String(), chunk: Type.String() }),
+    example: { type: "message_chunk", id: 1, message_id: "m-2", session_id: "s-1", chunk: "Hel" },
+  },
+  {
+    type: "message_complete",
+    summary: "The whole of a chat's answer.",
+    payload: answer("message_complete", {
+      message_id: Type.String(),
+      session_id: Type.String(),
+      full_message: Type.String(),
+    }),
+    example: { type: "message_complete", id: 1, message_id: "m-2", session_id: "s-1", full_message: "Hello." },
+  },
+];

@@ -1,0 +1,42 @@
+/** What a transaction sees otherwise than a vector index. For scans that search by one (nearest-scan.ts, within-scan.ts). */
+import type { DerivedIndex } from "../../derived/derived-index.js";
+import { prefixEnd } from "../../storage/keys.js";
+import type { VectorBody } from "../../vector/vector-body.js";
+import type { ExecContext } from "./context.js";
+import type { FoundRows } from "./nearest-rows.js";
+import type { TableLayout } from "./table-layout.js";
+
+export type VectorIndex = DerivedIndex<Float32Array, VectorBody>;
+
+/** Beyond so many the records are read. */
+const CORRECTIONS_MAX = 5000;
+
+export interface VectorCorrections {
+  /** Rows as the transaction has them. */
+  readonly corrected: FoundRows["corrected"];
+  /** Of these and of rows that are gone: their keys, and the slots that no longer count. */
+  readonly keys: ReadonlySet<string>;
+  readonly slots: ReadonlySet<number>;
+}
+
+/** Null: too many. */
+export function vectorCorrections(
+  index: VectorIndex,
+  layout: TableLayout,
+  { tx, tenantNumber }: ExecContext,
+): VectorCorrections | null {
+  const gte = layout.rowPrefixOf(tenantNumber);
+  const found = tx.corrections({ gte, lt: prefixEnd(gte) }, index);
+  const corrected: FoundRows["corrected"][number][] = [];
+  const keys = new Set<string>();
+  const slots = new Set<number>();
+  for (; found.text !== null; found.advance()) {
+    const { key, value } = found;
+    if (keys.size === CORRECTIONS_MAX) return null;
+    keys.add(found.text);
+    const slot = index.slotOf(key);
+    if (slot !== undefined) slots.add(slot);
+    if (value !== null) corrected.push({ key, record: value });
+  }
+  return { corrected, keys, slots };
+}

@@ -1,0 +1,115 @@
+/**
+ * A scan of which only the rows within a distance of a vector are wanted (NearestSearch.within): a vector index names
+ * them, approximately all, with some more where the statement's transaction sees other rows than the index. The scan's
+ * filter is asked of each. While no index is ready, or too many rows are near, all rows are read. Opened for every row of
+ * the query around it (lateral-join.ts).
+ */
+import type { IndexKind } from "../../derived/index-body.js";
+import { keyText } from "../../storage/ordered-map.js";
+import type { VectorBody } from "../../vector/vector-body.js";
+import { compileExpr } from "../expr/compile.js";
+import type { Evaluate, Expr } from "../expr/expr.js";
+import type { NearestSearch, ScanPlan } from "../plan/plan.js";
+import type { ExecContext } from "./context.js";
+import { compileNearestRows, type FoundRows, type NearestRows } from "./nearest-rows.js";
+import type { Open, Operator, Pulled } from "./operator.js";
+import { compileScan } from "./scan.js";
+import { findSearchIndex, vectorIndexKind } from "./search-index-kind.js";
+import { EMPTY_ROW, NO_SLOTS } from "./slots.js";
+import { layoutOf, type TableLayout } from "./table-layout.js";
+import { type VectorIndex, vectorCorrections } from "./vector-corrections.js";
+
+/** More than these are found by reading. */
+const FOUND_MAX = 16_000;
+
+interface WithinProgram {
+  readonly search: NearestSearch;
+  readonly layout: TableLayout;
+  readonly query: Evaluate;
+  readonly radius: Evaluate;
+  readonly kind: IndexKind<Float32Array, VectorBody>;
+  readonly dimensions: number;
+  readonly openScan: Open;
+  readonly openRows: (context: ExecContext) => NearestRows;
+}
+
+export function compileWithinScan(plan: ScanPlan, search: NearestSearch, within: Expr): Open {
+  const layout = layoutOf(plan.table);
+  const columnId = search.index.columnIds[0]!;
+  const program: WithinProgram = {
+    search,
+    layout,
+    query: compileExpr(search.query, NO_SLOTS),
+    radius: compileExpr(within, NO_SLOTS),
+    kind: vectorIndexKind(plan.table, search.index),
+    dimensions: layout.types[columnId]!.modifier!,
+    openScan: compileScan(plan),
+    openRows: compileNearestRows(plan, undefined, columnId),
+  };
+  return (context) => new WithinScanOperator(program, context);
+}
+
+class WithinScanOperator implements Operator {
+  private found: FoundRows | null = null;
+  private rows: NearestRows | null = null;
+  /** Reads the table instead. */
+  private scan: Operator | null = null;
+
+  constructor(
+    private readonly program: WithinProgram,
+    private readonly context: ExecContext,
+  ) {}
+
+  next(): Pulled {
+    const { program, context } = this;
+    if (this.scan !== null) return this.scan.next();
+    if (this.found !== null) return this.rows!.next(this.found);
+    context.checkpoint();
+    const query = program.query(EMPTY_ROW, 0, context) as Float32Array | null;
+    const radius = program.radius(EMPTY_ROW, 0, context) as number | null;
+    if (query === null || radius === null) return null;
+    const index = findSearchIndex(context, program.layout.table, program.search.index, program.kind);
+    if (index === null) return this.read();
+    if (index.fold(() => context.shouldYield())) return this.finish(index, query, radius);
+    return this.folded(index).then(() => this.finish(index, query, radius));
+  }
+
+  close(): void {
+    this.scan?.close();
+  }
+
+  private read(): Pulled {
+    this.scan = this.program.openScan(this.context);
+    return this.scan.next();
+  }
+
+  private async folded(index: VectorIndex): Promise<void> {
+    do await this.context.yieldTurn();
+    while (index.state === "ready" && !index.fold(() => this.context.shouldYield()));
+  }
+
+  private finish(index: VectorIndex, query: Float32Array, radius: number): Pulled {
+    this.found = index.state === "ready" ? this.search(index, query, radius) : null;
+    if (this.found === null) return this.read();
+    this.rows = this.program.openRows(this.context);
+    return this.rows.next(this.found);
+  }
+
+  /** In one go: what it finds is of one state of the index. Null: too many rows. */
+  private search(index: VectorIndex, query: Float32Array, radius: number): FoundRows | null {
+    const { program, context } = this;
+    const corrections = vectorCorrections(index, program.layout, context);
+    if (corrections === null) return null;
+    const { corrected, keys } = corrections;
+    // Vectors of another length are not in the index, and those of its length are not similar to them.
+    if (query.length !== program.dimensions) {
+      const rest = index.restKeys().filter((key) => !keys.has(keyText(key)));
+      return { suffixes: [], distances: [], rest, corrected };
+    }
+    const { slots, distances } = index.body.within(query, radius, FOUND_MAX);
+    if (slots.length === FOUND_MAX) return null;
+    const suffixes: string[] = [];
+    for (const slot of slots) if (!corrections.slots.has(slot)) suffixes.push(index.suffixAt(slot));
+    return { suffixes, distances: [...distances], rest: [], corrected };
+  }
+}

@@ -1,0 +1,205 @@
+/**
+ * The part of the rows for which a condition is true, by what is known of its columns. Conditions count as independent of
+ * each other, except for two bounds of one column. Used by cardinality.ts, which names the sources of the formulas.
+ */
+import type { ColumnStatistics } from "../../catalog/statistics.js";
+import { includesLabel } from "../../protocol/labels.js";
+import { type SqlArray, VARIANT } from "../../protocol/values.js";
+import { similarityCondition } from "../expr/cypher/similarity.js";
+import type { ColumnId, Expr } from "../expr/expr.js";
+import { columnsOf, conjuncts } from "../expr/walk.js";
+import { clamp, type KnownColumns, UNKNOWN_DISTINCT, UNKNOWN_RANGE } from "./known-columns.js";
+
+const UNKNOWN_CONDITION = 1 / 3;
+const LIKE_PREFIX = 0.02;
+const LIKE_INSIDE = 0.05;
+const UNKNOWN_LABEL = 0.1;
+/** Pairs of nodes that are as similar as a pattern wants them to be. */
+const SIMILAR_SHARE = 0.01;
+/** How much of a range is taken when its two bounds seem to exclude each other. */
+const RANGE_WIDTH_UNKNOWN = 0.01;
+const HISTOGRAM_ENOUGH = 20;
+/** Arrays of which nothing is known are taken for as long as PostgreSQL takes them. */
+const ARRAY_GUESS = 10;
+
+export class Selectivity {
+  constructor(private readonly columns: KnownColumns) {}
+
+  /** Part of the rows, 0 to 1, for which the condition is true. */
+  of(predicate: Expr | null): number {
+    const ranges = new Map<ColumnId, { above: number; below: number }>();
+    let product = 1;
+    for (const condition of conjuncts(predicate)) {
+      const bound = this.boundOf(condition);
+      if (bound === null) {
+        product *= this.ofCondition(condition);
+        continue;
+      }
+      const range = ranges.get(bound.id) ?? { above: 1, below: 1 };
+      if (bound.isLower) range.above = Math.min(range.above, bound.selectivity);
+      else range.below = Math.min(range.below, bound.selectivity);
+      ranges.set(bound.id, range);
+    }
+    // What is above a and below b is what is above a, less what is not below b.
+    for (const { above, below } of ranges.values()) {
+      const both = above + below - 1;
+      product *= both > 0.001 ? both : Math.min(above, below) * RANGE_WIDTH_UNKNOWN;
+    }
+    return clamp(product);
+  }
+
+  ofCondition(condition: Expr): number {
+    if (similarityCondition(condition) !== null) return SIMILAR_SHARE;
+    switch (condition.kind) {
+      case "const":
+        return condition.value === true ? 1 : 0;
+      case "and":
+        return this.of(condition);
+      case "or": {
+        let none = 1;
+        for (const arg of condition.args) none *= 1 - this.of(arg);
+        return clamp(1 - none);
+      }
+      case "not":
+        return clamp(1 - this.ofCondition(condition.input));
+      case "isnull": {
+        const info = columnIn(condition.input) === null ? undefined : this.columns.of(columnIn(condition.input)!);
+        const nulls = info?.statistics?.nullFraction ?? (info === undefined ? UNKNOWN_CONDITION : 0.01);
+        return condition.negated ? 1 - nulls : nulls;
+      }
+      case "in": {
+        let sum = 0;
+        for (const item of condition.items) sum += this.equality(condition.input, item);
+        return clamp(condition.negated ? 1 - Math.min(1, sum) : sum);
+      }
+      case "column":
+        return 0.5;
+      case "call":
+        return this.ofCall(condition);
+      case "subquery":
+        return 0.5;
+      default:
+        return UNKNOWN_CONDITION;
+    }
+  }
+
+  private ofCall(call: Extract<Expr, { kind: "call" }>): number {
+    const { operator, name } = call.fn;
+    const [a, b] = call.args as [Expr, Expr | undefined];
+    if (name === "has_label") return this.withLabel(a, b);
+    if (b === undefined) return UNKNOWN_CONDITION;
+    switch (operator) {
+      case "=":
+        return this.equality(a, b);
+      case "<>":
+        return clamp(1 - this.equality(a, b));
+      case "<":
+      case "<=":
+      case ">":
+      case ">=":
+        return this.boundOf(call)?.selectivity ?? UNKNOWN_RANGE;
+    }
+    if (call.fn.anyOf?.operator === "=") return clamp(arrayLength(b) / this.columns.distinct(a, UNKNOWN_DISTINCT));
+    const like = operator ?? name;
+    if (like === "~~" || like === "~~*" || name.includes("like")) {
+      const negated = like.startsWith("!") || name.startsWith("not");
+      const selectivity = this.like(a, b);
+      return negated ? 1 - selectivity : selectivity;
+    }
+    if (like.startsWith("!~~")) return 1 - this.like(a, b);
+    return UNKNOWN_CONDITION;
+  }
+
+  private equality(a: Expr, b: Expr): number {
+    const [left, right] = [columnIn(a), columnIn(b)];
+    if (left !== null && right !== null) {
+      return 1 / Math.max(this.columns.distinctOfColumn(left), this.columns.distinctOfColumn(right));
+    }
+    const id = left ?? right;
+    if (id !== null) return this.columns.equalTo(this.columns.of(id) ?? null, left === null ? a : b);
+    const distinct = Math.max(this.columns.distinct(a, UNKNOWN_DISTINCT), this.columns.distinct(b, UNKNOWN_DISTINCT));
+    return 1 / distinct;
+  }
+
+  /** A comparison of a column with something known. */
+  private boundOf(condition: Expr): { id: ColumnId; isLower: boolean; selectivity: number } | null {
+    if (condition.kind !== "call" || condition.args.length !== 2) return null;
+    const operator = condition.fn.operator;
+    if (operator !== "<" && operator !== "<=" && operator !== ">" && operator !== ">=") return null;
+    const [a, b] = condition.args as [Expr, Expr];
+    const [left, right] = [columnIn(a), columnIn(b)];
+    if ((left === null) === (right === null)) return null;
+    const id = (left ?? right)!;
+    if (columnsOf(left === null ? a : b).size > 0) return null;
+    const isLower = operator.startsWith(">") === (left !== null);
+    const info = this.columns.of(id) ?? null;
+    const below = this.columns.below(info, left === null ? a : b);
+    return { id, isLower, selectivity: isLower ? Math.max(0, 1 - below) : below };
+  }
+
+  /** A pattern's part of the values that are known by name, else a guess by where it is anchored. */
+  private like(input: Expr, pattern: Expr): number {
+    if (pattern.kind !== "const" || typeof pattern.value !== "string") return LIKE_INSIDE;
+    const text = pattern.value;
+    const id = columnIn(input);
+    const statistics = id === null ? null : (this.columns.of(id)?.statistics ?? null);
+    if (statistics === null) return text.startsWith("%") ? LIKE_INSIDE : LIKE_PREFIX;
+    const matches = matcherOf(text);
+    let part = 0;
+    let commonRows = 0;
+    for (const { value, fraction } of statistics.common) {
+      commonRows += fraction;
+      if (matches(String(value))) part += fraction;
+    }
+    const { histogram } = statistics;
+    const others = clamp(1 - commonRows - statistics.nullFraction);
+    const hits = histogram.filter((value) => matches(String(value))).length;
+    const guess = text.startsWith("%") ? LIKE_INSIDE : LIKE_PREFIX;
+    // The bounds are a small sample: they are weighed against the guess.
+    const fraction = histogram.length < HISTOGRAM_ENOUGH ? guess : (hits / histogram.length + guess) / 2;
+    return clamp(part + others * fraction);
+  }
+
+  /** Nodes whose labels, a text as the column has it, have this one among them. */
+  private withLabel(labels: Expr, label: Expr | undefined): number {
+    const id = columnIn(labels);
+    const statistics = id === null ? null : (this.columns.of(id)?.statistics ?? null);
+    return label?.kind === "const" ? labelShare(statistics, String(label.value)) : UNKNOWN_LABEL;
+  }
+}
+
+/** The column that the expression is, under casts. */
+export function columnIn(expr: Expr): ColumnId | null {
+  if (expr.kind === "cast") return columnIn(expr.input);
+  return expr.kind === "column" ? expr.id : null;
+}
+
+/** Part of a graph's nodes that have the label, by the statistics of the column `labels`. */
+export function labelShare(statistics: ColumnStatistics | null, label: string): number {
+  if (statistics === null) return UNKNOWN_LABEL;
+  let share = 0;
+  for (const { value, fraction } of statistics.common) if (includesLabel(String(value), label)) share += fraction;
+  return clamp(share);
+}
+
+function matcherOf(pattern: string): (text: string) => boolean {
+  const parts = pattern.split("%");
+  const [first, last] = [parts[0]!, parts.at(-1)!];
+  return (text) => {
+    if (!text.startsWith(first) || !text.endsWith(last)) return false;
+    let from = first.length;
+    for (const part of parts.slice(1, -1)) {
+      const at = text.indexOf(part, from);
+      if (at < 0) return false;
+      from = at + part.length;
+    }
+    return true;
+  };
+}
+
+export function arrayLength(array: Expr): number {
+  if (array.kind !== "const" || array.value === null) return ARRAY_GUESS;
+  // A list of Cypher, or what else IN is given.
+  if (array.type === VARIANT) return Array.isArray(array.value) ? array.value.length : 1;
+  return (array.value as SqlArray).elements.length;
+}

@@ -1,0 +1,172 @@
+/** GENERATE and AGENT_RUN with a scripted provider on loopback, as clients call them in SQL. */
+import t from "tap";
+import { FakeProvider, openaiPieces, type Part } from "../ai/fake-provider.js";
+import { TestServer } from "./server.js";
+
+const fake = await FakeProvider.start(() => ({ pieces: [] }));
+const server = await TestServer.start({
+  TESSERA_QUERY_AI_SERVICE_PROVIDER: "openai",
+  TESSERA_QUERY_AI_SERVICE_BASE_URL: `${fake.url}/v1`,
+  TESSERA_QUERY_AI_SERVICE_RETRIES_MAX: "0",
+});
+t.teardown(async () => {
+  await server.stop();
+  await fake.close();
+});
+t.beforeEach(() => {
+  fake.asked.length = 0;
+  fake.mostUnderWay = 0;
+});
+
+const call = (name: string, args: object | string): Part => ({
+  call: name,
+  json: [typeof args === "string" ? args : JSON.stringify(args)],
+});
+
+/** Answers one after the other. */
+function script(...answers: (readonly Part[])[]): void {
+  fake.asked.length = 0;
+  fake.script = (_asked, number) => ({ pieces: openaiPieces(answers[number - 1] ?? ["I do not know."]) });
+}
+
+const agent = (options: object = {}) =>
+  server.sql("SELECT AGENT_RUN('You are a clerk.', 'Who spent most? Remember it.', $1)", [options]);
+
+/** What the model was told last. */
+const told = () => fake.asked.at(-1)!.body.messages as { role: string; content: string }[];
+
+await server.rows("CREATE TABLE customers (id int PRIMARY KEY, name text)");
+await server.rows("CREATE TABLE orders (id int PRIMARY KEY, customer_id int, amount int)");
+await server.rows("INSERT INTO customers VALUES (1, 'Ada'), (2, 'Bob')");
+await server.rows("INSERT INTO orders VALUES (1, 1, 10), (2, 2, 70), (3, 1, 30)");
+
+const JOIN =
+  "SELECT c.name, sum(o.amount) AS total FROM customers c JOIN orders o ON o.customer_id = c.id GROUP BY c.name ORDER BY total DESC";
+
+t.test("a task in several steps: two tables are joined, a memory is stored", async (t) => {
+  script(
+    [call("list_tables", {}), call("describe_table", { table: "orders" })],
+    ["Let me compute.", call("query", { sql: JOIN })],
+    [call("execute", { sql: "SELECT MEMORY_STORE('facts', 'Bob spent most: 70')" })],
+    ["Bob spent most, 70."],
+  );
+  const reply = await agent({ allow_writes: true });
+  t.same(reply.body.data?.rows, [["Bob spent most, 70."]], JSON.stringify(reply.body));
+  t.equal(fake.asked.length, 4);
+  const names = fake.asked[0]!.body.tools.map(({ function: { name } }: { function: { name: string } }) => name);
+  for (const name of ["list_tables", "describe_table", "query", "semantic_search", "graph_query", "execute"]) {
+    t.ok(names.includes(name), name);
+  }
+  t.match(
+    told().find(({ content }) => content.includes("Bob"))?.content,
+    /"rows":\[\["Bob","?70"?\],\["Ada","?40"?\]\]/,
+  );
+  t.match(await server.rows("SELECT content FROM MEMORY_RECALL('facts', 'who spent most', 1)"), [
+    ["Bob spent most: 70"],
+  ]);
+  const [[status, answer, steps]] = (await server.rows(
+    "SELECT status, answer, steps FROM _agent_runs ORDER BY started_at DESC LIMIT 1",
+  )) as [[string, string, { calls: { tool: string }[] }[]]];
+  t.same([status, answer], ["done", "Bob spent most, 70."]);
+  t.same(
+    steps.flatMap(({ calls }) => calls.map(({ tool }) => tool)),
+    ["list_tables", "describe_table", "query", "execute"],
+  );
+});
+
+t.test("nothing is written unless it is allowed, and by nobody who may not", async (t) => {
+  const wants = [call("execute", { sql: "DELETE FROM orders" }), call("query", { sql: "DELETE FROM orders" })];
+  script(wants, ["I could not."]);
+  t.same((await agent()).body.data.rows, [["I could not."]]);
+  t.match(
+    told()
+      .filter(({ role }) => role === "tool")
+      .map(({ content }) => content),
+    [/no tool "execute"/, /error: .*/],
+  );
+  t.same(await server.rows("SELECT count(*)::int FROM orders"), [[3]]);
+  const key = (await server.call("POST", "/v1/api-keys", { name: "r", permission: "ReadOnly" })).body.raw_key;
+  const refused = await server.sql("SELECT AGENT_RUN('a', 'b', '{\"allow_writes\": true}')", [], { token: key });
+  t.equal(refused.status, 403);
+  t.match(refused.body.error.message, /^AGENT_RUN error: .*permission/);
+  script([call("query", { sql: "SELECT MEMORY_STORE('facts', 'x')" })], ["No."]);
+  t.equal((await server.sql("SELECT AGENT_RUN('a', 'b')", [], { token: key })).body.data?.rows[0][0], "No.");
+  t.match(told().find(({ role }) => role === "tool")?.content, /^error: /);
+  script([call("query", { sql: "SELECT AGENT_RUN('a', 'b')" })], ["No."]);
+  t.same((await agent()).body.data.rows, [["No."]]);
+  t.match(told().find(({ role }) => role === "tool")?.content, /an agent cannot run agents/);
+});
+
+t.test("malformed calls are told to the model, and given up after some", async (t) => {
+  script(
+    [call("query", '{"sql": SELECT')],
+    [call("nonsense", {}), call("query", { text: "x" })],
+    [call("query", { sql: "SELECT no_such_column FROM orders" })],
+    ["All right."],
+  );
+  t.same((await agent()).body.data.rows, [["All right."]]);
+  const errors = told()
+    .filter(({ role }) => role === "tool")
+    .map(({ content }) => content);
+  t.match(errors, [/not valid JSON/, /no tool "nonsense"/, /"?sql/, /does not exist/]);
+  fake.asked.length = 0;
+  fake.script = () => ({ pieces: openaiPieces([call("nonsense", {})]) });
+  const refused = await agent();
+  t.equal(refused.status, 400);
+  t.match(refused.body.error.message, /^AGENT_RUN error: the model called tools wrongly 3 times/);
+  t.match(await server.rows("SELECT status, error FROM _agent_runs ORDER BY started_at DESC LIMIT 1"), [
+    ["failed", /wrongly/],
+  ]);
+  fake.script = () => ({ pieces: openaiPieces([call("list_tables", {})]) });
+  t.match(
+    (await agent({ max_steps: 2 })).body.error.message,
+    /^AGENT_RUN error: the task was not finished within 2 steps/,
+  );
+});
+
+t.test("time, a provider that is down, and options that are wrong", async (t) => {
+  fake.script = () => ({ pieces: [60_000] });
+  const started = performance.now();
+  const late = await agent({ timeout_secs: 5 });
+  t.equal(late.status, 408);
+  t.match(late.body.error.message, /^AGENT_RUN error: the task was not finished within 5 s/);
+  t.ok(performance.now() - started < 15_000);
+  fake.script = () => ({ status: 503, pieces: ["down"] });
+  const down = await agent();
+  t.equal(down.status, 503);
+  t.match(down.body.error.message, /^AGENT_RUN error: The provider openai failed \(503\)/);
+  t.match((await agent({ timeout_secs: 90 })).body.error, { message: /^AGENT_RUN error.*timeout_secs/ });
+  t.match((await agent({ nonsense: 1 })).body.error, { message: /nonsense/, details: { sqlstate: "22023" } });
+  t.match((await agent({ tools: ["execute"] })).body.error.message, /^AGENT_RUN error: there is no tool "execute"/);
+});
+
+t.test("GENERATE: some prompts at a time, each row its text", async (t) => {
+  fake.script = ({ body }) => ({ pieces: [30, ...openaiPieces([`<${body.messages.at(-1).content}>`])] });
+  const rows = await server.rows("SELECT i, GENERATE('p' || i) FROM generate_series(1, 20) AS g(i) ORDER BY i");
+  t.same(
+    rows,
+    Array.from({ length: 20 }, (_, i) => [i + 1, `<p${i + 1}>`]),
+  );
+  // One more may begin while the server has not seen the end of another.
+  t.ok(fake.mostUnderWay > 1 && fake.mostUnderWay <= 10, `${fake.mostUnderWay}`);
+  fake.asked.length = 0;
+  t.same(await server.rows('SELECT GENERATE(\'a\', \'{"max_tokens": 5, "system": "be brief"}\')'), [["<a>"]]);
+  t.match(fake.asked[0]!.body, {
+    max_tokens: 5,
+    messages: [{ role: "system", content: "be brief" }, { content: "a" }],
+  });
+  t.same(await server.rows("SELECT GENERATE(NULL)"), [[null]]);
+  fake.asked.length = 0;
+  await server.rows("SELECT GENERATE('p' || i) FROM generate_series(1, 1000) AS g(i) LIMIT 3");
+  t.ok(fake.asked.length <= 16);
+  for (const [options, match] of [
+    ['{"max_tokens": 0}', /max_tokens/],
+    ["[1]", /options/],
+    ["nonsense", /JSON|json/],
+    ['{"tempreature": 1}', /tempreature/],
+  ] as const) {
+    const { status, body } = await server.sql("SELECT GENERATE('a', $1)", [options]);
+    t.equal(status, 400);
+    t.match(body.error.message, match);
+  }
+});
