@@ -6,11 +6,12 @@
 import { readFileSync } from "node:fs";
 import type { Models } from "../ai/models.js";
 import { NativeProvider } from "../ai/providers/native-provider.js";
-import { checkPublicUrl } from "../ai/providers/private-address.js";
+import { privateProviderError } from "../ai/providers/private-provider-error.js";
 import type { Provider } from "../ai/providers/provider.js";
 import type { ProviderSettings } from "../ai/providers/provider-settings.js";
 import { Providers } from "../ai/providers/providers.js";
 import { type OwnProvider, seal, sealingKey, unseal } from "../ai/providers/sealed-settings.js";
+import { checkPublicUrl } from "../net/public-address.js";
 import type { Config } from "../protocol/config.js";
 import { DbError } from "../protocol/errors.js";
 import { providerKey } from "../storage/keys.js";
@@ -105,7 +106,7 @@ export class TenantProviders {
           field: "base_url",
         });
       }
-      if (!tenantPrivateAddresses) checkPublicUrl(url);
+      if (!tenantPrivateAddresses) checkPublicUrl(url, privateProviderError);
     } else if (own.kind === "ollama" && !tenantPrivateAddresses) {
       throw new DbError("invalid_request", "base_url: Ollama's usual address is this server itself; name yours", {
         field: "base_url",

@@ -71,6 +71,7 @@ export const ERRORS = {
   not_supported: { status: 501, retry: false, message: "This is not supported." },
   provider_error: { status: 502, retry: false, message: "The language model's provider refused or broke off." },
   model_source_failed: { status: 502, retry: true, message: "The sources of models did not give the model." },
+  fetch_failed: { status: 502, retry: true, message: "What the address names could not be fetched." },
   overloaded: { status: 503, retry: true, message: "The server is at its limit; retry shortly." },
   partition_unavailable: { status: 503, retry: true, message: "The tenant's partition is restarting; retry shortly." },
   model_unavailable: { status: 503, retry: false, message: "The model is installed but cannot be used." },

@@ -118,3 +118,5 @@ export const MEMORY_METADATA_CHARACTERS_MAX = 100_000;
 /** Memories that one call recalls when it does not say, and at most. */
 export const MEMORY_RECALL_DEFAULT = 10;
 export const MEMORY_RECALL_MAX = 100;
+/** Redirects that are followed where an address that somebody named is fetched. */
+export const FETCH_REDIRECTS_MAX = 5;

@@ -3,11 +3,10 @@
  * it redirects to must be one, too, or have a public address, which is checked on the very address that is connected to.
  * No credential is ever sent. Made by the library; used by http-source.ts and hub-source.ts.
  */
-import { lookup } from "node:dns";
 import { type IncomingHttpHeaders, type IncomingMessage, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
-import { isIP, type LookupFunction } from "node:net";
-import { isPrivateAddress } from "./private-addresses.js";
+import { isIP } from "node:net";
+import { isPrivateAddress, publicLookup } from "../../net/public-address.js";
 import { SourceError } from "./source-error.js";
 
 const REDIRECTS_MAX = 5;
@@ -81,7 +80,7 @@ export class HttpClient {
         agent: false,
         signal,
         timeout: idleMs,
-        ...(anywhere ? {} : { lookup: publicLookup }),
+        ...(anywhere ? {} : { lookup: publicLookup(notPublic) }),
       });
       let answer: IncomingMessage | null = null;
       request.on("timeout", () => {
@@ -152,13 +151,3 @@ function notPublic(host: string): SourceError {
     false,
   );
 }
-
-const publicLookup: LookupFunction = (hostname, options, callback) => {
-  lookup(hostname, { ...options, all: true }, (error, addresses) => {
-    const [first] = addresses ?? [];
-    if (error !== null || first === undefined) callback(error ?? new Error(`${hostname} has no address`), []);
-    else if (addresses.some(({ address }) => isPrivateAddress(address))) callback(notPublic(hostname), []);
-    else if (options.all === true) callback(null, addresses);
-    else callback(null, first.address, first.family);
-  });
-};

@@ -3,9 +3,9 @@
  * follows no redirects (they would carry the key elsewhere), and, for addresses that a tenant chose, refuses private
  * ones at the moment of connecting. One per provider, which owns it; it owns the connections.
  */
-import type { LookupFunction } from "node:net";
 import type { Agent, RequestInit as UndiciInit } from "undici";
-import { checkPublicUrl, publicLookup } from "./private-address.js";
+import { checkPublicUrl, publicLookup } from "../../net/public-address.js";
+import { privateProviderError } from "./private-provider-error.js";
 
 /** Bytes of one answer, unpacked. */
 const ANSWER_BYTES_MAX = 16 * 1024 * 1024;
@@ -27,7 +27,7 @@ export class GuardedFetch {
   /** The package is large, and most servers ask no provider. */
   private async undici(): Promise<{ readonly agent: Agent; readonly fetch: typeof import("undici").fetch }> {
     const { Agent, fetch } = await import("undici");
-    const lookup = this.publicOnly ? { lookup: publicLookup as LookupFunction } : {};
+    const lookup = this.publicOnly ? { lookup: publicLookup(privateProviderError) } : {};
     const connect = { timeout: this.connectTimeoutMs, ...lookup };
     // An answer's time is bounded by whoever asks.
     this.agent ??= new Agent({ connect, headersTimeout: 0, bodyTimeout: 0 });
@@ -38,7 +38,7 @@ export class GuardedFetch {
   forAttempt(facts: ResponseFacts, signal: AbortSignal): typeof fetch {
     const get = async (input: unknown, init?: RequestInit): Promise<Response> => {
       const url = String(input instanceof Request ? input.url : input);
-      if (this.publicOnly) checkPublicUrl(new URL(url));
+      if (this.publicOnly) checkPublicUrl(new URL(url), privateProviderError);
       const { agent, fetch: fetchByUndici } = await this.undici();
       const own = init?.signal ?? null;
       const options = {
