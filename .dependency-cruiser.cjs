@@ -36,6 +36,7 @@ const allowed = {
   graph: ["protocol", "storage", "catalog", "derived"],
   document: ["protocol", "storage", "catalog"],
   language: ["protocol", "ai", "graph"],
+  automl: ["protocol"],
   actor: [
     "protocol",
     "storage",
@@ -49,6 +50,7 @@ const allowed = {
     "document",
     "graph",
     "language",
+    "automl",
     "query",
     "sql",
     "cypher",

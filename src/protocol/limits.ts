@@ -120,3 +120,13 @@ export const MEMORY_RECALL_DEFAULT = 10;
 export const MEMORY_RECALL_MAX = 100;
 /** Redirects that are followed where an address that somebody named is fetched. */
 export const FETCH_REDIRECTS_MAX = 5;
+/** Rows, columns and configurations of one training, the milliseconds that its search may ask for, and classes of a target. */
+export const AUTOML_ROWS_MAX = 2_000_000;
+export const AUTOML_COLUMNS_MAX = 2000;
+export const AUTOML_TRIALS_MAX = 200;
+export const AUTOML_BUDGET_MS_MAX = 24 * 60 * 60 * 1000;
+export const AUTOML_CLASSES_MAX = 100;
+/** Estimated bytes that one training may take, beside its job's columns (src/automl/memory-estimate.ts). */
+export const AUTOML_MEMORY_BYTES_MAX = 2 * 1024 * 1024 * 1024;
+/** Steps that a model of a series forecasts in one call. */
+export const AUTOML_FORECAST_STEPS_MAX = 1000;
