@@ -13,6 +13,7 @@ import {
 } from "../protocol/frames.js";
 import type { Identity } from "../protocol/identity.js";
 import type { ActorMetrics, FromActor, IdentityQuery, ToActor } from "../protocol/messages.js";
+import { freeBuffer } from "./free-buffer.js";
 import { LiveChannels, type LiveSubscriber } from "./live-channels.js";
 
 /** What the gateway needs of a worker thread. */
@@ -27,7 +28,10 @@ export interface ActorPort {
 /** `failed`: given up for good. */
 export type LinkState = "starting" | "ready" | "restarting" | "failed" | "closed";
 
-/** Somebody who waits for a reply frame: `replied` or `lost` is called, once, unless the request is cancelled. */
+/**
+ * Somebody who waits for a reply frame: `replied` or `lost` is called, once, unless the request is cancelled. A frame's
+ * body is there during the call only.
+ */
 export interface PendingReply {
   replied(frame: ReplyFrame): void;
   /** A frame that others follow: REPLY_MORE or REPLY_TAKEN. */
@@ -184,8 +188,10 @@ export class ActorLink {
   };
 
   #receive(message: unknown): void {
-    if (message instanceof ArrayBuffer) readReplies(message, this.#deliver);
-    else this.#hear(message as FromActor);
+    if (message instanceof ArrayBuffer) {
+      readReplies(message, this.#deliver);
+      freeBuffer(message);
+    } else this.#hear(message as FromActor);
   }
 
   #forget(id: number, { live }: PendingReply): void {

@@ -62,7 +62,7 @@ export class LiveChannels {
     const channel = this.#channels.get(id);
     if (channel === undefined) return;
     if (channel.messages.length === 0) this.#waiting.push(channel);
-    channel.messages.push(message);
+    channel.messages.push(new Uint8Array(message));
     channel.sequence = sequence;
     if (this.#armed) return;
     this.#armed = true;

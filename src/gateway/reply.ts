@@ -11,8 +11,6 @@ import { ERRORS, type ErrorCode, type ErrorDetails } from "../protocol/errors.js
 
 /** Above this size a body is streamed instead of being handed over whole, which would copy what the socket refuses. */
 const WHOLE_BYTES_MAX = 16 * 1024;
-/** A body that waits for its reader is copied out of a received buffer so much larger than itself. */
-const PINNED_RATIO_MAX = 4;
 
 export const JSON_TYPE = "application/json";
 export const MSGPACK_TYPE = "application/msgpack";
@@ -139,7 +137,8 @@ function stream(out: Outgoing, whole: Uint8Array): void {
   const [taken, done] = res.tryEnd(whole, whole.length);
   if (taken || done) return;
   complete = false;
-  const body = whole.buffer.byteLength > whole.length * PINNED_RATIO_MAX ? new Uint8Array(whole) : whole;
+  // What was received is freed when this call ends.
+  const body = new Uint8Array(whole);
   res.onWritable((offset) => {
     const [takenNow, doneNow] = res.tryEnd(body.subarray(offset), body.length);
     if (doneNow) out.sent();

@@ -341,7 +341,7 @@ export interface ReplyFrame {
   readonly flags: number;
   /** "name: value" lines joined by "\n"; "" for none. */
   readonly headers: string;
-  /** A view into the received buffer. */
+  /** A view into the received buffer, which the gateway frees when the frame has been read. */
   readonly body: Buffer;
 }
 

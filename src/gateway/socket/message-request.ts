@@ -87,7 +87,7 @@ export class MessageRequest implements PendingReply, Deadlined, RunningRequest {
       return;
     }
     if (this.#held.length > 0) {
-      this.#last = frame;
+      this.#last = { ...frame, body: Buffer.from(frame.body) };
       return;
     }
     if (frame.body.length > 0) this.#say(frame.body);
