@@ -36,12 +36,14 @@ import {
 } from "../protocol/frames.js";
 import type { Identity } from "../protocol/identity.js";
 import type { ActorMetrics, ActorSettings, FromActor, ToActor } from "../protocol/messages.js";
-import type { PartitionLoad } from "../protocol/placement.js";
+import type { JobRecord, PartitionLoad } from "../protocol/placement.js";
 import { SegmentCache } from "../query/exec/segments/segment-cache.js";
 import { SpillArea } from "../query/exec/spill/spill-area.js";
 import { registerAgentTools } from "./agent/request-tools.js";
 import { answerOnce } from "./answer-once.js";
 import { Answers } from "./answers.js";
+import { BackgroundRequests } from "./background/background-request.js";
+import { JOB_KINDS, type JobKind } from "./background/job-kinds.js";
 import { BodySource } from "./body-source.js";
 import { claimVerifierOptions } from "./claim-verifier-options.js";
 import type { LiveOutput, Subscriber } from "./feed/contract.js";
@@ -140,6 +142,8 @@ export class Actor {
   readonly tasks: LongTasks | null;
   /** Requests that did not end at once, by id. */
   private readonly running = new Map<number, Request>();
+  /** Requests of jobs. */
+  private readonly background: BackgroundRequests;
   /** Streamed bodies of requests that have not ended, by id. */
   private readonly bodies = new Map<number, BodySource>();
   /** Subscriptions that have outlived their requests, by id. */
@@ -224,6 +228,7 @@ export class Actor {
       logLevel === "debug" || logLevel === "trace"
         ? new TracingScheduler(scheduling, (step) => output.log("debug", "a step did not give way in time", step))
         : new Scheduler(scheduling);
+    this.background = new BackgroundRequests(this.scheduler, this.channel.durable);
     this.idempotency = new Idempotency(settings.config.idempotency.windowHours * 3_600_000);
     this.models = new Models(
       modelsOptions(settings.config, {
@@ -279,6 +284,7 @@ export class Actor {
     for (const request of this.running.values()) {
       if (request.partition === partition && request.tenant.number === tenant) running.push(request);
     }
+    running.push(...this.background.of(partition, tenant));
     const { renewing } = this;
     if (renewing !== null && renewing.partition === partition && renewing.number === tenant) {
       running.push({ end: () => undefined });
@@ -302,6 +308,7 @@ export class Actor {
         actor,
       );
       partition.subscriptions.output = actor.liveOutput;
+      partition.progress.output = actor.liveOutput;
       actor.partitions.set(number, partition);
     }
     const adminPassword = await actor.openDirectory();
@@ -309,7 +316,10 @@ export class Actor {
     output.control({ kind: "ready", adminPassword });
     actor.placement.begin();
     void actor.claims.warmUp();
-    for (const partition of actor.partitions.values()) actor.openSavedIndexes(partition);
+    for (const partition of actor.partitions.values()) {
+      actor.openSavedIndexes(partition);
+      actor.beginJobs(partition);
+    }
     return actor;
   }
 
@@ -317,6 +327,25 @@ export class Actor {
   private openSavedIndexes(partition: Partition): void {
     partition.openSavedIndexes().catch((error: unknown) => {
       this.output.log("warn", "saved indexes were not opened", { partition: partition.number, error: String(error) });
+    });
+  }
+
+  /** Those of before the start go on. */
+  private beginJobs(partition: Partition): void {
+    const { config } = this.settings;
+    const runnable = ({ name, bounds, run }: JobKind) => ({
+      name,
+      ...bounds(config),
+      run: (record: JobRecord, signal: AbortSignal) =>
+        run({
+          record,
+          partition,
+          signal,
+          work: (work) => this.background.run(partition, record.tenant, record.owner, signal, work),
+        }),
+    });
+    partition.jobs.begin(JOB_KINDS.map(runnable), ({ kind, id, tenant }, error) => {
+      this.output.log("error", "a job failed", { kind, id, tenant, error: String(error) });
     });
   }
 
@@ -634,6 +663,7 @@ export class Actor {
     const answersToo = now - this.answersSweptMs > ANSWERS_SWEEP_INTERVAL_MS;
     if (answersToo) this.answersSweptMs = now;
     const busy = new Set([...this.running.values()].map(({ tenant }) => tenant));
+    for (const tenant of this.background.tenants()) busy.add(tenant);
     for (const partition of this.partitions.values()) {
       partition.sweep(now, busy);
       if (!answersToo || partition.shard.failed !== null) continue;
@@ -691,6 +721,7 @@ export class Actor {
     clearInterval(this.sweeper);
     this.placement.close();
     for (const partition of this.partitions.values()) partition.derived.endWork();
+    await Promise.all([...this.partitions.values()].map(({ jobs }) => jobs.close()));
     await new Promise<void>((resolve) => {
       this.closing = () => {
         const waiting = [...this.partitions.values()].some((partition) => partition.gate.waiting > 0);

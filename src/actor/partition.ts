@@ -21,6 +21,8 @@ import { tenantOfKey } from "../storage/keys.js";
 import type { Operation } from "../storage/operation.js";
 import type { Shard } from "../storage/shard.js";
 import { registerAlgorithms } from "./algorithm-procedures.js";
+import { BackgroundJobs } from "./background/background-jobs.js";
+import { ProgressHub } from "./background/progress-hub.js";
 import { claimVerifierOptions } from "./claim-verifier-options.js";
 import { ChangeFeed } from "./feed/change-feed.js";
 import { Subscriptions } from "./feed/subscriptions.js";
@@ -74,6 +76,9 @@ export class Partition implements TenantHost {
   /** Changes as they are committed, and who follows them. */
   readonly feed: ChangeFeed;
   readonly subscriptions: Subscriptions;
+  /** Work that no client waits for, and who follows it. */
+  readonly jobs: BackgroundJobs;
+  readonly progress: ProgressHub;
   /** Copies of tenants that are on their way to other partitions. */
   readonly exports = new Map<number, Follower>();
   /** Time that the scheduler gave to requests of this partition. */
@@ -127,6 +132,14 @@ export class Partition implements TenantHost {
       definitions: (tenant, read) => this.readDefinitions(tenant, read),
     });
     this.subscriptions = new Subscriptions(this);
+    this.jobs = new BackgroundJobs({
+      shard,
+      flushSoon,
+      durable: () => this.durable(),
+      isServed: (tenant) => this.places.get(tenant) === undefined,
+      hasLeft: (tenant) => this.places.get(tenant)?.kind === "gone",
+    });
+    this.progress = new ProgressHub(config.changes.subscriptionsPerTenantMax);
     this.rowNumbers = this.freshRowNumbers();
     this.sequences = this.freshSequences();
     this.gate.open(shard.durableSequence);
@@ -284,6 +297,7 @@ export class Partition implements TenantHost {
     this.rowNumbers = this.freshRowNumbers();
     this.sequences = this.freshSequences();
     this.gate.refuse(first, error);
+    this.jobs.undone();
   }
 
   /** Ends transactions that ran past their deadline; `busy` are the tenants with running requests. */

@@ -27,6 +27,9 @@ export interface RequestChannel {
   open(request: Request, headers: string): ReplySink;
 }
 
+/** What a request is known by: its frame, or what stands for one where no client sent it. */
+export type RequestOrigin = Pick<RequestFrame, "id" | "requestId" | "flags" | "deadlineMs" | "head">;
+
 export class Request {
   readonly id: number;
   readonly requestId: string;
@@ -57,7 +60,7 @@ export class Request {
   }
 
   constructor(
-    private readonly frame: RequestFrame,
+    private readonly frame: RequestOrigin,
     readonly endpoint: Endpoint,
     readonly partition: Partition,
     readonly tenant: Tenant,

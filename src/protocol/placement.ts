@@ -33,6 +33,29 @@ export interface TenantMemory {
     readonly tables: readonly { readonly id: number; readonly lastChange: number }[];
     readonly lastMicros: number;
   };
+  /** Records of its jobs (actor/background/job-records.ts), which go on in the other partition. */
+  readonly jobs: readonly JobRecord[];
+}
+
+/** Work that goes on without a client. */
+export interface JobRecord {
+  /** The tenant's number. */
+  readonly tenant: number;
+  /** Of JOB_KINDS (actor/background/job-kinds.ts). */
+  readonly kind: string;
+  /** Unique among the tenant's jobs of the kind. */
+  readonly id: string;
+  readonly owner: JobOwner;
+}
+
+/** Whose rights the job has. */
+export interface JobOwner {
+  readonly userId: string;
+  readonly username: string;
+  readonly tenantId: string;
+  readonly roles: readonly string[];
+  /** The credential may not write. */
+  readonly readOnly: boolean;
 }
 
 /** To the actor of a partition. */

@@ -125,6 +125,21 @@ export function watchPrefix(): Buffer {
   return textKey(SHARD_TENANT, SPACE.meta, "watch/");
 }
 
+/** A job that runs in the background (actor/background/job-records.ts); neither part may hold a slash but the id. */
+export function jobKey(tenant: number, kind: string, id: string): Buffer {
+  return textKey(SHARD_TENANT, SPACE.meta, `job/${tenant}/${kind}/${id}`);
+}
+
+/** All of a tenant's. */
+export function jobsOfTenantPrefix(tenant: number): Buffer {
+  return textKey(SHARD_TENANT, SPACE.meta, `job/${tenant}/`);
+}
+
+/** All of those. */
+export function jobPrefix(): Buffer {
+  return textKey(SHARD_TENANT, SPACE.meta, "job/");
+}
+
 /** The tenant that a key belongs to. */
 export function tenantOfKey(key: Uint8Array): number {
   return ((key[0]! << 24) | (key[1]! << 16) | (key[2]! << 8) | key[3]!) >>> 0;

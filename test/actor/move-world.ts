@@ -4,6 +4,7 @@
  * test can stop the world between any two.
  */
 import { setImmediate as turn } from "node:timers/promises";
+import type { RunnableKind } from "../../src/actor/background/background-jobs.js";
 import { Partition } from "../../src/actor/partition.js";
 import { Placement } from "../../src/actor/placement/placement.js";
 import { TenantMoves } from "../../src/actor/placement/tenant-moves.js";
@@ -76,6 +77,8 @@ class Actor {
     };
     actor = new Actor(new Partition(number, shard, CONFIG, wrote), log, world);
     if (number === 0) await actor.openDirectory(world);
+    const { jobs } = actor.partition;
+    jobs.begin(world.kindsOf(actor.partition), () => undefined);
     return actor;
   }
 
@@ -132,8 +135,11 @@ export class World {
   delivered = 0;
   private readonly mail: (() => void)[] = [];
 
-  static async open(): Promise<World> {
-    const world = new World();
+  /** `kindsOf`: the jobs that run in a partition. */
+  private constructor(readonly kindsOf: (partition: Partition) => readonly RunnableKind[]) {}
+
+  static async open(kindsOf: (partition: Partition) => readonly RunnableKind[] = () => []): Promise<World> {
+    const world = new World(kindsOf);
     for (let number = 0; number < ACTORS; number++) world.actors.push(await Actor.open(number, [], world));
     return world;
   }
@@ -180,6 +186,8 @@ export class World {
     const actor = this.actors[number]!;
     actor.alive = false;
     actor.placement.close();
+    // Its thread is gone: nothing of it goes on.
+    void actor.partition.jobs.close();
     const { log } = actor;
     return [...log.replay(1)].filter(({ sequence }) => what === "all" || sequence <= log.synced);
   }

@@ -8,6 +8,7 @@
 import { DbError } from "../../protocol/errors.js";
 import type { FromActor } from "../../protocol/messages.js";
 import type { MoveReport, PlacementMessage, TenantMemory } from "../../protocol/placement.js";
+import { replaceJobs } from "../background/job-records.js";
 import type { Partition } from "../partition.js";
 import type { Scheduler } from "../scheduler.js";
 import { decodeEntries } from "./entries-buffer.js";
@@ -187,12 +188,13 @@ export class Placement {
     if (receiving === null) return;
     try {
       const operations = decodeEntries(data);
-      if (operations.length > 0) {
+      if (operations.length > 0 || last !== null) {
         const tx = partition.shard.begin({ isolation: "read committed" });
         for (const { key, value } of operations) {
           if (value === null) tx.delete(key);
           else tx.put(key, value);
         }
+        if (last !== null) replaceJobs(tx, tenant, last.jobs);
         tx.commit();
         partition.wroteSomething(tenant);
       }
@@ -222,9 +224,12 @@ export class Placement {
       if (sending !== null) this.host.restoreAnswers(sending.answers);
       if (receiving !== null && receiving.memory !== null) this.restore(partition, tenant, receiving.memory);
       partition.places.clear(tenant);
+      partition.jobs.resume(tenant);
     } else if (place !== undefined && place.kind !== "gone") {
       partition.subscriptions.tenantLeft(tenant);
       partition.feed.left(tenant);
+      partition.progress.tenantLeft(tenant);
+      partition.jobs.left(tenant);
       partition.forget(tenant);
       partition.places.set(tenant, { kind: "gone", to: at, clean: false });
       this.remove(partition, tenant, sending);

@@ -3,7 +3,7 @@
  * sends the rest.
  *
  *   copy   ranges of keys in order, each read as it is now; changes of what was copied before follow in the same stream
- *   drain  open transactions of clients are waited for; then new requests wait and those that run are
+ *   drain  jobs are stopped, open transactions of clients are waited for; then new requests wait and those that run are
  *   send   the last changes and what is only in memory, once nothing of the tenant can change any more
  *
  * The stream is in order, so the target ends with exactly the engine's entries; what it holds meanwhile is no state that
@@ -138,6 +138,8 @@ export class TenantExport {
   private async drain(): Promise<void> {
     const { partition, tenant } = this;
     const transactions = partition.transactionsOf(partition.tenant(tenant));
+    await partition.jobs.pause(tenant);
+    this.check();
     await this.until(() => transactions.size === 0, this.options.transactionsMs);
     partition.places.set(tenant, { kind: "held" });
     this.heldSince = performance.now();
@@ -173,6 +175,7 @@ export class TenantExport {
       answers,
       endedTransactions: partition.transactionsOf(tenant).listEnded(),
       watched: partition.feed.leave(this.tenant),
+      jobs: partition.jobs.recordsOf(this.tenant),
     };
   }
 

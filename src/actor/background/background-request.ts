@@ -1,0 +1,102 @@
+/**
+ * Requests that no client has sent: so whatever is written for requests (sessions, tools, reads of a route's own) works for
+ * jobs, too. They have the rights of the user who made the job, no deadline, and the tenant's turns. Made for actor.ts,
+ * which asks who is at work when a tenant is to move or be forgotten.
+ */
+import { DbError } from "../../protocol/errors.js";
+import { REQUEST_READ_ONLY, type RequestHead } from "../../protocol/frames.js";
+import type { JobOwner } from "../../protocol/placement.js";
+import type { Partition } from "../partition.js";
+import { Request, type RequestChannel } from "../request.js";
+import type { Scheduler } from "../scheduler.js";
+import type { Tenant } from "../tenant.js";
+
+/** Its answer, if any, goes nowhere. */
+const NO_ENDPOINT = {
+  name: "background",
+  method: "POST",
+  path: "",
+  summary: "",
+  tag: "",
+  access: "member",
+  home: "tenant",
+  code: -1,
+} as const;
+
+export class BackgroundRequests {
+  readonly #open = new Set<Request>();
+  #made = 0;
+  readonly #channel: RequestChannel;
+
+  constructor(
+    private readonly scheduler: Scheduler,
+    durable: RequestChannel["durable"],
+  ) {
+    this.#channel = {
+      taken: () => undefined,
+      durable,
+      open: () => {
+        throw new Error("a request in the background has no client to reply to");
+      },
+    };
+  }
+
+  /** Runs `work` with a request that is open as long as it takes, and ends it when `signal` fires. */
+  async run<T>(
+    partition: Partition,
+    tenant: number,
+    owner: JobOwner,
+    signal: AbortSignal,
+    work: (request: Request) => Promise<T>,
+  ): Promise<T> {
+    const request = this.#make(partition, partition.tenant(tenant), owner);
+    const stop = (): void => request.end(reasonOf(signal));
+    if (signal.aborted) stop();
+    else signal.addEventListener("abort", stop);
+    this.#open.add(request);
+    try {
+      await request.yieldTurn();
+      return await work(request);
+    } finally {
+      signal.removeEventListener("abort", stop);
+      this.#open.delete(request);
+      request.ended();
+    }
+  }
+
+  of(partition: Partition, tenant: number): Request[] {
+    return [...this.#open].filter((request) => request.partition === partition && request.tenant.number === tenant);
+  }
+
+  /** Those that must stay in memory. */
+  tenants(): Tenant[] {
+    return [...this.#open].map(({ tenant }) => tenant);
+  }
+
+  #make(partition: Partition, tenant: Tenant, owner: JobOwner): Request {
+    const { userId, username, tenantId, roles, readOnly } = owner;
+    const head: RequestHead = {
+      ...{ userId, username, tenantId, roles },
+      ...{ idempotencyKey: "", remoteAddress: "", params: [], query: "", keyId: "", media: [] },
+    };
+    const origin = {
+      id: 0,
+      requestId: `background-${++this.#made}`,
+      flags: readOnly ? REQUEST_READ_ONLY : 0,
+      deadlineMs: Number.POSITIVE_INFINITY,
+      head,
+    };
+    const work = { usedMs: 0, account: partition.account };
+    return new Request(origin, NO_ENDPOINT, partition, tenant, this.scheduler, work, this.#channel, null);
+  }
+}
+
+function reasonOf({ reason }: AbortSignal): DbError {
+  return reason instanceof DbError ? reason : new DbError("cancelled");
+}
+
+/** Whose rights the jobs of this request's user have. */
+export function ownerOf({ head, readOnly }: Pick<Request, "head" | "readOnly">): JobOwner {
+  const { userId, username, tenantId, roles } = head;
+  return { userId, username, tenantId, roles, readOnly };
+}
