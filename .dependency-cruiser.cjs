@@ -37,6 +37,9 @@ const allowed = {
   document: ["protocol", "storage", "catalog"],
   language: ["protocol", "ai", "graph"],
   automl: ["protocol"],
+  "ingest/parse": ["protocol", "ingest/chunk", "ingest/image"],
+  "ingest/chunk": ["protocol"],
+  "ingest/image": ["protocol"],
   actor: [
     "protocol",
     "storage",

@@ -3,6 +3,7 @@ import { move } from "piscina";
 import type { AlgorithmResult } from "../src/graph/algorithms/algorithm.js";
 import { type AlgorithmJob, runAlgorithm as run } from "../src/graph/algorithms/run-algorithm.js";
 import type { ExtractedGraph } from "../src/graph/extract/extract-graph.js";
+import type { FileFacts, FilePlace, ParseAnswer, ParsedFile, ParseJob } from "../src/ingest/parse/contract.js";
 import type { CandidateSentence, Span } from "../src/language/answer-span.js";
 import type { Entity } from "../src/language/entities.js";
 import { DbError } from "../src/protocol/errors.js";
@@ -47,4 +48,26 @@ export async function answerSpan(job: {
 }): Promise<Span | null> {
   const { answerSpan: find } = await import("../src/language/answer-span.js");
   return find(job.question, job.candidates);
+}
+
+/** What the caller owes this task: src/ingest/parse/contract.ts. */
+export async function parseFile(job: ParseJob): Promise<ParseAnswer<ParsedFile>> {
+  const { parseFile: parse } = await import("../src/ingest/parse/parse-file.js");
+  return answer(() => parse(job));
+}
+
+/** A file's digest, size and time, to see whether it has to be parsed at all. */
+export async function digestFile(place: FilePlace): Promise<ParseAnswer<FileFacts>> {
+  const { digestFile: digest } = await import("../src/ingest/parse/read-file.js");
+  return answer(async () => digest(place));
+}
+
+async function answer<T>(work: () => Promise<T>): Promise<ParseAnswer<T>> {
+  try {
+    return { result: await work(), error: null };
+  } catch (error) {
+    if (!(error instanceof DbError)) throw error;
+    const { code, message } = error;
+    return { result: null, error: { code, message } };
+  }
 }

@@ -58,6 +58,13 @@ export const ERRORS = {
   unsupported_media_type: { status: 415, retry: false, message: "Send application/json or application/msgpack." },
   question_not_understood: { status: 422, retry: false, message: "The question cannot be turned into SQL." },
   model_rejected: { status: 422, retry: false, message: "What the source offers is not accepted as a model." },
+  // Of one file of a filesystem collection
+  file_unsupported: { status: 415, retry: false, message: "Files of this kind are not read." },
+  file_too_large: { status: 413, retry: false, message: "The file is larger than what is read." },
+  file_encrypted: { status: 422, retry: false, message: "The file is encrypted; store it without a password." },
+  file_corrupt: { status: 422, retry: false, message: "The file's content is broken or not what its name says." },
+  file_timeout: { status: 422, retry: false, message: "Reading the file took longer than is allowed." },
+  file_changed: { status: 409, retry: true, message: "The file changed while it was read." },
   upgrade_required: { status: 426, retry: false, message: "This route speaks WebSocket only." },
   rate_limited: { status: 429, retry: true, message: "Too many requests; wait as long as Retry-After says." },
   too_many_transactions: { status: 429, retry: true, message: "Too many transactions are open." },

@@ -130,3 +130,19 @@ export const AUTOML_CLASSES_MAX = 100;
 export const AUTOML_MEMORY_BYTES_MAX = 2 * 1024 * 1024 * 1024;
 /** Steps that a model of a series forecasts in one call. */
 export const AUTOML_FORECAST_STEPS_MAX = 1000;
+/** UTF-16 code units of the text that is taken from one file, pages of it, and chunks that it is cut into. */
+export const FILE_CHARACTERS_MAX = 16 * 1024 * 1024;
+export const FILE_PAGES_MAX = 5000;
+export const FILE_CHUNKS_MAX = 20_000;
+/** Characters of a file's title, of a path of headings, and of one text of its metadata. */
+export const FILE_TITLE_CHARACTERS_MAX = 500;
+export const FILE_METADATA_CHARACTERS_MAX = 2000;
+/** Of an archive (DOCX, PPTX, XLSX, EPUB): entries, bytes when inflated, and how many times larger than packed. */
+export const ARCHIVE_ENTRIES_MAX = 10_000;
+export const ARCHIVE_BYTES_MAX = 256 * 1024 * 1024;
+export const ARCHIVE_RATIO_MAX = 200;
+/** Levels of objects, arrays and elements inside each other in a file of JSON, XML or HTML. */
+export const FILE_NESTING_MAX = 200;
+/** Pixels of an image that is decoded, and of each side of a thumbnail. */
+export const IMAGE_PIXELS_MAX = 64 * 1024 * 1024;
+export const THUMBNAIL_PIXELS = 256;

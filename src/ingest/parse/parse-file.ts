@@ -1,0 +1,62 @@
+/**
+ * One file from disk to chunks: read with care, its kind told by the content, parsed, cut. Called in task threads through
+ * workers/task.ts; each parser is loaded with the first file of its kind.
+ *
+ *   read-file.ts → detect-kind.ts → a parser → ParsedContent → chunk/chunk-text.ts
+ */
+import { DbError } from "../../protocol/errors.js";
+import { chunkText } from "../chunk/chunk-text.js";
+import type { FileKind, ParsedFile, ParseJob } from "./contract.js";
+import { kindOf } from "./kind-of.js";
+import { ParsedContent, type Parser } from "./parsed-content.js";
+import { readWholeFile } from "./read-file.js";
+
+const CHUNK_CHARACTERS_MIN = 50;
+
+const PARSERS: Partial<Record<FileKind, () => Promise<Parser>>> = {
+  text: async () => (await import("./text.js")).parseText,
+  markdown: async () => (await import("./markdown.js")).parseMarkdown,
+};
+
+/**
+ * Throws DbError: `file_unsupported`, `file_too_large`, `file_encrypted`, `file_corrupt`, `file_timeout`, `file_changed`,
+ * `forbidden` (outside of its root, or not readable), `not_found`; `invalid_request` for sizes of chunks that make no sense.
+ */
+export async function parseFile(job: ParseJob): Promise<ParsedFile> {
+  checkSizes(job);
+  const { content: bytes, ...facts } = readWholeFile(job);
+  const kind = kindOf(job.path, bytes);
+  const content = new ParsedContent(job.timeoutMs);
+  const load = PARSERS[kind];
+  if (load === undefined) throw new DbError("file_unsupported", `${job.path}: files of this kind are not read.`);
+  const parser = await load();
+  try {
+    await parser({ job, kind, bytes }, content);
+  } catch (error) {
+    if (error instanceof DbError) throw error;
+    throw new DbError("file_corrupt", `${job.path} cannot be read as ${kind}: ${(error as Error).message}`);
+  }
+  content.checkTime();
+  const extracted = content.text.finish();
+  const chunks = chunkText(extracted, { characters: job.chunkCharacters, overlap: job.overlapCharacters });
+  return {
+    ...facts,
+    kind,
+    mediaType: content.mediaType ?? "application/octet-stream",
+    ...(content.title === undefined ? {} : { title: content.title }),
+    metadata: content.metadata,
+    chunks,
+    characters: extracted.text.length,
+    ...(content.thumbnail === undefined ? {} : { thumbnail: content.thumbnail }),
+    notes: content.notes,
+  };
+}
+
+function checkSizes({ chunkCharacters, overlapCharacters }: ParseJob): void {
+  if (!Number.isInteger(chunkCharacters) || chunkCharacters < CHUNK_CHARACTERS_MIN) {
+    throw new DbError("invalid_request", `A chunk has at least ${CHUNK_CHARACTERS_MIN} characters.`);
+  }
+  if (!Number.isInteger(overlapCharacters) || overlapCharacters < 0 || overlapCharacters >= chunkCharacters) {
+    throw new DbError("invalid_request", "The overlap of chunks is from 0 to below the size of a chunk.");
+  }
+}
