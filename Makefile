@@ -1,5 +1,5 @@
 # Needs Node 20 or 22 and npm; everything else comes from the npm registry.
-.PHONY: start build install check test bench peers vector-peers conformance-sql conformance-cypher conformance-ldbc conformance-mcp lint-api clean
+.PHONY: start build install check test sim bench peers vector-peers conformance-sql conformance-cypher conformance-ldbc conformance-mcp lint-api clean
 
 start: build
 	node --enable-source-maps dist/src/main.js serve
@@ -24,6 +24,10 @@ check: install
 
 test: build node_modules/.tap-built
 	node scripts/run-tests.mjs
+
+# A node in virtual time with faults, from seeds (docs/TESTING.md): SEEDS=1000 FROM=1, or SEED=17 to replay one.
+sim: build
+	@SEEDS="$(SEEDS)" FROM="$(FROM)" SEED="$(SEED)" node --enable-source-maps dist/test/simulation/run.js
 
 # Settings: bench/README.md. A peer that is not there is left out.
 bench: build peers $(if $(findstring vector,$(BENCH)),vector-peers)

@@ -79,7 +79,7 @@ import { vectorHandlers } from "./handlers/vectors.js";
 import { Idempotency } from "./idempotency.js";
 import type { LongTasks } from "./long-tasks.js";
 import { modelsOptions } from "./models-options.js";
-import { openPartition, type SharedByPartitions } from "./open-partition.js";
+import { type OpenShard, openPartition, type SharedByPartitions } from "./open-partition.js";
 import type { Partition } from "./partition.js";
 import { type HeldRequest, Placement } from "./placement/placement.js";
 import { TenantMoves } from "./placement/tenant-moves.js";
@@ -121,6 +121,8 @@ export interface ActorSurroundings {
   /** The actor cannot go on: its thread must end, and be started again from the log. */
   failed(error: Error): void;
   log(level: "error" | "warn" | "info" | "debug", message: string, fields: object): void;
+  /** Opens shards elsewhere than on disk, for simulations. */
+  readonly openShard?: OpenShard;
 }
 
 registerAgentTools();
@@ -306,6 +308,7 @@ export class Actor {
           failed: (error) => output.failed(error),
         },
         actor,
+        output.openShard,
       );
       partition.subscriptions.output = actor.liveOutput;
       partition.progress.output = actor.liveOutput;

@@ -33,15 +33,19 @@ export interface SharedByPartitions {
   readonly indexes: Omit<IndexSurroundings, "directory">;
 }
 
+export type OpenShard = typeof openShardOnDisk;
+
+/** `openShard` stands in for the disk; then indexes in memory are kept in no files. */
 export async function openPartition(
   settings: ActorSettings,
   number: number,
   events: PartitionEvents,
   shared?: SharedByPartitions,
+  openShard: OpenShard | null = null,
 ): Promise<Partition> {
   const { storage } = settings.config;
   const directory = partitionDirectory(settings.dataDirectory, number);
-  const shard = await openShardOnDisk(directory, {
+  const shard = await (openShard ?? openShardOnDisk)(directory, {
     // The configured caches are the whole process's.
     cacheBytes: Math.floor(storage.cacheBytes / settings.partitionCount),
     recordCacheBytes: Math.floor(storage.recordCacheBytes / settings.partitionCount),
@@ -53,8 +57,9 @@ export async function openPartition(
     onFlushFailed: (first, _last, error) => events.undone(first, error),
     onFailed: events.failed,
   });
-  const indexDirectory = join(directory, "indexes");
-  if (storage.durability !== "fsync") await removeNewerFiles(indexDirectory, shard.appliedSequence);
+  const indexDirectory = openShard === null ? join(directory, "indexes") : null;
+  if (storage.durability !== "fsync" && indexDirectory !== null)
+    await removeNewerFiles(indexDirectory, shard.appliedSequence);
   const indexes = shared && { ...shared.indexes, directory: indexDirectory };
   const { wroteSomething } = events;
   const { segments, spill, models, tasks, providers, claims } = shared ?? {};

@@ -53,9 +53,14 @@ export class MemoryEngine implements Engine {
   /** A second engine with the same content, independent from then on. */
   clone(): MemoryEngine {
     const copy = new MemoryEngine();
-    copy.#items = this.#items.clone();
-    copy.#written = this.#written;
+    copy.takeFrom(this);
     return copy;
+  }
+
+  /** Has the content of the other from now on. */
+  takeFrom(other: MemoryEngine): void {
+    this.#items = other.#items.clone();
+    this.#written = other.#written;
   }
 }
 

@@ -9,6 +9,11 @@ export interface File {
   bytes: Buffer;
   /** Content at the last sync. */
   synced: Buffer;
+  /**
+   * Pages that a failed sync gave up: they are still read as they were written, but no later sync writes them, unless they are
+   * written again. This is what Linux does.
+   */
+  readonly given: Set<number>;
 }
 
 const PAGE_BYTES = 256;
@@ -38,7 +43,7 @@ export class SimulatedDisk implements Disk {
   open(path: string, create: boolean): number {
     if (create) {
       if (this.spaceBytes === 0) throw failure("ENOSPC");
-      this.files.set(path, { bytes: Buffer.alloc(0), synced: Buffer.alloc(0) });
+      this.files.set(path, { bytes: Buffer.alloc(0), synced: Buffer.alloc(0), given: new Set() });
     }
     const file = this.files.get(path);
     if (file === undefined) throw failure("ENOENT");
@@ -89,9 +94,24 @@ export class SimulatedDisk implements Disk {
     const file = this.#file(descriptor);
     this.syncs++;
     const content = Buffer.from(file.bytes);
-    if (this.isSlow) await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    if (this.syncError !== null) throw failure(this.syncError);
+    const device = this.device();
+    if (device !== null) await device;
+    const { syncError } = this;
+    if (syncError !== null) {
+      for (const page of unsyncedPages(content, file.synced)) file.given.add(page);
+      throw failure(syncError);
+    }
+    for (const page of file.given) {
+      const start = page * PAGE_BYTES;
+      content.fill(0, start, start + PAGE_BYTES);
+      file.synced.copy(content, start, start, start + PAGE_BYTES);
+    }
     file.synced = content;
+  }
+
+  /** What a sync waits for; null: nothing. */
+  protected device(): Promise<void> | null {
+    return this.isSlow ? new Promise<void>((resolve) => this.#waiting.push(resolve)) : null;
   }
 
   async syncDirectory(): Promise<void> {
@@ -112,16 +132,15 @@ export class SimulatedDisk implements Disk {
   }
 
   /** The disk after a power cut: of what was not synced, the pages for which `survives` says so. */
-  afterPowerCut(survives: () => boolean): SimulatedDisk {
-    const disk = new SimulatedDisk();
-    for (const [path, { bytes, synced }] of this.files) {
+  afterPowerCut(survives: () => boolean, disk = new SimulatedDisk()): SimulatedDisk {
+    for (const [path, { bytes, synced, given }] of this.files) {
       if (!this.#names.has(path) && !survives()) continue;
       const content = Buffer.alloc(Math.max(bytes.length, synced.length));
       synced.copy(content);
       let length = synced.length;
       for (let page = 0; page < bytes.length; page += PAGE_BYTES) {
         const end = Math.min(page + PAGE_BYTES, bytes.length);
-        if (!survives()) continue;
+        if (given.has(page / PAGE_BYTES) || !survives()) continue;
         bytes.copy(content, page, page, end);
         length = Math.max(length, end);
       }
@@ -132,7 +151,7 @@ export class SimulatedDisk implements Disk {
 
   /** A durable file with this content. */
   put(path: string, content: Uint8Array): void {
-    this.files.set(path, { bytes: Buffer.from(content), synced: Buffer.from(content) });
+    this.files.set(path, { bytes: Buffer.from(content), synced: Buffer.from(content), given: new Set() });
     this.#names.add(path);
   }
 
@@ -149,7 +168,18 @@ export class SimulatedDisk implements Disk {
     file.bytes.copy(bytes);
     bytes.set(chunk, position);
     file.bytes = bytes;
+    const last = Math.floor((position + chunk.length - 1) / PAGE_BYTES);
+    for (let page = Math.floor(position / PAGE_BYTES); page <= last; page++) file.given.delete(page);
   }
+}
+
+function unsyncedPages(bytes: Buffer, synced: Buffer): number[] {
+  const pages: number[] = [];
+  for (let start = 0; start < bytes.length; start += PAGE_BYTES) {
+    const end = Math.min(start + PAGE_BYTES, bytes.length);
+    if (!bytes.subarray(start, end).equals(synced.subarray(start, end))) pages.push(start / PAGE_BYTES);
+  }
+  return pages;
 }
 
 function failure(code: string): NodeJS.ErrnoException {

@@ -1,0 +1,31 @@
+/** A few seeds of the simulation (`make sim` runs many), and whether it would notice what it looks for. */
+import t from "tap";
+import { simulate } from "./simulate.js";
+
+const SEEDS = Number(process.env.SIM_SEEDS ?? 3);
+
+t.setTimeout(300_000);
+
+const traces: number[] = [];
+
+t.test("whatever breaks, nothing acknowledged is lost and transactions are serializable", async (t) => {
+  for (let seed = 1; seed <= SEEDS; seed++) {
+    const outcome = await simulate(seed);
+    t.same(outcome.problems, [], `seed ${seed}: ${outcome.committed} transactions, ${outcome.faults.join(", ")}`);
+    t.ok(outcome.committed > 20, `seed ${seed} did something`);
+    traces.push(outcome.trace);
+  }
+});
+
+t.test("a seed replays exactly", async (t) => {
+  t.equal((await simulate(2)).trace, traces[1]);
+});
+
+t.test("disks that lie about what they synced are found out", async (t) => {
+  let problems: readonly string[] = [];
+  for (let seed = 1; seed <= 10 && problems.length === 0; seed++) {
+    problems = (await simulate(seed, { disksLie: true })).problems;
+  }
+  t.match(problems.join("\n"), /lost|acknowledged|cannot start|damaged|not over|never answered/);
+  t.comment(problems[0]);
+});
