@@ -40,6 +40,7 @@ const allowed = {
   "ingest/parse": ["protocol", "ingest/chunk", "ingest/image"],
   "ingest/chunk": ["protocol"],
   "ingest/image": ["protocol"],
+  "ingest/audio": ["protocol"],
   actor: [
     "protocol",
     "storage",

@@ -143,6 +143,9 @@ export const ARCHIVE_BYTES_MAX = 256 * 1024 * 1024;
 export const ARCHIVE_RATIO_MAX = 200;
 /** Levels of objects, arrays and elements inside each other in a file of JSON, XML or HTML. */
 export const FILE_NESTING_MAX = 200;
-/** Pixels of an image that is decoded, and of each side of a thumbnail. */
+/** Pixels of an image that is decoded, of each of its sides, and of each side of a thumbnail. */
 export const IMAGE_PIXELS_MAX = 64 * 1024 * 1024;
+export const IMAGE_SIDE_MAX = 32_768;
 export const THUMBNAIL_PIXELS = 256;
+/** Seconds of a sound that is looked at. */
+export const AUDIO_SECONDS_MAX = 600;

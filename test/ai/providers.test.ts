@@ -28,6 +28,23 @@ const FORMATS: Readonly<Record<ProviderKind, { pieces: Format; path: string; bas
   ollama: { pieces: ollamaPieces, path: "/api/chat", base: "", json: false },
 };
 
+/** How each format has a text with a picture. */
+const PICTURES: Readonly<Record<ProviderKind, object>> = {
+  openai: {
+    content: [
+      { type: "text", text: "what is this?" },
+      { type: "image_url", image_url: { url: "data:image/png;base64,iVBORw==" } },
+    ],
+  },
+  anthropic: {
+    content: [
+      { type: "image", source: { type: "base64", media_type: "image/png", data: "iVBORw==" } },
+      { type: "text", text: "what is this?" },
+    ],
+  },
+  ollama: { content: "what is this?", images: ["iVBORw=="] },
+};
+
 const KINDS = Object.keys(FORMATS) as ProviderKind[];
 const HELLO: ChatRequest = { messages: [{ role: "user", content: "hello" }] };
 const never = () => new AbortController().signal;
@@ -112,6 +129,20 @@ for (const kind of KINDS) {
     t.match(sent, /\[\[1\]\]/);
     t.match(sent, /runs SQL/);
     if (kind === "anthropic") t.equal(fake.asked[1]!.body.messages.length, 3);
+  });
+
+  test(`${kind}: a picture beside a message`, async (t) => {
+    const fake = await FakeProvider.start(() => ({ pieces: pieces(["a cat"]) }));
+    t.teardown(() => fake.close());
+    const messages = [
+      {
+        role: "user" as const,
+        content: "what is this?",
+        images: [{ mediaType: "image/png" as const, base64: "iVBORw==" }],
+      },
+    ];
+    t.equal((await wholeReply(providerAt(fake, kind).chat({ messages }, never()))).text, "a cat");
+    t.match(fake.asked[0]!.body.messages[0], PICTURES[kind]);
   });
 
   if (json) {

@@ -96,10 +96,14 @@ function turnsOf(messages: readonly ChatMessage[]): MessageParam[] {
   return turns;
 }
 
-function blocksOf({ role, content, toolCalls = [], toolCallId = "" }: ChatMessage): ContentBlockParam[] {
+function blocksOf({ role, content, images = [], toolCalls = [], toolCallId = "" }: ChatMessage): ContentBlockParam[] {
   if (role === "tool") return [{ type: "tool_result", tool_use_id: toolCallId, content }];
   const text: ContentBlockParam[] = content.trim() === "" ? [] : [{ type: "text", text: content }];
   return [
+    ...images.map(({ mediaType, base64: data }) => ({
+      type: "image" as const,
+      source: { type: "base64" as const, media_type: mediaType, data },
+    })),
     ...text,
     ...toolCalls.map(({ id, name, arguments: input }) => ({ type: "tool_use" as const, id, name, input })),
   ];

@@ -49,7 +49,9 @@ function bodyOf(request: ChatRequest, { model, maxTokens }: Attempt): OllamaRequ
 }
 
 /** An answer of a tool names the tool, not the call. */
-function messageOf({ role, content, toolCalls = [], toolCallId }: ChatMessage, all: readonly ChatMessage[]): Message {
+function messageOf(message: ChatMessage, all: readonly ChatMessage[]): Message {
+  const { role, content, images = [], toolCalls = [], toolCallId } = message;
+  if (images.length > 0) return { role, content, images: images.map(({ base64 }) => base64) };
   if (role === "tool") {
     const call = all.flatMap((message) => message.toolCalls ?? []).findLast(({ id }) => id === toolCallId);
     return { role, content, ...(call !== undefined && { tool_name: call.name }) };

@@ -74,7 +74,15 @@ function bodyOf(request: ChatRequest, { model, maxTokens, baseUrl }: Attempt): C
   };
 }
 
-function messageOf({ role, content, toolCalls = [], toolCallId = "" }: ChatMessage): ChatCompletionMessageParam {
+function messageOf(message: ChatMessage): ChatCompletionMessageParam {
+  const { role, content, images = [], toolCalls = [], toolCallId = "" } = message;
+  if (role === "user" && images.length > 0) {
+    const pictures = images.map(({ mediaType, base64 }) => ({
+      type: "image_url" as const,
+      image_url: { url: `data:${mediaType};base64,${base64}` },
+    }));
+    return { role, content: [{ type: "text", text: content }, ...pictures] };
+  }
   if (role === "tool") return { role, content, tool_call_id: toolCallId };
   if (role !== "assistant" || toolCalls.length === 0) return { role, content };
   const calls = toolCalls.map(({ id, name, arguments: args }) => ({

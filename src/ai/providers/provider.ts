@@ -15,9 +15,17 @@ export interface ToolCall {
   readonly problem?: string;
 }
 
+/** A picture beside a message: of a form that all providers read. */
+export interface ChatImage {
+  readonly mediaType: "image/png" | "image/jpeg" | "image/webp" | "image/gif";
+  readonly base64: string;
+}
+
 export interface ChatMessage {
   readonly role: "system" | "user" | "assistant" | "tool";
   readonly content: string;
+  /** Of a user; the model must be one that sees. */
+  readonly images?: readonly ChatImage[];
   /** Of an assistant. */
   readonly toolCalls?: readonly ToolCall[];
   /** Of a tool: which call this answers. */
