@@ -9,10 +9,14 @@ const tone =
   (hertz: number, loud = 0.5) =>
   (at: number) =>
     loud * Math.sin(2 * Math.PI * hertz * at);
+/** Overtones up to 4 kHz, so that it is the same at every rate. */
 const buzz =
   (hertz: number, loud = 0.4) =>
-  (at: number) =>
-    loud * (2 * ((at * hertz) % 1) - 1);
+  (at: number) => {
+    let sum = 0;
+    for (let n = 1; n * hertz < 4000; n++) sum += Math.sin(2 * Math.PI * n * hertz * at) / n;
+    return (loud * sum) / 2;
+  };
 let state = 1;
 const hiss = () => {
   state = (Math.imul(state, 1103515245) + 12345) >>> 0;
