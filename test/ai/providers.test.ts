@@ -229,7 +229,10 @@ for (const kind of KINDS) {
     await fake.asked[0]!.gone;
     const stop = new AbortController();
     const reason = new DbError("cancelled");
-    setTimeout(() => stop.abort(reason), 50);
+    fake.script = () => {
+      setImmediate(() => stop.abort(reason));
+      return { pieces: slow };
+    };
     t.equal(await failure(provider.chat(HELLO, stop.signal)), reason);
     await fake.asked[1]!.gone;
   });
