@@ -2,7 +2,7 @@
 .PHONY: start build install check test sim bench peers vector-peers conformance-sql conformance-cypher conformance-ldbc conformance-mcp lint-api clean
 
 start: build
-	node --enable-source-maps dist/src/main.js serve
+	node --enable-source-maps dist/server/main.js serve
 
 build: install
 	npm run --silent build

@@ -72,7 +72,7 @@ export async function endChild(child: ChildProcess, signal: NodeJS.Signals = "SI
 export async function startTessera(environment: Record<string, string> = {}): Promise<Running> {
   const directory = temporaryDirectory("tessera");
   // SERVER_MAIN: another build, to be compared with this one.
-  const main = process.env.SERVER_MAIN ?? join(ROOT, "dist/src/main.js");
+  const main = process.env.SERVER_MAIN ?? join(ROOT, "dist/server/main.js");
   // SERVER_FLAGS: options of node, such as --trace-gc.
   const flags = process.env.SERVER_FLAGS?.split(" ") ?? [];
   const child = startChild(process.execPath, [...flags, main, "serve"], {

@@ -1,13 +1,15 @@
 /**
  * Runs the compiled tests with tap and ends with the line "N passed, N failed". Called by `make test`; arguments
- * are test files (default: all).
+ * are test files (default: all). Tests that start a server start the bundle, so it is made anew first.
  */
 import { spawn } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
+import { bundle } from "./bundle.mjs";
 
+await bundle();
 const tap = join(dirname(createRequire(import.meta.url).resolve("tap/package.json")), "dist", "esm", "run.mjs");
 const tests = readdirSync("dist/test", { recursive: true, encoding: "utf8" }).filter((file) =>
   file.endsWith(".test.js"),

@@ -3,8 +3,9 @@
  * thread begins at once and gets them as its first message (workers/actor.ts). Called by main.ts and command-line.ts.
  */
 import { Worker } from "node:worker_threads";
+import { threadEntry } from "./protocol/places.js";
 
 /** The number only names the thread, for whoever looks at the process. */
 export function startActorThread(actor: number): Worker {
-  return new Worker(new URL("../workers/actor.js", import.meta.url), { workerData: { actor } });
+  return new Worker(threadEntry("actor"), { workerData: { actor } });
 }

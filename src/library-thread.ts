@@ -7,6 +7,7 @@ import { Worker } from "node:worker_threads";
 import type { LibraryThreadSettings } from "../workers/library.js";
 import type { LibraryPort } from "./gateway/actor-pool.js";
 import type { FromLibraryThread, ToLibraryThread } from "./protocol/model-library.js";
+import { threadEntry } from "./protocol/places.js";
 
 export interface LibraryThread extends LibraryPort {
   /** Ends pulls, and then the thread; what was loaded stays for later ones. */
@@ -16,7 +17,7 @@ export interface LibraryThread extends LibraryPort {
 export function libraryThread(settings: LibraryThreadSettings, threw: (error: Error) => void): LibraryThread {
   let worker: Worker | null = null;
   const start = (): Worker => {
-    const started = new Worker(new URL("../workers/library.js", import.meta.url));
+    const started = new Worker(threadEntry("library"));
     started.on("message", (message: FromLibraryThread) => port.onMessage(message));
     started.on("error", threw);
     started.on("exit", () => {

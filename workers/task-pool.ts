@@ -4,6 +4,7 @@
  */
 import { Piscina } from "piscina";
 import { DbError } from "../src/protocol/errors.js";
+import { threadEntry } from "../src/protocol/places.js";
 import type * as tasks from "./task.js";
 
 type Tasks = typeof tasks;
@@ -25,7 +26,7 @@ const IDLE_MS = 30_000;
 
 export function taskPool(options: { readonly threads: number; readonly waitingMax: number }): TaskPool {
   const pool = new Piscina({
-    filename: new URL("./task.js", import.meta.url).href,
+    filename: threadEntry("task").href,
     minThreads: 0,
     maxThreads: options.threads,
     maxQueue: options.waitingMax,

@@ -4,9 +4,10 @@ import type { StartInference } from "../ai/inference-messages.js";
 import type { ModelsOptions } from "../ai/models.js";
 import type { Config } from "../protocol/config.js";
 import type { ToLibrary } from "../protocol/model-library.js";
+import { PROJECT } from "../protocol/places.js";
 
-/** The bundles that come with the program: its folder models, seen from dist/src/actor. */
-export const BUNDLED_MODELS = fileURLToPath(new URL("../../../models/", import.meta.url));
+/** The bundles that come with the program. */
+export const BUNDLED_MODELS = fileURLToPath(new URL("models/", PROJECT));
 
 /** What the thread gives the actor's models. */
 export interface ModelSurroundings {

@@ -1,5 +1,6 @@
 /** GET /v1/mcp/bridge: the stdio bridge (src/bridge), which is a program of its own; read once at start. */
 import { readFileSync } from "node:fs";
+import { PROJECT } from "../protocol/places.js";
 import type { ServeCaller } from "./route.js";
 
 const HEADERS = [
@@ -9,7 +10,7 @@ const HEADERS = [
 ].join("\n");
 
 export function serveBridge(): ServeCaller {
-  const file = new URL("../bridge/mcp-bridge.js", import.meta.url);
+  const file = new URL("dist/src/bridge/mcp-bridge.js", PROJECT);
   const script = readFileSync(file, "utf8").replace(/^\/\/# sourceMappingURL=.*$/m, "");
   return (exchange) => exchange.answer(200, "text/javascript; charset=utf-8", HEADERS, script);
 }

@@ -3,6 +3,7 @@
  * instantiated once per graph, whose memory it is. Called by vector-graph.ts.
  */
 import { readFileSync } from "node:fs";
+import { PROJECT } from "../protocol/places.js";
 
 /** As much of the JavaScript API of WebAssembly as is used here; TypeScript has it only among the types of browsers. */
 declare namespace WebAssembly {
@@ -66,6 +67,6 @@ let compiled: WebAssembly.Module | undefined;
 
 /** A new instance with a memory of its own. */
 export function instantiateGraph(): GraphModule {
-  compiled ??= new WebAssembly.Module(readFileSync(new URL("hnsw.wasm", import.meta.url)));
+  compiled ??= new WebAssembly.Module(readFileSync(new URL("dist/src/vector/hnsw.wasm", PROJECT)));
   return new WebAssembly.Instance(compiled).exports as GraphModule;
 }

@@ -4,6 +4,7 @@
  * holds nothing between calls.
  */
 import { readFileSync } from "node:fs";
+import { PROJECT } from "../protocol/places.js";
 
 /** As much of the JavaScript API of WebAssembly as is used here; TypeScript has it only among the types of browsers. */
 declare namespace WebAssembly {
@@ -35,7 +36,7 @@ let made: Reader | null = null;
 /** The memory never grows, so views of it last. */
 function reader(): Reader {
   if (made === null) {
-    const compiled = new WebAssembly.Module(readFileSync(new URL("numbers.wasm", import.meta.url)));
+    const compiled = new WebAssembly.Module(readFileSync(new URL("dist/src/vector/numbers.wasm", PROJECT)));
     const module = new WebAssembly.Instance(compiled).exports as NumbersModule;
     const { buffer } = module.memory;
     made = { module, input: new Uint8Array(buffer, module.inputAt(), module.inputBytes()), output: buffer };

@@ -4,6 +4,7 @@
  */
 import { readFileSync } from "node:fs";
 import { sqlError } from "../protocol/errors.js";
+import { PROJECT } from "../protocol/places.js";
 
 /** As much of the JavaScript API of WebAssembly as is used here; TypeScript has it only among the types of browsers. */
 declare namespace WebAssembly {
@@ -41,7 +42,7 @@ export class VectorBlock {
     readonly dimensions: number,
     rowsMax: number,
   ) {
-    compiled ??= new WebAssembly.Module(readFileSync(new URL("products.wasm", import.meta.url)));
+    compiled ??= new WebAssembly.Module(readFileSync(new URL("dist/src/vector/products.wasm", PROJECT)));
     this.module = new WebAssembly.Instance(compiled).exports as ProductsModule;
     this.padded = paddedLength(dimensions);
     this.query = this.module.queryAt();

@@ -5,7 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 
-const MAIN = new URL("../../src/main.js", import.meta.url).pathname;
+/** The program as it is installed; scripts/run-tests.mjs has it made anew. */
+export const MAIN = new URL("../../server/main.js", import.meta.url).pathname;
 export const ADMIN_PASSWORD = "a password for tests";
 
 export interface Reply {

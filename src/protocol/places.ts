@@ -1,0 +1,16 @@
+/**
+ * Where the program's own files lie. It runs as modules (dist/src, dist/workers: tests) or bundled (dist/server, made by
+ * scripts/bundle.mjs); so no module may look for files beside itself.
+ */
+const here = import.meta.url;
+const dist = here.lastIndexOf("/dist/");
+
+/** The project's folder, as a URL that ends with a slash. */
+export const PROJECT = here.slice(0, dist + 1);
+
+const entries = here.startsWith("/dist/server/", dist) ? "dist/server/" : "dist/workers/";
+
+/** The entry of a kind of thread: a file of workers/. */
+export function threadEntry(name: "actor" | "inference" | "library" | "task"): URL {
+  return new URL(`${entries}${name}.js`, PROJECT);
+}
