@@ -16,6 +16,7 @@ const CHUNK_CHARACTERS_MIN = 50;
 const PARSERS: Partial<Record<FileKind, () => Promise<Parser>>> = {
   text: async () => (await import("./text.js")).parseText,
   markdown: async () => (await import("./markdown.js")).parseMarkdown,
+  image: async () => (await import("./image.js")).parseImage,
 };
 
 /**
