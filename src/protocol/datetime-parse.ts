@@ -158,7 +158,8 @@ function clockMicros(hours: number, minutes: number, seconds: number, fraction: 
 }
 
 const MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
-const MONTH_NAMES = [
+/** Of English, in lower case. */
+export const MONTH_NAMES = [
   "january",
   "february",
   "march",

@@ -5,20 +5,6 @@
 import { readFileSync } from "node:fs";
 import { PROJECT } from "../protocol/places.js";
 
-/** As much of the JavaScript API of WebAssembly as is used here; TypeScript has it only among the types of browsers. */
-declare namespace WebAssembly {
-  interface Memory {
-    readonly buffer: ArrayBuffer;
-  }
-  class Module {
-    constructor(bytes: Uint8Array);
-  }
-  class Instance {
-    constructor(module: Module);
-    readonly exports: object;
-  }
-}
-
 /** What wasm/hnsw.ts exports; addresses and counts are unsigned but come as signed 32-bit numbers. */
 export interface GraphModule {
   readonly memory: WebAssembly.Memory;

@@ -6,17 +6,6 @@ import { readFileSync } from "node:fs";
 import { sqlError } from "../protocol/errors.js";
 import { PROJECT } from "../protocol/places.js";
 
-/** As much of the JavaScript API of WebAssembly as is used here; TypeScript has it only among the types of browsers. */
-declare namespace WebAssembly {
-  class Module {
-    constructor(bytes: Uint8Array);
-  }
-  class Instance {
-    constructor(module: Module);
-    readonly exports: object;
-  }
-}
-
 interface ProductsModule {
   readonly memory: { readonly buffer: ArrayBuffer };
   queryAt(): number;

@@ -8,6 +8,7 @@ import type { SchemaFacts } from "../../ai/nl2sql/schema-facts.js";
 import type { Provider } from "../../ai/providers/provider.js";
 import type { EndpointName } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
+import { planOnly } from "../plan-only.js";
 import type { Answer } from "../reply.js";
 import type { Request } from "../request.js";
 import { withRequestSignal } from "../request-signal.js";
@@ -122,7 +123,7 @@ async function byProvider(
 
 /** The statement's plan. Throws what is wrong with it, and when it is anything but a SELECT that writes nothing. */
 function planned(request: Request, sql: string): StatementPlan {
-  const plan = planOf(request, sql);
+  const plan = planOnly(request, sql, "sql");
   const { bound } = plan;
   if (bound.kind !== "query" || bound.command !== "select" || !bound.readOnly) {
     throw new DbError("query_error", "Only a SELECT statement that changes nothing is run.", { sqlstate: "25006" });
@@ -130,21 +131,10 @@ function planned(request: Request, sql: string): StatementPlan {
   return plan;
 }
 
-function planOf(request: Request, sql: string): StatementPlan {
-  const { tenant } = request;
-  const session = new Session(tenant, { ...sessionOptions(request, "routes"), readOnly: true });
-  const tx = tenant.partition.shard.begin({ readOnly: true });
-  try {
-    return session.planFor({ sql, language: "sql", params: [] }, tenant.catalog.view(tx), tx);
-  } finally {
-    tx.rollback();
-  }
-}
-
 /** Any statement may be asked about; warnings say what running it would do. */
 function validate(request: Request, { body }: Input): Answer {
   try {
-    const { bound, parameterTypes } = planOf(request, body.sql);
+    const { bound, parameterTypes } = planOnly(request, body.sql, "sql");
     const warnings: string[] = [];
     if (bound.kind !== "query") warnings.push(`The statement is no query: ${bound.kind}.`);
     else if (!bound.readOnly) warnings.push("The statement changes data.");

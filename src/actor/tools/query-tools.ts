@@ -3,8 +3,7 @@ import Type from "typebox";
 import { Parameters, Strict } from "../../protocol/endpoints/schemas.js";
 import { DbError } from "../../protocol/errors.js";
 import { displayName } from "../../query/expr/types.js";
-import { sessionOptions } from "../handlers/query.js";
-import { Session } from "../session.js";
+import { planOnly } from "../plan-only.js";
 import { runStatement } from "./run-statement.js";
 import { READS, type Tool } from "./tool.js";
 
@@ -50,11 +49,8 @@ export const validateQuery: Tool = {
   input: Strict({ sql }),
   ...READS,
   call: ({ request }, { sql: text }) => {
-    const { tenant } = request;
-    const tx = tenant.partition.shard.begin({ readOnly: true });
     try {
-      const session = new Session(tenant, { ...sessionOptions(request, "routes"), readOnly: true });
-      const plan = session.planFor({ sql: text, params: [] }, tenant.catalog.view(tx), tx);
+      const plan = planOnly(request, text);
       return JSON.stringify({
         valid: true,
         kind: plan.bound.kind,
@@ -65,8 +61,6 @@ export const validateQuery: Tool = {
       if (!(error instanceof DbError) || error.status >= 500) throw error;
       const { code, message, details } = error;
       return JSON.stringify({ valid: false, error: { code, message, ...(details !== undefined && { details }) } });
-    } finally {
-      tenant.rollback(tx);
     }
   },
 };

@@ -1,6 +1,7 @@
 /** Phrases of time as half-open ranges of dates, written as SQL: "in March 2024", "last 30 days", "since 2020". */
+import { MONTH_NAMES } from "../../protocol/datetime-parse.js";
 import type { Question } from "./question.js";
-import { MONTHS, NUMBER_WORDS } from "./vocabulary.js";
+import { NUMBER_WORDS } from "./vocabulary.js";
 
 /** SQL of two dates, the second one not included; null: open. */
 export interface DateRange {
@@ -79,7 +80,7 @@ function day(year: number, month: number, number: number, length: number): DateP
 /** 0: no name of a month. */
 function monthNumber(word: string): number {
   if (word.length < 3) return 0;
-  return MONTHS.findIndex((month) => month === word || (word === month.slice(0, 3) && word !== "may")) + 1;
+  return MONTH_NAMES.findIndex((month) => month === word || (word === month.slice(0, 3) && word !== "may")) + 1;
 }
 
 /** A day's number, also as 5th; null: none. */

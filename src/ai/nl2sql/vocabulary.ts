@@ -167,21 +167,6 @@ export const NUMBER_WORDS: Readonly<Record<string, number>> = {
   hundred: 100,
 };
 
-export const MONTHS: readonly string[] = [
-  "january",
-  "february",
-  "march",
-  "april",
-  "may",
-  "june",
-  "july",
-  "august",
-  "september",
-  "october",
-  "november",
-  "december",
-];
-
 /** Units that follow a number and may be words of a column's name. */
 export const UNITS: ReadonlySet<string> = new Set(
   (

@@ -1,0 +1,13 @@
+/** What of WebAssembly's JavaScript interface is used here: its types come with those of browsers only. */
+declare namespace WebAssembly {
+  interface Memory {
+    readonly buffer: ArrayBuffer;
+  }
+  class Module {
+    constructor(bytes: Uint8Array);
+  }
+  class Instance {
+    constructor(module: Module);
+    readonly exports: object;
+  }
+}
