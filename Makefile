@@ -49,6 +49,10 @@ conformance-ldbc: build
 conformance-mcp: build
 	node dist/test/conformance/run-mcp.js
 
+# Writes the pages of docs/ that are generated.
+docs: build
+	node scripts/authorization-doc.mjs
+
 # Redocly's linter over the OpenAPI document that a server gives.
 lint-api: build
 	node dist/test/conformance/run-api-lint.js

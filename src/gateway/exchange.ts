@@ -58,6 +58,7 @@ import { type RequestHeaders, readHeaders, tooLarge } from "./request-headers.js
 import { logRequest } from "./request-log.js";
 import type { LocalExchange, Route } from "./route.js";
 import type { Services } from "./services.js";
+import { whyRefused } from "./why-refused.js";
 
 /** A body declared larger than this many times the bound is not drained: the connection is closed instead. */
 const DRAINED_RATIO_MAX = 4;
@@ -250,15 +251,10 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, Applicant, L
     const { services } = this;
     if (!this.#spend(services.admission.bucketOf(caller), this.startedAt)) return;
     if (caller.identity.keyId !== null) services.admission.countUse(caller, services.clock.wall());
-    if (caller.readOnly) {
-      this.#flags |= REQUEST_READ_ONLY;
-      if (access === "writer" || access === "admin") {
-        this.fail("forbidden", "The API key is ReadOnly; this needs a key with FullAccess permission.");
-        return;
-      }
-    }
-    if (access === "admin" && !caller.superAdmin) {
-      this.fail("forbidden", "This needs the super_admin role; you do not have permission.");
+    if (caller.readOnly) this.#flags |= REQUEST_READ_ONLY;
+    const refusal = whyRefused(access, caller);
+    if (refusal !== null) {
+      this.fail("forbidden", refusal);
       return;
     }
     if (waited) this.#resume();

@@ -84,6 +84,7 @@ function operation(endpoint: Endpoint, config: Config): Json {
 function accessNote(access: Endpoint["access"]): string | null {
   if (access === "writer") return "A ReadOnly API key gets 403.";
   if (access === "admin") return "Needs the super_admin role.";
+  if (access === "system") return "Needs the super_admin role in the system tenant.";
   return null;
 }
 

@@ -12,9 +12,10 @@ export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "MESSAGE";
  * - `public`: no credential.
  * - `member`: any signed-in identity; a ReadOnly key may call it.
  * - `writer`: a signed-in identity whose permission is not ReadOnly.
- * - `admin`: a super_admin (routes under /admin/).
+ * - `admin`: a super_admin, by a credential that may write; a handler holds it to its own tenant.
+ * - `system`: such a super_admin of the tenant that owns the installation.
  */
-export type Access = "public" | "member" | "writer" | "admin";
+export type Access = "public" | "member" | "writer" | "admin" | "system";
 
 export interface EndpointSpec {
   /** Unique, dotted: "query.execute". Also the OpenAPI operationId. */

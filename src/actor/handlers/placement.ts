@@ -5,7 +5,6 @@ import type { EndpointName } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import type { ActorMetrics } from "../../protocol/messages.js";
 import type { TenantMoves } from "../placement/tenant-moves.js";
-import { requireSystem } from "./directory.js";
 import type { Handler } from "./handler.js";
 
 export interface PlacementContext {
@@ -22,21 +21,17 @@ const TRANSACTIONS_SECONDS_DEFAULT = 5;
 export function placementHandlers(context: PlacementContext) {
   const { directory, moves } = context;
   return {
-    "admin.tenants.move": (request, { params, body }) => {
-      requireSystem(request);
+    "admin.tenants.move": (_request, { params, body }) => {
       const { transaction_seconds = TRANSACTIONS_SECONDS_DEFAULT } = body;
       return { plain: moves.start(params.tenant!, targetOf(context, body), transaction_seconds * 1000) };
     },
-    "admin.tenants.move.get": (request, { params }) => {
-      requireSystem(request);
+    "admin.tenants.move.get": (_request, { params }) => {
       return { plain: moves.get(params.tenant!) };
     },
-    "admin.tenants.move.cancel": (request, { params }) => {
-      requireSystem(request);
+    "admin.tenants.move.cancel": (_request, { params }) => {
       return { plain: moves.cancel(params.tenant!) };
     },
-    "admin.placement": async (request) => {
-      requireSystem(request);
+    "admin.placement": async () => {
       return { plain: placementOf(context, directory.tenantsPerPartition(), await context.metrics()) };
     },
   } satisfies Partial<Record<EndpointName, Handler>>;

@@ -171,7 +171,7 @@ export const socketEndpoints = [
     summary:
       "A pull of a model, as POST /v1/ai/models/pull, and how it gets on: model.progress …, model.complete; or error.",
     tag: "websocket",
-    access: "admin",
+    access: "system",
     home: "tenant",
     body: Strict({
       type: Type.String(),

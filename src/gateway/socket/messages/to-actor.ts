@@ -11,6 +11,7 @@ import {
 } from "../../../protocol/frames.js";
 import { reserve } from "../../partition-load.js";
 import type { Route } from "../../route.js";
+import { whyRefused } from "../../why-refused.js";
 import { CLOSE, type HandleMessage } from "../contract.js";
 import { MessageRequest, type SendMessage } from "../message-request.js";
 
@@ -44,6 +45,11 @@ export function toActor(route: Route): HandleMessage {
     }
     if (bucket.inFlight >= config.limits.requestsPerTenantMax) {
       fail("rate_limited", "Too many requests are running at the same time.");
+      return;
+    }
+    const refusal = whyRefused(route.endpoint!.access, caller);
+    if (refusal !== null) {
+      fail("forbidden", refusal);
       return;
     }
     const { tenantNumber, keyId, expiresAtMs } = caller.identity;

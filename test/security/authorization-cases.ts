@@ -1,0 +1,430 @@
+/**
+ * For each endpoint a request that names objects, given the ids of those of a tenant: the matrix sends it with the
+ * caller's own ids, which must succeed where the caller may, and with another tenant's, which must find nothing. An
+ * endpoint without a case fails the test.
+ */
+
+/** What one tenant has; all names and ids differ from other tenants'. */
+export interface World {
+  readonly tenant: string;
+  readonly user: string;
+  readonly table: string;
+  readonly collection: string;
+  readonly document: string;
+  readonly vectors: string;
+  readonly vector: string;
+  readonly node: number;
+  readonly otherNode: number;
+  readonly edge: number;
+  readonly label: string;
+  readonly graph: string;
+  readonly index: string;
+  readonly session: string;
+  readonly namespace: string;
+  readonly memory: string;
+  readonly apiKey: string;
+  readonly transaction: string;
+  readonly statement: string;
+}
+
+export interface Sent {
+  /** With variables filled in and a query string; the endpoint's path where absent. */
+  readonly path?: string;
+  readonly body?: unknown;
+  /** text/csv and the like; JSON where absent. */
+  readonly type?: string;
+}
+
+export type Step = readonly [method: string, path: string, body?: unknown];
+
+export interface Case {
+  /** `n` differs from call to call, for names of what is made. */
+  readonly send: (world: World, n: number) => Sent;
+  /** What must be there first, made by a super_admin of the caller's tenant; failures do not matter. */
+  readonly before?: (world: World, n: number) => readonly Step[];
+  /** Statuses of a request that is let through; 2xx where absent. Only where success needs what a test cannot have. */
+  readonly statuses?: readonly number[];
+  /** Answers to a request with another tenant's ids; absent: it names no object. */
+  readonly others?: string;
+  /** It needs the person, not a key. */
+  readonly person?: true;
+  /** The handler asks for the role admin or super_admin. */
+  readonly admins?: true;
+}
+
+const get = (path: (world: World) => string, others?: string): Case => ({
+  send: (world) => ({ path: path(world) }),
+  ...(others === undefined ? {} : { others }),
+});
+const post = (body: unknown): Case => ({ send: () => ({ body }) });
+
+const doc = (w: World) => `/v1/collections/${w.collection}/documents/${w.document}`;
+const vec = (w: World) => `/v1/vectors/collections/${w.vectors}`;
+const memory = (w: World) => `/v1/ai/memory/${w.namespace}`;
+const tenantPath = (w: World) => `/admin/tenants/${w.tenant}`;
+const userOf = (n: number) => `made-${n}`;
+const password = "a password to be changed";
+
+const query: Record<string, Case> = {
+  "query.execute": { send: (w) => ({ body: { sql: `SELECT * FROM ${w.table}` } }), others: "400" },
+  "query.batch": { send: (w) => ({ body: { statements: [`SELECT * FROM ${w.table}`] } }), others: "200, an error" },
+  "query.prepare": { send: (w) => ({ body: { sql: `SELECT * FROM ${w.table}` } }), others: "400" },
+  "query.exec": { send: (w) => ({ body: { statement_id: w.statement } }), others: "404" },
+  "query.close": {
+    send: (w, n) => ({ body: { statement_id: w.tenant === "beta" ? w.statement : `p${n}` } }),
+    before: (_, n) => [["POST", "/v1/query/prepare", { sql: "SELECT 1", name: `p${n}` }]],
+    others: "200, nothing closed",
+  },
+  "transactions.begin": post({}),
+  "transactions.get": get((w) => `/v1/transactions/${w.transaction}`, "404"),
+  "transactions.execute": {
+    send: (w) => ({ path: `/v1/transactions/${w.transaction}/execute`, body: { sql: "SELECT 1" } }),
+    others: "404",
+  },
+  "transactions.savepoint": {
+    send: (w) => ({ path: `/v1/transactions/${w.transaction}/savepoint`, body: { name: "s" } }),
+    others: "404",
+  },
+  "transactions.savepoint.rollback": get((w) => `/v1/transactions/${w.transaction}/savepoint/s/rollback`, "404"),
+  // Ends what the others need: what is let through is a transaction that is not there any more.
+  "transactions.commit": { ...get((w) => `/v1/transactions/${w.transaction}-x/commit`, "404"), statuses: [404] },
+  "transactions.rollback": { ...get((w) => `/v1/transactions/${w.transaction}-x/rollback`, "404"), statuses: [404] },
+  "schema.tables": get(() => "/v1/schema/tables"),
+  "schema.table": get((w) => `/v1/schema/tables/${w.table}`, "404"),
+  "schema.columns": get((w) => `/v1/schema/tables/${w.table}/columns`, "404"),
+  "schema.indexes": get((w) => `/v1/schema/tables/${w.table}/indexes`, "404"),
+  "data.importCsv": {
+    send: (w, n) => ({ path: `/v1/data/import/csv?table=${w.table}`, body: `id,secret\n${n},x\n`, type: "text/csv" }),
+    others: "400 404",
+  },
+  "data.importNdjson": {
+    send: (w, n) => ({
+      path: `/v1/data/import/ndjson?table=${w.table}`,
+      body: `{"id":${n},"secret":"x"}\n`,
+      type: "application/x-ndjson",
+    }),
+    others: "400 404",
+  },
+  "data.export": get((w) => `/v1/data/export?table=${w.table}`, "400"),
+};
+
+const documents: Record<string, Case> = {
+  "collections.create": { send: (_, n) => ({ body: { name: `made${n}` } }) },
+  "collections.list": get(() => "/v1/collections"),
+  "collections.get": get((w) => `/v1/collections/${w.collection}`, "404"),
+  "collections.replace": {
+    send: (w) => ({ path: `/v1/collections/${w.collection}`, body: { schema: { fields: [] } } }),
+    others: "404",
+  },
+  "collections.update": {
+    send: (w) => ({ path: `/v1/collections/${w.collection}`, body: { schema: { fields: [] } } }),
+    others: "404",
+  },
+  "collections.delete": {
+    send: (w, n) => ({ path: `/v1/collections/${w.tenant === "beta" ? w.collection : `gone${n}`}` }),
+    before: (_, n) => [["POST", "/v1/collections", { name: `gone${n}` }]],
+    others: "404",
+  },
+  "documents.insert": {
+    send: (w, n) => ({ path: `/v1/collections/${w.collection}/documents`, body: { id: `d${n}` } }),
+    others: "404",
+  },
+  "documents.bulk": {
+    send: (w, n) => ({
+      path: `/v1/collections/${w.collection}/documents/bulk`,
+      body: { documents: [{ id: `d${n}` }] },
+    }),
+    others: "404",
+  },
+  "documents.list": get((w) => `/v1/collections/${w.collection}/documents`, "404"),
+  "documents.get": get(doc, "404"),
+  "documents.replace": { send: (w) => ({ path: doc(w), body: { data: { a: 1 } } }), others: "404" },
+  "documents.patch": { send: (w) => ({ path: doc(w), body: { a: 2 } }), others: "404" },
+  "documents.delete": {
+    send: (w, n) => ({ path: w.tenant === "beta" ? doc(w) : `/v1/collections/${w.collection}/documents/x${n}` }),
+    before: (w, n) => [["POST", `/v1/collections/${w.collection}/documents`, { id: `x${n}` }]],
+    others: "404",
+  },
+  "documents.search": {
+    send: (w) => ({ path: `/v1/collections/${w.collection}/search`, body: { query: "secret" } }),
+    others: "404",
+  },
+};
+
+const vectors: Record<string, Case> = {
+  "vectors.collections.create": { send: (_, n) => ({ body: { name: `madev${n}`, dimensions: 2 } }) },
+  "vectors.collections.list": get(() => "/v1/vectors/collections"),
+  "vectors.collections.get": get(vec, "404"),
+  "vectors.collections.count": get((w) => `${vec(w)}/count`, "404"),
+  "vectors.collections.delete": {
+    send: (w, n) => ({ path: w.tenant === "beta" ? vec(w) : `/v1/vectors/collections/gonev${n}` }),
+    before: (_, n) => [["POST", "/v1/vectors/collections", { name: `gonev${n}`, dimensions: 2 }]],
+    others: "404",
+  },
+  "vectors.upsert": {
+    send: (w, n) => ({ path: `${vec(w)}/vectors`, body: { id: `v${n}`, vector: [1, 2] } }),
+    others: "404",
+  },
+  "vectors.batch": {
+    send: (w, n) => ({ path: `${vec(w)}/vectors/batch`, body: { vectors: [{ id: `v${n}`, vector: [1, 2] }] } }),
+    others: "404",
+  },
+  "vectors.deleteMany": {
+    send: (w) => ({ path: `${vec(w)}/vectors`, body: { ids: [w.tenant === "beta" ? w.vector : "none"] } }),
+    others: "404",
+  },
+  "vectors.get": get((w) => `${vec(w)}/vectors/${w.vector}`, "404"),
+  "vectors.delete": {
+    send: (w, n) => ({ path: `${vec(w)}/vectors/${w.tenant === "beta" ? w.vector : `w${n}`}` }),
+    before: (w, n) => [["POST", `${vec(w)}/vectors`, { id: `w${n}`, vector: [1, 2] }]],
+    others: "404",
+  },
+  "vectors.search": { send: (w) => ({ path: `${vec(w)}/search`, body: { vector: [1, 2] } }), others: "404" },
+};
+
+const graph: Record<string, Case> = {
+  "graph.match": { send: (w) => ({ body: { cypher: `MATCH (n:${w.label}) RETURN n` } }), others: "200, no rows" },
+  "graph.match.profile": {
+    send: (w) => ({ body: { cypher: `MATCH (n:${w.label}) RETURN n` } }),
+    others: "200, no rows",
+  },
+  "graph.nodes.create": post({ labels: ["Made"] }),
+  "graph.nodes.list": get((w) => `/v1/graph/nodes?label=${w.label}`, "200, no rows"),
+  "graph.nodes.get": get((w) => `/v1/graph/nodes/${w.node}`, "404"),
+  "graph.nodes.update": {
+    send: (w) => ({ path: `/v1/graph/nodes/${w.node}`, body: { properties: { a: 1 } } }),
+    others: "404",
+  },
+  "graph.nodes.delete": {
+    send: (w) => ({ path: `/v1/graph/nodes/${w.tenant === "beta" ? w.node : 9_999_999}?detach=true` }),
+    statuses: [404],
+    others: "404",
+  },
+  "graph.nodes.neighbors": get((w) => `/v1/graph/nodes/${w.node}/neighbors`, "404"),
+  "graph.edges.create": {
+    send: (w) => ({ body: { type: "MADE", src: w.node, dst: w.otherNode } }),
+    others: "404",
+  },
+  "graph.edges.list": get((w) => `/v1/graph/edges?type=OF_${w.label}`, "200, no rows"),
+  "graph.edges.get": get((w) => `/v1/graph/edges/${w.edge}`, "404"),
+  "graph.edges.update": {
+    send: (w) => ({ path: `/v1/graph/edges/${w.edge}`, body: { properties: { a: 1 } } }),
+    others: "404",
+  },
+  "graph.edges.delete": {
+    send: (w) => ({ path: `/v1/graph/edges/${w.tenant === "beta" ? w.edge : 9_999_999}` }),
+    statuses: [404],
+    others: "404",
+  },
+  "graph.algorithms": { send: (w) => ({ body: { algorithm: "pagerank", graph: w.graph } }), others: "400 404" },
+  "graph.algorithms.message": {
+    send: (w) => ({ body: { type: "graph.algorithm", algorithm: "pagerank", graph: w.graph } }),
+    others: "400 404",
+  },
+  "graph.extract": post({ text: "Ann works for Acme in Paris.", method: "rules" }),
+  "graph.graphs.list": get(() => "/v1/graph/graphs"),
+  "graph.graphs.create": { send: (_, n) => ({ body: { name: `madeg${n}` } }) },
+  "graph.graphs.delete": {
+    send: (w, n) => ({ path: `/v1/graph/graphs/${w.tenant === "beta" ? w.graph : `goneg${n}`}` }),
+    before: (_, n) => [["POST", "/v1/graph/graphs", { name: `goneg${n}` }]],
+    others: "404",
+  },
+  "graph.indexes.list": get(() => "/v1/graph/indexes"),
+  "graph.indexes.create": { send: (_, n) => ({ body: { name: `madei${n}`, label: "Made", property: `p${n}` } }) },
+  "graph.indexes.delete": {
+    send: (w, n) => ({ path: `/v1/graph/indexes/${w.tenant === "beta" ? w.index : `gonei${n}`}` }),
+    before: (_, n) => [["POST", "/v1/graph/indexes", { name: `gonei${n}`, label: "Gone", property: `p${n}` }]],
+    others: "404",
+  },
+};
+
+const ai: Record<string, Case> = {
+  "ai.embed": post({ text: "hello" }),
+  "ai.embedBatch": post({ texts: ["hello"] }),
+  "ai.provider.get": get(() => "/v1/ai/provider"),
+  "ai.provider.set": {
+    ...post({ provider: "ollama", base_url: "http://ollama.example:11434", model: "m" }),
+    admins: true,
+  },
+  "ai.provider.delete": { ...get(() => "/v1/ai/provider"), admins: true, statuses: [200, 204, 404] },
+  "chat.sessions.create": post({ title: "made" }),
+  "chat.sessions.list": get(() => "/v1/ai/sessions"),
+  // A session is its user's: colleagues, too, do not find it.
+  "chat.sessions.get": { ...get((w) => `/v1/ai/sessions/${w.session}`, "404"), statuses: [200, 404] },
+  "chat.sessions.delete": {
+    send: (w) => ({ path: `/v1/ai/sessions/${w.tenant === "beta" ? w.session : "chat_none"}` }),
+    statuses: [404],
+    others: "404",
+  },
+  "chat.sessions.messages": {
+    ...get((w) => `/v1/ai/sessions/${w.session}/messages`, "404"),
+    statuses: [200, 404],
+  },
+  "chat.send": {
+    send: (w) => ({ body: { session_id: w.session, content: "hi", max_tokens: 1 } }),
+    statuses: [200, 404],
+    others: "404",
+  },
+  "chat.stream": {
+    send: (w) => ({ body: { session_id: w.session, content: "hi", max_tokens: 1 } }),
+    statuses: [200, 404],
+    others: "404",
+  },
+  "socket.chat": {
+    send: (w) => ({ body: { type: "send_message", session_id: w.session, content: "hi", max_tokens: 1 } }),
+    statuses: [200, 404],
+    others: "404",
+  },
+  "nl2sql.query": { send: (w) => ({ body: { question: `how many ${w.table}` } }), statuses: [200, 422], others: "422" },
+  "nl2sql.validate": { send: (w) => ({ body: { sql: `SELECT * FROM ${w.table}` } }), others: "200, not valid" },
+  "memory.list": get(() => "/v1/ai/memory"),
+  "memory.store": { send: (_, n) => ({ path: `/v1/ai/memory/made${n}`, body: { content: "x" } }) },
+  "memory.get": get(memory, "404"),
+  "memory.drop": {
+    send: (w, n) => ({ path: w.tenant === "beta" ? memory(w) : `/v1/ai/memory/gone${n}` }),
+    before: (_, n) => [["POST", `/v1/ai/memory/gone${n}`, { content: "x" }]],
+    others: "404",
+  },
+  "memory.recall": {
+    send: (w) => ({ path: `${memory(w)}/recall`, body: { query: "secret" } }),
+    others: "200, no rows",
+  },
+  "memory.put": { send: (_, n) => ({ path: `/v1/ai/memory/made${n}/one`, body: { content: "x" } }) },
+  "memory.forget": {
+    send: (w, n) => ({ path: w.tenant === "beta" ? `${memory(w)}/${w.memory}` : `/v1/ai/memory/gone${n}/one` }),
+    before: (_, n) => [["PUT", `/v1/ai/memory/gone${n}/one`, { content: "x" }]],
+    others: "404",
+  },
+  "language.sentiment": post({ text: "good" }),
+  "language.entities": post({ text: "Ann lives in Paris." }),
+  "language.summarize": post({ text: "One sentence. Two sentences. Three of them are here." }),
+  "language.classify": post({ text: "a ball game", categories: ["sport", "food"] }),
+  "language.qa": post({ question: "Who?", context: "Ann came." }),
+  "nli.models": { ...get(() => "/v1/ai/nli/models"), statuses: [200, 503] },
+  "nli.verify": { ...post({ statement: "a", truth_anchors: ["a"] }), statuses: [200, 503] },
+  "nli.pairs": { ...post({ pairs: [{ premise: "a", hypothesis: "b" }] }), statuses: [200, 400, 503] },
+  "ai.models.list": get(() => "/v1/ai/models"),
+  "ai.models.get": get(() => "/v1/ai/models/tessera-chat"),
+  "ai.models.pull": { ...post({ model: "Not A Name" }), statuses: [400, 404] },
+  "ai.models.pulls.list": get(() => "/v1/ai/models/pulls"),
+  "ai.models.pulls.get": { ...get(() => "/v1/ai/models/pulls/none"), statuses: [404] },
+  "ai.models.pulls.cancel": { ...get(() => "/v1/ai/models/pulls/none"), statuses: [404] },
+  "ai.models.delete": { ...get(() => "/v1/ai/models/none"), statuses: [404] },
+  "socket.models.pull": { ...post({ type: "model.pull", model: "Not A Name" }), statuses: [400, 404] },
+};
+
+const rpc = (method: string, params: object) => ({ jsonrpc: "2.0", id: 1, method, params });
+const programs: Record<string, Case> = {
+  "mcp.call": {
+    send: (w) => ({ body: rpc("tools/call", { name: "query", arguments: { sql: `SELECT * FROM ${w.table}` } }) }),
+    others: "200, an error",
+  },
+  "mcp.batch": {
+    send: (w) => ({ body: [rpc("tools/call", { name: "describe_table", arguments: { table: w.table } })] }),
+    others: "200, an error",
+  },
+  "mcp.info": get(() => "/v1/mcp/info"),
+  "mcp.bridge": get(() => "/v1/mcp/bridge"),
+  "mcp.connect": { ...get(() => "/mcp"), statuses: [426] },
+  "mcp.message": {
+    send: (w) => ({ body: rpc("tools/call", { name: "query", arguments: { sql: `SELECT * FROM ${w.table}` } }) }),
+    others: "200, an error",
+  },
+};
+
+const accounts: Record<string, Case> = {
+  "auth.login": { ...post({ username: "nobody-here", password: "not the password" }), statuses: [401, 429] },
+  "auth.mfa.verify": { ...post({ mfa_token: "none", code: "000000" }), statuses: [401] },
+  "auth.register": { ...post({ username: "a", email: "a@example.com", password }), statuses: [403] },
+  "auth.mfa.enroll": { ...post({}), person: true },
+  "auth.mfa.confirm": { ...post({ code: "000000" }), person: true, statuses: [400, 401] },
+  "auth.mfa.disable": { ...post({ code: "000000", password: "x" }), person: true, statuses: [400, 401] },
+  "auth.password": { ...post({ current_password: "x", new_password: password }), person: true, statuses: [400, 401] },
+  "users.me": get(() => "/v1/users/me"),
+  "apikeys.create": { send: (_, n) => ({ body: { name: `k${n}` } }), person: true },
+  "apikeys.list": get(() => "/v1/api-keys"),
+  "apikeys.delete": {
+    send: (w) => ({ path: `/v1/api-keys/${w.tenant === "beta" ? w.apiKey : "none"}` }),
+    statuses: [404],
+    others: "404",
+  },
+};
+
+const administration: Record<string, Case> = {
+  "admin.tenants.list": get(() => "/admin/tenants"),
+  "admin.tenants.create": { send: (_, n) => ({ body: { id: `made${n}` } }) },
+  "admin.tenants.get": get(tenantPath, "403 but for system"),
+  "admin.tenants.update": {
+    send: (w) => ({ path: tenantPath(w), body: { name: w.tenant } }),
+    others: "403 but for system",
+  },
+  "admin.tenants.move": {
+    send: (w) => ({ path: `${tenantPath(w)}/move`, body: { partition: 99 } }),
+    statuses: [400],
+    others: "403 but for system",
+  },
+  "admin.tenants.move.get": { ...get((w) => `${tenantPath(w)}/move`, "403 but for system"), statuses: [404] },
+  "admin.tenants.move.cancel": { ...get((w) => `${tenantPath(w)}/move`, "403 but for system"), statuses: [404] },
+  "admin.placement": get(() => "/admin/placement"),
+  "admin.users.list": get((w) => `${tenantPath(w)}/users`, "403 but for system"),
+  "admin.users.create": {
+    send: (w, n) => ({ path: `${tenantPath(w)}/users`, body: { username: userOf(n), password } }),
+    others: "403 but for system",
+  },
+  "admin.users.update": {
+    send: (w) => ({ path: `${tenantPath(w)}/users/${w.user}`, body: { is_active: true } }),
+    others: "403 but for system",
+  },
+  "admin.users.reset": {
+    send: (w) => ({ path: `${tenantPath(w)}/users/${w.user}/reset-password`, body: { password } }),
+    others: "403 but for system",
+  },
+  "admin.users.delete": {
+    send: (w, n) => ({ path: `${tenantPath(w)}/users/${w.tenant === "beta" ? w.user : `gone-${n}`}` }),
+    before: (w, n) => [["POST", `${tenantPath(w)}/users`, { username: `gone-${n}`, password }]],
+    others: "403 but for system",
+  },
+};
+
+const server: Record<string, Case> = {
+  "server.health": get(() => "/health"),
+  "server.echo": post({ a: 1 }),
+  "server.metrics": get(() => "/metrics"),
+  "server.openapi": get(() => "/v1/openapi.json"),
+  "server.asyncapi": get(() => "/v1/asyncapi.json"),
+  "server.docs": { ...get(() => "/v1/api-docs"), statuses: [200, 302] },
+  "socket.ticket": post({}),
+  "socket.ticket.revoke": { ...get(() => "/v1/ws/ticket"), statuses: [200, 204] },
+  "socket.connect": { ...get(() => "/ws"), statuses: [426] },
+  "socket.connect.bearer": { ...get(() => "/v1/ws"), statuses: [426] },
+  "socket.query": { send: (w) => ({ body: { type: "query", sql: `SELECT * FROM ${w.table}` } }), others: "400" },
+  "socket.transaction.begin": post({ type: "transaction.begin" }),
+  "socket.transaction.commit": {
+    send: (w) => ({
+      body: { type: "transaction.commit", transaction: `${w.transaction}${w.tenant === "beta" ? "" : "-x"}` },
+    }),
+    statuses: [404],
+    others: "404",
+  },
+  "socket.transaction.rollback": {
+    send: (w) => ({
+      body: { type: "transaction.rollback", transaction: `${w.transaction}${w.tenant === "beta" ? "" : "-x"}` },
+    }),
+    statuses: [404],
+    others: "404",
+  },
+  "socket.subscribe": { send: (w) => ({ body: { type: "subscribe", table: w.table } }), others: "400 404" },
+  "changes.subscribe": get((w) => `/v1/subscribe?table=${w.table}`, "400 404"),
+};
+
+export const CASES: Readonly<Record<string, Case>> = {
+  ...query,
+  ...documents,
+  ...vectors,
+  ...graph,
+  ...ai,
+  ...programs,
+  ...accounts,
+  ...administration,
+  ...server,
+};
