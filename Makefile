@@ -1,5 +1,6 @@
 # Needs Node 20 or 22 and npm; everything else comes from the npm registry.
 .PHONY: start build install check test sim bench peers vector-peers conformance-sql conformance-cypher conformance-ldbc conformance-mcp lint-api clean
+.PHONY: docs fuzz
 
 start: build
 	node --enable-source-maps dist/server/main.js serve
@@ -48,6 +49,10 @@ conformance-ldbc: build
 # The conformance tests of the Model Context Protocol, for the revisions that are served.
 conformance-mcp: build
 	node dist/test/conformance/run-mcp.js
+
+# Hostile inputs for MINUTES=10; SEED=… repeats a run, FROM=number COUNT=1 one input.
+fuzz: build
+	node dist/test/fuzz/run-fuzz.js
 
 # Writes the pages of docs/ that are generated.
 docs: build

@@ -35,13 +35,15 @@ t.test("bytes above 127 that are not escaped are read as UTF-8", async (t) => {
 });
 
 t.test("every endpoint is served under its path, and those under /v1 under /v2 as well", async (t) => {
-  const superAdmin = { identity: () => ({ ...ALICE, roles: ["super_admin" as const] }) };
-  const { call, actors } = await testGateway(t, { behaviour: superAdmin });
+  const tenant = { tenantId: "system", companyId: "system" };
+  const superAdmin = { identity: () => ({ ...ALICE, ...tenant, roles: ["super_admin" as const] }) };
+  const { call, token, actors } = await testGateway(t, { behaviour: superAdmin });
+  const headers = { authorization: `Bearer ${token({ tenant_id: "system", company_id: "system" })}` };
   for (const { name, method, path, home, code, status } of ENDPOINTS) {
     if (home === "gateway") continue;
     for (const mounted of new Set([path, path.replace("/v1/", "/v2/")])) {
       const concrete = mounted.replace(/\{\w+\}/g, "x");
-      const response = await call(concrete, { method });
+      const response = await call(concrete, { method, headers });
       t.equal(response.status, 200, `${method} ${concrete} (${name}, ${status ?? 200})`);
       t.equal(actors[0]!.requests.at(-1)!.code, code, name);
     }
