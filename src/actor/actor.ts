@@ -79,13 +79,13 @@ import { vectorHandlers } from "./handlers/vectors.js";
 import { Idempotency } from "./idempotency.js";
 import type { LongTasks } from "./long-tasks.js";
 import { modelsOptions } from "./models-options.js";
-import { type OpenShard, openPartition, type SharedByPartitions } from "./open-partition.js";
+import { type OpenShard, openPartition, type PartitionEvents, type SharedByPartitions } from "./open-partition.js";
 import type { Partition } from "./partition.js";
 import { type HeldRequest, Placement } from "./placement/placement.js";
 import { TenantMoves } from "./placement/tenant-moves.js";
 import { removeRetired } from "./remove-retired.js";
 import { renewStatistics } from "./renew-statistics.js";
-import type { Answer } from "./reply.js";
+import { type Answer, errorJson } from "./reply.js";
 import { ReplySink } from "./reply-sink.js";
 import { Request, type RequestChannel } from "./request.js";
 import { Scheduler, type SchedulerOptions, type Work } from "./scheduler.js";
@@ -96,6 +96,7 @@ import { compileValidator, type Validate } from "./validate.js";
 
 /** The tenant number under which the directory's own requests are scheduled and gated. */
 const DIRECTORY_TENANT = 0;
+const DIRECTORY_PARTITION = 0;
 const SWEEP_INTERVAL_MS = 500;
 const ANSWERS_SWEEP_INTERVAL_MS = 60_000;
 
@@ -297,23 +298,7 @@ export class Actor {
   /** Opens the partitions and, in partition 0's actor, the directory; announces `ready`. */
   static async open(settings: ActorSettings, output: ActorSurroundings): Promise<Actor> {
     const actor = new Actor(settings, output);
-    for (const number of settings.partitions) {
-      const partition = await openPartition(
-        settings,
-        number,
-        {
-          wroteSomething: () => actor.wrote(actor.partitions.get(number)!),
-          durable: (sequence) => actor.durable(number, sequence),
-          undone: (first, error) => actor.undone(actor.partitions.get(number)!, first, error),
-          failed: (error) => output.failed(error),
-        },
-        actor,
-        output.openShard,
-      );
-      partition.subscriptions.output = actor.liveOutput;
-      partition.progress.output = actor.liveOutput;
-      actor.partitions.set(number, partition);
-    }
+    for (const number of settings.partitions) await actor.openOne(number);
     const adminPassword = await actor.openDirectory();
     actor.compileRoutes();
     output.control({ kind: "ready", adminPassword });
@@ -324,6 +309,38 @@ export class Actor {
       actor.beginJobs(partition);
     }
     return actor;
+  }
+
+  /** A damaged partition does not keep the others from being served; without the directory's nobody could sign in. */
+  private async openOne(number: number): Promise<void> {
+    const events: PartitionEvents = {
+      wroteSomething: () => this.wrote(this.partitions.get(number)!),
+      durable: (sequence) => this.durable(number, sequence),
+      undone: (first, error) => this.undone(this.partitions.get(number)!, first, error),
+      failed: (error) => this.partitionFailed(number, error),
+    };
+    try {
+      const partition = await openPartition(this.settings, number, events, this, this.output.openShard);
+      partition.subscriptions.output = this.liveOutput;
+      partition.progress.output = this.liveOutput;
+      this.partitions.set(number, partition);
+    } catch (error) {
+      if (!isDamage(error) || number === DIRECTORY_PARTITION) throw error;
+      this.output.control({ kind: "partition-damaged", partition: number, message: error.message });
+    }
+  }
+
+  /** A damaged file would end the actor again and again, and with it what its other partitions do. */
+  private partitionFailed(number: number, error: DbError): void {
+    const partition = this.partitions.get(number);
+    if (!isDamage(error) || number === DIRECTORY_PARTITION || partition === undefined) {
+      this.output.failed(error);
+      return;
+    }
+    const message = error.cause instanceof Error ? error.cause.message : error.message;
+    this.output.control({ kind: "partition-damaged", partition: number, message });
+    partition.gate.refuse(partition.shard.durableSequence + 1, new DbError("partition_damaged"));
+    this.armTurn();
   }
 
   /** Nobody waits for them: searches read records until they are there. */
@@ -497,6 +514,12 @@ export class Actor {
   private accept(frame: RequestFrame): void {
     if (frame.code >= TAKEN_CODE) {
       this.toRunning(frame);
+      return;
+    }
+    if (!this.partitions.has(frame.partition)) {
+      // Found damaged, which the gateway may not have known when it sent this.
+      const error = new DbError("partition_damaged");
+      this.replies.text(frame.id, error.status, 0, "", errorJson(error, frame.requestId));
       return;
     }
     this.requests++;
@@ -738,6 +761,10 @@ export class Actor {
     await this.providers.close();
     this.output.control({ kind: "closed" });
   }
+}
+
+function isDamage(error: unknown): error is DbError {
+  return error instanceof DbError && error.code === "partition_damaged";
 }
 
 /** An actor's load counts for each of its partitions. */

@@ -65,13 +65,24 @@ export class Answers {
 
   /** A DbError as it is; what is too deep or too large is the client's; anything else is a fault of ours, and logged. */
   private expected(thrown: unknown, request: Request): DbError {
-    if (thrown instanceof DbError) return thrown.code === "cancelled" ? (request.ending ?? thrown) : thrown;
+    if (thrown instanceof DbError) {
+      if (thrown.code === "partition_damaged") this.logDamage(thrown, request);
+      return thrown.code === "cancelled" ? (request.ending ?? thrown) : thrown;
+    }
     const tooLarge = sizeError(thrown);
     if (tooLarge !== null) return tooLarge;
     const { requestId, endpoint } = request;
     const message = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown);
     this.log("request failed", { requestId, endpoint: endpoint.name, error: message });
     return new DbError("internal_error");
+  }
+
+  /** The client is told no paths. */
+  private logDamage({ message, cause }: DbError, { requestId, partition }: Request): void {
+    const problem = cause instanceof Error ? cause.message : message;
+    const advice =
+      "Stop the server and restore a backup of the partition's directory; what is elsewhere in it can be read.";
+    this.log("a file of a partition is damaged", { partition: partition.number, problem, advice, requestId });
   }
 
   private reply(request: Request, answer: Answer): void {

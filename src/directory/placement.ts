@@ -20,11 +20,21 @@ const BYTES_STEP = 1024 ** 3;
 export function leastLoaded(tenantsPerPartition: readonly number[], loads: readonly PartitionLoad[]): number {
   const rank = tenantsPerPartition.map((tenants, partition) => {
     const load = loads.find((one) => one.partition === partition);
+    // Of those of which others are known, one that says nothing does not serve at the moment.
+    const isSilent = load === undefined && loads.length > 0 ? 1 : 0;
     const busy = Math.floor((load?.actorLoad ?? 0) / LOAD_STEP);
-    return [busy, Math.floor((load?.storedBytes ?? 0) / BYTES_STEP), tenants, partition] as const;
+    const stored = Math.floor((load?.storedBytes ?? 0) / BYTES_STEP);
+    return { isSilent, busy, stored, tenants, partition };
   });
-  rank.sort((a, b) => a[0] - b[0] || a[1] - b[1] || a[2] - b[2] || a[3] - b[3]);
-  return rank[0]![3];
+  rank.sort(
+    (a, b) =>
+      a.isSilent - b.isSilent ||
+      a.busy - b.busy ||
+      a.stored - b.stored ||
+      a.tenants - b.tenants ||
+      a.partition - b.partition,
+  );
+  return rank[0]!.partition;
 }
 
 /** Throws `tenant_not_found`. */

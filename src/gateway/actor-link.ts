@@ -28,6 +28,9 @@ export interface ActorPort {
 /** `failed`: given up for good. */
 export type LinkState = "starting" | "ready" | "restarting" | "failed" | "closed";
 
+/** `damaged`: its files are, while other partitions of its actor may be ready. */
+export type PartitionState = LinkState | "damaged";
+
 /**
  * Somebody who waits for a reply frame: `replied` or `lost` is called, once, unless the request is cancelled. A frame's
  * body is there during the call only.

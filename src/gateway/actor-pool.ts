@@ -9,7 +9,7 @@ import type { IdentityChange } from "../protocol/identity.js";
 import type { ActorMetrics, FromActor } from "../protocol/messages.js";
 import type { FromLibraryThread, ToLibraryThread } from "../protocol/model-library.js";
 import type { PlacementMessage } from "../protocol/placement.js";
-import { ActorLink, type ActorPort, type LinkState } from "./actor-link.js";
+import { ActorLink, type ActorPort, type PartitionState } from "./actor-link.js";
 import type { Cancel, Clock } from "./clock.js";
 
 /** The partition of the directory, and the actor that owns it. */
@@ -71,6 +71,8 @@ export class ActorPool {
   /** The administrator's password that a first boot made up. */
   adminPassword: string | null = null;
   #closing = false;
+  /** Partitions whose files are damaged, as their actors found. */
+  readonly #damaged = new Set<number>();
   readonly #supervised: Supervised[];
 
   private constructor(private readonly options: ActorPoolOptions) {
@@ -114,8 +116,14 @@ export class ActorPool {
     return this.#supervised[DIRECTORY_ACTOR]!.link;
   }
 
-  stateOf(partition: number): LinkState {
-    return this.linkOf(partition).state;
+  stateOf(partition: number): PartitionState {
+    const { state } = this.linkOf(partition);
+    return state === "ready" && this.#damaged.has(partition) ? "damaged" : state;
+  }
+
+  /** Whether requests may be sent there. */
+  serves(partition: number): boolean {
+    return this.linkOf(partition).state === "ready" && (this.#damaged.size === 0 || !this.#damaged.has(partition));
   }
 
   /** Whole seconds after which a request to that partition may find it up again. */
@@ -190,6 +198,7 @@ export class ActorPool {
     one.complaint = null;
     one.fatal = false;
     one.cancelRestart = null;
+    for (const partition of this.#partitionsOf(one.link.actor)) this.#damaged.delete(partition);
     const port = this.options.spawn(one.link.actor);
     one.link.attach(port);
     port.on("error", (error) => {
@@ -229,6 +238,12 @@ export class ActorPool {
       case "unsettled":
         this.directory.post(message);
         break;
+      case "partition-damaged": {
+        const { partition, message: complaint } = message;
+        this.#damaged.add(partition);
+        this.options.logger.fatal({ partition, complaint }, "the partition is damaged and not served; others are");
+        break;
+      }
       case "failed":
         one.complaint = message.message;
         one.fatal = message.fatal;
@@ -262,7 +277,7 @@ export class ActorPool {
   #carry(partition: number, message: PlacementMessage): void {
     const link = this.linkOf(partition);
     link.post({ kind: "placement", partition, message }, message.do === "entries" ? [message.data] : []);
-    if (link.alive || (message.do !== "receive" && message.do !== "send")) return;
+    if ((link.alive && !this.#damaged.has(partition)) || (message.do !== "receive" && message.do !== "send")) return;
     const { tenant, move } = message;
     const report = { tenant, move, did: "failed", message: `partition ${partition} is not available` } as const;
     this.directory.post({ kind: "move-report", report });

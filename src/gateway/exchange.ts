@@ -401,7 +401,7 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, Applicant, L
     const endpoint = route.endpoint!;
     const home = endpoint.home === "directory" ? DIRECTORY_PARTITION : caller!.partition;
     const link = services.pool.linkOf(home);
-    if (link.state !== "ready") {
+    if (!services.pool.serves(home)) {
       this.#unavailable(home);
       return;
     }
@@ -450,6 +450,10 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, Applicant, L
   }
 
   #unavailable(partition: number): void {
+    if (this.services.pool.stateOf(partition) === "damaged") {
+      this.fail("partition_damaged");
+      return;
+    }
     const seconds = this.services.pool.retryAfterSeconds(partition);
     this.fail("partition_unavailable", undefined, undefined, `Retry-After: ${seconds}`);
   }
@@ -464,7 +468,7 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, Applicant, L
     caller.partition = to;
     this.#link = null;
     const link = services.pool.linkOf(to);
-    if (link.state !== "ready" || ++this.#redirects > REDIRECTS_MAX) this.#unavailable(to);
+    if (!services.pool.serves(to) || ++this.#redirects > REDIRECTS_MAX) this.#unavailable(to);
     else this.#send(link, to, frame.body.length === 0 ? null : frame.body);
   }
 

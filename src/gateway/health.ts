@@ -1,20 +1,20 @@
 /** The answer of GET /health: whether the process serves and which partitions are up. Called by gateway.ts; stateless. */
-import type { LinkState } from "./actor-link.js";
+import type { PartitionState } from "./actor-link.js";
 import type { ActorPool } from "./actor-pool.js";
 import type { Clock } from "./clock.js";
 import { JSON_TYPE } from "./reply.js";
 import type { Serve } from "./route.js";
 
-/** "ok", "degraded" while a partition starts or restarts, "failed" once one was given up. */
-function overall(states: readonly LinkState[]): string {
-  if (states.includes("failed")) return "failed";
+/** "ok", "degraded" while a partition starts or restarts, "failed" once one was given up or found damaged. */
+function overall(states: readonly PartitionState[]): string {
+  if (states.includes("failed") || states.includes("damaged")) return "failed";
   return states.every((state) => state === "ready") ? "ok" : "degraded";
 }
 
 /** The payload is made anew when a partition's state or the second changes; a request adds its id and the time. */
 export function health(pool: ActorPool, clock: Clock, version: string): Serve {
   const startedAt = clock.now();
-  let states: LinkState[] = [];
+  let states: PartitionState[] = [];
   let second = -1;
   let data = "";
   let fields = "";

@@ -81,6 +81,11 @@ export const ERRORS = {
   fetch_failed: { status: 502, retry: true, message: "What the address names could not be fetched." },
   overloaded: { status: 503, retry: true, message: "The server is at its limit; retry shortly." },
   partition_unavailable: { status: 503, retry: true, message: "The tenant's partition is restarting; retry shortly." },
+  partition_damaged: {
+    status: 503,
+    retry: false,
+    message: "Files of the tenant's partition are damaged. The server's log says which, and what to do.",
+  },
   model_unavailable: { status: 503, retry: false, message: "The model is installed but cannot be used." },
   provider_unavailable: { status: 503, retry: true, message: "The language model's provider cannot be reached." },
   subscription_dropped: {

@@ -166,6 +166,8 @@ export type FromActor =
   | { readonly kind: "move-report"; readonly report: MoveReport }
   /** Tenants of which the partition does not know whether they are there: they were being moved. Likewise. */
   | { readonly kind: "unsettled"; readonly partition: number; readonly tenants: readonly number[] }
+  /** The partition's files are damaged: it is not served, the others are. Also said before `ready`. */
+  | { readonly kind: "partition-damaged"; readonly partition: number; readonly message: string }
   /** Everything is on disk and closed; the thread ends. */
   | { readonly kind: "closed" }
   /** The actor cannot start or go on; it ends itself after this. `fatal`: a restart cannot help. */

@@ -52,7 +52,7 @@ export interface CommitLog {
   readonly bytesAppended: number;
   /**
    * Appends all of them or, throwing, none. Throws disk_full when there is no room (the log stays usable), else
-   * internal_error (the log is unusable). Not durable before `sync`.
+   * partition_unavailable (the log is unusable). Not durable before `sync`.
    */
   append(commits: readonly Commit[]): void;
   /**

@@ -82,7 +82,7 @@ export class FileCommitLog implements CommitLog {
   lastMicros = 0;
   keeps: CommitLog["keeps"] = null;
 
-  /** Throws internal_error, naming segment and offset, when commits that had been durable are damaged. */
+  /** Throws partition_damaged, naming segment and offset, when commits that had been durable are damaged. */
   static async open(options: FileCommitLogOptions): Promise<FileCommitLog> {
     const log = new FileCommitLog(options);
     log.#recover();
@@ -352,11 +352,11 @@ export class FileCommitLog implements CommitLog {
     try {
       restore();
     } catch (second) {
-      this.#failure = internal("The commit log cannot be repaired after a failed write", second);
+      this.#failure = unusable("The commit log cannot be repaired after a failed write", second);
       return this.#failure;
     }
     if (isDiskFull(error)) return new DbError("disk_full");
-    this.#failure = internal("Writing the commit log failed", error);
+    this.#failure = unusable("Writing the commit log failed", error);
     return this.#failure;
   }
 
@@ -370,7 +370,7 @@ export class FileCommitLog implements CommitLog {
       (error: unknown) => {
         this.#running = null;
         // After a failed fsync the kernel may have dropped the pages: nothing about them can be promised any more.
-        this.#failure ??= internal("Syncing the commit log failed", error);
+        this.#failure ??= unusable("Syncing the commit log failed", error);
         throw this.#failure;
       },
     );
@@ -409,11 +409,44 @@ export class FileCommitLog implements CommitLog {
     }
     const current = this.#segments.at(-1);
     if (current !== undefined) {
+      this.#writeTailAgain(from);
       this.#file = this.#disk.open(current.path, false);
       // The previous process may have died before its last sync.
       this.#directoryChanged = true;
       this.#dirty = true;
     }
+  }
+
+  /**
+   * Writes again, and has synced, what nothing attests to be on the device. A sync of it may have failed: then the system
+   * shows it as it was written but has given up writing it, and a sync that succeeds promises nothing (fsync(2), EIO).
+   */
+  #writeTailAgain(from: number): void {
+    let isTail = false;
+    for (const segment of this.#segments.slice(from)) {
+      const bytes = this.#load(segment);
+      const start = isTail ? 0 : this.#firstUnattested(segment, bytes);
+      if (start === bytes.length) continue;
+      isTail = true;
+      const file = this.#disk.open(segment.path, false);
+      // All but the last are closed once they are synced.
+      if (segment !== this.#segments.at(-1)) this.#unsynced.push(file);
+      for (let at = start; at < bytes.length; ) at += this.#disk.write(file, bytes, at, at);
+      if (segment === this.#segments.at(-1)) this.#disk.close(file);
+    }
+  }
+
+  /** Where the bytes begin that may not have been synced; the header counts to the first record. */
+  #firstUnattested(segment: Segment, bytes: Buffer): number {
+    let offset = SEGMENT_HEADER_BYTES;
+    while (offset < bytes.length) {
+      const record = readRecord(bytes, offset, segment.salt!)!;
+      // Parts have the sequence of the commit before theirs.
+      const attested = this.#durable - (record.kind === RECORD_KIND.part ? 1 : 0);
+      if (record.sequence > attested) break;
+      offset = record.end;
+    }
+    return offset === SEGMENT_HEADER_BYTES ? 0 : offset;
   }
 
   /** The first segment that may have bytes which were never synced: no segment after it attests that it was. */
@@ -504,17 +537,17 @@ function follows(record: LogRecord, previous: number): boolean {
 
 function damaged(segment: Segment, offset: number): DbError {
   const where = `The commit log is damaged: segment ${segment.path}, offset ${offset}.`;
-  return new DbError("internal_error", `${where} Committed data after it would be lost; restore a backup.`);
+  return new DbError("partition_damaged", `${where} Committed data after it would be lost; restore a backup.`);
 }
 
 function incomplete({ sequence }: LogRecord, { operations }: PartsReference): DbError {
   const where = `commit ${sequence} has ${operations} operations in earlier parts of the log`;
-  return new DbError("internal_error", `The commit log is damaged or was trimmed: ${where}. Restore a backup.`);
+  return new DbError("partition_damaged", `The commit log is damaged or was trimmed: ${where}. Restore a backup.`);
 }
 
-function internal(what: string, cause: unknown): DbError {
+function unusable(what: string, cause: unknown): DbError {
   const reason = cause instanceof Error ? cause.message : String(cause);
-  return new DbError("internal_error", `${what}: ${reason}. The shard must be reopened.`);
+  return new DbError("partition_unavailable", `${what}: ${reason}. The shard must be reopened.`);
 }
 
 function isDiskFull(error: unknown): boolean {

@@ -29,7 +29,7 @@ export function prepareShardDirectory(directory: string): void {
     const others = files.filter((name) => !name.startsWith(`${FILE_NAME}.`));
     if (others.length > 0) {
       const what = `The directory ${directory} has no FORMAT file but holds other files (${others[0]}).`;
-      throw new DbError("internal_error", `${what} Point the server to an empty directory, or restore the backup.`);
+      throw new DbError("partition_damaged", `${what} Point the server to an empty directory, or restore the backup.`);
     }
     const format: Format = { product: "tessera", format: FORMAT_VERSION };
     writeFileDurably(join(directory, FILE_NAME), `${JSON.stringify(format)}\n`);
@@ -54,5 +54,5 @@ function readVersion(directory: string): number {
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
   }
-  throw new DbError("internal_error", `${path} is damaged: restore it from a backup of this directory.`);
+  throw new DbError("partition_damaged", `${path} is damaged: restore it from a backup of this directory.`);
 }

@@ -87,7 +87,12 @@ export class RocksEngine implements Engine {
 
   getMany(keys: readonly Uint8Array[]): (Uint8Array | undefined)[] {
     this.#checkOpen();
-    const values = this.#binding.db_get_many_sync(this.#db, keys, undefined);
+    let values: (Buffer | null | undefined)[];
+    try {
+      values = this.#binding.db_get_many_sync(this.#db, keys, undefined);
+    } catch (error) {
+      throw damageOr(error);
+    }
     // Null stands for a read that RocksDB gave up because the values exceed 2 GiB together.
     if (values.includes(null)) throw new DbError("query_error", "too much data in one read", { sqlstate: "54000" });
     return values as (Uint8Array | undefined)[];
@@ -108,6 +113,8 @@ export class RocksEngine implements Engine {
         else binding.batch_put(batch, key, value, undefined);
       }
       binding.batch_write(this.#db, batch, undefined);
+    } catch (error) {
+      throw damageOr(error);
     } finally {
       binding.batch_clear(batch);
     }
@@ -171,7 +178,7 @@ class RocksCursor implements Cursor {
   next(max: number): Entries {
     if (this.#iterator === null) return { keys: [], values: [] };
     if (!this.#engine.isOpen) throw new DbError("shutting_down");
-    const { rows, finished } = this.#binding.iterator_nextv_sync(this.#iterator, max);
+    const { rows, finished } = this.#some(this.#iterator, max);
     const count = rows.length >>> 1;
     const keys = new Array<Uint8Array>(count);
     const values = new Array<Uint8Array>(count);
@@ -181,6 +188,14 @@ class RocksCursor implements Cursor {
     else for (let i = 0; i < count; i++) values[i] = rows[2 * i + 1]!;
     if (finished) this.close();
     return { keys, values };
+  }
+
+  #some(iterator: Handle, max: number): ReturnType<Binding["iterator_nextv_sync"]> {
+    try {
+      return this.#binding.iterator_nextv_sync(iterator, max);
+    } catch (error) {
+      throw damageOr(error);
+    }
   }
 
   close(): void {
@@ -212,6 +227,12 @@ function loadBinding(): Binding {
   return loaded;
 }
 
+/** Each block has a checksum that is compared whenever it is read: what is damaged is never given out. The cause names the file. */
+function damageOr(error: unknown): unknown {
+  if ((error as NodeJS.ErrnoException).code !== "LEVEL_CORRUPTION") return error;
+  return Object.assign(new DbError("partition_damaged"), { cause: error });
+}
+
 function openError(directory: string, error: Error): DbError {
   const code = (error as NodeJS.ErrnoException).code;
   if (code === "LEVEL_LOCKED") {
@@ -219,8 +240,8 @@ function openError(directory: string, error: Error): DbError {
     return new DbError("internal_error", `The shard ${directory} is in use by another server. ${advice}`);
   }
   if (code === "LEVEL_CORRUPTION") {
-    const advice = "Restore a backup of the shard's directory.";
-    return new DbError("internal_error", `RocksDB finds ${directory} damaged (${error.message}). ${advice}`);
+    const advice = "Stop the server and restore a backup of the shard's directory.";
+    return new DbError("partition_damaged", `RocksDB finds ${directory} damaged (${error.message}). ${advice}`);
   }
   return new DbError("internal_error", `RocksDB cannot open ${directory}: ${error.message}`);
 }

@@ -528,7 +528,7 @@ function checkReplayable(entry: LogEntry, applied: number): void {
 }
 
 function behind(what: string): DbError {
-  return new DbError("internal_error", `The shard cannot be recovered: its engine ${what}. Restore a backup.`);
+  return new DbError("partition_damaged", `The shard cannot be recovered: its engine ${what}. Restore a backup.`);
 }
 
 function encodeSequence(sequence: number): Buffer {

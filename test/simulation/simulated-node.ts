@@ -186,9 +186,9 @@ export class SimulatedNode {
       };
       const lost = (): void => answer("lost");
       this.#waiting.add(lost);
-      loop.after(loop.random.next() * 0.5, () => this.#send(call, answer), this.#gateway);
       // The power may be off: then nobody takes it.
       if (this.pool === null) loop.after(1, () => answer({ status: 503, body: null }), this.#clients);
+      else loop.after(loop.random.next() * 0.5, () => this.#send(call, answer), this.#gateway);
     });
   }
 

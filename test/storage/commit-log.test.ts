@@ -199,6 +199,33 @@ t.test("segments rotate, and a power cut at any point leaves a beginning of the 
   }
 });
 
+t.test("what a failed sync gave up is written again when the log is opened", async (t) => {
+  for (const segmentBytes of [10_000, 300]) {
+    const disk = new SimulatedDisk();
+    const log = await openLog(disk, { segmentBytes });
+    log.append([commitOf(1, 100)]);
+    await log.sync();
+    disk.syncError = "EIO";
+    for (const each of range(2, 5)) log.append([commitOf(each, 200)]);
+    await t.rejects(log.sync());
+    disk.syncError = null;
+    const next = await openLog(disk, { segmentBytes });
+    t.same(sequences(next), range(1, 5));
+    next.append([commitOf(6, 50)]);
+    await next.sync();
+    t.same(sequences(await openLog(disk.afterPowerCut(() => false))), range(1, 6));
+  }
+});
+
+t.test("segments that a killed process left unsynced are synced when the log is opened", async (t) => {
+  const disk = new SimulatedDisk();
+  const log = await openLog(disk, { segmentBytes: 300 });
+  for (const each of range(1, 6)) log.append([commitOf(each, 200)]);
+  const next = await openLog(disk, { segmentBytes: 300 });
+  t.same(sequences(next), range(1, 6));
+  t.same(sequences(await openLog(disk.afterPowerCut(() => false))), range(1, 6));
+});
+
 t.test("a full disk leaves the log as it was, and it goes on when there is room", async (t) => {
   for (const room of [0, 1, 20, 90]) {
     const disk = new SimulatedDisk();
@@ -218,7 +245,7 @@ t.test("another write error, or a failed sync, makes the log unusable", async (t
   const disk = new SimulatedDisk();
   const log = await withCommits(disk, 2);
   disk.writeError = "EIO";
-  t.throws(() => log.append([commitOf(3)]), { code: "internal_error", message: /EIO/ });
+  t.throws(() => log.append([commitOf(3)]), { code: "partition_unavailable", message: /EIO/ });
   disk.writeError = null;
   t.throws(() => log.append([commitOf(3)]), { message: /EIO/ });
   await t.rejects(log.sync());

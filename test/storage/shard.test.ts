@@ -205,7 +205,7 @@ t.test("after a failed sync nothing more is durable, and every call throws", asy
   shard.flush();
   await settle();
   disk.syncError = null;
-  t.same(events, ["durable 1", "internal_error"]);
+  t.same(events, ["durable 1", "partition_unavailable"]);
   t.throws(() => shard.begin(), { code: "partition_unavailable" });
   t.throws(() => get(open, "a"), { code: "partition_unavailable" });
   shard.flush();

@@ -104,7 +104,7 @@ export class SimulatedDisk implements Disk {
     for (const page of file.given) {
       const start = page * PAGE_BYTES;
       content.fill(0, start, start + PAGE_BYTES);
-      file.synced.copy(content, start, start, start + PAGE_BYTES);
+      if (start < file.synced.length) file.synced.copy(content, start, start, start + PAGE_BYTES);
     }
     file.synced = content;
   }

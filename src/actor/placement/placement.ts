@@ -70,7 +70,9 @@ export class Placement {
   }
 
   hear(partitionNumber: number, message: PlacementMessage): void {
-    const partition = this.host.partitions.get(partitionNumber)!;
+    const partition = this.host.partitions.get(partitionNumber);
+    // Damaged: the gateway tells who asked.
+    if (partition === undefined) return;
     if (this.closing) return;
     switch (message.do) {
       case "receive":

@@ -58,8 +58,8 @@ export function toActor(route: Route): HandleMessage {
       connection.end(CLOSE.policy, "The API key has expired.");
       return;
     }
-    if (pool.stateOf(partition) !== "ready") {
-      fail("partition_unavailable");
+    if (!pool.serves(partition)) {
+      fail(pool.stateOf(partition) === "damaged" ? "partition_damaged" : "partition_unavailable");
       return;
     }
     if (!reserve(services, partition, bytes.length)) {
