@@ -17,6 +17,7 @@ import { join } from "node:path";
 import type { StartInference } from "../ai/inference-messages.js";
 import { Models } from "../ai/models.js";
 import { ClaimVerifier } from "../ai/nli/claim-verifier.js";
+import { AuditTrail } from "../directory/audit-trail.js";
 import type { DeriveKey } from "../directory/derive-key.js";
 import { Directory } from "../directory/directory.js";
 import type { Endpoint } from "../protocol/endpoint.js";
@@ -42,12 +43,14 @@ import { SpillArea } from "../query/exec/spill/spill-area.js";
 import { registerAgentTools } from "./agent/request-tools.js";
 import { answerOnce } from "./answer-once.js";
 import { Answers } from "./answers.js";
+import { auditEventOf } from "./audit-event.js";
 import { BackgroundRequests } from "./background/background-request.js";
 import { JOB_KINDS, type JobKind } from "./background/job-kinds.js";
 import { BodySource } from "./body-source.js";
 import { claimVerifierOptions } from "./claim-verifier-options.js";
 import type { LiveOutput, Subscriber } from "./feed/contract.js";
 import { aiHandlers } from "./handlers/ai.js";
+import { auditHandlers } from "./handlers/audit.js";
 import { chatHandlers } from "./handlers/chat.js";
 import { collectionHandlers } from "./handlers/collections.js";
 import { dataHandlers } from "./handlers/data.js";
@@ -154,6 +157,8 @@ export class Actor {
   private nextChannel = 1;
   private readonly unflushed = new Set<Partition>();
   private directory: Directory | null = null;
+  /** In the directory's actor. */
+  private audit: AuditTrail | null = null;
   private readonly placement: Placement;
   /** In the directory's actor. */
   private moves: TenantMoves | null = null;
@@ -382,6 +387,7 @@ export class Actor {
       partitions: partitionCount,
       onIdentityChanged: (change) => this.output.control({ kind: "identity-changed", change }),
     });
+    this.audit = new AuditTrail((readOnly) => partition.shard.begin({ readOnly }), config.audit.entriesMax);
     this.moves = new TenantMoves({
       directory: this.directory,
       partitions: partitionCount,
@@ -438,12 +444,13 @@ export class Actor {
   }
 
   private directoryRoutes(): Readonly<Record<string, Handler>> {
-    const { directory, moves, settings } = this;
-    if (directory === null || moves === null) return {};
+    const { directory, moves, audit, settings } = this;
+    if (directory === null || moves === null || audit === null) return {};
     const actors = settings.config.actors.count;
     const metrics = () => this.askActors();
     return {
       ...directoryHandlers(directory, async () => loadsOf(await metrics())),
+      ...auditHandlers(audit),
       ...placementHandlers({ directory, moves, actors, partitions: settings.partitionCount, metrics }),
     };
   }
@@ -474,6 +481,9 @@ export class Actor {
       case "key-usage":
         this.directory?.recordKeyUsage(message.usage);
         this.wrote(this.partitions.get(0)!);
+        break;
+      case "audit":
+        this.audit?.append(message.events);
         break;
       case "metrics":
         this.output.control({ kind: "metrics", id: message.id, metrics: this.metrics() });
@@ -626,13 +636,33 @@ export class Actor {
   private finish(request: Request, answer: Answer): void {
     request.ended();
     if (request.body !== null) this.bodies.delete(request.id);
+    if (request.endpoint.isAudited) this.noteAudited(request, answer.status ?? request.endpoint.status ?? 200, null);
     this.answers.give(request, answer);
   }
 
   private fail(request: Request, thrown: unknown): void {
     request.ended();
     if (request.body !== null) this.bodies.delete(request.id);
+    if (request.endpoint.isAudited) {
+      const error = thrown instanceof DbError ? thrown : new DbError("internal_error");
+      this.noteAudited(request, error.status, error.code);
+    }
     this.answers.refuse(request, thrown);
+  }
+
+  /** The answer of a request to the directory waits until its entry is on disk, too. */
+  private noteAudited(request: Request, status: number, code: string | null): void {
+    const event = auditEventOf(request, status, code, Date.now());
+    if (this.audit === null) {
+      this.output.control({ kind: "audit", events: [event] });
+      return;
+    }
+    try {
+      this.audit.append([event]);
+      if (request.endpoint.home === "directory") request.tenant.sawEverything();
+    } catch (error) {
+      this.output.log("error", "an entry of the audit trail is lost", { ...event, error: String(error) });
+    }
   }
 
   private wrote(partition: Partition): void {

@@ -51,6 +51,9 @@ export class Request {
   keepAnswer: ((tx: Transaction, answer: Answer) => void) | null = null;
   private stopping: RequestStop | null = null;
 
+  /** Who signs in, for the audit trail. */
+  auditedName: string | null = null;
+
   /** An agent has worked on its behalf. */
   hasActed = false;
 

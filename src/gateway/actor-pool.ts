@@ -225,6 +225,9 @@ export class ActorPool {
           one.link.post({ kind: "actors", id: message.id, actors }),
         );
         break;
+      case "audit":
+        this.directory.post(message);
+        break;
       case "start-inference":
         this.options.startInference(message.port);
         break;

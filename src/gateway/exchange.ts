@@ -192,6 +192,7 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, Applicant, L
   }
 
   #beginAuthenticated(req: HttpRequest): void {
+    if (this.route.endpoint!.isAudited) this.#remoteAddress = remoteAddress(this.res);
     const authorization = req.getHeader("authorization");
     const ticket = this.route.endpoint!.live ? (req.getQuery("token") ?? "") : "";
     if (authorization === "" && ticket !== "") {
@@ -228,6 +229,7 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, Applicant, L
     const bucket = this.services.limiter.ofAddress(this.#remoteAddress, this.startedAt);
     bucket.refill(this.startedAt);
     if (bucket.limited && bucket.tokens < 1) {
+      this.#noteRefusal("auth.blocked", "rate_limited");
       this.fail(
         "rate_limited",
         "Too many failed attempts from this address.",
@@ -254,6 +256,7 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, Applicant, L
     if (caller.readOnly) this.#flags |= REQUEST_READ_ONLY;
     const refusal = whyRefused(access, caller);
     if (refusal !== null) {
+      if (access !== "writer") this.#noteRefusal(this.route.endpoint!.name, "forbidden");
       this.fail("forbidden", refusal);
       return;
     }
@@ -270,9 +273,15 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, Applicant, L
     }
     const now = this.services.clock.now();
     this.services.limiter.ofAddress(this.#remoteAddress, now).take(now);
+    this.#noteRefusal("auth.refused", code);
     const sent = this.#authorization.toLowerCase();
     const why = sent.startsWith("bearer ") || sent.startsWith("apikey ") ? `, error="invalid_token"` : "";
     this.fail(this.#codeOf(code), message, undefined, CHALLENGE + why);
+  }
+
+  #noteRefusal(action: string, code: ErrorCode): void {
+    const address = this.#remoteAddress || remoteAddress(this.res);
+    this.services.refusals.note(action, code, this.#caller, address, this.requestId);
   }
 
   /** As the endpoint calls it. */
@@ -432,7 +441,7 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, Applicant, L
     const caller = this.#caller;
     const { idempotencyKey, query, params, media } = this.#headers!;
     const plain = idempotencyKey === "" && query === "" && params.length === 0 && media === "";
-    if (plain && caller !== null) return caller.plainHead;
+    if (plain && caller !== null && !this.route.endpoint!.isAudited) return caller.plainHead;
     const encoded = caller === null ? HEAD_OF_NOBODY : caller.encoded;
     return encodeHead(encoded, idempotencyKey, this.#remoteAddress, query, params, media);
   }

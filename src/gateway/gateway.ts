@@ -22,6 +22,7 @@ import { serveBridge } from "./mcp-bridge.js";
 import { type MetricsPage, metricsPage, RequestMetrics } from "./metrics.js";
 import { openApiDocument } from "./openapi.js";
 import { RateLimiter } from "./rate-limiter.js";
+import { Refusals } from "./refusals.js";
 import { JSON_TYPE } from "./reply.js";
 import { RequestIds } from "./request-ids.js";
 import type { Route, Serve } from "./route.js";
@@ -165,6 +166,7 @@ function assemble(
     pool,
     admission,
     limiter,
+    refusals: new Refusals(clock),
     cors,
     requestIds: new RequestIds(),
     tickets,

@@ -18,6 +18,8 @@ const TICK_MS = 250;
 const USAGE_REPORT_MS = 5_000;
 /** How often clients of streams of events hear that they are connected. */
 const KEEP_ALIVE_MS = 5_000;
+/** How often refusals are sent to the audit trail. */
+const REFUSALS_REPORT_MS = 1_000;
 
 export interface Server {
   /** The port that is listened on. */
@@ -56,6 +58,7 @@ export async function startServer(services: Services, routes: readonly Route[], 
       await setImmediate();
       for (const stop of timers) stop();
       services.admission.reportUses();
+      reportRefusals(services);
       app.close();
     },
   };
@@ -80,8 +83,16 @@ function startTimers(services: Services, sockets: Sockets): readonly Cancel[] {
       sockets.closeSlowReaders(now);
     }),
     clock.every(USAGE_REPORT_MS, () => admission.reportUses()),
+    clock.every(REFUSALS_REPORT_MS, () => reportRefusals(services)),
     clock.every(KEEP_ALIVE_MS, () => services.liveReplies.keepAlive(clock.wall())),
   ];
+}
+
+/** While the directory is not there they wait, bounded by what they are counted together. */
+function reportRefusals({ pool, refusals }: Services): void {
+  if (pool.directory.state !== "ready") return;
+  const events = refusals.take();
+  if (events.length > 0) pool.directory.post({ kind: "audit", events });
 }
 
 function drained(services: Services, timeoutMs: number): Promise<void> {

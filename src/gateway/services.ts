@@ -9,6 +9,7 @@ import type { DeadlineQueue } from "./deadline-queue.js";
 import type { LiveReplies } from "./live-replies.js";
 import type { RequestMetrics } from "./metrics.js";
 import type { RateLimiter } from "./rate-limiter.js";
+import type { Refusals } from "./refusals.js";
 import type { RequestIds } from "./request-ids.js";
 import type { Tickets } from "./socket/tickets.js";
 
@@ -19,6 +20,7 @@ export interface Services {
   readonly pool: ActorPool;
   readonly admission: Admission;
   readonly limiter: RateLimiter;
+  readonly refusals: Refusals;
   readonly cors: CorsPolicy | null;
   readonly requestIds: RequestIds;
   readonly tickets: Tickets;

@@ -205,6 +205,10 @@ export const ConfigSchema = section({
     queryRowsMax: count(1, 1_000_000),
     queryIntervalMs: Type.Integer({ minimum: 1, maximum: 3_600_000 }),
   }),
+  audit: section({
+    /** The oldest go beyond that. */
+    entriesMax: count(100, 100_000_000),
+  }),
   idempotency: section({
     windowHours: Type.Integer({ minimum: 1, maximum: 24 * 365 }),
   }),

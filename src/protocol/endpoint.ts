@@ -70,6 +70,8 @@ export interface EndpointSpec {
    * hold a secret or name something that lives in memory.
    */
   readonly keeps?: "memory";
+  /** The audit trail keeps who asked; so it does of all that changes something under `admin` and `system`. */
+  readonly audited?: true;
   /** Gets the long request timeout (training, import). */
   readonly slow?: true;
 }
@@ -77,4 +79,5 @@ export interface EndpointSpec {
 export interface Endpoint extends EndpointSpec {
   /** Position in the table of endpoints: how frames name it. */
   readonly code: number;
+  readonly isAudited: boolean;
 }

@@ -43,8 +43,12 @@ const specs = [
 export type EndpointName = (typeof specs)[number]["name"];
 
 const all: readonly Endpoint[] = (specs as readonly EndpointSpec[]).map((spec, code) =>
-  Object.freeze({ ...spec, code }),
+  Object.freeze({ ...spec, code, isAudited: isAudited(spec) }),
 );
+
+function isAudited({ audited, access, method }: EndpointSpec): boolean {
+  return audited === true || ((access === "admin" || access === "system") && method !== "GET");
+}
 
 /** Those with a route. */
 export const ENDPOINTS = all.filter(({ method }) => method !== "MESSAGE");

@@ -111,6 +111,8 @@ export const NLI_THRESHOLD_DEFAULT = 0.6;
 /** Characters of a text that the language helpers read, and categories of one classification. */
 export const LANGUAGE_CHARACTERS_MAX = 200_000;
 export const CATEGORIES_MAX = 100;
+/** Entries of the audit trail that one page looks at. */
+export const AUDIT_EXAMINED_MAX = 2000;
 /** Characters of one memory, of its id, and of the JSON text of its metadata. */
 export const MEMORY_CHARACTERS_MAX = 100_000;
 export const MEMORY_ID_CHARACTERS_MAX = 200;

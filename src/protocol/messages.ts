@@ -4,6 +4,7 @@
  * identity change is always seen before the reply of the request that made it.
  */
 import type { MessagePort } from "node:worker_threads";
+import type { AuditEvent } from "./audit.js";
 import type { Config } from "./config.js";
 import type { Identity, IdentityChange } from "./identity.js";
 import type { FromLibrary, ToLibrary } from "./model-library.js";
@@ -38,6 +39,8 @@ export type ToActor =
   | IdentityQuery
   | { readonly kind: "key-usage"; readonly usage: readonly { keyId: string; count: number; lastUsedMs: number }[] }
   | { readonly kind: "metrics"; readonly id: number }
+  /** For the trail, which the directory's actor keeps. */
+  | { readonly kind: "audit"; readonly events: readonly AuditEvent[] }
   /** The answer to ask-actors: what those say that are up. */
   | { readonly kind: "actors"; readonly id: number; readonly actors: readonly ActorMetrics[] }
   /** Of the library of models. */
@@ -151,6 +154,8 @@ export type FromActor =
   | { readonly kind: "identity"; readonly id: number; readonly identity: Identity | null }
   | { readonly kind: "identity-changed"; readonly change: IdentityChange }
   | { readonly kind: "metrics"; readonly id: number; readonly metrics: ActorMetrics }
+  /** From an actor that is not the directory's. */
+  | { readonly kind: "audit"; readonly events: readonly AuditEvent[] }
   /**
    * Asks for an inference thread, which has the other end of the actor's port. The main thread starts it, not the actor: an
    * actor may end at any time, and with it every thread that it started, which ONNX Runtime at work does not survive.

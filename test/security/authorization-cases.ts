@@ -365,6 +365,7 @@ const administration: Record<string, Case> = {
   },
   "admin.tenants.move.get": { ...get((w) => `${tenantPath(w)}/move`, "403 but for system"), statuses: [404] },
   "admin.tenants.move.cancel": { ...get((w) => `${tenantPath(w)}/move`, "403 but for system"), statuses: [404] },
+  "admin.audit.list": get((w) => `/admin/audit?tenant=${w.tenant}`, "403 but for system"),
   "admin.placement": get(() => "/admin/placement"),
   "admin.users.list": get((w) => `${tenantPath(w)}/users`, "403 but for system"),
   "admin.users.create": {

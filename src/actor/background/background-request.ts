@@ -21,6 +21,7 @@ const NO_ENDPOINT = {
   access: "member",
   home: "tenant",
   code: -1,
+  isAudited: false,
 } as const;
 
 export class BackgroundRequests {

@@ -25,8 +25,10 @@ const plain = (value: unknown): Answer => ({ plain: value });
 
 function accountHandlers(directory: Directory) {
   return {
-    "auth.login": async (request, { body }) =>
-      plain(await directory.login({ ...body, remoteAddress: request.head.remoteAddress })),
+    "auth.login": async (request, { body }) => {
+      request.auditedName = body.username;
+      return plain(await directory.login({ ...body, remoteAddress: request.head.remoteAddress }));
+    },
     "auth.mfa.verify": (request, { body }) =>
       plain(directory.verifyMfa({ ...body, remoteAddress: request.head.remoteAddress })),
     "auth.mfa.enroll": (request) => plain(directory.enrolMfa(personOf(request))),

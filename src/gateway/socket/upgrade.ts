@@ -136,7 +136,11 @@ class Upgrade implements Applicant {
   refused(code: ErrorCode, message: string): void {
     if (this.#gone) return;
     const isTheirs = ERRORS[code].status === 401;
-    if (isTheirs) this.failures.take(this.sockets.services.clock.now());
+    const { services } = this.sockets;
+    if (isTheirs) {
+      this.failures.take(services.clock.now());
+      services.refusals.note("auth.refused", code, null, remoteAddress(this.res), services.requestIds.of(""));
+    }
     this.#upgrade(new Refusal(isTheirs ? CLOSE.policy : CLOSE.tryAgainLater, message));
   }
 

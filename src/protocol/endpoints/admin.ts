@@ -58,6 +58,37 @@ const Placement = Type.Object({
 const tenantParam = Type.Object({ tenant: Type.String() });
 const userParam = Type.Object({ tenant: Type.String(), user: Type.String({ description: "A user's id or name." }) });
 
+const AuditEntry = Type.Object({
+  number: Type.Integer(),
+  at: Timestamp,
+  action: Type.String({ description: "The name of the operation, or auth.refused, auth.blocked and auth.many." }),
+  outcome: Type.Enum(["ok", "refused", "failed"]),
+  status: Type.Integer(),
+  code: Nullable(Type.String()),
+  tenant: Nullable(Type.String()),
+  username: Nullable(Type.String()),
+  key_id: Nullable(Type.String()),
+  address: Nullable(Type.String()),
+  target: Type.Array(Type.String()),
+  request_id: Type.String(),
+  count: Type.Integer({ description: "Equal refusals of one second are one entry." }),
+});
+
+const AuditQuery = Strict({
+  limit: Type.Optional(Type.String({ pattern: "^([1-9][0-9]{0,2}|1000)$" })),
+  before: Type.Optional(
+    Type.String({ pattern: "^[1-9][0-9]{0,14}$", description: "The next_before of the page before." }),
+  ),
+  tenant: Type.Optional(Type.String({ maxLength: 256 })),
+  username: Type.Optional(Type.String({ maxLength: 256 })),
+  action: Type.Optional(
+    Type.String({ maxLength: 100, description: "An action, or the beginning of some: admin.users." }),
+  ),
+  outcome: Type.Optional(Type.Enum(["ok", "refused", "failed"])),
+  since: Type.Optional(Type.String({ maxLength: 40 })),
+  until: Type.Optional(Type.String({ maxLength: 40 })),
+});
+
 export const adminEndpoints = [
   {
     name: "admin.tenants.list",
@@ -170,6 +201,18 @@ export const adminEndpoints = [
     access: "system",
     home: "directory",
     response: Placement,
+  },
+  {
+    name: "admin.audit.list",
+    method: "GET",
+    path: "/admin/audit",
+    summary:
+      "Who did what, newest first: administration, sign-ins, API keys, refused credentials. Outside the system tenant only what concerns one's own.",
+    tag: "admin",
+    access: "admin",
+    home: "directory",
+    query: AuditQuery,
+    response: Type.Object({ entries: Type.Array(AuditEntry), next_before: Nullable(Type.Integer()) }),
   },
   {
     name: "admin.users.list",

@@ -35,6 +35,7 @@ export const providerEndpoints = [
     tag: "ai",
     access: "writer",
     home: "tenant",
+    audited: true,
     body: Strict({
       provider: Kind,
       base_url: Type.Optional(
@@ -59,6 +60,7 @@ export const providerEndpoints = [
     tag: "ai",
     access: "writer",
     home: "tenant",
+    audited: true,
     status: 204,
   },
 ] as const satisfies readonly EndpointSpec[];

@@ -1,0 +1,53 @@
+/**
+ * Refused credentials and rights on their way to the audit trail. Equal ones of a second become one event, so that a
+ * flood of wrong passwords is one entry a second and not a flood of writes. Told by requests and upgrades; gateway.ts
+ * makes it and gives it the way to the directory.
+ */
+import { type AuditEvent, auditOutcome } from "../protocol/audit.js";
+import { ERRORS, type ErrorCode } from "../protocol/errors.js";
+import type { Caller } from "./admission.js";
+import type { Clock } from "./clock.js";
+
+/** Different ones of a second; more are counted together. */
+const EVENTS_MAX = 1_000;
+const MANY = "auth.many";
+
+export class Refusals {
+  #events = new Map<string, AuditEvent>();
+
+  constructor(private readonly clock: Clock) {}
+
+  note(action: string, code: ErrorCode, caller: Caller | null, address: string, requestId: string): void {
+    const identity = caller?.identity;
+    const key = [action, code, identity?.tenantId, identity?.username, identity?.keyId, address].join("\0");
+    const known = this.#events.get(key) ?? (this.#events.size >= EVENTS_MAX ? this.#events.get(MANY) : undefined);
+    if (known !== undefined) {
+      this.#events.set(known.action === MANY ? MANY : key, { ...known, count: known.count + 1 });
+      return;
+    }
+    const full = this.#events.size >= EVENTS_MAX;
+    const { status } = ERRORS[code];
+    this.#events.set(full ? MANY : key, {
+      atMs: this.clock.wall(),
+      action: full ? MANY : action,
+      outcome: auditOutcome(status),
+      status,
+      code,
+      tenant: full ? null : (identity?.tenantId ?? null),
+      username: full ? null : (identity?.username ?? null),
+      keyId: full ? null : (identity?.keyId ?? null),
+      address: full || address === "" ? null : address,
+      target: [],
+      requestId,
+      count: 1,
+    });
+  }
+
+  /** What was noted since the last time. */
+  take(): readonly AuditEvent[] {
+    if (this.#events.size === 0) return [];
+    const events = [...this.#events.values()];
+    this.#events = new Map();
+    return events;
+  }
+}

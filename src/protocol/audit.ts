@@ -1,0 +1,31 @@
+/**
+ * What the installation's audit trail keeps: who did, or tried to do, what an operator answers for. Requests become events
+ * in the actor that answers them, refusals in the gateway; the directory keeps all of them (directory/audit-trail.ts).
+ */
+
+export interface AuditEvent {
+  /** Milliseconds since 1970. */
+  readonly atMs: number;
+  /** The endpoint's name, or one of "auth.refused" (a credential) and "auth.blocked" (an address that failed too often). */
+  readonly action: string;
+  /** refused: who asked may not. failed: it could not be done. */
+  readonly outcome: "ok" | "refused" | "failed";
+  /** HTTP status, and the error's code. */
+  readonly status: number;
+  readonly code: string | null;
+  /** The caller's tenant; of a sign-in that of the name, where there is such a user. */
+  readonly tenant: string | null;
+  readonly username: string | null;
+  readonly keyId: string | null;
+  readonly address: string | null;
+  /** The path variables, which say what it was done to. */
+  readonly target: readonly string[];
+  readonly requestId: string;
+  /** Equal refusals of one second are one event. */
+  readonly count: number;
+}
+
+export function auditOutcome(status: number): AuditEvent["outcome"] {
+  if (status < 400) return "ok";
+  return status === 401 || status === 403 || status === 429 ? "refused" : "failed";
+}
