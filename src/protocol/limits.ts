@@ -143,8 +143,9 @@ export const FILE_METADATA_CHARACTERS_MAX = 2000;
 export const ARCHIVE_ENTRIES_MAX = 10_000;
 export const ARCHIVE_BYTES_MAX = 256 * 1024 * 1024;
 export const ARCHIVE_RATIO_MAX = 200;
-/** Levels of objects, arrays and elements inside each other in a file of JSON, XML or HTML. */
+/** Levels of objects and arrays inside each other in a file of JSON, and of elements in one of XML or HTML. */
 export const FILE_NESTING_MAX = 200;
+export const MARKUP_NESTING_MAX = 2000;
 /** Pixels of an image that is decoded, of each of its sides, and of each side of a thumbnail. */
 export const IMAGE_PIXELS_MAX = 64 * 1024 * 1024;
 export const IMAGE_SIDE_MAX = 32_768;

@@ -28,12 +28,9 @@ export interface ChunkSizes {
 interface Span {
   readonly start: number;
   readonly end: number;
-  /** The last of its paragraph. */
-  readonly endsBlock: boolean;
+  /** 0: within a paragraph; 1: ends one, but what follows is indented; 2: ends one. */
+  readonly ends: 0 | 1 | 2;
 }
-
-/** A section with less text than this goes with the one below it. */
-const SMALL_SECTION_CHARACTERS = 80;
 
 const segmenter = new Intl.Segmenter("en", { granularity: "sentence" });
 /** A point after these ends no sentence. */
@@ -42,7 +39,7 @@ const ABBREVIATION = /(?:^|[\s(])(?:mr|mrs|ms|dr|prof|st|jr|sr|inc|ltd|corp|vs|n
 /** In the order of the text. Throws DbError `file_too_large` beyond `FILE_CHUNKS_MAX`. */
 export function chunkText({ text, sections }: ExtractedText, sizes: ChunkSizes): Chunk[] {
   const chunks: Chunk[] = [];
-  for (const section of joinSmall(text, sections)) {
+  for (const section of joinTitles(sections)) {
     const { page, heading } = section;
     const where = { ...(page === undefined ? {} : { page }), ...(heading === undefined ? {} : { heading }) };
     for (const { start, end } of pack(spansOf(text, section, sizes.characters), sizes)) {
@@ -55,12 +52,12 @@ export function chunkText({ text, sections }: ExtractedText, sizes: ChunkSizes):
   return chunks;
 }
 
-/** A heading of almost no text goes with the first section below it. */
-function joinSmall(text: string, sections: readonly Section[]): Section[] {
+/** A heading without text of its own goes with the first section below it. */
+function joinTitles(sections: readonly Section[]): Section[] {
   const joined: Section[] = [];
   for (const section of sections) {
     const before = joined.at(-1);
-    if (before !== undefined && isSmall(text, before) && isBelow(section, before)) {
+    if (before?.titleOnly === true && isBelow(section, before)) {
       joined[joined.length - 1] = { ...section, start: before.start };
     } else {
       joined.push(section);
@@ -69,17 +66,10 @@ function joinSmall(text: string, sections: readonly Section[]): Section[] {
   return joined;
 }
 
-function isSmall(text: string, { start, end }: Section): boolean {
-  return end - start < 2 * SMALL_SECTION_CHARACTERS && text.slice(start, end).trim().length < SMALL_SECTION_CHARACTERS;
-}
-
 function isBelow(section: Section, above: Section): boolean {
-  return (
-    section.page === above.page &&
-    section.unit === above.unit &&
-    above.heading !== undefined &&
-    (section.heading ?? "").startsWith(`${above.heading} > `)
-  );
+  const heading = section.heading ?? "";
+  const isDeeper = heading === above.heading || heading.startsWith(`${above.heading} > `);
+  return section.page === above.page && isDeeper;
 }
 
 /** Fills chunks with spans one after the other. */
@@ -111,8 +101,10 @@ function* pack(spans: readonly Span[], { characters, overlap }: ChunkSizes): Gen
 
 /** After the last paragraph among the new spans, when it ends beyond `half`; else `next`. */
 function lastBlockEnd(spans: readonly Span[], done: number, next: number, half: number): number {
-  for (let at = next; at > done && spans[at - 1]!.end >= half; at--) {
-    if (spans[at - 1]!.endsBlock) return at;
+  for (const ends of [2, 1]) {
+    for (let at = next; at > done && spans[at - 1]!.end >= half; at--) {
+      if (spans[at - 1]!.ends >= ends) return at;
+    }
   }
   return next;
 }
@@ -122,23 +114,28 @@ function spansOf(text: string, section: Section, characters: number): Span[] {
   for (const [start, end] of blocksOf(text, section)) {
     const before = spans.length;
     for (const [from, to] of section.unit === "line" ? linesOf(text, start, end) : sentencesOf(text, start, end)) {
-      for (const [a, b] of pieces(text, from, to, characters)) spans.push({ start: a, end: b, endsBlock: false });
+      for (const [a, b] of pieces(text, from, to, characters)) spans.push({ start: a, end: b, ends: 0 });
     }
-    if (spans.length > before) spans[spans.length - 1] = { ...spans.at(-1)!, endsBlock: true };
+    if (spans.length > before) spans[spans.length - 1] = { ...spans.at(-1)!, ends: isIndented(text, end) ? 1 : 2 };
   }
   return spans;
 }
 
 /** Paragraphs: what blank lines set apart. */
 function* blocksOf(text: string, { start, end }: Section): Generator<[number, number]> {
-  const blank = /\r?\n[ \t]*\r?\n\s*/g;
-  blank.lastIndex = start;
   let from = start;
-  for (let match = blank.exec(text); match !== null && match.index < end; match = blank.exec(text)) {
-    yield [from, match.index];
-    from = Math.min(blank.lastIndex, end);
+  for (const match of text.slice(start, end).matchAll(/\r?\n(?:[ \t]*\r?\n)+/g)) {
+    yield [from, start + match.index];
+    from = start + match.index + match[0].length;
   }
-  if (from < end) yield [from, end];
+  yield [from, end];
+}
+
+/** Whether what follows the paragraph that ends here is a part of something that began before, as in code. */
+function isIndented(text: string, end: number): boolean {
+  let at = end;
+  while (text[at] === "\n" || text[at] === "\r") at++;
+  return text[at] === " " || text[at] === "\t" || text[at] === "}";
 }
 
 function* linesOf(text: string, start: number, end: number): Generator<[number, number]> {
@@ -153,7 +150,10 @@ function* linesOf(text: string, start: number, end: number): Generator<[number, 
 }
 
 function* sentencesOf(text: string, start: number, end: number): Generator<[number, number]> {
-  const block = text.slice(start, end);
+  // A line's end ends no sentence but before the item of a list. One character for one, so that places stay.
+  const block = text
+    .slice(start, end)
+    .replace(/\r?\n(?![ \t]*(?:[-*+•‣]|\d{1,3}[.)])[ \t])/g, (newline) => " ".repeat(newline.length));
   let open = -1;
   for (const { segment, index } of segmenter.segment(block)) {
     if (open < 0) open = index;

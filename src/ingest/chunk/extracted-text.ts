@@ -15,6 +15,8 @@ export interface Section {
   readonly heading?: string;
   /** What is kept whole: sentences of prose, or lines (of code, tables, verse). */
   readonly unit: Unit;
+  /** Holds its heading and nothing else. */
+  readonly titleOnly: boolean;
 }
 
 export type Unit = "sentence" | "line";
@@ -44,12 +46,13 @@ export class TextBuilder {
   private sectionStart = 0;
   private currentPage: number | undefined;
   private unit: Unit = "sentence";
+  private titleEnd = -1;
 
   get characters(): number {
     return this.length;
   }
 
-  /** What follows is of this page, from 1. Headings go on over pages only in documents that say so by not calling `clear`. */
+  /** What follows is of this page, from 1. Headings go on over pages. */
   page(page: number, unit: Unit = "sentence"): void {
     this.closeSection();
     this.currentPage = page;
@@ -62,6 +65,7 @@ export class TextBuilder {
     if (title === "") return;
     this.enter(level, title);
     this.block(title);
+    this.titleEnd = this.length;
   }
 
   /** As `heading`, without adding text: for names that stand beside the text, such as those of sheets. */
@@ -90,6 +94,12 @@ export class TextBuilder {
   line(text: string): void {
     if (this.length > 0 && !this.parts.at(-1)!.endsWith("\n")) this.add("\n");
     this.add(`${text}\n`);
+  }
+
+  /** Sets off the next line by a blank one. */
+  gap(): void {
+    if (this.length > 0 && !this.parts.at(-1)!.endsWith("\n\n"))
+      this.add(this.parts.at(-1)!.endsWith("\n") ? "\n" : "\n\n");
   }
 
   /** As it stands, character by character. */
@@ -122,6 +132,7 @@ export class TextBuilder {
         ...(this.currentPage === undefined ? {} : { page: this.currentPage }),
         ...(heading === "" ? {} : { heading }),
         unit: this.unit,
+        titleOnly: this.length === this.titleEnd,
       });
     }
     this.sectionStart = this.length;

@@ -130,6 +130,7 @@ export function isArchive(kind: FileKind): boolean {
 
 /** No text in a known encoding: NUL bytes without the pattern of UTF-16, or many control characters. */
 export function looksBinary(head: Uint8Array): boolean {
+  if (utf16WithoutMark(head) !== null) return false;
   if (head.length >= 2 && ((head[0] === 0xff && head[1] === 0xfe) || (head[0] === 0xfe && head[1] === 0xff)))
     return false;
   let controls = 0;
@@ -138,6 +139,22 @@ export function looksBinary(head: Uint8Array): boolean {
     if (byte < 0x20 && !(byte >= 0x07 && byte <= 0x0d) && byte !== 0x1b) controls++;
   }
   return controls * 20 > head.length;
+}
+
+/** Text of mostly Latin letters has a zero in every second byte. */
+export function utf16WithoutMark(bytes: Uint8Array): string | null {
+  const sample = bytes.subarray(0, 1024);
+  if (sample.length < 8) return null;
+  let even = 0;
+  let odd = 0;
+  for (let at = 0; at + 1 < sample.length; at += 2) {
+    if (sample[at] === 0) even++;
+    if (sample[at + 1] === 0) odd++;
+  }
+  const pairs = sample.length >> 1;
+  if (odd > pairs * 0.7 && even < pairs * 0.05) return "utf-16le";
+  if (even > pairs * 0.7 && odd < pairs * 0.05) return "utf-16be";
+  return null;
 }
 
 function nameParts(path: string): { name: string; extension: string } {

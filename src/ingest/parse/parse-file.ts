@@ -7,16 +7,29 @@
 import { DbError } from "../../protocol/errors.js";
 import { chunkText } from "../chunk/chunk-text.js";
 import type { FileKind, ParsedFile, ParseJob } from "./contract.js";
-import { kindOf } from "./kind-of.js";
+import { detectKind } from "./detect-kind.js";
 import { ParsedContent, type Parser } from "./parsed-content.js";
 import { readWholeFile } from "./read-file.js";
 
 const CHUNK_CHARACTERS_MIN = 50;
 
-const PARSERS: Partial<Record<FileKind, () => Promise<Parser>>> = {
+const PARSERS: Readonly<Record<Exclude<FileKind, "other">, () => Promise<Parser>>> = {
   text: async () => (await import("./text.js")).parseText,
   markdown: async () => (await import("./markdown.js")).parseMarkdown,
+  html: async () => (await import("./html.js")).parseHtml,
+  xml: async () => (await import("./xml.js")).parseXml,
+  pdf: async () => (await import("./pdf.js")).parsePdf,
+  docx: async () => (await import("./docx.js")).parseDocx,
+  pptx: async () => (await import("./pptx.js")).parsePptx,
+  xlsx: async () => (await import("./xlsx.js")).parseXlsx,
+  csv: async () => (await import("./csv.js")).parseCsv,
+  json: async () => (await import("./json.js")).parseJson,
+  email: async () => (await import("./email.js")).parseEmail,
+  epub: async () => (await import("./epub.js")).parseEpub,
+  code: async () => (await import("./code.js")).parseCode,
   image: async () => (await import("./image.js")).parseImage,
+  audio: async () => (await import("./audio.js")).parseAudio,
+  video: async () => (await import("./video.js")).parseVideo,
 };
 
 /**
@@ -26,11 +39,11 @@ const PARSERS: Partial<Record<FileKind, () => Promise<Parser>>> = {
 export async function parseFile(job: ParseJob): Promise<ParsedFile> {
   checkSizes(job);
   const { content: bytes, ...facts } = readWholeFile(job);
-  const kind = kindOf(job.path, bytes);
+  const { kind, mediaType } = await detectKind(job.path, bytes);
+  if (kind === "other") throw new DbError("file_unsupported", `${job.path}: files of this kind are not read.`);
   const content = new ParsedContent(job.timeoutMs);
-  const load = PARSERS[kind];
-  if (load === undefined) throw new DbError("file_unsupported", `${job.path}: files of this kind are not read.`);
-  const parser = await load();
+  content.mediaType = mediaType;
+  const parser = await PARSERS[kind]();
   try {
     await parser({ job, kind, bytes }, content);
   } catch (error) {
