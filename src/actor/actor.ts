@@ -45,12 +45,14 @@ import { answerOnce } from "./answer-once.js";
 import { Answers } from "./answers.js";
 import { auditEventOf } from "./audit-event.js";
 import { BackgroundRequests } from "./background/background-request.js";
-import { JOB_KINDS, type JobKind } from "./background/job-kinds.js";
+import type { JobKind } from "./background/job-kind.js";
+import { JOB_KINDS } from "./background/job-kinds.js";
 import { BodySource } from "./body-source.js";
 import { claimVerifierOptions } from "./claim-verifier-options.js";
 import type { LiveOutput, Subscriber } from "./feed/contract.js";
 import { aiHandlers } from "./handlers/ai.js";
 import { auditHandlers } from "./handlers/audit.js";
+import { automlHandlers } from "./handlers/automl.js";
 import { chatHandlers } from "./handlers/chat.js";
 import { collectionHandlers } from "./handlers/collections.js";
 import { dataHandlers } from "./handlers/data.js";
@@ -304,6 +306,23 @@ export class Actor {
   static async open(settings: ActorSettings, output: ActorSurroundings): Promise<Actor> {
     const actor = new Actor(settings, output);
     for (const number of settings.partitions) await actor.openOne(number);
+    for (const number of settings.partitions) {
+      const partition = await openPartition(
+        settings,
+        number,
+        {
+          wroteSomething: () => actor.wrote(actor.partitions.get(number)!),
+          durable: (sequence) => actor.durable(number, sequence),
+          undone: (first, error) => actor.undone(actor.partitions.get(number)!, first, error),
+          failed: (error) => output.failed(error),
+        },
+        actor,
+      );
+      partition.subscriptions.output = actor.liveOutput;
+      partition.progress.output = actor.liveOutput;
+      partition.installationSecret = settings.secret;
+      actor.partitions.set(number, partition);
+    }
     const adminPassword = await actor.openDirectory();
     actor.compileRoutes();
     output.control({ kind: "ready", adminPassword });
@@ -422,6 +441,7 @@ export class Actor {
       ...aiHandlers,
       ...providerHandlers,
       ...chatHandlers,
+      ...automlHandlers,
       ...mcpHandlers,
       ...nl2sqlHandlers,
       ...memoryHandlers,

@@ -5,9 +5,12 @@ import type { ExtractedGraph } from "../graph/extract/extract-graph.js";
 
 import type { CandidateSentence, Span } from "../language/answer-span.js";
 import type { Entity } from "../language/entities.js";
+import type { ModelTasks } from "./automl/model-tasks.js";
 
 /** Each rejects with `overloaded` when too many wait. */
 export interface LongTasks {
+  /** Of models that tenants train; absent: there are no threads for that. */
+  readonly models?: ModelTasks;
   /** The graph's arrays go to the other thread. Rejects with the algorithm's own DbError, too. */
   runAlgorithm(job: AlgorithmJob): Promise<AlgorithmResult>;
   extractGraph(text: string): Promise<ExtractedGraph>;

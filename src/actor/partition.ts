@@ -79,6 +79,8 @@ export class Partition implements TenantHost {
   /** Work that no client waits for, and who follows it. */
   readonly jobs: BackgroundJobs;
   readonly progress: ProgressHub;
+  /** From which tenants' own secrets are derived; null: there is no installation around the partition. */
+  installationSecret: Uint8Array | null = null;
   /** Copies of tenants that are on their way to other partitions. */
   readonly exports = new Map<number, Follower>();
   /** Time that the scheduler gave to requests of this partition. */

@@ -73,6 +73,7 @@ const EXAMPLES: Readonly<Record<string, Json>> = {
   "transaction.begin": { isolation_level: "serializable" },
   "transaction.commit": { transaction: "tx_0123456789abcdef" },
   "transaction.rollback": { transaction: "tx_0123456789abcdef" },
+  "automl.follow": { job_id: "job_1" },
   send_message: { session_id: "s-1", message: "Hello" },
 };
 

@@ -130,6 +130,22 @@ export const ConfigSchema = section({
       retries: count(0, 100),
     }),
   }),
+  automl: section({
+    /** Trainings that run at the same time, per actor. */
+    threads: count(1, 64),
+    runningPerTenantMax: count(1, 1000),
+    waitingPerTenantMax: count(0, 100_000),
+    modelsPerTenantMax: count(1, 1_000_000),
+    /** Of the search for a model, unless its request says. */
+    timeBudgetSeconds: seconds(1, 86_400),
+    webhook: section({
+      /** Empty: each tenant has one of its own, derived from the installation's. */
+      secret: Type.String({ maxLength: 1024 }),
+      schemes: Type.Array(Type.Enum(["https", "http"]), { minItems: 1, maxItems: 2 }),
+      hostsAllowed: Type.Array(Type.String({ minLength: 1, maxLength: 255 }), { maxItems: 1000 }),
+      privateAllowed: Type.Boolean(),
+    }),
+  }),
   nli: section({
     enabled: Type.Boolean(),
     /** Empty: nli-default where it is installed, otherwise nli-mini. */
@@ -224,4 +240,4 @@ export type Config = Frozen<Type.Static<typeof ConfigSchema>>;
 export type AuthConfig = Config["auth"];
 
 /** Keys whose values are never printed. */
-export const SECRET_KEYS: readonly string[] = ["auth.admin_password"];
+export const SECRET_KEYS: readonly string[] = ["auth.admin_password", "automl.webhook.secret"];

@@ -3,6 +3,7 @@ import type { Endpoint, EndpointSpec } from "./endpoint.js";
 import { adminEndpoints } from "./endpoints/admin.js";
 import { aiEndpoints } from "./endpoints/ai.js";
 import { authEndpoints } from "./endpoints/auth.js";
+import { automlEndpoints } from "./endpoints/automl.js";
 import { chatEndpoints } from "./endpoints/chat.js";
 import { collectionEndpoints } from "./endpoints/collections.js";
 import { dataEndpoints } from "./endpoints/data.js";
@@ -38,6 +39,7 @@ const specs = [
   ...modelEndpoints,
   ...adminEndpoints,
   ...socketEndpoints,
+  ...automlEndpoints,
 ] as const;
 
 export type EndpointName = (typeof specs)[number]["name"];

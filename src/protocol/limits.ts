@@ -152,3 +152,25 @@ export const IMAGE_SIDE_MAX = 32_768;
 export const THUMBNAIL_PIXELS = 256;
 /** Seconds of a sound that is looked at. */
 export const AUDIO_SECONDS_MAX = 600;
+/** Bytes of the columns of one training as they are read, and configurations that are tried when nobody says. */
+export const AUTOML_BYTES_MAX = 512 * 1024 * 1024;
+export const AUTOML_TRIALS_DEFAULT = 20;
+/** Data sets of one tenant; rows and bytes (of JSON) of one that is uploaded. */
+export const AUTOML_DATASETS_MAX = 200;
+export const AUTOML_DATASET_ROWS_MAX = 100_000;
+export const AUTOML_DATASET_BYTES_MAX = 32 * 1024 * 1024;
+/** Rows of one request to predict, and of one to evaluate. */
+export const AUTOML_PREDICT_ROWS_MAX = 10_000;
+export const AUTOML_EVALUATE_ROWS_MAX = 100_000;
+/** Bytes of one stored model, and of models that an actor keeps in memory. */
+export const AUTOML_MODEL_BYTES_MAX = 48 * 1024 * 1024;
+export const AUTOML_CACHE_BYTES_MAX = 256 * 1024 * 1024;
+/** Trainings of one tenant that are remembered; older ones that have ended are forgotten. */
+export const AUTOML_JOBS_KEPT_MAX = 1000;
+/** Attempts to deliver one webhook, milliseconds for one, and bytes of its answer. */
+export const WEBHOOK_ATTEMPTS_MAX = 8;
+export const WEBHOOK_TIMEOUT_MS = 10_000;
+export const WEBHOOK_ANSWER_BYTES_MAX = 64 * 1024;
+/** Webhooks of one tenant that are on their way at a time, and that may wait. */
+export const WEBHOOKS_RUNNING_MAX = 4;
+export const WEBHOOKS_WAITING_MAX = 10_000;

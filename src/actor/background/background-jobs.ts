@@ -43,6 +43,8 @@ interface Entry {
   run: Promise<void> | null;
   /** Its tenant came back while it was still stopping. */
   runAgain: boolean;
+  /** Who waits for its end. */
+  readonly ended: (() => void)[];
 }
 
 /** How long a job may take to stop before a move of its tenant is given up. */
@@ -109,8 +111,11 @@ export class BackgroundJobs {
     this.#next(tenant);
   }
 
-  isRunning({ tenant, kind, id }: JobName): boolean {
-    return (this.#tenants.get(tenant)?.get(nameOf(kind, id))?.run ?? null) !== null;
+  /** Resolves when the job's run has ended and it does not wait for another. */
+  whenEnded({ tenant, kind, id }: JobName): Promise<void> {
+    const entry = this.#tenants.get(tenant)?.get(nameOf(kind, id));
+    if (entry === undefined) return Promise.resolve();
+    return new Promise((resolve) => entry.ended.push(resolve));
   }
 
   /** Stops the tenant's jobs until `resume`; their records stay. Rejects when one of them does not stop in time. */
@@ -190,14 +195,15 @@ export class BackgroundJobs {
     const name = nameOf(kind, id);
     let entry = entries.get(name);
     if (entry === undefined) {
-      entry = { record, controller: new AbortController(), run: null, runAgain: false };
+      entry = { record, controller: new AbortController(), run: null, runAgain: false, ended: [] };
       entries.set(name, entry);
     }
     return entry;
   }
 
-  #forget({ record }: Entry): void {
+  #forget({ record, ended }: Entry): void {
     const { tenant, kind, id } = record;
+    for (const resolve of ended) resolve();
     const entries = this.#tenants.get(tenant);
     entries?.delete(nameOf(kind, id));
     if (entries?.size === 0) this.#tenants.delete(tenant);

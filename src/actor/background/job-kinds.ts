@@ -1,34 +1,6 @@
-/**
- * What kinds of work run in the background: one table, which the actor hands to the partitions' BackgroundJobs. A kind
- * says how many jobs a tenant may have and how one runs, from its beginning or from where it was left.
- */
-import type { Config } from "../../protocol/config.js";
-import type { JobRecord } from "../../protocol/placement.js";
-import type { Partition } from "../partition.js";
-import type { Request } from "../request.js";
+/** The table of kinds of jobs, which actor.ts hands to its partitions. */
+import { trainingJobs } from "../automl/train-job.js";
+import { webhookJobs } from "../automl/webhook.js";
+import type { JobKind } from "./job-kind.js";
 
-/** A job while it runs. */
-export interface Job {
-  readonly record: JobRecord;
-  readonly partition: Partition;
-  /** Fires when the run is to end where it is: the job was cancelled, the tenant moves, or the actor closes. */
-  readonly signal: AbortSignal;
-  /**
-   * Works with the tenant's data as the user who made the job, in a request without a client and in the tenant's turns.
-   * Rejects when the job is stopped meanwhile.
-   */
-  work<T>(work: (request: Request) => Promise<T>): Promise<T>;
-}
-
-export interface JobKind {
-  readonly name: string;
-  /** Jobs of one tenant that run at the same time, and that may wait. */
-  bounds(config: Config): { readonly runningMax: number; readonly waitingMax: number };
-  /**
-   * Resolves when the job was ended (its record is removed in the same transaction), or after `signal` has fired. What it
-   * throws otherwise is a fault of ours: the record stays, and the next start of the actor runs the job again.
-   */
-  run(job: Job): Promise<void>;
-}
-
-export const JOB_KINDS: readonly JobKind[] = [];
+export const JOB_KINDS: readonly JobKind[] = [trainingJobs, webhookJobs];

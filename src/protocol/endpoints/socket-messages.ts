@@ -32,6 +32,22 @@ const PackedColumn = Type.Union([
   Type.Array(Type.Unknown()),
 ]);
 
+const TRAINING = {
+  job_id: Type.String(),
+  status: Type.Enum(["pending", "running", "completed", "failed", "cancelled"]),
+  progress: Type.Number({ description: "0 to 1." }),
+  phase: Nullable(Type.String()),
+  current_trial: Type.Integer(),
+  total_trials: Type.Integer(),
+  best_score: Nullable(Type.Number()),
+  eta_ms: Nullable(Type.Number()),
+  model_id: Nullable(Type.String()),
+};
+const TRAINING_EXAMPLE = {
+  ...{ job_id: "job_1", status: "running", progress: 0.4, phase: "validating", current_trial: 8, total_trials: 20 },
+  ...{ best_score: 0.31, eta_ms: 5200, model_id: null },
+};
+
 export const CLIENT_MESSAGES: readonly SocketMessage[] = [
   {
     type: "ping",
@@ -212,5 +228,24 @@ export const SERVER_MESSAGES: readonly SocketMessage[] = [
       full_message: Type.String(),
     }),
     example: { type: "message_complete", id: 1, message_id: "m-2", session_id: "s-1", full_message: "Hello." },
+  },
+  {
+    type: "automl.progress",
+    summary: "How far a training that is followed has come.",
+    payload: answer("automl.progress", TRAINING),
+    example: { type: "automl.progress", id: "follow", ...TRAINING_EXAMPLE },
+  },
+  {
+    type: "automl.finished",
+    summary: "How a training that was followed has ended; nothing more comes of it.",
+    payload: answer("automl.finished", TRAINING),
+    example: {
+      type: "automl.finished",
+      id: "follow",
+      ...TRAINING_EXAMPLE,
+      status: "completed",
+      progress: 1,
+      phase: null,
+    },
   },
 ];

@@ -1,0 +1,168 @@
+/** Data sets that a tenant has named: a table, or rows that were uploaded. Called by the handlers; holds no state. */
+import { randomUUID } from "node:crypto";
+import { DbError } from "../../protocol/errors.js";
+import { AUTOML_DATASET_BYTES_MAX, AUTOML_DATASET_ROWS_MAX, AUTOML_DATASETS_MAX } from "../../protocol/limits.js";
+import { together } from "../chat/chat-store.js";
+import type { Request } from "../request.js";
+import { rowsOf } from "../run-alone.js";
+import { withDefinitions } from "../with-definitions.js";
+import { CREATE_TABLES, DATASET_ROWS, DATASETS, DATASETS_NAME } from "./tables.js";
+
+export interface Dataset {
+  readonly id: string;
+  readonly name: string;
+  /** Null: its rows were uploaded. */
+  readonly source: { readonly type: "table"; readonly table: string } | null;
+  readonly schema: unknown;
+  /** Of uploaded rows. */
+  readonly rows: number | null;
+  readonly sizeBytes: number | null;
+  readonly createdAt: string;
+}
+
+type Row = Readonly<Record<string, unknown>>;
+
+const COLUMNS = "id, name, source, schema, row_count, size_bytes, created_at";
+/** Uploaded rows in one record. */
+const ROWS_PER_RECORD = 500;
+
+export interface NewDataset {
+  readonly name: string;
+  readonly source?: { readonly type: "table"; readonly table: string };
+  readonly rows?: readonly Row[];
+  readonly schema?: unknown;
+}
+
+/** Throws conflict, invalid_request and payload_too_large. `commit` commits it with the answer. */
+export async function createDataset(
+  request: Request,
+  { name, source, rows, schema }: NewDataset,
+  commit: (tx: Parameters<Request["commitPart"]>[0], dataset: Dataset) => void,
+): Promise<Dataset> {
+  if ((source === undefined) === (rows === undefined)) {
+    throw new DbError("invalid_request", 'Send "source" or "rows", one of the two.', { field: "rows" });
+  }
+  const records = rows === undefined ? [] : await recordsOf(request, rows);
+  const dataset: Dataset = {
+    id: `ds_${randomUUID()}`,
+    name,
+    source: source ?? null,
+    schema: schema ?? null,
+    rows: rows?.length ?? null,
+    sizeBytes: rows === undefined ? null : records.reduce((sum, { length }) => sum + length, 0),
+    createdAt: new Date().toISOString(),
+  };
+  await together(
+    request,
+    request,
+    async (run) => {
+      for (const sql of CREATE_TABLES) await run(sql, []);
+      const [counted] = (await run(`SELECT count(*) FROM ${DATASETS}`, [])).rows;
+      if (Number(counted![0]) >= AUTOML_DATASETS_MAX) {
+        throw new DbError("rate_limited", `The tenant has ${AUTOML_DATASETS_MAX} data sets, the most it may have.`);
+      }
+      const same = await run(`SELECT 1 FROM ${DATASETS} WHERE name = $1::text`, [name]);
+      if (same.rows.length > 0)
+        throw new DbError("conflict", `The data set "${name}" already exists.`, { field: "name" });
+      const { id, sizeBytes, createdAt } = dataset;
+      await run(
+        `INSERT INTO ${DATASETS} VALUES ($1, $2, $3, $4::jsonb, $5::jsonb, $6::int8, $7::int8, $8::timestamptz)`,
+        [
+          id,
+          name,
+          request.head.userId,
+          source === undefined ? null : JSON.stringify(source),
+          schema === undefined ? null : JSON.stringify(schema),
+          dataset.rows,
+          sizeBytes,
+          createdAt,
+        ],
+      );
+      for (const [seq, json] of records.entries()) {
+        await run(`INSERT INTO ${DATASET_ROWS} VALUES ($1, $2::int8, $3::jsonb)`, [id, seq, json]);
+      }
+    },
+    (tx) => commit(tx, dataset),
+  );
+  return dataset;
+}
+
+async function recordsOf(request: Request, rows: readonly Row[]): Promise<string[]> {
+  if (rows.length > AUTOML_DATASET_ROWS_MAX) {
+    const why = `rows: a data set has at most ${AUTOML_DATASET_ROWS_MAX} uploaded rows; put more into a table`;
+    throw new DbError("payload_too_large", why, { field: "rows" });
+  }
+  const records: string[] = [];
+  let bytes = 0;
+  for (let at = 0; at < rows.length; at += ROWS_PER_RECORD) {
+    const json = JSON.stringify(rows.slice(at, at + ROWS_PER_RECORD));
+    bytes += json.length;
+    if (bytes > AUTOML_DATASET_BYTES_MAX) {
+      const why = `rows: a data set has at most ${AUTOML_DATASET_BYTES_MAX} bytes of uploaded rows; put more into a table`;
+      throw new DbError("payload_too_large", why, { field: "rows" });
+    }
+    records.push(json);
+    if (request.shouldYield()) await request.yieldTurn();
+  }
+  return records;
+}
+
+function hasDatasets(request: Request): boolean {
+  return withDefinitions(request, (catalog) => catalog.table(null, DATASETS_NAME)) !== null;
+}
+
+/** By id or name. Throws not_found. */
+export async function findDataset(request: Request, idOrName: string): Promise<Dataset> {
+  const [row] = hasDatasets(request)
+    ? await rowsOf(request, {
+        sql: `SELECT ${COLUMNS} FROM ${DATASETS} WHERE id = $1::text OR name = $1::text`,
+        params: [idOrName],
+      })
+    : [];
+  if (row !== undefined) return datasetOf(row);
+  throw new DbError("not_found", `The data set "${idOrName.slice(0, 100)}" does not exist.`, {
+    field: "dataset_id",
+    hint: "POST /v1/automl/datasets makes one; a table or collection can be named directly.",
+  });
+}
+
+export async function listDatasets(request: Request): Promise<Dataset[]> {
+  if (!hasDatasets(request)) return [];
+  const rows = await rowsOf(request, { sql: `SELECT ${COLUMNS} FROM ${DATASETS} ORDER BY created_at, id`, params: [] });
+  return rows.map(datasetOf);
+}
+
+/** Throws not_found. */
+export async function deleteDataset(
+  request: Request,
+  idOrName: string,
+  commit: (tx: Parameters<Request["commitPart"]>[0]) => void,
+): Promise<void> {
+  const { id } = await findDataset(request, idOrName);
+  await together(
+    request,
+    request,
+    async (run) => {
+      await run(`DELETE FROM ${DATASETS} WHERE id = $1::text`, [id]);
+      await run(`DELETE FROM ${DATASET_ROWS} WHERE dataset_id = $1::text`, [id]);
+    },
+    commit,
+  );
+}
+
+export function datasetView({ id, name, source, schema, rows, sizeBytes, createdAt }: Dataset): object {
+  return { id, name, source, schema, row_count: rows, size_bytes: sizeBytes, created_at: createdAt };
+}
+
+function datasetOf(row: readonly unknown[]): Dataset {
+  const [id, name, source, schema, rows, sizeBytes, createdAt] = row;
+  return {
+    id: id as string,
+    name: name as string,
+    source: source as Dataset["source"],
+    schema,
+    rows: rows === null ? null : Number(rows),
+    sizeBytes: sizeBytes === null ? null : Number(sizeBytes),
+    createdAt: createdAt as string,
+  };
+}

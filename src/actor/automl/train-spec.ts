@@ -1,0 +1,207 @@
+/**
+ * What is to be trained, and on which data: made from a request, a tool's arguments or a statement, checked against the
+ * data's definition before a job is made, kept in the job's record.
+ */
+import { ALGORITHMS, type Algorithm, METRICS, type Metric, TASKS, type TrainJob } from "../../automl/contract.js";
+import { collectionOf } from "../../document/collection.js";
+import { identifier } from "../../document/sql-text.js";
+import { DbError } from "../../protocol/errors.js";
+import { AUTOML_ROWS_MAX, AUTOML_TRIALS_DEFAULT } from "../../protocol/limits.js";
+import { sessionOptions } from "../handlers/query.js";
+import type { Request } from "../request.js";
+import { rowsOf } from "../run-alone.js";
+import { Session } from "../session.js";
+import { plainRows } from "../sql-result.js";
+import type { ParameterValues } from "../statement-run.js";
+import { withDefinitions } from "../with-definitions.js";
+import { findDataset } from "./dataset-store.js";
+
+export type Source =
+  | {
+      readonly kind: "query";
+      readonly sql: string;
+      readonly params: ParameterValues;
+      /** A column of documents, whose fields are columns, too. */
+      readonly expand?: string;
+    }
+  /** Rows that were uploaded. */
+  | { readonly kind: "dataset"; readonly id: string };
+
+/** All that `train` is told but the columns. */
+export interface TrainSpec extends Omit<TrainJob, "columns"> {
+  readonly source: Source;
+}
+
+/** As clients send it; both spellings of a field are taken. */
+export interface TrainBody {
+  readonly dataset_id?: string;
+  readonly dataset?: string;
+  readonly collection?: string;
+  readonly table?: string;
+  readonly query?: string;
+  readonly sql?: string;
+  readonly parameters?: ParameterValues;
+  readonly params?: ParameterValues;
+  readonly task?: string;
+  readonly task_type?: string;
+  readonly target?: string;
+  readonly target_column?: string;
+  readonly features?: readonly string[];
+  readonly time_column?: string;
+  readonly name?: string;
+  readonly model_name?: string;
+  readonly max_trials?: number;
+  readonly time_budget_secs?: number;
+  readonly algorithms?: readonly string[];
+  readonly metric?: string;
+  readonly optimization_metric?: string;
+  readonly seed?: number;
+  readonly folds?: number;
+  readonly horizon?: number;
+  readonly clusters?: number;
+}
+
+const TASK_NAMES = ["auto", "classification", ...TASKS] as const;
+
+/** Throws invalid_request that names the field, and not_found for a source that there is not. */
+export async function specOf(request: Request, body: TrainBody): Promise<TrainSpec> {
+  const task = oneOf(body, "task", "task_type") ?? "auto";
+  if (!(TASK_NAMES as readonly string[]).includes(task)) {
+    throw invalid("task", `must be one of ${TASK_NAMES.join(", ")}, not "${task}"`);
+  }
+  const target = oneOf(body, "target", "target_column") ?? null;
+  if (target === null && task !== "clustering") {
+    throw invalid("target", "the name of the column to predict is missing (only clustering has none)");
+  }
+  const algorithms = listed("algorithms", body.algorithms, ALGORITHMS) as readonly Algorithm[] | undefined;
+  const metric = oneOf(body, "metric", "optimization_metric");
+  if (metric !== undefined) listed("metric", [metric], METRICS);
+  const { features, time_column: timeColumn, folds, horizon, clusters } = body;
+  const spec: TrainSpec = {
+    source: await sourceOf(request, body),
+    target,
+    task: task as TrainSpec["task"],
+    maxTrials: body.max_trials ?? AUTOML_TRIALS_DEFAULT,
+    timeBudgetMs: (body.time_budget_secs ?? request.partition.config.automl.timeBudgetSeconds) * 1000,
+    seed: body.seed ?? 0,
+    ...(features !== undefined && { features }),
+    ...(timeColumn !== undefined && { timeColumn }),
+    ...(algorithms !== undefined && algorithms.length > 0 && { algorithms }),
+    ...(metric !== undefined && { metric: metric as Metric }),
+    ...(folds !== undefined && { folds }),
+    ...(horizon !== undefined && { horizon }),
+    ...(clusters !== undefined && { clusters }),
+  };
+  if (spec.source.kind === "query") await checkData(request, spec, spec.source);
+  return spec;
+}
+
+function oneOf(body: object, a: string, b: string): string | undefined {
+  const { [a]: first, [b]: second } = body as Readonly<Record<string, string | undefined>>;
+  if (first !== undefined && second !== undefined && first !== second) {
+    throw invalid(b, `"${a}" says something else; send one of the two`);
+  }
+  return first ?? second;
+}
+
+function listed(field: string, given: readonly string[] | undefined, allowed: readonly string[]) {
+  const unknown = given?.find((name) => !allowed.includes(name));
+  if (unknown === undefined) return given;
+  throw invalid(field, `"${unknown}" is not known; there are ${allowed.join(", ")}`);
+}
+
+function invalid(field: string, why: string): DbError {
+  return new DbError("invalid_request", `${field}: ${why}`, { field });
+}
+
+/** Where rows come from; the body names one place. */
+export async function sourceOf(request: Request, body: TrainBody): Promise<Source> {
+  const named = (["dataset_id", "dataset", "collection", "table", "query", "sql"] as const).filter(
+    (field) => body[field] !== undefined,
+  );
+  if (named.length !== 1) {
+    const why = "name one source of rows: dataset_id, collection, table or query";
+    throw invalid(named[1] ?? "dataset_id", why);
+  }
+  const sql = body.query ?? body.sql;
+  if (sql !== undefined) {
+    return { kind: "query", sql: sql.replace(/;\s*$/, ""), params: body.parameters ?? body.params ?? [] };
+  }
+  const table = body.collection ?? body.table;
+  if (table !== undefined) return sourceOfTable(request, table);
+  const dataset = await findDataset(request, (body.dataset_id ?? body.dataset)!);
+  return dataset.source === null ? { kind: "dataset", id: dataset.id } : sourceOfTable(request, dataset.source.table);
+}
+
+/** A table, view or collection; with a schema before a dot where there is no such name. Throws not_found. */
+export function sourceOfTable(request: Request, name: string): Source {
+  const dot = name.indexOf(".");
+  const found = withDefinitions(request, (catalog) => {
+    for (const [schema, short] of [[null, name] as const, [name.slice(0, dot), name.slice(dot + 1)] as const]) {
+      if (schema !== null && dot < 0) continue;
+      const relation = catalog.table(schema, short) ?? catalog.view(schema, short);
+      if (relation !== null) return relation;
+    }
+    return null;
+  });
+  if (found === null) {
+    throw new DbError("not_found", `The table or collection "${name}" does not exist.`, { sqlstate: "42P01" });
+  }
+  const collection = "indexes" in found ? collectionOf(found) : null;
+  if (collection !== null) {
+    return {
+      kind: "query",
+      sql: `SELECT ${collection.selectList} FROM ${collection.sqlName}`,
+      params: [],
+      expand: "doc",
+    };
+  }
+  return { kind: "query", sql: `SELECT * FROM ${identifier(found.schema)}.${identifier(found.name)}`, params: [] };
+}
+
+/**
+ * Looks at the target before anything is made: a training that cannot be is refused at once. Throws what is wrong with the
+ * statement, and invalid_request.
+ */
+async function checkData(request: Request, spec: TrainSpec, source: Extract<Source, { kind: "query" }>): Promise<void> {
+  const { target } = spec;
+  const columns = await columnsOf(request, source);
+  const wanted = [target, spec.timeColumn, ...(spec.features ?? [])].filter((name) => typeof name === "string");
+  const missing = wanted.find((name) => !columns.includes(name));
+  // A document's fields are known when it is read.
+  if (missing !== undefined && source.expand === undefined) {
+    const field = missing === target ? "target" : missing === spec.timeColumn ? "time_column" : "features";
+    const known = columns.slice(0, 30).join(", ");
+    throw invalid(field, `there is no column "${missing}" in the data; there are ${known}`);
+  }
+  if (target === null) return;
+  const value = columns.includes(target)
+    ? `q.${identifier(target)}::text`
+    : `(q.${identifier(source.expand!)}::jsonb)->>'${target.replaceAll("'", "''")}'`;
+  const [row] = await rowsOf(request, {
+    sql: `SELECT count(*), count(t), min(t), max(t) FROM (SELECT ${value} AS t FROM (${source.sql}\n) AS q LIMIT ${AUTOML_ROWS_MAX + 1}) AS s`,
+    params: source.params,
+  });
+  const [rows, known, least, most] = row!;
+  checkTarget(target, Number(rows), Number(known), least === most);
+}
+
+/** Throws invalid_request for a target from which nothing can be learnt. */
+export function checkTarget(target: string, rows: number, known: number, isConstant: boolean): void {
+  if (rows > AUTOML_ROWS_MAX) {
+    throw invalid("dataset", `there are more than ${AUTOML_ROWS_MAX} rows; name a query with fewer (LIMIT, a sample)`);
+  }
+  if (rows < 2)
+    throw invalid("dataset", `there ${rows === 1 ? "is one row" : "are no rows"}; nothing can be learnt from that`);
+  if (known === 0) throw invalid("target", `the column "${target}" is null in all rows`);
+  if (known < 2) throw invalid("target", `the column "${target}" has a value in one row only`);
+  if (isConstant) throw invalid("target", `the column "${target}" has the same value in all rows`);
+}
+
+/** Names of the statement's columns. It runs as it stands, for one row, so that positions in errors are the client's. */
+async function columnsOf(request: Request, source: Extract<Source, { kind: "query" }>): Promise<readonly string[]> {
+  const session = new Session(request.tenant, { ...sessionOptions(request, "routes"), readOnly: true });
+  const run = { sql: source.sql, params: source.params, maxRows: 1, collector: plainRows, request };
+  const { shape } = await session.execute(run, (tx) => request.tenant.rollback(tx));
+  return shape.columns.map(({ name }) => name);
+}

@@ -1,0 +1,32 @@
+/**
+ * A kind of work in the background: how many jobs of it a tenant may have, and how one runs, from its beginning or from where
+ * it was left. All kinds stand in job-kinds.ts.
+ */
+import type { Config } from "../../protocol/config.js";
+import type { JobRecord } from "../../protocol/placement.js";
+import type { Partition } from "../partition.js";
+import type { Request } from "../request.js";
+
+/** A job while it runs. */
+export interface Job {
+  readonly record: JobRecord;
+  readonly partition: Partition;
+  /** Fires when the run is to end where it is: the job was cancelled, the tenant moves, or the actor closes. */
+  readonly signal: AbortSignal;
+  /**
+   * Works with the tenant's data as the user who made the job, in a request without a client and in the tenant's turns.
+   * Rejects when the job is stopped meanwhile.
+   */
+  work<T>(work: (request: Request) => Promise<T>): Promise<T>;
+}
+
+export interface JobKind {
+  readonly name: string;
+  /** Jobs of one tenant that run at the same time, and that may wait. */
+  bounds(config: Config): { readonly runningMax: number; readonly waitingMax: number };
+  /**
+   * Resolves when the job was ended (its record is removed in the same transaction), or after `signal` has fired. What it
+   * throws otherwise is a fault of ours: the record stays, and the next start of the actor runs the job again.
+   */
+  run(job: Job): Promise<void>;
+}
