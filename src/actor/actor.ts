@@ -306,23 +306,6 @@ export class Actor {
   static async open(settings: ActorSettings, output: ActorSurroundings): Promise<Actor> {
     const actor = new Actor(settings, output);
     for (const number of settings.partitions) await actor.openOne(number);
-    for (const number of settings.partitions) {
-      const partition = await openPartition(
-        settings,
-        number,
-        {
-          wroteSomething: () => actor.wrote(actor.partitions.get(number)!),
-          durable: (sequence) => actor.durable(number, sequence),
-          undone: (first, error) => actor.undone(actor.partitions.get(number)!, first, error),
-          failed: (error) => output.failed(error),
-        },
-        actor,
-      );
-      partition.subscriptions.output = actor.liveOutput;
-      partition.progress.output = actor.liveOutput;
-      partition.installationSecret = settings.secret;
-      actor.partitions.set(number, partition);
-    }
     const adminPassword = await actor.openDirectory();
     actor.compileRoutes();
     output.control({ kind: "ready", adminPassword });
@@ -346,6 +329,7 @@ export class Actor {
     try {
       const partition = await openPartition(this.settings, number, events, this, this.output.openShard);
       partition.subscriptions.output = this.liveOutput;
+      partition.installationSecret = this.settings.secret;
       partition.progress.output = this.liveOutput;
       this.partitions.set(number, partition);
     } catch (error) {
