@@ -39,6 +39,7 @@ const allowed = {
   automl: ["protocol"],
   "ingest/parse": ["protocol", "ingest/chunk", "ingest/image"],
   "ingest/chunk": ["protocol"],
+  "ingest/watch": ["protocol"],
   "ingest/image": ["protocol"],
   "ingest/audio": ["protocol"],
   actor: [
@@ -58,6 +59,7 @@ const allowed = {
     "query",
     "sql",
     "cypher",
+    "ingest",
   ],
   gateway: ["protocol"],
   bridge: [],

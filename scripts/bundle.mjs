@@ -27,6 +27,7 @@ export async function bundle() {
       inference: "workers/inference.ts",
       library: "workers/library.ts",
       task: "workers/task.ts",
+      watch: "workers/watch.ts",
     },
     outdir: FOLDER,
     bundle: true,

@@ -9,6 +9,7 @@ import { Actor } from "../src/actor/actor.js";
 import type { ActorSettings, FromActor, ToActor } from "../src/protocol/messages.js";
 import { loadParser } from "../src/sql/parse/parse.js";
 import { connectInference } from "./connect-inference.js";
+import { fileTasks } from "./file-tasks.js";
 import { longTasks } from "./long-tasks.js";
 import { taskPool } from "./task-pool.js";
 
@@ -27,9 +28,11 @@ async function start(settings: ActorSettings): Promise<void> {
   const tasks = taskPool({ threads, waitingMax });
   // By themselves, so that nobody waits behind one to sign in.
   const builds = taskPool({ threads: 1, waitingMax: BUILDS_WAITING_MAX });
+  const files = fileTasks(settings.config.files.threads);
   const say = (message: FromActor, transfer: readonly (ArrayBuffer | MessagePort)[] = []): void => {
     port.postMessage(message, transfer);
-    if (message.kind === "closed") void Promise.all([tasks.close(), builds.end()]).then(() => port.close());
+    if (message.kind === "closed")
+      void Promise.all([tasks.close(), builds.end(), files.end()]).then(() => port.close());
   };
   try {
     // What is sent before the actor is open waits.
@@ -42,7 +45,7 @@ async function start(settings: ActorSettings): Promise<void> {
       control: say,
       startInference: () => connectInference((port) => say({ kind: "start-inference", port }, [port])),
       deriveKey: (job) => tasks.run("deriveKey", job),
-      tasks: longTasks(tasks),
+      tasks: longTasks(tasks, files),
       linkGraph: (parts) =>
         builds.run(
           "linkGraph",

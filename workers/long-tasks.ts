@@ -1,9 +1,10 @@
 /** An actor's long computations, on task threads. Called by actor.ts, and by benches that have no actor. */
+import type { FileTasks } from "../src/actor/files/file-tasks.js";
 import type { LongTasks } from "../src/actor/long-tasks.js";
 import { DbError } from "../src/protocol/errors.js";
 import type { TaskPool } from "./task-pool.js";
 
-export function longTasks(tasks: TaskPool): LongTasks {
+export function longTasks(tasks: TaskPool, files: FileTasks | null = null): LongTasks {
   return {
     async runAlgorithm(job) {
       const { nodes, src, dst, weights } = job.graph;
@@ -18,5 +19,6 @@ export function longTasks(tasks: TaskPool): LongTasks {
     extractGraph: (text) => tasks.run("extractGraph", text),
     entitiesOf: (text) => tasks.run("entitiesOf", text),
     answerSpan: (job) => tasks.run("answerSpan", job),
+    files,
   };
 }

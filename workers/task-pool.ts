@@ -2,6 +2,7 @@
  * Threads for long computations, so that no actor's loop waits for them. A pool starts threads as work comes, lets them
  * go when idle, and bounds both threads and queue. Made by whoever owns the work; closed with it.
  */
+import type { ResourceLimits } from "node:worker_threads";
 import { Piscina } from "piscina";
 import { DbError } from "../src/protocol/errors.js";
 import { threadEntry } from "../src/protocol/places.js";
@@ -15,6 +16,8 @@ export interface TaskPool {
     name: N,
     job: Parameters<Tasks[N]>[0],
     transfer?: readonly ArrayBuffer[],
+    /** Ends the task where it is, with its thread, when it fires. */
+    signal?: AbortSignal,
   ): Promise<Awaited<ReturnType<Tasks[N]>>>;
   /** Waits for what runs. */
   close(): Promise<void>;
@@ -24,23 +27,31 @@ export interface TaskPool {
 
 const IDLE_MS = 30_000;
 
-export function taskPool(options: { readonly threads: number; readonly waitingMax: number }): TaskPool {
+export interface TaskPoolOptions {
+  readonly threads: number;
+  readonly waitingMax: number;
+  /** Of each thread: a task that needs more ends with it. */
+  readonly resourceLimits?: ResourceLimits;
+}
+
+export function taskPool(options: TaskPoolOptions): TaskPool {
   const pool = new Piscina({
     filename: threadEntry("task").href,
     minThreads: 0,
     maxThreads: options.threads,
     maxQueue: options.waitingMax,
     idleTimeout: IDLE_MS,
+    ...(options.resourceLimits && { resourceLimits: options.resourceLimits }),
   });
   return {
-    async run(name, job, transfer = []) {
+    async run(name, job, transfer = [], signal) {
       // At its bound piscina rejects too, but without a type to tell that from a task's own error.
       if (pool.queueSize >= options.waitingMax && pool.queueSize > 0) {
         throw new DbError("overloaded", "Too many long computations are waiting; retry shortly.", {
           retry_after_seconds: 1,
         });
       }
-      return pool.run(job, { name, transferList: [...transfer] });
+      return pool.run(job, { name, transferList: [...transfer], signal: signal ?? null });
     },
     close: () => pool.close(),
     end: () => pool.destroy(),

@@ -4,6 +4,8 @@ import type { AlgorithmResult } from "../src/graph/algorithms/algorithm.js";
 import { type AlgorithmJob, runAlgorithm as run } from "../src/graph/algorithms/run-algorithm.js";
 import type { ExtractedGraph } from "../src/graph/extract/extract-graph.js";
 import type { FileFacts, FilePlace, ParseAnswer, ParsedFile, ParseJob } from "../src/ingest/parse/contract.js";
+import type { FoundFile } from "../src/ingest/watch/found-file.js";
+import type { LookJob, ScanJob, ScanPage } from "../src/ingest/watch/scan-folder.js";
 import type { CandidateSentence, Span } from "../src/language/answer-span.js";
 import type { Entity } from "../src/language/entities.js";
 import { DbError } from "../src/protocol/errors.js";
@@ -60,6 +62,17 @@ export async function parseFile(job: ParseJob): Promise<ParseAnswer<ParsedFile>>
 export async function digestFile(place: FilePlace): Promise<ParseAnswer<FileFacts>> {
   const { digestFile: digest } = await import("../src/ingest/parse/read-file.js");
   return answer(async () => digest(place));
+}
+
+/** Rejects when the folder cannot be read. */
+export async function scanFolder(job: ScanJob): Promise<ScanPage> {
+  const { scanFolder: scan } = await import("../src/ingest/watch/scan-folder.js");
+  return scan(job);
+}
+
+export async function lookAtFiles(job: LookJob): Promise<readonly FoundFile[]> {
+  const { lookAtFiles: look } = await import("../src/ingest/watch/scan-folder.js");
+  return look(job);
 }
 
 async function answer<T>(work: () => Promise<T>): Promise<ParseAnswer<T>> {

@@ -59,6 +59,7 @@ import { dataHandlers } from "./handlers/data.js";
 import { directoryHandlers } from "./handlers/directory.js";
 import { documentSearchHandlers } from "./handlers/document-search.js";
 import { documentHandlers } from "./handlers/documents.js";
+import { fileHandlers } from "./handlers/files.js";
 import { graphHandlers } from "./handlers/graph.js";
 import { graphAlgorithmHandlers } from "./handlers/graph-algorithms.js";
 import { graphEntityHandlers } from "./handlers/graph-entities.js";
@@ -417,6 +418,7 @@ export class Actor {
       ...collectionHandlers,
       ...documentHandlers,
       ...documentSearchHandlers,
+      ...fileHandlers,
       ...graphHandlers,
       ...graphEntityHandlers,
       ...graphIndexHandlers,

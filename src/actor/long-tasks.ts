@@ -6,6 +6,7 @@ import type { ExtractedGraph } from "../graph/extract/extract-graph.js";
 import type { CandidateSentence, Span } from "../language/answer-span.js";
 import type { Entity } from "../language/entities.js";
 import type { ModelTasks } from "./automl/model-tasks.js";
+import type { FileTasks } from "./files/file-tasks.js";
 
 /** Each rejects with `overloaded` when too many wait. */
 export interface LongTasks {
@@ -19,4 +20,6 @@ export interface LongTasks {
     readonly question: string;
     readonly candidates: readonly CandidateSentence[];
   }): Promise<Span | null>;
+  /** Of filesystem collections; null: files are not read here. */
+  readonly files: FileTasks | null;
 }

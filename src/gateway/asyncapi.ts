@@ -11,6 +11,7 @@ const DESCRIPTION = [
   "Messages are JSON texts, or MessagePack: the subprotocol `msgpack` asks for it, and binary messages are answered in it.",
   "Many requests run at the same time; every answer has the `id` of its message.",
   "A browser gets a ticket from POST /v1/ws/ticket and connects to /ws?token=…; other clients send an Authorization header to /v1/ws.",
+  "/ws/filesystem-collections/{id}/progress?token=… gives what `files.follow` gives, from its beginning on, and is asked for nothing.",
   "Close codes: 1001 the server ends, 1008 the credential, 1009 a message is too long, 1013 too many connections, 4408 the client does not read.",
 ].join(" ");
 
@@ -74,6 +75,7 @@ const EXAMPLES: Readonly<Record<string, Json>> = {
   "transaction.commit": { transaction: "tx_0123456789abcdef" },
   "transaction.rollback": { transaction: "tx_0123456789abcdef" },
   "automl.follow": { job_id: "job_1" },
+  "files.follow": { collection_id: "fsc_1" },
   send_message: { session_id: "s-1", message: "Hello" },
 };
 

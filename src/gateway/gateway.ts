@@ -141,7 +141,9 @@ function assemble(
     ["server.openapi", document(openApiDocument(docs ? ENDPOINTS : withoutDocs(), version, config))],
     ["server.asyncapi", document(asyncApiDocument(MESSAGES, version))],
   ]);
-  for (const name of ["socket.connect", "socket.connect.bearer", "mcp.connect"]) local.set(name, upgradeRequired);
+  for (const name of ["socket.connect", "socket.connect.bearer", "mcp.connect", "files.progress.connect"]) {
+    local.set(name, upgradeRequired);
+  }
   const tickets = new Tickets(config.websocket.ticketSeconds * 1000);
   const localOfCaller = new Map([
     ["socket.ticket", issueTicket(tickets, clock, config.websocket.ticketSeconds)],

@@ -154,6 +154,22 @@ export const ConfigSchema = section({
       description: "the name of a model of claims (1 to 128 letters, digits, - and _), or empty",
     }),
   }),
+  files: section({
+    roots: Type.Array(Type.String({ pattern: "^([a-z0-9][a-z0-9_-]{0,62}:)?/", maxLength: 4096 }), {
+      maxItems: 1000,
+      description: "a list of folders (paths that begin with /), each perhaps with a tenant's id and a colon in front",
+    }),
+    threads: count(1, 64),
+    /** Of one collection, at the same time. */
+    filesRunningMax: count(1, 64),
+    fileBytesMax: Type.Integer({ minimum: KIB, maximum: 4 * GIB }),
+    fileTimeoutSeconds: seconds(1, 3600),
+    retriesMax: count(0, 100),
+    rescanSeconds: seconds(1, 86_400),
+    collectionsPerTenantMax: count(1, 10_000),
+    filesPerTenantMax: count(1, 100_000_000),
+    bytesPerTenantMax: Type.Integer({ minimum: MIB, maximum: TIB }),
+  }),
   transactions: section({
     timeoutSeconds: seconds(1, 86_400),
     maxSeconds: seconds(1, 86_400),

@@ -7,6 +7,7 @@ import { automlEndpoints } from "./endpoints/automl.js";
 import { chatEndpoints } from "./endpoints/chat.js";
 import { collectionEndpoints } from "./endpoints/collections.js";
 import { dataEndpoints } from "./endpoints/data.js";
+import { fileEndpoints } from "./endpoints/files.js";
 import { graphEndpoints } from "./endpoints/graph.js";
 import { languageEndpoints } from "./endpoints/language.js";
 import { mcpEndpoints } from "./endpoints/mcp.js";
@@ -27,6 +28,7 @@ const specs = [
   ...dataEndpoints,
   ...collectionEndpoints,
   ...vectorEndpoints,
+  ...fileEndpoints,
   ...graphEndpoints,
   ...aiEndpoints,
   ...providerEndpoints,

@@ -64,6 +64,7 @@ export const ERRORS = {
   file_encrypted: { status: 422, retry: false, message: "The file is encrypted; store it without a password." },
   file_corrupt: { status: 422, retry: false, message: "The file's content is broken or not what its name says." },
   file_timeout: { status: 422, retry: false, message: "Reading the file took longer than is allowed." },
+  reader_failed: { status: 422, retry: false, message: "Reading the file broke off." },
   file_changed: { status: 409, retry: true, message: "The file changed while it was read." },
   upgrade_required: { status: 426, retry: false, message: "This route speaks WebSocket only." },
   rate_limited: { status: 429, retry: true, message: "Too many requests; wait as long as Retry-After says." },

@@ -174,3 +174,14 @@ export const WEBHOOK_ANSWER_BYTES_MAX = 64 * 1024;
 /** Webhooks of one tenant that are on their way at a time, and that may wait. */
 export const WEBHOOKS_RUNNING_MAX = 4;
 export const WEBHOOKS_WAITING_MAX = 10_000;
+/** Files that one step of a scan of a folder reads, and that a plan of what there is to read looks at. */
+export const SCAN_PAGE_FILES = 500;
+export const PLAN_FILES_MAX = 20_000;
+/** UTF-16 code units of a chunk of a file, and what it is when a collection does not say. */
+export const CHUNK_CHARACTERS_MIN = 100;
+export const CHUNK_CHARACTERS_MAX = 20_000;
+export const CHUNK_CHARACTERS_DEFAULT = 1000;
+export const CHUNK_OVERLAP_DEFAULT = 100;
+/** Patterns of paths that a filesystem collection has, and characters of one. */
+export const GLOBS_MAX = 50;
+export const GLOB_CHARACTERS_MAX = 200;

@@ -3,12 +3,12 @@ import type { TableDef } from "../../catalog/table.js";
 import { type Collection, collectionOf, describeCollection } from "../../document/collection.js";
 import { documentOfRow, rowOfDocument, updateStatement } from "../../document/document-rows.js";
 import { planChange, type SchemaChange } from "../../document/schema-change.js";
-import { createStatements, definitionOf, type EmbeddingDimensions } from "../../document/schema-ddl.js";
+import { definitionOf } from "../../document/schema-ddl.js";
 import { readSchema } from "../../document/schema-request.js";
 import type { EndpointName } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
-import { IDENTIFIER_BYTES_MAX } from "../../protocol/limits.js";
 import type { Transaction } from "../../storage/store.js";
+import { checkNewName, createCollectionIn, embeddingDimensions } from "../create-collection.js";
 import { findCollection, type RunStatement, writeTogether } from "../document-session.js";
 import type { Answer } from "../reply.js";
 import type { Request } from "../request.js";
@@ -33,35 +33,14 @@ export const collectionHandlers = {
   },
 } satisfies Partial<Record<EndpointName, Handler>>;
 
-const NAME = /^[A-Za-z0-9_][A-Za-z0-9_.-]*$/;
-
 function createCollection(request: Request, { body }: Input): Promise<Answer> {
   const { name } = body as { name: string };
-  if (!NAME.test(name) || Buffer.byteLength(name) > IDENTIFIER_BYTES_MAX) {
-    const message = `The field "name" must be 1 to ${IDENTIFIER_BYTES_MAX} letters, digits and _ . -`;
-    throw new DbError("invalid_request", message, { field: "name" });
-  }
+  checkNewName(request, name);
   const schema = readSchema(body.schema);
-  const plan = createStatements(name, schema, embeddingDimensions(request));
-  if (withDefinitions(request, (catalog) => catalog.table(null, name)) !== null) throw taken(name);
   return writeTogether(request, async (run, session) => {
-    for (const sql of plan.statements) await run({ sql, params: [] });
-    const { tx } = session.contextFor(request);
-    const table = tableNamed(request, tx, name);
-    const next = Object.freeze({ ...table, collection: definitionOf(table, plan) });
-    request.tenant.catalog.change(tx, (editor) => editor.replaceTable(next));
-    const record = describeCollection(collectionOf(next)!);
+    const record = describeCollection(await createCollectionIn(request, session, run, name, schema));
     return { plain: { ...record, collection: record } };
   });
-}
-
-/** Throws what says that there is no such model. */
-function embeddingDimensions({ partition }: Request): EmbeddingDimensions {
-  return (model) => partition.models.describe(model).dimensions;
-}
-
-function taken(name: string): DbError {
-  return new DbError("conflict", `The collection "${name}" already exists.`, { sqlstate: "42P07", field: "name" });
 }
 
 async function changeSchema(request: Request, { params, body }: Input, replaces: boolean): Promise<Answer> {

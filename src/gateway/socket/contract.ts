@@ -105,6 +105,7 @@ export interface ConnectionSet {
   readonly services: Services;
   readonly handlers: ReadonlyMap<string, HandleMessage>;
   readonly mcp: HandleMessage;
+  readonly followFiles: HandleMessage;
   readonly blocked: Set<Blocked>;
   /** Counts a connection, and ends it when it is one too many. */
   add(connection: Member): void;

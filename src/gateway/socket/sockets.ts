@@ -30,6 +30,8 @@ export class Sockets implements ConnectionSet {
   readonly handlers: ReadonlyMap<string, HandleMessage>;
   /** What is done with a message on /mcp. */
   readonly mcp: HandleMessage;
+  /** What a connection to the progress of a filesystem collection begins with. */
+  readonly followFiles: HandleMessage;
   /** Connections whose clients have not read everything that was sent. */
   readonly blocked = new Set<Blocked>();
   readonly #open = new Set<Member>();
@@ -44,6 +46,7 @@ export class Sockets implements ConnectionSet {
     for (const route of routes) {
       for (const type of route.endpoint?.messages ?? []) handlers.set(type, toActor(route));
     }
+    this.followFiles = handlers.get("files.follow")!;
     this.handlers = handlers
       .set("cancel", cancel)
       .set("credit", credit)
@@ -59,6 +62,9 @@ export class Sockets implements ConnectionSet {
   register(app: TemplatedApp): void {
     for (const path of ["/ws", "/v1/ws", "/v2/ws"]) this.#registerPath(app, path, "ticket");
     this.#registerPath(app, "/mcp", "bearer");
+    for (const version of ["", "/v1", "/v2"]) {
+      this.#registerPath(app, `${version}/ws/filesystem-collections/:id/progress`, "progress");
+    }
   }
 
   #registerPath(app: TemplatedApp, path: string, token: TokenKind): void {

@@ -14,6 +14,7 @@ import type { Services } from "../services.js";
 import { Connection } from "./connection.js";
 import { CLOSE, type ConnectionSet, type SocketEnd, type SocketUser } from "./contract.js";
 import { McpConnection } from "./mcp-connection.js";
+import { ProgressConnection } from "./progress-connection.js";
 
 /** The subprotocol that clients of MCP offer. */
 const MCP_PROTOCOL = "mcp";
@@ -22,9 +23,9 @@ const MSGPACK_PROTOCOL = "msgpack";
 
 /**
  * What `?token=` holds: a ticket, or the credential itself, which clients of MCP know no other way to send. The latter's
- * connections speak MCP.
+ * connections speak MCP. `progress` is a ticket, too, for what one filesystem collection has to tell.
  */
-export type TokenKind = "ticket" | "bearer";
+export type TokenKind = "ticket" | "bearer" | "progress";
 
 export function upgrade(
   sockets: ConnectionSet,
@@ -91,6 +92,8 @@ function refuseUpgrade(
 class Upgrade implements Applicant {
   readonly #key: string;
   readonly #protocol: string;
+  /** Of the path's variable, where it has one. */
+  readonly #collectionId: string;
   #gone = false;
 
   constructor(
@@ -103,6 +106,7 @@ class Upgrade implements Applicant {
     /** A ticket was paid for when it was issued. */
     private readonly spends: boolean,
   ) {
+    this.#collectionId = token === "progress" ? decoded(req.getParameter(0) ?? "") : "";
     this.#key = req.getHeader("sec-websocket-key");
     const offered = req.getHeader("sec-websocket-protocol").split(",");
     const known = token === "bearer" ? MCP_PROTOCOL : MSGPACK_PROTOCOL;
@@ -130,6 +134,9 @@ class Upgrade implements Applicant {
     } else if (this.token === "ticket") {
       const format = this.#protocol === MSGPACK_PROTOCOL ? "msgpack" : "json";
       this.#upgrade(new Connection(this.sockets, caller, format));
+    } else if (this.token === "progress") {
+      const format = this.#protocol === MSGPACK_PROTOCOL ? "msgpack" : "json";
+      this.#upgrade(new ProgressConnection(this.sockets, caller, format, this.sockets.followFiles, this.#collectionId));
     } else this.#upgrade(new McpConnection(this.sockets, caller, this.sockets.mcp));
   }
 
@@ -147,6 +154,14 @@ class Upgrade implements Applicant {
   #upgrade(user: SocketEnd): void {
     // No extension is offered back.
     this.res.cork(() => this.res.upgrade<SocketUser>({ user }, this.#key, this.#protocol, "", this.context));
+  }
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
   }
 }
 

@@ -75,6 +75,32 @@ export const CLIENT_MESSAGES: readonly SocketMessage[] = [
   },
 ];
 
+const NOTHING_SAID = { document_id: null, filename: null, status: null, progress: null, message: null, error: null };
+const SOME_FILE = { document_id: "file_1", filename: "notes/sea.md" };
+
+/** Of filesystem collections: type, what it says, and what an example has. */
+const PROGRESS_OF_FILES: readonly (readonly [type: string, summary: string, example: object])[] = [
+  ["scan_started", "The folder is looked through, and what has changed is read.", { status: "scanning", progress: 0 }],
+  ["file_processing", "A file is being read.", { ...SOME_FILE, status: "processing", progress: 0.2 }],
+  [
+    "file_done",
+    "The collection has what the file holds, or has it no more.",
+    { ...SOME_FILE, status: "indexed", progress: 0.3 },
+  ],
+  [
+    "file_failed",
+    "A file could not be read: it is set aside (status failed), or tried again (pending).",
+    { ...SOME_FILE, status: "failed", progress: 0.3, error: "The file is encrypted; store it without a password." },
+  ],
+  [
+    "scan_complete",
+    "The collection is what the folder is.",
+    { status: "ready", progress: 1, message: "12 files are indexed." },
+  ],
+  ["paused", "It is paused.", { status: "paused" }],
+  ["resumed", "It goes on.", { status: "ingesting" }],
+];
+
 export const SERVER_MESSAGES: readonly SocketMessage[] = [
   {
     type: "pong",
@@ -248,4 +274,26 @@ export const SERVER_MESSAGES: readonly SocketMessage[] = [
       phase: null,
     },
   },
+  ...PROGRESS_OF_FILES.map(([type, summary, example]) => ({
+    type,
+    summary,
+    payload: answer(type, {
+      collection_id: Type.String(),
+      document_id: Nullable(Type.String()),
+      filename: Nullable(Type.String({ description: "Its path in the folder." })),
+      status: Nullable(Type.String()),
+      progress: Nullable(Type.Number({ description: "0 to 1: of the files that are to be read." })),
+      message: Nullable(Type.String()),
+      error: Nullable(Type.String()),
+      timestamp: Timestamp,
+    }),
+    example: {
+      type,
+      id: null,
+      collection_id: "fsc_1",
+      ...NOTHING_SAID,
+      ...example,
+      timestamp: "2026-01-02T03:04:05.678Z",
+    },
+  })),
 ];

@@ -1,0 +1,199 @@
+/** /v1/filesystem-collections: folders of the server as collections, the files in them, and how far they are read. */
+import type { EndpointName } from "../../protocol/endpoints.js";
+import { DbError } from "../../protocol/errors.js";
+import { writeTogether } from "../document-session.js";
+import { CHANGE_FORMS } from "../feed/change-form.js";
+import { workOf } from "../files/file-jobs.js";
+import {
+  changeFolder,
+  countFiles,
+  type Folder,
+  findFolder,
+  type ListedFile,
+  listFiles,
+  listFolders,
+  readAnew,
+} from "../files/file-store.js";
+import { eventOfRecord, topicOf } from "../files/folder-events.js";
+import { OPTION_NAMES } from "../files/folder-options.js";
+import { makeFolder, removeFolder } from "../files/make-folder.js";
+import { type Answer, messageErrorJson, STREAMED } from "../reply.js";
+import type { Request } from "../request.js";
+import type { Input } from "../validate.js";
+import type { Handler } from "./handler.js";
+import { readPage } from "./paging.js";
+
+export const fileHandlers = {
+  "files.create": createFolder,
+  "files.list": async (request, { query }) => {
+    const { limit, offset, page } = readPage(query);
+    const { folders, total } = await listFolders(request, limit, offset);
+    const items: object[] = [];
+    for (const folder of folders) items.push(await shownFolder(request, folder));
+    return { plain: { collections: items, total, page, page_size: limit } };
+  },
+  "files.get": async (request, { params }) => {
+    return { plain: await shownFolder(request, await findFolder(request, params.id!)) };
+  },
+  "files.update": pauseFolder,
+  "files.delete": async (request, { params, query }) => {
+    const folder = await findFolder(request, params.id!);
+    return removeFolder(request, folder, query.retain_data === "true");
+  },
+  "files.documents": listDocuments,
+  "files.reprocess": reprocess,
+  "files.progress": followProgress,
+} satisfies Partial<Record<EndpointName, Handler>>;
+
+function createFolder(request: Request, { body }: Input): Promise<Answer> {
+  const { name, watch_dir: watchDir, path, ...rest } = body;
+  if ((watchDir === undefined) === (path === undefined)) {
+    throw new DbError("invalid_request", 'Send the folder as "watch_dir" (or "path"), once.', { field: "watch_dir" });
+  }
+  const options = Object.fromEntries(
+    OPTION_NAMES.flatMap((option) => (option in rest ? [[option, rest[option]]] : [])),
+  );
+  const folder = { name, path: watchDir ?? path, pathField: path === undefined ? "watch_dir" : "path", options };
+  return makeFolder(request, folder, (made, plan) => ({
+    plain: {
+      ...described(made),
+      status: "ingesting",
+      files: { total: plan.files, pending: plan.files, processing: 0, indexed: 0, failed: 0, bytes: plan.bytes },
+      document_count: plan.files,
+      chunk_count: 0,
+      plan,
+      ingest_plan: plan,
+    },
+  }));
+}
+
+function described(folder: Folder) {
+  const { id, name, root, options, paused, problem, createdAt, updatedAt, scannedAt } = folder;
+  return {
+    id,
+    collection_id: id,
+    name,
+    collection: name,
+    watch_dir: root,
+    path: root,
+    ...options,
+    paused,
+    error: problem,
+    created_at: createdAt,
+    updated_at: updatedAt,
+    last_scan_at: scannedAt,
+  };
+}
+
+async function shownFolder(request: Request, folder: Folder): Promise<object> {
+  const { pending, indexed, failed } = await countFiles(request, folder.id);
+  const isScanning = workOf(request.partition, request.tenant.number, folder.id)?.isLooking ?? false;
+  const total = pending.files + indexed.files + failed.files;
+  const status = folder.paused
+    ? "paused"
+    : folder.scannedAt === null || pending.files > 0
+      ? folder.scannedAt === null && folder.problem !== null
+        ? "error"
+        : "ingesting"
+      : isScanning
+        ? "scanning"
+        : "ready";
+  return {
+    ...described(folder),
+    status,
+    files: {
+      total,
+      pending: pending.files,
+      indexed: indexed.files,
+      failed: failed.files,
+      bytes: pending.bytes + indexed.bytes + failed.bytes,
+    },
+    document_count: total,
+    chunk_count: indexed.chunks + pending.chunks,
+    progress: total === 0 ? 1 : (indexed.files + failed.files) / total,
+  };
+}
+
+async function pauseFolder(request: Request, { params, body }: Input): Promise<Answer> {
+  const folder = await findFolder(request, params.id!);
+  const { paused } = body as { paused: boolean };
+  const answer = await writeTogether(request, async (run) => {
+    await changeFolder(run, folder.id, { paused });
+    return { plain: { ...described(folder), paused, status: paused ? "paused" : "ingesting" } };
+  });
+  workOf(request.partition, request.tenant.number, folder.id)?.poke();
+  return answer;
+}
+
+async function listDocuments(request: Request, { params, query }: Input): Promise<Answer> {
+  const folder = await findFolder(request, params.id!);
+  const { limit, offset, page } = readPage(query);
+  // What is being read is pending in its record.
+  const status = query.status === "processing" ? "pending" : (query.status ?? null);
+  const { files, total } = await listFiles(request, folder.id, status, limit, offset);
+  const work = workOf(request.partition, request.tenant.number, folder.id);
+  const documents = files.map((file) => shownFile(file, work?.isReading(file.path) ?? false));
+  return { plain: { documents, total, page, page_size: limit } };
+}
+
+function shownFile(file: ListedFile, isReading: boolean): object {
+  const { id, path, status, size, hash, kind, mediaType, title, metadata, notes, chunks, errorCode, error } = file;
+  return {
+    id,
+    document_id: id,
+    path,
+    filename: path.slice(path.lastIndexOf("/") + 1),
+    status: status === "pending" && isReading ? "processing" : status,
+    size_bytes: size,
+    hash,
+    kind,
+    media_type: mediaType,
+    title,
+    metadata,
+    notes: notes ?? [],
+    chunk_count: chunks,
+    error,
+    error_code: errorCode,
+    quarantined: status === "failed",
+    attempts: file.attempts,
+    next_attempt_at: status === "pending" && file.attempts > 0 ? file.dueAt : null,
+    found_at: file.foundAt,
+    read_at: file.readAt,
+  };
+}
+
+async function reprocess(request: Request, { params, body }: Input): Promise<Answer> {
+  const folder = await findFolder(request, params.id!);
+  const { document_id: documentId, path } = (body ?? {}) as { readonly document_id?: string; readonly path?: string };
+  if (documentId !== undefined && path !== undefined) {
+    throw new DbError("invalid_request", 'Send "document_id" or "path", not both.', { field: "path" });
+  }
+  const one = documentId ?? path ?? null;
+  const answer = await writeTogether(request, async (run) => {
+    const queued = await readAnew(run, folder.id, one, new Date().toISOString());
+    if (queued === 0 && one !== null) {
+      const message = `The filesystem collection has no file "${one.slice(0, 200)}".`;
+      throw new DbError("not_found", message, { field: path === undefined ? "document_id" : "path" });
+    }
+    return { plain: { collection_id: folder.id, queued, paused: folder.paused } };
+  });
+  workOf(request.partition, request.tenant.number, folder.id)?.readAgain();
+  return answer;
+}
+
+async function followProgress(request: Request, { body }: Input): Promise<Answer> {
+  const folder = await findFolder(request, body.collection_id);
+  const id = request.head.params[0]!;
+  const form = CHANGE_FORMS[request.wantsMsgpack ? "msgpack" : "json"];
+  const way = {
+    form,
+    id,
+    errorMessage: (error: DbError) => Buffer.from(messageErrorJson(error, id, request.requestId)),
+    errorText: (errorJson: string) => errorJson,
+  };
+  await request.partition.progress.follow(request, topicOf(folder.id), way, async () => ({
+    message: eventOfRecord(await findFolder(request, folder.id), await countFiles(request, folder.id)),
+    isOver: false,
+  }));
+  return STREAMED;
+}

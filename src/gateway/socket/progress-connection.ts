@@ -1,0 +1,47 @@
+/**
+ * The WebSocket of one filesystem collection: from its beginning on it gets what `files.follow` gives on /ws, without being asked
+ * for anything. Made by an upgrade of /ws/filesystem-collections/{id}/progress.
+ */
+import type { WebSocket } from "uWebSockets.js";
+import type { Caller } from "../admission.js";
+import { Connection } from "./connection.js";
+import {
+  CLOSE,
+  type ConnectionSet,
+  type HandleMessage,
+  type MessageFormat,
+  type RunningRequest,
+  type SocketUser,
+} from "./contract.js";
+import { readMessageHead } from "./message-head.js";
+
+export class ProgressConnection extends Connection {
+  constructor(
+    sockets: ConnectionSet,
+    caller: Caller,
+    private readonly answerFormat: MessageFormat,
+    private readonly follow: HandleMessage,
+    private readonly collectionId: string,
+  ) {
+    super(sockets, caller, answerFormat);
+  }
+
+  override opened(ws: WebSocket<SocketUser>): void {
+    super.opened(ws);
+    const message = Buffer.from(JSON.stringify({ type: "files.follow", collection_id: this.collectionId }));
+    this.follow(this, { type: "files.follow", id: "null", format: this.answerFormat, isPacked: false }, message);
+  }
+
+  /** Of what clients say only `ping` means something. */
+  override message(bytes: Buffer, isBinary: boolean): void {
+    const head = isBinary ? null : readMessageHead(bytes);
+    if (head?.type === "ping") super.message(bytes, isBinary);
+    else this.fail("null", "invalid_request", 'This WebSocket tells of one collection; all that it answers is "ping".');
+  }
+
+  /** It was refused, or nothing follows any more: the last message says why. */
+  override ended(request: RunningRequest): void {
+    super.ended(request);
+    this.end(CLOSE.goingAway, "Nothing more is told here; connect again.");
+  }
+}

@@ -1,0 +1,83 @@
+/**
+ * Which folders of the server a tenant may have watched: those that the operator lists under [files] roots, and what lies in
+ * them once all symbolic links are followed. Called when a collection is made and whenever its work begins, since its record
+ * lies in the tenant's own data.
+ */
+import { realpath, stat } from "node:fs/promises";
+import { sep } from "node:path";
+import { DbError } from "../../protocol/errors.js";
+
+const RULE = /^(?:([a-z0-9][a-z0-9_-]{0,62}):)?(\/.*)$/;
+
+/** `roots`: paths for every tenant, or `tenant:/path` for one. */
+export function rootsOf(roots: readonly string[], tenantId: string): string[] {
+  return roots.flatMap((rule) => {
+    const [, tenant, path] = RULE.exec(rule) ?? [];
+    return path === undefined || (tenant !== undefined && tenant !== tenantId) ? [] : [path];
+  });
+}
+
+export interface AllowedFolder {
+  /** With all links followed. */
+  readonly path: string;
+  /** The operator's folder that it lies in, likewise: what is read has to lie in it, whatever becomes of `path`. */
+  readonly within: string;
+}
+
+/**
+ * Throws `forbidden` for what lies outside, whether it is there or not, and
+ * `invalid_request` for what is no folder. `field`: the name by which the request has it.
+ */
+export async function allowedFolder(
+  roots: readonly string[],
+  tenantId: string,
+  wanted: string,
+  field = "watch_dir",
+): Promise<AllowedFolder> {
+  const allowed = rootsOf(roots, tenantId);
+  if (allowed.length === 0) {
+    throw new DbError("forbidden", "You do not have permission: no folder of this server may be read.", {
+      field,
+      hint: 'The operator lists folders in the setting roots of [files], say roots = ["/srv/documents"] or TESSERA_FILES_ROOTS=/srv/documents, and starts the server anew.',
+    });
+  }
+  const outside = new DbError("forbidden", `You do not have permission to read the folder "${wanted.slice(0, 300)}".`, {
+    field,
+    hint: `Folders in ${allowed.join(", ")} may be read, by the setting roots of [files]; symbolic links do not lead out of them.`,
+  });
+  if (!wanted.startsWith("/") || wanted.includes("\0")) throw outside;
+  const real = await realPathOf(wanted);
+  const realRoots = await Promise.all(allowed.map(realPathOf));
+  if (real === null) {
+    // Only inside of what may be read is it told that something is not there.
+    const parent = await nearestFolder(wanted);
+    if (!realRoots.some((root) => root !== null && isInside(parent, root))) throw outside;
+    throw new DbError("invalid_request", `The folder "${wanted.slice(0, 300)}" does not exist.`, { field });
+  }
+  const within = realRoots.find((root) => root !== null && isInside(real, root)) ?? null;
+  if (within === null) throw outside;
+  if (!(await stat(real)).isDirectory()) {
+    throw new DbError("invalid_request", `"${wanted.slice(0, 300)}" is not a folder.`, { field });
+  }
+  return { path: real, within };
+}
+
+function isInside(path: string, root: string): boolean {
+  return path === root || path.startsWith(root.endsWith(sep) ? root : root + sep);
+}
+
+async function realPathOf(path: string): Promise<string | null> {
+  try {
+    return await realpath(path);
+  } catch {
+    return null;
+  }
+}
+
+async function nearestFolder(path: string): Promise<string> {
+  for (let at = path; ; ) {
+    at = at.slice(0, at.lastIndexOf("/")) || "/";
+    const real = await realPathOf(at);
+    if (real !== null) return real;
+  }
+}

@@ -1,0 +1,67 @@
+/**
+ * Watches one folder (chokidar: inotify, FSEvents, ReadDirectoryChangesW) and tells which paths to look at. It only makes a
+ * collection quick to follow; what it misses a scan finds. Runs in the watcher's thread (workers/watch.ts).
+ */
+import { type FSWatcher, watch } from "chokidar";
+import { type ChangedPaths, PathCollector, type Quiet } from "./changed-paths.js";
+import { pathFilter } from "./path-filter.js";
+import type { ScanJob } from "./scan-folder.js";
+
+export type WatchOptions = Pick<ScanJob, "root" | "recursive" | "include" | "exclude">;
+
+export interface WatchHearer {
+  /** From now on nothing is missed, as far as the system tells. */
+  ready(): void;
+  changed(paths: ChangedPaths): void;
+  /** The folder is not watched any more, or not wholly: say the system's bound of watched folders is reached. */
+  failed(message: string): void;
+}
+
+export const QUIET: Quiet = { quietMs: 150, waitMsMax: 1000, pathsMax: 2000 };
+
+export class FolderWatcher {
+  private readonly watcher: FSWatcher;
+  private readonly collector: PathCollector;
+  private hasFailed = false;
+
+  constructor({ root, recursive, include, exclude }: WatchOptions, hearer: WatchHearer, quiet: Quiet = QUIET) {
+    const filter = pathFilter({ include, exclude });
+    this.collector = new PathCollector(quiet, (paths) => hearer.changed(paths));
+    const inFolder = (path: string): string => path.slice(root.length + 1);
+    this.watcher = watch(root, {
+      ignoreInitial: true,
+      followSymlinks: false,
+      ignorePermissionErrors: true,
+      ...(!recursive && { depth: 0 }),
+      ignored: (path, stats) => {
+        if (path.length <= root.length) return false;
+        // Before it is known what a path is, only folders that are left out can be told.
+        return stats?.isFile() ? !filter.file(inFolder(path)) : !filter.folder(inFolder(path));
+      },
+    });
+    this.watcher.on("all", (event, path) => {
+      if (path.length > root.length && (event === "add" || event === "change" || event === "unlink")) {
+        this.collector.add(inFolder(path));
+      } else if (event === "unlinkDir" || event === "addDir") this.collector.add(null);
+    });
+    this.watcher.on("ready", () => hearer.ready());
+    this.watcher.on("error", (error) => {
+      this.collector.add(null);
+      if (this.hasFailed) return;
+      this.hasFailed = true;
+      hearer.failed(watchError(error as NodeJS.ErrnoException));
+    });
+  }
+
+  async close(): Promise<void> {
+    this.collector.close();
+    await this.watcher.close();
+  }
+}
+
+function watchError(error: NodeJS.ErrnoException): string {
+  if (error.code === "ENOSPC" || error.code === "EMFILE") {
+    return "The system watches no more folders (on Linux raise fs.inotify.max_user_watches); changes are found by scans only.";
+  }
+  return `The folder is not watched wholly (${error.message}); some changes are found by scans only.`;
+}
