@@ -313,6 +313,49 @@ const ai: Record<string, Case> = {
   "socket.models.pull": { ...post({ type: "model.pull", model: "Not A Name" }), statuses: [400, 404] },
 };
 
+const filesPath = "/v1/filesystem-collections";
+// Which tenant's they are is told in e2e/filesystem-collections.
+const files: Record<string, Case> = {
+  "files.create": { ...post({ name: "made" }), admins: true, statuses: [400] },
+  "files.list": get(() => filesPath),
+  "files.get": { ...get(() => `${filesPath}/none`), statuses: [404] },
+  "files.update": { send: () => ({ path: `${filesPath}/none`, body: { paused: true } }), statuses: [404] },
+  "files.delete": { ...get(() => `${filesPath}/none`), statuses: [404] },
+  "files.documents": { ...get(() => `${filesPath}/none/documents`), statuses: [404] },
+  "files.reprocess": { send: () => ({ path: `${filesPath}/none/reprocess`, body: {} }), statuses: [404] },
+  "files.progress.connect": { ...get(() => "/ws/filesystem-collections/none/progress"), statuses: [426] },
+  "files.progress": { ...post({ type: "files.follow", collection_id: "none" }), statuses: [404] },
+};
+
+const automlPath = "/v1/automl";
+// Which tenant's they are is told in e2e/automl.
+const automl: Record<string, Case> = {
+  "automl.train": {
+    ...post({ task: "regression", target_column: "y", dataset_id: "none" }),
+    statuses: [400, 404],
+  },
+  "automl.jobs": get(() => `${automlPath}/jobs`),
+  "automl.job": { ...get(() => `${automlPath}/jobs/none`), statuses: [404] },
+  "automl.stop": { send: () => ({ path: `${automlPath}/jobs/none/stop`, body: {} }), statuses: [404] },
+  "automl.datasets.create": { ...post({ name: "made" }), statuses: [400] },
+  "automl.datasets": get(() => `${automlPath}/datasets`),
+  "automl.dataset": { ...get(() => `${automlPath}/datasets/none`), statuses: [404] },
+  "automl.dataset.delete": { ...get(() => `${automlPath}/datasets/none`), statuses: [404] },
+  "automl.models": get(() => `${automlPath}/models`),
+  "automl.model": { ...get(() => `${automlPath}/models/none`), statuses: [404] },
+  "automl.model.delete": { ...get(() => `${automlPath}/models/none`), statuses: [404] },
+  "automl.predict": {
+    send: () => ({ path: `${automlPath}/models/none/predict`, body: { rows: [{ x: 1 }] } }),
+    statuses: [404],
+  },
+  "automl.evaluate": {
+    send: () => ({ path: `${automlPath}/models/none/evaluate`, body: { rows: [{ x: 1 }] } }),
+    statuses: [404],
+  },
+  "automl.webhook_secret": get(() => `${automlPath}/webhook-secret`),
+  "socket.automl.follow": { ...post({ type: "automl.follow", job_id: "none" }), statuses: [404] },
+};
+
 const rpc = (method: string, params: object) => ({ jsonrpc: "2.0", id: 1, method, params });
 const programs: Record<string, Case> = {
   "mcp.call": {
@@ -424,6 +467,8 @@ export const CASES: Readonly<Record<string, Case>> = {
   ...vectors,
   ...graph,
   ...ai,
+  ...files,
+  ...automl,
   ...programs,
   ...accounts,
   ...administration,

@@ -16,7 +16,7 @@ import {
 } from "../files/file-store.js";
 import { eventOfRecord, topicOf } from "../files/folder-events.js";
 import { OPTION_NAMES } from "../files/folder-options.js";
-import { makeFolder, removeFolder } from "../files/make-folder.js";
+import { makeFolder, removeFolder, requireFolderAdmin } from "../files/make-folder.js";
 import { type Answer, messageErrorJson, STREAMED } from "../reply.js";
 import type { Request } from "../request.js";
 import type { Input } from "../validate.js";
@@ -46,6 +46,7 @@ export const fileHandlers = {
 } satisfies Partial<Record<EndpointName, Handler>>;
 
 function createFolder(request: Request, { body }: Input): Promise<Answer> {
+  requireFolderAdmin(request);
   const { name, watch_dir: watchDir, path, ...rest } = body;
   if ((watchDir === undefined) === (path === undefined)) {
     throw new DbError("invalid_request", 'Send the folder as "watch_dir" (or "path"), once.', { field: "watch_dir" });
