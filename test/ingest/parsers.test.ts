@@ -1,10 +1,12 @@
 /** Real files of every kind become their text, by page and heading. */
 import { createCipheriv } from "node:crypto";
 import { gzipSync } from "node:zlib";
+import sharp from "sharp";
 import t from "tap";
 import { releaseImageReader } from "../../src/ingest/image/read-text.js";
 import { type IngestFolder, ingestFolder, textOf } from "./ingest-folder.js";
 import {
+  makeAvi,
   makeDocx,
   makeEmail,
   makeEpub,
@@ -232,6 +234,24 @@ t.test("audio: tags, and why there is no transcription", async (t) => {
     metadata: { duration_seconds: 1, sample_rate: 8000, channels: 1 },
   });
   t.match(file.notes, [/^transcription: not available/]);
+});
+
+t.test("video: metadata; key frames where there is ffmpeg", { skip: noFonts }, async (t) => {
+  const frame = async (words: string) =>
+    sharp(await imageOfWords([words]))
+      .jpeg()
+      .toBuffer();
+  const frames = [await frame("The harbour master"), await frame("counts seventeen boats")];
+  const size = { width: 900, height: 144 };
+  folder.write("boats.avi", makeAvi("Boats at noon", size, frames));
+  const file = await folder.parse("boats.avi", { ocrImages: true });
+  t.match(file, { kind: "video", title: "Boats at noon", mediaType: /^video\// });
+  t.match(file.metadata, { ...size, duration_seconds: 1, frame_rate: 2, container: "AVI" });
+  if (file.metadata.key_frames === undefined) t.match(file.notes.join(), /key frames: not available: install ffmpeg/);
+  else {
+    t.match(textOf(file), /counts seventeen boats/);
+    t.ok(file.thumbnail !== undefined);
+  }
 });
 
 t.test("kinds that are not read, and names that promise something else", async (t) => {

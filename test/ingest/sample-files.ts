@@ -145,12 +145,6 @@ export function makeEmail(
 export function makeWav(title: string): Buffer {
   const samples = Buffer.alloc(8000);
   for (let i = 0; i < samples.length; i++) samples[i] = 128 + Math.round(60 * Math.sin(i / 3));
-  const part = (id: string, data: Buffer): Buffer => {
-    const head = Buffer.alloc(8);
-    head.write(id, "latin1");
-    head.writeUInt32LE(data.length, 4);
-    return Buffer.concat([head, data, Buffer.alloc(data.length % 2)]);
-  };
   const format = Buffer.alloc(16);
   format.writeUInt16LE(1, 0);
   format.writeUInt16LE(1, 2);
@@ -158,11 +152,51 @@ export function makeWav(title: string): Buffer {
   format.writeUInt32LE(8000, 8);
   format.writeUInt16LE(1, 12);
   format.writeUInt16LE(8, 14);
-  const info = Buffer.concat([Buffer.from("INFO"), part("INAM", Buffer.from(`${title}\0`))]);
-  return part(
+  const info = Buffer.concat([Buffer.from("INFO"), riffPart("INAM", Buffer.from(`${title}\0`))]);
+  return riffPart(
     "RIFF",
-    Buffer.concat([Buffer.from("WAVE"), part("fmt ", format), part("LIST", info), part("data", samples)]),
+    Buffer.concat([Buffer.from("WAVE"), riffPart("fmt ", format), riffPart("LIST", info), riffPart("data", samples)]),
   );
+}
+
+/** Motion JPEG: each image a frame, two a second. */
+export function makeAvi(
+  title: string,
+  size: { readonly width: number; readonly height: number },
+  frames: readonly Buffer[],
+): Buffer {
+  const main = words(500_000, 0, 0, 0x10, frames.length, 0, 1, 1_000_000, size.width, size.height, 0, 0, 0, 0);
+  const stream = Buffer.concat([
+    Buffer.from("vidsMJPG"),
+    words(0, 0, 0, 1, 2, 0, frames.length, 1_000_000, -1, 0, 0, 0),
+  ]);
+  const format = Buffer.concat([
+    words(40, size.width, size.height, 1 | (24 << 16)),
+    Buffer.from("MJPG"),
+    words(0, 0, 0, 0, 0),
+  ]);
+  const streams = riffList("strl", [riffPart("strh", stream), riffPart("strf", format)]);
+  const info = riffList("INFO", [riffPart("INAM", Buffer.from(`${title}\0`))]);
+  const movie = riffList(
+    "movi",
+    frames.map((frame) => riffPart("00dc", frame)),
+  );
+  const parts = [riffList("hdrl", [riffPart("avih", main), streams]), info, movie];
+  return riffPart("RIFF", Buffer.concat([Buffer.from("AVI "), ...parts]));
+}
+
+function words(...values: readonly number[]): Buffer {
+  const bytes = Buffer.alloc(values.length * 4);
+  for (const [index, value] of values.entries()) bytes.writeUInt32LE(value >>> 0, index * 4);
+  return bytes;
+}
+
+function riffList(type: string, parts: readonly Buffer[]): Buffer {
+  return riffPart("LIST", Buffer.concat([Buffer.from(type), ...parts]));
+}
+
+function riffPart(id: string, data: Buffer): Buffer {
+  return Buffer.concat([Buffer.from(id, "latin1"), words(data.length), data, Buffer.alloc(data.length % 2)]);
 }
 
 export function escapeXml(text: string): string {

@@ -57,7 +57,7 @@ function isFamily(kind: FileKind, mediaType: string | undefined): boolean {
 
 async function typeOf(bytes: Buffer): Promise<string | undefined> {
   try {
-    return (await fileTypeFromBuffer(bytes))?.mime;
+    return (await fileTypeFromBuffer(bytes))?.mime.split(";")[0];
   } catch {
     return undefined;
   }

@@ -57,6 +57,10 @@ async function readKeyFrames({ job }: ParserInput, content: ParsedContent): Prom
     content.notes.push("key frames: not available: install ffmpeg, then process the file again");
     return;
   }
+  if (typeof frames === "string") {
+    content.notes.push(`key frames: not taken: ffmpeg cannot read the video: ${frames}`);
+    return;
+  }
   content.fact("key_frames", frames.length);
   if (job.thumbnails && frames[0] !== undefined) content.thumbnail = await thumbnailOf(frames[0]);
   if (!job.ocrImages) return;
