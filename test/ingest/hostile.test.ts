@@ -146,10 +146,14 @@ t.test("no time left, and sizes of chunks that make no sense", async (t) => {
   t.equal(await folder.codeOf("a.pdf", { overlapCharacters: -1 }), "invalid_request");
 });
 
-t.test("a text of one endless line is cut in time that grows with it", async (t) => {
+t.test("texts of one endless line or paragraph are cut in time that grows with it", async (t) => {
   const builder = new TextBuilder();
   builder.raw("x".repeat(2_000_000));
   t.equal(chunkText(builder.finish(), { characters: 1000, overlap: 100 }).length, 2000);
+  // After each point, whether a small letter follows somewhere decides if a sentence ends.
+  const points = new TextBuilder();
+  points.raw("1 . 2 .\n".repeat(100_000));
+  t.ok(chunkText(points.finish(), { characters: 1000, overlap: 100 }).length >= 800);
 });
 
 /** One deflated entry whose header claims `claimed` bytes; it is a part of every kind of document. */

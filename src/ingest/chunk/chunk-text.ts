@@ -33,6 +33,8 @@ interface Span {
 }
 
 const segmenter = new Intl.Segmenter("en", { granularity: "sentence" });
+/** Code units that are given to the segmenter at once: after each point it looks ahead without bound for a small letter. */
+const WINDOW_CHARACTERS = 2048;
 /** A point after these ends no sentence. */
 const ABBREVIATION = /(?:^|[\s(])(?:mr|mrs|ms|dr|prof|st|jr|sr|inc|ltd|corp|vs|no|fig|e\.g|i\.e|approx|\p{Lu})\.\s*$/iu;
 
@@ -150,20 +152,36 @@ function* linesOf(text: string, start: number, end: number): Generator<[number, 
 }
 
 function* sentencesOf(text: string, start: number, end: number): Generator<[number, number]> {
-  // A line's end ends no sentence but before the item of a list. One character for one, so that places stay.
-  const block = text
-    .slice(start, end)
-    .replace(/\r?\n(?![ \t]*(?:[-*+•‣]|\d{1,3}[.)])[ \t])/g, (newline) => " ".repeat(newline.length));
   let open = -1;
-  for (const { segment, index } of segmenter.segment(block)) {
-    if (open < 0) open = index;
-    const close = index + segment.length;
-    if (close < block.length && ABBREVIATION.test(block.slice(Math.max(open, close - 12), close))) continue;
-    const from = trimStart(text, start + open, start + close);
-    const to = trimEnd(text, from, start + close);
-    if (from < to) yield [from, to];
-    open = -1;
+  for (let from = start; from < end; ) {
+    const last = Math.min(from + WINDOW_CHARACTERS, end);
+    let next = last;
+    for (const { segment, index } of segmenter.segment(onOneLine(text.slice(from, last)))) {
+      if (open < 0) open = from + index;
+      // What the window may have cut is looked at again from its start, or goes on when it fills the window.
+      if (last < end && index + segment.length === last - from) {
+        if (index > 0) next = from + index;
+        break;
+      }
+      const close = from + index + segment.length;
+      if (close < end && ABBREVIATION.test(text.slice(Math.max(open, close - 12), close))) continue;
+      yield* trimmed(text, open, close);
+      open = -1;
+    }
+    from = next;
   }
+  if (open >= 0) yield* trimmed(text, open, end);
+}
+
+/** A line's end ends no sentence but before the item of a list. One character for one, so that places stay. */
+function onOneLine(text: string): string {
+  return text.replace(/\r?\n(?![ \t]*(?:[-*+•‣]|\d{1,3}[.)])[ \t])/g, (newline) => " ".repeat(newline.length));
+}
+
+function* trimmed(text: string, start: number, end: number): Generator<[number, number]> {
+  const from = trimStart(text, start, end);
+  const to = trimEnd(text, from, end);
+  if (from < to) yield [from, to];
 }
 
 /** A span that is larger than a chunk, cut at white space where there is some, and never within a character. */
