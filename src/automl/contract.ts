@@ -106,7 +106,7 @@ export type TrainMessage =
   | ({ readonly kind: "progress" } & TrainProgress)
   | { readonly kind: "checkpoint"; readonly bytes: Uint8Array };
 
-/** The job of the task thread's `trainModel` (workers/task.ts). `port` goes into the transfer list. */
+/** What `train` (train.ts) is asked for in a task thread. */
 export interface TrainRequest {
   readonly job: TrainJob;
   readonly port?: MessagePort;
@@ -118,7 +118,7 @@ export interface TrainRequest {
 
 export interface TrialRecord {
   readonly trial: number;
-  readonly algorithm: Algorithm;
+  readonly algorithm: Algorithm | "kmeans";
   readonly parameters: Readonly<Record<string, number | string>>;
   /** `screened`: left behind by better ones after the first look. `finished`: validated on all folds. */
   readonly status: "screened" | "finished";
@@ -195,8 +195,8 @@ export interface Explanation {
 }
 
 export interface Predictions {
-  /** A label, a value or the number of a cluster per row. */
-  readonly predictions: readonly (string | number)[];
+  /** Per row: a label (a number or truth where the target held these), a value, or the number of a cluster. */
+  readonly predictions: readonly (string | number | boolean)[];
   /** Row-major: rows × classes, calibrated; null where there are no classes. */
   readonly probabilities: Float64Array | null;
   readonly explanations: readonly Explanation[] | null;
@@ -232,11 +232,4 @@ export interface LoadedModel {
   evaluate(columns: readonly ColumnData[]): Readonly<Partial<Record<Metric, number>>>;
   /** The next steps of the series. Throws `invalid_request` when the model is not one of forecasting. */
   forecast(steps?: number): Forecast;
-}
-
-/** The job of the task thread's `predictWithModel`; its result is a `Predictions`, a `Forecast` or metrics. */
-export interface PredictRequest {
-  readonly bytes: Uint8Array;
-  readonly columns: readonly ColumnData[];
-  readonly explain?: boolean;
 }

@@ -15,7 +15,7 @@ import type { ModelTasks } from "./model-tasks.js";
 export type PredictedRow = Readonly<Record<string, unknown>>;
 
 export interface PredictedRows {
-  readonly predictions: (string | number)[];
+  readonly predictions: (string | number | boolean)[];
   /** By label; null where there are no classes. */
   readonly probabilities: Readonly<Record<string, number>>[] | null;
   readonly explanations: unknown[] | null;
@@ -33,7 +33,7 @@ export async function predictRows(
   explain = false,
 ): Promise<PredictedRows> {
   const { tasks, bytes } = await ready(request, model);
-  const predictions: (string | number)[] = [];
+  const predictions: (string | number | boolean)[] = [];
   const probabilities: Record<string, number>[] = [];
   const explanations: unknown[] = [];
   let explanationMethod: Predictions["explanationMethod"] = null;

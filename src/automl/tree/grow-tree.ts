@@ -1,0 +1,313 @@
+/**
+ * Grows one decision tree from histograms of binned columns. Boosting grows best-first with regularised gains (Chen and
+ * Guestrin 2016, equations 5 to 7; leaf-wise as Ke et al. 2017), forests depth-first with few features by chance at each
+ * node (Breiman 2001). Called by boosting.ts and forest.ts; a grower owns its buffers and serves one training.
+ */
+import type { Random } from "../random.js";
+import { bestSplit, type Split } from "./best-split.js";
+import type { BinnedColumn } from "./bins.js";
+import { HistogramPool } from "./histogram-pool.js";
+import { type Tree, TreeBuilder } from "./tree.js";
+
+export interface GrowOptions {
+  /** Infinity: depth-first, without order. */
+  readonly leavesMax: number;
+  readonly depthMax: number;
+  /** Of hessians, which are 1 a row where the loss is squared: rows. */
+  readonly minChildWeight: number;
+  readonly lambda: number;
+  readonly gainMin: number;
+  /** Features looked at in each node; null: all that the tree has. */
+  readonly featuresPerNode: number | null;
+}
+
+/**
+ * What a node sums up. `gradient`: per row the loss's first and second derivative. `classes`: per row a class, whose
+ * shares are the leaf's values; the gain is then the one of Gini's impurity.
+ */
+export type Statistics =
+  | { readonly kind: "gradient"; readonly gradients: Float64Array; readonly hessians: Float64Array }
+  | { readonly kind: "classes"; readonly labels: Uint8Array; readonly classes: number };
+
+interface Node {
+  readonly id: number;
+  readonly start: number;
+  readonly end: number;
+  readonly depth: number;
+  /** Sums of the rows: outputs, then the weight. */
+  readonly totals: Float64Array;
+  /** -1: none is kept. */
+  readonly slot: number;
+  readonly split: Split | null;
+}
+
+export class TreeGrower {
+  private readonly scratch: Int32Array;
+  private readonly orderedGradients: Float64Array;
+  private readonly orderedHessians: Float64Array;
+  private readonly offsets: Int32Array;
+  private readonly pool: HistogramPool;
+  private readonly stride: number;
+  private readonly shuffled: Int32Array;
+
+  constructor(
+    private readonly columns: readonly BinnedColumn[],
+    private readonly statistics: Statistics,
+    private readonly options: GrowOptions,
+    private readonly random: Random,
+    rowsMax: number,
+  ) {
+    this.stride = statistics.kind === "classes" ? statistics.classes + 1 : 2;
+    this.offsets = new Int32Array(columns.length + 1);
+    columns.forEach(({ cuts }, feature) => {
+      this.offsets[feature + 1] = this.offsets[feature]! + (cuts.length + 2) * this.stride;
+    });
+    this.scratch = new Int32Array(rowsMax);
+    const ordered = statistics.kind === "gradient" ? rowsMax : 0;
+    this.orderedGradients = new Float64Array(ordered);
+    this.orderedHessians = new Float64Array(ordered);
+    this.pool = new HistogramPool(
+      this.offsets[columns.length]!,
+      options.featuresPerNode === null ? options.leavesMax : 0,
+    );
+    this.shuffled = new Int32Array(columns.length);
+  }
+
+  /**
+   * `rows` (row numbers, which may repeat) is permuted: each leaf's rows end up together. `features`: the columns that
+   * this tree may use. `shrinkage` multiplies the values of gradient leaves.
+   */
+  grow(rows: Int32Array, features: Int32Array, shrinkage: number): Tree {
+    const outputs = this.stride - 1;
+    const builder = new TreeBuilder(outputs);
+    const value = (totals: Float64Array) => this.leafValues(totals, shrinkage);
+    const totals = this.totalsOf(rows, 0, rows.length);
+    const root = this.open(builder.add(value(totals)), rows, 0, rows.length, 0, totals, features, -1);
+    const waiting: Node[] = [root];
+    let leaves = 1;
+    while (waiting.length > 0) {
+      const node = this.takeNext(waiting);
+      const { split } = node;
+      if (split === null || leaves >= this.options.leavesMax) {
+        this.pool.release(node.slot);
+        builder.closeLeaf(node.id, node.start, node.end);
+        continue;
+      }
+      leaves++;
+      const middle = this.partition(rows, node.start, node.end, split);
+      const leftTotals = split.left;
+      const rightTotals = node.totals.map((total, i) => total - leftTotals[i]!);
+      const column = this.columns[split.feature]!;
+      const threshold = split.bin < column.cuts.length ? column.cuts[split.bin]! : Number.POSITIVE_INFINITY;
+      const left = builder.add(value(leftTotals));
+      const right = builder.add(value(rightTotals));
+      builder.split(node.id, split.feature, threshold, split.missingLeft, left, right);
+      this.openChildren(waiting, rows, features, node, middle, [left, right], [leftTotals, rightTotals]);
+    }
+    return builder.finish();
+  }
+
+  /** The smaller child's histogram is summed from its rows, the greater one's is what remains of the parent's. */
+  private openChildren(
+    waiting: Node[],
+    rows: Int32Array,
+    features: Int32Array,
+    node: Node,
+    middle: number,
+    [left, right]: readonly [number, number],
+    [leftTotals, rightTotals]: readonly [Float64Array, Float64Array],
+  ): void {
+    const depth = node.depth + 1;
+    const openLeft = (parent: number) => this.open(left, rows, node.start, middle, depth, leftTotals, features, parent);
+    const openRight = (parent: number) =>
+      this.open(right, rows, middle, node.end, depth, rightTotals, features, parent);
+    if (middle - node.start <= node.end - middle) {
+      const small = openLeft(-1);
+      const large = openRight(this.remainder(node.slot, small.slot, features));
+      waiting.push(small, large);
+    } else {
+      const small = openRight(-1);
+      const large = openLeft(this.remainder(node.slot, small.slot, features));
+      waiting.push(large, small);
+    }
+  }
+
+  /** The parent's histogram becomes the larger child's; -1 when there is none to take from. */
+  private remainder(parent: number, child: number, features: Int32Array): number {
+    if (parent < 0) return -1;
+    if (child < 0) {
+      this.pool.release(parent);
+      return -1;
+    }
+    const whole = this.pool.histogram(parent);
+    const part = this.pool.histogram(child);
+    for (const feature of features) {
+      const end = this.offsets[feature + 1]!;
+      for (let i = this.offsets[feature]!; i < end; i++) whole[i]! -= part[i]!;
+    }
+    return parent;
+  }
+
+  private takeNext(waiting: Node[]): Node {
+    if (this.options.leavesMax === Number.POSITIVE_INFINITY) return waiting.pop()!;
+    let best = 0;
+    for (let i = 1; i < waiting.length; i++) {
+      if ((waiting[i]!.split?.gain ?? -1) > (waiting[best]!.split?.gain ?? -1)) best = i;
+    }
+    const node = waiting[best]!;
+    waiting[best] = waiting[waiting.length - 1]!;
+    waiting.pop();
+    return node;
+  }
+
+  private leafValues(totals: Float64Array, shrinkage: number): Float64Array {
+    const weight = totals[totals.length - 1]!;
+    const divisor = weight + this.options.lambda;
+    const sign = this.statistics.kind === "gradient" ? -shrinkage : 1;
+    return totals.subarray(0, -1).map((sum) => (divisor > 0 ? (sign * sum) / divisor : 0));
+  }
+
+  private totalsOf(rows: Int32Array, start: number, end: number): Float64Array {
+    const totals = new Float64Array(this.stride);
+    const { statistics } = this;
+    for (let i = start; i < end; i++) {
+      const row = rows[i]!;
+      if (statistics.kind === "gradient") {
+        totals[0]! += statistics.gradients[row]!;
+        totals[1]! += statistics.hessians[row]!;
+      } else {
+        totals[statistics.labels[row]!]! += 1;
+        totals[this.stride - 1]! += 1;
+      }
+    }
+    return totals;
+  }
+
+  /** A node with its best split; its histogram is `ready` when that is not -1. */
+  private open(
+    id: number,
+    rows: Int32Array,
+    start: number,
+    end: number,
+    depth: number,
+    totals: Float64Array,
+    features: Int32Array,
+    ready: number,
+  ): Node {
+    const weight = totals[this.stride - 1]!;
+    const closed = depth >= this.options.depthMax || end - start < 2 || weight < 2 * this.options.minChildWeight;
+    if (closed) {
+      this.pool.release(ready);
+      return { id, start, end, depth, totals, slot: -1, split: null };
+    }
+    const chosen = this.featuresOfNode(features);
+    const slot = ready >= 0 ? ready : this.pool.take();
+    const histogram = this.pool.histogram(slot);
+    if (ready < 0) this.fill(histogram, rows, start, end, chosen);
+    const split = bestSplit(
+      { histogram, columns: this.columns, offsets: this.offsets, stride: this.stride, totals },
+      chosen,
+      this.options,
+    );
+    if (split === null || this.pool.isShared(slot)) {
+      this.pool.release(slot);
+      return { id, start, end, depth, totals, slot: -1, split };
+    }
+    return { id, start, end, depth, totals, slot, split };
+  }
+
+  private featuresOfNode(features: Int32Array): Int32Array {
+    const count = this.options.featuresPerNode;
+    if (count === null || count >= features.length) return features;
+    const chosen = this.shuffled.subarray(0, features.length);
+    chosen.set(features);
+    this.random.shuffle(chosen, count);
+    return chosen.subarray(0, count);
+  }
+
+  private fill(histogram: Float64Array, rows: Int32Array, start: number, end: number, features: Int32Array): void {
+    const { statistics, stride } = this;
+    for (const feature of features) histogram.fill(0, this.offsets[feature]!, this.offsets[feature + 1]!);
+    if (statistics.kind === "classes") {
+      const { labels, classes } = statistics;
+      for (const feature of features)
+        sumClasses(
+          histogram,
+          this.offsets[feature]!,
+          this.columns[feature]!.bins,
+          rows,
+          start,
+          end,
+          labels,
+          classes,
+          stride,
+        );
+      return;
+    }
+    const gradients = this.orderedGradients;
+    const hessians = this.orderedHessians;
+    for (let i = start; i < end; i++) {
+      const row = rows[i]!;
+      gradients[i] = statistics.gradients[row]!;
+      hessians[i] = statistics.hessians[row]!;
+    }
+    for (const feature of features) {
+      const place = histogram.subarray(this.offsets[feature]!, this.offsets[feature + 1]!);
+      sumGradients(place, this.columns[feature]!.bins, rows, start, end, gradients, hessians);
+    }
+  }
+
+  /** Rows of the left child first, each side in its former order. Returns where the right side starts. */
+  private partition(rows: Int32Array, start: number, end: number, split: Split): number {
+    const { bins, cuts } = this.columns[split.feature]!;
+    const missing = cuts.length + 1;
+    const { scratch } = this;
+    let left = start;
+    let right = 0;
+    for (let i = start; i < end; i++) {
+      const row = rows[i]!;
+      const bin = bins[row]!;
+      const goesLeft = bin === missing ? split.missingLeft : bin <= split.bin;
+      if (goesLeft) rows[left++] = row;
+      else scratch[right++] = row;
+    }
+    rows.set(scratch.subarray(0, right), left);
+    return left;
+  }
+}
+
+/** The loop in which training spends its time. */
+function sumGradients(
+  histogram: Float64Array,
+  bins: Uint8Array,
+  rows: Int32Array,
+  start: number,
+  end: number,
+  gradients: Float64Array,
+  hessians: Float64Array,
+): void {
+  for (let i = start; i < end; i++) {
+    const place = bins[rows[i]!]! << 1;
+    histogram[place]! += gradients[i]!;
+    histogram[place + 1]! += hessians[i]!;
+  }
+}
+
+function sumClasses(
+  histogram: Float64Array,
+  offset: number,
+  bins: Uint8Array,
+  rows: Int32Array,
+  start: number,
+  end: number,
+  labels: Uint8Array,
+  classes: number,
+  stride: number,
+): void {
+  for (let i = start; i < end; i++) {
+    const row = rows[i]!;
+    const place = offset + bins[row]! * stride;
+    histogram[place + labels[row]!]! += 1;
+    histogram[place + classes]! += 1;
+  }
+}
