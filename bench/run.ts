@@ -1,8 +1,9 @@
 /**
- * `make bench` (W1 to W8 and the scaling of W5) or `make bench BENCH="w1 w2"`; also import, bulk, tpch, fairness, steps, cost, vector, embed, chat, nli, hybrid, graph, ldbc, graph-writes, stream, subscribers by name.
+ * `make bench` (W1 to W8 and the scaling of W5) or `make bench BENCH="w1 w2"`; also import, bulk, tpch, fairness, steps, cost, vector, embed, chat, nli, hybrid, graph, ldbc, graph-writes, stream, subscribers, automl by name.
  * See bench/README.md for the settings and for how it is measured.
  */
 import { loadavg } from "node:os";
+import { automl } from "./automl.js";
 import { bulk } from "./bulk.js";
 import { chat } from "./chat.js";
 import { PEERS } from "./contenders/contenders.js";
@@ -33,6 +34,7 @@ import { WORKLOADS } from "./workloads/workloads.js";
 /** Benches that print what they find. */
 const others: Readonly<Record<string, (rounds: number, seconds: number) => Promise<void>>> = {
   import: importFiles,
+  automl,
   bulk,
   tpch,
   fairness,
