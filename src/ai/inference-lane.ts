@@ -23,6 +23,8 @@ import { BundleError } from "./manifest.js";
 export const RUN_ITEMS_MAX = 64;
 /** Characters of the items of a run at most, unless one item has more: about 16,000 tokens. */
 const RUN_CHARACTERS_MAX = 65_536;
+/** An image takes a run about as long as a text of so many characters. */
+const IMAGE_CHARACTERS = 4096;
 /** How long the first item of a run waits for others. */
 const GATHER_MS = 2;
 
@@ -294,7 +296,8 @@ function settledLater(): Pick<Job, "promise" | "resolve" | "reject"> {
 }
 
 function charactersOf(item: BatchItem): number {
-  return typeof item === "string" ? item.length : item.premise.length + item.hypothesis.length;
+  if (typeof item === "string") return item.length;
+  return "rgb" in item ? IMAGE_CHARACTERS : item.premise.length + item.hypothesis.length;
 }
 
 /** Each job its items' part of what came back. */

@@ -16,8 +16,15 @@ export interface TextPair {
   readonly hypothesis: string;
 }
 
-/** What gets numbers: a text its vector, a pair the probabilities of the labels. */
-export type BatchItem = string | TextPair;
+/** An image as the model's manifest wants it, three bytes (red, green, blue) a pixel. */
+export interface ImageItem {
+  readonly width: number;
+  readonly height: number;
+  readonly rgb: Uint8Array;
+}
+
+/** What gets numbers: a text or an image its vector, a pair the probabilities of the labels. */
+export type BatchItem = string | TextPair | ImageItem;
 
 export interface GenerationMessage {
   readonly role: "system" | "user" | "assistant" | "tool";
@@ -28,6 +35,8 @@ export interface GenerationMessage {
 export interface GenerationRequest {
   /** Made into a prompt by the bundle's own template. */
   readonly messages: readonly GenerationMessage[];
+  /** What the text is about, for a model that sees. */
+  readonly image?: ImageItem;
   readonly tokensMax: number;
   /** 0: always the most likely token. */
   readonly temperature: number;

@@ -10,6 +10,8 @@ const FileName = Type.String({ pattern: "^[A-Za-z0-9_-][A-Za-z0-9._-]{0,200}$" }
 const Name = Type.String({ pattern: "^[a-z0-9][a-z0-9._-]{0,99}$" });
 const Positive = (maximum: number) => Type.Integer({ minimum: 1, maximum });
 
+const Channels = Type.Array(Type.Number({ minimum: -10, maximum: 10 }), { minItems: 3, maxItems: 3 });
+
 const GIB = 1024 ** 3;
 const DIMENSIONS_MAX = 16_000;
 const TOKENS_MAX = 1_000_000;
@@ -18,7 +20,7 @@ const ManifestSchema = Type.Object({
   id: Name,
   /** Another name that it answers to. */
   alias: Type.Optional(Name),
-  kind: Type.Enum(["embedding", "nli", "generation"]),
+  kind: Type.Enum(["embedding", "nli", "generation", "dual_encoder", "vision"]),
   revision: Type.String({ minLength: 1, maxLength: 100 }),
   licence: Type.String({ minLength: 1, maxLength: 100 }),
   /** Where it was published. */
@@ -41,6 +43,10 @@ const ManifestSchema = Type.Object({
       kv_heads: Type.Optional(Positive(10_000)),
       head_dimensions: Type.Optional(Positive(100_000)),
       vocabulary: Type.Optional(Positive(10_000_000)),
+      /** A text begins with this one, where the model reads no chat. */
+      start_token_id: Type.Optional(Type.Integer({ minimum: 0 })),
+      /** The model goes on from a text that it is given; otherwise it reads none. */
+      reads_prompt: Type.Optional(Type.Boolean()),
       /** A text ends with any of these. */
       eos_token_ids: Type.Optional(Type.Array(Type.Integer({ minimum: 0 }), { maxItems: 100 })),
       /** For requests that do not say. */
@@ -51,6 +57,20 @@ const ManifestSchema = Type.Object({
           max_tokens: Type.Optional(Positive(TOKENS_MAX)),
         }),
       ),
+    }),
+  ),
+  /** Of a model that sees. */
+  image: Type.Optional(
+    Type.Object({
+      /** The graph that reads pixels: pixel_values [images, 3, size, size] to a vector per image, or one per patch. */
+      onnx: FileName,
+      /** Pixels of each side that it reads. */
+      size: Positive(2048),
+      /** How an image of another shape becomes a square: cut at its edges (unless said), or drawn out of shape. */
+      fit: Type.Optional(Type.Enum(["crop", "stretch"])),
+      /** Of red, green and blue as 0 to 1: what is taken off, and what the rest is divided by. */
+      mean: Channels,
+      std: Channels,
     }),
   ),
   /** The token that stands for a text without any; 0 unless said. */
@@ -86,7 +106,9 @@ export class BundleError extends Error {
 }
 
 /** Capabilities that bundles may require. */
-const CAPABILITIES: ReadonlySet<string> = new Set(["embedding", "nli", "generation"]);
+const CAPABILITIES: ReadonlySet<string> = new Set(["embedding", "nli", "generation", "dual_encoder", "vision"]);
+
+const SEEING: ReadonlySet<string> = new Set(["dual_encoder", "vision"]);
 
 /** Throws BundleError for what is no manifest, or one of a model that this server cannot run. */
 export function parseManifest(text: string): Manifest {
@@ -102,8 +124,11 @@ export function parseManifest(text: string): Manifest {
   const missing = manifest.required_capabilities.filter((capability) => !CAPABILITIES.has(capability));
   if (missing.length > 0) throw new BundleError(`the model requires what this server lacks: ${missing.join(", ")}`);
   const names = new Set(manifest.files.map(({ name }) => name));
-  for (const name of [manifest.tokenizer, manifest.onnx, manifest.static?.table]) {
+  for (const name of [manifest.tokenizer, manifest.onnx, manifest.static?.table, manifest.image?.onnx]) {
     if (name !== undefined && !names.has(name)) throw new BundleError(`manifest.json: files does not list ${name}`);
+  }
+  if (SEEING.has(manifest.kind) && manifest.image === undefined) {
+    throw new BundleError(`manifest.json: a model of the kind ${manifest.kind} needs image`);
   }
   return manifest;
 }

@@ -10,7 +10,7 @@ import type { ToLibrary } from "../protocol/model-library.js";
 import { type FoundBundle, findBundles, type PulledFrom, problemOf } from "./bundle.js";
 import type { Generation } from "./generation-stream.js";
 import { InferenceLane, type LaneOptions, type Numbers } from "./inference-lane.js";
-import type { GenerationRequest, TextPair } from "./inference-messages.js";
+import type { GenerationRequest, ImageItem, TextPair } from "./inference-messages.js";
 import { LibraryClient } from "./library/library-client.js";
 import { LATEST } from "./library/model-reference.js";
 import { BundleError, type Manifest } from "./manifest.js";
@@ -127,6 +127,35 @@ export class Models {
   }
 
   /**
+   * Vectors of at most RUN_ITEMS_MAX texts or images, by a model that puts both into one space; images are as its manifest
+   * wants them. Errors as `embedSome`.
+   */
+  async embedInto(
+    items: readonly (string | ImageItem)[],
+    name: string,
+    tenant: string,
+    signal?: AbortSignal,
+  ): Promise<readonly Float32Array[]> {
+    const model = this.usable(name, "dual_encoder");
+    const { rows, tokens } = await this.ask(model, (lane) => lane.numbers(model.found.directory, items, signal));
+    this.count(tenant, { texts: items.length, tokens });
+    return rows;
+  }
+
+  /** The first model of that kind that is installed and has not failed; null: there is none. */
+  firstOf(kind: Kind): { readonly name: string; readonly manifest: Manifest } | null {
+    const model = this.all().find(
+      ({ found, state }) => found.manifest?.kind === kind && state !== "failed" && !this.leaving.has(found.directory),
+    );
+    return model === undefined ? null : { name: model.name, manifest: model.found.manifest! };
+  }
+
+  /** The kind of an installed model, by id, alias or name:tag; null: there is no such model. */
+  kindOf(name: string): Kind | null {
+    return this.found(name)?.found.manifest?.kind ?? null;
+  }
+
+  /**
    * What the bundle in that folder, of kind nli, gives for each of at most RUN_ITEMS_MAX pairs: its outputs (logits) for
    * contradiction, entailment and neutral. `tenant` null: counts for nobody. Rejects with BundleError, `overloaded`,
    * `internal_error` when the run failed, and the signal's reason.
@@ -153,7 +182,7 @@ export class Models {
 
   /** A text by a model of that name. What is wrong comes with the reading, as from `describe`, and `overloaded`. */
   generate(name: string, request: GenerationRequest, tenant: string, signal?: AbortSignal): Generation {
-    const model = this.usable(name, "generation");
+    const model = this.usable(name, request.image === undefined ? "generation" : "vision");
     const generation = this.laneFor(model).generate(model.found.directory, request, signal, (error) =>
       this.unusable(model, error),
     );

@@ -78,7 +78,7 @@ export class OnnxEncoder implements BatchRunner<string> {
       token_type_ids: () => new Tensor("int64", new BigInt64Array(run.length * length), shape),
     };
     const outputs = await session.run(Object.fromEntries(session.inputNames.map((name) => [name, tensors[name]!()])));
-    const output = outputs.sentence_embedding ?? outputs[session.outputNames[0]!]!;
+    const output = outputs.sentence_embedding ?? outputs.text_embeds ?? outputs[session.outputNames[0]!]!;
     const perText = output.dims.length === 2 ? 1 : length;
     if (output.type !== "float32" || output.size !== run.length * perText * dimensions) {
       throw new BundleError(`the model gives ${output.type} [${output.dims}], not ${dimensions} numbers per text`);

@@ -17,18 +17,19 @@ export interface OpenSession {
 
 /**
  * `threads`: that one run may use. `inputs`: what the caller can give; a pattern, where names are numbered. Throws
- * BundleError, also when the graph wants anything else.
+ * BundleError, also when the graph wants anything else. `onnx`: one of the bundle's graphs; the main one unless said.
  */
 export async function openSession(
   directory: string,
   manifest: Manifest,
   threads: number,
   inputs: RegExp,
+  onnx: string | undefined = manifest.onnx,
 ): Promise<OpenSession> {
-  const { onnx } = manifest;
   if (onnx === undefined) throw new BundleError("the bundle has no ONNX graph");
   const graph = readBundleFile(directory, manifest, onnx);
-  const weights = manifest.files.map(({ name }) => name).filter((name) => name !== onnx && !NO_WEIGHTS.test(name));
+  const graphs: ReadonlySet<string | undefined> = new Set([onnx, manifest.onnx, manifest.image?.onnx]);
+  const weights = manifest.files.map(({ name }) => name).filter((name) => !graphs.has(name) && !NO_WEIGHTS.test(name));
   const externalData = weights.map((path) => ({ path, data: readBundleFile(directory, manifest, path) }));
   let session: InferenceSession;
   try {

@@ -5,6 +5,8 @@ import type { LoadRunner, Runner } from "./runner.js";
 const LOADERS: Readonly<Partial<Record<Manifest["kind"], () => Promise<LoadRunner>>>> = {
   generation: async () => (await import("./generation/decoder.js")).loadDecoder,
   embedding: async () => (await import("./onnx-encoder.js")).loadOnnxEncoder,
+  dual_encoder: async () => (await import("./vision/dual-encoder.js")).loadDualEncoder,
+  vision: async () => (await import("./vision/captioner.js")).loadCaptioner,
   nli: async () => (await import("./nli/cross-encoder.js")).loadCrossEncoder,
 };
 

@@ -10,16 +10,16 @@ export interface OnnxNode {
   readonly op: string;
   readonly inputs: readonly string[];
   readonly output: string;
-  readonly integers?: Readonly<Record<string, number>>;
+  readonly integers?: Readonly<Record<string, number | readonly number[]>>;
 }
 
 export interface OnnxGraph {
-  /** Of shape [batch, tokens]. */
-  readonly inputs: readonly string[];
+  /** Integers of shape [batch, tokens], or floats of that shape. */
+  readonly inputs: readonly (string | { readonly name: string; readonly dims: readonly (string | number)[] })[];
   readonly constants: Readonly<Record<string, OnnxConstant>>;
   readonly nodes: readonly OnnxNode[];
-  /** Name and columns of the one output, [batch, columns]. */
-  readonly output: readonly [name: string, columns: number];
+  /** Name of the one output and its shape behind the batch: [batch, columns]. */
+  readonly output: readonly [name: string, ...columns: (string | number)[]];
 }
 
 export interface OnnxConstant {
@@ -33,16 +33,27 @@ export function onnxModel({ inputs, constants, nodes, output }: OnnxGraph): Buff
     ...nodes.map((node) => bytes(1, nodeOf(node))),
     text(2, "graph"),
     ...Object.entries(constants).map(([name, constant]) => bytes(5, tensorOf(name, constant))),
-    ...inputs.map((name) => bytes(11, valueInfo(name, INT64, ["batch", "tokens"]))),
-    bytes(12, valueInfo(output[0], FLOAT, ["batch", output[1]])),
+    ...inputs.map((input) =>
+      bytes(
+        11,
+        typeof input === "string"
+          ? valueInfo(input, INT64, ["batch", "tokens"])
+          : valueInfo(input.name, FLOAT, input.dims),
+      ),
+    ),
+    bytes(12, valueInfo(output[0], FLOAT, ["batch", ...output.slice(1)])),
   ];
   return Buffer.concat([integer(1, 8), bytes(7, Buffer.concat(graph)), bytes(8, integer(2, 17))]);
 }
 
 function nodeOf({ op, inputs, output, integers = {} }: OnnxNode): Buffer {
-  const attributes = Object.entries(integers).map(([name, value]) =>
-    bytes(5, Buffer.concat([text(1, name), integer(3, value), integer(20, 2)])),
-  );
+  const attributes = Object.entries(integers).map(([name, value]) => {
+    const content =
+      typeof value === "number"
+        ? [integer(3, value), integer(20, 2)]
+        : [...value.map((one) => integer(8, one)), integer(20, 7)];
+    return bytes(5, Buffer.concat([text(1, name), ...content]));
+  });
   return Buffer.concat([...inputs.map((name) => text(1, name)), text(2, output), text(4, op), ...attributes]);
 }
 
