@@ -42,6 +42,7 @@ const allowed = {
   "ingest/watch": ["protocol"],
   "ingest/image": ["protocol"],
   "ingest/audio": ["protocol"],
+  "ingest/media": ["protocol", "ingest/image", "ingest/audio"],
   actor: [
     "protocol",
     "storage",
@@ -55,6 +56,7 @@ const allowed = {
     "document",
     "graph",
     "language",
+    "ingest",
     "automl",
     "query",
     "sql",

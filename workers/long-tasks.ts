@@ -1,6 +1,8 @@
 /** An actor's long computations, on task threads. Called by actor.ts, and by benches that have no actor. */
 import type { FileTasks } from "../src/actor/files/file-tasks.js";
 import type { LongTasks } from "../src/actor/long-tasks.js";
+import type { MediaBytes } from "../src/ingest/media/media-bytes.js";
+import type { ParseAnswer } from "../src/ingest/parse/contract.js";
 import { DbError } from "../src/protocol/errors.js";
 import type { TaskPool } from "./task-pool.js";
 
@@ -20,5 +22,14 @@ export function longTasks(tasks: TaskPool, files: FileTasks | null = null): Long
     entitiesOf: (text) => tasks.run("entitiesOf", text),
     answerSpan: (job) => tasks.run("answerSpan", job),
     files,
+    lookAtImage: async (job) => resultOf(await tasks.run("lookAtImage", job), job.image),
+    listenTo: async (job) => resultOf(await tasks.run("listenTo", job), job.audio),
+    watchVideo: async (job) => resultOf(await tasks.run("watchVideo", job), job.video),
   };
+}
+
+/** Errors lose their class on the way. */
+function resultOf<T>({ result, error }: ParseAnswer<T>, { field }: MediaBytes): T {
+  if (error !== null) throw new DbError(error.code, error.message, { field });
+  return result!;
 }

@@ -3,6 +3,8 @@ import { move } from "piscina";
 import type { AlgorithmResult } from "../src/graph/algorithms/algorithm.js";
 import { type AlgorithmJob, runAlgorithm as run } from "../src/graph/algorithms/run-algorithm.js";
 import type { ExtractedGraph } from "../src/graph/extract/extract-graph.js";
+import type { SeenVideo, SoundJob, VideoJob } from "../src/ingest/media/listen-and-watch.js";
+import type { ImageJob, SeenImage } from "../src/ingest/media/look-at-image.js";
 import type { FileFacts, FilePlace, ParseAnswer, ParsedFile, ParseJob } from "../src/ingest/parse/contract.js";
 import type { FoundFile } from "../src/ingest/watch/found-file.js";
 import type { LookJob, ScanJob, ScanPage } from "../src/ingest/watch/scan-folder.js";
@@ -73,6 +75,21 @@ export async function scanFolder(job: ScanJob): Promise<ScanPage> {
 export async function lookAtFiles(job: LookJob): Promise<readonly FoundFile[]> {
   const { lookAtFiles: look } = await import("../src/ingest/watch/scan-folder.js");
   return look(job);
+}
+
+export async function lookAtImage(job: ImageJob): Promise<ParseAnswer<SeenImage>> {
+  const { lookAtImage: look } = await import("../src/ingest/media/look-at-image.js");
+  return answer(() => look(job));
+}
+
+export async function listenTo(job: SoundJob): Promise<ParseAnswer<Float32Array>> {
+  const { listen } = await import("../src/ingest/media/listen-and-watch.js");
+  return answer(() => listen(job));
+}
+
+export async function watchVideo(job: VideoJob): Promise<ParseAnswer<SeenVideo>> {
+  const { watch } = await import("../src/ingest/media/listen-and-watch.js");
+  return answer(() => watch(job));
 }
 
 async function answer<T>(work: () => Promise<T>): Promise<ParseAnswer<T>> {

@@ -70,6 +70,7 @@ import { languageHandlers } from "./handlers/language.js";
 import { mcpHandlers } from "./handlers/mcp.js";
 import { memoryHandlers } from "./handlers/memory.js";
 import { modelHandlers } from "./handlers/models.js";
+import { multimodalHandlers } from "./handlers/multimodal.js";
 import { nl2sqlHandlers } from "./handlers/nl2sql.js";
 import { nliHandlers } from "./handlers/nli.js";
 import { placementHandlers } from "./handlers/placement.js";
@@ -434,6 +435,7 @@ export class Actor {
       ...languageHandlers,
       ...nliHandlers,
       ...modelHandlers,
+      ...multimodalHandlers,
       ...schemaHandlers,
       ...vectorCollectionHandlers,
       ...vectorHandlers,

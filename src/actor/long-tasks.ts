@@ -3,6 +3,8 @@ import type { AlgorithmResult } from "../graph/algorithms/algorithm.js";
 import type { AlgorithmJob } from "../graph/algorithms/run-algorithm.js";
 import type { ExtractedGraph } from "../graph/extract/extract-graph.js";
 
+import type { SeenVideo, SoundJob, VideoJob } from "../ingest/media/listen-and-watch.js";
+import type { ImageJob, SeenImage } from "../ingest/media/look-at-image.js";
 import type { CandidateSentence, Span } from "../language/answer-span.js";
 import type { Entity } from "../language/entities.js";
 import type { ModelTasks } from "./automl/model-tasks.js";
@@ -22,4 +24,9 @@ export interface LongTasks {
   }): Promise<Span | null>;
   /** Of filesystem collections; null: files are not read here. */
   readonly files: FileTasks | null;
+  /** These three reject with `invalid_request` for what is no such thing, and `program_not_installed`. */
+  lookAtImage(job: ImageJob): Promise<SeenImage>;
+  /** The classical feature. */
+  listenTo(job: SoundJob): Promise<Float32Array>;
+  watchVideo(job: VideoJob): Promise<SeenVideo>;
 }

@@ -8,6 +8,8 @@ import Type from "typebox";
 
 const seconds = (minimum: number, maximum: number) => Type.Integer({ minimum, maximum });
 const count = (minimum: number, maximum: number) => Type.Integer({ minimum, maximum });
+const hostPattern = Type.String({ pattern: "^(\\*|(\\*\\.)?[A-Za-z0-9.:\\[\\]-]+)$", maxLength: 253 });
+const hostList = 'a list of hosts: "example.com", "*.example.com", or "*"';
 const KIB = 1024;
 const MIB = 1024 * KIB;
 const GIB = 1024 * MIB;
@@ -145,6 +147,25 @@ export const ConfigSchema = section({
       hostsAllowed: Type.Array(Type.String({ minLength: 1, maxLength: 255 }), { maxItems: 1000 }),
       privateAllowed: Type.Boolean(),
     }),
+  }),
+  multimodal: section({
+    /** Empty: the first of its kind that is installed. */
+    embeddingModel: Type.String({
+      pattern: "^([a-z0-9][a-z0-9._-]{0,99})?$",
+      description: "the name of a model, or empty",
+    }),
+    visionModel: Type.String({
+      pattern: "^([a-z0-9][a-z0-9._-]{0,99})?$",
+      description: "the name of a model, or empty",
+    }),
+    imageUrlSchemes: Type.Array(Type.String({ pattern: "^https?$" }), {
+      maxItems: 2,
+      description: "a list of https and http",
+    }),
+    imageUrlHosts: Type.Array(hostPattern, { maxItems: 1000, description: hostList }),
+    imageUrlPrivateHosts: Type.Array(hostPattern, { maxItems: 1000, description: hostList }),
+    imageUrlTimeoutSeconds: seconds(1, 600),
+    ffmpeg: Type.String({ minLength: 1, maxLength: 4096 }),
   }),
   nli: section({
     enabled: Type.Boolean(),

@@ -13,6 +13,7 @@ import { languageEndpoints } from "./endpoints/language.js";
 import { mcpEndpoints } from "./endpoints/mcp.js";
 import { memoryEndpoints } from "./endpoints/memory.js";
 import { modelEndpoints } from "./endpoints/models.js";
+import { multimodalEndpoints } from "./endpoints/multimodal.js";
 import { nl2sqlEndpoints } from "./endpoints/nl2sql.js";
 import { nliEndpoints } from "./endpoints/nli.js";
 import { providerEndpoints } from "./endpoints/providers.js";
@@ -39,6 +40,7 @@ const specs = [
   ...languageEndpoints,
   ...nliEndpoints,
   ...modelEndpoints,
+  ...multimodalEndpoints,
   ...adminEndpoints,
   ...socketEndpoints,
   ...automlEndpoints,

@@ -88,6 +88,7 @@ export const ERRORS = {
     message: "Files of the tenant's partition are damaged. The server's log says which, and what to do.",
   },
   model_unavailable: { status: 503, retry: false, message: "The model is installed but cannot be used." },
+  program_not_installed: { status: 503, retry: false, message: "A program that this needs is not installed." },
   provider_unavailable: { status: 503, retry: true, message: "The language model's provider cannot be reached." },
   subscription_dropped: {
     status: 429,

@@ -146,9 +146,8 @@ export const ARCHIVE_RATIO_MAX = 200;
 /** Levels of objects and arrays inside each other in a file of JSON, and of elements in one of XML or HTML. */
 export const FILE_NESTING_MAX = 200;
 export const MARKUP_NESTING_MAX = 2000;
-/** Pixels of an image that is decoded, of each of its sides, and of each side of a thumbnail. */
+/** Pixels of an image that is decoded, and of each side of a thumbnail. */
 export const IMAGE_PIXELS_MAX = 64 * 1024 * 1024;
-export const IMAGE_SIDE_MAX = 32_768;
 export const THUMBNAIL_PIXELS = 256;
 /** Seconds of a sound that is looked at. */
 export const AUDIO_SECONDS_MAX = 600;
@@ -185,3 +184,16 @@ export const CHUNK_OVERLAP_DEFAULT = 100;
 /** Patterns of paths that a filesystem collection has, and characters of one. */
 export const GLOBS_MAX = 50;
 export const GLOB_CHARACTERS_MAX = 200;
+/** Bytes of an image, a sound or a video that a request has or names. */
+export const MEDIA_BYTES_MAX = 32 * 1024 * 1024;
+/** Pixels of the longer side of an image that a provider is shown. */
+export const SHOWN_IMAGE_SIDE_MAX = 2048;
+/** Milliseconds that reading the words in one image may take, and looking into one sound or video. */
+export const OCR_MS_MAX = 30_000;
+export const FFMPEG_MS_MAX = 60_000;
+/** Key frames of a video that stand for it. */
+export const VIDEO_FRAMES_MAX = 16;
+/** Characters of an image's caption. */
+export const CAPTION_CHARACTERS_MAX = 20_000;
+/** Collections that one search across kinds of media looks into. */
+export const MEDIA_COLLECTIONS_MAX = 32;

@@ -1,6 +1,6 @@
 /**
  * What a sound sounds like, as a vector of fixed length that needs no model: near vectors, by their cosine, are sounds of
- * like timbre, whatever their loudness. It does not know what is said. Called in task threads by media-vectors.ts; pure.
+ * like timbre, whatever their loudness. It does not know what is said. Called in task threads by src/ingest/media; pure.
  *
  * 64 numbers, made of frames of 25 ms every 10 ms at 16 kHz: of each of the mel-frequency cepstral coefficients 1 to 20
  * (40 mel bands, HTK's scale, liftered by 22; the 0th is the loudness) the mean, the deviation and the mean change from

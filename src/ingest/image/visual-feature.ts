@@ -1,7 +1,7 @@
 /**
  * What an image looks like, as a vector of fixed length that needs no model: near vectors, by their cosine, are images
  * with like colours in like places and like edges. It does not know what is in them. Called in task threads by
- * image-facts.ts; pure.
+ * src/ingest/media; pure.
  *
  * 192 numbers of three parts, each of length 1 by itself and then weighted:
  *  - 27, where the colours are: the lowest cosine coefficients of an 8 × 8 grid of mean colours in YCbCr, 15 of
@@ -12,19 +12,13 @@
  *  - 128, where which edges are: 8 unsigned orientations in each of 4 × 4 cells, weighted by the gradient, clipped at 0.2
  *    and normalised again. Dalal and Triggs, "Histograms of oriented gradients for human detection", CVPR 2005.
  */
+import type { DecodedImage } from "./decode-image.js";
 
 /** Name of this feature where models are named; another way to compute it needs another name. */
 export const VISUAL_MODEL = "tessera-visual-1";
 export const VISUAL_DIMENSIONS = 192;
 /** The feature is taken from an image of so many pixels a side. */
 export const VISUAL_SIDE = 64;
-
-/** Three bytes (red, green, blue) a pixel, row by row. */
-export interface RgbImage {
-  readonly width: number;
-  readonly height: number;
-  readonly rgb: Uint8Array;
-}
 
 const GRID = 8;
 /** As JPEG reads a block: coefficients from low to high frequencies. */
@@ -42,7 +36,7 @@ const GREY_SATURATION = 0.12;
 const GREY_VALUE = 0.12;
 
 /** Of length 1. `image` is VISUAL_SIDE pixels wide and high, whatever the shape of what it was made of. */
-export function visualFeature({ width, height, rgb }: RgbImage): Float32Array {
+export function visualFeature({ width, height, rgb }: DecodedImage): Float32Array {
   if (width !== VISUAL_SIDE || height !== VISUAL_SIDE) throw new Error(`expected ${VISUAL_SIDE} pixels a side`);
   const feature = new Float32Array(VISUAL_DIMENSIONS);
   const layout = LAYOUT_BRIGHTNESS + 2 * LAYOUT_COLOUR;

@@ -1,0 +1,31 @@
+/** /v1/multimodal: images, sounds and videos beside texts. The work is in actor/multimodal. */
+import type { EndpointName } from "../../protocol/endpoints.js";
+import { addImage, type ImageBody } from "../multimodal/add-image.js";
+import { type DescribeBody, describeImage } from "../multimodal/describe-image.js";
+import { embedMedia } from "../multimodal/embed-media.js";
+import { sourceOf } from "../multimodal/media-source.js";
+import { type MediaSearchBody, searchMedia } from "../multimodal/search-media.js";
+import type { Answer } from "../reply.js";
+import type { Request } from "../request.js";
+import { elapsedSince } from "../sql-result.js";
+import type { Input } from "../validate.js";
+import type { Handler } from "./handler.js";
+
+export const multimodalHandlers = {
+  "multimodal.describe": async (request, { body }) => ({ plain: await describeImage(request, body as DescribeBody) }),
+  "multimodal.search": async (request, { body }) => {
+    const started = performance.now();
+    const found = await searchMedia(request, body as MediaSearchBody);
+    return { plain: { ...found, took_ms: elapsedSince(started) } };
+  },
+  "multimodal.embed": embed,
+  "multimodal.addImage": (request, { body }) => addImage(request, body as ImageBody),
+} satisfies Partial<Record<EndpointName, Handler>>;
+
+async function embed(request: Request, { body }: Input): Promise<Answer> {
+  const { input, model = null } = body;
+  const source = await sourceOf(request, input, ["text", "image", "image_url", "audio", "video"], "input.");
+  const { vector, model: name, method } = await embedMedia(request, source, model);
+  const { modality } = source;
+  return { plain: { embedding: [...vector], model: name, dimensions: vector.length, modality, method } };
+}
