@@ -65,6 +65,10 @@ const tenantPath = (w: World) => `/admin/tenants/${w.tenant}`;
 const userOf = (n: number) => `made-${n}`;
 const password = "a password to be changed";
 
+/** Two pixels wide and high. */
+const PNG =
+  "iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAACXBIWXMAAAPoAAAD6AG1e1JrAAAAE0lEQVQImWP4z8DwnwGM/zMwAAAf7gP9qS/A4gAAAABJRU5ErkJggg==";
+
 const query: Record<string, Case> = {
   "query.execute": { send: (w) => ({ body: { sql: `SELECT * FROM ${w.table}` } }), others: "400" },
   "query.batch": { send: (w) => ({ body: { statements: [`SELECT * FROM ${w.table}`] } }), others: "200, an error" },
@@ -294,6 +298,16 @@ const ai: Record<string, Case> = {
     send: (w, n) => ({ path: w.tenant === "beta" ? `${memory(w)}/${w.memory}` : `/v1/ai/memory/gone${n}/one` }),
     before: (_, n) => [["PUT", `/v1/ai/memory/gone${n}/one`, { content: "x" }]],
     others: "404",
+  },
+  // No model that describes images comes with the program.
+  "multimodal.describe": { ...post({ prompt: "What is it?", image: PNG }), statuses: [503] },
+  "multimodal.search": {
+    send: (w) => ({ body: { query: { text: "a" }, collections: [w.collection] } }),
+    others: "404",
+  },
+  "multimodal.embed": post({ input: { image: PNG } }),
+  "multimodal.addImage": {
+    send: (w, n) => ({ body: { collection: `pictures_of_${w.tenant}`, id: `i${n}`, image: PNG, ocr: false } }),
   },
   "language.sentiment": post({ text: "good" }),
   "language.entities": post({ text: "Ann lives in Paris." }),
