@@ -4,12 +4,12 @@
  */
 import { readFile } from "node:fs/promises";
 import { BundleError } from "../manifest.js";
-import type { KnownModel } from "./known-models.js";
+import type { HubFiles, KnownModel } from "./known-models.js";
 import type { StoredFile } from "./model-source.js";
 
 export interface HubBundle {
   readonly known: KnownModel;
-  readonly repository: string;
+  readonly form: HubFiles;
   /** The commit, where the hub says it. */
   readonly revision: string;
   readonly files: readonly StoredFile[];
@@ -20,23 +20,28 @@ type Config = Readonly<Record<string, unknown>>;
 
 const CONFIG_BYTES_MAX = 4 * 1024 * 1024;
 
+/** The part after the folders: bundles have none. */
+export function bundleName(path: string): string {
+  return path.slice(path.lastIndexOf("/") + 1);
+}
+
 /** Throws BundleError when the files do not say what they must. */
-export async function hubManifest({ known, repository, revision, files }: HubBundle): Promise<string> {
+export async function hubManifest({ known, form, revision, files }: HubBundle): Promise<string> {
   const config = await readJson(files, "config.json");
   if (config === null) throw new BundleError("config.json is missing");
   const { name, alias, kind, licence } = known;
-  const graph = files.find((file) => file.name.endsWith(".onnx"));
   const manifest = {
     id: name,
     ...(alias === undefined ? {} : { alias }),
     kind,
     revision,
-    repository,
+    repository: form.repository,
     licence,
     required_capabilities: [kind],
     max_length: Math.min(known.tokensMax, positive(config, "max_position_embeddings") ?? known.tokensMax),
     tokenizer: "tokenizer.json",
-    onnx: graph?.name,
+    onnx: bundleName(form.onnx),
+    ...(form.image !== undefined && { image: await ofImages(bundleName(form.image), files) }),
     ...(await ofKind(known, config, files)),
     files: files.map((file) => ({ name: file.name, bytes: file.bytes, sha256: file.sha256 })),
   };
@@ -54,7 +59,43 @@ async function ofKind(known: KnownModel, config: Config, files: readonly StoredF
       return { labels: labelsOf(config) };
     case "generation":
       return ofGeneration(config, files);
+    case "dual_encoder": {
+      const dimensions = positive(config, "projection_dim");
+      if (dimensions === null) throw new BundleError("config.json does not say projection_dim");
+      return { dimensions, special_tokens: true };
+    }
+    case "vision": {
+      const { decoder_start_token_id: start, eos_token_id: end } = config;
+      if (!Number.isInteger(start) || !Number.isInteger(end)) {
+        throw new BundleError("config.json does not say decoder_start_token_id and eos_token_id");
+      }
+      return { generation: { start_token_id: start, eos_token_ids: [end] } };
+    }
   }
+}
+
+/** As preprocessor_config.json says: what is cut out of an image, or how it is drawn to size. */
+async function ofImages(onnx: string, files: readonly StoredFile[]): Promise<object> {
+  const said = (await readJson(files, "preprocessor_config.json")) ?? {};
+  const crop = said.do_center_crop === false ? undefined : said.crop_size;
+  const size = sideOf(crop ?? said.size);
+  if (size === null) throw new BundleError("preprocessor_config.json does not say the size of images");
+  const channels = (name: string) => {
+    const values = said[name];
+    if (Array.isArray(values) && values.length === 3) return values;
+    throw new BundleError(`preprocessor_config.json does not say ${name}`);
+  };
+  const fit = crop === undefined ? "stretch" : "crop";
+  return { onnx, size, fit, mean: channels("image_mean"), std: channels("image_std") };
+}
+
+/** 224, {height, width} of a square, or {shortest_edge}. */
+function sideOf(size: unknown): number | null {
+  if (typeof size === "number") return size;
+  if (typeof size !== "object" || size === null) return null;
+  const { height, width, shortest_edge: edge } = size as Config;
+  const side = height === width ? (height ?? edge) : null;
+  return typeof side === "number" ? side : null;
 }
 
 const NLI_LABELS = ["contradiction", "entailment", "neutral"];

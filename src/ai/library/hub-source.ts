@@ -5,7 +5,7 @@
  */
 import { type HttpAnswer, type HttpClient, shown } from "./http-client.js";
 import { openUrl } from "./http-source.js";
-import { hubManifest } from "./hub-manifest.js";
+import { bundleName, hubManifest } from "./hub-manifest.js";
 import { type HubFiles, type KnownModel, knownModel } from "./known-models.js";
 import type { ModelReference } from "./model-reference.js";
 import type { FileDigest, ModelSource, Offer, OfferedFile } from "./model-source.js";
@@ -33,7 +33,7 @@ export class HubSource implements ModelSource {
     return {
       id: known.name,
       files,
-      manifest: (stored) => hubManifest({ known, repository: form.repository, revision, files: stored }),
+      manifest: (stored) => hubManifest({ known, form, revision, files: stored }),
     };
   }
 }
@@ -44,12 +44,14 @@ interface WantedFile {
 }
 
 /** Small ones first: without them a large one is not worth its way. */
-function wanted({ kind }: KnownModel, { onnx, data = [] }: HubFiles): WantedFile[] {
+function wanted({ kind }: KnownModel, { onnx, image, data = [] }: HubFiles): WantedFile[] {
   const need = (path: string) => ({ path, required: true });
   const like = (path: string) => ({ path, required: false });
   const ofGeneration = [need("tokenizer_config.json"), like("generation_config.json"), like("chat_template.jinja")];
-  const more = kind === "generation" ? ofGeneration : [];
-  return [need("config.json"), ...more, need("tokenizer.json"), need(onnx), ...data.map(need)];
+  const ofImages = image === undefined ? [] : [need("preprocessor_config.json")];
+  const more = kind === "generation" ? ofGeneration : ofImages;
+  const graphs = [onnx, ...(image === undefined ? [] : [image])];
+  return [need("config.json"), ...more, need("tokenizer.json"), ...graphs.map(need), ...data.map(need)];
 }
 
 interface Repository {
@@ -81,8 +83,7 @@ async function repositoryFile(repository: Repository, path: string, signal: Abor
   const etag = answer.fromHome("etag");
   const validator = digest === null && etag?.startsWith('"') ? etag : null;
   return {
-    // The part after the folders: bundles have none.
-    name: path.slice(path.lastIndexOf("/") + 1),
+    name: bundleName(path),
     bytes: sizeOf(answer),
     digest,
     identity: digest?.value ?? (validator === null ? null : `${url} ${validator}`),

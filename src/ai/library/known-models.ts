@@ -8,8 +8,10 @@
 export interface HubFiles {
   readonly repository: string;
   readonly revision: string;
-  /** The graph. */
+  /** The graph; of a model that sees, the one that reads or writes texts. */
   readonly onnx: string;
+  /** Of a model that sees: the graph that reads pixels. */
+  readonly image?: string;
   /** Weights that the graph has outside of itself. */
   readonly data?: readonly string[];
 }
@@ -18,7 +20,7 @@ export interface KnownModel {
   /** Of the bundle. */
   readonly name: string;
   readonly alias?: string;
-  readonly kind: "embedding" | "nli" | "generation";
+  readonly kind: "embedding" | "nli" | "generation" | "dual_encoder" | "vision";
   readonly licence: string;
   /** Tokens that the model was made to read. */
   readonly tokensMax: number;
@@ -149,7 +151,41 @@ const GENERATION: readonly KnownModel[] = [
   },
 ];
 
-export const KNOWN_MODELS: readonly KnownModel[] = [...EMBEDDINGS, ...NLI, ...GENERATION];
+/** A graph for texts and one for images, as exports for ONNX Runtime name them. */
+function inTwo(repository: string, text: string, image: string): Readonly<Record<string, HubFiles>> {
+  const form = (ending: string) => ({
+    repository,
+    revision: "main",
+    onnx: `onnx/${text}${ending}.onnx`,
+    image: `onnx/${image}${ending}.onnx`,
+  });
+  return { latest: form(""), fp32: form(""), int8: form("_quantized") };
+}
+
+/** Texts and images in one space. */
+const DUAL_ENCODERS: readonly KnownModel[] = [
+  {
+    name: "clip-vit-base-patch32",
+    alias: "clip",
+    kind: "dual_encoder",
+    licence: "MIT",
+    tokensMax: 77,
+    tags: inTwo("Xenova/clip-vit-base-patch32", "text_model", "vision_model"),
+  },
+];
+
+/** Images in words. */
+const VISION: readonly KnownModel[] = [
+  {
+    name: "vit-gpt2-image-captioning",
+    kind: "vision",
+    licence: "Apache-2.0",
+    tokensMax: 64,
+    tags: inTwo("Xenova/vit-gpt2-image-captioning", "decoder_model", "encoder_model"),
+  },
+];
+
+export const KNOWN_MODELS: readonly KnownModel[] = [...EMBEDDINGS, ...NLI, ...GENERATION, ...DUAL_ENCODERS, ...VISION];
 
 /** By name or alias; null: not one of them. */
 export function knownModel(name: string): KnownModel | null {

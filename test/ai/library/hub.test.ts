@@ -156,6 +156,53 @@ t.test("a decoder: its template and its ends", async (t) => {
   });
 });
 
+t.test("models that see: two graphs, and how images are read", async (t) => {
+  const clip = await repository(t, "Xenova/clip-vit-base-patch32");
+  clip.put("config.json", json({ projection_dim: 512, text_config: {} }));
+  clip.put("tokenizer.json", json({ model: {} }));
+  const [mean, std] = [
+    [0.48, 0.45, 0.4],
+    [0.26, 0.26, 0.27],
+  ];
+  const read = { image_mean: mean, image_std: std, do_center_crop: true, crop_size: { height: 224, width: 224 } };
+  clip.put("preprocessor_config.json", json({ ...read, size: { shortest_edge: 224 } }));
+  clip.put("onnx/text_model.onnx", GRAPH);
+  clip.put("onnx/vision_model.onnx", pseudoRandom(100_000));
+  const first = testLibrary(t, [`hub:${clip.hub.url}`]);
+  await first.pulled("clip");
+  t.match(findBundle(join(first.root, "clip-vit-base-patch32")), {
+    problem: null,
+    manifest: {
+      kind: "dual_encoder",
+      dimensions: 512,
+      max_length: 77,
+      special_tokens: true,
+      onnx: "text_model.onnx",
+      image: { onnx: "vision_model.onnx", size: 224, fit: "crop", mean, std },
+    },
+  });
+  const captions = await repository(t, "Xenova/vit-gpt2-image-captioning");
+  captions.put("config.json", json({ decoder_start_token_id: 50_256, eos_token_id: 50_256 }));
+  captions.put("tokenizer.json", json({ model: {} }));
+  captions.put("preprocessor_config.json", json({ image_mean: mean, image_std: std, size: 224 }));
+  captions.put("onnx/decoder_model_quantized.onnx", GRAPH);
+  captions.put("onnx/encoder_model_quantized.onnx", pseudoRandom(100_000));
+  const second = testLibrary(t, [`hub:${captions.hub.url}`]);
+  await second.pulled("vit-gpt2-image-captioning:int8");
+  t.match(findBundle(join(second.root, "vit-gpt2-image-captioning")), {
+    problem: null,
+    manifest: {
+      kind: "vision",
+      onnx: "decoder_model_quantized.onnx",
+      image: { onnx: "encoder_model_quantized.onnx", size: 224, fit: "stretch" },
+      generation: { start_token_id: 50_256, eos_token_ids: [50_256] },
+    },
+  });
+  captions.put("preprocessor_config.json", json({ size: 224 }));
+  const third = testLibrary(t, [`hub:${captions.hub.url}`]);
+  t.match(await third.refused("vit-gpt2-image-captioning:int8"), { code: "model_rejected", message: /image_mean/ });
+});
+
 t.test("what the hub does not have, and what the catalog does not know", async (t) => {
   const { hub } = await miniLm(t);
   const { refused } = testLibrary(t, [`hub:${hub.url}`]);
