@@ -35,7 +35,7 @@ export function visionModel({ partition }: Request): string {
   const found = models.firstOf("vision");
   if (found !== null) return found.name;
   throw new DbError("model_unavailable", "No model that describes images is installed.", {
-    hint: `An administrator can pull one: POST /v1/ai/models/pull {"name": "${VISION_PULL}"}, or SELECT PULL_MODEL('${VISION_PULL}'). Or name a provider that is configured: "provider": "openai", "anthropic" or "ollama".`,
+    hint: `An administrator can pull one: POST /v1/ai/models/pull {"model": "${VISION_PULL}"}, or SELECT PULL_MODEL('${VISION_PULL}'). Or name a provider that is configured: "provider": "openai", "anthropic" or "ollama".`,
     pull: VISION_PULL,
   });
 }

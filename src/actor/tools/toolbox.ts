@@ -5,6 +5,7 @@
 import type { TObject, TProperties } from "typebox";
 import { Compile, type Validator } from "typebox/compile";
 import { checked } from "../validate.js";
+import { describeImageTool, searchMediaTool } from "./media-tools.js";
 import { memoryForget, memoryRecall, memoryStore } from "./memory-tools.js";
 import { cypher, execute, graphQuery, query, validateQuery } from "./query-tools.js";
 import { describeTable, listTables, sqlManual } from "./schema-tools.js";
@@ -28,6 +29,8 @@ export const TOOLS: readonly Tool[] = [
   memoryStore,
   memoryRecall,
   memoryForget,
+  describeImageTool,
+  searchMediaTool,
 ];
 
 const byName = new Map(TOOLS.map((tool) => [tool.name, tool]));
