@@ -143,6 +143,8 @@ export const FILE_METADATA_CHARACTERS_MAX = 2000;
 export const ARCHIVE_ENTRIES_MAX = 10_000;
 export const ARCHIVE_BYTES_MAX = 256 * 1024 * 1024;
 export const ARCHIVE_RATIO_MAX = 200;
+/** Bytes of the buffers that reading one page of a PDF file may take, one after the other. */
+export const PDF_PAGE_BYTES_MAX = 256 * 1024 * 1024;
 /** Levels of objects and arrays inside each other in a file of JSON, and of elements in one of XML or HTML. */
 export const FILE_NESTING_MAX = 200;
 export const MARKUP_NESTING_MAX = 2000;

@@ -8,6 +8,7 @@ import type { PDFDocumentProxy, PDFPageProxy } from "pdfjs-dist/legacy/build/pdf
 import { DbError } from "../../protocol/errors.js";
 import { FILE_PAGES_MAX, IMAGE_PIXELS_MAX } from "../../protocol/limits.js";
 import { readImageText } from "../image/read-text.js";
+import { BufferBudget } from "./buffer-budget.js";
 import type { ParsedContent, ParserInput } from "./parsed-content.js";
 import { type PlacedText, pageText } from "./pdf-page-text.js";
 
@@ -25,7 +26,12 @@ const FACTS: Readonly<Record<string, string>> = {
   Producer: "producer",
 };
 
-export async function parsePdf({ bytes, job }: ParserInput, content: ParsedContent): Promise<void> {
+export async function parsePdf(input: ParserInput, content: ParsedContent): Promise<void> {
+  const budget = new BufferBudget();
+  await budget.during(() => readPdf(input, budget, content));
+}
+
+async function readPdf({ bytes, job }: ParserInput, budget: BufferBudget, content: ParsedContent): Promise<void> {
   content.mediaType = "application/pdf";
   if (!bytes.subarray(0, HEADER_WITHIN_BYTES).includes("%PDF-")) {
     throw new DbError("file_corrupt", "The file is named as PDF, but its content is not.");
@@ -42,8 +48,8 @@ export async function parsePdf({ bytes, job }: ParserInput, content: ParsedConte
       );
     }
     await readFacts(document, content);
-    const blank = await readPages(document, content);
-    if (blank.length > 0) await readBlankPages(document, blank, job.ocrImages, content);
+    const blank = await readPages(document, budget, content);
+    if (blank.length > 0) await readBlankPages(document, blank, budget, job.ocrImages, content);
   } finally {
     await task.destroy();
   }
@@ -82,7 +88,7 @@ async function readFacts(document: PDFDocumentProxy, content: ParsedContent): Pr
 }
 
 /** Answers the pages that have no text. */
-async function readPages(document: PDFDocumentProxy, content: ParsedContent): Promise<number[]> {
+async function readPages(document: PDFDocumentProxy, budget: BufferBudget, content: ParsedContent): Promise<number[]> {
   const blank: number[] = [];
   for (let number = 1; number <= document.numPages; number++) {
     content.checkTime();
@@ -90,6 +96,7 @@ async function readPages(document: PDFDocumentProxy, content: ParsedContent): Pr
     const { items } = await page.getTextContent();
     const text = pageText(items.filter((item) => "str" in item) as PlacedText[]);
     page.cleanup();
+    budget.nextPage();
     if (text === "") {
       blank.push(number);
       continue;
@@ -103,6 +110,7 @@ async function readPages(document: PDFDocumentProxy, content: ParsedContent): Pr
 async function readBlankPages(
   document: PDFDocumentProxy,
   blank: readonly number[],
+  budget: BufferBudget,
   asked: boolean,
   content: ParsedContent,
 ): Promise<void> {
@@ -114,6 +122,7 @@ async function readBlankPages(
   for (const number of blank.slice(0, PAGES_READ_AS_IMAGES_MAX)) {
     content.checkTime();
     const image = await drawPage(await document.getPage(number), document);
+    budget.nextPage();
     if (image === null) {
       content.notes.push(`ocr: not available: ${what}; install the package @napi-rs/canvas to draw them`);
       return;
