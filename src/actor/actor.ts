@@ -47,12 +47,17 @@ import { auditEventOf } from "./audit-event.js";
 import { BackgroundRequests } from "./background/background-request.js";
 import type { JobKind } from "./background/job-kind.js";
 import { JOB_KINDS } from "./background/job-kinds.js";
+import { BackupFolder } from "./backup/backup-folder.js";
+import { Backups } from "./backup/backups.js";
+import { RestoreOrders } from "./backup/restore-orders.js";
+import { Restores } from "./backup/restores.js";
 import { BodySource } from "./body-source.js";
 import { claimVerifierOptions } from "./claim-verifier-options.js";
 import type { LiveOutput, Subscriber } from "./feed/contract.js";
 import { aiHandlers } from "./handlers/ai.js";
 import { auditHandlers } from "./handlers/audit.js";
 import { automlHandlers } from "./handlers/automl.js";
+import { backupHandlers, restoreHandlers } from "./handlers/backups.js";
 import { chatHandlers } from "./handlers/chat.js";
 import { collectionHandlers } from "./handlers/collections.js";
 import { dataHandlers } from "./handlers/data.js";
@@ -164,6 +169,10 @@ export class Actor {
   /** In the directory's actor. */
   private audit: AuditTrail | null = null;
   private readonly placement: Placement;
+  private readonly backups: Backups;
+  private readonly restores: Restores;
+  /** In the directory's actor. */
+  private readonly restoreOrders: RestoreOrders;
   /** In the directory's actor. */
   private moves: TenantMoves | null = null;
   /** Questions for the metrics of all actors, by id. */
@@ -255,6 +264,15 @@ export class Actor {
     this.indexes = this.makeIndexes();
     this.tasks = output.tasks ?? null;
     this.placement = this.makePlacement();
+    const folder = new BackupFolder(settings.config.backup.directory || join(settings.dataDirectory, "backups"));
+    const { scheduler } = this;
+    this.backups = new Backups({ scheduler, folder, log: output.log });
+    this.restores = new Restores({
+      ...{ scheduler, folder, running: (partition, tenant) => this.runningOf(partition, tenant) },
+      report: (report) => output.control({ kind: "restore-report", report }),
+      failed: (message, fields) => output.log("error", message, fields),
+    });
+    this.restoreOrders = new RestoreOrders(output.control);
     this.sweeper = setInterval(() => this.sweep(), SWEEP_INTERVAL_MS).unref();
   }
 
@@ -441,6 +459,7 @@ export class Actor {
       ...vectorHandlers,
       ...vectorSearchHandlers,
       ...serverHandlers,
+      ...backupHandlers(this.backups),
       ...socketHandlers,
       ...this.directoryRoutes(),
     };
@@ -459,8 +478,14 @@ export class Actor {
     return {
       ...directoryHandlers(directory, async () => loadsOf(await metrics())),
       ...auditHandlers(audit),
+      ...restoreHandlers(directory, this.restoreOrders),
       ...placementHandlers({ directory, moves, actors, partitions: settings.partitionCount, metrics }),
     };
+  }
+
+  private isOfActor(tenant: number, actor: number): boolean {
+    const partition = this.directory?.partitionOfNumber(tenant) ?? null;
+    return partition !== null && partition % this.settings.config.actors.count === actor;
   }
 
   private askActors(): Promise<readonly ActorMetrics[]> {
@@ -507,6 +532,12 @@ export class Actor {
       case "placement":
         this.placement.hear(message.partition, message.message);
         break;
+      case "restore":
+        this.restores.start(this.partitions.get(message.partition)!, message.order);
+        break;
+      case "restore-report":
+        this.restoreOrders.heard(message.report);
+        break;
       case "report-unsettled":
         this.placement.reportAll();
         break;
@@ -518,6 +549,7 @@ export class Actor {
         break;
       case "actor-ended":
         this.moves?.actorEnded(message.actor);
+        this.restoreOrders.actorEnded((tenant) => this.isOfActor(tenant, message.actor));
         break;
       case "close":
         void this.close();
@@ -563,7 +595,12 @@ export class Actor {
   /** It is the request's turn; answers whether it has ended. */
   private begin(frame: RequestFrame, route: Route, tenant: number, work: Work): boolean {
     const partition = this.partitions.get(frame.partition)!;
-    if (partition.places.size > 0 && partition.places.get(tenant) !== undefined) {
+    const place = partition.places.size === 0 ? undefined : partition.places.get(tenant);
+    if (place?.kind === "restoring") {
+      this.fail(this.requestOf(frame, route, tenant, work), this.restores.refusal(tenant));
+      return true;
+    }
+    if (place !== undefined) {
       this.placement.hold(partition, tenant, this.heldRequest(frame, route, tenant, work));
       return true;
     }
@@ -786,6 +823,7 @@ export class Actor {
     this.placement.close();
     for (const partition of this.partitions.values()) partition.derived.endWork();
     await Promise.all([...this.partitions.values()].map(({ jobs }) => jobs.close()));
+    await Promise.all([this.backups.close(), this.restores.close()]);
     await new Promise<void>((resolve) => {
       this.closing = () => {
         const waiting = [...this.partitions.values()].some((partition) => partition.gate.waiting > 0);

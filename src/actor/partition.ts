@@ -81,6 +81,8 @@ export class Partition implements TenantHost {
   readonly progress: ProgressHub;
   /** From which tenants' own secrets are derived; null: there is no installation around the partition. */
   installationSecret: Uint8Array | null = null;
+  /** Backups that are being made. */
+  readonly followers = new Set<Follower>();
   /** Copies of tenants that are on their way to other partitions. */
   readonly exports = new Map<number, Follower>();
   /** Time that the scheduler gave to requests of this partition. */
@@ -258,6 +260,7 @@ export class Partition implements TenantHost {
   /** The engine has taken these. Segments of a tenant are those of the partition where it is served. */
   private applied(operations: readonly Operation[]): void {
     for (const leaving of this.exports.values()) leaving.applied(operations);
+    for (const follower of this.followers) follower.applied(operations);
     const { places } = this;
     const own = places.size === 0 ? operations : operations.filter(({ key }) => places.isServed(tenantOfKey(key)));
     this.segments.applied(own);

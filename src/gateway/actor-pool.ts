@@ -8,7 +8,7 @@ import type { Logger } from "pino";
 import type { IdentityChange } from "../protocol/identity.js";
 import type { ActorMetrics, FromActor } from "../protocol/messages.js";
 import type { FromLibraryThread, ToLibraryThread } from "../protocol/model-library.js";
-import type { PlacementMessage } from "../protocol/placement.js";
+import type { PlacementMessage, RestoreOrder } from "../protocol/placement.js";
 import { ActorLink, type ActorPort, type PartitionState } from "./actor-link.js";
 import type { Cancel, Clock } from "./clock.js";
 
@@ -237,7 +237,11 @@ export class ActorPool {
       case "placement":
         this.#carry(message.partition, message.message);
         break;
+      case "restore":
+        this.#order(message.partition, message.order);
+        break;
       case "move-report":
+      case "restore-report":
       case "unsettled":
         this.directory.post(message);
         break;
@@ -284,6 +288,16 @@ export class ActorPool {
     const { tenant, move } = message;
     const report = { tenant, move, did: "failed", message: `partition ${partition} is not available` } as const;
     this.directory.post({ kind: "move-report", report });
+  }
+
+  #order(partition: number, order: RestoreOrder): void {
+    const link = this.linkOf(partition);
+    link.post({ kind: "restore", partition, order });
+    if (link.alive) return;
+    const { tenant, restore } = order;
+    const error = { code: "partition_unavailable", message: `Partition ${partition} is not available; try again.` };
+    const report = { tenant, restore, state: "failed", entries: 0, verified: null, error } as const;
+    this.directory.post({ kind: "restore-report", report });
   }
 
   #threadEnded(one: Supervised, code: number): void {

@@ -262,6 +262,10 @@ export const ConfigSchema = section({
     /** The oldest go beyond that. */
     entriesMax: count(100, 100_000_000),
   }),
+  backup: section({
+    /** "": the folder backups in the data directory. */
+    directory: Type.String(),
+  }),
   idempotency: section({
     windowHours: Type.Integer({ minimum: 1, maximum: 24 * 365 }),
   }),

@@ -4,6 +4,7 @@ import { adminEndpoints } from "./endpoints/admin.js";
 import { aiEndpoints } from "./endpoints/ai.js";
 import { authEndpoints } from "./endpoints/auth.js";
 import { automlEndpoints } from "./endpoints/automl.js";
+import { backupEndpoints } from "./endpoints/backups.js";
 import { chatEndpoints } from "./endpoints/chat.js";
 import { collectionEndpoints } from "./endpoints/collections.js";
 import { dataEndpoints } from "./endpoints/data.js";
@@ -42,6 +43,7 @@ const specs = [
   ...modelEndpoints,
   ...multimodalEndpoints,
   ...adminEndpoints,
+  ...backupEndpoints,
   ...socketEndpoints,
   ...automlEndpoints,
 ] as const;

@@ -58,6 +58,7 @@ export const ERRORS = {
   unsupported_media_type: { status: 415, retry: false, message: "Send application/json or application/msgpack." },
   question_not_understood: { status: 422, retry: false, message: "The question cannot be turned into SQL." },
   model_rejected: { status: 422, retry: false, message: "What the source offers is not accepted as a model." },
+  backup_damaged: { status: 422, retry: false, message: "The backup is damaged." },
   // Of one file of a filesystem collection
   file_unsupported: { status: 415, retry: false, message: "Files of this kind are not read." },
   file_too_large: { status: 413, retry: false, message: "The file is larger than what is read." },

@@ -114,6 +114,8 @@ export const CATEGORIES_MAX = 100;
 /** Entries of the audit trail that one page looks at. */
 export const AUDIT_EXAMINED_MAX = 2000;
 /** Characters of one memory, of its id, and of the JSON text of its metadata. */
+/** Of a backup that is encrypted. */
+export const BACKUP_PASSPHRASE_CHARACTERS_MIN = 12;
 export const MEMORY_CHARACTERS_MAX = 100_000;
 export const MEMORY_ID_CHARACTERS_MAX = 200;
 export const MEMORY_METADATA_CHARACTERS_MAX = 100_000;

@@ -8,7 +8,7 @@ import type { AuditEvent } from "./audit.js";
 import type { Config } from "./config.js";
 import type { Identity, IdentityChange } from "./identity.js";
 import type { FromLibrary, ToLibrary } from "./model-library.js";
-import type { MoveReport, PlacementMessage } from "./placement.js";
+import type { MoveReport, PlacementMessage, RestoreOrder, RestoreReport } from "./placement.js";
 
 /** The first message to an actor's thread. */
 export interface ActorSettings {
@@ -47,10 +47,12 @@ export type ToActor =
   | { readonly kind: "library"; readonly message: FromLibrary }
   /** For the partition, which the actor owns. */
   | { readonly kind: "placement"; readonly partition: number; readonly message: PlacementMessage }
+  | { readonly kind: "restore"; readonly partition: number; readonly order: RestoreOrder }
   /** Say which tenants are unsettled: the directory has been started again. */
   | { readonly kind: "report-unsettled" }
-  /** These three go to the directory's actor. */
+  /** These four go to the directory's actor. */
   | { readonly kind: "move-report"; readonly report: MoveReport }
+  | { readonly kind: "restore-report"; readonly report: RestoreReport }
   | { readonly kind: "unsettled"; readonly partition: number; readonly tenants: readonly number[] }
   | { readonly kind: "actor-ended"; readonly actor: number }
   /** Finish what runs, flush, close and let the thread end. */
@@ -167,8 +169,10 @@ export type FromActor =
   | { readonly kind: "ask-actors"; readonly id: number }
   /** To be carried to the partition's actor. */
   | { readonly kind: "placement"; readonly partition: number; readonly message: PlacementMessage }
+  | { readonly kind: "restore"; readonly partition: number; readonly order: RestoreOrder }
   /** To be carried to the directory's actor. */
   | { readonly kind: "move-report"; readonly report: MoveReport }
+  | { readonly kind: "restore-report"; readonly report: RestoreReport }
   /** Tenants of which the partition does not know whether they are there: they were being moved. Likewise. */
   | { readonly kind: "unsettled"; readonly partition: number; readonly tenants: readonly number[] }
   /** The partition's files are damaged: it is not served, the others are. Also said before `ready`. */

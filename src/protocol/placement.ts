@@ -71,6 +71,34 @@ export type PlacementMessage =
   /** The directory has decided: the tenant is in this partition, or in `at`. Ends whatever move there was. */
   | { readonly do: "settle"; readonly tenant: number; readonly at: number };
 
+/** The tenant's content is to be that of a backup; whatever it has is removed first. */
+export interface RestoreOrder {
+  readonly tenant: number;
+  readonly restore: string;
+  readonly backup: string;
+  /** Whose backup it is. */
+  readonly from: string;
+  /** Null: it is not encrypted. */
+  readonly passphrase: string | null;
+  /** Microseconds since the epoch: later commits are left out; null: none is. */
+  readonly untilMicros: number | null;
+  /** The tenant may have content already, which goes. */
+  readonly replaces: boolean;
+}
+
+export type RestoreState = "checking" | "restoring" | "verifying" | "completed" | "failed";
+
+/** To the directory's actor. */
+export interface RestoreReport {
+  readonly tenant: number;
+  readonly restore: string;
+  readonly state: RestoreState;
+  readonly entries: number;
+  /** Whether the content's digest is that of the backup; null: the backup has none for that moment, or it was not come to. */
+  readonly verified: boolean | null;
+  readonly error: { readonly code: string; readonly message: string } | null;
+}
+
 /** To the coordinator. */
 export type MoveReport = OfMove &
   (

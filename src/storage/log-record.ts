@@ -11,8 +11,8 @@
  * segment, so that no client can store a value that passes for a record.
  */
 import { randomInt } from "node:crypto";
-import zlib from "node:zlib";
 import type { Commit, LogEntry } from "./commit-log.js";
+import { crc32 } from "./crc32.js";
 import type { Operation } from "./operation.js";
 
 export const SEGMENT_HEADER_BYTES = 20;
@@ -200,21 +200,4 @@ export function attestedAfter(bytes: Buffer, offset: number, salt: number): numb
     at = record.end;
   }
   return attested;
-}
-
-// node:zlib has crc32 since Node 20.15 and 22.2; before that a table does.
-const crc32: (bytes: Uint8Array, seed: number) => number = (zlib as Partial<typeof zlib>).crc32 ?? tableCrc32();
-
-function tableCrc32(): (bytes: Uint8Array, seed: number) => number {
-  const table = new Uint32Array(256);
-  for (let i = 0; i < 256; i++) {
-    let remainder = i;
-    for (let bit = 0; bit < 8; bit++) remainder = remainder & 1 ? (remainder >>> 1) ^ 0xedb88320 : remainder >>> 1;
-    table[i] = remainder;
-  }
-  return (bytes, seed) => {
-    let crc = ~seed;
-    for (let i = 0; i < bytes.length; i++) crc = table[(crc ^ bytes[i]!) & 0xff]! ^ (crc >>> 8);
-    return ~crc >>> 0;
-  };
 }

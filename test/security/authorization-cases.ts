@@ -52,6 +52,9 @@ export interface Case {
   readonly admins?: true;
 }
 
+/** Backups are made in the background; test/e2e/backups.test.ts has those of other tenants. */
+const NO_BACKUP = "bak_00000000000000000000000000000000";
+
 const get = (path: (world: World) => string, others?: string): Case => ({
   send: (world) => ({ path: path(world) }),
   ...(others === undefined ? {} : { others }),
@@ -422,6 +425,20 @@ const administration: Record<string, Case> = {
   },
   "admin.tenants.move.get": { ...get((w) => `${tenantPath(w)}/move`, "403 but for system"), statuses: [404] },
   "admin.tenants.move.cancel": { ...get((w) => `${tenantPath(w)}/move`, "403 but for system"), statuses: [404] },
+  "backups.create": { ...post({}), statuses: [202, 409] },
+  "backups.list": get(() => "/v1/backups"),
+  "backups.get": { ...get(() => `/v1/backups/${NO_BACKUP}`), statuses: [404] },
+  "backups.delete": { ...get(() => `/v1/backups/${NO_BACKUP}`), statuses: [404] },
+  "backups.verify": { send: () => ({ path: `/v1/backups/${NO_BACKUP}/verify`, body: {} }), statuses: [404] },
+  "admin.tenants.restore": {
+    send: (w) => ({ path: `${tenantPath(w)}/restore`, body: { backup: NO_BACKUP } }),
+    statuses: [202, 409],
+    others: "403 but for system",
+  },
+  "admin.tenants.restore.get": {
+    ...get((w) => `${tenantPath(w)}/restore`, "403 but for system"),
+    statuses: [200, 404],
+  },
   "admin.audit.list": get((w) => `/admin/audit?tenant=${w.tenant}`, "403 but for system"),
   "admin.placement": get(() => "/admin/placement"),
   "admin.users.list": get((w) => `${tenantPath(w)}/users`, "403 but for system"),

@@ -80,7 +80,7 @@ function keyOwner({ head }: Request): KeyOwner {
 }
 
 /** The tenant in the URL must be the caller's own, unless the caller belongs to the tenant that owns the installation. */
-function tenantOf(request: Request, { params }: Input): string {
+export function tenantOf(request: Request, { params }: Input): string {
   const { tenantId } = request.head;
   if (tenantId !== SYSTEM_TENANT && tenantId !== params.tenant) {
     throw new DbError("forbidden", `You have no permission for the tenant "${params.tenant}".`);
@@ -88,9 +88,9 @@ function tenantOf(request: Request, { params }: Input): string {
   return params.tenant!;
 }
 
-function requireSystem(request: Request): void {
+export function requireSystem(request: Request): void {
   if (request.head.tenantId !== SYSTEM_TENANT) {
-    throw new DbError("forbidden", "Only administrators of the system tenant have permission to make a super_admin.");
+    throw new DbError("forbidden", "Only administrators of the system tenant have permission to do this.");
   }
 }
 

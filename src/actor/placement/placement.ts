@@ -276,7 +276,9 @@ export class Placement {
 
   private reportUnsettled(partition: Partition): void {
     const tenants = new Set(partition.exports.keys());
-    for (const [tenant, { kind }] of partition.places.entries()) if (kind !== "gone") tenants.add(tenant);
+    for (const [tenant, { kind }] of partition.places.entries()) {
+      if (kind !== "gone" && kind !== "restoring") tenants.add(tenant);
+    }
     if (tenants.size > 0) {
       this.host.say({ kind: "unsettled", partition: partition.number, tenants: [...tenants] });
     }

@@ -12,13 +12,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { DbError } from "../../protocol/errors.js";
 import type { TenantMemory } from "../../protocol/placement.js";
-import { prefixRange, tenantOfKey, tenantPrefix } from "../../storage/keys.js";
 import type { Operation } from "../../storage/operation.js";
 import type { Partition } from "../partition.js";
 import type { Scheduler } from "../scheduler.js";
 import { encodeEntries } from "./entries-buffer.js";
+import { TenantCopy } from "./tenant-copy.js";
 
-const COPIED_AT_ONCE = 256;
 /** Bytes that the target may have yet to work off. */
 const WINDOW_BYTES = 1024 * 1024;
 /** Changes that are left to be sent while the tenant's requests wait. */
@@ -48,11 +47,7 @@ export interface ExportOptions {
 }
 
 export class TenantExport {
-  private position: Uint8Array;
-  private readonly end: Uint8Array;
-  private isCopied = false;
-  private changes: Operation[] = [];
-  private changeBytes = 0;
+  private readonly stream: TenantCopy;
   private untaken = 0;
   private wake: (() => void) | null = null;
   private stopped = false;
@@ -70,20 +65,11 @@ export class TenantExport {
     private readonly host: ExportHost,
     private readonly options: ExportOptions,
   ) {
-    const { gte, lt } = prefixRange(tenantPrefix(tenant));
-    this.position = gte;
-    this.end = lt;
+    this.stream = new TenantCopy(partition.shard, tenant);
   }
 
-  /** What the engine has taken: changes of keys that were copied already. */
   applied(operations: readonly Operation[]): void {
-    for (const operation of operations) {
-      const { key, value } = operation;
-      if (tenantOfKey(key) !== this.tenant) continue;
-      if (!this.isCopied && Buffer.compare(key, this.position) >= 0) continue;
-      this.changes.push(operation);
-      this.changeBytes += key.length + (value?.length ?? 0);
-    }
+    this.stream.applied(operations);
   }
 
   taken(bytes: number): void {
@@ -100,7 +86,7 @@ export class TenantExport {
   /** Resolves when the last entries are on their way; the tenant is "leaving" then. */
   async run(): Promise<void> {
     await this.copy();
-    for (let round = 0; round < CATCH_UP_ROUNDS && this.changeBytes > LAST_CHANGES_BYTES; round++) {
+    for (let round = 0; round < CATCH_UP_ROUNDS && this.stream.changeBytes > LAST_CHANGES_BYTES; round++) {
       this.sendChanges(false);
       await this.turn();
     }
@@ -118,19 +104,13 @@ export class TenantExport {
 
   private async copy(): Promise<void> {
     const work = { usedMs: 0 };
-    while (!this.isCopied) {
+    while (!this.stream.isCopied) {
       await this.turn();
       await this.host.scheduler.yieldTurn(this.tenant, work);
       this.check();
       this.sendChanges(true);
-      const cursor = this.partition.shard.engine.cursor({ gte: this.position, lt: this.end });
-      const { keys, values } = cursor.next(COPIED_AT_ONCE);
-      cursor.close();
-      if (keys.length === 0) this.isCopied = true;
-      else {
-        this.position = Buffer.concat([keys.at(-1)!, ZERO]);
-        this.send(keys.map((key, i) => ({ key, value: values[i]! })));
-      }
+      const entries = this.stream.next();
+      if (entries.length > 0) this.send(entries);
       this.options.progress("copying", this.entries, this.bytes);
     }
   }
@@ -180,13 +160,11 @@ export class TenantExport {
   }
 
   private sendChanges(onlyIfAny: boolean): void {
-    if (this.changes.length > 0 || !onlyIfAny) this.post(this.takeChanges());
+    if (this.stream.hasChanges || !onlyIfAny) this.post(this.takeChanges());
   }
 
   private takeChanges(): ArrayBuffer {
-    const { changes } = this;
-    this.changes = [];
-    this.changeBytes = 0;
+    const changes = this.stream.takeChanges();
     this.entries += changes.length;
     return encodeEntries(changes);
   }
@@ -228,5 +206,3 @@ export class TenantExport {
     if (this.stopped) throw new Error("the move was stopped");
   }
 }
-
-const ZERO = Buffer.alloc(1);

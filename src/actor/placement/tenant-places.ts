@@ -14,6 +14,8 @@ export type Place =
   | { readonly kind: "leaving" }
   /** Being received, or left over from that. */
   | { readonly kind: "incoming" }
+  /** Its content is being replaced by a backup's, or that was cut short: it has to be restored again. */
+  | { readonly kind: "restoring"; readonly restore: string }
   /** It is in partition `to`. Until `clean` there may be something of it to remove here. */
   | { readonly kind: "gone"; readonly to: number; readonly clean: boolean };
 
@@ -43,7 +45,7 @@ export class TenantPlaces {
   /** False for one that is only being received, or has left: what the shard has of it is not the tenant's data. */
   isServed(tenant: number): boolean {
     const kind = this.places.get(tenant)?.kind;
-    return kind !== "incoming" && kind !== "gone";
+    return kind !== "incoming" && kind !== "gone" && kind !== "restoring";
   }
 
   /** A record of the place follows in the next log write, unless it is "held". */

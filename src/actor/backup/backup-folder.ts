@@ -1,0 +1,137 @@
+/**
+ * Where backups lie: {folder}/{tenant id}/{backup id}/ with manifest.json, which is written last, and one file of data. A
+ * tenant's folder may be copied to another installation's, where its backups are then found. Holds no state.
+ */
+import { mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { DbError } from "../../protocol/errors.js";
+import { writeFileDurably } from "../../storage/disk.js";
+
+export const DATA_FILE = "data.bak";
+const MANIFEST = "manifest.json";
+const ID = /^bak_[0-9a-f]{32}$/;
+const TENANT = /^[a-z0-9][a-z0-9_-]{0,62}$/;
+
+/** What a whole backup says of itself. */
+export interface Manifest {
+  readonly id: string;
+  readonly tenant: string;
+  readonly kind: "full" | "incremental";
+  /** The backup that an incremental one continues. */
+  readonly base: string | null;
+  readonly format: 1;
+  readonly engine: string;
+  /** The newest commit that it holds, of the shard that it was made in, and its time in microseconds since the epoch. */
+  readonly sequence: number;
+  readonly micros: number;
+  /** Of an incremental one: the oldest. */
+  readonly fromSequence: number | null;
+  /** Entries, or changes, and bytes on disk. */
+  readonly entries: number;
+  readonly bytes: number;
+  readonly sha256: string;
+  readonly encrypted: boolean;
+  /** Of the tenant's content after this backup (tenant-digest.ts); null: it could not be read as of one moment. */
+  readonly digest: { readonly entries: number; readonly sha256: string } | null;
+  readonly startedAt: string;
+  readonly finishedAt: string;
+  readonly note: string | null;
+}
+
+export class BackupFolder {
+  constructor(private readonly root: string) {}
+
+  /** Made if need be. */
+  create(tenant: string, id: string): string {
+    const path = this.pathOf(tenant, id);
+    mkdirSync(path, { recursive: true, mode: 0o700 });
+    return path;
+  }
+
+  /** Of a whole backup's data. */
+  dataOf({ tenant, id }: Pick<Manifest, "tenant" | "id">): string {
+    return join(this.pathOf(tenant, id), DATA_FILE);
+  }
+
+  save(manifest: Manifest): void {
+    writeFileDurably(
+      join(this.pathOf(manifest.tenant, manifest.id), MANIFEST),
+      `${JSON.stringify(manifest, null, 2)}\n`,
+    );
+  }
+
+  /** The tenant's whole backups, newest first. */
+  list(tenant: string): Manifest[] {
+    checkTenant(tenant);
+    let ids: string[];
+    try {
+      ids = readdirSync(join(this.root, tenant)).filter((name) => ID.test(name));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
+      throw error;
+    }
+    const found = ids.map((id) => this.find(tenant, id)).filter((manifest) => manifest !== null);
+    return found.sort((a, b) => b.finishedAt.localeCompare(a.finishedAt));
+  }
+
+  /** Throws not_found. */
+  get(tenant: string, id: string): Manifest {
+    const manifest = this.find(tenant, id);
+    if (manifest === null) throw new DbError("not_found", `Backup "${id}" does not exist.`);
+    return manifest;
+  }
+
+  /** The full backup and the incremental ones up to this one, in order. Throws backup_damaged when one is missing. */
+  chainOf(manifest: Manifest): Manifest[] {
+    const chain = [manifest];
+    while (chain[0]!.base !== null) {
+      const { tenant, base, id } = chain[0]!;
+      const before = this.find(tenant, base!);
+      if (before === null)
+        throw new DbError("backup_damaged", `Backup "${id}" continues "${base}", which is not there.`);
+      chain.unshift(before);
+    }
+    return chain;
+  }
+
+  /** Throws conflict while another backup continues it. */
+  async remove(tenant: string, id: string): Promise<void> {
+    this.get(tenant, id);
+    const next = this.list(tenant).find(({ base }) => base === id);
+    if (next !== undefined) {
+      throw new DbError("conflict", `Backup "${next.id}" continues "${id}": delete that one first.`);
+    }
+    await this.discard(tenant, id);
+  }
+
+  async discard(tenant: string, id: string): Promise<void> {
+    await rm(this.pathOf(tenant, id), { recursive: true, force: true });
+  }
+
+  private find(tenant: string, id: string): Manifest | null {
+    try {
+      return JSON.parse(readFileSync(join(this.pathOf(tenant, id), MANIFEST), "utf8")) as Manifest;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+      if (error instanceof SyntaxError)
+        throw new DbError("backup_damaged", `The manifest of backup "${id}" is damaged.`);
+      throw error;
+    }
+  }
+
+  private pathOf(tenant: string, id: string): string {
+    checkTenant(tenant);
+    if (!ID.test(id)) throw new DbError("not_found", `Backup "${id}" does not exist.`);
+    return join(this.root, tenant, id);
+  }
+}
+
+function checkTenant(tenant: string): void {
+  if (!TENANT.test(tenant)) throw new DbError("not_found", `Tenant "${tenant}" does not exist.`);
+}
+
+/** The 16 bytes that name a backup in its file. */
+export function bytesOfId(id: string): Uint8Array {
+  return Buffer.from(id.slice("bak_".length), "hex");
+}

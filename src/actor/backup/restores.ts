@@ -1,0 +1,216 @@
+/**
+ * Puts a backup's content in the place of a tenant's, in the actor of the tenant's partition:
+ *
+ *   checking    every block of the backup and of those that it continues is read, before anything is touched
+ *   restoring   the tenant is served no more; what it has is removed, and the backup's entries are written
+ *   verifying   the content's digest is compared with the one that the backup was made with
+ *
+ * From the first removal on, a record of the tenant's place says so: after a crash the tenant stays refused, with a word on
+ * what to do, until it is restored again. Owned by the actor; orders come from the directory's actor (restore-orders.ts).
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import { DbError } from "../../protocol/errors.js";
+import type { RestoreOrder, RestoreReport, RestoreState } from "../../protocol/placement.js";
+import { keyOfTenant } from "../../storage/backup-entries.js";
+import { BLOCK, backupKey, readBackup } from "../../storage/backup-file.js";
+import { prefixRange, tenantPrefix } from "../../storage/keys.js";
+import type { Operation } from "../../storage/operation.js";
+import type { Partition } from "../partition.js";
+import { decodeEntries } from "../placement/entries-buffer.js";
+import { removeTenant } from "../placement/remove-tenant.js";
+import type { Scheduler } from "../scheduler.js";
+import { decodeCommits } from "./backup-commits.js";
+import { type BackupFolder, bytesOfId, type Manifest } from "./backup-folder.js";
+import { tenantDigest } from "./tenant-digest.js";
+
+const WRITTEN_AT_ONCE = 256;
+/** How long requests of the tenant may take to end. */
+const ENDING_MS = 10_000;
+const POLL_MS = 2;
+
+export interface RestoresHost {
+  readonly scheduler: Pick<Scheduler, "yieldTurn">;
+  readonly folder: BackupFolder;
+  running(partition: Partition, tenant: number): readonly { end(error: DbError): void }[];
+  report(report: RestoreReport): void;
+  failed(message: string, fields: object): void;
+}
+
+export class Restores {
+  readonly #running = new Map<number, Promise<void>>();
+  #closing = false;
+
+  constructor(private readonly host: RestoresHost) {}
+
+  /** What a request of a tenant that is being restored is told. */
+  refusal(tenant: number): DbError {
+    const message = this.#running.has(tenant)
+      ? "The tenant is being restored from a backup; retry later."
+      : "The tenant's restore was cut short: an administrator has to restore it again.";
+    return new DbError("partition_unavailable", message, { retry_after_seconds: 5 });
+  }
+
+  start(partition: Partition, order: RestoreOrder): void {
+    const { tenant, restore } = order;
+    const report = (
+      state: RestoreState,
+      entries: number,
+      verified: boolean | null = null,
+      error: DbError | null = null,
+    ) =>
+      this.host.report({
+        ...{ tenant, restore, state, entries, verified },
+        error: error && { code: error.code, message: error.message },
+      });
+    if (this.#closing || this.#running.has(tenant)) {
+      report("failed", 0, null, new DbError("conflict", "The tenant is being restored already."));
+      return;
+    }
+    const run = this.#run(partition, order, report)
+      .catch((error: unknown) => {
+        if (!(error instanceof DbError))
+          this.host.failed("a tenant could not be restored", { tenant, error: String(error) });
+        report("failed", 0, null, error instanceof DbError ? error : new DbError("internal_error", String(error)));
+      })
+      .finally(() => this.#running.delete(tenant));
+    this.#running.set(tenant, run);
+  }
+
+  async close(): Promise<void> {
+    this.#closing = true;
+    await Promise.all(this.#running.values());
+  }
+
+  async #run(
+    partition: Partition,
+    order: RestoreOrder,
+    report: (state: RestoreState, entries: number, verified?: boolean | null) => void,
+  ): Promise<void> {
+    const { tenant, restore } = order;
+    const work = { usedMs: 0, account: partition.account };
+    const turn = async (): Promise<void> => {
+      await this.host.scheduler.yieldTurn(tenant, work);
+      if (this.#closing) throw new DbError("shutting_down");
+    };
+    report("checking", 0);
+    const manifest = this.host.folder.get(order.from, order.backup);
+    const chain = this.host.folder.chainOf(manifest);
+    if (order.untilMicros !== null && order.untilMicros < chain[0]!.micros) {
+      const first = new Date(chain[0]!.micros / 1000).toISOString();
+      throw new DbError("invalid_request", `until: the backups begin at ${first}`, { field: "until" });
+    }
+    for await (const _ of this.#operations(chain, order)) await turn();
+    const place = partition.places.get(tenant);
+    if (place !== undefined && place.kind !== "restoring") {
+      throw new DbError("conflict", "The tenant is being moved; restore it when that is done.");
+    }
+    if (!order.replaces && place === undefined && !isEmpty(partition, tenant)) {
+      throw new DbError("conflict", 'The tenant has content already; "replace": true removes it first.', {
+        field: "replace",
+      });
+    }
+    report("restoring", 0);
+    await this.#silence(partition, tenant, restore);
+    await removeTenant(partition, tenant, this.host.scheduler, () => this.#closing);
+    let entries = 0;
+    for await (const operations of this.#operations(chain, order)) {
+      for (let at = 0; at < operations.length; at += WRITTEN_AT_ONCE) {
+        await turn();
+        write(partition, tenant, operations.slice(at, at + WRITTEN_AT_ONCE));
+      }
+      entries += operations.length;
+      report("restoring", entries);
+    }
+    await partition.durable();
+    const verified = await this.#verify(partition, order, manifest, turn, () => report("verifying", entries));
+    partition.forget(tenant);
+    partition.places.clear(tenant);
+    partition.jobs.resume(tenant);
+    await partition.durable();
+    report("completed", entries, verified);
+  }
+
+  /** The backups' changes in order, up to the moment that was asked for. */
+  async *#operations(chain: readonly Manifest[], order: RestoreOrder): AsyncGenerator<readonly Operation[]> {
+    for (const manifest of chain) {
+      const backup = bytesOfId(manifest.id);
+      const key = manifest.encrypted && order.passphrase !== null ? await backupKey(order.passphrase, backup) : null;
+      for await (const { kind, body } of readBackup(this.host.folder.dataOf(manifest), { backup, key })) {
+        if (kind === BLOCK.entries) yield decodeEntries(new Uint8Array(body).buffer);
+        else {
+          for (const { micros, operations } of decodeCommits(body)) {
+            if (order.untilMicros === null || micros <= order.untilMicros) yield operations;
+          }
+        }
+      }
+    }
+  }
+
+  /** Nothing of the tenant runs any more, and nothing new begins. */
+  async #silence(partition: Partition, tenant: number, restore: string): Promise<void> {
+    await partition.jobs.pause(tenant);
+    partition.places.set(tenant, { kind: "restoring", restore });
+    const error = new DbError("partition_unavailable", "The request was ended: the tenant is being restored.");
+    const end = performance.now() + ENDING_MS;
+    for (;;) {
+      const running = this.host.running(partition, tenant);
+      if (running.length === 0) break;
+      for (const request of running) request.end(error);
+      if (performance.now() > end) throw new DbError("conflict", "Requests of the tenant do not end; try again.");
+      await sleep(POLL_MS);
+    }
+    partition.transactionsOf(partition.tenant(tenant)).endAll("the tenant was restored from a backup");
+    partition.subscriptions.tenantLeft(tenant);
+    partition.feed.left(tenant);
+    partition.progress.tenantLeft(tenant);
+    partition.sequences.release(tenant);
+    partition.forget(tenant);
+    await partition.durable();
+  }
+
+  /** Null: the backup has no digest, or the content is of another moment. Throws backup_damaged when it is another. */
+  async #verify(
+    partition: Partition,
+    { tenant, untilMicros }: RestoreOrder,
+    { digest, micros, id }: Manifest,
+    turn: () => Promise<void>,
+    begins: () => void,
+  ): Promise<boolean | null> {
+    if (digest === null || (untilMicros !== null && untilMicros < micros)) return null;
+    begins();
+    const tx = partition.shard.begin({ readOnly: true });
+    try {
+      const found = await tenantDigest(tx, tenant, turn);
+      if (found.sha256 === digest.sha256) return true;
+    } finally {
+      tx.rollback();
+    }
+    throw new DbError(
+      "backup_damaged",
+      `What was restored of backup "${id}" is not what was backed up: restore another backup.`,
+    );
+  }
+}
+
+function isEmpty({ shard }: Partition, tenant: number): boolean {
+  const tx = shard.begin({ readOnly: true });
+  try {
+    const cursor = tx.scan(prefixRange(tenantPrefix(tenant)));
+    const { keys } = cursor.next(1);
+    cursor.close();
+    return keys.length === 0;
+  } finally {
+    tx.rollback();
+  }
+}
+
+function write(partition: Partition, tenant: number, operations: readonly Operation[]): void {
+  const tx = partition.shard.begin({ isolation: "read committed" });
+  for (const { key, value } of operations) {
+    const own = keyOfTenant(tenant, key);
+    if (value === null) tx.delete(own);
+    else tx.put(own, value);
+  }
+  tx.commit();
+  partition.wroteSomething(tenant);
+}

@@ -1,0 +1,47 @@
+/**
+ * A number for a tenant's whole content: SHA-256 over its entries in the order of their keys, each as two lengths (u32 LE), the key
+ * without the tenant's number, and the value. Equal content has equal digests in any partition and under any number. Kept
+ * answers to requests (Idempotency-Key) are no content.
+ */
+import { createHash } from "node:crypto";
+import { isBackedUp, keyInTenant } from "../../storage/backup-entries.js";
+import { prefixRange, tenantPrefix } from "../../storage/keys.js";
+import type { Transaction } from "../../storage/store.js";
+
+const READ_AT_ONCE = 256;
+
+export interface TenantDigest {
+  readonly entries: number;
+  readonly sha256: string;
+}
+
+/** As the transaction sees it; `turn` gives way between some hundred entries. */
+export async function tenantDigest(
+  tx: Pick<Transaction, "scan">,
+  tenant: number,
+  turn: () => Promise<void>,
+): Promise<TenantDigest> {
+  const hash = createHash("sha256");
+  const lengths = Buffer.alloc(8);
+  let entries = 0;
+  const cursor = tx.scan(prefixRange(tenantPrefix(tenant)));
+  try {
+    for (;;) {
+      const { keys, values } = cursor.next(READ_AT_ONCE);
+      if (keys.length === 0) break;
+      for (const [i, key] of keys.entries()) {
+        if (!isBackedUp(key)) continue;
+        const inner = keyInTenant(key);
+        const value = values[i]!;
+        lengths.writeUInt32LE(inner.length, 0);
+        lengths.writeUInt32LE(value.length, 4);
+        hash.update(lengths).update(inner).update(value);
+        entries++;
+      }
+      await turn();
+    }
+  } finally {
+    cursor.close();
+  }
+  return { entries, sha256: hash.digest("hex") };
+}

@@ -1,0 +1,206 @@
+/**
+ * Backups over HTTP: made beside writers, continued from the log, encrypted, restored into another tenant and in place,
+ * as of a moment; damage and wrong passphrases are found before anything is touched, and a restore that a crash cut
+ * short is never served.
+ */
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import t from "tap";
+import { type Reply, TestServer } from "./server.js";
+
+const server = await TestServer.start({ TESSERA_ACTORS: "2" });
+t.teardown(() => server.stop());
+t.setTimeout(110_000);
+const as = { token: await server.tenant("acme", ["super_admin"]) };
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+async function backUp(body: object = {}): Promise<Reply["body"]> {
+  const { id } = (await server.expect(202, "POST", "/v1/backups", body, as)).body.data;
+  for (;;) {
+    const { data } = (await server.expect(200, "GET", `/v1/backups/${id}`, undefined, as)).body;
+    if (data.status !== "running") return data;
+    await pause(10);
+  }
+}
+
+async function restored(tenant: string, body: object): Promise<Reply["body"]> {
+  await server.expect(202, "POST", `/admin/tenants/${tenant}/restore`, body);
+  for (;;) {
+    const { data } = (await server.expect(200, "GET", `/admin/tenants/${tenant}/restore`)).body;
+    if (data.finished_at !== null) return data;
+    await pause(10);
+  }
+}
+
+const dataFile = (id: string): string => join(server.directory, "backups", "acme", id, "data.bak");
+
+await server.rows("CREATE TABLE item (id integer PRIMARY KEY, name text, v vector(3))", [], as);
+await server.rows("CREATE INDEX item_name ON item (name)", [], as);
+await server.rows("CREATE INDEX item_v ON item USING hnsw (v vector_cosine_ops)", [], as);
+await server.rows(
+  "INSERT INTO item SELECT n, 'item ' || n, ARRAY[n, n % 7, 1]::vector FROM generate_series(1, 3000) AS s (n)",
+  [],
+  as,
+);
+await server.expect(
+  200,
+  "POST",
+  "/v1/graph/match",
+  { cypher: "CREATE (:City {name:'Faro'})-[:NEAR]->(:City {name:'Olhao'})" },
+  as,
+);
+await server.rows("DELETE FROM item WHERE id = 17", [], as);
+
+let full: Reply["body"];
+
+t.test("a backup beside a writer is a moment of the tenant", async (t) => {
+  let stop = false;
+  let last = 0;
+  const writer = (async () => {
+    while (!stop) {
+      last++;
+      await server.rows("INSERT INTO item VALUES ($1, 'written meanwhile', '[1,2,3]')", [100_000 + last], as);
+    }
+  })();
+  full = await backUp();
+  stop = true;
+  await writer;
+  t.match(full, { status: "completed", kind: "full", base: null, encrypted: false, error: null });
+  t.match(full.digest, /^[0-9a-f]{64}$/);
+  t.match((await server.expect(200, "POST", `/v1/backups/${full.id}/verify`, {}, as)).body.data, {
+    files: 1,
+    entries: full.entries,
+  });
+
+  const copy = { token: await server.tenant("copy", ["super_admin"]) };
+  const done = await restored("copy", { backup: full.id, from: "acme" });
+  t.match(done, { state: "completed", verified: true, error: null });
+  const [[count, top]] = (await server.rows("SELECT count(*), max(id) FROM item", [], copy)) as [[number, number]];
+  t.equal(count, 2999 + (top > 100_000 ? top - 100_000 : 0), "what the writer had written is there without gaps");
+  t.equal((await server.rows("SELECT id FROM item WHERE name = 'item 42'", [], copy))[0]![0], 42, "by its index");
+  const near = await server.rows("SELECT id FROM item ORDER BY v <=> '[42,0,1]' LIMIT 1", [], copy);
+  t.equal(near.length, 1, "by its vectors");
+  const match = { cypher: "MATCH (a:City)-[:NEAR]->(b) RETURN b.name" };
+  t.strictSame((await server.expect(200, "POST", "/v1/graph/match", match, copy)).body.data.rows, [["Olhao"]]);
+  await server.rows("INSERT INTO item VALUES (-1, 'the copy goes on', null)", [], copy);
+  t.strictSame(
+    await server.rows("SELECT count(*) FROM item WHERE id = -1", [], as),
+    [[0]],
+    "and the other does not see it",
+  );
+});
+
+t.test("an incremental backup holds what came since, and every moment of it", async (t) => {
+  await server.rows("UPDATE item SET name = 'renamed' WHERE id = 1", [], as);
+  await pause(5);
+  const between = new Date().toISOString();
+  await pause(5);
+  await server.rows("DROP TABLE item", [], as);
+  const next = await backUp({ incremental: true });
+  t.match(next, { kind: "incremental", base: full.id, status: "completed", note: null });
+  t.ok(next.bytes < full.bytes);
+  const copy = { token: await server.tenant("earlier", ["super_admin"]) };
+  t.match(await restored("earlier", { backup: next.id, from: "acme", until: between }), {
+    state: "completed",
+    verified: null,
+  });
+  t.strictSame(await server.rows("SELECT name FROM item WHERE id = 1", [], copy), [["renamed"]]);
+  t.match(await restored("earlier", { backup: next.id, from: "acme", replace: true }), {
+    state: "completed",
+    verified: true,
+  });
+  t.match(
+    (await server.sql("SELECT 1 FROM item", [], copy)).body.error.message,
+    /does not exist/,
+    "it was dropped later",
+  );
+  t.equal((await server.call("DELETE", `/v1/backups/${full.id}`, undefined, as)).status, 409, "another continues it");
+
+  t.match(await restored("acme", { backup: full.id }), { state: "failed", error: { code: "conflict" } });
+  t.match(await restored("acme", { backup: full.id, replace: true }), { state: "completed", verified: true });
+  t.strictSame(await server.rows("SELECT name FROM item WHERE id = 1", [], as), [["item 1"]], "in place");
+});
+
+t.test("an encrypted backup needs its passphrase", async (t) => {
+  const passphrase = "correct horse battery";
+  const sealed = await backUp({ passphrase });
+  t.match(sealed, { status: "completed", encrypted: true });
+  t.notOk(readFileSync(dataFile(sealed.id)).includes("item 4"));
+  await server.expect(200, "POST", `/v1/backups/${sealed.id}/verify`, { passphrase }, as);
+  const wrong = await server.call("POST", `/v1/backups/${sealed.id}/verify`, { passphrase: "wrong horse battery" }, as);
+  t.match(wrong, { status: 400, body: { error: { code: "invalid_request", details: { field: "passphrase" } } } });
+  t.equal((await server.call("POST", `/v1/backups/${sealed.id}/verify`, {}, as)).status, 400);
+  const into = { token: await server.tenant("sealed") };
+  t.match(await restored("sealed", { backup: sealed.id, from: "acme" }), {
+    state: "failed",
+    error: { code: "invalid_request" },
+  });
+  t.match(await restored("sealed", { backup: sealed.id, from: "acme", passphrase }), {
+    state: "completed",
+    verified: true,
+  });
+  t.strictSame(await server.rows("SELECT count(*) > 2000 FROM item", [], into), [[true]]);
+});
+
+t.test("damage is found before anything is touched", async (t) => {
+  const hurt = await backUp();
+  const whole = readFileSync(dataFile(hurt.id));
+  const into = { token: await server.tenant("unhurt") };
+  await server.rows("CREATE TABLE kept (id integer)", [], into);
+  for (const [what, bytes] of [
+    [
+      "a flipped bit",
+      Buffer.from(whole).fill(whole[whole.length >> 1]! ^ 1, whole.length >> 1, (whole.length >> 1) + 1),
+    ],
+    ["a cut file", whole.subarray(0, whole.length - 40)],
+    ["another file", Buffer.from("not a backup at all, but some text of some length")],
+  ] as const) {
+    writeFileSync(dataFile(hurt.id), bytes);
+    const check = await server.call("POST", `/v1/backups/${hurt.id}/verify`, {}, as);
+    t.match(check, { status: 422, body: { error: { code: "backup_damaged" } } }, what);
+    const done = await restored("unhurt", { backup: hurt.id, from: "acme", replace: true });
+    t.match(done, { state: "failed", error: { code: "backup_damaged" } }, what);
+    t.strictSame(await server.rows("SELECT count(*) FROM kept", [], into), [[0]], "served as before");
+  }
+  await server.expect(204, "DELETE", `/v1/backups/${hurt.id}`, undefined, as);
+  t.equal((await server.call("GET", `/v1/backups/${hurt.id}`, undefined, as)).status, 404);
+  t.notOk(readdirSync(join(server.directory, "backups", "acme")).includes(hurt.id));
+});
+
+t.test("whose backups they are", async (t) => {
+  const other = { token: await server.tenant("other", ["super_admin"]) };
+  t.equal((await server.call("GET", `/v1/backups/${full.id}`, undefined, other)).status, 404);
+  t.equal(
+    (await server.call("POST", "/admin/tenants/other/restore", { backup: full.id, from: "acme" }, other)).status,
+    403,
+  );
+  t.equal((await server.call("POST", "/admin/tenants/acme/restore", { backup: full.id }, other)).status, 403);
+  const member = { token: await server.tenant("plain") };
+  t.equal((await server.call("POST", "/v1/backups", {}, member)).status, 403);
+  for (const id of ["nothing", "../acme", "bak_00000000000000000000000000000000"]) {
+    const path = `/v1/backups/${encodeURIComponent(id)}`;
+    t.equal((await server.call("GET", path, undefined, as)).status, 404, id);
+  }
+  t.match(await restored("plain", { backup: "bak_00000000000000000000000000000000" }), {
+    state: "failed",
+    error: { code: "not_found" },
+  });
+  t.equal((await server.call("POST", "/v1/backups", { passphrase: "short" }, as)).status, 400);
+});
+
+t.test("a restore that a crash cut short is not served, and can be done again", async (t) => {
+  const into = { token: await server.tenant("crashed") };
+  await server.expect(202, "POST", "/admin/tenants/crashed/restore", { backup: full.id, from: "acme" });
+  for (;;) {
+    const { data } = (await server.expect(200, "GET", "/admin/tenants/crashed/restore")).body;
+    if (data.state === "restoring" && data.entries > 0) break;
+    if (data.finished_at !== null) t.bailout("the restore was too fast to be cut short");
+  }
+  await server.kill();
+  await server.boot();
+  const refused = await server.sql("SELECT 1", [], into);
+  t.match(refused, { status: 503, body: { error: { message: /restore/ } } });
+  t.match(await restored("crashed", { backup: full.id, from: "acme" }), { state: "completed", verified: true });
+  t.strictSame(await server.rows("SELECT count(*) >= 2999 FROM item", [], into), [[true]]);
+});
