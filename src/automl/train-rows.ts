@@ -36,7 +36,12 @@ import { type Hooks, stopCheck } from "./search/hooks.js";
 import { type Finished, finalistsOf, meanOf, Search } from "./search/search.js";
 
 const FEW_ROWS = 50;
-const MANY_ROWS = 20_000;
+/** With many rows, fewer folds tell as much. */
+const FOLDS = [
+  { rowsMax: 20_000, folds: 5 },
+  { rowsMax: 50_000, folds: 3 },
+  { rowsMax: Number.POSITIVE_INFINITY, folds: 2 },
+] as const;
 const IMPORTANCE_ROWS_MAX = 2000;
 /** Finalists that may vote. */
 const VOTERS_MAX = 8;
@@ -235,7 +240,7 @@ function timesOf({ timeColumn, columns }: TrainJob, rows: Int32Array): Float64Ar
 
 function foldsOf({ folds, seed, target: name }: TrainJob, { target, times }: Table): Fold[] {
   const rows = target.rows.length;
-  const wanted = folds ?? (rows > MANY_ROWS ? 3 : 5);
+  const wanted = folds ?? FOLDS.find(({ rowsMax }) => rows <= rowsMax)!.folds;
   const count = Math.max(2, Math.min(wanted, Math.floor(rows / 2)));
   if (times !== null) {
     const ordered = timeOrderedFolds(times, count);

@@ -2,8 +2,10 @@
 import { MessageChannel } from "node:worker_threads";
 import t from "tap";
 import type { ColumnData, TrainJob, TrainMessage, TrainProgress } from "../../src/automl/contract.js";
+import { ALGORITHMS } from "../../src/automl/contract.js";
 import { loadModel } from "../../src/automl/load-model.js";
 import { Random } from "../../src/automl/random.js";
+import { columnsOfRows } from "../../src/automl/row-columns.js";
 import { train as trainOnThread } from "../../src/automl/train.js";
 import { trainJob as train } from "../../src/automl/train-job.js";
 import { customers, firstRows, job } from "./tables.js";
@@ -257,6 +259,11 @@ t.test("what cannot be trained is refused with the reason and a remedy", async (
   const same = numbers("y", new Float64Array(200).fill(3));
   refused([x, same], "y", {}, /"y" is "3" in every row; there is nothing to predict/);
   refused([x, texts("y", new Array(200).fill(null))], "y", {}, /"y" has no value in any row/);
+  const endless = numbers(
+    "y",
+    Array.from({ length: 200 }, (_, row) => (row === 3 ? Number.POSITIVE_INFINITY : row)),
+  );
+  refused([x, endless], "y", {}, /Row 4: the target "y" is infinite/);
   refused([numbers("x", [1]), numbers("y", [1])], "y", {}, /known in 1 row\(s\); training needs at least 4/);
   refused([numbers("x", []), numbers("y", [])], "y", {}, /no rows/);
   refused(
@@ -351,4 +358,25 @@ t.test("as a thread runs it: messages on a port, and bytes that lie on shared me
   const stopped = new SharedArrayBuffer(4);
   new Int32Array(stopped)[0] = 1;
   t.throws(() => trainOnThread({ job: request, stopped }), { code: "cancelled" });
+});
+
+t.test("a handful of rows trains with every algorithm, and says that it is a handful", async (t) => {
+  const rows = Array.from({ length: 8 }, (_, row) => ({
+    age: 20 + ((row * 7) % 50),
+    plan: "abc"[row % 3]!,
+    left: row % 2 === 0,
+  }));
+  for (const algorithm of ALGORITHMS) {
+    const model = train(job(columnsOfRows(rows), "left", { algorithms: [algorithm], maxTrials: 1 }));
+    const { predictions, probabilities } = loadModel(model.bytes).predict(columnsOfRows(rows));
+    t.ok(
+      predictions.every((label) => typeof label === "boolean"),
+      algorithm,
+    );
+    t.ok(
+      probabilities!.every((probability) => probability >= 0 && probability <= 1),
+      algorithm,
+    );
+    t.match(model.card.warnings.join(" "), /8 rows are too few to trust/);
+  }
 });

@@ -38,6 +38,10 @@ export function readTarget(column: ReadColumn, asked: TrainJob["task"]): Target 
     const there = column.kind === "category" ? column.codes[row]! >= 0 : !Number.isNaN(column.values[row]!);
     if (there) known.push(row);
   }
+  if (column.kind !== "category") {
+    const endless = column.values.findIndex((value) => Math.abs(value) === Number.POSITIVE_INFINITY);
+    if (endless >= 0) throw badTarget(`Row ${endless + 1}: the target "${name}" is infinite; leave the row out.`, name);
+  }
   if (known.length === 0)
     throw badTarget(`The target "${name}" has no value in any row; fill it in or name another.`, name);
   const rows = Int32Array.from(known);

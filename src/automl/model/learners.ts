@@ -18,7 +18,7 @@ export function defaultParameters(algorithm: Algorithm, rows: number): Parameter
         learning_rate: 0.1,
         leaves: rows < 1000 ? 8 : rows < 5000 ? 15 : 31,
         depth: 12,
-        min_child_weight: rows < 1000 ? 2 : 5,
+        min_child_weight: rows < 200 ? 0.5 : rows < 1000 ? 2 : 5,
         lambda: 1,
         row_share: 0.8,
         column_share: 0.8,

@@ -60,6 +60,8 @@ const SCREEN_VALID_MAX = 4000;
 const TURNS: readonly Algorithm[] = ["xgboost", "neural_network", "xgboost", "random_forest", "xgboost", "linear"];
 /** So few configurations are all validated fully. */
 const UNSCREENED_MAX = 3;
+/** Bytes of predictions that a checkpoint holds at most. */
+const PIECE_BYTES_MAX = 16 * 1024 * 1024;
 /** Share of the time that the first looks may take. */
 const SCREEN_SHARE = 0.4;
 
@@ -225,7 +227,9 @@ export class Search {
     if (known !== undefined) return known;
     const from = this.now();
     const piece = { stage, trial, ...compute(), durationMs: this.now() - from };
-    this.setting.hooks.checkpoint?.(writePiece(this.setting.job, piece));
+    // A piece too large for a record is computed again, to the same numbers.
+    if (piece.predicted.byteLength <= PIECE_BYTES_MAX)
+      this.setting.hooks.checkpoint?.(writePiece(this.setting.job, piece));
     return piece;
   }
 

@@ -50,7 +50,11 @@ export function readSeries(job: TrainJob): Series {
   time.values.forEach((moment, row) => {
     if (Number.isNaN(moment))
       throw invalid(`Row ${row + 1} has no value in the time column "${timeColumn}".`, "time_column");
-    if (!Number.isNaN(column.values[row]!)) known.push(row);
+    const value = column.values[row]!;
+    if (Math.abs(value) === Number.POSITIVE_INFINITY || Math.abs(moment) === Number.POSITIVE_INFINITY) {
+      throw invalid(`Row ${row + 1} holds an infinite number; leave it out.`, "target");
+    }
+    if (!Number.isNaN(value)) known.push(row);
   });
   if (known.length === 0)
     throw badTarget(`The target "${target}" has no value in any row; fill it in or name another.`, target!);
