@@ -199,5 +199,6 @@ export const FFMPEG_MS_MAX = 60_000;
 export const VIDEO_FRAMES_MAX = 16;
 /** Characters of an image's caption. */
 export const CAPTION_CHARACTERS_MAX = 20_000;
-/** Collections that one search across kinds of media looks into. */
+/** Results of one search across kinds of media, whose documents have thumbnails, and collections that it looks into. */
+export const MEDIA_RESULTS_MAX = 1000;
 export const MEDIA_COLLECTIONS_MAX = 32;

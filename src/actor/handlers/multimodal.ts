@@ -1,5 +1,6 @@
 /** /v1/multimodal: images, sounds and videos beside texts. The work is in actor/multimodal. */
 import type { EndpointName } from "../../protocol/endpoints.js";
+import { vectorToJson } from "../../protocol/vector-text.js";
 import { addImage, type ImageBody } from "../multimodal/add-image.js";
 import { type DescribeBody, describeImage } from "../multimodal/describe-image.js";
 import { embedMedia } from "../multimodal/embed-media.js";
@@ -27,5 +28,7 @@ async function embed(request: Request, { body }: Input): Promise<Answer> {
   const source = await sourceOf(request, input, ["text", "image", "image_url", "audio", "video"], "input.");
   const { vector, model: name, method } = await embedMedia(request, source, model);
   const { modality } = source;
-  return { plain: { embedding: [...vector], model: name, dimensions: vector.length, modality, method } };
+  // In single precision, as vectors are written everywhere.
+  const embedding = JSON.parse(vectorToJson(vector)) as number[];
+  return { plain: { embedding, model: name, dimensions: vector.length, modality, method } };
 }

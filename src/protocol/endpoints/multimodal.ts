@@ -6,7 +6,7 @@ import {
   CHAT_CHARACTERS_MAX,
   EMBEDDING_CHARACTERS_MAX,
   MEDIA_COLLECTIONS_MAX,
-  SEARCH_LIMIT_MAX,
+  MEDIA_RESULTS_MAX,
 } from "../limits.js";
 import { CollectionName, Nullable, Strict } from "./schemas.js";
 
@@ -80,7 +80,7 @@ export const multimodalEndpoints = [
       modalities: Type.Optional(
         Type.Array(Type.Enum([...MODALITIES]), { minItems: 1, description: "Of what is found; all unless said." }),
       ),
-      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: SEARCH_LIMIT_MAX, description: "10 unless said." })),
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MEDIA_RESULTS_MAX, description: "10 unless said." })),
       collections: Type.Optional(
         Type.Array(CollectionName, {
           minItems: 1,
