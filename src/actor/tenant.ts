@@ -81,11 +81,13 @@ export class Tenant {
   }
 
   commit(tx: Transaction): void {
-    if (!tx.dirty) {
-      this.rollback(tx);
-      return;
-    }
     try {
+      // Throws when the shard has ended it: what it wrote is gone, so it looks as if it had written nothing.
+      tx.requireOpen();
+      if (!tx.dirty) {
+        this.rollback(tx);
+        return;
+      }
       this.newestCommit = tx.commit();
     } catch (error) {
       this.catalog.settle(tx, null);

@@ -2,6 +2,7 @@
 import t from "tap";
 import { Partition } from "../../src/actor/partition.js";
 import { loadConfig } from "../../src/config/load-config.js";
+import { DbError } from "../../src/protocol/errors.js";
 import { TENANTS_IN_MEMORY_MAX } from "../../src/protocol/limits.js";
 import { MemoryCommitLog } from "../../src/storage/memory-commit-log.js";
 import { MemoryEngine } from "../../src/storage/memory-engine.js";
@@ -45,4 +46,18 @@ t.test("tenants that ask for nothing are forgotten after a while", async (t) => 
   );
   t.not(partition.tenant(1), idle);
   t.equal(partition.tenant(2), used);
+});
+
+t.test("a transaction that the shard has ended does not pass for one that wrote nothing", async (t) => {
+  const shard = await Shard.open({ engine: new MemoryEngine(), log: new MemoryCommitLog() });
+  t.teardown(() => shard.close());
+  const tenant = new Partition(0, shard, loadConfig({ env: {} }), () => undefined).tenant(1);
+  const tx = shard.begin();
+  tx.put(Buffer.from("key"), Buffer.from("value"));
+  // As when the disk was full for commits that it has read, or it was open for too long.
+  tx.abort(new DbError("disk_full"));
+  t.throws(() => tenant.commit(tx), { code: "disk_full" });
+  const reader = shard.begin();
+  tenant.commit(reader);
+  t.equal(reader.isOpen, false);
 });
