@@ -1,5 +1,5 @@
 # Needs Node 20 or 22 and npm; everything else comes from the npm registry.
-.PHONY: start build install check test sim bench peers vector-peers conformance-sql conformance-cypher conformance-ldbc conformance-mcp lint-api clean
+.PHONY: start build install check test sim torture bench peers vector-peers conformance-sql conformance-cypher conformance-ldbc conformance-mcp lint-api clean
 .PHONY: docs fuzz
 
 start: build
@@ -29,6 +29,10 @@ test: build node_modules/.tap-built
 # A node in virtual time with faults, from seeds (docs/TESTING.md): SEEDS=1000 FROM=1, or SEED=17 to replay one.
 sim: build
 	@SEEDS="$(SEEDS)" FROM="$(FROM)" SEED="$(SEED)" node --enable-source-maps dist/test/simulation/run.js
+
+# The real server, killed and started again under mixed load: ROUNDS=100, SEED=1. With a full disk too, where a user may mount one.
+torture: build
+	@ROUNDS="$(ROUNDS)" SEED="$(SEED)" node --enable-source-maps dist/test/torture/run.js
 
 # Settings: bench/README.md. A peer that is not there is left out.
 bench: build peers $(if $(findstring vector,$(BENCH)),vector-peers)

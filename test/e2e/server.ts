@@ -39,9 +39,12 @@ export class TestServer {
     private readonly environment: Readonly<Record<string, string>>,
   ) {}
 
-  /** The rate limit is off unless the environment says otherwise. */
-  static async start(environment: Readonly<Record<string, string>> = {}): Promise<TestServer> {
-    const server = new TestServer(mkdtempSync(join(tmpdir(), "tessera-test-")), environment);
+  /** The rate limit is off unless the environment says otherwise; the data lies in a folder of its own unless one is given. */
+  static async start(
+    environment: Readonly<Record<string, string>> = {},
+    directory = mkdtempSync(join(tmpdir(), "tessera-test-")),
+  ): Promise<TestServer> {
+    const server = new TestServer(directory, environment);
     await server.boot();
     return server;
   }

@@ -1,0 +1,158 @@
+/**
+ * The real server under mixed load, killed and started again, round after round: with SIGKILL at any moment, also while it starts,
+ * and, where a small file system can be mounted, after its disk was full. Run by `make torture` and, a few rounds, by torture.test.ts.
+ */
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync, statfsSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { FakeProvider, openaiPieces } from "../ai/fake-provider.js";
+import { TestServer } from "../e2e/server.js";
+import { SeededRandom } from "../simulation/seeded-random.js";
+import { allWorks, type Work } from "./works.js";
+
+/** Large enough for what RocksDB and the log keep, small enough to be filled at once. */
+const SMALL_DISK = "400m";
+const ROUND_ITEMS = 60;
+
+export type Kind = "killed" | "killed twice" | "killed with a full disk";
+
+export interface Round {
+  readonly kind: Kind;
+  readonly problems: readonly string[];
+  readonly acknowledged: number;
+  readonly refused: number;
+}
+
+/** A file system of its own for the data; null: this user may not mount one. */
+export class SmallDisk {
+  private constructor(readonly path: string) {}
+
+  static mount(): SmallDisk | null {
+    const path = mkdtempSync(join(tmpdir(), "tessera-disk-"));
+    try {
+      execFileSync("mount", ["-t", "tmpfs", "-o", `size=${SMALL_DISK}`, "tmpfs", path], { stdio: "ignore" });
+      return new SmallDisk(path);
+    } catch {
+      rmSync(path, { recursive: true });
+      return null;
+    }
+  }
+
+  /** Leaves no room at all; what is returned makes room again. */
+  fill(): () => void {
+    const filler = join(this.path, "filler");
+    const { bavail, bsize } = statfsSync(this.path);
+    try {
+      writeFileSync(filler, Buffer.alloc(bavail * bsize));
+    } catch (error) {
+      // The server may have taken some meanwhile: full it is.
+      if ((error as NodeJS.ErrnoException).code !== "ENOSPC") throw error;
+    }
+    return () => rmSync(filler, { force: true });
+  }
+
+  readOnly(on: boolean): void {
+    execFileSync("mount", ["-o", `remount,${on ? "ro" : "rw"}`, this.path], { stdio: "ignore" });
+  }
+
+  unmount(): void {
+    execFileSync("umount", ["-l", this.path], { stdio: "ignore" });
+    rmSync(this.path, { recursive: true });
+  }
+}
+
+export class Torture {
+  readonly works: readonly { readonly work: Work; readonly clients: number }[];
+  #isStopped = false;
+
+  private constructor(
+    readonly server: TestServer,
+    readonly disk: SmallDisk | null,
+    private readonly provider: FakeProvider,
+    private readonly random: SeededRandom,
+  ) {
+    this.works = allWorks(server);
+  }
+
+  static async start(seed: number): Promise<Torture> {
+    const provider = await FakeProvider.start(() => ({ pieces: openaiPieces(["Yes", "."]) }));
+    const disk = SmallDisk.mount();
+    const environment = {
+      TESSERA_ACTORS: "2",
+      TESSERA_QUERY_AI_SERVICE_PROVIDER: "openai",
+      TESSERA_QUERY_AI_SERVICE_BASE_URL: `${provider.url}/v1`,
+      TESSERA_QUERY_AI_SERVICE_MODEL: "m-1",
+      TESSERA_QUERY_AI_SERVICE_API_KEY_ENV: "LLM_KEY",
+      LLM_KEY: "a key",
+      TESSERA_STORAGE_LOG_SEGMENT_BYTES: String(256 * 1024),
+      TESSERA_STORAGE_LOG_RETENTION_BYTES: String(1024 * 1024),
+    };
+    const server = await TestServer.start(environment, disk === null ? undefined : join(disk.path, "data"));
+    const torture = new Torture(server, disk, provider, new SeededRandom(seed));
+    for (const { work } of torture.works) await work.prepare();
+    return torture;
+  }
+
+  async stop(): Promise<void> {
+    await this.server.stop();
+    this.disk?.unmount();
+    await this.provider.close();
+  }
+
+  /** Of every ten rounds two kill while the server starts, and three fill the disk where that can be done. */
+  kindOf(round: number): Kind {
+    if (round % 5 === 2) return "killed twice";
+    return round % 3 === 1 && this.disk !== null ? "killed with a full disk" : "killed";
+  }
+
+  /** Loads, kills, starts, and looks. */
+  async round(kind: Kind): Promise<Round> {
+    const { server, random } = this;
+    this.#isStopped = false;
+    const enough = this.#sum("acknowledged") + ROUND_ITEMS;
+    const running = Promise.all(
+      this.works.flatMap(({ work, clients }) => Array.from({ length: clients }, () => this.#load(work))),
+    );
+    while (this.#sum("acknowledged") < enough) await sleep(5);
+    let makeRoom: (() => void) | null = null;
+    if (kind === "killed with a full disk") {
+      makeRoom = this.disk!.fill();
+      await sleep(random.next() * 500);
+      // Half of the time it is killed when there is room again, and must have gone on.
+      if (random.chance(0.5)) {
+        makeRoom();
+        makeRoom = null;
+      }
+    }
+    await sleep(random.next() * 400);
+    this.#isStopped = true;
+    await server.kill();
+    makeRoom?.();
+    await running;
+    if (kind === "killed twice") await this.#bootAndKill();
+    await server.boot();
+    const problems: string[] = [];
+    for (const { work } of this.works) problems.push(...(await work.problems()));
+    return { kind, problems, acknowledged: this.#sum("acknowledged"), refused: this.#sum("refused") };
+  }
+
+  async #bootAndKill(): Promise<void> {
+    const booting = this.server.boot().catch(() => undefined);
+    await sleep(this.random.next() * 2500);
+    await this.server.kill();
+    await booting;
+  }
+
+  #sum(what: "acknowledged" | "refused"): number {
+    return this.works.reduce((sum, { work }) => sum + work[what].size, 0);
+  }
+
+  async #load(work: Work): Promise<void> {
+    while (!this.#isStopped) {
+      await work.one();
+      await sleep(1);
+    }
+  }
+}
