@@ -12,7 +12,7 @@ t.test("mixed writes survive kills, whole", async (t) => {
   const torture = await Torture.start(3);
   t.teardown(() => torture.stop());
   for (let round = 1; round <= ROUNDS; round++) {
-    const { kind, problems, acknowledged } = await torture.round(torture.kindOf(round));
+    const { kind, problems, acknowledged } = await torture.round(torture.kindOf(round), 20);
     t.same(problems, [], `round ${round}: ${kind}, ${acknowledged} writes`);
   }
 });

@@ -14,7 +14,6 @@ import { allWorks, type Work } from "./works.js";
 
 /** Large enough for what RocksDB and the log keep, small enough to be filled at once. */
 const SMALL_DISK = "400m";
-const ROUND_ITEMS = 60;
 
 export type Kind = "killed" | "killed twice" | "killed with a full disk";
 
@@ -107,11 +106,11 @@ export class Torture {
     return round % 3 === 1 && this.disk !== null ? "killed with a full disk" : "killed";
   }
 
-  /** Loads, kills, starts, and looks. */
-  async round(kind: Kind): Promise<Round> {
+  /** Loads until so many items more are acknowledged, kills, starts, and looks. */
+  async round(kind: Kind, items = 60): Promise<Round> {
     const { server, random } = this;
     this.#isStopped = false;
-    const enough = this.#sum("acknowledged") + ROUND_ITEMS;
+    const enough = this.#sum("acknowledged") + items;
     const running = Promise.all(
       this.works.flatMap(({ work, clients }) => Array.from({ length: clients }, () => this.#load(work))),
     );
