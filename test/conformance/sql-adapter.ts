@@ -59,6 +59,15 @@ function client() {
   };
 }
 
+/** None when it is not SQL: then the session says what it is. */
+function statementsOf(sql: string): ReturnType<typeof parseSql> {
+  try {
+    return parseSql(sql);
+  } catch {
+    return [];
+  }
+}
+
 /** `storage`: what an earlier one left, as after a restart; it must have ended. */
 export async function open(storage: Pick<ShardOptions, "engine" | "log"> = inMemory()) {
   await loadParser();
@@ -101,7 +110,7 @@ export async function open(storage: Pick<ShardOptions, "engine" | "log"> = inMem
     engine: "postgresql",
     async exec(sql: string, params: readonly unknown[] = []): Promise<Result> {
       try {
-        const statements = params.length > 0 ? [] : parseSql(sql);
+        const statements = params.length > 0 ? [] : statementsOf(sql);
         if (statements.length <= 1) return await run(sql, params);
         let last: Result | null = null;
         for (const { text } of statements) last = await run(text, []);

@@ -89,7 +89,7 @@ async function story(
   loop.note(JSON.stringify(works.map(({ transactions }) => transactions)));
 }
 
-async function makeTenant(node: SimulatedNode, name: string): Promise<TenantWork> {
+export async function makeTenant(node: SimulatedNode, name: string): Promise<TenantWork> {
   const expect = async (endpoint: string, body: object, params: string[] = []) => {
     const outcome = await node.call({ endpoint, body, params });
     if (outcome === "lost" || outcome.status !== 201) throw new Error(`${endpoint}: ${JSON.stringify(outcome)}`);

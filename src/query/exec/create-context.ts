@@ -10,6 +10,9 @@ import type { SegmentCache } from "./segments/segment-cache.js";
 import type { SpillArea } from "./spill/spill-area.js";
 import { runSubquery } from "./subquery.js";
 
+/** Of contexts that ask for nothing else; tests cut rows into other batches and look for the same answers. */
+export const contextDefaults = { batchRows: BATCH_ROWS };
+
 export interface ContextInit {
   readonly tx: Transaction;
   readonly tenantNumber: number;
@@ -54,7 +57,7 @@ export function createContext(init: ContextInit): ExecContext {
     segments: init.segments ?? null,
     derived: init.derived ?? null,
     spill: init.spill ?? null,
-    batchRows: init.batchRows ?? BATCH_ROWS,
+    batchRows: init.batchRows ?? contextDefaults.batchRows,
     bindTable: init.bindTable ?? null,
     statement: new StatementState(init.memoryBytesMax),
     checkpoint: init.checkpoint,
