@@ -68,6 +68,13 @@ export class FaultPlan {
     node.cutPower();
     this.#heal();
     await node.loop.sleep(50);
+    while (this.random.chance(0.25)) {
+      // Again while it starts, or right after; what the start comes to, nobody hears.
+      node.start().catch(() => undefined);
+      await node.loop.sleep(this.random.next() * 8);
+      node.cutPower();
+      await node.loop.sleep(5);
+    }
     await node.start();
   }
 

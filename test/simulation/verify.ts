@@ -52,6 +52,9 @@ async function problemsOfIndexes(work: TenantWork, final: ReadonlyMap<string, re
     const others = await work.rows(`SELECT count(*) FROM ${table} WHERE n = $1`, [list.length]);
     const all = await work.rows(`SELECT count(*) FROM ${table} WHERE n + 0 = $1`, [list.length]);
     differs(`${table} by n, counted`, others, all);
+    const text = list.map((x) => ` x${x}`).join("");
+    const byText = await work.rows(`SELECT ${name} FROM ${table} WHERE v = $1 AND n = $2`, [text, list.length]);
+    if (list.length > 0) differs(`${table} by its text`, byText, [[model === "doc" ? `d${k}` : k]]);
     for (const x of [list[0], list.at(-1)]) {
       if (x === undefined || model === "row") continue;
       const found = await work.rows(

@@ -182,7 +182,8 @@ export class Client {
     if (dice < 0.7) return this.#batch();
     if (dice < 0.85) return this.#single();
     if (dice < 0.92) return this.#sums();
-    if (dice < 0.96) return this.#search();
+    if (dice < 0.95) return this.#search();
+    if (dice < 0.97) return this.#define();
     return this.#bulk();
   }
 
@@ -346,6 +347,17 @@ export class Client {
     if (outcome !== "lost" && isOk(outcome.status) && outcome.body.data.rows.length !== KEYS) {
       this.work.problems.push(`a search for ${KEYS} vectors found ${outcome.body.data.rows.length}`);
     }
+  }
+
+  /** An index comes or goes while others write. */
+  async #define(): Promise<void> {
+    const sql = this.random.pick([
+      "CREATE INDEX IF NOT EXISTS extra_row ON list_row (v)",
+      "CREATE INDEX IF NOT EXISTS extra_vec ON list_vec (v, n)",
+      "DROP INDEX IF EXISTS extra_row",
+      "DROP INDEX IF EXISTS extra_vec",
+    ]);
+    this.#judge(await this.work.call("query.execute", { sql }, this.#leaving()), sql);
   }
 
   /** So many rows that the commit is written in parts. */
