@@ -4,12 +4,13 @@
  *
  *   reports  runs TPC-H Q1, Q9 and Q18 in a loop
  *   flood    sends 20 times as many requests, a fifth of them writes
+ *   training trains models (POST /v1/automl/train) on TRAINING_ROWS rows (default 20,000), one after the other
  *
  * Latencies are taken from when a request should have been sent (fairness/open-loop.ts). Alone and beside alternate,
  * so that what else the machine does falls on both; the difference is told by rounds, with an interval. Many short
  * rounds say more than few long ones. What the server counts (waits in the actor's queue, CPU time of its turns) is told
  * beside it. SCALE (default 0.1), ROUNDS, SECONDS, RATE (requests a second of the quiet tenant, default 250), SCENARIO
- * ("reports", "flood"), SERVER_MAIN (another build's dist/server/main.js), SERVER_LOG, SERVER_LOG_LEVEL, SERVER_FLAGS.
+ * ("reports", "flood", "training"), SERVER_MAIN (another build's dist/server/main.js), SERVER_LOG, SERVER_LOG_LEVEL, SERVER_FLAGS.
  */
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -46,6 +47,7 @@ export async function fairness(rounds: number, seconds: number): Promise<void> {
     const scenarios: [string, () => Promise<Neighbour | null>][] = [
       ["flood", () => prepareFlood(server, rate, seconds)],
       ["reports", () => prepareReports(server)],
+      ["training", () => prepareTraining(server)],
     ];
     for (const [name, prepare] of scenarios) {
       if (chosen !== undefined && chosen !== name) continue;
@@ -225,6 +227,49 @@ function insertOf(table: string, rows: readonly Row[]): { sql: string; parameter
   let parameter = 0;
   const tuples = rows.map((row) => `(${row.map(() => `$${++parameter}`).join(",")})`);
   return { sql: `INSERT INTO ${table} VALUES ${tuples.join(",")}`, parameters: rows.flat() };
+}
+
+async function prepareTraining(server: Running): Promise<Neighbour> {
+  const trainer = { ...server, token: await tenantToken(server, "trainer") };
+  const rows = Number(process.env.TRAINING_ROWS ?? 20_000);
+  const execute = (sql: string): Promise<unknown> => post(`${trainer.url}/v1/query/execute`, { sql }, trainer.token);
+  await execute("CREATE TABLE samples (id integer PRIMARY KEY, a float8, b float8, c text, y text)");
+  await execute(
+    `INSERT INTO samples SELECT i, sin(i), cos(i * 0.7), 'kind ' || i % 7,
+       CASE WHEN sin(i) + cos(i * 0.7) + (i % 7) * 0.2 + sin(i * 12.9898) > 0.6 THEN 'yes' ELSE 'no' END
+     FROM generate_series(1, ${rows}) AS i`,
+  );
+  return () => runTrainings(trainer);
+}
+
+/** Trains round and round; what runs when it is to stop is stopped. */
+function runTrainings({ url, token }: Running): ReturnType<Neighbour> {
+  let stopped = false;
+  let count = 0;
+  let job = "";
+  const status = async (): Promise<string> => {
+    const reply = await fetch(`${url}/v1/automl/jobs/${job}`, { headers: { authorization: `Bearer ${token}` } });
+    return ((await reply.json()) as { data: { status: string } }).data.status;
+  };
+  const loop = (async () => {
+    while (!stopped) {
+      const body = { table: "samples", target: "y", max_trials: 30, name: "bench", features: ["a", "b", "c"] };
+      const made = await post(`${url}/v1/automl/train`, body, token);
+      job = (made.data as { readonly job_id: string }).job_id;
+      while (!stopped && ["pending", "running"].includes(await status())) {
+        await new Promise((resolve) => setTimeout(resolve, 200));
+      }
+      count++;
+    }
+    await post(`${url}/v1/automl/jobs/${job}/stop`, {}, token);
+  })();
+  return {
+    stop: async () => {
+      stopped = true;
+      await loop;
+      return `${count} trainings begun`;
+    },
+  };
 }
 
 /** Runs the queries round and round until stopped, at least each once. */

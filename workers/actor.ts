@@ -11,6 +11,7 @@ import { loadParser } from "../src/sql/parse/parse.js";
 import { connectInference } from "./connect-inference.js";
 import { fileTasks } from "./file-tasks.js";
 import { longTasks } from "./long-tasks.js";
+import { modelTasks } from "./model-tasks.js";
 import { taskPool } from "./task-pool.js";
 
 /** Graphs of vectors that wait to be linked; others are linked by the actor. */
@@ -29,10 +30,11 @@ async function start(settings: ActorSettings): Promise<void> {
   // By themselves, so that nobody waits behind one to sign in.
   const builds = taskPool({ threads: 1, waitingMax: BUILDS_WAITING_MAX });
   const files = fileTasks(settings.config.files.threads);
+  const trained = modelTasks(settings.config.automl.threads);
   const say = (message: FromActor, transfer: readonly (ArrayBuffer | MessagePort)[] = []): void => {
     port.postMessage(message, transfer);
     if (message.kind === "closed")
-      void Promise.all([tasks.close(), builds.end(), files.end()]).then(() => port.close());
+      void Promise.all([tasks.close(), builds.end(), files.end(), trained.end()]).then(() => port.close());
   };
   try {
     // What is sent before the actor is open waits.
@@ -45,7 +47,7 @@ async function start(settings: ActorSettings): Promise<void> {
       control: say,
       startInference: () => connectInference((port) => say({ kind: "start-inference", port }, [port])),
       deriveKey: (job) => tasks.run("deriveKey", job),
-      tasks: longTasks(tasks, files),
+      tasks: longTasks(tasks, files, trained.models),
       linkGraph: (parts) =>
         builds.run(
           "linkGraph",

@@ -1,4 +1,5 @@
 /** An actor's long computations, on task threads. Called by actor.ts, and by benches that have no actor. */
+import type { ModelTasks } from "../src/actor/automl/model-tasks.js";
 import type { FileTasks } from "../src/actor/files/file-tasks.js";
 import type { LongTasks } from "../src/actor/long-tasks.js";
 import type { MediaBytes } from "../src/ingest/media/media-bytes.js";
@@ -6,8 +7,10 @@ import type { ParseAnswer } from "../src/ingest/parse/contract.js";
 import { DbError } from "../src/protocol/errors.js";
 import type { TaskPool } from "./task-pool.js";
 
-export function longTasks(tasks: TaskPool, files: FileTasks | null = null): LongTasks {
+/** `models`: absent where nothing is trained. */
+export function longTasks(tasks: TaskPool, files: FileTasks | null = null, models?: ModelTasks): LongTasks {
   return {
+    ...(models !== undefined && { models }),
     async runAlgorithm(job) {
       const { nodes, src, dst, weights } = job.graph;
       const buffers = [nodes, src, dst, weights].flatMap((array) =>

@@ -2,7 +2,7 @@
  * Threads for long computations, so that no actor's loop waits for them. A pool starts threads as work comes, lets them
  * go when idle, and bounds both threads and queue. Made by whoever owns the work; closed with it.
  */
-import type { ResourceLimits } from "node:worker_threads";
+import type { MessagePort, ResourceLimits } from "node:worker_threads";
 import { Piscina } from "piscina";
 import { DbError } from "../src/protocol/errors.js";
 import { threadEntry } from "../src/protocol/places.js";
@@ -15,7 +15,7 @@ export interface TaskPool {
   run<N extends keyof Tasks>(
     name: N,
     job: Parameters<Tasks[N]>[0],
-    transfer?: readonly ArrayBuffer[],
+    transfer?: readonly (ArrayBuffer | MessagePort)[],
     /** Ends the task where it is, with its thread, when it fires. */
     signal?: AbortSignal,
   ): Promise<Awaited<ReturnType<Tasks[N]>>>;
@@ -32,6 +32,8 @@ export interface TaskPoolOptions {
   readonly waitingMax: number;
   /** Of each thread: a task that needs more ends with it. */
   readonly resourceLimits?: ResourceLimits;
+  /** By how much its threads' priority is lower than that of others; 0 unless said. */
+  readonly niceIncrement?: number;
 }
 
 export function taskPool(options: TaskPoolOptions): TaskPool {
@@ -42,6 +44,7 @@ export function taskPool(options: TaskPoolOptions): TaskPool {
     maxQueue: options.waitingMax,
     idleTimeout: IDLE_MS,
     ...(options.resourceLimits && { resourceLimits: options.resourceLimits }),
+    ...(options.niceIncrement !== undefined && { niceIncrement: options.niceIncrement }),
   });
   return {
     async run(name, job, transfer = [], signal) {

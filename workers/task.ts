@@ -14,6 +14,7 @@ import { DbError } from "../src/protocol/errors.js";
 import { linkGraph as link } from "../src/vector/link-graph.js";
 
 export { deriveKey } from "../src/directory/derive-key.js";
+export { evaluatePacked, forecastPacked, predictPacked, trainPacked } from "./model-task.js";
 
 /** The result is moved, not copied. */
 export function linkGraph(parts: readonly Uint8Array[]): Uint8Array {

@@ -44,6 +44,7 @@ import { registerAgentTools } from "./agent/request-tools.js";
 import { answerOnce } from "./answer-once.js";
 import { Answers } from "./answers.js";
 import { auditEventOf } from "./audit-event.js";
+import { registerAutomlFunctions } from "./automl/sql-functions.js";
 import { BackgroundRequests } from "./background/background-request.js";
 import type { JobKind } from "./background/job-kind.js";
 import { JOB_KINDS } from "./background/job-kinds.js";
@@ -139,6 +140,7 @@ export interface ActorSurroundings {
 }
 
 registerAgentTools();
+registerAutomlFunctions();
 
 export class Actor {
   private readonly partitions = new Map<number, Partition>();

@@ -118,6 +118,11 @@ export class Request {
     return this.ofAgent ? null : agentToolsFor(this);
   }
 
+  /** As a statement's client. */
+  asRequest(): this {
+    return this;
+  }
+
   /** The tenant's open transactions. */
   get transactions(): InteractiveTransactions {
     return this.partition.transactionsOf(this.tenant);

@@ -218,6 +218,10 @@ export class SessionServices implements ExecServices {
     return this.memory.tenant.partition.models.list().map(modelRow);
   }
 
+  caller(): object | null {
+    return this.client.asRequest?.() ?? null;
+  }
+
   runAlgorithm(job: AlgorithmJob): Promise<AlgorithmResult> {
     const { tasks } = this.memory.tenant.partition;
     return tasks === null ? Promise.resolve(runAlgorithm(job)) : tasks.runAlgorithm(job);

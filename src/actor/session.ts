@@ -61,6 +61,7 @@ function withLongerTurn(run: StatementRun, attempt: number): StatementRun {
       },
       yieldTurn: () => request.yieldTurn(),
       agentTools: () => request.agentTools?.() ?? null,
+      asRequest: () => request.asRequest?.() ?? null,
       signal: request.signal,
     },
   };

@@ -15,6 +15,8 @@ export interface Client {
   readonly hasActed?: boolean;
   /** What an agent may do on its behalf; null: nothing. */
   agentTools?(): AgentTools | null;
+  /** The Request that it is; null: none. */
+  asRequest?(): object | null;
   /** Fires when `checkpoint` would throw, with its error; absent: never. */
   signal?(): AbortSignal;
 }

@@ -4,6 +4,7 @@
  */
 import type { Forecast, Predictions, TrainedModel, TrainJob, TrainMessage } from "../../automl/contract.js";
 import type { PackedColumn } from "../../automl/packed-columns.js";
+import type { ErrorCode, ErrorDetails } from "../../protocol/errors.js";
 
 export interface Training {
   readonly spec: Omit<TrainJob, "columns">;
@@ -32,4 +33,10 @@ export interface ModelTasks {
   predict(model: ModelBytes, columns: readonly PackedColumn[], explain: boolean): Promise<Predictions>;
   evaluate(model: ModelBytes, columns: readonly PackedColumn[]): Promise<Readonly<Record<string, number>>>;
   forecast(model: ModelBytes, steps: number | undefined): Promise<Forecast>;
+}
+
+/** What a task answers whose errors are for the client: they lose their class on the way. */
+export interface Told<T> {
+  readonly result: T | null;
+  readonly error: { readonly code: ErrorCode; readonly message: string; readonly details: ErrorDetails } | null;
 }

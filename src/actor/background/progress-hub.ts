@@ -19,6 +19,7 @@ interface Topic {
   final: ProgressMessage | null;
   /** Requests on the way to following it. */
   joining: number;
+  readonly listeners: Set<(message: ProgressMessage) => void>;
   /** One for each form in which followers want it. */
   readonly channels: Map<ChangeForm, { readonly id: number; readonly followers: Set<Follower> }>;
 }
@@ -31,10 +32,21 @@ export class ProgressHub {
 
   constructor(private readonly followersPerTenantMax: number) {}
 
+  /** Calls `hear` with each message on the topic, until what it answers is called: for work inside the actor. */
+  listen(tenant: number, name: string, hear: (message: ProgressMessage) => void): () => void {
+    const topic = this.#topicOf(tenant, name);
+    topic.listeners.add(hear);
+    return () => {
+      topic.listeners.delete(hear);
+      this.#forgetUnused(tenant, name, topic);
+    };
+  }
+
   /** For all who follow the topic, and for who comes before the next one. */
   publish(tenant: number, name: string, message: ProgressMessage): void {
     const topic = this.#topicOf(tenant, name);
     topic.last = message;
+    for (const hear of topic.listeners) hear(message);
     for (const [form, { id }] of topic.channels) this.output?.publish(id, 0, writtenIn(form, message));
   }
 
@@ -118,7 +130,7 @@ export class ProgressHub {
     }
     let topic = topics.get(name);
     if (topic === undefined) {
-      topic = { last: null, final: null, joining: 0, channels: new Map() };
+      topic = { last: null, final: null, joining: 0, listeners: new Set(), channels: new Map() };
       topics.set(name, topic);
     }
     return topic;
@@ -148,7 +160,7 @@ export class ProgressHub {
   }
 
   #forgetUnused(tenant: number, name: string, topic: Topic): void {
-    const isUsed = topic.last !== null || topic.joining > 0 || topic.channels.size > 0;
+    const isUsed = topic.last !== null || topic.joining > 0 || topic.listeners.size > 0 || topic.channels.size > 0;
     if (!isUsed && this.#topics.get(tenant)?.get(name) === topic) this.#forget(tenant, name);
   }
 

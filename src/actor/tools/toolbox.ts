@@ -6,6 +6,7 @@ import type { TObject, TProperties } from "typebox";
 import { Compile, type Validator } from "typebox/compile";
 import { checked } from "../validate.js";
 import { describeImageTool, searchMediaTool } from "./media-tools.js";
+import { describeModel, listModelsTool, predictTool, trainModel } from "./automl-tools.js";
 import { memoryForget, memoryRecall, memoryStore } from "./memory-tools.js";
 import { cypher, execute, graphQuery, query, validateQuery } from "./query-tools.js";
 import { describeTable, listTables, sqlManual } from "./schema-tools.js";
@@ -26,6 +27,10 @@ export const TOOLS: readonly Tool[] = [
   graphQuery,
   cypher,
   generateTextTool,
+  trainModel,
+  predictTool,
+  listModelsTool,
+  describeModel,
   memoryStore,
   memoryRecall,
   memoryForget,

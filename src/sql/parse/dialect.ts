@@ -8,6 +8,7 @@
  */
 import type { Node } from "@pgsql/types";
 import type { ListStatement, VerifyStatement } from "./ast.js";
+import { AUTOML_SUSPECT, automlCalls, automlStatement, predictStatement } from "./automl-dialect.js";
 import type { Edit } from "./source-map.js";
 import { nameOf, type Token, tokenize } from "./tokens.js";
 
@@ -49,13 +50,13 @@ interface Statement {
 }
 
 export function rewriteDialect(text: string): Dialect {
-  if (!SUSPECT.test(text)) return UNCHANGED;
+  if (!SUSPECT.test(text) && !AUTOML_SUSPECT.test(text)) return UNCHANGED;
   const edits: Edit[] = [];
   const lists: Placed[] = [];
   const graphTables: (readonly Token[])[] = [];
   for (const tokens of statements(tokenize(text))) {
     const statement = { text, tokens, edits, lists, graphTables };
-    if (!listing(statement)) for (const rewrite of REWRITES) rewrite(statement);
+    if (!automlStatement(statement) && !listing(statement)) for (const rewrite of REWRITES) rewrite(statement);
   }
   if (edits.length === 0) return UNCHANGED;
   // At one place insertions come first; of two rewrites that overlap the first one stays.
@@ -80,6 +81,8 @@ function statements(tokens: readonly Token[]): Token[][] {
 
 const REWRITES: readonly Rewrite[] = [
   graphTables,
+  predictStatement,
+  automlCalls,
   backticks,
   autoIncrement,
   tableOptions,

@@ -1,0 +1,160 @@
+/**
+ * AutoML in SQL: the functions that its statements are rewritten to (sql/parse/automl-dialect.ts), and AUTOML.PREDICT. They
+ * work through the request whose statement calls them: trainings and what becomes of them are transactions of their own.
+ * Registered by actor.ts.
+ */
+import { DbError, sqlError } from "../../protocol/errors.js";
+import { BOOL, FLOAT8, INT4, JSONB, Json, recordOf, TEXT, TIMESTAMPTZ, type Value } from "../../protocol/values.js";
+import type { DeferredContext, EvalContext, ScalarFunction } from "../../query/expr/expr.js";
+import { deferredFn } from "../../query/expr/functions/define.js";
+import { registerFunction } from "../../query/expr/functions/registry.js";
+import { registerTableFunction } from "../../query/expr/functions/table-registry.js";
+import type { TableRows } from "../../query/expr/table-function.js";
+import type { Request } from "../request.js";
+import { createExperiment, deployModel, dropExperiment, listExperiments } from "./experiments.js";
+import { findModel, type StoredModel } from "./model-store.js";
+import { type PredictedRow, type PredictedRows, predictRows } from "./predict.js";
+
+/** Rows that are predicted together. */
+const ROWS_AT_ONCE = 512;
+
+/** Once, when the process starts. */
+export function registerAutomlFunctions(): void {
+  for (const fn of FUNCTIONS) registerFunction(fn);
+  registerTableFunction({
+    name: "automl_experiments",
+    args: [],
+    returns: EXPERIMENT,
+    strict: true,
+    open: (context) => new ExperimentRows(callerOf(context)),
+  });
+}
+
+function callerOf({ services }: EvalContext): Request {
+  const request = (services.caller?.() ?? null) as Request | null;
+  if (request !== null) return request;
+  throw new DbError("not_supported", "AutoML is not available here.");
+}
+
+const predicting = (name: string, cellOf: (found: PredictedRows, row: number) => unknown, explain = false) =>
+  deferredFn(name, [TEXT, JSONB], JSONB, (args, count, context) => predict(args, count, context, cellOf, explain), {
+    rowsMax: ROWS_AT_ONCE,
+  });
+
+const FUNCTIONS: readonly ScalarFunction[] = [
+  predicting("automl_predict", ({ predictions }, row) => predictions[row]),
+  predicting("automl_predict_proba", ({ probabilities }, row) => probabilities?.[row] ?? null),
+  predicting("automl_explain", ({ explanations }, row) => explanations![row], true),
+  changing("automl_create_experiment", [TEXT, BOOL, TEXT, TEXT, INT4], async (request, args) => {
+    const [name, isAsync, query, options, offset] = args as [string, boolean, string, string, number];
+    try {
+      return new Json(await createExperiment(request, name, isAsync, query, JSON.parse(options)));
+    } catch (error) {
+      throw shifted(error, offset);
+    }
+  }),
+  changing("automl_drop_experiment", [TEXT, BOOL], async (request, [name, ifExists]) => {
+    const isDropped = await dropExperiment(request, name as string, ifExists as boolean);
+    return new Json(isDropped ? "DROP EXPERIMENT" : `experiment "${name as string}" does not exist, skipping`);
+  }),
+  changing("automl_deploy", [TEXT, TEXT], async (request, [name, experiment]) => {
+    return new Json(await deployModel(request, name as string, experiment as string));
+  }),
+];
+
+function changing(
+  name: string,
+  args: ScalarFunction["args"],
+  change: (request: Request, args: readonly Value[]) => Promise<Value>,
+): ScalarFunction {
+  const evaluate = async (columns: readonly (readonly Value[])[], count: number, context: DeferredContext) => {
+    const values: Value[] = [];
+    for (let i = 0; i < count; i++)
+      values.push(
+        await change(
+          callerOf(context),
+          columns.map((column) => column[i]!),
+        ),
+      );
+    return values;
+  };
+  return Object.freeze({ ...deferredFn(name, args, JSONB, evaluate, { rowsMax: 1 }), writes: true as const });
+}
+
+/** A position in the query is one in the statement around it. */
+function shifted(error: unknown, offset: number): unknown {
+  const position = error instanceof DbError ? error.details?.position : undefined;
+  if (position === undefined) return error;
+  const { code, message, details } = error as DbError;
+  return new DbError(code, message, { ...details, position: position + offset });
+}
+
+async function predict(
+  [names, objects]: readonly (readonly Value[])[],
+  count: number,
+  context: DeferredContext,
+  cellOf: (found: PredictedRows, row: number) => unknown,
+  explain: boolean,
+): Promise<readonly Value[]> {
+  const request = callerOf(context);
+  const byModel = new Map<string, number[]>();
+  for (let i = 0; i < count; i++) {
+    const name = names![i] as string;
+    const calls = byModel.get(name);
+    if (calls === undefined) byModel.set(name, [i]);
+    else calls.push(i);
+  }
+  const values = new Array<Value>(count).fill(null);
+  for (const [name, calls] of byModel) {
+    const model = await findModel(request, name);
+    const rows = calls.map((i) => rowOf(model, (objects![i] as Json).value));
+    const found = await predictRows(request, model, rows, explain);
+    for (const [n, i] of calls.entries()) values[i] = new Json(cellOf(found, n) ?? null);
+  }
+  return values;
+}
+
+/** An object by feature; "$2" is the second feature, and an object of one column that is a row is that row. */
+function rowOf({ features }: StoredModel, value: unknown): PredictedRow {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw sqlError("22023", "AUTOML.PREDICT takes columns, name => value, or a row as a JSON object", {
+      hint: `The model reads ${features.map(({ name }) => name).join(", ")}.`,
+    });
+  }
+  const cells = Object.entries(value as Record<string, unknown>);
+  const only = cells.length === 1 ? cells[0]![1] : null;
+  if (typeof only === "object" && only !== null && !Array.isArray(only)) return only as PredictedRow;
+  return Object.fromEntries(
+    cells.map(([name, cell]) => {
+      const place = /^\$(\d+)$/.exec(name);
+      return [place === null ? name : (features[Number(place[1]) - 1]?.name ?? name), cell];
+    }),
+  );
+}
+
+const EXPERIMENT = recordOf([
+  { name: "name", type: TEXT },
+  { name: "status", type: TEXT },
+  { name: "progress", type: FLOAT8 },
+  { name: "best_score", type: FLOAT8 },
+  { name: "best_model_id", type: TEXT },
+  { name: "created_at", type: TIMESTAMPTZ },
+]);
+
+class ExperimentRows implements TableRows {
+  #rows: readonly (readonly Value[])[] | null = null;
+  #given = 0;
+
+  constructor(private readonly request: Request) {}
+
+  async next(out: readonly Value[][], at: number, max: number): Promise<number> {
+    this.#rows ??= (await listExperiments(this.request)).map((job) => [
+      ...[job.experiment, job.status, job.progress, job.bestScore, job.modelId],
+      Date.parse(job.createdAt) * 1000,
+    ]);
+    const rows = this.#rows.slice(this.#given, this.#given + max);
+    for (const [i, row] of rows.entries()) for (let c = 0; c < out.length; c++) out[c]![at + i] = row[c]!;
+    this.#given += rows.length;
+    return rows.length;
+  }
+}

@@ -1,0 +1,203 @@
+/**
+ * Statements of AutoML, which PostgreSQL's grammar does not know, as calls of functions that it does
+ * (actor/automl/sql-functions.ts). Called by dialect.ts; edits keep the client's positions. Stateless.
+ *
+ *   CREATE EXPERIMENT [ASYNC] n AS SELECT … WITH (…)   SELECT automl_create_experiment(…) AS automl_result
+ *   DROP EXPERIMENT [IF EXISTS] n                      SELECT automl_drop_experiment(…) AS result
+ *   DEPLOY MODEL m FROM EXPERIMENT e                   SELECT automl_deploy(…) AS automl_result
+ *   SHOW EXPERIMENTS                                   SELECT * FROM automl_experiments()
+ *   PREDICT c USING m AS SELECT …                      SELECT q.*, automl_predict('m', to_jsonb(q)) AS c FROM (SELECT …) q
+ *   AUTOML.PREDICT('m', a, x => b + 1)                 automl_predict('m', jsonb_build_object('a', a, 'x', b + 1))
+ */
+import { sqlError } from "../../protocol/errors.js";
+import type { Edit } from "./source-map.js";
+import { nameOf, type Token } from "./tokens.js";
+
+interface Statement {
+  readonly text: string;
+  readonly tokens: readonly Token[];
+  readonly edits: Edit[];
+}
+
+export const AUTOML_SUSPECT =
+  /\b(?:create|drop|show)\s+experiments?\b|\bdeploy\s+model\b|\bpredict\s+\S+\s+using\b|\bautoml\s*\.\s*(?:predict|explain)/i;
+
+const isWord = (token: Token | undefined, ...words: string[]) =>
+  token !== undefined && token.kind === "word" && words.includes(token.text);
+const isSymbol = (token: Token | undefined, symbol: string) =>
+  token !== undefined && token.kind === "symbol" && token.text === symbol;
+const isName = (token: Token | undefined): token is Token =>
+  token !== undefined && ["word", "quoted", "backtick"].includes(token.kind);
+const literal = (text: string) => `'${text.replaceAll("'", "''")}'`;
+
+/** True when the statement was one of these; calls inside other statements are rewritten by `automlCalls`. */
+export function automlStatement(statement: Statement): boolean {
+  const call = callOf(statement);
+  if (call === null) return false;
+  const { tokens, edits } = statement;
+  edits.push({ start: tokens[0]!.start, end: tokens.at(-1)!.end, text: call });
+  return true;
+}
+
+function callOf(statement: Statement): string | null {
+  const { tokens } = statement;
+  const [verb, second] = tokens;
+  if (isWord(verb, "create") && isWord(second, "experiment")) return createExperiment(statement);
+  if (isWord(verb, "drop") && isWord(second, "experiment")) {
+    const ifExists = isWord(tokens[2], "if") && isWord(tokens[3], "exists");
+    const name = nameAt(statement, ifExists ? 4 : 2, true);
+    return `SELECT automl_drop_experiment(${literal(name)}, ${ifExists}) AS result`;
+  }
+  if (isWord(verb, "deploy") && isWord(second, "model")) {
+    const name = nameAt(statement, 2, false);
+    if (!isWord(tokens[3], "from") || !isWord(tokens[4], "experiment")) throw wrong(statement, 3, "FROM EXPERIMENT");
+    return `SELECT automl_deploy(${literal(name)}, ${literal(nameAt(statement, 5, true))}) AS automl_result`;
+  }
+  if (isWord(verb, "show") && isWord(second, "experiments") && tokens.length === 2) {
+    return "SELECT * FROM automl_experiments()";
+  }
+  return null;
+}
+
+function createExperiment(statement: Statement): string {
+  const { tokens, text } = statement;
+  const isAsync = isWord(tokens[2], "async") && isName(tokens[3]);
+  const at = isAsync ? 3 : 2;
+  const name = nameAt(statement, at, false);
+  if (!isWord(tokens[at + 1], "as")) throw wrong(statement, at + 1, "AS SELECT …");
+  const first = tokens[at + 2];
+  const last = tokens.findLastIndex(
+    (token, i) => i > at + 2 && token.depth === 0 && isWord(token, "with") && isSymbol(tokens[i + 1], "("),
+  );
+  if (first === undefined || last < 0) throw wrong(statement, tokens.length, "WITH (target_column = …)");
+  const select = text.slice(first.start, tokens[last - 1]!.end);
+  const options = JSON.stringify(optionsOf(statement, last + 2));
+  const args = [literal(name), String(isAsync), literal(select), literal(options), String(first.start)];
+  return `SELECT automl_create_experiment(${args.join(", ")}) AS automl_result`;
+}
+
+/** `name = value, …)`: texts, numbers, words, and lists of them in brackets. */
+function optionsOf(statement: Statement, from: number): Record<string, unknown> {
+  const { tokens } = statement;
+  const options: Record<string, unknown> = {};
+  let at = from;
+  while (!isSymbol(tokens[at], ")")) {
+    const name = tokens[at];
+    if (!isName(name)) throw wrong(statement, at, "the name of an option");
+    if (!isSymbol(tokens[at + 1], "=")) throw wrong(statement, at + 1, '"="');
+    const { value, next } = valueAt(statement, at + 2);
+    options[nameOf(name)] = value;
+    at = next;
+    if (isSymbol(tokens[at], ",")) at++;
+    else if (!isSymbol(tokens[at], ")")) throw wrong(statement, at, '"," or ")"');
+  }
+  if (at !== tokens.length - 1) throw wrong(statement, at + 1, "the end of the statement");
+  return options;
+}
+
+function valueAt(statement: Statement, from: number): { readonly value: unknown; readonly next: number } {
+  const { tokens } = statement;
+  const start = isWord(tokens[from], "array") ? from + 1 : from;
+  if (!isSymbol(tokens[start], "[")) return scalarAt(statement, from);
+  const list: unknown[] = [];
+  let at = start + 1;
+  while (!isSymbol(tokens[at], "]")) {
+    const { value, next } = scalarAt(statement, at);
+    list.push(value);
+    at = isSymbol(tokens[next], ",") ? next + 1 : next;
+    if (at === next && !isSymbol(tokens[at], "]")) throw wrong(statement, at, '"," or "]"');
+  }
+  return { value: list, next: at + 1 };
+}
+
+function scalarAt(statement: Statement, at: number): { readonly value: unknown; readonly next: number } {
+  const token = statement.tokens[at];
+  if (token?.kind === "string") return { value: token.text.slice(1, -1).replaceAll("''", "'"), next: at + 1 };
+  if (token?.kind === "number") return { value: Number(token.text), next: at + 1 };
+  if (isWord(token, "true", "false")) return { value: token!.text === "true", next: at + 1 };
+  if (isName(token)) return { value: nameOf(token), next: at + 1 };
+  throw wrong(statement, at, "a value");
+}
+
+function nameAt(statement: Statement, at: number, isLast: boolean): string {
+  const token = statement.tokens[at];
+  if (!isName(token)) throw wrong(statement, at, "a name");
+  if (isLast && statement.tokens.length > at + 1) throw wrong(statement, at + 1, "the end of the statement");
+  return nameOf(token);
+}
+
+/** `at` counts tokens. */
+function wrong({ text, tokens }: Statement, at: number, wanted: string): Error {
+  const token = tokens[at];
+  const start = token?.start ?? text.length;
+  const near = token === undefined ? "at end of input" : `at or near "${token.text}"`;
+  // Positions count characters, not UTF-16 units.
+  return sqlError("42601", `syntax error ${near}: expected ${wanted}`, {
+    position: [...text.slice(0, start)].length + 1,
+  });
+}
+
+/** `PREDICT c USING m AS SELECT …`, whose query stays where it is. */
+export function predictStatement(statement: Statement): void {
+  const { tokens, edits } = statement;
+  const [verb, column, using, model, as, query] = tokens;
+  if (!isWord(verb, "predict") || !isName(column) || !isWord(using, "using")) return;
+  if (!isName(model)) throw wrong(statement, 3, "the name of a model");
+  if (!isWord(as, "as")) throw wrong(statement, 4, "AS SELECT …");
+  if (query === undefined) throw wrong(statement, 5, "SELECT …");
+  const name = `"${nameOf(column).replaceAll('"', '""')}"`;
+  const call = `automl_predict(${literal(nameOf(model))}, to_jsonb(q)) AS ${name}`;
+  edits.push({ start: verb!.start, end: query.start, text: `SELECT q.*, ${call} FROM (` });
+  edits.push({ start: tokens.at(-1)!.end, end: tokens.at(-1)!.end, text: ") AS q" });
+}
+
+const CALLS: Readonly<Record<string, string>> = {
+  predict: "automl_predict",
+  predict_proba: "automl_predict_proba",
+  explain: "automl_explain",
+};
+
+/** `AUTOML.PREDICT(model, …)`: columns are features by their names, others by `name => value` or their place. */
+export function automlCalls(statement: Statement): void {
+  const { tokens, edits } = statement;
+  for (let i = 0; i + 3 < tokens.length; i++) {
+    const fn = CALLS[tokens[i + 2]!.text];
+    const open = tokens[i + 3]!;
+    if (!isWord(tokens[i], "automl") || !isSymbol(tokens[i + 1], ".") || fn === undefined || !isSymbol(open, "("))
+      continue;
+    const close = tokens.findIndex((token, j) => j > i + 3 && isSymbol(token, ")") && token.depth === open.depth);
+    edits.push({ start: tokens[i]!.start, end: tokens[i + 2]!.end, text: fn });
+    if (close > 0) namedArguments(statement, i + 4, close, open.depth);
+  }
+}
+
+function namedArguments({ tokens, edits }: Statement, from: number, close: number, depth: number): void {
+  const commas = tokens.flatMap((token, j) =>
+    j > from && j < close && token.depth === depth && isSymbol(token, ",") ? [j] : [],
+  );
+  if (commas.length === 0) return;
+  const first = tokens.slice(commas[0]! + 1, commas[1] ?? close);
+  // One that is no column is the whole row, as JSON.
+  if (commas.length === 1 && columnName(first) === null && !isNamed(first)) return;
+  for (const [n, comma] of commas.entries()) {
+    const arg = tokens.slice(comma + 1, commas[n + 1] ?? close);
+    if (arg.length === 0) return;
+    const opening = n === 0 ? "jsonb_build_object(" : "";
+    const named = isNamed(arg);
+    const name = named ? nameOf(arg[0]!) : (columnName(arg) ?? `$${n + 1}`);
+    const end = named ? arg[3]?.start : arg[0]!.start;
+    edits.push({ start: arg[0]!.start, end: end ?? arg[0]!.start, text: `${opening}${literal(name)}, ` });
+  }
+  edits.push({ start: tokens[close]!.start, end: tokens[close]!.start, text: ")" });
+}
+
+/** `a`, `t.a` */
+function columnName(arg: readonly Token[]): string | null {
+  const isPath = arg.every((token, i) => (i % 2 === 0 ? isName(token) : isSymbol(token, ".")));
+  return isPath && arg.length % 2 === 1 && !isWord(arg[0], "null", "true", "false") ? nameOf(arg.at(-1)!) : null;
+}
+
+/** `name => …` */
+function isNamed([name, equals, greater]: readonly Token[]): boolean {
+  return isName(name) && isSymbol(equals, "=") && isSymbol(greater, ">");
+}

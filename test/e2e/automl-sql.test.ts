@@ -1,0 +1,192 @@
+/** AutoML in SQL and as tools, what follows a training, and trainings that a crash cut off. */
+import { createHmac } from "node:crypto";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import t from "tap";
+import { trainingRows } from "./automl-rows.js";
+import { TestServer } from "./server.js";
+import { SocketClient } from "./socket-client.js";
+
+const server = await TestServer.start({
+  TESSERA_AUTOML_WEBHOOK_PRIVATE_ALLOWED: "true",
+  TESSERA_AUTOML_WEBHOOK_SCHEMES: "https,http",
+});
+t.teardown(() => server.stop());
+await server.sql("CREATE TABLE loans (id int PRIMARY KEY, age int, income float8, region text, note text, good text)");
+await server.sql(
+  `INSERT INTO loans SELECT * FROM json_to_recordset($1::json) AS r(id int, age int, income float8, region text, note text, good text)`,
+  [JSON.stringify(trainingRows(200))],
+);
+const OPTIONS = "task_type = 'binary_classification', target_column = 'good', max_trials = 2, algorithms = ['linear']";
+const rowsOf = async (sql: string) => (await server.sql(sql)).body.data.rows;
+
+t.test("experiments", async (t) => {
+  const sql = `CREATE EXPERIMENT churn AS SELECT age, income, region, good FROM loans WITH (${OPTIONS})`;
+  const { body, status } = await server.sql(sql);
+  t.equal(status, 200, JSON.stringify(body));
+  t.match(body.data.columns, [{ name: "automl_result" }]);
+  const [[result]] = body.data.rows;
+  t.match(result, { status: "completed", best_model_id: /^model_/, algorithm: /./ });
+  t.match(await server.sql(sql), { status: 409, body: { error: { message: /already exists/ } } });
+  t.match(await rowsOf("SHOW EXPERIMENTS"), [["churn", "completed", 1]]);
+  t.match((await rowsOf("DEPLOY MODEL scorer FROM EXPERIMENT churn"))[0][0], { status: "deployed", model: "scorer" });
+  const predicted = await server.sql(
+    "PREDICT verdict USING scorer AS SELECT id, age, income, region FROM loans ORDER BY id LIMIT 5",
+  );
+  t.same(
+    predicted.body.data.columns.map(({ name }: { name: string }) => name),
+    ["id", "age", "income", "region", "verdict"],
+  );
+  const verdicts = predicted.body.data.rows.map((row: unknown[]) => row[4]);
+  for (const verdict of verdicts) t.ok(["yes", "no"].includes(verdict as string));
+  const calls = [
+    "AUTOML.PREDICT('scorer', age, income, region)",
+    "AUTOML.PREDICT('scorer', l.region, l.age, l.income)",
+    "AUTOML.PREDICT('scorer', age => l.age + 0, income => l.income, region => region)",
+    "AUTOML.PREDICT('scorer', to_jsonb(l))",
+  ];
+  for (const call of calls) {
+    const rows = await rowsOf(`SELECT ${call} FROM loans AS l ORDER BY id LIMIT 5`);
+    t.same(
+      rows.map(([verdict]: [unknown]) => verdict),
+      verdicts,
+      call,
+    );
+  }
+  const [[shares]] = await rowsOf("SELECT AUTOML.PREDICT_PROBA('scorer', age, income, region) FROM loans LIMIT 1");
+  t.same(Object.keys(shares).sort(), ["no", "yes"]);
+  t.match(await rowsOf("DROP EXPERIMENT churn"), [["DROP EXPERIMENT"]]);
+  t.match(await rowsOf("DROP EXPERIMENT IF EXISTS churn"), [[/does not exist, skipping/]]);
+  t.equal((await server.sql("SELECT AUTOML.PREDICT('churn', age) FROM loans")).status, 404, "its own model went, too");
+  t.equal((await rowsOf("SELECT AUTOML.PREDICT('scorer', age, income, region) FROM loans")).length, 200);
+});
+
+t.test("mistakes in statements, with their places", async (t) => {
+  for (const [sql, status, message, position] of [
+    [`CREATE EXPERIMENT e AS SELECT nope FROM loans WITH (${OPTIONS})`, 400, /nope/, 31],
+    [`CREATE EXPERIMENT e AS SELEC 1 WITH (${OPTIONS})`, 400, /SELEC/, 24],
+    ["CREATE EXPERIMENT e AS SELECT 1", 400, /WITH/, 32],
+    ["CREATE EXPERIMENT e AS SELECT age, good FROM loans WITH (target_column 'good')", 400, /"="/, 72],
+    ["CREATE EXPERIMENT e AS SELECT age, good FROM loans WITH (target_column = 'good', luck = 1)", 400, /luck/, null],
+    ["CREATE EXPERIMENT e AS SELECT age FROM loans WITH (target_column = 'good')", 400, /no column "good"/, null],
+    ["CREATE EXPERIMENT e SELECT 1", 400, /AS/, 21],
+    ["DROP EXPERIMENT nope", 400, /does not exist/, null],
+    ["DEPLOY MODEL m FROM EXPERIMENT nope", 400, /does not exist/, null],
+    ["PREDICT x USING nope AS SELECT age FROM loans", 404, /does not exist/, null],
+    ["PREDICT x USING scorer AS SELECT nope FROM loans", 400, /nope/, 34],
+    ["SELECT AUTOML.PREDICT('scorer', age) FROM loans", 400, /lacks the feature/, null],
+  ] as const) {
+    const reply = await server.sql(sql);
+    t.equal(reply.status, status, `${sql} ${JSON.stringify(reply.body)}`);
+    t.match(reply.body.error.message, message);
+    if (position !== null) t.equal(reply.body.error.details.position, position, sql);
+  }
+  const { body } = await server.call("POST", "/v1/api-keys", { name: "r", permission: "ReadOnly" });
+  const key = { token: body.raw_key as string };
+  t.equal(
+    (await server.sql(`CREATE EXPERIMENT e AS SELECT age, good FROM loans WITH (${OPTIONS})`, [], key)).status,
+    403,
+  );
+  t.equal((await server.sql("PREDICT x USING scorer AS SELECT * FROM loans", [], key)).status, 200);
+});
+
+t.test("tools", async (t) => {
+  const call = async (name: string, args: object) => {
+    const params = { name, arguments: args };
+    const { body } = await server.call("POST", "/v1/mcp", { jsonrpc: "2.0", id: 1, method: "tools/call", params });
+    return JSON.parse(body.result.content[0].text);
+  };
+  const few = { features: ["age", "income"], algorithms: ["linear"], max_trials: 1 };
+  const args = { ...few, collection: "loans", target: "good", task_type: "classification", model_name: "tool" };
+  t.match(await call("train_model", args), {
+    name: "tool",
+    algorithm: /./,
+    best_score: Number,
+    training_time_ms: Number,
+  });
+  const inputs = trainingRows(2).map(({ good: _good, ...row }) => row);
+  const { predictions, probabilities } = await call("predict", { model_name: "tool", inputs });
+  t.equal(predictions.length, 2);
+  t.ok(probabilities[0].yes >= 0);
+  t.ok((await call("list_models", { task_type: "binary_classification" })).count >= 1);
+  t.equal((await call("list_models", { task_type: "regression" })).count, 0);
+  t.match(await call("describe_model", { model_name: "tool" }), { name: "tool", feature_importance: Array });
+});
+
+t.test("progress is heard over the socket, and the end", async (t) => {
+  const client = await SocketClient.open(server.url, "/v1/ws", { authorization: `Bearer ${server.token}` });
+  t.teardown(() => client.destroy());
+  const made = await server.call("POST", "/v1/automl/train", {
+    table: "loans",
+    target: "good",
+    max_trials: 8,
+    name: "heard",
+  });
+  const { job_id } = made.body.data;
+  client.send({ type: "automl.follow", id: "f", job_id });
+  const heard: string[] = [];
+  for (;;) {
+    const message = await client.next();
+    t.match(message, { id: "f", job_id });
+    heard.push(message.type);
+    if (message.type === "automl.finished") {
+      t.match(message, { status: "completed", model_id: /^model_/, progress: 1 });
+      break;
+    }
+  }
+  t.equal(heard.filter((type) => type === "automl.finished").length, 1);
+  client.send({ type: "automl.follow", id: "late", job_id });
+  t.match(await client.next(), { type: "automl.finished", id: "late", status: "completed" });
+  client.send({ type: "automl.follow", id: "none", job_id: "job_none" });
+  t.match(await client.next(), { type: "error", id: "none", code: "not_found" });
+});
+
+t.test("a webhook is signed, and sent again when it was refused", async (t) => {
+  const got: { readonly signature: string; readonly body: string }[] = [];
+  const receive = (request: IncomingMessage, response: ServerResponse): void => {
+    let body = "";
+    request.on("data", (piece: Buffer) => {
+      body += piece.toString();
+    });
+    request.on("end", () => {
+      got.push({ signature: String(request.headers["x-tessera-signature"]), body });
+      response.writeHead(got.length === 1 ? 503 : 204).end();
+    });
+  };
+  const receiver = createServer(receive).listen(0, "127.0.0.1");
+  t.teardown(() => receiver.close());
+  await new Promise((resolve) => receiver.once("listening", resolve));
+  const callback_url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`;
+  const { body } = await server.call("POST", "/v1/automl/train", {
+    ...{ table: "loans", target: "good", max_trials: 1, algorithms: ["linear"], features: ["age"], name: "hooked" },
+    callback_url,
+  });
+  while (got.length < 2) await new Promise((resolve) => setTimeout(resolve, 50));
+  const { secret } = (await server.call("GET", "/v1/automl/webhook-secret")).body.data;
+  for (const { signature, body: text } of got) {
+    const [, seconds, hex] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(signature)!;
+    t.equal(hex, createHmac("sha256", secret).update(`${seconds}.${text}`).digest("hex"));
+    t.match(JSON.parse(text), { event: "automl.completed", data: { id: body.data.id, status: "completed" } });
+  }
+});
+
+t.test("a training that a crash cut off goes on, and ends", async (t) => {
+  const made = await server.call("POST", "/v1/automl/train", {
+    ...{ table: "loans", target: "good", max_trials: 8, name: "survivor", seed: 3, features: ["age", "income"] },
+  });
+  const path = `/v1/automl/jobs/${made.body.data.id}`;
+  for (;;) {
+    const { data } = (await server.call("GET", path)).body;
+    if (data.current_trial >= 1 || data.status !== "pending") break;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  await server.kill();
+  await server.boot();
+  for (;;) {
+    const { data } = (await server.call("GET", path)).body;
+    if (data.status === "completed") break;
+    if (data.status === "failed" || data.status === "cancelled") t.fail(JSON.stringify(data));
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  t.equal((await server.call("GET", "/v1/automl/models/survivor")).status, 200);
+});
