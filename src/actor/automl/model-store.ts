@@ -17,7 +17,9 @@ export interface ModelConfig {
   /** Columns whose texts are embedded before they are learnt from. */
   readonly embedded: readonly string[];
   /** The model that embeds; null: none was needed. */
-  readonly embeddingModel: string | null;
+  readonly embedding_model: string | null;
+  /** Of a model of a series: its times are moments, not numbers. */
+  readonly has_moments: boolean;
   readonly [name: string]: unknown;
 }
 

@@ -92,9 +92,8 @@ export async function evaluateRows(
 export async function forecast(request: Request, model: StoredModel, steps: number | undefined) {
   const { tasks, bytes } = await ready(request, model);
   const { times, predictions, lower, upper, coverage } = await tasks.forecast(bytes, steps);
-  const isMoment = model.features.some(({ name, kind }) => name === model.config.timeColumn && kind === "timestamp");
   const list = [...predictions].map((prediction, i) => ({
-    time: isMoment ? new Date(times[i]!).toISOString() : times[i]!,
+    time: model.config.has_moments ? new Date(times[i]!).toISOString() : times[i]!,
     prediction,
     lower: lower[i]!,
     upper: upper[i]!,
@@ -129,7 +128,7 @@ async function embedTexts(
         texts.push(cell);
       } else if (cell !== null && cell !== undefined) throw notText(feature, before + i);
     }
-    const vectors = await embedderOf(request).embed(texts, config.embeddingModel ?? undefined);
+    const vectors = await embedderOf(request).embed(texts, config.embedding_model ?? undefined);
     for (const [n, i] of places.entries()) copies[i]![feature.name] = vectors[n]!;
   }
   return copies;

@@ -34,6 +34,8 @@ export interface TrainingData {
   readonly digest: string;
   /** Columns of texts that became vectors, which predictions need to know. */
   readonly embedded: readonly string[];
+  /** The time column has moments, not numbers. */
+  readonly hasMoments: boolean;
 }
 
 /** Texts are looked at so far to tell prose from labels. */
@@ -85,7 +87,8 @@ async function finish(request: Request, spec: TrainSpec, filling: Filling): Prom
     if (isWanted(column.name) && !names.has(column.name)) columns.push(column);
   }
   checkColumns(spec, columns, filling.rows);
-  return { columns, rows: filling.rows, digest, embedded };
+  const hasMoments = columns.some(({ name, kind }) => name === timeColumn && kind === "timestamp");
+  return { columns, rows: filling.rows, digest, embedded, hasMoments };
 }
 
 function checkColumns(

@@ -24,7 +24,7 @@ import {
   specOfJob,
   type TrainingJob,
 } from "./job-store.js";
-import { insertModel } from "./model-store.js";
+import { insertModel, type ModelConfig } from "./model-store.js";
 import type { ModelTasks } from "./model-tasks.js";
 import { readTrainingData, type TrainingData } from "./read-columns.js";
 import type { TrainSpec } from "./train-spec.js";
@@ -97,7 +97,7 @@ async function complete(
   job: Job,
   stored: TrainingJob,
   spec: TrainSpec,
-  { embedded, rows }: TrainingData,
+  { embedded, rows, hasMoments }: TrainingData,
   trained: TrainedModel,
   trainingTimeMs: number,
 ): Promise<void> {
@@ -114,7 +114,7 @@ async function complete(
           jobId: stored.id,
           experiment: stored.experiment,
           userId: job.record.owner.userId,
-          config: { ...asked, rows, embedded, embeddingModel },
+          config: configOf({ ...asked, rows, hasMoments, embeddingModel }, embedded),
           trainingTimeMs: Math.round(trainingTimeMs),
         },
         config.automl.modelsPerTenantMax,
@@ -122,6 +122,15 @@ async function complete(
       return { status: "completed", modelId, score: trained.score, trials: trained.trials.length };
     }),
   );
+}
+
+/** As clients write it. */
+function configOf(known: object, embedded: readonly string[]): ModelConfig {
+  const named = Object.entries(known).map(([name, value]) => [
+    name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+    value,
+  ]);
+  return { ...Object.fromEntries(named), embedded };
 }
 
 /** What the client's data or wishes did not allow is told; a fault of ours is told to the log, too. */
