@@ -5,8 +5,8 @@
 import type { TObject, TProperties } from "typebox";
 import { Compile, type Validator } from "typebox/compile";
 import { checked } from "../validate.js";
-import { describeImageTool, searchMediaTool } from "./media-tools.js";
 import { describeModel, listModelsTool, predictTool, trainModel } from "./automl-tools.js";
+import { describeImageTool, searchMediaTool } from "./media-tools.js";
 import { memoryForget, memoryRecall, memoryStore } from "./memory-tools.js";
 import { cypher, execute, graphQuery, query, validateQuery } from "./query-tools.js";
 import { describeTable, listTables, sqlManual } from "./schema-tools.js";
