@@ -2,7 +2,7 @@
 import t from "tap";
 import { simulate } from "./simulate.js";
 
-const SEEDS = Number(process.env.SIM_SEEDS ?? 3);
+const SEEDS = Number(process.env.SIM_SEEDS ?? 2);
 
 t.setTimeout(300_000);
 
