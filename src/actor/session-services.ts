@@ -27,6 +27,7 @@ import type { RoutinePlan } from "../sql/routine/host.js";
 import type { RoutineRunner } from "../sql/routine/routine-runner.js";
 import type { Transaction } from "../storage/store.js";
 import { AGENT_OPTIONS, runAgent } from "./agent/run-agent.js";
+import { trainedModelRows } from "./automl/trained-model-rows.js";
 import { readCallOptions } from "./call-options.js";
 import { classifyClaims, verifyClaims } from "./claim-functions.js";
 import { type GenerateCall, generateTexts } from "./generate-texts.js";
@@ -216,6 +217,10 @@ export class SessionServices implements ExecServices {
 
   models(): readonly (readonly Value[])[] {
     return this.memory.tenant.partition.models.list().map(modelRow);
+  }
+
+  trainedModels(): Promise<readonly (readonly Value[])[]> {
+    return trainedModelRows(this.caller());
   }
 
   caller(): object | null {

@@ -39,6 +39,8 @@ t.test("experiments", async (t) => {
   );
   const verdicts = predicted.body.data.rows.map((row: unknown[]) => row[4]);
   for (const verdict of verdicts) t.ok(["yes", "no"].includes(verdict as string));
+  const shown = await rowsOf("SHOW MODELS LIKE 'scorer'");
+  t.match(shown, [["scorer", /^automl\//]]);
   const calls = [
     "AUTOML.PREDICT('scorer', age, income, region)",
     "AUTOML.PREDICT('scorer', l.region, l.age, l.income)",

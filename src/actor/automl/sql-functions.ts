@@ -12,14 +12,16 @@ import { registerTableFunction } from "../../query/expr/functions/table-registry
 import type { TableRows } from "../../query/expr/table-function.js";
 import type { Request } from "../request.js";
 import { createExperiment, deployModel, dropExperiment, listExperiments } from "./experiments.js";
-import { findModel, type StoredModel } from "./model-store.js";
+import { findModel, listModels, type StoredModel } from "./model-store.js";
 import { type PredictedRow, type PredictedRows, predictRows } from "./predict.js";
+import { provideTrainedModels } from "./trained-model-rows.js";
 
 /** Rows that are predicted together. */
 const ROWS_AT_ONCE = 512;
 
 /** Once, when the process starts. */
 export function registerAutomlFunctions(): void {
+  provideTrainedModels((request) => trainedModels(request as Request));
   for (const fn of FUNCTIONS) registerFunction(fn);
   registerTableFunction({
     name: "automl_experiments",
@@ -28,6 +30,15 @@ export function registerAutomlFunctions(): void {
     strict: true,
     open: (context) => new ExperimentRows(callerOf(context)),
   });
+}
+
+/** As rows of LIST_MODELS(), whose kind is their task and whose revision is their version. */
+async function trainedModels(request: Request): Promise<readonly (readonly Value[])[]> {
+  const models = await listModels(request, { limit: Number.MAX_SAFE_INTEGER, offset: 0 });
+  return models.map(({ name, algorithm, sizeBytes, digest, createdAt, id, task, version }) => [
+    ...[name, `automl/${algorithm}`, sizeBytes, digest, Date.parse(createdAt) * 1000, null, id, task, null, null],
+    ...[String(version), null, "ready", null, null, null, false],
+  ]);
 }
 
 function callerOf({ services }: EvalContext): Request {

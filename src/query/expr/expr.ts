@@ -232,6 +232,8 @@ export interface EvalServices {
   deleteModel?(model: string, context: DeferredContext): Promise<Value>;
   /** The models that are installed, a row of LIST_MODELS() each. */
   models?(): readonly (readonly Value[])[];
+  /** Likewise of the models that the tenant has trained. */
+  trainedModels?(): Promise<readonly (readonly Value[])[]>;
   /** On whose behalf the statement runs, for functions that the actor adds; null: no request's. */
   caller?(): object | null;
 }

@@ -2,7 +2,7 @@
 import type { TableDef } from "../../catalog/table.js";
 import type { ViewDef } from "../../catalog/view.js";
 import { BOOL, type SqlType, TEXT, type Value } from "../../protocol/values.js";
-import { LIST_MODELS } from "../../query/expr/functions/models.js";
+import { SHOW_MODELS } from "../../query/expr/functions/models.js";
 import { resolveOperator } from "../../query/expr/resolve.js";
 import { shapeColumns } from "../../query/expr/table-function.js";
 import { displayName } from "../../query/expr/types.js";
@@ -28,11 +28,11 @@ export function bindList(node: ListStatement, binding: Binding): Source {
   return { plan: Object.freeze({ kind: "filter", input: plan, predicate, columns }), columns };
 }
 
-/** Not known before the statement runs: rows of LIST_MODELS(). */
+/** Not known before the statement runs. */
 function models(binding: Binding): Source {
-  const { name, returns } = LIST_MODELS;
+  const { name, returns } = SHOW_MODELS;
   const columns = shapeColumns(returns, name).map((column) => binding.newColumn(column.name, column.type, true));
-  const calls = [{ fn: LIST_MODELS, args: [], shape: returns }];
+  const calls = [{ fn: SHOW_MODELS, args: [], shape: returns }];
   return { plan: Object.freeze({ kind: "tablefunction", alias: name, calls, ordinality: false, columns }), columns };
 }
 

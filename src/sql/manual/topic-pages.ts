@@ -77,6 +77,12 @@ export const TOPIC_PAGES: readonly ManualPage[] = [
     "SELECT content, similarity FROM MEMORY_RECALL('support', 'which language does the user speak', 5) WHERE similarity > 0.2",
   ),
   topic(
+    "automl",
+    "CREATE EXPERIMENT [ASYNC] name AS query WITH (target_column = 'y' [, task_type, optimization_metric, max_trials, algorithms = [xgboost, random_forest, neural_network, linear], features, time_column, seed, folds, horizon, clusters, time_budget_secs]) | SHOW EXPERIMENTS | DEPLOY MODEL model FROM EXPERIMENT name | DROP EXPERIMENT [IF EXISTS] name | PREDICT column USING model AS query | AUTOML.PREDICT('model', column, name => value, …) | AUTOML.PREDICT_PROBA(…) | AUTOML.EXPLAIN(…)",
+    "Models that learn from rows. An experiment trains one, as a transaction of its own; its answer is one JSON cell, automl_result. Columns are features by their names; the values of AUTOML.PREDICT are JSON: a label or a number.",
+    "",
+  ),
+  topic(
     "language functions",
     "SENTIMENT(text) | SENTIMENT_SCORES(text) | SUMMARIZE(text [, characters]) | CLASSIFY(text [, categories]) | EXTRACT_ENTITIES(text)",
     "By the libraries and models of the installation, for English. SENTIMENT gives positive, negative or neutral; EXTRACT_ENTITIES a jsonb array of objects with text, type, start, end (UTF-16 code units) and confidence; CLASSIFY the likeliest of the categories (an array, or common topics).",

@@ -13,7 +13,7 @@ import {
   VECTOR,
 } from "../../../protocol/values.js";
 import type { DeferredContext, EvalContext, EvalServices, ScalarFunction } from "../expr.js";
-import { recordRows, type TableFunction } from "../table-function.js";
+import { recordRows, type TableFunction, type TableRows } from "../table-function.js";
 import { contextFn, deferredFn } from "./define.js";
 
 function embed({ services }: EvalContext, text: string, model: string | null = null): Value {
@@ -100,6 +100,31 @@ const MODEL_ROW = recordOf([
   { name: "source", type: TEXT },
   { name: "restart_required", type: BOOL },
 ]);
+
+/** SHOW MODELS: the same, and after them the models that the tenant has trained. */
+export const SHOW_MODELS: TableFunction = Object.freeze({
+  name: "list_models",
+  args: [],
+  returns: MODEL_ROW,
+  strict: true,
+  open: ({ services }: EvalContext) => new ShownModels(services),
+});
+
+class ShownModels implements TableRows {
+  #rows: readonly (readonly Value[])[] | null = null;
+  #given = 0;
+
+  constructor(private readonly services: EvalServices) {}
+
+  async next(out: readonly Value[][], at: number, max: number): Promise<number> {
+    const { services } = this;
+    this.#rows ??= [...(services.models?.() ?? []), ...((await services.trainedModels?.()) ?? [])];
+    const rows = this.#rows.slice(this.#given, this.#given + max);
+    for (const [i, row] of rows.entries()) for (let c = 0; c < out.length; c++) out[c]![at + i] = row[c]!;
+    this.#given += rows.length;
+    return rows.length;
+  }
+}
 
 /** Columns of the first six names are those that clients of this interface know. */
 export const LIST_MODELS: TableFunction = Object.freeze({
