@@ -158,7 +158,7 @@ export const ConfigSchema = section({
       pattern: "^([a-z0-9][a-z0-9._-]{0,99})?$",
       description: "the name of a model, or empty",
     }),
-    imageUrlSchemes: Type.Array(Type.String({ pattern: "^https?$" }), {
+    imageUrlSchemes: Type.Array(Type.Enum(["https", "http"]), {
       maxItems: 2,
       description: "a list of https and http",
     }),
