@@ -73,7 +73,14 @@ async function serve(config: Config, firstActor: Worker | null): Promise<void> {
       `administrator: admin\npassword: ${gateway.adminPassword}\n(shown only now; change it with POST /v1/auth/password)`,
     );
   }
-  console.log(`listening on http://${config.server.host}:${gateway.port}`);
+  const scheme = config.server.tls.certFile === "" ? "http" : "https";
+  console.log(`listening on ${scheme}://${config.server.host}:${gateway.port}`);
+  process.on("SIGHUP", () => {
+    gateway.renewCertificate().then(
+      () => logger.info("the certificate was read again"),
+      (error: unknown) => logger.error({ err: error }, "the certificate could not be renewed; the old one stays"),
+    );
+  });
 
   let stopping = false;
   const stop = async (signal: string): Promise<void> => {

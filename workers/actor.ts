@@ -60,6 +60,9 @@ async function start(settings: ActorSettings): Promise<void> {
         process.exit(1);
       },
       log: (level, message, fields) => logger[level](fields, message),
+      setLogLevel: (level) => {
+        logger.level = level;
+      },
     });
     port.off("message", keep);
     port.on("message", (message: ArrayBuffer | ToActor) => actor.receive(message));

@@ -36,7 +36,7 @@ import {
   TAKEN_CODE,
 } from "../protocol/frames.js";
 import type { Identity } from "../protocol/identity.js";
-import type { ActorMetrics, ActorSettings, FromActor, ToActor } from "../protocol/messages.js";
+import type { ActorMetrics, ActorSettings, FromActor, LogLevel, ToActor } from "../protocol/messages.js";
 import type { JobRecord, PartitionLoad } from "../protocol/placement.js";
 import { SegmentCache } from "../query/exec/segments/segment-cache.js";
 import { SpillArea } from "../query/exec/spill/spill-area.js";
@@ -79,6 +79,7 @@ import { modelHandlers } from "./handlers/models.js";
 import { multimodalHandlers } from "./handlers/multimodal.js";
 import { nl2sqlHandlers } from "./handlers/nl2sql.js";
 import { nliHandlers } from "./handlers/nli.js";
+import { operatorHandlers } from "./handlers/operator.js";
 import { placementHandlers } from "./handlers/placement.js";
 import { providerHandlers } from "./handlers/providers.js";
 import { queryHandlers } from "./handlers/query.js";
@@ -102,6 +103,7 @@ import { type Answer, errorJson } from "./reply.js";
 import { ReplySink } from "./reply-sink.js";
 import { Request, type RequestChannel } from "./request.js";
 import { Scheduler, type SchedulerOptions, type Work } from "./scheduler.js";
+import { SlowStatements } from "./slow-statements.js";
 import { TracingScheduler } from "./slow-steps.js";
 import type { Tenant } from "./tenant.js";
 import { TenantProviders } from "./tenant-providers.js";
@@ -135,6 +137,7 @@ export interface ActorSurroundings {
   /** The actor cannot go on: its thread must end, and be started again from the log. */
   failed(error: Error): void;
   log(level: "error" | "warn" | "info" | "debug", message: string, fields: object): void;
+  setLogLevel(level: LogLevel): void;
   /** Opens shards elsewhere than on disk, for simulations. */
   readonly openShard?: OpenShard;
 }
@@ -165,6 +168,7 @@ export class Actor {
   private readonly bodies = new Map<number, BodySource>();
   /** Subscriptions that have outlived their requests, by id. */
   private readonly subscribers = new Map<number, Subscriber>();
+  private readonly slowStatements: SlowStatements;
   private nextChannel = 1;
   private readonly unflushed = new Set<Partition>();
   private directory: Directory | null = null;
@@ -252,6 +256,12 @@ export class Actor {
         ? new TracingScheduler(scheduling, (step) => output.log("debug", "a step did not give way in time", step))
         : new Scheduler(scheduling);
     this.background = new BackgroundRequests(this.scheduler, this.channel.durable);
+    const { slowMs, slowValues } = settings.config.query;
+    this.slowStatements = new SlowStatements({
+      slowMs,
+      values: slowValues,
+      log: (message, fields) => output.log("warn", message, fields),
+    });
     this.idempotency = new Idempotency(settings.config.idempotency.windowHours * 3_600_000);
     this.models = new Models(
       modelsOptions(settings.config, {
@@ -351,6 +361,7 @@ export class Actor {
     try {
       const partition = await openPartition(this.settings, number, events, this, this.output.openShard);
       partition.subscriptions.output = this.liveOutput;
+      partition.slowStatements = this.slowStatements;
       partition.installationSecret = this.settings.secret;
       partition.progress.output = this.liveOutput;
       this.partitions.set(number, partition);
@@ -481,6 +492,7 @@ export class Actor {
       ...directoryHandlers(directory, async () => loadsOf(await metrics())),
       ...auditHandlers(audit),
       ...restoreHandlers(directory, this.restoreOrders),
+      ...operatorHandlers((level) => this.output.control({ kind: "log-level", level })),
       ...placementHandlers({ directory, moves, actors, partitions: settings.partitionCount, metrics }),
     };
   }
@@ -516,6 +528,12 @@ export class Actor {
       case "key-usage":
         this.directory?.recordKeyUsage(message.usage);
         this.wrote(this.partitions.get(0)!);
+        break;
+      case "refuse-writes":
+        for (const partition of this.partitions.values()) partition.shard.refusal = message.refusal;
+        break;
+      case "log-level":
+        this.output.setLogLevel(message.level);
         break;
       case "audit":
         this.audit?.append(message.events);
@@ -813,6 +831,7 @@ export class Actor {
       ...this.scheduler.metrics,
       heapBytes: process.memoryUsage().heapUsed,
       eventLoopUtilization: performance.eventLoopUtilization().utilization,
+      slowStatements: this.slowStatements.count,
       modelUsage: [...this.models.usage.values()],
       inference: this.models.laneMetrics,
       partitions: partitions.map((one) => ({ ...one.metrics, requestsHeld: this.placement.heldIn(one) })),

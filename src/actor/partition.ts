@@ -35,6 +35,7 @@ import { OutputGate } from "./output-gate.js";
 import { TenantPlaces } from "./placement/tenant-places.js";
 import type { Scheduler } from "./scheduler.js";
 import { followDefinitions, openSaved } from "./search-index-care.js";
+import type { SlowStatements } from "./slow-statements.js";
 import { Tenant, type TenantHost } from "./tenant.js";
 import { TenantProviders } from "./tenant-providers.js";
 
@@ -85,6 +86,8 @@ export class Partition implements TenantHost {
   readonly followers = new Set<Follower>();
   /** Copies of tenants that are on their way to other partitions. */
   readonly exports = new Map<number, Follower>();
+  /** Null: none is looked for. */
+  slowStatements: SlowStatements | null = null;
   /** Time that the scheduler gave to requests of this partition. */
   readonly account = { usedMs: 0 };
   private load = 0;

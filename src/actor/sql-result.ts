@@ -41,6 +41,8 @@ export interface Rows {
   /** The rows as finished JSON text without the outer brackets, or as values; one of the two is there. */
   readonly json?: string;
   readonly plain?: readonly (readonly unknown[])[];
+  /** Rows so far, where they are counted. */
+  readonly count?: number;
 }
 
 /** `streamable`: the rows are a query's, which changes nothing, so they may leave before its end. */
@@ -48,6 +50,7 @@ export type RowCollector = (shape: ResultShape, streamable?: boolean) => Rows;
 
 export class JsonRows implements Rows {
   json = "";
+  count = 0;
 
   constructor(private readonly writers: ResultShape["json"]) {}
 
@@ -65,6 +68,7 @@ export class JsonRows implements Rows {
     }
     const bytes = json.length - this.json.length;
     this.json = json;
+    this.count += count;
     if (json.length > RESULT_BYTES_MAX) throw resultTooLarge();
     return bytes;
   }

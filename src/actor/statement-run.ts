@@ -6,6 +6,7 @@ import type { RowCollector } from "./sql-result.js";
 
 /** On whose behalf a statement runs: a Request. */
 export interface Client {
+  readonly requestId?: string;
   checkpoint(): void;
   shouldYield(): boolean;
   yieldTurn(): Promise<void>;

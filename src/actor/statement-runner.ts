@@ -95,12 +95,23 @@ export class StatementRunner {
   /** Throws what the statement ends in; whoever runs it rolls back. */
   run(plan: StatementPlan, run: StatementRun, tx: ShardTransaction): Outcome | Promise<Outcome> {
     this.madeRoutines?.host.begin();
-    const outcome = this.runBound(plan, run, tx);
+    const outcome = this.watched(this.runBound(plan, run, tx), plan, run);
     if (this.madeRoutines === null && !(outcome instanceof Promise)) return outcome;
     return after(outcome, (done) => {
       const notices = this.madeRoutines?.host.takeNotices() ?? [];
       return notices.length === 0 ? done : { ...done, notices: [...done.notices, ...notices] };
     });
+  }
+
+  /** What does not end at once may be slow. */
+  private watched(
+    outcome: Outcome | Promise<Outcome>,
+    plan: StatementPlan,
+    run: StatementRun,
+  ): Outcome | Promise<Outcome> {
+    const { slowStatements } = this.tenant.partition;
+    if (slowStatements === null || !(outcome instanceof Promise)) return outcome;
+    return slowStatements.watch(outcome, plan, run, this.identity.tenantName, this.identity.user);
   }
 
   private get statements(): SessionStatements {

@@ -19,6 +19,7 @@ import type { Transaction } from "../storage/store.js";
 import type { LongTasks } from "./long-tasks.js";
 import { PlanCache } from "./plan-cache.js";
 import { PreparedStatements } from "./prepared-statements.js";
+import type { SlowStatements } from "./slow-statements.js";
 import type { TenantProviders } from "./tenant-providers.js";
 
 /** What a tenant needs of its partition. */
@@ -34,6 +35,7 @@ export interface TenantHost {
   readonly claims: ClaimVerifier;
   readonly tasks: LongTasks | null;
   readonly providers: TenantProviders;
+  readonly slowStatements: SlowStatements | null;
   /** A commit of the tenant changed its definitions. */
   definitionsChanged(tenant: Tenant): void;
   /** Has the shard flushed at the end of this turn, on the tenant's account. */

@@ -135,6 +135,14 @@ function contradictions(
     "server.cors.enabled",
     'needs server.cors.origins, say ["https://app.example.com"]',
   );
+  const { certFile, keyFile } = server.tls;
+  check((certFile === "") === (keyFile === ""), "server.tls.cert_file", "and server.tls.key_file go together");
+  for (const [key, file] of [
+    ["server.tls.cert_file", certFile],
+    ["server.tls.key_file", keyFile],
+  ] as const) {
+    check(file === "" || isReadable(file), key, `names ${JSON.stringify(file)}, which cannot be read`);
+  }
   const { apiKeyEnv, apiKeyFile } = query.aiService;
   check(
     apiKeyEnv === "" || apiKeyFile === "",

@@ -6,7 +6,7 @@
 import type { MessagePort } from "node:worker_threads";
 import type { Logger } from "pino";
 import type { IdentityChange } from "../protocol/identity.js";
-import type { ActorMetrics, FromActor } from "../protocol/messages.js";
+import type { ActorMetrics, FromActor, ToActor, WriteRefusal } from "../protocol/messages.js";
 import type { FromLibraryThread, ToLibraryThread } from "../protocol/model-library.js";
 import type { PlacementMessage, RestoreOrder } from "../protocol/placement.js";
 import { ActorLink, type ActorPort, type PartitionState } from "./actor-link.js";
@@ -73,6 +73,8 @@ export class ActorPool {
   #closing = false;
   /** Partitions whose files are damaged, as their actors found. */
   readonly #damaged = new Set<number>();
+  /** What all actors were told last, by kind. */
+  readonly #told = new Map<ToActor["kind"], ToActor>();
   readonly #supervised: Supervised[];
 
   private constructor(private readonly options: ActorPoolOptions) {
@@ -213,6 +215,7 @@ export class ActorPool {
       case "ready":
         one.link.state = "ready";
         one.retryAfterSeconds = 1;
+        for (const told of this.#told.values()) one.link.post(told);
         this.adminPassword ??= message.adminPassword;
         if (one.crashes.length > 0) this.#recovered(one.link);
         this.#settleStart(one, null);
@@ -224,6 +227,10 @@ export class ActorPool {
         void this.collectMetrics(ACTORS_ANSWER_MS_MAX).then((actors) =>
           one.link.post({ kind: "actors", id: message.id, actors }),
         );
+        break;
+      case "log-level":
+        this.options.logger.level = message.level;
+        this.#tellAll(message);
         break;
       case "audit":
         this.directory.post(message);
@@ -271,6 +278,17 @@ export class ActorPool {
     for (const link of links) link.post({ kind: "library", message: message.message });
     if (message.message.kind !== "let-go") return;
     this.options.library!.post({ kind: "sent", ask: message.message.ask, actors: links.map(({ actor }) => actor) });
+  }
+
+  /** Writes that need room are refused, or taken again. */
+  refuseWrites(refusal: WriteRefusal | null): void {
+    this.#tellAll({ kind: "refuse-writes", refusal });
+  }
+
+  /** An actor that is started again later is told, too. */
+  #tellAll(message: ToActor): void {
+    this.#told.set(message.kind, message);
+    for (const { link } of this.#supervised) link.post(message);
   }
 
   #recovered(link: ActorLink): void {

@@ -16,7 +16,7 @@ import { type Clock, systemClock } from "./clock.js";
 import { corsPolicy } from "./cors.js";
 import { DeadlineQueue } from "./deadline-queue.js";
 import { docsFiles, docsRedirect } from "./docs.js";
-import { health } from "./health.js";
+import { health, ready } from "./health.js";
 import { LiveReplies } from "./live-replies.js";
 import { serveBridge } from "./mcp-bridge.js";
 import { type MetricsPage, metricsPage, RequestMetrics } from "./metrics.js";
@@ -32,6 +32,7 @@ import type { Services } from "./services.js";
 import { Sockets } from "./socket/sockets.js";
 import { issueTicket, revokeTickets, upgradeRequired } from "./socket/ticket-route.js";
 import { Tickets } from "./socket/tickets.js";
+import { Watermarks } from "./watermarks.js";
 
 const DOCUMENT_SECONDS = 60;
 
@@ -58,6 +59,8 @@ export interface Gateway {
   readonly port: number;
   /** The administrator's password that a first boot made up, to be shown once; null otherwise. */
   readonly adminPassword: string | null;
+  /** Reads the certificate's files again; connections that are open keep the old one. Rejects, and goes on, if it cannot. */
+  renewCertificate(): Promise<void>;
   /** Lets what runs finish within the configured time, then ends the actors. Safe to call once. */
   close(): Promise<void>;
 }
@@ -107,9 +110,11 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     const server = await startServer(assembled.services, assembled.routes, sockets);
     return {
       port: server.port,
+      renewCertificate: () => server.renewCertificate(),
       adminPassword: pool.adminPassword,
       async close() {
         const startedAt = clock.now();
+        assembled.watermarks.close();
         await server.close(shutdownMs);
         await pool.close(Math.max(0, shutdownMs - (clock.now() - startedAt)));
       },
@@ -126,7 +131,9 @@ function assemble(
   pool: ActorPool,
   admission: Admission,
   limiter: RateLimiter,
-): { services: Services; routes: readonly Route[]; sockets: Sockets } {
+): { services: Services; routes: readonly Route[]; sockets: Sockets; watermarks: Watermarks } {
+  const watermarks = new Watermarks({ config, logger, tell: (refusal) => pool.refuseWrites(refusal) });
+  void watermarks.check();
   const deadlines = {
     normal: new DeadlineQueue(config.server.requestTimeout * 1000),
     slow: new DeadlineQueue(config.server.longRequestTimeout * 1000),
@@ -137,6 +144,7 @@ function assemble(
   const { docs } = config.server;
   const local = new Map<string, Serve>([
     ["server.health", health(pool, clock, version)],
+    ["server.ready", ready(pool, watermarks, () => services.closing, clock)],
     ["server.metrics", (exchange) => serveMetrics(exchange, metrics, logger)],
     ["server.openapi", document(openApiDocument(docs ? ENDPOINTS : withoutDocs(), version, config))],
     ["server.asyncapi", document(asyncApiDocument(MESSAGES, version))],
@@ -175,14 +183,16 @@ function assemble(
     liveReplies: new LiveReplies(config.websocket.connectionsPerTenantMax),
     metrics: new RequestMetrics(routes),
     deadlines,
+    connections: 0,
     open: 0,
     collectedBytes: 0,
     closing: false,
     drained: null,
   };
   const sockets = new Sockets(services, routes);
-  metrics = metricsPage(services.metrics, pool, { requests: () => services.open, sockets: () => sockets.size });
-  return { services, routes, sockets };
+  const open = { requests: () => services.open, sockets: () => sockets.size };
+  metrics = metricsPage(services.metrics, pool, open, watermarks);
+  return { services, routes, sockets, watermarks };
 }
 
 function withoutDocs(): typeof ENDPOINTS {

@@ -1,9 +1,13 @@
-/** The answer of GET /health: whether the process serves and which partitions are up. Called by gateway.ts; stateless. */
+/**
+ * The answers of GET /health (the process lives, and which partitions are up) and of GET /health/ready (it may be sent
+ * requests). Called by gateway.ts; stateless.
+ */
 import type { PartitionState } from "./actor-link.js";
 import type { ActorPool } from "./actor-pool.js";
 import type { Clock } from "./clock.js";
 import { JSON_TYPE } from "./reply.js";
 import type { Serve } from "./route.js";
+import type { Watermarks } from "./watermarks.js";
 
 /** "ok", "degraded" while a partition starts or restarts, "failed" once one was given up or found damaged. */
 function overall(states: readonly PartitionState[]): string {
@@ -36,6 +40,30 @@ export function health(pool: ActorPool, clock: Clock, version: string): Serve {
     }
     const meta = `{"request_id":"${exchange.requestId}","timestamp":"${isoTime(clock.wall())}"}`;
     exchange.answer(200, JSON_TYPE, "Cache-Control: no-store", `{"data":${data},"meta":${meta},${fields}}`);
+  };
+}
+
+/**
+ * GET /health/ready: 200 once every partition serves, 503 while one does not or the server is closing. That writes are
+ * refused for want of room is told, and does not count: reads are served.
+ */
+export function ready(pool: ActorPool, watermarks: Watermarks, closing: () => boolean, clock: Clock): Serve {
+  return (exchange) => {
+    const partitions = Array.from({ length: pool.partitions }, (_, partition) => ({
+      partition,
+      status: pool.stateOf(partition),
+      ready: pool.stateOf(partition) === "ready",
+    }));
+    const isReady = !closing() && partitions.every((partition) => partition.ready);
+    const data = JSON.stringify({
+      ready: isReady,
+      status: closing() ? "shutting_down" : overall(partitions.map(({ status }) => status)),
+      writes: watermarks.refusal?.code ?? "taken",
+      partitions,
+    });
+    const meta = `{"request_id":"${exchange.requestId}","timestamp":"${isoTime(clock.wall())}"}`;
+    const body = `{"data":${data},"meta":${meta},${data.slice(1, -1)}}`;
+    exchange.answer(isReady ? 200 : 503, JSON_TYPE, "Cache-Control: no-store", body);
   };
 }
 

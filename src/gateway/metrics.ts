@@ -12,6 +12,7 @@ import {
   SCHEDULER_BUCKETS_MS,
 } from "../protocol/messages.js";
 import type { ActorPool } from "./actor-pool.js";
+import type { Watermarks } from "./watermarks.js";
 
 const STATUSES = 600;
 /** Upper bounds, milliseconds. */
@@ -144,6 +145,7 @@ export function metricsPage(
   requests: RequestMetrics,
   pool: ActorPool,
   open: { readonly requests: () => number; readonly sockets: () => number },
+  watermarks: Watermarks,
 ): MetricsPage {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
@@ -176,6 +178,7 @@ export function metricsPage(
     },
   });
   addPartitionGauges(registry, pool);
+  addRoomGauges(registers, watermarks);
   const setActors = actorMetrics(registry);
   return {
     contentType: registry.contentType,
@@ -184,6 +187,24 @@ export function metricsPage(
       return registry.metrics();
     },
   };
+}
+
+function addRoomGauges(registers: Registry[], watermarks: Watermarks): void {
+  const gauges: readonly [string, string, () => number][] = [
+    ["disk_free_bytes", "Bytes left on the disk of the data directory.", () => watermarks.room?.diskFreeBytes ?? 0],
+    ["memory_bytes_max", "Memory above which what needs room is refused.", () => watermarks.memoryBytesMax],
+    ["writes_refused", "1 while what needs room is refused.", () => (watermarks.refusal === null ? 0 : 1)],
+  ];
+  for (const [suffix, help, value] of gauges) {
+    new Gauge({
+      name: `tessera_${suffix}`,
+      help,
+      registers,
+      collect() {
+        this.set(value());
+      },
+    });
+  }
 }
 
 function addPartitionGauges(registry: Registry, pool: ActorPool): void {
@@ -215,6 +236,7 @@ type Numbers<T> = { [K in keyof T]: T[K] extends number ? K : never }[keyof T];
 
 const ACTOR_COUNTERS: readonly [Numbers<ActorMetrics>, string, string][] = [
   ["requests", "requests_total", "Requests that the actor has taken."],
+  ["slowStatements", "slow_statements_total", "Statements that ran longer than query.slow_ms."],
   ["sliceOverruns", "slice_overruns_total", "Turns that took twice as long as they should, or longer."],
 ];
 type ActorHistogramName = "slices" | "waits" | "firstWaits" | "sliceCpu";

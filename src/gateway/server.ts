@@ -3,10 +3,12 @@
  * uWebSockets.js runs on the main thread only. Called by gateway.ts; owns the app.
  */
 
-import type { HttpResponse, us_listen_socket } from "uWebSockets.js";
+import type { HttpResponse, TemplatedApp, us_listen_socket } from "uWebSockets.js";
+import { readFileSync } from "node:fs";
 import { setImmediate } from "node:timers/promises";
+import { createSecureContext } from "node:tls";
 import type { Cancel } from "./clock.js";
-import { loadUws } from "./load-uws.js";
+import { loadUws, type Uws } from "./load-uws.js";
 import type { Route } from "./route.js";
 import { registerRoutes } from "./router.js";
 import type { Services } from "./services.js";
@@ -24,6 +26,8 @@ const REFUSALS_REPORT_MS = 1_000;
 export interface Server {
   /** The port that is listened on. */
   readonly port: number;
+  /** Listens with the certificate that the files hold now; connections that are open keep theirs. */
+  renewCertificate(): Promise<void>;
   /**
    * Stops accepting, answers new requests on open connections with 503, waits for those that run up to the time given,
    * and then closes every connection.
@@ -31,26 +35,41 @@ export interface Server {
   close(timeoutMs: number): Promise<void>;
 }
 
-/** Throws when the address cannot be listened on. */
+/** Throws when the address cannot be listened on, or the certificate is none. */
 export async function startServer(services: Services, routes: readonly Route[], sockets: Sockets): Promise<Server> {
   const uws = await loadUws();
-  const { host, port } = services.config.server;
-  const app = uws.App();
-  app.filter(connectionLimit(services.config.limits.connectionsMax));
-  sockets.register(app);
-  registerRoutes(app, routes, services);
-  const socket = await new Promise<us_listen_socket | false>((resolve) => {
-    app.listen(host, port, resolve);
-  });
-  if (socket === false) {
-    throw new Error(`Cannot listen on ${host}:${port}: the address is in use or not one of this machine.`);
-  }
+  const { host, port, tls } = services.config.server;
+  const listening: Listening[] = [];
+  const listen = async (onPort: number): Promise<Listening> => {
+    const app = makeApp(uws, tls);
+    app.filter(connectionLimit(services));
+    sockets.register(app);
+    registerRoutes(app, routes, services);
+    const socket = await new Promise<us_listen_socket | false>((resolve) => {
+      app.listen(host, onPort, resolve);
+    });
+    if (socket === false) {
+      app.close();
+      throw new Error(`Cannot listen on ${host}:${onPort}: the address is in use or not one of this machine.`);
+    }
+    const one = { app, socket };
+    listening.push(one);
+    return one;
+  };
+  const { socket } = await listen(port);
   const realPort = uws.us_socket_local_port(socket as unknown as Parameters<typeof uws.us_socket_local_port>[0]);
   const timers = startTimers(services, sockets);
   return {
     port: realPort,
+    async renewCertificate() {
+      if (tls.certFile === "") return;
+      const old = listening.at(-1)!;
+      // The port is shared for a moment, so no connection is refused. The system allows that of configured ports only.
+      await listen(realPort);
+      uws.us_listen_socket_close(old.socket);
+    },
     async close(timeoutMs) {
-      uws.us_listen_socket_close(socket);
+      uws.us_listen_socket_close(listening.at(-1)!.socket);
       services.closing = true;
       sockets.close();
       await drained(services, timeoutMs);
@@ -59,17 +78,35 @@ export async function startServer(services: Services, routes: readonly Route[], 
       for (const stop of timers) stop();
       services.admission.reportUses();
       reportRefusals(services);
-      app.close();
+      for (const { app } of listening) app.close();
     },
   };
 }
 
+interface Listening {
+  readonly app: TemplatedApp;
+  readonly socket: us_listen_socket;
+}
+
+/** Throws where the files hold no certificate with its key, which the library would not say. */
+function makeApp(uws: Uws, { certFile, keyFile }: Services["config"]["server"]["tls"]): TemplatedApp {
+  if (certFile === "") return uws.App();
+  try {
+    createSecureContext({ cert: readFileSync(certFile), key: readFileSync(keyFile) });
+  } catch (error) {
+    throw new Error(
+      `server.tls: ${certFile} and ${keyFile} are not a certificate and its private key in PEM: ${(error as Error).message}`,
+    );
+  }
+  return uws.SSLApp({ cert_file_name: certFile, key_file_name: keyFile });
+}
+
 /** Told of every connection that opens (1) and closes (-1); closes those that are too many. */
-function connectionLimit(connectionsMax: number): (res: HttpResponse, change: number) => void {
-  let connections = 0;
+function connectionLimit(services: Services): (res: HttpResponse, change: number) => void {
+  const { connectionsMax } = services.config.limits;
   return (res, change) => {
-    connections += change;
-    if (change > 0 && connections > connectionsMax) res.close();
+    services.connections += change;
+    if (change > 0 && services.connections > connectionsMax) res.close();
   };
 }
 

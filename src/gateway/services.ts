@@ -27,6 +27,8 @@ export interface Services {
   readonly liveReplies: LiveReplies;
   readonly metrics: RequestMetrics;
   readonly deadlines: { readonly normal: DeadlineQueue; readonly slow: DeadlineQueue };
+  /** TCP connections, WebSockets included. */
+  connections: number;
   /** Requests that have begun and not ended. */
   open: number;
   /** Bytes of bodies that are being received in pieces. */

@@ -32,6 +32,11 @@ export const ConfigSchema = section({
     logLevel: Type.Enum(["fatal", "error", "warn", "info", "debug", "trace", "silent"]),
     /** Serve the browsable documentation. */
     docs: Type.Boolean(),
+    /** Files of PEM; both empty: plain HTTP. */
+    tls: section({
+      certFile: Type.String({ maxLength: 4096 }),
+      keyFile: Type.String({ maxLength: 4096 }),
+    }),
     cors: section({
       enabled: Type.Boolean(),
       origins: Type.Array(Type.String({ minLength: 1 }), { maxItems: 1000 }),
@@ -56,6 +61,8 @@ export const ConfigSchema = section({
     recordCacheBytes: Type.Integer({ minimum: 0, maximum: TIB }),
     logSegmentBytes: Type.Integer({ minimum: 64 * KIB, maximum: 4 * GIB }),
     logRetentionBytes: Type.Integer({ minimum: 0, maximum: TIB }),
+    /** That stay free on the disk of the data directory. */
+    freeBytesMin: Type.Integer({ minimum: 0, maximum: TIB }),
     versionBytesMax: Type.Integer({ minimum: MIB, maximum: TIB }),
     /** 0: no segments. */
     columnSegmentBytes: Type.Integer({ minimum: 0, maximum: TIB }),
@@ -68,6 +75,9 @@ export const ConfigSchema = section({
     maxRows: count(1, 10_000_000),
     timeoutSeconds: seconds(1, 86_400),
     memoryBytesMax: Type.Integer({ minimum: MIB, maximum: TIB }),
+    /** Of the log of slow statements; 0: none is logged. */
+    slowMs: Type.Integer({ minimum: 0, maximum: 86_400_000 }),
+    slowValues: Type.Boolean(),
     aiService: section({
       provider: Type.Enum(["native", "openai", "anthropic", "ollama"]),
       baseUrl: Type.String({
@@ -223,6 +233,8 @@ export const ConfigSchema = section({
   }),
   limits: section({
     connectionsMax: count(1, 1_000_000),
+    /** 0: nine tenths of what the machine or container has. */
+    memoryBytesMax: Type.Integer({ minimum: 0, maximum: TIB }),
     requestsPerPartitionMax: count(1, 1_000_000),
     requestsPerTenantMax: count(1, 1_000_000),
     requestsRunningPerTenantMax: count(1, 1_000_000),

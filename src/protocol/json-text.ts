@@ -22,10 +22,15 @@ export function parseJson(text: string): unknown {
     if (!(error instanceof SyntaxError)) throw error;
     throw sqlError("22P02", "invalid input syntax for type json", { detail: error.message });
   }
+  refuseNul(text);
+  return INEXACT.test(text) ? parseExactly(text) : value;
+}
+
+/** Throws 22P05 where the JSON text has the escape of U+0000. */
+export function refuseNul(text: string): void {
   if (text.includes("\\u0000") && /(?:^|[^\\])(?:\\\\)*\\u0000/.test(text)) {
     throw sqlError("22P05", "unsupported Unicode escape sequence", { detail: "\\u0000 cannot be converted to text." });
   }
-  return INEXACT.test(text) ? parseExactly(text) : value;
 }
 
 /** Checks a `json` value, which keeps its text. */

@@ -35,10 +35,21 @@ export interface IdentityQuery {
   readonly value: string;
 }
 
+/** Why nothing that needs room is written at the moment. */
+export interface WriteRefusal {
+  readonly code: "disk_full" | "overloaded";
+  readonly message: string;
+}
+
+export type LogLevel = Config["server"]["logLevel"];
+
 export type ToActor =
   | IdentityQuery
   | { readonly kind: "key-usage"; readonly usage: readonly { keyId: string; count: number; lastUsedMs: number }[] }
   | { readonly kind: "metrics"; readonly id: number }
+  /** Null: writes are taken again. */
+  | { readonly kind: "refuse-writes"; readonly refusal: WriteRefusal | null }
+  | { readonly kind: "log-level"; readonly level: LogLevel }
   /** For the trail, which the directory's actor keeps. */
   | { readonly kind: "audit"; readonly events: readonly AuditEvent[] }
   /** The answer to ask-actors: what those say that are up. */
@@ -116,6 +127,8 @@ export interface ActorMetrics extends SchedulerMetrics {
   readonly heapBytes: number;
   readonly eventLoopUtilization: number;
   /** What models did for tenants, by their names. */
+  /** Statements that ran longer than query.slow_ms. */
+  readonly slowStatements: number;
   readonly modelUsage: readonly ModelUsage[];
   /** Null: the actor has no way to an inference thread. */
   readonly inference: InferenceMetrics | null;
@@ -156,6 +169,8 @@ export type FromActor =
   | { readonly kind: "identity"; readonly id: number; readonly identity: Identity | null }
   | { readonly kind: "identity-changed"; readonly change: IdentityChange }
   | { readonly kind: "metrics"; readonly id: number; readonly metrics: ActorMetrics }
+  /** To be set in all threads that log. */
+  | { readonly kind: "log-level"; readonly level: LogLevel }
   /** From an actor that is not the directory's. */
   | { readonly kind: "audit"; readonly events: readonly AuditEvent[] }
   /**

@@ -7,7 +7,7 @@
  */
 import { orderOfLabel } from "../protocol/enum-labels.js";
 import { DbError, sqlError } from "../protocol/errors.js";
-import { jsonToCompactText } from "../protocol/json-text.js";
+import { jsonToCompactText, refuseNul } from "../protocol/json-text.js";
 import { RECORD_BYTES_MAX } from "../protocol/limits.js";
 import type { Numeric } from "../protocol/numeric.js";
 import type { Interval, Json, RecordField, SqlArray, SqlType, TimeTz, Value } from "../protocol/values.js";
@@ -148,8 +148,10 @@ export function writeValue(type: SqlType, value: Value): void {
       writeInts((value as Interval).months, (value as Interval).days, (value as Interval).micros);
       return;
     case "json":
-    case "jsonb":
       writeText((value as Json).text ?? jsonText(value as Json));
+      return;
+    case "jsonb":
+      writeText((value as Json).text ?? jsonbText(value as Json));
       return;
     case "jsonpath":
       writeText(String(value));
@@ -343,6 +345,13 @@ export function storedOrder(fields: readonly RecordField[]): readonly number[] {
     storedOrders.set(fields, order);
   }
   return order;
+}
+
+/** What reading would refuse is not written. */
+function jsonbText(value: Json): string {
+  const text = jsonText(value);
+  refuseNul(text);
+  return text;
 }
 
 function jsonText({ value }: Json): string {

@@ -96,6 +96,8 @@ export class Shard implements TransactionHost {
   readonly #open = new OpenTransactions();
   readonly #counters = { commits: 0, conflicts: 0, flushes: 0, syncs: 0, syncMicros: 0, abortedForMemory: 0 };
   /** Told of all operations that the engine has taken, so that a cache of its entries can follow. Must not throw. */
+  /** Set: commits that need room are refused with it. */
+  refusal: { readonly code: "disk_full" | "overloaded"; readonly message: string } | null = null;
   onApplied: ((operations: readonly Operation[]) => void) | null = null;
   /** Null while nobody follows any changes. */
   watcher: CommitWatcher | null = null;

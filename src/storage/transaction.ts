@@ -8,6 +8,7 @@ import { LOAD_BYTES_MAX, TRANSACTION_BYTES_MAX } from "../protocol/limits.js";
 import type { CommitLog, CommitParts } from "./commit-log.js";
 import type { Engine } from "./engine.js";
 import { FrozenTransaction } from "./frozen-transaction.js";
+import { growthOf } from "./growth.js";
 import type { Turns } from "./in-steps.js";
 import { prefixRange } from "./keys.js";
 import { Load } from "./load.js";
@@ -48,6 +49,8 @@ export interface TransactionHost {
   /** Resolves when the engine has taken the large commit before, if there is one. */
   largeCommitDone(): Promise<void>;
   conflicted(): void;
+  /** Set: what needs room on the disk is refused with this error. */
+  readonly refusal: { readonly code: "disk_full" | "overloaded"; readonly message: string } | null;
   /** The transaction moves to the end of the list of open ones. */
   refreshed(transaction: ShardTransaction): void;
   ended(transaction: ShardTransaction): void;
@@ -394,9 +397,19 @@ export class ShardTransaction implements Transaction {
       this.#finish(ENDED);
       throw conflict;
     }
+    if (host.refusal !== null) this.#refuseGrowth(host.refusal);
     const sequence = this.#commitWrites();
     this.#finish(ENDED);
     return sequence;
+  }
+
+  /** Throws where the commit needs room. */
+  #refuseGrowth({ code, message }: NonNullable<TransactionHost["refusal"]>): void {
+    let growth = growthOf(this.#writes?.values() ?? []);
+    for (const load of this.#loads) growth += growthOf(load.values());
+    if (growth <= 0) return;
+    this.#finish(ENDED);
+    throw new DbError(code, message);
   }
 
   #commitWrites(): number {
@@ -433,6 +446,7 @@ export class ShardTransaction implements Transaction {
     this.#checkOpen();
     if (!this.isLarge) return;
     const host = this.#host;
+    if (host.refusal !== null) this.#refuseGrowth(host.refusal);
     await host.largeCommitDone();
     this.#checkOpen();
     this.#writes ??= new Map();

@@ -60,6 +60,7 @@ export class SocketClient {
       };
       socket.on("data", onData);
       socket.on("error", reject);
+      socket.on("close", () => reject(new Error("the connection was closed before an answer")));
     });
   }
 

@@ -167,6 +167,7 @@ export class FakeActor implements ActorPort {
       waits: { counts: [3, 0], sumSeconds: 0.0002 },
       firstWaits: { counts: [1, 0], sumSeconds: 0.0001 },
       sliceCpu: { counts: [1, 0], sumSeconds: 0.00005 },
+      slowStatements: 0,
       modelUsage: [],
       inference: null,
       eventLoopUtilization: 0.5,

@@ -94,7 +94,7 @@ export async function testGateway(t: Test, options: TestOptions = {}): Promise<T
   const call: TestGateway["call"] = (path, init = {}) =>
     fetch(url + path, { ...init, headers: { authorization: `Bearer ${token()}`, ...init.headers } });
   return {
-    gateway: { port: gateway.port, adminPassword: gateway.adminPassword, close },
+    gateway: { ...gateway, close },
     url,
     clock,
     actors,

@@ -440,6 +440,7 @@ const administration: Record<string, Case> = {
     statuses: [200, 404],
   },
   "admin.audit.list": get((w) => `/admin/audit?tenant=${w.tenant}`, "403 but for system"),
+  "admin.log-level.set": post({ level: "warn" }),
   "admin.placement": get(() => "/admin/placement"),
   "admin.users.list": get((w) => `${tenantPath(w)}/users`, "403 but for system"),
   "admin.users.create": {
@@ -463,6 +464,7 @@ const administration: Record<string, Case> = {
 
 const server: Record<string, Case> = {
   "server.health": get(() => "/health"),
+  "server.ready": get(() => "/health/ready"),
   "server.echo": post({ a: 1 }),
   "server.metrics": get(() => "/metrics"),
   "server.openapi": get(() => "/v1/openapi.json"),

@@ -293,6 +293,7 @@ class SimulatedThread implements ActorPort {
           this.#control({ kind: "failed", message: error.message, fatal: false }, []);
           this.end(1);
         },
+        setLogLevel: () => undefined,
         log: (level, message, fields) => {
           node.logger.logger[level](fields, message);
           if (level === "error") node.complaints.push(`${message}: ${JSON.stringify(fields)}`);

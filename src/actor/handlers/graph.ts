@@ -3,7 +3,6 @@ import { graphOf, graphsOf } from "../../catalog/graph.js";
 import type { EndpointName } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import { measureTable } from "../../query/exec/measure-table.js";
-import type { Batch } from "../../query/expr/expr.js";
 import { noGraph } from "../ensure-graph.js";
 import type { Answer } from "../reply.js";
 import type { Request } from "../request.js";
@@ -42,24 +41,15 @@ function textOf({ cypher, sql }: MatchBody): string {
 function match(request: Request, body: MatchBody): Answer | Promise<Answer> {
   const started = performance.now();
   const text = textOf(body);
-  const collector: RowCollector = request.wantsMsgpack ? plainRows : (shape) => new CountedRows(shape.json);
+  const collector: RowCollector = request.wantsMsgpack ? plainRows : (shape) => new JsonRows(shape.json);
   const run = runOf(request, { ...body, sql: text, language: "cypher" }, body, collector);
   return runAlone(request, run, (outcome) => matchAnswer(outcome, started));
-}
-
-class CountedRows extends JsonRows {
-  count = 0;
-
-  override append(batch: Batch, count: number): number {
-    this.count += count;
-    return super.append(batch, count);
-  }
 }
 
 function matchAnswer({ shape, rows, truncated, stats }: Outcome, started: number): Answer {
   const columns = shape.outputs.map(({ name }) => name);
   const rest = {
-    count: rows instanceof CountedRows ? rows.count : rows.plain!.length,
+    count: rows.count ?? rows.plain!.length,
     execution_time_ms: elapsedSince(started),
     ...(stats !== null && { stats }),
     ...(truncated && { truncated }),

@@ -82,7 +82,11 @@ export class Sockets implements ConnectionSet {
       open: (ws) => ws.getUserData().user.opened(ws),
       message: (ws, message, isBinary) => this.#message(ws.getUserData().user, message, isBinary),
       drain: (ws) => ws.getUserData().user.drained(),
-      close: (ws) => ws.getUserData().user.closed(),
+      close: (ws) => {
+        // The filter that counts connections is not told of those that were upgraded.
+        this.services.connections--;
+        ws.getUserData().user.closed();
+      },
     });
   }
 

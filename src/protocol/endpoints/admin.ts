@@ -215,6 +215,18 @@ export const adminEndpoints = [
     response: Type.Object({ entries: Type.Array(AuditEntry), next_before: Nullable(Type.Integer()) }),
   },
   {
+    name: "admin.log-level.set",
+    method: "PUT",
+    path: "/admin/log-level",
+    summary: "Set how much the server logs, in all of its threads, until it is started again.",
+    tag: "admin",
+    access: "system",
+    home: "directory",
+    keeps: "memory",
+    body: Strict({ level: Type.Enum(["fatal", "error", "warn", "info", "debug", "trace", "silent"]) }),
+    response: Type.Object({ level: Type.String() }),
+  },
+  {
     name: "admin.users.list",
     method: "GET",
     path: "/admin/tenants/{tenant}/users",

@@ -20,6 +20,23 @@ export const serverEndpoints = [
     flat: true,
   },
   {
+    name: "server.ready",
+    method: "GET",
+    path: "/health/ready",
+    summary: "Whether every partition serves: 503 while one does not, or while the server is shutting down.",
+    tag: "server",
+    access: "public",
+    home: "gateway",
+    response: Type.Object({
+      ready: Type.Boolean(),
+      status: Type.String(),
+      writes: Type.String({ description: "taken, or the code of the error that those get that need room." }),
+      partitions: Type.Array(Type.Object({ partition: Type.Integer(), status: Type.String(), ready: Type.Boolean() })),
+    }),
+    flat: true,
+    failures: [503],
+  },
+  {
     name: "server.echo",
     method: "POST",
     path: "/v1/echo",

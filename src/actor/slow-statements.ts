@@ -1,0 +1,72 @@
+/**
+ * The log of slow statements: what ran longer than query.slow_ms, with its plan. Values stay out of it unless the
+ * configuration lets them in: constants in texts and plans become `?`, parameters are only counted. Statements that end
+ * within a turn are never looked at, so the usual ones pay nothing. Made by the actor for all of its partitions.
+ */
+import { explainText } from "../query/plan/explain.js";
+import type { Outcome } from "./sql-result.js";
+import type { StatementPlan } from "./statement-plan.js";
+import type { StatementRun } from "./statement-run.js";
+
+/** Characters of the text and of the plan in one line of the log. */
+const TEXT_CHARACTERS_MAX = 4_000;
+const PLAN_LINES_MAX = 100;
+
+export interface SlowStatementsOptions {
+  /** 0: nothing is logged. */
+  readonly slowMs: number;
+  /** Constants and parameters are logged as they are. */
+  readonly values: boolean;
+  readonly log: (message: string, fields: object) => void;
+}
+
+export class SlowStatements {
+  count = 0;
+
+  constructor(private readonly options: SlowStatementsOptions) {}
+
+  /** Waits along; `outcome` is what it was. */
+  watch(
+    outcome: Promise<Outcome>,
+    plan: StatementPlan,
+    run: StatementRun,
+    tenant: string,
+    user: string,
+  ): Promise<Outcome> {
+    const { slowMs } = this.options;
+    if (slowMs === 0) return outcome;
+    const startedMs = performance.now();
+    const look = (rows: number | null, error: string | null): void => {
+      const ms = performance.now() - startedMs;
+      if (ms >= slowMs) this.#log(plan, run, { tenant, user, ms: Math.round(ms), rows, error });
+    };
+    outcome.then(
+      ({ rows, rowsAffected }) => look(rowsAffected ?? rows.count ?? rows.plain?.length ?? null, null),
+      (error: unknown) => look(null, (error as { code?: string }).code ?? "internal_error"),
+    );
+    return outcome;
+  }
+
+  #log(plan: StatementPlan, run: StatementRun, facts: object): void {
+    this.count++;
+    const { values, log } = this.options;
+    const lines = plan.program === null ? [] : explainText(plan.program.plan).slice(0, PLAN_LINES_MAX);
+    const parameters = Array.isArray(run.params) ? run.params : Object.values(run.params);
+    log("slow statement", {
+      requestId: run.request.requestId,
+      ...facts,
+      sql: (values ? run.sql : withoutConstants(run.sql)).slice(0, TEXT_CHARACTERS_MAX),
+      parameters: values ? JSON.stringify(parameters).slice(0, TEXT_CHARACTERS_MAX) : parameters.length,
+      plan: values ? lines : lines.map(withoutConstants),
+    });
+  }
+}
+
+/** Texts in quotes of any kind but those of names, and numbers that are no part of a name. */
+export function withoutConstants(text: string): string {
+  return text
+    .replace(/\$(\w*)\$[\s\S]*?\$\1\$/g, "?")
+    .replace(/\b[eEbBxX]?'(?:[^'\\]|''|\\.)*'?/g, "?")
+    .replace(/'(?:[^'\\]|''|\\.)*'?/g, "?")
+    .replace(/(?<![\w$."])\d[\d_]*(?:\.\d+)?(?:[eE][+-]?\d+)?\b/g, "?");
+}

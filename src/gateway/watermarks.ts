@@ -1,0 +1,103 @@
+/**
+ * Looks now and then how much room the disk and the memory have left, and tells the actors to refuse what needs more
+ * before there is none; reads and deletions go on. Made by gateway.ts; owns what was found last.
+ */
+import { statfs } from "node:fs/promises";
+import { totalmem } from "node:os";
+import type { Logger } from "pino";
+import type { Config } from "../protocol/config.js";
+import type { WriteRefusal } from "../protocol/messages.js";
+
+const LOOK_MS = 1_000;
+/** Room must be so much larger again before writes are taken, or the answer would change with every file. */
+const CALM = 1.1;
+/** Of the memory that the machine or container has, where the configuration names no bound. */
+const MEMORY_SHARE = 0.9;
+
+export interface Room {
+  readonly diskFreeBytes: number;
+  readonly memoryBytes: number;
+}
+
+export interface WatermarksOptions {
+  readonly config: Config;
+  readonly logger: Logger;
+  /** Told of each change. */
+  readonly tell: (refusal: WriteRefusal | null) => void;
+  /** Of the running system when absent. */
+  readonly look?: () => Promise<Room>;
+}
+
+export class Watermarks {
+  room: Room | null = null;
+  refusal: WriteRefusal | null = null;
+  readonly memoryBytesMax: number;
+  readonly #timer: NodeJS.Timeout;
+  readonly #look: () => Promise<Room>;
+  #looking = false;
+
+  constructor(private readonly options: WatermarksOptions) {
+    const { config } = options;
+    this.memoryBytesMax = config.limits.memoryBytesMax || Math.floor(MEMORY_SHARE * memoryOfMachine());
+    this.#look = options.look ?? (() => lookAt(config.data.dir));
+    this.#timer = setInterval(() => void this.check(), LOOK_MS).unref();
+  }
+
+  async check(): Promise<void> {
+    if (this.#looking) return;
+    this.#looking = true;
+    try {
+      this.room = await this.#look();
+      this.#decide(this.room);
+    } catch (error) {
+      this.options.logger.warn({ err: error }, "the room that is left cannot be told");
+    } finally {
+      this.#looking = false;
+    }
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+  }
+
+  #decide({ diskFreeBytes, memoryBytes }: Room): void {
+    const { refusal } = this;
+    const { freeBytesMin } = this.options.config.storage;
+    const diskMin = refusal?.code === "disk_full" ? freeBytesMin * CALM : freeBytesMin;
+    const memoryMax = refusal?.code === "overloaded" ? this.memoryBytesMax / CALM : this.memoryBytesMax;
+    if (diskFreeBytes < diskMin) {
+      this.#become({
+        code: "disk_full",
+        message: `The disk has ${mebibytes(diskFreeBytes)} MiB left and keeps ${mebibytes(freeBytesMin)} (storage.free_bytes_min): nothing that needs room is written. Reading and deleting work; DELETE or DROP something, or make room on the disk.`,
+      });
+    } else if (memoryBytes > memoryMax) {
+      this.#become({
+        code: "overloaded",
+        message: `The server uses ${mebibytes(memoryBytes)} MiB of memory, more than ${mebibytes(this.memoryBytesMax)} (limits.memory_bytes_max): nothing more is written for the moment. Reading and deleting work; retry shortly.`,
+      });
+    } else this.#become(null);
+  }
+
+  #become(refusal: WriteRefusal | null): void {
+    if (refusal?.code === this.refusal?.code) return;
+    this.refusal = refusal;
+    const { logger, tell } = this.options;
+    if (refusal === null) logger.warn("there is room again: writes are taken");
+    else logger.error({ code: refusal.code }, refusal.message);
+    tell(refusal);
+  }
+}
+
+async function lookAt(directory: string): Promise<Room> {
+  const { bavail, bsize } = await statfs(directory);
+  return { diskFreeBytes: bavail * bsize, memoryBytes: process.memoryUsage.rss() };
+}
+
+function memoryOfMachine(): number {
+  const constrained = process.constrainedMemory();
+  return constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
+}
+
+function mebibytes(bytes: number): number {
+  return Math.round(bytes / 2 ** 20);
+}

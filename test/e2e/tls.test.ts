@@ -1,0 +1,128 @@
+/** HTTPS and WSS with a certificate that openssl makes, its renewal by SIGHUP, and what is said of files that are none. */
+import { execFileSync, spawn } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { request } from "node:https";
+import { type AddressInfo, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { setTimeout as sleep } from "node:timers/promises";
+import { connect } from "node:tls";
+import t from "tap";
+import { ADMIN_PASSWORD, MAIN } from "./server.js";
+
+const directory = mkdtempSync(join(tmpdir(), "tessera-tls-"));
+t.teardown(() => rmSync(directory, { recursive: true, force: true }));
+const keyFile = join(directory, "key.pem");
+const certFile = join(directory, "cert.pem");
+
+function makeCertificate(name: string): boolean {
+  const args = `req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=${name}`.split(" ");
+  try {
+    execFileSync("openssl", [...args, "-keyout", keyFile, "-out", certFile], { stdio: "ignore" });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A port that was chosen by the system cannot be shared with the next certificate. */
+const port = await new Promise<number>((resolve) => {
+  const probe = createServer().listen(0, "127.0.0.1", () => {
+    const { port } = probe.address() as AddressInfo;
+    probe.close(() => resolve(port));
+  });
+});
+const lines: string[] = [];
+function start(environment: Record<string, string>): { child: ReturnType<typeof spawn>; url: Promise<string> } {
+  const child = spawn(process.execPath, [MAIN, "serve"], {
+    env: {
+      PATH: process.env.PATH ?? "",
+      TESSERA_PORT: String(port),
+      TESSERA_ACTORS: "1",
+      TESSERA_DATA_DIR: join(directory, "data"),
+      TESSERA_ADMIN_PASSWORD: ADMIN_PASSWORD,
+      TESSERA_SERVER_TLS_CERT_FILE: certFile,
+      TESSERA_SERVER_TLS_KEY_FILE: keyFile,
+      ...environment,
+    },
+  });
+  const url = new Promise<string>((resolve, reject) => {
+    for (const stream of [child.stdout!, child.stderr!]) {
+      createInterface({ input: stream }).on("line", (line) => {
+        lines.push(line);
+        const match = /^listening on (\S+)$/.exec(line);
+        if (match !== null) resolve(match[1]!);
+      });
+    }
+    child.once("exit", (code) => reject(new Error(`ended with ${code}`)));
+  });
+  return { child, url };
+}
+
+function get(url: string): Promise<{ status: number; body: string; subject: string }> {
+  return new Promise((resolve, reject) => {
+    // The certificate is its own authority, and another one for each connection is what is tested.
+    const sent = request(url, { rejectUnauthorized: false, agent: false }, (response) => {
+      const { subject } = (response.socket as import("node:tls").TLSSocket).getPeerCertificate();
+      let body = "";
+      response.on("data", (data: Buffer) => {
+        body += data.toString();
+      });
+      response.on("end", () => resolve({ status: response.statusCode!, body, subject: String(subject.CN) }));
+    });
+    sent.on("error", reject);
+    sent.end();
+  });
+}
+
+/** The status line that an upgrade is answered with. */
+function upgraded(url: string): Promise<string> {
+  const { hostname, port } = new URL(url);
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host: hostname, port: Number(port), rejectUnauthorized: false }, () => {
+      const key = Buffer.alloc(16).toString("base64");
+      socket.write(
+        `GET /v1/ws HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ${key}\r\n\r\n`,
+      );
+    });
+    socket.once("data", (data: Buffer) => {
+      resolve(data.toString("latin1").split("\r\n")[0]!);
+      socket.destroy();
+    });
+    socket.on("error", reject);
+  });
+}
+
+if (!makeCertificate("first.example")) {
+  t.pass("skipped: there is no openssl on this machine to make a certificate with");
+} else {
+  t.test("requests, WebSockets and a new certificate", async (t) => {
+    const { child, url } = start({});
+    t.teardown(() => child.kill("SIGTERM"));
+    const base = await url;
+    t.match(base, /^https:/);
+    t.match(await get(`${base}/health`), { status: 200, subject: "first.example" });
+    t.equal(await upgraded(base), "HTTP/1.1 101 Switching Protocols");
+    await t.rejects(
+      fetch(`${base.replace("https", "http")}/health`, { signal: AbortSignal.timeout(5000) }),
+      "plain HTTP is not spoken",
+    );
+    makeCertificate("second.example");
+    child.kill("SIGHUP");
+    while ((await get(`${base}/health`)).subject !== "second.example") await sleep(50);
+    t.equal((await get(`${base}/v1/users/me`)).status, 401, "all routes are there");
+    writeFileSync(certFile, "no certificate");
+    child.kill("SIGHUP");
+    while (!lines.some((line) => line.includes("could not be renewed"))) await sleep(50);
+    t.match(await get(`${base}/health`), { status: 200, subject: "second.example" }, "the old one stays");
+  });
+
+  t.test("files that are no certificate stop the start", async (t) => {
+    writeFileSync(certFile, "no certificate");
+    await t.rejects(start({}).url);
+    t.ok(lines.some((line) => line.includes("server.tls") && line.includes("PEM")));
+    await t.rejects(start({ TESSERA_SERVER_TLS_KEY_FILE: "" }).url);
+    t.ok(lines.some((line) => line.includes("server.tls.key_file go together")));
+  });
+}

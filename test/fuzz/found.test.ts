@@ -1,0 +1,34 @@
+/** What fuzzing found, each as it was found, so that it stays found. */
+import t from "tap";
+import { TestServer } from "../e2e/server.js";
+import { SocketClient } from "../e2e/socket-client.js";
+
+const server = await TestServer.start({ TESSERA_ACTORS: "1" });
+t.teardown(() => server.stop());
+
+t.test("U+0000 inside a JSON parameter: refused when written, instead of a row that cannot be read", async (t) => {
+  await server.rows("CREATE TABLE note (id integer PRIMARY KEY, data jsonb)");
+  await server.call("POST", "/v1/vectors/collections", { name: "places", dimensions: 2 });
+  for (const value of [{ x: "\u0000" }, { "\u0000": 1 }, { x: [{ y: "a\u0000b" }] }]) {
+    const row = await server.sql("INSERT INTO note VALUES (1, $1)", [value]);
+    t.match([row.status, row.body.error?.details.sqlstate], [400, "22P05"]);
+    const memory = await server.call("POST", "/v1/ai/memory/found", { content: "x", metadata: value });
+    t.equal(memory.status, 400, "a memory");
+    const vector = { id: "v", vector: [1, 2], metadata: value };
+    t.equal((await server.call("POST", "/v1/vectors/collections/places/vectors", vector)).status, 400, "a vector");
+  }
+  t.same(await server.rows("SELECT * FROM note"), []);
+  await server.rows("INSERT INTO note VALUES (2, $1)", [{ x: "\\u0000 is six characters" }]);
+  t.same(await server.rows("SELECT data FROM note"), [[{ x: "\\u0000 is six characters" }]]);
+});
+
+t.test("connections that became WebSockets count while they are open, not for ever", async (t) => {
+  const small = await TestServer.start({ TESSERA_ACTORS: "1", TESSERA_LIMITS_CONNECTIONS_MAX: "20" });
+  t.teardown(() => small.stop());
+  for (let n = 0; n < 60; n++) {
+    const client = await SocketClient.open(small.url, "/v1/ws", { authorization: `Bearer ${small.token}` });
+    client.send({ type: "ping", id: n });
+    t.match(await client.next(), { type: "pong", id: n });
+    client.destroy();
+  }
+});
