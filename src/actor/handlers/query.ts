@@ -45,6 +45,13 @@ export function sessionOptions(request: Request, control: SessionOptions["contro
   return { isolation: null, readOnly, user, tenantName, control, managesModels: isLibraryAdmin(head) };
 }
 
+/** A statement may run as long as the configuration says, or as its request does where that is less. */
+function limitTime(request: Request, seconds: number | undefined): void {
+  const { query, server } = request.partition.config;
+  if (seconds === undefined && query.timeoutSeconds >= server.requestTimeout) return;
+  request.limitTime(Math.min(seconds ?? Number.POSITIVE_INFINITY, query.timeoutSeconds));
+}
+
 /** The run that a statement's body asks for; shortens the request's deadline by the `timeout_secs` of its limits. */
 export function runOf(
   request: Request,
@@ -55,7 +62,7 @@ export function runOf(
   if (body.parameters !== undefined && body.params !== undefined) {
     throw new DbError("invalid_request", 'Send "parameters" or "params", not both.', { field: "params" });
   }
-  request.limitTime(limits.timeout_secs);
+  limitTime(request, limits.timeout_secs);
   return {
     sql: body.sql,
     ...textOptionsOf(body),
