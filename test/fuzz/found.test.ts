@@ -32,3 +32,14 @@ t.test("connections that became WebSockets count while they are open, not for ev
     client.destroy();
   }
 });
+
+t.test("transition functions of aggregates, called with states that are none", async (t) => {
+  for (const call of [
+    "int2_avg_accum(ARRAY[]::int8[], 1::int2)",
+    "int4_avg_accum(ARRAY[1, NULL]::int8[], 1)",
+    "int8_avg(ARRAY[1]::int8[])",
+  ]) {
+    const { status, body } = await server.sql(`SELECT ${call}`);
+    t.match([status, body.error?.message], [400, "expected 2-element int8 array"], call);
+  }
+});

@@ -102,13 +102,20 @@ function integerSum(name: string, type: SqlType): ScalarFunction {
 const BIGS = arrayOf(INT8);
 
 /** Count and sum. */
-function averageStep({ elements }: SqlArray, value: number): SqlArray {
-  const [count, sum] = elements as [number | bigint, number | bigint];
+function totalsOf({ elements, dimensions }: SqlArray): [number | bigint, number | bigint] {
+  if (dimensions.length === 1 && elements.length === 2 && !elements.includes(null)) {
+    return elements as [number | bigint, number | bigint];
+  }
+  throw sqlError("XX000", "expected 2-element int8 array");
+}
+
+function averageStep(array: SqlArray, value: number): SqlArray {
+  const [count, sum] = totalsOf(array);
   return sqlArray([normalInt8(BigInt(count) + 1n), normalInt8(BigInt(sum) + BigInt(value))]);
 }
 
-function averageOf({ elements }: SqlArray): Value {
-  const [count, sum] = elements as [number | bigint, number | bigint];
+function averageOf(array: SqlArray): Value {
+  const [count, sum] = totalsOf(array);
   return BigInt(count) === 0n ? null : Numeric.fromInteger(sum).div(Numeric.fromInteger(count));
 }
 
