@@ -62,7 +62,9 @@ const allowed = {
     "sql",
     "cypher",
     "ingest",
+    "recipe",
   ],
+  recipe: ["protocol", "sql/parse", "cypher/parse"],
   gateway: ["protocol"],
   bridge: [],
 };

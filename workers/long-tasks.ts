@@ -28,6 +28,12 @@ export function longTasks(tasks: TaskPool, files: FileTasks | null = null, model
     lookAtImage: async (job) => resultOf(await tasks.run("lookAtImage", job), job.image),
     listenTo: async (job) => resultOf(await tasks.run("listenTo", job), job.audio),
     watchVideo: async (job) => resultOf(await tasks.run("watchVideo", job), job.video),
+    async readRecipe(source) {
+      const { read, error } = await tasks.run("readRecipe", source);
+      if (read !== null) return read;
+      throw new DbError(error!.code, error!.message, error!.details);
+    },
+    builtInRecipes: () => tasks.run("builtInRecipes", undefined),
   };
 }
 

@@ -11,6 +11,8 @@ import type { LookJob, ScanJob, ScanPage } from "../src/ingest/watch/scan-folder
 import type { CandidateSentence, Span } from "../src/language/answer-span.js";
 import type { Entity } from "../src/language/entities.js";
 import { DbError } from "../src/protocol/errors.js";
+import type { RecipeSource } from "../src/recipe/read-recipe.js";
+import type { ReadRecipe } from "../src/recipe/recipe.js";
 import { linkGraph as link } from "../src/vector/link-graph.js";
 
 export { deriveKey } from "../src/directory/derive-key.js";
@@ -101,4 +103,23 @@ async function answer<T>(work: () => Promise<T>): Promise<ParseAnswer<T>> {
     const { code, message } = error;
     return { result: null, error: { code, message } };
   }
+}
+/** The parsers are loaded with the first recipe. */
+export async function readRecipe(source: RecipeSource): Promise<{
+  readonly read: ReadRecipe | null;
+  readonly error: Pick<DbError, "code" | "message" | "details"> | null;
+}> {
+  const { readRecipe: read } = await import("../src/recipe/read-recipe.js");
+  try {
+    return { read: await read(source), error: null };
+  } catch (error) {
+    if (!(error instanceof DbError)) throw error;
+    const { code, message, details } = error;
+    return { read: null, error: { code, message, details } };
+  }
+}
+
+export async function builtInRecipes(): Promise<readonly ReadRecipe[]> {
+  const { builtInRecipes: read } = await import("../src/recipe/built-in-recipes.js");
+  return read();
 }

@@ -83,6 +83,7 @@ import { operatorHandlers } from "./handlers/operator.js";
 import { placementHandlers } from "./handlers/placement.js";
 import { providerHandlers } from "./handlers/providers.js";
 import { queryHandlers } from "./handlers/query.js";
+import { recipeHandlers } from "./handlers/recipes.js";
 import { schemaHandlers } from "./handlers/schema.js";
 import { serverHandlers } from "./handlers/server.js";
 import { socketHandlers } from "./handlers/socket.js";
@@ -445,6 +446,7 @@ export class Actor {
   private compileRoutes(): void {
     const handlers: Readonly<Record<string, Handler>> = {
       ...queryHandlers,
+      ...recipeHandlers,
       ...transactionHandlers,
       ...dataHandlers,
       ...collectionHandlers,

@@ -7,6 +7,8 @@ import type { SeenVideo, SoundJob, VideoJob } from "../ingest/media/listen-and-w
 import type { ImageJob, SeenImage } from "../ingest/media/look-at-image.js";
 import type { CandidateSentence, Span } from "../language/answer-span.js";
 import type { Entity } from "../language/entities.js";
+import type { RecipeSource } from "../recipe/read-recipe.js";
+import type { ReadRecipe } from "../recipe/recipe.js";
 import type { ModelTasks } from "./automl/model-tasks.js";
 import type { FileTasks } from "./files/file-tasks.js";
 
@@ -29,4 +31,7 @@ export interface LongTasks {
   /** The classical feature. */
   listenTo(job: SoundJob): Promise<Float32Array>;
   watchVideo(job: VideoJob): Promise<SeenVideo>;
+  /** Rejects with the reader's own DbError. */
+  readRecipe(source: RecipeSource): Promise<ReadRecipe>;
+  builtInRecipes(): Promise<readonly ReadRecipe[]>;
 }

@@ -9,7 +9,7 @@ import type { TObject, TProperties } from "typebox";
 import { Compile, type Validator } from "typebox/compile";
 import type { Endpoint } from "../protocol/endpoint.js";
 import { DbError } from "../protocol/errors.js";
-import { REQUEST_BODY_MSGPACK, type RequestFrame } from "../protocol/frames.js";
+import { REQUEST_BODY_MSGPACK, REQUEST_BODY_TEXT, type RequestFrame } from "../protocol/frames.js";
 import { parseVectorJson } from "./vector-json.js";
 
 type Check = Validator<TProperties, TObject>;
@@ -75,6 +75,7 @@ function bodyOf(frame: RequestFrame, endpoint: Endpoint): unknown {
     throw new DbError("invalid_request", "The body is missing; send a JSON object.");
   }
   if ((frame.flags & REQUEST_BODY_MSGPACK) !== 0) return unpackBody(frame);
+  if ((frame.flags & REQUEST_BODY_TEXT) !== 0) return { [endpoint.textBody!.is]: frame.bodyText };
   const plain = endpoint.hasVectors ? parseVectorJson(frame.bodyBytes) : undefined;
   if (plain !== undefined) return plain;
   const text = frame.bodyText;

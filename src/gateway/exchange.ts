@@ -23,6 +23,7 @@ import {
   REPLY_MSGPACK,
   REPLY_TAKEN,
   REQUEST_BODY_MSGPACK,
+  REQUEST_BODY_TEXT,
   REQUEST_IDEMPOTENT,
   REQUEST_READ_ONLY,
   REQUEST_STREAMED,
@@ -39,7 +40,7 @@ import { originAllowed } from "./cors.js";
 import type { Deadlined, DeadlineQueue } from "./deadline-queue.js";
 import type { LiveSubscriber } from "./live-channels.js";
 import { LiveEvents } from "./live-events.js";
-import { acceptedFormat, bodyFormat } from "./media-type.js";
+import { acceptedFormat, bodyFormat, isTextOf } from "./media-type.js";
 import { REDIRECTS_MAX, redirect, release, reserve } from "./partition-load.js";
 import type { Bucket } from "./rate-limiter.js";
 import { remoteAddress } from "./remote-address.js";
@@ -401,11 +402,15 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, Applicant, L
     const caller = this.#caller;
     if (body !== null) {
       const format = bodyFormat(this.#headers!.contentType);
-      if (format === null) {
-        this.fail("unsupported_media_type");
-        return;
-      }
       if (format === "msgpack") this.#flags |= REQUEST_BODY_MSGPACK;
+      if (format === null) {
+        const { textBody } = route.endpoint!;
+        if (textBody === undefined || !isTextOf(this.#headers!.contentType, textBody.types)) {
+          this.fail("unsupported_media_type");
+          return;
+        }
+        this.#flags |= REQUEST_BODY_TEXT;
+      }
     }
     const endpoint = route.endpoint!;
     const home = endpoint.home === "directory" ? DIRECTORY_PARTITION : caller!.partition;

@@ -18,6 +18,12 @@ export function bodyFormat(contentType: string): BodyFormat | null {
   return parameters.every(isUtf8) ? "json" : null;
 }
 
+/** Whether a body is of one of the types, in UTF-8. */
+export function isTextOf(contentType: string, types: readonly string[]): boolean {
+  const [type, ...parameters] = contentType.toLowerCase().split(";");
+  return types.includes(type!.trim()) && parameters.every(isUtf8);
+}
+
 /** JSON is UTF-8 (RFC 8259, section 8.1); another charset is refused instead of being read wrongly. */
 function isUtf8(parameter: string): boolean {
   const [name, value = ""] = parameter.split("=");

@@ -114,10 +114,12 @@ const BYTES: Json = { type: "string", format: "binary" };
 
 const bytesOf = (types: readonly string[]): Json => Object.fromEntries(types.map((type) => [type, { schema: BYTES }]));
 
-function requestBody({ body, bodyOptional, jsonRpc, streamedBody }: Endpoint): Json {
+function requestBody({ body, bodyOptional, jsonRpc, streamedBody, textBody }: Endpoint): Json {
   if (jsonRpc !== undefined) return { required: true, content: { "application/json": { schema: jsonRpc } } };
   if (streamedBody !== undefined) return { required: true, content: bytesOf(streamedBody) };
-  return { required: bodyOptional !== true, content: contentOf(body as unknown as Json, exampleOf(body)) };
+  const texts = Object.fromEntries((textBody?.types ?? []).map((type) => [type, { schema: { type: "string" } }]));
+  const content = { ...contentOf(body as unknown as Json, exampleOf(body)), ...texts };
+  return { required: bodyOptional !== true, content };
 }
 
 function contentOf(schema: Json, example: unknown): Json {

@@ -201,6 +201,19 @@ export const ConfigSchema = section({
     filesPerTenantMax: count(1, 100_000_000),
     bytesPerTenantMax: Type.Integer({ minimum: MIB, maximum: TIB }),
   }),
+  recipes: section({
+    /** Of addresses that recipes are imported from. */
+    importSchemes: Type.Array(Type.String({ minLength: 1, maxLength: 20 }), { maxItems: 10 }),
+    importHosts: Type.Array(Type.String({ minLength: 1, maxLength: 255 }), { maxItems: 1000 }),
+    importPrivateHosts: Type.Array(Type.String({ minLength: 1, maxLength: 255 }), { maxItems: 1000 }),
+    /** Ed25519 public keys in base64; with any, recipes that are brought in have to be signed. */
+    signingKeys: Type.Array(
+      Type.String({
+        pattern: "^([A-Za-z0-9+/]{43}=|MCowBQYDK2VwAyEA[A-Za-z0-9+/]{43}=)$",
+      }),
+      { maxItems: 100, description: "a list of Ed25519 public keys: base64 of their 32 bytes or of their DER" },
+    ),
+  }),
   transactions: section({
     timeoutSeconds: seconds(1, 86_400),
     maxSeconds: seconds(1, 86_400),

@@ -44,6 +44,8 @@ export interface EndpointSpec {
   readonly hasVectors?: true;
   /** The body is not JSON but a stream of one of these media types; of any length, and not held in memory. */
   readonly streamedBody?: readonly string[];
+  /** Beside JSON the body may be text of one of these media types: it stands for an object with this member. */
+  readonly textBody?: { readonly types: readonly string[]; readonly is: string };
   /** The answer, or one of its forms, is a stream of one of these media types, without the envelope. */
   readonly streamedReply?: readonly string[];
   /** Of a MESSAGE: the values of its field `type`. */

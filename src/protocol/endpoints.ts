@@ -19,6 +19,7 @@ import { nl2sqlEndpoints } from "./endpoints/nl2sql.js";
 import { nliEndpoints } from "./endpoints/nli.js";
 import { providerEndpoints } from "./endpoints/providers.js";
 import { queryEndpoints } from "./endpoints/query.js";
+import { recipeEndpoints } from "./endpoints/recipes.js";
 import { serverEndpoints } from "./endpoints/server.js";
 import { socketEndpoints } from "./endpoints/socket.js";
 import { vectorEndpoints } from "./endpoints/vectors.js";
@@ -42,6 +43,7 @@ const specs = [
   ...nliEndpoints,
   ...modelEndpoints,
   ...multimodalEndpoints,
+  ...recipeEndpoints,
   ...adminEndpoints,
   ...backupEndpoints,
   ...socketEndpoints,

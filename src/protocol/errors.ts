@@ -21,6 +21,7 @@ export const ERRORS = {
   transaction_aborted: { status: 400, retry: false, message: "The transaction was ended." },
   read_only_transaction: { status: 400, retry: false, message: "The transaction is read-only." },
   invalid_nli_request: { status: 400, retry: false, message: "The request is not valid." },
+  invalid_recipe: { status: 400, retry: false, message: "The recipe is not valid." },
   // 401 and 403: who asks
   unauthorized: { status: 401, retry: false, message: "The credential is not valid." },
   missing_authorization: { status: 401, retry: false, message: "Send an Authorization: Bearer header." },
@@ -67,6 +68,7 @@ export const ERRORS = {
   file_timeout: { status: 422, retry: false, message: "Reading the file took longer than is allowed." },
   reader_failed: { status: 422, retry: false, message: "Reading the file broke off." },
   file_changed: { status: 409, retry: true, message: "The file changed while it was read." },
+  recipe_not_certified: { status: 422, retry: false, message: "The recipe does not run as it promises to." },
   upgrade_required: { status: 426, retry: false, message: "This route speaks WebSocket only." },
   rate_limited: { status: 429, retry: true, message: "Too many requests; wait as long as Retry-After says." },
   too_many_transactions: { status: 429, retry: true, message: "Too many transactions are open." },

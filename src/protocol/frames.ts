@@ -39,6 +39,9 @@ export const REQUEST_IDEMPOTENT = 16;
 export const REQUEST_STREAMED = 32;
 export const REQUEST_LAST_PIECE = 64;
 
+/** The body is text in place of JSON (Endpoint.textBody). */
+export const REQUEST_BODY_TEXT = 128;
+
 export const REPLY_MSGPACK = 1;
 /** The request's deadline passed or its client left while it ran; the gateway has answered already. */
 export const REPLY_DISCARD = 2;

@@ -202,3 +202,20 @@ export const CAPTION_CHARACTERS_MAX = 20_000;
 /** Results of one search across kinds of media, whose documents have thumbnails, and collections that it looks into. */
 export const MEDIA_RESULTS_MAX = 1000;
 export const MEDIA_COLLECTIONS_MAX = 32;
+/** Bytes of a recipe's text, and nesting of what stands in it. */
+export const RECIPE_BYTES_MAX = 4 * 1024 * 1024;
+export const RECIPE_DEPTH_MAX = 32;
+/** Of one recipe: parameters, statements of its schema, steps of its workflow, tests, and rows of all seeds together. */
+export const RECIPE_PARAMETERS_MAX = 100;
+export const RECIPE_STATEMENTS_MAX = 500;
+export const RECIPE_STEPS_MAX = 200;
+export const RECIPE_TESTS_MAX = 50;
+export const RECIPE_SEED_ROWS_MAX = 20_000;
+/** Rows that a step keeps for the steps after it. */
+export const RECIPE_KEPT_ROWS_MAX = 10_000;
+/** Recipes of a tenant, each version counted. */
+export const RECIPES_MAX = 1000;
+/** Executions that are remembered of one recipe. */
+export const RECIPE_EXECUTIONS_KEPT = 1000;
+/** Seconds that a recipe's address may take to answer. */
+export const RECIPE_FETCH_SECONDS_MAX = 30;

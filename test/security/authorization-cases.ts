@@ -25,6 +25,8 @@ export interface World {
   readonly apiKey: string;
   readonly transaction: string;
   readonly statement: string;
+  readonly recipe: string;
+  readonly execution: string;
 }
 
 export interface Sent {
@@ -494,7 +496,38 @@ const server: Record<string, Case> = {
   "changes.subscribe": get((w) => `/v1/subscribe?table=${w.table}`, "400 404"),
 };
 
+/** A recipe that only reads. */
+export const readingRecipe = (id: string, version: string, secret: string) => ({
+  ...{ id, version, engine: "*", name: "Reads", description: secret },
+  workflow: [{ name: "one", sql: "SELECT 1 AS one" }],
+});
+
+const recipe = (w: World) => `/v1/recipes/${w.recipe}`;
+
+const recipes: Record<string, Case> = {
+  "recipes.list": get(() => "/v1/recipes"),
+  "recipes.schema": get(() => "/v1/recipes/schema"),
+  "recipes.import": { send: (_, n) => ({ body: readingRecipe(`made-${n}`, "1.0.0", "x") }) },
+  "recipes.export": { send: (w) => ({ body: { tables: [w.table] } }), others: "404" },
+  "recipes.get": get(recipe, "404"),
+  "recipes.put": {
+    send: (w, n) => ({ path: recipe(w), body: readingRecipe(w.recipe, `2.0.${n}`, "x") }),
+    others: "404",
+  },
+  "recipes.delete": {
+    send: (w, n) => ({ path: w.tenant === "beta" ? recipe(w) : `/v1/recipes/gone-${n}` }),
+    before: (_, n) => [["POST", "/v1/recipes/import", readingRecipe(`gone-${n}`, "1.0.0", "x")]],
+    others: "404",
+  },
+  "recipes.versions": get((w) => `${recipe(w)}/versions`, "404"),
+  "recipes.certify": { send: (w) => ({ path: `${recipe(w)}/certify`, body: {} }), others: "404" },
+  "recipes.execute": { send: (w) => ({ path: `${recipe(w)}/execute`, body: {} }), others: "404" },
+  "recipes.executions": get((w) => `${recipe(w)}/executions`, "404"),
+  "recipes.execution": get((w) => `${recipe(w)}/executions/${w.execution}`, "404"),
+};
+
 export const CASES: Readonly<Record<string, Case>> = {
+  ...recipes,
   ...query,
   ...documents,
   ...vectors,

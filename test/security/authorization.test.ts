@@ -6,7 +6,7 @@ import type { Endpoint } from "../../src/protocol/endpoint.js";
 import { ENDPOINTS, MESSAGES } from "../../src/protocol/endpoints.js";
 import { TestServer } from "../e2e/server.js";
 import { SocketClient } from "../e2e/socket-client.js";
-import { CASES, type Case, type Sent, type Step, type World } from "./authorization-cases.js";
+import { CASES, type Case, readingRecipe, type Sent, type Step, type World } from "./authorization-cases.js";
 import { authorizationPage, PRINCIPALS, type PrincipalName, verdict } from "./authorization-table.js";
 
 /** Stands in all that the other tenant has. */
@@ -223,6 +223,8 @@ class Matrix {
       "/v1/graph/indexes",
       `/v1/ai/sessions/${world.session}`,
       `/v1/ai/memory/${world.namespace}`,
+      `/v1/recipes/${world.recipe}/versions`,
+      `/v1/recipes/${world.recipe}/executions`,
       "/v1/api-keys",
       "/admin/tenants/beta/users",
     ];
@@ -265,6 +267,10 @@ async function makeWorld(
   const apiKey = (await made("/v1/api-keys", { name: secret })).data.api_key.id;
   const transaction = (await made("/v1/transactions", { timeout_secs: 600 })).data.id;
   const statement = (await made("/v1/query/prepare", { sql: `SELECT * FROM things_${tenant}` })).data.statement_id;
+  const recipe = `recipe-${tenant}`;
+  await made("/v1/recipes/import", readingRecipe(recipe, "1.0.0", secret));
+  const executed = await server.expect(200, "POST", `/v1/recipes/${recipe}/execute`, {}, options);
+  const execution = executed.body.data.execution_id;
   const user = `spare-${tenant}`;
   await server.expect(201, "POST", `/admin/tenants/${tenant}/users`, { username: user, password: "a spare password" });
   return {
@@ -287,5 +293,7 @@ async function makeWorld(
     apiKey,
     transaction,
     statement,
+    recipe,
+    execution,
   };
 }

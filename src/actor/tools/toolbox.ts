@@ -9,6 +9,7 @@ import { describeModel, listModelsTool, predictTool, trainModel } from "./automl
 import { describeImageTool, searchMediaTool } from "./media-tools.js";
 import { memoryForget, memoryRecall, memoryStore } from "./memory-tools.js";
 import { cypher, execute, graphQuery, query, validateQuery } from "./query-tools.js";
+import { listRecipesTool, runRecipeTool } from "./recipe-tools.js";
 import { describeTable, listTables, sqlManual } from "./schema-tools.js";
 import { embedText, ragSearch, semanticSearch } from "./search-tools.js";
 import { generateTextTool } from "./text-tools.js";
@@ -36,6 +37,8 @@ export const TOOLS: readonly Tool[] = [
   memoryForget,
   describeImageTool,
   searchMediaTool,
+  listRecipesTool,
+  runRecipeTool,
 ];
 
 const byName = new Map(TOOLS.map((tool) => [tool.name, tool]));

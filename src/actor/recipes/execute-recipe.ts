@@ -1,0 +1,203 @@
+/**
+ * An execution of a recipe: its definitions and seeds where this version has not been executed here before, then its
+ * workflow, all in one transaction with the record of the execution. What fails leaves nothing but a record that it failed.
+ * Called by the handlers of recipes and by the tools.
+ */
+import { DbError } from "../../protocol/errors.js";
+import type { BoundValue } from "../../recipe/bind-statement.js";
+import { bindParameters } from "../../recipe/parameters.js";
+import type { Recipe } from "../../recipe/recipe.js";
+import { together } from "../chat/chat-store.js";
+import { type Answer, errorBody } from "../reply.js";
+import type { Request } from "../request.js";
+import { elapsedSince, plainRows } from "../sql-result.js";
+import { RecipeRunner, recipeClient, recipeSession, type StepResult } from "./recipe-runner.js";
+import {
+  CREATE_TABLES,
+  type Execution,
+  hasTables,
+  isSetUp,
+  keepExecution,
+  keepSetup,
+  newExecutionId,
+  type Run,
+  trimExecutions,
+} from "./recipe-store.js";
+
+/** `auto`: with the first execution of a version; `schema`: the definitions without the seeds. */
+export type Setup = "auto" | "always" | "schema" | "never";
+
+export interface ExecutionRequest {
+  readonly recipe: Recipe;
+  readonly parameters: Readonly<Record<string, unknown>>;
+  readonly setup: Setup;
+  /** Everything is taken back. */
+  readonly dryRun: boolean;
+}
+
+const ATTEMPTS_MAX = 4;
+/** One execution in so many looks whether older ones are to be forgotten. */
+const TRIM_EVERY = 32;
+
+/** Throws what the first failing statement throws, with the part of the recipe that it belongs to. */
+export async function executeRecipe(request: Request, asked: ExecutionRequest): Promise<Answer> {
+  const id = newExecutionId();
+  const startedAt = new Date().toISOString();
+  const started = performance.now();
+  const values = valuesOf(asked.recipe, asked.parameters);
+  try {
+    const answer = await attempts(request, asked, values, id, startedAt, started);
+    if (!asked.dryRun && !request.readOnly && Number.parseInt(id.slice(-2), 16) % TRIM_EVERY === 0) {
+      await trimExecutions(request, asked.recipe.id);
+    }
+    return answer;
+  } catch (error) {
+    if (!(error instanceof DbError)) throw error;
+    const told = new DbError(error.code, error.message, { ...error.details, execution_id: id });
+    if (!asked.dryRun && !request.readOnly) await keepFailure(request, asked, told, id, startedAt, started);
+    throw told;
+  }
+}
+
+/** Throws invalid_request that names the parameter. */
+export function valuesOf(
+  { parameters }: Recipe,
+  given: Readonly<Record<string, unknown>>,
+): ReadonlyMap<string, BoundValue> {
+  const values = bindParameters(parameters, given);
+  if (!("fault" in values)) return values;
+  throw new DbError("invalid_request", `parameters.${values.name}: ${values.fault}`, {
+    field: `parameters.${values.name}`,
+  });
+}
+
+async function attempts(
+  request: Request,
+  asked: ExecutionRequest,
+  values: ReadonlyMap<string, BoundValue>,
+  id: string,
+  startedAt: string,
+  started: number,
+): Promise<Answer> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await attemptOnce(request, asked, values, id, startedAt, started);
+    } catch (error) {
+      const isLost = error instanceof DbError && error.code === "serialization_failure";
+      if (!isLost || attempt === ATTEMPTS_MAX) throw error;
+    }
+  }
+}
+
+async function attemptOnce(
+  request: Request,
+  asked: ExecutionRequest,
+  values: ReadonlyMap<string, BoundValue>,
+  id: string,
+  startedAt: string,
+  started: number,
+): Promise<Answer> {
+  const { recipe, setup, dryRun } = asked;
+  const keeps = !dryRun && !request.readOnly;
+  const lacksTables = keeps && !hasTables(request);
+  const wantsSetup = setup === "auto" ? !(await isSetUp(request, recipe.id, recipe.version)) : setup !== "never";
+  const session = recipeSession(request);
+  const client = recipeClient(request);
+  const rowsMax = request.tenant.partition.config.query.maxRows;
+  const runner = new RecipeRunner(session, client, { recipe, places: {}, rowsMax });
+  session.begin({});
+  try {
+    if (wantsSetup) {
+      await runner.define();
+      if (setup !== "schema") await runner.seed();
+    }
+    const results = await runner.workflow(values);
+    const shown = {
+      execution_id: id,
+      recipe_id: recipe.id,
+      version: recipe.version,
+      success: true,
+      dry_run: dryRun,
+      set_up: wantsSetup,
+      results,
+      statements_executed: runner.executed,
+      execution_time_ms: elapsedSince(started),
+    };
+    const answer: Answer = { plain: shown };
+    if (!keeps) {
+      if (dryRun || request.readOnly) session.rollback();
+      return answer;
+    }
+    const run: Run = async (sql, params) => {
+      const whole = { sql, params, maxRows: Number.MAX_SAFE_INTEGER, collector: plainRows, request: client };
+      const { rows, rowsAffected } = await session.execute(whole, (tx) => tx.rollback());
+      return { rows: rows.plain!, affected: rowsAffected ?? 0 };
+    };
+    if (lacksTables) for (const sql of CREATE_TABLES) await run(sql, []);
+    if (wantsSetup) await keepSetup(run, recipe.id, recipe.version, startedAt);
+    await keepExecution(run, {
+      ...recordOf(request, asked, id, startedAt, shown.execution_time_ms),
+      status: "completed",
+      steps: results.map(summaryOf),
+      error: null,
+      statements_executed: runner.executed,
+    });
+    await session.prepareCommit(client);
+    session.commit((tx) => request.commit(tx, answer));
+    return answer;
+  } finally {
+    if (session.inTransaction) session.rollback();
+    await session.endTemporaries(client, (tx) => request.tenant.commit(tx));
+  }
+}
+
+function recordOf(
+  request: Request,
+  { recipe, parameters }: ExecutionRequest,
+  id: string,
+  startedAt: string,
+  ms: number,
+) {
+  return {
+    execution_id: id,
+    recipe_id: recipe.id,
+    version: recipe.version,
+    user_id: request.head.userId,
+    parameters,
+    execution_time_ms: ms,
+    started_at: startedAt,
+  };
+}
+
+/** Of the history: without the rows. */
+function summaryOf({ columns: _, rows: __, ...rest }: StepResult): object {
+  return rest;
+}
+
+async function keepFailure(
+  request: Request,
+  asked: ExecutionRequest,
+  error: DbError,
+  id: string,
+  startedAt: string,
+  started: number,
+): Promise<void> {
+  // Nobody waits any more, or the server cannot: there is no turn for a record.
+  if (error.code === "cancelled" || error.code === "request_timeout" || error.status >= 500) return;
+  const execution: Execution = {
+    ...recordOf(request, asked, id, startedAt, elapsedSince(started)),
+    status: "failed",
+    steps: [],
+    error: errorBody(error),
+    statements_executed: 0,
+  };
+  await together(
+    request,
+    request,
+    async (run) => {
+      for (const sql of CREATE_TABLES) await run(sql, []);
+      await keepExecution(run, execution);
+    },
+    (tx) => request.commitPart(tx),
+  );
+}

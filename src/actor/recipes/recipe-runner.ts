@@ -1,0 +1,294 @@
+/**
+ * Runs the parts of a recipe in a session's open transaction: its definitions, its seeds, the steps of its workflow. Made
+ * by execute-recipe.ts and certify-recipe.ts, which decide what becomes of the transaction. Errors keep their code and say
+ * which part failed and where it stands.
+ */
+import { DbError } from "../../protocol/errors.js";
+import { RECIPE_KEPT_ROWS_MAX } from "../../protocol/limits.js";
+import type { Batch } from "../../query/expr/expr.js";
+import { type BoundText, type BoundValue, bindStatement } from "../../recipe/bind-statement.js";
+import {
+  conditionQuery,
+  type GraphSeed,
+  type Place,
+  placeWithin,
+  type Recipe,
+  type Statement,
+  type Step,
+  statementOf,
+  type TableSeed,
+} from "../../recipe/recipe.js";
+import { sessionOptions } from "../handlers/query.js";
+import type { Request } from "../request.js";
+import { Session } from "../session.js";
+import { elapsedSince, JsonRows, type Outcome } from "../sql-result.js";
+import type { Client, StatementText } from "../statement-run.js";
+
+/** What became of a step, as it is told. */
+export interface StepResult {
+  readonly step: string;
+  readonly language: "sql" | "cypher";
+  /** As the recipe has it; values stand beside it. */
+  readonly statement: string;
+  readonly skipped?: true;
+  readonly columns?: Outcome["shape"]["columns"];
+  readonly rows?: readonly (readonly unknown[])[];
+  readonly row_count?: number;
+  readonly rows_affected?: number;
+  readonly truncated?: true;
+  readonly stats?: object;
+  readonly notices?: readonly string[];
+  readonly execution_time_ms?: number;
+}
+
+export interface RunnerOptions {
+  readonly recipe: Recipe;
+  /** Where the statements stand; empty where that is not known. */
+  readonly places: Readonly<Record<string, Place>>;
+  /** Of one step's answer. */
+  readonly rowsMax: number;
+  /** The graph that stands for the one of that name. */
+  graphFor?(name: string | undefined): Promise<string | undefined>;
+}
+
+/** A part of a recipe, as errors name it. */
+interface Part {
+  /** `Step "find"` */
+  readonly title: string;
+  readonly field: string;
+  readonly step?: string;
+  /** Characters that were put before the recipe's text. */
+  readonly added?: number;
+}
+
+const NOTHING: ReadonlyMap<string, BoundValue> = new Map();
+
+/** A session for a recipe: what is installed for all tenants is not the recipe's to change. */
+export function recipeSession(request: Request): Session {
+  return new Session(request.tenant, { ...sessionOptions(request, "routes"), managesModels: false });
+}
+
+/** Agents work in transactions of their own, so nothing could take back what they did. */
+export function recipeClient(request: Request): Client {
+  const { checkpoint, shouldYield, yieldTurn, signal } = request;
+  const agentTools = (): never => {
+    throw new DbError("query_error", "AGENT_RUN error: a recipe cannot run agents.", {
+      hint: "Let the recipe prepare what the agent needs, and run the agent after it.",
+    });
+  };
+  return { checkpoint, shouldYield, yieldTurn, signal, agentTools };
+}
+
+/** Rows as they leave, no more than so many; a statement runs to its end all the same. */
+class CappedRows extends JsonRows {
+  count = 0;
+
+  constructor(
+    writers: Outcome["shape"]["json"],
+    private readonly rowsMax: number,
+  ) {
+    super(writers);
+  }
+
+  override append(batch: Batch, count: number): number {
+    const left = Math.max(this.rowsMax - this.count, 0);
+    this.count += count;
+    return super.append(batch, Math.min(count, left));
+  }
+}
+
+export class RecipeRunner {
+  /** Statements that ran. */
+  executed = 0;
+
+  constructor(
+    private readonly session: Session,
+    private readonly client: Client,
+    private readonly options: RunnerOptions,
+  ) {}
+
+  async define(): Promise<void> {
+    const { schema } = this.options.recipe;
+    for (let i = 0; i < schema.length; i++) {
+      const item = schema[i]!;
+      const field =
+        typeof item === "string" ? `schema[${i}]` : `schema[${i}].${item.sql === undefined ? "cypher" : "sql"}`;
+      await this.run(statementOf(item), NOTHING, { title: `schema[${i}]`, field }, 0);
+    }
+  }
+
+  async seed(): Promise<void> {
+    const { seed } = this.options.recipe;
+    for (let i = 0; i < seed.length; i++) {
+      const item = seed[i]!;
+      const part: Part = { title: `seed[${i}]`, field: `seed[${i}]` };
+      if ("table" in item) await this.seedTable(item, part);
+      else if ("nodes" in item) await this.seedGraph(item, part);
+      else
+        await this.run(
+          item,
+          NOTHING,
+          { ...part, field: `${part.field}.${item.sql === undefined ? "cypher" : "sql"}` },
+          0,
+        );
+    }
+  }
+
+  private async seedTable({ table, columns, rows }: TableSeed, part: Part): Promise<void> {
+    const names = [table, ...columns].map((name) => `"${name.replaceAll('"', '""')}"`);
+    const values = columns.map((_, i) => `$${i + 1}`);
+    const sql = `INSERT INTO ${names[0]} (${names.slice(1).join(", ")}) VALUES (${values.join(", ")}) ON CONFLICT DO NOTHING`;
+    for (let r = 0; r < rows.length; r++) {
+      const field = `${part.field}.rows[${r}]`;
+      await this.execute({ sql, params: rows[r]!, language: "sql" }, { title: field, field }, 0);
+    }
+    this.executed++;
+  }
+
+  /** Nodes with equal labels go together, so do edges of one type. */
+  private async seedGraph({ graph, nodes, edges = [] }: GraphSeed, part: Part): Promise<void> {
+    const name = await this.graphNamed(graph);
+    const text = (sql: string, rows: readonly object[]): StatementText => ({
+      sql,
+      params: { rows },
+      language: "cypher",
+      ...(name !== undefined && { graph: name }),
+    });
+    const ids = new Map<unknown, unknown>();
+    for (const [labels, some] of grouped(nodes, (node) =>
+      (node.labels ?? []).map((label) => `:${escaped(label)}`).join(""),
+    )) {
+      const rows = some.map(({ key, properties = {} }) => ({ key, properties }));
+      const cypher = `UNWIND $rows AS row CREATE (n${labels}) SET n = row.properties RETURN row.key, id(n)`;
+      const { rows: made } = await this.execute(text(cypher, rows), part, Number.MAX_SAFE_INTEGER);
+      for (const [key, id] of made) ids.set(key, id);
+    }
+    for (const [type, some] of grouped(edges, (edge) => escaped(edge.type))) {
+      const rows = some.map(({ from, to, properties = {} }) => ({ from: ids.get(from), to: ids.get(to), properties }));
+      const cypher = `UNWIND $rows AS row MATCH (a) WHERE id(a) = row.from MATCH (b) WHERE id(b) = row.to CREATE (a)-[r:${type}]->(b) SET r = row.properties`;
+      await this.execute(text(cypher, rows), part, 0);
+    }
+    this.executed++;
+  }
+
+  /** `told` gets each result when its step has ended. */
+  async workflow(parameters: ReadonlyMap<string, BoundValue>): Promise<StepResult[]> {
+    const { workflow } = this.options.recipe;
+    const known = new Map(parameters);
+    const results: StepResult[] = [];
+    for (let i = 0; i < workflow.length; i++) results.push(await this.step(workflow[i]!, i, known));
+    return results;
+  }
+
+  private async step(step: Step, index: number, known: Map<string, BoundValue>): Promise<StepResult> {
+    const started = performance.now();
+    const { name, sql, cypher, when, keep, output = true } = step;
+    const language = sql === undefined ? "cypher" : "sql";
+    const told = { step: name, language, statement: (sql ?? cypher)! } as const;
+    const part: Part = { title: `Step "${name}"`, field: `workflow[${index}].${language}`, step: name };
+    if (when !== undefined && !(await this.holds(when, known, { ...part, field: `workflow[${index}].when` }))) {
+      if (keep !== undefined) known.set(keep, { type: "rows", value: [] });
+      return { ...told, skipped: true };
+    }
+    const { rowsMax } = this.options;
+    const cap = keep === undefined ? (output ? rowsMax : 0) : Math.max(RECIPE_KEPT_ROWS_MAX, rowsMax);
+    const { outcome, rows, count } = await this.run(step, known, part, cap);
+    if (keep !== undefined) {
+      if (count > RECIPE_KEPT_ROWS_MAX) {
+        const message = `it keeps ${count} rows; at most ${RECIPE_KEPT_ROWS_MAX} are kept`;
+        throw failedIn(new DbError("query_error", message, { hint: "Add a LIMIT, or work on a table." }), part, {});
+      }
+      known.set(keep, { type: "rows", value: rows.map((row) => objectOf(outcome, row)) });
+    }
+    const { shape, rowsAffected, stats, notices } = outcome;
+    const hasRows = output && shape.columns.length > 0;
+    return {
+      ...told,
+      ...(hasRows && { columns: shape.columns, rows: rows.slice(0, rowsMax), row_count: count }),
+      ...(rowsAffected !== null && { rows_affected: rowsAffected }),
+      ...(hasRows && count > rowsMax && { truncated: true }),
+      ...(stats !== null && { stats }),
+      ...(notices.length > 0 && { notices }),
+      execution_time_ms: elapsedSince(started),
+    };
+  }
+
+  private async holds(when: string, known: ReadonlyMap<string, BoundValue>, part: Part): Promise<boolean> {
+    const added = conditionQuery("").indexOf("(") + 1;
+    const { rows } = await this.run({ sql: conditionQuery(when) }, known, { ...part, added }, 2);
+    if (rows.length === 1 && (rows[0]![0] === null || typeof rows[0]![0] === "boolean")) return rows[0]![0] === true;
+    throw failedIn(new DbError("query_error", `"when" must be a condition: true or false`), part, {});
+  }
+
+  private async run(statement: Statement, known: ReadonlyMap<string, BoundValue>, part: Part, rowsMax: number) {
+    const bound = bindStatement(statement, known);
+    const { text: sql, params, language } = bound;
+    const graph = language === "cypher" ? await this.graphNamed(statement.graph) : undefined;
+    this.executed++;
+    const text: StatementText = { sql, params, language, ...(graph !== undefined && { graph }) };
+    return this.execute(text, part, rowsMax, { statement, bound });
+  }
+
+  private async execute(
+    text: StatementText,
+    part: Part,
+    rowsMax: number,
+    from?: { readonly statement: Statement; readonly bound: BoundText },
+  ): Promise<{ outcome: Outcome; rows: readonly (readonly unknown[])[]; count: number }> {
+    const { client } = this;
+    const collector = (shape: Outcome["shape"]) => new CappedRows(shape.json, rowsMax);
+    const run = { ...text, maxRows: Number.MAX_SAFE_INTEGER, collector, request: client };
+    try {
+      client.checkpoint();
+      const outcome = await this.session.execute(run, (tx) => tx.rollback());
+      if (client.shouldYield()) await client.yieldTurn();
+      const { json, count } = outcome.rows as CappedRows;
+      return { outcome, rows: JSON.parse(`[${json}]`), count };
+    } catch (error) {
+      throw failedIn(error, part, this.placeOf(error, part, from));
+    }
+  }
+
+  /** Where the recipe has what the error is about. */
+  private placeOf(error: unknown, { field, added = 0 }: Part, from?: { statement: Statement; bound: BoundText }) {
+    const place = this.options.places[field];
+    const position = error instanceof DbError ? error.details?.position : undefined;
+    if (from === undefined || position === undefined)
+      return place === undefined ? {} : { line: place.line, column: place.column };
+    const at = Math.max(from.bound.position(position) - added, 1);
+    const text = (from.statement.sql ?? from.statement.cypher)!.slice(added);
+    if (place === undefined) return { position: at };
+    const { line, column } = placeWithin(place, text, at);
+    return { position: at, line, column };
+  }
+
+  private graphNamed(name: string | undefined): Promise<string | undefined> {
+    return this.options.graphFor === undefined ? Promise.resolve(name) : this.options.graphFor(name);
+  }
+}
+
+function failedIn(error: unknown, { title, field, step }: Part, place: object): unknown {
+  if (!(error instanceof DbError)) return error;
+  const where = "line" in place && "column" in place ? ` (line ${place.line}, column ${place.column})` : "";
+  // A parser's own count is within the statement.
+  const message = where === "" ? error.message : error.message.replace(/ \(line \d+, column \d+\)$/, "");
+  const details = { ...error.details, field, ...(step !== undefined && { step }), ...place };
+  return new DbError(error.code, `${title}: ${message}${where}`, details);
+}
+
+function objectOf({ shape }: Outcome, row: readonly unknown[]): object {
+  return Object.fromEntries(shape.columns.map(({ name }, i) => [name, row[i]]));
+}
+
+const escaped = (name: string): string => `\`${name.replaceAll("`", "``")}\``;
+
+function grouped<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {
+  const groups = new Map<string, T[]>();
+  for (const item of items) {
+    const key = keyOf(item);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [item]);
+    else group.push(item);
+  }
+  return groups;
+}

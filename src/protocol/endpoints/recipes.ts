@@ -1,0 +1,273 @@
+/** Recipes: documents that bundle a schema, data, a workflow of statements, and tests. */
+import Type from "typebox";
+import type { EndpointSpec } from "../endpoint.js";
+import { ColumnMeta, GraphName, GraphStats, Nullable, PageQuery, Strict, Timestamp } from "./schemas.js";
+
+const id = Type.String({ pattern: "^[a-z0-9][a-z0-9._-]{0,99}$" });
+const version = Type.Optional(Type.String({ minLength: 1, maxLength: 100, description: "The newest unless said." }));
+const ofRecipe = Type.Object({ id });
+const dryRun = Type.Optional(
+  Type.Enum(["true", "false"], { description: "true: certified and told, but not stored." }),
+);
+
+const YAML_TYPES = ["application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml", "text/plain"] as const;
+
+const Certificate = Type.Object({
+  digest: Type.String(),
+  engine: Type.String({ description: "The version of the server that certified it." }),
+  certified_at: Timestamp,
+  tests: Type.Integer({ description: "Of the recipe's own, that were run." }),
+  statements: Type.Integer(),
+  execution_time_ms: Type.Number(),
+});
+
+const entry = {
+  id: Type.String(),
+  version: Type.String(),
+  name: Type.String(),
+  description: Type.String(),
+  category: Type.String(),
+  tags: Type.Array(Type.String()),
+  digest: Type.String({ description: "SHA-256 of the canonical form, without the signature." }),
+  built_in: Type.Boolean({ description: "It comes with the server, and the project's own tests run it." }),
+  certificate: Nullable(Certificate),
+  signed_by: Nullable(Type.String({ description: "The key that signed it." })),
+  source_url: Nullable(Type.String()),
+  created_at: Nullable(Timestamp),
+};
+
+const Entry = Type.Object(entry);
+const Whole = Type.Object({ ...entry, parameters: Type.Record(Type.String(), Type.Unknown()), recipe: Type.Unknown() });
+
+const Result = Type.Object({
+  step: Type.String(),
+  language: Type.Enum(["sql", "cypher"]),
+  statement: Type.String({ description: "What ran, as the recipe has it; parameters are bound beside it." }),
+  skipped: Type.Optional(Type.Boolean({ description: "Its condition did not hold." })),
+  columns: Type.Optional(Type.Array(ColumnMeta)),
+  rows: Type.Optional(Type.Array(Type.Array(Type.Unknown()))),
+  row_count: Type.Optional(Type.Integer()),
+  rows_affected: Type.Optional(Type.Integer()),
+  truncated: Type.Optional(Type.Boolean({ description: "There were more rows than the row cap." })),
+  stats: Type.Optional(GraphStats),
+  notices: Type.Optional(Type.Array(Type.String())),
+  execution_time_ms: Type.Optional(Type.Number()),
+});
+
+const execution = {
+  execution_id: Type.String(),
+  recipe_id: Type.String(),
+  version: Type.String(),
+  statements_executed: Type.Integer(),
+  execution_time_ms: Type.Number(),
+};
+
+const PastExecution = Type.Object({
+  ...execution,
+  status: Type.Enum(["completed", "failed"]),
+  user_id: Type.String(),
+  parameters: Type.Unknown(),
+  steps: Type.Unknown({ description: "As the results were, without their rows." }),
+  error: Type.Unknown(),
+  started_at: Timestamp,
+});
+
+const brought = {
+  url: Type.Optional(Type.String({ minLength: 1, maxLength: 2000, description: "Where the server fetches it from." })),
+  recipe: Type.Optional(Type.Unknown({ description: "The document as JSON; it may also be the body itself." })),
+  source: Type.Optional(Type.String({ description: "The document as YAML or JSON text." })),
+};
+
+export const recipeEndpoints = [
+  {
+    name: "recipes.list",
+    method: "GET",
+    path: "/v1/recipes",
+    summary: "The tenant's recipes and those that come with the server; of each the newest version.",
+    tag: "recipes",
+    access: "member",
+    home: "tenant",
+    query: Strict({
+      ...PageQuery,
+      category: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
+      tag: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
+    }),
+    response: Type.Object({ recipes: Type.Array(Entry), total: Type.Integer() }),
+  },
+  {
+    name: "recipes.schema",
+    method: "GET",
+    path: "/v1/recipes/schema",
+    summary: "The JSON Schema of recipes.",
+    tag: "recipes",
+    access: "member",
+    home: "tenant",
+    response: Type.Object({ $schema: Type.String(), $id: Type.String() }),
+  },
+  {
+    name: "recipes.import",
+    method: "POST",
+    path: "/v1/recipes/import",
+    summary:
+      "Brings a recipe in, from an address or the body: it is parsed, checked, certified (run with its own tests in a transaction that is rolled back) and stored.",
+    tag: "recipes",
+    access: "writer",
+    home: "tenant",
+    query: Strict({ dry_run: dryRun }),
+    body: Type.Object(brought),
+    textBody: { types: YAML_TYPES, is: "source" },
+    response: Whole,
+    status: 201,
+    slow: true,
+    failures: [413, 415, 422, 502],
+  },
+  {
+    name: "recipes.export",
+    method: "POST",
+    path: "/v1/recipes/export",
+    summary: "The tenant's tables and a graph as a recipe: definitions, rows within bounds, nodes and edges.",
+    tag: "recipes",
+    access: "member",
+    home: "tenant",
+    body: Strict({
+      id: Type.Optional(id),
+      name: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+      version: Type.Optional(Type.String({ minLength: 1, maxLength: 100, description: "1.0.0 unless said." })),
+      description: Type.Optional(Type.String({ minLength: 1, maxLength: 10_000 })),
+      tables: Type.Optional(
+        Type.Array(Type.String({ minLength: 1, maxLength: 63 }), { maxItems: 500, description: "All unless said." }),
+      ),
+      graph: Type.Optional(Nullable(GraphName)),
+      rows: Type.Optional(Type.Boolean({ description: "false: definitions alone." })),
+      format: Type.Optional(Type.Enum(["json", "yaml"], { description: "yaml: also as a text, `source`." })),
+    }),
+    bodyOptional: true,
+    response: Type.Object({
+      recipe: Type.Unknown(),
+      digest: Type.String(),
+      notes: Type.Array(Type.String({ description: "What is not in it." })),
+      source: Type.Optional(Type.String()),
+    }),
+    slow: true,
+  },
+  {
+    name: "recipes.get",
+    method: "GET",
+    path: "/v1/recipes/{id}",
+    summary: "One recipe with its document.",
+    tag: "recipes",
+    access: "member",
+    home: "tenant",
+    params: ofRecipe,
+    query: Strict({ version }),
+    response: Whole,
+  },
+  {
+    name: "recipes.put",
+    method: "PUT",
+    path: "/v1/recipes/{id}",
+    summary: "A new version of a recipe; certified like an import. A version that there is never changes.",
+    tag: "recipes",
+    access: "writer",
+    home: "tenant",
+    params: ofRecipe,
+    query: Strict({ dry_run: dryRun }),
+    body: Type.Object(brought),
+    textBody: { types: YAML_TYPES, is: "source" },
+    response: Whole,
+    slow: true,
+    failures: [413, 415, 422, 502],
+  },
+  {
+    name: "recipes.delete",
+    method: "DELETE",
+    path: "/v1/recipes/{id}",
+    summary: "Removes a recipe, or one version of it. What it made stays.",
+    tag: "recipes",
+    access: "writer",
+    home: "tenant",
+    params: ofRecipe,
+    query: Strict({ version }),
+    status: 204,
+  },
+  {
+    name: "recipes.versions",
+    method: "GET",
+    path: "/v1/recipes/{id}/versions",
+    summary: "All versions of a recipe, the newest first.",
+    tag: "recipes",
+    access: "member",
+    home: "tenant",
+    params: ofRecipe,
+    response: Type.Object({ versions: Type.Array(Entry), total: Type.Integer() }),
+  },
+  {
+    name: "recipes.certify",
+    method: "POST",
+    path: "/v1/recipes/{id}/certify",
+    summary: "Certifies a recipe again, for instance after the server was updated.",
+    tag: "recipes",
+    access: "writer",
+    home: "tenant",
+    params: ofRecipe,
+    body: Strict({ version }),
+    bodyOptional: true,
+    response: Certificate,
+    slow: true,
+    failures: [422],
+  },
+  {
+    name: "recipes.execute",
+    method: "POST",
+    path: "/v1/recipes/{id}/execute",
+    summary:
+      "Executes a recipe in one transaction: definitions and data with the first execution of a version, then the workflow.",
+    tag: "recipes",
+    access: "member",
+    home: "tenant",
+    params: ofRecipe,
+    body: Strict({
+      parameters: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+      dry_run: Type.Optional(Type.Boolean({ description: "Everything is taken back." })),
+      version,
+      setup: Type.Optional(
+        Type.Enum(["auto", "always", "schema", "never"], {
+          description:
+            "Whether definitions and data are made: with the first execution of a version (auto), now, now without the data (schema), or not.",
+        }),
+      ),
+    }),
+    bodyOptional: true,
+    response: Type.Object({
+      ...execution,
+      success: Type.Boolean(),
+      dry_run: Type.Boolean(),
+      set_up: Type.Boolean({ description: "Definitions were made." }),
+      results: Type.Array(Result),
+    }),
+    slow: true,
+  },
+  {
+    name: "recipes.executions",
+    method: "GET",
+    path: "/v1/recipes/{id}/executions",
+    summary: "Executions of a recipe, the newest first.",
+    tag: "recipes",
+    access: "member",
+    home: "tenant",
+    params: ofRecipe,
+    query: Strict(PageQuery),
+    response: Type.Object({ executions: Type.Array(PastExecution), total: Type.Integer() }),
+  },
+  {
+    name: "recipes.execution",
+    method: "GET",
+    path: "/v1/recipes/{id}/executions/{execution_id}",
+    summary: "One execution of a recipe.",
+    tag: "recipes",
+    access: "member",
+    home: "tenant",
+    params: Type.Object({ id, execution_id: Type.String({ minLength: 1, maxLength: 100 }) }),
+    response: PastExecution,
+  },
+] as const satisfies readonly EndpointSpec[];

@@ -1,0 +1,188 @@
+/** The schema of recipes: what GET /v1/recipes/schema publishes and documents are checked against. */
+import Type from "typebox";
+import {
+  RECIPE_PARAMETERS_MAX,
+  RECIPE_SEED_ROWS_MAX,
+  RECIPE_STATEMENTS_MAX,
+  RECIPE_STEPS_MAX,
+  RECIPE_TESTS_MAX,
+  SQL_BYTES_MAX,
+} from "../protocol/limits.js";
+import { PARAMETER_TYPES } from "./recipe.js";
+
+const strict = <P extends Type.TProperties>(properties: P, description?: string) =>
+  Type.Object(properties, { additionalProperties: false, ...(description !== undefined && { description }) });
+
+export const RECIPE_ID_PATTERN = "^[a-z0-9][a-z0-9._-]{0,99}$";
+/** Of parameters and of what steps keep. */
+export const NAME_PATTERN = "^[A-Za-z_][A-Za-z0-9_]{0,62}$";
+
+const text = (description: string, maxLength = 10_000) => Type.String({ minLength: 1, maxLength, description });
+const name = (description: string) => Type.String({ pattern: NAME_PATTERN, description });
+const sql = Type.String({
+  minLength: 1,
+  maxLength: SQL_BYTES_MAX,
+  description: "One statement of SQL; $name is a parameter.",
+});
+const cypher = Type.String({
+  minLength: 1,
+  maxLength: SQL_BYTES_MAX,
+  description: "One statement of Cypher; $name is a parameter.",
+});
+const graph = Type.String({
+  pattern: "^[A-Za-z0-9_][A-Za-z0-9_.-]{0,62}$",
+  description: 'The graph that Cypher is about; "default" unless said.',
+});
+const statement = { sql: Type.Optional(sql), cypher: Type.Optional(cypher), graph: Type.Optional(graph) };
+
+const ParameterSchema = strict({
+  type: Type.Enum([...PARAMETER_TYPES]),
+  description: Type.Optional(text("What it is for.", 2000)),
+  default: Type.Optional(Type.Unknown({ description: "Absent: the parameter has to be sent. May be null." })),
+  enum: Type.Optional(
+    Type.Array(Type.Unknown(), { minItems: 1, maxItems: 1000, description: "The values it may have." }),
+  ),
+  minimum: Type.Optional(Type.Number({ description: "Of an integer or number." })),
+  maximum: Type.Optional(Type.Number()),
+  min_length: Type.Optional(
+    Type.Integer({ minimum: 0, description: "Characters of a text, numbers of a vector, items of a list." }),
+  ),
+  max_length: Type.Optional(Type.Integer({ minimum: 0 })),
+  items: Type.Optional(
+    Type.Enum(["text", "integer", "number", "boolean"], { description: "Of a list; text unless said." }),
+  ),
+});
+
+const Row = Type.Array(Type.Unknown(), { maxItems: 1600 });
+
+const TableSeedSchema = strict(
+  {
+    table: text("A table of the schema above.", 63),
+    columns: Type.Array(Type.String({ minLength: 1, maxLength: 63 }), { minItems: 1, maxItems: 1600 }),
+    rows: Type.Array(Row, { maxItems: RECIPE_SEED_ROWS_MAX, description: "A value per column." }),
+  },
+  "Rows of a table. Those whose key is taken are left as they are.",
+);
+
+const Key = Type.Union([Type.String({ minLength: 1, maxLength: 200 }), Type.Integer()]);
+const Properties = Type.Record(Type.String(), Type.Unknown());
+
+const GraphSeedSchema = strict(
+  {
+    graph: Type.Optional(graph),
+    nodes: Type.Array(
+      strict({
+        key: Key,
+        labels: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { maxItems: 20 })),
+        properties: Type.Optional(Properties),
+      }),
+      { maxItems: RECIPE_SEED_ROWS_MAX, description: "`key` is what edges call a node by; it is not stored." },
+    ),
+    edges: Type.Optional(
+      Type.Array(
+        strict({
+          from: Key,
+          to: Key,
+          type: Type.String({ minLength: 1, maxLength: 200 }),
+          properties: Type.Optional(Properties),
+        }),
+        { maxItems: RECIPE_SEED_ROWS_MAX },
+      ),
+    ),
+  },
+  "Nodes and edges of a graph.",
+);
+
+/** Of `schema` and `seed`. */
+export const StatementForm = strict(statement);
+
+/** The form that an item of `seed` is meant to have; null: none. */
+export function seedForm(item: unknown): Type.TObject | null {
+  if (typeof item !== "object" || item === null) return null;
+  if ("table" in item) return TableSeedSchema;
+  if ("nodes" in item) return GraphSeedSchema;
+  return "sql" in item || "cypher" in item ? StatementForm : null;
+}
+
+const StepSchema = strict({
+  name: name("What results, tests and errors call it by; no two steps have the same."),
+  description: Type.Optional(text("What it does.", 2000)),
+  ...statement,
+  when: Type.Optional(text("A condition of SQL over parameters and kept rows; the step is skipped unless it is true.")),
+  keep: Type.Optional(
+    name("Later steps know the rows as the parameter of this name: a list of objects (jsonb in SQL)."),
+  ),
+  output: Type.Optional(Type.Boolean({ description: "False: the rows are not told in the answer." })),
+});
+
+const ExpectationSchema = strict({
+  step: name("The step whose result is looked at."),
+  skipped: Type.Optional(Type.Boolean()),
+  columns: Type.Optional(Type.Array(Type.String(), { maxItems: 1600 })),
+  rows: Type.Optional(Type.Array(Row, { maxItems: 1000, description: "All rows, in their order." })),
+  contains: Type.Optional(Type.Array(Row, { maxItems: 1000, description: "Rows that are among them." })),
+  row_count: Type.Optional(Type.Integer({ minimum: 0 })),
+  row_count_min: Type.Optional(Type.Integer({ minimum: 0 })),
+  rows_affected: Type.Optional(Type.Integer({ minimum: 0 })),
+  tolerance: Type.Optional(Type.Number({ minimum: 0, description: "By which numbers may differ; 1e-9 unless said." })),
+});
+
+const TestSchema = strict({
+  name: text("What the test shows.", 200),
+  parameters: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  expect: Type.Optional(Type.Array(ExpectationSchema, { minItems: 1, maxItems: 200 })),
+  error: Type.Optional(text("The execution has to fail with this code.", 100)),
+});
+
+const members = (schemaItem: Type.TSchema, seedItem: Type.TSchema) =>
+  strict(
+    {
+      id: Type.String({ pattern: RECIPE_ID_PATTERN, description: "1 to 100 characters of a-z, 0-9, dot, - and _." }),
+      version: text("A version as Semantic Versioning has it: 1.0.0.", 100),
+      engine: text("The versions of the server that it runs on, such as >=0.1.0 or ^1.2.", 200),
+      name: text("A title.", 200),
+      description: Type.Optional(text("What it does and what it needs.")),
+      category: Type.Optional(text("A word to find it by.", 100)),
+      tags: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 100 }), { maxItems: 50 })),
+      parameters: Type.Optional(
+        Type.Record(Type.String(), ParameterSchema, {
+          maxProperties: RECIPE_PARAMETERS_MAX,
+          description: "By name.",
+        }),
+      ),
+      schema: Type.Optional(
+        Type.Array(schemaItem, {
+          maxItems: RECIPE_STATEMENTS_MAX,
+          description: "Definitions, run when a version is first executed; one statement each, a text is SQL.",
+        }),
+      ),
+      seed: Type.Optional(
+        Type.Array(seedItem, {
+          maxItems: RECIPE_STATEMENTS_MAX,
+          description: "Data, put in after the schema.",
+        }),
+      ),
+      workflow: Type.Array(StepSchema, { minItems: 1, maxItems: RECIPE_STEPS_MAX }),
+      tests: Type.Optional(Type.Array(TestSchema, { maxItems: RECIPE_TESTS_MAX })),
+      signature: Type.Optional(
+        strict({
+          algorithm: Type.Literal("ed25519"),
+          value: Type.String({
+            minLength: 1,
+            maxLength: 200,
+            description: "Base64: the signature of the text of the digest.",
+          }),
+        }),
+      ),
+    },
+    "A recipe. docs/recipes.md explains it by example.",
+  );
+
+/** What is published. */
+export const RecipeSchema = members(
+  Type.Union([sql, StatementForm]),
+  Type.Union([TableSeedSchema, GraphSeedSchema, StatementForm]),
+);
+
+/** What is checked first: of a union nobody could say which form was meant. */
+export const RecipeForm = members(Type.Union([sql, Type.Object({})]), Type.Unknown());
