@@ -203,7 +203,7 @@ export const ConfigSchema = section({
   }),
   recipes: section({
     /** Of addresses that recipes are imported from. */
-    importSchemes: Type.Array(Type.String({ minLength: 1, maxLength: 20 }), { maxItems: 10 }),
+    importSchemes: Type.Array(Type.Enum(["https", "http"]), { maxItems: 2 }),
     importHosts: Type.Array(Type.String({ minLength: 1, maxLength: 255 }), { maxItems: 1000 }),
     importPrivateHosts: Type.Array(Type.String({ minLength: 1, maxLength: 255 }), { maxItems: 1000 }),
     /** Ed25519 public keys in base64; with any, recipes that are brought in have to be signed. */
