@@ -64,7 +64,7 @@ const allowed = {
     "ingest",
     "recipe",
   ],
-  recipe: ["protocol", "sql/parse", "cypher/parse"],
+  recipe: ["protocol", "automl", "sql/parse", "cypher/parse"],
   gateway: ["protocol"],
   bridge: [],
 };

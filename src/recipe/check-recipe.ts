@@ -11,6 +11,7 @@ import { type BoundValue, bindStatement, namesIn } from "./bind-statement.js";
 import { invalidRecipe, type Path, pathText, type SourceDocument } from "./document.js";
 import { bindParameters, faultOfParameter } from "./parameters.js";
 import {
+  actionOf,
   conditionEnd,
   conditionQuery,
   type GraphSeed,
@@ -115,7 +116,13 @@ class RecipeCheck {
       const path = ["workflow", i];
       if (names.has(step.name)) this.fail(`another step is called ${step.name}, too`, [...path, "name"]);
       names.add(step.name);
-      this.checkStatement(step, path, [...path, languageOf(step)], known);
+      const { sql, cypher, train, predict } = step;
+      if ([sql, cypher, train, predict].filter((part) => part !== undefined).length !== 1) {
+        this.fail("expected one of sql, cypher, train and predict", path);
+      }
+      if (step.graph !== undefined && cypher === undefined) this.fail("only cypher has a graph", [...path, "graph"]);
+      const action = actionOf(step);
+      this.checkStatement(action.statement, path, [...path, ...action.path], known);
       if (step.when !== undefined) this.checkCondition(step, path, known);
       if (step.keep === undefined) return;
       if (known.has(step.keep)) this.fail(`${step.keep} is taken already`, [...path, "keep"]);

@@ -1,6 +1,8 @@
 /** The schema of recipes: what GET /v1/recipes/schema publishes and documents are checked against. */
 import Type from "typebox";
+import { METRICS } from "../automl/contract.js";
 import {
+  AUTOML_TRIALS_MAX,
   RECIPE_PARAMETERS_MAX,
   RECIPE_SEED_ROWS_MAX,
   RECIPE_STATEMENTS_MAX,
@@ -104,10 +106,40 @@ export function seedForm(item: unknown): Type.TObject | null {
   return "sql" in item || "cypher" in item ? StatementForm : null;
 }
 
+const modelName = Type.String({
+  pattern: "^[A-Za-z_][A-Za-z0-9_.-]{0,99}$",
+  description: "The model's name; each training makes its next version.",
+});
+
+const TrainingSchema = strict(
+  {
+    model: modelName,
+    query: Type.String({ minLength: 1, maxLength: SQL_BYTES_MAX, description: "SQL whose rows it learns from." }),
+    target: text("The column that is to be predicted.", 63),
+    task: Type.Optional(Type.Enum(["auto", "binary_classification", "multiclass_classification", "regression"])),
+    features: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 63 }), { maxItems: 1600 })),
+    max_trials: Type.Optional(Type.Integer({ minimum: 1, maximum: AUTOML_TRIALS_MAX })),
+    time_budget_secs: Type.Optional(Type.Integer({ minimum: 1, maximum: 86_400 })),
+    metric: Type.Optional(Type.Enum([...METRICS])),
+    seed: Type.Optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })),
+  },
+  "A model that is trained in the background once the execution is committed.",
+);
+
+const PredictionSchema = strict(
+  {
+    model: modelName,
+    query: Type.String({ minLength: 1, maxLength: SQL_BYTES_MAX, description: "SQL whose rows are asked about." }),
+  },
+  "What a trained model says of rows: they get the columns prediction and probability.",
+);
+
 const StepSchema = strict({
   name: name("What results, tests and errors call it by; no two steps have the same."),
   description: Type.Optional(text("What it does.", 2000)),
   ...statement,
+  train: Type.Optional(TrainingSchema),
+  predict: Type.Optional(PredictionSchema),
   when: Type.Optional(text("A condition of SQL over parameters and kept rows; the step is skipped unless it is true.")),
   keep: Type.Optional(
     name("Later steps know the rows as the parameter of this name: a list of objects (jsonb in SQL)."),

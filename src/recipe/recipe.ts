@@ -62,9 +62,34 @@ export interface GraphSeed {
 
 export type Seed = TableSeed | GraphSeed | Statement;
 
+/** A model that is trained once the execution is committed. */
+export interface Training {
+  /** Its name; each training makes the name's next version. */
+  readonly model: string;
+  /** SQL whose rows it learns from. */
+  readonly query: string;
+  readonly target: string;
+  readonly task?: "auto" | "binary_classification" | "multiclass_classification" | "regression";
+  readonly features?: readonly string[];
+  readonly max_trials?: number;
+  readonly time_budget_secs?: number;
+  readonly metric?: string;
+  readonly seed?: number;
+}
+
+/** What a trained model says of rows. */
+export interface Prediction {
+  readonly model: string;
+  /** SQL whose rows are asked about. */
+  readonly query: string;
+}
+
+/** One of `sql`, `cypher`, `train` and `predict` is there. */
 export interface Step extends Statement {
   readonly name: string;
   readonly description?: string;
+  readonly train?: Training;
+  readonly predict?: Prediction;
   /** A condition of SQL; the step is skipped unless it is true. */
   readonly when?: string;
   /** Later steps know the rows by this name, as a list of objects. */
@@ -151,6 +176,18 @@ export function recipeOf(document: object): Recipe {
     tests = [],
   } = value;
   return { ...(value as Recipe), description, category, tags, parameters, schema, seed, tests };
+}
+
+/** What a step does, the statement that it runs, and where that stands below the step. */
+export function actionOf({ sql, cypher, train, predict, graph }: Step): {
+  readonly kind: "sql" | "cypher" | "train" | "predict";
+  readonly statement: Statement;
+  readonly path: readonly string[];
+} {
+  if (train !== undefined) return { kind: "train", statement: { sql: train.query }, path: ["train", "query"] };
+  if (predict !== undefined) return { kind: "predict", statement: { sql: predict.query }, path: ["predict", "query"] };
+  if (sql !== undefined) return { kind: "sql", statement: { sql }, path: ["sql"] };
+  return { kind: "cypher", statement: { cypher: cypher!, ...(graph !== undefined && { graph }) }, path: ["cypher"] };
 }
 
 export const statementOf = (item: string | Statement): Statement => (typeof item === "string" ? { sql: item } : item);

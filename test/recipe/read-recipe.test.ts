@@ -81,7 +81,7 @@ t.test("faults are told with their field and place", async (t) => {
     ],
     [
       `${step("SELECT 1")}    cypher: RETURN 1`,
-      "invalid_recipe workflow[0]: expected one of sql and cypher (line 9, column 5)",
+      "invalid_recipe workflow[0]: expected one of sql, cypher, train and predict (line 9, column 5)",
     ],
     [`${step("SELECT 1")}    keep: n`, "invalid_recipe workflow[0].keep: n is taken already (line 11, column 11)"],
     [

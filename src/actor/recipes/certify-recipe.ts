@@ -14,6 +14,7 @@ import type { Session } from "../session.js";
 import { elapsedSince, plainRows } from "../sql-result.js";
 import type { Client, StatementText } from "../statement-run.js";
 import { faultOfResult } from "./compare-results.js";
+import { NO_MODELS } from "./recipe-models.js";
 import { RecipeRunner, recipeClient, recipeSession, type StepResult } from "./recipe-runner.js";
 import type { Certificate } from "./recipe-store.js";
 
@@ -48,6 +49,7 @@ export async function certify(
       recipe,
       places,
       rowsMax: ROWS_MAX,
+      models: NO_MODELS,
       graphFor: (name) => room.graphFor(name),
     });
     await runner.define().catch(refuse);

@@ -11,6 +11,7 @@ import { together } from "../chat/chat-store.js";
 import { type Answer, errorBody } from "../reply.js";
 import type { Request } from "../request.js";
 import { elapsedSince, plainRows } from "../sql-result.js";
+import { ExecutionModels, modelsToAsk } from "./recipe-models.js";
 import { RecipeRunner, recipeClient, recipeSession, type StepResult } from "./recipe-runner.js";
 import {
   CREATE_TABLES,
@@ -104,7 +105,14 @@ async function attemptOnce(
   const session = recipeSession(request);
   const client = recipeClient(request);
   const rowsMax = request.tenant.partition.config.query.maxRows;
-  const runner = new RecipeRunner(session, client, { recipe, places: {}, rowsMax });
+  const run: Run = async (sql, params) => {
+    const whole = { sql, params, maxRows: Number.MAX_SAFE_INTEGER, collector: plainRows, request: client };
+    const { rows, rowsAffected } = await session.execute(whole, (tx) => tx.rollback());
+    return { rows: rows.plain!, affected: rowsAffected ?? 0 };
+  };
+  const kept = keeps ? new ExecutionModels(request, run) : null;
+  const models = kept ?? modelsToAsk(request, dryRun);
+  const runner = new RecipeRunner(session, client, { recipe, places: {}, rowsMax, models });
   session.begin({});
   try {
     if (wantsSetup) {
@@ -124,15 +132,7 @@ async function attemptOnce(
       execution_time_ms: elapsedSince(started),
     };
     const answer: Answer = { plain: shown };
-    if (!keeps) {
-      if (dryRun || request.readOnly) session.rollback();
-      return answer;
-    }
-    const run: Run = async (sql, params) => {
-      const whole = { sql, params, maxRows: Number.MAX_SAFE_INTEGER, collector: plainRows, request: client };
-      const { rows, rowsAffected } = await session.execute(whole, (tx) => tx.rollback());
-      return { rows: rows.plain!, affected: rowsAffected ?? 0 };
-    };
+    if (kept === null) return answer;
     if (lacksTables) for (const sql of CREATE_TABLES) await run(sql, []);
     if (wantsSetup) await keepSetup(run, recipe.id, recipe.version, startedAt);
     await keepExecution(run, {
@@ -143,7 +143,11 @@ async function attemptOnce(
       statements_executed: runner.executed,
     });
     await session.prepareCommit(client);
-    session.commit((tx) => request.commit(tx, answer));
+    session.commit((tx) => {
+      kept.record(tx);
+      request.commit(tx, answer);
+    });
+    kept.begin();
     return answer;
   } finally {
     if (session.inTransaction) session.rollback();

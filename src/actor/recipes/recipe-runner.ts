@@ -8,26 +8,58 @@ import { RECIPE_KEPT_ROWS_MAX } from "../../protocol/limits.js";
 import type { Batch } from "../../query/expr/expr.js";
 import { type BoundText, type BoundValue, bindStatement } from "../../recipe/bind-statement.js";
 import {
+  actionOf,
   conditionQuery,
   type GraphSeed,
   type Place,
+  type Prediction,
   placeWithin,
   type Recipe,
   type Statement,
   type Step,
   statementOf,
   type TableSeed,
+  type Training,
 } from "../../recipe/recipe.js";
+import type { Source } from "../automl/train-spec.js";
 import { sessionOptions } from "../handlers/query.js";
 import type { Request } from "../request.js";
 import { Session } from "../session.js";
 import { elapsedSince, JsonRows, type Outcome } from "../sql-result.js";
 import type { Client, StatementText } from "../statement-run.js";
 
+/** What trained models do for a recipe. */
+export interface RecipeModels {
+  /** The id of the training that begins with the commit; null: none does. */
+  train(training: Training, source: Extract<Source, { kind: "query" }>): Promise<string | null>;
+  /** Of each row. Throws model_not_found. */
+  predict(model: string, rows: readonly object[]): Promise<readonly Predicted[]>;
+}
+
+export interface Predicted {
+  readonly prediction: string | number | boolean;
+  /** Of the class that is predicted; null where there are no classes. */
+  readonly probability: number | null;
+}
+
+/** What a step did. */
+interface Performed {
+  readonly columns: Outcome["shape"]["columns"];
+  readonly rows: readonly (readonly unknown[])[];
+  readonly count: number;
+  readonly outcome: Pick<Outcome, "rowsAffected" | "stats" | "notices">;
+}
+
+const TRAINED: Performed["columns"] = [
+  { name: "job_id", data_type: "text", nullable: true },
+  { name: "model", data_type: "text", nullable: false },
+];
+const NOTHING_TOLD: Performed["outcome"] = { rowsAffected: null, stats: null, notices: [] };
+
 /** What became of a step, as it is told. */
 export interface StepResult {
   readonly step: string;
-  readonly language: "sql" | "cypher";
+  readonly language: "sql" | "cypher" | "train" | "predict";
   /** As the recipe has it; values stand beside it. */
   readonly statement: string;
   readonly skipped?: true;
@@ -47,6 +79,7 @@ export interface RunnerOptions {
   readonly places: Readonly<Record<string, Place>>;
   /** Of one step's answer. */
   readonly rowsMax: number;
+  readonly models: RecipeModels;
   /** The graph that stands for the one of that name. */
   graphFor?(name: string | undefined): Promise<string | undefined>;
 }
@@ -70,18 +103,19 @@ export function recipeSession(request: Request): Session {
 
 /** Agents work in transactions of their own, so nothing could take back what they did. */
 export function recipeClient(request: Request): Client {
-  const { checkpoint, shouldYield, yieldTurn, signal } = request;
+  const { requestId, checkpoint, shouldYield, yieldTurn, signal } = request;
   const agentTools = (): never => {
     throw new DbError("query_error", "AGENT_RUN error: a recipe cannot run agents.", {
       hint: "Let the recipe prepare what the agent needs, and run the agent after it.",
     });
   };
-  return { checkpoint, shouldYield, yieldTurn, signal, agentTools };
+  return { requestId, checkpoint, shouldYield, yieldTurn, signal, agentTools };
 }
 
 /** Rows as they leave, no more than so many; a statement runs to its end all the same. */
 class CappedRows extends JsonRows {
-  count = 0;
+  /** Of the statement, also those that were not taken. */
+  rowsSeen = 0;
 
   constructor(
     writers: Outcome["shape"]["json"],
@@ -91,8 +125,8 @@ class CappedRows extends JsonRows {
   }
 
   override append(batch: Batch, count: number): number {
-    const left = Math.max(this.rowsMax - this.count, 0);
-    this.count += count;
+    const left = Math.max(this.rowsMax - this.rowsSeen, 0);
+    this.rowsSeen += count;
     return super.append(batch, Math.min(count, left));
   }
 }
@@ -182,35 +216,89 @@ export class RecipeRunner {
 
   private async step(step: Step, index: number, known: Map<string, BoundValue>): Promise<StepResult> {
     const started = performance.now();
-    const { name, sql, cypher, when, keep, output = true } = step;
-    const language = sql === undefined ? "cypher" : "sql";
-    const told = { step: name, language, statement: (sql ?? cypher)! } as const;
-    const part: Part = { title: `Step "${name}"`, field: `workflow[${index}].${language}`, step: name };
-    if (when !== undefined && !(await this.holds(when, known, { ...part, field: `workflow[${index}].when` }))) {
+    const { name, when, keep, output = true } = step;
+    const { kind, statement, path } = actionOf(step);
+    const told = { step: name, language: kind, statement: (statement.sql ?? statement.cypher)! } as const;
+    const at = `workflow[${index}]`;
+    const part: Part = { title: `Step "${name}"`, field: [at, ...path].join("."), step: name };
+    if (when !== undefined && !(await this.holds(when, known, { ...part, field: `${at}.when` }))) {
       if (keep !== undefined) known.set(keep, { type: "rows", value: [] });
       return { ...told, skipped: true };
     }
     const { rowsMax } = this.options;
     const cap = keep === undefined ? (output ? rowsMax : 0) : Math.max(RECIPE_KEPT_ROWS_MAX, rowsMax);
-    const { outcome, rows, count } = await this.run(step, known, part, cap);
+    const done = await this.perform(step, known, part, cap);
+    const { columns, rows, count, outcome } = done;
     if (keep !== undefined) {
-      if (count > RECIPE_KEPT_ROWS_MAX) {
-        const message = `it keeps ${count} rows; at most ${RECIPE_KEPT_ROWS_MAX} are kept`;
-        throw failedIn(new DbError("query_error", message, { hint: "Add a LIMIT, or work on a table." }), part, {});
-      }
-      known.set(keep, { type: "rows", value: rows.map((row) => objectOf(outcome, row)) });
+      this.requireFew(count, part, "it keeps");
+      known.set(keep, { type: "rows", value: rows.map((row) => objectOf(columns, row)) });
     }
-    const { shape, rowsAffected, stats, notices } = outcome;
-    const hasRows = output && shape.columns.length > 0;
+    const hasRows = output && columns.length > 0;
     return {
       ...told,
-      ...(hasRows && { columns: shape.columns, rows: rows.slice(0, rowsMax), row_count: count }),
-      ...(rowsAffected !== null && { rows_affected: rowsAffected }),
+      ...(hasRows && { columns, rows: rows.slice(0, rowsMax), row_count: count }),
+      ...(outcome.rowsAffected !== null && { rows_affected: outcome.rowsAffected }),
       ...(hasRows && count > rowsMax && { truncated: true }),
-      ...(stats !== null && { stats }),
-      ...(notices.length > 0 && { notices }),
+      ...(outcome.stats !== null && { stats: outcome.stats }),
+      ...(outcome.notices.length > 0 && { notices: outcome.notices }),
       execution_time_ms: elapsedSince(started),
     };
+  }
+
+  private requireFew(count: number, part: Part, what: string): void {
+    if (count <= RECIPE_KEPT_ROWS_MAX) return;
+    const message = `${what} ${count} rows; at most ${RECIPE_KEPT_ROWS_MAX} are allowed`;
+    throw failedIn(new DbError("query_error", message, { hint: "Add a LIMIT, or work on a table." }), part, {});
+  }
+
+  private async perform(
+    step: Step,
+    known: ReadonlyMap<string, BoundValue>,
+    part: Part,
+    cap: number,
+  ): Promise<Performed> {
+    const { train, predict } = step;
+    if (train !== undefined) return this.train(train, known, part);
+    if (predict !== undefined) return this.predict(predict, known, part);
+    const ran = await this.run(actionOf(step).statement, known, part, cap);
+    return { ...ran, columns: ran.outcome.shape.columns };
+  }
+
+  /** The data are looked at now, and learnt from after the commit. */
+  private async train(training: Training, known: ReadonlyMap<string, BoundValue>, part: Part): Promise<Performed> {
+    const statement = { sql: training.query };
+    const { outcome } = await this.run(statement, known, part, 1);
+    const names = outcome.shape.columns.map(({ name }) => name);
+    const missing = [training.target, ...(training.features ?? [])].find((name) => !names.includes(name));
+    if (missing !== undefined) {
+      const message = `there is no column "${missing}" in the data; there are ${names.slice(0, 30).join(", ")}`;
+      throw failedIn(new DbError("query_error", message), part, {});
+    }
+    const { text: sql, params } = bindStatement(statement, known);
+    const job = await this.models(part, (models) => models.train(training, { kind: "query", sql, params }));
+    return { columns: TRAINED, rows: [[job, training.model]], count: 1, outcome: NOTHING_TOLD };
+  }
+
+  private async predict(
+    { model, query }: Prediction,
+    known: ReadonlyMap<string, BoundValue>,
+    part: Part,
+  ): Promise<Performed> {
+    const { outcome, rows, count } = await this.run({ sql: query }, known, part, RECIPE_KEPT_ROWS_MAX);
+    this.requireFew(count, part, "it asks about");
+    const { columns } = outcome.shape;
+    const asked = rows.map((row) => objectOf(columns, row));
+    const found = await this.models(part, (models) => models.predict(model, asked));
+    const told = rows.map((row, i) => [...row, found[i]!.prediction, found[i]!.probability]);
+    return { columns: [...columns, ...predictedColumns(found)], rows: told, count, outcome: NOTHING_TOLD };
+  }
+
+  private async models<T>(part: Part, ask: (models: RecipeModels) => Promise<T>): Promise<T> {
+    try {
+      return await ask(this.options.models);
+    } catch (error) {
+      throw failedIn(error, part, {});
+    }
   }
 
   private async holds(when: string, known: ReadonlyMap<string, BoundValue>, part: Part): Promise<boolean> {
@@ -242,8 +330,8 @@ export class RecipeRunner {
       client.checkpoint();
       const outcome = await this.session.execute(run, (tx) => tx.rollback());
       if (client.shouldYield()) await client.yieldTurn();
-      const { json, count } = outcome.rows as CappedRows;
-      return { outcome, rows: JSON.parse(`[${json}]`), count };
+      const { json, rowsSeen } = outcome.rows as CappedRows;
+      return { outcome, rows: JSON.parse(`[${json}]`), count: rowsSeen };
     } catch (error) {
       throw failedIn(error, part, this.placeOf(error, part, from));
     }
@@ -276,8 +364,18 @@ function failedIn(error: unknown, { title, field, step }: Part, place: object): 
   return new DbError(error.code, `${title}: ${message}${where}`, details);
 }
 
-function objectOf({ shape }: Outcome, row: readonly unknown[]): object {
-  return Object.fromEntries(shape.columns.map(({ name }, i) => [name, row[i]]));
+function objectOf(columns: Performed["columns"], row: readonly unknown[]): object {
+  return Object.fromEntries(columns.map(({ name }, i) => [name, row[i]]));
+}
+
+function predictedColumns(found: readonly Predicted[]): Performed["columns"] {
+  const kinds = { string: "text", boolean: "boolean", number: "double precision" } as const;
+  const [first] = found;
+  const kind = typeof (first?.prediction ?? "") as keyof typeof kinds;
+  return [
+    { name: "prediction", data_type: kinds[kind], nullable: false },
+    { name: "probability", data_type: "double precision", nullable: true },
+  ];
 }
 
 const escaped = (name: string): string => `\`${name.replaceAll("`", "``")}\``;

@@ -41,7 +41,7 @@ const Whole = Type.Object({ ...entry, parameters: Type.Record(Type.String(), Typ
 
 const Result = Type.Object({
   step: Type.String(),
-  language: Type.Enum(["sql", "cypher"]),
+  language: Type.Enum(["sql", "cypher", "train", "predict"]),
   statement: Type.String({ description: "What ran, as the recipe has it; parameters are bound beside it." }),
   skipped: Type.Optional(Type.Boolean({ description: "Its condition did not hold." })),
   columns: Type.Optional(Type.Array(ColumnMeta)),
