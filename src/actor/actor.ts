@@ -55,6 +55,7 @@ import { Restores } from "./backup/restores.js";
 import { BodySource } from "./body-source.js";
 import { claimVerifierOptions } from "./claim-verifier-options.js";
 import type { LiveOutput, Subscriber } from "./feed/contract.js";
+import { registerFolderFunctions } from "./files/folder-functions.js";
 import { aiHandlers } from "./handlers/ai.js";
 import { auditHandlers } from "./handlers/audit.js";
 import { automlHandlers } from "./handlers/automl.js";
@@ -145,6 +146,7 @@ export interface ActorSurroundings {
 
 registerAgentTools();
 registerAutomlFunctions();
+registerFolderFunctions();
 
 export class Actor {
   private readonly partitions = new Map<number, Partition>();

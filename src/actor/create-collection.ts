@@ -4,9 +4,9 @@ import { createStatements, definitionOf, type EmbeddingDimensions } from "../doc
 import type { SchemaRequest } from "../document/schema-request.js";
 import { DbError } from "../protocol/errors.js";
 import { IDENTIFIER_BYTES_MAX } from "../protocol/limits.js";
+import type { Transaction } from "../storage/store.js";
 import type { RunStatement } from "./document-session.js";
 import type { Request } from "./request.js";
-import type { Session } from "./session.js";
 import { withDefinitions } from "./with-definitions.js";
 
 const NAME = /^[A-Za-z0-9_][A-Za-z0-9_.-]*$/;
@@ -21,17 +21,16 @@ export function checkNewName(request: Request, name: string): void {
   throw new DbError("conflict", `The collection "${name}" already exists.`, { sqlstate: "42P07", field: "name" });
 }
 
-/** `run` works in the transaction that `session` has open. */
+/** `run` works in the transaction `tx`. */
 export async function createCollectionIn(
   request: Request,
-  session: Session,
+  tx: Transaction,
   run: RunStatement,
   name: string,
   schema: SchemaRequest,
 ): Promise<Collection> {
   const plan = createStatements(name, schema, embeddingDimensions(request));
   for (const sql of plan.statements) await run({ sql, params: [] });
-  const { tx } = session.contextFor(request);
   const table = request.tenant.catalog.view(tx).table(null, name)!;
   const next = Object.freeze({ ...table, collection: definitionOf(table, plan) });
   request.tenant.catalog.change(tx, (editor) => editor.replaceTable(next));

@@ -22,6 +22,7 @@ import type { Operation } from "../storage/operation.js";
 import type { Shard } from "../storage/shard.js";
 import { registerAlgorithms } from "./algorithm-procedures.js";
 import { BackgroundJobs } from "./background/background-jobs.js";
+import { FILE_JOBS } from "./background/job-records.js";
 import { ProgressHub } from "./background/progress-hub.js";
 import { claimVerifierOptions } from "./claim-verifier-options.js";
 import { ChangeFeed } from "./feed/change-feed.js";
@@ -190,6 +191,7 @@ export class Partition implements TenantHost {
 
   definitionsChanged(tenant: Tenant): void {
     this.feed.definitionsChanged(tenant.number);
+    this.jobs.look(tenant.number, FILE_JOBS);
     if (this.places.isServed(tenant.number)) followDefinitions(tenant);
   }
 

@@ -9,6 +9,7 @@ import type { ProgressHearer } from "../query/exec/context.js";
 import type { Transaction } from "../storage/store.js";
 import { type AgentTools, agentToolsFor } from "./agent/agent-tools.js";
 import type { BodySource } from "./body-source.js";
+import { type FolderTools, folderToolsFor } from "./files/folder-tools.js";
 import type { InteractiveTransactions } from "./interactive-transactions.js";
 import type { Partition } from "./partition.js";
 import type { Answer } from "./reply.js";
@@ -121,6 +122,11 @@ export class Request {
   /** As a statement's client. */
   asRequest(): this {
     return this;
+  }
+
+  /** What its statements do with filesystem collections; null: an agent's do nothing. */
+  folderTools(): FolderTools | null {
+    return this.ofAgent ? null : folderToolsFor(this);
   }
 
   /** The tenant's open transactions. */

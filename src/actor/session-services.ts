@@ -20,7 +20,14 @@ import type { CursorFacts, ExecContext, ExecServices, ProgressHearer, ProgressPh
 import { readGraphNode } from "../query/exec/graph-node.js";
 import { runSubquery } from "../query/exec/subquery.js";
 import type { TriggerFiring } from "../query/exec/trigger-firing.js";
-import type { DeferredContext, EvalContext, InnerResult, RoutineCall, SubqueryExpr } from "../query/expr/expr.js";
+import type {
+  DeferredContext,
+  EvalContext,
+  FolderChange,
+  InnerResult,
+  RoutineCall,
+  SubqueryExpr,
+} from "../query/expr/expr.js";
 import { idOfOid } from "../query/expr/types.js";
 import { parseSql } from "../sql/parse/parse.js";
 import type { RoutinePlan } from "../sql/routine/host.js";
@@ -184,6 +191,12 @@ export class SessionServices implements ExecServices {
     const options = readCallOptions("AGENT_RUN error", AGENT_OPTIONS, given);
     const provider = tenant.partition.providers.forTenant(tenant);
     return runAgent(provider, this.client.agentTools?.() ?? null, persona, task, options, signal);
+  }
+
+  changeFolders(change: FolderChange, context: DeferredContext): Promise<string> {
+    const tools = this.client.folderTools?.() ?? null;
+    if (tools === null) throw new DbError("forbidden", "Filesystem collections are not made or dropped by agents.");
+    return tools.change(change, context);
   }
 
   embeddingModel(name: string | null) {

@@ -62,6 +62,7 @@ function withLongerTurn(run: StatementRun, attempt: number): StatementRun {
       yieldTurn: () => request.yieldTurn(),
       agentTools: () => request.agentTools?.() ?? null,
       asRequest: () => request.asRequest?.() ?? null,
+      folderTools: () => request.folderTools?.() ?? null,
       signal: request.signal,
     },
   };

@@ -2,6 +2,7 @@
 import type { DdlCommand } from "../catalog/ddl-command.js";
 import type { ProgressHearer } from "../query/exec/context.js";
 import type { AgentTools } from "./agent/agent-tools.js";
+import type { FolderTools } from "./files/folder-tools.js";
 import type { RowCollector } from "./sql-result.js";
 
 /** On whose behalf a statement runs: a Request. */
@@ -18,6 +19,8 @@ export interface Client {
   agentTools?(): AgentTools | null;
   /** The Request that it is; null: none. */
   asRequest?(): object | null;
+  /** What statements do with filesystem collections on its behalf; null: nothing. */
+  folderTools?(): FolderTools | null;
   /** Fires when `checkpoint` would throw, with its error; absent: never. */
   signal?(): AbortSignal;
 }

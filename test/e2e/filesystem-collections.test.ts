@@ -193,6 +193,30 @@ t.test("a folder as a collection", async (t) => {
     await untilEqual(server, id, "docs", folder);
   });
 
+  await t.test("by statements of SQL", async (t) => {
+    const create = `CREATE COLLECTION shelf FROM FILESYSTEM '${folder.root}' WITH (embed_text = false, include = '*.txt,*.md', chunk_size = 300)`;
+    const [[said]] = (await server.rows(create)) as [[string]];
+    t.match(said, /Collection "shelf" created \(fsc_/);
+    const { data } = (await server.expect(200, "GET", `${ROUTE}/shelf`)).body;
+    t.match(data, { embed_text: false, chunk_size: 300, include: ["*.txt", "*.md"] });
+    await untilEqual(server, data.id, "shelf", folder);
+    t.match(await server.sql(create), { status: 409 });
+    t.match(await server.sql("CREATE COLLECTION x FROM FILESYSTEM '/etc'"), { status: 403 });
+    t.match(await server.sql(`CREATE COLLECTION x FROM FILESYSTEM '${folder.root}' WITH (sizes = 3)`), { status: 400 });
+    t.match(await server.sql("CREATE COLLECTION x FROM somewhere"), {
+      status: 400,
+      body: { error: { code: "syntax_error" } },
+    });
+    const batch = { statements: [create.replace("shelf", "undone"), "SELECT 1/0"], transactional: true };
+    await server.call("POST", "/v1/query/execute/batch", batch);
+    t.equal((await server.call("GET", `${ROUTE}/undone`)).status, 404, "a rollback takes it back");
+    t.same(await server.rows("DROP COLLECTION shelf"), [['Collection "shelf" dropped.']]);
+    t.equal((await server.call("GET", `${ROUTE}/shelf`)).status, 404);
+    t.equal((await server.sql("SELECT 1 FROM shelf")).status, 400);
+    t.match(await server.sql("DROP COLLECTION shelf"), { status: 400, body: { error: { message: /does not exist/ } } });
+    t.equal((await server.sql("DROP COLLECTION IF EXISTS shelf")).status, 200);
+  });
+
   await t.test("is deleted, with its data or without", async (t) => {
     await server.expect(204, "DELETE", `${ROUTE}/${id}?retain_data=true`);
     await server.expect(404, "GET", `${ROUTE}/${id}`);

@@ -68,7 +68,10 @@ t.test("a folder of hostile files", async (t) => {
   const outside = new TestFolder();
   outside.put("secret.txt", "the secret of another folder");
   folder.put("good.txt", "An honest file among others.");
-  folder.put("garbage.pdf", Buffer.concat([Buffer.from("%PDF-1.7\n"), Buffer.from(deflateSync(Buffer.alloc(50_000, 7)))]));
+  folder.put(
+    "garbage.pdf",
+    Buffer.concat([Buffer.from("%PDF-1.7\n"), Buffer.from(deflateSync(Buffer.alloc(50_000, 7)))]),
+  );
   folder.put("bomb.docx", await archive({ "word/document.xml": Buffer.alloc(300 * 1024 * 1024) }));
   folder.put("bomb.xlsx", gzipSync(Buffer.alloc(1_000_000)));
   folder.put("huge.png", hugePng(20_000));
@@ -92,8 +95,11 @@ t.test("a folder of hostile files", async (t) => {
   const before = peakMib(server.pid);
   const body = { name: "docs", watch_dir: folder.root, ocr_images: true };
   const made = (await server.expect(201, "POST", ROUTE, body)).body.data;
-  const skipped = new Map(made.plan.skipped.map(({ path, reason }: { path: string; reason: string }) => [path, reason]));
-  for (const path of ["loop", "loop-a", "loop-b", "link.txt", "way-out"]) t.match(skipped.get(path), /symbolic link/, path);
+  const skipped = new Map(
+    made.plan.skipped.map(({ path, reason }: { path: string; reason: string }) => [path, reason]),
+  );
+  for (const path of ["loop", "loop-a", "loop-b", "link.txt", "way-out"])
+    t.match(skipped.get(path), /symbolic link/, path);
   t.match(skipped.get("pipe.txt"), /no ordinary file/);
   t.match(skipped.get("sparse.txt"), /2147483648 bytes/);
   await server.expect(403, "POST", ROUTE, { name: "other", watch_dir: join(folder.root, "way-out") });
@@ -117,7 +123,11 @@ t.test("a folder of hostile files", async (t) => {
   ] as const) {
     t.match(files.get(path), { status: "failed", error_code: code, quarantined: true }, path);
   }
-  t.same(await server.rows("SELECT count(*) FROM docs WHERE text LIKE '%secret%'"), [[0]], "nothing of outside came in");
+  t.same(
+    await server.rows("SELECT count(*) FROM docs WHERE text LIKE '%secret%'"),
+    [[0]],
+    "nothing of outside came in",
+  );
   const after = peakMib(server.pid);
   if (before === null || after === null) t.comment("memory is told on Linux only");
   else t.ok(after - before < GROWTH_MIB_MAX, `the peak grew by ${Math.round(after - before)} MiB`);

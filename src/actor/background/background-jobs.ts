@@ -101,6 +101,18 @@ export class BackgroundJobs {
     );
   }
 
+  /** Jobs of a kind that a statement may have made or ended begin, or end, as the records say now. */
+  look(tenant: number, kind: string): void {
+    if (!this.#begun || this.#closing || this.#paused.has(tenant)) return;
+    const records = loadJobs(this.host.shard, tenant).filter((record) => record.kind === kind);
+    const entries = this.#tenants.get(tenant);
+    const ids = new Set(records.map(({ id }) => id));
+    for (const { record } of entries?.values() ?? []) {
+      if (record.kind === kind && !ids.has(record.id)) void this.cancel(record);
+    }
+    for (const record of records) if (!entries?.has(nameOf(kind, record.id))) this.start(record);
+  }
+
   /** The job was ended by somebody else: its run, if any, ends. Resolves when it has. */
   async cancel({ tenant, kind, id }: JobName): Promise<void> {
     const entry = this.#tenants.get(tenant)?.get(nameOf(kind, id));

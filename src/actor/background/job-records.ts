@@ -8,6 +8,9 @@ import { jobKey, jobPrefix, jobsOfTenantPrefix, prefixRange } from "../../storag
 import type { Shard } from "../../storage/shard.js";
 import type { Transaction } from "../../storage/store.js";
 
+/** Of filesystem collections, whose jobs statements of SQL make and end, too. */
+export const FILE_JOBS = "files";
+
 export type JobName = Pick<JobRecord, "tenant" | "kind" | "id">;
 
 /** In the transaction that makes the job. */

@@ -1,18 +1,16 @@
 /** The job of each filesystem collection, and who is at work in a partition, so that handlers can tell them of changes. */
 import { DbError } from "../../protocol/errors.js";
 import type { JobKind } from "../background/job-kind.js";
-import type { JobName } from "../background/job-records.js";
+import { FILE_JOBS, type JobName } from "../background/job-records.js";
 import type { Partition } from "../partition.js";
 import type { FileTasks } from "./file-tasks.js";
 import { FolderWork } from "./folder-work.js";
-
-const KIND = "files";
 
 /** By partition, then by tenant and id. */
 const works = new WeakMap<Partition, Map<string, FolderWork>>();
 
 export const fileJobs: JobKind = {
-  name: KIND,
+  name: FILE_JOBS,
   // All of them run all the time; how many there may be is checked when one is made.
   bounds: () => ({ runningMax: Number.MAX_SAFE_INTEGER, waitingMax: 0 }),
   async run(job) {
@@ -32,7 +30,7 @@ export const fileJobs: JobKind = {
 };
 
 export function jobName(tenant: number, id: string): JobName {
-  return { tenant, kind: KIND, id };
+  return { tenant, kind: FILE_JOBS, id };
 }
 
 /** Null: it does not run now. */

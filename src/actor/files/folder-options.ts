@@ -38,6 +38,8 @@ export const OPTION_NAMES = [
 
 /** Throws invalid_request with the field. Also for records, since a tenant can write those. */
 export function folderOptions(given: Given): FolderOptions {
+  const unknown = Object.keys(given).find((name) => !(OPTION_NAMES as readonly string[]).includes(name));
+  if (unknown !== undefined) throw invalid(unknown, `is no option; known: ${OPTION_NAMES.join(", ")}`);
   const size = wholeNumber(given, "chunk_size", CHUNK_CHARACTERS_DEFAULT, CHUNK_CHARACTERS_MIN, CHUNK_CHARACTERS_MAX);
   const overlapName = given.chunk_overlap === undefined ? "overlap" : "chunk_overlap";
   const usual = Math.min(CHUNK_OVERLAP_DEFAULT, Math.floor(size / 4));

@@ -5,13 +5,14 @@
 import { readSchema } from "../../document/schema-request.js";
 import { type AllowedFolder, allowedFolder } from "../../ingest/watch/folder-roots.js";
 import { DbError } from "../../protocol/errors.js";
+import type { JobRecord } from "../../protocol/placement.js";
+import type { Transaction } from "../../storage/store.js";
 import { ownerOf } from "../background/background-request.js";
 import { deleteJob, putJob } from "../background/job-records.js";
 import { checkNewName, createCollectionIn } from "../create-collection.js";
-import { writeTogether } from "../document-session.js";
+import { type RunStatement, writeTogether } from "../document-session.js";
 import type { Answer } from "../reply.js";
 import type { Request } from "../request.js";
-import { withDefinitions } from "../with-definitions.js";
 import { fileTasksOf, jobName, workOf } from "./file-jobs.js";
 import { deleteFolder, type Folder, insertFolder, listFolders, newId } from "./file-store.js";
 import { CREATE_TABLES, passageSchema } from "./file-tables.js";
@@ -32,12 +33,18 @@ export function requireFolderAdmin({ head }: Request): void {
   throw new DbError("forbidden", "Only admins of the tenant have permission to make filesystem collections.");
 }
 
-/** `answerOf` is called before the commit. Its job begins once it is on disk. */
-export async function makeFolder(
+/** A collection that may be made: `record` is that of its job. */
+export interface PreparedFolder {
+  readonly folder: Folder;
+  readonly plan: IngestPlan;
+  readonly record: JobRecord;
+}
+
+/** Throws what stands against it. */
+export async function prepareFolder(
   request: Request,
   { name, path, pathField, options: given }: NewFolder,
-  answerOf: (folder: Folder, plan: IngestPlan) => Answer,
-): Promise<Answer> {
+): Promise<PreparedFolder> {
   requireFolderAdmin(request);
   const { partition, tenant, head } = request;
   const { files } = partition.config;
@@ -50,15 +57,35 @@ export async function makeFolder(
   await checkRoom(request, files.collectionsPerTenantMax);
   const plan = await readablePlan(() => planOf(tasks, allowed.path, options, files), pathField);
   const folder = newFolder(name, allowed, options);
-  const record = { ...jobName(tenant.number, folder.id), owner: ownerOf(request) };
+  return { folder, plan, record: { ...jobName(tenant.number, folder.id), owner: ownerOf(request) } };
+}
+
+/** In the transaction `tx`, in which `run` works. */
+export async function writeFolder(
+  request: Request,
+  { folder, record }: PreparedFolder,
+  tx: Transaction,
+  run: RunStatement,
+): Promise<void> {
+  for (const sql of CREATE_TABLES) await run({ sql, params: [] });
+  const schema = readSchema(passageSchema(folder.options.embed_text));
+  await createCollectionIn(request, tx, run, folder.name, schema);
+  await insertFolder(run, folder, request.head.userId);
+  putJob(tx, record);
+}
+
+/** `answerOf` is called before the commit. Its job begins once it is on disk. */
+export async function makeFolder(
+  request: Request,
+  wanted: NewFolder,
+  answerOf: (prepared: PreparedFolder) => Answer,
+): Promise<Answer> {
+  const prepared = await prepareFolder(request, wanted);
   const answer = await writeTogether(request, async (run, session) => {
-    for (const sql of CREATE_TABLES) await run({ sql, params: [] });
-    await createCollectionIn(request, session, run, name, readSchema(passageSchema(options.embed_text)));
-    await insertFolder(run, folder, head.userId);
-    putJob(session.contextFor(request).tx, record);
-    return answerOf(folder, plan);
+    await writeFolder(request, prepared, session.contextFor(request).tx, run);
+    return answerOf(prepared);
   });
-  partition.jobs.start(record);
+  request.partition.jobs.start(prepared.record);
   return answer;
 }
 
@@ -85,18 +112,27 @@ async function readablePlan(make: () => Promise<IngestPlan>, field: string): Pro
   }
 }
 
-/** `retains`: its collection of passages stays, as one like any other. */
+/** In the transaction `tx`. `retains`: its collection of passages stays, as one like any other. */
+export async function eraseFolder(
+  request: Request,
+  { id, name }: Pick<Folder, "id" | "name">,
+  retains: boolean,
+  tx: Transaction,
+  run: RunStatement,
+): Promise<void> {
+  await deleteFolder(run, id);
+  const hasTable = request.tenant.catalog.view(tx).table(null, name) !== null;
+  if (!retains && hasTable) await run({ sql: `DROP TABLE public."${name}"`, params: [] });
+  deleteJob(tx, jobName(request.tenant.number, id));
+}
+
 export async function removeFolder(request: Request, folder: Folder, retains: boolean): Promise<Answer> {
   const { partition, tenant } = request;
-  const name = jobName(tenant.number, folder.id);
   const answer = await writeTogether(request, async (run, session) => {
-    await deleteFolder(run, folder.id);
-    const hasTable = withDefinitions(request, (catalog) => catalog.table(null, folder.name)) !== null;
-    if (!retains && hasTable) await run({ sql: `DROP TABLE public."${folder.name}"`, params: [] });
-    deleteJob(session.contextFor(request).tx, name);
+    await eraseFolder(request, folder, retains, session.contextFor(request).tx, run);
     return {};
   });
   workOf(partition, tenant.number, folder.id)?.poke();
-  await partition.jobs.cancel(name);
+  await partition.jobs.cancel(jobName(tenant.number, folder.id));
   return answer;
 }

@@ -38,7 +38,8 @@ function createCollection(request: Request, { body }: Input): Promise<Answer> {
   checkNewName(request, name);
   const schema = readSchema(body.schema);
   return writeTogether(request, async (run, session) => {
-    const record = describeCollection(await createCollectionIn(request, session, run, name, schema));
+    const { tx } = session.contextFor(request);
+    const record = describeCollection(await createCollectionIn(request, tx, run, name, schema));
     return { plain: { ...record, collection: record } };
   });
 }

@@ -55,7 +55,7 @@ function createFolder(request: Request, { body }: Input): Promise<Answer> {
     OPTION_NAMES.flatMap((option) => (option in rest ? [[option, rest[option]]] : [])),
   );
   const folder = { name, path: watchDir ?? path, pathField: path === undefined ? "watch_dir" : "path", options };
-  return makeFolder(request, folder, (made, plan) => ({
+  return makeFolder(request, folder, ({ folder: made, plan }) => ({
     plain: {
       ...described(made),
       status: "ingesting",

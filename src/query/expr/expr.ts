@@ -230,6 +230,8 @@ export interface EvalServices {
   pullModel?(model: string, context: DeferredContext): Promise<Value>;
   /** Deletes one: true. Likewise. */
   deleteModel?(model: string, context: DeferredContext): Promise<Value>;
+  /** Makes or drops a filesystem collection in the statement's transaction: what was done, in words. Checks who asks. */
+  changeFolders?(change: FolderChange, context: DeferredContext): Promise<string>;
   /** The models that are installed, a row of LIST_MODELS() each. */
   models?(): readonly (readonly Value[])[];
   /** Likewise of the models that the tenant has trained. */
@@ -237,6 +239,16 @@ export interface EvalServices {
   /** On whose behalf the statement runs, for functions that the actor adds; null: no request's. */
   caller?(): object | null;
 }
+
+/** `retains`: the collection with the passages stays. */
+export type FolderChange =
+  | {
+      readonly kind: "create";
+      readonly name: string;
+      readonly path: string;
+      readonly options: Readonly<Record<string, unknown>>;
+    }
+  | { readonly kind: "drop"; readonly name: string; readonly ifExists: boolean; readonly retains: boolean };
 
 export type RoutineRows = readonly (readonly Value[])[];
 

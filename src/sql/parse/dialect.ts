@@ -9,6 +9,7 @@
 import type { Node } from "@pgsql/types";
 import type { ListStatement, VerifyStatement } from "./ast.js";
 import { AUTOML_SUSPECT, automlCalls, automlStatement, predictStatement } from "./automl-dialect.js";
+import { collectionStatement } from "./collection-statements.js";
 import type { Edit } from "./source-map.js";
 import { nameOf, type Token, tokenize } from "./tokens.js";
 
@@ -34,7 +35,7 @@ const LIST_PREFIX = "\u0001list ";
 export const GRAPH_TABLE_PREFIX = "\u0001graph table ";
 
 const SUSPECT =
-  /`|\[|\bauto_?increment\b|\blimit\s+[^\s,]+\s*,|\binsert\s+ignore\b|\breplace\s+into\b|\bon\s+duplicate\b|\bgroup_concat\b|\bagainst\s*\(|\bdate\s*\(\s*'now'|\bengine\s*=|\bcharset\s*=|\bcreate\s+immutable\b|\bgraph_table\s*\(|\bproperty\s+graph\b|(?:^|;|\*\/)\s*(?:show|describe|desc|verify)\b|--.*\n\s*(?:show|describe|desc|verify)\b/i;
+  /`|\[|\bauto_?increment\b|\blimit\s+[^\s,]+\s*,|\binsert\s+ignore\b|\breplace\s+into\b|\bon\s+duplicate\b|\bgroup_concat\b|\bagainst\s*\(|\bdate\s*\(\s*'now'|\bengine\s*=|\bcharset\s*=|\bcreate\s+immutable\b|\bgraph_table\s*\(|\bproperty\s+graph\b|\b(?:create|drop)\s+collection\b|(?:^|;|\*\/)\s*(?:show|describe|desc|verify)\b|--.*\n\s*(?:show|describe|desc|verify)\b/i;
 
 const UNCHANGED: Dialect = { edits: [], lists: [], graphTables: [] };
 
@@ -340,8 +341,13 @@ function closesVector(tokens: readonly Token[], open: number): boolean {
   return false;
 }
 
-/** SHOW TABLES|… with a filter, DESCRIBE t. True when the statement was one of them. */
+/** SHOW TABLES|… with a filter, DESCRIBE t, and statements on collections. True when the statement was one of them. */
 function listing(statement: Statement): boolean {
+  const call = collectionStatement(statement.tokens);
+  if (call !== null) {
+    replace(statement, statement.tokens[0]!, statement.tokens.at(-1)!, call);
+    return true;
+  }
   const list = listOf(statement.tokens);
   if (list === null) return false;
   const { tokens } = statement;
