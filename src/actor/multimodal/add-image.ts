@@ -101,7 +101,7 @@ async function openCollection(
   const { tx } = session.contextFor(request);
   const table = request.tenant.catalog.view(tx).table(null, name);
   const found = table === null ? null : collectionOf(table);
-  return found ?? createCollectionIn(request, session, run, name, readSchema(imageSchema(dual)));
+  return found ?? createCollectionIn(request, tx, run, name, readSchema(imageSchema(dual)));
 }
 
 function documentOf(
