@@ -6,8 +6,8 @@ import t from "tap";
 import { filesOf, ROUTE, TestFolder, untilEqual } from "./filesystem-folder.js";
 import { TestServer } from "./server.js";
 
-const CHANGES = Number(process.env.FILES_CHANGES ?? 120);
-const KILLS = 2;
+const CHANGES = Number(process.env.FILES_CHANGES ?? 60);
+const KILLS = 1;
 
 /** Mulberry32. */
 function randomFrom(seed: number): (below: number) => number {
@@ -37,7 +37,7 @@ t.test("random changes and SIGKILL", async (t) => {
   // Of a few sizes and contents, so that files are mistaken for each other where they can be.
   const content = () => `Note ${random(8)}: ${["reeds", "herons", "otters"][random(3)]!.repeat(1 + random(3))}.`;
   const put = () => folder.put(`${"abc"[random(3)]}/${["", "x/"][random(2)]}${made++ % 40}.txt`, content());
-  for (let i = 0; i < 60; i++) put();
+  for (let i = 0; i < 40; i++) put();
   const { id } = (await server.expect(201, "POST", ROUTE, { name: "docs", watch_dir: folder.root })).body.data;
   const killAt = new Set(Array.from({ length: KILLS }, (_, i) => Math.floor(((i + 1) * CHANGES) / (KILLS + 1))));
   for (let i = 0; i < CHANGES; i++) {
