@@ -20,8 +20,6 @@ import { ClaimVerifier } from "../ai/nli/claim-verifier.js";
 import { AuditTrail } from "../directory/audit-trail.js";
 import type { DeriveKey } from "../directory/derive-key.js";
 import { Directory } from "../directory/directory.js";
-import type { Endpoint } from "../protocol/endpoint.js";
-import { ENDPOINTS, MESSAGES } from "../protocol/endpoints.js";
 import { DbError } from "../protocol/errors.js";
 import {
   LIVE,
@@ -56,42 +54,12 @@ import { BodySource } from "./body-source.js";
 import { claimVerifierOptions } from "./claim-verifier-options.js";
 import type { LiveOutput, Subscriber } from "./feed/contract.js";
 import { registerFolderFunctions } from "./files/folder-functions.js";
-import { aiHandlers } from "./handlers/ai.js";
 import { auditHandlers } from "./handlers/audit.js";
-import { automlHandlers } from "./handlers/automl.js";
 import { backupHandlers, restoreHandlers } from "./handlers/backups.js";
-import { chatHandlers } from "./handlers/chat.js";
-import { collectionHandlers } from "./handlers/collections.js";
-import { dataHandlers } from "./handlers/data.js";
 import { directoryHandlers } from "./handlers/directory.js";
-import { documentSearchHandlers } from "./handlers/document-search.js";
-import { documentHandlers } from "./handlers/documents.js";
-import { fileHandlers } from "./handlers/files.js";
-import { graphHandlers } from "./handlers/graph.js";
-import { graphAlgorithmHandlers } from "./handlers/graph-algorithms.js";
-import { graphEntityHandlers } from "./handlers/graph-entities.js";
-import { graphExtractHandlers } from "./handlers/graph-extract.js";
-import { graphIndexHandlers } from "./handlers/graph-indexes.js";
 import type { Handler } from "./handlers/handler.js";
-import { languageHandlers } from "./handlers/language.js";
-import { mcpHandlers } from "./handlers/mcp.js";
-import { memoryHandlers } from "./handlers/memory.js";
-import { modelHandlers } from "./handlers/models.js";
-import { multimodalHandlers } from "./handlers/multimodal.js";
-import { nl2sqlHandlers } from "./handlers/nl2sql.js";
-import { nliHandlers } from "./handlers/nli.js";
 import { operatorHandlers } from "./handlers/operator.js";
 import { placementHandlers } from "./handlers/placement.js";
-import { providerHandlers } from "./handlers/providers.js";
-import { queryHandlers } from "./handlers/query.js";
-import { recipeHandlers } from "./handlers/recipes.js";
-import { schemaHandlers } from "./handlers/schema.js";
-import { serverHandlers } from "./handlers/server.js";
-import { socketHandlers } from "./handlers/socket.js";
-import { transactionHandlers } from "./handlers/transactions.js";
-import { vectorCollectionHandlers } from "./handlers/vector-collections.js";
-import { vectorSearchHandlers } from "./handlers/vector-search.js";
-import { vectorHandlers } from "./handlers/vectors.js";
 import { Idempotency } from "./idempotency.js";
 import type { LongTasks } from "./long-tasks.js";
 import { modelsOptions } from "./models-options.js";
@@ -104,12 +72,12 @@ import { renewStatistics } from "./renew-statistics.js";
 import { type Answer, errorJson } from "./reply.js";
 import { ReplySink } from "./reply-sink.js";
 import { Request, type RequestChannel } from "./request.js";
+import { compileRoutes, type Route } from "./routes.js";
 import { Scheduler, type SchedulerOptions, type Work } from "./scheduler.js";
 import { SlowStatements } from "./slow-statements.js";
 import { TracingScheduler } from "./slow-steps.js";
 import type { Tenant } from "./tenant.js";
 import { TenantProviders } from "./tenant-providers.js";
-import { compileValidator, type Validate } from "./validate.js";
 
 /** The tenant number under which the directory's own requests are scheduled and gated. */
 const DIRECTORY_TENANT = 0;
@@ -118,12 +86,6 @@ const SWEEP_INTERVAL_MS = 500;
 const ANSWERS_SWEEP_INTERVAL_MS = 60_000;
 
 const NOTHING = new Uint8Array(0);
-
-interface Route {
-  readonly endpoint: Endpoint;
-  readonly validate: Validate;
-  readonly handle: Handler;
-}
 
 /** What the thread gives its actor. */
 export interface ActorSurroundings {
@@ -150,7 +112,8 @@ registerFolderFunctions();
 
 export class Actor {
   private readonly partitions = new Map<number, Partition>();
-  private readonly routes: (Route | null)[] = [];
+  /** By their endpoints' codes; those of other actors are not there. */
+  private readonly routes: (Route | undefined)[] = [];
   private readonly scheduler: Scheduler;
   private readonly replies = new ReplyWriter();
   private readonly answers: Answers;
@@ -446,45 +409,8 @@ export class Actor {
   }
 
   private compileRoutes(): void {
-    const handlers: Readonly<Record<string, Handler>> = {
-      ...queryHandlers,
-      ...recipeHandlers,
-      ...transactionHandlers,
-      ...dataHandlers,
-      ...collectionHandlers,
-      ...documentHandlers,
-      ...documentSearchHandlers,
-      ...fileHandlers,
-      ...graphHandlers,
-      ...graphEntityHandlers,
-      ...graphIndexHandlers,
-      ...graphAlgorithmHandlers,
-      ...graphExtractHandlers,
-      ...aiHandlers,
-      ...providerHandlers,
-      ...chatHandlers,
-      ...automlHandlers,
-      ...mcpHandlers,
-      ...nl2sqlHandlers,
-      ...memoryHandlers,
-      ...languageHandlers,
-      ...nliHandlers,
-      ...modelHandlers,
-      ...multimodalHandlers,
-      ...schemaHandlers,
-      ...vectorCollectionHandlers,
-      ...vectorHandlers,
-      ...vectorSearchHandlers,
-      ...serverHandlers,
-      ...backupHandlers(this.backups),
-      ...socketHandlers,
-      ...this.directoryRoutes(),
-    };
-    for (const endpoint of [...ENDPOINTS, ...MESSAGES]) {
-      const handle = handlers[endpoint.name];
-      this.routes[endpoint.code] =
-        handle === undefined ? null : { endpoint, handle, validate: compileValidator(endpoint) };
-    }
+    const routes = compileRoutes({ ...backupHandlers(this.backups), ...this.directoryRoutes() });
+    for (const route of routes) this.routes[route.endpoint.code] = route;
   }
 
   private directoryRoutes(): Readonly<Record<string, Handler>> {
