@@ -102,7 +102,8 @@ export const recipeEndpoints = [
     tag: "recipes",
     access: "member",
     home: "tenant",
-    response: Type.Object({ $schema: Type.String(), $id: Type.String() }),
+    // Properties named $schema and $id would be taken for the document's own.
+    response: Type.Object({}, { additionalProperties: true, description: "A JSON Schema, draft 2020-12." }),
   },
   {
     name: "recipes.import",
