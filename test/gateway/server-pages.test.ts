@@ -69,7 +69,7 @@ t.test("the OpenAPI document describes every route", async (t) => {
   const operations: Any[] = Object.values(document.paths).flatMap((item) => Object.values(item as object));
   t.equal(operations.length, ENDPOINTS.length);
   t.equal(new Set(operations.map(({ operationId }) => operationId)).size, ENDPOINTS.length);
-  for (const { name, method, path, access, body, status, bodyOptional } of ENDPOINTS) {
+  for (const { name, method, path, access, body, status, bodyOptional, textBody } of ENDPOINTS) {
     const operation = document.paths[path][method.toLowerCase()];
     t.equal(operation.operationId, name);
     t.ok(operation.summary.length > 0 && operation.tags.length === 1, name);
@@ -87,7 +87,8 @@ t.test("the OpenAPI document describes every route", async (t) => {
     if (body === undefined) t.notOk(operation.requestBody, name);
     else {
       t.equal(operation.requestBody.required, bodyOptional !== true);
-      t.strictSame(Object.keys(operation.requestBody.content), ["application/json", "application/msgpack"]);
+      const types = ["application/json", "application/msgpack", ...(textBody?.types ?? [])];
+      t.strictSame(Object.keys(operation.requestBody.content), types);
       t.strictSame(operation.requestBody.content["application/json"].schema, JSON.parse(JSON.stringify(body)));
     }
     if (name !== "server.docs") t.ok(operation.responses[String(status ?? 200)], `${name}: success`);
