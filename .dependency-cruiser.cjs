@@ -37,7 +37,7 @@ const allowed = {
   document: ["protocol", "storage", "catalog"],
   language: ["protocol", "ai", "graph"],
   automl: ["protocol"],
-  "ingest/parse": ["protocol", "ingest/chunk", "ingest/image"],
+  "ingest/parse": ["protocol", "ingest/chunk", "ingest/image", "ingest/audio", "ingest/media"],
   "ingest/chunk": ["protocol"],
   "ingest/watch": ["protocol"],
   "ingest/image": ["protocol"],
@@ -67,6 +67,7 @@ const allowed = {
   recipe: ["protocol", "automl", "sql/parse", "cypher/parse"],
   gateway: ["protocol"],
   bridge: [],
+  cli: ["protocol", "config", "actor"],
 };
 
 module.exports = {

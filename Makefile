@@ -1,6 +1,6 @@
 # Needs Node 20 or 22 and npm; everything else comes from the npm registry.
 .PHONY: start build install check test sim torture bench peers vector-peers conformance-sql conformance-cypher conformance-ldbc conformance-mcp lint-api clean
-.PHONY: docs fuzz
+.PHONY: docs fuzz soak
 
 start: build
 	node --enable-source-maps dist/server/main.js serve
@@ -61,10 +61,15 @@ fuzz: build
 # Writes the pages of docs/ that are generated.
 docs: build
 	node scripts/authorization-doc.mjs
+	node scripts/metrics-doc.mjs
 
 # Redocly's linter over the OpenAPI document that a server gives.
 lint-api: build
 	node dist/test/conformance/run-api-lint.js
+
+# Mixed work over all models at a steady rate, with memory, files and latencies watched: MINUTES=60 RATE=200 ACTORS=1.
+soak: build
+	@MINUTES="$(MINUTES)" RATE="$(RATE)" ACTORS="$(ACTORS)" node --enable-source-maps dist/bench/soak/run.js
 
 # Those who cannot be installed are named in the bench's report.
 peers:

@@ -5,6 +5,7 @@
  * at most. TESSERA_AI_MODEL_ROOT and TESSERA_AI_GENERATION_MODEL name another bundle.
  */
 import { post, type Running, startTessera } from "./servers.js";
+import { sortedQuantile } from "./statistics.js";
 
 const READERS_PER_TENANT = 20;
 const READS_PER_SECOND = 100;
@@ -133,7 +134,6 @@ function report(what: string, answers: readonly Answer[], elapsedMs: number | nu
 
 function print(what: string, ms: readonly number[]): void {
   const sorted = ms.toSorted((one, other) => one - other);
-  const at = (share: number) =>
-    (sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0).toFixed(1);
+  const at = (share: number) => (sortedQuantile(sorted, share) ?? 0).toFixed(1);
   console.log(`${what}: ${sorted.length}, p50 ${at(0.5)} ms, p99 ${at(0.99)} ms, longest ${at(1)} ms`);
 }

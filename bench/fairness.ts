@@ -20,6 +20,7 @@ import { medianInterval } from "./fairness/median-interval.js";
 import type { OpenLoop, OpenLoopResult } from "./fairness/open-loop.js";
 import { describeBuckets, readTurns, type Turns, turnsBetween } from "./fairness/server-turns.js";
 import { post, type Running, startTessera } from "./servers.js";
+import { sortedQuantile } from "./statistics.js";
 import { generate, type Row, TABLES } from "./tpch/generate.js";
 import { suiteFolder } from "./tpch.js";
 
@@ -132,10 +133,7 @@ function ascending(a: number, b: number): number {
   return a - b;
 }
 
-/** Of ascending values. */
-function quantile(sorted: readonly number[], share: number): number {
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
-}
+const quantile = (sorted: readonly number[], share: number): number => sortedQuantile(sorted, share) ?? Number.NaN;
 
 function print(name: string, results: readonly OpenLoopResult[]): void {
   const all = results.flatMap(({ latenciesMs }) => latenciesMs).sort(ascending);

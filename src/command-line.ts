@@ -1,40 +1,60 @@
 /**
- * The command line: `tessera serve`, `check-config`, `reset-password`. `serve` is the only place that knows all parts:
+ * The command line: `tessera serve`, `check-config`, `reset-password`, `backup` (cli/). `serve` is the only place that knows all parts:
  * it loads the configuration, locks the data directory, starts the gateway on this thread and one thread per actor.
  */
-import { readdirSync } from "node:fs";
 import type { Worker } from "node:worker_threads";
 import { Command } from "commander";
-import { pino } from "pino";
+import { type Logger, pino } from "pino";
 import { BUNDLED_MODELS, modelRoots } from "./actor/models-options.js";
 import { startActorThread } from "./actor-thread.js";
 import { findClaimBundles } from "./ai/nli/claim-models.js";
-import { loadSecret, lockDataDirectory } from "./config/data-lock.js";
+import { lockDataDirectory } from "./config/data-lock.js";
 import { describeConfig } from "./config/describe-config.js";
 import { loadConfig, loadConfigWithSources } from "./config/load-config.js";
+import type { UpgradeOrder } from "./config/run-upgrade.js";
+import { openSecret } from "./config/sealed-secret.js";
 import { startGateway } from "./gateway/gateway.js";
 import { startInferenceThread } from "./inference-thread.js";
 import { libraryThread } from "./library-thread.js";
 import type { Config } from "./protocol/config.js";
 import type { ActorSettings } from "./protocol/messages.js";
+import { RecentLines } from "./protocol/thread-diagnosis.js";
 import { VERSION } from "./protocol/version.js";
+import { FORMAT_VERSION } from "./storage/format.js";
+import { formatOf, upgradeDataDirectory } from "./storage/format-upgrade.js";
+import { addPartitions, type Installation, InstallationError } from "./storage/installation.js";
 
-/** Partitions that exist on disk, or as many as there will be actors: a partition is never left without an owner. */
-function countPartitions(dataDirectory: string, actors: number): number {
-  const numbers = readdirSync(dataDirectory)
-    .map((name) => /^partition-(\d+)$/.exec(name)?.[1])
-    .filter((digits) => digits !== undefined)
-    .map(Number);
-  return Math.max(actors, ...numbers.map((number) => number + 1));
+/** Brings the data directory up to date and gives it as many partitions as there will be actors, if it has not more. */
+async function prepareData(config: Config, logger: Logger): Promise<Installation> {
+  const { dir, upgrade } = config.data;
+  const found = formatOf(dir);
+  if (upgrade === "refuse" && found !== null && found.oldest < FORMAT_VERSION) {
+    throw new InstallationError(
+      `${dir} has format ${found.oldest} of an older release and data.upgrade is "refuse": run \`tessera upgrade\` first.`,
+    );
+  }
+  const log = (message: string, fields: object): void => logger.info(fields, message);
+  const installation = await upgradeDataDirectory(dir, { keepsCopy: upgrade === "keep_copy", log });
+  return addPartitions(dir, installation, config.actors.count);
 }
 
 /** `firstActor`: the thread of actor 0, which waits for its settings. */
 async function serve(config: Config, firstActor: Worker | null): Promise<void> {
-  const logger = pino({ level: config.server.logLevel });
+  const lines = new RecentLines();
+  const out = pino.destination({ fd: 1, sync: true });
+  const logger = pino(
+    { level: config.server.logLevel },
+    {
+      write: (line: string) => {
+        lines.add(line);
+        out.write(line);
+      },
+    },
+  );
   const unlock = lockDataDirectory(config.data.dir);
-  const secret = loadSecret(config.data.dir, (message) => logger.warn(message));
+  const secret = openSecret(config.data.dir, config.secrets, (message) => logger.warn(message));
   const actors = config.actors.count;
-  const partitions = countPartitions(config.data.dir, actors);
+  const { id: installation, partitions } = await prepareData(config, logger);
   const claimBundles = findClaimBundles(modelRoots(config));
   let waiting = firstActor;
   const spawn = (actor: number): Worker => {
@@ -43,6 +63,7 @@ async function serve(config: Config, firstActor: Worker | null): Promise<void> {
       partitions: Array.from({ length: partitions }, (_, partition) => partition).filter((p) => p % actors === actor),
       partitionCount: partitions,
       dataDirectory: config.data.dir,
+      installation,
       config,
       secret,
       claimBundles,
@@ -61,6 +82,7 @@ async function serve(config: Config, firstActor: Worker | null): Promise<void> {
     secret,
     version: VERSION,
     logger,
+    lines,
     spawn,
     startInference: (port) =>
       startInferenceThread(port, (error) => logger.error({ err: error }, "an inference thread threw")),
@@ -147,6 +169,50 @@ export async function runCommandLine(firstActor: Worker | null): Promise<void> {
         console.log(`user: ${username}\npassword: ${password}`);
       }),
     );
+  program
+    .command("diagnostics")
+    .description("fetch a diagnostic bundle from a running server; its administrator's token is in TESSERA_TOKEN")
+    .option("--url <address>", "of the server", "http://127.0.0.1:8080")
+    .option("--output <file>", "where to put it", "tessera-diagnostics.json.gz")
+    .option("--profile-seconds <seconds>", "with a CPU profile of each thread that lasts so long", "0")
+    .action((options: { url: string; output: string; profileSeconds: string }) =>
+      run(async () => {
+        const { fetchDiagnostics } = await import("./config/fetch-diagnostics.js");
+        console.log(await fetchDiagnostics({ ...options, token: process.env.TESSERA_TOKEN ?? "" }));
+      }),
+    );
+  program
+    .command("upgrade")
+    .description("bring the data directory up to date, end the way back, or go back; the server must not be running")
+    .option(...configOption)
+    .option("--check", "only tell which format the directory has")
+    .option("--commit", "remove the copy of the old form: there is no way back any more")
+    .option("--rollback", "put the old form back; what was written since the upgrade is lost")
+    .action((options: { config?: string } & UpgradeOrder) =>
+      run(async () => {
+        const { dir, upgrade } = loadConfig({ ...fileOf(options), env: process.env }).data;
+        const { runUpgrade } = await import("./config/run-upgrade.js");
+        console.log(await runUpgrade(dir, upgrade !== "in_place", options));
+      }),
+    );
+
+  program
+    .command("accept-loss")
+    .description("put an empty partition where one was lost; the server must not be running")
+    .argument("<partition>", "its number")
+    .option(...configOption)
+    .action((partition: string, options: { config?: string }) =>
+      run(async () => {
+        const { dir } = loadConfig({ ...fileOf(options), env: process.env }).data;
+        const { runAcceptLoss } = await import("./config/run-upgrade.js");
+        console.log(runAcceptLoss(dir, partition));
+      }),
+    );
+
+  if (firstActor === null) {
+    const { addBackupCommands } = await import("./cli/backup-commands.js");
+    addBackupCommands(program);
+  }
   await program.parseAsync();
 }
 

@@ -7,12 +7,14 @@ import { type MessagePort, parentPort } from "node:worker_threads";
 import { pino } from "pino";
 import { Actor } from "../src/actor/actor.js";
 import type { ActorSettings, FromActor, ToActor } from "../src/protocol/messages.js";
+import { diagnoseThread, RecentLines } from "../src/protocol/thread-diagnosis.js";
 import { loadParser } from "../src/sql/parse/parse.js";
 import { connectInference } from "./connect-inference.js";
 import { fileTasks } from "./file-tasks.js";
 import { longTasks } from "./long-tasks.js";
 import { modelTasks } from "./model-tasks.js";
 import { taskPool } from "./task-pool.js";
+import { watchThread } from "./watch-thread.js";
 
 /** Graphs of vectors that wait to be linked; others are linked by the actor. */
 const BUILDS_WAITING_MAX = 16;
@@ -21,20 +23,31 @@ const port = parentPort!;
 const parser = loadParser();
 
 async function start(settings: ActorSettings): Promise<void> {
+  const lines = new RecentLines();
+  const out = pino.destination({ fd: 1, sync: true });
   const logger = pino(
     { level: settings.config.server.logLevel, base: { pid: process.pid, actor: settings.actor } },
-    pino.destination({ fd: 1, sync: true }),
+    {
+      write: (line: string) => {
+        lines.add(line);
+        out.write(line);
+      },
+    },
   );
   const { threads, waitingMax } = settings.config.tasks;
-  const tasks = taskPool({ threads, waitingMax });
+  const tasks = taskPool({ name: "tasks", threads, waitingMax });
   // By themselves, so that nobody waits behind one to sign in.
-  const builds = taskPool({ threads: 1, waitingMax: BUILDS_WAITING_MAX });
+  const builds = taskPool({ name: "graph links", threads: 1, waitingMax: BUILDS_WAITING_MAX });
   const files = fileTasks(settings.config.files.threads);
   const trained = modelTasks(settings.config.automl.threads);
   const say = (message: FromActor, transfer: readonly (ArrayBuffer | MessagePort)[] = []): void => {
     port.postMessage(message, transfer);
     if (message.kind === "closed")
       void Promise.all([tasks.close(), builds.end(), files.end(), trained.end()]).then(() => port.close());
+  };
+  const diagnose = async (id: number, profileSeconds: number): Promise<void> => {
+    const diagnosis = await diagnoseThread(`actor ${settings.actor}`, lines, profileSeconds);
+    say({ kind: "diagnosis", id, diagnosis });
   };
   try {
     // What is sent before the actor is open waits.
@@ -60,12 +73,16 @@ async function start(settings: ActorSettings): Promise<void> {
         process.exit(1);
       },
       log: (level, message, fields) => logger[level](fields, message),
+      threadMetrics: watchThread(),
       setLogLevel: (level) => {
         logger.level = level;
       },
     });
     port.off("message", keep);
-    port.on("message", (message: ArrayBuffer | ToActor) => actor.receive(message));
+    port.on("message", (message: ArrayBuffer | ToActor) => {
+      if (message instanceof ArrayBuffer || message.kind !== "diagnose") actor.receive(message);
+      else void diagnose(message.id, message.profileSeconds);
+    });
     for (const message of early) actor.receive(message);
   } catch (error) {
     const { message, fatal } = error as Error & { fatal?: boolean };

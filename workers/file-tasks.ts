@@ -13,8 +13,8 @@ const WAITING_MAX = 10_000;
 
 /** `end` ends what runs. */
 export function fileTasks(threads: number): FileTasks & { end(): Promise<void> } {
-  const folders = taskPool({ threads: 1, waitingMax: WAITING_MAX });
-  const parsers = taskPool({ threads, waitingMax: WAITING_MAX, resourceLimits: PARSE_THREAD_LIMITS });
+  const folders = taskPool({ name: "folders", threads: 1, waitingMax: WAITING_MAX });
+  const parsers = taskPool({ name: "files", threads, waitingMax: WAITING_MAX, resourceLimits: PARSE_THREAD_LIMITS });
   const turns = new Turns(threads);
   return {
     scanFolder: (job) => folders.run("scanFolder", job),

@@ -27,6 +27,7 @@ export function longTasks(tasks: TaskPool, files: FileTasks | null = null, model
     files,
     lookAtImage: async (job) => resultOf(await tasks.run("lookAtImage", job), job.image),
     listenTo: async (job) => resultOf(await tasks.run("listenTo", job), job.audio),
+    hearSound: async (job) => resultOf(await tasks.run("hearSound", job), job.audio),
     watchVideo: async (job) => resultOf(await tasks.run("watchVideo", job), job.video),
     async readRecipe(source) {
       const { read, error } = await tasks.run("readRecipe", source);

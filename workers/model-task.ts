@@ -2,9 +2,10 @@
  * Training and prediction as tasks of a thread: columns come packed, what is wrong with them goes back as data, and models
  * that were used lately stay loaded. Exported by task.ts.
  */
+import { on } from "node:events";
 import type { MessagePort } from "node:worker_threads";
 import type { ModelBytes, Told, Training } from "../src/actor/automl/model-tasks.js";
-import type { Forecast, LoadedModel, Predictions, TrainedModel } from "../src/automl/contract.js";
+import type { ColumnData, Forecast, LoadedModel, Predictions, TrainedModel } from "../src/automl/contract.js";
 import { type PackedColumn, unpackColumns } from "../src/automl/packed-columns.js";
 import { DbError } from "../src/protocol/errors.js";
 
@@ -13,7 +14,9 @@ const LOADED_MAX = 16;
 /** By digest, the least recently used first. */
 const loaded = new Map<string, LoadedModel>();
 
-export interface PackedTraining extends Pick<Training, "spec" | "columns" | "checkpoints"> {
+export interface PackedTraining extends Pick<Training, "spec" | "checkpoints"> {
+  /** How many; they come on the port, a message each. */
+  readonly columns: number;
   readonly stopped: SharedArrayBuffer;
   readonly port: MessagePort;
 }
@@ -26,9 +29,20 @@ export function trainPacked({
   port,
 }: PackedTraining): Promise<Told<TrainedModel>> {
   return told(async () => {
+    const received = await receive(port, columns);
     const { train } = await import("../src/automl/train.js");
-    return train({ job: { ...spec, columns: unpackColumns(columns) }, port, stopped, checkpoints });
+    return train({ job: { ...spec, columns: received }, port, stopped, checkpoints });
   });
+}
+
+async function receive(port: MessagePort, count: number): Promise<ColumnData[]> {
+  const columns: ColumnData[] = [];
+  if (count === 0) return columns;
+  for await (const [column] of on(port, "message")) {
+    columns.push(...unpackColumns([column as PackedColumn]));
+    if (columns.length === count) break;
+  }
+  return columns;
 }
 
 interface PackedRows {

@@ -2,7 +2,7 @@
  * Training and prediction for an actor: trainings on threads of their own whose priority is lower than all others', so that
  * they take what processor time is left; predictions on one more. Called by workers/actor.ts.
  */
-import { MessageChannel } from "node:worker_threads";
+import { MessageChannel, type MessagePort } from "node:worker_threads";
 import type { ModelTasks, Told } from "../src/actor/automl/model-tasks.js";
 import type { TrainMessage } from "../src/automl/contract.js";
 import { buffersOf } from "../src/automl/packed-columns.js";
@@ -23,8 +23,8 @@ export interface ModelPools {
 
 export function modelTasks(threads: number): ModelPools {
   const slots = new Slots(threads);
-  const training = taskPool({ threads, waitingMax: threads, niceIncrement: NICE });
-  const predicting = taskPool({ threads: 1, waitingMax: PREDICTIONS_WAITING_MAX });
+  const training = taskPool({ name: "training", threads, waitingMax: threads, niceIncrement: NICE });
+  const predicting = taskPool({ name: "prediction", threads: 1, waitingMax: PREDICTIONS_WAITING_MAX });
   return {
     models: {
       trainingSlot: (signal) => slots.take(signal),
@@ -51,11 +51,20 @@ async function train(pool: TaskPool, { spec, columns, checkpoints, signal, hear 
   signal.addEventListener("abort", stop);
   port1.on("message", (message: TrainMessage) => hear(message));
   try {
-    const job = { spec, columns, checkpoints, stopped, port: port2 };
-    return known(await pool.run("trainPacked", job, [...buffersOf(columns), port2]));
+    const job = { spec, columns: columns.length, checkpoints, stopped, port: port2 };
+    const [trained] = await Promise.all([pool.run("trainPacked", job, [port2]), post(port1, columns)]);
+    return known(trained);
   } finally {
     signal.removeEventListener("abort", stop);
     port1.close();
+  }
+}
+
+/** One at a time, since a message takes its time by the number of its buffers. */
+async function post(port: MessagePort, columns: TrainJob["columns"]): Promise<void> {
+  for (const column of columns) {
+    port.postMessage(column, buffersOf([column]));
+    await new Promise(setImmediate);
   }
 }
 

@@ -6,6 +6,7 @@ import type { MessagePort, ResourceLimits } from "node:worker_threads";
 import { Piscina } from "piscina";
 import { DbError } from "../src/protocol/errors.js";
 import { threadEntry } from "../src/protocol/places.js";
+import type { PoolMetrics } from "../src/protocol/thread-metrics.js";
 import type * as tasks from "./task.js";
 
 type Tasks = typeof tasks;
@@ -27,7 +28,12 @@ export interface TaskPool {
 
 const IDLE_MS = 30_000;
 
+/** Of this thread. */
+const pools: { readonly name: string; readonly pool: Piscina; readonly waitingMax: number }[] = [];
+
 export interface TaskPoolOptions {
+  /** As /metrics calls it. */
+  readonly name: string;
   readonly threads: number;
   readonly waitingMax: number;
   /** Of each thread: a task that needs more ends with it. */
@@ -46,6 +52,7 @@ export function taskPool(options: TaskPoolOptions): TaskPool {
     ...(options.resourceLimits && { resourceLimits: options.resourceLimits }),
     ...(options.niceIncrement !== undefined && { niceIncrement: options.niceIncrement }),
   });
+  pools.push({ name: options.name, pool, waitingMax: options.waitingMax });
   return {
     async run(name, job, transfer = [], signal) {
       // At its bound piscina rejects too, but without a type to tell that from a task's own error.
@@ -59,4 +66,17 @@ export function taskPool(options: TaskPoolOptions): TaskPool {
     close: () => pool.close(),
     end: () => pool.destroy(),
   };
+}
+
+/** Of the pools that this thread has made. */
+export function poolMetrics(): PoolMetrics[] {
+  return pools.map(({ name, pool, waitingMax }) => ({
+    pool: name,
+    threads: pool.threads.length,
+    waiting: pool.queueSize,
+    waitingMax,
+    completed: pool.completed,
+    waitMeanSeconds: (pool.histogram.waitTime?.mean ?? 0) / 1000 || 0,
+    waitP99Seconds: (pool.histogram.waitTime?.p99 ?? 0) / 1000 || 0,
+  }));
 }

@@ -3,6 +3,7 @@ import { move } from "piscina";
 import type { AlgorithmResult } from "../src/graph/algorithms/algorithm.js";
 import { type AlgorithmJob, runAlgorithm as run } from "../src/graph/algorithms/run-algorithm.js";
 import type { ExtractedGraph } from "../src/graph/extract/extract-graph.js";
+import type { SpeechSound } from "../src/ingest/audio/speech-sound.js";
 import type { SeenVideo, SoundJob, VideoJob } from "../src/ingest/media/listen-and-watch.js";
 import type { ImageJob, SeenImage } from "../src/ingest/media/look-at-image.js";
 import type { FileFacts, FilePlace, ParseAnswer, ParsedFile, ParseJob } from "../src/ingest/parse/contract.js";
@@ -88,6 +89,11 @@ export async function lookAtImage(job: ImageJob): Promise<ParseAnswer<SeenImage>
 export async function listenTo(job: SoundJob): Promise<ParseAnswer<Float32Array>> {
   const { listen } = await import("../src/ingest/media/listen-and-watch.js");
   return answer(() => listen(job));
+}
+
+export async function hearSound(job: SoundJob): Promise<ParseAnswer<SpeechSound>> {
+  const { hear } = await import("../src/ingest/media/listen-and-watch.js");
+  return answer(() => hear(job));
 }
 
 export async function watchVideo(job: VideoJob): Promise<ParseAnswer<SeenVideo>> {

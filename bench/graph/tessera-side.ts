@@ -35,7 +35,7 @@ export async function tesseraSide(): Promise<Side> {
   const directory = mkdtempSync(join(tmpdir(), "tessera-graph-"));
   const shard = await openShardOnDisk(join(directory, "partition-0"), {});
   const config = loadConfig({ env: {} });
-  const pool = taskPool({ threads: 1, waitingMax: 16 });
+  const pool = taskPool({ name: "graph", threads: 1, waitingMax: 16 });
   const tasks = longTasks(pool);
   const partition = new Partition(0, shard, config, () => undefined, undefined, null, undefined, undefined, tasks);
   const tenant = partition.tenant(TENANT);

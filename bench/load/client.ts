@@ -8,6 +8,7 @@
 import { readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { Worker } from "node:worker_threads";
+import { sortedQuantile } from "../statistics.js";
 import { type PreparedRequest, parseRequests } from "./requests.js";
 
 export interface ClientLoad {
@@ -227,8 +228,7 @@ class Run {
     for (const connection of this.all) connection.close();
     const sorted = Float64Array.from(this.latenciesMs).sort();
     const late = Float64Array.from(this.lateMs).sort();
-    const quantile = (share: number): number =>
-      sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
+    const quantile = (share: number): number => sortedQuantile(sorted, share) ?? 0;
     return {
       requests: sorted.length,
       errors: this.errors,

@@ -4,6 +4,7 @@
  */
 import type { Row, WorkloadResult } from "../measure.js";
 import type { RunResult } from "./results.js";
+import { svgText } from "./svg-text.js";
 
 const WIDTH = 860;
 const LABELS = 190;
@@ -19,7 +20,7 @@ export function chart(run: RunResult): string {
   let y = HEADER;
   for (const workload of run.workloads) {
     if (workload.rows.length === 0) continue;
-    parts.push(text(0, y + 14, `${workload.id.toUpperCase()} ${workload.title}`, "font-weight='600'"));
+    parts.push(svgText(0, y + 14, `${workload.id.toUpperCase()} ${workload.title}`, "font-weight='600'"));
     y += TITLE;
     const most = Math.max(...workload.rows.map(perCpuSecond));
     for (const row of workload.rows) {
@@ -31,13 +32,13 @@ export function chart(run: RunResult): string {
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${y}" width="${WIDTH}" height="${y}" font-family="system-ui, sans-serif" font-size="12" fill="#7c8798">`,
     "<title>Requests per server CPU second of each contender in each workload</title>",
-    text(
+    svgText(
       0,
       16,
       "Requests per server CPU second (longer is better), and requests per second",
       "font-weight='600' font-size='14'",
     ),
-    text(
+    svgText(
       0,
       34,
       `${run.date}, ${run.machine.processor}, ${run.machine.cores} cores; medians of ${run.options.rounds} rounds`,
@@ -60,15 +61,10 @@ function bar(y: number, row: Row, workload: WorkloadResult, most: number): strin
   const ratio = (value / perCpuSecond(workload.rows[0]!)).toFixed(2);
   const figures = `${whole(value)} (${ratio}×) · ${whole(row.medians.requestsPerSecond)}/s`;
   return [
-    text(LABELS - 8, y + 11, row.name, "text-anchor='end'"),
+    svgText(LABELS - 8, y + 11, row.name, "text-anchor='end'"),
     `<rect x="${LABELS}" y="${y}" width="${width.toFixed(1)}" height="${BAR}" rx="2" fill="${colour}"/>`,
-    text(LABELS + width + 6, y + 11, figures, ""),
+    svgText(LABELS + width + 6, y + 11, figures, ""),
   ].join("\n");
-}
-
-function text(x: number, y: number, words: string, attributes: string): string {
-  const escaped = words.replace(/&/g, "&amp;").replace(/</g, "&lt;");
-  return `<text x="${x.toFixed(1)}" y="${y}" ${attributes}>${escaped}</text>`;
 }
 
 function whole(value: number): string {

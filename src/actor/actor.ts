@@ -36,6 +36,8 @@ import {
 import type { Identity } from "../protocol/identity.js";
 import type { ActorMetrics, ActorSettings, FromActor, LogLevel, ToActor } from "../protocol/messages.js";
 import type { JobRecord, PartitionLoad } from "../protocol/placement.js";
+import type { ThreadMetrics } from "../protocol/thread-metrics.js";
+import type { SpanRecord } from "../protocol/tracing.js";
 import { SegmentCache } from "../query/exec/segments/segment-cache.js";
 import { SpillArea } from "../query/exec/spill/spill-area.js";
 import { registerAgentTools } from "./agent/request-tools.js";
@@ -47,14 +49,18 @@ import { BackgroundRequests } from "./background/background-request.js";
 import type { JobKind } from "./background/job-kind.js";
 import { JOB_KINDS } from "./background/job-kinds.js";
 import { BackupFolder } from "./backup/backup-folder.js";
+import { BackupOrders } from "./backup/backup-orders.js";
 import { Backups } from "./backup/backups.js";
+import { type InstallationBackups, openInstallationBackups } from "./backup/installation-backups.js";
 import { RestoreOrders } from "./backup/restore-orders.js";
-import { Restores } from "./backup/restores.js";
+import { isEmpty, Restores } from "./backup/restores.js";
+import { WholeFolder } from "./backup/whole-folder.js";
 import { BodySource } from "./body-source.js";
 import { claimVerifierOptions } from "./claim-verifier-options.js";
 import type { LiveOutput, Subscriber } from "./feed/contract.js";
 import { registerFolderFunctions } from "./files/folder-functions.js";
 import { auditHandlers } from "./handlers/audit.js";
+import { scheduleHandlers, wholeBackupHandlers } from "./handlers/backup-schedules.js";
 import { backupHandlers, restoreHandlers } from "./handlers/backups.js";
 import { directoryHandlers } from "./handlers/directory.js";
 import type { Handler } from "./handlers/handler.js";
@@ -78,6 +84,7 @@ import { SlowStatements } from "./slow-statements.js";
 import { TracingScheduler } from "./slow-steps.js";
 import type { Tenant } from "./tenant.js";
 import { TenantProviders } from "./tenant-providers.js";
+import { Trace } from "./trace.js";
 
 /** The tenant number under which the directory's own requests are scheduled and gated. */
 const DIRECTORY_TENANT = 0;
@@ -102,6 +109,8 @@ export interface ActorSurroundings {
   failed(error: Error): void;
   log(level: "error" | "warn" | "info" | "debug", message: string, fields: object): void;
   setLogLevel(level: LogLevel): void;
+  /** Of the thread; absent: it is not the actor's own. */
+  readonly threadMetrics?: () => ThreadMetrics;
   /** Opens shards elsewhere than on disk, for simulations. */
   readonly openShard?: OpenShard;
 }
@@ -143,8 +152,14 @@ export class Actor {
   private readonly placement: Placement;
   private readonly backups: Backups;
   private readonly restores: Restores;
+  private readonly backupFolder: BackupFolder;
+  private readonly wholeFolder: WholeFolder;
   /** In the directory's actor. */
   private readonly restoreOrders: RestoreOrders;
+  /** Likewise. */
+  private readonly backupOrders: BackupOrders;
+  /** Likewise. */
+  private installation: InstallationBackups | null = null;
   /** In the directory's actor. */
   private moves: TenantMoves | null = null;
   /** Questions for the metrics of all actors, by id. */
@@ -155,6 +170,8 @@ export class Actor {
   private ranOnArrival = false;
   /** Something waits for the scheduler's next run. */
   private workWaits = false;
+  /** Of requests whose turn has not come, by id. */
+  private readonly traces = new Map<number, Trace>();
   /** Ids of requests that were cancelled before they began. */
   private readonly cancelledEarly = new Set<number>();
   private closing: (() => void) | null = null;
@@ -242,15 +259,22 @@ export class Actor {
     this.indexes = this.makeIndexes();
     this.tasks = output.tasks ?? null;
     this.placement = this.makePlacement();
-    const folder = new BackupFolder(settings.config.backup.directory || join(settings.dataDirectory, "backups"));
     const { scheduler } = this;
-    this.backups = new Backups({ scheduler, folder, log: output.log });
+    const root = settings.config.backup.directory || join(settings.dataDirectory, "backups");
+    this.backupFolder = new BackupFolder(root);
+    this.wholeFolder = new WholeFolder(root);
+    const folders = { tenant: this.backupFolder, whole: this.wholeFolder.tenants };
+    this.backups = new Backups({
+      ...{ scheduler, folders, log: output.log },
+      report: (report) => output.control({ kind: "backup-report", report }),
+    });
     this.restores = new Restores({
-      ...{ scheduler, folder, running: (partition, tenant) => this.runningOf(partition, tenant) },
+      ...{ scheduler, folders, running: (partition, tenant) => this.runningOf(partition, tenant) },
       report: (report) => output.control({ kind: "restore-report", report }),
       failed: (message, fields) => output.log("error", message, fields),
     });
     this.restoreOrders = new RestoreOrders(output.control);
+    this.backupOrders = new BackupOrders(output.control);
     this.sweeper = setInterval(() => this.sweep(), SWEEP_INTERVAL_MS).unref();
   }
 
@@ -347,6 +371,8 @@ export class Actor {
     const message = error.cause instanceof Error ? error.cause.message : error.message;
     this.output.control({ kind: "partition-damaged", partition: number, message });
     partition.gate.refuse(partition.shard.durableSequence + 1, new DbError("partition_damaged"));
+    // Nothing will ever change there again: whoever follows it would wait for ever.
+    partition.subscriptions.endAll(new DbError("partition_damaged"));
     this.armTurn();
   }
 
@@ -385,6 +411,7 @@ export class Actor {
       now: Date.now,
       deriveKey: this.output.deriveKey,
       secret,
+      sealsFactors: config.secrets.keyFile !== "",
       config: config.auth,
       partitions: partitionCount,
       onIdentityChanged: (change) => this.output.control({ kind: "identity-changed", change }),
@@ -401,6 +428,7 @@ export class Actor {
         return partition.durable();
       },
     });
+    this.installation = await this.openInstallationBackups(this.directory, partition);
     const made = await this.directory.bootstrap(adminPassword === null ? {} : { adminPassword });
     // The password is not told before it is on disk.
     partition.shard.flush();
@@ -408,20 +436,39 @@ export class Actor {
     return made?.password ?? null;
   }
 
+  private openInstallationBackups(directory: Directory, partition: Partition): Promise<InstallationBackups> {
+    const work: Work = { usedMs: 0, account: partition.account };
+    return openInstallationBackups({
+      ...{ directory, orders: this.backupOrders, restoreOrders: this.restoreOrders, now: Date.now },
+      ...{ folder: this.backupFolder, wholeFolder: this.wholeFolder, secret: this.settings.secret },
+      turn: () => this.scheduler.yieldTurn(DIRECTORY_TENANT, work),
+      isEmpty: (number, tenant) => (number === partition.number ? isEmpty(partition, tenant) : null),
+      durable: () => {
+        this.wrote(partition);
+        return partition.durable();
+      },
+      log: this.output.log,
+    });
+  }
+
   private compileRoutes(): void {
-    const routes = compileRoutes({ ...backupHandlers(this.backups), ...this.directoryRoutes() });
+    const routes = compileRoutes({ ...backupHandlers(this.backups, this.backupFolder), ...this.directoryRoutes() });
     for (const route of routes) this.routes[route.endpoint.code] = route;
   }
 
   private directoryRoutes(): Readonly<Record<string, Handler>> {
-    const { directory, moves, audit, settings } = this;
-    if (directory === null || moves === null || audit === null) return {};
+    const { directory, moves, audit, installation, settings } = this;
+    if (directory === null || moves === null || audit === null || installation === null) return {};
     const actors = settings.config.actors.count;
     const metrics = () => this.askActors();
     return {
       ...directoryHandlers(directory, async () => loadsOf(await metrics())),
       ...auditHandlers(audit),
-      ...restoreHandlers(directory, this.restoreOrders),
+      ...restoreHandlers({
+        ...{ directory, restores: this.restoreOrders, backups: this.backupOrders, folder: this.backupFolder },
+      }),
+      ...scheduleHandlers(installation.schedules),
+      ...wholeBackupHandlers(installation.backups, installation.restores),
       ...operatorHandlers((level) => this.output.control({ kind: "log-level", level })),
       ...placementHandlers({ directory, moves, actors, partitions: settings.partitionCount, metrics }),
     };
@@ -488,6 +535,12 @@ export class Actor {
       case "restore-report":
         this.restoreOrders.heard(message.report);
         break;
+      case "backup":
+        this.backups.order(this.partitions.get(message.partition)!, message.order);
+        break;
+      case "backup-report":
+        this.backupOrders.heard(message.report);
+        break;
       case "report-unsettled":
         this.placement.reportAll();
         break;
@@ -500,7 +553,13 @@ export class Actor {
       case "actor-ended":
         this.moves?.actorEnded(message.actor);
         this.restoreOrders.actorEnded((tenant) => this.isOfActor(tenant, message.actor));
+        this.backupOrders.actorEnded((tenant) => this.isOfActor(tenant, message.actor));
         break;
+      case "trace": {
+        const send = (spans: readonly SpanRecord[]): void => this.output.control({ kind: "spans", spans });
+        this.traces.set(message.id, new Trace(message.context, this.settings.actor, send));
+        break;
+      }
       case "close":
         void this.close();
         break;
@@ -519,6 +578,7 @@ export class Actor {
     if (!this.partitions.has(frame.partition)) {
       // Found damaged, which the gateway may not have known when it sent this.
       const error = new DbError("partition_damaged");
+      this.traces.delete(frame.id);
       this.replies.text(frame.id, error.status, 0, "", errorJson(error, frame.requestId));
       return;
     }
@@ -539,7 +599,10 @@ export class Actor {
   private requestOf(frame: RequestFrame, { endpoint }: Route, tenant: number, work: Work): Request {
     const partition = this.partitions.get(frame.partition)!;
     const body = this.bodies.get(frame.id) ?? null;
-    return new Request(frame, endpoint, partition, partition.tenant(tenant), this.scheduler, work, this.channel, body);
+    const { scheduler, channel } = this;
+    const request = new Request(frame, endpoint, partition, partition.tenant(tenant), scheduler, work, channel, body);
+    if (this.traces.size > 0) this.trace(request);
+    return request;
   }
 
   /** It is the request's turn; answers whether it has ended. */
@@ -570,6 +633,12 @@ export class Actor {
     return true;
   }
 
+  private trace(request: Request): void {
+    request.trace = this.traces.get(request.id) ?? null;
+    this.traces.delete(request.id);
+    request.trace?.began();
+  }
+
   /** A request whose tenant is being moved, or has been. */
   private heldRequest(frame: RequestFrame, route: Route, tenant: number, work: Work): HeldRequest {
     const refuse = (error: unknown): void => {
@@ -589,6 +658,7 @@ export class Actor {
           refuse(new DbError("partition_unavailable", "The tenant was moved while the body was sent; retry."));
           return;
         }
+        this.traces.delete(frame.id);
         this.replies.bytes(frame.id, 0, REPLY_MOVED, String(to), frame.bodyBytes);
         this.armTurn();
       },
@@ -702,6 +772,7 @@ export class Actor {
   private undone(partition: Partition, first: number, error: DbError): void {
     partition.undo(first, error);
     this.placement.undone(partition);
+    if (partition.number === DIRECTORY_PARTITION) void this.installation?.schedules.reload();
     // Changes of accounts may have been announced that never came to be.
     if (partition.number === 0)
       this.output.control({ kind: "identity-changed", change: { kind: "all", version: first - 1 } });
@@ -724,6 +795,7 @@ export class Actor {
     }
     this.placement.sweep();
     this.moves?.sweep();
+    this.installation?.schedules.sweep();
     this.renewal ??= this.renewAll();
   }
 
@@ -762,8 +834,16 @@ export class Actor {
       heapBytes: process.memoryUsage().heapUsed,
       eventLoopUtilization: performance.eventLoopUtilization().utilization,
       slowStatements: this.slowStatements.count,
+      segmentBytes: this.segments.bytes,
+      segmentTables: this.segments.tables,
+      segmentsEvicted: this.segments.evicted,
+      spillBytes: this.spill?.bytes ?? 0,
+      spillBytesWritten: this.spill?.bytesWritten ?? 0,
+      backupsRunning: this.backups.running,
+      thread: this.output.threadMetrics?.() ?? null,
       modelUsage: [...this.models.usage.values()],
       inference: this.models.laneMetrics,
+      schedules: this.installation?.schedules.metrics() ?? [],
       partitions: partitions.map((one) => ({ ...one.metrics, requestsHeld: this.placement.heldIn(one) })),
     };
   }
@@ -774,7 +854,8 @@ export class Actor {
     this.placement.close();
     for (const partition of this.partitions.values()) partition.derived.endWork();
     await Promise.all([...this.partitions.values()].map(({ jobs }) => jobs.close()));
-    await Promise.all([this.backups.close(), this.restores.close()]);
+    const installation = this.installation;
+    await Promise.all([this.backups.close(), this.restores.close(), installation?.close()]);
     await new Promise<void>((resolve) => {
       this.closing = () => {
         const waiting = [...this.partitions.values()].some((partition) => partition.gate.waiting > 0);

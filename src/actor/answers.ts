@@ -37,7 +37,11 @@ export class Answers {
   ) {}
 
   give(request: Request, answer: Answer): void {
-    if (answer === STREAMED) return;
+    request.trace?.handled();
+    if (answer === STREAMED) {
+      request.trace?.end(request.endpoint.name, 200);
+      return;
+    }
     if (request.endpoint.home === "directory") request.tenant.sawEverything();
     const { partition, tenant } = request;
     if (partition.gate.isOpenFor(tenant.lastCommit)) {
@@ -53,8 +57,10 @@ export class Answers {
 
   /** The answer is the error that `thrown` is for the client. */
   refuse(request: Request, thrown: unknown): void {
+    request.trace?.handled();
     const error = this.expected(thrown, request);
     if (request.sink?.started) {
+      request.trace?.end(request.endpoint.name, error.status);
       request.sink.fail(errorTextOf(request, error));
       return;
     }
@@ -89,6 +95,7 @@ export class Answers {
     const { endpoint, id } = request;
     const status = answer.status ?? endpoint.status ?? 200;
     const headers = answer.headers ?? "";
+    request.trace?.end(endpoint.name, status);
     if (endpoint.jsonRpc !== undefined) this.replies.text(id, status, 0, headers, answer.json!);
     else if (status === 204) this.replies.text(id, status, 0, headers, "");
     else if (request.wantsMsgpack) {
@@ -99,6 +106,7 @@ export class Answers {
   private replyError(request: Request, error: DbError): void {
     const flags = request.cancelled ? REPLY_DISCARD : 0;
     const { id, requestId, endpoint } = request;
+    request.trace?.end(endpoint.name, error.status);
     if (request.wantsMsgpack && endpoint.messages !== undefined) {
       this.replies.bytes(id, error.status, flags, "", packedMessage(errorTextOf(request, error)));
     } else if (request.wantsMsgpack) {

@@ -3,6 +3,7 @@ import type { AlgorithmResult } from "../graph/algorithms/algorithm.js";
 import type { AlgorithmJob } from "../graph/algorithms/run-algorithm.js";
 import type { ExtractedGraph } from "../graph/extract/extract-graph.js";
 
+import type { SpeechSound } from "../ingest/audio/speech-sound.js";
 import type { SeenVideo, SoundJob, VideoJob } from "../ingest/media/listen-and-watch.js";
 import type { ImageJob, SeenImage } from "../ingest/media/look-at-image.js";
 import type { CandidateSentence, Span } from "../language/answer-span.js";
@@ -26,10 +27,12 @@ export interface LongTasks {
   }): Promise<Span | null>;
   /** Of filesystem collections; null: files are not read here. */
   readonly files: FileTasks | null;
-  /** These three reject with `invalid_request` for what is no such thing, and `program_not_installed`. */
+  /** These four reject with `invalid_request` for what is no such thing, and `program_not_installed`. */
   lookAtImage(job: ImageJob): Promise<SeenImage>;
   /** The classical feature. */
   listenTo(job: SoundJob): Promise<Float32Array>;
+  /** As models of speech want it. */
+  hearSound(job: SoundJob): Promise<SpeechSound>;
   watchVideo(job: VideoJob): Promise<SeenVideo>;
   /** Rejects with the reader's own DbError. */
   readRecipe(source: RecipeSource): Promise<ReadRecipe>;

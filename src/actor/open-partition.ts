@@ -7,7 +7,8 @@ import type { DbError } from "../protocol/errors.js";
 import type { ActorSettings } from "../protocol/messages.js";
 import type { SegmentCache } from "../query/exec/segments/segment-cache.js";
 import type { SpillArea } from "../query/exec/spill/spill-area.js";
-import { openShardOnDisk, partitionDirectory } from "../storage/shard-on-disk.js";
+import { partitionDirectory } from "../storage/partition-directory.js";
+import { openShardOnDisk } from "../storage/shard-on-disk.js";
 import type { LongTasks } from "./long-tasks.js";
 import { type IndexSurroundings, Partition } from "./partition.js";
 import type { TenantProviders } from "./tenant-providers.js";
@@ -53,6 +54,7 @@ export async function openPartition(
     retentionBytes: storage.logRetentionBytes,
     durability: storage.durability === "fsync" ? "fsync" : { intervalMs: storage.syncIntervalMs },
     versionBytesMax: storage.versionBytesMax,
+    identity: { installation: settings.installation, partition: number },
     onDurable: events.durable,
     onFlushFailed: (first, _last, error) => events.undone(first, error),
     onFailed: events.failed,

@@ -343,23 +343,30 @@ export class Partition implements TenantHost {
   }
 
   get metrics(): Omit<PartitionMetrics, "requestsHeld"> {
-    const { commits, conflicts, syncs, syncMicros, logBytes, openTransactions } = this.shard.metrics;
+    const { syncMicros, syncMicrosMax, ...shard } = this.shard.metrics;
     let planCacheHits = 0;
     let planCacheMisses = 0;
+    let planCacheEntries = 0;
     for (const { plans } of this.tenants.values()) {
       planCacheHits += plans.hits;
       planCacheMisses += plans.misses;
+      planCacheEntries += plans.size;
     }
     return {
       partition: this.number,
-      commits,
-      conflicts,
-      syncs,
+      ...shard,
       syncSeconds: syncMicros / 1e6,
-      logBytes,
-      openTransactions,
+      syncSecondsMax: syncMicrosMax / 1e6,
       planCacheHits,
       planCacheMisses,
+      planCacheEntries,
+      repliesAtGate: this.gate.waiting,
+      subscriptions: this.subscriptions.size,
+      tablesFollowed: this.feed.size,
+      changeHistoryBytes: this.feed.historyBytes,
+      engine: this.shard.engine.metrics(),
+      recordCache: this.shard.engine.recordCache(),
+      jobs: this.jobs.metrics,
       storedBytes: this.shard.engine.storedBytes(),
       load: this.load,
       tenantsInMemory: this.tenants.size,

@@ -17,6 +17,10 @@ export class PlanCache {
   hits = 0;
   misses = 0;
 
+  get size(): number {
+    return this.plans.size;
+  }
+
   find(sql: string, catalogVersion: number | string, params: ParameterValues): StatementPlan | null {
     const plan = this.last !== null && this.last.sql === sql ? this.last.plan : this.look(sql);
     if (plan === undefined || plan.catalogVersion !== catalogVersion || !sameOpenTypes(plan, params)) {

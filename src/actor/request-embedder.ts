@@ -2,6 +2,7 @@
 import type { Embedder } from "../ai/embedder.js";
 import { RUN_ITEMS_MAX } from "../ai/inference-lane.js";
 import type { Request } from "./request.js";
+import { traced } from "./trace.js";
 
 export function embedderOf(request: Request): Embedder {
   const { models } = request.partition;
@@ -15,7 +16,8 @@ export function embedderOf(request: Request): Embedder {
         if (vector === null) {
           // So few at a time that others' texts need not wait for all of these.
           const some = texts.slice(vectors.length, vectors.length + RUN_ITEMS_MAX);
-          vectors.push(...(await models.embedSome(some, name, tenant)));
+          const work = () => models.embedSome(some, name, tenant);
+          vectors.push(...(await traced(request.trace, "inference", { "gen_ai.request.texts": some.length }, work)));
           request.checkpoint();
         } else vectors.push(vector);
         if (request.shouldYield()) await request.yieldTurn();

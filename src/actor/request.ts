@@ -17,6 +17,7 @@ import type { ReplySink } from "./reply-sink.js";
 import { RequestStop } from "./request-stop.js";
 import type { Scheduler, Work } from "./scheduler.js";
 import type { Tenant } from "./tenant.js";
+import type { Trace } from "./trace.js";
 
 /** The way of streams out of the actor. */
 export interface RequestChannel {
@@ -51,6 +52,9 @@ export class Request {
   /** Puts the answer beside the write that it answers; set while an Idempotency-Key waits for its first answer. */
   keepAnswer: ((tx: Transaction, answer: Answer) => void) | null = null;
   private stopping: RequestStop | null = null;
+
+  /** Null: it is not traced. */
+  trace: Trace | null = null;
 
   /** Who signs in, for the audit trail. */
   auditedName: string | null = null;

@@ -33,6 +33,7 @@ import { parseSql } from "../sql/parse/parse.js";
 import type { RoutinePlan } from "../sql/routine/host.js";
 import type { RoutineRunner } from "../sql/routine/routine-runner.js";
 import type { Transaction } from "../storage/store.js";
+import { ShardTransaction } from "../storage/transaction.js";
 import { AGENT_OPTIONS, runAgent } from "./agent/run-agent.js";
 import { trainedModelRows } from "./automl/trained-model-rows.js";
 import { readCallOptions } from "./call-options.js";
@@ -47,6 +48,7 @@ import type { Settings } from "./settings.js";
 import type { StatementPlan } from "./statement-plan.js";
 import type { Client } from "./statement-run.js";
 import type { Tenant } from "./tenant.js";
+import { traced } from "./trace.js";
 
 /** What a session's statements leave for later ones. */
 export interface SessionMemory {
@@ -81,6 +83,8 @@ export class SessionServices implements ExecServices {
     private readonly client: Client,
     /** The statement's user may change what models the installation has. */
     private readonly managesModels: boolean,
+    /** The statement has a transaction of its own. */
+    private readonly isAlone: boolean,
   ) {}
 
   progress(phase: ProgressPhase, done: number): void {
@@ -129,7 +133,9 @@ export class SessionServices implements ExecServices {
   ): Promise<readonly Float32Array[]> {
     const { models } = this.memory.tenant.partition;
     if (!models.answersAtOnce(model)) {
-      const later = await models.embedSome(texts, model, this.tenantName, context.signal);
+      const later = await traced(this.client.trace, "inference", { "gen_ai.request.texts": texts.length }, () =>
+        models.embedSome(texts, model, this.tenantName, context.signal),
+      );
       if (context.keeps) this.keepVectors(texts, model, later, context);
       return later;
     }
@@ -195,7 +201,8 @@ export class SessionServices implements ExecServices {
 
   changeFolders(change: FolderChange, context: DeferredContext): Promise<string> {
     const tools = this.client.folderTools?.() ?? null;
-    if (tools === null) throw new DbError("forbidden", "Filesystem collections are not made or dropped by agents.");
+    if (tools === null)
+      throw new DbError("forbidden", "Filesystem collections are not made or dropped by agents and recipes.");
     return tools.change(change, context);
   }
 
@@ -238,6 +245,11 @@ export class SessionServices implements ExecServices {
 
   caller(): object | null {
     return this.client.asRequest?.() ?? null;
+  }
+
+  /** Not in a client's transaction, whose later statements may want what it has seen. */
+  renewSnapshot(): void {
+    if (this.isAlone && this.tx instanceof ShardTransaction && this.tx.isOpen) this.tx.refresh();
   }
 
   runAlgorithm(job: AlgorithmJob): Promise<AlgorithmResult> {

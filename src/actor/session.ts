@@ -52,6 +52,7 @@ function withLongerTurn(run: StatementRun, attempt: number): StatementRun {
   return {
     ...run,
     request: {
+      trace: request.trace ?? null,
       checkpoint: () => request.checkpoint(),
       shouldYield: () => {
         if (!request.shouldYield() || performance.now() < nextLook) return false;
@@ -228,7 +229,7 @@ export class Session {
     };
     try {
       this.block.startedMicros = nowMicros();
-      const plan = cached ?? this.runner.planFor(run, catalog.view(tx), tx);
+      const plan = cached ?? this.planned(run, catalog.view(tx), tx);
       if (plan.bound.kind === "transaction") {
         this.tenant.rollback(tx);
         return this.controlOutside(plan.bound, run);
@@ -257,6 +258,18 @@ export class Session {
     }
   }
 
+  private planned(run: StatementRun, catalog: CatalogView, tx: ShardTransaction): StatementPlan {
+    const end = run.request.trace?.begin("plan");
+    try {
+      const plan = this.runner.planFor(run, catalog, tx);
+      end?.();
+      return plan;
+    } catch (error) {
+      end?.(error);
+      throw error;
+    }
+  }
+
   private executeInside(run: StatementRun, commit: Commit): Outcome | Promise<Outcome> {
     const tx = this.block.forStatement();
     let before: number | null = null;
@@ -275,7 +288,7 @@ export class Session {
       if (this.block.failure !== null) this.requireEnding(run.sql);
       // Below repeatable read each statement has a snapshot of its own.
       if (this.isolation.startsWith("read ")) tx.refresh();
-      const plan = this.runner.planFor(run, this.tenant.catalog.view(tx), tx);
+      const plan = this.planned(run, this.tenant.catalog.view(tx), tx);
       if (plan.bound.kind === "transaction") {
         const ended = this.control(plan.bound, run, commit);
         return ended instanceof Promise ? ended.catch(failed) : ended;

@@ -55,18 +55,55 @@ export class SlowStatements {
     log("slow statement", {
       requestId: run.request.requestId,
       ...facts,
-      sql: (values ? run.sql : withoutConstants(run.sql)).slice(0, TEXT_CHARACTERS_MAX),
+      sql: (values ? run.sql : withoutConstants(run.sql, languageOf(plan))).slice(0, TEXT_CHARACTERS_MAX),
       parameters: values ? JSON.stringify(parameters).slice(0, TEXT_CHARACTERS_MAX) : parameters.length,
-      plan: values ? lines : lines.map(withoutConstants),
+      plan: values ? lines : lines.map((line) => withoutConstants(line)),
     });
   }
 }
 
-/** Texts in quotes of any kind but those of names, and numbers that are no part of a name. */
-export function withoutConstants(text: string): string {
-  return text
-    .replace(/\$(\w*)\$[\s\S]*?\$\1\$/g, "?")
-    .replace(/\b[eEbBxX]?'(?:[^'\\]|''|\\.)*'?/g, "?")
-    .replace(/'(?:[^'\\]|''|\\.)*'?/g, "?")
-    .replace(/(?<![\w$."])\d[\d_]*(?:\.\d+)?(?:[eE][+-]?\d+)?\b/g, "?");
+/**
+ * The text with `?` for texts and numbers, and without comments. One pass from the left, since what a quote means depends on
+ * what came before it. In SQL a backslash counts in E'' only, and names stand in double quotes; in Cypher it counts always,
+ * and what stands in double quotes is a text, too.
+ */
+export function withoutConstants(text: string, language: "sql" | "cypher" = "sql"): string {
+  const [tokens, name] = language === "sql" ? [SQL_TOKENS, '"'] : [CYPHER_TOKENS, "`"];
+  return text.replace(tokens, (token) => {
+    if (token.startsWith(name)) return token;
+    return token.startsWith("--") || token.startsWith("/") ? " " : "?";
+  });
+}
+
+const NUMBER = String.raw`(?<![\w$."])\d[\d_]*(?:\.\d+)?(?:[eE][+-]?\d+)?\b`;
+const LONG_COMMENT = String.raw`\/\*[\s\S]*?(?:\*\/|$)`;
+
+const SQL_TOKENS = new RegExp(
+  [
+    String.raw`"(?:[^"]|"")*(?:"|$)`,
+    String.raw`--[^\n]*`,
+    LONG_COMMENT,
+    String.raw`\$(?<tag>[A-Za-z_]\w*|)\$[\s\S]*?(?:\$\k<tag>\$|$)`,
+    String.raw`\b[eE]'(?:[^'\\]|''|\\[\s\S])*(?:'|$)`,
+    String.raw`(?:\b[bBxX])?'(?:[^']|'')*(?:'|$)`,
+    NUMBER,
+  ].join("|"),
+  "g",
+);
+
+const CYPHER_TOKENS = new RegExp(
+  [
+    "`(?:[^`]|``)*(?:`|$)",
+    String.raw`\/\/[^\n]*`,
+    LONG_COMMENT,
+    String.raw`'(?:[^'\\]|\\[\s\S])*(?:'|$)`,
+    String.raw`"(?:[^"\\]|\\[\s\S])*(?:"|$)`,
+    NUMBER,
+  ].join("|"),
+  "g",
+);
+
+/** Of a statement's text. */
+export function languageOf(plan: StatementPlan): "sql" | "cypher" {
+  return plan.parameterNames === null ? "sql" : "cypher";
 }

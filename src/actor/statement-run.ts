@@ -4,6 +4,7 @@ import type { ProgressHearer } from "../query/exec/context.js";
 import type { AgentTools } from "./agent/agent-tools.js";
 import type { FolderTools } from "./files/folder-tools.js";
 import type { RowCollector } from "./sql-result.js";
+import type { Trace } from "./trace.js";
 
 /** On whose behalf a statement runs: a Request. */
 export interface Client {
@@ -13,6 +14,8 @@ export interface Client {
   yieldTurn(): Promise<void>;
   /** Wants to hear how far long computations of the statement are. */
   readonly progress?: ProgressHearer | null;
+  /** Null or absent: the request is not traced. */
+  readonly trace?: Trace | null;
   /** Something was done that cannot be done again unnoticed: the statement is not run a second time by itself. */
   readonly hasActed?: boolean;
   /** What an agent may do on its behalf; null: nothing. */

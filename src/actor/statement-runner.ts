@@ -49,11 +49,13 @@ import type { SessionCursors } from "./session-cursors.js";
 import type { SessionNames } from "./session-names.js";
 import { SessionServices } from "./session-services.js";
 import { type PlanNode, SessionStatements } from "./session-statements.js";
+import { languageOf, withoutConstants } from "./slow-statements.js";
 import { countOutcome, type Outcome, type Rows, rowsOutcome, shapeOf, statsOf, textOutcome } from "./sql-result.js";
 import { planNode, planStatement, type StatementPlan } from "./statement-plan.js";
 import type { Client, StatementRun, StatementText } from "./statement-run.js";
 import { dropTemporaries, isTemporary, openTemporaries } from "./temporary-relations.js";
 import type { Tenant } from "./tenant.js";
+import type { Trace } from "./trace.js";
 import { nowMicros, type TransactionBlock } from "./transaction-block.js";
 import { TransactionConstraints } from "./transaction-constraints.js";
 
@@ -68,6 +70,9 @@ export interface Identity {
 }
 
 const VERIFY_SHAPE = shapeOf(VERIFY_COLUMNS);
+
+/** Of a statement, without its constants, in a span. */
+const TRACED_CHARACTERS_MAX = 2_000;
 
 /** Takes rows that nobody wants to see. */
 const NO_ROWS: Rows = { append: () => 0 };
@@ -95,12 +100,33 @@ export class StatementRunner {
   /** Throws what the statement ends in; whoever runs it rolls back. */
   run(plan: StatementPlan, run: StatementRun, tx: ShardTransaction): Outcome | Promise<Outcome> {
     this.madeRoutines?.host.begin();
-    const outcome = this.watched(this.runBound(plan, run, tx), plan, run);
+    const { trace } = run.request;
+    const ran = trace == null ? this.runBound(plan, run, tx) : this.runTraced(trace, plan, run, tx);
+    const outcome = this.watched(ran, plan, run);
     if (this.madeRoutines === null && !(outcome instanceof Promise)) return outcome;
     return after(outcome, (done) => {
       const notices = this.madeRoutines?.host.takeNotices() ?? [];
       return notices.length === 0 ? done : { ...done, notices: [...done.notices, ...notices] };
     });
+  }
+
+  private runTraced(
+    trace: Trace,
+    plan: StatementPlan,
+    run: StatementRun,
+    tx: ShardTransaction,
+  ): Outcome | Promise<Outcome> {
+    const text = withoutConstants(run.sql, languageOf(plan)).slice(0, TRACED_CHARACTERS_MAX);
+    const end = trace.begin("execute", { "db.operation.name": plan.bound.kind, "db.query.text": text });
+    try {
+      const outcome = this.runBound(plan, run, tx);
+      if (outcome instanceof Promise) outcome.then(() => end(), end);
+      else end();
+      return outcome;
+    } catch (error) {
+      end(error);
+      throw error;
+    }
   }
 
   /** What does not end at once may be slow. */
@@ -386,6 +412,7 @@ export class StatementRunner {
         request.progress ?? null,
         request,
         this.identity.managesModels === true && !this.identity.readOnly,
+        !this.block.isOpen,
       ),
       bindTable: this.bindTable,
     });

@@ -26,6 +26,23 @@ export interface ImageItem {
 /** What gets numbers: a text or an image its vector, a pair the probabilities of the labels. */
 export type BatchItem = string | TextPair | ImageItem;
 
+/** A sound at 16 kHz. */
+export interface SoundItem {
+  /** One after the other; in memory that threads share, since there may be much of it. */
+  readonly parts: readonly Int16Array[];
+  /** Of all parts together. */
+  readonly samples: number;
+  /** In which it is spoken, as the model's manifest names languages; null: the model finds out, or knows one alone. */
+  readonly language: string | null;
+}
+
+/** Words, and when they are said: seconds from the sound's beginning. */
+export interface SpokenSegment {
+  readonly start: number;
+  readonly end: number;
+  readonly text: string;
+}
+
 export interface GenerationMessage {
   readonly role: "system" | "user" | "assistant" | "tool";
   readonly content: string;
@@ -37,6 +54,8 @@ export interface GenerationRequest {
   readonly messages: readonly GenerationMessage[];
   /** What the text is about, for a model that sees. */
   readonly image?: ImageItem;
+  /** What the text is to say in writing, for a model that hears; what else is said here of how is of no account then. */
+  readonly sound?: SoundItem;
   readonly tokensMax: number;
   /** 0: always the most likely token. */
   readonly temperature: number;
@@ -53,6 +72,9 @@ export interface GenerationEnd {
   readonly reason: "stop" | "length" | "cancelled";
   readonly inputTokens: number;
   readonly outputTokens: number;
+  /** Of a sound. */
+  readonly segments?: readonly SpokenSegment[];
+  readonly language?: string | null;
 }
 
 /** `id` names a run; the thread's answers to it have the same. */

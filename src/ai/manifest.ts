@@ -16,11 +16,13 @@ const GIB = 1024 ** 3;
 const DIMENSIONS_MAX = 16_000;
 const TOKENS_MAX = 1_000_000;
 
+const Token = Type.Integer({ minimum: 0, maximum: 10_000_000 });
+
 const ManifestSchema = Type.Object({
   id: Name,
   /** Another name that it answers to. */
   alias: Type.Optional(Name),
-  kind: Type.Enum(["embedding", "nli", "generation", "dual_encoder", "vision"]),
+  kind: Type.Enum(["embedding", "nli", "generation", "dual_encoder", "vision", "speech"]),
   revision: Type.String({ minLength: 1, maxLength: 100 }),
   licence: Type.String({ minLength: 1, maxLength: 100 }),
   /** Where it was published. */
@@ -73,6 +75,28 @@ const ManifestSchema = Type.Object({
       std: Channels,
     }),
   ),
+  /** Of a model that writes what is said. */
+  speech: Type.Optional(
+    Type.Object({
+      /** The graph that hears: input_features [1, mels, 3000] to a vector per stretch of time. */
+      onnx: FileName,
+      /** Bands of energy that it hears. */
+      mels: Positive(1000),
+      /** Of a model of several languages: the token of each, by its code. */
+      languages: Type.Optional(Type.Record(Type.String({ pattern: "^[a-z]{2,8}$" }), Token, { minProperties: 1 })),
+      /** Behind the language, where the model has several tasks. */
+      transcribe_token_id: Type.Optional(Token),
+      /** The tokens behind it are times, in steps of 0.02 s; absent: the model says no times. */
+      no_timestamps_token_id: Type.Optional(Token),
+      /** Likely at the start of a text where nobody speaks. */
+      no_speech_token_id: Type.Optional(Token),
+      /** Never said, and not said first. */
+      suppressed_token_ids: Type.Optional(Type.Array(Token, { maxItems: 10_000 })),
+      first_suppressed_token_ids: Type.Optional(Type.Array(Token, { maxItems: 10_000 })),
+      /** Of one window of 30 s; half of max_length unless said. */
+      window_tokens_max: Type.Optional(Positive(TOKENS_MAX)),
+    }),
+  ),
   /** The token that stands for a text without any; 0 unless said. */
   unknown: Type.Optional(Type.Integer({ minimum: 0 })),
   /** The model wants its tokenizer's special tokens around a text. */
@@ -106,7 +130,14 @@ export class BundleError extends Error {
 }
 
 /** Capabilities that bundles may require. */
-const CAPABILITIES: ReadonlySet<string> = new Set(["embedding", "nli", "generation", "dual_encoder", "vision"]);
+const CAPABILITIES: ReadonlySet<string> = new Set([
+  "embedding",
+  "nli",
+  "generation",
+  "dual_encoder",
+  "vision",
+  "speech",
+]);
 
 const SEEING: ReadonlySet<string> = new Set(["dual_encoder", "vision"]);
 
@@ -124,11 +155,20 @@ export function parseManifest(text: string): Manifest {
   const missing = manifest.required_capabilities.filter((capability) => !CAPABILITIES.has(capability));
   if (missing.length > 0) throw new BundleError(`the model requires what this server lacks: ${missing.join(", ")}`);
   const names = new Set(manifest.files.map(({ name }) => name));
-  for (const name of [manifest.tokenizer, manifest.onnx, manifest.static?.table, manifest.image?.onnx]) {
+  for (const name of [
+    manifest.tokenizer,
+    manifest.onnx,
+    manifest.static?.table,
+    manifest.image?.onnx,
+    manifest.speech?.onnx,
+  ]) {
     if (name !== undefined && !names.has(name)) throw new BundleError(`manifest.json: files does not list ${name}`);
   }
   if (SEEING.has(manifest.kind) && manifest.image === undefined) {
     throw new BundleError(`manifest.json: a model of the kind ${manifest.kind} needs image`);
+  }
+  if (manifest.kind === "speech" && manifest.speech === undefined) {
+    throw new BundleError("manifest.json: a model of the kind speech needs speech");
   }
   return manifest;
 }

@@ -182,7 +182,7 @@ export class Models {
 
   /** A text by a model of that name. What is wrong comes with the reading, as from `describe`, and `overloaded`. */
   generate(name: string, request: GenerationRequest, tenant: string, signal?: AbortSignal): Generation {
-    const model = this.usable(name, request.image === undefined ? "generation" : "vision");
+    const model = this.usable(name, kindFor(request));
     const generation = this.laneFor(model).generate(model.found.directory, request, signal, (error) =>
       this.unusable(model, error),
     );
@@ -353,6 +353,11 @@ export class Models {
     this.models = [...models.values()];
     return this.models;
   }
+}
+
+function kindFor({ image, sound }: GenerationRequest): Kind {
+  if (sound !== undefined) return "speech";
+  return image === undefined ? "generation" : "vision";
 }
 
 function isSame(one: FoundBundle, other: FoundBundle): boolean {

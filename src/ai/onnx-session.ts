@@ -28,7 +28,12 @@ export async function openSession(
 ): Promise<OpenSession> {
   if (onnx === undefined) throw new BundleError("the bundle has no ONNX graph");
   const graph = readBundleFile(directory, manifest, onnx);
-  const graphs: ReadonlySet<string | undefined> = new Set([onnx, manifest.onnx, manifest.image?.onnx]);
+  const graphs: ReadonlySet<string | undefined> = new Set([
+    onnx,
+    manifest.onnx,
+    manifest.image?.onnx,
+    manifest.speech?.onnx,
+  ]);
   const weights = manifest.files.map(({ name }) => name).filter((name) => !graphs.has(name) && !NO_WEIGHTS.test(name));
   const externalData = weights.map((path) => ({ path, data: readBundleFile(directory, manifest, path) }));
   let session: InferenceSession;

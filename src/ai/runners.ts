@@ -7,6 +7,7 @@ const LOADERS: Readonly<Partial<Record<Manifest["kind"], () => Promise<LoadRunne
   embedding: async () => (await import("./onnx-encoder.js")).loadOnnxEncoder,
   dual_encoder: async () => (await import("./vision/dual-encoder.js")).loadDualEncoder,
   vision: async () => (await import("./vision/captioner.js")).loadCaptioner,
+  speech: async () => (await import("./speech/transcriber.js")).loadTranscriber,
   nli: async () => (await import("./nli/cross-encoder.js")).loadCrossEncoder,
 };
 

@@ -56,9 +56,15 @@ function rowModel(model: ReturnType<typeof loadRowModel>): LoadedModel {
       const unknown = wanted.findIndex((value) => Number.isNaN(value));
       if (unknown >= 0) {
         const known = classes === null ? "a number" : `one of ${classes.slice(0, 20).join(", ")}`;
-        throw new DbError("invalid_request", `Row ${unknown + 1}: the target "${target}" must be ${known}.`, {
-          row: unknown + 1,
-        });
+        const cell = given.values[unknown] ?? Number.NaN;
+        const was = Number.isNaN(cell) ? "missing" : JSON.stringify(cell).slice(0, 60);
+        throw new DbError(
+          "invalid_request",
+          `Row ${unknown + 1}: the target "${target}" is ${was}; it must be ${known}.`,
+          {
+            ...{ row: unknown + 1, feature: target },
+          },
+        );
       }
       if (wanted.length === 0) throw new DbError("invalid_request", "There are no rows to evaluate on.");
       const predicted = probabilitiesOf(model, readInputs(model, read(planned, columns)), wanted.length);

@@ -1,28 +1,39 @@
 /**
- * Columns on their way to another thread: text as UTF-8 in one buffer, so that everything is moved and nothing copied
- * cell by cell. The actor fills builders batch by batch while it reads; the task thread unpacks. A builder's digest tells
- * whether two readings gave the same data.
+ * Columns on their way to another thread: pieces of bounded size, text as UTF-8, so that everything is moved, nothing is
+ * copied cell by cell, and no step of the actor takes long. Builders fill pieces while the actor reads; the task thread puts
+ * them together. What ends a piece is its content alone, so equal data have equal pieces, and equal digests.
  */
-import { createHash, type Hash } from "node:crypto";
-import type { ColumnData } from "./contract.js";
+import type { Hash } from "node:crypto";
+import type { ColumnData, ColumnKind } from "./contract.js";
 
-export type PackedColumn =
-  | Exclude<ColumnData, { readonly kind: "text" | "category" }>
-  | {
-      readonly name: string;
-      readonly kind: "text" | "category";
-      readonly bytes: Uint8Array;
-      /** Where each row's text ends; a missing one has the highest bit set. */
-      readonly ends: Uint32Array;
-    };
+export interface PackedColumn {
+  readonly name: string;
+  readonly kind: ColumnKind;
+  /** Of vectors. */
+  readonly dimensions?: number;
+  readonly rows: number;
+  /** Of the rows in order; each has a buffer of its own. */
+  readonly pieces: readonly Piece[];
+}
+
+type Piece = Float64Array | Float32Array | TextPiece;
+
+interface TextPiece {
+  readonly bytes: Uint8Array;
+  /** Where each row's text ends in `bytes`; a missing one has the highest bit set. */
+  readonly ends: Uint32Array;
+}
 
 const MISSING = 0x8000_0000;
-const FIRST_ROWS = 1024;
-const FIRST_BYTES = 16 * 1024;
+/** Of a column's first piece; each further one is this many times larger, up to PIECE_BYTES. */
+const FIRST_BYTES = 8 * 1024;
+const GROWTH = 4;
+const PIECE_BYTES = 256 * 1024;
 
 export class NumberBuilder {
-  #values = new Float64Array(FIRST_ROWS);
-  #hashed = 0;
+  readonly #pieces: Float64Array[] = [];
+  #piece = new Float64Array(FIRST_BYTES / 8);
+  #used = 0;
   length = 0;
 
   constructor(
@@ -36,82 +47,79 @@ export class NumberBuilder {
 
   /** NaN is missing. */
   append(value: number): void {
-    if (this.length === this.#values.length) {
-      const grown = new Float64Array(this.length * 2);
-      grown.set(this.#values);
-      this.#values = grown;
+    if (this.#used === this.#piece.length) {
+      this.#pieces.push(this.#piece);
+      this.#piece = new Float64Array(larger(this.#piece.byteLength) / 8);
+      this.#used = 0;
     }
-    this.#values[this.length++] = value;
-  }
-
-  /** Adds to the digest what came since the last call. */
-  hash(into: Hash): void {
-    into.update(new Uint8Array(this.#values.buffer, this.#hashed * 8, (this.length - this.#hashed) * 8));
-    this.#hashed = this.length;
+    this.#piece[this.#used++] = value;
+    this.length++;
   }
 
   finish(): PackedColumn {
-    return { name: this.name, kind: this.kind, values: this.#values.slice(0, this.length) };
+    const { name, kind, length: rows } = this;
+    return { name, kind, rows, pieces: [...this.#pieces, this.#piece.subarray(0, this.#used)] };
   }
 }
 
 export class TextBuilder {
+  readonly #pieces: TextPiece[] = [];
   #bytes = Buffer.allocUnsafeSlow(FIRST_BYTES);
-  #ends = new Uint32Array(FIRST_ROWS);
+  #ends = new Uint32Array(FIRST_BYTES / 8);
   #used = 0;
-  #hashedRows = 0;
-  #hashedBytes = 0;
+  #rows = 0;
+  #sealedBytes = 0;
   length = 0;
-  readonly kind = "text";
 
-  constructor(readonly name: string) {}
+  constructor(
+    readonly name: string,
+    readonly kind: "text" | "category" = "text",
+  ) {}
 
   get byteLength(): number {
-    return this.#used + this.length * 4;
+    return this.#sealedBytes + this.#used + this.length * 4;
   }
 
   append(text: string | null): void {
-    if (this.length === this.#ends.length) {
-      const grown = new Uint32Array(this.length * 2);
-      grown.set(this.#ends);
-      this.#ends = grown;
-    }
+    if (this.#rows === this.#ends.length) this.#seal(0);
     if (text !== null) {
-      const most = text.length * 3;
-      if (this.#used + most > this.#bytes.length) {
-        const grown = Buffer.allocUnsafeSlow(Math.max(this.#bytes.length * 2, this.#used + most));
-        this.#bytes.copy(grown, 0, 0, this.#used);
-        this.#bytes = grown;
+      // At most three bytes a unit of UTF-16; they are counted where that might not fit.
+      if (this.#used + text.length * 3 > this.#bytes.length) {
+        const needed = Buffer.byteLength(text);
+        if (this.#used + needed > this.#bytes.length) this.#seal(needed);
       }
       this.#used += this.#bytes.write(text, this.#used);
     }
-    this.#ends[this.length++] = text === null ? (this.#used | MISSING) >>> 0 : this.#used;
+    this.#ends[this.#rows++] = text === null ? (this.#used | MISSING) >>> 0 : this.#used;
+    this.length++;
   }
 
-  hash(into: Hash): void {
-    into.update(new Uint8Array(this.#ends.buffer, this.#hashedRows * 4, (this.length - this.#hashedRows) * 4));
-    into.update(this.#bytes.subarray(this.#hashedBytes, this.#used));
-    this.#hashedRows = this.length;
-    this.#hashedBytes = this.#used;
+  /** The next piece has room for `bytes`. */
+  #seal(bytes: number): void {
+    const { length } = this.#bytes;
+    if (this.#rows > 0) this.#pieces.push(this.#piece());
+    this.#sealedBytes += this.#used;
+    this.#bytes = Buffer.allocUnsafeSlow(Math.max(bytes, larger(length)));
+    this.#ends = new Uint32Array(larger(this.#ends.byteLength) / 4);
+    this.#used = 0;
+    this.#rows = 0;
   }
 
-  /** Null: missing. */
-  at(row: number): string | null {
-    const end = this.#ends[row]!;
-    if (end >= MISSING) return null;
-    const before = row === 0 ? 0 : this.#ends[row - 1]! & ~MISSING;
-    return this.#bytes.toString("utf8", before, end);
+  #piece(): TextPiece {
+    const { buffer } = this.#bytes;
+    return { bytes: new Uint8Array(buffer, 0, this.#used), ends: this.#ends.subarray(0, this.#rows) };
   }
 
   finish(): PackedColumn {
-    const bytes = new Uint8Array(this.#bytes.subarray(0, this.#used));
-    return { name: this.name, kind: "text", bytes, ends: this.#ends.slice(0, this.length) };
+    const { name, kind, length: rows } = this;
+    return { name, kind, rows, pieces: [...this.#pieces, this.#piece()] };
   }
 }
 
 export class VectorBuilder {
-  #values: Float32Array;
-  #hashed = 0;
+  readonly #pieces: Float32Array[] = [];
+  #piece: Float32Array;
+  #used = 0;
   length = 0;
   readonly kind = "vector";
 
@@ -119,7 +127,12 @@ export class VectorBuilder {
     readonly name: string,
     readonly dimensions: number,
   ) {
-    this.#values = new Float32Array(dimensions * 64);
+    this.#piece = this.#room(FIRST_BYTES);
+  }
+
+  #room(bytes: number): Float32Array {
+    const { dimensions } = this;
+    return new Float32Array(Math.max(1, Math.floor(bytes / 4 / dimensions)) * dimensions);
   }
 
   get byteLength(): number {
@@ -127,70 +140,82 @@ export class VectorBuilder {
   }
 
   /** Null: missing. */
-  append(vector: Float32Array | null): void {
-    const at = this.length * this.dimensions;
-    if (at === this.#values.length) {
-      const grown = new Float32Array(at * 2);
-      grown.set(this.#values);
-      this.#values = grown;
+  append(vector: ArrayLike<number> | null): void {
+    if (this.#used === this.#piece.length) {
+      this.#pieces.push(this.#piece);
+      this.#piece = this.#room(larger(this.#piece.byteLength));
+      this.#used = 0;
     }
-    if (vector === null) this.#values.fill(Number.NaN, at, at + this.dimensions);
-    else this.#values.set(vector, at);
+    const end = this.#used + this.dimensions;
+    if (vector === null) this.#piece.fill(Number.NaN, this.#used, end);
+    else this.#piece.set(vector, this.#used);
+    this.#used = end;
     this.length++;
   }
 
-  hash(into: Hash): void {
-    const { dimensions } = this;
-    const count = (this.length - this.#hashed) * dimensions;
-    into.update(new Uint8Array(this.#values.buffer, this.#hashed * dimensions * 4, count * 4));
-    this.#hashed = this.length;
-  }
-
   finish(): PackedColumn {
-    const { name, dimensions } = this;
-    return { name, kind: "vector", dimensions, values: this.#values.slice(0, this.length * dimensions) };
+    const { name, kind, dimensions, length: rows } = this;
+    return { name, kind, dimensions, rows, pieces: [...this.#pieces, this.#piece.subarray(0, this.#used)] };
   }
 }
 
 export type ColumnBuilder = NumberBuilder | TextBuilder | VectorBuilder;
 
-/** For the digest of all columns: their names and kinds come first. */
-export function columnsHash(columns: readonly Pick<ColumnBuilder, "name" | "kind">[]): Hash {
-  return createHash("sha256").update(JSON.stringify(columns.map(({ name, kind }) => [name, kind])));
+function larger(bytes: number): number {
+  return Math.min(bytes * GROWTH, PIECE_BYTES);
+}
+
+const isText = (piece: Piece): piece is TextPiece => "ends" in piece;
+
+/** Adds name, kind and content to a digest, a piece a step. */
+export function* hashColumn(hash: Hash, { name, kind, dimensions, pieces }: PackedColumn): Generator<void> {
+  hash.update(JSON.stringify([name, kind, dimensions]));
+  for (const piece of pieces) {
+    for (const part of isText(piece) ? [piece.ends, piece.bytes] : [piece]) hash.update(part);
+    yield;
+  }
+}
+
+/** The texts of a column in order; null: missing. */
+export function* textsOf({ pieces }: PackedColumn): Generator<string | null> {
+  for (const { bytes, ends } of pieces as readonly TextPiece[]) {
+    const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    let before = 0;
+    for (const marked of ends) {
+      const end = marked & ~MISSING;
+      yield marked >= MISSING ? null : text.toString("utf8", before, end);
+      before = end;
+    }
+  }
 }
 
 /** What goes into a transfer list. */
 export function buffersOf(columns: readonly PackedColumn[]): ArrayBuffer[] {
-  return columns.flatMap((column) =>
-    "bytes" in column
-      ? [column.bytes.buffer as ArrayBuffer, column.ends.buffer as ArrayBuffer]
-      : "buffer" in column.values
-        ? [column.values.buffer as ArrayBuffer]
-        : [],
+  return columns.flatMap(({ pieces }) =>
+    pieces.flatMap(
+      (piece) => (isText(piece) ? [piece.bytes.buffer, piece.ends.buffer] : [piece.buffer]) as ArrayBuffer[],
+    ),
   );
-}
-
-export function packColumns(columns: readonly ColumnData[]): PackedColumn[] {
-  return columns.map((column) => {
-    if (!Array.isArray(column.values)) return column as PackedColumn;
-    const builder = new TextBuilder(column.name);
-    for (const text of column.values as readonly (string | null)[]) builder.append(text);
-    return { ...builder.finish(), kind: column.kind } as PackedColumn;
-  });
 }
 
 export function unpackColumns(columns: readonly PackedColumn[]): ColumnData[] {
   return columns.map((column) => {
-    if (!("bytes" in column)) return column;
-    const { name, kind, ends } = column;
-    const bytes = Buffer.from(column.bytes.buffer, column.bytes.byteOffset, column.bytes.byteLength);
-    const values = new Array<string | null>(ends.length);
-    let before = 0;
-    for (let row = 0; row < ends.length; row++) {
-      const end = ends[row]! & ~MISSING;
-      values[row] = ends[row]! >= MISSING ? null : bytes.toString("utf8", before, end);
-      before = end;
+    const { name, kind, rows, dimensions } = column;
+    if (kind === "text" || kind === "category") return { name, kind, values: [...textsOf(column)] };
+    const pieces = column.pieces as readonly (Float64Array | Float32Array)[];
+    if (kind === "vector") {
+      const values = joined(pieces, new Float32Array(rows * dimensions!));
+      return { name, kind, dimensions: dimensions!, values };
     }
-    return { name, kind, values };
+    return { name, kind, values: joined(pieces, new Float64Array(rows)) };
   });
+}
+
+function joined<T extends Float64Array | Float32Array>(pieces: readonly ArrayLike<number>[], into: T): T {
+  let at = 0;
+  for (const piece of pieces) {
+    into.set(piece, at);
+    at += piece.length;
+  }
+  return into;
 }

@@ -1,61 +1,109 @@
 /**
- * Rows of cells (documents, results, a request's `rows`) as the columns that training and prediction read. Called by the
- * actor, so it loads nothing heavy; no state.
+ * Rows of cells (documents, results, a request's `rows`) as packed columns that training and prediction read. Called by the
+ * actor, so it loads nothing heavy, and what grows with the rows is a generator that stops every few cells. No state.
  */
 import { DbError } from "../protocol/errors.js";
 import { momentOfText, numberOfText } from "./cell-text.js";
-import type { ColumnData, Feature } from "./contract.js";
+import type { Feature } from "./contract.js";
+import { type ColumnBuilder, NumberBuilder, type PackedColumn, TextBuilder, VectorBuilder } from "./packed-columns.js";
 
 type Row = Readonly<Record<string, unknown>>;
 
+/** Cells between two looks at the clock. */
+const CELLS_A_STEP = 64;
+
 /**
- * Columns for a training, of all names that any row has, in the order of their first appearance. A column of one sort of
- * cell gets its kind; a mixed one becomes text, objects as JSON.
+ * Documents whose fields become columns, in the order of their first appearance: which fields there are, and of what sort,
+ * is known when all have been seen.
  */
-export function columnsOfRows(rows: readonly Row[]): ColumnData[] {
-  const names = new Set<string>();
-  for (const row of rows) for (const name of Object.keys(row)) names.add(name);
-  return [...names].map((name) => {
-    const cells = rows.map((row) => row[name]);
-    return columnOfCells(name, cells);
-  });
+export class DocumentColumns {
+  /** By field: its cells, and the rows that have them. */
+  readonly #fields = new Map<string, { readonly rows: number[]; readonly cells: unknown[] }>();
+  rows = 0;
+  /** Of what is held, roughly. */
+  byteLength = 0;
+
+  add(document: Row): void {
+    for (const name in document) {
+      let field = this.#fields.get(name);
+      if (field === undefined) {
+        field = { rows: [], cells: [] };
+        this.#fields.set(name, field);
+      }
+      const cell = document[name];
+      field.rows.push(this.rows);
+      field.cells.push(cell);
+      this.byteLength += CELL_BYTES + (typeof cell === "string" ? cell.length : 0);
+    }
+    this.rows++;
+  }
+
+  get names(): Iterable<string> {
+    return this.#fields.keys();
+  }
+
+  *column(name: string): Generator<void, PackedColumn> {
+    const { rows, cells } = this.#fields.get(name)!;
+    const builder = builderFor(name, yield* kindOf(cells));
+    const { length } = rows;
+    for (let row = 0, at = 0; row < this.rows; row++) {
+      const isThere = at < length && rows[at] === row;
+      appendCell(builder, isThere ? cells[at++] : null);
+      if (row % CELLS_A_STEP === 0) yield;
+    }
+    return builder.finish();
+  }
 }
 
-/** A column from cells of JSON or of SQL results: numbers, bigints, booleans, strings, dates, lists of numbers, nulls. */
-export function columnOfCells(name: string, cells: readonly unknown[]): ColumnData {
-  const sorts = new Set<Sort>();
-  for (const cell of cells) {
+const CELL_BYTES = 24;
+
+/** A column of one sort of cell gets its kind; a mixed one becomes text, objects as JSON. */
+export function* columnOfCells(name: string, cells: readonly unknown[]): Generator<void, PackedColumn> {
+  const builder = builderFor(name, yield* kindOf(cells));
+  for (let row = 0; row < cells.length; row++) {
+    appendCell(builder, cells[row]);
+    if (row % CELLS_A_STEP === 0) yield;
+  }
+  return builder.finish();
+}
+
+type PlainKind = "number" | "boolean" | "timestamp" | "text";
+
+/** A number says how many dimensions vectors have. */
+function* kindOf(cells: readonly unknown[]): Generator<void, PlainKind | number> {
+  let only: PlainKind | number | null = null;
+  for (let row = 0; row < cells.length; row++) {
+    if (row % CELLS_A_STEP === 0) yield;
+    const cell = cells[row];
+    if (isMissing(cell)) continue;
     const sort = sortOf(cell);
-    if (sort !== "missing") sorts.add(sort);
+    if (sort === "text" || (only !== null && only !== sort)) return "text";
+    only = sort;
   }
-  const only = sorts.size === 1 ? [...sorts][0]! : null;
-  if (only === "number" || only === "boolean" || only === "timestamp") {
-    return {
-      name,
-      kind: only,
-      values: Float64Array.from(cells, (cell) => (isMissing(cell) ? Number.NaN : Number(cell))),
-    };
-  }
-  if (only === "vector") {
-    const vectors = vectorColumn(name, cells);
-    if (vectors !== null) return vectors;
-  }
-  return { name, kind: "text", values: cells.map((cell) => (isMissing(cell) ? null : textOf(cell))) };
+  return only ?? "text";
 }
-
-type Sort = "missing" | "number" | "boolean" | "timestamp" | "text" | "vector" | "other";
 
 function isMissing(cell: unknown): boolean {
   return cell === null || cell === undefined || (typeof cell === "number" && Number.isNaN(cell));
 }
 
-function sortOf(cell: unknown): Sort {
-  if (isMissing(cell)) return "missing";
+/** Numbers, bigints, booleans, strings, dates, lists of numbers; all else is text. */
+function sortOf(cell: unknown): PlainKind | number {
   if (typeof cell === "number" || typeof cell === "bigint") return "number";
   if (typeof cell === "boolean") return "boolean";
-  if (typeof cell === "string") return "text";
   if (cell instanceof Date) return "timestamp";
-  return numbersOf(cell) === null ? "other" : "vector";
+  return typeof cell === "string" ? "text" : (numbersOf(cell)?.length ?? "text");
+}
+
+function builderFor(name: string, kind: PlainKind | number): ColumnBuilder {
+  if (typeof kind === "number") return new VectorBuilder(name, kind);
+  return kind === "text" ? new TextBuilder(name) : new NumberBuilder(name, kind);
+}
+
+function appendCell(builder: ColumnBuilder, cell: unknown): void {
+  if (builder instanceof NumberBuilder) builder.append(isMissing(cell) ? Number.NaN : Number(cell));
+  else if (builder instanceof VectorBuilder) builder.append(isMissing(cell) ? null : numbersOf(cell));
+  else builder.append(isMissing(cell) ? null : textOf(cell));
 }
 
 function numbersOf(cell: unknown): ArrayLike<number> | null {
@@ -70,53 +118,44 @@ function textOf(cell: unknown): string {
   return typeof cell === "object" ? JSON.stringify(cell) : String(cell);
 }
 
-/** Null when the lists differ in length. */
-function vectorColumn(name: string, cells: readonly unknown[]): ColumnData | null {
-  const dimensions = numbersOf(cells.find((cell) => !isMissing(cell)))?.length ?? 0;
-  if (dimensions === 0) return null;
-  const values = new Float32Array(cells.length * dimensions).fill(Number.NaN);
-  for (let row = 0; row < cells.length; row++) {
-    if (isMissing(cells[row])) continue;
-    const numbers = numbersOf(cells[row])!;
-    if (numbers.length !== dimensions) return null;
-    values.set(numbers, row * dimensions);
-  }
-  return { name, kind: "vector", dimensions, values };
-}
-
 /**
  * The columns that a model reads, from rows to predict. A null cell is a missing value, which models accept; a cell that
  * is not there at all is an error. Throws `invalid_request` that names the row (from 1), the feature, and what it needs.
  */
-export function columnsForModel(features: readonly Feature[], rows: readonly Row[]): ColumnData[] {
+export function* columnsForModel(features: readonly Feature[], rows: readonly Row[]): Generator<void, PackedColumn[]> {
+  const builders = features.map(({ name, kind, dimensions }) => {
+    if (kind === "text" || kind === "category") return new TextBuilder(name, kind);
+    return kind === "vector" ? new VectorBuilder(name, dimensions!) : new NumberBuilder(name, kind);
+  });
+  let cells = 0;
   for (let row = 0; row < rows.length; row++) {
-    for (const { name, kind } of features) {
-      if (rows[row]![name] === undefined) {
-        throw new DbError(
-          "invalid_request",
-          `Row ${row + 1} lacks the feature "${name}" (${kind}). Send it, or null where its value is not known.`,
-          { row: row + 1, feature: name },
-        );
-      }
+    for (let f = 0; f < features.length; f++) {
+      appendFeature(builders[f]!, features[f]!, rows[row]!, row);
+      if (++cells % CELLS_A_STEP === 0) yield;
     }
   }
-  return features.map((feature) => {
-    const { name, kind } = feature;
-    const cells = rows.map((row) => row[name]);
-    if (kind === "text" || kind === "category")
-      return { name, kind, values: cells.map((cell, row) => label(feature, cell, row)) };
-    if (kind !== "vector")
-      return { name, kind, values: Float64Array.from(cells, (cell, row) => scalar(feature, cell, row)) };
-    const dimensions = feature.dimensions!;
-    const values = new Float32Array(rows.length * dimensions).fill(Number.NaN);
-    cells.forEach((cell, row) => {
-      if (isMissing(cell)) return;
-      const numbers = numbersOf(cell);
-      if (numbers === null || numbers.length !== dimensions) throw mistyped(feature, cell, row);
-      values.set(numbers, row * dimensions);
-    });
-    return { name, kind, dimensions, values };
-  });
+  return builders.map((builder) => builder.finish());
+}
+
+function appendFeature(builder: ColumnBuilder, feature: Feature, cells: Row, row: number): void {
+  const { name, kind } = feature;
+  const cell = cells[name];
+  if (cell === undefined) {
+    throw new DbError(
+      "invalid_request",
+      `Row ${row + 1} lacks the feature "${name}" (${kind}). Send it, or null where its value is not known.`,
+      { row: row + 1, feature: name },
+    );
+  }
+  if (builder instanceof TextBuilder) builder.append(label(feature, cell, row));
+  else if (builder instanceof NumberBuilder) builder.append(scalar(feature, cell, row));
+  else builder.append(isMissing(cell) ? null : vector(feature, cell, row));
+}
+
+function vector(feature: Feature, cell: unknown, row: number): ArrayLike<number> {
+  const numbers = numbersOf(cell);
+  if (numbers === null || numbers.length !== feature.dimensions) throw mistyped(feature, cell, row);
+  return numbers;
 }
 
 function label(feature: Feature, cell: unknown, row: number): string | null {

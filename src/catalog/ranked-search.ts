@@ -140,10 +140,11 @@ function fused(searchable: Searchable, { words, nearTo, limit, filter }: RankedS
     ORDER BY f.${FUSED_SCORE} DESC, ${key.map((name) => `t.${name}`).join(", ")}`;
 }
 
-/** A ranking as SQL over the table's columns, which `t.` stands before. */
-export type RankingSql =
+/** A ranking as SQL over the table's columns, which `t.` stands before. `weight`: beside the others', 1 unless said. */
+export type RankingSql = { readonly weight?: number } & (
   | { readonly kind: "text"; readonly score: string; readonly condition: string }
-  | { readonly kind: "vector"; readonly distance: string };
+  | { readonly kind: "vector"; readonly distance: string }
+);
 
 export interface Fusion {
   /** The table, quoted. */
@@ -171,16 +172,20 @@ export const keyName = (place: number): string => `key_${place + 1}`;
 export function fusedScores({ relation: table, key, rankings, filter, places, page }: Fusion): string {
   const keys = key.map((name, i) => `t.${name} AS ${keyName(i)}`).join(", ");
   const listed = key.map((_, i) => keyName(i)).join(", ");
+  const weightOf = ({ weight = 1 }: RankingSql) => weight;
   const lists = rankings.map((ranking) => {
+    const points = (order: string) =>
+      `${weightOf(ranking)}::float8 / (${FUSION_K} + row_number() OVER (ORDER BY ${order}, ${listed})) AS points`;
     if (ranking.kind === "text") {
       const condition = allOf([ranking.condition, filter]);
       const best = `SELECT ${keys}, ${ranking.score} AS worth FROM ${table} t WHERE ${condition} ORDER BY worth DESC, ${listed} LIMIT ${places}`;
-      return `SELECT ${listed}, row_number() OVER (ORDER BY worth DESC, ${listed}) AS place FROM (${best}) b`;
+      return `SELECT ${listed}, ${points("worth DESC")} FROM (${best}) b`;
     }
     const best = `SELECT ${keys}, (${ranking.distance})::real AS far FROM ${table} t ${where(filter)} ORDER BY far LIMIT ${places}`;
-    return `SELECT ${listed}, row_number() OVER (ORDER BY far, ${listed}) AS place FROM (${best}) b WHERE far IS NOT NULL`;
+    return `SELECT ${listed}, ${points("far")} FROM (${best}) b WHERE far IS NOT NULL`;
   });
-  const sum = `sum(1::float8 / (${FUSION_K} + place)) * ${(FUSION_K + 1) / rankings.length}::float8`;
+  const weights = rankings.reduce((sum, ranking) => sum + weightOf(ranking), 0);
+  const sum = `sum(points) * ${(FUSION_K + 1) / weights}::float8`;
   return `SELECT ${listed}, ${sum} AS ${FUSED_SCORE} FROM (${lists.join(" UNION ALL ")}) r
     GROUP BY ${listed} ORDER BY ${FUSED_SCORE} DESC, ${listed} ${page}`;
 }

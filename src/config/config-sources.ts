@@ -53,6 +53,7 @@ export function readEnvironment(env: Readonly<Record<string, string | undefined>
   const known = new Set(SETTINGS.flatMap(({ variables }) => variables));
   for (const name of Object.keys(env)) {
     if (!name.startsWith("TESSERA_") || name === CONFIG_FILE_VARIABLE || known.has(name)) continue;
+    if (name.startsWith(CLIENT_VARIABLES)) continue;
     problems.push(`${name}: there is no such variable${didYouMean(name, [...known, CONFIG_FILE_VARIABLE])}`);
   }
   for (const setting of SETTINGS) {
@@ -65,6 +66,9 @@ export function readEnvironment(env: Readonly<Record<string, string | undefined>
   }
   return values;
 }
+
+/** Of commands that talk to a server (cli/). */
+const CLIENT_VARIABLES = "TESSERA_CLIENT_";
 
 /** Names the user's configuration file. */
 export const CONFIG_FILE_VARIABLE = "TESSERA_CONFIG";
@@ -84,6 +88,7 @@ export function readOverrides(overrides: Readonly<Record<string, string>>, probl
 function fromText(setting: Setting, text: string): unknown {
   const { type } = setting.schema as { readonly type?: string };
   if (type === "integer") return /^[+-]?\d[\d_]*$/.test(text) ? Number(text.replaceAll("_", "")) : text;
+  if (type === "number") return /^[+-]?\d+(\.\d+)?$/.test(text) ? Number(text) : text;
   if (type === "boolean") return TEXTS_OF_BOOLEANS.get(text.toLowerCase()) ?? text;
   if (type === "array") {
     return text

@@ -3,6 +3,8 @@
 import type { LoadedConfig } from "./load-config.js";
 import { SETTINGS } from "./settings.js";
 
+const HIDDEN = "********";
+
 /** As TOML, each line with a comment that says where its value comes from; secrets are hidden. */
 export function describeConfig({ config, sources }: LoadedConfig): string {
   const lines: string[] = [];
@@ -14,7 +16,8 @@ export function describeConfig({ config, sources }: LoadedConfig): string {
       lines.push(...(lines.length === 0 ? [] : [""]), `[${section}]`);
     }
     const value = path.reduce<unknown>((table, name) => (table as Record<string, unknown>)[name], config);
-    const shown = secret && value !== "" ? '"********"' : JSON.stringify(value);
+    const isEmpty = value === "" || (Array.isArray(value) && value.length === 0);
+    const shown = JSON.stringify(!secret || isEmpty ? value : Array.isArray(value) ? [HIDDEN] : HIDDEN);
     lines.push(`${`${key.slice(cut + 1)} = ${shown}`.padEnd(48)} # ${sources.get(key)}`);
   }
   return `${lines.join("\n")}\n`;

@@ -10,9 +10,12 @@ import { read } from "../directory/directory-context.js";
 import { getUserByName } from "../directory/directory-store.js";
 import type { Config } from "../protocol/config.js";
 import { DbError } from "../protocol/errors.js";
+import { readInstallation } from "../storage/installation.js";
+import { partitionDirectory } from "../storage/partition-directory.js";
 import type { Shard } from "../storage/shard.js";
-import { openShardOnDisk, partitionDirectory } from "../storage/shard-on-disk.js";
-import { DataDirectoryError, loadSecret, lockDataDirectory } from "./data-lock.js";
+import { openShardOnDisk } from "../storage/shard-on-disk.js";
+import { DataDirectoryError, lockDataDirectory } from "./data-lock.js";
+import { openSecret } from "./sealed-secret.js";
 
 export interface ResetPasswordOptions {
   readonly config: Config;
@@ -33,7 +36,9 @@ export async function resetPassword(options: ResetPasswordOptions): Promise<stri
   if (!existsSync(directory)) throw new DataDirectoryError(`there is no installation in ${config.data.dir}`);
   const unlock = lockDataDirectory(config.data.dir);
   try {
+    const id = readInstallation(config.data.dir)?.id;
     const shard = await openShardOnDisk(directory, {
+      ...(id === undefined ? {} : { identity: { installation: id, partition: 0 } }),
       segmentBytes: config.storage.logSegmentBytes,
       retentionBytes: config.storage.logRetentionBytes,
     });
@@ -58,7 +63,8 @@ async function resetIn(shard: Shard, options: ResetPasswordOptions, username: st
     // Nothing else runs, so the hash may be computed here.
     deriveKey: async (job) => deriveKey(job),
     now: Date.now,
-    secret: loadSecret(config.data.dir),
+    secret: openSecret(config.data.dir, config.secrets),
+    sealsFactors: config.secrets.keyFile !== "",
     config: config.auth,
     // No tenant is placed here.
     partitions: 1,

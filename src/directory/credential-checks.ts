@@ -55,7 +55,7 @@ export function takeCode(
 ): MfaRecord {
   const attempt = context.throttle.attempt(`code\n${userId}`);
   const used =
-    useTimeCode(mfa, code, context.now()) ??
+    useTimeCode(mfa, code, context.now(), context.factors.open(userId, mfa.secret)) ??
     (recoveryCodes === "recovery codes too" ? useRecoveryCode(mfa, code) : null);
   if (used === null) {
     attempt.failed();

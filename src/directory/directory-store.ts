@@ -13,6 +13,7 @@ import {
   encodeRecord,
   type InstallationRecord,
   type MoveRecord,
+  type ScheduleRecord,
   type TenantRecord,
   type UserRecord,
 } from "./records.js";
@@ -22,6 +23,7 @@ const INSTALLATION = "installation";
 const TENANT = "tenant";
 const TENANT_NUMBER = "tenant-number";
 const MOVE = "move";
+const SCHEDULE = "backup-schedule";
 const USER = "user";
 const USERNAME = "username";
 const TENANT_USER = "tenant-user";
@@ -80,8 +82,39 @@ export function removeMove(tx: Transaction, tenant: number): void {
 }
 
 export function listMoves(tx: Transaction): MoveRecord[] {
-  const { values } = selectPage(tx, prefixRange(directoryPrefix(MOVE)), { limit: Number.POSITIVE_INFINITY });
-  return values.map((value) => decodeRecord<MoveRecord>(value));
+  return listAll<MoveRecord>(tx, MOVE);
+}
+
+/** In no particular order. */
+export function listAllUsers(tx: Transaction): UserRecord[] {
+  return listAll<UserRecord>(tx, USER);
+}
+
+/** In no particular order. */
+export function listAllApiKeys(tx: Transaction): ApiKeyRecord[] {
+  return listAll<ApiKeyRecord>(tx, API_KEY);
+}
+
+export function getSchedule(tx: Transaction, id: string): ScheduleRecord | undefined {
+  return getRecord(tx, SCHEDULE, id);
+}
+
+export function putSchedule(tx: Transaction, schedule: ScheduleRecord): void {
+  putRecord(tx, SCHEDULE, schedule.id, schedule);
+}
+
+export function removeSchedule(tx: Transaction, id: string): void {
+  tx.delete(directoryKey(SCHEDULE, id));
+}
+
+/** In no particular order. */
+export function listSchedules(tx: Transaction): ScheduleRecord[] {
+  return listAll<ScheduleRecord>(tx, SCHEDULE);
+}
+
+function listAll<T>(tx: Transaction, kind: string): T[] {
+  const { values } = selectPage(tx, prefixRange(directoryPrefix(kind)), { limit: Number.POSITIVE_INFINITY });
+  return values.map((value) => decodeRecord<T>(value));
 }
 
 export function getUser(tx: Transaction, id: string): UserRecord | undefined {

@@ -14,18 +14,29 @@ import type { Transaction } from "../storage/store.js";
 import * as apiKeys from "./api-keys.js";
 import type { DeriveKey, PasswordCost } from "./derive-key.js";
 import { type DirectoryContext, read, write } from "./directory-context.js";
-import { getUser, listMoves, putMove, removeMove } from "./directory-store.js";
+import {
+  getSchedule,
+  getUser,
+  listMoves,
+  listSchedules,
+  putMove,
+  putSchedule,
+  removeMove,
+  removeSchedule,
+} from "./directory-store.js";
+import { factorSecrets, sealStoredFactors } from "./factor-secrets.js";
 import { identityOfKeyHash, identityOfUser } from "./identities.js";
 import { LoginThrottle } from "./login-throttle.js";
 import * as mfa from "./mfa.js";
 import { DEFAULT_PASSWORD_COST, passwordHasher } from "./password.js";
 import * as placement from "./placement.js";
-import type { MoveRecord } from "./records.js";
+import type { MoveRecord, ScheduleRecord } from "./records.js";
 import * as signIn from "./sign-in.js";
 import { signInTokens } from "./sign-in-tokens.js";
 import * as tenants from "./tenants.js";
 import * as users from "./users.js";
 import { userView } from "./views.js";
+import * as wholeRecords from "./whole-records.js";
 
 export interface DirectoryOptions {
   /** A transaction on partition 0's shard. Every method commits or rolls back what it begins before it awaits. */
@@ -34,6 +45,8 @@ export interface DirectoryOptions {
   readonly now: () => number;
   /** The installation's secret (config/data-lock.ts), which signs tokens. */
   readonly secret: Uint8Array;
+  /** Second factors are stored sealed, those that are not yet at the next `bootstrap`. */
+  readonly sealsFactors?: boolean;
   readonly config: AuthConfig;
   /** How many partitions new tenants are placed on. */
   readonly partitions: number;
@@ -47,6 +60,7 @@ export interface DirectoryOptions {
 
 export class Directory {
   readonly #context: DirectoryContext;
+  readonly #sealsFactors: boolean;
 
   constructor(options: DirectoryOptions) {
     const { begin, now, config, partitions, onIdentityChanged } = options;
@@ -59,7 +73,9 @@ export class Directory {
       hasher: passwordHasher({ cost: options.passwordCost ?? DEFAULT_PASSWORD_COST, deriveKey: options.deriveKey }),
       throttle: new LoginThrottle({ ...config.login, now }),
       tokens: signInTokens(options.secret),
+      factors: factorSecrets(options.secret, options.sealsFactors === true),
     };
+    this.#sealsFactors = options.sealsFactors === true;
   }
 
   /**
@@ -68,6 +84,7 @@ export class Directory {
    * given here is the operator's own choice and may be shorter than others.
    */
   bootstrap(options: { readonly adminPassword?: string }): Promise<{ password: string } | null> {
+    if (this.#sealsFactors) write(this.#context, (tx) => sealStoredFactors(tx, this.#context.factors));
     return tenants.bootstrap(this.#context, options);
   }
 
@@ -178,6 +195,44 @@ export class Directory {
   /** In no particular order. */
   listMoves(): MoveRecord[] {
     return read(this.#context, listMoves);
+  }
+
+  // Backups
+
+  /** Everything that another installation needs to be this one, but the tenants' content. */
+  wholeRecords(): wholeRecords.WholeRecords {
+    return wholeRecords.readWhole(this.#context);
+  }
+
+  /** See whole-records.ts. */
+  planRestore(records: wholeRecords.WholeRecords, plan: wholeRecords.RestorePlan): wholeRecords.PlannedTenant[] {
+    return wholeRecords.planRestore(this.#context, records, plan);
+  }
+
+  finishRestore(
+    records: wholeRecords.WholeRecords,
+    plan: wholeRecords.RestorePlan,
+    planned: readonly wholeRecords.PlannedTenant[],
+  ): void {
+    wholeRecords.finishRestore(this.#context, records, plan, planned);
+  }
+
+  /** In no particular order. */
+  listSchedules(): ScheduleRecord[] {
+    return read(this.#context, listSchedules);
+  }
+
+  /** Undefined: there is none. */
+  schedule(id: string): ScheduleRecord | undefined {
+    return read(this.#context, (tx) => getSchedule(tx, id));
+  }
+
+  saveSchedule(schedule: ScheduleRecord): void {
+    write(this.#context, (tx) => putSchedule(tx, schedule));
+  }
+
+  removeSchedule(id: string): void {
+    write(this.#context, (tx) => removeSchedule(tx, id));
   }
 
   // Users of a tenant; `user` is an id or a name

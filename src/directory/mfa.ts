@@ -18,7 +18,7 @@ export function enrolMfa(context: DirectoryContext, userId: string): MfaEnrolmen
       throw new DbError("conflict", "An authenticator already exists for this user; disable it first.");
     }
     const { mfa, recoveryCodes } = newSecondFactor();
-    putUser(tx, { ...user, mfa });
+    putUser(tx, { ...user, mfa: { ...mfa, secret: context.factors.seal(userId, mfa.secret) } });
     return { secret: mfa.secret, otpauth_url: otpauthUrl(mfa, user.username), recovery_codes: recoveryCodes };
   });
 }

@@ -47,9 +47,45 @@ export interface MoveRecord {
   readonly error: string | null;
 }
 
+/** Backups that are made by themselves (actor/backup/schedules.ts). Times in milliseconds since 1970. */
+export interface ScheduleRecord {
+  readonly id: string;
+  /** Null: the whole installation. */
+  readonly tenantId: string | null;
+  /** croner's: five fields, or six with seconds first. */
+  readonly cron: string;
+  /** An IANA time zone. */
+  readonly timezone: string;
+  /** Every so many backups a full one; those between are incremental. */
+  readonly fullEvery: number;
+  /** How many are kept, and for how many days; null: no bound. */
+  readonly keep: number | null;
+  readonly keepDays: number | null;
+  /** Sealed with the installation's key file, base64; null: not encrypted. */
+  readonly passphrase: string | null;
+  readonly enabled: boolean;
+  readonly createdAt: number;
+  /** Null: disabled, or there will be none. */
+  readonly nextAt: number | null;
+  /** One is due, or runs: the time that it is for, how often it was tried, and when it is tried next. */
+  readonly due: { readonly at: number; readonly attempts: number; readonly notBefore: number } | null;
+  readonly last: ScheduledResult | null;
+  readonly lastSuccessAt: number | null;
+  /** Runs that ended, and attempts that failed. */
+  readonly completed: number;
+  readonly failures: number;
+}
+
+export interface ScheduledResult {
+  readonly dueAt: number;
+  readonly finishedAt: number;
+  readonly backup: string | null;
+  readonly error: { readonly code: string; readonly message: string } | null;
+}
+
 /** A second factor: TOTP (RFC 6238) and recovery codes. */
 export interface MfaRecord {
-  /** Base32. */
+  /** Base32, sealed where the installation's secret is (factor-secrets.ts). */
   readonly secret: string;
   /** False between enrolment and the first right code. */
   readonly enabled: boolean;

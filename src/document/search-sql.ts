@@ -21,8 +21,8 @@ const FUSED_PLACES_MIN = 100;
 
 /** A ranking, best first. */
 export type Ranking =
-  /** Columns of a text index, in quotes. */
-  | { readonly kind: "text"; readonly columns: readonly string[]; readonly query: string }
+  /** Columns of a text index, in quotes. `words`: how many different ones the query has. */
+  | { readonly kind: "text"; readonly columns: readonly string[]; readonly query: string; readonly words: number }
   | {
       readonly kind: "vector";
       readonly column: string;
@@ -104,6 +104,17 @@ function ranked(
   return `SELECT ${selectList}, ${score} AS score FROM ${sqlName} WHERE ${condition} ORDER BY ${distance} ${page(request, params)}`;
 }
 
+/**
+ * Those with every word of the query are a ranking by themselves. Places tell no more than an order, so a document that is by
+ * far the best by its words would come behind such that are just good by both; among nearly equal texts it is the one that
+ * was meant. The more words there are, the less it is by chance: one alone says nothing that the words' own ranking does not.
+ */
+function withAllWords({ columns, query, words }: Extract<Ranking, { kind: "text" }>, params: Parameters): RankingSql[] {
+  if (words < 2) return [];
+  const score = `text_score(${columns.join(", ")}, ${params.add(query, "text")}, 'all')`;
+  return [{ kind: "text", score, condition: `${score} > 0`, weight: 1 - 1 / words }];
+}
+
 /** The documents of the fused keys. */
 function fused(collection: Collection, request: SearchRequest, condition: string, params: Parameters): string {
   const { rankings, limit, offset } = request;
@@ -112,14 +123,14 @@ function fused(collection: Collection, request: SearchRequest, condition: string
   const scores = fusedScores({
     relation: sqlName,
     key: ["id"],
-    rankings: rankings.map((ranking): RankingSql => {
+    rankings: rankings.flatMap((ranking): RankingSql[] => {
       if (ranking.kind === "text") {
         const match = matchOf(ranking, params);
-        return { kind: "text", score: match, condition: match };
+        return [{ kind: "text", score: match, condition: match }, ...withAllWords(ranking, params)];
       }
       const { column, metric, vector } = ranking;
       const distance = `${column} ${DISTANCE_OPERATORS[metric]} ${params.add(vector, "vector")}`;
-      return { kind: "vector", distance };
+      return [{ kind: "vector", distance }];
     }),
     filter: condition === "true" ? null : condition,
     places: params.add(places, "int8"),

@@ -13,6 +13,7 @@ import {
 } from "../protocol/frames.js";
 import type { Identity } from "../protocol/identity.js";
 import type { ActorMetrics, FromActor, IdentityQuery, ToActor } from "../protocol/messages.js";
+import type { ThreadDiagnosis } from "../protocol/thread-diagnosis.js";
 import { freeBuffer } from "./free-buffer.js";
 import { LiveChannels, type LiveSubscriber } from "./live-channels.js";
 
@@ -25,7 +26,7 @@ export interface ActorPort {
   terminate(): Promise<unknown>;
 }
 
-/** `failed`: given up for good. */
+/** `failed`: given up, or it keeps crashing and gets a long pause. */
 export type LinkState = "starting" | "ready" | "restarting" | "failed" | "closed";
 
 /** `damaged`: its files are, while other partitions of its actor may be ready. */
@@ -58,6 +59,8 @@ export class ActorLink {
   readonly #channels = new LiveChannels();
   readonly #identityQueries = new Map<number, IdentityAnswer>();
   readonly #metricsQueries = new Map<number, (metrics: ActorMetrics | null) => void>();
+
+  readonly #diagnoses = new Map<number, (diagnosis: ThreadDiagnosis | null) => void>();
 
   /** `heard` gets the control messages that answer no question of this link's. */
   constructor(
@@ -93,6 +96,9 @@ export class ActorLink {
     for (const request of pending) request.lost();
     for (const answer of identityQueries) answer(undefined);
     for (const answer of metricsQueries) answer(null);
+    const diagnoses = [...this.#diagnoses.values()];
+    this.#diagnoses.clear();
+    for (const answer of diagnoses) answer(null);
   }
 
   /** Queues a request for the end of this turn and returns its id. `body` is copied at once. */
@@ -161,6 +167,18 @@ export class ActorLink {
     return () => this.#metricsQueries.delete(id);
   }
 
+  /** As `askMetrics`. */
+  askDiagnosis(profileSeconds: number, answer: (diagnosis: ThreadDiagnosis | null) => void): () => void {
+    if (this.state !== "ready") {
+      answer(null);
+      return () => {};
+    }
+    const id = this.#takeId();
+    this.#diagnoses.set(id, answer);
+    this.post({ kind: "diagnose", id, profileSeconds });
+    return () => this.#diagnoses.delete(id);
+  }
+
   /** Sends what is queued and asks the thread to finish and end. */
   close(): void {
     this.#flush();
@@ -223,6 +241,10 @@ export class ActorLink {
       const answer = this.#identityQueries.get(message.id);
       this.#identityQueries.delete(message.id);
       answer?.(message.identity);
+    } else if (message.kind === "diagnosis") {
+      const answer = this.#diagnoses.get(message.id);
+      this.#diagnoses.delete(message.id);
+      answer?.(message.diagnosis);
     } else if (message.kind === "metrics") {
       const answer = this.#metricsQueries.get(message.id);
       this.#metricsQueries.delete(message.id);

@@ -1,14 +1,17 @@
 /**
- * All actors' threads and their supervisor: starts them, restarts one that crashed after a growing pause, and gives up
- * loudly on one that keeps crashing while the others go on serving. Also counts what is in flight per partition.
+ * All actors' threads and their supervisor: starts them, restarts one that crashed after a growing pause, and after
+ * a long one when it keeps crashing, while the others go on serving. Also counts what is in flight per partition.
  * Started and closed by gateway.ts; requests ask it which link serves a partition.
  */
 import type { MessagePort } from "node:worker_threads";
 import type { Logger } from "pino";
+import type { BackupOrder } from "../protocol/backup-orders.js";
 import type { IdentityChange } from "../protocol/identity.js";
 import type { ActorMetrics, FromActor, ToActor, WriteRefusal } from "../protocol/messages.js";
 import type { FromLibraryThread, ToLibraryThread } from "../protocol/model-library.js";
 import type { PlacementMessage, RestoreOrder } from "../protocol/placement.js";
+import type { ThreadDiagnosis } from "../protocol/thread-diagnosis.js";
+import type { SpanRecord } from "../protocol/tracing.js";
 import { ActorLink, type ActorPort, type PartitionState } from "./actor-link.js";
 import type { Cancel, Clock } from "./clock.js";
 
@@ -18,7 +21,7 @@ const DIRECTORY_ACTOR = 0;
 
 const RESTART_PAUSE_MS = 100;
 const RESTART_PAUSE_MS_MAX = 5_000;
-/** So many crashes within the window, and the actor stays down. */
+/** So many crashes within the window, and the actor stays down for as long as the window: each start costs the others, too. */
 const CRASHES_MAX = 5;
 const CRASH_WINDOW_MS = 60_000;
 /** An actor that is busy for longer is left out of what an actor hears of the others. */
@@ -44,6 +47,8 @@ export interface ActorPoolOptions {
   readonly library?: LibraryPort;
   readonly logger: Logger;
   readonly clock: Clock;
+  /** Spans that an actor has sent. */
+  readonly traced?: (spans: readonly SpanRecord[]) => void;
   readonly identityChanged: (change: IdentityChange) => void;
   /** The directory's actor is up again after a crash. */
   readonly directoryRestarted: () => void;
@@ -135,8 +140,17 @@ export class ActorPool {
 
   /** What every actor that answers in time says; the silent ones are left out. */
   collectMetrics(timeoutMs: number): Promise<ActorMetrics[]> {
+    return this.#ask(timeoutMs, (link, answer) => link.askMetrics(answer));
+  }
+
+  /** Of the actors' threads, for a diagnostic bundle; likewise. */
+  diagnose(profileSeconds: number, timeoutMs: number): Promise<ThreadDiagnosis[]> {
+    return this.#ask(timeoutMs, (link, answer) => link.askDiagnosis(profileSeconds, answer));
+  }
+
+  #ask<T>(timeoutMs: number, ask: (link: ActorLink, answer: (said: T | null) => void) => () => void): Promise<T[]> {
     return new Promise((resolve) => {
-      const answers: ActorMetrics[] = [];
+      const answers: T[] = [];
       let open = this.#supervised.length;
       const forget: Cancel[] = [];
       const finish = (): void => {
@@ -147,8 +161,8 @@ export class ActorPool {
       const cancelTimeout = this.options.clock.after(timeoutMs, finish);
       for (const { link } of this.#supervised) {
         forget.push(
-          link.askMetrics((metrics) => {
-            if (metrics !== null) answers.push(metrics);
+          ask(link, (said) => {
+            if (said !== null) answers.push(said);
             if (--open === 0) finish();
           }),
         );
@@ -220,6 +234,9 @@ export class ActorPool {
         if (one.crashes.length > 0) this.#recovered(one.link);
         this.#settleStart(one, null);
         break;
+      case "spans":
+        this.options.traced?.(message.spans);
+        break;
       case "identity-changed":
         this.options.identityChanged(message.change);
         break;
@@ -247,8 +264,12 @@ export class ActorPool {
       case "restore":
         this.#order(message.partition, message.order);
         break;
+      case "backup":
+        this.#orderBackup(message.partition, message.order);
+        break;
       case "move-report":
       case "restore-report":
+      case "backup-report":
       case "unsettled":
         this.directory.post(message);
         break;
@@ -310,12 +331,26 @@ export class ActorPool {
 
   #order(partition: number, order: RestoreOrder): void {
     const link = this.linkOf(partition);
-    link.post({ kind: "restore", partition, order });
-    if (link.alive) return;
+    const isServed = link.alive && !this.#damaged.has(partition);
+    if (isServed) {
+      link.post({ kind: "restore", partition, order });
+      return;
+    }
     const { tenant, restore } = order;
     const error = { code: "partition_unavailable", message: `Partition ${partition} is not available; try again.` };
     const report = { tenant, restore, state: "failed", entries: 0, verified: null, error } as const;
     this.directory.post({ kind: "restore-report", report });
+  }
+
+  #orderBackup(partition: number, order: BackupOrder): void {
+    const link = this.linkOf(partition);
+    if (link.alive && !this.#damaged.has(partition)) {
+      link.post({ kind: "backup", partition, order });
+      return;
+    }
+    const error = { code: "partition_unavailable", message: `Partition ${partition} is not available; try again.` };
+    const report = { ask: order.ask, state: "failed", entries: 0, bytes: 0, backup: null, error } as const;
+    this.directory.post({ kind: "backup-report", report });
   }
 
   #threadEnded(one: Supervised, code: number): void {
@@ -333,7 +368,8 @@ export class ActorPool {
     const now = this.options.clock.now();
     one.crashes = one.crashes.filter((at) => now - at < CRASH_WINDOW_MS);
     one.crashes.push(now);
-    if (one.fatal || one.crashes.length >= CRASHES_MAX) this.#giveUp(one, complaint);
+    if (one.fatal) this.#giveUp(one, complaint);
+    else if (one.crashes.length >= CRASHES_MAX) this.#restartMuchLater(one, complaint);
     else this.#restartLater(one, complaint);
     this.#settleStart(one, complaint);
   }
@@ -343,6 +379,16 @@ export class ActorPool {
     one.link.detach("failed");
     const { actor } = one.link;
     this.options.logger.fatal({ actor, partitions: this.#partitionsOf(actor), complaint }, "the actor is given up");
+  }
+
+  /** What made it crash may have ended by then: nobody should have to restart the server for it. */
+  #restartMuchLater(one: Supervised, complaint: string): void {
+    one.retryAfterSeconds = CRASH_WINDOW_MS / 1000;
+    one.link.detach("failed");
+    const { actor } = one.link;
+    const fields = { actor, partitions: this.#partitionsOf(actor), complaint, pauseMs: CRASH_WINDOW_MS };
+    this.options.logger.fatal(fields, "the actor keeps crashing and is started again after a pause");
+    one.cancelRestart = this.options.clock.after(CRASH_WINDOW_MS, () => this.#startThread(one));
   }
 
   #restartLater(one: Supervised, complaint: string): void {

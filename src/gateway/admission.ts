@@ -76,6 +76,8 @@ export class Admission {
   readonly #queries = new Map<string, ((caller: Caller | null | undefined) => void)[]>();
   readonly #verify: (token: string) => AccessClaims;
   #used: Caller[] = [];
+  #lookups = 0;
+  #misses = 0;
   /** Of the newest change heard of: an identity that is older is used once and not kept. */
   #newestChange = 0;
 
@@ -85,6 +87,7 @@ export class Admission {
 
   /** The caller of a header that was verified before and still holds; null when it has to be judged. */
   known(authorization: string, wallMs: number): Caller | null {
+    this.#lookups++;
     const tail = authorization.slice(-TAIL_CHARS);
     const verified = this.#verified.get(tail);
     if (verified === undefined || verified.authorization !== authorization) return null;
@@ -93,8 +96,20 @@ export class Admission {
     return null;
   }
 
+  /** Of the headers and identities that are known. */
+  get cacheMetrics(): { hits: number; misses: number; entries: number; identities: number; asked: number } {
+    return {
+      hits: this.#lookups - this.#misses,
+      misses: this.#misses,
+      entries: this.#verified.size,
+      identities: this.#identities.size,
+      asked: this.#queries.size,
+    };
+  }
+
   /** Judges a header that is not known. */
   judge(authorization: string, applicant: Applicant): void {
+    this.#misses++;
     const space = authorization.indexOf(" ");
     const scheme = authorization.slice(0, space).toLowerCase();
     const token = authorization.slice(space + 1).trim();

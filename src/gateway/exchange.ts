@@ -38,6 +38,7 @@ import { BodyCollector } from "./body-collector.js";
 import { BodyStream } from "./body-stream.js";
 import { originAllowed } from "./cors.js";
 import type { Deadlined, DeadlineQueue } from "./deadline-queue.js";
+import { ExchangeTrace } from "./exchange-trace.js";
 import type { LiveSubscriber } from "./live-channels.js";
 import { LiveEvents } from "./live-events.js";
 import { acceptedFormat, bodyFormat, isTextOf } from "./media-type.js";
@@ -100,6 +101,7 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, Applicant, L
   #link: ActorLink | null = null;
   #frameId = 0;
   #redirects = 0;
+  #trace: ExchangeTrace | null = null;
   /** A stream of events that lasts as long as its client stays. */
   #events: LiveEvents | null = null;
 
@@ -112,6 +114,10 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, Applicant, L
     readonly startedAt: number,
   ) {
     services.open++;
+  }
+
+  get query(): string {
+    return this.#headers?.query ?? "";
   }
 
   get answered(): boolean {
@@ -131,6 +137,7 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, Applicant, L
   #begin(req: HttpRequest): void {
     const { services, route } = this;
     this.requestId = services.requestIds.of(req.getHeader("x-request-id"));
+    if (services.traces !== null) this.#trace = ExchangeTrace.choose(services.traces, req.getHeader("traceparent"));
     this.clientCloses = req.getHeader("connection").toLowerCase() === "close";
     const accept = req.getHeader("accept");
     const format = acceptedFormat(accept);
@@ -440,6 +447,8 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, Applicant, L
     const { code } = this.route.endpoint!;
     const head = this.#head();
     this.#frameId = link.send(this, code, this.#flags, partition, tenant, deadlineMs, this.requestId, head, body);
+    // What is posted goes ahead of the frame, which waits for the end of the turn.
+    if (this.#trace !== null) link.post({ kind: "trace", id: this.#frameId, context: this.#trace.sent() });
   }
 
   #head(): string {
@@ -488,6 +497,7 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, Applicant, L
 
   /** The actor's reply, finished to the byte. */
   replied(frame: ReplyFrame): void {
+    this.#trace?.replied();
     if ((frame.flags & REPLY_MOVED) !== 0) {
       this.#follow(frame);
       return;
@@ -663,7 +673,11 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, Applicant, L
     const { services } = this;
     const tookMs = services.clock.now() - this.startedAt;
     services.metrics.count(this.route.index, this.#status, tookMs);
-    logRequest(services, this.route, this.requestId, this.#caller?.identity.tenantId, this.#status, tookMs);
+    const tenant = this.#caller?.identity.tenantId;
+    logRequest(services, this.route, this.requestId, tenant, this.#status, tookMs, this.#trace?.traceId);
+    if (this.#trace !== null && services.traces !== null) {
+      services.traces.record(this.#trace.end(this.route, this.requestId, tenant, this.#status));
+    }
     this.#leave();
   }
 }

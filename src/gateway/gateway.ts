@@ -8,6 +8,7 @@ import type { Logger } from "pino";
 import type { Config } from "../protocol/config.js";
 import { ENDPOINTS, MESSAGES } from "../protocol/endpoints.js";
 import type { Identity } from "../protocol/identity.js";
+import { RecentLines } from "../protocol/thread-diagnosis.js";
 import type { ActorPort } from "./actor-link.js";
 import { ActorPool, type LibraryPort } from "./actor-pool.js";
 import { Admission, isAbout } from "./admission.js";
@@ -15,6 +16,7 @@ import { asyncApiDocument } from "./asyncapi.js";
 import { type Clock, systemClock } from "./clock.js";
 import { corsPolicy } from "./cors.js";
 import { DeadlineQueue } from "./deadline-queue.js";
+import { serveDiagnostics } from "./diagnostics.js";
 import { docsFiles, docsRedirect } from "./docs.js";
 import { health, ready } from "./health.js";
 import { LiveReplies } from "./live-replies.js";
@@ -32,6 +34,7 @@ import type { Services } from "./services.js";
 import { Sockets } from "./socket/sockets.js";
 import { issueTicket, revokeTickets, upgradeRequired } from "./socket/ticket-route.js";
 import { Tickets } from "./socket/tickets.js";
+import type { Traces } from "./traces.js";
 import { Watermarks } from "./watermarks.js";
 
 const DOCUMENT_SECONDS = 60;
@@ -43,6 +46,8 @@ export interface GatewayOptions {
   /** Of the running program, for /health and the OpenAPI document. */
   readonly version: string;
   readonly logger: Logger;
+  /** What the logger has written lately, for diagnostic bundles. */
+  readonly lines?: RecentLines;
   /** Starts the thread of that actor (0 … actors − 1). Partition p belongs to actor p mod actors. */
   readonly spawn: (actor: number) => ActorPort;
   /** Starts an inference thread, which talks to its actor by that port. */
@@ -69,6 +74,7 @@ export interface Gateway {
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { config, logger, clock = systemClock, actors, partitions, spawn, startInference } = options;
   const limiter = new RateLimiter(config.rateLimit);
+  const traces = config.telemetry.tracesEndpoint === "" ? null : await startTraces(options);
   const admission: Admission = new Admission({
     secret: options.secret,
     clock,
@@ -84,6 +90,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     ...(options.library === undefined ? {} : { library: options.library }),
     logger,
     clock,
+    traced: (spans) => traces?.record(spans),
     identityChanged: (change) => {
       if (change.kind === "moved") {
         admission.moved(change);
@@ -105,7 +112,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   };
   const shutdownMs = config.server.shutdownTimeout * 1000;
   try {
-    const assembled = assemble(options, clock, pool, admission, limiter);
+    const assembled = assemble(options, clock, pool, admission, limiter, traces);
     sockets = assembled.sockets;
     const server = await startServer(assembled.services, assembled.routes, sockets);
     return {
@@ -117,6 +124,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
         assembled.watermarks.close();
         await server.close(shutdownMs);
         await pool.close(Math.max(0, shutdownMs - (clock.now() - startedAt)));
+        await traces?.close();
       },
     };
   } catch (error) {
@@ -125,12 +133,19 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   }
 }
 
+/** Its packages take a while to load, which only those wait for who want them. */
+async function startTraces({ config, version }: GatewayOptions): Promise<Traces> {
+  const { Traces } = await import("./traces.js");
+  return Traces.start(config.telemetry, version);
+}
+
 function assemble(
-  { config, logger, version }: GatewayOptions,
+  { config, logger, version, lines = new RecentLines() }: GatewayOptions,
   clock: Clock,
   pool: ActorPool,
   admission: Admission,
   limiter: RateLimiter,
+  traces: Traces | null,
 ): { services: Services; routes: readonly Route[]; sockets: Sockets; watermarks: Watermarks } {
   const watermarks = new Watermarks({ config, logger, tell: (refusal) => pool.refuseWrites(refusal) });
   void watermarks.check();
@@ -157,6 +172,10 @@ function assemble(
     ["socket.ticket", issueTicket(tickets, clock, config.websocket.ticketSeconds)],
     ["socket.ticket.revoke", revokeTickets(tickets, clock)],
     ["mcp.bridge", serveBridge()],
+    [
+      "admin.diagnostics",
+      serveDiagnostics({ services: { config, logger, clock }, pool, metrics: () => metrics, version, lines }),
+    ],
   ]);
   if (docs) local.set("server.docs", docsRedirect);
   const pages = docs ? [{ path: "/v1/api-docs/*", serve: docsFiles() }] : [];
@@ -179,6 +198,7 @@ function assemble(
     refusals: new Refusals(clock),
     cors,
     requestIds: new RequestIds(),
+    traces,
     tickets,
     liveReplies: new LiveReplies(config.websocket.connectionsPerTenantMax),
     metrics: new RequestMetrics(routes),
@@ -190,8 +210,15 @@ function assemble(
     drained: null,
   };
   const sockets = new Sockets(services, routes);
-  const open = { requests: () => services.open, sockets: () => sockets.size };
-  metrics = metricsPage(services.metrics, pool, open, watermarks);
+  metrics = metricsPage({
+    ...{ requests: services.metrics, pool, watermarks, admission },
+    open: {
+      requests: () => services.open,
+      sockets: () => sockets.size,
+      connections: () => services.connections,
+      bodyBytes: () => services.collectedBytes,
+    },
+  });
   return { services, routes, sockets, watermarks };
 }
 

@@ -9,6 +9,11 @@ export class LruCache<K, V> {
   /** Holds between half of and all of `entriesMax`. */
   constructor(private readonly entriesMax: number) {}
 
+  /** Entries, those that are in both generations twice. */
+  get size(): number {
+    return this.#young.size + this.#old.size;
+  }
+
   get(key: K): V | undefined {
     const young = this.#young.get(key);
     if (young !== undefined) return young;

@@ -3,15 +3,10 @@
  * actors' counters are asked for at that moment. Requests count here; server routes render; owns the counters.
  */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
-import {
-  type ActorMetrics,
-  type Histogram as Counts,
-  type InferenceMetrics,
-  type ModelUsage,
-  type PartitionMetrics,
-  SCHEDULER_BUCKETS_MS,
-} from "../protocol/messages.js";
+import { actorMetrics } from "./actor-metrics.js";
 import type { ActorPool } from "./actor-pool.js";
+import type { Admission } from "./admission.js";
+import type { Sample } from "./metric-sample.js";
 import type { Watermarks } from "./watermarks.js";
 
 const STATUSES = 600;
@@ -75,49 +70,6 @@ export class RequestMetrics {
   }
 }
 
-interface Sample {
-  readonly metricName: string;
-  readonly labels: Record<string, string>;
-  readonly value: number;
-}
-
-/** A histogram of the actors, as they counted it. */
-class ActorHistogram extends Histogram<"actor"> {
-  private samples: Sample[] = [];
-
-  constructor(
-    readonly of: ActorHistogramName,
-    name: string,
-    help: string,
-    registry: Registry,
-  ) {
-    super({ name, help, registers: [registry] });
-  }
-
-  replace(actors: readonly ActorMetrics[]): void {
-    this.samples = actors.flatMap((one) => this.samplesOf(String(one.actor), one[this.of]));
-  }
-
-  private samplesOf(actor: string, { counts, sumSeconds }: Counts): Sample[] {
-    const { name } = this as unknown as { name: string };
-    let total = 0;
-    const samples: Sample[] = counts.map((count, bucket) => {
-      total += count;
-      const le = bucket < SCHEDULER_BUCKETS_MS.length ? String(SCHEDULER_BUCKETS_MS[bucket]! / 1000) : "+Inf";
-      return { metricName: `${name}_bucket`, labels: { le, actor }, value: total };
-    });
-    samples.push({ metricName: `${name}_sum`, labels: { actor }, value: sumSeconds });
-    samples.push({ metricName: `${name}_count`, labels: { actor }, value: total });
-    return samples;
-  }
-
-  /** The registry asks this for text instead of `get`. */
-  async getForPromString(): Promise<object> {
-    const { name, help } = this as unknown as { name: string; help: string };
-    return { name, help, type: "histogram", values: this.samples, aggregator: "sum" };
-  }
-}
-
 /** A histogram whose buckets are counted elsewhere: prom-client's own is too slow for every request. */
 class RequestDurations extends Histogram<"method" | "route"> {
   constructor(
@@ -125,7 +77,8 @@ class RequestDurations extends Histogram<"method" | "route"> {
     registry: Registry,
   ) {
     const name = "tessera_http_request_duration_seconds";
-    super({ name, help: "Time from a request's headers to its reply's last byte.", registers: [registry] });
+    const help = "Time from a request's headers to its reply's last byte.";
+    super({ name, help, labelNames: ["method", "route"], registers: [registry] });
   }
 
   /** The registry asks this for text instead of `get`. */
@@ -135,18 +88,37 @@ class RequestDurations extends Histogram<"method" | "route"> {
   }
 }
 
+export interface MetricFacts {
+  readonly name: string;
+  readonly type: string;
+  readonly help: string;
+  readonly labels: readonly string[];
+}
+
 export interface MetricsPage {
   readonly contentType: string;
+  /** Every metric that there can be, by name. */
+  describe(): MetricFacts[];
   render(): Promise<string>;
 }
 
-/** Builds the registry over the counters; `open` tells how many requests run and how many WebSockets are open. */
-export function metricsPage(
-  requests: RequestMetrics,
-  pool: ActorPool,
-  open: { readonly requests: () => number; readonly sockets: () => number },
-  watermarks: Watermarks,
-): MetricsPage {
+/** What the page shows of the gateway; asked when it is read. */
+export interface MetricsSources {
+  readonly requests: RequestMetrics;
+  readonly pool: ActorPool;
+  readonly watermarks: Watermarks;
+  readonly admission: Admission;
+  readonly open: {
+    readonly requests: () => number;
+    readonly sockets: () => number;
+    readonly connections: () => number;
+    readonly bodyBytes: () => number;
+  };
+}
+
+/** Builds the registry over the counters. */
+export function metricsPage(sources: MetricsSources): MetricsPage {
+  const { requests, pool } = sources;
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const registers = [registry];
@@ -161,27 +133,20 @@ export function metricsPage(
       requests.eachCount(({ method, path }, status, count) => this.inc({ method, route: path, status }, count));
     },
   });
-  new Gauge({
-    name: "tessera_http_requests_open",
-    help: "Requests that have begun and not ended.",
-    registers,
-    collect() {
-      this.set(open.requests());
-    },
-  });
-  new Gauge({
-    name: "tessera_websocket_connections",
-    help: "WebSockets that are open.",
-    registers,
-    collect() {
-      this.set(open.sockets());
-    },
-  });
   addPartitionGauges(registry, pool);
-  addRoomGauges(registers, watermarks);
+  addGatewayGauges(registers, sources);
+  addTokenCache(registers, sources.admission);
   const setActors = actorMetrics(registry);
   return {
     contentType: registry.contentType,
+    describe: () =>
+      registry
+        .getMetricsAsArray()
+        .map((metric) => {
+          const { name, help, type, labelNames } = metric as unknown as MetricFacts & { readonly labelNames: string[] };
+          return { name, type, help, labels: labelNames };
+        })
+        .sort((a, b) => (a.name < b.name ? -1 : 1)),
     async render() {
       setActors(await pool.collectMetrics(ACTOR_ANSWER_MS_MAX));
       return registry.metrics();
@@ -189,8 +154,15 @@ export function metricsPage(
   };
 }
 
-function addRoomGauges(registers: Registry[], watermarks: Watermarks): void {
+function addGatewayGauges(registers: Registry[], { watermarks, open, admission }: MetricsSources): void {
   const gauges: readonly [string, string, () => number][] = [
+    ["http_requests_open", "Requests that have begun and not ended.", () => open.requests()],
+    ["connections", "TCP connections to the gateway.", () => open.connections()],
+    ["websocket_connections", "WebSockets that are open.", () => open.sockets()],
+    ["body_bytes_receiving", "Bytes of bodies that are being received in pieces.", () => open.bodyBytes()],
+    ["token_cache_entries", "Authorization headers that are known.", () => admission.cacheMetrics.entries],
+    ["identities_cached", "Users and keys that are known.", () => admission.cacheMetrics.identities],
+    ["identities_asked", "Users and keys that the directory is being asked for.", () => admission.cacheMetrics.asked],
     ["disk_free_bytes", "Bytes left on the disk of the data directory.", () => watermarks.room?.diskFreeBytes ?? 0],
     ["memory_bytes_max", "Memory above which what needs room is refused.", () => watermarks.memoryBytesMax],
     ["writes_refused", "1 while what needs room is refused.", () => (watermarks.refusal === null ? 0 : 1)],
@@ -205,6 +177,21 @@ function addRoomGauges(registers: Registry[], watermarks: Watermarks): void {
       },
     });
   }
+}
+
+function addTokenCache(registers: Registry[], admission: Admission): void {
+  new Counter({
+    name: "tessera_token_cache_lookups_total",
+    help: "Authorization headers that were looked up, by whether they were known.",
+    labelNames: ["result"],
+    registers,
+    collect() {
+      const { hits, misses } = admission.cacheMetrics;
+      this.reset();
+      this.inc({ result: "hit" }, hits);
+      this.inc({ result: "miss" }, misses);
+    },
+  });
 }
 
 function addPartitionGauges(registry: Registry, pool: ActorPool): void {
@@ -230,140 +217,4 @@ function addPartitionGauges(registry: Registry, pool: ActorPool): void {
       each((partition) => this.set({ partition }, pool.requestsInFlight[partition]!));
     },
   });
-}
-
-type Numbers<T> = { [K in keyof T]: T[K] extends number ? K : never }[keyof T];
-
-const ACTOR_COUNTERS: readonly [Numbers<ActorMetrics>, string, string][] = [
-  ["requests", "requests_total", "Requests that the actor has taken."],
-  ["slowStatements", "slow_statements_total", "Statements that ran longer than query.slow_ms."],
-  ["sliceOverruns", "slice_overruns_total", "Turns that took twice as long as they should, or longer."],
-];
-type ActorHistogramName = "slices" | "waits" | "firstWaits" | "sliceCpu";
-const ACTOR_HISTOGRAMS: readonly [ActorHistogramName, string, string][] = [
-  ["slices", "slice_seconds", "Time that a tenant's turn of the actor's loop took."],
-  ["waits", "wait_seconds", "Time that requests and statements waited for their turns."],
-  ["firstWaits", "begin_wait_seconds", "Time that requests waited until they began."],
-  ["sliceCpu", "slice_cpu_seconds", "CPU time that a tenant's turn of the actor's loop took, of a sample of turns."],
-];
-const ACTOR_GAUGES: readonly [Numbers<ActorMetrics>, string, string][] = [
-  ["running", "requests_running", "Requests that did not end at once."],
-  ["waiting", "statements_waiting", "Requests that wait for their turn, and statements for their next slice."],
-  ["longestSliceSeconds", "slice_seconds_max", "The longest turn since the actor started."],
-  ["heapBytes", "heap_bytes", "JavaScript heap of the actor's thread."],
-  ["eventLoopUtilization", "event_loop_utilization", "Share of time in which the actor's loop was busy."],
-];
-const PARTITION_COUNTERS: readonly [Numbers<PartitionMetrics>, string, string][] = [
-  ["commits", "commits_total", "Transactions committed."],
-  ["conflicts", "conflicts_total", "Commits refused because of a concurrent change."],
-  ["syncs", "syncs_total", "Times the log was synced to disk."],
-  ["syncSeconds", "sync_seconds_total", "Time spent in those."],
-  ["planCacheHits", "plan_cache_hits_total", "Statements whose plan was cached."],
-  ["planCacheMisses", "plan_cache_misses_total", "Statements that had to be planned."],
-  ["indexRowsFolded", "search_index_folds_total", "Changed rows that were put into indexes for search."],
-];
-const PARTITION_GAUGES: readonly [Numbers<PartitionMetrics>, string, string][] = [
-  ["logBytes", "log_bytes", "Size of the change log."],
-  ["openTransactions", "open_transactions", "Interactive transactions that are open."],
-  ["storedBytes", "stored_bytes", "Files of the partition and what is to be written to them, estimated."],
-  ["load", "load", "Share of the actor's thread that the partition's requests used lately."],
-  ["tenantsInMemory", "tenants_in_memory", "Tenants whose catalog and plans may be in memory."],
-  ["indexes", "search_indexes", "Indexes for search in memory."],
-  ["indexBytes", "search_index_bytes", "Memory of those."],
-  ["indexItemsWaiting", "search_index_items_waiting", "Changed rows and vectors that wait to be put into them."],
-  ["requestsHeld", "requests_held", "Requests that wait because their tenant is being moved."],
-];
-
-const USAGE_COUNTERS: readonly [Exclude<keyof ModelUsage, "tenant">, string, string][] = [
-  ["texts", "embedding_texts", "Texts that were embedded for the tenant."],
-  ["pairs", "nli_pairs", "Pairs of texts that were compared for the tenant."],
-  ["tokens", "model_tokens", "Tokens that models read for the tenant: of texts, pairs and prompts."],
-  ["generatedTokens", "generated_tokens", "Tokens that models wrote for the tenant."],
-];
-
-const INFERENCE_COUNTERS: readonly [keyof InferenceMetrics, string, string][] = [
-  ["runs", "runs", "Runs of models in the inference thread."],
-  ["items", "items", "Texts and pairs of those runs."],
-  ["refused", "refused", "Requests that were turned away since too much waited."],
-];
-
-const INFERENCE_GAUGES: readonly [keyof InferenceMetrics, string, string][] = [
-  ["waiting", "waiting", "Texts and pairs that wait for the inference thread."],
-  ["generations", "generations", "Texts that are being generated."],
-  ["sessions", "models_loaded", "Models in the inference thread's memory."],
-  ["sessionBytes", "model_bytes", "Memory of those, about."],
-];
-
-/** Registers the actors' metrics; the returned function replaces their values. */
-function actorMetrics(registry: Registry): (actors: readonly ActorMetrics[]) => void {
-  const registers = [registry];
-  const set: ((actors: readonly ActorMetrics[]) => void)[] = [];
-  for (const [field, suffix, help] of ACTOR_COUNTERS) {
-    const metric = new Counter({ name: `tessera_actor_${suffix}`, help, labelNames: ["actor"], registers });
-    set.push((actors) => {
-      metric.reset();
-      for (const one of actors) metric.inc({ actor: one.actor }, one[field]);
-    });
-  }
-  for (const [field, suffix, help] of ACTOR_GAUGES) {
-    const metric = new Gauge({ name: `tessera_actor_${suffix}`, help, labelNames: ["actor"], registers });
-    set.push((actors) => {
-      metric.reset();
-      for (const one of actors) metric.set({ actor: one.actor }, one[field]);
-    });
-  }
-  for (const [field, suffix, help] of ACTOR_HISTOGRAMS) {
-    const metric = new ActorHistogram(field, `tessera_actor_${suffix}`, help, registry);
-    set.push((actors) => metric.replace(actors));
-  }
-  const partitionsOf = (actors: readonly ActorMetrics[]) => actors.flatMap(({ partitions }) => partitions);
-  for (const [field, suffix, help] of PARTITION_COUNTERS) {
-    const metric = new Counter({ name: `tessera_partition_${suffix}`, help, labelNames: ["partition"], registers });
-    set.push((actors) => {
-      metric.reset();
-      for (const one of partitionsOf(actors)) metric.inc({ partition: one.partition }, one[field]);
-    });
-  }
-  for (const [field, suffix, help] of PARTITION_GAUGES) {
-    const metric = new Gauge({ name: `tessera_partition_${suffix}`, help, labelNames: ["partition"], registers });
-    set.push((actors) => {
-      metric.reset();
-      for (const one of partitionsOf(actors)) metric.set({ partition: one.partition }, one[field]);
-    });
-  }
-  for (const [field, suffix, help] of USAGE_COUNTERS) {
-    const labelNames = ["actor", "tenant"];
-    const metric = new Counter({ name: `tessera_${suffix}_total`, help, labelNames, registers });
-    set.push((actors) => {
-      metric.reset();
-      for (const { actor, modelUsage } of actors) {
-        for (const one of modelUsage) metric.inc({ actor, tenant: one.tenant }, one[field]);
-      }
-    });
-  }
-  set.push(inferenceMetrics(registers));
-  return (actors) => {
-    for (const each of set) each(actors);
-  };
-}
-
-function inferenceMetrics(registers: Registry[]): (actors: readonly ActorMetrics[]) => void {
-  const set: ((actor: number, metrics: InferenceMetrics) => void)[] = [];
-  const resets: (() => void)[] = [];
-  for (const [field, suffix, help] of INFERENCE_COUNTERS) {
-    const name = `tessera_inference_${suffix}_total`;
-    const metric = new Counter({ name, help, labelNames: ["actor"], registers });
-    resets.push(() => metric.reset());
-    set.push((actor, metrics) => metric.inc({ actor }, metrics[field]));
-  }
-  for (const [field, suffix, help] of INFERENCE_GAUGES) {
-    const name = `tessera_inference_${suffix}`;
-    const metric = new Gauge({ name, help, labelNames: ["actor"], registers });
-    resets.push(() => metric.reset());
-    set.push((actor, metrics) => metric.set({ actor }, metrics[field]));
-  }
-  return (actors) => {
-    for (const reset of resets) reset();
-    for (const { actor, inference } of actors) if (inference !== null) for (const each of set) each(actor, inference);
-  };
 }

@@ -9,11 +9,13 @@ export function logRequest(
   tenant: string | undefined,
   status: number,
   tookMs: number,
+  traceId?: string,
 ): void {
   const { requestLog } = config.server;
   if (requestLog === "off" || (requestLog === "errors" && status < 500)) return;
   const ms = Math.round(tookMs * 1000) / 1000;
-  const line = { request_id: requestId, tenant, endpoint: endpoint?.name ?? null, method, path, status, ms };
+  const name = endpoint?.name ?? null;
+  const line = { request_id: requestId, trace_id: traceId, tenant, endpoint: name, method, path, status, ms };
   if (status >= 500) logger.error(line, "request");
   else logger.info(line, "request");
 }

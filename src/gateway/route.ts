@@ -8,6 +8,8 @@ import type { DeadlineQueue } from "./deadline-queue.js";
 /** What a route that the gateway answers by itself does with a request. */
 export interface LocalExchange {
   readonly requestId: string;
+  /** Raw, without `?`; "" for routes that take no caller. */
+  readonly query: string;
   /** True when the client has gone meanwhile. */
   readonly answered: boolean;
   /** Must be called before returning without an answer. */

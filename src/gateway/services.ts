@@ -12,6 +12,7 @@ import type { RateLimiter } from "./rate-limiter.js";
 import type { Refusals } from "./refusals.js";
 import type { RequestIds } from "./request-ids.js";
 import type { Tickets } from "./socket/tickets.js";
+import type { Traces } from "./traces.js";
 
 export interface Services {
   readonly config: Config;
@@ -23,6 +24,8 @@ export interface Services {
   readonly refusals: Refusals;
   readonly cors: CorsPolicy | null;
   readonly requestIds: RequestIds;
+  /** Null: nothing is traced. */
+  readonly traces: Traces | null;
   readonly tickets: Tickets;
   readonly liveReplies: LiveReplies;
   readonly metrics: RequestMetrics;

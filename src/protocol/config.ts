@@ -45,6 +45,13 @@ export const ConfigSchema = section({
   }),
   data: section({
     dir: Type.String({ minLength: 1 }),
+    /** What a start does with a directory of an older release. */
+    upgrade: Type.Enum(["keep_copy", "in_place", "refuse"]),
+  }),
+  secrets: section({
+    /** Outside of the data directory; empty: its secret lies there in the open. */
+    keyFile: Type.String({ maxLength: 4096 }),
+    previousKeyFile: Type.String({ maxLength: 4096 }),
   }),
   actors: section({
     /** Threads that own partitions; at least 1 here (0 in a file is replaced by the number of cores less one). */
@@ -165,6 +172,10 @@ export const ConfigSchema = section({
       description: "the name of a model, or empty",
     }),
     visionModel: Type.String({
+      pattern: "^([a-z0-9][a-z0-9._-]{0,99})?$",
+      description: "the name of a model, or empty",
+    }),
+    speechModel: Type.String({
       pattern: "^([a-z0-9][a-z0-9._-]{0,99})?$",
       description: "the name of a model, or empty",
     }),
@@ -291,6 +302,14 @@ export const ConfigSchema = section({
     /** "": the folder backups in the data directory. */
     directory: Type.String(),
   }),
+  telemetry: section({
+    /** "": nothing is traced. */
+    tracesEndpoint: Type.String({ description: 'an http or https address, or ""', pattern: "^(https?://.+)?$" }),
+    sampleRatio: Type.Number({ minimum: 0, maximum: 1, description: "a number from 0 to 1" }),
+    /** Lines of "name: value". */
+    headers: Type.Array(Type.String({ pattern: "^[A-Za-z0-9-]+ *:.+$" })),
+    serviceName: Type.String({ minLength: 1, maxLength: 200 }),
+  }),
   idempotency: section({
     windowHours: Type.Integer({ minimum: 1, maximum: 24 * 365 }),
   }),
@@ -306,4 +325,4 @@ export type Config = Frozen<Type.Static<typeof ConfigSchema>>;
 export type AuthConfig = Config["auth"];
 
 /** Keys whose values are never printed. */
-export const SECRET_KEYS: readonly string[] = ["auth.admin_password", "automl.webhook.secret"];
+export const SECRET_KEYS: readonly string[] = ["auth.admin_password", "automl.webhook.secret", "telemetry.headers"];

@@ -116,6 +116,17 @@ export const AUDIT_EXAMINED_MAX = 2000;
 /** Characters of one memory, of its id, and of the JSON text of its metadata. */
 /** Of a backup that is encrypted. */
 export const BACKUP_PASSPHRASE_CHARACTERS_MIN = 12;
+/** Of a backup of the whole installation, tenants that are backed up at the same time. */
+export const WHOLE_BACKUP_TENANTS_AT_ONCE = 2;
+/** Backups of schedules that run at the same time, and schedules of a tenant or of the installation. */
+export const SCHEDULED_BACKUPS_AT_ONCE = 2;
+export const BACKUP_SCHEDULES_MAX = 20;
+/** Attempts at one scheduled backup, and minutes before the second, third, … */
+export const SCHEDULED_BACKUP_ATTEMPTS = 4;
+export const SCHEDULED_BACKUP_PAUSES_MINUTES = [1, 5, 15] as const;
+/** Of an archive of backups: how many it has, and bytes of what it says of them. */
+export const ARCHIVE_PARTS_MAX = 1000;
+export const ARCHIVE_HEAD_BYTES_MAX = 1024 * 1024;
 export const MEMORY_CHARACTERS_MAX = 100_000;
 export const MEMORY_ID_CHARACTERS_MAX = 200;
 export const MEMORY_METADATA_CHARACTERS_MAX = 100_000;
@@ -127,6 +138,8 @@ export const FETCH_REDIRECTS_MAX = 5;
 /** Rows, columns and configurations of one training, the milliseconds that its search may ask for, and classes of a target. */
 export const AUTOML_ROWS_MAX = 2_000_000;
 export const AUTOML_COLUMNS_MAX = 2000;
+/** Rows whose target is known that a training needs. */
+export const AUTOML_KNOWN_ROWS_MIN = 4;
 export const AUTOML_TRIALS_MAX = 200;
 export const AUTOML_BUDGET_MS_MAX = 24 * 60 * 60 * 1000;
 export const AUTOML_CLASSES_MAX = 100;
@@ -153,8 +166,10 @@ export const MARKUP_NESTING_MAX = 2000;
 /** Pixels of an image that is decoded, and of each side of a thumbnail. */
 export const IMAGE_PIXELS_MAX = 64 * 1024 * 1024;
 export const THUMBNAIL_PIXELS = 256;
-/** Seconds of a sound that is looked at. */
+/** Seconds of a sound of a request, and of a file's sound that are transcribed; milliseconds that this may take. */
 export const AUDIO_SECONDS_MAX = 600;
+export const TRANSCRIPT_SECONDS_MAX = 2 * 60 * 60;
+export const TRANSCRIPTION_MS_MAX = 2 * 60 * 60 * 1000;
 /** Bytes of the columns of one training as they are read, and configurations that are tried when nobody says. */
 export const AUTOML_BYTES_MAX = 512 * 1024 * 1024;
 export const AUTOML_TRIALS_DEFAULT = 20;
@@ -185,6 +200,9 @@ export const CHUNK_CHARACTERS_MIN = 100;
 export const CHUNK_CHARACTERS_MAX = 20_000;
 export const CHUNK_CHARACTERS_DEFAULT = 1000;
 export const CHUNK_OVERLAP_DEFAULT = 100;
+/** Milliseconds without a further change until a change of a folder is looked at, and what they are when a collection does not say. */
+export const FOLDER_DEBOUNCE_MS_MAX = 60_000;
+export const FOLDER_DEBOUNCE_MS_DEFAULT = 150;
 /** Patterns of paths that a filesystem collection has, and characters of one. */
 export const GLOBS_MAX = 50;
 export const GLOB_CHARACTERS_MAX = 200;
@@ -219,3 +237,20 @@ export const RECIPES_MAX = 1000;
 export const RECIPE_EXECUTIONS_KEPT = 1000;
 /** Seconds that a recipe's address may take to answer. */
 export const RECIPE_FETCH_SECONDS_MAX = 30;
+
+/** Spans of one request in an actor, and such that wait for the collector; more are dropped. */
+export const TRACE_SPANS_MAX = 128;
+export const TRACE_QUEUE_SPANS_MAX = 8_192;
+/** Steps that V8's engine may need for one match of a client's regular expression, as its structure tells (a few ms). */
+export const REGEX_STEPS_MAX = 4_000_000;
+/** Characters times instructions of one match by RE2 that has to tell places and groups (some 100 ms at the worst). */
+export const REGEX_LINEAR_STEPS_MAX = 25_000_000;
+/** Instructions that bounded quantifiers may unfold to for RE2. */
+export const REGEX_UNFOLDED_MAX = 5_000;
+/** Milliseconds that one match may take that only V8's engine can find: back references, lookarounds. */
+export const REGEX_GUARDED_MS_MAX = 250;
+
+/** Of a diagnostic bundle: lines of the log per thread, characters of each, and seconds of a CPU profile. */
+export const DIAGNOSTIC_LINES_MAX = 500;
+export const DIAGNOSTIC_LINE_CHARACTERS_MAX = 4_000;
+export const DIAGNOSTIC_PROFILE_SECONDS_MAX = 60;

@@ -5,10 +5,14 @@
  */
 import type { MessagePort } from "node:worker_threads";
 import type { AuditEvent } from "./audit.js";
+import type { BackupOrder, BackupReport } from "./backup-orders.js";
 import type { Config } from "./config.js";
 import type { Identity, IdentityChange } from "./identity.js";
 import type { FromLibrary, ToLibrary } from "./model-library.js";
 import type { MoveReport, PlacementMessage, RestoreOrder, RestoreReport } from "./placement.js";
+import type { ThreadDiagnosis } from "./thread-diagnosis.js";
+import type { EngineMetrics, JobMetrics, RecordCacheMetrics, ThreadMetrics } from "./thread-metrics.js";
+import type { SpanRecord, TraceContext } from "./tracing.js";
 
 /** The first message to an actor's thread. */
 export interface ActorSettings {
@@ -18,6 +22,8 @@ export interface ActorSettings {
   /** How many partitions the installation has: new tenants are placed on the emptiest. */
   readonly partitionCount: number;
   readonly dataDirectory: string;
+  /** The id of the installation that the partitions' directories belong to. */
+  readonly installation: string;
   readonly config: Config;
   /** The key that signs access tokens; only partition 0's actor uses it. */
   readonly secret: Uint8Array;
@@ -59,13 +65,19 @@ export type ToActor =
   /** For the partition, which the actor owns. */
   | { readonly kind: "placement"; readonly partition: number; readonly message: PlacementMessage }
   | { readonly kind: "restore"; readonly partition: number; readonly order: RestoreOrder }
+  | { readonly kind: "backup"; readonly partition: number; readonly order: BackupOrder }
   /** Say which tenants are unsettled: the directory has been started again. */
   | { readonly kind: "report-unsettled" }
-  /** These four go to the directory's actor. */
+  /** These go to the directory's actor. */
   | { readonly kind: "move-report"; readonly report: MoveReport }
   | { readonly kind: "restore-report"; readonly report: RestoreReport }
+  | { readonly kind: "backup-report"; readonly report: BackupReport }
   | { readonly kind: "unsettled"; readonly partition: number; readonly tenants: readonly number[] }
   | { readonly kind: "actor-ended"; readonly actor: number }
+  /** For a diagnostic bundle; the thread answers, not its actor. */
+  | { readonly kind: "diagnose"; readonly id: number; readonly profileSeconds: number }
+  /** The request of that frame, which follows, is traced. */
+  | { readonly kind: "trace"; readonly id: number; readonly context: TraceContext }
   /** Finish what runs, flush, close and let the thread end. */
   | { readonly kind: "close" };
 
@@ -75,10 +87,27 @@ export interface PartitionMetrics {
   readonly conflicts: number;
   readonly syncs: number;
   readonly syncSeconds: number;
+  readonly syncSecondsMax: number;
+  /** Writes of the log, each of one group of commits; and the largest group. */
+  readonly flushes: number;
+  readonly groupMax: number;
+  /** Transactions ended because their snapshots needed too much memory; and the memory of replaced values that snapshots still need. */
+  readonly abortedForMemory: number;
+  readonly versionBytes: number;
+  /** Replies that wait for the disk. */
+  readonly repliesAtGate: number;
+  readonly subscriptions: number;
+  readonly tablesFollowed: number;
+  /** Changes kept in memory for subscribers that come back. */
+  readonly changeHistoryBytes: number;
+  readonly engine: EngineMetrics | null;
+  readonly recordCache: RecordCacheMetrics | null;
+  readonly jobs: readonly JobMetrics[];
   readonly logBytes: number;
   readonly openTransactions: number;
   readonly planCacheHits: number;
   readonly planCacheMisses: number;
+  readonly planCacheEntries: number;
   /** Of the partition's files and what is to be written to them, roughly. */
   readonly storedBytes: number;
   /** Share of the actor's thread that its tenants used lately, 0 to 1. */
@@ -126,13 +155,37 @@ export interface ActorMetrics extends SchedulerMetrics {
   readonly waiting: number;
   readonly heapBytes: number;
   readonly eventLoopUtilization: number;
-  /** What models did for tenants, by their names. */
   /** Statements that ran longer than query.slow_ms. */
   readonly slowStatements: number;
+  /** Tables' columns in memory. */
+  readonly segmentBytes: number;
+  readonly segmentTables: number;
+  readonly segmentsEvicted: number;
+  /** Temporary files of statements: bytes in them now, and written since the start. */
+  readonly spillBytes: number;
+  readonly spillBytesWritten: number;
+  readonly backupsRunning: number;
+  /** Null: the actor has no thread of its own. */
+  readonly thread: ThreadMetrics | null;
+  /** What models did for tenants, by their names. */
   readonly modelUsage: readonly ModelUsage[];
   /** Null: the actor has no way to an inference thread. */
   readonly inference: InferenceMetrics | null;
+  /** Of the directory's actor. */
+  readonly schedules: readonly ScheduleMetrics[];
   readonly partitions: readonly PartitionMetrics[];
+}
+
+/** A schedule of backups. */
+export interface ScheduleMetrics {
+  readonly schedule: string;
+  /** Null: of the whole installation. */
+  readonly tenant: string | null;
+  readonly completed: number;
+  readonly failures: number;
+  /** Since 1970; 0: never. */
+  readonly lastSuccessSeconds: number;
+  readonly nextSeconds: number;
 }
 
 export interface ModelUsage {
@@ -171,6 +224,9 @@ export type FromActor =
   | { readonly kind: "metrics"; readonly id: number; readonly metrics: ActorMetrics }
   /** To be set in all threads that log. */
   | { readonly kind: "log-level"; readonly level: LogLevel }
+  | { readonly kind: "diagnosis"; readonly id: number; readonly diagnosis: ThreadDiagnosis }
+  /** Of a request that is traced. */
+  | { readonly kind: "spans"; readonly spans: readonly SpanRecord[] }
   /** From an actor that is not the directory's. */
   | { readonly kind: "audit"; readonly events: readonly AuditEvent[] }
   /**
@@ -185,9 +241,11 @@ export type FromActor =
   /** To be carried to the partition's actor. */
   | { readonly kind: "placement"; readonly partition: number; readonly message: PlacementMessage }
   | { readonly kind: "restore"; readonly partition: number; readonly order: RestoreOrder }
+  | { readonly kind: "backup"; readonly partition: number; readonly order: BackupOrder }
   /** To be carried to the directory's actor. */
   | { readonly kind: "move-report"; readonly report: MoveReport }
   | { readonly kind: "restore-report"; readonly report: RestoreReport }
+  | { readonly kind: "backup-report"; readonly report: BackupReport }
   /** Tenants of which the partition does not know whether they are there: they were being moved. Likewise. */
   | { readonly kind: "unsettled"; readonly partition: number; readonly tenants: readonly number[] }
   /** The partition's files are damaged: it is not served, the others are. Also said before `ready`. */

@@ -3,6 +3,7 @@
  * the directory (actor/placement/tenant-moves.ts), which alone decides where a tenant is; the gateway's thread carries
  * the messages, in order. Structured clones; the bytes of entries are transferred.
  */
+import type { BackupStore } from "./backup-orders.js";
 
 export type MoveState =
   | "preparing"
@@ -76,14 +77,17 @@ export interface RestoreOrder {
   readonly tenant: number;
   readonly restore: string;
   readonly backup: string;
-  /** Whose backup it is. */
+  /** Whose backup it is, and where it lies. */
   readonly from: string;
+  readonly store: BackupStore;
   /** Null: it is not encrypted. */
   readonly passphrase: string | null;
   /** Microseconds since the epoch: later commits are left out; null: none is. */
   readonly untilMicros: number | null;
   /** The tenant may have content already, which goes. */
   readonly replaces: boolean;
+  /** Whoever gives the order has read all of the backup. */
+  readonly isChecked: boolean;
 }
 
 export type RestoreState = "checking" | "restoring" | "verifying" | "completed" | "failed";

@@ -27,6 +27,37 @@ import { parseRange, parseVersion } from "./semver.js";
 
 /** Statements that would end the recipe's transaction, or outlive it in its session. */
 const REFUSED: ReadonlySet<string> = new Set(["transaction", "discard", "prepare", "execute", "deallocate"]);
+/**
+ * Functions, and statements that are calls of them once they are parsed, that work in transactions of their own or outside
+ * of the tenant: neither could a certification try them nor a failing execution take them back.
+ */
+const REFUSED_CALLS: readonly (readonly [names: readonly string[], what: string, hint: string])[] = [
+  [
+    ["agent_run"],
+    "AGENT_RUN: an agent works in transactions of its own, which a recipe could not take back",
+    "Let the recipe prepare what the agent needs, and run the agent after it.",
+  ],
+  [
+    ["automl_create_experiment", "automl_drop_experiment", "automl_deploy", "automl_experiments"],
+    "statements of AutoML work in transactions of their own, which a recipe could not take back",
+    "Use a step with train: its training begins with the recipe's commit.",
+  ],
+  [
+    ["automl_predict", "automl_predict_proba", "automl_explain"],
+    "AUTOML.PREDICT and its like ask models that are not there when the recipe is certified",
+    "Use a step with predict.",
+  ],
+  [
+    ["create_filesystem_collection", "drop_filesystem_collection"],
+    "a recipe follows no folders of the server",
+    "An admin makes the filesystem collection; the recipe may then work on its passages.",
+  ],
+  [
+    ["pull_model", "delete_model"],
+    "models belong to the installation and not to a tenant",
+    "Say in the description which models the recipe needs.",
+  ],
+];
 const NOTHING: ReadonlyMap<string, BoundValue> = new Map();
 
 /** `keepPlace` is called for each statement's text. */
@@ -189,9 +220,13 @@ class RecipeCheck {
 
   private requireAllowed(statements: ReturnType<typeof parseSql>, path: Path): void {
     if (statements.length !== 1) this.fail(`expected one statement, found ${statements.length}`, path);
-    const { kind } = statements[0]!.node;
-    if (!REFUSED.has(kind)) return;
-    this.fail(`${kind} statements are not allowed: the recipe runs in one transaction of its own`, path);
+    const { node } = statements[0]!;
+    if (REFUSED.has(node.kind)) {
+      this.fail(`${node.kind} statements are not allowed: the recipe runs in one transaction of its own`, path);
+    }
+    const called = callsIn(node);
+    const refused = REFUSED_CALLS.find(([names]) => names.some((name) => called.has(name)));
+    if (refused !== undefined) this.fail(`${refused[1]}: not allowed in a recipe`, path, refused[2]);
   }
 
   /** A parser's error, where it is in the document. */
@@ -228,3 +263,12 @@ class RecipeCheck {
 }
 
 const languageOf = ({ sql }: Statement): "sql" | "cypher" => (sql === undefined ? "cypher" : "sql");
+
+/** Names of the functions that a statement calls, wherever in it. */
+function callsIn(node: unknown, names = new Set<string>()): ReadonlySet<string> {
+  if (typeof node !== "object" || node === null) return names;
+  const { kind, path } = node as { readonly kind?: unknown; readonly path?: readonly string[] };
+  if (kind === "call" && Array.isArray(path)) names.add(path.at(-1) as string);
+  for (const part of Object.values(node)) callsIn(part, names);
+  return names;
+}

@@ -6,7 +6,7 @@
  *   block   u32 length · payload
  *   payload deflate of (u8 kind · body), behind a CRC-32 of itself, block number and backup; or, encrypted, AES-256-GCM of it:
  *           12 bytes nonce · 16 bytes tag · ciphertext, with backup and block number authenticated
- *   kinds   1 entries: as placement sends them · 2 commit: u48 sequence · f64 micros · entries · 3 end: JSON of the totals
+ *   kinds   1 entries: as placement sends them · 2 commit: u48 sequence · f64 micros · entries · 3 end: JSON of the totals · 4 records: JSON
  *
  * Keys are without the tenant's number, so that they can be restored under another one. All little-endian. Blocks are numbered, so none can be
  * left out, moved or taken from another backup without notice.
@@ -30,7 +30,7 @@ const BLOCK_BYTES = 256 * 1024;
 /** No block that we write is longer; what says to be is damaged. */
 const BLOCK_BYTES_MAX = 512 * 1024 * 1024;
 
-export const BLOCK = { entries: 1, commit: 2, end: 3 } as const;
+export const BLOCK = { entries: 1, commit: 2, end: 3, records: 4 } as const;
 
 const deflate = promisify(zlib.deflateRaw) as (bytes: Uint8Array, options: zlib.ZlibOptions) => Promise<Buffer>;
 const inflate = promisify(zlib.inflateRaw) as (bytes: Uint8Array, options: zlib.ZlibOptions) => Promise<Buffer>;

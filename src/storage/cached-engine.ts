@@ -3,6 +3,7 @@
  * RocksDB, a copy and a buffer (about a tenth); so does one of a row above all that its table has (table-tops.ts). The shard is the only writer and writes through here, so no entry is
  * ever stale. Made by shard-on-disk.ts.
  */
+import type { EngineMetrics, RecordCacheMetrics } from "../protocol/thread-metrics.js";
 import type { Engine } from "./engine.js";
 import { prefixRange, ROW_PREFIX_BYTES } from "./keys.js";
 import type { Operation } from "./operation.js";
@@ -24,6 +25,8 @@ export class CachedEngine implements Engine {
   #old = new Map<string, Uint8Array>();
   #youngBytes = 0;
   readonly #tops = new TableTops();
+  #lookups = 0;
+  #misses = 0;
 
   /** Holds between half of and all of `bytesMax`. */
   constructor(
@@ -33,6 +36,7 @@ export class CachedEngine implements Engine {
 
   get(key: Uint8Array): Uint8Array | undefined {
     const text = keyText(key);
+    this.#lookups++;
     const young = this.#young.get(text);
     if (young !== undefined) return young;
     const value = this.#old.get(text) ?? (this.#tops.isAbove(text) ? undefined : this.#read(key, text));
@@ -41,6 +45,7 @@ export class CachedEngine implements Engine {
   }
 
   #read(key: Uint8Array, text: string): Uint8Array | undefined {
+    this.#misses++;
     const value = this.engine.get(key);
     if (value === undefined && this.#tops.isUnknown(text)) {
       const cursor = this.engine.cursor(prefixRange(key.subarray(0, ROW_PREFIX_BYTES), true));
@@ -73,6 +78,8 @@ export class CachedEngine implements Engine {
       }
       values.push(value);
     }
+    this.#lookups += keys.length;
+    this.#misses += missing.length;
     if (missing.length === 0) return values;
     const read = this.engine.getMany(missing.length === keys.length ? keys : missing.map((i) => keys[i]!));
     for (const [m, i] of missing.entries()) {
@@ -88,8 +95,8 @@ export class CachedEngine implements Engine {
   }
 
   /** Entries follow what is written to their keys; keys that are not cached stay so, or a bulk load would sweep all out. */
-  write(operations: readonly Operation[]): void {
-    this.engine.write(operations);
+  write(operations: readonly Operation[], persisted = false): void {
+    this.engine.write(operations, persisted);
     if (this.#young.size + this.#old.size === 0 && this.#tops.isEmpty) return;
     for (const { key, value } of operations) {
       const text = keyText(key);
@@ -107,6 +114,20 @@ export class CachedEngine implements Engine {
 
   storedBytes(): number {
     return this.engine.storedBytes();
+  }
+
+  metrics(): EngineMetrics | null {
+    return this.engine.metrics();
+  }
+
+  /** What was known of keys without a record counts as a hit. The bytes of the older generation are taken for half of the bound. */
+  recordCache(): RecordCacheMetrics {
+    return {
+      hits: this.#lookups - this.#misses,
+      misses: this.#misses,
+      entries: this.#young.size + this.#old.size,
+      bytes: this.#youngBytes + (this.#old.size > 0 ? this.bytesMax / 2 : 0),
+    };
   }
 
   close(): Promise<void> {

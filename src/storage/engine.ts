@@ -2,6 +2,7 @@
  * What the shard needs of an ordered key-value store. Implemented by rocksdb-engine.ts and memory-engine.ts; owned and
  * called only by the shard. The engine need not be durable by itself: the commit log is replayed into it at open.
  */
+import type { EngineMetrics, RecordCacheMetrics } from "../protocol/thread-metrics.js";
 import type { Operation } from "./operation.js";
 import type { Cursor, KeyRange } from "./store.js";
 
@@ -10,8 +11,11 @@ export interface Engine {
   getMany(keys: readonly Uint8Array[]): (Uint8Array | undefined)[];
   /** Sees the state at this call, whatever is written afterwards. */
   cursor(range: KeyRange): Cursor;
-  /** All or nothing, in this order; visible on return. */
-  write(operations: readonly Operation[]): void;
+  /**
+   * All or nothing, in this order; visible on return. `persisted`: returns when this, and all that was written before, is on
+   * the device.
+   */
+  write(operations: readonly Operation[], persisted?: boolean): void;
   /**
    * How many of the operations written last might be lost with the process's machine: everything written before them
    * is persisted, so the commit log need not keep it for recovery.
@@ -19,5 +23,9 @@ export interface Engine {
   entriesInMemory(): number;
   /** Room that it takes, on disk and in what will be written there; an estimate. */
   storedBytes(): number;
+  /** Null: it has nothing to tell. */
+  metrics(): EngineMetrics | null;
+  /** Of the records that are kept in front of it; null: none are. */
+  recordCache(): RecordCacheMetrics | null;
   close(): Promise<void>;
 }

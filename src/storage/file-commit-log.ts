@@ -172,24 +172,41 @@ export class FileCommitLog implements CommitLog {
   /** The operations of a large commit, whose record is in the segment `last`. */
   #assemble(record: LogRecord, last: Segment): LogEntry {
     const reference = readPartsKey(record.operations[0]!.key);
+    const operations = this.#partsOf(reference, last);
+    if (operations.length !== reference.operations) throw incomplete(record, reference);
+    this.#parts.set(reference.id, { firstSegment: reference.firstSegment, sequence: record.sequence });
+    for (const operation of record.operations.slice(1)) operations.push(operation);
+    const { sequence, micros, before } = record;
+    return { sequence, micros, operations, gap: false, ...(before !== undefined && { before }) };
+  }
+
+  /** What is there of a large commit's parts, up to the segment `last`. */
+  #partsOf({ id, firstSegment }: PartsReference, last: Segment): Operation[] {
     const operations: Operation[] = [];
     for (const segment of this.#segments) {
-      if (segment.first < reference.firstSegment || segment.first > last.first) continue;
+      if (segment.first < firstSegment || segment.first > last.first) continue;
       const bytes = this.#load(segment);
       let offset = SEGMENT_HEADER_BYTES;
       while (segment.salt !== null && offset < bytes.length) {
         const part = readRecord(bytes, offset, segment.salt);
         if (part === null) break;
         offset = part.end;
-        if (part.kind !== RECORD_KIND.part || part.micros !== reference.id) continue;
+        if (part.kind !== RECORD_KIND.part || part.micros !== id) continue;
         for (const operation of part.operations) operations.push(operation);
       }
     }
-    if (operations.length !== reference.operations) throw incomplete(record, reference);
-    this.#parts.set(reference.id, { firstSegment: reference.firstSegment, sequence: record.sequence });
-    for (const operation of record.operations.slice(1)) operations.push(operation);
-    const { sequence, micros, before } = record;
-    return { sequence, micros, operations, gap: false, ...(before !== undefined && { before }) };
+    return operations;
+  }
+
+  /**
+   * True for the record of a large commit whose parts are not all there: parts have no numbers of their own, so that the
+   * loss of a segment's last ones shows only here. Parts that were trimmed had been applied.
+   */
+  #lacksParts(record: LogRecord, segment: Segment): boolean {
+    if (record.kind !== RECORD_KIND.whole) return false;
+    const reference = readPartsKey(record.operations[0]!.key);
+    if (reference.firstSegment < this.#segments[0]!.first) return false;
+    return this.#partsOf(reference, segment).length !== reference.operations;
   }
 
   sequenceBefore(micros: number): number {
@@ -471,7 +488,7 @@ export class FileCommitLog implements CommitLog {
     let offset = segment.salt === null ? 0 : SEGMENT_HEADER_BYTES;
     while (segment.salt !== null && offset < bytes.length) {
       const record = readRecord(bytes, offset, segment.salt);
-      if (record === null || !follows(record, previous)) break;
+      if (record === null || !follows(record, previous) || this.#lacksParts(record, segment)) break;
       previous = record.sequence;
       this.#last = record.sequence;
       this.#durable = record.durable;

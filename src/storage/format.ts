@@ -1,58 +1,119 @@
 /**
- * The format version of a shard directory, in a file named FORMAT that is written when the directory is created and
- * checked before anything in it is opened. Called by whoever opens a shard on disk.
+ * The file FORMAT of a shard's directory: the version of what is in it, whose it is, and whether it was ever opened.
+ * Checked before anything in the directory is opened; format-upgrade.ts brings older ones up to date. Called by whoever
+ * makes or opens a shard on disk.
  */
-import { mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { DbError } from "../protocol/errors.js";
 import { writeFileDurably } from "./disk.js";
 
-/** Raised whenever keys, records or the commit log change in a way that older code cannot read. */
-export const FORMAT_VERSION = 1;
+/**
+ * Raised whenever keys, records, the commit log or the layout change in a way that older code cannot read, together with
+ * a step in format-upgrade.ts. 1: the first release. 2: directories know their installation and their number.
+ */
+export const FORMAT_VERSION = 2;
 
 const FILE_NAME = "FORMAT";
 
-interface Format {
-  readonly product: string;
+/** Which partition of which installation a directory is. */
+export interface ShardIdentity {
+  /** The id in the data directory's file INSTALLATION. */
+  readonly installation: string;
+  readonly partition: number;
+}
+
+export interface ShardFormat extends Partial<ShardIdentity> {
+  readonly product: "tessera";
   readonly format: number;
+  /** It was made and has never been opened, so that nothing in it is missing. */
+  readonly unopened?: true;
 }
 
-/**
- * Creates the directory with its FORMAT file, or checks the one that is there. Throws internal_error with what to do
- * when the directory is of another version, or has files but no readable FORMAT.
- */
-export function prepareShardDirectory(directory: string): void {
+/** Makes a directory for a shard that does not exist yet; the file FORMAT comes first. */
+export function createShardDirectory(directory: string, identity: ShardIdentity | null, format = FORMAT_VERSION): void {
   mkdirSync(directory, { recursive: true });
-  const files = readdirSync(directory);
-  if (!files.includes(FILE_NAME)) {
-    // A crash while FORMAT was being written leaves only its temporary file: the directory is still new.
-    const others = files.filter((name) => !name.startsWith(`${FILE_NAME}.`));
-    if (others.length > 0) {
-      const what = `The directory ${directory} has no FORMAT file but holds other files (${others[0]}).`;
-      throw new DbError("partition_damaged", `${what} Point the server to an empty directory, or restore the backup.`);
-    }
-    const format: Format = { product: "tessera", format: FORMAT_VERSION };
-    writeFileDurably(join(directory, FILE_NAME), `${JSON.stringify(format)}\n`);
-    return;
-  }
-  const version = readVersion(directory);
-  if (version === FORMAT_VERSION) return;
-  const advice =
-    version > FORMAT_VERSION
-      ? "Start the newer server that wrote it, or restore a backup made by this version."
-      : "Start the older server, export the data, and import it with this one.";
-  const what = `The directory ${directory} has format version ${version}; this server reads ${FORMAT_VERSION}.`;
-  throw new DbError("internal_error", `${what} ${advice}`);
+  writeShardFormat(directory, { product: "tessera", format, ...identity, unopened: true });
 }
 
-function readVersion(directory: string): number {
+export function writeShardFormat(directory: string, format: ShardFormat): void {
+  writeFileDurably(join(directory, FILE_NAME), `${JSON.stringify(format)}\n`);
+}
+
+/** Undefined: there is no such file. Throws `partition_damaged` when it cannot be understood. */
+export function readShardFormat(directory: string): ShardFormat | undefined {
   const path = join(directory, FILE_NAME);
-  const text = readFileSync(path, "utf8");
+  if (!existsSync(path)) return undefined;
   try {
-    const { product, format } = JSON.parse(text) as Partial<Format>;
-    if (product === "tessera" && Number.isSafeInteger(format)) return format!;
+    const found = JSON.parse(readFileSync(path, "utf8")) as Partial<ShardFormat>;
+    if (found.product === "tessera" && Number.isSafeInteger(found.format)) return found as ShardFormat;
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
   }
   throw new DbError("partition_damaged", `${path} is damaged: restore it from a backup of this directory.`);
+}
+
+/**
+ * Checks a directory before it is opened; without an identity it is made when it is not there (tools, tests). With one, it
+ * belongs to a data directory that knows it: then one that is gone, is another's or has lost its parts is damaged.
+ * Throws `partition_damaged` or `internal_error` with what to do.
+ */
+export function checkShardDirectory(directory: string, identity: ShardIdentity | null): void {
+  if (identity !== null && !existsSync(directory)) throw gone(directory, identity.partition, "is gone");
+  if (identity === null) mkdirSync(directory, { recursive: true });
+  const found = readShardFormat(directory);
+  if (found === undefined) {
+    // A crash while FORMAT was being written leaves only its temporary file: the directory is still new.
+    const others = readdirSync(directory).filter((name) => !name.startsWith(`${FILE_NAME}.`));
+    if (others.length > 0) {
+      const what = `The directory ${directory} has no FORMAT file but holds other files (${others[0]}).`;
+      throw new DbError("partition_damaged", `${what} Point the server to an empty directory, or restore the backup.`);
+    }
+    if (identity !== null) throw gone(directory, identity.partition, "is empty");
+    createShardDirectory(directory, null);
+    return;
+  }
+  checkVersion(directory, found.format);
+  if (identity === null) return;
+  if (found.installation !== identity.installation || found.partition !== identity.partition) {
+    throw new DbError(
+      "partition_damaged",
+      `The directory ${directory} is partition ${found.partition} of installation ${found.installation}, not partition ` +
+        `${identity.partition} of ${identity.installation}. Put the right one in its place, from a backup.`,
+    );
+  }
+  if (found.unopened) return;
+  for (const part of [join("rocksdb", "CURRENT"), "log"]) {
+    if (!existsSync(join(directory, part))) throw gone(join(directory, part), identity.partition, "is gone");
+  }
+}
+
+/** From now on the parts of the shard have to be there. */
+export function markOpened(directory: string): void {
+  const found = readShardFormat(directory);
+  if (!found?.unopened) return;
+  const { unopened, ...opened } = found;
+  writeShardFormat(directory, opened);
+}
+
+function gone(path: string, partition: number, what: string): DbError {
+  const acceptance =
+    partition === 0
+      ? "It holds all accounts, so nothing can be served without it."
+      : `Or accept the loss of what was in it: stop the server and run \`tessera accept-loss ${partition}\`.`;
+  const told = `${path} ${what}, but partition ${partition} was there before: its data is missing.`;
+  return new DbError(
+    "partition_damaged",
+    `${told} Stop the server and restore a backup of the directory. ${acceptance}`,
+  );
+}
+
+function checkVersion(directory: string, version: number): void {
+  if (version === FORMAT_VERSION) return;
+  const advice =
+    version > FORMAT_VERSION
+      ? "Start the newer server that wrote it, or restore a backup made by this version."
+      : "Start the server, which brings it up to date, or run `tessera upgrade`.";
+  const what = `The directory ${directory} has format version ${version}; this server reads ${FORMAT_VERSION}.`;
+  throw new DbError("internal_error", `${what} ${advice}`);
 }

@@ -42,6 +42,14 @@ export class MemoryEngine implements Engine {
     return this.#written;
   }
 
+  metrics(): null {
+    return null;
+  }
+
+  recordCache(): null {
+    return null;
+  }
+
   storedBytes(): number {
     let bytes = 0;
     for (const { key, value } of this.#items.values()) bytes += key.length + value.length;

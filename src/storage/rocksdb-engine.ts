@@ -8,6 +8,7 @@
 import { mkdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { DbError } from "../protocol/errors.js";
+import type { EngineMetrics } from "../protocol/thread-metrics.js";
 import type { Engine } from "./engine.js";
 import type { Operation } from "./operation.js";
 import type { Cursor, Entries, KeyRange } from "./store.js";
@@ -38,10 +39,11 @@ interface Binding {
   batch_put(batch: Handle, key: Uint8Array, value: Uint8Array, options: undefined): void;
   batch_del(batch: Handle, key: Uint8Array, options: undefined): void;
   batch_clear(batch: Handle): void;
-  batch_write(db: Handle, batch: Handle, options: undefined): void;
+  batch_write(db: Handle, batch: Handle, options: { readonly sync: boolean } | undefined): void;
 }
 
 const MIB = 1024 * 1024;
+const PERSISTED = { sync: true };
 
 export class RocksEngine implements Engine {
   readonly #binding: Binding;
@@ -103,7 +105,7 @@ export class RocksEngine implements Engine {
     return new RocksCursor(this, this.#binding, this.#db, range);
   }
 
-  write(operations: readonly Operation[]): void {
+  write(operations: readonly Operation[], persisted = false): void {
     this.#checkOpen();
     const binding = this.#binding;
     const batch = this.#batch;
@@ -112,7 +114,7 @@ export class RocksEngine implements Engine {
         if (value === null) binding.batch_del(batch, key, undefined);
         else binding.batch_put(batch, key, value, undefined);
       }
-      binding.batch_write(this.#db, batch, undefined);
+      binding.batch_write(this.#db, batch, persisted ? PERSISTED : undefined);
     } catch (error) {
       throw damageOr(error);
     } finally {
@@ -134,6 +136,29 @@ export class RocksEngine implements Engine {
     return Number(files) + Number(memory);
   }
 
+  metrics(): EngineMetrics {
+    this.#checkOpen();
+    const text = (name: string): string => this.#binding.db_get_property(this.#db, `rocksdb.${name}`);
+    const number = (name: string): number => Number(text(name));
+    return {
+      blockCacheBytes: number("block-cache-usage"),
+      blockCachePinnedBytes: number("block-cache-pinned-usage"),
+      memtableBytes: number("cur-size-all-mem-tables"),
+      tableReaderBytes: number("estimate-table-readers-mem"),
+      pendingCompactionBytes: number("estimate-pending-compaction-bytes"),
+      runningCompactions: number("num-running-compactions"),
+      runningFlushes: number("num-running-flushes"),
+      writesStopped: number("is-write-stopped"),
+      delayedWriteBytesPerSecond: number("actual-delayed-write-rate"),
+      backgroundErrors: number("background-errors"),
+      levels: levelsOf(text("levelstats")),
+    };
+  }
+
+  recordCache(): null {
+    return null;
+  }
+
   async close(): Promise<void> {
     if (!this.#isOpen) return;
     this.#isOpen = false;
@@ -149,6 +174,15 @@ export class RocksEngine implements Engine {
   #checkOpen(): void {
     if (!this.#isOpen) throw new DbError("shutting_down");
   }
+}
+
+/** Lines of level, files and whole mebibytes, below two of headings. */
+function levelsOf(table: string): EngineMetrics["levels"] {
+  return [...table.matchAll(/^ *(\d+) +(\d+) +(\d+) *$/gm)].map(([, level, files, mebibytes]) => ({
+    level: Number(level),
+    files: Number(files),
+    bytes: Number(mebibytes) * MIB,
+  }));
 }
 
 const NO_BYTES = new Uint8Array(0);

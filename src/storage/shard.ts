@@ -71,6 +71,10 @@ export interface ShardMetrics {
   flushes: number;
   syncs: number;
   syncMicros: number;
+  /** The longest sync. */
+  syncMicrosMax: number;
+  /** Commits of the largest group that went to the log in one write. */
+  groupMax: number;
   /** Transactions ended because their snapshots needed too much memory. */
   abortedForMemory: number;
   readonly logBytes: number;
@@ -94,7 +98,16 @@ export class Shard implements TransactionHost {
   readonly largeSizes: LargeCommitSizes;
   readonly #options: ShardOptions;
   readonly #open = new OpenTransactions();
-  readonly #counters = { commits: 0, conflicts: 0, flushes: 0, syncs: 0, syncMicros: 0, abortedForMemory: 0 };
+  readonly #counters = {
+    commits: 0,
+    conflicts: 0,
+    flushes: 0,
+    syncs: 0,
+    syncMicros: 0,
+    syncMicrosMax: 0,
+    groupMax: 0,
+    abortedForMemory: 0,
+  };
   /** Told of all operations that the engine has taken, so that a cache of its entries can follow. Must not throw. */
   /** Set: commits that need room are refused with it. */
   refusal: { readonly code: "disk_full" | "overloaded"; readonly message: string } | null = null;
@@ -178,6 +191,7 @@ export class Shard implements TransactionHost {
     if (this.#turn.length === 0 || this.#failed !== null) return;
     const commits = this.#turn;
     this.#turn = [];
+    this.#counters.groupMax = Math.max(this.#counters.groupMax, commits.length);
     try {
       this.log.append(commits);
     } catch (error) {
@@ -459,7 +473,9 @@ export class Shard implements TransactionHost {
     }
     this.#syncing = null;
     this.#counters.syncs++;
-    this.#counters.syncMicros += Number((process.hrtime.bigint() - start) / 1000n);
+    const micros = Number((process.hrtime.bigint() - start) / 1000n);
+    this.#counters.syncMicros += micros;
+    this.#counters.syncMicrosMax = Math.max(this.#counters.syncMicrosMax, micros);
     this.#synced = upTo;
     for (const resolve of this.#syncWaiters.splice(0)) resolve();
     if (this.#appended > upTo) this.#startSync();
@@ -500,6 +516,8 @@ export class Shard implements TransactionHost {
     const applied = decodeSequence(this.engine.get(APPLIED_SEQUENCE_KEY));
     this.appliedSequence = applied;
     if (this.log.lastSequence < applied) {
+      // The log must not say that the engine has them while another power cut could take them from the engine as well.
+      this.engine.write([{ key: APPLIED_SEQUENCE_KEY, value: encodeSequence(applied) }], true);
       this.log.appendGap(applied, this.#now());
       return;
     }

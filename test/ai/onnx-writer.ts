@@ -5,6 +5,7 @@
 
 const FLOAT = 1;
 const INT64 = 7;
+const BOOL = 9;
 
 export interface OnnxNode {
   readonly op: string;
@@ -14,12 +15,20 @@ export interface OnnxNode {
 }
 
 export interface OnnxGraph {
-  /** Integers of shape [batch, tokens], or floats of that shape. */
-  readonly inputs: readonly (string | { readonly name: string; readonly dims: readonly (string | number)[] })[];
+  /** Integers of shape [batch, tokens], or floats (or truths) of that shape. */
+  readonly inputs: readonly (string | OnnxInput)[];
   readonly constants: Readonly<Record<string, OnnxConstant>>;
   readonly nodes: readonly OnnxNode[];
-  /** Name of the one output and its shape behind the batch: [batch, columns]. */
+  /** Name of the first output and its shape behind the batch: [batch, columns]. */
   readonly output: readonly [name: string, ...columns: (string | number)[]];
+  /** Others like it. */
+  readonly moreOutputs?: readonly (readonly [name: string, ...columns: (string | number)[]])[];
+}
+
+export interface OnnxInput {
+  readonly name: string;
+  readonly dims: readonly (string | number)[];
+  readonly bool?: boolean;
 }
 
 export interface OnnxConstant {
@@ -28,7 +37,7 @@ export interface OnnxConstant {
 }
 
 /** The bytes of a model. */
-export function onnxModel({ inputs, constants, nodes, output }: OnnxGraph): Buffer {
+export function onnxModel({ inputs, constants, nodes, output, moreOutputs = [] }: OnnxGraph): Buffer {
   const graph = [
     ...nodes.map((node) => bytes(1, nodeOf(node))),
     text(2, "graph"),
@@ -38,10 +47,10 @@ export function onnxModel({ inputs, constants, nodes, output }: OnnxGraph): Buff
         11,
         typeof input === "string"
           ? valueInfo(input, INT64, ["batch", "tokens"])
-          : valueInfo(input.name, FLOAT, input.dims),
+          : valueInfo(input.name, input.bool === true ? BOOL : FLOAT, input.dims),
       ),
     ),
-    bytes(12, valueInfo(output[0], FLOAT, ["batch", ...output.slice(1)])),
+    ...[output, ...moreOutputs].map(([name, ...columns]) => bytes(12, valueInfo(name, FLOAT, ["batch", ...columns]))),
   ];
   return Buffer.concat([integer(1, 8), bytes(7, Buffer.concat(graph)), bytes(8, integer(2, 17))]);
 }

@@ -1,6 +1,8 @@
 import t from "tap";
 import { momentOfText, numberOfText } from "../../src/automl/cell-text.js";
-import { columnsForModel, columnsOfRows } from "../../src/automl/row-columns.js";
+import { unpackColumns } from "../../src/automl/packed-columns.js";
+import { columnsForModel } from "../../src/automl/row-columns.js";
+import { columnsOfRows, ended } from "./columns.js";
 
 t.test("cells of one sort give a column of that kind, mixed ones text", async (t) => {
   const columns = columnsOfRows([
@@ -27,14 +29,18 @@ t.test("rows to predict: null is missing, an absent or mistyped cell names its r
     { name: "words", kind: "vector", dimensions: 2 },
   ] as const;
   const row = { age: "41.5", job: 7, since: "1970-01-01T00:00:01Z", active: "true", words: [1, 2] };
-  const columns = columnsForModel(features, [row, { age: null, job: null, since: null, active: null, words: null }]);
+  const missing = { age: null, job: null, since: null, active: null, words: null };
+  const columns = unpackColumns(ended(columnsForModel(features, [row, missing])));
   t.same([...columns[0]!.values], [41.5, Number.NaN]);
   t.same(columns[1]!.values, ["7", null]);
   t.same([...columns[2]!.values], [1000, Number.NaN]);
   t.same([...columns[3]!.values], [1, Number.NaN]);
   t.same([...columns[4]!.values], [1, 2, Number.NaN, Number.NaN]);
   const refused = (cells: object, says: RegExp) =>
-    t.throws(() => columnsForModel(features, [row, { ...row, ...cells }]), { code: "invalid_request", message: says });
+    t.throws(() => ended(columnsForModel(features, [row, { ...row, ...cells }])), {
+      code: "invalid_request",
+      message: says,
+    });
   refused({ age: undefined }, /Row 2 lacks the feature "age" \(number\)/);
   refused({ age: "old" }, /Row 2: the feature "age" needs a number, not "old"/);
   refused({ since: "soon" }, /Row 2: the feature "since" needs a date/);

@@ -5,9 +5,9 @@ import type { ColumnData, TrainJob, TrainMessage, TrainProgress } from "../../sr
 import { ALGORITHMS } from "../../src/automl/contract.js";
 import { loadModel } from "../../src/automl/load-model.js";
 import { Random } from "../../src/automl/random.js";
-import { columnsOfRows } from "../../src/automl/row-columns.js";
 import { train as trainOnThread } from "../../src/automl/train.js";
 import { trainJob as train } from "../../src/automl/train-job.js";
+import { columnsOfRows } from "./columns.js";
 import { customers, firstRows, job } from "./tables.js";
 
 const numbers = (name: string, values: ArrayLike<number>): ColumnData => ({
@@ -241,7 +241,7 @@ t.test("a wrong row of a prediction is named", async (t) => {
   const strange = rows.map((column) => (column.name === "leaves" ? texts("leaves", ["yes", "maybe"]) : column));
   t.throws(() => model.evaluate(strange), {
     code: "invalid_request",
-    message: /Row 2: the target "leaves" must be one of no, yes/,
+    message: /Row 2: the target "leaves" is "maybe"; it must be one of no, yes/,
   });
 });
 

@@ -63,6 +63,7 @@ t.test("every key can be set by its variable", async (t) => {
   // Items that only some texts are.
   const lists: Record<string, string[]> = {
     "files.roots": ["/a", "/b"],
+    "telemetry.headers": ["a: 1", "b: 2"],
     "recipes.signing_keys": [`${"A".repeat(43)}=`, `${"B".repeat(43)}=`],
   };
   for (const { key, variables, path, schema } of SETTINGS) {

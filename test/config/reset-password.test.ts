@@ -8,14 +8,19 @@ import { loadConfig } from "../../src/config/load-config.js";
 import { resetPassword } from "../../src/config/reset-password.js";
 import { deriveKey } from "../../src/directory/derive-key.js";
 import { Directory } from "../../src/directory/directory.js";
+import { upgradeDataDirectory } from "../../src/storage/format-upgrade.js";
+import { addPartitions } from "../../src/storage/installation.js";
 
 const root = mkdtempSync(join(tmpdir(), "tessera-reset-"));
 t.teardown(() => rmSync(root, { recursive: true }));
+
+const ignore = () => {};
 
 /** The directory of accounts as a server opens it, for the length of `work`. */
 async function whileServing<T>(dir: string, work: (directory: Directory) => Promise<T>): Promise<T> {
   const config = loadConfig({ env: { TESSERA_DATA_DIR: dir } });
   const secret = new Uint8Array(32);
+  const installation = addPartitions(dir, await upgradeDataDirectory(dir, { keepsCopy: false, log: ignore }), 1);
   const settings = {
     actor: 0,
     partitions: [0],
@@ -23,10 +28,10 @@ async function whileServing<T>(dir: string, work: (directory: Directory) => Prom
     dataDirectory: dir,
     config,
     secret,
+    installation: installation.id,
     claimBundles: [],
     adminPassword: null,
   };
-  const ignore = () => {};
   const partition = await openPartition(settings, 0, {
     wroteSomething: ignore,
     durable: ignore,

@@ -57,9 +57,52 @@ t.test("a job trains, and its model predicts", async (t) => {
   t.match(await server.call("POST", path, { rows, inputs: rows }), { status: 400 });
   const jobs = (await server.call("GET", "/v1/automl/jobs?status=completed")).body.data;
   t.match(jobs, { count: 1, jobs: [{ id: job.id }] });
-  const evaluated = await server.call("POST", `/v1/automl/models/loans/evaluate`, { table: "loans" });
-  t.match(evaluated.body.data, { rows: 240, model_id: model.id });
-  t.type(evaluated.body.data.metrics.accuracy, "number");
+});
+
+t.test("a model is compared with rows whose target is known, wherever they are", async (t) => {
+  const path = "/v1/automl/models/loans/evaluate";
+  const evaluate = (body: object) => server.call("POST", path, body);
+  const rows = trainingRows(240);
+  await server.call("POST", "/v1/automl/datasets", { name: "known", rows });
+  await server.call("POST", "/v1/collections", { name: "known", schema: { age: "number" } });
+  await server.call("POST", "/v1/collections/known/documents/bulk", {
+    documents: rows.map(({ id: _id, ...row }) => row),
+  });
+  const { body } = await evaluate({ table: "loans" });
+  t.match(body.data, { rows: 240, model_id: /^model_/ });
+  t.ok(body.data.metrics.accuracy > 0.7);
+  const query = "SELECT l.*, id AS other FROM loans AS l WHERE id >= $1";
+  for (const same of [{ query, parameters: [0] }, { rows }, { dataset_id: "known" }, { collection: "known" }]) {
+    const { body: other } = await evaluate(same);
+    t.equal(other.data?.rows, 240, JSON.stringify(other.error));
+    for (const [metric, value] of Object.entries(body.data.metrics)) {
+      t.ok(Math.abs(other.data.metrics[metric] - (value as number)) < 1e-9, `${metric} of ${Object.keys(same)[0]}`);
+    }
+  }
+  const [first] = rows;
+  const without = (name: string) => ({ rows: [first, { ...first, [name]: undefined }] });
+  for (const [wrong, status, message] of [
+    [without("good"), 400, /Row 2 lacks the target "good"/],
+    [without("age"), 400, /Row 2 lacks the feature "age"/],
+    [{ rows: [{ ...first, age: "old" }] }, 400, /Row 1: the feature "age" needs a number/],
+    [{ rows: [{ ...first, good: null }] }, 400, /target "good" is missing/],
+    [{ rows: [{ ...first, good: "maybe" }] }, 400, /target "good" is "maybe"; it must be one of no, yes/],
+    [{ rows: [] }, 400, /no rows/],
+    [{ query: "SELECT * FROM loans WHERE false" }, 400, /no rows/],
+    [{ query: "SELECT age, income, region, note FROM loans" }, 400, /lacks the target "good"/],
+    [{ query: "SELECT good FROM loans" }, 400, /lacks the feature/],
+    [{ query: "SELECT * FRM loans" }, 400, /syntax error/],
+    [{ table: "nope" }, 404, /does not exist/],
+    [{ dataset_id: "nope" }, 404, /does not exist/],
+    [{}, 400, /source/],
+    [{ rows, table: "loans" }, 400, /one/],
+    [{ table: "loans", dataset_id: "known" }, 400, /one source/],
+  ] as const) {
+    const reply = await evaluate(wrong);
+    t.equal(reply.status, status, `${JSON.stringify(wrong).slice(0, 200)} ${JSON.stringify(reply.body)}`);
+    t.match(reply.body.error?.message, message);
+  }
+  await server.call("DELETE", "/v1/automl/datasets/known");
 });
 
 t.test("the same seed gives the same model; a name's next version is the one it means", async (t) => {
@@ -85,6 +128,35 @@ t.test("the same seed gives the same model; a name's next version is the one it 
   });
 });
 
+t.test("a series: the next steps, and how far they are off", async (t) => {
+  const value = (i: number) => 100 + 20 * Math.sin((i * 2 * Math.PI) / 7) + i / 10;
+  const day = (i: number) => new Date(Date.UTC(2024, 0, 1 + i)).toISOString().slice(0, 10);
+  const rows = Array.from({ length: 127 }, (_, i) => ({ day: day(i), amount: value(i) }));
+  await server.sql("CREATE TABLE sales (day date PRIMARY KEY, amount float8)");
+  await server.sql("INSERT INTO sales SELECT * FROM json_to_recordset($1::json) AS r(day date, amount float8)", [
+    JSON.stringify(rows),
+  ]);
+  const series = { target: "amount", time_column: "day", task_type: "auto", features: undefined, name: "sales" };
+  const model = await trained({ ...series, query: `SELECT * FROM sales WHERE day < '${day(120)}'`, horizon: 7 });
+  t.match(model, { task: "forecasting", card: { taskReason: /time column/ } });
+  const path = "/v1/automl/models/sales";
+  const { data } = (await server.call("POST", `${path}/predict`, { steps: 2 })).body;
+  t.match(data.forecast, [{ time: new RegExp(day(120)) }, { time: new RegExp(day(121)) }]);
+  t.match(await server.call("POST", `${path}/predict`, { rows }), {
+    status: 400,
+    body: { error: { message: /steps/ } },
+  });
+  const ahead = rows.slice(120);
+  const known = (await server.call("POST", `${path}/evaluate`, { rows: ahead })).body.data;
+  t.match(known, { rows: 7, metrics: { mae: Number } });
+  const query = `SELECT * FROM sales WHERE day >= '${day(120)}'`;
+  t.same((await server.call("POST", `${path}/evaluate`, { query })).body.data, known);
+  t.match(await server.call("POST", `${path}/evaluate`, { rows }), {
+    status: 400,
+    body: { error: { message: /Row 1: its time is not one of the/ } },
+  });
+});
+
 t.test("data sets: a table by another name, and rows that were uploaded", async (t) => {
   const path = "/v1/automl/datasets";
   const table = await server.call("POST", path, { name: "by-table", source: { type: "table", table: "loans" } });
@@ -98,6 +170,51 @@ t.test("data sets: a table by another name, and rows that were uploaded", async 
     const model = await trained({ dataset_id: body.data.id, target_column: "good" });
     t.match(model, { id: /^model_/, name: "good_model" });
   }
+  await server.call("POST", "/v1/collections", { name: "letters", schema: { age: "number" } });
+  const documents = trainingRows(20).map(({ id: _id, ...row }) => row);
+  await server.call("POST", "/v1/collections/letters/documents/bulk", { documents });
+  const source = { type: "query", query: "SELECT age, good FROM loans WHERE age > $1", parameters: [30] };
+  const asked = await server.call("POST", path, { name: "asked", source });
+  t.match(asked, { status: 201, body: { data: { source } } });
+  t.match(await trained({ dataset_id: "asked", target: "good", features: ["age"] }), { card: { rows: /1\d\d/ } });
+  const some = { type: "collection", collection: "letters", columns: ["region", "good"] };
+  t.equal((await server.call("POST", path, { name: "some", source: some })).status, 201);
+  const { features: learnt } = await trained({ dataset_id: "some", target: "good", features: undefined });
+  t.same(
+    learnt.map(({ name }: { name: string }) => name),
+    ["region"],
+    "the columns that it names",
+  );
+  for (const [wrong, status, message, details] of [
+    [{ type: "table", table: "nope" }, 404, /"nope" does not exist/, {}],
+    [{ type: "collection", collection: "nope" }, 404, /"nope" does not exist/, {}],
+    [{ type: "table", table: "loans", columns: ["age", "nope"] }, 404, /column "nope" does not exist/, {}],
+    [{ type: "collection", collection: "letters", columns: ["nope"] }, 404, /column "nope" does not exist/, {}],
+    [{ type: "query", query: "SELECT age FROM nope" }, 400, /nope/, { position: 17 }],
+    [{ type: "query", query: "SELECT nope FROM loans" }, 400, /nope/, { position: 8 }],
+    [{ type: "query", query: "SELECT age FRM loans" }, 400, /syntax error/, { position: 16 }],
+    [{ type: "query", query: "SELECT $1::int AS a" }, 400, /parameter/, {}],
+    [{ type: "query", query: "DELETE FROM loans" }, 403, /read-only|permission/i, {}],
+    [{ type: "query" }, 400, /source.query/, {}],
+    [{ type: "table", table: "loans", query: "SELECT 1" }, 400, /source.query/, {}],
+    [{ type: "file", table: "loans" }, 400, /type/, {}],
+  ] as const) {
+    const reply = await server.call("POST", path, { name: "wrong", source: wrong });
+    t.equal(reply.status, status, `${JSON.stringify(wrong)} ${JSON.stringify(reply.body)}`);
+    t.match(reply.body.error.message, message);
+    t.match(reply.body.error.details ?? {}, details);
+  }
+  for (const [bad, message] of [
+    [[{ a: 1, y: 1 }], /one row/],
+    [Array.from({ length: 9 }, (_, a) => ({ a, y: 1 })), /same value/],
+    [Array.from({ length: 9 }, (_, a) => ({ a, y: null })), /null in all rows/],
+    [Array.from({ length: 9 }, (_, a) => ({ a })), /null in all rows, or in no row at all/],
+  ] as const) {
+    t.equal((await server.call("POST", path, { name: "bad", rows: bad })).status, 201);
+    t.match(await train({ dataset_id: "bad", target: "y" }), { status: 400, body: { error: { message } } });
+    await server.call("DELETE", `${path}/bad`);
+  }
+  t.equal((await server.call("GET", path)).body.data.count, 4);
   t.equal((await server.call("DELETE", `${path}/uploaded`)).status, 204);
   t.match(await server.call("GET", `${path}/uploaded`), { status: 404 });
   t.match(await train({ dataset_id: "uploaded", target: "good" }), { status: 404 });

@@ -120,6 +120,31 @@ t.test("filters that cannot be are refused with their place", async (t) => {
   await refused({ $or: Array.from({ length: 600 }, () => ({ a: 1 })) }, /at most 500/);
 });
 
+t.test("among nearly equal texts the one with every word comes first", async (t) => {
+  const schema = {
+    fields: [
+      { name: "text", type: "string" },
+      { name: "v", type: "vector", dimensions: 2 },
+    ],
+    indexes: [{ name: "v", fields: ["v"], type: "vector" }],
+  };
+  await server.expect(201, "POST", "/v1/collections", { name: "deeds", schema });
+  const documents = Array.from({ length: 90 }, (_, i) => ({
+    id: `d${String(i).padStart(2, "0")}`,
+    text: `The ferryman counted lanterns at dawn in harbour${i}`,
+    // The first are the nearest.
+    v: [1, i / 100],
+  }));
+  await server.expect(201, "POST", "/v1/collections/deeds/documents/bulk", { documents });
+  const found = async (query: string) =>
+    (await server.expect(200, "POST", "/v1/collections/deeds/search", { query, vector: [1, 0], limit: 3 })).body.data;
+  const meant = await found("ferryman counted lanterns at dawn in harbour50");
+  t.match(meant, { mode: "hybrid", documents: [{ id: "d50" }, { id: "d00" }] }, "the next are the nearest");
+  t.ok(meant.documents[0].score < 1, "not the first of every ranking");
+  t.equal((await found("harbour50 nonesuch")).documents[0].id, "d50", "with a word that none has, those with some");
+  t.equal((await found("ferryman")).documents[0].id, "d00", "one word tells no more than it did");
+});
+
 t.test("words, vectors, both", async (t) => {
   const words = (await search({ query: "river", mode: "text" })).body.data;
   t.equal(words.mode, "text");

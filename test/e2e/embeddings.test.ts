@@ -133,6 +133,44 @@ t.test("more texts than may wait for an inference thread", async (t) => {
   }
 });
 
+t.test("40 tenants embed at once, in a bounded amount of memory", async (t) => {
+  const tenants = Array.from({ length: 40 }, (_, i) => ({ name: `t${i}`, text: `tenant ${i} writes of its own` }));
+  const residentMiB = async () => {
+    const [, bytes] = /^process_resident_memory_bytes (\S+)$/m.exec(
+      await (await fetch(`${server.url}/metrics`)).text(),
+    )!;
+    return Number(bytes) / 2 ** 20;
+  };
+  const tokens = await Promise.all(tenants.map(({ name }) => server.tenant(name)));
+  const expected = await server.call("POST", "/v1/ai/embeddings/batch", { texts: tenants.map(({ text }) => text) });
+  const before = await residentMiB();
+  const work = async (tenant: number) => {
+    const { text } = tenants[tenant]!;
+    const token = tokens[tenant]!;
+    const vectorsOf = async (texts: string[], model: string) => {
+      const reply = await server.call("POST", "/v1/ai/embeddings/batch", { texts, model }, { token });
+      return reply.status === 200 ? (reply.body.data.embeddings as number[][]) : reply.status;
+    };
+    await server.rows("CREATE TABLE own (id integer PRIMARY KEY, body text)", [], { token });
+    await server.rows("INSERT INTO own SELECT i, $1 || i FROM generate_series(1, 500) i", [text], { token });
+    const [many, one, counted] = await Promise.all([
+      vectorsOf(new Array(100).fill(text), "tessera-embed-384"),
+      vectorsOf([text], "by-onnx"),
+      server.rows("SELECT count(embed(body)) FROM own", [], { token }),
+    ]);
+    return { many, one, counted };
+  };
+  const results = await Promise.all(tenants.map((_, tenant) => work(tenant)));
+  for (const [tenant, { many, one, counted }] of results.entries()) {
+    const own = expected.body.data.embeddings[tenant] as number[];
+    t.ok(Array.isArray(many) && many.every((vector) => vector.every((x, k) => x === own[k])), `tenant ${tenant}`);
+    t.ok(Array.isArray(one) && Math.hypot(...one[0]!.map((x, k) => x - own[k]!)) < 1e-5, `tenant ${tenant} by ONNX`);
+    t.equal(counted[0]![0], 500);
+  }
+  const grown = (await residentMiB()) - before;
+  t.ok(grown < 256, `the server grew by ${grown.toFixed(0)} MiB`);
+});
+
 t.test("LIST_MODELS and the metrics", async (t) => {
   const list =
     "SELECT name, architecture, size_bytes, digest, state, problem FROM LIST_MODELS() WHERE kind = 'embedding' ORDER BY name";

@@ -18,6 +18,45 @@ t.test("readiness: each partition's state", async (t) => {
   });
 });
 
+t.test("metrics of threads, caches, commits and the storage engine", async (t) => {
+  const server = await TestServer.start({ TESSERA_ACTORS: "1" });
+  t.teardown(() => server.stop());
+  await server.rows("CREATE TABLE person (id integer PRIMARY KEY, name text)");
+  for (let id = 1; id <= 5; id++) await server.rows("INSERT INTO person VALUES ($1, 'x')", [id]);
+  for (let i = 0; i < 5; i++) await server.rows("SELECT name FROM person WHERE id = $1", [1]);
+  await server.rows("SELECT count(*) FROM generate_series(1, 300000) n GROUP BY n % 7");
+  const page = await (await fetch(`${server.url}/metrics`)).text();
+  const value = (name: string): number => {
+    const line = page.split("\n").find((one) => one.startsWith(`${name} `) || one.startsWith(`${name}{`));
+    if (line === undefined) throw new Error(`no ${name}`);
+    return Number(line.slice(line.lastIndexOf(" ") + 1));
+  };
+  for (const name of [
+    'tessera_token_cache_lookups_total{result="hit"}',
+    'tessera_token_cache_lookups_total{result="miss"}',
+    "tessera_token_cache_entries",
+    'tessera_record_cache_lookups_total{partition="0",result="hit"}',
+    "tessera_record_cache_entries",
+    "tessera_partition_plan_cache_entries",
+    "tessera_partition_commit_groups_total",
+    "tessera_partition_commit_group_max",
+    "tessera_partition_sync_seconds_max",
+    "tessera_rocksdb_block_cache_bytes",
+    "tessera_rocksdb_memtable_bytes",
+    'tessera_actor_gc_total{actor="0",kind="minor"}',
+    'tessera_actor_gc_seconds_total{actor="0",kind="minor"}',
+    "tessera_actor_heap_limit_bytes",
+    // The password of the sign-in was hashed there.
+    'tessera_task_pool_tasks_total{actor="0",pool="tasks"}',
+    "tessera_connections",
+  ]) {
+    t.ok(value(name) > 0, `${name} is ${value(name)}`);
+  }
+  t.match(page, /tessera_rocksdb_files\{partition="0",level="6"\} \d/);
+  t.match(page, /tessera_jobs\{partition="0",kind="[a-z_.-]+",state="waiting"\} 0/);
+  t.match(page, /tessera_actor_event_loop_lag_seconds\{actor="0",quantile="0.99"\} [0-9.e-]+/);
+});
+
 t.test("the log: its level at run time, and slow statements with their plans", async (t) => {
   const server = await TestServer.start({ TESSERA_ACTORS: "1", TESSERA_QUERY_SLOW_MS: "5" });
   t.teardown(() => server.stop());

@@ -227,8 +227,8 @@ t.test("what is not as it promises is not taken", async (t) => {
     ],
     [
       SIMPLE.replace("RETURNING name, value", "RETURNING name, AGENT_RUN('a', 'b')"),
-      422,
-      { message: /AGENT_RUN error: a recipe cannot run agents/ },
+      400,
+      { code: "invalid_recipe", message: /AGENT_RUN: .*not allowed/, details: { line: 18 } },
     ],
     ["", 400, {}],
   ];
@@ -326,6 +326,70 @@ t.test("tables and a graph as a recipe, which another tenant imports and execute
   t.same(bare.body.data.recipe.seed, []);
   t.equal((await server.call("POST", "/v1/recipes/export", { tables: ["nowhere"] }, { token })).status, 404);
   t.equal((await server.call("POST", "/v1/recipes/export", { graph: "nowhere" }, { token })).status, 404);
+});
+
+t.test("what stands beside the tables comes along, and an import is exported as the same", async (t) => {
+  const token = await server.tenant("designer");
+  for (const sql of [
+    "CREATE SEQUENCE ticket START 100 INCREMENT 5",
+    "CREATE DOMAIN positive AS int CHECK (VALUE > 0)",
+    "CREATE TYPE pair AS (a int, b numeric(6, 2), c text[])",
+    "CREATE FUNCTION twice(x int) RETURNS int LANGUAGE sql IMMUTABLE AS $$ SELECT x * 2 $$",
+    `CREATE TABLE orders (id int PRIMARY KEY DEFAULT nextval('ticket'), n positive, d int GENERATED ALWAYS AS (twice(n::int)) STORED, p pair)`,
+    "CREATE TABLE counted (id int GENERATED ALWAYS AS IDENTITY (START WITH 7) PRIMARY KEY, s serial, at int REFERENCES orders)",
+    "CREATE VIEW large (number, double) AS SELECT id, public.twice(n::int) FROM public.orders WHERE n > 1",
+    "CREATE FUNCTION larges() RETURNS bigint LANGUAGE sql STABLE AS $$ SELECT count(*) FROM public.large $$",
+    "CREATE VIEW how_many AS SELECT larges() AS many",
+    "CREATE FUNCTION add_one() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN NEW.n := NEW.n + 1; RETURN NEW; END $$",
+    "CREATE PROCEDURE forget(which int) LANGUAGE sql AS $$ DELETE FROM orders WHERE id = which $$",
+    "CREATE TRIGGER adds BEFORE INSERT ON orders FOR EACH ROW EXECUTE FUNCTION add_one()",
+    "CREATE RULE keeps AS ON DELETE TO counted DO INSTEAD NOTHING",
+    "CREATE INDEX orders_n ON orders (n)",
+    // A default that was set after its function was made, which was made after the table.
+    "CREATE FUNCTION first_at() RETURNS int LANGUAGE sql AS $$ SELECT min(id) FROM orders $$",
+    "ALTER TABLE counted ALTER COLUMN at SET DEFAULT first_at()",
+    "INSERT INTO orders (n) VALUES (3), (4)",
+    "INSERT INTO counted DEFAULT VALUES",
+  ]) {
+    const { status, body } = await server.sql(sql, [], { token });
+    t.equal(status, 200, `${sql}: ${JSON.stringify(body.error)}`);
+  }
+  const exported = async (of: string, more: object = {}) =>
+    (await server.expect(200, "POST", "/v1/recipes/export", { id: "design", ...more }, { token: of })).body.data;
+  const first = await exported(token);
+  t.same(first.notes, []);
+  const other = await server.tenant("follower");
+  const imported = await server.call("POST", "/v1/recipes/import", first.recipe, { token: other });
+  t.equal(imported.status, 201, JSON.stringify(imported.body));
+  t.equal((await execute("design", {}, other)).status, 200);
+  const second = await exported(other);
+  t.same(second.recipe.schema, first.recipe.schema);
+  t.same(second.recipe.seed, first.recipe.seed);
+  t.same(await server.rows("SELECT many FROM how_many", [], { token: other }), [[2]]);
+  t.same(await server.rows("INSERT INTO orders (n) VALUES (9) RETURNING id, n, d", [], { token: other }), [
+    [110, 10, 20],
+  ]);
+  t.same(await server.rows("INSERT INTO counted DEFAULT VALUES RETURNING id, s, at", [], { token: other }), [
+    [8, 2, 100],
+  ]);
+  const some = await exported(token, { tables: ["orders"], rows: false });
+  const made = some.recipe.schema.map((sql: string) => /^CREATE (?:OR REPLACE )?(\w+)/.exec(sql)![1]);
+  t.same(made.sort(), ["DOMAIN", "FUNCTION", "INDEX", "SEQUENCE", "TABLE", "TRIGGER", "TYPE"], "no more than it needs");
+});
+
+t.test("what no transaction could take back is refused before anything runs", async (t) => {
+  for (const [sql, why] of [
+    ["CREATE EXPERIMENT e AS SELECT 1 AS a, 2 AS b WITH (target = 'b')", /AutoML.*transactions of their own/],
+    ["DEPLOY MODEL m FROM EXPERIMENT e", /AutoML/],
+    ["SELECT CASE WHEN false THEN AGENT_RUN('a', 'b') END", /agent works in transactions of its own/],
+    ["SELECT PULL_MODEL('all-minilm-l6-v2')", /models belong to the installation/],
+    ["CREATE COLLECTION x FROM FILESYSTEM '/tmp'", /no folders of the server/],
+  ] as const) {
+    const recipe = { id: "beyond", version: "1.0.0", engine: "*", name: "Beyond", workflow: [{ name: "one", sql }] };
+    const { status, body } = await server.call("POST", "/v1/recipes/import", recipe);
+    t.equal(status, 400, sql);
+    t.match(body.error, { code: "invalid_recipe", message: why, details: { field: "workflow[0].sql", hint: /./ } });
+  }
 });
 
 t.test("tools for agents", async (t) => {

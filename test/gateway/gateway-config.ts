@@ -28,7 +28,8 @@ export function gatewayConfig(changes: ConfigChanges = {}): Config {
       ...changes.server,
     },
     rateLimit: { perSecond: 0, burst: 0, ...changes.rateLimit },
-    data: { dir: "." },
+    telemetry: { tracesEndpoint: "", sampleRatio: 1, headers: [], serviceName: "tessera" },
+    data: { dir: ".", upgrade: "keep_copy" },
     storage: { freeBytesMin: 0 },
     limits: {
       connectionsMax: 1000,

@@ -233,7 +233,13 @@ t.test("audio: tags, and why there is no transcription", async (t) => {
     title: "The long tone",
     metadata: { duration_seconds: 1, sample_rate: 8000, channels: 1 },
   });
-  t.match(file.notes, [/^transcription: not available/]);
+  t.match(file.notes, [/^transcription: not made/]);
+  const why = await folder.parsed("tone.wav", makeWav("The long tone"), { speech: "because" });
+  t.match(why, { notes: ["because"], sound: undefined });
+  const speech = { ffmpeg: "no-such-program", secondsMax: 600 };
+  const { sound, notes } = await folder.parsed("tone.wav", makeWav("The long tone"), { speech });
+  t.match(sound, { samples: 16_000, isCut: false });
+  t.same(notes, []);
 });
 
 t.test("video: metadata; key frames where there is ffmpeg", { skip: noFonts }, async (t) => {

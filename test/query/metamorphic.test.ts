@@ -52,7 +52,8 @@ t.test("each rule alone keeps the rows", async (t) => {
         const difference = differs(database, plan, optimize(plan, { rules: [rule] }));
         if (difference !== null) throw new Error(`${rule.name}: ${difference}`);
       }),
-      { numRuns: RUNS, endOnFailure: true },
+      // Many rows of NULLs came to a hash join's numbers at once.
+      { numRuns: RUNS, endOnFailure: true, examples: [[26]] },
     );
     t.pass(rule.name);
   }

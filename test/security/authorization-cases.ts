@@ -3,6 +3,7 @@
  * caller's own ids, which must succeed where the caller may, and with another tenant's, which must find nothing. An
  * endpoint without a case fails the test.
  */
+import { wav } from "../ingest/wav-writer.js";
 
 /** What one tenant has; all names and ids differ from other tenants'. */
 export interface World {
@@ -56,6 +57,7 @@ export interface Case {
 
 /** Backups are made in the background; test/e2e/backups.test.ts has those of other tenants. */
 const NO_BACKUP = "bak_00000000000000000000000000000000";
+const NO_SCHEDULE = "sch_00000000000000000000000000000000";
 
 const get = (path: (world: World) => string, others?: string): Case => ({
   send: (world) => ({ path: path(world) }),
@@ -73,6 +75,9 @@ const password = "a password to be changed";
 /** Two pixels wide and high. */
 const PNG =
   "iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAACXBIWXMAAAPoAAAD6AG1e1JrAAAAE0lEQVQImWP4z8DwnwGM/zMwAAAf7gP9qS/A4gAAAABJRU5ErkJggg==";
+
+/** A tenth of a second of silence. */
+const WAV = wav(() => 0, 0.1, { rate: 8000, bits: 8 }).toString("base64");
 
 const query: Record<string, Case> = {
   "query.execute": { send: (w) => ({ body: { sql: `SELECT * FROM ${w.table}` } }), others: "400" },
@@ -306,6 +311,7 @@ const ai: Record<string, Case> = {
   },
   // No model that describes images comes with the program.
   "multimodal.describe": { ...post({ prompt: "What is it?", image: PNG }), statuses: [503] },
+  "multimodal.transcribe": { ...post({ audio: WAV }), statuses: [503] },
   "multimodal.search": {
     send: (w) => ({ body: { query: { text: "a" }, collections: [w.collection] } }),
     others: "404",
@@ -342,6 +348,7 @@ const files: Record<string, Case> = {
   "files.delete": { ...get(() => `${filesPath}/none`), statuses: [404] },
   "files.documents": { ...get(() => `${filesPath}/none/documents`), statuses: [404] },
   "files.reprocess": { send: () => ({ path: `${filesPath}/none/reprocess`, body: {} }), statuses: [404] },
+  "files.thumbnail": { ...get(() => `${filesPath}/none/documents/none/thumbnail`), statuses: [404] },
   "files.progress.connect": { ...get(() => "/ws/filesystem-collections/none/progress"), statuses: [426] },
   "files.progress": { ...post({ type: "files.follow", collection_id: "none" }), statuses: [404] },
 };
@@ -432,6 +439,31 @@ const administration: Record<string, Case> = {
   "backups.get": { ...get(() => `/v1/backups/${NO_BACKUP}`), statuses: [404] },
   "backups.delete": { ...get(() => `/v1/backups/${NO_BACKUP}`), statuses: [404] },
   "backups.verify": { send: () => ({ path: `/v1/backups/${NO_BACKUP}/verify`, body: {} }), statuses: [404] },
+  "backups.download": { ...get(() => `/v1/backups/${NO_BACKUP}/download`), statuses: [404] },
+  "admin.tenants.backups.import": {
+    send: (w) => ({ path: `${tenantPath(w)}/backups`, body: "no archive", type: "application/octet-stream" }),
+    statuses: [422],
+    others: "403 but for system",
+  },
+  "backups.schedules.create": { ...post({ cron: "0 3 1 1 *", enabled: false }), statuses: [201, 409] },
+  "backups.schedules.list": get(() => "/v1/backups/schedules"),
+  "backups.schedules.get": { ...get(() => `/v1/backups/schedules/${NO_SCHEDULE}`), statuses: [404] },
+  "backups.schedules.update": {
+    send: () => ({ path: `/v1/backups/schedules/${NO_SCHEDULE}`, body: { enabled: false } }),
+    statuses: [404],
+  },
+  "backups.schedules.delete": { ...get(() => `/v1/backups/schedules/${NO_SCHEDULE}`), statuses: [404] },
+  "backups.schedules.run": {
+    send: () => ({ path: `/v1/backups/schedules/${NO_SCHEDULE}/run`, body: {} }),
+    statuses: [404],
+  },
+  "admin.backups.create": { ...post({}), statuses: [202, 409] },
+  "admin.backups.list": get(() => "/admin/backups"),
+  "admin.backups.get": { ...get(() => `/admin/backups/${NO_BACKUP}`), statuses: [404] },
+  "admin.backups.delete": { ...get(() => `/admin/backups/${NO_BACKUP}`), statuses: [404] },
+  "admin.backups.verify": { send: () => ({ path: `/admin/backups/${NO_BACKUP}/verify`, body: {} }), statuses: [404] },
+  "admin.backups.restore": { send: () => ({ path: `/admin/backups/${NO_BACKUP}/restore`, body: {} }), statuses: [404] },
+  "admin.backups.restore.get": { ...get(() => `/admin/backups/${NO_BACKUP}/restore`), statuses: [404] },
   "admin.tenants.restore": {
     send: (w) => ({ path: `${tenantPath(w)}/restore`, body: { backup: NO_BACKUP } }),
     statuses: [202, 409],
@@ -443,6 +475,7 @@ const administration: Record<string, Case> = {
   },
   "admin.audit.list": get((w) => `/admin/audit?tenant=${w.tenant}`, "403 but for system"),
   "admin.log-level.set": post({ level: "warn" }),
+  "admin.diagnostics": get(() => "/v1/admin/diagnostics"),
   "admin.placement": get(() => "/admin/placement"),
   "admin.users.list": get((w) => `${tenantPath(w)}/users`, "403 but for system"),
   "admin.users.create": {

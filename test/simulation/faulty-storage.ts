@@ -60,7 +60,7 @@ export class FaultyEngine extends MemoryEngine {
     this.takeFrom(from);
   }
 
-  override write(operations: readonly Operation[]): void {
+  override write(operations: readonly Operation[], persisted = false): void {
     const { writeError } = this;
     this.writeError = null;
     const batch = operations.map(({ key, value }) => ({ key: Buffer.from(key), value: value && Buffer.from(value) }));
@@ -70,7 +70,7 @@ export class FaultyEngine extends MemoryEngine {
       this.#inMemory += batch.length;
     }
     if (writeError !== null) throw new Error(`IO error: ${writeError}`);
-    if (this.#inMemory > FLUSH_OPERATIONS && this.random.chance(0.3)) this.#flush();
+    if (persisted || (this.#inMemory > FLUSH_OPERATIONS && this.random.chance(0.3))) this.#flush();
   }
 
   #flush(): void {

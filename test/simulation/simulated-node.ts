@@ -124,6 +124,7 @@ export class SimulatedNode {
       partitions: Array.from({ length: partitions }, (_, i) => i).filter((p) => p % actors === actor),
       partitionCount: partitions,
       dataDirectory: "/simulated",
+      installation: "simulated",
       config: CONFIG,
       secret: SECRET,
       claimBundles: [],

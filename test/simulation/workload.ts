@@ -52,8 +52,10 @@ export class TenantWork {
 
   /** For what must succeed, when nothing is broken; where a part is still starting it is tried again. */
   async must(endpoint: string, body: object, params: string[] = []): Promise<Reply["body"]> {
+    let last = "lost";
     for (let attempt = 0; attempt < 100; attempt++) {
       const outcome = await this.call(endpoint, body, { params });
+      last = outcome === "lost" ? outcome : JSON.stringify(outcome.body);
       if (outcome !== "lost" && outcome.status < 300) return outcome.body.data;
       if (outcome !== "lost" && outcome.status !== 503 && outcome.status !== 409) {
         throw new Error(
@@ -62,7 +64,7 @@ export class TenantWork {
       }
       await this.node.loop.sleep(200);
     }
-    throw new Error(`${endpoint} of tenant ${this.name} was never answered`);
+    throw new Error(`${endpoint} of tenant ${this.name} was never answered; the last try: ${last}`);
   }
 
   async rows(sql: string, parameters: object = []): Promise<unknown[][]> {

@@ -19,11 +19,20 @@ t.test("statements", async (t) => {
   for (const [text, call] of [
     [
       `CREATE EXPERIMENT e AS SELECT a, 'it''s' FROM t WITH (target_column = 'a', max_trials = 3, algorithms = [xgboost, 'linear'])`,
-      `SELECT automl_create_experiment('e', false, 'SELECT a, ''it''''s'' FROM t', '{"target_column":"a","max_trials":3,"algorithms":["xgboost","linear"]}', 23) AS automl_result`,
+      `SELECT automl_create_experiment('e', false, 'SELECT a, ''it''''s'' FROM t', jsonb_build_array(), jsonb_build_object('target_column', 'a', 'max_trials', 3, 'algorithms', jsonb_build_array('xgboost', 'linear')), 23) AS automl_result`,
     ],
     [
       `create experiment async "My E" as with x as (select 1 as a) select a from x with (target_column = a)`,
-      `SELECT automl_create_experiment('My E', true, 'with x as (select 1 as a) select a from x', '{"target_column":"a"}', 34) AS automl_result`,
+      `SELECT automl_create_experiment('My E', true, 'with x as (select 1 as a) select a from x', jsonb_build_array(), jsonb_build_object('target_column', 'a'), 34) AS automl_result`,
+    ],
+    [
+      "CREATE EXPERIMENT $3 AS SELECT a FROM t WHERE a > $2 WITH (target_column = $4, algorithms = [$5], seed = 1)",
+      `SELECT automl_create_experiment($3::text, false, 'SELECT a FROM t WHERE a > $2', jsonb_build_array((SELECT $1), (SELECT $2)), jsonb_build_object('target_column', (SELECT $4), 'algorithms', jsonb_build_array((SELECT $5)), 'seed', 1), 24) AS automl_result`,
+    ],
+    ["DEPLOY MODEL $1 FROM EXPERIMENT $2", "SELECT automl_deploy($1::text, $2::text) AS automl_result"],
+    [
+      "PREDICT c USING $1 AS SELECT a FROM t WHERE a > $2",
+      `SELECT q.*, automl_predict($1::text, to_jsonb(q)) AS "c" FROM (SELECT a FROM t WHERE a > $2) AS q`,
     ],
     ["DROP EXPERIMENT IF EXISTS e", "SELECT automl_drop_experiment('e', true) AS result"],
     ["DEPLOY MODEL m FROM EXPERIMENT e", "SELECT automl_deploy('m', 'e') AS automl_result"],

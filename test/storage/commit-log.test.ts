@@ -217,6 +217,31 @@ t.test("what a failed sync gave up is written again when the log is opened", asy
   }
 });
 
+t.test(
+  "a large commit whose parts were lost at the end of an earlier segment is a torn tail, not damage",
+  async (t) => {
+    const disk = new SimulatedDisk();
+    const options = { segmentBytes: 1000 };
+    const log = await withCommits(disk, 2, options);
+    const parts = log.beginParts();
+    const part = range(1, 3).map((i) => ({ key: key(`p${i}`), value: Buffer.alloc(200, i) }));
+    log.appendPart(parts, part);
+    await log.sync();
+    for (let i = 0; i < 3; i++) log.appendPart(parts, part);
+    log.append([{ ...commitOf(3), parts }]);
+    const [first, second] = [...disk.files.values()] as [File, File];
+    t.equal(disk.files.size, 2);
+    t.ok(first.bytes.length > first.synced.length && second.bytes.length > 0);
+    // The power is cut: the system had written the second segment by itself, but not the end of the first.
+    first.bytes = first.synced;
+    const next = await openLog(disk, options);
+    t.same(sequences(next), [1, 2]);
+    next.append([commitOf(3)]);
+    await next.sync();
+    t.same(sequences(await openLog(disk, options)), [1, 2, 3]);
+  },
+);
+
 t.test("segments that a killed process left unsynced are synced when the log is opened", async (t) => {
   const disk = new SimulatedDisk();
   const log = await openLog(disk, { segmentBytes: 300 });

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import t, { type Test } from "tap";
 import { FileCommitLog } from "../../src/storage/file-commit-log.js";
-import { FORMAT_VERSION, prepareShardDirectory } from "../../src/storage/format.js";
+import { checkShardDirectory, createShardDirectory, FORMAT_VERSION, markOpened } from "../../src/storage/format.js";
 import { RocksEngine } from "../../src/storage/rocksdb-engine.js";
 import { commit, content, directory, get, key, openShard, rows } from "./shards.js";
 
@@ -106,22 +106,48 @@ t.test("a cursor sees the moment it was opened, in both directions and within it
 
 t.test("the format version is written once and checked ever after", async (t) => {
   const path = join(directory(t), "new", "shard");
-  prepareShardDirectory(path);
+  const check = () => checkShardDirectory(path, null);
+  check();
   const file = join(path, "FORMAT");
-  t.same(JSON.parse(readFileSync(file, "utf8")), { product: "tessera", format: FORMAT_VERSION });
+  t.match(JSON.parse(readFileSync(file, "utf8")), { product: "tessera", format: FORMAT_VERSION });
   mkdirSync(join(path, "log"));
-  t.doesNotThrow(() => prepareShardDirectory(path));
+  t.doesNotThrow(check);
   const cases: [string, RegExp][] = [
     ['{"product":"tessera","format":99}', /version 99; this server reads \d+\. Start the newer server/],
-    ['{"product":"tessera","format":0}', /Start the older server, export/],
+    ['{"product":"tessera","format":0}', /Start the server, which brings it up to date/],
     ['{"product":"other","format":1}', /FORMAT is damaged: restore/],
     ["{", /FORMAT is damaged: restore/],
   ];
   for (const [text, message] of cases) {
     writeFileSync(file, text);
-    t.throws(() => prepareShardDirectory(path), { message });
+    t.throws(check, { message });
   }
   const foreign = directory(t);
   writeFileSync(join(foreign, "holiday.jpg"), "");
-  t.throws(() => prepareShardDirectory(foreign), { message: /no FORMAT file but holds other files \(holiday.jpg\)/ });
+  const refused = { message: /no FORMAT file but holds other files \(holiday.jpg\)/ };
+  t.throws(() => checkShardDirectory(foreign, null), refused);
+});
+
+t.test("a directory that is known to an installation is never made anew by itself", async (t) => {
+  const path = join(directory(t), "partition-3");
+  const identity = { installation: "a", partition: 3 };
+  const check = () => checkShardDirectory(path, identity);
+  t.throws(check, { code: "partition_damaged", message: /is gone.*tessera accept-loss 3/ });
+  mkdirSync(path);
+  t.throws(check, { code: "partition_damaged", message: /is empty/ });
+  createShardDirectory(path, identity);
+  t.doesNotThrow(check, "one that was never opened has nothing to miss");
+  markOpened(path);
+  t.throws(check, { code: "partition_damaged", message: /CURRENT is gone/ });
+  mkdirSync(join(path, "rocksdb"));
+  writeFileSync(join(path, "rocksdb", "CURRENT"), "");
+  t.throws(check, { code: "partition_damaged", message: /log is gone/ });
+  mkdirSync(join(path, "log"));
+  t.doesNotThrow(check);
+  for (const other of [
+    { installation: "b", partition: 3 },
+    { installation: "a", partition: 2 },
+  ]) {
+    t.throws(() => checkShardDirectory(path, other), { code: "partition_damaged", message: /Put the right one/ });
+  }
 });

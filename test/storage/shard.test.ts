@@ -3,6 +3,7 @@ import t, { type Test } from "tap";
 import type { DbError } from "../../src/protocol/errors.js";
 import { FileCommitLog } from "../../src/storage/file-commit-log.js";
 import { MemoryEngine } from "../../src/storage/memory-engine.js";
+import type { Operation } from "../../src/storage/operation.js";
 import type { ShardOptions } from "../../src/storage/shard.js";
 import { commit, content, get, key, openShard, put } from "./shards.js";
 import { SimulatedDisk } from "./simulated-disk.js";
@@ -137,7 +138,16 @@ t.test("commits that only the engine kept leave a gap in the change log", async 
   const cut = disk.afterPowerCut(() => false);
   disk.isSlow = false;
   disk.release();
-  const reopened = await onDisk(t, cut, { engine: engine.clone() });
+  // It must be on the device before the log says that it has them: another power cut could take them from the engine.
+  const kept = engine.clone();
+  const { write } = kept;
+  const persisted: boolean[] = [];
+  kept.write = (operations: readonly Operation[], isPersisted?: boolean) => {
+    persisted.push(isPersisted === true);
+    write.call(kept, operations);
+  };
+  const reopened = await onDisk(t, cut, { engine: kept });
+  t.same(persisted, [true]);
   t.same(content(reopened), ["a=1", "b=1", "c=1"]);
   t.equal(commit(reopened, ["d", "1"]), 4);
   reopened.flush();

@@ -3,6 +3,7 @@
  * list what is stored. What was acknowledged must be there after every restart, what was refused never; of what was not
  * answered the first look afterwards decides.
  */
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Reply, TestServer } from "../e2e/server.js";
 
 export abstract class Work {
@@ -326,6 +327,83 @@ class Imports extends Work {
   }
 }
 
+/** Between two backups: the rest of the load is what they are taken beside. */
+const PAUSE_MS = 200;
+
+/**
+ * Backups beside the other works: those that were acknowledged are whole, and the newest restores a state in which what commits
+ * together is there together.
+ */
+class TakenBackups extends Work {
+  readonly name = "backups";
+  readonly parts = 1;
+  readonly #ids = new Map<string, number>();
+
+  async prepare(): Promise<void> {
+    await this.server.expect(201, "POST", "/admin/tenants", { id: "restored" });
+    const user = { username: "restored-user", password: "password of restored", roles: ["super_admin"] };
+    await this.server.expect(201, "POST", "/admin/tenants/restored/users", user);
+  }
+
+  protected async write(n: number): Promise<Reply> {
+    const { server } = this;
+    await sleep(PAUSE_MS);
+    const made = await server.call("POST", "/v1/backups", { incremental: n % 3 !== 1 });
+    if (made.status !== 202) return made;
+    const { id } = made.body.data;
+    this.#ids.set(id, n);
+    for (;;) {
+      const reply = await server.call("GET", `/v1/backups/${id}`);
+      if (reply.status !== 200) return reply;
+      const { status } = reply.body.data;
+      if (status === "completed") return reply;
+      // A full disk, or the end of the server: it is not there.
+      if (status === "failed") return { ...reply, status: 409 };
+      await sleep(20);
+    }
+  }
+
+  /** The small disk has no room for those of a hundred rounds. Newest first, as they continue each other. */
+  async #removeAll(backups: readonly { readonly id: string; readonly status: string }[]): Promise<void> {
+    for (const { id, status } of backups) {
+      await this.server.expect(204, "DELETE", `/v1/backups/${id}`);
+      if (status === "completed") this.acknowledged.delete(this.#ids.get(id) ?? -1);
+    }
+  }
+
+  protected async stored(): Promise<Map<number, number>> {
+    const { backups } = (await this.server.expect(200, "GET", "/v1/backups?limit=1000")).body.data;
+    const whole = backups.filter(({ status }: { status: string }) => status === "completed");
+    return new Map(whole.map(({ id }: { id: string }) => [this.#ids.get(id) ?? -1, 1]));
+  }
+
+  protected override async problemsOfIndexes(items: readonly number[]): Promise<string[]> {
+    const { server } = this;
+    const { backups } = (await server.expect(200, "GET", "/v1/backups?limit=1000")).body.data;
+    const newest = backups.find(({ status }: { status: string }) => status === "completed");
+    if (items.length === 0 || newest === undefined) return [];
+    const verified = await server.call("POST", `/v1/backups/${newest.id}/verify`, {});
+    if (verified.status !== 200) return [`backup ${newest.id} is not whole: ${JSON.stringify(verified.body)}`];
+    const path = "/admin/tenants/restored/restore";
+    await server.expect(202, "POST", path, { backup: newest.id, from: "system", replace: true });
+    for (;;) {
+      const { data } = (await server.expect(200, "GET", path)).body;
+      if (data.finished_at === null) await sleep(20);
+      else if (data.error !== null) return [`backup ${newest.id} is not restored: ${data.error.message}`];
+      else break;
+    }
+    const as = { token: await server.login("restored-user", "password of restored") };
+    const torn = await server.rows(
+      `SELECT n, count(*) FROM (SELECT n FROM ledger UNION ALL SELECT n FROM paper UNION ALL SELECT n FROM part) AS all_parts
+       GROUP BY n HAVING count(*) <> 3 UNION ALL SELECT n, count(*) FROM bulk GROUP BY n HAVING count(*) <> 3000`,
+      [],
+      as,
+    );
+    await this.#removeAll(backups);
+    return torn.map((row) => `restored by half: ${row}`);
+  }
+}
+
 /** No two are equal. */
 function vectorOf(n: number): number[] {
   return [n % 1000, Math.floor(n / 1000), 7];
@@ -341,5 +419,6 @@ export function allWorks(server: TestServer): readonly { readonly work: Work; re
     { work: new Memories(server), clients: 1 },
     { work: new Chats(server), clients: 1 },
     { work: new Imports(server), clients: 1 },
+    { work: new TakenBackups(server), clients: 1 },
   ];
 }

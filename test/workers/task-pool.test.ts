@@ -7,7 +7,7 @@ const cost = { logN: 10, r: 8, p: 1 };
 const job = (password: string) => ({ password, salt: Buffer.from("salt and salt"), cost, length: 32 });
 
 t.test("a task gives what the function gives", async (t) => {
-  const pool = taskPool({ threads: 1, waitingMax: 8 });
+  const pool = taskPool({ name: "tests", threads: 1, waitingMax: 8 });
   t.teardown(() => pool.close());
   const key = await pool.run("deriveKey", job("pass"));
   t.equal(
@@ -17,7 +17,7 @@ t.test("a task gives what the function gives", async (t) => {
 });
 
 t.test("more than may wait are refused, and those that wait are served", async (t) => {
-  const pool = taskPool({ threads: 1, waitingMax: 2 });
+  const pool = taskPool({ name: "tests", threads: 1, waitingMax: 2 });
   t.teardown(() => pool.close());
   const results = await Promise.allSettled(
     Array.from({ length: 12 }, (_, i) => pool.run("deriveKey", job(`pass ${i}`))),

@@ -1,4 +1,4 @@
-/** Data sets that a tenant has named: a table, or rows that were uploaded. Called by the handlers; holds no state. */
+/** Data sets that a tenant has named: a table, collection or query, or rows that were uploaded. Called by the handlers; holds no state. */
 import { randomUUID } from "node:crypto";
 import { DbError } from "../../protocol/errors.js";
 import { AUTOML_DATASET_BYTES_MAX, AUTOML_DATASET_ROWS_MAX, AUTOML_DATASETS_MAX } from "../../protocol/limits.js";
@@ -8,11 +8,23 @@ import { rowsOf } from "../run-alone.js";
 import { withDefinitions } from "../with-definitions.js";
 import { CREATE_TABLES, DATASET_ROWS, DATASETS, DATASETS_NAME } from "./tables.js";
 
+/** What a data set stands for, as clients write it; read anew by each training. */
+export interface NamedSource {
+  /** The field that is there. */
+  readonly type: "table" | "collection" | "query";
+  readonly table?: string;
+  readonly collection?: string;
+  readonly query?: string;
+  /** Of the query. */
+  readonly parameters?: readonly unknown[];
+  readonly columns?: readonly string[];
+}
+
 export interface Dataset {
   readonly id: string;
   readonly name: string;
   /** Null: its rows were uploaded. */
-  readonly source: { readonly type: "table"; readonly table: string } | null;
+  readonly source: NamedSource | null;
   readonly schema: unknown;
   /** Of uploaded rows. */
   readonly rows: number | null;
@@ -23,12 +35,13 @@ export interface Dataset {
 type Row = Readonly<Record<string, unknown>>;
 
 const COLUMNS = "id, name, source, schema, row_count, size_bytes, created_at";
-/** Uploaded rows in one record. */
+/** Uploaded rows in one record, and characters of their JSON, which is read at once. */
 const ROWS_PER_RECORD = 500;
+const RECORD_LENGTH = 32 * 1024;
 
 export interface NewDataset {
   readonly name: string;
-  readonly source?: { readonly type: "table"; readonly table: string };
+  readonly source?: NamedSource;
   readonly rows?: readonly Row[];
   readonly schema?: unknown;
 }
@@ -93,18 +106,37 @@ async function recordsOf(request: Request, rows: readonly Row[]): Promise<string
     throw new DbError("payload_too_large", why, { field: "rows" });
   }
   const records: string[] = [];
+  let record: string[] = [];
+  let length = 0;
   let bytes = 0;
-  for (let at = 0; at < rows.length; at += ROWS_PER_RECORD) {
-    const json = JSON.stringify(rows.slice(at, at + ROWS_PER_RECORD));
-    bytes += json.length;
+  const finish = (): void => {
+    records.push(`[${record.join(",")}]`);
+    record = [];
+    length = 0;
+  };
+  for (const row of rows) {
+    const json = JSON.stringify(row);
+    bytes += json.length + 1;
     if (bytes > AUTOML_DATASET_BYTES_MAX) {
       const why = `rows: a data set has at most ${AUTOML_DATASET_BYTES_MAX} bytes of uploaded rows; put more into a table`;
       throw new DbError("payload_too_large", why, { field: "rows" });
     }
-    records.push(json);
+    length += json.length;
+    if (record.push(json) === ROWS_PER_RECORD || length > RECORD_LENGTH) finish();
     if (request.shouldYield()) await request.yieldTurn();
   }
+  if (record.length > 0) finish();
   return records;
+}
+
+/** A statement that gives a data set's rows, in the order in which they were uploaded. */
+export function uploadedRows(id: string): {
+  readonly sql: string;
+  readonly params: readonly [string];
+  readonly expand: string;
+} {
+  const sql = `SELECT jsonb_array_elements(rows) AS cells FROM ${DATASET_ROWS} WHERE dataset_id = $1::text ORDER BY seq`;
+  return { sql, params: [id], expand: "cells" };
 }
 
 function hasDatasets(request: Request): boolean {

@@ -1,5 +1,10 @@
 /** Experiments: trainings that CREATE EXPERIMENT has named. Called by sql-functions.ts; each change is one transaction. */
+
+import { experimentFields } from "../../protocol/endpoints/automl.js";
+import { Strict } from "../../protocol/endpoints/schemas.js";
 import { type DbError, sqlError } from "../../protocol/errors.js";
+import type { Json } from "../../protocol/values.js";
+import { readCallOptions } from "../call-options.js";
 import { together } from "../chat/chat-store.js";
 import type { Request } from "../request.js";
 import { rowsOf } from "../run-alone.js";
@@ -9,30 +14,26 @@ import { startTraining, stopTraining, waitForTraining } from "./start-training.j
 import { JOBS, MODEL_BYTES, MODELS } from "./tables.js";
 import { specOf, type TrainBody } from "./train-spec.js";
 
-const NAMES: ReadonlySet<string> = new Set([
-  ...["task_type", "task", "target_column", "target", "optimization_metric", "metric", "max_trials", "algorithms"],
-  ...["features", "time_column", "seed", "folds", "horizon", "clusters", "time_budget_secs"],
-]);
+const OPTIONS = Strict(experimentFields);
 
-/** What `automl_result` says. */
+/** How often a statement that waits for a training lets its snapshot go. */
+const RENEW_MS = 1000;
+
+/** What `automl_result` says. `renew` has the statement see what is committed by now, so that nothing older must be kept. */
 export async function createExperiment(
   request: Request,
   name: string,
   isAsync: boolean,
-  query: string,
-  options: Readonly<Record<string, unknown>>,
+  source: Pick<TrainBody, "query" | "parameters">,
+  options: Json,
+  renew: () => void,
 ): Promise<object> {
-  const unknown = Object.keys(options).find((option) => !NAMES.has(option));
-  if (unknown !== undefined) {
-    throw sqlError("22023", `CREATE EXPERIMENT has no option "${unknown}"`, {
-      hint: `Options: ${[...NAMES].join(", ")}.`,
-    });
-  }
-  const spec = await specOf(request, { ...(options as TrainBody), query });
+  const spec = await specOf(request, { ...readCallOptions("CREATE EXPERIMENT", OPTIONS, options), ...source });
   request.hasActed = true;
   const job = await startTraining(request, { spec, name, experiment: name });
   if (isAsync) return { status: job.status, experiment: name, job_id: job.id, best_model_id: null };
-  const { modelId } = await waitForTraining(request, job.id);
+  const renewing = setInterval(renew, RENEW_MS);
+  const { modelId } = await waitForTraining(request, job.id).finally(() => clearInterval(renewing));
   const { algorithm, score, metric, task, trainingTimeMs } = await findModel(request, modelId!);
   return {
     ...{ status: "completed", experiment: name, job_id: job.id, best_model_id: modelId, best_score: score },

@@ -3,7 +3,6 @@
  * for the training, and a task thread computes. Called by the handlers, the tools and SQL.
  */
 import type { Feature, Predictions } from "../../automl/contract.js";
-import { packColumns } from "../../automl/packed-columns.js";
 import { columnOfCells, columnsForModel } from "../../automl/row-columns.js";
 import { DbError } from "../../protocol/errors.js";
 import type { Request } from "../request.js";
@@ -11,6 +10,7 @@ import { embedderOf } from "../request-embedder.js";
 import { loadedBytes } from "./model-cache.js";
 import type { StoredModel } from "./model-store.js";
 import type { ModelTasks } from "./model-tasks.js";
+import { takeSteps } from "./rows-in-turns.js";
 
 export type PredictedRow = Readonly<Record<string, unknown>>;
 
@@ -39,12 +39,13 @@ export async function predictRows(
   let explanationMethod: Predictions["explanationMethod"] = null;
   for (let at = 0; at < rows.length; at += ROWS_AT_ONCE) {
     const some = await embedTexts(request, model, rows.slice(at, at + ROWS_AT_ONCE), at);
-    const columns = packColumns(inPlace(at, () => columnsForModel(model.features, some)));
-    const found = await tasks.predict(bytes, columns, explain).catch((error: unknown) => {
-      throw shifted(error, at);
-    });
+    const found = await takeSteps(request, columnsForModel(model.features, some))
+      .then((columns) => tasks.predict(bytes, columns, explain))
+      .catch((error: unknown) => {
+        throw shifted(error, at);
+      });
     predictions.push(...found.predictions);
-    probabilities.push(...byLabel(found, model.classes));
+    probabilities.push(...(await takeSteps(request, byLabel(found, model.classes))));
     explanations.push(...(found.explanations ?? []));
     explanationMethod = found.explanationMethod;
     await request.yieldTurn();
@@ -57,11 +58,14 @@ export async function predictRows(
   };
 }
 
-function byLabel({ probabilities, predictions }: Predictions, classes: readonly string[] | null) {
-  if (probabilities === null || classes === null) return [];
-  return predictions.map((_, row) =>
-    Object.fromEntries(classes.map((label, i) => [label, probabilities[row * classes.length + i]!])),
-  );
+function* byLabel({ probabilities, predictions }: Predictions, classes: readonly string[] | null) {
+  const rows: Record<string, number>[] = [];
+  if (probabilities === null || classes === null) return rows;
+  for (let row = 0; row < predictions.length; row++) {
+    rows.push(Object.fromEntries(classes.map((label, i) => [label, probabilities[row * classes.length + i]!])));
+    yield;
+  }
+  return rows;
 }
 
 /** Metrics of the model on rows whose target is known. */
@@ -81,12 +85,14 @@ export async function evaluateRows(
   }
   const { tasks, bytes } = await ready(request, model);
   const some = await embedTexts(request, model, rows, 0);
-  const columns = columnsForModel(model.features, some);
-  const goal = columnOfCells(
-    target,
-    rows.map((row) => row[target]),
-  );
-  return tasks.evaluate(bytes, packColumns([...columns, goal]));
+  const columns = await takeSteps(request, columnsForModel(model.features, some));
+  // Of a series the times say which step a row is.
+  const times = model.task === "forecasting" ? [model.config.time_column as string] : [];
+  for (const name of [...times, target]) {
+    const cells = rows.map((row) => row[name]);
+    columns.push(await takeSteps(request, columnOfCells(name, cells)));
+  }
+  return tasks.evaluate(bytes, columns);
 }
 
 export async function forecast(request: Request, model: StoredModel, steps: number | undefined) {
@@ -139,14 +145,6 @@ function notText({ name }: Feature, row: number): DbError {
     row: row + 1,
     feature: name,
   });
-}
-
-function inPlace<T>(before: number, work: () => T): T {
-  try {
-    return work();
-  } catch (error) {
-    throw shifted(error, before);
-  }
 }
 
 /** An error that counts rows from the beginning of a piece counts from the beginning of all. */

@@ -1,31 +1,30 @@
 /**
  * Reads training data: one statement as the user who asked, hence one snapshot and his rights, in the tenant's turns; its
- * batches go straight into columns that can be moved to a training thread. Called by train-job.ts.
+ * rows go straight into columns that can be moved to a training thread. Called by train-job.ts.
  */
-import type { Hash } from "node:crypto";
+import { createHash } from "node:crypto";
 import {
   type ColumnBuilder,
-  columnsHash,
+  hashColumn,
   NumberBuilder,
   type PackedColumn,
-  packColumns,
   TextBuilder,
+  textsOf,
   VectorBuilder,
 } from "../../automl/packed-columns.js";
-import { columnsOfRows } from "../../automl/row-columns.js";
+import { DocumentColumns } from "../../automl/row-columns.js";
 import { DbError } from "../../protocol/errors.js";
 import { plainWriter } from "../../protocol/json-format.js";
 import { AUTOML_BYTES_MAX, AUTOML_COLUMNS_MAX, AUTOML_ROWS_MAX } from "../../protocol/limits.js";
 import { Numeric } from "../../protocol/numeric.js";
 import type { SqlType, Value } from "../../protocol/values.js";
-import type { Batch } from "../../query/expr/expr.js";
 import { sessionOptions } from "../handlers/query.js";
 import type { Request } from "../request.js";
 import { embedderOf } from "../request-embedder.js";
 import { Session } from "../session.js";
 import type { ResultShape, Rows } from "../sql-result.js";
-import { DATASET_ROWS } from "./tables.js";
-import { checkTarget, type TrainSpec } from "./train-spec.js";
+import { type Columns, RowsInTurns, type Turns, takeSteps } from "./rows-in-turns.js";
+import type { TrainSpec } from "./train-spec.js";
 
 export interface TrainingData {
   readonly columns: readonly PackedColumn[];
@@ -43,22 +42,22 @@ const SAMPLED_ROWS = 2000;
 /** Words that a text has on average to count as prose, and the share of different ones. */
 const PROSE_WORDS = 3;
 const PROSE_DISTINCT = 0.5;
-/** Texts that are embedded between two looks at the clock. */
+/** Words are counted so far. */
+const WORDS_MAX = 50;
+/** Texts that are embedded together. */
 const EMBEDDED_AT_ONCE = 64;
+/** Cells between two looks at the clock. */
+const CELLS_A_STEP = 64;
 const MICROS_PER_MS = 1000;
 const MS_PER_DAY = 86_400_000;
 
 /** Throws invalid_request for what cannot be trained on. */
 export async function readTrainingData(request: Request, spec: TrainSpec): Promise<TrainingData> {
-  const { source } = spec;
-  const sql =
-    source.kind === "query" ? source.sql : `SELECT rows FROM ${DATASET_ROWS} WHERE dataset_id = $1 ORDER BY seq`;
-  const params = source.kind === "query" ? source.params : [source.id];
-  const expand = source.kind === "query" ? (source.expand ?? null) : "rows";
+  const { sql, params, expand = null } = spec.source;
   const session = new Session(request.tenant, { ...sessionOptions(request, "routes"), readOnly: true });
   let filling: Filling | null = null;
   const collector = (shape: ResultShape): Rows => {
-    filling = new Filling(shape, expand, source.kind === "dataset");
+    filling = new Filling(shape, expand, request);
     return filling;
   };
   await session.execute({ sql, params, maxRows: AUTOML_ROWS_MAX + 1, collector, request }, (tx) =>
@@ -69,33 +68,30 @@ export async function readTrainingData(request: Request, spec: TrainSpec): Promi
 
 async function finish(request: Request, spec: TrainSpec, filling: Filling): Promise<TrainingData> {
   const { target, features, timeColumn } = spec;
-  const isWanted = (name: string): boolean =>
+  const { only } = spec.source;
+  const isAsked = (name: string): boolean =>
     features === undefined || features.includes(name) || name === target || name === timeColumn;
-  const digest = filling.digest();
+  const isWanted = (name: string): boolean => isAsked(name) && only?.includes(name) !== false;
+  const hash = createHash("sha256");
   const columns: PackedColumn[] = [];
   const embedded: string[] = [];
-  for (const builder of filling.builders) {
-    if (!isWanted(builder.name)) continue;
-    const mayEmbed = builder.name !== target && builder.name !== timeColumn && builder instanceof TextBuilder;
-    const vectors = mayEmbed && isProse(builder) ? await embed(request, builder) : null;
-    if (vectors !== null) embedded.push(builder.name);
-    columns.push(vectors ?? builder.finish());
+  for await (const column of filling.columns(isWanted)) {
+    // Of texts, not of their vectors: models that embed need not give the same ones again to the last bit.
+    await takeSteps(request, hashColumn(hash, column));
+    const mayEmbed = column.kind === "text" && column.name !== target && column.name !== timeColumn;
+    const isProse = mayEmbed && (await takeSteps(request, looksLikeProse(column)));
+    const vectors = isProse ? await embed(request, column) : null;
+    if (vectors !== null) embedded.push(column.name);
+    columns.push(vectors ?? column);
     if (request.shouldYield()) await request.yieldTurn();
   }
-  const names = new Set(columns.map(({ name }) => name));
-  for (const column of await expanded(request, filling)) {
-    if (isWanted(column.name) && !names.has(column.name)) columns.push(column);
-  }
-  checkColumns(spec, columns, filling.rows);
+  checkColumns(spec, columns);
   const hasMoments = columns.some(({ name, kind }) => name === timeColumn && kind === "timestamp");
-  return { columns, rows: filling.rows, digest, embedded, hasMoments };
+  return { columns, rows: filling.count, digest: hash.digest("hex"), embedded, hasMoments };
 }
 
-function checkColumns(
-  { target, features, timeColumn }: TrainSpec,
-  columns: readonly PackedColumn[],
-  rows: number,
-): void {
+/** What is in them the training itself checks. */
+function checkColumns({ target, features, timeColumn }: TrainSpec, columns: readonly PackedColumn[]): void {
   if (columns.length > AUTOML_COLUMNS_MAX) {
     throw new DbError(
       "invalid_request",
@@ -106,76 +102,45 @@ function checkColumns(
   const missing = [target, timeColumn, ...(features ?? [])].find(
     (name) => typeof name === "string" && !names.has(name),
   );
-  if (missing !== undefined) {
-    throw new DbError("invalid_request", `There is no column "${missing}" in the data.`, { field: "target" });
-  }
-  if (target === null) return;
-  const column = columns.find(({ name }) => name === target)!;
-  const { known, isConstant } = "bytes" in column ? textFacts(column) : numberFacts(column.values as ArrayLike<number>);
-  checkTarget(target, rows, known, isConstant);
+  if (missing === undefined) return;
+  throw new DbError("invalid_request", `There is no column "${missing}" in the data.`, { field: "target" });
 }
 
-function numberFacts(values: ArrayLike<number>): { readonly known: number; readonly isConstant: boolean } {
-  let known = 0;
-  let isConstant = true;
-  let first = Number.NaN;
-  for (let row = 0; row < values.length; row++) {
-    if (Number.isNaN(values[row]!)) continue;
-    if (known++ === 0) first = values[row]!;
-    else isConstant &&= values[row] === first;
-  }
-  return { known, isConstant };
-}
-
-function textFacts({ bytes, ends }: Extract<PackedColumn, { readonly bytes: Uint8Array }>) {
-  let known = 0;
-  let isConstant = true;
-  let before = 0;
-  let first: Uint8Array | null = null;
-  for (const marked of ends) {
-    const end = marked & 0x7fff_ffff;
-    if (marked < 0x8000_0000) {
-      const text = bytes.subarray(before, end);
-      known++;
-      if (first === null) first = text;
-      else isConstant &&= Buffer.compare(text, first) === 0;
-    }
-    before = end;
-  }
-  return { known, isConstant };
-}
-
-function isProse(builder: TextBuilder): boolean {
+function* looksLikeProse(column: PackedColumn): Generator<void, boolean> {
   const seen = new Set<string>();
+  let rows = 0;
   let texts = 0;
   let words = 0;
-  for (let row = 0; row < Math.min(builder.length, SAMPLED_ROWS); row++) {
-    const text = builder.at(row);
+  for (const text of textsOf(column)) {
+    if (++rows > SAMPLED_ROWS) break;
     if (text === null) continue;
     texts++;
     seen.add(text);
-    words += text.split(/\s+/, 50).length;
+    words += text.split(/\s+/, WORDS_MAX).length;
+    yield;
   }
   return texts > 0 && words / texts >= PROSE_WORDS && seen.size / texts >= PROSE_DISTINCT;
 }
 
 /** Null when the vectors would be too much: then the texts stay. */
-async function embed(request: Request, texts: TextBuilder): Promise<PackedColumn | null> {
+async function embed(request: Request, texts: PackedColumn): Promise<PackedColumn | null> {
   const dimensions = embeddingDimensions(request);
-  if (dimensions === null || texts.length * dimensions * 4 > AUTOML_BYTES_MAX) return null;
+  if (dimensions === null || texts.rows * dimensions * 4 > AUTOML_BYTES_MAX) return null;
   const embedder = embedderOf(request);
   const vectors = new VectorBuilder(texts.name, dimensions);
-  for (let row = 0; row < texts.length; ) {
-    const some: string[] = [];
-    const places: (number | null)[] = [];
-    for (; row < texts.length && places.length < EMBEDDED_AT_ONCE; row++) {
-      const text = texts.at(row);
-      places.push(text === null ? null : some.push(text) - 1);
-    }
-    const found = await embedder.embed(some);
-    for (const place of places) vectors.append(place === null ? null : found[place]!);
+  let some: (string | null)[] = [];
+  const take = async (): Promise<void> => {
+    const found = await embedder.embed(some.filter((text) => text !== null));
+    let next = 0;
+    for (const text of some) vectors.append(text === null ? null : found[next++]!);
+    some = [];
+  };
+  for (const text of textsOf(texts)) {
+    if (some.push(text) < EMBEDDED_AT_ONCE) continue;
+    await take();
     if (request.shouldYield()) await request.yieldTurn();
   }
+  await take();
   return vectors.finish();
 }
 
@@ -189,99 +154,85 @@ function embeddingDimensions(request: Request): number | null {
   }
 }
 
-/** Fields of documents: which there are is known at the end. */
-async function expanded(request: Request, filling: Filling): Promise<readonly PackedColumn[]> {
-  const { documents } = filling;
-  if (documents.length === 0) return [];
-  const names = new Set<string>();
-  for (const document of documents) for (const name in document) names.add(name);
-  const columns: PackedColumn[] = [];
-  for (const name of names) {
-    const cells = documents.map((document) => ({ [name]: document[name] }));
-    columns.push(...packColumns(columnsOfRows(cells)));
-    if (request.shouldYield()) await request.yieldTurn();
-  }
-  return columns;
-}
-
 type Add = (value: Value) => void;
 
-class Filling implements Rows {
-  readonly plain = [];
-  readonly builders: ColumnBuilder[] = [];
-  /** Documents whose fields are columns; of a row each. */
-  readonly documents: Readonly<Record<string, unknown>>[] = [];
-  rows = 0;
+class Filling extends RowsInTurns {
+  readonly #builders: ColumnBuilder[] = [];
+  readonly #documents = new DocumentColumns();
   readonly #adds: readonly Add[];
-  readonly #hash: Hash;
 
-  /** `expand`: a column of objects (or of lists of rows, with `isDataset`) that become columns. */
-  constructor(shape: ResultShape, expand: string | null, isDataset: boolean) {
+  /** `expand`: a column of objects whose fields are columns. */
+  constructor(
+    shape: ResultShape,
+    expand: string | null,
+    private readonly request: Turns,
+  ) {
+    super(request);
     this.#adds = shape.outputs.map(({ name, type }) => {
       if (name !== expand) return this.#builderFor(name, type);
       const write = plainWriter(type);
-      return (value) => {
-        const content = write(value);
-        this.#hash.update(JSON.stringify(content));
-        const rows = isDataset ? (content as Readonly<Record<string, unknown>>[]) : [(content ?? {}) as never];
-        for (const row of rows) this.documents.push(row);
-        if (isDataset) this.rows += rows.length - 1;
-      };
+      return (value) => this.#documents.add(value === null ? {} : (write(value) as Record<string, unknown>));
     });
-    this.#hash = columnsHash(this.builders);
   }
 
-  append({ columns }: Batch, count: number): number {
-    const before = this.#bytes;
+  /** Own columns and then fields of documents; of two of one name the first. */
+  async *columns(isWanted: (name: string) => boolean): AsyncGenerator<PackedColumn> {
+    const given = new Set<string>();
+    for (const builder of this.#builders) {
+      given.add(builder.name);
+      if (isWanted(builder.name)) yield builder.finish();
+    }
+    for (const name of this.#documents.names) {
+      if (!given.has(name) && isWanted(name)) yield await takeSteps(this.request, this.#documents.column(name));
+    }
+  }
+
+  protected *take(columns: Columns, count: number): Generator<void, void> {
     for (let c = 0; c < this.#adds.length; c++) {
       const add = this.#adds[c]!;
       const column = columns[c]!;
-      for (let r = 0; r < count; r++) add(column[r]!);
+      for (let r = 0; r < count; r++) {
+        add(column[r]!);
+        if (r % CELLS_A_STEP === 0) yield;
+      }
     }
-    this.rows += count;
-    for (const builder of this.builders) builder.hash(this.#hash);
-    if (this.rows > AUTOML_ROWS_MAX || this.#bytes > AUTOML_BYTES_MAX) {
-      const why = `The data are larger than ${AUTOML_ROWS_MAX} rows or ${AUTOML_BYTES_MAX} bytes; name a query with fewer rows or columns.`;
-      throw new DbError("invalid_request", why, { field: "query" });
-    }
-    return this.#bytes - before;
   }
 
-  digest(): string {
-    return this.#hash.digest("hex");
+  protected check(): void {
+    if (this.count <= AUTOML_ROWS_MAX && this.byteLength <= AUTOML_BYTES_MAX) return;
+    const why = `The data are larger than ${AUTOML_ROWS_MAX} rows or ${AUTOML_BYTES_MAX} bytes; name a query with fewer rows or columns.`;
+    throw new DbError("invalid_request", why, { field: "query" });
   }
 
-  get #bytes(): number {
-    let bytes = this.documents.length * 64;
-    for (const { byteLength } of this.builders) bytes += byteLength;
-    return bytes;
+  protected get byteLength(): number {
+    return this.#builders.reduce((sum, builder) => sum + builder.byteLength, this.#documents.byteLength);
   }
 
   #builderFor(name: string, type: SqlType): Add {
     const scale = TIMES[type.name];
     if (scale !== undefined) {
       const times = new NumberBuilder(name, "timestamp");
-      this.builders.push(times);
+      this.#builders.push(times);
       return (value) => times.append(value === null ? Number.NaN : finite(Number(value) * scale));
     }
     if (type.name === "bool") {
       const flags = new NumberBuilder(name, "boolean");
-      this.builders.push(flags);
+      this.#builders.push(flags);
       return (value) => flags.append(value === null ? Number.NaN : value === true ? 1 : 0);
     }
     if (NUMBERS.has(type.name)) {
       const numbers = new NumberBuilder(name, "number");
-      this.builders.push(numbers);
+      this.#builders.push(numbers);
       return (value) =>
         numbers.append(finite(value instanceof Numeric ? value.toNumber() : Number(value ?? Number.NaN)));
     }
     if (type.name === "vector" && typeof type.modifier === "number" && type.modifier > 0) {
       const vectors = new VectorBuilder(name, type.modifier);
-      this.builders.push(vectors);
+      this.#builders.push(vectors);
       return (value) => vectors.append(value as Float32Array | null);
     }
     const texts = new TextBuilder(name);
-    this.builders.push(texts);
+    this.#builders.push(texts);
     const write = plainWriter(type);
     return (value) => texts.append(value === null ? null : textOf(write(value)));
   }

@@ -56,10 +56,11 @@ const FUNCTIONS: readonly ScalarFunction[] = [
   predicting("automl_predict", ({ predictions }, row) => predictions[row]),
   predicting("automl_predict_proba", ({ probabilities }, row) => probabilities?.[row] ?? null),
   predicting("automl_explain", ({ explanations }, row) => explanations![row], true),
-  changing("automl_create_experiment", [TEXT, BOOL, TEXT, TEXT, INT4], async (request, args) => {
-    const [name, isAsync, query, options, offset] = args as [string, boolean, string, string, number];
+  changing("automl_create_experiment", [TEXT, BOOL, TEXT, JSONB, JSONB, INT4], async (request, args, renew) => {
+    const [name, isAsync, query, values, options, offset] = args as [string, boolean, string, Json, Json, number];
+    const source = { query, parameters: values.value as readonly unknown[] };
     try {
-      return new Json(await createExperiment(request, name, isAsync, query, JSON.parse(options)));
+      return new Json(await createExperiment(request, name, isAsync, source, options, renew));
     } catch (error) {
       throw shifted(error, offset);
     }
@@ -76,20 +77,21 @@ const FUNCTIONS: readonly ScalarFunction[] = [
 function changing(
   name: string,
   args: ScalarFunction["args"],
-  change: (request: Request, args: readonly Value[]) => Promise<Value>,
+  change: (request: Request, args: readonly Value[], renew: () => void) => Promise<Value>,
 ): ScalarFunction {
   const evaluate = async (columns: readonly (readonly Value[])[], count: number, context: DeferredContext) => {
     const values: Value[] = [];
-    for (let i = 0; i < count; i++)
-      values.push(
-        await change(
-          callerOf(context),
-          columns.map((column) => column[i]!),
-        ),
-      );
+    for (let i = 0; i < count; i++) {
+      const given = columns.map((column) => column[i]!);
+      if (given.some((value) => value === null)) throw sqlError("22004", "a name of an experiment or model is null");
+      values.push(await change(callerOf(context), given, () => context.services.renewSnapshot?.()));
+    }
     return values;
   };
-  return Object.freeze({ ...deferredFn(name, args, JSONB, evaluate, { rowsMax: 1 }), writes: true as const });
+  return Object.freeze({
+    ...deferredFn(name, args, JSONB, evaluate, { rowsMax: 1, strict: false }),
+    writes: true as const,
+  });
 }
 
 /** A position in the query is one in the statement around it. */

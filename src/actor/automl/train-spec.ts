@@ -4,9 +4,9 @@
  */
 import { ALGORITHMS, type Algorithm, METRICS, type Metric, TASKS, type TrainJob } from "../../automl/contract.js";
 import { collectionOf } from "../../document/collection.js";
-import { identifier } from "../../document/sql-text.js";
+import { identifier, literal } from "../../document/sql-text.js";
 import { DbError } from "../../protocol/errors.js";
-import { AUTOML_ROWS_MAX, AUTOML_TRIALS_DEFAULT } from "../../protocol/limits.js";
+import { AUTOML_KNOWN_ROWS_MIN, AUTOML_ROWS_MAX, AUTOML_TRIALS_DEFAULT } from "../../protocol/limits.js";
 import { sessionOptions } from "../handlers/query.js";
 import type { Request } from "../request.js";
 import { rowsOf } from "../run-alone.js";
@@ -14,18 +14,17 @@ import { Session } from "../session.js";
 import { plainRows } from "../sql-result.js";
 import type { ParameterValues } from "../statement-run.js";
 import { withDefinitions } from "../with-definitions.js";
-import { findDataset } from "./dataset-store.js";
+import { findDataset, type NamedSource, uploadedRows } from "./dataset-store.js";
 
-export type Source =
-  | {
-      readonly kind: "query";
-      readonly sql: string;
-      readonly params: ParameterValues;
-      /** A column of documents, whose fields are columns, too. */
-      readonly expand?: string;
-    }
-  /** Rows that were uploaded. */
-  | { readonly kind: "dataset"; readonly id: string };
+/** A statement that gives the rows. */
+export interface Source {
+  readonly sql: string;
+  readonly params: ParameterValues;
+  /** A column of documents, whose fields are columns, too. */
+  readonly expand?: string;
+  /** All columns and fields unless said. */
+  readonly only?: readonly string[];
+}
 
 /** All that `train` is told but the columns. */
 export interface TrainSpec extends Omit<TrainJob, "columns"> {
@@ -92,7 +91,7 @@ export async function specOf(request: Request, body: TrainBody): Promise<TrainSp
     ...(horizon !== undefined && { horizon }),
     ...(clusters !== undefined && { clusters }),
   };
-  if (spec.source.kind === "query") await checkData(request, spec, spec.source);
+  await checkData(request, spec);
   return spec;
 }
 
@@ -125,12 +124,50 @@ export async function sourceOf(request: Request, body: TrainBody): Promise<Sourc
   }
   const sql = body.query ?? body.sql;
   if (sql !== undefined) {
-    return { kind: "query", sql: sql.replace(/;\s*$/, ""), params: body.parameters ?? body.params ?? [] };
+    return { sql: sql.replace(/;\s*$/, ""), params: body.parameters ?? body.params ?? [] };
   }
   const table = body.collection ?? body.table;
   if (table !== undefined) return sourceOfTable(request, table);
   const dataset = await findDataset(request, (body.dataset_id ?? body.dataset)!);
-  return dataset.source === null ? { kind: "dataset", id: dataset.id } : sourceOfTable(request, dataset.source.table);
+  return dataset.source === null ? uploadedRows(dataset.id) : sourceOfNamed(request, dataset.source);
+}
+
+/** What a data set stands for, as it is now. Throws not_found. */
+function sourceOfNamed(request: Request, { type, columns, parameters, ...named }: NamedSource): Source {
+  const only = columns === undefined ? {} : { only: columns };
+  const found = named[type]!;
+  if (type === "query") return { sql: found.replace(/;\s*$/, ""), params: parameters ?? [], ...only };
+  return { ...sourceOfTable(request, found), ...only };
+}
+
+/**
+ * Looks at what a data set is to stand for. Throws what is wrong with its statement, and not_found for a table, collection or
+ * column that there is not.
+ */
+export async function checkNamed(request: Request, named: NamedSource): Promise<void> {
+  if (named[named.type] === undefined)
+    throw invalid(`source.${named.type}`, `missing, which the type "${named.type}" needs`);
+  const other = (["table", "collection", "query"] as const).find((type) => type !== named.type && type in named);
+  if (other !== undefined) throw invalid(`source.${other}`, `the type is "${named.type}"; send one of the two`);
+  const source = sourceOfNamed(request, named);
+  const columns = await columnsOf(request, source);
+  for (const name of named.columns ?? []) {
+    if (columns.includes(name)) continue;
+    const isField = source.expand !== undefined && (await hasField(request, source, name));
+    if (isField) continue;
+    const known = columns.slice(0, 30).join(", ");
+    throw new DbError("not_found", `The column "${name}" does not exist; there are ${known}.`, {
+      ...{ field: "source.columns", sqlstate: "42703" },
+    });
+  }
+}
+
+async function hasField(request: Request, { sql, params, expand }: Source, name: string): Promise<boolean> {
+  const rows = await rowsOf(request, {
+    sql: `SELECT 1 FROM (${sql}\n) AS q WHERE q.${identifier(expand!)}::jsonb ? ${literal(name)} LIMIT 1`,
+    params,
+  });
+  return rows.length > 0;
 }
 
 /** A table, view or collection; with a schema before a dot where there is no such name. Throws not_found. */
@@ -149,35 +186,32 @@ export function sourceOfTable(request: Request, name: string): Source {
   }
   const collection = "indexes" in found ? collectionOf(found) : null;
   if (collection !== null) {
-    return {
-      kind: "query",
-      sql: `SELECT ${collection.selectList} FROM ${collection.sqlName}`,
-      params: [],
-      expand: "doc",
-    };
+    return { sql: `SELECT ${collection.selectList} FROM ${collection.sqlName}`, params: [], expand: "doc" };
   }
-  return { kind: "query", sql: `SELECT * FROM ${identifier(found.schema)}.${identifier(found.name)}`, params: [] };
+  return { sql: `SELECT * FROM ${identifier(found.schema)}.${identifier(found.name)}`, params: [] };
 }
 
 /**
  * Looks at the target before anything is made: a training that cannot be is refused at once. Throws what is wrong with the
  * statement, and invalid_request.
  */
-async function checkData(request: Request, spec: TrainSpec, source: Extract<Source, { kind: "query" }>): Promise<void> {
+async function checkData(request: Request, { source, ...spec }: TrainSpec): Promise<void> {
   const { target } = spec;
-  const columns = await columnsOf(request, source);
+  const all = await columnsOf(request, source);
+  const { only } = source;
+  const columns = only === undefined ? all : all.filter((name) => only.includes(name));
   const wanted = [target, spec.timeColumn, ...(spec.features ?? [])].filter((name) => typeof name === "string");
   const missing = wanted.find((name) => !columns.includes(name));
   // A document's fields are known when it is read.
-  if (missing !== undefined && source.expand === undefined) {
+  if (missing !== undefined && (source.expand === undefined || only?.includes(missing) === false)) {
     const field = missing === target ? "target" : missing === spec.timeColumn ? "time_column" : "features";
-    const known = columns.slice(0, 30).join(", ");
+    const known = (only ?? columns).slice(0, 30).join(", ");
     throw invalid(field, `there is no column "${missing}" in the data; there are ${known}`);
   }
   if (target === null) return;
   const value = columns.includes(target)
     ? `q.${identifier(target)}::text`
-    : `(q.${identifier(source.expand!)}::jsonb)->>'${target.replaceAll("'", "''")}'`;
+    : `(q.${identifier(source.expand!)}::jsonb)->>${literal(target)}`;
   const [row] = await rowsOf(request, {
     sql: `SELECT count(*), count(t), min(t), max(t) FROM (SELECT ${value} AS t FROM (${source.sql}\n) AS q LIMIT ${AUTOML_ROWS_MAX + 1}) AS s`,
     params: source.params,
@@ -187,19 +221,24 @@ async function checkData(request: Request, spec: TrainSpec, source: Extract<Sour
 }
 
 /** Throws invalid_request for a target from which nothing can be learnt. */
-export function checkTarget(target: string, rows: number, known: number, isConstant: boolean): void {
+function checkTarget(target: string, rows: number, known: number, isConstant: boolean): void {
   if (rows > AUTOML_ROWS_MAX) {
     throw invalid("dataset", `there are more than ${AUTOML_ROWS_MAX} rows; name a query with fewer (LIMIT, a sample)`);
   }
   if (rows < 2)
     throw invalid("dataset", `there ${rows === 1 ? "is one row" : "are no rows"}; nothing can be learnt from that`);
-  if (known === 0) throw invalid("target", `the column "${target}" is null in all rows`);
-  if (known < 2) throw invalid("target", `the column "${target}" has a value in one row only`);
+  if (known === 0) throw invalid("target", `the column "${target}" is null in all rows, or in no row at all`);
+  if (known < AUTOML_KNOWN_ROWS_MIN) {
+    throw invalid(
+      "target",
+      `the column "${target}" has a value in ${known} row(s) only; at least ${AUTOML_KNOWN_ROWS_MIN} are needed`,
+    );
+  }
   if (isConstant) throw invalid("target", `the column "${target}" has the same value in all rows`);
 }
 
 /** Names of the statement's columns. It runs as it stands, for one row, so that positions in errors are the client's. */
-async function columnsOf(request: Request, source: Extract<Source, { kind: "query" }>): Promise<readonly string[]> {
+async function columnsOf(request: Request, source: Source): Promise<readonly string[]> {
   const session = new Session(request.tenant, { ...sessionOptions(request, "routes"), readOnly: true });
   const run = { sql: source.sql, params: source.params, maxRows: 1, collector: plainRows, request };
   const { shape } = await session.execute(run, (tx) => request.tenant.rollback(tx));

@@ -12,6 +12,7 @@
  */
 import { DbError } from "../../protocol/errors.js";
 import type { JobRecord } from "../../protocol/placement.js";
+import type { JobMetrics } from "../../protocol/thread-metrics.js";
 import type { Shard } from "../../storage/shard.js";
 import { type JobName, loadJobs, replaceJobs } from "./job-records.js";
 
@@ -73,6 +74,19 @@ export class BackgroundJobs {
     }
     for (const tenant of left) this.left(tenant);
     for (const tenant of this.#tenants.keys()) this.#next(tenant);
+  }
+
+  /** By kind: those that run, and those that wait for their turn. */
+  get metrics(): JobMetrics[] {
+    const counts = new Map<string, { running: number; waiting: number }>();
+    for (const kind of this.#kinds.keys()) counts.set(kind, { running: 0, waiting: 0 });
+    for (const entries of this.#tenants.values()) {
+      for (const { record, run } of entries.values()) {
+        const count = counts.get(record.kind);
+        if (count !== undefined) count[run === null ? "waiting" : "running"]++;
+      }
+    }
+    return [...counts].map(([kind, count]) => ({ kind, ...count }));
   }
 
   /** Throws rate_limited when the tenant has as many jobs of the kind as it may. */

@@ -2,6 +2,7 @@
  * Where backups lie: {folder}/{tenant id}/{backup id}/ with manifest.json, which is written last, and one file of data. A
  * tenant's folder may be copied to another installation's, where its backups are then found. Holds no state.
  */
+import { randomBytes } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -22,6 +23,8 @@ export interface Manifest {
   readonly base: string | null;
   readonly format: 1;
   readonly engine: string;
+  /** Of what it holds (storage/format.ts); absent: 1. */
+  readonly storageFormat?: number;
   /** The newest commit that it holds, of the shard that it was made in, and its time in microseconds since the epoch. */
   readonly sequence: number;
   readonly micros: number;
@@ -37,6 +40,12 @@ export interface Manifest {
   readonly startedAt: string;
   readonly finishedAt: string;
   readonly note: string | null;
+  /** The schedule that made it; absent: somebody asked for it. */
+  readonly schedule?: string;
+  /** When it was last read and found whole. */
+  readonly verifiedAt?: string;
+  /** It was made of another tenant, or in another installation: no commit log continues it. */
+  readonly imported?: true;
 }
 
 export class BackupFolder {
@@ -47,6 +56,27 @@ export class BackupFolder {
     const path = this.pathOf(tenant, id);
     mkdirSync(path, { recursive: true, mode: 0o700 });
     return path;
+  }
+
+  /** For what is on its way in; on the same disk. Its name is no tenant's. */
+  get incoming(): string {
+    return join(this.root, "_incoming");
+  }
+
+  /** Whether there is one of that name, whole. */
+  has(tenant: string, id: string): boolean {
+    return this.find(tenant, id) !== null;
+  }
+
+  /** Tenants that have a folder. */
+  tenants(): string[] {
+    return namesIn(this.root).filter((name) => TENANT.test(name));
+  }
+
+  /** Of backups, whole or not. */
+  ids(tenant: string): string[] {
+    checkTenant(tenant);
+    return namesIn(join(this.root, tenant)).filter((name) => ID.test(name));
   }
 
   /** Of a whole backup's data. */
@@ -61,18 +91,30 @@ export class BackupFolder {
     );
   }
 
+  /** It was read and found whole. One that was deleted meanwhile stays so. */
+  markVerified(manifest: Manifest): void {
+    if (this.find(manifest.tenant, manifest.id) === null) return;
+    this.save({ ...manifest, verifiedAt: new Date().toISOString() });
+  }
+
   /** The tenant's whole backups, newest first. */
   list(tenant: string): Manifest[] {
-    checkTenant(tenant);
-    let ids: string[];
-    try {
-      ids = readdirSync(join(this.root, tenant)).filter((name) => ID.test(name));
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
-      throw error;
-    }
-    const found = ids.map((id) => this.find(tenant, id)).filter((manifest) => manifest !== null);
+    const found = this.ids(tenant)
+      .map((id) => this.find(tenant, id))
+      .filter((manifest) => manifest !== null);
     return found.sort((a, b) => b.finishedAt.localeCompare(a.finishedAt));
+  }
+
+  /** The backups that continue this one, in order, as long as there is exactly one way on. */
+  continuationsOf({ tenant, id }: Pick<Manifest, "tenant" | "id">): Manifest[] {
+    const all = this.list(tenant);
+    const chain: Manifest[] = [];
+    for (let last = id; ; ) {
+      const [next, ...others] = all.filter(({ base }) => base === last);
+      if (next === undefined || others.length > 0) return chain;
+      chain.push(next);
+      last = next.id;
+    }
   }
 
   /** Throws not_found. */
@@ -111,7 +153,9 @@ export class BackupFolder {
 
   private find(tenant: string, id: string): Manifest | null {
     try {
-      return JSON.parse(readFileSync(join(this.pathOf(tenant, id), MANIFEST), "utf8")) as Manifest;
+      const manifest = JSON.parse(readFileSync(join(this.pathOf(tenant, id), MANIFEST), "utf8")) as Manifest;
+      // A folder that was copied here by hand.
+      return manifest.tenant === tenant ? manifest : { ...manifest, tenant, imported: true };
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
       if (error instanceof SyntaxError)
@@ -125,6 +169,25 @@ export class BackupFolder {
     if (!ID.test(id)) throw new DbError("not_found", `Backup "${id}" does not exist.`);
     return join(this.root, tenant, id);
   }
+}
+
+export function isBackupId(id: string): boolean {
+  return ID.test(id);
+}
+
+/** None where there is no such folder. */
+export function namesIn(path: string): string[] {
+  try {
+    return readdirSync(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
+    throw error;
+  }
+}
+
+/** A name for a new backup. */
+export function newBackupId(): string {
+  return `bak_${randomBytes(16).toString("hex")}`;
 }
 
 function checkTenant(tenant: string): void {

@@ -1,39 +1,26 @@
 /**
- * Backups of the tenants of an actor: which are being made, which failed lately, and which are there (backup-folder.ts). One at
- * a time and tenant. A backup that is cut short by a crash leaves nothing that would be taken for one. Owned by the actor.
+ * Backups of the tenants of an actor: which are being made, which failed lately, and which are there (backup-folder.ts). They
+ * are asked for by a tenant's administrators, or ordered by the directory's actor (backup-orders.ts). One at a time, tenant and
+ * store. A backup that is cut short by a crash leaves nothing that would be taken for one. Owned by the actor.
  */
-import { randomBytes } from "node:crypto";
+import type { BackupOrder, BackupReport, BackupStore } from "../../protocol/backup-orders.js";
 import { DbError } from "../../protocol/errors.js";
-import { BLOCK, backupKey, readBackup } from "../../storage/backup-file.js";
+import { backupKey } from "../../storage/backup-file.js";
 import type { Partition } from "../partition.js";
-import { decodeEntries } from "../placement/entries-buffer.js";
 import type { Scheduler } from "../scheduler.js";
-import { decodeCommits } from "./backup-commits.js";
-import { type BackupFolder, bytesOfId, type Manifest } from "./backup-folder.js";
+import { type BackupFolder, bytesOfId, type Manifest, newBackupId } from "./backup-folder.js";
+import { type BackupView, viewOf } from "./backup-view.js";
+import { opensBackup, type Verified, verifyBackups } from "./read-backups.js";
 import { continues, writeBackup } from "./write-backup.js";
+
+export type BackupFolders = Readonly<Record<BackupStore, BackupFolder>>;
+type CreateOrder = Extract<BackupOrder, { readonly do: "create" }>;
 
 export interface BackupsHost {
   readonly scheduler: Pick<Scheduler, "yieldTurn">;
-  readonly folder: BackupFolder;
+  readonly folders: BackupFolders;
+  report(report: BackupReport): void;
   log(level: "error" | "warn" | "info", message: string, fields: object): void;
-}
-
-/** A backup as clients see it. */
-export interface BackupView {
-  readonly id: string;
-  readonly status: "running" | "completed" | "failed";
-  readonly kind: "full" | "incremental";
-  readonly base: string | null;
-  readonly encrypted: boolean;
-  readonly entries: number;
-  readonly bytes: number;
-  readonly started_at: string;
-  readonly finished_at: string | null;
-  /** The newest moment that it can restore. */
-  readonly holds_until: string | null;
-  readonly digest: string | null;
-  readonly note: string | null;
-  readonly error: { readonly code: string; readonly message: string } | null;
 }
 
 export interface BackupOptions {
@@ -43,80 +30,182 @@ export interface BackupOptions {
 
 type Running = { -readonly [K in keyof BackupView]: BackupView[K] };
 
+/** What is being made, or failed last. */
+interface Making {
+  readonly view: Running;
+  cancelled: boolean;
+  /** Rejects when it fails. */
+  made: Promise<Manifest>;
+}
+
+/** How a backup is to be made. */
+interface Wish extends Pick<CreateOrder, "tenantId" | "tenant" | "store" | "passphrase" | "base" | "schedule"> {
+  readonly verifies: boolean;
+  readonly progress: (view: BackupView) => void;
+}
+
+interface Base {
+  readonly base: Manifest | null;
+  readonly note: string | null;
+}
+
 export class Backups {
-  /** By tenant's id: what runs, or failed last. */
-  readonly #latest = new Map<string, Running>();
-  readonly #runs = new Set<Promise<void>>();
+  /** By store and tenant's id. */
+  readonly #latest = new Map<string, Making>();
+  readonly #ordered = new Map<string, { cancelled: boolean; making: Making | null }>();
   #closing = false;
 
   constructor(private readonly host: BackupsHost) {}
 
+  /** Backups that are being made. */
+  get running(): number {
+    return [...this.#latest.values()].filter(({ view }) => view.finished_at === null).length;
+  }
+
   /** Throws conflict while one of the tenant's is being made. */
   async start(partition: Partition, tenantId: string, tenant: number, options: BackupOptions): Promise<BackupView> {
+    const { incremental, passphrase } = options;
+    const base = incremental ? "newest" : "none";
+    const wish = { tenantId, tenant, store: "tenant", passphrase, base, schedule: null, verifies: false } as const;
+    const making = await this.#make(partition, { ...wish, progress: () => undefined });
+    return { ...making.view };
+  }
+
+  /** Waits for the backup of the tenant that is being made, if any; what becomes of it is reported. */
+  order(partition: Partition, order: BackupOrder): void {
+    if (order.do === "cancel") {
+      const ordered = this.#ordered.get(order.ask);
+      if (ordered === undefined) return;
+      ordered.cancelled = true;
+      if (ordered.making !== null) ordered.making.cancelled = true;
+      return;
+    }
+    const { ask } = order;
+    let told = { entries: 0, bytes: 0 };
+    const report = (rest: Pick<BackupReport, "state" | "backup" | "error">): void =>
+      this.host.report({ ask, ...told, ...rest });
+    const progress = ({ status, entries, bytes }: BackupView): void => {
+      told = { entries, bytes };
+      if (status === "running" || status === "verifying") report({ state: status, backup: null, error: null });
+    };
+    this.#carryOut(partition, order, progress).then(
+      ({ id, kind, base, entries, bytes, micros, note }) => {
+        told = { entries, bytes };
+        report({ state: "completed", backup: { id, kind, base, entries, bytes, micros, note }, error: null });
+      },
+      (error: unknown) => report({ state: "failed", backup: null, error: failureOf(error) }),
+    );
+  }
+
+  async #carryOut(partition: Partition, order: CreateOrder, progress: Wish["progress"]): Promise<Manifest> {
+    const ordered: { cancelled: boolean; making: Making | null } = { cancelled: false, making: null };
+    this.#ordered.set(order.ask, ordered);
+    try {
+      for (;;) {
+        const other = this.#latest.get(nameOf(order.store, order.tenantId));
+        if (other === undefined || other.view.finished_at !== null) break;
+        await other.made.catch(() => undefined);
+      }
+      if (ordered.cancelled) throw new DbError("cancelled", "The backup was given up.");
+      ordered.making = await this.#make(partition, { ...order, progress });
+      ordered.making.cancelled ||= ordered.cancelled;
+      return await ordered.making.made;
+    } finally {
+      this.#ordered.delete(order.ask);
+    }
+  }
+
+  async #make(partition: Partition, wish: Wish): Promise<Making> {
+    const { tenantId, store, passphrase, schedule } = wish;
     if (this.#closing) throw new DbError("shutting_down");
-    if (this.#latest.get(tenantId)?.status === "running") {
+    const name = nameOf(store, tenantId);
+    if (this.#latest.get(name)?.view.finished_at === null) {
       throw new DbError("conflict", "A backup of the tenant is being made already.");
     }
-    const { base, note } = options.incremental
-      ? this.#baseOf(partition, tenantId, options)
-      : { base: null, note: null };
-    const id = `bak_${randomBytes(16).toString("hex")}`;
+    const id = newBackupId();
     const view: Running = {
-      ...{ id, status: "running", kind: base === null ? "full" : "incremental", base: base?.id ?? null },
-      ...{ encrypted: options.passphrase !== null, entries: 0, bytes: 0, started_at: new Date().toISOString() },
-      ...{ finished_at: null, holds_until: null, digest: null, note, error: null },
+      ...{ id, status: "running", kind: "full", base: null, encrypted: passphrase !== null, entries: 0, bytes: 0 },
+      ...{ started_at: new Date().toISOString(), finished_at: null, holds_until: null, digest: null, schedule },
+      ...{ verified_at: null, imported: false, note: null, error: null },
     };
-    this.#latest.set(tenantId, view);
-    const backup = bytesOfId(id);
-    const key = options.passphrase === null ? null : await backupKey(options.passphrase, backup);
+    const making: Making = { view, cancelled: false, made: Promise.reject(new DbError("cancelled")) };
+    making.made.catch(() => undefined);
+    this.#latest.set(name, making);
+    try {
+      const chosen = await this.#baseOf(partition, wish);
+      const kind = chosen.base === null ? "full" : "incremental";
+      Object.assign(view, { kind, base: chosen.base?.id ?? null, note: chosen.note });
+      making.made = this.#write(partition, wish, making, chosen);
+    } catch (error) {
+      this.#latest.delete(name);
+      throw error;
+    }
+    making.made.then(
+      () => void (this.#latest.get(name) === making && this.#latest.delete(name)),
+      (error: unknown) => this.#failed(making, wish, error),
+    );
+    return making;
+  }
+
+  async #write(partition: Partition, wish: Wish, making: Making, { base, note }: Base): Promise<Manifest> {
+    const { tenantId, tenant, passphrase, schedule, verifies, progress } = wish;
+    const { view } = making;
+    const folder = this.host.folders[wish.store];
+    const backup = bytesOfId(view.id);
+    const key = passphrase === null ? null : await backupKey(passphrase, backup);
     const work = { usedMs: 0, account: partition.account };
     const turn = async (): Promise<void> => {
       await this.host.scheduler.yieldTurn(tenant, work);
       if (this.#closing) throw new DbError("shutting_down");
+      if (making.cancelled) throw new DbError("cancelled", "The backup was given up.");
       if (partition.places.get(tenant) !== undefined)
-        throw new DbError("conflict", "The tenant was moved; make the backup again.");
+        throw new DbError("conflict", "The tenant was moved or is being restored; make the backup again.");
     };
-    const progress = (entries: number, bytes: number): void => void Object.assign(view, { entries, bytes });
-    const { folder } = this.host;
-    const run = writeBackup({
-      id,
-      tenantId,
-      tenant,
-      partition,
-      folder,
-      seal: { backup, key },
-      base,
-      note,
-      turn,
-      progress,
-    })
-      .then(
-        () => void this.#latest.delete(tenantId),
-        (error: unknown) => this.#failed(view, tenantId, error),
-      )
-      .finally(() => this.#runs.delete(run));
-    this.#runs.add(run);
-    return { ...view };
+    const manifest = await writeBackup({
+      ...{ id: view.id, tenantId, tenant, partition, folder, seal: { backup, key }, base, note, schedule, turn },
+      progress: (entries, bytes) => progress(Object.assign(view, { entries, bytes })),
+    });
+    if (!verifies) return manifest;
+    progress(Object.assign(view, { status: "verifying" }));
+    try {
+      await this.#verified(folder, [manifest], passphrase, turn);
+    } catch (error) {
+      await folder.discard(tenantId, view.id);
+      throw error;
+    }
+    return manifest;
   }
 
-  #failed(view: Running, tenantId: string, error: unknown): void {
-    const { code, message } = error instanceof DbError ? error : new DbError("internal_error", String(error));
-    Object.assign(view, { status: "failed", finished_at: new Date().toISOString(), error: { code, message } });
-    this.host.log("warn", "a backup failed", { tenant: tenantId, backup: view.id, error: message });
+  #failed({ view }: Making, { tenantId }: Wish, error: unknown): void {
+    const failure = failureOf(error);
+    Object.assign(view, { status: "failed", finished_at: new Date().toISOString(), error: failure });
+    this.host.log("warn", "a backup failed", { tenant: tenantId, backup: view.id, error: failure.message });
   }
 
   /** The newest backup that the log still continues; a full one is made where there is none, and says why. */
-  #baseOf(
-    partition: Partition,
-    tenantId: string,
-    { passphrase }: BackupOptions,
-  ): { base: Manifest | null; note: string | null } {
-    const [newest] = this.host.folder.list(tenantId);
+  async #baseOf(partition: Partition, { tenantId, store, base, passphrase, schedule }: Wish): Promise<Base> {
+    if (base === "none") return { base: null, note: null };
+    const folder = this.host.folders[store];
+    const source = { dataOf: (one: Manifest) => folder.dataOf(one), passphrase };
+    if (typeof base === "object") {
+      const manifest = folder.get(tenantId, base.continues);
+      if (continues(partition, manifest)) {
+        if (await opensBackup(manifest, source)) return { base: manifest, note: null };
+        const message = "passphrase: it is not the one that the backup was made with";
+        throw new DbError("invalid_request", message, { field: "passphrase" });
+      }
+      throw new DbError(
+        "conflict",
+        `until: the commit log does not continue backup "${manifest.id}", whose last moment is ${timeOf(manifest)}.`,
+        { field: "until" },
+      );
+    }
+    const newest = folder.list(tenantId).find((one) => !one.imported && (one.schedule ?? null) === schedule);
     if (newest === undefined) return { base: null, note: "A full backup: there was none to continue." };
     if (!continues(partition, newest)) {
       return { base: null, note: "A full backup: the commit log does not reach back to the last one." };
     }
-    if (newest.encrypted !== (passphrase !== null)) {
+    if (!(await opensBackup(newest, source))) {
       return { base: null, note: "A full backup: the last one is encrypted differently." };
     }
     return { base: newest, note: null };
@@ -124,78 +213,67 @@ export class Backups {
 
   /** Newest first. */
   list(tenantId: string): BackupView[] {
-    const latest = this.#latest.get(tenantId);
-    const whole = this.host.folder.list(tenantId).map(viewOf);
-    return latest === undefined ? whole : [{ ...latest }, ...whole];
+    const latest = this.#latest.get(nameOf("tenant", tenantId))?.view;
+    const whole = this.host.folders.tenant.list(tenantId).filter(({ id }) => id !== latest?.id);
+    return latest === undefined ? whole.map(viewOf) : [{ ...latest }, ...whole.map(viewOf)];
   }
 
   /** Throws not_found. */
   get(tenantId: string, id: string): BackupView {
-    const latest = this.#latest.get(tenantId);
-    return latest?.id === id ? { ...latest } : viewOf(this.host.folder.get(tenantId, id));
+    const latest = this.#latest.get(nameOf("tenant", tenantId))?.view;
+    return latest?.id === id ? { ...latest } : viewOf(this.host.folders.tenant.get(tenantId, id));
   }
 
+  /** One that is being made is given up first. */
   async remove(tenantId: string, id: string): Promise<void> {
-    const latest = this.#latest.get(tenantId);
-    if (latest?.id === id && latest.status === "running") throw new DbError("conflict", "The backup is being made.");
-    if (latest?.id === id) this.#latest.delete(tenantId);
-    else await this.host.folder.remove(tenantId, id);
+    const name = nameOf("tenant", tenantId);
+    const latest = this.#latest.get(name);
+    if (latest?.view.id !== id) {
+      await this.host.folders.tenant.remove(tenantId, id);
+      return;
+    }
+    latest.cancelled = true;
+    // Whoever asks for its end at the last moment finds it made.
+    const isMade = await latest.made.then(
+      () => true,
+      () => false,
+    );
+    if (isMade) await this.host.folders.tenant.remove(tenantId, id);
+    else if (this.#latest.get(name) === latest) this.#latest.delete(name);
   }
 
-  /**
-   * Reads the whole backup and those that it continues, with all checksums. Answers how much there is. Throws
-   * backup_damaged, and invalid_request for a wrong passphrase.
-   */
-  async verify(
-    tenantId: string,
-    id: string,
+  /** Reads the backup and those that it continues. Throws backup_damaged, and invalid_request for a wrong passphrase. */
+  verify(tenantId: string, id: string, passphrase: string | null, turn: () => Promise<void>): Promise<Verified> {
+    const folder = this.host.folders.tenant;
+    return this.#verified(folder, folder.chainOf(folder.get(tenantId, id)), passphrase, turn);
+  }
+
+  async #verified(
+    folder: BackupFolder,
+    chain: readonly Manifest[],
     passphrase: string | null,
     turn: () => Promise<void>,
-  ): Promise<{ files: number; entries: number; bytes: number }> {
-    const chain = this.host.folder.chainOf(this.host.folder.get(tenantId, id));
-    let entries = 0;
-    let bytes = 0;
-    for (const manifest of chain) {
-      const backup = bytesOfId(manifest.id);
-      const key = manifest.encrypted && passphrase !== null ? await backupKey(passphrase, backup) : null;
-      let found = 0;
-      for await (const { kind, body } of readBackup(this.host.folder.dataOf(manifest), { backup, key })) {
-        if (kind === BLOCK.entries) found += decodeEntries(new Uint8Array(body).buffer).length;
-        else for (const { operations } of decodeCommits(body)) found += operations.length;
-        await turn();
-      }
-      if (found !== manifest.entries) {
-        throw new DbError(
-          "backup_damaged",
-          `Backup "${manifest.id}" has ${found} entries, its manifest says ${manifest.entries}.`,
-        );
-      }
-      entries += found;
-      bytes += manifest.bytes;
-    }
-    return { files: chain.length, entries, bytes };
+  ): Promise<Verified> {
+    const found = await verifyBackups(chain, { dataOf: (one) => folder.dataOf(one), passphrase }, turn);
+    for (const manifest of chain) folder.markVerified(manifest);
+    return found;
   }
 
   async close(): Promise<void> {
     this.#closing = true;
-    await Promise.all(this.#runs);
+    await Promise.all([...this.#latest.values()].map(({ made }) => made.catch(() => undefined)));
   }
 }
 
-function viewOf(manifest: Manifest): BackupView {
-  const { id, kind, base, encrypted, entries, bytes, startedAt, finishedAt, micros, digest, note } = manifest;
-  return {
-    ...{
-      id,
-      status: "completed",
-      kind,
-      base,
-      encrypted,
-      entries,
-      bytes,
-      started_at: startedAt,
-      finished_at: finishedAt,
-    },
-    ...{ holds_until: new Date(micros / 1000).toISOString(), digest: digest?.sha256 ?? null, note, error: null },
-  };
+function nameOf(store: BackupStore, tenantId: string): string {
+  return `${store}/${tenantId}`;
+}
+
+function timeOf({ micros }: Manifest): string {
+  return new Date(micros / 1000).toISOString();
+}
+
+export function failureOf(error: unknown): { code: string; message: string } {
+  const { code, message } = error instanceof DbError ? error : new DbError("internal_error", String(error));
+  return { code, message };
 }

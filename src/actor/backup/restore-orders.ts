@@ -6,6 +6,7 @@ import { randomUUID } from "node:crypto";
 import { DbError } from "../../protocol/errors.js";
 import type { FromActor } from "../../protocol/messages.js";
 import type { RestoreOrder, RestoreReport } from "../../protocol/placement.js";
+import { failureOf } from "./backups.js";
 
 const REMEMBERED_MAX = 1000;
 
@@ -20,9 +21,16 @@ export interface RestoreView {
   readonly error: RestoreReport["error"];
 }
 
+export interface RestorePlace {
+  readonly tenantId: string;
+  readonly number: number;
+  readonly partition: number;
+}
+
 interface Entry {
   readonly restore: string;
   view: RestoreView;
+  readonly heard: (view: RestoreView) => void;
 }
 
 export class RestoreOrders {
@@ -33,23 +41,49 @@ export class RestoreOrders {
 
   /** Throws conflict while one of the tenant runs. */
   start(
-    place: { readonly tenantId: string; readonly number: number; readonly partition: number },
+    place: RestorePlace,
     order: Omit<RestoreOrder, "tenant" | "restore">,
+    heard: (view: RestoreView) => void = () => undefined,
   ): RestoreView {
-    const { tenantId, number, partition } = place;
+    const { restore, view } = this.#begin(place, order.backup, heard);
+    this.say({ kind: "restore", partition: place.partition, order: { tenant: place.number, restore, ...order } });
+    return view;
+  }
+
+  /** The same for a backup that has to be found, or made, first. `wanted`: what was asked for; null: whichever. */
+  startFound(
+    place: RestorePlace,
+    order: Omit<RestoreOrder, "tenant" | "restore" | "backup">,
+    wanted: string | null,
+    find: () => Promise<string>,
+  ): RestoreView {
+    const { number: tenant, partition } = place;
+    const { restore, view } = this.#begin(place, wanted ?? "", () => undefined);
+    find().then(
+      (backup) => {
+        const entry = this.#newest.get(tenant)!;
+        if (entry.restore === restore) entry.view = { ...entry.view, backup };
+        this.say({ kind: "restore", partition, order: { tenant, restore, backup, ...order } });
+      },
+      (thrown: unknown) =>
+        this.heard({ tenant, restore, state: "failed", entries: 0, verified: null, error: failureOf(thrown) }),
+    );
+    return view;
+  }
+
+  #begin({ tenantId, number }: RestorePlace, backup: string, heard: Entry["heard"]): Entry {
     if (this.#newest.get(number)?.view.finished_at === null) {
       throw new DbError("conflict", `Tenant "${tenantId}" is being restored already.`);
     }
-    const restore = randomUUID();
     const view: RestoreView = {
-      ...{ tenant: tenantId, backup: order.backup, state: "checking", entries: 0, verified: null },
+      ...{ tenant: tenantId, backup, state: "checking", entries: 0, verified: null },
       ...{ started_at: new Date().toISOString(), finished_at: null, error: null },
     };
+    const entry = { restore: randomUUID(), view, heard };
     this.#newest.delete(number);
-    this.#newest.set(number, { restore, view });
+    this.#newest.set(number, entry);
     if (this.#newest.size > REMEMBERED_MAX) this.#newest.delete(this.#newest.keys().next().value!);
-    this.say({ kind: "restore", partition, order: { tenant: number, restore, ...order } });
-    return view;
+    return entry;
   }
 
   /** Throws not_found. */
@@ -65,6 +99,7 @@ export class RestoreOrders {
     const hasEnded = state === "completed" || state === "failed";
     const finished_at = hasEnded ? new Date().toISOString() : null;
     entry.view = { ...entry.view, state, entries, verified, error, finished_at };
+    entry.heard(entry.view);
   }
 
   /** An actor's thread ended; its partitions are those that `isOf` names. */

@@ -12,15 +12,15 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { DbError } from "../../protocol/errors.js";
 import type { RestoreOrder, RestoreReport, RestoreState } from "../../protocol/placement.js";
 import { keyOfTenant } from "../../storage/backup-entries.js";
-import { BLOCK, backupKey, readBackup } from "../../storage/backup-file.js";
+import { FORMAT_VERSION } from "../../storage/format.js";
 import { prefixRange, tenantPrefix } from "../../storage/keys.js";
 import type { Operation } from "../../storage/operation.js";
 import type { Partition } from "../partition.js";
-import { decodeEntries } from "../placement/entries-buffer.js";
 import { removeTenant } from "../placement/remove-tenant.js";
 import type { Scheduler } from "../scheduler.js";
-import { decodeCommits } from "./backup-commits.js";
-import { type BackupFolder, bytesOfId, type Manifest } from "./backup-folder.js";
+import type { Manifest } from "./backup-folder.js";
+import type { BackupFolders } from "./backups.js";
+import { operationsOf, verifyBackups } from "./read-backups.js";
 import { tenantDigest } from "./tenant-digest.js";
 
 const WRITTEN_AT_ONCE = 256;
@@ -30,7 +30,7 @@ const POLL_MS = 2;
 
 export interface RestoresHost {
   readonly scheduler: Pick<Scheduler, "yieldTurn">;
-  readonly folder: BackupFolder;
+  readonly folders: BackupFolders;
   running(partition: Partition, tenant: number): readonly { end(error: DbError): void }[];
   report(report: RestoreReport): void;
   failed(message: string, fields: object): void;
@@ -93,13 +93,16 @@ export class Restores {
       if (this.#closing) throw new DbError("shutting_down");
     };
     report("checking", 0);
-    const manifest = this.host.folder.get(order.from, order.backup);
-    const chain = this.host.folder.chainOf(manifest);
+    const folder = this.host.folders[order.store];
+    const manifest = folder.get(order.from, order.backup);
+    const chain = folder.chainOf(manifest);
+    const source = { dataOf: (one: Manifest) => folder.dataOf(one), passphrase: order.passphrase };
+    checkFormats(chain);
     if (order.untilMicros !== null && order.untilMicros < chain[0]!.micros) {
       const first = new Date(chain[0]!.micros / 1000).toISOString();
       throw new DbError("invalid_request", `until: the backups begin at ${first}`, { field: "until" });
     }
-    for await (const _ of this.#operations(chain, order)) await turn();
+    if (!order.isChecked) await verifyBackups(chain, source, turn);
     const place = partition.places.get(tenant);
     if (place !== undefined && place.kind !== "restoring") {
       throw new DbError("conflict", "The tenant is being moved; restore it when that is done.");
@@ -113,7 +116,7 @@ export class Restores {
     await this.#silence(partition, tenant, restore);
     await removeTenant(partition, tenant, this.host.scheduler, () => this.#closing);
     let entries = 0;
-    for await (const operations of this.#operations(chain, order)) {
+    for await (const operations of operationsOf(chain, source, order.untilMicros)) {
       for (let at = 0; at < operations.length; at += WRITTEN_AT_ONCE) {
         await turn();
         write(partition, tenant, operations.slice(at, at + WRITTEN_AT_ONCE));
@@ -128,22 +131,6 @@ export class Restores {
     partition.jobs.resume(tenant);
     await partition.durable();
     report("completed", entries, verified);
-  }
-
-  /** The backups' changes in order, up to the moment that was asked for. */
-  async *#operations(chain: readonly Manifest[], order: RestoreOrder): AsyncGenerator<readonly Operation[]> {
-    for (const manifest of chain) {
-      const backup = bytesOfId(manifest.id);
-      const key = manifest.encrypted && order.passphrase !== null ? await backupKey(order.passphrase, backup) : null;
-      for await (const { kind, body } of readBackup(this.host.folder.dataOf(manifest), { backup, key })) {
-        if (kind === BLOCK.entries) yield decodeEntries(new Uint8Array(body).buffer);
-        else {
-          for (const { micros, operations } of decodeCommits(body)) {
-            if (order.untilMicros === null || micros <= order.untilMicros) yield operations;
-          }
-        }
-      }
-    }
   }
 
   /** Nothing of the tenant runs any more, and nothing new begins. */
@@ -192,7 +179,15 @@ export class Restores {
   }
 }
 
-function isEmpty({ shard }: Partition, tenant: number): boolean {
+/** Formats of before hold the same entries: what storage/format-upgrade.ts changes so far are directories. */
+function checkFormats(chain: readonly Manifest[]): void {
+  const newest = Math.max(...chain.map(({ storageFormat = 1 }) => storageFormat));
+  if (newest <= FORMAT_VERSION) return;
+  const message = `The backup was made by a newer release: its data has format ${newest}, this server reads up to ${FORMAT_VERSION}.`;
+  throw new DbError("conflict", message);
+}
+
+export function isEmpty({ shard }: Pick<Partition, "shard">, tenant: number): boolean {
   const tx = shard.begin({ readOnly: true });
   try {
     const cursor = tx.scan(prefixRange(tenantPrefix(tenant)));

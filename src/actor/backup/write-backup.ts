@@ -9,6 +9,7 @@ import { VERSION } from "../../protocol/version.js";
 import { operationsInTenant } from "../../storage/backup-entries.js";
 import { type BackupSeal, BackupWriter, BLOCK, BLOCK_BYTES } from "../../storage/backup-file.js";
 import type { CommitLog } from "../../storage/commit-log.js";
+import { FORMAT_VERSION } from "../../storage/format.js";
 import { tenantOfKey } from "../../storage/keys.js";
 import type { Partition } from "../partition.js";
 import { encodeEntries } from "../placement/entries-buffer.js";
@@ -33,6 +34,7 @@ export interface BackupJob {
   /** What it continues; null: a full one. */
   readonly base: Manifest | null;
   readonly note: string | null;
+  readonly schedule: string | null;
   /** The tenant's next turn. Throws when the backup is to end. */
   readonly turn: () => Promise<void>;
   readonly progress: (entries: number, bytes: number) => void;
@@ -40,7 +42,7 @@ export interface BackupJob {
 
 /** Resolves when it is whole and on disk. Throws what `turn` throws, and errors of the disk. */
 export async function writeBackup(job: BackupJob): Promise<Manifest> {
-  const { id, tenantId, partition, folder, seal, base, note } = job;
+  const { id, tenantId, partition, folder, seal, base, note, schedule } = job;
   const startedAt = new Date().toISOString();
   folder.create(tenantId, id);
   const writer = await BackupWriter.open(folder.dataOf({ tenant: tenantId, id }), seal);
@@ -56,6 +58,8 @@ export async function writeBackup(job: BackupJob): Promise<Manifest> {
       ...{ engine: VERSION, sequence, micros, entries, bytes: writer.bytes, sha256 },
       ...{ fromSequence: base === null ? null : base.sequence + 1, encrypted: seal.key !== null, digest },
       ...{ startedAt, finishedAt: new Date().toISOString(), note },
+      ...(schedule === null ? {} : { schedule }),
+      storageFormat: FORMAT_VERSION,
     };
     folder.save(manifest);
     return manifest;
@@ -170,6 +174,7 @@ function microsAt(log: Pick<CommitLog, "replay">, sequence: number): number | nu
 
 /** Whether the log still has all that came after the backup, of the same history. */
 export function continues({ shard }: Partition, base: Manifest): boolean {
+  if (base.imported === true) return false;
   return base.sequence >= shard.log.firstSequence && microsAt(shard.log, base.sequence) === base.micros;
 }
 

@@ -66,6 +66,13 @@ export class ChangeFeed implements CommitWatcher {
     this.#watchOrNot();
   }
 
+  /** Changes that are kept in memory for those who come back soon. */
+  get historyBytes(): number {
+    let bytes = 0;
+    for (const { byTable } of this.#tenants.values()) for (const watch of byTable.values()) bytes += watch.historyBytes;
+    return bytes;
+  }
+
   /** Time of the newest change that is on disk: who has seen everything up to it has missed nothing. */
   get durableMicros(): number {
     return this.#durableMicros;

@@ -272,6 +272,11 @@ export class Subscriptions {
     if (own?.size === 0) this.#counts.delete(subscription.tenant);
   }
 
+  /** Those of all tenants. */
+  endAll(error: DbError): void {
+    for (const own of [...this.#counts.values()]) for (const subscription of [...own]) subscription.end(error);
+  }
+
   /** The tenant is elsewhere: its subscriptions end, and say where to go on. */
   tenantLeft(tenant: number): void {
     const message = "The tenant was moved to another partition: subscribe again with this sequence.";

@@ -3,6 +3,7 @@
  * from which those that come back are served. Made and owned by the feed of the partition (change-feed.ts).
  */
 import { storageOf, type TableDef } from "../../catalog/table.js";
+import { KeptBytes } from "./kept-bytes.js";
 import { bytesOfChange, ChangedRow, type RowChange, RowMapping, type TableEvent } from "./row-change.js";
 
 /** Whoever follows a table; told of changes that are on disk, in the order of their commits. */
@@ -38,6 +39,7 @@ export class TableWatch {
   #history: RowChange[] = [];
   #historySince: number;
   #historyBytes = 0;
+  readonly #kept = new KeptBytes();
   #mappings = new Map<number, RowMapping>();
   readonly #memoryBytes: number;
 
@@ -54,6 +56,10 @@ export class TableWatch {
 
   get storageIds(): IterableIterator<number> {
     return this.#mappings.keys();
+  }
+
+  get historyBytes(): number {
+    return this.#historyBytes;
   }
 
   get historySince(): number {
@@ -98,7 +104,7 @@ export class TableWatch {
   /** These are on disk. */
   deliver(rows: readonly ChangedRow[]): void {
     for (const { change } of rows) {
-      this.#history.push(change);
+      this.#history.push(this.#keep(change));
       this.#historyBytes += bytesOfChange(change);
     }
     this.#shorten();
@@ -107,7 +113,7 @@ export class TableWatch {
 
   /** What was read of the log: all changes after `since` and before the history. */
   prepend(changes: readonly RowChange[], since: number): void {
-    this.#history = [...changes, ...this.#history];
+    this.#history = [...changes.map((change) => this.#keep(change)), ...this.#history];
     for (const change of changes) this.#historyBytes += bytesOfChange(change);
     this.#historySince = since;
     this.#shorten();
@@ -124,6 +130,11 @@ export class TableWatch {
       else high = middle;
     }
     return this.#history.slice(low);
+  }
+
+  #keep({ micros, storageId, before, after }: RowChange): RowChange {
+    const kept = this.#kept;
+    return { micros, storageId, before: before && kept.copy(before), after: after && kept.copy(after) };
   }
 
   #shorten(): void {

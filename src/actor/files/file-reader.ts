@@ -24,11 +24,15 @@ import {
   fileUnchanged,
   goneWith,
   hasGoneOfSize,
+  hasOptions,
   moveFile,
   removeFile,
 } from "./file-store.js";
 import type { FileTasks } from "./file-tasks.js";
+import { type Eyes, eyesOf, type LooksVectors, vectorsOf } from "./looks.js";
 import { documentsOf } from "./passages.js";
+import { putThumbnail, removeThumbnails } from "./thumbnails.js";
+import { speechWish, transcribed } from "./transcribe-file.js";
 
 export interface ReadOutcome {
   /** `later`: it is tried again; `dropped`: its record has gone meanwhile, or is about another file. */
@@ -60,7 +64,7 @@ const TRANSIENT: ReadonlySet<ErrorCode> = new Set([
 
 export class FileReader {
   constructor(
-    private readonly job: Pick<Job, "work">,
+    private readonly job: Pick<Job, "work" | "partition" | "record">,
     private readonly tasks: FileTasks,
     private readonly folder: Folder,
     /** The operator's folder around it. */
@@ -78,6 +82,7 @@ export class FileReader {
     await this.write((run) => fileBegun(run, folder.id, file.path));
     let digest: string | null = null;
     let parsed: ParsedFile;
+    const eyes = await this.job.work(async (request) => eyesOf(request));
     try {
       if (file.hash !== null || (await this.job.work((request) => hasGoneOfSize(request, folder.id, file.size)))) {
         digest = (await this.tasks.digestFile(this.placeOf(file))).digest;
@@ -87,19 +92,14 @@ export class FileReader {
         const moved = await this.moved(file, digest);
         if (moved !== null) return moved;
       }
-      const { ocr_images: ocrImages, chunk_size: chunkCharacters, overlap: overlapCharacters } = folder.options;
-      const timeoutMs = bounds.fileTimeoutSeconds * 1000;
-      parsed = await this.tasks.parseFile(
-        { ...this.placeOf(file), ocrImages, chunkCharacters, overlapCharacters, timeoutMs, thumbnails: false },
-        signal,
-      );
+      parsed = await this.parsed(file, eyes, signal);
     } catch (error) {
       signal.throwIfAborted();
       if (!(error instanceof DbError)) throw error;
       return this.notRead(file, error, digest);
     }
     try {
-      return await this.indexed(file, parsed);
+      return await this.indexed(file, parsed, await this.looksOf(parsed, eyes));
     } catch (error) {
       signal.throwIfAborted();
       if (!(error instanceof DbError) || !(await this.hasCollection())) throw error;
@@ -111,13 +111,25 @@ export class FileReader {
   /** The file is not in the folder any more: neither are its passages. */
   remove(file: FileRecord): Promise<boolean> {
     const { folder } = this;
-    return this.write(async (run) => {
+    return this.write(async (run, request) => {
       const record = await fileIn(run, folder.id, file.path);
       if (record?.status !== "gone") return false;
-      await this.removePassages(run, record);
+      await this.removePassages(request, run, record);
       await removeFile(run, folder.id, file.path);
       return true;
     });
+  }
+
+  private parsed(file: FileRecord, eyes: Eyes, signal: AbortSignal): Promise<ParsedFile> {
+    const { ocr_images: ocrImages, chunk_size: chunkCharacters, overlap: overlapCharacters } = this.folder.options;
+    const { partition, record } = this.job;
+    const timeoutMs = this.bounds.fileTimeoutSeconds * 1000;
+    const sizes = { chunkCharacters, overlapCharacters };
+    const speech = speechWish(partition, file.path);
+    const looks = { pixels: eyes.dual?.pixels ?? null };
+    const job = { ...this.placeOf(file), ocrImages, ...sizes, timeoutMs, thumbnails: true, looks, speech };
+    const parse = () => this.tasks.parseFile(job, signal);
+    return typeof speech === "string" ? parse() : transcribed(partition, parse, sizes, record.owner.tenantId, signal);
   }
 
   private placeOf({ path }: FileRecord) {
@@ -130,10 +142,10 @@ export class FileReader {
     const known = await this.job.work((request) => goneWith(request, folder.id, file.size, digest));
     const before = known.find(({ path }) => extname(path).toLowerCase() === extname(file.path).toLowerCase());
     if (before === undefined) return null;
-    const isMoved = await this.write(async (run) => {
+    const isMoved = await this.write(async (run, request) => {
       const [old, now] = [await fileIn(run, folder.id, before.path), await fileIn(run, folder.id, file.path)];
       if (old?.status !== "gone" || old.hash !== digest || now?.revision !== file.revision) return false;
-      await this.removePassages(run, now);
+      await this.removePassages(request, run, now);
       await removeFile(run, folder.id, file.path);
       const to: FoundFile = { path: file.path, size: file.size, stamp: file.stamp };
       await moveFile(run, folder.id, before.path, to);
@@ -144,9 +156,18 @@ export class FileReader {
     return isMoved ? { kind: "moved", chunks: before.chunks, error: null } : null;
   }
 
-  private indexed(file: FileRecord, parsed: ParsedFile): Promise<ReadOutcome> {
-    const documents = documentsOf(file, parsed);
-    const { digest: hash, kind, mediaType, title = null, metadata, notes } = parsed;
+  /** What finds it by its looks; null: it is nothing to be seen. */
+  private async looksOf({ looks }: ParsedFile, eyes: Eyes): Promise<LooksVectors | null> {
+    if (looks === undefined) return null;
+    const { name } = this.folder;
+    return this.job.work((request) => vectorsOf(request, findCollection(request, name), looks, eyes));
+  }
+
+  private indexed(file: FileRecord, parsed: ParsedFile, looks: LooksVectors | null): Promise<ReadOutcome> {
+    const documents = documentsOf(file, parsed, looks?.fields);
+    const { digest: hash, kind, mediaType, title = null, thumbnail } = parsed;
+    const metadata = looks === null ? parsed.metadata : { ...parsed.metadata, looks: looks.models };
+    const notes = [...parsed.notes, ...(looks?.notes ?? [])];
     const done = { hash, kind, mediaType, title, metadata, notes, chunks: documents.length, error: null };
     const put = async (run: RunStatement, request: Request): Promise<void> => {
       const collection = findCollection(request, this.folder.name);
@@ -155,6 +176,7 @@ export class FileReader {
         await run(insertAllStatement(collection, rows));
         if (request.shouldYield()) await request.yieldTurn();
       }
+      if (thumbnail !== undefined) await putThumbnail(request, run, this.folder.id, file.id, thumbnail);
     };
     return this.replaced(file, done, put, "indexed");
   }
@@ -196,11 +218,12 @@ export class FileReader {
     const isReplaced = await this.write(async (run, request) => {
       const record = await fileIn(run, folder.id, file.path);
       if (record === null || record.id !== file.id || record.status === "gone") return false;
-      await this.removePassages(run, record);
+      await this.removePassages(request, run, record);
       await put(run, request);
-      // What has changed since is read again.
-      const next = record.revision === file.revision ? status : "pending";
-      await fileFinished(run, folder.id, file.path, done, next, new Date().toISOString());
+      // What has changed since is read again, also when only how it is to be read has.
+      const isAsWanted = record.revision === file.revision && (await hasOptions(run, folder));
+      const [next, hash] = isAsWanted ? ([status, done.hash] as const) : (["pending", null] as const);
+      await fileFinished(run, folder.id, file.path, { ...done, hash }, next, new Date().toISOString());
       return true;
     });
     if (!isReplaced) return { kind: "dropped", chunks: 0, error: null };
@@ -229,8 +252,10 @@ export class FileReader {
     );
   }
 
-  private async removePassages(run: RunStatement, { id }: FileRecord): Promise<void> {
+  /** With its thumbnail. */
+  private async removePassages(request: Request, run: RunStatement, { id }: FileRecord): Promise<void> {
     await run({ sql: `DELETE FROM ${this.table} WHERE document_id = $1::text`, params: [id] });
+    await removeThumbnails(request, run, this.folder.id, id);
   }
 
   private get table(): string {

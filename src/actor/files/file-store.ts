@@ -117,19 +117,32 @@ export async function insertFolder(run: RunStatement, folder: Folder, userId: st
 export async function changeFolder(
   run: RunStatement,
   id: string,
-  change: { readonly paused?: boolean; readonly problem?: string | null; readonly scannedAt?: string },
+  change: {
+    readonly paused?: boolean;
+    readonly options?: FolderOptions;
+    readonly problem?: string | null;
+    readonly scannedAt?: string;
+  },
 ): Promise<void> {
-  const { paused, problem, scannedAt } = change;
+  const { paused, options, problem, scannedAt } = change;
   const sets: string[] = [];
   const params: unknown[] = [id];
   const set = (column: string, type: string, value: unknown) =>
     sets.push(`${column} = $${params.push(value)}::${type}`);
   if (paused !== undefined) set("paused", "boolean", paused);
+  if (options !== undefined) set("options", "jsonb", JSON.stringify(options));
   if (problem !== undefined) set("problem", "text", problem);
   if (scannedAt !== undefined) set("scanned_at", "timestamptz", scannedAt);
   set("updated_at", "timestamptz", new Date().toISOString());
   const { affected } = await run({ sql: `UPDATE ${FOLDERS} SET ${sets.join(", ")} WHERE id = $1::text`, params });
   if (affected === 0) throw noFolder(id);
+}
+
+/** Whether its options are still these. */
+export async function hasOptions(run: RunStatement, { id, options }: Folder): Promise<boolean> {
+  const [row] = (await run({ sql: `SELECT options FROM ${FOLDERS} WHERE id = $1::text`, params: [id] })).rows;
+  if (row === undefined) return false;
+  return JSON.stringify(folderOptions(row[0] as Readonly<Record<string, unknown>>)) === JSON.stringify(options);
 }
 
 /** With what is known of its files. Throws not_found. */
@@ -350,18 +363,37 @@ export async function moveFile(run: RunStatement, folderId: string, from: string
   });
 }
 
-/** Has files read anew, whatever is known of them; null: all. Answers how many. */
+/** Files of a folder that are to be read anew. */
+export type FilesConcerned =
+  | { readonly kind: "all" }
+  /** By its id or its path. */
+  | { readonly kind: "one"; readonly file: string }
+  /** Those that were read, of these kinds (null: of any) or set aside with one of these errors; and those that are to be. */
+  | { readonly kind: "read"; readonly kinds: readonly string[] | null; readonly errors: readonly string[] };
+
+function concernedBy(concerned: FilesConcerned): { readonly sql: string; readonly params: readonly unknown[] } {
+  if (concerned.kind === "all") return { sql: "", params: [] };
+  if (concerned.kind === "one") return { sql: " AND (id = $3::text OR path = $3::text)", params: [concerned.file] };
+  const { kinds, errors } = concerned;
+  const read = kinds === null ? "status = 'indexed'" : "status = 'indexed' AND kind = ANY($4::text[])";
+  return {
+    sql: ` AND (${read} OR status = 'failed' AND error_code = ANY($3::text[]) OR status = 'pending')`,
+    params: kinds === null ? [errors] : [errors, kinds],
+  };
+}
+
+/** Has files read anew, whatever is known of them. Answers how many. */
 export async function readAnew(
   run: RunStatement,
   folderId: string,
-  fileId: string | null,
+  concerned: FilesConcerned,
   now: string,
 ): Promise<number> {
-  const one = fileId === null ? "" : " AND (id = $3::text OR path = $3::text)";
+  const which = concernedBy(concerned);
   const { affected } = await run({
     sql: `UPDATE ${FILES} SET status = 'pending', hash = NULL, revision = revision + 1, attempts = 0, due_at = $2::timestamptz
-          WHERE folder_id = $1::text AND status <> 'gone'${one}`,
-    params: [folderId, now, ...(fileId === null ? [] : [fileId])],
+          WHERE folder_id = $1::text AND status <> 'gone'${which.sql}`,
+    params: [folderId, now, ...which.params],
   });
   return affected;
 }

@@ -5,8 +5,13 @@
 
 export const FOLDERS = `"_file_collections"`;
 export const FILES = `"_file_documents"`;
-/** As the catalog knows it. */
+export const THUMBNAILS = `"_file_thumbnails"`;
+/** As the catalog knows them. */
 export const FOLDERS_NAME = "_file_collections";
+export const THUMBNAILS_NAME = "_file_thumbnails";
+
+export const CREATE_THUMBNAILS = `CREATE TABLE IF NOT EXISTS ${THUMBNAILS} (
+  folder_id text NOT NULL, file_id text NOT NULL, image bytea NOT NULL, PRIMARY KEY (folder_id, file_id))`;
 
 export const CREATE_TABLES: readonly string[] = [
   `CREATE TABLE IF NOT EXISTS ${FOLDERS} (
@@ -21,9 +26,10 @@ export const CREATE_TABLES: readonly string[] = [
     PRIMARY KEY (folder_id, path))`,
   `CREATE INDEX IF NOT EXISTS "_file_documents_due" ON ${FILES} (folder_id, status, due_at)`,
   `CREATE INDEX IF NOT EXISTS "_file_documents_id" ON ${FILES} (id)`,
+  CREATE_THUMBNAILS,
 ];
 
-/** What a collection's documents have: a passage of a file each. */
+/** What a collection's documents have: a passage of a file each. Fields for looks come behind them (looks.ts). */
 export function passageSchema(embedText: boolean): object {
   const string = (name: string, more: object = {}) => ({ name, type: "string", ...more });
   return {
@@ -37,6 +43,8 @@ export function passageSchema(embedText: boolean): object {
       { name: "chunk", type: "integer" },
       { name: "start_offset", type: "integer" },
       { name: "end_offset", type: "integer" },
+      { name: "start_seconds", type: "number" },
+      { name: "end_seconds", type: "number" },
       string("document_id", { required: true, index: true }),
     ],
     indexes: [{ name: "words", type: "text", fields: ["text", "heading", "title", "file"] }],

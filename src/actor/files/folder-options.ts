@@ -5,6 +5,8 @@ import {
   CHUNK_CHARACTERS_MAX,
   CHUNK_CHARACTERS_MIN,
   CHUNK_OVERLAP_DEFAULT,
+  FOLDER_DEBOUNCE_MS_DEFAULT,
+  FOLDER_DEBOUNCE_MS_MAX,
   GLOB_CHARACTERS_MAX,
   GLOBS_MAX,
 } from "../../protocol/limits.js";
@@ -18,6 +20,8 @@ export interface FolderOptions {
   readonly overlap: number;
   readonly include: readonly string[];
   readonly exclude: readonly string[];
+  /** Without a further change, until a change is looked at. */
+  readonly debounce_ms: number;
 }
 
 /** What is hidden stays out, unless a collection says otherwise. */
@@ -34,7 +38,15 @@ export const OPTION_NAMES = [
   "chunk_overlap",
   "include",
   "exclude",
+  "debounce_ms",
 ] as const;
+
+export type GivenOptions = Readonly<Partial<Record<(typeof OPTION_NAMES)[number], unknown>>>;
+
+/** Those of a request's body. */
+export function optionsIn(body: Given): GivenOptions {
+  return Object.fromEntries(OPTION_NAMES.flatMap((name) => (body[name] === undefined ? [] : [[name, body[name]]])));
+}
 
 /** Throws invalid_request with the field. Also for records, since a tenant can write those. */
 export function folderOptions(given: Given): FolderOptions {
@@ -51,6 +63,7 @@ export function folderOptions(given: Given): FolderOptions {
     overlap: wholeNumber(given, overlapName, usual, 0, Math.floor(size / 2)),
     include: globs(given, "include", []),
     exclude: globs(given, "exclude", EXCLUDED_DEFAULT),
+    debounce_ms: wholeNumber(given, "debounce_ms", FOLDER_DEBOUNCE_MS_DEFAULT, 0, FOLDER_DEBOUNCE_MS_MAX),
   };
 }
 

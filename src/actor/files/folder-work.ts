@@ -158,10 +158,10 @@ export class FolderWork {
 
   private watch(folder: Folder): () => void {
     const { root, options } = folder;
-    const { recursive, include, exclude } = options;
+    const { recursive, include, exclude, debounce_ms: quietMs } = options;
     this.watchProblem = null;
     return this.tasks.watchFolder(
-      { root, recursive, include, exclude },
+      { root, recursive, include, exclude, quietMs },
       {
         ready: () => {
           // What has changed between the first scan and now was not reported; that does not wait.
@@ -256,7 +256,10 @@ export class FolderWork {
     while (!this.isOver) {
       const { heard } = this.waking;
       const next = await this.next();
-      if (this.isOver) return;
+      if (this.isOver) {
+        if (next !== null) this.running.delete(next.path);
+        return;
+      }
       if (next === null) await this.rest(heard);
       else if (next.status === "gone") {
         if (await reader.remove(next)) this.events.removed(next);

@@ -113,7 +113,14 @@ class Plan {
     return [
       { step: "parse", description: "Text, headings, pages and metadata of each file by its kind." },
       ...(ocr && has("image", "pdf") ? [{ step: "ocr", description: "Words in images are read." }] : []),
-      ...(has("audio") ? [{ step: "audio", description: "Audio is stored with its tags." }] : []),
+      ...(has("audio")
+        ? [
+            {
+              step: "audio",
+              description: "Audio is stored with its tags, and with what is said where a speech model is installed.",
+            },
+          ]
+        : []),
       {
         step: "chunk",
         description: `Passages of at most ${size} characters along headings and paragraphs, repeating up to ${overlap}.`,

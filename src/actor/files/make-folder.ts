@@ -18,6 +18,8 @@ import { deleteFolder, type Folder, insertFolder, listFolders, newId } from "./f
 import { CREATE_TABLES, passageSchema } from "./file-tables.js";
 import { type FolderOptions, folderOptions } from "./folder-options.js";
 import { type IngestPlan, planOf } from "./ingest-plan.js";
+import { addLooksFields } from "./looks.js";
+import { removeThumbnails } from "./thumbnails.js";
 
 export interface NewFolder {
   readonly name: string;
@@ -70,6 +72,7 @@ export async function writeFolder(
   for (const sql of CREATE_TABLES) await run({ sql, params: [] });
   const schema = readSchema(passageSchema(folder.options.embed_text));
   await createCollectionIn(request, tx, run, folder.name, schema);
+  await addLooksFields(request, tx, run, folder.name);
   await insertFolder(run, folder, request.head.userId);
   putJob(tx, record);
 }
@@ -121,6 +124,7 @@ export async function eraseFolder(
   run: RunStatement,
 ): Promise<void> {
   await deleteFolder(run, id);
+  await removeThumbnails(request, run, id, null);
   const hasTable = request.tenant.catalog.view(tx).table(null, name) !== null;
   if (!retains && hasTable) await run({ sql: `DROP TABLE public."${name}"`, params: [] });
   deleteJob(tx, jobName(request.tenant.number, id));

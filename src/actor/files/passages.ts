@@ -4,7 +4,12 @@ import type { FileRecord } from "./file-store.js";
 
 const DESCRIPTION_CHARACTERS_MAX = 2000;
 
-export function documentsOf({ id, path }: FileRecord, parsed: ParsedFile): Readonly<Record<string, unknown>>[] {
+/** `vectors`: of what the file looks like, by field. Its first passage has them, so that an image is found once. */
+export function documentsOf(
+  { id, path }: FileRecord,
+  parsed: ParsedFile,
+  vectors: Readonly<Record<string, readonly number[]>> = {},
+): Readonly<Record<string, unknown>>[] {
   const { kind, title, chunks } = parsed;
   // What has no text is found by what is known about it.
   const passages: readonly ParsedChunk[] =
@@ -20,7 +25,10 @@ export function documentsOf({ id, path }: FileRecord, parsed: ParsedFile): Reado
     chunk: i,
     start_offset: passage.start,
     end_offset: passage.end,
+    ...(passage.startSeconds !== undefined && { start_seconds: passage.startSeconds }),
+    ...(passage.endSeconds !== undefined && { end_seconds: passage.endSeconds }),
     document_id: id,
+    ...(i === 0 && vectors),
   }));
 }
 

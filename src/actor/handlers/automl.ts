@@ -1,24 +1,22 @@
 /** /v1/automl/…: trainings, data sets, models and predictions; and `automl.follow` on the WebSocket. */
 import type { EndpointName } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
-import { AUTOML_EVALUATE_ROWS_MAX, LIST_PAGE_DEFAULT, LIST_PAGE_MAX } from "../../protocol/limits.js";
+import { LIST_PAGE_DEFAULT, LIST_PAGE_MAX } from "../../protocol/limits.js";
 import { createDataset, datasetView, deleteDataset, findDataset, listDatasets } from "../automl/dataset-store.js";
 import { topicOf } from "../automl/end-training.js";
 import { findJob, followedView, isOver, jobView, listJobs } from "../automl/job-store.js";
 import { deleteModels, findModel, listModels, modelView, noModel } from "../automl/model-store.js";
 import { evaluateRows, forecast, type PredictedRow, predictRows } from "../automl/predict.js";
+import { readRows } from "../automl/read-rows.js";
 import { startTraining, stopTraining, waitForTraining } from "../automl/start-training.js";
-import { sourceOf, specOf } from "../automl/train-spec.js";
+import { checkNamed, sourceOf, specOf } from "../automl/train-spec.js";
 import { webhookSecret } from "../automl/webhook.js";
 import { together } from "../chat/chat-store.js";
 import { CHANGE_FORMS } from "../feed/change-form.js";
 import { type Answer, messageErrorJson, packedMessage, STREAMED } from "../reply.js";
 import type { Request } from "../request.js";
-import { Session } from "../session.js";
-import { plainRows } from "../sql-result.js";
 import type { Input } from "../validate.js";
 import { type Handler, pageOf } from "./handler.js";
-import { sessionOptions } from "./query.js";
 
 export const automlHandlers = {
   "automl.train": train,
@@ -35,6 +33,7 @@ export const automlHandlers = {
     return { plain: jobView(await findJob(request, params.id!)) };
   },
   "automl.datasets.create": async (request, { body }) => {
+    if (body.source !== undefined) await checkNamed(request, body.source);
     let answer: Answer = {};
     await createDataset(request, body, (tx, dataset) => {
       answer = { plain: datasetView(dataset) };
@@ -120,6 +119,10 @@ async function predict(request: Request, { params, body }: Input): Promise<Answe
   const model = await findModel(request, params.id!);
   const about = { model_id: model.id, model: model.name, version: model.version, task: model.task };
   if (model.task === "forecasting") {
+    if (rowsIn(body) !== null) {
+      const why = `The model "${model.name}" forecasts a series: send "steps", how many to look ahead, and no rows.`;
+      throw new DbError("invalid_request", why, { field: "rows" });
+    }
     return { plain: { ...(await forecast(request, model, body.steps)), ...about } };
   }
   const rows = rowsIn(body);
@@ -144,25 +147,12 @@ async function predict(request: Request, { params, body }: Input): Promise<Answe
 
 async function evaluate(request: Request, { params, body }: Input): Promise<Answer> {
   const model = await findModel(request, params.id!);
-  const rows = body.rows ?? (await rowsOfSource(request, body));
-  return { plain: { metrics: await evaluateRows(request, model, rows), rows: rows.length, model_id: model.id } };
-}
-
-async function rowsOfSource(request: Request, body: Input["body"]): Promise<PredictedRow[]> {
-  const source = await sourceOf(request, body);
-  if (source.kind === "dataset") {
-    throw new DbError("invalid_request", "dataset_id: send the rows themselves, a table or a query", {
-      field: "dataset_id",
-    });
+  const { rows: given, ...source } = body;
+  if (given !== undefined && Object.keys(source).length > 0) {
+    throw new DbError("invalid_request", `Send one of "rows" and "${Object.keys(source)[0]}".`, { field: "rows" });
   }
-  const session = new Session(request.tenant, { ...sessionOptions(request, "routes"), readOnly: true });
-  const { sql, params, expand } = source;
-  const run = { sql, params, maxRows: AUTOML_EVALUATE_ROWS_MAX, collector: plainRows, request };
-  const { shape, rows } = await session.execute(run, (tx) => request.tenant.rollback(tx));
-  return rows.plain!.map((cells) => {
-    const row = Object.fromEntries(shape.columns.map(({ name }, c) => [name, cells[c]]));
-    return expand === undefined ? row : { ...(row[expand] as object), ...row };
-  });
+  const rows = given ?? (await readRows(request, await sourceOf(request, source)));
+  return { plain: { metrics: await evaluateRows(request, model, rows), rows: rows.length, model_id: model.id } };
 }
 
 async function follow(request: Request, { body }: Input): Promise<Answer> {

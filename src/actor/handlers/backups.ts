@@ -1,14 +1,26 @@
-/** /v1/backups of a tenant, and in the directory's actor /admin/tenants/{tenant}/restore. */
+/** /v1/backups of a tenant, and in the directory's actor /admin/tenants/{tenant}/restore and …/backups. */
 import type { Directory } from "../../directory/directory.js";
+import type { BackupOrder } from "../../protocol/backup-orders.js";
 import type { EndpointName } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import { LIST_PAGE_DEFAULT } from "../../protocol/limits.js";
+import { archiveOf } from "../backup/backup-archive.js";
+import type { BackupFolder } from "../backup/backup-folder.js";
+import type { BackupOrders } from "../backup/backup-orders.js";
+import { viewOf } from "../backup/backup-view.js";
 import type { Backups } from "../backup/backups.js";
+import { importBackup } from "../backup/import-backup.js";
+import { backupForMoment } from "../backup/moment.js";
 import type { RestoreOrders } from "../backup/restore-orders.js";
+import type { BodySource } from "../body-source.js";
+import { STREAMED } from "../reply.js";
 import { requireSystem, tenantOf } from "./directory.js";
 import { type Handler, pageOf } from "./handler.js";
 
-export function backupHandlers(backups: Backups) {
+/** RequestHead.media has the endpoint's own headers behind those. */
+const MEDIA_HEADERS = 3;
+
+export function backupHandlers(backups: Backups, folder: BackupFolder) {
   return {
     "backups.create": async ({ partition, tenant, head }, { body }) => {
       const { incremental = false, passphrase = null } = body;
@@ -27,25 +39,78 @@ export function backupHandlers(backups: Backups) {
     "backups.verify": async (request, { params, body }) => ({
       plain: await backups.verify(request.head.tenantId, params.id!, body.passphrase ?? null, request.yieldTurn),
     }),
+    "backups.download": async (request, { params }) => {
+      const chain = folder.chainOf(folder.get(request.head.tenantId, params.id!));
+      const disposition = `Content-Disposition: attachment; filename="${params.id}.tessera-backup"`;
+      const sink = await request.openReply("application/octet-stream", [disposition, "Cache-Control: no-store"]);
+      for await (const piece of archiveOf(chain, (one) => folder.dataOf(one))) {
+        await sink.write(piece);
+        await request.yieldTurn();
+      }
+      sink.end();
+      return STREAMED;
+    },
   } satisfies Partial<Record<EndpointName, Handler>>;
 }
 
-export function restoreHandlers(directory: Pick<Directory, "placeOf">, orders: RestoreOrders) {
+export interface RestoreContext {
+  readonly directory: Pick<Directory, "placeOf">;
+  readonly restores: RestoreOrders;
+  readonly backups: BackupOrders;
+  readonly folder: BackupFolder;
+}
+
+export function restoreHandlers({ directory, restores, backups, folder }: RestoreContext) {
   return {
     "admin.tenants.restore": (request, input) => {
       const tenantId = tenantOf(request, input);
-      const { backup, from = tenantId, passphrase = null, until, replace = false } = input.body;
+      const { backup = null, from = tenantId, passphrase = null, until, replace = false } = input.body;
       if (from !== tenantId) requireSystem(request);
       const untilMicros = until === undefined ? null : Date.parse(until) * 1000;
       if (Number.isNaN(untilMicros)) {
         throw new DbError("invalid_request", "until: expected a time such as 2026-01-31T12:00:00Z", { field: "until" });
       }
       const place = { tenantId, ...directory.placeOf(tenantId) };
-      return { plain: orders.start(place, { backup, from, passphrase, untilMicros, replaces: replace }) };
+      const order = { from, store: "tenant", passphrase, untilMicros, replaces: replace, isChecked: false } as const;
+      const find = (): Promise<string> =>
+        backupForMoment(folder, { tenantId: from, backup, untilMicros }, ({ id }) => {
+          const { number, partition } = directory.placeOf(from);
+          const tail: Omit<Extract<BackupOrder, { do: "create" }>, "do" | "ask"> = {
+            ...{ tenant: number, tenantId: from, store: "tenant", passphrase, base: { continues: id } },
+            ...{ schedule: null, verifies: false },
+          };
+          return backups.make(partition, tail, new AbortController().signal);
+        });
+      return { plain: restores.startFound(place, order, backup, find) };
     },
     "admin.tenants.restore.get": (request, input) => {
       const tenantId = tenantOf(request, input);
-      return { plain: orders.get(tenantId, directory.placeOf(tenantId).number) };
+      return { plain: restores.get(tenantId, directory.placeOf(tenantId).number) };
+    },
+    "admin.tenants.backups.import": async (request, input) => {
+      const tenantId = tenantOf(request, input);
+      directory.placeOf(tenantId);
+      const header = request.head.media[MEDIA_HEADERS] ?? "";
+      const passphrase = header === "" ? null : decoded(header);
+      const { yieldTurn } = request;
+      const options = { tenantId, passphrase, turn: yieldTurn };
+      return { plain: viewOf(await importBackup(folder, piecesOf(request.body!), options)) };
     },
   } satisfies Partial<Record<EndpointName, Handler>>;
+}
+
+function decoded(header: string): string {
+  try {
+    return decodeURIComponent(header);
+  } catch {
+    throw new DbError("invalid_request", "X-Backup-Passphrase: expected URL-encoded text");
+  }
+}
+
+async function* piecesOf(body: BodySource): AsyncGenerator<Uint8Array> {
+  for (;;) {
+    const piece = await body.next();
+    if (piece === null) return;
+    yield piece;
+  }
 }

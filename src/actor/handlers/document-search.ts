@@ -19,6 +19,7 @@ import type { Request } from "../request.js";
 import { embedderOf } from "../request-embedder.js";
 import { rowsOf } from "../run-alone.js";
 import { elapsedSince } from "../sql-result.js";
+import { textRanking } from "../text-ranking.js";
 import type { Input } from "../validate.js";
 import type { Handler } from "./handler.js";
 
@@ -152,12 +153,10 @@ function noVectors({ name }: Collection): DbError {
   });
 }
 
-function textRanking(collection: Collection, query: string): Ranking | null {
-  const index = textIndexOf(collection);
-  return index === null ? null : { kind: "text", columns: index.columns, query };
-}
-
-/** The field that the request names; else the embedded ones; else the only vector field there is. */
+/**
+ * The field that the request names; else for words the embedded ones, for a vector the one field with vectors of its length,
+ * one that is of vectors before one that is embedded; else the only vector field there is.
+ */
 function vectorFieldsOf(collection: Collection, { vector_field: name, vector }: SearchBody): readonly Field[] {
   const all = [...collection.columns.values()].filter(({ type, embedding }) => type === "vector" || embedding !== null);
   if (name !== undefined) {
@@ -171,7 +170,9 @@ function vectorFieldsOf(collection: Collection, { vector_field: name, vector }: 
     if (collection.embedded.length > 0) return collection.embedded;
     return given.length > 1 ? [] : given;
   }
-  const fitting = given.length > 0 ? given : all;
+  const isAsLong = (field: Field) => dimensionsOf(collection, field) === vector.length;
+  const choices = [given.filter(isAsLong), all.filter(isAsLong), given, all];
+  const fitting = choices.find(({ length }) => length > 0) ?? [];
   if (fitting.length > 1) {
     throw invalid("vector_field", `say which field to compare with: ${fitting.map((other) => other.name).join(", ")}`);
   }
@@ -200,11 +201,11 @@ async function vectorRankings(
       rankings.push({ kind: "vector", column, metric, vector });
     } else if (words !== null) {
       const { model } = field;
+      // Vectors of looks, say, are no vectors of words.
+      if (request.partition.models.describe(model).dimensions !== dimensionsOf(collection, field)) continue;
       const of = embedded.get(model) ?? (await embedderOf(request).embed([words], model ?? undefined))[0]!;
       embedded.set(model, of);
-      if (of.length === dimensionsOf(collection, field)) {
-        rankings.push({ kind: "vector", column, metric, vector: of });
-      }
+      rankings.push({ kind: "vector", column, metric, vector: of });
     }
   }
   return rankings;

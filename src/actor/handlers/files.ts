@@ -3,9 +3,9 @@ import type { EndpointName } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import { writeTogether } from "../document-session.js";
 import { CHANGE_FORMS } from "../feed/change-form.js";
+import { updateFolder } from "../files/change-folder.js";
 import { workOf } from "../files/file-jobs.js";
 import {
-  changeFolder,
   countFiles,
   type Folder,
   findFolder,
@@ -15,8 +15,10 @@ import {
   readAnew,
 } from "../files/file-store.js";
 import { eventOfRecord, topicOf } from "../files/folder-events.js";
-import { OPTION_NAMES } from "../files/folder-options.js";
+import { optionsIn } from "../files/folder-options.js";
+import { addLooksFields } from "../files/looks.js";
 import { makeFolder, removeFolder, requireFolderAdmin } from "../files/make-folder.js";
+import { THUMBNAIL_TYPE, thumbnailOf, withThumbnails } from "../files/thumbnails.js";
 import { type Answer, messageErrorJson, STREAMED } from "../reply.js";
 import type { Request } from "../request.js";
 import type { Input } from "../validate.js";
@@ -35,26 +37,29 @@ export const fileHandlers = {
   "files.get": async (request, { params }) => {
     return { plain: await shownFolder(request, await findFolder(request, params.id!)) };
   },
-  "files.update": pauseFolder,
+  "files.update": updateOne,
   "files.delete": async (request, { params, query }) => {
     const folder = await findFolder(request, params.id!);
     return removeFolder(request, folder, query.retain_data === "true");
   },
   "files.documents": listDocuments,
   "files.reprocess": reprocess,
+  "files.thumbnail": thumbnail,
   "files.progress": followProgress,
 } satisfies Partial<Record<EndpointName, Handler>>;
 
 function createFolder(request: Request, { body }: Input): Promise<Answer> {
   requireFolderAdmin(request);
-  const { name, watch_dir: watchDir, path, ...rest } = body;
+  const { name, watch_dir: watchDir, path } = body;
   if ((watchDir === undefined) === (path === undefined)) {
     throw new DbError("invalid_request", 'Send the folder as "watch_dir" (or "path"), once.', { field: "watch_dir" });
   }
-  const options = Object.fromEntries(
-    OPTION_NAMES.flatMap((option) => (option in rest ? [[option, rest[option]]] : [])),
-  );
-  const folder = { name, path: watchDir ?? path, pathField: path === undefined ? "watch_dir" : "path", options };
+  const folder = {
+    name,
+    path: watchDir ?? path,
+    pathField: path === undefined ? "watch_dir" : "path",
+    options: optionsIn(body),
+  };
   return makeFolder(request, folder, ({ folder: made, plan }) => ({
     plain: {
       ...described(made),
@@ -115,15 +120,11 @@ async function shownFolder(request: Request, folder: Folder): Promise<object> {
   };
 }
 
-async function pauseFolder(request: Request, { params, body }: Input): Promise<Answer> {
+async function updateOne(request: Request, { params, body }: Input): Promise<Answer> {
   const folder = await findFolder(request, params.id!);
-  const { paused } = body as { paused: boolean };
-  const answer = await writeTogether(request, async (run) => {
-    await changeFolder(run, folder.id, { paused });
-    return { plain: { ...described(folder), paused, status: paused ? "paused" : "ingesting" } };
-  });
-  workOf(request.partition, request.tenant.number, folder.id)?.poke();
-  return answer;
+  return updateFolder(request, folder, body, (changed, queued) => ({
+    plain: { ...described(changed), status: changed.paused ? "paused" : "ingesting", queued },
+  }));
 }
 
 async function listDocuments(request: Request, { params, query }: Input): Promise<Answer> {
@@ -133,7 +134,17 @@ async function listDocuments(request: Request, { params, query }: Input): Promis
   const status = query.status === "processing" ? "pending" : (query.status ?? null);
   const { files, total } = await listFiles(request, folder.id, status, limit, offset);
   const work = workOf(request.partition, request.tenant.number, folder.id);
-  const documents = files.map((file) => shownFile(file, work?.isReading(file.path) ?? false));
+  const pictured = await withThumbnails(
+    request,
+    folder.id,
+    files.map(({ id }) => id),
+  );
+  const documents = files.map((file) => ({
+    ...shownFile(file, work?.isReading(file.path) ?? false),
+    thumbnail_url: pictured.has(file.id)
+      ? `/v1/filesystem-collections/${folder.id}/documents/${file.id}/thumbnail`
+      : null,
+  }));
   return { plain: { documents, total, page, page_size: limit } };
 }
 
@@ -170,8 +181,10 @@ async function reprocess(request: Request, { params, body }: Input): Promise<Ans
     throw new DbError("invalid_request", 'Send "document_id" or "path", not both.', { field: "path" });
   }
   const one = documentId ?? path ?? null;
-  const answer = await writeTogether(request, async (run) => {
-    const queued = await readAnew(run, folder.id, one, new Date().toISOString());
+  const answer = await writeTogether(request, async (run, session) => {
+    await addLooksFields(request, session.contextFor(request).tx, run, folder.name);
+    const concerned = one === null ? ({ kind: "all" } as const) : ({ kind: "one", file: one } as const);
+    const queued = await readAnew(run, folder.id, concerned, new Date().toISOString());
     if (queued === 0 && one !== null) {
       const message = `The filesystem collection has no file "${one.slice(0, 200)}".`;
       throw new DbError("not_found", message, { field: path === undefined ? "document_id" : "path" });
@@ -180,6 +193,20 @@ async function reprocess(request: Request, { params, body }: Input): Promise<Ans
   });
   workOf(request.partition, request.tenant.number, folder.id)?.readAgain();
   return answer;
+}
+
+async function thumbnail(request: Request, { params }: Input): Promise<Answer> {
+  const folder = await findFolder(request, params.id!);
+  const image = await thumbnailOf(request, folder.id, params.document_id!);
+  if (image === null) {
+    throw new DbError("not_found", `There is no thumbnail of a file "${params.document_id!.slice(0, 100)}".`, {
+      field: "document_id",
+      hint: "Images have one, and videos where ffmpeg is installed; files that were read by an earlier version have one once they are reprocessed.",
+    });
+  }
+  const sink = await request.openReply(THUMBNAIL_TYPE, ["Cache-Control: private, max-age=60"]);
+  sink.end(image);
+  return STREAMED;
 }
 
 async function followProgress(request: Request, { body }: Input): Promise<Answer> {

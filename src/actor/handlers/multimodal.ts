@@ -6,6 +6,7 @@ import { type DescribeBody, describeImage } from "../multimodal/describe-image.j
 import { embedMedia } from "../multimodal/embed-media.js";
 import { sourceOf } from "../multimodal/media-source.js";
 import { type MediaSearchBody, searchMedia } from "../multimodal/search-media.js";
+import { type TranscribeBody, transcribeSound } from "../multimodal/transcribe-sound.js";
 import type { Answer } from "../reply.js";
 import type { Request } from "../request.js";
 import { elapsedSince } from "../sql-result.js";
@@ -14,6 +15,9 @@ import type { Handler } from "./handler.js";
 
 export const multimodalHandlers = {
   "multimodal.describe": async (request, { body }) => ({ plain: await describeImage(request, body as DescribeBody) }),
+  "multimodal.transcribe": async (request, { body }) => ({
+    plain: await transcribeSound(request, body as TranscribeBody),
+  }),
   "multimodal.search": async (request, { body }) => {
     const started = performance.now();
     const found = await searchMedia(request, body as MediaSearchBody);

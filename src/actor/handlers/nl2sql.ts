@@ -29,6 +29,8 @@ export const nl2sqlHandlers = {
 
 const PROVIDER_CONFIDENCE = 0.9;
 const REPAIRED_CONFIDENCE = 0.7;
+/** SQLSTATEs of a table and of a column that are not there. */
+const GONE = new Set(["42P01", "42703"]);
 
 interface Written {
   readonly sql: string;
@@ -85,9 +87,15 @@ function tablesOf(request: Request, only: readonly string[] | null): SchemaFacts
 
 async function byRules(request: Request, question: string, schema: SchemaFacts): Promise<Written> {
   const { sql, confidence } = await matchQuestion(question, schema, async (text, params) => {
-    const rows = await rowsOf(request, { sql: text, params });
-    if (request.shouldYield()) await request.yieldTurn();
-    return rows;
+    try {
+      const rows = await rowsOf(request, { sql: text, params });
+      if (request.shouldYield()) await request.yieldTurn();
+      return rows;
+    } catch (error) {
+      // Dropped since the schema was read: there are no values there.
+      if (error instanceof DbError && GONE.has(String(error.details?.sqlstate))) return [];
+      throw error;
+    }
   });
   return { sql, confidence, method: "rules", shape: planned(request, sql).shape! };
 }

@@ -4,6 +4,7 @@ import type { Asker } from "../../ai/nli/claim-verifier.js";
 import type { EndpointName } from "../../protocol/endpoints.js";
 import type { Answer } from "../reply.js";
 import type { Request } from "../request.js";
+import { traced } from "../trace.js";
 import type { Input } from "../validate.js";
 import type { Handler } from "./handler.js";
 
@@ -20,7 +21,11 @@ function models(request: Request): Answer {
 }
 
 async function verify(request: Request, { body }: Input): Promise<Answer> {
-  return { plain: await request.partition.claims.verify(verifyRequest(body), askerOf(request)) };
+  return {
+    plain: await traced(request.trace, "inference", {}, () =>
+      request.partition.claims.verify(verifyRequest(body), askerOf(request)),
+    ),
+  };
 }
 
 async function pairs(request: Request, { body }: Input): Promise<Answer> {

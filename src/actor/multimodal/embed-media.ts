@@ -1,6 +1,7 @@
 /** Vectors of texts, images, sounds and videos: by a dual encoder where one is installed, else by classical features. */
 import { RUN_ITEMS_MAX } from "../../ai/inference-lane.js";
 import { AUDIO_MODEL } from "../../ingest/audio/audio-feature.js";
+import { meanDirection } from "../../ingest/image/mean-direction.js";
 import { VISUAL_MODEL } from "../../ingest/image/visual-feature.js";
 import type { MediaBytes } from "../../ingest/media/media-bytes.js";
 import { DbError } from "../../protocol/errors.js";
@@ -8,11 +9,12 @@ import type { Request } from "../request.js";
 import { embedderOf } from "../request-embedder.js";
 import { type DualEncoderFacts, dualEncoder } from "./media-models.js";
 import { type MediaSource, tasksOf } from "./media-source.js";
+import { installedSpeechModel, speechModel, transcribe } from "./speech.js";
 
 export interface MediaVector {
   readonly vector: Float32Array;
   readonly model: string;
-  readonly method: "dual_encoder" | "text_embedding" | "visual_feature" | "audio_feature";
+  readonly method: "dual_encoder" | "text_embedding" | "transcript" | "visual_feature" | "audio_feature";
 }
 
 /** `model` null: the usual one. Throws invalid_request, model_not_found, model_unavailable, program_not_installed. */
@@ -51,11 +53,34 @@ async function embedImage(request: Request, image: MediaBytes, model: string | n
   return intoSpace(request, [pixels!], dual);
 }
 
+/** By what is said in it, where a model of speech is installed and somebody speaks; else by what it sounds like. */
 async function embedSound(request: Request, audio: MediaBytes, model: string | null): Promise<MediaVector> {
-  if (model !== null && model !== AUDIO_MODEL) throw notFor(model, "sounds");
-  const { ffmpeg } = request.partition.config.multimodal;
+  const { partition } = request;
+  const { ffmpeg } = partition.config.multimodal;
+  if (model !== AUDIO_MODEL) {
+    if (model !== null && partition.models.kindOf(model) !== "embedding") throw notFor(model, "sounds");
+    const isHeard = model !== null || installedSpeechModel(partition) !== null;
+    const text = isHeard ? await saidIn(request, audio) : "";
+    if (text !== "") {
+      const [vector] = await embedderOf(request).embed([text], model ?? undefined);
+      return { vector: vector!, model: partition.models.describe(model).id, method: "transcript" };
+    }
+    if (model !== null) {
+      throw new DbError("invalid_request", `${audio.field}: nothing is said in it`, { field: audio.field });
+    }
+  }
   const vector = await tasksOf(request).listenTo({ audio, ffmpeg });
   return { vector, model: AUDIO_MODEL, method: "audio_feature" };
+}
+
+/** Throws invalid_request before anything is said of models; model_unavailable, program_not_installed. */
+export async function saidIn(request: Request, audio: MediaBytes): Promise<string> {
+  const { partition } = request;
+  const sound = await tasksOf(request).hearSound({ audio, ffmpeg: partition.config.multimodal.ffmpeg });
+  request.checkpoint();
+  return (
+    await transcribe(partition, speechModel(partition, null), sound, null, request.head.tenantId, request.signal())
+  ).text;
 }
 
 /** The mean of the vectors of its key frames. */
@@ -64,7 +89,7 @@ async function embedVideo(request: Request, video: MediaBytes, model: string | n
   const dual = model === VISUAL_MODEL ? null : dualEncoder(request, model);
   const { ffmpeg } = request.partition.config.multimodal;
   const { features, frames } = await tasksOf(request).watchVideo({ video, ffmpeg, pixels: dual?.pixels ?? null });
-  if (dual === null) return { vector: meanOf(features), model: VISUAL_MODEL, method: "visual_feature" };
+  if (dual === null) return { vector: meanDirection(features), model: VISUAL_MODEL, method: "visual_feature" };
   return intoSpace(request, frames, dual);
 }
 
@@ -78,14 +103,7 @@ export async function intoSpace(
   const some = items.slice(0, RUN_ITEMS_MAX);
   const vectors = await models.embedInto(some, name, request.head.tenantId, request.signal());
   request.checkpoint();
-  return { vector: vectors.length === 1 ? vectors[0]! : meanOf(vectors), model: name, method: "dual_encoder" };
-}
-
-function meanOf(vectors: readonly Float32Array[]): Float32Array {
-  const mean = new Float32Array(vectors[0]!.length);
-  for (const vector of vectors) for (let i = 0; i < mean.length; i++) mean[i] = mean[i]! + vector[i]!;
-  const length = Math.hypot(...mean);
-  return length === 0 ? mean : mean.map((x) => x / length);
+  return { vector: vectors.length === 1 ? vectors[0]! : meanDirection(vectors), model: name, method: "dual_encoder" };
 }
 
 function notFor(model: string, what: string): DbError {

@@ -1,21 +1,23 @@
 /**
- * POST /v1/multimodal/search: what is like a text or an image, in all collections whose documents say of what kind they are.
- * A text is looked for by words and by its vectors (of texts, and where a dual encoder is installed of images); an image by the dual
+ * POST /v1/multimodal/search: what is like a text, an image or what is said in a sound, in all collections whose documents say of what kind they are.
+ * A sound is looked for by what is said in it. A text is looked for by words and by its vectors (of texts, and where a dual encoder is installed of images); an image by the dual
  * encoder where a collection has its vectors, else by the classical feature. Each collection's rankings are fused as in its
  * own search; results of several collections are put together by their places.
  */
-import { type Collection, collectionOf, type Field, textIndexOf } from "../../document/collection.js";
+import { type Collection, collectionOf, type Field } from "../../document/collection.js";
 import { documentOfRow } from "../../document/document-rows.js";
 import { type Ranking, searchStatement } from "../../document/search-sql.js";
 import { VISUAL_DIMENSIONS, VISUAL_MODEL } from "../../ingest/image/visual-feature.js";
+import type { MediaBytes } from "../../ingest/media/media-bytes.js";
 import { DbError } from "../../protocol/errors.js";
-import { MEDIA_COLLECTIONS_MAX, SEARCH_LIMIT_DEFAULT } from "../../protocol/limits.js";
+import { EMBEDDING_CHARACTERS_MAX, MEDIA_COLLECTIONS_MAX, SEARCH_LIMIT_DEFAULT } from "../../protocol/limits.js";
 import { findCollection } from "../document-session.js";
 import type { Request } from "../request.js";
 import { embedderOf } from "../request-embedder.js";
 import { rowsOf } from "../run-alone.js";
+import { textRanking } from "../text-ranking.js";
 import { withDefinitions } from "../with-definitions.js";
-import { embedMedia, intoSpace } from "./embed-media.js";
+import { embedMedia, intoSpace, saidIn } from "./embed-media.js";
 import { KIND_FIELD, VISUAL_FIELD, vectorField, vectorFieldOf } from "./media-collection.js";
 import { dualEncoder } from "./media-models.js";
 import { type MediaMembers, type MediaSource, sourceOf } from "./media-source.js";
@@ -54,16 +56,24 @@ const FUSION_K = 60;
 export async function searchMedia(request: Request, body: MediaSearchBody): Promise<object> {
   const { modalities = MODALITIES, limit = SEARCH_LIMIT_DEFAULT } = body;
   const collections = collectionsOf(request, body.collections);
-  const source = await sourceOf(request, body.query, ["text", "image", "image_url"], "query.");
+  const source = await sourceOf(request, body.query, ["text", "image", "image_url", "audio"], "query.");
+  const transcript = source.modality === "audio" ? await wordsSaidIn(request, source.media) : null;
+  const text = source.modality === "text" ? source.text : transcript;
   const { plans, model } =
-    source.modality === "text"
-      ? await textPlans(request, source.text, collections)
+    text !== null
+      ? await textPlans(request, text, collections)
       : await imagePlans(request, source, collections, body.collections !== undefined);
   const lists: Found[][] = [];
   for (const plan of plans) lists.push(await searchOne(request, plan, modalities, limit));
   const results = merged(lists, plans).slice(0, limit);
   const methods = [...new Set(plans.flatMap((plan) => plan.methods))];
-  return { results, total: results.length, methods, model };
+  return { results, total: results.length, methods, model, ...(transcript !== null && { transcript }) };
+}
+
+async function wordsSaidIn(request: Request, audio: MediaBytes): Promise<string> {
+  const text = await saidIn(request, audio);
+  if (text !== "") return text.slice(0, EMBEDDING_CHARACTERS_MAX);
+  throw new DbError("invalid_request", `${audio.field}: nothing is said in it`, { field: audio.field });
 }
 
 function collectionsOf(request: Request, names: readonly string[] | undefined): readonly Collection[] {
@@ -89,8 +99,8 @@ async function textPlans(request: Request, text: string, collections: readonly C
   const embedded = new Map<string | null, Float32Array>();
   for (const collection of collections) {
     const rankings: Ranking[] = [];
-    const index = textIndexOf(collection);
-    if (index !== null) rankings.push({ kind: "text", columns: index.columns, query: text });
+    const words = textRanking(collection, text);
+    if (words !== null) rankings.push(words);
     for (const { embedding, model } of collection.embedded) {
       const vector = embedded.get(model) ?? (await embedderOf(request).embed([text], model ?? undefined))[0]!;
       embedded.set(model, vector);

@@ -1,6 +1,7 @@
 /**
  * An execution of a recipe: its definitions and seeds where this version has not been executed here before, then its
- * workflow, all in one transaction with the record of the execution. What fails leaves nothing but a record that it failed.
+ * workflow, all in one transaction with the record of the execution. What fails leaves nothing but a record that it failed,
+ * and what is cut off one that it began: that is written before.
  * Called by the handlers of recipes and by the tools.
  */
 import { DbError } from "../../protocol/errors.js";
@@ -16,6 +17,7 @@ import { RecipeRunner, recipeClient, recipeSession, type StepResult } from "./re
 import {
   CREATE_TABLES,
   type Execution,
+  executionsUnderWay,
   hasTables,
   isSetUp,
   keepExecution,
@@ -36,27 +38,44 @@ export interface ExecutionRequest {
   readonly dryRun: boolean;
 }
 
+/** One execution, as it has begun. */
+interface Begun extends ExecutionRequest {
+  readonly id: string;
+  readonly values: ReadonlyMap<string, BoundValue>;
+  /** RFC 3339, and as `performance.now()`. */
+  readonly startedAt: string;
+  readonly startedMs: number;
+}
+
 const ATTEMPTS_MAX = 4;
 /** One execution in so many looks whether older ones are to be forgotten. */
 const TRIM_EVERY = 32;
 
 /** Throws what the first failing statement throws, with the part of the recipe that it belongs to. */
 export async function executeRecipe(request: Request, asked: ExecutionRequest): Promise<Answer> {
-  const id = newExecutionId();
-  const startedAt = new Date().toISOString();
-  const started = performance.now();
-  const values = valuesOf(asked.recipe, asked.parameters);
+  const begun: Begun = {
+    ...asked,
+    id: newExecutionId(),
+    values: valuesOf(asked.recipe, asked.parameters),
+    startedAt: new Date().toISOString(),
+    startedMs: performance.now(),
+  };
+  const { id, recipe } = begun;
+  const keeps = !asked.dryRun && !request.readOnly;
+  const underWay = executionsUnderWay(request);
+  underWay.add(id);
   try {
-    const answer = await attempts(request, asked, values, id, startedAt, started);
-    if (!asked.dryRun && !request.readOnly && Number.parseInt(id.slice(-2), 16) % TRIM_EVERY === 0) {
-      await trimExecutions(request, asked.recipe.id);
-    }
+    if (keeps) await keepAlone(request, { ...recordOf(request, begun, 0), ...NOTHING_YET });
+    const answer = await attempts(request, begun);
+    if (keeps && Number.parseInt(id.slice(-2), 16) % TRIM_EVERY === 0) await trimExecutions(request, recipe.id);
     return answer;
   } catch (error) {
     if (!(error instanceof DbError)) throw error;
     const told = new DbError(error.code, error.message, { ...error.details, execution_id: id });
-    if (!asked.dryRun && !request.readOnly) await keepFailure(request, asked, told, id, startedAt, started);
+    if (keeps) await keepFailure(request, begun, told);
     throw told;
+  } finally {
+    underWay.delete(id);
   }
 }
 
@@ -72,17 +91,10 @@ export function valuesOf(
   });
 }
 
-async function attempts(
-  request: Request,
-  asked: ExecutionRequest,
-  values: ReadonlyMap<string, BoundValue>,
-  id: string,
-  startedAt: string,
-  started: number,
-): Promise<Answer> {
+async function attempts(request: Request, begun: Begun): Promise<Answer> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await attemptOnce(request, asked, values, id, startedAt, started);
+      return await attemptOnce(request, begun);
     } catch (error) {
       const isLost = error instanceof DbError && error.code === "serialization_failure";
       if (!isLost || attempt === ATTEMPTS_MAX) throw error;
@@ -90,17 +102,9 @@ async function attempts(
   }
 }
 
-async function attemptOnce(
-  request: Request,
-  asked: ExecutionRequest,
-  values: ReadonlyMap<string, BoundValue>,
-  id: string,
-  startedAt: string,
-  started: number,
-): Promise<Answer> {
-  const { recipe, setup, dryRun } = asked;
+async function attemptOnce(request: Request, begun: Begun): Promise<Answer> {
+  const { id, recipe, setup, dryRun, values, startedAt, startedMs } = begun;
   const keeps = !dryRun && !request.readOnly;
-  const lacksTables = keeps && !hasTables(request);
   const wantsSetup = setup === "auto" ? !(await isSetUp(request, recipe.id, recipe.version)) : setup !== "never";
   const session = recipeSession(request);
   const client = recipeClient(request);
@@ -129,14 +133,13 @@ async function attemptOnce(
       set_up: wantsSetup,
       results,
       statements_executed: runner.executed,
-      execution_time_ms: elapsedSince(started),
+      execution_time_ms: elapsedSince(startedMs),
     };
     const answer: Answer = { plain: shown };
     if (kept === null) return answer;
-    if (lacksTables) for (const sql of CREATE_TABLES) await run(sql, []);
     if (wantsSetup) await keepSetup(run, recipe.id, recipe.version, startedAt);
     await keepExecution(run, {
-      ...recordOf(request, asked, id, startedAt, shown.execution_time_ms),
+      ...recordOf(request, begun, shown.execution_time_ms),
       status: "completed",
       steps: results.map(summaryOf),
       error: null,
@@ -155,13 +158,7 @@ async function attemptOnce(
   }
 }
 
-function recordOf(
-  request: Request,
-  { recipe, parameters }: ExecutionRequest,
-  id: string,
-  startedAt: string,
-  ms: number,
-) {
+function recordOf(request: Request, { recipe, parameters, id, startedAt }: Begun, ms: number) {
   return {
     execution_id: id,
     recipe_id: recipe.id,
@@ -178,28 +175,27 @@ function summaryOf({ columns: _, rows: __, ...rest }: StepResult): object {
   return rest;
 }
 
-async function keepFailure(
-  request: Request,
-  asked: ExecutionRequest,
-  error: DbError,
-  id: string,
-  startedAt: string,
-  started: number,
-): Promise<void> {
+async function keepFailure(request: Request, begun: Begun, error: DbError): Promise<void> {
   // Nobody waits any more, or the server cannot: there is no turn for a record.
   if (error.code === "cancelled" || error.code === "request_timeout" || error.status >= 500) return;
-  const execution: Execution = {
-    ...recordOf(request, asked, id, startedAt, elapsedSince(started)),
+  await keepAlone(request, {
+    ...recordOf(request, begun, elapsedSince(begun.startedMs)),
+    ...NOTHING_YET,
     status: "failed",
-    steps: [],
     error: errorBody(error),
-    statements_executed: 0,
-  };
+  });
+}
+
+/** Of an execution without a result. Whoever ends it otherwise than by an error leaves it so, and it is told as interrupted. */
+const NOTHING_YET = { status: "running", steps: [], error: null, statements_executed: 0 } as const;
+
+/** In a transaction of its own, before or after that of the execution. */
+async function keepAlone(request: Request, execution: Execution): Promise<void> {
   await together(
     request,
     request,
     async (run) => {
-      for (const sql of CREATE_TABLES) await run(sql, []);
+      if (!hasTables(request)) for (const sql of CREATE_TABLES) await run(sql, []);
       await keepExecution(run, execution);
     },
     (tx) => request.commitPart(tx),

@@ -1,5 +1,5 @@
 /**
- * Tables and a graph of the tenant as a recipe: definitions as the system catalogs print them, rows and nodes within
+ * Tables and a graph of the tenant as a recipe, with what was defined beside them (export-definitions.ts): definitions as the system catalogs print them, rows and nodes within
  * bounds, a workflow that counts them, and a test of those counts. All is read in one snapshot. Called by the handlers of
  * recipes. What a recipe cannot hold is left out and told in `notes`.
  */
@@ -16,6 +16,21 @@ import { Session } from "../session.js";
 import { jsonRows } from "../sql-result.js";
 import type { StatementText } from "../statement-run.js";
 import { withDefinitions } from "../with-definitions.js";
+import {
+  countingOf,
+  type Definitions,
+  defined,
+  inOrder,
+  literal,
+  neededBy,
+  quoted,
+  type Row,
+  routinesOf,
+  sequencesOf,
+  typesOf,
+  unqualified,
+  viewsOf,
+} from "./export-definitions.js";
 
 export interface ExportRequest {
   readonly id?: string;
@@ -35,14 +50,14 @@ export interface Exported {
   readonly notes: readonly string[];
 }
 
-type Row = readonly unknown[];
-
 interface Column {
   readonly name: string;
   readonly type: string;
   readonly notNull: boolean;
-  /** Its numbers are the server's. */
-  readonly counts: boolean;
+  /** Where its numbers are the server's: as a column of type serial, or an identity ("a" always, "d" by default). */
+  readonly counts: "serial" | "a" | "d" | null;
+  /** How an identity counts. */
+  readonly counting: string;
   readonly generated: boolean;
   readonly value: string | null;
 }
@@ -55,6 +70,7 @@ interface ForeignKey {
 }
 
 interface Table {
+  readonly id: number;
   readonly name: string;
   readonly immutable: boolean;
   readonly columns: readonly Column[];
@@ -83,9 +99,10 @@ const INDEXES = `SELECT c.relname, i.relname, pg_get_indexdef(x.indexrelid)
   WHERE ${OF_TABLES} AND NOT EXISTS (SELECT FROM pg_constraint o WHERE o.conrelid = c.oid AND o.conname = i.relname)
   ORDER BY i.relname`;
 
-const ENUMS = `SELECT DISTINCT t.typname, (SELECT jsonb_agg(e.enumlabel ORDER BY e.enumsortorder) FROM pg_enum e WHERE e.enumtypid = t.oid)
-  FROM pg_type t JOIN pg_attribute a ON a.atttypid = t.oid JOIN pg_class c ON c.oid = a.attrelid
-  JOIN pg_namespace n ON n.oid = c.relnamespace WHERE ${OF_TABLES} AND t.typtype = 'e' ORDER BY 1`;
+const TRIGGERS = `SELECT pg_get_triggerdef(t.oid) FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid
+  JOIN pg_namespace n ON n.oid = c.relnamespace WHERE ${OF_TABLES} AND NOT t.tgisinternal ORDER BY c.relname, t.tgname`;
+
+const RULES = `SELECT definition FROM pg_rules WHERE schemaname = 'public' AND tablename = ANY($1::text[]) ORDER BY tablename, rulename`;
 
 /** Throws not_found for tables and graphs that are not there, and invalid_request for more than a recipe holds. */
 export async function exportRecipe(request: Request, asked: ExportRequest): Promise<Exported> {
@@ -127,8 +144,13 @@ class Export {
       steps.push({ name: "graph", cypher, ...(graph.name !== "default" && { graph: graph.name }) });
       expect.push({ step: "graph", rows: [[graph.nodes, graph.edges]] });
     }
-    if (steps.length === 0)
-      throw new DbError("not_found", "There is nothing to export: the tenant has no tables and no graph.");
+    if (steps.length === 0) {
+      if (this.schema.length === 0) {
+        throw new DbError("not_found", "There is nothing to export: the tenant has no tables and no graph.");
+      }
+      steps.push({ name: "made", sql: "SELECT true AS made" });
+      expect.push({ step: "made", rows: [[true]] });
+    }
     const document = {
       id: asked.id ?? "export",
       version: asked.version ?? "1.0.0",
@@ -165,13 +187,12 @@ class Export {
   }
 
   private canHold(table: ReturnType<Parameters<Parameters<typeof withDefinitions>[1]>[0]["tables"]>[number]): boolean {
-    const { name, partitionKey, parents, children, materialized, triggers, rules, collection, ofType } = table;
+    const { name, partitionKey, parents, children, materialized, collection, ofType } = table;
     if (materialized !== undefined) this.notes.push(`${name}: materialized views are not exported.`);
     else if (ofType !== undefined) this.notes.push(`${name}: tables of a composite type are not exported.`);
     else if ([partitionKey, parents, children].some((part) => part !== undefined)) {
       this.notes.push(`${name}: partitions and tables that inherit are not exported.`);
     } else {
-      if ((triggers ?? rules) !== undefined) this.notes.push(`${name}: without its triggers and rules.`);
       if (collection !== undefined) this.notes.push(`${name}: the collection is exported as a table.`);
       return true;
     }
@@ -180,31 +201,89 @@ class Export {
 
   /** The number of rows of each, by name. */
   private async addTables(names: readonly string[]): Promise<(readonly [name: string, rows: number])[]> {
-    if (names.length === 0) return [];
-    for (const [name, labels] of await this.ask({ sql: ENUMS, params: [names] })) {
-      const list = (labels as string[]).map(literal).join(", ");
-      this.schema.push(`CREATE TYPE ${quoted(name as string)} AS ENUM (${list})`);
-    }
-    const { ordered, late } = inOrder(await this.readTables(names));
-    for (const table of ordered) this.schema.push(definition(table, late), ...table.indexes);
+    const tables = await this.readTables(names);
+    const ordered = await this.addDefinitions(tables);
+    const late = lateKeys(ordered);
     const counts: (readonly [string, number])[] = [];
     for (const table of ordered) counts.push([table.name, await this.addRows(table)]);
-    // Rows that refer to each other are all there first.
+    // Rows that refer to each other are all there first; triggers and rules have made them what they are already.
     for (const { name, foreignKeys } of ordered) {
       for (const key of foreignKeys.filter((one) => late.has(one))) {
-        this.seed.push({ sql: `ALTER TABLE ${quoted(name)} ADD CONSTRAINT ${quoted(key.name)} ${key.text}` });
+        this.addLast(`ALTER TABLE ${quoted(name)} ADD CONSTRAINT ${quoted(key.name)} ${key.text}`);
+      }
+    }
+    for (const { name, columns } of ordered) {
+      for (const column of columns.filter(({ counts }) => counts === "a")) {
+        this.addLast(`ALTER TABLE ${quoted(name)} ALTER COLUMN ${quoted(column.name)} SET GENERATED ALWAYS`);
+      }
+    }
+    if (names.length > 0) {
+      for (const [text] of await this.ask({ sql: TRIGGERS, params: [names] }))
+        this.addLast(unqualified(text as string));
+      for (const [text] of await this.ask({ sql: RULES, params: [names] })) {
+        this.addLast(unqualified((text as string).replace(/;$/, "")));
       }
     }
     return counts.sort(([a], [b]) => (a < b ? -1 : 1));
   }
 
+  /** Behind the rows; behind the definitions where there are none. */
+  private addLast(sql: string): void {
+    if (this.asked.rows === false) this.schema.push(sql);
+    else this.seed.push({ sql });
+  }
+
+  /** With what the tables need; without a list of tables, all there is. Answers the tables in the order in which they are made. */
+  private async addDefinitions(tables: readonly Table[]): Promise<readonly Table[]> {
+    const ask = this.ask.bind(this);
+    const all: Definitions = withDefinitions(this.request, (catalog) => ({
+      types: catalog.types(),
+      sequences: catalog.sequences(),
+      functions: catalog.functions(),
+      views: catalog.views(),
+    }));
+    const routines = await routinesOf(all, ask, this.notes);
+    const others = [...(await typesOf(all, ask)), ...sequencesOf(all), ...routines];
+    const made = tables.map((table) => {
+      const text = [definition(table, NO_KEYS), ...table.indexes].join("\n");
+      return defined("table", table.id, table.name, [], text);
+    });
+    const used =
+      this.asked.tables === undefined ? [...others, ...(await viewsOf(all, ask, this.notes))] : neededBy(made, others);
+    const order = inOrder([...used, ...made]);
+    const byName = new Map(tables.map((table) => [table.name, table]));
+    const ordered = order.flatMap(({ kind, name }) => (kind === "table" ? [byName.get(name)!] : []));
+    const late = lateKeys(ordered);
+    for (const { kind, name, statements } of order) {
+      const table = kind === "table" ? byName.get(name)! : null;
+      this.schema.push(...(table === null ? statements : [definition(table, late), ...table.indexes]));
+      if (kind === "sequence") await this.addSequenceState(name);
+    }
+    return ordered;
+  }
+
+  /** Where a sequence of no column goes on. */
+  private async addSequenceState(name: string): Promise<void> {
+    if (this.asked.rows === false) return;
+    const [row] = await this.ask({ sql: `SELECT last_value, is_called FROM ${quoted(name)}`, params: [] });
+    const [last, isCalled] = row as [number | string, boolean];
+    if (isCalled) this.seed.push({ sql: `SELECT setval(${literal(quoted(name))}, ${last}, true)` });
+  }
+
   private async readTables(names: readonly string[]): Promise<readonly Table[]> {
+    if (names.length === 0) return [];
     const columns = await this.ask({ sql: COLUMNS, params: [names] });
     const constraints = await this.ask({ sql: CONSTRAINTS, params: [names] });
     const indexes = await this.ask({ sql: INDEXES, params: [names] });
-    const immutable = withDefinitions(this.request, (catalog) =>
-      names.filter((name) => catalog.table(DEFAULT_SCHEMA, name)?.immutable === true),
-    );
+    const known = withDefinitions(this.request, (catalog) => {
+      const owned = new Map(
+        catalog.sequences().flatMap((sequence) => {
+          const { ownedBy } = sequence;
+          return ownedBy === null ? [] : [[`${ownedBy.tableId}/${ownedBy.columnId}`, countingOf(sequence)] as const];
+        }),
+      );
+      return new Map(names.map((name) => [name, { table: catalog.table(DEFAULT_SCHEMA, name)!, owned }]));
+    });
     return names.map((name) => {
       const own = (rows: readonly Row[]) => rows.filter(([table]) => table === name);
       const [keys, others] = [own(constraints).filter(isForeign), own(constraints).filter((row) => !isForeign(row))];
@@ -212,10 +291,16 @@ class Export {
       for (const [, key, , , to] of keys.filter((row) => !inside.includes(row))) {
         this.notes.push(`${name}: without the foreign key ${key} to ${to}, which is not exported.`);
       }
+      const { table, owned } = known.get(name)!;
+      const countingOfColumn = (name: string) => {
+        const column = table.columns.find((one) => one.name === name)!;
+        return owned.get(`${table.id}/${column.id}`) ?? null;
+      };
       return {
+        id: table.id,
         name,
-        immutable: immutable.includes(name),
-        columns: own(columns).map(columnOf),
+        immutable: table.immutable === true,
+        columns: own(columns).map((row) => columnOf(row, countingOfColumn(row[1] as string))),
         constraints: others.map(([, key, , text]) => `CONSTRAINT ${quoted(key as string)} ${text}`),
         foreignKeys: inside.map(([, key, , text, to]) => ({
           name: key as string,
@@ -243,7 +328,7 @@ class Export {
     this.rowsLeft -= rows.length;
     const seed: TableSeed = { table: name, columns: stored.map((column) => column.name), rows };
     this.seed.push(seed);
-    for (const { name: column } of stored.filter(({ counts }) => counts)) {
+    for (const { name: column } of stored.filter(({ counts }) => counts !== null)) {
       const sequence = `pg_get_serial_sequence(${literal(quoted(name))}, ${literal(column)})`;
       this.seed.push({ sql: `SELECT setval(${sequence}, max(${quoted(column)})) FROM ${quoted(name)}` });
     }
@@ -309,19 +394,19 @@ class Export {
   }
 }
 
-const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
-const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 const isForeign = ([, , kind]: Row): boolean => kind === "f";
 
-function columnOf([, name, type, notNull, identity, generated, value]: Row): Column {
-  const isSerial = typeof value === "string" && value.startsWith("nextval(");
+/** `counting`: of the sequence that the column owns; null: it owns none. */
+function columnOf([, name, type, notNull, identity, generated, value]: Row, counting: string | null): Column {
+  const isSerial = counting !== null && identity === "";
   return {
     name: name as string,
     type: type as string,
     notNull: notNull as boolean,
-    counts: isSerial || identity !== "",
+    counts: isSerial ? "serial" : identity === "" ? null : (identity as "a" | "d"),
+    counting: counting ?? "",
     generated: generated !== "",
-    value: isSerial ? null : (value as string | null),
+    value: isSerial || value === null ? null : unqualified(value as string),
   };
 }
 
@@ -334,24 +419,20 @@ function definition(
   return `CREATE ${immutable ? "IMMUTABLE " : ""}TABLE IF NOT EXISTS ${quoted(name)} (\n  ${lines.join(",\n  ")})`;
 }
 
-function columnText({ name, type, notNull, counts, generated, value }: Column): string {
+const SERIALS: Readonly<Record<string, string>> = { smallint: "smallserial", integer: "serial", bigint: "bigserial" };
+
+function columnText({ name, type, notNull, counts, counting, generated, value }: Column): string {
+  // Rows of an identity that is always the server's are seeded first.
+  if (counts === "serial") return `${quoted(name)} ${SERIALS[type] ?? "serial"}`;
+  if (counts !== null) return `${quoted(name)} ${type} GENERATED BY DEFAULT AS IDENTITY (${counting})`;
   const made = generated ? ` GENERATED ALWAYS AS (${value}) STORED` : value === null ? "" : ` DEFAULT ${value}`;
-  const identity = counts ? " GENERATED BY DEFAULT AS IDENTITY" : "";
-  return `${quoted(name)} ${type}${notNull && !counts ? " NOT NULL" : ""}${identity}${made}`;
+  return `${quoted(name)} ${type}${notNull ? " NOT NULL" : ""}${made}`;
 }
 
-/** Tables after those that they refer to, and the foreign keys that wait for the rows: of a table to itself, and of circles. */
-function inOrder(tables: readonly Table[]): { ordered: readonly Table[]; late: ReadonlySet<ForeignKey> } {
-  const ordered: Table[] = [];
-  const late = new Set(tables.flatMap(({ name, foreignKeys }) => foreignKeys.filter(({ to }) => to === name)));
-  let waiting = [...tables];
-  while (waiting.length > 0) {
-    const open = (table: Table) =>
-      table.foreignKeys.filter((key) => !late.has(key) && waiting.some((other) => other.name === key.to));
-    const free = waiting.filter((table) => open(table).length === 0);
-    for (const key of free.length === 0 ? open(waiting[0]!) : []) late.add(key);
-    ordered.push(...free);
-    waiting = waiting.filter((table) => !free.includes(table));
-  }
-  return { ordered, late };
+const NO_KEYS: ReadonlySet<ForeignKey> = new Set();
+
+/** Foreign keys that wait for the rows: of a table to itself, and to one that is made later. */
+function lateKeys(ordered: readonly Table[]): ReadonlySet<ForeignKey> {
+  const places = new Map(ordered.map(({ name }, place) => [name, place]));
+  return new Set(ordered.flatMap(({ foreignKeys }, place) => foreignKeys.filter(({ to }) => places.get(to)! >= place)));
 }

@@ -47,7 +47,7 @@ export class ExecutionModels implements RecipeModels {
     private readonly run: Run,
   ) {}
 
-  async train(training: Training, source: Extract<Source, { kind: "query" }>): Promise<string> {
+  async train(training: Training, source: Source): Promise<string> {
     const { request } = this;
     const { partition, tenant } = request;
     if (partition.tasks?.models === undefined) {

@@ -31,7 +31,7 @@ import type { Client, StatementText } from "../statement-run.js";
 /** What trained models do for a recipe. */
 export interface RecipeModels {
   /** The id of the training that begins with the commit; null: none does. */
-  train(training: Training, source: Extract<Source, { kind: "query" }>): Promise<string | null>;
+  train(training: Training, source: Source): Promise<string | null>;
   /** Of each row. Throws model_not_found. */
   predict(model: string, rows: readonly object[]): Promise<readonly Predicted[]>;
 }
@@ -275,7 +275,7 @@ export class RecipeRunner {
       throw failedIn(new DbError("query_error", message), part, {});
     }
     const { text: sql, params } = bindStatement(statement, known);
-    const job = await this.models(part, (models) => models.train(training, { kind: "query", sql, params }));
+    const job = await this.models(part, (models) => models.train(training, { sql, params }));
     return { columns: TRAINED, rows: [[job, training.model]], count: 1, outcome: NOTHING_TOLD };
   }
 

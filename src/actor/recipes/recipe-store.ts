@@ -8,6 +8,7 @@ import { RECIPE_EXECUTIONS_KEPT, RECIPES_MAX } from "../../protocol/limits.js";
 import { type Recipe, recipeOf } from "../../recipe/recipe.js";
 import { compareVersions } from "../../recipe/semver.js";
 import { together } from "../chat/chat-store.js";
+import type { Partition } from "../partition.js";
 import type { Request } from "../request.js";
 import { rowsOf } from "../run-alone.js";
 import { withDefinitions } from "../with-definitions.js";
@@ -50,7 +51,8 @@ export interface Execution {
   readonly execution_id: string;
   readonly recipe_id: string;
   readonly version: string;
-  readonly status: "completed" | "failed";
+  /** `interrupted`: it ended without a word, and nothing of it is left. */
+  readonly status: "running" | "completed" | "failed" | "interrupted";
   readonly user_id: string;
   readonly parameters: unknown;
   /** Per step: what ran, and how many rows. */
@@ -185,12 +187,15 @@ export async function keepSetup(run: Run, id: string, version: string, at: strin
   );
 }
 
+/** In place of what is recorded of it. */
 export async function keepExecution(run: Run, execution: Execution): Promise<void> {
   const { execution_id: id, recipe_id: recipe, version, status, user_id: user, started_at: at } = execution;
   const { parameters, steps, error, statements_executed: executed, execution_time_ms: ms } = execution;
   await run(
     `INSERT INTO ${EXECUTIONS} (${EXECUTION})
-     VALUES ($1, $2, $3, $4, $5, $6::jsonb, $7::jsonb, $8::jsonb, $9::int8, $10::float8, $11::timestamptz)`,
+     VALUES ($1, $2, $3, $4, $5, $6::jsonb, $7::jsonb, $8::jsonb, $9::int8, $10::float8, $11::timestamptz)
+     ON CONFLICT (id) DO UPDATE SET status = excluded.status, steps = excluded.steps, error = excluded.error,
+       statements_executed = excluded.statements_executed, execution_time_ms = excluded.execution_time_ms`,
     [
       id,
       recipe,
@@ -238,7 +243,7 @@ export async function listExecutions(
     sql: `SELECT count(*) FROM ${EXECUTIONS} WHERE recipe_id = $1::text`,
     params: [recipe],
   });
-  return { executions: rows.map(executionOf), total: Number(counted![0]) };
+  return { executions: rows.map((row) => executionOf(request, row)), total: Number(counted![0]) };
 }
 
 /** Throws not_found. */
@@ -249,7 +254,7 @@ export async function findExecution(request: Request, recipe: string, id: string
         params: [recipe, id],
       })
     : [];
-  if (row !== undefined) return executionOf(row);
+  if (row !== undefined) return executionOf(request, row);
   throw new DbError("not_found", `The execution "${id.slice(0, 100)}" of the recipe does not exist.`, {
     field: "execution_id",
     hint: "GET /v1/recipes/{id}/executions lists them.",
@@ -286,17 +291,33 @@ function entryOf(row: Row): RecipeEntry {
   };
 }
 
-function executionOf(row: Row): Execution {
+/** Of each partition: executions that are under way in it. What is recorded as running and is not among them has ended. */
+const underWay = new WeakMap<Partition, Set<string>>();
+
+export function executionsUnderWay({ partition }: Request): Set<string> {
+  const some = underWay.get(partition) ?? new Set<string>();
+  underWay.set(partition, some);
+  return some;
+}
+
+const INTERRUPTED = {
+  code: "interrupted",
+  message:
+    "The execution ended without a result: the server ended, the client left, or its time was over. Nothing of it is left.",
+};
+
+function executionOf(request: Request, row: Row): Execution {
   const [id, recipe, version, status, user, parameters, steps, error, executed, ms, at] = row;
+  const isInterrupted = status === "running" && !executionsUnderWay(request).has(id as string);
   return {
     execution_id: id as string,
     recipe_id: recipe as string,
     version: version as string,
-    status: status as Execution["status"],
+    status: isInterrupted ? "interrupted" : (status as Execution["status"]),
     user_id: user as string,
     parameters,
     steps,
-    error,
+    error: isInterrupted ? INTERRUPTED : error,
     statements_executed: Number(executed),
     execution_time_ms: ms as number,
     started_at: at as string,

@@ -42,6 +42,7 @@ export async function hubManifest({ known, form, revision, files }: HubBundle): 
     tokenizer: "tokenizer.json",
     onnx: bundleName(form.onnx),
     ...(form.image !== undefined && { image: await ofImages(bundleName(form.image), files) }),
+    ...(form.sound !== undefined && (await ofSpeech(bundleName(form.sound), config, files))),
     ...(await ofKind(known, config, files)),
     files: files.map((file) => ({ name: file.name, bytes: file.bytes, sha256: file.sha256 })),
   };
@@ -71,7 +72,51 @@ async function ofKind(known: KnownModel, config: Config, files: readonly StoredF
       }
       return { generation: { start_token_id: start, eos_token_ids: [end] } };
     }
+    case "speech":
+      return {};
   }
+}
+
+/** As Whisper's generation_config.json says: which tokens are languages, tasks and times, and which are never said. */
+async function ofSpeech(onnx: string, config: Config, files: readonly StoredFile[]): Promise<object> {
+  const rules = (await readJson(files, "generation_config.json")) ?? {};
+  const whole = (name: string) => positive(rules, name) ?? positive(config, name);
+  const [start, end, mels] = [whole("decoder_start_token_id"), whole("eos_token_id"), positive(config, "num_mel_bins")];
+  if (start === null || end === null || mels === null) {
+    throw new BundleError("config.json does not say decoder_start_token_id, eos_token_id and num_mel_bins");
+  }
+  const noTimes = positive(rules, "no_timestamps_token_id");
+  const tokens = (name: string) => {
+    const list = rules[name] ?? config[name];
+    return Array.isArray(list) ? list.filter((id) => Number.isInteger(id) && id >= 0) : null;
+  };
+  const tasks = rules.task_to_id as Config | undefined;
+  const speech = {
+    onnx,
+    mels,
+    languages: languagesOf(rules.lang_to_id),
+    transcribe_token_id: tasks === undefined ? null : positive(tasks, "transcribe"),
+    no_timestamps_token_id: noTimes,
+    // It has no name there; it stands before the one that switches times off.
+    no_speech_token_id: noTimes === null ? null : noTimes - 1,
+    suppressed_token_ids: tokens("suppress_tokens"),
+    first_suppressed_token_ids: tokens("begin_suppress_tokens"),
+  };
+  return {
+    max_length: positive(config, "max_target_positions") ?? positive(rules, "max_length") ?? 448,
+    generation: { start_token_id: start, eos_token_ids: [end] },
+    speech: said(speech),
+  };
+}
+
+/** {"<|en|>": 50259, …} as {en: 50259, …}; null: the model knows one language. */
+function languagesOf(said: unknown): object | null {
+  if (typeof said !== "object" || said === null) return null;
+  const languages = Object.entries(said).flatMap(([name, id]) => {
+    const code = /^<\|([a-z]{2,8})\|>$/.exec(name)?.[1];
+    return code !== undefined && Number.isInteger(id) ? [[code, id]] : [];
+  });
+  return languages.length === 0 ? null : Object.fromEntries(languages);
 }
 
 /** As preprocessor_config.json says: what is cut out of an image, or how it is drawn to size. */

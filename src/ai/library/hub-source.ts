@@ -44,13 +44,14 @@ interface WantedFile {
 }
 
 /** Small ones first: without them a large one is not worth its way. */
-function wanted({ kind }: KnownModel, { onnx, image, data = [] }: HubFiles): WantedFile[] {
+function wanted({ kind }: KnownModel, { onnx, image, sound, data = [] }: HubFiles): WantedFile[] {
   const need = (path: string) => ({ path, required: true });
   const like = (path: string) => ({ path, required: false });
   const ofGeneration = [need("tokenizer_config.json"), like("generation_config.json"), like("chat_template.jinja")];
   const ofImages = image === undefined ? [] : [need("preprocessor_config.json")];
-  const more = kind === "generation" ? ofGeneration : ofImages;
-  const graphs = [onnx, ...(image === undefined ? [] : [image])];
+  const ofSpeech = [need("generation_config.json")];
+  const more = kind === "generation" ? ofGeneration : kind === "speech" ? ofSpeech : ofImages;
+  const graphs = [onnx, image, sound].filter((graph) => graph !== undefined);
   return [need("config.json"), ...more, need("tokenizer.json"), ...graphs.map(need), ...data.map(need)];
 }
 

@@ -8,10 +8,12 @@
 export interface HubFiles {
   readonly repository: string;
   readonly revision: string;
-  /** The graph; of a model that sees, the one that reads or writes texts. */
+  /** The graph; of a model that sees or hears, the one that reads or writes texts. */
   readonly onnx: string;
   /** Of a model that sees: the graph that reads pixels. */
   readonly image?: string;
+  /** Of a model that hears: the graph that reads a sound's energy in mel bands. */
+  readonly sound?: string;
   /** Weights that the graph has outside of itself. */
   readonly data?: readonly string[];
 }
@@ -20,7 +22,7 @@ export interface KnownModel {
   /** Of the bundle. */
   readonly name: string;
   readonly alias?: string;
-  readonly kind: "embedding" | "nli" | "generation" | "dual_encoder" | "vision";
+  readonly kind: "embedding" | "nli" | "generation" | "dual_encoder" | "vision" | "speech";
   readonly licence: string;
   /** Tokens that the model was made to read. */
   readonly tokensMax: number;
@@ -185,7 +187,29 @@ const VISION: readonly KnownModel[] = [
   },
 ];
 
-export const KNOWN_MODELS: readonly KnownModel[] = [...EMBEDDINGS, ...NLI, ...GENERATION, ...DUAL_ENCODERS, ...VISION];
+/** What is said, in writing: a graph that hears, and one with a cache that writes. */
+function whisper(size: string): KnownModel {
+  const repository = `onnx-community/whisper-${size}`;
+  const form = (ending: string) => ({
+    repository,
+    revision: "main",
+    onnx: `onnx/decoder_model_merged${ending}.onnx`,
+    sound: `onnx/encoder_model${ending}.onnx`,
+  });
+  const tags = { latest: form(""), fp32: form(""), int8: form("_quantized") };
+  return { name: `whisper-${size}`, kind: "speech", licence: "Apache-2.0", tokensMax: 448, tags };
+}
+
+const SPEECH: readonly KnownModel[] = [whisper("tiny"), whisper("base")];
+
+export const KNOWN_MODELS: readonly KnownModel[] = [
+  ...EMBEDDINGS,
+  ...NLI,
+  ...GENERATION,
+  ...DUAL_ENCODERS,
+  ...VISION,
+  ...SPEECH,
+];
 
 /** By name or alias; null: not one of them. */
 export function knownModel(name: string): KnownModel | null {

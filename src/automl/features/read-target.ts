@@ -1,6 +1,6 @@
 /** The target of a job: which task it asks for, its rows that can be learned from, its classes. Called by train.ts; no state. */
 import { DbError } from "../../protocol/errors.js";
-import { AUTOML_CLASSES_MAX } from "../../protocol/limits.js";
+import { AUTOML_CLASSES_MAX, AUTOML_KNOWN_ROWS_MIN } from "../../protocol/limits.js";
 import type { Task, TrainJob } from "../contract.js";
 import { labelOfNumber, type ReadColumn } from "./read-column.js";
 
@@ -19,7 +19,6 @@ export interface Target {
   readonly labelKind: "text" | "number" | "boolean";
 }
 
-export const ROWS_MIN = 4;
 /** Whole numbers with at most so many different values are classes, when there are ten rows of each on average. */
 const NUMBER_CLASSES_MAX = 10;
 
@@ -45,9 +44,9 @@ export function readTarget(column: ReadColumn, asked: TrainJob["task"]): Target 
   if (known.length === 0)
     throw badTarget(`The target "${name}" has no value in any row; fill it in or name another.`, name);
   const rows = Int32Array.from(known);
-  if (rows.length < ROWS_MIN) {
+  if (rows.length < AUTOML_KNOWN_ROWS_MIN) {
     throw badTarget(
-      `The target "${name}" is known in ${rows.length} row(s); training needs at least ${ROWS_MIN}.`,
+      `The target "${name}" is known in ${rows.length} row(s); training needs at least ${AUTOML_KNOWN_ROWS_MIN}.`,
       name,
     );
   }

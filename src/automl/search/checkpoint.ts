@@ -46,7 +46,7 @@ export function digestOfJob({ columns, ...settings }: TrainJob): string {
   );
   for (const column of columns) {
     hash.update(JSON.stringify([column.name, column.kind]));
-    if (Array.isArray(column.values)) hash.update(JSON.stringify(column.values));
+    if (Array.isArray(column.values)) for (const text of column.values) hash.update(JSON.stringify(text));
     else {
       const { buffer, byteOffset, byteLength } = column.values as Float64Array;
       hash.update(new Uint8Array(buffer, byteOffset, byteLength));

@@ -14,7 +14,22 @@ export interface Sound {
 
 /** What is no sound that can be read, and why. */
 export class SoundError extends Error {
-  override readonly name = "SoundError";
+  override readonly name: string = "SoundError";
+}
+
+/** What may well be a sound, of a form that is not read here. */
+export class SoundFormatError extends SoundError {
+  override readonly name = "SoundFormatError";
+}
+
+/** A WAV file whose format is known. */
+export interface OpenWav {
+  /** Samples a second. */
+  readonly rate: number;
+  /** Samples of each channel. */
+  readonly count: number;
+  /** The mean of the channels, -1 to 1, of some samples. */
+  read(from: number, count: number): Float32Array;
 }
 
 const PCM = 1;
@@ -26,8 +41,15 @@ export function isWav(bytes: Uint8Array): boolean {
   return head.startsWith("RIFF") && head.endsWith("WAVE");
 }
 
-/** Throws SoundError. */
+/** Throws SoundError, also for what is longer than AUDIO_SECONDS_MAX. */
 export function readWav(bytes: Uint8Array): Sound {
+  const { rate, count, read } = openWav(bytes);
+  if (count / rate > AUDIO_SECONDS_MAX) throw new SoundError(`the sound is longer than ${AUDIO_SECONDS_MAX} seconds`);
+  return { rate, samples: read(0, count) };
+}
+
+/** Throws SoundError. */
+export function openWav(bytes: Uint8Array): OpenWav {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   let format: { code: number; channels: number; rate: number; bits: number } | null = null;
   for (let at = 12; at + 8 <= bytes.length; ) {
@@ -61,24 +83,26 @@ function samplesOf(
   start: number,
   length: number,
   { code, channels, rate, bits }: { code: number; channels: number; rate: number; bits: number },
-): Sound {
+): OpenWav {
   const read = readerOf(view, code, bits);
   if (read === null)
-    throw new SoundError(`WAV of format ${code} with ${bits} bits is not supported; PCM and float are`);
+    throw new SoundFormatError(`WAV of format ${code} with ${bits} bits is not supported; PCM and float are`);
   if (channels < 1 || channels > 64 || rate < 1000 || rate > 768_000) {
     throw new SoundError(`the WAV file has ${channels} channels and ${rate} samples a second`);
   }
   const width = bits / 8;
   const count = Math.floor(length / (width * channels));
   if (count === 0) throw new SoundError("the WAV file is empty");
-  if (count / rate > AUDIO_SECONDS_MAX) throw new SoundError(`the sound is longer than ${AUDIO_SECONDS_MAX} seconds`);
-  const samples = new Float32Array(count);
-  for (let i = 0; i < count; i++) {
-    let sum = 0;
-    for (let c = 0; c < channels; c++) sum += read(start + (i * channels + c) * width);
-    samples[i] = Number.isFinite(sum) ? sum / channels : 0;
-  }
-  return { rate, samples };
+  const samplesFrom = (from: number, wanted: number): Float32Array => {
+    const samples = new Float32Array(Math.min(wanted, count - from));
+    for (let i = 0; i < samples.length; i++) {
+      let sum = 0;
+      for (let c = 0; c < channels; c++) sum += read(start + ((from + i) * channels + c) * width);
+      samples[i] = Number.isFinite(sum) ? sum / channels : 0;
+    }
+    return samples;
+  };
+  return { rate, count, read: samplesFrom };
 }
 
 function readerOf(view: DataView, code: number, bits: number): ((at: number) => number) | null {

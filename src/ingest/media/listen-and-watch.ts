@@ -2,14 +2,14 @@
 import { DbError } from "../../protocol/errors.js";
 import { AUDIO_SECONDS_MAX, VIDEO_FRAMES_MAX } from "../../protocol/limits.js";
 import { audioFeature } from "../audio/audio-feature.js";
-import { isWav, readWav, SoundError } from "../audio/wav.js";
+import { SPEECH_RATE, type SpeechSound } from "../audio/speech-sound.js";
+import { isWav, readWav, type Sound, SoundError } from "../audio/wav.js";
 import type { DecodedImage } from "../image/decode-image.js";
 import type { Fit } from "../image/fit-image.js";
 import { VISUAL_SIDE, visualFeature } from "../image/visual-feature.js";
 import { runFfmpeg } from "./ffmpeg.js";
 import { blamingRequest, bytesOf, type MediaBytes } from "./media-bytes.js";
-
-const RATE = 16_000;
+import { speechSoundOf } from "./speech-sound-of.js";
 
 export interface SoundJob {
   readonly audio: MediaBytes;
@@ -33,9 +33,8 @@ export interface SeenVideo {
 export function listen({ audio, ffmpeg }: SoundJob): Promise<Float32Array> {
   return blamingRequest(audio.field, async () => {
     const bytes = bytesOf(audio);
-    const wav = isWav(bytes) ? bytes : await asWav(bytes, ffmpeg);
     try {
-      return audioFeature(readWav(wav));
+      return audioFeature(isWav(bytes) ? readWav(bytes) : plain(await speechOf(bytes, ffmpeg)));
     } catch (error) {
       if (error instanceof SoundError) throw new DbError("file_corrupt", error.message);
       throw error;
@@ -43,9 +42,25 @@ export function listen({ audio, ffmpeg }: SoundJob): Promise<Float32Array> {
   });
 }
 
-function asWav(bytes: Uint8Array, program: string): Promise<Buffer> {
-  const options = ["-vn", "-ac", "1", "-ar", `${RATE}`, "-t", `${AUDIO_SECONDS_MAX}`, "-c:a", "pcm_s16le", "-f", "wav"];
-  return runFfmpeg({ program, bytes, options, outputBytesMax: RATE * 2 * (AUDIO_SECONDS_MAX + 1) + 4096 });
+/** As models of speech want it. Throws as `listen`. */
+export function hear({ audio, ffmpeg }: SoundJob): Promise<SpeechSound> {
+  return blamingRequest(audio.field, () => speechOf(bytesOf(audio), ffmpeg));
+}
+
+async function speechOf(bytes: Uint8Array, ffmpeg: string): Promise<SpeechSound> {
+  const sound = await speechSoundOf({ bytes, ffmpeg, secondsMax: AUDIO_SECONDS_MAX });
+  if (!sound.isCut) return sound;
+  throw new DbError("file_too_large", `the sound is longer than ${AUDIO_SECONDS_MAX} seconds`);
+}
+
+function plain({ parts, samples: count }: SpeechSound): Sound {
+  const samples = new Float32Array(count);
+  let at = 0;
+  for (const part of parts) {
+    for (let i = 0; i < part.length; i++) samples[at + i] = part[i]! / 0x8000;
+    at += part.length;
+  }
+  return { rate: SPEECH_RATE, samples };
 }
 
 /** The first VIDEO_FRAMES_MAX key frames. Throws invalid_request and program_not_installed. */

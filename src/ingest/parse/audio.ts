@@ -1,11 +1,10 @@
-/** Audio: tags, length and format by music-metadata; lyrics are its text. */
+/** Audio: tags, length and format by music-metadata; lyrics are its text. What is said is transcribed elsewhere. */
 import type { IAudioMetadata } from "music-metadata";
 import type { ParsedContent, ParserInput } from "./parsed-content.js";
+import { readSpeech } from "./speech.js";
 
-const NO_TRANSCRIPTION =
-  "transcription: not available: no speech model is installed, and this version has none to install; the file is found by its name and tags";
-
-export async function parseAudio({ bytes }: ParserInput, content: ParsedContent): Promise<void> {
+export async function parseAudio(input: ParserInput, content: ParsedContent): Promise<void> {
+  const { bytes } = input;
   const { parseBuffer } = await import("music-metadata");
   const found = await parseBuffer(bytes, { mimeType: content.mediaType, size: bytes.length }, { skipCovers: true });
   const { common, format } = found;
@@ -25,7 +24,7 @@ export async function parseAudio({ bytes }: ParserInput, content: ParsedContent)
   content.fact("channels", format.numberOfChannels);
   content.text.block(describe(found));
   for (const lyrics of common.lyrics ?? []) content.text.block(lyrics.text ?? "");
-  content.notes.push(NO_TRANSCRIPTION);
+  await readSpeech(input, content);
 }
 
 function describe({ common }: IAudioMetadata): string {

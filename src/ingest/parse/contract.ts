@@ -15,6 +15,8 @@
  *   same bytes fail again.
  */
 import type { DbError } from "../../protocol/errors.js";
+import type { SpeechSound } from "../audio/speech-sound.js";
+import type { ImageLooks, LooksWanted } from "../image/image-looks.js";
 
 export const FILE_KINDS = [
   "text",
@@ -55,6 +57,17 @@ export interface ParseJob extends FilePlace {
   readonly overlapCharacters: number;
   readonly timeoutMs: number;
   readonly thumbnails: boolean;
+  /** Of images and videos. Absent: nobody asks what they look like. */
+  readonly looks?: LooksWanted;
+  /** How the sound is wanted, to be transcribed; a text, which becomes a note, says why it is not. */
+  readonly speech?: SpeechWish | string;
+}
+
+export interface SpeechWish {
+  /** The program that reads what nothing else here does. */
+  readonly ffmpeg: string;
+  /** What is longer is cut there, and a note says so. */
+  readonly secondsMax: number;
 }
 
 /** What a file was when it was read; another digest is another content. */
@@ -74,6 +87,9 @@ export interface ParsedChunk {
   /** UTF-16 offsets in the extracted text. */
   readonly start: number;
   readonly end: number;
+  /** Of what is said: from the sound's beginning. */
+  readonly startSeconds?: number;
+  readonly endSeconds?: number;
 }
 
 export interface ParsedFile extends FileFacts {
@@ -86,10 +102,13 @@ export interface ParsedFile extends FileFacts {
   readonly chunks: readonly ParsedChunk[];
   /** UTF-16 code units of the extracted text. */
   readonly characters: number;
-  /** WebP, at most 256 pixels wide and high. */
+  /** WebP, at most THUMBNAIL_PIXELS wide and high. */
   readonly thumbnail?: Uint8Array;
+  readonly looks?: ImageLooks;
   /** What was not done and why, in words for a user. */
   readonly notes: readonly string[];
+  /** Where it was wanted and there is one. */
+  readonly sound?: SpeechSound;
 }
 
 /** Errors lose their class between threads, so a task answers them. Exactly one of the two is not null. */

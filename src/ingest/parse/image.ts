@@ -1,5 +1,6 @@
-/** Images: size, EXIF, thumbnail, and the words in them when asked for. */
+/** Images: size, EXIF, thumbnail, what they look like, and the words in them when asked for. */
 import { decodeImage, thumbnailOf } from "../image/decode-image.js";
+import { looksOf } from "../image/image-looks.js";
 import { inspectImage } from "../image/inspect-image.js";
 import { type ExifFacts, readExif } from "../image/read-exif.js";
 import { readImageText } from "../image/read-text.js";
@@ -16,6 +17,7 @@ export async function parseImage({ bytes, job }: ParserInput, content: ParsedCon
   content.setTitle(exif.description);
   content.text.block(describe(exif));
   if (job.thumbnails) content.thumbnail = await thumbnailOf(bytes);
+  if (job.looks !== undefined) content.looks = await looksOf([bytes], job.looks);
   if (job.ocrImages) {
     const { text, confidence } = await readImageText(bytes, { timeoutMs: content.remainingMs });
     content.fact("ocr_confidence", text === "" ? null : Number(confidence.toFixed(3)));
@@ -25,7 +27,7 @@ export async function parseImage({ bytes, job }: ParserInput, content: ParsedCon
     content.notes.push("ocr: not asked for: create the collection with ocr_images to search the words in images");
   }
   // A file that is cut off within its pixels is found out by decoding alone.
-  if (!job.thumbnails && !job.ocrImages) await decodeImage(bytes, { sideMax: 64 });
+  if (!job.thumbnails && job.looks === undefined && !job.ocrImages) await decodeImage(bytes, { sideMax: 64 });
 }
 
 /** The camera's facts as a text that can be searched. */

@@ -62,7 +62,9 @@ export async function parseFile(job: ParseJob): Promise<ParsedFile> {
     chunks,
     characters: extracted.text.length,
     ...(content.thumbnail === undefined ? {} : { thumbnail: content.thumbnail }),
+    ...(content.looks === undefined ? {} : { looks: content.looks }),
     notes: content.notes,
+    ...(content.sound === undefined ? {} : { sound: content.sound }),
   };
 }
 

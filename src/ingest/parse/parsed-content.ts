@@ -2,7 +2,9 @@
 
 import { DbError } from "../../protocol/errors.js";
 import { FILE_METADATA_CHARACTERS_MAX, FILE_TITLE_CHARACTERS_MAX } from "../../protocol/limits.js";
+import type { SpeechSound } from "../audio/speech-sound.js";
 import { storableText, TextBuilder } from "../chunk/extracted-text.js";
+import type { ImageLooks } from "../image/image-looks.js";
 import type { FileKind, ParseJob } from "./contract.js";
 
 export interface ParserInput {
@@ -22,6 +24,8 @@ export class ParsedContent {
   title: string | undefined;
   mediaType: string | undefined;
   thumbnail: Uint8Array | undefined;
+  looks: ImageLooks | undefined;
+  sound: SpeechSound | undefined;
   private readonly endsAtMs: number;
 
   constructor(timeoutMs: number) {

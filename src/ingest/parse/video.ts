@@ -1,13 +1,15 @@
 /**
  * Video: length, size and tracks by mediainfo.js; the first key frames by ffmpeg when a program of that name is installed, one
- * of them as the thumbnail, the words in all of them when asked for.
+ * of them as the thumbnail, what they look like, the words in all of them when asked for.
  */
 import { createRequire } from "node:module";
 import { DbError } from "../../protocol/errors.js";
 import { thumbnailOf } from "../image/decode-image.js";
+import { looksOf } from "../image/image-looks.js";
 import { readImageText } from "../image/read-text.js";
 import { keyFrames } from "./key-frames.js";
 import type { ParsedContent, ParserInput } from "./parsed-content.js";
+import { readSpeech } from "./speech.js";
 
 type Track = { readonly "@type": string } & Record<string, unknown>;
 
@@ -32,9 +34,17 @@ export async function parseVideo(input: ParserInput, content: ParsedContent): Pr
   content.text.block(description.filter((line) => line !== undefined).join("\n"));
   for (const track of tracks.filter((track) => track["@type"] === "Menu")) content.text.block(chaptersOf(track));
   await readKeyFrames(input, content);
-  content.notes.push(
-    "transcription: not available: no speech model is installed, and this version has none to install",
-  );
+  if (audio.length > 0) await readSpeechOfVideo(input, content);
+}
+
+/** A video whose sound cannot be read is a video all the same. */
+async function readSpeechOfVideo(input: ParserInput, content: ParsedContent): Promise<void> {
+  try {
+    await readSpeech(input, content);
+  } catch (error) {
+    if (!(error instanceof DbError) || error.code !== "file_corrupt") throw error;
+    content.notes.push(`transcription: not made: ${error.message}`);
+  }
 }
 
 async function tracksOf(bytes: Buffer): Promise<readonly Track[]> {
@@ -51,7 +61,7 @@ async function tracksOf(bytes: Buffer): Promise<readonly Track[]> {
 }
 
 async function readKeyFrames({ job }: ParserInput, content: ParsedContent): Promise<void> {
-  if (!job.thumbnails && !job.ocrImages) return;
+  if (!job.thumbnails && job.looks === undefined && !job.ocrImages) return;
   const frames = await keyFrames(job.path, content.remainingMs);
   if (frames === null) {
     content.notes.push("key frames: not available: install ffmpeg, then process the file again");
@@ -63,6 +73,7 @@ async function readKeyFrames({ job }: ParserInput, content: ParsedContent): Prom
   }
   content.fact("key_frames", frames.length);
   if (job.thumbnails && frames[0] !== undefined) content.thumbnail = await thumbnailOf(frames[0]);
+  if (job.looks !== undefined && frames.length > 0) content.looks = await looksOf(frames, job.looks);
   if (!job.ocrImages) return;
   const seen = new Set<string>();
   for (const frame of frames) {

@@ -7,7 +7,10 @@ import { type ChangedPaths, PathCollector, type Quiet } from "./changed-paths.js
 import { pathFilter } from "./path-filter.js";
 import type { ScanJob } from "./scan-folder.js";
 
-export type WatchOptions = Pick<ScanJob, "root" | "recursive" | "include" | "exclude">;
+export interface WatchOptions extends Pick<ScanJob, "root" | "recursive" | "include" | "exclude"> {
+  /** Without a further change, until what has changed is told. */
+  readonly quietMs: number;
+}
 
 export interface WatchHearer {
   /** From now on nothing is missed, as far as the system tells. */
@@ -17,16 +20,19 @@ export interface WatchHearer {
   failed(message: string): void;
 }
 
-export const QUIET: Quiet = { quietMs: 150, waitMsMax: 1000, pathsMax: 2000 };
+/** A folder that is never quiet is told of all the same. */
+function quietOf(quietMs: number): Quiet {
+  return { quietMs, waitMsMax: Math.max(1000, 4 * quietMs), pathsMax: 2000 };
+}
 
 export class FolderWatcher {
   private readonly watcher: FSWatcher;
   private readonly collector: PathCollector;
   private hasFailed = false;
 
-  constructor({ root, recursive, include, exclude }: WatchOptions, hearer: WatchHearer, quiet: Quiet = QUIET) {
+  constructor({ root, recursive, include, exclude, quietMs }: WatchOptions, hearer: WatchHearer) {
     const filter = pathFilter({ include, exclude });
-    this.collector = new PathCollector(quiet, (paths) => hearer.changed(paths));
+    this.collector = new PathCollector(quietOf(quietMs), (paths) => hearer.changed(paths));
     const inFolder = (path: string): string => path.slice(root.length + 1);
     this.watcher = watch(root, {
       ignoreInitial: true,

@@ -227,6 +227,21 @@ export const adminEndpoints = [
     response: Type.Object({ level: Type.String() }),
   },
   {
+    name: "admin.diagnostics",
+    method: "GET",
+    path: "/v1/admin/diagnostics",
+    summary:
+      "What support needs, as gzipped JSON: versions, configuration without secrets, metrics, states of partitions, slow statements, the last lines of the log, heaps, resource limits, and with `profile_seconds` a CPU profile of each thread. Nothing of tenants' data.",
+    tag: "admin",
+    access: "system",
+    home: "gateway",
+    query: Strict({
+      profile_seconds: Type.Optional(
+        Type.String({ pattern: "^[0-9]{1,2}$", description: "0 to 60; none unless said." }),
+      ),
+    }),
+  },
+  {
     name: "admin.users.list",
     method: "GET",
     path: "/admin/tenants/{tenant}/users",

@@ -24,8 +24,8 @@ const source = {
   ...bound,
 };
 
-export const trainFields = {
-  ...source,
+/** What is to be learnt, and how. */
+export const experimentFields = {
   task: Type.Optional(
     Type.String({
       description:
@@ -37,8 +37,6 @@ export const trainFields = {
   target_column: Type.Optional(column),
   features: Type.Optional(Type.Array(column, { minItems: 1, maxItems: 2000 })),
   time_column: Type.Optional(column),
-  name: Type.Optional(Name),
-  model_name: Type.Optional(Name),
   max_trials: Type.Optional(Type.Integer({ minimum: 1, maximum: AUTOML_TRIALS_MAX })),
   time_budget_secs: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 86_400 })),
   algorithms: Type.Optional(
@@ -49,7 +47,14 @@ export const trainFields = {
   seed: Type.Optional(Type.Integer({ minimum: 0, maximum: 4_294_967_295 })),
   folds: Type.Optional(Type.Integer({ minimum: 2, maximum: 10 })),
   horizon: Type.Optional(Type.Integer({ minimum: 1, maximum: AUTOML_FORECAST_STEPS_MAX })),
-  clusters: Type.Optional(Type.Integer({ minimum: 2, maximum: 100 })),
+  clusters: Type.Optional(Type.Integer({ minimum: 2, maximum: 50 })),
+};
+
+export const trainFields = {
+  ...source,
+  ...experimentFields,
+  name: Type.Optional(Name),
+  model_name: Type.Optional(Name),
 };
 
 const Job = Type.Object({
@@ -85,7 +90,15 @@ const Model = Type.Object({
   config: Type.Record(Type.String(), Type.Unknown()),
 });
 
-const DatasetSource = Strict({ type: Type.Enum(["table"]), table: Type.String({ minLength: 1, maxLength: 200 }) });
+const relation = Type.Optional(Type.String({ minLength: 1, maxLength: 200 }));
+const DatasetSource = Strict({
+  type: Type.Enum(["table", "collection", "query"], { description: "Which of the three fields says where rows are." }),
+  table: relation,
+  collection: relation,
+  query: Type.Optional(Type.String({ minLength: 1, description: "A SELECT, run anew by each training." })),
+  parameters: Type.Optional(Type.Array(Type.Unknown())),
+  columns: Type.Optional(Type.Array(column, { minItems: 1, maxItems: 2000, description: "All unless said." })),
+});
 const Dataset = Type.Object({
   id: Type.String(),
   name: Type.String(),
@@ -163,7 +176,7 @@ export const automlEndpoints = [
     name: "automl.datasets.create",
     method: "POST",
     path: "/v1/automl/datasets",
-    summary: "Name a table as a data set, or upload rows.",
+    summary: "Name a table, collection or query as a data set, or upload rows.",
     tag: "automl",
     access: "writer",
     home: "tenant",
@@ -271,7 +284,7 @@ export const automlEndpoints = [
     name: "automl.evaluate",
     method: "POST",
     path: "/v1/automl/models/{id}/evaluate",
-    summary: "Metrics of a model on rows, a table or a query whose target is known.",
+    summary: "Metrics of a model on rows, a table, collection, query or data set whose target is known.",
     tag: "automl",
     access: "member",
     home: "tenant",

@@ -1,7 +1,14 @@
 /** Filesystem collections: folders of the server whose files are read, cut into passages and kept up to date. */
 import Type from "typebox";
 import type { EndpointSpec } from "../endpoint.js";
-import { CHUNK_CHARACTERS_MAX, CHUNK_CHARACTERS_MIN, GLOB_CHARACTERS_MAX, GLOBS_MAX } from "../limits.js";
+import {
+  CHUNK_CHARACTERS_MAX,
+  CHUNK_CHARACTERS_MIN,
+  FOLDER_DEBOUNCE_MS_MAX,
+  GLOB_CHARACTERS_MAX,
+  GLOBS_MAX,
+  THUMBNAIL_PIXELS,
+} from "../limits.js";
 import { MessageId, Nullable, Strict, Timestamp } from "./schemas.js";
 
 const Globs = (what: string) =>
@@ -22,6 +29,13 @@ const options = {
     Type.Integer({ minimum: 0, description: "Characters that passages repeat, at most; 100 unless said." }),
   ),
   chunk_overlap: Type.Optional(Type.Integer({ minimum: 0, description: "The same." })),
+  debounce_ms: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: FOLDER_DEBOUNCE_MS_MAX,
+      description: "Milliseconds without a further change until a change is looked at; 150 unless said.",
+    }),
+  ),
   include: Type.Optional(Globs("Only files that match one of these: *.md, docs/**/*.pdf, *.{png,jpg}.")),
   exclude: Type.Optional(
     Globs('No files and folders that match one of these; ["**/.*"], what is hidden, unless said.'),
@@ -58,6 +72,7 @@ const Folder = Type.Object({
   }),
   document_count: Type.Integer(),
   chunk_count: Type.Integer(),
+  queued: Type.Optional(Type.Integer({ description: "Files that a change of options has read anew." })),
   plan: Type.Optional(Plan),
   ingest_plan: Type.Optional(Plan),
   created_at: Timestamp,
@@ -74,6 +89,7 @@ const File = Type.Object({
   hash: Nullable(Type.String({ description: "SHA-256 of what was read." })),
   kind: Nullable(Type.String()),
   chunk_count: Type.Integer(),
+  thumbnail_url: Nullable(Type.String({ description: "Of images, and of videos where ffmpeg is installed." })),
   error: Nullable(Type.String()),
   error_code: Nullable(Type.String()),
   attempts: Type.Integer(),
@@ -139,12 +155,21 @@ export const fileEndpoints = [
     name: "files.update",
     method: "PATCH",
     path: `${path}/{id}`,
-    summary: "Pause it, or have it go on: files that are being read are finished, changes wait in the folder.",
+    summary:
+      "Pause it or have it go on, or change its options: files that the change concerns are read anew, others stay as they are. name, watch_dir and embed_text cannot be changed. Options are an admin's to change.",
     tag,
     access: "writer",
     home: "tenant",
     params: FolderId,
-    body: Strict({ paused: Type.Boolean() }),
+    body: Strict({
+      paused: Type.Optional(
+        Type.Boolean({ description: "Files that are being read are finished, changes wait in the folder." }),
+      ),
+      ...options,
+      name: Type.Optional(Type.String({ description: "As it is; it cannot be changed." })),
+      watch_dir: Type.Optional(Type.String({ description: "As it is; it cannot be changed." })),
+      path: Type.Optional(Type.String({ description: "The same." })),
+    }),
     response: Folder,
   },
   {
@@ -187,6 +212,20 @@ export const fileEndpoints = [
     bodyOptional: true,
     response: Type.Object({ collection_id: Type.String(), queued: Type.Integer(), paused: Type.Boolean() }),
     status: 202,
+  },
+  {
+    name: "files.thumbnail",
+    method: "GET",
+    path: `${path}/{id}/documents/{document_id}/thumbnail`,
+    summary: `A small picture of an image or a video: WebP, at most ${THUMBNAIL_PIXELS} pixels wide and high.`,
+    tag,
+    access: "member",
+    home: "tenant",
+    params: Type.Object({
+      id: Type.String({ minLength: 1, maxLength: 128, description: "Or the name." }),
+      document_id: Type.String({ minLength: 1, maxLength: 128 }),
+    }),
+    streamedReply: ["image/webp"],
   },
   {
     name: "files.progress.connect",

@@ -2,6 +2,7 @@
 import Type from "typebox";
 import type { EndpointSpec } from "../endpoint.js";
 import {
+  AUDIO_SECONDS_MAX,
   CAPTION_CHARACTERS_MAX,
   CHAT_CHARACTERS_MAX,
   EMBEDDING_CHARACTERS_MAX,
@@ -21,6 +22,7 @@ const image_url = Type.Optional(
   }),
 );
 const model = Type.Optional(Type.String({ minLength: 1, maxLength: 200 }));
+const SOUNDS = "A WAV, MP3, FLAC, Ogg Vorbis or Opus file, or with ffmpeg any other sound";
 const MODALITIES = ["text", "image", "audio", "video"] as const;
 const method = Type.String({
   description:
@@ -67,7 +69,8 @@ export const multimodalEndpoints = [
     name: "multimodal.search",
     method: "POST",
     path: "/v1/multimodal/search",
-    summary: "What is most like a text or an image, in collections of texts, images and other media.",
+    summary:
+      "What is most like a text, an image or what is said in a sound, in collections of texts, images and other media.",
     tag: "multimodal",
     access: "member",
     home: "tenant",
@@ -76,6 +79,7 @@ export const multimodalEndpoints = [
         text: Type.Optional(Type.String({ minLength: 1, maxLength: EMBEDDING_CHARACTERS_MAX })),
         image,
         image_url,
+        audio: base64(`${SOUNDS}, which is looked for by what is said in it`),
       }),
       modalities: Type.Optional(
         Type.Array(Type.Enum([...MODALITIES]), { minItems: 1, description: "Of what is found; all unless said." }),
@@ -102,6 +106,7 @@ export const multimodalEndpoints = [
       ),
       total: Type.Integer({ description: "Results of this answer." }),
       methods: Type.Array(method, { description: "All that were used." }),
+      transcript: Type.Optional(Type.String({ description: "Of a sound: what is said in it, and looked for." })),
       model: Nullable(Type.String({ description: "What made the vector of the query, where one was made." })),
       took_ms: Type.Number(),
     }),
@@ -120,7 +125,7 @@ export const multimodalEndpoints = [
         text: Type.Optional(Type.String({ minLength: 1, maxLength: EMBEDDING_CHARACTERS_MAX })),
         image,
         image_url,
-        audio: base64("A WAV file, or with ffmpeg any other sound"),
+        audio: base64(SOUNDS),
         video: base64("With ffmpeg: a video"),
       }),
       model: Type.Optional(
@@ -128,7 +133,7 @@ export const multimodalEndpoints = [
           minLength: 1,
           maxLength: 200,
           description:
-            "A model that is installed, tessera-visual-1 (images, videos) or tessera-audio-1. Unless said: the dual encoder if one is installed, else these, and for texts the usual model.",
+            "A model that is installed, tessera-visual-1 (images, videos) or tessera-audio-1. Unless said: the dual encoder if one is installed, else these, and for texts the usual model; for sounds the usual model of what is said in them, if a speech model is installed.",
         }),
       ),
     }),
@@ -137,7 +142,9 @@ export const multimodalEndpoints = [
       model: Type.String(),
       dimensions: Type.Integer(),
       modality: Type.Enum([...MODALITIES]),
-      method: Type.String({ description: "dual_encoder, text_embedding, visual_feature or audio_feature." }),
+      method: Type.String({
+        description: "dual_encoder, text_embedding, transcript (of what is said), visual_feature or audio_feature.",
+      }),
     }),
     failures: [502, 503],
   },
@@ -171,5 +178,37 @@ export const multimodalEndpoints = [
     }),
     status: 201,
     failures: [502, 503],
+  },
+  {
+    name: "multimodal.transcribe",
+    method: "POST",
+    path: "/v1/multimodal/transcribe",
+    summary: "What is said in a sound, in writing and with times: by the speech model that is installed.",
+    tag: "multimodal",
+    access: "member",
+    home: "tenant",
+    body: Strict({
+      audio: base64(`${SOUNDS}; at most ${AUDIO_SECONDS_MAX} s`),
+      language: Type.Optional(
+        Type.String({ minLength: 2, maxLength: 8, description: "A code as en; the model finds out unless said." }),
+      ),
+      model,
+    }),
+    response: Type.Object({
+      text: Type.String(),
+      language: Nullable(Type.String({ description: "Null: the model knows one alone, or nothing is said." })),
+      duration_seconds: Type.Number(),
+      segments: Type.Array(
+        Type.Object({
+          start: Type.Number({ description: "Seconds from the sound's beginning." }),
+          end: Type.Number(),
+          text: Type.String(),
+        }),
+      ),
+      model: Type.String(),
+      provider: Type.String({ description: "native." }),
+      usage: Type.Object({ input_tokens: Type.Integer(), output_tokens: Type.Integer(), total_tokens: Type.Integer() }),
+    }),
+    failures: [503],
   },
 ] as const satisfies readonly EndpointSpec[];

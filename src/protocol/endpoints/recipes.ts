@@ -64,7 +64,9 @@ const execution = {
 
 const PastExecution = Type.Object({
   ...execution,
-  status: Type.Enum(["completed", "failed"]),
+  status: Type.Enum(["running", "completed", "failed", "interrupted"], {
+    description: "interrupted: the server ended, the client left, or its time was over; nothing of it is left.",
+  }),
   user_id: Type.String(),
   parameters: Type.Unknown(),
   steps: Type.Unknown({ description: "As the results were, without their rows." }),

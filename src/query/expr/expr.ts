@@ -238,6 +238,8 @@ export interface EvalServices {
   trainedModels?(): Promise<readonly (readonly Value[])[]>;
   /** On whose behalf the statement runs, for functions that the actor adds; null: no request's. */
   caller?(): object | null;
+  /** While the statement waits, having read nothing that it needs again: nothing old must be kept for it. */
+  renewSnapshot?(): void;
 }
 
 /** `retains`: the collection with the passages stays. */

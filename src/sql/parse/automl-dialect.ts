@@ -2,6 +2,8 @@
  * Statements of AutoML, which PostgreSQL's grammar does not know, as calls of functions that it does
  * (actor/automl/sql-functions.ts). Called by dialect.ts; edits keep the client's positions. Stateless.
  *
+ * Parameters are bound where they stand; those of a query that is passed as text go along as a list of values.
+ *
  *   CREATE EXPERIMENT [ASYNC] n AS SELECT … WITH (…)   SELECT automl_create_experiment(…) AS automl_result
  *   DROP EXPERIMENT [IF EXISTS] n                      SELECT automl_drop_experiment(…) AS result
  *   DEPLOY MODEL m FROM EXPERIMENT e                   SELECT automl_deploy(…) AS automl_result
@@ -28,6 +30,10 @@ const isSymbol = (token: Token | undefined, symbol: string) =>
   token !== undefined && token.kind === "symbol" && token.text === symbol;
 const isName = (token: Token | undefined): token is Token =>
   token !== undefined && ["word", "quoted", "backtick"].includes(token.kind);
+/** Whose text is an expression as it is. */
+const PLAIN: ReadonlySet<Token["kind"]> = new Set(["string", "number", "parameter"]);
+/** More are refused where statements are bound. */
+const PARAMETERS_MAX = 65_535;
 const literal = (text: string) => `'${text.replaceAll("'", "''")}'`;
 
 /** True when the statement was one of these; calls inside other statements are rewritten by `automlCalls`. */
@@ -46,12 +52,12 @@ function callOf(statement: Statement): string | null {
   if (isWord(verb, "drop") && isWord(second, "experiment")) {
     const ifExists = isWord(tokens[2], "if") && isWord(tokens[3], "exists");
     const name = nameAt(statement, ifExists ? 4 : 2, true);
-    return `SELECT automl_drop_experiment(${literal(name)}, ${ifExists}) AS result`;
+    return `SELECT automl_drop_experiment(${name}, ${ifExists}) AS result`;
   }
   if (isWord(verb, "deploy") && isWord(second, "model")) {
     const name = nameAt(statement, 2, false);
     if (!isWord(tokens[3], "from") || !isWord(tokens[4], "experiment")) throw wrong(statement, 3, "FROM EXPERIMENT");
-    return `SELECT automl_deploy(${literal(name)}, ${literal(nameAt(statement, 5, true))}) AS automl_result`;
+    return `SELECT automl_deploy(${name}, ${nameAt(statement, 5, true)}) AS automl_result`;
   }
   if (isWord(verb, "show") && isWord(second, "experiments") && tokens.length === 2) {
     return "SELECT * FROM automl_experiments()";
@@ -71,22 +77,40 @@ function createExperiment(statement: Statement): string {
   );
   if (first === undefined || last < 0) throw wrong(statement, tokens.length, "WITH (target_column = …)");
   const select = text.slice(first.start, tokens[last - 1]!.end);
-  const options = JSON.stringify(optionsOf(statement, last + 2));
-  const args = [literal(name), String(isAsync), literal(select), literal(options), String(first.start)];
+  const options = `jsonb_build_object(${optionsOf(statement, last + 2).join(", ")})`;
+  const values = `jsonb_build_array(${parametersOf(tokens.slice(at + 2, last)).join(", ")})`;
+  const args = [name, String(isAsync), literal(select), values, options, String(first.start)];
   return `SELECT automl_create_experiment(${args.join(", ")}) AS automl_result`;
 }
 
-/** `name = value, …)`: texts, numbers, words, and lists of them in brackets. */
-function optionsOf(statement: Statement, from: number): Record<string, unknown> {
+/** All up to the highest that is there, since the query counts them so. */
+function parametersOf(tokens: readonly Token[]): string[] {
+  const numbers = tokens.map(({ kind, text }) => (kind === "parameter" ? Number(text.slice(1)) : 0));
+  return Array.from(
+    {
+      length: Math.min(
+        numbers.reduce((most, each) => Math.max(most, each), 0),
+        PARAMETERS_MAX,
+      ),
+    },
+    (_, i) => open(`$${i + 1}`),
+  );
+}
+
+/** A parameter of the type that the client's value has: a query's column takes that, an argument becomes text. */
+const open = (parameter: string) => `(SELECT ${parameter})`;
+
+/** `name = value, …)` as names and values in turn: texts, numbers, words, parameters, and lists of them in brackets. */
+function optionsOf(statement: Statement, from: number): string[] {
   const { tokens } = statement;
-  const options: Record<string, unknown> = {};
+  const options: string[] = [];
   let at = from;
   while (!isSymbol(tokens[at], ")")) {
     const name = tokens[at];
     if (!isName(name)) throw wrong(statement, at, "the name of an option");
     if (!isSymbol(tokens[at + 1], "=")) throw wrong(statement, at + 1, '"="');
     const { value, next } = valueAt(statement, at + 2);
-    options[nameOf(name)] = value;
+    options.push(literal(nameOf(name)), value);
     at = next;
     if (isSymbol(tokens[at], ",")) at++;
     else if (!isSymbol(tokens[at], ")")) throw wrong(statement, at, '"," or ")"');
@@ -95,11 +119,12 @@ function optionsOf(statement: Statement, from: number): Record<string, unknown> 
   return options;
 }
 
-function valueAt(statement: Statement, from: number): { readonly value: unknown; readonly next: number } {
+/** As an expression. */
+function valueAt(statement: Statement, from: number): { readonly value: string; readonly next: number } {
   const { tokens } = statement;
   const start = isWord(tokens[from], "array") ? from + 1 : from;
   if (!isSymbol(tokens[start], "[")) return scalarAt(statement, from);
-  const list: unknown[] = [];
+  const list: string[] = [];
   let at = start + 1;
   while (!isSymbol(tokens[at], "]")) {
     const { value, next } = scalarAt(statement, at);
@@ -107,23 +132,28 @@ function valueAt(statement: Statement, from: number): { readonly value: unknown;
     at = isSymbol(tokens[next], ",") ? next + 1 : next;
     if (at === next && !isSymbol(tokens[at], "]")) throw wrong(statement, at, '"," or "]"');
   }
-  return { value: list, next: at + 1 };
+  return { value: `jsonb_build_array(${list.join(", ")})`, next: at + 1 };
 }
 
-function scalarAt(statement: Statement, at: number): { readonly value: unknown; readonly next: number } {
+function scalarAt(statement: Statement, at: number): { readonly value: string; readonly next: number } {
   const token = statement.tokens[at];
-  if (token?.kind === "string") return { value: token.text.slice(1, -1).replaceAll("''", "'"), next: at + 1 };
-  if (token?.kind === "number") return { value: Number(token.text), next: at + 1 };
-  if (isWord(token, "true", "false")) return { value: token!.text === "true", next: at + 1 };
-  if (isName(token)) return { value: nameOf(token), next: at + 1 };
+  if (token !== undefined && (PLAIN.has(token.kind) || isWord(token, "true", "false"))) {
+    return { value: token.kind === "parameter" ? open(token.text) : token.text, next: at + 1 };
+  }
+  if (isName(token)) return { value: literal(nameOf(token)), next: at + 1 };
   throw wrong(statement, at, "a value");
 }
 
+/** A name or parameter as an expression. */
 function nameAt(statement: Statement, at: number, isLast: boolean): string {
   const token = statement.tokens[at];
-  if (!isName(token)) throw wrong(statement, at, "a name");
+  if (token?.kind !== "parameter" && !isName(token)) throw wrong(statement, at, "a name");
   if (isLast && statement.tokens.length > at + 1) throw wrong(statement, at + 1, "the end of the statement");
-  return nameOf(token);
+  return nameText(token);
+}
+
+function nameText(token: Token): string {
+  return token.kind === "parameter" ? `${token.text}::text` : literal(nameOf(token));
 }
 
 /** `at` counts tokens. */
@@ -142,11 +172,11 @@ export function predictStatement(statement: Statement): void {
   const { tokens, edits } = statement;
   const [verb, column, using, model, as, query] = tokens;
   if (!isWord(verb, "predict") || !isName(column) || !isWord(using, "using")) return;
-  if (!isName(model)) throw wrong(statement, 3, "the name of a model");
+  if (model?.kind !== "parameter" && !isName(model)) throw wrong(statement, 3, "the name of a model");
   if (!isWord(as, "as")) throw wrong(statement, 4, "AS SELECT …");
   if (query === undefined) throw wrong(statement, 5, "SELECT …");
   const name = `"${nameOf(column).replaceAll('"', '""')}"`;
-  const call = `automl_predict(${literal(nameOf(model))}, to_jsonb(q)) AS ${name}`;
+  const call = `automl_predict(${nameText(model)}, to_jsonb(q)) AS ${name}`;
   edits.push({ start: verb!.start, end: query.start, text: `SELECT q.*, ${call} FROM (` });
   edits.push({ start: tokens.at(-1)!.end, end: tokens.at(-1)!.end, text: ") AS q" });
 }

@@ -255,3 +255,40 @@ t.test("the catalog", async (t) => {
     t.equal(pooling !== undefined, kind === "embedding");
   }
 });
+
+t.test("a model that hears: which tokens steer it", async (t) => {
+  const { hub, put } = await repository(t, "onnx-community/whisper-tiny");
+  const config = { decoder_start_token_id: 50258, eos_token_id: 50257, num_mel_bins: 80, max_target_positions: 448 };
+  put("config.json", json(config));
+  const rules = {
+    lang_to_id: { "<|en|>": 50259, "<|haw|>": 50352 },
+    task_to_id: { transcribe: 50359, translate: 50358 },
+    no_timestamps_token_id: 50363,
+    suppress_tokens: [1, 2, 7],
+    begin_suppress_tokens: [220, 50257],
+  };
+  put("generation_config.json", json(rules));
+  put("tokenizer.json", json({ model: {} }));
+  put("onnx/decoder_model_merged_quantized.onnx", GRAPH);
+  put("onnx/encoder_model_quantized.onnx", pseudoRandom(20_000));
+  const { root, pulled, refused } = testLibrary(t, [`hub:${hub.url}`]);
+  await pulled("whisper-tiny:int8");
+  t.match(findBundle(join(root, "whisper-tiny"))!.manifest, {
+    kind: "speech",
+    onnx: "decoder_model_merged_quantized.onnx",
+    max_length: 448,
+    generation: { start_token_id: 50258, eos_token_ids: [50257] },
+    speech: {
+      onnx: "encoder_model_quantized.onnx",
+      mels: 80,
+      languages: { en: 50259, haw: 50352 },
+      transcribe_token_id: 50359,
+      no_timestamps_token_id: 50363,
+      no_speech_token_id: 50362,
+      suppressed_token_ids: [1, 2, 7],
+      first_suppressed_token_ids: [220, 50257],
+    },
+  });
+  put("config.json", json({ ...config, num_mel_bins: undefined }));
+  t.match(await refused("whisper-tiny:int8"), { code: "model_rejected", message: /num_mel_bins/ });
+});

@@ -9,7 +9,7 @@ import type { ExecContext } from "../context.js";
 import { emptyColumns } from "../row-buffer.js";
 import { bytesOf, type ColumnBytes, columnBytesOf } from "../value-bytes.js";
 import { Chunk, type Selection } from "./chunk.js";
-import { type Column, type DictionaryColumn, type NumberColumn, valuesOf } from "./column.js";
+import { type Column, columnOf, type DictionaryColumn, holdsNumbers, type NumberColumn, valuesOf } from "./column.js";
 
 export class ColumnBuffer {
   length = 0;
@@ -85,14 +85,24 @@ class GrowingColumn {
   private source: DictionaryColumn | null = null;
   private recoded = new Int32Array(0);
   private readonly measure: ColumnBytes;
+  private readonly arrived: Value[] = [];
 
-  constructor(type: SqlType) {
+  constructor(private readonly type: SqlType) {
     this.measure = columnBytesOf(type);
   }
 
   /** Answers by how many bytes it has grown. */
   append(column: Column, selection: Selection, count: number): number {
-    if (column === NULLS && this.kind === "number") return this.appendNull();
+    if (column === NULLS && this.kind === "number") return this.appendNulls(count);
+    if (column.kind === "plain" && this.kind !== "plain" && this.kind !== "dictionary" && holdsNumbers(this.type)) {
+      // Numbers in an ordinary array would be objects that the collector has to look at again and again.
+      valuesOf(column, selection.rows, selection.from, count, this.arrived);
+      return this.appendFrom(columnOf(this.type, this.arrived, count), FIRST_ROW, count);
+    }
+    return this.appendFrom(column, selection, count);
+  }
+
+  private appendFrom(column: Column, selection: Selection, count: number): number {
     this.kind ??= column.kind;
     if (this.kind === "number" && column.kind === "number" && this.accepts(column)) {
       return this.appendNumbers(column, selection, count);
@@ -147,12 +157,14 @@ class GrowingColumn {
     return count * data.BYTES_PER_ELEMENT;
   }
 
-  private appendNull(): number {
-    this.data = withRoom(this.data, this.length + 1);
-    this.nulls = withRoom(this.nulls ?? new Uint8Array(this.data.length), this.length + 1);
-    this.data[this.length] = 0;
-    this.nulls[this.length++] = 1;
-    return this.data.BYTES_PER_ELEMENT;
+  private appendNulls(count: number): number {
+    const length = this.length + count;
+    this.data = withRoom(this.data, length);
+    this.nulls = withRoom(this.nulls ?? new Uint8Array(this.data.length), length);
+    this.data.fill(0, this.length, length);
+    this.nulls.fill(1, this.length, length);
+    this.length = length;
+    return count * this.data.BYTES_PER_ELEMENT;
   }
 
   /** Null when there are too many different values for codes; some rows may have been taken. */

@@ -62,7 +62,12 @@ const REPEATING = new Set(["bool", "text", "varchar", "bpchar", "name", "uuid"])
 export function isSegmentable(type: SqlType): boolean {
   if (type.name === "vector") return type.modifier !== null;
   if (type.name === "variant") return true;
-  return NUMBERS.has(type.name) || REPEATING.has(type.name) || type.name === "numeric";
+  return holdsNumbers(type) || REPEATING.has(type.name);
+}
+
+/** Whether a column of the type is held as numbers, if its values allow it. */
+export function holdsNumbers(type: SqlType): boolean {
+  return NUMBERS.has(type.name) || type.name === "numeric";
 }
 
 /** Takes the first `length` values. */

@@ -3,7 +3,7 @@ import { cypherError } from "../../../protocol/cypher-error.js";
 import type { DbError } from "../../../protocol/errors.js";
 import { DELETED_MARK, GraphNode, GraphRelationship, isIntegerValue, type Variant } from "../../../protocol/variant.js";
 import { isList, isTemporal } from "../../../protocol/variant-format.js";
-import { guardedRegExp } from "../functions/guarded-regexp.js";
+import { linearRegExp } from "../functions/linear-regexp.js";
 import { described } from "./define.js";
 import { temporalComponent } from "./temporal-components.js";
 
@@ -91,7 +91,7 @@ function compilePattern(pattern: string): RegExp {
   const wanted = new Set(flags?.[1]);
   wanted.add("u");
   try {
-    return guardedRegExp(`^(?:${source})$`, [...wanted].join(""));
+    return linearRegExp(`^(?:${source})$`, [...wanted].join(""));
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
     throw cypherError("ArgumentError", "InvalidArgumentValue", `the regular expression is not valid: ${pattern}`);

@@ -5,7 +5,7 @@
  * One difference stays: of several alternatives JavaScript takes the first that matches, not the longest.
  */
 import { sqlError } from "../../../protocol/errors.js";
-import { guardedRegExp } from "./guarded-regexp.js";
+import { linearRegExp } from "./linear-regexp.js";
 
 const CACHE_MAX = 500;
 const cache = new Map<string, RegExp>();
@@ -85,10 +85,10 @@ function compileRegex(pattern: string, given: string): RegExp {
   }
   const body = literal
     ? source.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&")
-    : new Translator(source, expanded, !dotAll).run();
-  const jsFlags = `gu${ignoreCase ? "i" : ""}${dotAll ? "s" : ""}${multiline ? "m" : ""}`;
+    : new Translator(source, expanded, !dotAll, multiline).run();
+  const jsFlags = `gus${ignoreCase ? "i" : ""}`;
   try {
-    return guardedRegExp(body, jsFlags);
+    return linearRegExp(body, jsFlags);
   } catch (error) {
     throw invalid(reasonOf((error as Error).message));
   }
@@ -154,6 +154,8 @@ class Translator {
     private readonly source: string,
     private readonly expanded: boolean,
     private readonly newlineStops: boolean,
+    /** ^ and $ match at newlines, too. */
+    private readonly byLines: boolean,
   ) {}
 
   run(): string {
@@ -179,6 +181,13 @@ class Translator {
         return "\\]";
       case "/":
         return "\\/";
+      // A line ends with \n alone; JavaScript's own way knows three more characters.
+      case ".":
+        return this.newlineStops ? "[^\\n]" : character;
+      case "^":
+        return this.byLines ? "(?<![^\\n])" : character;
+      case "$":
+        return this.byLines ? "(?![^\\n])" : character;
       case "(":
         return this.group();
       case ")":

@@ -1,0 +1,32 @@
+/** A backup of a tenant as clients see it. */
+import type { Manifest } from "./backup-folder.js";
+
+export interface BackupView {
+  readonly id: string;
+  readonly status: "running" | "verifying" | "completed" | "failed";
+  readonly kind: "full" | "incremental";
+  readonly base: string | null;
+  readonly encrypted: boolean;
+  readonly entries: number;
+  readonly bytes: number;
+  readonly started_at: string;
+  readonly finished_at: string | null;
+  /** The newest moment that it can restore. */
+  readonly holds_until: string | null;
+  readonly digest: string | null;
+  readonly schedule: string | null;
+  readonly verified_at: string | null;
+  readonly imported: boolean;
+  readonly note: string | null;
+  readonly error: { readonly code: string; readonly message: string } | null;
+}
+
+export function viewOf(manifest: Manifest): BackupView {
+  const { id, kind, base, encrypted, entries, bytes, startedAt, finishedAt, micros, digest, note } = manifest;
+  const { schedule = null, verifiedAt = null, imported = false } = manifest;
+  return {
+    ...{ id, status: "completed", kind, base, encrypted, entries, bytes },
+    ...{ started_at: startedAt, finished_at: finishedAt, holds_until: new Date(micros / 1000).toISOString() },
+    ...{ digest: digest?.sha256 ?? null, schedule, verified_at: verifiedAt, imported, note, error: null },
+  };
+}

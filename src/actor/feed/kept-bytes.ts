@@ -1,0 +1,25 @@
+/**
+ * Copies of bytes that are kept for long. What a commit writes are slices of pools (Buffer's have 8 KiB), and one slice
+ * of a few bytes keeps its whole pool in memory; copies lie side by side in slabs that hold nothing else. Each owner
+ * forgets its copies in the order in which they were made, so that slabs go with them.
+ */
+const SLAB_BYTES = 16 * 1024;
+
+export class KeptBytes {
+  #slab = new Uint8Array(0);
+  #used = 0;
+
+  copy(bytes: Uint8Array): Uint8Array {
+    const { length } = bytes;
+    // A long one has a buffer of its own.
+    if (length > SLAB_BYTES / 4) return length * 2 > bytes.buffer.byteLength ? bytes : new Uint8Array(bytes);
+    if (this.#used + length > this.#slab.length) {
+      this.#slab = new Uint8Array(SLAB_BYTES);
+      this.#used = 0;
+    }
+    const copy = this.#slab.subarray(this.#used, this.#used + length);
+    copy.set(bytes);
+    this.#used += length;
+    return copy;
+  }
+}

@@ -1,0 +1,56 @@
+/** The commands `upgrade` and `accept-loss`, for a data directory that no server uses. Called by the command line. */
+import { FORMAT_VERSION } from "../storage/format.js";
+import { formatOf, hasCopy, removeCopy, rollBack, upgradeDataDirectory } from "../storage/format-upgrade.js";
+import { acceptLoss, InstallationError } from "../storage/installation.js";
+import { lockDataDirectory } from "./data-lock.js";
+
+export interface UpgradeOrder {
+  readonly check?: boolean;
+  readonly commit?: boolean;
+  readonly rollback?: boolean;
+}
+
+/** Returns what to tell the operator. Throws `DataDirectoryError` and `InstallationError`. */
+export async function runUpgrade(dir: string, keepsCopy: boolean, order: UpgradeOrder): Promise<string> {
+  if ([order.check, order.commit, order.rollback].filter(Boolean).length > 1) {
+    throw new InstallationError("Give at most one of --check, --commit and --rollback.");
+  }
+  const unlock = lockDataDirectory(dir);
+  try {
+    if (order.rollback) {
+      const format = rollBack(dir);
+      return `${dir} has format ${format} again. Start the release that wrote it, not this one, which would upgrade it again.`;
+    }
+    const found = formatOf(dir);
+    if (found === null) return `There is nothing in ${dir} yet.`;
+    if (order.commit) {
+      if (found.installation.upgradingTo !== undefined || found.installation.rollingBackTo !== undefined) {
+        throw new InstallationError(`An upgrade of ${dir} or its rollback was interrupted: end that first.`);
+      }
+      if (!hasCopy(dir)) return "There is no copy of an old form.";
+      removeCopy(dir);
+      return "The copy of the old form was removed.";
+    }
+    if (!order.check) await upgradeDataDirectory(dir, { keepsCopy, log: () => undefined });
+    const format = order.check ? found.oldest : FORMAT_VERSION;
+    const wayBack = hasCopy(dir)
+      ? "a copy of the form before the last upgrade is kept"
+      : "no copy of an older form is kept";
+    return `${dir} has format ${format}; this release reads and writes ${FORMAT_VERSION}; ${wayBack}.`;
+  } finally {
+    unlock();
+  }
+}
+
+/** `partition`: as it was typed. */
+export function runAcceptLoss(dir: string, partition: string): string {
+  if (!/^\d{1,5}$/.test(partition)) throw new InstallationError(`"${partition}" is no number of a partition.`);
+  const unlock = lockDataDirectory(dir);
+  try {
+    const aside = acceptLoss(dir, Number(partition));
+    const left = aside === null ? "" : ` What was left of it is in ${aside}.`;
+    return `Partition ${partition} begins anew, empty.${left}`;
+  } finally {
+    unlock();
+  }
+}

@@ -1,0 +1,126 @@
+/**
+ * The installation's secret, sealed with a key from a file outside of the data directory (`secrets.key_file`): everything else that is
+ * stored encrypted has a key that is derived from the secret, so this one file protects all, and a new key means one file anew.
+ * Called by the command line's commands; the state is the file secret.sealed.
+ */
+import { closeSync, existsSync, fsyncSync, openSync, readFileSync, statSync, unlinkSync, writeSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { keyId, sealBytes, unsealBytes } from "../protocol/sealing.js";
+import { writeFileDurably } from "../storage/disk.js";
+import { DataDirectoryError, loadSecret } from "./data-lock.js";
+
+const SEALED_FILE = "secret.sealed";
+const PLAIN_FILE = "secret.key";
+const OWNER = "secret of the installation";
+const KEY_BYTES = 32;
+
+export interface KeyFiles {
+  /** Empty: the secret lies in the data directory as it is. */
+  readonly keyFile: string;
+  /** The one before, while the key is being changed; or empty. */
+  readonly previousKeyFile: string;
+}
+
+interface SealedSecret {
+  readonly product: "tessera";
+  /** Of the key that opens it. */
+  readonly key: string;
+  /** Base64. */
+  readonly sealed: string;
+}
+
+/**
+ * The secret that signs this installation's tokens. With a key file one that lies there in the open is sealed, one that is sealed with
+ * the previous key is sealed anew. Throws `DataDirectoryError`, also without a key file when the secret is sealed.
+ */
+export function openSecret(dir: string, files: KeyFiles, warn: (message: string) => void = () => {}): Uint8Array {
+  const path = join(dir, SEALED_FILE);
+  const sealed = readSealed(path);
+  if (files.keyFile === "") {
+    if (sealed === null) return loadSecret(dir, warn);
+    throw new DataDirectoryError(`${path} is sealed with the key ${sealed.key}: name its file in secrets.key_file.`);
+  }
+  const key = readKey(files.keyFile);
+  if (sealed === null) {
+    const secret = loadSecret(dir, warn);
+    writeSealed(path, secret, key);
+    removePlain(dir);
+    return secret;
+  }
+  const keys = [key, ...(files.previousKeyFile === "" ? [] : [readKey(files.previousKeyFile)])];
+  const right = keys.find((one) => keyId(one) === sealed.key);
+  if (right === undefined) {
+    throw new DataDirectoryError(
+      `${path} is sealed with the key ${sealed.key}, and the configured ones are ${keys.map(keyId).join(" and ")}: ` +
+        "name the right file in secrets.key_file, or in secrets.previous_key_file to change to a new key.",
+    );
+  }
+  const secret = unsealBytes(Buffer.from(sealed.sealed, "base64"), OWNER, right);
+  if (secret === null)
+    throw new DataDirectoryError(`${path} is damaged: restore it from a backup of the data directory.`);
+  if (right !== key) writeSealed(path, secret, key);
+  // A crash may have left it there.
+  removePlain(dir);
+  return new Uint8Array(secret);
+}
+
+function readSealed(path: string): SealedSecret | null {
+  if (!existsSync(path)) return null;
+  try {
+    const found = JSON.parse(readFileSync(path, "utf8")) as Partial<SealedSecret>;
+    if (found.product === "tessera" && typeof found.key === "string" && typeof found.sealed === "string") {
+      return found as SealedSecret;
+    }
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+  }
+  throw new DataDirectoryError(`${path} is damaged: restore it from a backup of the data directory.`);
+}
+
+function writeSealed(path: string, secret: Uint8Array, key: Uint8Array): void {
+  const sealed: SealedSecret = {
+    product: "tessera",
+    key: keyId(key),
+    sealed: sealBytes(secret, OWNER, key).toString("base64"),
+  };
+  writeFileDurably(path, `${JSON.stringify(sealed)}\n`);
+}
+
+/** 32 bytes, or 64 hexadecimal digits. */
+function readKey(path: string): Uint8Array {
+  const refuse = (why: string) => new DataDirectoryError(`the key file ${path} ${why}`);
+  if (!existsSync(path)) {
+    throw refuse(
+      "does not exist. Make one: (umask 077; openssl rand -hex 32 > FILE), and keep a copy apart from the data.",
+    );
+  }
+  if (process.platform !== "win32" && (statSync(path).mode & 0o077) !== 0) {
+    throw refuse(`can be read by other users: chmod 600 ${path}`);
+  }
+  const bytes = readFileSync(path);
+  if (bytes.length === KEY_BYTES) return new Uint8Array(bytes);
+  const text = bytes.toString("latin1").trim();
+  if (/^[0-9a-fA-F]{64}$/.test(text)) return new Uint8Array(Buffer.from(text, "hex"));
+  throw refuse(`needs ${KEY_BYTES} bytes or ${2 * KEY_BYTES} hexadecimal digits and has ${bytes.length} bytes.`);
+}
+
+/** Written over first, for what the disk may keep. */
+function removePlain(dir: string): void {
+  const path = join(dir, PLAIN_FILE);
+  if (!existsSync(path)) return;
+  const file = openSync(path, "r+");
+  try {
+    writeSync(file, Buffer.alloc(KEY_BYTES), 0, KEY_BYTES, 0);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+  unlinkSync(path);
+  if (process.platform === "win32") return;
+  const folder = openSync(dirname(path), "r");
+  try {
+    fsyncSync(folder);
+  } finally {
+    closeSync(folder);
+  }
+}

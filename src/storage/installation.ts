@@ -1,0 +1,137 @@
+/**
+ * What a data directory knows of itself: the file INSTALLATION with its format, its id and how many partitions it has, so
+ * that one that vanishes is missed. Called before any actor starts, under the directory's lock; the file is the state.
+ */
+import { randomUUID } from "node:crypto";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync } from "node:fs";
+import { join } from "node:path";
+import { DbError } from "../protocol/errors.js";
+import { writeFileDurably } from "./disk.js";
+import { createShardDirectory, FORMAT_VERSION, readShardFormat, type ShardFormat } from "./format.js";
+import { partitionDirectory } from "./partition-directory.js";
+
+const FILE_NAME = "INSTALLATION";
+
+export interface Installation {
+  readonly product: "tessera";
+  readonly format: number;
+  /** Tells this installation from every other one. */
+  readonly id: string;
+  /** They are numbered from 0. */
+  readonly partitions: number;
+  /** An upgrade to that format has begun: some partitions may have it already. */
+  readonly upgradingTo?: number;
+  /** A rollback of an upgrade has begun; what this file was before that upgrade (null: there was none). */
+  readonly rollingBackTo?: { readonly format: number; readonly partitions: number; readonly before: string | null };
+}
+
+/** The directory cannot be used as it is; the message is for the operator. */
+export class InstallationError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = "InstallationError";
+  }
+}
+
+export function installationPath(dataDirectory: string): string {
+  return join(dataDirectory, FILE_NAME);
+}
+
+/** Undefined: there is no such file. Throws `InstallationError` when it is damaged. */
+export function readInstallation(dataDirectory: string): Installation | undefined {
+  const path = installationPath(dataDirectory);
+  if (!existsSync(path)) return undefined;
+  try {
+    const found = JSON.parse(readFileSync(path, "utf8")) as Partial<Installation>;
+    const { product, format, id, partitions } = found;
+    const numbers = [format, partitions].every(Number.isSafeInteger);
+    if (product === "tessera" && numbers && typeof id === "string") return found as Installation;
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+  }
+  throw new InstallationError(`${path} is damaged: restore it from a backup of the data directory.`);
+}
+
+export function writeInstallation(dataDirectory: string, installation: Installation): void {
+  writeFileDurably(installationPath(dataDirectory), `${JSON.stringify(installation)}\n`);
+}
+
+/**
+ * Of a data directory of the first release, which had no such file; or of a new one, which has no partitions. Where the
+ * file was lost, the partitions know what it said.
+ */
+export function unwrittenInstallation(dataDirectory: string): Installation {
+  const numbers = partitionsOnDisk(dataDirectory);
+  const partitions = Math.max(0, ...numbers.map((number) => number + 1));
+  const known = numbers.map((number) => shardFormatOf(dataDirectory, number)).find((found) => found?.installation);
+  const format = known?.format ?? (partitions === 0 ? FORMAT_VERSION : 1);
+  return { product: "tessera", format, id: known?.installation ?? randomUUID(), partitions };
+}
+
+/** A directory that this release can open has partitions added until there are so many; gives what holds then. */
+export function addPartitions(dataDirectory: string, installation: Installation, partitions: number): Installation {
+  if (partitions <= installation.partitions) return installation;
+  for (let partition = installation.partitions; partition < partitions; partition++) {
+    createShardDirectory(partitionDirectory(dataDirectory, partition), { installation: installation.id, partition });
+  }
+  // Until here they are not known, and are made again after a crash: nothing was ever in them.
+  const grown = { ...installation, partitions };
+  writeInstallation(dataDirectory, grown);
+  return grown;
+}
+
+/**
+ * Puts an empty partition where one was lost; what is left of it is set aside. Returns where, or null. Throws
+ * `InstallationError` when there is no such partition, or it is the one that holds the accounts.
+ */
+export function acceptLoss(dataDirectory: string, partition: number): string | null {
+  const installation = readInstallation(dataDirectory);
+  if (installation === undefined || installation.format !== FORMAT_VERSION) {
+    throw new InstallationError(`${dataDirectory} is no data directory of this release: start the server once.`);
+  }
+  if (partition === 0) {
+    throw new InstallationError(
+      "Partition 0 holds the accounts of all tenants: restore it from a backup, or begin with a new data directory.",
+    );
+  }
+  if (partition >= installation.partitions) {
+    throw new InstallationError(
+      `There is no partition ${partition}: they are numbered 0 to ${installation.partitions - 1}.`,
+    );
+  }
+  const directory = partitionDirectory(dataDirectory, partition);
+  let aside: string | null = null;
+  if (existsSync(directory)) {
+    aside = freeName(`${directory}.lost`);
+    renameSync(directory, aside);
+  }
+  createShardDirectory(directory, { installation: installation.id, partition });
+  return aside;
+}
+
+/** The numbers of the directories that are there. */
+export function partitionsOnDisk(dataDirectory: string): number[] {
+  mkdirSync(dataDirectory, { recursive: true });
+  return readdirSync(dataDirectory)
+    .map((name) => /^partition-(\d+)$/.exec(name)?.[1])
+    .filter((digits) => digits !== undefined)
+    .map(Number);
+}
+
+/** The format of a partition's directory; null when that cannot be told: whoever opens it says why. */
+export function formatOfPartition(dataDirectory: string, partition: number): number | null {
+  return shardFormatOf(dataDirectory, partition)?.format ?? null;
+}
+
+function shardFormatOf(dataDirectory: string, partition: number): ShardFormat | undefined {
+  try {
+    return readShardFormat(partitionDirectory(dataDirectory, partition));
+  } catch (error) {
+    if (error instanceof DbError) return undefined;
+    throw error;
+  }
+}
+
+function freeName(wanted: string): string {
+  for (let i = 1; ; i++) if (!existsSync(`${wanted}-${i}`)) return `${wanted}-${i}`;
+}

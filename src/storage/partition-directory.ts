@@ -1,0 +1,6 @@
+/** Where a partition's shard is in the data directory. */
+import { join } from "node:path";
+
+export function partitionDirectory(dataDirectory: string, partition: number): string {
+  return join(dataDirectory, `partition-${partition}`);
+}

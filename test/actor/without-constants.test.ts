@@ -1,0 +1,29 @@
+/** What logs and traces show of statements: no values, whatever quotes they stand in. */
+import t from "tap";
+import { withoutConstants } from "../../src/actor/slow-statements.js";
+
+t.test("SQL", async (t) => {
+  for (const [text, shown] of [
+    ["INSERT INTO person VALUES (7, 'hush')", "INSERT INTO person VALUES (?, ?)"],
+    ["SELECT 'it''s hush', E'a\\'hush', x'1f', 1.5e3, $1 FROM t2", "SELECT ?, ?, ?, ?, $1 FROM t2"],
+    ["SELECT 'C:\\', 'hush'", "SELECT ?, ?"],
+    ['SELECT "it\'s" FROM "t" WHERE a = \'hush\'', 'SELECT "it\'s" FROM "t" WHERE a = ?'],
+    ["SELECT 1 -- it's\n, 'hush'", "SELECT ?  \n, ?"],
+    ["SELECT /* it's */ 'hush'", "SELECT   ?"],
+    ["SELECT $$hush$$, $a$ $$ hush $a$, 'x'", "SELECT ?, ?, ?"],
+    ["SELECT 'hush without an end", "SELECT ?"],
+    ["SELECT 'the e', 'hush'", "SELECT ?, ?"],
+  ]) {
+    t.equal(withoutConstants(text!), shown, text);
+  }
+});
+
+t.test("Cypher", async (t) => {
+  for (const [text, shown] of [
+    ['MATCH (p:Person {name: "hush", age: 7}) RETURN p', "MATCH (p:Person {name: ?, age: ?}) RETURN p"],
+    ["MATCH (p:`it's`) WHERE p.a = 'a\\'hush' RETURN \"x\"", "MATCH (p:`it's`) WHERE p.a = ? RETURN ?"],
+    ["RETURN 1 // it's\n, 'hush'", "RETURN ?  \n, ?"],
+  ]) {
+    t.equal(withoutConstants(text!, "cypher"), shown, text);
+  }
+});
