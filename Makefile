@@ -3,7 +3,7 @@
 .PHONY: docs fuzz soak
 
 start: build
-	node --enable-source-maps dist/server/main.js serve
+	bin/tessera serve
 
 build: install
 	npm run --silent build

@@ -71,13 +71,13 @@ export async function endChild(child: ChildProcess, signal: NodeJS.Signals = "SI
 
 export async function startTessera(environment: Record<string, string> = {}): Promise<Running> {
   const directory = temporaryDirectory("tessera");
-  // SERVER_MAIN: another build, to be compared with this one.
-  const main = process.env.SERVER_MAIN ?? join(ROOT, "dist/server/main.js");
-  // SERVER_FLAGS: options of node, such as --trace-gc.
-  const flags = process.env.SERVER_FLAGS?.split(" ") ?? [];
-  const child = startChild(process.execPath, [...flags, main, "serve"], {
+  // SERVER_PROGRAM: another build, to be compared with this one.
+  const program = process.env.SERVER_PROGRAM ?? join(ROOT, "bin/tessera");
+  const child = startChild(program, ["serve"], {
     env: {
       ...process.env,
+      // SERVER_FLAGS: options of node, such as --trace-gc.
+      TESSERA_NODE_FLAGS: process.env.SERVER_FLAGS ?? "",
       TESSERA_PORT: "0",
       TESSERA_DATA_DIR: directory,
       TESSERA_ADMIN_PASSWORD: PASSWORD,

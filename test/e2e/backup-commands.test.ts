@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t from "tap";
-import { ADMIN_PASSWORD, MAIN, TestServer } from "./server.js";
+import { ADMIN_PASSWORD, PROGRAM, TestServer } from "./server.js";
 
 const server = await TestServer.start();
 const folder = mkdtempSync(join(tmpdir(), "tessera-commands-"));
@@ -29,7 +29,7 @@ interface Ran {
 function run(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ran> {
   const variables = { PATH: process.env.PATH!, TESSERA_CLIENT_URL: server.url, TESSERA_CLIENT_API_KEY: apiKey };
   return new Promise((resolve) => {
-    execFile(process.execPath, [MAIN, "backup", ...args], { env: { ...variables, ...env } }, (error, out, err) =>
+    execFile(PROGRAM, ["backup", ...args], { env: { ...variables, ...env } }, (error, out, err) =>
       resolve({ code: error === null ? 0 : Number(error.code), out, err }),
     );
   });

@@ -11,7 +11,7 @@ import t, { type Test } from "tap";
 import { runUpgrade } from "../../src/config/run-upgrade.js";
 import { FORMAT_VERSION } from "../../src/storage/format.js";
 import { lasting, PASSWORD, type Recorded } from "./data-fixture.js";
-import { MAIN, TestServer } from "./server.js";
+import { PROGRAM, TestServer } from "./server.js";
 
 const FIXTURES = new URL("../../../test/fixtures/releases/", import.meta.url).pathname;
 
@@ -27,7 +27,7 @@ function unpacked(t: Test, release: string): { recorded: Recorded; directory: st
 
 /** A command of the program's on that data directory. */
 function tessera(directory: string, ...words: string[]): { status: number | null; text: string } {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [MAIN, ...words], {
+  const { status, stdout, stderr } = spawnSync(PROGRAM, words, {
     encoding: "utf8",
     env: { PATH: process.env.PATH, TESSERA_DATA_DIR: directory },
   });

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { gunzipSync } from "node:zlib";
 import t from "tap";
-import { ADMIN_PASSWORD, MAIN, TestServer } from "./server.js";
+import { ADMIN_PASSWORD, PROGRAM, TestServer } from "./server.js";
 
 const server = await TestServer.start({
   TESSERA_ACTORS: "2",
@@ -71,12 +71,12 @@ t.test("the command", async (t) => {
   const folder = mkdtempSync(join(tmpdir(), "tessera-bundle-"));
   t.teardown(() => rmSync(folder, { recursive: true }));
   const output = join(folder, "bundle.json.gz");
-  const args = [MAIN, "diagnostics", "--url", server.url, "--output", output];
+  const args = ["diagnostics", "--url", server.url, "--output", output];
   const command = promisify(execFile);
-  const { stdout } = await command(process.execPath, args, { env: { ...process.env, TESSERA_TOKEN: server.token } });
+  const { stdout } = await command(PROGRAM, args, { env: { ...process.env, TESSERA_TOKEN: server.token } });
   t.match(stdout, /bundle\.json\.gz: \d+ bytes/);
   t.equal(JSON.parse(gunzipSync(readFileSync(output)).toString()).partitions.length, 2);
-  const refused = await command(process.execPath, args, { env: { ...process.env, TESSERA_TOKEN: "nobody" } }).catch(
+  const refused = await command(PROGRAM, args, { env: { ...process.env, TESSERA_TOKEN: "nobody" } }).catch(
     (error: { stderr: string }) => error,
   );
   t.match(refused.stderr, /the server answered 401/);

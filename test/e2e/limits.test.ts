@@ -1,7 +1,7 @@
 /** What the server refuses, bounds and describes: rate, time, size, media types, unknown routes, its own documents. */
 import { Validator } from "@seriousme/openapi-schema-validator";
 import t from "tap";
-import { MAIN, TestServer } from "./server.js";
+import { PROGRAM, TestServer } from "./server.js";
 
 const server = await TestServer.start({ TESSERA_SERVER_BODY_BYTES_MAX: "65536" });
 t.teardown(() => server.stop());
@@ -98,7 +98,7 @@ t.test("the rate limit", async (t) => {
 t.test("a second server on the same data is refused", async (t) => {
   const { spawnSync } = await import("node:child_process");
   const run = (...args: string[]) =>
-    spawnSync(process.execPath, [MAIN, ...args], {
+    spawnSync(PROGRAM, args, {
       env: { ...process.env, TESSERA_PORT: "0", TESSERA_DATA_DIR: server.directory },
       encoding: "utf8",
     });

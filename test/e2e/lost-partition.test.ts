@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
-import { MAIN, TestServer } from "./server.js";
+import { PROGRAM, TestServer } from "./server.js";
 
 t.setTimeout(110_000);
 const server = await TestServer.start({ TESSERA_ACTORS: "2" });
@@ -12,7 +12,7 @@ t.teardown(() => server.stop());
 /** A command of the program's on the server's data. */
 const tessera = (...words: string[]) => {
   const env = { PATH: process.env.PATH, TESSERA_DATA_DIR: server.directory };
-  const { status, stdout, stderr } = spawnSync(process.execPath, [MAIN, ...words], { env, encoding: "utf8" });
+  const { status, stdout, stderr } = spawnSync(PROGRAM, words, { env, encoding: "utf8" });
   return { status, text: stdout + stderr };
 };
 

@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 
-/** The program as it is installed; scripts/run-tests.mjs has it made anew. */
-export const MAIN = new URL("../../server/main.js", import.meta.url).pathname;
+/** What users start; scripts/run-tests.mjs has the program made anew. */
+export const PROGRAM = new URL("../../../bin/tessera", import.meta.url).pathname;
 export const ADMIN_PASSWORD = "a password for tests";
 
 export interface Reply {
@@ -55,7 +55,7 @@ export class TestServer {
 
   /** Starts the process on the same data; also after `kill`. */
   async boot(): Promise<void> {
-    const child = spawn(process.execPath, ["--enable-source-maps", MAIN, "serve"], {
+    const child = spawn(PROGRAM, ["serve"], {
       env: {
         ...SURROUNDINGS,
         TESSERA_PORT: "0",

@@ -9,7 +9,7 @@ import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { connect } from "node:tls";
 import t from "tap";
-import { ADMIN_PASSWORD, MAIN } from "./server.js";
+import { ADMIN_PASSWORD, PROGRAM } from "./server.js";
 
 const directory = mkdtempSync(join(tmpdir(), "tessera-tls-"));
 t.teardown(() => rmSync(directory, { recursive: true, force: true }));
@@ -35,7 +35,7 @@ const port = await new Promise<number>((resolve) => {
 });
 const lines: string[] = [];
 function start(environment: Record<string, string>): { child: ReturnType<typeof spawn>; url: Promise<string> } {
-  const child = spawn(process.execPath, [MAIN, "serve"], {
+  const child = spawn(PROGRAM, ["serve"], {
     env: {
       PATH: process.env.PATH ?? "",
       TESSERA_PORT: String(port),
