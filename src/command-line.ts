@@ -1,5 +1,5 @@
 /**
- * The command line: `tessera serve`, `check-config`, `reset-password`, `backup` (cli/). `serve` is the only place that knows all parts:
+ * The command line: `tessera serve`, `check-config`, `reset-password`, `backup` and `keys` (cli/). `serve` is the only place that knows all parts:
  * it loads the configuration, locks the data directory, starts the gateway on this thread and one thread per actor.
  */
 import type { Worker } from "node:worker_threads";
@@ -211,7 +211,9 @@ export async function runCommandLine(firstActor: Worker | null): Promise<void> {
 
   if (firstActor === null) {
     const { addBackupCommands } = await import("./cli/backup-commands.js");
+    const { addKeyCommands } = await import("./cli/key-commands.js");
     addBackupCommands(program);
+    addKeyCommands(program);
   }
   await program.parseAsync();
 }

@@ -1,7 +1,7 @@
 /**
  * What a server does with its data directory before anything else: locks it against a second server and reads the
- * installation's secret, making it at first boot. Called by the command line's commands; the state is in two files,
- * LOCK and secret.key. RocksDB locks each shard as well, which also covers what a process id cannot tell apart
+ * installation's secret, making it at first boot. Called by the command line's commands; the state is in the files
+ * LOCK, LOCK.secret and secret.key. RocksDB locks each shard as well, which also covers what a process id cannot tell apart
  * (two containers on one volume).
  */
 
@@ -22,9 +22,11 @@ import {
 import { basename, dirname, join } from "node:path";
 
 const LOCK_FILE = "LOCK";
+const SECRET_LOCK_FILE = "LOCK.secret";
 const SECRET_FILE = "secret.key";
 const SECRET_BYTES = 32;
 const WAIT_STEP_MS = 50;
+const SECRET_WAIT_MS = 10_000;
 
 /** Expected: another server is running, or the directory cannot be used. The message is for the operator. */
 export class DataDirectoryError extends Error {
@@ -55,9 +57,31 @@ export interface LockOptions {
  * A lock whose owner is no more is taken over. Throws `DataDirectoryError` when its owner lives. Blocks the thread.
  */
 export function lockDataDirectory(dir: string, options: LockOptions = {}): () => void {
+  return lock(dir, LOCK_FILE, options.waitMs ?? 2000, (pid) => {
+    return (
+      `another server (process ${pid}) is using ${dir}. Stop it, or give this one a data directory of ` +
+      `its own (TESSERA_DATA_DIR). If process ${pid} is no server of this kind, delete ${join(dir, LOCK_FILE)}.`
+    );
+  });
+}
+
+/**
+ * For the moment in which the sealed secret and its keys are read or changed: a server that runs holds the directory's lock for as long
+ * as it lives, and keys can be changed under it.
+ */
+export function lockSecret(dir: string): () => void {
+  return lock(dir, SECRET_LOCK_FILE, SECRET_WAIT_MS, (pid) => {
+    return (
+      `another process (${pid}) is changing the keys of ${dir}; try again when it has ended. If process ${pid} is none of ` +
+      `this kind, delete ${join(dir, SECRET_LOCK_FILE)}.`
+    );
+  });
+}
+
+function lock(dir: string, file: string, waitMs: number, heldBy: (pid: number) => string): () => void {
   makeDirectory(dir);
-  const path = join(dir, LOCK_FILE);
-  const nonce = acquireInTime(path, options.waitMs ?? 2000);
+  const path = join(dir, file);
+  const nonce = acquireInTime(path, waitMs, heldBy);
   const release = () => {
     process.removeListener("exit", release);
     if (readOwner(path)?.nonce === nonce) unlinkSync(path);
@@ -90,18 +114,13 @@ export function loadSecret(dir: string, warn: (message: string) => void = () => 
   return new Uint8Array(secret);
 }
 
-function acquireInTime(path: string, waitMs: number): string {
+function acquireInTime(path: string, waitMs: number, message: (pid: number) => string): string {
   const sleeper = new Int32Array(new SharedArrayBuffer(4));
   for (let waitedMs = 0; ; waitedMs += WAIT_STEP_MS) {
     const taken = acquire(path);
     if ("nonce" in taken) return taken.nonce;
-    const { heldBy } = taken;
-    if (heldBy.pid === process.pid || waitedMs >= waitMs) {
-      throw new DataDirectoryError(
-        `another server (process ${heldBy.pid}) is using ${dirname(path)}. Stop it, or give this one a data directory of ` +
-          `its own (TESSERA_DATA_DIR). If process ${heldBy.pid} is no server of this kind, delete ${path}.`,
-      );
-    }
+    const { pid } = taken.heldBy;
+    if (pid === process.pid || waitedMs >= waitMs) throw new DataDirectoryError(message(pid));
     Atomics.wait(sleeper, 0, 0, WAIT_STEP_MS);
   }
 }

@@ -1,18 +1,18 @@
 /**
  * The installation's secret, sealed with a key from a file outside of the data directory (`secrets.key_file`): everything else that is
  * stored encrypted has a key that is derived from the secret, so this one file protects all, and a new key means one file anew.
- * Called by the command line's commands; the state is the file secret.sealed.
+ * Called by the command line's commands and key-ring.ts; the state is the file secret.sealed, under the lock of the secret.
  */
-import { closeSync, existsSync, fsyncSync, openSync, readFileSync, statSync, unlinkSync, writeSync } from "node:fs";
+import { closeSync, existsSync, fsyncSync, openSync, readFileSync, unlinkSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { keyId, sealBytes, unsealBytes } from "../protocol/sealing.js";
 import { writeFileDurably } from "../storage/disk.js";
-import { DataDirectoryError, loadSecret } from "./data-lock.js";
+import { DataDirectoryError, loadSecret, lockSecret } from "./data-lock.js";
+import { KEY_BYTES, readKeyFile } from "./key-file.js";
 
 const SEALED_FILE = "secret.sealed";
 const PLAIN_FILE = "secret.key";
 const OWNER = "secret of the installation";
-const KEY_BYTES = 32;
 
 export interface KeyFiles {
   /** Empty: the secret lies in the data directory as it is. */
@@ -30,38 +30,59 @@ interface SealedSecret {
 }
 
 /**
- * The secret that signs this installation's tokens. With a key file one that lies there in the open is sealed, one that is sealed with
- * the previous key is sealed anew. Throws `DataDirectoryError`, also without a key file when the secret is sealed.
+ * The secret that signs this installation's tokens. With a key file one that lies there in the open is sealed, and one that is sealed
+ * with another key of the file, or of the previous one, is sealed anew with the first. Throws `DataDirectoryError`, also without a key
+ * file when the secret is sealed.
  */
 export function openSecret(dir: string, files: KeyFiles, warn: (message: string) => void = () => {}): Uint8Array {
+  const unlock = lockSecret(dir);
+  try {
+    return openLocked(dir, files, warn);
+  } finally {
+    unlock();
+  }
+}
+
+/** `openSecret` for who has locked the secret. */
+export function openLocked(dir: string, files: KeyFiles, warn: (message: string) => void): Uint8Array {
   const path = join(dir, SEALED_FILE);
   const sealed = readSealed(path);
   if (files.keyFile === "") {
     if (sealed === null) return loadSecret(dir, warn);
     throw new DataDirectoryError(`${path} is sealed with the key ${sealed.key}: name its file in secrets.key_file.`);
   }
-  const key = readKey(files.keyFile);
+  const [newest, ...older] = readKeyFile(files.keyFile);
   if (sealed === null) {
     const secret = loadSecret(dir, warn);
-    writeSealed(path, secret, key);
+    writeSealed(path, secret, newest!.key);
     removePlain(dir);
     return secret;
   }
-  const keys = [key, ...(files.previousKeyFile === "" ? [] : [readKey(files.previousKeyFile)])];
-  const right = keys.find((one) => keyId(one) === sealed.key);
+  const keys = [newest!, ...older, ...(files.previousKeyFile === "" ? [] : readKeyFile(files.previousKeyFile))];
+  const right = keys.find(({ id }) => id === sealed.key);
   if (right === undefined) {
     throw new DataDirectoryError(
-      `${path} is sealed with the key ${sealed.key}, and the configured ones are ${keys.map(keyId).join(" and ")}: ` +
+      `${path} is sealed with the key ${sealed.key}, and the configured ones are ${keys.map(({ id }) => id).join(" and ")}: ` +
         "name the right file in secrets.key_file, or in secrets.previous_key_file to change to a new key.",
     );
   }
-  const secret = unsealBytes(Buffer.from(sealed.sealed, "base64"), OWNER, right);
+  const secret = unsealBytes(Buffer.from(sealed.sealed, "base64"), OWNER, right.key);
   if (secret === null)
     throw new DataDirectoryError(`${path} is damaged: restore it from a backup of the data directory.`);
-  if (right !== key) writeSealed(path, secret, key);
+  if (right !== newest) writeSealed(path, secret, newest!.key);
   // A crash may have left it there.
   removePlain(dir);
   return new Uint8Array(secret);
+}
+
+/** The id of the key that opens the secret; null: it lies in the open. */
+export function keyInUse(dir: string): string | null {
+  return readSealed(join(dir, SEALED_FILE))?.key ?? null;
+}
+
+/** Where it lies, sealed or not; null: there is none. */
+export function secretFile(dir: string): string | null {
+  return [SEALED_FILE, PLAIN_FILE].map((name) => join(dir, name)).find((path) => existsSync(path)) ?? null;
 }
 
 function readSealed(path: string): SealedSecret | null {
@@ -84,24 +105,6 @@ function writeSealed(path: string, secret: Uint8Array, key: Uint8Array): void {
     sealed: sealBytes(secret, OWNER, key).toString("base64"),
   };
   writeFileDurably(path, `${JSON.stringify(sealed)}\n`);
-}
-
-/** 32 bytes, or 64 hexadecimal digits. */
-function readKey(path: string): Uint8Array {
-  const refuse = (why: string) => new DataDirectoryError(`the key file ${path} ${why}`);
-  if (!existsSync(path)) {
-    throw refuse(
-      "does not exist. Make one: (umask 077; openssl rand -hex 32 > FILE), and keep a copy apart from the data.",
-    );
-  }
-  if (process.platform !== "win32" && (statSync(path).mode & 0o077) !== 0) {
-    throw refuse(`can be read by other users: chmod 600 ${path}`);
-  }
-  const bytes = readFileSync(path);
-  if (bytes.length === KEY_BYTES) return new Uint8Array(bytes);
-  const text = bytes.toString("latin1").trim();
-  if (/^[0-9a-fA-F]{64}$/.test(text)) return new Uint8Array(Buffer.from(text, "hex"));
-  throw refuse(`needs ${KEY_BYTES} bytes or ${2 * KEY_BYTES} hexadecimal digits and has ${bytes.length} bytes.`);
 }
 
 /** Written over first, for what the disk may keep. */

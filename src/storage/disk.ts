@@ -77,10 +77,12 @@ export const fileDisk: Disk = {
   },
 };
 
-/** Replaces a small file so that a crash leaves either the old or the new content. Waits for the device. */
-export function writeFileDurably(path: string, text: string): void {
+/** Replaces a small file so that a crash leaves either the old or the new content. Waits for the device. `mode`: of the new one. */
+export function writeFileDurably(path: string, text: string, mode = 0o666): void {
   const temporary = `${path}.new`;
-  const file = fs.openSync(temporary, "w");
+  // A crash may have left one, which would keep its own mode.
+  fs.rmSync(temporary, { force: true });
+  const file = fs.openSync(temporary, "wx", mode);
   try {
     fs.writeSync(file, text);
     fs.fsyncSync(file);

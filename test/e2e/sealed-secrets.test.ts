@@ -1,4 +1,6 @@
 /** A key file: what lay in the open is sealed by the next start, nothing new is written in the open, and without the key nothing starts. */
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
 import {
   chmodSync,
   existsSync,
@@ -11,11 +13,12 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { TOTP } from "otpauth";
 import t from "tap";
-import { TestServer } from "./server.js";
+import { PROGRAM, TestServer } from "./server.js";
 
-t.setTimeout(110_000);
+t.setTimeout(280_000);
 const keys = mkdtempSync(join(tmpdir(), "tessera-keys-"));
 t.teardown(() => rmSync(keys, { recursive: true }));
 const keyFile = (name: string, content: string | Buffer, mode = 0o600): string => {
@@ -87,4 +90,44 @@ t.test("a key seals what is there, and what comes", async (t) => {
   await server.boot();
   t.equal((await server.call("GET", "/v1/users/me", undefined, { token })).status, 200, "the key was changed");
   t.equal(await signsIn("late", late, 1), 200);
+});
+
+t.test("tessera keys: a new key under a running server, the old one dropped, killed in the middle", async (t) => {
+  const env = { ...process.env, TESSERA_DATA_DIR: server.directory, TESSERA_SECRETS_KEY_FILE: second };
+  const keysCommand = async (...args: string[]) =>
+    JSON.parse((await promisify(execFile)(PROGRAM, ["keys", ...args, "--json"], { env })).stdout);
+  const { token } = server;
+  const holds = async () => (await server.call("GET", "/v1/users/me", undefined, { token })).status;
+  const [only] = (await keysCommand("list")).keys;
+  t.match(only, { id: /^[0-9a-f]{16}$/, made_at: null, in_use: true, newest: true });
+
+  const { key, before } = await keysCommand("rotate");
+  t.equal(before, only.id);
+  t.match((await keysCommand("list")).keys, [
+    { id: key, made_at: /^2/, in_use: true, newest: true },
+    { id: only.id, in_use: false, newest: false },
+  ]);
+  t.equal(await holds(), 200, "the server goes on");
+  await t.rejects(keysCommand("drop", key), { message: /tessera: the secret is sealed with the key/ });
+  t.same(await keysCommand("drop", only.id), { dropped: [only.id] });
+  await server.terminate();
+  await server.boot();
+  t.equal(await holds(), 200, "the new key alone opens what is there");
+  const late = await enrolled("later");
+  t.equal(await signsIn("later", late, 1), 200);
+
+  const inode = () => statSync(second).ino;
+  const was = inode();
+  const child = spawn(PROGRAM, ["keys", "rotate"], { env, stdio: "ignore" });
+  const ended = once(child, "exit");
+  while (child.exitCode === null && inode() === was) await new Promise(setImmediate);
+  child.kill("SIGKILL");
+  await ended;
+  t.equal((await keysCommand("list")).keys.filter((one: { in_use: boolean }) => one.in_use).length, 1);
+  await server.kill();
+  await server.boot();
+  t.equal(await holds(), 200);
+  const after = (await keysCommand("list")).keys;
+  t.ok(after[0].newest && after[0].in_use, "the start has sealed it with the newest");
+  t.same(await keysCommand("drop", "--unused"), { dropped: [key] });
 });
