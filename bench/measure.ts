@@ -189,10 +189,7 @@ export async function measure(workload: Workload, options: Options): Promise<Wor
         notes.push(`${contender.name} is left out: ${surrounded}.`);
         continue;
       }
-      if (surrounded !== undefined) {
-        surroundings.push(surrounded);
-        notes.push(`${contender.name}: ${surrounded.note}.`);
-      }
+      if (surrounded !== undefined) surroundings.push(surrounded);
       entries.push(...(await entriesOf(workload, contender, directory, options.useWrk, notes)));
     }
     if (entries.length > 0) await takeRounds(entries, options);

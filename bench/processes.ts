@@ -1,5 +1,6 @@
 /** What a server's processes use, read from /proc: CPU and memory of whole trees, CPU of threads. State: none. */
 import { readdirSync, readFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
 
 const TICKS_PER_SECOND = 100;
 
@@ -91,4 +92,14 @@ function readOrNull(path: string): string | null {
   } catch {
     return null;
   }
+}
+
+/** The least of two seconds, which leaves out what waits for a collection or is about to be given back. */
+export async function settledMemoryOf(roots: readonly number[]): Promise<number> {
+  let least = Number.POSITIVE_INFINITY;
+  for (let i = 0; i < 20; i++) {
+    await sleep(100);
+    least = Math.min(least, memoryOf(roots));
+  }
+  return least;
 }

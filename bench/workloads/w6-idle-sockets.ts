@@ -1,7 +1,6 @@
-/** W6: W1 while 1,000 WebSocket connections are open and idle; also the memory that they take. */
+/** W6: W1 while 1,000 WebSocket connections are open and idle. */
 import type { Contender } from "../contenders/contenders.js";
 import type { IdleSockets } from "../load/idle-sockets.js";
-import { memoryOf } from "../processes.js";
 import { endChild, firstMatch, startChild } from "../servers.js";
 import { pointReads } from "./w1-point-read.js";
 import { ACCOUNTS, type Surroundings, type Workload } from "./workload.js";
@@ -14,14 +13,11 @@ async function openSockets(contender: Contender): Promise<Surroundings | string>
   if (!contender.isPeer && probe.status === 404) return "the server has no /v1/ws yet";
   const argument: IdleSockets = { url: `${contender.url}/v1/ws`, token: contender.token, count: SOCKETS };
   const script = new URL("../load/idle-sockets.js", import.meta.url).pathname;
-  const before = memoryOf(contender.roots);
   const child = startChild(process.execPath, [script, JSON.stringify(argument)], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   await firstMatch(child, "stdout", /^open$/);
-  const each = (memoryOf(contender.roots) - before) / SOCKETS / 1024;
   return {
-    note: `${SOCKETS.toLocaleString("en")} idle WebSocket connections took ${each.toFixed(1)} KiB each`,
     stop: async () => {
       if (child.exitCode !== null) throw new Error(`${contender.name} closed idle WebSocket connections`);
       await endChild(child);

@@ -37,8 +37,6 @@ export interface EntryOf {
 }
 
 export interface Surroundings {
-  /** What they cost or show, for the report. */
-  readonly note: string;
   stop(): Promise<void>;
 }
 
