@@ -8,36 +8,45 @@ import { DbError } from "../protocol/errors.js";
 import { prefixEnd, prefixOfRetiredKey, prefixRange, retiredPrefix, SPACE, storageIdOf } from "../storage/keys.js";
 import type { ShardTransaction } from "../storage/transaction.js";
 import type { Scheduler } from "./scheduler.js";
-import type { Tenant } from "./tenant.js";
+import type { RetiredRecords, Tenant } from "./tenant.js";
 
 /** Entries of one commit. */
 const REMOVED_AT_ONCE = 256;
-/** Records read at a time. */
-const RECORDS_AT_ONCE = 64;
+/** Records that one look takes in: what is retired during the next one's wait must not outrun it. */
+const RECORDS_AT_ONCE = 4096;
 
 type Turns = Pick<Scheduler, "shouldYield" | "yieldTurn">;
 
 export async function removeRetired(tenant: Tenant, scheduler: Turns, isStopped: () => boolean): Promise<void> {
-  const { catalog, partition } = tenant;
-  const { changedAt } = catalog;
-  if (tenant.retiredUpTo === changedAt || partition.shard.oldestSnapshot < changedAt) return;
+  const { partition } = tenant;
   try {
     for (;;) {
-      const records = retiredRecords(tenant);
-      if (records.length === 0) break;
-      for (const record of records) {
+      // What was found once is waited for, not the newest change: where definitions go on changing and some transaction is
+      // always open, one of them is always older than that.
+      tenant.retired ??= look(tenant);
+      if (tenant.retired === null || partition.shard.oldestSnapshot < tenant.retired.changedAt) return;
+      for (const record of tenant.retired.records) {
         const prefix = prefixOfRetiredKey(record);
         // Nobody reads them any more, and they need not follow the removal.
         if (prefix[4] === SPACE.rows) partition.segments.dropStorage(tenant.number, storageIdOf(prefix));
         if (!(await removeAll(tenant, record, prefix, scheduler, isStopped))) return;
       }
+      tenant.retired = null;
     }
   } catch (error) {
     // A conflict, or a shard that has failed: it goes on the next time, or after the restart.
     if (!(error instanceof DbError)) throw error;
-    return;
   }
+}
+
+/** Null: nothing is retired, or nothing was since there was nothing. */
+function look(tenant: Tenant): RetiredRecords | null {
+  const { changedAt } = tenant.catalog;
+  if (tenant.retiredUpTo === changedAt) return null;
+  const records = retiredRecords(tenant);
+  if (records.length > 0) return { changedAt, records };
   tenant.retiredUpTo = changedAt;
+  return null;
 }
 
 function retiredRecords({ number, partition }: Tenant): readonly Uint8Array[] {
@@ -65,6 +74,11 @@ async function removeAll(
   for (;;) {
     if (isStopped()) return false;
     const tx = shard.begin({ isolation: "read committed" });
+    if (tx.get(record) === undefined) {
+      // Removed before, or taken back: a restored backup may be older than the TRUNCATE, and have its rows in that place.
+      tx.rollback();
+      return true;
+    }
     const last = removeSome(tx, gte, lt);
     if (last === null) tx.delete(record);
     // What follows a removed key; the engine need not pass those again.

@@ -42,6 +42,13 @@ export interface TenantHost {
   wroteSomething(tenant: number): void;
 }
 
+/** Records of what TRUNCATE and DROP have left, as one look found them (remove-retired.ts). */
+export interface RetiredRecords {
+  /** Value of `catalog.changedAt` then: whatever is younger than that sees nothing of what they speak of. */
+  readonly changedAt: number;
+  readonly records: readonly Uint8Array[];
+}
+
 export class Tenant {
   readonly catalog: Catalog;
   readonly statistics: TenantStatistics;
@@ -51,6 +58,8 @@ export class Tenant {
   lastUse = 0;
   /** Value of `catalog.changedAt` up to which retired data has been removed (remove-retired.ts); −1: never looked. */
   retiredUpTo = -1;
+  /** What is to be removed when no open transaction can see it; null: look. */
+  retired: RetiredRecords | null = null;
   /** Schemas of temporary relations that belong to sessions of now. */
   readonly temporarySchemas = new Set<string>();
   /** Whether its newest definitions have indexes for search; null: nobody has looked. */

@@ -94,6 +94,39 @@ t.test("an older snapshot reads the old rows, and they stay as long as it does",
   t.same(stored(database, 1), [0, 0]);
 });
 
+t.test("they go although definitions go on changing and some transaction is always open", async (t) => {
+  const database = await filled(t);
+  const read = () => database.shard.begin({ readOnly: true, isolation: "repeatable read" });
+  let open = read();
+  await database.exec("truncate t");
+  for (let i = 0; i < 3; i++) {
+    await database.exec(`create table before_${i} (id int)`);
+    const next = read();
+    await database.exec(`create table after_${i} (id int)`);
+    open.rollback();
+    open = next;
+    await remove(database);
+  }
+  t.same(stored(database, 1), [0, 0]);
+  t.equal(count(database, retiredPrefix(database.tenantNumber)), 0);
+  open.rollback();
+});
+
+t.test("what is no longer retired when its time has come stays, as after a restored backup", async (t) => {
+  const database = await filled(t);
+  const old = database.shard.begin({ readOnly: true, isolation: "repeatable read" });
+  await database.exec("truncate t");
+  await remove(database);
+  old.rollback();
+  const back = database.shard.begin({ isolation: "read committed" });
+  const cursor = back.scan(prefixRange(retiredPrefix(database.tenantNumber)));
+  for (const key of cursor.next(100).keys) back.delete(Buffer.from(key));
+  cursor.close();
+  database.tenant.commit(back);
+  await remove(database);
+  t.same(stored(database, 1), [3000, 6000]);
+});
+
 t.test("a transaction that writes to the table as it was is refused", async (t) => {
   const database = await filled(t);
   const late = database.shard.begin({ isolation: "read committed" });
