@@ -50,6 +50,7 @@ export async function openPartition(
     // The configured caches are the whole process's.
     cacheBytes: Math.floor(storage.cacheBytes / settings.partitionCount),
     recordCacheBytes: Math.floor(storage.recordCacheBytes / settings.partitionCount),
+    memtableBytes: storage.memtableBytes,
     segmentBytes: storage.logSegmentBytes,
     retentionBytes: storage.logRetentionBytes,
     durability: storage.durability === "fsync" ? "fsync" : { intervalMs: storage.syncIntervalMs },

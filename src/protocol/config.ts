@@ -66,6 +66,8 @@ export const ConfigSchema = section({
     syncIntervalMs: Type.Integer({ minimum: 1, maximum: 60_000 }),
     cacheBytes: Type.Integer({ minimum: MIB, maximum: TIB }),
     recordCacheBytes: Type.Integer({ minimum: 0, maximum: TIB }),
+    /** Of each partition: half of it fills up before RocksDB writes it into files. */
+    memtableBytes: Type.Integer({ minimum: 4 * MIB, maximum: TIB }),
     logSegmentBytes: Type.Integer({ minimum: 64 * KIB, maximum: 4 * GIB }),
     logRetentionBytes: Type.Integer({ minimum: 0, maximum: TIB }),
     /** That stay free on the disk of the data directory. */

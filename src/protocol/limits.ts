@@ -233,6 +233,8 @@ export const RECIPE_SEED_ROWS_MAX = 20_000;
 export const RECIPE_KEPT_ROWS_MAX = 10_000;
 /** Recipes of a tenant, each version counted. */
 export const RECIPES_MAX = 1000;
+/** Traces of agents that a tenant keeps. */
+export const AGENT_RUNS_KEPT = 1000;
 /** Executions that are remembered of one recipe. */
 export const RECIPE_EXECUTIONS_KEPT = 1000;
 /** Seconds that a recipe's address may take to answer. */

@@ -74,6 +74,19 @@ t.test("a task in several steps: two tables are joined, a memory is stored", asy
   );
 });
 
+t.test("the traces of the last thousand runs are kept", async (t) => {
+  const columns = "user_id, persona, task, status, answer, error, provider, model, steps, input_tokens, output_tokens";
+  await server.rows(
+    `INSERT INTO _agent_runs SELECT 'run_0' || lpad(g::text, 5, '0'), ${columns}, started_at, finished_at
+     FROM (SELECT * FROM _agent_runs LIMIT 1) AS one, generate_series(1, 1003) AS g`,
+  );
+  script(["Done."]);
+  const [[before]] = (await server.rows("SELECT count(*) FROM _agent_runs WHERE id > 'run_1'")) as [[number]];
+  t.equal((await agent()).status, 200);
+  const kept = await server.rows("SELECT count(*), min(id), count(*) FILTER (WHERE id > 'run_1') FROM _agent_runs");
+  t.same(kept, [[1000, `run_0${String(1003 - (999 - before) + 1).padStart(5, "0")}`, before + 1]]);
+});
+
 t.test("nothing is written unless it is allowed, and by nobody who may not", async (t) => {
   const wants = [call("execute", { sql: "DELETE FROM orders" }), call("query", { sql: "DELETE FROM orders" })];
   script(wants, ["I could not."]);

@@ -4,6 +4,7 @@
  */
 import type { ToolSpec } from "../../ai/providers/provider.js";
 import { DbError } from "../../protocol/errors.js";
+import { AGENT_RUNS_KEPT } from "../../protocol/limits.js";
 import { together } from "../chat/chat-store.js";
 import type { Request } from "../request.js";
 import type { Client } from "../statement-run.js";
@@ -122,4 +123,24 @@ async function keep(request: Request, trace: AgentTrace): Promise<void> {
     },
     (tx) => request.commitPart(tx),
   );
+  await forgetOldest(request, writer);
+}
+
+/** In a transaction of its own; two agents that end together may be in each other's way, then the next one does it. */
+async function forgetOldest(request: Request, writer: Request): Promise<void> {
+  try {
+    await together(
+      writer,
+      UNCANCELLED,
+      (run) =>
+        run(
+          `DELETE FROM "_agent_runs" WHERE id <= (
+             SELECT id FROM "_agent_runs" ORDER BY id DESC LIMIT 1 OFFSET $1::int8)`,
+          [AGENT_RUNS_KEPT],
+        ),
+      (tx) => request.commitPart(tx),
+    );
+  } catch (error) {
+    if (!(error instanceof DbError && error.code === "serialization_failure")) throw error;
+  }
 }
