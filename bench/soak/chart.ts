@@ -1,7 +1,7 @@
 /** A soak as lines over time: plain SVG that reads on light and dark pages. Called by run.ts. */
 import { svgText } from "../report/svg-text.js";
 import type { WindowReport } from "./load.js";
-import type { Sample } from "./samples.js";
+import { DATA_PARTS, type Sample } from "./samples.js";
 import { quantile } from "./verdict.js";
 
 interface Series {
@@ -20,7 +20,7 @@ const RIGHT = 170;
 const HEADER = 46;
 const PANEL = 110;
 const PANEL_GAP = 44;
-const COLOURS = ["#2563eb", "#c2410c", "#059669", "#9333ea", "#ca8a04", "#0891b2"];
+const COLOURS = ["#2563eb", "#c2410c", "#059669", "#9333ea", "#ca8a04", "#0891b2", "#64748b"];
 const MIB = 2 ** 20;
 /** Kinds of work whose 99th percentile is drawn: one of each model. */
 const DRAWN = ["point read", "update", "document put", "vector search", "graph read", "hybrid search"];
@@ -63,7 +63,13 @@ function panelsOf(samples: readonly Sample[], windows: readonly WindowReport[]):
       title: "handles and threads",
       series: [series("handles", ({ handles }) => handles), series("threads", ({ threads }) => threads)],
     },
-    { title: "data directory, MiB", series: [series("files", ({ dataBytes }) => dataBytes / MIB)] },
+    {
+      title: "data directory, MiB",
+      series: [
+        series("all", ({ dataBytes }) => dataBytes / MIB),
+        ...DATA_PARTS.map((part) => series(part, ({ dataPartBytes }) => dataPartBytes[part] / MIB)),
+      ],
+    },
     {
       title: "99th percentile of ten seconds, ms, from when a request was due",
       series: DRAWN.map((kind) => ({

@@ -9,21 +9,27 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describeMachine, type Machine } from "../report/machine.js";
 import { post, ROOT, type Running, removeDirectory, startTessera, temporaryDirectory } from "../servers.js";
+import { type Census, takeCensus } from "./census.js";
 import { chart } from "./chart.js";
 import type { LoadMessage, SoakLoad, WindowReport } from "./load.js";
 import { type Sample, takeSample } from "./samples.js";
 import { judge, quantile, type Verdict } from "./verdict.js";
 
 const PASSWORD = "a password for the soak";
-/** What else fills up first: a log that is cut soon, so that its growth to the usual bound is not taken for a leak. */
+const MIB = 2 ** 20;
+const MEMTABLE_BYTES = 16 * MIB;
+const SEGMENT_BYTES = 2 * MIB;
+/** What else fills up first: logs that are cut soon, so that their growth to the usual bounds is not taken for a leak. */
 const ENVIRONMENT = {
   TESSERA_NLI_ENABLED: "true",
-  TESSERA_STORAGE_LOG_SEGMENT_BYTES: String(8 * 2 ** 20),
-  TESSERA_STORAGE_LOG_RETENTION_BYTES: String(32 * 2 ** 20),
+  TESSERA_STORAGE_MEMTABLE_BYTES: String(MEMTABLE_BYTES),
+  TESSERA_STORAGE_LOG_SEGMENT_BYTES: String(SEGMENT_BYTES),
+  TESSERA_STORAGE_LOG_RETENTION_BYTES: String(8 * MIB),
   TESSERA_CHANGES_WINDOW_SECONDS: "60",
   TESSERA_AUTH_TOKEN_LIFETIME_SECONDS: "86400",
 };
-const MIB = 2 ** 20;
+/** What a partition's two logs and its new file gain until memory is written to files, which half of it is filled for. */
+const TOOTH_BYTES = (3 * MEMTABLE_BYTES) / 2 + SEGMENT_BYTES;
 
 interface Soak {
   readonly date: string;
@@ -59,9 +65,17 @@ async function prepared({ url, token }: Running, folder: string, rate: number, s
   };
 }
 
+interface Seen {
+  readonly samples: readonly Sample[];
+  readonly windows: readonly WindowReport[];
+  /** What was stored after a third; null: the soak was over before. */
+  readonly census: Census | null;
+}
+
 /** Runs the load in its process, and samples the server from when it has prepared its data. */
-async function soak(server: Running, load: SoakLoad, data: string): Promise<[Sample[], WindowReport[]]> {
+async function soak(server: Running, load: SoakLoad, data: string): Promise<Seen> {
   const samples: Sample[] = [];
+  let census: Promise<Census> | null = null;
   const windows: WindowReport[] = [];
   const child = fork(join(ROOT, "dist/bench/soak/load.js"), [JSON.stringify(load)], {
     execArgv: ["--enable-source-maps"],
@@ -87,13 +101,14 @@ async function soak(server: Running, load: SoakLoad, data: string): Promise<[Sam
     while (isRunning) {
       const second = Math.round((performance.now() - startMs) / 1000);
       samples.push(await takeSample(second, server, data));
+      if (second >= load.seconds / 3) census ??= takeCensus(data);
       await Promise.race([sleep(startMs + (second + 1) * 1000 - performance.now()), ended]);
     }
     await ended;
   } finally {
     child.kill("SIGKILL");
   }
-  return [samples, windows];
+  return { samples, windows, census: await census };
 }
 
 /** A line a minute. */
@@ -111,14 +126,16 @@ function say({ second, latenciesMs, failures, open }: WindowReport, sample: Samp
 
 function report(verdict: Verdict): void {
   console.log("\nover the last two thirds       mean        per hour        ±         flat up to");
-  for (const { what, mean, slope, slopeError, bound, flat } of verdict.growths) {
-    const isBytes = mean > 100_000;
+  for (const { what, unit, mean, slope, slopeError, bound, flat } of verdict.growths) {
     const shown = (value: number): string =>
-      (isBytes ? `${(value / MIB).toFixed(1)} MiB` : value.toFixed(1)).padStart(12);
+      (unit === "bytes" ? `${(value / MIB).toFixed(1)} MiB` : value.toFixed(1)).padStart(12);
     console.log(
       `  ${what.padEnd(22)} ${shown(mean)} ${shown(slope)} ${shown(slopeError)} ${shown(bound)}${flat ? "" : "  GROWS"}`,
     );
   }
+  console.log("\nstored, more than after a third           entries         bytes");
+  for (const { kind, entries, bytes } of verdict.stored.slice(0, 8))
+    console.log(`  ${kind.padEnd(36)} ${entries.join(" → ").padStart(16)} ${bytes.join(" → ").padStart(22)}`);
   console.log("\nfrom when it was due, ms     pieces   p50 first  last   p99 first  last third");
   for (const { kind, pieces, p50Ms, p99Ms, slower } of verdict.slowdowns) {
     const shown = (values: readonly [number, number]): string =>
@@ -164,9 +181,10 @@ const server = await startTessera({
 console.log(
   `${Math.round(seconds / 60)} minutes at ${ratePerSecond} pieces of work a second; the server is process ${server.pid}`,
 );
-const [samples, windows] = await soak(server, await prepared(server, folder, ratePerSecond, seconds), data);
+const { samples, windows, census } = await soak(server, await prepared(server, folder, ratePerSecond, seconds), data);
 await server.stop();
-const verdict = judge(samples, windows);
+const censuses = census === null ? null : ([census, await takeCensus(data)] as const);
+const verdict = judge(samples, windows, { toothBytes: actors * TOOTH_BYTES, censuses });
 report(verdict);
 const kindsOf = (latenciesMs: WindowReport["latenciesMs"]): Soak["windows"][number]["kinds"] =>
   Object.fromEntries(

@@ -4,6 +4,18 @@ import { loadavg } from "node:os";
 import { join } from "node:path";
 import { cpuSecondsOf } from "../processes.js";
 
+/** What the data directory consists of. */
+export const DATA_PARTS = ["change log", "RocksDB's log", "RocksDB's files", "indexes", "backups", "other"] as const;
+export type DataPart = (typeof DATA_PARTS)[number];
+
+const PATHS: readonly (readonly [path: RegExp, part: DataPart])[] = [
+  [/^partition-\d+\/log\//, "change log"],
+  [/^partition-\d+\/rocksdb\/\d+\.log$/, "RocksDB's log"],
+  [/^partition-\d+\/rocksdb\//, "RocksDB's files"],
+  [/^partition-\d+\/indexes\//, "indexes"],
+  [/^backups\//, "backups"],
+];
+
 export interface Sample {
   /** Since the load began. */
   readonly second: number;
@@ -13,6 +25,7 @@ export interface Sample {
   readonly handles: number;
   readonly threads: number;
   readonly dataBytes: number;
+  readonly dataPartBytes: Readonly<Record<DataPart, number>>;
   /** Of the server since it started. */
   readonly cpuSeconds: number;
   /** Of the whole machine, over its last minute. */
@@ -26,6 +39,7 @@ export async function takeSample(
 ): Promise<Sample> {
   const status = readFileSync(`/proc/${server.pid}/status`, "utf8");
   const numberOf = (name: string): number => Number(new RegExp(`^${name}:\\s+(\\d+)`, "m").exec(status)?.[1] ?? 0);
+  const dataPartBytes = partsBelow(directory);
   const page = await (await fetch(`${server.url}/metrics`)).text();
   return {
     second,
@@ -33,7 +47,8 @@ export async function takeSample(
     heapBytes: heapsOf(page),
     handles: readdirSync(`/proc/${server.pid}/fd`).length,
     threads: numberOf("Threads"),
-    dataBytes: bytesBelow(directory),
+    dataBytes: Object.values(dataPartBytes).reduce((sum, bytes) => sum + bytes, 0),
+    dataPartBytes,
     cpuSeconds: cpuSecondsOf([server.pid]),
     loadAverage: loadavg()[0]!,
   };
@@ -48,17 +63,22 @@ function heapsOf(page: string): number[] {
   return [...actors, gateway];
 }
 
-function bytesBelow(folder: string): number {
-  let sum = 0;
+/** To which part of the data directory a file belongs; `path` begins below it. */
+export function partOf(path: string): DataPart {
+  return PATHS.find(([pattern]) => pattern.test(path))?.[1] ?? "other";
+}
+
+function partsBelow(folder: string): Record<DataPart, number> {
+  const sums = Object.fromEntries(DATA_PARTS.map((part) => [part, 0])) as Record<DataPart, number>;
   for (const name of entriesOf(folder)) {
     try {
       const stat = statSync(join(folder, name));
-      if (stat.isFile()) sum += stat.size;
+      if (stat.isFile()) sums[partOf(name)] += stat.size;
     } catch {
       // Deleted meanwhile.
     }
   }
-  return sum;
+  return sums;
 }
 
 function entriesOf(folder: string): string[] {

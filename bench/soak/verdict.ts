@@ -1,11 +1,12 @@
 /**
- * Whether a soak was flat: how memory and files grew over its last two thirds, and whether answers at its end took longer than
+ * Whether a soak was flat: how memory, files and what is stored grew over its last two thirds, and whether answers at its end took longer than
  * at its begin. Pure; called by run.ts.
  */
 
 import { sortedQuantile } from "../statistics.js";
+import { type Census, type CensusGrowth, censusGrowths, isStoredMore } from "./census.js";
 import type { WindowReport } from "./load.js";
-import type { Sample } from "./samples.js";
+import { DATA_PARTS, type Sample } from "./samples.js";
 
 export interface Line {
   /** Per hour. */
@@ -17,6 +18,7 @@ export interface Line {
 
 export interface Growth extends Line {
   readonly what: string;
+  readonly unit: "bytes" | "count";
   /** Growth per hour up to which it counts as flat. */
   readonly bound: number;
   readonly flat: boolean;
@@ -43,11 +45,15 @@ export interface Verdict {
   readonly failures: readonly FailureCount[];
   /** Server CPU milliseconds per piece of work, of the first third and of the last. */
   readonly cpuMsPerPiece: readonly [number, number];
+  /** Of what is stored, those kinds of which there is more at the end than after a third. */
+  readonly stored: readonly CensusGrowth[];
   readonly problems: readonly string[];
 }
 
 /** Points of a sawtooth are taken as the least of each such interval: what garbage collection left. */
 const FLOOR_SECONDS = 30;
+/** Logs are cut less often: the least of each such share of the time that is judged. */
+const DATA_FLOORS = 8;
 const HOUR_SECONDS = 3600;
 const MIB = 2 ** 20;
 /** Shares of the mean and least bounds per hour. */
@@ -56,7 +62,7 @@ const BOUNDS: Readonly<Record<string, { readonly share: number; readonly least: 
   heap: { share: 0.1, least: 8 * MIB },
   handles: { share: 0, least: 4 },
   threads: { share: 0, least: 2 },
-  data: { share: 0.1, least: 64 * MIB },
+  data: { share: 0.1, least: 24 * MIB },
 };
 /** A kind with fewer pieces in a third has no 99th percentile to speak of. */
 const PIECES_MIN = 300;
@@ -83,21 +89,22 @@ export function leastSquares(points: readonly (readonly [seconds: number, value:
   return { slope: slope * HOUR_SECONDS, slopeError: error * HOUR_SECONDS, mean };
 }
 
-/** The least value of each interval of `FLOOR_SECONDS`, at its middle. */
-export function floors(points: readonly (readonly [number, number])[]): [number, number][] {
+/** The least value of each interval, at its middle. */
+export function floors(points: readonly (readonly [number, number])[], seconds = FLOOR_SECONDS): [number, number][] {
   const least = new Map<number, number>();
   for (const [x, y] of points) {
-    const interval = Math.floor(x / FLOOR_SECONDS);
+    const interval = Math.floor(x / seconds);
     least.set(interval, Math.min(y, least.get(interval) ?? Number.POSITIVE_INFINITY));
   }
-  return [...least].map(([interval, y]) => [(interval + 0.5) * FLOOR_SECONDS, y]);
+  return [...least].map(([interval, y]) => [(interval + 0.5) * seconds, y]);
 }
 
 /**
  * Over the last two thirds. Something leaks when the slope lies above the bound even after the error is taken off, so that a
- * wave within a short soak is none; a leak that a soak is too short to see has a large `slopeError`.
+ * wave within a short soak is none; a leak that a soak is too short to see has a large `slopeError`. `toothBytes`: what logs and
+ * files gain from one filling of memory to the next, which counts as flat however short the soak.
  */
-export function growths(samples: readonly Sample[]): Growth[] {
+export function growths(samples: readonly Sample[], toothBytes = 0): Growth[] {
   const end = samples.at(-1)?.second ?? 0;
   const late = samples.filter(({ second }) => second >= end / 3);
   const actors = Math.max(0, ...late.map(({ heapBytes }) => heapBytes.length));
@@ -111,17 +118,28 @@ export function growths(samples: readonly Sample[]): Growth[] {
     ["handles", "handles", (sample) => sample.handles],
     ["threads", "threads", (sample) => sample.threads],
     ["data directory", "data", (sample) => sample.dataBytes],
+    ...DATA_PARTS.map((part): [string, string, (sample: Sample) => number] => [
+      `  ${part}`,
+      "data",
+      (sample) => sample.dataPartBytes[part],
+    ]),
   ];
+  const judgedSeconds = (end * 2) / 3;
   return series.map(([what, kind, value]) => {
     const points: [number, number][] = [];
     for (const sample of late) {
       const y = value(sample);
       if (y !== undefined) points.push([sample.second, y]);
     }
-    const line = leastSquares(floors(points));
+    const isData = kind === "data";
+    const line = leastSquares(
+      floors(points, isData ? Math.max(FLOOR_SECONDS, judgedSeconds / DATA_FLOORS) : undefined),
+    );
     const { share, least } = BOUNDS[kind]!;
-    const bound = Math.max(share * line.mean, least);
-    return { what, ...line, bound, flat: !(line.slope - line.slopeError > bound) };
+    const tooth = isData ? (toothBytes * HOUR_SECONDS) / Math.max(1, judgedSeconds) : 0;
+    const bound = Math.max(share * line.mean, least, tooth);
+    const unit = kind === "handles" || kind === "threads" ? "count" : "bytes";
+    return { what, unit, ...line, bound, flat: !(line.slope - line.slopeError > bound) };
   });
 }
 
@@ -165,9 +183,20 @@ function cpuMsPerPiece(samples: readonly Sample[], windows: readonly WindowRepor
   return (1000 * used) / Math.max(1, pieces);
 }
 
-export function judge(samples: readonly Sample[], windows: readonly WindowReport[]): Verdict {
+export interface JudgeOptions {
+  readonly toothBytes?: number;
+  /** What is stored after a third, and at the end. */
+  readonly censuses?: readonly [Census, Census] | null;
+}
+
+export function judge(
+  samples: readonly Sample[],
+  windows: readonly WindowReport[],
+  { toothBytes = 0, censuses = null }: JudgeOptions = {},
+): Verdict {
   const end = samples.at(-1)?.second ?? 0;
-  const grown = growths(samples);
+  const grown = growths(samples, toothBytes);
+  const stored = censuses === null ? [] : censusGrowths(...censuses);
   const slowed = slowdowns(windows);
   const failures = countFailures(windows);
   return {
@@ -175,8 +204,12 @@ export function judge(samples: readonly Sample[], windows: readonly WindowReport
     slowdowns: slowed,
     failures,
     cpuMsPerPiece: [cpuMsPerPiece(samples, windows, 0, end / 3), cpuMsPerPiece(samples, windows, (2 * end) / 3, end)],
+    stored,
     problems: [
-      ...grown.filter(({ flat }) => !flat).map(({ what }) => `${what} grows`),
+      ...grown.filter(({ flat }) => !flat).map(({ what }) => `${what.trim()} grows`),
+      ...(censuses !== null && isStoredMore(...censuses)
+        ? [`more is stored at the end than after a third, most of ${stored[0]?.kind}`]
+        : []),
       ...slowed.filter(({ slower }) => slower).map(({ kind }) => `${kind} became slower`),
       ...failures.map(({ kind, status, count, first }) => `${kind}: ${count} × ${status}, first: ${first}`),
     ],

@@ -1,11 +1,18 @@
 /** What a soak concludes from its figures: growth, slowing down, failures. */
 import t from "tap";
+import { censusGrowths, isStoredMore, kindOf } from "../../bench/soak/census.js";
 import type { WindowReport } from "../../bench/soak/load.js";
-import type { Sample } from "../../bench/soak/samples.js";
+import { DATA_PARTS, type DataPart, partOf, type Sample } from "../../bench/soak/samples.js";
 import { countFailures, floors, growths, judge, leastSquares, quantile, slowdowns } from "../../bench/soak/verdict.js";
+import { directoryKey, jobKey, rowPrefix, tenantPrefix } from "../../src/storage/keys.js";
 
 const MIB = 2 ** 20;
 const SECONDS = 3600;
+
+const partBytes = (some: Partial<Record<DataPart, number>>): Sample["dataPartBytes"] => ({
+  ...(Object.fromEntries(DATA_PARTS.map((part) => [part, 10 * MIB])) as Record<DataPart, number>),
+  ...some,
+});
 
 /** A sawtooth of 100 MiB as of garbage collection, and what `grown` says beside it. */
 function samples(grown: (second: number) => Partial<Sample>): Sample[] {
@@ -16,6 +23,7 @@ function samples(grown: (second: number) => Partial<Sample>): Sample[] {
     handles: 60 + (second % 5),
     threads: 20,
     dataBytes: 100 * MIB,
+    dataPartBytes: partBytes({}),
     cpuSeconds: second * 0.2,
     loadAverage: 1,
     ...grown(second),
@@ -63,6 +71,7 @@ t.test("what is flat and what grows", async (t) => {
     "handles",
     "threads",
     "data directory",
+    ...DATA_PARTS.map((part) => `  ${part}`),
   ]);
   t.equal(verdictOf((s) => ({ rssBytes: 600 * MIB + (s / 36) * MIB }))["memory (RSS)"], false, "100 MiB an hour");
   t.equal(verdictOf((s) => ({ heapBytes: [80 * MIB, 30 * MIB + (s / 100) * MIB] }))["heap of the gateway"], false);
@@ -75,6 +84,56 @@ t.test("what is flat and what grows", async (t) => {
     true,
     "a second without an actor's answer is left out",
   );
+});
+
+t.test("the data directory is judged by what its logs leave, and part by part", async (t) => {
+  t.same(
+    ["log/00000000000000000001.log", "rocksdb/000012.log", "rocksdb/000013.sst", "indexes/7.idx", "FORMAT"].map(
+      (path) => partOf(`partition-12/${path}`),
+    ),
+    ["change log", "RocksDB's log", "RocksDB's files", "indexes", "other"],
+  );
+  t.same(["backups/soak/b1/part-1", "spill-0/1.run", "INSTALLATION"].map(partOf), ["backups", "other", "other"]);
+  const teeth = verdictOf((s) => ({ dataBytes: 60 * MIB + (s % 250) * (MIB / 5) }));
+  t.equal(teeth["data directory"], true, "a log that is cut every four minutes");
+  t.equal(verdictOf((s) => ({ dataBytes: 60 * MIB + (s / 60) * MIB }))["data directory"], false, "60 MiB an hour");
+  const files = verdictOf((s) => ({ dataPartBytes: partBytes({ "RocksDB's files": (s / 60) * MIB }) }));
+  t.same([files["  RocksDB's files"], files["  change log"]], [false, true], "the part that grows is named");
+  const short = samples((s) => ({ dataBytes: (60 + s / 30) * MIB })).slice(0, 600);
+  const isFlat = (toothBytes: number) => growths(short, toothBytes).find(({ what }) => what === "data directory")!.flat;
+  t.same([isFlat(0), isFlat(26 * MIB)], [false, true], "less than a tooth in ten minutes says nothing");
+});
+
+t.test("what is stored is counted by kind, and told where it grew", async (t) => {
+  t.same(
+    [
+      Buffer.concat([rowPrefix(2, 7), Buffer.from("x")]),
+      directoryKey("audit", "9"),
+      jobKey(2, "files", "a"),
+      Buffer.concat([tenantPrefix(3), Buffer.of(200)]),
+    ].map(kindOf),
+    ["tenant 2 rows of storage 7", "tenant 0 directory audit", "tenant 0 meta job", "tenant 3 200"],
+  );
+  const first = { rows: { entries: 100, bytes: 8 * MIB }, gone: { entries: 5, bytes: 500 } };
+  const last = {
+    rows: { entries: 100, bytes: 8 * MIB },
+    audit: { entries: 3, bytes: 300 },
+    left: { entries: 50, bytes: 5 * MIB },
+  };
+  t.same(
+    censusGrowths(first, last).map(({ kind, entries }) => [kind, ...entries]),
+    [
+      ["left", 0, 50],
+      ["audit", 0, 3],
+    ],
+  );
+  t.same([isStoredMore(first, last), isStoredMore(first, { ...first, audit: last.audit })], [true, false]);
+  const told = judge(
+    samples(() => ({})),
+    [],
+    { censuses: [first, last] },
+  );
+  t.match(told.problems, ["more is stored at the end than after a third, most of left"]);
 });
 
 function windows(latency: (second: number) => number, failures: WindowReport["failures"] = []): WindowReport[] {
