@@ -11,8 +11,12 @@ const MOVES = Number(process.env.MOVES ?? 3);
 const WRITERS = 4;
 const FINISHED = new Set(["done", "failed", "cancelled"]);
 
-async function moved(server: TestServer, tenant: string, to: number): Promise<Reply["body"]> {
-  await server.expect(202, "POST", `/admin/tenants/${tenant}/move`, { partition: to, transaction_seconds: 1 });
+/** Long enough for any statement of these tests on any machine: none is cut by a move. */
+const PATIENT_SECONDS = 60;
+
+/** `patience`: seconds after which what still runs is ended, and told to try again. */
+async function moved(server: TestServer, tenant: string, to: number, patience = 1): Promise<Reply["body"]> {
+  await server.expect(202, "POST", `/admin/tenants/${tenant}/move`, { partition: to, transaction_seconds: patience });
   return ended(server, tenant);
 }
 
@@ -70,7 +74,7 @@ t.test("moves with writers", async (t) => {
   const from = await partitionOf(server, "nomad");
   for (let i = 1; i <= MOVES; i++) {
     const to = (from + i) % 3;
-    const move = await moved(server, "nomad", to);
+    const move = await moved(server, "nomad", to, PATIENT_SECONDS);
     t.match(move, { state: "done", to, error: null });
     t.equal(await partitionOf(server, "nomad"), to);
     t.ok(move.copied_entries >= 5000);
@@ -198,7 +202,9 @@ t.test("a WebSocket stays open through moves", async (t) => {
       answers++;
     }
   })();
-  for (const to of [1 - from, from, 1 - from]) t.match(await moved(server, "socket", to), { state: "done" });
+  for (const to of [1 - from, from, 1 - from]) {
+    t.match(await moved(server, "socket", to, PATIENT_SECONDS), { state: "done" });
+  }
   const soFar = answers;
   while (answers < soFar + 3 && others.size === 0) await new Promise((resolve) => setTimeout(resolve, 5));
   stop = true;

@@ -26,6 +26,10 @@ async function ticket(token?: string): Promise<string> {
   return reply.body.token;
 }
 
+/** How many requests the actor works at. */
+const running = async (): Promise<string> =>
+  /tessera_actor_requests_running\{actor="0"\} (\d+)/.exec((await server.call("GET", "/metrics")).body)![1]!;
+
 async function open(token?: string): Promise<SocketClient> {
   const client = await SocketClient.open(server.url, `/ws?token=${await ticket(token)}`);
   t.teardown(() => client.destroy());
@@ -149,8 +153,6 @@ t.test("a running request is cancelled, by message or because the client goes aw
   for (const id of [1, 2, 3, 4]) client.send({ type: "query", id, sql: ENDLESS });
   t.match(await client.next(), { type: "error", id: 4, code: "rate_limited" });
   client.destroy();
-  const running = async (): Promise<string> =>
-    /tessera_actor_requests_running\{actor="0"\} (\d+)/.exec((await server.call("GET", "/metrics")).body)![1]!;
   while ((await running()) !== "0") await sleep(20);
 });
 
@@ -205,7 +207,7 @@ t.test("a shutdown lets what runs end", async (t) => {
   const idle = await open();
   const busy = await open();
   busy.send({ type: "query", id: 1, sql: "SELECT count(*) FROM generate_series(1, 3000000) i" });
-  await sleep(50);
+  while ((await running()) === "0") await sleep(5);
   const ended = server.terminate();
   t.equal((await idle.close()).code, 1001);
   t.match((await busy.until("sql.done")).at(-1), { type: "sql.done", row_count: 1 });

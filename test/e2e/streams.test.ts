@@ -1,4 +1,5 @@
 /** Results and exports that leave as they come: their forms, their errors, slow readers, and clients that go away. */
+import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import net from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -70,8 +71,9 @@ t.test("MessagePack, a value after the other", async (t) => {
   const stream = new UnpackrStream({ useRecords: false });
   const values: unknown[] = [];
   stream.on("data", (value) => values.push(value));
+  const read = once(stream, "end");
   stream.end(Buffer.from(await response.arrayBuffer()));
-  await sleep(20);
+  await read;
   t.same(values.slice(1, 4), [
     [1, "item, 1"],
     [2, "item, 2"],
@@ -118,8 +120,7 @@ t.test("a slow reader stops the cursor; others go on; leaving ends the query", a
   t.ok(residentBytes() - before < 100e6, "what is not read is not made");
   t.match(await gauge("tessera_partition_open_transactions"), /1$/);
   socket.destroy();
-  for (let i = 0; i < 100 && !/ 0$/.test(await gauge("tessera_partition_open_transactions")); i++) await sleep(20);
-  t.match(await gauge("tessera_partition_open_transactions"), / 0$/);
+  while (!/ 0$/.test(await gauge("tessera_partition_open_transactions"))) await sleep(20);
 });
 
 t.test("a long answer in one JSON document is not held either", async (t) => {
@@ -162,8 +163,7 @@ t.test("whoever does not read a long answer costs little, with any number of the
   const grown = residentBytes() - before;
   t.ok(grown < 200e6, `${Math.round(grown / 1e6)} MB`);
   for (const socket of sockets) socket.destroy();
-  for (let i = 0; i < 100 && !/ 0$/.test(await gauge("tessera_partition_open_transactions")); i++) await sleep(20);
-  t.match(await gauge("tessera_partition_open_transactions"), / 0$/);
+  while (!/ 0$/.test(await gauge("tessera_partition_open_transactions"))) await sleep(20);
 });
 
 async function gauge(name: string): Promise<string> {
