@@ -11,6 +11,8 @@ import type { StatementRun } from "./statement-run.js";
 /** Characters of the text and of the plan in one line of the log. */
 const TEXT_CHARACTERS_MAX = 4_000;
 const PLAN_LINES_MAX = 100;
+/** Characters of a text that are searched for constants: a text of megabytes is more than a regular expression has stack for. */
+const SEARCHED_CHARACTERS_MAX = 64 * 1024;
 
 export interface SlowStatementsOptions {
   /** 0: nothing is logged. */
@@ -57,19 +59,19 @@ export class SlowStatements {
       ...facts,
       sql: (values ? run.sql : withoutConstants(run.sql, languageOf(plan))).slice(0, TEXT_CHARACTERS_MAX),
       parameters: values ? JSON.stringify(parameters).slice(0, TEXT_CHARACTERS_MAX) : parameters.length,
-      plan: values ? lines : lines.map((line) => withoutConstants(line)),
+      plan: lines.map((line) => (values ? line : withoutConstants(line)).slice(0, TEXT_CHARACTERS_MAX)),
     });
   }
 }
 
 /**
- * The text with `?` for texts and numbers, and without comments. One pass from the left, since what a quote means depends on
+ * The beginning of the text with `?` for texts and numbers, and without comments. One pass from the left, since what a quote means depends on
  * what came before it. In SQL a backslash counts in E'' only, and names stand in double quotes; in Cypher it counts always,
  * and what stands in double quotes is a text, too.
  */
 export function withoutConstants(text: string, language: "sql" | "cypher" = "sql"): string {
   const [tokens, name] = language === "sql" ? [SQL_TOKENS, '"'] : [CYPHER_TOKENS, "`"];
-  return text.replace(tokens, (token) => {
+  return text.slice(0, SEARCHED_CHARACTERS_MAX).replace(tokens, (token) => {
     if (token.startsWith(name)) return token;
     return token.startsWith("--") || token.startsWith("/") ? " " : "?";
   });

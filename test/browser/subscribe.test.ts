@@ -33,7 +33,7 @@ events.addEventListener("subscribed", begun);
 events.addEventListener("change", ({ data }) => { got.events.push(JSON.parse(data)); check(); });
 </script>`;
 
-t.setTimeout(120_000);
+t.setTimeout(300_000);
 
 t.test(
   "a page subscribes over the WebSocket and by an EventSource",

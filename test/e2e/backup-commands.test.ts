@@ -12,7 +12,7 @@ t.teardown(async () => {
   await server.stop();
   rmSync(folder, { recursive: true, force: true });
 });
-t.setTimeout(290_000);
+t.setTimeout(300_000);
 const passphraseFile = join(folder, "passphrase");
 writeFileSync(passphraseFile, "correct horse battery\n");
 

@@ -10,7 +10,7 @@ import { type Reply, TestServer } from "./server.js";
 
 const server = await TestServer.start({ TESSERA_ACTORS: "2" });
 t.teardown(() => server.stop());
-t.setTimeout(290_000);
+t.setTimeout(300_000);
 const as = { token: await server.tenant("acme", ["super_admin"]) };
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));

@@ -9,7 +9,7 @@ import { TestServer } from "./server.js";
 const FOLDER = new URL("../../../recipes/", import.meta.url);
 const YAML = { headers: { "content-type": "application/yaml" } };
 
-t.setTimeout(240_000);
+t.setTimeout(300_000);
 
 t.test("each recipe that comes with the server is imported, certified and executed", async (t) => {
   const server = await TestServer.start();

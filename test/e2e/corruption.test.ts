@@ -7,7 +7,7 @@ import { join } from "node:path";
 import t, { type Test } from "tap";
 import { TestServer } from "./server.js";
 
-t.setTimeout(180_000);
+t.setTimeout(300_000);
 
 const ROWS = 4000;
 const PARTITIONS = 3;

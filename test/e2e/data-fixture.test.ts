@@ -15,7 +15,7 @@ import { PROGRAM, TestServer } from "./server.js";
 
 const FIXTURES = new URL("../../../test/fixtures/releases/", import.meta.url).pathname;
 
-t.setTimeout(120_000);
+t.setTimeout(300_000);
 
 function unpacked(t: Test, release: string): { recorded: Recorded; directory: string } {
   const recorded = JSON.parse(readFileSync(join(FIXTURES, release, "recorded.json"), "utf8")) as Recorded;

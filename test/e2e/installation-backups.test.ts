@@ -17,7 +17,7 @@ t.teardown(async () => {
   await other.stop();
   rmSync(shared, { recursive: true, force: true });
 });
-t.setTimeout(290_000);
+t.setTimeout(300_000);
 const passphrase = "correct horse battery";
 const acme = { token: await server.tenant("acme", ["super_admin"]) };
 const beta = { token: await server.tenant("beta", ["super_admin"]) };

@@ -18,7 +18,7 @@ const DELETE = "MATCH (a:Left {n: $n})-[:PAIR]->(b:Right {n: $n}) DETACH DELETE 
 
 type State = "merged" | "deleted" | "unknown";
 
-t.test("what is acknowledged survives SIGKILL, whole", { timeout: 180_000 }, async (t) => {
+t.test("what is acknowledged survives SIGKILL, whole", { timeout: 300_000 }, async (t) => {
   const server = await TestServer.start();
   t.teardown(() => server.stop());
   const cypher = (text: string, parameters: object = {}) =>

@@ -17,7 +17,7 @@ interface Change {
   readonly sequence: number;
 }
 
-t.setTimeout(170_000);
+t.setTimeout(300_000);
 
 t.test("a follower that comes back after SIGKILL misses nothing and sees nothing twice", async (t) => {
   const server = await TestServer.start({ TESSERA_ACTORS: "1" });

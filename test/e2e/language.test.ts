@@ -14,7 +14,7 @@ const server = await TestServer.start({
   TESSERA_QUERY_AI_SERVICE_MODEL: "scripted",
 });
 t.teardown(() => server.stop());
-t.setTimeout(120_000);
+t.setTimeout(300_000);
 
 const ask = (helper: string, body: object) => server.call("POST", `/v1/ai/${helper}`, body);
 const data = async (helper: string, body: object) => {

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import t from "tap";
 import { PROGRAM, TestServer } from "./server.js";
 
-t.setTimeout(110_000);
+t.setTimeout(300_000);
 const server = await TestServer.start({ TESSERA_ACTORS: "2" });
 t.teardown(() => server.stop());
 

@@ -8,7 +8,7 @@ import { tinyBundle } from "../ai/tiny-bundle.js";
 import { TestServer } from "./server.js";
 import { SocketClient } from "./socket-client.js";
 
-t.setTimeout(170_000);
+t.setTimeout(300_000);
 const hub = await loopbackHub(t);
 const server = await TestServer.start({
   TESSERA_AI_PULL_SOURCES: `${hub.url},hub:${hub.url}/hub`,

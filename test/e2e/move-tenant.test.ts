@@ -11,6 +11,9 @@ const MOVES = Number(process.env.MOVES ?? 3);
 const WRITERS = 4;
 const FINISHED = new Set(["done", "failed", "cancelled"]);
 
+/** A statement that the hand-over met on a busy machine: it has done nothing. */
+const isRetryable = ({ status, body }: Reply) => status === 503 && body.error.code === "partition_unavailable";
+
 /** Long enough for any statement of these tests on any machine: none is cut by a move. */
 const PATIENT_SECONDS = 60;
 
@@ -32,7 +35,7 @@ async function partitionOf(server: TestServer, tenant: string): Promise<number> 
   return (await server.expect(200, "GET", `/admin/tenants/${tenant}`)).body.data.partition;
 }
 
-t.setTimeout(170_000);
+t.setTimeout(300_000);
 
 t.test("moves with writers", async (t) => {
   const server = await TestServer.start({ TESSERA_ACTORS: "3" });
@@ -57,17 +60,16 @@ t.test("moves with writers", async (t) => {
       const reply = await server.sql("INSERT INTO entry VALUES ($1, $2)", [id, `note ${id}`], as);
       slowestMs = Math.max(slowestMs, performance.now() - started);
       if (reply.status === 200) acknowledged.add(id);
-      else errors.push(`${reply.status} ${JSON.stringify(reply.body)}`);
+      else if (!isRetryable(reply)) errors.push(`${reply.status} ${JSON.stringify(reply.body)}`);
     }
   };
   const reader = async (): Promise<void> => {
     while (!stop) {
-      const [row] = await server.rows(
-        "SELECT count(*), count(DISTINCT note) FROM filler JOIN entry USING (id)",
-        [],
-        as,
-      );
-      if (row![0] !== row![1]) errors.push(`read ${JSON.stringify(row)}`);
+      const sql = "SELECT count(*), count(DISTINCT note) FROM filler JOIN entry USING (id)";
+      const reply = await server.sql(sql, [], as);
+      if (isRetryable(reply)) continue;
+      const [rows, notes] = reply.body.data?.rows[0] ?? [];
+      if (reply.status !== 200 || rows !== notes) errors.push(`read ${reply.status} ${JSON.stringify(reply.body)}`);
     }
   };
   const clients = [...Array.from({ length: WRITERS }, writer), reader()];
@@ -82,7 +84,7 @@ t.test("moves with writers", async (t) => {
   }
   stop = true;
   await Promise.all(clients);
-  t.same(errors, [], "clients saw no errors");
+  t.same(errors, [], "clients saw no errors but those that tell them to try again");
   t.ok(acknowledged.size > 10, `${acknowledged.size} rows`);
   const check = async (when: string): Promise<void> => {
     const stored = await server.rows("SELECT id FROM entry ORDER BY id", [], as);

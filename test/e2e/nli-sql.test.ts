@@ -10,7 +10,7 @@ import {
 } from "../ai/nli/claim-bundles.js";
 import { TestServer } from "./server.js";
 
-t.setTimeout(120_000);
+t.setTimeout(300_000);
 
 const root = emptyRoot();
 const digest = digestOf(addClaimBundle(root, { id: "nli-small", alias: "nli-default" }));

@@ -12,7 +12,7 @@ import {
 } from "../ai/nli/claim-bundles.js";
 import { TestServer } from "./server.js";
 
-t.setTimeout(120_000);
+t.setTimeout(300_000);
 
 const root = emptyRoot();
 const digest = digestOf(addClaimBundle(root, { id: "nli-small", alias: "nli-default" }));
@@ -242,7 +242,7 @@ t.test("switched off", async (t) => {
   t.same(await off.rows("SELECT nli_anchors(x) AS a FROM (VALUES ('a')) v(x)"), [[["a"]]], "anchors need no model");
 });
 
-t.test("a model that is pulled can be used after a restart", { timeout: 60_000 }, async (t) => {
+t.test("a model that is pulled can be used after a restart", { timeout: 300_000 }, async (t) => {
   const source = emptyRoot();
   mkdirSync(join(source, "pulled"));
   renameSync(addClaimBundle(emptyRoot(), { id: "pulled" }), join(source, "pulled", "latest"));
@@ -260,7 +260,7 @@ t.test("a model that is pulled can be used after a restart", { timeout: 60_000 }
   t.match((await ask()).body.data, { model: "pulled" });
 });
 
-t.test("a bundle that comes while the server runs waits for its next start", { timeout: 60_000 }, async (t) => {
+t.test("a bundle that comes while the server runs waits for its next start", { timeout: 300_000 }, async (t) => {
   const own = emptyRoot();
   const on = await started(t, { ...ON, TESSERA_AI_MODEL_ROOT: own, TESSERA_NLI_DEFAULT_MODEL: "nli-default" });
   t.match((await verify(claim(["a"]), on)).body.error, { code: "nli_model_not_installed", message: /nli-default/ });

@@ -19,7 +19,7 @@ const RECIPE = {
   ],
 };
 
-t.setTimeout(240_000);
+t.setTimeout(300_000);
 t.test("SIGKILL during an execution", async (t) => {
   const server = await TestServer.start({});
   t.teardown(() => server.stop());

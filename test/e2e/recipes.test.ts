@@ -57,7 +57,7 @@ const server = await TestServer.start({
   TESSERA_RECIPES_IMPORT_SCHEMES: "http",
   TESSERA_RECIPES_IMPORT_PRIVATE_HOSTS: "127.0.0.1",
 });
-t.setTimeout(240_000);
+t.setTimeout(300_000);
 t.teardown(async () => {
   await server.stop();
   files.close();

@@ -15,7 +15,7 @@ const BATCH = 250;
 /** Enough for a commit in parts. */
 const IMPORTED = 1500;
 /** Rows acknowledged between two kills, at least. */
-const ROUND_ROWS = 3000;
+const ROUND_ROWS = 1500;
 /** Below it the server looks at all vectors, without a graph. */
 const START_ROWS = 12_000;
 

@@ -39,7 +39,7 @@ function nearest(query: readonly number[], passes: (n: number) => boolean): Read
   return new Set(ranked.slice(0, K).map(({ n }) => String(n)));
 }
 
-t.test("what each storage finds of the nearest", { timeout: 120_000 }, async (t) => {
+t.test("what each storage finds of the nearest", { timeout: 300_000 }, async (t) => {
   const server = await TestServer.start();
   t.teardown(() => server.stop());
   const filters = [

@@ -13,7 +13,7 @@ import { upgradeDataDirectory } from "../../src/storage/format-upgrade.js";
 import { addPartitions } from "../../src/storage/installation.js";
 import { memoryLogger } from "./memory-logger.js";
 
-t.setTimeout(110_000);
+t.setTimeout(300_000);
 
 /** Enough to serve, and soon used up; and not enough to start. */
 const SMALL: ResourceLimits = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 8 };

@@ -36,7 +36,7 @@ t.test("docs/AUTHORIZATION.md is what `make docs` writes", (t) => {
   t.end();
 });
 
-t.test("the matrix", { timeout: 180_000 }, async (t) => {
+t.test("the matrix", { timeout: 300_000 }, async (t) => {
   const server = await TestServer.start({ TESSERA_ACTORS: "1", TESSERA_AI_PULL_SOURCES: "./nowhere" });
   t.teardown(() => server.stop());
   const matrix = await Matrix.prepare(server);

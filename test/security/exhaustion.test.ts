@@ -4,8 +4,8 @@ import { type Reply, TestServer } from "../e2e/server.js";
 
 /** Seconds that a statement may run. */
 const STATEMENT_SECONDS = 3;
-/** For all of the answers on a busy machine; none waits for anything but its bound. */
-const ANSWER_MS_MAX = 30_000;
+/** For those that would run into that bound on any machine: they ask for this one, so as not to spend processor time in vain. */
+const ENDLESS_SECONDS = 0.5;
 
 const server = await TestServer.start({
   TESSERA_ACTORS: "1",
@@ -36,10 +36,7 @@ async function beside(ask: () => Promise<Reply>): Promise<{ reply: Reply; reads:
   });
   const reading = (async () => {
     do {
-      const rows = await server.rows("SELECT name FROM item WHERE id = 1", [], {
-        token: quiet,
-        signal: AbortSignal.timeout(ANSWER_MS_MAX),
-      });
+      const rows = await server.rows("SELECT name FROM item WHERE id = 1", [], { token: quiet });
       t.same(rows, [["here"]]);
       reads++;
       await new Promise((resolve) => setTimeout(resolve, 20));
@@ -54,6 +51,11 @@ const sql = (text: string, parameters: readonly unknown[] = []) => ({
   body: { sql: text, parameters },
 });
 const cypher = (text: string) => ({ path: "/v1/graph/match", body: { cypher: text } });
+interface Ask {
+  readonly path: string;
+  readonly body: object;
+}
+const endless = ({ path, body }: Ask): Ask => ({ path, body: { ...body, timeout_secs: ENDLESS_SECONDS } });
 const list = (n: number, item: (i: number) => string | number) =>
   Array.from({ length: n }, (_, i) => item(i)).join(",");
 
@@ -85,7 +87,7 @@ const CASES: Readonly<Record<string, { path: string; body: unknown; statuses: re
   },
   "too many parameters": { ...sql("SELECT $1", new Array(70_000).fill(1)), statuses: [400] },
   "a cross join": {
-    ...sql("SELECT count(*) FROM big a, big b, big c WHERE a.name || b.name <> c.name"),
+    ...endless(sql("SELECT count(*) FROM big a, big b, big c WHERE a.name || b.name <> c.name")),
     statuses: [408],
   },
   "a sort of a cross join": {
@@ -93,7 +95,7 @@ const CASES: Readonly<Record<string, { path: string; body: unknown; statuses: re
     statuses: [400, 408],
   },
   "a recursion without end": {
-    ...sql("WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT max(n) FROM r"),
+    ...endless(sql("WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT max(n) FROM r")),
     statuses: [400, 408],
   },
   "a recursion that doubles": {
@@ -108,7 +110,7 @@ const CASES: Readonly<Record<string, { path: string; body: unknown; statuses: re
     statuses: [200, 400, 408],
   },
   "a huge range": { ...cypher("RETURN size(range(1, 9000000000))"), statuses: [400] },
-  "a huge series": { ...sql("SELECT count(*) FROM generate_series(1, 900000000000)"), statuses: [408] },
+  "a huge series": { ...endless(sql("SELECT count(*) FROM generate_series(1, 900000000000)")), statuses: [408] },
   "a huge series collected": {
     ...sql("SELECT array_agg(i) FROM generate_series(1, 900000000) i"),
     statuses: [400, 408],
@@ -144,10 +146,13 @@ const CASES: Readonly<Record<string, { path: string; body: unknown; statuses: re
     ),
     statuses: [200, 400, 408],
   },
-  "walks of any length": { ...cypher("MATCH (a:P)-[*]->(b:P) RETURN count(*)"), statuses: [400, 408] },
-  "walks between all": { ...cypher("MATCH p = (a:P)-[*..12]-(b:P) RETURN max(length(p))"), statuses: [400, 408] },
+  "walks of any length": { ...endless(cypher("MATCH (a:P)-[*]->(b:P) RETURN count(*)")), statuses: [400, 408] },
+  "walks between all": {
+    ...endless(cypher("MATCH p = (a:P)-[*..12]-(b:P) RETURN max(length(p))")),
+    statuses: [400, 408],
+  },
   "a product of patterns": {
-    ...cypher("MATCH (a), (b), (c), (d) RETURN count(a.i + b.i + c.i + d.i)"),
+    ...endless(cypher("MATCH (a), (b), (c), (d) RETURN count(a.i + b.i + c.i + d.i)")),
     statuses: [200, 400, 408],
   },
   "a function that calls itself": {
@@ -164,13 +169,12 @@ const CASES: Readonly<Record<string, { path: string; body: unknown; statuses: re
   },
 };
 
-t.test("each ends within its bound, and the other tenant is served meanwhile", { timeout: 240_000 }, async (t) => {
+t.test("each ends within its bound, and the other tenant is served meanwhile", { timeout: 300_000 }, async (t) => {
   for (const [what, { path, body, statuses }] of Object.entries(CASES)) {
     const startedMs = performance.now();
-    const signal = AbortSignal.timeout(ANSWER_MS_MAX);
     let answered: Awaited<ReturnType<typeof beside>>;
     try {
-      answered = await beside(() => server.call("POST", path, body, { token: greedy, signal }));
+      answered = await beside(() => server.call("POST", path, body, { token: greedy }));
     } catch (error) {
       t.fail(`${what}: ${String(error)} ${server.lines.slice(-5).join(" ")}`);
       return;
@@ -187,9 +191,13 @@ t.test("each ends within its bound, and the other tenant is served meanwhile", {
   }
 });
 
-t.test("many at a time", { timeout: 120_000 }, async (t) => {
+t.test("many at a time", { timeout: 300_000 }, async (t) => {
   const asks = ["a cross join", "a recursion without end", "walks of any length", "a huge series"].flatMap((what) =>
-    Array.from({ length: 4 }, () => CASES[what]!),
+    // Up to the server's bound.
+    Array.from({ length: 4 }, () => ({
+      path: CASES[what]!.path,
+      body: { ...(CASES[what]!.body as object), timeout_secs: undefined },
+    })),
   );
   const { reads } = await beside(async () => {
     const replies = await Promise.all(asks.map(({ path, body }) => server.call("POST", path, body, { token: greedy })));

@@ -164,7 +164,7 @@ const SIFT = join(SUITES, "vectors/sift10k");
 
 t.test("SIFT", { skip: existsSync(SIFT) ? false : "the suites are not there" }, async (t) => {
   const base = readVectors("base.bvecs");
-  t.setTimeout(120_000);
+  t.setTimeout(300_000);
   const queries = readVectors("query.bvecs");
   const files: Record<VectorMetric, string> = { l2: "gt-l2", cosine: "gt-cosine", dot: "gt-ip" };
   for (const metric of METRICS) {
