@@ -17,9 +17,7 @@ import { join } from "node:path";
 import type { StartInference } from "../ai/inference-messages.js";
 import { Models } from "../ai/models.js";
 import { ClaimVerifier } from "../ai/nli/claim-verifier.js";
-import { AuditTrail } from "../directory/audit-trail.js";
 import type { DeriveKey } from "../directory/derive-key.js";
-import { Directory } from "../directory/directory.js";
 import { DbError } from "../protocol/errors.js";
 import {
   LIVE,
@@ -33,9 +31,8 @@ import {
   readRequests,
   TAKEN_CODE,
 } from "../protocol/frames.js";
-import type { Identity } from "../protocol/identity.js";
 import type { ActorMetrics, ActorSettings, FromActor, LogLevel, ToActor } from "../protocol/messages.js";
-import type { JobRecord, PartitionLoad } from "../protocol/placement.js";
+import type { JobRecord } from "../protocol/placement.js";
 import type { ThreadMetrics } from "../protocol/thread-metrics.js";
 import type { SpanRecord } from "../protocol/tracing.js";
 import { SegmentCache } from "../query/exec/segments/segment-cache.js";
@@ -49,30 +46,21 @@ import { BackgroundRequests } from "./background/background-request.js";
 import type { JobKind } from "./background/job-kind.js";
 import { JOB_KINDS } from "./background/job-kinds.js";
 import { BackupFolder } from "./backup/backup-folder.js";
-import { BackupOrders } from "./backup/backup-orders.js";
 import { Backups } from "./backup/backups.js";
-import { type InstallationBackups, openInstallationBackups } from "./backup/installation-backups.js";
-import { RestoreOrders } from "./backup/restore-orders.js";
-import { isEmpty, Restores } from "./backup/restores.js";
+import { Restores } from "./backup/restores.js";
 import { WholeFolder } from "./backup/whole-folder.js";
 import { BodySource } from "./body-source.js";
 import { claimVerifierOptions } from "./claim-verifier-options.js";
+import { DIRECTORY_PARTITION, DIRECTORY_TENANT, DirectoryServices } from "./directory-services.js";
 import type { LiveOutput, Subscriber } from "./feed/contract.js";
 import { registerFolderFunctions } from "./files/folder-functions.js";
-import { auditHandlers } from "./handlers/audit.js";
-import { scheduleHandlers, wholeBackupHandlers } from "./handlers/backup-schedules.js";
-import { backupHandlers, restoreHandlers } from "./handlers/backups.js";
-import { directoryHandlers } from "./handlers/directory.js";
-import type { Handler } from "./handlers/handler.js";
-import { operatorHandlers } from "./handlers/operator.js";
-import { placementHandlers } from "./handlers/placement.js";
+import { backupHandlers } from "./handlers/backups.js";
 import { Idempotency } from "./idempotency.js";
 import type { LongTasks } from "./long-tasks.js";
 import { modelsOptions } from "./models-options.js";
 import { type OpenShard, openPartition, type PartitionEvents, type SharedByPartitions } from "./open-partition.js";
 import type { Partition } from "./partition.js";
 import { type HeldRequest, Placement } from "./placement/placement.js";
-import { TenantMoves } from "./placement/tenant-moves.js";
 import { removeRetired } from "./remove-retired.js";
 import { renewStatistics } from "./renew-statistics.js";
 import { type Answer, errorJson } from "./reply.js";
@@ -86,9 +74,6 @@ import type { Tenant } from "./tenant.js";
 import { TenantProviders } from "./tenant-providers.js";
 import { Trace } from "./trace.js";
 
-/** The tenant number under which the directory's own requests are scheduled and gated. */
-const DIRECTORY_TENANT = 0;
-const DIRECTORY_PARTITION = 0;
 const SWEEP_INTERVAL_MS = 500;
 const ANSWERS_SWEEP_INTERVAL_MS = 60_000;
 
@@ -146,25 +131,13 @@ export class Actor {
   private readonly slowStatements: SlowStatements;
   private nextChannel = 1;
   private readonly unflushed = new Set<Partition>();
-  private directory: Directory | null = null;
-  /** In the directory's actor. */
-  private audit: AuditTrail | null = null;
+  /** Null: it is another actor's. */
+  private directory: DirectoryServices | null = null;
   private readonly placement: Placement;
   private readonly backups: Backups;
   private readonly restores: Restores;
   private readonly backupFolder: BackupFolder;
   private readonly wholeFolder: WholeFolder;
-  /** In the directory's actor. */
-  private readonly restoreOrders: RestoreOrders;
-  /** Likewise. */
-  private readonly backupOrders: BackupOrders;
-  /** Likewise. */
-  private installation: InstallationBackups | null = null;
-  /** In the directory's actor. */
-  private moves: TenantMoves | null = null;
-  /** Questions for the metrics of all actors, by id. */
-  private readonly actorsAsked = new Map<number, (actors: readonly ActorMetrics[]) => void>();
-  private nextQuestion = 0;
   private turnArmed = false;
   /** Requests ran in this turn already, when their frames arrived. */
   private ranOnArrival = false;
@@ -273,8 +246,6 @@ export class Actor {
       report: (report) => output.control({ kind: "restore-report", report }),
       failed: (message, fields) => output.log("error", message, fields),
     });
-    this.restoreOrders = new RestoreOrders(output.control);
-    this.backupOrders = new BackupOrders(output.control);
     this.sweeper = setInterval(() => this.sweep(), SWEEP_INTERVAL_MS).unref();
   }
 
@@ -402,87 +373,24 @@ export class Actor {
     });
   }
 
+  /** The first administrator's password where it was made up here. */
   private async openDirectory(): Promise<string | null> {
-    const partition = this.partitions.get(0);
+    const partition = this.partitions.get(DIRECTORY_PARTITION);
     if (partition === undefined) return null;
-    const { config, secret, partitionCount, adminPassword } = this.settings;
-    this.directory = new Directory({
-      begin: (readOnly) => partition.shard.begin({ readOnly }),
-      now: Date.now,
-      deriveKey: this.output.deriveKey,
-      secret,
-      sealsFactors: config.secrets.keyFile !== "",
-      config: config.auth,
-      partitions: partitionCount,
-      onIdentityChanged: (change) => this.output.control({ kind: "identity-changed", change }),
+    const { settings, scheduler, backupFolder, wholeFolder, output } = this;
+    this.directory = await DirectoryServices.open({
+      ...{ settings, scheduler, partition, backupFolder, wholeFolder },
+      deriveKey: output.deriveKey,
+      wrote: () => this.wrote(partition),
+      say: (message) => output.control(message),
+      log: (level, message, fields) => output.log(level, message, fields),
     });
-    this.audit = new AuditTrail((readOnly) => partition.shard.begin({ readOnly }), config.audit.entriesMax);
-    this.moves = new TenantMoves({
-      directory: this.directory,
-      partitions: partitionCount,
-      actors: config.actors.count,
-      now: Date.now,
-      say: (message) => this.output.control(message),
-      durable: () => {
-        this.wrote(partition);
-        return partition.durable();
-      },
-    });
-    this.installation = await this.openInstallationBackups(this.directory, partition);
-    const made = await this.directory.bootstrap(adminPassword === null ? {} : { adminPassword });
-    // The password is not told before it is on disk.
-    partition.shard.flush();
-    await partition.durable();
-    return made?.password ?? null;
-  }
-
-  private openInstallationBackups(directory: Directory, partition: Partition): Promise<InstallationBackups> {
-    const work: Work = { usedMs: 0, account: partition.account };
-    return openInstallationBackups({
-      ...{ directory, orders: this.backupOrders, restoreOrders: this.restoreOrders, now: Date.now },
-      ...{ folder: this.backupFolder, wholeFolder: this.wholeFolder, secret: this.settings.secret },
-      turn: () => this.scheduler.yieldTurn(DIRECTORY_TENANT, work),
-      isEmpty: (number, tenant) => (number === partition.number ? isEmpty(partition, tenant) : null),
-      durable: () => {
-        this.wrote(partition);
-        return partition.durable();
-      },
-      log: this.output.log,
-    });
+    return this.directory.bootstrap(settings.adminPassword);
   }
 
   private compileRoutes(): void {
-    const routes = compileRoutes({ ...backupHandlers(this.backups, this.backupFolder), ...this.directoryRoutes() });
+    const routes = compileRoutes({ ...backupHandlers(this.backups, this.backupFolder), ...this.directory?.handlers() });
     for (const route of routes) this.routes[route.endpoint.code] = route;
-  }
-
-  private directoryRoutes(): Readonly<Record<string, Handler>> {
-    const { directory, moves, audit, installation, settings } = this;
-    if (directory === null || moves === null || audit === null || installation === null) return {};
-    const actors = settings.config.actors.count;
-    const metrics = () => this.askActors();
-    return {
-      ...directoryHandlers(directory, async () => loadsOf(await metrics())),
-      ...auditHandlers(audit),
-      ...restoreHandlers({
-        ...{ directory, restores: this.restoreOrders, backups: this.backupOrders, folder: this.backupFolder },
-      }),
-      ...scheduleHandlers(installation.schedules),
-      ...wholeBackupHandlers(installation.backups, installation.restores),
-      ...operatorHandlers((level) => this.output.control({ kind: "log-level", level })),
-      ...placementHandlers({ directory, moves, actors, partitions: settings.partitionCount, metrics }),
-    };
-  }
-
-  private isOfActor(tenant: number, actor: number): boolean {
-    const partition = this.directory?.partitionOfNumber(tenant) ?? null;
-    return partition !== null && partition % this.settings.config.actors.count === actor;
-  }
-
-  private askActors(): Promise<readonly ActorMetrics[]> {
-    const id = this.nextQuestion++;
-    this.output.control({ kind: "ask-actors", id });
-    return new Promise((resolve) => this.actorsAsked.set(id, resolve));
   }
 
   receive(message: ArrayBuffer | ToActor): void {
@@ -495,32 +403,14 @@ export class Actor {
       return;
     }
     switch (message.kind) {
-      case "find-identity":
-        this.output.control({
-          kind: "identity",
-          id: message.id,
-          identity: this.findIdentity(message.by, message.value),
-        });
-        break;
-      case "key-usage":
-        this.directory?.recordKeyUsage(message.usage);
-        this.wrote(this.partitions.get(0)!);
-        break;
       case "refuse-writes":
         for (const partition of this.partitions.values()) partition.shard.refusal = message.refusal;
         break;
       case "log-level":
         this.output.setLogLevel(message.level);
         break;
-      case "audit":
-        this.audit?.append(message.events);
-        break;
       case "metrics":
         this.output.control({ kind: "metrics", id: message.id, metrics: this.metrics() });
-        break;
-      case "actors":
-        this.actorsAsked.get(message.id)?.(message.actors);
-        this.actorsAsked.delete(message.id);
         break;
       case "library":
         this.models.library?.hear(message.message);
@@ -532,28 +422,11 @@ export class Actor {
       case "restore":
         this.restores.start(this.partitions.get(message.partition)!, message.order);
         break;
-      case "restore-report":
-        this.restoreOrders.heard(message.report);
-        break;
       case "backup":
         this.backups.order(this.partitions.get(message.partition)!, message.order);
         break;
-      case "backup-report":
-        this.backupOrders.heard(message.report);
-        break;
       case "report-unsettled":
         this.placement.reportAll();
-        break;
-      case "move-report":
-        this.moves?.heard(message.report);
-        break;
-      case "unsettled":
-        this.moves?.unsettled(message.partition, message.tenants);
-        break;
-      case "actor-ended":
-        this.moves?.actorEnded(message.actor);
-        this.restoreOrders.actorEnded((tenant) => this.isOfActor(tenant, message.actor));
-        this.backupOrders.actorEnded((tenant) => this.isOfActor(tenant, message.actor));
         break;
       case "trace": {
         const send = (spans: readonly SpanRecord[]): void => this.output.control({ kind: "spans", spans });
@@ -563,11 +436,9 @@ export class Actor {
       case "close":
         void this.close();
         break;
+      default:
+        this.directory?.hear(message);
     }
-  }
-
-  private findIdentity(by: "user" | "key", value: string): Identity | null {
-    return by === "user" ? this.directory!.identityOfUser(value) : this.directory!.identityOfKeyHash(value);
   }
 
   private accept(frame: RequestFrame): void {
@@ -718,12 +589,12 @@ export class Actor {
   /** The answer of a request to the directory waits until its entry is on disk, too. */
   private noteAudited(request: Request, status: number, code: string | null): void {
     const event = auditEventOf(request, status, code, Date.now());
-    if (this.audit === null) {
+    if (this.directory === null) {
       this.output.control({ kind: "audit", events: [event] });
       return;
     }
     try {
-      this.audit.append([event]);
+      this.directory.audit.append([event]);
       if (request.endpoint.home === "directory") request.tenant.sawEverything();
     } catch (error) {
       this.output.log("error", "an entry of the audit trail is lost", { ...event, error: String(error) });
@@ -772,10 +643,7 @@ export class Actor {
   private undone(partition: Partition, first: number, error: DbError): void {
     partition.undo(first, error);
     this.placement.undone(partition);
-    if (partition.number === DIRECTORY_PARTITION) void this.installation?.schedules.reload();
-    // Changes of accounts may have been announced that never came to be.
-    if (partition.number === 0)
-      this.output.control({ kind: "identity-changed", change: { kind: "all", version: first - 1 } });
+    if (partition.number === DIRECTORY_PARTITION) this.directory?.undone(first);
     this.armTurn();
   }
 
@@ -794,8 +662,7 @@ export class Actor {
       }
     }
     this.placement.sweep();
-    this.moves?.sweep();
-    this.installation?.schedules.sweep();
+    this.directory?.sweep();
     this.renewal ??= this.renewAll();
   }
 
@@ -843,7 +710,7 @@ export class Actor {
       thread: this.output.threadMetrics?.() ?? null,
       modelUsage: [...this.models.usage.values()],
       inference: this.models.laneMetrics,
-      schedules: this.installation?.schedules.metrics() ?? [],
+      schedules: this.directory?.scheduleMetrics ?? [],
       partitions: partitions.map((one) => ({ ...one.metrics, requestsHeld: this.placement.heldIn(one) })),
     };
   }
@@ -854,8 +721,7 @@ export class Actor {
     this.placement.close();
     for (const partition of this.partitions.values()) partition.derived.endWork();
     await Promise.all([...this.partitions.values()].map(({ jobs }) => jobs.close()));
-    const installation = this.installation;
-    await Promise.all([this.backups.close(), this.restores.close(), installation?.close()]);
+    await Promise.all([this.backups.close(), this.restores.close(), this.directory?.close()]);
     await new Promise<void>((resolve) => {
       this.closing = () => {
         const waiting = [...this.partitions.values()].some((partition) => partition.gate.waiting > 0);
@@ -873,12 +739,4 @@ export class Actor {
 
 function isDamage(error: unknown): error is DbError {
   return error instanceof DbError && error.code === "partition_damaged";
-}
-
-/** An actor's load counts for each of its partitions. */
-function loadsOf(actors: readonly ActorMetrics[]): PartitionLoad[] {
-  return actors.flatMap(({ partitions }) => {
-    const actorLoad = partitions.reduce((sum, { load }) => sum + load, 0);
-    return partitions.map(({ partition, storedBytes }) => ({ partition, actorLoad, storedBytes }));
-  });
 }

@@ -1,0 +1,220 @@
+/**
+ * What the actor of partition 0 does besides serving it: the directory of accounts, the audit trail, and what is decided
+ * for all actors there: moves of tenants, restores, backups of the installation, questions for everybody's metrics. The
+ * other actors report to it by messages through the gateway. Made and owned by actor.ts.
+ */
+import { AuditTrail } from "../directory/audit-trail.js";
+import type { DeriveKey } from "../directory/derive-key.js";
+import { Directory } from "../directory/directory.js";
+import type { Identity } from "../protocol/identity.js";
+import type { ActorMetrics, ActorSettings, FromActor, ToActor } from "../protocol/messages.js";
+import type { PartitionLoad } from "../protocol/placement.js";
+import type { BackupFolder } from "./backup/backup-folder.js";
+import { BackupOrders } from "./backup/backup-orders.js";
+import { type InstallationBackups, openInstallationBackups } from "./backup/installation-backups.js";
+import { RestoreOrders } from "./backup/restore-orders.js";
+import { isEmpty } from "./backup/restores.js";
+import type { WholeFolder } from "./backup/whole-folder.js";
+import { auditHandlers } from "./handlers/audit.js";
+import { scheduleHandlers, wholeBackupHandlers } from "./handlers/backup-schedules.js";
+import { restoreHandlers } from "./handlers/backups.js";
+import { directoryHandlers } from "./handlers/directory.js";
+import type { Handler } from "./handlers/handler.js";
+import { operatorHandlers } from "./handlers/operator.js";
+import { placementHandlers } from "./handlers/placement.js";
+import type { Partition } from "./partition.js";
+import { TenantMoves } from "./placement/tenant-moves.js";
+import type { Scheduler, Work } from "./scheduler.js";
+
+/** The directory's own requests are scheduled and gated under it, in this partition. */
+export const DIRECTORY_TENANT = 0;
+export const DIRECTORY_PARTITION = 0;
+
+export interface DirectoryHost {
+  readonly settings: ActorSettings;
+  readonly partition: Partition;
+  readonly scheduler: Scheduler;
+  readonly backupFolder: BackupFolder;
+  readonly wholeFolder: WholeFolder;
+  readonly deriveKey: DeriveKey;
+  /** The partition has commits that the end of the turn must write. */
+  wrote(): void;
+  say(message: FromActor): void;
+  log(level: "error" | "warn" | "info" | "debug", message: string, fields: object): void;
+}
+
+export class DirectoryServices {
+  readonly audit: AuditTrail;
+  private readonly directory: Directory;
+  private readonly moves: TenantMoves;
+  private readonly restoreOrders: RestoreOrders;
+  private readonly backupOrders: BackupOrders;
+  /** There once it is open. */
+  private installation!: InstallationBackups;
+  /** Questions for the metrics of all actors, by id. */
+  private readonly actorsAsked = new Map<number, (actors: readonly ActorMetrics[]) => void>();
+  private nextQuestion = 0;
+
+  private constructor(private readonly host: DirectoryHost) {
+    const { partition } = host;
+    const say = (message: FromActor): void => host.say(message);
+    const { config, secret, partitionCount } = host.settings;
+    this.directory = new Directory({
+      begin: (readOnly) => partition.shard.begin({ readOnly }),
+      now: Date.now,
+      deriveKey: host.deriveKey,
+      secret,
+      sealsFactors: config.secrets.keyFile !== "",
+      config: config.auth,
+      partitions: partitionCount,
+      onIdentityChanged: (change) => say({ kind: "identity-changed", change }),
+    });
+    this.audit = new AuditTrail((readOnly) => partition.shard.begin({ readOnly }), config.audit.entriesMax);
+    this.moves = new TenantMoves({
+      directory: this.directory,
+      partitions: partitionCount,
+      actors: config.actors.count,
+      now: Date.now,
+      say,
+      durable: () => this.durable(),
+    });
+    this.restoreOrders = new RestoreOrders(say);
+    this.backupOrders = new BackupOrders(say);
+  }
+
+  /** `bootstrap` comes next. */
+  static async open(host: DirectoryHost): Promise<DirectoryServices> {
+    const services = new DirectoryServices(host);
+    services.installation = await services.openInstallationBackups();
+    return services;
+  }
+
+  private openInstallationBackups(): Promise<InstallationBackups> {
+    const { partition, scheduler, settings, backupFolder, wholeFolder, log } = this.host;
+    const work: Work = { usedMs: 0, account: partition.account };
+    return openInstallationBackups({
+      ...{ directory: this.directory, orders: this.backupOrders, restoreOrders: this.restoreOrders, now: Date.now },
+      ...{ folder: backupFolder, wholeFolder, secret: settings.secret },
+      turn: () => scheduler.yieldTurn(DIRECTORY_TENANT, work),
+      isEmpty: (number, tenant) => (number === partition.number ? isEmpty(partition, tenant) : null),
+      durable: () => this.durable(),
+      log,
+    });
+  }
+
+  /** Makes the first administrator of a new installation; answers the password when it was made up here. */
+  async bootstrap(adminPassword: string | null): Promise<string | null> {
+    const { partition } = this.host;
+    const made = await this.directory.bootstrap(adminPassword === null ? {} : { adminPassword });
+    // The password is not told before it is on disk.
+    partition.shard.flush();
+    await partition.durable();
+    return made?.password ?? null;
+  }
+
+  handlers(): Readonly<Record<string, Handler>> {
+    const { directory, moves, installation } = this;
+    const { settings, backupFolder } = this.host;
+    const actors = settings.config.actors.count;
+    const metrics = () => this.askActors();
+    return {
+      ...directoryHandlers(directory, async () => loadsOf(await metrics())),
+      ...auditHandlers(this.audit),
+      ...restoreHandlers({
+        ...{ directory, restores: this.restoreOrders, backups: this.backupOrders, folder: backupFolder },
+      }),
+      ...scheduleHandlers(installation.schedules),
+      ...wholeBackupHandlers(installation.backups, installation.restores),
+      ...operatorHandlers((level) => this.host.say({ kind: "log-level", level })),
+      ...placementHandlers({ directory, moves, actors, partitions: settings.partitionCount, metrics }),
+    };
+  }
+
+  /** Messages of other kinds are for every actor, and nothing to it. */
+  hear(message: ToActor): void {
+    switch (message.kind) {
+      case "find-identity":
+        this.host.say({ kind: "identity", id: message.id, identity: this.findIdentity(message.by, message.value) });
+        break;
+      case "key-usage":
+        this.directory.recordKeyUsage(message.usage);
+        this.host.wrote();
+        break;
+      case "audit":
+        this.audit.append(message.events);
+        break;
+      case "actors":
+        this.actorsAsked.get(message.id)?.(message.actors);
+        this.actorsAsked.delete(message.id);
+        break;
+      case "restore-report":
+        this.restoreOrders.heard(message.report);
+        break;
+      case "backup-report":
+        this.backupOrders.heard(message.report);
+        break;
+      case "move-report":
+        this.moves.heard(message.report);
+        break;
+      case "unsettled":
+        this.moves.unsettled(message.partition, message.tenants);
+        break;
+      case "actor-ended":
+        this.actorEnded(message.actor);
+        break;
+    }
+  }
+
+  private findIdentity(by: "user" | "key", value: string): Identity | null {
+    return by === "user" ? this.directory.identityOfUser(value) : this.directory.identityOfKeyHash(value);
+  }
+
+  private actorEnded(actor: number): void {
+    const isOf = (tenant: number): boolean => {
+      const partition = this.directory.partitionOfNumber(tenant);
+      return partition !== null && partition % this.host.settings.config.actors.count === actor;
+    };
+    this.moves.actorEnded(actor);
+    this.restoreOrders.actorEnded(isOf);
+    this.backupOrders.actorEnded(isOf);
+  }
+
+  private askActors(): Promise<readonly ActorMetrics[]> {
+    const id = this.nextQuestion++;
+    this.host.say({ kind: "ask-actors", id });
+    return new Promise((resolve) => this.actorsAsked.set(id, resolve));
+  }
+
+  private durable(): Promise<void> {
+    this.host.wrote();
+    return this.host.partition.durable();
+  }
+
+  /** The disk refused the partition's commits from `first` on. */
+  undone(first: number): void {
+    void this.installation.schedules.reload();
+    // Changes of accounts may have been announced that never came to be.
+    this.host.say({ kind: "identity-changed", change: { kind: "all", version: first - 1 } });
+  }
+
+  get scheduleMetrics(): ActorMetrics["schedules"] {
+    return this.installation.schedules.metrics();
+  }
+
+  sweep(): void {
+    this.moves.sweep();
+    this.installation.schedules.sweep();
+  }
+
+  close(): Promise<void> {
+    return this.installation.close();
+  }
+}
+
+/** An actor's load counts for each of its partitions. */
+function loadsOf(actors: readonly ActorMetrics[]): PartitionLoad[] {
+  return actors.flatMap(({ partitions }) => {
+    const actorLoad = partitions.reduce((sum, { load }) => sum + load, 0);
+    return partitions.map(({ partition, storedBytes }) => ({ partition, actorLoad, storedBytes }));
+  });
+}
