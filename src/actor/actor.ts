@@ -1,8 +1,8 @@
 /**
  * One actor: the single writer of its partitions, on a thread of its own. The life of a request here:
  *
- *  1. A buffer of frames arrives; `accept` gives each request to the scheduler, which calls `begin` when it is its
- *     tenant's turn: at once, unless others are at work.
+ *  1. A buffer of frames arrives; `accept` (requests.ts) gives each request to the scheduler, which calls `begin` when it
+ *     is its tenant's turn: at once, unless others are at work.
  *  2. Its body is decoded and checked (validate.ts); an Idempotency-Key is claimed (answer-once.ts).
  *  3. The endpoint's handler runs (handlers/). SQL goes through session.ts. Most handlers end at once; a long
  *     statement gives way after its slice and goes on in a later turn (scheduler.ts).
@@ -10,7 +10,8 @@
  *  5. At the end of the turn (`turn`) every shard that was written to is flushed: one log write, one engine batch, one fsync
  *     for all commits of the turn; and all replies that may leave go back in one buffer.
  *
- * workers/actor.ts makes it, gives it the port and owns the thread.
+ * Beside that it opens the partitions, hears control messages, and closes. What only partition 0's actor does is in
+ * directory-services.ts, what needs no request in upkeep.ts. workers/actor.ts makes it, gives it the port and owns the thread.
  */
 
 import { join } from "node:path";
@@ -19,18 +20,7 @@ import { Models } from "../ai/models.js";
 import { ClaimVerifier } from "../ai/nli/claim-verifier.js";
 import type { DeriveKey } from "../directory/derive-key.js";
 import { DbError } from "../protocol/errors.js";
-import {
-  LIVE,
-  PIECE_CODE,
-  REPLY_LIVE,
-  REPLY_MOVED,
-  REQUEST_LAST_PIECE,
-  REQUEST_STREAMED,
-  ReplyWriter,
-  type RequestFrame,
-  readRequests,
-  TAKEN_CODE,
-} from "../protocol/frames.js";
+import { ReplyWriter, readRequests } from "../protocol/frames.js";
 import type { ActorMetrics, ActorSettings, FromActor, LogLevel, ToActor } from "../protocol/messages.js";
 import type { JobRecord } from "../protocol/placement.js";
 import type { ThreadMetrics } from "../protocol/thread-metrics.js";
@@ -38,8 +28,6 @@ import type { SpanRecord } from "../protocol/tracing.js";
 import { SegmentCache } from "../query/exec/segments/segment-cache.js";
 import { SpillArea } from "../query/exec/spill/spill-area.js";
 import { registerAgentTools } from "./agent/request-tools.js";
-import { answerOnce } from "./answer-once.js";
-import { Answers } from "./answers.js";
 import { auditEventOf } from "./audit-event.js";
 import { registerAutomlFunctions } from "./automl/sql-functions.js";
 import { BackgroundRequests } from "./background/background-request.js";
@@ -49,10 +37,9 @@ import { BackupFolder } from "./backup/backup-folder.js";
 import { Backups } from "./backup/backups.js";
 import { Restores } from "./backup/restores.js";
 import { WholeFolder } from "./backup/whole-folder.js";
-import { BodySource } from "./body-source.js";
 import { claimVerifierOptions } from "./claim-verifier-options.js";
-import { DIRECTORY_PARTITION, DIRECTORY_TENANT, DirectoryServices } from "./directory-services.js";
-import type { LiveOutput, Subscriber } from "./feed/contract.js";
+import { DIRECTORY_PARTITION, DirectoryServices } from "./directory-services.js";
+import { LiveReplies } from "./feed/live-replies.js";
 import { registerFolderFunctions } from "./files/folder-functions.js";
 import { backupHandlers } from "./handlers/backups.js";
 import { Idempotency } from "./idempotency.js";
@@ -60,24 +47,16 @@ import type { LongTasks } from "./long-tasks.js";
 import { modelsOptions } from "./models-options.js";
 import { type OpenShard, openPartition, type PartitionEvents, type SharedByPartitions } from "./open-partition.js";
 import type { Partition } from "./partition.js";
-import { type HeldRequest, Placement } from "./placement/placement.js";
-import { removeRetired } from "./remove-retired.js";
-import { renewStatistics } from "./renew-statistics.js";
-import { type Answer, errorJson } from "./reply.js";
-import { ReplySink } from "./reply-sink.js";
-import { Request, type RequestChannel } from "./request.js";
+import { Placement } from "./placement/placement.js";
+import type { Request } from "./request.js";
+import { durablyCommitted, Requests } from "./requests.js";
 import { compileRoutes, type Route } from "./routes.js";
-import { Scheduler, type SchedulerOptions, type Work } from "./scheduler.js";
+import { Scheduler, type SchedulerOptions } from "./scheduler.js";
 import { SlowStatements } from "./slow-statements.js";
 import { TracingScheduler } from "./slow-steps.js";
-import type { Tenant } from "./tenant.js";
 import { TenantProviders } from "./tenant-providers.js";
 import { Trace } from "./trace.js";
-
-const SWEEP_INTERVAL_MS = 500;
-const ANSWERS_SWEEP_INTERVAL_MS = 60_000;
-
-const NOTHING = new Uint8Array(0);
+import { Upkeep } from "./upkeep.js";
 
 /** What the thread gives its actor. */
 export interface ActorSurroundings {
@@ -106,12 +85,11 @@ registerFolderFunctions();
 
 export class Actor {
   private readonly partitions = new Map<number, Partition>();
-  /** By their endpoints' codes; those of other actors are not there. */
-  private readonly routes: (Route | undefined)[] = [];
   private readonly scheduler: Scheduler;
   private readonly replies = new ReplyWriter();
-  private readonly answers: Answers;
+  private readonly live: LiveReplies;
   private readonly idempotency: Idempotency;
+  private readonly requests: Requests;
   /** For all partitions together, as is `spill`. */
   readonly segments: SegmentCache;
   readonly spill: SpillArea | null;
@@ -120,16 +98,9 @@ export class Actor {
   readonly providers: TenantProviders;
   readonly indexes: SharedByPartitions["indexes"];
   readonly tasks: LongTasks | null;
-  /** Requests that did not end at once, by id. */
-  private readonly running = new Map<number, Request>();
   /** Requests of jobs. */
   private readonly background: BackgroundRequests;
-  /** Streamed bodies of requests that have not ended, by id. */
-  private readonly bodies = new Map<number, BodySource>();
-  /** Subscriptions that have outlived their requests, by id. */
-  private readonly subscribers = new Map<number, Subscriber>();
   private readonly slowStatements: SlowStatements;
-  private nextChannel = 1;
   private readonly unflushed = new Set<Partition>();
   /** Null: it is another actor's. */
   private directory: DirectoryServices | null = null;
@@ -143,56 +114,13 @@ export class Actor {
   private ranOnArrival = false;
   /** Something waits for the scheduler's next run. */
   private workWaits = false;
-  /** Of requests whose turn has not come, by id. */
-  private readonly traces = new Map<number, Trace>();
-  /** Ids of requests that were cancelled before they began. */
-  private readonly cancelledEarly = new Set<number>();
   private closing: (() => void) | null = null;
-  private requests = 0;
-  private answersSweptMs = Date.now();
-  /** Statistics being made anew between the requests. */
-  private renewal: Promise<void> | null = null;
-  private renewing: Tenant | null = null;
-  private readonly sweeper: NodeJS.Timeout;
-  private readonly channel: RequestChannel = {
-    taken: (id, bytes) => {
-      this.replies.taken(id, bytes);
-      this.armTurn();
-    },
-    durable: ({ partition, tenant }) =>
-      new Promise((resolve, reject) => partition.gate.pass(tenant.lastCommit, resolve, reject)),
-    open: ({ id }, headers) => new ReplySink(id, this.replies, headers, () => this.armTurn()),
-  };
-
-  private readonly liveOutput: LiveOutput = {
-    newChannel: () => this.nextChannel++,
-    began: (id) => this.sayLive(id, LIVE.began, "", NOTHING),
-    joined: (id, channel) => this.sayLive(id, LIVE.joined, String(channel), NOTHING),
-    publish: (channel, sequence, message) => this.sayLive(channel, LIVE.published, String(sequence), message),
-    ended: (id, status, message) => {
-      this.replies.bytes(id, status, 0, "", message);
-      this.armTurn();
-    },
-    listen: (id, subscriber) => {
-      if (subscriber === null) this.subscribers.delete(id);
-      else this.subscribers.set(id, subscriber);
-    },
-    failed: (error) => this.output.log("error", "a subscription failed", { error: String(error) }),
-    turnsOf: (tenant) => {
-      const work: Work = { usedMs: 0 };
-      return {
-        checkpoint: () => undefined,
-        shouldYield: () => this.scheduler.shouldYield(),
-        yieldTurn: () => this.scheduler.yieldTurn(tenant, work),
-      };
-    },
-  };
+  private readonly upkeep: Upkeep;
 
   private constructor(
     private readonly settings: ActorSettings,
     private readonly output: ActorSurroundings,
   ) {
-    this.answers = new Answers(this.replies, (message, fields) => output.log("error", message, fields));
     const { columnSegmentBytes, spillBytesMax } = settings.config.storage;
     this.segments = new SegmentCache(columnSegmentBytes);
     const directory = join(settings.dataDirectory, `spill-${settings.actor}`);
@@ -211,7 +139,7 @@ export class Actor {
       logLevel === "debug" || logLevel === "trace"
         ? new TracingScheduler(scheduling, (step) => output.log("debug", "a step did not give way in time", step))
         : new Scheduler(scheduling);
-    this.background = new BackgroundRequests(this.scheduler, this.channel.durable);
+    this.background = new BackgroundRequests(this.scheduler, durablyCommitted);
     const { slowMs, slowValues } = settings.config.query;
     this.slowStatements = new SlowStatements({
       slowMs,
@@ -246,12 +174,44 @@ export class Actor {
       report: (report) => output.control({ kind: "restore-report", report }),
       failed: (message, fields) => output.log("error", message, fields),
     });
-    this.sweeper = setInterval(() => this.sweep(), SWEEP_INTERVAL_MS).unref();
+    this.live = this.makeLive();
+    this.requests = this.makeRequests();
+    this.upkeep = this.makeUpkeep();
   }
 
-  private sayLive(id: number, what: number, headers: string, body: Uint8Array): void {
-    this.replies.bytes(id, what, REPLY_LIVE, headers, body);
-    this.armTurn();
+  private makeLive(): LiveReplies {
+    return new LiveReplies({
+      ...{ replies: this.replies, scheduler: this.scheduler },
+      armTurn: () => this.armTurn(),
+      log: (level, message, fields) => this.output.log(level, message, fields),
+    });
+  }
+
+  private makeRequests(): Requests {
+    const { partitions, scheduler, replies, live, idempotency } = this;
+    return new Requests({
+      ...{ partitions, scheduler, replies, live, idempotency },
+      armTurn: () => this.armTurn(),
+      isClosing: () => this.closing !== null,
+      hold: (partition, tenant, request) => this.placement.hold(partition, tenant, request),
+      restoring: (tenant) => this.restores.refusal(tenant),
+      audited: (request, status, code) => this.noteAudited(request, status, code),
+      log: (level, message, fields) => this.output.log(level, message, fields),
+    });
+  }
+
+  private makeUpkeep(): Upkeep {
+    return new Upkeep({
+      ...{ partitions: this.partitions, scheduler: this.scheduler },
+      busy: () => new Set([...this.requests.tenants(), ...this.background.tenants()]),
+      sweepAnswers: (tenant) => this.idempotency.sweep(tenant),
+      swept: () => {
+        this.placement.sweep();
+        this.directory?.sweep();
+      },
+      isClosing: () => this.closing !== null,
+      log: (level, message, fields) => this.output.log(level, message, fields),
+    });
   }
 
   private makeIndexes(): SharedByPartitions["indexes"] {
@@ -281,18 +241,13 @@ export class Actor {
     });
   }
 
-  /** Statistics being made count as a request that ends by itself. */
+  /** What is at work for the tenant, to be ended before it can be moved or restored. */
   private runningOf(partition: Partition, tenant: number): { end(error: DbError): void }[] {
-    const running: { end(error: DbError): void }[] = [];
-    for (const request of this.running.values()) {
-      if (request.partition === partition && request.tenant.number === tenant) running.push(request);
-    }
-    running.push(...this.background.of(partition, tenant));
-    const { renewing } = this;
-    if (renewing !== null && renewing.partition === partition && renewing.number === tenant) {
-      running.push({ end: () => undefined });
-    }
-    return running;
+    return [
+      ...this.requests.of(partition, tenant),
+      ...this.background.of(partition, tenant),
+      ...this.upkeep.of(partition, tenant),
+    ];
   }
 
   /** Opens the partitions and, in partition 0's actor, the directory; announces `ready`. */
@@ -300,7 +255,7 @@ export class Actor {
     const actor = new Actor(settings, output);
     for (const number of settings.partitions) await actor.openOne(number);
     const adminPassword = await actor.openDirectory();
-    actor.compileRoutes();
+    actor.requests.serve(actor.routes());
     output.control({ kind: "ready", adminPassword });
     actor.placement.begin();
     void actor.claims.warmUp();
@@ -321,10 +276,10 @@ export class Actor {
     };
     try {
       const partition = await openPartition(this.settings, number, events, this, this.output.openShard);
-      partition.subscriptions.output = this.liveOutput;
+      partition.subscriptions.output = this.live;
       partition.slowStatements = this.slowStatements;
       partition.installationSecret = this.settings.secret;
-      partition.progress.output = this.liveOutput;
+      partition.progress.output = this.live;
       this.partitions.set(number, partition);
     } catch (error) {
       if (!isDamage(error) || number === DIRECTORY_PARTITION) throw error;
@@ -388,14 +343,13 @@ export class Actor {
     return this.directory.bootstrap(settings.adminPassword);
   }
 
-  private compileRoutes(): void {
-    const routes = compileRoutes({ ...backupHandlers(this.backups, this.backupFolder), ...this.directory?.handlers() });
-    for (const route of routes) this.routes[route.endpoint.code] = route;
+  private routes(): Route[] {
+    return compileRoutes({ ...backupHandlers(this.backups, this.backupFolder), ...this.directory?.handlers() });
   }
 
   receive(message: ArrayBuffer | ToActor): void {
     if (message instanceof ArrayBuffer) {
-      readRequests(message, (frame) => this.accept(frame));
+      readRequests(message, (frame) => this.requests.accept(frame));
       // At once, unless this turn has had its share already; what is left is for the next ones.
       if (!this.ranOnArrival) this.work();
       this.ranOnArrival = true;
@@ -430,7 +384,7 @@ export class Actor {
         break;
       case "trace": {
         const send = (spans: readonly SpanRecord[]): void => this.output.control({ kind: "spans", spans });
-        this.traces.set(message.id, new Trace(message.context, this.settings.actor, send));
+        this.requests.traced(message.id, new Trace(message.context, this.settings.actor, send));
         break;
       }
       case "close":
@@ -439,151 +393,6 @@ export class Actor {
       default:
         this.directory?.hear(message);
     }
-  }
-
-  private accept(frame: RequestFrame): void {
-    if (frame.code >= TAKEN_CODE) {
-      this.toRunning(frame);
-      return;
-    }
-    if (!this.partitions.has(frame.partition)) {
-      // Found damaged, which the gateway may not have known when it sent this.
-      const error = new DbError("partition_damaged");
-      this.traces.delete(frame.id);
-      this.replies.text(frame.id, error.status, 0, "", errorJson(error, frame.requestId));
-      return;
-    }
-    this.requests++;
-    const route = this.routes[frame.code]!;
-    const tenant = route.endpoint.home === "directory" ? DIRECTORY_TENANT : frame.tenant;
-    const work: Work = { usedMs: 0, account: this.partitions.get(frame.partition)!.account };
-    if ((frame.flags & REQUEST_STREAMED) !== 0) {
-      this.bodies.set(frame.id, new BodySource((bytes) => this.channel.taken(frame.id, bytes)));
-    }
-    try {
-      this.scheduler.submit(tenant, work, () => this.begin(frame, route, tenant, work));
-    } catch (error) {
-      this.fail(this.requestOf(frame, route, tenant, work), error);
-    }
-  }
-
-  private requestOf(frame: RequestFrame, { endpoint }: Route, tenant: number, work: Work): Request {
-    const partition = this.partitions.get(frame.partition)!;
-    const body = this.bodies.get(frame.id) ?? null;
-    const { scheduler, channel } = this;
-    const request = new Request(frame, endpoint, partition, partition.tenant(tenant), scheduler, work, channel, body);
-    if (this.traces.size > 0) this.trace(request);
-    return request;
-  }
-
-  /** It is the request's turn; answers whether it has ended. */
-  private begin(frame: RequestFrame, route: Route, tenant: number, work: Work): boolean {
-    const partition = this.partitions.get(frame.partition)!;
-    const place = partition.places.size === 0 ? undefined : partition.places.get(tenant);
-    if (place?.kind === "restoring") {
-      this.fail(this.requestOf(frame, route, tenant, work), this.restores.refusal(tenant));
-      return true;
-    }
-    if (place !== undefined) {
-      this.placement.hold(partition, tenant, this.heldRequest(frame, route, tenant, work));
-      return true;
-    }
-    const request = this.requestOf(frame, route, tenant, work);
-    try {
-      if (this.cancelledEarly.size > 0) request.cancelled = this.cancelledEarly.delete(frame.id);
-      request.checkpoint();
-      const answer = this.handle(route, request, frame);
-      if (answer instanceof Promise) {
-        this.finishLater(request, answer);
-        return false;
-      }
-      this.finish(request, answer);
-    } catch (error) {
-      this.fail(request, error);
-    }
-    return true;
-  }
-
-  private trace(request: Request): void {
-    request.trace = this.traces.get(request.id) ?? null;
-    this.traces.delete(request.id);
-    request.trace?.began();
-  }
-
-  /** A request whose tenant is being moved, or has been. */
-  private heldRequest(frame: RequestFrame, route: Route, tenant: number, work: Work): HeldRequest {
-    const refuse = (error: unknown): void => {
-      this.fail(this.requestOf(frame, route, tenant, work), error);
-      this.armTurn();
-    };
-    return {
-      resume: () => {
-        try {
-          this.scheduler.submit(tenant, work, () => this.begin(frame, route, tenant, work));
-        } catch (error) {
-          refuse(error);
-        }
-      },
-      redirect: (to) => {
-        if (this.bodies.has(frame.id)) {
-          refuse(new DbError("partition_unavailable", "The tenant was moved while the body was sent; retry."));
-          return;
-        }
-        this.traces.delete(frame.id);
-        this.replies.bytes(frame.id, 0, REPLY_MOVED, String(to), frame.bodyBytes);
-        this.armTurn();
-      },
-      refuse,
-    };
-  }
-
-  /** What concerns a request that was accepted before; one that has ended needs none of it. */
-  private toRunning(frame: RequestFrame): void {
-    const request = this.running.get(frame.id);
-    if (frame.code === PIECE_CODE) {
-      this.bodies.get(frame.id)?.arrived(frame.bodyBytes, (frame.flags & REQUEST_LAST_PIECE) !== 0);
-    } else if (frame.code === TAKEN_CODE) request?.sink?.taken(frame.deadlineMs);
-    else if (request !== undefined) request.cancel();
-    else if (this.subscribers.has(frame.id)) {
-      this.subscribers.get(frame.id)!.left();
-      this.subscribers.delete(frame.id);
-    } else if (this.scheduler.waiting > 0) this.cancelledEarly.add(frame.id);
-  }
-
-  private handle(route: Route, request: Request, frame: RequestFrame): Answer | Promise<Answer> {
-    if (this.closing !== null) throw new DbError("shutting_down");
-    const input = route.validate(frame);
-    if (!frame.isIdempotent) return route.handle(request, input);
-    return answerOnce(this.idempotency, request, frame, () => route.handle(request, route.validate(frame)));
-  }
-
-  private finishLater(request: Request, pending: Promise<Answer>): void {
-    this.running.set(request.id, request);
-    pending
-      .then((answer) => this.finish(request, answer))
-      .catch((error: unknown) => this.fail(request, error))
-      .finally(() => {
-        this.running.delete(request.id);
-        this.scheduler.ended(request.tenant.number, request.work);
-        this.armTurn();
-      });
-  }
-
-  private finish(request: Request, answer: Answer): void {
-    request.ended();
-    if (request.body !== null) this.bodies.delete(request.id);
-    if (request.endpoint.isAudited) this.noteAudited(request, answer.status ?? request.endpoint.status ?? 200, null);
-    this.answers.give(request, answer);
-  }
-
-  private fail(request: Request, thrown: unknown): void {
-    request.ended();
-    if (request.body !== null) this.bodies.delete(request.id);
-    if (request.endpoint.isAudited) {
-      const error = thrown instanceof DbError ? thrown : new DbError("internal_error");
-      this.noteAudited(request, error.status, error.code);
-    }
-    this.answers.refuse(request, thrown);
   }
 
   /** The answer of a request to the directory waits until its entry is on disk, too. */
@@ -622,7 +431,7 @@ export class Actor {
     this.turnArmed = false;
     if (!this.ranOnArrival) this.work();
     this.ranOnArrival = false;
-    if (this.cancelledEarly.size > 0 && this.scheduler.waiting === 0) this.cancelledEarly.clear();
+    this.requests.turnEnded();
     for (const partition of this.unflushed) {
       partition.flush(this.charge);
       if (partition.shard.hasBacklog) void partition.applyBacklog(this.scheduler);
@@ -647,55 +456,12 @@ export class Actor {
     this.armTurn();
   }
 
-  /** Ends transactions past their deadline and, less often, deletes kept answers past their window. */
-  private sweep(): void {
-    const now = Date.now();
-    const answersToo = now - this.answersSweptMs > ANSWERS_SWEEP_INTERVAL_MS;
-    if (answersToo) this.answersSweptMs = now;
-    const busy = new Set([...this.running.values()].map(({ tenant }) => tenant));
-    for (const tenant of this.background.tenants()) busy.add(tenant);
-    for (const partition of this.partitions.values()) {
-      partition.sweep(now, busy);
-      if (!answersToo || partition.shard.failed !== null) continue;
-      for (const tenant of partition.activeTenants()) {
-        if (partition.places.get(tenant.number) === undefined) this.idempotency.sweep(tenant);
-      }
-    }
-    this.placement.sweep();
-    this.directory?.sweep();
-    this.renewal ??= this.renewAll();
-  }
-
-  private async renewAll(): Promise<void> {
-    try {
-      for (const partition of this.partitions.values()) {
-        if (partition.shard.failed !== null) continue;
-        for (const tenant of [...partition.activeTenants()]) {
-          const isStopped = () =>
-            this.closing !== null || partition.places.get(tenant.number) !== undefined || !partition.holds(tenant);
-          if (isStopped()) continue;
-          this.renewing = tenant;
-          await renewStatistics(tenant, this.scheduler, isStopped);
-          await removeRetired(tenant, this.scheduler, isStopped);
-          this.renewing = null;
-        }
-      }
-    } catch (error) {
-      this.output.log("error", "statistics could not be renewed, or retired data not be removed", {
-        error: String(error),
-      });
-    } finally {
-      this.renewing = null;
-      this.renewal = null;
-    }
-  }
-
   private metrics(): ActorMetrics {
     const partitions = [...this.partitions.values()];
     return {
       actor: this.settings.actor,
-      requests: this.requests,
-      running: this.running.size,
+      requests: this.requests.count,
+      running: this.requests.runningCount,
       waiting: this.scheduler.waiting,
       ...this.scheduler.metrics,
       heapBytes: process.memoryUsage().heapUsed,
@@ -717,7 +483,7 @@ export class Actor {
 
   /** Lets what runs finish, sends what waits at the gates, then closes the shards. New requests are refused meanwhile. */
   private async close(): Promise<void> {
-    clearInterval(this.sweeper);
+    this.upkeep.stop();
     this.placement.close();
     for (const partition of this.partitions.values()) partition.derived.endWork();
     await Promise.all([...this.partitions.values()].map(({ jobs }) => jobs.close()));
@@ -725,11 +491,12 @@ export class Actor {
     await new Promise<void>((resolve) => {
       this.closing = () => {
         const waiting = [...this.partitions.values()].some((partition) => partition.gate.waiting > 0);
-        if (this.running.size === 0 && this.scheduler.waiting === 0 && !waiting && this.unflushed.size === 0) resolve();
+        if (this.requests.runningCount === 0 && this.scheduler.waiting === 0 && !waiting && this.unflushed.size === 0)
+          resolve();
       };
       this.armTurn();
     });
-    await this.renewal;
+    await this.upkeep.ended();
     for (const partition of this.partitions.values()) await partition.close();
     await this.models.close();
     await this.providers.close();

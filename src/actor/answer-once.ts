@@ -1,6 +1,6 @@
 /**
  * A request with an Idempotency-Key: answered as it was the first time, or worked on, and its answer kept. Called by
- * actor.ts; the answers belong to idempotency.ts.
+ * requests.ts; the answers belong to idempotency.ts.
  */
 import type { RequestFrame } from "../protocol/frames.js";
 import type { FirstClaim, Idempotency } from "./idempotency.js";

@@ -1,6 +1,6 @@
 /**
  * How an actor answers requests: through the partition's gate, so that nobody hears of a commit before it is on disk,
- * then as an envelope of the request's format among the replies of the turn. Made and owned by actor.ts.
+ * then as an envelope of the request's format among the replies of the turn. Made and owned by requests.ts.
  */
 import { DbError } from "../protocol/errors.js";
 import { REPLY_DISCARD, REPLY_MSGPACK, type ReplyWriter } from "../protocol/frames.js";

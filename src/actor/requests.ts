@@ -1,0 +1,260 @@
+/**
+ * The lives of an actor's requests: steps 1 to 4 of those at the head of actor.ts, which makes and owns it. What comes for
+ * a request later (pieces of its body, word that its client took a part of the reply, or has left) finds it here.
+ */
+import { DbError } from "../protocol/errors.js";
+import {
+  PIECE_CODE,
+  REPLY_MOVED,
+  REQUEST_LAST_PIECE,
+  REQUEST_STREAMED,
+  type ReplyWriter,
+  type RequestFrame,
+  TAKEN_CODE,
+} from "../protocol/frames.js";
+import { answerOnce } from "./answer-once.js";
+import { Answers } from "./answers.js";
+import { BodySource } from "./body-source.js";
+import { DIRECTORY_TENANT } from "./directory-services.js";
+import type { LiveReplies } from "./feed/live-replies.js";
+import type { Idempotency } from "./idempotency.js";
+import type { Partition } from "./partition.js";
+import type { HeldRequest, Placement } from "./placement/placement.js";
+import { type Answer, errorJson } from "./reply.js";
+import { ReplySink } from "./reply-sink.js";
+import { Request, type RequestChannel } from "./request.js";
+import type { Route } from "./routes.js";
+import type { Scheduler, Work } from "./scheduler.js";
+import type { Tenant } from "./tenant.js";
+import type { Trace } from "./trace.js";
+
+export interface RequestsHost {
+  readonly partitions: ReadonlyMap<number, Partition>;
+  readonly scheduler: Scheduler;
+  readonly replies: ReplyWriter;
+  readonly live: LiveReplies;
+  readonly idempotency: Idempotency;
+  /** There is something for the end of the turn. */
+  armTurn(): void;
+  isClosing(): boolean;
+  /** Keeps requests of tenants that are being moved. */
+  hold(...held: Parameters<Placement["hold"]>): void;
+  /** What a request of a tenant that is being restored is told. */
+  restoring(tenant: number): DbError;
+  /** An audited request has ended so. */
+  audited(request: Request, status: number, code: string | null): void;
+  log(level: "error", message: string, fields: object): void;
+}
+
+export class Requests {
+  /** Those that were accepted since the actor opened. */
+  count = 0;
+  /** By their endpoints' codes; those of other actors are not there. */
+  private readonly routes: (Route | undefined)[] = [];
+  private readonly answers: Answers;
+  /** Requests that did not end at once, by id. */
+  private readonly running = new Map<number, Request>();
+  /** Streamed bodies of requests that have not ended, by id. */
+  private readonly bodies = new Map<number, BodySource>();
+  /** Of requests whose turn has not come, by id. */
+  private readonly traces = new Map<number, Trace>();
+  /** Ids of requests that were cancelled before they began. */
+  private readonly cancelledEarly = new Set<number>();
+  private readonly channel: RequestChannel;
+  private readonly partitions: ReadonlyMap<number, Partition>;
+  private readonly scheduler: Scheduler;
+  private readonly replies: ReplyWriter;
+
+  constructor(private readonly host: RequestsHost) {
+    this.partitions = host.partitions;
+    this.scheduler = host.scheduler;
+    this.replies = host.replies;
+    this.answers = new Answers(host.replies, (message, fields) => host.log("error", message, fields));
+    this.channel = {
+      taken: (id, bytes) => {
+        this.replies.taken(id, bytes);
+        this.host.armTurn();
+      },
+      durable: durablyCommitted,
+      open: ({ id }, headers) => new ReplySink(id, this.replies, headers, () => this.host.armTurn()),
+    };
+  }
+
+  serve(routes: readonly Route[]): void {
+    for (const route of routes) this.routes[route.endpoint.code] = route;
+  }
+
+  get runningCount(): number {
+    return this.running.size;
+  }
+
+  /** Those of the tenant that run. */
+  of(partition: Partition, tenant: number): Request[] {
+    const found: Request[] = [];
+    for (const request of this.running.values()) {
+      if (request.partition === partition && request.tenant.number === tenant) found.push(request);
+    }
+    return found;
+  }
+
+  tenants(): Tenant[] {
+    return [...this.running.values()].map(({ tenant }) => tenant);
+  }
+
+  /** The request of that frame, which follows, is traced. */
+  traced(id: number, trace: Trace): void {
+    this.traces.set(id, trace);
+  }
+
+  /** The turn has ended: nobody asks any more for those that were cancelled and are gone. */
+  turnEnded(): void {
+    if (this.cancelledEarly.size > 0 && this.scheduler.waiting === 0) this.cancelledEarly.clear();
+  }
+
+  accept(frame: RequestFrame): void {
+    if (frame.code >= TAKEN_CODE) {
+      this.toRunning(frame);
+      return;
+    }
+    if (!this.partitions.has(frame.partition)) {
+      // Found damaged, which the gateway may not have known when it sent this.
+      const error = new DbError("partition_damaged");
+      this.traces.delete(frame.id);
+      this.replies.text(frame.id, error.status, 0, "", errorJson(error, frame.requestId));
+      return;
+    }
+    this.count++;
+    const route = this.routes[frame.code]!;
+    const tenant = route.endpoint.home === "directory" ? DIRECTORY_TENANT : frame.tenant;
+    const work: Work = { usedMs: 0, account: this.partitions.get(frame.partition)!.account };
+    if ((frame.flags & REQUEST_STREAMED) !== 0) {
+      this.bodies.set(frame.id, new BodySource((bytes) => this.channel.taken(frame.id, bytes)));
+    }
+    try {
+      this.scheduler.submit(tenant, work, () => this.begin(frame, route, tenant, work));
+    } catch (error) {
+      this.fail(this.requestOf(frame, route, tenant, work), error);
+    }
+  }
+
+  private requestOf(frame: RequestFrame, { endpoint }: Route, tenant: number, work: Work): Request {
+    const partition = this.partitions.get(frame.partition)!;
+    const body = this.bodies.get(frame.id) ?? null;
+    const { scheduler, channel } = this;
+    const request = new Request(frame, endpoint, partition, partition.tenant(tenant), scheduler, work, channel, body);
+    if (this.traces.size > 0) this.trace(request);
+    return request;
+  }
+
+  /** It is the request's turn; answers whether it has ended. */
+  private begin(frame: RequestFrame, route: Route, tenant: number, work: Work): boolean {
+    const partition = this.partitions.get(frame.partition)!;
+    const place = partition.places.size === 0 ? undefined : partition.places.get(tenant);
+    if (place?.kind === "restoring") {
+      this.fail(this.requestOf(frame, route, tenant, work), this.host.restoring(tenant));
+      return true;
+    }
+    if (place !== undefined) {
+      this.host.hold(partition, tenant, this.heldRequest(frame, route, tenant, work));
+      return true;
+    }
+    const request = this.requestOf(frame, route, tenant, work);
+    try {
+      if (this.cancelledEarly.size > 0) request.cancelled = this.cancelledEarly.delete(frame.id);
+      request.checkpoint();
+      const answer = this.handle(route, request, frame);
+      if (answer instanceof Promise) {
+        this.finishLater(request, answer);
+        return false;
+      }
+      this.finish(request, answer);
+    } catch (error) {
+      this.fail(request, error);
+    }
+    return true;
+  }
+
+  private trace(request: Request): void {
+    request.trace = this.traces.get(request.id) ?? null;
+    this.traces.delete(request.id);
+    request.trace?.began();
+  }
+
+  /** A request whose tenant is being moved, or has been. */
+  private heldRequest(frame: RequestFrame, route: Route, tenant: number, work: Work): HeldRequest {
+    const refuse = (error: unknown): void => {
+      this.fail(this.requestOf(frame, route, tenant, work), error);
+      this.host.armTurn();
+    };
+    return {
+      resume: () => {
+        try {
+          this.scheduler.submit(tenant, work, () => this.begin(frame, route, tenant, work));
+        } catch (error) {
+          refuse(error);
+        }
+      },
+      redirect: (to) => {
+        if (this.bodies.has(frame.id)) {
+          refuse(new DbError("partition_unavailable", "The tenant was moved while the body was sent; retry."));
+          return;
+        }
+        this.traces.delete(frame.id);
+        this.replies.bytes(frame.id, 0, REPLY_MOVED, String(to), frame.bodyBytes);
+        this.host.armTurn();
+      },
+      refuse,
+    };
+  }
+
+  /** What concerns a request that was accepted before; one that has ended needs none of it. */
+  private toRunning(frame: RequestFrame): void {
+    const request = this.running.get(frame.id);
+    if (frame.code === PIECE_CODE) {
+      this.bodies.get(frame.id)?.arrived(frame.bodyBytes, (frame.flags & REQUEST_LAST_PIECE) !== 0);
+    } else if (frame.code === TAKEN_CODE) request?.sink?.taken(frame.deadlineMs);
+    else if (request !== undefined) request.cancel();
+    else if (!this.host.live.left(frame.id) && this.scheduler.waiting > 0) this.cancelledEarly.add(frame.id);
+  }
+
+  private handle(route: Route, request: Request, frame: RequestFrame): Answer | Promise<Answer> {
+    if (this.host.isClosing()) throw new DbError("shutting_down");
+    const input = route.validate(frame);
+    if (!frame.isIdempotent) return route.handle(request, input);
+    return answerOnce(this.host.idempotency, request, frame, () => route.handle(request, route.validate(frame)));
+  }
+
+  private finishLater(request: Request, pending: Promise<Answer>): void {
+    this.running.set(request.id, request);
+    pending
+      .then((answer) => this.finish(request, answer))
+      .catch((error: unknown) => this.fail(request, error))
+      .finally(() => {
+        this.running.delete(request.id);
+        this.scheduler.ended(request.tenant.number, request.work);
+        this.host.armTurn();
+      });
+  }
+
+  private finish(request: Request, answer: Answer): void {
+    request.ended();
+    if (request.body !== null) this.bodies.delete(request.id);
+    if (request.endpoint.isAudited) this.host.audited(request, answer.status ?? request.endpoint.status ?? 200, null);
+    this.answers.give(request, answer);
+  }
+
+  private fail(request: Request, thrown: unknown): void {
+    request.ended();
+    if (request.body !== null) this.bodies.delete(request.id);
+    if (request.endpoint.isAudited) {
+      const error = thrown instanceof DbError ? thrown : new DbError("internal_error");
+      this.host.audited(request, error.status, error.code);
+    }
+    this.answers.refuse(request, thrown);
+  }
+}
+
+/** Resolves when the tenant's commits are on disk. */
+export function durablyCommitted({ partition, tenant }: Request): Promise<void> {
+  return new Promise((resolve, reject) => partition.gate.pass(tenant.lastCommit, resolve, reject));
+}

@@ -1,0 +1,97 @@
+/**
+ * What an actor does without being asked, on a timer: transactions past their deadline end, idle tenants and old answers
+ * are forgotten, statistics are renewed and data that was retired is removed. Made and owned by actor.ts.
+ */
+import type { DbError } from "../protocol/errors.js";
+import type { Partition } from "./partition.js";
+import { removeRetired } from "./remove-retired.js";
+import { renewStatistics } from "./renew-statistics.js";
+import type { Scheduler } from "./scheduler.js";
+import type { Tenant } from "./tenant.js";
+
+const SWEEP_INTERVAL_MS = 500;
+const ANSWERS_SWEEP_INTERVAL_MS = 60_000;
+
+export interface UpkeepHost {
+  readonly partitions: ReadonlyMap<number, Partition>;
+  readonly scheduler: Scheduler;
+  /** Tenants of requests that run. */
+  busy(): Set<Tenant>;
+  /** Deletes the tenant's kept answers past their window. */
+  sweepAnswers(tenant: Tenant): void;
+  /** The other parts of the actor sweep, too. */
+  swept(): void;
+  isClosing(): boolean;
+  log(level: "error", message: string, fields: object): void;
+}
+
+export class Upkeep {
+  private answersSweptMs = Date.now();
+  /** Statistics being made anew between the requests. */
+  private renewal: Promise<void> | null = null;
+  private renewing: Tenant | null = null;
+  private readonly sweeper: NodeJS.Timeout;
+
+  constructor(private readonly host: UpkeepHost) {
+    this.sweeper = setInterval(() => this.sweep(), SWEEP_INTERVAL_MS).unref();
+  }
+
+  /** Work of the tenant's that is under way; it counts as a request that ends by itself. */
+  of(partition: Partition, tenant: number): { end(error: DbError): void }[] {
+    const { renewing } = this;
+    if (renewing === null || renewing.partition !== partition || renewing.number !== tenant) return [];
+    return [{ end: () => undefined }];
+  }
+
+  private sweep(): void {
+    const { partitions } = this.host;
+    const now = Date.now();
+    const answersToo = now - this.answersSweptMs > ANSWERS_SWEEP_INTERVAL_MS;
+    if (answersToo) this.answersSweptMs = now;
+    const busy = this.host.busy();
+    for (const partition of partitions.values()) {
+      partition.sweep(now, busy);
+      if (!answersToo || partition.shard.failed !== null) continue;
+      for (const tenant of partition.activeTenants()) {
+        if (partition.places.get(tenant.number) === undefined) this.host.sweepAnswers(tenant);
+      }
+    }
+    this.host.swept();
+    this.renewal ??= this.renewAll();
+  }
+
+  private async renewAll(): Promise<void> {
+    const { partitions, scheduler } = this.host;
+    try {
+      for (const partition of partitions.values()) {
+        if (partition.shard.failed !== null) continue;
+        for (const tenant of [...partition.activeTenants()]) {
+          const isStopped = () =>
+            this.host.isClosing() || partition.places.get(tenant.number) !== undefined || !partition.holds(tenant);
+          if (isStopped()) continue;
+          this.renewing = tenant;
+          await renewStatistics(tenant, scheduler, isStopped);
+          await removeRetired(tenant, scheduler, isStopped);
+          this.renewing = null;
+        }
+      }
+    } catch (error) {
+      this.host.log("error", "statistics could not be renewed, or retired data not be removed", {
+        error: String(error),
+      });
+    } finally {
+      this.renewing = null;
+      this.renewal = null;
+    }
+  }
+
+  /** Nothing begins any more. */
+  stop(): void {
+    clearInterval(this.sweeper);
+  }
+
+  /** Resolves when what was under way has ended, which the host's closing makes soon. */
+  async ended(): Promise<void> {
+    await this.renewal;
+  }
+}
