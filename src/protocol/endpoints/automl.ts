@@ -57,10 +57,8 @@ export const trainFields = {
   model_name: Type.Optional(Name),
 };
 
-const Job = Type.Object({
-  job_id: Type.String(),
-  id: Type.String(),
-  name: Type.String(),
+/** How far a training is: of its job, and of the messages to those who follow it. */
+export const trainingProgress = {
   status: Type.Enum(["pending", "running", "completed", "failed", "cancelled"]),
   progress: Type.Number({ description: "0 to 1." }),
   phase: Nullable(Type.String()),
@@ -68,6 +66,13 @@ const Job = Type.Object({
   total_trials: Type.Integer(),
   best_score: Nullable(Type.Number()),
   eta_ms: Nullable(Type.Number()),
+};
+
+const Job = Type.Object({
+  job_id: Type.String(),
+  id: Type.String(),
+  name: Type.String(),
+  ...trainingProgress,
   error: Nullable(Type.Object({ code: Type.String(), message: Type.String() })),
   created_at: Timestamp,
   started_at: Nullable(Timestamp),

@@ -4,6 +4,7 @@
  */
 import Type, { type TObject } from "typebox";
 import { ERRORS, type ErrorCode } from "../errors.js";
+import { trainingProgress } from "./automl.js";
 import { ColumnMeta, GraphStats, MessageId, Nullable, Timestamp } from "./schemas.js";
 
 export interface SocketMessage {
@@ -34,13 +35,7 @@ const PackedColumn = Type.Union([
 
 const TRAINING = {
   job_id: Type.String(),
-  status: Type.Enum(["pending", "running", "completed", "failed", "cancelled"]),
-  progress: Type.Number({ description: "0 to 1." }),
-  phase: Nullable(Type.String()),
-  current_trial: Type.Integer(),
-  total_trials: Type.Integer(),
-  best_score: Nullable(Type.Number()),
-  eta_ms: Nullable(Type.Number()),
+  ...trainingProgress,
   model_id: Nullable(Type.String()),
 };
 const TRAINING_EXAMPLE = {

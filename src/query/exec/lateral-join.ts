@@ -9,7 +9,7 @@ import type { JoinPlan } from "../plan/plan.js";
 import { outerColumnsOf } from "../plan/walk.js";
 import type { ExecContext } from "./context.js";
 import type { Open, Operator, Pulled } from "./operator.js";
-import { emptyColumns } from "./row-buffer.js";
+import { emptyColumns, joinedBatch } from "./row-buffer.js";
 import { compileCondition, slotsOf } from "./slots.js";
 
 interface LateralProgram {
@@ -152,9 +152,7 @@ class LateralJoinOperator implements Operator {
   }
 
   private take(): Batch {
-    const { type, leftWidth } = this.program;
-    const columns = type === "semi" || type === "anti" ? this.out.slice(0, leftWidth) : this.out;
-    const batch = { columns, length: this.length };
+    const batch = joinedBatch(this.out, this.length, this.program.type, this.program.leftWidth);
     this.length = 0;
     return batch;
   }

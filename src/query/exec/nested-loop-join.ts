@@ -10,7 +10,7 @@ import type { Batch } from "../expr/expr.js";
 import type { JoinPlan, JoinType } from "../plan/plan.js";
 import type { ExecContext } from "./context.js";
 import { drain, type Open, type Operator, type Pulled } from "./operator.js";
-import { emptyColumns, RowBuffer } from "./row-buffer.js";
+import { emptyColumns, joinedBatch, RowBuffer } from "./row-buffer.js";
 import { compileCondition, slotsOf } from "./slots.js";
 
 interface JoinProgram {
@@ -216,9 +216,7 @@ class NestedLoopJoinOperator implements Operator {
   }
 
   private take(): Batch {
-    const { type, leftWidth } = this.program;
-    const columns = type === "semi" || type === "anti" ? this.out.slice(0, leftWidth) : this.out;
-    const batch = { columns, length: this.length };
+    const batch = joinedBatch(this.out, this.length, this.program.type, this.program.leftWidth);
     this.length = 0;
     return batch;
   }

@@ -4,7 +4,7 @@
  */
 import type { Value } from "../../protocol/values.js";
 import type { Batch } from "../expr/expr.js";
-import type { OutputColumn } from "../plan/plan.js";
+import type { JoinType, OutputColumn } from "../plan/plan.js";
 import type { ExecContext } from "./context.js";
 import { type ColumnBytes, columnBytesOf } from "./value-bytes.js";
 
@@ -76,4 +76,10 @@ export function emptyColumns(width: number): Value[][] {
   const columns = new Array<Value[]>(width);
   for (let c = 0; c < width; c++) columns[c] = [];
   return columns;
+}
+
+/** The first `length` rows that a join has built: of both sides, or of the left one where the right only decides. */
+export function joinedBatch(out: readonly Value[][], length: number, type: JoinType, leftWidth: number): Batch {
+  const columns = type === "semi" || type === "anti" ? out.slice(0, leftWidth) : out;
+  return { columns, length };
 }

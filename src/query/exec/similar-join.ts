@@ -13,7 +13,7 @@ import type { JoinPlan, JoinType } from "../plan/plan.js";
 import type { SimilarPairs } from "../plan/similar-pairs.js";
 import type { ExecContext } from "./context.js";
 import type { Open, Operator, Pulled } from "./operator.js";
-import { emptyColumns, RowBuffer } from "./row-buffer.js";
+import { emptyColumns, joinedBatch, RowBuffer } from "./row-buffer.js";
 import { compileCondition, slotsOf } from "./slots.js";
 
 /** Left rows of a block, fewer where vectors are long. */
@@ -283,9 +283,7 @@ class SimilarJoinOperator implements Operator {
   }
 
   private take(): Batch {
-    const { type, leftWidth } = this.program;
-    const columns = type === "semi" || type === "anti" ? this.out.slice(0, leftWidth) : this.out;
-    const batch = { columns, length: this.length };
+    const batch = joinedBatch(this.out, this.length, this.program.type, this.program.leftWidth);
     this.length = 0;
     return batch;
   }
