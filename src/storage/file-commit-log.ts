@@ -3,17 +3,13 @@
  * is one write into the page cache on the calling thread; `sync` waits for the device in libuv's pool. Owned by one
  * shard.
  *
- * Opening finds the end of the log. Bytes that are no intact record end it, and are cut off, as long as nothing
- * attests that they had been synced (see log-record.ts); otherwise acknowledged commits are damaged and open refuses.
+ * Opening finds the end of the log first (log-recovery.ts).
  */
 import { randomInt } from "node:crypto";
-import { join } from "node:path";
 import { DbError } from "../protocol/errors.js";
 import { type Commit, type CommitLog, type CommitParts, type LogEntry, lastMicrosOf } from "./commit-log.js";
 import { type Disk, fileDisk } from "./disk.js";
 import {
-  attestedAfter,
-  isHeaderMissing,
   type LogRecord,
   PARTS_IDS,
   type PartsReference,
@@ -27,6 +23,8 @@ import {
   segmentSalt,
   writeRecord,
 } from "./log-record.js";
+import { type LogEnd, recoverLog } from "./log-recovery.js";
+import { damaged, follows, loadSegment, partsIn, type Segment, segmentPath } from "./log-segment.js";
 import type { Operation } from "./operation.js";
 
 export interface FileCommitLogOptions {
@@ -38,22 +36,10 @@ export interface FileCommitLogOptions {
   readonly retentionBytes?: number;
 }
 
-interface Segment {
-  readonly first: number;
-  readonly path: string;
-  /** Time of its first commit; null while nobody has looked. */
-  micros: number | null;
-  /** Seed of its records' checksums; null while the header has not been read. */
-  salt: number | null;
-  length: number;
-}
-
 const SEGMENT_BYTES = 16 * 1024 * 1024;
 const RETENTION_BYTES = 64 * 1024 * 1024;
 /** The append buffer is kept between turns up to this size. */
 const SCRATCH_BYTES = 1024 * 1024;
-
-const SUFFIX = ".log";
 
 export class FileCommitLog implements CommitLog {
   readonly #directory: string;
@@ -61,17 +47,17 @@ export class FileCommitLog implements CommitLog {
   readonly #segmentBytes: number;
   readonly #retentionBytes: number;
   /** Oldest first; the last one is appended to, through `#file`. */
-  readonly #segments: Segment[] = [];
+  readonly #segments: Segment[];
   #file: number | null = null;
   /** Full segments with bytes that are not synced yet. */
-  #unsynced: number[] = [];
+  #unsynced: number[];
   #directoryChanged = false;
   /** Something was written since the last sync started. */
   #dirty = false;
-  #last = 0;
-  #durable = 0;
+  #last: number;
+  #durable: number;
   /** The last record is a mark for `#last`. */
-  #marked = false;
+  #marked: boolean;
   #failure: DbError | null = null;
   #running: Promise<void> | null = null;
   #following: Promise<void> | null = null;
@@ -79,22 +65,33 @@ export class FileCommitLog implements CommitLog {
   /** Where parts begin (the `first` of a segment) that recovery may need, and the sequence of their commit, if any. */
   readonly #parts = new Map<number, { readonly firstSegment: number; sequence: number }>();
   bytesAppended = 0;
-  lastMicros = 0;
+  lastMicros: number;
   keeps: CommitLog["keeps"] = null;
 
   /** Throws partition_damaged, naming segment and offset, when commits that had been durable are damaged. */
   static async open(options: FileCommitLogOptions): Promise<FileCommitLog> {
-    const log = new FileCommitLog(options);
-    log.#recover();
+    const log = new FileCommitLog(options, recoverLog(options.disk ?? fileDisk, options.directory));
     await log.sync();
     return log;
   }
 
-  private constructor(options: FileCommitLogOptions) {
+  private constructor(options: FileCommitLogOptions, found: LogEnd) {
     this.#directory = options.directory;
     this.#disk = options.disk ?? fileDisk;
     this.#segmentBytes = options.segmentBytes ?? SEGMENT_BYTES;
     this.#retentionBytes = options.retentionBytes ?? RETENTION_BYTES;
+    this.#segments = found.segments;
+    this.#unsynced = found.unsynced;
+    this.#last = found.last;
+    this.#durable = found.durable;
+    this.#marked = found.isMarked;
+    this.lastMicros = found.lastMicros;
+    const current = this.#segments.at(-1);
+    if (current === undefined) return;
+    this.#file = this.#disk.open(current.path, false);
+    // The previous process may have died before its last sync.
+    this.#directoryChanged = true;
+    this.#dirty = true;
   }
 
   get firstSequence(): number {
@@ -151,7 +148,7 @@ export class FileCommitLog implements CommitLog {
       if (segment.first > end) return;
       if (!this.#segments.includes(segment))
         throw new DbError("internal_error", "The change log was trimmed meanwhile.");
-      const bytes = this.#load(segment);
+      const bytes = loadSegment(this.#disk, segment);
       if (segment.salt === null) throw damaged(segment, 0);
       let offset = SEGMENT_HEADER_BYTES;
       while (offset < bytes.length) {
@@ -172,41 +169,12 @@ export class FileCommitLog implements CommitLog {
   /** The operations of a large commit, whose record is in the segment `last`. */
   #assemble(record: LogRecord, last: Segment): LogEntry {
     const reference = readPartsKey(record.operations[0]!.key);
-    const operations = this.#partsOf(reference, last);
+    const operations = partsIn(this.#disk, this.#segments, reference, last);
     if (operations.length !== reference.operations) throw incomplete(record, reference);
     this.#parts.set(reference.id, { firstSegment: reference.firstSegment, sequence: record.sequence });
     for (const operation of record.operations.slice(1)) operations.push(operation);
     const { sequence, micros, before } = record;
     return { sequence, micros, operations, gap: false, ...(before !== undefined && { before }) };
-  }
-
-  /** What is there of a large commit's parts, up to the segment `last`. */
-  #partsOf({ id, firstSegment }: PartsReference, last: Segment): Operation[] {
-    const operations: Operation[] = [];
-    for (const segment of this.#segments) {
-      if (segment.first < firstSegment || segment.first > last.first) continue;
-      const bytes = this.#load(segment);
-      let offset = SEGMENT_HEADER_BYTES;
-      while (segment.salt !== null && offset < bytes.length) {
-        const part = readRecord(bytes, offset, segment.salt);
-        if (part === null) break;
-        offset = part.end;
-        if (part.kind !== RECORD_KIND.part || part.micros !== id) continue;
-        for (const operation of part.operations) operations.push(operation);
-      }
-    }
-    return operations;
-  }
-
-  /**
-   * True for the record of a large commit whose parts are not all there: parts have no numbers of their own, so that the
-   * loss of a segment's last ones shows only here. Parts that were trimmed had been applied.
-   */
-  #lacksParts(record: LogRecord, segment: Segment): boolean {
-    if (record.kind !== RECORD_KIND.whole) return false;
-    const reference = readPartsKey(record.operations[0]!.key);
-    if (reference.firstSegment < this.#segments[0]!.first) return false;
-    return this.#partsOf(reference, segment).length !== reference.operations;
   }
 
   sequenceBefore(micros: number): number {
@@ -220,7 +188,7 @@ export class FileCommitLog implements CommitLog {
   /** Of the first commit in the segment, or, while it has none, of the newest. */
   #microsOf(segment: Segment): number {
     if (segment.micros !== null) return segment.micros;
-    const bytes = this.#load(segment);
+    const bytes = loadSegment(this.#disk, segment);
     let offset = SEGMENT_HEADER_BYTES;
     while (segment.salt !== null && offset < bytes.length) {
       const record = readRecord(bytes, offset, segment.salt);
@@ -338,7 +306,7 @@ export class FileCommitLog implements CommitLog {
   }
 
   #startSegment(first: number): Segment {
-    const path = join(this.#directory, `${String(first).padStart(20, "0")}${SUFFIX}`);
+    const path = segmentPath(this.#directory, first);
     const header = segmentHeader();
     const segment: Segment = { first, path, micros: null, salt: segmentSalt(header), length: 0 };
     const before = this.#file;
@@ -410,151 +378,6 @@ export class FileCommitLog implements CommitLog {
     await this.#disk.sync(current);
     this.#durable = upTo;
   }
-
-  #recover(): void {
-    this.#disk.makeDirectory(this.#directory);
-    const names = this.#disk.list(this.#directory).filter((name) => /^\d{20}\.log$/.test(name));
-    for (const name of names.sort()) {
-      const path = join(this.#directory, name);
-      const first = Number(name.slice(0, -SUFFIX.length));
-      this.#segments.push({ first, path, micros: null, salt: null, length: this.#sizeOf(path) });
-    }
-    const from = this.#firstUnsynced();
-    for (let index = from; index < this.#segments.length; index++) {
-      const expected = index === from ? this.#segments[index]!.first : this.#last + 1;
-      if (!this.#scan(index, expected)) break;
-    }
-    const current = this.#segments.at(-1);
-    if (current !== undefined) {
-      this.#writeTailAgain(from);
-      this.#file = this.#disk.open(current.path, false);
-      // The previous process may have died before its last sync.
-      this.#directoryChanged = true;
-      this.#dirty = true;
-    }
-  }
-
-  /**
-   * Writes again, and has synced, what nothing attests to be on the device. A sync of it may have failed: then the system
-   * shows it as it was written but has given up writing it, and a sync that succeeds promises nothing (fsync(2), EIO).
-   */
-  #writeTailAgain(from: number): void {
-    let isTail = false;
-    for (const segment of this.#segments.slice(from)) {
-      const bytes = this.#load(segment);
-      const start = isTail ? 0 : this.#firstUnattested(segment, bytes);
-      if (start === bytes.length) continue;
-      isTail = true;
-      const file = this.#disk.open(segment.path, false);
-      // All but the last are closed once they are synced.
-      if (segment !== this.#segments.at(-1)) this.#unsynced.push(file);
-      for (let at = start; at < bytes.length; ) at += this.#disk.write(file, bytes, at, at);
-      if (segment === this.#segments.at(-1)) this.#disk.close(file);
-    }
-  }
-
-  /** Where the bytes begin that may not have been synced; the header counts to the first record. */
-  #firstUnattested(segment: Segment, bytes: Buffer): number {
-    let offset = SEGMENT_HEADER_BYTES;
-    while (offset < bytes.length) {
-      const record = readRecord(bytes, offset, segment.salt!)!;
-      // Parts have the sequence of the commit before theirs.
-      const attested = this.#durable - (record.kind === RECORD_KIND.part ? 1 : 0);
-      if (record.sequence > attested) break;
-      offset = record.end;
-    }
-    return offset === SEGMENT_HEADER_BYTES ? 0 : offset;
-  }
-
-  /** The first segment that may have bytes which were never synced: no segment after it attests that it was. */
-  #firstUnsynced(): number {
-    let index = this.#segments.length - 1;
-    while (index > 0) {
-      const segment = this.#segments[index]!;
-      const bytes = this.#load(segment);
-      const record = segment.salt === null ? null : readRecord(bytes, SEGMENT_HEADER_BYTES, segment.salt);
-      if (record !== null && record.durable >= segment.first - 1) break;
-      index--;
-    }
-    return Math.max(index, 0);
-  }
-
-  /** Reads a segment, whose first sequence must be at least `expected`; false when the log ends inside or before it. */
-  #scan(index: number, expected: number): boolean {
-    const segment = this.#segments[index]!;
-    const bytes = this.#load(segment);
-    let previous = expected - 1;
-    if (segment.salt === null && !isHeaderMissing(bytes)) throw damaged(segment, 0);
-    let offset = segment.salt === null ? 0 : SEGMENT_HEADER_BYTES;
-    while (segment.salt !== null && offset < bytes.length) {
-      const record = readRecord(bytes, offset, segment.salt);
-      if (record === null || !follows(record, previous) || this.#lacksParts(record, segment)) break;
-      previous = record.sequence;
-      this.#last = record.sequence;
-      this.#durable = record.durable;
-      this.#marked = record.kind === RECORD_KIND.mark;
-      if (record.kind !== RECORD_KIND.part) this.lastMicros = Math.max(this.lastMicros, lastMicrosOf(record));
-      offset = record.end;
-    }
-    if (offset === bytes.length && offset > SEGMENT_HEADER_BYTES) return true;
-    this.#cut(index, offset, previous + 1);
-    return false;
-  }
-
-  /** Ends the log at `offset` of a segment, where the record `lost` should start. */
-  #cut(index: number, offset: number, lost: number): void {
-    const segment = this.#segments[index]!;
-    for (let later = index; later < this.#segments.length; later++) {
-      const bytes = this.#load(this.#segments[later]!);
-      const { salt } = this.#segments[later]!;
-      const start = later === index ? offset : SEGMENT_HEADER_BYTES;
-      if (salt !== null && attestedAfter(bytes, start, salt) >= lost) throw damaged(segment, offset);
-    }
-    for (const later of this.#segments.splice(index + 1)) this.#disk.remove(later.path);
-    if (offset <= SEGMENT_HEADER_BYTES) {
-      this.#disk.remove(segment.path);
-      this.#segments.pop();
-      this.#last = lost - 1;
-      return;
-    }
-    const file = this.#disk.open(segment.path, false);
-    this.#disk.truncate(file, offset);
-    this.#disk.close(file);
-    segment.length = offset;
-  }
-
-  #sizeOf(path: string): number {
-    const file = this.#disk.open(path, false);
-    try {
-      return this.#disk.size(file);
-    } finally {
-      this.#disk.close(file);
-    }
-  }
-
-  /** The bytes of the segment; sets its salt. */
-  #load(segment: Segment): Buffer {
-    const file = this.#disk.open(segment.path, false);
-    try {
-      const bytes = this.#disk.read(file, 0, segment.length);
-      segment.salt = segmentSalt(bytes);
-      return bytes;
-    } finally {
-      this.#disk.close(file);
-    }
-  }
-}
-
-/** Whether the record may come after `previous`. */
-function follows(record: LogRecord, previous: number): boolean {
-  if (record.kind === RECORD_KIND.gap) return record.sequence > previous;
-  const repeats = record.kind === RECORD_KIND.mark || record.kind === RECORD_KIND.part;
-  return record.sequence === (repeats ? previous : previous + 1);
-}
-
-function damaged(segment: Segment, offset: number): DbError {
-  const where = `The commit log is damaged: segment ${segment.path}, offset ${offset}.`;
-  return new DbError("partition_damaged", `${where} Committed data after it would be lost; restore a backup.`);
 }
 
 function incomplete({ sequence }: LogRecord, { operations }: PartsReference): DbError {

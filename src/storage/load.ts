@@ -143,3 +143,12 @@ function beginsWith(key: Uint8Array, prefix: Uint8Array): boolean {
 function bytesOf(text: string): Buffer {
   return Buffer.from(text, "latin1");
 }
+
+/** The newest write of the key; `loads` are oldest first. */
+export function findInLoads(loads: readonly Load[], key: Uint8Array): Operation | undefined {
+  for (let i = loads.length - 1; i >= 0; i--) {
+    const found = loads[i]!.find(key);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}

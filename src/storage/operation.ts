@@ -5,3 +5,8 @@ export interface Operation {
   readonly key: Uint8Array;
   readonly value: Uint8Array | null;
 }
+
+/** Bytes of key and value. */
+export function sizeOf({ key, value }: Operation): number {
+  return key.length + (value === null ? 0 : value.length);
+}

@@ -11,20 +11,21 @@
  * commits from the log that the engine already had (nobody was told of them), a gap entry says so in the log.
  */
 import { DbError } from "../protocol/errors.js";
-import { type Commit, type CommitLog, type CommitParts, type LogEntry, lastMicrosOf } from "./commit-log.js";
+import { type Commit, type CommitLog, type CommitParts, lastMicrosOf } from "./commit-log.js";
 import type { Engine } from "./engine.js";
 import { APPLIED_SEQUENCE_KEY } from "./keys.js";
+import {
+  LARGE_COMMIT_SIZES,
+  type LargeCommitSizes,
+  mergedOperationsOf,
+  operationsOf,
+  textOperationsOf,
+} from "./large-commit.js";
 import { OpenTransactions } from "./open-transactions.js";
 import type { Operation } from "./operation.js";
 import { keyText } from "./ordered-map.js";
-import {
-  type Isolation,
-  LARGE_COMMIT_SIZES,
-  type LargeCommitSizes,
-  ShardTransaction,
-  type TransactionHost,
-  type Write,
-} from "./transaction.js";
+import { appliedBy, encodeSequence, recoverEngine } from "./recovery.js";
+import { type Isolation, ShardTransaction, type TransactionHost, type Write } from "./transaction.js";
 import { type LargeSource, RecentVersions } from "./versions.js";
 
 export interface ShardOptions {
@@ -83,9 +84,6 @@ export interface ShardMetrics {
 }
 
 const VERSION_BYTES_MAX = 256 * 1024 * 1024;
-/** Operations of one engine batch while the log is replayed. */
-const REPLAY_OPERATIONS = 10_000;
-const REPLAY_BYTES = 4 * 1024 * 1024;
 /** The log is looked through for segments to drop each time it has grown by this much. */
 const TRIM_EVERY_BYTES = 4 * 1024 * 1024;
 /** Operations between two points at which it is noted how far the engine was. */
@@ -108,9 +106,9 @@ export class Shard implements TransactionHost {
     groupMax: 0,
     abortedForMemory: 0,
   };
-  /** Told of all operations that the engine has taken, so that a cache of its entries can follow. Must not throw. */
   /** Set: commits that need room are refused with it. */
   refusal: { readonly code: "disk_full" | "overloaded"; readonly message: string } | null = null;
+  /** Told of all operations that the engine has taken, so that a cache of its entries can follow. Must not throw. */
   onApplied: ((operations: readonly Operation[]) => void) | null = null;
   /** Null while nobody follows any changes. */
   watcher: CommitWatcher | null = null;
@@ -141,7 +139,13 @@ export class Shard implements TransactionHost {
   static async open(options: ShardOptions): Promise<Shard> {
     const shard = new Shard(options);
     try {
-      shard.#recover();
+      shard.appliedSequence = appliedBy(options.engine);
+      recoverEngine(
+        options.engine,
+        options.log,
+        () => shard.#now(),
+        (operations, sequence) => shard.#writeEngine(operations, sequence),
+      );
       await options.log.sync();
     } catch (error) {
       await Promise.allSettled([options.log.close(), options.engine.close()]);
@@ -511,74 +515,4 @@ export class Shard implements TransactionHost {
     // What is not synced yet cannot be dropped, even if the engine was quicker.
     if (sequence > 0) this.log.trim(Math.min(sequence, this.#synced));
   }
-
-  #recover(): void {
-    const applied = decodeSequence(this.engine.get(APPLIED_SEQUENCE_KEY));
-    this.appliedSequence = applied;
-    if (this.log.lastSequence < applied) {
-      // The log must not say that the engine has them while another power cut could take them from the engine as well.
-      this.engine.write([{ key: APPLIED_SEQUENCE_KEY, value: encodeSequence(applied) }], true);
-      this.log.appendGap(applied, this.#now());
-      return;
-    }
-    if (this.log.firstSequence > applied + 1) {
-      throw behind(`has applied ${applied} commits, the commit log starts at ${this.log.firstSequence}`);
-    }
-    let operations: Operation[] = [];
-    let bytes = 0;
-    let last = applied;
-    for (const entry of this.log.replay(applied + 1)) {
-      checkReplayable(entry, applied);
-      for (const operation of entry.operations) {
-        operations.push(operation);
-        bytes += operation.key.length + (operation.value?.length ?? 0);
-      }
-      last = entry.sequence;
-      if (operations.length < REPLAY_OPERATIONS && bytes < REPLAY_BYTES) continue;
-      this.#writeEngine(operations, last);
-      operations = [];
-      bytes = 0;
-    }
-    if (last > this.appliedSequence) this.#writeEngine(operations, last);
-  }
-}
-
-function checkReplayable(entry: LogEntry, applied: number): void {
-  if (entry.gap) throw behind(`has applied ${applied} commits, the commit log has a gap up to ${entry.sequence}`);
-}
-
-function behind(what: string): DbError {
-  return new DbError("partition_damaged", `The shard cannot be recovered: its engine ${what}. Restore a backup.`);
-}
-
-function encodeSequence(sequence: number): Buffer {
-  const bytes = Buffer.allocUnsafe(6);
-  bytes.writeUIntBE(sequence, 0, 6);
-  return bytes;
-}
-
-function decodeSequence(value: Uint8Array | undefined): number {
-  return value === undefined ? 0 : Buffer.from(value).readUIntBE(0, 6);
-}
-
-/** All of a large commit's operations; of those on one key the one that counts comes last. */
-function* operationsOf(sources: readonly LargeSource[]): IterableIterator<Operation> {
-  for (const { writes } of [...sources].reverse()) yield* writes.operations?.() ?? writes.values();
-}
-
-/** The same, but of each key only the one that counts. */
-function* mergedOperationsOf(sources: readonly LargeSource[]): IterableIterator<Operation> {
-  for (const [i, { writes }] of sources.entries()) {
-    if (i === 0) yield* writes.values();
-    else {
-      for (const operation of writes.operations?.() ?? writes.values()) {
-        const text = keyText(operation.key);
-        if (!sources.slice(0, i).some((earlier) => earlier.writes.has(text))) yield operation;
-      }
-    }
-  }
-}
-
-function* textOperationsOf(sources: readonly LargeSource[]): IterableIterator<Operation & { readonly text: string }> {
-  for (const { writes } of [...sources].reverse()) yield* writes.values();
 }

@@ -11,9 +11,10 @@ import { FrozenTransaction } from "./frozen-transaction.js";
 import { growthOf } from "./growth.js";
 import type { Turns } from "./in-steps.js";
 import { prefixRange } from "./keys.js";
-import { Load } from "./load.js";
+import { type LargeCommitSizes, writeParts } from "./large-commit.js";
+import { findInLoads, Load } from "./load.js";
 import { MergedCorrections, MergedCursor, versionOverlays, writeOverlay } from "./merged-cursor.js";
-import type { Operation } from "./operation.js";
+import { type Operation, sizeOf } from "./operation.js";
 import { createOrderedMap, keyText, type OrderedMap } from "./ordered-map.js";
 import { ReadSet } from "./read-set.js";
 import type { Corrections, Cursor, KeyRange, NewerEntries, Transaction } from "./store.js";
@@ -56,30 +57,10 @@ export interface TransactionHost {
   ended(transaction: ShardTransaction): void;
 }
 
-/** Sizes that tests make small. */
-export interface LargeCommitSizes {
-  /** Writes, or bytes of them, from which on a commit is large. */
-  readonly operations: number;
-  readonly bytes: number;
-  /** What goes into the log, and later into the engine, at a time. */
-  readonly stepOperations: number;
-  readonly stepBytes: number;
-}
-
-export const LARGE_COMMIT_SIZES: LargeCommitSizes = {
-  operations: 1024,
-  bytes: 1024 * 1024,
-  stepOperations: 256,
-  stepBytes: 128 * 1024,
-};
-
 /** Loads of a transaction; further ones go the usual way, since every read looks into each. */
 const LOADS_MAX = 16;
 /** Single writes beside which a load may still be attached. */
 const WRITES_BESIDE_MAX = 1000;
-/** Bytes of parts between two syncs. */
-const SYNC_BYTES = 1024 * 1024;
-
 interface Undo {
   readonly text: string;
   readonly before: Write | undefined;
@@ -455,34 +436,11 @@ export class ShardTransaction implements Transaction {
     const parts = host.log.beginParts();
     this.#prepared = { parts, late: new Map() };
     // What comes later in the log counts.
-    for (const load of this.#loads) await this.#writeParts(parts, load.operations(), turns);
-    await this.#writeParts(parts, isNew ? filling(ordered, this.#writes.values()) : this.#writes.values(), turns);
+    const write = (writes: Iterable<Operation>): Promise<void> =>
+      writeParts(host.log, parts, host.largeSizes, writes, turns, () => this.#checkOpen());
+    for (const load of this.#loads) await write(load.operations());
+    await write(isNew ? filling(ordered, this.#writes.values()) : this.#writes.values());
     this.#ordered = ordered;
-  }
-
-  async #writeParts(parts: CommitParts, writes: Iterable<Operation>, turns: Turns): Promise<void> {
-    const { log, largeSizes } = this.#host;
-    let part: Operation[] = [];
-    let bytes = 0;
-    let unsynced = 0;
-    for (const write of writes) {
-      part.push(write);
-      bytes += sizeOf(write);
-      if (part.length < largeSizes.stepOperations && bytes < largeSizes.stepBytes) continue;
-      log.appendPart(parts, part);
-      unsynced += bytes;
-      part = [];
-      bytes = 0;
-      if (unsynced >= SYNC_BYTES) {
-        // Bit by bit, or the commit's own sync would hold up everybody's.
-        await log.sync();
-        unsynced = 0;
-      }
-      turns.checkpoint();
-      if (turns.shouldYield()) await turns.yieldTurn();
-      this.#checkOpen();
-    }
-    log.appendPart(parts, part);
   }
 
   #dropPrepared(): void {
@@ -588,23 +546,12 @@ export class ShardTransaction implements Transaction {
     return null;
   }
 
-  /** Whether a later commit wrote what this transaction writes; looks through the shorter list of the two. */
+  /** Whether a later commit wrote what this transaction writes. */
   #isOverwritten(): boolean {
-    return [this.#writes, ...this.#loads].some((writes) => writes !== null && this.#overlaps(writes));
-  }
-
-  #overlaps(writes: WritesByKey<Write>): boolean {
     const { versions } = this.#host;
-    const changed = versions.changedSince(this.#validFrom, writes.size);
-    if (changed === null) {
-      for (const { text, snapshot } of writes.values()) if (versions.isChanged(text, snapshot)) return true;
-      return false;
-    }
-    for (const { text, newest } of changed) {
-      const write = writes.get(text);
-      if (write !== undefined && newest.sequence > write.snapshot) return true;
-    }
-    return false;
+    const isOverwritten = (writes: WritesByKey<Write> | null): boolean =>
+      writes !== null && versions.isOverwritten(writes, this.#validFrom);
+    return [this.#writes, ...this.#loads].some(isOverwritten);
   }
 
   #finish(reason: Ending): void {
@@ -618,18 +565,6 @@ export class ShardTransaction implements Transaction {
     this.#undo = [];
     this.#host.ended(this);
   }
-}
-
-function sizeOf(write: Operation): number {
-  return write.key.length + (write.value === null ? 0 : write.value.length);
-}
-
-function findInLoads(loads: readonly Load[], key: Uint8Array): Operation | undefined {
-  for (let i = loads.length - 1; i >= 0; i--) {
-    const found = loads[i]!.find(key);
-    if (found !== undefined) return found;
-  }
-  return undefined;
 }
 
 /** What counts first, first. */

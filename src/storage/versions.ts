@@ -139,6 +139,23 @@ export class RecentVersions {
     return keys;
   }
 
+  /**
+   * Whether a commit wrote one of the keys after its transaction had first written it; no commit up to `validFrom` did.
+   * Looks through the shorter list of the two.
+   */
+  isOverwritten(writes: WritesByKey<{ readonly text: string; readonly snapshot: number }>, validFrom: number): boolean {
+    const changed = this.changedSince(validFrom, writes.size);
+    if (changed === null) {
+      for (const { text, snapshot } of writes.values()) if (this.isChanged(text, snapshot)) return true;
+      return false;
+    }
+    for (const { text, newest } of changed) {
+      const write = writes.get(text);
+      if (write !== undefined && newest.sequence > write.snapshot) return true;
+    }
+    return false;
+  }
+
   ordered(): OrderedMap<VersionedKey> {
     if (this.#ordered === null) {
       this.#ordered = createOrderedMap();

@@ -1,0 +1,95 @@
+/** One file of the commit log, and what reading it needs: shared by those who append to it and who recover it. */
+import { join } from "node:path";
+import { DbError } from "../protocol/errors.js";
+import type { Disk } from "./disk.js";
+import {
+  type LogRecord,
+  type PartsReference,
+  RECORD_KIND,
+  readRecord,
+  SEGMENT_HEADER_BYTES,
+  segmentSalt,
+} from "./log-record.js";
+import type { Operation } from "./operation.js";
+
+const SUFFIX = ".log";
+
+export interface Segment {
+  readonly first: number;
+  readonly path: string;
+  /** Time of its first commit; null while nobody has looked. */
+  micros: number | null;
+  /** Seed of its records' checksums; null while the header has not been read. */
+  salt: number | null;
+  length: number;
+}
+
+export function segmentPath(directory: string, first: number): string {
+  return join(directory, `${String(first).padStart(20, "0")}${SUFFIX}`);
+}
+
+/** Those of the directory, oldest first. */
+export function listSegments(disk: Disk, directory: string): Segment[] {
+  const names = disk.list(directory).filter((name) => /^\d{20}\.log$/.test(name));
+  return names.sort().map((name) => {
+    const path = join(directory, name);
+    const first = Number(name.slice(0, -SUFFIX.length));
+    return { first, path, micros: null, salt: null, length: sizeOf(disk, path) };
+  });
+}
+
+function sizeOf(disk: Disk, path: string): number {
+  const file = disk.open(path, false);
+  try {
+    return disk.size(file);
+  } finally {
+    disk.close(file);
+  }
+}
+
+/** The bytes of the segment; sets its salt. */
+export function loadSegment(disk: Disk, segment: Segment): Buffer {
+  const file = disk.open(segment.path, false);
+  try {
+    const bytes = disk.read(file, 0, segment.length);
+    segment.salt = segmentSalt(bytes);
+    return bytes;
+  } finally {
+    disk.close(file);
+  }
+}
+
+/** What is there of a large commit's parts, up to the segment `last`. */
+export function partsIn(
+  disk: Disk,
+  segments: readonly Segment[],
+  { id, firstSegment }: PartsReference,
+  last: Segment,
+): Operation[] {
+  const operations: Operation[] = [];
+  for (const segment of segments) {
+    if (segment.first < firstSegment || segment.first > last.first) continue;
+    const bytes = loadSegment(disk, segment);
+    let offset = SEGMENT_HEADER_BYTES;
+    while (segment.salt !== null && offset < bytes.length) {
+      const part = readRecord(bytes, offset, segment.salt);
+      if (part === null) break;
+      offset = part.end;
+      if (part.kind !== RECORD_KIND.part || part.micros !== id) continue;
+      for (const operation of part.operations) operations.push(operation);
+    }
+  }
+  return operations;
+}
+
+/** Whether the record may come after `previous`. */
+export function follows(record: LogRecord, previous: number): boolean {
+  if (record.kind === RECORD_KIND.gap) return record.sequence > previous;
+  const repeats = record.kind === RECORD_KIND.mark || record.kind === RECORD_KIND.part;
+  return record.sequence === (repeats ? previous : previous + 1);
+}
+
+export function damaged(segment: Segment, offset: number): DbError {
+  const where = `The commit log is damaged: segment ${segment.path}, offset ${offset}.`;
+  return new DbError("partition_damaged", `${where} Committed data after it would be lost; restore a backup.`);
+}

@@ -1,0 +1,72 @@
+/** Brings an engine up to its commit log when a shard is opened (shard.ts), and keeps in it how far it is. */
+
+import { DbError } from "../protocol/errors.js";
+import type { CommitLog, LogEntry } from "./commit-log.js";
+import type { Engine } from "./engine.js";
+import { APPLIED_SEQUENCE_KEY } from "./keys.js";
+import { type Operation, sizeOf } from "./operation.js";
+
+/** Operations of one engine batch while the log is replayed. */
+const REPLAY_OPERATIONS = 10_000;
+const REPLAY_BYTES = 4 * 1024 * 1024;
+
+/** The newest commit that the engine has. */
+export function appliedBy(engine: Engine): number {
+  const value = engine.get(APPLIED_SEQUENCE_KEY);
+  return value === undefined ? 0 : Buffer.from(value).readUIntBE(0, 6);
+}
+
+/** As the engine keeps it under APPLIED_SEQUENCE_KEY. */
+export function encodeSequence(sequence: number): Buffer {
+  const bytes = Buffer.allocUnsafe(6);
+  bytes.writeUIntBE(sequence, 0, 6);
+  return bytes;
+}
+
+/**
+ * Hands what the engine lacks to `write`, in batches that end with a whole commit, whose sequence is told. Throws
+ * partition_damaged when the log does not have it.
+ */
+export function recoverEngine(
+  engine: Engine,
+  log: CommitLog,
+  now: () => number,
+  write: (operations: Operation[], sequence: number) => void,
+): void {
+  const applied = appliedBy(engine);
+  if (log.lastSequence < applied) {
+    // The log must not say that the engine has them while another power cut could take them from the engine as well.
+    engine.write([{ key: APPLIED_SEQUENCE_KEY, value: encodeSequence(applied) }], true);
+    log.appendGap(applied, now());
+    return;
+  }
+  if (log.firstSequence > applied + 1) {
+    throw behind(`has applied ${applied} commits, the commit log starts at ${log.firstSequence}`);
+  }
+  let operations: Operation[] = [];
+  let bytes = 0;
+  let last = applied;
+  let written = applied;
+  for (const entry of log.replay(applied + 1)) {
+    checkReplayable(entry, applied);
+    for (const operation of entry.operations) {
+      operations.push(operation);
+      bytes += sizeOf(operation);
+    }
+    last = entry.sequence;
+    if (operations.length < REPLAY_OPERATIONS && bytes < REPLAY_BYTES) continue;
+    write(operations, last);
+    written = last;
+    operations = [];
+    bytes = 0;
+  }
+  if (last > written) write(operations, last);
+}
+
+function checkReplayable(entry: LogEntry, applied: number): void {
+  if (entry.gap) throw behind(`has applied ${applied} commits, the commit log has a gap up to ${entry.sequence}`);
+}
+
+function behind(what: string): DbError {
+  return new DbError("partition_damaged", `The shard cannot be recovered: its engine ${what}. Restore a backup.`);
+}
