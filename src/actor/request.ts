@@ -62,11 +62,6 @@ export class Request {
   /** An agent has worked on its behalf. */
   hasActed = false;
 
-  /** It is an agent's view of a request (agent/request-tools.ts). */
-  get ofAgent(): boolean {
-    return false;
-  }
-
   constructor(
     private readonly frame: RequestOrigin,
     readonly endpoint: Endpoint,
@@ -78,12 +73,28 @@ export class Request {
     private readonly channel: RequestChannel,
     /** The streamed body; null where the endpoint takes none. */
     readonly body: BodySource | null,
+    /** An agent works with it, on behalf of another request (`forAgent`). */
+    readonly ofAgent = false,
   ) {
     this.id = frame.id;
     this.requestId = frame.requestId;
     this.wantsMsgpack = (frame.flags & REQUEST_WANTS_MSGPACK) !== 0 && endpoint.jsonRpc === undefined;
     this.readOnly = (frame.flags & REQUEST_READ_ONLY) !== 0;
     this.deadlineMs = frame.deadlineMs;
+  }
+
+  /**
+   * A request for an agent that works on behalf of this one, in its turns and with its rights, or as the server with the
+   * flags 0. It runs no agents itself. Whoever makes it ends it when this one ends.
+   */
+  forAgent(deadlineMs: number, flags = this.frame.flags): Request {
+    const { id, requestId, head } = this.frame;
+    const { endpoint, partition, tenant, scheduler, work, channel } = this;
+    const origin = { id, requestId, flags, head, deadlineMs: Math.min(this.deadlineMs, deadlineMs) };
+    const own = new Request(origin, endpoint, partition, tenant, scheduler, work, channel, null, true);
+    own.progress = this.progress;
+    own.trace = this.trace;
+    return own;
   }
 
   /** The client has gone, or the deadline has passed. */

@@ -5,6 +5,7 @@
 import type { ToolSpec } from "../../ai/providers/provider.js";
 import { DbError } from "../../protocol/errors.js";
 import { AGENT_RUNS_KEPT } from "../../protocol/limits.js";
+import { reasonOf } from "../background/background-request.js";
 import { together } from "../chat/chat-store.js";
 import type { Request } from "../request.js";
 import type { Client } from "../statement-run.js";
@@ -65,34 +66,33 @@ async function callTool(request: Request, name: string, args: unknown, bounds: T
   if (tool === undefined) throw new DbError("invalid_request", `There is no tool "${name}".`);
   checkArguments(tool, args);
   request.hasActed = true;
-  const own = withBounds(request, bounds);
-  await own.yieldTurn();
-  return tool.call({ request: own, readOnly: !bounds.allowWrites, progress: () => undefined }, args);
+  return within(request, bounds, async (own) => {
+    await own.yieldTurn();
+    return tool.call({ request: own, readOnly: !bounds.allowWrites, progress: () => undefined }, args);
+  });
 }
 
-/** The request as its agent's tools see it: with the agent's deadline, and no agent may be run by it. */
-function withBounds(request: Request, { signal, deadlineMs }: ToolBounds): Request {
-  const checkpoint = () => {
-    request.checkpoint();
-    signal.throwIfAborted();
-  };
-  return Object.create(request, {
-    ofAgent: { value: true },
-    deadlineMs: { value: Math.min(request.deadlineMs, deadlineMs), writable: true },
-    checkpoint: { value: checkpoint },
-    signal: { value: () => signal },
-    yieldTurn: {
-      value: async () => {
-        await request.yieldTurn();
-        checkpoint();
-      },
-    },
-    commitPart: { value: (tx: Parameters<Request["commitPart"]>[0]) => request.commitPart(tx) },
-  }) as Request;
+/** Runs `work` with a request that has the agent's deadline and ends when its signal fires, as it does with `request`. */
+async function within<T>(
+  request: Request,
+  { signal, deadlineMs }: ToolBounds,
+  work: (own: Request) => Promise<T>,
+): Promise<T> {
+  const own = request.forAgent(deadlineMs);
+  const stop = (): void => own.end(reasonOf(signal));
+  if (signal.aborted) stop();
+  else signal.addEventListener("abort", stop);
+  try {
+    return await work(own);
+  } finally {
+    signal.removeEventListener("abort", stop);
+    own.ended();
+    request.wrote ||= own.wrote;
+  }
 }
 
 async function keep(request: Request, trace: AgentTrace): Promise<void> {
-  const writer = Object.create(request, { readOnly: { value: false }, ofAgent: { value: true } }) as Request;
+  const writer = request.forAgent(request.deadlineMs, 0);
   const { id, persona, task, status, answer, error, provider, model, steps } = trace;
   const { inputTokens, outputTokens, startedAt, finishedAt } = trace;
   await together(

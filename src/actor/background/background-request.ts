@@ -92,7 +92,8 @@ export class BackgroundRequests {
   }
 }
 
-function reasonOf({ reason }: AbortSignal): DbError {
+/** Why the signal ends a request. */
+export function reasonOf({ reason }: AbortSignal): DbError {
   return reason instanceof DbError ? reason : new DbError("cancelled");
 }
 
