@@ -17,13 +17,10 @@
 import type { HttpRequest, HttpResponse } from "uWebSockets.js";
 import { ERRORS, type ErrorCode, type ErrorDetails } from "../protocol/errors.js";
 import {
-  encodeHead,
   REPLY_BROKEN,
   REPLY_MOVED,
   REPLY_MSGPACK,
   REPLY_TAKEN,
-  REQUEST_BODY_MSGPACK,
-  REQUEST_BODY_TEXT,
   REQUEST_IDEMPOTENT,
   REQUEST_READ_ONLY,
   REQUEST_STREAMED,
@@ -33,7 +30,7 @@ import {
 } from "../protocol/frames.js";
 import type { ActorLink, PendingReply } from "./actor-link.js";
 import { DIRECTORY_PARTITION } from "./actor-pool.js";
-import { type Applicant, type Caller, HEAD_OF_NOBODY } from "./admission.js";
+import type { Applicant, Caller } from "./admission.js";
 import { BodyCollector } from "./body-collector.js";
 import { BodyStream } from "./body-stream.js";
 import { originAllowed } from "./cors.js";
@@ -41,7 +38,7 @@ import type { Deadlined, DeadlineQueue } from "./deadline-queue.js";
 import { ExchangeTrace } from "./exchange-trace.js";
 import type { LiveSubscriber } from "./live-channels.js";
 import { LiveEvents } from "./live-events.js";
-import { acceptedFormat, bodyFormat, isTextOf } from "./media-type.js";
+import { acceptedFormat } from "./media-type.js";
 import { REDIRECTS_MAX, redirect, release, reserve } from "./partition-load.js";
 import type { Bucket } from "./rate-limiter.js";
 import { remoteAddress } from "./remote-address.js";
@@ -56,6 +53,7 @@ import {
   writeReply,
 } from "./reply.js";
 import { ReplyStream } from "./reply-stream.js";
+import { formatFlag, headOf } from "./request-frame.js";
 import { type RequestHeaders, readHeaders, tooLarge } from "./request-headers.js";
 import { logRequest } from "./request-log.js";
 import type { LocalExchange, Route } from "./route.js";
@@ -408,16 +406,12 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, Applicant, L
     const { services, route } = this;
     const caller = this.#caller;
     if (body !== null) {
-      const format = bodyFormat(this.#headers!.contentType);
-      if (format === "msgpack") this.#flags |= REQUEST_BODY_MSGPACK;
-      if (format === null) {
-        const { textBody } = route.endpoint!;
-        if (textBody === undefined || !isTextOf(this.#headers!.contentType, textBody.types)) {
-          this.fail("unsupported_media_type");
-          return;
-        }
-        this.#flags |= REQUEST_BODY_TEXT;
+      const format = formatFlag(this.#headers!.contentType, route.endpoint!);
+      if (format < 0) {
+        this.fail("unsupported_media_type");
+        return;
       }
+      this.#flags |= format;
     }
     const endpoint = route.endpoint!;
     const home = endpoint.home === "directory" ? DIRECTORY_PARTITION : caller!.partition;
@@ -444,20 +438,11 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, Applicant, L
     this.#link = link;
     const deadlineMs = clock.wall() + this.expiresAt - this.startedAt;
     const tenant = caller === null ? 0 : caller.identity.tenantNumber;
-    const { code } = this.route.endpoint!;
-    const head = this.#head();
+    const { code, isAudited } = this.route.endpoint!;
+    const head = headOf(caller, this.#headers!, this.#remoteAddress, isAudited);
     this.#frameId = link.send(this, code, this.#flags, partition, tenant, deadlineMs, this.requestId, head, body);
     // What is posted goes ahead of the frame, which waits for the end of the turn.
     if (this.#trace !== null) link.post({ kind: "trace", id: this.#frameId, context: this.#trace.sent() });
-  }
-
-  #head(): string {
-    const caller = this.#caller;
-    const { idempotencyKey, query, params, media } = this.#headers!;
-    const plain = idempotencyKey === "" && query === "" && params.length === 0 && media === "";
-    if (plain && caller !== null && !this.route.endpoint!.isAudited) return caller.plainHead;
-    const encoded = caller === null ? HEAD_OF_NOBODY : caller.encoded;
-    return encodeHead(encoded, idempotencyKey, this.#remoteAddress, query, params, media);
   }
 
   #startDeadline(): void {
