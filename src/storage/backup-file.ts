@@ -32,9 +32,13 @@ const BLOCK_BYTES_MAX = 512 * 1024 * 1024;
 
 export const BLOCK = { entries: 1, commit: 2, end: 3, records: 4 } as const;
 
-const deflate = promisify(zlib.deflateRaw) as (bytes: Uint8Array, options: zlib.ZlibOptions) => Promise<Buffer>;
-const inflate = promisify(zlib.inflateRaw) as (bytes: Uint8Array, options: zlib.ZlibOptions) => Promise<Buffer>;
-const scryptKey = promisify(scrypt) as (secret: string, salt: Uint8Array, length: number) => Promise<Buffer>;
+// Looked up at each call, so that a simulation can have them in its own time.
+const deflate = (bytes: Uint8Array, options: zlib.ZlibOptions): Promise<Buffer> =>
+  promisify<Uint8Array, zlib.ZlibOptions, Buffer>(zlib.deflateRaw)(bytes, options);
+const inflate = (bytes: Uint8Array, options: zlib.ZlibOptions): Promise<Buffer> =>
+  promisify<Uint8Array, zlib.ZlibOptions, Buffer>(zlib.inflateRaw)(bytes, options);
+const scryptKey = (secret: string, salt: Uint8Array, length: number): Promise<Buffer> =>
+  promisify<string, Uint8Array, number, Buffer>(scrypt)(secret, salt, length);
 
 /** What a file is written or read with. */
 export interface BackupSeal {

@@ -77,6 +77,22 @@ export const fileDisk: Disk = {
   },
 };
 
+/**
+ * Makes the directory below `root`, or that itself, if need be, and has their names on the device: what is synced within them is otherwise lost
+ * with them. Private to the server's user.
+ */
+export async function makeDirectoryDurably(path: string, root: string): Promise<void> {
+  fs.mkdirSync(path, { recursive: true, mode: 0o700 });
+  // Also where it was there: whoever made it may have ended before it was synced.
+  for (let at = path; at !== root; at = dirname(at)) await fileDisk.syncDirectory(dirname(at));
+  try {
+    await fileDisk.syncDirectory(dirname(root));
+  } catch (error) {
+    // An operator may have made the root where the server can read nothing else.
+    if ((error as NodeJS.ErrnoException).code !== "EACCES") throw error;
+  }
+}
+
 /** Replaces a small file so that a crash leaves either the old or the new content. Waits for the device. `mode`: of the new one. */
 export function writeFileDurably(path: string, text: string, mode = 0o666): void {
   const temporary = `${path}.new`;

@@ -3,11 +3,11 @@
  * tenant's folder may be copied to another installation's, where its backups are then found. Holds no state.
  */
 import { randomBytes } from "node:crypto";
-import { mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { DbError } from "../../protocol/errors.js";
-import { writeFileDurably } from "../../storage/disk.js";
+import { fileDisk, makeDirectoryDurably, writeFileDurably } from "../../storage/disk.js";
 
 export const DATA_FILE = "data.bak";
 const MANIFEST = "manifest.json";
@@ -49,12 +49,19 @@ export interface Manifest {
 }
 
 export class BackupFolder {
-  constructor(private readonly root: string) {}
+  private readonly root: string;
+  private readonly top: string;
+
+  /** `top`: the folder of all backups, of which this one may be a part. */
+  constructor(root: string, top = root) {
+    this.root = resolve(root);
+    this.top = resolve(top);
+  }
 
   /** Made if need be. */
-  create(tenant: string, id: string): string {
+  async create(tenant: string, id: string): Promise<string> {
     const path = this.pathOf(tenant, id);
-    mkdirSync(path, { recursive: true, mode: 0o700 });
+    await makeDirectoryDurably(path, this.top);
     return path;
   }
 
@@ -147,8 +154,9 @@ export class BackupFolder {
     await this.discard(tenant, id);
   }
 
+  /** Of a backup, whole or not. */
   async discard(tenant: string, id: string): Promise<void> {
-    await rm(this.pathOf(tenant, id), { recursive: true, force: true });
+    await removeFolder(this.pathOf(tenant, id), MANIFEST);
   }
 
   private find(tenant: string, id: string): Manifest | null {
@@ -173,6 +181,15 @@ export class BackupFolder {
 
 export function isBackupId(id: string): boolean {
   return ID.test(id);
+}
+
+/** The manifest first, on the device too: what a crash or a power cut leaves of the rest is not taken for a backup. */
+export async function removeFolder(path: string, manifest: string): Promise<void> {
+  if (namesIn(path).includes(manifest)) {
+    await rm(join(path, manifest), { force: true });
+    await fileDisk.syncDirectory(path);
+  }
+  await rm(path, { recursive: true, force: true });
 }
 
 /** None where there is no such folder. */

@@ -29,7 +29,7 @@ export async function importBackup(folder: BackupFolder, pieces: Pieces, options
     if (wanted.length === 0) throw new DbError("conflict", `Tenant "${tenantId}" has this backup already.`);
     const verified = isReadable ? { verifiedAt: new Date().toISOString() } : {};
     for (const part of wanted) {
-      await placePart(unpacked, part, folder.create(tenantId, part.id));
+      await placePart(unpacked, part, await folder.create(tenantId, part.id));
       folder.save({ ...part, tenant: tenantId, ...verified });
     }
     return folder.get(tenantId, parts.at(-1)!.id);

@@ -3,15 +3,14 @@
  * directory's records; their tenants' backups are beside, in {folder}/_installation/tenants, as backup-folder.ts has them.
  * Holds no state.
  */
-import { mkdirSync, readFileSync } from "node:fs";
-import { rm } from "node:fs/promises";
-import { join } from "node:path";
+import { readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
 import type { WholeRecords } from "../../directory/whole-records.js";
 import type { MadeBackup } from "../../protocol/backup-orders.js";
 import { DbError } from "../../protocol/errors.js";
 import { BackupWriter, BLOCK, backupKey, readBackup } from "../../storage/backup-file.js";
-import { writeFileDurably } from "../../storage/disk.js";
-import { BackupFolder, bytesOfId, namesIn } from "./backup-folder.js";
+import { makeDirectoryDurably, writeFileDurably } from "../../storage/disk.js";
+import { BackupFolder, bytesOfId, namesIn, removeFolder } from "./backup-folder.js";
 
 const MANIFEST = "manifest.json";
 const RECORDS = "records.bak";
@@ -37,15 +36,17 @@ export interface WholeManifest {
 export class WholeFolder {
   readonly tenants: BackupFolder;
   private readonly root: string;
+  private readonly top: string;
 
   /** `directory`: of all backups. */
   constructor(directory: string) {
-    this.root = join(directory, "_installation", "sets");
-    this.tenants = new BackupFolder(join(directory, "_installation", "tenants"));
+    this.top = resolve(directory);
+    this.root = join(this.top, "_installation", "sets");
+    this.tenants = new BackupFolder(join(directory, "_installation", "tenants"), directory);
   }
 
   async saveRecords(id: string, records: WholeRecords, passphrase: string | null): Promise<WholeManifest["records"]> {
-    mkdirSync(this.pathOf(id), { recursive: true, mode: 0o700 });
+    await makeDirectoryDurably(this.pathOf(id), this.top);
     const backup = bytesOfId(id);
     const key = passphrase === null ? null : await backupKey(passphrase, backup);
     const writer = await BackupWriter.open(join(this.pathOf(id), RECORDS), { backup, key });
@@ -115,14 +116,13 @@ export class WholeFolder {
     if (next !== undefined) {
       throw new DbError("conflict", `Backup "${next.id}" continues "${id}": delete that one first.`);
     }
-    // The manifest first: what is left after a crash is not taken for a backup.
-    await rm(join(this.pathOf(id), MANIFEST), { force: true });
     await this.discard(id, tenants);
   }
 
+  /** Its own folder first: without its manifest the tenants' backups are leftovers. */
   async discard(id: string, tenants: readonly { readonly tenant: string; readonly id: string }[]): Promise<void> {
+    await removeFolder(this.pathOf(id), MANIFEST);
     for (const one of tenants) await this.tenants.discard(one.tenant, one.id);
-    await rm(this.pathOf(id), { recursive: true, force: true });
   }
 
   /** What backups left that a crash or a failed deletion cut short. Called when none is being made. */

@@ -44,7 +44,7 @@ export interface BackupJob {
 export async function writeBackup(job: BackupJob): Promise<Manifest> {
   const { id, tenantId, partition, folder, seal, base, note, schedule } = job;
   const startedAt = new Date().toISOString();
-  folder.create(tenantId, id);
+  await folder.create(tenantId, id);
   const writer = await BackupWriter.open(folder.dataOf({ tenant: tenantId, id }), seal);
   try {
     const end = base === null ? await writeEntries(job, writer) : await writeCommits(job, writer, base);
