@@ -15,9 +15,12 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   "the engine cannot write": ({ node, random }) => {
     random.pick(node.engines).writeError = "No space left on device";
   },
+  "backups cannot be written": (plan) => plan.onFiles({ writeError: plan.random.pick(["EIO", "ENOSPC"]) }),
+  "backups cannot be synced": (plan) => plan.onFiles({ syncError: "EIO" }),
   "a tenant moves": (plan) => plan.move(),
 };
 const SOUND = { writeError: null, syncError: null, spaceBytes: Number.POSITIVE_INFINITY, syncMsMax: 2 };
+const SOUND_FILES = { writeError: null, syncError: null };
 const NAMES = Object.keys(FAULTS);
 
 export class FaultPlan {
@@ -61,6 +64,7 @@ export class FaultPlan {
   #heal(): void {
     for (const disk of this.node.disks) Object.assign(disk, SOUND);
     for (const engine of this.node.engines) engine.writeError = null;
+    Object.assign(this.node.files, SOUND_FILES);
   }
 
   async cutPower(): Promise<void> {
@@ -82,6 +86,12 @@ export class FaultPlan {
   onDisk(fault: Partial<typeof SOUND> | { writeError: string } | { syncError: string }, msMax: number): void {
     const disk = Object.assign(this.random.pick(this.node.disks), fault);
     this.node.loop.after(this.random.next() * msMax, () => Object.assign(disk, SOUND));
+  }
+
+  /** For a while backups' files fail. */
+  onFiles(fault: { writeError: string } | { syncError: string }): void {
+    Object.assign(this.node.files, fault);
+    this.node.loop.after(this.random.next() * 40, () => Object.assign(this.node.files, SOUND_FILES));
   }
 
   async move(): Promise<void> {

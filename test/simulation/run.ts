@@ -19,12 +19,16 @@ const seeds = Number(process.env.SEEDS || 100);
 let failed = 0;
 let transactions = 0;
 let committed = 0;
+let backups = 0;
+let restores = 0;
 let faults = 0;
 const started = process.cpuUsage();
 for (let seed = from; seed < from + seeds; seed++) {
   const outcome = await simulate(seed);
   transactions += outcome.transactions;
   committed += outcome.committed;
+  backups += outcome.backups;
+  restores += outcome.restores;
   faults += outcome.faults.length;
   if (outcome.problems.length > 0) {
     failed++;
@@ -36,6 +40,6 @@ for (let seed = from; seed < from + seeds; seed++) {
 }
 const { user, system } = process.cpuUsage(started);
 console.log(
-  `${seeds} seeds from ${from}: ${failed} failed; ${transactions} transactions, ${committed} committed, ${faults} faults; ${((user + system) / 1e6 / seeds).toFixed(2)} CPU s a seed`,
+  `${seeds} seeds from ${from}: ${failed} failed; ${transactions} transactions, ${committed} committed, ${backups} backups, ${restores} restores, ${faults} faults; ${((user + system) / 1e6 / seeds).toFixed(2)} CPU s a seed`,
 );
 process.exit(failed === 0 ? 0 : 1);

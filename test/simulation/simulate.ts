@@ -1,8 +1,10 @@
 /** One run of the simulation: a seed says how large the node is, what clients do, and what breaks when. */
+import { BackupWork } from "./backup-work.js";
 import { FaultPlan } from "./faults.js";
 import { SeededRandom } from "./seeded-random.js";
 import { SimulatedNode } from "./simulated-node.js";
-import { problemsOfTenant } from "./verify.js";
+import { type Lists, listsOf, problemsOfTenant } from "./verify.js";
+import { problemsOfRestores } from "./verify-restores.js";
 import { VirtualLoop } from "./virtual-loop.js";
 import { Client, TenantWork } from "./workload.js";
 
@@ -13,6 +15,8 @@ export interface Outcome {
   readonly trace: number;
   readonly transactions: number;
   readonly committed: number;
+  readonly backups: number;
+  readonly restores: number;
   readonly faults: readonly string[];
   readonly virtualMs: number;
 }
@@ -27,17 +31,19 @@ export async function simulate(seed: number, sabotage: { readonly disksLie?: boo
   const loop = new VirtualLoop(seed, random.fork());
   loop.install();
   const works: TenantWork[] = [];
+  const backups: BackupWork[] = [];
   const problems: string[] = [];
   const faults: string[] = [];
   try {
     const node = new SimulatedNode(loop, {
       actors: random.between(1, 2),
       partitions: random.between(2, 3),
+      logBytes: random.pick([65_536, 1 << 20, 8 << 20]),
       ...sabotage,
     });
     let isOver = false;
     loop.soon(() => {
-      story(node, random, works, problems, faults).then(
+      story(node, random, works, backups, problems, faults).then(
         () => {
           isOver = true;
         },
@@ -60,15 +66,22 @@ export async function simulate(seed: number, sabotage: { readonly disksLie?: boo
     trace: loop.trace,
     transactions: transactions.length,
     committed: transactions.filter(({ ending }) => ending === "committed").length,
+    backups: sum(backups.map((one) => one.backups)),
+    restores: sum(backups.map((one) => one.restores)),
     faults,
     virtualMs: Math.round(loop.now),
   };
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((all, one) => all + one, 0);
 }
 
 async function story(
   node: SimulatedNode,
   random: SeededRandom,
   works: TenantWork[],
+  backups: BackupWork[],
   problems: string[],
   told: string[],
 ): Promise<void> {
@@ -79,13 +92,20 @@ async function story(
   const clients = works.flatMap((work) =>
     Array.from({ length: CLIENTS }, (_, i) => new Client(work, `${work.name}.${i}`, random.fork())),
   );
-  const running = Promise.all(clients.map((client) => client.run()));
-  const faults = new FaultPlan(node, works, random.fork(), told);
+  // Restores are most of the work of a run: one tenant's are enough.
+  const backedUp = random.pick(works);
+  backups.push(new BackupWork(backedUp, await makeTenant(node, `${backedUp.name}-copy`), random.fork()));
+  const all = [...clients, ...backups];
+  const running = Promise.all(all.map((one) => one.run()));
+  const faults = new FaultPlan(node, [...works, ...backups.map(({ copy }) => copy)], random.fork(), told);
   await faults.run(WORK_MS);
-  for (const client of clients) client.isStopped = true;
+  for (const one of all) one.isStopped = true;
   await running;
   await faults.mend();
-  for (const work of works) problems.push(...(await problemsOfTenant(work)));
+  const final = new Map<TenantWork, Lists>();
+  for (const work of works) final.set(work, await listsOf(work));
+  for (const one of backups) problems.push(...(await problemsOfRestores(one, random.fork())));
+  for (const work of works) problems.push(...(await problemsOfTenant(work, final.get(work)!)));
   loop.note(JSON.stringify(works.map(({ transactions }) => transactions)));
 }
 

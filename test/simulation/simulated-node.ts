@@ -1,7 +1,7 @@
 /**
  * A whole node in one thread and in virtual time: the gateway's pool and links with their supervisor, and actors with their
  * partitions on simulated disks. Between "threads" messages are copied and take a while, in order; a thread that ends loses what it
- * had said last. Missing are sockets, HTTP and what is not of a partition: files of saved indexes, models, task threads.
+ * had said last. Missing are sockets, HTTP and what is not of a partition: files of saved indexes, models, task threads. Backups have virtual files.
  */
 import { basename } from "node:path";
 import { Actor } from "../../src/actor/actor.js";
@@ -27,6 +27,7 @@ import { FileCommitLog } from "../../src/storage/file-commit-log.js";
 import { Shard } from "../../src/storage/shard.js";
 import { memoryLogger } from "../gateway/memory-logger.js";
 import { FaultyDisk, FaultyEngine } from "./faulty-storage.js";
+import { VirtualFiles } from "./virtual-files.js";
 import { Owner, type VirtualLoop } from "./virtual-loop.js";
 
 export interface Reply {
@@ -37,6 +38,11 @@ export interface Reply {
 
 /** `lost`: nobody knows whether it was done. */
 export type Outcome = Reply | "lost";
+
+/** Null: none. */
+export function statusOf(outcome: Outcome): number | null {
+  return outcome === "lost" ? null : outcome.status;
+}
 
 export interface Call {
   readonly endpoint: string;
@@ -52,10 +58,13 @@ export interface Call {
 export interface NodeOptions {
   readonly actors: number;
   readonly partitions: number;
+  /** That the commit log keeps, so that backups can continue others. */
+  readonly logBytes?: number;
   /** Disks say that they have synced and have not: to see that the simulation would notice. */
   readonly disksLie?: boolean;
 }
 
+const DATA = "/simulated";
 const SECRET = new Uint8Array(32).fill(7);
 const REQUEST_MS = 30_000;
 const REDIRECTS_MAX = 8;
@@ -64,6 +73,8 @@ const ADMIN = encodeCaller("u", "admin", "system", "", ["super_admin"]);
 
 export class SimulatedNode {
   readonly disks: FaultyDisk[];
+  /** Of all partitions; where their backups are. */
+  readonly files: VirtualFiles;
   readonly engines: FaultyEngine[];
   readonly threads: SimulatedThread[] = [];
   pool: ActorPool | null = null;
@@ -83,6 +94,8 @@ export class SimulatedNode {
     const numbers = Array.from({ length: options.partitions }, (_, i) => i);
     this.disks = numbers.map(() => new FaultyDisk(loop, loop.random, options.disksLie === true));
     this.engines = numbers.map(() => new FaultyEngine(loop.random));
+    this.files = new VirtualFiles(DATA, loop, loop.random);
+    this.files.install();
     this.#gateway = new Owner("gateway");
     this.#clients = loop.current;
   }
@@ -123,7 +136,7 @@ export class SimulatedNode {
       actor,
       partitions: Array.from({ length: partitions }, (_, i) => i).filter((p) => p % actors === actor),
       partitionCount: partitions,
-      dataDirectory: "/simulated",
+      dataDirectory: DATA,
       installation: "simulated",
       config: CONFIG,
       secret: SECRET,
@@ -141,7 +154,7 @@ export class SimulatedNode {
     this.engines[partition] = engine;
     const log = await FileCommitLog.open({
       segmentBytes: 65_536,
-      retentionBytes: 65_536,
+      retentionBytes: this.options.logBytes ?? 65_536,
       directory: "log",
       disk: this.disks[partition]!,
     });
@@ -161,6 +174,7 @@ export class SimulatedNode {
     this.#places.clear();
     for (const [i, disk] of this.disks.entries()) this.disks[i] = disk.rebooted();
     for (const [i, engine] of this.engines.entries()) this.engines[i] = engine.rebooted();
+    this.files.cutPower();
     for (const lost of [...this.#waiting]) lost();
     this.#waiting.clear();
   }

@@ -2,7 +2,10 @@
 import { problemsOf } from "./serializability.js";
 import { BULK_ROWS, LISTS, listName, readOf, type TenantWork, valuesOf } from "./workload.js";
 
-export async function problemsOfTenant(work: TenantWork): Promise<string[]> {
+/** Lists by name. */
+export type Lists = ReadonlyMap<string, readonly number[]>;
+
+export async function listsOf(work: TenantWork): Promise<Lists> {
   const final = new Map<string, number[]>();
   for (const { model, k } of LISTS) {
     const { sql, parameters } = readOf(model, k);
@@ -10,6 +13,10 @@ export async function problemsOfTenant(work: TenantWork): Promise<string[]> {
     final.set(listName(model, k), valuesOf(rows[0]?.[0] ?? ""));
     if (rows.length !== 1) work.problems.push(`${listName(model, k)} has ${rows.length} rows`);
   }
+  return final;
+}
+
+export async function problemsOfTenant(work: TenantWork, final: Lists): Promise<string[]> {
   const problems = [...work.problems, ...problemsOf(work.transactions, final)];
   problems.push(...(await problemsOfIndexes(work, final)));
   problems.push(...(await problemsOfBulks(work)));
@@ -20,7 +27,8 @@ export async function problemsOfTenant(work: TenantWork): Promise<string[]> {
   return problems.map((problem) => `tenant ${work.name}: ${problem}`);
 }
 
-async function problemsOfIndexes(work: TenantWork, final: ReadonlyMap<string, readonly number[]>): Promise<string[]> {
+/** Its indexes, the journal and relationships must be as its lists are. */
+export async function problemsOfIndexes(work: TenantWork, final: Lists): Promise<string[]> {
   const problems: string[] = [];
   const differs = (what: string, found: unknown, expected: unknown): void => {
     const [a, b] = [JSON.stringify(found), JSON.stringify(expected)];
@@ -87,11 +95,11 @@ async function problemsOfBulks(work: TenantWork): Promise<string[]> {
   for (const [b, count] of found) {
     if (count !== BULK_ROWS) problems.push(`bulk ${b} is there by half: ${count} rows of ${BULK_ROWS}`);
     if (!work.bulks.has(b)) problems.push(`bulk ${b} is from nowhere`);
-    if (work.bulks.get(b) === "aborted") problems.push(`bulk ${b} was refused and is there`);
+    if (work.bulks.get(b)?.ending === "aborted") problems.push(`bulk ${b} was refused and is there`);
     const byIndex = await work.rows("SELECT count(*)::integer FROM bulk WHERE b = $1", [b]);
     if (byIndex[0]![0] !== count) problems.push(`bulk ${b} has ${byIndex[0]![0]} rows by index, ${count} without`);
   }
-  for (const [b, ending] of work.bulks) {
+  for (const [b, { ending }] of work.bulks) {
     if (ending === "committed" && !found.has(b)) problems.push(`bulk ${b} was acknowledged and is lost`);
   }
   return problems;

@@ -44,14 +44,15 @@ export class VirtualLoop {
   trace = 0;
   #order = 0;
   readonly #heap: Task[] = [];
-  readonly #epochMs: number;
+  /** When the run began, by the wall clock. */
+  readonly epochMs: number;
   #restore: (() => void)[] = [];
 
   constructor(
     seed: number,
     readonly random: SeededRandom,
   ) {
-    this.#epochMs = EPOCH_MS + (seed % 1_000_000) * HOUR_MS;
+    this.epochMs = EPOCH_MS + (seed % 1_000_000) * HOUR_MS;
   }
 
   /** Has `run` happen so many milliseconds from now, as the owner's doing. */
@@ -106,31 +107,39 @@ export class VirtualLoop {
 
   install(): void {
     const { random } = this;
-    const wall = () => Math.floor(this.#epochMs + this.now);
+    const wall = () => Math.floor(this.epochMs + this.now);
     const once = (run: (...args: unknown[]) => void, ms = 0, ...args: unknown[]) =>
       this.#handle(this.after(Math.max(1, ms), () => run(...args)));
-    this.#replace(Date as never, "now", wall);
-    this.#replace(performance as never, "now", () => this.#tick());
-    this.#replace(
+    const RealDate = Date;
+    this.replace(Date as never, "now", wall);
+    this.replace(
+      globalThis as never,
+      "Date",
+      new Proxy(RealDate, {
+        construct: (target, args, made) => Reflect.construct(target, args.length === 0 ? [wall()] : args, made),
+      }),
+    );
+    this.replace(performance as never, "now", () => this.#tick());
+    this.replace(
       process as never,
       "hrtime",
       Object.assign(() => [0, 0], { bigint: () => BigInt(Math.floor(this.#tick() * 1e6)) }),
     );
-    this.#replace(process as never, "cpuUsage", () => {
+    this.replace(process as never, "cpuUsage", () => {
       throw new Error("a simulated thread has no CPU time");
     });
-    this.#replace(Math as never, "random", () => random.next());
+    this.replace(Math as never, "random", () => random.next());
     const g = globalThis as never;
-    this.#replace(g, "setImmediate", (run: (...args: unknown[]) => void, ...args: unknown[]) =>
+    this.replace(g, "setImmediate", (run: (...args: unknown[]) => void, ...args: unknown[]) =>
       this.#handle(this.soon(() => run(...args))),
     );
-    this.#replace(g, "setTimeout", once);
-    this.#replace(g, "setInterval", (run: () => void, ms: number) => this.#repeat(run, Math.max(1, ms)));
+    this.replace(g, "setTimeout", once);
+    this.replace(g, "setInterval", (run: () => void, ms: number) => this.#repeat(run, Math.max(1, ms)));
     for (const name of ["clearTimeout", "clearInterval", "clearImmediate"]) {
-      this.#replace(g, name, (handle: { cancel?: () => void } | undefined | null) => handle?.cancel?.());
+      this.replace(g, name, (handle: { cancel?: () => void } | undefined | null) => handle?.cancel?.());
     }
-    this.#replace(timersPromises, "setTimeout", (ms: number) => this.sleep(ms));
-    this.#replace(timersPromises, "setImmediate", () => new Promise<void>((resolve) => this.soon(resolve)));
+    this.replace(timersPromises, "setTimeout", (ms: number) => this.sleep(ms));
+    this.replace(timersPromises, "setImmediate", () => new Promise<void>((resolve) => this.soon(resolve)));
     this.#replaceChance();
     syncBuiltinESMExports();
   }
@@ -146,12 +155,18 @@ export class VirtualLoop {
       buffer.set(bytes(buffer.length));
       return buffer;
     };
-    this.#replace(crypto, "randomBytes", bytes);
-    this.#replace(crypto, "randomFillSync", fill);
-    this.#replace(crypto, "randomInt", (min: number, max?: number) =>
+    this.replace(crypto, "randomBytes", bytes);
+    this.replace(crypto, "randomFillSync", fill);
+    this.replace(crypto, "randomInt", (min: number, max?: number) =>
       max === undefined ? random.between(0, min - 1) : random.between(min, max - 1),
     );
-    this.#replace(crypto, "randomUUID", () => {
+    // Keys of backups, in virtual time: what they cost is no matter here.
+    const { scryptSync } = crypto as { scryptSync: (...args: unknown[]) => Buffer };
+    this.replace(crypto, "scrypt", (secret: string, salt: Uint8Array, length: number, ...rest: unknown[]) => {
+      const done = rest.at(-1) as (error: unknown, key: Buffer) => void;
+      this.after(random.next() * 5, () => done(null, scryptSync(secret, salt, length, { N: 2, r: 1, p: 1 })));
+    });
+    this.replace(crypto, "randomUUID", () => {
       const hex = bytes(16).toString("hex");
       return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20)}`;
     });
@@ -163,7 +178,8 @@ export class VirtualLoop {
     syncBuiltinESMExports();
   }
 
-  #replace(target: Record<string, unknown>, name: string, value: unknown): void {
+  /** Until `uninstall`. */
+  replace(target: Record<string, unknown>, name: string, value: unknown): void {
     const before = Object.getOwnPropertyDescriptor(target, name);
     Object.defineProperty(target, name, { value, configurable: true, writable: true, enumerable: true });
     this.#restore.push(() => {

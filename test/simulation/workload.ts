@@ -27,7 +27,7 @@ interface Statement {
 /** What a tenant's clients share. */
 export class TenantWork {
   readonly transactions: Transaction[] = [];
-  readonly bulks = new Map<number, Ending>();
+  readonly bulks = new Map<number, Pick<Transaction, "began" | "ended" | "ending">>();
   readonly problems: string[] = [];
   #nextValue = 1;
 
@@ -367,8 +367,10 @@ export class Client {
     const { work } = this;
     const b = work.takeValue();
     const sql = `INSERT INTO bulk SELECT $1::integer, i FROM generate_series(1, ${BULK_ROWS}) AS i`;
+    const began = work.node.loop.now;
+    work.bulks.set(b, { began, ended: 0, ending: "unknown" });
     const outcome = await work.call("query.execute", { sql, parameters: [b] }, this.#leaving());
     this.#judge(outcome, sql);
-    work.bulks.set(b, endingOf(outcome, isOk));
+    work.bulks.set(b, { began, ended: work.node.loop.now, ending: endingOf(outcome, isOk) });
   }
 }
