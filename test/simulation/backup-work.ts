@@ -214,9 +214,10 @@ export class BackupWork {
       ...{ endpoint: "admin.tenants.restore", body: { ...options, from, replace: true }, params },
     });
     this.#judge(asked, what, [202, 400, 404, 409]);
-    if (asked !== "lost" && asked.status !== 202) return false;
-    this.#open.push(restore);
-    if (asked === "lost") return false;
+    // Some are answered 500 or 507 as the log could not be written, and go on: they write nothing themselves.
+    const isUnknown = asked === "lost" || asked.status >= 500;
+    if (isUnknown || asked.status === 202) this.#open.push(restore);
+    if (isUnknown || asked.status !== 202) return false;
     const { started_at } = asked.body.data;
     for (;;) {
       await node.loop.sleep(this.random.next() * 8);
@@ -243,7 +244,7 @@ export class BackupWork {
     this.#judge(outcome, `a read of ${copy.name}`, [200, 400, 404, 409, 422]);
     const status = statusOf(outcome);
     // A request that a restore ended, or a tenant that is on its way, says nothing.
-    if (status === null || status === 503 || status === 409) return null;
+    if (status === null || status >= 500 || status === 409) return null;
     const content = status === 200 ? contentOf((outcome as Reply).body.data.results) : EMPTY;
     this.#found(content);
     return content;
@@ -284,7 +285,8 @@ export class BackupWork {
   }
 
   #judge(outcome: Outcome, what: string, expected: readonly number[]): void {
-    if (outcome === "lost" || outcome.status === 503 || expected.includes(outcome.status)) return;
+    if (outcome === "lost" || outcome.status === 503 || outcome.status === 507 || expected.includes(outcome.status))
+      return;
     const { files, loop } = this.source.node;
     if (outcome.status === 500 && loop.now - files.failedAt < FAILED_MS) return;
     this.problems.push(`${what} answered ${outcome.status}: ${JSON.stringify(outcome.body)}`);
