@@ -134,9 +134,16 @@ t.test("one that is being made is given up, or killed, and nothing of it stays",
   const { id: killed } = (await server.expect(202, "POST", "/admin/backups", {})).body.data;
   await server.kill();
   await server.boot();
-  t.match((await server.call("GET", `/admin/backups/${killed}`)).status, 404);
-  const { id } = (await server.expect(202, "POST", "/admin/backups", {})).body.data;
-  t.equal((await server.call("POST", "/admin/backups", {})).status, 409, "one at a time");
+  // On a machine that is fast enough it was made before the kill; then it is whole.
+  const after = await server.call("GET", `/admin/backups/${killed}`);
+  if (after.status === 200) {
+    t.match(after.body.data, { status: "completed" });
+    await server.expect(204, "DELETE", `/admin/backups/${killed}`);
+  } else t.equal(after.status, 404);
+  const asked = [server.call("POST", "/admin/backups", {}), server.call("POST", "/admin/backups", {})];
+  const answers = (await Promise.all(asked)).sort((one, two) => one.status - two.status);
+  t.strictSame([answers[0]!.status, answers[1]!.status], [202, 409], "one at a time");
+  const { id } = answers[0]!.body.data;
   await server.expect(204, "DELETE", `/admin/backups/${id}`);
   t.equal((await server.call("GET", `/admin/backups/${id}`)).status, 404);
   const left = readdirSync(join(shared, "_installation", "sets"));
