@@ -17,6 +17,9 @@ interface Change {
   readonly sequence: number;
 }
 
+/** Acknowledged between two kills, at least. */
+const ROUND_ROWS = 25;
+
 t.setTimeout(300_000);
 
 t.test("a follower that comes back after SIGKILL misses nothing and sees nothing twice", async (t) => {
@@ -75,7 +78,9 @@ t.test("a follower that comes back after SIGKILL misses nothing and sees nothing
     // What comes before the first subscription is not told.
     if (round === 0) await ready;
     const writers = Array.from({ length: WRITERS }, writer);
-    await sleep(400 + Math.random() * 400);
+    const enough = acknowledged.size + ROUND_ROWS;
+    while (acknowledged.size < enough) await sleep(5);
+    await sleep(Math.random() * 400);
     // The client stops reading for a moment: commits it has not heard of are on disk when the kill comes.
     client!.pause();
     await sleep(Math.random() * 100);
