@@ -179,7 +179,7 @@ export class Backups {
   #failed({ view }: Making, { tenantId }: Wish, error: unknown): void {
     const failure = failureOf(error);
     Object.assign(view, { status: "failed", finished_at: new Date().toISOString(), error: failure });
-    this.host.log("warn", "a backup failed", { tenant: tenantId, backup: view.id, error: failure.message });
+    this.host.log("warn", "a backup failed", { tenant: tenantId, backup: view.id, error: String(error) });
   }
 
   /** The newest backup that the log still continues; a full one is made where there is none, and says why. */
@@ -273,7 +273,14 @@ function timeOf({ micros }: Manifest): string {
   return new Date(micros / 1000).toISOString();
 }
 
+/** For who asked: without the paths that the system's errors name, which are for the log. */
 export function failureOf(error: unknown): { code: string; message: string } {
-  const { code, message } = error instanceof DbError ? error : new DbError("internal_error", String(error));
+  const { code, message } = error instanceof DbError ? error : ofSystem(error as NodeJS.ErrnoException);
   return { code, message };
+}
+
+function ofSystem(error: NodeJS.ErrnoException): DbError {
+  if (error.code === "ENOSPC" || error.code === "EDQUOT") return new DbError("disk_full");
+  if (error.syscall === undefined) return new DbError("internal_error", String(error));
+  return new DbError("internal_error", `The folder of backups cannot be used (${error.code}): see backup.directory.`);
 }

@@ -41,6 +41,8 @@ export type ScheduleWish = Pick<
   "cron" | "timezone" | "fullEvery" | "keep" | "keepDays" | "passphrase" | "enabled"
 >;
 
+type Due = NonNullable<ScheduleRecord["due"]>;
+
 /** Milliseconds after a time, of the next one; null: there is none. */
 type NextRun = (cron: string, timezone: string, afterMs: number) => number | null;
 
@@ -113,8 +115,8 @@ export class Schedules {
 
   /** Makes one now, beside its times. */
   runNow(schedule: ScheduleRecord): ScheduleRecord {
-    if (schedule.due !== null) return this.#save({ ...schedule, due: { ...schedule.due, notBefore: 0 } });
     const now = this.host.now();
+    if (schedule.due !== null) return this.#save({ ...schedule, due: { ...schedule.due, notBefore: now } });
     return this.#save({ ...schedule, due: { at: now, attempts: 0, notBefore: now } });
   }
 
@@ -136,9 +138,31 @@ export class Schedules {
         const due = { at: schedule.nextAt, attempts: 0, notBefore: now };
         schedule = this.#save({ ...schedule, due, nextAt: this.#next(schedule) });
       }
+      if (
+        schedule.due !== null &&
+        schedule.due.attempts >= SCHEDULED_BACKUP_ATTEMPTS &&
+        !this.#running.has(schedule.id)
+      ) {
+        schedule = this.#giveUp(schedule, schedule.due);
+      }
       const isFree = !this.#running.has(schedule.id) && this.#running.size < SCHEDULED_BACKUPS_AT_ONCE;
       if (schedule.due !== null && schedule.due.notBefore <= now && isFree) this.#run(schedule);
     }
+  }
+
+  /** The last attempt did not come to its end: the server ended with it. */
+  #giveUp(schedule: ScheduleRecord, due: Due): ScheduleRecord {
+    const message = `The server ended during the last of ${SCHEDULED_BACKUP_ATTEMPTS} attempts.`;
+    const last = {
+      dueAt: due.at,
+      finishedAt: this.host.now(),
+      backup: null,
+      error: { code: "internal_error", message },
+    };
+    const { id, tenantId, failures } = schedule;
+    const fields = { schedule: id, tenant: tenantId, attempt: due.attempts, again: false, error: message };
+    this.host.log("warn", "a scheduled backup failed", fields);
+    return this.#save({ ...schedule, due: null, last, failures: failures + 1 });
   }
 
   metrics(): ScheduleMetrics[] {

@@ -96,7 +96,7 @@ export class WholeBackups {
       (error: unknown) => {
         const failure = failureOf(error);
         Object.assign(view, { status: "failed", finished_at: new Date().toISOString(), error: failure });
-        this.host.log("warn", "a backup of the installation failed", { backup: view.id, error: failure.message });
+        this.host.log("warn", "a backup of the installation failed", { backup: view.id, error: String(error) });
       },
     );
     return latest;
