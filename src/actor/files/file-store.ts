@@ -425,9 +425,9 @@ function folderOf(row: Row): Folder {
     options: folderOptions(options as Readonly<Record<string, unknown>>),
     paused: paused as boolean,
     problem: problem as string | null,
-    createdAt: createdAt as string,
-    updatedAt: updatedAt as string,
-    scannedAt: scannedAt as string | null,
+    createdAt: timeOf(createdAt),
+    updatedAt: timeOf(updatedAt),
+    scannedAt: scannedAt === null ? null : timeOf(scannedAt),
   };
 }
 
@@ -457,8 +457,13 @@ function listedOf(row: Row): ListedFile {
     metadata,
     notes: notes as readonly string[] | null,
     error: error as string | null,
-    dueAt: dueAt as string,
-    foundAt: foundAt as string,
-    readAt: readAt as string | null,
+    dueAt: timeOf(dueAt),
+    foundAt: timeOf(foundAt),
+    readAt: readAt === null ? null : timeOf(readAt),
   };
+}
+
+/** SQL writes the zone as +00:00; the API's times end in Z. */
+function timeOf(value: unknown): string {
+  return new Date(value as string).toISOString();
 }

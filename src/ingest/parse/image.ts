@@ -24,7 +24,9 @@ export async function parseImage({ bytes, job }: ParserInput, content: ParsedCon
     if (text === "") content.notes.push("ocr: no words were found");
     content.text.block(text);
   } else {
-    content.notes.push("ocr: not asked for: create the collection with ocr_images to search the words in images");
+    content.notes.push(
+      "ocr: not asked for: set ocr_images (PATCH the collection, or create it so) to search the words in images",
+    );
   }
   // A file that is cut off within its pixels is found out by decoding alone.
   if (!job.thumbnails && job.looks === undefined && !job.ocrImages) await decodeImage(bytes, { sideMax: 64 });
