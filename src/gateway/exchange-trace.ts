@@ -1,5 +1,8 @@
-/** The gateway's part of a traced request: who asks, the wait for the actor, the writing of the reply. Owned by its exchange. */
-import { newSpanId, type SpanRecord, type TraceContext, traceClock } from "../protocol/tracing.js";
+/**
+ * The gateway's part of a traced request or message of a socket: who asks, the wait for the actor, the writing of the reply. Owned by its
+ * exchange or message request.
+ */
+import { newSpanId, type SpanRecord, type TraceContext, traceClock, traceparentOf } from "../protocol/tracing.js";
 import type { Route } from "./route.js";
 import type { RequestTrace, Traces } from "./traces.js";
 
@@ -20,6 +23,11 @@ export class ExchangeTrace {
     return this.ids.traceId;
   }
 
+  /** The reply's header of that name: what a client quotes, and looks the trace up by (W3C Trace Context). */
+  get traceparent(): string {
+    return traceparentOf(this.ids);
+  }
+
   /** It goes to an actor, whose spans lie in this one's. */
   sent(): TraceContext {
     this.sentMs ??= traceClock();
@@ -38,11 +46,19 @@ export class ExchangeTrace {
       ...{ startMs, endMs: partEndMs, attributes: {}, error: null },
     });
     const whole: SpanRecord = {
-      ...{ traceId, spanId, parentId, name: `${method} ${path}`, isServer: true, startMs: this.startMs, endMs },
+      ...{
+        traceId,
+        spanId,
+        parentId,
+        name: method === "MESSAGE" ? `${method} ${endpoint!.name}` : `${method} ${path}`,
+        isServer: true,
+        startMs: this.startMs,
+        endMs,
+      },
       attributes: {
-        "http.request.method": method,
-        "http.route": path,
-        "http.response.status_code": status,
+        ...(method === "MESSAGE"
+          ? { "network.protocol.name": "websocket", "tessera.status": status }
+          : { "http.request.method": method, "http.route": path, "http.response.status_code": status }),
         "tessera.request_id": requestId,
         "tessera.endpoint": endpoint?.name ?? "",
         "tessera.tenant": tenant ?? "",

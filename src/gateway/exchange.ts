@@ -38,7 +38,7 @@ import type { Deadlined, DeadlineQueue } from "./deadline-queue.js";
 import { ExchangeTrace } from "./exchange-trace.js";
 import type { LiveSubscriber } from "./live-channels.js";
 import { LiveEvents } from "./live-events.js";
-import { acceptedFormat } from "./media-type.js";
+import { acceptedFormat, answersOnly } from "./media-type.js";
 import { REDIRECTS_MAX, redirect, release, reserve } from "./partition-load.js";
 import type { Bucket } from "./rate-limiter.js";
 import { remoteAddress } from "./remote-address.js";
@@ -118,6 +118,10 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, Applicant, L
     return this.#headers?.query ?? "";
   }
 
+  get traceparent(): string {
+    return this.#trace === null ? "" : this.#trace.traceparent;
+  }
+
   get answered(): boolean {
     return this.#answered;
   }
@@ -155,7 +159,8 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, Applicant, L
     this.noStore = endpoint.home === "directory";
     const { bodyBytesMax } = services.config.server;
     const streams = endpoint.live === true || endpoint.streamedReply?.some((type) => accept.includes(type)) === true;
-    const headers = readHeaders(req, route, format !== null || streams, streams, bodyBytesMax);
+    const acceptable = format !== null || streams || answersOnly(endpoint, accept);
+    const headers = readHeaders(req, route, acceptable, streams, bodyBytesMax);
     this.#headers = headers;
     if (headers.idempotencyKey !== "") this.#flags |= REQUEST_IDEMPOTENT;
     // After any answer the rest of the body is read and dropped, unless that would take too long.

@@ -3,6 +3,8 @@
  * Called by requests; pure.
  */
 
+import type { Endpoint } from "../protocol/endpoint.js";
+
 export type BodyFormat = "json" | "msgpack";
 
 const JSON_TYPES = new Set(["application/json", "text/json"]);
@@ -40,6 +42,16 @@ export function acceptedFormat(accept: string): BodyFormat | null {
   const msgpack = qualityOf(MSGPACK_TYPES, ranges);
   if (json === 0 && msgpack === 0) return null;
   return msgpack > json ? "msgpack" : "json";
+}
+
+/** Whether a range such as image/* covers what the endpoint answers with, where that has no other form to choose. */
+export function answersOnly({ response, streamedReply = [] }: Endpoint, accept: string): boolean {
+  if (response !== undefined) return false;
+  const ranges = accept.toLowerCase().split(",").map(parseRange);
+  return streamedReply.some((type) => {
+    const family = `${type.slice(0, type.indexOf("/"))}/*`;
+    return ranges.some((range) => range.type === family && range.quality > 0);
+  });
 }
 
 interface MediaRange {

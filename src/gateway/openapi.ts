@@ -126,7 +126,7 @@ function contentOf(schema: Json, example: unknown): Json {
   return Object.fromEntries(BODY_TYPES.map((type) => [type, { schema, example }]));
 }
 
-const replyHeaders: Json = { "X-Request-Id": ref("headers", "RequestId") };
+const replyHeaders: Json = { "X-Request-Id": ref("headers", "RequestId"), Traceparent: ref("headers", "Traceparent") };
 const limitedHeaders: Json = {
   ...replyHeaders,
   "X-RateLimit-Remaining": ref("headers", "RateLimitRemaining"),
@@ -245,6 +245,10 @@ function components(paths: string): Json {
     },
     headers: {
       RequestId: { description: "Names the request; quote it in questions.", schema: { type: "string" } },
+      Traceparent: {
+        description: "The trace and the span of the request (W3C Trace Context); absent where it is not traced.",
+        schema: { type: "string", pattern: "^00-[0-9a-f]{32}-[0-9a-f]{16}-01$" },
+      },
       RateLimitRemaining: {
         description: "Requests left at this moment; absent where no limit applies.",
         schema: { type: "integer" },

@@ -15,12 +15,16 @@ const WHOLE_BYTES_MAX = 16 * 1024;
 export const JSON_TYPE = "application/json";
 export const MSGPACK_TYPE = "application/msgpack";
 
+const NO_SNIFFING = "X-Content-Type-Options: nosniff";
+
 const packr = new Packr({ useRecords: false });
 
 /** What of a request shapes every reply to it. */
 export interface Outgoing {
   readonly res: HttpResponse;
   readonly requestId: string;
+  /** "": it is not traced. */
+  readonly traceparent: string;
   /** Whole tokens left, and whole seconds until the bucket is full; -1 when no limit applies. */
   readonly rateRemaining: number;
   readonly rateResetSeconds: number;
@@ -78,7 +82,8 @@ export function beginReply(out: Outgoing, status: number, headers: string, first
   writing = out;
   writingStatus = status;
   writingType = end === -1 ? headers : headers.slice(0, end);
-  writingHeaders = end === -1 ? "" : headers.slice(end + 1);
+  // What comes in pieces is a file, an export or events: it is what its type says, and no browser shall guess.
+  writingHeaders = NO_SNIFFING + (end === -1 ? "" : headers.slice(end));
   out.res.cork(() => {
     writeHead();
     first();
@@ -102,10 +107,11 @@ function writeCorked(): void {
  * call for each header costs more than all else here.
  */
 function writeHead(): void {
-  const { requestId, rateRemaining, rateResetSeconds, corsHeaders } = writing;
+  const { requestId, traceparent, rateRemaining, rateResetSeconds, corsHeaders } = writing;
   let head = STATUS_LINES[writingStatus]!;
   if (writingStatus !== 204) head += `\r\nContent-Type: ${writingType}`;
   head += `\r\nX-Request-Id: ${requestId}`;
+  if (traceparent !== "") head += `\r\nTraceparent: ${traceparent}`;
   if (rateRemaining >= 0)
     head += `\r\nX-RateLimit-Remaining: ${rateRemaining}\r\nX-RateLimit-Reset: ${rateResetSeconds}`;
   if (writing.clientCloses) head += "\r\nConnection: close";

@@ -40,6 +40,11 @@ export function parseTraceparent(header: string): (TraceContext & { readonly sam
   return { traceId, spanId, sampled: (Number.parseInt(flags!, 16) & 1) === 1 };
 }
 
+/** Of a span that is sampled. */
+export function traceparentOf({ traceId, spanId }: TraceContext): string {
+  return `00-${traceId}-${spanId}-01`;
+}
+
 export function newTraceId(): string {
   return randomBytes(16).toString("hex");
 }

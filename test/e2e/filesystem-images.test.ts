@@ -77,11 +77,25 @@ t.test("images of a folder", async (t) => {
       return file?.status === "indexed" ? file : null;
     });
     t.equal(large.thumbnail_url, `${ROUTE}/${id}/documents/${large.id}/thumbnail`);
-    const get = (path: string, token = server.token) =>
-      fetch(server.url + path, { headers: { authorization: `Bearer ${token}` } });
+    const get = (path: string, token = server.token, accept = "*/*") =>
+      fetch(server.url + path, { headers: { authorization: `Bearer ${token}`, accept } });
     const reply = await get(large.thumbnail_url);
     t.equal(reply.status, 200);
     t.equal(reply.headers.get("content-type"), "image/webp");
+    t.equal(reply.headers.get("x-content-type-options"), "nosniff");
+    for (const [accept, status] of [
+      ["image/*", 200],
+      ["text/html;q=0.9, IMAGE/*;q=0.5", 200],
+      ["image/webp", 200],
+      ["image/png", 406],
+      ["image/*;q=0", 406],
+    ] as const) {
+      t.equal((await get(large.thumbnail_url, server.token, accept)).status, status, accept);
+    }
+    const shown = (await server.expect(200, "GET", `${ROUTE}/${id}`)).body.data;
+    for (const time of [shown.created_at, shown.updated_at, shown.last_scan_at, large.found_at, large.read_at]) {
+      t.match(time, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/, "as the other times of the API");
+    }
     const bytes = Buffer.from(await reply.arrayBuffer());
     t.match(await sharp(bytes).metadata(), { format: "webp", width: 256, height: 171 });
     const text = (await filesOf(server, id)).find(({ path }) => path === "long.txt");

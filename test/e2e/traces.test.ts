@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
 import { parseTraceparent } from "../../src/protocol/tracing.js";
 import { TestServer } from "./server.js";
+import { SocketClient } from "./socket-client.js";
 
 interface Span {
   readonly traceId: string;
@@ -21,6 +22,7 @@ interface Span {
   }[];
 }
 
+t.setTimeout(110_000);
 const spans: Span[] = [];
 const headers: IncomingHttpHeaders[] = [];
 let service = "";
@@ -58,10 +60,12 @@ let traces = 0;
 /** Sends the request as a part of a new trace, and gives the spans that come of it, by name. */
 async function traced(method: string, path: string, body: object): Promise<{ trace: string; of: Map<string, Span> }> {
   const trace = (++traces).toString(16).padStart(32, "a");
-  await server.call(method, path, body, { headers: { traceparent: `00-${trace}-${CALLER}-01` } });
+  const reply = await server.call(method, path, body, { headers: { traceparent: `00-${trace}-${CALLER}-01` } });
   const own = () => spans.filter(({ traceId }) => traceId === trace);
   // The gateway's part and the actor's end at different times.
   while (!own().some(({ kind }) => kind === 2) || !own().some(({ name }) => name === "queue")) await sleep(20);
+  const whole = own().find(({ kind }) => kind === 2);
+  t.equal(reply.headers.get("traceparent"), `00-${trace}-${whole?.spanId}-01`, "the reply names the trace");
   return { trace, of: new Map(own().map((span) => [span.name, span])) };
 }
 
@@ -117,7 +121,8 @@ t.test("who is not sampled, and what is no traceparent, is not traced", async (t
     `ff-${"b".repeat(32)}-${CALLER}-01`,
     "x".repeat(5000),
   ]) {
-    await server.call("POST", "/v1/query/execute", { sql: "SELECT 1" }, { headers: { traceparent } });
+    const reply = await server.call("POST", "/v1/query/execute", { sql: "SELECT 1" }, { headers: { traceparent } });
+    t.equal(reply.headers.get("traceparent"), null);
   }
   await traced("GET", "/v1/schema/tables", undefined as never);
   t.notOk(spans.slice(before).some(({ traceId }) => traceId.startsWith("b")));
@@ -128,6 +133,37 @@ t.test("who is not sampled, and what is no traceparent, is not traced", async (t
   );
   t.equal(parseTraceparent(`01-${"b".repeat(32)}-${CALLER}-01-more`)?.sampled, true, "later versions may say more");
   t.equal(parseTraceparent(`00-${"b".repeat(32)}-${CALLER}-01-more`), null);
+});
+
+t.test("messages of sockets, and a subscription's beginning", async (t) => {
+  const sampled = await TestServer.start({
+    TESSERA_ACTORS: "1",
+    TESSERA_TELEMETRY_TRACES_ENDPOINT: url,
+    TESSERA_TELEMETRY_SAMPLE_RATIO: "1",
+    TESSERA_SERVER_REQUEST_LOG: "all",
+    TESSERA_SERVER_LOG_LEVEL: "info",
+  });
+  t.teardown(() => sampled.stop());
+  await sampled.rows("CREATE TABLE thing (id integer PRIMARY KEY)");
+  const client = await SocketClient.open(sampled.url, "/v1/ws", { authorization: `Bearer ${sampled.token}` });
+  t.teardown(() => client.destroy());
+  const whole = (message: string) => spans.filter((span) => span.name === `MESSAGE ${message}`);
+  client.send({ type: "sql.execute.stream", id: 1, sql: "SELECT confidential FROM thing" });
+  t.match(await client.next(), { type: "error", id: 1 });
+  client.send({ type: "subscribe", id: 2, table: "thing" });
+  t.match(await client.next(), { type: "subscribed", id: 2 });
+  for (const message of ["socket.query", "socket.subscribe"]) {
+    while (whole(message).length === 0) await sleep(20);
+    const [span] = whole(message);
+    t.equal(span?.kind, 2);
+    t.equal(attribute(span, "tessera.status")?.intValue, message === "socket.query" ? 400 : 200);
+    const parts = () => spans.filter(({ traceId }) => traceId === span?.traceId).map(({ name }) => name);
+    while (!parts().includes("admit")) await sleep(20);
+    if (message === "socket.query") while (!parts().includes("queue")) await sleep(20);
+    t.ok(parts().includes("admit"));
+    const line = () => sampled.lines.find((text) => text.includes(`"endpoint":"${message}"`));
+    if (message === "socket.query") t.match(line(), `"trace_id":"${span?.traceId}"`, "the log's line names the trace");
+  }
 });
 
 t.test("a collector that is not there harms nothing", async (t) => {

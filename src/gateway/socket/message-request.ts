@@ -7,6 +7,7 @@ import { REPLY_MOVED, type ReplyFrame } from "../../protocol/frames.js";
 import { type LiveFormat, messagePrefix, prefixedMessage } from "../../protocol/live-message.js";
 import type { ActorLink, PendingReply } from "../actor-link.js";
 import type { Deadlined, DeadlineQueue } from "../deadline-queue.js";
+import { ExchangeTrace } from "../exchange-trace.js";
 import type { LiveSubscriber } from "../live-channels.js";
 import { REDIRECTS_MAX, redirect, release } from "../partition-load.js";
 import type { Bucket } from "../rate-limiter.js";
@@ -36,6 +37,9 @@ export class MessageRequest implements PendingReply, Deadlined, RunningRequest {
   /** What has no credit, and the end of the answer behind it. */
   #held: Uint8Array[] = [];
   #last: ReplyFrame | null = null;
+  /** Until its spans are sent; of a subscription that is when it begins. */
+  #trace: ExchangeTrace | null = null;
+  readonly #traceId: string | undefined;
   readonly id: string;
   readonly format: MessageFormat;
   readonly live: LiveSubscriber = {
@@ -58,6 +62,9 @@ export class MessageRequest implements PendingReply, Deadlined, RunningRequest {
   ) {
     this.id = id;
     this.format = format;
+    const { traces } = connection.services;
+    if (traces !== null) this.#trace = ExchangeTrace.choose(traces, "");
+    this.#traceId = this.#trace?.traceId;
     connection.services.open++;
     bucket.inFlight++;
     route.deadlines!.add(this, startedAt);
@@ -67,6 +74,8 @@ export class MessageRequest implements PendingReply, Deadlined, RunningRequest {
   /** `body`: the message. */
   begin(body: Uint8Array): void {
     this.frameId = this.send(this, this.link, this.partition, body);
+    // What is posted goes ahead of the frame, which waits for the end of the turn.
+    if (this.#trace !== null) this.link.post({ kind: "trace", id: this.frameId, context: this.#trace.sent() });
   }
 
   /** The tenant is in another partition, and the message goes there. */
@@ -82,6 +91,7 @@ export class MessageRequest implements PendingReply, Deadlined, RunningRequest {
   }
 
   replied(frame: ReplyFrame): void {
+    this.#trace?.replied();
     if ((frame.flags & REPLY_MOVED) !== 0) {
       this.#follow(frame);
       return;
@@ -152,6 +162,7 @@ export class MessageRequest implements PendingReply, Deadlined, RunningRequest {
   /** From now on it ends when the client wants it to, and counts as none that runs. */
   #becomeSubscription(): void {
     this.#uncount();
+    this.#endTrace(200);
     this.connection.subscribed(this);
   }
 
@@ -194,9 +205,18 @@ export class MessageRequest implements PendingReply, Deadlined, RunningRequest {
     const { services, caller } = this.connection;
     const tookMs = services.clock.now() - this.startedAt;
     services.metrics.count(this.route.index, status, tookMs);
-    logRequest(services, this.route, this.requestId, caller.identity.tenantId, status, tookMs);
+    logRequest(services, this.route, this.requestId, caller.identity.tenantId, status, tookMs, this.#traceId);
+    this.#endTrace(status);
     this.connection.ended(this);
     this.#uncount();
+  }
+
+  #endTrace(status: number): void {
+    const trace = this.#trace;
+    if (trace === null) return;
+    this.#trace = null;
+    const { services, caller } = this.connection;
+    services.traces?.record(trace.end(this.route, this.requestId, caller.identity.tenantId, status));
   }
 
   #uncount(): void {
