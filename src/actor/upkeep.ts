@@ -57,7 +57,10 @@ export class Upkeep {
       }
     }
     this.host.swept();
-    this.renewal ??= this.renewAll();
+    // Not within it: with nothing to do it ends before its promise stands here, and would never be begun again.
+    this.renewal ??= this.renewAll().finally(() => {
+      this.renewal = null;
+    });
   }
 
   private async renewAll(): Promise<void> {
@@ -81,7 +84,6 @@ export class Upkeep {
       });
     } finally {
       this.renewing = null;
-      this.renewal = null;
     }
   }
 
