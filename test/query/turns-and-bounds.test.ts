@@ -1,7 +1,7 @@
 /** Long statements: turns of the actor's loop, cancellation, memory bounds, and programs shared by several runs. */
 import t from "tap";
 import { DbError } from "../../src/protocol/errors.js";
-import { INT4, TEXT } from "../../src/protocol/values.js";
+import { arrayOf, INT4, TEXT } from "../../src/protocol/values.js";
 import { compilePlan } from "../../src/query/exec/compile-plan.js";
 import { runToCompletion } from "../../src/query/exec/run.js";
 import type { Plan } from "../../src/query/plan/plan.js";
@@ -153,6 +153,62 @@ t.test("memory is given back when a statement ends", async (t) => {
   await runToCompletion(compilePlan(distinct(joined)), context, { maxRows: 10 });
   t.equal(context.statement.memoryBytes, 0);
   t.ok(context.statement.memoryBytesPeak > 100_000);
+});
+
+/** Rows with `id` among the elements of the parameter. */
+const amongPlan = (reverse: boolean): Plan => {
+  const { columns } = scan(T);
+  return {
+    kind: "indexscan",
+    table: T,
+    alias: "t",
+    source: [0],
+    columns: [columns[0]!],
+    index: "primary key",
+    prefix: [],
+    keySets: [param(0, arrayOf(INT4))],
+    keyArrays: true,
+    lower: null,
+    upper: null,
+    filter: null,
+    reverse,
+    rowKey: null,
+  };
+};
+
+t.test(
+  "keys that a client sends by the thousand are looked up in order, once each, with turns in between",
+  async (t) => {
+    const database = await filled(t);
+    const COUNT = 20_000;
+    const elements = Array.from({ length: COUNT }, (_, i) => (i % 100 === 0 ? null : (i * 7919) % 10_007));
+    const params = [{ elements, dimensions: [COUNT], lowerBounds: [1] }];
+    const found = [...new Set(elements)].filter((id): id is number => id !== null && id < ROWS).sort((a, b) => a - b);
+    let turns = 0;
+    const yieldTurn = async () => void turns++;
+    for (const reverse of [false, true]) {
+      const rows = await database.yieldingRows(amongPlan(reverse), { params, yieldTurn });
+      t.strictSame(
+        rows.map(([id]) => id),
+        reverse ? found.toReversed() : found,
+      );
+    }
+    // Each key is encoded, sorted and taken: a look at the clock after some dozens, whatever is found.
+    t.ok(turns > (2 * COUNT) / 64, `${turns} turns`);
+    t.strictSame(database.rows(amongPlan(false), { params }).length, found.length, "also without waiting");
+  },
+);
+
+t.test("keys that a client sends count as the statement's memory", async (t) => {
+  const database = await filled(t);
+  const COUNT = 20_000;
+  const elements = Array.from({ length: COUNT }, (_, i) => i);
+  const params = [{ elements, dimensions: [COUNT], lowerBounds: [1] }];
+  const error = database.errorOf(amongPlan(false), { params, memoryBytesMax: 1_000_000 });
+  t.match(error, { details: { sqlstate: "53200" } });
+  const context = database.context({ params });
+  await runToCompletion(compilePlan(amongPlan(false)), context, { maxRows: 10 });
+  t.equal(context.statement.memoryBytes, 0, "and are given back");
 });
 
 t.test("the row cap cuts the result and says so", async (t) => {

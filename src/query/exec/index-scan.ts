@@ -4,13 +4,13 @@
  * their rows, unless the entries have all that is read (an index-only scan). Segments are made for joins that look up many rows of a
  * table, and when ranges have read as much of its records as making them takes.
  */
-import type { Cursor, Entries, KeyRange } from "../../storage/store.js";
+import type { Cursor, Entries } from "../../storage/store.js";
 import type { IndexScanPlan } from "../plan/plan.js";
 import type { ExecContext } from "./context.js";
 import { type CoveredRows, compileCoveredRows } from "./covered-rows.js";
 import { suffixOf } from "./entry-value.js";
-import { compileKeyRanges, type KeyRangesProgram, keyRanges } from "./key-ranges.js";
-import type { Open, Operator, Pulled } from "./operator.js";
+import { compileKeyRanges, type KeyRanges, type KeyRangesProgram, keyRanges } from "./key-ranges.js";
+import { after, type Open, type Operator, type Pulled } from "./operator.js";
 import { compileRowDecoder, RowDecoder, type RowDecoderProgram } from "./row-decoder.js";
 import { FIRST_BATCH_ROWS } from "./scan.js";
 import { isSegmentable } from "./segments/column.js";
@@ -61,7 +61,7 @@ export function compileIndexScan(plan: IndexScanPlan): Open {
 class IndexScanOperator implements Operator {
   private readonly rows: RowDecoder;
   /** Null until the first call, which may evaluate subqueries. */
-  private ranges: KeyRange[] | null = null;
+  private ranges: KeyRanges | null = null;
   private position = 0;
   private cursor: Cursor | null = null;
   private segments: TableSegments | null = null;
@@ -84,9 +84,15 @@ class IndexScanOperator implements Operator {
   next(): Pulled {
     const { context } = this;
     if (this.ranges === null) {
-      this.ranges = keyRanges(this.program.ranges, context);
-      if (this.program.segmentable) this.lookForSegments();
-    } else if (context.shouldYield()) return context.yieldTurn().then(() => this.readOrNext());
+      return after(keyRanges(this.program.ranges, context), (ranges) => this.begin(ranges));
+    }
+    if (context.shouldYield()) return context.yieldTurn().then(() => this.readOrNext());
+    return this.readOrNext();
+  }
+
+  private begin(ranges: KeyRanges): Pulled {
+    this.ranges = ranges;
+    if (this.program.segmentable) this.lookForSegments();
     return this.readOrNext();
   }
 
@@ -95,9 +101,9 @@ class IndexScanOperator implements Operator {
     while (!this.closed && this.position < this.ranges!.length) {
       context.checkpoint();
       if (this.builder !== null) this.build(this.builder);
-      else if (this.segments !== null) this.readSegments(this.segments, this.ranges![this.position]!);
+      else if (this.segments !== null) this.readSegments(this.segments, this.ranges!);
       else if (this.program.ranges.points) this.readPoints(this.ranges!);
-      else this.readRange(this.ranges![this.position]!);
+      else this.readRange(this.ranges!);
       this.size = context.batchRows;
       if (rows.length > 0) return rows.take();
       if (context.shouldYield()) return context.yieldTurn().then(() => this.readOrNext());
@@ -147,18 +153,18 @@ class IndexScanOperator implements Operator {
     this.lookForSegments();
   }
 
-  private readSegments(table: TableSegments, range: KeyRange): void {
+  private readSegments(table: TableSegments, ranges: KeyRanges): void {
     this.context.tx.requireOpen();
-    this.held ??= new SegmentRange(table, this.program.source, range, this.context);
+    this.held ??= new SegmentRange(table, this.program.source, ranges.at(this.position), this.context);
     if (this.held.read(this.rows, this.size)) return;
     this.held = null;
     this.position++;
   }
 
   /** Whole unique keys: their entries by one multi-get, without a cursor. */
-  private readPoints(ranges: readonly KeyRange[]): void {
+  private readPoints(ranges: KeyRanges): void {
     const { tx } = this.context;
-    const keys = ranges.slice(this.position, this.position + this.size).map((range) => range.gte);
+    const keys = ranges.starts.slice(this.position, this.position + this.size);
     this.position += keys.length;
     const values = tx.getMany(keys);
     if (this.program.byPrimaryKey) {
@@ -172,9 +178,9 @@ class IndexScanOperator implements Operator {
     }
   }
 
-  private readRange(range: KeyRange): void {
+  private readRange(ranges: KeyRanges): void {
     const { rows } = this;
-    this.cursor ??= this.context.tx.scan(range);
+    this.cursor ??= this.context.tx.scan(ranges.at(this.position));
     const entries: Entries = this.cursor.next(this.size);
     if (this.program.byPrimaryKey) {
       for (let i = 0; i < entries.keys.length; i++) this.rows.add(entries.keys[i]!, entries.values[i]!);
@@ -212,6 +218,7 @@ class IndexScanOperator implements Operator {
   }
 
   close(): void {
+    if (!this.closed && this.ranges !== null) this.context.statement.release(this.ranges.bytes);
     this.closed = true;
     this.countRowsRead();
     this.builder?.abandon();

@@ -12,7 +12,9 @@ import type { Evaluate, Expr } from "../expr/expr.js";
 import type { IndexScanPlan } from "../plan/plan.js";
 import type { ExecContext } from "./context.js";
 import { labelRanges } from "./label-ranges.js";
+import { after, inTurns } from "./operator.js";
 import { EMPTY_ROW, NO_SLOTS } from "./slots.js";
+import { type RowOrder, sortRows } from "./sort-rows.js";
 import type { KeyLayout } from "./table-layout.js";
 
 interface Bound {
@@ -55,40 +57,157 @@ export function compileKeyRanges(plan: IndexScanPlan, layout: KeyLayout): KeyRan
   };
 }
 
-/** The ranges in the order in which their keys are to be read; disjoint. */
-export function keyRanges(program: KeyRangesProgram, context: ExecContext): KeyRange[] {
-  if (program.labels !== null) return labelRanges(program.layout, program.labels, program.reverse, context);
-  const ranges: KeyRange[] = [];
-  for (const values of equalValues(program, context)) {
-    const range = rangeOf(program, values, context);
-    if (range !== null && Buffer.compare(range.gte, range.lt) < 0) ranges.push(range);
+/** Bytes that a range takes beside its key. */
+const RANGE_BYTES = 120;
+/** Reserved memory is counted in steps of so many bytes. */
+const RESERVED_STEP_BYTES = 256 * 1024;
+/** Bytes of a key that a double holds exactly. */
+const NUMBER_BYTES = 6;
+
+/** The ranges of one run, in the order in which their keys are to be read; disjoint. */
+export class KeyRanges {
+  constructor(
+    /** Where they begin. */
+    readonly starts: readonly Uint8Array[],
+    /** Where they end, exclusive; null: each holds the keys that begin with its start. */
+    private readonly ends: readonly Uint8Array[] | null,
+    private readonly reverse: boolean,
+    /** What was reserved for them. */
+    readonly bytes = 0,
+  ) {}
+
+  get length(): number {
+    return this.starts.length;
   }
-  if (ranges.length > 1) {
-    const sign = program.reverse ? -1 : 1;
-    ranges.sort((a, b) => sign * Buffer.compare(a.gte, b.gte));
-    return ranges.filter((range, i) => i === 0 || Buffer.compare(range.gte, ranges[i - 1]!.gte) !== 0);
+
+  at(index: number): KeyRange {
+    const gte = this.starts[index]!;
+    return { gte, lt: this.ends === null ? prefixEnd(gte) : this.ends[index]!, reverse: this.reverse };
   }
-  return ranges;
 }
 
-/** The values of the leading columns: one list, or one per element of the IN list. */
-function equalValues(program: KeyRangesProgram, context: ExecContext): Value[][] {
+const NO_RANGES = new KeyRanges([], null, false);
+
+/** Gives way when there are many: clients send arrays of hundreds of thousands of keys. */
+export function keyRanges(program: KeyRangesProgram, context: ExecContext): KeyRanges | Promise<KeyRanges> {
+  const { reverse } = program;
+  if (program.labels !== null) {
+    const ranges = labelRanges(program.layout, program.labels, reverse, context);
+    return new KeyRanges(
+      ranges.map(({ gte }) => gte),
+      ranges.map(({ lt }) => lt),
+      reverse,
+    );
+  }
   const prefix: Value[] = [];
   for (const expr of program.prefix) {
     const value = expr(EMPTY_ROW, 0, context);
-    if (value === null) return [];
+    if (value === null) return NO_RANGES;
     prefix.push(value);
   }
-  if (program.isNull) return [[...prefix, null]];
-  if (program.keySets === null) return [prefix];
-  const lists: Value[][] = [];
-  for (const expr of program.keySets) {
-    const value = expr(EMPTY_ROW, 0, context);
-    if (value === null) continue;
-    if (program.fits === null) lists.push([...prefix, value]);
-    else for (const element of distinctKeys(elementsOf(value), program.fits)) lists.push([...prefix, element]);
+  if (program.keySets !== null && !program.isNull) {
+    return new KeySet(program, prefix, context).ranges(keyValues(program, program.keySets, context));
   }
-  return lists;
+  const range = rangeOf(program, program.isNull ? [...prefix, null] : prefix, context);
+  return range === null || isEmpty(range) ? NO_RANGES : new KeyRanges([range.gte], [range.lt], reverse);
+}
+
+const isEmpty = ({ gte, lt }: KeyRange): boolean => Buffer.compare(gte, lt) >= 0;
+
+/** The elements of the IN list or of the array; perhaps with NULLs, and some more than once. */
+function keyValues({ fits }: KeyRangesProgram, keySets: readonly Evaluate[], context: ExecContext): readonly Value[] {
+  const values = keySets.map((expr) => expr(EMPTY_ROW, 0, context));
+  if (fits === null) return values;
+  const arrays = values.filter((value) => value !== null).map(elementsOf);
+  return arrays.length === 1 ? arrays[0]! : arrays.flat();
+}
+
+/** Makes ranges of many values for the column after the prefix: encodes, sorts and drops what is there twice, in turns. */
+class KeySet {
+  private readonly starts: Uint8Array[] = [];
+  private readonly ends: Uint8Array[] | null;
+  /** How many bytes all keys have in common at their beginning. */
+  private shared = 0;
+  private bytes = 0;
+  private unreserved = 0;
+
+  constructor(
+    private readonly program: KeyRangesProgram,
+    private readonly prefix: readonly Value[],
+    private readonly context: ExecContext,
+  ) {
+    this.ends = program.lower === null && program.upper === null ? null : [];
+  }
+
+  ranges(values: readonly Value[]): KeyRanges | Promise<KeyRanges> {
+    const { context, program, prefix } = this;
+    const row: Value[] = [...prefix, null];
+    const add = (i: number): void => {
+      const value = values[i]!;
+      if (value === null || (program.fits !== null && !program.fits(value))) return;
+      row[prefix.length] = value;
+      const range = rangeOf(program, row, context, this.ends === null);
+      if (range !== null && (this.ends === null || !isEmpty(range))) this.add(range);
+    };
+    return inTurns(context, values.length, add, () => (this.starts.length < 2 ? this.made() : this.inOrder()));
+  }
+
+  private add({ gte, lt }: KeyRange): void {
+    const { starts, ends } = this;
+    if (starts.length === 0) this.shared = gte.length;
+    else {
+      const first = starts[0]!;
+      const end = Math.min(this.shared, gte.length);
+      let i = 0;
+      while (i < end && gte[i] === first[i]) i++;
+      this.shared = i;
+    }
+    starts.push(gte);
+    ends?.push(lt);
+    this.unreserved += gte.length + RANGE_BYTES;
+    if (this.unreserved >= RESERVED_STEP_BYTES) this.reserve();
+  }
+
+  private reserve(): void {
+    this.context.statement.reserve(this.unreserved);
+    this.bytes += this.unreserved;
+    this.unreserved = 0;
+  }
+
+  private made(): KeyRanges {
+    return new KeyRanges(this.starts, this.ends, this.program.reverse, this.bytes);
+  }
+
+  /** Most keys differ in the bytes after those that they share, which are compared as a number. */
+  private inOrder(): KeyRanges | Promise<KeyRanges> {
+    const { context, starts, shared } = this;
+    const numbers = new Float64Array(starts.length);
+    const number = (i: number): void => {
+      const key = starts[i]!;
+      let value = 0;
+      for (let at = shared; at < shared + NUMBER_BYTES; at++) value = value * 256 + (key[at] ?? 0);
+      numbers[i] = value;
+    };
+    const ascending: RowOrder = (a, b) => numbers[a]! - numbers[b]! || Buffer.compare(starts[a]!, starts[b]!);
+    const order: RowOrder = this.program.reverse ? (a, b) => ascending(b, a) : ascending;
+    return inTurns(context, starts.length, number, () =>
+      after(sortRows(context, starts.length, order), (sorted) => this.distinct(sorted)),
+    );
+  }
+
+  private distinct(order: Uint32Array): KeyRanges | Promise<KeyRanges> {
+    const { context, program, starts, ends } = this;
+    const sorted: Uint8Array[] = [];
+    const sortedEnds: Uint8Array[] | null = ends === null ? null : [];
+    const take = (i: number): void => {
+      const start = starts[order[i]!]!;
+      const last = sorted.at(-1);
+      if (last !== undefined && Buffer.compare(last, start) === 0) return;
+      sorted.push(start);
+      sortedEnds?.push(ends![order[i]!]!);
+    };
+    return inTurns(context, order.length, take, () => new KeyRanges(sorted, sortedEnds, program.reverse, this.bytes));
+  }
 }
 
 /** Of an array, or of a list of Cypher. Throws TypeError for what is neither. */
@@ -98,12 +217,6 @@ function elementsOf(value: Value): readonly Value[] {
   throw cypherError("TypeError", "InvalidArgumentType", "IN looks for a value in a list");
 }
 
-function distinctKeys(elements: readonly Value[], fits: (value: Value) => boolean): Iterable<Value> {
-  const keys = new Set<Value>();
-  for (const element of elements) if (element !== null && fits(element)) keys.add(element);
-  return keys;
-}
-
 /** Integers are compared by value, but a key has room for those of its own type only. */
 function fitsIn({ name }: SqlType): (value: Value) => boolean {
   if (name !== "int2" && name !== "int4") return () => true;
@@ -111,11 +224,17 @@ function fitsIn({ name }: SqlType): (value: Value) => boolean {
   return (value) => typeof value === "number" && value >= -limit && value < limit;
 }
 
-function rangeOf(program: KeyRangesProgram, values: readonly Value[], context: ExecContext): KeyRange | null {
+/** `startOnly`: there are no bounds, and the caller wants to know no more than where the range begins. */
+function rangeOf(
+  program: KeyRangesProgram,
+  values: readonly Value[],
+  context: ExecContext,
+  startOnly = false,
+): KeyRange | null {
   const { layout, lower, upper, reverse } = program;
   const base = layout.prefixOf(context.tenantNumber);
   const all = encodeKey(base, layout.columns, values);
-  if (lower === null && upper === null) return { gte: all, lt: prefixEnd(all), reverse };
+  if (lower === null && upper === null) return { gte: all, lt: startOnly ? all : prefixEnd(all), reverse };
   const column = layout.columns[values.length]!;
   const keyOf = (value: Value) => encodeKey(base, layout.columns, [...values, value]);
   // A descending column turns the two sides round; NULLs lie before or after all values, whichever the column says.
