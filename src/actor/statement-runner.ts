@@ -518,6 +518,9 @@ export class StatementRunner {
       const done = await runDdl(bound, catalog, this.internalStatements(), context, this.tenant.positionOf);
       lastTag ??= done.tag;
       told.push(...done.notices);
+      // A statement may have thousands of steps (ALTER TABLE … ADD COLUMN …, ADD COLUMN …).
+      context.checkpoint();
+      if (context.shouldYield()) await context.yieldTurn();
     }
     return textOutcome("result", [lastTag ?? ""], run.collector, told);
   }

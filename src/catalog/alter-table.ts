@@ -1,8 +1,8 @@
 /** ALTER TABLE, one action on one table. Called by alter-family.ts; constraints are in alter-constraint.ts. */
 import { sqlError } from "../protocol/errors.js";
-import { TABLE_COLUMNS_MAX } from "../protocol/limits.js";
 import { alterConstraint } from "./alter-constraint.js";
 import type { CatalogEditor } from "./catalog-editor.js";
+import { checkColumnCount } from "./column-count.js";
 import type { AlterAction } from "./ddl-command.js";
 import {
   type ActionOutcome,
@@ -86,9 +86,7 @@ function addColumn(
     if (!action.ifNotExists) throw sqlError("42701", message);
     return { notices: [`${message}, skipping`] };
   }
-  if (table.columns.length >= TABLE_COLUMNS_MAX) {
-    throw sqlError("54011", `tables can have at most ${TABLE_COLUMNS_MAX} columns`);
-  }
+  checkColumnCount(table.columns.length + 1);
   const id = table.nextColumnId;
   let { defaultSql } = column;
   let { refill } = action;

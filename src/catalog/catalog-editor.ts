@@ -4,11 +4,11 @@
  */
 
 import { sqlError } from "../protocol/errors.js";
-import { TABLE_COLUMNS_MAX } from "../protocol/limits.js";
 import { arrayOf, type SqlType } from "../protocol/values.js";
 import { catalogKey } from "../storage/keys.js";
 import type { Transaction } from "../storage/store.js";
 import { CatalogSnapshot } from "./catalog-snapshot.js";
+import { checkColumnCount } from "./column-count.js";
 import {
   encodeFunction,
   encodeSchema,
@@ -85,9 +85,7 @@ export class CatalogEditor {
   /** Throws 42P07 when a relation of that name exists, 54011 for too many columns. */
   createTable(table: TableDef): void {
     this.checkName(table.schema, table.name);
-    if (table.columns.length > TABLE_COLUMNS_MAX) {
-      throw sqlError("54011", `tables can have at most ${TABLE_COLUMNS_MAX} columns`);
-    }
+    checkColumnCount(table.columns.length);
     this.put(table);
   }
 

@@ -268,6 +268,15 @@ t.test("refusals", async (t) => {
       `create table t (${Array.from({ length: 1601 }, (_, i) => `c${i} int`).join(", ")})`,
       "54011: tables can have at most 1600 columns",
     ],
+    // Nothing is looked at per column before they are counted.
+    [
+      `create table t (${Array.from({ length: 9000 }, () => "c nowhere").join(", ")})`,
+      "54011: tables can have at most 1600 columns",
+    ],
+    [
+      `create type t as (${Array.from({ length: 1601 }, (_, i) => `c${i} int`).join(", ")})`,
+      "54011: tables can have at most 1600 columns",
+    ],
   ];
   for (const [sql, error] of cases)
     t.equal(

@@ -93,6 +93,15 @@ t.test("what writes is told from what only reads", async (t) => {
   t.notOk(reads("select (select nextval('orders_id_seq'))"));
 });
 
+t.test("a target list has 1664 entries at most, counted before they are bound", (t) => {
+  const list = (length: number, entry: string) => Array.from({ length }, () => entry).join(", ");
+  t.equal(failure(`select ${list(1664, "1")}`), "no error");
+  t.match(failure(`select ${list(1665, "1")}`), /^54011.*target lists can have at most 1664 entries/);
+  t.match(failure(`select ${list(9000, "nowhere")} from users`), /^54011.*at most 1664/);
+  t.match(failure(`insert into users (id) values (1) returning ${list(1665, "id")}`), /^54011.*at most 1664/);
+  t.end();
+});
+
 t.test("WITH tables cannot make a statement explode", async (t) => {
   const doubling = Array.from({ length: 40 }, (_, i) => `c${i + 1} as (select * from c${i} a, c${i} b)`);
   t.match(failure(`with c0 as (select 1), ${doubling.join(", ")} select 1 from c40`), /^54011.*at most 1664/);

@@ -1,4 +1,6 @@
 /** Definition statements: names to schemas, types to SqlTypes, expressions proven to bind and kept as text. */
+
+import { checkColumnCount } from "../../catalog/column-count.js";
 import type {
   CreateIndexCommand,
   CreateSearchIndexCommand,
@@ -47,6 +49,7 @@ export function bindCreateTable(node: CreateTableStatement, binding: Binding): D
     throw sqlError("42P17", "cannot create partitioned table as inheritance child", { position });
   }
   checkStorageParameters(node.options);
+  checkColumnCount(node.columns.length);
   const { schema, name } = newName(node.name, binding.env, node.persistence);
   const copies = node.like.map((like) => ({ ...copyTable(like, binding), after: like.after }));
   const drafts: ColumnDraft[] = [];
@@ -54,11 +57,16 @@ export function bindCreateTable(node: CreateTableStatement, binding: Binding): D
     for (const copy of copies) if (copy.after === i) drafts.push(...copy.columns);
     if (i < node.columns.length) drafts.push(draftColumn(node.columns[i]!, binding));
   }
-  drafts.forEach(({ column }, i) => {
-    if (drafts.findIndex((other) => other.column.name === column.name) === i) return;
+  checkColumnCount(drafts.length);
+  const names = new Set<string>();
+  for (const { column } of drafts) {
+    if (!names.has(column.name)) {
+      names.add(column.name);
+      continue;
+    }
     const at = node.columns.findLast((other) => other.name === column.name)?.position ?? position;
     throw sqlError("42701", `column "${column.name}" specified more than once`, { position: at });
-  });
+  }
   const partition = node.partitionOf === undefined ? null : draftPartition(node.partitionOf, schema, binding);
   const parents = partition?.parents ?? lookUpParents(node.inherits ?? [], schema, binding);
   const typed = node.ofType === undefined ? null : draftTyped(node.ofType, binding);

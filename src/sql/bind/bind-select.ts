@@ -127,6 +127,8 @@ export function bindWhere(node: ExprNode | null, scope: Scope, binding: Binding)
 
 /** The target list, with `*` expanded. Also RETURNING. */
 export function bindTargets(nodes: readonly TargetNode[], context: ExprContext): Target[] {
+  // Before each is bound; a * may be no entry at all.
+  checkTargetCount(nodes.length < SELECT_COLUMNS_MAX ? 0 : nodes.filter((node) => !isStar(node)).length);
   const targets = nodes.flatMap((node): Target[] => {
     const { expr, position } = node;
     if (expr.kind === "column" && expr.star) return expandStar(expr.path, position, context);
@@ -137,10 +139,16 @@ export function bindTargets(nodes: readonly TargetNode[], context: ExprContext):
       { name: node.name ?? outputName(expr), expr: bindOutput(expr, context), position: expr.position || position },
     ];
   });
-  if (targets.length > SELECT_COLUMNS_MAX) {
-    throw sqlError("54011", `target lists can have at most ${SELECT_COLUMNS_MAX} entries`);
-  }
+  checkTargetCount(targets.length);
   return targets;
+}
+
+const isStar = ({ expr }: TargetNode): boolean =>
+  (expr.kind === "column" && expr.star) || (expr.kind === "field" && expr.name === "*");
+
+function checkTargetCount(count: number): void {
+  if (count <= SELECT_COLUMNS_MAX) return;
+  throw sqlError("54011", `target lists can have at most ${SELECT_COLUMNS_MAX} entries`);
 }
 
 /** A select list shows the name of what a regclass is, not its number. */

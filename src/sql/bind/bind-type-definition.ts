@@ -1,4 +1,6 @@
 /** CREATE TYPE, CREATE DOMAIN and their ALTER statements. */
+
+import { checkColumnCount } from "../../catalog/column-count.js";
 import type { DdlCommand } from "../../catalog/ddl-command.js";
 import type { AttributeChange, DomainCheck } from "../../catalog/namespace-command.js";
 import type { CompositeDef } from "../../catalog/type.js";
@@ -31,18 +33,19 @@ export function bindCreateType(node: CreateTypeStatement, binding: Binding): Ddl
   const name = newName(node.name, binding.env);
   const { labels } = node;
   if (labels !== null) {
-    labels.forEach((label, i) => {
-      checkLabel(label, node.position);
-      if (labels.indexOf(label) < i) {
-        throw sqlError("23505", 'duplicate key value violates unique constraint "pg_enum_typid_label_index"');
-      }
-    });
+    for (const label of labels) checkLabel(label, node.position);
+    if (new Set(labels).size < labels.length) {
+      throw sqlError("23505", 'duplicate key value violates unique constraint "pg_enum_typid_label_index"');
+    }
     return { kind: "create type", ...name, shape: { kind: "enum", labels } };
   }
-  const fields = node.fields.map((field, i) => {
-    if (node.fields.findIndex((other) => other.name === field.name) < i) {
+  checkColumnCount(node.fields.length);
+  const names = new Set<string>();
+  const fields = node.fields.map((field) => {
+    if (names.has(field.name)) {
       throw sqlError("42701", `column "${field.name}" specified more than once`, { position: node.position });
     }
+    names.add(field.name);
     return { name: field.name, type: storableType(bindStoredType(field.type, binding), field.name, node.position) };
   });
   return { kind: "create type", ...name, shape: { kind: "composite", fields } };
