@@ -5,7 +5,8 @@
  * How a view is known to be right. Only transactions of this actor change the records, and all of them do it through
  * `change` and are reported to `settle` when they end. So while none is open, a transaction that is not older than the
  * last change sees the newest version: two comparisons. A transaction that may write reads the version record besides,
- * one lookup, so that validation at commit refuses it when a definition changed after its snapshot.
+ * one lookup, so that validation at commit refuses it when a definition changed after its snapshot; unless its owner
+ * knows better which definitions it uses (table-use.ts).
  */
 import { catalogKey, catalogPrefix, prefixRange } from "../storage/keys.js";
 import type { Transaction } from "../storage/store.js";
@@ -71,6 +72,8 @@ export class Catalog {
   /** The records of types that `decoded` was made with: a table depends on them. */
   private decodedTypes = "";
   private readonly versionKey: Uint8Array;
+  /** Transactions whose owners see to it themselves that the definitions they use still hold. */
+  private readonly unguarded = new WeakSet<Transaction>();
 
   constructor(readonly tenantNumber: number) {
     this.versionKey = catalogKey(tenantNumber, VERSION_RECORD);
@@ -79,6 +82,14 @@ export class Catalog {
   /** The definitions that the transaction sees. */
   view(tx: Transaction): CatalogView {
     return this.snapshotOf(tx);
+  }
+
+  /**
+   * From now on a change of definitions is no conflict for the transaction: whoever commits it asks before, in the same
+   * turn, whether those that it uses still hold (TableUse). Call it before the transaction's first view.
+   */
+  leaveUnguarded(tx: Transaction): void {
+    this.unguarded.add(tx);
   }
 
   /** Whether definitions were changed by a commit after the one with that sequence. */
@@ -164,7 +175,8 @@ export class Catalog {
     if (this.newest?.version === version) return this.newest;
     const known = this.old.get(version);
     if (known !== undefined) return known;
-    const snapshot = this.load(tx, version);
+    // The version stands for all records.
+    const snapshot = tx.unread(() => this.load(tx, version));
     const isNewest = this.uncommitted.size === 0 && tx.snapshot >= this.lastChange;
     if (isNewest) this.newest = snapshot;
     else this.remember(snapshot);
@@ -176,11 +188,16 @@ export class Catalog {
   }
 
   private versionOf(tx: Transaction): number {
-    // What the transaction writes is laid out by these definitions, so they must still hold when it commits.
+    const record = this.unguarded.has(tx) ? tx.unread(() => tx.get(this.versionKey)) : this.guardedVersion(tx);
+    return record === undefined ? 0 : Buffer.from(record).readUIntBE(0, VERSION_BYTES);
+  }
+
+  /** What the transaction writes is laid out by these definitions, so they must still hold when it commits. */
+  private guardedVersion(tx: Transaction): Uint8Array | undefined {
     tx.guardReads(true);
     const record = tx.get(this.versionKey);
     tx.guardReads(false);
-    return record === undefined ? 0 : Buffer.from(record).readUIntBE(0, VERSION_BYTES);
+    return record;
   }
 
   private load(tx: Transaction, version: number | string): CatalogSnapshot {

@@ -85,6 +85,8 @@ export interface Transaction {
   delete(key: Uint8Array): void;
   /** With true, what is read from now on is validated at commit whatever the isolation; off again with false. */
   guardReads(on: boolean): void;
+  /** Runs `read`, whose reads are not validated at commit: the caller sees to it by other means. */
+  unread<T>(read: () => T): T;
   /** Savepoints nest; rolling back to one drops the later ones and keeps it. */
   savepoint(): number;
   rollbackTo(savepoint: number): void;

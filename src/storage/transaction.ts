@@ -93,6 +93,8 @@ export class ShardTransaction implements Transaction {
   #guarded: ReadSet | null = null;
   #guardedFrom = 0;
   #guarding = false;
+  /** What is read now does not count as read. */
+  #unread = false;
   #isHeld = false;
   /** No commit up to here can conflict. */
   #validFrom: number;
@@ -194,7 +196,7 @@ export class ShardTransaction implements Transaction {
     const { engine, versions } = this.#host;
     const own = ownOverlays(writes, loads, range);
     const recent = versionOverlays(versions, range, snapshot);
-    const reads = isRead ? (this.#reads ?? this.#guardedNow()) : null;
+    const reads = isRead && !this.#unread ? (this.#reads ?? this.#guardedNow()) : null;
     const read = reads === null ? null : reads.addRange(range);
     this.#cursors ??= new Set();
     const cursors = this.#cursors;
@@ -318,6 +320,16 @@ export class ShardTransaction implements Transaction {
    */
   guardReads(on: boolean): void {
     this.#guarding = on && !this.readOnly;
+  }
+
+  unread<T>(read: () => T): T {
+    const before = this.#unread;
+    this.#unread = true;
+    try {
+      return read();
+    } finally {
+      this.#unread = before;
+    }
   }
 
   #guardedNow(): ReadSet | null {
@@ -476,7 +488,7 @@ export class ShardTransaction implements Transaction {
 
   /** The same without the transaction's own writes. */
   #recent(key: Uint8Array, text: string | null, snapshot: number): Uint8Array | null | undefined {
-    (this.#reads ?? this.#guardedNow())?.addKey(key);
+    if (!this.#unread) (this.#reads ?? this.#guardedNow())?.addKey(key);
     const { versions } = this.#host;
     if (versions.size === 0) return undefined;
     return versions.valueOf(text ?? keyText(key), snapshot);

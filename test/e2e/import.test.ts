@@ -6,6 +6,8 @@ import { gzipSync } from "node:zlib";
 import t from "tap";
 import { TestServer } from "./server.js";
 
+t.setTimeout(280_000);
+
 const server = await TestServer.start({ TESSERA_ACTORS: "1" });
 t.teardown(() => server.stop());
 
@@ -261,6 +263,66 @@ t.test("imports at the same time; the loser of a conflict stores nothing", async
   const statuses = replies.map(({ status }) => status).sort();
   t.same(statuses, [200, 200, 409]);
   t.equal(await count("shared"), 40_000);
+});
+
+/** The last event of an import during which, after its first rows, `meanwhile` runs. Rows are one more number each. */
+async function during(query: string, meanwhile: () => Promise<void>) {
+  const { request, answer, write } = open(`${CSV}?header=false&${query}`);
+  request.setHeader("accept", "text/event-stream");
+  let told = false;
+  request.on("response", (response) => response.once("data", () => (told = true)));
+  let row = 1;
+  for (; !told; row++) {
+    await write(`${row},1\n`);
+    await sleep(10);
+  }
+  await meanwhile();
+  request.end(`${row},1\n`);
+  const events = (await answer)!.text.trim().split("\n\n");
+  return { rows: row, last: JSON.parse(events.at(-1)!.slice("data: ".length)) };
+}
+
+t.test("definitions of other tables may change during an import", async (t) => {
+  await server.rows("CREATE TABLE origin (id integer PRIMARY KEY)");
+  await server.rows("INSERT INTO origin VALUES (1)");
+  await server.rows("CREATE TABLE other (id integer)");
+  await server.rows("CREATE TABLE apart (id integer PRIMARY KEY, k integer REFERENCES origin, n serial UNIQUE)");
+  const unrelated = async () => {
+    await server.rows("ALTER TABLE other ADD COLUMN more text DEFAULT 'x'");
+    await server.rows("CREATE INDEX ON other (more)");
+    await server.rows("CREATE TABLE another (id serial PRIMARY KEY, k integer)");
+    await server.rows("CREATE TYPE mood AS ENUM ('sad', 'ok')");
+    await server.rows("CREATE FUNCTION twice_as_much(x integer) RETURNS integer LANGUAGE sql AS 'SELECT 2 * x'");
+    await server.rows("ALTER TABLE other DROP COLUMN more");
+    await server.rows("DROP TABLE another");
+    await server.rows("DROP TYPE mood");
+    await server.rows("DROP FUNCTION twice_as_much");
+  };
+  for (const query of ["table=apart&columns=id,k", "table=apart&columns=id,k&on_conflict=update"]) {
+    await server.rows("DELETE FROM apart");
+    const { rows, last } = await during(query, unrelated);
+    t.match(last, { data: { rows } }, JSON.stringify(last));
+    t.same(await server.rows("SELECT count(*), count(DISTINCT n), min(k) FROM apart WHERE id > 0"), [[rows, rows, 1]]);
+  }
+});
+
+t.test("definitions that an import rests on may not", async (t) => {
+  await server.rows("CREATE TABLE source (id integer PRIMARY KEY)");
+  await server.rows("INSERT INTO source VALUES (1)");
+  await server.rows("CREATE TABLE joined (id integer PRIMARY KEY, k integer REFERENCES source)");
+  const changes = [
+    "ALTER TABLE joined ADD COLUMN more integer NOT NULL DEFAULT 7",
+    "CREATE INDEX ON joined (k)",
+    "ALTER TABLE source ADD CONSTRAINT small CHECK (id < 10)",
+    "CREATE TABLE referring (id integer REFERENCES joined)",
+  ];
+  for (const change of changes) {
+    const { last } = await during("table=joined&columns=id,k", async () => void (await server.rows(change)));
+    t.match(last, { error: { code: "serialization_failure", details: { table: "joined" } } }, change);
+    t.equal(await count("joined"), 0);
+  }
+  const { last } = await during("table=joined&columns=id,k", async () => void (await server.rows("SELECT 1")));
+  t.ok(last.data.rows > 0, "and without a change it goes through");
 });
 
 t.test("a client that goes away takes its rows along", async (t) => {

@@ -5,6 +5,7 @@
  */
 import type { CatalogView } from "../../catalog/catalog-view.js";
 import type { ColumnDef, TableDef } from "../../catalog/table.js";
+import { TableUse } from "../../catalog/table-use.js";
 import { CsvReader, FIELD_PLAIN } from "../../protocol/csv-reader.js";
 import { DbError, sqlError } from "../../protocol/errors.js";
 import { RECORD_BYTES_MAX } from "../../protocol/limits.js";
@@ -78,9 +79,12 @@ export async function importRows(
 
 class ImportRun {
   private readonly session: Session;
-  /** Finds the table; the session's transaction takes its place when there is something to write. */
-  private tx: ShardTransaction | null = null;
-  private readonly table: TableDef;
+  /** As found at the start; found again when there is something to write. */
+  private table: TableDef;
+  /** The definitions that the rows rest on; null: all. */
+  private use: TableUse | null = null;
+  /** Of the commit whose definitions were seen. */
+  private sequence = 0;
   private target: Target | null = null;
   /** Of objects: the keys, in the order of the columns. */
   private names: readonly string[] = [];
@@ -92,15 +96,18 @@ class ImportRun {
     private readonly progressed: (counts: ImportCounts) => void | Promise<void>,
   ) {
     this.session = new Session(request.tenant, options.session);
-    const { shard } = request.tenant.partition;
-    const tx = shard.begin({ isolation: "snapshot" });
+    this.table = tableOf(this.definitions(), options);
+  }
+
+  /** As they are committed now. */
+  private definitions(): CatalogView {
+    const { tenant } = this.request;
+    const tx = tenant.partition.shard.begin({ isolation: "snapshot", readOnly: true });
     try {
-      this.table = tableOf(request.tenant.catalog.view(tx), options);
-    } catch (error) {
-      request.tenant.rollback(tx);
-      throw error;
+      return tenant.catalog.view(tx);
+    } finally {
+      tenant.rollback(tx);
     }
-    this.tx = tx;
   }
 
   async read(pieces: AsyncIterable<Uint8Array>): Promise<void> {
@@ -120,7 +127,7 @@ class ImportRun {
     checkText(reader.unread, true);
     await this.rows(reader, row, true);
     // A file without rows still names its columns.
-    this.target ??= this.targetOf(this.columnsOf(this.options.columns));
+    this.target ??= this.targetOf(this.options.columns);
   }
 
   private async rows(reader: CsvReader | LineReader, row: () => void, isEnd: boolean): Promise<void> {
@@ -141,8 +148,8 @@ class ImportRun {
     const { catalog, statistics } = request.tenant;
     await target!.finish();
     await session.prepareCommit(request);
-    const { snapshot } = session.contextFor(request).tx;
-    if (catalog.changedSince(snapshot)) throw changedMeanwhile();
+    const isAsBefore = !catalog.changedSince(this.sequence) || (this.use?.holdsIn(this.definitions()) ?? false);
+    if (!isAsBefore) throw changedMeanwhile(this.table);
     this.ended = true;
     session.commit((tx) => commit(tx, this.counts));
     if (target instanceof Direct) statistics.changed(this.table, this.counts.rows);
@@ -152,8 +159,7 @@ class ImportRun {
   /** Takes everything back unless it was committed. */
   close(): void {
     if (this.ended) return;
-    if (this.tx !== null) this.request.tenant.rollback(this.tx);
-    else if (this.session.inTransaction) this.session.rollback();
+    if (this.session.inTransaction) this.session.rollback();
   }
 
   private get counts(): ImportCounts {
@@ -169,10 +175,10 @@ class ImportRun {
       if (isHeader) {
         isHeader = false;
         const names = Array.from({ length: reader.count }, (_, i) => reader.text(i).trim());
-        this.target = this.targetOf(this.columnsOf(this.options.columns ?? names));
+        this.target = this.targetOf(this.options.columns ?? names);
         return;
       }
-      this.target ??= this.targetOf(this.columnsOf(this.options.columns));
+      this.target ??= this.targetOf(this.options.columns);
       if (isBlank && this.names.length > 1) return;
       this.target.csv(reader);
     };
@@ -184,7 +190,7 @@ class ImportRun {
       const value = jsonOf(text, line);
       if (this.target === null) {
         const keys = Array.isArray(value) ? null : Object.keys(value);
-        this.target = this.targetOf(this.columnsOf(this.options.columns ?? keys));
+        this.target = this.targetOf(this.options.columns ?? keys);
       }
       this.target.json(Array.isArray(value) ? value : this.fieldsOf(value, line), line);
     };
@@ -240,16 +246,27 @@ class ImportRun {
     return new Direct(new BulkInsert(table, columns, nullBytes, program!, context, load, findTable));
   }
 
-  private targetOf(columns: readonly ColumnDef[]): Target {
-    const { request, options, table, session } = this;
-    const { tenant } = request;
-    this.names = columns.map(({ name }) => name);
-    const nullText = options.csv?.nullText ?? "";
-    if (tenant.catalog.changedSince(this.tx!.snapshot)) throw changedMeanwhile();
-    tenant.rollback(this.tx!);
-    this.tx = null;
+  /** Begins the transaction, with the definitions of now. */
+  private begin(): void {
+    const { request, options, session } = this;
+    const { catalog } = request.tenant;
+    const view = this.definitions();
+    this.table = tableOf(view, options);
+    this.use = TableUse.of(this.table.id, view);
     // What it writes is validated, what it reads beside that need not be.
     session.begin({ isolation: options.session.isolation ?? "repeatable read" });
+    const { tx } = session.contextFor(request);
+    this.sequence = tx.snapshot;
+    if (this.use !== null) catalog.leaveUnguarded(tx);
+  }
+
+  /** `names`: of the columns; null: all that a file can have. */
+  private targetOf(names: readonly string[] | null): Target {
+    this.begin();
+    const { request, options, table, session } = this;
+    const columns = this.columnsOf(names);
+    this.names = columns.map(({ name }) => name);
+    const nullText = options.csv?.nullText ?? "";
     const direct = this.directTarget(columns, nullText);
     if (direct !== null) return direct;
     const primaryKey = (table.primaryKey ?? []).map((id) => table.columns.find((column) => column.id === id)!.name);
@@ -268,8 +285,11 @@ class ImportRun {
   }
 }
 
-function changedMeanwhile(): DbError {
-  return sqlError("40001", "could not serialize access: definitions were changed meanwhile");
+function changedMeanwhile({ name }: TableDef): DbError {
+  return sqlError("40001", `could not serialize access: definitions that the import uses were changed meanwhile`, {
+    table: name,
+    hint: "Nothing was stored. Send the file again.",
+  });
 }
 
 /** The row that the file's columns make with the defaults of others; null: functions that statements made compute it. */
