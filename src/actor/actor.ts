@@ -403,7 +403,7 @@ export class Actor {
       return;
     }
     try {
-      this.directory.audit.append([event]);
+      this.directory.recordAudit([event]);
       if (request.endpoint.home === "directory") request.tenant.sawEverything();
     } catch (error) {
       this.output.log("error", "an entry of the audit trail is lost", { ...event, error: String(error) });

@@ -6,6 +6,7 @@
 import { AuditTrail } from "../directory/audit-trail.js";
 import type { DeriveKey } from "../directory/derive-key.js";
 import { Directory } from "../directory/directory.js";
+import type { AuditEvent } from "../protocol/audit.js";
 import type { Identity } from "../protocol/identity.js";
 import type { ActorMetrics, ActorSettings, FromActor, ToActor } from "../protocol/messages.js";
 import type { PartitionLoad } from "../protocol/placement.js";
@@ -141,7 +142,7 @@ export class DirectoryServices {
         this.host.wrote();
         break;
       case "audit":
-        this.audit.append(message.events);
+        this.recordAudit(message.events);
         break;
       case "actors":
         this.actorsAsked.get(message.id)?.(message.actors);
@@ -163,6 +164,12 @@ export class DirectoryServices {
         this.actorEnded(message.actor);
         break;
     }
+  }
+
+  /** They are on disk soon; an answer that must wait for that looks at what was committed. */
+  recordAudit(events: readonly AuditEvent[]): void {
+    this.audit.append(events);
+    this.host.wrote();
   }
 
   private findIdentity(by: "user" | "key", value: string): Identity | null {

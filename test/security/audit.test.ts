@@ -1,12 +1,16 @@
 /** The audit trail: who did what, what was refused, who sees it, what it survives, how much of it is kept. */
+import { readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
 import t from "tap";
 import { ADMIN_PASSWORD, TestServer } from "../e2e/server.js";
 
 const server = await TestServer.start({ TESSERA_ACTORS: "2", TESSERA_AUDIT_ENTRIES_MAX: "100" });
 t.teardown(() => server.stop());
+t.setTimeout(120_000);
 
 interface Entry {
   readonly number: number;
+  readonly at: string;
   readonly [key: string]: unknown;
 }
 
@@ -69,6 +73,23 @@ t.test("sign-ins and refused credentials", async (t) => {
     outcome: "refused",
   });
   t.notMatch(JSON.stringify(await audit("limit=1000")), /not the password|ak_wrong/);
+});
+
+/** When the logs of commits were last written to. */
+function lastWrite(): number {
+  const files = readdirSync(server.directory, { recursive: true, encoding: "utf8" });
+  const logs = files.filter((file) => /(^|\/)log\//.test(file));
+  return Math.max(...logs.map((file) => statSync(join(server.directory, file)).mtimeMs));
+}
+
+t.test("a refusal reaches the disk though nobody writes after it", async (t) => {
+  const before = lastWrite();
+  await server.call("GET", "/v1/users/me", undefined, { token: "ak_before_the_kill" });
+  while (lastWrite() === before) await new Promise((resolve) => setTimeout(resolve, 50));
+  await server.kill();
+  await server.boot();
+  const refused = await audit("action=auth.refused");
+  t.ok(Date.parse(refused[0]!.at) > before, "the one of before the kill");
 });
 
 t.test("who sees what", async (t) => {
