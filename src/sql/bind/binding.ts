@@ -2,6 +2,7 @@
  * What binding one statement needs to remember: the next column id, the types of parameters as they become known, the
  * columns that may be NULL, and how deep and how large the statement has become. Made by bind-statement.ts.
  */
+import type { TableDef } from "../../catalog/table.js";
 import { sqlError } from "../../protocol/errors.js";
 import { PARAMETERS_MAX, SQL_DEPTH_MAX, SQL_QUERIES_MAX } from "../../protocol/limits.js";
 import { type SqlType, TEXT, UNKNOWN } from "../../protocol/values.js";
@@ -10,7 +11,7 @@ import type { OutputColumn, Plan } from "../../query/plan/plan.js";
 import type { CommonTableNode, DataModifyingNode, QueryNode } from "../parse/ast-query.js";
 import type { BindEnvironment } from "./bound-statement.js";
 import { type BoundCommonTable, type CommonTableFacts, CommonTableRegistry } from "./common-table-registry.js";
-import type { Scope } from "./scope.js";
+import type { Scope, ScopeItem } from "./scope.js";
 
 /** How a query is bound. */
 export interface QueryOptions {
@@ -72,6 +73,9 @@ export class Binding {
   }
 
   readonly commonTables = new CommonTableRegistry();
+
+  /** The rows that stored expressions of tables are over (stored-expression.ts): made once for all expressions of a table. */
+  readonly storedRows = new WeakMap<TableDef, ScopeItem>();
 
   addCommonTable(node: CommonTableNode, facts: CommonTableFacts): BoundCommonTable {
     return this.commonTables.add(node, facts);

@@ -60,8 +60,13 @@ function mapColumns(node: ExprNode, change: (column: ColumnNode) => ColumnNode):
 
 /** A place where an expression over one row of the table stands; `clause` names it in messages. */
 export function rowContext(table: TableDef, clause: string, binding: Binding): ExprContext {
+  let row = binding.storedRows.get(table);
+  if (row === undefined) {
+    row = itemOf(table, table.name, rowColumnsOf(table, binding));
+    binding.storedRows.set(table, row);
+  }
   const scope = new Scope(null);
-  scope.items = [itemOf(table, table.name, rowColumnsOf(table, binding))];
+  scope.items = [row];
   return { ...contextOf(binding, scope, clause), subqueries: false };
 }
 

@@ -59,9 +59,11 @@ export function rowColumnsOf(table: TableDef, binding: Binding): OutputColumn[] 
 
 /** CHECK constraints over the row; NOT NULL is the executor's. */
 export function bindChecks(table: TableDef, rowColumns: readonly OutputColumn[], binding: Binding): BoundCheck[] {
+  if (table.checks.length === 0) return [];
+  const row = itemOf(table, table.name, rowColumns);
   return table.checks.map((check) => {
     const scope = new Scope(null);
-    scope.items = [itemOf(table, table.name, rowColumns)];
+    scope.items = [row];
     const context = { ...contextOf(binding, scope, "check constraints"), subqueries: false };
     return { name: check.name, predicate: bindBoolean(parsedOf(check, check.sql), "CHECK", context) };
   });
