@@ -452,6 +452,7 @@ export class Actor {
   private undone(partition: Partition, first: number, error: DbError): void {
     partition.undo(first, error);
     this.placement.undone(partition);
+    this.restores.undone(partition, error);
     if (partition.number === DIRECTORY_PARTITION) this.directory?.undone(first);
     this.armTurn();
   }

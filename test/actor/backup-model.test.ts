@@ -9,16 +9,19 @@ import { setImmediate as turn } from "node:timers/promises";
 import t from "tap";
 import { BackupFolder, type Manifest } from "../../src/actor/backup/backup-folder.js";
 import { Backups } from "../../src/actor/backup/backups.js";
-import { Restores } from "../../src/actor/backup/restores.js";
+import { isEmpty, Restores } from "../../src/actor/backup/restores.js";
 import { Partition } from "../../src/actor/partition.js";
 import { loadConfig } from "../../src/config/load-config.js";
 import { DbError } from "../../src/protocol/errors.js";
 import type { RestoreReport } from "../../src/protocol/placement.js";
+import type { CommitLog } from "../../src/storage/commit-log.js";
+import { FileCommitLog } from "../../src/storage/file-commit-log.js";
 import { prefixRange, rowPrefix, tenantPrefix } from "../../src/storage/keys.js";
 import { MemoryCommitLog } from "../../src/storage/memory-commit-log.js";
 import { MemoryEngine } from "../../src/storage/memory-engine.js";
 import { Shard } from "../../src/storage/shard.js";
 import { SeededRandom } from "../simulation/seeded-random.js";
+import { SimulatedDisk } from "../storage/simulated-disk.js";
 
 const CONFIG = loadConfig({ env: {} });
 const TENANT = 7;
@@ -111,11 +114,14 @@ class World {
   }
 }
 
-async function openPartition(): Promise<Partition> {
+async function openPartition(
+  log: CommitLog = new MemoryCommitLog(),
+  refused: (first: number, error: DbError) => void = () => undefined,
+): Promise<Partition> {
   let partition: Partition | null = null;
   const shard = await Shard.open({
-    engine: new MemoryEngine(),
-    log: new MemoryCommitLog(),
+    ...{ engine: new MemoryEngine(), log },
+    onFlushFailed: (first, _last, error) => refused(first, error),
     onDurable: (sequence) => partition?.gate.open(sequence),
   });
   partition = new Partition(0, shard, CONFIG, () => setImmediate(() => partition!.flush(() => undefined)));
@@ -189,3 +195,47 @@ for (let seed = 1; seed <= SEEDS; seed++) {
     }
   });
 }
+
+t.test("a restore whose writes the full disk refused for a while is not served", async (t) => {
+  const world = await World.open(new SeededRandom(1));
+  t.teardown(() => rmSync(world.root, { recursive: true }));
+  const { id } = (await world.backUp(false))!;
+  const disk = new SimulatedDisk();
+  const log = await FileCommitLog.open({ directory: "log", disk });
+  let restores: Restores | null = null;
+  let refused = 0;
+  const partition: Partition = await openPartition(log, (first, error) => {
+    refused++;
+    partition.undo(first, error);
+    partition.places.reload();
+    restores!.undone(partition, error);
+  });
+  let isRestoring = false;
+  const ended = await new Promise<RestoreReport>((resolve) => {
+    restores = new Restores({
+      scheduler: {
+        yieldTurn: async () => {
+          // Of the tenant's entries the first are refused; from then on there is space again.
+          if (isRestoring && !isEmpty(partition, TARGET) && refused === 0) disk.spaceBytes = 0;
+          partition.flush(() => undefined);
+          disk.spaceBytes = Number.POSITIVE_INFINITY;
+          await turn();
+        },
+      },
+      folders: { tenant: world.folder, whole: world.folder },
+      running: () => [],
+      report: (report) => {
+        isRestoring ||= report.state === "restoring";
+        if (report.state === "completed" || report.state === "failed") resolve(report);
+      },
+      failed: () => undefined,
+    });
+    restores.start(partition, {
+      ...{ tenant: TARGET, restore: "r", backup: id, from: "acme", store: "tenant", passphrase: null },
+      ...{ untilMicros: Date.now() * 1000, replaces: false, isChecked: true },
+    });
+  });
+  t.equal(refused, 1);
+  t.match(ended, { state: "failed", error: { code: "disk_full" } });
+  t.notOk(partition.places.isServed(TARGET));
+});

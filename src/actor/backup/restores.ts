@@ -36,8 +36,16 @@ export interface RestoresHost {
   failed(message: string, fields: object): void;
 }
 
+interface Running {
+  readonly partition: Partition;
+  /** Some of its commits may have been undone: why. */
+  undone: DbError | null;
+  done: Promise<void>;
+}
+
 export class Restores {
-  readonly #running = new Map<number, Promise<void>>();
+  /** By the tenant's number. */
+  readonly #running = new Map<number, Running>();
   #closing = false;
 
   constructor(private readonly host: RestoresHost) {}
@@ -66,31 +74,45 @@ export class Restores {
       report("failed", 0, null, new DbError("conflict", "The tenant is being restored already."));
       return;
     }
-    const run = this.#run(partition, order, report)
+    const running: Running = { partition, undone: null, done: Promise.resolve() };
+    this.#running.set(tenant, running);
+    running.done = this.#run(running, order, report)
       .catch((error: unknown) => {
         if (!(error instanceof DbError))
           this.host.failed("a tenant could not be restored", { tenant, error: String(error) });
         report("failed", 0, null, error instanceof DbError ? error : new DbError("internal_error", String(error)));
       })
       .finally(() => this.#running.delete(tenant));
-    this.#running.set(tenant, run);
+  }
+
+  /**
+   * The disk refused commits of the partition, which are undone. Those of a restore that runs there may be among them: it ends, and its
+   * tenant stays refused until it is restored again.
+   */
+  undone(partition: Partition, error: DbError): void {
+    for (const running of this.#running.values()) if (running.partition === partition) running.undone ??= error;
   }
 
   async close(): Promise<void> {
     this.#closing = true;
-    await Promise.all(this.#running.values());
+    await Promise.all([...this.#running.values()].map(({ done }) => done));
   }
 
   async #run(
-    partition: Partition,
+    running: Running,
     order: RestoreOrder,
     report: (state: RestoreState, entries: number, verified?: boolean | null) => void,
   ): Promise<void> {
+    const { partition } = running;
     const { tenant, restore } = order;
+    const isWhole = (): void => {
+      if (running.undone !== null) throw running.undone;
+    };
     const work = { usedMs: 0, account: partition.account };
     const turn = async (): Promise<void> => {
       await this.host.scheduler.yieldTurn(tenant, work);
       if (this.#closing) throw new DbError("shutting_down");
+      isWhole();
     };
     report("checking", 0);
     const folder = this.host.folders[order.store];
@@ -114,7 +136,7 @@ export class Restores {
     }
     report("restoring", 0);
     await this.#silence(partition, tenant, restore);
-    await removeTenant(partition, tenant, this.host.scheduler, () => this.#closing);
+    await removeTenant(partition, tenant, this.host.scheduler, () => this.#closing || running.undone !== null);
     let entries = 0;
     for await (const operations of operationsOf(chain, source, order.untilMicros)) {
       for (let at = 0; at < operations.length; at += WRITTEN_AT_ONCE) {
@@ -125,7 +147,9 @@ export class Restores {
       report("restoring", entries);
     }
     await partition.durable();
+    isWhole();
     const verified = await this.#verify(partition, order, manifest, turn, () => report("verifying", entries));
+    isWhole();
     partition.forget(tenant);
     partition.places.clear(tenant);
     partition.jobs.resume(tenant);
