@@ -138,7 +138,7 @@ export class SimulatedNode {
       partitionCount: partitions,
       dataDirectory: DATA,
       installation: "simulated",
-      config: CONFIG,
+      config: { ...CONFIG, actors: { ...CONFIG.actors, count: actors } },
       secret: SECRET,
       claimBundles: [],
       adminPassword: "a password",
