@@ -215,6 +215,8 @@ function assemble(
     open: {
       requests: () => services.open,
       sockets: () => sockets.size,
+      slowReaders: () => sockets.blocked.size,
+      unreadBytes: () => sockets.unreadBytes,
       connections: () => services.connections,
       bodyBytes: () => services.collectedBytes,
     },

@@ -111,6 +111,9 @@ export interface MetricsSources {
   readonly open: {
     readonly requests: () => number;
     readonly sockets: () => number;
+    /** Of those, the ones whose clients have not read everything, and how much lies in them. */
+    readonly slowReaders: () => number;
+    readonly unreadBytes: () => number;
     readonly connections: () => number;
     readonly bodyBytes: () => number;
   };
@@ -159,6 +162,8 @@ function addGatewayGauges(registers: Registry[], { watermarks, open, admission }
     ["http_requests_open", "Requests that have begun and not ended.", () => open.requests()],
     ["connections", "TCP connections to the gateway.", () => open.connections()],
     ["websocket_connections", "WebSockets that are open.", () => open.sockets()],
+    ["websocket_slow_readers", "WebSockets with something that the client has not read.", () => open.slowReaders()],
+    ["websocket_unread_bytes", "Bytes that clients of WebSockets have not read.", () => open.unreadBytes()],
     ["body_bytes_receiving", "Bytes of bodies that are being received in pieces.", () => open.bodyBytes()],
     ["token_cache_entries", "Authorization headers that are known.", () => admission.cacheMetrics.entries],
     ["identities_cached", "Users and keys that are known.", () => admission.cacheMetrics.identities],

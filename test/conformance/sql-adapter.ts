@@ -16,7 +16,7 @@ import { MemoryCommitLog } from "../../src/storage/memory-commit-log.js";
 import { MemoryEngine } from "../../src/storage/memory-engine.js";
 import { Shard, type ShardOptions } from "../../src/storage/shard.js";
 
-const STATEMENT_MS_MAX = 20_000;
+const STATEMENT_MS_MAX = 60_000;
 
 interface Result {
   readonly columns: readonly string[];

@@ -185,6 +185,11 @@ t.test("a slow reader stops its stream, costs little memory, and is closed in th
   slow.send({ ...big, id: "slow" });
   await sleep(1000);
   t.ok(rss() - before < 100, `${Math.round(rss() - before)} MiB more`);
+  const page = await (
+    await fetch(`${server.url}/metrics`, { headers: { authorization: `Bearer ${server.token}` } })
+  ).text();
+  t.match(page, /^tessera_websocket_slow_readers 1$/m);
+  t.match(page, /^tessera_websocket_unread_bytes [1-9]/m);
   // Another client is served meanwhile.
   reader.send({ type: "query", sql: "SELECT 1" });
   t.equal((await reader.until("sql.done")).length, 3);

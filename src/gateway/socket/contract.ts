@@ -91,6 +91,8 @@ export type HandleMessage = (client: Client, head: MessageHead, bytes: Buffer) =
 export interface Blocked {
   /** When it last read some of it, on the steady clock. */
   readonly blockedSince: number;
+  /** What was sent and lies in the socket. */
+  readonly unreadBytes: number;
   end(code: number, reason: string): void;
 }
 

@@ -58,6 +58,13 @@ export class Sockets implements ConnectionSet {
     return this.#open.size;
   }
 
+  /** What was sent to clients that do not read, and lies in their sockets. */
+  get unreadBytes(): number {
+    let sum = 0;
+    for (const { unreadBytes } of this.blocked) sum += unreadBytes;
+    return sum;
+  }
+
   /** Registers the routes of WebSockets; requests to them without an upgrade fall through to others. */
   register(app: TemplatedApp): void {
     for (const path of ["/ws", "/v1/ws", "/v2/ws"]) this.#registerPath(app, path, "ticket");
