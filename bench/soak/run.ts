@@ -23,6 +23,9 @@ const SEGMENT_BYTES = 2 * MIB;
 const ENVIRONMENT = {
   TESSERA_NLI_ENABLED: "true",
   TESSERA_STORAGE_MEMTABLE_BYTES: String(MEMTABLE_BYTES),
+  // Caches that are full early: with the defaults they still fill after an hour, which looks like a leak.
+  TESSERA_STORAGE_CACHE_BYTES: String(16 * MIB),
+  TESSERA_STORAGE_RECORD_CACHE_BYTES: String(8 * MIB),
   TESSERA_STORAGE_LOG_SEGMENT_BYTES: String(SEGMENT_BYTES),
   TESSERA_STORAGE_LOG_RETENTION_BYTES: String(8 * MIB),
   TESSERA_CHANGES_WINDOW_SECONDS: "60",
