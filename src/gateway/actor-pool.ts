@@ -323,32 +323,34 @@ export class ActorPool {
   #carry(partition: number, message: PlacementMessage): void {
     const link = this.linkOf(partition);
     link.post({ kind: "placement", partition, message }, message.do === "entries" ? [message.data] : []);
-    if ((link.alive && !this.#damaged.has(partition)) || (message.do !== "receive" && message.do !== "send")) return;
+    if (this.#isServed(partition) || (message.do !== "receive" && message.do !== "send")) return;
     const { tenant, move } = message;
     const report = { tenant, move, did: "failed", message: `partition ${partition} is not available` } as const;
     this.directory.post({ kind: "move-report", report });
   }
 
+  /** Whether an order to the partition arrives where it can be followed. */
+  #isServed(partition: number): boolean {
+    return this.linkOf(partition).alive && !this.#damaged.has(partition);
+  }
+
   #order(partition: number, order: RestoreOrder): void {
-    const link = this.linkOf(partition);
-    const isServed = link.alive && !this.#damaged.has(partition);
-    if (isServed) {
-      link.post({ kind: "restore", partition, order });
+    if (this.#isServed(partition)) {
+      this.linkOf(partition).post({ kind: "restore", partition, order });
       return;
     }
     const { tenant, restore } = order;
-    const error = { code: "partition_unavailable", message: `Partition ${partition} is not available; try again.` };
+    const error = unavailable(partition);
     const report = { tenant, restore, state: "failed", entries: 0, verified: null, error } as const;
     this.directory.post({ kind: "restore-report", report });
   }
 
   #orderBackup(partition: number, order: BackupOrder): void {
-    const link = this.linkOf(partition);
-    if (link.alive && !this.#damaged.has(partition)) {
-      link.post({ kind: "backup", partition, order });
+    if (this.#isServed(partition)) {
+      this.linkOf(partition).post({ kind: "backup", partition, order });
       return;
     }
-    const error = { code: "partition_unavailable", message: `Partition ${partition} is not available; try again.` };
+    const error = unavailable(partition);
     const report = { ask: order.ask, state: "failed", entries: 0, bytes: 0, backup: null, error } as const;
     this.directory.post({ kind: "backup-report", report });
   }
@@ -408,4 +410,8 @@ export class ActorPool {
     const all = Array.from({ length: this.options.partitions }, (_, partition) => partition);
     return all.filter((partition) => partition % this.#supervised.length === actor);
   }
+}
+
+function unavailable(partition: number): { readonly code: string; readonly message: string } {
+  return { code: "partition_unavailable", message: `Partition ${partition} is not available; try again.` };
 }
