@@ -7,6 +7,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
 import t from "tap";
+import type { RunnableKind } from "../../src/actor/background/background-jobs.js";
+import { putJob } from "../../src/actor/background/job-records.js";
 import { BackupFolder, type Manifest } from "../../src/actor/backup/backup-folder.js";
 import { Backups } from "../../src/actor/backup/backups.js";
 import { isEmpty, Restores } from "../../src/actor/backup/restores.js";
@@ -28,6 +30,13 @@ const TENANT = 7;
 const OTHER = 8;
 const TARGET = 9;
 const SEEDS = Number(process.env.BACKUP_SEEDS ?? 12);
+
+const OWNER = { userId: "1", username: "ann", tenantId: "target", roles: [], readOnly: false };
+/** Jobs that run until they are stopped. */
+const WAITING: RunnableKind = {
+  ...{ name: "waiting", runningMax: 1, waitingMax: 1 },
+  run: (_job, signal) => new Promise((resolve) => signal.addEventListener("abort", () => resolve())),
+};
 
 type Content = ReadonlyMap<string, string>;
 
@@ -125,7 +134,7 @@ async function openPartition(
     onDurable: (sequence) => partition?.gate.open(sequence),
   });
   partition = new Partition(0, shard, CONFIG, () => setImmediate(() => partition!.flush(() => undefined)));
-  partition.jobs.begin([], () => undefined);
+  partition.jobs.begin([WAITING], () => undefined);
   return partition;
 }
 
@@ -238,4 +247,49 @@ t.test("a restore whose writes the full disk refused for a while is not served",
   t.equal(refused, 1);
   t.match(ended, { state: "failed", error: { code: "disk_full" } });
   t.notOk(partition.places.isServed(TARGET));
+});
+
+t.test("a restore whose first record the full disk refused leaves the tenant as it was", async (t) => {
+  const world = await World.open(new SeededRandom(2));
+  t.teardown(() => rmSync(world.root, { recursive: true }));
+  const { id } = (await world.backUp(false))!;
+  const disk = new SimulatedDisk();
+  const log = await FileCommitLog.open({ directory: "log", disk });
+  let restores: Restores | null = null;
+  const partition: Partition = await openPartition(log, (first, error) => {
+    partition.undo(first, error);
+    partition.places.reload();
+    restores!.undone(partition, error);
+  });
+  const job = { tenant: TARGET, kind: WAITING.name, id: "1", owner: OWNER };
+  const tx = partition.shard.begin({ isolation: "read committed" });
+  tx.put(Buffer.concat([rowPrefix(TARGET, 1), Buffer.from("a")]), Buffer.from("1"));
+  putJob(tx, job);
+  tx.commit();
+  partition.jobs.start(job);
+  partition.flush(() => undefined);
+  await turn();
+  t.equal(partition.jobs.metrics[0]!.running, 1);
+  const ended = await new Promise<RestoreReport>((resolve) => {
+    restores = new Restores({
+      scheduler: { yieldTurn: () => turn() },
+      folders: { tenant: world.folder, whole: world.folder },
+      running: () => [],
+      report: (report) => {
+        if (report.state === "restoring") disk.spaceBytes = 0;
+        if (report.state === "completed" || report.state === "failed") resolve(report);
+      },
+      failed: () => undefined,
+    });
+    restores.start(partition, {
+      ...{ tenant: TARGET, restore: "r", backup: id, from: "acme", store: "tenant", passphrase: null },
+      ...{ untilMicros: null, replaces: true, isChecked: true },
+    });
+  });
+  disk.spaceBytes = Number.POSITIVE_INFINITY;
+  t.match(ended, { state: "failed", error: { code: "disk_full" } });
+  t.ok(partition.places.isServed(TARGET));
+  t.notOk(isEmpty(partition, TARGET));
+  t.equal(partition.jobs.metrics[0]!.running, 1, "its jobs go on");
+  await partition.jobs.close();
 });

@@ -135,7 +135,12 @@ export class Restores {
       });
     }
     report("restoring", 0);
-    await this.#silence(partition, tenant, restore);
+    try {
+      await this.#silence(partition, tenant, restore);
+    } catch (error) {
+      if (place === undefined) serveAgain(partition, tenant);
+      throw error;
+    }
     await removeTenant(partition, tenant, this.host.scheduler, () => this.#closing || running.undone !== null);
     let entries = 0;
     for await (const operations of operationsOf(chain, source, order.untilMicros)) {
@@ -209,6 +214,12 @@ function checkFormats(chain: readonly Manifest[]): void {
   if (newest <= FORMAT_VERSION) return;
   const message = `The backup was made by a newer release: its data has format ${newest}, this server reads up to ${FORMAT_VERSION}.`;
   throw new DbError("conflict", message);
+}
+
+/** Nothing of the tenant was touched yet: its requests and jobs go on. */
+function serveAgain(partition: Partition, tenant: number): void {
+  partition.places.clear(tenant);
+  partition.jobs.resume(tenant);
 }
 
 export function isEmpty({ shard }: Pick<Partition, "shard">, tenant: number): boolean {
