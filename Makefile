@@ -15,15 +15,10 @@ node_modules/.installed: package-lock.json
 	npm ci
 	@touch node_modules/.installed
 
-# tap assembles itself from the plugins that .taprc names.
-node_modules/.tap-built: node_modules/.installed .taprc
-	npx tap build
-	@touch node_modules/.tap-built
-
 check: install
 	npm run --silent check
 
-test: build node_modules/.tap-built
+test: build
 	node scripts/run-tests.mjs
 
 # A node in virtual time with faults, from seeds (docs/TESTING.md): SEEDS=1000 FROM=1, or SEED=17 to replay one.
