@@ -10,6 +10,10 @@ import { startActorThread } from "./actor-thread.js";
 // requests are made of: they stay until a full collection, with all that they refer to (2 of 17 µs of a point read).
 setFlagsFromString("--no-allocation-site-pretenuring");
 
+// ONNX Runtime 1.29 and later reports its use to its makers, and keeps an identity and what it could not send in the user's home.
+// Tessera sends nothing that nobody asked for. Set here since native code sees only what the main thread sets.
+process.env.ORT_DISABLE_TELEMETRY ??= "1";
+
 const [command] = process.argv.slice(2);
 const serves = command === undefined || command === "serve" || command.startsWith("--config");
 const firstActor = serves ? startActorThread(0) : null;

@@ -1,4 +1,7 @@
 /** Embeddings as clients get them: over HTTP and in SQL. */
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import t from "tap";
 import { editManifest, rootWith } from "../ai/bundle-copies.js";
 import { TestServer } from "./server.js";
@@ -7,8 +10,15 @@ import { TestServer } from "./server.js";
 const modelRoot = rootWith((bundle) =>
   editManifest(bundle, ({ static: _, alias: __, ...manifest }) => ({ ...manifest, id: "by-onnx" })),
 );
-const server = await TestServer.start({ TESSERA_AI_MODEL_ROOT: modelRoot, TESSERA_AI_WAITING_TEXTS_MAX: "64" });
-t.teardown(() => server.stop());
+const home = mkdtempSync(join(tmpdir(), "tessera-home-"));
+const server = await TestServer.start({
+  ...{ TESSERA_AI_MODEL_ROOT: modelRoot, TESSERA_AI_WAITING_TEXTS_MAX: "64" },
+  ...{ HOME: home, XDG_CACHE_HOME: home, TMPDIR: home, CI: "" },
+});
+t.teardown(async () => {
+  await server.stop();
+  rmSync(home, { recursive: true });
+});
 
 const embed = (body: object) => server.call("POST", "/v1/ai/embeddings", body);
 const length = (vector: readonly number[]) => Math.hypot(...vector);
@@ -95,6 +105,10 @@ t.test("a model in an inference thread", async (t) => {
     t.ok(Math.hypot(...own[i].map((x: number, k: number) => x - body.data.embedding[k])) < 1e-5);
   }
   t.same(await server.rows("SELECT vector_dims(embed('a', 'by-onnx'))"), [[384]]);
+});
+
+t.test("the runtime keeps nothing of its own and reports to nobody", async (t) => {
+  t.same(readdirSync(home), []);
 });
 
 t.test("such a model in generated columns and for fields of documents", async (t) => {
