@@ -2,7 +2,7 @@
 .PHONY: start build install check test sim torture bench peers vector-peers conformance-sql conformance-cypher conformance-ldbc conformance-mcp lint-api clean
 .PHONY: docs fuzz soak
 
-# Tests and benches load ONNX Runtime in processes of their own; bin/tessera sees to it for the server.
+# For tests and benches, which load ONNX Runtime themselves; the server sees to it by itself.
 export ORT_DISABLE_TELEMETRY ?= 1
 
 start: build
