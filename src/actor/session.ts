@@ -195,6 +195,11 @@ export class Session {
     return this.runner.planFor(run, catalog, tx);
   }
 
+  /** The definitions, as the open transaction has them. */
+  get catalog(): CatalogView {
+    return this.tenant.catalog.view(this.block.open());
+  }
+
   /** Of work in the open transaction that is no statement: an import. */
   contextFor(client: Client): ExecContext {
     return this.runner.contextFor(this.block.forStatement(), client, []);

@@ -43,3 +43,28 @@ t.test("transition functions of aggregates, called with states that are none", a
     t.match([status, body.error?.message], [400, "expected 2-element int8 array"], call);
   }
 });
+
+t.test("a statement of PL/pgSQL that is only a semicolon", async (t) => {
+  for (const body of ["BEGIN; END", "BEGIN IF true THEN ; END IF; END", "BEGIN PERFORM 1;; END"]) {
+    const { status, body: reply } = await server.sql(`DO '${body}'`);
+    t.match([status, reply.error?.message], [400, 'syntax error at or near ";"'], body);
+  }
+});
+
+t.test("exports while tables come and go", async (t) => {
+  let isDone = false;
+  const definitions = async () => {
+    for (let n = 0; n < 40; n++) {
+      await server.rows(`CREATE TABLE passing_${n} (id serial PRIMARY KEY, v text UNIQUE)`);
+      await server.rows(`DROP TABLE passing_${n}`);
+    }
+    isDone = true;
+  };
+  const exports = async () => {
+    while (!isDone) {
+      const { status, body } = await server.call("POST", "/v1/recipes/export", { name: "all" });
+      t.equal(status, 200, JSON.stringify(body));
+    }
+  };
+  await Promise.all([definitions(), exports(), exports()]);
+});

@@ -22,6 +22,7 @@ const ANSWERS = [
   "provider_unavailable",
   "provider_error",
   "model_unavailable",
+  "program_not_installed",
   "overloaded",
 ];
 

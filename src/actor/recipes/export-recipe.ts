@@ -3,7 +3,7 @@
  * bounds, a workflow that counts them, and a test of those counts. All is read in one snapshot. Called by the handlers of
  * recipes. What a recipe cannot hold is left out and told in `notes`.
  */
-import { DEFAULT_SCHEMA } from "../../catalog/catalog-view.js";
+import { type CatalogView, DEFAULT_SCHEMA } from "../../catalog/catalog-view.js";
 import { graphOf } from "../../catalog/graph.js";
 import { DbError } from "../../protocol/errors.js";
 import { RECIPE_BYTES_MAX, RECIPE_SEED_ROWS_MAX } from "../../protocol/limits.js";
@@ -15,7 +15,6 @@ import type { Request } from "../request.js";
 import { Session } from "../session.js";
 import { jsonRows } from "../sql-result.js";
 import type { StatementText } from "../statement-run.js";
-import { withDefinitions } from "../with-definitions.js";
 import {
   countingOf,
   type Definitions,
@@ -172,21 +171,16 @@ class Export {
 
   private tableNames(): readonly string[] {
     const { tables: wanted } = this.asked;
-    return withDefinitions(this.request, (catalog) => {
-      const all = catalog.tables().filter(({ schema }) => schema === DEFAULT_SCHEMA);
-      const missing = wanted?.find((name) => !all.some((table) => table.name === name));
-      if (missing !== undefined) {
-        throw new DbError("not_found", `The table "${missing}" does not exist.`, {
-          field: "tables",
-          sqlstate: "42P01",
-        });
-      }
-      const some = all.filter(({ name }) => (wanted === undefined ? !name.startsWith("_") : wanted.includes(name)));
-      return some.filter((table) => this.canHold(table)).map(({ name }) => name);
-    });
+    const all = this.session.catalog.tables().filter(({ schema }) => schema === DEFAULT_SCHEMA);
+    const missing = wanted?.find((name) => !all.some((table) => table.name === name));
+    if (missing !== undefined) {
+      throw new DbError("not_found", `The table "${missing}" does not exist.`, { field: "tables", sqlstate: "42P01" });
+    }
+    const some = all.filter(({ name }) => (wanted === undefined ? !name.startsWith("_") : wanted.includes(name)));
+    return some.filter((table) => this.canHold(table)).map(({ name }) => name);
   }
 
-  private canHold(table: ReturnType<Parameters<Parameters<typeof withDefinitions>[1]>[0]["tables"]>[number]): boolean {
+  private canHold(table: ReturnType<CatalogView["tables"]>[number]): boolean {
     const { name, partitionKey, parents, children, materialized, collection, ofType } = table;
     if (materialized !== undefined) this.notes.push(`${name}: materialized views are not exported.`);
     else if (ofType !== undefined) this.notes.push(`${name}: tables of a composite type are not exported.`);
@@ -236,12 +230,11 @@ class Export {
   /** With what the tables need; without a list of tables, all there is. Answers the tables in the order in which they are made. */
   private async addDefinitions(tables: readonly Table[]): Promise<readonly Table[]> {
     const ask = this.ask.bind(this);
-    const all: Definitions = withDefinitions(this.request, (catalog) => ({
-      types: catalog.types(),
-      sequences: catalog.sequences(),
-      functions: catalog.functions(),
-      views: catalog.views(),
-    }));
+    const { catalog } = this.session;
+    const all: Definitions = {
+      ...{ types: catalog.types(), sequences: catalog.sequences() },
+      ...{ functions: catalog.functions(), views: catalog.views() },
+    };
     const routines = await routinesOf(all, ask, this.notes);
     const others = [...(await typesOf(all, ask)), ...sequencesOf(all), ...routines];
     const made = tables.map((table) => {
@@ -275,15 +268,13 @@ class Export {
     const columns = await this.ask({ sql: COLUMNS, params: [names] });
     const constraints = await this.ask({ sql: CONSTRAINTS, params: [names] });
     const indexes = await this.ask({ sql: INDEXES, params: [names] });
-    const known = withDefinitions(this.request, (catalog) => {
-      const owned = new Map(
-        catalog.sequences().flatMap((sequence) => {
-          const { ownedBy } = sequence;
-          return ownedBy === null ? [] : [[`${ownedBy.tableId}/${ownedBy.columnId}`, countingOf(sequence)] as const];
-        }),
-      );
-      return new Map(names.map((name) => [name, { table: catalog.table(DEFAULT_SCHEMA, name)!, owned }]));
-    });
+    const { catalog } = this.session;
+    const owned = new Map(
+      catalog.sequences().flatMap((sequence) => {
+        const { ownedBy } = sequence;
+        return ownedBy === null ? [] : [[`${ownedBy.tableId}/${ownedBy.columnId}`, countingOf(sequence)] as const];
+      }),
+    );
     return names.map((name) => {
       const own = (rows: readonly Row[]) => rows.filter(([table]) => table === name);
       const [keys, others] = [own(constraints).filter(isForeign), own(constraints).filter((row) => !isForeign(row))];
@@ -291,7 +282,7 @@ class Export {
       for (const [, key, , , to] of keys.filter((row) => !inside.includes(row))) {
         this.notes.push(`${name}: without the foreign key ${key} to ${to}, which is not exported.`);
       }
-      const { table, owned } = known.get(name)!;
+      const table = catalog.table(DEFAULT_SCHEMA, name)!;
       const countingOfColumn = (name: string) => {
         const column = table.columns.find((one) => one.name === name)!;
         return owned.get(`${table.id}/${column.id}`) ?? null;
@@ -340,7 +331,7 @@ class Export {
     // Who names tables means those alone.
     if (wanted === null || (wanted === undefined && tables !== undefined)) return null;
     const name = wanted ?? "default";
-    if (withDefinitions(this.request, (catalog) => graphOf(catalog, name)) === null) {
+    if (graphOf(this.session.catalog, name) === null) {
       if (wanted === undefined) return null;
       throw noGraph(name);
     }

@@ -529,6 +529,7 @@ class PlParser extends PlReader {
   /** Any other statement is SQL's; INTO says where its row goes. */
   private sqlStatement(line: number): PlStatement {
     const end = this.endOf([]);
+    if (end === this.at) throw this.unexpected();
     const first = this.token!;
     const depth = first.depth;
     let into: PlInto | null = null;
