@@ -2,26 +2,20 @@
 import t from "tap";
 import { knownFailures, runSuite, SUITES, suitesPresent } from "./sql-suites.js";
 
-const SAMPLE: Readonly<Record<string, readonly string[] | undefined>> = {
-  duckdb: undefined,
-  risingwave: undefined,
-  "pg-regress": [
-    "int4.slt",
-    "int8.slt",
-    "numeric.slt",
-    "strings.slt",
-    "select.slt",
-    "aggregates.slt",
-    "window.slt",
-    "join.slt",
-  ],
+const everyOther = (_name: string, i: number): boolean => i % 2 === 0;
+const REGRESS = ["int4", "int8", "numeric", "strings", "select", "aggregates", "window", "join"];
+const SAMPLE = {
+  duckdb: everyOther,
+  risingwave: everyOther,
+  "pg-regress": (name: string) => REGRESS.includes(name.replace(/\.slt$/, "")),
 };
 
-for (const [folder, files] of Object.entries(SAMPLE)) {
+for (const [folder, chosen] of Object.entries(SAMPLE)) {
   const skip = suitesPresent() ? false : `no suites in ${SUITES}`;
   t.test(`${folder}`, { skip, timeout: 300_000 }, async (t) => {
-    const result = await runSuite(folder, files);
+    const result = await runSuite(folder, chosen);
     const known = knownFailures(folder);
+    t.ok(result.pass > 200, `${result.files} files`);
     const surprises = [...result.failures].filter(([record]) => !known.has(record));
     t.same(surprises, []);
     t.comment(`${folder}: ${result.pass} of ${result.pass + result.fail} records pass`);

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import t, { type Test } from "tap";
 import { TestServer } from "./server.js";
 
-const ROUNDS = Number(process.env.KILL_ROUNDS ?? 5);
+const ROUNDS = Number(process.env.KILL_ROUNDS ?? 3);
 const DIMENSIONS = 8;
 const BATCH = 250;
 /** Enough for a commit in parts. */
