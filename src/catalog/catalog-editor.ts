@@ -48,7 +48,8 @@ export class CatalogEditor {
   private types: Map<number, TypeDef>;
   private readonly views: Map<number, ViewDef>;
   private readonly functions: Map<number, FunctionDef>;
-  private current: CatalogSnapshot;
+  /** The definitions as changed so far; null: to be made when somebody asks. */
+  private current: CatalogSnapshot | null;
   /** Whether any definition was written or removed. */
   changed = false;
 
@@ -68,6 +69,7 @@ export class CatalogEditor {
 
   /** The definitions as changed so far. */
   get view(): CatalogSnapshot {
+    this.current ??= this.snapshot("being changed");
     return this.current;
   }
 
@@ -105,7 +107,7 @@ export class CatalogEditor {
     this.tables.delete(table.id);
     const row = this.rowType(table.id);
     if (row !== null) this.dropType(row);
-    for (const sequence of this.current.sequencesOf(table)) this.dropSequence(sequence);
+    for (const sequence of this.view.sequencesOf(table)) this.dropSequence(sequence);
     this.refresh();
   }
 
@@ -134,8 +136,13 @@ export class CatalogEditor {
   }
 
   createSequence(sequence: SequenceDef): void {
-    this.checkName(sequence.schema, sequence.name);
-    this.replaceSequence(sequence);
+    this.createSequences([sequence]);
+  }
+
+  /** No two have the same name. Throws 42P07 before it makes any. */
+  createSequences(sequences: readonly SequenceDef[]): void {
+    for (const { schema, name } of sequences) this.checkName(schema, name);
+    for (const sequence of sequences) this.replaceSequence(sequence);
   }
 
   /** A new definition of the sequence with the same id. */
@@ -167,7 +174,7 @@ export class CatalogEditor {
   /** A new or changed type; definitions that use it are those of the new one from now on. Throws 42710. */
   putType(definition: TypeDef): void {
     const type = withStoredTypes(definition, (part) => this.storedType(part));
-    const taken = this.current.type(type.schema, type.name);
+    const taken = this.view.type(type.schema, type.name);
     if (taken !== null && taken.id !== type.id) throw sqlError("42710", `type "${type.name}" already exists`);
     this.tx.put(catalogKey(this.tenantNumber, `${TYPE_RECORD}${type.id}`), encodeType(type));
     this.types.set(type.id, type);
@@ -266,11 +273,11 @@ export class CatalogEditor {
 
   private refresh(): void {
     this.changed = true;
-    this.current = this.snapshot("being changed");
+    this.current = null;
   }
 
   private checkName(schema: string, name: string): void {
-    if (this.current.hasRelation(schema, name)) throw relationExists(name);
+    if (this.view.hasRelation(schema, name)) throw relationExists(name);
   }
 }
 

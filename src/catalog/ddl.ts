@@ -219,7 +219,7 @@ function createTable(editor: CatalogEditor, command: CreateTableCommand, nowMicr
     applyStatisticsCommand(editor, { kind: "create statistics", ...named, ...kept });
   }
   for (const parent of command.parents ?? []) addChild(editor, parent, id);
-  for (const sequence of sequences) editor.createSequence(sequence);
+  editor.createSequences(sequences);
   for (const foreignKey of command.foreignKeys) addForeignKey(editor, editor.view.tableById(id)!, foreignKey);
   const { notices = [] } = command;
   if (command.partition !== undefined) {
