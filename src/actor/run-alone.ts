@@ -1,4 +1,4 @@
-/** Runs a statement that a route is made of, in a transaction of its own, and answers as the route does. */
+/** Runs the statements that a route is made of, in a transaction of their own. */
 import { after } from "../query/exec/operator.js";
 import { sessionOptions } from "./handlers/query.js";
 import type { Answer } from "./reply.js";
@@ -42,4 +42,25 @@ export function rowsOf(
   const run = { ...text, maxRows: Number.MAX_SAFE_INTEGER, collector: plainRows, request };
   const outcome = session.execute(run, (tx) => request.tenant.rollback(tx));
   return after(outcome, ({ rows }) => rows.plain!);
+}
+
+/** Answers the rows of a statement. */
+export type Ask = (text: StatementText) => ReturnType<typeof rowsOf>;
+
+/** Several statements that read one snapshot, whose definitions are the session's `catalog`: nothing goes from under them meanwhile. */
+export async function readTogether<T>(request: Request, read: (session: Session, ask: Ask) => Promise<T>): Promise<T> {
+  const session = new Session(request.tenant, { ...sessionOptions(request, "routes"), readOnly: true });
+  session.begin({ readOnly: true });
+  const ask: Ask = (text) => {
+    const run = { ...text, maxRows: Number.MAX_SAFE_INTEGER, collector: plainRows, request };
+    return after(
+      session.execute(run, (tx) => tx.rollback()),
+      ({ rows }) => rows.plain!,
+    );
+  };
+  try {
+    return await read(session, ask);
+  } finally {
+    if (session.inTransaction) session.rollback();
+  }
 }

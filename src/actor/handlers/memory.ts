@@ -5,7 +5,7 @@ import { LIST_PAGE_DEFAULT, LIST_PAGE_MAX } from "../../protocol/limits.js";
 import { findTable, namespaceOf, namespaceOfTable, tableNameOf } from "../memory/memory-namespace.js";
 import type { Answer } from "../reply.js";
 import type { Request } from "../request.js";
-import { rowsOf, runAlone } from "../run-alone.js";
+import { readTogether, rowsOf, runAlone } from "../run-alone.js";
 import type { Input } from "../validate.js";
 import { withDefinitions } from "../with-definitions.js";
 import { type Handler, pageOf } from "./handler.js";
@@ -36,16 +36,17 @@ export const memoryHandlers = {
   "memory.forget": forget,
 } satisfies Partial<Record<EndpointName, Handler>>;
 
-async function list(request: Request): Promise<Answer> {
-  const found = withDefinitions(request, (catalog) => catalog.tables().map(namespaceOfTable));
-  const namespaces: object[] = [];
-  for (const namespace of found) {
-    if (namespace === null) continue;
-    const table = tableNameOf(namespace);
-    const [row] = await rowsOf(request, { sql: `SELECT count(*) FROM public."${table}"`, params: [] });
-    namespaces.push({ namespace, table, count: row![0] });
-  }
-  return { plain: { namespaces } };
+function list(request: Request): Promise<Answer> {
+  return readTogether(request, async ({ catalog }, ask) => {
+    const namespaces: object[] = [];
+    for (const namespace of catalog.tables().map(namespaceOfTable)) {
+      if (namespace === null) continue;
+      const table = tableNameOf(namespace);
+      const [row] = await ask({ sql: `SELECT count(*) FROM public."${table}"`, params: [] });
+      namespaces.push({ namespace, table, count: row![0] });
+    }
+    return { plain: { namespaces } };
+  });
 }
 
 /** The table's name in SQL. Throws not_found. */

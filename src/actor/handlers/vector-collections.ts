@@ -8,7 +8,7 @@ import { quoteIdentifier } from "../../query/expr/print.js";
 import { findVectorCollection } from "../find-vector-collection.js";
 import type { Answer } from "../reply.js";
 import type { Request } from "../request.js";
-import { rowsOf, runAlone } from "../run-alone.js";
+import { type Ask, readTogether, rowsOf, runAlone } from "../run-alone.js";
 import { Session } from "../session.js";
 import { plainRows } from "../sql-result.js";
 import type { Input } from "../validate.js";
@@ -33,7 +33,7 @@ export const vectorCollectionHandlers = {
     return runAlone(request, { sql: `DROP TABLE ${sqlName}`, params: [] }, () => ({}));
   },
   "vectors.collections.count": async (request, { params }) => ({
-    plain: { count: await countOf(request, findVectorCollection(request, params.name!)) },
+    plain: { count: await countOf(findVectorCollection(request, params.name!), (text) => rowsOf(request, text)) },
   }),
 } satisfies Partial<Record<EndpointName, Handler>>;
 
@@ -133,17 +133,21 @@ function indexOptions({
   return `m = ${m}, ef_construction = ${efConstruction}${search}, storage = '${storage === "none" ? "f32" : storage}'`;
 }
 
-async function listCollections(request: Request, { query }: Input): Promise<Answer> {
+function listCollections(request: Request, { query }: Input): Promise<Answer> {
   const { limit = COLLECTIONS_PER_PAGE, offset = 0 } = pageOf(query);
-  const tables = withDefinitions(request, (catalog) => catalog.tables());
-  const collections = tables.flatMap((table) => vectorCollectionOf(table) ?? []).slice(offset, offset + limit);
-  const plain: object[] = [];
-  for (const collection of collections) plain.push(await described(request, collection));
-  return { plain };
+  return readTogether(request, async ({ catalog }, ask) => {
+    const collections = catalog.tables().flatMap((table) => vectorCollectionOf(table) ?? []);
+    const plain: object[] = [];
+    for (const collection of collections.slice(offset, offset + limit)) {
+      const count = await countOf(collection, ask);
+      plain.push(description(collection, count, indexLife(request, collection, count)));
+    }
+    return { plain };
+  });
 }
 
 async function described(request: Request, collection: VectorCollection): Promise<object> {
-  const count = await countOf(request, collection);
+  const count = await countOf(collection, (text) => rowsOf(request, text));
   return description(collection, count, indexLife(request, collection, count));
 }
 
@@ -163,8 +167,8 @@ function indexLife({ tenant }: Request, { index }: VectorCollection, count: numb
   return { state: "building", progress: count === 0 ? 0 : Math.min(0.99, Math.floor((100 * done) / count) / 100) };
 }
 
-async function countOf(request: Request, { sqlName }: VectorCollection): Promise<number> {
-  const [row] = await rowsOf(request, { sql: `SELECT count(*) FROM ${sqlName}`, params: [] });
+async function countOf({ sqlName }: VectorCollection, ask: Ask): Promise<number> {
+  const [row] = await ask({ sql: `SELECT count(*) FROM ${sqlName}`, params: [] });
   return Number(row![0]);
 }
 

@@ -10,9 +10,9 @@ import { RECIPE_BYTES_MAX, RECIPE_SEED_ROWS_MAX } from "../../protocol/limits.js
 import { VERSION } from "../../protocol/version.js";
 import type { GraphSeed, RecipeTest, Step, TableSeed } from "../../recipe/recipe.js";
 import { noGraph } from "../ensure-graph.js";
-import { sessionOptions } from "../handlers/query.js";
 import type { Request } from "../request.js";
-import { Session } from "../session.js";
+import { readTogether } from "../run-alone.js";
+import type { Session } from "../session.js";
 import { jsonRows } from "../sql-result.js";
 import type { StatementText } from "../statement-run.js";
 import {
@@ -104,14 +104,8 @@ const TRIGGERS = `SELECT pg_get_triggerdef(t.oid) FROM pg_trigger t JOIN pg_clas
 const RULES = `SELECT definition FROM pg_rules WHERE schemaname = 'public' AND tablename = ANY($1::text[]) ORDER BY tablename, rulename`;
 
 /** Throws not_found for tables and graphs that are not there, and invalid_request for more than a recipe holds. */
-export async function exportRecipe(request: Request, asked: ExportRequest): Promise<Exported> {
-  const session = new Session(request.tenant, { ...sessionOptions(request, "routes"), readOnly: true });
-  session.begin({ readOnly: true });
-  try {
-    return await new Export(request, session, asked).run();
-  } finally {
-    if (session.inTransaction) session.rollback();
-  }
+export function exportRecipe(request: Request, asked: ExportRequest): Promise<Exported> {
+  return readTogether(request, (session) => new Export(request, session, asked).run());
 }
 
 class Export {
