@@ -3,6 +3,13 @@ import { Packr } from "msgpackr";
 import type { Endpoint } from "../protocol/endpoint.js";
 import { type DbError, ERRORS } from "../protocol/errors.js";
 
+// Answers may hold integers that no double holds, of a client's MessagePack or JSON: they are strings, as in results.
+Object.defineProperty(BigInt.prototype, "toJSON", {
+  value(this: bigint): string {
+    return String(this);
+  },
+});
+
 /** What a handler answers. `json` is the payload as finished JSON text, `plain` as a value; one of the two is there. */
 export interface Answer {
   readonly json?: string;

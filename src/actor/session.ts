@@ -278,8 +278,9 @@ export class Session {
   private executeInside(run: StatementRun, commit: Commit): Outcome | Promise<Outcome> {
     const tx = this.block.forStatement();
     let before: number | null = null;
+    let isRefused = false;
     const failed = (error: unknown): never => {
-      if (this.block.isStill(tx)) {
+      if (!isRefused && this.block.isStill(tx)) {
         if (before !== null) tx.rollbackTo(before);
         this.block.failure ??= (error as Error).message;
       }
@@ -295,6 +296,9 @@ export class Session {
       if (this.isolation.startsWith("read ")) tx.refresh();
       const plan = this.planned(run, this.tenant.catalog.view(tx), tx);
       if (plan.bound.kind === "transaction") {
+        // The client meant something else than what it sent; its transaction is as it was.
+        isRefused = this.isOthersControl(plan.bound) && plan.bound.action !== "begin";
+        if (isRefused) throw endRefused(plan.bound.action);
         const ended = this.control(plan.bound, run, commit);
         return ended instanceof Promise ? ended.catch(failed) : ended;
       }
@@ -316,7 +320,7 @@ export class Session {
   private controlOutside(bound: BoundTransaction, run: StatementRun): Outcome {
     const { action } = bound;
     const command = action.toUpperCase();
-    this.requireOwnControl(bound);
+    if (this.isOthersControl(bound)) throw controlRefused(action);
     const done = (notice?: string) =>
       textOutcome("result", [command], run.collector, notice === undefined ? undefined : [notice]);
     switch (action) {
@@ -346,7 +350,6 @@ export class Session {
   private control(bound: BoundTransaction, run: StatementRun, commit: Commit): Outcome | Promise<Outcome> {
     const { action, chain } = bound;
     const name = bound.savepoint ?? "";
-    this.requireOwnControl(bound);
     const done = (tag: string, notices?: readonly string[]) => textOutcome("result", [tag], run.collector, notices);
     switch (action) {
       case "begin":
@@ -429,9 +432,9 @@ export class Session {
     if (chain) this.block.begin({ isolation, readOnly, deferrable });
   }
 
-  private requireOwnControl({ action }: BoundTransaction): void {
-    if (this.options.control === "statements" || !/^(?:begin|commit|rollback|prepare)$/.test(action)) return;
-    throw controlRefused(action);
+  /** Transactions are begun and ended by routes, not by such statements. */
+  private isOthersControl({ action }: BoundTransaction): boolean {
+    return this.options.control === "routes" && /^(?:begin|commit|rollback|prepare)$/.test(action);
   }
 }
 
@@ -445,6 +448,16 @@ const COMMITTING: Client = {
 /** A transaction that cannot be prepared has ended, as in PostgreSQL. */
 function twoPhase(): DbError {
   return sqlError("0A000", "two-phase commit is not supported", { hint: "Use COMMIT." });
+}
+
+function endRefused(action: string): DbError {
+  return sqlError(
+    "25001",
+    `${action.toUpperCase()} cannot be sent as a statement here; the transaction is still open.`,
+    {
+      hint: "End it with POST /v1/transactions/{id}/commit or /rollback.",
+    },
+  );
 }
 
 function controlRefused(action: string): DbError {

@@ -10,6 +10,7 @@ import { Compile, type Validator } from "typebox/compile";
 import type { Endpoint } from "../protocol/endpoint.js";
 import { DbError } from "../protocol/errors.js";
 import { REQUEST_BODY_MSGPACK, REQUEST_BODY_TEXT, type RequestFrame } from "../protocol/frames.js";
+import { parseKeepingIntegers } from "../protocol/json-text.js";
 import { parseVectorJson } from "./vector-json.js";
 
 type Check = Validator<TProperties, TObject>;
@@ -80,7 +81,7 @@ function bodyOf(frame: RequestFrame, endpoint: Endpoint): unknown {
   if (plain !== undefined) return plain;
   const text = frame.bodyText;
   try {
-    return JSON.parse(text);
+    return endpoint.keepsIntegers ? parseKeepingIntegers(text) : JSON.parse(text);
   } catch {
     throw jsonError(text);
   }

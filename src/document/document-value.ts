@@ -58,7 +58,7 @@ function checkJson(value: unknown, path: string, depth: number, tell: (path: str
     case "object":
       break;
     default:
-      tell(path, `${typeof value} is not a value of JSON`);
+      tell(path, typeof value === "bigint" ? tooLong(value) : `${typeof value} is not a value of JSON`);
       return;
   }
   if (value === null) return;
@@ -141,6 +141,11 @@ function kindOf(value: unknown): string {
   if (value === null) return "null";
   if (Array.isArray(value)) return "array";
   return typeof value;
+}
+
+/** Documents have numbers as JSON's: doubles. */
+export function tooLong(value: bigint): string {
+  return `${value} is an integer that a number of a document cannot hold exactly; send it as a string`;
 }
 
 const DATE = /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?$/i;

@@ -11,7 +11,7 @@
  * Called by the handlers of search and of vector collections.
  */
 import { PARAMETERS_MAX } from "../protocol/limits.js";
-import { dateMsOf, faultOf } from "./document-value.js";
+import { dateMsOf, faultOf, tooLong } from "./document-value.js";
 import { invalid, pathOf } from "./field-path.js";
 import {
   anyElement,
@@ -327,6 +327,7 @@ function scalarOf(type: ScalarType, value: unknown, where: string): { readonly v
 /** What the schema says is a text is not compared with a number. */
 function checkOperand({ type }: JsonPlace, value: unknown, where: string): void {
   if (typeof value === "number" && !Number.isFinite(value)) throw invalid(where, `${value} is not a number of JSON`);
+  if (typeof value === "bigint") throw invalid(where, tooLong(value));
   if (!["string", "number", "boolean", "object"].includes(typeof value)) throw invalid(where, "is not a value of JSON");
   if (typeof value === "string") checkText(value, where);
   if (type === null || type === "array" || type === "object") return;

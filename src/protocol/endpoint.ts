@@ -42,6 +42,8 @@ export interface EndpointSpec {
   readonly codes?: Readonly<Partial<Record<ErrorCode, ErrorCode>>>;
   /** Of the body the members "vector" and "values" are vectors, also in the items of "vectors". */
   readonly hasVectors?: true;
+  /** Whole numbers of the body that a double cannot hold are BigInts: values for columns and properties. */
+  readonly keepsIntegers?: true;
   /** The body is not JSON but a stream of one of these media types; of any length, and not held in memory. */
   readonly streamedBody?: readonly string[];
   /** Beside JSON the body may be text of one of these media types: it stands for an object with this member. */

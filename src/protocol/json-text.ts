@@ -8,6 +8,9 @@ import { Numeric } from "./numeric.js";
 
 /** Spellings of numbers that may not survive a double: many digits, trailing zeros, exponents, −0. */
 const INEXACT = /(?:^|[[:,\s])-?(?:\d[\d.]{15,}|\d+\.\d*0(?!\d)|\d+(?:\.\d+)?[eE]|(?<=-)0(?![.\d]))/;
+const LONG_INTEGER = /(?:^|[[:,\s])-?\d{16,}(?![\d.eE])/;
+/** Longer ones are no 64-bit integers by far, and dear to read. */
+const INTEGER = /^-?\d{1,100}$/;
 const TOKENS = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|[[\]{}:,]|true|false|null/g;
 
 /**
@@ -50,8 +53,21 @@ function plainJson(text: string): unknown {
   return JSON.parse(text);
 }
 
+/** The value of a JSON text, whose whole numbers are BigInts where a double would be another number. Throws SyntaxError. */
+export function parseKeepingIntegers(text: string): unknown {
+  const value: unknown = JSON.parse(text);
+  return LONG_INTEGER.test(text) ? parseExactly(text, integerOf) : value;
+}
+
+function integerOf(token: string): number | bigint {
+  const number = Number(token);
+  if (!INTEGER.test(token) || Number.isSafeInteger(number)) return number;
+  const integer = BigInt(token);
+  return BigInt(number) === integer ? number : integer;
+}
+
 /** Builds the value token by token; the text is known to be valid. */
-function parseExactly(text: string): unknown {
+function parseExactly(text: string, read: (token: string) => unknown = numberOf): unknown {
   const stack: { container: unknown[] | Record<string, unknown>; key: string | null }[] = [];
   let result: unknown;
   const put = (value: unknown) => {
@@ -76,7 +92,7 @@ function parseExactly(text: string): unknown {
       put(
         token === "true" || token === "false" || token === "null" || token.startsWith('"')
           ? JSON.parse(token)
-          : numberOf(token),
+          : read(token),
       );
   }
   return result;

@@ -135,3 +135,19 @@ t.test("bad requests", async (t) => {
   await server.call("POST", `/v1/transactions/${readOnly}/rollback`);
   t.equal((await server.call("POST", "/v1/transactions/tx_nope/commit")).status, 404);
 });
+
+t.test("BEGIN, COMMIT and ROLLBACK as statements of an open transaction leave it as it is", async (t) => {
+  await server.rows("CREATE TABLE held (id integer PRIMARY KEY)");
+  const { id } = (await server.expect(201, "POST", "/v1/transactions")).body.data;
+  const run = (sql: string) => server.call("POST", `/v1/transactions/${id}/execute`, { sql });
+  await run("INSERT INTO held VALUES (1)");
+  const begun = await run("BEGIN");
+  t.match([begun.status, begun.body.data.notices], [200, ["there is already a transaction in progress"]]);
+  for (const sql of ["COMMIT", "ROLLBACK"]) {
+    const { status, body } = await run(sql);
+    t.match([status, body.error], [400, { details: { sqlstate: "25001", hint: /transactions\/\{id\}\/commit/ } }], sql);
+  }
+  t.same((await run("SELECT count(*) FROM held")).body.data.rows, [[1]]);
+  await server.expect(200, "POST", `/v1/transactions/${id}/commit`);
+  t.same(await server.rows("SELECT count(*) FROM held"), [[1]]);
+});

@@ -131,6 +131,7 @@ export const collectionEndpoints = [
   },
   {
     name: "documents.insert",
+    keepsIntegers: true,
     method: "POST",
     path: "/v1/collections/{name}/documents",
     summary: "Insert one document; its id is made unless it brings one in `id` or `_id`.",
@@ -144,6 +145,7 @@ export const collectionEndpoints = [
   },
   {
     name: "documents.bulk",
+    keepsIntegers: true,
     method: "POST",
     path: "/v1/collections/{name}/documents/bulk",
     summary: "Insert documents: all or none, unless `ordered` is false, which answers per document.",
@@ -198,6 +200,7 @@ export const collectionEndpoints = [
   },
   {
     name: "documents.replace",
+    keepsIntegers: true,
     method: "PUT",
     path: "/v1/collections/{name}/documents/{id}",
     summary: "Replace a document by `data`; with `merge` it is a merge patch (RFC 7386).",
@@ -213,6 +216,7 @@ export const collectionEndpoints = [
   },
   {
     name: "documents.patch",
+    keepsIntegers: true,
     method: "PATCH",
     path: "/v1/collections/{name}/documents/{id}",
     summary: "Change a document by a merge patch (RFC 7386): null removes a member.",
@@ -236,6 +240,7 @@ export const collectionEndpoints = [
   },
   {
     name: "documents.search",
+    keepsIntegers: true,
     method: "POST",
     path: "/v1/collections/{name}/search",
     summary: "Find documents by words, by likeness, by both, or by a filter alone.",

@@ -76,6 +76,7 @@ const shared = { tag: "graph", home: "tenant" } as const;
 export const graphEndpoints = [
   {
     name: "graph.match",
+    keepsIntegers: true,
     method: "POST",
     path: "/v1/graph/match",
     summary: "Run one Cypher statement.",
@@ -96,6 +97,7 @@ export const graphEndpoints = [
   },
   {
     name: "graph.match.profile",
+    keepsIntegers: true,
     method: "POST",
     path: "/v1/graph/match/profile",
     summary: "Run one Cypher statement and tell its plan with rows and times; what it writes is kept.",
@@ -106,6 +108,7 @@ export const graphEndpoints = [
   },
   {
     name: "graph.nodes.create",
+    keepsIntegers: true,
     method: "POST",
     path: "/v1/graph/nodes",
     summary: "Make a node.",
@@ -146,6 +149,7 @@ export const graphEndpoints = [
   },
   {
     name: "graph.nodes.update",
+    keepsIntegers: true,
     method: "PATCH",
     path: "/v1/graph/nodes/{id}",
     summary: "Merge properties into a node (null removes one); `labels` takes the place of its labels.",
@@ -194,6 +198,7 @@ export const graphEndpoints = [
   },
   {
     name: "graph.edges.create",
+    keepsIntegers: true,
     method: "POST",
     path: "/v1/graph/edges",
     summary: "Make a relationship between two nodes.",
@@ -237,6 +242,7 @@ export const graphEndpoints = [
   },
   {
     name: "graph.edges.update",
+    keepsIntegers: true,
     method: "PATCH",
     path: "/v1/graph/edges/{id}",
     summary: "Merge properties into a relationship (null removes one).",

@@ -71,6 +71,7 @@ const tableName = Type.Object({ table: Type.String({ description: "A table, or s
 export const queryEndpoints = [
   {
     name: "query.execute",
+    keepsIntegers: true,
     method: "POST",
     path: "/v1/query/execute",
     summary: "Run one statement with positional parameters.",
@@ -83,6 +84,7 @@ export const queryEndpoints = [
   },
   {
     name: "query.batch",
+    keepsIntegers: true,
     method: "POST",
     path: "/v1/query/execute/batch",
     summary:
@@ -113,6 +115,7 @@ export const queryEndpoints = [
   },
   {
     name: "query.exec",
+    keepsIntegers: true,
     method: "POST",
     path: "/v1/query/exec",
     summary: "Run a prepared statement.",
@@ -168,6 +171,7 @@ export const queryEndpoints = [
   },
   {
     name: "transactions.execute",
+    keepsIntegers: true,
     method: "POST",
     path: "/v1/transactions/{id}/execute",
     summary: "Run one statement inside the transaction.",

@@ -54,6 +54,7 @@ export const socketEndpoints = [
   },
   {
     name: "socket.query",
+    keepsIntegers: true,
     method: "MESSAGE",
     path: "/ws",
     messages: ["sql.execute.stream", "query"],
@@ -141,6 +142,7 @@ export const socketEndpoints = [
   },
   {
     name: "socket.subscribe",
+    keepsIntegers: true,
     method: "MESSAGE",
     path: "/ws",
     messages: ["subscribe"],
