@@ -26,7 +26,8 @@ export interface TaskPool {
   end(): Promise<void>;
 }
 
-const IDLE_MS = 30_000;
+/** Threads that come and go with work every minute cost more than they hold: their start, and memory in pieces. */
+const IDLE_MS = 300_000;
 
 /** Of this thread. */
 const pools: { readonly name: string; readonly pool: Piscina; readonly waitingMax: number }[] = [];

@@ -294,8 +294,10 @@ export class ChangeFeed implements CommitWatcher {
     if (this.size + this.#gone.length === 0) return;
     const followed: TableWatch[] = [];
     const expired: TableWatch[] = [];
+    const windowSince = (nowMs - this.host.config.windowSeconds * 1000) * 1000;
     for (const { byTable } of this.#tenants.values()) {
       for (const watch of byTable.values()) {
+        watch.forgetUntil(windowSince);
         if (watch.followers.size > 0) followed.push(watch);
         else if (watch.untilMs < nowMs) expired.push(watch);
       }

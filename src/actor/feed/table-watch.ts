@@ -122,14 +122,7 @@ export class TableWatch {
   /** Changes after that time, all that are on disk; null: they are not in memory. */
   changesAfter(micros: number): readonly RowChange[] | null {
     if (micros < this.#historySince) return null;
-    let low = 0;
-    let high = this.#history.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (this.#history[middle]!.micros <= micros) low = middle + 1;
-      else high = middle;
-    }
-    return this.#history.slice(low);
+    return this.#history.slice(this.#countUntil(micros));
   }
 
   #keep({ micros, storageId, before, after }: RowChange): RowChange {
@@ -137,16 +130,40 @@ export class TableWatch {
     return { micros, storageId, before: before && kept.copy(before), after: after && kept.copy(after) };
   }
 
+  /** Changes up to that time are left to the log; many at once, since the array is copied. */
+  forgetUntil(micros: number): void {
+    const middle = this.#history[this.#history.length >>> 2];
+    if (middle !== undefined && middle.micros <= micros) this.#drop(this.#countUntil(micros));
+  }
+
   #shorten(): void {
     if (this.#historyBytes <= this.#memoryBytes) return;
-    // Many at once, since the array is copied.
     let count = 0;
-    while (this.#historyBytes > this.#memoryBytes * 0.75 && count < this.#history.length) {
-      this.#historyBytes -= bytesOfChange(this.#history[count]!);
+    let bytes = this.#historyBytes;
+    while (bytes > this.#memoryBytes * 0.75 && count < this.#history.length) {
+      bytes -= bytesOfChange(this.#history[count]!);
       count++;
     }
+    this.#drop(count);
+  }
+
+  /** The oldest `count`. */
+  #drop(count: number): void {
     if (count === 0) return;
+    for (let i = 0; i < count; i++) this.#historyBytes -= bytesOfChange(this.#history[i]!);
     this.#historySince = this.#history[count - 1]!.micros;
     this.#history = this.#history.slice(count);
+  }
+
+  /** Of the history, up to that time. */
+  #countUntil(micros: number): number {
+    let low = 0;
+    let high = this.#history.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.#history[middle]!.micros <= micros) low = middle + 1;
+      else high = middle;
+    }
+    return low;
   }
 }
