@@ -187,9 +187,22 @@ function fieldError(check: Check, value: unknown, what: string): DbError {
   const first = errors.find((error) => error.message !== "schema is false") ?? errors[0]!;
   const field = fieldPath(first.instancePath);
   const subject = field === "" ? "The body" : `The ${what} "${field}"`;
-  const { allowedValues } = first.params as { allowedValues?: readonly unknown[] };
-  const fault = allowedValues === undefined ? first.message : `must be one of ${allowedValues.join(", ")}`;
+  const allowed = allowedValues(first, errors);
+  const fault = allowed === null ? first.message : `must be one of ${allowed.join(", ")}`;
   return new DbError("invalid_request", `${subject} ${fault}.`, field === "" ? undefined : { field });
+}
+
+/** What the value may be instead, where the schema lists it: as an enum, or as a union of constants. Else null. */
+function allowedValues(
+  { instancePath, params }: SchemaError,
+  errors: readonly SchemaError[],
+): readonly unknown[] | null {
+  if (params.allowedValues !== undefined) return params.allowedValues as readonly unknown[];
+  const here = errors.filter((error) => error.instancePath === instancePath);
+  // The union's own error comes last: where it is there, no constant is missing.
+  const constants = here.filter(({ keyword }) => keyword === "const");
+  const isWhole = here.length === constants.length + 1 && here.at(-1)!.keyword === "anyOf";
+  return isWhole && constants.length > 0 ? constants.map((error) => error.params.allowedValue) : null;
 }
 
 /** "/statements/3/sql" → "statements[3].sql" */
