@@ -44,6 +44,13 @@ export function rowsOf(
   return after(outcome, ({ rows }) => rows.plain!);
 }
 
+/** A timestamptz of such rows as the API writes times, which end in Z; SQL writes the zone as +00:00. */
+export function timeOf(value: unknown): string {
+  const date = new Date(value as string);
+  // Where SQL has written the table: a time that JSON's form cannot express, such as infinity.
+  return Number.isNaN(date.getTime()) ? (value as string) : date.toISOString();
+}
+
 /** Answers the rows of a statement. */
 export type Ask = (text: StatementText) => ReturnType<typeof rowsOf>;
 

@@ -1,16 +1,18 @@
 /** The tenant's tables as questions in plain language are answered from (src/ai/nl2sql). Made per question. */
 import type { ColumnFacts, ColumnKind, LinkFacts, SchemaFacts, TableFacts } from "../ai/nl2sql/schema-facts.js";
 import { identifier } from "../ai/nl2sql/sql-names.js";
-import { type CatalogView, DEFAULT_SCHEMA } from "../catalog/catalog-view.js";
+import { type CatalogView, DEFAULT_SCHEMA, isInternal } from "../catalog/catalog-view.js";
 import { isGraphSchema } from "../catalog/graph.js";
 import { isTemporarySchema } from "../catalog/schema.js";
 import type { ColumnDef, TableDef } from "../catalog/table.js";
 import type { SqlType } from "../protocol/values.js";
 import { displayName } from "../query/expr/types.js";
 
-/** Tables of the tenant's own; `only`: those of these names, of which each must be there. */
+/** Tables of the tenant's own; `only`: those of these names, also internal ones. */
 export function schemaFacts(catalog: CatalogView, only: readonly string[] | null): SchemaFacts {
-  const tables = catalog.tables().filter((table) => isAsked(table) && (only === null || only.includes(table.name)));
+  const tables = catalog
+    .tables()
+    .filter((table) => isAskable(table) && (only === null ? !isInternal(table) : only.includes(table.name)));
   const facts = new Map<number, TableFacts>(tables.map((table) => [table.id, tableFacts(table)]));
   const links: LinkFacts[] = [];
   for (const table of tables) {
@@ -26,8 +28,8 @@ export function schemaFacts(catalog: CatalogView, only: readonly string[] | null
   return { tables: [...facts.values()], links };
 }
 
-function isAsked({ schema, name, parents, partitionBound }: TableDef): boolean {
-  const isOurs = isGraphSchema(schema) || isTemporarySchema(schema) || name.startsWith("_memory_");
+function isAskable({ schema, parents, partitionBound }: TableDef): boolean {
+  const isOurs = isGraphSchema(schema) || isTemporarySchema(schema);
   return !isOurs && (partitionBound === undefined || parents === undefined);
 }
 

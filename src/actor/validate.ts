@@ -7,6 +7,7 @@ import { type ParseError, parse, printParseErrorCode } from "jsonc-parser";
 import { unpack } from "msgpackr";
 import type { TObject, TProperties } from "typebox";
 import { Compile, type Validator } from "typebox/compile";
+import { Check as isValid } from "typebox/value";
 import type { Endpoint } from "../protocol/endpoint.js";
 import { DbError } from "../protocol/errors.js";
 import { REQUEST_BODY_MSGPACK, REQUEST_BODY_TEXT, type RequestFrame } from "../protocol/frames.js";
@@ -128,10 +129,26 @@ function jsonError(text: string): DbError {
   );
 }
 
-/** The value, if it is as the schema says; else throws invalid_request that names the field. */
+/**
+ * The value, if it is as the schema says, or would be without fields that are null: clients that serialise options which
+ * are not set send those. Else throws invalid_request that names the field.
+ */
 export function checked<T>(check: Check, value: T, what: string): T {
   if (check.Check(value)) return value;
-  throw fieldError(check, value, what);
+  const rest = withoutNulls(check, value);
+  if (rest !== value && check.Check(rest)) return rest;
+  throw fieldError(check, rest, what);
+}
+
+/** Without the optional fields that are null and may not be; the value itself where there are none. */
+function withoutNulls<T>(check: Check, value: T): T {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  const { properties = {}, required = [] } = check.Type() as { properties?: TProperties; required?: string[] };
+  const isAbsent = ([name, held]: [string, unknown]): boolean =>
+    held === null && Object.hasOwn(properties, name) && !required.includes(name) && !isValid(properties[name]!, null);
+  const fields = Object.entries(value);
+  const kept = fields.filter((field) => !isAbsent(field));
+  return kept.length === fields.length ? value : (Object.fromEntries(kept) as T);
 }
 
 interface SchemaError {
@@ -171,9 +188,22 @@ function fieldError(check: Check, value: unknown, what: string): DbError {
   const first = errors.find((error) => error.message !== "schema is false") ?? errors[0]!;
   const field = fieldPath(first.instancePath);
   const subject = field === "" ? "The body" : `The ${what} "${field}"`;
-  const { allowedValues } = first.params as { allowedValues?: readonly unknown[] };
-  const fault = allowedValues === undefined ? first.message : `must be one of ${allowedValues.join(", ")}`;
+  const allowed = allowedValues(first, errors);
+  const fault = allowed === null ? first.message : `must be one of ${allowed.join(", ")}`;
   return new DbError("invalid_request", `${subject} ${fault}.`, field === "" ? undefined : { field });
+}
+
+/** What the value may be instead, where the schema lists it: as an enum, or as a union of constants. Else null. */
+function allowedValues(
+  { instancePath, params }: SchemaError,
+  errors: readonly SchemaError[],
+): readonly unknown[] | null {
+  if (params.allowedValues !== undefined) return params.allowedValues as readonly unknown[];
+  const here = errors.filter((error) => error.instancePath === instancePath);
+  // The union's own error comes last: where it is there, no constant is missing.
+  const constants = here.filter(({ keyword }) => keyword === "const");
+  const isWhole = here.length === constants.length + 1 && here.at(-1)!.keyword === "anyOf";
+  return isWhole && constants.length > 0 ? constants.map((error) => error.params.allowedValue) : null;
 }
 
 /** "/statements/3/sql" → "statements[3].sql" */

@@ -12,6 +12,11 @@ import type { PropertyGraphDef, ViewDef } from "./view.js";
 /** The schema of every name that is written without one. */
 export const DEFAULT_SCHEMA = "public";
 
+/** Whether its name marks the relation as one that routes keep their own things in: data sets, chats, memories … */
+export function isInternal({ schema, name }: Pick<TableDef, "schema" | "name">): boolean {
+  return schema === DEFAULT_SCHEMA && name.startsWith("_");
+}
+
 export interface CatalogView {
   /**
    * Equal versions mean equal definitions, so this is part of a plan cache's key. A number is a committed version; a

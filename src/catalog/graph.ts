@@ -11,7 +11,7 @@
  * indexed by them; an id is not used again (a sequence of each table counts them; a crash skips those it had reserved).
  */
 import { type DbError, sqlError } from "../protocol/errors.js";
-import type { CatalogView } from "./catalog-view.js";
+import { type CatalogView, isInternal } from "./catalog-view.js";
 import type { GraphDef, TableDef } from "./table.js";
 
 export interface GraphTables {
@@ -36,6 +36,11 @@ export function graphSchema(name: string): string {
 /** Whether tables of a graph are in the schema: statements of SQL may read what is there, and change nothing. */
 export function isGraphSchema(schema: string): boolean {
   return schema.startsWith(SCHEMA_PREFIX);
+}
+
+/** Whether lists of the tenant's relations name it unless they are asked for all: what routes keep is left out. */
+export function isListed(relation: Pick<TableDef, "schema" | "name">): boolean {
+  return !isInternal(relation) && !isGraphSchema(relation.schema);
 }
 
 const known = new WeakMap<TableDef, GraphTables>();

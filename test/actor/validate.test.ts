@@ -58,13 +58,35 @@ t.test("wrong fields", async (t) => {
   t.match(problem("query.execute", "[]"), { message: /The body must be object/ });
   t.match(problem("query.execute", null), { message: /body is missing/ });
   t.match(problem("admin.tenants.create", '{"id":"Upper Case"}'), { details: { field: "id" } });
-  t.match(problem("apikeys.create", '{"name":"k","permission":"Root"}'), { details: { field: "permission" } });
+  t.match(problem("apikeys.create", '{"name":"k","permission":"Root"}'), {
+    message: 'The field "permission" must be one of ReadOnly, FullAccess.',
+    details: { field: "permission" },
+  });
 });
 
 t.test("what is optional may be left out", async (t) => {
   const validate = compileValidator(ENDPOINTS.find(({ name }) => name === "transactions.begin")!);
   t.same(validate(frameOf(null)).body, {});
   t.same(validate(frameOf("{}")).body, {});
+});
+
+t.test("null stands for absent where a field is optional and may not be null", async (t) => {
+  const bodyOf = (name: EndpointName, body: string, params: string[] = []) =>
+    compileValidator(ENDPOINTS.find((endpoint) => endpoint.name === name)!)(frameOf(body, "", params)).body;
+  t.same(bodyOf("query.execute", '{"sql":"SELECT 1","parameters":null,"timeout_secs":null,"max_rows":5}'), {
+    sql: "SELECT 1",
+    max_rows: 5,
+  });
+  t.same(bodyOf("vectors.search", '{"query":"x","filter":null,"limit":null}', ["c"]), { query: "x", filter: null });
+  t.equal(bodyOf("vectors.search", '{"vector":[1,2],"limit":null}', ["c"]).vector.length, 2);
+  t.same(bodyOf("query.execute", '{"sql":"SELECT $1","parameters":[null]}').parameters, [null], "values stay");
+  t.match(problem("query.execute", '{"sql":null,"parameters":null}'), {
+    message: 'The field "sql" must be string.',
+    details: { field: "sql" },
+  });
+  t.match(problem("query.execute", '{"sql":"x","parametres":null}'), { details: { field: "parametres" } });
+  t.match(problem("query.execute", '{"sql":"x","max_rows":0,"parameters":null}'), { details: { field: "max_rows" } });
+  t.match(problem("query.execute", '{"sql":"x","__proto__":null}'), { message: /Unknown field/ });
 });
 
 t.test("query parameters and path variables", async (t) => {

@@ -14,6 +14,8 @@ await server.sql(
 const train = (body: object, options = {}) => server.call("POST", "/v1/automl/train", body, options);
 const features = ["age", "income", "region"];
 const quick = { max_trials: 1, algorithms: ["linear"], seed: 7, task_type: "binary_classification", features };
+/** As Date.toISOString writes times. */
+const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 /** Synchronous. */
 const trained = async (body: object) => (await train({ ...quick, async_mode: false, ...body })).body.data;
 
@@ -33,7 +35,10 @@ t.test("a job trains, and its model predicts", async (t) => {
   const job = await ended(made.body.data.job_id);
   t.match(job, { status: "completed", progress: 1, error: null, model_id: /^model_/ });
   t.type(job.best_score, "number");
+  t.equal(job.created_at, made.body.data.created_at, "the stored time is told from the beginning");
+  for (const time of [job.created_at, job.started_at, job.completed_at]) t.match(time, ISO);
   const { data: model } = (await server.call("GET", "/v1/automl/models/loans")).body;
+  t.match(model.created_at, ISO);
   t.match(model, { id: job.model_id, name: "loans", version: 1, task: "binary_classification", status: "ready" });
   const rows = trainingRows(3).map(({ good: _good, ...row }) => row);
   const path = `/v1/automl/models/${model.id}/predict`;
@@ -165,7 +170,10 @@ t.test("data sets: a table by another name, and rows that were uploaded", async 
   t.match(rows, { status: 201, body: { data: { row_count: 120 } } });
   t.match(await server.call("POST", path, { name: "uploaded", rows: [{ a: 1 }] }), { status: 409 });
   t.match(await server.call("POST", path, { name: "neither" }), { status: 400 });
-  t.equal((await server.call("GET", path)).body.data.count, 2);
+  const { count, datasets } = (await server.call("GET", path)).body.data;
+  t.equal(count, 2);
+  t.match(datasets[0].created_at, ISO);
+  t.same(datasets[0].created_at, table.body.data.created_at);
   for (const { body } of [table, rows]) {
     const model = await trained({ dataset_id: body.data.id, target_column: "good" });
     t.match(model, { id: /^model_/, name: "good_model" });

@@ -39,6 +39,9 @@ async function frames(body: object, signal?: AbortSignal): Promise<string[]> {
   return (await response.text()).split("\n\n").filter((frame) => frame !== "");
 }
 
+/** As Date.toISOString writes times. */
+const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
 t.test("a chat: sessions, answers, what is stored", async (t) => {
   t.same((await server.call("GET", "/v1/ai/sessions")).body.data, { sessions: [], total: 0 });
   const made = await server.call("POST", "/v1/ai/sessions", { system_prompt: "be kind" });
@@ -70,7 +73,8 @@ t.test("a chat: sessions, answers, what is stored", async (t) => {
     messages.map(({ role }: { role: string }) => role),
     ["user", "assistant", "user", "assistant"],
   );
-  t.match(messages[0].created_at, /^\d{4}-\d\d-\d\dT/);
+  t.match(messages[0].created_at, ISO);
+  t.match(got.body.data, { created_at: made.body.data.created_at, updated_at: ISO });
   t.equal((await server.call("GET", "/v1/ai/sessions")).body.data.total, 1);
   t.same(await server.rows("SELECT count(*)::int FROM _chat_messages"), [[4]]);
   t.equal((await server.call("DELETE", `/v1/ai/sessions/${session_id}`)).status, 204);

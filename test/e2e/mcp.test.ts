@@ -131,6 +131,20 @@ t.test("tools that write, search and look things up", async (t) => {
     await call("graph_query", { cypher: "MATCH (a {name: $who})-->(b) RETURN b.name", parameters: { who: "Ana" } }),
     { rows: [["Rui"]] },
   );
+  const unbound = { cypher: "MATCH (a {name: $who})-->(b) RETURN b.name" };
+  for (const args of [unbound, { ...unbound, parameters: null }]) {
+    t.match(await call("graph_query", args), {
+      error: {
+        code: "syntax_error",
+        message: /^expected expression at offset 16 .*"parameters"/,
+        details: { offset: 16 },
+      },
+    });
+  }
+  t.match(await call("graph_query", { ...unbound, parameters: { x: 1 } }), {
+    error: { message: /\$who has no value/ },
+  });
+  t.match(await call("cypher", unbound), { error: { message: /\$who has no value/ } });
   t.match(await call("cypher", { cypher: "MATCH (a:Person) RETURN count(*)" }), { rows: [[2]] });
   const { id } = await call("memory_store", {
     namespace: "ana",

@@ -87,6 +87,19 @@ t.test("by rules", async (t) => {
     t.equal(await sqlOf("staff ".repeat(101)), "refused");
   });
 
+  t.test("internal tables are asked only by name", async (t) => {
+    const dataset = { name: "loans", rows: [{ loan: 1 }, { loan: 2 }] };
+    await server.expect(201, "POST", "/v1/automl/datasets", dataset);
+    await server.rows("CREATE TABLE loan (id int PRIMARY KEY, dataset text)");
+    await server.rows("INSERT INTO loan VALUES (1, 'x'), (2, 'y'), (3, 'z')");
+    for (const question of ["how many rows does loan have", "how many dataset rows are there"]) {
+      t.notMatch((await ask({ question })).body.data?.sql ?? "", "_automl", question);
+    }
+    t.match((await ask({ question: "how many loans are there" })).body.data.rows, [[3]]);
+    const named = await ask({ question: "how many dataset rows are there", tables: ["_automl_dataset_rows"] });
+    t.match(named.body.data, { sql: /FROM _automl_dataset_rows/ }, JSON.stringify(named.body));
+  });
+
   t.test("validate", async (t) => {
     const validate = async (sql: string) => (await server.call("POST", "/v1/nl2sql/validate", { sql })).body.data;
     t.same(await validate("SELECT name FROM products"), { is_valid: true, errors: [], warnings: [] });

@@ -243,6 +243,10 @@ t.test("what is not as it promises is not taken", async (t) => {
     415,
   );
   t.equal((await server.call("POST", "/v1/recipes/import", { url: "http://x", source: "y" })).status, 400);
+  t.match(await server.call("POST", "/v1/recipes/import", {}), {
+    status: 400,
+    body: { error: { code: "invalid_recipe", message: /"url".* or the recipe itself/ } },
+  });
   const json = await server.call("POST", "/v1/recipes/import", { recipe: parse(SIMPLE) });
   t.equal(json.status, 201, JSON.stringify(json.body));
   t.equal((await server.call("POST", "/v1/recipes/import", parse(SIMPLE))).status, 200, "the body may be the recipe");

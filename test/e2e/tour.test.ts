@@ -175,6 +175,32 @@ t.test("the schema is described", async (t) => {
   t.equal((await server.call("GET", "/v1/schema/tables/nowhere")).status, 404);
 });
 
+t.test("tables of the server's own and of graphs are listed on demand only", async (t) => {
+  const token = await server.tenant("lists");
+  const options = { token };
+  await server.rows("CREATE TABLE shelf (id int PRIMARY KEY)", [], options);
+  await server.rows("CREATE VIEW _kept AS SELECT id FROM shelf", [], options);
+  await server.expect(201, "POST", "/v1/ai/sessions", {}, options);
+  await server.expect(200, "POST", "/v1/graph/match", { cypher: "CREATE (:Person)" }, options);
+  const listed = async (query: string): Promise<string[]> => {
+    const { body } = await server.expect(200, "GET", `/v1/schema/tables${query}`, undefined, options);
+    return body.data.map(({ schema, name }: { schema: string; name: string }) => `${schema}.${name}`);
+  };
+  t.same(await listed(""), ["public.shelf"]);
+  t.same(await listed("?include_system=false"), ["public.shelf"]);
+  t.same(await listed("?limit=1"), ["public.shelf"], "what is left out takes no place on a page");
+  const all = await listed("?include_system=true");
+  for (const name of ["public.shelf", "public._kept", "public._chat_sessions", "graph:default.nodes"]) {
+    t.ok(all.includes(name), `${name} of ${all.join(" ")}`);
+  }
+  t.same((await server.rows("SHOW TABLES", [], options)) as unknown, [["shelf", "public"]]);
+  for (const value of ["1", "yes", ""]) {
+    const { status, body } = await server.call("GET", `/v1/schema/tables?include_system=${value}`, undefined, options);
+    t.equal(status, 400);
+    t.match(body.error, { code: "invalid_request", details: { field: "include_system" } });
+  }
+});
+
 t.test("an Idempotency-Key gives the first answer again", async (t) => {
   const headers = { "idempotency-key": "order-17" };
   const body = { sql: "INSERT INTO loan VALUES (2, 'Cy') RETURNING who" };

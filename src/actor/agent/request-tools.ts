@@ -10,7 +10,7 @@ import { together } from "../chat/chat-store.js";
 import type { Request } from "../request.js";
 import type { Client } from "../statement-run.js";
 import type { Tool } from "../tools/tool.js";
-import { checkArguments, findTool } from "../tools/toolbox.js";
+import { checkedArguments, findTool } from "../tools/toolbox.js";
 import { type AgentTools, type AgentTrace, provideAgentTools, type ToolBounds } from "./agent-tools.js";
 
 const READING = [
@@ -61,10 +61,10 @@ function specOf({ name, description, input }: Tool): ToolSpec {
   return { name, description, parameters: JSON.parse(JSON.stringify(input)) as ToolSpec["parameters"] };
 }
 
-async function callTool(request: Request, name: string, args: unknown, bounds: ToolBounds): Promise<string> {
+async function callTool(request: Request, name: string, given: unknown, bounds: ToolBounds): Promise<string> {
   const tool = toolsOf(bounds.allowWrites).find((one) => one.name === name);
   if (tool === undefined) throw new DbError("invalid_request", `There is no tool "${name}".`);
-  checkArguments(tool, args);
+  const args = checkedArguments(tool, given);
   request.hasActed = true;
   return within(request, bounds, async (own) => {
     await own.yieldTurn();

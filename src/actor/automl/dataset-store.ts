@@ -4,7 +4,7 @@ import { DbError } from "../../protocol/errors.js";
 import { AUTOML_DATASET_BYTES_MAX, AUTOML_DATASET_ROWS_MAX, AUTOML_DATASETS_MAX } from "../../protocol/limits.js";
 import { together } from "../chat/chat-store.js";
 import type { Request } from "../request.js";
-import { rowsOf } from "../run-alone.js";
+import { rowsOf, timeOf } from "../run-alone.js";
 import { withDefinitions } from "../with-definitions.js";
 import { CREATE_TABLES, DATASET_ROWS, DATASETS, DATASETS_NAME } from "./tables.js";
 
@@ -195,6 +195,6 @@ function datasetOf(row: readonly unknown[]): Dataset {
     schema,
     rows: rows === null ? null : Number(rows),
     sizeBytes: sizeBytes === null ? null : Number(sizeBytes),
-    createdAt: createdAt as string,
+    createdAt: timeOf(createdAt),
   };
 }

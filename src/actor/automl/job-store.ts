@@ -7,7 +7,7 @@ import { DbError } from "../../protocol/errors.js";
 import { AUTOML_JOBS_KEPT_MAX } from "../../protocol/limits.js";
 import type { together } from "../chat/chat-store.js";
 import type { Request } from "../request.js";
-import { rowsOf } from "../run-alone.js";
+import { rowsOf, timeOf } from "../run-alone.js";
 import { withDefinitions } from "../with-definitions.js";
 import { CHECKPOINTS, CREATE_TABLES, JOBS, JOBS_NAME } from "./tables.js";
 import type { TrainSpec } from "./train-spec.js";
@@ -46,9 +46,11 @@ export interface NewJob {
   readonly experiment: string | null;
   readonly spec: TrainSpec;
   readonly callbackUrl: string | null;
+  readonly createdAt: string;
 }
 
-export async function insertJob(run: Run, userId: string, { id, name, experiment, spec, callbackUrl }: NewJob) {
+export async function insertJob(run: Run, userId: string, job: NewJob) {
+  const { id, name, experiment, spec, callbackUrl, createdAt } = job;
   for (const sql of CREATE_TABLES) await run(sql, []);
   if (experiment !== null) {
     const same = await run(`SELECT 1 FROM ${JOBS} WHERE experiment = $1::text`, [experiment]);
@@ -72,7 +74,7 @@ export async function insertJob(run: Run, userId: string, { id, name, experiment
       experiment,
       spec.maxTrials,
       JSON.stringify(spec),
-      new Date().toISOString(),
+      createdAt,
       callbackUrl === null ? null : JSON.stringify({ url: callbackUrl }),
     ],
   );
@@ -242,7 +244,7 @@ export function isOver({ status }: TrainingJob): boolean {
 export function jobOf(row: readonly unknown[]): TrainingJob {
   const [id, name, experiment, status, phase, progress, currentTrial, totalTrials, bestScore, etaMs, error, modelId] =
     row;
-  const [createdAt, startedAt, completedAt] = row.slice(12) as (string | null)[];
+  const [createdAt, startedAt, completedAt] = row.slice(12, 15).map((time) => (time === null ? null : timeOf(time)));
   return {
     id: id as string,
     name: name as string,

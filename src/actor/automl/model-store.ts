@@ -7,7 +7,7 @@ import type { Feature, ModelCard, TrainedModel, TrialRecord } from "../../automl
 import { DbError } from "../../protocol/errors.js";
 import { AUTOML_MODEL_BYTES_MAX } from "../../protocol/limits.js";
 import type { Request } from "../request.js";
-import { rowsOf } from "../run-alone.js";
+import { rowsOf, timeOf } from "../run-alone.js";
 import { withDefinitions } from "../with-definitions.js";
 import type { Run } from "./job-store.js";
 import { MODEL_BYTES, MODELS, MODELS_NAME } from "./tables.js";
@@ -225,6 +225,6 @@ function modelOf(row: readonly unknown[]): StoredModel {
     trainingTimeMs: trainingTimeMs as number,
     sizeBytes: Number(sizeBytes),
     digest: digest as string,
-    createdAt: createdAt as string,
+    createdAt: timeOf(createdAt),
   };
 }

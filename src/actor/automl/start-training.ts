@@ -43,10 +43,9 @@ export async function startTraining(
     request,
     request,
     async (run) => {
-      await insertJob(run, request.head.userId, {
-        ...{ id, name, spec, experiment: experiment ?? null, callbackUrl: callbackUrl ?? null },
-      });
-      return newJob(id, name, experiment ?? null, spec);
+      const made = newJob(id, name, experiment ?? null, spec);
+      await insertJob(run, request.head.userId, { ...made, spec, callbackUrl: callbackUrl ?? null });
+      return made;
     },
     (tx, made) => {
       putJob(tx, record);

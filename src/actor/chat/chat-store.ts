@@ -6,7 +6,7 @@ import { randomBytes } from "node:crypto";
 import { DbError } from "../../protocol/errors.js";
 import { sessionOptions } from "../handlers/query.js";
 import type { Request } from "../request.js";
-import { rowsOf } from "../run-alone.js";
+import { rowsOf, timeOf } from "../run-alone.js";
 import { Session } from "../session.js";
 import { plainRows } from "../sql-result.js";
 import type { Client } from "../statement-run.js";
@@ -223,7 +223,10 @@ function sessionOf(row: Row): ChatSession {
     string,
     string,
   ];
-  return { id, title, model, systemPrompt, collections, messageCount: Number(messageCount), createdAt, updatedAt };
+  return {
+    ...{ id, title, model, systemPrompt, collections, messageCount: Number(messageCount) },
+    ...{ createdAt: timeOf(createdAt), updatedAt: timeOf(updatedAt) },
+  };
 }
 
 function messageOf(row: Row): StoredMessage {
@@ -242,7 +245,7 @@ function messageOf(row: Row): StoredMessage {
     id,
     role,
     content,
-    createdAt,
+    createdAt: timeOf(createdAt),
     finishReason,
     inputTokens: number(inputTokens),
     outputTokens: number(outputTokens),

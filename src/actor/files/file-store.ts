@@ -7,7 +7,7 @@ import type { FileStatus, FoundFile, KnownFile } from "../../ingest/watch/found-
 import { DbError, type ErrorCode } from "../../protocol/errors.js";
 import type { RunStatement } from "../document-session.js";
 import type { Request } from "../request.js";
-import { rowsOf } from "../run-alone.js";
+import { rowsOf, timeOf } from "../run-alone.js";
 import { withDefinitions } from "../with-definitions.js";
 import { FILES, FOLDERS, FOLDERS_NAME } from "./file-tables.js";
 import { type FolderOptions, folderOptions } from "./folder-options.js";
@@ -461,9 +461,4 @@ function listedOf(row: Row): ListedFile {
     foundAt: timeOf(foundAt),
     readAt: readAt === null ? null : timeOf(readAt),
   };
-}
-
-/** SQL writes the zone as +00:00; the API's times end in Z. */
-function timeOf(value: unknown): string {
-  return new Date(value as string).toISOString();
 }

@@ -5,7 +5,7 @@ import { LIST_PAGE_DEFAULT, LIST_PAGE_MAX } from "../../protocol/limits.js";
 import { findTable, namespaceOf, namespaceOfTable, tableNameOf } from "../memory/memory-namespace.js";
 import type { Answer } from "../reply.js";
 import type { Request } from "../request.js";
-import { readTogether, rowsOf, runAlone } from "../run-alone.js";
+import { readTogether, rowsOf, runAlone, timeOf } from "../run-alone.js";
 import type { Input } from "../validate.js";
 import { withDefinitions } from "../with-definitions.js";
 import { type Handler, pageOf } from "./handler.js";
@@ -64,7 +64,7 @@ async function get(request: Request, { params, query }: Input): Promise<Answer> 
     ORDER BY created_at DESC, id DESC LIMIT $1 OFFSET $2`;
   const rows = await rowsOf(request, { sql, params: [Math.min(limit, LIST_PAGE_MAX), offset] });
   const [counted] = await rowsOf(request, { sql: `SELECT count(*) FROM ${table}`, params: [] });
-  const memories = rows.map(([id, content, metadata, created_at]) => ({ id, content, metadata, created_at }));
+  const memories = rows.map(([id, content, metadata, at]) => ({ id, content, metadata, created_at: timeOf(at) }));
   return { plain: { memories, total: counted![0] } };
 }
 
@@ -82,12 +82,12 @@ async function recall(request: Request, { params, body }: Input): Promise<Answer
   const sql = `SELECT id, content, similarity, metadata::jsonb, created_at
     FROM memory_recall($1::text, $2::text, $3::int, $4::text)`;
   const rows = await rowsOf(request, { sql, params: values });
-  const memories = rows.map(([id, content, similarity, metadata, created_at]) => ({
+  const memories = rows.map(([id, content, similarity, metadata, at]) => ({
     id,
     content,
     similarity,
     metadata,
-    created_at,
+    created_at: timeOf(at),
   }));
   return { plain: { memories } };
 }

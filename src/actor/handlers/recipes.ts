@@ -159,6 +159,12 @@ async function readBrought(request: Request, body: Brought): Promise<ReadRecipe>
   const { url, recipe, source } = body;
   if (url !== undefined) return readSource(request, { text: await fetched(request, url) });
   if (source !== undefined) return readSource(request, { text: source });
+  if (recipe === undefined && Object.keys(body).length === 0) {
+    throw new DbError("invalid_recipe", 'The body is empty: send "url", where the recipe is, or the recipe itself.', {
+      field: "url",
+      hint: 'The recipe itself is the body, or its field "recipe" as JSON, or its field "source" as YAML or JSON text.',
+    });
+  }
   return readSource(request, { value: recipe ?? body });
 }
 

@@ -1,6 +1,7 @@
 /** GET /v1/schema/…: what the tenant's tables look like. */
 import type { CatalogView } from "../../catalog/catalog-view.js";
 import { foreignKeyText } from "../../catalog/foreign-key-text.js";
+import { isListed } from "../../catalog/graph.js";
 import type { IndexDef, TableDef } from "../../catalog/table.js";
 import type { ViewDef } from "../../catalog/view.js";
 import type { EndpointName } from "../../protocol/endpoints.js";
@@ -39,7 +40,9 @@ async function listTables(request: Request, { query }: Input): Promise<Answer> {
   const tx = tenant.partition.shard.begin({ readOnly: true });
   try {
     const catalog = tenant.catalog.view(tx);
-    const relations = [...catalog.tables(), ...catalog.views()].slice(offset, offset + limit);
+    const all = [...catalog.tables(), ...catalog.views()];
+    const shown = query.include_system === "true" ? all : all.filter(isListed);
+    const relations = shown.slice(offset, offset + limit);
     const rows: object[] = [];
     for (const table of relations) {
       if ("query" in table) {
@@ -49,6 +52,7 @@ async function listTables(request: Request, { query }: Input): Promise<Answer> {
       const size = await measureTable(tx, tenant.number, table, request);
       rows.push({
         name: table.name,
+        schema: table.schema,
         type: table.materialized ? "materialized view" : "table",
         column_count: table.columns.length,
         row_count: size.rows,
@@ -62,9 +66,10 @@ async function listTables(request: Request, { query }: Input): Promise<Answer> {
   }
 }
 
-function describeView({ name, columns, createdAt }: ViewDef): object {
+function describeView({ name, schema, columns, createdAt }: ViewDef): object {
   return {
     name,
+    schema,
     type: "view",
     column_count: columns.length,
     row_count: 0,

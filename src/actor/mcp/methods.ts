@@ -18,7 +18,7 @@ import type {
 import { DbError } from "../../protocol/errors.js";
 import { VERSION } from "../../protocol/version.js";
 import type { Tool, ToolContext } from "../tools/tool.js";
-import { checkArguments, findTool, toolsFor } from "../tools/toolbox.js";
+import { checkedArguments, findTool, toolsFor } from "../tools/toolbox.js";
 import { isObject, RPC_ERROR, RpcError, type RpcParams } from "./json-rpc.js";
 import { PROMPTS, type Prompt } from "./prompts.js";
 import { completeName, listResources, RESOURCE_TEMPLATES, readResource } from "./resources.js";
@@ -125,16 +125,17 @@ function describePrompt({ name, title, description, arguments: args }: Prompt): 
   return { name, title, description, arguments: [...args] };
 }
 
-async function callTool(context: MethodContext, { name, arguments: args = {} }: RpcParams): Promise<string> {
+async function callTool(context: MethodContext, { name, arguments: given = {} }: RpcParams): Promise<string> {
   if (typeof name !== "string") throw invalidParams('"name" must name a tool.');
   const tool = findTool(name);
   if (tool === null) {
     const known = toolsFor(context.readOnly).map((one) => one.name);
     throw invalidParams(`unknown tool "${name}". Known: ${known.join(", ")}.`);
   }
-  if (!isObject(args)) throw invalidParams('"arguments" must be an object.');
+  if (!isObject(given)) throw invalidParams('"arguments" must be an object.');
+  let args: typeof given;
   try {
-    checkArguments(tool, args);
+    args = checkedArguments(tool, given);
   } catch (error) {
     if (!(error instanceof DbError)) throw error;
     throw invalidParams(error.message, { tool: name, ...error.details });

@@ -57,7 +57,9 @@ export class ExecutionModels implements RecipeModels {
     const id = `job_${randomUUID()}`;
     const spec = specOf(training, source, partition.config.automl.timeBudgetSeconds);
     const { userId } = request.head;
-    await insertJob(this.run, userId, { id, name: training.model, spec, experiment: null, callbackUrl: null });
+    const createdAt = new Date().toISOString();
+    const job = { id, name: training.model, spec, experiment: null, callbackUrl: null, createdAt };
+    await insertJob(this.run, userId, job);
     this.jobs.push({ tenant: tenant.number, kind: TRAINING, id, owner: ownerOf(request) });
     return id;
   }

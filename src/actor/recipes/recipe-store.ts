@@ -10,7 +10,7 @@ import { compareVersions } from "../../recipe/semver.js";
 import { together } from "../chat/chat-store.js";
 import type { Partition } from "../partition.js";
 import type { Request } from "../request.js";
-import { rowsOf } from "../run-alone.js";
+import { rowsOf, timeOf } from "../run-alone.js";
 import { withDefinitions } from "../with-definitions.js";
 
 /** That the recipe did here what its tests say. */
@@ -287,7 +287,7 @@ function entryOf(row: Row): RecipeEntry {
     signedBy,
     sourceUrl,
     certificate,
-    createdAt,
+    createdAt: timeOf(createdAt),
   };
 }
 
@@ -320,6 +320,6 @@ function executionOf(request: Request, row: Row): Execution {
     error: isInterrupted ? INTERRUPTED : error,
     statements_executed: Number(executed),
     execution_time_ms: ms as number,
-    started_at: at as string,
+    started_at: timeOf(at),
   };
 }

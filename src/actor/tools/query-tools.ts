@@ -1,5 +1,7 @@
 /** Tools that run statements, or only look whether they would run. */
 import Type from "typebox";
+import { tokenize } from "../../cypher/parse/lexer.js";
+import { syntaxError } from "../../cypher/parse/syntax-error.js";
 import { Parameters, Strict } from "../../protocol/endpoints/schemas.js";
 import { DbError } from "../../protocol/errors.js";
 import { displayName } from "../../query/expr/types.js";
@@ -72,8 +74,8 @@ const cypherInput = Strict({
   max_rows: maxRows,
 });
 
-/** `cypher` and `graph_query` are one tool under the two names that clients know. */
-function cypherTool(name: string): Tool {
+/** `cypher` and `graph_query` are one tool under the two names that clients know; `call` may wrap what both do. */
+function cypherTool(name: string, wrap: (call: Tool["call"]) => Tool["call"] = (call) => call): Tool {
   return {
     name,
     title: "Query the graph",
@@ -81,7 +83,7 @@ function cypherTool(name: string): Tool {
     input: cypherInput,
     ...WRITES,
     forReaders: true,
-    call: (context, { cypher: text, parameters: params = [], graph: of, max_rows: cap }) =>
+    call: wrap((context, { cypher: text, parameters: params = [], graph: of, max_rows: cap }) =>
       runStatement(context, {
         sql: text,
         params,
@@ -89,8 +91,31 @@ function cypherTool(name: string): Tool {
         ...(of !== undefined && { graph: of }),
         maxRows: cap,
       }),
+    ),
   };
 }
 
-export const graphQuery = cypherTool("graph_query");
+/** Clients of `graph_query` know a `$name` without any parameters as an error of the parser, which says where it stands. */
+function tellingWhere(call: Tool["call"]): Tool["call"] {
+  return async (context, args) => {
+    try {
+      return await call(context, args);
+    } catch (error) {
+      const isUnbound = error instanceof DbError && error.details?.detail === "MissingParameter";
+      throw (isUnbound && args.parameters === undefined ? unboundAt(args.cypher) : null) ?? error;
+    }
+  };
+}
+
+/** Null where the statement needs a parameter that it does not write, as CALL without parentheses does. */
+function unboundAt(text: string): DbError | null {
+  const { kinds, starts, ends } = tokenize(text);
+  const token = kinds.indexOf("parameter");
+  if (token < 0) return null;
+  const name = text.slice(starts[token], ends[token]);
+  const remedy = `: ${name} has no value; send it in the argument "parameters", by its name without the $`;
+  return syntaxError(text, starts[token]!, "MissingParameter", "expected expression", remedy);
+}
+
+export const graphQuery = cypherTool("graph_query", tellingWhere);
 export const cypher = cypherTool("cypher");

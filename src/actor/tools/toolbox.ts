@@ -53,12 +53,12 @@ export function findTool(name: string): Tool | null {
   return byName.get(name) ?? null;
 }
 
-/** Throws invalid_request that names the argument. */
-export function checkArguments(tool: Tool, args: unknown): void {
+/** The arguments, without those that are null in place of being left out. Throws invalid_request that names the argument. */
+export function checkedArguments<T>(tool: Tool, args: T): T {
   let check = checks.get(tool.name);
   if (check === undefined) {
     check = Compile(tool.input);
     checks.set(tool.name, check);
   }
-  checked(check, args, "argument");
+  return checked(check, args, "argument");
 }

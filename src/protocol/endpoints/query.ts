@@ -246,10 +246,18 @@ export const queryEndpoints = [
     tag: "schema",
     access: "member",
     home: "tenant",
-    query: Strict({ include_system: Type.Optional(Type.String()), ...PageQuery }),
+    query: Strict({
+      include_system: Type.Optional(
+        Type.Enum(["true", "false"], {
+          description: "true: also the server's own tables, whose names begin with an underscore, and those of graphs.",
+        }),
+      ),
+      ...PageQuery,
+    }),
     response: Type.Array(
       Type.Object({
         name: Type.String(),
+        schema: Type.String(),
         type: Type.String(),
         column_count: Type.Integer(),
         row_count: Type.Integer(),

@@ -1,4 +1,5 @@
 /** SHOW TABLES, SHOW INDEXES, DESCRIBE and the like, as queries over rows that the catalog gives at once. */
+import { isListed } from "../../catalog/graph.js";
 import type { TableDef } from "../../catalog/table.js";
 import type { ViewDef } from "../../catalog/view.js";
 import { BOOL, type SqlType, TEXT, type Value } from "../../protocol/values.js";
@@ -61,7 +62,7 @@ function listing(node: ListStatement, what: Exclude<ListStatement["what"], "mode
           ["table_name", TEXT],
           ["table_schema", TEXT],
         ],
-        rows: [...catalog.tables(), ...catalog.views()].map((relation) => [relation.name, relation.schema]),
+        rows: [...catalog.tables(), ...catalog.views()].filter(isListed).map(({ name, schema }) => [name, schema]),
       };
     case "columns":
       return describe(findView(node.table!, binding) ?? lookUpTable(node.table!, binding));
