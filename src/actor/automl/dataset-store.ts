@@ -143,18 +143,28 @@ function hasDatasets(request: Request): boolean {
   return withDefinitions(request, (catalog) => catalog.table(null, DATASETS_NAME)) !== null;
 }
 
-/** By id or name. Throws not_found. */
-export async function findDataset(request: Request, idOrName: string): Promise<Dataset> {
+/** By id or name. Null: there is none. */
+export async function datasetNamed(request: Request, idOrName: string): Promise<Dataset | null> {
   const [row] = hasDatasets(request)
     ? await rowsOf(request, {
         sql: `SELECT ${COLUMNS} FROM ${DATASETS} WHERE id = $1::text OR name = $1::text`,
         params: [idOrName],
       })
     : [];
-  if (row !== undefined) return datasetOf(row);
-  throw new DbError("not_found", `The data set "${idOrName.slice(0, 100)}" does not exist.`, {
+  return row === undefined ? null : datasetOf(row);
+}
+
+/** By id or name. Throws not_found. */
+export async function findDataset(request: Request, idOrName: string): Promise<Dataset> {
+  const dataset = await datasetNamed(request, idOrName);
+  if (dataset === null) throw noDataset(idOrName);
+  return dataset;
+}
+
+export function noDataset(idOrName: string): DbError {
+  return new DbError("not_found", `The data set "${idOrName.slice(0, 100)}" does not exist.`, {
     field: "dataset_id",
-    hint: "POST /v1/automl/datasets makes one; a table or collection can be named directly.",
+    hint: "POST /v1/automl/datasets makes one; a training takes the name of a table or collection, too.",
   });
 }
 
