@@ -237,3 +237,17 @@ t.test("what is refused", async (t) => {
     "query_error",
   ]);
 });
+
+t.test("parameters of Cypher are an object", async (t) => {
+  const path = "/v1/graph/match";
+  t.same((await match("RETURN $1 AS a", { "1": 10 })).rows, [[10]]);
+  t.same((await match("RETURN 1 AS a", [])).rows, [[1]]);
+  const error = { code: "invalid_request", details: { field: "parameters", hint: /"name": value/ } };
+  for (const given of [{ parameters: [10, 20] }, { params: [10, 20] }]) {
+    t.match(await server.call("POST", path, { cypher: "RETURN $1 AS a", ...given }), { status: 400, body: { error } });
+    const text = { sql: "MATCH (n) WHERE id(n) = $1 RETURN n", ...given };
+    t.match(await server.call("POST", "/v1/query/execute", text), { status: 400, body: { error } });
+  }
+  const none = { cypher: "RETURN 1 AS a", parameters: [1] };
+  t.match(await server.call("POST", path, none), { status: 400, body: { error } }, "for a statement without any, too");
+});
