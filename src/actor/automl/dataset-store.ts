@@ -168,10 +168,19 @@ export function noDataset(idOrName: string): DbError {
   });
 }
 
-export async function listDatasets(request: Request): Promise<Dataset[]> {
-  if (!hasDatasets(request)) return [];
-  const rows = await rowsOf(request, { sql: `SELECT ${COLUMNS} FROM ${DATASETS} ORDER BY created_at, id`, params: [] });
-  return rows.map(datasetOf);
+/** A page, and how many there are in all. */
+export async function listDatasets(
+  request: Request,
+  { limit, offset }: { readonly limit: number; readonly offset: number },
+): Promise<{ datasets: Dataset[]; count: number }> {
+  if (!hasDatasets(request)) return { datasets: [], count: 0 };
+  // One statement, hence one snapshot; the page is empty beyond the end, and the count is told all the same.
+  const sql = `SELECT c.n, page.* FROM (SELECT count(*) AS n FROM ${DATASETS}) AS c LEFT JOIN
+    (SELECT ${COLUMNS} FROM ${DATASETS} ORDER BY created_at, id LIMIT $1::int8 OFFSET $2::int8) AS page ON true
+    ORDER BY page.created_at, page.id`;
+  const rows = await rowsOf(request, { sql, params: [limit, offset] });
+  const datasets = rows.map(([, ...row]) => row).filter(([id]) => id !== null);
+  return { datasets: datasets.map(datasetOf), count: Number(rows[0]![0]) };
 }
 
 /** Throws not_found. */
