@@ -136,6 +136,7 @@ export function checked<T>(check: Check, value: T, what: string): T {
 interface SchemaError {
   readonly keyword: string;
   readonly instancePath: string;
+  readonly schemaPath: string;
   readonly params: Record<string, unknown>;
   readonly message: string;
 }
@@ -149,7 +150,7 @@ function fieldError(check: Check, value: unknown, what: string): DbError {
     const names = (unknown.params.additionalProperties as string[]).map(
       (name) => `"${path === "" ? "" : `${path}.`}${name}"`,
     );
-    const known = Object.keys(check.Type().properties ?? {});
+    const known = Object.keys(schemaAt(check, unknown.schemaPath).properties ?? {});
     return new DbError(
       "invalid_request",
       `Unknown ${what} ${names.join(", ")}. Known: ${known.join(", ") || "none"}.`,
@@ -173,6 +174,13 @@ function fieldError(check: Check, value: unknown, what: string): DbError {
   const { allowedValues } = first.params as { allowedValues?: readonly unknown[] };
   const fault = allowedValues === undefined ? first.message : `must be one of ${allowedValues.join(", ")}`;
   return new DbError("invalid_request", `${subject} ${fault}.`, field === "" ? undefined : { field });
+}
+
+/** The schema that an error is about: "#/properties/statements/items/anyOf/1". */
+function schemaAt(check: Check, path: string): { readonly properties?: object } {
+  let schema: unknown = check.Type();
+  for (const part of path.split("/").slice(1)) schema = (schema as Record<string, unknown> | undefined)?.[part];
+  return (schema ?? check.Type()) as { readonly properties?: object };
 }
 
 /** "/statements/3/sql" → "statements[3].sql" */
