@@ -95,8 +95,16 @@ function namedForSql(): DbError {
   });
 }
 
-/** Cypher's `$name`, and `$0` of an array. Values that no parameter asks for are passed over. */
+function positionalForCypher(): DbError {
+  return new DbError("invalid_request", "Cypher takes its parameters as an object, not as an array.", {
+    field: "parameters",
+    hint: 'Send {"name": value} with a value per $name; of $1 the name is "1".',
+  });
+}
+
+/** Cypher's `$name`. Values that no parameter asks for are passed over; an empty array has none. */
 function namedParameters(names: readonly string[], params: ParameterValues): readonly Value[] {
+  if (isPositional(params) && params.length > 0) throw positionalForCypher();
   return names.map((name) => {
     if (!Object.hasOwn(params, name)) {
       // Nothing has run yet: openCypher counts it among the errors of compile time.

@@ -20,6 +20,7 @@ export function treeOf({ sql, language }: Pick<StatementText, "sql" | "language"
   try {
     return sqlTree(sql);
   } catch (error) {
+    if (sql.trim() === "") throw error;
     const statement = cypherOf(sql, error);
     return { language: "cypher", statement };
   }

@@ -18,6 +18,7 @@ import { VERIFY_COLUMNS, verifyTable } from "../query/exec/verify-table.js";
 import type { OutputColumn, Plan } from "../query/plan/plan.js";
 import { modifyingNodes } from "../query/plan/walk.js";
 import { bindArguments } from "../sql/bind/bind-arguments.js";
+import { calledWriter } from "../sql/bind/bind-statement.js";
 import { bindTable } from "../sql/bind/bind-table.js";
 import type {
   BoundAnalyze,
@@ -541,11 +542,7 @@ export class StatementRunner {
 
   /** Throws 25006, or 42501 for a credential that may not write. */
   private requireWritable(command: string): void {
-    if (this.identity.readOnly) {
-      throw new DbError("forbidden", `The credential has ReadOnly permission; ${command.toUpperCase()} is refused.`, {
-        sqlstate: "42501",
-      });
-    }
+    if (this.identity.readOnly) throw refusedToReader(command.toUpperCase());
     if (!this.block.modes.readOnly) return;
     throw sqlError("25006", `cannot execute ${command.toUpperCase()} in a read-only transaction`);
   }
@@ -554,12 +551,25 @@ export class StatementRunner {
   private requireRunnable({ readOnly, callsRoutines, command, plan }: BoundQuery): void {
     // Of functions that may write, each statement that does is refused.
     if (readOnly || callsRoutines || !(this.identity.readOnly || this.block.modes.readOnly)) return;
-    if (this.identity.readOnly) this.requireWritable(command);
+    if (this.identity.readOnly) throw refusedToReader(writerIn(command, plan));
     const changed = modifyingNodes(plan).find(
       (node) => node.kind === "graphwrite" || !isTemporarySchema(node.table.schema),
     );
     if (changed !== undefined) this.requireWritable(changed.kind === "graphwrite" ? "writing clauses" : changed.kind);
   }
+}
+
+function refusedToReader(what: string): DbError {
+  return new DbError("forbidden", `The credential has ReadOnly permission; ${what} is refused.`, { sqlstate: "42501" });
+}
+
+/** What writes in a statement that does: a SELECT is not it, but a command in its WITH or a function that it calls. */
+function writerIn(command: BoundQuery["command"], plan: Plan): string {
+  if (command !== "select") return command.toUpperCase();
+  const [changed] = modifyingNodes(plan);
+  if (changed !== undefined) return changed.kind.toUpperCase();
+  const fn = calledWriter(plan);
+  return fn === null ? "SELECT" : `the function ${fn.name}()`;
 }
 
 function procedureColumns({ routine }: BoundCall): readonly OutputColumn[] {

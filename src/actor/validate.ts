@@ -154,6 +154,7 @@ function withoutNulls<T>(check: Check, value: T): T {
 interface SchemaError {
   readonly keyword: string;
   readonly instancePath: string;
+  readonly schemaPath: string;
   readonly params: Record<string, unknown>;
   readonly message: string;
 }
@@ -167,7 +168,7 @@ function fieldError(check: Check, value: unknown, what: string): DbError {
     const names = (unknown.params.additionalProperties as string[]).map(
       (name) => `"${path === "" ? "" : `${path}.`}${name}"`,
     );
-    const known = Object.keys(check.Type().properties ?? {});
+    const known = Object.keys(schemaAt(check, unknown.schemaPath).properties ?? {});
     return new DbError(
       "invalid_request",
       `Unknown ${what} ${names.join(", ")}. Known: ${known.join(", ") || "none"}.`,
@@ -204,6 +205,13 @@ function allowedValues(
   const constants = here.filter(({ keyword }) => keyword === "const");
   const isWhole = here.length === constants.length + 1 && here.at(-1)!.keyword === "anyOf";
   return isWhole && constants.length > 0 ? constants.map((error) => error.params.allowedValue) : null;
+}
+
+/** The schema that an error is about: "#/properties/statements/items/anyOf/1". */
+function schemaAt(check: Check, path: string): { readonly properties?: object } {
+  let schema: unknown = check.Type();
+  for (const part of path.split("/").slice(1)) schema = (schema as Record<string, unknown> | undefined)?.[part];
+  return (schema ?? check.Type()) as { readonly properties?: object };
 }
 
 /** "/statements/3/sql" → "statements[3].sql" */

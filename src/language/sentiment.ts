@@ -2,6 +2,7 @@
  * Whether an English text is positive or negative, by the lexicon and rules of VADER (Hutto and Gilbert, ICWSM 2014: negation,
  * degree words, capitals, marks, emoticons), sentence by sentence. The package is loaded with the first text.
  */
+import { forVader } from "./negations.js";
 import { sentencesOf } from "./sentences.js";
 import type { Turns } from "./turns.js";
 
@@ -26,7 +27,7 @@ export async function sentimentOf(text: string, turns: Turns): Promise<Sentiment
   const step = Math.max(1, sentences.length / SENTENCES_MAX);
   for (let i = 0; i < sentences.length; i += step) {
     const sentence = sentences[Math.floor(i)]!;
-    const { compound } = vader.SentimentIntensityAnalyzer.polarity_scores(sentence.text);
+    const { compound } = vader.SentimentIntensityAnalyzer.polarity_scores(forVader(sentence.text));
     // What says something counts more than what is plain.
     const weight = 0.2 + Math.abs(compound);
     sum += weight * compound;

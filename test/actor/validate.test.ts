@@ -50,6 +50,10 @@ t.test("wrong fields", async (t) => {
     message: /Unknown field "parametres"\. Known: sql, parameters, params/,
     details: { field: "parametres" },
   });
+  t.match(problem("query.batch", '{"statements":["SELECT 1",{"sql":"SELECT 1","foo":1}]}'), {
+    message: /^Unknown field "statements\[1\]\.foo"\. Known: sql, parameters, params\b(?!.*statements,)/,
+    details: { field: "statements[1].foo" },
+  });
   t.match(problem("query.execute", '{"sql":7}'), {
     message: 'The field "sql" must be string.',
     details: { field: "sql" },

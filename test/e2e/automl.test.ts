@@ -222,10 +222,32 @@ t.test("data sets: a table by another name, and rows that were uploaded", async 
     t.match(await train({ dataset_id: "bad", target: "y" }), { status: 400, body: { error: { message } } });
     await server.call("DELETE", `${path}/bad`);
   }
-  t.equal((await server.call("GET", path)).body.data.count, 4);
+  const { datasets, count } = (await server.call("GET", path)).body.data;
+  t.equal(count, 4);
+  t.equal(datasets.length, 4);
+  const page = async (query: string) => (await server.call("GET", `${path}?${query}`)).body.data;
+  t.same(await page("limit=2&offset=1"), { datasets: datasets.slice(1, 3), count: 4 });
+  t.same(await page("offset=4"), { datasets: [], count: 4 });
+  t.same(await page("limit=0"), { datasets: [], count: 4 });
+  t.equal((await server.call("GET", `${path}?limit=x`)).status, 400);
   t.equal((await server.call("DELETE", `${path}/uploaded`)).status, 204);
   t.match(await server.call("GET", `${path}/uploaded`), { status: 404 });
-  t.match(await train({ dataset_id: "uploaded", target: "good" }), { status: 404 });
+  t.match(await train({ dataset_id: "uploaded", target: "good" }), {
+    status: 404,
+    body: { error: { details: { hint: /./ } } },
+  });
+});
+
+t.test("a table or collection is a data set where none has its name", async (t) => {
+  const task = "binary_classification";
+  t.match(await trained({ dataset_id: "loans", task, target_column: "good" }), { task, card: { rows: 240 } });
+  t.match(await trained({ dataset_id: "public.loans", task, target_column: "good" }), { card: { rows: 240 } });
+  t.match(await trained({ dataset_id: "letters", task, target_column: "good" }), { card: { rows: 20 } });
+  const rows = trainingRows(120);
+  await server.call("POST", "/v1/automl/datasets", { name: "loans", rows });
+  t.match(await trained({ dataset_id: "loans", target: "good" }), { card: { rows: 120 } }, "a data set goes first");
+  await server.call("DELETE", "/v1/automl/datasets/loans");
+  t.match(await server.call("GET", "/v1/automl/datasets/loans"), { status: 404 });
 });
 
 t.test("a document collection trains, too", async (t) => {

@@ -237,3 +237,35 @@ t.test("what is refused", async (t) => {
     "query_error",
   ]);
 });
+
+t.test("parameters of Cypher are an object", async (t) => {
+  const path = "/v1/graph/match";
+  t.same((await match("RETURN $1 AS a", { "1": 10 })).rows, [[10]]);
+  t.same((await match("RETURN 1 AS a", [])).rows, [[1]]);
+  const error = { code: "invalid_request", details: { field: "parameters", hint: /"name": value/ } };
+  for (const given of [{ parameters: [10, 20] }, { params: [10, 20] }]) {
+    t.match(await server.call("POST", path, { cypher: "RETURN $1 AS a", ...given }), { status: 400, body: { error } });
+    const text = { sql: "MATCH (n) WHERE id(n) = $1 RETURN n", ...given };
+    t.match(await server.call("POST", "/v1/query/execute", text), { status: 400, body: { error } });
+  }
+  const none = { cypher: "RETURN 1 AS a", parameters: [1] };
+  t.match(await server.call("POST", path, none), { status: 400, body: { error } }, "for a statement without any, too");
+});
+
+t.test("graphs and indexes come in pages", async (t) => {
+  for (const name of ["page_a", "page_b", "page_c"]) await server.expect(201, "POST", "/v1/graph/graphs", { name });
+  const graphs = async (query = "") => (await server.expect(200, "GET", `/v1/graph/graphs${query}`)).body.data;
+  const all = await graphs();
+  t.equal(all.graphs.length, all.count);
+  t.same(await graphs("?limit=2&offset=1"), { graphs: all.graphs.slice(1, 3), count: all.count });
+  t.same(await graphs("?offset=99"), { graphs: [], count: all.count });
+  t.equal((await server.call("GET", "/v1/graph/graphs?limit=x")).status, 400);
+  const path = "/v1/graph/indexes";
+  for (const property of ["a", "b", "c"]) {
+    await server.expect(201, "POST", path, { label: "Page", property, name: `by_${property}`, graph: "page_a" });
+  }
+  const { data } = (await server.expect(200, "GET", `${path}?graph=page_a&limit=1&offset=1`)).body;
+  t.match(data, { indexes: [{ name: "by_b" }], count: 3 });
+  t.equal(data.indexes.length, 1);
+  for (const name of ["page_a", "page_b", "page_c"]) await server.call("DELETE", `/v1/graph/graphs/${name}`);
+});

@@ -43,6 +43,22 @@ export const SENTIMENTS: readonly (readonly [text: string, label: "positive" | "
   ["I am so proud of our team.", "positive"],
 ];
 
+/** Wherever a negation begins, and however far it reaches. */
+export const NEGATED: readonly (readonly [text: string, label: "positive" | "negative"])[] = [
+  ["Not good", "negative"],
+  ["Not worth the money", "negative"],
+  ["Never again will I trust them", "negative"],
+  ["It is NOT good.", "negative"],
+  ["Nothing good can be said of it.", "negative"],
+  ["It isn’t good.", "negative"],
+  ["Not bad", "positive"],
+  ["I do not like it, awful", "negative"],
+  ["It was not fun; horrible", "negative"],
+  ["It was not fun. horrible", "negative"],
+  ["It was not bad, great fun", "positive"],
+  ["It is not so bad, I love it :)", "positive"],
+];
+
 export const ENTITIES: readonly (readonly [text: string, entities: readonly (readonly [string, string])[]])[] = [
   [
     "Marie Curie was born in Warsaw in 1867.",

@@ -1,7 +1,7 @@
 /** The language helpers over HTTP and in SQL without a provider, how good they are, and by a provider. */
 import t from "tap";
 import { FakeProvider, openaiPieces } from "../ai/fake-provider.js";
-import { CATEGORIES, CLASSIFIED, ENTITIES, QUESTIONS, SENTIMENTS } from "./language-samples.js";
+import { CATEGORIES, CLASSIFIED, ENTITIES, NEGATED, QUESTIONS, SENTIMENTS } from "./language-samples.js";
 import { TestServer } from "./server.js";
 
 const fake = await FakeProvider.start(() => ({ pieces: openaiPieces([reply]) }));
@@ -32,6 +32,10 @@ t.test("sentiment", async (t) => {
   t.ok(Math.abs(scores.positive + scores.negative + scores.neutral - 1) < 1e-6);
   t.ok(confidence > 0.5 && confidence <= 1);
   t.match(await data("sentiment", { text: " ... " }), { sentiment: "neutral" });
+  for (const [text, label] of NEGATED) t.match(await data("sentiment", { text }), { sentiment: label }, text);
+  const strength = async (text: string) => (await data("sentiment", { text })).scores;
+  t.same(await strength("NOT GOOD"), await strength("not good"), "all in capitals is no emphasis");
+  t.ok((await strength("I am not HAPPY")).negative > (await strength("I am not happy")).negative, "one word is");
 });
 
 t.test("entities", async (t) => {

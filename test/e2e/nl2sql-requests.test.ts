@@ -57,6 +57,30 @@ t.test("by rules", async (t) => {
     t.equal((await server.rows("SELECT count(*) FROM customers"))[0]![0], 10);
   });
 
+  t.test("orders are no questions", async (t) => {
+    await server.rows("CREATE TABLE parts (id int PRIMARY KEY, name text, update_count int, deleted boolean)");
+    await server.rows("INSERT INTO parts VALUES (1, 'nut', 3, false), (2, 'bolt', 5, true)");
+    for (const question of [
+      "delete all parts",
+      "drop table parts",
+      "Please remove the parts",
+      "could you truncate parts",
+      "INSERT a part",
+      "update parts",
+      "create table parts",
+      "alter parts",
+      "grant all on parts to bob",
+    ]) {
+      const { status, body } = await ask({ question, execute: true });
+      t.equal(status, 422, `${question} ${JSON.stringify(body)}`);
+      t.match(body.error, { code: "question_not_understood", message: /^Only questions that read are understood/ });
+    }
+    t.match(await ask({ question: "how many parts are deleted" }), { status: 200 });
+    t.match(await ask({ question: "update count of parts" }), { status: 200 });
+    t.match(await ask({ question: "create a list of all parts" }), { status: 200 });
+    await server.rows("DROP TABLE parts");
+  });
+
   t.test("values are text, never SQL", async (t) => {
     await server.rows("INSERT INTO categories VALUES (9, 'O''Brien''s \"odd\" % _')");
     const { body } = await ask({ question: "categories named O'Brien's \"odd\" % _" });

@@ -143,25 +143,44 @@ function hasDatasets(request: Request): boolean {
   return withDefinitions(request, (catalog) => catalog.table(null, DATASETS_NAME)) !== null;
 }
 
-/** By id or name. Throws not_found. */
-export async function findDataset(request: Request, idOrName: string): Promise<Dataset> {
+/** By id or name. Null: there is none. */
+export async function datasetNamed(request: Request, idOrName: string): Promise<Dataset | null> {
   const [row] = hasDatasets(request)
     ? await rowsOf(request, {
         sql: `SELECT ${COLUMNS} FROM ${DATASETS} WHERE id = $1::text OR name = $1::text`,
         params: [idOrName],
       })
     : [];
-  if (row !== undefined) return datasetOf(row);
-  throw new DbError("not_found", `The data set "${idOrName.slice(0, 100)}" does not exist.`, {
+  return row === undefined ? null : datasetOf(row);
+}
+
+/** By id or name. Throws not_found. */
+export async function findDataset(request: Request, idOrName: string): Promise<Dataset> {
+  const dataset = await datasetNamed(request, idOrName);
+  if (dataset === null) throw noDataset(idOrName);
+  return dataset;
+}
+
+export function noDataset(idOrName: string): DbError {
+  return new DbError("not_found", `The data set "${idOrName.slice(0, 100)}" does not exist.`, {
     field: "dataset_id",
-    hint: "POST /v1/automl/datasets makes one; a table or collection can be named directly.",
+    hint: "POST /v1/automl/datasets makes one; a training takes the name of a table or collection, too.",
   });
 }
 
-export async function listDatasets(request: Request): Promise<Dataset[]> {
-  if (!hasDatasets(request)) return [];
-  const rows = await rowsOf(request, { sql: `SELECT ${COLUMNS} FROM ${DATASETS} ORDER BY created_at, id`, params: [] });
-  return rows.map(datasetOf);
+/** A page, and how many there are in all. */
+export async function listDatasets(
+  request: Request,
+  { limit, offset }: { readonly limit: number; readonly offset: number },
+): Promise<{ datasets: Dataset[]; count: number }> {
+  if (!hasDatasets(request)) return { datasets: [], count: 0 };
+  // One statement, hence one snapshot; the page is empty beyond the end, and the count is told all the same.
+  const sql = `SELECT c.n, page.* FROM (SELECT count(*) AS n FROM ${DATASETS}) AS c LEFT JOIN
+    (SELECT ${COLUMNS} FROM ${DATASETS} ORDER BY created_at, id LIMIT $1::int8 OFFSET $2::int8) AS page ON true
+    ORDER BY page.created_at, page.id`;
+  const rows = await rowsOf(request, { sql, params: [limit, offset] });
+  const datasets = rows.map(([, ...row]) => row).filter(([id]) => id !== null);
+  return { datasets: datasets.map(datasetOf), count: Number(rows[0]![0]) };
 }
 
 /** Throws not_found. */

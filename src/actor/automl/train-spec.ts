@@ -3,6 +3,8 @@
  * data's definition before a job is made, kept in the job's record.
  */
 import { ALGORITHMS, type Algorithm, METRICS, type Metric, TASKS, type TrainJob } from "../../automl/contract.js";
+import type { TableDef } from "../../catalog/table.js";
+import type { ViewDef } from "../../catalog/view.js";
 import { collectionOf } from "../../document/collection.js";
 import { identifier, literal } from "../../document/sql-text.js";
 import { DbError } from "../../protocol/errors.js";
@@ -14,7 +16,7 @@ import { Session } from "../session.js";
 import { plainRows } from "../sql-result.js";
 import type { ParameterValues } from "../statement-run.js";
 import { withDefinitions } from "../with-definitions.js";
-import { findDataset, type NamedSource, uploadedRows } from "./dataset-store.js";
+import { datasetNamed, type NamedSource, noDataset, uploadedRows } from "./dataset-store.js";
 
 /** A statement that gives the rows. */
 export interface Source {
@@ -128,7 +130,17 @@ export async function sourceOf(request: Request, body: TrainBody): Promise<Sourc
   }
   const table = body.collection ?? body.table;
   if (table !== undefined) return sourceOfTable(request, table);
-  const dataset = await findDataset(request, (body.dataset_id ?? body.dataset)!);
+  return sourceOfDataset(request, (body.dataset_id ?? body.dataset)!);
+}
+
+/** A data set by id or name; where there is none, the table or collection of that name. Throws not_found. */
+async function sourceOfDataset(request: Request, idOrName: string): Promise<Source> {
+  const dataset = await datasetNamed(request, idOrName);
+  if (dataset === null) {
+    const relation = relationNamed(request, idOrName);
+    if (relation === null) throw noDataset(idOrName);
+    return sourceOfRelation(relation);
+  }
   return dataset.source === null ? uploadedRows(dataset.id) : sourceOfNamed(request, dataset.source);
 }
 
@@ -170,10 +182,19 @@ async function hasField(request: Request, { sql, params, expand }: Source, name:
   return rows.length > 0;
 }
 
-/** A table, view or collection; with a schema before a dot where there is no such name. Throws not_found. */
+/** A table, view or collection. Throws not_found. */
 export function sourceOfTable(request: Request, name: string): Source {
+  const found = relationNamed(request, name);
+  if (found === null) {
+    throw new DbError("not_found", `The table or collection "${name}" does not exist.`, { sqlstate: "42P01" });
+  }
+  return sourceOfRelation(found);
+}
+
+/** With a schema before a dot where there is no such name. */
+function relationNamed(request: Request, name: string): TableDef | ViewDef | null {
   const dot = name.indexOf(".");
-  const found = withDefinitions(request, (catalog) => {
+  return withDefinitions(request, (catalog) => {
     for (const [schema, short] of [[null, name] as const, [name.slice(0, dot), name.slice(dot + 1)] as const]) {
       if (schema !== null && dot < 0) continue;
       const relation = catalog.table(schema, short) ?? catalog.view(schema, short);
@@ -181,9 +202,9 @@ export function sourceOfTable(request: Request, name: string): Source {
     }
     return null;
   });
-  if (found === null) {
-    throw new DbError("not_found", `The table or collection "${name}" does not exist.`, { sqlstate: "42P01" });
-  }
+}
+
+function sourceOfRelation(found: TableDef | ViewDef): Source {
   const collection = "indexes" in found ? collectionOf(found) : null;
   if (collection !== null) {
     return { sql: `SELECT ${collection.selectList} FROM ${collection.sqlName}`, params: [], expand: "doc" };

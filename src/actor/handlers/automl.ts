@@ -16,7 +16,7 @@ import { CHANGE_FORMS } from "../feed/change-form.js";
 import { type Answer, messageErrorJson, packedMessage, STREAMED } from "../reply.js";
 import type { Request } from "../request.js";
 import type { Input } from "../validate.js";
-import { type Handler, pageOf } from "./handler.js";
+import { type Handler, pageOf, usualPageOf } from "./handler.js";
 
 export const automlHandlers = {
   "automl.train": train,
@@ -41,9 +41,9 @@ export const automlHandlers = {
     });
     return answer;
   },
-  "automl.datasets": async (request) => {
-    const datasets = await listDatasets(request);
-    return { plain: { datasets: datasets.map(datasetView), count: datasets.length } };
+  "automl.datasets": async (request, { query }) => {
+    const { datasets, count } = await listDatasets(request, usualPageOf(query));
+    return { plain: { datasets: datasets.map(datasetView), count } };
   },
   "automl.dataset": async (request, { params }) => ({ plain: datasetView(await findDataset(request, params.id!)) }),
   "automl.dataset.delete": async (request, { params }) => {

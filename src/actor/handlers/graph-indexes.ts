@@ -12,13 +12,13 @@ import type { Request } from "../request.js";
 import { runAlone } from "../run-alone.js";
 import type { Input } from "../validate.js";
 import { withDefinitions } from "../with-definitions.js";
-import type { Handler } from "./handler.js";
+import { type Handler, usualPageOf } from "./handler.js";
 
 export const graphIndexHandlers = {
-  "graph.indexes.list": (request, { query }) => listIndexes(request, query.graph),
+  "graph.indexes.list": (request, { query }) => listIndexes(request, query.graph, usualPageOf(query)),
   "graph.indexes.create": (request, { body }) => {
     const made = run(request, createCommand(body));
-    return after(made, () => listIndexes(request, body.graph));
+    return after(made, () => listIndexes(request, body.graph, ALL));
   },
   "graph.indexes.delete": (request, { params, query }) => removeIndex(request, query.graph, params.name!),
 } satisfies Partial<Record<EndpointName, Handler>>;
@@ -56,9 +56,11 @@ function describe({ nodes, edges }: GraphTables): readonly IndexInfo[] {
   });
 }
 
-function listIndexes(request: Request, graph: string | undefined): Answer {
+const ALL = { limit: Number.POSITIVE_INFINITY, offset: 0 };
+
+function listIndexes(request: Request, graph: string | undefined, { limit, offset }: typeof ALL): Answer {
   const indexes = indexesOf(request, graph);
-  return { plain: { indexes, count: indexes.length } };
+  return { plain: { indexes: indexes.slice(offset, offset + limit), count: indexes.length } };
 }
 
 function createCommand(body: Input["body"]): GraphCommand {

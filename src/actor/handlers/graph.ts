@@ -9,8 +9,9 @@ import type { Request } from "../request.js";
 import { runAlone } from "../run-alone.js";
 import { elapsedSince, JsonRows, type Outcome, plainRows, type RowCollector } from "../sql-result.js";
 import type { ParameterValues } from "../statement-run.js";
+import type { Input } from "../validate.js";
 import { withDefinitions } from "../with-definitions.js";
-import type { Handler } from "./handler.js";
+import { type Handler, usualPageOf } from "./handler.js";
 import { runOf } from "./query.js";
 
 interface MatchBody {
@@ -69,17 +70,19 @@ function profile(request: Request, body: MatchBody): Answer | Promise<Answer> {
 }
 
 /** All in one snapshot: a graph may go while its size is taken. */
-async function listGraphs(request: Request): Promise<Answer> {
+async function listGraphs(request: Request, { query }: Input): Promise<Answer> {
   const { tenant } = request;
+  const { limit, offset } = usualPageOf(query);
   const tx = tenant.partition.shard.begin({ readOnly: true });
   try {
     const graphs: object[] = [];
-    for (const { name, nodes, edges } of graphsOf(tenant.catalog.view(tx))) {
+    const all = graphsOf(tenant.catalog.view(tx));
+    for (const { name, nodes, edges } of all.slice(offset, offset + limit)) {
       const node_count = (await measureTable(tx, tenant.number, nodes, request)).rows;
       const edge_count = (await measureTable(tx, tenant.number, edges, request)).rows;
       graphs.push({ name, node_count, edge_count });
     }
-    return { plain: { graphs, count: graphs.length } };
+    return { plain: { graphs, count: all.length } };
   } finally {
     tx.rollback();
   }

@@ -3,6 +3,7 @@
  * run: in a read-only session of the caller, within the caller's row cap and deadline.
  */
 import { SqlConversation } from "../../ai/nl2sql/ask-provider.js";
+import { requireReading } from "../../ai/nl2sql/imperatives.js";
 import { matchQuestion } from "../../ai/nl2sql/match-question.js";
 import type { SchemaFacts } from "../../ai/nl2sql/schema-facts.js";
 import type { Provider } from "../../ai/providers/provider.js";
@@ -47,6 +48,7 @@ async function answerQuestion(request: Request, { body }: Input): Promise<Answer
   }
   request.limitTime(body.timeout_secs);
   const schema = tablesOf(request, body.tables ?? null);
+  requireReading(question, schema);
   const provider = request.partition.providers.forTenant(request.tenant);
   if (body.method === "provider" && provider === null) {
     throw new DbError("invalid_request", "No AI provider is configured.", {

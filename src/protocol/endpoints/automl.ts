@@ -9,6 +9,7 @@ import {
 } from "../limits.js";
 import { bound, MessageId, Nullable, PageQuery, Strict, Timestamp } from "./schemas.js";
 
+const InAll = Type.Integer({ description: "Of all pages." });
 const Name = Type.String({ pattern: "^[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}$" });
 const column = Type.String({ minLength: 1, maxLength: 255 });
 const Row = Type.Record(Type.String(), Type.Unknown());
@@ -199,11 +200,12 @@ export const automlEndpoints = [
     name: "automl.datasets",
     method: "GET",
     path: "/v1/automl/datasets",
-    summary: "The tenant's data sets.",
+    summary: "The tenant's data sets, oldest first.",
     tag: "automl",
     access: "member",
     home: "tenant",
-    response: Type.Object({ datasets: Type.Array(Dataset), count: Type.Integer() }),
+    query: Strict(PageQuery),
+    response: Type.Object({ datasets: Type.Array(Dataset), count: InAll }),
   },
   {
     name: "automl.dataset",

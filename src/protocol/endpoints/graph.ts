@@ -31,6 +31,8 @@ const GraphQuery = { graph: Type.Optional(GraphName) };
 const entityId = Type.Object({ id: Type.String({ pattern: "^[0-9]{1,15}$" }) });
 const graphName = Type.Object({ name: GraphName });
 
+const InAll = Type.Integer({ description: "Of all pages." });
+
 const Graph = Type.Object({
   name: Type.String(),
   node_count: Type.Integer(),
@@ -371,7 +373,8 @@ export const graphEndpoints = [
     summary: "The tenant's graphs.",
     access: "member",
     ...shared,
-    response: Type.Object({ graphs: Type.Array(Graph), count: Type.Integer() }),
+    query: Strict(PageQuery),
+    response: Type.Object({ graphs: Type.Array(Graph), count: InAll }),
     flat: true,
   },
   {
@@ -403,8 +406,8 @@ export const graphEndpoints = [
     summary: "Indexes over properties.",
     access: "member",
     ...shared,
-    query: Strict(GraphQuery),
-    response: Type.Object({ indexes: Type.Array(Index), count: Type.Integer() }),
+    query: Strict({ ...GraphQuery, ...PageQuery }),
+    response: Type.Object({ indexes: Type.Array(Index), count: InAll }),
   },
   {
     name: "graph.indexes.create",

@@ -6,7 +6,7 @@
 import type { DdlCommand } from "../../catalog/ddl-command.js";
 import { DbError, sqlError } from "../../protocol/errors.js";
 import { TEXT, UNKNOWN } from "../../protocol/values.js";
-import type { Expr } from "../../query/expr/expr.js";
+import type { Expr, ScalarFunction } from "../../query/expr/expr.js";
 import { canCoerce } from "../../query/expr/types.js";
 import { mapExpr, someExpr } from "../../query/expr/walk.js";
 import type { OutputColumn, Plan } from "../../query/plan/plan.js";
@@ -311,8 +311,8 @@ function finish(command: BoundQuery["command"], given: Source, binding: Binding)
     columns: plan.columns,
     parameterTypes,
     openParameters: [...binding.open],
-    readOnly: !modifiesData(plan) && !callsWriter(plan) && !callsRoutines(plan),
-    callsRoutines: !modifiesData(plan) && !callsWriter(plan) && callsRoutines(plan),
+    readOnly: !modifiesData(plan) && calledWriter(plan) === null && !callsRoutines(plan),
+    callsRoutines: !modifiesData(plan) && calledWriter(plan) === null && callsRoutines(plan),
     returnsRows: command === "select" || plan.columns.length > 0,
   };
 }
@@ -337,13 +337,19 @@ function named(plan: Plan, columns: readonly OutputColumn[]): Plan {
   return Object.freeze({ ...plan, columns });
 }
 
-function callsWriter(plan: Plan): boolean {
-  let writes = false;
+/** The first function that changes data of those that the plan calls; null: it calls none. */
+export function calledWriter(plan: Plan): ScalarFunction | null {
+  let writer: ScalarFunction | null = null;
+  const isWriter = (part: Expr): boolean => {
+    if (part.kind !== "call" || !writesData(part.fn)) return false;
+    writer = part.fn;
+    return true;
+  };
   walkPlan(plan, (node) => {
-    writes ||= exprsOfPlan(node).some((expr) => someExpr(expr, (part) => part.kind === "call" && writesData(part.fn)));
-    writes ||= subqueriesOf(node).some((subquery) => callsWriter(subquery.plan as Plan));
+    if (writer !== null || exprsOfPlan(node).some((expr) => someExpr(expr, isWriter))) return;
+    for (const subquery of subqueriesOf(node)) writer ??= calledWriter(subquery.plan as Plan);
   });
-  return writes;
+  return writer;
 }
 
 /** The rows as the function that the statement stands in wants them. */
