@@ -222,11 +222,11 @@ t.test("data sets: a table by another name, and rows that were uploaded", async 
     t.match(await train({ dataset_id: "bad", target: "y" }), { status: 400, body: { error: { message } } });
     await server.call("DELETE", `${path}/bad`);
   }
-  const { datasets, count } = (await server.call("GET", path)).body.data;
-  t.equal(count, 4);
-  t.equal(datasets.length, 4);
+  const all = (await server.call("GET", path)).body.data;
+  t.equal(all.count, 4);
+  t.equal(all.datasets.length, 4);
   const page = async (query: string) => (await server.call("GET", `${path}?${query}`)).body.data;
-  t.same(await page("limit=2&offset=1"), { datasets: datasets.slice(1, 3), count: 4 });
+  t.same(await page("limit=2&offset=1"), { datasets: all.datasets.slice(1, 3), count: 4 });
   t.same(await page("offset=4"), { datasets: [], count: 4 });
   t.same(await page("limit=0"), { datasets: [], count: 4 });
   t.equal((await server.call("GET", `${path}?limit=x`)).status, 400);
