@@ -34,13 +34,21 @@ function tessera(directory: string, ...words: string[]): { status: number | null
   return { status, text: stdout + stderr };
 }
 
+/** Times of routes ended in +00:00 in some places before, without trailing zeros. */
+function withOneSpelling(answer: unknown): unknown {
+  const isTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,3})?(?:Z|\+00:00)$/;
+  return JSON.parse(JSON.stringify(answer), (_key, value: unknown) =>
+    typeof value === "string" && isTime.test(value) ? new Date(value).toISOString() : value,
+  );
+}
+
 async function sameAnswers(t: Test, server: TestServer, { reads }: Recorded): Promise<void> {
   const token = await server.login("keeper-user", PASSWORD);
   for (const { what, ask, answer } of reads) {
     const reply = await server.call(ask.method, ask.path, ask.body, { token });
     t.equal(reply.status, 200, what);
     // Later releases may tell more.
-    t.hasStrict(lasting(reply.body.data), answer, what);
+    t.hasStrict(withOneSpelling(lasting(reply.body.data)), withOneSpelling(answer), what);
   }
 }
 

@@ -1,5 +1,5 @@
 /** What a client may read by address: `tessera://schema`, `tessera://tables/{name}`, `tessera://collections/{name}`, `tessera://graph`. */
-import { graphsOf } from "../../catalog/graph.js";
+import { graphsOf, isListed } from "../../catalog/graph.js";
 import { isTemporarySchema } from "../../catalog/schema.js";
 import { collectionOf } from "../../document/collection.js";
 import { DbError } from "../../protocol/errors.js";
@@ -63,7 +63,7 @@ function namesOf(request: Request): { tables: string[]; collections: string[] } 
     const tables: string[] = [];
     const collections: string[] = [];
     for (const table of catalog.tables()) {
-      if (isTemporarySchema(table.schema)) continue;
+      if (isTemporarySchema(table.schema) || !isListed(table)) continue;
       (collectionOf(table) === null ? tables : collections).push(table.name);
     }
     return { tables, collections };
