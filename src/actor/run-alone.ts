@@ -33,15 +33,35 @@ export function runAlone(
   return after(outcome, () => answer);
 }
 
+/** Answers the rows of a statement. */
+export type Ask = (text: StatementText) => readonly (readonly unknown[])[] | Promise<readonly (readonly unknown[])[]>;
+
 /** The rows of a statement that a route asks on the way. */
-export function rowsOf(
-  request: Request,
-  text: StatementText,
-): readonly (readonly unknown[])[] | Promise<readonly (readonly unknown[])[]> {
-  const session = new Session(request.tenant, { ...sessionOptions(request, "routes"), readOnly: true });
-  const run = { ...text, maxRows: Number.MAX_SAFE_INTEGER, collector: plainRows, request };
-  const outcome = session.execute(run, (tx) => request.tenant.rollback(tx));
-  return after(outcome, ({ rows }) => rows.plain!);
+export function rowsOf(request: Request, text: StatementText): ReturnType<Ask> {
+  return askIn(readingSession(request), request)(text);
+}
+
+/** Several statements that read one snapshot, whose definitions are the session's `catalog`: nothing goes from under them meanwhile. */
+export async function readTogether<T>(request: Request, read: (session: Session, ask: Ask) => Promise<T>): Promise<T> {
+  const session = readingSession(request);
+  session.begin({ readOnly: true });
+  try {
+    return await read(session, askIn(session, request));
+  } finally {
+    if (session.inTransaction) session.rollback();
+  }
+}
+
+function readingSession(request: Request): Session {
+  return new Session(request.tenant, { ...sessionOptions(request, "routes"), readOnly: true });
+}
+
+function askIn(session: Session, request: Request): Ask {
+  return (text) => {
+    const run = { ...text, maxRows: Number.MAX_SAFE_INTEGER, collector: plainRows, request };
+    const outcome = session.execute(run, (tx) => request.tenant.rollback(tx));
+    return after(outcome, ({ rows }) => rows.plain!);
+  };
 }
 
 /** A timestamptz of such rows as the API writes times, which end in Z; SQL writes the zone as +00:00. */
@@ -49,25 +69,4 @@ export function timeOf(value: unknown): string {
   const date = new Date(value as string);
   // Where SQL has written the table: a time that JSON's form cannot express, such as infinity.
   return Number.isNaN(date.getTime()) ? (value as string) : date.toISOString();
-}
-
-/** Answers the rows of a statement. */
-export type Ask = (text: StatementText) => ReturnType<typeof rowsOf>;
-
-/** Several statements that read one snapshot, whose definitions are the session's `catalog`: nothing goes from under them meanwhile. */
-export async function readTogether<T>(request: Request, read: (session: Session, ask: Ask) => Promise<T>): Promise<T> {
-  const session = new Session(request.tenant, { ...sessionOptions(request, "routes"), readOnly: true });
-  session.begin({ readOnly: true });
-  const ask: Ask = (text) => {
-    const run = { ...text, maxRows: Number.MAX_SAFE_INTEGER, collector: plainRows, request };
-    return after(
-      session.execute(run, (tx) => tx.rollback()),
-      ({ rows }) => rows.plain!,
-    );
-  };
-  try {
-    return await read(session, ask);
-  } finally {
-    if (session.inTransaction) session.rollback();
-  }
 }
