@@ -1,7 +1,8 @@
 /**
  * What two texts have in common by their words, before any model is asked: whether they say the same, differ in one word
- * that turns the meaning round, or have nothing to do with each other. For English; texts of other languages are `same`
- * or `unknown`. Called by weigh-scores.ts; pure but for the stemmer's memory.
+ * that turns the meaning round, or have nothing to do with each other. Of a premise of several sentences one is enough to be
+ * `same` or `opposite`. For English; of other languages only `same` is sure. Called by weigh-scores.ts; pure but for the
+ * stemmer's memory.
  *
  *   same       the same words, but for case, marks, articles, contractions and how numbers are written
  *   opposite   the same but for a word that denies, a pair of opposites, or another number of the same thing
@@ -55,7 +56,16 @@ export function compareTexts(premise: string, hypothesis: string): Comparison {
   const told = difference(one, other);
   if (told !== null) return told;
   if (isExchanged(one, other)) return "other";
-  return relation(premise, other);
+  const sentences = premise.split(SENTENCE_END);
+  return toldBySentence(sentences, other) ?? relation(sentences, other);
+}
+
+/** Null unless exactly one of them is told: a text that says both says neither. */
+function toldBySentence(sentences: readonly string[], hypothesis: readonly Word[]): "same" | "opposite" | null {
+  if (sentences.length < 2) return null;
+  const told = new Set(sentences.map((sentence) => difference(wordsOf(sentence), hypothesis)));
+  if (told.has("same") === told.has("opposite")) return null;
+  return told.has("same") ? "same" : "opposite";
 }
 
 /** Null: the texts differ by more than a word. */
@@ -102,10 +112,10 @@ function isQuantity(words: readonly Word[], at: number): boolean {
   return before !== undefined && /^(?:in|on|at|by|since|until|before|after|for|costs?|than)$/.test(before.word);
 }
 
-function relation(premise: string, hypothesis: readonly Word[]): Comparison {
+function relation(texts: readonly string[], hypothesis: readonly Word[]): Comparison {
   const wanted = new Set(hypothesis.filter(({ isContent }) => isContent).map(({ stem }) => stem));
   if (wanted.size === 0) return "related";
-  const sentences = premise.split(/(?<=[.!?])\s+/).map((sentence) => new Set(contentStems(sentence)));
+  const sentences = texts.map((sentence) => new Set(contentStems(sentence)));
   let nearest: Comparison = "unrelated";
   for (const [i, sentence] of sentences.entries()) {
     const together = new Set(
@@ -121,7 +131,8 @@ function relation(premise: string, hypothesis: readonly Word[]): Comparison {
 
 const contentStems = (text: string) => wordsOf(text).flatMap(({ isContent, stem }) => (isContent ? [stem] : []));
 
-const withoutArticles = (words: readonly Word[]) => words.filter(({ word }) => !ARTICLES.has(word));
+/** "Plan A" has none. */
+const withoutArticles = (words: readonly Word[]) => words.filter(({ word, isName }) => isName || !ARTICLES.has(word));
 
 function commonLength(one: readonly Word[], other: readonly Word[], isFromEnd: boolean): number {
   const most = Math.min(one.length, other.length);
@@ -132,7 +143,9 @@ function commonLength(one: readonly Word[], other: readonly Word[], isFromEnd: b
   return most;
 }
 
-const WORD = /\d+(?:[.,:]\d+)*|[\p{L}\p{M}]+/gu;
+const SENTENCE_END = /(?<=[.!?])\s+/;
+/** A sign of money or percent is a word of its own; a minus before a number and the marks of "C++" and "C#" belong to theirs. */
+const WORD = /(?<![^\s(])[-−]?\d+(?:[.,:]\d+)*|\d+(?:[.,:]\d+)*|\p{Sc}|%|[\p{L}\p{M}]+(?:\+\+|#)?/gu;
 
 function wordsOf(text: string): Word[] {
   const plain = text
@@ -149,8 +162,8 @@ function wordsOf(text: string): Word[] {
     end = index + found.length;
     const lower = found.toLowerCase();
     const place = NUMBER_WORDS.indexOf(lower);
-    const isNumber = place >= 0 || /^\d/.test(found);
-    const word = place >= 0 ? String(place) : isNumber ? withoutSeparators(lower) : lower;
+    const isNumber = place >= 0 || /\d$/.test(found);
+    const word = place >= 0 ? String(place) : isNumber ? withoutSeparators(lower.replace("−", "-")) : lower;
     const isName = !isNumber && !isFirst && /^\p{Lu}/u.test(found);
     words.push({ word, stem: isNumber ? word : stemOf(word), isNumber, isName, isContent: !FUNCTION_WORDS.has(word) });
   }
@@ -159,7 +172,7 @@ function wordsOf(text: string): Word[] {
 
 /** "300,000" is 300000. */
 const withoutSeparators = (number: string) =>
-  /^\d{1,3}(?:,\d{3})+(?:\.\d+)?$/.test(number) ? number.replaceAll(",", "") : number;
+  /^-?\d{1,3}(?:,\d{3})+(?:\.\d+)?$/.test(number) ? number.replaceAll(",", "") : number;
 
 function stemOf(word: string): string {
   let stem = stems.get(word);
