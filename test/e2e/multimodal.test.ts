@@ -139,6 +139,21 @@ t.test("without models that see", async (t) => {
     );
     t.equal((await post(server, "search", { query: { text: "meadow" }, modalities: ["audio"] })).body.data.total, 0);
 
+    await server.expect(201, "POST", "/v1/collections", { name: "words", schema: { kind: "string", text: "string" } });
+    await server.expect(201, "POST", "/v1/collections/words/documents", { id: "w", kind: "text", text: "lighthouse" });
+    for (const query of [{ text: "lighthouse crimson" }, { text: "meadow" }, { image: red }]) {
+      const all = (await post(server, "search", { query })).body.data.results;
+      t.ok(
+        all.every(({ score }: { score: number }) => score >= 0 && score <= 1),
+        "scores are from 0 to 1",
+      );
+      for (const { id, collection, score } of all) {
+        const own = await post(server, "search", { query, collections: [collection] });
+        const same = own.body.data.results.find((each: { id: string }) => each.id === id);
+        t.equal(same.score, score, `${id}: the same score however many collections are searched`);
+      }
+    }
+
     const row = await server.rows("SELECT kind, width, exif FROM images WHERE id = 'red'");
     t.same(row, [["image", 480, {}]], "rows like any others");
     const plain = await server.call("POST", "/v1/collections/images/search", { query: "crimson" });
