@@ -205,6 +205,11 @@ export interface EvalServices {
   graphNode?(id: number): GraphNode;
   /** How many triggers' functions are running inside each other. */
   triggerDepth?(): number;
+  /**
+   * Applies the function to the arguments in another thread. Null: it cannot be applied there, since it asks for more than its
+   * arguments, or these cannot be sent.
+   */
+  applyElsewhere?(fn: ScalarFunction, args: readonly Value[], context: DeferredContext): Promise<Value> | null;
   /** Runs a statement in the transaction of the context, as a function of PL/pgSQL would. */
   runStatement?(sql: string, params: readonly unknown[], maxRows: number, context: EvalContext): Promise<InnerResult>;
   /** A text's vector, by the model of that name; null: the configured one. It is only to be read. */
@@ -285,6 +290,8 @@ export interface ScalarFunction {
   readonly needsContext?: true;
   /** A call takes so long that others get their turns between the rows; not folded. */
   readonly slow?: true;
+  /** About how many nanoseconds it takes per character, byte or element of its arguments; absent: NANOS_PER_UNIT. */
+  readonly nanosPerUnit?: number;
   /**
    * Its values have to be waited for, which expressions cannot: so calls are moved into nodes of their own
    * (optimize/lift-deferred.ts). `apply` is called where that was not possible; it throws 0A000.

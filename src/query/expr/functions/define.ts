@@ -15,6 +15,7 @@ interface Options {
   readonly volatility?: ScalarFunction["volatility"];
   readonly variadic?: SqlType;
   readonly needsContext?: true;
+  readonly nanosPerUnit?: number;
 }
 
 /** A strict immutable function unless `options` say otherwise. */
