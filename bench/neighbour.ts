@@ -27,8 +27,13 @@ try {
   console.log("|---|---|--:|--:|");
   for (const one of cases) {
     const { longestMs, seconds, answer, refused } = await measure(one, attacker, neighbour);
-    console.log(`| ${one.name} | ${answer} | ${seconds.toFixed(2)} | ${longestMs.toFixed(0)}${refused > 0 ? `, ${refused} refused` : ""} |`);
+    console.log(
+      `| ${one.name} | ${answer} | ${seconds.toFixed(2)} | ${longestMs.toFixed(0)}${refused > 0 ? `, ${refused} refused` : ""} |`,
+    );
   }
+} catch (error) {
+  console.error(server.lines.slice(-20).join("\n").slice(-4000));
+  throw error;
 } finally {
   await server.stop();
 }
@@ -63,6 +68,12 @@ async function measure(one: NeighbourCase, attacker: string, neighbour: string) 
   return { longestMs, seconds, answer: answerOf(reply), refused };
 }
 
-function answerOf({ status, body }: { readonly status: number; readonly body?: { readonly error?: { readonly message: string } } }): string {
+function answerOf({
+  status,
+  body,
+}: {
+  readonly status: number;
+  readonly body?: { readonly error?: { readonly message: string } };
+}): string {
   return `${status}${body?.error === undefined ? "" : ` ${body.error.message.slice(0, 60).replaceAll("|", "\\|")}`}`;
 }

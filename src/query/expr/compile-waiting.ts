@@ -6,7 +6,7 @@
 
 import { UNINTERRUPTED_MS_MAX } from "../../protocol/limits.js";
 import { allowLongStretch, Overrun } from "../../protocol/stretch.js";
-import type { Value } from "../../protocol/values.js";
+import { BOOL, type Value } from "../../protocol/values.js";
 import { compileExpr, type SlotOf } from "./compile.js";
 import { checkedList, Quantifier } from "./compile-list.js";
 import { growing } from "./cypher/growing-list.js";
@@ -14,14 +14,16 @@ import type {
   Batch,
   CallExpr,
   CaseExpr,
+  CastExpr,
+  ColumnExpr,
   ColumnId,
   DeferredContext,
   Expr,
   InListExpr,
   ListExpr,
   LogicExpr,
-  ScalarFunction,
 } from "./expr.js";
+import { type SentExpr, sentExpr } from "./sent-expr.js";
 import { ListMaker } from "./value-parts.js";
 import { mayTakeLong, spendOn } from "./work.js";
 
@@ -35,18 +37,8 @@ export function compileWaiting(expr: Expr, slotOf: SlotOf): EvaluateWaiting {
   if (!mayTakeLong(expr)) return compileExpr(expr, slotOf);
   switch (expr.kind) {
     case "call":
+    case "cast":
       return compileCall(expr, slotOf);
-    case "cast": {
-      const input = compileWaiting(expr.input, slotOf);
-      const convert = compileExpr(
-        { ...expr, input: { kind: "column", type: expr.input.type, id: 0, name: "" } },
-        () => 0,
-      );
-      return async (batch, row, context) => {
-        const value = await input(batch, row, context);
-        return atLength(context, () => convert({ columns: [[value]], length: 1 }, 0, context));
-      };
-    }
     case "and":
     case "or":
       return compileLogic(expr, slotOf);
@@ -59,7 +51,7 @@ export function compileWaiting(expr: Expr, slotOf: SlotOf): EvaluateWaiting {
     }
     case "isnull": {
       const input = compileWaiting(expr.input, slotOf);
-      const test = compileExpr({ ...expr, input: { kind: "column", type: expr.input.type, id: 0, name: "" } }, () => 0);
+      const test = compileExpr({ ...expr, input: columnOf(expr.input, 0) }, (slot) => slot);
       return async (batch, row, context) =>
         test({ columns: [[await input(batch, row, context)]], length: 1 }, 0, context);
     }
@@ -88,7 +80,53 @@ async function atLength(context: DeferredContext, work: () => Value): Promise<Va
   return value;
 }
 
-function compileCall(expr: CallExpr, slotOf: SlotOf): EvaluateWaiting {
+/**
+ * A call, with all that it is made of where that is calls and casts: computed at once when its values are small, else in another
+ * process, where only what it reads is sent.
+ */
+function compileCall(expr: CallExpr | CastExpr, slotOf: SlotOf): EvaluateWaiting {
+  const leaves: Expr[] = [];
+  const sent = sentExpr(expr, leaves);
+  if (sent === null) return expr.kind === "cast" ? compileCast(expr, slotOf) : compileCallOfParts(expr, slotOf);
+  const evaluate = compileExpr(expr, slotOf);
+  const values = leaves.map((leaf) => compileExpr(leaf, slotOf));
+  return (batch, row, context) => {
+    try {
+      return evaluate(batch, row, context);
+    } catch (error) {
+      if (!(error instanceof Overrun)) throw error;
+    }
+    const given = values.map((value) => value(batch, row, context));
+    return elsewhere(sent, given, context, () => evaluate(batch, row, context));
+  };
+}
+
+/** The value by another process, or by `here` where that is not possible. */
+async function elsewhere(
+  expr: SentExpr | null,
+  values: readonly Value[],
+  context: DeferredContext,
+  here: () => Value,
+): Promise<Value> {
+  const value = expr === null ? undefined : await context.services.computeElsewhere?.(expr, values, context);
+  if (value === undefined) return atLength(context, here);
+  await context.yieldTurn();
+  return value;
+}
+
+function compileCast(expr: CastExpr, slotOf: SlotOf): EvaluateWaiting {
+  const input = compileWaiting(expr.input, slotOf);
+  const convert = compileExpr({ ...expr, input: columnOf(expr.input, 0) }, (slot) => slot);
+  return async (batch, row, context) => {
+    const value = await input(batch, row, context);
+    return atLength(context, () => convert({ columns: [[value]], length: 1 }, 0, context));
+  };
+}
+
+const columnOf = ({ type }: Expr, id: ColumnId): ColumnExpr => ({ kind: "column", type, id, name: "" });
+
+/** A call in whose arguments something has to be waited for. */
+function compileCallOfParts(expr: CallExpr, slotOf: SlotOf): EvaluateWaiting {
   const { fn } = expr;
   const args = expr.args.map((arg) => compileWaiting(arg, slotOf));
   if (fn.name === "coalesce" && fn.lazy === true) {
@@ -100,6 +138,7 @@ function compileCall(expr: CallExpr, slotOf: SlotOf): EvaluateWaiting {
       return null;
     };
   }
+  const apply = applying(expr);
   const from = (
     i: number,
     values: Value[],
@@ -119,28 +158,27 @@ function compileCall(expr: CallExpr, slotOf: SlotOf): EvaluateWaiting {
       if (fn.strict && value === null) return null;
       values.push(value);
     }
-    return applied(fn, values, context);
+    return apply(values, context);
   };
   return (batch, row, context) => from(0, [], batch, row, context);
 }
 
-/** The function's value: at once, or in another thread when its arguments are large. */
-function applied(fn: ScalarFunction, values: readonly Value[], context: DeferredContext): Value | Promise<Value> {
-  if (fn.routine !== undefined) return context.services.callRoutine!(fn.routine, values, context, true);
-  const given = fn.lazy === true ? values.map((value) => () => value) : values;
-  const apply = (): Value => (fn.needsContext === true ? fn.apply(context, ...given) : fn.apply(...given));
-  try {
-    if (fn.nanosPerUnit !== 0) spendOn(fn, values);
-    return apply();
-  } catch (error) {
-    if (!(error instanceof Overrun)) throw error;
-  }
-  const elsewhere = context.services.applyElsewhere?.(fn, values, context) ?? null;
-  if (elsewhere === null) return atLength(context, apply);
-  return elsewhere.then(async (value) => {
-    await context.yieldTurn();
-    return value;
-  });
+/** The call over arguments that have been computed. */
+function applying({ fn, args, type }: CallExpr): (values: Value[], context: DeferredContext) => Value | Promise<Value> {
+  const over: CallExpr = { kind: "call", type, fn, args: args.map(columnOf) };
+  const sent = sentExpr(over, []);
+  return (values, context) => {
+    if (fn.routine !== undefined) return context.services.callRoutine!(fn.routine, values, context, true);
+    const given = fn.lazy === true ? values.map((value) => () => value) : values;
+    const apply = (): Value => (fn.needsContext === true ? fn.apply(context, ...given) : fn.apply(...given));
+    try {
+      if (fn.nanosPerUnit !== 0) spendOn(fn, values);
+      return apply();
+    } catch (error) {
+      if (!(error instanceof Overrun)) throw error;
+    }
+    return elsewhere(sent, values, context, apply);
+  };
 }
 
 function compileLogic(expr: LogicExpr, slotOf: SlotOf): EvaluateWaiting {
@@ -184,15 +222,16 @@ function compileCase(expr: CaseExpr, slotOf: SlotOf): EvaluateWaiting {
 function compileInList({ input, items, equals, negated }: InListExpr, slotOf: SlotOf): EvaluateWaiting {
   const given = compileWaiting(input, slotOf);
   const evaluators = items.map((item) => compileWaiting(item, slotOf));
+  const equal = applying({ kind: "call", type: BOOL, fn: equals, args: [input, items[0] ?? input] });
   return async (batch, row, context) => {
     const value = await given(batch, row, context);
     if (value === null) return null;
     let unknown = false;
     for (const evaluate of evaluators) {
       const item = await evaluate(batch, row, context);
-      const equal = item === null ? null : await applied(equals, [value, item], context);
-      if (equal === true) return !negated;
-      if (equal === null) unknown = true;
+      const answer = item === null ? null : await equal([value, item], context);
+      if (answer === true) return !negated;
+      if (answer === null) unknown = true;
     }
     return unknown ? null : negated;
   };

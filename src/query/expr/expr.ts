@@ -7,6 +7,7 @@
  */
 import type { Json, SqlType, Value } from "../../protocol/values.js";
 import type { GraphNode } from "../../protocol/variant.js";
+import type { SentExpr } from "./sent-expr.js";
 
 export type ColumnId = number;
 
@@ -206,10 +207,14 @@ export interface EvalServices {
   /** How many triggers' functions are running inside each other. */
   triggerDepth?(): number;
   /**
-   * Applies the function to the arguments in another thread. Null: it cannot be applied there, since it asks for more than its
-   * arguments, or these cannot be sent.
+   * Computes an expression over these values in another process. Undefined: it has to be computed here, since it asks for more
+   * than values, or these cannot be sent.
    */
-  applyElsewhere?(fn: ScalarFunction, args: readonly Value[], context: DeferredContext): Promise<Value> | null;
+  computeElsewhere?(
+    expr: SentExpr,
+    values: readonly Value[],
+    context: DeferredContext,
+  ): Promise<Value | undefined> | undefined;
   /** Runs a statement in the transaction of the context, as a function of PL/pgSQL would. */
   runStatement?(sql: string, params: readonly unknown[], maxRows: number, context: EvalContext): Promise<InnerResult>;
   /** A text's vector, by the model of that name; null: the configured one. It is only to be read. */

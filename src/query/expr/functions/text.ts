@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { sqlError } from "../../../protocol/errors.js";
 import { ARRAY_ELEMENTS_MAX, TEXT_CHARACTERS_MAX } from "../../../protocol/limits.js";
+import { spend } from "../../../protocol/stretch.js";
 import { toText } from "../../../protocol/text-format.js";
 import { checkArraySize, sqlArray } from "../../../protocol/text-format-array.js";
 import {
@@ -84,12 +85,29 @@ type Side = "both" | "left" | "right";
 
 function trim(text: string, characters: string, side: Side): string {
   const set = new Set(characters);
-  const points = pointsOf(text);
   let start = 0;
-  let end = points.length;
-  if (side !== "right") while (start < end && set.has(points[start] as string)) start++;
-  if (side !== "left") while (end > start && set.has(points[end - 1] as string)) end--;
-  return points.slice(start, end).join("");
+  let end = text.length;
+  if (side !== "right") {
+    for (let point = pointAt(text, start); start < end && set.has(point); point = pointAt(text, start)) {
+      start += point.length;
+    }
+  }
+  if (side !== "left") {
+    for (let point = pointBefore(text, end); end > start && set.has(point); point = pointBefore(text, end)) {
+      end -= point.length;
+    }
+  }
+  return text.slice(start, end);
+}
+
+const pointAt = (text: string, index: number): string =>
+  index < text.length ? String.fromCodePoint(text.codePointAt(index)!) : "";
+
+/** The character that ends before `index`. */
+function pointBefore(text: string, index: number): string {
+  if (index === 0) return "";
+  const isPair = index > 1 && (text.charCodeAt(index - 1) & 0xfc00) === 0xdc00 && text.codePointAt(index - 2)! > 0xffff;
+  return text.slice(index - (isPair ? 2 : 1), index);
 }
 
 function trimBytes(bytes: Uint8Array, set: Uint8Array, side: Side): Uint8Array {
@@ -110,11 +128,12 @@ function trims(name: string, side: Side): ScalarFunction[] {
 
 function pad(text: string, length: number, fill: string, left: boolean): string {
   checkLength(length);
-  const points = pointsOf(text);
-  if (length <= points.length) return points.slice(0, Math.max(length, 0)).join("");
+  const characters = lengthOf(bounded(text));
+  if (length <= characters) return slice(text, 0, Math.max(length, 0));
   const filler = pointsOf(fill);
   if (filler.length === 0) return text;
-  const missing = length - points.length;
+  const missing = length - characters;
+  spend(missing);
   const rest = filler.slice(0, missing % filler.length).join("");
   const padding = fill.repeat(Math.floor(missing / filler.length)) + rest;
   return left ? padding + text : text + padding;
@@ -123,6 +142,7 @@ function pad(text: string, length: number, fill: string, left: boolean): string 
 function repeat(text: string, count: number): string {
   if (count <= 0) return "";
   checkLength(text.length * count);
+  spend(text.length * count);
   return text.repeat(count);
 }
 
@@ -148,6 +168,26 @@ function chr(code: number): string {
     throw sqlError("54000", `requested character not valid for encoding: ${code}`);
   }
   return String.fromCodePoint(code);
+}
+
+/** Throws 54000 before it makes a text that is too long. */
+function replaced(text: string, from: string, to: string): string {
+  const { length } = text;
+  // No more than that many can fit.
+  if (to.length > from.length && length * (to.length / from.length) > TEXT_CHARACTERS_MAX) {
+    let count = 0;
+    for (let at = text.indexOf(from); at >= 0; at = text.indexOf(from, at + from.length)) count++;
+    checkLength(length + count * (to.length - from.length));
+  }
+  // A dollar in the replacement means itself.
+  return text.replaceAll(from, to.replaceAll("$", "$$$$"));
+}
+
+function reversed(text: string): string {
+  if (SURROGATE.test(text)) return pointsOf(text).reverse().join("");
+  const bytes = Buffer.from(bounded(text), "utf16le");
+  new Uint16Array(bytes.buffer, bytes.byteOffset, text.length).reverse();
+  return bytes.toString("utf16le");
 }
 
 function translate(text: string, from: string, to: string): string {
@@ -326,9 +366,9 @@ const CASE_AND_LENGTH: readonly ScalarFunction[] = [
     ["upper", "ucase"],
     fn("upper", [TEXT], TEXT, (text: string) => text.toUpperCase()),
   ),
-  fn("initcap", [TEXT], TEXT, initcap),
-  fn("normalize", [TEXT], TEXT, (text: string) => text.normalize()),
-  fn("reverse", [TEXT], TEXT, (text: string) => pointsOf(text).reverse().join("")),
+  fn("initcap", [TEXT], TEXT, initcap, { nanosPerUnit: 120 }),
+  fn("normalize", [TEXT], TEXT, (text: string) => text.normalize(), { nanosPerUnit: 30 }),
+  fn("reverse", [TEXT], TEXT, reversed),
 ];
 
 const PARTS: readonly ScalarFunction[] = [
@@ -346,8 +386,8 @@ const PARTS: readonly ScalarFunction[] = [
   fn("right", [TEXT, INT4], TEXT, right),
   fn("split_part", [TEXT, TEXT, INT4], TEXT, splitPart),
   fn("starts_with", [TEXT, TEXT], BOOL, (text: string, start: string) => text.startsWith(start)),
-  fn("string_to_array", [TEXT, TEXT], arrayOf(TEXT), stringToArray, { strict: false }),
-  fn("string_to_array", [TEXT, TEXT, TEXT], arrayOf(TEXT), stringToArray, { strict: false }),
+  fn("string_to_array", [TEXT, TEXT], arrayOf(TEXT), stringToArray, { strict: false, nanosPerUnit: 40 }),
+  fn("string_to_array", [TEXT, TEXT, TEXT], arrayOf(TEXT), stringToArray, { strict: false, nanosPerUnit: 40 }),
 ];
 
 const MAKING: readonly ScalarFunction[] = [
@@ -361,9 +401,9 @@ const MAKING: readonly ScalarFunction[] = [
   fn("rpad", [TEXT, INT4, TEXT], TEXT, (text: string, length: number, fill: string) => pad(text, length, fill, false)),
   fn("repeat", [TEXT, INT4], TEXT, repeat),
   fn("replace", [TEXT, TEXT, TEXT], TEXT, (text: string, from: string, to: string) =>
-    from === "" ? text : bounded(text.replaceAll(from, () => to)),
+    from === "" ? text : replaced(text, from, to),
   ),
-  fn("translate", [TEXT, TEXT, TEXT], TEXT, translate),
+  fn("translate", [TEXT, TEXT, TEXT], TEXT, translate, { nanosPerUnit: 100 }),
   fn("ascii", [TEXT], INT4, (text: string) => text.codePointAt(0) ?? 0),
   fn("chr", [INT4], TEXT, chr),
   fn("to_hex", [INT4], TEXT, (x: number) => toHex(x, 32)),
