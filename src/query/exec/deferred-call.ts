@@ -8,6 +8,7 @@ import type { Value } from "../../protocol/values.js";
 import { hashKeyOf } from "../expr/compare.js";
 import { compileExpr, type SlotOf } from "../expr/compile.js";
 import type { Batch, CallExpr, DeferredContext, DeferredEvaluation, Evaluate } from "../expr/expr.js";
+import { unitsOf } from "../expr/work.js";
 import type { DeferredCall } from "../plan/plan.js";
 import type { ExecContext } from "./context.js";
 import type { CompiledDeferred, DeferredValues } from "./deferred-item.js";
@@ -121,6 +122,7 @@ class CallValues implements DeferredValues {
     let key = "";
     for (let a = 0; a < args.length; a++) {
       const value = args[a]!;
+      if (unitsOf(value) > KEY_CHARACTERS_MAX) return null;
       const part = value === null ? "" : String(this.call.keys[a]!(value));
       key += value === null ? "-" : `${part.length}:${part}`;
       if (key.length > KEY_CHARACTERS_MAX) return null;

@@ -47,14 +47,17 @@ type Wrapped =
 /** Types whose values are small objects of classes. */
 const AS_TEXT: ReadonlySet<string> = new Set(["numeric", "jsonpath", "interval", "timetz"]);
 
+/** Of an array that is sent: for more, it takes as long to send as to look at. */
+const ELEMENTS_MAX = 100_000;
+
 /** Undefined: a value of a class that other processes do not know, or a list, which costs as much to send as to look at. */
 function sentForm(type: SqlType, value: Value): unknown {
   if (typeof value !== "object" || value === null) return value;
   if (value instanceof Uint8Array || value instanceof Float32Array) return value;
   if (value instanceof Json) return { json: value.value, jsonText: value.text } satisfies Wrapped;
   if (AS_TEXT.has(type.name)) return { text: toText(type, value) } satisfies Wrapped;
-  if ("elements" in value && Array.isArray(value.elements)) return value.elements.some(isObject) ? undefined : value;
-  return undefined;
+  if (!("elements" in value && Array.isArray(value.elements)) || value.elements.length > ELEMENTS_MAX) return undefined;
+  return value.elements.some(isObject) ? undefined : value;
 }
 
 const isObject = (value: Value): boolean => typeof value === "object" && value !== null;

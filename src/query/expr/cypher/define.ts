@@ -14,6 +14,7 @@ interface Options {
   readonly returns?: SqlType;
   readonly strict?: boolean;
   readonly volatility?: ScalarFunction["volatility"];
+  readonly nanosPerUnit?: number;
 }
 
 /** Of `count` variants; null arguments give null unless `strict` is false. */

@@ -1,6 +1,7 @@
 /** Cypher's functions of lists, and those that take lists and strings alike (openCypher 9, "List functions"). */
 import { cypherError } from "../../../protocol/cypher-error.js";
 import { LIST_ITEMS_MAX } from "../../../protocol/limits.js";
+import { spend } from "../../../protocol/stretch.js";
 import { BOOL, VARIANT } from "../../../protocol/values.js";
 import { isIntegerValue, type Variant } from "../../../protocol/variant.js";
 import { isList } from "../../../protocol/variant-format.js";
@@ -39,6 +40,7 @@ function range(start: Variant, end: Variant, step: Variant = 1): readonly Varian
   if (count > LIST_ITEMS_MAX) {
     throw cypherError("ArgumentError", "NumberOutOfRange", `range() makes at most ${LIST_ITEMS_MAX} items`);
   }
+  spend(3 * count);
   const items = new Array<Variant>(count);
   for (let i = 0; i < count; i++) items[i] = from + i * by;
   return items;
@@ -59,12 +61,12 @@ function reverse(value: Variant): Variant {
 }
 
 export const LIST_FUNCTIONS: readonly ScalarFunction[] = [
-  cypherFn("size", 1, size),
-  cypherFn("isEmpty", 1, isEmpty, { returns: BOOL }),
-  cypherFn("head", 1, (list) => listOf("head()", list)[0] ?? null),
-  cypherFn("last", 1, (list) => listOf("last()", list).at(-1) ?? null),
-  cypherFn("tail", 1, (list) => listOf("tail()", list).slice(1)),
-  cypherFn("reverse", 1, reverse),
+  cypherFn("size", 1, size, { nanosPerUnit: 0 }),
+  cypherFn("isEmpty", 1, isEmpty, { returns: BOOL, nanosPerUnit: 0 }),
+  cypherFn("head", 1, (list) => listOf("head()", list)[0] ?? null, { nanosPerUnit: 0 }),
+  cypherFn("last", 1, (list) => listOf("last()", list).at(-1) ?? null, { nanosPerUnit: 0 }),
+  cypherFn("tail", 1, (list) => listOf("tail()", list).slice(1), { nanosPerUnit: 1 }),
+  cypherFn("reverse", 1, reverse, { nanosPerUnit: 3 }),
   ...cypherFns("range", [2, 3], range),
 ];
 

@@ -272,9 +272,9 @@ function concatBytes(a: Uint8Array, b: Uint8Array): Uint8Array {
 }
 
 export const TEXT_OPERATORS: readonly ScalarFunction[] = [
-  op("||", [TEXT, TEXT], TEXT, joined),
+  op("||", [TEXT, TEXT], TEXT, joined, { nanosPerUnit: 0 }),
   op("||", [BYTEA, BYTEA], BYTEA, concatBytes),
-  op("^@", [TEXT, TEXT], BOOL, (text: string, start: string) => text.startsWith(start)),
+  op("^@", [TEXT, TEXT], BOOL, (text: string, start: string) => text.startsWith(start), { nanosPerUnit: 0 }),
 ];
 
 /** text || anything and anything || text, the other operand being written as its type prints it. */
@@ -348,14 +348,14 @@ export function stringToArray(
 
 const CASE_AND_LENGTH: readonly ScalarFunction[] = [
   ...["length", "char_length", "character_length", "len"].flatMap((name) => [
-    fn(name, [TEXT], INT4, lengthOf),
+    fn(name, [TEXT], INT4, lengthOf, { nanosPerUnit: 1 }),
     fn(name, [BPCHAR], INT4, (text: string) => lengthOf(trimBlanks(text))),
   ]),
-  fn("length", [BYTEA], INT4, (bytes: Uint8Array) => bytes.length),
+  fn("length", [BYTEA], INT4, (bytes: Uint8Array) => bytes.length, { nanosPerUnit: 0 }),
   fn("length", [BYTEA, TEXT], INT4, (bytes: Uint8Array) => lengthOf(Buffer.from(bytes).toString())),
-  fn("octet_length", [TEXT], INT4, (text: string) => Buffer.byteLength(text)),
+  fn("octet_length", [TEXT], INT4, (text: string) => Buffer.byteLength(text), { nanosPerUnit: 1 }),
   fn("octet_length", [BPCHAR], INT4, (text: string) => Buffer.byteLength(text)),
-  fn("octet_length", [BYTEA], INT4, (bytes: Uint8Array) => bytes.length),
+  fn("octet_length", [BYTEA], INT4, (bytes: Uint8Array) => bytes.length, { nanosPerUnit: 0 }),
   fn("bit_length", [TEXT], INT4, (text: string) => Buffer.byteLength(text) * 8),
   fn("bit_length", [BYTEA], INT4, (bytes: Uint8Array) => bytes.length * 8),
   ...aliases(
@@ -373,19 +373,19 @@ const CASE_AND_LENGTH: readonly ScalarFunction[] = [
 
 const PARTS: readonly ScalarFunction[] = [
   ...["substring", "substr"].flatMap((name) => [
-    fn(name, [TEXT, INT4], TEXT, substring),
-    fn(name, [TEXT, INT4, INT4], TEXT, substring),
-    fn(name, [BYTEA, INT4], BYTEA, substringBytes),
-    fn(name, [BYTEA, INT4, INT4], BYTEA, substringBytes),
+    fn(name, [TEXT, INT4], TEXT, substring, { nanosPerUnit: 1 }),
+    fn(name, [TEXT, INT4, INT4], TEXT, substring, { nanosPerUnit: 1 }),
+    fn(name, [BYTEA, INT4], BYTEA, substringBytes, { nanosPerUnit: 1 }),
+    fn(name, [BYTEA, INT4, INT4], BYTEA, substringBytes, { nanosPerUnit: 1 }),
   ]),
   ...aliases(["strpos", "instr", "position"], fn("strpos", [TEXT, TEXT], INT4, position)),
   fn("position", [BYTEA, BYTEA], INT4, (bytes: Uint8Array, part: Uint8Array) => Buffer.from(bytes).indexOf(part) + 1),
   fn("overlay", [TEXT, TEXT, INT4], TEXT, overlay),
   fn("overlay", [TEXT, TEXT, INT4, INT4], TEXT, overlay),
-  fn("left", [TEXT, INT4], TEXT, left),
-  fn("right", [TEXT, INT4], TEXT, right),
+  fn("left", [TEXT, INT4], TEXT, left, { nanosPerUnit: 1 }),
+  fn("right", [TEXT, INT4], TEXT, right, { nanosPerUnit: 1 }),
   fn("split_part", [TEXT, TEXT, INT4], TEXT, splitPart),
-  fn("starts_with", [TEXT, TEXT], BOOL, (text: string, start: string) => text.startsWith(start)),
+  fn("starts_with", [TEXT, TEXT], BOOL, (text: string, start: string) => text.startsWith(start), { nanosPerUnit: 0 }),
   fn("string_to_array", [TEXT, TEXT], arrayOf(TEXT), stringToArray, { strict: false, nanosPerUnit: 40 }),
   fn("string_to_array", [TEXT, TEXT, TEXT], arrayOf(TEXT), stringToArray, { strict: false, nanosPerUnit: 40 }),
 ];
