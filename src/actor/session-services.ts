@@ -29,7 +29,7 @@ import type {
   RoutineCall,
   SubqueryExpr,
 } from "../query/expr/expr.js";
-import type { SentExpr } from "../query/expr/sent-expr.js";
+import type { SentExpr } from "../query/expr/sent-form.js";
 import { idOfOid } from "../query/expr/types.js";
 import { parseSql } from "../sql/parse/parse.js";
 import type { RoutinePlan } from "../sql/routine/host.js";

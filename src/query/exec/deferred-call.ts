@@ -19,6 +19,8 @@ import { sumOfBytes } from "./value-bytes.js";
 /** Values kept for calls that come again; at the bound all are forgotten. */
 const KNOWN_BYTES_MAX = 4_194_304;
 const KEY_CHARACTERS_MAX = 4096;
+/** Larger values are not worth keeping. */
+const KEPT_UNITS_MAX = 65_536;
 
 /** `keeps`: as in DeferredPlan. */
 export function compileDeferredCall({ expr, when }: DeferredCall, slotOf: SlotOf, keeps: boolean): CompiledDeferred {
@@ -131,6 +133,7 @@ class CallValues implements DeferredValues {
   }
 
   private remember(key: string, value: Value): void {
+    if (unitsOf(value) > KEPT_UNITS_MAX) return;
     const bytes = 2 * key.length + sumOfBytes([value], 1);
     if (this.knownBytes + bytes > KNOWN_BYTES_MAX) this.close();
     this.context.statement.reserve(bytes);

@@ -46,7 +46,7 @@ export function bytesOf(value: Value): number {
   if (value instanceof Uint8Array) return OBJECT_BYTES + value.byteLength;
   if (Array.isArray(value)) return kept(value, listBytes);
   if ("elements" in value) {
-    return value.elements.reduce<number>((sum, item) => sum + SLOT_BYTES + bytesOf(item), 2 * OBJECT_BYTES);
+    return OBJECT_BYTES + kept(value.elements, listBytes);
   }
   if (value instanceof Json) return (value.text?.length ?? 0) + jsonBytes(value.value);
   if (value instanceof StoredMap) return OBJECT_BYTES + value.characters;
@@ -64,10 +64,19 @@ function mapBytes(map: VariantMap): number {
   return bytes;
 }
 
+/** Of a longer list some items stand for all. */
+const SAMPLED_FROM = 65_536;
+const SAMPLES = 4_096;
+
 function listBytes(list: readonly Value[]): number {
-  let bytes = OBJECT_BYTES;
-  for (const item of list) bytes += SLOT_BYTES + bytesOf(item);
-  return bytes;
+  const step = list.length < SAMPLED_FROM ? 1 : Math.floor(list.length / SAMPLES);
+  let bytes = 0;
+  let seen = 0;
+  for (let i = 0; i < list.length; i += step) {
+    bytes += SLOT_BYTES + bytesOf(list[i]!);
+    seen++;
+  }
+  return OBJECT_BYTES + (step === 1 ? bytes : Math.ceil((bytes / seen) * list.length));
 }
 
 /** Values may share parts, which are counted as often as they are there, but are gone through once. */

@@ -23,7 +23,8 @@ import type {
   ListExpr,
   LogicExpr,
 } from "./expr.js";
-import { type SentExpr, sentExpr } from "./sent-expr.js";
+import { sentExpr } from "./sent-expr.js";
+import type { SentExpr } from "./sent-form.js";
 import { ListMaker } from "./value-parts.js";
 import { mayTakeLong, spendOn } from "./work.js";
 
@@ -177,6 +178,7 @@ function applying({ fn, args, type }: CallExpr): (values: Value[], context: Defe
     } catch (error) {
       if (!(error instanceof Overrun)) throw error;
     }
+    if (fn.applyInTurns !== undefined) return fn.applyInTurns(context, ...values);
     return elsewhere(sent, values, context, apply);
   };
 }

@@ -8,7 +8,8 @@ import { fromText, toText } from "../../protocol/text-format.js";
 import { Json, type SqlType, type Value } from "../../protocol/values.js";
 import { compileExpr } from "./compile.js";
 import type { EvalContext, EvalServices } from "./expr.js";
-import { leafTypes, receivedExpr, type SentExpr, typeOfKey } from "./sent-expr.js";
+import { leafTypes, receivedExpr, typeOfKey } from "./sent-expr.js";
+import type { SentExpr } from "./sent-form.js";
 
 export interface ComputeJob {
   readonly expr: SentExpr;

@@ -7,7 +7,7 @@
  */
 import type { Json, SqlType, Value } from "../../protocol/values.js";
 import type { GraphNode } from "../../protocol/variant.js";
-import type { SentExpr } from "./sent-expr.js";
+import type { SentExpr } from "./sent-form.js";
 
 export type ColumnId = number;
 
@@ -295,6 +295,9 @@ export interface ScalarFunction {
   readonly needsContext?: true;
   /** A call takes so long that others get their turns between the rows; not folded. */
   readonly slow?: true;
+  /** The same as `apply`, with turns for others in between: of functions that make long lists, which cannot be sent between processes. */
+  // biome-ignore lint/suspicious/noExplicitAny: as for apply
+  readonly applyInTurns?: (turns: ListTurns, ...args: any[]) => Promise<Value>;
   /** About how many nanoseconds it takes per character, byte or element of its arguments; absent: NANOS_PER_UNIT. */
   readonly nanosPerUnit?: number;
   /**
@@ -308,6 +311,12 @@ export interface ScalarFunction {
   readonly routine?: RoutineCall;
   /** Of `x op ANY (array)`: the operator. */
   readonly anyOf?: ScalarFunction;
+}
+
+/** How functions that make long lists give way. */
+export interface ListTurns {
+  shouldYield(): boolean;
+  yieldTurn(): Promise<void>;
 }
 
 /** What a deferred function may use, beside what every function may. */

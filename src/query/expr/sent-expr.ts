@@ -2,27 +2,12 @@
  * Expressions on their way to another process, where a function cannot be sent. A function is the table that has it and its
  * place there, or its family and the types that it was made for: each side builds the tables from the same program.
  */
-import { arrayOf, type SqlType, type TypeName, typeOf } from "../../protocol/values.js";
+import { arrayOf, type SqlType, typeOf } from "../../protocol/values.js";
 import { CYPHER_FUNCTIONS, cypherOperators } from "./cypher/registry.js";
 import type { Expr, ScalarFunction } from "./expr.js";
 import { type FunctionFamily, typesOfInstance } from "./functions/define.js";
 import { FUNCTION_FAMILIES, FUNCTIONS, OPERATOR_FAMILIES, OPERATORS } from "./functions/registry.js";
-
-/** Of a built-in type; others mean nothing in another process. */
-export interface TypeKey {
-  readonly name: TypeName;
-  readonly modifier: number | null;
-  readonly element: TypeKey | null;
-}
-
-type FunctionKey =
-  | { readonly table: "functions" | "operators" | "cypher"; readonly name: string; readonly place: number }
-  | {
-      readonly table: "families" | "operator families";
-      readonly name: string;
-      readonly place: number;
-      readonly types: readonly TypeKey[];
-    };
+import type { FunctionKey, SentExpr, TypeKey } from "./sent-form.js";
 
 type Lists<T> = ReadonlyMap<string, readonly T[]>;
 
@@ -73,12 +58,6 @@ export function typeOfKey({ name, modifier, element }: TypeKey): SqlType {
   return element === null ? typeOf(name, modifier) : arrayOf(typeOfKey(element));
 }
 
-/** `leaf`: a value that is sent beside the expression, by its place. */
-export type SentExpr =
-  | { readonly leaf: number; readonly type: TypeKey }
-  | { readonly fn: FunctionKey; readonly args: readonly SentExpr[]; readonly type: TypeKey }
-  | { readonly cast: SentExpr; readonly type: TypeKey };
-
 /**
  * The form of an expression of calls and casts; its columns, parameters and constants become leaves and are added to
  * `leaves`. Null: something in it is known to this process only, or asks for more than values.
@@ -98,6 +77,7 @@ export function sentExpr(expr: Expr, leaves: Expr[]): SentExpr | null {
     case "call": {
       const { volatility, deferred, lazy, routine } = expr.fn;
       if (volatility === "volatile" || deferred !== undefined || lazy === true || routine !== undefined) return null;
+      if (expr.fn.applyInTurns !== undefined) return null;
       const fn = keyOfFunction(expr.fn);
       const args = expr.args.map((arg) => sentExpr(arg, leaves));
       return fn === null || args.includes(null) ? null : { fn, args: args as SentExpr[], type };

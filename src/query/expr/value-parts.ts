@@ -5,7 +5,6 @@
 import { sqlError } from "../../protocol/errors.js";
 import { VALUE_PARTS_MAX } from "../../protocol/limits.js";
 import { Json, type Value } from "../../protocol/values.js";
-import { StoredMap } from "../../storage/stored-map.js";
 
 /** Of values with at least so many parts the number is kept, so that no part is counted often. */
 const KEPT_FROM = 256;
@@ -16,9 +15,8 @@ const counted = new WeakMap<object, number>();
 export function partsOf(value: unknown): number {
   if (typeof value !== "object" || value === null) return 1;
   if (value instanceof Json) return partsOf(value.value);
-  if (!Array.isArray(value) && !(value instanceof Map) && !isPlain(value)) return 1;
   // What lies in a record was counted when it was stored.
-  if (value instanceof StoredMap) return 1;
+  if (!Array.isArray(value) && !(value instanceof Map) && !isPlain(value)) return 1;
   const known = counted.get(value);
   if (known !== undefined) return known;
   let parts = 1;
@@ -47,15 +45,31 @@ export function withParts<T>(value: T): T {
   return value;
 }
 
-/** A list whose parts are counted as it grows. */
+/** Items that are put into one array while a list grows: to grow a large one, V8 copies all of it. */
+const CHUNK_ITEMS = 65_536;
+
+/** A list whose parts are counted as it grows. Nothing is added once it has been given away. */
 export class ListMaker {
-  readonly list: Value[] = [];
+  private readonly chunks: Value[][] = [];
+  private items: Value[] = [];
   private parts = 1;
 
   /** Throws 54000. */
   add(value: Value): void {
-    this.list.push(value);
     this.parts += typeof value === "object" && value !== null ? partsOf(value) : 1;
     checkParts(this.parts);
+    if (this.items.push(value) < CHUNK_ITEMS) return;
+    this.chunks.push(this.items);
+    this.items = [];
+  }
+
+  get list(): readonly Value[] {
+    const { chunks, items } = this;
+    if (chunks.length > 0) {
+      const [first, ...others] = chunks.splice(0) as [Value[], ...Value[][]];
+      this.items = first.concat(...others, items);
+    }
+    if (this.parts >= KEPT_FROM) counted.set(this.items, this.parts);
+    return this.items;
   }
 }

@@ -15,6 +15,7 @@ interface Options {
   readonly strict?: boolean;
   readonly volatility?: ScalarFunction["volatility"];
   readonly nanosPerUnit?: number;
+  readonly applyInTurns?: NonNullable<ScalarFunction["applyInTurns"]>;
 }
 
 /** Of `count` variants; null arguments give null unless `strict` is false. */

@@ -16,6 +16,7 @@ interface Options {
   readonly variadic?: SqlType;
   readonly needsContext?: true;
   readonly nanosPerUnit?: number;
+  readonly applyInTurns?: NonNullable<ScalarFunction["applyInTurns"]>;
 }
 
 /** A strict immutable function unless `options` say otherwise. */

@@ -18,7 +18,8 @@ import {
   type Value,
 } from "../../../protocol/values.js";
 import { trimBlanks } from "../compare.js";
-import type { EvalContext, ScalarFunction } from "../expr.js";
+import type { EvalContext, ListTurns, ScalarFunction } from "../expr.js";
+import { listInTurns } from "../list-in-turns.js";
 import { quoteIdentifier, quoteLiteral } from "../print.js";
 import { aliases, contextFn, type FunctionFamily, family, fn, op } from "./define.js";
 import { formatText } from "./format-text.js";
@@ -346,6 +347,37 @@ export function stringToArray(
   return sqlArray(parts.map((part) => (part === nullText ? null : part)));
 }
 
+/** The same in turns. Throws 54000. */
+export async function stringToArrayInTurns(
+  turns: ListTurns,
+  text: string | null,
+  separator: string | null,
+  nullText: string | null = null,
+): Promise<SqlArray | null> {
+  if (text === null || text === "" || separator === "") return stringToArray(text, separator, nullText);
+  const parts = separator === null ? text : splitParts(text, separator);
+  function* items(): Iterable<Value> {
+    let count = 0;
+    for (const part of parts) {
+      checkArraySize(++count);
+      yield part === nullText ? null : part;
+    }
+  }
+  return sqlArray(await listInTurns(turns, items()));
+}
+
+/** The parts of a text between separators. */
+export function* splitParts(text: string, separator: string): Iterable<string> {
+  let start = 0;
+  for (let at = text.indexOf(separator); at >= 0; at = text.indexOf(separator, start)) {
+    yield text.slice(start, at);
+    start = at + separator.length;
+  }
+  yield text.slice(start);
+}
+
+const SPLIT = { strict: false, nanosPerUnit: 40, applyInTurns: stringToArrayInTurns };
+
 const CASE_AND_LENGTH: readonly ScalarFunction[] = [
   ...["length", "char_length", "character_length", "len"].flatMap((name) => [
     fn(name, [TEXT], INT4, lengthOf, { nanosPerUnit: 1 }),
@@ -386,8 +418,8 @@ const PARTS: readonly ScalarFunction[] = [
   fn("right", [TEXT, INT4], TEXT, right, { nanosPerUnit: 1 }),
   fn("split_part", [TEXT, TEXT, INT4], TEXT, splitPart),
   fn("starts_with", [TEXT, TEXT], BOOL, (text: string, start: string) => text.startsWith(start), { nanosPerUnit: 0 }),
-  fn("string_to_array", [TEXT, TEXT], arrayOf(TEXT), stringToArray, { strict: false, nanosPerUnit: 40 }),
-  fn("string_to_array", [TEXT, TEXT, TEXT], arrayOf(TEXT), stringToArray, { strict: false, nanosPerUnit: 40 }),
+  fn("string_to_array", [TEXT, TEXT], arrayOf(TEXT), stringToArray, SPLIT),
+  fn("string_to_array", [TEXT, TEXT, TEXT], arrayOf(TEXT), stringToArray, SPLIT),
 ];
 
 const MAKING: readonly ScalarFunction[] = [
