@@ -84,6 +84,11 @@ export const RESULT_BYTES_MAX = 256 * 1024 * 1024;
 export const VOLATILE_ANSWERS_MAX = 10_000;
 /** Tenants of one partition whose catalog and plans are kept in memory. */
 export const TENANTS_IN_MEMORY_MAX = 10_000;
+/** Bytes of one row of an imported file: of a line of NDJSON, of a record of CSV. */
+export const IMPORT_ROW_BYTES_MAX = 16 * 1024 * 1024;
+/** How many times larger than its gzip an imported file may be, and bytes that no ratio counts for. */
+export const IMPORT_INFLATION_MAX = 200;
+export const IMPORT_INFLATED_FREE_BYTES = 16 * 1024 * 1024;
 /** Estimated memory of one import that goes through INSERT statements. */
 export const IMPORT_STATEMENT_BYTES_MAX = 512 * 1024 * 1024;
 /** Texts of one request for embeddings, and characters of one of them. */

@@ -8,7 +8,7 @@ import type { ColumnDef, TableDef } from "../../catalog/table.js";
 import { TableUse } from "../../catalog/table-use.js";
 import { CsvReader, FIELD_PLAIN } from "../../protocol/csv-reader.js";
 import { DbError, sqlError } from "../../protocol/errors.js";
-import { RECORD_BYTES_MAX } from "../../protocol/limits.js";
+import { IMPORT_ROW_BYTES_MAX } from "../../protocol/limits.js";
 import { LineReader } from "../../protocol/line-reader.js";
 import {
   BulkInsert,
@@ -112,19 +112,19 @@ class ImportRun {
 
   async read(pieces: AsyncIterable<Uint8Array>): Promise<void> {
     const { csv } = this.options;
-    const csvReader = csv === null ? null : new CsvReader(csv.delimiter, csv.quote, RECORD_BYTES_MAX);
-    const reader = csvReader ?? new LineReader(RECORD_BYTES_MAX);
+    const csvReader = csv === null ? null : new CsvReader(csv.delimiter, csv.quote, IMPORT_ROW_BYTES_MAX);
+    const reader = csvReader ?? new LineReader(IMPORT_ROW_BYTES_MAX);
     const row = csvReader === null ? this.jsonRows(reader as LineReader) : this.csvRows(csvReader);
     // What is read goes on in a turn of the tenant's, since the body was waited for.
     await this.request.yieldTurn();
     for await (const piece of pieces) {
       reader.push(piece);
       await this.request.yieldTurn();
-      checkText(reader.unread, false);
+      checkText(reader, false);
       await this.rows(reader, row, false);
       await this.progressed(this.counts);
     }
-    checkText(reader.unread, true);
+    checkText(reader, true);
     await this.rows(reader, row, true);
     // A file without rows still names its columns.
     this.target ??= this.targetOf(this.options.columns);
