@@ -27,6 +27,7 @@ import type { Route } from "./routes.js";
 import type { Scheduler, Work } from "./scheduler.js";
 import type { Tenant } from "./tenant.js";
 import type { Trace } from "./trace.js";
+import type { Input } from "./validate.js";
 
 export interface RequestsHost {
   readonly partitions: ReadonlyMap<number, Partition>;
@@ -219,9 +220,14 @@ export class Requests {
 
   private handle(route: Route, request: Request, frame: RequestFrame): Answer | Promise<Answer> {
     if (this.host.isClosing()) throw new DbError("shutting_down");
-    const input = route.validate(frame);
+    const input = route.validate(frame, request);
+    if (input instanceof Promise) return input.then((read) => this.answer(route, request, frame, read));
+    return this.answer(route, request, frame, input);
+  }
+
+  private answer(route: Route, request: Request, frame: RequestFrame, input: Input): Answer | Promise<Answer> {
     if (!frame.isIdempotent) return route.handle(request, input);
-    return answerOnce(this.host.idempotency, request, frame, () => route.handle(request, route.validate(frame)));
+    return answerOnce(this.host.idempotency, request, frame, () => route.handle(request, input));
   }
 
   private finishLater(request: Request, pending: Promise<Answer>): void {

@@ -18,6 +18,12 @@ export const CYPHER_DEPTH_MAX = 500;
 export const SELECT_COLUMNS_MAX = 1664;
 /** SELECTs in one statement once its WITH tables stand where they are used. */
 export const SQL_QUERIES_MAX = 2000;
+/** Levels of lists and objects inside each other in the body of a request; what they may be in a value is less. */
+export const JSON_DEPTH_MAX = 1024;
+/** Members of one object in a body: going through more of them keeps an actor for longer than its other requests may wait. */
+export const OBJECT_MEMBERS_MAX = 32 * 1024;
+/** Bytes of a body from which on it is read in turns. */
+export const LARGE_BODY_BYTES = 64 * 1024;
 /** Statements in one batch request. */
 export const BATCH_STATEMENTS_MAX = 1000;
 /** Messages in one batch of MCP. */
