@@ -4,7 +4,7 @@
  */
 
 import type { Turns } from "../protocol/json-pieces.js";
-import { jsonPieces } from "../protocol/json-value-pieces.js";
+import { flattened, jsonPieces } from "../protocol/json-value-pieces.js";
 import { RESULT_BYTES_MAX } from "../protocol/limits.js";
 import { costLeft, mayBeLarge } from "../protocol/value-cost.js";
 import type { Value } from "../protocol/values.js";
@@ -60,7 +60,7 @@ export async function appendInTurns(
 async function written({ type }: OutputColumn, value: Value, turns: Turns): Promise<WrittenJson> {
   let text = "";
   for (const piece of jsonPieces(type, value)) {
-    text += piece;
+    text += flattened(piece);
     if (text.length > RESULT_BYTES_MAX) throw resultTooLarge();
     if (turns.shouldYield()) await turns.yieldTurn();
   }

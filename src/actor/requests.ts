@@ -12,6 +12,7 @@ import {
   type RequestFrame,
   TAKEN_CODE,
 } from "../protocol/frames.js";
+import { answerInTurns } from "./answer-in-turns.js";
 import { answerOnce } from "./answer-once.js";
 import { Answers } from "./answers.js";
 import { BodySource } from "./body-source.js";
@@ -163,7 +164,8 @@ export class Requests {
     try {
       if (this.cancelledEarly.size > 0) request.cancelled = this.cancelledEarly.delete(frame.id);
       request.checkpoint();
-      const answer = this.handle(route, request, frame);
+      const handled = this.handle(route, request, frame);
+      const answer = handled instanceof Promise ? handled : answerInTurns(request, handled);
       if (answer instanceof Promise) {
         this.finishLater(request, answer);
         return false;
@@ -233,7 +235,11 @@ export class Requests {
   private finishLater(request: Request, pending: Promise<Answer>): void {
     this.running.set(request.id, request);
     pending
-      .then((answer) => this.finish(request, answer))
+      .then((handled) => {
+        const answer = answerInTurns(request, handled);
+        if (answer instanceof Promise) return answer.then((light) => this.finish(request, light));
+        this.finish(request, answer);
+      })
       .catch((error: unknown) => this.fail(request, error))
       .finally(() => {
         this.running.delete(request.id);

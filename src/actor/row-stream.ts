@@ -40,7 +40,7 @@ const PIECE_BYTES = 64 * 1024;
 /** Rows written between two looks at the size of the piece. */
 const ROWS_AT_ONCE = 128;
 
-const packr = new Packr({ useRecords: false, encodeUndefinedAsNil: true });
+const packr = new Packr({ useRecords: false, encodeUndefinedAsNil: true, variableMapSize: true });
 
 /** Each row as a JSON list with `end` behind it. */
 export function rowLists(end: string): RowFormat["rows"] {
