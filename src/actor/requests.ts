@@ -12,6 +12,7 @@ import {
   type RequestFrame,
   TAKEN_CODE,
 } from "../protocol/frames.js";
+import { answerInTurns } from "./answer-in-turns.js";
 import { answerOnce } from "./answer-once.js";
 import { Answers } from "./answers.js";
 import { BodySource } from "./body-source.js";
@@ -27,6 +28,7 @@ import type { Route } from "./routes.js";
 import type { Scheduler, Work } from "./scheduler.js";
 import type { Tenant } from "./tenant.js";
 import type { Trace } from "./trace.js";
+import type { Input } from "./validate.js";
 
 export interface RequestsHost {
   readonly partitions: ReadonlyMap<number, Partition>;
@@ -162,7 +164,8 @@ export class Requests {
     try {
       if (this.cancelledEarly.size > 0) request.cancelled = this.cancelledEarly.delete(frame.id);
       request.checkpoint();
-      const answer = this.handle(route, request, frame);
+      const handled = this.handle(route, request, frame);
+      const answer = handled instanceof Promise ? handled : answerInTurns(request, handled);
       if (answer instanceof Promise) {
         this.finishLater(request, answer);
         return false;
@@ -219,15 +222,24 @@ export class Requests {
 
   private handle(route: Route, request: Request, frame: RequestFrame): Answer | Promise<Answer> {
     if (this.host.isClosing()) throw new DbError("shutting_down");
-    const input = route.validate(frame);
+    const input = route.validate(frame, request);
+    if (input instanceof Promise) return input.then((read) => this.answer(route, request, frame, read));
+    return this.answer(route, request, frame, input);
+  }
+
+  private answer(route: Route, request: Request, frame: RequestFrame, input: Input): Answer | Promise<Answer> {
     if (!frame.isIdempotent) return route.handle(request, input);
-    return answerOnce(this.host.idempotency, request, frame, () => route.handle(request, route.validate(frame)));
+    return answerOnce(this.host.idempotency, request, frame, () => route.handle(request, input));
   }
 
   private finishLater(request: Request, pending: Promise<Answer>): void {
     this.running.set(request.id, request);
     pending
-      .then((answer) => this.finish(request, answer))
+      .then((handled) => {
+        const answer = answerInTurns(request, handled);
+        if (answer instanceof Promise) return answer.then((light) => this.finish(request, light));
+        this.finish(request, answer);
+      })
       .catch((error: unknown) => this.fail(request, error))
       .finally(() => {
         this.running.delete(request.id);

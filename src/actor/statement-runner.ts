@@ -360,7 +360,7 @@ export class StatementRunner {
         ? rowsOutcome(shape, rows, truncated, rowsAffected)
         : countOutcome(rowsAffected, run.collector);
     };
-    return after(collected(operator, rows, run.maxRows, context.statement), (truncated) => {
+    return after(collected(operator, rows, run.maxRows, context.statement, run.request), (truncated) => {
       if (context.statement.rowsAffected > 0) this.countChanges(plan.program!.plan, context.statement.rowsAffected);
       const { changedRows, constraintEvents: events } = context.statement;
       if (changedRows !== null) for (const [table, rows] of changedRows) this.tenant.statistics.changed(table, rows);
@@ -485,10 +485,13 @@ export class StatementRunner {
       const lines = explainLines(program.plan, bound, statistics, { measurements, milliseconds, bytesPeak });
       return textOutcome("QUERY PLAN", lines, run.collector);
     };
-    return after(collect(measured.open(context), NO_ROWS, Number.MAX_SAFE_INTEGER, context.statement), () => {
-      const events = context.statement.constraintEvents;
-      return events === null ? report() : after(this.checkConstraints(events, context), report);
-    });
+    return after(
+      collect(measured.open(context), NO_ROWS, Number.MAX_SAFE_INTEGER, context.statement, run.request),
+      () => {
+        const events = context.statement.constraintEvents;
+        return events === null ? report() : after(this.checkConstraints(events, context), report);
+      },
+    );
   }
 
   private async analyze(bound: BoundAnalyze, run: StatementRun, tx: ShardTransaction): Promise<Outcome> {
