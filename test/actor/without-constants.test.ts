@@ -1,6 +1,6 @@
 /** What logs and traces show of statements: no values, whatever quotes they stand in. */
 import t from "tap";
-import { withoutConstants } from "../../src/actor/slow-statements.js";
+import { withoutConstants } from "../../src/protocol/statement-shape.js";
 
 t.test("SQL", async (t) => {
   for (const [text, shown] of [
