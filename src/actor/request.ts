@@ -190,8 +190,11 @@ export class Request {
   };
 
   readonly yieldTurn = async (): Promise<void> => {
+    const { marks } = this.channel;
+    const operator = marks.operatorNow;
     await this.scheduler.yieldTurn(this.tenant.number, this.work);
     this.mark();
+    marks.operatorNow = operator;
     this.checkpoint();
   };
 

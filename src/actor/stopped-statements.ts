@@ -5,7 +5,7 @@
 import { DbError } from "../protocol/errors.js";
 import { type RequestFrame, readRequests } from "../protocol/frames.js";
 import { keptText } from "../protocol/actor-marks.js";
-import { withoutConstants } from "../protocol/statement-shape.js";
+import { shapeOf } from "../protocol/statement-shape.js";
 import type { StoppedStatement } from "../protocol/stopped-statement.js";
 import { hashRequest } from "./validate.js";
 
@@ -46,7 +46,7 @@ export class StoppedStatements {
     const entry = this.tenants.get(tenant);
     if (entry === undefined) return;
     for (const { shape, language, untilMs } of entry.shapes) {
-      if (withoutConstants(keptText(text), language) === shape) this.refuse(untilMs);
+      if (shapeOf(keptText(text), language) === shape) this.refuse(untilMs);
     }
   }
 
@@ -61,7 +61,7 @@ export class StoppedStatements {
   /** When work of the actor's own that bears that name may go on; 0: now. */
   waits(tenant: number, name: string): number {
     const entry = this.tenants.get(tenant);
-    const found = entry?.shapes.find(({ shape }) => shape === withoutConstants(name));
+    const found = entry?.shapes.find(({ shape }) => shape === shapeOf(name, "sql"));
     return found === undefined ? 0 : Math.max(0, found.untilMs - Date.now());
   }
 

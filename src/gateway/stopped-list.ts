@@ -2,7 +2,7 @@
  * The statements that were stopped lately: what actors refuse by, old entries left out. Made and owned by the pool.
  */
 import type { AtWork } from "../protocol/actor-marks.js";
-import { withoutConstants } from "../protocol/statement-shape.js";
+import { shapeOf } from "../protocol/statement-shape.js";
 import type { StoppedStatement } from "../protocol/stopped-statement.js";
 import type { Clock } from "./clock.js";
 
@@ -32,7 +32,7 @@ export class StoppedList {
   add({ tenant, statement, language }: AtWork, frame: Uint8Array | null): void {
     if (this.refusedSeconds === 0) return;
     const untilMs = this.clock.wall() + this.refusedSeconds * 1000;
-    if (statement !== "") this.#add({ tenant, untilMs, what: { shape: withoutConstants(statement, language), language } });
+    if (statement !== "") this.#add({ tenant, untilMs, what: { shape: shapeOf(statement, language), language } });
     else if (frame !== null) this.#add({ tenant, untilMs, what: { frame } });
   }
 

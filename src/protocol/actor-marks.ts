@@ -64,6 +64,15 @@ export class ActorMarks {
     return this.numbers.subarray(OPERATOR, OPERATOR + 1);
   }
 
+  /** Of whoever is at work. */
+  get operatorNow(): number {
+    return this.numbers[OPERATOR]!;
+  }
+
+  set operatorNow(operator: number) {
+    this.numbers[OPERATOR] = operator;
+  }
+
   /** The loop of the thread has come round; nobody is at work. */
   beat(): void {
     this.nobody();

@@ -19,6 +19,15 @@ export function withoutConstants(text: string, language: "sql" | "cypher" = "sql
   });
 }
 
+/** By which a statement is known again, however its constants, signs, lists of constants and white space vary. */
+export function shapeOf(text: string, language: "sql" | "cypher"): string {
+  return withoutConstants(text, language)
+    .replace(/\s+/g, " ")
+    .replace(/(^|[(,=<>+*/%|[] ?)[-+] ?(?=\?)/g, "$1")
+    .replace(/\?(?: ?, ?\?)+/g, "?")
+    .trim();
+}
+
 const NUMBER = String.raw`(?<![\w$."])\d[\d_]*(?:\.\d+)?(?:[eE][+-]?\d+)?\b`;
 const LONG_COMMENT = String.raw`\/\*[\s\S]*?(?:\*\/|$)`;
 

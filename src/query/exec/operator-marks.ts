@@ -81,7 +81,11 @@ class MarkingOperator implements Operator {
     const batch = this.operator.next();
     // Whoever asked goes on with it.
     mark[0] = outer;
-    return batch;
+    if (!(batch instanceof Promise)) return batch;
+    return batch.then((arrived) => {
+      mark[0] = outer;
+      return arrived;
+    });
   }
 
   close(): void {
