@@ -3,10 +3,11 @@
  * for all actors there: moves of tenants, restores, backups of the installation, questions for everybody's metrics. The
  * other actors report to it by messages through the gateway. Made and owned by actor.ts.
  */
-import type { ActorMarks } from "../protocol/actor-marks.js";
+
 import { AuditTrail } from "../directory/audit-trail.js";
 import type { DeriveKey } from "../directory/derive-key.js";
 import { Directory } from "../directory/directory.js";
+import type { ActorMarks } from "../protocol/actor-marks.js";
 import type { AuditEvent } from "../protocol/audit.js";
 import type { Identity } from "../protocol/identity.js";
 import type { ActorMetrics, ActorSettings, FromActor, ToActor } from "../protocol/messages.js";

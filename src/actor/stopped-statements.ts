@@ -2,9 +2,10 @@
  * What a tenant's statements must not look like for a while, since one like it did not give way until its thread was ended.
  * One per actor; the gateway's watchdog says what is in it. Asked before a statement is looked at in any other way.
  */
+
+import { keptText } from "../protocol/actor-marks.js";
 import { DbError } from "../protocol/errors.js";
 import { type RequestFrame, readRequests } from "../protocol/frames.js";
-import { keptText } from "../protocol/actor-marks.js";
 import { shapeOf } from "../protocol/statement-shape.js";
 import type { StoppedStatement } from "../protocol/stopped-statement.js";
 import { hashRequest } from "./validate.js";

@@ -5,8 +5,8 @@
  */
 import type { MessagePort } from "node:worker_threads";
 import type { Logger } from "pino";
-import type { BackupOrder } from "../protocol/backup-orders.js";
 import { type AtWork, MarksReader, newActorMarks } from "../protocol/actor-marks.js";
+import type { BackupOrder } from "../protocol/backup-orders.js";
 import type { Config } from "../protocol/config.js";
 import type { IdentityChange } from "../protocol/identity.js";
 import type { ActorMetrics, FromActor, ToActor, WriteRefusal } from "../protocol/messages.js";

@@ -29,7 +29,14 @@ import {
   STREAM_WINDOW_BYTES,
 } from "../protocol/frames.js";
 import type { Identity } from "../protocol/identity.js";
-import { type ActorLink, isOfOpenTransaction, type Loss, type PendingReply, type Repeatable, type SentFrames } from "./actor-link.js";
+import {
+  type ActorLink,
+  isOfOpenTransaction,
+  type Loss,
+  type PendingReply,
+  type Repeatable,
+  type SentFrames,
+} from "./actor-link.js";
 import { DIRECTORY_PARTITION } from "./actor-pool.js";
 import type { Applicant, Caller } from "./admission.js";
 import { BodyCollector } from "./body-collector.js";

@@ -42,7 +42,8 @@ function stoppedLoss(refusedSeconds: number): Loss {
 
 const COMMITTED: Loss = {
   code: "answer_lost",
-  message: "The request took effect: its changes are on disk. Its answer was lost when another statement had to be stopped.",
+  message:
+    "The request took effect: its changes are on disk. Its answer was lost when another statement had to be stopped.",
   details: { committed: true },
   retryAfterSeconds: 0,
 };

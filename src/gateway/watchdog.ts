@@ -134,7 +134,10 @@ export class Watchdog {
     if (watched.marks.isFlushing) return;
     watched.isStopped = true;
     this.stopped++;
-    this.options.logger.error(this.#factsOf(actor, watched), "the actor is ended, since it does not give way, and started again");
+    this.options.logger.error(
+      this.#factsOf(actor, watched),
+      "the actor is ended, since it does not give way, and started again",
+    );
     this.options.stop(actor, watched.awayMs);
   }
 
@@ -147,6 +150,10 @@ export class Watchdog {
 
   #who(actor: number, { request, tenant, statement, language }: AtWork): object {
     const shape = withoutConstants(statement, language).slice(0, SHAPE_CHARACTERS_MAX);
-    return { tenantNumber: tenant, ...(request === null ? {} : this.options.describe(actor, request)), statement: shape };
+    return {
+      tenantNumber: tenant,
+      ...(request === null ? {} : this.options.describe(actor, request)),
+      statement: shape,
+    };
   }
 }

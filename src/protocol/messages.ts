@@ -10,9 +10,9 @@ import type { Config } from "./config.js";
 import type { Identity, IdentityChange } from "./identity.js";
 import type { FromLibrary, ToLibrary } from "./model-library.js";
 import type { MoveReport, PlacementMessage, RestoreOrder, RestoreReport } from "./placement.js";
+import type { StoppedStatement } from "./stopped-statement.js";
 import type { ThreadDiagnosis } from "./thread-diagnosis.js";
 import type { EngineMetrics, JobMetrics, RecordCacheMetrics, ThreadMetrics } from "./thread-metrics.js";
-import type { StoppedStatement } from "./stopped-statement.js";
 import type { SpanRecord, TraceContext } from "./tracing.js";
 
 /** The first message to an actor's thread. */

@@ -8,8 +8,7 @@ export interface StoppedStatement {
   readonly tenant: number;
   /** Milliseconds since 1970. */
   readonly untilMs: number;
-  readonly what:
-    /** Constants are taken out. */
+  readonly what: /** Constants are taken out. */
     | { readonly shape: string; readonly language: "sql" | "cypher" }
     /** The frame of a request that had begun no statement. */
     | { readonly frame: Uint8Array };

@@ -15,10 +15,18 @@ type Fates = Map<number, readonly number[]>;
 
 const FREEZING: readonly ((round: number) => { readonly path: string; readonly body: object })[] = [
   (round) => ({ path: "/v1/query/execute", body: { sql: `SELECT loop_for(-1) AS round${round}` } }),
-  (round) => ({ path: "/v1/query/execute", body: { sql: `UPDATE own SET n = loop_for(-1) WHERE id = 1 AND n <> ${"n + ".repeat(round % 50)}1` } }),
+  (round) => ({
+    path: "/v1/query/execute",
+    body: { sql: `UPDATE own SET n = loop_for(-1) WHERE id = 1 AND n <> ${"n + ".repeat(round % 50)}1` },
+  }),
   (round) => ({
     path: "/v1/query/execute/batch",
-    body: { statements: [{ sql: "INSERT INTO own VALUES (2, 2) ON CONFLICT DO NOTHING" }, { sql: `SELECT loop_for(-1) AS batch${round}` }] },
+    body: {
+      statements: [
+        { sql: "INSERT INTO own VALUES (2, 2) ON CONFLICT DO NOTHING" },
+        { sql: `SELECT loop_for(-1) AS batch${round}` },
+      ],
+    },
   }),
 ];
 
@@ -89,7 +97,11 @@ t.test("freezes under load", async (t) => {
   over = true;
   await Promise.all([...load, watching]);
   t.strictSame(strange, [], "every read was answered, and every write that was not had a reason");
-  t.match((await server.rows("SELECT count(*) FROM own", [], attacker))[0], [FREEZES > 2 ? 2 : 1], "before it, a batch goes as far as it goes");
+  t.match(
+    (await server.rows("SELECT count(*) FROM own", [], attacker))[0],
+    [FREEZES > 2 ? 2 : 1],
+    "before it, a batch goes as far as it goes",
+  );
   let written = 0;
   for (const [tenant, ofTenant] of fates) {
     const token = await server.login(`${tenant}-user`, `password of ${tenant}`);
@@ -101,7 +113,9 @@ t.test("freezes under load", async (t) => {
   t.match(metrics, new RegExp(`^tessera_actors_stopped_total ${FREEZES}$`, "m"));
   t.ok(states.has("503 late") && states.has("503 restarting"), "readiness was told");
   const answers = [...states].map(([state, count]) => `${count} ${state}`).join(", ");
-  t.comment(`${FREEZES} freezes: ${written} rows written and ${reads} read by ${TENANTS.length} tenants; none lost, none twice`);
+  t.comment(
+    `${FREEZES} freezes: ${written} rows written and ${reads} read by ${TENANTS.length} tenants; none lost, none twice`,
+  );
   t.comment(`${answersLost} answers lost; the others' longest wait ${Math.round(longestMs)} ms; ready: ${answers}`);
 });
 
@@ -169,9 +183,15 @@ t.test("what looks like it is refused, and nothing else", async (t) => {
   t.ok(Number(again.headers.get("retry-after")) > 3000);
   t.equal((await server.sql("SELECT loop_for(1)")).status, 200, "another shape");
   t.equal((await server.sql("SELECT loop_for(1), 'a'", [], other)).status, 200, "another tenant");
-  const batch = await server.call("POST", "/v1/query/execute/batch", { statements: [{ sql: "SELECT  loop_for(0), 'c'" }] });
+  const batch = await server.call("POST", "/v1/query/execute/batch", {
+    statements: [{ sql: "SELECT  loop_for(0), 'c'" }],
+  });
   t.match(JSON.stringify(batch.body), /statement_stopped/, "wherever it comes from");
-  t.match(server.lines.join("\n"), /"statement":"SELECT loop_for\(-\?\), \?","operator":"project"/, "the log says what it was");
+  t.match(
+    server.lines.join("\n"),
+    /"statement":"SELECT loop_for\(-\?\), \?","operator":"project"/,
+    "the log says what it was",
+  );
 });
 
 t.test("an end in time, whatever runs", async (t) => {

@@ -6,7 +6,14 @@ import { ERRORS } from "../../protocol/errors.js";
 import { REPLY_MOVED, type ReplyFrame } from "../../protocol/frames.js";
 import type { Identity } from "../../protocol/identity.js";
 import { type LiveFormat, messagePrefix, prefixedMessage } from "../../protocol/live-message.js";
-import { type ActorLink, isOfOpenTransaction, type Loss, type PendingReply, type Repeatable, type SentFrames } from "../actor-link.js";
+import {
+  type ActorLink,
+  isOfOpenTransaction,
+  type Loss,
+  type PendingReply,
+  type Repeatable,
+  type SentFrames,
+} from "../actor-link.js";
 import type { Deadlined, DeadlineQueue } from "../deadline-queue.js";
 import { ExchangeTrace } from "../exchange-trace.js";
 import type { LiveSubscriber } from "../live-channels.js";
