@@ -2,14 +2,34 @@
 import { cypherError } from "../protocol/cypher-error.js";
 import { DbError, sqlError } from "../protocol/errors.js";
 import { fromParameter } from "../protocol/json-format.js";
+import { Overrun } from "../protocol/stretch.js";
 import type { Value } from "../protocol/values.js";
 import { variantFromJson } from "../protocol/variant-format.js";
 import type { StatementState } from "../query/exec/context.js";
 import type { Operator } from "../query/exec/operator.js";
 import type { Batch } from "../query/expr/expr.js";
+import { overrunError } from "./overrun.js";
 import type { Rows } from "./sql-result.js";
 import type { StatementPlan } from "./statement-plan.js";
 import type { ParameterValues } from "./statement-run.js";
+
+/** As `collect`; what has overrun once rows have left ends in an error, since it cannot be run again. */
+export function collected(
+  operator: Operator,
+  rows: Rows,
+  maxRows: number,
+  statement: StatementState,
+): boolean | Promise<boolean> {
+  const failed = (error: unknown): never => {
+    throw error instanceof Overrun && statement.hasSent ? overrunError() : error;
+  };
+  try {
+    const done = collect(operator, rows, maxRows, statement);
+    return done instanceof Promise ? done.catch(failed) : done;
+  } catch (error) {
+    return failed(error);
+  }
+}
 
 /**
  * Pulls all rows, or as many as the cap allows; answers whether it cut some off. The operator is closed in every case.
@@ -36,6 +56,7 @@ export function collect(
       if (left < 0) return true;
       const room = rows.room?.();
       if (room !== undefined) {
+        statement.hasSent = true;
         pending = true;
         const next = room.then(() => operator.next());
         return collectLater(next, operator, rows, left, statement);
@@ -59,7 +80,10 @@ async function collectLater(
       statement.reserve(rows.append(batch, Math.min(batch.length, left)));
       left -= batch.length;
       if (left < 0) return true;
-      await rows.room?.();
+      const room = rows.room?.();
+      if (room === undefined) continue;
+      statement.hasSent = true;
+      await room;
     }
     return false;
   } finally {

@@ -46,7 +46,7 @@ import { explainLines } from "./explain-statement.js";
 import { InternalStatements } from "./internal-statements.js";
 import { type RoutineSession, SessionRoutineHost } from "./routine-host.js";
 import { runDdl } from "./run-ddl.js";
-import { collect, convertParameters } from "./run-program.js";
+import { collect, collected, convertParameters } from "./run-program.js";
 import type { SessionCursors } from "./session-cursors.js";
 import type { SessionNames } from "./session-names.js";
 import { SessionServices } from "./session-services.js";
@@ -362,7 +362,7 @@ export class StatementRunner {
         ? rowsOutcome(shape, rows, truncated, rowsAffected)
         : countOutcome(rowsAffected, run.collector);
     };
-    return after(collect(operator, rows, run.maxRows, context.statement), (truncated) => {
+    return after(collected(operator, rows, run.maxRows, context.statement), (truncated) => {
       if (context.statement.rowsAffected > 0) this.countChanges(plan.program!.plan, context.statement.rowsAffected);
       const { changedRows, constraintEvents: events } = context.statement;
       if (changedRows !== null) for (const [table, rows] of changedRows) this.tenant.statistics.changed(table, rows);

@@ -12,6 +12,10 @@ export const SQL_DEPTH_MAX = 500;
 export const CYPHER_CHARACTERS_MAX = 1024 * 1024;
 /** Items of one list that Cypher makes. */
 export const LIST_ITEMS_MAX = 10_000_000;
+/** Parts of one value made of others (lists, maps, JSON), each counted as often as the value holds it. */
+export const VALUE_PARTS_MAX = 16 * 1024 * 1024;
+/** Keys of one JSON object that aggregates put together: V8 stops for long while a larger one grows. */
+export const JSON_KEYS_MAX = 2_000_000;
 /** Nesting of one Cypher statement's syntax tree. */
 export const CYPHER_DEPTH_MAX = 500;
 /** Columns of one SELECT list, as in PostgreSQL. */
@@ -53,7 +57,7 @@ export const LOAD_BYTES_MAX = 512 * 1024 * 1024;
 /** Calls of functions inside each other, beyond which a statement ends in 54001. */
 export const ROUTINE_DEPTH_MAX = 400;
 /** Milliseconds that one function call or correlated subquery may take inside an expression, where it cannot give way. */
-export const UNINTERRUPTED_MS_MAX = 10_000;
+export const UNINTERRUPTED_MS_MAX = 2_000;
 /** Prepared statements kept per tenant. */
 export const PREPARED_STATEMENTS_MAX = 1000;
 /** Cursors of a session. */
