@@ -2,6 +2,7 @@
  * The lives of an actor's requests: steps 1 to 4 of those at the head of actor.ts, which makes and owns it. What comes for
  * a request later (pieces of its body, word that its client took a part of the reply, or has left) finds it here.
  */
+import type { ActorMarks } from "../protocol/actor-marks.js";
 import { DbError } from "../protocol/errors.js";
 import {
   PIECE_CODE,
@@ -26,6 +27,7 @@ import { ReplySink } from "./reply-sink.js";
 import { Request, type RequestChannel } from "./request.js";
 import type { Route } from "./routes.js";
 import type { Scheduler, Work } from "./scheduler.js";
+import type { StoppedStatements } from "./stopped-statements.js";
 import type { Tenant } from "./tenant.js";
 import type { Trace } from "./trace.js";
 import type { Input } from "./validate.js";
@@ -36,6 +38,8 @@ export interface RequestsHost {
   readonly replies: ReplyWriter;
   readonly live: LiveReplies;
   readonly idempotency: Idempotency;
+  readonly marks: ActorMarks;
+  readonly stopped: StoppedStatements;
   /** There is something for the end of the turn. */
   armTurn(): void;
   isClosing(): boolean;
@@ -73,6 +77,7 @@ export class Requests {
     this.replies = host.replies;
     this.answers = new Answers(host.replies, (message, fields) => host.log("error", message, fields));
     this.channel = {
+      marks: host.marks,
       taken: (id, bytes) => {
         this.replies.taken(id, bytes);
         this.host.armTurn();
@@ -150,6 +155,7 @@ export class Requests {
 
   /** It is the request's turn; answers whether it has ended. */
   private begin(frame: RequestFrame, route: Route, tenant: number, work: Work): boolean {
+    this.host.marks.began(frame.id, tenant);
     const partition = this.partitions.get(frame.partition)!;
     const place = partition.places.size === 0 ? undefined : partition.places.get(tenant);
     if (place?.kind === "restoring") {
@@ -222,6 +228,7 @@ export class Requests {
 
   private handle(route: Route, request: Request, frame: RequestFrame): Answer | Promise<Answer> {
     if (this.host.isClosing()) throw new DbError("shutting_down");
+    if (!this.host.stopped.isEmpty) this.host.stopped.refuseRequest(request.tenant.number, frame);
     const input = route.validate(frame, request);
     if (input instanceof Promise) return input.then((read) => this.answer(route, request, frame, read));
     return this.answer(route, request, frame, input);

@@ -54,6 +54,8 @@ function withLongerTurn(run: StatementRun, attempt: number): StatementRun {
     ...run,
     request: {
       trace: request.trace ?? null,
+      atStatement: (text) => request.atStatement?.(text),
+      inCypher: () => request.inCypher?.(),
       checkpoint: () => request.checkpoint(),
       shouldYield: () => {
         if (!request.shouldYield() || performance.now() < nextLook) return false;
@@ -216,6 +218,9 @@ export class Session {
    * before this answers; inside one, `commit` is called only by COMMIT. A failed statement leaves no trace.
    */
   execute(run: StatementRun, commit: Commit): Outcome | Promise<Outcome> {
+    run.request.atStatement?.(run.sql);
+    const { stopped } = this.tenant.partition;
+    if (stopped != null && !stopped.isEmpty) stopped.refuseStatement(this.tenant.number, run.sql);
     return this.block.isOpen ? this.executeInside(run, commit) : this.executeAlone(run, commit, 1);
   }
 

@@ -7,6 +7,7 @@ import { type FunctionDef, outputsOf } from "../catalog/function.js";
 import type { GraphTables } from "../catalog/graph.js";
 import { isTemporarySchema } from "../catalog/schema.js";
 import { DbError, sqlError } from "../protocol/errors.js";
+import { withoutConstants } from "../protocol/statement-shape.js";
 import type { Value } from "../protocol/values.js";
 import { analyzeTable } from "../query/exec/analyze-table.js";
 import { compilePlan } from "../query/exec/compile-plan.js";
@@ -50,7 +51,7 @@ import type { SessionCursors } from "./session-cursors.js";
 import type { SessionNames } from "./session-names.js";
 import { SessionServices } from "./session-services.js";
 import { type PlanNode, SessionStatements } from "./session-statements.js";
-import { languageOf, withoutConstants } from "./slow-statements.js";
+import { languageOf } from "./slow-statements.js";
 import { countOutcome, type Outcome, type Rows, rowsOutcome, shapeOf, statsOf, textOutcome } from "./sql-result.js";
 import { planNode, planStatement, type StatementPlan } from "./statement-plan.js";
 import type { Client, StatementRun, StatementText } from "./statement-run.js";
@@ -102,6 +103,7 @@ export class StatementRunner {
   run(plan: StatementPlan, run: StatementRun, tx: ShardTransaction): Outcome | Promise<Outcome> {
     this.madeRoutines?.host.begin();
     const { trace } = run.request;
+    if (plan.parameterNames !== null) run.request.inCypher?.();
     const ran = trace == null ? this.runBound(plan, run, tx) : this.runTraced(trace, plan, run, tx);
     const outcome = this.watched(ran, plan, run);
     if (this.madeRoutines === null && !(outcome instanceof Promise)) return outcome;
