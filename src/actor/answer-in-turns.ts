@@ -4,12 +4,12 @@
  */
 import { flattened, plainPieces } from "../protocol/json-value-pieces.js";
 import { LARGE_BODY_BYTES, RESULT_BYTES_MAX } from "../protocol/limits.js";
+import { resultTooLarge } from "../protocol/size-errors.js";
 import { costLeft } from "../protocol/value-cost.js";
 import { mapHeader, PackedPieces } from "./pack-in-turns.js";
 import { parseJsonBody } from "./parse-body.js";
 import { type Answer, metaJson, packedEnvelope, STREAMED } from "./reply.js";
 import type { Request } from "./request.js";
-import { resultTooLarge } from "./sql-result.js";
 
 /** Parts of an answer that are written at once. */
 const PARTS_AT_ONCE = 16 * 1024;

@@ -6,22 +6,18 @@
 import type { Turns } from "../protocol/json-pieces.js";
 import { flattened, jsonPieces } from "../protocol/json-value-pieces.js";
 import { RESULT_BYTES_MAX } from "../protocol/limits.js";
-import { costLeft, mayBeLarge } from "../protocol/value-cost.js";
+import { resultTooLarge } from "../protocol/size-errors.js";
+import { costLeft } from "../protocol/value-cost.js";
 import type { Value } from "../protocol/values.js";
 import { WrittenJson } from "../protocol/written-json.js";
 import type { StatementState } from "../query/exec/context.js";
 import type { Batch } from "../query/expr/expr.js";
 import type { OutputColumn } from "../query/plan/plan.js";
-import { type Rows, resultTooLarge } from "./sql-result.js";
+import type { Rows } from "./sql-result.js";
 
 /** Parts of a batch, and of one value, that are written at once. */
 const BATCH_PARTS = 16 * 1024;
 const VALUE_PARTS = 4096;
-
-/** Columns whose values may be large. */
-export function heavyColumns(outputs: readonly OutputColumn[]): readonly number[] {
-  return outputs.flatMap(({ type }, c) => (mayBeLarge(type) ? [c] : []));
-}
 
 export function isHeavy({ columns }: Batch, count: number, heavy: readonly number[]): boolean {
   let left = BATCH_PARTS;

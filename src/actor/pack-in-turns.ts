@@ -2,8 +2,8 @@
 import { Packr } from "msgpackr";
 import type { Turns } from "../protocol/json-pieces.js";
 import { RESULT_BYTES_MAX } from "../protocol/limits.js";
+import { resultTooLarge } from "../protocol/size-errors.js";
 import { costLeft } from "../protocol/value-cost.js";
-import { resultTooLarge } from "./sql-result.js";
 
 const packr = new Packr({ useRecords: false, encodeUndefinedAsNil: true, variableMapSize: true });
 

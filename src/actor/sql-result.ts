@@ -2,9 +2,10 @@
  * Collects a statement's rows in the form in which they leave: JSON text, or plain values for MessagePack. Whoever
  * runs a statement chooses the form by giving a RowCollector.
  */
-import { DbError } from "../protocol/errors.js";
 import { type JsonWriter, jsonWriter, plainWriter } from "../protocol/json-format.js";
 import { RESULT_BYTES_MAX } from "../protocol/limits.js";
+import { resultTooLarge } from "../protocol/size-errors.js";
+import { mayBeLarge } from "../protocol/value-cost.js";
 import { TEXT, type Value } from "../protocol/values.js";
 import { WrittenJson } from "../protocol/written-json.js";
 import type { GraphChanges } from "../query/exec/graph-changes.js";
@@ -12,7 +13,6 @@ import { bytesOf } from "../query/exec/value-bytes.js";
 import type { Batch } from "../query/expr/expr.js";
 import { displayName } from "../query/expr/types.js";
 import type { OutputColumn } from "../query/plan/plan.js";
-import { heavyColumns } from "./heavy-rows.js";
 import type { Answer } from "./reply.js";
 
 /** What is known of a result before it runs; made once per plan. */
@@ -38,6 +38,11 @@ export function shapeOf(outputs: readonly OutputColumn[]): ResultShape {
     return heavy.includes(c) ? orWritten(write) : write;
   });
   return { outputs, columns, columnsJson: JSON.stringify(columns), json, heavy };
+}
+
+/** Columns whose values may be large. */
+function heavyColumns(outputs: readonly OutputColumn[]): readonly number[] {
+  return outputs.flatMap(({ type }, c) => (mayBeLarge(type) ? [c] : []));
 }
 
 /** Large values may come as text that was written before. */
@@ -101,13 +106,6 @@ export class JsonRows implements Rows {
     if (json.length > RESULT_BYTES_MAX) throw resultTooLarge();
     return bytes;
   }
-}
-
-export function resultTooLarge(): DbError {
-  return new DbError("query_error", `The result is larger than ${RESULT_BYTES_MAX} bytes.`, {
-    sqlstate: "54000",
-    hint: "Lower max_rows, or page with LIMIT and a key.",
-  });
 }
 
 /** A value in a list, roughly; text counts its characters beside. */

@@ -3,7 +3,15 @@
  * digits); the digits come from fixed-point series on bigints with spare digits, rounded at the end.
  */
 import { sqlError } from "./errors.js";
-import { DISPLAY_SCALE_MAX, divideRounded, leadingDigit, MIN_SIGNIFICANT_DIGITS, Numeric, pow10 } from "./numeric.js";
+import {
+  DISPLAY_SCALE_MAX,
+  divideRounded,
+  leadingDigit,
+  MIN_SIGNIFICANT_DIGITS,
+  Numeric,
+  pow10,
+  weigh,
+} from "./numeric.js";
 
 /** Beyond this many digits a result overflows (numeric.c, NUMERIC_MAX_RESULT_SCALE). */
 const RESULT_SCALE_MAX = 2000;
@@ -20,6 +28,7 @@ function integerSqrt(n: bigint): bigint {
   const bits = n.toString(16).length * 4;
   let x = 1n << BigInt(Math.ceil(bits / 2));
   for (;;) {
+    weigh(n);
     const next = (x + n / x) >> 1n;
     if (next >= x) return x;
     x = next;
@@ -67,10 +76,14 @@ function expToScale(x: Numeric, scale: number): Numeric {
   let sum = one;
   let term = one;
   for (let n = 1n; term !== 0n; n++) {
+    weigh(one);
     term = (term * reduced) / (one * n);
     sum += term;
   }
-  for (let i = 0; i < halvings; i++) sum = (sum * sum) / one;
+  for (let i = 0; i < halvings; i++) {
+    weigh(sum);
+    sum = (sum * sum) / one;
+  }
   return Numeric.of(divideRounded(sum, pow10(digits - scale)), scale);
 }
 
@@ -121,6 +134,7 @@ function artanh(z: bigint, one: bigint): bigint {
   let power = z;
   let sum = 0n;
   for (let n = 1n; power !== 0n; n += 2n) {
+    weigh(one);
     sum += power / n;
     power = (power * square) / one;
   }

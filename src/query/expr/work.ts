@@ -3,6 +3,7 @@
  * expressions; functions that take more or less than usual say so (ScalarFunction.nanosPerUnit).
  */
 import { spend } from "../../protocol/stretch.js";
+import { costLeft } from "../../protocol/value-cost.js";
 import { Json, type SqlType, type Value } from "../../protocol/values.js";
 import type { Expr, ScalarFunction } from "./expr.js";
 import { someExpr } from "./walk.js";
@@ -25,12 +26,22 @@ export function takesLargeValues({ args, variadic }: ScalarFunction): boolean {
   return !(args.every(isSmall) && (variadic === undefined || isSmall(variadic)));
 }
 
-/** Characters, bytes or elements. Of JSON the members of its outermost array. */
+/** Parts of JSON that are counted. What has more takes too long, whatever is done with it. */
+const JSON_PARTS_MAX = 256 * 1024;
+const MORE_PARTS = 1024 * 1024;
+
+/** Parts of parsed JSON. */
+function jsonParts(value: unknown): number {
+  const left = costLeft(value, JSON_PARTS_MAX);
+  return left < 0 ? MORE_PARTS : JSON_PARTS_MAX - left;
+}
+
+/** Characters, bytes or elements; of JSON without a text all its parts. */
 export function unitsOf(value: Value): number {
   if (typeof value === "string") return value.length;
   if (typeof value !== "object" || value === null) return 0;
   if (Array.isArray(value) || value instanceof Uint8Array) return value.length;
-  if (value instanceof Json) return value.text?.length ?? (Array.isArray(value.value) ? value.value.length : 0);
+  if (value instanceof Json) return value.text?.length ?? jsonParts(value.value);
   if (value instanceof Map) return value.size;
   return "elements" in value ? value.elements.length : 0;
 }
