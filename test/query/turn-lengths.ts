@@ -8,7 +8,7 @@ import type { Value } from "../../src/protocol/values.js";
 import { compileExpr } from "../../src/query/expr/compile.js";
 import { compileWaiting } from "../../src/query/expr/compile-waiting.js";
 import { type ComputeJob, jobFor } from "../../src/query/expr/compute-elsewhere.js";
-import type { CallExpr, DeferredContext, ScalarFunction } from "../../src/query/expr/expr.js";
+import type { AggregateFunction, CallExpr, DeferredContext, ScalarFunction } from "../../src/query/expr/expr.js";
 import { context } from "./evaluate.js";
 
 /** What a turn of the actor may take. */
@@ -58,6 +58,31 @@ function atOnce(work: () => void): { readonly took: number; readonly error: unkn
   return { took, error };
 }
 
+/** Of the longest step, or of the result after so many. */
+export async function aggregateTurns(
+  fn: AggregateFunction,
+  values: readonly Value[],
+  steps: number,
+): Promise<TurnLengths> {
+  const direct = values.slice(0, fn.directArgs ?? 0);
+  const args = values.slice(fn.directArgs ?? 0);
+  let state = fn.init();
+  let longest = 0;
+  let error: unknown = null;
+  const turn = (work: () => void): void => {
+    const made = atOnce(work);
+    longest = Math.max(longest, made.took);
+    if (made.error !== null && !(made.error instanceof Overrun)) error = made.error;
+  };
+  for (let i = 0; i < steps && error === null; i++) {
+    turn(() => {
+      state = fn.step(state, ...args);
+    });
+  }
+  if (error === null) turn(() => fn.result(state, direct));
+  return { longest, way: "at once", error };
+}
+
 class Elsewhere extends Error {}
 
 /** A thread that gives way whenever it is asked, and says how long it took in between. */
@@ -70,8 +95,8 @@ class MeasuredTurns {
     services: {
       ...context.services,
       computeElsewhere: async (expr: ComputeJob["expr"], values: readonly Value[]): Promise<Value | undefined> => {
-        const job = jobFor(expr, values, context);
-        if (job === null) return undefined;
+        const job = await jobFor(expr, values, this.context);
+        if (job === undefined) return undefined;
         this.wasElsewhere = true;
         serialize(job);
         throw new Elsewhere();

@@ -30,8 +30,8 @@ export function takesLargeValues({ args, variadic }: ScalarFunction): boolean {
 const JSON_PARTS_MAX = 256 * 1024;
 const MORE_PARTS = 1024 * 1024;
 
-/** Parts of parsed JSON. */
-function jsonParts(value: unknown): number {
+/** Parts of parsed JSON, counted no further than is worth it. */
+export function jsonParts(value: unknown): number {
   const left = costLeft(value, JSON_PARTS_MAX);
   return left < 0 ? MORE_PARTS : JSON_PARTS_MAX - left;
 }
