@@ -24,6 +24,7 @@ export async function bundle() {
     entryPoints: {
       main: "src/main.ts",
       actor: "workers/actor.ts",
+      "compute-process": "workers/compute-process.ts",
       inference: "workers/inference.ts",
       library: "workers/library.ts",
       task: "workers/task.ts",

@@ -13,6 +13,7 @@ import { describeConfig } from "./config/describe-config.js";
 import { loadConfig, loadConfigWithSources } from "./config/load-config.js";
 import type { UpgradeOrder } from "./config/run-upgrade.js";
 import { openSecret } from "./config/sealed-secret.js";
+import type { ActorWatch } from "./gateway/actor-pool.js";
 import { startGateway } from "./gateway/gateway.js";
 import { startInferenceThread } from "./inference-thread.js";
 import { libraryThread } from "./library-thread.js";
@@ -39,7 +40,7 @@ async function prepareData(config: Config, logger: Logger): Promise<Installation
 }
 
 /** `firstActor`: the thread of actor 0, which waits for its settings. */
-async function serve(config: Config, firstActor: Worker | null): Promise<void> {
+async function serve(config: Config, firstActor: Worker | null, startThread: StartThread): Promise<void> {
   const lines = new RecentLines();
   const out = pino.destination({ fd: 1, sync: true });
   const logger = pino(
@@ -56,8 +57,9 @@ async function serve(config: Config, firstActor: Worker | null): Promise<void> {
   const actors = config.actors.count;
   const { id: installation, partitions } = await prepareData(config, logger);
   const claimBundles = findClaimBundles(modelRoots(config));
-  let waiting = firstActor;
-  const spawn = (actor: number): Worker => {
+  /** Threads that load, or have loaded, and wait for their settings. */
+  const waiting = new Map<number, Worker>(firstActor === null ? [] : [[0, firstActor]]);
+  const spawn = (actor: number, watch: ActorWatch): Worker => {
     const settings: ActorSettings = {
       actor,
       partitions: Array.from({ length: partitions }, (_, partition) => partition).filter((p) => p % actors === actor),
@@ -68,11 +70,26 @@ async function serve(config: Config, firstActor: Worker | null): Promise<void> {
       secret,
       claimBundles,
       adminPassword: config.auth.adminPassword === "" ? null : config.auth.adminPassword,
+      ...watch,
     };
-    const thread = actor === 0 && waiting !== null ? waiting : startActorThread(actor);
-    if (actor === 0) waiting = null;
+    const thread = waiting.get(actor) ?? startThread(actor);
+    waiting.delete(actor);
     thread.postMessage(settings);
     return thread;
+  };
+  const prepare = (actor: number): (() => void) => {
+    const thread = startThread(actor);
+    waiting.set(actor, thread);
+    const forget = (): void => {
+      if (waiting.get(actor) === thread) waiting.delete(actor);
+    };
+    thread.on("error", forget);
+    thread.on("exit", forget);
+    return () => {
+      if (waiting.get(actor) !== thread) return;
+      forget();
+      void thread.terminate();
+    };
   };
   const library = libraryThread({ config: config.ai, bundled: BUNDLED_MODELS }, (error) =>
     logger.error({ err: error }, "the library of models threw"),
@@ -84,6 +101,7 @@ async function serve(config: Config, firstActor: Worker | null): Promise<void> {
     logger,
     lines,
     spawn,
+    prepare,
     startInference: (port) =>
       startInferenceThread(port, (error) => logger.error({ err: error }, "an inference thread threw")),
     library,
@@ -127,8 +145,11 @@ function run(action: () => void | Promise<void>): Promise<void> {
   });
 }
 
+/** Starts the thread of an actor, which waits for its settings. */
+export type StartThread = (actor: number) => Worker;
+
 /** Runs the command of `process.argv`. `firstActor`: a thread that was started for \`serve\`. */
-export async function runCommandLine(firstActor: Worker | null): Promise<void> {
+export async function runCommandLine(firstActor: Worker | null, startThread = startActorThread): Promise<void> {
   const program = new Command("tessera").description("A multi-model AI database gateway.").version(VERSION);
   const configOption = ["--config <file>", "a TOML file (default: $TESSERA_CONFIG)"] as const;
 
@@ -137,7 +158,7 @@ export async function runCommandLine(firstActor: Worker | null): Promise<void> {
     .description("start the server")
     .option(...configOption)
     .action((options: { config?: string }) =>
-      run(() => serve(loadConfig({ ...fileOf(options), env: process.env }), firstActor)),
+      run(() => serve(loadConfig({ ...fileOf(options), env: process.env }), firstActor, startThread)),
     );
 
   program

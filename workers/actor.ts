@@ -9,6 +9,7 @@ import { Actor } from "../src/actor/actor.js";
 import type { ActorSettings, FromActor, ToActor } from "../src/protocol/messages.js";
 import { diagnoseThread, RecentLines } from "../src/protocol/thread-diagnosis.js";
 import { loadParser } from "../src/sql/parse/parse.js";
+import { computeProcesses } from "./compute-processes.js";
 import { connectInference } from "./connect-inference.js";
 import { fileTasks } from "./file-tasks.js";
 import { longTasks } from "./long-tasks.js";
@@ -38,12 +39,15 @@ async function start(settings: ActorSettings): Promise<void> {
   const tasks = taskPool({ name: "tasks", threads, waitingMax });
   // By themselves, so that nobody waits behind one to sign in.
   const builds = taskPool({ name: "graph links", threads: 1, waitingMax: BUILDS_WAITING_MAX });
+  const computing = computeProcesses();
   const files = fileTasks(settings.config.files.threads);
   const trained = modelTasks(settings.config.automl.threads);
   const say = (message: FromActor, transfer: readonly (ArrayBuffer | MessagePort)[] = []): void => {
     port.postMessage(message, transfer);
     if (message.kind === "closed")
-      void Promise.all([tasks.close(), builds.end(), files.end(), trained.end()]).then(() => port.close());
+      void Promise.all([tasks.close(), builds.end(), computing.end(), files.end(), trained.end()]).then(() =>
+        port.close(),
+      );
   };
   const diagnose = async (id: number, profileSeconds: number): Promise<void> => {
     const diagnosis = await diagnoseThread(`actor ${settings.actor}`, lines, profileSeconds);
@@ -60,7 +64,7 @@ async function start(settings: ActorSettings): Promise<void> {
       control: say,
       startInference: () => connectInference((port) => say({ kind: "start-inference", port }, [port])),
       deriveKey: (job) => tasks.run("deriveKey", job),
-      tasks: longTasks(tasks, files, trained.models),
+      tasks: longTasks(tasks, computing, files, trained.models),
       linkGraph: (parts) =>
         builds.run(
           "linkGraph",

@@ -8,8 +8,14 @@ import { DbError } from "../src/protocol/errors.js";
 import type { TaskPool } from "./task-pool.js";
 
 /** `models`: absent where nothing is trained. */
-export function longTasks(tasks: TaskPool, files: FileTasks | null = null, models?: ModelTasks): LongTasks {
+export function longTasks(
+  tasks: TaskPool,
+  computing: Pick<LongTasks, "compute">,
+  files: FileTasks | null = null,
+  models?: ModelTasks,
+): LongTasks {
   return {
+    compute: (job, signal) => computing.compute(job, signal),
     ...(models !== undefined && { models }),
     async runAlgorithm(job) {
       const { nodes, src, dst, weights } = job.graph;

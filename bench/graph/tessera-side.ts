@@ -8,6 +8,7 @@ import { plainRows } from "../../src/actor/sql-result.js";
 import { loadConfig } from "../../src/config/load-config.js";
 import { loadParser } from "../../src/sql/parse/parse.js";
 import { openShardOnDisk } from "../../src/storage/shard-on-disk.js";
+import { computeProcesses } from "../../workers/compute-processes.js";
 import { longTasks } from "../../workers/long-tasks.js";
 import { taskPool } from "../../workers/task-pool.js";
 import { tesseraVersion } from "../contenders/contenders.js";
@@ -36,7 +37,7 @@ export async function tesseraSide(): Promise<Side> {
   const shard = await openShardOnDisk(join(directory, "partition-0"), {});
   const config = loadConfig({ env: {} });
   const pool = taskPool({ name: "graph", threads: 1, waitingMax: 16 });
-  const tasks = longTasks(pool);
+  const tasks = longTasks(pool, computeProcesses());
   const partition = new Partition(0, shard, config, () => undefined, undefined, null, undefined, undefined, tasks);
   const tenant = partition.tenant(TENANT);
   const session = new Session(tenant, {

@@ -15,16 +15,19 @@
  */
 
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import type { StartInference } from "../ai/inference-messages.js";
 import { Models } from "../ai/models.js";
 import { ClaimVerifier } from "../ai/nli/claim-verifier.js";
 import type { DeriveKey } from "../directory/derive-key.js";
+import { ActorMarks, newActorMarks } from "../protocol/actor-marks.js";
 import { DbError } from "../protocol/errors.js";
 import { ReplyWriter, readRequests } from "../protocol/frames.js";
 import type { ActorMetrics, ActorSettings, FromActor, LogLevel, ToActor } from "../protocol/messages.js";
 import type { JobRecord } from "../protocol/placement.js";
 import type { ThreadMetrics } from "../protocol/thread-metrics.js";
 import type { SpanRecord } from "../protocol/tracing.js";
+import { markOperatorsIn, OPERATOR_NAMES } from "../query/exec/operator-marks.js";
 import { SegmentCache } from "../query/exec/segments/segment-cache.js";
 import { SpillArea } from "../query/exec/spill/spill-area.js";
 import { registerAgentTools } from "./agent/request-tools.js";
@@ -54,6 +57,7 @@ import { compileRoutes, type Route } from "./routes.js";
 import { Scheduler, type SchedulerOptions } from "./scheduler.js";
 import { SlowStatements } from "./slow-statements.js";
 import { TracingScheduler } from "./slow-steps.js";
+import { StoppedStatements } from "./stopped-statements.js";
 import { TenantProviders } from "./tenant-providers.js";
 import { Trace } from "./trace.js";
 import { Upkeep } from "./upkeep.js";
@@ -79,6 +83,9 @@ export interface ActorSurroundings {
   readonly openShard?: OpenShard;
 }
 
+/** Milliseconds between two beats. */
+const BEAT_MS = 50;
+
 registerAgentTools();
 registerAutomlFunctions();
 registerFolderFunctions();
@@ -101,6 +108,9 @@ export class Actor {
   /** Requests of jobs. */
   private readonly background: BackgroundRequests;
   private readonly slowStatements: SlowStatements;
+  private readonly marks: ActorMarks;
+  private readonly stopped = new StoppedStatements();
+  private beats: NodeJS.Timeout | null = null;
   private readonly unflushed = new Set<Partition>();
   /** Null: it is another actor's. */
   private directory: DirectoryServices | null = null;
@@ -139,7 +149,10 @@ export class Actor {
       logLevel === "debug" || logLevel === "trace"
         ? new TracingScheduler(scheduling, (step) => output.log("debug", "a step did not give way in time", step))
         : new Scheduler(scheduling);
-    this.background = new BackgroundRequests(this.scheduler, durablyCommitted);
+    this.marks = new ActorMarks(settings.marks ?? newActorMarks());
+    if (settings.marks !== undefined) markOperatorsIn(this.marks.operator);
+    this.stopped.set(settings.stopped ?? []);
+    this.background = new BackgroundRequests(this.scheduler, this.marks, durablyCommitted);
     const { slowMs, slowValues } = settings.config.query;
     this.slowStatements = new SlowStatements({
       slowMs,
@@ -188,9 +201,9 @@ export class Actor {
   }
 
   private makeRequests(): Requests {
-    const { partitions, scheduler, replies, live, idempotency } = this;
+    const { partitions, scheduler, replies, live, idempotency, marks, stopped } = this;
     return new Requests({
-      ...{ partitions, scheduler, replies, live, idempotency },
+      ...{ partitions, scheduler, replies, live, idempotency, marks, stopped },
       armTurn: () => this.armTurn(),
       isClosing: () => this.closing !== null,
       hold: (partition, tenant, request) => this.placement.hold(partition, tenant, request),
@@ -256,7 +269,8 @@ export class Actor {
     for (const number of settings.partitions) await actor.openOne(number);
     const adminPassword = await actor.openDirectory();
     actor.requests.serve(actor.routes());
-    output.control({ kind: "ready", adminPassword });
+    actor.beginBeats();
+    output.control({ kind: "ready", adminPassword, operators: OPERATOR_NAMES });
     actor.placement.begin();
     void actor.claims.warmUp();
     for (const partition of actor.partitions.values()) {
@@ -270,6 +284,8 @@ export class Actor {
   private async openOne(number: number): Promise<void> {
     const events: PartitionEvents = {
       wroteSomething: () => this.wrote(this.partitions.get(number)!),
+      flushing: () => this.marks.flushing(),
+      flushed: () => this.marks.flushed(),
       durable: (sequence) => this.durable(number, sequence),
       undone: (first, error) => this.undone(this.partitions.get(number)!, first, error),
       failed: (error) => this.partitionFailed(number, error),
@@ -278,6 +294,7 @@ export class Actor {
       const partition = await openPartition(this.settings, number, events, this, this.output.openShard);
       partition.subscriptions.output = this.live;
       partition.slowStatements = this.slowStatements;
+      partition.stopped = this.stopped;
       partition.installationSecret = this.settings.secret;
       partition.progress.output = this.live;
       this.partitions.set(number, partition);
@@ -315,13 +332,18 @@ export class Actor {
     const runnable = ({ name, bounds, run }: JobKind) => ({
       name,
       ...bounds(config),
-      run: (record: JobRecord, signal: AbortSignal) =>
-        run({
+      run: async (record: JobRecord, signal: AbortSignal) => {
+        const title = `${name} ${record.id}`;
+        // One that did not give way would only do so again.
+        const waitMs = this.stopped.waits(record.tenant, title);
+        if (waitMs > 0) await setTimeout(waitMs, undefined, { signal });
+        return run({
           record,
           partition,
           signal,
-          work: (work) => this.background.run(partition, record.tenant, record.owner, signal, work),
-        }),
+          work: (work) => this.background.run(partition, record.tenant, record.owner, signal, work, title),
+        });
+      },
     });
     partition.jobs.begin(JOB_KINDS.map(runnable), ({ kind, id, tenant }, error) => {
       this.output.log("error", "a job failed", { kind, id, tenant, error: String(error) });
@@ -332,9 +354,9 @@ export class Actor {
   private async openDirectory(): Promise<string | null> {
     const partition = this.partitions.get(DIRECTORY_PARTITION);
     if (partition === undefined) return null;
-    const { settings, scheduler, backupFolder, wholeFolder, output } = this;
+    const { settings, scheduler, marks, backupFolder, wholeFolder, output } = this;
     this.directory = await DirectoryServices.open({
-      ...{ settings, scheduler, partition, backupFolder, wholeFolder },
+      ...{ settings, scheduler, marks, partition, backupFolder, wholeFolder },
       deriveKey: output.deriveKey,
       wrote: () => this.wrote(partition),
       say: (message) => output.control(message),
@@ -347,7 +369,15 @@ export class Actor {
     return compileRoutes({ ...backupHandlers(this.backups, this.backupFolder), ...this.directory?.handlers() });
   }
 
+  /** Says now and then that the loop comes round: whoever does not let it is found by that. */
+  private beginBeats(): void {
+    if (this.settings.marks === undefined) return;
+    this.marks.beat();
+    this.beats = setInterval(() => this.marks.beat(), BEAT_MS).unref();
+  }
+
   receive(message: ArrayBuffer | ToActor): void {
+    this.marks.nobody();
     if (message instanceof ArrayBuffer) {
       readRequests(message, (frame) => this.requests.accept(frame));
       // At once, unless this turn has had its share already; what is left is for the next ones.
@@ -362,6 +392,12 @@ export class Actor {
         break;
       case "log-level":
         this.output.setLogLevel(message.level);
+        break;
+      case "stopped-statements":
+        this.stopped.set(message.stopped);
+        break;
+      case "identity-ended":
+        for (const partition of this.partitions.values()) partition.identityEnded(message.change);
         break;
       case "metrics":
         this.output.control({ kind: "metrics", id: message.id, metrics: this.metrics() });
@@ -428,6 +464,7 @@ export class Actor {
 
   /** One turn of the loop: some work, unless it was done when it arrived, and then what it leaves behind. */
   private readonly turn = (): void => {
+    this.marks.nobody();
     this.turnArmed = false;
     if (!this.ranOnArrival) this.work();
     this.ranOnArrival = false;
@@ -468,6 +505,7 @@ export class Actor {
       heapBytes: process.memoryUsage().heapUsed,
       eventLoopUtilization: performance.eventLoopUtilization().utilization,
       slowStatements: this.slowStatements.count,
+      statementsRefused: this.stopped.refused,
       segmentBytes: this.segments.bytes,
       segmentTables: this.segments.tables,
       segmentsEvicted: this.segments.evicted,
@@ -501,6 +539,7 @@ export class Actor {
     for (const partition of this.partitions.values()) await partition.close();
     await this.models.close();
     await this.providers.close();
+    if (this.beats !== null) clearInterval(this.beats);
     this.output.control({ kind: "closed" });
   }
 }

@@ -45,5 +45,6 @@ function keepLate(request: Request, claim: FirstClaim, answer: Answer): void {
     const tx = request.partition.shard.begin();
     claim.keep(tx, answer);
     request.tenant.commit(tx);
+    request.answerKept();
   } else if ((answer.json?.length ?? 0) <= SMALL_ANSWER_CHARS) claim.keepInMemory(answer);
 }

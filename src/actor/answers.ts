@@ -5,6 +5,8 @@
 import { DbError } from "../protocol/errors.js";
 import { REPLY_DISCARD, REPLY_MSGPACK, type ReplyWriter } from "../protocol/frames.js";
 import { sizeError } from "../protocol/size-errors.js";
+import { Overrun } from "../protocol/stretch.js";
+import { overrunError } from "./overrun.js";
 import {
   type Answer,
   envelopeJson,
@@ -75,6 +77,7 @@ export class Answers {
       if (thrown.code === "partition_damaged") this.logDamage(thrown, request);
       return thrown.code === "cancelled" ? (request.ending ?? thrown) : thrown;
     }
+    if (thrown instanceof Overrun) return overrunError();
     const tooLarge = sizeError(thrown);
     if (tooLarge !== null) return tooLarge;
     const { requestId, endpoint } = request;

@@ -3,9 +3,11 @@
  * for all actors there: moves of tenants, restores, backups of the installation, questions for everybody's metrics. The
  * other actors report to it by messages through the gateway. Made and owned by actor.ts.
  */
+
 import { AuditTrail } from "../directory/audit-trail.js";
 import type { DeriveKey } from "../directory/derive-key.js";
 import { Directory } from "../directory/directory.js";
+import type { ActorMarks } from "../protocol/actor-marks.js";
 import type { AuditEvent } from "../protocol/audit.js";
 import type { Identity } from "../protocol/identity.js";
 import type { ActorMetrics, ActorSettings, FromActor, ToActor } from "../protocol/messages.js";
@@ -35,6 +37,7 @@ export interface DirectoryHost {
   readonly settings: ActorSettings;
   readonly partition: Partition;
   readonly scheduler: Scheduler;
+  readonly marks: ActorMarks;
   readonly backupFolder: BackupFolder;
   readonly wholeFolder: WholeFolder;
   readonly deriveKey: DeriveKey;
@@ -61,7 +64,10 @@ export class DirectoryServices {
     const say = (message: FromActor): void => host.say(message);
     const { config, secret, partitionCount } = host.settings;
     this.directory = new Directory({
-      begin: (readOnly) => partition.shard.begin({ readOnly }),
+      begin: (readOnly) => {
+        if (!readOnly) host.marks.directoryCommits();
+        return partition.shard.begin({ readOnly });
+      },
       now: Date.now,
       deriveKey: host.deriveKey,
       secret,

@@ -4,15 +4,25 @@
  */
 import { randomBytes } from "node:crypto";
 import { DbError, sqlError } from "../protocol/errors.js";
+import type { IdentityChange } from "../protocol/identity.js";
 import { Session, type SessionOptions } from "./session.js";
 import type { Tenant } from "./tenant.js";
 
 /** Ended transactions whose ids are remembered, so that a late request learns why. */
 const ENDED_REMEMBERED_MAX = 1000;
 
+/** Who began it. */
+export interface TransactionOwner {
+  readonly userId: string;
+  /** "": the user had signed in. */
+  readonly keyId: string;
+  readonly tenantId: string;
+}
+
 export interface InteractiveTransaction {
   readonly id: string;
   readonly session: Session;
+  readonly owner: TransactionOwner;
   readonly createdMs: number;
   readonly expiresMs: number;
   /** The end of the last statement that was sent; the next one waits for it. */
@@ -36,7 +46,12 @@ export class InteractiveTransactions {
   }
 
   /** `timeoutSeconds` undefined: the configured one. Throws too_many_transactions at the tenant's bound. */
-  begin(options: SessionOptions, readOnly: boolean, timeoutSeconds: number | undefined): InteractiveTransaction {
+  begin(
+    options: SessionOptions,
+    readOnly: boolean,
+    timeoutSeconds: number | undefined,
+    { userId, keyId, tenantId }: TransactionOwner,
+  ): InteractiveTransaction {
     const limits = this.tenant.partition.config.transactions;
     if (this.open.size >= limits.perTenantMax) {
       throw new DbError(
@@ -55,6 +70,7 @@ export class InteractiveTransactions {
     const transaction: InteractiveTransaction = {
       id: `tx_${randomBytes(16).toString("hex")}`,
       session,
+      owner: { userId, keyId, tenantId },
       createdMs,
       expiresMs: createdMs + (timeoutSeconds ?? limits.timeoutSeconds) * 1000,
       tail: null,
@@ -110,6 +126,15 @@ export class InteractiveTransactions {
     }
   }
 
+  /** Those of the user, key or tenant. */
+  endOf(change: IdentityChange, reason: string): void {
+    for (const transaction of [...this.open.values()]) {
+      if (!isOf(change, transaction.owner)) continue;
+      transaction.session.abandon(reason);
+      this.finish(transaction, reason);
+    }
+  }
+
   /** What is remembered of ended ones. */
   listEnded(): readonly (readonly [string, Ended])[] {
     return [...this.ended];
@@ -126,4 +151,10 @@ export class InteractiveTransactions {
     transaction.session.abandon(reason);
     this.finish(transaction, reason);
   }
+}
+
+function isOf(change: IdentityChange, { userId, keyId, tenantId }: TransactionOwner): boolean {
+  if (change.kind === "user") return userId === change.userId;
+  if (change.kind === "key") return keyId === change.keyId;
+  return change.kind === "tenant" && tenantId === change.tenantId;
 }

@@ -22,7 +22,7 @@ export class LongDocument {
   }
 
   readonly collector: RowCollector = (shape, streamable = false) => {
-    return streamable ? new LongRows(shape, this) : new JsonRows(shape.json);
+    return streamable ? new LongRows(shape, this) : new JsonRows(shape);
   };
 
   /** Bytes, roughly, above which rows are not held. */
@@ -66,7 +66,7 @@ class LongRows extends JsonRows {
     private readonly shape: ResultShape,
     private readonly document: LongDocument,
   ) {
-    super(shape.json);
+    super(shape);
   }
 
   /** Rows that leave take no memory of the statement's. */

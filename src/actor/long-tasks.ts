@@ -8,6 +8,7 @@ import type { SeenVideo, SoundJob, VideoJob } from "../ingest/media/listen-and-w
 import type { ImageJob, SeenImage } from "../ingest/media/look-at-image.js";
 import type { CandidateSentence, Span } from "../language/answer-span.js";
 import type { Entity } from "../language/entities.js";
+import type { Computed, ComputeJob } from "../query/expr/compute-elsewhere.js";
 import type { RecipeSource } from "../recipe/read-recipe.js";
 import type { ReadRecipe } from "../recipe/recipe.js";
 import type { ModelTasks } from "./automl/model-tasks.js";
@@ -19,6 +20,11 @@ export interface LongTasks {
   readonly models?: ModelTasks;
   /** The graph's arrays go to the other thread. Rejects with the algorithm's own DbError, too. */
   runAlgorithm(job: AlgorithmJob): Promise<AlgorithmResult>;
+  /**
+   * A call of a function over large values, in another process. It ends when the signal fires. Rejects with 53200 when the call
+   * needs more memory than such a process has.
+   */
+  compute(job: ComputeJob, signal: AbortSignal): Promise<Computed>;
   extractGraph(text: string): Promise<ExtractedGraph>;
   entitiesOf(text: string): Promise<readonly Entity[]>;
   answerSpan(job: {

@@ -8,7 +8,7 @@ import { packedColumns } from "./packed-columns.js";
 import { packedMessage } from "./reply.js";
 import { type RowFormat, rowLists } from "./row-stream.js";
 
-const packr = new Packr({ useRecords: false, encodeUndefinedAsNil: true });
+const packr = new Packr({ useRecords: false, encodeUndefinedAsNil: true, variableMapSize: true });
 
 /** What the last message is called. */
 const ENDINGS = { sql: "done", graph: "complete" } as const;

@@ -16,6 +16,9 @@ import type { TenantProviders } from "./tenant-providers.js";
 export interface PartitionEvents {
   /** The shard has commits of this turn. */
   readonly wroteSomething: () => void;
+  /** They are about to go to the log; it has them. */
+  readonly flushing?: () => void;
+  readonly flushed?: () => void;
   readonly durable: (sequence: number) => void;
   /** The disk refused the commits from `first` on; they are undone. */
   readonly undone: (first: number, error: DbError) => void;
@@ -56,6 +59,8 @@ export async function openPartition(
     durability: storage.durability === "fsync" ? "fsync" : { intervalMs: storage.syncIntervalMs },
     versionBytesMax: storage.versionBytesMax,
     identity: { installation: settings.installation, partition: number },
+    onFlush: events.flushing,
+    onFlushed: events.flushed,
     onDurable: events.durable,
     onFlushFailed: (first, _last, error) => events.undone(first, error),
     onFailed: events.failed,

@@ -10,6 +10,7 @@ import { createSequences, type Sequences } from "../catalog/sequences.js";
 import { DerivedIndexes, type DerivedIndexesOptions } from "../derived/derived-indexes.js";
 import type { Config } from "../protocol/config.js";
 import type { DbError } from "../protocol/errors.js";
+import type { IdentityChange } from "../protocol/identity.js";
 import { TENANTS_IN_MEMORY_MAX } from "../protocol/limits.js";
 import type { PartitionMetrics } from "../protocol/messages.js";
 import { createRowNumbers, type RowNumbers } from "../query/exec/row-numbers.js";
@@ -37,6 +38,7 @@ import { TenantPlaces } from "./placement/tenant-places.js";
 import type { Scheduler } from "./scheduler.js";
 import { followDefinitions, openSaved } from "./search-index-care.js";
 import type { SlowStatements } from "./slow-statements.js";
+import type { StoppedStatements } from "./stopped-statements.js";
 import { Tenant, type TenantHost } from "./tenant.js";
 import { TenantProviders } from "./tenant-providers.js";
 
@@ -89,6 +91,8 @@ export class Partition implements TenantHost {
   readonly exports = new Map<number, Follower>();
   /** Null: none is looked for. */
   slowStatements: SlowStatements | null = null;
+  /** Likewise. */
+  stopped: StoppedStatements | null = null;
   /** Time that the scheduler gave to requests of this partition. */
   readonly account = { usedMs: 0 };
   private load = 0;
@@ -329,6 +333,12 @@ export class Partition implements TenantHost {
     this.load += (share - this.load) * (1 - Math.exp(-passedMs / LOAD_MS));
     this.accountedAt = now;
     this.accountedMs = this.account.usedMs;
+  }
+
+  /** What they have left open is rolled back. */
+  identityEnded(change: IdentityChange): void {
+    const reason = "who began it was disabled or removed";
+    for (const transactions of this.transactions.values()) transactions.endOf(change, reason);
   }
 
   async close(): Promise<void> {

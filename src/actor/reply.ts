@@ -2,6 +2,7 @@
 import { Packr } from "msgpackr";
 import type { Endpoint } from "../protocol/endpoint.js";
 import { type DbError, ERRORS } from "../protocol/errors.js";
+import { mapHeader } from "./pack-in-turns.js";
 
 // Answers may hold integers that no double holds, of a client's MessagePack or JSON: they are strings, as in results.
 Object.defineProperty(BigInt.prototype, "toJSON", {
@@ -14,16 +15,23 @@ Object.defineProperty(BigInt.prototype, "toJSON", {
 export interface Answer {
   readonly json?: string;
   readonly plain?: unknown;
+  /** The payload as MessagePack, packed ahead because it is large; `members`: of an object its members without a header. */
+  readonly packed?: { readonly bytes: readonly Uint8Array[]; readonly members: PackedMembers | null };
   /** Overrides the endpoint's own success status. */
   readonly status?: number;
   /** Further headers, "name: value" lines joined by "\n". */
   readonly headers?: string;
 }
 
+export interface PackedMembers {
+  readonly count: number;
+  readonly bytes: readonly Uint8Array[];
+}
+
 /** What a handler answers that has sent its reply as a stream. */
 export const STREAMED: Answer = Object.freeze({});
 
-const packr = new Packr({ useRecords: false, encodeUndefinedAsNil: true });
+const packr = new Packr({ useRecords: false, encodeUndefinedAsNil: true, variableMapSize: true });
 
 let stampMs = 0;
 let stamp = "";
@@ -50,9 +58,22 @@ export function envelopeJson(endpoint: Endpoint, answer: Answer, requestId: stri
 }
 
 export function envelopeMsgpack(endpoint: Endpoint, answer: Answer, requestId: string): Uint8Array {
-  const data = answer.plain ?? (answer.json === undefined ? null : JSON.parse(answer.json));
+  if (answer.packed !== undefined) return Buffer.concat(packedEnvelope(endpoint, answer.packed, requestId));
   const meta = { request_id: requestId, timestamp: timestamp() };
+  const data = answer.plain ?? (answer.json === undefined ? null : JSON.parse(answer.json));
   return packr.pack(endpoint.flat ? { data, meta, ...data } : { data, meta });
+}
+
+/** The envelope around a payload that is packed already, in pieces. */
+export function packedEnvelope(
+  endpoint: Endpoint,
+  { bytes, members }: NonNullable<Answer["packed"]>,
+  requestId: string,
+): Uint8Array[] {
+  const meta = { request_id: requestId, timestamp: timestamp() };
+  const flat = endpoint.flat && members !== null ? members : { count: 0, bytes: [] };
+  const start = [mapHeader(2 + flat.count), packr.pack("data")];
+  return [...start, ...bytes, packr.pack("meta"), packr.pack(meta), ...flat.bytes];
 }
 
 export interface ErrorBody {

@@ -22,10 +22,18 @@ export class RequestStop {
   watch(deadlineMs: number): void {
     if (deadlineMs >= this.deadlineMs || !Number.isFinite(deadlineMs)) return;
     this.deadlineMs = deadlineMs;
+    this.arm();
+  }
+
+  /** A timer counts from when its turn of the loop began: after a long one it is early, and set again. */
+  private arm(): void {
     this.close();
     // A millisecond later, since the deadline itself has not passed yet.
-    const waitMs = Math.min(TIMER_MS_MAX, Math.max(0, deadlineMs - Date.now()) + 1);
-    this.timer = setTimeout(() => this.look(), waitMs).unref();
+    const waitMs = Math.min(TIMER_MS_MAX, Math.max(0, this.deadlineMs - Date.now()) + 1);
+    this.timer = setTimeout(() => {
+      this.look();
+      if (!this.signal.aborted) this.arm();
+    }, waitMs).unref();
   }
 
   look(): void {

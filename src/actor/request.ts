@@ -2,6 +2,7 @@
  * One request while the actor works on it: its frame, its tenant, its deadline and whether it was cancelled. Made by
  * the mailbox, read by handlers; a statement's operators reach it through `checkpoint`, `shouldYield` and `yieldTurn`.
  */
+import type { ActorMarks } from "../protocol/actor-marks.js";
 import type { Endpoint } from "../protocol/endpoint.js";
 import { DbError } from "../protocol/errors.js";
 import { REQUEST_READ_ONLY, REQUEST_WANTS_MSGPACK, type RequestFrame, type RequestHead } from "../protocol/frames.js";
@@ -21,6 +22,8 @@ import type { Trace } from "./trace.js";
 
 /** The way of streams out of the actor. */
 export interface RequestChannel {
+  /** Of the actor. */
+  readonly marks: ActorMarks;
   /** So many further bytes of the request's body were worked off. */
   taken(id: number, bytes: number): void;
   /** Resolves when the tenant's commits are on disk. */
@@ -52,6 +55,8 @@ export class Request {
   /** Puts the answer beside the write that it answers; set while an Idempotency-Key waits for its first answer. */
   keepAnswer: ((tx: Transaction, answer: Answer) => void) | null = null;
   private stopping: RequestStop | null = null;
+  /** The one that it is at, or was last; "": it has begun none. */
+  private statement = "";
 
   /** Null: it is not traced. */
   trace: Trace | null = null;
@@ -93,6 +98,7 @@ export class Request {
     const origin = { id, requestId, flags, head, deadlineMs: Math.min(this.deadlineMs, deadlineMs) };
     const own = new Request(origin, endpoint, partition, tenant, scheduler, work, channel, null, true);
     own.progress = this.progress;
+    own.statement = this.statement;
     own.trace = this.trace;
     return own;
   }
@@ -178,12 +184,42 @@ export class Request {
     this.stopping?.close();
   }
 
-  readonly shouldYield = (): boolean => this.scheduler.shouldYield();
+  readonly shouldYield = (): boolean => {
+    this.mark();
+    return this.scheduler.shouldYield();
+  };
 
   readonly yieldTurn = async (): Promise<void> => {
+    const { marks } = this.channel;
+    const operator = marks.operatorNow;
     await this.scheduler.yieldTurn(this.tenant.number, this.work);
+    this.mark();
+    marks.operatorNow = operator;
     this.checkpoint();
   };
+
+  /** It is at work from here on. */
+  private mark(): void {
+    this.channel.marks.atWork(this.id, this.tenant.number, this.statement);
+  }
+
+  readonly atStatement = (text: string): void => {
+    this.statement = text;
+    this.mark();
+    this.channel.marks.statement(text);
+  };
+
+  /** Of work without a client: what it is called while it is at no statement. */
+  named(name: string): void {
+    this.statement = name;
+  }
+
+  readonly inCypher = (): void => this.channel.marks.statementIsCypher();
+
+  /** Its answer was committed behind what it had committed. */
+  answerKept(): void {
+    this.channel.marks.answerKept(this.id);
+  }
 
   /**
    * Commits, with the answer beside the writes when the request has an Idempotency-Key. The reply waits at the gate
@@ -192,6 +228,8 @@ export class Request {
   commit(tx: Transaction, answer: Answer): void {
     const keeps = this.keepAnswer !== null && tx.dirty;
     if (keeps) this.keepAnswer!(tx, answer);
+    // With its answer beside it, a commit can be asked for again.
+    else if (tx.dirty) this.channel.marks.committed(this.id, !this.wrote);
     this.tenant.commit(tx);
     if (keeps) this.keepAnswer = null;
   }
@@ -199,6 +237,7 @@ export class Request {
   /** Commits one of several transactions of the request. */
   commitPart(tx: Transaction): void {
     const { dirty } = tx;
+    if (dirty) this.channel.marks.committed(this.id, false);
     this.tenant.commit(tx);
     this.wrote ||= dirty;
   }

@@ -2,6 +2,7 @@
  * The lives of an actor's requests: steps 1 to 4 of those at the head of actor.ts, which makes and owns it. What comes for
  * a request later (pieces of its body, word that its client took a part of the reply, or has left) finds it here.
  */
+import type { ActorMarks } from "../protocol/actor-marks.js";
 import { DbError } from "../protocol/errors.js";
 import {
   PIECE_CODE,
@@ -12,6 +13,7 @@ import {
   type RequestFrame,
   TAKEN_CODE,
 } from "../protocol/frames.js";
+import { answerInTurns } from "./answer-in-turns.js";
 import { answerOnce } from "./answer-once.js";
 import { Answers } from "./answers.js";
 import { BodySource } from "./body-source.js";
@@ -25,8 +27,10 @@ import { ReplySink } from "./reply-sink.js";
 import { Request, type RequestChannel } from "./request.js";
 import type { Route } from "./routes.js";
 import type { Scheduler, Work } from "./scheduler.js";
+import type { StoppedStatements } from "./stopped-statements.js";
 import type { Tenant } from "./tenant.js";
 import type { Trace } from "./trace.js";
+import type { Input } from "./validate.js";
 
 export interface RequestsHost {
   readonly partitions: ReadonlyMap<number, Partition>;
@@ -34,6 +38,8 @@ export interface RequestsHost {
   readonly replies: ReplyWriter;
   readonly live: LiveReplies;
   readonly idempotency: Idempotency;
+  readonly marks: ActorMarks;
+  readonly stopped: StoppedStatements;
   /** There is something for the end of the turn. */
   armTurn(): void;
   isClosing(): boolean;
@@ -71,6 +77,7 @@ export class Requests {
     this.replies = host.replies;
     this.answers = new Answers(host.replies, (message, fields) => host.log("error", message, fields));
     this.channel = {
+      marks: host.marks,
       taken: (id, bytes) => {
         this.replies.taken(id, bytes);
         this.host.armTurn();
@@ -148,6 +155,7 @@ export class Requests {
 
   /** It is the request's turn; answers whether it has ended. */
   private begin(frame: RequestFrame, route: Route, tenant: number, work: Work): boolean {
+    this.host.marks.began(frame.id, tenant);
     const partition = this.partitions.get(frame.partition)!;
     const place = partition.places.size === 0 ? undefined : partition.places.get(tenant);
     if (place?.kind === "restoring") {
@@ -162,7 +170,8 @@ export class Requests {
     try {
       if (this.cancelledEarly.size > 0) request.cancelled = this.cancelledEarly.delete(frame.id);
       request.checkpoint();
-      const answer = this.handle(route, request, frame);
+      const handled = this.handle(route, request, frame);
+      const answer = handled instanceof Promise ? handled : answerInTurns(request, handled);
       if (answer instanceof Promise) {
         this.finishLater(request, answer);
         return false;
@@ -219,15 +228,25 @@ export class Requests {
 
   private handle(route: Route, request: Request, frame: RequestFrame): Answer | Promise<Answer> {
     if (this.host.isClosing()) throw new DbError("shutting_down");
-    const input = route.validate(frame);
+    if (!this.host.stopped.isEmpty) this.host.stopped.refuseRequest(request.tenant.number, frame);
+    const input = route.validate(frame, request);
+    if (input instanceof Promise) return input.then((read) => this.answer(route, request, frame, read));
+    return this.answer(route, request, frame, input);
+  }
+
+  private answer(route: Route, request: Request, frame: RequestFrame, input: Input): Answer | Promise<Answer> {
     if (!frame.isIdempotent) return route.handle(request, input);
-    return answerOnce(this.host.idempotency, request, frame, () => route.handle(request, route.validate(frame)));
+    return answerOnce(this.host.idempotency, request, frame, () => route.handle(request, input));
   }
 
   private finishLater(request: Request, pending: Promise<Answer>): void {
     this.running.set(request.id, request);
     pending
-      .then((answer) => this.finish(request, answer))
+      .then((handled) => {
+        const answer = answerInTurns(request, handled);
+        if (answer instanceof Promise) return answer.then((light) => this.finish(request, light));
+        this.finish(request, answer);
+      })
       .catch((error: unknown) => this.fail(request, error))
       .finally(() => {
         this.running.delete(request.id);

@@ -24,6 +24,8 @@ export interface RowFormat {
   rows(shape: ResultShape): (batch: Batch, from: number, to: number) => string | Uint8Array;
   /** What comes after them. */
   tail(summary: object): string | Uint8Array;
+  /** It writes by the shape's writers of JSON. */
+  readonly writesJson?: boolean;
   /** Rows of one call of the writer; absent: some hundred. */
   readonly rowsAtOnce?: number;
   /** The tail is the last message, which is no piece of rows. */
@@ -38,7 +40,7 @@ const PIECE_BYTES = 64 * 1024;
 /** Rows written between two looks at the size of the piece. */
 const ROWS_AT_ONCE = 128;
 
-const packr = new Packr({ useRecords: false, encodeUndefinedAsNil: true });
+const packr = new Packr({ useRecords: false, encodeUndefinedAsNil: true, variableMapSize: true });
 
 /** Each row as a JSON list with `end` behind it. */
 export function rowLists(end: string): RowFormat["rows"] {
@@ -63,6 +65,7 @@ export const ndjsonResult: RowFormat = {
   contentType: "application/x-ndjson",
   head: ({ columnsJson }) => `{"columns":${columnsJson}}\n`,
   rows: rowLists("\n"),
+  writesJson: true,
   tail: (summary) => `${JSON.stringify(summary)}\n`,
   errorText: (errorJson) => `${errorJson}\n`,
 };
@@ -95,6 +98,7 @@ export const msgpackResult: RowFormat = {
 /** A line per row, an object by column name. */
 export const ndjsonRows: RowFormat = {
   contentType: "application/x-ndjson",
+  writesJson: true,
   head: () => "",
   rows: ({ outputs, json: writers }) => {
     const names = outputs.map(({ name }, c) => `${c === 0 ? "{" : ","}${JSON.stringify(name)}:`);
@@ -169,7 +173,9 @@ export class RowStream {
     this.rowCount = 0;
     this.add(this.format.head(shape));
     const write = this.format.rows(shape);
+    const { outputs, heavy } = shape;
     return {
+      weight: { outputs, heavy, writesJson: this.format.writesJson ?? false },
       append: (batch, count) => {
         const step = this.format.rowsAtOnce ?? ROWS_AT_ONCE;
         for (let from = 0; from < count; from += step) this.add(write(batch, from, Math.min(count, from + step)));

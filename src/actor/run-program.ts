@@ -2,14 +2,37 @@
 import { cypherError } from "../protocol/cypher-error.js";
 import { DbError, sqlError } from "../protocol/errors.js";
 import { fromParameter } from "../protocol/json-format.js";
+import type { Turns } from "../protocol/json-pieces.js";
+import { Overrun } from "../protocol/stretch.js";
 import type { Value } from "../protocol/values.js";
 import { variantFromJson } from "../protocol/variant-format.js";
 import type { StatementState } from "../query/exec/context.js";
 import type { Operator } from "../query/exec/operator.js";
 import type { Batch } from "../query/expr/expr.js";
+import { appendInTurns, isHeavy } from "./heavy-rows.js";
+import { overrunError } from "./overrun.js";
 import type { Rows } from "./sql-result.js";
 import type { StatementPlan } from "./statement-plan.js";
 import type { ParameterValues } from "./statement-run.js";
+
+/** As `collect`; what has overrun once rows have left ends in an error, since it cannot be run again. */
+export function collected(
+  operator: Operator,
+  rows: Rows,
+  maxRows: number,
+  statement: StatementState,
+  turns: Turns,
+): boolean | Promise<boolean> {
+  const failed = (error: unknown): never => {
+    throw error instanceof Overrun && statement.hasSent ? overrunError() : error;
+  };
+  try {
+    const done = collect(operator, rows, maxRows, statement, turns);
+    return done instanceof Promise ? done.catch(failed) : done;
+  } catch (error) {
+    return failed(error);
+  }
+}
 
 /**
  * Pulls all rows, or as many as the cap allows; answers whether it cut some off. The operator is closed in every case.
@@ -20,6 +43,7 @@ export function collect(
   rows: Rows,
   maxRows: number,
   statement: StatementState,
+  turns: Turns,
 ): boolean | Promise<boolean> {
   let left = maxRows;
   let pending = false;
@@ -28,18 +52,18 @@ export function collect(
       const batch = operator.next();
       if (batch instanceof Promise) {
         pending = true;
-        return collectLater(batch, operator, rows, left, statement);
+        return collectLater(batch, operator, rows, left, statement, turns);
       }
       if (batch === null) return false;
-      statement.reserve(rows.append(batch, Math.min(batch.length, left)));
+      const taken = take(rows, batch, left, statement, turns);
       left -= batch.length;
-      if (left < 0) return true;
-      const room = rows.room?.();
-      if (room !== undefined) {
+      if (taken !== undefined) {
         pending = true;
-        const next = room.then(() => operator.next());
-        return collectLater(next, operator, rows, left, statement);
+        const next = taken.then(() => (left < 0 ? null : operator.next()));
+        const later = collectLater(next, operator, rows, left, statement, turns);
+        return left < 0 ? later.then(() => true) : later;
       }
+      if (left < 0) return true;
     }
   } finally {
     if (!pending) operator.close();
@@ -52,19 +76,39 @@ async function collectLater(
   rows: Rows,
   maxRows: number,
   statement: StatementState,
+  turns: Turns,
 ): Promise<boolean> {
   let left = maxRows;
   try {
     for (let batch = await first; batch !== null; batch = await operator.next()) {
-      statement.reserve(rows.append(batch, Math.min(batch.length, left)));
+      await take(rows, batch, left, statement, turns);
       left -= batch.length;
       if (left < 0) return true;
-      await rows.room?.();
     }
     return false;
   } finally {
     operator.close();
   }
+}
+
+/** A promise where the rows are large, which are then written with turns in between, or the client has to take some first. */
+function take(
+  rows: Rows,
+  batch: Batch,
+  left: number,
+  statement: StatementState,
+  turns: Turns,
+): Promise<void> | undefined {
+  const count = Math.min(batch.length, left);
+  const { weight } = rows;
+  if (weight !== undefined && weight.heavy.length > 0 && isHeavy(batch, count, weight.heavy)) {
+    return appendInTurns(rows, batch, count, turns, statement);
+  }
+  statement.reserve(rows.append(batch, count));
+  if (batch.length > left) return undefined;
+  const room = rows.room?.();
+  if (room !== undefined) statement.hasSent = true;
+  return room;
 }
 
 const NO_PARAMETERS: readonly Value[] = [];

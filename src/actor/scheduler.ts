@@ -10,6 +10,7 @@
  */
 import { DbError } from "../protocol/errors.js";
 import type { SchedulerMetrics } from "../protocol/messages.js";
+import { beginStretch, endStretch } from "../protocol/stretch.js";
 import { SliceStatistics } from "./slice-statistics.js";
 import { threadCpuMs } from "./thread-cpu.js";
 
@@ -194,6 +195,7 @@ export class Scheduler {
         this.sampledFromMs = this.cpuMs();
         this.nextCpuSample = started + CPU_SAMPLE_GAP_MS;
       }
+      beginStretch(started);
       this.sliceBegins();
       if (level === 0) share.running++;
       if (!waiting.go()) return this.waitingCount > 0;
@@ -271,6 +273,7 @@ export class Scheduler {
   }
 
   private closeSlice(now: number): void {
+    endStretch();
     this.sliceEnds();
     const { share, work, level } = this.current!;
     this.current = null;

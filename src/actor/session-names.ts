@@ -38,8 +38,10 @@ export class SessionNames implements SessionMemory {
   }
 
   /** Under what the plan cache knows the statement: plans of sessions that name things as usual are shared. */
-  planKey({ sql, language, graph }: Pick<StatementText, "sql" | "language" | "graph">): string {
+  planKey({ sql, language, graph, waits }: Pick<StatementText, "sql" | "language" | "graph" | "waits">): string {
     const { searchPath } = this.settings;
+    if (waits === true)
+      return `waits\0${this.planKey({ sql, ...(language && { language }), ...(graph && { graph }) })}`;
     if (language !== undefined || graph !== undefined) {
       return `${language ?? ""}\0${graph ?? ""}\0${this.planKey({ sql })}`;
     }

@@ -20,6 +20,7 @@ import type { CursorFacts, ExecContext, ExecServices, ProgressHearer, ProgressPh
 import { readGraphNode } from "../query/exec/graph-node.js";
 import { runSubquery } from "../query/exec/subquery.js";
 import type { TriggerFiring } from "../query/exec/trigger-firing.js";
+import { jobFor, valueOfComputed } from "../query/expr/compute-elsewhere.js";
 import type {
   DeferredContext,
   EvalContext,
@@ -28,6 +29,7 @@ import type {
   RoutineCall,
   SubqueryExpr,
 } from "../query/expr/expr.js";
+import type { SentExpr } from "../query/expr/sent-form.js";
 import { idOfOid } from "../query/expr/types.js";
 import { parseSql } from "../sql/parse/parse.js";
 import type { RoutinePlan } from "../sql/routine/host.js";
@@ -255,6 +257,17 @@ export class SessionServices implements ExecServices {
   runAlgorithm(job: AlgorithmJob): Promise<AlgorithmResult> {
     const { tasks } = this.memory.tenant.partition;
     return tasks === null ? Promise.resolve(runAlgorithm(job)) : tasks.runAlgorithm(job);
+  }
+
+  async computeElsewhere(
+    expr: SentExpr,
+    values: readonly Value[],
+    context: DeferredContext,
+  ): Promise<Value | undefined> {
+    const { tasks } = this.memory.tenant.partition;
+    const job = tasks === null ? undefined : await jobFor(expr, values, context);
+    if (job === undefined) return undefined;
+    return valueOfComputed(job, await tasks!.compute(job, context.signal), context);
   }
 
   catalogView(): CatalogView {

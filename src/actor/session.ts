@@ -12,6 +12,7 @@ import type { IsolationLevel } from "../sql/parse/ast.js";
 import { parseSql } from "../sql/parse/parse.js";
 import type { Transaction } from "../storage/store.js";
 import type { ShardTransaction } from "../storage/transaction.js";
+import { afterOverrun, isKnownToOverrun } from "./overrun.js";
 import { SessionCursors } from "./session-cursors.js";
 import { SessionNames } from "./session-names.js";
 import type { Settings } from "./settings.js";
@@ -53,6 +54,8 @@ function withLongerTurn(run: StatementRun, attempt: number): StatementRun {
     ...run,
     request: {
       trace: request.trace ?? null,
+      atStatement: (text) => request.atStatement?.(text),
+      inCypher: () => request.inCypher?.(),
       checkpoint: () => request.checkpoint(),
       shouldYield: () => {
         if (!request.shouldYield() || performance.now() < nextLook) return false;
@@ -215,6 +218,9 @@ export class Session {
    * before this answers; inside one, `commit` is called only by COMMIT. A failed statement leaves no trace.
    */
   execute(run: StatementRun, commit: Commit): Outcome | Promise<Outcome> {
+    run.request.atStatement?.(run.sql);
+    const { stopped } = this.tenant.partition;
+    if (stopped != null && !stopped.isEmpty) stopped.refuseStatement(this.tenant.number, run.sql);
     return this.block.isOpen ? this.executeInside(run, commit) : this.executeAlone(run, commit, 1);
   }
 
@@ -223,9 +229,13 @@ export class Session {
     // The usual case: the plan is known before there is a transaction, so a query's transaction need track no reads.
     const version = catalog.newestVersion();
     const cached = version === null ? null : plans.find(this.names.planKey(run), version, run.params);
+    if (isKnownToOverrun(cached, run)) return this.executeAlone({ ...run, waits: true }, commit, attempt);
     const tx = this.block.start(cached !== null && cached.bound.kind === "query" && cached.bound.readOnly);
+    let ran = cached;
     const failed = (error: unknown): Outcome | Promise<Outcome> => {
       this.tenant.rollback(tx);
+      const again = afterOverrun(error, ran, run);
+      if (again !== null) return inItsOwnTurn(again, () => this.executeAlone(again, commit, attempt));
       const hasLost = error instanceof DbError && error.code === "serialization_failure";
       if (hasLost && attempt < ATTEMPTS_MAX && run.request.hasActed !== true) {
         return this.executeAlone(withLongerTurn(run, attempt), commit, attempt + 1);
@@ -235,6 +245,7 @@ export class Session {
     try {
       this.block.startedMicros = nowMicros();
       const plan = cached ?? this.planned(run, catalog.view(tx), tx);
+      ran = plan;
       if (plan.bound.kind === "transaction") {
         this.tenant.rollback(tx);
         return this.controlOutside(plan.bound, run);
@@ -279,9 +290,15 @@ export class Session {
     const tx = this.block.forStatement();
     let before: number | null = null;
     let isRefused = false;
-    const failed = (error: unknown): never => {
+    let ran: StatementPlan | null = null;
+    const failed = (error: unknown): Outcome | Promise<Outcome> => {
       if (!isRefused && this.block.isStill(tx)) {
         if (before !== null) tx.rollbackTo(before);
+        const again = afterOverrun(error, ran, run);
+        if (again !== null) {
+          if (before !== null) tx.release(before);
+          return inItsOwnTurn(again, () => this.executeInside(again, commit));
+        }
         this.block.failure ??= (error as Error).message;
       }
       throw error;
@@ -295,6 +312,7 @@ export class Session {
       // Below repeatable read each statement has a snapshot of its own.
       if (this.isolation.startsWith("read ")) tx.refresh();
       const plan = this.planned(run, this.tenant.catalog.view(tx), tx);
+      ran = plan;
       if (plan.bound.kind === "transaction") {
         // The client meant something else than what it sent; its transaction is as it was.
         isRefused = this.isOthersControl(plan.bound) && plan.bound.action !== "begin";
@@ -436,6 +454,12 @@ export class Session {
   private isOthersControl({ action }: BoundTransaction): boolean {
     return this.options.control === "routes" && /^(?:begin|commit|rollback|prepare)$/.test(action);
   }
+}
+
+/** A further attempt begins in a turn of its own: the one before has used up more than one. */
+async function inItsOwnTurn({ request }: StatementRun, run: () => Outcome | Promise<Outcome>): Promise<Outcome> {
+  await request.yieldTurn();
+  return run();
 }
 
 /** The client of checks at the end of a transaction, which are neither cancelled nor interrupted. */

@@ -2,10 +2,12 @@
  * Collects a statement's rows in the form in which they leave: JSON text, or plain values for MessagePack. Whoever
  * runs a statement chooses the form by giving a RowCollector.
  */
-import { DbError } from "../protocol/errors.js";
-import { jsonWriter, plainWriter } from "../protocol/json-format.js";
+import { type JsonWriter, jsonWriter, plainWriter } from "../protocol/json-format.js";
 import { RESULT_BYTES_MAX } from "../protocol/limits.js";
+import { resultTooLarge } from "../protocol/size-errors.js";
+import { mayBeLarge } from "../protocol/value-cost.js";
 import { TEXT, type Value } from "../protocol/values.js";
+import { WrittenJson } from "../protocol/written-json.js";
 import type { GraphChanges } from "../query/exec/graph-changes.js";
 import { bytesOf } from "../query/exec/value-bytes.js";
 import type { Batch } from "../query/expr/expr.js";
@@ -19,6 +21,8 @@ export interface ResultShape {
   readonly columns: readonly { readonly name: string; readonly data_type: string; readonly nullable: boolean }[];
   readonly columnsJson: string;
   readonly json: readonly ((value: Value) => string)[];
+  /** Columns whose values may be large. */
+  readonly heavy: readonly number[];
 }
 
 /** Columns as clients read them. */
@@ -28,14 +32,39 @@ export function displayedColumns(outputs: readonly OutputColumn[]): ResultShape[
 
 export function shapeOf(outputs: readonly OutputColumn[]): ResultShape {
   const columns = displayedColumns(outputs);
-  const json = outputs.map(({ type }) => jsonWriter(type));
-  return { outputs, columns, columnsJson: JSON.stringify(columns), json };
+  const heavy = heavyColumns(outputs);
+  const json = outputs.map(({ type }, c) => {
+    const write = jsonWriter(type);
+    return heavy.includes(c) ? orWritten(write) : write;
+  });
+  return { outputs, columns, columnsJson: JSON.stringify(columns), json, heavy };
+}
+
+/** Columns whose values may be large. */
+function heavyColumns(outputs: readonly OutputColumn[]): readonly number[] {
+  return outputs.flatMap(({ type }, c) => (mayBeLarge(type) ? [c] : []));
+}
+
+/** Large values may come as text that was written before. */
+function orWritten(write: JsonWriter): JsonWriter {
+  return (value) => ((value as unknown) instanceof WrittenJson ? (value as unknown as WrittenJson).text : write(value));
+}
+
+/** What must be known of rows to write them with turns in between. */
+export interface RowsWeight {
+  readonly outputs: readonly OutputColumn[];
+  /** Columns whose values may be large. */
+  readonly heavy: readonly number[];
+  /** By the shape's writers, which take values that are written already. */
+  readonly writesJson: boolean;
 }
 
 /** Rows of one run. */
 export interface Rows {
   /** Takes the batch's first `count` rows. Answers their estimated bytes. Throws 54000 past RESULT_BYTES_MAX. */
   append(batch: Batch, count: number): number;
+  /** Absent: rows are not counted among those that may be large. */
+  readonly weight?: RowsWeight;
   /** Of rows that leave as they come: a promise while the client has not taken enough of them. */
   room?(): Promise<void> | undefined;
   /** The rows as finished JSON text without the outer brackets, or as values; one of the two is there. */
@@ -51,8 +80,13 @@ export type RowCollector = (shape: ResultShape, streamable?: boolean) => Rows;
 export class JsonRows implements Rows {
   json = "";
   count = 0;
+  readonly weight: RowsWeight;
+  private readonly writers: ResultShape["json"];
 
-  constructor(private readonly writers: ResultShape["json"]) {}
+  constructor({ json, outputs, heavy }: ResultShape) {
+    this.writers = json;
+    this.weight = { outputs, heavy, writesJson: true };
+  }
 
   append({ columns }: Batch, count: number): number {
     const { writers } = this;
@@ -74,23 +108,18 @@ export class JsonRows implements Rows {
   }
 }
 
-export function resultTooLarge(): DbError {
-  return new DbError("query_error", `The result is larger than ${RESULT_BYTES_MAX} bytes.`, {
-    sqlstate: "54000",
-    hint: "Lower max_rows, or page with LIMIT and a key.",
-  });
-}
-
 /** A value in a list, roughly; text counts its characters beside. */
 const PLAIN_VALUE_BYTES = 16;
 
 class PlainRows implements Rows {
   readonly plain: unknown[][] = [];
+  readonly weight: RowsWeight;
   private readonly writers: readonly ((value: Value) => unknown)[];
   private bytes = 0;
 
   constructor(shape: ResultShape) {
     this.writers = shape.outputs.map(({ type }) => plainWriter(type));
+    this.weight = { outputs: shape.outputs, heavy: shape.heavy, writesJson: false };
   }
 
   append({ columns }: Batch, count: number): number {
@@ -113,7 +142,7 @@ class PlainRows implements Rows {
   }
 }
 
-export const jsonRows: RowCollector = (shape) => new JsonRows(shape.json);
+export const jsonRows: RowCollector = (shape) => new JsonRows(shape);
 export const plainRows: RowCollector = (shape) => new PlainRows(shape);
 
 export interface GraphStats {

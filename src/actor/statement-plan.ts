@@ -14,6 +14,7 @@ import { type SqlType, VARIANT } from "../protocol/values.js";
 import { compilePlan } from "../query/exec/compile-plan.js";
 import type { Program } from "../query/exec/operator.js";
 import { optimize } from "../query/optimize/optimize.js";
+import { waitInExpressions } from "../query/optimize/wait-in-expressions.js";
 import type { Plan } from "../query/plan/plan.js";
 import { bindStatement } from "../sql/bind/bind-statement.js";
 import type { BindEnvironment, BoundQuery, BoundStatement, CypherBinder } from "../sql/bind/bound-statement.js";
@@ -37,6 +38,8 @@ export interface StatementPlan {
   readonly shape: ResultShape | null;
   /** How often the plan cache handed it out. */
   uses: number;
+  /** Runs of it that took too long without giving way; after some of them the statement is planned to wait at once. */
+  overruns: number;
 }
 
 /** The session's definitions and what names mean in it. */
@@ -60,11 +63,12 @@ export function planStatement(
     return planBound({ kind: "ddl", command: text.command }, names, statistics, NO_PARAMETERS);
   }
   const tree = treeOf(text);
+  const waits = text.waits === true;
   if (tree.language === "cypher") {
-    return planCypher(tree.statement, text.sql, graphOf(text.graph), names, statistics);
+    return planCypher(tree.statement, text.sql, graphOf(text.graph), names, statistics, waits);
   }
   const { params } = text;
-  return planNode(tree.node, Array.isArray(params) ? params : [], names, statistics, graphOf);
+  return planNode(tree.node, Array.isArray(params) ? params : [], names, statistics, graphOf, waits);
 }
 
 function queryOf(bound: BoundStatement): BoundQuery | null {
@@ -79,11 +83,12 @@ export function planNode(
   names: Names,
   statistics: StatisticsSource,
   graphOf: GraphOf,
+  waits = false,
 ): StatementPlan {
   const guesses = params.map(typeOfParameter);
   const reader = new GraphReader(graphOf);
   const bound = bindStatement({ node }, { ...names, parameterTypes: guesses, cypher: reader.bind });
-  return planBound(bound, names, statistics, { ...NO_PARAMETERS, guesses, graph: reader.graph });
+  return planBound(bound, names, statistics, { ...NO_PARAMETERS, guesses, graph: reader.graph, waits });
 }
 
 /** What cypher() in a statement of SQL reads: one graph. */
@@ -111,10 +116,11 @@ function planCypher(
   graph: GraphTables,
   names: Names,
   statistics: StatisticsSource,
+  waits: boolean,
 ): StatementPlan {
   const bound = bindCypher(statement, text, { graph });
   if (bound.kind === "ddl") return planBound(bound, names, statistics, NO_PARAMETERS);
-  const parameters = { guesses: [], parameterNames: bound.parameterNames, graph };
+  const parameters = { guesses: [], parameterNames: bound.parameterNames, graph, waits };
   const query = queryOfCypher(bound);
   if (statement.mode === "run") return planBound(query, names, statistics, parameters);
   const analyze = statement.mode === "profile";
@@ -133,23 +139,26 @@ interface Parameters {
   readonly guesses: readonly (SqlType | null)[];
   readonly parameterNames: StatementPlan["parameterNames"];
   readonly graph: StatementPlan["graph"];
+  readonly waits: boolean;
 }
 
-const NO_PARAMETERS: Parameters = { guesses: [], parameterNames: null, graph: null };
+const NO_PARAMETERS: Parameters = { guesses: [], parameterNames: null, graph: null, waits: false };
 
 function planBound(
   bound: BoundStatement,
   names: Names,
   statistics: StatisticsSource,
-  { guesses, parameterNames, graph }: Parameters,
+  { guesses, parameterNames, graph, waits }: Parameters,
 ): StatementPlan {
-  const common = { bound, catalogVersion: names.catalog.version, parameterNames, graph, uses: 0 };
+  const { version: catalogVersion } = names.catalog;
+  const common = { bound, catalogVersion, parameterNames, graph, uses: 0, overruns: 0 };
   const query = queryOf(bound);
   if (query === null) {
     return { ...common, openParameters: [], parameterTypes: NO_TYPES, program: null, shape: null };
   }
   const { answersAtOnce } = names;
-  const plan = optimize(query.plan, { statistics, ...(answersAtOnce && { answersAtOnce }) });
+  const asked = waits ? waitInExpressions(query.plan) : query.plan;
+  const plan = optimize(asked, { statistics, ...(answersAtOnce && { answersAtOnce }) });
   return {
     ...common,
     openParameters: query.openParameters.map((index) => ({ index, type: guesses[index] ?? null })),

@@ -9,6 +9,9 @@ import type { Trace } from "./trace.js";
 /** On whose behalf a statement runs: a Request. */
 export interface Client {
   readonly requestId?: string;
+  /** Is told what runs, and that it is Cypher: for whoever asks what is at work. */
+  atStatement?(text: string): void;
+  inCypher?(): void;
   checkpoint(): void;
   shouldYield(): boolean;
   yieldTurn(): Promise<void>;
@@ -41,6 +44,8 @@ export interface StatementText {
   readonly language?: Language;
   /** The graph that Cypher is about; absent: the default one. */
   readonly graph?: string;
+  /** It has overrun: its plan gives way within expressions, too. */
+  readonly waits?: true;
   /** A definition of a route's own; then there is no text. With `graph` it is about one that has to be there. */
   readonly command?: DdlCommand;
 }
@@ -50,4 +55,6 @@ export interface StatementRun extends StatementText {
   /** The form in which rows are wanted. */
   readonly collector: RowCollector;
   readonly request: Client;
+  /** It has overrun even so: its turns may be long. */
+  readonly inLongTurns?: true;
 }

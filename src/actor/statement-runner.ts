@@ -7,6 +7,7 @@ import { type FunctionDef, outputsOf } from "../catalog/function.js";
 import type { GraphTables } from "../catalog/graph.js";
 import { isTemporarySchema } from "../catalog/schema.js";
 import { DbError, sqlError } from "../protocol/errors.js";
+import { withoutConstants } from "../protocol/statement-shape.js";
 import type { Value } from "../protocol/values.js";
 import { analyzeTable } from "../query/exec/analyze-table.js";
 import { compilePlan } from "../query/exec/compile-plan.js";
@@ -45,12 +46,12 @@ import { explainLines } from "./explain-statement.js";
 import { InternalStatements } from "./internal-statements.js";
 import { type RoutineSession, SessionRoutineHost } from "./routine-host.js";
 import { runDdl } from "./run-ddl.js";
-import { collect, convertParameters } from "./run-program.js";
+import { collect, collected, convertParameters } from "./run-program.js";
 import type { SessionCursors } from "./session-cursors.js";
 import type { SessionNames } from "./session-names.js";
 import { SessionServices } from "./session-services.js";
 import { type PlanNode, SessionStatements } from "./session-statements.js";
-import { languageOf, withoutConstants } from "./slow-statements.js";
+import { languageOf } from "./slow-statements.js";
 import { countOutcome, type Outcome, type Rows, rowsOutcome, shapeOf, statsOf, textOutcome } from "./sql-result.js";
 import { planNode, planStatement, type StatementPlan } from "./statement-plan.js";
 import type { Client, StatementRun, StatementText } from "./statement-run.js";
@@ -102,6 +103,7 @@ export class StatementRunner {
   run(plan: StatementPlan, run: StatementRun, tx: ShardTransaction): Outcome | Promise<Outcome> {
     this.madeRoutines?.host.begin();
     const { trace } = run.request;
+    if (plan.parameterNames !== null) run.request.inCypher?.();
     const ran = trace == null ? this.runBound(plan, run, tx) : this.runTraced(trace, plan, run, tx);
     const outcome = this.watched(ran, plan, run);
     if (this.madeRoutines === null && !(outcome instanceof Promise)) return outcome;
@@ -360,7 +362,7 @@ export class StatementRunner {
         ? rowsOutcome(shape, rows, truncated, rowsAffected)
         : countOutcome(rowsAffected, run.collector);
     };
-    return after(collect(operator, rows, run.maxRows, context.statement), (truncated) => {
+    return after(collected(operator, rows, run.maxRows, context.statement, run.request), (truncated) => {
       if (context.statement.rowsAffected > 0) this.countChanges(plan.program!.plan, context.statement.rowsAffected);
       const { changedRows, constraintEvents: events } = context.statement;
       if (changedRows !== null) for (const [table, rows] of changedRows) this.tenant.statistics.changed(table, rows);
@@ -485,10 +487,13 @@ export class StatementRunner {
       const lines = explainLines(program.plan, bound, statistics, { measurements, milliseconds, bytesPeak });
       return textOutcome("QUERY PLAN", lines, run.collector);
     };
-    return after(collect(measured.open(context), NO_ROWS, Number.MAX_SAFE_INTEGER, context.statement), () => {
-      const events = context.statement.constraintEvents;
-      return events === null ? report() : after(this.checkConstraints(events, context), report);
-    });
+    return after(
+      collect(measured.open(context), NO_ROWS, Number.MAX_SAFE_INTEGER, context.statement, run.request),
+      () => {
+        const events = context.statement.constraintEvents;
+        return events === null ? report() : after(this.checkConstraints(events, context), report);
+      },
+    );
   }
 
   private async analyze(bound: BoundAnalyze, run: StatementRun, tx: ShardTransaction): Promise<Outcome> {

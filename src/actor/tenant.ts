@@ -20,6 +20,7 @@ import type { LongTasks } from "./long-tasks.js";
 import { PlanCache } from "./plan-cache.js";
 import { PreparedStatements } from "./prepared-statements.js";
 import type { SlowStatements } from "./slow-statements.js";
+import type { StoppedStatements } from "./stopped-statements.js";
 import type { TenantProviders } from "./tenant-providers.js";
 
 /** What a tenant needs of its partition. */
@@ -36,6 +37,8 @@ export interface TenantHost {
   readonly tasks: LongTasks | null;
   readonly providers: TenantProviders;
   readonly slowStatements: SlowStatements | null;
+  /** Absent or null: nothing is refused. */
+  readonly stopped?: StoppedStatements | null;
   /** A commit of the tenant changed its definitions. */
   definitionsChanged(tenant: Tenant): void;
   /** Has the shard flushed at the end of this turn, on the tenant's account. */

@@ -3,16 +3,14 @@
  * validator compiled from the endpoint's schema when the actor started. Errors name the field and what it must be.
  */
 import { createHash } from "node:crypto";
-import { type ParseError, parse, printParseErrorCode } from "jsonc-parser";
-import { unpack } from "msgpackr";
 import type { TObject, TProperties } from "typebox";
 import { Compile, type Validator } from "typebox/compile";
 import { Check as isValid } from "typebox/value";
 import type { Endpoint } from "../protocol/endpoint.js";
 import { DbError } from "../protocol/errors.js";
 import { REQUEST_BODY_MSGPACK, REQUEST_BODY_TEXT, type RequestFrame } from "../protocol/frames.js";
-import { parseKeepingIntegers } from "../protocol/json-text.js";
-import { parseVectorJson } from "./vector-json.js";
+import type { Turns } from "../protocol/json-pieces.js";
+import { parseJsonBody, parseMsgpackBody } from "./parse-body.js";
 
 type Check = Validator<TProperties, TObject>;
 
@@ -24,7 +22,11 @@ export interface Input {
   readonly body: any;
 }
 
-export type Validate = (frame: RequestFrame) => Input;
+/** A promise where the body is large, which is then read with turns in between; without `turns` it is read at once. */
+export interface Validate {
+  (frame: RequestFrame): Input;
+  (frame: RequestFrame, turns: Turns | null): Input | Promise<Input>;
+}
 
 const NOTHING: Readonly<Record<string, string>> = Object.freeze({});
 
@@ -35,27 +37,36 @@ export function compileValidator(endpoint: Endpoint): Validate {
   const checkQuery = endpoint.query === undefined ? null : Compile(endpoint.query);
   const { body, checksBody, codes, jsonRpc } = endpoint;
   const checkBody = body === undefined || checksBody ? null : Compile(body);
-  const bodyFor = (frame: RequestFrame): unknown => {
-    if (checkBody !== null) return checked(checkBody, asObject(bodyOf(frame, endpoint), endpoint), "field");
-    if (checksBody) return bodyOf(frame, endpoint);
-    return jsonRpc && rawBody(frame);
-  };
-  const validate: Validate = (frame) => ({
+  const input = (frame: RequestFrame, body: unknown): Input => ({
     params: checkParams === null ? NOTHING : checked(checkParams, paramsOf(frame, names), "path variable"),
     query: checkQuery === null ? NOTHING : checked(checkQuery, queryOf(frame), "query parameter"),
-    body: bodyFor(frame),
+    body: checkBody === null ? body : checked(checkBody, asObject(body, endpoint), "field"),
   });
-  return codes === undefined ? validate : withCodes(validate, codes);
+  const validate = (frame: RequestFrame, turns: Turns | null = null): Input | Promise<Input> => {
+    if (checkBody === null && !checksBody) return input(frame, jsonRpc && rawBody(frame));
+    const body = bodyOf(frame, endpoint, turns);
+    return body instanceof Promise ? body.then((value: unknown) => input(frame, value)) : input(frame, body);
+  };
+  return (codes === undefined ? validate : withCodes(validate, codes)) as Validate;
 }
 
+type AnyValidate = (frame: RequestFrame, turns?: Turns | null) => Input | Promise<Input>;
+
 /** As the endpoint calls its errors. */
-function withCodes(validate: Validate, codes: NonNullable<Endpoint["codes"]>): Validate {
-  return (frame) => {
+function withCodes(validate: AnyValidate, codes: NonNullable<Endpoint["codes"]>): AnyValidate {
+  const renamed = (error: unknown): unknown => {
+    if (!(error instanceof DbError)) return error;
+    return new DbError(codes[error.code] ?? error.code, error.message, error.details);
+  };
+  return (frame, turns) => {
     try {
-      return validate(frame);
+      const input = validate(frame, turns);
+      if (!(input instanceof Promise)) return input;
+      return input.catch((error: unknown) => {
+        throw renamed(error);
+      });
     } catch (error) {
-      if (!(error instanceof DbError)) throw error;
-      throw new DbError(codes[error.code] ?? error.code, error.message, error.details);
+      throw renamed(error);
     }
   };
 }
@@ -71,62 +82,26 @@ function queryOf(frame: RequestFrame): Readonly<Record<string, string>> {
   return query === "" ? NOTHING : Object.fromEntries(new URLSearchParams(query));
 }
 
-function bodyOf(frame: RequestFrame, endpoint: Endpoint): unknown {
+function bodyOf(frame: RequestFrame, endpoint: Endpoint, turns: Turns | null): unknown {
   if (!frame.hasBody) {
     if (endpoint.bodyOptional) return {};
     throw new DbError("invalid_request", "The body is missing; send a JSON object.");
   }
-  if ((frame.flags & REQUEST_BODY_MSGPACK) !== 0) return unpackBody(frame);
+  if ((frame.flags & REQUEST_BODY_MSGPACK) !== 0) return parseMsgpackBody(frame.bodyBytes, turns);
   if ((frame.flags & REQUEST_BODY_TEXT) !== 0) return { [endpoint.textBody!.is]: frame.bodyText };
-  const plain = endpoint.hasVectors ? parseVectorJson(frame.bodyBytes) : undefined;
-  if (plain !== undefined) return plain;
-  const text = frame.bodyText;
-  try {
-    return endpoint.keepsIntegers ? parseKeepingIntegers(text) : JSON.parse(text);
-  } catch {
-    throw jsonError(text);
-  }
+  return parseJsonBody(frame.bodyBytes, endpoint, turns);
 }
 
 function asObject(body: unknown, { listIs }: Endpoint): unknown {
   return listIs !== undefined && Array.isArray(body) ? { [listIs]: body } : body;
 }
 
-/** Text; what is wrong with it is told in the protocol of the endpoint. */
-function rawBody(frame: RequestFrame): string {
+/** Bytes; what is wrong with them is told in the protocol of the endpoint. */
+function rawBody(frame: RequestFrame): Buffer {
   if ((frame.flags & REQUEST_BODY_MSGPACK) !== 0) {
     throw new DbError("unsupported_media_type", "Send application/json.");
   }
-  return frame.hasBody ? frame.bodyText : "";
-}
-
-function unpackBody(frame: RequestFrame): unknown {
-  try {
-    return unpack(frame.bodyBytes);
-  } catch (error) {
-    throw new DbError("invalid_request", `The body is not valid MessagePack: ${(error as Error).message}`);
-  }
-}
-
-/** JSON.parse does not always say where; a tolerant parser finds the first offence. */
-function jsonError(text: string): DbError {
-  const errors: ParseError[] = [];
-  parse(text, errors, { disallowComments: true, allowTrailingComma: false, allowEmptyContent: false });
-  const offset = errors[0]?.offset ?? 0;
-  const before = text.slice(0, offset).split("\n");
-  const line = before.length;
-  const column = before[line - 1]!.length + 1;
-  const what = errors[0] === undefined ? "InvalidSyntax" : printParseErrorCode(errors[0].error);
-  const words = what.replace(/([a-z])([A-Z])/g, "$1 $2").toLowerCase();
-  return new DbError(
-    "invalid_json",
-    `The body is not valid JSON: ${words} at position ${offset} (line ${line}, column ${column}).`,
-    {
-      position: offset,
-      line,
-      column,
-    },
-  );
+  return frame.hasBody ? frame.bodyBytes : Buffer.alloc(0);
 }
 
 /**

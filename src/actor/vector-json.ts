@@ -38,6 +38,17 @@ export function parseVectorJson(bytes: Uint8Array): unknown {
   }
 }
 
+/** Elements of "vectors", with commas between them, of a body that is read in pieces; undefined: they are not plain. */
+export function parseVectorElements(elements: Buffer): readonly unknown[] | undefined {
+  const body = parseVectorJson(Buffer.concat([VECTORS_OPEN, elements, VECTORS_CLOSE])) as
+    | { readonly vectors: unknown[] }
+    | undefined;
+  return body?.vectors;
+}
+
+const VECTORS_OPEN = Buffer.from('{"vectors":[');
+const VECTORS_CLOSE = Buffer.from("]}");
+
 class VectorJson {
   private at = 0;
   private readonly buffer: Buffer;

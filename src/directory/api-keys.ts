@@ -79,7 +79,7 @@ export function deleteApiKey(context: DirectoryContext, caller: KeyOwner, keyId:
       key !== undefined && (key.userId === caller.userId || (administers(caller) && key.tenantId === caller.tenantId));
     if (!allowed) throw new DbError("not_found", `API key "${keyId}" does not exist.`);
     removeApiKey(tx, key);
-    announce({ kind: "key", keyId: key.id, keyHash: key.hash });
+    announce({ kind: "key", keyId: key.id, keyHash: key.hash, ended: true });
   });
 }
 

@@ -143,7 +143,7 @@ export function updateTenant(context: DirectoryContext, id: string, update: Upda
       ...(rateLimit === undefined ? {} : { rateLimit }),
     };
     putTenant(tx, tenant);
-    announce({ kind: "tenant", tenantId: id });
+    announce({ kind: "tenant", tenantId: id, ended: tenant.disabled });
     return tenantView(tenant);
   });
 }

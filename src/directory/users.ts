@@ -79,7 +79,7 @@ export function setUserActive(
     if (!isActive) checkNotLastAdministrator(tx, user);
     const changed = { ...user, isActive, tokenEpoch: isActive ? user.tokenEpoch : user.tokenEpoch + 1 };
     putUser(tx, changed);
-    announce({ kind: "user", userId: user.id });
+    announce({ kind: "user", userId: user.id, ended: !isActive });
     return userView(changed);
   });
 }
@@ -118,7 +118,7 @@ export function deleteUser(context: DirectoryContext, tenantId: string, idOrName
     const user = userOfTenant(tx, tenantId, idOrName);
     checkNotLastAdministrator(tx, user);
     removeUser(tx, user);
-    announce({ kind: "user", userId: user.id });
+    announce({ kind: "user", userId: user.id, ended: true });
   });
 }
 

@@ -3,7 +3,9 @@
  * transferred buffer, hands reply frames to whoever waits for them, and carries the control messages. It outlives the
  * thread: after a crash the supervisor (actor-pool.ts) gives it the next one. It owns the table of what is in flight.
  */
+import type { ErrorCode, ErrorDetails } from "../protocol/errors.js";
 import {
+  eachFrame,
   REPLY_LIVE,
   REPLY_MORE,
   REPLY_TAKEN,
@@ -29,8 +31,28 @@ export interface ActorPort {
 /** `failed`: given up, or it keeps crashing and gets a long pause. */
 export type LinkState = "starting" | "ready" | "restarting" | "failed" | "closed";
 
-/** `damaged`: its files are, while other partitions of its actor may be ready. */
-export type PartitionState = LinkState | "damaged";
+/** `damaged`: its files are, while other partitions of its actor may be ready; `late`: its thread does not give way. */
+export type PartitionState = LinkState | "damaged" | "late";
+
+/** The frames of one turn of the gateway's loop, as long as one of its requests may have to be sent again. */
+interface SentFrames {
+  frames: ArrayBuffer | null;
+}
+
+/** Why there is no answer. */
+export interface Loss {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly details?: ErrorDetails;
+  /** 0: asking again is of no use. */
+  readonly retryAfterSeconds: number;
+}
+
+/**
+ * Whether a request whose actor was ended may be sent to the next one: never (its body or answer is under way, or it is
+ * about something that lived in the actor's memory), unless it has committed, or always.
+ */
+export type Repeatable = "never" | "uncommitted" | "always";
 
 /**
  * Somebody who waits for a reply frame: `replied` or `lost` is called, once, unless the request is cancelled. A frame's
@@ -40,8 +62,18 @@ export interface PendingReply {
   replied(frame: ReplyFrame): void;
   /** A frame that others follow: REPLY_MORE or REPLY_TAKEN. */
   progressed(frame: ReplyFrame): void;
-  /** The actor's thread ended before it answered. */
-  lost(): void;
+  /** The actor's thread ended before it answered; `loss` absent: it crashed. */
+  lost(loss?: Loss): void;
+  readonly requestId: string;
+  /** Null: nobody has signed in. */
+  readonly tenantId: string | null;
+  readonly repeatable: Repeatable;
+  /** It is one for the directory, which commits by itself. */
+  readonly ofDirectory: boolean;
+  /** The link's: what it was sent in. */
+  keptIn: SentFrames | null;
+  /** How often it had begun when a thread did not give way and nobody knew at whose request it was. */
+  suspicions: number;
   /** Of what may become a subscription. */
   readonly live?: LiveSubscriber;
 }
@@ -49,15 +81,30 @@ export interface PendingReply {
 /** `undefined`: the directory's actor is not there to ask. */
 export type IdentityAnswer = (identity: Identity | null | undefined) => void;
 
+export type { SentFrames };
+
+/** Frames that are larger are not kept beyond the turn in which they are sent. */
+const KEPT_FRAME_BYTES_MAX = 256 * 1024;
+/** What is sent in one turn is kept as it is, up to so many bytes. */
+const KEPT_TURN_BYTES_MAX = 1024 * 1024;
+
+/** Is asked what becomes of a request in flight when the thread was ended: a loss, or null to send it to the next thread. */
+export type Judge = (id: number, reply: PendingReply) => Loss | null;
+
 export class ActorLink {
   state: LinkState = "starting";
   #port: ActorPort | null = null;
   #nextId = 0;
   #flushing = false;
+  /** What is sent now is for the thread after this one. */
+  #holds = false;
+  #turn: SentFrames = { frames: null };
+  /** Those that are told so once the next thread is ready: then what they committed is on disk. */
+  #losses: [PendingReply, Loss][] = [];
   readonly #writer = new RequestWriter();
   readonly #pending = new Map<number, PendingReply>();
   readonly #channels = new LiveChannels();
-  readonly #identityQueries = new Map<number, IdentityAnswer>();
+  readonly #identityQueries = new Map<number, { readonly query: IdentityQuery; readonly answer: IdentityAnswer }>();
   readonly #metricsQueries = new Map<number, (metrics: ActorMetrics | null) => void>();
 
   readonly #diagnoses = new Map<number, (diagnosis: ThreadDiagnosis | null) => void>();
@@ -81,20 +128,105 @@ export class ActorLink {
     });
   }
 
+  /** Requests that arrive now wait for the thread that comes next. */
+  get holds(): boolean {
+    return this.#holds;
+  }
+
+  /** The thread is being ended and another will follow at once. */
+  hold(): void {
+    this.#flush();
+    this.state = "restarting";
+    this.#holds = true;
+  }
+
   /** The thread is gone: everything that waited for it is told so. */
   detach(state: LinkState): void {
     this.state = state;
     this.#port = null;
+    this.#holds = false;
     this.#writer.take();
     const pending = [...this.#pending.values()];
     const identityQueries = [...this.#identityQueries.values()];
-    const metricsQueries = [...this.#metricsQueries.values()];
+    const losses = this.#losses;
+    this.#losses = [];
     this.#pending.clear();
     this.#channels.clear();
     this.#identityQueries.clear();
-    this.#metricsQueries.clear();
+    for (const [request, loss] of losses) request.lost(loss);
     for (const request of pending) request.lost();
-    for (const answer of identityQueries) answer(undefined);
+    for (const { answer } of identityQueries) answer(undefined);
+    this.#endQuestions();
+  }
+
+  /**
+   * The thread was ended after `hold`: what `judge` finds no loss for stays for the next one. `atOnce` tells which
+   * losses need not wait for that.
+   */
+  change(judge: Judge, atOnce: (id: number) => boolean): void {
+    this.#port = null;
+    this.#channels.clear();
+    // Those that came since are in no thread's hands.
+    this.#flush();
+    const bodies: Bodies = new Map();
+    for (const [id, request] of [...this.#pending]) {
+      const loss = judge(id, request);
+      if (loss === null && findFrame(bodies, id, request) !== null) continue;
+      this.#pending.delete(id);
+      // What is too large to be kept is lost as if the thread had crashed.
+      if (loss === null) request.lost();
+      else if (atOnce(id)) request.lost(loss);
+      else this.#losses.push([request, loss]);
+    }
+    this.#endQuestions();
+  }
+
+  /** The next thread does not come: nobody shall wait for it any longer. */
+  giveUpHeld(): void {
+    if (!this.#holds) return;
+    const port = this.#port;
+    this.detach(this.state);
+    this.#port = port;
+  }
+
+  /** The frame of a request in flight; null: it is not kept. */
+  frameOf(id: number): Uint8Array | null {
+    const request = this.#pending.get(id);
+    return request === undefined ? null : findFrame(new Map(), id, request);
+  }
+
+  /** For the log. */
+  describe(id: number): object {
+    const request = this.#pending.get(id);
+    return request === undefined ? {} : { requestId: request.requestId, tenant: request.tenantId };
+  }
+
+  /** The next thread is ready: it gets what was kept, in the order in which it came. */
+  resume(): void {
+    if (!this.#holds) return;
+    this.#flush();
+    this.#holds = false;
+    const losses = this.#losses;
+    this.#losses = [];
+    for (const [request, loss] of losses) request.lost(loss);
+    const bodies: Bodies = new Map();
+    const again: Uint8Array[] = [];
+    const turn: SentFrames = { frames: null };
+    for (const [id, request] of this.#pending) {
+      again.push(findFrame(bodies, id, request)!);
+      request.keptIn = turn;
+    }
+    if (again.length > 0) {
+      const all = new Uint8Array(Buffer.concat(again)).buffer;
+      turn.frames = keptOf(all);
+      this.#port?.postMessage(all, [all]);
+    }
+    for (const { query } of this.#identityQueries.values()) this.post(query);
+  }
+
+  #endQuestions(): void {
+    const metricsQueries = [...this.#metricsQueries.values()];
+    this.#metricsQueries.clear();
     for (const answer of metricsQueries) answer(null);
     const diagnoses = [...this.#diagnoses.values()];
     this.#diagnoses.clear();
@@ -115,6 +247,7 @@ export class ActorLink {
   ): number {
     const id = this.#takeId();
     this.#pending.set(id, pending);
+    pending.keptIn = this.#turn;
     this.#writer.request(id, code, flags, partition, tenant, deadlineMs, requestId, head, body);
     this.#flushSoon();
     return id;
@@ -125,18 +258,22 @@ export class ActorLink {
     const pending = this.#pending.get(id);
     if (pending === undefined) return;
     this.#forget(id, pending);
+    // What is held is not sent.
+    if (this.#holds) return;
     this.#writer.cancel(id);
     this.#flushSoon();
   }
 
   /** A further piece of a request's body, copied at once. */
   sendPiece(id: number, piece: Uint8Array, isLast: boolean): void {
+    if (this.#holds) return;
     this.#writer.piece(id, piece, isLast);
     this.#flushSoon();
   }
 
   /** So many bytes of a streamed reply have been handed over. */
   taken(id: number, bytes: number): void {
+    if (this.#holds) return;
     this.#writer.taken(id, bytes);
     this.#flushSoon();
   }
@@ -146,13 +283,13 @@ export class ActorLink {
   }
 
   findIdentity(by: IdentityQuery["by"], value: string, answer: IdentityAnswer): void {
-    if (this.state !== "ready") {
+    if (this.state !== "ready" && !this.#holds) {
       answer(undefined);
       return;
     }
-    const id = this.#takeId();
-    this.#identityQueries.set(id, answer);
-    this.post({ kind: "find-identity", id, by, value });
+    const query: IdentityQuery = { kind: "find-identity", id: this.#takeId(), by, value };
+    this.#identityQueries.set(query.id, { query, answer });
+    if (!this.#holds) this.post(query);
   }
 
   /** Null when the actor is not there to ask. The caller forgets a slow answer with the returned function. */
@@ -203,10 +340,21 @@ export class ActorLink {
 
   readonly #flush = (): void => {
     this.#flushing = false;
-    if (this.#port === null || this.#writer.empty) return;
+    if (this.#writer.empty) return;
+    if (this.#holds) {
+      this.#turnTaken(this.#writer.take());
+      return;
+    }
+    if (this.#port === null) return;
     const frames = this.#writer.take();
+    this.#turnTaken(keptOf(frames));
     this.#port.postMessage(frames, [frames]);
   };
+
+  #turnTaken(frames: ArrayBuffer | null): void {
+    this.#turn.frames = frames;
+    this.#turn = { frames: null };
+  }
 
   #receive(message: unknown): void {
     if (message instanceof ArrayBuffer) {
@@ -223,12 +371,15 @@ export class ActorLink {
   readonly #deliver = (frame: ReplyFrame): void => {
     const pending = this.#pending.get(frame.id);
     if ((frame.flags & REPLY_LIVE) !== 0) {
+      if (pending !== undefined) pending.keptIn = null;
       this.#channels.heard(frame, pending?.live);
       return;
     }
     // A cancelled request's reply finds nobody.
     if (pending === undefined) return;
     if ((frame.flags & (REPLY_MORE | REPLY_TAKEN)) !== 0) {
+      // It cannot be sent again, however long it lasts.
+      pending.keptIn = null;
       pending.progressed(frame);
       return;
     }
@@ -238,9 +389,9 @@ export class ActorLink {
 
   #hear(message: FromActor): void {
     if (message.kind === "identity") {
-      const answer = this.#identityQueries.get(message.id);
+      const asked = this.#identityQueries.get(message.id);
       this.#identityQueries.delete(message.id);
-      answer?.(message.identity);
+      asked?.answer(message.identity);
     } else if (message.kind === "diagnosis") {
       const answer = this.#diagnoses.get(message.id);
       this.#diagnoses.delete(message.id);
@@ -253,4 +404,38 @@ export class ActorLink {
       this.heard(message);
     }
   }
+}
+
+/** A copy of those frames that are kept. */
+function keptOf(frames: ArrayBuffer): ArrayBuffer | null {
+  if (frames.byteLength <= KEPT_TURN_BYTES_MAX) return frames.slice(0);
+  const kept: Uint8Array[] = [];
+  eachFrame(frames, (_, start, end) => {
+    if (end - start <= KEPT_FRAME_BYTES_MAX) kept.push(new Uint8Array(frames, start, end - start));
+  });
+  return new Uint8Array(Buffer.concat(kept)).buffer;
+}
+
+/** Frames by their ids, of the buffers that were looked at. */
+type Bodies = Map<ArrayBuffer, Map<number, Uint8Array>>;
+
+function findFrame(known: Bodies, id: number, { keptIn }: PendingReply): Uint8Array | null {
+  const frames = keptIn?.frames ?? null;
+  if (frames === null) return null;
+  let byId = known.get(frames);
+  if (byId === undefined) {
+    const found = new Map<number, Uint8Array>();
+    eachFrame(frames, (frameId, start, end) => {
+      // Later ones of an id are about the first.
+      if (!found.has(frameId)) found.set(frameId, new Uint8Array(frames, start, end - start));
+    });
+    known.set(frames, found);
+    byId = found;
+  }
+  return byId.get(id) ?? null;
+}
+
+/** It is about what lives in the actor's memory, and is gone with that. */
+export function isOfOpenTransaction(endpoint: string): boolean {
+  return /^(socket\.transaction|transactions)\.(?!begin$)/.test(endpoint);
 }

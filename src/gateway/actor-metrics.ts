@@ -58,6 +58,7 @@ type Numbers<T> = { [K in keyof T]: T[K] extends number ? K : never }[keyof T];
 const ACTOR_COUNTERS: readonly [Numbers<ActorMetrics>, string, string][] = [
   ["requests", "requests_total", "Requests that the actor has taken."],
   ["slowStatements", "slow_statements_total", "Statements that ran longer than query.slow_ms."],
+  ["statementsRefused", "statements_refused_total", "Statements refused for being like one that was stopped."],
   ["segmentsEvicted", "column_segments_evicted_total", "Tables whose columns made room for others."],
   ["spillBytesWritten", "spill_bytes_total", "Bytes written to temporary files of statements."],
   ["sliceOverruns", "slice_overruns_total", "Turns that took twice as long as they should, or longer."],

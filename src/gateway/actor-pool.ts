@@ -5,15 +5,21 @@
  */
 import type { MessagePort } from "node:worker_threads";
 import type { Logger } from "pino";
+import { type AtWork, MarksReader, newActorMarks } from "../protocol/actor-marks.js";
 import type { BackupOrder } from "../protocol/backup-orders.js";
+import type { Config } from "../protocol/config.js";
 import type { IdentityChange } from "../protocol/identity.js";
 import type { ActorMetrics, FromActor, ToActor, WriteRefusal } from "../protocol/messages.js";
 import type { FromLibraryThread, ToLibraryThread } from "../protocol/model-library.js";
 import type { PlacementMessage, RestoreOrder } from "../protocol/placement.js";
+import type { StoppedStatement } from "../protocol/stopped-statement.js";
 import type { ThreadDiagnosis } from "../protocol/thread-diagnosis.js";
 import type { SpanRecord } from "../protocol/tracing.js";
 import { ActorLink, type ActorPort, type PartitionState } from "./actor-link.js";
 import type { Cancel, Clock } from "./clock.js";
+import { judgeRequests } from "./judge-requests.js";
+import { StoppedList } from "./stopped-list.js";
+import { Watchdog } from "./watchdog.js";
 
 /** The partition of the directory, and the actor that owns it. */
 export const DIRECTORY_PARTITION = 0;
@@ -24,6 +30,12 @@ const RESTART_PAUSE_MS_MAX = 5_000;
 /** So many crashes within the window, and the actor stays down for as long as the window: each start costs the others, too. */
 const CRASHES_MAX = 5;
 const CRASH_WINDOW_MS = 60_000;
+/** So many threads that did not give way are replaced at once within that window; then after a pause that grows so. */
+const STOPS_AT_ONCE = 10;
+const STOP_PAUSE_MS = 100;
+const STOP_PAUSE_MS_MAX = 2_000;
+/** Requests wait no longer for the next thread. */
+const HELD_MS_MAX = 30_000;
 /** An actor that is busy for longer is left out of what an actor hears of the others. */
 const ACTORS_ANSWER_MS_MAX = 200;
 
@@ -40,7 +52,11 @@ export interface ActorPoolOptions {
   readonly actors: number;
   readonly partitions: number;
   /** Starts the thread of that actor. */
-  readonly spawn: (actor: number) => ActorPort;
+  readonly spawn: (actor: number, watch: ActorWatch) => ActorPort;
+  /** Has a thread begin to load, which the actor's next `spawn` uses; what it answers ends it if that does not come. */
+  readonly prepare?: (actor: number) => Cancel;
+  /** Milliseconds and seconds; 0: not watched. */
+  readonly watch: Pick<Config["query"], "lateMs" | "stopMs" | "stoppedRefusedSeconds">;
   /** Starts an inference thread, which talks to its actor by that port. */
   readonly startInference: (port: MessagePort) => void;
   /** Absent: there is no library of models. */
@@ -54,8 +70,28 @@ export interface ActorPoolOptions {
   readonly directoryRestarted: () => void;
 }
 
+/** What a thread is told for the watchdog's sake (ActorSettings). */
+export interface ActorWatch {
+  readonly marks: SharedArrayBuffer;
+  readonly stopped: readonly StoppedStatement[];
+}
+
+/** A thread that is being ended because it does not give way. */
+interface Stop {
+  readonly culprit: AtWork | null;
+  readonly cancelHold: Cancel;
+  /** The thread is no more. */
+  isChanged: boolean;
+}
+
 interface Supervised {
   readonly link: ActorLink;
+  /** Of the thread that runs. */
+  marks: SharedArrayBuffer;
+  stop: Stop | null;
+  /** Times of those within the window, on the steady clock. */
+  stops: number[];
+  cancelPrepared: Cancel | null;
   /** Times of the crashes within the window, on the steady clock. */
   crashes: number[];
   /** What the actor said, or what it threw, before it ended. */
@@ -76,6 +112,8 @@ export class ActorPool {
   /** The administrator's password that a first boot made up. */
   adminPassword: string | null = null;
   #closing = false;
+  readonly stopped: StoppedList;
+  readonly watchdog: Watchdog;
   /** Partitions whose files are damaged, as their actors found. */
   readonly #damaged = new Set<number>();
   /** What all actors were told last, by kind. */
@@ -85,6 +123,17 @@ export class ActorPool {
   private constructor(private readonly options: ActorPoolOptions) {
     this.requestsInFlight = new Int32Array(options.partitions);
     this.bytesInFlight = new Float64Array(options.partitions);
+    const { clock, watch } = options;
+    this.stopped = new StoppedList(clock, watch.stoppedRefusedSeconds);
+    this.watchdog = new Watchdog({
+      ...{ clock, logger: options.logger, lateMs: watch.lateMs, stopMs: watch.stopMs },
+      prepare: (actor) => {
+        this.#supervised[actor]!.cancelPrepared = options.prepare?.(actor) ?? null;
+      },
+      spare: (actor) => this.#dropPrepared(this.#supervised[actor]!),
+      stop: (actor) => this.#stop(this.#supervised[actor]!),
+      describe: (actor, request) => this.#supervised[actor]!.link.describe(request),
+    });
     this.#supervised = Array.from({ length: options.actors }, (_, actor) => this.#supervise(actor));
     if (options.library !== undefined) options.library.onMessage = (message) => this.#heardOfLibrary(message);
   }
@@ -124,8 +173,16 @@ export class ActorPool {
   }
 
   stateOf(partition: number): PartitionState {
-    const { state } = this.linkOf(partition);
-    return state === "ready" && this.#damaged.has(partition) ? "damaged" : state;
+    const { state, actor } = this.linkOf(partition);
+    if (state !== "ready") return state;
+    if (this.#damaged.has(partition)) return "damaged";
+    return this.watchdog.isLate(actor) ? "late" : state;
+  }
+
+  /** Whether requests may be sent there: they are served, or wait for a thread that comes at once. */
+  takes(partition: number): boolean {
+    if (this.linkOf(partition).holds) return this.#damaged.size === 0 || !this.#damaged.has(partition);
+    return this.serves(partition);
   }
 
   /** Whether requests may be sent there. */
@@ -173,11 +230,15 @@ export class ActorPool {
   /** Lets every thread finish what it does and end; one that takes longer than the time given is terminated. */
   async close(timeoutMs: number): Promise<void> {
     this.#closing = true;
+    this.watchdog.closing();
     await Promise.all(this.#supervised.map((one) => this.#closeThread(one, timeoutMs)));
+    this.watchdog.close();
   }
 
   #closeThread(one: Supervised, timeoutMs: number): Promise<void> {
     one.cancelRestart?.();
+    one.stop?.cancelHold();
+    this.#dropPrepared(one);
     const { link } = one;
     if (!link.alive) {
       link.state = "closed";
@@ -199,6 +260,10 @@ export class ActorPool {
   #supervise(actor: number): Supervised {
     const one: Supervised = {
       link: new ActorLink(actor, (message) => this.#heard(one, message)),
+      marks: newActorMarks(),
+      stop: null,
+      stops: [],
+      cancelPrepared: null,
       crashes: [],
       complaint: null,
       fatal: false,
@@ -215,7 +280,9 @@ export class ActorPool {
     one.fatal = false;
     one.cancelRestart = null;
     for (const partition of this.#partitionsOf(one.link.actor)) this.#damaged.delete(partition);
-    const port = this.options.spawn(one.link.actor);
+    one.marks = newActorMarks();
+    one.cancelPrepared = null;
+    const port = this.options.spawn(one.link.actor, { marks: one.marks, stopped: this.stopped.list() });
     one.link.attach(port);
     port.on("error", (error) => {
       one.complaint ??= error.message;
@@ -230,6 +297,8 @@ export class ActorPool {
         one.link.state = "ready";
         one.retryAfterSeconds = 1;
         for (const told of this.#told.values()) one.link.post(told);
+        this.watchdog.watch(one.link.actor, one.marks, message.operators ?? []);
+        if (one.link.holds) this.#resumed(one);
         this.adminPassword ??= message.adminPassword;
         if (one.crashes.length > 0) this.#recovered(one.link);
         this.#settleStart(one, null);
@@ -314,7 +383,10 @@ export class ActorPool {
 
   #recovered(link: ActorLink): void {
     this.options.logger.info({ actor: link.actor }, "the actor is up again");
-    if (link !== this.directory) return;
+    if (link === this.directory) this.#directoryIsBack();
+  }
+
+  #directoryIsBack(): void {
     this.options.directoryRestarted();
     for (const { link: other } of this.#supervised) other.post({ kind: "report-unsettled" });
   }
@@ -355,8 +427,66 @@ export class ActorPool {
     this.directory.post({ kind: "backup-report", report });
   }
 
+  /** Those of whom the change is have been disabled or removed: what they have left open in actors ends. */
+  identityEnded(change: IdentityChange): void {
+    for (const { link } of this.#supervised) link.post({ kind: "identity-ended", change });
+  }
+
+  /** The server has begun to shut down: what does not give way is ended sooner. */
+  beginClosing(): void {
+    this.watchdog.closing();
+  }
+
+  /** The thread is ended; `#threadEnded` goes on when it is no more. */
+  #stop(one: Supervised): void {
+    const { link } = one;
+    const culprit = new MarksReader(one.marks).atWork;
+    link.hold();
+    const cancelHold = this.options.clock.after(HELD_MS_MAX, () => {
+      this.options.logger.error({ actor: link.actor }, "requests have waited too long for the actor's next thread");
+      link.giveUpHeld();
+    });
+    one.stop = { culprit, cancelHold, isChanged: false };
+    void link.terminate();
+  }
+
+  /** Requests that can be asked again wait for the next thread; it is started at once, unless that goes on and on. */
+  #changeThread(one: Supervised, { culprit }: Stop): void {
+    const { link } = one;
+    const { stoppedRefusedSeconds } = this.options.watch;
+    if (culprit !== null) {
+      this.stopped.add(culprit, culprit.request === null ? null : link.frameOf(culprit.request));
+      this.#tellAll({ kind: "stopped-statements", stopped: this.stopped.list() });
+    }
+    const marks = new MarksReader(one.marks);
+    link.change(
+      judgeRequests({ marks, culprit, refusedSeconds: stoppedRefusedSeconds }),
+      (id) => id === culprit?.request,
+    );
+    const now = this.options.clock.now();
+    one.stops = [...one.stops.filter((at) => now - at < CRASH_WINDOW_MS), now];
+    const pauseMs = Math.min(Math.max(0, one.stops.length - STOPS_AT_ONCE) * STOP_PAUSE_MS, STOP_PAUSE_MS_MAX);
+    if (pauseMs === 0) this.#startThread(one);
+    else one.cancelRestart = this.options.clock.after(pauseMs, () => this.#startThread(one));
+  }
+
+  #resumed(one: Supervised): void {
+    one.stop?.cancelHold();
+    one.stop = null;
+    this.options.logger.info({ actor: one.link.actor }, "the actor is up again");
+    // What the directory has told lately may never have come to be.
+    if (one.link === this.directory) this.#directoryIsBack();
+    one.link.resume();
+  }
+
+  #dropPrepared(one: Supervised): void {
+    one.cancelPrepared?.();
+    one.cancelPrepared = null;
+  }
+
   #threadEnded(one: Supervised, code: number): void {
     const { link } = one;
+    this.watchdog.leave(link.actor);
     if (this.#closing) {
       link.detach("closed");
       one.exited?.();
@@ -366,6 +496,13 @@ export class ActorPool {
     this.directory.post({ kind: "actor-ended", actor: link.actor });
     const { library } = this.options;
     if (library?.started) library.post({ kind: "actor-ended", actor: link.actor });
+    if (one.stop !== null && !one.stop.isChanged) {
+      one.stop.isChanged = true;
+      this.#changeThread(one, one.stop);
+      return;
+    }
+    one.stop?.cancelHold();
+    one.stop = null;
     const complaint = one.complaint ?? `its thread ended with code ${code}`;
     const now = this.options.clock.now();
     one.crashes = one.crashes.filter((at) => now - at < CRASH_WINDOW_MS);

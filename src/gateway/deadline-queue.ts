@@ -4,6 +4,8 @@
  * Called by requests and by the server's ticking; owned by the gateway.
  */
 
+import type { Identity } from "../protocol/identity.js";
+
 export interface Deadlined {
   previous: Deadlined | null;
   next: Deadlined | null;
@@ -12,6 +14,10 @@ export interface Deadlined {
   queue: DeadlineQueue | null;
   /** The deadline has passed; the entry is out of its queue already. */
   expired(): void;
+  /** For whom it runs; null: for nobody who signed in, or so short that nobody ends it. */
+  readonly running: Identity | null;
+  /** That identity has been disabled or removed. */
+  disowned(): void;
 }
 
 export class DeadlineQueue {
@@ -39,6 +45,13 @@ export class DeadlineQueue {
     entry.queue = null;
     entry.previous = null;
     entry.next = null;
+  }
+
+  /** Everything that runs, oldest first; of a copy, so what is told may end. */
+  entries(): Deadlined[] {
+    const all: Deadlined[] = [];
+    for (let entry = this.#first; entry !== null; entry = entry.next) all.push(entry);
+    return all;
   }
 
   /** Takes out and tells every entry whose time has come. */

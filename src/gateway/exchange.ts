@@ -28,7 +28,15 @@ import {
   type ReplyFrame,
   STREAM_WINDOW_BYTES,
 } from "../protocol/frames.js";
-import type { ActorLink, PendingReply } from "./actor-link.js";
+import type { Identity } from "../protocol/identity.js";
+import {
+  type ActorLink,
+  isOfOpenTransaction,
+  type Loss,
+  type PendingReply,
+  type Repeatable,
+  type SentFrames,
+} from "./actor-link.js";
 import { DIRECTORY_PARTITION } from "./actor-pool.js";
 import type { Applicant, Caller } from "./admission.js";
 import { BodyCollector } from "./body-collector.js";
@@ -62,6 +70,7 @@ import { whyRefused } from "./why-refused.js";
 
 /** A body declared larger than this many times the bound is not drained: the connection is closed instead. */
 const DRAINED_RATIO_MAX = 4;
+const DISOWNED = "The user or API key was disabled or removed while the request ran; it was ended.";
 const CHALLENGE = 'WWW-Authenticate: Bearer realm="tessera"';
 
 export class Exchange implements PendingReply, Outgoing, Deadlined, Applicant, LocalExchange {
@@ -69,6 +78,9 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, Applicant, L
   next: Deadlined | null = null;
   expiresAt = 0;
   queue: DeadlineQueue | null = null;
+
+  keptIn: SentFrames | null = null;
+  suspicions = 0;
 
   requestId = "";
   rateRemaining = -1;
@@ -421,7 +433,8 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, Applicant, L
     const endpoint = route.endpoint!;
     const home = endpoint.home === "directory" ? DIRECTORY_PARTITION : caller!.partition;
     const link = services.pool.linkOf(home);
-    if (!services.pool.serves(home)) {
+    // What streams its body cannot wait for a thread.
+    if (!(this.#bodyStream === null ? services.pool.takes(home) : services.pool.serves(home))) {
       this.#unavailable(home);
       return;
     }
@@ -481,7 +494,7 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, Applicant, L
     caller.partition = to;
     this.#link = null;
     const link = services.pool.linkOf(to);
-    if (!services.pool.serves(to) || ++this.#redirects > REDIRECTS_MAX) this.#unavailable(to);
+    if (!services.pool.takes(to) || ++this.#redirects > REDIRECTS_MAX) this.#unavailable(to);
     else this.#send(link, to, frame.body.length === 0 ? null : frame.body);
   }
 
@@ -561,12 +574,45 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, Applicant, L
     this.#finished();
   }
 
-  lost(): void {
+  get tenantId(): string | null {
+    return this.#caller?.identity.tenantId ?? null;
+  }
+
+  get ofDirectory(): boolean {
+    return this.route.endpoint!.home === "directory";
+  }
+
+  get repeatable(): Repeatable {
+    const { name, home, keeps } = this.route.endpoint!;
+    if (this.#bodyStream !== null || this.#replyStream !== null) return "never";
+    if (isOfOpenTransaction(name)) return "never";
+    if (this.route.method === "GET" || name === "auth.login") return "always";
+    // What the directory does and the answer that is kept of it are written together.
+    const isKept = home === "directory" && keeps !== "memory" && (this.#flags & REQUEST_IDEMPOTENT) !== 0;
+    return isKept ? "always" : "uncommitted";
+  }
+
+  lost(loss?: Loss): void {
     this.#link = null;
     // Half a reply is out already.
     if (this.#events?.isOpen) this.#events.interrupted();
     else if (this.#replyStream !== null) this.res.close();
-    else this.#unavailable(this.#partition);
+    else if (loss === undefined) this.#unavailable(this.#partition);
+    else {
+      const { code, message, details, retryAfterSeconds } = loss;
+      this.fail(code, message, details, retryAfter(code, retryAfterSeconds));
+    }
+  }
+
+  /** Who asks has been disabled or removed. What the directory does ends by itself, and may be what did it. */
+  disowned(): void {
+    if (this.#answered && this.#replyStream === null) return;
+    if (this.#replyStream !== null) this.res.close();
+    else this.fail("unauthorized", DISOWNED);
+  }
+
+  get running(): Identity | null {
+    return this.ofDirectory || this.#caller === null ? null : this.#caller.identity;
   }
 
   expired(): void {

@@ -10,10 +10,10 @@ import { ENDPOINTS, MESSAGES } from "../protocol/endpoints.js";
 import type { Identity } from "../protocol/identity.js";
 import { RecentLines } from "../protocol/thread-diagnosis.js";
 import type { ActorPort } from "./actor-link.js";
-import { ActorPool, type LibraryPort } from "./actor-pool.js";
+import { ActorPool, type ActorWatch, type LibraryPort } from "./actor-pool.js";
 import { Admission, isAbout } from "./admission.js";
 import { asyncApiDocument } from "./asyncapi.js";
-import { type Clock, systemClock } from "./clock.js";
+import { type Cancel, type Clock, systemClock } from "./clock.js";
 import { corsPolicy } from "./cors.js";
 import { DeadlineQueue } from "./deadline-queue.js";
 import { serveDiagnostics } from "./diagnostics.js";
@@ -49,7 +49,9 @@ export interface GatewayOptions {
   /** What the logger has written lately, for diagnostic bundles. */
   readonly lines?: RecentLines;
   /** Starts the thread of that actor (0 … actors − 1). Partition p belongs to actor p mod actors. */
-  readonly spawn: (actor: number) => ActorPort;
+  readonly spawn: (actor: number, watch: ActorWatch) => ActorPort;
+  /** Has a thread begin to load, for that actor's next `spawn`; what it answers ends it if there is none. */
+  readonly prepare?: (actor: number) => Cancel;
   /** Starts an inference thread, which talks to its actor by that port. */
   readonly startInference: (port: MessagePort) => void;
   /** Of models; absent: there is none. */
@@ -82,10 +84,16 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     findIdentity: (by, value, answer) => pool.directory.findIdentity(by, value, answer),
     report: (message) => pool.directory.post(message),
   });
+  const deadlines = {
+    normal: new DeadlineQueue(config.server.requestTimeout * 1000),
+    slow: new DeadlineQueue(config.server.longRequestTimeout * 1000),
+  };
   const pool = await ActorPool.start({
     actors,
     partitions,
     spawn,
+    ...(options.prepare === undefined ? {} : { prepare: options.prepare }),
+    watch: config.query,
     startInference,
     ...(options.library === undefined ? {} : { library: options.library }),
     logger,
@@ -98,6 +106,13 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       }
       admission.forget(change);
       forget((identity) => isAbout(change, identity));
+      if (change.kind === "all" || change.ended !== true) return;
+      for (const queue of [deadlines.normal, deadlines.slow]) {
+        for (const entry of queue.entries()) {
+          if (entry.running !== null && isAbout(change, entry.running)) entry.disowned();
+        }
+      }
+      pool.identityEnded(change);
     },
     directoryRestarted: () => {
       admission.forgetAll();
@@ -112,7 +127,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   };
   const shutdownMs = config.server.shutdownTimeout * 1000;
   try {
-    const assembled = assemble(options, clock, pool, admission, limiter, traces);
+    const assembled = assemble(options, clock, pool, admission, limiter, traces, deadlines);
     sockets = assembled.sockets;
     const server = await startServer(assembled.services, assembled.routes, sockets);
     return {
@@ -122,6 +137,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       async close() {
         const startedAt = clock.now();
         assembled.watermarks.close();
+        pool.beginClosing();
         await server.close(shutdownMs);
         await pool.close(Math.max(0, shutdownMs - (clock.now() - startedAt)));
         await traces?.close();
@@ -146,13 +162,10 @@ function assemble(
   admission: Admission,
   limiter: RateLimiter,
   traces: Traces | null,
+  deadlines: Services["deadlines"],
 ): { services: Services; routes: readonly Route[]; sockets: Sockets; watermarks: Watermarks } {
   const watermarks = new Watermarks({ config, logger, tell: (refusal) => pool.refuseWrites(refusal) });
   void watermarks.check();
-  const deadlines = {
-    normal: new DeadlineQueue(config.server.requestTimeout * 1000),
-    slow: new DeadlineQueue(config.server.longRequestTimeout * 1000),
-  };
   const cors = corsPolicy(config.server.cors);
   // The page of metrics needs the counters, which need the routes, which need the page.
   let metrics: MetricsPage;

@@ -138,6 +138,7 @@ export function metricsPage(sources: MetricsSources): MetricsPage {
   });
   addPartitionGauges(registry, pool);
   addGatewayGauges(registers, sources);
+  addWatchdog(registers, pool);
   addTokenCache(registers, sources.admission);
   const setActors = actorMetrics(registry);
   return {
@@ -184,6 +185,32 @@ function addGatewayGauges(registers: Registry[], { watermarks, open, admission }
   }
 }
 
+function addWatchdog(registers: Registry[], pool: ActorPool): void {
+  const counters: readonly [string, string, () => number][] = [
+    ["actor_beats_late_total", "Times that an actor's thread was late to give way.", () => pool.watchdog.late],
+    ["actors_stopped_total", "Times that an actor was ended for not giving way.", () => pool.watchdog.stopped],
+  ];
+  for (const [suffix, help, value] of counters) {
+    new Counter({
+      name: `tessera_${suffix}`,
+      help,
+      registers,
+      collect() {
+        this.reset();
+        this.inc(value());
+      },
+    });
+  }
+  new Gauge({
+    name: "tessera_statement_shapes_refused",
+    help: "Shapes of statements that are refused at the moment, since one like them was stopped.",
+    registers,
+    collect() {
+      this.set(pool.stopped.size);
+    },
+  });
+}
+
 function addTokenCache(registers: Registry[], admission: Admission): void {
   new Counter({
     name: "tessera_token_cache_lookups_total",
@@ -210,7 +237,7 @@ function addPartitionGauges(registry: Registry, pool: ActorPool): void {
     labelNames,
     registers: [registry],
     collect() {
-      each((partition) => this.set({ partition }, pool.stateOf(partition) === "ready" ? 1 : 0));
+      each((partition) => this.set({ partition }, pool.serves(partition) ? 1 : 0));
     },
   });
   new Gauge({

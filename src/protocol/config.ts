@@ -87,6 +87,12 @@ export const ConfigSchema = section({
     /** Of the log of slow statements; 0: none is logged. */
     slowMs: Type.Integer({ minimum: 0, maximum: 86_400_000 }),
     slowValues: Type.Boolean(),
+    /** Milliseconds without a beat of an actor's thread after which that is told; 0: it is not. */
+    lateMs: Type.Integer({ minimum: 0, maximum: 86_400_000 }),
+    /** And after which the thread is ended and started again; 0: it is not. */
+    stopMs: Type.Integer({ minimum: 0, maximum: 86_400_000 }),
+    /** Seconds for which what looks like a statement that was stopped is refused. */
+    stoppedRefusedSeconds: seconds(0, 86_400),
     aiService: section({
       provider: Type.Enum(["native", "openai", "anthropic", "ollama"]),
       baseUrl: Type.String({

@@ -4,6 +4,7 @@
  * without a string in between. One per file; imports drive it.
  */
 import { sqlError } from "./errors.js";
+import { PieceBuffer } from "./piece-buffer.js";
 
 export const FIELD_PLAIN = 0;
 export const FIELD_QUOTED = 1;
@@ -12,22 +13,31 @@ export const FIELD_ESCAPED = 2;
 
 const LF = 10;
 const CR = 13;
-const NO_BYTES = new Uint8Array(0);
+
+/** Fields of a record beyond which it is refused: more than any table has columns. */
+const FIELDS_MAX = 4096;
 
 export class CsvReader {
-  /** The bytes that `starts` and `ends` count in. */
-  bytes: Uint8Array = NO_BYTES;
-  /** Of the record that `next` has found: its fields' places, and FIELD_… of each. */
+  readonly pieces = new PieceBuffer();
+  /** Of the record that `next` has found: its fields' places in `bytes`, and FIELD_… of each. */
   readonly starts: number[] = [];
   readonly ends: number[] = [];
   readonly kinds: number[] = [];
   count = 0;
   /** Line on which that record begins, from 1 on. */
   line = 0;
-  private position = 0;
   private nextLine = 1;
   private readonly delimiter: number;
   private readonly quote: number;
+  /**
+   * Of a record whose end has not arrived: the fields that have, where the one after them begins, how far that was looked
+   * through, what is known of it by then, and the line breaks that were seen.
+   */
+  private fieldsFound = 0;
+  private fieldStart = 0;
+  private searchedTo = 0;
+  private kindSoFar = FIELD_QUOTED;
+  private linesFound = 0;
 
   constructor(
     delimiter: string,
@@ -39,39 +49,56 @@ export class CsvReader {
     this.quote = quote.charCodeAt(0);
   }
 
+  /** The bytes that `starts` and `ends` count in. */
+  get bytes(): Buffer {
+    return this.pieces.bytes;
+  }
+
+  /** Number of the line on which begins what was not read. */
+  get unreadLine(): number {
+    return this.nextLine;
+  }
+
   /** Takes further bytes, which must stay as they are until the records in them have been read. */
   push(piece: Uint8Array): void {
-    const left = this.bytes.length - this.position;
-    if (left === 0) {
-      this.bytes = piece;
-    } else {
-      if (left > this.recordBytesMax) {
-        throw sqlError("54000", `a record is longer than ${this.recordBytesMax} bytes`, { line: this.nextLine });
-      }
-      const joined = Buffer.allocUnsafeSlow(left + piece.length);
-      joined.set(this.bytes.subarray(this.position));
-      joined.set(piece, left);
-      this.bytes = joined;
+    if (this.pieces.left > this.recordBytesMax) {
+      throw sqlError("54000", `a record is longer than ${this.recordBytesMax} bytes`, {
+        line: this.nextLine,
+        hint: "Look for a quote that is not closed; load longer values by statements.",
+      });
     }
-    this.position = 0;
+    const moved = this.pieces.push(piece);
+    if (moved === 0) return;
+    this.fieldStart -= moved;
+    this.searchedTo -= moved;
+    for (let i = 0; i < this.fieldsFound; i++) {
+      this.starts[i]! -= moved;
+      this.ends[i]! -= moved;
+    }
   }
 
   /**
-   * Finds the next record; false when its end has not arrived, or there is none. With `isEnd` the last record need not
-   * end in a line break. Throws 22P04 for quotes that do not fit.
+   * Finds the next record; false when its end has not arrived, or there is none: then the next call goes on where this one
+   * has stopped. With `isEnd` the last record need not end in a line break. Throws 22P04 for quotes that do not fit.
    */
   next(isEnd: boolean): boolean {
-    const { bytes, delimiter, quote, starts, ends, kinds } = this;
+    const { pieces, delimiter, quote, starts, ends, kinds } = this;
+    const { bytes } = pieces;
     const { length } = bytes;
-    let at = this.position;
-    if (at >= length) return false;
-    let lines = 0;
-    let field = 0;
+    if (pieces.position >= length) return false;
+    let field = this.fieldsFound;
+    let at = this.fieldStart;
+    let lines = this.linesFound;
     for (;;) {
       // At the start of a field.
+      if (field > FIELDS_MAX) {
+        throw sqlError("22P04", `a record has more than ${FIELDS_MAX} fields`, { line: this.nextLine });
+      }
+      const goOnAt = Math.max(this.searchedTo, at);
       if (at < length && bytes[at] === quote) {
-        const start = ++at;
-        let kind = FIELD_QUOTED;
+        const start = at + 1;
+        let kind = goOnAt > at ? this.kindSoFar : FIELD_QUOTED;
+        at = Math.max(start, goOnAt);
         for (;;) {
           while (at < length && bytes[at] !== quote) {
             if (bytes[at] === LF) lines++;
@@ -84,12 +111,12 @@ export class CsvReader {
           }
           break;
         }
-        if (at >= length) {
-          if (!isEnd) return false;
-          throw sqlError("22P04", "unterminated CSV quoted field", { line: this.nextLine });
-        }
+        if (at >= length && isEnd) throw sqlError("22P04", "unterminated CSV quoted field", { line: this.nextLine });
         // Whether the quote is doubled, or a CR has its LF, the next piece tells.
-        if (!isEnd && at + 2 >= length) return false;
+        if (!isEnd && at + 2 >= length) {
+          this.kindSoFar = kind;
+          return this.wait(field, start - 1, at, lines);
+        }
         starts[field] = start;
         ends[field] = at++;
         kinds[field] = kind;
@@ -105,12 +132,13 @@ export class CsvReader {
         throw sqlError("22P04", "text after the closing quote of a CSV field", { line: this.nextLine + lines });
       }
       const start = at;
+      at = goOnAt;
       while (at < length) {
         const byte = bytes[at]!;
         if (byte === delimiter || byte === LF) break;
         at++;
       }
-      if (at >= length && !isEnd) return false;
+      if (at >= length && !isEnd) return this.wait(field, start, at, lines);
       starts[field] = start;
       kinds[field] = FIELD_PLAIN;
       if (at < length && bytes[at] === delimiter) {
@@ -125,13 +153,21 @@ export class CsvReader {
     this.count = field;
     this.line = this.nextLine;
     this.nextLine += lines;
-    this.position = Math.min(at, length);
+    pieces.position = Math.min(at, length);
+    this.fieldsFound = 0;
+    this.linesFound = 0;
+    this.fieldStart = pieces.position;
+    this.searchedTo = pieces.position;
     return true;
   }
 
-  /** What has arrived and was not read, and the line on which it begins. */
-  get unread(): { readonly bytes: Uint8Array; readonly line: number } {
-    return { bytes: this.bytes.subarray(this.position), line: this.nextLine };
+  /** The record's end has not arrived. */
+  private wait(field: number, fieldStart: number, searchedTo: number, lines: number): false {
+    this.fieldsFound = field;
+    this.fieldStart = fieldStart;
+    this.searchedTo = searchedTo;
+    this.linesFound = lines;
+    return false;
   }
 
   /** A field's bytes; copied where doubled quotes must go. */

@@ -85,6 +85,18 @@ export const ERRORS = {
   fetch_failed: { status: 502, retry: true, message: "What the address names could not be fetched." },
   overloaded: { status: 503, retry: true, message: "The server is at its limit; retry shortly." },
   partition_unavailable: { status: 503, retry: true, message: "The tenant's partition is restarting; retry shortly." },
+  statement_stopped: {
+    status: 503,
+    retry: true,
+    message:
+      "The statement held up everybody else, so it was stopped and not run again. What looks like it is refused until Retry-After; change it to do less at a time.",
+  },
+  answer_lost: {
+    status: 503,
+    retry: false,
+    message:
+      "The answer was lost when another statement had to be stopped. Whether the request took effect must be looked up; with an Idempotency-Key it can just be sent again.",
+  },
   partition_damaged: {
     status: 503,
     retry: false,

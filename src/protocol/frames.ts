@@ -297,6 +297,17 @@ export function readRequests(data: ArrayBuffer, each: (frame: RequestFrame) => v
   }
 }
 
+/** Where the frames of a buffer begin and end, and their ids. */
+export function eachFrame(data: ArrayBuffer, each: (id: number, start: number, end: number) => void): void {
+  const numbers = new DataView(data);
+  let at = 0;
+  while (at < data.byteLength) {
+    const end = at + numbers.getUint32(at, true);
+    each(numbers.getUint32(at + 4, true), at, end);
+    at = end;
+  }
+}
+
 export class ReplyWriter extends FrameBuffer {
   /** A reply whose body is text; `headers` are "name: value" lines joined by "\n", "" for none. */
   text(id: number, status: number, flags: number, headers: string, body: string): void {

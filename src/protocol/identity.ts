@@ -49,11 +49,20 @@ export interface Identity {
   readonly version: number;
 }
 
-/** Said before the reply to the change leaves: cached identities of what it names are out of date. */
+/**
+ * Said before the reply to the change leaves: cached identities of what it names are out of date. `ended`: they were disabled
+ * or removed, so whatever runs for them ends.
+ */
 export type IdentityChange =
-  | { readonly kind: "user"; readonly userId: string; readonly version: number }
-  | { readonly kind: "key"; readonly keyId: string; readonly keyHash: string; readonly version: number }
-  | { readonly kind: "tenant"; readonly tenantId: string; readonly version: number }
+  | { readonly kind: "user"; readonly userId: string; readonly ended?: boolean; readonly version: number }
+  | {
+      readonly kind: "key";
+      readonly keyId: string;
+      readonly keyHash: string;
+      readonly ended?: boolean;
+      readonly version: number;
+    }
+  | { readonly kind: "tenant"; readonly tenantId: string; readonly ended?: boolean; readonly version: number }
   /** The tenant is in that partition now; nothing else has changed. */
   | { readonly kind: "moved"; readonly tenantId: string; readonly partition: number; readonly version: number }
   /** Anything may have changed. */

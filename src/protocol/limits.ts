@@ -12,12 +12,22 @@ export const SQL_DEPTH_MAX = 500;
 export const CYPHER_CHARACTERS_MAX = 1024 * 1024;
 /** Items of one list that Cypher makes. */
 export const LIST_ITEMS_MAX = 10_000_000;
+/** Parts of one value made of others (lists, maps, JSON), each counted as often as the value holds it. */
+export const VALUE_PARTS_MAX = 16 * 1024 * 1024;
+/** Keys of one JSON object that aggregates put together: V8 lists the keys of a larger one in tenths of a second, at once. */
+export const JSON_KEYS_MAX = 128 * 1024;
 /** Nesting of one Cypher statement's syntax tree. */
 export const CYPHER_DEPTH_MAX = 500;
 /** Columns of one SELECT list, as in PostgreSQL. */
 export const SELECT_COLUMNS_MAX = 1664;
 /** SELECTs in one statement once its WITH tables stand where they are used. */
 export const SQL_QUERIES_MAX = 2000;
+/** Levels of lists and objects inside each other in the body of a request; what they may be in a value is less. */
+export const JSON_DEPTH_MAX = 1024;
+/** Members of one object in a body: going through more of them keeps an actor for longer than its other requests may wait. */
+export const OBJECT_MEMBERS_MAX = 32 * 1024;
+/** Bytes of a body from which on it is read in turns. */
+export const LARGE_BODY_BYTES = 64 * 1024;
 /** Statements in one batch request. */
 export const BATCH_STATEMENTS_MAX = 1000;
 /** Messages in one batch of MCP. */
@@ -53,7 +63,7 @@ export const LOAD_BYTES_MAX = 512 * 1024 * 1024;
 /** Calls of functions inside each other, beyond which a statement ends in 54001. */
 export const ROUTINE_DEPTH_MAX = 400;
 /** Milliseconds that one function call or correlated subquery may take inside an expression, where it cannot give way. */
-export const UNINTERRUPTED_MS_MAX = 10_000;
+export const UNINTERRUPTED_MS_MAX = 2_000;
 /** Prepared statements kept per tenant. */
 export const PREPARED_STATEMENTS_MAX = 1000;
 /** Cursors of a session. */
@@ -84,6 +94,11 @@ export const RESULT_BYTES_MAX = 256 * 1024 * 1024;
 export const VOLATILE_ANSWERS_MAX = 10_000;
 /** Tenants of one partition whose catalog and plans are kept in memory. */
 export const TENANTS_IN_MEMORY_MAX = 10_000;
+/** Bytes of one row of an imported file: of a line of NDJSON, of a record of CSV. */
+export const IMPORT_ROW_BYTES_MAX = 16 * 1024 * 1024;
+/** How many times larger than its gzip an imported file may be, and bytes that no ratio counts for. */
+export const IMPORT_INFLATION_MAX = 200;
+export const IMPORT_INFLATED_FREE_BYTES = 16 * 1024 * 1024;
 /** Estimated memory of one import that goes through INSERT statements. */
 export const IMPORT_STATEMENT_BYTES_MAX = 512 * 1024 * 1024;
 /** Texts of one request for embeddings, and characters of one of them. */

@@ -10,6 +10,7 @@ import type { Config } from "./config.js";
 import type { Identity, IdentityChange } from "./identity.js";
 import type { FromLibrary, ToLibrary } from "./model-library.js";
 import type { MoveReport, PlacementMessage, RestoreOrder, RestoreReport } from "./placement.js";
+import type { StoppedStatement } from "./stopped-statement.js";
 import type { ThreadDiagnosis } from "./thread-diagnosis.js";
 import type { EngineMetrics, JobMetrics, RecordCacheMetrics, ThreadMetrics } from "./thread-metrics.js";
 import type { SpanRecord, TraceContext } from "./tracing.js";
@@ -31,6 +32,10 @@ export interface ActorSettings {
   readonly claimBundles: readonly { readonly directory: string; readonly digest: string }[];
   /** Of the administrator, for a first boot; null: make one up. */
   readonly adminPassword: string | null;
+  /** Where the thread leaves its marks (actor-marks.ts); absent: nobody reads any. */
+  readonly marks?: SharedArrayBuffer;
+  /** What is refused from the start. */
+  readonly stopped?: readonly StoppedStatement[];
 }
 
 export interface IdentityQuery {
@@ -56,6 +61,10 @@ export type ToActor =
   /** Null: writes are taken again. */
   | { readonly kind: "refuse-writes"; readonly refusal: WriteRefusal | null }
   | { readonly kind: "log-level"; readonly level: LogLevel }
+  /** All that are refused at the moment. */
+  | { readonly kind: "stopped-statements"; readonly stopped: readonly StoppedStatement[] }
+  /** What they have left open is to be ended: they were disabled or removed. */
+  | { readonly kind: "identity-ended"; readonly change: IdentityChange }
   /** For the trail, which the directory's actor keeps. */
   | { readonly kind: "audit"; readonly events: readonly AuditEvent[] }
   /** The answer to ask-actors: what those say that are up. */
@@ -157,6 +166,8 @@ export interface ActorMetrics extends SchedulerMetrics {
   readonly eventLoopUtilization: number;
   /** Statements that ran longer than query.slow_ms. */
   readonly slowStatements: number;
+  /** Statements that were refused for being like one that was stopped. */
+  readonly statementsRefused: number;
   /** Tables' columns in memory. */
   readonly segmentBytes: number;
   readonly segmentTables: number;
@@ -217,8 +228,8 @@ export interface InferenceMetrics {
 }
 
 export type FromActor =
-  /** `adminPassword`: made up at a first boot, to be printed once. */
-  | { readonly kind: "ready"; readonly adminPassword: string | null }
+  /** `adminPassword`: made up at a first boot, to be printed once. `operators`: their names by the numbers in the marks. */
+  | { readonly kind: "ready"; readonly adminPassword: string | null; readonly operators?: readonly string[] }
   | { readonly kind: "identity"; readonly id: number; readonly identity: Identity | null }
   | { readonly kind: "identity-changed"; readonly change: IdentityChange }
   | { readonly kind: "metrics"; readonly id: number; readonly metrics: ActorMetrics }

@@ -6,6 +6,7 @@
  * The rules for scales and rounding are those of PostgreSQL's src/backend/utils/adt/numeric.c.
  */
 import { sqlError } from "./errors.js";
+import { spend } from "./stretch.js";
 
 /** Digits that PostgreSQL allows before and after the decimal point. */
 const INTEGER_DIGITS_MAX = 131_072;
@@ -22,6 +23,25 @@ for (let i = 0, power = 1n; i < 80; i++, power *= 10n) POWERS_OF_TEN.push(power)
 /** 10^n for n ≥ 0. */
 export function pow10(n: number): bigint {
   return POWERS_OF_TEN[n] ?? 10n ** BigInt(n);
+}
+
+/** From so many digits on, a step over a number takes a time that counts. */
+const LONG = 10n ** 256n;
+/** Of a step over a number: per hexadecimal digit, and the more of them the longer. */
+const NANOS_PER_HEX_DIGIT = 4;
+const HEX_DIGITS_PER_NANO = 512;
+
+/** Says that a multiplication, a division or a conversion of the number follows. Throws Overrun. */
+export function weigh(x: bigint): void {
+  if (x < LONG && x > -LONG) return;
+  const digits = x.toString(16).length;
+  spend(digits * (NANOS_PER_HEX_DIGIT + digits / HEX_DIGITS_PER_NANO));
+}
+
+/** Without a sign. */
+export function decimalDigits(x: bigint): string {
+  weigh(x);
+  return (x < 0n ? -x : x).toString();
 }
 
 let integerLimit: bigint | null = null;
@@ -50,6 +70,7 @@ export class Numeric {
     }
     if (scale > SCALE_MAX) return Numeric.of(divideRounded(unscaled, pow10(scale - SCALE_MAX)), SCALE_MAX);
     if (unscaled >= 1n << 64n || unscaled <= -1n << 64n) {
+      weigh(unscaled);
       integerLimit ??= pow10(INTEGER_DIGITS_MAX);
       const magnitude = unscaled < 0n ? -unscaled : unscaled;
       if (magnitude >= integerLimit && magnitude / pow10(scale) >= integerLimit) throw overflow();
@@ -141,6 +162,8 @@ export class Numeric {
 
   mul(other: Numeric): Numeric {
     if (this.special !== null || other.special !== null) return infiniteOfSign(this.signProduct(other));
+    weigh(this.unscaled);
+    weigh(other.unscaled);
     return Numeric.of(this.unscaled * other.unscaled, this.scale + other.scale);
   }
 
@@ -169,6 +192,7 @@ export class Numeric {
     if (this.special !== null || other.special !== null) return this.div(other);
     if (other.unscaled === 0n) throw divisionByZero();
     const scale = Math.max(this.scale, other.scale);
+    weigh(this.unscaled);
     return Numeric.of(this.unscaledAt(scale) / other.unscaledAt(scale), 0);
   }
 
@@ -179,6 +203,7 @@ export class Numeric {
     if (this.special !== null) return Numeric.NAN;
     if (other.special !== null) return this;
     const scale = Math.max(this.scale, other.scale);
+    weigh(this.unscaled);
     return Numeric.of(this.unscaledAt(scale) % other.unscaledAt(scale), scale);
   }
 
@@ -210,11 +235,13 @@ export class Numeric {
   /** Total order: −Infinity < numbers < Infinity < NaN, NaN equal to itself, display scales ignored. */
   compare(other: Numeric): number {
     if (this.special !== null || other.special !== null) return rank(this) - rank(other);
-    let a = this.unscaled;
-    let b = other.unscaled;
-    if (this.scale < other.scale) a *= pow10(other.scale - this.scale);
-    else if (this.scale > other.scale) b *= pow10(this.scale - other.scale);
-    return a < b ? -1 : a > b ? 1 : 0;
+    if (this.scale === other.scale) return orderOf(this.unscaled, other.unscaled);
+    const scale = Math.max(this.scale, other.scale);
+    const a = this.unscaledAt(scale);
+    const b = other.unscaledAt(scale);
+    weigh(a);
+    weigh(b);
+    return orderOf(a, b);
   }
 
   equals(other: Numeric): boolean {
@@ -225,9 +252,14 @@ export class Numeric {
   trimScale(): Numeric {
     if (this.special !== null || this.scale === 0) return this;
     let { unscaled, scale } = this;
-    while (scale > 0 && unscaled % 10n === 0n) {
-      unscaled /= 10n;
-      scale--;
+    // Long runs of zeros go in large steps, so that not every one divides a long number.
+    for (let step = largestStep(scale); step >= 1; step /= 2) {
+      weigh(unscaled);
+      while (scale >= step && unscaled % pow10(step) === 0n) {
+        weigh(unscaled);
+        unscaled /= pow10(step);
+        scale -= step;
+      }
     }
     return new Numeric(unscaled, scale, null);
   }
@@ -280,6 +312,7 @@ export class Numeric {
 
   toString(): string {
     if (this.special !== null) return this.special;
+    weigh(this.unscaled);
     if (this.scale === 0) return this.unscaled.toString();
     const negative = this.unscaled < 0n;
     const digits = (negative ? -this.unscaled : this.unscaled).toString().padStart(this.scale + 1, "0");
@@ -294,6 +327,15 @@ export class Numeric {
   private signProduct(other: Numeric): number {
     return this.isNaN() || other.isNaN() ? 0 : this.signum() * other.signum();
   }
+}
+
+function orderOf(a: bigint, b: bigint): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** The largest power of two that may be trimmed at once; short scales are not worth it. */
+function largestStep(scale: number): number {
+  return scale < 64 ? 1 : 2 ** Math.floor(Math.log2(scale));
 }
 
 function specialOf(x: number): Numeric {
@@ -334,6 +376,7 @@ const divisionByZero = () => sqlError("22012", "division by zero");
 
 /** a / b rounded half away from zero. */
 export function divideRounded(a: bigint, b: bigint): bigint {
+  weigh(a);
   const quotient = a / b;
   const remainder = a - quotient * b;
   const twice = remainder < 0n ? -remainder * 2n : remainder * 2n;
@@ -344,7 +387,7 @@ export function divideRounded(a: bigint, b: bigint): bigint {
 /** Weight (exponent of 10000) and value of the first base-10000 digit of a finite number. */
 export function leadingDigit(x: Numeric): { weight: number; digit: number } {
   if (x.unscaled === 0n) return { weight: 0, digit: 0 };
-  const digits = (x.unscaled < 0n ? -x.unscaled : x.unscaled).toString();
+  const digits = decimalDigits(x.unscaled);
   const exponent = digits.length - 1 - x.scale;
   const weight = Math.floor(exponent / DEC_DIGITS);
   const taken = exponent - weight * DEC_DIGITS + 1;

@@ -2,7 +2,8 @@
  * What the language itself refuses because it is too deep or too large, as SQL says it. Called where errors of
  * statements are caught: the actor, once per request, and functions, whose blocks may handle them.
  */
-import { type DbError, sqlError } from "./errors.js";
+import { DbError, sqlError } from "./errors.js";
+import { RESULT_BYTES_MAX } from "./limits.js";
 
 /** V8's and Node's words for a string, list, buffer or integer beyond what they can hold. */
 const TOO_LARGE =
@@ -15,4 +16,11 @@ export function sizeError(thrown: unknown): DbError | null {
     return sqlError("54001", "stack depth limit exceeded", { hint: "The request is nested too deeply." });
   }
   return TOO_LARGE.test(thrown.message) ? sqlError("54000", "requested length too large") : null;
+}
+
+export function resultTooLarge(): DbError {
+  return new DbError("query_error", `The result is larger than ${RESULT_BYTES_MAX} bytes.`, {
+    sqlstate: "54000",
+    hint: "Lower max_rows, or page with LIMIT and a key.",
+  });
 }

@@ -7,6 +7,7 @@
  */
 import { sqlError } from "./errors.js";
 import { setMember } from "./json-text.js";
+import { RESULT_BYTES_MAX } from "./limits.js";
 import { CypherDate, Duration, LocalDateTime, LocalTime, ZonedDateTime, ZonedTime } from "./temporal.js";
 import { temporalToText } from "./temporal-text.js";
 import type { Value } from "./values.js";
@@ -25,13 +26,28 @@ export const VARIANT_DEPTH_MAX = 1000;
 
 const NEEDS_ESCAPE = /["\\\p{Cc}\p{Cs}]/u;
 
+/**
+ * Throws 54000 for what would be longer than a result may be, before it has been written without end: parts that a value
+ * shares are written each time.
+ */
 export function variantToJson(value: Value): string {
+  partsLeft = PARTS_MAX;
   return write(value as Variant, 0);
+}
+
+/** Lists, maps and characters (16 of a text are one) that may still be written of the value. */
+let partsLeft = 0;
+const PARTS_MAX = RESULT_BYTES_MAX / 16;
+
+function spend(parts: number): void {
+  partsLeft -= parts;
+  if (partsLeft < 0) throw sqlError("54000", "a value is too large to be written: it has too many parts");
 }
 
 function write(value: Variant, depth: number): string {
   switch (typeof value) {
     case "string":
+      if (value.length > LONG_TEXT) spend(value.length / 16);
       return quote(value);
     case "number":
       return Number.isFinite(value) ? String(value) : `"${value}"`;
@@ -44,12 +60,16 @@ function write(value: Variant, depth: number): string {
   }
 }
 
+/** Shorter texts are not counted by themselves. */
+const LONG_TEXT = 64;
+
 function quote(text: string): string {
   return NEEDS_ESCAPE.test(text) ? JSON.stringify(text) : `"${text}"`;
 }
 
 function writeObject(value: Exclude<Variant, null | boolean | number | bigint | string>, depth: number): string {
   if (depth > VARIANT_DEPTH_MAX) throw tooDeep();
+  spend(isList(value) ? value.length + 1 : 1);
   if (isList(value)) return `[${value.map((item) => write(item, depth + 1)).join()}]`;
   if (value instanceof Map) return writeMap(value, depth);
   if (value instanceof Float) return floatJson(value.value);
@@ -111,12 +131,15 @@ export function isList(value: unknown): value is readonly Variant[] {
 
 /** The cell of a MessagePack answer: objects as in JSON, INTEGER beyond 2^53 a bigint, temporal values text. */
 export function variantToPlain(value: Value): unknown {
+  partsLeft = PARTS_MAX;
   return plain(value as Variant, 0);
 }
 
 function plain(value: Variant, depth: number): unknown {
+  if (typeof value === "string" && value.length > LONG_TEXT) spend(value.length / 16);
   if (typeof value !== "object" || value === null) return value;
   if (depth > VARIANT_DEPTH_MAX) throw tooDeep();
+  spend(isList(value) ? value.length + 1 : 1);
   if (isList(value)) return value.map((item) => plain(item, depth + 1));
   if (value instanceof Map) return plainMap(value, depth);
   if (value instanceof Float) return value.value;

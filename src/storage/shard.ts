@@ -38,6 +38,9 @@ export interface ShardOptions {
   readonly largeSizes?: LargeCommitSizes;
   /** Wall clock, microseconds since the epoch. */
   readonly now?: () => number;
+  /** Commits are about to be given to the log; it and the engine have them. */
+  readonly onFlush?: (() => void) | undefined;
+  readonly onFlushed?: (() => void) | undefined;
   /** Everything up to `sequence` is durable. */
   readonly onDurable?: (sequence: number) => void;
   /**
@@ -193,6 +196,12 @@ export class Shard implements TransactionHost {
   /** Ends the turn: hands its commits to the log and the engine and starts making them durable. Never throws. */
   flush(): void {
     if (this.#turn.length === 0 || this.#failed !== null) return;
+    this.#options.onFlush?.();
+    this.#flushTurn();
+    this.#options.onFlushed?.();
+  }
+
+  #flushTurn(): void {
     const commits = this.#turn;
     this.#turn = [];
     this.#counters.groupMax = Math.max(this.#counters.groupMax, commits.length);

@@ -16,7 +16,7 @@ t.test("idle tenants are forgotten, busy ones stay", async (t) => {
   const busy = partition.tenant(2);
   const inTransaction = partition.tenant(3);
   const options = { isolation: null, readOnly: false, user: "u", tenantName: "t", control: "routes" } as const;
-  partition.transactionsOf(inTransaction).begin(options, false, undefined);
+  partition.transactionsOf(inTransaction).begin(options, false, undefined, { userId: "u", keyId: "", tenantId: "t" });
   const last = TENANTS_IN_MEMORY_MAX + 10;
   for (let number = 4; number <= last; number++) partition.tenant(number);
   partition.sweep(Date.now(), new Set([busy]));

@@ -1,6 +1,6 @@
 /** What logs and traces show of statements: no values, whatever quotes they stand in. */
 import t from "tap";
-import { withoutConstants } from "../../src/actor/slow-statements.js";
+import { shapeOf, withoutConstants } from "../../src/protocol/statement-shape.js";
 
 t.test("SQL", async (t) => {
   for (const [text, shown] of [
@@ -39,4 +39,12 @@ t.test("Cypher", async (t) => {
   ]) {
     t.equal(withoutConstants(text!, "cypher"), shown, text);
   }
+});
+
+t.test("what looks alike", async (t) => {
+  const shape = shapeOf("SELECT f(-1, 'a') FROM t WHERE x IN (1, 2, 3) AND y = - 5", "sql");
+  t.equal(shape, "SELECT f(?) FROM t WHERE x IN (?) AND y = ?");
+  t.equal(shapeOf("SELECT  f(7,'b')\nFROM t WHERE x IN (9) AND y = 0.5", "sql"), shape);
+  t.not(shapeOf("SELECT g(7, 'b') FROM t WHERE x IN (9) AND y = 0", "sql"), shape);
+  t.equal(shapeOf("SELECT a - 1", "sql"), "SELECT a - ?");
 });

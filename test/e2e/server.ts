@@ -37,14 +37,16 @@ export class TestServer {
   private constructor(
     readonly directory: string,
     private readonly environment: Readonly<Record<string, string>>,
+    private readonly program: readonly [string, ...string[]],
   ) {}
 
   /** The rate limit is off unless the environment says otherwise; the data lies in a folder of its own unless one is given. */
   static async start(
     environment: Readonly<Record<string, string>> = {},
     directory = mkdtempSync(join(tmpdir(), "tessera-test-")),
+    program: readonly [string, ...string[]] = [PROGRAM],
   ): Promise<TestServer> {
-    const server = new TestServer(directory, environment);
+    const server = new TestServer(directory, environment, program);
     await server.boot();
     return server;
   }
@@ -55,7 +57,8 @@ export class TestServer {
 
   /** Starts the process on the same data; also after `kill`. */
   async boot(): Promise<void> {
-    const child = spawn(PROGRAM, ["serve"], {
+    const [command, ...first] = this.program;
+    const child = spawn(command, [...first, "serve"], {
       env: {
         ...SURROUNDINGS,
         TESSERA_PORT: "0",

@@ -181,6 +181,7 @@ export class FakeActor implements ActorPort {
       firstWaits: { counts: [1, 0], sumSeconds: 0.0001 },
       sliceCpu: { counts: [1, 0], sumSeconds: 0.00005 },
       slowStatements: 0,
+      statementsRefused: 0,
       segmentBytes: 0,
       segmentTables: 0,
       segmentsEvicted: 0,

@@ -6,6 +6,7 @@ type Section<K extends keyof Config> = Partial<Config[K]>;
 export interface ConfigChanges {
   readonly server?: Section<"server">;
   readonly rateLimit?: Section<"rateLimit">;
+  readonly query?: Section<"query">;
   readonly limits?: Section<"limits">;
   readonly websocket?: Section<"websocket">;
 }
@@ -31,6 +32,7 @@ export function gatewayConfig(changes: ConfigChanges = {}): Config {
     telemetry: { tracesEndpoint: "", sampleRatio: 1, headers: [], serviceName: "tessera" },
     data: { dir: ".", upgrade: "keep_copy" },
     storage: { freeBytesMin: 0 },
+    query: { lateMs: 250, stopMs: 5000, stoppedRefusedSeconds: 60, ...changes.query },
     limits: {
       connectionsMax: 1000,
       memoryBytesMax: 0,

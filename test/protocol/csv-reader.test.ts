@@ -66,3 +66,34 @@ t.test("what was written is read, however it is cut", async () => {
     }),
   );
 });
+
+t.test("each byte of a long record is looked at once", async (t) => {
+  const piece = 1024;
+  const pieces = 512;
+  const read = (makePiece: (i: number) => Buffer): number => {
+    const reader = new CsvReader(",", '"', 1024 * 1024);
+    let moved = 0;
+    for (let i = 0; i < pieces; i++) {
+      const before = reader.pieces.bytes.buffer;
+      const { left } = reader.pieces;
+      reader.push(makePiece(i));
+      if (left > 0 && reader.pieces.bytes.buffer !== before) moved += left;
+      reader.next(false);
+      reader.pieces.checked(reader.pieces.fresh.bytes.length);
+      t.equal(reader.pieces.fresh.bytes.length, 0);
+    }
+    t.equal(reader.next(true), true);
+    t.equal(reader.text(reader.count - 1).length > 0, true);
+    return moved;
+  };
+  // A buffer that doubles copies what it has less than twice in all.
+  t.ok(read(() => Buffer.alloc(piece, "x")) < 2 * piece * pieces);
+  t.ok(
+    read((i) => Buffer.from(`${i === 0 ? '"' : ""}${"y".repeat(piece - 1)}${i === pieces - 1 ? '"' : "\n"}`)) <
+      2 * piece * pieces,
+  );
+});
+
+t.test("a record of endless fields is refused", async (t) => {
+  t.throws(() => whole(`a\n${",".repeat(5000)}`), refused({ sqlstate: "22P04", line: 2 }));
+});

@@ -111,6 +111,8 @@ export class SimulatedNode {
         startInference: () => undefined,
         logger: this.logger.logger,
         clock: systemClock,
+        // Simulated actors give way; what is held up there is held up for all.
+        watch: { lateMs: 0, stopMs: 0, stoppedRefusedSeconds: 0 },
         identityChanged: () => this.#places.clear(),
         directoryRestarted: () => this.#places.clear(),
       });
@@ -239,6 +241,7 @@ export class SimulatedNode {
         if ((frame.flags & REPLY_TAKEN) === 0) this.complaints.push(`${call.endpoint} streamed its answer`);
       },
       lost: () => answer("lost"),
+      ...{ requestId: "", tenantId: null, repeatable: "never", ofDirectory: false, keptIn: null, suspicions: 0 },
     };
     const send = (): void => {
       link = pool.linkOf(partition);

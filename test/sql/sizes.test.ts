@@ -4,7 +4,7 @@ import { checkStatements } from "./run-sql.js";
 
 const TEXT = "54000 requested length too large";
 const ARRAY = "54000 array size exceeds the maximum allowed (16777216)";
-const MEMBERS = "54000 value exceeds the maximum allowed of 16777216 members";
+const MEMBERS = "54000 a value has at most 16777216 parts";
 
 t.test("texts", (t) =>
   checkStatements(t, [

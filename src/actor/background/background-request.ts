@@ -3,6 +3,7 @@
  * jobs, too. They have the rights of the user who made the job, no deadline, and the tenant's turns. Made for actor.ts,
  * which asks who is at work when a tenant is to move or be forgotten.
  */
+import type { ActorMarks } from "../../protocol/actor-marks.js";
 import { DbError } from "../../protocol/errors.js";
 import { REQUEST_READ_ONLY, type RequestHead } from "../../protocol/frames.js";
 import type { JobOwner } from "../../protocol/placement.js";
@@ -31,9 +32,11 @@ export class BackgroundRequests {
 
   constructor(
     private readonly scheduler: Scheduler,
+    marks: ActorMarks,
     durable: RequestChannel["durable"],
   ) {
     this.#channel = {
+      marks,
       taken: () => undefined,
       durable,
       open: () => {
@@ -49,8 +52,11 @@ export class BackgroundRequests {
     owner: JobOwner,
     signal: AbortSignal,
     work: (request: Request) => Promise<T>,
+    /** Of the job, for whoever asks what is at work. */
+    name = "",
   ): Promise<T> {
     const request = this.#make(partition, partition.tenant(tenant), owner);
+    if (name !== "") request.named(name);
     const stop = (): void => request.end(reasonOf(signal));
     if (signal.aborted) stop();
     else signal.addEventListener("abort", stop);

@@ -5,7 +5,7 @@
 import { Packr } from "msgpackr";
 import { type LiveFormat, wholeMessage } from "../../protocol/live-message.js";
 
-const packr = new Packr({ useRecords: false });
+const packr = new Packr({ useRecords: false, variableMapSize: true });
 
 export interface ChangeForm {
   readonly name: LiveFormat;

@@ -42,7 +42,7 @@ function textOf({ cypher, sql }: MatchBody): string {
 function match(request: Request, body: MatchBody): Answer | Promise<Answer> {
   const started = performance.now();
   const text = textOf(body);
-  const collector: RowCollector = request.wantsMsgpack ? plainRows : (shape) => new JsonRows(shape.json);
+  const collector: RowCollector = request.wantsMsgpack ? plainRows : (shape) => new JsonRows(shape);
   const run = runOf(request, { ...body, sql: text, language: "cypher" }, body, collector);
   return runAlone(request, run, (outcome) => matchAnswer(outcome, started));
 }

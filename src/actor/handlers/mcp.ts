@@ -1,11 +1,13 @@
 /** /v1/mcp… and messages on /mcp: the Model Context Protocol. Answers are JSON-RPC, without the envelope of other routes. */
 import type { EndpointName } from "../../protocol/endpoints.js";
+import { DbError } from "../../protocol/errors.js";
 import { MCP_BATCH_MAX } from "../../protocol/limits.js";
 import { answerMessage } from "../mcp/exchange.js";
 import { errorText, RPC_ERROR, RpcError } from "../mcp/json-rpc.js";
 import { SERVER_INFO } from "../mcp/methods.js";
 import { eventFrame, ProgressStream, socketFrame } from "../mcp/progress-stream.js";
 import { type McpHeaders, NEGOTIATED_REVISIONS, STATELESS_REVISIONS } from "../mcp/revision.js";
+import { parseJsonBody } from "../parse-body.js";
 import type { Answer } from "../reply.js";
 import type { Request } from "../request.js";
 import { toolsFor } from "../tools/toolbox.js";
@@ -27,11 +29,12 @@ function headersOf({ head }: Request): McpHeaders {
 /** What was sent; `failed` answers what is not even JSON. */
 type Parsed = { readonly value: unknown; readonly failed: null } | { readonly failed: Answer };
 
-function parse(body: string): Parsed {
+async function parse(request: Request, body: Buffer): Promise<Parsed> {
   try {
-    return { value: JSON.parse(body), failed: null };
+    return { value: await parseJsonBody(body, {}, request), failed: null };
   } catch (error) {
-    const message = `Parse error: ${(error as Error).message}`;
+    if (!(error instanceof DbError) || (error.code !== "invalid_json" && error.code !== "invalid_request")) throw error;
+    const message = `Parse error: ${error.message}`;
     return { failed: rejected(new RpcError(RPC_ERROR.parse, message, undefined, 400)) };
   }
 }
@@ -40,8 +43,8 @@ function rejected(error: RpcError): Answer {
   return { json: errorText(null, error), status: error.status };
 }
 
-async function call(request: Request, body: string): Promise<Answer> {
-  const read = parse(body);
+async function call(request: Request, body: Buffer): Promise<Answer> {
+  const read = await parse(request, body);
   if (read.failed !== null) return read.failed;
   const headers = headersOf(request);
   const stream = headers.accept.includes("text/event-stream") ? new ProgressStream(request, eventFrame) : null;
@@ -50,8 +53,8 @@ async function call(request: Request, body: string): Promise<Answer> {
   return (await stream?.finish(text)) ?? { json: text, status };
 }
 
-async function callOnSocket(request: Request, body: string): Promise<Answer> {
-  const read = parse(body);
+async function callOnSocket(request: Request, body: Buffer): Promise<Answer> {
+  const read = await parse(request, body);
   if (read.failed !== null) return read.failed;
   const stream = new ProgressStream(request, socketFrame);
   const { text } = await answerMessage(request, read.value, null, stream);
@@ -59,8 +62,8 @@ async function callOnSocket(request: Request, body: string): Promise<Answer> {
 }
 
 /** Messages in order, each as if it had come alone; what are notifications have no answer among the others. */
-async function callAll(request: Request, body: string): Promise<Answer> {
-  const read = parse(body);
+async function callAll(request: Request, body: Buffer): Promise<Answer> {
+  const read = await parse(request, body);
   if (read.failed !== null) return read.failed;
   const { value: list } = read;
   if (!Array.isArray(list) || list.length === 0 || list.length > MCP_BATCH_MAX) {

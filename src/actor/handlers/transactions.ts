@@ -64,7 +64,7 @@ export function beginTransaction(request: Request, { body }: Input): Answer {
     ...sessionOptions(request, "routes"),
     isolation: isolationOf(body.isolation_level),
   };
-  const transaction = request.transactions.begin(options, body.read_only === true, body.timeout_secs);
+  const transaction = request.transactions.begin(options, body.read_only === true, body.timeout_secs, request.head);
   return { plain: describe(transaction) };
 }
 

@@ -4,12 +4,14 @@ import { Readable } from "node:stream";
 import { TextDecoder } from "node:util";
 import { createGunzip } from "node:zlib";
 import { DbError, sqlError } from "../../protocol/errors.js";
+import { IMPORT_INFLATED_FREE_BYTES, IMPORT_INFLATION_MAX } from "../../protocol/limits.js";
+import type { PieceBuffer } from "../../protocol/piece-buffer.js";
 import type { BodySource } from "../body-source.js";
 
 /** Pieces of the body, unzipped when its Content-Encoding says so and in UTF-8 whatever its encoding. */
 export function filePieces(body: BodySource, contentEncoding: string, encoding: string): AsyncIterable<Uint8Array> {
   const label = encoding.toLowerCase();
-  const raw = unzipped(pieces(body), contentEncoding.trim().toLowerCase());
+  const raw = unzipped(body, contentEncoding.trim().toLowerCase());
   if (label === "utf-8" || label === "utf8") return withoutMark(raw);
   return transcoded(raw, decoderOf(label));
 }
@@ -31,7 +33,8 @@ async function* pieces(body: BodySource): AsyncIterable<Uint8Array> {
   }
 }
 
-async function* unzipped(raw: AsyncIterable<Uint8Array>, encoding: string): AsyncIterable<Uint8Array> {
+async function* unzipped(body: BodySource, encoding: string): AsyncIterable<Uint8Array> {
+  const raw = pieces(body);
   if (encoding === "" || encoding === "identity") {
     yield* raw;
     return;
@@ -43,7 +46,12 @@ async function* unzipped(raw: AsyncIterable<Uint8Array>, encoding: string): Asyn
   const gunzip = createGunzip({ chunkSize: 64 * 1024 });
   source.on("error", (error) => gunzip.destroy(error));
   try {
-    for await (const piece of source.pipe(gunzip)) yield piece as Buffer;
+    let inflated = 0;
+    for await (const piece of source.pipe(gunzip)) {
+      inflated += (piece as Buffer).length;
+      if (inflated > IMPORT_INFLATED_FREE_BYTES + body.bytes * IMPORT_INFLATION_MAX) throw inflatesTooMuch();
+      yield piece as Buffer;
+    }
   } catch (error) {
     if (error instanceof DbError) throw error;
     throw new DbError("invalid_request", `The body is not valid gzip: ${(error as Error).message}.`);
@@ -51,6 +59,12 @@ async function* unzipped(raw: AsyncIterable<Uint8Array>, encoding: string): Asyn
     source.destroy();
     gunzip.destroy();
   }
+}
+
+function inflatesTooMuch(): DbError {
+  return new DbError("payload_too_large", `The body inflates to more than ${IMPORT_INFLATION_MAX} times its bytes.`, {
+    hint: "Send it without Content-Encoding.",
+  });
 }
 
 /** Without the byte order mark that some programs write. */
@@ -75,23 +89,27 @@ async function* transcoded(raw: AsyncIterable<Uint8Array>, decoder: TextDecoder)
   yield decode();
 }
 
-/** Throws 22021 with the line when there is a NUL or what is not UTF-8; a character that has not wholly arrived passes. */
-export function checkText(
-  { bytes, line }: { readonly bytes: Uint8Array; readonly line: number },
-  isEnd: boolean,
-): void {
-  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const whole = isEnd ? buffer : buffer.subarray(0, wholeCharacters(buffer));
-  const zero = whole.indexOf(0);
-  if (zero === -1 && isUtf8(whole)) return;
+/**
+ * Checks the bytes that have come since the last time. Throws 22021 with the line when there is a NUL or what is not UTF-8;
+ * a character that has not wholly arrived waits for its rest.
+ */
+export function checkText(reader: { readonly pieces: PieceBuffer; readonly unreadLine: number }, isEnd: boolean): void {
+  const { fresh } = reader.pieces;
+  const { bytes } = fresh;
+  const whole = isEnd ? bytes : bytes.subarray(0, wholeCharacters(bytes));
+  if (whole.indexOf(0) !== -1 || !isUtf8(whole)) throw textError(whole, fresh.lineFrom(reader.unreadLine));
+  reader.pieces.checked(whole.length);
+}
+
+function textError(bytes: Buffer, line: number): DbError {
   let start = 0;
   for (let number = line; ; number++) {
-    const found = whole.indexOf(10, start);
-    const end = found === -1 ? whole.length : found;
-    const text = whole.subarray(start, end);
-    if (text.includes(0) || !isUtf8(text)) {
+    const found = bytes.indexOf(10, start);
+    const end = found === -1 ? bytes.length : found;
+    const text = bytes.subarray(start, end);
+    if (found === -1 || text.includes(0) || !isUtf8(text)) {
       const what = text.includes(0) ? ": 0x00" : "";
-      throw sqlError("22021", `invalid byte sequence for encoding "UTF8"${what} at line ${number}`, { line: number });
+      return sqlError("22021", `invalid byte sequence for encoding "UTF8"${what} at line ${number}`, { line: number });
     }
     start = end + 1;
   }

@@ -8,7 +8,7 @@ import type { ColumnDef, TableDef } from "../../catalog/table.js";
 import { TableUse } from "../../catalog/table-use.js";
 import { CsvReader, FIELD_PLAIN } from "../../protocol/csv-reader.js";
 import { DbError, sqlError } from "../../protocol/errors.js";
-import { RECORD_BYTES_MAX } from "../../protocol/limits.js";
+import { IMPORT_ROW_BYTES_MAX, LARGE_BODY_BYTES } from "../../protocol/limits.js";
 import { LineReader } from "../../protocol/line-reader.js";
 import {
   BulkInsert,
@@ -21,6 +21,7 @@ import type { FindTable } from "../../query/exec/bulk-writer.js";
 import { quoteIdentifier } from "../../query/expr/print.js";
 import type { Transaction } from "../../storage/store.js";
 import type { ShardTransaction } from "../../storage/transaction.js";
+import { parseJsonBody } from "../parse-body.js";
 import type { Request } from "../request.js";
 import { Session, type SessionOptions } from "../session.js";
 import { checkText } from "./body-pieces.js";
@@ -46,6 +47,9 @@ export interface ImportCounts {
   readonly rows: number;
   readonly skipped: number;
 }
+
+type JsonObject = Readonly<Record<string, unknown>>;
+type JsonRow = JsonObject | unknown[];
 
 /** Rows between two looks at the clock. */
 const ROWS_PER_LOOK = 64;
@@ -112,28 +116,33 @@ class ImportRun {
 
   async read(pieces: AsyncIterable<Uint8Array>): Promise<void> {
     const { csv } = this.options;
-    const csvReader = csv === null ? null : new CsvReader(csv.delimiter, csv.quote, RECORD_BYTES_MAX);
-    const reader = csvReader ?? new LineReader(RECORD_BYTES_MAX);
+    const csvReader = csv === null ? null : new CsvReader(csv.delimiter, csv.quote, IMPORT_ROW_BYTES_MAX);
+    const reader = csvReader ?? new LineReader(IMPORT_ROW_BYTES_MAX);
     const row = csvReader === null ? this.jsonRows(reader as LineReader) : this.csvRows(csvReader);
     // What is read goes on in a turn of the tenant's, since the body was waited for.
     await this.request.yieldTurn();
     for await (const piece of pieces) {
       reader.push(piece);
       await this.request.yieldTurn();
-      checkText(reader.unread, false);
+      checkText(reader, false);
       await this.rows(reader, row, false);
       await this.progressed(this.counts);
     }
-    checkText(reader.unread, true);
+    checkText(reader, true);
     await this.rows(reader, row, true);
     // A file without rows still names its columns.
     this.target ??= this.targetOf(this.options.columns);
   }
 
-  private async rows(reader: CsvReader | LineReader, row: () => void, isEnd: boolean): Promise<void> {
+  private async rows(
+    reader: CsvReader | LineReader,
+    row: () => Promise<void> | undefined,
+    isEnd: boolean,
+  ): Promise<void> {
     const { request } = this;
     for (let count = 1; reader.next(isEnd); count++) {
-      row();
+      const pending = row();
+      if (pending !== undefined) await pending;
       const due = this.target?.due();
       if (due !== undefined) await due;
       if (count % ROWS_PER_LOOK !== 0) continue;
@@ -166,7 +175,7 @@ class ImportRun {
     return this.target?.counts ?? { rows: 0, skipped: 0 };
   }
 
-  private csvRows(reader: CsvReader): () => void {
+  private csvRows(reader: CsvReader): () => undefined {
     const { header } = this.options.csv!;
     let isHeader = header;
     return () => {
@@ -184,16 +193,25 @@ class ImportRun {
     };
   }
 
-  private jsonRows(reader: LineReader): () => void {
+  /** Answers a promise for a long line, which is read with turns in between. */
+  private jsonRows(reader: LineReader): () => Promise<void> | undefined {
     return () => {
-      const { line, text } = reader;
-      const value = jsonOf(text, line);
-      if (this.target === null) {
-        const keys = Array.isArray(value) ? null : Object.keys(value);
-        this.target = this.targetOf(this.options.columns ?? keys);
+      const { line, bytes } = reader;
+      if (bytes.length >= LARGE_BODY_BYTES) {
+        const value = parseJsonBody(bytes, { what: `Line ${line}` }, this.request);
+        return Promise.resolve(value).then((json) => this.jsonRow(rowOf(json, line), line));
       }
-      this.target.json(Array.isArray(value) ? value : this.fieldsOf(value, line), line);
+      this.jsonRow(jsonOf(reader.text, line), line);
+      return undefined;
     };
+  }
+
+  private jsonRow(value: JsonRow, line: number): void {
+    if (this.target === null) {
+      const keys = Array.isArray(value) ? null : Object.keys(value);
+      this.target = this.targetOf(this.options.columns ?? keys);
+    }
+    this.target.json(Array.isArray(value) ? value : this.fieldsOf(value as JsonObject, line), line);
   }
 
   private fieldsOf(value: Readonly<Record<string, unknown>>, line: number): unknown[] {
@@ -375,13 +393,17 @@ function tableOf(catalog: CatalogView, { schema, table: name }: ImportOptions): 
   throw new DbError("not_found", `The table "${full}" does not exist.`, { sqlstate: "42P01" });
 }
 
-function jsonOf(text: string, line: number): Readonly<Record<string, unknown>> | unknown[] {
+function jsonOf(text: string, line: number): JsonRow {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch (error) {
     throw new DbError("invalid_json", `Line ${line} is not valid JSON: ${(error as Error).message}.`, { line });
   }
-  if (typeof value === "object" && value !== null) return value as Readonly<Record<string, unknown>>;
+  return rowOf(value, line);
+}
+
+function rowOf(value: unknown, line: number): JsonRow {
+  if (typeof value === "object" && value !== null) return value as JsonRow;
   throw new DbError("invalid_json", `Line ${line} is neither an object nor an array.`, { line });
 }

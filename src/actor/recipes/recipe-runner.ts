@@ -118,10 +118,10 @@ class CappedRows extends JsonRows {
   rowsSeen = 0;
 
   constructor(
-    writers: Outcome["shape"]["json"],
+    shape: Outcome["shape"],
     private readonly rowsMax: number,
   ) {
-    super(writers);
+    super(shape);
   }
 
   override append(batch: Batch, count: number): number {
@@ -324,7 +324,7 @@ export class RecipeRunner {
     from?: { readonly statement: Statement; readonly bound: BoundText },
   ): Promise<{ outcome: Outcome; rows: readonly (readonly unknown[])[]; count: number }> {
     const { client } = this;
-    const collector = (shape: Outcome["shape"]) => new CappedRows(shape.json, rowsMax);
+    const collector = (shape: Outcome["shape"]) => new CappedRows(shape, rowsMax);
     const run = { ...text, maxRows: Number.MAX_SAFE_INTEGER, collector, request: client };
     try {
       client.checkpoint();

@@ -4,8 +4,16 @@
  */
 import { ERRORS } from "../../protocol/errors.js";
 import { REPLY_MOVED, type ReplyFrame } from "../../protocol/frames.js";
+import type { Identity } from "../../protocol/identity.js";
 import { type LiveFormat, messagePrefix, prefixedMessage } from "../../protocol/live-message.js";
-import type { ActorLink, PendingReply } from "../actor-link.js";
+import {
+  type ActorLink,
+  isOfOpenTransaction,
+  type Loss,
+  type PendingReply,
+  type Repeatable,
+  type SentFrames,
+} from "../actor-link.js";
 import type { Deadlined, DeadlineQueue } from "../deadline-queue.js";
 import { ExchangeTrace } from "../exchange-trace.js";
 import type { LiveSubscriber } from "../live-channels.js";
@@ -23,7 +31,11 @@ export class MessageRequest implements PendingReply, Deadlined, RunningRequest {
   expiresAt = 0;
   queue: DeadlineQueue | null = null;
   private link: ActorLink;
+  keptIn: SentFrames | null = null;
+  suspicions = 0;
   private frameId = 0;
+  /** Something of its answer is out. */
+  #progressed = false;
   #redirects = 0;
   /** Bytes that lie in the socket because the client does not read. */
   #unread = 0;
@@ -86,7 +98,7 @@ export class MessageRequest implements PendingReply, Deadlined, RunningRequest {
     this.partition = to;
     this.link = services.pool.linkOf(to);
     caller.partition = to;
-    if (this.link.state !== "ready" || ++this.#redirects > REDIRECTS_MAX) this.lost();
+    if (!services.pool.takes(to) || ++this.#redirects > REDIRECTS_MAX) this.lost();
     else this.begin(body);
   }
 
@@ -110,6 +122,7 @@ export class MessageRequest implements PendingReply, Deadlined, RunningRequest {
 
   /** The first piece is no rows, and says whether the client counts. */
   progressed({ headers, body }: ReplyFrame): void {
+    this.#progressed = true;
     if (headers !== "") this.#credits = creditsOf(headers);
     else if (this.#credits !== null && body.length > 0) {
       if (this.#credits === 0 || this.#held.length > 0) {
@@ -152,10 +165,23 @@ export class MessageRequest implements PendingReply, Deadlined, RunningRequest {
     this.#unread = 0;
   }
 
-  lost(): void {
+  get tenantId(): string {
+    return this.connection.caller.identity.tenantId;
+  }
+
+  readonly ofDirectory = false;
+
+  get repeatable(): Repeatable {
+    if (this.#progressed || !this.#counted || isOfOpenTransaction(this.route.endpoint!.name)) return "never";
+    return "uncommitted";
+  }
+
+  lost(loss?: Loss): void {
     const { connection } = this;
-    const code = this.#counted ? "partition_unavailable" : "subscription_interrupted";
-    connection.fail(this.id, code, ERRORS[code].message, this.#sequenceDetails(), this.format);
+    const code = this.#counted ? (loss?.code ?? "partition_unavailable") : "subscription_interrupted";
+    const message = this.#counted ? loss?.message : undefined;
+    const details = this.#counted && loss !== undefined ? detailsOf(loss) : this.#sequenceDetails();
+    connection.fail(this.id, code, message ?? ERRORS[code].message, details, this.format);
     this.#end(ERRORS[code].status);
   }
 
@@ -193,6 +219,13 @@ export class MessageRequest implements PendingReply, Deadlined, RunningRequest {
     this.#end(ERRORS.request_timeout.status);
   }
 
+  get running(): Identity {
+    return this.connection.caller.identity;
+  }
+
+  /** Its connection is closed, which ends it. */
+  disowned(): void {}
+
   cancel(): void {
     this.link.cancel(this.frameId);
     this.#end(ERRORS.cancelled.status);
@@ -229,6 +262,11 @@ export class MessageRequest implements PendingReply, Deadlined, RunningRequest {
     services.open--;
     if (services.open === 0) services.drained?.();
   }
+}
+
+function detailsOf({ details, retryAfterSeconds }: Loss): string {
+  const all = retryAfterSeconds === 0 ? details : { ...details, retry_after_seconds: retryAfterSeconds };
+  return all === undefined ? "" : JSON.stringify(all);
 }
 
 function creditsOf(headers: string): number | null {

@@ -18,7 +18,7 @@ import { emptyColumns } from "./row-buffer.js";
 import { type RowKeyOf, rowKeyOf } from "./row-key.js";
 import type { Chunk } from "./segments/chunk.js";
 import { compileAll, compileCondition, EMPTY_ROW, type EvaluateAll } from "./slots.js";
-import { type RowOrderOf, rowOrderOf, sortRows } from "./sort-rows.js";
+import { comparisonCost, type RowOrderOf, rowOrderOf, sortRows } from "./sort-rows.js";
 import { bytesOf, sumOfBytes } from "./value-bytes.js";
 
 export interface Accumulator {
@@ -278,7 +278,10 @@ class Collected implements Accumulator {
     const { context } = this;
     const group = this.groups[number]!;
     group.seen = null;
-    const order = orderOf === null ? null : sortRows(context, group.length, orderOf(group.sortKeys));
+    const order =
+      orderOf === null
+        ? null
+        : sortRows(context, group.length, orderOf(group.sortKeys), comparisonCost(group.sortKeys, group.length));
     return after(order, (rows) => {
       const { args } = group;
       group.state = fn.init();

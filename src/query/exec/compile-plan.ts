@@ -31,6 +31,7 @@ import { compileMergeJoin } from "./merge-join.js";
 import { compileNearestScan } from "./nearest-scan.js";
 import { compileNestedLoopJoin } from "./nested-loop-join.js";
 import type { Open, Program } from "./operator.js";
+import { isPointRead, marking } from "./operator-marks.js";
 import { compilePointGet } from "./point-get.js";
 import { compileProject } from "./project.js";
 import { compileProjectSet } from "./project-set.js";
@@ -65,7 +66,7 @@ function compileWithin(plan: Plan, tables: CommonPrograms, around: Around | null
     if (node.kind === "with") withTables.push(...node.tables.map(({ table }) => table));
     for (const expr of subqueriesOf(node)) compileSubquery(expr, first, tables, around);
   });
-  const node = compileNode(plan, tables, around);
+  const node = compileNode(plan, tables, around, !isPointRead(plan));
   const open = first.size === 0 ? node : runningFirst([...first], withTables, node);
   const oneSnapshot = plan.kind === "with" && !plan.sequential && plan.tables.some((definition) => definition.modifies);
   return { plan, columns: plan.columns, open: oneSnapshot ? withSnapshot(open) : open };
@@ -96,12 +97,13 @@ function compileSubquery(
   });
 }
 
-function compileNode(plan: Plan, tables: CommonPrograms, around: Around | null): Open {
+function compileNode(plan: Plan, tables: CommonPrograms, around: Around | null, isMarked: boolean): Open {
   const inputs =
     plan.kind === "with" && plan.sequential
       ? compileParts(plan, tables, around)
-      : childrenOf(plan).map((child) => compileNode(child, tables, around));
-  const open = compileOperator(plan, inputs, tables);
+      : childrenOf(plan).map((child) => compileNode(child, tables, around, isMarked));
+  const bare = compileOperator(plan, inputs, tables);
+  const open = isMarked ? marking(plan, bare) : bare;
   return around === null ? open : around(plan, open);
 }
 

@@ -139,6 +139,8 @@ export class StatementState {
   lookups: Map<TableDef, number> | null = null;
   /** Answers of correlated subqueries by their outer values. */
   subqueryMemo: SubqueryAnswers | null = null;
+  /** Rows have left that cannot be taken back: the statement cannot be run again. */
+  hasSent = false;
   /** What was changed in graphs; null: nothing can have been. */
   graphChanges: GraphChanges | null = null;
   /** Rows that were changed beside those of `rowsAffected`, by table, for its statistics. */

@@ -8,6 +8,7 @@ import type { Value } from "../../protocol/values.js";
 import { hashKeyOf } from "../expr/compare.js";
 import { compileExpr, type SlotOf } from "../expr/compile.js";
 import type { Batch, CallExpr, DeferredContext, DeferredEvaluation, Evaluate } from "../expr/expr.js";
+import { unitsOf } from "../expr/work.js";
 import type { DeferredCall } from "../plan/plan.js";
 import type { ExecContext } from "./context.js";
 import type { CompiledDeferred, DeferredValues } from "./deferred-item.js";
@@ -18,6 +19,8 @@ import { sumOfBytes } from "./value-bytes.js";
 /** Values kept for calls that come again; at the bound all are forgotten. */
 const KNOWN_BYTES_MAX = 4_194_304;
 const KEY_CHARACTERS_MAX = 4096;
+/** Larger values are not worth keeping. */
+const KEPT_UNITS_MAX = 65_536;
 
 /** `keeps`: as in DeferredPlan. */
 export function compileDeferredCall({ expr, when }: DeferredCall, slotOf: SlotOf, keeps: boolean): CompiledDeferred {
@@ -121,6 +124,7 @@ class CallValues implements DeferredValues {
     let key = "";
     for (let a = 0; a < args.length; a++) {
       const value = args[a]!;
+      if (unitsOf(value) > KEY_CHARACTERS_MAX) return null;
       const part = value === null ? "" : String(this.call.keys[a]!(value));
       key += value === null ? "-" : `${part.length}:${part}`;
       if (key.length > KEY_CHARACTERS_MAX) return null;
@@ -129,6 +133,7 @@ class CallValues implements DeferredValues {
   }
 
   private remember(key: string, value: Value): void {
+    if (unitsOf(value) > KEPT_UNITS_MAX) return;
     const bytes = 2 * key.length + sumOfBytes([value], 1);
     if (this.knownBytes + bytes > KNOWN_BYTES_MAX) this.close();
     this.context.statement.reserve(bytes);

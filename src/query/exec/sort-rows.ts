@@ -4,6 +4,7 @@
  */
 import type { Value } from "../../protocol/values.js";
 import { sortComparator } from "../expr/compare.js";
+import { unitsOf } from "../expr/work.js";
 import type { SortKey } from "../plan/plan.js";
 import { inTurns, type Turns } from "./operator.js";
 
@@ -32,15 +33,34 @@ export function rowOrderOf(keys: readonly SortKey[]): RowOrderOf {
 /** Rows sorted without a pause: half a millisecond of comparisons or so. */
 const RUN_ROWS = 1024;
 
-/** The numbers 0 ≤ i < count in that order; equal rows stay in ascending order. */
-export function sortRows(context: Turns, count: number, order: RowOrder): Uint32Array | Promise<Uint32Array> {
+/** Rows whose keys are looked at to tell how long comparisons take, and units of a key that count as another comparison. */
+const SAMPLED_ROWS = 16;
+const UNITS_PER_COMPARISON = 64;
+
+/** About how many times as long as usual a comparison of these keys takes. */
+export function comparisonCost(keys: readonly ArrayLike<Value>[], count: number): number {
+  if (count === 0) return 1;
+  let units = 0;
+  const step = Math.max(1, Math.floor(count / SAMPLED_ROWS));
+  for (const values of keys) for (let row = 0; row < count; row += step) units += unitsOf(values[row]!);
+  return 1 + Math.floor(units / Math.ceil(count / step) / UNITS_PER_COMPARISON);
+}
+
+/** The numbers 0 ≤ i < count in that order; equal rows stay in ascending order. `cost`: see `comparisonCost`. */
+export function sortRows(context: Turns, count: number, order: RowOrder, cost = 1): Uint32Array | Promise<Uint32Array> {
   const rows = new Uint32Array(count);
   for (let i = 0; i < count; i++) rows[i] = i;
-  if (count <= RUN_ROWS) return rows.sort(order);
-  const runs = Math.ceil(count / RUN_ROWS);
-  const sortRun = (run: number) => void rows.subarray(run * RUN_ROWS, (run + 1) * RUN_ROWS).sort(order);
-  return eachInTurn(context, runs, sortRun, () => mergeRuns(context, rows, new Uint32Array(count), RUN_ROWS, order));
+  const width = Math.max(1, Math.floor(RUN_ROWS / cost));
+  if (count <= width) return rows.sort(order);
+  const runs = Math.ceil(count / width);
+  const sortRun = (run: number) => void rows.subarray(run * width, (run + 1) * width).sort(order);
+  const every = Math.max(1, Math.floor(COMPARISONS_PER_LOOK / cost));
+  const merge = () => mergeRuns(context, rows, new Uint32Array(count), width, order, every);
+  return eachInTurn(context, runs, sortRun, merge);
 }
+
+/** Merged rows between two looks at the clock. */
+const COMPARISONS_PER_LOOK = 64;
 
 /** Like `inTurns` for pieces of work that each take milliseconds. */
 function eachInTurn<T>(
@@ -67,6 +87,7 @@ function mergeRuns(
   spare: Uint32Array,
   width: number,
   order: RowOrder,
+  every: number,
 ): Uint32Array | Promise<Uint32Array> {
   if (width >= rows.length) return rows;
   let left = 0;
@@ -83,5 +104,6 @@ function mergeRuns(
     const takeLeft = left < leftEnd && (right >= rightEnd || order(rows[left]!, rows[right]!) <= 0);
     spare[to] = takeLeft ? rows[left++]! : rows[right++]!;
   };
-  return inTurns(context, rows.length, merge, () => mergeRuns(context, spare, rows, 2 * width, order));
+  const next = () => mergeRuns(context, spare, rows, 2 * width, order, every);
+  return inTurns(context, rows.length, merge, next, 0, every);
 }

@@ -11,7 +11,7 @@ import type { ExecContext } from "./context.js";
 import { after, drain, inTurns, type Open, type Operator, type Pulled } from "./operator.js";
 import { emptyColumns, RowBuffer } from "./row-buffer.js";
 import { compileAll, type EvaluateAll, slotsOf } from "./slots.js";
-import { type RowOrderOf, rowOrderOf, sortRows } from "./sort-rows.js";
+import { comparisonCost, type RowOrderOf, rowOrderOf, sortRows } from "./sort-rows.js";
 import { RunMerge } from "./spill/run-merge.js";
 import type { SpillFile } from "./spill/spill-area.js";
 import { canSpill, type Run, RunWriter } from "./spill/spilled-rows.js";
@@ -93,7 +93,7 @@ class SortOperator implements Operator {
     const { abbreviation, descending, orderOf } = this.program;
     const full = orderOf(this.keys);
     const order = abbreviation === null ? full : abbreviatedOrder(this.numbers, abbreviation, descending, full);
-    return sortRows(this.context, this.rows.length, order);
+    return sortRows(this.context, this.rows.length, order, comparisonCost(this.keys, this.rows.length));
   }
 
   private readonly append = (batch: Batch): void | Promise<void> => {

@@ -7,11 +7,11 @@ import type { Batch, Evaluate } from "../expr/expr.js";
 import type { TopNPlan } from "../plan/plan.js";
 import type { ExecContext } from "./context.js";
 import { limitValue, offsetValue } from "./limit.js";
-import { drain, type Open, type Operator, type Pulled } from "./operator.js";
+import { after, drain, inTurns, type Open, type Operator, type Pulled } from "./operator.js";
 import { emptyColumns } from "./row-buffer.js";
 import { compileMaybe, NO_SLOTS } from "./slots.js";
 import { compileSortKeys, type SortProgram } from "./sort.js";
-import type { RowOrder } from "./sort-rows.js";
+import { comparisonCost, type RowOrder, sortRows } from "./sort-rows.js";
 import { bytesOf } from "./value-bytes.js";
 
 interface TopNProgram extends SortProgram {
@@ -62,15 +62,34 @@ class TopNOperator implements Operator {
     if (this.sorted !== null) return this.emit();
     if (this.capacity === this.offset) return null;
     return drain(this.input, this.append, () => {
-      this.sorted = this.heap.sort(this.order).slice(this.offset);
-      return this.emit();
+      const { heap, keys, order, context } = this;
+      const inHeap = (a: number, b: number): number => order(heap[a]!, heap[b]!);
+      return after(sortRows(context, heap.length, inHeap, comparisonCost(keys, heap.length)), (places) => {
+        this.sorted = Array.from(places.subarray(this.offset), (place) => heap[place]!);
+        return this.emit();
+      });
     });
   }
 
-  private readonly append = (batch: Batch): void => {
-    const { program, context, heap } = this;
+  private readonly append = (batch: Batch): void | Promise<void> => {
+    const { program, context } = this;
     const keys = program.keys.map((key) => key(batch, context, []));
-    for (let row = 0; row < batch.length; row++) {
+    const cost = comparisonCost(keys, batch.length);
+    if (cost > 1)
+      return inTurns(
+        context,
+        batch.length,
+        (row) => this.take(batch, keys, row, row + 1),
+        () => undefined,
+        0,
+        1,
+      );
+    this.take(batch, keys, 0, batch.length);
+  };
+
+  private take(batch: Batch, keys: readonly ArrayLike<Value>[], from: number, to: number): void {
+    const { program, heap } = this;
+    for (let row = from; row < to; row++) {
       const full = heap.length === this.capacity;
       // The candidate's keys go into a spare slot; only a row that stays has its other columns copied.
       const slot = heap.length < this.capacity ? heap.length : this.spare;
@@ -88,7 +107,7 @@ class TopNOperator implements Operator {
       if (full) this.replaceRoot(slot);
       else this.push(slot);
     }
-  };
+  }
 
   /** The slot that no kept row uses, once there are as many rows as are wanted. */
   private spare = -1;

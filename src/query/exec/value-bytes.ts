@@ -1,5 +1,5 @@
 /** Estimates of the memory that values take, for the bound of a statement. */
-import type { SqlType, Value } from "../../protocol/values.js";
+import { Json, type SqlType, type Value } from "../../protocol/values.js";
 import { GraphNode, GraphPath, GraphRelationship, type VariantMap } from "../../protocol/variant.js";
 import { StoredMap } from "../../storage/stored-map.js";
 
@@ -44,13 +44,13 @@ export function bytesOf(value: Value): number {
   if (typeof value !== "object" || value === null) return 0;
   if (value instanceof Float32Array) return VECTOR_BYTES + value.byteLength;
   if (value instanceof Uint8Array) return OBJECT_BYTES + value.byteLength;
-  if (Array.isArray(value)) return value.reduce<number>((sum, item) => sum + SLOT_BYTES + bytesOf(item), OBJECT_BYTES);
+  if (Array.isArray(value)) return kept(value, listBytes);
   if ("elements" in value) {
-    return value.elements.reduce<number>((sum, item) => sum + SLOT_BYTES + bytesOf(item), 2 * OBJECT_BYTES);
+    return OBJECT_BYTES + kept(value.elements, listBytes);
   }
-  if ("toJSON" in value && "value" in value) return jsonBytes(value.value);
+  if (value instanceof Json) return (value.text?.length ?? 0) + jsonBytes(value.value);
   if (value instanceof StoredMap) return OBJECT_BYTES + value.characters;
-  if (value instanceof Map) return mapBytes(value);
+  if (value instanceof Map) return kept(value, mapBytes);
   if (value instanceof GraphNode || value instanceof GraphRelationship) {
     return 2 * OBJECT_BYTES + bytesOf(value.properties);
   }
@@ -64,10 +64,41 @@ function mapBytes(map: VariantMap): number {
   return bytes;
 }
 
+/** Of a longer list some items stand for all. */
+const SAMPLED_FROM = 65_536;
+const SAMPLES = 4_096;
+
+function listBytes(list: readonly Value[]): number {
+  const step = list.length < SAMPLED_FROM ? 1 : Math.floor(list.length / SAMPLES);
+  let bytes = 0;
+  let seen = 0;
+  for (let i = 0; i < list.length; i += step) {
+    bytes += SLOT_BYTES + bytesOf(list[i]!);
+    seen++;
+  }
+  return OBJECT_BYTES + (step === 1 ? bytes : Math.ceil((bytes / seen) * list.length));
+}
+
+/** Values may share parts, which are counted as often as they are there, but are gone through once. */
+const knownBytes = new WeakMap<object, number>();
+const KEPT_FROM_BYTES = 16_384;
+
+function kept<T extends object>(value: T, count: (value: T) => number): number {
+  const known = knownBytes.get(value);
+  if (known !== undefined) return known;
+  const bytes = count(value);
+  if (bytes >= KEPT_FROM_BYTES) knownBytes.set(value, bytes);
+  return bytes;
+}
+
 function jsonBytes(json: unknown): number {
   if (typeof json === "string") return STRING_BYTES + json.length;
   if (typeof json !== "object" || json === null) return SLOT_BYTES;
+  return kept(json, membersBytes);
+}
+
+function membersBytes(json: object): number {
   let bytes = OBJECT_BYTES;
-  for (const member of Object.values(json)) bytes += SLOT_BYTES + jsonBytes(member);
+  for (const member of Array.isArray(json) ? json : Object.values(json)) bytes += SLOT_BYTES + jsonBytes(member);
   return bytes;
 }

@@ -28,6 +28,7 @@ import type {
 import { comparesByHash, hashedHas } from "./hashed-items.js";
 import { displayName } from "./types.js";
 import { isPlainScalar } from "./variant-order.js";
+import { measured, spendOn, takesLargeValues } from "./work.js";
 
 export type SlotOf = (id: ColumnId) => number;
 export type Predicate = (batch: Batch, row: number, context: EvalContext) => boolean;
@@ -105,8 +106,9 @@ function compileCall(expr: CallExpr, slotOf: SlotOf): Evaluate {
     const fast = compileComparison(fn.operator, expr.args as [Expr, Expr], args as [Evaluate, Evaluate]);
     if (fast !== null) return fast;
   }
-  if (fn.needsContext === true) return compileContextCall(fn, args);
-  return fn.strict ? compileStrictCall(fn.apply, args) : compileNullableCall(fn.apply, args);
+  const apply = takesLargeValues(fn) && fn.nanosPerUnit !== 0 ? measured(fn) : fn.apply;
+  if (fn.needsContext === true) return compileContextCall(fn, apply, args);
+  return fn.strict ? compileStrictCall(apply, args) : compileNullableCall(apply, args);
 }
 
 /** Calls that NULL arguments answer with NULL. */
@@ -153,8 +155,11 @@ function compileNullableCall(apply: ScalarFunction["apply"], args: readonly Eval
   }
 }
 
-function compileContextCall(fn: ScalarFunction, args: readonly Evaluate[]): Evaluate {
-  const { apply, strict } = fn;
+function compileContextCall(
+  { strict }: ScalarFunction,
+  apply: ScalarFunction["apply"],
+  args: readonly Evaluate[],
+): Evaluate {
   if (args.length === 0) return (_batch, _row, context) => apply(context);
   if (args.length === 1) {
     const arg = args[0] as Evaluate;
@@ -311,6 +316,8 @@ function stringTest(operator: string): ((x: string, y: string) => boolean) | nul
   }
 }
 
+const CAST = {};
+
 function compileCast(expr: CastExpr, slotOf: SlotOf): Evaluate {
   const input = compileExpr(expr.input, slotOf);
   const convert = conversionOf(expr.input.type, expr.type, expr.assignment === true);
@@ -320,7 +327,9 @@ function compileCast(expr: CastExpr, slotOf: SlotOf): Evaluate {
   }
   return (batch, row, context) => {
     const value = input(batch, row, context);
-    return value === null ? null : convert(value, context);
+    if (value === null) return null;
+    if (typeof value !== "number") spendOn(CAST, [value]);
+    return convert(value, context);
   };
 }
 

@@ -7,6 +7,7 @@
  */
 import type { Json, SqlType, Value } from "../../protocol/values.js";
 import type { GraphNode } from "../../protocol/variant.js";
+import type { SentExpr } from "./sent-form.js";
 
 export type ColumnId = number;
 
@@ -205,6 +206,11 @@ export interface EvalServices {
   graphNode?(id: number): GraphNode;
   /** How many triggers' functions are running inside each other. */
   triggerDepth?(): number;
+  /**
+   * Computes an expression over these values in another process. Undefined: it has to be computed here, since it asks for more
+   * than values, or these cannot be sent.
+   */
+  computeElsewhere?(expr: SentExpr, values: readonly Value[], context: DeferredContext): Promise<Value | undefined>;
   /** Runs a statement in the transaction of the context, as a function of PL/pgSQL would. */
   runStatement?(sql: string, params: readonly unknown[], maxRows: number, context: EvalContext): Promise<InnerResult>;
   /** A text's vector, by the model of that name; null: the configured one. It is only to be read. */
@@ -285,6 +291,11 @@ export interface ScalarFunction {
   readonly needsContext?: true;
   /** A call takes so long that others get their turns between the rows; not folded. */
   readonly slow?: true;
+  /** The same as `apply`, with turns for others in between: of functions that make long lists, which cannot be sent between processes. */
+  // biome-ignore lint/suspicious/noExplicitAny: as for apply
+  readonly applyInTurns?: (turns: ListTurns, ...args: any[]) => Promise<Value>;
+  /** About how many nanoseconds it takes per character, byte or element of its arguments; absent: NANOS_PER_UNIT. */
+  readonly nanosPerUnit?: number;
   /**
    * Its values have to be waited for, which expressions cannot: so calls are moved into nodes of their own
    * (optimize/lift-deferred.ts). `apply` is called where that was not possible; it throws 0A000.
@@ -296,6 +307,12 @@ export interface ScalarFunction {
   readonly routine?: RoutineCall;
   /** Of `x op ANY (array)`: the operator. */
   readonly anyOf?: ScalarFunction;
+}
+
+/** How functions that make long lists give way. */
+export interface ListTurns {
+  shouldYield(): boolean;
+  yieldTurn(): Promise<void>;
 }
 
 /** What a deferred function may use, beside what every function may. */

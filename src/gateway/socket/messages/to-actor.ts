@@ -58,7 +58,7 @@ export function toActor(route: Route): HandleMessage {
       connection.end(CLOSE.policy, "The API key has expired.");
       return;
     }
-    if (!pool.serves(partition)) {
+    if (!pool.takes(partition)) {
       fail(pool.stateOf(partition) === "damaged" ? "partition_damaged" : "partition_unavailable");
       return;
     }

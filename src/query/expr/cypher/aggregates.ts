@@ -8,6 +8,7 @@ import { floatValue, type Variant } from "../../../protocol/variant.js";
 import { isTemporal } from "../../../protocol/variant-format.js";
 import type { AggregateFunction } from "../expr.js";
 import { AGGREGATE_FAMILY_TABLE, AGGREGATE_TABLE } from "../functions/aggregates.js";
+import { ListMaker } from "../value-parts.js";
 import { compareVariants, numberOf } from "../variant-order.js";
 import { add, divide, isNumber } from "./arithmetic.js";
 import { described, wrongArgument } from "./define.js";
@@ -72,16 +73,16 @@ function extreme(name: string, direction: 1 | -1): AggregateFunction {
   return aggregate(name, [VARIANT], steps);
 }
 
-const COLLECT = aggregate<Variant[]>(
+const COLLECT = aggregate<ListMaker>(
   "collect",
   [VARIANT],
   {
-    init: () => [],
-    step: (items: Variant[], value: Variant) => {
-      items.push(value);
-      return items;
+    init: () => new ListMaker(),
+    step: (made: ListMaker, value: Variant) => {
+      made.add(value);
+      return made;
     },
-    result: (items) => items,
+    result: ({ list }) => list as readonly Variant[],
   },
   { keepsInput: true, arrivalOrder: true },
 );

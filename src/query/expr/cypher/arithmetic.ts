@@ -7,6 +7,7 @@ import { type DbError, sqlError } from "../../../protocol/errors.js";
 import { LIST_ITEMS_MAX, TEXT_CHARACTERS_MAX } from "../../../protocol/limits.js";
 import { Float, floatValue, type Variant } from "../../../protocol/variant.js";
 import { integerValue, isList, isTemporal, variantToText } from "../../../protocol/variant-format.js";
+import { withParts } from "../value-parts.js";
 import { numberOf } from "../variant-order.js";
 import { described } from "./define.js";
 import { addTemporal, divideTemporal, multiplyTemporal, subtractTemporal } from "./temporal-operators.js";
@@ -81,7 +82,7 @@ export function checkTextLength(length: number): void {
 
 function joined(a: readonly Variant[], b: readonly Variant[]): readonly Variant[] {
   if (a.length + b.length > LIST_ITEMS_MAX) throw sqlError("54000", `a list has at most ${LIST_ITEMS_MAX} items`);
-  return a.concat(b);
+  return withParts(a.concat(b));
 }
 
 const isScalar = (value: Variant): boolean => isNumber(value) || typeof value === "boolean";

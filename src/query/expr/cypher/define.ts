@@ -14,6 +14,8 @@ interface Options {
   readonly returns?: SqlType;
   readonly strict?: boolean;
   readonly volatility?: ScalarFunction["volatility"];
+  readonly nanosPerUnit?: number;
+  readonly applyInTurns?: NonNullable<ScalarFunction["applyInTurns"]>;
 }
 
 /** Of `count` variants; null arguments give null unless `strict` is false. */

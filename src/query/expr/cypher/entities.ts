@@ -8,6 +8,7 @@ import { GraphNode, GraphPath, GraphRelationship, type Variant, type VariantMap 
 import { isList } from "../../../protocol/variant-format.js";
 import type { EvalContext, ScalarFunction } from "../expr.js";
 import { fn } from "../functions/define.js";
+import { withParts } from "../value-parts.js";
 import { property } from "./access.js";
 
 const NO_PROPERTIES: VariantMap = new Map();
@@ -16,7 +17,7 @@ export function nodeOf(id: number, labels: string, properties: VariantMap | null
 }
 
 /** `[a, b, …]`. */
-export const LIST_OF: ScalarFunction = fn("list", [], VARIANT, (...items: Variant[]) => items, {
+export const LIST_OF: ScalarFunction = fn("list", [], VARIANT, (...items: Variant[]) => withParts(items), {
   strict: false,
   variadic: VARIANT,
 });
@@ -27,7 +28,7 @@ export const MAP_OF: ScalarFunction = fn("map", [], VARIANT, mapOf, { strict: fa
 function mapOf(...parts: Variant[]): VariantMap {
   const map = new Map<string, Variant>();
   for (let i = 0; i < parts.length; i += 2) map.set(parts[i] as string, parts[i + 1]!);
-  return map;
+  return withParts(map);
 }
 
 /** A node of its columns; null when its id is. */
@@ -93,4 +94,4 @@ export const HAS_LABEL: ScalarFunction = fn("has_label", [TEXT, TEXT], BOOL, inc
 export const LABELS_OF: ScalarFunction = fn("labels", [TEXT], VARIANT, decodeLabels);
 
 /** The property of that name of a map, a node or a relationship; component of a temporal value. */
-export const PROPERTY: ScalarFunction = fn("property", [VARIANT, TEXT], VARIANT, property);
+export const PROPERTY: ScalarFunction = fn("property", [VARIANT, TEXT], VARIANT, property, { nanosPerUnit: 0 });

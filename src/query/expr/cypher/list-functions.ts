@@ -1,10 +1,12 @@
 /** Cypher's functions of lists, and those that take lists and strings alike (openCypher 9, "List functions"). */
 import { cypherError } from "../../../protocol/cypher-error.js";
 import { LIST_ITEMS_MAX } from "../../../protocol/limits.js";
+import { spend } from "../../../protocol/stretch.js";
 import { BOOL, VARIANT } from "../../../protocol/values.js";
 import { isIntegerValue, type Variant } from "../../../protocol/variant.js";
 import { isList } from "../../../protocol/variant-format.js";
-import type { ScalarFunction } from "../expr.js";
+import type { ListTurns, ScalarFunction } from "../expr.js";
+import { listInTurns } from "../list-in-turns.js";
 import { cypherFn, cypherFns, described, wrongArgument } from "./define.js";
 
 /** Code points; the usual text has no others than UTF-16's units. */
@@ -33,15 +35,30 @@ function listOf(name: string, value: Variant): readonly Variant[] {
 
 /** From `start` to `end`, both included. */
 function range(start: Variant, end: Variant, step: Variant = 1): readonly Variant[] {
+  const { from, by, count } = boundsOf(start, end, step);
+  spend(3 * count);
+  const items = new Array<Variant>(count);
+  for (let i = 0; i < count; i++) items[i] = from + i * by;
+  return items;
+}
+
+function rangeInTurns(turns: ListTurns, start: Variant, end: Variant, step: Variant = 1): Promise<Variant> {
+  const { from, by, count } = boundsOf(start, end, step);
+  function* items(): Iterable<number> {
+    for (let i = 0; i < count; i++) yield from + i * by;
+  }
+  return listInTurns(turns, items()) as Promise<Variant>;
+}
+
+/** Throws ArgumentError. */
+function boundsOf(start: Variant, end: Variant, step: Variant) {
   const [from, to, by] = [start, end, step].map(bound) as [number, number, number];
   if (by === 0) throw cypherError("ArgumentError", "NumberOutOfRange", "the step of range() must not be 0");
   const count = Math.max(0, Math.floor((to - from) / by) + 1);
   if (count > LIST_ITEMS_MAX) {
     throw cypherError("ArgumentError", "NumberOutOfRange", `range() makes at most ${LIST_ITEMS_MAX} items`);
   }
-  const items = new Array<Variant>(count);
-  for (let i = 0; i < count; i++) items[i] = from + i * by;
-  return items;
+  return { from, by, count };
 }
 
 function bound(value: Variant): number {
@@ -59,13 +76,13 @@ function reverse(value: Variant): Variant {
 }
 
 export const LIST_FUNCTIONS: readonly ScalarFunction[] = [
-  cypherFn("size", 1, size),
-  cypherFn("isEmpty", 1, isEmpty, { returns: BOOL }),
-  cypherFn("head", 1, (list) => listOf("head()", list)[0] ?? null),
-  cypherFn("last", 1, (list) => listOf("last()", list).at(-1) ?? null),
-  cypherFn("tail", 1, (list) => listOf("tail()", list).slice(1)),
-  cypherFn("reverse", 1, reverse),
-  ...cypherFns("range", [2, 3], range),
+  cypherFn("size", 1, size, { nanosPerUnit: 0 }),
+  cypherFn("isEmpty", 1, isEmpty, { returns: BOOL, nanosPerUnit: 0 }),
+  cypherFn("head", 1, (list) => listOf("head()", list)[0] ?? null, { nanosPerUnit: 0 }),
+  cypherFn("last", 1, (list) => listOf("last()", list).at(-1) ?? null, { nanosPerUnit: 0 }),
+  cypherFn("tail", 1, (list) => listOf("tail()", list).slice(1), { nanosPerUnit: 1 }),
+  cypherFn("reverse", 1, reverse, { nanosPerUnit: 3 }),
+  ...cypherFns("range", [2, 3], range, { applyInTurns: rangeInTurns }),
 ];
 
 /** The first of its arguments that is not null. */

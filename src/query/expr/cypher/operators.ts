@@ -50,7 +50,7 @@ const arithmetic = (symbol: string, apply: ScalarFunction["apply"]) => op(symbol
 const predicate = (symbol: string, apply: ScalarFunction["apply"]) => op(symbol, TWO, BOOL, apply);
 
 export const OPERATORS: Readonly<Record<OperatorSymbol, ScalarFunction>> = {
-  "+": arithmetic("+", add),
+  "+": op("+", TWO, VARIANT, add, { nanosPerUnit: 2 }),
   "-": arithmetic("-", subtract),
   "*": arithmetic("*", multiply),
   "/": arithmetic("/", divide),
@@ -68,10 +68,10 @@ export const OPERATORS: Readonly<Record<OperatorSymbol, ScalarFunction>> = {
   CONTAINS: predicate("CONTAINS", contains),
   "=~": predicate("=~", matches),
   // null IN [] is false.
-  IN: op("IN", TWO, BOOL, isIn, { strict: false }),
+  IN: op("IN", TWO, BOOL, isIn, { strict: false, nanosPerUnit: 2 }),
   XOR: op("XOR", [BOOL, BOOL], BOOL, exclusiveOr),
-  index: fn("item", TWO, VARIANT, itemAt),
-  slice: fn("slice", [VARIANT, VARIANT, VARIANT], VARIANT, sliceOf),
+  index: fn("item", TWO, VARIANT, itemAt, { nanosPerUnit: 0 }),
+  slice: fn("slice", [VARIANT, VARIANT, VARIANT], VARIANT, sliceOf, { nanosPerUnit: 1 }),
   property: PROPERTY,
 };
 

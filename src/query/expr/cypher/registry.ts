@@ -47,6 +47,10 @@ export function cypherFunction(name: string, argumentCount: number): ScalarFunct
   return found ?? { error: "arity", expected: overloads.map(({ args }) => args.length).join(" or ") };
 }
 
+export function cypherOperators(): readonly ScalarFunction[] {
+  return Object.values(OPERATORS);
+}
+
 export function cypherOperator(symbol: OperatorSymbol): ScalarFunction {
   return OPERATORS[symbol];
 }

@@ -2,7 +2,9 @@
 import { cypherError } from "../../../protocol/cypher-error.js";
 import { isIntegerValue, type Variant } from "../../../protocol/variant.js";
 import { isList } from "../../../protocol/variant-format.js";
-import type { ScalarFunction } from "../expr.js";
+import type { ListTurns, ScalarFunction } from "../expr.js";
+import { splitParts } from "../functions/text.js";
+import { listInTurns } from "../list-in-turns.js";
 import { checkTextLength } from "./arithmetic.js";
 import { cypherFn, cypherFns, wrongArgument } from "./define.js";
 import { charactersOf } from "./list-functions.js";
@@ -63,16 +65,24 @@ function replace(text: Variant, search: Variant, by: Variant): string {
 
 /** By a delimiter, or by any of a list of them; an empty one separates all characters. */
 function split(text: Variant, delimiters: Variant): readonly string[] {
+  return [...splitBy(text, delimiters)];
+}
+
+function splitBy(text: Variant, delimiters: Variant): Iterable<string> {
   const source = textArgument("split", text);
   const given = isList(delimiters) ? delimiters : [delimiters];
-  return given.reduce<readonly string[]>(
-    (parts, delimiter) => {
-      const separator = textArgument("split", delimiter);
-      return parts.flatMap((piece) => (separator === "" ? Array.from(piece) : piece.split(separator)));
-    },
+  return given.reduce<Iterable<string>>(
+    (pieces, delimiter) => splitAll(pieces, textArgument("split", delimiter)),
     [source],
   );
 }
+
+function* splitAll(pieces: Iterable<string>, separator: string): Iterable<string> {
+  for (const piece of pieces) yield* separator === "" ? piece : splitParts(piece, separator);
+}
+
+const splitInTurns = (turns: ListTurns, text: Variant, delimiters: Variant) =>
+  listInTurns(turns, splitBy(text, delimiters)) as Promise<Variant>;
 
 /** Of blanks, or of the characters of a second argument. */
 function trimmed(name: string, atStart: boolean, atEnd: boolean): ScalarFunction[] {
@@ -102,7 +112,7 @@ export const TEXT_FUNCTIONS: readonly ScalarFunction[] = [
   cypherFn("right", 2, right),
   ...cypherFns("substring", [2, 3], substring),
   cypherFn("replace", 3, replace),
-  cypherFn("split", 2, split),
+  cypherFn("split", 2, split, { nanosPerUnit: 40, applyInTurns: splitInTurns }),
   ...trimmed("trim", true, true),
   ...trimmed("btrim", true, true),
   ...trimmed("ltrim", true, false),

@@ -21,7 +21,6 @@ import {
   type Interval,
   JSON_TYPE,
   JSONB,
-  Json,
   NUMERIC,
   type SqlArray,
   type SqlType,
@@ -33,30 +32,11 @@ import { normalInt8 } from "../cast.js";
 import { comparatorOf } from "../compare.js";
 import type { AggregateFunction, MovingSteps } from "../expr.js";
 import { hasOrder } from "../types.js";
+import { aggregate, type Aggregate as Steps } from "./aggregate-steps.js";
 import { stackedArrays } from "./array-parts.js";
 import { BIT_OPERATORS } from "./bit-strings.js";
-import { composedJson } from "./composed-value.js";
-import { type AggregateFamily, family, formOf, matchPatterns } from "./define.js";
-import { jsonTextOf, toJson } from "./to-json.js";
-
-interface Steps<S> {
-  init(): S;
-  // biome-ignore lint/suspicious/noExplicitAny: arguments have the declared types
-  step(state: S, ...args: any[]): S;
-  result(state: S): Value;
-  moving?: MovingSteps;
-  extreme?: (a: Value, b: Value) => number;
-}
-
-export function aggregate<S>(
-  name: string,
-  args: readonly SqlType[],
-  returns: SqlType,
-  steps: Steps<S>,
-  strict = true,
-): AggregateFunction {
-  return Object.freeze({ name, args, returns, strict, ...steps });
-}
+import { joinText, jsonArray, jsonObject } from "./collecting.js";
+import { type AggregateFamily, family, matchPatterns } from "./define.js";
 
 /** A sum that starts without a value, so that no rows give NULL. */
 function folding<V extends Value>(add: (a: V, b: V) => V): Steps<V | null> {
@@ -339,24 +319,6 @@ const BITS: readonly AggregateFunction[] = [
   ),
 ];
 
-interface TextParts {
-  parts: string[];
-  any: boolean;
-}
-
-/** Each value but the first is preceded by its own separator. */
-const joinText: Steps<TextParts> = {
-  init: () => ({ parts: [], any: false }),
-  step(state, value: string | null, separator: string | null = ",") {
-    if (value === null) return state;
-    if (state.any && separator !== null) state.parts.push(separator);
-    state.parts.push(value);
-    state.any = true;
-    return state;
-  },
-  result: (state) => (state.any ? state.parts.join("") : null),
-};
-
 const joinBytes: Steps<Uint8Array[]> = {
   init: () => [],
   step(parts, value: Uint8Array | null, separator: Uint8Array | null) {
@@ -434,45 +396,6 @@ function listing(result: (values: readonly Value[]) => Value): Steps<Value[]> {
     // A copy: over a window the list goes on growing.
     result: (values) => (values.length === 0 ? null : result(values.slice())),
   };
-}
-
-function jsonArray(name: string, returns: SqlType): AggregateFamily {
-  return family(name, formOf(["any"], returns), (types) => {
-    const match = matchPatterns(["any"], types);
-    if (match === null) return null;
-    const [type] = match.args as [SqlType];
-    const separator = type.name === "array" || type.name === "record" ? ", \n " : ", ";
-    const steps = listing((values) => {
-      const list = values.map((value) => toJson(type, value));
-      if (returns !== JSON_TYPE) return composedJson(list);
-      return new Json(list, `[${values.map((value) => jsonTextOf(type, value)).join(separator)}]`);
-    });
-    return aggregate(name, [type], returns, steps, false);
-  });
-}
-
-function jsonObject(name: string, returns: SqlType): AggregateFamily {
-  return family(name, formOf(["any", "any"], returns), (types) => {
-    const match = matchPatterns(["any", "any"], types);
-    if (match === null) return null;
-    const [keyType, valueType] = match.args as [SqlType, SqlType];
-    const steps: Steps<[key: string, value: Value][]> = {
-      init: () => [],
-      step(members, key: Value, value: Value) {
-        if (key === null) throw sqlError("22023", "field name must not be null");
-        members.push([String(toJson(keyType, key)), value]);
-        return members;
-      },
-      result(members) {
-        if (members.length === 0) return null;
-        const object = Object.fromEntries(members.map(([key, value]) => [key, toJson(valueType, value)]));
-        if (returns !== JSON_TYPE) return composedJson(object);
-        const parts = members.map(([key, value]) => `${JSON.stringify(key)} : ${jsonTextOf(valueType, value)}`);
-        return new Json(object, `{ ${parts.join(", ")} }`);
-      },
-    };
-    return aggregate(name, [keyType, valueType], returns, steps, false);
-  });
 }
 
 export const AGGREGATE_FAMILY_TABLE: readonly AggregateFamily[] = [

@@ -195,7 +195,7 @@ export const ARRAY_OPERATOR_FAMILIES: readonly FunctionFamily[] = [
 
 /** Functions of an array of any type with a fixed result. */
 const measure = (name: string, more: readonly SqlType[], returns: SqlType, apply: ScalarFunction["apply"]) =>
-  polymorphic(name, ["anyarray", ...more], returns, () => apply);
+  polymorphic(name, ["anyarray", ...more], returns, () => apply, { nanosPerUnit: 0 });
 
 export const ARRAY_FAMILIES: readonly FunctionFamily[] = [
   polymorphic("array_append", ["anyarray", "anyelement"], "anyarray", () => appendElement, open),

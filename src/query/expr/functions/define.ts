@@ -15,6 +15,8 @@ interface Options {
   readonly volatility?: ScalarFunction["volatility"];
   readonly variadic?: SqlType;
   readonly needsContext?: true;
+  readonly nanosPerUnit?: number;
+  readonly applyInTurns?: NonNullable<ScalarFunction["applyInTurns"]>;
 }
 
 /** A strict immutable function unless `options` say otherwise. */
@@ -88,6 +90,11 @@ export function op(
   });
 }
 
+/** The functions, with about how many nanoseconds they take per character, byte or element of their arguments. */
+export function taking(nanosPerUnit: number, functions: readonly ScalarFunction[]): ScalarFunction[] {
+  return functions.map((one) => Object.freeze({ ...one, nanosPerUnit: one.nanosPerUnit ?? nanosPerUnit }));
+}
+
 /** The same function under several names. */
 export function aliases(names: readonly string[], overload: ScalarFunction): ScalarFunction[] {
   return names.map((name) => Object.freeze({ ...overload, name }));
@@ -108,6 +115,14 @@ export type AggregateFamily = Family<AggregateFunction>;
 /** Overloads made so far per family; beyond this many combinations of types they are made anew. */
 const INSTANCES_MAX = 2000;
 
+/** Of overloads that families made: the types that they were made for. */
+const typesMadeFor = new WeakMap<object, readonly SqlType[]>();
+
+/** Undefined: no family made the overload. */
+export function typesOfInstance(overload: ScalarFunction): readonly SqlType[] | undefined {
+  return typesMadeFor.get(overload);
+}
+
 /** Keeps instances, so that equal calls have identical overloads. */
 export function family<F>(name: string, form: string, instantiate: (types: readonly SqlType[]) => F | null): Family<F> {
   const instances = new Map<string, F | null>();
@@ -119,6 +134,7 @@ export function family<F>(name: string, form: string, instantiate: (types: reado
       let instance = instances.get(key);
       if (instance === undefined) {
         instance = instantiate(types);
+        if (instance !== null) typesMadeFor.set(instance as object, types);
         if (instances.size >= INSTANCES_MAX) instances.clear();
         instances.set(key, instance);
       }

@@ -2,6 +2,7 @@
 import { sqlError } from "../../../protocol/errors.js";
 import { jsonbToText, setMember } from "../../../protocol/json-text.js";
 import { Numeric } from "../../../protocol/numeric.js";
+import { spend } from "../../../protocol/stretch.js";
 import {
   arrayOf,
   BOOL,
@@ -16,8 +17,9 @@ import {
 } from "../../../protocol/values.js";
 import { compareJson } from "../compare.js";
 import type { EvalContext, ScalarFunction } from "../expr.js";
+import { jsonParts } from "../work.js";
 import { composedJson } from "./composed-value.js";
-import { contextFn, type FunctionFamily, family, fn, formOf, op } from "./define.js";
+import { contextFn, type FunctionFamily, family, fn, formOf, op, taking } from "./define.js";
 import { atPath, isJsonObject, type JsonObject, member } from "./json-member.js";
 import { textAt } from "./json-slices.js";
 import { jsonTextOf, toJson } from "./to-json.js";
@@ -44,8 +46,11 @@ function compact(value: unknown): string {
 export function asText(type: SqlType, value: unknown): string | null {
   if (value === undefined || value === null) return null;
   if (typeof value === "string") return value;
+  if (isContainer(value)) spend(jsonParts(value) * NANOS_PER_WRITTEN_PART);
   return type === JSON_TYPE ? compact(value) : jsonbToText(value);
 }
+
+const NANOS_PER_WRITTEN_PART = 100;
 
 /** A part of a json value with its own text as it was written. */
 function writtenPart(json: Json, found: unknown, path: readonly (string | number | null)[]): Json {
@@ -59,22 +64,35 @@ function access(type: SqlType): ScalarFunction[] {
     type === JSON_TYPE && found !== undefined ? writtenPart(json, found, path) : asJson(type, found);
   const text = (json: Json, found: unknown, path: readonly (string | number | null)[]) =>
     type === JSON_TYPE && isContainer(found) ? writtenPart(json, found, path).text! : asText(type, found);
+  // Of jsonb, only what is found counts, where its text is asked for; of json the whole text is looked through.
+  const options = type === JSONB ? { nanosPerUnit: 0 } : {};
   return [
-    op("->", [type, TEXT], type, (json: Json, key: string) => part(json, member(json.value, key), [key])),
-    op("->", [type, INT4], type, (json: Json, index: number) => part(json, member(json.value, index), [index])),
-    op("->>", [type, TEXT], TEXT, (json: Json, key: string) => text(json, member(json.value, key), [key])),
-    op("->>", [type, INT4], TEXT, (json: Json, index: number) => text(json, member(json.value, index), [index])),
-    op("#>", [type, PATH], type, (json: Json, path: SqlArray) =>
-      part(json, atPath(json.value, pathOf(path)), pathOf(path)),
+    op("->", [type, TEXT], type, (json: Json, key: string) => part(json, member(json.value, key), [key]), options),
+    op("->", [type, INT4], type, (json: Json, at: number) => part(json, member(json.value, at), [at]), options),
+    op("->>", [type, TEXT], TEXT, (json: Json, key: string) => text(json, member(json.value, key), [key]), options),
+    op("->>", [type, INT4], TEXT, (json: Json, at: number) => text(json, member(json.value, at), [at]), options),
+    op(
+      "#>",
+      [type, PATH],
+      type,
+      (json: Json, path: SqlArray) => part(json, atPath(json.value, pathOf(path)), pathOf(path)),
+      options,
     ),
-    op("#>>", [type, PATH], TEXT, (json: Json, path: SqlArray) =>
-      text(json, atPath(json.value, pathOf(path)), pathOf(path)),
+    op(
+      "#>>",
+      [type, PATH],
+      TEXT,
+      (json: Json, path: SqlArray) => text(json, atPath(json.value, pathOf(path)), pathOf(path)),
+      options,
     ),
   ];
 }
 
+const NANOS_PER_CANDIDATE = 20;
+
 /** jsonb containment (chapter 8.14.3): an array also contains a bare scalar of its own, at top level only. */
 function jsonContains(a: unknown, b: unknown, top = true): boolean {
+  spend(NANOS_PER_CANDIDATE);
   if (Array.isArray(b)) {
     return Array.isArray(a) && b.every((item) => a.some((candidate) => jsonContains(candidate, item, false)));
   }
@@ -91,7 +109,10 @@ const isContainer = (value: unknown) => Array.isArray(value) || isJsonObject(val
 
 /** `?`: a key of an object, or a string that is a member of an array or the value itself. */
 function hasKey(value: unknown, key: string): boolean {
-  if (Array.isArray(value)) return value.includes(key);
+  if (Array.isArray(value)) {
+    spend(value.length * NANOS_PER_CANDIDATE);
+    return value.includes(key);
+  }
   return isJsonObject(value) ? Object.hasOwn(value, key) : value === key;
 }
 
@@ -188,13 +209,15 @@ export const JSON_OPERATORS: readonly ScalarFunction[] = [
   ...access(JSONB),
   op("@>", [JSONB, JSONB], BOOL, (a: Json, b: Json) => jsonContains(a.value, b.value)),
   op("<@", [JSONB, JSONB], BOOL, (a: Json, b: Json) => jsonContains(b.value, a.value)),
-  op("?", [JSONB, TEXT], BOOL, (json: Json, key: string) => hasKey(json.value, key)),
-  op("?|", [JSONB, PATH], BOOL, (json: Json, keys: SqlArray) =>
-    pathOf(keys).some((key) => key !== null && hasKey(json.value, key)),
-  ),
-  op("?&", [JSONB, PATH], BOOL, (json: Json, keys: SqlArray) =>
-    pathOf(keys).every((key) => key === null || hasKey(json.value, key)),
-  ),
+  ...taking(0, [
+    op("?", [JSONB, TEXT], BOOL, (json: Json, key: string) => hasKey(json.value, key)),
+    op("?|", [JSONB, PATH], BOOL, (json: Json, keys: SqlArray) =>
+      pathOf(keys).some((key) => key !== null && hasKey(json.value, key)),
+    ),
+    op("?&", [JSONB, PATH], BOOL, (json: Json, keys: SqlArray) =>
+      pathOf(keys).every((key) => key === null || hasKey(json.value, key)),
+    ),
+  ]),
   op("||", [JSONB, JSONB], JSONB, (a: Json, b: Json) => composedJson(concat(a.value, b.value))),
   op("-", [JSONB, TEXT], JSONB, (json: Json, key: string) => new Json(withoutKeys(json.value, [key]))),
   op("-", [JSONB, PATH], JSONB, (json: Json, keys: SqlArray) => new Json(withoutKeys(json.value, pathOf(keys)))),
@@ -216,8 +239,8 @@ const OPERATOR_FUNCTIONS: readonly (readonly [string, string])[] = [
 
 function named(): ScalarFunction[] {
   return OPERATOR_FUNCTIONS.flatMap(([symbol, name]) =>
-    JSON_OPERATORS.filter((overload) => overload.name === symbol).map(({ args, returns, apply }) =>
-      fn(name, args, returns, apply),
+    JSON_OPERATORS.filter((overload) => overload.name === symbol).map(({ args, returns, apply, nanosPerUnit }) =>
+      fn(name, args, returns, apply, nanosPerUnit === undefined ? {} : { nanosPerUnit }),
     ),
   );
 }
@@ -336,8 +359,10 @@ function extractPath(suffix: string, text: boolean): ScalarFunction[] {
 }
 
 export const JSON_FUNCTIONS: readonly ScalarFunction[] = [
-  ...pair("typeof", (name, type) => fn(name, [type], TEXT, (json: Json) => kindOf(json.value))),
-  ...pair("array_length", (name, type) => fn(name, [type], INT4, arrayLength)),
+  ...taking(0, [
+    ...pair("typeof", (name, type) => fn(name, [type], TEXT, (json: Json) => kindOf(json.value))),
+    ...pair("array_length", (name, type) => fn(name, [type], INT4, arrayLength)),
+  ]),
   ...pair("strip_nulls", (name, type) => fn(name, [type], type, (json: Json) => asJson(type, stripNulls(json.value)))),
   ...extractPath("extract_path", false),
   ...extractPath("extract_path_text", true),

@@ -2,7 +2,8 @@
 import { sqlError } from "../../../protocol/errors.js";
 import { checkArraySize, sqlArray } from "../../../protocol/text-format-array.js";
 import { arrayOf, BOOL, BPCHAR, BYTEA, INT4, type SqlArray, type SqlType, TEXT } from "../../../protocol/values.js";
-import type { ScalarFunction } from "../expr.js";
+import type { ListTurns, ScalarFunction } from "../expr.js";
+import { listInTurns } from "../list-in-turns.js";
 import { aliases, fn, op } from "./define.js";
 import { likeEscape, likeMatcher } from "./like.js";
 import { regexOf, similarToRegex } from "./regex.js";
@@ -141,10 +142,14 @@ function regexpInstr(text: string, pattern: string, start = 1, which = 1, end = 
 
 /** The pieces between matches; an empty match splits between characters. */
 export function regexpSplit(text: string, pattern: string, flags = "", name = "regexp_split_to_array"): string[] {
+  return Array.from(piecesBetween(text, pattern, flags, name));
+}
+
+function* piecesBetween(text: string, pattern: string, flags: string, name: string): Iterable<string> {
   if (flags.includes("g")) {
     throw sqlError("22023", `${name}() does not support the "global" option`);
   }
-  const pieces: string[] = [];
+  let count = 0;
   let copied = 0;
   for (const match of text.matchAll(regexOf(pattern, flags))) {
     const end = match.index + match[0].length;
@@ -152,12 +157,15 @@ export function regexpSplit(text: string, pattern: string, flags = "", name = "r
     if (match[0] === "" && match.index === copied && copied > 0 && end === copied) {
       if (match.index === copied) continue;
     }
-    pieces.push(text.slice(copied, match.index));
-    checkArraySize(pieces.length);
+    yield text.slice(copied, match.index);
+    checkArraySize(++count);
     copied = end;
   }
-  pieces.push(text.slice(copied));
-  return pieces;
+  yield text.slice(copied);
+}
+
+async function regexpSplitInTurns(turns: ListTurns, text: string, pattern: string, flags = ""): Promise<SqlArray> {
+  return sqlArray(await listInTurns(turns, piecesBetween(text, pattern, flags, "regexp_split_to_array")));
 }
 
 export const PATTERN_FUNCTIONS: readonly ScalarFunction[] = [
@@ -205,8 +213,12 @@ export const PATTERN_FUNCTIONS: readonly ScalarFunction[] = [
     (more) => fn("regexp_instr", [TEXT, TEXT, ...more], INT4, regexpInstr),
   ),
   ...[[], [TEXT]].map((more) =>
-    fn("regexp_split_to_array", [TEXT, TEXT, ...more], arrayOf(TEXT), (text: string, pattern: string, flags = "") =>
-      sqlArray(regexpSplit(text, pattern, flags)),
+    fn(
+      "regexp_split_to_array",
+      [TEXT, TEXT, ...more],
+      arrayOf(TEXT),
+      (text: string, pattern: string, flags = "") => sqlArray(regexpSplit(text, pattern, flags)),
+      { applyInTurns: regexpSplitInTurns },
     ),
   ),
 ];

@@ -13,7 +13,7 @@ import { CLAIM_AGGREGATES, CLAIM_FAMILIES, CLAIM_FUNCTIONS } from "./claims.js";
 import { COMPARISON_FAMILIES, COMPARISONS, DISTINCT_FAMILIES } from "./comparison.js";
 import { CONDITIONAL_FAMILIES } from "./conditional.js";
 import { DATETIME_FUNCTIONS, DATETIME_OPERATORS } from "./datetime.js";
-import type { AggregateFamily, FunctionFamily } from "./define.js";
+import { type AggregateFamily, type FunctionFamily, taking } from "./define.js";
 import { DOCUMENT_FUNCTIONS } from "./documents.js";
 import { ENUM_FAMILIES } from "./enums.js";
 import { FORMATTING } from "./formatting.js";
@@ -69,7 +69,11 @@ export const CHAPTERS: readonly Chapter[] = [
     operatorFamilies: TEXT_OPERATOR_FAMILIES,
   },
   { title: "Binary string functions", functions: BYTES_FUNCTIONS },
-  { title: "Pattern matching", functions: PATTERN_FUNCTIONS, operators: PATTERN_OPERATORS },
+  {
+    title: "Pattern matching",
+    functions: taking(200, PATTERN_FUNCTIONS),
+    operators: PATTERN_OPERATORS,
+  },
   { title: "Date and time functions and operators", functions: DATETIME_FUNCTIONS, operators: DATETIME_OPERATORS },
   { title: "Formatting functions", functions: FORMATTING },
   {
@@ -91,8 +95,8 @@ export const CHAPTERS: readonly Chapter[] = [
   },
   {
     title: "Text search functions and operators",
-    functions: [...TS_FUNCTIONS, ...TS_HEADLINES, ...TEXT_SEARCH_FUNCTIONS],
-    operators: TS_OPERATORS,
+    functions: [...taking(300, TS_FUNCTIONS), ...taking(1200, TS_HEADLINES), ...TEXT_SEARCH_FUNCTIONS],
+    operators: taking(200, TS_OPERATORS),
   },
   {
     title: "Model functions",

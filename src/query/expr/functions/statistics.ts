@@ -6,7 +6,7 @@ import { Numeric } from "../../../protocol/numeric.js";
 import { numericSqrt } from "../../../protocol/numeric-math.js";
 import { FLOAT4, FLOAT8, INT2, INT4, INT8, NUMERIC, type Value } from "../../../protocol/values.js";
 import type { AggregateFunction } from "../expr.js";
-import { aggregate } from "./aggregates.js";
+import { aggregate } from "./aggregate-steps.js";
 
 interface ExactState {
   count: number;

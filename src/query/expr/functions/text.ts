@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { sqlError } from "../../../protocol/errors.js";
 import { ARRAY_ELEMENTS_MAX, TEXT_CHARACTERS_MAX } from "../../../protocol/limits.js";
+import { spend } from "../../../protocol/stretch.js";
 import { toText } from "../../../protocol/text-format.js";
 import { checkArraySize, sqlArray } from "../../../protocol/text-format-array.js";
 import {
@@ -17,7 +18,8 @@ import {
   type Value,
 } from "../../../protocol/values.js";
 import { trimBlanks } from "../compare.js";
-import type { EvalContext, ScalarFunction } from "../expr.js";
+import type { EvalContext, ListTurns, ScalarFunction } from "../expr.js";
+import { listInTurns } from "../list-in-turns.js";
 import { quoteIdentifier, quoteLiteral } from "../print.js";
 import { aliases, contextFn, type FunctionFamily, family, fn, op } from "./define.js";
 import { formatText } from "./format-text.js";
@@ -84,12 +86,29 @@ type Side = "both" | "left" | "right";
 
 function trim(text: string, characters: string, side: Side): string {
   const set = new Set(characters);
-  const points = pointsOf(text);
   let start = 0;
-  let end = points.length;
-  if (side !== "right") while (start < end && set.has(points[start] as string)) start++;
-  if (side !== "left") while (end > start && set.has(points[end - 1] as string)) end--;
-  return points.slice(start, end).join("");
+  let end = text.length;
+  if (side !== "right") {
+    for (let point = pointAt(text, start); start < end && set.has(point); point = pointAt(text, start)) {
+      start += point.length;
+    }
+  }
+  if (side !== "left") {
+    for (let point = pointBefore(text, end); end > start && set.has(point); point = pointBefore(text, end)) {
+      end -= point.length;
+    }
+  }
+  return text.slice(start, end);
+}
+
+const pointAt = (text: string, index: number): string =>
+  index < text.length ? String.fromCodePoint(text.codePointAt(index)!) : "";
+
+/** The character that ends before `index`. */
+function pointBefore(text: string, index: number): string {
+  if (index === 0) return "";
+  const isPair = index > 1 && (text.charCodeAt(index - 1) & 0xfc00) === 0xdc00 && text.codePointAt(index - 2)! > 0xffff;
+  return text.slice(index - (isPair ? 2 : 1), index);
 }
 
 function trimBytes(bytes: Uint8Array, set: Uint8Array, side: Side): Uint8Array {
@@ -110,11 +129,12 @@ function trims(name: string, side: Side): ScalarFunction[] {
 
 function pad(text: string, length: number, fill: string, left: boolean): string {
   checkLength(length);
-  const points = pointsOf(text);
-  if (length <= points.length) return points.slice(0, Math.max(length, 0)).join("");
+  const characters = lengthOf(bounded(text));
+  if (length <= characters) return slice(text, 0, Math.max(length, 0));
   const filler = pointsOf(fill);
   if (filler.length === 0) return text;
-  const missing = length - points.length;
+  const missing = length - characters;
+  spend(missing);
   const rest = filler.slice(0, missing % filler.length).join("");
   const padding = fill.repeat(Math.floor(missing / filler.length)) + rest;
   return left ? padding + text : text + padding;
@@ -123,6 +143,7 @@ function pad(text: string, length: number, fill: string, left: boolean): string 
 function repeat(text: string, count: number): string {
   if (count <= 0) return "";
   checkLength(text.length * count);
+  spend(text.length * count);
   return text.repeat(count);
 }
 
@@ -148,6 +169,26 @@ function chr(code: number): string {
     throw sqlError("54000", `requested character not valid for encoding: ${code}`);
   }
   return String.fromCodePoint(code);
+}
+
+/** Throws 54000 before it makes a text that is too long. */
+function replaced(text: string, from: string, to: string): string {
+  const { length } = text;
+  // No more than that many can fit.
+  if (to.length > from.length && length * (to.length / from.length) > TEXT_CHARACTERS_MAX) {
+    let count = 0;
+    for (let at = text.indexOf(from); at >= 0; at = text.indexOf(from, at + from.length)) count++;
+    checkLength(length + count * (to.length - from.length));
+  }
+  // A dollar in the replacement means itself.
+  return text.replaceAll(from, to.replaceAll("$", "$$$$"));
+}
+
+function reversed(text: string): string {
+  if (SURROGATE.test(text)) return pointsOf(text).reverse().join("");
+  const bytes = Buffer.from(bounded(text), "utf16le");
+  new Uint16Array(bytes.buffer, bytes.byteOffset, text.length).reverse();
+  return bytes.toString("utf16le");
 }
 
 function translate(text: string, from: string, to: string): string {
@@ -232,9 +273,9 @@ function concatBytes(a: Uint8Array, b: Uint8Array): Uint8Array {
 }
 
 export const TEXT_OPERATORS: readonly ScalarFunction[] = [
-  op("||", [TEXT, TEXT], TEXT, joined),
+  op("||", [TEXT, TEXT], TEXT, joined, { nanosPerUnit: 0 }),
   op("||", [BYTEA, BYTEA], BYTEA, concatBytes),
-  op("^@", [TEXT, TEXT], BOOL, (text: string, start: string) => text.startsWith(start)),
+  op("^@", [TEXT, TEXT], BOOL, (text: string, start: string) => text.startsWith(start), { nanosPerUnit: 0 }),
 ];
 
 /** text || anything and anything || text, the other operand being written as its type prints it. */
@@ -306,16 +347,47 @@ export function stringToArray(
   return sqlArray(parts.map((part) => (part === nullText ? null : part)));
 }
 
+/** The same in turns. Throws 54000. */
+export async function stringToArrayInTurns(
+  turns: ListTurns,
+  text: string | null,
+  separator: string | null,
+  nullText: string | null = null,
+): Promise<SqlArray | null> {
+  if (text === null || text === "" || separator === "") return stringToArray(text, separator, nullText);
+  const parts = separator === null ? text : splitParts(text, separator);
+  function* items(): Iterable<Value> {
+    let count = 0;
+    for (const part of parts) {
+      checkArraySize(++count);
+      yield part === nullText ? null : part;
+    }
+  }
+  return sqlArray(await listInTurns(turns, items()));
+}
+
+/** The parts of a text between separators. */
+export function* splitParts(text: string, separator: string): Iterable<string> {
+  let start = 0;
+  for (let at = text.indexOf(separator); at >= 0; at = text.indexOf(separator, start)) {
+    yield text.slice(start, at);
+    start = at + separator.length;
+  }
+  yield text.slice(start);
+}
+
+const SPLIT = { strict: false, nanosPerUnit: 40, applyInTurns: stringToArrayInTurns };
+
 const CASE_AND_LENGTH: readonly ScalarFunction[] = [
   ...["length", "char_length", "character_length", "len"].flatMap((name) => [
-    fn(name, [TEXT], INT4, lengthOf),
+    fn(name, [TEXT], INT4, lengthOf, { nanosPerUnit: 1 }),
     fn(name, [BPCHAR], INT4, (text: string) => lengthOf(trimBlanks(text))),
   ]),
-  fn("length", [BYTEA], INT4, (bytes: Uint8Array) => bytes.length),
+  fn("length", [BYTEA], INT4, (bytes: Uint8Array) => bytes.length, { nanosPerUnit: 0 }),
   fn("length", [BYTEA, TEXT], INT4, (bytes: Uint8Array) => lengthOf(Buffer.from(bytes).toString())),
-  fn("octet_length", [TEXT], INT4, (text: string) => Buffer.byteLength(text)),
+  fn("octet_length", [TEXT], INT4, (text: string) => Buffer.byteLength(text), { nanosPerUnit: 1 }),
   fn("octet_length", [BPCHAR], INT4, (text: string) => Buffer.byteLength(text)),
-  fn("octet_length", [BYTEA], INT4, (bytes: Uint8Array) => bytes.length),
+  fn("octet_length", [BYTEA], INT4, (bytes: Uint8Array) => bytes.length, { nanosPerUnit: 0 }),
   fn("bit_length", [TEXT], INT4, (text: string) => Buffer.byteLength(text) * 8),
   fn("bit_length", [BYTEA], INT4, (bytes: Uint8Array) => bytes.length * 8),
   ...aliases(
@@ -326,28 +398,28 @@ const CASE_AND_LENGTH: readonly ScalarFunction[] = [
     ["upper", "ucase"],
     fn("upper", [TEXT], TEXT, (text: string) => text.toUpperCase()),
   ),
-  fn("initcap", [TEXT], TEXT, initcap),
-  fn("normalize", [TEXT], TEXT, (text: string) => text.normalize()),
-  fn("reverse", [TEXT], TEXT, (text: string) => pointsOf(text).reverse().join("")),
+  fn("initcap", [TEXT], TEXT, initcap, { nanosPerUnit: 120 }),
+  fn("normalize", [TEXT], TEXT, (text: string) => text.normalize(), { nanosPerUnit: 30 }),
+  fn("reverse", [TEXT], TEXT, reversed),
 ];
 
 const PARTS: readonly ScalarFunction[] = [
   ...["substring", "substr"].flatMap((name) => [
-    fn(name, [TEXT, INT4], TEXT, substring),
-    fn(name, [TEXT, INT4, INT4], TEXT, substring),
-    fn(name, [BYTEA, INT4], BYTEA, substringBytes),
-    fn(name, [BYTEA, INT4, INT4], BYTEA, substringBytes),
+    fn(name, [TEXT, INT4], TEXT, substring, { nanosPerUnit: 1 }),
+    fn(name, [TEXT, INT4, INT4], TEXT, substring, { nanosPerUnit: 1 }),
+    fn(name, [BYTEA, INT4], BYTEA, substringBytes, { nanosPerUnit: 1 }),
+    fn(name, [BYTEA, INT4, INT4], BYTEA, substringBytes, { nanosPerUnit: 1 }),
   ]),
   ...aliases(["strpos", "instr", "position"], fn("strpos", [TEXT, TEXT], INT4, position)),
   fn("position", [BYTEA, BYTEA], INT4, (bytes: Uint8Array, part: Uint8Array) => Buffer.from(bytes).indexOf(part) + 1),
   fn("overlay", [TEXT, TEXT, INT4], TEXT, overlay),
   fn("overlay", [TEXT, TEXT, INT4, INT4], TEXT, overlay),
-  fn("left", [TEXT, INT4], TEXT, left),
-  fn("right", [TEXT, INT4], TEXT, right),
+  fn("left", [TEXT, INT4], TEXT, left, { nanosPerUnit: 1 }),
+  fn("right", [TEXT, INT4], TEXT, right, { nanosPerUnit: 1 }),
   fn("split_part", [TEXT, TEXT, INT4], TEXT, splitPart),
-  fn("starts_with", [TEXT, TEXT], BOOL, (text: string, start: string) => text.startsWith(start)),
-  fn("string_to_array", [TEXT, TEXT], arrayOf(TEXT), stringToArray, { strict: false }),
-  fn("string_to_array", [TEXT, TEXT, TEXT], arrayOf(TEXT), stringToArray, { strict: false }),
+  fn("starts_with", [TEXT, TEXT], BOOL, (text: string, start: string) => text.startsWith(start), { nanosPerUnit: 0 }),
+  fn("string_to_array", [TEXT, TEXT], arrayOf(TEXT), stringToArray, SPLIT),
+  fn("string_to_array", [TEXT, TEXT, TEXT], arrayOf(TEXT), stringToArray, SPLIT),
 ];
 
 const MAKING: readonly ScalarFunction[] = [
@@ -361,9 +433,9 @@ const MAKING: readonly ScalarFunction[] = [
   fn("rpad", [TEXT, INT4, TEXT], TEXT, (text: string, length: number, fill: string) => pad(text, length, fill, false)),
   fn("repeat", [TEXT, INT4], TEXT, repeat),
   fn("replace", [TEXT, TEXT, TEXT], TEXT, (text: string, from: string, to: string) =>
-    from === "" ? text : bounded(text.replaceAll(from, () => to)),
+    from === "" ? text : replaced(text, from, to),
   ),
-  fn("translate", [TEXT, TEXT, TEXT], TEXT, translate),
+  fn("translate", [TEXT, TEXT, TEXT], TEXT, translate, { nanosPerUnit: 100 }),
   fn("ascii", [TEXT], INT4, (text: string) => text.codePointAt(0) ?? 0),
   fn("chr", [INT4], TEXT, chr),
   fn("to_hex", [INT4], TEXT, (x: number) => toHex(x, 32)),

@@ -1,0 +1,79 @@
+/**
+ * How long another tenant's point read waits beside statements and values that are large or nested, one case after the other, and
+ * whether their deadline is kept. A server of its own with one actor; the neighbour reads one row after the other.
+ *
+ *   node dist/bench/neighbour.js [words that a case's name has]
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import { TestServer } from "../test/e2e/server.js";
+import { CASES, type NeighbourCase } from "./neighbour/cases.js";
+
+const TIMEOUT_SECONDS = 1;
+const READ_PAUSE_MS = 2;
+/** After a case has ended: what it left may still be at work. */
+const AFTER_MS = 150;
+
+const wanted = process.argv.slice(2);
+const cases = CASES.filter(({ name }) => wanted.every((word) => name.includes(word)));
+
+const server = await TestServer.start({ TESSERA_ACTORS: "1", TESSERA_SERVER_LOG_LEVEL: "error", ...logLevel() });
+try {
+  const attacker = await server.tenant("attacker");
+  const neighbour = await server.tenant("neighbour");
+  await server.rows("CREATE TABLE t (id int PRIMARY KEY, v text)", [], { token: neighbour });
+  await server.rows("INSERT INTO t SELECT i, 'x' || i FROM generate_series(1, 100) i", [], { token: neighbour });
+  const rest = await measure({ name: "nothing", run: async () => ({ status: 200 }) }, attacker, neighbour);
+  console.log(`| case | answer | took s | neighbour waits at most ms (at rest ${rest.longestMs.toFixed(0)}) |`);
+  console.log("|---|---|--:|--:|");
+  for (const one of cases) {
+    const { longestMs, seconds, answer, refused } = await measure(one, attacker, neighbour);
+    console.log(
+      `| ${one.name} | ${answer} | ${seconds.toFixed(2)} | ${longestMs.toFixed(0)}${refused > 0 ? `, ${refused} refused` : ""} |`,
+    );
+  }
+} catch (error) {
+  console.error(server.lines.slice(-20).join("\n").slice(-4000));
+  throw error;
+} finally {
+  await server.stop();
+}
+
+function logLevel(): Record<string, string> {
+  return process.env.SERVER_LOG_LEVEL ? { TESSERA_SERVER_LOG_LEVEL: process.env.SERVER_LOG_LEVEL } : {};
+}
+
+async function measure(one: NeighbourCase, attacker: string, neighbour: string) {
+  let isOver = false;
+  let longestMs = 0;
+  let refused = 0;
+  const read = async (): Promise<void> => {
+    const start = performance.now();
+    const { status } = await server.sql("SELECT v FROM t WHERE id = $1", [7], { token: neighbour });
+    if (status !== 200) refused++;
+    longestMs = Math.max(longestMs, performance.now() - start);
+  };
+  const reading = (async () => {
+    while (!isOver) {
+      await read();
+      await sleep(READ_PAUSE_MS);
+    }
+  })();
+  await sleep(50);
+  const start = performance.now();
+  const reply = await one.run(server, attacker, TIMEOUT_SECONDS);
+  const seconds = (performance.now() - start) / 1000;
+  await sleep(AFTER_MS);
+  isOver = true;
+  await reading;
+  return { longestMs, seconds, answer: answerOf(reply), refused };
+}
+
+function answerOf({
+  status,
+  body,
+}: {
+  readonly status: number;
+  readonly body?: { readonly error?: { readonly message: string } };
+}): string {
+  return `${status}${body?.error === undefined ? "" : ` ${body.error.message.slice(0, 60).replaceAll("|", "\\|")}`}`;
+}

@@ -1,0 +1,120 @@
+/** The cases of neighbour.ts: what one tenant may send that takes long in one piece. */
+import type { Reply, TestServer } from "../../test/e2e/server.js";
+
+export interface NeighbourCase {
+  readonly name: string;
+  run(server: TestServer, token: string, timeoutSeconds: number): Promise<Partial<Reply> & { readonly status: number }>;
+}
+
+const statement = (name: string, sql: string, parameters: unknown = undefined): NeighbourCase => ({
+  name,
+  run: (server, token, timeout_secs) =>
+    server.call(
+      "POST",
+      "/v1/query/execute",
+      { sql, timeout_secs, ...(parameters !== undefined && { parameters }) },
+      { token },
+    ),
+});
+
+const SHARED = "reduce(a = [1], i IN range(1, 40) | [a, a])";
+
+export const CASES: readonly NeighbourCase[] = [
+  statement("cypher: compare lists that share parts", `WITH ${SHARED} AS x, ${SHARED} AS y RETURN x = y`),
+  statement("cypher: write a list that shares parts", `RETURN ${SHARED}`),
+  statement("cypher: group by such a list", `UNWIND [1, 2] AS i WITH ${SHARED} AS x, count(*) AS n RETURN n`),
+  statement("cypher: reduce that appends", "RETURN size(reduce(a = [], i IN range(1, 80000) | a + i))"),
+  statement("cypher: reduce that prepends", "RETURN size(reduce(a = [], i IN range(1, 80000) | i + a))"),
+  statement(
+    "cypher: all within all",
+    "RETURN all(x IN range(1, 100000) WHERE all(y IN range(1, 10000) WHERE y <> -x))",
+  ),
+  statement("cypher: range of 10 million", "RETURN size(range(1, 10000000))"),
+  statement("cypher: range of 10 million, answered", "RETURN range(1, 10000000)"),
+  statement("cypher: collect of 10 million", "UNWIND range(1, 10000000) AS i RETURN size(collect(i))"),
+  statement("cypher: comprehension of 10 million", "RETURN size([i IN range(1, 10000000) | i * 2])"),
+  statement("cypher: reverse of 10 million", "RETURN reverse(range(1, 10000000))[0]"),
+  statement(
+    "cypher: order by large lists",
+    "UNWIND range(1, 200) AS i WITH range(1, 50000) + i AS l RETURN size(l) ORDER BY l",
+  ),
+  statement("cypher: split of a long text", "RETURN size(split(reduce(s = 'ab', i IN range(1, 23) | s + s), 'a'))"),
+  statement(
+    "sql: ts_headline of 18 MB",
+    "SELECT length(ts_headline(repeat('lorem ipsum dolor ', 1000000), to_tsquery('lorem')))",
+  ),
+  statement(
+    "sql: to_tsvector of 54 MB",
+    "SELECT length(to_tsvector('english', repeat('lorem ipsum dolor ', 3000000)))",
+  ),
+  statement(
+    "sql: to_tsvector of 4 MB of different words",
+    "SELECT length(to_tsvector('english', (SELECT string_agg(md5(i::text), ' ') FROM generate_series(1, 120000) i)))",
+  ),
+  statement(
+    "sql: jsonb_object_agg of 5 million keys",
+    "SELECT jsonb_object_agg(i, i) IS NULL FROM generate_series(1, 5000000) i",
+  ),
+  statement(
+    "sql: jsonb_agg of 5 million",
+    "SELECT jsonb_array_length(jsonb_agg(i)) FROM generate_series(1, 5000000) i",
+  ),
+  statement("sql: array_agg of 5 million", "SELECT cardinality(array_agg(i)) FROM generate_series(1, 5000000) i"),
+  statement(
+    "sql: string_agg of 5 million",
+    "SELECT length(string_agg(i::text, ',')) FROM generate_series(1, 5000000) i",
+  ),
+  statement("sql: replace of 60 MB", "SELECT length(replace(repeat('ab', 30000000), 'a', 'xy'))"),
+  statement("sql: replace of 20 MB", "SELECT length(replace(repeat('ab', 10000000), 'a', 'xy'))"),
+  statement("sql: translate of 60 MB", "SELECT length(translate(repeat('ab', 30000000), 'ab', 'xy'))"),
+  statement("sql: regexp_replace of 40 MB", "SELECT length(regexp_replace(repeat('ab', 20000000), '[ab]', 'x', 'g'))"),
+  statement("sql: regexp_split of 20 MB", "SELECT cardinality(regexp_split_to_array(repeat('ab', 10000000), 'a'))"),
+  statement("sql: upper of 60 MB", "SELECT length(upper(repeat('ab', 30000000)))"),
+  statement("sql: initcap of 60 MB", "SELECT length(initcap(repeat('ab ', 20000000)))"),
+  statement("sql: reverse of 60 MB", "SELECT length(reverse(repeat('ab ', 20000000)))"),
+  statement(
+    "sql: jsonpath **.**.**.**",
+    "SELECT jsonb_path_query_array((SELECT jsonb_agg(jsonb_build_object('a', jsonb_build_object('b', i))) FROM generate_series(1, 20000) i), '$.**.**.**.**')",
+  ),
+  statement("sql: text to jsonb of 40 MB", "SELECT jsonb_array_length(('[' || repeat('1,', 20000000) || '1]')::jsonb)"),
+  statement(
+    "sql: jsonb built of itself",
+    "WITH RECURSIVE r (n, j) AS (SELECT 1, '[1]'::jsonb UNION ALL SELECT n + 1, jsonb_build_array(j, j) FROM r WHERE n < 40) SELECT j FROM r WHERE n = 40",
+  ),
+  statement(
+    "sql: numeric of 100,000 digits",
+    "SELECT length((repeat('9', 100000)::numeric * repeat('9', 100000)::numeric)::text)",
+  ),
+  statement(
+    "sql: numeric power",
+    "SELECT length((1.0000001::numeric ^ 1234567.891)::text), length((2::numeric ^ 100000)::text)",
+  ),
+  statement("sql: string_to_array of 30 MB", "SELECT cardinality(string_to_array(repeat('a,', 15000000), ','))"),
+  statement(
+    "sql: levenshtein-like scan: position",
+    "SELECT position(repeat('a', 100000) || 'b' IN repeat('a', 60000000))",
+  ),
+  statement("sql: LIKE of many percents", `SELECT repeat('a', 200000) LIKE '${"%a".repeat(200)}b'`),
+  statement(
+    "sql: function that loops",
+    "SELECT count(*) FROM generate_series(1, 1000) i WHERE (SELECT count(*) FROM generate_series(1, 20000) j WHERE j % (i + 1) = 0) > 1",
+  ),
+  statement("sql: answer of one text of 60 MB", "SELECT repeat('ab', 30000000)"),
+  statement("parameters: 500,000 nested levels", "RETURN $p", { p: 1 }),
+  statement("= ANY of 300,000 texts", "SELECT count(*) FROM generate_series(1, 1000) i WHERE i::text = ANY ($1)", [
+    Array.from({ length: 300_000 }, (_, i) => `text ${i}`),
+  ]),
+].map((one) =>
+  one.name.startsWith("parameters")
+    ? {
+        name: one.name,
+        run: (server: TestServer, token: string) =>
+          server.call(
+            "POST",
+            "/v1/query/execute",
+            `{"sql":"RETURN $p","parameters":{"p":${"[".repeat(500_000)}${"]".repeat(500_000)}}}`,
+            { token },
+          ),
+      }
+    : one,
+);

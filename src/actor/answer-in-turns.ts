@@ -1,0 +1,131 @@
+/**
+ * An answer that is large is made into text or bytes with turns in between, before it is given. Called by requests.ts for
+ * each answer; most are light and stay as they are.
+ */
+import { flattened, plainPieces } from "../protocol/json-value-pieces.js";
+import { LARGE_BODY_BYTES, RESULT_BYTES_MAX } from "../protocol/limits.js";
+import { resultTooLarge } from "../protocol/size-errors.js";
+import { costLeft } from "../protocol/value-cost.js";
+import { mapHeader, PackedPieces } from "./pack-in-turns.js";
+import { parseJsonBody } from "./parse-body.js";
+import { type Answer, metaJson, packedEnvelope, STREAMED } from "./reply.js";
+import type { Request } from "./request.js";
+
+/** Parts of an answer that are written at once. */
+const PARTS_AT_ONCE = 16 * 1024;
+/** Characters or bytes of a payload from which on its reply leaves in pieces: copying it as a whole takes milliseconds. */
+const STREAMED_FROM = 1024 * 1024;
+const PIECE_CHARACTERS = 64 * 1024;
+const MSGPACK = "application/msgpack";
+
+export function answerInTurns(request: Request, answer: Answer): Answer | Promise<Answer> {
+  if (answer === STREAMED || request.endpoint.jsonRpc !== undefined) return answer;
+  const { plain, json } = answer;
+  if (plain !== undefined) {
+    if (costLeft(plain, PARTS_AT_ONCE) >= 0) return answer;
+    return request.wantsMsgpack ? packed(request, answer, plain) : written(request, answer, plain);
+  }
+  if (json === undefined || json.length < LARGE_BODY_BYTES) return answer;
+  if (request.wantsMsgpack) return unread(request, answer, json);
+  return json.length >= STREAMED_FROM && mayStream(request, answer)
+    ? stream(request, textPieces(request, json))
+    : answer;
+}
+
+/** Whether the reply says no more than that it is there. */
+function mayStream({ endpoint, sink }: Request, { status, headers }: Answer): boolean {
+  const isPlain = (status ?? endpoint.status ?? 200) === 200 && (headers ?? "") === "";
+  return isPlain && sink === null && endpoint.messages === undefined && endpoint.home === "tenant";
+}
+
+async function stream(request: Request, pieces: Iterable<Uint8Array>): Promise<Answer> {
+  const sink = await request.openReply(request.wantsMsgpack ? MSGPACK : "application/json", []);
+  for (const piece of pieces) {
+    request.checkpoint();
+    await sink.write(piece);
+    if (request.shouldYield()) await request.yieldTurn();
+  }
+  sink.end();
+  return STREAMED;
+}
+
+/** The envelope around JSON text, whose members stand beside it where the endpoint is flat. */
+function* textPieces({ endpoint, requestId }: Request, json: string): Iterable<Uint8Array> {
+  yield Buffer.from('{"data":');
+  yield* slices(json, 0, json.length);
+  yield Buffer.from(`,${metaJson(requestId)}`);
+  if (endpoint.flat && json.startsWith("{") && json !== "{}") {
+    yield Buffer.from(",");
+    yield* slices(json, 1, json.length - 1);
+  }
+  yield Buffer.from("}");
+}
+
+function* slices(text: string, from: number, to: number): Iterable<Uint8Array> {
+  for (let at = from; at < to; ) {
+    let end = Math.min(at + PIECE_CHARACTERS, to);
+    // The halves of a surrogate pair stay together.
+    if (end < to && text.charCodeAt(end - 1) >> 10 === 0x36) end++;
+    yield Buffer.from(text.slice(at, end));
+    at = end;
+  }
+}
+
+async function written(request: Request, answer: Answer, plain: unknown): Promise<Answer> {
+  const { plain: _, ...rest } = answer;
+  let json = "";
+  for (const piece of plainPieces(plain)) {
+    json += flattened(piece);
+    if (json.length > RESULT_BYTES_MAX) throw resultTooLarge();
+    if (request.shouldYield()) await request.yieldTurn();
+  }
+  return answerInTurns(request, { ...rest, json });
+}
+
+/** A payload that is JSON text already, for a client of MessagePack. */
+async function unread(request: Request, { json: _, ...rest }: Answer, json: string): Promise<Answer> {
+  const plain = await parseJsonBody(Buffer.from(json), {}, request);
+  return packed(request, rest, plain);
+}
+
+async function packed(request: Request, answer: Answer, plain: unknown): Promise<Answer> {
+  const { plain: _, ...rest } = answer;
+  const pieces = new PackedPieces(request);
+  const isObject = typeof plain === "object" && plain !== null && Object.getPrototypeOf(plain) === Object.prototype;
+  const members = isObject ? Object.entries(plain) : null;
+  if (members === null) await pieces.pack(plain);
+  else await pieces.packMembers(members);
+  const payload =
+    members === null
+      ? { bytes: pieces.pieces, members: null }
+      : {
+          bytes: [mapHeader(members.length), ...pieces.pieces],
+          members: { count: members.length, bytes: pieces.pieces },
+        };
+  if (pieces.bytes >= STREAMED_FROM && mayStream(request, answer)) {
+    return stream(request, evenPieces(packedEnvelope(request.endpoint, payload, request.requestId)));
+  }
+  return { ...rest, packed: payload };
+}
+
+/** The same bytes in pieces of about one size. */
+function* evenPieces(pieces: readonly Uint8Array[]): Iterable<Uint8Array> {
+  let some: Uint8Array[] = [];
+  let bytes = 0;
+  for (const piece of pieces) {
+    if (piece.length >= PIECE_CHARACTERS) {
+      if (bytes > 0) yield Buffer.concat(some);
+      some = [];
+      bytes = 0;
+      for (let at = 0; at < piece.length; at += PIECE_CHARACTERS) yield piece.subarray(at, at + PIECE_CHARACTERS);
+      continue;
+    }
+    some.push(piece);
+    bytes += piece.length;
+    if (bytes < PIECE_CHARACTERS) continue;
+    yield Buffer.concat(some);
+    some = [];
+    bytes = 0;
+  }
+  if (bytes > 0) yield Buffer.concat(some);
+}

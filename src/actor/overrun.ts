@@ -1,0 +1,52 @@
+/**
+ * What becomes of a statement that computed too long without giving way (protocol/stretch.ts). It is run again by a plan
+ * that waits within expressions; when something in it still cannot wait (a check, an index's expression, a body of a function), once more in
+ * long turns; then it ends. Used by the session, which runs each attempt.
+ */
+import { sqlError } from "../protocol/errors.js";
+import { UNINTERRUPTED_MS_MAX } from "../protocol/limits.js";
+import { allowLongStretch, Overrun } from "../protocol/stretch.js";
+import type { StatementPlan } from "./statement-plan.js";
+import type { StatementRun } from "./statement-run.js";
+
+/** Whether the statement may as well be run in that way at once. */
+export function isKnownToOverrun(plan: StatementPlan | null, run: StatementRun): boolean {
+  return plan !== null && plan.overruns > 1 && run.waits !== true;
+}
+
+/** The statement as it is to be run again; null: not because of this error. Throws 57014 when there is no other way. */
+export function afterOverrun(error: unknown, plan: StatementPlan | null, run: StatementRun): StatementRun | null {
+  if (!(error instanceof Overrun) || run.request.hasActed === true) return null;
+  if (plan !== null) plan.overruns++;
+  if (run.waits !== true) return { ...run, waits: true };
+  return run.inLongTurns === true ? null : inLongTurns(run);
+}
+
+/** Each turn of the run may take as long as anything may that cannot give way. */
+function inLongTurns(run: StatementRun): StatementRun {
+  const { request } = run;
+  return {
+    ...run,
+    inLongTurns: true,
+    request: {
+      trace: request.trace ?? null,
+      checkpoint: () => request.checkpoint(),
+      shouldYield: () => request.shouldYield(),
+      yieldTurn: async () => {
+        await request.yieldTurn();
+        allowLongStretch(UNINTERRUPTED_MS_MAX);
+      },
+      agentTools: () => request.agentTools?.() ?? null,
+      asRequest: () => request.asRequest?.() ?? null,
+      folderTools: () => request.folderTools?.() ?? null,
+      signal: request.signal,
+    },
+  };
+}
+
+/** What the client is told of an Overrun that nothing can be done about. */
+export function overrunError() {
+  return sqlError("57014", "canceling statement due to an expression that computes too long for one row", {
+    hint: `Some expressions cannot give way to other requests, and may take ${UNINTERRUPTED_MS_MAX / 1000} s at a time. Compute less in one, or from smaller values.`,
+  });
+}

@@ -1,0 +1,159 @@
+/**
+ * Looks whether the actors' threads still come round: each of them beats in shared memory (protocol/actor-marks.ts). One that is
+ * late is logged with what it is at; one that stays away is ended by the pool, which made this and owns it. An actor that has
+ * nothing to do beats like any other.
+ */
+import type { Logger } from "pino";
+import { type AtWork, MarksReader } from "../protocol/actor-marks.js";
+import { withoutConstants } from "../protocol/statement-shape.js";
+import type { Cancel, Clock } from "./clock.js";
+
+const TICK_MS = 50;
+/** Between two looks no more time than this counts: this thread, or the whole process, may have been held up itself. */
+const COUNTED_MS_MAX = 4 * TICK_MS;
+/** While the server shuts down nobody stays away for longer. */
+const CLOSING_STOP_MS = 2_000;
+/** Characters of a statement in one line of the log. */
+const SHAPE_CHARACTERS_MAX = 1_000;
+
+export interface WatchdogOptions {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Milliseconds; 0: never. Both: nobody is watched. */
+  readonly lateMs: number;
+  readonly stopMs: number;
+  /** Its thread stays away for half of what it may: the next one might be needed soon; and not, after all. */
+  readonly prepare: (actor: number) => void;
+  readonly spare: (actor: number) => void;
+  readonly stop: (actor: number, awayMs: number) => void;
+  /** For the log: what is known of the request with that id. */
+  readonly describe: (actor: number, request: number) => object;
+}
+
+interface Watched {
+  readonly marks: MarksReader;
+  /** Names of operators by number. */
+  readonly operators: readonly string[];
+  beats: number;
+  awayMs: number;
+  isLate: boolean;
+  isPrepared: boolean;
+  isStopped: boolean;
+}
+
+export class Watchdog {
+  /** Times that an actor was late, and that one was ended for it. */
+  late = 0;
+  stopped = 0;
+  #isClosing = false;
+  #lookedAt: number;
+  readonly #watched = new Map<number, Watched>();
+  readonly #cancel: Cancel;
+
+  constructor(private readonly options: WatchdogOptions) {
+    this.#lookedAt = options.clock.now();
+    const watches = options.lateMs > 0 || options.stopMs > 0;
+    this.#cancel = watches ? options.clock.every(TICK_MS, () => this.#look()) : () => undefined;
+  }
+
+  watch(actor: number, memory: SharedArrayBuffer, operators: readonly string[]): void {
+    const marks = new MarksReader(memory);
+    const watched = { marks, operators, beats: 0, awayMs: 0, isLate: false, isPrepared: false, isStopped: false };
+    this.#watched.set(actor, watched);
+  }
+
+  leave(actor: number): void {
+    this.#watched.delete(actor);
+  }
+
+  isLate(actor: number): boolean {
+    return this.#watched.get(actor)?.isLate === true;
+  }
+
+  /** The server shuts down. */
+  closing(): void {
+    this.#isClosing = true;
+  }
+
+  close(): void {
+    this.#cancel();
+  }
+
+  #look(): void {
+    const now = this.options.clock.now();
+    const passedMs = Math.min(now - this.#lookedAt, COUNTED_MS_MAX);
+    this.#lookedAt = now;
+    for (const [actor, watched] of this.#watched) this.#lookAt(actor, watched, passedMs);
+  }
+
+  #lookAt(actor: number, watched: Watched, passedMs: number): void {
+    const { beats } = watched.marks;
+    if (beats !== watched.beats) {
+      watched.beats = beats;
+      if (watched.isLate) this.#cameBack(actor, watched);
+      watched.awayMs = 0;
+      return;
+    }
+    // It does not beat before it is open.
+    if (beats === 0 || watched.isStopped) return;
+    watched.awayMs += passedMs;
+    const { awayMs } = watched;
+    const { lateMs, prepare } = this.options;
+    if (!watched.isLate && lateMs > 0 && awayMs >= lateMs) this.#isLate(actor, watched);
+    const stopMs = this.#stopMs;
+    if (stopMs === 0 || awayMs < stopMs / 2) return;
+    if (!watched.isPrepared && !this.#isClosing) {
+      watched.isPrepared = true;
+      prepare(actor);
+    }
+    if (awayMs >= stopMs) this.#stop(actor, watched);
+  }
+
+  get #stopMs(): number {
+    const { stopMs } = this.options;
+    if (!this.#isClosing) return stopMs;
+    return stopMs === 0 ? CLOSING_STOP_MS : Math.min(stopMs, CLOSING_STOP_MS);
+  }
+
+  #isLate(actor: number, watched: Watched): void {
+    watched.isLate = true;
+    this.late++;
+    this.options.logger.warn(this.#factsOf(actor, watched), "the actor does not give way");
+  }
+
+  #cameBack(actor: number, watched: Watched): void {
+    watched.isLate = false;
+    this.options.logger.info({ actor, awayMs: Math.round(watched.awayMs) }, "the actor gives way again");
+    if (!watched.isPrepared) return;
+    watched.isPrepared = false;
+    this.options.spare(actor);
+  }
+
+  #stop(actor: number, watched: Watched): void {
+    // To end it would not make the disk answer.
+    if (watched.marks.isFlushing) return;
+    watched.isStopped = true;
+    this.stopped++;
+    this.options.logger.error(
+      this.#factsOf(actor, watched),
+      "the actor is ended, since it does not give way, and started again",
+    );
+    this.options.stop(actor, watched.awayMs);
+  }
+
+  #factsOf(actor: number, { marks, operators, awayMs }: Watched): object {
+    const { atWork } = marks;
+    const facts = { actor, awayMs: Math.round(awayMs), writesLog: marks.isFlushing };
+    if (atWork === null) return facts;
+    return { ...facts, ...this.#who(actor, atWork), operator: operators[atWork.operator] || null };
+  }
+
+  #who(actor: number, { request, tenant, statement, language }: AtWork): object {
+    const shape = withoutConstants(statement, language).slice(0, SHAPE_CHARACTERS_MAX);
+    return {
+      tenantNumber: tenant,
+      ...(request === null ? {} : this.options.describe(actor, request)),
+      statement: shape,
+    };
+  }
+}

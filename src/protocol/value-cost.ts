@@ -1,0 +1,79 @@
+/**
+ * What writing a value costs, roughly, found by going through no more of it than a bound allows: so that whoever writes rows
+ * knows which of them need turns in between. Parts that are shared count each time, as they are written each time.
+ */
+import { Numeric } from "./numeric.js";
+import { Json, type SqlType, type Value } from "./values.js";
+import { GraphNode, GraphPath, GraphRelationship } from "./variant.js";
+
+/** Characters of a text that cost as much as one part of a value. */
+const CHARACTERS_PER_PART = 64;
+
+/** Whether values of the type may be large: lists, documents, texts. */
+export function mayBeLarge({ name }: SqlType): boolean {
+  switch (name) {
+    case "unknown":
+    case "text":
+    case "varchar":
+    case "bpchar":
+    case "bytea":
+    case "json":
+    case "jsonb":
+    case "array":
+    case "record":
+    case "variant":
+    case "vector":
+    case "tsvector":
+    case "tsquery":
+    case "numeric":
+      return true;
+    default:
+      return false;
+  }
+}
+
+/** What is left of the parts that may be written; negative when the value has more. */
+export function costLeft(value: unknown, left: number): number {
+  if (typeof value === "string") return left - 1 - Math.floor(value.length / CHARACTERS_PER_PART);
+  if (typeof value !== "object" || value === null) return left - 1;
+  if (value instanceof Numeric) return left - 1;
+  if (ArrayBuffer.isView(value)) return left - 1 - Math.floor(value.byteLength / CHARACTERS_PER_PART);
+  if (Array.isArray(value)) return listCost(value, left);
+  if (value instanceof Json) return value.text === undefined ? costLeft(value.value, left) : costLeft(value.text, left);
+  if (value instanceof Map) return mapCost(value, left);
+  if (value instanceof GraphNode || value instanceof GraphRelationship) return costLeft(value.properties, left - 1);
+  if (value instanceof GraphPath) return listCost(value.relationships, listCost(value.nodes, left));
+  if ("elements" in value) return listCost(value.elements as readonly Value[], left);
+  if (Object.getPrototypeOf(value) === Object.prototype) return objectCost(value, left);
+  if ("characters" in value) return left - 1 - Math.floor((value.characters as number) / 8);
+  return left - 1;
+}
+
+function listCost(list: readonly unknown[], left: number): number {
+  let rest = left - 1;
+  if (list.length > rest) return -1;
+  for (let i = 0; i < list.length && rest >= 0; i++) rest = costLeft(list[i], rest);
+  return rest;
+}
+
+function mapCost(map: ReadonlyMap<string, unknown>, left: number): number {
+  let rest = left - 1;
+  if (map.size > rest) return -1;
+  for (const [key, value] of map) {
+    rest = costLeft(value, rest - Math.floor(key.length / CHARACTERS_PER_PART));
+    if (rest < 0) break;
+  }
+  return rest;
+}
+
+function objectCost(object: object, left: number): number {
+  let rest = left - 1;
+  for (const key in object) {
+    rest = costLeft(
+      (object as Readonly<Record<string, unknown>>)[key],
+      rest - Math.floor(key.length / CHARACTERS_PER_PART),
+    );
+    if (rest < 0) break;
+  }
+  return rest;
+}

@@ -1,0 +1,136 @@
+/**
+ * Aggregates that put texts and JSON together. Each value is worked in as it comes, so that the result of millions of them is at hand
+ * when it is asked for: that is one step, which cannot give way.
+ */
+import { sqlError } from "../../../protocol/errors.js";
+import { JSON_KEYS_MAX, TEXT_CHARACTERS_MAX } from "../../../protocol/limits.js";
+import { JSON_TYPE, Json, type SqlType, type Value } from "../../../protocol/values.js";
+import { checkParts, partsOf } from "../value-parts.js";
+import { type Aggregate, aggregate } from "./aggregate-steps.js";
+import { type AggregateFamily, family, formOf, matchPatterns } from "./define.js";
+import { jsonTextOf, toJson } from "./to-json.js";
+
+/** Pieces that are joined at a time: V8 takes long to put a text together that was added to millions of times. */
+const PIECES_MAX = 1024;
+
+/** A text that grows by short pieces. */
+export class JoinedText {
+  private readonly chunks: string[] = [];
+  private pieces: string[] = [];
+  private length = 0;
+
+  /** Throws 54000. */
+  add(piece: string): void {
+    this.length += piece.length;
+    if (this.length > TEXT_CHARACTERS_MAX) throw sqlError("54000", "requested length too large");
+    if (this.pieces.push(piece) < PIECES_MAX) return;
+    this.chunks.push(this.pieces.join(""));
+    this.pieces = [];
+  }
+
+  get text(): string {
+    return this.chunks.join("") + this.pieces.join("");
+  }
+}
+
+interface Texts {
+  readonly joined: JoinedText;
+  any: boolean;
+}
+
+/** Each value but the first is preceded by its own separator. */
+export const joinText: Aggregate<Texts> = {
+  init: () => ({ joined: new JoinedText(), any: false }),
+  step(state, value: string | null, separator: string | null = ",") {
+    if (value === null) return state;
+    if (state.any && separator !== null) state.joined.add(separator);
+    state.joined.add(value);
+    state.any = true;
+    return state;
+  },
+  result: ({ any, joined }) => (any ? joined.text : null),
+};
+
+/** What has been given away as a result is copied before it grows: over a window the same state goes on. */
+interface JsonState<T> {
+  value: T;
+  isGiven: boolean;
+  /** Of json, which keeps its text. */
+  readonly text: JoinedText | null;
+  parts: number;
+  count: number;
+}
+
+function jsonState<T>(value: T, returns: SqlType): JsonState<T> {
+  return { value, isGiven: false, text: returns === JSON_TYPE ? new JoinedText() : null, parts: 1, count: 0 };
+}
+
+function given<T>(state: JsonState<T>, open: string, close: string): Json | null {
+  if (state.count === 0) return null;
+  state.isGiven = true;
+  return state.text === null ? new Json(state.value) : new Json(state.value, open + state.text.text + close);
+}
+
+/** Throws 54000. */
+function count(state: JsonState<unknown>, member: unknown): void {
+  state.count++;
+  state.parts += typeof member === "object" && member !== null ? partsOf(member) : 1;
+  checkParts(state.parts);
+}
+
+export function jsonArray(name: string, returns: SqlType): AggregateFamily {
+  return family(name, formOf(["any"], returns), (types) => {
+    const match = matchPatterns(["any"], types);
+    if (match === null) return null;
+    const [type] = match.args as [SqlType];
+    const separator = type.name === "array" || type.name === "record" ? ", \n " : ", ";
+    const steps: Aggregate<JsonState<unknown[]>> = {
+      init: () => jsonState<unknown[]>([], returns),
+      step(state, value: Value) {
+        if (state.isGiven) state.value = state.value.slice();
+        state.isGiven = false;
+        if (state.text !== null) state.text.add((state.count > 0 ? separator : "") + jsonTextOf(type, value));
+        const member = toJson(type, value);
+        state.value.push(member);
+        count(state, member);
+        return state;
+      },
+      result: (state) => given(state, "[", "]"),
+    };
+    return aggregate(name, [type], returns, steps, false);
+  });
+}
+
+export function jsonObject(name: string, returns: SqlType): AggregateFamily {
+  return family(name, formOf(["any", "any"], returns), (types) => {
+    const match = matchPatterns(["any", "any"], types);
+    if (match === null) return null;
+    const [keyType, valueType] = match.args as [SqlType, SqlType];
+    const steps: Aggregate<JsonState<Record<string, unknown>>> = {
+      init: () => jsonState({}, returns),
+      step(state, key: Value, value: Value) {
+        if (key === null) throw sqlError("22023", "field name must not be null");
+        if (state.isGiven) state.value = { ...state.value };
+        state.isGiven = false;
+        const name = String(toJson(keyType, key));
+        const separator = state.count > 0 ? ", " : "";
+        state.text?.add(`${separator}${JSON.stringify(name)} : ${jsonTextOf(valueType, value)}`);
+        const member = toJson(valueType, value);
+        setMember(state.value, name, member);
+        count(state, member);
+        if (state.count > JSON_KEYS_MAX) {
+          throw sqlError("54000", `a JSON object that is put together has at most ${JSON_KEYS_MAX} keys`);
+        }
+        return state;
+      },
+      result: (state) => given(state, "{ ", " }"),
+    };
+    return aggregate(name, [keyType, valueType], returns, steps, false);
+  });
+}
+
+/** `__proto__` is a key like any other. */
+function setMember(object: Record<string, unknown>, key: string, value: unknown): void {
+  if (key !== "__proto__") object[key] = value;
+  else Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
+}

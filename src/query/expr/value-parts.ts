@@ -1,0 +1,75 @@
+/**
+ * How many parts a value has that is made of others: what writing, comparing or hashing it visits. A list may hold the same list twice,
+ * so a value of forty small lists can have 2^40 parts. Whatever makes lists, maps or JSON of values counts them first.
+ */
+import { sqlError } from "../../protocol/errors.js";
+import { VALUE_PARTS_MAX } from "../../protocol/limits.js";
+import { Json, type Value } from "../../protocol/values.js";
+
+/** Of values with at least so many parts the number is kept, so that no part is counted often. */
+const KEPT_FROM = 256;
+
+const counted = new WeakMap<object, number>();
+
+/** The value itself and all that it holds. Entities of a graph and scalars count as one. */
+export function partsOf(value: unknown): number {
+  if (typeof value !== "object" || value === null) return 1;
+  if (value instanceof Json) return partsOf(value.value);
+  // What lies in a record was counted when it was stored.
+  if (!Array.isArray(value) && !(value instanceof Map) && !isPlain(value)) return 1;
+  const known = counted.get(value);
+  if (known !== undefined) return known;
+  let parts = 1;
+  const items = Array.isArray(value) ? value : value instanceof Map ? value.values() : Object.values(value);
+  for (const item of items) parts += typeof item === "object" && item !== null ? partsOf(item) : 1;
+  if (parts >= KEPT_FROM) counted.set(value, parts);
+  return parts;
+}
+
+function isPlain(value: object): boolean {
+  const prototype = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}
+
+/** Throws 54000 for more parts than a value may have. */
+export function checkParts(parts: number): void {
+  if (parts <= VALUE_PARTS_MAX) return;
+  throw sqlError("54000", `a value has at most ${VALUE_PARTS_MAX} parts`, {
+    hint: "Lists, maps and JSON count with all that they hold, as often as they hold it.",
+  });
+}
+
+/** The value, once its parts have been counted. Throws 54000. */
+export function withParts<T>(value: T): T {
+  checkParts(partsOf(value));
+  return value;
+}
+
+/** Items that are put into one array while a list grows: to grow a large one, V8 copies all of it. */
+const CHUNK_ITEMS = 65_536;
+
+/** A list whose parts are counted as it grows. Nothing is added once it has been given away. */
+export class ListMaker {
+  private readonly chunks: Value[][] = [];
+  private items: Value[] = [];
+  private parts = 1;
+
+  /** Throws 54000. */
+  add(value: Value): void {
+    this.parts += typeof value === "object" && value !== null ? partsOf(value) : 1;
+    checkParts(this.parts);
+    if (this.items.push(value) < CHUNK_ITEMS) return;
+    this.chunks.push(this.items);
+    this.items = [];
+  }
+
+  get list(): readonly Value[] {
+    const { chunks, items } = this;
+    if (chunks.length > 0) {
+      const [first, ...others] = chunks.splice(0) as [Value[], ...Value[][]];
+      this.items = first.concat(...others, items);
+    }
+    if (this.parts >= KEPT_FROM) counted.set(this.items, this.parts);
+    return this.items;
+  }
+}

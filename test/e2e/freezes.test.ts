@@ -1,0 +1,208 @@
+/**
+ * Statements that never give way, under load of three other tenants on the same actor: each is stopped, the others'
+ * requests wait and are served, and every row is there as often as its writer was told. FREEZES makes it longer (100).
+ */
+import t from "tap";
+import { type Reply, TestServer } from "./server.js";
+
+const FREEZES = Number(process.env.FREEZES ?? 4);
+const WRITERS = 3;
+const READERS = 2;
+const TENANTS = ["red", "green", "blue"];
+
+/** What an INSERT came to, by the row's id: how often the row may be there. */
+type Fates = Map<number, readonly number[]>;
+
+const FREEZING: readonly ((round: number) => { readonly path: string; readonly body: object })[] = [
+  (round) => ({ path: "/v1/query/execute", body: { sql: `SELECT loop_for(-1) AS round${round}` } }),
+  (round) => ({
+    path: "/v1/query/execute",
+    body: { sql: `UPDATE own SET n = loop_for(-1) WHERE id = 1 AND n <> ${"n + ".repeat(round % 50)}1` },
+  }),
+  (round) => ({
+    path: "/v1/query/execute/batch",
+    body: {
+      statements: [
+        { sql: "INSERT INTO own VALUES (2, 2) ON CONFLICT DO NOTHING" },
+        { sql: `SELECT loop_for(-1) AS batch${round}` },
+      ],
+    },
+  }),
+];
+
+function looping(environment: Readonly<Record<string, string>> = {}): Promise<TestServer> {
+  const program = [process.execPath, new URL("./looping-server.js", import.meta.url).pathname] as const;
+  return TestServer.start({ TESSERA_ACTORS: "1", TESSERA_QUERY_STOP_MS: "1000", ...environment }, undefined, program);
+}
+
+const states = new Map<string, number>();
+let longestMs = 0;
+let answersLost = 0;
+
+async function timed(call: () => Promise<Reply>): Promise<Reply> {
+  const startedMs = performance.now();
+  const reply = await call();
+  longestMs = Math.max(longestMs, performance.now() - startedMs);
+  return reply;
+}
+
+t.setTimeout(200_000 + FREEZES * 20_000);
+
+t.test("freezes under load", async (t) => {
+  t.setTimeout(60_000 + FREEZES * 20_000);
+  const server = await looping();
+  t.teardown(() => server.stop());
+  const attacker = { token: await server.tenant("attacker") };
+  await server.rows("CREATE TABLE own (id int PRIMARY KEY, n float8)", [], attacker);
+  await server.rows("INSERT INTO own VALUES (1, 1)", [], attacker);
+  const fates = new Map<string, Fates>();
+  const strange: string[] = [];
+  let reads = 0;
+  let over = false;
+  const callers: { readonly tenant: string; readonly token: string }[] = [];
+  for (const tenant of TENANTS) callers.push({ tenant, token: await tenantWithTables(server, tenant) });
+  const load = callers.flatMap(({ tenant, ...options }) => {
+    const ofTenant: Fates = new Map();
+    fates.set(tenant, ofTenant);
+    let next = 0;
+    const writer = async (): Promise<void> => {
+      while (!over) {
+        const id = next++;
+        const headers: Record<string, string> = id % 3 === 0 ? { "idempotency-key": `${tenant}-${id}` } : {};
+        const reply = await timed(() =>
+          server.sql("INSERT INTO entry VALUES ($1, $2)", [id, `note ${id}`], { ...options, headers }),
+        );
+        ofTenant.set(id, fateOf(reply));
+        if (reply.status !== 200 && reply.body.error.code !== "answer_lost") strange.push(JSON.stringify(reply.body));
+      }
+    };
+    const reader = async (): Promise<void> => {
+      while (!over) {
+        const id = 1 + (reads++ % 1000);
+        const reply = await timed(() => server.sql("SELECT note FROM fixed WHERE id = $1", [id], options));
+        if (reply.body.data?.rows?.[0]?.[0] !== `note ${id}`) strange.push(JSON.stringify(reply.body));
+      }
+    };
+    return [...Array.from({ length: WRITERS }, writer), ...Array.from({ length: READERS }, reader)];
+  });
+  const watching = watchReady(server, () => over);
+  for (let round = 0; round < FREEZES; round++) {
+    const { path, body } = FREEZING[round % FREEZING.length]!(round);
+    const reply = await server.call("POST", path, body, attacker);
+    if (reply.status !== 503 || reply.body.error.code !== "statement_stopped") strange.push(JSON.stringify(reply.body));
+    if ((round + 1) % 10 === 0) t.comment(`${round + 1} freezes, the longest wait ${Math.round(longestMs)} ms`);
+    await served(server);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+  }
+  over = true;
+  await Promise.all([...load, watching]);
+  t.strictSame(strange, [], "every read was answered, and every write that was not had a reason");
+  t.match(
+    (await server.rows("SELECT count(*) FROM own", [], attacker))[0],
+    [FREEZES > 2 ? 2 : 1],
+    "before it, a batch goes as far as it goes",
+  );
+  let written = 0;
+  for (const [tenant, ofTenant] of fates) {
+    const token = await server.login(`${tenant}-user`, `password of ${tenant}`);
+    const problems = await check(server, token, ofTenant);
+    t.strictSame(problems, [], `${tenant}: none lost, none twice`);
+    written += ofTenant.size;
+  }
+  const metrics = String((await server.call("GET", "/metrics")).body);
+  t.match(metrics, new RegExp(`^tessera_actors_stopped_total ${FREEZES}$`, "m"));
+  t.ok(states.has("503 late") && states.has("503 restarting"), "readiness was told");
+  const answers = [...states].map(([state, count]) => `${count} ${state}`).join(", ");
+  t.comment(
+    `${FREEZES} freezes: ${written} rows written and ${reads} read by ${TENANTS.length} tenants; none lost, none twice`,
+  );
+  t.comment(`${answersLost} answers lost; the others' longest wait ${Math.round(longestMs)} ms; ready: ${answers}`);
+});
+
+async function tenantWithTables(server: TestServer, tenant: string): Promise<string> {
+  const token = await server.tenant(tenant);
+  // No primary key: a row that was written twice would show.
+  await server.rows("CREATE TABLE entry (id int, note text)", [], { token });
+  await server.rows("CREATE TABLE fixed (id int PRIMARY KEY, note text)", [], { token });
+  await server.rows("INSERT INTO fixed SELECT i, 'note ' || i FROM generate_series(1, 1000) AS i", [], { token });
+  return token;
+}
+
+/** How often a row may be there. */
+function fateOf({ status, body }: Reply): readonly number[] {
+  if (status === 200) return [1];
+  if (body.error.code !== "answer_lost") return [0];
+  answersLost++;
+  return body.error.details.committed === true ? [1] : [0, 1];
+}
+
+async function check(server: TestServer, token: string, fates: Fates): Promise<string[]> {
+  const { body } = await server.expect(
+    200,
+    "POST",
+    "/v1/query/execute",
+    { sql: "SELECT id, count(*) FROM entry GROUP BY id", max_rows: 10_000_000 },
+    { token },
+  );
+  const counts = new Map<number, number>(body.data.rows as [number, number][]);
+  const problems: string[] = [];
+  for (const [id, may] of fates) {
+    const count = counts.get(id) ?? 0;
+    if (!may.includes(count)) problems.push(`row ${id} is there ${count} times, not ${may.join(" or ")}`);
+    counts.delete(id);
+  }
+  for (const id of counts.keys()) problems.push(`nobody wrote row ${id}`);
+  return problems;
+}
+
+async function served(server: TestServer): Promise<void> {
+  while ((await server.call("GET", "/health/ready", undefined, { token: null })).status !== 200) {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+async function watchReady(server: TestServer, isOver: () => boolean): Promise<void> {
+  while (!isOver()) {
+    const { status, body } = await server.call("GET", "/health/ready", undefined, { token: null });
+    const state = `${status} ${body.data.partitions.find((one: { ready: boolean }) => !one.ready)?.status ?? "ready"}`;
+    states.set(state, (states.get(state) ?? 0) + 1);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+t.test("what looks like it is refused, and nothing else", async (t) => {
+  const server = await looping({ TESSERA_QUERY_STOPPED_REFUSED_SECONDS: "3600" });
+  t.teardown(() => server.stop());
+  const other = { token: await server.tenant("other") };
+  await server.rows("CREATE TABLE one (id int PRIMARY KEY)");
+  const stopped = await server.sql("SELECT loop_for(-1), 'a'");
+  t.match([stopped.status, stopped.body.error.code], [503, "statement_stopped"]);
+  t.equal(stopped.headers.get("retry-after"), "3600");
+  const again = await server.sql("SELECT loop_for(-77), 'b'");
+  t.match([again.status, again.body.error.code], [503, "statement_stopped"]);
+  t.ok(Number(again.headers.get("retry-after")) > 3000);
+  t.equal((await server.sql("SELECT loop_for(1)")).status, 200, "another shape");
+  t.equal((await server.sql("SELECT loop_for(1), 'a'", [], other)).status, 200, "another tenant");
+  const batch = await server.call("POST", "/v1/query/execute/batch", {
+    statements: [{ sql: "SELECT  loop_for(0), 'c'" }],
+  });
+  t.match(JSON.stringify(batch.body), /statement_stopped/, "wherever it comes from");
+  t.match(
+    server.lines.join("\n"),
+    /"statement":"SELECT loop_for\(-\?\), \?","operator":"project"/,
+    "the log says what it was",
+  );
+});
+
+t.test("an end in time, whatever runs", async (t) => {
+  const server = await looping();
+  t.teardown(() => server.stop());
+  await server.rows("CREATE TABLE kept (id int PRIMARY KEY)");
+  await server.rows("INSERT INTO kept VALUES (1)");
+  const frozen = server.sql("SELECT loop_for(-1)").catch(() => null);
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  t.equal(await server.terminate(), 0);
+  await frozen;
+  await server.boot();
+  t.strictSame(await server.rows("SELECT id FROM kept"), [[1]]);
+});

@@ -1,0 +1,124 @@
+/**
+ * How long a call holds its thread: once as statements are run at first, and, where that overruns, as they are run in turns.
+ * Where a call is computed in another process, that process's time does not count, but what is sent there does.
+ */
+import { serialize } from "node:v8";
+import { beginStretch, endStretch, Overrun } from "../../src/protocol/stretch.js";
+import type { Value } from "../../src/protocol/values.js";
+import { compileExpr } from "../../src/query/expr/compile.js";
+import { compileWaiting } from "../../src/query/expr/compile-waiting.js";
+import { type ComputeJob, jobFor } from "../../src/query/expr/compute-elsewhere.js";
+import type { AggregateFunction, CallExpr, DeferredContext, ScalarFunction } from "../../src/query/expr/expr.js";
+import { context } from "./evaluate.js";
+
+/** What a turn of the actor may take. */
+const TURN_MS = 4;
+
+export interface TurnLengths {
+  /** Milliseconds of the longest turn. */
+  readonly longest: number;
+  readonly way: "at once" | "in turns" | "elsewhere";
+  /** What the call threw; null: it gave a value. */
+  readonly error: unknown;
+}
+
+/** A call of the function over columns of one row, which hold the values. */
+export async function turnLengths(fn: ScalarFunction, values: readonly Value[]): Promise<TurnLengths> {
+  const types = values.map((_, i) => fn.args[i] ?? fn.variadic!);
+  const args = types.map((type, id) => ({ kind: "column", type, id, name: "" }) as const);
+  const call: CallExpr = { kind: "call", type: fn.returns, fn, args };
+  const batch = { columns: values.map((value) => [value]), length: 1 };
+  const first = atOnce(() => compileExpr(call, (id) => id)(batch, 0, context));
+  if (!(first.error instanceof Overrun)) return { longest: first.took, way: "at once", error: first.error };
+  const turns = new MeasuredTurns();
+  const inTurns = compileWaiting(call, (id) => id);
+  let error: unknown = null;
+  turns.begin();
+  try {
+    await inTurns(batch, 0, turns.context);
+  } catch (thrown) {
+    error = thrown;
+  }
+  turns.end();
+  endStretch();
+  return { longest: Math.max(first.took, turns.longest), way: turns.wasElsewhere ? "elsewhere" : "in turns", error };
+}
+
+function atOnce(work: () => void): { readonly took: number; readonly error: unknown } {
+  const start = performance.now();
+  beginStretch(start);
+  let error: unknown = null;
+  try {
+    work();
+  } catch (thrown) {
+    error = thrown;
+  }
+  const took = performance.now() - start;
+  endStretch();
+  return { took, error };
+}
+
+/** Of the longest step, or of the result after so many. */
+export async function aggregateTurns(
+  fn: AggregateFunction,
+  values: readonly Value[],
+  steps: number,
+): Promise<TurnLengths> {
+  const direct = values.slice(0, fn.directArgs ?? 0);
+  const args = values.slice(fn.directArgs ?? 0);
+  let state = fn.init();
+  let longest = 0;
+  let error: unknown = null;
+  const turn = (work: () => void): void => {
+    const made = atOnce(work);
+    longest = Math.max(longest, made.took);
+    if (made.error !== null && !(made.error instanceof Overrun)) error = made.error;
+  };
+  for (let i = 0; i < steps && error === null; i++) {
+    turn(() => {
+      state = fn.step(state, ...args);
+    });
+  }
+  if (error === null) turn(() => fn.result(state, direct));
+  return { longest, way: "at once", error };
+}
+
+class Elsewhere extends Error {}
+
+/** A thread that gives way whenever it is asked, and says how long it took in between. */
+class MeasuredTurns {
+  longest = 0;
+  wasElsewhere = false;
+  private since = 0;
+  readonly context = {
+    ...context,
+    services: {
+      ...context.services,
+      computeElsewhere: async (expr: ComputeJob["expr"], values: readonly Value[]): Promise<Value | undefined> => {
+        const job = await jobFor(expr, values, this.context);
+        if (job === undefined) return undefined;
+        this.wasElsewhere = true;
+        serialize(job);
+        throw new Elsewhere();
+      },
+    },
+    signal: new AbortController().signal,
+    keeps: false,
+    run: () => Promise.reject(new Error("no statements here")),
+    shouldYield: () => performance.now() - this.since > TURN_MS,
+    yieldTurn: async () => {
+      this.end();
+      await new Promise(setImmediate);
+      this.begin();
+    },
+  } satisfies DeferredContext;
+
+  begin(): void {
+    this.since = performance.now();
+    beginStretch(this.since);
+  }
+
+  end(): void {
+    this.longest = Math.max(this.longest, performance.now() - this.since);
+  }
+}
