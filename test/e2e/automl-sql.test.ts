@@ -126,6 +126,10 @@ t.test("mistakes in statements, with their places", async (t) => {
     ["DROP EXPERIMENT nope", 400, /does not exist/, null],
     ["DEPLOY MODEL m FROM EXPERIMENT nope", 400, /does not exist/, null],
     ["PREDICT x USING nope AS SELECT age FROM loans", 404, /does not exist/, null],
+    ["PREDICT x USING nope AS SELECT age FROM loans WHERE false", 404, /"nope" does not exist/, null],
+    ["SELECT AUTOML.PREDICT('nope', age) FROM loans WHERE false", 404, /does not exist/, null],
+    ["SELECT id FROM loans WHERE false AND AUTOML.PREDICT('nope', age) = '1'", 404, /does not exist/, null],
+    ["SELECT (SELECT AUTOML.PREDICT('nope', age) FROM loans WHERE id < 0)", 404, /does not exist/, null],
     ["PREDICT x USING scorer AS SELECT nope FROM loans", 400, /nope/, 34],
     ["SELECT AUTOML.PREDICT('scorer', age) FROM loans", 400, /lacks the feature/, null],
   ] as const) {

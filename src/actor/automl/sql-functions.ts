@@ -50,6 +50,9 @@ function callerOf({ services }: EvalContext): Request {
 const predicting = (name: string, cellOf: (found: PredictedRows, row: number) => unknown, explain = false) =>
   deferredFn(name, [TEXT, JSONB], JSONB, (args, count, context) => predict(args, count, context, cellOf, explain), {
     rowsMax: ROWS_AT_ONCE,
+    check: async ([name], context) => {
+      if (typeof name === "string") await findModel(callerOf(context), name);
+    },
   });
 
 const FUNCTIONS: readonly ScalarFunction[] = [
