@@ -24,12 +24,12 @@ export interface BestSentence {
 
 /** Below these nothing was found: of the score, and of the question's words by weight in the sentence and around it. */
 const SCORE_MIN = 0.3;
-const SHARE_MIN = 0.4;
+const SHARE_MIN = 0.5;
 /** What words count that stand in the passage but not in the sentence. */
 const AROUND = 0.35;
 /** Of each passage behind the one before: searches put the best first. */
 const PLACE_LOSS = 0.06;
-/** What a sentence loses that has no number, where the question asks for one. */
+/** What a sentence loses that has no number or no name, where the question asks for one. */
 const KIND_LOSS = 0.25;
 const WORDS_WEIGHT = 0.7;
 /** Sentences that are embedded: those that have most words. */
@@ -39,6 +39,10 @@ const ASKS_NUMBER =
   /\b(?:how (?:many|much|long|old|often|far|tall|high|big|large|deep|heavy|fast|soon|late)|when|what (?:time|year|date|day|percentage|price|number))\b/i;
 const HAS_NUMBER =
   /\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|hundred|thousand|million|once|twice|daily|weekly|monthly|yearly|every|never|always|free|no|noon|midnight|(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|may|june|july|august|september|october|november|december)\b/i;
+
+const ASKS_NAME = /\bwho(?:m|se)?\b/i;
+/** A capital within a sentence. */
+const HAS_NAME = /[\p{L},] \p{Lu}\p{Ll}/u;
 
 interface Candidate extends Sentence {
   readonly place: number;
@@ -59,12 +63,13 @@ export async function bestSentence(
   const few = candidates.slice(0, EMBEDDED_MAX);
   if (few.length === 0) return null;
   const [vector, ...vectors] = await embed([question, ...few.map(({ text }) => text)]);
-  const asksNumber = ASKS_NUMBER.test(question);
+  const [asksNumber, asksName] = [ASKS_NUMBER.test(question), ASKS_NAME.test(question)];
   let best: BestSentence | null = null;
   few.forEach(({ text, place, start, end, own, all }, i) => {
     const words = own + AROUND * (all - own);
     const fit = WORDS_WEIGHT * words + (1 - WORDS_WEIGHT) * Math.max(0, cosine(vector!, vectors[i]!));
-    const kind = asksNumber && !HAS_NUMBER.test(text) ? 1 - KIND_LOSS : 1;
+    const lacksKind = (asksNumber && !HAS_NUMBER.test(text)) || (asksName && !HAS_NAME.test(text));
+    const kind = lacksKind ? 1 - KIND_LOSS : 1;
     const score = fit * kind * (1 - PLACE_LOSS * Math.min(place, 5));
     if (all < SHARE_MIN || score < SCORE_MIN || score <= (best?.score ?? 0)) return;
     best = { place, start, end, score };

@@ -11,6 +11,8 @@ import type { Citation } from "./chat-store.js";
 /** In place of a model's name. */
 export const QUOTING = "best-sentence";
 
+/** Of Markdown, before a sentence: the end of emphasis, a heading's or a quotation's mark. */
+const MARKUP = /^[\s*_#>]*/;
 const NOT_FOUND = "This was not found in these documents.";
 
 export async function quotePassages(
@@ -24,7 +26,8 @@ export async function quotePassages(
   }));
   const best = await bestSentence(question, texts, (some) => embedderOf(request).embed(some), request);
   if (best === null) return { text: NOT_FOUND, citations: passages };
-  const { place, start, end } = best;
+  const { place, end } = best;
+  const start = best.start + MARKUP.exec(passages[place]!.text.slice(best.start, end))![0].length;
   const citations = passages.map((passage, i) => (i === place ? { ...passage, cited: true, start, end } : passage));
   const passage = passages[place]!;
   const source = sourceName(passage);
