@@ -9,11 +9,17 @@ import { RESULT_BYTES_MAX } from "./limits.js";
 const TOO_LARGE =
   /^(?:Invalid (?:string|array|typed array|array buffer) length|Invalid count value|Array buffer allocation failed|Maximum BigInt size exceeded|Cannot create a string longer than|The value of "size" is out of range)/;
 
-/** 54001 for recursion that is too deep, 54000 for a value that is too large; null for every other error. */
+const TOO_LARGE_PATTERN = /^Invalid regular expression: .*: (?:Stack overflow|Regular expression too large)$/is;
+
+/** 54001 for recursion that is too deep, 54000 for a value and 2201B for a pattern that is too large; null for every other error. */
 export function sizeError(thrown: unknown): DbError | null {
   if (!(thrown instanceof Error)) return null;
   if (thrown instanceof RangeError && thrown.message.includes("call stack")) {
     return sqlError("54001", "stack depth limit exceeded", { hint: "The request is nested too deeply." });
+  }
+  // V8 compiles an expression when it is used first, and only then finds it too large.
+  if (thrown instanceof SyntaxError && TOO_LARGE_PATTERN.test(thrown.message)) {
+    return sqlError("2201B", "invalid regular expression: it is too large");
   }
   return TOO_LARGE.test(thrown.message) ? sqlError("54000", "requested length too large") : null;
 }
