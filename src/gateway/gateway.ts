@@ -38,6 +38,8 @@ import type { Traces } from "./traces.js";
 import { Watermarks } from "./watermarks.js";
 
 const DOCUMENT_SECONDS = 60;
+/** What actors have to end in, however long requests were waited for. */
+const ACTORS_CLOSE_MS_MIN = 2_000;
 
 export interface GatewayOptions {
   readonly config: Config;
@@ -109,7 +111,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       if (change.kind === "all" || change.ended !== true) return;
       for (const queue of [deadlines.normal, deadlines.slow]) {
         for (const entry of queue.entries()) {
-          if (entry.running !== null && isAbout(change, entry.running)) entry.disowned();
+          if (entry.running !== null && isAbout(change, entry.running)) entry.end("disowned");
         }
       }
       pool.identityEnded(change);
@@ -139,7 +141,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
         assembled.watermarks.close();
         pool.beginClosing();
         await server.close(shutdownMs);
-        await pool.close(Math.max(0, shutdownMs - (clock.now() - startedAt)));
+        await pool.close(Math.max(ACTORS_CLOSE_MS_MIN, shutdownMs - (clock.now() - startedAt)));
         await traces?.close();
       },
     };

@@ -134,10 +134,7 @@ export class Watchdog {
     if (watched.marks.isFlushing) return;
     watched.isStopped = true;
     this.stopped++;
-    this.options.logger.error(
-      this.#factsOf(actor, watched),
-      "the actor is ended, since it does not give way, and started again",
-    );
+    this.options.logger.error(this.#factsOf(actor, watched), "the actor is ended, since it does not give way");
     this.options.stop(actor, watched.awayMs);
   }
 

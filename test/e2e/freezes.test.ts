@@ -205,4 +205,9 @@ t.test("an end in time, whatever runs", async (t) => {
   await frozen;
   await server.boot();
   t.strictSame(await server.rows("SELECT id FROM kept"), [[1]]);
+  const endless = server.sql("SELECT count(*) FROM generate_series(1, 4000000000) AS i WHERE i % 7 = 8");
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  t.equal(await server.terminate(), 0);
+  const { status, body } = await endless;
+  t.match([status, body.error.code], [503, "shutting_down"], "whoever still waits then is answered");
 });

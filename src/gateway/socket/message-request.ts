@@ -14,7 +14,7 @@ import {
   type Repeatable,
   type SentFrames,
 } from "../actor-link.js";
-import type { Deadlined, DeadlineQueue } from "../deadline-queue.js";
+import type { Deadlined, DeadlineQueue, EndedFor } from "../deadline-queue.js";
 import { ExchangeTrace } from "../exchange-trace.js";
 import type { LiveSubscriber } from "../live-channels.js";
 import { REDIRECTS_MAX, redirect, release } from "../partition-load.js";
@@ -223,8 +223,13 @@ export class MessageRequest implements PendingReply, Deadlined, RunningRequest {
     return this.connection.caller.identity;
   }
 
-  /** Its connection is closed, which ends it. */
-  disowned(): void {}
+  end(why: EndedFor): void {
+    // The connection is closed, which ends it.
+    if (why === "disowned") return;
+    this.link.cancel(this.frameId);
+    this.connection.fail(this.id, "shutting_down", undefined, "", this.format);
+    this.#end(ERRORS.shutting_down.status);
+  }
 
   cancel(): void {
     this.link.cancel(this.frameId);
