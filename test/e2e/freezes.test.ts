@@ -194,6 +194,35 @@ t.test("what looks like it is refused, and nothing else", async (t) => {
   );
 });
 
+t.test("a job that does not give way fails", async (t) => {
+  const server = await looping({ TESSERA_AUTOML_RUNNING_PER_TENANT_MAX: "1" });
+  t.teardown(() => server.stop());
+  await server.rows("CREATE TABLE few (id int PRIMARY KEY, good text)");
+  await server.rows(
+    "INSERT INTO few SELECT i, CASE WHEN i % 2 = 0 THEN 'y' ELSE 'n' END FROM generate_series(1, 200) AS i",
+  );
+  await server.rows("CREATE VIEW slow AS SELECT id, good, loop_for(0) AS n FROM few");
+  const train = async (body: object): Promise<string> =>
+    (await server.expect(202, "POST", "/v1/automl/train", { target: "good", ...body })).body.data.job_id;
+  const long = { algorithms: ["neural_network"], max_trials: 200, time_budget_secs: 900 };
+  const before = await train({ table: "few", features: ["id"], ...long });
+  // It waits for the one before it, and does not give way when its turn comes.
+  const id = await train({ table: "slow", features: ["id", "n"], max_trials: 1 });
+  await server.rows("CREATE OR REPLACE VIEW slow AS SELECT id, good, loop_for(-1) AS n FROM few");
+  await server.call("POST", `/v1/automl/jobs/${before}/stop`);
+  let job = { status: "pending" };
+  while (job.status === "pending" || job.status === "running") {
+    job = (await server.expect(200, "GET", `/v1/automl/jobs/${id}`)).body.data;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  t.match(job, { status: "failed", error: { code: "statement_stopped" } });
+  t.match(
+    String((await server.call("GET", "/metrics")).body),
+    /^tessera_actors_stopped_total 1$/m,
+    "and was tried once",
+  );
+});
+
 t.test("an end in time, whatever runs", async (t) => {
   const server = await looping();
   t.teardown(() => server.stop());
