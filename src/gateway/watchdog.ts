@@ -42,7 +42,7 @@ interface Watched {
 }
 
 export class Watchdog {
-  /** Times that an actor was late, and that one was ended for it. */
+  /** Times that an actor was late, and that one was ended for it or for want of memory. */
   late = 0;
   stopped = 0;
   #isClosing = false;

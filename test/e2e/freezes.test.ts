@@ -223,6 +223,21 @@ t.test("a job that does not give way fails", async (t) => {
   );
 });
 
+t.test("what fills the thread's memory is stopped, too", async (t) => {
+  const server = await looping({ LOOPING_HEAP_MIB: "256", TESSERA_QUERY_STOP_MS: "0" });
+  t.teardown(() => server.stop());
+  const other = { token: await server.tenant("other") };
+  await server.rows("CREATE TABLE entry (id int)", [], other);
+  const filling = server.sql("SELECT fill_memory(1)");
+  const others = Array.from({ length: 20 }, (_, id) => server.sql("INSERT INTO entry VALUES ($1)", [id], other));
+  const { status, body } = await filling;
+  t.match([status, body.error.code], [503, "statement_stopped"]);
+  for (const reply of await Promise.all(others)) t.equal(reply.status, 200, JSON.stringify(reply.body));
+  t.strictSame(await server.rows("SELECT count(*) FROM entry", [], other), [[20]]);
+  t.equal((await server.sql("SELECT fill_memory(2)")).body.error.code, "statement_stopped", "and is not run again");
+  t.match(String((await server.call("GET", "/metrics")).body), /^tessera_actors_stopped_total 1$/m);
+});
+
 t.test("an end in time, whatever runs", async (t) => {
   const server = await looping();
   t.teardown(() => server.stop());
