@@ -3,7 +3,7 @@
  * statements are caught: the actor, once per request, and functions, whose blocks may handle them.
  */
 import { DbError, sqlError } from "./errors.js";
-import { RESULT_BYTES_MAX } from "./limits.js";
+import { JOINS_MAX, RESULT_BYTES_MAX } from "./limits.js";
 
 /** V8's and Node's words for a string, list, buffer or integer beyond what they can hold. */
 const TOO_LARGE =
@@ -28,5 +28,12 @@ export function resultTooLarge(): DbError {
   return new DbError("query_error", `The result is larger than ${RESULT_BYTES_MAX} bytes.`, {
     sqlstate: "54000",
     hint: "Lower max_rows, or page with LIMIT and a key.",
+  });
+}
+
+/** A query that would take too long to plan. */
+export function tooManyJoins(): DbError {
+  return sqlError("54001", "statement too complex", {
+    hint: `A query joins at most ${JOINS_MAX} tables, or nodes and relationships of patterns. Use several statements, or a list.`,
   });
 }
