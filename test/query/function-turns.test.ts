@@ -12,12 +12,12 @@ import { aggregateFunctions, scalarFunctions } from "./all-functions.js";
 import { largeValues, smallValues } from "./large-values.js";
 import { aggregateTurns, type TurnLengths, turnLengths } from "./turn-lengths.js";
 
-/** Milliseconds of a turn. */
+/** Milliseconds of a turn, of CPU time. */
 const TURN_MAX = 50;
-/** Other processes of the machine and collections of garbage lengthen a turn; the shortest of some tries counts. */
+/** Collections of garbage lengthen a turn; the shortest of some tries counts. */
 const TRIES = 8;
 /** Characters, bytes or elements of a large value. An aggregate's step takes its value at once, so it gets fewer. */
-const UNITS = 250_000;
+const UNITS = Number(process.env.TURN_UNITS ?? 150_000);
 const AGGREGATED_UNITS = 100_000;
 
 const [, , only] = process.argv;
