@@ -8,6 +8,11 @@ export const DEFERRED_ROWS_MAX = 64;
 export const SQL_BYTES_MAX = 100 * 1024;
 /** Nesting of one statement's syntax tree. */
 export const SQL_DEPTH_MAX = 500;
+/** Tables that one query joins, nodes and relationships of patterns that it reads included. */
+export const JOINS_MAX = 512;
+/** Of a query's plan before it is improved: steps above each other, and columns of all steps together. */
+export const PLAN_DEPTH_MAX = 1000;
+export const PLAN_COLUMNS_MAX = 250_000;
 /** UTF-16 characters of one Cypher text. */
 export const CYPHER_CHARACTERS_MAX = 1024 * 1024;
 /** Items of one list that Cypher makes. */

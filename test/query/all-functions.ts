@@ -23,7 +23,7 @@ const OTHERS: readonly (readonly SqlType[])[] = [
   [TEXT, JSONB, JSONPATH, JSONB, TEXT, TEXT],
 ];
 /** Of a family for the same number of arguments: more of them do the same. */
-const INSTANCES_MAX = 8;
+const INSTANCES_MAX = 4;
 
 /** By the number of types. */
 const COMBINATIONS: readonly (readonly (readonly SqlType[])[])[] = [

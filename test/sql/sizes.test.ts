@@ -35,6 +35,26 @@ t.test("arrays", (t) =>
   ]),
 );
 
+t.test("patterns", (t) =>
+  checkStatements(t, [
+    ["select 'x' ~ repeat('a', 40000)", "2201B invalid regular expression: longer than 32768 characters"],
+    ["select 'x' ~* repeat('a', 32000)", "2201B invalid regular expression: it is too large"],
+  ]),
+);
+
+t.test("keys of an aggregated object", (t) =>
+  checkStatements(t, [
+    [
+      "select jsonb_object_agg(i, 1) from generate_series(1, 131073) i",
+      "54000 a JSON object that is put together has at most 131072 keys",
+    ],
+    [
+      "select jsonb_object_agg(array[i], 1) from generate_series(1, 2) i",
+      "22023 key value must be scalar, not array, composite, or json",
+    ],
+  ]),
+);
+
 t.test("JSON and records that hold a value many times", (t) =>
   checkStatements(t, [
     ["do $$ declare s jsonb := '[1]'; begin loop s := s || s; end loop; end $$", MEMBERS],

@@ -6,6 +6,7 @@ import { deserialize, serialize } from "node:v8";
 import { readJsonInPieces, type Turns } from "../../protocol/json-pieces.js";
 import { checkJson, parseJson } from "../../protocol/json-text.js";
 import { flattened, jsonPieces } from "../../protocol/json-value-pieces.js";
+import { Numeric } from "../../protocol/numeric.js";
 import { fromText, toText } from "../../protocol/text-format.js";
 import { costLeft } from "../../protocol/value-cost.js";
 import { JSON_TYPE, JSONB, Json, type SqlArray, type SqlType, type Value } from "../../protocol/values.js";
@@ -18,6 +19,7 @@ export type Sent =
   | Exclude<Value, object>
   | Uint8Array
   | Float32Array
+  | NumericForm
   /** In the text form of its type. */
   | { readonly text: string }
   /** JSON text; of `json` with the spaces that it came with. */
@@ -28,7 +30,10 @@ export type Sent =
   | { readonly one: Uint8Array }
   | { readonly keys: Items; readonly values: Items };
 
-/** Runs of items, serialised, and items that are large by themselves. `asText`: items of an array in the text form of their type. */
+/** V8's format has integers of any length. */
+type NumericForm = Pick<Numeric, "unscaled" | "scale" | "special">;
+
+/** Runs of items, serialised, and items that are large by themselves. `asText`: items of an array in the text form of their type, numerics in theirs. */
 interface Items {
   readonly parts: readonly (Uint8Array | Sent)[];
   readonly asText?: boolean;
@@ -45,6 +50,7 @@ export async function sentValue(type: SqlType, value: Value, turns: Turns): Prom
   if (value instanceof Uint8Array || value instanceof Float32Array) return value;
   if (value instanceof Json) return { json: value.text ?? (await writtenJson(value, turns)) };
   if (type.name === "variant") return sentVariant(value as Variant, turns);
+  if (value instanceof Numeric) return numericForm(value);
   if (type.name !== "array") return { text: await atLength(turns, () => toText(type, value)) };
   const { elements, dimensions, lowerBounds } = value as SqlArray;
   const array = await sentElements(type.element as SqlType, elements, turns);
@@ -66,7 +72,7 @@ async function givingWay(turns: Turns): Promise<void> {
 
 async function sentElements(type: SqlType, elements: readonly Value[], turns: Turns): Promise<Items> {
   const asText = elements.some((item) => typeof item === "object" && item !== null);
-  const write = asText ? (item: Value) => (item === null ? null : toText(type, item)) : (item: Value) => item;
+  const write = (item: Value): unknown => (asText ? elementForm(type, item) : item);
   const parts: Uint8Array[] = [];
   for (let from = 0; from < elements.length; ) {
     const to = endOfRun(elements, from);
@@ -76,6 +82,19 @@ async function sentElements(type: SqlType, elements: readonly Value[], turns: Tu
     await givingWay(turns);
   }
   return asText ? { parts, asText } : { parts };
+}
+
+function elementForm(type: SqlType, item: Value): string | NumericForm | null {
+  if (item === null) return null;
+  return item instanceof Numeric ? numericForm(item) : toText(type, item);
+}
+
+function numericForm({ unscaled, scale, special }: Numeric): NumericForm {
+  return { unscaled, scale, special };
+}
+
+function ofNumericForm({ unscaled, scale, special }: NumericForm): Numeric {
+  return special === null ? Numeric.of(unscaled, scale) : Numeric.parse(special);
 }
 
 /** The next items that are sent together: few parts, or one item. */
@@ -149,6 +168,7 @@ function ofPlainForm(plain: unknown): Variant {
 export async function receivedValue(type: SqlType, sent: Sent, turns: Turns): Promise<Value> {
   if (typeof sent !== "object" || sent === null) return sent;
   if (ArrayBuffer.isView(sent)) return sent;
+  if ("unscaled" in sent) return atLength(turns, () => ofNumericForm(sent));
   if ("text" in sent) return atLength(turns, () => fromText(type, sent.text));
   if ("json" in sent) return receivedJson(type, sent.json, turns);
   if ("array" in sent) {
@@ -174,7 +194,10 @@ async function receivedJson(type: SqlType, text: string, turns: Turns): Promise<
 
 async function receivedItems(type: SqlType, { parts, asText }: Items, turns: Turns): Promise<Value[]> {
   const items: Value[] = [];
-  const ofText = (item: unknown): Value => (item === null ? null : fromText(type, item as string));
+  const ofText = (item: unknown): Value => {
+    if (item === null) return null;
+    return typeof item === "string" ? fromText(type, item) : ofNumericForm(item as NumericForm);
+  };
   const read = type.name === "variant" ? ofPlainForm : asText === true ? ofText : (item: unknown) => item as Value;
   for (const part of parts) {
     if (part instanceof Uint8Array) {

@@ -124,9 +124,10 @@ function concat(a: unknown, b: unknown): unknown {
 }
 
 function withoutKeys(value: unknown, keys: readonly (string | null)[]): unknown {
-  if (Array.isArray(value)) return value.filter((item) => typeof item !== "string" || !keys.includes(item));
+  const removed = new Set(keys);
+  if (Array.isArray(value)) return value.filter((item) => typeof item !== "string" || !removed.has(item));
   if (!isJsonObject(value)) throw sqlError("22023", "cannot delete from scalar");
-  return Object.fromEntries(Object.entries(value).filter(([key]) => !keys.includes(key)));
+  return Object.fromEntries(Object.entries(value).filter(([key]) => !removed.has(key)));
 }
 
 function withoutIndex(value: unknown, index: number): unknown {
@@ -379,6 +380,9 @@ export const JSON_FUNCTIONS: readonly ScalarFunction[] = [
   ...pair("object", (name, type) => fn(name, [PATH, PATH], type, objectOfTexts)),
 ];
 
+/** Of an element that becomes JSON. */
+const CONVERSION_NANOS = 100;
+
 /** A function over values of any types that sees NULLs and knows the types. */
 function building(
   name: string,
@@ -400,7 +404,7 @@ function building(
         const texts = values.map((value, i) => jsonTextOf(args[i] as SqlType, value, context.timeZone));
         return new Json(result, Array.isArray(result) ? `[${texts.join(", ")}]` : objectText(plain, texts));
       },
-      { strict: false },
+      { strict: false, nanosPerUnit: CONVERSION_NANOS },
     );
   });
 }
@@ -438,10 +442,15 @@ function converting(name: string, returns: SqlType): FunctionFamily {
     const [given] = types;
     if (given === undefined || types.length > 1) return null;
     const type = given.name === "unknown" ? TEXT : given;
-    return contextFn(name, [type], returns, (context: EvalContext, value: Value) =>
-      returns === JSONB
-        ? composedJson(toJson(type, value, context.timeZone))
-        : asJson(returns, toJson(type, value, context.timeZone)),
+    return contextFn(
+      name,
+      [type],
+      returns,
+      (context: EvalContext, value: Value) =>
+        returns === JSONB
+          ? composedJson(toJson(type, value, context.timeZone))
+          : asJson(returns, toJson(type, value, context.timeZone)),
+      { nanosPerUnit: CONVERSION_NANOS },
     );
   });
 }
