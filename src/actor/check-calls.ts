@@ -3,6 +3,7 @@
  * They are found when a statement is planned and checked before each run. Called by the planner and the runner; no state.
  */
 import type { Value } from "../protocol/values.js";
+import { positioned } from "../query/exec/deferred-call.js";
 import type { CallExpr, EvalContext, Expr } from "../query/expr/expr.js";
 import { walkExpr } from "../query/expr/walk.js";
 import type { Plan } from "../query/plan/plan.js";
@@ -22,17 +23,32 @@ export function callsToCheck(plan: Plan): readonly CallExpr[] {
   return calls;
 }
 
-/** Rejects with what is wrong with the first of them. */
-export async function checkCalls(
+/** Throws or rejects with what is wrong with the first of them. */
+export function checkCalls(
   calls: readonly CallExpr[],
   params: readonly Value[],
   context: EvalContext,
-): Promise<void> {
-  for (const { fn, args } of calls) {
-    await fn.deferred!.check!(
-      args.map((arg) => knownValue(arg, params)),
-      context,
-    );
+  from = 0,
+): Promise<void> | void {
+  for (let i = from; i < calls.length; i++) {
+    const checked = checkCall(calls[i]!, params, context);
+    if (checked instanceof Promise) return checked.then(() => checkCalls(calls, params, context, i + 1));
+  }
+}
+
+function checkCall(
+  { fn, args, position }: CallExpr,
+  params: readonly Value[],
+  context: EvalContext,
+): Promise<void> | void {
+  const known = args.map((arg) => knownValue(arg, params));
+  const failed = (error: unknown): never => {
+    throw positioned(error, position);
+  };
+  try {
+    return fn.deferred!.check!(known, context)?.catch(failed);
+  } catch (error) {
+    return failed(error);
   }
 }
 

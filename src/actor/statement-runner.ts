@@ -350,7 +350,7 @@ export class StatementRunner {
   ): Outcome | Promise<Outcome> {
     const context = this.contextFor(tx, run.request, values, plan.graph);
     if (plan.checks.length === 0) return this.runChecked(plan, run, context);
-    return checkCalls(plan.checks, values, context).then(() => this.runChecked(plan, run, context));
+    return after(checkCalls(plan.checks, values, context), () => this.runChecked(plan, run, context));
   }
 
   private runChecked(plan: StatementPlan, run: StatementRun, context: ExecContext): Outcome | Promise<Outcome> {

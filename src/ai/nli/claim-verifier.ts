@@ -158,6 +158,11 @@ export class ClaimVerifier {
     };
   }
 
+  /** Throws what is wrong with a request for that model. */
+  requireUsable(name: string): void {
+    this.usable(name);
+  }
+
   private find(name: string): Model | null {
     return this.models.find(({ names }) => names.includes(name)) ?? null;
   }
