@@ -103,6 +103,8 @@ export interface RestoreReport {
   /** Whether the content's digest is that of the backup; null: the backup has none for that moment, or it was not come to. */
   readonly verified: boolean | null;
   readonly error: { readonly code: string; readonly message: string } | null;
+  /** The backup of a restore that its server's end cut short, as a later start found it; empty: not known. */
+  readonly cutShort?: string;
 }
 
 /** To the coordinator. */
