@@ -299,6 +299,7 @@ export class Actor {
       partition.installationSecret = this.settings.secret;
       partition.progress.output = this.live;
       this.partitions.set(number, partition);
+      this.restores.opened(partition);
     } catch (error) {
       if (!isDamage(error) || number === DIRECTORY_PARTITION) throw error;
       this.output.control({ kind: "partition-damaged", partition: number, message: error.message });

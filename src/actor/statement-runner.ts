@@ -6,7 +6,7 @@ import type { CatalogView } from "../catalog/catalog-view.js";
 import { type FunctionDef, outputsOf } from "../catalog/function.js";
 import type { GraphTables } from "../catalog/graph.js";
 import { isTemporarySchema } from "../catalog/schema.js";
-import { DbError, sqlError } from "../protocol/errors.js";
+import { sqlError } from "../protocol/errors.js";
 import { withoutConstants } from "../protocol/statement-shape.js";
 import type { Value } from "../protocol/values.js";
 import { analyzeTable } from "../query/exec/analyze-table.js";
@@ -19,7 +19,6 @@ import { VERIFY_COLUMNS, verifyTable } from "../query/exec/verify-table.js";
 import type { OutputColumn, Plan } from "../query/plan/plan.js";
 import { modifyingNodes } from "../query/plan/walk.js";
 import { bindArguments } from "../sql/bind/bind-arguments.js";
-import { calledWriter } from "../sql/bind/bind-statement.js";
 import { bindTable } from "../sql/bind/bind-table.js";
 import type {
   BoundAnalyze,
@@ -44,6 +43,7 @@ import type { TakeRows } from "./cursor.js";
 import { graphFinder } from "./ensure-graph.js";
 import { explainLines } from "./explain-statement.js";
 import { InternalStatements } from "./internal-statements.js";
+import { refusedToReader, writerIn } from "./reader.js";
 import { type RoutineSession, SessionRoutineHost } from "./routine-host.js";
 import { runDdl } from "./run-ddl.js";
 import { collect, collected, convertParameters } from "./run-program.js";
@@ -562,19 +562,6 @@ export class StatementRunner {
     );
     if (changed !== undefined) this.requireWritable(changed.kind === "graphwrite" ? "writing clauses" : changed.kind);
   }
-}
-
-function refusedToReader(what: string): DbError {
-  return new DbError("forbidden", `The credential has ReadOnly permission; ${what} is refused.`, { sqlstate: "42501" });
-}
-
-/** What writes in a statement that does: a SELECT is not it, but a command in its WITH or a function that it calls. */
-function writerIn(command: BoundQuery["command"], plan: Plan): string {
-  if (command !== "select") return command.toUpperCase();
-  const [changed] = modifyingNodes(plan);
-  if (changed !== undefined) return changed.kind.toUpperCase();
-  const fn = calledWriter(plan);
-  return fn === null ? "SELECT" : `the function ${fn.name}()`;
 }
 
 function procedureColumns({ routine }: BoundCall): readonly OutputColumn[] {
