@@ -17,6 +17,7 @@ import { DbError, sqlError } from "../protocol/errors.js";
 import { Json, type SqlType, type Value } from "../protocol/values.js";
 import type { GraphNode } from "../protocol/variant.js";
 import type { CursorFacts, ExecContext, ExecServices, ProgressHearer, ProgressPhase } from "../query/exec/context.js";
+import { greatestTaken } from "../query/exec/free-value.js";
 import { readGraphNode } from "../query/exec/graph-node.js";
 import { runSubquery } from "../query/exec/subquery.js";
 import type { TriggerFiring } from "../query/exec/trigger-firing.js";
@@ -296,13 +297,25 @@ export class SessionServices implements ExecServices {
     const { tenant } = memory;
     const sequence = this.sequence(name);
     this.requireWritable(sequence, "nextval()");
-    const value = tenant.partition.sequences.next(tenant.number, sequence);
+    const value = this.nextOf(sequence);
     // The value is not told before the block that it comes from is on disk.
     tenant.sawEverything();
     memory.sequenceValues ??= new Map();
     memory.sequenceValues.set(sequence.id, value);
     memory.lastSequence = sequence.id;
     return value;
+  }
+
+  private nextOf(sequence: SequenceDef): SequenceNumber {
+    const { tenant } = this.memory;
+    const { sequences } = tenant.partition;
+    const value = sequences.next(tenant.number, sequence);
+    const table = sequence.follows === true ? this.catalogView().tableById(sequence.ownedBy!.tableId) : null;
+    if (table === null) return value;
+    const taken = greatestTaken(sequence, value, table, this.tx, tenant.number);
+    if (taken === null) return value;
+    sequences.set(tenant.number, sequence, { last: taken, called: true });
+    return sequences.next(tenant.number, sequence);
   }
 
   currentSequenceValue(name: string): SequenceNumber {

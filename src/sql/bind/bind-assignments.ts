@@ -12,7 +12,7 @@ import { expandStars } from "./bind-row.js";
 import { columnExpr } from "./binding.js";
 import { coerceAssignment } from "./coerce.js";
 import { project } from "./source.js";
-import { defaultOf, targetColumn } from "./stored-row.js";
+import { defaultOf, onUpdateOf, targetColumn } from "./stored-row.js";
 
 export interface Assignment {
   readonly columnId: number;
@@ -39,6 +39,10 @@ export function bindAssignments(nodes: readonly AssignmentNode[], table: TableDe
       const expr = assigned(value, column, target, current, parts, context);
       made.set(column.id, { expr, inParts: parts.length > 0 });
     });
+  }
+  for (const column of table.columns) {
+    if (!column.onUpdateSql || made.has(column.id)) continue;
+    made.set(column.id, { expr: onUpdateOf(column, context.binding), inParts: false });
   }
   return Array.from(made, ([columnId, { expr }]) => ({ columnId, expr }));
 }

@@ -4,6 +4,7 @@ import type { ColumnDef, TableDef } from "../../catalog/table.js";
 import { sqlError } from "../../protocol/errors.js";
 import type { IndexElement } from "../parse/ast-definitions.js";
 import type { ExprNode } from "../parse/ast-query.js";
+import { PLAIN_INDEX, TEXT_INDEX } from "../parse/table-dialect.js";
 import { isImmutable } from "./bind-column-def.js";
 import { type ConstraintOf, checkIndexable } from "./bind-constraint.js";
 import { bindBoolean, bindExpr } from "./bind-expr.js";
@@ -62,6 +63,21 @@ export function bindExclusion(
     exclusion: { deferrable: isDeferrable ? { initiallyDeferred: node.initiallyDeferred, primary: false } : null },
     notices: [],
   };
+}
+
+/** Whether the "exclusion" is an index that the definition of the table declares. */
+export function isDeclaredIndex({ method }: ConstraintOf<"exclude">): boolean {
+  return method === PLAIN_INDEX || method === TEXT_INDEX;
+}
+
+/** `KEY k (a, b)` of a table. */
+export function bindPlainIndex(
+  { name, elements, position }: ConstraintOf<"exclude">,
+  table: TableDef,
+  binding: Binding,
+): Omit<CreateIndexCommand, "kind" | "table" | "ifNotExists"> {
+  const columns = indexColumns(elements, table, position, binding);
+  return { name, unique: false, columns, where: null, include: [], nullsNotDistinct: false, notices: [] };
 }
 
 function indexExpression(

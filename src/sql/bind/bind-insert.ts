@@ -169,6 +169,7 @@ function valuesPlan(
       if (value === undefined || value.kind === "default") return defaultOf(column, binding);
       const { position } = value;
       if (!takesValue(column, node, position)) return defaultOf(column, binding);
+      if (value.kind === "null" && isAssigned(column, table, binding)) return defaultOf(column, binding);
       return coerceAssignment(bindExpr(value, context), column, binding, position);
     });
   });
@@ -183,6 +184,12 @@ function valuesPlan(
     return Object.freeze({ kind: "project", input: sets.plan(ONE_ROW), exprs: rows[0]!, columns });
   }
   return Object.freeze({ kind: "values", rows, columns });
+}
+
+/** Whether the column is of the kind to which clients give NULL for a value that they do not choose. */
+function isAssigned({ id, identity }: ColumnDef, table: TableDef, { env }: Binding): boolean {
+  if (identity !== "by default") return false;
+  return env.catalog.sequencesOf(table).some(({ ownedBy, follows }) => ownedBy!.columnId === id && follows === true);
 }
 
 /** Whether a given value is stored, or passed over by OVERRIDING USER VALUE. Throws 428C9. */

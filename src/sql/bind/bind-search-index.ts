@@ -10,6 +10,7 @@ import { TEXT_SEARCH_CONFIGS } from "../../protocol/text-search-configs.js";
 import { displayName } from "../../query/expr/types.js";
 import type { CreateIndexStatement, IndexElement, OptionNode } from "../parse/ast-definitions.js";
 import type { CallNode, ExprNode } from "../parse/ast-query.js";
+import type { ConstraintOf } from "./bind-constraint.js";
 import { lookUpTable } from "./bind-from.js";
 import type { Binding } from "./binding.js";
 
@@ -150,7 +151,15 @@ function wordOption<T>({ name, value, position }: OptionNode, words: Readonly<Re
   });
 }
 
-function textIndex(node: CreateIndexStatement, table: TableDef): NewSearchIndex {
+/** `FULLTEXT INDEX i (a, b)` in the definition of a table. */
+export function bindTextIndex({ name, elements, position }: ConstraintOf<"exclude">, table: TableDef): NewSearchIndex {
+  return { ...textIndex({ elements, position, options: [], method: "text" }, table), name };
+}
+
+function textIndex(
+  node: Pick<CreateIndexStatement, "elements" | "position" | "options" | "method">,
+  table: TableDef,
+): NewSearchIndex {
   const { position } = node;
   let language: string | null = null;
   const speak = (name: string, at: number) => {

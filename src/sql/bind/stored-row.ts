@@ -38,6 +38,12 @@ export function defaultOf(column: ColumnDef, binding: Binding): Expr {
   return coerceAssignment(expr, column, binding, 0);
 }
 
+/** What UPDATE stores in a column with ON UPDATE that it gives no value. */
+export function onUpdateOf(column: ColumnDef, binding: Binding): Expr {
+  const context = contextOf(binding, new Scope(null), "DEFAULT expressions");
+  return coerceAssignment(bindExpr(parseExpression(column.onUpdateSql!), context), column, binding, 0);
+}
+
 /** Of a domain its DEFAULT; NULL otherwise, which a domain may refuse. */
 function domainDefault(column: ColumnDef, binding: Binding): Expr {
   for (let user = column.type.user; user?.kind === "domain"; user = user.base?.user) {

@@ -60,7 +60,7 @@ export const TOPIC_PAGES: readonly ManualPage[] = [
   ),
   topic(
     "other dialects",
-    "`name` | [name] | AUTO_INCREMENT | LIMIT start, count | INSERT IGNORE | REPLACE INTO | ON DUPLICATE KEY UPDATE | GROUP_CONCAT(…) | DATE('now', '-90 days') | DATETIME | DOUBLE | LONGBLOB | GEN_UUID()",
+    "`name` | [name] | AUTO_INCREMENT | INTEGER PRIMARY KEY | ON UPDATE CURRENT_TIMESTAMP | FULLTEXT [INDEX] [name] (columns) | KEY name (columns) | LIMIT start, count | INSERT [OR] IGNORE | INSERT OR REPLACE | REPLACE INTO | ON DUPLICATE KEY UPDATE | GROUP_CONCAT(…) | DATE('now', '-90 days') | DATETIME | DOUBLE | LONGBLOB | GEN_UUID()",
     "Spellings of MySQL and SQLite that are understood beside PostgreSQL's.",
     "SELECT `title` FROM book LIMIT 0, 5",
   ),

@@ -82,6 +82,14 @@ function endOfComment(text: string, from: number): number {
   return text.length;
 }
 
+export const isWord = (token: Token | undefined, ...words: string[]): boolean =>
+  token !== undefined && token.kind === "word" && words.includes(token.text);
+export const isSymbol = (token: Token | undefined, symbol: string): boolean =>
+  token !== undefined && token.kind === "symbol" && token.text === symbol;
+/** Whether it can stand for a name. */
+export const isName = (token: Token | undefined): token is Token =>
+  token !== undefined && ["word", "quoted", "backtick"].includes(token.kind);
+
 /** What a word or a quoted name names. */
 export function nameOf(token: Token): string {
   if (token.kind === "word") return token.text;
