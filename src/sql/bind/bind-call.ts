@@ -24,7 +24,7 @@ import { bindSetCall } from "./bind-set-call.js";
 import { bindVariadicCall } from "./bind-variadic.js";
 import type { Binding } from "./binding.js";
 import { argumentsOf, boundArguments, byTypes, functionName, refuseAggregateForms } from "./call-arguments.js";
-import { coerceBoolean, coerceImplicit, constant, resolveUnknown } from "./coerce.js";
+import { coerceBoolean, coerceImplicit, constant, isUnknown, resolveUnknown } from "./coerce.js";
 import { checkedRecord } from "./json-record-checks.js";
 import { boundAggregate } from "./made-aggregate.js";
 import { positionalCall } from "./parameter-names.js";
@@ -74,6 +74,15 @@ export function bindFunctionCall(call: CallNode, context: ExprContext, bind: Bin
   return checkedRecord(Object.freeze({ kind: "call", type: fn.returns, fn, args, ...place }), name, given, binding);
 }
 
+/** `json_object('a', 'b')` is a member, where `json_object('{a}', '{b}')` is arrays of names and values. */
+function pairsName(name: string, given: readonly Expr[]): string {
+  if (name !== "json_object" && name !== "jsonb_object") return name;
+  const [key, value] = given;
+  const isPair = given.length === 2 && isUnknown(key!) && isUnknown(value!) && key!.kind === "const";
+  const isArray = key?.kind !== "const" || key.value === null || /^\s*[{[]/.test(key.value as string);
+  return isPair && !isArray ? name.replace("_", "_build_") : name;
+}
+
 /** The function, or what the call means when there is none: `name(row)` may be a field. Throws 42883. */
 function resolvedOr(
   given: readonly Expr[],
@@ -83,7 +92,7 @@ function resolvedOr(
   otherwise: () => Expr | null,
 ): ResolvedFunction | Expr {
   try {
-    return byTypes(given, binding, (types) => resolveFunction(name, types, position));
+    return byTypes(given, binding, (types) => resolveFunction(pairsName(name, given), types, position));
   } catch (error) {
     const field = otherwise();
     if (field === null) throw error;

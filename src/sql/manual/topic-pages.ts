@@ -60,8 +60,8 @@ export const TOPIC_PAGES: readonly ManualPage[] = [
   ),
   topic(
     "other dialects",
-    "`name` | [name] | AUTO_INCREMENT | INTEGER PRIMARY KEY | ON UPDATE CURRENT_TIMESTAMP | FULLTEXT [INDEX] [name] (columns) | KEY name (columns) | LIMIT start, count | INSERT [OR] IGNORE | INSERT OR REPLACE | REPLACE INTO | ON DUPLICATE KEY UPDATE | GROUP_CONCAT(…) | DATE('now', '-90 days') | DATETIME | DOUBLE | LONGBLOB | GEN_UUID()",
-    "Spellings of MySQL and SQLite that are understood beside PostgreSQL's.",
+    "`name` | [name] | AUTO_INCREMENT | INTEGER PRIMARY KEY | ON UPDATE CURRENT_TIMESTAMP | FULLTEXT [INDEX] [name] (columns) | KEY name (columns) | LIMIT start, count | INSERT [OR] IGNORE | INSERT OR REPLACE | REPLACE INTO | ON DUPLICATE KEY UPDATE | GROUP_CONCAT(…) | DATE('now', '-90 days') | DATETIME | DOUBLE | LONGBLOB | GEN_UUID() | flag = 1 | json ->> '$.a[0].b' | JSON_EXTRACT(json, path, …) | JSON_CONTAINS(json, candidate [, path]) | json_object(name, value, …) | READ_COMMITTED",
+    'Spellings of MySQL and SQLite that are understood beside PostgreSQL\'s. A boolean takes the constants 0 and 1. In -> and ->> a text that begins with $. or $[ is a path, unless the object has a member of that very name; steps are .key, ."any key", [0], [last], .* and [*] (which find an array). JSON_EXTRACT gives JSON, and is compared with texts, numbers and booleans as such.',
     "SELECT `title` FROM book LIMIT 0, 5",
   ),
   topic(

@@ -18,6 +18,7 @@ import { compareJson } from "../compare.js";
 import type { EvalContext, ScalarFunction } from "../expr.js";
 import { composedJson } from "./composed-value.js";
 import { contextFn, type FunctionFamily, family, fn, formOf, op } from "./define.js";
+import { atMemberPath, isMemberPath } from "./json-extract.js";
 import { atPath, isJsonObject, type JsonObject, member } from "./json-member.js";
 import { textAt } from "./json-slices.js";
 import { jsonTextOf, toJson } from "./to-json.js";
@@ -54,15 +55,23 @@ function writtenPart(json: Json, found: unknown, path: readonly (string | number
 
 const PATH = arrayOf(TEXT);
 
+/** Whether a "key" is a path (`$.a.b`): a member of that very name goes before. */
+const isPath = ({ value }: Json, key: string) =>
+  key.charCodeAt(0) === 36 && isMemberPath(key) && member(value, key) === undefined;
+
 function access(type: SqlType): ScalarFunction[] {
   const part = (json: Json, found: unknown, path: readonly (string | number | null)[]) =>
     type === JSON_TYPE && found !== undefined ? writtenPart(json, found, path) : asJson(type, found);
   const text = (json: Json, found: unknown, path: readonly (string | number | null)[]) =>
     type === JSON_TYPE && isContainer(found) ? writtenPart(json, found, path).text! : asText(type, found);
   return [
-    op("->", [type, TEXT], type, (json: Json, key: string) => part(json, member(json.value, key), [key])),
+    op("->", [type, TEXT], type, (json: Json, key: string) =>
+      isPath(json, key) ? asJson(type, atMemberPath(json.value, key)) : part(json, member(json.value, key), [key]),
+    ),
     op("->", [type, INT4], type, (json: Json, index: number) => part(json, member(json.value, index), [index])),
-    op("->>", [type, TEXT], TEXT, (json: Json, key: string) => text(json, member(json.value, key), [key])),
+    op("->>", [type, TEXT], TEXT, (json: Json, key: string) =>
+      isPath(json, key) ? asText(type, atMemberPath(json.value, key)) : text(json, member(json.value, key), [key]),
+    ),
     op("->>", [type, INT4], TEXT, (json: Json, index: number) => text(json, member(json.value, index), [index])),
     op("#>", [type, PATH], type, (json: Json, path: SqlArray) =>
       part(json, atPath(json.value, pathOf(path)), pathOf(path)),
@@ -421,7 +430,17 @@ function converting(name: string, returns: SqlType): FunctionFamily {
   });
 }
 
+/** `json_object('a', 1, 'b', x)`, beside PostgreSQL's functions over arrays of text. */
+function objectOfPairs(name: string, returns: SqlType): FunctionFamily {
+  const { form, instantiate } = building(name, returns, 2, buildObject);
+  const isArrays = (types: readonly SqlType[]) =>
+    types.length <= 2 && types.every((type) => type.name === "unknown" || type.element !== null);
+  return family(name, form, (types) => (isArrays(types) ? null : instantiate(types)));
+}
+
 export const JSON_FAMILIES: readonly FunctionFamily[] = [
+  objectOfPairs("json_object", JSON_TYPE),
+  objectOfPairs("jsonb_object", JSONB),
   building("json_build_object", JSON_TYPE, 0, buildObject),
   building("jsonb_build_object", JSONB, 0, buildObject),
   building("json_build_array", JSON_TYPE, 0, (values) => values),
