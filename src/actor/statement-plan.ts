@@ -19,6 +19,7 @@ import type { Plan } from "../query/plan/plan.js";
 import { bindStatement } from "../sql/bind/bind-statement.js";
 import type { BindEnvironment, BoundQuery, BoundStatement, CypherBinder } from "../sql/bind/bound-statement.js";
 import type { StatementNode } from "../sql/parse/ast.js";
+import { withQuotesHint } from "./double-quotes.js";
 import { type ResultShape, shapeOf } from "./sql-result.js";
 import { treeOf } from "./statement-language.js";
 import type { StatementText } from "./statement-run.js";
@@ -68,7 +69,11 @@ export function planStatement(
     return planCypher(tree.statement, text.sql, graphOf(text.graph), names, statistics, waits);
   }
   const { params } = text;
-  return planNode(tree.node, Array.isArray(params) ? params : [], names, statistics, graphOf, waits);
+  try {
+    return planNode(tree.node, Array.isArray(params) ? params : [], names, statistics, graphOf, waits);
+  } catch (error) {
+    throw withQuotesHint(error, text.sql);
+  }
 }
 
 function queryOf(bound: BoundStatement): BoundQuery | null {

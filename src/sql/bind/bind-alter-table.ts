@@ -3,6 +3,7 @@
  * definitions as the steps before it left them, in PostgreSQL's order: what goes, types, what comes, constraints.
  */
 import type { AlterAction, RelationName } from "../../catalog/ddl-command.js";
+import { missingColumn } from "../../catalog/did-you-mean.js";
 import type { TableDef } from "../../catalog/table.js";
 import type { DomainDef } from "../../catalog/type.js";
 import { sqlError } from "../../protocol/errors.js";
@@ -217,9 +218,7 @@ function alter(table: TableDef, action: AlterAction, rows: Plan | null = null): 
 /** Throws 42703. */
 function columnOf(table: TableDef, name: string) {
   const column = table.columns.find((other) => other.name === name);
-  if (column === undefined) {
-    throw sqlError("42703", `column "${name}" of relation "${table.name}" does not exist`);
-  }
+  if (column === undefined) throw missingColumn(name, table, null);
   return column;
 }
 

@@ -1,11 +1,15 @@
 /** Calls of functions and aggregates by name. */
+
+import { meant } from "../../catalog/did-you-mean.js";
 import type { FunctionDef } from "../../catalog/function.js";
-import { sqlError } from "../../protocol/errors.js";
+import { DbError, sqlError } from "../../protocol/errors.js";
 import { INT4, TEXT } from "../../protocol/values.js";
 import type { ColumnId, Expr, ScalarFunction } from "../../query/expr/expr.js";
 import { isHypotheticalSetName } from "../../query/expr/functions/ordered-sets.js";
 import {
+  functionNames,
   isAggregateName,
+  isKnownFunction,
   isTableFunctionName,
   isWindowName,
   type ResolvedFunction,
@@ -46,6 +50,10 @@ export function bindFunctionCall(call: CallNode, context: ExprContext, bind: Bin
   const { binding } = context;
   const { position } = node;
   if (isTableFunctionName(name)) return bindSetCall(node, context, bind);
+  if (node.star && !isKnownFunction(name) && !isSystemFunction(name) && !isSequenceFunction(name)) {
+    const message = `function ${name}(*) does not exist`;
+    throw sqlError("42883", message, { position, ...meant(name, functionNames()) });
+  }
   refuseAggregateForms(node, name);
   if (isWindowName(name)) {
     throw isHypotheticalSetName(name) && node.args.length > 0
@@ -74,6 +82,14 @@ export function bindFunctionCall(call: CallNode, context: ExprContext, bind: Bin
   return checkedRecord(Object.freeze({ kind: "call", type: fn.returns, fn, args, ...place }), name, given, binding);
 }
 
+/** A call of a function of no known name gets the nearest one as its hint. */
+function withNearestFunction(error: unknown, name: string, { env }: Binding): unknown {
+  if (!(error instanceof DbError) || error.details?.sqlstate !== "42883" || isKnownFunction(name)) return error;
+  const own = env.catalog.functions().map((routine) => routine.name);
+  const { hint } = meant(name, [...functionNames(), ...own]);
+  return hint === undefined ? error : sqlError("42883", error.message, { ...error.details, hint });
+}
+
 /** `json_object('a', 'b')` is a member, where `json_object('{a}', '{b}')` is arrays of names and values. */
 function pairsName(name: string, given: readonly Expr[]): string {
   if (name !== "json_object" && name !== "jsonb_object") return name;
@@ -95,7 +111,7 @@ function resolvedOr(
     return byTypes(given, binding, (types) => resolveFunction(pairsName(name, given), types, position));
   } catch (error) {
     const field = otherwise();
-    if (field === null) throw error;
+    if (field === null) throw withNearestFunction(error, name, binding);
     return field;
   }
 }

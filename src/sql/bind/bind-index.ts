@@ -1,5 +1,6 @@
 /** Keys and predicates of indexes, and EXCLUDE constraints, which are indexes. Called for CREATE INDEX and for tables. */
 import type { CreateIndexCommand, NewIndexColumn } from "../../catalog/ddl-command.js";
+import { missingColumn } from "../../catalog/did-you-mean.js";
 import type { ColumnDef, TableDef } from "../../catalog/table.js";
 import { sqlError } from "../../protocol/errors.js";
 import type { IndexElement } from "../parse/ast-definitions.js";
@@ -15,7 +16,7 @@ import { refuseParameters, rowContext, storedSql } from "./stored-expression.js"
 /** Throws 42703. */
 export function indexedColumn(name: string, table: TableDef, position: number): ColumnDef {
   const column = table.columns.find((other) => other.name === name);
-  if (column === undefined) throw sqlError("42703", `column "${name}" does not exist`, { position });
+  if (column === undefined) throw missingColumn(name, table, position, `column "${name}"`);
   return column;
 }
 

@@ -3,6 +3,7 @@
  * likeness, of which only the definition is made here. Called by bind-ddl.ts.
  */
 import type { CreateSearchIndexCommand, NewSearchIndex } from "../../catalog/ddl-command.js";
+import { missingColumn } from "../../catalog/did-you-mean.js";
 import { canSearch } from "../../catalog/search-index-ddl.js";
 import type { ColumnDef, SearchIndexDef, TableDef, VectorIndexDef, VectorMetric } from "../../catalog/table.js";
 import { sqlError } from "../../protocol/errors.js";
@@ -236,7 +237,7 @@ function plainColumn({ column, expr }: IndexElement, table: TableDef, position: 
 
 function columnNamed(name: string, table: TableDef, position: number): ColumnDef {
   const found = table.columns.find((other) => other.name === name);
-  if (found === undefined) throw sqlError("42703", `column "${name}" does not exist`, { position });
+  if (found === undefined) throw missingColumn(name, table, position, `column "${name}"`);
   return found;
 }
 

@@ -4,6 +4,7 @@
  * types parameters and builds the logical plan; it reads no data.
  */
 import type { DdlCommand } from "../../catalog/ddl-command.js";
+import { missingColumn } from "../../catalog/did-you-mean.js";
 import { DbError, sqlError } from "../../protocol/errors.js";
 import { TEXT, UNKNOWN } from "../../protocol/values.js";
 import type { Expr, ScalarFunction } from "../../query/expr/expr.js";
@@ -263,7 +264,7 @@ function bindAnalyze(node: AnalyzeStatement, binding: Binding): BoundStatement {
     const table = named[i]!;
     const missing = columns.find((column) => !table.columns.some(({ name }) => name === column));
     if (missing === undefined) return;
-    throw sqlError("42703", `column "${missing}" of relation "${table.name}" does not exist`);
+    throw missingColumn(missing, table, null);
   });
   if (node.kind === "vacuum") return { kind: "analyze", tag: "VACUUM", tables: [] };
   return { kind: "analyze", tag: "ANALYZE", tables: named.length > 0 ? named : binding.env.catalog.tables() };

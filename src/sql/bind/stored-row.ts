@@ -1,4 +1,6 @@
 /** The row that INSERT and UPDATE store: defaults of its columns, its CHECK constraints, and RETURNING over it. */
+
+import { missingColumn } from "../../catalog/did-you-mean.js";
 import { changedByCypher } from "../../catalog/graph.js";
 import type { CheckDef, ColumnDef, TableDef } from "../../catalog/table.js";
 import type { DomainDef } from "../../catalog/type.js";
@@ -149,9 +151,7 @@ export function bindReturning(
 export function targetColumn(table: TableDef, target: AssignmentTarget): ColumnDef {
   const { name, position } = target;
   const column = table.columns.find((other) => other.name === name);
-  if (column === undefined) {
-    throw sqlError("42703", `column "${name}" of relation "${table.name}" does not exist`, { position });
-  }
+  if (column === undefined) throw missingColumn(name, table, position);
   return column;
 }
 
