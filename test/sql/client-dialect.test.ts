@@ -131,3 +131,70 @@ t.test("ON UPDATE CURRENT_TIMESTAMP", async (t) => {
     ["select changed is not null, seen is not null from copied", ["true|true"]],
   ]);
 });
+
+t.test("SHOW INDEXES in both spellings, without what is internal", async (t) => {
+  await checkStatements(t, [
+    ["create table shown (id int primary key, a int unique, body text)"],
+    ["create index on shown using text (body)"],
+    ["create index of_expression on shown (lower(body))"],
+    ["create table _hidden (id int primary key)"],
+    [
+      "SHOW INDEXES",
+      [
+        ["shown_pkey", "shown", "id", true, true, "shown_pkey", "shown", "id", true, true, "btree"],
+        ["shown_a_key", "shown", "a", true, false, "shown_a_key", "shown", "a", true, false, "btree"],
+        [
+          "of_expression",
+          "shown",
+          "lower(body)",
+          false,
+          false,
+          "of_expression",
+          "shown",
+          "lower(body)",
+          false,
+          false,
+          "btree",
+        ],
+        ["shown_body_idx", "shown", "body", false, false, "shown_body_idx", "shown", "body", false, false, "text"],
+      ].map((row) => row.join("|")),
+    ],
+    ["SHOW INDEXES FROM _hidden", ["_hidden_pkey|_hidden|id|true|true|_hidden_pkey|_hidden|id|true|true|btree"]],
+  ]);
+});
+
+t.test("SUMMARIZE a table or a query", async (t) => {
+  await checkStatements(t, [
+    [
+      'create table sold (id int primary key, region text, price numeric(6, 2), day date, note jsonb, "Odd name" vector(2), ok boolean)',
+    ],
+    [
+      "insert into sold values (1, 'north', 1.50, '2024-01-01', '{}', '[1,2]', true), (2, 'south', 2.50, '2024-01-02', null, null, true)",
+    ],
+    [
+      "insert into sold values (3, 'north', 4, '2024-01-03', '[1]', null, false), (4, null, null, null, null, null, null)",
+    ],
+    [
+      "SUMMARIZE sold",
+      [
+        "id|integer|4|0|4|1|1|2|3|4|2.5|{1,2,3}",
+        "region|text|4|1|2|north|∅|∅|∅|south|∅|{north,south}",
+        "price|numeric(6,2)|4|1|3|1.50|1.50|2.50|4.00|4.00|2.6666666666666665|{1.50,2.50,4.00}",
+        "day|date|4|1|3|2024-01-01|2024-01-01|2024-01-02|2024-01-03|2024-01-03|∅|{2024-01-01,2024-01-02,2024-01-03}",
+        'note|jsonb|4|2|2|[1]|∅|∅|∅|{}|∅|{[1],"{}"}',
+        "Odd name|vector(2)|4|3|∅|∅|∅|∅|∅|∅|∅|∅",
+        "ok|boolean|4|1|2|false|∅|∅|∅|true|∅|{true,false}",
+      ],
+    ],
+    [
+      "SUMMARIZE SELECT region, count(*) AS n FROM sold WHERE id < 4 GROUP BY region",
+      ["region|text|2|0|2|north|∅|∅|∅|south|∅|{north,south}", "n|bigint|2|0|2|1|1|1|2|2|1.5|{1,2}"],
+    ],
+    ["create view cheap as select price from sold where false"],
+    ["SUMMARIZE cheap", ["price|numeric(6,2)|0|0|0|∅|∅|∅|∅|∅|∅|∅"]],
+    ["SUMMARIZE solds", '42P01 relation "solds" does not exist'],
+    ["SUMMARIZE", '42601 syntax error at or near "SUMMARIZE"'],
+    ["create table summarize (summarize int)"],
+    ["select summarize from summarize", []],
+  ]);
+});

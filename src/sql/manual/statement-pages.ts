@@ -156,14 +156,16 @@ RESET {name | ALL}`,
     example: "SHOW search_path",
   },
   list: {
-    titles: ["SHOW TABLES", "SHOW INDEXES", "SHOW DATABASES", "SHOW MODELS", "DESCRIBE"],
+    titles: ["SHOW TABLES", "SHOW INDEXES", "SHOW DATABASES", "SHOW MODELS", "DESCRIBE", "SUMMARIZE"],
     syntax: `SHOW TABLES
 SHOW INDEXES [FROM table]
 SHOW DATABASES
 SHOW MODELS
-DESCRIBE table`,
-    description: "Lists what is there, as clients of other databases ask for it.",
-    example: "SHOW TABLES; DESCRIBE book",
+DESCRIBE table
+SUMMARIZE { table | query }`,
+    description:
+      "Lists what is there, as clients of other databases ask for it. SUMMARIZE tells of each column how many rows and NULLs there are, how many distinct values, the least, the greatest and the quartiles of numbers and times, the mean of numbers, and the most frequent values as examples.",
+    example: "SHOW TABLES; DESCRIBE book; SUMMARIZE book",
   },
   verify: {
     titles: ["VERIFY TABLE"],

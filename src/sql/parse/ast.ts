@@ -264,8 +264,10 @@ export interface ShowStatement {
 /** SHOW TABLES|INDEXES|DATABASES|MODELS|COLUMNS and DESCRIBE, as other dialects have them. */
 export interface ListStatement {
   readonly kind: "list";
-  readonly what: "tables" | "indexes" | "databases" | "models" | "columns";
-  /** The table of `columns` and, where given, of `indexes`. */
+  readonly what: "tables" | "indexes" | "databases" | "models" | "columns" | "summary";
+  /** Of `summary`, where it is not of a table: the text of the query. */
+  readonly query?: string;
+  /** The table of `columns`, of `summary`, and, where given, of `indexes`. */
   readonly table: NameNode | null;
   /** SHOW … LIKE 'pattern' */
   readonly like: string | null;

@@ -36,7 +36,7 @@ const LIST_PREFIX = "\u0001list ";
 export const GRAPH_TABLE_PREFIX = "\u0001graph table ";
 
 const SUSPECT =
-  /`|\[|\blimit\s+[^\s,]+\s*,|\binsert\s+(?:ignore|or)\b|\bread_(?:un)?committed\b|\brepeatable_read\b|\b(?:begin|transaction|work)\s+serializable\b|\bquery\s+expansion\b|\breplace\s+into\b|\bon\s+duplicate\b|\bgroup_concat\b|\bagainst\s*\(|\bdate\s*\(\s*'now'|\bengine\s*=|\bcharset\s*=|\bcreate\s+immutable\b|\bgraph_table\s*\(|\bproperty\s+graph\b|\b(?:create|drop)\s+collection\b|(?:^|;|\*\/)\s*(?:show|describe|desc|verify)\b|--.*\n\s*(?:show|describe|desc|verify)\b/i;
+  /`|\[|\blimit\s+[^\s,]+\s*,|\binsert\s+(?:ignore|or)\b|\bread_(?:un)?committed\b|\brepeatable_read\b|\b(?:begin|transaction|work)\s+serializable\b|\bquery\s+expansion\b|\breplace\s+into\b|\bon\s+duplicate\b|\bgroup_concat\b|\bagainst\s*\(|\bdate\s*\(\s*'now'|\bengine\s*=|\bcharset\s*=|\bcreate\s+immutable\b|\bgraph_table\s*\(|\bproperty\s+graph\b|\b(?:create|drop)\s+collection\b|(?:^|;|\*\/)\s*(?:show|describe|desc|verify|summarize)\b|--.*\n\s*(?:show|describe|desc|verify|summarize)\b/i;
 
 const UNCHANGED: Dialect = { edits: [], lists: [], graphTables: [] };
 
@@ -365,7 +365,7 @@ function listing(statement: Statement): boolean {
     replace(statement, statement.tokens[0]!, statement.tokens.at(-1)!, call);
     return true;
   }
-  const list = listOf(statement.tokens);
+  const list = summaryOf(statement) ?? listOf(statement.tokens);
   if (list === null) return false;
   const { tokens } = statement;
   replace(statement, tokens[0]!, tokens.at(-1)!, `SHOW "${LIST_PREFIX}${statement.lists.length}"`);
@@ -384,6 +384,17 @@ const LISTED = {
   columns: "columns",
   fields: "columns",
 } as const;
+
+/** SUMMARIZE of a table, or of a query. */
+function summaryOf({ tokens, text }: Statement): Placed | null {
+  const [verb, first] = tokens;
+  if (!isWord(verb, "summarize") || first === undefined) return null;
+  const isQuery = isWord(first, "select", "with", "values") || isSymbol(first, "(");
+  const named = isQuery ? null : tableName(tokens, isWord(first, "table") ? 2 : 1);
+  if (!isQuery && (named === null || named.next < tokens.length)) return null;
+  if (named !== null) return { kind: "list", what: "summary", table: named.name, like: null };
+  return { kind: "list", what: "summary", table: null, like: null, query: text.slice(first.start, tokens.at(-1)!.end) };
+}
 
 function listOf(tokens: readonly Token[]): Placed | null {
   const [verb, second] = tokens;
