@@ -115,3 +115,27 @@ t.test("PUT drops what it does not name", async (t) => {
     ["Rex", "Tom", "Kit"],
   );
 });
+
+t.test("types as clients spell them: vector[3], and an id that is an integer", async (t) => {
+  const { data } = (
+    await server.expect(201, "POST", "/v1/collections", {
+      name: "spelt",
+      schema: { id: "integer", embedding: "vector[3]", other: { type: "VECTOR(2)" }, n: "integer" },
+    })
+  ).body;
+  t.same(
+    data.schema.fields.map(({ name, type, dimensions }: Record<string, unknown>) => [name, type, dimensions]),
+    [
+      ["embedding", "vector", 3],
+      ["other", "vector", 2],
+      ["n", "integer", undefined],
+    ],
+  );
+  const made = await server.expect(201, "POST", "/v1/collections/spelt/documents", { id: 7, embedding: [1, 2, 3] });
+  t.equal(made.body.data.id, "7");
+  t.equal((await server.expect(200, "GET", "/v1/collections/spelt/documents/7")).body.data.id, "7");
+  for (const type of ["vector[0]", "vector[x]", "vector[]", "integer[3]"]) {
+    const refused = await server.call("POST", "/v1/collections", { name: "wrong", schema: { v: type } });
+    t.equal(refused.status, 400, type);
+  }
+});
