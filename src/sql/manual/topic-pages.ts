@@ -83,6 +83,24 @@ export const TOPIC_PAGES: readonly ManualPage[] = [
     "",
   ),
   topic(
+    "agents",
+    "CREATE [OR REPLACE] AGENT [IF NOT EXISTS] name [WITH (instructions = '…', model = '…', tools = [query, …], description, allow_writes, max_steps, timeout_secs, temperature, max_tokens)] | EXECUTE AGENT name 'task' | SHOW AGENTS | DESCRIBE AGENT name | DROP AGENT [IF EXISTS] name | AGENT_RUN(persona, task [, options])",
+    "A named agent is who it is and what it works with: the persona and the options of AGENT_RUN under a name. They are rows of the tenant's, made and dropped in the statement's transaction. EXECUTE AGENT takes the task as a text or a parameter, and needs a provider that can call tools.",
+    "",
+  ),
+  topic(
+    "models",
+    "SHOW MODELS | DESCRIBE MODEL name | DROP MODEL [IF EXISTS] name | SELECT PULL_MODEL('name:tag') | SELECT * FROM LIST_MODELS() | SELECT DELETE_MODEL('name:tag')",
+    "A name is that of a model that the tenant trained, else of an installed one, which only administrators of the installation pull and drop. PULL_MODEL also takes a hub's repository, org/name:tag, that a known model is made of. DESCRIBE MODEL gives a row for each fact: its name and its value as JSON.",
+    "",
+  ),
+  topic(
+    "backups",
+    "BACKUP [DATABASE] [WITH (incremental = true, passphrase = '…')] | BACKUP INCREMENTAL | SHOW BACKUPS",
+    "For admins of the tenant. A backup is of what is committed when it begins; the server keeps it in its own folder. Restoring is POST /admin/tenants/{tenant}/restore, from outside of the content that it replaces.",
+    "",
+  ),
+  topic(
     "language functions",
     "SENTIMENT(text) | SENTIMENT_SCORES(text) | SUMMARIZE(text [, characters]) | CLASSIFY(text [, categories]) | EXTRACT_ENTITIES(text)",
     "By the libraries and models of the installation, for English. SENTIMENT gives positive, negative or neutral; EXTRACT_ENTITIES a jsonb array of objects with text, type, start, end (UTF-16 code units) and confidence; CLASSIFY the likeliest of the categories (an array, or common topics).",

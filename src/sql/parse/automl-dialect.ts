@@ -95,7 +95,7 @@ function parametersOf(tokens: readonly Token[]): string[] {
 const open = (parameter: string) => `(SELECT ${parameter})`;
 
 /** `name = value, …)` as names and values in turn: texts, numbers, words, parameters, and lists of them in brackets. */
-function optionsOf(statement: Statement, from: number): string[] {
+export function optionsOf(statement: Statement, from: number): string[] {
   const { tokens } = statement;
   const options: string[] = [];
   let at = from;

@@ -9,6 +9,7 @@
 import type { Node } from "@pgsql/types";
 import type { ListStatement, VerifyStatement } from "./ast.js";
 import { AUTOML_SUSPECT, automlCalls, automlStatement, predictStatement } from "./automl-dialect.js";
+import { CLIENT_SUSPECT, clientStatement } from "./client-statements.js";
 import { collectionStatement } from "./collection-statements.js";
 import type { Edit } from "./source-map.js";
 import { TABLE_SUSPECT, tableDialect } from "./table-dialect.js";
@@ -52,7 +53,8 @@ interface Statement {
 }
 
 export function rewriteDialect(text: string): Dialect {
-  if (!SUSPECT.test(text) && !TABLE_SUSPECT.test(text) && !AUTOML_SUSPECT.test(text)) return UNCHANGED;
+  if (!SUSPECT.test(text) && !TABLE_SUSPECT.test(text) && !AUTOML_SUSPECT.test(text) && !CLIENT_SUSPECT.test(text))
+    return UNCHANGED;
   const edits: Edit[] = [];
   const lists: Placed[] = [];
   const graphTables: (readonly Token[])[] = [];
@@ -358,9 +360,9 @@ function closesVector(tokens: readonly Token[], open: number): boolean {
   return false;
 }
 
-/** SHOW TABLES|… with a filter, DESCRIBE t, and statements on collections. True when the statement was one of them. */
+/** SHOW TABLES|… with a filter, DESCRIBE t, and statements on collections, agents, models and backups. True when the statement was one of them. */
 function listing(statement: Statement): boolean {
-  const call = collectionStatement(statement.tokens);
+  const call = collectionStatement(statement.tokens) ?? clientStatement(statement);
   if (call !== null) {
     replace(statement, statement.tokens[0]!, statement.tokens.at(-1)!, call);
     return true;
