@@ -168,10 +168,13 @@ SUMMARIZE { table | query }`,
     example: "SHOW TABLES; DESCRIBE book; SUMMARIZE book",
   },
   verify: {
-    titles: ["VERIFY TABLE"],
-    syntax: "VERIFY TABLE name",
-    description: "Recomputes the hash chain of an IMMUTABLE table and tells whether every row is as it was added.",
-    example: "INSERT INTO ledger VALUES (1, 'opened'); VERIFY TABLE ledger",
+    titles: ["VERIFY TABLE", "VERIFY RECORD"],
+    syntax: `VERIFY TABLE name
+VERIFY RECORD key IN table
+VERIFY RECORD IN table WHERE column = key [AND …]`,
+    description:
+      "Recomputes the hash chain of an IMMUTABLE table and tells whether every row is as it was added. VERIFY RECORD tells it of the row with that primary key, and where in the chain it stands.",
+    example: "INSERT INTO ledger VALUES (1, 'opened'); VERIFY TABLE ledger; VERIFY RECORD 1 IN ledger",
   },
   "create table as": {
     titles: ["CREATE TABLE AS", "SELECT INTO", "CREATE MATERIALIZED VIEW"],

@@ -274,11 +274,19 @@ export interface ListStatement {
   readonly position: number;
 }
 
-/** VERIFY TABLE t: checks the hash chain of an immutable table. */
+/** VERIFY TABLE t: checks the hash chain of an immutable table. VERIFY RECORD key IN t: one row of it. */
 export interface VerifyStatement {
   readonly kind: "verify";
   readonly table: NameNode;
+  /** Of VERIFY RECORD: values of the primary key; `column` null: in its order. */
+  readonly key?: readonly VerifyKey[];
   readonly position: number;
+}
+
+export interface VerifyKey {
+  readonly column: string | null;
+  /** As text, or the number of a parameter from 1 on. */
+  readonly value: string | number;
 }
 
 /** ANALYZE and VACUUM. */

@@ -13,7 +13,8 @@ import { CLIENT_SUSPECT, clientStatement } from "./client-statements.js";
 import { collectionStatement } from "./collection-statements.js";
 import type { Edit } from "./source-map.js";
 import { TABLE_SUSPECT, tableDialect } from "./table-dialect.js";
-import { isSymbol, isWord, nameOf, type Token, tokenize } from "./tokens.js";
+import { isSymbol, isWord, stringValue, type Token, tableName, tokenize } from "./tokens.js";
+import { verifyRecord } from "./verify-record.js";
 
 export interface Dialect {
   readonly edits: readonly Edit[];
@@ -407,6 +408,7 @@ function listOf(tokens: readonly Token[]): Placed | null {
     const table = tableName(tokens, 2);
     return table === null || table.next < tokens.length ? null : { kind: "verify", table: table.name };
   }
+  if (isWord(verb, "verify") && isWord(second, "record")) return verifyRecord(tokens);
   if (isWord(verb, "describe", "desc")) {
     const table = tableName(tokens, isWord(second, "table") ? 2 : 1);
     return table === null ? null : { kind: "list", what: "columns", table: table.name, like: null };
@@ -425,23 +427,6 @@ function listOf(tokens: readonly Token[]): Placed | null {
   const like = isWord(tokens[at], "like") && pattern?.kind === "string" ? stringValue(pattern) : null;
   if (at + (like === null ? 0 : 2) !== tokens.length || (what === "columns" && table === null)) return null;
   return { kind: "list", what, table: table?.name ?? null, like };
-}
-
-const stringValue = (token: Token) => token.text.slice(1, -1).replaceAll("''", "'");
-
-/** `t` or `s.t` from token `from` on; `next` is the index after it. Null when something else stands there. */
-function tableName(tokens: readonly Token[], from: number) {
-  const path: string[] = [];
-  let next = from;
-  for (;;) {
-    const token = tokens[next];
-    if (token === undefined || !["word", "quoted", "backtick"].includes(token.kind)) return null;
-    path.push(nameOf(token));
-    next++;
-    if (!isSymbol(tokens[next], ".")) break;
-    next++;
-  }
-  return { name: { path, position: 0 }, next };
 }
 
 /** What `listing` left a placeholder for, or null. */

@@ -96,3 +96,21 @@ export function nameOf(token: Token): string {
   const mark = token.text[0]!;
   return token.text.slice(1, -1).replaceAll(mark + mark, mark);
 }
+
+/** `t` or `s.t` from token `from` on; `next` is the index after it. Null when something else stands there. */
+export function tableName(tokens: readonly Token[], from: number) {
+  const path: string[] = [];
+  let next = from;
+  for (;;) {
+    const token = tokens[next];
+    if (!isName(token)) return null;
+    path.push(nameOf(token));
+    next++;
+    if (!isSymbol(tokens[next], ".")) break;
+    next++;
+  }
+  return { name: { path, position: 0 }, next };
+}
+
+/** What a quoted text says. */
+export const stringValue = (token: Token) => token.text.slice(1, -1).replaceAll("''", "'");
