@@ -61,6 +61,11 @@ t.test("JSON_EXTRACT, JSON_UNQUOTE and JSON_CONTAINS", async (t) => {
     ["select id from doc where JSON_EXTRACT(j, '$.list[1].n') like 't%'", ["1"]],
     ["select id from doc where JSON_EXTRACT(j, '$.t') = true and JSON_EXTRACT(j, '$.a.b') between 0 and 2", ["1"]],
     ["select id from doc where JSON_EXTRACT(j, '$.a.b') = 'one'", []],
+    [
+      "select JSON_EXTRACT(j, '$.a.b') + 1, 3 * JSON_EXTRACT(j, '$.a.b') - JSON_EXTRACT(j, '$.list[0]') from doc",
+      ["2|2"],
+    ],
+    ["select sum(JSON_EXTRACT(j, '$.a.b')), avg(JSON_EXTRACT(j, '$.list[last]')) from doc", ["1|3.0000000000000000"]],
     ["select JSON_UNQUOTE(JSON_EXTRACT(j, '$.list[1].n')), JSON_UNQUOTE(JSON_EXTRACT(j, '$.a.b')) from doc", ["two|1"]],
     [
       "select JSON_CONTAINS(j, '1', '$.a.b'), JSON_CONTAINS(b, '3', '$.list'), JSON_CONTAINS(s, '{\"t\": true}') from doc",

@@ -21,6 +21,7 @@ import { columnsOf, exprEquals } from "../../query/expr/walk.js";
 import type { AggregateCall, SortKey } from "../../query/plan/plan.js";
 import type { CallNode, ExprNode, GroupingNode, SortNode } from "../parse/ast-query.js";
 import type { AggregateCollector } from "./aggregate-collector.js";
+import { extractedNumber } from "./bind-comparison.js";
 import type { ExprContext } from "./bind-context.js";
 import { bindOrderedSet } from "./bind-ordered-set.js";
 import { fieldCall } from "./bind-row.js";
@@ -160,6 +161,8 @@ export function bindAggregateCall(
   );
 }
 
+const NUMERIC_AGGREGATES: ReadonlySet<string> = new Set(["sum", "avg", "stddev", "variance"]);
+
 function bindPlainAggregate(
   node: CallNode,
   name: string,
@@ -168,9 +171,10 @@ function bindPlainAggregate(
   made: readonly FunctionDef[] | null,
 ) {
   const { position } = node;
+  const argument: Bind = NUMERIC_AGGREGATES.has(name) ? (arg, place) => extractedNumber(bind(arg, place)) : bind;
   const { fn, args, given } =
     made === null
-      ? boundArguments(node, context, bind, (types) => resolveAggregate(name, types, position))
+      ? boundArguments(node, context, argument, (types) => resolveAggregate(name, types, position))
       : boundAggregate(node, made, context, bind);
   if (fn.directArgs !== undefined) {
     throw sqlError("42809", `WITHIN GROUP is required for ordered-set aggregate ${name}`, { position });

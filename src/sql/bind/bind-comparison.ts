@@ -82,6 +82,7 @@ export function applyOperator(
   return Object.freeze({ kind: "call", type: fn.returns, fn, args });
 }
 
+const ARITHMETIC: ReadonlySet<string> = new Set(["+", "-", "*", "/", "%"]);
 const COMPARISONS: ReadonlySet<string> = new Set(["=", "<>", "!=", "<", "<=", ">", ">="]);
 
 /**
@@ -98,6 +99,8 @@ function comparedAs(name: string, left: Expr, right: Expr, binding: Binding): re
     const bool = zeroOrOne(left);
     if (bool !== null) return [bool, right];
   }
+  if (ARITHMETIC.has(name) && (isExtracted(left) || isExtracted(right)))
+    return [extractedNumber(left), extractedNumber(right)];
   if (!isComparison && !name.includes("~")) return null;
   const first = isExtracted(left) ? extractedAs(left, right, binding) : null;
   if (first !== null) return [first, right];
@@ -107,6 +110,12 @@ function comparedAs(name: string, left: Expr, right: Expr, binding: Binding): re
 
 function isExtracted(expr: Expr): boolean {
   return expr.kind === "call" && expr.fn.name === JSON_EXTRACT_NAME;
+}
+
+/** What JSON_EXTRACT gives as a number, where only a number makes sense; anything else as it is. */
+export function extractedNumber(expr: Expr): Expr {
+  if (!isExtracted(expr)) return expr;
+  return Object.freeze({ kind: "call", type: JSON_AS.number.returns, fn: JSON_AS.number, args: [expr] });
 }
 
 /** Of the kind of value that it is compared with; null: of JSON. */

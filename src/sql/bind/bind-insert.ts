@@ -4,6 +4,7 @@ import type { ColumnDef, IndexDef, TableDef } from "../../catalog/table.js";
 import { sqlError } from "../../protocol/errors.js";
 import { OID } from "../../protocol/values.js";
 import type { Expr } from "../../query/expr/expr.js";
+import { resolveFunction } from "../../query/expr/resolve.js";
 import type { InsertPlan, OnConflict, Plan } from "../../query/plan/plan.js";
 import type { ConflictTarget, InsertStatement, OnConflictNode } from "../parse/ast.js";
 import type { ColumnNode, ExprNode, QueryNode } from "../parse/ast-query.js";
@@ -169,8 +170,8 @@ function valuesPlan(
       if (value === undefined || value.kind === "default") return defaultOf(column, binding);
       const { position } = value;
       if (!takesValue(column, node, position)) return defaultOf(column, binding);
-      if (value.kind === "null" && isAssigned(column, table, binding)) return defaultOf(column, binding);
-      return coerceAssignment(bindExpr(value, context), column, binding, position);
+      const given = coerceAssignment(bindExpr(value, context), column, binding, position);
+      return isAssigned(column, table, binding) ? orAssigned(given, column, binding) : given;
     });
   });
   const columns = table.columns.map((column, i) =>
@@ -190,6 +191,13 @@ function valuesPlan(
 function isAssigned({ id, identity }: ColumnDef, table: TableDef, { env }: Binding): boolean {
   if (identity !== "by default") return false;
   return env.catalog.sequencesOf(table).some(({ ownedBy, follows }) => ownedBy!.columnId === id && follows === true);
+}
+
+function orAssigned(given: Expr, column: ColumnDef, binding: Binding): Expr {
+  if (!mayBeNull(given, binding)) return given;
+  if (given.kind === "const") return defaultOf(column, binding);
+  const { fn } = resolveFunction("coalesce", [column.type, column.type]);
+  return Object.freeze({ kind: "call", type: column.type, fn, args: [given, defaultOf(column, binding)] });
 }
 
 /** Whether a given value is stored, or passed over by OVERRIDING USER VALUE. Throws 428C9. */
@@ -256,7 +264,8 @@ function queryPlan(
     }
     const given = source.columns[targets.indexOf(column)];
     if (given === undefined || !takesValue(column, node, query.position)) return defaultOf(column, binding);
-    return coerceAssignment(columnExpr(given), column, binding, query.position);
+    const value = coerceAssignment(columnExpr(given), column, binding, query.position);
+    return isAssigned(column, table, binding) ? orAssigned(value, column, binding) : value;
   });
   const names = table.columns.map((column) => column.name);
   return project(source.plan, exprs, names, binding).plan;
