@@ -7,6 +7,7 @@ import type { LibraryClient } from "../ai/library/library-client.js";
 import type { ModelFacts } from "../ai/models.js";
 import type { CatalogView } from "../catalog/catalog-view.js";
 import { changedByCypher, type GraphTables, isGraphSchema } from "../catalog/graph.js";
+import { descendantsOf } from "../catalog/inheritance.js";
 import { parseRelationName } from "../catalog/relation-names.js";
 import { isTemporarySchema } from "../catalog/schema.js";
 import type { SequenceDef, SequenceNumber } from "../catalog/sequence.js";
@@ -72,6 +73,9 @@ export class SessionServices implements ExecServices {
   private keptVectors: Map<string, Float32Array> | null = null;
   /** The table that an id was last wanted for, and the sequence that counts its rows. */
   private counted: { readonly table: TableDef; readonly by: SequenceDef } | null = null;
+
+  /** The table whose key was assigned last, and those that have its rows. */
+  private following: { readonly table: TableDef; readonly tables: readonly TableDef[] } | null = null;
 
   constructor(
     private readonly memory: SessionMemory,
@@ -312,7 +316,11 @@ export class SessionServices implements ExecServices {
     const value = sequences.next(tenant.number, sequence);
     const table = sequence.follows === true ? this.catalogView().tableById(sequence.ownedBy!.tableId) : null;
     if (table === null) return value;
-    const taken = greatestTaken(sequence, value, table, this.tx, tenant.number);
+    if (this.following?.table !== table) {
+      const tables = table.partitionKey === undefined ? [table] : descendantsOf(table, this.catalogView());
+      this.following = { table, tables };
+    }
+    const taken = greatestTaken(sequence, value, table, this.following.tables, this.tx, tenant.number);
     if (taken === null) return value;
     sequences.set(tenant.number, sequence, { last: taken, called: true });
     return sequences.next(tenant.number, sequence);

@@ -2,6 +2,8 @@
 
 /** Longer ones are no slips of a finger, and not worth the time. */
 const NAME_CHARACTERS_MAX = 100;
+/** Looked at: some milliseconds. */
+const NAMES_MAX = 5000;
 
 /**
  * The nearest of the known names, without regard to case; null: none is close. A third of the letters may differ, of two or
@@ -14,7 +16,9 @@ export function nearestName(unknown: string, known: Iterable<string>): string | 
   let limit = wanted.length === 1 ? 0 : Math.max(1, Math.floor(wanted.length / 3));
   let nearest: string | null = null;
   let alike = -1;
+  let looked = 0;
   for (const name of known) {
+    if (++looked > NAMES_MAX) break;
     if (Math.abs(name.length - wanted.length) > limit) continue;
     const other = name.toLowerCase();
     const distance = editDistance(wanted, other);

@@ -7,25 +7,35 @@ import type { TableDef } from "../../catalog/table.js";
 import { decodeKey, encodeKey } from "../../storage/key-codec.js";
 import { prefixRange } from "../../storage/keys.js";
 import type { Transaction } from "../../storage/store.js";
-import { layoutOf } from "./table-layout.js";
+import { type KeyLayout, layoutOf } from "./table-layout.js";
 
 /**
  * Null: no row has the value, or it is not the table's key; else the greatest value that a row has.
  * @param value what the sequence gave.
+ * @param tables the table, or the partitions that have its rows.
  */
 export function greatestTaken(
   sequence: SequenceDef,
   value: SequenceNumber,
   table: TableDef,
+  tables: readonly TableDef[],
   tx: Transaction,
   tenantNumber: number,
 ): SequenceNumber | null {
-  const key = layoutOf(table).primaryKey;
-  if (key?.columnIds.length !== 1 || key.columnIds[0] !== sequence.ownedBy?.columnId) return null;
+  if (table.primaryKey?.length !== 1 || table.primaryKey[0] !== sequence.ownedBy?.columnId) return null;
+  const keys = tables.flatMap((one) => layoutOf(one).primaryKey ?? []);
+  const isTaken = keys.some((key) => tx.get(encodeKey(key.prefixOf(tenantNumber), key.columns, [value])) !== undefined);
+  if (!isTaken) return null;
+  return keys.reduce<SequenceNumber>((most, key) => {
+    const greatest = greatestOf(key, tx, tenantNumber);
+    return greatest !== null && greatest > most ? greatest : most;
+  }, value);
+}
+
+function greatestOf(key: KeyLayout, tx: Transaction, tenantNumber: number): SequenceNumber | null {
   const prefix = key.prefixOf(tenantNumber);
-  if (tx.get(encodeKey(prefix, key.columns, [value])) === undefined) return null;
   const cursor = tx.scan({ ...prefixRange(prefix), reverse: true, only: "keys" });
-  const { keys } = cursor.next(1);
+  const [last] = cursor.next(1).keys;
   cursor.close();
-  return decodeKey(keys[0]!, prefix.length, key.columns)[0] as SequenceNumber;
+  return last === undefined ? null : (decodeKey(last, prefix.length, key.columns)[0] as SequenceNumber);
 }

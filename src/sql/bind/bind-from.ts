@@ -118,7 +118,7 @@ function transitionRows(name: string, { env }: Binding): TableFunction | null {
 }
 
 /** A relation of the system's, or a sequence; null when the name means a table, or nothing. */
-function findSystemRows(name: NameNode, { env }: Binding): TableFunction | null {
+export function findSystemRows(name: NameNode, { env }: Binding): TableFunction | null {
   const { catalog } = env;
   const found = firstFound(relationOf(name), env, (schema, relation) => {
     if (catalog.table(schema, relation) !== null) return "table";

@@ -10,7 +10,7 @@ import { shapeColumns } from "../../query/expr/table-function.js";
 import { displayName } from "../../query/expr/types.js";
 import type { Plan } from "../../query/plan/plan.js";
 import type { ListStatement } from "../parse/ast.js";
-import { lookUpTable } from "./bind-from.js";
+import { findSystemRows, lookUpTable } from "./bind-from.js";
 import { bindSummary } from "./bind-summary.js";
 import { findView } from "./bind-view.js";
 import { type Binding, columnExpr, type Source } from "./binding.js";
@@ -34,8 +34,8 @@ export function bindList(node: ListStatement, binding: Binding): Source {
 
 function summary({ table, query }: ListStatement, binding: Binding): Source {
   if (table === null) return bindSummary(`(${query!})`, binding);
-  const found = findView(table, binding) ?? lookUpTable(table, binding);
-  return bindSummary(`${quotedIdentifier(found.schema)}.${quotedIdentifier(found.name)}`, binding);
+  if (findView(table, binding) === null && findSystemRows(table, binding) === null) lookUpTable(table, binding);
+  return bindSummary(table.path.map(quotedIdentifier).join("."), binding);
 }
 
 /** Not known before the statement runs. */

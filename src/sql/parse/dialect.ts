@@ -66,7 +66,17 @@ export function rewriteDialect(text: string): Dialect {
   if (edits.length === 0) return UNCHANGED;
   // At one place insertions come first; of two rewrites that overlap the first one stays.
   edits.sort((a, b) => a.start - b.start || a.end - b.end);
-  return { edits: edits.filter((edit, i) => i === 0 || edit.start >= edits[i - 1]!.end), lists, graphTables };
+  return { edits: withoutOverlaps(edits), lists, graphTables };
+}
+
+/** In the order of their places. */
+function withoutOverlaps(edits: readonly Edit[]): Edit[] {
+  let end = 0;
+  return edits.filter((edit) => {
+    if (edit.start < end) return false;
+    end = edit.end;
+    return true;
+  });
 }
 
 function statements(tokens: readonly Token[]): Token[][] {

@@ -114,8 +114,9 @@ function indexElement({ tokens, edits }: Statement, at: number, depth: number): 
   const isIndex = isWord(tokens[open], "index", "key");
   if (isIndex) open++;
   else if (kind !== "fulltext") return;
-  const name = isSymbol(tokens[open], "(") ? null : tokens[open];
+  const name = isSymbol(tokens[open], "(") || isWord(tokens[open], "using") ? null : tokens[open];
   if (name !== null) open++;
+  if (isMethod(tokens, open)) open += 2;
   if ((name !== null && !isName(name)) || !isSymbol(tokens[open], "(") || tokens[open]!.depth !== depth) return;
   const close = tokens.findIndex((token, i) => i > open && token.depth === depth && isSymbol(token, ")"));
   const columns = close < 0 ? null : columnsOf(tokens.slice(open + 1, close), depth);
@@ -126,8 +127,13 @@ function indexElement({ tokens, edits }: Statement, at: number, depth: number): 
     kind === "unique"
       ? `${named}UNIQUE (${columns.join(", ")})`
       : `${named}EXCLUDE USING "${method}" (${columns.map((column) => `${column} WITH =`).join(", ")})`;
-  edits.push({ start: tokens[at]!.start, end: tokens[close]!.end, text });
+  const last = isMethod(tokens, close + 1) ? close + 2 : close;
+  edits.push({ start: tokens[at]!.start, end: tokens[last]!.end, text });
 }
+
+/** `USING BTREE`, before or behind the columns; a hash index is kept as a btree index. */
+const isMethod = (tokens: readonly Token[], at: number): boolean =>
+  isWord(tokens[at], "using") && isWord(tokens[at + 1], "btree", "hash");
 
 /** `a, b(10)`: lengths of prefixes say nothing here. Null for anything else, such as the length of a type. */
 function columnsOf(tokens: readonly Token[], depth: number): string[] | null {
