@@ -4,7 +4,7 @@
  */
 import { type ComputeJob, computeJob } from "../src/query/expr/compute-elsewhere.js";
 
-process.on("message", (job: ComputeJob) => {
-  process.send!(computeJob(job));
+process.on("message", async (job: ComputeJob) => {
+  process.send!(await computeJob(job));
 });
 process.on("disconnect", () => process.exit());

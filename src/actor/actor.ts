@@ -85,6 +85,7 @@ export interface ActorSurroundings {
   readonly openShard?: OpenShard;
 }
 
+const JOB_STOPPED = "The job held up everybody else, so it was stopped.";
 /** Milliseconds between two beats. */
 const BEAT_MS = 50;
 
@@ -334,21 +335,26 @@ export class Actor {
   /** Those of before the start go on. */
   private beginJobs(partition: Partition): void {
     const { config } = this.settings;
-    const runnable = ({ name, bounds, run }: JobKind) => ({
+    const jobOf = (record: JobRecord, signal: AbortSignal, title: string) => ({
+      ...{ record, partition, signal },
+      work: <T>(work: (request: Request) => Promise<T>) =>
+        this.background.run(partition, record.tenant, record.owner, signal, work, title),
+    });
+    const runnable = ({ name, bounds, run, fail }: JobKind) => ({
       name,
       ...bounds(config),
       run: async (record: JobRecord, signal: AbortSignal) => {
         const title = `${name} ${record.id}`;
-        // One that did not give way would only do so again.
+        const job = jobOf(record, signal, title);
         const waitMs = this.stopped.waits(record.tenant, title);
+        // One that did not give way would only do so again.
+        if (waitMs > 0 && fail !== undefined) return fail(job, new DbError("statement_stopped", JOB_STOPPED));
         if (waitMs > 0) await setTimeout(waitMs, undefined, { signal });
-        return run({
-          record,
-          partition,
-          signal,
-          work: (work) => this.background.run(partition, record.tenant, record.owner, signal, work, title),
-        });
+        return run(job);
       },
+      ...(fail !== undefined && {
+        fail: (record: JobRecord, error: DbError) => fail(jobOf(record, new AbortController().signal, ""), error),
+      }),
     });
     partition.jobs.begin(JOB_KINDS.map(runnable), ({ kind, id, tenant }, error) => {
       this.output.log("error", "a job failed", { kind, id, tenant, error: String(error) });

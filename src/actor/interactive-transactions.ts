@@ -4,7 +4,7 @@
  */
 import { randomBytes } from "node:crypto";
 import { DbError, sqlError } from "../protocol/errors.js";
-import type { IdentityChange } from "../protocol/identity.js";
+import { type IdentityChange, isAbout } from "../protocol/identity.js";
 import { Session, type SessionOptions } from "./session.js";
 import type { Tenant } from "./tenant.js";
 
@@ -129,7 +129,7 @@ export class InteractiveTransactions {
   /** Those of the user, key or tenant. */
   endOf(change: IdentityChange, reason: string): void {
     for (const transaction of [...this.open.values()]) {
-      if (!isOf(change, transaction.owner)) continue;
+      if (!isAbout(change, transaction.owner)) continue;
       transaction.session.abandon(reason);
       this.finish(transaction, reason);
     }
@@ -151,10 +151,4 @@ export class InteractiveTransactions {
     transaction.session.abandon(reason);
     this.finish(transaction, reason);
   }
-}
-
-function isOf(change: IdentityChange, { userId, keyId, tenantId }: TransactionOwner): boolean {
-  if (change.kind === "user") return userId === change.userId;
-  if (change.kind === "key") return keyId === change.keyId;
-  return change.kind === "tenant" && tenantId === change.tenantId;
 }

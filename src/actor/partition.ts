@@ -9,7 +9,7 @@ import type { CatalogView } from "../catalog/catalog-view.js";
 import { createSequences, type Sequences } from "../catalog/sequences.js";
 import { DerivedIndexes, type DerivedIndexesOptions } from "../derived/derived-indexes.js";
 import type { Config } from "../protocol/config.js";
-import type { DbError } from "../protocol/errors.js";
+import { DbError } from "../protocol/errors.js";
 import type { IdentityChange } from "../protocol/identity.js";
 import { TENANTS_IN_MEMORY_MAX } from "../protocol/limits.js";
 import type { PartitionMetrics } from "../protocol/messages.js";
@@ -335,10 +335,11 @@ export class Partition implements TenantHost {
     this.accountedMs = this.account.usedMs;
   }
 
-  /** What they have left open is rolled back. */
+  /** What they have left open is rolled back, and what they have running in the background fails. */
   identityEnded(change: IdentityChange): void {
     const reason = "who began it was disabled or removed";
     for (const transactions of this.transactions.values()) transactions.endOf(change, reason);
+    void this.jobs.identityEnded(change, new DbError("unauthorized", `The job was ended: ${reason}.`));
   }
 
   async close(): Promise<void> {

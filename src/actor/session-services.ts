@@ -264,12 +264,15 @@ export class SessionServices implements ExecServices {
     return tasks === null ? Promise.resolve(runAlgorithm(job)) : tasks.runAlgorithm(job);
   }
 
-  computeElsewhere(expr: SentExpr, values: readonly Value[], context: DeferredContext) {
+  async computeElsewhere(
+    expr: SentExpr,
+    values: readonly Value[],
+    context: DeferredContext,
+  ): Promise<Value | undefined> {
     const { tasks } = this.memory.tenant.partition;
-    const job = tasks === null ? null : jobFor(expr, values, context);
-    return job === null
-      ? undefined
-      : tasks!.compute(job, context.signal).then((computed) => valueOfComputed(job, computed));
+    const job = tasks === null ? undefined : await jobFor(expr, values, context);
+    if (job === undefined) return undefined;
+    return valueOfComputed(job, await tasks!.compute(job, context.signal), context);
   }
 
   catalogView(): CatalogView {

@@ -2,6 +2,8 @@
  * Documents as rows and back. A field with a column has its value there; all else of the document is in `doc`, which also
  * keeps what a column cannot tell: that a field was there and null, and how a date was written.
  */
+
+import { setMember } from "../protocol/json-text.js";
 import type { Collection, Field } from "./collection.js";
 import { checkDocument, dateMsOf, idOf } from "./document-value.js";
 import type { JsonObject } from "./merge-patch.js";
@@ -21,22 +23,31 @@ export interface DocumentRow {
  * Throws invalid_request with the path of what does not fit the schema.
  */
 export function rowOfDocument(collection: Collection, document: JsonObject, id?: string, where = ""): DocumentRow {
-  const { id: given, _id: other, ...content } = document;
-  const own = idOf(given ?? other, where === "" ? "id" : `${where}.id`) ?? id ?? uuidV7();
+  const given = document.id ?? document._id;
+  const own = idOf(given, where === "" ? "id" : `${where}.id`) ?? id ?? uuidV7();
+  const content = withoutId(document);
   checkDocument(collection, content, where);
   const columns = new Map<string, unknown>();
-  const rest: [string, unknown][] = [];
-  for (const [name, value] of Object.entries(content)) {
+  const rest: JsonObject = {};
+  for (const name of Object.keys(content)) {
+    const value = content[name];
     const field = collection.columns.get(name);
-    if (field === undefined || value === null) rest.push([name, value]);
+    if (field === undefined || value === null) setMember(rest, name, value);
     else if (field.type !== "date") columns.set(name, value);
     else {
       const text = new Date(dateMsOf(value)!).toISOString();
       columns.set(name, text);
-      if (text !== value) rest.push([name, value]);
+      if (text !== value) setMember(rest, name, value);
     }
   }
-  return { id: own, columns, doc: Object.fromEntries(rest) };
+  return { id: own, columns, doc: rest };
+}
+
+/** A copy of a large object is not cheap, and many have no id. */
+function withoutId(document: JsonObject): JsonObject {
+  if (!Object.hasOwn(document, "id") && !Object.hasOwn(document, "_id")) return document;
+  const { id: _id, _id: _other, ...content } = document;
+  return content;
 }
 
 const PARAMETER_TYPES = {

@@ -31,9 +31,15 @@ export function checkDocument(collection: Collection, document: JsonObject, wher
   const tell = (path: string, message: string) => {
     if (faults.length < FAULTS_MAX) faults.push({ path: where === "" ? path : `${where}.${path}`, message });
   };
-  for (const [name, value] of Object.entries(document)) {
-    if (UNSTORABLE.test(name)) tell(printable(name), UNSTORABLE_FAULT);
-    else checkJson(value, name, 1, tell);
+  const walk: Walk = { trail: [], tell };
+  for (const name of Object.keys(document)) {
+    if (UNSTORABLE.test(name)) {
+      tell(printable(name), UNSTORABLE_FAULT);
+      continue;
+    }
+    walk.trail.push(name);
+    checkJson(document[name], walk);
+    walk.trail.pop();
   }
   if (faults.length === 0) {
     for (const field of collection.fields) checkField(field, document, tell);
@@ -44,40 +50,70 @@ export function checkDocument(collection: Collection, document: JsonObject, wher
   throw new DbError("invalid_request", `${path}: ${message}${more}`, { field: path, errors: faults });
 }
 
+/** On the way through a document. */
+interface Walk {
+  /** Names and places that lead to the value that is looked at: a path is only made of it where there is a fault. */
+  readonly trail: (string | number)[];
+  readonly tell: (path: string, message: string) => void;
+}
+
+/** "address.lines[3]" */
+function pathOf([first, ...rest]: readonly (string | number)[]): string {
+  return rest.reduce<string>(
+    (path, part) => path + (typeof part === "number" ? `[${part}]` : `.${part}`),
+    String(first),
+  );
+}
+
 /** MessagePack has values that JSON has not. */
-function checkJson(value: unknown, path: string, depth: number, tell: (path: string, message: string) => void): void {
+function checkJson(value: unknown, walk: Walk): void {
+  const { trail } = walk;
   switch (typeof value) {
     case "string":
-      if (UNSTORABLE.test(value)) tell(path, UNSTORABLE_FAULT);
+      if (UNSTORABLE.test(value)) walk.tell(pathOf(trail), UNSTORABLE_FAULT);
       return;
     case "boolean":
       return;
     case "number":
-      if (!Number.isFinite(value)) tell(path, `${value} is not a number of JSON`);
+      if (!Number.isFinite(value)) walk.tell(pathOf(trail), `${value} is not a number of JSON`);
       return;
     case "object":
       break;
-    default:
-      tell(path, typeof value === "bigint" ? tooLong(value) : `${typeof value} is not a value of JSON`);
+    default: {
+      const fault = typeof value === "bigint" ? tooLong(value) : `${typeof value} is not a value of JSON`;
+      walk.tell(pathOf(trail), fault);
       return;
+    }
   }
-  if (value === null) return;
-  if (depth > DOCUMENT_DEPTH_MAX) {
-    tell(`${path.slice(0, 100)}…`, `nested deeper than ${DOCUMENT_DEPTH_MAX} levels`);
+  if (value !== null) checkMembers(value, walk);
+}
+
+function checkMembers(value: object, walk: Walk): void {
+  const { trail, tell } = walk;
+  if (trail.length > DOCUMENT_DEPTH_MAX) {
+    tell(`${pathOf(trail).slice(0, 100)}…`, `nested deeper than ${DOCUMENT_DEPTH_MAX} levels`);
     return;
   }
   if (Array.isArray(value)) {
-    for (let i = 0; i < value.length; i++) checkJson(value[i], `${path}[${i}]`, depth + 1, tell);
+    for (let i = 0; i < value.length; i++) {
+      trail.push(i);
+      checkJson(value[i], walk);
+      trail.pop();
+    }
     return;
   }
   const prototype = Object.getPrototypeOf(value);
   if (prototype !== Object.prototype && prototype !== null) {
-    tell(path, "is not a value of JSON");
+    tell(pathOf(trail), "is not a value of JSON");
     return;
   }
   for (const name of Object.keys(value)) {
-    if (UNSTORABLE.test(name)) tell(`${path}.${printable(name)}`, UNSTORABLE_FAULT);
-    else checkJson((value as JsonObject)[name], `${path}.${name}`, depth + 1, tell);
+    if (UNSTORABLE.test(name)) tell(`${pathOf(trail)}.${printable(name)}`, UNSTORABLE_FAULT);
+    else {
+      trail.push(name);
+      checkJson((value as JsonObject)[name], walk);
+      trail.pop();
+    }
   }
 }
 

@@ -5,7 +5,6 @@
  */
 import type { ErrorCode, ErrorDetails } from "../protocol/errors.js";
 import {
-  eachFrame,
   REPLY_LIVE,
   REPLY_MORE,
   REPLY_TAKEN,
@@ -18,6 +17,7 @@ import type { ActorMetrics, FromActor, IdentityQuery, ToActor } from "../protoco
 import type { ThreadDiagnosis } from "../protocol/thread-diagnosis.js";
 import { freeBuffer } from "./free-buffer.js";
 import { LiveChannels, type LiveSubscriber } from "./live-channels.js";
+import { type FramesById, findFrame, type Keeping, type SentFrames, SentFramesKeeper } from "./sent-frames.js";
 
 /** What the gateway needs of a worker thread. */
 export interface ActorPort {
@@ -33,11 +33,6 @@ export type LinkState = "starting" | "ready" | "restarting" | "failed" | "closed
 
 /** `damaged`: its files are, while other partitions of its actor may be ready; `late`: its thread does not give way. */
 export type PartitionState = LinkState | "damaged" | "late";
-
-/** The frames of one turn of the gateway's loop, as long as one of its requests may have to be sent again. */
-interface SentFrames {
-  frames: ArrayBuffer | null;
-}
 
 /** Why there is no answer. */
 export interface Loss {
@@ -58,7 +53,7 @@ export type Repeatable = "never" | "uncommitted" | "always";
  * Somebody who waits for a reply frame: `replied` or `lost` is called, once, unless the request is cancelled. A frame's
  * body is there during the call only.
  */
-export interface PendingReply {
+export interface PendingReply extends Keeping {
   replied(frame: ReplyFrame): void;
   /** A frame that others follow: REPLY_MORE or REPLY_TAKEN. */
   progressed(frame: ReplyFrame): void;
@@ -70,8 +65,6 @@ export interface PendingReply {
   readonly repeatable: Repeatable;
   /** It is one for the directory, which commits by itself. */
   readonly ofDirectory: boolean;
-  /** The link's: what it was sent in. */
-  keptIn: SentFrames | null;
   /** How often it had begun when a thread did not give way and nobody knew at whose request it was. */
   suspicions: number;
   /** Of what may become a subscription. */
@@ -80,13 +73,6 @@ export interface PendingReply {
 
 /** `undefined`: the directory's actor is not there to ask. */
 export type IdentityAnswer = (identity: Identity | null | undefined) => void;
-
-export type { SentFrames };
-
-/** Frames that are larger are not kept beyond the turn in which they are sent. */
-const KEPT_FRAME_BYTES_MAX = 256 * 1024;
-/** What is sent in one turn is kept as it is, up to so many bytes. */
-const KEPT_TURN_BYTES_MAX = 1024 * 1024;
 
 /** Is asked what becomes of a request in flight when the thread was ended: a loss, or null to send it to the next thread. */
 export type Judge = (id: number, reply: PendingReply) => Loss | null;
@@ -98,7 +84,8 @@ export class ActorLink {
   #flushing = false;
   /** What is sent now is for the thread after this one. */
   #holds = false;
-  #turn: SentFrames = { frames: null };
+  #turn: SentFrames = { frames: null, isLarge: false };
+  readonly #kept = new SentFramesKeeper();
   /** Those that are told so once the next thread is ready: then what they committed is on disk. */
   #losses: [PendingReply, Loss][] = [];
   readonly #writer = new RequestWriter();
@@ -151,6 +138,7 @@ export class ActorLink {
     const losses = this.#losses;
     this.#losses = [];
     this.#pending.clear();
+    for (const request of pending) this.#kept.release(request);
     this.#channels.clear();
     this.#identityQueries.clear();
     for (const [request, loss] of losses) request.lost(loss);
@@ -168,11 +156,12 @@ export class ActorLink {
     this.#channels.clear();
     // Those that came since are in no thread's hands.
     this.#flush();
-    const bodies: Bodies = new Map();
+    const bodies: FramesById = new Map();
     for (const [id, request] of [...this.#pending]) {
       const loss = judge(id, request);
       if (loss === null && findFrame(bodies, id, request) !== null) continue;
       this.#pending.delete(id);
+      this.#kept.release(request);
       // What is too large to be kept is lost as if the thread had crashed.
       if (loss === null) request.lost();
       else if (atOnce(id)) request.lost(loss);
@@ -209,16 +198,17 @@ export class ActorLink {
     const losses = this.#losses;
     this.#losses = [];
     for (const [request, loss] of losses) request.lost(loss);
-    const bodies: Bodies = new Map();
+    const bodies: FramesById = new Map();
     const again: Uint8Array[] = [];
-    const turn: SentFrames = { frames: null };
+    const turn: SentFrames = { frames: null, isLarge: false };
     for (const [id, request] of this.#pending) {
       again.push(findFrame(bodies, id, request)!);
+      this.#kept.release(request);
       request.keptIn = turn;
     }
     if (again.length > 0) {
       const all = new Uint8Array(Buffer.concat(again)).buffer;
-      turn.frames = keptOf(all);
+      this.#kept.keep(turn, all, (id) => this.#pending.get(id));
       this.#port?.postMessage(all, [all]);
     }
     for (const { query } of this.#identityQueries.values()) this.post(query);
@@ -341,19 +331,18 @@ export class ActorLink {
   readonly #flush = (): void => {
     this.#flushing = false;
     if (this.#writer.empty) return;
-    if (this.#holds) {
-      this.#turnTaken(this.#writer.take());
-      return;
-    }
-    if (this.#port === null) return;
+    if (this.#holds) this.#takeTurn().frames = this.#writer.take();
+    if (this.#holds || this.#port === null) return;
     const frames = this.#writer.take();
-    this.#turnTaken(keptOf(frames));
+    this.#kept.keep(this.#takeTurn(), frames, (id) => this.#pending.get(id));
     this.#port.postMessage(frames, [frames]);
   };
 
-  #turnTaken(frames: ArrayBuffer | null): void {
-    this.#turn.frames = frames;
-    this.#turn = { frames: null };
+  /** What is sent from now on belongs to the next one. */
+  #takeTurn(): SentFrames {
+    const turn = this.#turn;
+    this.#turn = { frames: null, isLarge: false };
+    return turn;
   }
 
   #receive(message: unknown): void {
@@ -363,15 +352,16 @@ export class ActorLink {
     } else this.#hear(message as FromActor);
   }
 
-  #forget(id: number, { live }: PendingReply): void {
+  #forget(id: number, request: PendingReply): void {
     this.#pending.delete(id);
-    if (live !== undefined) this.#channels.leave(live);
+    this.#kept.release(request);
+    if (request.live !== undefined) this.#channels.leave(request.live);
   }
 
   readonly #deliver = (frame: ReplyFrame): void => {
     const pending = this.#pending.get(frame.id);
     if ((frame.flags & REPLY_LIVE) !== 0) {
-      if (pending !== undefined) pending.keptIn = null;
+      if (pending !== undefined) this.#kept.release(pending);
       this.#channels.heard(frame, pending?.live);
       return;
     }
@@ -379,7 +369,7 @@ export class ActorLink {
     if (pending === undefined) return;
     if ((frame.flags & (REPLY_MORE | REPLY_TAKEN)) !== 0) {
       // It cannot be sent again, however long it lasts.
-      pending.keptIn = null;
+      this.#kept.release(pending);
       pending.progressed(frame);
       return;
     }
@@ -404,35 +394,6 @@ export class ActorLink {
       this.heard(message);
     }
   }
-}
-
-/** A copy of those frames that are kept. */
-function keptOf(frames: ArrayBuffer): ArrayBuffer | null {
-  if (frames.byteLength <= KEPT_TURN_BYTES_MAX) return frames.slice(0);
-  const kept: Uint8Array[] = [];
-  eachFrame(frames, (_, start, end) => {
-    if (end - start <= KEPT_FRAME_BYTES_MAX) kept.push(new Uint8Array(frames, start, end - start));
-  });
-  return new Uint8Array(Buffer.concat(kept)).buffer;
-}
-
-/** Frames by their ids, of the buffers that were looked at. */
-type Bodies = Map<ArrayBuffer, Map<number, Uint8Array>>;
-
-function findFrame(known: Bodies, id: number, { keptIn }: PendingReply): Uint8Array | null {
-  const frames = keptIn?.frames ?? null;
-  if (frames === null) return null;
-  let byId = known.get(frames);
-  if (byId === undefined) {
-    const found = new Map<number, Uint8Array>();
-    eachFrame(frames, (frameId, start, end) => {
-      // Later ones of an id are about the first.
-      if (!found.has(frameId)) found.set(frameId, new Uint8Array(frames, start, end - start));
-    });
-    known.set(frames, found);
-    byId = found;
-  }
-  return byId.get(id) ?? null;
 }
 
 /** It is about what lives in the actor's memory, and is gone with that. */

@@ -76,7 +76,7 @@ export interface ActorWatch {
   readonly stopped: readonly StoppedStatement[];
 }
 
-/** A thread that is being ended because it does not give way. */
+/** A thread that is being ended because it does not give way, or ended because it had no memory left. */
 interface Stop {
   readonly culprit: AtWork | null;
   readonly cancelHold: Cancel;
@@ -287,6 +287,7 @@ export class ActorPool {
     port.on("error", (error) => {
       one.complaint ??= error.message;
       this.options.logger.error({ actor: one.link.actor, err: error }, "the actor threw");
+      if ((error as NodeJS.ErrnoException).code === "ERR_WORKER_OUT_OF_MEMORY") this.#outOfMemory(one);
     });
     port.on("exit", (code) => this.#threadEnded(one, code));
   }
@@ -439,15 +440,27 @@ export class ActorPool {
 
   /** The thread is ended; `#threadEnded` goes on when it is no more. */
   #stop(one: Supervised): void {
+    this.#holdRequests(one, new MarksReader(one.marks).atWork);
+    void one.link.terminate();
+  }
+
+  /** The thread ended by itself. What it was at is to blame only if it had not given way for long. */
+  #outOfMemory(one: Supervised): void {
+    const marks = new MarksReader(one.marks);
+    // One that has no room to open would have none the next time.
+    if (this.#closing || one.stop !== null || marks.beats === 0) return;
+    this.watchdog.stopped++;
+    this.#holdRequests(one, this.watchdog.isLate(one.link.actor) ? marks.atWork : null);
+  }
+
+  #holdRequests(one: Supervised, culprit: AtWork | null): void {
     const { link } = one;
-    const culprit = new MarksReader(one.marks).atWork;
     link.hold();
     const cancelHold = this.options.clock.after(HELD_MS_MAX, () => {
       this.options.logger.error({ actor: link.actor }, "requests have waited too long for the actor's next thread");
       link.giveUpHeld();
     });
     one.stop = { culprit, cancelHold, isChanged: false };
-    void link.terminate();
   }
 
   /** Requests that can be asked again wait for the next thread; it is started at once, unless that goes on and on. */

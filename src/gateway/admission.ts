@@ -8,7 +8,7 @@ import { createHash } from "node:crypto";
 import { type AccessClaims, verifyAccessToken } from "../protocol/access-token.js";
 import { DbError, type ErrorCode } from "../protocol/errors.js";
 import { encodeCaller, encodeHead } from "../protocol/frames.js";
-import type { Identity, IdentityChange } from "../protocol/identity.js";
+import { type Identity, type IdentityChange, isAbout } from "../protocol/identity.js";
 import type { IdentityQuery, ToActor } from "../protocol/messages.js";
 import type { IdentityAnswer } from "./actor-link.js";
 import type { Clock } from "./clock.js";
@@ -287,20 +287,4 @@ function matches(claims: AccessClaims, identity: Identity): boolean {
     identity.companyId === claims.company_id &&
     identity.tokenEpoch === claims.epoch
   );
-}
-
-/** Whether the identity is among what changed. */
-export function isAbout(change: IdentityChange, identity: Identity): boolean {
-  switch (change.kind) {
-    case "user":
-      return identity.userId === change.userId;
-    case "key":
-      return identity.keyId === change.keyId;
-    case "tenant":
-      return identity.tenantId === change.tenantId;
-    case "moved":
-      return false;
-    case "all":
-      return true;
-  }
 }

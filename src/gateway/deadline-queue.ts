@@ -16,9 +16,12 @@ export interface Deadlined {
   expired(): void;
   /** For whom it runs; null: for nobody who signed in, or so short that nobody ends it. */
   readonly running: Identity | null;
-  /** That identity has been disabled or removed. */
-  disowned(): void;
+  /** It is not to run any longer. */
+  end(why: EndedFor): void;
 }
+
+/** `disowned`: its identity has been disabled or removed. `shutdown`: the server waits no longer. */
+export type EndedFor = "disowned" | "shutdown";
 
 export class DeadlineQueue {
   #first: Deadlined | null = null;

@@ -29,20 +29,13 @@ import {
   STREAM_WINDOW_BYTES,
 } from "../protocol/frames.js";
 import type { Identity } from "../protocol/identity.js";
-import {
-  type ActorLink,
-  isOfOpenTransaction,
-  type Loss,
-  type PendingReply,
-  type Repeatable,
-  type SentFrames,
-} from "./actor-link.js";
+import { type ActorLink, isOfOpenTransaction, type Loss, type PendingReply, type Repeatable } from "./actor-link.js";
 import { DIRECTORY_PARTITION } from "./actor-pool.js";
 import type { Applicant, Caller } from "./admission.js";
 import { BodyCollector } from "./body-collector.js";
 import { BodyStream } from "./body-stream.js";
 import { originAllowed } from "./cors.js";
-import type { Deadlined, DeadlineQueue } from "./deadline-queue.js";
+import type { Deadlined, DeadlineQueue, EndedFor } from "./deadline-queue.js";
 import { ExchangeTrace } from "./exchange-trace.js";
 import type { LiveSubscriber } from "./live-channels.js";
 import { LiveEvents } from "./live-events.js";
@@ -65,12 +58,15 @@ import { formatFlag, headOf } from "./request-frame.js";
 import { type RequestHeaders, readHeaders, tooLarge } from "./request-headers.js";
 import { logRequest } from "./request-log.js";
 import type { LocalExchange, Route } from "./route.js";
+import type { SentFrames } from "./sent-frames.js";
 import type { Services } from "./services.js";
 import { whyRefused } from "./why-refused.js";
 
 /** A body declared larger than this many times the bound is not drained: the connection is closed instead. */
 const DRAINED_RATIO_MAX = 4;
 const DISOWNED = "The user or API key was disabled or removed while the request ran; it was ended.";
+const NOT_WAITED_FOR =
+  "The server is shutting down and waits no longer for the request. What it was to write may have been written.";
 const CHALLENGE = 'WWW-Authenticate: Bearer realm="tessera"';
 
 export class Exchange implements PendingReply, Outgoing, Deadlined, Applicant, LocalExchange {
@@ -604,13 +600,14 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, Applicant, L
     }
   }
 
-  /** Who asks has been disabled or removed. What the directory does ends by itself, and may be what did it. */
-  disowned(): void {
+  end(why: EndedFor): void {
     if (this.#answered && this.#replyStream === null) return;
     if (this.#replyStream !== null) this.res.close();
-    else this.fail("unauthorized", DISOWNED);
+    else if (why === "disowned") this.fail("unauthorized", DISOWNED);
+    else this.fail("shutting_down", NOT_WAITED_FOR);
   }
 
+  /** What the directory does ends by itself, and may be what disabled who asked. */
   get running(): Identity | null {
     return this.ofDirectory || this.#caller === null ? null : this.#caller.identity;
   }

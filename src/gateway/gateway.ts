@@ -7,11 +7,11 @@ import type { MessagePort } from "node:worker_threads";
 import type { Logger } from "pino";
 import type { Config } from "../protocol/config.js";
 import { ENDPOINTS, MESSAGES } from "../protocol/endpoints.js";
-import type { Identity } from "../protocol/identity.js";
+import { type Identity, isAbout } from "../protocol/identity.js";
 import { RecentLines } from "../protocol/thread-diagnosis.js";
 import type { ActorPort } from "./actor-link.js";
 import { ActorPool, type ActorWatch, type LibraryPort } from "./actor-pool.js";
-import { Admission, isAbout } from "./admission.js";
+import { Admission } from "./admission.js";
 import { asyncApiDocument } from "./asyncapi.js";
 import { type Cancel, type Clock, systemClock } from "./clock.js";
 import { corsPolicy } from "./cors.js";
@@ -38,6 +38,8 @@ import type { Traces } from "./traces.js";
 import { Watermarks } from "./watermarks.js";
 
 const DOCUMENT_SECONDS = 60;
+/** What actors have to end in, however long requests were waited for. */
+const ACTORS_CLOSE_MS_MIN = 2_000;
 
 export interface GatewayOptions {
   readonly config: Config;
@@ -109,7 +111,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       if (change.kind === "all" || change.ended !== true) return;
       for (const queue of [deadlines.normal, deadlines.slow]) {
         for (const entry of queue.entries()) {
-          if (entry.running !== null && isAbout(change, entry.running)) entry.disowned();
+          if (entry.running !== null && isAbout(change, entry.running)) entry.end("disowned");
         }
       }
       pool.identityEnded(change);
@@ -139,7 +141,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
         assembled.watermarks.close();
         pool.beginClosing();
         await server.close(shutdownMs);
-        await pool.close(Math.max(0, shutdownMs - (clock.now() - startedAt)));
+        await pool.close(Math.max(ACTORS_CLOSE_MS_MIN, shutdownMs - (clock.now() - startedAt)));
         await traces?.close();
       },
     };

@@ -188,7 +188,11 @@ function addGatewayGauges(registers: Registry[], { watermarks, open, admission }
 function addWatchdog(registers: Registry[], pool: ActorPool): void {
   const counters: readonly [string, string, () => number][] = [
     ["actor_beats_late_total", "Times that an actor's thread was late to give way.", () => pool.watchdog.late],
-    ["actors_stopped_total", "Times that an actor was ended for not giving way.", () => pool.watchdog.stopped],
+    [
+      "actors_stopped_total",
+      "Times that an actor was ended for not giving way, or ran out of memory.",
+      () => pool.watchdog.stopped,
+    ],
   ];
   for (const [suffix, help, value] of counters) {
     new Counter({

@@ -30,7 +30,7 @@ export interface Server {
   renewCertificate(): Promise<void>;
   /**
    * Stops accepting, answers new requests on open connections with 503, waits for those that run up to the time given,
-   * and then closes every connection.
+   * ends what still runs with 503, and then closes every connection.
    */
   close(timeoutMs: number): Promise<void>;
 }
@@ -73,6 +73,7 @@ export async function startServer(services: Services, routes: readonly Route[], 
       services.closing = true;
       sockets.close();
       await drained(services, timeoutMs);
+      endAll(services);
       // The last reply may still be corked; it leaves at the end of this turn.
       await setImmediate();
       for (const stop of timers) stop();
@@ -132,11 +133,16 @@ function reportRefusals({ pool, refusals }: Services): void {
   if (events.length > 0) pool.directory.post({ kind: "audit", events });
 }
 
+/** Those that wait for actors, that is; others end with their connections. */
+function endAll({ deadlines }: Services): void {
+  for (const queue of [deadlines.normal, deadlines.slow]) for (const entry of queue.entries()) entry.end("shutdown");
+}
+
 function drained(services: Services, timeoutMs: number): Promise<void> {
   if (services.open === 0) return Promise.resolve();
   return new Promise((resolve) => {
     const cancelTimeout = services.clock.after(timeoutMs, () => {
-      services.logger.warn({ open: services.open }, "requests that still run are abandoned");
+      services.logger.warn({ open: services.open }, "requests that still run are ended");
       services.drained = null;
       resolve();
     });

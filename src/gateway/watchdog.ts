@@ -42,7 +42,7 @@ interface Watched {
 }
 
 export class Watchdog {
-  /** Times that an actor was late, and that one was ended for it. */
+  /** Times that an actor was late, and that one was ended for it or for want of memory. */
   late = 0;
   stopped = 0;
   #isClosing = false;
@@ -134,10 +134,7 @@ export class Watchdog {
     if (watched.marks.isFlushing) return;
     watched.isStopped = true;
     this.stopped++;
-    this.options.logger.error(
-      this.#factsOf(actor, watched),
-      "the actor is ended, since it does not give way, and started again",
-    );
+    this.options.logger.error(this.#factsOf(actor, watched), "the actor is ended, since it does not give way");
     this.options.stop(actor, watched.awayMs);
   }
 

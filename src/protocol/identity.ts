@@ -67,3 +67,27 @@ export type IdentityChange =
   | { readonly kind: "moved"; readonly tenantId: string; readonly partition: number; readonly version: number }
   /** Anything may have changed. */
   | { readonly kind: "all"; readonly version: number };
+
+/** By what a change names those whom it is about. */
+export interface IdentityNames {
+  readonly userId: string;
+  /** null, "" or absent: no API key was shown. */
+  readonly keyId?: string | null;
+  readonly tenantId: string;
+}
+
+/** Whether the identity is among what changed. */
+export function isAbout(change: IdentityChange, { userId, keyId, tenantId }: IdentityNames): boolean {
+  switch (change.kind) {
+    case "user":
+      return userId === change.userId;
+    case "key":
+      return keyId === change.keyId;
+    case "tenant":
+      return tenantId === change.tenantId;
+    case "moved":
+      return false;
+    case "all":
+      return true;
+  }
+}

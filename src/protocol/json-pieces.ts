@@ -43,6 +43,8 @@ export interface ReadJsonOptions {
   readonly parseElements?: (member: string, elements: Buffer) => readonly unknown[] | undefined;
   /** Bytes of what is parsed at once, unless one text is longer. */
   readonly pieceBytes?: number;
+  /** The text is our own: neither levels nor members are limited. */
+  readonly isOurs?: boolean;
 }
 
 /** A list or object that is larger than a piece. */
@@ -134,7 +136,7 @@ class PieceReader {
 
   private open(): void {
     const { depth, at } = this;
-    if (depth >= JSON_DEPTH_MAX) throw tooDeep(at);
+    if (depth >= JSON_DEPTH_MAX && this.options.isOurs !== true) throw tooDeep(at);
     this.starts[depth] = at;
     this.elements[depth] = at + 1;
     this.depth = depth + 1;
@@ -274,7 +276,7 @@ class PieceReader {
 
   private count(into: Large, count: number, offset: number): void {
     into.count += count;
-    if (!into.isObject || into.count <= OBJECT_MEMBERS_MAX) return;
+    if (!into.isObject || into.count <= OBJECT_MEMBERS_MAX || this.options.isOurs === true) return;
     throw new JsonFault("members", offset, `has an object of more than ${OBJECT_MEMBERS_MAX} members`);
   }
 

@@ -8,14 +8,19 @@ export const DEFERRED_ROWS_MAX = 64;
 export const SQL_BYTES_MAX = 100 * 1024;
 /** Nesting of one statement's syntax tree. */
 export const SQL_DEPTH_MAX = 500;
+/** Tables that one query joins, nodes and relationships of patterns that it reads included. */
+export const JOINS_MAX = 512;
+/** Of a query's plan before it is improved: steps above each other, and columns of all steps together. */
+export const PLAN_DEPTH_MAX = 1000;
+export const PLAN_COLUMNS_MAX = 250_000;
 /** UTF-16 characters of one Cypher text. */
 export const CYPHER_CHARACTERS_MAX = 1024 * 1024;
 /** Items of one list that Cypher makes. */
 export const LIST_ITEMS_MAX = 10_000_000;
 /** Parts of one value made of others (lists, maps, JSON), each counted as often as the value holds it. */
 export const VALUE_PARTS_MAX = 16 * 1024 * 1024;
-/** Keys of one JSON object that aggregates put together: V8 stops for long while a larger one grows. */
-export const JSON_KEYS_MAX = 2_000_000;
+/** Keys of one JSON object that aggregates put together: V8 lists the keys of a larger one in tenths of a second, at once. */
+export const JSON_KEYS_MAX = 128 * 1024;
 /** Nesting of one Cypher statement's syntax tree. */
 export const CYPHER_DEPTH_MAX = 500;
 /** Columns of one SELECT list, as in PostgreSQL. */

@@ -5,6 +5,7 @@
 import { sqlError } from "./errors.js";
 import {
   DISPLAY_SCALE_MAX,
+  decimalDigits,
   divideRounded,
   leadingDigit,
   MIN_SIGNIFICANT_DIGITS,
@@ -96,7 +97,7 @@ function lnWeight(x: Numeric): number {
     const { weight, digit } = leadingDigit(difference);
     return weight * 4 + Math.trunc(Math.log10(digit));
   }
-  const digits = x.unscaled.toString();
+  const digits = decimalDigits(x.unscaled);
   const ln = Math.log(Number(digits.slice(0, 16))) + (Math.max(digits.length - 16, 0) - x.scale) * LN_10;
   return Math.trunc(Math.log10(Math.abs(ln)));
 }
@@ -117,11 +118,12 @@ export function numericLn(x: Numeric): Numeric {
 function lnToScale(x: Numeric, scale: number): Numeric {
   const digits = scale + 12;
   const one = pow10(digits);
-  const text = x.unscaled.toString();
+  const text = decimalDigits(x.unscaled);
   const log2 = Math.log2(Number(text.slice(0, 16))) + ((Math.max(text.length - 16, 0) - x.scale) * LN_10) / Math.LN2;
   const k = Math.round(log2);
   const numerator = k < 0 ? x.unscaled << BigInt(-k) : x.unscaled;
   const denominator = k > 0 ? 1n << BigInt(k) : 1n;
+  weigh(numerator);
   const y = (numerator * one) / (denominator * pow10(x.scale));
   let sum = 2n * artanh(((y - one) * one) / (y + one), one);
   if (k !== 0) sum += BigInt(k) * 2n * artanh(one / 3n, one);
@@ -210,7 +212,7 @@ function integerPower(base: Numeric, exponent: number, scale: number): Numeric {
   if (exponent === 1) return base.round(scale);
   if (exponent === -1) return Numeric.ONE.divToScale(base, scale);
   if (base.isZero()) return Numeric.of(0n, scale);
-  const digits = (base.unscaled < 0n ? -base.unscaled : base.unscaled).toString();
+  const digits = decimalDigits(base.unscaled);
   const log10 = Math.log10(Number(digits.slice(0, 16))) + Math.max(digits.length - 16, 0) - base.scale;
   const weight = exponent * log10;
   if (weight > 3 * 32_767 * 4) throw overflow();
@@ -228,7 +230,7 @@ function integerPower(base: Numeric, exponent: number, scale: number): Numeric {
 
 /** Rounds the fraction so that so many significant digits are left; whole digits stay. */
 function significantDigits(x: Numeric, digits: number): Numeric {
-  const length = (x.unscaled < 0n ? -x.unscaled : x.unscaled).toString().length;
+  const { length } = decimalDigits(x.unscaled);
   const excess = Math.min(length - Math.max(digits, 20), x.scale);
   return excess > 0 ? x.round(x.scale - excess) : x;
 }

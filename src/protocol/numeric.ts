@@ -27,12 +27,21 @@ export function pow10(n: number): bigint {
 
 /** From so many digits on, a step over a number takes a time that counts. */
 const LONG = 10n ** 256n;
-/** Of a multiplication or division, per hexadecimal digit. */
+/** Of a step over a number: per hexadecimal digit, and the more of them the longer. */
 const NANOS_PER_HEX_DIGIT = 4;
+const HEX_DIGITS_PER_NANO = 512;
 
-/** Says that a step goes over all digits of the number. Throws Overrun. */
+/** Says that a multiplication, a division or a conversion of the number follows. Throws Overrun. */
 export function weigh(x: bigint): void {
-  if (x >= LONG || x <= -LONG) spend(x.toString(16).length * NANOS_PER_HEX_DIGIT);
+  if (x < LONG && x > -LONG) return;
+  const digits = x.toString(16).length;
+  spend(digits * (NANOS_PER_HEX_DIGIT + digits / HEX_DIGITS_PER_NANO));
+}
+
+/** Without a sign. */
+export function decimalDigits(x: bigint): string {
+  weigh(x);
+  return (x < 0n ? -x : x).toString();
 }
 
 let integerLimit: bigint | null = null;
@@ -153,6 +162,8 @@ export class Numeric {
 
   mul(other: Numeric): Numeric {
     if (this.special !== null || other.special !== null) return infiniteOfSign(this.signProduct(other));
+    weigh(this.unscaled);
+    weigh(other.unscaled);
     return Numeric.of(this.unscaled * other.unscaled, this.scale + other.scale);
   }
 
@@ -181,6 +192,7 @@ export class Numeric {
     if (this.special !== null || other.special !== null) return this.div(other);
     if (other.unscaled === 0n) throw divisionByZero();
     const scale = Math.max(this.scale, other.scale);
+    weigh(this.unscaled);
     return Numeric.of(this.unscaledAt(scale) / other.unscaledAt(scale), 0);
   }
 
@@ -191,6 +203,7 @@ export class Numeric {
     if (this.special !== null) return Numeric.NAN;
     if (other.special !== null) return this;
     const scale = Math.max(this.scale, other.scale);
+    weigh(this.unscaled);
     return Numeric.of(this.unscaledAt(scale) % other.unscaledAt(scale), scale);
   }
 
@@ -363,6 +376,7 @@ const divisionByZero = () => sqlError("22012", "division by zero");
 
 /** a / b rounded half away from zero. */
 export function divideRounded(a: bigint, b: bigint): bigint {
+  weigh(a);
   const quotient = a / b;
   const remainder = a - quotient * b;
   const twice = remainder < 0n ? -remainder * 2n : remainder * 2n;
@@ -373,7 +387,7 @@ export function divideRounded(a: bigint, b: bigint): bigint {
 /** Weight (exponent of 10000) and value of the first base-10000 digit of a finite number. */
 export function leadingDigit(x: Numeric): { weight: number; digit: number } {
   if (x.unscaled === 0n) return { weight: 0, digit: 0 };
-  const digits = (x.unscaled < 0n ? -x.unscaled : x.unscaled).toString();
+  const digits = decimalDigits(x.unscaled);
   const exponent = digits.length - 1 - x.scale;
   const weight = Math.floor(exponent / DEC_DIGITS);
   const taken = exponent - weight * DEC_DIGITS + 1;

@@ -52,6 +52,8 @@ export interface JobRecord {
 /** Whose rights the job has. */
 export interface JobOwner {
   readonly userId: string;
+  /** "" or absent: the user had signed in. */
+  readonly keyId?: string;
   readonly username: string;
   readonly tenantId: string;
   readonly roles: readonly string[];

@@ -60,6 +60,8 @@ interface Zone {
   readonly offsets: Map<number, number>;
 }
 
+/** No zone has a longer name, and Intl takes long to see that. */
+const NAME_LENGTH_MAX = 100;
 const ZONES_MAX = 1000;
 const OFFSETS_MAX = 10_000;
 const zones = new Map<string, Zone>();
@@ -76,6 +78,7 @@ function findZone(name: string): Zone | null {
 function kept(cache: Map<string, Zone>, name: string, make: (name: string) => Zone | null): Zone | null {
   let zone = cache.get(name);
   if (zone === undefined) {
+    if (name.length > NAME_LENGTH_MAX) return null;
     const made = make(name);
     if (made === null) return null;
     if (cache.size >= ZONES_MAX) cache.clear();

@@ -1,5 +1,6 @@
 /** Disabling or removing a user, a key or a tenant ends what they run: statements, streams, messages, transactions. */
 import t, { type Test } from "tap";
+import { trainingRows } from "./automl-rows.js";
 import { type Reply, TestServer } from "./server.js";
 import { SocketClient } from "./socket-client.js";
 
@@ -94,6 +95,42 @@ t.test("a tenant that is disabled", async (t) => {
   const all = await begin(await server.tenant("four"));
   await server.expect(200, "PATCH", "/admin/tenants/four", { is_active: false });
   await ended(t, all);
+});
+
+t.test("trainings", async (t) => {
+  const token = await server.tenant("six");
+  await server.rows("CREATE TABLE loans (id int PRIMARY KEY, age int, income float8, region text, good text)", [], {
+    token,
+  });
+  await server.rows(
+    "INSERT INTO loans SELECT id, age, income, region, good FROM json_to_recordset($1::json) AS r(id int, age int, income float8, region text, good text)",
+    [JSON.stringify(trainingRows(600))],
+    { token },
+  );
+  const spec = { table: "loans", target: "good", features: ["age", "income", "region"], seed: 5 };
+  const long = { ...spec, algorithms: ["neural_network"], max_trials: 200, time_budget_secs: 900 };
+  const train = async (options: { token: string }): Promise<string> =>
+    (await server.expect(202, "POST", "/v1/automl/train", long, options)).body.data.job_id;
+  const jobOf = async (id: string, options: { token: string }) =>
+    (await server.expect(200, "GET", `/v1/automl/jobs/${id}`, undefined, options)).body.data;
+  const over = async (id: string, options: { token: string }) => {
+    for (;;) {
+      const job = await jobOf(id, options);
+      if (job.status !== "running" && job.status !== "pending") return job;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  };
+  const made = await server.expect(201, "POST", "/v1/api-keys", { name: "k", permission: "FullAccess" }, { token });
+  const { raw_key, api_key } = made.body.data;
+  const [ofKey, ofUser, waiting] = [await train({ token: raw_key }), await train({ token }), await train({ token })];
+  await server.expect(204, "DELETE", `/v1/api-keys/${api_key.id}`, undefined, { token });
+  t.match(await over(ofKey, { token }), { status: "failed", error: { code: "unauthorized" } }, "the key's");
+  t.match((await jobOf(ofUser, { token })).status, /running|pending/, "and not the user's");
+  await server.expect(200, "PATCH", "/admin/tenants/six/users/six-user", { is_active: false });
+  await server.expect(200, "PATCH", "/admin/tenants/six/users/six-user", { is_active: true });
+  const again = { token: await server.login("six-user", "password of six") };
+  t.match(await over(ofUser, again), { status: "failed", error: { code: "unauthorized" } }, "one that ran");
+  t.match(await over(waiting, again), { status: "failed", error: { code: "unauthorized" } }, "one that waited");
 });
 
 t.test("a change that ends nothing", async (t) => {

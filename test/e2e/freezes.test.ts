@@ -194,6 +194,72 @@ t.test("what looks like it is refused, and nothing else", async (t) => {
   );
 });
 
+t.test("a job that does not give way fails", async (t) => {
+  const server = await looping({ TESSERA_AUTOML_RUNNING_PER_TENANT_MAX: "1" });
+  t.teardown(() => server.stop());
+  await server.rows("CREATE TABLE few (id int PRIMARY KEY, good text)");
+  await server.rows(
+    "INSERT INTO few SELECT i, CASE WHEN i % 2 = 0 THEN 'y' ELSE 'n' END FROM generate_series(1, 200) AS i",
+  );
+  await server.rows("CREATE VIEW slow AS SELECT id, good, loop_for(0) AS n FROM few");
+  const train = async (body: object): Promise<string> =>
+    (await server.expect(202, "POST", "/v1/automl/train", { target: "good", ...body })).body.data.job_id;
+  const long = { algorithms: ["neural_network"], max_trials: 200, time_budget_secs: 900 };
+  const before = await train({ table: "few", features: ["id"], ...long });
+  // It waits for the one before it, and does not give way when its turn comes.
+  const id = await train({ table: "slow", features: ["id", "n"], max_trials: 1 });
+  await server.rows("CREATE OR REPLACE VIEW slow AS SELECT id, good, loop_for(-1) AS n FROM few");
+  await server.call("POST", `/v1/automl/jobs/${before}/stop`);
+  let job = { status: "pending" };
+  while (job.status === "pending" || job.status === "running") {
+    job = (await server.expect(200, "GET", `/v1/automl/jobs/${id}`)).body.data;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  t.match(job, { status: "failed", error: { code: "statement_stopped" } });
+  t.match(
+    String((await server.call("GET", "/metrics")).body),
+    /^tessera_actors_stopped_total 1$/m,
+    "and was tried once",
+  );
+});
+
+t.test("large requests wait, too", async (t) => {
+  const server = await looping();
+  t.teardown(() => server.stop());
+  const other = { token: await server.tenant("other") };
+  await server.rows("CREATE TABLE entry (id int, note text)", [], other);
+  const note = "n".repeat(3_000_000);
+  const insert = (id: number): Promise<Reply> => server.sql("INSERT INTO entry VALUES ($1, $2)", [id, note], other);
+  const frozen = server.sql("SELECT loop_for(-1)");
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  const replies = await Promise.all([insert(1), insert(2), insert(3)]);
+  t.strictSame(
+    replies.map(({ status }) => status),
+    [200, 200, 200],
+  );
+  t.equal((await frozen).body.error.code, "statement_stopped");
+  t.strictSame(await server.rows("SELECT id, length(note) FROM entry ORDER BY id", [], other), [
+    [1, note.length],
+    [2, note.length],
+    [3, note.length],
+  ]);
+});
+
+t.test("what fills the thread's memory is stopped, too", async (t) => {
+  const server = await looping({ LOOPING_HEAP_MIB: "256", TESSERA_QUERY_STOP_MS: "0" });
+  t.teardown(() => server.stop());
+  const other = { token: await server.tenant("other") };
+  await server.rows("CREATE TABLE entry (id int)", [], other);
+  const filling = server.sql("SELECT fill_memory(1)");
+  const others = Array.from({ length: 20 }, (_, id) => server.sql("INSERT INTO entry VALUES ($1)", [id], other));
+  const { status, body } = await filling;
+  t.match([status, body.error.code], [503, "statement_stopped"]);
+  for (const reply of await Promise.all(others)) t.equal(reply.status, 200, JSON.stringify(reply.body));
+  t.strictSame(await server.rows("SELECT count(*) FROM entry", [], other), [[20]]);
+  t.equal((await server.sql("SELECT fill_memory(2)")).body.error.code, "statement_stopped", "and is not run again");
+  t.match(String((await server.call("GET", "/metrics")).body), /^tessera_actors_stopped_total 1$/m);
+});
+
 t.test("an end in time, whatever runs", async (t) => {
   const server = await looping();
   t.teardown(() => server.stop());
@@ -205,4 +271,9 @@ t.test("an end in time, whatever runs", async (t) => {
   await frozen;
   await server.boot();
   t.strictSame(await server.rows("SELECT id FROM kept"), [[1]]);
+  const endless = server.sql("SELECT count(*) FROM generate_series(1, 4000000000) AS i WHERE i % 7 = 8");
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  t.equal(await server.terminate(), 0);
+  const { status, body } = await endless;
+  t.match([status, body.error.code], [503, "shutting_down"], "whoever still waits then is answered");
 });

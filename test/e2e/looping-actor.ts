@@ -1,11 +1,24 @@
 /**
- * An actor's thread that also has a function which does not give way: for so many milliseconds, or for ever where they are
- * negative. Only programs of tests start it (looping-server.ts); the function is nowhere in the server.
+ * An actor's thread that also has functions which do not give way: one loops for so many milliseconds, or for ever where they are
+ * negative; one fills the memory. Only programs of tests start it (looping-server.ts); the functions are nowhere in the server.
  */
 import { FLOAT8 } from "../../src/protocol/values.js";
 import { fn } from "../../src/query/expr/functions/define.js";
 import { registerFunction } from "../../src/query/expr/functions/registry.js";
 import "../../workers/actor.js";
+
+const kept: unknown[] = [];
+registerFunction(
+  fn(
+    "fill_memory",
+    [FLOAT8],
+    FLOAT8,
+    (_: number) => {
+      for (;;) kept.push(Array.from({ length: 100_000 }, (_, i) => ({ i })));
+    },
+    { volatility: "volatile" },
+  ),
+);
 
 registerFunction(
   fn(

@@ -1,20 +1,22 @@
 /** Values of every type of the registry of functions, small and as large as a client can make them; by type. */
+import { OBJECT_MEMBERS_MAX } from "../../src/protocol/limits.js";
 import { Numeric } from "../../src/protocol/numeric.js";
 import { fromText } from "../../src/protocol/text-format.js";
 import { Json, type SqlArray, type SqlType, type TypeName, type Value } from "../../src/protocol/values.js";
+import { Float, type Variant } from "../../src/protocol/variant.js";
 
 /** Values of `units` characters, bytes or elements. */
 type Large = (units: number, type: SqlType) => readonly Value[];
 
 const WORDS = "lorem ipsum dolor sit amet ";
 
-const text = (units: number): string => WORDS.repeat(Math.ceil(units / WORDS.length)).slice(0, units);
-const numbers = (count: number): number[] => Array.from({ length: count }, (_, i) => (i * 7919) % 1_000_003);
+export const text = (units: number): string => WORDS.repeat(Math.ceil(units / WORDS.length)).slice(0, units);
+export const numbers = (count: number): number[] => Array.from({ length: count }, (_, i) => (i * 7919) % 1_000_003);
 
 const texts: Large = (units) => [text(units), "a".repeat(units), "1".repeat(units)];
 
 const members = (count: number): Record<string, unknown> =>
-  Object.fromEntries(numbers(count).map((value, i) => [`k${i}`, value]));
+  Object.fromEntries(numbers(Math.min(count, OBJECT_MEMBERS_MAX)).map((value, i) => [`k${i}`, value]));
 
 const trees: Large = (units) => [
   new Json(numbers(units)),
@@ -39,6 +41,7 @@ const SMALL: Partial<Record<TypeName, readonly string[]>> = {
   varchar: ["o"],
   bpchar: ["o"],
   name: ["o"],
+  char: ["o"],
   uuid: ["00000000-0000-4000-8000-000000000001"],
   bytea: ["\\x01ff"],
   date: ["2024-02-29"],
@@ -77,10 +80,44 @@ const LARGE: Partial<Record<TypeName, Large>> = {
   varbit: (units) => [bits(units)],
 };
 
-export { arrayOfElements, LARGE, numbers, SMALL, text };
-
-const arrayOfElements = (elements: readonly Value[]): SqlArray => ({
+export const arrayOfElements = (elements: readonly Value[]): SqlArray => ({
   elements,
   dimensions: elements.length === 0 ? [] : [elements.length],
   lowerBounds: elements.length === 0 ? [] : [1],
 });
+
+/** Values as any client may give them. Throws for a type that has none here: it has to be added. */
+export function smallValues(type: SqlType): readonly Value[] {
+  if (type.name === "array") return smallValues(type.element!).map((value) => arrayOfElements([value, value]));
+  if (type.name === "variant") return SMALL_VARIANTS;
+  const texts = SMALL[type.name];
+  if (texts === undefined) throw new Error(`no small values of type ${type.name}`);
+  return texts.map((written) => fromText(type, written));
+}
+
+const made = new Map<string, readonly Value[]>();
+
+/** As large as `units` allow; none where all values of the type are small. */
+export function largeValues(type: SqlType, units: number): readonly Value[] {
+  const key = `${type.name} ${type.element?.name} ${units}`;
+  let values = made.get(key);
+  if (values === undefined) {
+    values = makeLarge(type, units);
+    made.set(key, values);
+  }
+  return values;
+}
+
+function makeLarge(type: SqlType, units: number): readonly Value[] {
+  if (type.name === "array") return [arrayOfElements(new Array(units).fill(smallValues(type.element!)[0]))];
+  if (type.name === "variant") return largeVariants(units);
+  return LARGE[type.name]?.(units, type) ?? [];
+}
+
+const SMALL_VARIANTS: readonly Variant[] = [3, "o", [1, 2], new Map([["k", 1]]), new Float(2), 2_000_000];
+
+function largeVariants(units: number): readonly Variant[] {
+  const pairs = numbers(Math.ceil(units / 3)).map((value) => [value, "o"]);
+  const members = numbers(Math.ceil(units / 10)).map((value, i): [string, Variant] => [`k${i}`, [value]]);
+  return [text(units), numbers(units), pairs, new Map(members)];
+}

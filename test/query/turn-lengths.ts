@@ -1,15 +1,19 @@
 /**
- * How long a call holds its thread: once as statements are run at first, and, where that overruns, as they are run in turns.
+ * How long a call holds its thread, in CPU time, which other processes do not lengthen: once as statements are run at first, and,
+ * where that overruns, as they are run in turns.
  * Where a call is computed in another process, that process's time does not count, but what is sent there does.
  */
 import { serialize } from "node:v8";
+import { threadCpuMs } from "../../src/actor/thread-cpu.js";
 import { beginStretch, endStretch, Overrun } from "../../src/protocol/stretch.js";
 import type { Value } from "../../src/protocol/values.js";
 import { compileExpr } from "../../src/query/expr/compile.js";
 import { compileWaiting } from "../../src/query/expr/compile-waiting.js";
 import { type ComputeJob, jobFor } from "../../src/query/expr/compute-elsewhere.js";
-import type { CallExpr, DeferredContext, ScalarFunction } from "../../src/query/expr/expr.js";
+import type { AggregateFunction, CallExpr, DeferredContext, ScalarFunction } from "../../src/query/expr/expr.js";
 import { context } from "./evaluate.js";
+
+const cpuMs = (): number => threadCpuMs() ?? performance.now();
 
 /** What a turn of the actor may take. */
 const TURN_MS = 4;
@@ -45,17 +49,46 @@ export async function turnLengths(fn: ScalarFunction, values: readonly Value[]):
 }
 
 function atOnce(work: () => void): { readonly took: number; readonly error: unknown } {
-  const start = performance.now();
-  beginStretch(start);
+  const start = cpuMs();
+  beginStretch(performance.now());
   let error: unknown = null;
   try {
     work();
   } catch (thrown) {
     error = thrown;
   }
-  const took = performance.now() - start;
+  const took = cpuMs() - start;
   endStretch();
   return { took, error };
+}
+
+/** Fewer steps than these are looked at one by one. */
+const STEPS_OF_TURN = 100;
+
+/** Of the longest step, or of the result after so many. */
+export async function aggregateTurns(
+  fn: AggregateFunction,
+  values: readonly Value[],
+  steps: number,
+): Promise<TurnLengths> {
+  const direct = values.slice(0, fn.directArgs ?? 0);
+  const args = values.slice(fn.directArgs ?? 0);
+  let state = fn.init();
+  let longest = 0;
+  let error: unknown = null;
+  const turn = (work: () => void): void => {
+    const made = atOnce(work);
+    longest = Math.max(longest, made.took);
+    if (made.error !== null && !(made.error instanceof Overrun)) error = made.error;
+  };
+  const count = steps < STEPS_OF_TURN ? 1 : STEPS_OF_TURN;
+  for (let made = 0; made < steps && error === null; made += count) {
+    turn(() => {
+      for (let i = 0; i < count; i++) state = fn.step(state, ...args);
+    });
+  }
+  if (error === null) turn(() => fn.result(state, direct));
+  return { longest, way: "at once", error };
 }
 
 class Elsewhere extends Error {}
@@ -65,13 +98,14 @@ class MeasuredTurns {
   longest = 0;
   wasElsewhere = false;
   private since = 0;
+  private sinceCpu = 0;
   readonly context = {
     ...context,
     services: {
       ...context.services,
       computeElsewhere: async (expr: ComputeJob["expr"], values: readonly Value[]): Promise<Value | undefined> => {
-        const job = jobFor(expr, values, context);
-        if (job === null) return undefined;
+        const job = await jobFor(expr, values, this.context);
+        if (job === undefined) return undefined;
         this.wasElsewhere = true;
         serialize(job);
         throw new Elsewhere();
@@ -90,10 +124,11 @@ class MeasuredTurns {
 
   begin(): void {
     this.since = performance.now();
+    this.sinceCpu = cpuMs();
     beginStretch(this.since);
   }
 
   end(): void {
-    this.longest = Math.max(this.longest, performance.now() - this.since);
+    this.longest = Math.max(this.longest, cpuMs() - this.sinceCpu);
   }
 }

@@ -36,6 +36,7 @@ export const trainingJobs: JobKind = {
   name: TRAINING,
   bounds: ({ automl }) => ({ runningMax: automl.runningPerTenantMax, waitingMax: automl.waitingPerTenantMax }),
   run: runTraining,
+  fail: endAsFailed,
 };
 
 async function runTraining(job: Job): Promise<void> {
@@ -137,8 +138,12 @@ function configOf(known: object, embedded: readonly string[]): ModelConfig {
 async function fail(job: Job, thrown: unknown): Promise<void> {
   const isExpected = thrown instanceof DbError;
   const error = isExpected ? thrown : new DbError("internal_error", "The training failed; the log has the details.");
-  await job.work((request) => endTraining(request, request, job.record, async () => ({ status: "failed", error })));
+  await endAsFailed(job, error);
   if (!isExpected) throw thrown;
+}
+
+async function endAsFailed(job: Job, error: DbError): Promise<void> {
+  await job.work((request) => endTraining(request, request, job.record, async () => ({ status: "failed", error })));
 }
 
 /** Writes what the thread says, one transaction after the other and the newest state only. */

@@ -11,6 +11,7 @@
  * Made and owned by the partition; actor.ts says with `begin` how kinds are run.
  */
 import { DbError } from "../../protocol/errors.js";
+import { type IdentityChange, isAbout } from "../../protocol/identity.js";
 import type { JobRecord } from "../../protocol/placement.js";
 import type { JobMetrics } from "../../protocol/thread-metrics.js";
 import type { Shard } from "../../storage/shard.js";
@@ -24,6 +25,8 @@ export interface RunnableKind {
   readonly waitingMax: number;
   /** `signal` fires when the run is to end without ending the job, or because the job was cancelled. */
   run(job: JobRecord, signal: AbortSignal): Promise<void>;
+  /** Ends the job for good; absent: jobs of the kind go on without their maker. */
+  fail?(job: JobRecord, error: DbError): Promise<void>;
 }
 
 export interface JobsHost {
@@ -135,6 +138,21 @@ export class BackgroundJobs {
     if (entry.run === null) this.#forget(entry);
     else await entry.run;
     this.#next(tenant);
+  }
+
+  /** Who made them was disabled or removed: those that are not the tenant's end. */
+  async identityEnded(change: IdentityChange, error: DbError): Promise<void> {
+    const records = [...this.#tenants.values()].flatMap((entries) => [...entries.values()].map(({ record }) => record));
+    for (const record of records) {
+      const kind = this.#kinds.get(record.kind);
+      if (kind?.fail === undefined || !isAbout(change, record.owner)) continue;
+      try {
+        await kind.fail(record, error);
+        await this.cancel(record);
+      } catch (thrown) {
+        this.#failed(record, thrown);
+      }
+    }
   }
 
   /** Resolves when the job's run has ended and it does not wait for another. */

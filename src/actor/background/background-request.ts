@@ -105,6 +105,6 @@ export function reasonOf({ reason }: AbortSignal): DbError {
 
 /** Whose rights the jobs of this request's user have. */
 export function ownerOf({ head, readOnly }: Pick<Request, "head" | "readOnly">): JobOwner {
-  const { userId, username, tenantId, roles } = head;
-  return { userId, username, tenantId, roles, readOnly };
+  const { userId, keyId, username, tenantId, roles } = head;
+  return { userId, keyId, username, tenantId, roles, readOnly };
 }

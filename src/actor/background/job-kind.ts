@@ -3,6 +3,7 @@
  * it was left. All kinds stand in job-kinds.ts.
  */
 import type { Config } from "../../protocol/config.js";
+import type { DbError } from "../../protocol/errors.js";
 import type { JobRecord } from "../../protocol/placement.js";
 import type { Partition } from "../partition.js";
 import type { Request } from "../request.js";
@@ -29,4 +30,9 @@ export interface JobKind {
    * throws otherwise is a fault of ours: the record stays, and the next start of the actor runs the job again.
    */
   run(job: Job): Promise<void>;
+  /**
+   * Ends the job for good, as failed by `error`, whether it runs or waits; resolves when its record is gone. The run, if any, is
+   * stopped afterwards. Absent: such jobs belong to the tenant, and go on without their maker.
+   */
+  fail?(job: Job, error: DbError): Promise<void>;
 }

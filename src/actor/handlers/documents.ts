@@ -49,19 +49,29 @@ function insertDocument(request: Request, { params, body }: Input): Answer | Pro
   return runAlone(request, insertStatement(collection, row), () => ({ plain: { id: row.id } }));
 }
 
+/** Documents that one statement inserts. */
+const INSERTED_AT_ONCE = 500;
+
 async function insertAll(request: Request, { params, body }: Input): Promise<Answer> {
   const collection = findCollection(request, params.name!);
   const { documents } = body as { documents: readonly JsonObject[] };
-  const rows = documents.map((document, i) => rowOfDocument(collection, document, undefined, `documents[${i}]`));
+  const rows: DocumentRow[] = [];
+  for (const [i, document] of documents.entries()) {
+    rows.push(rowOfDocument(collection, document, undefined, `documents[${i}]`));
+    if (request.shouldYield()) await request.yieldTurn();
+  }
   return writeTogether(request, async (run, session) => {
-    if (!(await insertTogether(run, session, collection, rows))) {
+    for (let from = 0; from < rows.length; from += INSERTED_AT_ONCE) {
+      const some = rows.slice(from, from + INSERTED_AT_ONCE);
+      if (await insertTogether(run, session, collection, some)) continue;
       // One of them cannot be: which one is told by inserting each.
-      for (const [i, row] of rows.entries()) {
+      for (const [i, row] of some.entries()) {
         try {
           await run(insertStatement(collection, row));
         } catch (error) {
           if (!(error instanceof DbError)) throw error;
-          throw new DbError(error.code, `documents[${i}]: ${error.message}`, { ...error.details, document: i });
+          const document = from + i;
+          throw new DbError(error.code, `documents[${document}]: ${error.message}`, { ...error.details, document });
         }
         if (request.shouldYield()) await request.yieldTurn();
       }

@@ -1,6 +1,7 @@
 /** /v1/vectors/collections/{name}/vectors: storing, reading and removing vectors. */
 import type { EndpointName } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
+import { writeTogether } from "../document-session.js";
 import { findVectorCollection } from "../find-vector-collection.js";
 import type { Answer } from "../reply.js";
 import type { Request } from "../request.js";
@@ -33,6 +34,7 @@ export const vectorHandlers = {
   "vectors.deleteMany": (request, { params, body }) => {
     const { sqlName } = findVectorCollection(request, params.name!);
     const sql = `DELETE FROM ${sqlName} WHERE id = ANY ($1::text[])`;
+    if (body.ids.length > ITEMS_AT_ONCE) return deleteInTurns(request, sql, body.ids);
     return runAlone(request, { sql, params: [body.ids] }, ({ rowsAffected }) => ({ plain: { deleted: rowsAffected } }));
   },
 } satisfies Partial<Record<EndpointName, Handler>>;
@@ -49,29 +51,61 @@ function storeOne(
   return runAlone(request, { sql, params: [id, vector, metadata] }, () => answer);
 }
 
+/** Of more, each statement takes so many. */
+const ITEMS_AT_ONCE = 2000;
+
+function deleteInTurns(request: Request, sql: string, ids: readonly string[]): Promise<Answer> {
+  return writeTogether(request, async (run) => {
+    let deleted = 0;
+    for (let from = 0; from < ids.length; from += ITEMS_AT_ONCE) {
+      deleted += (await run({ sql, params: [ids.slice(from, from + ITEMS_AT_ONCE)] })).affected;
+    }
+    return { plain: { deleted } };
+  });
+}
+
 /** Of items with one id the last counts. */
 function storeMany(
   request: Request,
   collection: VectorCollection,
   given: readonly unknown[],
 ): Answer | Promise<Answer> {
-  const items = new Map<string, VectorItem>();
-  for (let i = 0; i < given.length; i++) {
-    const item = vectorItem(given[i], `vectors[${i}]`, collection);
-    items.set(item.id, item);
-  }
-  const ids = [...items.keys()];
-  const vectors: Float32Array[] = [];
-  const metadata: (object | null)[] = [];
-  for (const item of items.values()) {
-    vectors.push(item.vector);
-    metadata.push(item.metadata);
-  }
   const source = "unnest($1::text[], $2::vector[], $3::jsonb[]) AS item (id, vector, metadata)";
   const sql = `INSERT INTO ${collection.sqlName} (id, vector, metadata) SELECT id, vector, metadata FROM ${source} WHERE true ${ON_CONFLICT}`;
-  return runAlone(request, { sql, params: [ids, vectors, metadata] }, () => ({
-    plain: { ids, inserted: ids.length },
-  }));
+  const items = new Map<string, VectorItem>();
+  const add = (i: number): void => {
+    const item = vectorItem(given[i], `vectors[${i}]`, collection);
+    items.set(item.id, item);
+  };
+  if (given.length > ITEMS_AT_ONCE) return storeInTurns(request, sql, given.length, add, items);
+  for (let i = 0; i < given.length; i++) add(i);
+  const answer = { plain: { ids: [...items.keys()], inserted: items.size } };
+  return runAlone(request, { sql, params: columnsOf([...items.values()]) }, () => answer);
+}
+
+async function storeInTurns(
+  request: Request,
+  sql: string,
+  count: number,
+  add: (i: number) => void,
+  items: ReadonlyMap<string, VectorItem>,
+): Promise<Answer> {
+  for (let i = 0; i < count; i++) {
+    add(i);
+    if (i % 256 === 0 && request.shouldYield()) await request.yieldTurn();
+  }
+  const all = [...items.values()];
+  return writeTogether(request, async (run) => {
+    for (let from = 0; from < all.length; from += ITEMS_AT_ONCE) {
+      await run({ sql, params: columnsOf(all.slice(from, from + ITEMS_AT_ONCE)) });
+    }
+    return { plain: { ids: [...items.keys()], inserted: items.size } };
+  });
+}
+
+/** A list per column. */
+function columnsOf(items: readonly VectorItem[]): [string[], Float32Array[], (object | null)[]] {
+  return [items.map(({ id }) => id), items.map(({ vector }) => vector), items.map(({ metadata }) => metadata)];
 }
 
 function getVector(request: Request, { params }: Input): Answer | Promise<Answer> {

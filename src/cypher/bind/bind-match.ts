@@ -163,6 +163,8 @@ class PatternBinder {
   /** What is said of entities, bound once all variables are known. */
   private readonly later: (() => readonly Expr[])[] = [];
   private anonymous = 0;
+  /** `scope` is a copy already. */
+  private ownsScope = false;
 
   constructor(
     scope: Scope,
@@ -200,11 +202,14 @@ class PatternBinder {
   }
 
   private define(name: string, variable: Variable): void {
-    this.scope = new Map(this.scope).set(name, variable);
+    if (!this.ownsScope) this.scope = new Map(this.scope);
+    this.ownsScope = true;
+    (this.scope as Map<string, Variable>).set(name, variable);
   }
 
   private node(pattern: NodePattern): { readonly place: number; readonly variable: Variable } {
     const { variable, labels, properties, where } = pattern;
+    this.binding.readsPart();
     const found = variable === null ? undefined : this.scope.get(variable.name);
     const place = (variable === null ? undefined : this.placeOf.get(variable.name)) ?? this.nodes.length;
     const bound = found ?? this.newNode(variable?.name ?? null);
@@ -232,6 +237,7 @@ class PatternBinder {
   private relationship(pattern: RelationshipPattern, at: EdgePlaces, search: PathPattern["search"]): PathPart {
     const { binding } = this;
     const { variable, direction, types } = pattern;
+    binding.readsPart();
     const name = variable?.name ?? this.anonymousName();
     const found = variable === null ? undefined : this.scope.get(variable.name);
     const plain = plainTypes(types);

@@ -92,6 +92,8 @@ class WriteBinder {
   readonly steps: GraphWriteStep[] = [];
   readonly columns: OutputColumn[] = [];
   private anonymous = 0;
+  /** A CREATE is at work: its scope is its own, so that it is not copied for each of thousands of nodes. */
+  private createsScope = false;
 
   constructor(
     public scope: Scope,
@@ -123,7 +125,10 @@ class WriteBinder {
   // ---- CREATE ----
 
   private create({ patterns }: CreateClause): void {
+    this.scope = new Map(this.scope);
+    this.createsScope = true;
     for (const pattern of patterns) this.createPath(pattern);
+    this.createsScope = false;
   }
 
   private createPath({ variable, start, steps }: PathPattern): void {
@@ -184,7 +189,8 @@ class WriteBinder {
   }
 
   private define(name: string, variable: Variable): void {
-    this.scope = new Map(this.scope).set(name, variable);
+    if (!this.createsScope) this.scope = new Map(this.scope);
+    (this.scope as Map<string, Variable>).set(name, variable);
   }
 
   private anonymousName(): string {

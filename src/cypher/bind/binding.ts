@@ -4,6 +4,8 @@
  */
 import type { GraphTables } from "../../catalog/graph.js";
 import type { DbError } from "../../protocol/errors.js";
+import { JOINS_MAX } from "../../protocol/limits.js";
+import { tooManyJoins } from "../../protocol/size-errors.js";
 import { type SqlType, VARIANT } from "../../protocol/values.js";
 import type { Expr } from "../../query/expr/expr.js";
 import type { CommonTableDefinition, OutputColumn, Plan } from "../../query/plan/plan.js";
@@ -66,6 +68,9 @@ export class Binding {
   /** A clause before this one deletes: entities in rows may be gone. */
   deletes = false;
   private nextId = 1;
+  private partsRead = 0;
+  /** By name: its place in `parameterNames`. */
+  private readonly parameterPlaces: Map<string, number>;
 
   constructor(
     readonly text: string,
@@ -74,10 +79,16 @@ export class Binding {
     readonly bind: Binders,
   ) {
     this.parameterNames = [...parameterNames];
+    this.parameterPlaces = new Map(this.parameterNames.map((name, place) => [name, place]));
   }
 
   get graph(): GraphTables {
     return this.context.graph;
+  }
+
+  /** A node or relationship of a pattern that is looked for. Throws 54001 where there are too many to be planned. */
+  readsPart(): void {
+    if (++this.partsRead > JOINS_MAX) throw tooManyJoins();
   }
 
   newColumn(name: string, type: SqlType, nullable = true): OutputColumn {
@@ -90,8 +101,12 @@ export class Binding {
 
   parameter(name: string): Expr {
     if (this.context.inside !== undefined) return this.context.inside.parameter(name);
-    if (!this.parameterNames.includes(name)) this.parameterNames.push(name);
-    return Object.freeze({ kind: "param", type: VARIANT, index: this.parameterNames.indexOf(name) });
+    let index = this.parameterPlaces.get(name);
+    if (index === undefined) {
+      index = this.parameterNames.push(name) - 1;
+      this.parameterPlaces.set(name, index);
+    }
+    return Object.freeze({ kind: "param", type: VARIANT, index });
   }
 
   error(position: number, detail: SyntaxErrorDetail | SemanticErrorDetail, message: string): DbError {

@@ -2,6 +2,7 @@
  * Checks WITH and RETURN: columns, grouping, and what ORDER BY, SKIP, LIMIT and WHERE may name. Extended by
  * `check-queries.ts`.
  */
+import { sqlError } from "../../protocol/errors.js";
 import type { Expr, ProjectionClause, ProjectionItem, Variable } from "../parse/ast.js";
 import type { CheckedColumn } from "./check-expressions.js";
 import { PatternChecker } from "./check-patterns.js";
@@ -10,7 +11,15 @@ import { sameExpr } from "./same-expr.js";
 import { Scope } from "./scope.js";
 import type { StaticType } from "./static-type.js";
 
+/** Variables that all `*` of a statement hand on together. */
+const STARRED_MAX = 50_000;
+
+const tooManyVariables = () =>
+  sqlError("54001", "statement too complex", { hint: "Name what WITH and RETURN hand on, in place of *." });
+
 export abstract class ProjectionChecker extends PatternChecker {
+  private starred = 0;
+
   /** The columns, and the scope after the clause. `inSubquery`: variables from outside stay visible. */
   protected projection(clause: ProjectionClause, scope: Scope): { columns: readonly CheckedColumn[]; scope: Scope } {
     const { kind, star, items, distinct } = clause;
@@ -21,9 +30,10 @@ export abstract class ProjectionChecker extends PatternChecker {
     this.uniqueNames(items);
     const columns: CheckedColumn[] = [];
     if (star) {
-      for (const [name, type] of scope.own) {
-        if (!items.some((item) => item.name === name)) columns.push({ name, type });
-      }
+      this.starred += scope.own.size;
+      if (this.starred > STARRED_MAX) throw tooManyVariables();
+      const named = new Set(items.map(({ name }) => name));
+      for (const [name, type] of scope.own) if (!named.has(name)) columns.push({ name, type });
     }
     const types = items.map(({ expr }) => this.typeOf(expr, { scope, aggregates: "allowed" }));
     const aggregates = items.some(({ expr }) => aggregateIn(expr));

@@ -6,21 +6,15 @@ import { ERRORS } from "../../protocol/errors.js";
 import { REPLY_MOVED, type ReplyFrame } from "../../protocol/frames.js";
 import type { Identity } from "../../protocol/identity.js";
 import { type LiveFormat, messagePrefix, prefixedMessage } from "../../protocol/live-message.js";
-import {
-  type ActorLink,
-  isOfOpenTransaction,
-  type Loss,
-  type PendingReply,
-  type Repeatable,
-  type SentFrames,
-} from "../actor-link.js";
-import type { Deadlined, DeadlineQueue } from "../deadline-queue.js";
+import { type ActorLink, isOfOpenTransaction, type Loss, type PendingReply, type Repeatable } from "../actor-link.js";
+import type { Deadlined, DeadlineQueue, EndedFor } from "../deadline-queue.js";
 import { ExchangeTrace } from "../exchange-trace.js";
 import type { LiveSubscriber } from "../live-channels.js";
 import { REDIRECTS_MAX, redirect, release } from "../partition-load.js";
 import type { Bucket } from "../rate-limiter.js";
 import { logRequest } from "../request-log.js";
 import type { Route } from "../route.js";
+import type { SentFrames } from "../sent-frames.js";
 import type { Client, MessageFormat, MessageHead, RunningRequest } from "./contract.js";
 
 export type SendMessage = (request: MessageRequest, link: ActorLink, partition: number, body: Uint8Array) => number;
@@ -223,8 +217,13 @@ export class MessageRequest implements PendingReply, Deadlined, RunningRequest {
     return this.connection.caller.identity;
   }
 
-  /** Its connection is closed, which ends it. */
-  disowned(): void {}
+  end(why: EndedFor): void {
+    // The connection is closed, which ends it.
+    if (why === "disowned") return;
+    this.link.cancel(this.frameId);
+    this.connection.fail(this.id, "shutting_down", undefined, "", this.format);
+    this.#end(ERRORS.shutting_down.status);
+  }
 
   cancel(): void {
     this.link.cancel(this.frameId);

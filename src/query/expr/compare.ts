@@ -247,6 +247,7 @@ function jsonRank(value: unknown): number {
 
 /** jsonb's B-tree order; arrays and objects with fewer members come first, an empty array before everything. */
 export function compareJson(a: unknown, b: unknown): number {
+  if (a === b) return 0;
   const rank = jsonRank(a);
   const other = jsonRank(b);
   if (rank !== other) {
@@ -288,10 +289,26 @@ function asNumeric(value: JsonNumber): Numeric {
 }
 
 function compareJsonObjects(a: Record<string, unknown>, b: Record<string, unknown>): number {
-  const keys = jsonKeys(a);
+  const keys = Object.keys(a);
+  const count = keys.length - Object.keys(b).length;
+  if (count !== 0) return count;
+  // With the same keys, the first of those whose values differ decides; mostly there is none, and nothing to sort.
+  let difference = 0;
+  let decisive = "";
+  for (const key of keys) {
+    if (!Object.hasOwn(b, key)) return compareByKeys(a, b);
+    const here = compareJson(a[key], b[key]);
+    if (here === 0 || (difference !== 0 && compareKeys(decisive, key) <= 0)) continue;
+    difference = here;
+    decisive = key;
+  }
+  return difference;
+}
+
+/** Of as many keys, but not the same. */
+function compareByKeys(a: Record<string, unknown>, b: Record<string, unknown>): number {
   const others = jsonKeys(b);
-  if (keys.length !== others.length) return keys.length - others.length;
-  return firstDifference(keys, (key, i) => {
+  return firstDifference(jsonKeys(a), (key, i) => {
     const other = others[i] as string;
     return key === other ? compareJson(a[key], b[other]) : compareText(key, other);
   });
@@ -307,11 +324,11 @@ function firstDifference<T>(items: readonly T[], order: (item: T, index: number)
 
 /** Keys in jsonb's own order: shorter first, then by code point. */
 export function jsonKeys(object: Readonly<Record<string, unknown>>): string[] {
-  return Object.keys(object).sort((a, b) => {
-    const x = Buffer.byteLength(a);
-    const y = Buffer.byteLength(b);
-    return x - y || compareText(a, b);
-  });
+  return Object.keys(object).sort(compareKeys);
+}
+
+function compareKeys(a: string, b: string): number {
+  return Buffer.byteLength(a) - Buffer.byteLength(b) || compareText(a, b);
 }
 
 /**

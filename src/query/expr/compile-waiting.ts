@@ -4,9 +4,9 @@
  * use it (optimize/wait-in-expressions.ts). Parts that cannot take long are compiled as usual.
  */
 
-import { UNINTERRUPTED_MS_MAX } from "../../protocol/limits.js";
-import { allowLongStretch, Overrun } from "../../protocol/stretch.js";
+import { Overrun } from "../../protocol/stretch.js";
 import { BOOL, type Value } from "../../protocol/values.js";
+import { atLength } from "./at-length.js";
 import { compileExpr, type SlotOf } from "./compile.js";
 import { checkedList, Quantifier } from "./compile-list.js";
 import { growing } from "./cypher/growing-list.js";
@@ -65,20 +65,6 @@ export function compileWaiting(expr: Expr, slotOf: SlotOf): EvaluateWaiting {
     default:
       return compileExpr(expr, slotOf);
   }
-}
-
-/** Work that cannot give way: in a turn of its own when it takes long. Throws 57014 when it takes too long even for that. */
-async function atLength(context: DeferredContext, work: () => Value): Promise<Value> {
-  try {
-    return work();
-  } catch (error) {
-    if (!(error instanceof Overrun)) throw error;
-  }
-  await context.yieldTurn();
-  allowLongStretch(UNINTERRUPTED_MS_MAX);
-  const value = work();
-  await context.yieldTurn();
-  return value;
 }
 
 /**

@@ -3,17 +3,18 @@
  * `jobFor` is the actor's part, `computeJob` that process's, `valueOfComputed` the actor's again.
  */
 import { DbError, type ErrorCode, type ErrorDetails } from "../../protocol/errors.js";
+import type { Turns } from "../../protocol/json-pieces.js";
 import { sizeError } from "../../protocol/size-errors.js";
-import { fromText, toText } from "../../protocol/text-format.js";
-import { Json, type SqlType, type Value } from "../../protocol/values.js";
+import type { Value } from "../../protocol/values.js";
 import { compileExpr } from "./compile.js";
-import type { EvalContext, EvalServices } from "./expr.js";
+import type { DeferredContext, EvalContext, EvalServices } from "./expr.js";
 import { leafTypes, receivedExpr, typeOfKey } from "./sent-expr.js";
 import type { SentExpr } from "./sent-form.js";
+import { receivedValue, type Sent, sentValue } from "./sent-value.js";
 
 export interface ComputeJob {
   readonly expr: SentExpr;
-  readonly leaves: readonly unknown[];
+  readonly leaves: readonly Sent[];
   /** What functions may know of the statement. */
   readonly context: Pick<EvalContext, "transactionMicros" | "statementMicros" | "timeZone" | "user" | "tenant">;
   readonly textSearchConfig: string | null;
@@ -21,15 +22,23 @@ export interface ComputeJob {
 
 /** `here`: it has to be computed where the statement runs, because it asks for more than it was given. */
 export type Computed =
-  | { readonly value: unknown }
+  | { readonly value: Sent }
   | { readonly here: true }
   | { readonly error: { readonly code: ErrorCode; readonly message: string; readonly details?: ErrorDetails } };
 
-/** Null: one of the values cannot be sent. */
-export function jobFor(expr: SentExpr, values: readonly Value[], context: EvalContext): ComputeJob | null {
+/** Undefined: one of the values cannot be sent. */
+export async function jobFor(
+  expr: SentExpr,
+  values: readonly Value[],
+  context: DeferredContext,
+): Promise<ComputeJob | undefined> {
   const types = leafTypes(expr);
-  const leaves = values.map((value, i) => sentForm(types[i]!, value));
-  if (leaves.includes(undefined)) return null;
+  const leaves: Sent[] = [];
+  for (const [i, value] of values.entries()) {
+    const leaf = await sentValue(types[i]!, value, context);
+    if (leaf === undefined) return undefined;
+    leaves.push(leaf);
+  }
   const { transactionMicros, statementMicros, timeZone, user, tenant, services } = context;
   return {
     expr,
@@ -39,42 +48,13 @@ export function jobFor(expr: SentExpr, values: readonly Value[], context: EvalCo
   };
 }
 
-/** What is not itself on its way. */
-type Wrapped =
-  | { readonly json: unknown; readonly jsonText: string | undefined }
-  /** In the text form of its type. */
-  | { readonly text: string };
-
-/** Types whose values are small objects of classes. */
-const AS_TEXT: ReadonlySet<string> = new Set(["numeric", "jsonpath", "interval", "timetz"]);
-
-/** Of an array that is sent: for more, it takes as long to send as to look at. */
-const ELEMENTS_MAX = 100_000;
-
-/** Undefined: a value of a class that other processes do not know, or a list, which costs as much to send as to look at. */
-function sentForm(type: SqlType, value: Value): unknown {
-  if (typeof value !== "object" || value === null) return value;
-  if (value instanceof Uint8Array || value instanceof Float32Array) return value;
-  if (value instanceof Json) return { json: value.value, jsonText: value.text } satisfies Wrapped;
-  if (AS_TEXT.has(type.name)) return { text: toText(type, value) } satisfies Wrapped;
-  if (!("elements" in value && Array.isArray(value.elements)) || value.elements.length > ELEMENTS_MAX) return undefined;
-  return value.elements.some(isObject) ? undefined : value;
-}
-
-const isObject = (value: Value): boolean => typeof value === "object" && value !== null;
-
-function received(type: SqlType, sent: unknown): Value {
-  if (typeof sent !== "object" || sent === null) return sent as Value;
-  if ("text" in sent) return fromText(type, sent.text as string);
-  if (!("json" in sent)) return sent as Value;
-  const { json, jsonText } = sent as Wrapped & { readonly json: unknown; readonly jsonText: string | undefined };
-  return jsonText === undefined ? new Json(json) : new Json(json, jsonText);
-}
-
 class NotHere extends Error {}
 
+/** That process has nobody to give way to. */
+const AT_ONCE: Turns = { shouldYield: () => false, yieldTurn: () => Promise.resolve() };
+
 /** In that process. */
-export function computeJob({ expr, leaves, context, textSearchConfig }: ComputeJob): Computed {
+export async function computeJob({ expr, leaves, context, textSearchConfig }: ComputeJob): Promise<Computed> {
   const within: EvalContext = {
     ...context,
     params: [],
@@ -85,9 +65,10 @@ export function computeJob({ expr, leaves, context, textSearchConfig }: ComputeJ
   try {
     const evaluate = compileExpr(receivedExpr(expr), (place) => place);
     const types = leafTypes(expr);
-    const columns = leaves.map((leaf, i) => [received(types[i]!, leaf)]);
+    const columns: Value[][] = [];
+    for (const [i, leaf] of leaves.entries()) columns.push([await receivedValue(types[i]!, leaf, AT_ONCE)]);
     const value = evaluate({ columns, length: 1 }, 0, within);
-    const sent = sentForm(typeOfKey(expr.type), value);
+    const sent = await sentValue(typeOfKey(expr.type), value, AT_ONCE);
     return sent === undefined ? { here: true } : { value: sent };
   } catch (thrown) {
     if (thrown instanceof NotHere) return { here: true };
@@ -116,8 +97,12 @@ function servicesWith(textSearchConfig: string | null): EvalServices {
 }
 
 /** Throws the expression's error. Undefined: it has to be computed here. */
-export function valueOfComputed({ expr }: ComputeJob, computed: Computed): Value | undefined {
+export async function valueOfComputed(
+  { expr }: ComputeJob,
+  computed: Computed,
+  turns: Turns,
+): Promise<Value | undefined> {
   if ("here" in computed) return undefined;
   if ("error" in computed) throw new DbError(computed.error.code, computed.error.message, computed.error.details);
-  return received(typeOfKey(expr.type), computed.value);
+  return receivedValue(typeOfKey(expr.type), computed.value, turns);
 }

@@ -210,11 +210,7 @@ export interface EvalServices {
    * Computes an expression over these values in another process. Undefined: it has to be computed here, since it asks for more
    * than values, or these cannot be sent.
    */
-  computeElsewhere?(
-    expr: SentExpr,
-    values: readonly Value[],
-    context: DeferredContext,
-  ): Promise<Value | undefined> | undefined;
+  computeElsewhere?(expr: SentExpr, values: readonly Value[], context: DeferredContext): Promise<Value | undefined>;
   /** Runs a statement in the transaction of the context, as a function of PL/pgSQL would. */
   runStatement?(sql: string, params: readonly unknown[], maxRows: number, context: EvalContext): Promise<InnerResult>;
   /** A text's vector, by the model of that name; null: the configured one. It is only to be read. */

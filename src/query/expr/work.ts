@@ -30,19 +30,23 @@ export function takesLargeValues({ args, variadic }: ScalarFunction): boolean {
 const JSON_PARTS_MAX = 256 * 1024;
 const MORE_PARTS = 1024 * 1024;
 
-/** Parts of parsed JSON. */
-function jsonParts(value: unknown): number {
+/** Parts of a value, counted no further than is worth it. */
+export function jsonParts(value: unknown): number {
   const left = costLeft(value, JSON_PARTS_MAX);
   return left < 0 ? MORE_PARTS : JSON_PARTS_MAX - left;
 }
 
-/** Characters, bytes or elements; of JSON without a text all its parts. */
+/** A part of parsed JSON takes as long as so many characters of a text. */
+const CHARACTERS_PER_PART = 8;
+
+/** Characters, bytes or elements; of lists in lists, maps and JSON without a text all their parts. */
 export function unitsOf(value: Value): number {
   if (typeof value === "string") return value.length;
   if (typeof value !== "object" || value === null) return 0;
-  if (Array.isArray(value) || value instanceof Uint8Array) return value.length;
-  if (value instanceof Json) return value.text?.length ?? jsonParts(value.value);
-  if (value instanceof Map) return value.size;
+  if (value instanceof Uint8Array) return value.length;
+  if (Array.isArray(value)) return typeof value[0] === "object" ? jsonParts(value) : value.length;
+  if (value instanceof Json) return value.text?.length ?? jsonParts(value.value) * CHARACTERS_PER_PART;
+  if (value instanceof Map) return jsonParts(value);
   return "elements" in value ? value.elements.length : 0;
 }
 

@@ -28,12 +28,17 @@ export const factorConditions: Rule = {
     }),
 };
 
+/** Most conditions have no OR: then nobody asks what they tie together, which takes as long as there are joins below. */
+const hasOr = (predicate: Expr): boolean => conjuncts(predicate).some(({ kind }) => kind === "or");
+
 function factorFilter(plan: FilterPlan): Plan {
+  if (!hasOr(plan.predicate)) return plan;
   const predicate = factored(plan.predicate, relationsOf(plan.input));
   return predicate === plan.predicate ? plan : Object.freeze({ ...plan, predicate });
 }
 
 function factorJoin(plan: JoinPlan): Plan {
+  if (!hasOr(plan.condition!)) return plan;
   const relations = [...relationsOf(plan.left), ...relationsOf(plan.right)];
   const condition = factored(plan.condition!, relations);
   return condition === plan.condition ? plan : Object.freeze({ ...plan, condition });
@@ -49,6 +54,7 @@ function relationsOf(plan: Plan): Ids[] {
 
 /** The condition with what is hidden in its ORs; `relations`: the columns of each thing that it ties together. */
 export function factored(predicate: Expr, relations: readonly Ids[]): Expr {
+  if (!hasOr(predicate)) return predicate;
   let changed = false;
   const joined = new Set(relations.flatMap((relation) => [...relation]));
   const conditions = conjuncts(predicate).flatMap((condition) => {

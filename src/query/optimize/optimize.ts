@@ -4,8 +4,11 @@
  */
 
 import type { StatisticsSource } from "../../catalog/statistics.js";
+import { sqlError } from "../../protocol/errors.js";
+import { JOINS_MAX, PLAN_COLUMNS_MAX, PLAN_DEPTH_MAX } from "../../protocol/limits.js";
+import { tooManyJoins } from "../../protocol/size-errors.js";
 import type { Plan } from "../plan/plan.js";
-import { mapPlan, mapSubqueries } from "../plan/walk.js";
+import { childrenOf, mapPlan, mapSubqueries } from "../plan/walk.js";
 import { Cardinality } from "./cardinality.js";
 import { chooseAccess } from "./choose-access.js";
 import { chooseJoin } from "./choose-join.js";
@@ -88,7 +91,30 @@ export interface OptimizeOptions {
   readonly trace?: (rule: string, plan: Plan) => void;
 }
 
+/**
+ * Throws 54001 for what would take the rules longer than others may wait: each looks at every node of the plan, at the
+ * columns of most, and goes down by recursion.
+ */
+function checkSize(plan: Plan): void {
+  let joins = 0;
+  let columns = 0;
+  const visit = (node: Plan, depth: number): void => {
+    columns += node.columns.length;
+    if (node.kind === "join") joins++;
+    else if (node.kind === "match") joins += node.nodes.length + node.edges.length;
+    if (joins > JOINS_MAX) throw tooManyJoins();
+    if (depth > PLAN_DEPTH_MAX || columns > PLAN_COLUMNS_MAX) {
+      throw sqlError("54001", "statement too complex", {
+        hint: "Use several statements, or fewer clauses and columns.",
+      });
+    }
+    for (const child of childrenOf(node)) visit(child, depth + 1);
+  };
+  visit(plan, 1);
+}
+
 export function optimize(plan: Plan, options: OptimizeOptions = {}): Plan {
+  checkSize(plan);
   const rules = options.rules ?? RULES;
   const waits = waitsFor(options.answersAtOnce ?? (() => true));
   const cardinality = new Cardinality(options.statistics ?? null);

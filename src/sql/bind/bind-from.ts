@@ -1,6 +1,8 @@
 /** FROM: tables, derived tables, WITH tables and joins, as a plan and as the items that names refer to. */
 import type { TableDef } from "../../catalog/table.js";
 import { sqlError } from "../../protocol/errors.js";
+import { JOINS_MAX } from "../../protocol/limits.js";
+import { tooManyJoins } from "../../protocol/size-errors.js";
 import { recordOf } from "../../protocol/values.js";
 import type { Expr } from "../../query/expr/expr.js";
 import { resolveFunction } from "../../query/expr/resolve.js";
@@ -35,6 +37,7 @@ import { findSystemRelation, sequenceRows } from "./system/system-relations.js";
 
 /** The items of a FROM list, cross-joined, or null for an empty list; `scope.items` is filled in. */
 export function bindFrom(nodes: readonly FromNode[], scope: Scope, binding: Binding): Plan | null {
+  if (nodes.length > JOINS_MAX) throw tooManyJoins();
   let result: FromSource | null = null;
   for (const node of nodes) {
     const lateral = new Scope(scope);

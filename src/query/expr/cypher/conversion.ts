@@ -156,7 +156,7 @@ export const CONVERSIONS: readonly ScalarFunction[] = [
   ...conversions("toFloat", "a number or a string", floatOf),
   ...conversions("toBoolean", "a boolean, an integer or a string", booleanOf),
   ...conversions("toString", "a number, a string, a boolean or a temporal value", scalarText),
-  cypherFn("valueType", 1, valueType, { strict: false }),
+  cypherFn("valueType", 1, valueType, { strict: false, nanosPerUnit: 100 }),
   cypherFn("nullIf", 2, (value, other) => (equals(value, other) === true ? null : value), { strict: false }),
   cypherFn("exists", 1, (value) => value !== null, { strict: false, returns: BOOL }),
 ];

@@ -152,14 +152,18 @@ function newSlice(bounds: readonly SliceBounds[], source: SqlArray): SqlArray {
 export function stackedArrays(arrays: readonly SqlArray[], ragged: () => Error): SqlArray {
   const first = arrays[0];
   if (first === undefined) return EMPTY_ARRAY;
-  if (arrays.some((array) => array.dimensions.join() !== first.dimensions.join())) throw ragged();
+  if (arrays.some((array) => !hasShapeOf(array, first))) throw ragged();
   if (first.dimensions.length === 0) return EMPTY_ARRAY;
   const dimensions = [arrays.length, ...first.dimensions];
   checkDimensions(dimensions.length);
   checkArraySize(arrays.length * first.elements.length);
-  return {
-    elements: arrays.flatMap((array) => array.elements),
-    dimensions,
-    lowerBounds: [1, ...first.lowerBounds],
-  };
+  const elements: Value[] = [];
+  for (const array of arrays) for (const element of array.elements) elements.push(element);
+  return { elements, dimensions, lowerBounds: [1, ...first.lowerBounds] };
+}
+
+function hasShapeOf({ dimensions }: SqlArray, other: SqlArray): boolean {
+  return (
+    dimensions.length === other.dimensions.length && dimensions.every((length, i) => length === other.dimensions[i])
+  );
 }

@@ -4,6 +4,7 @@
  */
 import { sqlError } from "../../../protocol/errors.js";
 import { JSON_KEYS_MAX, TEXT_CHARACTERS_MAX } from "../../../protocol/limits.js";
+import { Numeric } from "../../../protocol/numeric.js";
 import { JSON_TYPE, Json, type SqlType, type Value } from "../../../protocol/values.js";
 import { checkParts, partsOf } from "../value-parts.js";
 import { type Aggregate, aggregate } from "./aggregate-steps.js";
@@ -112,7 +113,7 @@ export function jsonObject(name: string, returns: SqlType): AggregateFamily {
         if (key === null) throw sqlError("22023", "field name must not be null");
         if (state.isGiven) state.value = { ...state.value };
         state.isGiven = false;
-        const name = String(toJson(keyType, key));
+        const name = keyText(toJson(keyType, key));
         const separator = state.count > 0 ? ", " : "";
         state.text?.add(`${separator}${JSON.stringify(name)} : ${jsonTextOf(valueType, value)}`);
         const member = toJson(valueType, value);
@@ -127,6 +128,13 @@ export function jsonObject(name: string, returns: SqlType): AggregateFamily {
     };
     return aggregate(name, [keyType, valueType], returns, steps, false);
   });
+}
+
+function keyText(key: unknown): string {
+  if (typeof key === "object" && key !== null && !(key instanceof Numeric)) {
+    throw sqlError("22023", "key value must be scalar, not array, composite, or json");
+  }
+  return String(key);
 }
 
 /** `__proto__` is a key like any other. */

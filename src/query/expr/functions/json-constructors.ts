@@ -32,6 +32,9 @@ function duplicateKey(key: string): Error {
   return sqlError("22030", `duplicate JSON object key value: ${JSON.stringify(key)}`);
 }
 
+/** Of an element that becomes JSON, or a character that is looked at. */
+const CONVERSION_NANOS = 100;
+
 /** JSON_OBJECT: options, then keys and values by turns. */
 const OBJECT = family("json object", "(any, …) → json", (types) => {
   if (types.length % 2 === 0) return null;
@@ -59,7 +62,7 @@ const OBJECT = family("json object", "(any, …) → json", (types) => {
       }
       return ofText(`{${parts.join(", ")}}`);
     },
-    { strict: false },
+    { strict: false, nanosPerUnit: CONVERSION_NANOS },
   );
 });
 
@@ -81,7 +84,7 @@ const ARRAY = family("json array", "(any, …) → json", (types) => {
     JSON_TYPE,
     (context: EvalContext, options: string, ...values: Value[]) =>
       arrayText(options, (i) => args[i + 1] as SqlType, values, context.timeZone),
-    { strict: false },
+    { strict: false, nanosPerUnit: CONVERSION_NANOS },
   );
 });
 
@@ -90,8 +93,13 @@ const ARRAY_OF = family("json array of", "(any) → json", (types) => {
   const array = types[1];
   if (types.length !== 2 || array === undefined || array.element === null) return null;
   const { element } = array;
-  return contextFn("json array of", [TEXT, array], JSON_TYPE, (context: EvalContext, options: string, rows: SqlArray) =>
-    arrayText(options, () => element, rows.elements, context.timeZone),
+  return contextFn(
+    "json array of",
+    [TEXT, array],
+    JSON_TYPE,
+    (context: EvalContext, options: string, rows: SqlArray) =>
+      arrayText(options, () => element, rows.elements, context.timeZone),
+    { nanosPerUnit: CONVERSION_NANOS },
   );
 });
 
@@ -125,16 +133,14 @@ const IS_JSON = family("is json", "(any) → boolean", (types) => {
       throw sqlError("42804", `cannot use type ${type.name} in IS JSON predicate`);
     });
   }
-  return fn("is json", [TEXT, type], BOOL, (options: string, value: string | Json | Uint8Array) => {
-    const source =
-      value instanceof Json
-        ? (value.text ?? jsonbToText(value.value))
-        : typeof value === "string"
-          ? value
-          : Buffer.from(value).toString();
-    return isJsonText(source, options);
-  });
+  const test = (options: string, value: string | Json | Uint8Array): boolean => isJsonText(sourceOf(value), options);
+  return fn("is json", [TEXT, type], BOOL, test, { nanosPerUnit: CONVERSION_NANOS });
 });
+
+function sourceOf(value: string | Json | Uint8Array): string {
+  if (typeof value === "string") return value;
+  return value instanceof Json ? (value.text ?? jsonbToText(value.value)) : Buffer.from(value).toString();
+}
 
 function isJsonText(source: string, options: string): boolean {
   let value: unknown;

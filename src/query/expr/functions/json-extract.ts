@@ -4,6 +4,7 @@
  */
 import { sqlError } from "../../../protocol/errors.js";
 import { Numeric } from "../../../protocol/numeric.js";
+import { spend } from "../../../protocol/stretch.js";
 import { fromText, toText } from "../../../protocol/text-format.js";
 import { BOOL, JSON_TYPE, JSONB, Json, NUMERIC, type SqlType, TEXT } from "../../../protocol/values.js";
 import { compareJson } from "../compare.js";
@@ -26,6 +27,9 @@ const STEP =
 
 /** `$`, `$.a`, `$[0]`, `$."a b"[last].c`, `$.items[*]`. A key that is no such text is none. */
 export const isMemberPath = (text: string): boolean => /^\s*\$\s*(?:[.[]|$)/.test(text);
+
+/** About what it takes to look at one. */
+const NANOS_PER_MEMBER = 50;
 
 /** The last one read: a statement uses few, for many rows. */
 let last: { readonly text: string; readonly path: MemberPath } | null = null;
@@ -79,6 +83,8 @@ export function atMemberPath(value: unknown, text: string): unknown {
 
 function membersOf(value: unknown, step: Step): unknown[] {
   if (typeof step === "object") {
+    const count = Array.isArray(value) ? value.length : isJsonObject(value) ? Object.keys(value).length : 0;
+    spend(count * NANOS_PER_MEMBER);
     if (step.all === "elements") return Array.isArray(value) ? value : [];
     return isJsonObject(value) ? Object.values(value) : [];
   }
@@ -106,6 +112,7 @@ function extract(json: Json | string, ...paths: (string | null)[]): Json | null 
 
 /** MySQL's containment: what is no array is contained in an array when it is in one of its elements. */
 function contains(target: unknown, candidate: unknown): boolean {
+  spend(NANOS_PER_MEMBER);
   if (Array.isArray(target)) {
     const wanted = Array.isArray(candidate) ? candidate : [candidate];
     return wanted.every((one) => target.some((each) => contains(each, one)));
@@ -141,7 +148,10 @@ export const JSON_AS = {
 export const JSON_EXTRACT_NAME = "json_extract";
 
 export const JSON_EXTRACT_FUNCTIONS: readonly ScalarFunction[] = [
-  ...JSON_INPUTS.map((type) => fn(JSON_EXTRACT_NAME, [type, TEXT], JSONB, extract, { variadic: TEXT })),
+  ...JSON_INPUTS.map((type) =>
+    // Of jsonb, only the members that are looked at count; a text is read whole.
+    fn(JSON_EXTRACT_NAME, [type, TEXT], JSONB, extract, { variadic: TEXT, ...(type === JSONB && { nanosPerUnit: 0 }) }),
+  ),
   ...JSON_INPUTS.flatMap((type) =>
     JSON_INPUTS.flatMap((other) => [
       fn("json_contains", [type, other], BOOL, containsAt),

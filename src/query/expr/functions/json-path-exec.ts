@@ -7,6 +7,7 @@ import { sqlError } from "../../../protocol/errors.js";
 import { type JsonPath, LEVEL_LAST, type PathItem } from "../../../protocol/json-path.js";
 import { exactJsonNumber, sortedKeys } from "../../../protocol/json-text.js";
 import type { Numeric } from "../../../protocol/numeric.js";
+import { spend } from "../../../protocol/stretch.js";
 import { compareText } from "../compare-text.js";
 import { JsonIds } from "./json-path-ids.js";
 import {
@@ -52,6 +53,8 @@ const plain = (value: unknown) => (value instanceof Moment ? value.toString() : 
 
 /** Three-valued: null is unknown. */
 type Truth = boolean | null;
+
+const NANOS_PER_STEP = 50;
 
 class Executor implements PathExecution {
   readonly lax: boolean;
@@ -199,8 +202,10 @@ class Executor implements PathExecution {
     let outcome: Outcome = "none";
     if (level > range.last) return outcome;
     this.run.session.checkpoint();
+    spend(NANOS_PER_STEP);
     const values = Array.isArray(json) ? json : sortedKeys(json as JsonObject).map((key) => (json as JsonObject)[key]);
     for (const value of values) {
+      spend(NANOS_PER_STEP);
       const container = Array.isArray(value) || isObject(value);
       const leafOnly = range.first === LEVEL_LAST && range.last === LEVEL_LAST;
       if (level >= range.first || (leafOnly && !container)) {
@@ -392,6 +397,7 @@ class Executor implements PathExecution {
     let unknown = false;
     for (const a of lefts) {
       for (const b of rights) {
+        spend(NANOS_PER_STEP);
         const result = test(a, b);
         if (result === null) {
           if (!this.lax) return null;

@@ -2,6 +2,7 @@
 import { sqlError } from "../../../protocol/errors.js";
 import { jsonbToText, setMember } from "../../../protocol/json-text.js";
 import { Numeric } from "../../../protocol/numeric.js";
+import { spend } from "../../../protocol/stretch.js";
 import {
   arrayOf,
   BOOL,
@@ -16,8 +17,9 @@ import {
 } from "../../../protocol/values.js";
 import { compareJson } from "../compare.js";
 import type { EvalContext, ScalarFunction } from "../expr.js";
+import { jsonParts } from "../work.js";
 import { composedJson } from "./composed-value.js";
-import { contextFn, type FunctionFamily, family, fn, formOf, op } from "./define.js";
+import { contextFn, type FunctionFamily, family, fn, formOf, op, taking } from "./define.js";
 import { atMemberPath, isMemberPath } from "./json-extract.js";
 import { atPath, isJsonObject, type JsonObject, member } from "./json-member.js";
 import { textAt } from "./json-slices.js";
@@ -45,8 +47,11 @@ function compact(value: unknown): string {
 export function asText(type: SqlType, value: unknown): string | null {
   if (value === undefined || value === null) return null;
   if (typeof value === "string") return value;
+  if (isContainer(value)) spend(jsonParts(value) * NANOS_PER_WRITTEN_PART);
   return type === JSON_TYPE ? compact(value) : jsonbToText(value);
 }
+
+const NANOS_PER_WRITTEN_PART = 100;
 
 /** A part of a json value with its own text as it was written. */
 function writtenPart(json: Json, found: unknown, path: readonly (string | number | null)[]): Json {
@@ -64,26 +69,39 @@ function access(type: SqlType): ScalarFunction[] {
     type === JSON_TYPE && found !== undefined ? writtenPart(json, found, path) : asJson(type, found);
   const text = (json: Json, found: unknown, path: readonly (string | number | null)[]) =>
     type === JSON_TYPE && isContainer(found) ? writtenPart(json, found, path).text! : asText(type, found);
+  const partAt = (json: Json, key: string) =>
+    isPath(json, key) ? asJson(type, atMemberPath(json.value, key)) : part(json, member(json.value, key), [key]);
+  const textOf = (json: Json, key: string) =>
+    isPath(json, key) ? asText(type, atMemberPath(json.value, key)) : text(json, member(json.value, key), [key]);
+  // Of jsonb, only what is found counts, where its text is asked for; of json the whole text is looked through.
+  const options = type === JSONB ? { nanosPerUnit: 0 } : {};
   return [
-    op("->", [type, TEXT], type, (json: Json, key: string) =>
-      isPath(json, key) ? asJson(type, atMemberPath(json.value, key)) : part(json, member(json.value, key), [key]),
+    op("->", [type, TEXT], type, partAt, options),
+    op("->", [type, INT4], type, (json: Json, at: number) => part(json, member(json.value, at), [at]), options),
+    op("->>", [type, TEXT], TEXT, textOf, options),
+    op("->>", [type, INT4], TEXT, (json: Json, at: number) => text(json, member(json.value, at), [at]), options),
+    op(
+      "#>",
+      [type, PATH],
+      type,
+      (json: Json, path: SqlArray) => part(json, atPath(json.value, pathOf(path)), pathOf(path)),
+      options,
     ),
-    op("->", [type, INT4], type, (json: Json, index: number) => part(json, member(json.value, index), [index])),
-    op("->>", [type, TEXT], TEXT, (json: Json, key: string) =>
-      isPath(json, key) ? asText(type, atMemberPath(json.value, key)) : text(json, member(json.value, key), [key]),
-    ),
-    op("->>", [type, INT4], TEXT, (json: Json, index: number) => text(json, member(json.value, index), [index])),
-    op("#>", [type, PATH], type, (json: Json, path: SqlArray) =>
-      part(json, atPath(json.value, pathOf(path)), pathOf(path)),
-    ),
-    op("#>>", [type, PATH], TEXT, (json: Json, path: SqlArray) =>
-      text(json, atPath(json.value, pathOf(path)), pathOf(path)),
+    op(
+      "#>>",
+      [type, PATH],
+      TEXT,
+      (json: Json, path: SqlArray) => text(json, atPath(json.value, pathOf(path)), pathOf(path)),
+      options,
     ),
   ];
 }
 
+const NANOS_PER_CANDIDATE = 20;
+
 /** jsonb containment (chapter 8.14.3): an array also contains a bare scalar of its own, at top level only. */
 function jsonContains(a: unknown, b: unknown, top = true): boolean {
+  spend(NANOS_PER_CANDIDATE);
   if (Array.isArray(b)) {
     return Array.isArray(a) && b.every((item) => a.some((candidate) => jsonContains(candidate, item, false)));
   }
@@ -100,7 +118,10 @@ const isContainer = (value: unknown) => Array.isArray(value) || isJsonObject(val
 
 /** `?`: a key of an object, or a string that is a member of an array or the value itself. */
 function hasKey(value: unknown, key: string): boolean {
-  if (Array.isArray(value)) return value.includes(key);
+  if (Array.isArray(value)) {
+    spend(value.length * NANOS_PER_CANDIDATE);
+    return value.includes(key);
+  }
   return isJsonObject(value) ? Object.hasOwn(value, key) : value === key;
 }
 
@@ -112,9 +133,10 @@ function concat(a: unknown, b: unknown): unknown {
 }
 
 function withoutKeys(value: unknown, keys: readonly (string | null)[]): unknown {
-  if (Array.isArray(value)) return value.filter((item) => typeof item !== "string" || !keys.includes(item));
+  const removed = new Set(keys);
+  if (Array.isArray(value)) return value.filter((item) => typeof item !== "string" || !removed.has(item));
   if (!isJsonObject(value)) throw sqlError("22023", "cannot delete from scalar");
-  return Object.fromEntries(Object.entries(value).filter(([key]) => !keys.includes(key)));
+  return Object.fromEntries(Object.entries(value).filter(([key]) => !removed.has(key)));
 }
 
 function withoutIndex(value: unknown, index: number): unknown {
@@ -197,13 +219,15 @@ export const JSON_OPERATORS: readonly ScalarFunction[] = [
   ...access(JSONB),
   op("@>", [JSONB, JSONB], BOOL, (a: Json, b: Json) => jsonContains(a.value, b.value)),
   op("<@", [JSONB, JSONB], BOOL, (a: Json, b: Json) => jsonContains(b.value, a.value)),
-  op("?", [JSONB, TEXT], BOOL, (json: Json, key: string) => hasKey(json.value, key)),
-  op("?|", [JSONB, PATH], BOOL, (json: Json, keys: SqlArray) =>
-    pathOf(keys).some((key) => key !== null && hasKey(json.value, key)),
-  ),
-  op("?&", [JSONB, PATH], BOOL, (json: Json, keys: SqlArray) =>
-    pathOf(keys).every((key) => key === null || hasKey(json.value, key)),
-  ),
+  ...taking(0, [
+    op("?", [JSONB, TEXT], BOOL, (json: Json, key: string) => hasKey(json.value, key)),
+    op("?|", [JSONB, PATH], BOOL, (json: Json, keys: SqlArray) =>
+      pathOf(keys).some((key) => key !== null && hasKey(json.value, key)),
+    ),
+    op("?&", [JSONB, PATH], BOOL, (json: Json, keys: SqlArray) =>
+      pathOf(keys).every((key) => key === null || hasKey(json.value, key)),
+    ),
+  ]),
   op("||", [JSONB, JSONB], JSONB, (a: Json, b: Json) => composedJson(concat(a.value, b.value))),
   op("-", [JSONB, TEXT], JSONB, (json: Json, key: string) => new Json(withoutKeys(json.value, [key]))),
   op("-", [JSONB, PATH], JSONB, (json: Json, keys: SqlArray) => new Json(withoutKeys(json.value, pathOf(keys)))),
@@ -225,8 +249,8 @@ const OPERATOR_FUNCTIONS: readonly (readonly [string, string])[] = [
 
 function named(): ScalarFunction[] {
   return OPERATOR_FUNCTIONS.flatMap(([symbol, name]) =>
-    JSON_OPERATORS.filter((overload) => overload.name === symbol).map(({ args, returns, apply }) =>
-      fn(name, args, returns, apply),
+    JSON_OPERATORS.filter((overload) => overload.name === symbol).map(({ args, returns, apply, nanosPerUnit }) =>
+      fn(name, args, returns, apply, nanosPerUnit === undefined ? {} : { nanosPerUnit }),
     ),
   );
 }
@@ -345,8 +369,10 @@ function extractPath(suffix: string, text: boolean): ScalarFunction[] {
 }
 
 export const JSON_FUNCTIONS: readonly ScalarFunction[] = [
-  ...pair("typeof", (name, type) => fn(name, [type], TEXT, (json: Json) => kindOf(json.value))),
-  ...pair("array_length", (name, type) => fn(name, [type], INT4, arrayLength)),
+  ...taking(0, [
+    ...pair("typeof", (name, type) => fn(name, [type], TEXT, (json: Json) => kindOf(json.value))),
+    ...pair("array_length", (name, type) => fn(name, [type], INT4, arrayLength)),
+  ]),
   ...pair("strip_nulls", (name, type) => fn(name, [type], type, (json: Json) => asJson(type, stripNulls(json.value)))),
   ...extractPath("extract_path", false),
   ...extractPath("extract_path_text", true),
@@ -362,6 +388,9 @@ export const JSON_FUNCTIONS: readonly ScalarFunction[] = [
   ...pair("object", (name, type) => fn(name, [PATH], type, (keys: SqlArray) => objectOfTexts(keys))),
   ...pair("object", (name, type) => fn(name, [PATH, PATH], type, objectOfTexts)),
 ];
+
+/** Of an element that becomes JSON. */
+const CONVERSION_NANOS = 100;
 
 /** A function over values of any types that sees NULLs and knows the types. */
 function building(
@@ -384,7 +413,7 @@ function building(
         const texts = values.map((value, i) => jsonTextOf(args[i] as SqlType, value, context.timeZone));
         return new Json(result, Array.isArray(result) ? `[${texts.join(", ")}]` : objectText(plain, texts));
       },
-      { strict: false },
+      { strict: false, nanosPerUnit: CONVERSION_NANOS },
     );
   });
 }
@@ -422,10 +451,15 @@ function converting(name: string, returns: SqlType): FunctionFamily {
     const [given] = types;
     if (given === undefined || types.length > 1) return null;
     const type = given.name === "unknown" ? TEXT : given;
-    return contextFn(name, [type], returns, (context: EvalContext, value: Value) =>
-      returns === JSONB
-        ? composedJson(toJson(type, value, context.timeZone))
-        : asJson(returns, toJson(type, value, context.timeZone)),
+    return contextFn(
+      name,
+      [type],
+      returns,
+      (context: EvalContext, value: Value) =>
+        returns === JSONB
+          ? composedJson(toJson(type, value, context.timeZone))
+          : asJson(returns, toJson(type, value, context.timeZone)),
+      { nanosPerUnit: CONVERSION_NANOS },
     );
   });
 }

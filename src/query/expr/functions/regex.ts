@@ -7,6 +7,8 @@
 import { sqlError } from "../../../protocol/errors.js";
 import { linearRegExp } from "./linear-regexp.js";
 
+/** A longer one takes long to compile, and V8 refuses those of some hundred thousand. */
+const PATTERN_CHARACTERS_MAX = 32 * 1024;
 const CACHE_MAX = 500;
 const cache = new Map<string, RegExp>();
 
@@ -17,6 +19,7 @@ const invalid = (why: string) => sqlError("2201B", `invalid regular expression: 
  * callers look at themselves. The result always has the flag g, so callers set `lastIndex`. Throws 2201B, 22023.
  */
 export function regexOf(pattern: string, flags = ""): RegExp {
+  if (pattern.length > PATTERN_CHARACTERS_MAX) throw invalid(`longer than ${PATTERN_CHARACTERS_MAX} characters`);
   const key = `${flags}/${pattern}`;
   let regex = cache.get(key);
   if (regex === undefined) {

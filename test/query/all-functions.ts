@@ -1,0 +1,77 @@
+/** Every function, operator and aggregate that a statement can call; of families, an overload for each combination of some types. */
+import {
+  arrayOf,
+  INT4,
+  JSONB,
+  JSONPATH,
+  NUMERIC,
+  type SqlType,
+  TEXT,
+  VARIANT,
+  VECTOR,
+} from "../../src/protocol/values.js";
+import { CYPHER_FUNCTIONS, cypherOperators } from "../../src/query/expr/cypher/registry.js";
+import type { AggregateFunction, ScalarFunction } from "../../src/query/expr/expr.js";
+import type { Family } from "../../src/query/expr/functions/define.js";
+import { CHAPTERS } from "../../src/query/expr/functions/registry.js";
+
+const TYPES: readonly SqlType[] = [TEXT, INT4, JSONB, NUMERIC, arrayOf(INT4), arrayOf(TEXT)];
+const LAST_TYPES: readonly SqlType[] = [INT4, TEXT, arrayOf(TEXT)];
+const OTHERS: readonly (readonly SqlType[])[] = [
+  [VECTOR, VECTOR],
+  [VARIANT, TEXT],
+  [TEXT, JSONB, JSONPATH, JSONB, TEXT, TEXT],
+];
+/** Of a family for the same number of arguments: more of them do the same. */
+const INSTANCES_MAX = 4;
+
+/** By the number of types. */
+const COMBINATIONS: readonly (readonly (readonly SqlType[])[])[] = [
+  [[]],
+  TYPES.map((a) => [a]),
+  TYPES.flatMap((a) => TYPES.map((b) => [a, b])),
+  TYPES.flatMap((a) => TYPES.flatMap((b) => LAST_TYPES.map((c) => [a, b, c]))),
+  OTHERS,
+];
+
+/** Throws when none of the combinations fits: then one has to be added. */
+function instancesOf<F>({ name, form, instantiate }: Family<F>): readonly F[] {
+  const instances = COMBINATIONS.flatMap((combinations) => {
+    const made = new Set<F>();
+    for (const types of combinations) {
+      const instance = fitting(() => instantiate(types));
+      if (instance !== null && made.size < INSTANCES_MAX) made.add(instance);
+    }
+    return [...made];
+  });
+  if (instances.length === 0 && !OF_TENANTS_TYPES.test(form)) throw new Error(`no overload of ${name}${form}`);
+  return instances;
+}
+
+/** Over types that a tenant has made, or that only a statement has: enums are short, records are compared value by value. */
+const OF_TENANTS_TYPES = /anyenum|record|anycompositetype/;
+
+/** Some families throw what the statement is told when the types do not fit. */
+function fitting<F>(instantiate: () => F | null): F | null {
+  try {
+    return instantiate();
+  } catch {
+    return null;
+  }
+}
+
+export function scalarFunctions(): readonly ScalarFunction[] {
+  const ofSql = CHAPTERS.flatMap((chapter) => [
+    ...(chapter.functions ?? []),
+    ...(chapter.operators ?? []),
+    ...[...(chapter.families ?? []), ...(chapter.operatorFamilies ?? [])].flatMap(instancesOf),
+  ]);
+  return [...ofSql, ...CYPHER_FUNCTIONS, ...cypherOperators()];
+}
+
+export function aggregateFunctions(): readonly AggregateFunction[] {
+  return CHAPTERS.flatMap((chapter) => [
+    ...(chapter.aggregates ?? []),
+    ...(chapter.aggregateFamilies ?? []).flatMap(instancesOf),
+  ]);
+}
