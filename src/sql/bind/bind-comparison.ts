@@ -91,11 +91,11 @@ const COMPARISONS: ReadonlySet<string> = new Set(["=", "<>", "!=", "<", "<=", ">
  */
 function comparedAs(name: string, left: Expr, right: Expr, binding: Binding): readonly [Expr, Expr] | null {
   const isComparison = COMPARISONS.has(name);
-  if (isComparison && left.type === BOOL) {
+  if (isComparison && left.type === BOOL && left.kind !== "const") {
     const bool = zeroOrOne(right);
     if (bool !== null) return [left, bool];
   }
-  if (isComparison && right.type === BOOL) {
+  if (isComparison && right.type === BOOL && right.kind !== "const") {
     const bool = zeroOrOne(left);
     if (bool !== null) return [bool, right];
   }
