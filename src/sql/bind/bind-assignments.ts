@@ -9,7 +9,7 @@ import type { ExprContext } from "./bind-context.js";
 import { bindExpr } from "./bind-expr.js";
 import { type Part, partsOf, withPart } from "./bind-part-assignment.js";
 import { expandStars } from "./bind-row.js";
-import { columnExpr } from "./binding.js";
+import { type Binding, columnExpr } from "./binding.js";
 import { coerceAssignment } from "./coerce.js";
 import { project } from "./source.js";
 import { defaultOf, onUpdateOf, targetColumn } from "./stored-row.js";
@@ -40,11 +40,14 @@ export function bindAssignments(nodes: readonly AssignmentNode[], table: TableDe
       made.set(column.id, { expr, inParts: parts.length > 0 });
     });
   }
-  for (const column of table.columns) {
-    if (!column.onUpdateSql || made.has(column.id)) continue;
-    made.set(column.id, { expr: onUpdateOf(column, context.binding), inParts: false });
-  }
   return Array.from(made, ([columnId, { expr }]) => ({ columnId, expr }));
+}
+
+/** With those of columns that have ON UPDATE and are given no value. @param table whose rows are stored, where the statement names a view. */
+export function withOnUpdate(assignments: readonly Assignment[], table: TableDef, binding: Binding): Assignment[] {
+  const set = new Set(assignments.map(({ columnId }) => columnId));
+  const more = table.columns.filter((column) => column.onUpdateSql && !set.has(column.id));
+  return [...assignments, ...more.map((column) => ({ columnId: column.id, expr: onUpdateOf(column, binding) }))];
 }
 
 /** What the column holds before: the statement's table is the first of its relations. */

@@ -9,7 +9,7 @@ import type { InsertPlan, OnConflict, Plan } from "../../query/plan/plan.js";
 import type { ConflictTarget, InsertStatement, OnConflictNode } from "../parse/ast.js";
 import type { ColumnNode, ExprNode, QueryNode } from "../parse/ast-query.js";
 import { parseExpression } from "../parse/parse.js";
-import { bindAssignments } from "./bind-assignments.js";
+import { bindAssignments, withOnUpdate } from "./bind-assignments.js";
 import { contextOf, type ExprContext } from "./bind-context.js";
 import { bindBoolean, bindExpr } from "./bind-expr.js";
 import { partsOf, partType, withPart } from "./bind-part-assignment.js";
@@ -302,7 +302,7 @@ function bindOnConflict(
   const assignments =
     node.action === "replace"
       ? table.columns.map((column, i) => ({ columnId: column.id, expr: columnExpr(excluded[i]!) }))
-      : bindAssignments(node.assignments, face, context);
+      : withOnUpdate(bindAssignments(node.assignments, face, context), table, binding);
   const where = node.where === null ? null : bindBoolean(node.where, "WHERE", context);
   return { index, action: "update", existing, excluded, assignments, where };
 }
