@@ -2,7 +2,7 @@
 import { quotedIdentifier } from "../../catalog/relation-names.js";
 import type { ColumnDef, IndexDef, TableDef } from "../../catalog/table.js";
 import { sqlError } from "../../protocol/errors.js";
-import { OID } from "../../protocol/values.js";
+import { BOOL, OID, type SqlType } from "../../protocol/values.js";
 import type { Expr } from "../../query/expr/expr.js";
 import { resolveFunction } from "../../query/expr/resolve.js";
 import type { InsertPlan, OnConflict, Plan } from "../../query/plan/plan.js";
@@ -254,7 +254,7 @@ function queryPlan(
     const target = node.columns?.[i];
     return target === undefined ? column.type : partType(column.type, partsOf(target), target);
   });
-  const source = binding.query(query, scope, { unknowns: "text", expected });
+  const source = binding.query(withBooleans(query, expected), scope, { unknowns: "text", expected });
   checkWidth(source.columns.length, targets, node, query.position);
   const exprs = table.columns.map((column): Expr => {
     if (inParts(column, targets, node)) {
@@ -269,6 +269,18 @@ function queryPlan(
   });
   const names = table.columns.map((column) => column.name);
   return project(source.plan, exprs, names, binding).plan;
+}
+
+/** `SELECT 'a', 1` for a boolean column: the constants 0 and 1 of the list as VALUES have them. */
+function withBooleans(query: QueryNode, expected: readonly SqlType[]): QueryNode {
+  const { body } = query;
+  if (body.kind !== "select" || !expected.includes(BOOL)) return query;
+  const targets = body.targets.map((target, i) => {
+    const { expr } = target;
+    if (expected[i] !== BOOL || expr.kind !== "integer" || expr.value < 0 || expr.value > 1) return target;
+    return { ...target, expr: { kind: "boolean", value: expr.value === 1, position: expr.position } as const };
+  });
+  return { ...query, body: { ...body, targets } };
 }
 
 // ---- ON CONFLICT ----
