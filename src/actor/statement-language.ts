@@ -13,12 +13,15 @@ export type StatementTree =
   | { readonly language: "sql"; readonly node: StatementNode }
   | { readonly language: "cypher"; readonly statement: CypherStatement };
 
+/** Comments of Cypher before a statement, which in SQL would be operators. */
+const OTHER_COMMENTS = /^(?:\s*\/\/[^\n]*)+/;
+
 /** The one statement of the text. Throws syntax errors. */
 export function treeOf({ sql, language }: Pick<StatementText, "sql" | "language">): StatementTree {
   if (language === "sql") return sqlTree(sql);
   if (language === "cypher") return { language, statement: parseCypher(sql) };
   try {
-    return sqlTree(sql);
+    return sqlTree(sql.replace(OTHER_COMMENTS, (comments) => comments.replace(/[^\n]/gu, " ")));
   } catch (error) {
     if (sql.trim() === "") throw error;
     const statement = cypherOf(sql, error);

@@ -15,7 +15,7 @@ import type { BindTable, ExecContext } from "../query/exec/context.js";
 import { createContext } from "../query/exec/create-context.js";
 import { Measurements } from "../query/exec/measure-operators.js";
 import { after } from "../query/exec/operator.js";
-import { VERIFY_COLUMNS, verifyTable } from "../query/exec/verify-table.js";
+import { VERIFY_COLUMNS, VERIFY_RECORD_COLUMNS, verifyRecord, verifyTable } from "../query/exec/verify-table.js";
 import type { OutputColumn, Plan } from "../query/plan/plan.js";
 import { modifyingNodes } from "../query/plan/walk.js";
 import { bindArguments } from "../sql/bind/bind-arguments.js";
@@ -72,6 +72,7 @@ export interface Identity {
 }
 
 const VERIFY_SHAPE = shapeOf(VERIFY_COLUMNS);
+const VERIFY_RECORD_SHAPE = shapeOf(VERIFY_RECORD_COLUMNS);
 
 /** Of a statement, without its constants, in a span. */
 const TRACED_CHARACTERS_MAX = 2_000;
@@ -447,10 +448,31 @@ export class StatementRunner {
   }
 
   private verify(bound: BoundVerify, run: StatementRun, tx: ShardTransaction): Outcome | Promise<Outcome> {
+    if (bound.key !== undefined) return this.verifyOne(bound.table, bound.key, run, tx);
     return after(verifyTable(this.contextFor(tx, run.request, []), bound.table), (result) => {
       const rows = run.collector(VERIFY_SHAPE);
       rows.append({ columns: result.map((value) => [value]), length: 1 }, 1);
       return rowsOutcome(VERIFY_SHAPE, rows, false, null);
+    });
+  }
+
+  private verifyOne(
+    table: BoundVerify["table"],
+    key: readonly (string | number)[],
+    run: StatementRun,
+    tx: ShardTransaction,
+  ): Outcome | Promise<Outcome> {
+    const given = Array.isArray(run.params) ? (run.params as readonly unknown[]) : [];
+    const texts = key.map((value) => {
+      if (typeof value === "string") return value;
+      const parameter = given[value - 1];
+      if (parameter !== undefined && parameter !== null) return String(parameter);
+      throw sqlError("08P01", `there is no value for the parameter $${value}`);
+    });
+    return after(verifyRecord(this.contextFor(tx, run.request, []), table, texts), (result) => {
+      const rows = run.collector(VERIFY_RECORD_SHAPE);
+      rows.append({ columns: result.map((value) => [value]), length: 1 }, 1);
+      return rowsOutcome(VERIFY_RECORD_SHAPE, rows, false, null);
     });
   }
 

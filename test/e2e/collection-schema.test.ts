@@ -139,3 +139,27 @@ t.test("a declared field is written to its column, by SQL, too", async (t) => {
   t.equal((await insert("id, doc", `'c', '{"more":2}'`)).body.error?.details?.sqlstate, "23514");
   t.same(await server.rows("SELECT more FROM placed WHERE id = 'a'"), [[1]]);
 });
+
+t.test("types as clients spell them: vector[3], and an id that is an integer", async (t) => {
+  const { data } = (
+    await server.expect(201, "POST", "/v1/collections", {
+      name: "spelt",
+      schema: { id: "integer", embedding: "vector[3]", other: { type: "VECTOR(2)" }, n: "integer" },
+    })
+  ).body;
+  t.same(
+    data.schema.fields.map(({ name, type, dimensions }: Record<string, unknown>) => [name, type, dimensions]),
+    [
+      ["embedding", "vector", 3],
+      ["other", "vector", 2],
+      ["n", "integer", undefined],
+    ],
+  );
+  const made = await server.expect(201, "POST", "/v1/collections/spelt/documents", { id: 7, embedding: [1, 2, 3] });
+  t.equal(made.body.data.id, "7");
+  t.equal((await server.expect(200, "GET", "/v1/collections/spelt/documents/7")).body.data.id, "7");
+  for (const type of ["vector[0]", "vector[x]", "vector[]", "integer[3]"]) {
+    const refused = await server.call("POST", "/v1/collections", { name: "wrong", schema: { v: type } });
+    t.equal(refused.status, 400, type);
+  }
+});
