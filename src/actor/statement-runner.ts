@@ -39,6 +39,7 @@ import { parseSql } from "../sql/parse/parse.js";
 import { RoutineRunner } from "../sql/routine/routine-runner.js";
 import type { Transaction } from "../storage/store.js";
 import type { ShardTransaction } from "../storage/transaction.js";
+import { checkCalls } from "./check-calls.js";
 import type { TakeRows } from "./cursor.js";
 import { graphFinder } from "./ensure-graph.js";
 import { explainLines } from "./explain-statement.js";
@@ -349,6 +350,11 @@ export class StatementRunner {
     values: readonly Value[] = convertParameters(plan, run.params),
   ): Outcome | Promise<Outcome> {
     const context = this.contextFor(tx, run.request, values, plan.graph);
+    if (plan.checks.length === 0) return this.runChecked(plan, run, context);
+    return after(checkCalls(plan.checks, values, context), () => this.runChecked(plan, run, context));
+  }
+
+  private runChecked(plan: StatementPlan, run: StatementRun, context: ExecContext): Outcome | Promise<Outcome> {
     const bound = plan.bound.kind === "query" ? plan.bound : null;
     const shape = plan.shape!;
     const rows = run.collector(shape, bound?.readOnly === true && bound.command === "select");
