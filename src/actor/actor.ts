@@ -304,6 +304,7 @@ export class Actor {
       partition.progress.output = this.live;
       this.partitions.set(number, partition);
       provideBackups(partition, this.backups);
+      this.restores.opened(partition);
     } catch (error) {
       if (!isDamage(error) || number === DIRECTORY_PARTITION) throw error;
       this.output.control({ kind: "partition-damaged", partition: number, message: error.message });

@@ -23,6 +23,15 @@ const SQLSTATES: Readonly<Partial<Record<ErrorCode, string>>> = {
   nli_model_unavailable: "58000",
 };
 
+/** Throws what a call that names the model would end in. */
+export function checkClaimModel(claims: ClaimVerifier, model: string): void {
+  try {
+    claims.requireUsable(modelName(model)!);
+  } catch (error) {
+    throw asSqlError(error);
+  }
+}
+
 /** Rows of model, premise, hypothesis; gives {model, bundle_sha256, scores}. */
 export function classifyClaims(
   claims: ClaimVerifier,
@@ -85,8 +94,12 @@ async function inSql<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    if (!(error instanceof DbError)) throw error;
-    const sqlstate = SQLSTATES[error.code];
-    throw sqlstate === undefined ? error : new DbError(error.code, error.message, { sqlstate, ...error.details });
+    throw asSqlError(error);
   }
+}
+
+function asSqlError(error: unknown): unknown {
+  if (!(error instanceof DbError)) return error;
+  const sqlstate = SQLSTATES[error.code];
+  return sqlstate === undefined ? error : new DbError(error.code, error.message, { sqlstate, ...error.details });
 }

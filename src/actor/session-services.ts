@@ -41,7 +41,7 @@ import { ShardTransaction } from "../storage/transaction.js";
 import { AGENT_OPTIONS, runAgent } from "./agent/run-agent.js";
 import { trainedModelRows } from "./automl/trained-model-rows.js";
 import { readCallOptions } from "./call-options.js";
-import { classifyClaims, verifyClaims } from "./claim-functions.js";
+import { checkClaimModel, classifyClaims, verifyClaims } from "./claim-functions.js";
 import { type GenerateCall, generateTexts } from "./generate-texts.js";
 import { LanguageHelpers } from "./language-helpers.js";
 import { requireLibraryAdmin } from "./library-admin.js";
@@ -215,6 +215,12 @@ export class SessionServices implements ExecServices {
 
   embeddingModel(name: string | null) {
     return this.memory.tenant.partition.models.describe(name);
+  }
+
+  checkModel(model: string, use: "embedding" | "claims"): void {
+    const { models, claims } = this.memory.tenant.partition;
+    if (use === "embedding") models.describe(model);
+    else checkClaimModel(claims, model);
   }
 
   classifyClaims(rows: readonly (readonly unknown[])[], { signal }: DeferredContext) {

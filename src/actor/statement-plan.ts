@@ -14,12 +14,14 @@ import { typeOfParameter } from "../protocol/json-format.js";
 import { type SqlType, VARIANT } from "../protocol/values.js";
 import { compilePlan } from "../query/exec/compile-plan.js";
 import type { Program } from "../query/exec/operator.js";
+import type { CallExpr } from "../query/expr/expr.js";
 import { optimize } from "../query/optimize/optimize.js";
 import { waitInExpressions } from "../query/optimize/wait-in-expressions.js";
 import type { Plan } from "../query/plan/plan.js";
 import { bindStatement } from "../sql/bind/bind-statement.js";
 import type { BindEnvironment, BoundQuery, BoundStatement, CypherBinder } from "../sql/bind/bound-statement.js";
 import type { StatementNode } from "../sql/parse/ast.js";
+import { callsToCheck } from "./check-calls.js";
 import { withQuotesHint } from "./double-quotes.js";
 import { type ResultShape, shapeOf } from "./sql-result.js";
 import { type StatementTree, treeOf } from "./statement-language.js";
@@ -38,6 +40,8 @@ export interface StatementPlan {
   /** Of a query; null for everything else. */
   readonly program: Program | null;
   readonly shape: ResultShape | null;
+  /** Calls that are checked before each run. */
+  readonly checks: readonly CallExpr[];
   /** How often the plan cache handed it out. */
   uses: number;
   /** Runs of it that took too long without giving way; after some of them the statement is planned to wait at once. */
@@ -168,7 +172,7 @@ function planBound(
   const common = { bound, catalogVersion, parameterNames, graph, uses: 0, overruns: 0 };
   const query = queryOf(bound);
   if (query === null) {
-    return { ...common, openParameters: [], parameterTypes: NO_TYPES, program: null, shape: null };
+    return { ...common, openParameters: [], parameterTypes: NO_TYPES, program: null, shape: null, checks: [] };
   }
   const { answersAtOnce } = names;
   const asked = waits ? waitInExpressions(query.plan) : query.plan;
@@ -179,5 +183,6 @@ function planBound(
     parameterTypes: query.parameterTypes,
     program: compilePlan(plan),
     shape: shapeOf(query.columns),
+    checks: callsToCheck(query.plan),
   };
 }

@@ -6,7 +6,7 @@ import type { CatalogView } from "../catalog/catalog-view.js";
 import { type FunctionDef, outputsOf } from "../catalog/function.js";
 import type { GraphTables } from "../catalog/graph.js";
 import { isTemporarySchema } from "../catalog/schema.js";
-import { DbError, sqlError } from "../protocol/errors.js";
+import { sqlError } from "../protocol/errors.js";
 import { withoutConstants } from "../protocol/statement-shape.js";
 import type { Value } from "../protocol/values.js";
 import { analyzeTable } from "../query/exec/analyze-table.js";
@@ -19,7 +19,6 @@ import { VERIFY_COLUMNS, VERIFY_RECORD_COLUMNS, verifyRecord, verifyTable } from
 import type { OutputColumn, Plan } from "../query/plan/plan.js";
 import { modifyingNodes } from "../query/plan/walk.js";
 import { bindArguments } from "../sql/bind/bind-arguments.js";
-import { calledWriter } from "../sql/bind/bind-statement.js";
 import { bindTable } from "../sql/bind/bind-table.js";
 import type {
   BoundAnalyze,
@@ -40,10 +39,12 @@ import { parseSql } from "../sql/parse/parse.js";
 import { RoutineRunner } from "../sql/routine/routine-runner.js";
 import type { Transaction } from "../storage/store.js";
 import type { ShardTransaction } from "../storage/transaction.js";
+import { checkCalls } from "./check-calls.js";
 import type { TakeRows } from "./cursor.js";
 import { graphFinder } from "./ensure-graph.js";
 import { explainLines } from "./explain-statement.js";
 import { InternalStatements } from "./internal-statements.js";
+import { refusedToReader, writerIn } from "./reader.js";
 import { type RoutineSession, SessionRoutineHost } from "./routine-host.js";
 import { runDdl } from "./run-ddl.js";
 import { collect, collected, convertParameters } from "./run-program.js";
@@ -349,6 +350,11 @@ export class StatementRunner {
     values: readonly Value[] = convertParameters(plan, run.params),
   ): Outcome | Promise<Outcome> {
     const context = this.contextFor(tx, run.request, values, plan.graph);
+    if (plan.checks.length === 0) return this.runChecked(plan, run, context);
+    return after(checkCalls(plan.checks, values, context), () => this.runChecked(plan, run, context));
+  }
+
+  private runChecked(plan: StatementPlan, run: StatementRun, context: ExecContext): Outcome | Promise<Outcome> {
     const bound = plan.bound.kind === "query" ? plan.bound : null;
     const shape = plan.shape!;
     const rows = run.collector(shape, bound?.readOnly === true && bound.command === "select");
@@ -584,19 +590,6 @@ export class StatementRunner {
     );
     if (changed !== undefined) this.requireWritable(changed.kind === "graphwrite" ? "writing clauses" : changed.kind);
   }
-}
-
-function refusedToReader(what: string): DbError {
-  return new DbError("forbidden", `The credential has ReadOnly permission; ${what} is refused.`, { sqlstate: "42501" });
-}
-
-/** What writes in a statement that does: a SELECT is not it, but a command in its WITH or a function that it calls. */
-function writerIn(command: BoundQuery["command"], plan: Plan): string {
-  if (command !== "select") return command.toUpperCase();
-  const [changed] = modifyingNodes(plan);
-  if (changed !== undefined) return changed.kind.toUpperCase();
-  const fn = calledWriter(plan);
-  return fn === null ? "SELECT" : `the function ${fn.name}()`;
 }
 
 function procedureColumns({ routine }: BoundCall): readonly OutputColumn[] {

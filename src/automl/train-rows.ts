@@ -22,6 +22,7 @@ import { badTarget, readTarget, type Target } from "./features/read-target.js";
 import { categoryStatistics, targetColumns } from "./features/target-encoding.js";
 import { permutationImportance } from "./importance.js";
 import { checkMemory } from "./memory-estimate.js";
+import { metricWarnings } from "./metric-warnings.js";
 import { type Scores, scoresOf } from "./metrics.js";
 import type { FittedModel } from "./model/learner.js";
 import { ModelArrays, writeModel } from "./model/model-file.js";
@@ -131,9 +132,14 @@ export function trainRows(job: TrainJob, metric: Metric | null, hooks: Hooks): T
     seed: job.seed,
     checkStop,
   });
+  const data = cardOfData(job, table);
+  const quality = cardOfQuality(target, folds, outcome, classes);
+  const { wanted, calibrated: predicted } = outcome;
+  const told = metricWarnings({ classes: target.classes, wanted, predicted, metrics: quality.metrics });
   const card: ModelCard = {
-    ...cardOfData(job, table),
-    ...cardOfQuality(target, folds, outcome, classes),
+    ...data,
+    ...quality,
+    warnings: [...data.warnings, ...told],
     members: members.map(({ algorithm, weight, trial }) => ({ algorithm, weight, trial })),
     importance,
     limits: limitsOf(table, cutByTime, folds.length, job),

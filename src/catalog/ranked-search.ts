@@ -1,6 +1,7 @@
 /**
- * The statement that ranks a table's rows by their words, by the likeness of their vectors, or by both: the rankings are
- * fused by the reciprocal rank (Cormack, Clarke and Büttcher, "Reciprocal rank fusion outperforms Condorcet", 2009).
+ * The statement that ranks a table's rows by their words, by the likeness of their vectors, or by both: their scores,
+ * each brought to 0 to 1, are added with weights (Bruch, Gai and Ingber, "An Analysis of Fusion Functions for Hybrid Retrieval",
+ * 2023). Unlike places, scores tell a document that is by far the best by its words from one that is just the first.
  * Text of SQL, because its plan is what SQL's would be: search indexes answer it, EXPLAIN shows it. Read by search() in
  * FROM; what fuses rankings also by searches of document collections.
  */
@@ -10,10 +11,16 @@ import type { ColumnDef, SearchIndexDef, TableDef, VectorMetric } from "./table.
 export const SEARCH_MODES = ["text", "vector", "hybrid"] as const;
 export type SearchMode = (typeof SEARCH_MODES)[number];
 
-/** How much the first ranks of a ranking weigh more than those after them. */
-const FUSION_K = 60;
+/**
+ * What the likeness of vectors weighs beside the words, of 1 together: that of a static encoder, which knows no more than
+ * words itself, and any other. Below one half: of nearly equal texts the one with all words is meant, whichever is nearest.
+ */
+export const STATIC_WEIGHT = 0.2;
+export const VECTOR_WEIGHT = 0.4;
+/** The place in a ranking of vectors that counts as no likeness at all: any two vectors are some distance apart. */
+const EDGE_PLACE = 50;
 /** Rows of each ranking that are fused: at least so many, and so many times what is asked for. */
-const CANDIDATES_MIN = 50;
+const CANDIDATES_MIN = EDGE_PLACE;
 const CANDIDATES_TIMES = 3;
 
 /** How the distance of a metric is written, and the likeness that it means: larger is nearer. */
@@ -39,10 +46,20 @@ export interface RankedSearch {
   readonly words: string;
   /** Of a vector. Not read in the mode `text`. */
   readonly nearTo: string;
+  /** Of the likeness of vectors, in the mode `hybrid`: from 0 to 1, the rest is the words'. */
+  readonly vectorWeight: number;
   /** Rows at most. */
   readonly limit: string;
   /** A condition on the table's columns that all rows meet, in both rankings. Null: all rows. */
   readonly filter: string | null;
+}
+
+/** Those of the fused rankings, in their order: vectors share what one has. `words`: whether words are one of them, the first. */
+export function fusionWeights(words: boolean, vectorWeights: readonly number[]): number[] {
+  const count = vectorWeights.length;
+  const ofVectors = vectorWeights.reduce((sum, weight) => sum + weight, 0) / Math.max(1, count);
+  const each = vectorWeights.map((weight) => weight / count);
+  return words ? [1 - ofVectors, ...each] : each;
 }
 
 /** By the table's first index of each kind. */
@@ -120,7 +137,7 @@ function byVector(searchable: Searchable, { nearTo, limit, filter }: RankedSearc
     WHERE t.${alias} IS NOT NULL ORDER BY t.${alias}`;
 }
 
-function fused(searchable: Searchable, { words, nearTo, limit, filter }: RankedSearch): string {
+function fused(searchable: Searchable, { words, nearTo, vectorWeight, limit, filter }: RankedSearch): string {
   const { table } = searchable;
   const key = table.primaryKey!.map((id) => quoted(columnOf(table, id).name));
   const match = matchOf(searchable, words);
@@ -128,8 +145,8 @@ function fused(searchable: Searchable, { words, nearTo, limit, filter }: RankedS
     relation: relation(table),
     key,
     rankings: [
-      { kind: "text", score: match, condition: `${match} > 0` },
-      { kind: "vector", distance: distanceOf(searchable, nearTo) },
+      { kind: "text", score: match, condition: `${match} > 0`, weight: 1 - vectorWeight },
+      { kind: "vector", distance: distanceOf(searchable, nearTo), weight: vectorWeight },
     ],
     filter,
     places: `greatest(${CANDIDATES_MIN}, ${CANDIDATES_TIMES} * ${limit})`,
@@ -137,11 +154,11 @@ function fused(searchable: Searchable, { words, nearTo, limit, filter }: RankedS
   });
   return `SELECT t.*, f.${FUSED_SCORE} AS ${scoreName(table)} FROM (${scores}) f
     JOIN ${relation(table)} t ON ${key.map((name, i) => `t.${name} = f.${keyName(i)}`).join(" AND ")}
-    ORDER BY f.${FUSED_SCORE} DESC, ${key.map((name) => `t.${name}`).join(", ")}`;
+    ORDER BY f.${FUSED_SCORE} DESC, f.${FUSED_DISTANCE}, ${key.map((name) => `t.${name}`).join(", ")}`;
 }
 
-/** A ranking as SQL over the table's columns, which `t.` stands before. `weight`: beside the others', 1 unless said. */
-export type RankingSql = { readonly weight?: number } & (
+/** A ranking as SQL over the table's columns, which `t.` stands before. `weight`: beside the others'. */
+export type RankingSql = { readonly weight: number } & (
   | { readonly kind: "text"; readonly score: string; readonly condition: string }
   | { readonly kind: "vector"; readonly distance: string }
 );
@@ -160,8 +177,10 @@ export interface Fusion {
   readonly page: string;
 }
 
-/** What `fusedScores` calls the score, at most 1: the first of every ranking. */
+/** What `fusedScores` calls the score, from 0 to 1: the first of every ranking. */
 export const FUSED_SCORE = "fused_score";
+/** Of equal scores the nearer comes first: behind the edge all are nothing. NULL: not among the nearest. */
+export const FUSED_DISTANCE = "fused_distance";
 /** What it calls the key's columns. */
 export const keyName = (place: number): string => `key_${place + 1}`;
 
@@ -172,22 +191,25 @@ export const keyName = (place: number): string => `key_${place + 1}`;
 export function fusedScores({ relation: table, key, rankings, filter, places, page }: Fusion): string {
   const keys = key.map((name, i) => `t.${name} AS ${keyName(i)}`).join(", ");
   const listed = key.map((_, i) => keyName(i)).join(", ");
-  const weightOf = ({ weight = 1 }: RankingSql) => weight;
+  const sum = rankings.reduce((total, { weight }) => total + weight, 0);
   const lists = rankings.map((ranking) => {
-    const points = (order: string) =>
-      `${weightOf(ranking)}::float8 / (${FUSION_K} + row_number() OVER (ORDER BY ${order}, ${listed})) AS points`;
+    const weight = `${ranking.weight / sum}::float8`;
     if (ranking.kind === "text") {
       const condition = allOf([ranking.condition, filter]);
       const best = `SELECT ${keys}, ${ranking.score} AS worth FROM ${table} t WHERE ${condition} ORDER BY worth DESC, ${listed} LIMIT ${places}`;
-      return `SELECT ${listed}, ${points("worth DESC")} FROM (${best}) b`;
+      return `SELECT ${listed}, ${weight} * worth / max(worth) OVER () AS points, NULL::real AS far FROM (${best}) b`;
     }
     const best = `SELECT ${keys}, (${ranking.distance})::real AS far FROM ${table} t ${where(filter)} ORDER BY far LIMIT ${places}`;
-    return `SELECT ${listed}, ${points("far")} FROM (${best}) b WHERE far IS NOT NULL`;
+    const whole = "ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING";
+    const bounds = `min(far) OVER () AS near, coalesce(nth_value(far, ${EDGE_PLACE}) OVER (ORDER BY far ${whole}), max(far) OVER ()) AS edge`;
+    const share = "CASE WHEN far < edge THEN (edge - far) / (edge - near) WHEN near = edge THEN 1 ELSE 0 END";
+    // Also without vectors that are no distance from anything (zeros, by the cosine).
+    const near = `SELECT ${listed}, far, ${bounds} FROM (${best}) b WHERE far < 'Infinity'`;
+    return `SELECT ${listed}, ${weight} * ${share} AS points, far FROM (${near}) b`;
   });
-  const weights = rankings.reduce((sum, ranking) => sum + weightOf(ranking), 0);
-  const sum = `sum(points) * ${(FUSION_K + 1) / weights}::float8`;
-  return `SELECT ${listed}, ${sum} AS ${FUSED_SCORE} FROM (${lists.join(" UNION ALL ")}) r
-    GROUP BY ${listed} ORDER BY ${FUSED_SCORE} DESC, ${listed} ${page}`;
+  const sums = `sum(points) AS ${FUSED_SCORE}, min(far) AS ${FUSED_DISTANCE}`;
+  const order = `ORDER BY ${FUSED_SCORE} DESC, ${FUSED_DISTANCE}, ${listed}`;
+  return `SELECT ${listed}, ${sums} FROM (${lists.join(" UNION ALL ")}) r GROUP BY ${listed} ${order} ${page}`;
 }
 
 function matchOf({ table, text }: Searchable, words: string): string {

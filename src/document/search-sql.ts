@@ -4,8 +4,10 @@
  */
 import {
   DISTANCE_OPERATORS,
+  FUSED_DISTANCE,
   FUSED_SCORE,
   fusedScores,
+  fusionWeights,
   keyName,
   LIKENESS,
   type RankingSql,
@@ -21,17 +23,19 @@ const FUSED_PLACES_MIN = 100;
 
 /** A ranking, best first. */
 export type Ranking =
-  /** Columns of a text index, in quotes. `words`: how many different ones the query has. */
-  | { readonly kind: "text"; readonly columns: readonly string[]; readonly query: string; readonly words: number }
+  /** Columns of a text index, in quotes. */
+  | { readonly kind: "text"; readonly columns: readonly string[]; readonly query: string }
   | {
       readonly kind: "vector";
       readonly column: string;
       readonly metric: VectorMetric;
       readonly vector: Float32Array | readonly number[];
+      /** Beside words (STATIC_WEIGHT, VECTOR_WEIGHT). */
+      readonly weight: number;
     };
 
 export interface SearchRequest {
-  /** None: documents in the order of their ids. */
+  /** None: documents in the order of their ids. At most one is of text, and that is the first. */
   readonly rankings: readonly Ranking[];
   /** All of them hold, each with its place in the request. */
   readonly filters: readonly { readonly filter: unknown; readonly where: string }[];
@@ -104,33 +108,25 @@ function ranked(
   return `SELECT ${selectList}, ${score} AS score FROM ${sqlName} WHERE ${condition} ORDER BY ${distance} ${page(request, params)}`;
 }
 
-/**
- * Those with every word of the query are a ranking by themselves. Places tell no more than an order, so a document that is by
- * far the best by its words would come behind such that are just good by both; among nearly equal texts it is the one that
- * was meant. The more words there are, the less it is by chance: one alone says nothing that the words' own ranking does not.
- */
-function withAllWords({ columns, query, words }: Extract<Ranking, { kind: "text" }>, params: Parameters): RankingSql[] {
-  if (words < 2) return [];
-  const score = `text_score(${columns.join(", ")}, ${params.add(query, "text")}, 'all')`;
-  return [{ kind: "text", score, condition: `${score} > 0`, weight: 1 - 1 / words }];
-}
-
 /** The documents of the fused keys. */
 function fused(collection: Collection, request: SearchRequest, condition: string, params: Parameters): string {
   const { rankings, limit, offset } = request;
   const { sqlName } = collection;
   const places = Math.max(FUSED_PLACES_MIN, 2 ** Math.ceil(Math.log2(offset + limit + 1)));
+  const ofVectors = rankings.flatMap((ranking) => (ranking.kind === "vector" ? [ranking.weight] : []));
+  const weights = fusionWeights(ofVectors.length < rankings.length, ofVectors);
   const scores = fusedScores({
     relation: sqlName,
     key: ["id"],
-    rankings: rankings.flatMap((ranking): RankingSql[] => {
+    rankings: rankings.map((ranking, i): RankingSql => {
+      const weight = weights[i]!;
       if (ranking.kind === "text") {
         const match = matchOf(ranking, params);
-        return [{ kind: "text", score: match, condition: match }, ...withAllWords(ranking, params)];
+        return { kind: "text", score: match, condition: match, weight };
       }
       const { column, metric, vector } = ranking;
       const distance = `${column} ${DISTANCE_OPERATORS[metric]} ${params.add(vector, "vector")}`;
-      return [{ kind: "vector", distance }];
+      return { kind: "vector", distance, weight };
     }),
     filter: condition === "true" ? null : condition,
     places: params.add(places, "int8"),
@@ -139,5 +135,6 @@ function fused(collection: Collection, request: SearchRequest, condition: string
   const list = ["id", ...[...collection.columns.values()].map(({ column }) => column!), "doc"]
     .map((column) => `t.${column}`)
     .join(", ");
-  return `SELECT ${list}, s.${FUSED_SCORE} FROM (${scores}) AS s JOIN ${sqlName} AS t ON t.id = s.${keyName(0)} ORDER BY s.${FUSED_SCORE} DESC, t.id`;
+  const order = `ORDER BY s.${FUSED_SCORE} DESC, s.${FUSED_DISTANCE}, t.id`;
+  return `SELECT ${list}, s.${FUSED_SCORE} FROM (${scores}) AS s JOIN ${sqlName} AS t ON t.id = s.${keyName(0)} ${order}`;
 }

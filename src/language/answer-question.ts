@@ -3,8 +3,8 @@
  * question, or are like it by their embeddings, are looked through for a span of the kind that is asked for (who: a person,
  * when: a date, how many: a number …). The ranking gives way to others; spans are found in a task thread (`answer-span.ts`).
  */
-import { newStemmer } from "snowball-stemmers";
 import type { CandidateSentence, Span } from "./answer-span.js";
+import { stemsOf } from "./question-stems.js";
 import { sentencesOf } from "./sentences.js";
 import { cosine, type EmbedTexts, type Turns } from "./turns.js";
 
@@ -25,13 +25,6 @@ const CANDIDATES = 3;
 const SCORE_MIN = 0.22;
 /** Sentences that are embedded: those that share most words. */
 const EMBEDDED_MAX = 100;
-
-const stemmer = newStemmer("english");
-const STOP = new Set(
-  "a an the is are was were be been do does did of in on at to for from with by and or it its this that these those there what which who whom whose when where why how many much long far old has have had can could will would should".split(
-    " ",
-  ),
-);
 
 export async function answerQuestion(
   question: string,
@@ -75,9 +68,4 @@ export async function answerQuestion(
   if (span === null) return none;
   const { start, end, score } = span;
   return { answer: context.slice(start, end), score: Math.round(score * 10_000) / 10_000, start, end };
-}
-
-function stemsOf(text: string): Set<string> {
-  const words = text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
-  return new Set(words.filter((word) => !STOP.has(word)).map((word) => stemmer.stem(word)));
 }

@@ -1,13 +1,26 @@
 /** The classifier and the decoder that come with the program: what their cards say of them, on the smallest examples. */
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import t from "tap";
 import { findBundles } from "../../src/ai/bundle.js";
 import { loadDecoder } from "../../src/ai/generation/decoder.js";
-import type { GenerationRequest } from "../../src/ai/inference-messages.js";
+import type { GenerationRequest, TextPair } from "../../src/ai/inference-messages.js";
+import { DEFAULT_RULES } from "../../src/ai/nli/claim-requests.js";
 import { loadCrossEncoder } from "../../src/ai/nli/cross-encoder.js";
 import { NLI_LABELS, type NliScores, scoresOf } from "../../src/ai/nli/labels.js";
+import { verdictOf } from "../../src/ai/nli/verdict.js";
+import { weighScores } from "../../src/ai/nli/weigh-scores.js";
 import type { StreamRunner } from "../../src/ai/runner.js";
+
+interface ClaimCase {
+  readonly claim: string;
+  /** Texts: with the claim's words, that contradict it, that entail it, about another fact of the same thing. */
+  readonly same: readonly string[];
+  readonly against: readonly string[];
+  readonly follows: readonly string[];
+  readonly beside: readonly string[];
+}
 
 const MODELS = join(fileURLToPath(new URL("../../../", import.meta.url)), "models");
 const bundle = (id: string) => findBundles(MODELS).find(({ manifest }) => manifest?.id === id)!;
@@ -36,6 +49,35 @@ t.test("nli-mini", async (t) => {
   const before = "The weather was calm that day. ".repeat(55);
   const [end, none] = await scores([`${before}A cat slept.`, "A cat slept."], [before, "A cat slept."]);
   t.ok(end![1] - none![1] > 0.05, `what stands at the end of 400 tokens counts: ${end![1]}, ${none![1]}`);
+});
+
+t.test("nli-mini as it is served: claims of all kinds", async (t) => {
+  const root = fileURLToPath(new URL("../../../", import.meta.url));
+  const claims = JSON.parse(readFileSync(join(root, "bench/quality/claims.json"), "utf8")) as readonly ClaimCase[];
+  const { directory, manifest } = bundle("nli-mini");
+  const encoder = await loadCrossEncoder(directory, manifest!, 1);
+  t.teardown(() => encoder.release());
+  t.equal(manifest!.judged_by_words, true);
+  const verdictsOf = async (pairs: readonly TextPair[]) => {
+    const { numbers } = await encoder.run(pairs);
+    return pairs.map((pair, i) => {
+      const own = scoresOf(numbers.subarray(i * NLI_LABELS.length, (i + 1) * NLI_LABELS.length));
+      return verdictOf([weighScores(pair, own, true)], DEFAULT_RULES).verdict;
+    });
+  };
+  const share = async (verdict: string, pairs: readonly TextPair[]) =>
+    (await verdictsOf(pairs)).filter((one) => one === verdict).length / pairs.length;
+  const by = (kind: Exclude<keyof ClaimCase, "claim">) =>
+    claims.flatMap(({ claim, ...of }) => of[kind].map((premise) => ({ premise, hypothesis: claim })));
+  const others = claims.flatMap(({ claim: hypothesis }, i) =>
+    Array.from({ length: 10 }, (_, k) => ({ premise: claims[(i + 6 * (k + 1)) % claims.length]!.claim, hypothesis })),
+  );
+  t.equal(await share("UNVERIFIED_PLAUSIBLE", others), 1, "unrelated anchors");
+  t.equal(await share("TRUTH", by("same")), 1, "the same words");
+  t.ok((await share("UNVERIFIED_PLAUSIBLE", by("beside"))) > 0.95, "another fact about the same");
+  t.ok((await share("LIE", by("against"))) > 0.8, "one thing turned round");
+  t.ok((await share("TRUTH", by("against"))) < 0.05, "and hardly one of them is called true");
+  t.ok((await share("TRUTH", by("follows"))) > 0.9, "what follows");
 });
 
 t.test("tessera-chat", async (t) => {

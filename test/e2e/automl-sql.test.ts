@@ -114,6 +114,52 @@ t.test("parameters are bound in all of them", async (t) => {
   }
 });
 
+t.test("predictions as numbers", async (t) => {
+  await server.sql("CREATE TABLE leaving (id int PRIMARY KEY, age int, income float8, region text, left_us boolean)");
+  await server.sql("INSERT INTO leaving SELECT id, age, income, region, good = 'yes' FROM loans");
+  const options = "target_column = 'left_us', max_trials = 1, algorithms = ['linear']";
+  await rowsOf(`CREATE EXPERIMENT leave AS SELECT age, income, region, left_us FROM leaving WITH (${options})`);
+  await rowsOf("DEPLOY MODEL leaver FROM EXPERIMENT leave");
+  const args = "('leaver', age, income => income, region)";
+  const shares = await rowsOf(`SELECT id, AUTOML.PREDICT_PROBA${args} FROM leaving ORDER BY id`);
+  const shareOf = new Map<number, number>(shares.map(([id, share]: [number, { true: number }]) => [id, share.true]));
+  const inOrder = (rows: [number, unknown][], sign: number) =>
+    rows.every(([id], i) => i === 0 || sign * (shareOf.get(rows[i - 1]![0])! - shareOf.get(id)!) <= 1e-12);
+  t.ok(new Set(shareOf.values()).size > 100);
+  for (const [sql, sign] of [
+    [`SELECT id, AUTOML.PREDICT${args} AS risk FROM leaving ORDER BY risk DESC, id LIMIT 50`, -1],
+    [`SELECT id, AUTOML.PREDICT${args} AS risk FROM leaving ORDER BY risk NULLS LAST`, 1],
+    [`SELECT id, AUTOML.PREDICT${args} FROM leaving ORDER BY AUTOML.PREDICT${args} DESC`, -1],
+    [`SELECT id, r FROM (SELECT id, AUTOML.PREDICT${args} "r" FROM leaving l ORDER BY "r" LIMIT 20) AS q`, 1],
+  ] as const) {
+    const rows = await rowsOf(sql);
+    t.ok(inOrder(rows, sign), sql);
+    for (const [id, says] of rows) t.equal(says, shareOf.get(id)! >= 0.5, "the class is shown");
+  }
+  for (const call of [
+    `AUTOML.PREDICT_SCORE${args}`,
+    `AUTOML.PREDICT${args}::float8`,
+    `CAST(AUTOML.PREDICT${args} AS double precision)`,
+    `AUTOML.PREDICT${args} * 1`,
+  ]) {
+    const rows = await rowsOf(`SELECT id, ${call} AS risk FROM leaving ORDER BY id`);
+    t.ok(
+      rows.every(([id, risk]: [number, number]) => Math.abs(risk - shareOf.get(id)!) < 1e-12),
+      call,
+    );
+  }
+  const count = [...shareOf.values()].filter((share) => share > 0.8).length;
+  t.match(await rowsOf(`SELECT count(*) FROM leaving WHERE AUTOML.PREDICT${args} > 0.8`), [[count]]);
+  t.match(await rowsOf(`SELECT count(*) FROM leaving WHERE AUTOML.PREDICT${args} = 'true'`), [[Number]]);
+  const grouped = await rowsOf(`SELECT AUTOML.PREDICT${args} AS c, count(*) FROM leaving GROUP BY c ORDER BY c`);
+  t.match(grouped, [[false], [true]], "groups are put in order by what they are");
+  t.match(await rowsOf(`SELECT DISTINCT AUTOML.PREDICT${args} AS c FROM leaving ORDER BY c`), [[false], [true]]);
+  const text = await server.sql("SELECT AUTOML.PREDICT('scorer', age, income, region)::float8 FROM loans");
+  t.match(text, { status: 400, body: { error: { message: /is no number/, details: { hint: /PREDICT_SCORE/ } } } });
+  const [[score]] = await rowsOf("SELECT AUTOML.PREDICT_SCORE('scorer', age, income, region) FROM loans LIMIT 1");
+  t.ok(score >= 0 && score <= 1);
+});
+
 t.test("mistakes in statements, with their places", async (t) => {
   for (const [sql, status, message, position] of [
     [`CREATE EXPERIMENT e AS SELECT nope FROM loans WITH (${OPTIONS})`, 400, /nope/, 31],
@@ -126,6 +172,10 @@ t.test("mistakes in statements, with their places", async (t) => {
     ["DROP EXPERIMENT nope", 400, /does not exist/, null],
     ["DEPLOY MODEL m FROM EXPERIMENT nope", 400, /does not exist/, null],
     ["PREDICT x USING nope AS SELECT age FROM loans", 404, /does not exist/, null],
+    ["PREDICT x USING nope AS SELECT age FROM loans WHERE false", 404, /"nope" does not exist/, null],
+    ["SELECT AUTOML.PREDICT('nope', age) FROM loans WHERE false", 404, /does not exist/, null],
+    ["SELECT id FROM loans WHERE false AND AUTOML.PREDICT('nope', age) = '1'", 404, /does not exist/, null],
+    ["SELECT (SELECT AUTOML.PREDICT('nope', age) FROM loans WHERE id < 0)", 404, /does not exist/, null],
     ["PREDICT x USING scorer AS SELECT nope FROM loans", 400, /nope/, 34],
     ["SELECT AUTOML.PREDICT('scorer', age) FROM loans", 400, /lacks the feature/, null],
   ] as const) {

@@ -216,6 +216,41 @@ t.test("texts that are embedded are found by meaning", async (t) => {
   );
 });
 
+t.test("what is far the best by its words comes before what is a little good by both", async (t) => {
+  const schema = { text: { type: "string", embed: true } };
+  await server.expect(201, "POST", "/v1/collections", { name: "papers", schema });
+  const documents = [
+    { id: "invoice", text: "Invoice AB12 was paid by bank transfer" },
+    { id: "other", text: "The cat of the neighbours" },
+    ...Array.from({ length: 80 }, (_, i) => ({ id: `s${i}`, text: `A small kitten sleeps on a sofa ${i}` })),
+  ];
+  await server.expect(201, "POST", "/v1/collections/papers/documents/bulk", { documents });
+  const search = async (body: object) =>
+    (await server.expect(200, "POST", "/v1/collections/papers/search", body)).body.data.documents;
+  const found = await search({ query: "small kitten sleeps AB12", limit: 100 });
+  t.equal(found[0].id, "invoice", "the one with the rare word");
+  t.ok(found[0].score <= 1 && found.at(-1).score >= 0, "scores are from 0 to 1");
+  const unknown = await search({ query: "qwertz", limit: 100 });
+  const nearest = await search({ query: "qwertz", limit: 100, mode: "vector" });
+  t.same(
+    unknown.map(({ id }: { id: string }) => id),
+    nearest.map(({ id }: { id: string }) => id),
+    "without any word the likeness alone decides, to the last place",
+  );
+  const pages: string[] = [];
+  for (let offset = 0; offset < 82; offset += 20) {
+    const page = await search({ query: "small kitten sleeps AB12", limit: 20, offset });
+    pages.push(...page.map(({ id }: { id: string }) => id));
+  }
+  t.same(
+    pages,
+    found.map(({ id }: { id: string }) => id),
+    "pages fit together",
+  );
+  const rows = await server.rows("SELECT id FROM search('papers', 'small kitten sleeps AB12', 3)");
+  t.equal(rows[0]![0], "invoice", "in SQL too");
+});
+
 t.test("pages of listings and of rankings", async (t) => {
   await server.expect(201, "POST", "/v1/collections", { name: "many", schema: { text: "string", n: "number" } });
   const documents = Array.from({ length: 60 }, (_, n) => ({ n, text: `word ${"filler ".repeat(n % 7)}${n}` }));

@@ -244,3 +244,20 @@ t.test("without folders that may be read", async (t) => {
   t.equal(status, 403);
   t.match(body.error.details.hint, /\[files\].*TESSERA_FILES_ROOTS/);
 });
+
+t.test("before its files are counted a collection is not done", async (t) => {
+  const folder = new TestFolder();
+  for (let i = 0; i < 400; i++) folder.put(`part-${i % 20}/note-${i}.txt`, `Note ${i} of the harbour.`);
+  const server = await TestServer.start({ TESSERA_FILES_ROOTS: folder.root });
+  t.teardown(async () => {
+    await server.stop();
+    folder.end();
+  });
+  const { id } = (await server.expect(201, "POST", ROUTE, { name: "many", watch_dir: folder.root })).body.data;
+  await until(async () => {
+    const { status, files, progress } = (await server.expect(200, "GET", `${ROUTE}/${id}`)).body.data;
+    if (status === "ready") return true;
+    t.ok(files.total > 0 || progress === 0, `${status} ${files.total} ${progress}`);
+    return false;
+  });
+});

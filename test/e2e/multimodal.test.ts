@@ -65,13 +65,31 @@ t.test("without models that see", async (t) => {
     t.same((await server.rows("SELECT count(*) FROM information_schema.tables WHERE table_name = 'images'"))[0], [0]);
   });
 
-  await t.test("nobody describes them, and it is said how to change that", async (t) => {
-    const { status, body } = await post(server, "describe", { prompt: "what is it?", image: red });
-    t.equal(status, 503);
-    t.match(body.error, {
-      code: "model_unavailable",
-      details: { pull: "vit-gpt2-image-captioning", hint: /models\/pull/ },
-    });
+  await t.test("no model describes them: what needs none does, and it is said how to get one", async (t) => {
+    for (const more of [{}, { prompt: "what is it?" }]) {
+      const { status, body } = await post(server, "describe", { ...more, image: red });
+      t.equal(status, 200, JSON.stringify(body));
+      t.match(
+        body.data.text,
+        /^A PNG image of 480 × 160 pixels \(landscape\)\. Colours: red \(9\d %\), black \(\d %\)\./,
+      );
+      t.match(body.data, {
+        model: "tessera-image-facts-1",
+        facts: {
+          media_type: "image/png",
+          width: 480,
+          height: 160,
+          colors: [{ name: "red", hex: /^#[cd][0-9a-f]2020$/ }],
+          exif: {},
+        },
+        notes: [/No model that describes images is installed.*vit-gpt2-image-captioning/],
+      });
+    }
+    if (await svgHasFonts()) {
+      const words = await post(server, "describe", { image: await picture("#ffffff", "HARBOUR") });
+      t.match(words.body.data, { text: /Words in it: "[^"]*HARBOUR/, facts: { words: /HARBOUR/ } });
+    }
+    t.equal((await post(server, "describe", { image: red, provider: "native" })).body.error.code, "model_unavailable");
     const other = await post(server, "describe", { prompt: "what is it?", image: red, provider: "ollama" });
     t.match(other.body.error, { code: "invalid_request", message: /No provider is configured/ });
     t.equal((await post(server, "describe", { prompt: "?", image: red, model: "not-there" })).status, 404);
@@ -138,6 +156,21 @@ t.test("without models that see", async (t) => {
       0,
     );
     t.equal((await post(server, "search", { query: { text: "meadow" }, modalities: ["audio"] })).body.data.total, 0);
+
+    await server.expect(201, "POST", "/v1/collections", { name: "words", schema: { kind: "string", text: "string" } });
+    await server.expect(201, "POST", "/v1/collections/words/documents", { id: "w", kind: "text", text: "lighthouse" });
+    for (const query of [{ text: "lighthouse crimson" }, { text: "meadow" }, { image: red }]) {
+      const all = (await post(server, "search", { query })).body.data.results;
+      t.ok(
+        all.every(({ score }: { score: number }) => score >= 0 && score <= 1),
+        "scores are from 0 to 1",
+      );
+      for (const { id, collection, score } of all) {
+        const own = await post(server, "search", { query, collections: [collection] });
+        const same = own.body.data.results.find((each: { id: string }) => each.id === id);
+        t.equal(same.score, score, `${id}: the same score however many collections are searched`);
+      }
+    }
 
     const row = await server.rows("SELECT kind, width, exif FROM images WHERE id = 'red'");
     t.same(row, [["image", 480, {}]], "rows like any others");

@@ -223,6 +223,20 @@ t.test("errors are those of the routes, with an SQLSTATE and a position", async 
   t.match(inIndex.body.error, { details: { sqlstate: /0A000|42P17/ } });
 });
 
+t.test("a model is looked up before there are rows", async (t) => {
+  for (const call of [
+    "NLI_CLASSIFY('nosuch', r.t, r.t)",
+    "NLI_VERIFY('nosuch', r.t, '[\"a\"]')",
+    "EMBED(r.t, 'nosuch')",
+  ]) {
+    const { status, body } = await server.sql(`SELECT ${call} FROM (VALUES ('x')) AS r(t) WHERE false`);
+    t.equal(status, 404, call);
+    t.match(body.error, { message: /"nosuch"/, details: { position: 8 } });
+  }
+  const bound = await server.sql("SELECT EMBED(r.t, $1) FROM (VALUES ('x')) AS r(t) WHERE r.t = ''", ["nosuch"]);
+  t.equal(bound.status, 404);
+});
+
 t.test("a wrong row of many fails the statement and names what is wrong", async (t) => {
   const reply = await server.sql(
     "SELECT nli_verify('nli-default', 'a', jsonb_build_array('x', repeat('y', i * 1000))) AS v FROM generate_series(15, 17) i",

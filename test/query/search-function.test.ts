@@ -40,21 +40,23 @@ t.test("rankings", async (t) => {
     await rows("SELECT id, 1 - (v <=> '[1,2,3]') FROM story WHERE v IS NOT NULL ORDER BY v <=> '[1,2,3]' LIMIT 7"),
     "by a vector",
   );
-  const byWords = await rows(`SELECT id FROM story WHERE ${match} ORDER BY ${match} DESC LIMIT 50`);
-  const byVector = await rows("SELECT id FROM story WHERE v IS NOT NULL ORDER BY v <=> '[1,2,3]' LIMIT 50");
+  const byWords = await rows(`SELECT id, ${match} FROM story WHERE ${match} ORDER BY ${match} DESC LIMIT 50`);
+  const distance = "(v <=> '[1,2,3]')::real";
+  const byVector = await rows(`SELECT id, ${distance} FROM story WHERE v IS NOT NULL ORDER BY 2 LIMIT 50`);
   const scores = new Map<string, number>();
-  for (const ranking of [byWords, byVector]) {
-    ranking.forEach(([id], i) => {
-      scores.set(id as string, (scores.get(id as string) ?? 0) + 30.5 / (60 + i + 1));
-    });
-  }
+  const add = (id: string, points: number) => scores.set(id, (scores.get(id) ?? 0) + points);
+  const [near, edge] = [Number(byVector[0]![1]), Number(byVector.at(-1)![1])];
+  for (const [id, score] of byWords) add(id!, (0.6 * Number(score)) / Number(byWords[0]![1]));
+  for (const [id, far] of byVector) add(id!, (0.4 * (edge - Number(far))) / (edge - near));
   const best = [...scores].sort(([a, x], [b, y]) => y - x || Number(a) - Number(b)).slice(0, 12);
   const found = await rows("SELECT id, score, title FROM search('story', 'river stone', 12, 'hybrid', '[1,2,3]')");
+  const shown = (score: number) => score.toFixed(6);
   t.same(
-    found.map(([id, score]) => [id, Number(score).toFixed(9)]),
-    best.map(([id, score]) => [id, score.toFixed(9)]),
+    found.map(([, score]) => shown(Number(score))),
+    best.map(([, score]) => shown(score)),
     "by both",
   );
+  t.ok(found.every(([id, score]) => shown(scores.get(id!)!) === shown(Number(score))));
   t.same(await rows("SELECT id FROM search('story', NULL, 3)"), [], "NULL finds nothing");
   t.equal((await rows("SELECT * FROM search('public.story', 'river')")).length, 10, "ten rows unless said");
   t.same(
@@ -82,7 +84,7 @@ t.test("rankings", async (t) => {
     ),
     [
       ["4", "5", "6", "1.0000"],
-      ["1", "2", "3", "0.4919"],
+      ["1", "2", "3", "0.0000"],
     ],
     "names that the table has already",
   );

@@ -116,6 +116,7 @@ def main():
     manifest = {
         "id": "tessera-chat",
         "alias": "chat",
+        "quotes_passages": True,
         "kind": "generation",
         "revision": REVISION,
         "licence": "CC-BY-SA-4.0",

@@ -167,6 +167,7 @@ def main():
         "required_capabilities": ["nli"],
         "max_length": TOKENS_MAX,
         "labels": LABELS,
+        "judged_by_words": True,
         "tokenizer": "tokenizer.json",
         "special_tokens": True,
         "onnx": "model.onnx",

@@ -4,7 +4,18 @@
  * Registered by actor.ts.
  */
 import { DbError, sqlError } from "../../protocol/errors.js";
-import { BOOL, FLOAT8, INT4, JSONB, Json, recordOf, TEXT, TIMESTAMPTZ, type Value } from "../../protocol/values.js";
+import {
+  BOOL,
+  FLOAT8,
+  INT4,
+  JSONB,
+  Json,
+  recordOf,
+  type SqlType,
+  TEXT,
+  TIMESTAMPTZ,
+  type Value,
+} from "../../protocol/values.js";
 import type { DeferredContext, EvalContext, EvalServices, ScalarFunction } from "../../query/expr/expr.js";
 import { deferredFn } from "../../query/expr/functions/define.js";
 import { LIST_MODELS } from "../../query/expr/functions/models.js";
@@ -49,15 +60,25 @@ function callerOf({ services }: EvalContext): Request {
   throw new DbError("not_supported", "AutoML is not available here.");
 }
 
-const predicting = (name: string, cellOf: (found: PredictedRows, row: number) => unknown, explain = false) =>
-  deferredFn(name, [TEXT, JSONB], JSONB, (args, count, context) => predict(args, count, context, cellOf, explain), {
+type CellOf = (found: PredictedRows, row: number, model: StoredModel) => Value;
+
+const predicting = (name: string, returns: SqlType, cellOf: CellOf, explain = false) =>
+  deferredFn(name, [TEXT, JSONB], returns, (args, count, context) => predict(args, count, context, cellOf, explain), {
     rowsMax: ROWS_AT_ONCE,
+    check: async ([name], context) => {
+      if (typeof name === "string") await findModel(callerOf(context), name);
+    },
   });
 
 const FUNCTIONS: readonly ScalarFunction[] = [
-  predicting("automl_predict", ({ predictions }, row) => predictions[row]),
-  predicting("automl_predict_proba", ({ probabilities }, row) => probabilities?.[row] ?? null),
-  predicting("automl_explain", ({ explanations }, row) => explanations![row], true),
+  predicting("automl_predict", JSONB, ({ predictions }, row) => new Json(predictions[row])),
+  predicting("automl_predict_proba", JSONB, ({ probabilities }, row) => new Json(probabilities?.[row] ?? null)),
+  predicting("automl_predict_score", FLOAT8, scoreOf),
+  predicting("automl_predict_number", FLOAT8, numberOf),
+  predicting("automl_predict_order", JSONB, (found, row, model) => {
+    return new Json(model.classes?.length === 2 ? scoreOf(found, row, model) : found.predictions[row]);
+  }),
+  predicting("automl_explain", JSONB, ({ explanations }, row) => new Json(explanations![row] ?? null), true),
   changing("automl_create_experiment", [TEXT, BOOL, TEXT, JSONB, JSONB, INT4], async (request, args, renew) => {
     const [name, isAsync, query, values, options, offset] = args as [string, boolean, string, Json, Json, number];
     const source = { query, parameters: values.value as readonly unknown[] };
@@ -172,7 +193,7 @@ async function predict(
   [names, objects]: readonly (readonly Value[])[],
   count: number,
   context: DeferredContext,
-  cellOf: (found: PredictedRows, row: number) => unknown,
+  cellOf: CellOf,
   explain: boolean,
 ): Promise<readonly Value[]> {
   const request = callerOf(context);
@@ -188,9 +209,28 @@ async function predict(
     const model = await findModel(request, name);
     const rows = calls.map((i) => rowOf(model, (objects![i] as Json).value));
     const found = await predictRows(request, model, rows, explain);
-    for (const [n, i] of calls.entries()) values[i] = new Json(cellOf(found, n) ?? null);
+    for (const [n, i] of calls.entries()) values[i] = cellOf(found, n, model);
   }
   return values;
+}
+
+/** A number that rows can be put in order by: the value, or of two classes the probability of the second (of false and true: of true). */
+function scoreOf({ predictions, probabilities }: PredictedRows, row: number, { name, classes }: StoredModel): number {
+  if (classes === null) return predictions[row] as number;
+  if (classes.length === 2) return probabilities![row]![classes[1]!]!;
+  throw sqlError("22023", `the model "${name}" knows ${classes.length} classes, so a prediction is no single number`, {
+    hint: `AUTOML.PREDICT_PROBA('${name}', …) ->> '${classes[0]}' gives the probability of one of them.`,
+  });
+}
+
+/** Of a prediction that stands where a number is wanted. */
+function numberOf(found: PredictedRows, row: number, model: StoredModel): number {
+  const prediction = found.predictions[row]!;
+  if (typeof prediction === "number") return prediction;
+  if (typeof prediction === "boolean") return scoreOf(found, row, model);
+  throw sqlError("22P02", `the class "${prediction}" that the model "${model.name}" predicts is no number`, {
+    hint: "AUTOML.PREDICT_SCORE gives the probability of the second of two classes, AUTOML.PREDICT_PROBA that of each.",
+  });
 }
 
 /** An object by feature; "$2" is the second feature, and an object of one column that is a row is that row. */

@@ -10,6 +10,7 @@ import { rowsOf, timeOf } from "../run-alone.js";
 import { Session } from "../session.js";
 import { plainRows } from "../sql-result.js";
 import type { Client } from "../statement-run.js";
+import type { PassageSource } from "../tools/search-tools.js";
 import { withDefinitions } from "../with-definitions.js";
 import { CREATE_TABLES, MESSAGES, SESSIONS, SESSIONS_NAME } from "./chat-tables.js";
 
@@ -26,8 +27,8 @@ export interface ChatSession {
   readonly updatedAt: string;
 }
 
-/** A passage that was put into a prompt. */
-export interface Citation {
+/** A passage that was put into a prompt, or that the answer quotes. */
+export interface Citation extends PassageSource {
   readonly number: number;
   readonly collection: string;
   readonly id: string;
@@ -35,6 +36,9 @@ export interface Citation {
   readonly text: string;
   /** The answer names it by its number in brackets. */
   readonly cited: boolean;
+  /** Where in `text` the sentence stands that the answer quotes, UTF-16 code units. */
+  readonly start?: number;
+  readonly end?: number;
 }
 
 export interface StoredMessage {

@@ -22,6 +22,7 @@ import {
 } from "./chat-store.js";
 import { windowOf } from "./context-window.js";
 import { findPassages, passagesMessage, questionWithPassages, withCitations } from "./passages.js";
+import { QUOTING, quotePassages } from "./quote-passages.js";
 
 export interface MessageBody {
   readonly session_id: string;
@@ -64,6 +65,8 @@ const TITLE_CHARACTERS = 60;
 /** Of the prompt, at most, for passages. */
 const PASSAGES_SHARE = 1 / 2;
 const CHARACTERS_PER_TOKEN = 4;
+/** Of passages that are quoted from. */
+const QUOTED_CHARACTERS_MAX = 32_768;
 /** Of an answer, where the message does not say: what is kept free of the context. */
 const ANSWER_TOKENS = 512;
 
@@ -136,45 +139,26 @@ async function run(request: Request, body: MessageBody, content: string, events:
   const session = await findSession(request, body.session_id);
   const { provider, model } = writerOf(request.tenant, request.head.tenantId, session.model);
   const sentAt = new Date().toISOString();
-  const contextTokens = contextOf(request, provider, model);
-  const answerTokens = Math.min(body.max_tokens ?? ANSWER_TOKENS, Math.ceil(contextTokens / 4));
-  const promptTokens = contextTokens - answerTokens;
-  const charactersMax = Math.floor(promptTokens * PASSAGES_SHARE * CHARACTERS_PER_TOKEN);
-  const passages = await findPassages(request, session.collections, content, charactersMax);
-  const system: ChatMessage[] = session.systemPrompt === "" ? [] : [{ role: "system", content: session.systemPrompt }];
-  const isBundled = provider.name === "native";
-  if (passages.length > 0 && !isBundled) system.push(passagesMessage(passages));
-  const asks = isBundled ? questionWithPassages(passages, content) : content;
-  const history = (await messagesOf(request, session.id, HISTORY_MAX)).map(({ role, content }) => ({ role, content }));
-  const { messages, dropped } = windowOf(system, history, { role: "user", content: asks }, promptTokens);
-  const asked: ChatRequest = { ...(model !== null && { model }), messages, ...optionsOf(body) };
   const id = newId("msg");
-  events.began?.(id);
-  const answer = await generate(request, provider, asked, events);
-  const citations = withCitations(passages, answer.text);
+  const asked: Asked = { body, content, session, provider, model, began: () => events.began?.(id) };
+  const quotes = quotesOnly(request, asked);
+  const { answer, citations, ...how } = quotes
+    ? await quoted(request, asked, events)
+    : await written(request, asked, events);
+  const { text, reason, inputTokens, outputTokens } = answer;
   const message: StoredMessage = {
     id,
     role: "assistant",
-    content: answer.text,
+    content: text,
     createdAt: new Date().toISOString(),
-    finishReason: answer.reason,
-    inputTokens: answer.inputTokens,
-    outputTokens: answer.outputTokens,
-    citations: passages.length === 0 ? null : citations,
-  };
-  const question = { ...NO_USAGE, id: newId("msg"), role: "user" as const, content, createdAt: sentAt };
-  const { reason, inputTokens, outputTokens } = answer;
-  const said = { provider: provider.name, model: model ?? provider.model };
-  const done: Exchange = {
-    session,
-    message,
-    reason,
-    ...said,
+    finishReason: reason,
     inputTokens,
     outputTokens,
-    citations,
-    dropped: dropped + Math.max(0, session.messageCount - HISTORY_MAX),
+    citations: citations.length === 0 ? null : citations,
   };
+  const question = { ...NO_USAGE, id: newId("msg"), role: "user" as const, content, createdAt: sentAt };
+  const said = { provider: provider.name, inputTokens, outputTokens };
+  const done: Exchange = { session, message, reason, ...said, citations, ...how };
   await together(
     request,
     reason === "cancelled" ? UNCANCELLED : request,
@@ -186,6 +170,60 @@ async function run(request: Request, body: MessageBody, content: string, events:
   );
   if (answer.failure !== null) throw answer.failure;
   return done;
+}
+
+/** A message, and who answers it. */
+interface Asked {
+  readonly body: MessageBody;
+  readonly content: string;
+  readonly session: ChatSession;
+  readonly provider: Provider;
+  readonly model: string | null;
+  /** The answer begins. */
+  readonly began: () => void;
+}
+
+interface Answered extends Pick<Exchange, "model" | "citations" | "dropped"> {
+  readonly answer: Answer;
+}
+
+/** A model that is too small to answer from passages is not asked where a chat has collections. */
+function quotesOnly(request: Request, { provider, session, model }: Asked): boolean {
+  if (provider.name !== "native" || session.collections.length === 0) return false;
+  return request.partition.models.describeKind(model ?? provider.model, "generation").quotes_passages === true;
+}
+
+async function quoted(request: Request, { content, session, began }: Asked, events: ExchangeEvents): Promise<Answered> {
+  const passages = await findPassages(request, session.collections, content, QUOTED_CHARACTERS_MAX);
+  const { text, citations } = await quotePassages(request, content, passages);
+  began();
+  await events.text?.(text);
+  const answer: Answer = { text, reason: "stop", inputTokens: 0, outputTokens: 0, failure: null };
+  return { answer, model: QUOTING, citations, dropped: 0 };
+}
+
+async function written(request: Request, asked: Asked, events: ExchangeEvents): Promise<Answered> {
+  const { body, content, session, provider, model } = asked;
+  const contextTokens = contextOf(request, provider, model);
+  const answerTokens = Math.min(body.max_tokens ?? ANSWER_TOKENS, Math.ceil(contextTokens / 4));
+  const promptTokens = contextTokens - answerTokens;
+  const charactersMax = Math.floor(promptTokens * PASSAGES_SHARE * CHARACTERS_PER_TOKEN);
+  const passages = await findPassages(request, session.collections, content, charactersMax);
+  const system: ChatMessage[] = session.systemPrompt === "" ? [] : [{ role: "system", content: session.systemPrompt }];
+  const isBundled = provider.name === "native";
+  if (passages.length > 0 && !isBundled) system.push(passagesMessage(passages));
+  const asks = isBundled ? questionWithPassages(passages, content) : content;
+  const history = (await messagesOf(request, session.id, HISTORY_MAX)).map(({ role, content }) => ({ role, content }));
+  const { messages, dropped } = windowOf(system, history, { role: "user", content: asks }, promptTokens);
+  const chat: ChatRequest = { ...(model !== null && { model }), messages, ...optionsOf(body) };
+  asked.began();
+  const answer = await generate(request, provider, chat, events);
+  return {
+    answer,
+    model: model ?? provider.model,
+    citations: withCitations(passages, answer.text),
+    dropped: dropped + Math.max(0, session.messageCount - HISTORY_MAX),
+  };
 }
 
 const NO_USAGE = { finishReason: null, inputTokens: null, outputTokens: null, citations: null };

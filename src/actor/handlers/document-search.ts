@@ -1,4 +1,5 @@
 /** POST /v1/collections/{name}/search: what is asked for, as a search in SQL, and its rows as documents with scores. */
+import { VECTOR_WEIGHT } from "../../catalog/ranked-search.js";
 import { type Collection, type Field, textIndexOf } from "../../document/collection.js";
 import { documentOfRow } from "../../document/document-rows.js";
 import { invalid } from "../../document/field-path.js";
@@ -19,7 +20,7 @@ import type { Request } from "../request.js";
 import { embedderOf } from "../request-embedder.js";
 import { rowsOf } from "../run-alone.js";
 import { elapsedSince } from "../sql-result.js";
-import { textRanking } from "../text-ranking.js";
+import { modelWeight, textRanking } from "../text-ranking.js";
 import type { Input } from "../validate.js";
 import type { Handler } from "./handler.js";
 
@@ -198,14 +199,14 @@ async function vectorRankings(
         throw invalid("vector", `expected ${dimensions} dimensions, not ${vector.length}`);
       }
       if (!vector.every((x) => Number.isFinite(Math.fround(x)))) throw invalid("vector", "expected finite numbers");
-      rankings.push({ kind: "vector", column, metric, vector });
+      rankings.push({ kind: "vector", column, metric, vector, weight: VECTOR_WEIGHT });
     } else if (words !== null) {
       const { model } = field;
       // Vectors of looks, say, are no vectors of words.
       if (request.partition.models.describe(model).dimensions !== dimensionsOf(collection, field)) continue;
       const of = embedded.get(model) ?? (await embedderOf(request).embed([words], model ?? undefined))[0]!;
       embedded.set(model, of);
-      rankings.push({ kind: "vector", column, metric, vector: of });
+      rankings.push({ kind: "vector", column, metric, vector: of, weight: modelWeight(request, model) });
     }
   }
   return rankings;

@@ -116,7 +116,8 @@ async function shownFolder(request: Request, folder: Folder): Promise<object> {
     },
     document_count: total,
     chunk_count: indexed.chunks + pending.chunks,
-    progress: total === 0 ? 1 : (indexed.files + failed.files) / total,
+    // Until its files are counted nothing is done.
+    progress: folder.scannedAt === null && total === 0 ? 0 : total === 0 ? 1 : (indexed.files + failed.files) / total,
   };
 }
 

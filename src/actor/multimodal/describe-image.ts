@@ -1,13 +1,18 @@
-/** POST /v1/multimodal/describe: an image in words, by an installed model or by the tenant's provider. */
+/**
+ * POST /v1/multimodal/describe: an image in words, by an installed model or by the tenant's provider; where neither is named or
+ * installed, by what needs no model (image-facts.ts).
+ */
 import { type Provider, wholeReply } from "../../ai/providers/provider.js";
+import type { ImageJob } from "../../ingest/media/look-at-image.js";
 import { DbError } from "../../protocol/errors.js";
 import { SHOWN_IMAGE_SIDE_MAX } from "../../protocol/limits.js";
 import type { Request } from "../request.js";
+import { FACTS_MODEL, factsOf, type ImageFactsAnswer, sentencesOf } from "./image-facts.js";
 import { pixelsOf, visionModel } from "./media-models.js";
 import { type MediaMembers, sourceOf, tasksOf } from "./media-source.js";
 
 export interface DescribeBody extends MediaMembers {
-  readonly prompt: string;
+  readonly prompt?: string;
   readonly model?: string;
   readonly provider?: string;
   readonly max_tokens?: number;
@@ -20,10 +25,15 @@ export interface Description {
   readonly provider: string;
   readonly finish_reason: string;
   readonly usage: { readonly input_tokens: number; readonly output_tokens: number; readonly total_tokens: number };
+  /** Where no model described it. */
+  readonly facts?: ImageFactsAnswer;
+  /** What was not done, and how it would be. */
+  readonly notes?: readonly string[];
 }
 
 /** Of an answer whose request names no bound, by an installed model. */
 const TOKENS_DEFAULT = 64;
+const PROMPT_DEFAULT = "Describe the image.";
 
 type Describer =
   | { readonly kind: "native"; readonly model: string }
@@ -36,6 +46,8 @@ export async function describeImage(request: Request, body: DescribeBody): Promi
   const tasks = tasksOf(request);
   const describer = describerOf(request, body);
   if (describer instanceof DbError) {
+    const isOpen = body.model === undefined && body.provider === undefined;
+    if (isOpen && describer.code === "model_unavailable") return byFacts(request, source.media, describer);
     await tasks.lookAtImage({ image: source.media });
     throw describer;
   }
@@ -49,7 +61,7 @@ export async function describeImage(request: Request, body: DescribeBody): Promi
   const { pixels } = await tasks.lookAtImage({ image: source.media, pixels: pixelsOf(manifest) });
   request.checkpoint();
   const {
-    prompt,
+    prompt = PROMPT_DEFAULT,
     max_tokens: tokensMax = manifest.generation?.defaults?.max_tokens ?? TOKENS_DEFAULT,
     temperature = 0,
   } = body;
@@ -97,10 +109,19 @@ function unknownModel({ partition }: Request, model: string): never {
   throw new Error("a model that is not there was found");
 }
 
+async function byFacts(request: Request, image: ImageJob["image"], missing: DbError): Promise<Description> {
+  const seen = await tasksOf(request).lookAtImage({ image, record: true, colours: true, words: true });
+  request.checkpoint();
+  const facts = factsOf(seen);
+  const said = `${missing.message} What is said here needs none, and no prompt is read. ${missing.details?.hint ?? ""}`;
+  const answer = answerOf(sentencesOf(facts), FACTS_MODEL, "native", "stop", 0, 0);
+  return { ...answer, facts, notes: [said.trim(), ...seen.notes] };
+}
+
 async function byProvider(
   request: Request,
   provider: Provider,
-  { prompt, model, max_tokens: maxTokens, temperature }: DescribeBody,
+  { prompt = PROMPT_DEFAULT, model, max_tokens: maxTokens, temperature }: DescribeBody,
   image: { readonly base64: string; readonly mediaType: "image/png" | "image/jpeg" },
 ): Promise<Description> {
   const asked = {

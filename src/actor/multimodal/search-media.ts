@@ -2,8 +2,10 @@
  * POST /v1/multimodal/search: what is like a text, an image or what is said in a sound, in all collections whose documents say of what kind they are.
  * A sound is looked for by what is said in it. A text is looked for by words and by its vectors (of texts, and where a dual encoder is installed of images); an image by the dual
  * encoder where a collection has its vectors, else by the classical feature. Each collection's rankings are fused as in its
- * own search; results of several collections are put together by their places.
+ * own search. Scores are from 0 to 1 and the same however many collections are searched, but where likenesses of different
+ * kinds meet: these are told by their places.
  */
+import { VECTOR_WEIGHT } from "../../catalog/ranked-search.js";
 import { type Collection, collectionOf, type Field } from "../../document/collection.js";
 import { documentOfRow } from "../../document/document-rows.js";
 import { type Ranking, searchStatement } from "../../document/search-sql.js";
@@ -15,7 +17,7 @@ import { findCollection } from "../document-session.js";
 import type { Request } from "../request.js";
 import { embedderOf } from "../request-embedder.js";
 import { rowsOf } from "../run-alone.js";
-import { textRanking } from "../text-ranking.js";
+import { modelWeight, textRanking } from "../text-ranking.js";
 import { withDefinitions } from "../with-definitions.js";
 import { embedMedia, intoSpace, saidIn } from "./embed-media.js";
 import { KIND_FIELD, VISUAL_FIELD, vectorField, vectorFieldOf } from "./media-collection.js";
@@ -50,8 +52,8 @@ interface Plan {
   readonly methods: readonly Method[];
 }
 
-/** As in catalog/ranked-search.ts: how much the first places weigh more than those after them. */
-const FUSION_K = 60;
+/** Of likenesses that cannot be compared: how much the first places weigh more than those after them. */
+const PLACES_K = 60;
 
 export async function searchMedia(request: Request, body: MediaSearchBody): Promise<object> {
   const { modalities = MODALITIES, limit = SEARCH_LIMIT_DEFAULT } = body;
@@ -104,7 +106,8 @@ async function textPlans(request: Request, text: string, collections: readonly C
     for (const { embedding, model } of collection.embedded) {
       const vector = embedded.get(model) ?? (await embedderOf(request).embed([text], model ?? undefined))[0]!;
       embedded.set(model, vector);
-      rankings.push({ kind: "vector", column: embedding!, metric: "cosine", vector });
+      const weight = modelWeight(request, model);
+      rankings.push({ kind: "vector", column: embedding!, metric: "cosine", vector, weight });
     }
     const methods: Method[] = rankings.length > 0 ? ["text"] : [];
     if (seen !== null && isSeen(collection)) {
@@ -146,7 +149,7 @@ async function imagePlans(request: Request, source: MediaSource, collections: re
 }
 
 function nearest({ column }: Field, vector: Float32Array): Ranking {
-  return { kind: "vector", column: column!, metric: "cosine", vector };
+  return { kind: "vector", column: column!, metric: "cosine", vector, weight: VECTOR_WEIGHT };
 }
 
 async function searchOne(
@@ -164,20 +167,21 @@ async function searchOne(
   );
   const scorePlace = collection.columns.size + 2;
   const method = methods.join("+");
-  return rows
-    .filter((row) => row[scorePlace] !== null)
-    .map((row) => {
-      const document = documentOfRow(collection, row) as Record<string, unknown>;
-      const kind = document[KIND_FIELD] as string | undefined;
-      return {
-        collection: collection.name,
-        id: row[0] as string,
-        modality: modalityOf(kind),
-        score: row[scorePlace] as number,
-        method,
-        document: withoutVectors(collection, document),
-      };
-    });
+  const found = rows.filter((row) => row[scorePlace] !== null);
+  // Words alone have scores without an upper end.
+  const best = rankings.length === 1 && rankings[0]!.kind === "text" ? ((found[0]?.[scorePlace] as number) ?? 1) : 1;
+  return found.map((row) => {
+    const document = documentOfRow(collection, row) as Record<string, unknown>;
+    const kind = document[KIND_FIELD] as string | undefined;
+    return {
+      collection: collection.name,
+      id: row[0] as string,
+      modality: modalityOf(kind),
+      score: Math.max(0, (row[scorePlace] as number) / best),
+      method,
+      document: withoutVectors(collection, document),
+    };
+  });
 }
 
 function modalityOf(kind: string | undefined): Modality {
@@ -199,14 +203,13 @@ function withoutVectors({ columns }: Collection, document: Readonly<Record<strin
   return Object.fromEntries(Object.entries(document).filter(([name]) => columns.get(name)?.type !== "vector"));
 }
 
-/** Likenesses of one kind are compared as they are; others by the places that they gave. */
 function merged(lists: readonly Found[][], plans: readonly Plan[]): Found[] {
-  const isOneSpace =
-    plans.every(({ rankings }) => rankings.length === 1 && rankings[0]!.kind === "vector") &&
-    new Set(plans.map(({ methods }) => methods[0])).size <= 1;
-  if (lists.length <= 1) return lists[0] ?? [];
-  const scored = isOneSpace
-    ? lists.flat()
-    : lists.flatMap((list) => list.map((found, place) => ({ ...found, score: 1 / (FUSION_K + place + 1) })));
+  const kinds = new Set(plans.map(({ methods }) => methods.filter((method) => method !== "text").join()));
+  const scored =
+    lists.length <= 1 || kinds.size <= 1
+      ? lists.flat()
+      : lists.flatMap((list) =>
+          list.map((found, place) => ({ ...found, score: (PLACES_K + 1) / (PLACES_K + place + 1) })),
+        );
   return scored.sort((one, other) => other.score - one.score || (one.id < other.id ? -1 : 1));
 }

@@ -13,7 +13,7 @@ export const describeImageTool: Tool = {
   name: "describe_image",
   title: "Describe an image",
   description:
-    "Answers a prompt about an image (base64, or an address that the server may fetch), by the vision model that is installed or by a provider.",
+    "Answers a prompt about an image (base64, or an address that the server may fetch), by the vision model that is installed or by a provider; without either it tells size, colours, EXIF and the words in it.",
   input: Strict({
     prompt: describe.prompt,
     image: describe.image,

@@ -85,15 +85,51 @@ export const ragSearch: Tool = {
       number: i + 1,
       id,
       ...(score !== undefined && { score }),
+      ...sourceOf(rest),
       text: passageOf(rest.metadata === undefined ? rest : rest.metadata),
     }));
-    const context = passages.map(({ number, text }) => `[${number}] ${text}`).join("\n\n");
+    const context = passages.map((passage) => `[${passage.number}] ${sourceLine(passage)}${passage.text}`).join("\n\n");
     return JSON.stringify({ collection: args.collection, passages, context });
   },
 };
 
-/** A document's texts, one after the other. */
+/** Where a passage of a file stands; nothing of other documents. */
+export interface PassageSource {
+  /** The file's path within its folder. */
+  readonly file?: string;
+  readonly title?: string;
+  readonly heading?: string;
+  readonly page?: number;
+}
+
+const SOURCE_TEXTS = ["file", "title", "heading"] as const;
+
+function sourceOf(document: JsonObject): PassageSource {
+  if (!isOfFile(document)) return {};
+  const texts = SOURCE_TEXTS.filter((name) => typeof document[name] === "string");
+  return {
+    ...Object.fromEntries(texts.map((name) => [name, document[name]])),
+    ...(typeof document["page"] === "number" && { page: document["page"] }),
+  };
+}
+
+/** As filesystem collections make their documents. */
+const isOfFile = ({ file, text, document_id: id }: JsonObject) =>
+  typeof file === "string" && typeof text === "string" && typeof id === "string";
+
+/** "handbook.pdf, page 3"; empty where nothing is known. */
+export function sourceName({ file, page }: PassageSource): string {
+  return file === undefined ? "" : page === undefined ? file : `${file}, page ${page}`;
+}
+
+function sourceLine(source: PassageSource): string {
+  const name = sourceName(source);
+  return name === "" ? "" : `(${name}) `;
+}
+
+/** The text of a file's passage; of any other document its texts, one after the other. */
 function passageOf(document: JsonObject): string {
+  if (isOfFile(document)) return document["text"] as string;
   const { highlights: _, ...fields } = document;
   const text = textsOf(fields, null)
     .map((part) => part.text)

@@ -2,8 +2,9 @@
  * Which column a word of a question means: by how well it fits, and by how near its table is to the rows that are asked
  * for. One per question; `read-question.ts` sets the rows' table as soon as it is known.
  */
+import { wordsOfName } from "./bare-names.js";
 import { type Condition, hasYears } from "./conditions.js";
-import { type ColumnMention, type NameMentions, wordScore, wordsOfName } from "./name-mentions.js";
+import { type ColumnMention, type NameMentions, wordScore } from "./name-mentions.js";
 import { type Question, stemOf } from "./question.js";
 import { type ColumnRef, pathBetween, type SchemaFacts, type TableFacts } from "./schema-facts.js";
 import type { Measure } from "./vocabulary.js";

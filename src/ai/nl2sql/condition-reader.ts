@@ -30,6 +30,9 @@ export class ConditionReader {
     if (condition.isAverage) {
       const ref = this.columns.measureColumn(measure, from, to);
       if (ref === null) return;
+      // "Paid less than the average salary".
+      const named = this.names.columns.find((each) => each.from === to);
+      if (named?.candidates.some((each) => each.ref.column === ref.column)) question.use(named.from, named.to);
       const average = (column: string) => `(SELECT avg(${column}) FROM ${ref.table.sqlName})`;
       this.add(from, ref, (column) => `${column} ${comparison} ${average(column)}`);
       return;
@@ -120,6 +123,19 @@ export class ConditionReader {
         ? mention.table === ref.table
         : mention.candidates.some((each) => each.ref.column === ref.column);
     if (says) this.question.use(mention.from, mention.to);
+  }
+
+  /** "order 3": the row of that key. */
+  keys(): void {
+    const { question } = this;
+    for (const { table, to } of this.names.tables) {
+      const number = question.at(to)?.number ?? null;
+      const key = table.columns.find(({ name }) => name === table.primaryKey[0]);
+      if (number === null || question.isUsed(to) || !Number.isSafeInteger(number)) continue;
+      if (table.primaryKey.length !== 1 || key?.kind !== "number" || question.lower(to - 1).endsWith("s")) continue;
+      question.use(to - 1, to + 1);
+      this.filters.push({ ref: { table, column: key }, sql: (column) => `${column} = ${number}` });
+    }
   }
 
   /** "starts with S", "containing "train"". */

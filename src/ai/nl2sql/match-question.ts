@@ -8,18 +8,18 @@ import { nameMentions } from "./name-mentions.js";
 import { Question } from "./question.js";
 import { QuestionReader } from "./read-question.js";
 import type { SchemaFacts } from "./schema-facts.js";
+import { unplacedWords } from "./unplaced-words.js";
 import { type LookUp, type ValueMention, valueMentions } from "./value-mentions.js";
 import { writeQuery } from "./write-query.js";
 
 export interface MatchedQuestion {
   readonly sql: string;
-  /** 0 to 1: how well names fitted, and how much of the question was used. */
+  /** 0 to 1: how well names fitted. */
   readonly confidence: number;
 }
 
-/** Words that nothing was made of, beyond which the answer would be one to another question. */
-const UNUSED_SHARE_MAX = 0.5;
-const UNUSED_MAX = 2;
+/** Rules are never quite sure. */
+const CONFIDENCE_MAX = 0.95;
 /** Runs of so many words are looked up in the tenant's rows. */
 const WORDS_MAX = 100;
 
@@ -36,20 +36,9 @@ export async function matchQuestion(text: string, schema: SchemaFacts, lookUp: L
   const reader = new QuestionReader(question, schema, names, values);
   const read = reader.read();
   if (read === null) throw notUnderstood("It names no table or column that there is.", understood(), []);
-  const unused = question.unusedWords();
   const sql = writeQuery(read.shape, schema);
-  if (sql === null) {
-    throw notUnderstood(
-      "Its tables are not connected by foreign keys.",
-      understood(),
-      unused.map(({ text }) => text),
-    );
-  }
-  // A name or number that was not placed would be a condition: without it the answer is to another question.
-  const conditions = unused.filter(
-    ({ isCapitalised, isQuoted, number, start }) => isQuoted || number !== null || (isCapitalised && start > 0),
-  );
-  const missing = [...new Set([...conditions.map(({ text }) => text), ...reader.notPlaced])];
+  if (sql === null) throw notUnderstood("Its tables are not connected by foreign keys.", understood(), []);
+  const missing = [...new Set([...unplacedWords(question, schema, sql), ...reader.notPlaced])];
   if (missing.length > 0) {
     throw notUnderstood(
       `What is meant by ${missing.map((word) => `"${word}"`).join(", ")} was not found.`,
@@ -57,15 +46,7 @@ export async function matchQuestion(text: string, schema: SchemaFacts, lookUp: L
       missing,
     );
   }
-  const share = unused.length / Math.max(1, unused.length + question.usedCount());
-  if (share > UNUSED_SHARE_MAX || unused.length > UNUSED_MAX) {
-    throw notUnderstood(
-      "Too many of its words are unknown here.",
-      understood(),
-      unused.map(({ text }) => text),
-    );
-  }
-  const confidence = Math.round(Math.max(0.05, Math.min(1, read.certainty) * (1 - share)) * 100) / 100;
+  const confidence = Math.round(Math.max(0.05, Math.min(CONFIDENCE_MAX, read.certainty)) * 100) / 100;
   return { sql, confidence };
 }
 

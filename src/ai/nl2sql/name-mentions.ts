@@ -2,9 +2,10 @@
  * Where a question names tables and columns: by stem, by words of the same family (teaches, teacher) and by synonym.
  * Which of several columns a word means is decided later, by what else is asked (`read-question.ts`).
  */
+import { type NameWords, nameWords } from "./bare-names.js";
 import { type Question, stemOf, type Token } from "./question.js";
 import type { ColumnRef, SchemaFacts, TableFacts } from "./schema-facts.js";
-import { AGGREGATES, STOP_WORDS, SYNONYMS, UNITS } from "./vocabulary.js";
+import { ABBREVIATIONS, AGGREGATES, STOP_WORDS, SYNONYMS, UNITS } from "./vocabulary.js";
 
 export interface TableMention {
   readonly table: TableFacts;
@@ -44,19 +45,12 @@ SYNONYMS.forEach((words, group) => {
   }
 });
 
-/** `orderItems` and `order_items`: order, items. */
-export function wordsOfName(name: string): string[] {
-  const words = name
-    .replace(/([\p{Ll}\p{N}])(\p{Lu})/gu, "$1_$2")
-    .toLowerCase()
-    .split(/[^\p{L}\p{N}]+/u);
-  return words.filter((word) => word !== "");
-}
-
 /** How well a word of a question fits one of a name, 0 to 1. */
 export function wordScore(token: Pick<Token, "lower" | "stem">, word: string): number {
   if (token.stem === "" || token.lower.length < 2) return 0;
   if (token.lower === word) return 1;
+  const full = ABBREVIATIONS[word];
+  if (full !== undefined) return 0.96 * wordScore(token, full);
   const stem = stemOf(word);
   if (token.stem === stem) return 0.98;
   if (AGGREGATES[token.lower] !== undefined || token.lower === "count") return 0;
@@ -80,13 +74,14 @@ export function nameMentions(question: Question, schema: SchemaFacts): NameMenti
 }
 
 /** At most one per place: the best, the longest. */
-function tableMentions(question: Question, { tables }: SchemaFacts): TableMention[] {
+function tableMentions(question: Question, schema: SchemaFacts): TableMention[] {
   const mentions: TableMention[] = [];
   for (let from = 0; from < question.tokens.length; from++) {
     let best: TableMention | null = null;
-    for (const table of tables) {
-      const words = wordsOfName(table.name);
-      for (const length of words.length > 1 ? [words.length, 1] : [1]) {
+    for (const table of schema.tables) {
+      const { all, bare } = nameWords(schema, table);
+      for (const length of new Set([all.length, bare.length, 1])) {
+        const words = length === all.length ? all : bare;
         const score = tableScore(question, from, length, words);
         if (score >= SCORE_MIN && (best === null || score > best.score)) {
           best = { table, from, to: from + length, score };
@@ -120,10 +115,10 @@ function consecutive(question: Question, from: number, words: readonly string[])
 }
 
 /** At most one per place; all columns that it may mean. */
-function columnMentions(question: Question, { tables }: SchemaFacts): ColumnMention[] {
+function columnMentions(question: Question, schema: SchemaFacts): ColumnMention[] {
   const mentions: ColumnMention[] = [];
   for (let from = 0; from < question.tokens.length; from++) {
-    const found = columnsAt(question, from, tables);
+    const found = columnsAt(question, from, schema);
     if (found === null) continue;
     mentions.push(found);
     from = found.to - 1;
@@ -131,11 +126,11 @@ function columnMentions(question: Question, { tables }: SchemaFacts): ColumnMent
   return mentions;
 }
 
-function columnsAt(question: Question, from: number, tables: readonly TableFacts[]): ColumnMention | null {
+function columnsAt(question: Question, from: number, schema: SchemaFacts): ColumnMention | null {
   const all: { ref: ColumnRef; score: number; length: number }[] = [];
-  for (const table of tables) {
+  for (const table of schema.tables) {
     for (const column of table.columns) {
-      const match = columnScore(question, from, wordsOfName(column.name), column.isKey);
+      const match = columnScore(question, from, nameWords(schema, column), column.isKey);
       if (match.score >= SCORE_MIN) all.push({ ref: { table, column }, ...match });
     }
   }
@@ -148,12 +143,14 @@ function columnsAt(question: Question, from: number, tables: readonly TableFacts
 
 const NONE = { score: 0, length: 0 };
 
-function columnScore(question: Question, from: number, words: readonly string[], isKey: boolean) {
+function columnScore(question: Question, from: number, { all, bare }: NameWords, isKey: boolean) {
   const token = question.at(from)!;
   if (token.isQuoted || token.number !== null) return NONE;
-  const whole = consecutive(question, from, words);
-  if (whole > 0) return { score: whole, length: words.length };
-  const core = words.filter((word) => !OPTIONAL_PARTS.has(word));
+  const whole = consecutive(question, from, all);
+  if (whole > 0) return { score: whole, length: all.length };
+  const own = isKey ? 0 : consecutive(question, from, bare);
+  if (own > 0) return { score: own * 0.99, length: bare.length };
+  const core = bare.filter((word) => !OPTIONAL_PARTS.has(word));
   // A key is meant only by its whole name: "department" is the table.
   if (isKey || core.length === 0) return NONE;
   const inOrder = consecutive(question, from, core);

@@ -29,7 +29,10 @@ export function namedAt(names: NameMentions, at: number): Named | null {
 
 export type GroupPhrase = Named | { readonly kind: "time"; readonly unit: TimeUnit };
 
-const isVerb = (word: string) => /(ed|made|bought|sold|written|taught|taken|driven|given)$/.test(word);
+/** A form that says what is done with things, and who by. */
+export const isVerb = (word: string) =>
+  /(ed|made|bought|sold|paid|spent|written|taught|taken|driven|given|built|held|sent|born|ing)$/.test(word);
+const isDoneBy = (word: string) => isVerb(word) && !word.endsWith("ing");
 
 /** All groups that the question asks for; uses their words. */
 export function groupPhrases(question: Question, names: NameMentions, isValue: (at: number) => boolean): GroupPhrase[] {
@@ -46,6 +49,10 @@ export function groupPhrases(question: Question, names: NameMentions, isValue: (
       // "top 3 products by stock": that is an order.
       if (question.says(at, "by") && length === 1 && isRanked(question, at) && isMeasure(named)) break;
       if (isValue(next) || (named === null && !TIME_UNITS.has(unit))) break;
+      // "orders by customers in France": that says whose they are.
+      const after = named?.kind === "table" ? named.mention.to : -1;
+      if (question.says(at, "by") && length === 1 && question.says(after, "in|from|who|whose|with|without|that|living"))
+        break;
       if (named !== null && !(TIME_UNITS.has(unit) && (named.kind === "table" || named.mention.to === next + 1))) {
         groups.push(named);
         question.use(next, named.mention.to);
@@ -81,7 +88,7 @@ function groupMarker(question: Question, at: number): number {
   if (!question.says(at, "by")) return 0;
   const before = question.lower(at - 1);
   if (/^(order|sort|sorted|ordered|ranked|arranged)$/.test(before)) return 0;
-  return isVerb(before) ? 0 : 1;
+  return isDoneBy(before) ? 0 : 1;
 }
 
 export interface OrderPhrase {
@@ -93,7 +100,7 @@ export interface OrderPhrase {
 /** "sorted by X descending", "in alphabetical order". */
 export function orderPhrase(question: Question, names: NameMentions): OrderPhrase | null {
   for (let at = 0; at < question.tokens.length; at++) {
-    const isSorted = question.says(at, "sorted|sort|ordered|order|ranked|rank|arranged");
+    const isSorted = question.says(at, "sorted|sort|ordered|ranked|rank|arranged") || isOrder(question, names, at);
     const isAlphabetical = question.says(at, "alphabetical|alphabetically");
     if (!isSorted && !isAlphabetical) continue;
     let by = at + 1;
@@ -113,6 +120,12 @@ export function orderPhrase(question: Question, names: NameMentions): OrderPhras
     return { at, named, descending: direction(question, named.mention.to) };
   }
   return null;
+}
+
+/** The verb: "order by name", "order customers by name"; not "order total by country". */
+function isOrder(question: Question, names: NameMentions, at: number): boolean {
+  if (!question.says(at, "order")) return false;
+  return question.says(at + 1, "by") || (at === 0 && !names.columns.some(({ from, to }) => from <= 0 && to > 1));
 }
 
 function direction(question: Question, from: number): boolean {

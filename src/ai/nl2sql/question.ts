@@ -62,15 +62,6 @@ export class Question {
   slice(from: number, to: number): string {
     return this.text.slice(this.tokens[from]!.start, this.tokens[to - 1]!.end);
   }
-
-  /** Words with a meaning that nothing has used. */
-  unusedWords(): Token[] {
-    return this.tokens.filter((token, i) => !this.used[i] && !token.isStop && /[\p{L}\p{N}]/u.test(token.text));
-  }
-
-  usedCount(): number {
-    return this.used.filter(Boolean).length;
-  }
 }
 
 function tokenize(text: string): Token[] {

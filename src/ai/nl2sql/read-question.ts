@@ -6,11 +6,13 @@
 import { isDeepStrictEqual } from "node:util";
 import { anyKind, ColumnFinder, isNumber, isTime } from "./column-finder.js";
 import { ConditionReader } from "./condition-reader.js";
-import { conditionsOf } from "./conditions.js";
-import type { NameMentions, TableMention } from "./name-mentions.js";
+import { type Condition, conditionsOf } from "./conditions.js";
+import type { ColumnMention, NameMentions, TableMention } from "./name-mentions.js";
 import {
   type GroupPhrase,
   groupPhrases,
+  isNegated,
+  isVerb,
   type Named,
   namedAt,
   type OrderPhrase,
@@ -73,6 +75,7 @@ export class QuestionReader {
     const groupKeys = this.groupKeys(groups);
     this.conditions.missing();
     this.conditions.valueFilters();
+    this.conditions.keys();
     this.conditions.patterns();
     this.conditions.booleans();
     for (const condition of conditions) this.conditions.condition(condition);
@@ -81,6 +84,8 @@ export class QuestionReader {
     this.ordered(ordered);
     this.limited();
     this.alternatives();
+    this.verbs();
+    this.ofGroups(conditions);
     return { shape: this.shape(counted, groupKeys), certainty: this.columns.certainty };
   }
 
@@ -102,6 +107,35 @@ export class QuestionReader {
     });
   }
 
+  /** "hired", "not shipped": what has happened has its time or number. What must not have happened in other tables is not written. */
+  private verbs(): void {
+    const { question } = this;
+    if (question.says(0, "when")) return;
+    for (const mention of this.names.columns) {
+      if (question.isUsed(mention.from) || !isVerb(question.lower(mention.from))) continue;
+      const ref = this.columns.resolve(mention, (each) => each.table === this.columns.base);
+      const fit = mention.candidates.find((each) => each.ref.column === ref?.column)?.score ?? 0;
+      if (ref === null || !(isTime(ref) || (isNumber(ref) && fit < 0.95))) continue;
+      const isAbsent = isNegated(question, mention.from, 2);
+      // "Trips ended" may ask for the time.
+      if (fit >= 0.95 && !isAbsent) continue;
+      if (isAbsent || (isTime(ref) && ref.column.nullable)) {
+        this.conditions.filters.push({ ref, sql: (column) => `${column} IS ${isAbsent ? "" : "NOT "}NULL` });
+      }
+      question.use(mention.from, mention.to);
+    }
+  }
+
+  /** "Where the total exceeds 5000": conditions on groups' sums are not written. */
+  private ofGroups(conditions: readonly Condition[]): void {
+    for (const { from, isAverage } of conditions) {
+      let at = from - 1;
+      while (this.question.says(at, "is|are|of|was|were")) at--;
+      if (!isAverage && this.aggregates.length > 0 && AGGREGATES[this.question.lower(at)] !== undefined)
+        this.columns.unuse(at);
+    }
+  }
+
   // Whose rows
 
   /** The token after "how many", "number of"; null: nothing is counted. */
@@ -110,13 +144,20 @@ export class QuestionReader {
     for (let at = 0; at < question.tokens.length; at++) {
       let next = 0;
       if (question.says(at, "how", "many")) next = at + 2;
-      else if (question.says(at, "number|count|amount", "of")) next = at + 2;
+      else if (question.says(at, "number|count|amount", "of") && !this.endsColumn(at)) next = at + 2;
       else if (question.says(at, "count") && at === 0) next = at + 1;
       if (next === 0) continue;
       while (question.says(next, "the|all|of|our|total|different|distinct|unique")) next++;
       return next;
     }
     return null;
+  }
+
+  /** "Update count of parts" is a column of theirs. */
+  private endsColumn(at: number): boolean {
+    return this.names.columns.some(
+      ({ from, to, candidates }) => from < at && to === at + 1 && candidates[0]!.score >= SURE,
+    );
   }
 
   private findBase(
@@ -128,9 +169,22 @@ export class QuestionReader {
     const isGroup = ({ from }: TableMention) =>
       groups.some((group) => group.kind !== "time" && group.mention.from === from);
     const isRanked = ({ from }: TableMention) => first?.isMost === true && from >= first.to && from <= first.to + 1;
+    // "Order total" is a column.
+    const isPart = (mention: TableMention) =>
+      this.names.columns.some(
+        ({ from, to, candidates }) =>
+          from <= mention.from &&
+          mention.to <= to &&
+          to - from > mention.to - mention.from &&
+          candidates[0]!.score >= SURE,
+      );
     const free = tables.filter(
       (mention) =>
-        !this.question.isUsed(mention.from) && !isGroup(mention) && !isRanked(mention) && !this.isHaving(mention.from),
+        !this.question.isUsed(mention.from) &&
+        !isPart(mention) &&
+        !isGroup(mention) &&
+        !isRanked(mention) &&
+        !this.isHaving(mention.from),
     );
     if (counted !== null) {
       // Words between may be values: "how many female students".
@@ -239,6 +293,13 @@ export class QuestionReader {
         return;
       }
     }
+    // "Largest order of each customer": rows of groups are not written, only their values.
+    const isThing =
+      namedAt(this.names, next)?.kind === "table" || this.names.tables.some(({ from }) => from === next + 1);
+    if (isThing && groups.length > 0 && first.count === null) {
+      for (let at = first.at; at < first.to; at++) this.columns.unuse(at);
+      return;
+    }
     const ref = this.superlativeColumn(first, next);
     if (ref === null) {
       if (measure === null && first.count !== null && groups.length === 0) this.limit = count;
@@ -315,10 +376,11 @@ export class QuestionReader {
     const { question } = this;
     let ref: ColumnRef | null = null;
     for (const { fn, at } of [...fns].reverse()) {
-      const mention = this.names.columns.find(
+      const measures = this.names.columns.filter(
         ({ from, candidates }) =>
           from >= at && from <= at + 4 && !question.isUsed(from) && candidates.some((each) => isNumber(each.ref)),
       );
+      const mention = this.bestMeasure(measures, at);
       ref = (mention && this.columns.takeColumn(mention, isNumber)) ?? ref;
       if (ref === null) continue;
       question.use(at);
@@ -333,6 +395,19 @@ export class QuestionReader {
     question.use(mention.from, mention.to);
     if (isNumber(target)) this.aggregates.push({ fn: "sum", ref: target });
     else this.aggregates.push({ fn: "count", distinct: target });
+  }
+
+  /** The word itself may be a column's: "total per country". */
+  private bestMeasure(measures: readonly ColumnMention[], at: number): ColumnMention | undefined {
+    const own = measures.find(({ from, to }) => from === at && to === at + 1);
+    const [other] = measures.filter((mention) => mention !== own);
+    if (own === undefined || other === undefined) return own ?? other;
+    const isOfBase = (mention: ColumnMention) =>
+      this.columns.resolve(mention, isNumber)?.table === this.columns.base && mention.candidates[0]!.score >= PROJECTED;
+    if (isOfBase(other) || !isOfBase(own)) return other;
+    for (let next = at + 1; next <= at + 2; next++)
+      if (this.question.says(next, "amount|value")) this.question.use(next);
+    return own;
   }
 
   private ordered(phrase: OrderPhrase | null): void {
@@ -419,11 +494,9 @@ export class QuestionReader {
       const ref = this.columns.resolve(mention, anyKind);
       if (ref === null) continue;
       const fit = mention.candidates.find((each) => each.ref.column === ref.column)!.score;
-      const isVerb = /(ed|ing)$/.test(word) && fit < 0.95;
-      if ((isVerb || fit < PROJECTED) && !(asksWhen && isTime(ref))) {
-        question.use(mention.from, mention.to);
-        continue;
-      }
+      const isDone = isVerb(word) && fit < 0.95;
+      const isAside = question.at(mention.from)!.isStop && mention.to === mention.from + 1 && fit < SURE;
+      if ((isDone || fit < PROJECTED || isAside) && !(asksWhen && isTime(ref))) continue;
       if (asksWhen && !isTime(ref)) continue;
       add(ref);
       question.use(mention.from, mention.to);

@@ -69,6 +69,35 @@ export const SYNONYMS: readonly (readonly string[])[] = [
   ["created", "made", "added", "opened"],
 ];
 
+/** What names are written short for. */
+export const ABBREVIATIONS: Readonly<Record<string, string>> = {
+  acct: "account",
+  addr: "address",
+  amt: "amount",
+  cat: "category",
+  cnt: "count",
+  ctry: "country",
+  cust: "customer",
+  dept: "department",
+  descr: "description",
+  dob: "birthday",
+  emp: "employee",
+  inv: "invoice",
+  loc: "location",
+  mgr: "manager",
+  ord: "order",
+  org: "organization",
+  pct: "percent",
+  prod: "product",
+  qty: "quantity",
+  sal: "salary",
+  tel: "phone",
+  trx: "transaction",
+  txn: "transaction",
+  usr: "user",
+  yr: "year",
+};
+
 /** Which way an adjective sorts, and words of the columns that it measures; none: the column is named beside it. */
 export interface Measure {
   readonly descending: boolean;

@@ -117,6 +117,12 @@ class Writer {
     }
   }
 
+  /** Over several tables a row may be met several times. */
+  private countOf(table: TableFacts): string {
+    const isOnce = this.pathTo(table).length < 2 || table.primaryKey.length !== 1;
+    return `count(${isOnce ? "" : "DISTINCT "}${countedOf(table)})`;
+  }
+
   private plainSelect(): { list: string; tail: string[] } {
     const { base, aggregates, columns, isDistinct, order } = this.shape;
     if (aggregates.length > 0) return { list: aggregates.map(aggregateOf).join(", "), tail: [] };
@@ -136,7 +142,7 @@ class Writer {
     const keys = shape.groups.length > 0 ? shape.groups : [{ kind: "table", table: shape.base } as const];
     const columns = keys.flatMap(keyColumns);
     const ranked = shape.ranking ?? shape.having;
-    const counted = ranked === null ? "count(*)" : `count(${countedOf(ranked.table)})`;
+    const counted = ranked === null ? "count(*)" : this.countOf(ranked.table);
     const aggregates = shape.aggregates.length > 0 ? shape.aggregates.map(aggregateOf) : [`${counted} AS count`];
     const tail = [`GROUP BY ${columns.map(({ by }) => by).join(", ")}`];
     if (shape.having !== null) tail.push(`HAVING ${counted} ${shape.having.comparison} ${shape.having.count}`);

@@ -3,7 +3,7 @@
  * use are those whose bundles were installed when the process started, whatever is pulled later; a model's bundle is
  * checked and loaded (in the inference thread) when it is first wanted, the default model's at once (`warmUp`).
  *
- *   request ──▶ model, pairs (anchor, statement) ──▶ Models.scorePairs ──▶ softmax ──▶ verdict.ts
+ *   request ──▶ model, pairs (anchor, statement) ──▶ Models.scorePairs ──▶ softmax ──▶ weigh-scores.ts ──▶ verdict.ts
  */
 import { DbError } from "../../protocol/errors.js";
 import { type Numbers, RUN_ITEMS_MAX } from "../inference-lane.js";
@@ -14,6 +14,7 @@ import { findClaimBundles, type InstalledBundle, installedClaimModels, KNOWN_CLA
 import type { PairsRequest, VerifyRequest } from "./claim-requests.js";
 import { type NliScores, scoresOf } from "./labels.js";
 import { verdictOf } from "./verdict.js";
+import { weighScores } from "./weigh-scores.js";
 
 /** Characters of the pairs that go to the inference thread together, so that others get their turn in between. */
 const TURN_CHARACTERS_MAX = 32_768;
@@ -157,6 +158,11 @@ export class ClaimVerifier {
     };
   }
 
+  /** Throws what is wrong with a request for that model. */
+  requireUsable(name: string): void {
+    this.usable(name);
+  }
+
   private find(name: string): Model | null {
     return this.models.find(({ names }) => names.includes(name)) ?? null;
   }
@@ -216,7 +222,8 @@ export class ClaimVerifier {
     if (numbers.digest !== model.bundle.digest) throw this.fail(model, "it was replaced after the server started");
     model.state = "ready";
     model.loadedDigest = numbers.digest;
-    return numbers.rows.map(scoresOf);
+    const judgesByWords = model.bundle.manifest?.judged_by_words ?? false;
+    return numbers.rows.map((row, i) => weighScores(pairs[i]!, scoresOf(row), judgesByWords));
   }
 
   private async load(model: Model | null): Promise<void> {

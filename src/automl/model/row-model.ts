@@ -59,7 +59,13 @@ export function probabilitiesOf(model: RowModel, inputs: ModelInputs, rows: numb
     predictions,
     model.members.map(({ weight }) => weight),
   );
-  return applyCalibration(model.calibration, mixed, outputsOfModel(model));
+  const calibrated = applyCalibration(model.calibration, mixed, outputsOfModel(model));
+  return model.classes === null ? calibrated : withinBounds(calibrated);
+}
+
+/** Sums of weighted shares may be a rounding error below 0 or above 1. */
+function withinBounds(probabilities: Float64Array): Float64Array {
+  return probabilities.map((probability) => Math.min(1, Math.max(0, probability)));
 }
 
 export function readInputs(model: RowModel, columns: readonly ReadColumn[]): ModelInputs {

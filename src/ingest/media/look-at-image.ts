@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { OCR_MS_MAX } from "../../protocol/limits.js";
 import { type DecodedImage, thumbnailOf } from "../image/decode-image.js";
 import { type Fit, fitImage, plainImage } from "../image/fit-image.js";
+import { coloursOf, type ImageColour } from "../image/image-colours.js";
 import { inspectImage } from "../image/inspect-image.js";
 import { type ExifFacts, readExif } from "../image/read-exif.js";
 import { readImageText } from "../image/read-text.js";
@@ -15,6 +16,7 @@ export interface ImageJob {
   readonly feature?: boolean;
   /** Thumbnail and EXIF. */
   readonly record?: boolean;
+  readonly colours?: boolean;
   /** The words in it. */
   readonly words?: boolean;
   /** As a service is shown it. */
@@ -34,6 +36,7 @@ export interface SeenImage {
   readonly feature?: Float32Array;
   readonly thumbnail?: string;
   readonly exif?: ExifFacts;
+  readonly colours?: readonly ImageColour[];
   readonly words?: string;
   readonly shown?: { readonly base64: string; readonly mediaType: "image/png" | "image/jpeg" };
   readonly pixels?: DecodedImage;
@@ -57,6 +60,7 @@ export function lookAtImage(job: ImageJob): Promise<SeenImage> {
       bytes: bytes.length,
       sha256: createHash("sha256").update(bytes).digest("hex"),
       ...(job.feature === true && { feature: visualFeature(small) }),
+      ...(job.colours === true && { colours: coloursOf(small) }),
       ...(job.record === true && {
         thumbnail: Buffer.from(await thumbnailOf(bytes)).toString("base64"),
         exif: await readExif(bytes),

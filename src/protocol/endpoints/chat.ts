@@ -21,8 +21,16 @@ const Citation = Type.Object({
   collection: Type.String(),
   id: Type.String(),
   score: Nullable(Type.Number()),
+  file: Type.Optional(Type.String({ description: "Of a passage of a file: its path within the folder." })),
+  title: Type.Optional(Type.String()),
+  heading: Type.Optional(Type.String()),
+  page: Type.Optional(Type.Integer()),
   text: Type.String(),
   cited: Type.Boolean({ description: "The answer names its number." }),
+  start: Type.Optional(
+    Type.Integer({ description: "Where in `text` the quoted sentence begins, in UTF-16 code units, up to `end`." }),
+  ),
+  end: Type.Optional(Type.Integer()),
 });
 
 const Message = Type.Object({

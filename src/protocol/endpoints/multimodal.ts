@@ -39,12 +39,19 @@ export const multimodalEndpoints = [
     name: "multimodal.describe",
     method: "POST",
     path: "/v1/multimodal/describe",
-    summary: "An image in words: by the vision model that is installed, or by a provider. Send image or image_url.",
+    summary:
+      "An image in words: by the vision model that is installed, or by a provider; without either by its size, colours, EXIF and the words in it. Send image or image_url.",
     tag: "multimodal",
     access: "member",
     home: "tenant",
     body: Strict({
-      prompt: Type.String({ minLength: 1, maxLength: CHAT_CHARACTERS_MAX, description: "What is asked of the image." }),
+      prompt: Type.Optional(
+        Type.String({
+          minLength: 1,
+          maxLength: CHAT_CHARACTERS_MAX,
+          description: "What is asked of the image, of models that read it; a description unless said.",
+        }),
+      ),
       image,
       image_url,
       model,
@@ -62,6 +69,25 @@ export const multimodalEndpoints = [
       provider: Type.String(),
       finish_reason: Type.String(),
       usage: Type.Object({ input_tokens: Type.Integer(), output_tokens: Type.Integer(), total_tokens: Type.Integer() }),
+      facts: Type.Optional(
+        Type.Object(
+          {
+            ...SeenFacts,
+            bytes: Type.Integer(),
+            colors: Type.Array(
+              Type.Object({
+                name: Type.String(),
+                hex: Type.String({ description: "The mean of its pixels, #rrggbb." }),
+                share: Type.Number({ description: "Of all pixels, 0 to 1." }),
+              }),
+            ),
+            words: Type.String({ description: "What is written in it (OCR of English)." }),
+            exif: Type.Record(Type.String(), Type.Unknown()),
+          },
+          { description: "Where no model described it." },
+        ),
+      ),
+      notes: Type.Optional(Type.Array(Type.String({ description: "What was not done, and how it would be." }))),
     }),
     failures: [502, 503],
   },
@@ -99,7 +125,7 @@ export const multimodalEndpoints = [
           collection: Type.String(),
           id: Type.String(),
           modality: Type.Enum([...MODALITIES]),
-          score: Type.Number({ description: "Larger is more alike; comparable within one answer." }),
+          score: Type.Number({ description: "0 to 1: larger is more alike; comparable within one answer." }),
           method,
           document: Type.Record(Type.String(), Type.Unknown()),
         }),

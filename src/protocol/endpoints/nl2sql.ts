@@ -41,7 +41,7 @@ export const nl2sqlEndpoints = [
       sql: Type.String(),
       confidence: Type.Number({
         description:
-          "0 to 1. By rules: how well names fitted and how much of the question was used; by a provider .9, or .7 when its first SQL did not plan.",
+          "0 to 1. By rules: how well names fitted, .95 at most; by a provider .9, or .7 when its first SQL did not plan.",
       }),
       method: Type.String({ description: '"rules" or the provider.' }),
       columns: Type.Array(ColumnMeta),

@@ -167,7 +167,7 @@ function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   });
 }
 
-function positioned(error: unknown, position: number | undefined): unknown {
+export function positioned(error: unknown, position: number | undefined): unknown {
   if (!(error instanceof DbError) || position === undefined || error.details?.position !== undefined) return error;
   return new DbError(error.code, error.message, { ...error.details, position });
 }

@@ -221,6 +221,8 @@ export interface EvalServices {
     model: string | null,
     context: DeferredContext,
   ): Promise<readonly Float32Array[]>;
+  /** Throws what is wrong with a model's name, or with the model. */
+  checkModel?(model: string, use: "embedding" | "claims"): void;
   /** Scores for rows of model (or null), premise, hypothesis: JSON objects. Checks them. */
   classifyClaims?(rows: readonly (readonly unknown[])[], context: DeferredContext): Promise<readonly unknown[]>;
   /** Verdicts for rows of model (or null), statement, anchors (parsed, or JSON text) and perhaps options, likewise. */
@@ -348,6 +350,8 @@ export interface DeferredEvaluation {
   evaluate(args: readonly (readonly Value[])[], count: number, context: DeferredContext): Promise<readonly Value[]>;
   /** Calls that are computed together at most; absent: DEFERRED_ROWS_MAX. Fewer where each takes long, so that a LIMIT stops early. */
   readonly rowsMax?: number;
+  /** Throws or rejects with what is wrong with a call before there are rows: `args[a]` is argument a, undefined where it depends on the row. */
+  check?(args: readonly (Value | undefined)[], context: EvalContext): Promise<void> | void;
   /**
    * The function can be `apply`ed as any other, unless the arguments of the call (as OptimizeOptions.answersAtOnce knows)
    * say that it has to be waited for.

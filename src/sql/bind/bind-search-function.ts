@@ -8,14 +8,17 @@ import {
   SEARCH_MODES,
   type Searchable,
   type SearchMode,
+  STATIC_WEIGHT,
   searchableOf,
   usualMode,
+  VECTOR_WEIGHT,
 } from "../../catalog/ranked-search.js";
 import { parseRelationName } from "../../catalog/relation-names.js";
 import type { TableDef } from "../../catalog/table.js";
 import { sqlError } from "../../protocol/errors.js";
 import { INT8, type SqlType, TEXT, VECTOR } from "../../protocol/values.js";
 import type { Expr } from "../../query/expr/expr.js";
+import { MODEL_FUNCTIONS } from "../../query/expr/functions/models.js";
 import { canCoerce, displayName } from "../../query/expr/types.js";
 import type { CallNode, ExprNode, FromFunction, NameNode, QueryNode } from "../parse/ast-query.js";
 import { parseSql } from "../parse/parse.js";
@@ -56,18 +59,25 @@ export function bindSearch(call: CallNode, lateral: Scope, binding: Binding, loo
     const k = given.k === null ? constant(INT8, K_DEFAULT) : argumentOf(given.k, INT8, context);
     if (isVector && mode !== "vector")
       throw sqlError("22023", `a search of the mode ${mode} asks for words, not for a vector`);
+    const words = isVector ? query : argumentOf(given.query, TEXT, context);
     const sql = rankedSearch(searchable, {
       mode,
       words: "$1",
       nearTo: nearTo === null ? "(SELECT embed($1))" : "$2",
+      vectorWeight: nearTo === null && isEmbeddedAtOnce(words, binding) ? STATIC_WEIGHT : VECTOR_WEIGHT,
       limit: "$3",
       filter: null,
     });
-    const words = isVector ? query : argumentOf(given.query, TEXT, context);
     const parameters = [words, nearTo, k];
     const variables: Variables = { find: () => null, parameter: (i) => parameters[i] ?? null, conflict: "column" };
     return binding.query(queryOf(sql), new Scope(null, variables), PLAIN_QUERY);
   });
+}
+
+/** Static encoders need no waiting, and others do. */
+function isEmbeddedAtOnce(words: Expr, { env }: Binding): boolean {
+  const fn = MODEL_FUNCTIONS.find(({ name, args }) => name === "embed" && args.length === 1)!;
+  return env.answersAtOnce?.({ kind: "call", type: VECTOR, fn, args: [words] }) === true;
 }
 
 type LookUp = (name: NameNode, binding: Binding) => TableDef;

@@ -10,8 +10,10 @@
  *   SHOW EXPERIMENTS                                   SELECT * FROM automl_experiments()
  *   PREDICT c USING m AS SELECT …                      SELECT q.*, automl_predict('m', to_jsonb(q)) AS c FROM (SELECT …) q
  *   AUTOML.PREDICT('m', a, x => b + 1)                 automl_predict('m', jsonb_build_object('a', a, 'x', b + 1))
+ *   AUTOML.PREDICT('m', a)::float8                     automl_predict_number('m', …)::float8 (automl-uses.ts)
  */
 import { sqlError } from "../../protocol/errors.js";
+import { orderedAliases, useOf } from "./automl-uses.js";
 import type { Edit } from "./source-map.js";
 import { isName, isSymbol, isWord, nameOf, type Token } from "./tokens.js";
 
@@ -178,6 +180,7 @@ export function predictStatement(statement: Statement): void {
 const CALLS: Readonly<Record<string, string>> = {
   predict: "automl_predict",
   predict_proba: "automl_predict_proba",
+  predict_score: "automl_predict_score",
   explain: "automl_explain",
 };
 
@@ -190,9 +193,30 @@ export function automlCalls(statement: Statement): void {
     if (!isWord(tokens[i], "automl") || !isSymbol(tokens[i + 1], ".") || fn === undefined || !isSymbol(open, "("))
       continue;
     const close = tokens.findIndex((token, j) => j > i + 3 && isSymbol(token, ")") && token.depth === open.depth);
-    edits.push({ start: tokens[i]!.start, end: tokens[i + 2]!.end, text: fn });
-    if (close > 0) namedArguments(statement, i + 4, close, open.depth);
+    const args: Edit[] = [];
+    if (close > 0) namedArguments({ ...statement, edits: args }, i + 4, close, open.depth);
+    edits.push(...args);
+    const use = fn === "automl_predict" && close > 0 ? useOf(tokens, i, close) : "value";
+    edits.push({ start: tokens[i]!.start, end: tokens[i + 2]!.end, text: USES[use] ?? fn });
+    if (fn !== "automl_predict" || close < 0) continue;
+    for (const key of orderedAliases(tokens, i, close)) {
+      const call = `automl_predict_order${edited(statement.text, open.start, tokens[close]!.end, args)}`;
+      edits.push({ start: key.start, end: key.end, text: call });
+    }
   }
+}
+
+const USES: Readonly<Record<string, string>> = { number: "automl_predict_number", order: "automl_predict_order" };
+
+/** A part of the text with edits made. */
+function edited(text: string, start: number, end: number, edits: readonly Edit[]): string {
+  let at = start;
+  let result = "";
+  for (const edit of [...edits].sort((a, b) => a.start - b.start)) {
+    result += text.slice(at, edit.start) + edit.text;
+    at = edit.end;
+  }
+  return result + text.slice(at, end);
 }
 
 function namedArguments({ tokens, edits }: Statement, from: number, close: number, depth: number): void {

@@ -5,14 +5,18 @@
 import { DbError } from "../../../protocol/errors.js";
 import { NLI_ANCHORS_MAX } from "../../../protocol/limits.js";
 import { JSONB, Json, type SqlArray, type SqlType, TEXT, type Value } from "../../../protocol/values.js";
-import type { AggregateFunction, DeferredContext, EvalServices, ScalarFunction } from "../expr.js";
+import type { AggregateFunction, DeferredContext, EvalContext, EvalServices, ScalarFunction } from "../expr.js";
 import { deferredFn, type FunctionFamily, family } from "./define.js";
 
 /** A row may ask for 32 pairs, so a LIMIT should not wait for many rows. */
 const VERIFIED_ROWS_MAX = 16;
 
 /** Without a model the default one is asked. */
-const OPTIONS = { strict: false, volatility: "stable" } as const;
+const OPTIONS = { strict: false, volatility: "stable", check: checkModel } as const;
+
+function checkModel([model]: readonly (Value | undefined)[], { services }: EvalContext): void {
+  if (typeof model === "string") services.checkModel?.(model, "claims");
+}
 
 type Rows = readonly (readonly Value[])[];
 type Ask = NonNullable<EvalServices["verifyClaims"]>;

@@ -59,14 +59,14 @@ export function deferredFn(
   args: readonly SqlType[],
   returns: SqlType,
   evaluate: DeferredEvaluation["evaluate"],
-  { rowsMax, ...options }: Omit<Options, "needsContext"> & { readonly rowsMax?: number } = {},
+  { rowsMax, check, ...options }: Omit<Options, "needsContext"> & Pick<DeferredEvaluation, "rowsMax" | "check"> = {},
 ): ScalarFunction {
   const apply = () => {
     throw sqlError("0A000", `${name} cannot be called here`, {
       hint: "Its values have to be waited for, which is possible in queries and in the new values of rows only.",
     });
   };
-  const deferred = { evaluate, ...(rowsMax !== undefined && { rowsMax }) };
+  const deferred = { evaluate, ...(rowsMax !== undefined && { rowsMax }), ...(check !== undefined && { check }) };
   return Object.freeze({ name, args, returns, apply, volatility: "volatile", strict: true, ...options, deferred });
 }
 

@@ -45,13 +45,17 @@ async function embedRows(
   return vectors;
 }
 
+function checkModel([, model]: readonly (Value | undefined)[], { services }: EvalContext): void {
+  if (typeof model === "string") services.checkModel?.(model, "embedding");
+}
+
 /** Immutable, since a bundle is: so generated columns may be embeddings. A call is not worth folding. */
 const embedding = (fn: ScalarFunction): ScalarFunction =>
   Object.freeze({
     ...fn,
     volatility: "immutable",
     slow: true as const,
-    deferred: { evaluate: embedRows, mayBeApplied: true as const },
+    deferred: { evaluate: embedRows, mayBeApplied: true as const, ...(fn.args.length > 1 && { check: checkModel }) },
   });
 
 /** One after the other: each may load gigabytes. */

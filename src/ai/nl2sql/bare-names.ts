@@ -1,0 +1,80 @@
+/**
+ * Words of names without what stands before all names of their kind: `tbl_restaurant` is a restaurant, and `emp_salary` of `emp`
+ * a salary. Called by `name-mentions.ts`; what was made of a schema is kept as long as the schema.
+ */
+import { stemOf } from "./question.js";
+import type { ColumnFacts, SchemaFacts, TableFacts } from "./schema-facts.js";
+
+/** Words of the whole name, and those that are left without the prefix; the same where there is none. */
+export interface NameWords {
+  readonly all: readonly string[];
+  readonly bare: readonly string[];
+}
+
+/** What people put before names to say of what kind they are. */
+const TECHNICAL: ReadonlySet<string> = new Set([
+  "tbl",
+  "tb",
+  "table",
+  "vw",
+  "view",
+  "dim",
+  "fact",
+  "fct",
+  "stg",
+  "col",
+  "fld",
+]);
+/** Of the names; a prefix of fewer is part of what they say. */
+const SHARE_MIN = 0.6;
+const COUNT_MIN = 3;
+
+const known = new WeakMap<SchemaFacts, ReadonlyMap<TableFacts | ColumnFacts, NameWords>>();
+
+export function nameWords(schema: SchemaFacts, named: TableFacts | ColumnFacts): NameWords {
+  let words = known.get(schema);
+  if (words === undefined) {
+    words = wordsOfSchema(schema);
+    known.set(schema, words);
+  }
+  return words.get(named)!;
+}
+
+/** `orderItems` and `order_items`: order, items. */
+export function wordsOfName(name: string): string[] {
+  const words = name
+    .replace(/([\p{Ll}\p{N}])(\p{Lu})/gu, "$1_$2")
+    .toLowerCase()
+    .split(/[^\p{L}\p{N}]+/u);
+  return words.filter((word) => word !== "");
+}
+
+function wordsOfSchema({ tables }: SchemaFacts): ReadonlyMap<TableFacts | ColumnFacts, NameWords> {
+  const words = new Map<TableFacts | ColumnFacts, NameWords>();
+  withoutPrefix(tables, () => false, words);
+  for (const table of tables) {
+    const own = words.get(table)!.bare.map(stemOf);
+    withoutPrefix(table.columns, (prefix) => own.length === 1 && own[0] === stemOf(prefix), words);
+  }
+  return words;
+}
+
+function withoutPrefix<T extends TableFacts | ColumnFacts>(
+  named: readonly T[],
+  isOwn: (prefix: string) => boolean,
+  words: Map<TableFacts | ColumnFacts, NameWords>,
+): void {
+  const all = named.map(({ name }) => wordsOfName(name));
+  const counts = new Map<string, number>();
+  for (const [first, ...rest] of all) if (rest.length > 0) counts.set(first!, (counts.get(first!) ?? 0) + 1);
+  const stems = new Set(all.filter(({ length }) => length === 1).map(([only]) => stemOf(only!)));
+  const isPrefix = (word: string) => {
+    const count = counts.get(word) ?? 0;
+    const isCommon = count >= COUNT_MIN && count >= SHARE_MIN * all.length && !stems.has(stemOf(word));
+    return TECHNICAL.has(word) || isCommon || isOwn(word);
+  };
+  named.forEach((each, i) => {
+    const parts = all[i]!;
+    words.set(each, { all: parts, bare: parts.length > 1 && isPrefix(parts[0]!) ? parts.slice(1) : parts });
+  });
+}

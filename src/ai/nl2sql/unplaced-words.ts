@@ -1,0 +1,72 @@
+/**
+ * Words of a question that its SQL has no place for: without them the answer would be one to another question. Called by
+ * `match-question.ts` once the SQL is written; stateless.
+ */
+import { nameWords } from "./bare-names.js";
+import { wordScore } from "./name-mentions.js";
+import { isVerb } from "./phrases.js";
+import type { Question, Token } from "./question.js";
+import type { SchemaFacts, TableFacts } from "./schema-facts.js";
+
+/** They say little by themselves and much of what stands beside them. */
+const WEIGHTY =
+  /^(?:not|never|no|none|neither|nor|without|except|excluding|outside|per|each|most|least|fewest|top|bottom|more|less|fewer|between|average|avg|mean|sum|combined|maximum|max|minimum|min|[<>=!]+)$|n['’]t$/;
+const NEGATION = /^(?:not|never|no|neither|without)$|n['’]t$/;
+/** "Total number of orders" is their number. */
+const WHOLE = /^(?:total|overall)$/;
+/** A word of the same family (teaches, teacher), or better. */
+const SAME_FAMILY = 0.7;
+/** Of verbs a synonym, too: what was bought stands in orders. */
+const SAME_MEANING = 0.6;
+
+/** "Create a list of …" asks for no more than "list …". */
+const ASKING =
+  /^(?:create|generate|prepare|build|produce|compile|write|a|an|the|me|us|short|list|table|report|overview)$/;
+const isReport = (question: Question) =>
+  /^(?:list|table|report|overview)$/.test(question.lower(askingLength(question) - 1));
+
+function askingLength(question: Question): number {
+  let length = 0;
+  while (ASKING.test(question.lower(length))) length++;
+  return length;
+}
+
+export function unplacedWords(question: Question, schema: SchemaFacts, sql: string): string[] {
+  const tables = schema.tables.filter(({ sqlName }) => isIn(sql, sqlName));
+  const words: string[] = [];
+  const asking = isReport(question) ? askingLength(question) : 0;
+  question.tokens.forEach((token, at) => {
+    if (at < asking || question.isUsed(at) || !/[\p{L}\p{N}<>=]/u.test(token.text)) return;
+    if (WEIGHTY.test(token.lower)) {
+      words.push(token.text);
+      const denied = NEGATION.test(token.lower)
+        ? question.tokens.slice(at + 1).find(({ isStop }) => !isStop)
+        : undefined;
+      if (denied !== undefined) words.push(denied.text);
+    } else if (WHOLE.test(token.lower)) {
+      if (!/\b(?:count|sum)\(/.test(sql)) words.push(token.text);
+    } else if (question.says(at - 2, "do|does", "we|you|they", "sell|stock|carry|keep|own")) return;
+    else if (!token.isStop && !isSaid(token, schema, tables, sql)) words.push(token.text);
+  });
+  return words;
+}
+
+/** It names a table that the SQL reads, or is a verb for what a column of it says. */
+function isSaid(token: Token, schema: SchemaFacts, tables: readonly TableFacts[], sql: string): boolean {
+  if (token.isQuoted || token.number !== null) return false;
+  const least = isVerb(token.lower) ? SAME_MEANING : SAME_FAMILY;
+  const fits = (name: TableFacts | TableFacts["columns"][number]) =>
+    nameWords(schema, name).bare.some((word) => wordScore(token, word) >= least);
+  if (tables.some(fits)) return true;
+  return (
+    isVerb(token.lower) &&
+    tables.some(({ columns }) => columns.some((column) => isIn(sql, column.name) && fits(column)))
+  );
+}
+
+function isIn(sql: string, name: string): boolean {
+  const at = sql.indexOf(name);
+  if (at < 0) return false;
+  const isWordPart = (character: string | undefined) => character !== undefined && /[\p{L}\p{N}_]/u.test(character);
+  return (!isWordPart(sql[at - 1]) && !isWordPart(sql[at + name.length])) || isIn(sql.slice(at + 1), name);
+}

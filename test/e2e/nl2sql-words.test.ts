@@ -1,0 +1,67 @@
+/**
+ * Every word of a question has a place in its SQL, or the answer is 422 and names those without one. Questions over schemas with
+ * prefixes, short names and names in quotes (test/golden/nl2sql-words.json); `sql` null: no SELECT of these tables answers it
+ * that the rules can write.
+ */
+import { readFileSync } from "node:fs";
+import t from "tap";
+import { isRight } from "./nl2sql-pairs.js";
+import { TestServer } from "./server.js";
+
+interface Schema {
+  readonly name: string;
+  readonly schema: readonly string[];
+  readonly questions: readonly { readonly question: string; readonly sql: string | null }[];
+}
+
+const FILE = new URL("../../../test/golden/nl2sql-words.json", import.meta.url);
+const SCHEMAS: readonly Schema[] = JSON.parse(readFileSync(FILE, "utf8"));
+
+const server = await TestServer.start();
+t.teardown(() => server.stop());
+
+t.test("no answer is to another question", async (t) => {
+  let right = 0;
+  let answerable = 0;
+  for (const { name, schema, questions } of SCHEMAS) {
+    const token = await server.tenant(name);
+    for (const sql of schema) await server.rows(sql, [], { token });
+    for (const { question, sql } of questions) {
+      if (sql !== null) answerable++;
+      const { status, body } = await server.call("POST", "/v1/nl2sql/query", { question }, { token });
+      if (status === 422) {
+        t.equal(body.error.code, "question_not_understood");
+        if (!/names no table/.test(body.error.message)) t.ok(body.error.details.not_understood.length > 0, question);
+        continue;
+      }
+      t.equal(status, 200, question);
+      t.ok(body.data.confidence <= 0.95);
+      const expected = sql === null ? null : await server.rows(sql, [], { token });
+      const isAnswer = expected !== null && isRight(expected, body.data.rows, /order by/i.test(sql!));
+      t.ok(isAnswer, `[${name}] ${question}: ${body.data.sql}`);
+      if (isAnswer) right++;
+    }
+  }
+  t.comment(`${right} of ${answerable} are answered`);
+  t.ok(right >= 0.85 * answerable, `${right} of ${answerable} are answered`);
+});
+
+t.test("the words that have no place are told", async (t) => {
+  const token = await server.tenant("told");
+  for (const sql of SCHEMAS[1]!.schema) await server.rows(sql, [], { token });
+  for (const [question, words] of [
+    ["How many cancelled orders are there?", ["cancelled"]],
+    ["customers who have not received their order", ["not", "received"]],
+    ["growth of orders per month", ["growth"]],
+    ["percentage of orders that were returned", ["percentage"]],
+    ["VIP customers from Germany", ["VIP"]],
+    ["orders per salesperson", ["per", "salesperson"]],
+    ["orders with order_total > customers", [">"]],
+  ] as const) {
+    const { status, body } = await server.call("POST", "/v1/nl2sql/query", { question }, { token });
+    t.equal(status, 422, `${question} ${JSON.stringify(body.data)}`);
+    for (const word of words)
+      t.ok(body.error.details.not_understood.includes(word), `${question} ${body.error.message}`);
+    t.match(body.error.message, `"${words[0]}"`);
+  }
+});
