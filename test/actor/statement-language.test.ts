@@ -23,6 +23,12 @@ t.test("the language is told after comments of either kind", async (t) => {
   t.throws(() => treeOf({ sql: "MATCH (a) -- said\nRETURN a" }));
 });
 
+t.test("comments alone are no statement", async (t) => {
+  for (const sql of ["-- nothing", "// nothing", "/* nothing */", " ", "-- a\n;"]) {
+    t.throws(() => treeOf({ sql }), { message: "The text holds no statement." }, sql);
+  }
+});
+
 t.test("positions are those of the client's text", async (t) => {
   const positionOf = (sql: string): unknown => {
     try {
