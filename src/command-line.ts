@@ -219,14 +219,14 @@ export async function runCommandLine(firstActor: Worker | null, startThread = st
 
   program
     .command("accept-loss")
-    .description("put an empty partition where one was lost; the server must not be running")
-    .argument("<partition>", "its number")
+    .description("go on without what was lost: an empty partition, or a new file; the server must not be running")
+    .argument("<what>", 'the number of a partition, "secret" or "installation"')
     .option(...configOption)
-    .action((partition: string, options: { config?: string }) =>
+    .action((what: string, options: { config?: string }) =>
       run(async () => {
         const { dir } = loadConfig({ ...fileOf(options), env: process.env }).data;
         const { runAcceptLoss } = await import("./config/run-upgrade.js");
-        console.log(runAcceptLoss(dir, partition));
+        console.log(runAcceptLoss(dir, what));
       }),
     );
 

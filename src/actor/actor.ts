@@ -30,6 +30,7 @@ import type { SpanRecord } from "../protocol/tracing.js";
 import { markOperatorsIn, OPERATOR_NAMES } from "../query/exec/operator-marks.js";
 import { SegmentCache } from "../query/exec/segments/segment-cache.js";
 import { SpillArea } from "../query/exec/spill/spill-area.js";
+import { registerAgentFunctions } from "./agent/agent-functions.js";
 import { registerAgentTools } from "./agent/request-tools.js";
 import { auditEventOf } from "./audit-event.js";
 import { registerAutomlFunctions } from "./automl/sql-functions.js";
@@ -37,6 +38,7 @@ import { BackgroundRequests } from "./background/background-request.js";
 import type { JobKind } from "./background/job-kind.js";
 import { JOB_KINDS } from "./background/job-kinds.js";
 import { BackupFolder } from "./backup/backup-folder.js";
+import { provideBackups, registerBackupFunctions } from "./backup/backup-functions.js";
 import { Backups } from "./backup/backups.js";
 import { Restores } from "./backup/restores.js";
 import { WholeFolder } from "./backup/whole-folder.js";
@@ -90,6 +92,8 @@ const BEAT_MS = 50;
 registerAgentTools();
 registerAutomlFunctions();
 registerFolderFunctions();
+registerAgentFunctions();
+registerBackupFunctions();
 
 export class Actor {
   private readonly partitions = new Map<number, Partition>();
@@ -299,6 +303,8 @@ export class Actor {
       partition.installationSecret = this.settings.secret;
       partition.progress.output = this.live;
       this.partitions.set(number, partition);
+      provideBackups(partition, this.backups);
+      this.restores.opened(partition);
     } catch (error) {
       if (!isDamage(error) || number === DIRECTORY_PARTITION) throw error;
       this.output.control({ kind: "partition-damaged", partition: number, message: error.message });

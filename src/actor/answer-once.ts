@@ -4,11 +4,13 @@
  */
 import type { RequestFrame } from "../protocol/frames.js";
 import type { FirstClaim, Idempotency } from "./idempotency.js";
+import { ownerName } from "./owner.js";
 import type { Answer } from "./reply.js";
 import type { Request } from "./request.js";
 import { hashRequest } from "./validate.js";
 
 const SMALL_ANSWER_CHARS = 1024;
+const READER = "\u0001reader";
 
 /** Gives the kept answer of the request's Idempotency-Key, or works and keeps the answer. */
 export function answerOnce(
@@ -17,9 +19,11 @@ export function answerOnce(
   frame: RequestFrame,
   work: () => Answer | Promise<Answer>,
 ): Answer | Promise<Answer> {
-  const { endpoint, tenant } = request;
-  const { userId, idempotencyKey } = frame.head;
-  const claim = idempotency.claim(tenant, userId, idempotencyKey, hashRequest(frame), endpoint.status ?? 200);
+  const { endpoint, tenant, readOnly } = request;
+  const { head } = frame;
+  // What a credential may do can change: then it gets no answer to what it may do no more.
+  const owner = ownerName(head) + (readOnly ? READER : "");
+  const claim = idempotency.claim(tenant, owner, head.idempotencyKey, hashRequest(frame), endpoint.status ?? 200);
   if (claim.replay !== null) return claim.replay;
   if (endpoint.keeps !== "memory") request.keepAnswer = claim.keep;
   const run = async (): Promise<Answer> => {

@@ -11,7 +11,8 @@ export function readCallOptions<S extends Type.TObject>(fn: string, schema: S, g
   const [wrong] = Errors(schema, value);
   if (wrong === undefined) return value as Type.Static<S>;
   const known = Object.keys(schema.properties).join(", ");
-  const unknown = (wrong.params as { additionalProperties?: readonly string[] }).additionalProperties?.[0];
+  const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
+  const unknown = isObject ? Object.keys(value).find((name) => !Object.hasOwn(schema.properties, name)) : undefined;
   if (unknown !== undefined) {
     throw sqlError("22023", `${fn}: there is no option "${unknown}"`, { hint: `Options: ${known}.` });
   }

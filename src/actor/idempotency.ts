@@ -43,13 +43,13 @@ export class Idempotency {
   constructor(private readonly windowMs: number) {}
 
   /**
-   * @param user the key counts per tenant and user
+   * @param owner the key counts per tenant and owner (owner.ts)
    * @param hash of the request, see validate.ts
    * @param status of a success, where the answer does not say another
    * Throws idempotency_conflict for another request under the same key, idempotency_in_progress while one runs.
    */
-  claim(tenant: Tenant, user: string, key: string, hash: string, status: number): Claim {
-    const scope = `${user}\u0000${key}`;
+  claim(tenant: Tenant, owner: string, key: string, hash: string, status: number): Claim {
+    const scope = `${owner}\u0000${key}`;
     const name = `${tenant.number}\u0000${scope}`;
     const runningHash = this.running.get(name);
     if (runningHash !== undefined)

@@ -5,6 +5,7 @@
 import { randomBytes } from "node:crypto";
 import { DbError, sqlError } from "../protocol/errors.js";
 import { type IdentityChange, isAbout } from "../protocol/identity.js";
+import { type Asker, mayUse, type Owner } from "./owner.js";
 import { Session, type SessionOptions } from "./session.js";
 import type { Tenant } from "./tenant.js";
 
@@ -12,10 +13,7 @@ import type { Tenant } from "./tenant.js";
 const ENDED_REMEMBERED_MAX = 1000;
 
 /** Who began it. */
-export interface TransactionOwner {
-  readonly userId: string;
-  /** "": the user had signed in. */
-  readonly keyId: string;
+export interface TransactionOwner extends Owner {
   readonly tenantId: string;
 }
 
@@ -30,6 +28,7 @@ export interface InteractiveTransaction {
 }
 
 interface Ended {
+  readonly owner: Owner;
   readonly reason: string;
   /** The same work may succeed in a new transaction. */
   readonly retry: boolean;
@@ -79,14 +78,17 @@ export class InteractiveTransactions {
     return transaction;
   }
 
-  get(id: string): InteractiveTransaction {
+  /** That of another owner does not exist for who asks. */
+  get(id: string, asker: Asker): InteractiveTransaction {
     const transaction = this.open.get(id);
-    if (transaction !== undefined) {
+    if (transaction !== undefined && mayUse(asker, transaction.owner)) {
       if (Date.now() <= transaction.expiresMs) return transaction;
       this.expire(transaction);
     }
     const ended = this.ended.get(id);
-    if (ended === undefined) throw new DbError("transaction_not_found", `The transaction "${id}" does not exist.`);
+    if (ended === undefined || !mayUse(asker, ended.owner)) {
+      throw new DbError("transaction_not_found", `The transaction "${id}" does not exist.`);
+    }
     const { reason, retry } = ended;
     if (retry) throw sqlError("40001", `The transaction "${id}" does not exist any more: ${reason}; retry it.`);
     throw new DbError("transaction_not_found", `The transaction "${id}" does not exist any more: ${reason}.`, {
@@ -110,7 +112,7 @@ export class InteractiveTransactions {
   /** Forgets a transaction that was committed or rolled back. */
   finish(transaction: InteractiveTransaction, reason: string, retry = false): void {
     this.open.delete(transaction.id);
-    this.ended.set(transaction.id, { reason, retry });
+    this.ended.set(transaction.id, { owner: transaction.owner, reason, retry });
     if (this.ended.size > ENDED_REMEMBERED_MAX) this.ended.delete(this.ended.keys().next().value!);
   }
 

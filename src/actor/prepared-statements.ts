@@ -1,4 +1,7 @@
-/** The prepared statements of one tenant: texts by id. Their plans live in the plan cache like everybody's. */
+/**
+ * The prepared statements of one tenant: texts by owner and id, so that nobody changes what a name means to another. Their plans live
+ * in the plan cache like everybody's.
+ */
 import { randomUUID } from "node:crypto";
 import { DbError } from "../protocol/errors.js";
 import { PREPARED_STATEMENTS_MAX } from "../protocol/limits.js";
@@ -12,17 +15,25 @@ export interface PreparedStatement {
   readonly parameterCount: number;
 }
 
+export interface OwnedStatement extends PreparedStatement {
+  /** Its name (owner.ts). */
+  readonly owner: string;
+}
+
+const nameOf = (owner: string, id: string): string => `${owner}\u0000${id}`;
+
 export class PreparedStatements {
-  private readonly statements = new Map<string, PreparedStatement>();
+  /** By owner and id. */
+  private readonly statements = new Map<string, OwnedStatement>();
 
   get size(): number {
     return this.statements.size;
   }
 
   /** `name`, when given, is the id; preparing the same text under the same name again is fine. */
-  add(text: Omit<PreparedStatement, "id">, name: string | undefined): PreparedStatement {
+  add(owner: string, text: Omit<PreparedStatement, "id">, name: string | undefined): PreparedStatement {
     const id = name ?? randomUUID();
-    const known = this.statements.get(id);
+    const known = this.statements.get(nameOf(owner, id));
     if (known !== undefined) {
       if (known.sql === text.sql && known.language === text.language && known.graph === text.graph) return known;
       throw new DbError("conflict", `prepared statement "${id}" already exists`, {
@@ -36,13 +47,13 @@ export class PreparedStatements {
         `The tenant has ${PREPARED_STATEMENTS_MAX} prepared statements, the most there can be; close some with /v1/query/close.`,
       );
     }
-    const statement = { id, ...text };
-    this.statements.set(id, statement);
+    const statement = { owner, id, ...text };
+    this.statements.set(nameOf(owner, id), statement);
     return statement;
   }
 
-  get(id: string): PreparedStatement {
-    const statement = this.statements.get(id);
+  get(owner: string, id: string): PreparedStatement {
+    const statement = this.statements.get(nameOf(owner, id));
     if (statement === undefined) {
       throw new DbError("statement_not_found", `prepared statement "${id}" does not exist`, {
         sqlstate: "26000",
@@ -52,17 +63,17 @@ export class PreparedStatements {
     return statement;
   }
 
-  list(): readonly PreparedStatement[] {
+  list(): readonly OwnedStatement[] {
     return [...this.statements.values()];
   }
 
   /** Takes statements that the tenant had elsewhere. */
-  restore(statements: readonly PreparedStatement[]): void {
-    for (const statement of statements) this.statements.set(statement.id, statement);
+  restore(statements: readonly OwnedStatement[]): void {
+    for (const statement of statements) this.statements.set(nameOf(statement.owner, statement.id), statement);
   }
 
   /** False when there was none of that id. */
-  remove(id: string): boolean {
-    return this.statements.delete(id);
+  remove(owner: string, id: string): boolean {
+    return this.statements.delete(nameOf(owner, id));
   }
 }

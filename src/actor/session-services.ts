@@ -7,6 +7,7 @@ import type { LibraryClient } from "../ai/library/library-client.js";
 import type { ModelFacts } from "../ai/models.js";
 import type { CatalogView } from "../catalog/catalog-view.js";
 import { changedByCypher, type GraphTables, isGraphSchema } from "../catalog/graph.js";
+import { descendantsOf } from "../catalog/inheritance.js";
 import { parseRelationName } from "../catalog/relation-names.js";
 import { isTemporarySchema } from "../catalog/schema.js";
 import type { SequenceDef, SequenceNumber } from "../catalog/sequence.js";
@@ -17,6 +18,7 @@ import { DbError, sqlError } from "../protocol/errors.js";
 import { Json, type SqlType, type Value } from "../protocol/values.js";
 import type { GraphNode } from "../protocol/variant.js";
 import type { CursorFacts, ExecContext, ExecServices, ProgressHearer, ProgressPhase } from "../query/exec/context.js";
+import { greatestTaken } from "../query/exec/free-value.js";
 import { readGraphNode } from "../query/exec/graph-node.js";
 import { runSubquery } from "../query/exec/subquery.js";
 import type { TriggerFiring } from "../query/exec/trigger-firing.js";
@@ -71,6 +73,9 @@ export class SessionServices implements ExecServices {
   private keptVectors: Map<string, Float32Array> | null = null;
   /** The table that an id was last wanted for, and the sequence that counts its rows. */
   private counted: { readonly table: TableDef; readonly by: SequenceDef } | null = null;
+
+  /** The table whose key was assigned last, and those that have its rows. */
+  private following: { readonly table: TableDef; readonly tables: readonly TableDef[] } | null = null;
 
   constructor(
     private readonly memory: SessionMemory,
@@ -305,13 +310,29 @@ export class SessionServices implements ExecServices {
     const { tenant } = memory;
     const sequence = this.sequence(name);
     this.requireWritable(sequence, "nextval()");
-    const value = tenant.partition.sequences.next(tenant.number, sequence);
+    const value = this.nextOf(sequence);
     // The value is not told before the block that it comes from is on disk.
     tenant.sawEverything();
     memory.sequenceValues ??= new Map();
     memory.sequenceValues.set(sequence.id, value);
     memory.lastSequence = sequence.id;
     return value;
+  }
+
+  private nextOf(sequence: SequenceDef): SequenceNumber {
+    const { tenant } = this.memory;
+    const { sequences } = tenant.partition;
+    const value = sequences.next(tenant.number, sequence);
+    const table = sequence.follows === true ? this.catalogView().tableById(sequence.ownedBy!.tableId) : null;
+    if (table === null) return value;
+    if (this.following?.table !== table) {
+      const tables = table.partitionKey === undefined ? [table] : descendantsOf(table, this.catalogView());
+      this.following = { table, tables };
+    }
+    const taken = greatestTaken(sequence, value, table, this.following.tables, this.tx, tenant.number);
+    if (taken === null) return value;
+    sequences.set(tenant.number, sequence, { last: taken, called: true });
+    return sequences.next(tenant.number, sequence);
   }
 
   currentSequenceValue(name: string): SequenceNumber {

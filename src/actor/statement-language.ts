@@ -13,14 +13,20 @@ export type StatementTree =
   | { readonly language: "sql"; readonly node: StatementNode }
   | { readonly language: "cypher"; readonly statement: CypherStatement };
 
+/** Only white space, comments and semicolons, which are nothing in Cypher either. */
+const NO_STATEMENT = "The text holds no statement.";
+
+/** Comments of Cypher before a statement, which in SQL would be operators. */
+const OTHER_COMMENTS = /^(?:\s*\/\/[^\n]*)+/;
+
 /** The one statement of the text. Throws syntax errors. */
 export function treeOf({ sql, language }: Pick<StatementText, "sql" | "language">): StatementTree {
   if (language === "sql") return sqlTree(sql);
   if (language === "cypher") return { language, statement: parseCypher(sql) };
   try {
-    return sqlTree(sql);
+    return sqlTree(sql.replace(OTHER_COMMENTS, (comments) => comments.replace(/[^\n]/gu, " ")));
   } catch (error) {
-    if (sql.trim() === "") throw error;
+    if (error instanceof DbError && error.message === NO_STATEMENT) throw error;
     const statement = cypherOf(sql, error);
     return { language: "cypher", statement };
   }
@@ -28,7 +34,7 @@ export function treeOf({ sql, language }: Pick<StatementText, "sql" | "language"
 
 function sqlTree(sql: string): StatementTree {
   const statements = parseSql(sql);
-  if (statements.length === 0) throw sqlError("42601", "The text holds no statement.", { position: 1 });
+  if (statements.length === 0) throw sqlError("42601", NO_STATEMENT, { position: 1 });
   if (statements.length > 1) {
     throw sqlError("42601", "cannot insert multiple commands into a prepared statement", {
       position: statements[1]!.start + 1,

@@ -5,6 +5,7 @@
 import type { GraphTables } from "../catalog/graph.js";
 import type { StatisticsSource } from "../catalog/statistics.js";
 import { bindCypher } from "../cypher/bind/bind-cypher.js";
+import { PROCEDURES } from "../cypher/bind/bind-procedure.js";
 import type { BoundCypherQuery } from "../cypher/bind/bound-cypher.js";
 import type { Statement as CypherStatement } from "../cypher/parse/ast.js";
 import { parseCypher } from "../cypher/parse/parse.js";
@@ -21,8 +22,9 @@ import { bindStatement } from "../sql/bind/bind-statement.js";
 import type { BindEnvironment, BoundQuery, BoundStatement, CypherBinder } from "../sql/bind/bound-statement.js";
 import type { StatementNode } from "../sql/parse/ast.js";
 import { callsToCheck } from "./check-calls.js";
+import { withQuotesHint } from "./double-quotes.js";
 import { type ResultShape, shapeOf } from "./sql-result.js";
-import { treeOf } from "./statement-language.js";
+import { type StatementTree, treeOf } from "./statement-language.js";
 import type { StatementText } from "./statement-run.js";
 
 export interface StatementPlan {
@@ -66,18 +68,30 @@ export function planStatement(
     if (text.graph !== undefined) graphOf(text.graph);
     return planBound({ kind: "ddl", command: text.command }, names, statistics, NO_PARAMETERS);
   }
-  const tree = treeOf(text);
+  const tree = cypherCall(treeOf(text), text, names.catalog);
   const waits = text.waits === true;
   if (tree.language === "cypher") {
     return planCypher(tree.statement, text.sql, graphOf(text.graph), names, statistics, waits);
   }
   const { params } = text;
-  return planNode(tree.node, Array.isArray(params) ? params : [], names, statistics, graphOf, waits);
+  try {
+    return planNode(tree.node, Array.isArray(params) ? params : [], names, statistics, graphOf, waits);
+  } catch (error) {
+    throw withQuotesHint(error, text.sql);
+  }
 }
 
 function queryOf(bound: BoundStatement): BoundQuery | null {
   if (bound.kind === "query") return bound;
   return bound.kind === "explain" || bound.kind === "declare cursor" ? bound.statement : null;
+}
+
+/** `CALL db.labels()` is one in both languages: of Cypher where it is a procedure of Cypher's and no schema has that name. */
+function cypherCall(tree: StatementTree, { sql, language }: StatementText, catalog: Names["catalog"]): StatementTree {
+  if (language !== undefined || tree.language !== "sql" || tree.node.kind !== "call procedure") return tree;
+  const { path } = tree.node.call;
+  if (path.length < 2 || catalog.hasSchema(path[0]!) || PROCEDURES.procedure(path.join(".")) === null) return tree;
+  return { language: "cypher", statement: parseCypher(sql) };
 }
 
 /** Plans one statement of SQL's syntax tree. */

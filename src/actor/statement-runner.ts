@@ -6,7 +6,7 @@ import type { CatalogView } from "../catalog/catalog-view.js";
 import { type FunctionDef, outputsOf } from "../catalog/function.js";
 import type { GraphTables } from "../catalog/graph.js";
 import { isTemporarySchema } from "../catalog/schema.js";
-import { DbError, sqlError } from "../protocol/errors.js";
+import { sqlError } from "../protocol/errors.js";
 import { withoutConstants } from "../protocol/statement-shape.js";
 import type { Value } from "../protocol/values.js";
 import { analyzeTable } from "../query/exec/analyze-table.js";
@@ -15,11 +15,10 @@ import type { BindTable, ExecContext } from "../query/exec/context.js";
 import { createContext } from "../query/exec/create-context.js";
 import { Measurements } from "../query/exec/measure-operators.js";
 import { after } from "../query/exec/operator.js";
-import { VERIFY_COLUMNS, verifyTable } from "../query/exec/verify-table.js";
+import { VERIFY_COLUMNS, VERIFY_RECORD_COLUMNS, verifyRecord, verifyTable } from "../query/exec/verify-table.js";
 import type { OutputColumn, Plan } from "../query/plan/plan.js";
 import { modifyingNodes } from "../query/plan/walk.js";
 import { bindArguments } from "../sql/bind/bind-arguments.js";
-import { calledWriter } from "../sql/bind/bind-statement.js";
 import { bindTable } from "../sql/bind/bind-table.js";
 import type {
   BoundAnalyze,
@@ -45,6 +44,7 @@ import type { TakeRows } from "./cursor.js";
 import { graphFinder } from "./ensure-graph.js";
 import { explainLines } from "./explain-statement.js";
 import { InternalStatements } from "./internal-statements.js";
+import { refusedToReader, writerIn } from "./reader.js";
 import { type RoutineSession, SessionRoutineHost } from "./routine-host.js";
 import { runDdl } from "./run-ddl.js";
 import { collect, collected, convertParameters } from "./run-program.js";
@@ -73,6 +73,7 @@ export interface Identity {
 }
 
 const VERIFY_SHAPE = shapeOf(VERIFY_COLUMNS);
+const VERIFY_RECORD_SHAPE = shapeOf(VERIFY_RECORD_COLUMNS);
 
 /** Of a statement, without its constants, in a span. */
 const TRACED_CHARACTERS_MAX = 2_000;
@@ -453,10 +454,31 @@ export class StatementRunner {
   }
 
   private verify(bound: BoundVerify, run: StatementRun, tx: ShardTransaction): Outcome | Promise<Outcome> {
+    if (bound.key !== undefined) return this.verifyOne(bound.table, bound.key, run, tx);
     return after(verifyTable(this.contextFor(tx, run.request, []), bound.table), (result) => {
       const rows = run.collector(VERIFY_SHAPE);
       rows.append({ columns: result.map((value) => [value]), length: 1 }, 1);
       return rowsOutcome(VERIFY_SHAPE, rows, false, null);
+    });
+  }
+
+  private verifyOne(
+    table: BoundVerify["table"],
+    key: readonly (string | number)[],
+    run: StatementRun,
+    tx: ShardTransaction,
+  ): Outcome | Promise<Outcome> {
+    const given = Array.isArray(run.params) ? (run.params as readonly unknown[]) : [];
+    const texts = key.map((value) => {
+      if (typeof value === "string") return value;
+      const parameter = given[value - 1];
+      if (parameter !== undefined && parameter !== null) return String(parameter);
+      throw sqlError("08P01", `there is no value for the parameter $${value}`);
+    });
+    return after(verifyRecord(this.contextFor(tx, run.request, []), table, texts), (result) => {
+      const rows = run.collector(VERIFY_RECORD_SHAPE);
+      rows.append({ columns: result.map((value) => [value]), length: 1 }, 1);
+      return rowsOutcome(VERIFY_RECORD_SHAPE, rows, false, null);
     });
   }
 
@@ -568,19 +590,6 @@ export class StatementRunner {
     );
     if (changed !== undefined) this.requireWritable(changed.kind === "graphwrite" ? "writing clauses" : changed.kind);
   }
-}
-
-function refusedToReader(what: string): DbError {
-  return new DbError("forbidden", `The credential has ReadOnly permission; ${what} is refused.`, { sqlstate: "42501" });
-}
-
-/** What writes in a statement that does: a SELECT is not it, but a command in its WITH or a function that it calls. */
-function writerIn(command: BoundQuery["command"], plan: Plan): string {
-  if (command !== "select") return command.toUpperCase();
-  const [changed] = modifyingNodes(plan);
-  if (changed !== undefined) return changed.kind.toUpperCase();
-  const fn = calledWriter(plan);
-  return fn === null ? "SELECT" : `the function ${fn.name}()`;
 }
 
 function procedureColumns({ routine }: BoundCall): readonly OutputColumn[] {

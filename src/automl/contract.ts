@@ -34,6 +34,39 @@ export type Task = (typeof TASKS)[number];
 export const ALGORITHMS = ["xgboost", "random_forest", "neural_network", "linear"] as const;
 export type Algorithm = (typeof ALGORITHMS)[number];
 
+/** Other names of the same methods. */
+const ALGORITHM_NAMES: Readonly<Record<string, Algorithm>> = {
+  xgb: "xgboost",
+  gradient_boosting: "xgboost",
+  gradient_boosted_trees: "xgboost",
+  boosted_trees: "xgboost",
+  gbm: "xgboost",
+  gbdt: "xgboost",
+  rf: "random_forest",
+  randomforest: "random_forest",
+  random_forests: "random_forest",
+  mlp: "neural_network",
+  multilayer_perceptron: "neural_network",
+  neural_net: "neural_network",
+  neuralnetwork: "neural_network",
+  nn: "neural_network",
+  linear_model: "linear",
+  linear_regression: "linear",
+  logistic_regression: "linear",
+  ridge: "linear",
+  ridge_regression: "linear",
+};
+
+/** The algorithm of that name, in whatever case and with blanks or hyphens; null: there is none. */
+export function algorithmNamed(name: string): Algorithm | null {
+  const plain = name
+    .trim()
+    .toLowerCase()
+    .replace(/[\s-]+/g, "_");
+  if ((ALGORITHMS as readonly string[]).includes(plain)) return plain as Algorithm;
+  return Object.hasOwn(ALGORITHM_NAMES, plain) ? ALGORITHM_NAMES[plain]! : null;
+}
+
 export const METRICS = [
   "accuracy",
   "f1",

@@ -103,6 +103,7 @@ function addColumn(
   const added = Object.freeze({
     ...plain,
     ...(generatedSql && { generatedSql }),
+    ...(column.onUpdateSql && { onUpdateSql: column.onUpdateSql }),
     ...(column.inherited && { inherited: column.inherited }),
     ...(column.local === false && { local: false }),
   });

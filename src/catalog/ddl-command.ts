@@ -52,6 +52,8 @@ export interface NewColumn {
   readonly sequence: SequenceOptions | null;
   /** GENERATED ALWAYS AS (…) STORED. */
   readonly generatedSql?: string | null;
+  /** As in ColumnDef. */
+  readonly onUpdateSql?: string;
   /** Of a column that LIKE copies. */
   readonly comment?: string | null;
   /** As in ColumnDef. */
@@ -183,6 +185,8 @@ export interface CreateIndexCommand {
 
 /** What an index for search is, by the names of its columns. */
 export interface NewSearchIndex extends Pick<SearchIndexDef, "method" | "vector" | "text"> {
+  /** Absent or null: made up. */
+  readonly name?: string | null;
   readonly columns: readonly string[];
   readonly declared?: {
     readonly keys: readonly { readonly column?: string; readonly sql?: string; readonly operatorClass?: string }[];

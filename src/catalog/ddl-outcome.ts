@@ -2,6 +2,7 @@
 import { type DbError, sqlError } from "../protocol/errors.js";
 import type { CatalogEditor } from "./catalog-editor.js";
 import type { RelationName } from "./ddl-command.js";
+import { meant, missingColumn } from "./did-you-mean.js";
 import { quotedIdentifier } from "./relation-names.js";
 import type { CheckDef, ColumnDef, IndexDef, TableDef } from "./table.js";
 
@@ -52,8 +53,14 @@ export function at(position: number): { position: number } | undefined {
 /** Throws 42P01. */
 export function existingTable(editor: CatalogEditor, { schema, name, position }: RelationName): TableDef {
   const table = editor.view.table(schema, name);
-  if (table === null) throw sqlError("42P01", `relation "${name}" does not exist`, at(position));
+  if (table === null) throw missingTable(editor, `relation "${name}"`, { schema, name, position });
   return table;
+}
+
+/** 42P01 with the table of the schema that may have been meant. */
+export function missingTable(editor: CatalogEditor, spelled: string, { schema, name, position }: RelationName): Error {
+  const names = editor.view.tables().flatMap((table) => (table.schema === schema ? [table.name] : []));
+  return sqlError("42P01", `${spelled} does not exist`, { ...at(position), ...meant(name, names) });
 }
 
 /** `schema.name` as SQL. */
@@ -99,7 +106,7 @@ export function combined(outcomes: readonly ActionOutcome[]): ActionOutcome {
 export function existingColumn(table: TableDef, name: string): ColumnDef {
   const column = table.columns.find((other) => other.name === name);
   if (column === undefined) {
-    throw sqlError("42703", `column "${name}" of relation "${table.name}" does not exist`);
+    throw missingColumn(name, table, null);
   }
   return column;
 }

@@ -156,6 +156,7 @@ function createTable(editor: CatalogEditor, command: CreateTableCommand, nowMicr
     return Object.freeze({
       ...plain,
       ...(generatedSql && { generatedSql }),
+      ...(column.onUpdateSql && { onUpdateSql: column.onUpdateSql }),
       ...(column.inherited && { inherited: column.inherited }),
       ...(column.local === false && { local: false }),
     });
@@ -184,7 +185,7 @@ function createTable(editor: CatalogEditor, command: CreateTableCommand, nowMicr
     indexes.push(indexDef(editor.nextId(), indexName, index, idOf));
   }
   const searchIndexes = (command.searchIndexes ?? []).map((index) =>
-    searchIndexDef(editor.nextId(), names.relation(null, index.columns, "idx"), index, idOf),
+    searchIndexDef(editor.nextId(), names.relation(index.name ?? null, index.columns, "idx"), index, idOf),
   );
   const checks: CheckDef[] = [];
   for (const check of command.checks) checks.push(checkDef(check, checks, command.checks, name));

@@ -3,7 +3,7 @@ import { sqlError } from "../protocol/errors.js";
 import type { CatalogEditor } from "./catalog-editor.js";
 import { dropRowColumns } from "./columns-of-type.js";
 import type { DropTableCommand } from "./ddl-command.js";
-import { at, type DdlOutcome, NOTHING } from "./ddl-outcome.js";
+import { at, type DdlOutcome, missingTable, NOTHING } from "./ddl-outcome.js";
 import { dropDependents } from "./dependent-views.js";
 import { dropReferences, dropTableReferences } from "./foreign-key-ddl.js";
 import { droppedWith } from "./inheritance.js";
@@ -25,7 +25,7 @@ export function dropTables(editor: CatalogEditor, command: DropTableCommand): Dd
     } else if (command.ifExists) {
       notices.push(`table "${name}" does not exist, skipping`);
     } else {
-      throw sqlError("42P01", `table "${name}" does not exist`, at(position));
+      throw missingTable(editor, `table "${name}"`, { schema, name, position });
     }
   }
   const heirs = droppedWith(tables, editor.view);

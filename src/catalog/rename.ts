@@ -3,6 +3,7 @@ import { sqlError } from "../protocol/errors.js";
 import { type CatalogEditor, relationExists } from "./catalog-editor.js";
 import type { RenameCommand } from "./ddl-command.js";
 import { at, type DdlOutcome, existingColumn, existingTable, NOTHING } from "./ddl-outcome.js";
+import { missingColumn } from "./did-you-mean.js";
 import { descendantsOf, parentsAmong } from "./inheritance.js";
 import type { TableDef } from "./table.js";
 import { checkColumnName, constraintNames } from "./table-names.js";
@@ -95,7 +96,7 @@ function renamedKey(editor: CatalogEditor, schema: string, name: string, newName
 
 function renamedColumn(table: TableDef, name: string, newName: string, renamed: (sql: string) => string): TableDef {
   const column = table.columns.find((other) => other.name === name);
-  if (column === undefined) throw sqlError("42703", `column "${name}" does not exist`);
+  if (column === undefined) throw missingColumn(name, table, null, `column "${name}"`);
   if (table.columns.some((other) => other.name === newName)) {
     throw sqlError("42701", `column "${newName}" of relation "${table.name}" already exists`);
   }

@@ -14,7 +14,17 @@ export function sequenceDef(
   nowMicros: number,
 ): SequenceDef {
   const shape = sequenceShape(options, null, type);
-  return Object.freeze({ id, schema, name, ...shape, ownedBy, from: null, createdAt: nowMicros });
+  const { follows } = options;
+  return Object.freeze({
+    id,
+    schema,
+    name,
+    ...shape,
+    ...(follows && { follows }),
+    ownedBy,
+    from: null,
+    createdAt: nowMicros,
+  });
 }
 
 /** The default of a column that the sequence numbers. */

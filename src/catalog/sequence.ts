@@ -17,6 +17,8 @@ export interface SequenceDef {
   readonly max: SequenceNumber;
   readonly cycle: boolean;
   readonly cache: SequenceNumber;
+  /** Goes on behind the values that rows of its table were given (query/exec/free-value.ts). Absent: it does not look. */
+  readonly follows?: true;
   /** The column that it numbers; it is dropped with it. */
   readonly ownedBy: { readonly tableId: number; readonly columnId: number } | null;
   /** Where values go on from until there is a state of this definition: ALTER SEQUENCE … RESTART. */
@@ -46,6 +48,8 @@ export interface SequenceOptions {
   readonly cache: SequenceNumber | null;
   /** RESTART [WITH n]; "start": without a number. */
   readonly restart: SequenceNumber | "start" | null;
+  /** As in SequenceDef. */
+  readonly follows?: true;
 }
 
 export const PLAIN_SEQUENCE: SequenceOptions = Object.freeze({
@@ -58,6 +62,9 @@ export const PLAIN_SEQUENCE: SequenceOptions = Object.freeze({
   cache: null,
   restart: null,
 });
+
+/** Of a column that is assigned. */
+export const FOLLOWING_SEQUENCE: SequenceOptions = Object.freeze({ ...PLAIN_SEQUENCE, follows: true });
 
 const BITS: Readonly<Record<string, number>> = { int2: 16, int4: 32, int8: 64 };
 

@@ -21,6 +21,8 @@ export interface ColumnDef {
   readonly identity: "always" | "by default" | null;
   /** GENERATED ALWAYS AS (…) STORED, as SQL text over the row; absent: an ordinary column. */
   readonly generatedSql?: string | null;
+  /** ON UPDATE: what an UPDATE stores that gives it no value, as SQL text; absent: what was there. */
+  readonly onUpdateSql?: string;
   /** How many parents (TableDef.parents) have the column; absent: none. */
   readonly inherited?: number;
   /** False: the column is there only because parents have it; absent: true. */

@@ -20,6 +20,7 @@ import {
   writeSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { partitionsOnDisk } from "../storage/installation.js";
 
 const LOCK_FILE = "LOCK";
 const SECRET_LOCK_FILE = "LOCK.secret";
@@ -91,27 +92,45 @@ function lock(dir: string, file: string, waitMs: number, heldBy: (pid: number) =
 }
 
 /**
- * The secret that signs this installation's tokens, 32 random bytes made at first boot. The file must be its owner's
+ * The secret that signs this installation's tokens, 32 random bytes made at first boot, before any partition. The file must be its owner's
  * alone: wider permissions are narrowed to 0600 and `warn` is told, because refusing would stop a server over a
  * restored backup, while the remedy is one that every operator would choose. Throws `DataDirectoryError`.
  */
 export function loadSecret(dir: string, warn: (message: string) => void = () => {}): Uint8Array {
   const path = join(dir, SECRET_FILE);
-  let secret = readIfThere(path);
-  if (secret === undefined) {
-    makeDirectory(dir);
-    createExclusively(path, randomBytes(SECRET_BYTES));
-    // Read back, because another process may have been first.
-    secret = readFileSync(path);
-  }
+  const secret = readIfThere(path) ?? makeSecret(dir);
   if (secret.length < SECRET_BYTES) {
     throw new DataDirectoryError(
-      `${path} is damaged: it has ${secret.length} bytes and needs ${SECRET_BYTES}. Restore it, or delete it to have a ` +
-        "new one made (everybody must then sign in again).",
+      `${path} is damaged: it has ${secret.length} bytes and needs ${SECRET_BYTES}. Restore it from a copy of the data ` +
+        `directory, or delete it and make a new one: ${NEW_SECRET}.`,
     );
   }
   narrowPermissions(path, warn);
   return new Uint8Array(secret);
+}
+
+const NEW_SECRET =
+  "`tessera accept-loss secret` (everybody must then sign in again, and what is stored encrypted must be given again)";
+
+/** Throws `DataDirectoryError` where there are partitions, which had another one. */
+function makeSecret(dir: string): Uint8Array {
+  const path = join(dir, SECRET_FILE);
+  if (partitionsOnDisk(dir).length > 0) {
+    throw new DataDirectoryError(
+      `${path} is missing, and ${dir} has partitions: restore the file from a copy of the data directory (secret.sealed where ` +
+        `the secret was sealed), or make a new one: ${NEW_SECRET}.`,
+    );
+  }
+  return writeNewSecret(dir);
+}
+
+/** Makes one where there is none, whatever was there before. */
+export function writeNewSecret(dir: string): Uint8Array {
+  const path = join(dir, SECRET_FILE);
+  makeDirectory(dir);
+  createExclusively(path, randomBytes(SECRET_BYTES));
+  // Read back, because another process may have been first.
+  return readFileSync(path);
 }
 
 function acquireInTime(path: string, waitMs: number, message: (pid: number) => string): string {

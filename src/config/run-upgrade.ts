@@ -1,8 +1,9 @@
 /** The commands `upgrade` and `accept-loss`, for a data directory that no server uses. Called by the command line. */
 import { FORMAT_VERSION } from "../storage/format.js";
 import { formatOf, hasCopy, removeCopy, rollBack, upgradeDataDirectory } from "../storage/format-upgrade.js";
-import { acceptLoss, InstallationError } from "../storage/installation.js";
-import { lockDataDirectory } from "./data-lock.js";
+import { acceptLoss, InstallationError, rebuildInstallation } from "../storage/installation.js";
+import { lockDataDirectory, writeNewSecret } from "./data-lock.js";
+import { secretFile } from "./sealed-secret.js";
 
 export interface UpgradeOrder {
   readonly check?: boolean;
@@ -42,15 +43,29 @@ export async function runUpgrade(dir: string, keepsCopy: boolean, order: Upgrade
   }
 }
 
-/** `partition`: as it was typed. */
-export function runAcceptLoss(dir: string, partition: string): string {
-  if (!/^\d{1,5}$/.test(partition)) throw new InstallationError(`"${partition}" is no number of a partition.`);
+/** `what`: as it was typed. */
+export function runAcceptLoss(dir: string, what: string): string {
+  if (!/^(?:\d{1,5}|secret|installation)$/.test(what)) {
+    throw new InstallationError(`"${what}" is neither the number of a partition nor "secret" or "installation".`);
+  }
   const unlock = lockDataDirectory(dir);
   try {
-    const aside = acceptLoss(dir, Number(partition));
+    if (what === "secret") return acceptLossOfSecret(dir);
+    if (what === "installation") {
+      const { partitions } = rebuildInstallation(dir);
+      return `INSTALLATION was made of the ${partitions} partitions that are there.`;
+    }
+    const aside = acceptLoss(dir, Number(what));
     const left = aside === null ? "" : ` What was left of it is in ${aside}.`;
-    return `Partition ${partition} begins anew, empty.${left}`;
+    return `Partition ${what} begins anew, empty.${left}`;
   } finally {
     unlock();
   }
+}
+
+function acceptLossOfSecret(dir: string): string {
+  const path = secretFile(dir);
+  if (path !== null) throw new InstallationError(`${path} is there: nothing was lost.`);
+  writeNewSecret(dir);
+  return "A new secret was made: everybody has to sign in again, and what is stored encrypted has to be given again.";
 }

@@ -115,7 +115,11 @@ export class LoginThrottle {
 
 function tooMany(retryAfterSeconds: number): DbError {
   const wait = retryAfterSeconds === 1 ? "1 second" : `${retryAfterSeconds} seconds`;
-  return new DbError("rate_limited", `Too many failed attempts; try again in ${wait}.`, {
-    retry_after_seconds: retryAfterSeconds,
-  });
+  return new DbError(
+    "rate_limited",
+    `Too many failed attempts: no password is looked at for ${wait}, not even the right one; try again then.`,
+    {
+      retry_after_seconds: retryAfterSeconds,
+    },
+  );
 }

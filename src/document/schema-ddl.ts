@@ -131,8 +131,13 @@ export function checkOf(collection: string, field: NewField, fields: readonly Ne
   const { path, type, required } = field;
   const name = `CONSTRAINT ${identifier(shapeName(collection, path))}`;
   if (path.length === 1) {
-    if (type !== "object" && type !== "array") return [];
-    return [`${name} CHECK (jsonb_typeof(${identifier(path[0]!)}) = '${JSON_TYPES[type]}')`];
+    const column = identifier(path[0]!);
+    // A value of the field lies in its column: in \`doc\` nobody would find it. There lies that it is null, or how a date was written.
+    const isElsewhere = `coalesce(jsonb_typeof(doc -> ${literal(path[0]!)}), 'null') = 'null'`;
+    const isInPlace = type === "date" ? `(${column} IS NOT NULL OR ${isElsewhere})` : isElsewhere;
+    const isShaped =
+      type === "object" || type === "array" ? `jsonb_typeof(${column}) = '${JSON_TYPES[type]}' AND ` : "";
+    return [`${name} CHECK (${isShaped}${isInPlace})`];
   }
   const typeOf = `jsonb_typeof(${valueAt(path, fields)})`;
   // Where the object around it is missing, nothing is missing in it.

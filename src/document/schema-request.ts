@@ -138,10 +138,13 @@ class SchemaReader {
   private readField(name: string, options: JsonObject, parent: readonly string[], where: string): void {
     const path = [...parent, ...pathOf(name, where)];
     checkOptions(options, FIELD_OPTIONS, where);
-    const type = typeNamed(options.type, `${where}.type`);
+    const { type, size } = typeAndSize(options.type, `${where}.type`);
     const dotted = path.join(".");
     if (path[0] === "id" && path.length === 1) {
-      if (type !== "string") throw invalid(`${where}.type`, "the id of documents is a string");
+      // Ids are texts, whatever a client declares: one that is given as a number is kept as its text.
+      if (type !== "string" && type !== "integer" && type !== "number") {
+        throw invalid(`${where}.type`, "the id of documents is a string; integer and number are taken for it");
+      }
       return;
     }
     if (OWN_COLUMNS.has(path[0]!)) throw invalid(where, `the name "${path[0]}" is reserved`);
@@ -154,7 +157,7 @@ class SchemaReader {
       required: flag("required") ?? !(flag("nullable") ?? true),
       unique: flag("unique") ?? false,
       ...embedding(options.embed, where),
-      dimensions: dimensionsOf(options, type, where),
+      dimensions: dimensionsOf(size === null ? options : { ...options, dimensions: size }, type, where),
       items: options.items === undefined ? null : itemsOf(options.items, type, where),
     };
     if (field.embed && type !== "string") throw invalid(`${where}.embed`, "only a field of type string is embedded");
@@ -262,6 +265,12 @@ function dimensionsOf(options: JsonObject, type: FieldType, where: string): numb
 function itemsOf(items: unknown, type: FieldType, where: string): FieldType {
   if (type !== "array") throw invalid(`${where}.items`, "only an array has items");
   return typeNamed(isObject(items) ? items.type : items, `${where}.items`);
+}
+
+/** `vector[384]` and `vector(384)` have their size with them. */
+function typeAndSize(name: unknown, where: string): { readonly type: FieldType; readonly size: number | null } {
+  const [, of, size] = typeof name === "string" ? (/^\s*(vector)\s*[[(]\s*(\d+)\s*[\])]\s*$/i.exec(name) ?? []) : [];
+  return of === undefined ? { type: typeNamed(name, where), size: null } : { type: "vector", size: Number(size) };
 }
 
 function typeNamed(name: unknown, where: string): FieldType {

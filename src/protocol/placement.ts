@@ -24,11 +24,23 @@ interface OfMove {
 
 /** What a tenant has in an actor's memory and takes along. */
 export interface TenantMemory {
-  readonly prepared: readonly { readonly id: string; readonly sql: string; readonly parameterCount: number }[];
+  readonly prepared: readonly {
+    readonly owner: string;
+    readonly id: string;
+    readonly sql: string;
+    readonly parameterCount: number;
+  }[];
   /** Kept answers by name (actor/idempotency.ts). */
   readonly answers: readonly (readonly [string, unknown])[];
   /** Transactions that were ended because of the move, and others that ended lately, with the reason. */
-  readonly endedTransactions: readonly (readonly [string, { readonly reason: string; readonly retry: boolean }])[];
+  readonly endedTransactions: readonly (readonly [
+    string,
+    {
+      readonly owner: { readonly userId: string; readonly keyId: string };
+      readonly reason: string;
+      readonly retry: boolean;
+    },
+  ])[];
   /** Tables whose changes are followed, and when each was changed last; times are microseconds since the epoch. */
   readonly watched: {
     readonly tables: readonly { readonly id: number; readonly lastChange: number }[];
@@ -103,6 +115,8 @@ export interface RestoreReport {
   /** Whether the content's digest is that of the backup; null: the backup has none for that moment, or it was not come to. */
   readonly verified: boolean | null;
   readonly error: { readonly code: string; readonly message: string } | null;
+  /** The backup of a restore that its server's end cut short, as a later start found it; empty: not known. */
+  readonly cutShort?: string;
 }
 
 /** To the coordinator. */

@@ -33,12 +33,19 @@ const REFUSED: ReadonlySet<string> = new Set(["transaction", "discard", "prepare
  */
 const REFUSED_CALLS: readonly (readonly [names: readonly string[], what: string, hint: string])[] = [
   [
-    ["agent_run"],
+    ["agent_run", "execute_agent"],
     "AGENT_RUN: an agent works in transactions of its own, which a recipe could not take back",
     "Let the recipe prepare what the agent needs, and run the agent after it.",
   ],
   [
-    ["automl_create_experiment", "automl_drop_experiment", "automl_deploy", "automl_experiments"],
+    [
+      "automl_create_experiment",
+      "automl_drop_experiment",
+      "automl_deploy",
+      "automl_experiments",
+      "drop_model",
+      "describe_model",
+    ],
     "statements of AutoML work in transactions of their own, which a recipe could not take back",
     "Use a step with train: its training begins with the recipe's commit.",
   ],
@@ -51,6 +58,11 @@ const REFUSED_CALLS: readonly (readonly [names: readonly string[], what: string,
     ["create_filesystem_collection", "drop_filesystem_collection"],
     "a recipe follows no folders of the server",
     "An admin makes the filesystem collection; the recipe may then work on its passages.",
+  ],
+  [
+    ["create_backup", "list_backups"],
+    "backups belong to the tenant's administration",
+    "Back up before the recipe is run, or by a schedule.",
   ],
   [
     ["pull_model", "delete_model"],

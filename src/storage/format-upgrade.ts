@@ -36,6 +36,7 @@ import {
   installationPath,
   partitionsOnDisk,
   readInstallation,
+  requireInstallation,
   unwrittenInstallation,
   writeInstallation,
 } from "./installation.js";
@@ -93,6 +94,7 @@ export function formatOf(dataDirectory: string): { installation: Installation; o
 export async function upgradeDataDirectory(dataDirectory: string, options: UpgradeOptions): Promise<Installation> {
   const steps = options.steps ?? UPGRADE_STEPS;
   const target = steps.at(-1)?.to ?? FORMAT_VERSION;
+  requireInstallation(dataDirectory);
   const found = formatOf(dataDirectory);
   if (found === null) {
     const made = { ...unwrittenInstallation(dataDirectory), format: target };
@@ -108,7 +110,6 @@ export async function upgradeDataDirectory(dataDirectory: string, options: Upgra
     );
   }
   if (oldest === target && installation.upgradingTo === undefined) {
-    if (readInstallation(dataDirectory) === undefined) writeInstallation(dataDirectory, installation);
     return installation;
   }
   let current = installation;

@@ -58,7 +58,7 @@ export function writeInstallation(dataDirectory: string, installation: Installat
 
 /**
  * Of a data directory of the first release, which had no such file; or of a new one, which has no partitions. Where the
- * file was lost, the partitions know what it said.
+ * file was lost, the partitions know what it said, but not whether there were more of them.
  */
 export function unwrittenInstallation(dataDirectory: string): Installation {
   const numbers = partitionsOnDisk(dataDirectory);
@@ -66,6 +66,29 @@ export function unwrittenInstallation(dataDirectory: string): Installation {
   const known = numbers.map((number) => shardFormatOf(dataDirectory, number)).find((found) => found?.installation);
   const format = known?.format ?? (partitions === 0 ? FORMAT_VERSION : 1);
   return { product: "tessera", format, id: known?.installation ?? randomUUID(), partitions };
+}
+
+/** Throws `InstallationError` where the file is missing and there was one: the partitions know of it. */
+export function requireInstallation(dataDirectory: string): void {
+  if (existsSync(installationPath(dataDirectory)) || !partitionsOnDisk(dataDirectory).some(knowsInstallation)) return;
+  throw new InstallationError(
+    `${installationPath(dataDirectory)} is missing, and ${dataDirectory} has partitions: restore the file from a copy of the data ` +
+      "directory. Or, where all partitions are there, have it made of them: `tessera accept-loss installation`.",
+  );
+
+  function knowsInstallation(partition: number): boolean {
+    return shardFormatOf(dataDirectory, partition)?.installation !== undefined;
+  }
+}
+
+/** Makes the file anew, of the partitions that are there. Returns what it says. */
+export function rebuildInstallation(dataDirectory: string): Installation {
+  if (existsSync(installationPath(dataDirectory))) {
+    throw new InstallationError(`${installationPath(dataDirectory)} is there: nothing was lost.`);
+  }
+  const installation = unwrittenInstallation(dataDirectory);
+  writeInstallation(dataDirectory, installation);
+  return installation;
 }
 
 /** A directory that this release can open has partitions added until there are so many; gives what holds then. */

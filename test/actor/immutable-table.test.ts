@@ -54,9 +54,36 @@ t.test("tampering shows", async (t) => {
     return [key, value] as const;
   };
   const verify = async () => (await database.exec("verify table log")).rows[0]!.slice(1, 4);
+  const record = async (text: string) => (await database.exec(`verify record ${text}`)).rows[0]!.slice(0, 5);
   t.same(await verify(), ["5", "true", null]);
+  t.same(await record("3 in log"), ["log", "3", "true", "true", "3"]);
   tamper((keys, values) => [keys[2]!, values[3]!]);
   t.same(await verify(), ["5", "false", "3"], "a changed row");
+  t.same(await record("3 in log"), ["log", "3", "true", "false", "3"]);
+  t.same(await record("4 in log"), ["log", "4", "true", "true", "4"], "the others are as they were");
   tamper((keys) => [keys[1]!, null]);
   t.same(await verify(), ["5", "false", "2"], "a removed row");
+  t.same(await record("2 in log"), ["log", "2", "true", "false", "2"]);
+  t.same(await record("9 in log"), ["log", "9", "false", "false", null], "one that was never there");
+});
+
+t.test("a record is named by its primary key", async (t) => {
+  const { run, rows, fails } = await script(t);
+  await run("create immutable table log (day date, n int, what text, primary key (day, n))");
+  await run("insert into log values ('2024-01-01', 1, 'a'), ('2024-01-01', 2, 'b')");
+  for (const text of [
+    "('2024-01-01', 2) in log",
+    "'2024-01-01', 2 from table log",
+    "in public.log where n = 2 and day = '2024-01-01'",
+    "log ('2024-01-01', 2)",
+  ]) {
+    t.match(await rows(`verify record ${text}`), [/^log\|2024-01-01, 2\|true\|true\|2\|[0-9a-f]{64}$/], text);
+  }
+  await run("create table plain (id int primary key)", "create immutable table keyless (a int)");
+  t.match(await fails("verify record 1 in plain"), /^42809 table "plain" is not immutable/);
+  t.match(await fails("verify record 1 in keyless"), /^42809 table "keyless" has no primary key/);
+  t.match(await fails("verify record 1 in log"), /^42601 .* primary key: day, n/);
+  t.match(await fails("verify record in log where n = 1 and what = 'a'"), /^42601/);
+  t.match(await fails("verify record ('x', 1) in log"), /^22007/);
+  t.match(await fails("verify record 1 in"), /^42601/);
 });

@@ -35,7 +35,7 @@ t.test("tenants that ask for nothing are forgotten after a while", async (t) => 
   const idle = partition.tenant(1);
   const used = partition.tenant(2);
   const prepared = partition.tenant(3);
-  prepared.prepared.add({ sql: "SELECT 1", parameterCount: 0 }, "one");
+  prepared.prepared.add("ann", { sql: "SELECT 1", parameterCount: 0 }, "one");
   for (let second = 0; second <= 50; second += 5) partition.sweep(start + second * 1000, new Set());
   partition.tenant(2);
   for (let second = 55; second <= 75; second += 5) partition.sweep(start + second * 1000, new Set());

@@ -37,9 +37,9 @@ t.test("spellings and parameters", async (t) => {
     "what is shown can be run",
   );
   t.same(await rows("show indexes from item").then((all) => all.slice(0, 3)), [
-    "item_pkey|item|id|true|true",
-    "a|item|v|false|false",
-    "b|item|v|false|false",
+    "item_pkey|item|id|true|true|item_pkey|item|id|true|true|btree",
+    "a|item|v|false|false|a|item|v|false|false|hnsw",
+    "b|item|v|false|false|b|item|v|false|false|hnsw",
   ]);
   t.same(
     await rows(

@@ -1,10 +1,11 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t from "tap";
 import { DataDirectoryError, loadSecret, lockDataDirectory } from "../../src/config/data-lock.js";
+import { runAcceptLoss } from "../../src/config/run-upgrade.js";
 
 const root = mkdtempSync(join(tmpdir(), "tessera-lock-"));
 t.teardown(() => rmSync(root, { recursive: true }));
@@ -134,4 +135,18 @@ t.test("a short secret is refused", async (t) => {
   loadSecret(dir);
   writeFileSync(join(dir, "secret.key"), "short");
   t.throws(() => loadSecret(dir), { message: /damaged: it has 5 bytes/ });
+});
+
+t.test("where there are partitions, a secret that is gone is missed", async (t) => {
+  const dir = newDirectory();
+  loadSecret(dir);
+  mkdirSync(join(dir, "partition-0"));
+  t.ok(loadSecret(dir));
+  rmSync(join(dir, "secret.key"));
+  t.throws(() => loadSecret(dir), { name: "DataDirectoryError", message: /secret\.key is missing.*restore the file/s });
+  t.same(readdirSync(dir), ["partition-0"], "none was made");
+  t.match(runAcceptLoss(dir, "secret"), /sign in again/);
+  t.equal(loadSecret(dir).length, 32);
+  t.throws(() => runAcceptLoss(dir, "secret"), { message: /nothing was lost/ });
+  t.throws(() => runAcceptLoss(dir, "everything"), { message: /neither the number of a partition nor/ });
 });

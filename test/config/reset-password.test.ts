@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t from "tap";
 import { openPartition } from "../../src/actor/open-partition.js";
-import { lockDataDirectory } from "../../src/config/data-lock.js";
+import { loadSecret, lockDataDirectory } from "../../src/config/data-lock.js";
 import { loadConfig } from "../../src/config/load-config.js";
 import { resetPassword } from "../../src/config/reset-password.js";
 import { deriveKey } from "../../src/directory/derive-key.js";
@@ -19,7 +19,7 @@ const ignore = () => {};
 /** The directory of accounts as a server opens it, for the length of `work`. */
 async function whileServing<T>(dir: string, work: (directory: Directory) => Promise<T>): Promise<T> {
   const config = loadConfig({ env: { TESSERA_DATA_DIR: dir } });
-  const secret = new Uint8Array(32);
+  const secret = loadSecret(dir);
   const installation = addPartitions(dir, await upgradeDataDirectory(dir, { keepsCopy: false, log: ignore }), 1);
   const settings = {
     actor: 0,

@@ -119,7 +119,11 @@ export async function open(storage: Pick<ShardOptions, "engine" | "log"> = inMem
         const expected = error instanceof DbError ? error : sizeError(error);
         if (expected === null) throw Object.assign(error as Error, { code: "XX000" });
         const { message, code, details } = expected;
-        throw Object.assign(new Error(message), { code: details?.sqlstate ?? code, position: details?.position });
+        throw Object.assign(new Error(message), {
+          code: details?.sqlstate ?? code,
+          position: details?.position,
+          hint: details?.hint,
+        });
       }
     },
     close: () => shard.close(),

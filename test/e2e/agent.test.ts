@@ -181,3 +181,61 @@ t.test("GENERATE: some prompts at a time, each row its text", async (t) => {
     t.match(body.error.message, match);
   }
 });
+
+t.test("named agents: made, listed, run, dropped", async (t) => {
+  const sql = async (text: string, params: readonly unknown[] = []) => {
+    const { status, body } = await server.sql(text, params);
+    return status === 200 ? body.data.rows : [status, body.error.details?.sqlstate, body.error.message];
+  };
+  t.same(await sql("SHOW AGENTS"), []);
+  t.same(await sql("EXECUTE AGENT clerk 'Who?'"), [400, "42704", 'agent "clerk" does not exist']);
+  t.same(
+    await sql(
+      "CREATE AGENT clerk WITH (instructions = 'You are a clerk.', model = 'scripted-2', tools = ['query', list_tables], max_steps = 3, description = 'counts')",
+    ),
+    [["CREATE AGENT"]],
+  );
+  t.same(await sql("CREATE AGENT clerk"), [409, "42710", 'agent "clerk" already exists']);
+  t.same(await sql("CREATE AGENT IF NOT EXISTS clerk"), [['agent "clerk" already exists, skipping']]);
+  const [shown] = await sql("SHOW AGENTS");
+  t.same(shown.slice(0, 6), [
+    "clerk",
+    "counts",
+    "scripted-2",
+    ["query", "list_tables"],
+    "You are a clerk.",
+    { tools: ["query", "list_tables"], model: "scripted-2", max_steps: 3 },
+  ]);
+  t.same((await sql("DESCRIBE AGENT clerk"))[0].slice(0, 2), ["clerk", "counts"]);
+  script([call("query", { sql: "SELECT count(*) FROM orders" })], ["Three orders."]);
+  t.same(await sql("EXECUTE AGENT clerk 'How many orders are there?'"), [["Three orders."]]);
+  t.equal(fake.asked[0]!.body.model, "scripted-2");
+  t.same(fake.asked[0]!.body.tools.map(({ function: { name } }: { function: { name: string } }) => name).sort(), [
+    "list_tables",
+    "query",
+  ]);
+  t.match(told()[0]!.content, /^You are a clerk\./);
+  t.equal(told()[1]!.content, "How many orders are there?");
+  for (const text of [
+    "EXECUTE AGENT clerk USING $1",
+    "EXECUTE AGENT clerk WITH (task = $1)",
+    "EXECUTE AGENT clerk ($1)",
+  ]) {
+    script(["Yes."]);
+    t.same(await sql(text, ["Is there one?"]), [["Yes."]], text);
+  }
+  t.same(await sql("CREATE OR REPLACE AGENT clerk WITH (persona = 'You are new.')"), [["CREATE AGENT"]]);
+  t.equal((await sql("SHOW AGENTS"))[0][4], "You are new.");
+  t.same(await sql("CREATE AGENT bad WITH (colour = 'red')"), [
+    400,
+    "22023",
+    'CREATE AGENT: there is no option "colour"',
+  ]);
+  t.match(await sql("CREATE AGENT bad WITH (max_steps = 'many')"), [400, "22023", /the option "max_steps"/]);
+  t.match(await sql("CREATE AGENT"), [400, "42601", /expected the name of an agent/]);
+  t.match(await sql("EXECUTE AGENT clerk"), [400, "42601", /expected the task as a text/]);
+  t.same(await sql("DROP AGENT clark"), [400, "42704", 'agent "clark" does not exist']);
+  t.same(await sql("DROP AGENT clerk"), [["DROP AGENT"]]);
+  t.same(await sql("DROP AGENT IF EXISTS clerk"), [['agent "clerk" does not exist, skipping']]);
+  t.same(await sql("SHOW AGENTS"), []);
+});

@@ -3,7 +3,7 @@
  * as of a moment; damage and wrong passphrases are found before anything is touched, and a restore that a crash cut
  * short is never served.
  */
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
 import { type Reply, TestServer } from "./server.js";
@@ -217,6 +217,35 @@ t.test("a restore that a crash cut short is not served, and can be done again", 
   const into = { token: await await server.login(`${tenant}-user`, `password of ${tenant}`) };
   const refused = await server.sql("SELECT 1", [], into);
   t.match(refused, { status: 503, body: { error: { message: /restore/ } } });
+  const told = (await server.expect(200, "GET", `/admin/tenants/${tenant}/restore`)).body.data;
+  t.match(told, { tenant, backup, state: "failed", error: { message: /cut short.*restore it again/ } });
   t.match(await restored(tenant, { backup, from: "acme" }), { state: "completed", verified: true });
   t.strictSame(await server.rows("SELECT count(*) >= $1 FROM filler", [rows / 2], into), [[true]]);
+});
+
+/** Kills the server in the middle of a backup; gives the backup's id. */
+async function backupCutShort(): Promise<string> {
+  for (;;) {
+    const { id } = (await server.expect(202, "POST", "/v1/backups", {}, as)).body.data;
+    await server.kill();
+    await server.boot();
+    if (existsSync(join(server.directory, "backups", "acme", id, "unfinished"))) return id;
+  }
+}
+
+t.test("a backup that a crash cut short is told as failed, and goes when it is deleted or made again", async (t) => {
+  const left = async () =>
+    (await server.expect(200, "GET", "/v1/backups", undefined, as)).body.data.backups.filter(
+      ({ status }: { status: string }) => status === "failed",
+    );
+  const first = await backupCutShort();
+  t.match(await left(), [{ id: first, error: { message: /Make it again/ } }]);
+  t.match((await server.expect(200, "GET", `/v1/backups/${first}`, undefined, as)).body.data, { status: "failed" });
+  await server.expect(204, "DELETE", `/v1/backups/${first}`, undefined, as);
+  await server.expect(404, "GET", `/v1/backups/${first}`, undefined, as);
+  const second = await backupCutShort();
+  t.match(await left(), [{ id: second }]);
+  t.match(await backUp(), { status: "completed" });
+  t.same(await left(), []);
+  t.notOk(existsSync(join(server.directory, "backups", "acme", second)));
 });

@@ -115,3 +115,51 @@ t.test("PUT drops what it does not name", async (t) => {
     ["Rex", "Tom", "Kit"],
   );
 });
+
+t.test("a declared field is written to its column, by SQL, too", async (t) => {
+  const fields = [
+    { name: "title", type: "string" },
+    { name: "born", type: "date" },
+    { name: "address", type: "object" },
+  ];
+  await server.expect(201, "POST", "/v1/collections", { name: "placed", schema: { fields } });
+  const insert = (columns: string, values: string) => server.sql(`INSERT INTO placed (${columns}) VALUES (${values})`);
+  for (const doc of ['{"title":"lost"}', '{"born":"2024-01-02"}', '{"address":{"city":"Faro"}}']) {
+    const { status, body } = await insert("id, doc", `'x', '${doc}'`);
+    t.match([status, body.error?.details?.sqlstate], [409, "23514"], doc);
+  }
+  t.equal((await insert("id, title, doc", `'a', 'found', '{"more":1}'`)).status, 200);
+  t.equal((await insert("id, born, doc", `'b', '2024-01-02', '{"born":"2 January 2024","title":null}'`)).status, 200);
+  t.equal((await server.sql(`UPDATE placed SET doc = '{"title":"lost"}' WHERE id = 'a'`)).status, 409);
+  const read = (await server.expect(200, "GET", "/v1/collections/placed/documents/a")).body.data;
+  t.match(read.document ?? read, { title: "found", more: 1 });
+  // A field that is declared later takes its values along.
+  const schema = { fields: [...fields, { name: "more", type: "integer" }] };
+  await server.expect(200, "PUT", "/v1/collections/placed", { schema });
+  t.equal((await insert("id, doc", `'c', '{"more":2}'`)).body.error?.details?.sqlstate, "23514");
+  t.same(await server.rows("SELECT more FROM placed WHERE id = 'a'"), [[1]]);
+});
+
+t.test("types as clients spell them: vector[3], and an id that is an integer", async (t) => {
+  const { data } = (
+    await server.expect(201, "POST", "/v1/collections", {
+      name: "spelt",
+      schema: { id: "integer", embedding: "vector[3]", other: { type: "VECTOR(2)" }, n: "integer" },
+    })
+  ).body;
+  t.same(
+    data.schema.fields.map(({ name, type, dimensions }: Record<string, unknown>) => [name, type, dimensions]),
+    [
+      ["embedding", "vector", 3],
+      ["other", "vector", 2],
+      ["n", "integer", undefined],
+    ],
+  );
+  const made = await server.expect(201, "POST", "/v1/collections/spelt/documents", { id: 7, embedding: [1, 2, 3] });
+  t.equal(made.body.data.id, "7");
+  t.equal((await server.expect(200, "GET", "/v1/collections/spelt/documents/7")).body.data.id, "7");
+  for (const type of ["vector[0]", "vector[x]", "vector[]", "integer[3]"]) {
+    const refused = await server.call("POST", "/v1/collections", { name: "wrong", schema: { v: type } });
+    t.equal(refused.status, 400, type);
+  }
+});

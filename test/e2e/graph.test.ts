@@ -40,6 +40,8 @@ t.test("Cypher where statements are sent", async (t) => {
   const execute = async (body: object) => (await server.expect(200, "POST", "/v1/query/execute", body)).body.data;
   t.same((await execute({ sql: "MATCH (n:Author) RETURN count(n) AS n" })).rows, [[1]], "told by its text");
   t.same((await execute({ sql: "MATCH (n) WHERE n.name = $name RETURN n.age", params: { name: "Ada" } })).rows, [[36]]);
+  t.same((await execute({ sql: "CALL db.labels()" })).columns[0].name, "label", "a call of Cypher's procedure");
+  t.same((await execute({ sql: "-- all\nCALL db.relationshipTypes()" })).columns[0].name, "relationshipType");
   t.same((await execute({ sql: "RETURN 1 + $x AS y", language: "cypher", parameters: { x: 2 } })).rows, [[3]]);
   const prepared = await server.expect(201, "POST", "/v1/query/prepare", {
     sql: "MATCH (n:Person) RETURN count(*) + $k",

@@ -340,6 +340,7 @@ t.test("what stands beside the tables comes along, and an import is exported as 
     "CREATE TYPE pair AS (a int, b numeric(6, 2), c text[])",
     "CREATE FUNCTION twice(x int) RETURNS int LANGUAGE sql IMMUTABLE AS $$ SELECT x * 2 $$",
     `CREATE TABLE orders (id int PRIMARY KEY DEFAULT nextval('ticket'), n positive, d int GENERATED ALWAYS AS (twice(n::int)) STORED, p pair)`,
+    "CREATE TABLE assigned (id INTEGER PRIMARY KEY, changed timestamptz ON UPDATE now())",
     "CREATE TABLE counted (id int GENERATED ALWAYS AS IDENTITY (START WITH 7) PRIMARY KEY, s serial, at int REFERENCES orders)",
     "CREATE VIEW large (number, double) AS SELECT id, public.twice(n::int) FROM public.orders WHERE n > 1",
     "CREATE FUNCTION larges() RETURNS bigint LANGUAGE sql STABLE AS $$ SELECT count(*) FROM public.large $$",
@@ -375,6 +376,10 @@ t.test("what stands beside the tables comes along, and an import is exported as 
   ]);
   t.same(await server.rows("INSERT INTO counted DEFAULT VALUES RETURNING id, s, at", [], { token: other }), [
     [8, 2, 100],
+  ]);
+  t.same(await server.rows("INSERT INTO assigned DEFAULT VALUES RETURNING id", [], { token: other }), [[1]]);
+  t.same(await server.rows("UPDATE assigned SET id = 2 RETURNING changed > '2020-01-01'", [], { token: other }), [
+    [true],
   ]);
   const some = await exported(token, { tables: ["orders"], rows: false });
   const made = some.recipe.schema.map((sql: string) => /^CREATE (?:OR REPLACE )?(\w+)/.exec(sql)![1]);

@@ -8,6 +8,8 @@ import { wav } from "../ingest/wav-writer.js";
 /** What one tenant has; all names and ids differ from other tenants'. */
 export interface World {
   readonly tenant: string;
+  /** It is not the caller's own: what is to be deleted is what the world names. */
+  readonly isAnothers: boolean;
   readonly user: string;
   readonly table: string;
   readonly collection: string;
@@ -26,6 +28,8 @@ export interface World {
   readonly apiKey: string;
   readonly transaction: string;
   readonly statement: string;
+  /** A training. */
+  readonly job: string;
   readonly recipe: string;
   readonly execution: string;
 }
@@ -37,6 +41,31 @@ export interface Sent {
   /** text/csv and the like; JSON where absent. */
   readonly type?: string;
 }
+
+/**
+ * What belongs to who made it: what another user of the same tenant is answered with who names it by its id, administrators aside.
+ * All else that has an id is the tenant's: every member may name it, which the matrix tries with what a super_admin made.
+ */
+export const OWNED: Readonly<Record<string, string>> = {
+  "query.exec": "404",
+  "query.close": "200, nothing closed",
+  "transactions.get": "404",
+  "transactions.execute": "404",
+  "transactions.savepoint": "404",
+  "transactions.savepoint.rollback": "404",
+  "transactions.commit": "404",
+  "transactions.rollback": "404",
+  "chat.sessions.get": "404",
+  "chat.sessions.delete": "404",
+  "chat.sessions.messages": "404",
+  "chat.send": "404",
+  "chat.stream": "404",
+  "socket.chat": "404",
+  "automl.job": "404",
+  "automl.stop": "404",
+  "socket.automl.follow": "404",
+  "apikeys.delete": "404",
+};
 
 export type Step = readonly [method: string, path: string, body?: unknown];
 
@@ -79,13 +108,15 @@ const PNG =
 /** A tenth of a second of silence. */
 const WAV = wav(() => 0, 0.1, { rate: 8000, bits: 8 }).toString("base64");
 
+const transactionToEnd = (w: World) => `/v1/transactions/${w.transaction}${w.isAnothers ? "" : "-x"}`;
+
 const query: Record<string, Case> = {
   "query.execute": { send: (w) => ({ body: { sql: `SELECT * FROM ${w.table}` } }), others: "400" },
   "query.batch": { send: (w) => ({ body: { statements: [`SELECT * FROM ${w.table}`] } }), others: "200, an error" },
   "query.prepare": { send: (w) => ({ body: { sql: `SELECT * FROM ${w.table}` } }), others: "400" },
   "query.exec": { send: (w) => ({ body: { statement_id: w.statement } }), others: "404" },
   "query.close": {
-    send: (w, n) => ({ body: { statement_id: w.tenant === "beta" ? w.statement : `p${n}` } }),
+    send: (w, n) => ({ body: { statement_id: w.isAnothers ? w.statement : `p${n}` } }),
     before: (_, n) => [["POST", "/v1/query/prepare", { sql: "SELECT 1", name: `p${n}` }]],
     others: "200, nothing closed",
   },
@@ -101,8 +132,8 @@ const query: Record<string, Case> = {
   },
   "transactions.savepoint.rollback": get((w) => `/v1/transactions/${w.transaction}/savepoint/s/rollback`, "404"),
   // Ends what the others need: what is let through is a transaction that is not there any more.
-  "transactions.commit": { ...get((w) => `/v1/transactions/${w.transaction}-x/commit`, "404"), statuses: [404] },
-  "transactions.rollback": { ...get((w) => `/v1/transactions/${w.transaction}-x/rollback`, "404"), statuses: [404] },
+  "transactions.commit": { ...get((w) => `${transactionToEnd(w)}/commit`, "404"), statuses: [404] },
+  "transactions.rollback": { ...get((w) => `${transactionToEnd(w)}/rollback`, "404"), statuses: [404] },
   "schema.tables": get(() => "/v1/schema/tables"),
   "schema.table": get((w) => `/v1/schema/tables/${w.table}`, "404"),
   "schema.columns": get((w) => `/v1/schema/tables/${w.table}/columns`, "404"),
@@ -135,7 +166,7 @@ const documents: Record<string, Case> = {
     others: "404",
   },
   "collections.delete": {
-    send: (w, n) => ({ path: `/v1/collections/${w.tenant === "beta" ? w.collection : `gone${n}`}` }),
+    send: (w, n) => ({ path: `/v1/collections/${w.isAnothers ? w.collection : `gone${n}`}` }),
     before: (_, n) => [["POST", "/v1/collections", { name: `gone${n}` }]],
     others: "404",
   },
@@ -155,7 +186,7 @@ const documents: Record<string, Case> = {
   "documents.replace": { send: (w) => ({ path: doc(w), body: { data: { a: 1 } } }), others: "404" },
   "documents.patch": { send: (w) => ({ path: doc(w), body: { a: 2 } }), others: "404" },
   "documents.delete": {
-    send: (w, n) => ({ path: w.tenant === "beta" ? doc(w) : `/v1/collections/${w.collection}/documents/x${n}` }),
+    send: (w, n) => ({ path: w.isAnothers ? doc(w) : `/v1/collections/${w.collection}/documents/x${n}` }),
     before: (w, n) => [["POST", `/v1/collections/${w.collection}/documents`, { id: `x${n}` }]],
     others: "404",
   },
@@ -171,7 +202,7 @@ const vectors: Record<string, Case> = {
   "vectors.collections.get": get(vec, "404"),
   "vectors.collections.count": get((w) => `${vec(w)}/count`, "404"),
   "vectors.collections.delete": {
-    send: (w, n) => ({ path: w.tenant === "beta" ? vec(w) : `/v1/vectors/collections/gonev${n}` }),
+    send: (w, n) => ({ path: w.isAnothers ? vec(w) : `/v1/vectors/collections/gonev${n}` }),
     before: (_, n) => [["POST", "/v1/vectors/collections", { name: `gonev${n}`, dimensions: 2 }]],
     others: "404",
   },
@@ -184,12 +215,12 @@ const vectors: Record<string, Case> = {
     others: "404",
   },
   "vectors.deleteMany": {
-    send: (w) => ({ path: `${vec(w)}/vectors`, body: { ids: [w.tenant === "beta" ? w.vector : "none"] } }),
+    send: (w) => ({ path: `${vec(w)}/vectors`, body: { ids: [w.isAnothers ? w.vector : "none"] } }),
     others: "404",
   },
   "vectors.get": get((w) => `${vec(w)}/vectors/${w.vector}`, "404"),
   "vectors.delete": {
-    send: (w, n) => ({ path: `${vec(w)}/vectors/${w.tenant === "beta" ? w.vector : `w${n}`}` }),
+    send: (w, n) => ({ path: `${vec(w)}/vectors/${w.isAnothers ? w.vector : `w${n}`}` }),
     before: (w, n) => [["POST", `${vec(w)}/vectors`, { id: `w${n}`, vector: [1, 2] }]],
     others: "404",
   },
@@ -210,7 +241,7 @@ const graph: Record<string, Case> = {
     others: "404",
   },
   "graph.nodes.delete": {
-    send: (w) => ({ path: `/v1/graph/nodes/${w.tenant === "beta" ? w.node : 9_999_999}?detach=true` }),
+    send: (w) => ({ path: `/v1/graph/nodes/${w.isAnothers ? w.node : 9_999_999}?detach=true` }),
     statuses: [404],
     others: "404",
   },
@@ -226,7 +257,7 @@ const graph: Record<string, Case> = {
     others: "404",
   },
   "graph.edges.delete": {
-    send: (w) => ({ path: `/v1/graph/edges/${w.tenant === "beta" ? w.edge : 9_999_999}` }),
+    send: (w) => ({ path: `/v1/graph/edges/${w.isAnothers ? w.edge : 9_999_999}` }),
     statuses: [404],
     others: "404",
   },
@@ -239,14 +270,14 @@ const graph: Record<string, Case> = {
   "graph.graphs.list": get(() => "/v1/graph/graphs"),
   "graph.graphs.create": { send: (_, n) => ({ body: { name: `madeg${n}` } }) },
   "graph.graphs.delete": {
-    send: (w, n) => ({ path: `/v1/graph/graphs/${w.tenant === "beta" ? w.graph : `goneg${n}`}` }),
+    send: (w, n) => ({ path: `/v1/graph/graphs/${w.isAnothers ? w.graph : `goneg${n}`}` }),
     before: (_, n) => [["POST", "/v1/graph/graphs", { name: `goneg${n}` }]],
     others: "404",
   },
   "graph.indexes.list": get(() => "/v1/graph/indexes"),
   "graph.indexes.create": { send: (_, n) => ({ body: { name: `madei${n}`, label: "Made", property: `p${n}` } }) },
   "graph.indexes.delete": {
-    send: (w, n) => ({ path: `/v1/graph/indexes/${w.tenant === "beta" ? w.index : `gonei${n}`}` }),
+    send: (w, n) => ({ path: `/v1/graph/indexes/${w.isAnothers ? w.index : `gonei${n}`}` }),
     before: (_, n) => [["POST", "/v1/graph/indexes", { name: `gonei${n}`, label: "Gone", property: `p${n}` }]],
     others: "404",
   },
@@ -266,7 +297,7 @@ const ai: Record<string, Case> = {
   // A session is its user's: colleagues, too, do not find it.
   "chat.sessions.get": { ...get((w) => `/v1/ai/sessions/${w.session}`, "404"), statuses: [200, 404] },
   "chat.sessions.delete": {
-    send: (w) => ({ path: `/v1/ai/sessions/${w.tenant === "beta" ? w.session : "chat_none"}` }),
+    send: (w) => ({ path: `/v1/ai/sessions/${w.isAnothers ? w.session : "chat_none"}` }),
     statuses: [404],
     others: "404",
   },
@@ -295,7 +326,7 @@ const ai: Record<string, Case> = {
   "memory.store": { send: (_, n) => ({ path: `/v1/ai/memory/made${n}`, body: { content: "x" } }) },
   "memory.get": get(memory, "404"),
   "memory.drop": {
-    send: (w, n) => ({ path: w.tenant === "beta" ? memory(w) : `/v1/ai/memory/gone${n}` }),
+    send: (w, n) => ({ path: w.isAnothers ? memory(w) : `/v1/ai/memory/gone${n}` }),
     before: (_, n) => [["POST", `/v1/ai/memory/gone${n}`, { content: "x" }]],
     others: "404",
   },
@@ -305,7 +336,7 @@ const ai: Record<string, Case> = {
   },
   "memory.put": { send: (_, n) => ({ path: `/v1/ai/memory/made${n}/one`, body: { content: "x" } }) },
   "memory.forget": {
-    send: (w, n) => ({ path: w.tenant === "beta" ? `${memory(w)}/${w.memory}` : `/v1/ai/memory/gone${n}/one` }),
+    send: (w, n) => ({ path: w.isAnothers ? `${memory(w)}/${w.memory}` : `/v1/ai/memory/gone${n}/one` }),
     before: (_, n) => [["PUT", `/v1/ai/memory/gone${n}/one`, { content: "x" }]],
     others: "404",
   },
@@ -361,8 +392,8 @@ const automl: Record<string, Case> = {
     statuses: [400, 404],
   },
   "automl.jobs": get(() => `${automlPath}/jobs`),
-  "automl.job": { ...get(() => `${automlPath}/jobs/none`), statuses: [404] },
-  "automl.stop": { send: () => ({ path: `${automlPath}/jobs/none/stop`, body: {} }), statuses: [404] },
+  "automl.job": { ...get((w) => `${automlPath}/jobs/${w.job}`), statuses: [404] },
+  "automl.stop": { send: (w) => ({ path: `${automlPath}/jobs/${w.job}/stop`, body: {} }), statuses: [404] },
   "automl.datasets.create": { ...post({ name: "made" }), statuses: [400] },
   "automl.datasets": get(() => `${automlPath}/datasets`),
   "automl.dataset": { ...get(() => `${automlPath}/datasets/none`), statuses: [404] },
@@ -379,7 +410,7 @@ const automl: Record<string, Case> = {
     statuses: [404],
   },
   "automl.webhook_secret": get(() => `${automlPath}/webhook-secret`),
-  "socket.automl.follow": { ...post({ type: "automl.follow", job_id: "none" }), statuses: [404] },
+  "socket.automl.follow": { send: (w) => ({ body: { type: "automl.follow", job_id: w.job } }), statuses: [404] },
 };
 
 const rpc = (method: string, params: object) => ({ jsonrpc: "2.0", id: 1, method, params });
@@ -413,7 +444,7 @@ const accounts: Record<string, Case> = {
   "apikeys.create": { send: (_, n) => ({ body: { name: `k${n}` } }), person: true },
   "apikeys.list": get(() => "/v1/api-keys"),
   "apikeys.delete": {
-    send: (w) => ({ path: `/v1/api-keys/${w.tenant === "beta" ? w.apiKey : "none"}` }),
+    send: (w) => ({ path: `/v1/api-keys/${w.isAnothers ? w.apiKey : "none"}` }),
     statuses: [404],
     others: "404",
   },
@@ -491,7 +522,7 @@ const administration: Record<string, Case> = {
     others: "403 but for system",
   },
   "admin.users.delete": {
-    send: (w, n) => ({ path: `${tenantPath(w)}/users/${w.tenant === "beta" ? w.user : `gone-${n}`}` }),
+    send: (w, n) => ({ path: `${tenantPath(w)}/users/${w.isAnothers ? w.user : `gone-${n}`}` }),
     before: (w, n) => [["POST", `${tenantPath(w)}/users`, { username: `gone-${n}`, password }]],
     others: "403 but for system",
   },
@@ -513,14 +544,14 @@ const server: Record<string, Case> = {
   "socket.transaction.begin": post({ type: "transaction.begin" }),
   "socket.transaction.commit": {
     send: (w) => ({
-      body: { type: "transaction.commit", transaction: `${w.transaction}${w.tenant === "beta" ? "" : "-x"}` },
+      body: { type: "transaction.commit", transaction: `${w.transaction}${w.isAnothers ? "" : "-x"}` },
     }),
     statuses: [404],
     others: "404",
   },
   "socket.transaction.rollback": {
     send: (w) => ({
-      body: { type: "transaction.rollback", transaction: `${w.transaction}${w.tenant === "beta" ? "" : "-x"}` },
+      body: { type: "transaction.rollback", transaction: `${w.transaction}${w.isAnothers ? "" : "-x"}` },
     }),
     statuses: [404],
     others: "404",
@@ -548,7 +579,7 @@ const recipes: Record<string, Case> = {
     others: "404",
   },
   "recipes.delete": {
-    send: (w, n) => ({ path: w.tenant === "beta" ? recipe(w) : `/v1/recipes/gone-${n}` }),
+    send: (w, n) => ({ path: w.isAnothers ? recipe(w) : `/v1/recipes/gone-${n}` }),
     before: (_, n) => [["POST", "/v1/recipes/import", readingRecipe(`gone-${n}`, "1.0.0", "x")]],
     others: "404",
   },

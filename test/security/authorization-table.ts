@@ -4,7 +4,7 @@
  */
 import type { Endpoint } from "../../src/protocol/endpoint.js";
 import { ENDPOINTS, MESSAGES } from "../../src/protocol/endpoints.js";
-import { CASES } from "./authorization-cases.js";
+import { CASES, OWNED } from "./authorization-cases.js";
 
 /** Who asks. The tenant of all but the last two is an ordinary one; `system` is the one that owns the installation. */
 export const PRINCIPALS = [
@@ -45,12 +45,19 @@ const MARKS: Readonly<Record<Verdict, string>> = { admitted: "yes", "401": "401"
 
 /** The page docs/AUTHORIZATION.md. */
 export function authorizationPage(): string {
-  const head = ["route", "declared", ...PRINCIPALS.map(({ column }) => column), "objects of another tenant"];
+  const head = [
+    "route",
+    "declared",
+    ...PRINCIPALS.map(({ column }) => column),
+    "objects of another tenant",
+    "of another user",
+  ];
   const rows = [...ENDPOINTS, ...MESSAGES].map((endpoint) => [
     `\`${routeOf(endpoint)}\``,
     endpoint.access,
     ...PRINCIPALS.map(({ name }) => MARKS[verdict(endpoint, name)]),
     CASES[endpoint.name]?.others ?? "cannot be named",
+    OWNED[endpoint.name] ?? (CASES[endpoint.name]?.others === undefined ? "cannot be named" : "the tenant's"),
   ]);
   const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
   return [...INTRODUCTION, line(head), line(head.map(() => "---")), ...rows.map(line), ""].join("\n");
@@ -73,7 +80,11 @@ const INTRODUCTION = [
   '- "yes" means that the request is let through; statements and tools are looked at further: what a ReadOnly key sends may',
   "  only read, whichever route it takes.",
   "- Every tenant has its own data. A tenant is never named by a request but by the credential (administrators name it in",
-  "  the path of /admin/tenants/…), so objects of another tenant do not exist: the last column says what a request that",
-  "  names one by its id is answered with.",
+  "  the path of /admin/tenants/…), so objects of another tenant do not exist: the column says what a request that names one",
+  "  by its id is answered with.",
+  "- Transactions, prepared statements, chat sessions, trainings and API keys belong to who made them. For transactions and prepared",
+  "  statements a user who signed in and each of its keys are different ones. The last column says what another user of",
+  "  the same tenant is answered with; administrators (`admin`, `super_admin`, not with a ReadOnly key) may name transactions and",
+  "  trainings of others. All else is the tenant's.",
   "",
 ] as const;

@@ -6,12 +6,14 @@ import type { Endpoint } from "../../src/protocol/endpoint.js";
 import { ENDPOINTS, MESSAGES } from "../../src/protocol/endpoints.js";
 import { TestServer } from "../e2e/server.js";
 import { SocketClient } from "../e2e/socket-client.js";
-import { CASES, type Case, readingRecipe, type Sent, type Step, type World } from "./authorization-cases.js";
+import { CASES, type Case, OWNED, readingRecipe, type Sent, type Step, type World } from "./authorization-cases.js";
 import { authorizationPage, PRINCIPALS, type PrincipalName, verdict } from "./authorization-table.js";
 
 /** Stands in all that the other tenant has. */
 const MARKER = "xyzzy-of-beta";
 const ASK_FOR_OTHERS: readonly PrincipalName[] = ["reader", "user", "superAdmin", "system"];
+/** Ask for what another user of their tenant made. */
+const ASK_FOR_PEERS: readonly PrincipalName[] = ["reader", "key", "user", "superReader"];
 const ALL: readonly Endpoint[] = [...ENDPOINTS, ...MESSAGES];
 
 t.test("every endpoint has a case, and every case an endpoint", (t) => {
@@ -47,6 +49,7 @@ t.test("the matrix", { timeout: 300_000 }, async (t) => {
   }
   t.ok(matrix.asked > ALL.length * PRINCIPALS.length, `${matrix.asked} requests`);
   t.equal(await matrix.digest(), before, "the other tenant's data is what it was");
+  t.same(await matrix.ofPeer(), ["active", 2, "pending or over"], "what another user made is what it was");
   t.equal((await server.call("GET", "/health")).status, 200);
 });
 
@@ -71,6 +74,8 @@ class Matrix {
     private readonly server: TestServer,
     private readonly principals: Readonly<Record<PrincipalName, Principal>>,
     private readonly beta: { readonly world: World; readonly token: string },
+    /** Another user of the principals' tenant, with what it made. */
+    private readonly peer: { readonly world: World; readonly token: string },
   ) {}
 
   static async prepare(server: TestServer): Promise<Matrix> {
@@ -88,22 +93,27 @@ class Matrix {
       (await server.expect(201, "POST", "/v1/api-keys", { name: "k", permission }, { token })).body.raw_key;
     const alpha = await makeWorld(server, "alpha", superAdmin, "of alpha", 2);
     const system = await makeWorld(server, "system", server.token, "of system", 2);
-    const ofAlpha = (token: string | null): Principal => ({ token, world: alpha, maker: superAdmin });
-    const ofSystem = (token: string): Principal => ({ token, world: system, maker: server.token });
+    const own = async (token: string, world: World, maker: string): Promise<Principal> => {
+      return { token, world: { ...world, ...(await madeBy(server, token, world)) }, maker };
+    };
+    const ofAlpha = (token: string): Promise<Principal> => own(token, alpha, superAdmin);
+    const ofSystem = (token: string): Promise<Principal> => own(token, system, server.token);
+    const peer = await signedIn("alpha", "alpha-peer", ["user"]);
     return new Matrix(
       server,
       {
-        nobody: ofAlpha(null),
-        reader: ofAlpha(await key(user, "ReadOnly")),
-        key: ofAlpha(await key(user, "FullAccess")),
-        user: ofAlpha(user),
-        admin: ofAlpha(admin),
-        superReader: ofAlpha(await key(superAdmin, "ReadOnly")),
-        superAdmin: ofAlpha(superAdmin),
-        systemReader: ofSystem(await key(server.token, "ReadOnly")),
-        system: ofSystem(server.token),
+        nobody: { token: null, world: alpha, maker: superAdmin },
+        reader: await ofAlpha(await key(user, "ReadOnly")),
+        key: await ofAlpha(await key(user, "FullAccess")),
+        user: await ofAlpha(user),
+        admin: await ofAlpha(admin),
+        superReader: await ofAlpha(await key(superAdmin, "ReadOnly")),
+        superAdmin: await ofAlpha(superAdmin),
+        systemReader: await ofSystem(await key(server.token, "ReadOnly")),
+        system: await ofSystem(server.token),
       },
       beta,
+      { token: peer, world: await peersWorld(server, peer, alpha) },
     );
   }
 
@@ -115,6 +125,11 @@ class Matrix {
     );
     await Promise.all(refused!.map(({ name }) => this.checkOwn(endpoint, one, name)));
     for (const { name } of admitted!) await this.checkOwn(endpoint, one, name);
+    const ofPeer = OWNED[endpoint.name];
+    if (ofPeer !== undefined) {
+      const askers = admitted!.filter(({ name }) => ASK_FOR_PEERS.includes(name));
+      for (const { name } of askers) await this.checkOthers(endpoint, one, ofPeer, name, this.peer.world);
+    }
     const { others } = one;
     if (others === undefined) return;
     // Whoever is refused is so before anybody looks at the ids.
@@ -122,7 +137,7 @@ class Matrix {
     await Promise.all(
       askers
         .filter(({ name }) => name !== "system" || !others.includes("but for system"))
-        .map(({ name }) => this.checkOthers(endpoint, one, others, name)),
+        .map(({ name }) => this.checkOthers(endpoint, one, others, name, this.beta.world)),
     );
   }
 
@@ -140,12 +155,14 @@ class Matrix {
     if (text.includes(MARKER)) this.problems.push(`${who} sees the other tenant: ${text.slice(0, 300)}`);
   }
 
-  private async checkOthers(endpoint: Endpoint, one: Case, others: string, who: PrincipalName): Promise<void> {
-    const { status, text } = await this.ask(
-      endpoint,
-      one.send(this.beta.world, ++this.count),
-      this.principals[who].token,
-    );
+  private async checkOthers(
+    endpoint: Endpoint,
+    one: Case,
+    others: string,
+    who: PrincipalName,
+    world: World,
+  ): Promise<void> {
+    const { status, text } = await this.ask(endpoint, one.send(world, ++this.count), this.principals[who].token);
     const fits = others.match(/\d{3}/g)!.includes(String(status));
     if (!fits) this.problems.push(`${who}, another's objects: ${status} ${text.slice(0, 300)}`);
     if (text.includes(MARKER)) this.problems.push(`${who} sees another's objects: ${text.slice(0, 300)}`);
@@ -207,6 +224,18 @@ class Matrix {
     }
   }
 
+  /** The transaction of the other user, what its prepared statement gives, and its training. */
+  async ofPeer(): Promise<readonly unknown[]> {
+    const { token, world } = this.peer;
+    const get = async (path: string) => (await this.server.expect(200, "GET", path, undefined, { token })).body.data;
+    const exec = { statement_id: world.statement };
+    const prepared = await this.server.expect(200, "POST", "/v1/query/exec", exec, { token });
+    const training = (await get(`/v1/automl/jobs/${world.job}`)).status;
+    const transaction = (await get(`/v1/transactions/${world.transaction}`)).status;
+    await get(`/v1/ai/sessions/${world.session}`);
+    return [transaction, prepared.body.data.columns.length, training === "cancelled" ? training : "pending or over"];
+  }
+
   /** All that the other tenant has. */
   async digest(): Promise<string> {
     const { token, world } = this.beta;
@@ -235,6 +264,29 @@ class Matrix {
     }
     return seen.join("\n");
   }
+}
+
+/** What a caller has of its own beside what is the tenant's. */
+async function madeBy(server: TestServer, token: string, { table }: World) {
+  const made = async (path: string, body: unknown) =>
+    (await server.expect(201, "POST", path, body, { token })).body.data;
+  return {
+    transaction: (await made("/v1/transactions", { timeout_secs: 600 })).id as string,
+    statement: (await made("/v1/query/prepare", { sql: `SELECT * FROM ${table}` })).statement_id as string,
+  };
+}
+
+async function peersWorld(server: TestServer, token: string, alpha: World): Promise<World> {
+  const post = async (path: string, body: unknown) => (await server.call("POST", path, body, { token })).body;
+  await server.rows("CREATE TABLE trained_on (x float8, y float8)", [], { token });
+  await server.rows("INSERT INTO trained_on SELECT i, 2 * i FROM generate_series(1, 60) i", [], { token });
+  const training = { table: "trained_on", target: "y", max_trials: 1, algorithms: ["linear"] };
+  return {
+    ...{ ...alpha, isAnothers: true, ...(await madeBy(server, token, alpha)) },
+    session: (await post("/v1/ai/sessions", { title: "a peer's" })).data.id,
+    apiKey: (await post("/v1/api-keys", { name: "a peer's" })).data.api_key.id,
+    job: (await post("/v1/automl/train", training)).data.job_id,
+  };
 }
 
 async function makeWorld(
@@ -275,6 +327,8 @@ async function makeWorld(
   await server.expect(201, "POST", `/admin/tenants/${tenant}/users`, { username: user, password: "a spare password" });
   return {
     tenant,
+    isAnothers: tenant === "beta",
+    job: "none",
     user,
     table: `things_${tenant}`,
     collection: `docs_${tenant}`,

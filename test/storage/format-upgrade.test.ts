@@ -25,7 +25,7 @@ import {
   type UpgradeStep,
   upgradeDataDirectory,
 } from "../../src/storage/format-upgrade.js";
-import { acceptLoss, addPartitions, readInstallation } from "../../src/storage/installation.js";
+import { acceptLoss, addPartitions, readInstallation, rebuildInstallation } from "../../src/storage/installation.js";
 import { openShardOnDisk } from "../../src/storage/shard-on-disk.js";
 import { commit, content, key } from "./shards.js";
 
@@ -227,8 +227,11 @@ t.test("what is told of a directory", async (t) => {
   cpSync(join(first, "partition-1"), path, { recursive: true });
   t.equal((await upgrade(dir)).id, id);
   await isUpgraded(t, dir, "a partition from an old backup");
-  // The list can be found again.
+  // The list can be made again, but not silently.
   rmSync(join(dir, "INSTALLATION"));
+  await t.rejects(upgrade(dir), { message: /INSTALLATION is missing.*restore the file/ });
+  t.match(rebuildInstallation(dir), { id, partitions: PARTITIONS });
+  t.throws(() => rebuildInstallation(dir), { message: /nothing was lost/ });
   t.match(await upgrade(dir), { id, partitions: PARTITIONS });
   rmSync(path, { recursive: true });
   t.equal((await upgrade(dir)).partitions, PARTITIONS, "one that is gone is still known");

@@ -6,6 +6,7 @@ import type { TrainProgress } from "../../automl/contract.js";
 import { DbError } from "../../protocol/errors.js";
 import { AUTOML_JOBS_KEPT_MAX } from "../../protocol/limits.js";
 import type { together } from "../chat/chat-store.js";
+import { isAdministrator } from "../owner.js";
 import type { Request } from "../request.js";
 import { rowsOf, timeOf } from "../run-alone.js";
 import { withDefinitions } from "../with-definitions.js";
@@ -16,6 +17,8 @@ export type JobStatus = "pending" | "running" | "completed" | "failed" | "cancel
 
 export interface TrainingJob {
   readonly id: string;
+  /** Who began it. */
+  readonly userId: string;
   /** Of the model that it makes. */
   readonly name: string;
   /** It was made by CREATE EXPERIMENT. */
@@ -38,7 +41,7 @@ export interface TrainingJob {
 export type Run = Parameters<Parameters<typeof together>[2]>[0];
 
 const COLUMNS =
-  "id, name, experiment, status, phase, progress, current_trial, total_trials, best_score, eta_ms, error, model_id, created_at, started_at, completed_at";
+  "id, name, experiment, status, phase, progress, current_trial, total_trials, best_score, eta_ms, error, model_id, created_at, started_at, completed_at, user_id";
 
 export interface NewJob {
   readonly id: string;
@@ -91,22 +94,29 @@ export async function readJob(request: Request, id: string): Promise<TrainingJob
   return row === undefined ? null : jobOf(row);
 }
 
-/** Throws not_found. */
+/** That of another user does not exist, but for administrators. Throws not_found. */
 export async function findJob(request: Request, id: string): Promise<TrainingJob> {
   const job = await readJob(request, id);
-  if (job !== null) return job;
+  if (job !== null && (job.userId === request.head.userId || isAdministrator(request))) return job;
   throw new DbError("not_found", `The training job "${id.slice(0, 100)}" does not exist.`, {
     field: "id",
     hint: "GET /v1/automl/jobs lists them.",
   });
 }
 
-/** Newest first. */
-export async function listJobs(request: Request, where: string, limit: number, offset: number): Promise<TrainingJob[]> {
+/** Newest first. `userId`: only that user's; null: the tenant's. */
+export async function listJobs(
+  request: Request,
+  where: string,
+  limit: number,
+  offset: number,
+  userId: string | null = null,
+): Promise<TrainingJob[]> {
   if (!hasJobs(request)) return [];
   const rows = await rowsOf(request, {
-    sql: `SELECT ${COLUMNS} FROM ${JOBS} WHERE ${where} ORDER BY created_at DESC, id DESC LIMIT $1::int8 OFFSET $2::int8`,
-    params: [limit, offset],
+    sql: `SELECT ${COLUMNS} FROM ${JOBS} WHERE ${where} AND ($3::text IS NULL OR user_id = $3::text)
+      ORDER BY created_at DESC, id DESC LIMIT $1::int8 OFFSET $2::int8`,
+    params: [limit, offset, userId],
   });
   return rows.map(jobOf);
 }
@@ -247,6 +257,7 @@ export function jobOf(row: readonly unknown[]): TrainingJob {
   const [createdAt, startedAt, completedAt] = row.slice(12, 15).map((time) => (time === null ? null : timeOf(time)));
   return {
     id: id as string,
+    userId: row[15] as string,
     name: name as string,
     experiment: experiment as string | null,
     status: status as JobStatus,

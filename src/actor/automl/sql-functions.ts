@@ -16,14 +16,16 @@ import {
   TIMESTAMPTZ,
   type Value,
 } from "../../protocol/values.js";
-import type { DeferredContext, EvalContext, ScalarFunction } from "../../query/expr/expr.js";
+import type { DeferredContext, EvalContext, EvalServices, ScalarFunction } from "../../query/expr/expr.js";
 import { deferredFn } from "../../query/expr/functions/define.js";
+import { LIST_MODELS } from "../../query/expr/functions/models.js";
 import { registerFunction } from "../../query/expr/functions/registry.js";
 import { registerTableFunction } from "../../query/expr/functions/table-registry.js";
 import type { TableRows } from "../../query/expr/table-function.js";
+import { together } from "../chat/chat-store.js";
 import type { Request } from "../request.js";
 import { createExperiment, deployModel, dropExperiment, listExperiments } from "./experiments.js";
-import { findModel, listModels, type StoredModel } from "./model-store.js";
+import { deleteModels, findModel, listModels, modelView, type StoredModel } from "./model-store.js";
 import { type PredictedRow, type PredictedRows, predictRows } from "./predict.js";
 import { provideTrainedModels } from "./trained-model-rows.js";
 
@@ -90,6 +92,16 @@ const FUNCTIONS: readonly ScalarFunction[] = [
     const isDropped = await dropExperiment(request, name as string, ifExists as boolean);
     return new Json(isDropped ? "DROP EXPERIMENT" : `experiment "${name as string}" does not exist, skipping`);
   }),
+  deferredFn("describe_model", [TEXT], JSONB, describeModels, { rowsMax: 1 }),
+  changing("drop_model", [TEXT, BOOL], async (request, [name, ifExists], _renew, { services }) => {
+    if ((await dropTrained(request, name as string)) > 0) return new Json("DROP MODEL");
+    if (installedModel(services, name as string) !== null) {
+      await services.deleteModel!(name as string, { services } as DeferredContext);
+      return new Json("DROP MODEL");
+    }
+    if (ifExists === true) return new Json(`model "${name as string}" does not exist, skipping`);
+    throw noSuchModel(name as string);
+  }),
   changing("automl_deploy", [TEXT, TEXT], async (request, [name, experiment]) => {
     return new Json(await deployModel(request, name as string, experiment as string));
   }),
@@ -98,14 +110,14 @@ const FUNCTIONS: readonly ScalarFunction[] = [
 function changing(
   name: string,
   args: ScalarFunction["args"],
-  change: (request: Request, args: readonly Value[], renew: () => void) => Promise<Value>,
+  change: (request: Request, args: readonly Value[], renew: () => void, context: DeferredContext) => Promise<Value>,
 ): ScalarFunction {
   const evaluate = async (columns: readonly (readonly Value[])[], count: number, context: DeferredContext) => {
     const values: Value[] = [];
     for (let i = 0; i < count; i++) {
       const given = columns.map((column) => column[i]!);
       if (given.some((value) => value === null)) throw sqlError("22004", "a name of an experiment or model is null");
-      values.push(await change(callerOf(context), given, () => context.services.renewSnapshot?.()));
+      values.push(await change(callerOf(context), given, () => context.services.renewSnapshot?.(), context));
     }
     return values;
   };
@@ -114,6 +126,60 @@ function changing(
     writes: true as const,
   });
 }
+
+/** Of a model that the tenant trained all that its route tells; of an installed one its row in LIST_MODELS(). */
+async function describeModels([names]: readonly (readonly Value[])[], count: number, context: DeferredContext) {
+  const request = callerOf(context);
+  const values: Value[] = [];
+  for (let i = 0; i < count; i++) {
+    const name = names![i] as string;
+    const trained = await trainedModel(request, name);
+    const found = trained === null ? installedModel(context.services, name) : modelView(trained, true);
+    if (found === null) throw noSuchModel(name);
+    values.push(new Json(found));
+  }
+  return values;
+}
+
+async function trainedModel(request: Request, name: string): Promise<StoredModel | null> {
+  try {
+    return await findModel(request, name);
+  } catch (error) {
+    if (error instanceof DbError && error.code === "model_not_found") return null;
+    throw error;
+  }
+}
+
+/** By name, alias, or name and tag; null: it is not installed. */
+function installedModel(services: EvalServices, wanted: string): object | null {
+  const [, name, tag] = /^([^:]*)(?::(.*))?$/s.exec(wanted.toLowerCase())!;
+  const fields = LIST_MODELS.returns.fields!.map((field) => field.name);
+  for (const row of services.models?.() ?? []) {
+    const facts = Object.fromEntries(fields.map((field, i) => [field, plainFact(row[i]!, field)]));
+    const isNamed = facts.name === name || facts.alias === name;
+    if (isNamed && (tag === undefined || (facts.tag ?? "latest") === tag)) return facts;
+  }
+  return null;
+}
+
+const plainFact = (value: Value, field: string): unknown =>
+  field.endsWith("_at") && typeof value === "number" ? new Date(value / 1000).toISOString() : value;
+
+async function dropTrained(request: Request, name: string): Promise<number> {
+  if ((await trainedModel(request, name)) === null) return 0;
+  request.hasActed = true;
+  return together(
+    request,
+    request,
+    (run) => deleteModels(run, name),
+    (tx) => request.commitPart(tx),
+  );
+}
+
+const noSuchModel = (name: string) =>
+  sqlError("42704", `model "${name.slice(0, 100)}" does not exist`, {
+    hint: "SHOW MODELS lists those that there are.",
+  });
 
 /** A position in the query is one in the statement around it. */
 function shifted(error: unknown, offset: number): unknown {

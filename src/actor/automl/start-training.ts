@@ -43,7 +43,7 @@ export async function startTraining(
     request,
     request,
     async (run) => {
-      const made = newJob(id, name, experiment ?? null, spec);
+      const made = newJob(request.head.userId, id, name, experiment ?? null, spec);
       await insertJob(run, request.head.userId, { ...made, spec, callbackUrl: callbackUrl ?? null });
       return made;
     },
@@ -56,9 +56,9 @@ export async function startTraining(
   return job;
 }
 
-function newJob(id: string, name: string, experiment: string | null, spec: TrainSpec): TrainingJob {
+function newJob(userId: string, id: string, name: string, experiment: string | null, spec: TrainSpec): TrainingJob {
   return {
-    ...{ id, name, experiment, status: "pending", phase: null, progress: 0, currentTrial: 0 },
+    ...{ id, userId, name, experiment, status: "pending", phase: null, progress: 0, currentTrial: 0 },
     ...{ totalTrials: spec.maxTrials, bestScore: null, etaMs: null, error: null, modelId: null },
     ...{ createdAt: new Date().toISOString(), startedAt: null, completedAt: null },
   };

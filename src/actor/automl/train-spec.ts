@@ -2,7 +2,15 @@
  * What is to be trained, and on which data: made from a request, a tool's arguments or a statement, checked against the
  * data's definition before a job is made, kept in the job's record.
  */
-import { ALGORITHMS, type Algorithm, METRICS, type Metric, TASKS, type TrainJob } from "../../automl/contract.js";
+import {
+  ALGORITHMS,
+  type Algorithm,
+  algorithmNamed,
+  METRICS,
+  type Metric,
+  TASKS,
+  type TrainJob,
+} from "../../automl/contract.js";
 import type { TableDef } from "../../catalog/table.js";
 import type { ViewDef } from "../../catalog/view.js";
 import { collectionOf } from "../../document/collection.js";
@@ -74,7 +82,7 @@ export async function specOf(request: Request, body: TrainBody): Promise<TrainSp
   if (target === null && task !== "clustering") {
     throw invalid("target", "the name of the column to predict is missing (only clustering has none)");
   }
-  const algorithms = listed("algorithms", body.algorithms, ALGORITHMS) as readonly Algorithm[] | undefined;
+  const algorithms = body.algorithms && [...new Set(body.algorithms.map(knownAlgorithm))];
   const metric = oneOf(body, "metric", "optimization_metric");
   if (metric !== undefined) listed("metric", [metric], METRICS);
   const { features, time_column: timeColumn, folds, horizon, clusters } = body;
@@ -103,6 +111,12 @@ function oneOf(body: object, a: string, b: string): string | undefined {
     throw invalid(b, `"${a}" says something else; send one of the two`);
   }
   return first ?? second;
+}
+
+function knownAlgorithm(name: string): Algorithm {
+  const found = algorithmNamed(name);
+  if (found !== null) return found;
+  throw invalid("algorithms", `"${name}" is not known; there are ${ALGORITHMS.join(", ")}`);
 }
 
 function listed(field: string, given: readonly string[] | undefined, allowed: readonly string[]) {

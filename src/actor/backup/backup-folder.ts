@@ -1,9 +1,10 @@
 /**
- * Where backups lie: {folder}/{tenant id}/{backup id}/ with manifest.json, which is written last, and one file of data. A
+ * Where backups lie: {folder}/{tenant id}/{backup id}/ with manifest.json, which is written last, and one file of data; and a file
+ * `unfinished` as long as it is being made, so that what a crash left is told from what somebody copies there. A
  * tenant's folder may be copied to another installation's, where its backups are then found. Holds no state.
  */
 import { randomBytes } from "node:crypto";
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { DbError } from "../../protocol/errors.js";
@@ -11,6 +12,7 @@ import { fileDisk, makeDirectoryDurably, writeFileDurably } from "../../storage/
 
 export const DATA_FILE = "data.bak";
 const MANIFEST = "manifest.json";
+const UNFINISHED = "unfinished";
 const ID = /^bak_[0-9a-f]{32}$/;
 const TENANT = /^[a-z0-9][a-z0-9_-]{0,62}$/;
 
@@ -62,6 +64,7 @@ export class BackupFolder {
   async create(tenant: string, id: string): Promise<string> {
     const path = this.pathOf(tenant, id);
     await makeDirectoryDurably(path, this.top);
+    writeFileDurably(join(path, UNFINISHED), "");
     return path;
   }
 
@@ -96,6 +99,15 @@ export class BackupFolder {
       join(this.pathOf(manifest.tenant, manifest.id), MANIFEST),
       `${JSON.stringify(manifest, null, 2)}\n`,
     );
+    rmSync(join(this.pathOf(manifest.tenant, manifest.id), UNFINISHED), { force: true });
+  }
+
+  /** Ids of backups that were begun and are not whole, with the times at which they began: being made, or cut short. */
+  unfinished(tenant: string): { readonly id: string; readonly startedAt: string }[] {
+    return this.ids(tenant)
+      .filter((id) => !this.has(tenant, id))
+      .map((id) => ({ id, begun: statSync(join(this.pathOf(tenant, id), UNFINISHED), { throwIfNoEntry: false }) }))
+      .flatMap(({ id, begun }) => (begun === undefined ? [] : [{ id, startedAt: begun.mtime.toISOString() }]));
   }
 
   /** It was read and found whole. One that was deleted meanwhile stays so. */

@@ -30,3 +30,14 @@ export function viewOf(manifest: Manifest): BackupView {
     ...{ digest: digest?.sha256 ?? null, schedule, verified_at: verifiedAt, imported, note, error: null },
   };
 }
+
+/** Of a backup that a crash cut short. */
+export function cutShort({ id, startedAt }: { readonly id: string; readonly startedAt: string }): BackupView {
+  const message =
+    "The server ended before the backup did. Make it again: what is left of this one goes then, or when you delete it.";
+  return {
+    ...{ id, status: "failed", kind: "full", base: null, encrypted: false, entries: 0, bytes: 0 },
+    ...{ started_at: startedAt, finished_at: null, holds_until: null, digest: null, schedule: null },
+    ...{ verified_at: null, imported: false, note: null, error: { code: "cancelled", message } },
+  };
+}

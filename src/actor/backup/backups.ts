@@ -1,7 +1,7 @@
 /**
  * Backups of the tenants of an actor: which are being made, which failed lately, and which are there (backup-folder.ts). They
  * are asked for by a tenant's administrators, or ordered by the directory's actor (backup-orders.ts). One at a time, tenant and
- * store. A backup that is cut short by a crash leaves nothing that would be taken for one. Owned by the actor.
+ * store. A backup that is cut short by a crash is told as failed, and what it left goes with the next one. Owned by the actor.
  */
 import type { BackupOrder, BackupReport, BackupStore } from "../../protocol/backup-orders.js";
 import { DbError } from "../../protocol/errors.js";
@@ -9,7 +9,7 @@ import { backupKey } from "../../storage/backup-file.js";
 import type { Partition } from "../partition.js";
 import type { Scheduler } from "../scheduler.js";
 import { type BackupFolder, bytesOfId, type Manifest, newBackupId } from "./backup-folder.js";
-import { type BackupView, viewOf } from "./backup-view.js";
+import { type BackupView, cutShort, viewOf } from "./backup-view.js";
 import { opensBackup, type Verified, verifyBackups } from "./read-backups.js";
 import { continues, writeBackup } from "./write-backup.js";
 
@@ -132,6 +132,7 @@ export class Backups {
     making.made.catch(() => undefined);
     this.#latest.set(name, making);
     try {
+      await this.#discardUnfinished(store, tenantId);
       const chosen = await this.#baseOf(partition, wish);
       const kind = chosen.base === null ? "full" : "incremental";
       Object.assign(view, { kind, base: chosen.base?.id ?? null, note: chosen.note });
@@ -145,6 +146,12 @@ export class Backups {
       (error: unknown) => this.#failed(making, wish, error),
     );
     return making;
+  }
+
+  /** What crashes have left. Nothing of the tenant's is being made in that store. */
+  async #discardUnfinished(store: BackupStore, tenantId: string): Promise<void> {
+    const folder = this.host.folders[store];
+    for (const { id } of folder.unfinished(tenantId)) await folder.discard(tenantId, id);
   }
 
   async #write(partition: Partition, wish: Wish, making: Making, { base, note }: Base): Promise<Manifest> {
@@ -213,15 +220,20 @@ export class Backups {
 
   /** Newest first. */
   list(tenantId: string): BackupView[] {
+    const { tenant: folder } = this.host.folders;
     const latest = this.#latest.get(nameOf("tenant", tenantId))?.view;
-    const whole = this.host.folders.tenant.list(tenantId).filter(({ id }) => id !== latest?.id);
-    return latest === undefined ? whole.map(viewOf) : [{ ...latest }, ...whole.map(viewOf)];
+    const whole = folder.list(tenantId).filter(({ id }) => id !== latest?.id);
+    const unfinished = folder.unfinished(tenantId).filter(({ id }) => id !== latest?.id);
+    return [...(latest === undefined ? [] : [{ ...latest }]), ...unfinished.map(cutShort), ...whole.map(viewOf)];
   }
 
   /** Throws not_found. */
   get(tenantId: string, id: string): BackupView {
+    const { tenant: folder } = this.host.folders;
     const latest = this.#latest.get(nameOf("tenant", tenantId))?.view;
-    return latest?.id === id ? { ...latest } : viewOf(this.host.folders.tenant.get(tenantId, id));
+    if (latest?.id === id) return { ...latest };
+    const unfinished = folder.unfinished(tenantId).find((one) => one.id === id);
+    return unfinished === undefined ? viewOf(folder.get(tenantId, id)) : cutShort(unfinished);
   }
 
   /** One that is being made is given up first. */
@@ -229,7 +241,9 @@ export class Backups {
     const name = nameOf("tenant", tenantId);
     const latest = this.#latest.get(name);
     if (latest?.view.id !== id) {
-      await this.host.folders.tenant.remove(tenantId, id);
+      const { tenant: folder } = this.host.folders;
+      const isUnfinished = folder.unfinished(tenantId).some((one) => one.id === id);
+      await (isUnfinished ? folder.discard(tenantId, id) : folder.remove(tenantId, id));
       return;
     }
     latest.cancelled = true;

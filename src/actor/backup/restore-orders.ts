@@ -90,16 +90,25 @@ export class RestoreOrders {
   get(tenantId: string, number: number): RestoreView {
     const entry = this.#newest.get(number);
     if (entry === undefined) throw new DbError("not_found", `Tenant "${tenantId}" has not been restored lately.`);
-    return entry.view;
+    return { ...entry.view, tenant: tenantId };
   }
 
-  heard({ tenant, restore, state, entries, verified, error }: RestoreReport): void {
+  heard(report: RestoreReport): void {
+    const { tenant, restore, state, entries, verified, error } = report;
     const entry = this.#newest.get(tenant);
+    if (entry === undefined && report.cutShort !== undefined) this.#remember(report, report.cutShort);
     if (entry === undefined || entry.restore !== restore) return;
     const hasEnded = state === "completed" || state === "failed";
     const finished_at = hasEnded ? new Date().toISOString() : null;
     entry.view = { ...entry.view, state, entries, verified, error, finished_at };
     entry.heard(entry.view);
+  }
+
+  /** One that was begun before this process. Nobody knows when. */
+  #remember({ tenant, restore, state, entries, verified, error }: RestoreReport, backup: string): void {
+    const finished_at = new Date().toISOString();
+    const view = { tenant: "", backup, state, entries, verified, started_at: finished_at, finished_at, error };
+    this.#newest.set(tenant, { restore, view, heard: () => undefined });
   }
 
   /** An actor's thread ended; its partitions are those that `isOf` names. */

@@ -43,18 +43,41 @@ interface Running {
   done: Promise<void>;
 }
 
+const CUT_SHORT =
+  "The tenant's restore was cut short when its server ended: an administrator has to restore it again (POST /admin/tenants/{tenant}/restore).";
+
 export class Restores {
   /** By the tenant's number. */
   readonly #running = new Map<number, Running>();
+  /** Those that were found so when their partition was opened. */
+  readonly #cutShort = new Map<number, RestoreReport>();
   #closing = false;
 
   constructor(private readonly host: RestoresHost) {}
 
+  /** The partition was opened: tells of restores that the end of its server cut short. */
+  opened(partition: Partition): void {
+    for (const [tenant, place] of partition.places.entries()) {
+      if (place.kind !== "restoring" || this.#running.has(tenant)) continue;
+      const { restore, backup = "" } = place;
+      const error = { code: "partition_unavailable", message: CUT_SHORT } as const;
+      const report = { tenant, restore, state: "failed", entries: 0, verified: null, error, cutShort: backup } as const;
+      this.#cutShort.set(tenant, report);
+      this.host.failed("a tenant's restore was cut short; restore it again: until then it is not served", {
+        tenant,
+        backup,
+      });
+      this.host.report(report);
+    }
+  }
+
   /** What a request of a tenant that is being restored is told. */
   refusal(tenant: number): DbError {
-    const message = this.#running.has(tenant)
-      ? "The tenant is being restored from a backup; retry later."
-      : "The tenant's restore was cut short: an administrator has to restore it again.";
+    const isRunning = this.#running.has(tenant);
+    const report = isRunning ? undefined : this.#cutShort.get(tenant);
+    // Again: whoever keeps the reports may not have been there.
+    if (report !== undefined) this.host.report(report);
+    const message = isRunning ? "The tenant is being restored from a backup; retry later." : CUT_SHORT;
     return new DbError("partition_unavailable", message, { retry_after_seconds: 5 });
   }
 
@@ -76,6 +99,7 @@ export class Restores {
     }
     const running: Running = { partition, undone: null, done: Promise.resolve() };
     this.#running.set(tenant, running);
+    this.#cutShort.delete(tenant);
     running.done = this.#run(running, order, report)
       .catch((error: unknown) => {
         if (!(error instanceof DbError))
@@ -104,7 +128,7 @@ export class Restores {
     report: (state: RestoreState, entries: number, verified?: boolean | null) => void,
   ): Promise<void> {
     const { partition } = running;
-    const { tenant, restore } = order;
+    const { tenant } = order;
     const isWhole = (): void => {
       if (running.undone !== null) throw running.undone;
     };
@@ -136,7 +160,7 @@ export class Restores {
     }
     report("restoring", 0);
     try {
-      await this.#silence(partition, tenant, restore);
+      await this.#silence(partition, order);
     } catch (error) {
       if (place === undefined) serveAgain(partition, tenant);
       throw error;
@@ -163,9 +187,9 @@ export class Restores {
   }
 
   /** Nothing of the tenant runs any more, and nothing new begins. */
-  async #silence(partition: Partition, tenant: number, restore: string): Promise<void> {
+  async #silence(partition: Partition, { tenant, restore, backup }: RestoreOrder): Promise<void> {
     await partition.jobs.pause(tenant);
-    partition.places.set(tenant, { kind: "restoring", restore });
+    partition.places.set(tenant, { kind: "restoring", restore, backup });
     const error = new DbError("partition_unavailable", "The request was ended: the tenant is being restored.");
     const end = performance.now() + ENDING_MS;
     for (;;) {

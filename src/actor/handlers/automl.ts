@@ -13,6 +13,7 @@ import { checkNamed, sourceOf, specOf } from "../automl/train-spec.js";
 import { webhookSecret } from "../automl/webhook.js";
 import { together } from "../chat/chat-store.js";
 import { CHANGE_FORMS } from "../feed/change-form.js";
+import { isAdministrator } from "../owner.js";
 import { type Answer, messageErrorJson, packedMessage, STREAMED } from "../reply.js";
 import type { Request } from "../request.js";
 import type { Input } from "../validate.js";
@@ -23,7 +24,8 @@ export const automlHandlers = {
   "automl.jobs": async (request, { query }) => {
     const { limit = LIST_PAGE_DEFAULT, offset = 0 } = pageOf(query);
     const where = query.status === undefined ? "true" : `status = '${query.status}'`;
-    const jobs = await listJobs(request, where, Math.min(limit, LIST_PAGE_MAX), offset);
+    const userId = isAdministrator(request) ? null : request.head.userId;
+    const jobs = await listJobs(request, where, Math.min(limit, LIST_PAGE_MAX), offset, userId);
     return { plain: { jobs: jobs.map(jobView), count: jobs.length } };
   },
   "automl.job": async (request, { params }) => ({ plain: jobView(await findJob(request, params.id!)) }),

@@ -4,6 +4,8 @@ import { DbError } from "../../protocol/errors.js";
 import { after } from "../../query/exec/operator.js";
 import { isLibraryAdmin } from "../library-admin.js";
 import { LongDocument } from "../long-document.js";
+import { ownerName } from "../owner.js";
+import { requireReading } from "../reader.js";
 import { type Answer, errorBody, STREAMED } from "../reply.js";
 import type { Request } from "../request.js";
 import { msgpackResult, ndjsonResult, type RowFormat, RowStream } from "../row-stream.js";
@@ -33,10 +35,12 @@ export const queryHandlers = {
   "query.batch": (request, { body }) => executeBatch(request, body),
   "query.prepare": prepare,
   "query.exec": (request, { body }) => {
-    const { sql, language, graph } = request.tenant.prepared.get(body.statement_id);
+    const { sql, language, graph } = request.tenant.prepared.get(ownerName(request.head), body.statement_id);
     return executeAlone(request, { ...body, sql, ...textOptionsOf({ language, graph }) });
   },
-  "query.close": (request, { body }) => ({ plain: { closed: request.tenant.prepared.remove(body.statement_id) } }),
+  "query.close": (request, { body }) => ({
+    plain: { closed: request.tenant.prepared.remove(ownerName(request.head), body.statement_id) },
+  }),
 } satisfies Partial<Record<EndpointName, Handler>>;
 
 export function sessionOptions(request: Request, control: SessionOptions["control"]): SessionOptions {
@@ -248,13 +252,15 @@ function prepare(request: Request, { body }: Input): Answer {
   try {
     const session = new Session(tenant, sessionOptions(request, "routes"));
     const plan = session.planFor({ ...text, params: NO_PARAMETERS }, tenant.catalog.view(tx), tx);
+    if (request.readOnly) requireReading(plan.bound);
     const parameterCount = plan.parameterTypes.length;
-    const { id } = tenant.prepared.add({ ...text, parameterCount }, body.name);
+    const { id } = tenant.prepared.add(ownerName(request.head), { ...text, parameterCount }, body.name);
     answer = { plain: { statement_id: id, param_count: parameterCount, sql: body.sql } };
   } catch (error) {
     tenant.rollback(tx);
     throw error;
   }
-  request.commit(tx, answer);
+  if (request.readOnly) tenant.rollback(tx);
+  else request.commit(tx, answer);
   return answer;
 }

@@ -14,7 +14,7 @@ import { runOf, type StatementBody, sessionOptions, streamFrom } from "./query.j
 
 export const transactionHandlers = {
   "transactions.begin": beginTransaction,
-  "transactions.get": (request, { params }) => ({ plain: describe(request.transactions.get(params.id!)) }),
+  "transactions.get": (request, { params }) => ({ plain: describe(request.transactions.get(params.id!, request)) }),
   "transactions.execute": (request, { params, body }) =>
     inTransaction(request, params.id!, (transaction) => {
       const started = performance.now();
@@ -113,7 +113,7 @@ function inTransaction(
   work: (transaction: InteractiveTransaction) => Answer | Promise<Answer>,
 ): Answer | Promise<Answer> {
   const { transactions } = request;
-  return transactions.inOrder(transactions.get(id), () => work(transactions.get(id)));
+  return transactions.inOrder(transactions.get(id, request), () => work(transactions.get(id, request)));
 }
 
 /** Temporary relations of the transaction go with it. */

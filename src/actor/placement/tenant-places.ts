@@ -15,7 +15,7 @@ export type Place =
   /** Being received, or left over from that. */
   | { readonly kind: "incoming" }
   /** Its content is being replaced by a backup's, or that was cut short: it has to be restored again. */
-  | { readonly kind: "restoring"; readonly restore: string }
+  | { readonly kind: "restoring"; readonly restore: string; readonly backup?: string }
   /** It is in partition `to`. Until `clean` there may be something of it to remove here. */
   | { readonly kind: "gone"; readonly to: number; readonly clean: boolean };
 

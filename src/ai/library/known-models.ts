@@ -211,6 +211,33 @@ export const KNOWN_MODELS: readonly KnownModel[] = [
   ...SPEECH,
 ];
 
+/** Who published what an export of another's repository was made of, in lower case. */
+const ORIGINALS: Readonly<Record<string, string>> = {
+  "sentence-transformers/all-minilm-l6-v2": "all-minilm-l6-v2",
+  "sentence-transformers/all-minilm-l12-v2": "all-minilm-l12-v2",
+  "sentence-transformers/all-mpnet-base-v2": "all-mpnet-base-v2",
+  "sentence-transformers/paraphrase-multilingual-minilm-l12-v2": "paraphrase-multilingual-minilm-l12-v2",
+  "baai/bge-small-en-v1.5": "bge-small-en-v1.5",
+  "baai/bge-base-en-v1.5": "bge-base-en-v1.5",
+  "thenlper/gte-small": "gte-small",
+  "intfloat/multilingual-e5-small": "multilingual-e5-small",
+  "cross-encoder/nli-deberta-v3-small": "nli-small",
+  "cross-encoder/nli-deberta-v3-xsmall": "nli-xsmall",
+  "qwen/qwen2.5-0.5b-instruct": "qwen2.5-0.5b-instruct",
+  "openai/clip-vit-base-patch32": "clip-vit-base-patch32",
+  "nlpconnect/vit-gpt2-image-captioning": "vit-gpt2-image-captioning",
+  "openai/whisper-tiny": "whisper-tiny",
+  "openai/whisper-base": "whisper-base",
+};
+
+/** The name of the model that a repository of a hub (`org/name`) has, or that its files were made of; null: none is known. */
+export function modelOfRepository(repository: string): string | null {
+  const wanted = repository.toLowerCase();
+  const isIt = (one: KnownModel) => Object.values(one.tags).some((tag) => tag.repository.toLowerCase() === wanted);
+  if (Object.hasOwn(ORIGINALS, wanted)) return ORIGINALS[wanted]!;
+  return KNOWN_MODELS.find(isIt)?.name ?? null;
+}
+
 /** By name or alias; null: not one of them. */
 export function knownModel(name: string): KnownModel | null {
   return KNOWN_MODELS.find((one) => one.name === name || one.alias === name) ?? null;

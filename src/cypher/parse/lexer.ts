@@ -156,6 +156,8 @@ class Lexer implements Tokens {
     if (code === 46 && next >= 48 && next <= 57) this.number();
     else if (code === 47 && next === 47) this.lineComment();
     else if (code === 47 && next === 42) this.blockComment();
+    // SQL's comment, as editors and clients put one before any statement; no statement of Cypher begins so.
+    else if (code === 45 && next === 45 && this.kinds.length === 0) this.lineComment();
     else {
       const pair = pairOf(code, next);
       if (pair !== null) this.push(pair, this.at + 2);

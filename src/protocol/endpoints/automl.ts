@@ -41,7 +41,11 @@ export const experimentFields = {
   max_trials: Type.Optional(Type.Integer({ minimum: 1, maximum: AUTOML_TRIALS_MAX })),
   time_budget_secs: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 86_400 })),
   algorithms: Type.Optional(
-    Type.Array(Type.String(), { maxItems: 10, description: "random_forest, xgboost, neural_network, linear." }),
+    Type.Array(Type.String(), {
+      maxItems: 10,
+      description:
+        "random_forest, xgboost, neural_network, linear; logistic_regression, gradient_boosting and other names of these.",
+    }),
   ),
   metric: Type.Optional(Type.String()),
   optimization_metric: Type.Optional(Type.String()),

@@ -1,6 +1,8 @@
 /** VERIFY TABLE: follows the hash chain of an immutable table over its rows. Called by the session. */
 import { storageOf, type TableDef } from "../../catalog/table.js";
+import { fromText } from "../../protocol/text-format.js";
 import { BOOL, INT8, TEXT, type Value } from "../../protocol/values.js";
+import { encodeKey } from "../../storage/key-codec.js";
 import { prefixRange } from "../../storage/keys.js";
 import type { Cursor } from "../../storage/store.js";
 import type { OutputColumn } from "../plan/plan.js";
@@ -19,6 +21,46 @@ export const VERIFY_COLUMNS: readonly OutputColumn[] = [
   column(4, "first_invalid_row", INT8, true),
   column(5, "head_hash", TEXT, true),
 ];
+
+/** Of VERIFY RECORD: whether the chain has a row of that key, and whether the row is the one that was added then. */
+export const VERIFY_RECORD_COLUMNS: readonly OutputColumn[] = [
+  column(1, "table_name", TEXT, false),
+  column(2, "record_key", TEXT, false),
+  column(3, "found", BOOL, false),
+  column(4, "valid", BOOL, false),
+  column(5, "position", INT8, true),
+  column(6, "hash", TEXT, true),
+];
+
+/** The values of VERIFY_RECORD_COLUMNS. @param key the primary key's values, as texts. Throws what reading them throws. */
+export function verifyRecord(
+  context: ExecContext,
+  table: TableDef,
+  key: readonly string[],
+): Value[] | Promise<Value[]> {
+  const { tx, tenantNumber } = context;
+  const { primaryKey, rowPrefixOf } = layoutOf(table);
+  const values = primaryKey!.columns.map(({ type }, i) => fromText(type, key[i]!));
+  const wanted = encodeKey(new Uint8Array(0), primaryKey!.columns, values);
+  let before: Uint8Array = FIRST_HASH;
+  let found: { readonly valid: boolean; readonly number: number; readonly hash: string } | null = null;
+  const look = (entry: Uint8Array, value: Uint8Array): void => {
+    const hash = Buffer.from(value.subarray(0, HASH_BYTES));
+    const suffix = value.subarray(HASH_BYTES);
+    if (Buffer.compare(suffix, wanted) === 0) {
+      const number = entryNumber(entry);
+      const record = tx.get(joinKey(rowPrefixOf(tenantNumber), suffix));
+      const isSame = record !== undefined && Buffer.compare(linkHash(before, number, suffix, record), hash) === 0;
+      found = { valid: isSame, number, hash: hash.toString("hex") };
+    }
+    before = hash;
+  };
+  const chain = tx.scan(prefixRange(chainPrefix(tenantNumber, storageOf(table))));
+  return each(context, chain, look, () => {
+    const { valid = false, number = null, hash = null } = found ?? {};
+    return [table.name, key.join(", "), found !== null, valid, number, hash];
+  });
+}
 
 const STEP_ENTRIES = 256;
 

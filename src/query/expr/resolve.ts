@@ -49,6 +49,17 @@ export function isFunctionName(name: string): boolean {
   return FUNCTIONS.has(name) || FUNCTION_FAMILIES.has(name);
 }
 
+/** Whether a built-in function, aggregate or window function has the name, with whatever arguments. */
+export function isKnownFunction(name: string): boolean {
+  return isFunctionName(name) || isAggregateName(name) || isWindowName(name) || isTableFunctionName(name);
+}
+
+/** Of all of these. */
+export function functionNames(): string[] {
+  const tables = [FUNCTIONS, FUNCTION_FAMILIES, AGGREGATES, AGGREGATE_FAMILIES, WINDOW_FUNCTIONS, WINDOW_FAMILIES];
+  return [...tables, TABLE_FUNCTIONS, TABLE_FUNCTION_FAMILIES].flatMap((table) => [...table.keys()]);
+}
+
 export function isAggregateName(name: string): boolean {
   return AGGREGATES.has(name) || AGGREGATE_FAMILIES.has(name);
 }

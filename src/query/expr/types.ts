@@ -5,6 +5,7 @@
  */
 import { DbError, sqlError } from "../../protocol/errors.js";
 import { VECTOR_DIMENSIONS_MAX } from "../../protocol/limits.js";
+import { nearestName } from "../../protocol/nearest-name.js";
 import { numericModifier } from "../../protocol/text-format.js";
 import {
   arrayOf,
@@ -512,7 +513,10 @@ export function typeFromName(name: string, modifiers: readonly number[] = [], ar
   const known = Object.hasOwn(SPELLINGS, spelled) ? SPELLINGS[spelled] : undefined;
   if (known === undefined) {
     const element = spelled.startsWith("_") ? spelled.slice(1) : "";
-    if (!Object.hasOwn(SPELLINGS, element)) throw sqlError("42704", `type "${name}" does not exist`);
+    if (!Object.hasOwn(SPELLINGS, element)) {
+      const near = nearestName(spelled, Object.keys(SPELLINGS));
+      throw sqlError("42704", `type "${name}" does not exist`, near === null ? {} : { hint: `Did you mean ${near}?` });
+    }
     return typeFromName(element, modifiers, Math.max(1, arrayDims));
   }
   const type = withModifiers(known, modifiers, spelled);

@@ -3,6 +3,7 @@
  * definitions as the steps before it left them, in PostgreSQL's order: what goes, types, what comes, constraints.
  */
 import type { AlterAction, RelationName } from "../../catalog/ddl-command.js";
+import { missingColumn } from "../../catalog/did-you-mean.js";
 import type { TableDef } from "../../catalog/table.js";
 import type { DomainDef } from "../../catalog/type.js";
 import { sqlError } from "../../protocol/errors.js";
@@ -19,6 +20,7 @@ import type {
 } from "../parse/ast-definitions.js";
 import type { ExprNode, NameNode } from "../parse/ast-query.js";
 import { parseExpression } from "../parse/parse.js";
+import { PLAIN_INDEX, TEXT_INDEX } from "../parse/table-dialect.js";
 import { bindAlterView, bindRenameView } from "./bind-alter-view.js";
 import { bindAttachIndex, bindAttachPartition, bindDetachPartition } from "./bind-attach-partition.js";
 import { boundDefault, defaultSql, draftColumn, finishColumn, isImmutable } from "./bind-column-def.js";
@@ -26,8 +28,9 @@ import { bindCheck, bindForeignKey, bindKey } from "./bind-constraint.js";
 import { contextOf } from "./bind-context.js";
 import { bindExpr } from "./bind-expr.js";
 import { lookUpTable } from "./bind-from.js";
-import { bindExclusion } from "./bind-index.js";
+import { bindExclusion, bindPlainIndex } from "./bind-index.js";
 import { descendantsOf, scanOf } from "./bind-scan.js";
+import { bindTextIndex } from "./bind-search-index.js";
 import { bindSequenceOptions } from "./bind-sequence.js";
 import { bindStoredType } from "./bind-type.js";
 import { compositeNamed } from "./bind-typed-table.js";
@@ -215,9 +218,7 @@ function alter(table: TableDef, action: AlterAction, rows: Plan | null = null): 
 /** Throws 42703. */
 function columnOf(table: TableDef, name: string) {
   const column = table.columns.find((other) => other.name === name);
-  if (column === undefined) {
-    throw sqlError("42703", `column "${name}" of relation "${table.name}" does not exist`);
-  }
+  if (column === undefined) throw missingColumn(name, table, null);
   return column;
 }
 
@@ -325,6 +326,17 @@ function addConstraint(node: ConstraintNode, own: string | null, table: TableDef
     case "check":
       return alter(table, { kind: "add check", check: bindCheck(node, own, table, binding) });
     case "exclude": {
+      if (node.method === TEXT_INDEX) {
+        const index = { ...bindTextIndex(node, table), name: node.name };
+        return {
+          kind: "ddl",
+          command: { kind: "create search index", table: nameOf(table), ifNotExists: false, ...index },
+        };
+      }
+      if (node.method === PLAIN_INDEX) {
+        const index = bindPlainIndex(node, table, binding);
+        return { kind: "ddl", command: { kind: "create index", table: nameOf(table), ifNotExists: false, ...index } };
+      }
       const index = bindExclusion(node, table, table.partitionKey !== undefined, binding);
       return { kind: "ddl", command: { kind: "create index", table: nameOf(table), ifNotExists: false, ...index } };
     }

@@ -9,10 +9,10 @@ import type { ExprContext } from "./bind-context.js";
 import { bindExpr } from "./bind-expr.js";
 import { type Part, partsOf, withPart } from "./bind-part-assignment.js";
 import { expandStars } from "./bind-row.js";
-import { columnExpr } from "./binding.js";
+import { type Binding, columnExpr } from "./binding.js";
 import { coerceAssignment } from "./coerce.js";
 import { project } from "./source.js";
-import { defaultOf, targetColumn } from "./stored-row.js";
+import { defaultOf, onUpdateOf, targetColumn } from "./stored-row.js";
 
 export interface Assignment {
   readonly columnId: number;
@@ -41,6 +41,13 @@ export function bindAssignments(nodes: readonly AssignmentNode[], table: TableDe
     });
   }
   return Array.from(made, ([columnId, { expr }]) => ({ columnId, expr }));
+}
+
+/** With those of columns that have ON UPDATE and are given no value. @param table whose rows are stored, where the statement names a view. */
+export function withOnUpdate(assignments: readonly Assignment[], table: TableDef, binding: Binding): Assignment[] {
+  const set = new Set(assignments.map(({ columnId }) => columnId));
+  const more = table.columns.filter((column) => column.onUpdateSql && !set.has(column.id));
+  return [...assignments, ...more.map((column) => ({ columnId: column.id, expr: onUpdateOf(column, binding) }))];
 }
 
 /** What the column holds before: the statement's table is the first of its relations. */

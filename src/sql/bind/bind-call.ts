@@ -1,11 +1,15 @@
 /** Calls of functions and aggregates by name. */
+
+import { meant } from "../../catalog/did-you-mean.js";
 import type { FunctionDef } from "../../catalog/function.js";
-import { sqlError } from "../../protocol/errors.js";
+import { DbError, sqlError } from "../../protocol/errors.js";
 import { INT4, TEXT } from "../../protocol/values.js";
 import type { ColumnId, Expr, ScalarFunction } from "../../query/expr/expr.js";
 import { isHypotheticalSetName } from "../../query/expr/functions/ordered-sets.js";
 import {
+  functionNames,
   isAggregateName,
+  isKnownFunction,
   isTableFunctionName,
   isWindowName,
   type ResolvedFunction,
@@ -17,6 +21,7 @@ import { columnsOf, exprEquals } from "../../query/expr/walk.js";
 import type { AggregateCall, SortKey } from "../../query/plan/plan.js";
 import type { CallNode, ExprNode, GroupingNode, SortNode } from "../parse/ast-query.js";
 import type { AggregateCollector } from "./aggregate-collector.js";
+import { extractedNumber } from "./bind-comparison.js";
 import type { ExprContext } from "./bind-context.js";
 import { bindOrderedSet } from "./bind-ordered-set.js";
 import { fieldCall } from "./bind-row.js";
@@ -24,7 +29,7 @@ import { bindSetCall } from "./bind-set-call.js";
 import { bindVariadicCall } from "./bind-variadic.js";
 import type { Binding } from "./binding.js";
 import { argumentsOf, boundArguments, byTypes, functionName, refuseAggregateForms } from "./call-arguments.js";
-import { coerceBoolean, coerceImplicit, constant, resolveUnknown } from "./coerce.js";
+import { coerceBoolean, coerceImplicit, constant, isUnknown, resolveUnknown } from "./coerce.js";
 import { checkedRecord } from "./json-record-checks.js";
 import { boundAggregate } from "./made-aggregate.js";
 import { positionalCall } from "./parameter-names.js";
@@ -46,6 +51,10 @@ export function bindFunctionCall(call: CallNode, context: ExprContext, bind: Bin
   const { binding } = context;
   const { position } = node;
   if (isTableFunctionName(name)) return bindSetCall(node, context, bind);
+  if (node.star && !isKnownFunction(name) && !isSystemFunction(name) && !isSequenceFunction(name)) {
+    const message = `function ${name}(*) does not exist`;
+    throw sqlError("42883", message, { position, ...meant(name, functionNames()) });
+  }
   refuseAggregateForms(node, name);
   if (isWindowName(name)) {
     throw isHypotheticalSetName(name) && node.args.length > 0
@@ -74,6 +83,23 @@ export function bindFunctionCall(call: CallNode, context: ExprContext, bind: Bin
   return checkedRecord(Object.freeze({ kind: "call", type: fn.returns, fn, args, ...place }), name, given, binding);
 }
 
+/** A call of a function of no known name gets the nearest one as its hint. */
+function withNearestFunction(error: unknown, name: string, { env }: Binding): unknown {
+  if (!(error instanceof DbError) || error.details?.sqlstate !== "42883" || isKnownFunction(name)) return error;
+  const own = env.catalog.functions().map((routine) => routine.name);
+  const { hint } = meant(name, [...functionNames(), ...own]);
+  return hint === undefined ? error : sqlError("42883", error.message, { ...error.details, hint });
+}
+
+/** `json_object('a', 'b')` is a member, where `json_object('{a}', '{b}')` is arrays of names and values. */
+function pairsName(name: string, given: readonly Expr[]): string {
+  if (name !== "json_object" && name !== "jsonb_object") return name;
+  const [key, value] = given;
+  const isPair = given.length === 2 && isUnknown(key!) && isUnknown(value!) && key!.kind === "const";
+  const isArray = key?.kind !== "const" || key.value === null || /^\s*[{[]/.test(key.value as string);
+  return isPair && !isArray ? name.replace("_", "_build_") : name;
+}
+
 /** The function, or what the call means when there is none: `name(row)` may be a field. Throws 42883. */
 function resolvedOr(
   given: readonly Expr[],
@@ -83,10 +109,10 @@ function resolvedOr(
   otherwise: () => Expr | null,
 ): ResolvedFunction | Expr {
   try {
-    return byTypes(given, binding, (types) => resolveFunction(name, types, position));
+    return byTypes(given, binding, (types) => resolveFunction(pairsName(name, given), types, position));
   } catch (error) {
     const field = otherwise();
-    if (field === null) throw error;
+    if (field === null) throw withNearestFunction(error, name, binding);
     return field;
   }
 }
@@ -135,6 +161,8 @@ export function bindAggregateCall(
   );
 }
 
+const NUMERIC_AGGREGATES: ReadonlySet<string> = new Set(["sum", "avg", "stddev", "variance"]);
+
 function bindPlainAggregate(
   node: CallNode,
   name: string,
@@ -143,9 +171,10 @@ function bindPlainAggregate(
   made: readonly FunctionDef[] | null,
 ) {
   const { position } = node;
+  const argument: Bind = NUMERIC_AGGREGATES.has(name) ? (arg, place) => extractedNumber(bind(arg, place)) : bind;
   const { fn, args, given } =
     made === null
-      ? boundArguments(node, context, bind, (types) => resolveAggregate(name, types, position))
+      ? boundArguments(node, context, argument, (types) => resolveAggregate(name, types, position))
       : boundAggregate(node, made, context, bind);
   if (fn.directArgs !== undefined) {
     throw sqlError("42809", `WITHIN GROUP is required for ordered-set aggregate ${name}`, { position });

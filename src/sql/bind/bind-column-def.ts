@@ -1,6 +1,6 @@
 /** Columns of CREATE TABLE and ALTER TABLE ADD COLUMN: type, default, identity, generated. */
 import type { NewColumn } from "../../catalog/ddl-command.js";
-import { PLAIN_SEQUENCE, type SequenceOptions } from "../../catalog/sequence.js";
+import { FOLLOWING_SEQUENCE, PLAIN_SEQUENCE, type SequenceOptions } from "../../catalog/sequence.js";
 import type { ColumnDef, TableDef } from "../../catalog/table.js";
 import { checkColumnName } from "../../catalog/table-names.js";
 import { sqlError } from "../../protocol/errors.js";
@@ -35,6 +35,8 @@ export interface ColumnDraft {
   readonly column: NewColumn;
   readonly defaultNode: ExprNode | null;
   readonly generatedNode: ExprNode | null;
+  /** Absent: an UPDATE leaves the column alone. */
+  readonly onUpdateNode?: ExprNode;
 }
 
 export function draftColumn(node: ColumnDefNode, binding: Binding): ColumnDraft {
@@ -58,6 +60,7 @@ export function draftOfType(
   let sequence: SequenceOptions | null = serial ? PLAIN_SEQUENCE : null;
   let defaultNode: ExprNode | null = null;
   let generatedNode: ExprNode | null = null;
+  let onUpdateNode: ExprNode | null = null;
   for (const constraint of node.constraints) {
     const at = { position: constraint.position };
     switch (constraint.kind) {
@@ -84,6 +87,23 @@ export function draftOfType(
         sequence = bindSequenceOptions(constraint.options);
         notNull = true;
         break;
+      case "assigned":
+        if (![INT2, INT4, INT8].includes(type)) {
+          throw sqlError("22023", "a column whose values are assigned must be smallint, integer, or bigint", {
+            position,
+          });
+        }
+        if (identity !== null || sequence !== null) throw twice("identity specifications", name, at);
+        if (defaultNode !== null) throw both("default and identity", name, at);
+        if (generatedNode !== null) throw both("identity and generation expression", name, at);
+        identity = "by default";
+        sequence = FOLLOWING_SEQUENCE;
+        notNull = true;
+        break;
+      case "on update":
+        if (generatedNode !== null) throw both("generation expression and ON UPDATE", name, at);
+        onUpdateNode = constraint.expr;
+        break;
       case "generated":
         if (!constraint.stored) throw sqlError("0A000", "a virtual generated column is not supported yet", at);
         if (generatedNode !== null) throw twice("generation clauses", name, at);
@@ -96,7 +116,8 @@ export function draftOfType(
   if (notNull && nullable) {
     throw sqlError("42601", `conflicting NULL/NOT NULL declarations for column "${name}"`, { position });
   }
-  return { column: { name, type, notNull, defaultSql: null, identity, sequence }, defaultNode, generatedNode };
+  const column = { name, type, notNull, defaultSql: null, identity, sequence };
+  return { column, defaultNode, generatedNode, ...(onUpdateNode !== null && { onUpdateNode }) };
 }
 
 function twice(what: string, name: string, at: { position: number }): Error {
@@ -132,7 +153,9 @@ export function draftTable(schema: string, name: string, drafts: readonly Column
 
 /** The column with its expressions as text, proven to bind. `table`: with all its columns. */
 export function finishColumn(draft: ColumnDraft, table: TableDef, binding: Binding): NewColumn {
-  const { column, defaultNode, generatedNode } = draft;
+  const { defaultNode, generatedNode, onUpdateNode } = draft;
+  const onUpdate = onUpdateNode && defaultSql(onUpdateNode, draft.column, binding);
+  const column = onUpdate ? { ...draft.column, onUpdateSql: onUpdate } : draft.column;
   if (defaultNode !== null) return { ...column, defaultSql: defaultSql(defaultNode, column, binding) };
   if (generatedNode !== null) return { ...column, generatedSql: generatedSql(generatedNode, column, table, binding) };
   return column;

@@ -1,10 +1,11 @@
 /** Operators and the constructs that stand for them: IN, BETWEEN, IS DISTINCT FROM, NULLIF, ANY and ALL of an array. */
 import { DbError, sqlError } from "../../protocol/errors.js";
 import { sqlArray } from "../../protocol/text-format-array.js";
-import { arrayOf, BOOL, type SqlType, type Value } from "../../protocol/values.js";
+import { arrayOf, BOOL, type SqlType, TEXT, type Value } from "../../protocol/values.js";
 import type { Expr, ScalarFunction } from "../../query/expr/expr.js";
+import { JSON_AS, JSON_EXTRACT_NAME } from "../../query/expr/functions/json-extract.js";
 import { type ResolvedFunction, resolveFunction, resolveOperator } from "../../query/expr/resolve.js";
-import { commonType } from "../../query/expr/types.js";
+import { categoryOf, commonType } from "../../query/expr/types.js";
 import type {
   BetweenNode,
   DistinctFromNode,
@@ -20,7 +21,15 @@ import type { ExprContext } from "./bind-context.js";
 import { bindItems } from "./bind-row.js";
 import { bindRowComparison, isRowOperator, notRowOperator, strictOperator } from "./bind-row-comparison.js";
 import type { Binding } from "./binding.js";
-import { coerceCommon, coerceImplicit, constant, isUnknown, resolveUnknown, suggestedType } from "./coerce.js";
+import {
+  coerceCommon,
+  coerceImplicit,
+  constant,
+  isUnknown,
+  resolveUnknown,
+  suggestedType,
+  zeroOrOne,
+} from "./coerce.js";
 
 type Bind = (node: ExprNode, context: ExprContext) => Expr;
 
@@ -59,6 +68,8 @@ export function applyOperator(
   at: Positions | number,
 ): Expr {
   const position = typeof at === "number" ? at : at.position;
+  const comparable = left === null ? null : comparedAs(name, left, right, binding);
+  if (comparable !== null) return applyOperator(name, ...comparable, binding, at);
   const { fn, argTypes } = overload(name, left, right, binding, position);
   const positionOf = (node: ExprNode | null) => (node !== null && node.position > 0 ? node.position : position);
   const operand = (expr: Expr, type: SqlType, node: ExprNode | null) =>
@@ -69,6 +80,52 @@ export function applyOperator(
       ? [operand(right, argTypes[0]!, rightNode)]
       : [operand(left, argTypes[0]!, leftNode), operand(right, argTypes[1]!, rightNode)];
   return Object.freeze({ kind: "call", type: fn.returns, fn, args });
+}
+
+const ARITHMETIC: ReadonlySet<string> = new Set(["+", "-", "*", "/", "%"]);
+const COMPARISONS: ReadonlySet<string> = new Set(["=", "<>", "!=", "<", "<=", ">", ">="]);
+
+/**
+ * Operands that clients of other dialects compare: a boolean with 0 or 1, what JSON_EXTRACT gives with a text, a number or a
+ * boolean. Null for all others.
+ */
+function comparedAs(name: string, left: Expr, right: Expr, binding: Binding): readonly [Expr, Expr] | null {
+  const isComparison = COMPARISONS.has(name);
+  if (isComparison && left.type === BOOL && left.kind !== "const") {
+    const bool = zeroOrOne(right);
+    if (bool !== null) return [left, bool];
+  }
+  if (isComparison && right.type === BOOL && right.kind !== "const") {
+    const bool = zeroOrOne(left);
+    if (bool !== null) return [bool, right];
+  }
+  if (ARITHMETIC.has(name) && (isExtracted(left) || isExtracted(right)))
+    return [extractedNumber(left), extractedNumber(right)];
+  if (!isComparison && !name.includes("~")) return null;
+  const first = isExtracted(left) ? extractedAs(left, right, binding) : null;
+  if (first !== null) return [first, right];
+  const second = isExtracted(right) ? extractedAs(right, left, binding) : null;
+  return second === null ? null : [left, second];
+}
+
+function isExtracted(expr: Expr): boolean {
+  return expr.kind === "call" && expr.fn.name === JSON_EXTRACT_NAME;
+}
+
+/** What JSON_EXTRACT gives as a number, where only a number makes sense; anything else as it is. */
+export function extractedNumber(expr: Expr): Expr {
+  if (!isExtracted(expr)) return expr;
+  return Object.freeze({ kind: "call", type: JSON_AS.number.returns, fn: JSON_AS.number, args: [expr] });
+}
+
+/** Of the kind of value that it is compared with; null: of JSON. */
+function extractedAs(expr: Expr, other: Expr, binding: Binding): Expr | null {
+  const type = isUnknown(other) ? (suggestedType(other, binding) ?? TEXT) : other.type;
+  if (other.kind === "const" && other.value === null) return null;
+  const kinds: Readonly<Record<string, keyof typeof JSON_AS>> = { S: "text", N: "number", B: "boolean" };
+  const kind = kinds[categoryOf(type)];
+  const fn = kind === undefined ? undefined : JSON_AS[kind];
+  return fn === undefined ? null : Object.freeze({ kind: "call", type: fn.returns, fn, args: [expr] });
 }
 
 /** When the statement leaves both operands open, the values of parameters decide. */
@@ -163,7 +220,9 @@ export function bindIn(node: InNode, context: ExprContext, bind: Bind): Expr {
   }
   const input = bind(node.input, context);
   const items = node.items.map((item) => bind(item, context));
-  const type = commonOrNull([input, ...items], binding);
+  const isLoose = input.type === BOOL || isExtracted(input);
+  const open = isLoose && items.some((item) => comparedAs("=", input, item, binding) !== null);
+  const type = open ? null : commonOrNull([input, ...items], binding);
   if (type === null) {
     // No one type for all: a chain of comparisons, each by its own rules.
     const tests = items.map((item, i) =>

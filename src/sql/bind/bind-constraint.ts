@@ -1,5 +1,6 @@
 /** PRIMARY KEY, UNIQUE, CHECK and FOREIGN KEY, of CREATE TABLE and ALTER TABLE, over the table as it will be. */
 import type { NewCheck, NewForeignKey, NewKey } from "../../catalog/ddl-command.js";
+import { missingColumn } from "../../catalog/did-you-mean.js";
 import type { TableDef } from "../../catalog/table.js";
 import { sqlError } from "../../protocol/errors.js";
 import type { SqlType } from "../../protocol/values.js";
@@ -20,7 +21,7 @@ export function bindKey(node: ConstraintOf<"primary key" | "unique">, own: strin
   const names = own === null ? node.columns : [own];
   const columnOf = (name: string) => {
     const column = table.columns.find((other) => other.name === name);
-    if (column === undefined) throw sqlError("42703", `column "${name}" named in key does not exist`, { position });
+    if (column === undefined) throw missingColumn(name, table, position, `column "${name}" named in key`);
     return column;
   };
   names.forEach((name, i) => {
@@ -127,12 +128,12 @@ export function bindForeignKey(
     names.map((name) => {
       const column = owner.columns.find((other) => other.name === name);
       if (column !== undefined) return column.type;
-      throw sqlError("42703", `column "${name}" ${what}`, { position });
+      throw missingColumn(name, owner, position, `column "${name}" ${what}`);
     });
-  const ownTypes = types(table, columns, "referenced in foreign key constraint does not exist");
-  const otherTypes = types(target, references, "referenced in foreign key constraint does not exist");
+  const ownTypes = types(table, columns, "referenced in foreign key constraint");
+  const otherTypes = types(target, references, "referenced in foreign key constraint");
   const onDeleteColumns = [...new Set(node.onDeleteColumns)];
-  types(table, onDeleteColumns, "referenced in ON DELETE SET action does not exist");
+  types(table, onDeleteColumns, "referenced in ON DELETE SET action");
   const outside = onDeleteColumns.find((name) => !columns.includes(name));
   if (outside !== undefined) {
     const message = `column "${outside}" referenced in ON DELETE SET action must be part of foreign key`;

@@ -4,10 +4,12 @@ import { checkColumnCount } from "../../catalog/column-count.js";
 import type {
   CreateIndexCommand,
   CreateSearchIndexCommand,
+  CreateTableCommand,
   DdlCommand,
   NewCheck,
   NewForeignKey,
   NewKey,
+  NewSearchIndex,
   RelationName,
 } from "../../catalog/ddl-command.js";
 import { isTemporarySchema } from "../../catalog/schema.js";
@@ -23,15 +25,23 @@ import type {
   TruncateStatement,
 } from "../parse/ast-definitions.js";
 import type { NameNode } from "../parse/ast-query.js";
+import { PLAIN_INDEX, TEXT_INDEX } from "../parse/table-dialect.js";
 import { type ColumnDraft, draftColumn, draftTable, finishColumn } from "./bind-column-def.js";
 import { bindCheck, bindForeignKey, bindKey } from "./bind-constraint.js";
 import { bindDeclaredIndex } from "./bind-declared-index.js";
 import { lookUpTable } from "./bind-from.js";
-import { bindExclusion, indexColumns, indexedColumn, indexPredicate } from "./bind-index.js";
+import {
+  bindExclusion,
+  bindPlainIndex,
+  indexColumns,
+  indexedColumn,
+  indexPredicate,
+  isDeclaredIndex,
+} from "./bind-index.js";
 import { lookUpParents, mergeChecks, mergeColumns } from "./bind-inherits.js";
 import { bindPartition, bindPartitionBy, draftPartition } from "./bind-partition.js";
 import { descendantsOf } from "./bind-scan.js";
-import { bindSearchIndex } from "./bind-search-index.js";
+import { bindSearchIndex, bindTextIndex } from "./bind-search-index.js";
 import { draftTyped } from "./bind-typed-table.js";
 import type { Binding } from "./binding.js";
 import { copyTable } from "./copy-table.js";
@@ -79,8 +89,11 @@ export function bindCreateTable(node: CreateTableStatement, binding: Binding): D
   const primary: NewKey[] = copies.flatMap((copy) => (copy.primaryKey === null ? [] : [copy.primaryKey]));
   const uniques: NewKey[] = copies.flatMap((copy) => copy.uniques);
   const checks: NewCheck[] = copies.flatMap((copy) => copy.checks);
+  const declared = declaredIndexes(node, all, table, binding);
   const exclusions = all.flatMap(({ constraint }) =>
-    constraint.kind === "exclude" ? [bindExclusion(constraint, table, node.partitionBy !== undefined, binding)] : [],
+    constraint.kind === "exclude" && !isDeclaredIndex(constraint)
+      ? [bindExclusion(constraint, table, node.partitionBy !== undefined, binding)]
+      : [],
   );
   const keyed = draftKeys(table, all, primary, uniques);
   const foreignKeys: NewForeignKey[] = [];
@@ -100,7 +113,7 @@ export function bindCreateTable(node: CreateTableStatement, binding: Binding): D
   if (node.partitionBy !== undefined && checks.some((check) => check.noInherit)) {
     throw sqlError("42P16", `cannot add NO INHERIT constraint to partitioned table "${name}"`, { position });
   }
-  const searchIndexes = copies.flatMap((copy) => copy.searchIndexes ?? []);
+  const searchIndexes = [...copies.flatMap((copy) => copy.searchIndexes ?? []), ...declared.search];
   const statistics = copies.flatMap((copy) => copy.statistics ?? []);
   const mergedChecks = mergeChecks(parents, checks, name);
   return {
@@ -123,10 +136,31 @@ export function bindCreateTable(node: CreateTableStatement, binding: Binding): D
     ...(node.partitionOf !== undefined && {
       partition: bindPartition(node.partitionOf.bound, parents[0]!, binding),
     }),
-    indexes: [...copies.flatMap((copy) => copy.indexes), ...exclusions],
+    indexes: [...copies.flatMap((copy) => copy.indexes), ...exclusions, ...declared.plain],
     ...(searchIndexes.length > 0 && { searchIndexes }),
     ...(statistics.length > 0 && { statistics }),
     immutable: node.immutable,
+  };
+}
+
+/** The indexes that other dialects' definitions of tables have: `KEY k (a)`, `FULLTEXT INDEX i (a, b)`. Throws 0A000. */
+function declaredIndexes(
+  { position, partitionBy }: CreateTableStatement,
+  all: readonly { readonly constraint: ConstraintNode }[],
+  table: TableDef,
+  binding: Binding,
+): { readonly plain: CreateTableCommand["indexes"]; readonly search: readonly NewSearchIndex[] } {
+  const indexes = all.flatMap(({ constraint }) =>
+    constraint.kind === "exclude" && isDeclaredIndex(constraint) ? [constraint] : [],
+  );
+  const search = indexes.filter(({ method }) => method === TEXT_INDEX);
+  if (search.length > 0 && partitionBy !== undefined) {
+    const message = "an index of the kind text on a partitioned table is not supported yet";
+    throw sqlError("0A000", message, { position, hint: "Make one on each partition." });
+  }
+  return {
+    plain: indexes.filter(({ method }) => method === PLAIN_INDEX).map((index) => bindPlainIndex(index, table, binding)),
+    search: search.map((index) => bindTextIndex(index, table)),
   };
 }
 

@@ -31,7 +31,7 @@ import { bindCommonTable } from "./bind-with.js";
 import { type Binding, PLAIN_QUERY, type Source } from "./binding.js";
 import { coerceCommon, commonTypeOf } from "./coerce.js";
 import { graphTableQuery } from "./graph-table-query.js";
-import { firstFound } from "./names.js";
+import { firstFound, missingRelation } from "./names.js";
 import { checkAliases, relationOf, Scope, type ScopeColumn, type ScopeItem } from "./scope.js";
 import { findSystemRelation, sequenceRows } from "./system/system-relations.js";
 
@@ -67,7 +67,7 @@ function bindItem(node: FromNode, scope: Scope, lateral: Scope, binding: Binding
 }
 
 /** Throws 42P01. */
-export function lookUpTable(name: NameNode, binding: Binding): TableDef {
+export function lookUpTable(name: NameNode, binding: Binding, scope: Scope | null = null): TableDef {
   const { env } = binding;
   if (name.tableId !== undefined) return env.catalog.tableById(name.tableId)!;
   const relation = relationOf(name);
@@ -78,7 +78,7 @@ export function lookUpTable(name: NameNode, binding: Binding): TableDef {
     const hint = "GRAPH_TABLE (… MATCH …) reads a property graph.";
     throw sqlError("42809", `"${spelled}" is a property graph`, { hint, position: name.position });
   }
-  throw sqlError("42P01", `relation "${spelled}" does not exist`, name.position > 0 ? { position: name.position } : {});
+  throw missingRelation(name, env, scope?.commonTableNames());
 }
 
 function bindTable(node: FromTable, scope: Scope, binding: Binding): FromSource {
@@ -97,7 +97,7 @@ function bindTable(node: FromTable, scope: Scope, binding: Binding): FromSource 
   }
   const system = findSystemRows(name, binding);
   if (system !== null) return systemSource(system, node, binding);
-  const table = lookUpTable(name, binding);
+  const table = lookUpTable(name, binding, scope);
   if (table.materialized?.populated === false) {
     throw sqlError("55000", `materialized view "${table.name}" has not been populated`, {
       position,
@@ -121,7 +121,7 @@ function transitionRows(name: string, { env }: Binding): TableFunction | null {
 }
 
 /** A relation of the system's, or a sequence; null when the name means a table, or nothing. */
-function findSystemRows(name: NameNode, { env }: Binding): TableFunction | null {
+export function findSystemRows(name: NameNode, { env }: Binding): TableFunction | null {
   const { catalog } = env;
   const found = firstFound(relationOf(name), env, (schema, relation) => {
     if (catalog.table(schema, relation) !== null) return "table";

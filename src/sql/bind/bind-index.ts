@@ -1,9 +1,11 @@
 /** Keys and predicates of indexes, and EXCLUDE constraints, which are indexes. Called for CREATE INDEX and for tables. */
 import type { CreateIndexCommand, NewIndexColumn } from "../../catalog/ddl-command.js";
+import { missingColumn } from "../../catalog/did-you-mean.js";
 import type { ColumnDef, TableDef } from "../../catalog/table.js";
 import { sqlError } from "../../protocol/errors.js";
 import type { IndexElement } from "../parse/ast-definitions.js";
 import type { ExprNode } from "../parse/ast-query.js";
+import { PLAIN_INDEX, TEXT_INDEX } from "../parse/table-dialect.js";
 import { isImmutable } from "./bind-column-def.js";
 import { type ConstraintOf, checkIndexable } from "./bind-constraint.js";
 import { bindBoolean, bindExpr } from "./bind-expr.js";
@@ -14,7 +16,7 @@ import { refuseParameters, rowContext, storedSql } from "./stored-expression.js"
 /** Throws 42703. */
 export function indexedColumn(name: string, table: TableDef, position: number): ColumnDef {
   const column = table.columns.find((other) => other.name === name);
-  if (column === undefined) throw sqlError("42703", `column "${name}" does not exist`, { position });
+  if (column === undefined) throw missingColumn(name, table, position, `column "${name}"`);
   return column;
 }
 
@@ -62,6 +64,21 @@ export function bindExclusion(
     exclusion: { deferrable: isDeferrable ? { initiallyDeferred: node.initiallyDeferred, primary: false } : null },
     notices: [],
   };
+}
+
+/** Whether the "exclusion" is an index that the definition of the table declares. */
+export function isDeclaredIndex({ method }: ConstraintOf<"exclude">): boolean {
+  return method === PLAIN_INDEX || method === TEXT_INDEX;
+}
+
+/** `KEY k (a, b)` of a table. */
+export function bindPlainIndex(
+  { name, elements, position }: ConstraintOf<"exclude">,
+  table: TableDef,
+  binding: Binding,
+): Omit<CreateIndexCommand, "kind" | "table" | "ifNotExists"> {
+  const columns = indexColumns(elements, table, position, binding);
+  return { name, unique: false, columns, where: null, include: [], nullsNotDistinct: false, notices: [] };
 }
 
 function indexExpression(

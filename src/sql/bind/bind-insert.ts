@@ -2,13 +2,14 @@
 import { quotedIdentifier } from "../../catalog/relation-names.js";
 import type { ColumnDef, IndexDef, TableDef } from "../../catalog/table.js";
 import { sqlError } from "../../protocol/errors.js";
-import { OID } from "../../protocol/values.js";
+import { BOOL, OID, type SqlType } from "../../protocol/values.js";
 import type { Expr } from "../../query/expr/expr.js";
+import { resolveFunction } from "../../query/expr/resolve.js";
 import type { InsertPlan, OnConflict, Plan } from "../../query/plan/plan.js";
 import type { ConflictTarget, InsertStatement, OnConflictNode } from "../parse/ast.js";
 import type { ColumnNode, ExprNode, QueryNode } from "../parse/ast-query.js";
 import { parseExpression } from "../parse/parse.js";
-import { bindAssignments } from "./bind-assignments.js";
+import { bindAssignments, withOnUpdate } from "./bind-assignments.js";
 import { contextOf, type ExprContext } from "./bind-context.js";
 import { bindBoolean, bindExpr } from "./bind-expr.js";
 import { partsOf, partType, withPart } from "./bind-part-assignment.js";
@@ -169,7 +170,8 @@ function valuesPlan(
       if (value === undefined || value.kind === "default") return defaultOf(column, binding);
       const { position } = value;
       if (!takesValue(column, node, position)) return defaultOf(column, binding);
-      return coerceAssignment(bindExpr(value, context), column, binding, position);
+      const given = coerceAssignment(bindExpr(value, context), column, binding, position);
+      return isAssigned(column, table, binding) ? orAssigned(given, column, binding) : given;
     });
   });
   const columns = table.columns.map((column, i) =>
@@ -183,6 +185,19 @@ function valuesPlan(
     return Object.freeze({ kind: "project", input: sets.plan(ONE_ROW), exprs: rows[0]!, columns });
   }
   return Object.freeze({ kind: "values", rows, columns });
+}
+
+/** Whether the column is of the kind to which clients give NULL for a value that they do not choose. */
+function isAssigned({ id, identity }: ColumnDef, table: TableDef, { env }: Binding): boolean {
+  if (identity !== "by default") return false;
+  return env.catalog.sequencesOf(table).some(({ ownedBy, follows }) => ownedBy!.columnId === id && follows === true);
+}
+
+function orAssigned(given: Expr, column: ColumnDef, binding: Binding): Expr {
+  if (!mayBeNull(given, binding)) return given;
+  if (given.kind === "const") return defaultOf(column, binding);
+  const { fn } = resolveFunction("coalesce", [column.type, column.type]);
+  return Object.freeze({ kind: "call", type: column.type, fn, args: [given, defaultOf(column, binding)] });
 }
 
 /** Whether a given value is stored, or passed over by OVERRIDING USER VALUE. Throws 428C9. */
@@ -239,7 +254,7 @@ function queryPlan(
     const target = node.columns?.[i];
     return target === undefined ? column.type : partType(column.type, partsOf(target), target);
   });
-  const source = binding.query(query, scope, { unknowns: "text", expected });
+  const source = binding.query(withBooleans(query, expected), scope, { unknowns: "text", expected });
   checkWidth(source.columns.length, targets, node, query.position);
   const exprs = table.columns.map((column): Expr => {
     if (inParts(column, targets, node)) {
@@ -249,10 +264,23 @@ function queryPlan(
     }
     const given = source.columns[targets.indexOf(column)];
     if (given === undefined || !takesValue(column, node, query.position)) return defaultOf(column, binding);
-    return coerceAssignment(columnExpr(given), column, binding, query.position);
+    const value = coerceAssignment(columnExpr(given), column, binding, query.position);
+    return isAssigned(column, table, binding) ? orAssigned(value, column, binding) : value;
   });
   const names = table.columns.map((column) => column.name);
   return project(source.plan, exprs, names, binding).plan;
+}
+
+/** `SELECT 'a', 1` for a boolean column: the constants 0 and 1 of the list as VALUES have them. */
+function withBooleans(query: QueryNode, expected: readonly SqlType[]): QueryNode {
+  const { body } = query;
+  if (body.kind !== "select" || !expected.includes(BOOL)) return query;
+  const targets = body.targets.map((target, i) => {
+    const { expr } = target;
+    if (expected[i] !== BOOL || expr.kind !== "integer" || expr.value < 0 || expr.value > 1) return target;
+    return { ...target, expr: { kind: "boolean", value: expr.value === 1, position: expr.position } as const };
+  });
+  return { ...query, body: { ...body, targets } };
 }
 
 // ---- ON CONFLICT ----
@@ -286,7 +314,7 @@ function bindOnConflict(
   const assignments =
     node.action === "replace"
       ? table.columns.map((column, i) => ({ columnId: column.id, expr: columnExpr(excluded[i]!) }))
-      : bindAssignments(node.assignments, face, context);
+      : withOnUpdate(bindAssignments(node.assignments, face, context), table, binding);
   const where = node.where === null ? null : bindBoolean(node.where, "WHERE", context);
   return { index, action: "update", existing, excluded, assignments, where };
 }

@@ -1,5 +1,6 @@
 /** SHOW TABLES, SHOW INDEXES, DESCRIBE and the like, as queries over rows that the catalog gives at once. */
 import { isListed } from "../../catalog/graph.js";
+import { quotedIdentifier } from "../../catalog/relation-names.js";
 import type { TableDef } from "../../catalog/table.js";
 import type { ViewDef } from "../../catalog/view.js";
 import { BOOL, type SqlType, TEXT, type Value } from "../../protocol/values.js";
@@ -9,7 +10,8 @@ import { shapeColumns } from "../../query/expr/table-function.js";
 import { displayName } from "../../query/expr/types.js";
 import type { Plan } from "../../query/plan/plan.js";
 import type { ListStatement } from "../parse/ast.js";
-import { lookUpTable } from "./bind-from.js";
+import { findSystemRows, lookUpTable } from "./bind-from.js";
+import { bindSummary } from "./bind-summary.js";
 import { findView } from "./bind-view.js";
 import { type Binding, columnExpr, type Source } from "./binding.js";
 import { constant } from "./coerce.js";
@@ -20,6 +22,7 @@ interface Listing {
 }
 
 export function bindList(node: ListStatement, binding: Binding): Source {
+  if (node.what === "summary") return summary(node, binding);
   const { plan, columns } =
     node.what === "models" ? models(binding) : listed(listing(node, node.what, binding), binding);
   if (node.like === null) return { plan, columns };
@@ -27,6 +30,12 @@ export function bindList(node: ListStatement, binding: Binding): Source {
   const args = [columnExpr(columns[0]!), constant(TEXT, node.like)];
   const predicate = Object.freeze({ kind: "call", type: BOOL, fn, args } as const);
   return { plan: Object.freeze({ kind: "filter", input: plan, predicate, columns }), columns };
+}
+
+function summary({ table, query }: ListStatement, binding: Binding): Source {
+  if (table === null) return bindSummary(`(${query!})`, binding);
+  if (findView(table, binding) === null && findSystemRows(table, binding) === null) lookUpTable(table, binding);
+  return bindSummary(table.path.map(quotedIdentifier).join("."), binding);
 }
 
 /** Not known before the statement runs. */
@@ -53,7 +62,11 @@ function listed({ columns, rows }: Listing, binding: Binding): Source {
   return { plan: values, columns: outputs };
 }
 
-function listing(node: ListStatement, what: Exclude<ListStatement["what"], "models">, binding: Binding): Listing {
+function listing(
+  node: ListStatement,
+  what: Exclude<ListStatement["what"], "models" | "summary">,
+  binding: Binding,
+): Listing {
   const { catalog } = binding.env;
   switch (what) {
     case "tables":
@@ -67,7 +80,7 @@ function listing(node: ListStatement, what: Exclude<ListStatement["what"], "mode
     case "columns":
       return describe(findView(node.table!, binding) ?? lookUpTable(node.table!, binding));
     case "indexes":
-      return indexes(node.table === null ? catalog.tables() : [lookUpTable(node.table, binding)]);
+      return indexes(node.table === null ? catalog.tables().filter(isListed) : [lookUpTable(node.table, binding)]);
     case "databases":
       return { columns: [["database_name", TEXT]], rows: [["tessera"]] };
   }
@@ -110,17 +123,32 @@ function indexes(tables: readonly TableDef[]): Listing {
     ["column_names", TEXT],
     ["is_unique", BOOL],
     ["is_primary", BOOL],
+    // The same as the routes of schemas spell it.
+    ["name", TEXT],
+    ["table", TEXT],
+    ["columns", TEXT],
+    ["unique", BOOL],
+    ["primary", BOOL],
+    ["index_type", TEXT],
   ] as const;
   const rows = tables.flatMap((table) => {
     const names = (ids: readonly number[]) =>
       ids.map((id) => table.columns.find((column) => column.id === id)!.name).join(", ");
-    const primary = table.primaryKey && [table.primaryKeyName, table.name, names(table.primaryKey), true, true];
+    const primary = table.primaryKey && [
+      table.primaryKeyName,
+      table.name,
+      names(table.primaryKey),
+      true,
+      true,
+      "btree",
+    ];
     const others = table.indexes.map((index) => [
       index.name,
       table.name,
-      names(index.columns.map((column) => column.columnId)),
+      index.columns.map(({ columnId, expression }) => expression?.sql ?? names([columnId])).join(", "),
       index.unique,
       false,
+      index.kind,
     ]);
     const search = (table.searchIndexes ?? []).map((index) => [
       index.name,
@@ -128,8 +156,10 @@ function indexes(tables: readonly TableDef[]): Listing {
       names(index.columnIds),
       false,
       false,
+      index.method,
     ]);
-    return [...(primary === null ? [] : [primary]), ...others, ...search];
+    const all = [...(primary === null ? [] : [primary]), ...others, ...search];
+    return all.map((row) => [...row.slice(0, 5), ...row]);
   });
   return { columns, rows };
 }

@@ -9,7 +9,7 @@ import type { Expr } from "../../query/expr/expr.js";
 import type { JoinType, MergeAction, MergePlan, OutputColumn, Plan } from "../../query/plan/plan.js";
 import { joinColumns } from "../../query/plan/walk.js";
 import type { MergeClause, MergeStatement } from "../parse/ast.js";
-import { bindAssignments } from "./bind-assignments.js";
+import { bindAssignments, withOnUpdate } from "./bind-assignments.js";
 import { applyOperator } from "./bind-comparison.js";
 import { contextOf, type ExprContext } from "./bind-context.js";
 import { bindBoolean, bindExpr } from "./bind-expr.js";
@@ -137,7 +137,11 @@ function bindClause(
   const condition = clause.condition === null ? null : bindBoolean(clause.condition, "WHEN", context);
   const assignments =
     action === "update"
-      ? bindAssignments(clause.assignments, relation.face, contextOf(binding, scope, "UPDATE"))
+      ? withOnUpdate(
+          bindAssignments(clause.assignments, relation.face, contextOf(binding, scope, "UPDATE")),
+          relation.table,
+          binding,
+        )
       : action === "insert"
         ? bindInserted(clause, relation, node, contextOf(binding, scope, "VALUES"))
         : [];

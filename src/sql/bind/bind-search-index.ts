@@ -3,6 +3,7 @@
  * likeness, of which only the definition is made here. Called by bind-ddl.ts.
  */
 import type { CreateSearchIndexCommand, NewSearchIndex } from "../../catalog/ddl-command.js";
+import { missingColumn } from "../../catalog/did-you-mean.js";
 import { canSearch } from "../../catalog/search-index-ddl.js";
 import type { ColumnDef, SearchIndexDef, TableDef, VectorIndexDef, VectorMetric } from "../../catalog/table.js";
 import { sqlError } from "../../protocol/errors.js";
@@ -10,6 +11,7 @@ import { TEXT_SEARCH_CONFIGS } from "../../protocol/text-search-configs.js";
 import { displayName } from "../../query/expr/types.js";
 import type { CreateIndexStatement, IndexElement, OptionNode } from "../parse/ast-definitions.js";
 import type { CallNode, ExprNode } from "../parse/ast-query.js";
+import type { ConstraintOf } from "./bind-constraint.js";
 import { lookUpTable } from "./bind-from.js";
 import type { Binding } from "./binding.js";
 
@@ -150,7 +152,15 @@ function wordOption<T>({ name, value, position }: OptionNode, words: Readonly<Re
   });
 }
 
-function textIndex(node: CreateIndexStatement, table: TableDef): NewSearchIndex {
+/** `FULLTEXT INDEX i (a, b)` in the definition of a table. */
+export function bindTextIndex({ name, elements, position }: ConstraintOf<"exclude">, table: TableDef): NewSearchIndex {
+  return { ...textIndex({ elements, position, options: [], method: "text" }, table), name };
+}
+
+function textIndex(
+  node: Pick<CreateIndexStatement, "elements" | "position" | "options" | "method">,
+  table: TableDef,
+): NewSearchIndex {
   const { position } = node;
   let language: string | null = null;
   const speak = (name: string, at: number) => {
@@ -227,7 +237,7 @@ function plainColumn({ column, expr }: IndexElement, table: TableDef, position: 
 
 function columnNamed(name: string, table: TableDef, position: number): ColumnDef {
   const found = table.columns.find((other) => other.name === name);
-  if (found === undefined) throw sqlError("42703", `column "${name}" does not exist`, { position });
+  if (found === undefined) throw missingColumn(name, table, position, `column "${name}"`);
   return found;
 }
 

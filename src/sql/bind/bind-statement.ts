@@ -4,6 +4,8 @@
  * types parameters and builds the logical plan; it reads no data.
  */
 import type { DdlCommand } from "../../catalog/ddl-command.js";
+import { missingColumn } from "../../catalog/did-you-mean.js";
+import type { TableDef } from "../../catalog/table.js";
 import { DbError, sqlError } from "../../protocol/errors.js";
 import { TEXT, UNKNOWN } from "../../protocol/values.js";
 import type { Expr, ScalarFunction } from "../../query/expr/expr.js";
@@ -18,6 +20,7 @@ import type {
   SetStatement,
   Statement,
   StatementNode,
+  VerifyKey,
   VerifyStatement,
 } from "../parse/ast.js";
 import type { DeclareCursorStatement } from "../parse/ast-cursor.js";
@@ -263,7 +266,7 @@ function bindAnalyze(node: AnalyzeStatement, binding: Binding): BoundStatement {
     const table = named[i]!;
     const missing = columns.find((column) => !table.columns.some(({ name }) => name === column));
     if (missing === undefined) return;
-    throw sqlError("42703", `column "${missing}" of relation "${table.name}" does not exist`);
+    throw missingColumn(missing, table, null);
   });
   if (node.kind === "vacuum") return { kind: "analyze", tag: "VACUUM", tables: [] };
   return { kind: "analyze", tag: "ANALYZE", tables: named.length > 0 ? named : binding.env.catalog.tables() };
@@ -382,10 +385,28 @@ function bindDeclare(node: DeclareCursorStatement, binding: Binding): BoundState
   return { kind: "declare cursor", name, binary, scroll, hold, statement };
 }
 
+/** Throws 42809 for a table without a primary key, 42601 unless each of its columns has one value. */
+function recordKey(table: TableDef, given: readonly VerifyKey[], position: number): (string | number)[] {
+  if (table.primaryKey === null) {
+    throw sqlError("42809", `table "${table.name}" has no primary key, by which a record could be named`, { position });
+  }
+  const columns = table.primaryKey.map((id) => table.columns.find((column) => column.id === id)!.name);
+  const values = columns.map((name, i) =>
+    given[i]?.column == null ? given[i] : given.find((one) => one.column === name),
+  );
+  const isWhole = given.length === columns.length && values.every((value) => value !== undefined);
+  if (isWhole) return values.map((value) => value!.value);
+  throw sqlError("42601", `a record of "${table.name}" is named by its primary key: ${columns.join(", ")}`, {
+    position,
+  });
+}
+
 /** Throws 42809 for a table that is not immutable. */
 function bindVerify(node: VerifyStatement, binding: Binding): BoundStatement {
   const table = lookUpTable(node.table, binding);
-  if (table.immutable) return { kind: "verify", table };
+  if (table.immutable) {
+    return { kind: "verify", table, ...(node.key !== undefined && { key: recordKey(table, node.key, node.position) }) };
+  }
   throw sqlError("42809", `table "${table.name}" is not immutable`, { position: node.position });
 }
 

@@ -4,7 +4,7 @@ import type { Plan, UpdatePlan } from "../../query/plan/plan.js";
 import { joinColumns } from "../../query/plan/walk.js";
 import type { UpdateStatement } from "../parse/ast.js";
 import type { FromNode } from "../parse/ast-query.js";
-import { bindAssignments } from "./bind-assignments.js";
+import { bindAssignments, withOnUpdate } from "./bind-assignments.js";
 import { contextOf } from "./bind-context.js";
 import { bindFrom } from "./bind-from.js";
 import { heirsOf } from "./bind-heirs.js";
@@ -26,7 +26,8 @@ export function bindUpdate(node: UpdateStatement, binding: Binding, parent: Scop
   const { relation, rows } = target;
   const { table, face } = relation;
   for (const { targets } of node.assignments) for (const each of targets) relation.changedColumn(each, "update");
-  const assignments = bindAssignments(node.assignments, face, contextOf(binding, scope, "UPDATE"));
+  const given = bindAssignments(node.assignments, face, contextOf(binding, scope, "UPDATE"));
+  const assignments = withOnUpdate(given, table, binding);
   const where = bindWhere(node.where, scope, binding);
   const rowColumns = rowColumnsOf(table, binding);
   const stored = new Scope(scope);

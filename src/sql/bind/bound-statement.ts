@@ -178,6 +178,8 @@ export interface BoundDdlSteps {
 export interface BoundVerify {
   readonly kind: "verify";
   readonly table: TableDef;
+  /** VERIFY RECORD: values of the primary key in its order, as texts or as numbers of parameters. */
+  readonly key?: readonly (string | number)[];
 }
 
 export interface BoundSetConstraints {

@@ -4,7 +4,7 @@
  */
 import { DbError, sqlError } from "../../protocol/errors.js";
 import { fromText } from "../../protocol/text-format.js";
-import { BOOL, FLOAT8, type SqlType, TEXT, UNKNOWN, type Value } from "../../protocol/values.js";
+import { BOOL, FLOAT8, INT4, type SqlType, TEXT, UNKNOWN, type Value } from "../../protocol/values.js";
 import type { ConstExpr, Expr } from "../../query/expr/expr.js";
 import { OPERATORS } from "../../query/expr/functions/registry.js";
 import { TEXT_SCORE } from "../../query/expr/functions/text-search.js";
@@ -129,6 +129,12 @@ export function coerceExplicit(expr: Expr, type: SqlType, binding: Binding, posi
   return cast(expr, type, false, binding);
 }
 
+/** The constants 0 and 1 as clients write false and true; null for anything else. */
+export function zeroOrOne(expr: Expr): Expr | null {
+  if (expr.kind !== "const" || expr.type !== INT4 || (expr.value !== 0 && expr.value !== 1)) return null;
+  return constant(BOOL, expr.value === 1);
+}
+
 /** The expression as it is stored into a column. Throws 42804. */
 export function coerceAssignment(
   expr: Expr,
@@ -142,6 +148,8 @@ export function coerceAssignment(
     coerceAssignment(item, { name, type: field }, binding, position),
   );
   if (row !== null) return row;
+  const bool = withoutDomains(type) === BOOL ? zeroOrOne(expr) : null;
+  if (bool !== null) return cast(bool, type, true, binding);
   if (!canCoerce(expr.type, type, "assignment")) {
     const what = `column "${name}" is of type ${typeName(type)} but expression is of type ${typeName(expr.type)}`;
     throw sqlError("42804", what, {

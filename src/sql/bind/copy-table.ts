@@ -74,6 +74,7 @@ export function copyTable({ table: name, options }: CreateTableStatement["like"]
         notNull: column.notNull,
         // The other table's sequence goes on numbering both, as PostgreSQL has it.
         defaultSql: !isIdentity && has(DEFAULTS) ? column.defaultSql : null,
+        ...(column.onUpdateSql && has(DEFAULTS) && { onUpdateSql: column.onUpdateSql }),
         identity: copied ? column.identity : null,
         sequence: copied ? { ...PLAIN_SEQUENCE, ...sequence } : null,
         ...(comment !== undefined && { comment }),

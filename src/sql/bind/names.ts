@@ -2,9 +2,12 @@
  * Which schema a name means: the search path for what is there, its first schema for what is to be made, and the
  * session's own schema for temporary relations. Binders of every clause look names up here.
  */
+
+import { quotedIdentifier } from "../../catalog/relation-names.js";
 import { isTemporarySchema, SYSTEM_SCHEMAS, TEMPORARY_ALIAS } from "../../catalog/schema.js";
 import { sqlTypeOf, type TypeDef } from "../../catalog/type.js";
-import { sqlError } from "../../protocol/errors.js";
+import { type DbError, sqlError } from "../../protocol/errors.js";
+import { nearestName } from "../../protocol/nearest-name.js";
 import type { SqlType } from "../../protocol/values.js";
 import type { Persistence } from "../parse/ast-definitions.js";
 import type { NameNode } from "../parse/ast-query.js";
@@ -98,4 +101,24 @@ export function existingType(node: NameNode, env: BindEnvironment): TypeDef {
 export function userTypeNamed(path: readonly string[], env: BindEnvironment): SqlType | null {
   const found = findType(path, env);
   return found === null ? null : sqlTypeOf(found);
+}
+
+/**
+ * 42P01, with the relation that may have been meant.
+ * @param others names that the statement itself defines, such as those of WITH.
+ */
+export function missingRelation(node: NameNode, env: BindEnvironment, others: Iterable<string> = []): DbError {
+  const { schema, name } = relationOf(node);
+  const { catalog } = env;
+  const isOwn = (other: string) => name.startsWith("_") || !other.startsWith("_");
+  const all = [...catalog.tables(), ...catalog.views()].filter((relation) => isOwn(relation.name));
+  const schemas = schemasFor(schema, env);
+  const visible = all.filter((relation) => schemas.includes(relation.schema)).map((relation) => relation.name);
+  const elsewhere = all.find((relation) => relation.name === name && !isTemporarySchema(relation.schema));
+  const near = elsewhere?.name ?? nearestName(name, [...visible, ...others]);
+  const of = elsewhere?.schema ?? schema;
+  const path = [...(of === null ? [] : [of]), ...(near === null ? [] : [near])].map(quotedIdentifier).join(".");
+  const hint = near === null ? {} : { hint: `Did you mean ${path}?` };
+  const at = node.position > 0 ? { position: node.position } : {};
+  return sqlError("42P01", `relation "${node.path.join(".")}" does not exist`, { ...at, ...hint });
 }

@@ -2,6 +2,8 @@
  * What names mean at one place of a statement: the relations of a query's FROM, and through `parent` those of the
  * enclosing queries. Made by the binders of queries and of data-modifying statements; expressions look names up here.
  */
+
+import { meant } from "../../catalog/did-you-mean.js";
 import type { TableDef } from "../../catalog/table.js";
 import { DbError, sqlError } from "../../protocol/errors.js";
 import type { ColumnId, Expr } from "../../query/expr/expr.js";
@@ -90,6 +92,11 @@ export class Scope {
     return null;
   }
 
+  /** Those that a relation of FROM may name. */
+  commonTableNames(): string[] {
+    return [...this.commonTables.keys(), ...(this.parent?.commonTableNames() ?? [])];
+  }
+
   /** The column that a reference means, innermost query first. Throws 42703, 42702 or 42P01. */
   resolve(node: ColumnNode): FoundColumn {
     const variables = this.variables();
@@ -141,7 +148,7 @@ export class Scope {
         qualifier.length === 0 ? scope.unqualified(name, node) : scope.qualified(qualifier, name, node.position);
       if (found !== null) return { ...found, outer: scope !== this };
     }
-    if (qualifier.length > 0) throw missingFrom(qualifier.join("."), node.position);
+    if (qualifier.length > 0) throw this.missingFrom(qualifier.join("."), node.position);
     throw sqlError("42703", `column "${name}" does not exist`, { position: node.position, ...this.suggest(name) });
   }
 
@@ -177,7 +184,10 @@ export class Scope {
     if (column === undefined && name === TABLE_OID && item.tableOid !== undefined) {
       return { name, expr: item.tableOid, item };
     }
-    if (column === undefined) throw sqlError("42703", `column ${item.name}.${name} does not exist`, { position });
+    if (column === undefined) {
+      const names = item.columns.map((other) => other.name);
+      throw sqlError("42703", `column ${item.name}.${name} does not exist`, { position, ...meant(name, names) });
+    }
     return { ...column, item };
   }
 
@@ -200,7 +210,15 @@ export class Scope {
     }
     const variable = this.variables()?.find(qualifier, position) ?? null;
     if (variable?.expr.type.fields !== undefined) return itemOfVariable(variable);
-    throw missingFrom(qualifier.join("."), position);
+    throw this.missingFrom(qualifier.join("."), position);
+  }
+
+  private missingFrom(name: string, position: number): Error {
+    const names: string[] = [];
+    for (let scope: Scope | null = this; scope !== null; scope = scope.parent) {
+      for (const item of scope.items) if (item.qualifiable && item.name !== null) names.push(item.name);
+    }
+    return sqlError("42P01", `missing FROM-clause entry for table "${name}"`, { position, ...meant(name, names) });
   }
 
   /** Whether a name is that of a relation rather than of a column. */
@@ -233,7 +251,11 @@ export class Scope {
         }
       }
     }
-    return {};
+    const names: string[] = [];
+    for (let scope: Scope | null = this; scope !== null; scope = scope.parent) {
+      for (const item of scope.items) if (item.unqualified) names.push(...item.columns.map((column) => column.name));
+    }
+    return meant(name, names);
   }
 }
 
@@ -254,10 +276,6 @@ function itemOfVariable({ name, expr }: FoundVariable): ScopeItem {
     return { name: field.name, expr: Object.freeze({ kind: "call", type: fn.returns, fn, args: [expr] } as const) };
   });
   return { name, schema: null, columns, table: null, unqualified: false, qualifiable: true };
-}
-
-function missingFrom(name: string, position: number): Error {
-  return sqlError("42P01", `missing FROM-clause entry for table "${name}"`, { position });
 }
 
 /** Throws 42712 when two relations of one FROM have the same name. */

@@ -1,4 +1,6 @@
 /** The row that INSERT and UPDATE store: defaults of its columns, its CHECK constraints, and RETURNING over it. */
+
+import { missingColumn } from "../../catalog/did-you-mean.js";
 import { changedByCypher } from "../../catalog/graph.js";
 import type { CheckDef, ColumnDef, TableDef } from "../../catalog/table.js";
 import type { DomainDef } from "../../catalog/type.js";
@@ -36,6 +38,12 @@ export function defaultOf(column: ColumnDef, binding: Binding): Expr {
   const context = contextOf(binding, new Scope(null), "DEFAULT expressions");
   const expr = bindExpr(parsedOf(column, column.defaultSql), context);
   return coerceAssignment(expr, column, binding, 0);
+}
+
+/** What UPDATE stores in a column with ON UPDATE that it gives no value. */
+export function onUpdateOf(column: ColumnDef, binding: Binding): Expr {
+  const context = contextOf(binding, new Scope(null), "DEFAULT expressions");
+  return coerceAssignment(bindExpr(parseExpression(column.onUpdateSql!), context), column, binding, 0);
 }
 
 /** Of a domain its DEFAULT; NULL otherwise, which a domain may refuse. */
@@ -143,9 +151,7 @@ export function bindReturning(
 export function targetColumn(table: TableDef, target: AssignmentTarget): ColumnDef {
   const { name, position } = target;
   const column = table.columns.find((other) => other.name === name);
-  if (column === undefined) {
-    throw sqlError("42703", `column "${name}" of relation "${table.name}" does not exist`, { position });
-  }
+  if (column === undefined) throw missingColumn(name, table, position);
   return column;
 }
 

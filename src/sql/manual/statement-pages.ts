@@ -14,6 +14,7 @@ export const STATEMENT_PAGES: Readonly<Record<StatementNode["kind"], StatementPa
     syntax: `CREATE [TEMPORARY | IMMUTABLE] TABLE [IF NOT EXISTS] name (
   { column type [NOT NULL] [DEFAULT expr] [PRIMARY KEY] [UNIQUE] [CHECK (expr)] [REFERENCES table [(column)] [actions]]
       [GENERATED ALWAYS AS (expr) STORED | GENERATED {ALWAYS | BY DEFAULT} AS IDENTITY | AUTO_INCREMENT]
+      [ON UPDATE CURRENT_TIMESTAMP]
   | [CONSTRAINT name] { PRIMARY KEY (columns) | UNIQUE (columns) | CHECK (expr)
       | FOREIGN KEY (columns) REFERENCES table [(columns)] [actions] }
   | LIKE table [INCLUDING ALL] }, …) [INHERITS (table, …)]
@@ -21,7 +22,7 @@ CREATE TABLE name OF composite_type [(column WITH OPTIONS constraints, …)]
 actions: [ON DELETE action] [ON UPDATE action] [DEFERRABLE [INITIALLY DEFERRED]]
 action: NO ACTION | RESTRICT | CASCADE | SET NULL | SET DEFAULT`,
     description:
-      "Makes a table. Rows are stored by their primary key; a table without one has a hidden row number. serial, bigserial and AUTO_INCREMENT make a sequence. Rows of an IMMUTABLE table are only ever added and are hash-chained (VERIFY TABLE). A temporary table lives as long as its session. A table that INHERITS has the columns and CHECK constraints of its parents; statements on a parent (without ONLY) read and change its rows, too, and tableoid tells whose a row is.",
+      "Makes a table. Rows are stored by their primary key; a table without one has a hidden row number. serial, bigserial and AUTO_INCREMENT make a sequence. A column spelt INTEGER PRIMARY KEY, with nothing else said of its value, counts as AUTO_INCREMENT: what an INSERT does not give, or gives as NULL, is assigned, behind the greatest value that is there; INT PRIMARY KEY, INTEGER NOT NULL PRIMARY KEY and PRIMARY KEY (id) want a value. ON UPDATE CURRENT_TIMESTAMP: an UPDATE that gives the column no value sets it. Rows of an IMMUTABLE table are only ever added and are hash-chained (VERIFY TABLE). A temporary table lives as long as its session. A table that INHERITS has the columns and CHECK constraints of its parents; statements on a parent (without ONLY) read and change its rows, too, and tableoid tells whose a row is.",
     example: `CREATE TABLE author (id bigint PRIMARY KEY, name text NOT NULL, born date);
 CREATE TABLE book (
   id serial PRIMARY KEY,
@@ -36,11 +37,11 @@ CREATE TABLE book (
 CREATE IMMUTABLE TABLE ledger (id bigint PRIMARY KEY, entry text)`,
   },
   insert: {
-    titles: ["INSERT", "REPLACE INTO", "INSERT IGNORE"],
+    titles: ["INSERT", "REPLACE INTO", "INSERT IGNORE", "INSERT OR REPLACE", "INSERT OR IGNORE"],
     syntax: `[WITH …] INSERT INTO table [(columns)] { VALUES (expr | DEFAULT, …), … | query | DEFAULT VALUES }
   [ON CONFLICT [(columns) | ON CONSTRAINT name] { DO NOTHING | DO UPDATE SET column = expr, … [WHERE condition] }]
   [RETURNING expr [AS name], …]
-also: INSERT IGNORE INTO …, REPLACE INTO …, INSERT … ON DUPLICATE KEY UPDATE column = expr`,
+also: INSERT [OR] IGNORE INTO …, REPLACE INTO …, INSERT OR REPLACE INTO …, INSERT … ON DUPLICATE KEY UPDATE column = expr`,
     description:
       "Adds rows. In DO UPDATE the row that was proposed is called excluded. The statement adds all of its rows or none.",
     example: `INSERT INTO author VALUES (1, 'Ursula', '1929-10-21'), (2, 'Stanislaw', '1921-09-12');
@@ -155,20 +156,25 @@ RESET {name | ALL}`,
     example: "SHOW search_path",
   },
   list: {
-    titles: ["SHOW TABLES", "SHOW INDEXES", "SHOW DATABASES", "SHOW MODELS", "DESCRIBE"],
+    titles: ["SHOW TABLES", "SHOW INDEXES", "SHOW DATABASES", "SHOW MODELS", "DESCRIBE", "SUMMARIZE"],
     syntax: `SHOW TABLES
 SHOW INDEXES [FROM table]
 SHOW DATABASES
 SHOW MODELS
-DESCRIBE table`,
-    description: "Lists what is there, as clients of other databases ask for it.",
-    example: "SHOW TABLES; DESCRIBE book",
+DESCRIBE table
+SUMMARIZE { table | query }`,
+    description:
+      "Lists what is there, as clients of other databases ask for it. SUMMARIZE tells of each column how many rows and NULLs there are, how many distinct values, the least, the greatest and the quartiles of numbers and times, the mean of numbers, and the most frequent values as examples.",
+    example: "SHOW TABLES; DESCRIBE book; SUMMARIZE book",
   },
   verify: {
-    titles: ["VERIFY TABLE"],
-    syntax: "VERIFY TABLE name",
-    description: "Recomputes the hash chain of an IMMUTABLE table and tells whether every row is as it was added.",
-    example: "INSERT INTO ledger VALUES (1, 'opened'); VERIFY TABLE ledger",
+    titles: ["VERIFY TABLE", "VERIFY RECORD"],
+    syntax: `VERIFY TABLE name
+VERIFY RECORD key IN table
+VERIFY RECORD IN table WHERE column = key [AND …]`,
+    description:
+      "Recomputes the hash chain of an IMMUTABLE table and tells whether every row is as it was added. VERIFY RECORD tells it of the row with that primary key, and where in the chain it stands.",
+    example: "INSERT INTO ledger VALUES (1, 'opened'); VERIFY TABLE ledger; VERIFY RECORD 1 IN ledger",
   },
   "create table as": {
     titles: ["CREATE TABLE AS", "SELECT INTO", "CREATE MATERIALIZED VIEW"],

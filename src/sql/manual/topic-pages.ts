@@ -60,8 +60,8 @@ export const TOPIC_PAGES: readonly ManualPage[] = [
   ),
   topic(
     "other dialects",
-    "`name` | [name] | AUTO_INCREMENT | LIMIT start, count | INSERT IGNORE | REPLACE INTO | ON DUPLICATE KEY UPDATE | GROUP_CONCAT(…) | DATE('now', '-90 days') | DATETIME | DOUBLE | LONGBLOB | GEN_UUID()",
-    "Spellings of MySQL and SQLite that are understood beside PostgreSQL's.",
+    "`name` | [name] | AUTO_INCREMENT | INTEGER PRIMARY KEY | ON UPDATE CURRENT_TIMESTAMP | FULLTEXT [INDEX] [name] (columns) | KEY name (columns) | LIMIT start, count | INSERT [OR] IGNORE | INSERT OR REPLACE | REPLACE INTO | ON DUPLICATE KEY UPDATE | GROUP_CONCAT(…) | DATE('now', '-90 days') | DATETIME | DOUBLE | LONGBLOB | GEN_UUID() | flag = 1 | json ->> '$.a[0].b' | JSON_EXTRACT(json, path, …) | JSON_CONTAINS(json, candidate [, path]) | json_object(name, value, …) | READ_COMMITTED",
+    'Spellings of MySQL and SQLite that are understood beside PostgreSQL\'s. A boolean takes the constants 0 and 1. In -> and ->> a text that begins with $. or $[ is a path, unless the object has a member of that very name; steps are .key, ."any key", [0], [last], .* and [*] (which find an array). JSON_EXTRACT gives JSON, and is compared with texts, numbers and booleans as such.',
     "SELECT `title` FROM book LIMIT 0, 5",
   ),
   topic(
@@ -80,6 +80,24 @@ export const TOPIC_PAGES: readonly ManualPage[] = [
     "automl",
     "CREATE EXPERIMENT [ASYNC] name AS query WITH (target_column = 'y' [, task_type, optimization_metric, max_trials, algorithms = [xgboost, random_forest, neural_network, linear], features, time_column, seed, folds, horizon, clusters, time_budget_secs]) | SHOW EXPERIMENTS | DEPLOY MODEL model FROM EXPERIMENT name | DROP EXPERIMENT [IF EXISTS] name | PREDICT column USING model AS query | AUTOML.PREDICT('model', column, name => value, …) | AUTOML.PREDICT_PROBA(…) | AUTOML.PREDICT_SCORE(…) | AUTOML.EXPLAIN(…)",
     "Models that learn from rows. An experiment trains one, as a transaction of its own; its answer is one JSON cell, automl_result. Columns are features by their names; the values of AUTOML.PREDICT are JSON: a label or a number.",
+    "",
+  ),
+  topic(
+    "agents",
+    "CREATE [OR REPLACE] AGENT [IF NOT EXISTS] name [WITH (instructions = '…', model = '…', tools = [query, …], description, allow_writes, max_steps, timeout_secs, temperature, max_tokens)] | EXECUTE AGENT name 'task' | SHOW AGENTS | DESCRIBE AGENT name | DROP AGENT [IF EXISTS] name | AGENT_RUN(persona, task [, options])",
+    "A named agent is who it is and what it works with: the persona and the options of AGENT_RUN under a name. They are rows of the tenant's, made and dropped in the statement's transaction. EXECUTE AGENT takes the task as a text or a parameter, and needs a provider that can call tools.",
+    "",
+  ),
+  topic(
+    "models",
+    "SHOW MODELS | DESCRIBE MODEL name | DROP MODEL [IF EXISTS] name | SELECT PULL_MODEL('name:tag') | SELECT * FROM LIST_MODELS() | SELECT DELETE_MODEL('name:tag')",
+    "A name is that of a model that the tenant trained, else of an installed one, which only administrators of the installation pull and drop. PULL_MODEL also takes a hub's repository, org/name:tag, that a known model is made of. DESCRIBE MODEL gives a row for each fact: its name and its value as JSON.",
+    "",
+  ),
+  topic(
+    "backups",
+    "BACKUP [DATABASE] [WITH (incremental = true, passphrase = '…')] | BACKUP INCREMENTAL | SHOW BACKUPS",
+    "For admins of the tenant. A backup is of what is committed when it begins; the server keeps it in its own folder. Restoring is POST /admin/tenants/{tenant}/restore, from outside of the content that it replaces.",
     "",
   ),
   topic(

@@ -21,6 +21,10 @@ export type ConstraintNode = {
   | { readonly kind: "identity"; readonly always: boolean; readonly options: readonly OptionNode[] }
   | { readonly kind: "generated"; readonly expr: ExprNode; readonly stored: boolean }
   | { readonly kind: "check"; readonly expr: ExprNode; readonly noInherit?: true }
+  /** `INTEGER PRIMARY KEY`, AUTO_INCREMENT: what an INSERT does not give is assigned. */
+  | { readonly kind: "assigned" }
+  /** ON UPDATE CURRENT_TIMESTAMP */
+  | { readonly kind: "on update"; readonly expr: ExprNode }
   | {
       readonly kind: "primary key" | "unique";
       /** Empty on a column's own constraint. */

@@ -264,19 +264,29 @@ export interface ShowStatement {
 /** SHOW TABLES|INDEXES|DATABASES|MODELS|COLUMNS and DESCRIBE, as other dialects have them. */
 export interface ListStatement {
   readonly kind: "list";
-  readonly what: "tables" | "indexes" | "databases" | "models" | "columns";
-  /** The table of `columns` and, where given, of `indexes`. */
+  readonly what: "tables" | "indexes" | "databases" | "models" | "columns" | "summary";
+  /** Of `summary`, where it is not of a table: the text of the query. */
+  readonly query?: string;
+  /** The table of `columns`, of `summary`, and, where given, of `indexes`. */
   readonly table: NameNode | null;
   /** SHOW … LIKE 'pattern' */
   readonly like: string | null;
   readonly position: number;
 }
 
-/** VERIFY TABLE t: checks the hash chain of an immutable table. */
+/** VERIFY TABLE t: checks the hash chain of an immutable table. VERIFY RECORD key IN t: one row of it. */
 export interface VerifyStatement {
   readonly kind: "verify";
   readonly table: NameNode;
+  /** Of VERIFY RECORD: values of the primary key; `column` null: in its order. */
+  readonly key?: readonly VerifyKey[];
   readonly position: number;
+}
+
+export interface VerifyKey {
+  readonly column: string | null;
+  /** As text, or the number of a parameter from 1 on. */
+  readonly value: string | number;
 }
 
 /** ANALYZE and VACUUM. */

@@ -15,7 +15,7 @@
 import { sqlError } from "../../protocol/errors.js";
 import { orderedAliases, useOf } from "./automl-uses.js";
 import type { Edit } from "./source-map.js";
-import { nameOf, type Token } from "./tokens.js";
+import { isName, isSymbol, isWord, nameOf, type Token } from "./tokens.js";
 
 interface Statement {
   readonly text: string;
@@ -26,12 +26,6 @@ interface Statement {
 export const AUTOML_SUSPECT =
   /\b(?:create|drop|show)\s+experiments?\b|\bdeploy\s+model\b|\bpredict\s+\S+\s+using\b|\bautoml\s*\.\s*(?:predict|explain)/i;
 
-const isWord = (token: Token | undefined, ...words: string[]) =>
-  token !== undefined && token.kind === "word" && words.includes(token.text);
-const isSymbol = (token: Token | undefined, symbol: string) =>
-  token !== undefined && token.kind === "symbol" && token.text === symbol;
-const isName = (token: Token | undefined): token is Token =>
-  token !== undefined && ["word", "quoted", "backtick"].includes(token.kind);
 /** Whose text is an expression as it is. */
 const PLAIN: ReadonlySet<Token["kind"]> = new Set(["string", "number", "parameter"]);
 /** More are refused where statements are bound. */
@@ -103,7 +97,7 @@ function parametersOf(tokens: readonly Token[]): string[] {
 const open = (parameter: string) => `(SELECT ${parameter})`;
 
 /** `name = value, …)` as names and values in turn: texts, numbers, words, parameters, and lists of them in brackets. */
-function optionsOf(statement: Statement, from: number): string[] {
+export function optionsOf(statement: Statement, from: number): string[] {
   const { tokens } = statement;
   const options: string[] = [];
   let at = from;

@@ -4,14 +4,7 @@
  * dialect.ts; stateless.
  */
 import { sqlError } from "../../protocol/errors.js";
-import { nameOf, type Token } from "./tokens.js";
-
-const isWord = (token: Token | undefined, ...words: string[]) =>
-  token !== undefined && token.kind === "word" && words.includes(token.text);
-const isSymbol = (token: Token | undefined, symbol: string) =>
-  token !== undefined && token.kind === "symbol" && token.text === symbol;
-const isName = (token: Token | undefined): token is Token =>
-  token !== undefined && ["word", "quoted", "backtick"].includes(token.kind);
+import { isName, isSymbol, isWord, nameOf, type Token } from "./tokens.js";
 
 const literal = (text: string) => `'${text.replaceAll("'", "''")}'`;
 const stringOf = (token: Token) => token.text.slice(1, -1).replaceAll("''", "'");

@@ -4,6 +4,7 @@ import type { ColumnDefNode, ConstraintNode, ForeignKeyAction, IndexElement, Opt
 import { type Conversion, notSupported, only, pathOf, strings } from "./conversion.js";
 import { convertType } from "./from-pg-expr.js";
 import { relationName } from "./from-pg-query.js";
+import { ASSIGNED, ON_UPDATE } from "./table-dialect.js";
 
 export function columnDef(node: ColumnDef, c: Conversion): ColumnDefNode {
   const position = c.position(node.location);
@@ -68,6 +69,8 @@ export function constraint(node: Constraint, c: Conversion): ConstraintNode {
     case "CONSTR_GENERATED":
       return { ...shared, kind: "generated", expr: c.expr(node.raw_expr!), stored: node.generated_kind !== "v" };
     case "CONSTR_CHECK":
+      if (node.conname === ASSIGNED) return { ...shared, name: null, kind: "assigned" };
+      if (node.conname === ON_UPDATE) return { ...shared, name: null, kind: "on update", expr: c.expr(node.raw_expr!) };
       return {
         ...shared,
         kind: "check",

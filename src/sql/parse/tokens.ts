@@ -82,9 +82,35 @@ function endOfComment(text: string, from: number): number {
   return text.length;
 }
 
+export const isWord = (token: Token | undefined, ...words: string[]): boolean =>
+  token !== undefined && token.kind === "word" && words.includes(token.text);
+export const isSymbol = (token: Token | undefined, symbol: string): boolean =>
+  token !== undefined && token.kind === "symbol" && token.text === symbol;
+/** Whether it can stand for a name. */
+export const isName = (token: Token | undefined): token is Token =>
+  token !== undefined && ["word", "quoted", "backtick"].includes(token.kind);
+
 /** What a word or a quoted name names. */
 export function nameOf(token: Token): string {
   if (token.kind === "word") return token.text;
   const mark = token.text[0]!;
   return token.text.slice(1, -1).replaceAll(mark + mark, mark);
 }
+
+/** `t` or `s.t` from token `from` on; `next` is the index after it. Null when something else stands there. */
+export function tableName(tokens: readonly Token[], from: number) {
+  const path: string[] = [];
+  let next = from;
+  for (;;) {
+    const token = tokens[next];
+    if (!isName(token)) return null;
+    path.push(nameOf(token));
+    next++;
+    if (!isSymbol(tokens[next], ".")) break;
+    next++;
+  }
+  return { name: { path, position: 0 }, next };
+}
+
+/** What a quoted text says. */
+export const stringValue = (token: Token) => token.text.slice(1, -1).replaceAll("''", "'");

@@ -4,6 +4,7 @@ import type { ServerResponse } from "node:http";
 import { join } from "node:path";
 import t, { type Test } from "tap";
 import { findBundle, findBundles, readBundleFile } from "../../../src/ai/bundle.js";
+import { parseModelReference } from "../../../src/ai/library/model-reference.js";
 import { pseudoRandom, publish, type TinyBundle, tinyBundle } from "../tiny-bundle.js";
 import { temporaryFolder, testLibrary } from "./library-fixture.js";
 import { give, type Hub, loopbackHub } from "./loopback-hub.js";
@@ -66,14 +67,22 @@ t.test("what no source has, and what is no name", async (t) => {
     code: "model_not_found",
     message: /No source has the model "nothing:here"/,
   });
-  for (const name of ["", "../x", "a/b", "a:", ":a", "a:b/c", "-a", "a\0b", "x".repeat(101)]) {
+  for (const name of ["", "../x", "a/b/c", "a/", "/b", "a:", ":a", "a:b/c", "-a", "a\0b", "x".repeat(101)]) {
     t.throws(
       () => library.pull(name),
       { code: "invalid_request", message: /does not name a model/ },
       JSON.stringify(name),
     );
   }
+  t.throws(() => library.pull("some/model:latest"), { code: "model_not_found", message: /made of "some\/model"/ });
   t.throws(() => library.find("pull_1"), { code: "not_found" });
+});
+
+t.test("a hub's repository names the model that is made of it", async (t) => {
+  t.same(parseModelReference("sentence-transformers/all-MiniLM-L6-v2"), { name: "all-minilm-l6-v2", tag: "latest" });
+  t.same(parseModelReference("Xenova/all-MiniLM-L6-v2:int8"), { name: "all-minilm-l6-v2", tag: "int8" });
+  t.same(parseModelReference("openai/whisper-tiny:fp32"), { name: "whisper-tiny", tag: "fp32" });
+  t.throws(() => parseModelReference("someone/all-minilm-l6-v2"), { code: "model_not_found" });
 });
 
 t.test("a connection that breaks off is taken up again where it was", async (t) => {

@@ -20,6 +20,7 @@ import type { EvalContext, ScalarFunction } from "../expr.js";
 import { jsonParts } from "../work.js";
 import { composedJson } from "./composed-value.js";
 import { contextFn, type FunctionFamily, family, fn, formOf, op, taking } from "./define.js";
+import { atMemberPath, isMemberPath } from "./json-extract.js";
 import { atPath, isJsonObject, type JsonObject, member } from "./json-member.js";
 import { textAt } from "./json-slices.js";
 import { jsonTextOf, toJson } from "./to-json.js";
@@ -59,17 +60,25 @@ function writtenPart(json: Json, found: unknown, path: readonly (string | number
 
 const PATH = arrayOf(TEXT);
 
+/** Whether a "key" is a path (`$.a.b`): a member of that very name goes before. */
+const isPath = ({ value }: Json, key: string) =>
+  key.charCodeAt(0) === 36 && isMemberPath(key) && member(value, key) === undefined;
+
 function access(type: SqlType): ScalarFunction[] {
   const part = (json: Json, found: unknown, path: readonly (string | number | null)[]) =>
     type === JSON_TYPE && found !== undefined ? writtenPart(json, found, path) : asJson(type, found);
   const text = (json: Json, found: unknown, path: readonly (string | number | null)[]) =>
     type === JSON_TYPE && isContainer(found) ? writtenPart(json, found, path).text! : asText(type, found);
+  const partAt = (json: Json, key: string) =>
+    isPath(json, key) ? asJson(type, atMemberPath(json.value, key)) : part(json, member(json.value, key), [key]);
+  const textOf = (json: Json, key: string) =>
+    isPath(json, key) ? asText(type, atMemberPath(json.value, key)) : text(json, member(json.value, key), [key]);
   // Of jsonb, only what is found counts, where its text is asked for; of json the whole text is looked through.
   const options = type === JSONB ? { nanosPerUnit: 0 } : {};
   return [
-    op("->", [type, TEXT], type, (json: Json, key: string) => part(json, member(json.value, key), [key]), options),
+    op("->", [type, TEXT], type, partAt, options),
     op("->", [type, INT4], type, (json: Json, at: number) => part(json, member(json.value, at), [at]), options),
-    op("->>", [type, TEXT], TEXT, (json: Json, key: string) => text(json, member(json.value, key), [key]), options),
+    op("->>", [type, TEXT], TEXT, textOf, options),
     op("->>", [type, INT4], TEXT, (json: Json, at: number) => text(json, member(json.value, at), [at]), options),
     op(
       "#>",
@@ -455,7 +464,17 @@ function converting(name: string, returns: SqlType): FunctionFamily {
   });
 }
 
+/** `json_object('a', 1, 'b', x)`, beside PostgreSQL's functions over arrays of text. */
+function objectOfPairs(name: string, returns: SqlType): FunctionFamily {
+  const { form, instantiate } = building(name, returns, 2, buildObject);
+  const isArrays = (types: readonly SqlType[]) =>
+    types.length <= 2 && types.every((type) => type.name === "unknown" || type.element !== null);
+  return family(name, form, (types) => (isArrays(types) ? null : instantiate(types)));
+}
+
 export const JSON_FAMILIES: readonly FunctionFamily[] = [
+  objectOfPairs("json_object", JSON_TYPE),
+  objectOfPairs("jsonb_object", JSONB),
   building("json_build_object", JSON_TYPE, 0, buildObject),
   building("jsonb_build_object", JSONB, 0, buildObject),
   building("json_build_array", JSON_TYPE, 0, (values) => values),

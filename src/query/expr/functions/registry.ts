@@ -21,6 +21,7 @@ import { GENERATION_FUNCTIONS } from "./generation.js";
 import { GRAPH_FUNCTIONS, VARIANT_OPERATORS } from "./graphs.js";
 import { JSON_FAMILIES, JSON_FUNCTIONS, JSON_OPERATORS } from "./json.js";
 import { JSON_CONSTRUCTORS } from "./json-constructors.js";
+import { JSON_EXTRACT_FUNCTIONS } from "./json-extract.js";
 import { JSON_PATH_FUNCTIONS, JSON_PATH_OPERATORS } from "./json-path-functions.js";
 import { JSON_RECORD_FAMILIES } from "./json-record.js";
 import { MATH } from "./math.js";
@@ -78,7 +79,7 @@ export const CHAPTERS: readonly Chapter[] = [
   { title: "Formatting functions", functions: FORMATTING },
   {
     title: "JSON functions and operators",
-    functions: JSON_FUNCTIONS,
+    functions: [...JSON_FUNCTIONS, ...JSON_EXTRACT_FUNCTIONS],
     families: [...JSON_FAMILIES, ...JSON_CONSTRUCTORS, ...JSON_RECORD_FAMILIES],
     operators: JSON_OPERATORS,
   },

@@ -1,0 +1,77 @@
+/**
+ * Backups in SQL: BACKUP and SHOW BACKUPS are calls of these functions (sql/parse/client-statements.ts), with the rights of the
+ * routes of backups. A backup is of what is committed when it begins, and outlives the statement.
+ */
+import Type from "typebox";
+import { Strict } from "../../protocol/endpoints/schemas.js";
+import { DbError } from "../../protocol/errors.js";
+import { BACKUP_PASSPHRASE_CHARACTERS_MIN } from "../../protocol/limits.js";
+import { BOOL, JSONB, Json, type Value } from "../../protocol/values.js";
+import type { DeferredContext, ScalarFunction } from "../../query/expr/expr.js";
+import { deferredFn } from "../../query/expr/functions/define.js";
+import { registerFunction } from "../../query/expr/functions/registry.js";
+import { readCallOptions } from "../call-options.js";
+import type { Partition } from "../partition.js";
+import type { Request } from "../request.js";
+import type { Backups } from "./backups.js";
+
+const ofPartition = new WeakMap<Partition, Backups>();
+
+const OPTIONS = Strict({
+  incremental: Type.Optional(Type.Boolean()),
+  passphrase: Type.Optional(Type.String({ minLength: BACKUP_PASSPHRASE_CHARACTERS_MIN, maxLength: 1024 })),
+});
+
+/** Once, when the process starts. */
+export function registerBackupFunctions(): void {
+  for (const fn of FUNCTIONS) registerFunction(fn);
+}
+
+/** Who makes backups of the partition's tenants. */
+export function provideBackups(partition: Partition, backups: Backups): void {
+  ofPartition.set(partition, backups);
+}
+
+/** Throws forbidden for all but admins with a credential that may write, and for agents. */
+function backupsFor({ services }: DeferredContext): { readonly request: Request; readonly backups: Backups } {
+  const request = (services.caller?.() ?? null) as Request | null;
+  const backups = request === null ? undefined : ofPartition.get(request.partition);
+  if (request === null || backups === undefined) throw new DbError("not_supported", "Backups are not available here.");
+  const { roles } = request.head;
+  const isAdmin = roles.includes("admin") || roles.includes("super_admin");
+  if (isAdmin && !request.ofAgent && !request.readOnly) return { request, backups };
+  throw new DbError("forbidden", "Only admins of the tenant have permission to make and see backups.", {
+    sqlstate: "42501",
+  });
+}
+
+async function create([[options], [incremental]]: readonly (readonly Value[])[], context: DeferredContext) {
+  const { request, backups } = backupsFor(context);
+  const { passphrase = null, ...given } = readCallOptions("BACKUP", OPTIONS, options as Json);
+  const { partition, tenant, head } = request;
+  const wanted = { incremental: incremental === true || given.incremental === true, passphrase };
+  return new Json(await backups.start(partition, head.tenantId, tenant.number, wanted));
+}
+
+const FUNCTIONS: readonly ScalarFunction[] = [
+  Object.freeze({
+    ...deferredFn(
+      "create_backup",
+      [JSONB, BOOL],
+      JSONB,
+      async (columns, _count, context) => [await create(columns as never, context)],
+      { rowsMax: 1 },
+    ),
+    writes: true as const,
+  }),
+  deferredFn(
+    "list_backups",
+    [],
+    JSONB,
+    async (_columns, _count, context) => {
+      const { request, backups } = backupsFor(context);
+      return [new Json(backups.list(request.head.tenantId))];
+    },
+    { rowsMax: 1 },
+  ),
+];
