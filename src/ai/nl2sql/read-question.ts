@@ -29,7 +29,7 @@ import { AGGREGATES } from "./vocabulary.js";
 
 /** Below this a word hardly names a table. */
 const SURE = 0.9;
-/** Below this a word is no reason to show a column. */
+/** Below this a word hardly names a column. */
 const PROJECTED = 0.5;
 
 export class QuestionReader {
