@@ -21,6 +21,7 @@ import type { Config } from "./protocol/config.js";
 import type { ActorSettings } from "./protocol/messages.js";
 import { RecentLines } from "./protocol/thread-diagnosis.js";
 import { VERSION } from "./protocol/version.js";
+import { makeRoomToStart } from "./storage/disk-reserve.js";
 import { FORMAT_VERSION } from "./storage/format.js";
 import { formatOf, upgradeDataDirectory } from "./storage/format-upgrade.js";
 import { addPartitions, type Installation, InstallationError } from "./storage/installation.js";
@@ -52,6 +53,8 @@ async function serve(config: Config, firstActor: Worker | null, startThread: Sta
       },
     },
   );
+  const hasMadeRoom = makeRoomToStart(config.data.dir, config.storage.reserveBytes);
+  if (hasMadeRoom) logger.error("the disk is full: half of the reserve (storage.reserve_bytes) was given up to start");
   const unlock = lockDataDirectory(config.data.dir);
   const secret = openSecret(config.data.dir, config.secrets, (message) => logger.warn(message));
   const actors = config.actors.count;

@@ -1,14 +1,17 @@
 /**
- * Looks now and then how much room the disk and the memory have left, and tells the actors to refuse what needs more
- * before there is none; reads and deletions go on. Made by gateway.ts; owns what was found last.
+ * Looks ten times a second how much room the disk and the memory have left, and tells the actors to refuse what needs more
+ * before there is none; reads and deletions go on. Gives up the disk's reserve when something else has taken the room, and makes it
+ * again. Made by gateway.ts; owns what was found last.
  */
 import { statfs } from "node:fs/promises";
 import { totalmem } from "node:os";
 import type { Logger } from "pino";
 import type { Config } from "../protocol/config.js";
 import type { WriteRefusal } from "../protocol/messages.js";
+import { DiskReserve } from "../storage/disk-reserve.js";
 
-const LOOK_MS = 1_000;
+/** A disk takes some hundred megabytes in a second. */
+const LOOK_MS = 100;
 /** Room must be so much larger again before writes are taken, or the answer would change with every file. */
 const CALM = 1.1;
 /** Of the memory that the machine or container has, where the configuration names no bound. */
@@ -26,6 +29,8 @@ export interface WatermarksOptions {
   readonly tell: (refusal: WriteRefusal | null) => void;
   /** Of the running system when absent. */
   readonly look?: () => Promise<Room>;
+  /** Of the data directory when absent. */
+  readonly reserve?: Pick<DiskReserve, "size" | "isHeld" | "isNeeded" | "giveUp" | "hold">;
 }
 
 export class Watermarks {
@@ -34,12 +39,14 @@ export class Watermarks {
   readonly memoryBytesMax: number;
   readonly #timer: NodeJS.Timeout;
   readonly #look: () => Promise<Room>;
+  readonly #reserve: NonNullable<WatermarksOptions["reserve"]>;
   #looking = false;
 
   constructor(private readonly options: WatermarksOptions) {
     const { config } = options;
     this.memoryBytesMax = config.limits.memoryBytesMax || Math.floor(MEMORY_SHARE * memoryOfMachine());
     this.#look = options.look ?? (() => lookAt(config.data.dir));
+    this.#reserve = options.reserve ?? new DiskReserve(config.data.dir, config.storage.reserveBytes);
     this.#timer = setInterval(() => void this.check(), LOOK_MS).unref();
   }
 
@@ -49,6 +56,7 @@ export class Watermarks {
     try {
       this.room = await this.#look();
       this.#decide(this.room);
+      await this.#careForReserve(this.room.diskFreeBytes);
     } catch (error) {
       this.options.logger.warn({ err: error }, "the room that is left cannot be told");
     } finally {
@@ -76,6 +84,18 @@ export class Watermarks {
         message: `The server uses ${mebibytes(memoryBytes)} MiB of memory, more than ${mebibytes(this.memoryBytesMax)} (limits.memory_bytes_max): nothing more is written for the moment. Reading and deleting work; retry shortly.`,
       });
     } else this.#become(null);
+  }
+
+  async #careForReserve(freeBytes: number): Promise<void> {
+    const reserve = this.#reserve;
+    const { logger, config } = this.options;
+    if (reserve.isNeeded(freeBytes)) {
+      if (reserve.giveUp("running")) {
+        logger.error({ freeBytes }, "the disk is full: half of the reserve (storage.reserve_bytes) was given up");
+      }
+    } else if (this.refusal === null && freeBytes > config.storage.freeBytesMin * CALM + 2 * reserve.size) {
+      if (!reserve.isHeld && !(await reserve.hold())) logger.warn("there was no room for the reserve");
+    }
   }
 
   #become(refusal: WriteRefusal | null): void {

@@ -72,6 +72,8 @@ export const ConfigSchema = section({
     logRetentionBytes: Type.Integer({ minimum: 0, maximum: TIB }),
     /** That stay free on the disk of the data directory. */
     freeBytesMin: Type.Integer({ minimum: 0, maximum: TIB }),
+    /** Of a file that is given up when something else has filled the disk. 0: none. */
+    reserveBytes: Type.Integer({ minimum: 0, maximum: TIB }),
     versionBytesMax: Type.Integer({ minimum: MIB, maximum: TIB }),
     /** 0: no segments. */
     columnSegmentBytes: Type.Integer({ minimum: 0, maximum: TIB }),

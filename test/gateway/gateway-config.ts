@@ -31,7 +31,7 @@ export function gatewayConfig(changes: ConfigChanges = {}): Config {
     rateLimit: { perSecond: 0, burst: 0, ...changes.rateLimit },
     telemetry: { tracesEndpoint: "", sampleRatio: 1, headers: [], serviceName: "tessera" },
     data: { dir: ".", upgrade: "keep_copy" },
-    storage: { freeBytesMin: 0 },
+    storage: { freeBytesMin: 0, reserveBytes: 0 },
     query: { lateMs: 250, stopMs: 5000, stoppedRefusedSeconds: 60, ...changes.query },
     limits: {
       connectionsMax: 1000,

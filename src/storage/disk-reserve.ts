@@ -1,0 +1,92 @@
+/**
+ * Room of our own on the disk of the data directory: files of zeros that are given up when something else has filled the disk. One
+ * goes while the server runs, so that the log, RocksDB and deletions go on; the other when it starts, since what fills the
+ * disk may have taken the first one's room, too. Used before partitions are opened (command-line.ts) and by the gateway's
+ * watermarks; the state is the files.
+ */
+import { existsSync, rmSync, statfsSync } from "node:fs";
+import { open, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+
+const RUNNING_FILE = "RESERVE";
+const START_FILE = "RESERVE.start";
+const PIECE_BYTES = 1024 * 1024;
+/** Of the whole disk at most. */
+const SHARE_MAX = 0.05;
+
+export class DiskReserve {
+  private readonly paths: readonly [running: string, start: string];
+  private readonly bytes: number;
+  private making: Promise<boolean> | null = null;
+
+  /** `bytes`: of both files, wanted; on a small disk it is less. The directory exists. */
+  constructor(directory: string, bytes: number) {
+    this.paths = [join(directory, RUNNING_FILE), join(directory, START_FILE)];
+    const { blocks, bsize } = statfsSync(directory);
+    this.bytes = Math.min(bytes, Math.floor(blocks * bsize * SHARE_MAX));
+  }
+
+  get size(): number {
+    return this.bytes;
+  }
+
+  get isHeld(): boolean {
+    return this.paths.every((path) => existsSync(path));
+  }
+
+  /** With so many bytes free there is hardly room to write what has to be written. */
+  isNeeded(freeBytes: number): boolean {
+    return freeBytes < this.bytes / 4;
+  }
+
+  /** True: there was a file for that, and its room is free now. */
+  giveUp(when: "running" | "starting"): boolean {
+    const path = this.paths[when === "running" ? 0 : 1];
+    const held = existsSync(path);
+    rmSync(path, { force: true });
+    return held;
+  }
+
+  /** Makes what is not there. False: there was no room after all. */
+  hold(): Promise<boolean> {
+    if (this.bytes === 0 || this.isHeld) return Promise.resolve(true);
+    this.making ??= this.makeAll().finally(() => {
+      this.making = null;
+    });
+    return this.making;
+  }
+
+  private async makeAll(): Promise<boolean> {
+    for (const path of this.paths)
+      if (!existsSync(path) && !(await make(path, Math.floor(this.bytes / 2)))) return false;
+    return true;
+  }
+}
+
+/** Bytes that are written take room on every file system; a hole would not. */
+async function make(path: string, bytes: number): Promise<boolean> {
+  const part = `${path}.part`;
+  const file = await open(part, "w", 0o600);
+  try {
+    const piece = Buffer.alloc(PIECE_BYTES);
+    for (let written = 0; written < bytes; written += PIECE_BYTES) {
+      await file.writeFile(piece.subarray(0, Math.min(PIECE_BYTES, bytes - written)));
+    }
+    await file.sync();
+  } catch {
+    await rm(part, { force: true });
+    return false;
+  } finally {
+    await file.close();
+  }
+  await rename(part, path);
+  return true;
+}
+
+/** Before anything is opened: gives the reserve up where the disk is full. True: it did. */
+export function makeRoomToStart(directory: string, bytes: number): boolean {
+  if (!existsSync(directory)) return false;
+  const reserve = new DiskReserve(directory, bytes);
+  const { bavail, bsize } = statfsSync(directory);
+  return reserve.isNeeded(bavail * bsize) && reserve.giveUp("starting");
+}
