@@ -21,7 +21,7 @@ import type { Config } from "./protocol/config.js";
 import type { ActorSettings } from "./protocol/messages.js";
 import { RecentLines } from "./protocol/thread-diagnosis.js";
 import { VERSION } from "./protocol/version.js";
-import { makeRoomToStart } from "./storage/disk-reserve.js";
+import { DiskReserve, makeRoomToStart } from "./storage/disk-reserve.js";
 import { FORMAT_VERSION } from "./storage/format.js";
 import { formatOf, upgradeDataDirectory } from "./storage/format-upgrade.js";
 import { addPartitions, type Installation, InstallationError } from "./storage/installation.js";
@@ -110,6 +110,7 @@ async function serve(config: Config, firstActor: Worker | null, startThread: Sta
     library,
     actors,
     partitions,
+    reserve: new DiskReserve(config.data.dir, config.storage.reserveBytes),
   });
   if (gateway.adminPassword !== null) {
     console.log(

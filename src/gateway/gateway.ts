@@ -35,7 +35,7 @@ import { Sockets } from "./socket/sockets.js";
 import { issueTicket, revokeTickets, upgradeRequired } from "./socket/ticket-route.js";
 import { Tickets } from "./socket/tickets.js";
 import type { Traces } from "./traces.js";
-import { Watermarks } from "./watermarks.js";
+import { type Reserve, Watermarks } from "./watermarks.js";
 
 const DOCUMENT_SECONDS = 60;
 /** What actors have to end in, however long requests were waited for. */
@@ -60,6 +60,8 @@ export interface GatewayOptions {
   readonly library?: LibraryPort;
   readonly actors: number;
   readonly partitions: number;
+  /** Of the data directory's disk; absent: there is none. */
+  readonly reserve?: Reserve;
   /** The system's clock when absent. */
   readonly clock?: Clock;
 }
@@ -158,7 +160,7 @@ async function startTraces({ config, version }: GatewayOptions): Promise<Traces>
 }
 
 function assemble(
-  { config, logger, version, lines = new RecentLines() }: GatewayOptions,
+  { config, logger, version, reserve, lines = new RecentLines() }: GatewayOptions,
   clock: Clock,
   pool: ActorPool,
   admission: Admission,
@@ -166,7 +168,7 @@ function assemble(
   traces: Traces | null,
   deadlines: Services["deadlines"],
 ): { services: Services; routes: readonly Route[]; sockets: Sockets; watermarks: Watermarks } {
-  const watermarks = new Watermarks({ config, logger, tell: (refusal) => pool.refuseWrites(refusal) });
+  const watermarks = new Watermarks({ config, logger, reserve, tell: (refusal) => pool.refuseWrites(refusal) });
   void watermarks.check();
   const cors = corsPolicy(config.server.cors);
   // The page of metrics needs the counters, which need the routes, which need the page.

@@ -8,7 +8,6 @@ import { totalmem } from "node:os";
 import type { Logger } from "pino";
 import type { Config } from "../protocol/config.js";
 import type { WriteRefusal } from "../protocol/messages.js";
-import { DiskReserve } from "../storage/disk-reserve.js";
 
 /** A disk takes some hundred megabytes in a second. */
 const LOOK_MS = 100;
@@ -22,6 +21,19 @@ export interface Room {
   readonly memoryBytes: number;
 }
 
+/** Files that are given up when the disk is full (storage/disk-reserve.ts). */
+export interface Reserve {
+  /** Bytes. */
+  readonly size: number;
+  readonly isHeld: boolean;
+  /** With so many bytes free it is to be given up. */
+  isNeeded(freeBytes: number): boolean;
+  /** True: there was something to give up. */
+  giveUp(when: "running"): boolean;
+  /** False: there was no room. */
+  hold(): Promise<boolean>;
+}
+
 export interface WatermarksOptions {
   readonly config: Config;
   readonly logger: Logger;
@@ -29,8 +41,8 @@ export interface WatermarksOptions {
   readonly tell: (refusal: WriteRefusal | null) => void;
   /** Of the running system when absent. */
   readonly look?: () => Promise<Room>;
-  /** Of the data directory when absent. */
-  readonly reserve?: Pick<DiskReserve, "size" | "isHeld" | "isNeeded" | "giveUp" | "hold">;
+  /** Absent: there is none. */
+  readonly reserve?: Reserve | undefined;
 }
 
 export class Watermarks {
@@ -39,14 +51,12 @@ export class Watermarks {
   readonly memoryBytesMax: number;
   readonly #timer: NodeJS.Timeout;
   readonly #look: () => Promise<Room>;
-  readonly #reserve: NonNullable<WatermarksOptions["reserve"]>;
   #looking = false;
 
   constructor(private readonly options: WatermarksOptions) {
     const { config } = options;
     this.memoryBytesMax = config.limits.memoryBytesMax || Math.floor(MEMORY_SHARE * memoryOfMachine());
     this.#look = options.look ?? (() => lookAt(config.data.dir));
-    this.#reserve = options.reserve ?? new DiskReserve(config.data.dir, config.storage.reserveBytes);
     this.#timer = setInterval(() => void this.check(), LOOK_MS).unref();
   }
 
@@ -87,8 +97,8 @@ export class Watermarks {
   }
 
   async #careForReserve(freeBytes: number): Promise<void> {
-    const reserve = this.#reserve;
-    const { logger, config } = this.options;
+    const { reserve, logger, config } = this.options;
+    if (reserve === undefined) return;
     if (reserve.isNeeded(freeBytes)) {
       if (reserve.giveUp("running")) {
         logger.error({ freeBytes }, "the disk is full: half of the reserve (storage.reserve_bytes) was given up");

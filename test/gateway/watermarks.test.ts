@@ -21,7 +21,6 @@ t.test("below a mark, and well above it again", async (t) => {
     logger,
     tell: (refusal) => told.push(refusal),
     look: async () => room,
-    reserve: { size: 10 * MIB, isHeld: true, isNeeded: () => false, giveUp: () => false, hold: async () => true },
   });
   t.teardown(() => watermarks.close());
   const at = async (disk: number, memory: number): Promise<string | undefined> => {
