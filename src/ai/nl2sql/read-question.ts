@@ -20,15 +20,16 @@ import {
   type Superlative,
   superlative,
 } from "./phrases.js";
+import { projectedColumns } from "./projected-columns.js";
 import type { Aggregate, GroupKey, Order, QueryShape } from "./query-shape.js";
 import type { Question } from "./question.js";
-import { type ColumnRef, namingColumns, type SchemaFacts, type TableFacts } from "./schema-facts.js";
+import { type ColumnRef, namingColumns, pathBetween, type SchemaFacts, type TableFacts } from "./schema-facts.js";
 import type { ValueMention } from "./value-mentions.js";
 import { AGGREGATES } from "./vocabulary.js";
 
 /** Below this a word hardly names a table. */
 const SURE = 0.9;
-/** Below this a word is no reason to show a column. */
+/** Below this a word hardly names a column. */
 const PROJECTED = 0.5;
 
 export class QuestionReader {
@@ -146,11 +147,20 @@ export class QuestionReader {
       if (question.says(at, "how", "many")) next = at + 2;
       else if (question.says(at, "number|count|amount", "of") && !this.endsColumn(at)) next = at + 2;
       else if (question.says(at, "count") && at === 0) next = at + 1;
-      if (next === 0) continue;
+      if (next === 0 || this.isOfNumbers(at, next)) continue;
       while (question.says(next, "the|all|of|our|total|different|distinct|unique")) next++;
       return next;
     }
     return null;
+  }
+
+  /** "Average number of pages": of a column of numbers. */
+  private isOfNumbers(at: number, next: number): boolean {
+    const mention = this.columns.mentionAt(next, isNumber);
+    if (AGGREGATES[this.question.lower(at - 1)] === undefined || mention === undefined) return false;
+    if (mention.candidates[0]!.score < SURE) return false;
+    this.question.use(at, next);
+    return true;
   }
 
   /** "Update count of parts" is a column of theirs. */
@@ -332,7 +342,7 @@ export class QuestionReader {
     if (measure?.time !== undefined) {
       const age = this.columns.columnByWords(measure.words, isNumber);
       if (age !== null && age.table === this.columns.base) return age;
-      return this.columns.timeColumn(at, to, measure.time === "birth");
+      return this.ownTime(at, to, measure.time === "birth");
     }
     if (measure !== null && measure.words.length > 0) {
       const ref = this.columns.columnByWords(measure.words, isNumber);
@@ -351,6 +361,18 @@ export class QuestionReader {
     return own.length === 1 && measure !== null ? { table: this.columns.base!, column: own[0]! } : null;
   }
 
+  /** The time of a row: its own, or its year; that of other rows only where there is one of them, or where it is named. */
+  private ownTime(at: number, to: number, birthFirst: boolean): ColumnRef | null {
+    const { base } = this.columns;
+    const ref = this.columns.timeColumn(at, to, birthFirst);
+    if (ref?.table === base) return ref;
+    const year = base!.columns.find((column) => column.kind === "number" && /year/i.test(column.name));
+    if (year !== undefined) return { table: base!, column: year };
+    const steps = ref === null ? null : pathBetween(this.schema, base!, ref.table, this.columns.named);
+    const isNamed = ref !== null && this.columns.named.has(ref.table);
+    return isNamed || steps?.every(({ toMany }) => !toMany) === true ? ref : null;
+  }
+
   /** Whether "the highest grade" asks for the value, not for the row that has it. */
   private isExtreme({ at, to, count, measure }: Superlative, ref: ColumnRef, groups: readonly GroupKey[]): boolean {
     if (count !== null || measure === null || measure.words.length > 0 || measure.time !== undefined) return false;
@@ -366,7 +388,12 @@ export class QuestionReader {
     const found: { fn: "avg" | "sum" | "min" | "max"; at: number }[] = [];
     this.question.tokens.forEach(({ lower }, at) => {
       const fn = AGGREGATES[lower];
-      if (fn === undefined || this.question.isUsed(at) || this.question.says(at + 1, "number", "of")) return;
+      if (
+        fn === undefined ||
+        this.question.isUsed(at) ||
+        (this.question.says(at + 1, "number", "of") && !this.question.isUsed(at + 1))
+      )
+        return;
       found.push({ fn, at });
     });
     return found;
@@ -429,7 +456,8 @@ export class QuestionReader {
     const isCount = counted !== null && this.aggregates.length === 0;
     const keys = groups.length > 0 ? groups : this.columnGroup();
     let columns: ColumnRef[] = [];
-    if (!isCount && this.aggregates.length === 0 && keys.length === 0) columns = this.projection();
+    if (!isCount && this.aggregates.length === 0 && keys.length === 0)
+      columns = projectedColumns(question, this.names, this.columns);
     // "sum of total price" says it twice.
     const aggregates = this.aggregates.filter(
       (each, i, all) => all.findIndex((other) => isDeepStrictEqual(other, each)) === i,
@@ -472,41 +500,5 @@ export class QuestionReader {
     if (ref === null || (this.columns.base !== counted && mention!.candidates[0]!.score < 0.9)) return [];
     this.question.use(mention!.from, mention!.to);
     return [{ kind: "column", ref }];
-  }
-
-  /** Columns that are named and mean nothing else. */
-  private projection(): ColumnRef[] {
-    const { question } = this;
-    const base = this.columns.base!;
-    const refs: ColumnRef[] = [];
-    const add = (ref: ColumnRef) => {
-      if (!refs.some(({ column }) => column === ref.column)) refs.push(ref);
-    };
-    const asksWhen = question.says(0, "when");
-    for (const mention of this.names.columns) {
-      if (question.isUsed(mention.from)) continue;
-      const word = question.lower(mention.from);
-      if (/^names?$/.test(word) && mention.to === mention.from + 1) {
-        for (const column of namingColumns(base)) add({ table: base, column });
-        question.use(mention.from, mention.to);
-        continue;
-      }
-      const ref = this.columns.resolve(mention, anyKind);
-      if (ref === null) continue;
-      const fit = mention.candidates.find((each) => each.ref.column === ref.column)!.score;
-      const isDone = isVerb(word) && fit < 0.95;
-      const isAside = question.at(mention.from)!.isStop && mention.to === mention.from + 1 && fit < SURE;
-      if ((isDone || fit < PROJECTED || isAside) && !(asksWhen && isTime(ref))) continue;
-      if (asksWhen && !isTime(ref)) continue;
-      add(ref);
-      question.use(mention.from, mention.to);
-    }
-    if (asksWhen && refs.length === 0) {
-      const ref = this.columns.timeColumn(0, 0);
-      if (ref !== null) add(ref);
-    }
-    if (refs.length === 0 && question.says(0, "who"))
-      for (const column of namingColumns(base)) add({ table: base, column });
-    return refs;
   }
 }

@@ -46,22 +46,29 @@ export function unplacedWords(question: Question, schema: SchemaFacts, sql: stri
     } else if (WHOLE.test(token.lower)) {
       if (!/\b(?:count|sum)\(/.test(sql)) words.push(token.text);
     } else if (question.says(at - 2, "do|does", "we|you|they", "sell|stock|carry|keep|own")) return;
-    else if (!token.isStop && !isSaid(token, schema, tables, sql)) words.push(token.text);
+    else if (!token.isStop && !isSaid(token, question, schema, tables, sql)) words.push(token.text);
   });
   return words;
 }
 
 /** It names a table that the SQL reads, or is a verb for what a column of it says. */
-function isSaid(token: Token, schema: SchemaFacts, tables: readonly TableFacts[], sql: string): boolean {
+function isSaid(
+  token: Token,
+  question: Question,
+  schema: SchemaFacts,
+  tables: readonly TableFacts[],
+  sql: string,
+): boolean {
   if (token.isQuoted || token.number !== null) return false;
-  const least = isVerb(token.lower) ? SAME_MEANING : SAME_FAMILY;
-  const fits = (name: TableFacts | TableFacts["columns"][number]) =>
-    nameWords(schema, name).bare.some((word) => wordScore(token, word) >= least);
-  if (tables.some(fits)) return true;
-  return (
-    isVerb(token.lower) &&
-    tables.some(({ columns }) => columns.some((column) => isIn(sql, column.name) && fits(column)))
-  );
+  const fit = (name: TableFacts | TableFacts["columns"][number], word: Token = token) =>
+    Math.max(...nameWords(schema, name).bare.map((part) => wordScore(word, part)));
+  if (tables.some((table) => fit(table) >= SAME_FAMILY)) return true;
+  if (!isVerb(token.lower)) return false;
+  // A table that is named is meant by its name: "reserved books" are no bookings.
+  const isNamed = (table: TableFacts) =>
+    question.tokens.some((word) => word !== token && fit(table, word) >= SAME_FAMILY);
+  if (tables.some((table) => fit(table) >= SAME_MEANING && !isNamed(table))) return true;
+  return tables.some(({ columns }) => columns.some((column) => isIn(sql, column.name) && fit(column) >= SAME_MEANING));
 }
 
 function isIn(sql: string, name: string): boolean {

@@ -1,0 +1,54 @@
+/** Which columns a list shows: those that the question names and that mean nothing else in it. Called by `read-question.ts`. */
+import { anyKind, type ColumnFinder, isTime } from "./column-finder.js";
+import type { NameMentions } from "./name-mentions.js";
+import { isVerb } from "./phrases.js";
+import type { Question } from "./question.js";
+import { type ColumnRef, namingColumns } from "./schema-facts.js";
+
+/** Below this a word hardly names a column. */
+const SURE = 0.9;
+/** Below this a word is no reason to show a column. */
+const PROJECTED = 0.5;
+
+/** Columns that are named and mean nothing else. */
+export function projectedColumns(question: Question, names: NameMentions, columns: ColumnFinder): ColumnRef[] {
+  const base = columns.base!;
+  const refs: ColumnRef[] = [];
+  const add = (ref: ColumnRef) => {
+    if (!refs.some(({ column }) => column === ref.column)) refs.push(ref);
+  };
+  const asksWhen = question.says(0, "when");
+  for (const mention of names.columns) {
+    if (question.isUsed(mention.from)) continue;
+    const word = question.lower(mention.from);
+    if (/^names?$/.test(word) && mention.to === mention.from + 1) {
+      for (const column of namingColumns(base)) add({ table: base, column });
+      question.use(mention.from, mention.to);
+      continue;
+    }
+    const ref = columns.resolve(mention, anyKind);
+    if (ref === null) continue;
+    const fit = mention.candidates.find((each) => each.ref.column === ref.column)!.score;
+    const isDone = isVerb(word) && fit < 0.95;
+    const isAside = question.at(mention.from)!.isStop && mention.to === mention.from + 1 && fit < SURE;
+    if ((isDone || fit < PROJECTED || isAside) && !(asksWhen && isTime(ref))) continue;
+    if (asksWhen && !isTime(ref)) continue;
+    add(ref);
+    question.use(mention.from, mention.to);
+  }
+  if (asksWhen && refs.length === 0) {
+    const ref = columns.timeColumn(0, 0);
+    if (ref !== null) add(ref);
+  }
+  const naming = namingColumns(base).map((column) => ({ table: base, column }));
+  if (refs.length === 0 && question.says(0, "who")) {
+    // Of a loan nobody is known by its number.
+    if (naming.every(({ column }) => column.isKey)) columns.unuse(0);
+    for (const ref of naming) add(ref);
+  }
+  // "Books and their authors".
+  const isBeside = names.tables.some(({ table, to }) => table === base && question.says(to, "and|with", "their|its"));
+  return isBeside && refs.length > 0
+    ? [...naming.filter((ref) => !refs.some(({ column }) => column === ref.column)), ...refs]
+    : refs;
+}
