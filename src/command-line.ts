@@ -240,7 +240,9 @@ export async function runCommandLine(firstActor: Worker | null, startThread = st
     addBackupCommands(program);
     addKeyCommands(program);
   }
-  await program.parseAsync();
+  // Without a word of what to do nothing is made: a server would put its data wherever one stands.
+  if (process.argv.length <= 2) program.outputHelp();
+  else await program.parseAsync();
 }
 
 function fileOf(options: { config?: string }): { file?: string } {

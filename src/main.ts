@@ -15,7 +15,7 @@ setFlagsFromString("--no-allocation-site-pretenuring");
 process.env.ORT_DISABLE_TELEMETRY ??= "1";
 
 const [command] = process.argv.slice(2);
-const serves = command === undefined || command === "serve" || command.startsWith("--config");
+const serves = command === "serve" || command?.startsWith("--config");
 const firstActor = serves ? startActorThread(0) : null;
 const { runCommandLine } = await import("./command-line.js");
 await runCommandLine(firstActor);

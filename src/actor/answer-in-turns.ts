@@ -50,10 +50,10 @@ async function stream(request: Request, pieces: Iterable<Uint8Array>): Promise<A
 }
 
 /** The envelope around JSON text, whose members stand beside it where the endpoint is flat. */
-function* textPieces({ endpoint, requestId }: Request, json: string): Iterable<Uint8Array> {
+function* textPieces({ endpoint, requestId, warnings }: Request, json: string): Iterable<Uint8Array> {
   yield Buffer.from('{"data":');
   yield* slices(json, 0, json.length);
-  yield Buffer.from(`,${metaJson(requestId)}`);
+  yield Buffer.from(`,${metaJson(requestId, warnings)}`);
   if (endpoint.flat && json.startsWith("{") && json !== "{}") {
     yield Buffer.from(",");
     yield* slices(json, 1, json.length - 1);
@@ -103,7 +103,7 @@ async function packed(request: Request, answer: Answer, plain: unknown): Promise
           members: { count: members.length, bytes: pieces.pieces },
         };
   if (pieces.bytes >= STREAMED_FROM && mayStream(request, answer)) {
-    return stream(request, evenPieces(packedEnvelope(request.endpoint, payload, request.requestId)));
+    return stream(request, evenPieces(packedEnvelope(request.endpoint, payload, request.requestId, request.warnings)));
   }
   return { ...rest, packed: payload };
 }

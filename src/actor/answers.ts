@@ -95,15 +95,15 @@ export class Answers {
   }
 
   private reply(request: Request, answer: Answer): void {
-    const { endpoint, id } = request;
+    const { endpoint, id, requestId, warnings } = request;
     const status = answer.status ?? endpoint.status ?? 200;
     const headers = answer.headers ?? "";
     request.trace?.end(endpoint.name, status);
     if (endpoint.jsonRpc !== undefined) this.replies.text(id, status, 0, headers, answer.json!);
     else if (status === 204) this.replies.text(id, status, 0, headers, "");
     else if (request.wantsMsgpack) {
-      this.replies.bytes(id, status, REPLY_MSGPACK, headers, envelopeMsgpack(endpoint, answer, request.requestId));
-    } else this.replies.text(id, status, 0, headers, envelopeJson(endpoint, answer, request.requestId));
+      this.replies.bytes(id, status, REPLY_MSGPACK, headers, envelopeMsgpack(endpoint, answer, requestId, warnings));
+    } else this.replies.text(id, status, 0, headers, envelopeJson(endpoint, answer, requestId, warnings));
   }
 
   private replyError(request: Request, error: DbError): void {

@@ -47,19 +47,38 @@ function timestamp(): string {
 }
 
 /** A request id needs no escaping: the gateway admits only letters, digits, dot, dash and underscore. */
-export function metaJson(requestId: string): string {
-  return `"meta":{"request_id":"${requestId}","timestamp":"${timestamp()}"}`;
+export function metaJson(requestId: string, warnings: readonly string[] = NO_WARNINGS): string {
+  const said = warnings.length === 0 ? "" : `,"warnings":${JSON.stringify(warnings)}`;
+  return `"meta":{"request_id":"${requestId}","timestamp":"${timestamp()}"${said}}`;
 }
 
-export function envelopeJson(endpoint: Endpoint, answer: Answer, requestId: string): string {
+const NO_WARNINGS: readonly string[] = [];
+
+function metaOf(requestId: string, warnings: readonly string[]): object {
+  const meta = { request_id: requestId, timestamp: timestamp() };
+  return warnings.length === 0 ? meta : { ...meta, warnings };
+}
+
+/** `warnings`: of the request, for `meta`. */
+export function envelopeJson(
+  endpoint: Endpoint,
+  answer: Answer,
+  requestId: string,
+  warnings: readonly string[] = NO_WARNINGS,
+): string {
   const data = answer.json ?? JSON.stringify(answer.plain ?? null);
   const fields = endpoint.flat && data.startsWith("{") && data !== "{}" ? `,${data.slice(1, -1)}` : "";
-  return `{"data":${data},${metaJson(requestId)}${fields}}`;
+  return `{"data":${data},${metaJson(requestId, warnings)}${fields}}`;
 }
 
-export function envelopeMsgpack(endpoint: Endpoint, answer: Answer, requestId: string): Uint8Array {
-  if (answer.packed !== undefined) return Buffer.concat(packedEnvelope(endpoint, answer.packed, requestId));
-  const meta = { request_id: requestId, timestamp: timestamp() };
+export function envelopeMsgpack(
+  endpoint: Endpoint,
+  answer: Answer,
+  requestId: string,
+  warnings: readonly string[] = NO_WARNINGS,
+): Uint8Array {
+  if (answer.packed !== undefined) return Buffer.concat(packedEnvelope(endpoint, answer.packed, requestId, warnings));
+  const meta = metaOf(requestId, warnings);
   const data = answer.plain ?? (answer.json === undefined ? null : JSON.parse(answer.json));
   return packr.pack(endpoint.flat ? { data, meta, ...data } : { data, meta });
 }
@@ -69,8 +88,9 @@ export function packedEnvelope(
   endpoint: Endpoint,
   { bytes, members }: NonNullable<Answer["packed"]>,
   requestId: string,
+  warnings: readonly string[] = NO_WARNINGS,
 ): Uint8Array[] {
-  const meta = { request_id: requestId, timestamp: timestamp() };
+  const meta = metaOf(requestId, warnings);
   const flat = endpoint.flat && members !== null ? members : { count: 0, bytes: [] };
   const start = [mapHeader(2 + flat.count), packr.pack("data")];
   return [...start, ...bytes, packr.pack("meta"), packr.pack(meta), ...flat.bytes];

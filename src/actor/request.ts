@@ -35,6 +35,8 @@ export interface RequestChannel {
 /** What a request is known by: its frame, or what stands for one where no client sent it. */
 export type RequestOrigin = Pick<RequestFrame, "id" | "requestId" | "flags" | "deadlineMs" | "head">;
 
+const NO_WARNINGS: readonly string[] = Object.freeze([]);
+
 export class Request {
   readonly id: number;
   readonly requestId: string;
@@ -63,6 +65,9 @@ export class Request {
 
   /** Who signs in, for the audit trail. */
   auditedName: string | null = null;
+
+  /** For `meta` of its answer: fields that it sent and that mean nothing here. */
+  warnings: readonly string[] = NO_WARNINGS;
 
   /** An agent has worked on its behalf. */
   hasActed = false;

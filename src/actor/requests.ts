@@ -235,6 +235,7 @@ export class Requests {
   }
 
   private answer(route: Route, request: Request, frame: RequestFrame, input: Input): Answer | Promise<Answer> {
+    if (input.warnings !== undefined) request.warnings = input.warnings;
     if (!frame.isIdempotent) return route.handle(request, input);
     return answerOnce(this.host.idempotency, request, frame, () => route.handle(request, input));
   }

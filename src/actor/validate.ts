@@ -7,6 +7,7 @@ import type { TObject, TProperties } from "typebox";
 import { Compile, type Validator } from "typebox/compile";
 import { Check as isValid } from "typebox/value";
 import type { Endpoint } from "../protocol/endpoint.js";
+import { UNUSED } from "../protocol/endpoints/schemas.js";
 import { DbError } from "../protocol/errors.js";
 import { REQUEST_BODY_MSGPACK, REQUEST_BODY_TEXT, type RequestFrame } from "../protocol/frames.js";
 import type { Turns } from "../protocol/json-pieces.js";
@@ -20,6 +21,8 @@ export interface Input {
   // Checked against the endpoint's schema, from which each handler takes its static type.
   // biome-ignore lint/suspicious/noExplicitAny: see above
   readonly body: any;
+  /** Of fields of the body that were taken and left aside; absent where there are none. */
+  readonly warnings?: readonly string[];
 }
 
 /** A promise where the body is large, which is then read with turns in between; without `turns` it is read at once. */
@@ -37,17 +40,42 @@ export function compileValidator(endpoint: Endpoint): Validate {
   const checkQuery = endpoint.query === undefined ? null : Compile(endpoint.query);
   const { body, checksBody, codes, jsonRpc } = endpoint;
   const checkBody = body === undefined || checksBody ? null : Compile(body);
-  const input = (frame: RequestFrame, body: unknown): Input => ({
-    params: checkParams === null ? NOTHING : checked(checkParams, paramsOf(frame, names), "path variable"),
-    query: checkQuery === null ? NOTHING : checked(checkQuery, queryOf(frame), "query parameter"),
-    body: checkBody === null ? body : checked(checkBody, asObject(body, endpoint), "field"),
-  });
+  const unused = checkBody === null ? [] : unusedFields(body!);
+  const input = (frame: RequestFrame, body: unknown): Input => {
+    const read = {
+      params: checkParams === null ? NOTHING : checked(checkParams, paramsOf(frame, names), "path variable"),
+      query: checkQuery === null ? NOTHING : checked(checkQuery, queryOf(frame), "query parameter"),
+      body: checkBody === null ? body : checked(checkBody, asObject(body, endpoint), "field"),
+    };
+    return unused.length === 0 ? read : withoutUnused(read, unused);
+  };
   const validate = (frame: RequestFrame, turns: Turns | null = null): Input | Promise<Input> => {
     if (checkBody === null && !checksBody) return input(frame, jsonRpc && rawBody(frame));
     const body = bodyOf(frame, endpoint, turns);
     return body instanceof Promise ? body.then((value: unknown) => input(frame, value)) : input(frame, body);
   };
   return (codes === undefined ? validate : withCodes(validate, codes)) as Validate;
+}
+
+interface UnusedField {
+  readonly name: string;
+  readonly warning: string;
+}
+
+function unusedFields(body: TObject): UnusedField[] {
+  return Object.entries(body.properties).flatMap(([name, schema]) => {
+    const why = (schema as { readonly [UNUSED]?: string })[UNUSED];
+    return why === undefined ? [] : [{ name, warning: `The field "${name}" is not used: ${why}` }];
+  });
+}
+
+/** Handlers do not see these fields; the answer says so. */
+function withoutUnused(input: Input, unused: readonly UnusedField[]): Input {
+  const sent = unused.filter(({ name }) => Object.hasOwn(input.body, name));
+  if (sent.length === 0) return input;
+  const names = new Set(sent.map(({ name }) => name));
+  const body = Object.fromEntries(Object.entries(input.body).filter(([name]) => !names.has(name)));
+  return { ...input, body, warnings: sent.map(({ warning }) => warning) };
 }
 
 type AnyValidate = (frame: RequestFrame, turns?: Turns | null) => Input | Promise<Input>;

@@ -94,6 +94,34 @@ export function docsFiles(): Serve {
   };
 }
 
+/** Serves /: where a browser that was given the server's address finds the rest. `docs`: /v1/api-docs is served. */
+export function rootPage(docs: boolean): Serve {
+  const items = [
+    ...(docs ? ['<a href="/v1/api-docs/">The interface, to browse and try</a>'] : []),
+    '<a href="/v1/openapi.json">The interface as OpenAPI</a>',
+    '<a href="/v1/asyncapi.json">The messages of the WebSocket as AsyncAPI</a>',
+    '<a href="/health">Health</a>',
+  ];
+  const html = `<!DOCTYPE html>
+<html lang="en">
+  <head>
+    <meta charset="UTF-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <title>Tessera</title>
+  </head>
+  <body>
+    <h1>Tessera</h1>
+    <p>The server runs. A program signs in at <code>POST /v1/auth/login</code> and asks at <code>POST /v1/query/execute</code>.</p>
+    <ul>
+${items.map((item) => `      <li>${item}</li>`).join("\n")}
+    </ul>
+  </body>
+</html>
+`;
+  const { type, body } = page("text/html; charset=utf-8", Buffer.from(html));
+  return (exchange) => exchange.answer(200, type, SECURITY_HEADERS, body);
+}
+
 /** Serves /v1/api-docs: relative links in the page need the slash at the end. */
 export const docsRedirect: Serve = (exchange, req) => {
   exchange.answer(302, "text/plain", `Location: ${req.getUrl()}/`, "");

@@ -17,7 +17,7 @@ import { type Cancel, type Clock, systemClock } from "./clock.js";
 import { corsPolicy } from "./cors.js";
 import { DeadlineQueue } from "./deadline-queue.js";
 import { serveDiagnostics } from "./diagnostics.js";
-import { docsFiles, docsRedirect } from "./docs.js";
+import { docsFiles, docsRedirect, rootPage } from "./docs.js";
 import { health, ready } from "./health.js";
 import { LiveReplies } from "./live-replies.js";
 import { serveBridge } from "./mcp-bridge.js";
@@ -195,7 +195,8 @@ function assemble(
     ],
   ]);
   if (docs) local.set("server.docs", docsRedirect);
-  const pages = docs ? [{ path: "/v1/api-docs/*", serve: docsFiles() }] : [];
+  const root = { path: "/", serve: rootPage(docs) };
+  const pages = docs ? [root, { path: "/v1/api-docs/*", serve: docsFiles() }] : [root];
   const routes = compileRoutes({
     endpoints: ENDPOINTS,
     messages: MESSAGES,

@@ -262,7 +262,15 @@ function components(paths: string): Json {
 const metaSchema: Json = {
   type: "object",
   required: ["request_id", "timestamp"],
-  properties: { request_id: { type: "string" }, timestamp: { type: "string", format: "date-time" } },
+  properties: {
+    request_id: { type: "string" },
+    timestamp: { type: "string", format: "date-time" },
+    warnings: {
+      type: "array",
+      items: { type: "string" },
+      description: "Fields of the request that were taken and not used.",
+    },
+  },
 };
 
 function errorSchema(): Json {

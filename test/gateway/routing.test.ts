@@ -64,13 +64,16 @@ t.test("the directory's endpoints go to partition 0, the tenant's to its own", a
 
 t.test("unknown paths name themselves and the documentation", async (t) => {
   const { url } = await testGateway(t);
-  for (const path of ["/v1/query", "/api/v1/query/execute", "/v1/nothing", "/v2/nothing", "/", "/v1/query/execute/"]) {
+  for (const path of ["/v1/query", "/api/v1/query/execute", "/v1/nothing", "/v2/nothing", "/v1/query/execute/"]) {
     const response = await fetch(url + path, { method: "POST" });
     t.equal(response.status, 404, path);
     const { code, message } = await errorOf(response);
     t.equal(code, "endpoint_not_found");
     t.ok(message.includes(`${path}.`) && message.includes("/v1/openapi.json") && message.includes("/v1/api-docs"));
   }
+  const root = await fetch(`${url}/`, { method: "POST" });
+  t.equal(root.status, 405, "the root is a page");
+  t.match(root.headers.get("allow"), /GET/);
 });
 
 t.test("a wrong method on a known path says which are right", async (t) => {

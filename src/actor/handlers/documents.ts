@@ -28,7 +28,7 @@ export const documentHandlers = {
   "documents.list": listDocuments,
   "documents.get": getDocument,
   "documents.replace": replaceDocument,
-  "documents.patch": (request, { params, body }) => changeDocument(request, params, body, true),
+  "documents.patch": patchDocument,
   "documents.delete": (request, { params }) => {
     const { sqlName } = findCollection(request, params.name!);
     const statement = { sql: `DELETE FROM ${sqlName} WHERE id = $1::text`, params: [params.id!] };
@@ -149,10 +149,29 @@ async function getDocument(request: Request, { params }: Input): Promise<Answer>
 /** `{data, merge}`; a body without `data` is the document itself. */
 function replaceDocument(request: Request, { params, body }: Input): Promise<Answer> {
   const { data, merge } = body;
-  const isWrapped = isObject(data) && Object.keys(body).every((name) => name === "data" || name === "merge");
+  const isWrapped =
+    isObject(data) &&
+    Object.keys(body).every((name) => name === "data" || name === "merge") &&
+    !hasWrapperFields(request, params);
   return isWrapped
     ? changeDocument(request, params, data, merge === true)
     : changeDocument(request, params, body, false);
+}
+
+/** A merge patch; `{data, merge}` is what it is for PUT if both are there, since `data` alone is a usual field. */
+function patchDocument(request: Request, { params, body }: Input): Promise<Answer> {
+  const { data, merge } = body;
+  const isWrapped =
+    isObject(data) &&
+    typeof merge === "boolean" &&
+    Object.keys(body).length === 2 &&
+    !hasWrapperFields(request, params);
+  return isWrapped ? changeDocument(request, params, data, merge) : changeDocument(request, params, body, true);
+}
+
+/** The collection's schema has a field `data` or `merge`: bodies with these names are documents. */
+function hasWrapperFields(request: Request, params: Input["params"]): boolean {
+  return findCollection(request, params.name!).fields.some(({ name }) => name === "data" || name === "merge");
 }
 
 function changeDocument(

@@ -255,7 +255,9 @@ function prepare(request: Request, { body }: Input): Answer {
     if (request.readOnly) requireReading(plan.bound);
     const parameterCount = plan.parameterTypes.length;
     const { id } = tenant.prepared.add(ownerName(request.head), { ...text, parameterCount }, body.name);
-    answer = { plain: { statement_id: id, param_count: parameterCount, sql: body.sql } };
+    answer = {
+      plain: { statement_id: id, param_count: parameterCount, parameter_count: parameterCount, sql: body.sql },
+    };
   } catch (error) {
     tenant.rollback(tx);
     throw error;

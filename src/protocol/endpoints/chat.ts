@@ -2,7 +2,7 @@
 import Type from "typebox";
 import type { EndpointSpec } from "../endpoint.js";
 import { CHAT_CHARACTERS_MAX, CHAT_COLLECTIONS_MAX, CHAT_TITLE_CHARACTERS_MAX } from "../limits.js";
-import { CollectionName, Nullable, PageQuery, Strict, Timestamp } from "./schemas.js";
+import { CollectionName, Nullable, PageQuery, Strict, Timestamp, Unused } from "./schemas.js";
 
 const ChatSession = Type.Object({
   session_id: Type.String(),
@@ -94,6 +94,7 @@ export const chatEndpoints = [
       ),
       system_prompt: Type.Optional(Nullable(Type.String({ maxLength: CHAT_CHARACTERS_MAX }))),
       collections: Type.Optional(Type.Array(CollectionName, { maxItems: CHAT_COLLECTIONS_MAX })),
+      database: Unused("a request reaches the data of its own tenant, whatever the name."),
     }),
     bodyOptional: true,
     response: ChatSession,

@@ -210,7 +210,10 @@ export const collectionEndpoints = [
     params: documentId,
     body: Type.Object(
       { data: Type.Optional(Document), merge: Type.Optional(Type.Boolean()) },
-      { description: "`{data, merge?}`, or the document itself where it has no such members." },
+      {
+        description:
+          "`{data, merge?}`, or the document itself. A collection whose schema has a field `data` or `merge` takes documents only.",
+      },
     ),
     response: Document,
   },
@@ -219,7 +222,8 @@ export const collectionEndpoints = [
     keepsIntegers: true,
     method: "PATCH",
     path: "/v1/collections/{name}/documents/{id}",
-    summary: "Change a document by a merge patch (RFC 7386): null removes a member.",
+    summary:
+      "Change a document by a merge patch (RFC 7386): null removes a member. `{data, merge}`, of nothing else, is taken as PUT takes it, unless the schema has a field of such a name.",
     tag,
     access: "writer",
     home: "tenant",

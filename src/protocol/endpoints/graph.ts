@@ -2,7 +2,7 @@
 import Type from "typebox";
 import type { EndpointSpec } from "../endpoint.js";
 import { EXTRACT_CHARACTERS_MAX } from "../limits.js";
-import { bound, GraphName, GraphStats, limits, MessageId, PageQuery, Strict } from "./schemas.js";
+import { bound, GraphName, GraphStats, limits, MessageId, PageQuery, Strict, Unused } from "./schemas.js";
 
 const Properties = Type.Record(Type.String(), Type.Unknown());
 const EntityId = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
@@ -384,7 +384,7 @@ export const graphEndpoints = [
     summary: "Make a graph.",
     access: "writer",
     ...shared,
-    body: Strict({ name: GraphName }),
+    body: Strict({ name: GraphName, description: Unused("a graph keeps its name only.") }),
     response: Graph,
     status: 201,
     flat: true,

@@ -2,7 +2,18 @@
 import Type from "typebox";
 import type { EndpointSpec } from "../endpoint.js";
 import { BATCH_STATEMENTS_MAX } from "../limits.js";
-import { bound, limits, Nullable, PageQuery, QueryResult, Strict, sql, Timestamp, textOptions } from "./schemas.js";
+import {
+  bound,
+  limits,
+  Nullable,
+  PageQuery,
+  QueryResult,
+  Strict,
+  sql,
+  Timestamp,
+  textOptions,
+  Unused,
+} from "./schemas.js";
 
 const BatchItem = Type.Union([sql, Strict({ sql, ...bound, ...textOptions })]);
 
@@ -109,8 +120,18 @@ export const queryEndpoints = [
     access: "member",
     home: "tenant",
     keeps: "memory",
-    body: Strict({ sql, ...textOptions, name: Type.Optional(Type.String({ minLength: 1, maxLength: 63 })) }),
-    response: Type.Object({ statement_id: Type.String(), param_count: Type.Integer(), sql: Type.String() }),
+    body: Strict({
+      sql,
+      ...textOptions,
+      name: Type.Optional(Type.String({ minLength: 1, maxLength: 63 })),
+      parameter_types: Unused("the types of parameters follow from the statement; write $1::integer to say one."),
+    }),
+    response: Type.Object({
+      statement_id: Type.String(),
+      param_count: Type.Integer(),
+      parameter_count: Type.Integer({ description: "The same." }),
+      sql: Type.String(),
+    }),
     status: 201,
   },
   {

@@ -7,6 +7,12 @@ export const Nullable = <T extends Type.TSchema>(schema: T) => Type.Union([schem
 export const Strict = <P extends Type.TProperties>(properties: P) =>
   Type.Object(properties, { additionalProperties: false });
 
+/** The keyword of a field that public clients send and that means nothing here; its value says why. */
+export const UNUSED = "x-unused";
+
+/** A field that is taken with any value, left aside, and noted in `meta.warnings`. `why`: a sentence. */
+export const Unused = (why: string) => Type.Optional(Type.Unknown({ description: `Not used: ${why}`, [UNUSED]: why }));
+
 export const Timestamp = Type.String({ description: "RFC 3339, UTC." });
 
 export const Parameters = Type.Union([Type.Array(Type.Unknown()), Type.Record(Type.String(), Type.Unknown())], {

@@ -1,0 +1,39 @@
+/** Fields that public clients send and that mean nothing here: taken, with a note in the answer. */
+import t from "tap";
+import { TestServer } from "./server.js";
+
+const server = await TestServer.start();
+t.teardown(() => server.stop());
+
+t.test("such a field is taken, and noted", async (t) => {
+  await server.rows("CREATE TABLE customers (id integer PRIMARY KEY, name text)");
+  const bodies = [
+    ["/v1/query/prepare", { sql: "SELECT $1::int", parameter_types: ["integer"] }, "parameter_types", 201],
+    ["/v1/nl2sql/query", { question: "how many customers", dialect: "postgresql", database: "main" }, "dialect", 200],
+    ["/v1/graph/graphs", { name: "noted", description: "of people" }, "description", 201],
+    ["/v1/ai/sessions", { title: "a", database: "main" }, "database", 201],
+  ] as const;
+  for (const [path, body, field, status] of bodies) {
+    const reply = await server.expect(status, "POST", path, body);
+    t.match(reply.body.meta.warnings[0], new RegExp(`"${field}"`), path);
+    const { [field]: _, ...rest } = body as Record<string, unknown>;
+    const again = { ...rest, misspelt: 1 };
+    const refused = await server.call("POST", path, again);
+    t.equal(refused.status, 400, `${path}: others are refused as before`);
+    t.match(refused.body.error.message, /"misspelt"/);
+  }
+});
+
+t.test("without one there is no note", async (t) => {
+  const { meta, data } = (await server.expect(201, "POST", "/v1/query/prepare", { sql: "SELECT $1::int" })).body;
+  t.notOk("warnings" in meta);
+  t.match(data, { param_count: 1, parameter_count: 1 });
+});
+
+t.test("a large answer has its note too", async (t) => {
+  await server.rows("INSERT INTO customers SELECT i, repeat('x', 2000) FROM generate_series(1, 1500) AS s(i)");
+  const body = { question: "show all customers", dialect: "postgresql" };
+  const reply = await server.expect(200, "POST", "/v1/nl2sql/query", body);
+  t.equal(reply.body.data.rows.length, 1000, "as many as are shown unless more are asked for");
+  t.match(reply.body.meta.warnings, [/"dialect"/]);
+});
