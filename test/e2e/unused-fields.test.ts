@@ -7,11 +7,19 @@ t.teardown(() => server.stop());
 
 t.test("such a field is taken, and noted", async (t) => {
   await server.rows("CREATE TABLE customers (id integer PRIMARY KEY, name text)");
+  await server.rows("CREATE TABLE measured AS SELECT i::float8 x, 2 * i::float8 y FROM generate_series(1, 60) i");
   const bodies = [
     ["/v1/query/prepare", { sql: "SELECT $1::int", parameter_types: ["integer"] }, "parameter_types", 201],
     ["/v1/nl2sql/query", { question: "how many customers", dialect: "postgresql", database: "main" }, "dialect", 200],
     ["/v1/graph/graphs", { name: "noted", description: "of people" }, "description", 201],
     ["/v1/ai/sessions", { title: "a", database: "main" }, "database", 201],
+    ["/v1/ai/summarize", { text: "One sentence. Another one.", min_length: 5 }, "min_length", 200],
+    [
+      "/v1/automl/train",
+      { table: "measured", target: "y", max_trials: 1, timeout_minutes: 1, validation_split: 0.2 },
+      "validation_split",
+      202,
+    ],
   ] as const;
   for (const [path, body, field, status] of bodies) {
     const reply = await server.expect(status, "POST", path, body);
@@ -36,4 +44,30 @@ t.test("a large answer has its note too", async (t) => {
   const reply = await server.expect(200, "POST", "/v1/nl2sql/query", body);
   t.equal(reply.body.data.rows.length, 1000, "as many as are shown unless more are asked for");
   t.match(reply.body.meta.warnings, [/"dialect"/]);
+});
+
+t.test("a batch that stops at the first error", async (t) => {
+  const statements = [
+    { sql: "INSERT INTO customers VALUES (100001, 'kept')" },
+    "SELECT nothing FROM nowhere",
+    "INSERT INTO customers VALUES (100002, 'not run')",
+  ];
+  const run = async (body: object) =>
+    (await server.expect(200, "POST", "/v1/query/execute/batch", body)).body.data.results.map(
+      ({ type }: { type: string }) => type,
+    );
+  t.same(await run({ queries: statements, stop_on_error: true }), ["success", "error"]);
+  const count = "SELECT count(*) FROM customers WHERE id > 100000";
+  t.same(await server.rows(count), [[1]]);
+  t.same(await run({ statements: ["BEGIN", "DELETE FROM customers", "SELECT 1/0", "COMMIT"], stop_on_error: true }), [
+    "success",
+    "success",
+    "error",
+  ]);
+  t.same(await server.rows(count), [[1]], "an open transaction is rolled back");
+  t.same(await run({ statements: statements.slice(1) }), ["error", "success"], "unless said, the others go on");
+  const rows = await server.expect(200, "POST", "/v1/query/execute/batch", {
+    statements: [{ sql: "SELECT i FROM generate_series(1, 9) i", max_rows: 2 }],
+  });
+  t.equal(rows.body.data.results[0].data.rows.length, 2);
 });

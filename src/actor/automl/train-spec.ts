@@ -61,6 +61,7 @@ export interface TrainBody {
   readonly model_name?: string;
   readonly max_trials?: number;
   readonly time_budget_secs?: number;
+  readonly timeout_minutes?: number;
   readonly algorithms?: readonly string[];
   readonly metric?: string;
   readonly optimization_metric?: string;
@@ -68,6 +69,14 @@ export interface TrainBody {
   readonly folds?: number;
   readonly horizon?: number;
   readonly clusters?: number;
+}
+
+/** Throws invalid_request when both spellings of the time are there. */
+function secondsOf({ time_budget_secs: seconds, timeout_minutes: minutes }: TrainBody, usual: number): number {
+  if (seconds !== undefined && minutes !== undefined) {
+    throw invalid("timeout_minutes", "send it or time_budget_secs, not both");
+  }
+  return seconds ?? (minutes === undefined ? usual : minutes * 60);
 }
 
 const TASK_NAMES = ["auto", "classification", ...TASKS] as const;
@@ -91,7 +100,7 @@ export async function specOf(request: Request, body: TrainBody): Promise<TrainSp
     target,
     task: task as TrainSpec["task"],
     maxTrials: body.max_trials ?? AUTOML_TRIALS_DEFAULT,
-    timeBudgetMs: (body.time_budget_secs ?? request.partition.config.automl.timeBudgetSeconds) * 1000,
+    timeBudgetMs: secondsOf(body, request.partition.config.automl.timeBudgetSeconds) * 1000,
     seed: body.seed ?? 0,
     ...(features !== undefined && { features }),
     ...(timeColumn !== undefined && { timeColumn }),

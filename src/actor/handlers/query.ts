@@ -161,12 +161,13 @@ interface BatchBody extends Omit<StatementBody, "sql" | "parameters" | "params">
   readonly statements?: readonly (string | StatementBody)[];
   readonly queries?: readonly (string | StatementBody)[];
   readonly transactional?: boolean;
+  readonly stop_on_error?: boolean;
 }
 
 /**
  * Statements run in order. Unless `transactional`, each has its own transaction (BEGIN … COMMIT among them make one
  * of several) and a failed one is reported in its place while the others go on. A transaction that is still open at
- * the end is rolled back and reported.
+ * the end is rolled back and reported. With `stop_on_error` nothing runs after the first that fails.
  */
 async function executeBatch(request: Request, body: BatchBody): Promise<Answer> {
   const items = body.statements ?? body.queries;
@@ -179,19 +180,23 @@ async function executeBatch(request: Request, body: BatchBody): Promise<Answer> 
   if (transactional) session.begin({});
   const results: BatchResult[] = [];
   const answer = (): Answer => batchAnswer(results, started);
+  let stopped = false;
   try {
     for (let i = 0; i < items.length; i++) {
       const item = items[i]!;
-      const run = runOf(request, typeof item === "string" ? { sql: item } : item, body);
-      const result = runItem(request, session, run, i, transactional);
-      results.push(result instanceof Promise ? await result : result);
+      const run = runOf(request, typeof item === "string" ? { sql: item } : item, limitsOf(item, body));
+      const running = runItem(request, session, run, i, transactional);
+      const result = running instanceof Promise ? await running : running;
+      results.push(result);
+      stopped = body.stop_on_error === true && hasFailed(result);
+      if (stopped) break;
       // Statements that end at once never give way by themselves.
       if (request.shouldYield()) await request.yieldTurn();
     }
     if (transactional) {
       await session.prepareCommit(request);
       session.commit((tx) => request.commit(tx, answer()));
-    } else if (session.inTransaction) {
+    } else if (session.inTransaction && !stopped) {
       throw new DbError(
         "transaction_aborted",
         "The batch ended inside a transaction, which was rolled back; end it with COMMIT.",
@@ -207,6 +212,14 @@ async function executeBatch(request: Request, body: BatchBody): Promise<Answer> 
 
 /** Of one statement of a batch: as JSON text, or as a value. */
 type BatchResult = string | object;
+
+/** What an item says of its rows counts more than what the batch says. */
+function limitsOf(item: string | StatementBody, batch: BatchBody): Pick<StatementBody, "max_rows" | "timeout_secs"> {
+  return typeof item === "string" || item.max_rows === undefined ? batch : { ...batch, max_rows: item.max_rows };
+}
+
+const hasFailed = (result: BatchResult): boolean =>
+  typeof result === "string" ? result.startsWith('{"type":"error"') : "error" in result;
 
 /** In a transactional batch an error ends the whole; it says which statement it was. */
 function runItem(

@@ -7,7 +7,7 @@ import {
   AUTOML_PREDICT_ROWS_MAX,
   AUTOML_TRIALS_MAX,
 } from "../limits.js";
-import { bound, MessageId, Nullable, PageQuery, Strict, Timestamp } from "./schemas.js";
+import { bound, MessageId, Nullable, PageQuery, Strict, Timestamp, Unused } from "./schemas.js";
 
 const InAll = Type.Integer({ description: "Of all pages." });
 const Name = Type.String({ pattern: "^[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}$" });
@@ -60,6 +60,11 @@ export const trainFields = {
   ...experimentFields,
   name: Type.Optional(Name),
   model_name: Type.Optional(Name),
+  timeout_minutes: Type.Optional(
+    Type.Number({ exclusiveMinimum: 0, maximum: 1440, description: "As time_budget_secs, in minutes." }),
+  ),
+  validation_split: Unused("models are compared by cross-validation; `folds` says of how many parts."),
+  config: Unused("options stand beside it: max_trials, time_budget_secs, algorithms, metric, folds, seed."),
 };
 
 /** How far a training is: of its job, and of the messages to those who follow it. */

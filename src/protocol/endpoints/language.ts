@@ -2,7 +2,7 @@
 import Type from "typebox";
 import type { EndpointSpec } from "../endpoint.js";
 import { CATEGORIES_MAX, LANGUAGE_CHARACTERS_MAX, QUESTION_CHARACTERS_MAX } from "../limits.js";
-import { Nullable, Strict } from "./schemas.js";
+import { Nullable, Strict, Unused } from "./schemas.js";
 
 const text = Type.String({ minLength: 1, maxLength: LANGUAGE_CHARACTERS_MAX });
 const provider = {
@@ -70,6 +70,7 @@ export const languageEndpoints = [
           description: "Characters (UTF-16 code units) of the summary at most; 500 unless said.",
         }),
       ),
+      min_length: Unused("a summary is as long as the sentences that say most; max_length bounds it."),
       ...provider,
     }),
     response: Type.Object({ summary: Type.String() }),

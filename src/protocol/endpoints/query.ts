@@ -15,7 +15,7 @@ import {
   Unused,
 } from "./schemas.js";
 
-const BatchItem = Type.Union([sql, Strict({ sql, ...bound, ...textOptions })]);
+const BatchItem = Type.Union([sql, Strict({ sql, ...bound, ...textOptions, max_rows: limits.max_rows })]);
 
 const BatchResult = Type.Object({
   results: Type.Array(
@@ -89,7 +89,7 @@ export const queryEndpoints = [
     tag: "query",
     access: "member",
     home: "tenant",
-    body: Strict({ sql, ...bound, ...textOptions, ...limits }),
+    body: Strict({ sql, ...bound, ...textOptions, max_rows: limits.max_rows }),
     streamedReply: ["application/x-ndjson", "application/x-msgpack-stream"],
     response: QueryResult,
   },
@@ -107,6 +107,9 @@ export const queryEndpoints = [
       statements: Type.Optional(Type.Array(BatchItem, { minItems: 1, maxItems: BATCH_STATEMENTS_MAX })),
       queries: Type.Optional(Type.Array(BatchItem, { minItems: 1, maxItems: BATCH_STATEMENTS_MAX })),
       transactional: Type.Optional(Type.Boolean()),
+      stop_on_error: Type.Optional(
+        Type.Boolean({ description: "The first statement that fails is the last one; results are of those that ran." }),
+      ),
       ...limits,
     }),
     response: BatchResult,
@@ -201,7 +204,7 @@ export const queryEndpoints = [
     home: "tenant",
     keeps: "memory",
     params: transactionId,
-    body: Strict({ sql, ...bound, ...textOptions, ...limits }),
+    body: Strict({ sql, ...bound, ...textOptions, max_rows: limits.max_rows }),
     response: QueryResult,
   },
   {
