@@ -50,7 +50,6 @@ export function openApiDocument(endpoints: readonly Endpoint[], version: string,
   const tags = [...new Set(endpoints.map(({ tag }) => tag))];
   return JSON.stringify({
     openapi: "3.1.0",
-    jsonSchemaDialect: "https://json-schema.org/draft/2020-12/schema",
     info: {
       title: "Tessera",
       version,

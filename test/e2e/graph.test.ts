@@ -93,6 +93,7 @@ t.test("nodes and edges one by one", async (t) => {
   t.match(edge, { src: node.id, dst: other.id, type: "NEAR", properties: { km: 3 } });
   const near = (await server.expect(200, "GET", `${path}/neighbors?direction=out`)).body;
   t.match(near.neighbors, [{ node: { id: other.id }, edge: { id: edge.id } }]);
+  t.match(near, { nodes: [{ id: other.id }], edges: [{ id: edge.id }] });
   t.same((await server.expect(200, "GET", `${path}/neighbors?direction=in`)).body.neighbors, []);
   t.match((await server.expect(200, "GET", `/v1/graph/edges/${edge.id}`)).body, { type: "NEAR" });
   t.match((await server.expect(200, "PATCH", `/v1/graph/edges/${edge.id}`, { properties: { km: 4 } })).body, {

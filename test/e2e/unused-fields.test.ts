@@ -70,4 +70,9 @@ t.test("a batch that stops at the first error", async (t) => {
     statements: [{ sql: "SELECT i FROM generate_series(1, 9) i", max_rows: 2 }],
   });
   t.equal(rows.body.data.results[0].data.rows.length, 2);
+  t.notOk("rows_affected" in rows.body.data.results[0]);
+  const changed = await server.expect(200, "POST", "/v1/query/execute/batch", {
+    statements: ["DELETE FROM customers WHERE id > 100000"],
+  });
+  t.match(changed.body.data.results[0], { rows_affected: 2, data: { rows_affected: 2 } });
 });

@@ -161,8 +161,12 @@ function neighbors(request: Request, { params, query }: Input): Answer | Promise
   return write(request, query.graph, cypher, values, (outcome) => {
     const rows = outcome.rows.plain!;
     if (rows.length === 0 && offset === 0) found(outcome, NODE, params.id!);
-    const found_ = rows.filter(([node]) => node !== null).map(([node, edge]) => ({ node, edge }));
-    return { plain: { neighbors: found_, count: found_.length } };
+    const met = rows.filter(([node]) => node !== null);
+    const nodes = [...new Map(met.map(([node]) => [(node as { readonly id: unknown }).id, node])).values()];
+    const edges = met.map(([, edge]) => edge);
+    return {
+      plain: { neighbors: met.map(([node, edge]) => ({ node, edge })), nodes, edges, count: met.length },
+    };
   });
 }
 

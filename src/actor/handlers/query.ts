@@ -238,7 +238,12 @@ function runItem(
   };
   const succeeded = (outcome: Outcome): BatchResult => {
     const { plain, json } = resultAnswer(outcome, started);
-    return json === undefined ? { type: "success", data: plain } : `{"type":"success","data":${json}}`;
+    const { rowsAffected } = outcome;
+    if (json === undefined) {
+      return { type: "success", data: plain, ...(rowsAffected === null ? {} : { rows_affected: rowsAffected }) };
+    }
+    const affected = rowsAffected === null ? "" : `,"rows_affected":${rowsAffected}`;
+    return `{"type":"success","data":${json}${affected}}`;
   };
   try {
     const outcome = session.execute(run, (tx) => request.commitPart(tx));

@@ -194,7 +194,9 @@ export const graphEndpoints = [
     }),
     response: Type.Object({
       neighbors: Type.Array(Type.Object({ node: Node, edge: Edge })),
-      count: Type.Integer(),
+      nodes: Type.Array(Node, { description: "The same nodes, each once." }),
+      edges: Type.Array(Edge, { description: "The same relationships." }),
+      count: Type.Integer({ description: "Of neighbors." }),
     }),
     flat: true,
   },

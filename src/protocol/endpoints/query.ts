@@ -20,7 +20,11 @@ const BatchItem = Type.Union([sql, Strict({ sql, ...bound, ...textOptions, max_r
 const BatchResult = Type.Object({
   results: Type.Array(
     Type.Union([
-      Type.Object({ type: Type.Literal("success"), data: QueryResult }),
+      Type.Object({
+        type: Type.Literal("success"),
+        data: QueryResult,
+        rows_affected: Type.Optional(Type.Integer({ description: "As in data." })),
+      }),
       Type.Object({
         type: Type.Literal("error"),
         error: Type.Object({ code: Type.String(), message: Type.String() }),
