@@ -64,7 +64,7 @@ await server.sql(
 );
 
 async function until<T>(what: string, look: () => Promise<T | null>): Promise<T> {
-  for (let tries = 0; tries < 2400; tries++) {
+  for (let tries = 0; tries < 4000; tries++) {
     const found = await look();
     if (found !== null) return found;
     await new Promise((resolve) => setTimeout(resolve, 50));
