@@ -93,7 +93,7 @@ export const queryEndpoints = [
     tag: "query",
     access: "member",
     home: "tenant",
-    body: Strict({ sql, ...bound, ...textOptions, max_rows: limits.max_rows }),
+    body: Strict({ sql, ...bound, ...textOptions, ...limits }),
     streamedReply: ["application/x-ndjson", "application/x-msgpack-stream"],
     response: QueryResult,
   },
@@ -208,7 +208,7 @@ export const queryEndpoints = [
     home: "tenant",
     keeps: "memory",
     params: transactionId,
-    body: Strict({ sql, ...bound, ...textOptions, max_rows: limits.max_rows }),
+    body: Strict({ sql, ...bound, ...textOptions, ...limits }),
     response: QueryResult,
   },
   {
