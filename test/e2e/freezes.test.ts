@@ -36,14 +36,33 @@ function looping(environment: Readonly<Record<string, string>> = {}): Promise<Te
 }
 
 const states = new Map<string, number>();
-let longestMs = 0;
-let answersLost = 0;
+/** The others' requests: milliseconds, and how many freezes were there meanwhile. */
+const waits: { readonly ms: number; readonly freezes: number }[] = [];
+let freezes = 0;
+let isFrozen = false;
+/** Writes that are there for certain, and those that may be. */
+const answersLost = { committed: 0, unknown: 0 };
 
 async function timed(call: () => Promise<Reply>): Promise<Reply> {
   const startedMs = performance.now();
+  const before = isFrozen ? freezes - 1 : freezes;
   const reply = await call();
-  longestMs = Math.max(longestMs, performance.now() - startedMs);
+  waits.push({ ms: performance.now() - startedMs, freezes: freezes - before });
   return reply;
+}
+
+/** The longest wait by the freezes that it saw, and the median of those that saw one or more. */
+function waitsTold(): string {
+  const longest = new Map<number, { count: number; ms: number }>();
+  for (const { ms, freezes: seen } of waits) {
+    const one = longest.get(seen) ?? { count: 0, ms: 0 };
+    longest.set(seen, { count: one.count + 1, ms: Math.max(one.ms, ms) });
+  }
+  const held = waits.filter((wait) => wait.freezes > 0).sort((a, b) => a.ms - b.ms);
+  const median = Math.round(held[held.length >> 1]?.ms ?? 0);
+  const byFreezes = [...longest].sort(([a], [b]) => a - b);
+  const told = byFreezes.map(([seen, { count, ms }]) => `${count} saw ${seen} freezes, at most ${Math.round(ms)} ms`);
+  return `${told.join("; ")}; the median of the ${held.length} that saw one or more ${median} ms`;
 }
 
 t.setTimeout(200_000 + FREEZES * 20_000);
@@ -88,10 +107,13 @@ t.test("freezes under load", async (t) => {
   const watching = watchReady(server, () => over);
   for (let round = 0; round < FREEZES; round++) {
     const { path, body } = FREEZING[round % FREEZING.length]!(round);
+    freezes++;
+    isFrozen = true;
     const reply = await server.call("POST", path, body, attacker);
     if (reply.status !== 503 || reply.body.error.code !== "statement_stopped") strange.push(JSON.stringify(reply.body));
-    if ((round + 1) % 10 === 0) t.comment(`${round + 1} freezes, the longest wait ${Math.round(longestMs)} ms`);
+    if ((round + 1) % 10 === 0) t.comment(`${round + 1} freezes; ${waitsTold()}`);
     await served(server);
+    isFrozen = false;
     await new Promise((resolve) => setTimeout(resolve, 300));
   }
   over = true;
@@ -116,7 +138,8 @@ t.test("freezes under load", async (t) => {
   t.comment(
     `${FREEZES} freezes: ${written} rows written and ${reads} read by ${TENANTS.length} tenants; none lost, none twice`,
   );
-  t.comment(`${answersLost} answers lost; the others' longest wait ${Math.round(longestMs)} ms; ready: ${answers}`);
+  t.comment(`answers lost: ${answersLost.committed} of rows that are there, ${answersLost.unknown} of rows to look up`);
+  t.comment(`the others' requests: ${waitsTold()}; ready: ${answers}`);
 });
 
 async function tenantWithTables(server: TestServer, tenant: string): Promise<string> {
@@ -132,8 +155,9 @@ async function tenantWithTables(server: TestServer, tenant: string): Promise<str
 function fateOf({ status, body }: Reply): readonly number[] {
   if (status === 200) return [1];
   if (body.error.code !== "answer_lost") return [0];
-  answersLost++;
-  return body.error.details.committed === true ? [1] : [0, 1];
+  const isCommitted = body.error.details.committed === true;
+  answersLost[isCommitted ? "committed" : "unknown"]++;
+  return isCommitted ? [1] : [0, 1];
 }
 
 async function check(server: TestServer, token: string, fates: Fates): Promise<string[]> {
