@@ -183,6 +183,8 @@ export const PDF_PAGE_BYTES_MAX = 256 * 1024 * 1024;
 /** Levels of objects and arrays inside each other in a file of JSON, and of elements in one of XML or HTML. */
 export const FILE_NESTING_MAX = 200;
 export const MARKUP_NESTING_MAX = 2000;
+/** Quotes and lists inside each other in a file of Markdown: each level is read once for all levels around it. */
+export const MARKDOWN_NESTING_MAX = 100;
 /** Pixels of an image that is decoded, and of each side of a thumbnail. */
 export const IMAGE_PIXELS_MAX = 64 * 1024 * 1024;
 export const THUMBNAIL_PIXELS = 256;

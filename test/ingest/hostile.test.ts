@@ -127,6 +127,16 @@ t.test("markup that nests without end, sheets of far columns, texts without end"
   const folder = ingestFolder(t);
   folder.write("deep.html", `<p>${"<b>".repeat(100_000)}words`);
   t.equal(await folder.codeOf("deep.html"), "file_corrupt");
+  for (const [name, line] of [
+    ["quotes", `${">".repeat(200_000)}words`],
+    ["lists", `${"- ".repeat(100_000)}words`],
+    ["indented", Array.from({ length: 400 }, (_, i) => `${"  ".repeat(i)}- words`).join("\n")],
+  ] as const) {
+    folder.write(`${name}.md`, line);
+    t.equal(await folder.codeOf(`${name}.md`), "file_corrupt", name);
+  }
+  folder.write("nested.md", Array.from({ length: 20 }, (_, i) => `${"  ".repeat(i)}- > words`).join("\n"));
+  t.equal(await folder.codeOf("nested.md"), null);
   folder.write("deep.xml", `<a>${"<b>".repeat(100_000)}`);
   t.equal(await folder.codeOf("deep.xml"), "file_corrupt");
   const sheet = '<worksheet><sheetData><row><c r="ZZZZZZ1"><v>1</v></c></row></sheetData></worksheet>';

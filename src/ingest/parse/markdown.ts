@@ -4,6 +4,8 @@
  */
 import { Lexer, type Token, type Tokens } from "marked";
 import { parse as parseYaml } from "yaml";
+import { DbError } from "../../protocol/errors.js";
+import { MARKDOWN_NESTING_MAX } from "../../protocol/limits.js";
 import { decodeText } from "./decode-text.js";
 import type { ParsedContent, ParserInput } from "./parsed-content.js";
 
@@ -17,8 +19,27 @@ export function parseMarkdown({ bytes }: ParserInput, content: ParsedContent): v
   writeMarkdown(frontMatter(decoded, content), content);
 }
 
+/** What a line has before its words: marks of quotes and lists, and what indents them. */
+const MARKS = /^(?:[ \t]*(?:>|(?:[-*+]|\d{1,9}[.)])(?=[ \t]|$)))+/gm;
+const MARK = />|[-*+]|\d[.)]/g;
+/** Spaces that indent a list inside another, at least. */
+const INDENT = 2;
+
+/** Throws file_corrupt where quotes and lists are nested so deeply that reading them would take minutes. */
+function checkNesting(markdown: string): void {
+  for (const [marks] of markdown.matchAll(MARKS)) {
+    if (marks.length <= MARKDOWN_NESTING_MAX) continue;
+    const indented = marks.length - marks.trimStart().length;
+    const levels = (marks.match(MARK)?.length ?? 0) + Math.floor(indented / INDENT);
+    if (levels <= MARKDOWN_NESTING_MAX) continue;
+    const message = `More than ${MARKDOWN_NESTING_MAX} quotes and lists stand inside each other.`;
+    throw new DbError("file_corrupt", message);
+  }
+}
+
 /** Also for what other parsers turn into Markdown. */
 export function writeMarkdown(markdown: string, content: ParsedContent): void {
+  checkNesting(markdown);
   for (const token of new Lexer({ gfm: true }).blockTokens(markdown)) {
     content.checkTime();
     writeToken(token, content);

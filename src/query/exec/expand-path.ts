@@ -54,6 +54,9 @@ function columnsOfEdge({ id, type, src, dst, properties }: EdgeColumns): readonl
   return [id, type, src, dst, properties];
 }
 
+/** Paths between two looks at the clock. */
+const EMITTED_PER_LOOK = 16;
+
 class ExpandPathOperator implements Operator, PathRow {
   readonly source: EdgeSource;
   private towards: EdgeSource | null = null;
@@ -146,6 +149,8 @@ class ExpandPathOperator implements Operator, PathRow {
         if (found === undefined) return false;
         if (!found) break;
         this.emit(batch);
+        // A path of many relationships takes longer to write down than to find.
+        if (this.length % EMITTED_PER_LOOK === 0 && context.shouldYield()) return false;
       }
       this.isStarted = false;
     }
