@@ -57,18 +57,46 @@ export function waitInExpressions(plan: Plan): Plan {
 /** The largest parts that take long and that nothing else makes wait already. */
 function waiting(expr: Expr): Expr {
   if (!mayTakeLong(expr)) return expr;
-  const hasOwn = someExpr(
+  // The elements of a list are computed where it is.
+  if (expr.kind === "list" && hasOwn(expr)) return expr;
+  if (hasOwn(expr) && !computesAllInputs(expr)) return withInputs(expr, inputsOf(expr).map(waiting));
+  const given = new Map<ColumnId, Expr>();
+  return callOf(withColumnsFor(expr, given), given);
+}
+
+/** Has a part that is waited for by itself. */
+function hasOwn(expr: Expr): boolean {
+  return someExpr(
     expr,
     (part) => part.kind === "subquery" || (part.kind === "call" && part.fn.deferred !== undefined),
   );
-  if (!hasOwn) return callOf(expr);
-  // The elements of a list are computed where it is.
-  if (expr.kind === "list") return expr;
-  return withInputs(expr, inputsOf(expr).map(waiting));
 }
 
-/** The expression as the call of a function that takes the columns that it reads. */
-function callOf(expr: Expr): CallExpr {
+/** What it is made of is needed whatever its value is. */
+function computesAllInputs(expr: Expr): boolean {
+  if (expr.kind === "call") return expr.fn.lazy !== true && expr.fn.deferred === undefined;
+  return expr.kind === "cast";
+}
+
+/** The expression with a column for each part that is waited for by itself; those are added to `given`. */
+function withColumnsFor(expr: Expr, given: Map<ColumnId, Expr>): Expr {
+  if (!hasOwn(expr)) return expr;
+  if (computesAllInputs(expr)) {
+    return withInputs(
+      expr,
+      inputsOf(expr).map((input) => withColumnsFor(input, given)),
+    );
+  }
+  const id = GIVEN_FROM - given.size;
+  given.set(id, waiting(expr));
+  return { kind: "column", id, type: expr.type, name: "" };
+}
+
+/** No plan has columns of these numbers. */
+const GIVEN_FROM = -1_000_000_000;
+
+/** The expression as the call of a function that takes the columns that it reads; those in `given` are other expressions. */
+function callOf(expr: Expr, given: ReadonlyMap<ColumnId, Expr>): CallExpr {
   const columns = new Map<ColumnId, ColumnExpr>();
   const read = columnsOf(expr);
   walkExpr(expr, (part) => {
@@ -80,7 +108,7 @@ function callOf(expr: Expr): CallExpr {
     kind: "call",
     type: expr.type,
     fn: functionOf(expr, args, (id) => places.get(id) ?? -1),
-    args,
+    args: args.map((column) => given.get(column.id) ?? column),
   });
 }
 
