@@ -1,6 +1,7 @@
 /** Large messages between processes come out as they went in, and no small message is large. */
-import { deserialize, serialize } from "node:v8";
+
 import { isDeepStrictEqual } from "node:util";
+import { deserialize, serialize } from "node:v8";
 import t from "tap";
 import { Assembly, smallMessages } from "../../src/query/expr/sent-pieces.js";
 

@@ -17,9 +17,7 @@ interface Place {
 }
 
 /** Slices, by the number of what they belong to; or the message without what was sent before it. */
-export type SmallMessage =
-  | { readonly slices: readonly (readonly [number, Long])[] }
-  | { readonly rest: unknown };
+export type SmallMessage = { readonly slices: readonly (readonly [number, Long])[] } | { readonly rest: unknown };
 
 /** The message as small ones, the rest last. Objects must be plain ones without a field `longAt`. */
 export function* smallMessages(message: unknown): Generator<SmallMessage> {

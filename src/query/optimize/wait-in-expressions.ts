@@ -14,7 +14,8 @@ import { compileWaiting } from "../expr/compile-waiting.js";
 import type { CallExpr, ColumnExpr, ColumnId, EvalContext, Expr, ScalarFunction } from "../expr/expr.js";
 import { andOf, columnsOf, conjuncts, inputsOf, isVolatile, someExpr, walkExpr, withInputs } from "../expr/walk.js";
 import { mayTakeLong } from "../expr/work.js";
-import { variablesOf } from "../plan/graph-steps.js";
+import type { GraphWritePlan } from "../plan/graph-plans.js";
+import { columnsChangedBy, columnsMadeBy, variablesOf } from "../plan/graph-steps.js";
 import type { Plan } from "../plan/plan.js";
 import { childrenOf, mapExprsOfPlan, mapSubqueries, withChildren } from "../plan/walk.js";
 
@@ -45,13 +46,20 @@ export function waitInExpressions(plan: Plan): Plan {
         ...node,
         assignments: node.assignments.map(({ columnId, expr }) => ({ columnId, expr: waiting(expr) })),
       });
-    case "graphwrite": {
-      const made = new Set(variablesOf(node.steps));
-      return mapExprsOfPlan(node, (expr) => ([...columnsOf(expr)].some((id) => made.has(id)) ? expr : waiting(expr)));
-    }
+    case "graphwrite":
+      return mapExprsOfPlan(node, (expr) => (isSameBefore(node, expr) ? waiting(expr) : expr));
     default:
       return node;
   }
+}
+
+/** Whether the expression has the same value before any step is taken. What rows hold may be changed by steps of earlier ones. */
+function isSameBefore({ steps }: GraphWritePlan, expr: Expr): boolean {
+  const made = new Set([...variablesOf(steps), ...columnsMadeBy(steps).map(({ id }) => id)]);
+  const read = [...columnsOf(expr)];
+  if (read.some((id) => made.has(id))) return false;
+  if (columnsChangedBy(steps).length === 0) return true;
+  return read.length === 0;
 }
 
 /** The largest parts that take long and that nothing else makes wait already. */
@@ -66,10 +74,7 @@ function waiting(expr: Expr): Expr {
 
 /** Has a part that is waited for by itself. */
 function hasOwn(expr: Expr): boolean {
-  return someExpr(
-    expr,
-    (part) => part.kind === "subquery" || (part.kind === "call" && part.fn.deferred !== undefined),
-  );
+  return someExpr(expr, (part) => part.kind === "subquery" || (part.kind === "call" && part.fn.deferred !== undefined));
 }
 
 /** What it is made of is needed whatever its value is. */
