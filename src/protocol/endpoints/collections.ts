@@ -2,7 +2,7 @@
 import Type from "typebox";
 import type { EndpointSpec } from "../endpoint.js";
 import { SEARCH_LIMIT_MAX } from "../limits.js";
-import { Nullable, Strict, Timestamp } from "./schemas.js";
+import { Nullable, PageQuery, Strict, Timestamp } from "./schemas.js";
 
 const Collection = Type.Object({
   name: Type.String(),
@@ -29,15 +29,6 @@ const SchemaChange = Strict({
   drop_fields: Type.Optional(Names),
   drop_indexes: Type.Optional(Names),
 });
-
-/** Both ways of paging are in use. */
-const Paging = {
-  limit: Type.Optional(Type.String({ pattern: "^[0-9]{1,6}$" })),
-  offset: Type.Optional(Type.String({ pattern: "^[0-9]{1,9}$" })),
-  page: Type.Optional(Type.String({ pattern: "^[0-9]{1,7}$", description: "From 1." })),
-  pageSize: Type.Optional(Type.String({ pattern: "^[0-9]{1,6}$" })),
-  page_size: Type.Optional(Type.String({ pattern: "^[0-9]{1,6}$" })),
-};
 
 const Document = Type.Object({}, { description: "A free-form JSON object; fields of the schema have its types." });
 
@@ -72,7 +63,7 @@ export const collectionEndpoints = [
     tag,
     access: "member",
     home: "tenant",
-    query: Strict(Paging),
+    query: Strict(PageQuery),
     response: Type.Object({
       items: Type.Array(Collection),
       total: Type.Integer(),
@@ -148,7 +139,9 @@ export const collectionEndpoints = [
     keepsIntegers: true,
     method: "POST",
     path: "/v1/collections/{name}/documents/bulk",
-    summary: "Insert documents: all or none, unless `ordered` is false, which answers per document.",
+    listIs: "documents",
+    summary:
+      "Insert documents, {documents: […]} or a list: all or none, unless `ordered` is false, which answers per document.",
     tag,
     access: "writer",
     home: "tenant",
@@ -175,7 +168,7 @@ export const collectionEndpoints = [
     home: "tenant",
     params: collectionName,
     query: Strict({
-      ...Paging,
+      ...PageQuery,
       cursor: Type.Optional(Type.String({ description: "`next_cursor` of the page before." })),
     }),
     response: Type.Object({
