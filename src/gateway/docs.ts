@@ -29,6 +29,8 @@ const INITIALIZER = `window.onload = function () {
     url: "/v1/openapi.json",
     dom_id: "#swagger-ui",
     deepLinking: true,
+    filter: true,
+    docExpansion: "none",
     validatorUrl: null,
     presets: [SwaggerUIBundle.presets.apis],
     layout: "BaseLayout"

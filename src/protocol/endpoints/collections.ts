@@ -2,11 +2,11 @@
 import Type from "typebox";
 import type { EndpointSpec } from "../endpoint.js";
 import { SEARCH_LIMIT_MAX } from "../limits.js";
-import { Nullable, PageQuery, Strict, Timestamp } from "./schemas.js";
+import { AnyObject, Nullable, PageQuery, Strict, Timestamp } from "./schemas.js";
 
 const Collection = Type.Object({
   name: Type.String(),
-  schema: Type.Object({ fields: Type.Array(Type.Object({})), indexes: Type.Array(Type.Object({})) }),
+  schema: Type.Object({ fields: Type.Array(AnyObject), indexes: Type.Array(AnyObject) }),
   document_count: Type.Optional(Type.Integer()),
   created_at: Timestamp,
 });
@@ -17,6 +17,7 @@ const documentId = Type.Object({ name: Type.String(), id: Type.String() });
 const Schema = Type.Object(
   {},
   {
+    additionalProperties: true,
     description:
       "`{fields: [{name, type, required?, unique?, index?, embed?, dimensions?, items?, fields?}], indexes: [{name?, fields, type?, unique?, …}]}`, or a flat map `{field: type}`. `embed`: true, or the name of a model. Types: string, number, integer, boolean, date, object, array, vector. Index types: btree, hash, text, vector.",
   },
@@ -30,11 +31,15 @@ const SchemaChange = Strict({
   drop_indexes: Type.Optional(Names),
 });
 
-const Document = Type.Object({}, { description: "A free-form JSON object; fields of the schema have its types." });
+const Document = Type.Object(
+  {},
+  { additionalProperties: true, description: "A free-form JSON object; fields of the schema have its types." },
+);
 
 const Filter = Type.Object(
   {},
   {
+    additionalProperties: true,
     description:
       '`{field: value}`, `{"a.b": {$gt: 1}}`; operators $eq $ne $gt $gte $lt $lte $in $nin $exists $not $contains $all $size $elemMatch $regex $like $ilike, and $and $or $nor $not around filters.',
   },
@@ -154,7 +159,7 @@ export const collectionEndpoints = [
       ids: Type.Array(Type.Union([Type.String(), Type.Null()])),
       inserted: Type.Integer(),
       failed: Type.Optional(Type.Integer()),
-      results: Type.Optional(Type.Array(Type.Object({}))),
+      results: Type.Optional(Type.Array(AnyObject)),
     }),
     status: 201,
   },
@@ -247,7 +252,7 @@ export const collectionEndpoints = [
     params: collectionName,
     body: Strict({
       query: Type.Optional(
-        Type.Union([Type.String({ maxLength: 10_000 }), Type.Object({})], {
+        Type.Union([Type.String({ maxLength: 10_000 }), AnyObject], {
           description: 'Words, or a filter as an object. Words may be `+needed -unwanted "a phrase" prefix*`.',
         }),
       ),

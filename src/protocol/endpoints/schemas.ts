@@ -100,3 +100,6 @@ export const followed = {
   relationship: Type.Optional(Type.String({ minLength: 1, description: "Relationships of a graph of this type." })),
   graph: Type.Optional(GraphName),
 };
+
+/** With fields of any names. */
+export const AnyObject = Type.Object({}, { additionalProperties: true });
