@@ -47,8 +47,9 @@ async function importFile(request: Request, query: Input["query"], csv: ImportOp
   const body = request.body!;
   const [accept = "", , contentEncoding = ""] = request.head.media;
   const progress = await Progress.open(request, accept);
-  const answerOf = ({ rows, skipped }: ImportCounts): Answer => ({
+  const answerOf = ({ rows, skipped, made }: ImportCounts): Answer => ({
     plain: {
+      ...(made !== undefined && { created: made }),
       rows,
       rows_skipped: skipped,
       bytes: body.bytes,
@@ -84,6 +85,7 @@ function importOptions(request: Request, query: Input["query"], csv: ImportOptio
     },
     csv,
     session: sessionOptions(request, "routes"),
+    create: query.create === "true",
   };
 }
 
