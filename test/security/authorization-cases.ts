@@ -113,6 +113,10 @@ const transactionToEnd = (w: World) => `/v1/transactions/${w.transaction}${w.isA
 const query: Record<string, Case> = {
   "query.execute": { send: (w) => ({ body: { sql: `SELECT * FROM ${w.table}` } }), others: "400" },
   "query.batch": { send: (w) => ({ body: { statements: [`SELECT * FROM ${w.table}`] } }), others: "200, an error" },
+  "query.script": {
+    send: (w) => ({ path: "/v1/query/script", body: `SELECT 1; SELECT * FROM ${w.table};`, type: "application/sql" }),
+    others: "400",
+  },
   "query.prepare": { send: (w) => ({ body: { sql: `SELECT * FROM ${w.table}` } }), others: "400" },
   "query.exec": { send: (w) => ({ body: { statement_id: w.statement } }), others: "404" },
   "query.close": {
