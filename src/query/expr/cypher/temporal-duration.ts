@@ -140,7 +140,8 @@ export function addDurations(a: Duration, b: Duration, sign: 1 | -1): Duration {
     const sum = a.seconds + sign * b.seconds;
     const seconds = sum + over;
     // A sum that was rounded may become safe again.
-    if (Number.isSafeInteger(sum) && Number.isSafeInteger(seconds)) return durationOf(months, days, seconds, nanos - over * SECOND_NANOS);
+    if (Number.isSafeInteger(sum) && Number.isSafeInteger(seconds))
+      return durationOf(months, days, seconds, nanos - over * SECOND_NANOS);
   }
   return makeDuration(BigInt(months), BigInt(days), nanosOf(a) + BigInt(sign) * nanosOf(b));
 }
