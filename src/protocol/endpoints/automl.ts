@@ -289,7 +289,7 @@ export const automlEndpoints = [
       steps: Type.Optional(Type.Integer({ minimum: 1, maximum: AUTOML_FORECAST_STEPS_MAX })),
     }),
     response: Type.Object({
-      predictions: Type.Array(Type.Union([Type.String(), Type.Number()])),
+      predictions: Type.Array(Type.Union([Type.String(), Type.Number(), Type.Boolean()])),
       model_id: Type.String(),
       probabilities: Type.Optional(Type.Array(Type.Record(Type.String(), Type.Number()))),
       explanations: Type.Optional(Type.Array(Type.Unknown())),
