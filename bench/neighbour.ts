@@ -2,11 +2,12 @@
  * How long another tenant's point read waits beside statements and values that are large or nested, one case after the other, and
  * whether their deadline is kept. A server of its own with one actor; the neighbour reads one row after the other.
  *
- *   node dist/bench/neighbour.js [words that a case's name has]
+ *   node dist/bench/neighbour.js [words that a case's name has]     (`route`: large bodies for every route)
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { TestServer } from "../test/e2e/server.js";
 import { CASES, type NeighbourCase } from "./neighbour/cases.js";
+import { ROUTE_CASES, sendExamples } from "./neighbour/route-cases.js";
 
 const TIMEOUT_SECONDS = 1;
 const READ_PAUSE_MS = 2;
@@ -14,7 +15,7 @@ const READ_PAUSE_MS = 2;
 const AFTER_MS = 150;
 
 const wanted = process.argv.slice(2);
-const cases = CASES.filter(({ name }) => wanted.every((word) => name.includes(word)));
+const cases = [...CASES, ...ROUTE_CASES].filter(({ name }) => wanted.every((word) => name.includes(word)));
 
 const server = await TestServer.start({ TESSERA_ACTORS: "1", TESSERA_SERVER_LOG_LEVEL: "error", ...logLevel() });
 try {
@@ -22,6 +23,7 @@ try {
   const neighbour = await server.tenant("neighbour");
   await server.rows("CREATE TABLE t (id int PRIMARY KEY, v text)", [], { token: neighbour });
   await server.rows("INSERT INTO t SELECT i, 'x' || i FROM generate_series(1, 100) i", [], { token: neighbour });
+  if (cases.some((one) => ROUTE_CASES.includes(one))) await sendExamples(server, attacker);
   const rest = await measure({ name: "nothing", run: async () => ({ status: 200 }) }, attacker, neighbour);
   console.log(`| case | answer | took s | neighbour waits at most ms (at rest ${rest.longestMs.toFixed(0)}) |`);
   console.log("|---|---|--:|--:|");
@@ -43,6 +45,7 @@ function logLevel(): Record<string, string> {
 }
 
 async function measure(one: NeighbourCase, attacker: string, neighbour: string) {
+  one.prepare?.();
   let isOver = false;
   let longestMs = 0;
   let refused = 0;
@@ -60,7 +63,8 @@ async function measure(one: NeighbourCase, attacker: string, neighbour: string) 
   })();
   await sleep(50);
   const start = performance.now();
-  const reply = await one.run(server, attacker, TIMEOUT_SECONDS);
+  // An answer that had begun at its deadline is cut off.
+  const reply = await one.run(server, attacker, TIMEOUT_SECONDS).catch((error: Error) => ({ status: error.message }));
   const seconds = (performance.now() - start) / 1000;
   await sleep(AFTER_MS);
   isOver = true;
@@ -72,7 +76,7 @@ function answerOf({
   status,
   body,
 }: {
-  readonly status: number;
+  readonly status: number | string;
   readonly body?: { readonly error?: { readonly message: string } };
 }): string {
   return `${status}${body?.error === undefined ? "" : ` ${body.error.message.slice(0, 60).replaceAll("|", "\\|")}`}`;

@@ -1,5 +1,5 @@
 /**
- * The command line: `tessera serve`, `check-config`, `reset-password`, `backup` and `keys` (cli/). `serve` is the only place that knows all parts:
+ * The command line: `tessera serve`, `check-config`, `reset-password`, `backup`, `sql` and `keys` (cli/). `serve` is the only place that knows all parts:
  * it loads the configuration, locks the data directory, starts the gateway on this thread and one thread per actor.
  */
 import type { Worker } from "node:worker_threads";
@@ -237,7 +237,9 @@ export async function runCommandLine(firstActor: Worker | null, startThread = st
   if (firstActor === null) {
     const { addBackupCommands } = await import("./cli/backup-commands.js");
     const { addKeyCommands } = await import("./cli/key-commands.js");
+    const { addSqlCommand } = await import("./cli/sql-command.js");
     addBackupCommands(program);
+    addSqlCommand(program);
     addKeyCommands(program);
   }
   // Without a word of what to do nothing is made: a server would put its data wherever one stands.

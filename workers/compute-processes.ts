@@ -8,6 +8,7 @@ import type { LongTasks } from "../src/actor/long-tasks.js";
 import { DbError, sqlError } from "../src/protocol/errors.js";
 import { threadEntry } from "../src/protocol/places.js";
 import type { Computed, ComputeJob } from "../src/query/expr/compute-elsewhere.js";
+import { Assembly, type SmallMessage, smallMessages } from "../src/query/expr/sent-pieces.js";
 
 /** Calls that wait for the process; more are refused. */
 const WAITING_MAX = 64;
@@ -74,8 +75,17 @@ class Calls {
     this.current = call;
     this.process ??= this.start();
     this.process.ref();
-    this.process.send(call.job, (error) => {
+    this.send(this.process, smallMessages(call.job));
+  }
+
+  /** One after the other: the thread does other things in between. */
+  private send(process: ChildProcess, messages: Generator<SmallMessage>): void {
+    const { value, done } = messages.next();
+    if (done === true || this.process !== process) return;
+    process.send(value, (error) => {
+      if (this.process !== process) return;
       if (error !== null) this.ended(error);
+      else this.send(process, messages);
     });
   }
 
@@ -86,8 +96,10 @@ class Calls {
       // What V8 prints when it runs out of memory is told in our words.
       stdio: ["ignore", "ignore", "ignore", "ipc"],
     });
-    started.on("message", (applied: Computed) => {
-      if (this.process === started) this.settle((call) => call.resolve(applied));
+    const assembly = new Assembly();
+    started.on("message", (small: SmallMessage) => {
+      const applied = assembly.take(small) as Computed | undefined;
+      if (applied !== undefined && this.process === started) this.settle((call) => call.resolve(applied));
     });
     started.on("error", (error) => this.process === started && this.ended(error));
     started.on("exit", (_code, signal) => {

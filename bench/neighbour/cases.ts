@@ -3,6 +3,8 @@ import type { Reply, TestServer } from "../../test/e2e/server.js";
 
 export interface NeighbourCase {
   readonly name: string;
+  /** What takes this process long, before waits are measured. */
+  prepare?(): void;
   run(server: TestServer, token: string, timeoutSeconds: number): Promise<Partial<Reply> & { readonly status: number }>;
 }
 

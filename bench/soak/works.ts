@@ -230,7 +230,7 @@ const modelWorks: readonly Work[] = [
     },
     async one(caller, n) {
       const vectors = [{ id: `v${any(VECTORS)}`, vector: vectorOf(n), metadata: { n } }];
-      await caller.want(201, "POST", "/v1/vectors/collections/dot/vectors", { vectors });
+      await caller.want(201, "POST", "/v1/vectors/collections/dot/vectors", { vectors, on_conflict: "replace" });
     },
   },
   {

@@ -16,6 +16,16 @@ interface Setting {
 }
 
 const SETTINGS: Readonly<Record<string, Setting>> = {
+  // What dumps set: it is so here anyway, and cannot be otherwise.
+  check_function_bodies: { initial: "on", parse: onlyValue("on", /^(on|true|off|false)$/i) },
+  default_table_access_method: { initial: "heap", parse: onlyValue("heap") },
+  default_tablespace: { initial: "", parse: onlyValue("") },
+  idle_in_transaction_session_timeout: { initial: "0", parse: onlyValue("0") },
+  lock_timeout: { initial: "0", parse: onlyValue("0") },
+  row_security: { initial: "on", parse: onlyValue("on", /^(on|off)$/i) },
+  statement_timeout: { initial: "0", parse: onlyValue("0") },
+  transaction_timeout: { initial: "0", parse: onlyValue("0") },
+  xmloption: { initial: "content", parse: onlyValue("content") },
   application_name: { initial: "", parse: (value) => value },
   client_encoding: { initial: "UTF8", parse: onlyValue("UTF8", /^utf-?8$/i) },
   client_min_messages: { initial: "notice", parse: (value) => value.toLowerCase() },

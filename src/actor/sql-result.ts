@@ -181,8 +181,12 @@ export interface Outcome {
   readonly stats: GraphStats | null;
   /** What the client should know although nothing failed: "relation … already exists, skipping". */
   readonly notices: readonly string[];
+  /** Of a statement without rows of its own, whose only row is this: "CREATE TABLE". */
+  readonly command?: string;
 }
 
+/** Has the words of statements that have no rows. */
+const COMMAND_COLUMN = "result";
 const NO_COLUMNS = shapeOf([]);
 const NO_NOTICES: readonly string[] = [];
 
@@ -205,7 +209,8 @@ export function textOutcome(
   const shape = shapeOf([{ id: 0, name: column, type: TEXT, nullable: false }]);
   const rows = collector(shape);
   rows.append({ columns: [lines], length: lines.length }, lines.length);
-  return { shape, rows, rowsAffected: null, truncated: false, stats: null, notices };
+  const outcome = { shape, rows, rowsAffected: null, truncated: false, stats: null, notices };
+  return column === COMMAND_COLUMN ? { ...outcome, command: lines[0]! } : outcome;
 }
 
 /** Milliseconds, to the microsecond. */

@@ -9,13 +9,13 @@ import { PROCEDURES } from "../cypher/bind/bind-procedure.js";
 import type { BoundCypherQuery } from "../cypher/bind/bound-cypher.js";
 import type { Statement as CypherStatement } from "../cypher/parse/ast.js";
 import { parseCypher } from "../cypher/parse/parse.js";
-import { sqlError } from "../protocol/errors.js";
+import { DbError, sqlError } from "../protocol/errors.js";
 import { typeOfParameter } from "../protocol/json-format.js";
 import { type SqlType, VARIANT } from "../protocol/values.js";
 import { compilePlan } from "../query/exec/compile-plan.js";
 import type { Program } from "../query/exec/operator.js";
 import type { CallExpr } from "../query/expr/expr.js";
-import { optimize } from "../query/optimize/optimize.js";
+import { type OptimizeOptions, optimize } from "../query/optimize/optimize.js";
 import { waitInExpressions } from "../query/optimize/wait-in-expressions.js";
 import type { Plan } from "../query/plan/plan.js";
 import { bindStatement } from "../sql/bind/bind-statement.js";
@@ -162,6 +162,16 @@ interface Parameters {
 
 const NO_PARAMETERS: Parameters = { guesses: [], parameterNames: null, graph: null, waits: false };
 
+/** The plan that waits within expressions, unless something in it stands where nothing can be waited for. */
+function optimizedToWait(plan: Plan, options: OptimizeOptions): Plan {
+  try {
+    return optimize(waitInExpressions(plan), options);
+  } catch (error) {
+    if (!(error instanceof DbError) || error.details?.sqlstate !== "0A000") throw error;
+    return optimize(plan, options);
+  }
+}
+
 function planBound(
   bound: BoundStatement,
   names: Names,
@@ -175,8 +185,8 @@ function planBound(
     return { ...common, openParameters: [], parameterTypes: NO_TYPES, program: null, shape: null, checks: [] };
   }
   const { answersAtOnce } = names;
-  const asked = waits ? waitInExpressions(query.plan) : query.plan;
-  const plan = optimize(asked, { statistics, ...(answersAtOnce && { answersAtOnce }) });
+  const options = { statistics, ...(answersAtOnce && { answersAtOnce }) };
+  const plan = waits ? optimizedToWait(query.plan, options) : optimize(query.plan, options);
   return {
     ...common,
     openParameters: query.openParameters.map((index) => ({ index, type: guesses[index] ?? null })),

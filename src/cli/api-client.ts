@@ -84,8 +84,9 @@ export class ApiClient {
     }
   }
 
-  async upload(path: string, file: string, headers: Readonly<Record<string, string>>): Promise<Json> {
-    const body = Readable.toWeb(createReadStream(file));
+  /** Sends a file, or what a stream gives. */
+  async upload(path: string, from: string | Readable, headers: Readonly<Record<string, string>>): Promise<Json> {
+    const body = Readable.toWeb(typeof from === "string" ? createReadStream(from) : from);
     const type = { "content-type": "application/octet-stream" };
     const response = await this.send("POST", path, { ...type, ...headers }, body as Json);
     return JSON.parse(await response.text()).data;
@@ -123,7 +124,10 @@ export class ApiClient {
     const { error = {} } = (await response.json().catch(() => ({}))) as Json;
     const code = error.code ?? String(response.status);
     const exit = code === "backup_damaged" ? EXIT.damaged : EXIT.failed;
-    throw new CommandError(exit, code, error.message ?? `the server answered ${response.status}`);
+    const message = error.message ?? `the server answered ${response.status}`;
+    const { line, hint } = error.details ?? {};
+    const where = line === undefined || /\bline \d/.test(message) ? "" : ` (line ${line})`;
+    throw new CommandError(exit, code, `${message}${where}${hint === undefined ? "" : `\n  ${hint}`}`);
   }
 }
 

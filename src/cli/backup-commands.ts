@@ -9,14 +9,10 @@ import { join } from "node:path";
 import type { Command } from "commander";
 import { partPath, removeUnpacked, unpackArchive } from "../actor/backup/backup-archive.js";
 import { verifyBackups } from "../actor/backup/read-backups.js";
-import { loadConfig } from "../config/load-config.js";
-import { DbError } from "../protocol/errors.js";
-import { ApiClient, CommandError, type Credentials, EXIT, secretOf } from "./api-client.js";
+import { CommandError, EXIT, secretOf } from "./api-client.js";
+import { type ClientOptions, connect, type Told, tell, withClientOptions } from "./client-command.js";
 
-interface Options extends Credentials {
-  readonly url?: string;
-  readonly config?: string;
-  readonly json?: true;
+interface Options extends ClientOptions {
   readonly passphraseFile?: string;
   readonly installation?: true;
   readonly incremental?: true;
@@ -29,26 +25,13 @@ interface Options extends Credentials {
 // biome-ignore lint/suspicious/noExplicitAny: an answer's fields are declared in protocol/endpoints
 type Json = any;
 
-/** What a command has to say: an object for scripts, lines for people. */
-interface Told {
-  readonly data: Json;
-  readonly lines: readonly string[];
-}
-
 export function addBackupCommands(program: Command): void {
   const backup = program
     .command("backup")
     .description("make, list, check, restore and carry backups; talks to a running server")
     .exitOverride((error) => process.exit(error.exitCode === 0 ? EXIT.done : EXIT.usage));
   const add = (usage: string, description: string, work: (options: Options, args: string[]) => Promise<Told>) => {
-    const command = backup
-      .command(usage)
-      .description(description)
-      .option("--url <url>", "of the server (default: $TESSERA_CLIENT_URL, or what the configuration says)")
-      .option("--config <file>", "the configuration that tells the server's address")
-      .option("--username <name>", "who signs in (default: $TESSERA_CLIENT_USERNAME, or admin)")
-      .option("--password-file <file>", "the password (default: $TESSERA_CLIENT_PASSWORD)")
-      .option("--api-key-file <file>", "an API key instead (default: $TESSERA_CLIENT_API_KEY)")
+    const command = withClientOptions(backup.command(usage).description(description))
       .option(
         "--passphrase-file <file>",
         "of the backup (default: $TESSERA_CLIENT_PASSPHRASE; without one it is not encrypted)",
@@ -82,36 +65,6 @@ export function addBackupCommands(program: Command): void {
 }
 
 /** Runs it, prints what it has to say, and exits. */
-async function tell({ json }: Options, work: () => Promise<Told>): Promise<never> {
-  try {
-    const { data, lines } = await work();
-    console.log(json ? JSON.stringify(data) : lines.join("\n"));
-    process.exit(EXIT.done);
-  } catch (thrown) {
-    const error = commandError(thrown);
-    const { code, message } = error;
-    console.error(json ? JSON.stringify({ error: { code, message } }) : `tessera: ${message}`);
-    process.exit(error.exitCode);
-  }
-}
-
-function commandError(thrown: unknown): CommandError {
-  if (thrown instanceof CommandError) return thrown;
-  if (!(thrown instanceof DbError)) return new CommandError(EXIT.failed, "failed", (thrown as Error).message);
-  return new CommandError(thrown.code === "backup_damaged" ? EXIT.damaged : EXIT.failed, thrown.code, thrown.message);
-}
-
-function connect(options: Options): Promise<ApiClient> {
-  const url = options.url ?? process.env.TESSERA_CLIENT_URL ?? configuredUrl(options);
-  return ApiClient.connect(url, options, process.env);
-}
-
-function configuredUrl({ config: file }: Options): string {
-  const { server } = loadConfig({ ...(file === undefined ? {} : { file }), env: process.env });
-  const host = server.host === "0.0.0.0" || server.host === "::" ? "127.0.0.1" : server.host;
-  return `${server.tls.certFile === "" ? "http" : "https"}://${host.includes(":") ? `[${host}]` : host}:${server.port}`;
-}
-
 function passphraseOf({ passphraseFile }: Options): { passphrase?: string } {
   const passphrase = secretOf(passphraseFile, process.env.TESSERA_CLIENT_PASSPHRASE);
   return passphrase === null ? {} : { passphrase };

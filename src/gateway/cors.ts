@@ -32,6 +32,21 @@ export function originAllowed(origin: string, host: string, listensOn: string, c
   return !LOOPBACK.test(listensOn) || LOOPBACK.test(host);
 }
 
+/**
+ * Whether the host that a request names is this server. A page can point a name of its own at any address (DNS rebinding), and its requests
+ * then name that. Where names are configured they and loopback's count; else a server that listens on loopback is known by
+ * loopback's names only, and any other by all.
+ */
+export function hostAllowed(
+  host: string,
+  { host: listensOn, names }: Pick<Config["server"], "host" | "names">,
+): boolean {
+  if (host === "" || LOOPBACK.test(host)) return true;
+  if (names.length === 0) return !LOOPBACK.test(listensOn);
+  const name = host.replace(/:\d+$/, "").toLowerCase();
+  return names.some((known) => known.toLowerCase() === name);
+}
+
 /** Null when cross-origin requests are off. An origin `*` allows all. */
 export function corsPolicy(config: Config["server"]["cors"]): CorsPolicy | null {
   if (!config.enabled) return null;

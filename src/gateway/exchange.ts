@@ -34,7 +34,7 @@ import { DIRECTORY_PARTITION } from "./actor-pool.js";
 import type { Applicant, Caller } from "./admission.js";
 import { BodyCollector } from "./body-collector.js";
 import { BodyStream } from "./body-stream.js";
-import { originAllowed } from "./cors.js";
+import { hostAllowed, originAllowed } from "./cors.js";
 import type { Deadlined, DeadlineQueue, EndedFor } from "./deadline-queue.js";
 import { ExchangeTrace } from "./exchange-trace.js";
 import type { LiveSubscriber } from "./live-channels.js";
@@ -196,8 +196,13 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, Applicant, L
   /** What programs talk to, pages of other sites may not. */
   #pageMayAsk(req: HttpRequest): boolean {
     const { config, cors } = this.services;
-    if (originAllowed(req.getHeader("origin"), req.getHeader("host"), config.server.host, cors)) return true;
-    this.fail("forbidden", "Pages of this origin may not connect; see [server.cors].");
+    const host = req.getHeader("host");
+    if (!originAllowed(req.getHeader("origin"), host, config.server.host, cors)) {
+      this.fail("forbidden", "Pages of this origin may not connect; see [server.cors].");
+      return false;
+    }
+    if (hostAllowed(host, config.server)) return true;
+    this.fail("forbidden", "The request names a host that this server does not go by; server.names lists its names.");
     return false;
   }
 

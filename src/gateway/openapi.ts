@@ -5,8 +5,8 @@
 import type { TObject } from "typebox";
 import type { Config } from "../protocol/config.js";
 import type { Endpoint } from "../protocol/endpoint.js";
+import { EXAMPLES } from "../protocol/endpoints/examples.js";
 import { ERRORS, type ErrorCode } from "../protocol/errors.js";
-
 import { exampleOf } from "./schema-example.js";
 
 type Json = { readonly [key: string]: unknown };
@@ -87,12 +87,14 @@ function accessNote(access: Endpoint["access"]): string | null {
   return null;
 }
 
-function parametersOf({ method, path, params, query }: Endpoint): Json[] {
+function parametersOf(endpoint: Endpoint): Json[] {
+  const { method, path, params, query } = endpoint;
   const variables = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
     name,
     in: "path",
     required: true,
     schema: params?.properties[name!] ?? { type: "string" },
+    ...exampleOfVariable(endpoint, name!),
   }));
   const required = new Set(requiredOf(query));
   const queries = Object.entries(query?.properties ?? {}).map(([name, schema]) => ({
@@ -105,6 +107,11 @@ function parametersOf({ method, path, params, query }: Endpoint): Json[] {
   return [...variables, ...queries, ...key, ref("parameters", "RequestId")];
 }
 
+function exampleOfVariable({ name }: Endpoint, variable: string): Json {
+  const example = EXAMPLES[name]?.params?.[variable];
+  return example === undefined ? {} : { example };
+}
+
 function requiredOf(schema: TObject | undefined): readonly string[] {
   return (schema as { required?: readonly string[] } | undefined)?.required ?? [];
 }
@@ -113,11 +120,11 @@ const BYTES: Json = { type: "string", format: "binary" };
 
 const bytesOf = (types: readonly string[]): Json => Object.fromEntries(types.map((type) => [type, { schema: BYTES }]));
 
-function requestBody({ body, bodyOptional, jsonRpc, streamedBody, textBody }: Endpoint): Json {
+function requestBody({ name, body, bodyOptional, jsonRpc, streamedBody, textBody }: Endpoint): Json {
   if (jsonRpc !== undefined) return { required: true, content: { "application/json": { schema: jsonRpc } } };
   if (streamedBody !== undefined) return { required: true, content: bytesOf(streamedBody) };
   const texts = Object.fromEntries((textBody?.types ?? []).map((type) => [type, { schema: { type: "string" } }]));
-  const content = { ...contentOf(body as unknown as Json, exampleOf(body)), ...texts };
+  const content = { ...contentOf(body as unknown as Json, EXAMPLES[name]?.body ?? exampleOf(body)), ...texts };
   return { required: bodyOptional !== true, content };
 }
 
@@ -159,7 +166,10 @@ function success(endpoint: Endpoint): Json {
   const schema = envelope(endpoint);
   const example = exampleReply(endpoint);
   const content = home === "gateway" ? { "application/json": { schema, example } } : contentOf(schema, example);
-  return { [status]: { description: "Success.", headers, content: { ...content, ...bytesOf(streamedReply) } } };
+  // As content of its own a stream would make generated clients return a union with text.
+  const description =
+    streamedReply.length === 0 ? "Success." : `Success. As a stream where Accept names ${streamedReply.join(" or ")}.`;
+  return { [status]: { description, headers, content } };
 }
 
 /** `{data, meta}`; where the endpoint is flat, the payload's fields stand beside them too. */

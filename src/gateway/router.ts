@@ -75,7 +75,7 @@ function pageOf(path: string, index: number, serve: Serve): Route {
 /** Gives the routes to uWebSockets.js. `services` exists only once the routes do, hence apart from compileRoutes. */
 export function registerRoutes(app: TemplatedApp, routes: readonly Route[], services: Services): void {
   for (const route of routes.slice(0, -1)) {
-    for (const path of mountedPaths(route.path)) register(app, route, path.replace(/\{(\w+)\}/g, ":$1"), services);
+    for (const path of mountedPaths(route)) register(app, route, path.replace(/\{(\w+)\}/g, ":$1"), services);
   }
   app.any("/*", handlerOf(routes.at(-1)!, services, false));
 }
@@ -111,8 +111,9 @@ function handlerOf(route: Route, services: Services, headOnly: boolean): (res: H
 }
 
 /** Version 2 serves what version 1 does. */
-function mountedPaths(path: string): string[] {
-  return path.startsWith("/v1/") ? [path, `/v2/${path.slice(4)}`] : [path];
+function mountedPaths({ path, endpoint }: Pick<Route, "path" | "endpoint">): string[] {
+  const paths = [path, ...(endpoint?.earlierPath === undefined ? [] : [endpoint.earlierPath])];
+  return paths.flatMap((one) => (one.startsWith("/v1/") ? [one, `/v2/${one.slice(4)}`] : [one]));
 }
 
 interface Matcher {
@@ -122,9 +123,10 @@ interface Matcher {
 
 function matchersOf(routes: readonly Route[]): readonly Matcher[] {
   const byPath = new Map<string, Matcher>();
-  for (const { path, method } of routes) {
+  for (const route of routes) {
+    const { method } = route;
     if (method === "MESSAGE") continue;
-    for (const mounted of mountedPaths(path)) {
+    for (const mounted of mountedPaths(route)) {
       const source = mounted
         .replace(/[.]/g, "\\.")
         .replace("*", ".*")

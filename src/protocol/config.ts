@@ -19,6 +19,8 @@ const section = <P extends Type.TProperties>(properties: P) => Type.Object(prope
 export const ConfigSchema = section({
   server: section({
     host: Type.String({ minLength: 1, maxLength: 255 }),
+    /** Names under which clients reach it, without ports; empty: not known. */
+    names: Type.Array(Type.String({ minLength: 1, maxLength: 255 }), { maxItems: 100 }),
     /** 0 takes any free port. */
     port: Type.Integer({ minimum: 0, maximum: 65_535 }),
     /** Seconds. */

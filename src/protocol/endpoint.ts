@@ -23,6 +23,8 @@ export interface EndpointSpec {
   readonly method: Method;
   /** With `{name}` for path variables; paths under /v1 are served under /v2 too. */
   readonly path: string;
+  /** An address of earlier releases, which goes on working. */
+  readonly earlierPath?: string;
   readonly summary: string;
   readonly tag: string;
   readonly access: Access;

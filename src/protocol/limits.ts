@@ -130,6 +130,8 @@ export const NLI_ALIAS_CHARACTERS_MAX = 128;
 export const NLI_THRESHOLD_DEFAULT = 0.6;
 /** Characters of a text that the language helpers read, and categories of one classification. */
 export const LANGUAGE_CHARACTERS_MAX = 200_000;
+/** Texts of one request for what is said of texts. */
+export const LANGUAGE_TEXTS_MAX = 256;
 export const CATEGORIES_MAX = 100;
 /** Entries of the audit trail that one page looks at. */
 export const AUDIT_EXAMINED_MAX = 2000;

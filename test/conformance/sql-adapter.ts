@@ -17,6 +17,7 @@ import { MemoryEngine } from "../../src/storage/memory-engine.js";
 import { Shard, type ShardOptions } from "../../src/storage/shard.js";
 
 const STATEMENT_MS_MAX = 60_000;
+const WAITS = { waits: true } as const;
 
 interface Result {
   readonly columns: readonly string[];
@@ -68,8 +69,11 @@ function statementsOf(sql: string): ReturnType<typeof parseSql> {
   }
 }
 
-/** `storage`: what an earlier one left, as after a restart; it must have ended. */
-export async function open(storage: Pick<ShardOptions, "engine" | "log"> = inMemory()) {
+/**
+ * `storage`: what an earlier one left, as after a restart; it must have ended. `inTurns`: every statement is run as those that
+ * took long without giving way are run again (src/actor/overrun.ts).
+ */
+export async function open(storage: Pick<ShardOptions, "engine" | "log"> = inMemory(), inTurns = false) {
   await loadParser();
   const config = loadConfig({ env: {} });
   const shard = await Shard.open(storage);
@@ -85,7 +89,14 @@ export async function open(storage: Pick<ShardOptions, "engine" | "log"> = inMem
 
   async function run(sql: string, params: readonly unknown[]): Promise<Result> {
     const outcome = await session.execute(
-      { sql, params, maxRows: 1_000_000, collector: (shape) => new TextRows(shape), request: client() },
+      {
+        sql,
+        params,
+        maxRows: 1_000_000,
+        collector: (shape) => new TextRows(shape),
+        request: client(),
+        ...(inTurns && WAITS),
+      },
       (tx) => tenant.commit(tx),
     );
     shard.flush();

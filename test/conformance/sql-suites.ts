@@ -40,10 +40,14 @@ export function suitesPresent(): boolean {
   return existsSync(join(SUITES, "slt/runner.mjs"));
 }
 
+/** IN_TURNS=1: every statement is run as those that took long without giving way are run again. */
+export const IN_TURNS = process.env.IN_TURNS === "1";
+
 /** `chosen`: whether to run the file of that name, without its folder, the i-th of them; absent: all. */
 export async function runSuite(
   folder: string,
   chosen: (name: string, i: number) => boolean = () => true,
+  inTurns = IN_TURNS,
 ): Promise<SuiteResult> {
   const { listFiles, runFile } = (await import(pathToFileURL(join(SUITES, "slt/runner.mjs")).href)) as Runner;
   const root = join(SUITES, "sql", folder);
@@ -51,7 +55,7 @@ export async function runSuite(
   const failures = new Map<string, string>();
   const total = { pass: 0, fail: 0, codeSame: 0, codeKnown: 0 };
   for (const file of files) {
-    const database = await open();
+    const database = await open(undefined, inTurns);
     const result = await runFile(file, database, { engine: "postgresql" });
     await database.close();
     for (const name of ["pass", "fail", "codeSame", "codeKnown"] as const) total[name] += result[name];

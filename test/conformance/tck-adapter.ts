@@ -27,6 +27,7 @@ import { MemoryEngine } from "../../src/storage/memory-engine.js";
 import { Shard } from "../../src/storage/shard.js";
 import { type ProcedureTable, tckProcedure } from "./tck-procedure.js";
 
+const WAITS = { waits: true } as const;
 const STATEMENT_MS_MAX = 20_000;
 
 /** The TCK's model of values (tck/values.mjs): integers are bigints, floats numbers. */
@@ -89,7 +90,8 @@ function client() {
   };
 }
 
-export async function open() {
+/** `inTurns`: every statement is run as those that took long without giving way are run again (src/actor/overrun.ts). */
+export async function open(inTurns = false) {
   await loadParser();
   const shard = await Shard.open({ engine: new MemoryEngine(), log: new MemoryCommitLog() });
   const partition = new Partition(0, shard, loadConfig({ env: {} }), () => undefined);
@@ -118,6 +120,7 @@ export async function open() {
           maxRows: 1_000_000,
           collector: (shape) => new TckRows(shape),
           request: client(),
+          ...(inTurns && WAITS),
         },
         (tx) => tenant.commit(tx),
       );

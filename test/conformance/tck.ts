@@ -5,7 +5,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { SUITES } from "./sql-suites.js";
+import { IN_TURNS, SUITES } from "./sql-suites.js";
 
 const ROOT = new URL("../../../", import.meta.url).pathname;
 export const TCK = join(SUITES, "tck");
@@ -49,7 +49,8 @@ export async function runTck(under: readonly string[] = [""]): Promise<TckResult
   const files = runner
     .features(root)
     .filter((file) => under.some((prefix) => file.slice(root.length + 1).startsWith(prefix)));
-  const adapter = await import("./tck-adapter.js");
+  const { open } = await import("./tck-adapter.js");
+  const adapter = { open: () => open(IN_TURNS) };
   const { results } = await runner.runTck({ adapter, tck: TCK, files, strictErrors: true, needEffects: true });
   const folders = new Map<string, { pass: number; of: number }>();
   const failures = new Map<string, string>();

@@ -55,6 +55,7 @@ t.test("acknowledged vectors survive SIGKILL", async (t) => {
         ? await attempt("DELETE", "/vectors", { ids: ids.map(String) })
         : await attempt("POST", "/vectors/batch", {
             vectors: ids.map((id) => ({ id: String(id), vector: vectorOf(id, version), metadata: { version } })),
+            on_conflict: "replace",
           });
     for (const id of ids) stored.set(id, done ? [version] : [...(stored.get(id) ?? [null]), version]);
   };

@@ -1,6 +1,7 @@
 /** The Model Context Protocol, by its official client: over HTTP in both kinds of revision, and by the stdio bridge. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type CallToolResult, Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
@@ -196,6 +197,27 @@ t.test("a ReadOnly key sees and runs what reads", async (t) => {
   t.match(await client.callTool({ name: "graph_query", arguments: { cypher: "RETURN 1" } }), { isError: false });
 });
 
+/** The answer to a ping that names the host. */
+function naming(host: string): Promise<{ readonly status: number; readonly text: string }> {
+  const { port } = new URL(server.url);
+  const headers = {
+    host: `${host}:${port}`,
+    authorization: `Bearer ${server.token}`,
+    "content-type": "application/json",
+  };
+  return new Promise((resolve, reject) => {
+    const sent = request({ port, path: "/v1/mcp", method: "POST", headers }, (response) => {
+      let text = "";
+      response.on("data", (data: Buffer) => {
+        text += data.toString();
+      });
+      response.on("end", () => resolve({ status: response.statusCode!, text }));
+    });
+    sent.on("error", reject);
+    sent.end('{"jsonrpc":"2.0","id":1,"method":"ping"}');
+  });
+}
+
 t.test("what is not the protocol", async (t) => {
   const post = (body: unknown, headers: Record<string, string> = {}) =>
     server.call("POST", "/v1/mcp", body, { headers });
@@ -215,6 +237,9 @@ t.test("what is not the protocol", async (t) => {
     body: { error: { code: -32022 } },
   });
   t.match(await post({ jsonrpc: "2.0", id: 1, method: "ping" }, { origin: "http://evil.example" }), { status: 403 });
+  const { status: rebound, text } = await naming("evil.example");
+  t.match([rebound, text], [403, /server\.names/], "a page that pointed its own name here");
+  t.equal((await naming("localhost")).status, 200);
   t.match(await server.call("GET", "/v1/mcp"), { status: 405 });
   t.match(await server.call("GET", "/mcp", undefined, { token: null }), { status: 426 });
   t.match(await server.call("POST", "/v1/mcp", { jsonrpc: "2.0", id: 1, method: "ping" }, { token: null }), {

@@ -58,6 +58,7 @@ t.test("vectors are stored, replaced, read and removed", async (t) => {
       { id: "c", vector: [9, 9, 9] },
       { id: "c", vector: [0.5, 0.5, 0] },
     ],
+    on_conflict: "replace",
   });
   t.match([many.status, many.body.data], [201, { ids: ["b", "c"], inserted: 2 }]);
   t.same(await get("/item/vectors/c"), { id: "c", vector: [0.5, 0.5, 0], metadata: null });
@@ -67,6 +68,7 @@ t.test("vectors are stored, replaced, read and removed", async (t) => {
       { id: "a", vector: [1, 0.1, 0], metadata: { colour: "red" } },
       { id: "a b/ü", vector: [0, 0, 1] },
     ],
+    on_conflict: "replace",
   });
   t.equal(batch.status, 201);
   t.same(await get("/item/vectors/a"), { id: "a", vector: [1, 0.1, 0], metadata: { colour: "red" } });
@@ -78,6 +80,72 @@ t.test("vectors are stored, replaced, read and removed", async (t) => {
   const removed = await server.call("DELETE", `${COLLECTIONS}/item/vectors`, { ids: ["b", "nobody", "a b/ü"] });
   t.match([removed.status, removed.body.data], [200, { deleted: 2 }]);
   t.same(await server.rows("SELECT id FROM item"), [["c"]]);
+});
+
+t.test("a vector whose id is there already", async (t) => {
+  await make("twice", {});
+  const first = { id: "a", vector: [1, 0, 0], metadata: { n: 1 } };
+  const other = { id: "a", vector: [0, 1, 0], metadata: { n: 2 } };
+  t.match(await post("/twice/vectors", [first]), { status: 201, body: { data: { ids: ["a"], inserted: 1 } } });
+  const vector = async () => (await get("/twice/vectors/a")).metadata.n;
+  for (const body of [other, [other], { vectors: [{ id: "b", vector: [1, 1, 1] }, other] }]) {
+    const refused = await post("/twice/vectors", body);
+    t.match(refused, { status: 409, body: { error: { code: "conflict", message: /"a" already exists/ } } });
+    t.match(refused.body.error.details, { field: "id", id: "a", hint: /on_conflict/ });
+  }
+  t.match(
+    await post("/twice/vectors/batch", {
+      vectors: [
+        { ...first, id: "b" },
+        { ...other, id: "b" },
+      ],
+    }),
+    {
+      status: 409,
+      body: { error: { message: /stands twice/, details: { field: "vectors[1].id" } } },
+    },
+  );
+  t.same(await get("/twice/count"), { count: 1 }, "all or none");
+  const ignored = await post("/twice/vectors/batch", {
+    vectors: [other, { ...other, id: "b" }],
+    on_conflict: "ignore",
+  });
+  t.match(ignored, { status: 201, body: { data: { ids: ["a", "b"], inserted: 1 } } });
+  t.equal(await vector(), 1);
+  t.match(await post("/twice/vectors", { ...other, on_conflict: "ignore" }), {
+    status: 201,
+    body: { data: { inserted: 0 } },
+  });
+  t.match(await post("/twice/vectors", { ...other, on_conflict: "replace" }), {
+    status: 201,
+    body: { data: { inserted: 1 } },
+  });
+  t.equal(await vector(), 2);
+  const many = Array.from({ length: 2500 }, (_, i) => ({ id: `n${i}`, vector: [1, i, 0] }));
+  t.match(await post("/twice/vectors/batch", many), { status: 201, body: { data: { inserted: 2500 } } });
+  const again = await post("/twice/vectors/batch", {
+    vectors: [...many.slice(1000), { id: "new", vector: [1, 1, 1] }, ...many.slice(0, 1000)],
+  });
+  t.match(again, { status: 409, body: { error: { message: /"n1000" already exists/ } } });
+  t.same(await get("/twice/count"), { count: 2502 }, "none of them");
+});
+
+t.test("names that other clients use for a search", async (t) => {
+  await make("names", {});
+  await post("/names/vectors", [
+    { id: "x", vector: [1, 0, 0] },
+    { id: "y", vector: [0, 1, 0] },
+  ]);
+  t.same(await found("names", { vector: [1, 0, 0], threshold: 0.5, mode: "vector" }), ["x"]);
+  const hybrid = await post("/names/search", { vector: [1, 0, 0], text_query: "red", mode: "hybrid", k: 1 });
+  t.match(hybrid.body, { data: [{ id: "x" }], meta: { warnings: [/mode "hybrid" is not used/] } });
+  for (const body of [
+    { vector: [1, 0, 0], threshold: 0.5, min_score: 0.4 },
+    { vector: [1, 0, 0], mode: "fuzzy" },
+    { query: "a", text_query: "b" },
+  ]) {
+    t.equal((await post("/names/search", body)).status, 400, JSON.stringify(body));
+  }
 });
 
 t.test("search", async (t) => {

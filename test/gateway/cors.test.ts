@@ -1,4 +1,5 @@
 import t from "tap";
+import { hostAllowed } from "../../src/gateway/cors.js";
 import { testGateway } from "./test-gateway.js";
 
 const ORIGIN = "https://app.example";
@@ -47,4 +48,25 @@ t.test("a preflight of an unknown path is a 404", async (t) => {
   const known = await fetch(`${url}/v2/api-keys`, { method: "OPTIONS", headers: preflightHeaders(ORIGIN) });
   t.equal(known.headers.get("access-control-allow-origin"), "*");
   t.equal(known.headers.get("access-control-allow-methods"), "POST, GET, HEAD");
+});
+
+t.test("hosts that the server goes by", async (t) => {
+  const onLoopback = { host: "127.0.0.1", names: [] };
+  const named = { host: "0.0.0.0", names: ["db.example.com"] };
+  for (const [host, server, isAllowed] of [
+    ["localhost:8080", onLoopback, true],
+    ["127.0.0.1:8080", onLoopback, true],
+    ["[::1]:8080", onLoopback, true],
+    ["", onLoopback, true],
+    ["evil.example:8080", onLoopback, false],
+    ["localhost.evil.example", onLoopback, false],
+    ["DB.example.com", named, true],
+    ["db.example.com:8443", named, true],
+    ["127.0.0.1:8080", named, true],
+    ["evil.example", named, false],
+    ["db.example.com", { host: "127.0.0.1", names: ["db.example.com"] }, true],
+    ["anything.example", { host: "0.0.0.0", names: [] }, true],
+  ] as const) {
+    t.equal(hostAllowed(host, { ...server, names: [...server.names] }), isAllowed, `${host} at ${server.host}`);
+  }
 });

@@ -262,7 +262,7 @@ t.test("video: metadata; key frames where there is ffmpeg", { skip: noFonts }, a
 
 t.test("kinds that are not read, and names that promise something else", async (t) => {
   const cases: [string, Buffer, string][] = [
-    ["a.gz", gzipSync("words"), "file_unsupported"],
+    ["a.gz", gzipSync(Buffer.alloc(300)), "file_unsupported"],
     ["a.zip", await makeZip({ "a.txt": "words" }), "file_unsupported"],
     ["zip.docx", await makeZip({ "a.txt": "words" }), "file_corrupt"],
     [
@@ -290,4 +290,27 @@ t.test("kinds that are not read, and names that promise something else", async (
   const renamed = await folder.parsed("really-a.docx.pdf", await makePdf("A", [RIVER]));
   t.equal(renamed.kind, "pdf");
   t.equal((await folder.parsed("really.xlsx", await makeDocx("A", [RIVER]))).kind, "docx", "the content tells");
+});
+
+t.test("files that gzip packed", async (t) => {
+  const markdown = await folder.parsed("guide.md.gz", gzipSync("# Boats\n\nA boat floats.\n"));
+  t.match(markdown, { kind: "markdown", title: "Boats" });
+  t.match(markdown.chunks.map(({ text }) => text).join(), /A boat floats/);
+  t.match(await folder.parsed("notes.txt.GZ", gzipSync("plain words")), { kind: "text" });
+  t.match(await folder.parsed("table.csv.gz", gzipSync("a,b\n1,2\n")), { kind: "csv" });
+  t.match(await folder.parsed("main.ts.gz", gzipSync("export const a = 1;\n")), {
+    kind: "code",
+    metadata: { language: "typescript" },
+  });
+  t.match(
+    await folder.parsed("report.pdf.gz", gzipSync(await makePdf("Pears", [{ heading: "A", text: "Some pears." }]))),
+    { kind: "pdf" },
+  );
+  t.match(await folder.parsed("no-name.gz", gzipSync("words without a telling name")), { kind: "text" });
+  await t.rejects(folder.parsed("cut.md.gz", gzipSync("# Boats\n").subarray(0, 15)), { code: "file_corrupt" });
+  await t.rejects(folder.parsed("sound.wav.gz", gzipSync(makeWav("A"))), { code: "file_unsupported" });
+  await t.rejects(folder.parsed("bomb.txt.gz", gzipSync(Buffer.alloc(64 * 1024 * 1024, "a"))), {
+    code: "file_too_large",
+  });
+  await t.rejects(folder.parsed("twice.md.gz.gz", gzipSync(gzipSync("# A\n"))), { code: "file_corrupt" });
 });

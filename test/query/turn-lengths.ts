@@ -11,6 +11,7 @@ import { compileExpr } from "../../src/query/expr/compile.js";
 import { compileWaiting } from "../../src/query/expr/compile-waiting.js";
 import { type ComputeJob, jobFor } from "../../src/query/expr/compute-elsewhere.js";
 import type { AggregateFunction, CallExpr, DeferredContext, ScalarFunction } from "../../src/query/expr/expr.js";
+import { smallMessages } from "../../src/query/expr/sent-pieces.js";
 import { context } from "./evaluate.js";
 
 const cpuMs = (): number => threadCpuMs() ?? performance.now();
@@ -107,7 +108,10 @@ class MeasuredTurns {
         const job = await jobFor(expr, values, this.context);
         if (job === undefined) return undefined;
         this.wasElsewhere = true;
-        serialize(job);
+        for (const small of smallMessages(job)) {
+          serialize(small);
+          await this.context.yieldTurn();
+        }
         throw new Elsewhere();
       },
     },

@@ -113,6 +113,10 @@ const transactionToEnd = (w: World) => `/v1/transactions/${w.transaction}${w.isA
 const query: Record<string, Case> = {
   "query.execute": { send: (w) => ({ body: { sql: `SELECT * FROM ${w.table}` } }), others: "400" },
   "query.batch": { send: (w) => ({ body: { statements: [`SELECT * FROM ${w.table}`] } }), others: "200, an error" },
+  "query.script": {
+    send: (w) => ({ path: "/v1/query/script", body: `SELECT 1; SELECT * FROM ${w.table};`, type: "application/sql" }),
+    others: "400",
+  },
   "query.prepare": { send: (w) => ({ body: { sql: `SELECT * FROM ${w.table}` } }), others: "400" },
   "query.exec": { send: (w) => ({ body: { statement_id: w.statement } }), others: "404" },
   "query.close": {
@@ -477,15 +481,15 @@ const administration: Record<string, Case> = {
     others: "403 but for system",
   },
   "backups.schedules.create": { ...post({ cron: "0 3 1 1 *", enabled: false }), statuses: [201, 409] },
-  "backups.schedules.list": get(() => "/v1/backups/schedules"),
-  "backups.schedules.get": { ...get(() => `/v1/backups/schedules/${NO_SCHEDULE}`), statuses: [404] },
+  "backups.schedules.list": get(() => "/v1/backup-schedules"),
+  "backups.schedules.get": { ...get(() => `/v1/backup-schedules/${NO_SCHEDULE}`), statuses: [404] },
   "backups.schedules.update": {
-    send: () => ({ path: `/v1/backups/schedules/${NO_SCHEDULE}`, body: { enabled: false } }),
+    send: () => ({ path: `/v1/backup-schedules/${NO_SCHEDULE}`, body: { enabled: false } }),
     statuses: [404],
   },
-  "backups.schedules.delete": { ...get(() => `/v1/backups/schedules/${NO_SCHEDULE}`), statuses: [404] },
+  "backups.schedules.delete": { ...get(() => `/v1/backup-schedules/${NO_SCHEDULE}`), statuses: [404] },
   "backups.schedules.run": {
-    send: () => ({ path: `/v1/backups/schedules/${NO_SCHEDULE}/run`, body: {} }),
+    send: () => ({ path: `/v1/backup-schedules/${NO_SCHEDULE}/run`, body: {} }),
     statuses: [404],
   },
   "admin.backups.create": { ...post({}), statuses: [202, 409] },

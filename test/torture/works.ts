@@ -225,7 +225,7 @@ class Vectors extends Work {
       vector: [...vectorOf(n).slice(0, 2), i],
       metadata: { n },
     }));
-    return this.server.call("POST", "/v1/vectors/collections/dot/vectors", { vectors });
+    return this.server.call("POST", "/v1/vectors/collections/dot/vectors", { vectors, on_conflict: "replace" });
   }
 
   protected stored(): Promise<Map<number, number>> {

@@ -61,6 +61,7 @@ export interface TrainBody {
   readonly model_name?: string;
   readonly max_trials?: number;
   readonly time_budget_secs?: number;
+  readonly time_budget_seconds?: number;
   readonly timeout_minutes?: number;
   readonly algorithms?: readonly string[];
   readonly metric?: string;
@@ -71,12 +72,17 @@ export interface TrainBody {
   readonly clusters?: number;
 }
 
-/** Throws invalid_request when both spellings of the time are there. */
-function secondsOf({ time_budget_secs: seconds, timeout_minutes: minutes }: TrainBody, usual: number): number {
-  if (seconds !== undefined && minutes !== undefined) {
-    throw invalid("timeout_minutes", "send it or time_budget_secs, not both");
+/** Throws invalid_request when more than one spelling of the time is there. */
+function secondsOf(body: TrainBody, usual: number): number {
+  const { time_budget_secs: seconds, time_budget_seconds: sameSeconds, timeout_minutes: minutes } = body;
+  const sent = [seconds, sameSeconds, minutes && minutes * 60].filter((value) => value !== undefined);
+  if (sent.length > 1) {
+    throw invalid(
+      minutes === undefined ? "time_budget_seconds" : "timeout_minutes",
+      "send one of the names of the time",
+    );
   }
-  return seconds ?? (minutes === undefined ? usual : minutes * 60);
+  return sent[0] ?? usual;
 }
 
 const TASK_NAMES = ["auto", "classification", ...TASKS] as const;

@@ -15,6 +15,7 @@ import {
   type Citation,
   findSession,
   insertExchange,
+  insertSession,
   messagesOf,
   newId,
   type StoredMessage,
@@ -26,6 +27,9 @@ import { QUOTING, quotePassages } from "./quote-passages.js";
 
 export interface MessageBody {
   readonly session_id: string;
+  /** The session is made with the message. */
+  readonly begins?: boolean;
+  readonly model?: string | null;
   readonly content?: string;
   readonly message?: string;
   readonly temperature?: number;
@@ -79,11 +83,17 @@ const UNCANCELLED: Client = {
 
 const queues = new WeakMap<Tenant, Map<string, { waiting: number; last: Promise<void> }>>();
 
+/** A message as a client sends it: of a session, or of one that begins with it. */
+export function messageOf(body: Omit<MessageBody, "session_id" | "begins"> & { session_id?: string }): MessageBody {
+  const { session_id: id } = body;
+  return id === undefined ? { ...body, session_id: newId("chat"), begins: true } : { ...body, session_id: id };
+}
+
 /** Throws not_found, invalid_request and what providers throw. */
 export async function exchange(request: Request, body: MessageBody, events: ExchangeEvents): Promise<Exchange> {
   const content = contentOf(body);
   // Before it waits.
-  await findSession(request, body.session_id);
+  if (body.begins !== true) await findSession(request, body.session_id);
   return inTurn(request, body.session_id, () => run(request, body, content, events));
 }
 
@@ -136,8 +146,8 @@ function aborted(signal: AbortSignal): Promise<never> {
 
 async function run(request: Request, body: MessageBody, content: string, events: ExchangeEvents): Promise<Exchange> {
   await request.yieldTurn();
-  const session = await findSession(request, body.session_id);
-  const { provider, model } = writerOf(request.tenant, request.head.tenantId, session.model);
+  const session = body.begins === true ? newSession(body) : await findSession(request, body.session_id);
+  const { provider, model } = writerOf(request.tenant, request.head.tenantId, body.model ?? session.model);
   const sentAt = new Date().toISOString();
   const id = newId("msg");
   const asked: Asked = { body, content, session, provider, model, began: () => events.began?.(id) };
@@ -163,6 +173,7 @@ async function run(request: Request, body: MessageBody, content: string, events:
     request,
     reason === "cancelled" ? UNCANCELLED : request,
     async (write) => {
+      if (body.begins === true) await insertSession(write, request.head.userId, session);
       await insertExchange(write, session, [question, message], answer, session.title || titleOf(content));
       return done;
     },
@@ -170,6 +181,13 @@ async function run(request: Request, body: MessageBody, content: string, events:
   );
   if (answer.failure !== null) throw answer.failure;
   return done;
+}
+
+/** As it is before its first message is stored. */
+function newSession({ session_id: id, model = null }: MessageBody): ChatSession {
+  const now = new Date().toISOString();
+  const nothing = { title: "", systemPrompt: "", collections: [], messageCount: 0 };
+  return { id, model, ...nothing, createdAt: now, updatedAt: now };
 }
 
 /** A message, and who answers it. */
@@ -213,7 +231,8 @@ async function written(request: Request, asked: Asked, events: ExchangeEvents): 
   const isBundled = provider.name === "native";
   if (passages.length > 0 && !isBundled) system.push(passagesMessage(passages));
   const asks = isBundled ? questionWithPassages(passages, content) : content;
-  const history = (await messagesOf(request, session.id, HISTORY_MAX)).map(({ role, content }) => ({ role, content }));
+  const earlier = body.begins === true ? [] : await messagesOf(request, session.id, HISTORY_MAX);
+  const history = earlier.map(({ role, content }) => ({ role, content }));
   const { messages, dropped } = windowOf(system, history, { role: "user", content: asks }, promptTokens);
   const chat: ChatRequest = { ...(model !== null && { model }), messages, ...optionsOf(body) };
   asked.began();

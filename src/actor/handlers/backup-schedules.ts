@@ -1,4 +1,4 @@
-/** /v1/backups/schedules and /admin/backups: answered in the directory's actor. */
+/** /v1/backup-schedules and /admin/backups: answered in the directory's actor. */
 import type { ScheduleRecord } from "../../directory/records.js";
 import type { EndpointName } from "../../protocol/endpoints.js";
 import { SYSTEM_TENANT } from "../../protocol/identity.js";

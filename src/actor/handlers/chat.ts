@@ -16,7 +16,7 @@ import {
   together,
 } from "../chat/chat-store.js";
 import { type ChatFrames, ChatStream, eventFrames, shownExchange } from "../chat/chat-stream.js";
-import { exchange, type MessageBody } from "../chat/exchange.js";
+import { exchange, type MessageBody, messageOf } from "../chat/exchange.js";
 import { writerOf } from "../generate-texts.js";
 import { type Answer, STREAMED } from "../reply.js";
 import type { Request } from "../request.js";
@@ -37,7 +37,10 @@ export const chatHandlers = {
   "chat.sessions.delete": removeSession,
   "chat.sessions.messages": listMessages,
   "chat.send": sendMessage,
-  "chat.stream": (request, { body }) => streamAnswer(request, body, eventFrames(body.session_id)),
+  "chat.stream": (request, { body }) => {
+    const message = messageOf(body);
+    return streamAnswer(request, message, eventFrames(message.session_id));
+  },
 } satisfies Partial<Record<EndpointName, Handler>>;
 
 function paged(query: Input["query"]): { limit: number; offset: number } {
@@ -128,7 +131,7 @@ async function listMessages(request: Request, { params, query }: Input): Promise
 
 async function sendMessage(request: Request, { body }: Input): Promise<Answer> {
   let answer: Answer = {};
-  await exchange(request, body as MessageBody, {
+  await exchange(request, messageOf(body), {
     commit: (tx, done) => {
       answer = { plain: shownExchange(done) };
       request.commit(tx, answer);

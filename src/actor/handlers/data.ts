@@ -10,7 +10,9 @@ import { type Answer, STREAMED } from "../reply.js";
 import type { ReplySink } from "../reply-sink.js";
 import type { Request } from "../request.js";
 import { csvRows, ndjsonRows, RowStream } from "../row-stream.js";
+import { runScript } from "../script/run-script.js";
 import { Session } from "../session.js";
+import { elapsedSince } from "../sql-result.js";
 import type { Input } from "../validate.js";
 import type { Handler } from "./handler.js";
 import { sessionOptions } from "./query.js";
@@ -19,7 +21,22 @@ export const dataHandlers = {
   "data.importCsv": (request, { query }) => importFile(request, query, csvStyleOf(query)),
   "data.importNdjson": (request, { query }) => importFile(request, query, null),
   "data.export": exportRows,
+  "query.script": async (request, { query }) => {
+    const started = performance.now();
+    const [, , contentEncoding = ""] = request.head.media;
+    const transactional = query.transactional === "true";
+    const result = await runScript(request, filePieces(request.body!, contentEncoding, "utf-8"), {
+      transactional,
+      stopOnError: query.stop_on_error !== "false",
+      maxRows: Number(query.max_rows ?? SHOWN_ROWS),
+      session: sessionOptions(request, transactional ? "routes" : "statements"),
+    });
+    return { plain: { ...result, execution_time_ms: elapsedSince(started) } };
+  },
 } satisfies Partial<Record<EndpointName, Handler>>;
+
+/** Of one statement of a script. */
+const SHOWN_ROWS = 100;
 
 /** CSV's settings out of a query string. */
 function csvStyleOf(query: Input["query"]): CsvStyle {
@@ -47,8 +64,9 @@ async function importFile(request: Request, query: Input["query"], csv: ImportOp
   const body = request.body!;
   const [accept = "", , contentEncoding = ""] = request.head.media;
   const progress = await Progress.open(request, accept);
-  const answerOf = ({ rows, skipped }: ImportCounts): Answer => ({
+  const answerOf = ({ rows, skipped, made }: ImportCounts): Answer => ({
     plain: {
+      ...(made !== undefined && { created: made }),
       rows,
       rows_skipped: skipped,
       bytes: body.bytes,
@@ -84,6 +102,7 @@ function importOptions(request: Request, query: Input["query"], csv: ImportOptio
     },
     csv,
     session: sessionOptions(request, "routes"),
+    create: query.create === "true",
   };
 }
 

@@ -2,7 +2,7 @@
  * POST /v1/graph/algorithms, and the message `graph.algorithm`: an algorithm over a graph, as the statement `CALL algo.NAME({…})` that it stands for; with
  * `write_property` what each node got is stored with it.
  */
-import { algorithmNamed } from "../../graph/algorithms/run-algorithm.js";
+import { algorithmNamed, meansNothing } from "../../graph/algorithms/run-algorithm.js";
 import type { EndpointName } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import type { ProgressHearer, ProgressPhase } from "../../query/exec/context.js";
@@ -69,6 +69,8 @@ interface Asked {
   readonly common: { readonly algorithm: string; readonly graph: string };
   /** Nodes get a property; there are no rows. */
   readonly writes: boolean;
+  /** Of options that are not used. */
+  readonly warnings: readonly string[];
 }
 
 function asked(body: Input["body"]): Asked {
@@ -77,7 +79,12 @@ function asked(body: Input["body"]): Asked {
   }
   const algorithm = algorithmNamed(body.algorithm);
   const statement = new Statement();
-  for (const [name, value] of Object.entries(body.options ?? body.params ?? {})) statement.option(name, value);
+  const warnings: string[] = [];
+  for (const [name, value] of Object.entries(body.options ?? body.params ?? {})) {
+    if (meansNothing(algorithm, name)) {
+      warnings.push(`The option "${name}" is not used: ${algorithm.name} has none of that name.`);
+    } else statement.option(name, value);
+  }
   const nodes = { name: "n", match: "(n)", option: "node_labels", ids: "node_ids" };
   const edges = { name: "r", match: "()-[r]->()", option: "relationship_types", ids: "relationship_ids" };
   if (body.node_filter !== undefined) statement.filter(body.node_filter, "node_filter", nodes);
@@ -88,12 +95,13 @@ function asked(body: Input["body"]): Asked {
   const sql = statement.text(`algo.${algorithm.name}`, fields, rest);
   const graph = body.graph ?? "default";
   const text = { sql, params: statement.params, language: "cypher", graph } as const;
-  return { text, common: { algorithm: algorithm.name, graph }, writes };
+  return { text, common: { algorithm: algorithm.name, graph }, writes, warnings };
 }
 
 function runAlgorithm(request: Request, body: Input["body"]): Answer | Promise<Answer> {
   const started = performance.now();
-  const { text, common, writes } = asked(body);
+  const { text, common, writes, warnings } = asked(body);
+  request.warnings = [...request.warnings, ...warnings];
   return runAlone(request, text, ({ rows, shape, stats }) => {
     const plain = rows.plain!;
     const took = { execution_time_ms: elapsedSince(started) };

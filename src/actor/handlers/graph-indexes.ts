@@ -3,6 +3,7 @@
 import type { GraphTables } from "../../catalog/graph.js";
 import { DEFAULT_GRAPH, graphDefOf, graphOf } from "../../catalog/graph.js";
 import type { GraphCommand } from "../../catalog/graph-command.js";
+import { parseCypher } from "../../cypher/parse/parse.js";
 import type { EndpointName } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import { after } from "../../query/exec/operator.js";
@@ -17,7 +18,7 @@ import { type Handler, usualPageOf } from "./handler.js";
 export const graphIndexHandlers = {
   "graph.indexes.list": (request, { query }) => listIndexes(request, query.graph, usualPageOf(query)),
   "graph.indexes.create": (request, { body }) => {
-    const made = run(request, createCommand(body));
+    const made = body.statement === undefined ? run(request, createCommand(body)) : runStatement(request, body);
     return after(made, () => listIndexes(request, body.graph, ALL));
   },
   "graph.indexes.delete": (request, { params, query }) => removeIndex(request, query.graph, params.name!),
@@ -34,6 +35,20 @@ interface IndexInfo {
 
 function run(request: Request, command: GraphCommand): Answer | Promise<Answer> {
   return runAlone(request, { sql: "", params: [], command, graph: command.graph }, () => ({}));
+}
+
+/** Throws invalid_request for a statement of another kind, and for other fields beside it. */
+function runStatement(request: Request, { statement, graph = DEFAULT_GRAPH, ...rest }: Input["body"]) {
+  const [other] = Object.keys(rest);
+  if (other !== undefined) {
+    throw new DbError("invalid_request", `Send "statement" or "${other}", not both.`, { field: other });
+  }
+  const { kind } = parseCypher(statement).body;
+  if (kind !== "create-index" && kind !== "create-constraint") {
+    const message = '"statement" must be CREATE INDEX or CREATE CONSTRAINT; /v1/graph/match runs others.';
+    throw new DbError("invalid_request", message, { field: "statement" });
+  }
+  return runAlone(request, { sql: statement, params: {}, language: "cypher", graph }, () => ({}));
 }
 
 /** The default graph is empty until somebody names it. */

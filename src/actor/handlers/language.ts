@@ -12,6 +12,7 @@ import type { Entity } from "../../language/entities.js";
 import { SUMMARY_CHARACTERS_DEFAULT } from "../../language/summary-length.js";
 import type { EndpointName } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
+import { LANGUAGE_CHARACTERS_MAX } from "../../protocol/limits.js";
 import { LanguageHelpers } from "../language-helpers.js";
 import type { Answer } from "../reply.js";
 import type { Request } from "../request.js";
@@ -22,11 +23,13 @@ import type { Handler } from "./handler.js";
 
 export const languageHandlers = {
   "language.sentiment": (request, { body }) =>
-    either(
-      request,
-      body,
-      (helpers) => helpers.sentiment(body.text),
-      (asked) => sentimentByProvider(body.text, asked),
+    ofEach(body, (text) =>
+      either(
+        request,
+        body,
+        (helpers) => helpers.sentiment(text),
+        (asked) => sentimentByProvider(text, asked),
+      ),
     ),
   "language.entities": async (request, { body }) => {
     const { plain } = await either(
@@ -50,13 +53,15 @@ export const languageHandlers = {
   },
   "language.classify": async (request, { body }) => {
     const categories = [...new Set<string>(body.categories ?? TOPICS)];
-    const { plain } = await either(
-      request,
-      body,
-      (helpers) => helpers.classify(body.text, categories, body.multi_label === true),
-      (asked) => classifyByProvider(body.text, categories, body.multi_label === true, asked),
-    );
-    return { plain: { classifications: plain } };
+    return ofEach(body, async (text) => {
+      const { plain } = await either(
+        request,
+        body,
+        (helpers) => helpers.classify(text, categories, body.multi_label === true),
+        (asked) => classifyByProvider(text, categories, body.multi_label === true, asked),
+      );
+      return { plain: { classifications: plain } };
+    });
   },
   "language.qa": (request, { body }) => {
     const context = contextOf(body);
@@ -68,6 +73,22 @@ export const languageHandlers = {
     );
   },
 } satisfies Partial<Record<EndpointName, Handler>>;
+
+/** The answer for `text`, or a list of them for `texts`. Throws invalid_request. */
+async function ofEach({ text, texts }: Input["body"], answer: (text: string) => Promise<Answer>): Promise<Answer> {
+  if ((text === undefined) === (texts === undefined)) {
+    throw new DbError("invalid_request", 'Send one text as "text" or several as "texts".', { field: "text" });
+  }
+  if (texts === undefined) return answer(text);
+  const length = texts.reduce((sum: number, one: string) => sum + one.length, 0);
+  if (length > LANGUAGE_CHARACTERS_MAX) {
+    const message = `"texts" has ${length} characters in all; at most ${LANGUAGE_CHARACTERS_MAX} go in one request.`;
+    throw new DbError("invalid_request", message, { field: "texts" });
+  }
+  const answers: unknown[] = [];
+  for (const one of texts) answers.push((await answer(one)).plain);
+  return { plain: answers };
+}
 
 function contextOf({ context, text }: Input["body"]): string {
   if (context !== undefined && text === undefined) return context;

@@ -5,6 +5,7 @@
 import type { EndpointName } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import { messageFrames } from "../chat/chat-stream.js";
+import { messageOf } from "../chat/exchange.js";
 import { CHANGE_FORMS } from "../feed/change-form.js";
 import type { Way } from "../feed/contract.js";
 import type { QueryRequest } from "../feed/query-subscriptions.js";
@@ -108,7 +109,8 @@ export const socketHandlers = {
   },
   "socket.models.pull": pullWithProgress,
   "socket.chat": (request, { body }) => {
-    const { type: _type, id: _id, ...message } = body;
+    const { type: _type, id: _id, ...sent } = body;
+    const message = messageOf(sent);
     return streamAnswer(
       request,
       message,

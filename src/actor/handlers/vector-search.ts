@@ -30,6 +30,8 @@ const METADATA: FilterTarget = { ...NOTHING_DECLARED, rest: "metadata", hasId: t
 interface SearchBody {
   readonly vector?: unknown;
   readonly query?: string;
+  readonly text_query?: string;
+  readonly mode?: string;
   readonly limit?: number;
   readonly k?: number;
   readonly top_k?: number;
@@ -40,11 +42,12 @@ interface SearchBody {
   readonly include_vectors?: boolean;
   readonly ef?: number;
   readonly min_score?: number;
+  readonly threshold?: number;
   readonly max_distance?: number;
 }
 
 function search(request: Request, { params, body }: Input): Answer | Promise<Answer> {
-  const wanted = body as SearchBody;
+  const wanted = searchedByLikeness(request, underOneName(body as SearchBody));
   const collection = findVectorCollection(request, params.name!);
   const { vector, query } = wanted;
   if (vector !== undefined && query !== undefined) {
@@ -79,6 +82,28 @@ function searchNear(
   return runAlone(request, { sql, params: params.values, collector, settings: settingsOf(wanted) }, ({ rows }) => ({
     json: `[${rows.json}]`,
   }));
+}
+
+/** Where a mode asks for words as well as for a vector, the vector is searched for, and the answer says so. */
+function searchedByLikeness(request: Request, wanted: SearchBody): SearchBody {
+  const { mode, query, ...rest } = wanted;
+  if (mode !== "text" && mode !== "hybrid") return wanted;
+  const why = "Vectors have no words: the search went by likeness alone. Collections of documents have hybrid search.";
+  request.warnings = [...request.warnings, `The mode "${mode}" is not used: ${why}`];
+  return rest.vector === undefined && query !== undefined ? { ...rest, query } : rest;
+}
+
+/** `text_query` is `query`, `threshold` is `min_score`. */
+function underOneName({ text_query: textQuery, threshold, ...rest }: SearchBody): SearchBody {
+  const one = <T>(names: readonly [string, string], a: T | undefined, b: T | undefined): T | undefined => {
+    if (a === undefined || b === undefined || a === b) return a ?? b;
+    throw new DbError("invalid_request", `Send "${names[0]}" or "${names[1]}", which are the same.`, {
+      field: names[1],
+    });
+  };
+  const query = one(["query", "text_query"], rest.query, textQuery);
+  const minScore = one(["min_score", "threshold"], rest.min_score, threshold);
+  return { ...rest, ...(query !== undefined && { query }), ...(minScore !== undefined && { min_score: minScore }) };
 }
 
 /** The three names are one field. */

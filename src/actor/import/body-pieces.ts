@@ -36,12 +36,22 @@ async function* pieces(body: BodySource): AsyncIterable<Uint8Array> {
 async function* unzipped(body: BodySource, encoding: string): AsyncIterable<Uint8Array> {
   const raw = pieces(body);
   if (encoding === "" || encoding === "identity") {
-    yield* raw;
+    yield* zippedOrNot(raw, body);
     return;
   }
   if (encoding !== "gzip" && encoding !== "x-gzip") {
     throw new DbError("unsupported_media_type", `The Content-Encoding "${encoding}" is not known; send gzip or none.`);
   }
+  yield* gunzipped(raw, body);
+}
+
+/** A file.gz that is sent as it is: no text begins so. */
+async function* zippedOrNot(raw: AsyncIterable<Uint8Array>, body: BodySource): AsyncIterable<Uint8Array> {
+  const [first, all] = await withFirst(raw);
+  yield* first !== null && first[0] === 0x1f && first[1] === 0x8b ? gunzipped(all, body) : all;
+}
+
+async function* gunzipped(raw: AsyncIterable<Uint8Array>, body: BodySource): AsyncIterable<Uint8Array> {
   const source = Readable.from(raw, { objectMode: false });
   const gunzip = createGunzip({ chunkSize: 64 * 1024 });
   source.on("error", (error) => gunzip.destroy(error));
@@ -58,6 +68,44 @@ async function* unzipped(body: BodySource, encoding: string): AsyncIterable<Uint
   } finally {
     source.destroy();
     gunzip.destroy();
+  }
+}
+
+/** The first piece, and all of them. */
+async function withFirst(
+  pieces: AsyncIterable<Uint8Array>,
+): Promise<[first: Uint8Array | null, all: AsyncIterable<Uint8Array>]> {
+  const { head, all } = await sampled(pieces, 2);
+  return [head.length === 0 ? null : head, all];
+}
+
+/** The beginning of a file, of so many bytes or all there are, and all of it again. */
+export async function sampled(
+  pieces: AsyncIterable<Uint8Array>,
+  bytes: number,
+): Promise<{ readonly head: Uint8Array; readonly isWhole: boolean; readonly all: AsyncIterable<Uint8Array> }> {
+  const iterator = pieces[Symbol.asyncIterator]();
+  const read: Uint8Array[] = [];
+  let length = 0;
+  let isWhole = false;
+  while (length < bytes && !isWhole) {
+    const { value, done } = await iterator.next();
+    if (done === true) isWhole = true;
+    else {
+      // What the source gives may be written over once it is asked for more.
+      read.push(Uint8Array.from(value as Uint8Array));
+      length += read.at(-1)!.length;
+    }
+  }
+  return { head: Buffer.concat(read), isWhole, all: again(read, iterator) };
+}
+
+async function* again(read: readonly Uint8Array[], rest: AsyncIterator<Uint8Array>): AsyncIterable<Uint8Array> {
+  try {
+    yield* read;
+    for (let next = await rest.next(); next.done !== true; next = await rest.next()) yield next.value;
+  } finally {
+    await rest.return?.();
   }
 }
 

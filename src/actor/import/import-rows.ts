@@ -24,7 +24,9 @@ import type { ShardTransaction } from "../../storage/transaction.js";
 import { parseJsonBody } from "../parse-body.js";
 import type { Request } from "../request.js";
 import { Session, type SessionOptions } from "../session.js";
-import { checkText } from "./body-pieces.js";
+import { plainRows } from "../sql-result.js";
+import { checkText, sampled } from "./body-pieces.js";
+import { columnsOfCsv, columnsOfJson, type InferredColumn } from "./infer-columns.js";
 import { type ConflictRule, StatementImport } from "./statement-import.js";
 
 export interface ImportOptions {
@@ -41,16 +43,22 @@ export interface ImportOptions {
     readonly header: boolean;
   } | null;
   readonly session: SessionOptions;
+  /** A table that is not there is made, with columns that the file suggests. */
+  readonly create: boolean;
 }
 
 export interface ImportCounts {
   readonly rows: number;
   readonly skipped: number;
+  /** Columns of the table that the import made. */
+  readonly made?: readonly InferredColumn[];
 }
 
 type JsonObject = Readonly<Record<string, unknown>>;
 type JsonRow = JsonObject | unknown[];
 
+/** Bytes of a file that say what columns its table is to have. */
+const SAMPLE_BYTES = 256 * 1024;
 /** Rows between two looks at the clock. */
 const ROWS_PER_LOOK = 64;
 
@@ -74,8 +82,10 @@ export async function importRows(
 ): Promise<ImportCounts> {
   const run = new ImportRun(request, options, progressed);
   try {
-    await run.read(pieces);
+    await run.read(options.create ? await run.withTable(pieces) : pieces);
     return await run.finish(commit);
+  } catch (error) {
+    throw run.made === null ? error : saidOfInferred(error, run.made);
   } finally {
     run.close();
   }
@@ -83,8 +93,8 @@ export async function importRows(
 
 class ImportRun {
   private readonly session: Session;
-  /** As found at the start; found again when there is something to write. */
-  private table: TableDef;
+  /** As found at the start; found again when there is something to write. Not there yet where the import is to make it. */
+  private table!: TableDef;
   /** The definitions that the rows rest on; null: all. */
   private use: TableUse | null = null;
   /** Of the commit whose definitions were seen. */
@@ -93,6 +103,8 @@ class ImportRun {
   /** Of objects: the keys, in the order of the columns. */
   private names: readonly string[] = [];
   private ended = false;
+  /** The columns of the table that this import made; null: it was there. */
+  made: readonly InferredColumn[] | null = null;
 
   constructor(
     private readonly request: Request,
@@ -100,7 +112,27 @@ class ImportRun {
     private readonly progressed: (counts: ImportCounts) => void | Promise<void>,
   ) {
     this.session = new Session(request.tenant, options.session);
-    this.table = tableOf(this.definitions(), options);
+    if (!options.create) this.table = tableOf(this.definitions(), options);
+  }
+
+  /** Makes the table if it is not there, in the import's own transaction. Answers the pieces, of which it reads the first ones. */
+  async withTable(pieces: AsyncIterable<Uint8Array>): Promise<AsyncIterable<Uint8Array>> {
+    const { request, options, session } = this;
+    const { schema, table, csv, columns } = options;
+    const found = this.definitions().table(schema as string, table);
+    if (found !== null) {
+      this.table = found;
+      return pieces;
+    }
+    const { head, isWhole, all } = await sampled(pieces, SAMPLE_BYTES);
+    await request.yieldTurn();
+    this.made = csv === null ? columnsOfJson(head, isWhole, columns) : columnsOfCsv(head, isWhole, csv, columns);
+    session.begin({ isolation: options.session.isolation ?? "repeatable read" });
+    const name = schema === null ? quoteIdentifier(table) : `${quoteIdentifier(schema)}.${quoteIdentifier(table)}`;
+    const definitions = this.made.map((column) => `${quoteIdentifier(column.name)} ${column.type}`);
+    const sql = `CREATE TABLE ${name} (${definitions.join(", ")})`;
+    await session.execute({ sql, params: [], maxRows: 1, collector: plainRows, request }, (tx) => tx.rollback());
+    return all;
   }
 
   /** As they are committed now. */
@@ -160,7 +192,7 @@ class ImportRun {
     const isAsBefore = !catalog.changedSince(this.sequence) || (this.use?.holdsIn(this.definitions()) ?? false);
     if (!isAsBefore) throw changedMeanwhile(this.table);
     this.ended = true;
-    session.commit((tx) => commit(tx, this.counts));
+    session.commit((tx) => commit(tx, this.made === null ? this.counts : { ...this.counts, made: this.made }));
     if (target instanceof Direct) statistics.changed(this.table, this.counts.rows);
     return this.counts;
   }
@@ -208,7 +240,8 @@ class ImportRun {
 
   private jsonRow(value: JsonRow, line: number): void {
     if (this.target === null) {
-      const keys = Array.isArray(value) ? null : Object.keys(value);
+      const own = Array.isArray(value) ? null : Object.keys(value);
+      const keys = this.made === null ? own : this.made.map(({ name }) => name);
       this.target = this.targetOf(this.options.columns ?? keys);
     }
     this.target.json(Array.isArray(value) ? value : this.fieldsOf(value as JsonObject, line), line);
@@ -268,6 +301,12 @@ class ImportRun {
   private begin(): void {
     const { request, options, session } = this;
     const { catalog } = request.tenant;
+    if (this.made !== null) {
+      const { tx } = session.contextFor(request);
+      this.table = tableOf(catalog.view(tx), options);
+      this.sequence = tx.snapshot;
+      return;
+    }
     const view = this.definitions();
     this.table = tableOf(view, options);
     this.use = TableUse.of(this.table.id, view);
@@ -390,7 +429,18 @@ function tableOf(catalog: CatalogView, { schema, table: name }: ImportOptions): 
   const table = catalog.table(schema as string, name);
   if (table !== null) return table;
   const full = schema === null ? name : `${schema}.${name}`;
-  throw new DbError("not_found", `The table "${full}" does not exist.`, { sqlstate: "42P01" });
+  throw new DbError("not_found", `The table "${full}" does not exist.`, {
+    sqlstate: "42P01",
+    hint: "With create=true the import makes it, with columns and types that the file suggests.",
+  });
+}
+
+/** What is wrong with a value is said with what its type comes from. */
+function saidOfInferred(error: unknown, made: readonly InferredColumn[]): unknown {
+  if (!(error instanceof DbError) || !String(error.details?.sqlstate ?? "").startsWith("22")) return error;
+  const types = made.map(({ name, type }) => `${name} ${type}`).join(", ");
+  const hint = `Nothing was stored. The beginning of the file suggested: ${types}. Make the table with wider types first (text takes everything), then import without create.`;
+  return new DbError(error.code, error.message, { ...error.details, hint });
 }
 
 function jsonOf(text: string, line: number): JsonRow {

@@ -12,6 +12,8 @@ import type { Request } from "../request.js";
 
 /** The members of a body that name one medium. */
 export interface MediaMembers {
+  /** What the other member is, where a client says so. */
+  readonly type?: string;
   readonly text?: string;
   readonly image?: string;
   readonly image_url?: string;
@@ -27,7 +29,7 @@ export type MediaSource =
 export async function sourceOf(
   request: Request,
   members: MediaMembers,
-  allowed: readonly (keyof MediaMembers)[],
+  allowed: readonly Exclude<keyof MediaMembers, "type">[],
   where = "",
 ): Promise<MediaSource> {
   const given = allowed.filter((name) => members[name] !== undefined);
@@ -40,6 +42,12 @@ export async function sourceOf(
   }
   const value = members[name]!;
   const field = where + name;
+  const { type } = members;
+  if (type !== undefined && type !== name && !name.startsWith(`${type}_`)) {
+    throw new DbError("invalid_request", `${where}type: is "${type}", but "${name}" was sent.`, {
+      field: `${where}type`,
+    });
+  }
   if (name === "text") {
     if (value.trim() === "") throw new DbError("invalid_request", `${field}: must not be blank`, { field });
     return { modality: "text", text: value };

@@ -6,7 +6,7 @@
 import type { HttpRequest, HttpResponse, us_socket_context_t, WebSocket } from "uWebSockets.js";
 import { ERRORS, type ErrorCode } from "../../protocol/errors.js";
 import type { Applicant, Caller } from "../admission.js";
-import { originAllowed } from "../cors.js";
+import { hostAllowed, originAllowed } from "../cors.js";
 import type { Bucket } from "../rate-limiter.js";
 import { remoteAddress } from "../remote-address.js";
 import { errorBody, JSON_TYPE } from "../reply.js";
@@ -73,7 +73,8 @@ function identify(
 }
 
 function pageMayConnect({ config, cors }: Services, req: HttpRequest): boolean {
-  return originAllowed(req.getHeader("origin"), req.getHeader("host"), config.server.host, cors);
+  const [origin, host] = [req.getHeader("origin"), req.getHeader("host")];
+  return originAllowed(origin, host, config.server.host, cors) && (origin === "" || hostAllowed(host, config.server));
 }
 
 function refuseUpgrade(

@@ -55,15 +55,25 @@ export function algorithmNamed(name: string): Algorithm {
   throw new DbError("invalid_request", `there is no graph algorithm "${name}"; there are ${names}`);
 }
 
+function optionNamed({ options }: Algorithm, name: string): OptionDef | undefined {
+  const wanted = plain(name);
+  return options.find((one) => [one.name, ...(one.aliases ?? [])].some((known) => plain(known) === wanted));
+}
+
+/** Options that clients send with every algorithm: page rank has them. */
+const COMMON = new Set(["max_iterations", "damping_factor"].map(plain));
+
+/** Whether the option is one that clients send with every algorithm, though it means nothing for this one. */
+export function meansNothing(algorithm: Algorithm, option: string): boolean {
+  return COMMON.has(plain(option)) && optionNamed(algorithm, option) === undefined;
+}
+
 /** Options with their defaults, checked; a node is given by its id. Throws `invalid_request`. */
 export function checkedOptions(algorithm: Algorithm, given: Readonly<Record<string, unknown>>): Options {
   const options: Record<string, OptionValue> = {};
   for (const def of algorithm.options) if (def.default !== undefined) options[def.name] = def.default;
   for (const [name, value] of Object.entries(given)) {
-    const wanted = plain(name);
-    const def = algorithm.options.find((one) =>
-      [one.name, ...(one.aliases ?? [])].some((known) => plain(known) === wanted),
-    );
+    const def = optionNamed(algorithm, name);
     if (def === undefined) {
       const names = algorithm.options.map((one) => one.name).join(", ");
       throw wrong(`${algorithm.name} has no option "${name}"${names === "" ? "" : `; it has ${names}`}`);

@@ -107,7 +107,17 @@ export function kindOf(path: string, head: Uint8Array): FileKind {
   return looksBinary(head) ? "other" : "text";
 }
 
+/** The name of what gzip packed. */
+export function withoutGzip(path: string): string {
+  return path.replace(/\.gz(ip)?$/i, "");
+}
+
 export function kindByName(path: string): FileKind {
+  const inner = withoutGzip(path);
+  if (inner !== path) {
+    const kind = kindByName(inner);
+    return kind === "audio" || kind === "video" ? "other" : kind;
+  }
   const { name, extension } = nameParts(path);
   if (NAMES[name] !== undefined || LANGUAGES[extension] !== undefined) return "code";
   return EXTENSIONS[extension] ?? "other";

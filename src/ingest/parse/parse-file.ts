@@ -8,6 +8,8 @@ import { DbError } from "../../protocol/errors.js";
 import { chunkText } from "../chunk/chunk-text.js";
 import type { FileKind, ParsedFile, ParseJob } from "./contract.js";
 import { detectKind } from "./detect-kind.js";
+import { inflateFile } from "./inflate-file.js";
+import { withoutGzip } from "./kind-of.js";
 import { ParsedContent, type Parser } from "./parsed-content.js";
 import { readWholeFile } from "./read-file.js";
 
@@ -38,14 +40,19 @@ const PARSERS: Readonly<Record<Exclude<FileKind, "other">, () => Promise<Parser>
  */
 export async function parseFile(job: ParseJob): Promise<ParsedFile> {
   checkSizes(job);
-  const { content: bytes, ...facts } = readWholeFile(job);
-  const { kind, mediaType } = await detectKind(job.path, bytes);
-  if (kind === "other") throw new DbError("file_unsupported", `${job.path}: files of this kind are not read.`);
+  const { content: packed, ...facts } = readWholeFile(job);
+  const bytes = inflateFile(job.path, packed);
+  const isPacked = bytes !== packed;
+  const named = isPacked ? { ...job, path: withoutGzip(job.path) } : job;
+  const { kind, mediaType } = await detectKind(named.path, bytes);
+  // Sounds and videos are read from their files.
+  if (kind === "other" || (isPacked && (kind === "audio" || kind === "video")))
+    throw new DbError("file_unsupported", `${job.path}: files of this kind are not read.`);
   const content = new ParsedContent(job.timeoutMs);
   content.mediaType = mediaType;
   const parser = await PARSERS[kind]();
   try {
-    await parser({ job, kind, bytes }, content);
+    await parser({ job: named, kind, bytes }, content);
   } catch (error) {
     if (error instanceof DbError) throw error;
     throw new DbError("file_corrupt", `${job.path} cannot be read as ${kind}: ${(error as Error).message}`);

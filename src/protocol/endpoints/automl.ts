@@ -40,6 +40,9 @@ export const experimentFields = {
   time_column: Type.Optional(column),
   max_trials: Type.Optional(Type.Integer({ minimum: 1, maximum: AUTOML_TRIALS_MAX })),
   time_budget_secs: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 86_400 })),
+  time_budget_seconds: Type.Optional(
+    Type.Number({ exclusiveMinimum: 0, maximum: 86_400, description: "Another name for `time_budget_secs`." }),
+  ),
   algorithms: Type.Optional(
     Type.Array(Type.String(), {
       maxItems: 10,

@@ -242,7 +242,8 @@ export const backupEndpoints = [
   {
     name: "backups.schedules.create",
     method: "POST",
-    path: "/v1/backups/schedules",
+    path: "/v1/backup-schedules",
+    earlierPath: "/v1/backups/schedules",
     summary:
       "Back the tenant up by the clock, or with `installation` everything (the system tenant's administrators). Each backup is verified; one that fails is tried again.",
     tag: "backups",
@@ -268,7 +269,8 @@ export const backupEndpoints = [
   {
     name: "backups.schedules.list",
     method: "GET",
-    path: "/v1/backups/schedules",
+    path: "/v1/backup-schedules",
+    earlierPath: "/v1/backups/schedules",
     summary: "The tenant's schedules; for the system tenant's administrators also the installation's.",
     tag: "backups",
     access: "admin",
@@ -279,7 +281,8 @@ export const backupEndpoints = [
   {
     name: "backups.schedules.get",
     method: "GET",
-    path: "/v1/backups/schedules/{id}",
+    path: "/v1/backup-schedules/{id}",
+    earlierPath: "/v1/backups/schedules/{id}",
     summary: "One schedule: its last result, and when it is due next.",
     tag: "backups",
     access: "admin",
@@ -290,7 +293,8 @@ export const backupEndpoints = [
   {
     name: "backups.schedules.update",
     method: "PATCH",
-    path: "/v1/backups/schedules/{id}",
+    path: "/v1/backup-schedules/{id}",
+    earlierPath: "/v1/backups/schedules/{id}",
     summary: "Disable a schedule, or enable it again.",
     tag: "backups",
     access: "admin",
@@ -303,7 +307,8 @@ export const backupEndpoints = [
   {
     name: "backups.schedules.delete",
     method: "DELETE",
-    path: "/v1/backups/schedules/{id}",
+    path: "/v1/backup-schedules/{id}",
+    earlierPath: "/v1/backups/schedules/{id}",
     summary: "Delete a schedule. Its backups stay.",
     tag: "backups",
     access: "admin",
@@ -315,7 +320,8 @@ export const backupEndpoints = [
   {
     name: "backups.schedules.run",
     method: "POST",
-    path: "/v1/backups/schedules/{id}/run",
+    path: "/v1/backup-schedules/{id}/run",
+    earlierPath: "/v1/backups/schedules/{id}/run",
     summary: "Make a backup of the schedule now.",
     tag: "backups",
     access: "admin",

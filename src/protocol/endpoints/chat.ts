@@ -50,7 +50,9 @@ const content = Type.Optional(
 
 /** Of a message that wants an answer. */
 export const chatBody = {
-  session_id: Type.String({ minLength: 1, maxLength: 100 }),
+  session_id: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 100, description: "A chat; without it the message begins one." }),
+  ),
   content,
   message: content,
   temperature: Type.Optional(Type.Number({ minimum: 0, maximum: 2 })),
@@ -58,6 +60,12 @@ export const chatBody = {
   max_tokens: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000 })),
   stop: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { maxItems: 4 })),
   seed: Type.Optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })),
+  model: Type.Optional(
+    Nullable(
+      Type.String({ minLength: 1, maxLength: 200, description: "Answers this message in place of the chat's model." }),
+    ),
+  ),
+  database: Unused("a request reaches the data of its own tenant, whatever the name."),
 };
 
 const ChatAnswer = Type.Object({
@@ -152,7 +160,8 @@ export const chatEndpoints = [
     name: "chat.send",
     method: "POST",
     path: "/v1/ai/chat",
-    summary: "A message to a chat, and the whole answer. Both are stored when the answer has ended.",
+    summary:
+      "A message to a chat, or one that begins a chat, and the whole answer. Both are stored when the answer has ended.",
     tag: "ai",
     access: "writer",
     home: "tenant",

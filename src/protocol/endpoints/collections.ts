@@ -2,11 +2,11 @@
 import Type from "typebox";
 import type { EndpointSpec } from "../endpoint.js";
 import { SEARCH_LIMIT_MAX } from "../limits.js";
-import { Nullable, Strict, Timestamp } from "./schemas.js";
+import { AnyObject, Nullable, PageQuery, Strict, Timestamp } from "./schemas.js";
 
 const Collection = Type.Object({
   name: Type.String(),
-  schema: Type.Object({ fields: Type.Array(Type.Object({})), indexes: Type.Array(Type.Object({})) }),
+  schema: Type.Object({ fields: Type.Array(AnyObject), indexes: Type.Array(AnyObject) }),
   document_count: Type.Optional(Type.Integer()),
   created_at: Timestamp,
 });
@@ -17,6 +17,7 @@ const documentId = Type.Object({ name: Type.String(), id: Type.String() });
 const Schema = Type.Object(
   {},
   {
+    additionalProperties: true,
     description:
       "`{fields: [{name, type, required?, unique?, index?, embed?, dimensions?, items?, fields?}], indexes: [{name?, fields, type?, unique?, …}]}`, or a flat map `{field: type}`. `embed`: true, or the name of a model. Types: string, number, integer, boolean, date, object, array, vector. Index types: btree, hash, text, vector.",
   },
@@ -30,20 +31,15 @@ const SchemaChange = Strict({
   drop_indexes: Type.Optional(Names),
 });
 
-/** Both ways of paging are in use. */
-const Paging = {
-  limit: Type.Optional(Type.String({ pattern: "^[0-9]{1,6}$" })),
-  offset: Type.Optional(Type.String({ pattern: "^[0-9]{1,9}$" })),
-  page: Type.Optional(Type.String({ pattern: "^[0-9]{1,7}$", description: "From 1." })),
-  pageSize: Type.Optional(Type.String({ pattern: "^[0-9]{1,6}$" })),
-  page_size: Type.Optional(Type.String({ pattern: "^[0-9]{1,6}$" })),
-};
-
-const Document = Type.Object({}, { description: "A free-form JSON object; fields of the schema have its types." });
+const Document = Type.Object(
+  {},
+  { additionalProperties: true, description: "A free-form JSON object; fields of the schema have its types." },
+);
 
 const Filter = Type.Object(
   {},
   {
+    additionalProperties: true,
     description:
       '`{field: value}`, `{"a.b": {$gt: 1}}`; operators $eq $ne $gt $gte $lt $lte $in $nin $exists $not $contains $all $size $elemMatch $regex $like $ilike, and $and $or $nor $not around filters.',
   },
@@ -72,7 +68,7 @@ export const collectionEndpoints = [
     tag,
     access: "member",
     home: "tenant",
-    query: Strict(Paging),
+    query: Strict(PageQuery),
     response: Type.Object({
       items: Type.Array(Collection),
       total: Type.Integer(),
@@ -148,7 +144,9 @@ export const collectionEndpoints = [
     keepsIntegers: true,
     method: "POST",
     path: "/v1/collections/{name}/documents/bulk",
-    summary: "Insert documents: all or none, unless `ordered` is false, which answers per document.",
+    listIs: "documents",
+    summary:
+      "Insert documents, {documents: […]} or a list: all or none, unless `ordered` is false, which answers per document.",
     tag,
     access: "writer",
     home: "tenant",
@@ -161,7 +159,7 @@ export const collectionEndpoints = [
       ids: Type.Array(Type.Union([Type.String(), Type.Null()])),
       inserted: Type.Integer(),
       failed: Type.Optional(Type.Integer()),
-      results: Type.Optional(Type.Array(Type.Object({}))),
+      results: Type.Optional(Type.Array(AnyObject)),
     }),
     status: 201,
   },
@@ -175,7 +173,7 @@ export const collectionEndpoints = [
     home: "tenant",
     params: collectionName,
     query: Strict({
-      ...Paging,
+      ...PageQuery,
       cursor: Type.Optional(Type.String({ description: "`next_cursor` of the page before." })),
     }),
     response: Type.Object({
@@ -254,7 +252,7 @@ export const collectionEndpoints = [
     params: collectionName,
     body: Strict({
       query: Type.Optional(
-        Type.Union([Type.String({ maxLength: 10_000 }), Type.Object({})], {
+        Type.Union([Type.String({ maxLength: 10_000 }), AnyObject], {
           description: 'Words, or a filter as an object. Words may be `+needed -unwanted "a phrase" prefix*`.',
         }),
       ),

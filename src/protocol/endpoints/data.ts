@@ -23,6 +23,9 @@ const target = {
         "What happens to a row whose key is taken: the import fails (the default), or the row is passed over, or it replaces the stored one.",
     }),
   ),
+  create: flag(
+    "Make the table if it does not exist: columns by the header or the keys, types by the first rows (256 KiB of the file).",
+  ),
   conflict_columns: Type.Optional(
     Type.String({ minLength: 1, description: "The unique columns that decide; the primary key when absent." }),
   ),
@@ -38,6 +41,11 @@ const csv = {
 };
 
 const ImportResult = Type.Object({
+  created: Type.Optional(
+    Type.Array(Type.Object({ name: Type.String(), type: Type.String() }), {
+      description: "The columns of the table, where create=true made it.",
+    }),
+  ),
   rows: Type.Integer({ description: "Rows that were stored." }),
   rows_skipped: Type.Integer({ description: "Rows that on_conflict=ignore passed over." }),
   bytes: Type.Integer({ description: "Of the body, as it was sent." }),
@@ -52,7 +60,7 @@ export const dataEndpoints = [
     method: "POST",
     path: "/v1/data/import/csv",
     summary:
-      "Stores the rows of a CSV file in a table, all or none. Errors name line, column and value. With Accept: application/x-ndjson or text/event-stream the answer is a stream of progress, whose last object is the result or the error. A body may have Content-Encoding: gzip.",
+      "Stores the rows of a CSV file in a table, all or none. Errors name line, column and value. With Accept: application/x-ndjson or text/event-stream the answer is a stream of progress, whose last object is the result or the error. A body may have Content-Encoding: gzip, or be a .gz file.",
     tag: "data",
     access: "writer",
     home: "tenant",

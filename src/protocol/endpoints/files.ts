@@ -9,7 +9,7 @@ import {
   GLOBS_MAX,
   THUMBNAIL_PIXELS,
 } from "../limits.js";
-import { MessageId, Nullable, Strict, Timestamp } from "./schemas.js";
+import { MessageId, Nullable, PageQuery, Strict, Timestamp, Unused } from "./schemas.js";
 
 const Globs = (what: string) =>
   Type.Array(Type.String({ minLength: 1, maxLength: GLOB_CHARACTERS_MAX }), { maxItems: GLOBS_MAX, description: what });
@@ -97,14 +97,6 @@ const File = Type.Object({
 
 const FolderId = Type.Object({ id: Type.String({ minLength: 1, maxLength: 128, description: "Or the name." }) });
 
-const Paging = {
-  limit: Type.Optional(Type.String({ pattern: "^[0-9]{1,6}$" })),
-  offset: Type.Optional(Type.String({ pattern: "^[0-9]{1,9}$" })),
-  page: Type.Optional(Type.String({ pattern: "^[0-9]{1,7}$", description: "From 1." })),
-  pageSize: Type.Optional(Type.String({ pattern: "^[0-9]{1,6}$" })),
-  page_size: Type.Optional(Type.String({ pattern: "^[0-9]{1,6}$" })),
-};
-
 const paged = { total: Type.Integer(), page: Type.Integer(), page_size: Type.Integer() };
 const tag = "filesystem collections";
 const path = "/v1/filesystem-collections";
@@ -124,6 +116,7 @@ export const fileEndpoints = [
       name: Type.String({ minLength: 1, maxLength: 63 }),
       watch_dir: Type.Optional(Type.String({ minLength: 1, maxLength: 4096 })),
       path: Type.Optional(Type.String({ minLength: 1, maxLength: 4096, description: "The same." })),
+      watch: Unused('a folder is followed from when it is made; PATCH {"paused": true} stops that.'),
       ...options,
     }),
     response: Folder,
@@ -137,7 +130,7 @@ export const fileEndpoints = [
     tag,
     access: "member",
     home: "tenant",
-    query: Strict(Paging),
+    query: Strict(PageQuery),
     response: Type.Object({ collections: Type.Array(Folder), ...paged }),
   },
   {
@@ -193,7 +186,7 @@ export const fileEndpoints = [
     access: "member",
     home: "tenant",
     params: FolderId,
-    query: Strict({ status: Type.Optional(Type.Enum(["pending", "processing", "indexed", "failed"])), ...Paging }),
+    query: Strict({ status: Type.Optional(Type.Enum(["pending", "processing", "indexed", "failed"])), ...PageQuery }),
     response: Type.Object({ documents: Type.Array(File), ...paged }),
   },
   {

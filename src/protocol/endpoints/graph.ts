@@ -425,6 +425,12 @@ export const graphEndpoints = [
       property: Type.Optional(Label),
       properties: Type.Optional(Type.Array(Label, { minItems: 1, maxItems: 16 })),
       unique: Type.Optional(Type.Boolean()),
+      statement: Type.Optional(
+        Type.String({
+          minLength: 1,
+          description: "CREATE INDEX or CREATE CONSTRAINT in Cypher, in place of all but `graph`.",
+        }),
+      ),
       graph: Type.Optional(GraphName),
     }),
     response: Type.Object({ indexes: Type.Array(Index), count: Type.Integer() }),

@@ -1,10 +1,21 @@
 /** What is said of texts: sentiment, names, summaries, categories, answers. All places are UTF-16 code units. */
 import Type from "typebox";
 import type { EndpointSpec } from "../endpoint.js";
-import { CATEGORIES_MAX, LANGUAGE_CHARACTERS_MAX, QUESTION_CHARACTERS_MAX } from "../limits.js";
+import { CATEGORIES_MAX, LANGUAGE_CHARACTERS_MAX, LANGUAGE_TEXTS_MAX, QUESTION_CHARACTERS_MAX } from "../limits.js";
 import { Nullable, Strict, Unused } from "./schemas.js";
 
 const text = Type.String({ minLength: 1, maxLength: LANGUAGE_CHARACTERS_MAX });
+/** One text, or several, whose answers are a list in the same order. */
+const oneOrMore = {
+  text: Type.Optional(text),
+  texts: Type.Optional(
+    Type.Array(text, {
+      minItems: 1,
+      maxItems: LANGUAGE_TEXTS_MAX,
+      description: `Instead of "text"; the answer is a list in the same order. At most ${LANGUAGE_CHARACTERS_MAX} characters in all.`,
+    }),
+  ),
+};
 const provider = {
   provider: Type.Optional(
     Type.String({
@@ -19,6 +30,14 @@ const provider = {
 };
 const Confidence = Type.Number({ description: "0 to 1." });
 const Place = (what: string) => Type.Integer({ description: `UTF-16 code units: ${what}.slice(start, end).` });
+const Sentiment = Type.Object({
+  sentiment: Type.Enum(["positive", "negative", "neutral"]),
+  confidence: Confidence,
+  scores: Type.Object({ positive: Type.Number(), negative: Type.Number(), neutral: Type.Number() }),
+});
+const Classes = Type.Object({
+  classifications: Type.Array(Type.Object({ category: Type.String(), confidence: Confidence })),
+});
 const category = Type.String({ minLength: 1, maxLength: 200 });
 const common = { method: "POST", tag: "ai", access: "member", home: "tenant" } as const;
 
@@ -28,12 +47,8 @@ export const languageEndpoints = [
     name: "language.sentiment",
     path: "/v1/ai/sentiment",
     summary: "Whether an English text is positive, negative or neutral.",
-    body: Strict({ text, ...provider }),
-    response: Type.Object({
-      sentiment: Type.Enum(["positive", "negative", "neutral"]),
-      confidence: Confidence,
-      scores: Type.Object({ positive: Type.Number(), negative: Type.Number(), neutral: Type.Number() }),
-    }),
+    body: Strict({ ...oneOrMore, ...provider }),
+    response: Type.Union([Sentiment, Type.Array(Sentiment)]),
   },
   {
     ...common,
@@ -81,16 +96,14 @@ export const languageEndpoints = [
     path: "/v1/ai/classify",
     summary: "Which categories a text belongs to, without examples; surest first.",
     body: Strict({
-      text,
+      ...oneOrMore,
       categories: Type.Optional(
         Type.Array(category, { minItems: 1, maxItems: CATEGORIES_MAX, description: "Common topics unless said." }),
       ),
       multi_label: Type.Optional(Type.Boolean({ description: "Each by itself, instead of shares of 1." })),
       ...provider,
     }),
-    response: Type.Object({
-      classifications: Type.Array(Type.Object({ category: Type.String(), confidence: Confidence })),
-    }),
+    response: Type.Union([Classes, Type.Array(Classes)]),
   },
   {
     ...common,

@@ -1,6 +1,7 @@
 /** The Model Context Protocol: JSON-RPC over HTTP. Its WebSocket is /mcp. */
 import Type from "typebox";
 import type { EndpointSpec } from "../endpoint.js";
+import { AnyObject } from "./schemas.js";
 
 const Message = Type.Object({
   jsonrpc: Type.Literal("2.0"),
@@ -8,7 +9,7 @@ const Message = Type.Object({
   method: Type.String({
     description: "initialize, tools/list, tools/call, resources/list, resources/read, prompts/list, …",
   }),
-  params: Type.Optional(Type.Object({})),
+  params: Type.Optional(AnyObject),
 });
 
 const tag = "mcp";
@@ -56,7 +57,7 @@ export const mcpEndpoints = [
       version: Type.String(),
       protocol_versions: Type.Array(Type.String()),
       transports: Type.Record(Type.String(), Type.String()),
-      capabilities: Type.Object({}),
+      capabilities: AnyObject,
       tools: Type.Array(Type.String()),
     }),
   },

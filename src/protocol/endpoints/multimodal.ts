@@ -24,6 +24,11 @@ const image_url = Type.Optional(
 const model = Type.Optional(Type.String({ minLength: 1, maxLength: 200 }));
 const SOUNDS = "A WAV, MP3, FLAC, Ogg Vorbis or Opus file, or with ffmpeg any other sound";
 const MODALITIES = ["text", "image", "audio", "video"] as const;
+const mediumType = Type.Optional(
+  Type.Enum(["text", "image", "image_url", "audio", "video"], {
+    description: "What the other member is, if you like.",
+  }),
+);
 const method = Type.String({
   description:
     "How it was compared: dual_encoder (a model that knows images and words), visual_feature (colours and edges, no model), or text (words: captions, words in images, EXIF, documents).",
@@ -102,6 +107,7 @@ export const multimodalEndpoints = [
     home: "tenant",
     body: Strict({
       query: Strict({
+        type: mediumType,
         text: Type.Optional(Type.String({ minLength: 1, maxLength: EMBEDDING_CHARACTERS_MAX })),
         image,
         image_url,
@@ -148,6 +154,7 @@ export const multimodalEndpoints = [
     home: "tenant",
     body: Strict({
       input: Strict({
+        type: mediumType,
         text: Type.Optional(Type.String({ minLength: 1, maxLength: EMBEDDING_CHARACTERS_MAX })),
         image,
         image_url,

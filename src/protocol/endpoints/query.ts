@@ -83,6 +83,8 @@ const IndexInfo = Type.Object({
 
 const tableName = Type.Object({ table: Type.String({ description: "A table, or schema.table." }) });
 
+const flag = (description: string) => Type.Optional(Type.Enum(["true", "false"], { description }));
+
 export const queryEndpoints = [
   {
     name: "query.execute",
@@ -117,6 +119,39 @@ export const queryEndpoints = [
       ...limits,
     }),
     response: BatchResult,
+  },
+  {
+    name: "query.script",
+    method: "POST",
+    path: "/v1/query/script",
+    summary:
+      "Run a file of SQL as it is, statement by statement; dumps of pg_dump (plain), too. Each statement has a transaction of its own unless the script begins one. An error names the statement and its line. The file may be a .gz.",
+    tag: "query",
+    access: "member",
+    home: "tenant",
+    slow: true,
+    query: Strict({
+      transactional: flag("All in one transaction: all or nothing. False unless said."),
+      stop_on_error: flag("The first statement that fails is the last one. True unless said."),
+      max_rows: Type.Optional(
+        Type.String({ pattern: "^[0-9]{1,4}$", description: "Rows of a statement that are shown; 100 unless said." }),
+      ),
+    }),
+    streamedBody: ["application/sql", "text/plain"],
+    response: Type.Object({
+      statements: Type.Integer(),
+      failed: Type.Integer(),
+      rows_affected: Type.Integer(),
+      results: Type.Array(Type.Unknown(), {
+        description:
+          "Of the first 1,000 statements: {statement, line} and command, or rows_affected, columns and rows.",
+      }),
+      errors: Type.Array(Type.Unknown(), {
+        description:
+          "With stop_on_error=false, of the first 100 that failed: {code, message, details: {statement, line, …}}.",
+      }),
+      execution_time_ms: Type.Number(),
+    }),
   },
   {
     name: "query.prepare",

@@ -77,9 +77,13 @@ export const QueryResult = Type.Object({
   truncated: Type.Optional(Type.Boolean({ description: "True when the row cap cut the result." })),
 });
 
+/** Both ways of paging are in use. */
 export const PageQuery = {
   limit: Type.Optional(Type.String({ pattern: "^[0-9]{1,6}$" })),
   offset: Type.Optional(Type.String({ pattern: "^[0-9]{1,9}$" })),
+  page: Type.Optional(Type.String({ pattern: "^[0-9]{1,7}$", description: "From 1; instead of `offset`." })),
+  pageSize: Type.Optional(Type.String({ pattern: "^[0-9]{1,6}$", description: "Another name for `limit`." })),
+  page_size: Type.Optional(Type.String({ pattern: "^[0-9]{1,6}$", description: "Another name for `limit`." })),
 };
 
 /** Of a collection, which is also a table's: letters, digits and _ . - only, so that it needs no care in a path. */
@@ -96,3 +100,6 @@ export const followed = {
   relationship: Type.Optional(Type.String({ minLength: 1, description: "Relationships of a graph of this type." })),
   graph: Type.Optional(GraphName),
 };
+
+/** With fields of any names. */
+export const AnyObject = Type.Object({}, { additionalProperties: true });

@@ -1,6 +1,7 @@
 /** What the gateway answers by itself: health, metrics, and the description of the interface. */
 import Type from "typebox";
 import type { EndpointSpec } from "../endpoint.js";
+import { AnyObject } from "./schemas.js";
 
 export const serverEndpoints = [
   {
@@ -44,8 +45,8 @@ export const serverEndpoints = [
     tag: "server",
     access: "member",
     home: "tenant",
-    body: Type.Object({}),
-    response: Type.Object({}),
+    body: AnyObject,
+    response: AnyObject,
   },
   {
     name: "server.metrics",

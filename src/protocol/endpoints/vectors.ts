@@ -42,15 +42,22 @@ const VectorItem = Type.Object(
     values: Type.Optional(Type.Unknown({ description: "Another name for `vector`." })),
     metadata: Type.Optional(Metadata),
   },
-  { description: "A vector; it takes the place of one with the same id." },
+  { description: "A vector; `on_conflict` says what happens to one whose id is there already." },
 );
 
 const Vectors = Type.Array(Type.Unknown(), { minItems: 1, description: "Items {id, vector or values, metadata?}." });
 
+const OnConflict = Type.Optional(
+  Type.Enum(["error", "replace", "ignore"], {
+    description:
+      "What happens to a vector whose id is there already: error (unless said) refuses the request with 409, replace writes over the old one, ignore leaves the old one as it is.",
+  }),
+);
+
 const Written = Type.Object({
   id: Type.Optional(Type.String({ description: "Where one vector was sent." })),
   ids: Type.Array(Type.String()),
-  inserted: Type.Integer({ description: "Vectors that are stored now, new ones and replaced ones." }),
+  inserted: Type.Integer({ description: "New vectors and replaced ones." }),
 });
 
 const count = Type.Integer({ minimum: 1, maximum: SEARCH_LIMIT_MAX });
@@ -144,12 +151,13 @@ export const vectorEndpoints = [
     name: "vectors.upsert",
     method: "POST",
     path: "/v1/vectors/collections/{name}/vectors",
-    summary: "Store one vector {id, vector, metadata}, or several {vectors: […]}, all or none of them.",
+    summary: "Store one vector {id, vector, metadata}, or several as {vectors: […]} or a list, all or none of them.",
     access: "writer",
     ...shared,
     params: collectionName,
     hasVectors: true,
-    body: Strict({ ...Type.Partial(VectorItem).properties, vectors: Type.Optional(Vectors) }),
+    listIs: "vectors",
+    body: Strict({ ...Type.Partial(VectorItem).properties, vectors: Type.Optional(Vectors), on_conflict: OnConflict }),
     response: Written,
     status: 201,
   },
@@ -157,12 +165,13 @@ export const vectorEndpoints = [
     name: "vectors.batch",
     method: "POST",
     path: "/v1/vectors/collections/{name}/vectors/batch",
-    summary: "Store many vectors, all or none of them.",
+    summary: "Store many vectors, {vectors: […]} or a list, all or none of them.",
     access: "writer",
     ...shared,
     params: collectionName,
     hasVectors: true,
-    body: Strict({ vectors: Vectors }),
+    listIs: "vectors",
+    body: Strict({ vectors: Vectors, on_conflict: OnConflict }),
     response: Written,
     status: 201,
   },
@@ -210,6 +219,13 @@ export const vectorEndpoints = [
     body: Strict({
       vector: Type.Optional(VectorIn),
       query: Type.Optional(Type.String({ minLength: 1, description: "A text, which is embedded first." })),
+      text_query: Type.Optional(Type.String({ minLength: 1, description: "Another name for `query`." })),
+      mode: Type.Optional(
+        Type.Enum(["vector", "semantic", "text", "hybrid"], {
+          description:
+            "Likeness of vectors decides in each mode, and text and hybrid say so in a warning: vectors have no words. Collections of documents are searched by words, too.",
+        }),
+      ),
       limit: Type.Optional(count),
       k: Type.Optional(count),
       top_k: Type.Optional(count),
@@ -231,6 +247,7 @@ export const vectorEndpoints = [
         Type.Integer({ minimum: 1, maximum: SEARCH_LIMIT_MAX, description: "Candidates kept by the walk." }),
       ),
       min_score: Type.Optional(Type.Number()),
+      threshold: Type.Optional(Type.Number({ description: "Another name for `min_score`." })),
       max_distance: Type.Optional(
         Type.Number({ description: `All within it, up to ${SEARCH_LIMIT_MAX}, unless a limit is sent.` }),
       ),

@@ -57,7 +57,8 @@ export function hasToMove(expr: Expr, waits: Waits): boolean {
   });
 }
 
-export const isCoalesce = (expr: Expr): expr is CallExpr => expr.kind === "call" && expr.fn.name === "coalesce";
+export const isCoalesce = (expr: Expr): expr is CallExpr =>
+  expr.kind === "call" && expr.fn.name === "coalesce" && expr.fn.lazy === true;
 
 /** Throws 0A000 for the first call in the expression. */
 export function refuseIn(expr: Expr, waits: Waits, where: string): never {

@@ -11,7 +11,7 @@
 import { sqlError } from "../../protocol/errors.js";
 import type { Expr } from "../expr/expr.js";
 import { andOf, columnsOf, conjuncts, walkExpr } from "../expr/walk.js";
-import { variablesOf } from "../plan/graph-steps.js";
+import { columnsChangedBy, columnsMadeBy, mapExprsOfStep, variablesOf } from "../plan/graph-steps.js";
 import type { AggregatePlan, FilterPlan, JoinPlan, Plan, TableFunctionPlan } from "../plan/plan.js";
 import { childrenOf, exprsOfPlan, mapExprsOfPlan, mapSubqueries, withChildren } from "../plan/walk.js";
 import { DeferredCalls } from "./deferred-calls.js";
@@ -62,14 +62,17 @@ function moved(node: Plan, waits: Waits): Plan {
       }
       return refuse(node, waits, "in an OPTIONAL MATCH or in a pattern");
     case "graphwrite": {
-      const made = new Set(variablesOf(node.steps));
       const calls = new DeferredCalls(waits, node.input);
-      const changed = mapExprsOfPlan(node, (expr) => {
-        if (!hasToMove(expr, waits)) return expr;
-        if ([...columnsOf(expr)].some((id) => made.has(id)))
+      const made = [...variablesOf(node.steps), ...columnsMadeBy(node.steps).map(({ id }) => id)];
+      const steps = node.steps.map((step, i) => {
+        const known = new Set([...made, ...columnsChangedBy(node.steps.slice(0, i))]);
+        return mapExprsOfStep(step, (expr) => {
+          if (!hasToMove(expr, waits)) return expr;
+          if (![...columnsOf(expr)].some((id) => known.has(id))) return calls.lift(expr);
           return refuseIn(expr, waits, "on what the same statement made");
-        return calls.lift(expr);
+        });
       });
+      const changed: Plan = Object.freeze({ ...node, steps });
       return withColumns(withChildren(changed, [calls.stacked(), ...childrenOf(changed).slice(1)]), node.columns);
     }
     case "insert":

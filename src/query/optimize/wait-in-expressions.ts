@@ -14,7 +14,8 @@ import { compileWaiting } from "../expr/compile-waiting.js";
 import type { CallExpr, ColumnExpr, ColumnId, EvalContext, Expr, ScalarFunction } from "../expr/expr.js";
 import { andOf, columnsOf, conjuncts, inputsOf, isVolatile, someExpr, walkExpr, withInputs } from "../expr/walk.js";
 import { mayTakeLong } from "../expr/work.js";
-import { variablesOf } from "../plan/graph-steps.js";
+import type { GraphWritePlan } from "../plan/graph-plans.js";
+import { columnsChangedBy, columnsMadeBy, variablesOf } from "../plan/graph-steps.js";
 import type { Plan } from "../plan/plan.js";
 import { childrenOf, mapExprsOfPlan, mapSubqueries, withChildren } from "../plan/walk.js";
 
@@ -45,30 +46,62 @@ export function waitInExpressions(plan: Plan): Plan {
         ...node,
         assignments: node.assignments.map(({ columnId, expr }) => ({ columnId, expr: waiting(expr) })),
       });
-    case "graphwrite": {
-      const made = new Set(variablesOf(node.steps));
-      return mapExprsOfPlan(node, (expr) => ([...columnsOf(expr)].some((id) => made.has(id)) ? expr : waiting(expr)));
-    }
+    case "graphwrite":
+      return mapExprsOfPlan(node, (expr) => (isSameBefore(node, expr) ? waiting(expr) : expr));
     default:
       return node;
   }
 }
 
+/** Whether the expression has the same value before any step is taken. What rows hold may be changed by steps of earlier ones. */
+function isSameBefore({ steps }: GraphWritePlan, expr: Expr): boolean {
+  const made = new Set([...variablesOf(steps), ...columnsMadeBy(steps).map(({ id }) => id)]);
+  const read = [...columnsOf(expr)];
+  if (read.some((id) => made.has(id))) return false;
+  if (columnsChangedBy(steps).length === 0) return true;
+  return read.length === 0;
+}
+
 /** The largest parts that take long and that nothing else makes wait already. */
 function waiting(expr: Expr): Expr {
   if (!mayTakeLong(expr)) return expr;
-  const hasOwn = someExpr(
-    expr,
-    (part) => part.kind === "subquery" || (part.kind === "call" && part.fn.deferred !== undefined),
-  );
-  if (!hasOwn) return callOf(expr);
   // The elements of a list are computed where it is.
-  if (expr.kind === "list") return expr;
-  return withInputs(expr, inputsOf(expr).map(waiting));
+  if (expr.kind === "list" && hasOwn(expr)) return expr;
+  if (hasOwn(expr) && !computesAllInputs(expr)) return withInputs(expr, inputsOf(expr).map(waiting));
+  const given = new Map<ColumnId, Expr>();
+  return callOf(withColumnsFor(expr, given), given);
 }
 
-/** The expression as the call of a function that takes the columns that it reads. */
-function callOf(expr: Expr): CallExpr {
+/** Has a part that is waited for by itself. */
+function hasOwn(expr: Expr): boolean {
+  return someExpr(expr, (part) => part.kind === "subquery" || (part.kind === "call" && part.fn.deferred !== undefined));
+}
+
+/** What it is made of is needed whatever its value is. */
+function computesAllInputs(expr: Expr): boolean {
+  if (expr.kind === "call") return expr.fn.lazy !== true && expr.fn.deferred === undefined;
+  return expr.kind === "cast";
+}
+
+/** The expression with a column for each part that is waited for by itself; those are added to `given`. */
+function withColumnsFor(expr: Expr, given: Map<ColumnId, Expr>): Expr {
+  if (!hasOwn(expr)) return expr;
+  if (computesAllInputs(expr)) {
+    return withInputs(
+      expr,
+      inputsOf(expr).map((input) => withColumnsFor(input, given)),
+    );
+  }
+  const id = GIVEN_FROM - given.size;
+  given.set(id, waiting(expr));
+  return { kind: "column", id, type: expr.type, name: "" };
+}
+
+/** No plan has columns of these numbers. */
+const GIVEN_FROM = -1_000_000_000;
+
+/** The expression as the call of a function that takes the columns that it reads; those in `given` are other expressions. */
+function callOf(expr: Expr, given: ReadonlyMap<ColumnId, Expr>): CallExpr {
   const columns = new Map<ColumnId, ColumnExpr>();
   const read = columnsOf(expr);
   walkExpr(expr, (part) => {
@@ -80,7 +113,7 @@ function callOf(expr: Expr): CallExpr {
     kind: "call",
     type: expr.type,
     fn: functionOf(expr, args, (id) => places.get(id) ?? -1),
-    args,
+    args: args.map((column) => given.get(column.id) ?? column),
   });
 }
 

@@ -1,5 +1,6 @@
 /** The shape of a GraphWrite's steps, for walk.ts: plans and expressions inside, and the columns that they make. */
 import type { ColumnId, Expr } from "../expr/expr.js";
+import { columnsOf } from "../expr/walk.js";
 import type { GraphWriteStep } from "./graph-plans.js";
 import type { OutputColumn, Plan } from "./plan.js";
 
@@ -30,7 +31,7 @@ export function mapStepExprs(
   return steps.map((step) => mapExprsOfStep(step, change));
 }
 
-function mapExprsOfStep(step: GraphWriteStep, change: (expr: Expr) => Expr): GraphWriteStep {
+export function mapExprsOfStep(step: GraphWriteStep, change: (expr: Expr) => Expr): GraphWriteStep {
   const maybe = (expr: Expr | null) => (expr === null ? null : change(expr));
   switch (step.kind) {
     case "create-node":
@@ -81,4 +82,18 @@ export function columnsMadeBy(steps: readonly GraphWriteStep[]): readonly Output
 /** The variables of FOREACH. */
 export function variablesOf(steps: readonly GraphWriteStep[]): readonly ColumnId[] {
   return steps.flatMap((step) => (step.kind === "foreach" ? [step.variable, ...variablesOf(step.steps)] : []));
+}
+
+/** Columns of what the steps change, as far as they name it. */
+export function columnsChangedBy(steps: readonly GraphWriteStep[]): readonly ColumnId[] {
+  return steps.flatMap((step): readonly ColumnId[] => {
+    switch (step.kind) {
+      case "merge":
+        return [...columnsChangedBy(step.onCreate), ...columnsChangedBy(step.onMatch)];
+      case "foreach":
+        return columnsChangedBy(step.steps);
+      default:
+        return "target" in step ? [...columnsOf(step.target)] : [];
+    }
+  });
 }

@@ -137,8 +137,10 @@ export function addDurations(a: Duration, b: Duration, sign: 1 | -1): Duration {
   if (typeof a.seconds === "number" && typeof b.seconds === "number") {
     const nanos = a.nanos + sign * b.nanos;
     const over = Math.floor(nanos / SECOND_NANOS);
-    const seconds = a.seconds + sign * b.seconds + over;
-    if (Number.isSafeInteger(seconds)) return durationOf(months, days, seconds, nanos - over * SECOND_NANOS);
+    const sum = a.seconds + sign * b.seconds;
+    const seconds = sum + over;
+    // A sum that was rounded may become safe again.
+    if (Number.isSafeInteger(sum) && Number.isSafeInteger(seconds)) return durationOf(months, days, seconds, nanos - over * SECOND_NANOS);
   }
   return makeDuration(BigInt(months), BigInt(days), nanosOf(a) + BigInt(sign) * nanosOf(b));
 }

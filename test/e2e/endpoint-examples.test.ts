@@ -1,0 +1,135 @@
+/** The examples of the OpenAPI document, sent one after the other as a newcomer would who goes through the page of the API. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { TOTP } from "otpauth";
+import t from "tap";
+import { EXAMPLES } from "../../src/protocol/endpoints/examples.js";
+import { ENDPOINTS } from "../../src/protocol/endpoints.js";
+import { type Reply, TestServer } from "./server.js";
+
+const folder = mkdtempSync(join(tmpdir(), "tessera-manuals-"));
+writeFileSync(join(folder, "boats.md"), "# Boats\n\nA boat floats.\n");
+t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+const server = await TestServer.start({
+  TESSERA_FILES_ROOTS: folder,
+  TESSERA_AUTH_REGISTRATION_ENABLED: "true",
+  TESSERA_AUTH_REGISTRATION_TENANT: "acme",
+  TESSERA_NLI_ENABLED: "true",
+  TESSERA_ACTORS: "2",
+});
+t.teardown(() => server.stop());
+t.setTimeout(240_000);
+
+/** What the server chose, in place of what an example says: ids, codes, tokens. */
+interface Change {
+  readonly params?: Readonly<Record<string, string>>;
+  readonly body?: object;
+  readonly token?: string;
+}
+
+const answers = new Map<string, Reply["body"]>();
+const dataOf = (name: string) => answers.get(name)?.data ?? answers.get(name);
+const dataFrom = async (path: string, body?: object) => {
+  const reply = await server.call("POST", path, body);
+  return reply.body.data ?? reply.body;
+};
+
+const STEP_MS = 30_000;
+const OLD_PASSWORD = "correct horse battery";
+const NEW_PASSWORD = "another horse battery";
+const ofBen = async () => ({ token: await server.login("ben", NEW_PASSWORD) });
+/** Each code is good once. */
+let codes = 0;
+const code = () => {
+  const { secret } = dataOf("auth.mfa.enroll");
+  if (codes === 2) return dataOf("auth.mfa.enroll").recovery_codes[0];
+  return new TOTP({ secret }).generate({ timestamp: Date.now() + codes++ * STEP_MS });
+};
+let benToken = "";
+
+const inTransaction = async () => ({
+  params: { id: dataOf("transactions.begin").id, name: "before_discount" },
+});
+const newTransaction = async () => ({ params: { id: (await dataFrom("/v1/transactions")).id } });
+
+/** A backup is made in the background. */
+async function finished(made: string, path: string): Promise<string> {
+  const { id } = dataOf(made);
+  for (;;) {
+    const { status } = (await server.expect(200, "GET", `${path}/${id}`)).body.data;
+    if (status === "completed") return id;
+    if (status === "failed") throw new Error(`the backup of ${made} failed`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+const installation = () => finished("admin.backups.create", "/admin/backups");
+const schedule = () => ({ params: { id: dataOf("backups.schedules.create").id } });
+
+const CHANGES: Readonly<Record<string, () => Change | Promise<Change>>> = {
+  "admin.users.reset": () => ({ params: { tenant: "acme", user: dataOf("admin.users.create").id } }),
+  "admin.users.update": () => ({ params: { tenant: "acme", user: dataOf("admin.users.create").id } }),
+  "auth.password": async () => ({ token: await server.login("ben", OLD_PASSWORD) }),
+  "auth.mfa.enroll": async () => {
+    benToken = (await ofBen()).token;
+    return { token: benToken };
+  },
+  "auth.mfa.confirm": () => ({ token: benToken, body: { code: code() } }),
+  "auth.mfa.verify": async () => {
+    const { mfa_token } = await dataFrom("/v1/auth/login", { username: "ben", password: NEW_PASSWORD });
+    return { body: { mfa_token, code: code() } };
+  },
+  "auth.mfa.disable": () => ({
+    token: answers.get("auth.mfa.verify").access_token,
+    body: { code: code(), password: NEW_PASSWORD },
+  }),
+  "transactions.execute": inTransaction,
+  "transactions.savepoint": inTransaction,
+  "transactions.savepoint.rollback": inTransaction,
+  "transactions.commit": inTransaction,
+  "transactions.rollback": newTransaction,
+  "files.create": () => ({ body: { ...EXAMPLES["files.create"]!.body, watch_dir: folder } }),
+  "backups.verify": async () => ({ params: { id: await finished("backups.create", "/v1/backups") } }),
+  "admin.backups.verify": async () => ({ params: { id: await installation() } }),
+  "admin.backups.restore": async () => ({ params: { id: await installation() } }),
+  "admin.tenants.restore": async () => ({ body: { backup: await installation(), replace: true } }),
+  "automl.stop": async () => ({
+    params: { id: (await server.call("GET", "/v1/automl/jobs")).body.data.jobs[0].job_id },
+  }),
+  "backups.schedules.update": schedule,
+  "backups.schedules.run": schedule,
+};
+
+/** Answered otherwise, and why. */
+const OTHERWISE: Readonly<Record<string, readonly [status: number, why: string]>> = {
+  "multimodal.transcribe": [503, "no model that writes what is said comes with the server"],
+};
+
+t.test("every endpoint with a body has an example", async (t) => {
+  const without = ENDPOINTS.filter(({ name, body }) => body !== undefined && EXAMPLES[name] === undefined);
+  t.same(
+    without.map(({ name }) => name),
+    [],
+  );
+  const names = new Set<string>(ENDPOINTS.map(({ name }) => name));
+  t.same(
+    Object.keys(EXAMPLES).filter((name) => !names.has(name)),
+    [],
+    "and every example an endpoint",
+  );
+});
+
+t.test("the examples are answered as the document says", async (t) => {
+  for (const [name, example] of Object.entries(EXAMPLES)) {
+    const { method, path } = ENDPOINTS.find((one) => one.name === name)!;
+    const change = (await CHANGES[name]?.()) ?? {};
+    const params: Readonly<Record<string, string>> = { ...example.params, ...change.params };
+    const address = path.replaceAll(/\{(\w+)\}/g, (_, variable: string) => encodeURIComponent(params[variable]!));
+    const options = change.token === undefined ? {} : { token: change.token };
+    const reply = await server.call(method, address, change.body ?? example.body, options);
+    answers.set(name, reply.body);
+    const [status, why] = OTHERWISE[name] ?? [null, ""];
+    const isRight = status === null ? reply.status >= 200 && reply.status < 300 : reply.status === status;
+    t.ok(isRight, `${name}: ${reply.status} ${isRight ? why : JSON.stringify(reply.body)}`);
+  }
+});
