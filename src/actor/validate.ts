@@ -162,9 +162,59 @@ interface SchemaError {
   readonly message: string;
 }
 
-/** The first error, told with the field's path and, for an unknown field, the fields there are. */
-function fieldError(check: Check, value: unknown, what: string): DbError {
-  const errors = check.Errors(value) as SchemaError[];
+/** Of more items not all errors are collected: that takes longer than the check. */
+const LONG_LIST = 64;
+
+interface ListSchema {
+  readonly type?: string;
+  readonly items?: TObject;
+  readonly maxItems?: number;
+  readonly properties?: Readonly<Record<string, ListSchema>>;
+}
+
+/** Compiled with the first item that is wrong. */
+const itemChecks = new WeakMap<object, Check>();
+
+function checkOfItems(items: TObject): Check {
+  let check = itemChecks.get(items);
+  if (check === undefined) {
+    check = Compile(items) as Check;
+    itemChecks.set(items, check);
+  }
+  return check;
+}
+
+/** What is wrong in a long list of the value: that it is too long, or its first item that is wrong. Undefined: nothing. */
+function longListError(schema: ListSchema, value: unknown, what: string, path: string): DbError | undefined {
+  if (Array.isArray(value)) {
+    const { items, maxItems = Number.POSITIVE_INFINITY } = schema;
+    if (schema.type !== "array" || value.length <= LONG_LIST) return undefined;
+    if (value.length > maxItems) {
+      const field = fieldPath(path);
+      const message = `The ${what} "${field}" must not have more than ${maxItems} items.`;
+      return new DbError("invalid_request", message, { field });
+    }
+    if (items === undefined) return undefined;
+    const check = checkOfItems(items);
+    const wrong = value.findIndex((item) => !check.Check(item));
+    return wrong === -1 ? undefined : fieldError(check, value[wrong], what, `${path}/${wrong}`);
+  }
+  if (typeof value !== "object" || value === null) return undefined;
+  for (const [name, property] of Object.entries(schema.properties ?? {})) {
+    const error = longListError(property, (value as Readonly<Record<string, unknown>>)[name], what, `${path}/${name}`);
+    if (error !== undefined) return error;
+  }
+  return undefined;
+}
+
+/** The first error, told with the field's path and, for an unknown field, the fields there are. `at`: where the value stands in the body. */
+function fieldError(check: Check, value: unknown, what: string, at = ""): DbError {
+  const inList = longListError(check.Type() as ListSchema, value, what, at);
+  if (inList !== undefined) return inList;
+  const errors = (check.Errors(value) as SchemaError[]).map((error) => ({
+    ...error,
+    instancePath: at + error.instancePath,
+  }));
   const unknown = errors.find((error) => error.keyword === "additionalProperties");
   if (unknown !== undefined) {
     const path = fieldPath(unknown.instancePath);

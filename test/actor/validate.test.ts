@@ -99,3 +99,18 @@ t.test("query parameters and path variables", async (t) => {
   const validate = compileValidator(ENDPOINTS.find(({ name }) => name === "transactions.savepoint.rollback")!);
   t.same(validate(frameOf(null, "", ["tx_1", "a b"])).params, { id: "tx_1", name: "a b" });
 });
+
+t.test("long lists: what is wrong is found without looking for all that is", async (t) => {
+  const labels = Array.from({ length: 500_000 }, () => "a");
+  t.match(problem("graph.nodes.create", JSON.stringify({ labels })), {
+    message: 'The field "labels" must not have more than 100 items.',
+    details: { field: "labels" },
+  });
+  const documents: unknown[] = Array.from({ length: 90_000 }, () => ({}));
+  documents[89_000] = 7;
+  t.match(problem("documents.bulk", JSON.stringify({ documents }), "", ["article"]), {
+    details: { field: "documents[89000]" },
+  });
+  const texts = Array.from({ length: 200 }, (_, i) => (i === 170 ? 7 : "a"));
+  t.match(problem("language.sentiment", JSON.stringify({ texts })), { details: { field: "texts[170]" } });
+});
