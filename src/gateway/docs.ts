@@ -24,7 +24,23 @@ const POLICY = [
 const SECURITY_HEADERS = `Content-Security-Policy: ${POLICY}\nX-Content-Type-Options: nosniff\nReferrer-Policy: no-referrer`;
 const FILE_SECONDS = 3600;
 
-const INITIALIZER = `window.onload = function () {
+/** Swagger UI's own filter knows only the names of tags; this one looks at paths, summaries and names too. */
+const INITIALIZER = `function opsFilter(groups, phrase) {
+  var wanted = phrase.toLowerCase();
+  var has = function (text) { return String(text || "").toLowerCase().indexOf(wanted) !== -1; };
+  return groups
+    .map(function (group, tag) {
+      if (has(tag)) return group;
+      return group.update("operations", function (all) {
+        return all.filter(function (one) {
+          return has(one.get("path")) || has(one.getIn(["operation", "summary"])) || has(one.getIn(["operation", "operationId"]));
+        });
+      });
+    })
+    .filter(function (group) { return group.get("operations").size > 0; });
+}
+
+window.onload = function () {
   window.ui = SwaggerUIBundle({
     url: "/v1/openapi.json",
     dom_id: "#swagger-ui",
@@ -33,6 +49,7 @@ const INITIALIZER = `window.onload = function () {
     docExpansion: "none",
     validatorUrl: null,
     presets: [SwaggerUIBundle.presets.apis],
+    plugins: [function () { return { fn: { opsFilter: opsFilter } }; }],
     layout: "BaseLayout"
   });
 };

@@ -96,6 +96,12 @@ t.test("the OpenAPI document describes every route", async (t) => {
   }
 });
 
+t.test("predictions of a boolean target are booleans in the OpenAPI document", async (t) => {
+  const { url } = await testGateway(t);
+  const text = await (await fetch(`${url}/v1/openapi.json`)).text();
+  t.match(text, /"predictions":\{"type":"array","items":\{"anyOf":\[[^\]]*"boolean"/);
+});
+
 t.test("the OpenAPI document hangs together", async (t) => {
   const { url } = await testGateway(t, { config: { rateLimit: { perSecond: 60, burst: 120 } } });
   const document = (await (await fetch(`${url}/v1/openapi.json`)).json()) as Any;
@@ -157,7 +163,9 @@ t.test("the browsable documentation is served from here alone", async (t) => {
     const again = await fetch(`${url}/v1/api-docs/${file}`, { headers: { "if-none-match": etag } });
     t.equal(again.status, 304, `${file} is cached`);
   }
-  t.match(await (await fetch(`${url}/v1/api-docs/swagger-initializer.js`)).text(), /"\/v1\/openapi\.json"/);
+  const initializer = await (await fetch(`${url}/v1/api-docs/swagger-initializer.js`)).text();
+  t.match(initializer, /"\/v1\/openapi\.json"/);
+  t.match(initializer, /filter: true/, "with a box that filters");
   for (const path of ["nothing", "..%2fpackage.json", "../package.json"]) {
     t.equal((await fetch(`${url}/v1/api-docs/${path}`)).status, 404, path);
   }
