@@ -46,7 +46,6 @@ window.onload = function () {
     dom_id: "#swagger-ui",
     deepLinking: true,
     filter: true,
-    docExpansion: "none",
     validatorUrl: null,
     presets: [SwaggerUIBundle.presets.apis],
     plugins: [function () { return { fn: { opsFilter: opsFilter } }; }],
