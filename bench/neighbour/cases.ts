@@ -96,6 +96,38 @@ export const CASES: readonly NeighbourCase[] = [
     "sql: levenshtein-like scan: position",
     "SELECT position(repeat('a', 100000) || 'b' IN repeat('a', 60000000))",
   ),
+  statement(
+    "table: regexp_split_to_table of 30 MB",
+    "SELECT count(*) FROM regexp_split_to_table(repeat('ab ', 10000000), ' ')",
+  ),
+  statement("table: string_to_table of 30 MB", "SELECT count(*) FROM string_to_table(repeat('ab ', 10000000), ' ')"),
+  statement("table: regexp_matches of 30 MB", "SELECT count(*) FROM regexp_matches(repeat('ab ', 10000000), 'a', 'g')"),
+  statement("table: unnest of 5 million", "SELECT count(*) FROM unnest(array_fill(1, ARRAY[5000000]))"),
+  statement(
+    "table: jsonb_array_elements of 1 million",
+    "SELECT count(*) FROM jsonb_array_elements((SELECT jsonb_agg(i) FROM generate_series(1, 1000000) i))",
+  ),
+  statement(
+    "table: jsonb_each of 100,000 keys",
+    "SELECT count(*) FROM jsonb_each((SELECT jsonb_object_agg(i, i) FROM generate_series(1, 100000) i))",
+  ),
+  statement(
+    "table: json_to_recordset of 20 MB",
+    "SELECT count(*) FROM json_to_recordset(('[' || repeat('{\"a\":1,\"b\":\"x\"},', 1000000) || '{}]')::json) AS r (a int, b text)",
+  ),
+  statement("table: generate_series of 100 million", "SELECT count(*) FROM generate_series(1, 100000000)"),
+  statement(
+    "window: lag and first_value of large texts",
+    "SELECT count(*) FROM (SELECT lag(t) OVER w, first_value(t) OVER w FROM (SELECT repeat('ab', i) AS t FROM generate_series(1, 3000) i) x WINDOW w AS (ORDER BY t)) y",
+  ),
+  statement(
+    "window: string_agg over a growing frame",
+    "SELECT max(length(s)) FROM (SELECT string_agg(i::text, ',') OVER (ORDER BY i) AS s FROM generate_series(1, 20000) i) x",
+  ),
+  statement(
+    "window: array_agg over a growing frame",
+    "SELECT max(cardinality(a)) FROM (SELECT array_agg(i) OVER (ORDER BY i) AS a FROM generate_series(1, 20000) i) x",
+  ),
   statement("sql: LIKE of many percents", `SELECT repeat('a', 200000) LIKE '${"%a".repeat(200)}b'`),
   statement(
     "sql: function that loops",

@@ -141,11 +141,12 @@ function regexpInstr(text: string, pattern: string, start = 1, which = 1, end = 
 }
 
 /** The pieces between matches; an empty match splits between characters. */
-export function regexpSplit(text: string, pattern: string, flags = "", name = "regexp_split_to_array"): string[] {
-  return Array.from(piecesBetween(text, pattern, flags, name));
+export function regexpSplit(text: string, pattern: string, flags = ""): string[] {
+  return Array.from(piecesBetween(text, pattern, flags, "regexp_split_to_array"));
 }
 
-function* piecesBetween(text: string, pattern: string, flags: string, name: string): Iterable<string> {
+/** What stands between the matches. Throws 22023, 54000. */
+export function* piecesBetween(text: string, pattern: string, flags: string, name: string): Iterable<string> {
   if (flags.includes("g")) {
     throw sqlError("22023", `${name}() does not support the "global" option`);
   }

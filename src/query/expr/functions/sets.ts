@@ -23,9 +23,9 @@ import { type Family, family } from "./define.js";
 import { asJson, asText } from "./json.js";
 import { isJsonObject } from "./json-member.js";
 import { recordFields } from "./json-record.js";
-import { groupsOf, regexpSplit } from "./pattern.js";
+import { groupsOf, piecesBetween } from "./pattern.js";
 import { regexOf } from "./regex.js";
-import { stringToArray } from "./text.js";
+import { splitParts, stringToArray } from "./text.js";
 
 /** `unnest(array)`: its elements in row-major order; of an array of records, their fields. */
 const UNNEST: Family<TableFunction> = family("unnest", "(anyarray) → setof anyelement", ([array, ...rest]) => {
@@ -55,18 +55,29 @@ function* matchesIn(text: string, regex: RegExp): Generator<Value> {
   for (const match of text.matchAll(regex)) yield groupsOf(match);
 }
 
+/** One after the other: all at once would take long. */
+function* mapped<T, U>(items: Iterable<T>, map: (item: T) => U): Generator<U> {
+  for (const item of items) yield map(item);
+}
+
+function partsOf(text: string | null, separator: string | null, nullText: string | null): Iterable<Value> {
+  if (text === null || text === "" || separator === "") return stringToArray(text, separator, nullText)?.elements ?? [];
+  const parts = separator === null ? text : splitParts(text, separator);
+  return mapped(parts, (part) => (part === nullText ? null : part));
+}
+
 const TEXTS: readonly TableFunction[] = [
   ...[[], [TEXT]].flatMap((more) => [
     tableFn("regexp_matches", [TEXT, TEXT, ...more], arrayOf(TEXT), regexpMatches),
     tableFn("regexp_split_to_table", [TEXT, TEXT, ...more], TEXT, (text: string, pattern: string, flags = "") =>
-      valueRows(regexpSplit(text, pattern, flags, "regexp_split_to_table")),
+      valueRows(piecesBetween(text, pattern, flags, "regexp_split_to_table")),
     ),
     tableFn(
       "string_to_table",
       [TEXT, TEXT, ...more],
       TEXT,
       (text: string | null, separator: string | null, nullText: string | null = null) =>
-        valueRows(stringToArray(text, separator, nullText)?.elements ?? []),
+        valueRows(partsOf(text, separator, nullText)),
       { strict: false },
     ),
   ]),
@@ -102,12 +113,12 @@ function jsonFunctions(prefix: string, type: SqlType): TableFunction[] {
       { name: "value", type: shown },
     ]);
     return tableFn(name, [type], row, (json: Json) =>
-      recordRows(membersOf(name, type, json).map(([key, value]) => [key, convert(value)])),
+      recordRows(mapped(membersOf(name, type, json), ([key, value]) => [key, convert(value)])),
     );
   };
   const elements = (suffix: string, shown: SqlType, convert: (value: unknown) => Value) => {
     const name = `${prefix}_${suffix}`;
-    const open = (json: Json) => valueRows(elementsOf(name, type, json).map(convert));
+    const open = (json: Json) => valueRows(mapped(elementsOf(name, type, json), convert));
     return tableFn(name, [type], shown, open, { column: "value" });
   };
   const keys = `${prefix}_object_keys`;
@@ -116,7 +127,7 @@ function jsonFunctions(prefix: string, type: SqlType): TableFunction[] {
     each("each_text", TEXT, (value) => asText(type, value)),
     elements("array_elements", type, (value) => asJson(type, value)),
     elements("array_elements_text", TEXT, (value) => asText(type, value)),
-    tableFn(keys, [type], TEXT, (json: Json) => valueRows(membersOf(keys, type, json).map(([key]) => key))),
+    tableFn(keys, [type], TEXT, (json: Json) => valueRows(mapped(membersOf(keys, type, json), ([key]) => key))),
     toRecord(`${prefix}_to_record`, type, false),
     toRecord(`${prefix}_to_recordset`, type, true),
   ];
@@ -132,7 +143,7 @@ function toRecord(name: string, type: SqlType, set: boolean): TableFunction {
     open(context: EvalContext, [json]: readonly Value[], shape: SqlType) {
       const { value } = json as Json;
       const objects = set ? elementsOf(name, type, json as Json) : [value];
-      return recordRows(objects.map((object) => recordFields(name, object, shape, null, context)));
+      return recordRows(mapped(objects, (object) => recordFields(name, object, shape, null, context)));
     },
   });
 }
@@ -149,7 +160,7 @@ function populateSet(name: string, json: SqlType): Family<TableFunction> {
       open(context: EvalContext, [record, array]: readonly Value[], shape: SqlType) {
         const objects = array === null ? [] : elementsOf(name, json, array as Json);
         const fields = record as readonly Value[] | null;
-        return recordRows(objects.map((object) => recordFields(name, object, shape, fields, context)));
+        return recordRows(mapped(objects, (object) => recordFields(name, object, shape, fields, context)));
       },
     });
   });
