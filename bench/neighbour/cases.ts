@@ -134,6 +134,26 @@ export const CASES: readonly NeighbourCase[] = [
     "SELECT count(*) FROM generate_series(1, 1000) i WHERE (SELECT count(*) FROM generate_series(1, 20000) j WHERE j % (i + 1) = 0) > 1",
   ),
   statement("sql: answer of one text of 60 MB", "SELECT repeat('ab', 30000000)"),
+  {
+    name: "text index: a row with 12 MB of different words",
+    async run(server: TestServer, token: string) {
+      const sql = async (statement: string) => {
+        const reply = await server.call("POST", "/v1/query/execute", { sql: statement, timeout_secs: 10 }, { token });
+        if (reply.status !== 200) throw new Error(JSON.stringify(reply.body));
+        return reply;
+      };
+      await sql("CREATE TABLE page (id int PRIMARY KEY, body text)");
+      await sql("CREATE INDEX page_body ON page USING text (body)");
+      await sql("INSERT INTO page VALUES (1, 'a few words')");
+      const search = "SELECT id FROM page WHERE MATCH (body) AGAINST ('words')";
+      await sql(search);
+      const digests = "(SELECT string_agg(md5(i::text), ' ') FROM generate_series(1, 360000) i)";
+      await sql(`INSERT INTO page VALUES (2, ${digests})`);
+      await sql(search);
+      await sql("DELETE FROM page WHERE id = 2");
+      return sql(search);
+    },
+  },
   statement("parameters: 500,000 nested levels", "RETURN $p", { p: 1 }),
   statement("= ANY of 300,000 texts", "SELECT count(*) FROM generate_series(1, 1000) i WHERE i::text = ANY ($1)", [
     Array.from({ length: 300_000 }, (_, i) => `text ${i}`),

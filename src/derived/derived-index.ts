@@ -62,6 +62,8 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
   /** Rows read so far while it is made from records; for progress. */
   rowsRead = 0;
   private entryBytes = 0;
+  /** What goes on with the first of the entries, which it has begun to put into the body. */
+  private folding: Generator<undefined, void> | null = null;
   /** The body is being copied: newer entries wait. */
   private isFrozen = false;
   /** By key after the prefix, latin-1. */
@@ -180,17 +182,24 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
 
   /** Puts newer entries into the body until there are none or `isOver` says to stop; true when there are none. */
   fold(isOver: () => boolean): boolean {
-    const { entries } = this;
     while (this.canFold) {
-      const text = entries.minKey()!;
-      const operation = entries.get(text)!;
-      entries.delete(text);
-      this.entryBytes -= sizeOf(operation);
-      this.folded++;
-      this.set(this.suffixOf(operation.key), operation.value);
+      this.folding ??= this.foldFirst();
+      if (this.folding.next().done === true) this.folding = null;
       if (isOver()) break;
     }
-    return entries.size === 0;
+    return this.entries.size === 0;
+  }
+
+  /** The entry is one until the body has all of it; then a newer one of the same row may have taken its place. */
+  private *foldFirst(): Generator<undefined, void> {
+    const { entries } = this;
+    const text = entries.minKey()!;
+    const operation = entries.get(text)!;
+    yield* this.set(this.suffixOf(operation.key), operation.value);
+    this.folded++;
+    if (entries.get(text) !== operation) return;
+    entries.delete(text);
+    this.entryBytes -= sizeOf(operation);
   }
 
   /** Makes it ready. Rejects when `turns` does; then it is of no use. */
@@ -342,27 +351,34 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
     this.rest.clear();
     await this.eachRecord(turns, (suffix, record) => {
       unseen.delete(suffix);
-      const item = this.kind.itemOf(record);
-      if (item === null) this.rest.add(suffix);
-      const slot = this.slots.get(suffix);
-      if (slot !== undefined && item !== null && this.body.holds(slot, item)) return;
-      this.setItem(suffix, item);
+      return this.compare(suffix, record);
     });
     for (const suffix of unseen) {
-      this.setItem(suffix, null);
+      for (const _ of this.setItem(suffix, null)) if (turns.shouldYield()) await turns.yieldTurn();
       if (turns.shouldYield()) await turns.yieldTurn();
     }
   }
 
+  private *compare(suffix: string, record: Uint8Array): Generator<undefined, void> {
+    const item = this.kind.itemOf(record);
+    if (item === null) this.rest.add(suffix);
+    const slot = this.slots.get(suffix);
+    if (slot !== undefined && item !== null && (yield* this.holds(slot, item))) return;
+    yield* this.setItem(suffix, item);
+  }
+
   /** Rows as the engine holds them when this begins; what it takes meanwhile is among the newer entries. */
-  private async eachRecord(turns: Turns, visit: (suffix: string, record: Uint8Array) => void): Promise<void> {
+  private async eachRecord(
+    turns: Turns,
+    visit: (suffix: string, record: Uint8Array) => Generator<undefined, void>,
+  ): Promise<void> {
     const cursor = this.store.engine.cursor(prefixRange(this.place.rowPrefix));
     try {
       for (;;) {
         const { keys, values } = cursor.next(STEP_ENTRIES);
         if (keys.length === 0) return;
         for (let i = 0; i < keys.length; i++) {
-          visit(this.suffixOf(keys[i]!), values[i]!);
+          for (const _ of visit(this.suffixOf(keys[i]!), values[i]!)) if (turns.shouldYield()) await turns.yieldTurn();
           this.rowsRead++;
           if (turns.shouldYield()) await turns.yieldTurn();
         }
@@ -372,14 +388,14 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
     }
   }
 
-  private set(suffix: string, record: Uint8Array | null): void {
+  private *set(suffix: string, record: Uint8Array | null): Generator<undefined, void> {
     const item = record === null ? null : this.kind.itemOf(record);
     if (item === null && record !== null) this.rest.add(suffix);
     else this.rest.delete(suffix);
-    this.setItem(suffix, item);
+    yield* this.setItem(suffix, item);
   }
 
-  private setItem(suffix: string, item: Item | null): void {
+  private *setItem(suffix: string, item: Item | null): Generator<undefined, void> {
     this.unsaved++;
     const before = this.slotNamed(suffix);
     if (this.kind.slotOf !== undefined) {
@@ -388,19 +404,33 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
       return;
     }
     if (before !== undefined) {
-      this.body.remove(before);
+      yield* this.removed(before);
       this.forgetMarks(before);
       this.slots.delete(suffix);
       this.keys[before] = null;
       this.keyCharacters -= suffix.length;
     }
     if (item !== null) {
-      const slot = this.body.add(item);
+      const slot = yield* this.added(item);
       while (this.keys.length <= slot) this.keys.push(null);
       this.keys[slot] = suffix;
       this.slots.set(suffix, slot);
       this.keyCharacters += suffix.length;
     }
+  }
+
+  private *added(item: Item): Generator<undefined, number> {
+    return this.body.addInSteps === undefined ? this.body.add(item) : yield* this.body.addInSteps(item);
+  }
+
+  private *holds(slot: number, item: Item): Generator<undefined, boolean> {
+    const { body } = this;
+    return body.holdsInSteps === undefined ? body.holds(slot, item) : yield* body.holdsInSteps(slot, item);
+  }
+
+  private *removed(slot: number): Generator<undefined, void> {
+    if (this.body.removeInSteps === undefined) this.body.remove(slot);
+    else yield* this.body.removeInSteps(slot);
   }
 }
 

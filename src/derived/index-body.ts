@@ -15,6 +15,13 @@ export interface IndexBody<Item> {
   has?(slot: number): boolean;
   /** Whether the slot's item is this one. */
   holds(slot: number, item: Item): boolean;
+  /**
+   * The three in short steps, of bodies whose items may be large; nothing else is asked of the body until one is
+   * done. Such a body has no `longWork`.
+   */
+  addInSteps?(item: Item): Generator<undefined, number>;
+  removeInSteps?(slot: number): Generator<undefined, void>;
+  holdsInSteps?(slot: number, item: Item): Generator<undefined, boolean>;
   /** There is work left that makes searches faster; they are right without it. */
   readonly hasWork: boolean;
   /** It is in the middle of work that changes would spoil: newer entries wait. */

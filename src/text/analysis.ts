@@ -6,7 +6,7 @@
  * each of its words. So whatever to_tsvector makes of a token, the index has all words of that token.
  */
 import { type Stem, stemOf } from "./languages.js";
-import { parseText, type TokenType } from "./text-parser.js";
+import { parseInSteps, type TokenType } from "./text-parser.js";
 
 /** Words longer than this are cut: they are keys, hashes, encoded data. */
 const WORD_LENGTH_MAX = 128;
@@ -21,6 +21,8 @@ const PASSED_OVER: ReadonlySet<TokenType> = new Set([
   "protocol",
   "entity",
 ]);
+/** Of a token of many words, in a step. */
+const STEP_WORDS = 1024;
 /** Scripts whose words stand side by side. */
 const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
@@ -35,6 +37,9 @@ export interface Token {
   readonly end: number;
 }
 
+/** `term` is "" for a stop word; `start` and `end` are UTF-16 code units. */
+type VisitWord = (term: string, position: number, start: number, end: number) => void;
+
 export class Analyzer {
   private readonly stem: Stem;
 
@@ -44,16 +49,25 @@ export class Analyzer {
   }
 
   /** Calls `visit` for each word in order; cheaper than `tokens` where nothing is kept. */
-  each(text: string, visit: (term: string, position: number, start: number, end: number) => void): void {
+  each(text: string, visit: VisitWord): void {
+    atOnce(this.eachInSteps(text, visit));
+  }
+
+  /** The same, in short steps. */
+  *eachInSteps(text: string, visit: VisitWord): Generator<undefined, void> {
     let position = 0;
-    for (const { type, start, end } of parseText(text)) {
-      if (type === "asciiword" || type === "hword_asciipart") {
-        visit(this.stemmed(text.slice(start, end).toLowerCase()), position++, start, end);
-      } else if (!PASSED_OVER.has(type)) {
-        wordsWithin(text.slice(start, end), (word, at) =>
-          visit(this.termOf(word), position++, start + at, start + at + word.length),
-        );
+    for (const tokens of parseInSteps(text)) {
+      for (const { type, start, end } of tokens) {
+        if (type === "asciiword" || type === "hword_asciipart") {
+          visit(this.stemmed(text.slice(start, end).toLowerCase()), position++, start, end);
+        } else if (!PASSED_OVER.has(type)) {
+          for (const { word, start: at } of wordsWithin(text.slice(start, end))) {
+            visit(this.termOf(word), position++, start + at, start + at + word.length);
+            if (position % STEP_WORDS === 0) yield;
+          }
+        }
       }
+      yield;
     }
   }
 
@@ -78,18 +92,26 @@ export class Analyzer {
   }
 }
 
+/** What steps come to, without a pause. */
+export function atOnce<Result>(steps: Iterator<undefined, Result>): Result {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}
+
 /** As terms are compared: also what prefixes and lexemes of queries must be in to be looked up. */
 export function normalForm(word: string): string {
   return word.normalize("NFKC").toLowerCase();
 }
 
 /** Words in a token that is more than a word, or of a script without blanks. */
-export function wordsWithin(token: string, visit: (word: string, start: number) => void): void {
+export function* wordsWithin(token: string): Generator<{ readonly word: string; readonly start: number }> {
   for (const match of token.matchAll(WORD)) {
-    if (!UNSPACED.test(match[0])) visit(match[0], match.index);
+    if (!UNSPACED.test(match[0])) yield { word: match[0], start: match.index };
     else {
       for (const { segment, index, isWordLike } of segments(match[0])) {
-        if (isWordLike) visit(segment, match.index + index);
+        if (isWordLike) yield { word: segment, start: match.index + index };
       }
     }
   }

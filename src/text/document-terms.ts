@@ -5,12 +5,15 @@
  *
  * Positions go on through the document's columns, with a gap in between that no phrase bridges. Made by text-body.ts.
  */
-import type { Analyzer } from "./analysis.js";
+import { type Analyzer, atOnce } from "./analysis.js";
 
 /** The texts of a row, one for each column of the index; null: the column has none. */
 export type TextItem = readonly (string | null)[];
 
 const HEAD = 2;
+/** Packed in a step. */
+const STEP_TERMS = 4096;
+const SORTED_PIECE = 16_384;
 /** Positions between two columns. */
 const COLUMN_GAP = 1000;
 
@@ -68,14 +71,19 @@ export class DocumentTerms {
 
 const NONE = new Uint32Array(0);
 
-export function termsOf(item: TextItem, analyzer: Analyzer, numberOf: (term: string) => number): DocumentTerms {
+/** In short steps. */
+export function* termsInSteps(
+  item: TextItem,
+  analyzer: Analyzer,
+  numberOf: (term: string) => number,
+): Generator<undefined, DocumentTerms> {
   const positions = new Map<number, number[]>();
   let length = 0;
   let base = 0;
   for (const text of item) {
     if (text === null) continue;
     let last = 0;
-    analyzer.each(text, (term, position) => {
+    yield* analyzer.eachInSteps(text, (term, position) => {
       last = position;
       if (term === "") return;
       length++;
@@ -86,22 +94,56 @@ export function termsOf(item: TextItem, analyzer: Analyzer, numberOf: (term: str
     });
     base += last + COLUMN_GAP;
   }
-  return packed(length, positions);
+  return yield* packed(length, positions);
 }
 
-function packed(length: number, positions: ReadonlyMap<number, readonly number[]>): DocumentTerms {
-  const terms = [...positions.keys()].sort((a, b) => a - b);
+export function termsOf(item: TextItem, analyzer: Analyzer, numberOf: (term: string) => number): DocumentTerms {
+  return atOnce(termsInSteps(item, analyzer, numberOf));
+}
+
+function* packed(
+  length: number,
+  positions: ReadonlyMap<number, readonly number[]>,
+): Generator<undefined, DocumentTerms> {
+  const terms = yield* sorted(Uint32Array.from(positions.keys()));
   const start = HEAD + 2 * terms.length;
   const words = new Uint32Array(start + length);
   words[0] = length;
   words[1] = terms.length;
   let at = start;
-  terms.forEach((term, i) => {
+  for (let i = 0; i < terms.length; i++) {
+    const term = terms[i]!;
     words[HEAD + i] = term;
     words[HEAD + terms.length + i] = at;
     const places = positions.get(term)!;
     words.set(places, at);
     at += places.length;
-  });
+    if (i % STEP_TERMS === STEP_TERMS - 1) yield;
+  }
   return new DocumentTerms(words);
+}
+
+/** Ascending; many are sorted piece by piece, and the pieces merged two by two. */
+function* sorted(numbers: Uint32Array): Generator<undefined, Uint32Array> {
+  const { length } = numbers;
+  for (let at = 0; at < length; at += SORTED_PIECE) {
+    numbers.subarray(at, at + SORTED_PIECE).sort();
+    if (length > SORTED_PIECE) yield;
+  }
+  let from = numbers;
+  for (let width = SORTED_PIECE; width < length; width *= 2) {
+    const to = new Uint32Array(length);
+    for (let start = 0; start < length; start += 2 * width) {
+      const middle = Math.min(start + width, length);
+      const end = Math.min(start + 2 * width, length);
+      let a = start;
+      let b = middle;
+      for (let at = start; at < end; at++) {
+        to[at] = b === end || (a < middle && from[a]! <= from[b]!) ? from[a++]! : from[b++]!;
+        if (at % SORTED_PIECE === 0) yield;
+      }
+    }
+    from = to;
+  }
+  return from;
 }

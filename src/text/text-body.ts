@@ -4,8 +4,8 @@
  * Probabilistic Relevance Framework: BM25 and Beyond", 2009) over the documents that are there now.
  */
 import type { IndexBody } from "../derived/index-body.js";
-import { type Analyzer, analyzerOf } from "./analysis.js";
-import { DocumentTerms, type TextItem, termsOf } from "./document-terms.js";
+import { type Analyzer, analyzerOf, atOnce } from "./analysis.js";
+import { DocumentTerms, type TextItem, termsInSteps } from "./document-terms.js";
 import { PostingList } from "./posting-list.js";
 
 /** Terms that a prefix is looked for among one by one. */
@@ -14,6 +14,8 @@ const UNORDERED_MAX = 2000;
 const SAVED_WORDS = 64 * 1024;
 const STEP_TERMS = 1024;
 const STEP_DOCUMENTS = 16;
+/** The number of no term. */
+const UNKNOWN_TERM = 0xffffffff;
 const TERM_BYTES = 120;
 const LENGTHS_ROOM_MIN = 64;
 const DOCUMENT_BYTES = 120;
@@ -67,17 +69,26 @@ export class TextBody implements IndexBody<TextItem> {
   }
 
   add(item: TextItem): number {
+    return atOnce(this.addInSteps(item));
+  }
+
+  *addInSteps(item: TextItem): Generator<undefined, number> {
+    const document = yield* termsInSteps(item, this.analyzer, (term) => this.numberOf(term));
     const slot = this.free.pop() ?? this.documents.length;
-    this.put(
-      slot,
-      termsOf(item, this.analyzer, (term) => this.numberOf(term)),
-    );
+    yield* this.put(slot, document);
     return slot;
   }
 
   remove(slot: number): void {
+    atOnce(this.removeInSteps(slot));
+  }
+
+  *removeInSteps(slot: number): Generator<undefined, void> {
     const document = this.documents[slot]!;
-    for (let i = 0; i < document.count; i++) this.change(document.term(i), (list) => list.remove(slot));
+    for (let i = 0; i < document.count; i++) {
+      this.change(document.term(i), (list) => list.remove(slot));
+      if (i % STEP_TERMS === STEP_TERMS - 1) yield;
+    }
     this.documents[slot] = null;
     this.free.push(slot);
     this.words -= document.length;
@@ -85,7 +96,11 @@ export class TextBody implements IndexBody<TextItem> {
   }
 
   holds(slot: number, item: TextItem): boolean {
-    const document = termsOf(item, this.analyzer, (term) => this.numbers.get(term) ?? -1);
+    return atOnce(this.holdsInSteps(slot, item));
+  }
+
+  *holdsInSteps(slot: number, item: TextItem): Generator<undefined, boolean> {
+    const document = yield* termsInSteps(item, this.analyzer, (term) => this.numbers.get(term) ?? UNKNOWN_TERM);
     return document.equals(this.documents[slot]!);
   }
 
@@ -173,20 +188,21 @@ export class TextBody implements IndexBody<TextItem> {
       at += 4 * sizes[slot]!;
       body.documents.push(null);
       if (document === null) body.free.push(slot);
-      else body.put(slot, document);
+      else yield* body.put(slot, document);
       if (slot % STEP_DOCUMENTS === 0) yield;
     }
     if (at !== buffer.length) throw new Error("the text index has another length than it says");
     return body;
   }
 
-  private put(slot: number, document: DocumentTerms): void {
+  private *put(slot: number, document: DocumentTerms): Generator<undefined, void> {
     this.documents[slot] = document;
     this.setLength(slot, document.length);
     this.words += document.length;
     this.documentBytes += DOCUMENT_BYTES + document.bytes;
     for (let i = 0; i < document.count; i++) {
       this.change(document.term(i), (list) => list.add(slot, document.occurrences(i)));
+      if (i % STEP_TERMS === STEP_TERMS - 1) yield;
     }
   }
 

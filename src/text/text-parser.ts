@@ -109,6 +109,16 @@ function matched(pattern: RegExp, text: string, at: number): number {
 /** Tokens of a text in order; the parts of one follow it. `checkpoint` is called now and then. */
 export function parseText(text: string, checkpoint: () => void = () => {}): TextToken[] {
   const tokens: TextToken[] = [];
+  for (const some of parseInSteps(text)) {
+    for (const token of some) tokens.push(token);
+    checkpoint();
+  }
+  return tokens;
+}
+
+/** The same, some tokens at a time: what is between two of them takes a millisecond at most. */
+export function* parseInSteps(text: string): Generator<readonly TextToken[], void> {
+  let tokens: TextToken[] = [];
   let blank = -1;
   const flush = (end: number) => {
     if (blank >= 0) tokens.push({ type: "blank", start: blank, end });
@@ -118,7 +128,10 @@ export function parseText(text: string, checkpoint: () => void = () => {}): Text
   let turns = 0;
   let comment = text.indexOf("<!--");
   while (at < text.length) {
-    if ((++turns & 1023) === 0) checkpoint();
+    if ((++turns & 1023) === 0) {
+      yield tokens;
+      tokens = [];
+    }
     if (at === comment) {
       const close = text.indexOf("-->", at + 4);
       comment = close < 0 ? -1 : text.indexOf("<!--", close);
@@ -142,7 +155,7 @@ export function parseText(text: string, checkpoint: () => void = () => {}): Text
     at = Math.max(matched(SPACE, text, at), at + 1);
   }
   flush(text.length);
-  return tokens;
+  yield tokens;
 }
 
 /** Adds the token that begins at `at` with its parts, and answers where it ends; −1: none begins there. */

@@ -42,8 +42,7 @@ function candidates(node: TsQueryNode, analyzer: Analyzer): TextQuery | null {
 function candidatesOfLexeme(lexeme: string, analyzer: Analyzer): TextQuery | null {
   if (lexeme.length > LEXEME_LENGTH_MAX || normalForm(lexeme) !== lexeme) return null;
   const terms: TextQuery[] = [];
-  const words: string[] = [];
-  wordsWithin(lexeme, (word) => words.push(word));
+  const words = Array.from(wordsWithin(lexeme), ({ word }) => word);
   // A word's lexeme is its stem, as the index has it; a second stemming might give something else.
   if (LETTERS.test(lexeme) && words.length === 1 && words[0] === lexeme) return { kind: "term", term: lexeme };
   if (lexeme.includes("-") && COMPOUND.test(lexeme)) return null;

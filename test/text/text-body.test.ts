@@ -168,3 +168,29 @@ t.test("highlights", async (t) => {
   t.equal(found.length, 1);
   t.match(found[0], /<em>needle<\/em> and <em>thread<\/em>/);
 });
+
+t.test("a large text is taken in, compared and taken out in many steps", async (t) => {
+  const body = new TextBody("english");
+  const large = Array.from({ length: 50_000 }, (_, i) => `word${(i * 7919) % 40_000}x`).join(" ");
+  const steps = <Result>(work: Generator<undefined, Result>): { count: number; result: Result } => {
+    for (let count = 0; ; count++) {
+      const { done, value } = work.next();
+      if (done === true) return { count, result: value };
+    }
+  };
+  const added = steps(body.addInSteps([large, "東京都に住む".repeat(5000)]));
+  t.ok(added.count > 60, `${added.count} steps`);
+  const slot = added.result;
+  t.same([...searchText(body, { kind: "term", term: "word7919x" }).slots], [slot]);
+  t.equal(body.document(slot)!.count, new Set(body.terms).size);
+  t.match(steps(body.holdsInSteps(slot, [large, null])), { result: false });
+  const ordered = Array.from({ length: body.document(slot)!.count }, (_, i) => body.document(slot)!.term(i));
+  t.same(
+    ordered,
+    ordered.toSorted((a, b) => a - b),
+  );
+  const removed = steps(body.removeInSteps(slot));
+  t.ok(removed.count > 5, `${removed.count} steps`);
+  t.equal(body.count, 0);
+  t.equal(searchText(body, { kind: "term", term: "word7919x" }).slots.length, 0);
+});

@@ -39,6 +39,8 @@ type TextIndex = DerivedIndex<TextItem, TextBody>;
  */
 const CORRECTIONS_MIN = 10;
 const CORRECTIONS_SHARE = 0.05;
+/** Nor are the words of a row looked at in one go that are more than this. */
+const CORRECTION_BYTES_MAX = 256 * 1024;
 /** Answers behind those that are wanted: whether they score as much as the last one. */
 const TIES_LOOKED_AT = 8;
 /** Records read between two looks at the clock. */
@@ -182,7 +184,7 @@ class TextScanOperator implements Operator {
     const correctionsMax = CORRECTIONS_MIN + CORRECTIONS_SHARE * index.count;
     const slotsSeen = new Set<number>();
     for (let count = 0; corrections.text !== null; corrections.advance()) {
-      if (count++ > correctionsMax) return null;
+      if (count++ > correctionsMax || (corrections.value?.length ?? 0) > CORRECTION_BYTES_MAX) return null;
       const slot = index.slotOf(corrections.key);
       if (slot !== undefined) slotsSeen.add(slot);
       if (corrections.value === null) continue;
@@ -263,6 +265,7 @@ class OwnIndex {
   /** Null: it is read to its end. */
   private cursor: Cursor | null;
   private reserved = 0;
+  private readonly reading = this.readInSteps();
 
   constructor(
     private readonly program: TextProgram,
@@ -274,20 +277,28 @@ class OwnIndex {
 
   /** Goes on until all rows are in it (true) or a turn is due. */
   read(): boolean {
+    const { context } = this;
+    while (this.reading.next().done !== true) {
+      context.checkpoint();
+      if (context.shouldYield()) return false;
+    }
+    return true;
+  }
+
+  private *readInSteps(): Generator<undefined, void> {
     const { body, keys, program, context } = this;
     while (this.cursor !== null) {
       const { keys: found, values } = this.cursor.next(STEP_ROWS);
       if (found.length === 0) break;
-      found.forEach((key, i) => {
-        keys[body.add(program.itemOf(values[i]!))] = Buffer.from(key);
-      });
+      for (let i = 0; i < found.length; i++) {
+        const key = Buffer.from(found[i]!);
+        keys[yield* body.addInSteps(program.itemOf(values[i]!))] = key;
+      }
       context.statement.reserve(body.bytes - this.reserved);
       this.reserved = body.bytes;
-      context.checkpoint();
-      if (context.shouldYield()) return false;
+      yield;
     }
     this.closeCursor();
-    return true;
   }
 
   answers(query: TextQuery, expected: number): Iterator<Answer> {
