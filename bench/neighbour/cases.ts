@@ -134,6 +134,43 @@ export const CASES: readonly NeighbourCase[] = [
     "SELECT count(*) FROM generate_series(1, 1000) i WHERE (SELECT count(*) FROM generate_series(1, 20000) j WHERE j % (i + 1) = 0) > 1",
   ),
   statement("sql: answer of one text of 60 MB", "SELECT repeat('ab', 30000000)"),
+  ...["max", "jsonb_agg", "json_agg", "count(DISTINCT", "array_agg(DISTINCT", "string_agg"].map((name) => {
+    const call = `${name}${name.includes("(") ? " " : "("}${name === "string_agg" ? "v::text, ','" : "v"})`;
+    return statement(
+      `aggregate: ${call} of documents with a million parts`,
+      `SELECT ${call} IS NULL FROM (SELECT jsonb_agg(i) AS v FROM generate_series(1, 1000000) i) x, generate_series(1, 3)`,
+    );
+  }),
+  ...["max(v)", "array_agg(v)", "count(DISTINCT v)", "mode() WITHIN GROUP (ORDER BY v)", "bool_or(v = '{1}')"].map(
+    (call) =>
+      statement(
+        `aggregate: ${call} of arrays of a million members`,
+        `SELECT ${call} IS NULL FROM (SELECT array_agg(i) AS v FROM generate_series(1, 1000000) i) x, generate_series(1, 3)`,
+      ),
+  ),
+  ...["collect(v)", "collect(DISTINCT v)", "max(v)", "count(DISTINCT v)"].map((call) =>
+    statement(
+      `aggregate: ${call} of lists of a million members`,
+      `WITH range(1, 1000000) AS v UNWIND [1, 2, 3] AS i RETURN size(toString(size(${call.startsWith("collect") ? call : `[${call}]`})))`,
+    ),
+  ),
+  ...[
+    "SELECT count(*) FROM (SELECT v FROM large GROUP BY v) x",
+    "SELECT count(*) FROM (SELECT DISTINCT v FROM large) x",
+    "SELECT count(*) FROM (SELECT v FROM large UNION SELECT v FROM large) x",
+    "SELECT count(*) FROM (SELECT v FROM large INTERSECT SELECT v FROM large) x",
+    "SELECT count(*) FROM large a JOIN large b ON a.v = b.v",
+    "SELECT count(*) FROM large WHERE v IN (SELECT v FROM large)",
+    "SELECT count(*) FROM (SELECT v FROM large ORDER BY v) x",
+    "SELECT count(*) FROM (SELECT rank() OVER (PARTITION BY v) FROM large) x",
+  ].flatMap((query) =>
+    ["array_agg(i)", "jsonb_agg(i)", "string_agg(i::text, ',')"].map((value) =>
+      statement(
+        `keys: ${value}: ${query}`,
+        `WITH large AS (SELECT v, n FROM (SELECT ${value} AS v FROM generate_series(1, 1000000) i) x, generate_series(1, 3) n) ${query}`,
+      ),
+    ),
+  ),
   {
     name: "text index: a row with 12 MB of different words",
     async run(server: TestServer, token: string) {

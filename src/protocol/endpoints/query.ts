@@ -211,6 +211,7 @@ export const queryEndpoints = [
     body: Strict({
       isolation_level: Type.Optional(
         Type.String({
+          maxLength: 32,
           description: "serializable (the default), repeatable_read, read_committed or read_uncommitted.",
         }),
       ),

@@ -92,7 +92,7 @@ export const socketEndpoints = [
     body: Strict({
       type: Type.String(),
       id: Type.Optional(MessageId),
-      isolation_level: Type.Optional(Type.String()),
+      isolation_level: Type.Optional(Type.String({ maxLength: 32 })),
       read_only: Type.Optional(Type.Boolean()),
       timeout_secs: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
     }),

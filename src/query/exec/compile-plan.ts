@@ -3,9 +3,9 @@
  * that opening a run allocates little more than its operators. The session calls it and caches programs with plans.
  */
 
-import type { SubqueryExpr } from "../expr/expr.js";
+import type { Expr, SubqueryExpr } from "../expr/expr.js";
 import { withPlannedPatterns } from "../optimize/plan-patterns.js";
-import type { CommonTable, Plan, WithPlan } from "../plan/plan.js";
+import type { AggregatePlan, CommonTable, Plan, WithPlan } from "../plan/plan.js";
 import { similarPairs } from "../plan/similar-pairs.js";
 import { childrenOf, subqueriesOf, walkPlan } from "../plan/walk.js";
 import { compileAggregate } from "./aggregate.js";
@@ -23,6 +23,7 @@ import { compileGroupingSets } from "./grouping-sets.js";
 import { compileHashJoin } from "./hash-join.js";
 import { compileIndexScan } from "./index-scan.js";
 import { compileInsert } from "./insert.js";
+import { withLargeKeys } from "./large-keys.js";
 import { compileLateralJoin } from "./lateral-join.js";
 import { compileLimit } from "./limit.js";
 import { compileLimitWithTies } from "./limit-with-ties.js";
@@ -112,6 +113,17 @@ function compileParts(plan: WithPlan, tables: CommonPrograms, around: Around | n
   return childrenOf(plan).map((part) => compileWithin(part, tables, around).open);
 }
 
+/** All columns of a plan, as keys. */
+function allOf({ columns }: Plan): readonly Expr[] {
+  return columns.map(({ id, type, name }) => ({ kind: "column", id, type, name }));
+}
+
+function compileGroups(plan: AggregatePlan, input: Open): Open {
+  const distinct = plan.calls.flatMap((call) => (call.distinct ? call.args : []));
+  const ready = withLargeKeys(input, plan.input.columns, [...plan.groups, ...distinct]);
+  return plan.grouping === undefined ? compileAggregate(plan, ready) : compileGroupingSets(plan, ready);
+}
+
 function compileOperator(plan: Plan, opens: readonly Open[], tables: CommonPrograms): Open {
   const [first, second] = opens as [Open, Open];
   switch (plan.kind) {
@@ -145,11 +157,15 @@ function compileOperator(plan: Plan, opens: readonly Open[], tables: CommonProgr
         : compileSimilarJoin(plan, pairs, first, second);
     }
     case "hashjoin":
-      return compileHashJoin(plan, first, second);
+      return compileHashJoin(
+        plan,
+        withLargeKeys(first, plan.left.columns, plan.leftKeys),
+        withLargeKeys(second, plan.right.columns, plan.rightKeys),
+      );
     case "mergejoin":
       return compileMergeJoin(plan, first, second);
     case "aggregate":
-      return plan.grouping === undefined ? compileAggregate(plan, first) : compileGroupingSets(plan, first);
+      return compileGroups(plan, first);
     case "window":
       return compileWindow(plan, first);
     case "sort":
@@ -159,9 +175,13 @@ function compileOperator(plan: Plan, opens: readonly Open[], tables: CommonProgr
     case "limit":
       return plan.ties === undefined ? compileLimit(plan, first) : compileLimitWithTies(plan, first);
     case "distinct":
-      return compileDistinct(plan, first);
+      return compileDistinct(plan, withLargeKeys(first, plan.input.columns, plan.on ?? allOf(plan.input)));
     case "setop":
-      return compileSetOp(plan, first, second);
+      return compileSetOp(
+        plan,
+        withLargeKeys(first, plan.left.columns, allOf(plan.left)),
+        withLargeKeys(second, plan.right.columns, allOf(plan.right)),
+      );
     case "append":
       return compileAppend(plan, opens);
     case "with":
@@ -169,7 +189,12 @@ function compileOperator(plan: Plan, opens: readonly Open[], tables: CommonProgr
     case "commonscan":
       return compileCommonScan(plan, tables);
     case "recursive":
-      return compileRecursive(plan, first, second);
+      if (plan.all) return compileRecursive(plan, first, second);
+      return compileRecursive(
+        plan,
+        withLargeKeys(first, plan.left.columns, allOf(plan.left)),
+        withLargeKeys(second, plan.right.columns, allOf(plan.right)),
+      );
     case "expand":
       return compileExpand(plan, first);
     case "expandpath":

@@ -327,7 +327,7 @@ export function jsonKeys(object: Readonly<Record<string, unknown>>): string[] {
   return Object.keys(object).sort(compareKeys);
 }
 
-function compareKeys(a: string, b: string): number {
+export function compareKeys(a: string, b: string): number {
   return Buffer.byteLength(a) - Buffer.byteLength(b) || compareText(a, b);
 }
 
@@ -350,15 +350,16 @@ export function hashKeyOf(type: SqlType): (value: Value) => HashKey {
     case "json":
       return (value) => jsonText(value as Json);
     case "jsonb":
-      return (value) => jsonKey((value as Json).value);
+      return (value) => keptKey(value) ?? jsonKey((value as Json).value);
     case "jsonpath":
       return String;
     case "variant":
-      return variantKey;
+      return (value) => keptKey(value) ?? variantKey(value);
     case "vector":
+      return untypedKey;
     case "array":
     case "record":
-      return untypedKey;
+      return (value) => keptKey(value) ?? untypedKey(value);
     case "void":
       return () => 0;
     default:
@@ -371,7 +372,18 @@ function intervalKey(interval: Interval): string {
   return (BigInt(interval.months * 30 + interval.days) * BigInt(DAY_MICROS) + BigInt(interval.micros)).toString();
 }
 
-function jsonKey(value: unknown): string {
+/** Keys of large values, which were made in turns (exec/large-keys.ts). */
+const keptKeys = new WeakMap<object, string>();
+
+export function keepKey(value: object, key: string): void {
+  keptKeys.set(value, key);
+}
+
+export function keptKey(value: Value): string | undefined {
+  return typeof value === "object" ? keptKeys.get(value!) : undefined;
+}
+
+export function jsonKey(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(jsonKey).join()}]`;
   if (typeof value === "number" && !Number.isInteger(value)) return Numeric.fromNumber(value).hashKey();
   if (typeof value !== "object" || value === null)
@@ -381,8 +393,8 @@ function jsonKey(value: unknown): string {
   return `{${jsonKeys(object).map((key) => `${JSON.stringify(key)}:${jsonKey(object[key])}`)}}`;
 }
 
-/** A key of a value by its representation: members of arrays, records and vectors. */
-function untypedKey(value: Value): string {
+/** A key of a value by its representation: members of arrays, records and vectors. Another one makes it in turns, too. */
+export function untypedKey(value: Value): string {
   if (value === null) return "~";
   if (typeof value === "string") return JSON.stringify(value);
   if (typeof value !== "object") return Object.is(value, -0) ? "0" : String(value);

@@ -159,7 +159,7 @@ export function isVariantAsIs({ name }: SqlType): boolean {
 const AS_IS = new Set(["variant", "bool", "int2", "int4", "int8", "text", "varchar"]);
 
 /** Before a key that is made of parts, or of a text that begins with it: half a character, which no text has. */
-const COMPOSED = "\ud800";
+export const COMPOSED = "\ud800";
 
 /** A Map key: the same for values that are equivalent (1 and 1.0 are). Not for null. */
 export function variantKey(value: Value): string | number | bigint | boolean {
@@ -172,7 +172,7 @@ export function variantKey(value: Value): string | number | bigint | boolean {
     case "bigint":
       return value;
     default:
-      return value instanceof Float ? floatKey(value.value) : COMPOSED + keyPart(value as Variant, 0);
+      return value instanceof Float ? floatKey(value.value) : COMPOSED + variantKeyPart(value as Variant, 0);
   }
 }
 
@@ -180,8 +180,8 @@ function floatKey(value: number): number | bigint {
   return Number.isSafeInteger(value) ? value : BigInt(value);
 }
 
-/** Delimited, so that parts can follow each other. */
-function keyPart(value: Variant, depth: number): string {
+/** The key of a value within another's, delimited, so that parts can follow each other. */
+export function variantKeyPart(value: Variant, depth: number): string {
   switch (typeof value) {
     case "string":
       return `s${value.length}:${value}`;
@@ -199,11 +199,11 @@ function keyPart(value: Variant, depth: number): string {
 function objectKey(value: Exclude<Variant, null | boolean | number | bigint | string>, depth: number): string {
   if (depth > VARIANT_DEPTH_MAX) throw tooDeep();
   if (value instanceof Float) return Object.is(value.value, -0) ? "0;" : `${floatKey(value.value)};`;
-  if (isList(value)) return `[${value.map((item) => keyPart(item, depth + 1)).join("")}]`;
+  if (isList(value)) return `[${value.map((item) => variantKeyPart(item, depth + 1)).join("")}]`;
   if (value instanceof Map) {
     const map: VariantMap = value;
     return `{${sortedKeys(map)
-      .map((key) => `${key.length}:${key}${keyPart(map.get(key)!, depth + 1)}`)
+      .map((key) => `${key.length}:${key}${variantKeyPart(map.get(key)!, depth + 1)}`)
       .join("")}}`;
   }
   if (value instanceof GraphNode) return `N${value.id};`;

@@ -1,0 +1,162 @@
+/**
+ * Keys of large values, made in turns before an operator asks for them: what puts rows together by their keys (GROUP BY,
+ * DISTINCT, set operations, hash joins) makes each key in one go, and the key of a list of a million members takes a
+ * third of a second. Values are told by their identity, so only keys that are columns are made ahead.
+ */
+import { costLeft } from "../../protocol/value-cost.js";
+import { Json, type SqlArray, type SqlType, type Value } from "../../protocol/values.js";
+import type { Variant, VariantMap } from "../../protocol/variant.js";
+import { isList, tooDeep, VARIANT_DEPTH_MAX } from "../../protocol/variant-format.js";
+import { compareKeys, jsonKey, keepKey, keptKey, untypedKey } from "../expr/compare.js";
+import { compareText } from "../expr/compare-text.js";
+import type { Batch, Expr } from "../expr/expr.js";
+import { COMPOSED, variantKeyPart } from "../expr/variant-order.js";
+import type { OutputColumn } from "../plan/plan.js";
+import type { ExecContext } from "./context.js";
+import type { Open, Operator, Pulled } from "./operator.js";
+import { slotsOf } from "./slots.js";
+import { sortRows } from "./sort-rows.js";
+
+/** Values with more parts are large. */
+const LARGE_PARTS = 16_384;
+/** Members whose keys are put together in one go. */
+const STEP_MEMBERS = 2048;
+
+const NESTED: ReadonlySet<string> = new Set(["jsonb", "array", "record", "variant"]);
+
+interface KeyColumn {
+  readonly slot: number;
+  readonly type: SqlType;
+}
+
+/** The input whose batches are given on when the keys of large values in these columns are made. */
+export function withLargeKeys(open: Open, columns: readonly OutputColumn[], keys: readonly Expr[]): Open {
+  const slotOf = slotsOf(columns);
+  const nested = keys.flatMap((key): KeyColumn[] => {
+    const slot = key.kind === "column" && NESTED.has(key.type.name) ? slotOf(key.id) : -1;
+    return slot < 0 ? [] : [{ slot, type: key.type }];
+  });
+  return nested.length === 0 ? open : (context) => new LargeKeysOperator(nested, open(context), context);
+}
+
+class LargeKeysOperator implements Operator {
+  private readonly keys: LargeKeys;
+
+  constructor(
+    private readonly columns: readonly KeyColumn[],
+    private readonly input: Operator,
+    context: ExecContext,
+  ) {
+    this.keys = new LargeKeys(context);
+  }
+
+  next(): Pulled {
+    const pulled = this.input.next();
+    return pulled instanceof Promise ? pulled.then((batch) => this.withKeys(batch)) : this.withKeys(pulled);
+  }
+
+  private withKeys(batch: Batch | null): Pulled {
+    if (batch === null) return null;
+    const isAnyLarge = this.columns.some(({ slot }) => Array.prototype.some.call(batch.columns[slot], isLarge));
+    return isAnyLarge ? this.keepKeys(batch) : batch;
+  }
+
+  private async keepKeys(batch: Batch): Promise<Batch> {
+    for (const { slot, type } of this.columns) {
+      const values = batch.columns[slot]!;
+      for (let row = 0; row < batch.length; row++) {
+        const value = values[row]!;
+        if (isLarge(value) && keptKey(value) === undefined) keepKey(value as object, await this.keys.of(type, value));
+      }
+    }
+    return batch;
+  }
+
+  close(): void {
+    this.input.close();
+  }
+}
+
+const isLarge = (value: unknown): boolean => costLeft(value, LARGE_PARTS) < 0;
+
+type Key = string | Promise<string>;
+
+/** The keys that `hashKeyOf` gives, in turns where a value is large. */
+export class LargeKeys {
+  constructor(private readonly context: Pick<ExecContext, "checkpoint" | "shouldYield" | "yieldTurn">) {}
+
+  of(type: SqlType, value: Value): Key {
+    if (type.name === "jsonb") return this.json((value as Json).value);
+    return type.name === "variant" ? this.composed(value as Variant) : this.untyped(value);
+  }
+
+  private json(value: unknown): Key {
+    if (!isLarge(value) || typeof value !== "object") return jsonKey(value);
+    return Array.isArray(value)
+      ? this.list("[", value, (member) => this.json(member), ",", "]")
+      : this.jsonObject(value as Readonly<Record<string, unknown>>);
+  }
+
+  private async jsonObject(object: Readonly<Record<string, unknown>>): Promise<string> {
+    const names = await this.sorted(Object.keys(object), compareKeys);
+    return this.list("{", names, (name) => joined(`${JSON.stringify(name)}:`, this.json(object[name])), ",", "}");
+  }
+
+  private async composed(value: Variant): Promise<string> {
+    return COMPOSED + (await this.variant(value, 0));
+  }
+
+  private variant(value: Variant, depth: number): Key {
+    if (!isLarge(value)) return variantKeyPart(value, depth);
+    if (depth > VARIANT_DEPTH_MAX) throw tooDeep();
+    const inner = (item: Variant) => this.variant(item, depth + 1);
+    if (isList(value)) return this.list("[", value, inner, "", "]");
+    return value instanceof Map ? this.variantMap(value, inner) : variantKeyPart(value, depth);
+  }
+
+  private async variantMap(map: VariantMap, inner: (value: Variant) => Key): Promise<string> {
+    const names = await this.sorted([...map.keys()], compareText);
+    return this.list("{", names, (name) => joined(`${name.length}:${name}`, inner(map.get(name)!)), "", "}");
+  }
+
+  private untyped(value: Value): Key {
+    if (!isLarge(value) || typeof value !== "object" || value === null) return untypedKey(value);
+    const inner = (member: Value) => this.untyped(member);
+    if (Array.isArray(value)) return this.list("(", value as readonly Value[], inner, ",", ")");
+    if (value instanceof Json) return this.json(value.value);
+    if (!("elements" in value)) return untypedKey(value);
+    const { elements, dimensions, lowerBounds } = value as SqlArray;
+    return this.list(`{${dimensions.join("x")}@${lowerBounds.join()}:`, elements, inner, ",", "}");
+  }
+
+  private async list<Member>(
+    open: string,
+    members: readonly Member[],
+    keyOf: (member: Member) => Key,
+    separator: string,
+    close: string,
+  ): Promise<string> {
+    const { context } = this;
+    const pieces: string[] = [];
+    for (let at = 0; at < members.length; at += STEP_MEMBERS) {
+      const keys: string[] = [];
+      for (const member of members.slice(at, at + STEP_MEMBERS)) {
+        const key = keyOf(member);
+        keys.push(typeof key === "string" ? key : await key);
+      }
+      pieces.push(keys.join(separator));
+      context.checkpoint();
+      if (context.shouldYield()) await context.yieldTurn();
+    }
+    return open + pieces.join(separator) + close;
+  }
+
+  private async sorted(names: readonly string[], order: (a: string, b: string) => number): Promise<readonly string[]> {
+    const places = await sortRows(this.context, names.length, (a, b) => order(names[a]!, names[b]!));
+    return Array.from(places, (place) => names[place]!);
+  }
+}
+
+function joined(before: string, key: Key): Key {
+  return typeof key === "string" ? before + key : key.then((text) => before + text);
+}

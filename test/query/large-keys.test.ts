@@ -1,0 +1,75 @@
+/** Keys of large values that are made in turns are those that one go makes. */
+import fc from "fast-check";
+import t, { type Test } from "tap";
+import { Numeric } from "../../src/protocol/numeric.js";
+import { arrayOf, INT4, JSONB, Json, type SqlType, VARIANT, type Value } from "../../src/protocol/values.js";
+import { Float, type Variant } from "../../src/protocol/variant.js";
+import { LargeKeys } from "../../src/query/exec/large-keys.js";
+import { hashKeyOf } from "../../src/query/expr/compare.js";
+
+/** Enough for its parts to be made in turns. */
+const LARGE = 17_000;
+
+let turns = 0;
+const keys = new LargeKeys({
+  checkpoint: () => {},
+  shouldYield: () => true,
+  yieldTurn: async () => void turns++,
+} as ConstructorParameters<typeof LargeKeys>[0]);
+
+async function same(t: Test, type: SqlType, value: Value): Promise<void> {
+  const before = turns;
+  t.equal(await keys.of(type, value), hashKeyOf(type)(value), type.name);
+  t.ok(turns > before + 4, `${turns - before} turns`);
+}
+
+const many = <Item>(item: (i: number) => Item): Item[] => Array.from({ length: LARGE }, (_, i) => item(i));
+
+const json = fc.letrec((tie) => ({
+  value: fc.oneof(
+    { depthSize: "small" },
+    fc.constantFrom(null, true, 1, -0, 0.5, 12n, "", 'a"b', "é", Numeric.parse("1.50")),
+    fc.array(tie("value"), { maxLength: 4 }),
+    fc.dictionary(fc.string({ maxLength: 4 }), tie("value"), { maxKeys: 4 }),
+  ),
+})).value;
+
+const variant: fc.Arbitrary<Variant> = fc.letrec<{ value: Variant }>((tie) => ({
+  value: fc.oneof(
+    { depthSize: "small" },
+    fc.constantFrom<Variant>(null, true, 1, 2 ** 60, 0.5, "", "\ud800x", new Float(1), new Float(2)),
+    fc.array(tie("value"), { maxLength: 4 }),
+    fc.dictionary(fc.string({ maxLength: 4 }), tie("value"), { maxKeys: 4 }).map((map) => new Map(Object.entries(map))),
+  ),
+})).value;
+
+t.test("documents", async (t) => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(json, { minLength: 1, maxLength: 9 }), async (some) => {
+      const list = many((i) => some[i % some.length]);
+      await same(t, JSONB, new Json(list));
+      await same(t, JSONB, new Json({ a: 1, b: { list } }));
+      await same(t, JSONB, new Json(Object.fromEntries(list.map((item, i) => [`${"k".repeat(i % 3)}${i}`, item]))));
+    }),
+    { numRuns: 12 },
+  );
+});
+
+t.test("values of Cypher", async (t) => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(variant, { minLength: 1, maxLength: 9 }), async (some) => {
+      const list = many((i) => some[i % some.length]!);
+      await same(t, VARIANT, list as Value);
+      await same(t, VARIANT, [1, new Map([["in", list]])] as Value);
+      await same(t, VARIANT, new Map(list.map((item, i) => [`${i % 7}é${i}`, item])) as Value);
+    }),
+    { numRuns: 12 },
+  );
+});
+
+t.test("arrays, and what they hold", async (t) => {
+  const array = (elements: readonly Value[]) => ({ elements, dimensions: [elements.length], lowerBounds: [1] });
+  await same(t, arrayOf(INT4), array(many((i) => (i % 9 === 0 ? null : i))));
+  await same(t, arrayOf(JSONB), array([new Json(many((i) => ({ i }))), null, new Json(1)]));
+  await same(t, { name: "record" } as SqlType, [1, "a", array(many(String)), null] as unknown as Value);
+});
