@@ -15,9 +15,9 @@ import { aggregateTurns, type TurnLengths, turnLengths } from "./turn-lengths.js
 /** Milliseconds of a turn, of CPU time. */
 const TURN_MAX = 50;
 /** Collections of garbage lengthen a turn; the shortest of some tries counts. */
-const TRIES = 8;
+const TRIES = 24;
 /** Characters, bytes or elements of a large value. An aggregate's step takes its value at once, so it gets fewer. */
-const UNITS = Number(process.env.TURN_UNITS ?? 80_000);
+const UNITS = Number(process.env.TURN_UNITS ?? 64_000);
 const AGGREGATED_UNITS = UNITS / 2;
 
 const [, , only] = process.argv;
