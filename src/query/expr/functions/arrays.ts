@@ -7,6 +7,7 @@ import { comparatorOf, hashKeyOf } from "../compare.js";
 import type { ScalarFunction } from "../expr.js";
 import { arraySlice, checkDimensions } from "./array-parts.js";
 import { type FunctionFamily, type Pattern, polymorphic } from "./define.js";
+import { joinedTexts } from "./text-length.js";
 
 function appendElement(array: SqlArray | null, element: Value): SqlArray {
   if (array === null || array.dimensions.length === 0) return sqlArray([element]);
@@ -134,9 +135,11 @@ function replaceElement(element: SqlType) {
 function toJoinedText(element: SqlType) {
   return (array: SqlArray | null, separator: string | null, nullText: string | null = null) => {
     if (array === null || separator === null) return null;
-    return array.elements
-      .flatMap((member) => (member === null ? (nullText === null ? [] : [nullText]) : [toText(element, member)]))
-      .join(separator);
+    const texts = array.elements.flatMap((member) => {
+      if (member !== null) return [toText(element, member)];
+      return nullText === null ? [] : [nullText];
+    });
+    return joinedTexts(texts, separator);
   };
 }
 

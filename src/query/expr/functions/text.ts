@@ -23,18 +23,9 @@ import { listInTurns } from "../list-in-turns.js";
 import { quoteIdentifier, quoteLiteral } from "../print.js";
 import { aliases, contextFn, type FunctionFamily, family, fn, op } from "./define.js";
 import { formatText } from "./format-text.js";
+import { bounded, checkLength, joinedTexts } from "./text-length.js";
 
 const SURROGATE = /[\ud800-\udfff]/;
-/** Throws 54000 for a text that is longer than texts may be. */
-function checkLength(characters: number): void {
-  if (characters > TEXT_CHARACTERS_MAX) throw sqlError("54000", "requested length too large");
-}
-
-/** Throws 54000. */
-function bounded(text: string): string {
-  checkLength(text.length);
-  return text;
-}
 
 /** Throws 54000. */
 function pointsOf(text: string): string[] {
@@ -314,11 +305,19 @@ function printing(name: string, fewest: number, apply: (texts: (string | null)[]
 
 function concatWithSeparator([separator, ...texts]: (string | null)[]): string | null {
   if (separator === null || separator === undefined) return null;
-  return bounded(texts.filter((text) => text !== null).join(separator));
+  return joinedTexts(
+    texts.filter((text) => text !== null),
+    separator,
+  );
 }
 
 export const TEXT_FAMILIES: readonly FunctionFamily[] = [
-  printing("concat", 1, (texts) => bounded(texts.filter((text) => text !== null).join(""))),
+  printing("concat", 1, (texts) =>
+    joinedTexts(
+      texts.filter((text) => text !== null),
+      "",
+    ),
+  ),
   printing("concat_ws", 2, concatWithSeparator),
   printing("format", 1, formatText),
   printing("quote_nullable", 1, ([text]) => (text === null || text === undefined ? "NULL" : quoteLiteral(text))),
