@@ -38,7 +38,8 @@ export class Answers {
     private readonly log: (message: string, fields: object) => void,
   ) {}
 
-  give(request: Request, answer: Answer): void {
+  /** `again`: does the request once more, where its answer has seen a commit of another one that the disk refuses then. */
+  give(request: Request, answer: Answer, again: (() => void) | null): void {
     request.trace?.handled();
     if (answer === STREAMED) {
       request.trace?.end(request.endpoint.name, 200);
@@ -53,7 +54,10 @@ export class Answers {
     partition.gate.pass(
       tenant.lastCommit,
       () => this.reply(request, answer),
-      (error) => this.replyError(request, error),
+      (error) => {
+        if (again !== null && error.code === "disk_full" && !request.committed) again();
+        else this.replyError(request, error);
+      },
     );
   }
 

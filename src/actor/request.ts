@@ -50,6 +50,8 @@ export class Request {
   sink: ReplySink | null = null;
   /** Something was committed without the request's answer. */
   wrote = false;
+  /** It committed something, with its answer or without. */
+  committed = false;
   /** Milliseconds since the epoch; a request may shorten it by `timeout_secs`. */
   deadlineMs: number;
   /** Set by handlers that tell their client how far it is. */
@@ -232,6 +234,7 @@ export class Request {
    */
   commit(tx: Transaction, answer: Answer): void {
     const keeps = this.keepAnswer !== null && tx.dirty;
+    this.committed ||= tx.dirty;
     if (keeps) this.keepAnswer!(tx, answer);
     // With its answer beside it, a commit can be asked for again.
     else if (tx.dirty) this.channel.marks.committed(this.id, !this.wrote);
@@ -242,6 +245,7 @@ export class Request {
   /** Commits one of several transactions of the request. */
   commitPart(tx: Transaction): void {
     const { dirty } = tx;
+    this.committed ||= dirty;
     if (dirty) this.channel.marks.committed(this.id, false);
     this.tenant.commit(tx);
     this.wrote ||= dirty;

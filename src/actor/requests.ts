@@ -172,15 +172,32 @@ export class Requests {
       request.checkpoint();
       const handled = this.handle(route, request, frame);
       const answer = handled instanceof Promise ? handled : answerInTurns(request, handled);
+      const again = this.again(request, frame, route, work);
       if (answer instanceof Promise) {
-        this.finishLater(request, answer);
+        this.finishLater(request, answer, again);
         return false;
       }
-      this.finish(request, answer);
+      this.finish(request, answer, again);
     } catch (error) {
       this.fail(request, error);
     }
     return true;
+  }
+
+  /** What does a request once more that committed nothing; null: it cannot be done again. */
+  private again(request: Request, frame: RequestFrame, route: Route, work: Work): (() => void) | null {
+    const { body, endpoint, tenant } = request;
+    if (body !== null || frame.isIdempotent || endpoint.home !== "tenant") return null;
+    return () => {
+      if (request.trace !== null) this.traces.set(frame.id, request.trace);
+      const { number } = tenant;
+      try {
+        this.scheduler.submit(number, work, () => this.begin(frame, route, number, work));
+      } catch (error) {
+        this.fail(this.requestOf(frame, route, number, work), error);
+      }
+      this.host.armTurn();
+    };
   }
 
   private trace(request: Request): void {
@@ -240,13 +257,13 @@ export class Requests {
     return answerOnce(this.host.idempotency, request, frame, () => route.handle(request, input));
   }
 
-  private finishLater(request: Request, pending: Promise<Answer>): void {
+  private finishLater(request: Request, pending: Promise<Answer>, again: (() => void) | null): void {
     this.running.set(request.id, request);
     pending
       .then((handled) => {
         const answer = answerInTurns(request, handled);
-        if (answer instanceof Promise) return answer.then((light) => this.finish(request, light));
-        this.finish(request, answer);
+        if (answer instanceof Promise) return answer.then((light) => this.finish(request, light, again));
+        this.finish(request, answer, again);
       })
       .catch((error: unknown) => this.fail(request, error))
       .finally(() => {
@@ -256,11 +273,11 @@ export class Requests {
       });
   }
 
-  private finish(request: Request, answer: Answer): void {
+  private finish(request: Request, answer: Answer, again: (() => void) | null): void {
     request.ended();
     if (request.body !== null) this.bodies.delete(request.id);
     if (request.endpoint.isAudited) this.host.audited(request, answer.status ?? request.endpoint.status ?? 200, null);
-    this.answers.give(request, answer);
+    this.answers.give(request, answer, again);
   }
 
   private fail(request: Request, thrown: unknown): void {

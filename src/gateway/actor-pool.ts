@@ -352,6 +352,7 @@ export class ActorPool {
       case "failed":
         one.complaint = message.message;
         one.fatal = message.fatal;
+        this.#storageFailed(one);
         break;
     }
   }
@@ -451,6 +452,14 @@ export class ActorPool {
     if (this.#closing || one.stop !== null || marks.beats === 0) return;
     this.watchdog.stopped++;
     this.#holdRequests(one, this.watchdog.isLate(one.link.actor) ? marks.atWork : null);
+  }
+
+  /** The thread is about to end, since a partition of its cannot go on: the log and the engine have to be opened again. */
+  #storageFailed(one: Supervised): void {
+    if (this.#closing || one.stop !== null || one.fatal || one.link.state !== "ready") return;
+    const { complaint } = one;
+    this.options.logger.error({ actor: one.link.actor, complaint }, "the actor ends and is started again");
+    this.#holdRequests(one, null);
   }
 
   #holdRequests(one: Supervised, culprit: AtWork | null): void {

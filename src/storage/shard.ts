@@ -198,7 +198,8 @@ export class Shard implements TransactionHost {
     if (this.#turn.length === 0 || this.#failed !== null) return;
     this.#options.onFlush?.();
     this.#flushTurn();
-    this.#options.onFlushed?.();
+    // What did not get into the log whole may be there in part.
+    if (this.#failed === null) this.#options.onFlushed?.();
   }
 
   #flushTurn(): void {

@@ -15,9 +15,10 @@ const FREE_BYTES_MIN = 100 * 2 ** 20;
 const mount = join(t.testdir(), "disk");
 mkdirSync(mount);
 const mounted = spawnSync("mount", ["-t", "tmpfs", "-o", "size=420m", "tmpfs", mount], { stdio: "ignore" });
+t.setTimeout(60_000 + ROUNDS * 20_000);
 const skip = mounted.status === 0 ? false : "a file system can only be mounted by root";
 
-t.test("a disk that something else fills", { skip }, async (t) => {
+t.test("a disk that something else fills", { skip, timeout: 60_000 + ROUNDS * 20_000 }, async (t) => {
   t.teardown(() => spawnSync("umount", ["-l", mount]));
   const data = join(mount, "data");
   mkdirSync(data);
