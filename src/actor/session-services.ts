@@ -42,7 +42,7 @@ import { AGENT_OPTIONS, runAgent } from "./agent/run-agent.js";
 import { trainedModelRows } from "./automl/trained-model-rows.js";
 import { readCallOptions } from "./call-options.js";
 import { checkClaimModel, classifyClaims, verifyClaims } from "./claim-functions.js";
-import { type GenerateCall, generateTexts } from "./generate-texts.js";
+import { GENERATE_OPTIONS, type GenerateCall, generateTexts, writerOf } from "./generate-texts.js";
 import { LanguageHelpers } from "./language-helpers.js";
 import { requireLibraryAdmin } from "./library-admin.js";
 import { convertParameters } from "./run-program.js";
@@ -197,6 +197,13 @@ export class SessionServices implements ExecServices {
 
   generateTexts(calls: readonly GenerateCall[], { signal }: DeferredContext): Promise<readonly string[]> {
     return generateTexts(this.memory.tenant, this.tenantName, calls, signal);
+  }
+
+  checkGeneration(fn: "GENERATE" | "AGENT_RUN", given: Json): void {
+    const { tenant } = this.memory;
+    const schema = fn === "GENERATE" ? GENERATE_OPTIONS : AGENT_OPTIONS;
+    const { model } = readCallOptions(fn === "GENERATE" ? fn : "AGENT_RUN error", schema, given);
+    if (fn === "GENERATE" && model !== undefined) writerOf(tenant, this.tenantName, model);
   }
 
   runAgent(persona: string, task: string, given: Json | null, { signal }: DeferredContext): Promise<string> {

@@ -21,13 +21,17 @@ interface Prepared {
 export class SessionStatements {
   private readonly statements = new Map<string, Prepared>();
 
-  /** Throws 42P05 for a name that is taken, and what planning throws. */
-  prepare({ name, node, types }: BoundPrepare, planNode: PlanNode): void {
+  /** The plan of what is to be added. Throws 42P05 for a name that is taken, and what planning throws. */
+  plan({ name, node, types }: BoundPrepare, planNode: PlanNode): StatementPlan {
     if (this.statements.has(name)) throw sqlError("42P05", `prepared statement "${name}" already exists`);
     if (this.statements.size === PREPARED_STATEMENTS_MAX) {
       throw sqlError("54000", `a session can have at most ${PREPARED_STATEMENTS_MAX} prepared statements`);
     }
-    this.statements.set(name, { node, types, plan: planNode(node, types) });
+    return planNode(node, types);
+  }
+
+  add({ name, node, types }: BoundPrepare, plan: StatementPlan): void {
+    this.statements.set(name, { node, types, plan });
   }
 
   /** The statement's plan, made anew when definitions have changed. Throws 26000. */

@@ -198,6 +198,11 @@ export class Session {
     return this.runner.planFor(run, catalog, tx);
   }
 
+  /** Of a plan that is not run now: throws what is wrong with it whatever the rows. */
+  check(plan: StatementPlan, tx: ShardTransaction, client: Client): Promise<void> | void {
+    return this.runner.check(plan, tx, client);
+  }
+
   /** The definitions, as the open transaction has them. */
   get catalog(): CatalogView {
     return this.tenant.catalog.view(this.block.open());

@@ -30,6 +30,7 @@ import type {
   BoundExplain,
   BoundFetch,
   BoundFill,
+  BoundPrepare,
   BoundQuery,
   BoundSetConstraints,
   BoundVerify,
@@ -39,7 +40,7 @@ import { parseSql } from "../sql/parse/parse.js";
 import { RoutineRunner } from "../sql/routine/routine-runner.js";
 import type { Transaction } from "../storage/store.js";
 import type { ShardTransaction } from "../storage/transaction.js";
-import { checkCalls } from "./check-calls.js";
+import { callsToCheck, checkCalls } from "./check-calls.js";
 import type { TakeRows } from "./cursor.js";
 import { graphFinder } from "./ensure-graph.js";
 import { explainLines } from "./explain-statement.js";
@@ -232,8 +233,7 @@ export class StatementRunner {
       case "show":
         return textOutcome(bound.name, [this.names.settings.show(bound.name)], run.collector);
       case "prepare":
-        this.statements.prepare(bound, this.nodePlanner(tx));
-        return textOutcome("result", ["PREPARE"], run.collector);
+        return this.prepare(bound, run, tx);
       case "execute":
         return this.executePrepared(bound, run, tx);
       case "create table as execute":
@@ -283,6 +283,19 @@ export class StatementRunner {
     const statistics = this.tenant.statistics.source(tx);
     return (node, declaredTypes) =>
       planNode(node, [], { ...names, declaredTypes }, statistics, graphFinder(this.tenant, tx));
+  }
+
+  private prepare(bound: BoundPrepare, run: StatementRun, tx: ShardTransaction): Outcome | Promise<Outcome> {
+    const plan = this.statements.plan(bound, this.nodePlanner(tx));
+    return after(this.check(plan, tx, run.request), () => {
+      this.statements.add(bound, plan);
+      return textOutcome("result", ["PREPARE"], run.collector);
+    });
+  }
+
+  /** Of a plan that is not run now: throws what is wrong with it whatever the rows. */
+  check({ checks, graph }: StatementPlan, tx: ShardTransaction, client: Client): Promise<void> | void {
+    if (checks.length > 0) return checkCalls(checks, [], this.contextFor(tx, client, [], graph));
   }
 
   /** The arguments are a row that is computed first. */
@@ -502,7 +515,9 @@ export class StatementRunner {
     const program = plan.program!;
     const statistics = this.tenant.statistics.source(tx);
     if (!bound.analyze) {
-      return textOutcome("QUERY PLAN", explainLines(program.plan, bound, statistics, null), run.collector);
+      return after(this.check(plan, tx, run.request), () =>
+        textOutcome("QUERY PLAN", explainLines(program.plan, bound, statistics, null), run.collector),
+      );
     }
     this.requireRunnable(bound.statement);
     const measurements = new Measurements();
@@ -549,6 +564,8 @@ export class StatementRunner {
       const context = this.contextFor(tx, run.request, []);
       if (this.block.isOpen) this.block.constraints?.refusePending(bound.command, catalog.view(tx));
       if (isTemporary(bound.command)) await openTemporaries(this.names, tx, run.request);
+      const query = bound.stored ?? bound.rows;
+      if (query) await checkCalls(callsToCheck(query), bound.parameters ?? [], context);
       const done = await runDdl(bound, catalog, this.internalStatements(), context, this.tenant.positionOf);
       lastTag ??= done.tag;
       told.push(...done.notices);

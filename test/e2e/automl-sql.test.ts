@@ -176,6 +176,14 @@ t.test("mistakes in statements, with their places", async (t) => {
     ["SELECT AUTOML.PREDICT('nope', age) FROM loans WHERE false", 404, /does not exist/, null],
     ["SELECT id FROM loans WHERE false AND AUTOML.PREDICT('nope', age) = '1'", 404, /does not exist/, null],
     ["SELECT (SELECT AUTOML.PREDICT('nope', age) FROM loans WHERE id < 0)", 404, /does not exist/, null],
+    ["EXPLAIN SELECT AUTOML.PREDICT('nope', age) FROM loans", 404, /"nope" does not exist/, null],
+    ["CREATE VIEW risks AS SELECT AUTOML.PREDICT('nope', age) AS risk FROM loans", 404, /does not exist/, null],
+    ["CREATE TABLE risks AS SELECT AUTOML.PREDICT('nope', age) FROM loans WHERE false", 404, /does not exist/, null],
+    ["PREPARE risks AS SELECT AUTOML.PREDICT('nope', age) FROM loans WHERE id = $1", 404, /does not exist/, null],
+    ["EXPLAIN SELECT EMBED('a', 'nope') FROM loans", 404, /nope/, null],
+    [`SELECT GENERATE('a', '{"model":"nope"}') FROM loans WHERE false`, 404, /nope/, null],
+    [`SELECT GENERATE('a', '{"modell":"nope"}') FROM loans WHERE false`, 400, /no option "modell"/, null],
+    [`SELECT AGENT_RUN('a', 'b', '{"steps":1}') FROM loans WHERE false`, 400, /no option "steps"/, null],
     ["PREDICT x USING scorer AS SELECT nope FROM loans", 400, /nope/, 34],
     ["SELECT AUTOML.PREDICT('scorer', age) FROM loans", 400, /lacks the feature/, null],
   ] as const) {
@@ -184,6 +192,8 @@ t.test("mistakes in statements, with their places", async (t) => {
     t.match(reply.body.error.message, message);
     if (position !== null) t.equal(reply.body.error.details.position, position, sql);
   }
+  const prepared = await server.call("POST", "/v1/query/prepare", { sql: "SELECT AUTOML.PREDICT('nope', $1)" });
+  t.equal(prepared.status, 404, JSON.stringify(prepared.body));
   const { body } = await server.call("POST", "/v1/api-keys", { name: "r", permission: "ReadOnly" });
   const key = { token: body.raw_key as string };
   t.equal(

@@ -261,7 +261,7 @@ function batchAnswer(results: readonly BatchResult[], started: number): Answer {
   return { plain: { results, total_execution_time_ms: elapsed } };
 }
 
-function prepare(request: Request, { body }: Input): Answer {
+async function prepare(request: Request, { body }: Input): Promise<Answer> {
   const { tenant } = request;
   const text = { sql: body.sql, ...textOptionsOf(body) };
   // To name the default graph for the first time makes it.
@@ -271,6 +271,7 @@ function prepare(request: Request, { body }: Input): Answer {
     const session = new Session(tenant, sessionOptions(request, "routes"));
     const plan = session.planFor({ ...text, params: NO_PARAMETERS }, tenant.catalog.view(tx), tx);
     if (request.readOnly) requireReading(plan.bound);
+    await session.check(plan, tx, request);
     const parameterCount = plan.parameterTypes.length;
     const { id } = tenant.prepared.add(ownerName(request.head), { ...text, parameterCount }, body.name);
     answer = {

@@ -232,6 +232,8 @@ export interface EvalServices {
     calls: readonly { readonly prompt: string; readonly options: Json | null }[],
     context: DeferredContext,
   ): Promise<readonly string[]>;
+  /** Throws what is wrong with the options of GENERATE or AGENT_RUN, the name of a model among them. */
+  checkGeneration?(fn: "GENERATE" | "AGENT_RUN", options: Json): void;
   /** Has a model work on a task with tools, as the caller of the statement. */
   runAgent?(persona: string, task: string, options: Json | null, context: DeferredContext): Promise<string>;
   /** Pulls a model into the installation and waits for it: what was pulled, as JSON. Checks who asks. */

@@ -1,6 +1,6 @@
 /** CREATE [OR REPLACE] VIEW and DROP [MATERIALIZED] VIEW; what a stored query depends on. */
 import type { CatalogView } from "../../catalog/catalog-view.js";
-import type { CreateViewCommand, DdlCommand, RelationName } from "../../catalog/ddl-command.js";
+import type { DdlCommand, RelationName } from "../../catalog/ddl-command.js";
 import type { TableDef } from "../../catalog/table.js";
 import type { PropertyGraphDef, ViewColumn, ViewDef, ViewQuery, ViewRelation } from "../../catalog/view.js";
 import { sqlError } from "../../protocol/errors.js";
@@ -11,14 +11,15 @@ import { exprsOfPlan, modifiesData, subqueriesOf, walkPlan } from "../../query/p
 import type { CreateViewStatement, DropStatement } from "../parse/ast-definitions.js";
 import type { QueryNode } from "../parse/ast-query.js";
 import { type Binding, PLAIN_QUERY } from "./binding.js";
+import type { BoundDdl } from "./bound-statement.js";
 import { updatableColumns } from "./changed-relation.js";
 import { newName } from "./names.js";
 import { relationOf } from "./scope.js";
 
-export function bindCreateView(node: CreateViewStatement, binding: Binding): CreateViewCommand {
+export function bindCreateView(node: CreateViewStatement, binding: Binding): BoundDdl {
   const { position, checkOption } = node;
   const { schema, name } = newName(node.name, binding.env, node.persistence);
-  const { query, columns } = bindStoredQuery(node, "VIEW", binding);
+  const { query, columns, plan: stored } = bindStoredQuery(node, "VIEW", binding);
   const draft = { id: 0, schema, name, columns, query, checkOption, createdAt: 0 };
   const updatable = updatableColumns(draft, binding);
   if (checkOption !== null && updatable === null) {
@@ -26,7 +27,9 @@ export function bindCreateView(node: CreateViewStatement, binding: Binding): Cre
   }
   const before = binding.env.catalog.view(schema, name);
   if (before !== null && node.replace) checkReplacement(before, columns);
-  return { kind: "create view", schema, name, replace: node.replace, columns, query, checkOption, updatable };
+  const { replace } = node;
+  const command = { kind: "create view", schema, name, replace, columns, query, checkOption, updatable } as const;
+  return { kind: "ddl", command, stored };
 }
 
 interface StoredQueryNode {

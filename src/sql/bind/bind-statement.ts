@@ -113,7 +113,7 @@ function bindNode(node: StatementNode, env: BindEnvironment): BoundStatement {
     case "refresh":
       return bindRefresh(node, binding);
     case "create view":
-      return { kind: "ddl", command: bindCreateView(node, binding) };
+      return bindCreateView(node, binding);
     case "create property graph":
       return { kind: "ddl", command: bindCreatePropertyGraph(node, binding) };
     case "drop property graph":

@@ -157,6 +157,8 @@ export interface BoundDdl {
   readonly command: DdlCommand;
   /** Rows of the table as they will be, by a plan over the definitions before the command; null: they stay. */
   readonly rows?: Plan | null;
+  /** The query that the command keeps without running it: of a view. */
+  readonly stored?: Plan;
   /** Values of the parameters in `rows`; absent: it has none. */
   readonly parameters?: readonly Value[];
 }

@@ -13,6 +13,7 @@ import type { Persistence } from "../parse/ast-definitions.js";
 import type { NameNode } from "../parse/ast-query.js";
 import type { BindEnvironment } from "./bound-statement.js";
 import { relationOf } from "./scope.js";
+import { systemRelationNames } from "./system/system-relations.js";
 
 interface QualifiedName {
   readonly schema: string;
@@ -115,7 +116,8 @@ export function missingRelation(node: NameNode, env: BindEnvironment, others: It
   const schemas = schemasFor(schema, env);
   const visible = all.filter((relation) => schemas.includes(relation.schema)).map((relation) => relation.name);
   const elsewhere = all.find((relation) => relation.name === name && !isTemporarySchema(relation.schema));
-  const near = elsewhere?.name ?? nearestName(name, [...visible, ...others]);
+  const ofSystem = schema === null && !name.startsWith("pg_") ? [] : schemas.flatMap(systemRelationNames);
+  const near = elsewhere?.name ?? nearestName(name, [...visible, ...others, ...ofSystem]);
   const of = elsewhere?.schema ?? schema;
   const path = [...(of === null ? [] : [of]), ...(near === null ? [] : [near])].map(quotedIdentifier).join(".");
   const hint = near === null ? {} : { hint: `Did you mean ${path}?` };

@@ -1,7 +1,7 @@
 /** Functions that have texts written: GENERATE and AGENT_RUN. Who writes them is behind the session's services. */
 import { DbError } from "../../../protocol/errors.js";
-import { JSONB, type Json, TEXT, type Value } from "../../../protocol/values.js";
-import type { DeferredContext, ScalarFunction } from "../expr.js";
+import { JSONB, Json, TEXT, type Value } from "../../../protocol/values.js";
+import type { DeferredContext, EvalContext, ScalarFunction } from "../expr.js";
 import { deferredFn } from "./define.js";
 
 /** Calls that are made together: so many prompts are sent before a LIMIT stops the others. */
@@ -29,10 +29,17 @@ async function runAgents([personas, tasks, options]: Columns, count: number, con
   return answers;
 }
 
+const checking = (fn: "GENERATE" | "AGENT_RUN", at: number) => ({
+  check: (args: readonly (Value | undefined)[], { services }: EvalContext): void => {
+    const options = args[at];
+    if (options instanceof Json) services.checkGeneration?.(fn, options);
+  },
+});
+
 /** Options are a JSON object. */
 export const GENERATION_FUNCTIONS: readonly ScalarFunction[] = [
   deferredFn("generate", [TEXT], TEXT, generateRows, { rowsMax: PROMPTS_MAX }),
-  deferredFn("generate", [TEXT, JSONB], TEXT, generateRows, { rowsMax: PROMPTS_MAX }),
+  deferredFn("generate", [TEXT, JSONB], TEXT, generateRows, { rowsMax: PROMPTS_MAX, ...checking("GENERATE", 1) }),
   deferredFn("agent_run", [TEXT, TEXT], TEXT, runAgents, { rowsMax: 1 }),
-  deferredFn("agent_run", [TEXT, TEXT, JSONB], TEXT, runAgents, { rowsMax: 1 }),
+  deferredFn("agent_run", [TEXT, TEXT, JSONB], TEXT, runAgents, { rowsMax: 1, ...checking("AGENT_RUN", 2) }),
 ];

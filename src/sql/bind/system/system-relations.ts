@@ -10,20 +10,26 @@ import { PG_TYPES_AND_SERVER } from "./pg-types.js";
 import { SEARCH_INDEX_RELATIONS } from "./search-index-relations.js";
 import { systemRelation } from "./system-view.js";
 
+const ALL = [
+  ...PG_RELATIONS,
+  ...PG_TYPES_AND_SERVER,
+  PG_PROC,
+  ...PG_TRIGGERS,
+  ...SEARCH_INDEX_RELATIONS,
+  ...INFORMATION_SCHEMA,
+];
+
 const RELATIONS: ReadonlyMap<string, TableFunction> = new Map(
-  [
-    ...PG_RELATIONS,
-    ...PG_TYPES_AND_SERVER,
-    PG_PROC,
-    ...PG_TRIGGERS,
-    ...SEARCH_INDEX_RELATIONS,
-    ...INFORMATION_SCHEMA,
-  ].map(({ schema, name, rows }) => [`${schema}.${name}`, rows]),
+  ALL.map(({ schema, name, rows }) => [`${schema}.${name}`, rows]),
 );
 
 /** A call of it gives the relation's rows; null when there is no such relation. */
 export function findSystemRelation(schema: string, name: string): TableFunction | null {
   return RELATIONS.get(`${schema}.${name}`) ?? null;
+}
+
+export function systemRelationNames(schema: string): readonly string[] {
+  return ALL.filter((relation) => relation.schema === schema).map(({ name }) => name);
 }
 
 /** `SELECT * FROM sequence`. */
