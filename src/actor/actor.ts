@@ -40,6 +40,7 @@ import { JOB_KINDS } from "./background/job-kinds.js";
 import { BackupFolder } from "./backup/backup-folder.js";
 import { provideBackups, registerBackupFunctions } from "./backup/backup-functions.js";
 import { Backups } from "./backup/backups.js";
+import { RestoreAsks } from "./backup/restore-asks.js";
 import { Restores } from "./backup/restores.js";
 import { WholeFolder } from "./backup/whole-folder.js";
 import { claimVerifierOptions } from "./claim-verifier-options.js";
@@ -121,6 +122,7 @@ export class Actor {
   private directory: DirectoryServices | null = null;
   private readonly placement: Placement;
   private readonly backups: Backups;
+  private readonly restoreAsks: RestoreAsks;
   private readonly restores: Restores;
   private readonly backupFolder: BackupFolder;
   private readonly wholeFolder: WholeFolder;
@@ -187,6 +189,7 @@ export class Actor {
       ...{ scheduler, folders, log: output.log },
       report: (report) => output.control({ kind: "backup-report", report }),
     });
+    this.restoreAsks = new RestoreAsks((message) => output.control(message));
     this.restores = new Restores({
       ...{ scheduler, folders, running: (partition, tenant) => this.runningOf(partition, tenant) },
       report: (report) => output.control({ kind: "restore-report", report }),
@@ -303,7 +306,7 @@ export class Actor {
       partition.installationSecret = this.settings.secret;
       partition.progress.output = this.live;
       this.partitions.set(number, partition);
-      provideBackups(partition, this.backups);
+      provideBackups(partition, this.backups, this.restoreAsks);
       this.restores.opened(partition);
     } catch (error) {
       if (!isDamage(error) || number === DIRECTORY_PARTITION) throw error;
@@ -423,6 +426,10 @@ export class Actor {
         break;
       case "restore":
         this.restores.start(this.partitions.get(message.partition)!, message.order);
+        break;
+      case "restore-answer":
+        this.restoreAsks.heard(message.answer);
+        this.armTurn();
         break;
       case "backup":
         this.backups.order(this.partitions.get(message.partition)!, message.order);

@@ -9,14 +9,16 @@ import type { DeriveKey } from "../directory/derive-key.js";
 import { Directory } from "../directory/directory.js";
 import type { ActorMarks } from "../protocol/actor-marks.js";
 import type { AuditEvent } from "../protocol/audit.js";
+import { DbError } from "../protocol/errors.js";
 import type { Identity } from "../protocol/identity.js";
 import type { ActorMetrics, ActorSettings, FromActor, ToActor } from "../protocol/messages.js";
-import type { PartitionLoad } from "../protocol/placement.js";
+import type { PartitionLoad, RestoreAnswer, RestoreAsk } from "../protocol/placement.js";
 import type { BackupFolder } from "./backup/backup-folder.js";
 import { BackupOrders } from "./backup/backup-orders.js";
 import { type InstallationBackups, openInstallationBackups } from "./backup/installation-backups.js";
 import { RestoreOrders } from "./backup/restore-orders.js";
 import { isEmpty } from "./backup/restores.js";
+import { type RestoreContext, startRestore } from "./backup/start-restore.js";
 import type { WholeFolder } from "./backup/whole-folder.js";
 import { auditHandlers } from "./handlers/audit.js";
 import { scheduleHandlers, wholeBackupHandlers } from "./handlers/backup-schedules.js";
@@ -121,20 +123,35 @@ export class DirectoryServices {
 
   handlers(): Readonly<Record<string, Handler>> {
     const { directory, moves, installation } = this;
-    const { settings, backupFolder } = this.host;
+    const { settings } = this.host;
     const actors = settings.config.actors.count;
     const metrics = () => this.askActors();
     return {
       ...directoryHandlers(directory, async () => loadsOf(await metrics())),
       ...auditHandlers(this.audit),
-      ...restoreHandlers({
-        ...{ directory, restores: this.restoreOrders, backups: this.backupOrders, folder: backupFolder },
-      }),
+      ...restoreHandlers(this.restoreContext()),
       ...scheduleHandlers(installation.schedules),
       ...wholeBackupHandlers(installation.backups, installation.restores),
       ...operatorHandlers((level) => this.host.say({ kind: "log-level", level })),
       ...placementHandlers({ directory, moves, actors, partitions: settings.partitionCount, metrics }),
     };
+  }
+
+  private restoreContext(): RestoreContext {
+    const { directory, restoreOrders: restores, backupOrders: backups } = this;
+    return { directory, restores, backups, folder: this.host.backupFolder };
+  }
+
+  /** The tenant's actor has checked who asks. */
+  private startAsked({ id, partition, ...asked }: RestoreAsk): void {
+    const answer = (told: RestoreAnswer): void => this.host.say({ kind: "restore-answer", partition, answer: told });
+    try {
+      const wanted = { ...asked, from: asked.tenantId, replaces: true };
+      answer({ id, view: startRestore(this.restoreContext(), wanted) });
+    } catch (error) {
+      if (!(error instanceof DbError)) throw error;
+      answer({ id, error: { code: error.code, message: error.message } });
+    }
   }
 
   /** Messages of other kinds are for every actor, and nothing to it. */
@@ -153,6 +170,9 @@ export class DirectoryServices {
       case "actors":
         this.actorsAsked.get(message.id)?.(message.actors);
         this.actorsAsked.delete(message.id);
+        break;
+      case "restore-ask":
+        this.startAsked(message.ask);
         break;
       case "restore-report":
         this.restoreOrders.heard(message.report);

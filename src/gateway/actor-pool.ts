@@ -337,7 +337,11 @@ export class ActorPool {
       case "backup":
         this.#orderBackup(message.partition, message.order);
         break;
+      case "restore-answer":
+        this.linkOf(message.partition).post({ kind: "restore-answer", answer: message.answer });
+        break;
       case "move-report":
+      case "restore-ask":
       case "restore-report":
       case "backup-report":
       case "unsettled":

@@ -9,7 +9,14 @@ import type { BackupOrder, BackupReport } from "./backup-orders.js";
 import type { Config } from "./config.js";
 import type { Identity, IdentityChange } from "./identity.js";
 import type { FromLibrary, ToLibrary } from "./model-library.js";
-import type { MoveReport, PlacementMessage, RestoreOrder, RestoreReport } from "./placement.js";
+import type {
+  MoveReport,
+  PlacementMessage,
+  RestoreAnswer,
+  RestoreAsk,
+  RestoreOrder,
+  RestoreReport,
+} from "./placement.js";
 import type { StoppedStatement } from "./stopped-statement.js";
 import type { ThreadDiagnosis } from "./thread-diagnosis.js";
 import type { EngineMetrics, JobMetrics, RecordCacheMetrics, ThreadMetrics } from "./thread-metrics.js";
@@ -75,10 +82,12 @@ export type ToActor =
   | { readonly kind: "placement"; readonly partition: number; readonly message: PlacementMessage }
   | { readonly kind: "restore"; readonly partition: number; readonly order: RestoreOrder }
   | { readonly kind: "backup"; readonly partition: number; readonly order: BackupOrder }
+  | { readonly kind: "restore-answer"; readonly answer: RestoreAnswer }
   /** Say which tenants are unsettled: the directory has been started again. */
   | { readonly kind: "report-unsettled" }
   /** These go to the directory's actor. */
   | { readonly kind: "move-report"; readonly report: MoveReport }
+  | { readonly kind: "restore-ask"; readonly ask: RestoreAsk }
   | { readonly kind: "restore-report"; readonly report: RestoreReport }
   | { readonly kind: "backup-report"; readonly report: BackupReport }
   | { readonly kind: "unsettled"; readonly partition: number; readonly tenants: readonly number[] }
@@ -253,8 +262,10 @@ export type FromActor =
   | { readonly kind: "placement"; readonly partition: number; readonly message: PlacementMessage }
   | { readonly kind: "restore"; readonly partition: number; readonly order: RestoreOrder }
   | { readonly kind: "backup"; readonly partition: number; readonly order: BackupOrder }
+  | { readonly kind: "restore-answer"; readonly partition: number; readonly answer: RestoreAnswer }
   /** To be carried to the directory's actor. */
   | { readonly kind: "move-report"; readonly report: MoveReport }
+  | { readonly kind: "restore-ask"; readonly ask: RestoreAsk }
   | { readonly kind: "restore-report"; readonly report: RestoreReport }
   | { readonly kind: "backup-report"; readonly report: BackupReport }
   /** Tenants of which the partition does not know whether they are there: they were being moved. Likewise. */

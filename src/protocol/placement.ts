@@ -4,6 +4,7 @@
  * the messages, in order. Structured clones; the bytes of entries are transferred.
  */
 import type { BackupStore } from "./backup-orders.js";
+import type { ErrorCode } from "./errors.js";
 
 export type MoveState =
   | "preparing"
@@ -103,6 +104,24 @@ export interface RestoreOrder {
   /** Whoever gives the order has read all of the backup. */
   readonly isChecked: boolean;
 }
+
+/** A tenant's actor asks for it, in the name of the tenant's administrator. */
+export interface RestoreAsk {
+  /** Of the question, in that actor. */
+  readonly id: number;
+  /** Where the tenant is. */
+  readonly partition: number;
+  readonly tenantId: string;
+  readonly backup: string | null;
+  readonly passphrase: string | null;
+  readonly until: string | null;
+}
+
+/** How the restore began, as its route tells it, or why it did not. */
+export type RestoreAnswer = { readonly id: number } & (
+  | { readonly view: object }
+  | { readonly error: { readonly code: ErrorCode; readonly message: string } }
+);
 
 export type RestoreState = "checking" | "restoring" | "verifying" | "completed" | "failed";
 

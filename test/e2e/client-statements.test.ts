@@ -1,4 +1,5 @@
 /** DESCRIBE and DROP MODEL, BACKUP and SHOW BACKUPS: statements of this interface's clients. */
+import { setTimeout as pause } from "node:timers/promises";
 import t from "tap";
 import { TestServer } from "./server.js";
 
@@ -34,7 +35,7 @@ t.test("models: trained and installed", async (t) => {
 });
 
 t.test("backups", async (t) => {
-  const admin = await server.tenant("acme", ["admin"]);
+  const admin = await server.tenant("acme", ["super_admin"]);
   await server.rows("CREATE TABLE item (id int PRIMARY KEY)", [], { token: admin });
   const [[made]] = await sql("BACKUP DATABASE", [], admin);
   t.match(made, { status: "running", kind: "full" });
@@ -42,14 +43,41 @@ t.test("backups", async (t) => {
     const [row] = await sql("SHOW BACKUPS", [], admin);
     t.equal(row[0], made.id);
     if (row[1] !== "running") break;
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await pause(20);
   }
   const [[more]] = await sql("BACKUP INCREMENTAL", [], admin);
   t.equal(more.kind, "incremental");
   t.match(await sql("BACKUP DATABASE TO '/tmp/x'", [], admin), [501, "not_supported", /place to write/]);
-  t.match(await sql("RESTORE DATABASE FROM 'x'", [], admin), [501, "not_supported", /RESTORE is no statement/]);
+  t.match(await sql("RESTORE DATABASE FROM 'x'", [], admin), [404, "not_found"]);
+  t.match(await sql("RESTORE", [], admin), [400, "syntax_error", /the id of a backup/]);
+  t.match(await sql(`RESTORE FROM '${made.id}'`, [], admin), [400, "query_error", /replaces everything/]);
+  t.match(await sql(`RESTORE FROM '${made.id}' WITH (replce = true)`, [], admin), [400, "query_error", /"replce"/]);
   t.match(await sql("BACKUP DATABASE WITH (colour = 'red')", [], admin), [400, "query_error", /no option "colour"/]);
   const user = await server.tenant("acme2", ["user"]);
   t.match(await sql("BACKUP DATABASE", [], user), [403, "forbidden"]);
   t.match(await sql("SHOW BACKUPS", [], user), [403, "forbidden"]);
+  t.match(await sql(`RESTORE FROM '${made.id}' WITH (replace = true)`, [], user), [403, "forbidden"]);
+  const lesser = await server.tenant("acme4", ["admin"]);
+  t.match(await sql("RESTORE FROM 'bak_0' WITH (replace = true)", [], lesser), [403, "forbidden", /super/]);
+  const admin2 = await server.tenant("acme3", ["super_admin"]);
+  t.match(await sql(`RESTORE FROM '${made.id}' WITH (replace = true)`, [], admin2), [404, "not_found"], "another's");
+});
+
+t.test("a restore replaces what was written since", async (t) => {
+  const admin = await server.tenant("again", ["super_admin"]);
+  await server.rows("CREATE TABLE item (id int PRIMARY KEY)", [], { token: admin });
+  await server.rows("INSERT INTO item VALUES (1)", [], { token: admin });
+  const [[made]] = await sql("BACKUP", [], admin);
+  while ((await sql("SHOW BACKUPS", [], admin))[0][1] === "running") await pause(20);
+  await server.rows("INSERT INTO item VALUES (2)", [], { token: admin });
+  const [[begun]] = await sql(`RESTORE DATABASE FROM '${made.id}' WITH (replace = true)`, [], admin);
+  t.match(begun, { tenant: "again", backup: made.id, state: "checking", finished_at: null });
+  const path = "/admin/tenants/again/restore";
+  let told: { state: string; finished_at: string | null };
+  do {
+    await pause(20);
+    told = (await server.expect(200, "GET", path, undefined, { token: admin })).body.data;
+  } while (told.finished_at === null);
+  t.match(told, { state: "completed", verified: true });
+  t.same(await server.rows("SELECT id FROM item", [], { token: admin }), [[1]]);
 });

@@ -1,17 +1,13 @@
 /** /v1/backups of a tenant, and in the directory's actor /admin/tenants/{tenant}/restore and …/backups. */
-import type { Directory } from "../../directory/directory.js";
-import type { BackupOrder } from "../../protocol/backup-orders.js";
 import type { EndpointName } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import { LIST_PAGE_DEFAULT } from "../../protocol/limits.js";
 import { archiveOf } from "../backup/backup-archive.js";
 import type { BackupFolder } from "../backup/backup-folder.js";
-import type { BackupOrders } from "../backup/backup-orders.js";
 import { viewOf } from "../backup/backup-view.js";
 import type { Backups } from "../backup/backups.js";
 import { importBackup } from "../backup/import-backup.js";
-import { backupForMoment } from "../backup/moment.js";
-import type { RestoreOrders } from "../backup/restore-orders.js";
+import { type RestoreContext, startRestore } from "../backup/start-restore.js";
 import type { BodySource } from "../body-source.js";
 import { STREAMED } from "../reply.js";
 import { requireSystem, tenantOf } from "./directory.js";
@@ -53,35 +49,15 @@ export function backupHandlers(backups: Backups, folder: BackupFolder) {
   } satisfies Partial<Record<EndpointName, Handler>>;
 }
 
-export interface RestoreContext {
-  readonly directory: Pick<Directory, "placeOf">;
-  readonly restores: RestoreOrders;
-  readonly backups: BackupOrders;
-  readonly folder: BackupFolder;
-}
-
-export function restoreHandlers({ directory, restores, backups, folder }: RestoreContext) {
+export function restoreHandlers(context: RestoreContext) {
+  const { directory, restores, folder } = context;
   return {
     "admin.tenants.restore": (request, input) => {
       const tenantId = tenantOf(request, input);
-      const { backup = null, from = tenantId, passphrase = null, until, replace = false } = input.body;
+      const { backup = null, from = tenantId, passphrase = null, until = null, replace = false } = input.body;
       if (from !== tenantId) requireSystem(request);
-      const untilMicros = until === undefined ? null : Date.parse(until) * 1000;
-      if (Number.isNaN(untilMicros)) {
-        throw new DbError("invalid_request", "until: expected a time such as 2026-01-31T12:00:00Z", { field: "until" });
-      }
-      const place = { tenantId, ...directory.placeOf(tenantId) };
-      const order = { from, store: "tenant", passphrase, untilMicros, replaces: replace, isChecked: false } as const;
-      const find = (): Promise<string> =>
-        backupForMoment(folder, { tenantId: from, backup, untilMicros }, ({ id }) => {
-          const { number, partition } = directory.placeOf(from);
-          const tail: Omit<Extract<BackupOrder, { do: "create" }>, "do" | "ask"> = {
-            ...{ tenant: number, tenantId: from, store: "tenant", passphrase, base: { continues: id } },
-            ...{ schedule: null, verifies: false },
-          };
-          return backups.make(partition, tail, new AbortController().signal);
-        });
-      return { plain: restores.startFound(place, order, backup, find) };
+      const wanted = { tenantId, from, backup, passphrase, until, replaces: replace };
+      return { plain: startRestore(context, wanted) };
     },
     "admin.tenants.restore.get": (request, input) => {
       const tenantId = tenantOf(request, input);

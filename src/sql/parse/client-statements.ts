@@ -7,6 +7,7 @@
  *   SHOW AGENTS, DESCRIBE AGENT a                           SELECT … FROM jsonb_to_recordset(list_agents())
  *   DESCRIBE MODEL m, DROP MODEL [IF EXISTS] m              SELECT … FROM jsonb_each(describe_model(…)), SELECT drop_model(…)
  *   BACKUP DATABASE [WITH (…)], SHOW BACKUPS                SELECT create_backup(…) AS result, SELECT … list_backups()
+ *   RESTORE [DATABASE] [FROM] 'backup' [WITH (…)]           SELECT restore_backup(…) AS result
  */
 import { sqlError } from "../../protocol/errors.js";
 import { optionsOf } from "./automl-dialect.js";
@@ -168,10 +169,15 @@ function backupWith(statement: Statement, from: number, incremental: boolean): s
   return `SELECT create_backup(${options(statement, at)}, ${incremental}) AS result`;
 }
 
-function restore({ tokens, text }: Statement): never {
-  const position = [...text.slice(0, tokens[0]!.start)].length + 1;
-  throw sqlError("0A000", "RESTORE is no statement: a tenant's content is replaced from outside of it", {
-    position,
-    hint: 'POST /admin/tenants/{tenant}/restore {"backup": "…"} restores a backup of SHOW BACKUPS, as an administrator.',
-  });
+/** `RESTORE [DATABASE [name]] [FROM] 'backup' [WITH (…)]`. */
+function restore(statement: Statement): string {
+  const { tokens } = statement;
+  let at = 1;
+  if (isWord(tokens[at], "database")) {
+    at++;
+    if (isName(tokens[at]) && !isWord(tokens[at], "from", "with")) at++;
+  }
+  if (isWord(tokens[at], "from")) at++;
+  const backup = named(statement, at, "the id of a backup, as SHOW BACKUPS tells it");
+  return `SELECT restore_backup(${backup}, ${options(statement, at + 1)}) AS result`;
 }
