@@ -170,6 +170,8 @@ interface ListSchema {
   readonly items?: TObject;
   readonly maxItems?: number;
   readonly properties?: Readonly<Record<string, ListSchema>>;
+  /** One thing may stand for a list of one. */
+  readonly anyOf?: readonly ListSchema[];
 }
 
 /** Compiled with the first item that is wrong. */
@@ -187,8 +189,9 @@ function checkOfItems(items: TObject): Check {
 /** What is wrong in a long list of the value: that it is too long, or its first item that is wrong. Undefined: nothing. */
 function longListError(schema: ListSchema, value: unknown, what: string, path: string): DbError | undefined {
   if (Array.isArray(value)) {
-    const { items, maxItems = Number.POSITIVE_INFINITY } = schema;
-    if (schema.type !== "array" || value.length <= LONG_LIST) return undefined;
+    const [list, ...others] = (schema.anyOf ?? [schema]).filter(({ type }) => type === "array");
+    if (list === undefined || others.length > 0 || value.length <= LONG_LIST) return undefined;
+    const { items, maxItems = Number.POSITIVE_INFINITY } = list;
     if (value.length > maxItems) {
       const field = fieldPath(path);
       const message = `The ${what} "${field}" must not have more than ${maxItems} items.`;

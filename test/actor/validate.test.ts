@@ -113,4 +113,10 @@ t.test("long lists: what is wrong is found without looking for all that is", asy
   });
   const texts = Array.from({ length: 200 }, (_, i) => (i === 170 ? 7 : "a"));
   t.match(problem("language.sentiment", JSON.stringify({ texts })), { details: { field: "texts[170]" } });
+  // One row may stand alone, so a list is one of two forms.
+  const rows = Array.from({ length: 9_000 }, (_, i) => (i === 8_000 ? 7 : { a: i }));
+  t.match(problem("automl.predict", JSON.stringify({ rows }), "", ["m"]), {
+    message: 'The field "rows[8000]" must be object.',
+    details: { field: "rows[8000]" },
+  });
 });
