@@ -14,6 +14,8 @@ import { CYPHER_FUNCTIONS, cypherOperators } from "../../src/query/expr/cypher/r
 import type { AggregateFunction, ScalarFunction } from "../../src/query/expr/expr.js";
 import type { Family } from "../../src/query/expr/functions/define.js";
 import { CHAPTERS } from "../../src/query/expr/functions/registry.js";
+import { TABLE_FUNCTION_FAMILIES, TABLE_FUNCTIONS } from "../../src/query/expr/functions/table-registry.js";
+import type { TableFunction } from "../../src/query/expr/table-function.js";
 
 const TYPES: readonly SqlType[] = [TEXT, INT4, JSONB, NUMERIC, arrayOf(INT4), arrayOf(TEXT)];
 const LAST_TYPES: readonly SqlType[] = [INT4, TEXT, arrayOf(TEXT)];
@@ -74,4 +76,12 @@ export function aggregateFunctions(): readonly AggregateFunction[] {
     ...(chapter.aggregates ?? []),
     ...(chapter.aggregateFamilies ?? []).flatMap(instancesOf),
   ]);
+}
+
+/** Those that return rows. */
+export function tableFunctions(): readonly TableFunction[] {
+  return [
+    ...[...TABLE_FUNCTIONS.values()].flat(),
+    ...[...TABLE_FUNCTION_FAMILIES.values()].flat().flatMap(instancesOf),
+  ];
 }

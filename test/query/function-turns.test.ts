@@ -1,6 +1,6 @@
 /**
- * No call of a function holds its thread for long, however large its arguments are: every function, operator and aggregate of the
- * tables, with large values in each place and in all places. A new one comes by itself; a new type needs values
+ * No call of a function holds its thread for long, however large its arguments are: every function, operator, aggregate and function
+ * that returns rows of the tables, with large values in each place and in all places. A new one comes by itself; a new type needs values
  * (large-values.ts).
  *
  *   TURN_UNITS=400000 node dist/test/query/function-turns.test.js [name]     with larger values; prints the ten longest turns, too
@@ -8,9 +8,10 @@
 import t, { type Test } from "tap";
 import type { SqlType, Value } from "../../src/protocol/values.js";
 import type { AggregateFunction, ScalarFunction } from "../../src/query/expr/expr.js";
-import { aggregateFunctions, scalarFunctions } from "./all-functions.js";
+import type { TableFunction } from "../../src/query/expr/table-function.js";
+import { aggregateFunctions, scalarFunctions, tableFunctions } from "./all-functions.js";
 import { largeValues, smallValues } from "./large-values.js";
-import { aggregateTurns, type TurnLengths, turnLengths } from "./turn-lengths.js";
+import { aggregateTurns, rowTurns, type TurnLengths, turnLengths } from "./turn-lengths.js";
 
 /** Milliseconds of a turn, of CPU time. */
 const TURN_MAX = 50;
@@ -68,7 +69,7 @@ async function shortest(measure: () => Promise<TurnLengths>): Promise<TurnLength
 
 async function check(
   t: Test,
-  fn: ScalarFunction | AggregateFunction,
+  fn: ScalarFunction | AggregateFunction | TableFunction,
   units: number,
   measure: (args: Arguments) => Promise<TurnLengths>,
 ): Promise<void> {
@@ -96,6 +97,12 @@ t.test("aggregates", async (t) => {
   for (const fn of called)
     await check(t, fn, AGGREGATED_UNITS, ({ args, isLarge }) => aggregateTurns(fn, args, isLarge ? 4 : 100_000));
   t.ok(only !== undefined || called.length > 50, `${called.length} overloads`);
+});
+
+t.test("functions that return rows", async (t) => {
+  const called = tableFunctions().filter(({ name }) => only === undefined || name === only);
+  for (const fn of called) await check(t, fn, UNITS, ({ args }) => rowTurns(fn, args));
+  t.ok(only !== undefined || called.length > 40, `${called.length} overloads`);
 });
 
 t.teardown(() => {

@@ -63,6 +63,8 @@ const SMALL: Partial<Record<TypeName, readonly string[]>> = {
   tsvector: ["'lorem':1 'sit':2"],
   tsquery: ["'lorem' & 'sit'"],
   regconfig: ["english"],
+  int2vector: ["1 2"],
+  oidvector: ["1 2"],
   unknown: ["o"],
 };
 

@@ -6,12 +6,18 @@
 import { serialize } from "node:v8";
 import { threadCpuMs } from "../../src/actor/thread-cpu.js";
 import { beginStretch, endStretch, Overrun } from "../../src/protocol/stretch.js";
-import type { Value } from "../../src/protocol/values.js";
+import { recordOf, TEXT, type Value } from "../../src/protocol/values.js";
 import { compileExpr } from "../../src/query/expr/compile.js";
 import { compileWaiting } from "../../src/query/expr/compile-waiting.js";
 import { type ComputeJob, jobFor } from "../../src/query/expr/compute-elsewhere.js";
 import type { AggregateFunction, CallExpr, DeferredContext, ScalarFunction } from "../../src/query/expr/expr.js";
 import { smallMessages } from "../../src/query/expr/sent-pieces.js";
+import {
+  needsDefinition,
+  shapeColumns,
+  type TableFunction,
+  type TableRows,
+} from "../../src/query/expr/table-function.js";
 import { context } from "./evaluate.js";
 
 const cpuMs = (): number => threadCpuMs() ?? performance.now();
@@ -89,6 +95,40 @@ export async function aggregateTurns(
     });
   }
   if (error === null) turn(() => fn.result(state, direct));
+  return { longest, way: "at once", error };
+}
+
+/** Rows that a statement asks for at a time, and how often it does here. */
+const ROWS_OF_TURN = 1024;
+const READS = 40;
+
+/** Of making the rows, or of so many of them. */
+export async function rowTurns(fn: TableFunction, values: readonly Value[]): Promise<TurnLengths> {
+  const shape = needsDefinition(fn.returns) ? recordOf([{ name: "a", type: TEXT }]) : fn.returns;
+  const out = shapeColumns(shape, "").map((): Value[] => []);
+  let rows: TableRows | undefined;
+  let count: number | Promise<number> = 0;
+  let longest = 0;
+  let error: unknown = null;
+  const turn = (work: () => void): void => {
+    const start = cpuMs();
+    try {
+      work();
+    } catch (thrown) {
+      error = thrown;
+    }
+    longest = Math.max(longest, cpuMs() - start);
+  };
+  turn(() => {
+    rows = fn.open(context, values, shape);
+  });
+  for (let read = 0; read < READS && error === null; read++) {
+    turn(() => {
+      count = rows!.next(out, 0, ROWS_OF_TURN);
+    });
+    if ((await count) === 0) break;
+  }
+  rows?.close?.();
   return { longest, way: "at once", error };
 }
 

@@ -54,8 +54,14 @@ function numericSeries(start: Numeric, stop: Numeric, step: Numeric = Numeric.ON
   if (step.isZero()) throw zeroStep();
   const sign = step.signum();
   const within = (x: Numeric) => (sign > 0 ? x.compare(stop) <= 0 : x.compare(stop) >= 0);
-  return valueRows(stepping<Numeric>(start, (x) => x.add(step), within));
+  const rows = valueRows(stepping<Numeric>(start, (x) => x.add(step), within));
+  const digits = Math.max(...Object.values(parts).map(({ unscaled, scale }) => unscaled.toString(16).length + scale));
+  const rowsMax = Math.max(1, Math.floor(DIGITS_AT_ONCE / digits));
+  return { ...rows, next: (out, at, max) => rows.next(out, at, Math.min(max, rowsMax)) };
 }
+
+/** Hexadecimal ones, of all the numbers that are made at a stretch. */
+const DIGITS_AT_ONCE = 131_072;
 
 function* stepping<T extends Value>(start: T, next: (value: T) => T, within: (value: T) => boolean): Generator<Value> {
   for (let x = start; within(x); x = next(x)) yield x;
