@@ -9,12 +9,12 @@ import { FLOAT, INTEGER, listOf, MAP, NODE } from "../cypher/bind/static-type.js
 import { call, columnExpr } from "../cypher/bind/variables.js";
 import type { Algorithm, ResultColumn } from "../graph/algorithms/algorithm.js";
 import { ALGORITHMS } from "../graph/algorithms/run-algorithm.js";
-import { INT8, TEXT, VARIANT } from "../protocol/values.js";
 import { algorithmFunction } from "../query/exec/graph-algorithm.js";
 import { NODE_OF } from "../query/expr/cypher/registry.js";
 import type { Expr } from "../query/expr/expr.js";
 import { resolveOperator } from "../query/expr/resolve.js";
 import type { OutputColumn, Plan } from "../query/plan/plan.js";
+import { INT8, TEXT, VARIANT } from "../values/values.js";
 
 export function registerAlgorithms(): void {
   for (const algorithm of ALGORITHMS) registerProcedure(procedureOf(algorithm));

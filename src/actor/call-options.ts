@@ -2,7 +2,7 @@
 import type Type from "typebox";
 import { Errors } from "typebox/value";
 import { sqlError } from "../protocol/errors.js";
-import type { Json } from "../protocol/values.js";
+import type { Json } from "../values/values.js";
 
 /** The options as `schema` (an object that refuses unknown members) declares them. Throws 22023 that names the member. */
 export function readCallOptions<S extends Type.TObject>(fn: string, schema: S, given: Json | null): Type.Static<S> {

@@ -2,12 +2,13 @@
  * Calls whose constant arguments may be wrong in a way that no row is needed to tell: the name of a model that there is not.
  * They are found when a statement is planned and checked before each run. Called by the planner and the runner; no state.
  */
-import type { Value } from "../protocol/values.js";
+
 import { positioned } from "../query/exec/deferred-call.js";
 import type { CallExpr, EvalContext, Expr } from "../query/expr/expr.js";
 import { walkExpr } from "../query/expr/walk.js";
 import type { Plan } from "../query/plan/plan.js";
 import { exprsOfPlan, walkPlan } from "../query/plan/walk.js";
+import type { Value } from "../values/values.js";
 
 /** Of a plan that no rule has changed yet: rules leave out what no row gets to. */
 export function callsToCheck(plan: Plan): readonly CallExpr[] {

@@ -11,8 +11,8 @@ import {
 } from "../ai/nli/claim-requests.js";
 import type { Asker, ClaimVerifier } from "../ai/nli/claim-verifier.js";
 import { DbError, type ErrorCode } from "../protocol/errors.js";
-import { parseJson } from "../protocol/json-text.js";
-import { Numeric } from "../protocol/numeric.js";
+import { parseJson } from "../values/json-text.js";
+import { Numeric } from "../values/numeric.js";
 
 /** The same errors as over HTTP, with what PostgreSQL would call them. */
 const SQLSTATES: Readonly<Partial<Record<ErrorCode, string>>> = {

@@ -8,7 +8,6 @@ import { ownRows } from "../catalog/ddl-outcome.js";
 import { quotedIdentifier } from "../catalog/relation-names.js";
 import type { ForeignKeyAction, ForeignKeyDef, IndexDef, TableDef } from "../catalog/table.js";
 import { type DbError, sqlError } from "../protocol/errors.js";
-import type { Value } from "../protocol/values.js";
 import type {
   ConstraintEvent,
   FiringEvent,
@@ -23,6 +22,7 @@ import { valueText } from "../query/exec/table-layout.js";
 import { TableWriter } from "../query/exec/table-writer.js";
 import { displayName } from "../query/expr/types.js";
 import type { ShardTransaction } from "../storage/transaction.js";
+import type { Value } from "../values/values.js";
 import type { InternalStatements } from "./internal-statements.js";
 import {
   actionOnSet,

@@ -4,7 +4,6 @@
  */
 import type { TableDef } from "../catalog/table.js";
 import { DbError, sqlError } from "../protocol/errors.js";
-import type { Value } from "../protocol/values.js";
 import { BULK_ROWS, BulkWriter, requiresSingleRows } from "../query/exec/bulk-writer.js";
 import { type ExecContext, StatementState } from "../query/exec/context.js";
 import { inTurns } from "../query/exec/operator.js";
@@ -13,6 +12,7 @@ import { emptyRow, TableWriter } from "../query/exec/table-writer.js";
 import type { InsertPlan } from "../query/plan/plan.js";
 import type { BoundDdl } from "../sql/bind/bound-statement.js";
 import { encodeRecord } from "../storage/record-codec.js";
+import type { Value } from "../values/values.js";
 import { checkUnique } from "./constraint-checks.js";
 import type { InternalStatements } from "./internal-statements.js";
 

@@ -7,7 +7,7 @@ import { type ChatMessage, type Provider, wholeReply } from "../ai/providers/pro
 import { Strict } from "../protocol/endpoints/schemas.js";
 import { DbError } from "../protocol/errors.js";
 import { CHAT_CHARACTERS_MAX } from "../protocol/limits.js";
-import type { Json } from "../protocol/values.js";
+import type { Json } from "../values/values.js";
 import { readCallOptions } from "./call-options.js";
 import type { Tenant } from "./tenant.js";
 

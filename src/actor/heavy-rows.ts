@@ -3,16 +3,16 @@
  * row is written. Called by run-program.ts for each batch; most batches are light, and are written at once.
  */
 
-import type { Turns } from "../protocol/json-pieces.js";
-import { flattened, jsonPieces } from "../protocol/json-value-pieces.js";
 import { RESULT_BYTES_MAX } from "../protocol/limits.js";
 import { resultTooLarge } from "../protocol/size-errors.js";
-import { costLeft } from "../protocol/value-cost.js";
-import type { Value } from "../protocol/values.js";
-import { WrittenJson } from "../protocol/written-json.js";
 import type { StatementState } from "../query/exec/context.js";
 import type { Batch } from "../query/expr/expr.js";
 import type { OutputColumn } from "../query/plan/plan.js";
+import type { Turns } from "../values/json-pieces.js";
+import { flattened, jsonPieces } from "../values/json-value-pieces.js";
+import { costLeft } from "../values/value-cost.js";
+import type { Value } from "../values/values.js";
+import { WrittenJson } from "../values/written-json.js";
 import type { Rows } from "./sql-result.js";
 
 /** Parts of a batch, and of one value, that are written at once. */

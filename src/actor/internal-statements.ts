@@ -4,12 +4,12 @@
  * set off constraints of their own. One per session.
  */
 import type { TableDef } from "../catalog/table.js";
-import type { Value } from "../protocol/values.js";
 import { compilePlan } from "../query/exec/compile-plan.js";
 import { type ExecContext, StatementState } from "../query/exec/context.js";
 import { type ResultRows, runToCompletion } from "../query/exec/run.js";
 import { optimize } from "../query/optimize/optimize.js";
 import type { Plan } from "../query/plan/plan.js";
+import type { Value } from "../values/values.js";
 import type { StatementPlan } from "./statement-plan.js";
 import type { Tenant } from "./tenant.js";
 

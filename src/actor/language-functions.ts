@@ -7,10 +7,10 @@ import { TOPICS } from "../language/classify.js";
 import { SUMMARY_CHARACTERS_DEFAULT, summaryLength } from "../language/summary-length.js";
 import { sqlError } from "../protocol/errors.js";
 import { CATEGORIES_MAX } from "../protocol/limits.js";
-import { arrayOf, INT4, JSONB, Json, type SqlArray, TEXT, type Value } from "../protocol/values.js";
 import type { DeferredContext, DeferredEvaluation, ScalarFunction } from "../query/expr/expr.js";
 import { deferredFn } from "../query/expr/functions/define.js";
 import { registerFunction } from "../query/expr/functions/registry.js";
+import { arrayOf, INT4, JSONB, Json, type SqlArray, TEXT, type Value } from "../values/values.js";
 import type { LanguageHelpers } from "./language-helpers.js";
 import type { SessionServices } from "./session-services.js";
 

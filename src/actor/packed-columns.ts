@@ -3,9 +3,10 @@
  * (little-endian) and whose nulls are a byte per row, 1 where the value is NULL; any other column is a list of values.
  * Called by message-rows.ts; stateless.
  */
-import { plainWriter } from "../protocol/json-format.js";
-import type { SqlType, Value } from "../protocol/values.js";
+
 import type { Batch } from "../query/expr/expr.js";
+import { plainWriter } from "../values/json-format.js";
+import type { SqlType, Value } from "../values/values.js";
 
 export type PackedColumn =
   | { readonly dtype: string; readonly data: Uint8Array; readonly nulls?: Uint8Array }

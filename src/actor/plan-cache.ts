@@ -4,8 +4,8 @@
  * longest ago goes first.
  */
 
-import { typeOfParameter } from "../protocol/json-format.js";
 import { PLAN_CACHE_ENTRIES_MAX } from "../protocol/limits.js";
+import { typeOfParameter } from "../values/json-format.js";
 import type { StatementPlan } from "./statement-plan.js";
 import type { ParameterValues } from "./statement-run.js";
 

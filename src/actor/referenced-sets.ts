@@ -11,9 +11,9 @@ import {
   type ReferenceDef,
   type TableDef,
 } from "../catalog/table.js";
-import type { SqlArray, Value } from "../protocol/values.js";
 import type { ConstraintEvent, ReferencedEvent } from "../query/exec/constraint-event.js";
 import { displayName } from "../query/expr/types.js";
+import type { SqlArray, Value } from "../values/values.js";
 
 /** Both ends of a foreign key. */
 export interface Ends {

@@ -3,7 +3,6 @@
  * transaction of the statement around them. One per session, owned by it, as are the notices that wait for its end.
  */
 import { sqlError } from "../protocol/errors.js";
-import type { Value } from "../protocol/values.js";
 import type { ExecContext } from "../query/exec/context.js";
 import { after } from "../query/exec/operator.js";
 import { runToCompletion } from "../query/exec/run.js";
@@ -21,6 +20,7 @@ import type {
 } from "../sql/routine/host.js";
 import { statementContext } from "../sql/routine/prepared-routine.js";
 import type { ShardTransaction } from "../storage/transaction.js";
+import type { Value } from "../values/values.js";
 import { graphFinder } from "./ensure-graph.js";
 import type { SessionNames } from "./session-names.js";
 import type { Outcome, Rows } from "./sql-result.js";

@@ -5,12 +5,12 @@
  */
 import { createGzip, type Gzip } from "node:zlib";
 import { Packr } from "msgpackr";
-import { type CsvStyle, csvFieldWriter } from "../protocol/csv-format.js";
 import { DbError } from "../protocol/errors.js";
-import { plainWriter } from "../protocol/json-format.js";
 import { RESULT_BYTES_MAX } from "../protocol/limits.js";
-import { toText } from "../protocol/text-format.js";
 import type { Batch } from "../query/expr/expr.js";
+import { type CsvStyle, csvFieldWriter } from "../values/csv-format.js";
+import { plainWriter } from "../values/json-format.js";
+import { toText } from "../values/text-format.js";
 import type { ReplySink } from "./reply-sink.js";
 import type { Request } from "./request.js";
 import type { ResultShape, RowCollector, Rows } from "./sql-result.js";

@@ -7,11 +7,11 @@ import { applyDdl } from "../catalog/ddl.js";
 import type { PositionOf } from "../catalog/ddl-namespace.js";
 import type { DdlOutcome, Rewrite } from "../catalog/ddl-outcome.js";
 import { storageOf, type TableDef } from "../catalog/table.js";
-import { toText } from "../protocol/text-format.js";
 import type { ExecContext } from "../query/exec/context.js";
 import { backfillIndex, dropTableData, holdsMany, retireIndexData, retireTableData } from "../query/exec/table-data.js";
 import { StatementFiring, statementTriggers } from "../query/exec/table-triggers.js";
 import type { BoundDdl } from "../sql/bind/bound-statement.js";
+import { toText } from "../values/text-format.js";
 import { fillTable, isFilledByQuery, writeRows } from "./fill-table.js";
 import type { InternalStatements } from "./internal-statements.js";
 

@@ -1,14 +1,15 @@
 /** Pulls a program's rows into the form that the client wants, up to the row cap. Called by the session. */
-import { cypherError } from "../protocol/cypher-error.js";
+
 import { DbError, sqlError } from "../protocol/errors.js";
-import { fromParameter } from "../protocol/json-format.js";
-import type { Turns } from "../protocol/json-pieces.js";
 import { Overrun } from "../protocol/stretch.js";
-import type { Value } from "../protocol/values.js";
-import { variantFromJson } from "../protocol/variant-format.js";
 import type { StatementState } from "../query/exec/context.js";
 import type { Operator } from "../query/exec/operator.js";
 import type { Batch } from "../query/expr/expr.js";
+import { cypherError } from "../values/cypher-error.js";
+import { fromParameter } from "../values/json-format.js";
+import type { Turns } from "../values/json-pieces.js";
+import type { Value } from "../values/values.js";
+import { variantFromJson } from "../values/variant-format.js";
 import { appendInTurns, isHeavy } from "./heavy-rows.js";
 import { overrunError } from "./overrun.js";
 import type { Rows } from "./sql-result.js";

@@ -5,8 +5,8 @@ import { type CatalogView, DEFAULT_SCHEMA, isInternal } from "../catalog/catalog
 import { isGraphSchema } from "../catalog/graph.js";
 import { isTemporarySchema } from "../catalog/schema.js";
 import type { ColumnDef, TableDef } from "../catalog/table.js";
-import type { SqlType } from "../protocol/values.js";
 import { displayName } from "../query/expr/types.js";
+import type { SqlType } from "../values/values.js";
 
 /** Tables of the tenant's own; `only`: those of these names, also internal ones. */
 export function schemaFacts(catalog: CatalogView, only: readonly string[] | null): SchemaFacts {

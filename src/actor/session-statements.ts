@@ -4,9 +4,9 @@
  */
 import { sqlError } from "../protocol/errors.js";
 import { PREPARED_STATEMENTS_MAX } from "../protocol/limits.js";
-import type { SqlType } from "../protocol/values.js";
 import type { BoundPrepare } from "../sql/bind/bound-statement.js";
 import type { StatementNode } from "../sql/parse/ast.js";
+import type { SqlType } from "../values/values.js";
 import type { StatementPlan } from "./statement-plan.js";
 
 /** Plans the tree under the definitions of now. */

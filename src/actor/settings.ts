@@ -4,9 +4,9 @@
  * (`app.user_id`) and hold any text. A transaction's changes are undone when it rolls back.
  */
 import { sqlError } from "../protocol/errors.js";
-import { regConfigFromText } from "../protocol/text-search-configs.js";
 import type { BoundSet } from "../sql/bind/bound-statement.js";
 import type { IsolationLevel } from "../sql/parse/ast.js";
+import { regConfigFromText } from "../values/text-search-configs.js";
 import { type GivenModes, NO_MODES, TransactionModes } from "./transaction-modes.js";
 
 interface Setting {

@@ -2,17 +2,18 @@
  * Collects a statement's rows in the form in which they leave: JSON text, or plain values for MessagePack. Whoever
  * runs a statement chooses the form by giving a RowCollector.
  */
-import { type JsonWriter, jsonWriter, plainWriter } from "../protocol/json-format.js";
+
 import { RESULT_BYTES_MAX } from "../protocol/limits.js";
 import { resultTooLarge } from "../protocol/size-errors.js";
-import { mayBeLarge } from "../protocol/value-cost.js";
-import { TEXT, type Value } from "../protocol/values.js";
-import { WrittenJson } from "../protocol/written-json.js";
 import type { GraphChanges } from "../query/exec/graph-changes.js";
 import { bytesOf } from "../query/exec/value-bytes.js";
 import type { Batch } from "../query/expr/expr.js";
 import { displayName } from "../query/expr/types.js";
 import type { OutputColumn } from "../query/plan/plan.js";
+import { type JsonWriter, jsonWriter, plainWriter } from "../values/json-format.js";
+import { mayBeLarge } from "../values/value-cost.js";
+import { TEXT, type Value } from "../values/values.js";
+import { WrittenJson } from "../values/written-json.js";
 import type { Answer } from "./reply.js";
 
 /** What is known of a result before it runs; made once per plan. */

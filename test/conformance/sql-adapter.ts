@@ -8,13 +8,13 @@ import type { ResultShape, Rows } from "../../src/actor/sql-result.js";
 import { loadConfig } from "../../src/config/load-config.js";
 import { DbError } from "../../src/protocol/errors.js";
 import { sizeError } from "../../src/protocol/size-errors.js";
-import { toText } from "../../src/protocol/text-format.js";
 import type { Batch } from "../../src/query/expr/expr.js";
 import { pgOidOf } from "../../src/query/expr/types.js";
 import { loadParser, parseSql } from "../../src/sql/parse/parse.js";
 import { MemoryCommitLog } from "../../src/storage/memory-commit-log.js";
 import { MemoryEngine } from "../../src/storage/memory-engine.js";
 import { Shard, type ShardOptions } from "../../src/storage/shard.js";
+import { toText } from "../../src/values/text-format.js";
 
 const STATEMENT_MS_MAX = 60_000;
 const WAITS = { waits: true } as const;

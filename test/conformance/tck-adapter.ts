@@ -8,6 +8,11 @@ import type { ResultShape, Rows } from "../../src/actor/sql-result.js";
 import { loadConfig } from "../../src/config/load-config.js";
 import { registerProcedure } from "../../src/cypher/bind/procedure.js";
 import { DbError } from "../../src/protocol/errors.js";
+import type { Batch } from "../../src/query/expr/expr.js";
+import { loadParser } from "../../src/sql/parse/parse.js";
+import { MemoryCommitLog } from "../../src/storage/memory-commit-log.js";
+import { MemoryEngine } from "../../src/storage/memory-engine.js";
+import { Shard } from "../../src/storage/shard.js";
 import {
   CypherDate,
   Duration,
@@ -16,15 +21,10 @@ import {
   type Temporal,
   ZonedDateTime,
   ZonedTime,
-} from "../../src/protocol/temporal.js";
-import { temporalToText } from "../../src/protocol/temporal-text.js";
-import type { Value } from "../../src/protocol/values.js";
-import { Float, GraphNode, GraphPath, GraphRelationship } from "../../src/protocol/variant.js";
-import type { Batch } from "../../src/query/expr/expr.js";
-import { loadParser } from "../../src/sql/parse/parse.js";
-import { MemoryCommitLog } from "../../src/storage/memory-commit-log.js";
-import { MemoryEngine } from "../../src/storage/memory-engine.js";
-import { Shard } from "../../src/storage/shard.js";
+} from "../../src/values/temporal.js";
+import { temporalToText } from "../../src/values/temporal-text.js";
+import type { Value } from "../../src/values/values.js";
+import { Float, GraphNode, GraphPath, GraphRelationship } from "../../src/values/variant.js";
 import { type ProcedureTable, tckProcedure } from "./tck-procedure.js";
 
 const WAITS = { waits: true } as const;

@@ -6,7 +6,6 @@
 import { serialize } from "node:v8";
 import { threadCpuMs } from "../../src/actor/thread-cpu.js";
 import { beginStretch, endStretch, Overrun } from "../../src/protocol/stretch.js";
-import { recordOf, TEXT, type Value } from "../../src/protocol/values.js";
 import { compileExpr } from "../../src/query/expr/compile.js";
 import { compileWaiting } from "../../src/query/expr/compile-waiting.js";
 import { type ComputeJob, jobFor } from "../../src/query/expr/compute-elsewhere.js";
@@ -18,6 +17,7 @@ import {
   type TableFunction,
   type TableRows,
 } from "../../src/query/expr/table-function.js";
+import { recordOf, TEXT, type Value } from "../../src/values/values.js";
 import { context } from "./evaluate.js";
 
 const cpuMs = (): number => threadCpuMs() ?? performance.now();

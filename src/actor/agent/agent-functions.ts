@@ -7,11 +7,11 @@ import Type from "typebox";
 import { Strict } from "../../protocol/endpoints/schemas.js";
 import { sqlError } from "../../protocol/errors.js";
 import { nearestName } from "../../protocol/nearest-name.js";
-import { BOOL, JSONB, Json, TEXT, type Value } from "../../protocol/values.js";
 import type { ExecContext } from "../../query/exec/context.js";
 import type { DeferredContext, ScalarFunction } from "../../query/expr/expr.js";
 import { deferredFn } from "../../query/expr/functions/define.js";
 import { registerFunction } from "../../query/expr/functions/registry.js";
+import { BOOL, JSONB, Json, TEXT, type Value } from "../../values/values.js";
 import { readCallOptions } from "../call-options.js";
 import { AGENT_OPTIONS } from "./run-agent.js";
 

@@ -3,7 +3,7 @@
 import { experimentFields } from "../../protocol/endpoints/automl.js";
 import { Strict } from "../../protocol/endpoints/schemas.js";
 import { type DbError, sqlError } from "../../protocol/errors.js";
-import type { Json } from "../../protocol/values.js";
+import type { Json } from "../../values/values.js";
 import { readCallOptions } from "../call-options.js";
 import { together } from "../chat/chat-store.js";
 import type { Request } from "../request.js";

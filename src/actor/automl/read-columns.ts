@@ -14,10 +14,10 @@ import {
 } from "../../automl/packed-columns.js";
 import { DocumentColumns } from "../../automl/row-columns.js";
 import { DbError } from "../../protocol/errors.js";
-import { plainWriter } from "../../protocol/json-format.js";
 import { AUTOML_BYTES_MAX, AUTOML_COLUMNS_MAX, AUTOML_ROWS_MAX } from "../../protocol/limits.js";
-import { Numeric } from "../../protocol/numeric.js";
-import type { SqlType, Value } from "../../protocol/values.js";
+import { plainWriter } from "../../values/json-format.js";
+import { Numeric } from "../../values/numeric.js";
+import type { SqlType, Value } from "../../values/values.js";
 import { sessionOptions } from "../handlers/query.js";
 import type { Request } from "../request.js";
 import { embedderOf } from "../request-embedder.js";

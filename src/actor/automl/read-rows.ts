@@ -1,9 +1,9 @@
 /** Rows of a source as objects by column, for what is compared with predictions. Called by the handlers. */
 
 import { DbError } from "../../protocol/errors.js";
-import { plainWriter } from "../../protocol/json-format.js";
 import { AUTOML_BYTES_MAX, AUTOML_EVALUATE_ROWS_MAX } from "../../protocol/limits.js";
-import type { Value } from "../../protocol/values.js";
+import { plainWriter } from "../../values/json-format.js";
+import type { Value } from "../../values/values.js";
 import { sessionOptions } from "../handlers/query.js";
 import type { Request } from "../request.js";
 import { Session } from "../session.js";

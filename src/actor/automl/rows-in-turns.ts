@@ -2,8 +2,9 @@
  * Rows of a statement that are worked through in turns, however many cells a batch has and whatever is done with each: a
  * batch is put aside when it comes, and taken while the statement waits for room. Extended by those who read for models.
  */
-import type { Value } from "../../protocol/values.js";
+
 import type { Batch } from "../../query/expr/expr.js";
+import type { Value } from "../../values/values.js";
 import type { Rows } from "../sql-result.js";
 import type { Client } from "../statement-run.js";
 

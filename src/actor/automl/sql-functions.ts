@@ -4,6 +4,12 @@
  * Registered by actor.ts.
  */
 import { DbError, sqlError } from "../../protocol/errors.js";
+import type { DeferredContext, EvalContext, EvalServices, ScalarFunction } from "../../query/expr/expr.js";
+import { deferredFn } from "../../query/expr/functions/define.js";
+import { LIST_MODELS } from "../../query/expr/functions/models.js";
+import { registerFunction } from "../../query/expr/functions/registry.js";
+import { registerTableFunction } from "../../query/expr/functions/table-registry.js";
+import type { TableRows } from "../../query/expr/table-function.js";
 import {
   BOOL,
   FLOAT8,
@@ -15,13 +21,7 @@ import {
   TEXT,
   TIMESTAMPTZ,
   type Value,
-} from "../../protocol/values.js";
-import type { DeferredContext, EvalContext, EvalServices, ScalarFunction } from "../../query/expr/expr.js";
-import { deferredFn } from "../../query/expr/functions/define.js";
-import { LIST_MODELS } from "../../query/expr/functions/models.js";
-import { registerFunction } from "../../query/expr/functions/registry.js";
-import { registerTableFunction } from "../../query/expr/functions/table-registry.js";
-import type { TableRows } from "../../query/expr/table-function.js";
+} from "../../values/values.js";
 import { together } from "../chat/chat-store.js";
 import type { Request } from "../request.js";
 import { createExperiment, deployModel, dropExperiment, listExperiments } from "./experiments.js";

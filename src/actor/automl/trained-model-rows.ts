@@ -2,7 +2,7 @@
  * The models that a tenant has trained as rows of SHOW MODELS, as a statement's services know them: made by sql-functions.ts,
  * which the actor registers, since reading them takes statements of its own.
  */
-import type { Value } from "../../protocol/values.js";
+import type { Value } from "../../values/values.js";
 
 type Rows = readonly (readonly Value[])[];
 

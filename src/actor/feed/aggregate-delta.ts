@@ -5,8 +5,7 @@
  * min and max; when the last of a group's extremes leaves, or a state cannot tell, the query runs again as a whole.
  * Made by query-subscriptions.ts, called by query-group.ts; owns the states.
  */
-import { jsonWriter } from "../../protocol/json-format.js";
-import { BOOL, type SqlType, type Value } from "../../protocol/values.js";
+
 import { compilePlan } from "../../query/exec/compile-plan.js";
 import type { ExecContext } from "../../query/exec/context.js";
 import type { Program } from "../../query/exec/operator.js";
@@ -14,6 +13,8 @@ import { rowKeyOf } from "../../query/exec/row-key.js";
 import type { AggregateFunction, Batch, Expr } from "../../query/expr/expr.js";
 import { optimize } from "../../query/optimize/optimize.js";
 import type { AggregateCall, AggregatePlan, Plan } from "../../query/plan/plan.js";
+import { jsonWriter } from "../../values/json-format.js";
+import { BOOL, type SqlType, type Value } from "../../values/values.js";
 import { type AnswerDelta, type AnswerRows, Difference, type WriteRow } from "./answer-delta.js";
 import type { ChangedRow } from "./row-change.js";
 import { isOfRow, positionsOf, renumbered, SingleRow, scanBelow } from "./row-source.js";

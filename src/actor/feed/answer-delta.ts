@@ -2,8 +2,9 @@
  * How the answer of a query that is subscribed to follows the changes of its table: what query-group.ts asks of
  * query-delta.ts and aggregate-delta.ts, and how differences of answers are told.
  */
-import type { Value } from "../../protocol/values.js";
+
 import type { ExecContext } from "../../query/exec/context.js";
+import type { Value } from "../../values/values.js";
 import type { ChangedRow } from "./row-change.js";
 
 /** Rows of an answer as JSON, by what tells them apart. */

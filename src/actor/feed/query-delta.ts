@@ -3,7 +3,7 @@
  * the table for the first answer, and over the one row that changed, which stands in the table's place as VALUES.
  * Made by query-subscriptions.ts, called by query-group.ts.
  */
-import type { Value } from "../../protocol/values.js";
+
 import { compilePlan } from "../../query/exec/compile-plan.js";
 import type { ExecContext } from "../../query/exec/context.js";
 import type { Program } from "../../query/exec/operator.js";
@@ -12,6 +12,7 @@ import type { ColumnExpr } from "../../query/expr/expr.js";
 import { optimize } from "../../query/optimize/optimize.js";
 import type { OutputColumn, Plan } from "../../query/plan/plan.js";
 import { withChildren } from "../../query/plan/walk.js";
+import type { Value } from "../../values/values.js";
 import { type AnswerDelta, type AnswerRows, Difference, type WriteRow } from "./answer-delta.js";
 import type { ChangedRow } from "./row-change.js";
 import { positionsOf, renumbered, SingleRow, scanBelow } from "./row-source.js";

@@ -5,9 +5,9 @@
  * Made by query-subscriptions.ts with its first member.
  */
 import { DbError } from "../../protocol/errors.js";
-import { jsonWriter } from "../../protocol/json-format.js";
 import type { ExecContext } from "../../query/exec/context.js";
 import type { OutputColumn } from "../../query/plan/plan.js";
+import { jsonWriter } from "../../values/json-format.js";
 import { type AnswerDelta, type AnswerRows, type Difference, differenceOf, type WriteRow } from "./answer-delta.js";
 import type { ChangeForm } from "./change-form.js";
 import type { Member } from "./change-group.js";

@@ -4,8 +4,8 @@
  */
 import type { TableDef } from "../../catalog/table.js";
 import { DbError, sqlError } from "../../protocol/errors.js";
-import type { Value } from "../../protocol/values.js";
 import type { Plan } from "../../query/plan/plan.js";
+import type { Value } from "../../values/values.js";
 import type { ReplySink } from "../reply-sink.js";
 import { convertParameters } from "../run-program.js";
 import { Session } from "../session.js";

@@ -3,8 +3,8 @@
  * once for all who follow the table. Made by change-feed.ts and log-changes.ts.
  */
 import type { TableDef } from "../../catalog/table.js";
-import type { Value } from "../../protocol/values.js";
 import { layoutOf, rowOfRecord } from "../../query/exec/table-layout.js";
+import type { Value } from "../../values/values.js";
 
 export interface RowChange {
   /** Microseconds since the epoch; greater than that of every change before, so it is also the change's number. */

@@ -2,13 +2,14 @@
  * A query over a single row that is given: what filters of subscriptions are. The row stands in the place of a table, as
  * VALUES of parameters with the columns' types, so filters mean exactly what they mean in a search.
  */
-import type { SqlType, Value } from "../../protocol/values.js";
+
 import type { ExecContext } from "../../query/exec/context.js";
 import { createContext } from "../../query/exec/create-context.js";
 import type { Program } from "../../query/exec/operator.js";
 import { runToCompletion } from "../../query/exec/run.js";
 import { parseSql } from "../../sql/parse/parse.js";
 import type { ShardTransaction } from "../../storage/transaction.js";
+import type { SqlType, Value } from "../../values/values.js";
 import { convertParameters } from "../run-program.js";
 import type { ResultShape } from "../sql-result.js";
 import { planNode } from "../statement-plan.js";

@@ -2,7 +2,7 @@
  * Plans over one table that can run over a single row of it: the row stands in the table's place as VALUES of parameters.
  * Called by query-delta.ts and aggregate-delta.ts.
  */
-import type { Value } from "../../protocol/values.js";
+
 import { compilePlan } from "../../query/exec/compile-plan.js";
 import type { ExecContext } from "../../query/exec/context.js";
 import type { Program } from "../../query/exec/operator.js";
@@ -12,6 +12,7 @@ import { isVolatile, walkExpr } from "../../query/expr/walk.js";
 import { optimize } from "../../query/optimize/optimize.js";
 import type { OutputColumn, Plan, ScanPlan } from "../../query/plan/plan.js";
 import { childrenOf, exprsOfPlan, withChildren } from "../../query/plan/walk.js";
+import type { Value } from "../../values/values.js";
 
 /** A plan with one of its nodes replaced by a row that is given; it makes one row of it or none. */
 export class SingleRow {

@@ -4,11 +4,11 @@
  * which changes definitions (Partition.definitionsChanged).
  */
 import { DbError, sqlError } from "../../protocol/errors.js";
-import { BOOL, JSONB, type Json, TEXT, type Value } from "../../protocol/values.js";
 import type { ExecContext } from "../../query/exec/context.js";
 import type { DeferredContext, DeferredEvaluation, FolderChange, ScalarFunction } from "../../query/expr/expr.js";
 import { deferredFn } from "../../query/expr/functions/define.js";
 import { registerFunction } from "../../query/expr/functions/registry.js";
+import { BOOL, JSONB, type Json, TEXT, type Value } from "../../values/values.js";
 import type { RunStatement } from "../document-session.js";
 import type { Request } from "../request.js";
 import { FOLDERS } from "./file-tables.js";

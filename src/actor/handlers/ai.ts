@@ -1,6 +1,6 @@
 /** /v1/ai/…: what models do for clients. */
 import type { EndpointName } from "../../protocol/endpoints.js";
-import { vectorToJson } from "../../protocol/vector-text.js";
+import { vectorToJson } from "../../values/vector-text.js";
 import type { Answer } from "../reply.js";
 import type { Request } from "../request.js";
 import { embedderOf } from "../request-embedder.js";

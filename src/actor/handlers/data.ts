@@ -1,9 +1,9 @@
 /** /v1/data/…: files of rows into tables and out of them. */
 
-import type { CsvStyle } from "../../protocol/csv-format.js";
 import type { EndpointName } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import { quoteIdentifier } from "../../query/expr/print.js";
+import type { CsvStyle } from "../../values/csv-format.js";
 import { filePieces } from "../import/body-pieces.js";
 import { type ImportCounts, type ImportOptions, importRows } from "../import/import-rows.js";
 import { type Answer, STREAMED } from "../reply.js";

@@ -1,6 +1,6 @@
 /** /v1/multimodal: images, sounds and videos beside texts. The work is in actor/multimodal. */
 import type { EndpointName } from "../../protocol/endpoints.js";
-import { vectorToJson } from "../../protocol/vector-text.js";
+import { vectorToJson } from "../../values/vector-text.js";
 import { addImage, type ImageBody } from "../multimodal/add-image.js";
 import { type DescribeBody, describeImage } from "../multimodal/describe-image.js";
 import { embedMedia } from "../multimodal/embed-media.js";

@@ -5,7 +5,7 @@ import { TextDecoder } from "node:util";
 import { createGunzip } from "node:zlib";
 import { DbError, sqlError } from "../../protocol/errors.js";
 import { IMPORT_INFLATED_FREE_BYTES, IMPORT_INFLATION_MAX } from "../../protocol/limits.js";
-import type { PieceBuffer } from "../../protocol/piece-buffer.js";
+import type { PieceBuffer } from "../../values/piece-buffer.js";
 import type { BodySource } from "../body-source.js";
 
 /** Pieces of the body, unzipped when its Content-Encoding says so and in UTF-8 whatever its encoding. */

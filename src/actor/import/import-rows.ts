@@ -6,10 +6,8 @@
 import type { CatalogView } from "../../catalog/catalog-view.js";
 import type { ColumnDef, TableDef } from "../../catalog/table.js";
 import { TableUse } from "../../catalog/table-use.js";
-import { CsvReader, FIELD_PLAIN } from "../../protocol/csv-reader.js";
 import { DbError, sqlError } from "../../protocol/errors.js";
 import { IMPORT_ROW_BYTES_MAX, LARGE_BODY_BYTES } from "../../protocol/limits.js";
-import { LineReader } from "../../protocol/line-reader.js";
 import {
   BulkInsert,
   fieldCountError,
@@ -21,6 +19,8 @@ import type { FindTable } from "../../query/exec/bulk-writer.js";
 import { quoteIdentifier } from "../../query/expr/print.js";
 import type { Transaction } from "../../storage/store.js";
 import type { ShardTransaction } from "../../storage/transaction.js";
+import { CsvReader, FIELD_PLAIN } from "../../values/csv-reader.js";
+import { LineReader } from "../../values/line-reader.js";
 import { parseJsonBody } from "../parse-body.js";
 import type { Request } from "../request.js";
 import { Session, type SessionOptions } from "../session.js";

@@ -2,9 +2,10 @@
  * The columns of a table that an import makes: names and types by the first rows of the file. Every value of the sample fits its
  * column's type; what comes later may not, and is then an error of the import. Called by import-rows.ts; pure.
  */
-import { CsvReader, FIELD_PLAIN } from "../../protocol/csv-reader.js";
+
 import { DbError, sqlError } from "../../protocol/errors.js";
-import { LineReader } from "../../protocol/line-reader.js";
+import { CsvReader, FIELD_PLAIN } from "../../values/csv-reader.js";
+import { LineReader } from "../../values/line-reader.js";
 
 export interface InferredColumn {
   readonly name: string;

@@ -9,12 +9,12 @@ import {
   MEMORY_ID_CHARACTERS_MAX,
   MEMORY_METADATA_CHARACTERS_MAX,
 } from "../../protocol/limits.js";
-import { BOOL, JSONB, type Json, TEXT, type Value } from "../../protocol/values.js";
 import type { ExecContext } from "../../query/exec/context.js";
 import type { DeferredContext, DeferredEvaluation, ScalarFunction } from "../../query/expr/expr.js";
 import { deferredFn } from "../../query/expr/functions/define.js";
 import { registerFunction } from "../../query/expr/functions/registry.js";
 import { registerTableFunction } from "../../query/expr/functions/table-registry.js";
+import { BOOL, JSONB, type Json, TEXT, type Value } from "../../values/values.js";
 import { findTable, namespaceOf, requireTable } from "./memory-namespace.js";
 import { MEMORY_RECALL, objectOf } from "./recall.js";
 

@@ -8,11 +8,11 @@
  */
 import { sqlError } from "../../protocol/errors.js";
 import { MEMORY_RECALL_DEFAULT, MEMORY_RECALL_MAX } from "../../protocol/limits.js";
-import { FLOAT8, INT4, recordOf, TEXT, TIMESTAMPTZ, type Value } from "../../protocol/values.js";
 import type { ExecContext } from "../../query/exec/context.js";
 import { deferredContext } from "../../query/exec/deferred-call.js";
 import type { EvalContext } from "../../query/expr/expr.js";
 import type { TableFunction, TableRows } from "../../query/expr/table-function.js";
+import { FLOAT8, INT4, recordOf, TEXT, TIMESTAMPTZ, type Value } from "../../values/values.js";
 import { findTable, namespaceOf } from "./memory-namespace.js";
 
 const ROW = recordOf([

@@ -5,8 +5,8 @@
 import { type CatalogView, DEFAULT_SCHEMA } from "../../catalog/catalog-view.js";
 import type { SequenceDef } from "../../catalog/sequence.js";
 import { isRowType } from "../../catalog/type.js";
-import type { SqlType } from "../../protocol/values.js";
 import { type Token, tokenize } from "../../sql/parse/tokens.js";
+import type { SqlType } from "../../values/values.js";
 import type { StatementText } from "../statement-run.js";
 
 export type Row = readonly unknown[];

@@ -4,7 +4,7 @@
  * them off (actor/constraint-checks.ts).
  */
 import type { ForeignKeyDef, ReferenceDef } from "../../catalog/table.js";
-import type { Value } from "../../protocol/values.js";
+import type { Value } from "../../values/values.js";
 import type { TriggerFiring } from "./trigger-firing.js";
 
 /** A row whose foreign key is new: the row it refers to must be there. */

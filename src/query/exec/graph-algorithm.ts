@@ -8,7 +8,8 @@ import { PAGE_BITS, PAGE_NODES, type Pages } from "../../graph/adjacency-pages.j
 import type { Algorithm, AlgorithmGraph, AlgorithmResult, ResultColumn } from "../../graph/algorithms/algorithm.js";
 import { type AlgorithmJob, checkedOptions, runAlgorithm } from "../../graph/algorithms/run-algorithm.js";
 import { DbError } from "../../protocol/errors.js";
-import { BOOL, INT8, recordOf, TEXT, VARIANT, type Value } from "../../protocol/values.js";
+import { prefixEnd } from "../../storage/keys.js";
+import { BOOL, INT8, recordOf, TEXT, VARIANT, type Value } from "../../values/values.js";
 import {
   Float,
   floatValue,
@@ -16,8 +17,7 @@ import {
   GraphRelationship,
   type Variant,
   type VariantMap,
-} from "../../protocol/variant.js";
-import { prefixEnd } from "../../storage/keys.js";
+} from "../../values/variant.js";
 import { cypherOperator, HAS_LABEL } from "../expr/cypher/registry.js";
 import type { EvalContext, Expr } from "../expr/expr.js";
 import { resolveOperator } from "../expr/resolve.js";

@@ -5,9 +5,9 @@
 import type { CatalogView } from "../../../catalog/catalog-view.js";
 import type { SequenceDef, SequencePosition } from "../../../catalog/sequence.js";
 import type { SearchIndexDef } from "../../../catalog/table.js";
-import { recordOf, type SqlType, type Value } from "../../../protocol/values.js";
 import type { EvalContext, EvalServices } from "../../../query/expr/expr.js";
 import { recordRows, type TableFunction } from "../../../query/expr/table-function.js";
+import { recordOf, type SqlType, type Value } from "../../../values/values.js";
 
 interface SystemServices extends EvalServices {
   catalogView?(): CatalogView;
