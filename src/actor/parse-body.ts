@@ -9,7 +9,7 @@ import { LARGE_BODY_BYTES } from "../protocol/limits.js";
 import { checkDepth, JsonFault, readJsonInPieces, type Turns } from "../values/json-pieces.js";
 import { parseKeepingIntegers } from "../values/json-text.js";
 import { MsgpackFault, readMsgpack, readMsgpackInPieces } from "../values/msgpack-pieces.js";
-import { parseVectorElements, parseVectorJson } from "./vector-json.js";
+import { parseVectorElements, parseVectorJson } from "../vector/vector-json.js";
 
 export interface BodyForm {
   readonly hasVectors?: boolean;

@@ -6,10 +6,10 @@
 import { setImmediate as turn } from "node:timers/promises";
 import type { RunnableKind } from "../../src/actor/background/background-jobs.js";
 import { Partition } from "../../src/actor/partition.js";
-import { Placement } from "../../src/actor/placement/placement.js";
-import { TenantMoves } from "../../src/actor/placement/tenant-moves.js";
 import { loadConfig } from "../../src/config/load-config.js";
 import { Directory } from "../../src/directory/directory.js";
+import { Placement } from "../../src/features/placement/placement.js";
+import { TenantMoves } from "../../src/features/placement/tenant-moves.js";
 import type { DbError } from "../../src/protocol/errors.js";
 import type { FromActor } from "../../src/protocol/messages.js";
 import type { LogEntry } from "../../src/storage/commit-log.js";

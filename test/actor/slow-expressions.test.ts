@@ -1,9 +1,9 @@
 /** Correlated subqueries and functions inside expressions: turns between rows, and an end for one that has none. */
 import t from "tap";
 import { Partition } from "../../src/actor/partition.js";
-import { Session } from "../../src/actor/session.js";
-import { jsonRows } from "../../src/actor/sql-result.js";
 import { loadConfig } from "../../src/config/load-config.js";
+import { Session } from "../../src/session/session.js";
+import { jsonRows } from "../../src/session/sql-result.js";
 import { loadParser } from "../../src/sql/parse/parse.js";
 import { MemoryCommitLog } from "../../src/storage/memory-commit-log.js";
 import { MemoryEngine } from "../../src/storage/memory-engine.js";

@@ -1,7 +1,7 @@
 import t from "tap";
-import { treeOf } from "../../src/actor/statement-language.js";
 import { parseCypher } from "../../src/cypher/parse/parse.js";
 import type { DbError } from "../../src/protocol/errors.js";
+import { treeOf } from "../../src/session/statement-language.js";
 import { loadParser } from "../../src/sql/parse/parse.js";
 
 await loadParser();

@@ -1,9 +1,9 @@
 /** Statements that would take long to plan are refused with 54001; large ones that are plain run. */
 import t from "tap";
 import { Partition } from "../../src/actor/partition.js";
-import { Session } from "../../src/actor/session.js";
-import { plainRows } from "../../src/actor/sql-result.js";
 import { loadConfig } from "../../src/config/load-config.js";
+import { Session } from "../../src/session/session.js";
+import { plainRows } from "../../src/session/sql-result.js";
 import { loadParser } from "../../src/sql/parse/parse.js";
 import { MemoryCommitLog } from "../../src/storage/memory-commit-log.js";
 import { MemoryEngine } from "../../src/storage/memory-engine.js";

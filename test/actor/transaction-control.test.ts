@@ -1,9 +1,9 @@
 /** BEGIN, COMMIT, SET TRANSACTION and savepoints as statements: PostgreSQL's rules of what may come when. */
 import t, { type Test } from "tap";
 import { Partition } from "../../src/actor/partition.js";
-import { Session } from "../../src/actor/session.js";
-import { plainRows } from "../../src/actor/sql-result.js";
 import { loadConfig } from "../../src/config/load-config.js";
+import { Session } from "../../src/session/session.js";
+import { plainRows } from "../../src/session/sql-result.js";
 import { loadParser } from "../../src/sql/parse/parse.js";
 import { MemoryCommitLog } from "../../src/storage/memory-commit-log.js";
 import { MemoryEngine } from "../../src/storage/memory-engine.js";

@@ -1,7 +1,7 @@
 /** Bodies with vectors are read as JSON.parse reads them, or left to it. */
 import fc from "fast-check";
 import t from "tap";
-import { parseVectorJson } from "../../src/actor/vector-json.js";
+import { parseVectorJson } from "../../src/vector/vector-json.js";
 
 const read = (text: string): unknown => parseVectorJson(Buffer.from(text));
 

@@ -3,9 +3,9 @@
  * back; with the adjacency in memory and without.
  */
 import t from "tap";
-import { registerAlgorithms } from "../../src/actor/algorithm-procedures.js";
 import { bindCypher } from "../../src/cypher/bind/bind-cypher.js";
 import { parseCypher } from "../../src/cypher/parse/parse.js";
+import { registerAlgorithms } from "../../src/features/graph/algorithm-procedures.js";
 import { findAdjacency } from "../../src/query/exec/adjacency-index.js";
 import { compilePlan } from "../../src/query/exec/compile-plan.js";
 import type { ExecContext } from "../../src/query/exec/context.js";

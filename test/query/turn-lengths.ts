@@ -4,7 +4,6 @@
  * Where a call is computed in another process, that process's time does not count, but what is sent there does.
  */
 import { serialize } from "node:v8";
-import { threadCpuMs } from "../../src/actor/thread-cpu.js";
 import { beginStretch, endStretch, Overrun } from "../../src/protocol/stretch.js";
 import { compileExpr } from "../../src/query/expr/compile.js";
 import { compileWaiting } from "../../src/query/expr/compile-waiting.js";
@@ -17,6 +16,7 @@ import {
   type TableFunction,
   type TableRows,
 } from "../../src/query/expr/table-function.js";
+import { threadCpuMs } from "../../src/session/thread-cpu.js";
 import { recordOf, TEXT, type Value } from "../../src/values/values.js";
 import { context } from "./evaluate.js";
 

@@ -1,4 +1,4 @@
-/** What running functions need of the session in which they are called. The session implements it (actor/routine-host.ts). */
+/** What running functions need of the session in which they are called. The session implements it (session/routine-host.ts). */
 
 import type { ExecContext } from "../../query/exec/context.js";
 import type { Program } from "../../query/exec/operator.js";

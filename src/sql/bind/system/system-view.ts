@@ -17,7 +17,7 @@ interface SystemServices extends EvalServices {
   searchIndexLife?(index: SearchIndexDef): SearchIndexLife;
 }
 
-/** How far an index that lives in memory is (actor/search-index-care.ts). */
+/** How far an index that lives in memory is (session/search-index-care.ts). */
 export interface SearchIndexLife {
   readonly state: "absent" | "opening" | "linking" | "ready";
   readonly rowsRead: number;
